@@ -1,0 +1,8 @@
+import { defineConfig } from 'prisma/config'
+
+/** Prisma's own CLI (`prisma generate`, `prisma migrate`); the service never reads this file. */
+export default defineConfig({
+  schema: 'prisma/schema.prisma',
+  migrations: { path: 'prisma/migrations' },
+  datasource: { url: process.env.DATABASE_URL ?? 'postgresql://localhost/guias' },
+})

@@ -1,0 +1,181 @@
+/**
+ * The one pipeline: contract → bundle → server types → vocabulary → Prisma client → SDK → documentation.
+ * Everything it writes stands in folders named `generado` (or `dist`), which git ignores.
+ */
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { isDeepStrictEqual, promisify } from 'node:util'
+import { createClient } from '@hey-api/openapi-ts'
+
+const ejecutar = promisify(execFile)
+const raiz = new URL('../', import.meta.url)
+const carpeta = new URL('server/contrato/generado/', raiz)
+const documentos = ['comercios', 'operaciones', 'publico'] as const
+const metodos = ['get', 'put', 'post', 'delete', 'patch'] as const
+
+type Json = null | boolean | number | string | Json[] | { [clave: string]: Json }
+type Objeto = { [clave: string]: Json }
+
+const bin = (nombre: string) => new URL(`node_modules/.bin/${nombre}`, raiz).pathname
+const correr = async (programa: string, args: string[], env: NodeJS.ProcessEnv = {}) => {
+  try {
+    await ejecutar(bin(programa), args, { cwd: raiz, env: { ...process.env, ...env }, maxBuffer: 1 << 26 })
+  } catch (causa) {
+    const { stdout = '', stderr = '' } = causa as { stdout?: string; stderr?: string }
+    throw new Error(`${programa} ${args[0]} failed\n${stdout}${stderr}`, { cause: causa })
+  }
+}
+const escribir = (archivo: string, texto: string) => writeFile(new URL(archivo, carpeta), texto)
+/** Generators that find nothing to do succeed silently: insist that what they should write is there. */
+const exigir = async (ruta: string) => {
+  if ((await stat(new URL(ruta, raiz))).size === 0) throw new Error(`${ruta} was generated empty`)
+}
+
+/** One document for the server: the three bundles share components, and operationIds are unique over all of them. */
+async function unirContratos(): Promise<Objeto> {
+  const union = { openapi: '3.1.0', info: { title: 'Guías', version: '0' }, servers: [{ url: '/' }], paths: {} as Objeto }
+  const componentes: Record<string, Objeto> = { schemas: {}, parameters: {}, headers: {}, responses: {}, securitySchemes: {} }
+  for (const documento of documentos) {
+    const bundle = JSON.parse(await readFile(new URL(`${documento}.json`, carpeta), 'utf8')) as Objeto
+    Object.assign(union.paths, sinEjemplos(bundle.paths ?? {}))
+    for (const [clase, destino] of Object.entries(componentes)) {
+      for (const [nombre, valor] of Object.entries(((bundle.components as Objeto)[clase] ?? {}) as Objeto)) {
+        const limpio = sinEjemplos(valor)
+        if (nombre in destino && !isDeepStrictEqual(destino[nombre], limpio)) {
+          throw new Error(`components.${clase}.${nombre} differs between documents`)
+        }
+        destino[nombre] = limpio
+      }
+    }
+  }
+  return { ...union, components: componentes } as unknown as Objeto
+}
+
+/** Media-type examples are for readers; the server's copy goes without (schema `examples` are arrays, and stay). */
+function sinEjemplos(valor: Json): Json {
+  if (Array.isArray(valor)) return valor.map(sinEjemplos)
+  if (valor === null || typeof valor !== 'object') return valor
+  return Object.fromEntries(
+    Object.entries(valor)
+      .filter(([clave, v]) => clave !== 'example' && !(clave === 'examples' && !Array.isArray(v)))
+      .map(([clave, v]) => [clave, sinEjemplos(v)]),
+  )
+}
+
+const mayuscula = (texto: string) => texto[0]?.toUpperCase() + texto.slice(1)
+const congelar = (nombre: string, valor: Json) => `export const ${nombre} = ${JSON.stringify(valor, null, 2)} as const\n`
+
+/** operationId → its types, security scheme and the headers of each answer: what `Handler<'operationId'>` is made of. */
+function indiceDeOperaciones(contrato: Objeto): string {
+  const importados: string[] = []
+  const filas: string[] = []
+  for (const ruta of Object.values(contrato.paths as Objeto) as Objeto[]) {
+    for (const metodo of metodos) {
+      const operacion = ruta[metodo] as Objeto | undefined
+      if (!operacion) continue
+      const id = operacion.operationId as string
+      const tipo = mayuscula(id)
+      importados.push(`${tipo}Data`, `${tipo}Responses`, `${tipo}Errors`)
+      const [seguridad] = (operacion.security ?? contrato.security ?? []) as Objeto[]
+      const esquema = seguridad ? Object.keys(seguridad)[0] : undefined
+      const cabeceras = Object.entries(operacion.responses as Objeto).map(([status, respuesta]) => {
+        const nombres = Object.keys(((respuesta as Objeto).headers ?? {}) as Objeto).filter((n) => n !== 'X-Request-Id')
+        return `${status}: ${nombres.map((n) => `'${n}'`).join(' | ') || 'never'}`
+      })
+      filas.push(
+        `  ${id}: { data: ${tipo}Data; exitos: ${tipo}Responses; errores: ${tipo}Errors; seguridad: ${esquema ? `'${esquema}'` : 'null'}; cabeceras: { ${cabeceras.join('; ')} } }`,
+      )
+    }
+  }
+  return `import type { ${importados.join(', ')} } from './tipos/index.ts'\n\nexport interface Operaciones {\n${filas.join('\n')}\n}\n`
+}
+
+function vocabulario(contrato: Objeto): string {
+  const esquemas = (contrato.components as Objeto).schemas as Record<string, Objeto>
+  const de = (esquema: string, extension: string) => esquemas[esquema]?.[extension] as Json
+  const problemas = de('CodigoDeProblema', 'x-problemas') as Objeto
+  if (!isDeepStrictEqual(Object.keys(problemas).sort(), [...(de('CodigoDeProblema', 'enum') as string[])].sort())) {
+    throw new Error('CodigoDeProblema: enum and x-problemas differ')
+  }
+  return [
+    congelar('MAQUINA_DE_ESTADOS', de('Estado', 'x-transiciones')),
+    congelar('MAQUINA_DE_UBICACION', de('EstadoDeUbicacion', 'x-transiciones')),
+    congelar('MOTIVOS', de('Estado', 'x-motivos')),
+    congelar('DESCRIPCIONES_DE_ESTADO', de('Estado', 'x-descripciones')),
+    congelar('DESCRIPCIONES_DE_EVENTO', de('TipoDeEvento', 'x-descripciones')),
+    congelar('ALCANCES', de('Alcance', 'enum')),
+    congelar('PROBLEMAS', problemas),
+  ].join('\n')
+}
+
+/** Enums marked `x-extensible` stay open in the SDK: a value from a newer server is not a type error. */
+async function abrirEnums(contrato: Objeto, archivo: URL) {
+  let texto = await readFile(archivo, 'utf8')
+  const esquemas = (contrato.components as Objeto).schemas as Record<string, Objeto>
+  for (const [nombre, esquema] of Object.entries(esquemas)) {
+    if (esquema['x-extensible'] !== true) continue
+    const declaracion = new RegExp(`(export type ${nombre} = (?:'[^']+'(?: \\| )?)+);`)
+    if (!declaracion.test(texto)) throw new Error(`the SDK has no type ${nombre} to open`)
+    texto = texto.replace(declaracion, '$1 | (string & {});')
+  }
+  await writeFile(archivo, texto)
+}
+
+async function generarTipos(contrato: Objeto) {
+  const opciones = { logs: { level: 'silent' as const }, parser: { transforms: { readWrite: false } } }
+  await createClient({
+    ...opciones,
+    input: contrato as never,
+    output: { path: new URL('tipos', carpeta).pathname, module: { extension: '.ts' } },
+    plugins: ['@hey-api/typescript'],
+  })
+  await exigir('server/contrato/generado/tipos/types.gen.ts')
+}
+
+async function generarSdk() {
+  const salida = new URL('sdk/src/generado/', raiz)
+  const bundle = JSON.parse(await readFile(new URL('comercios.json', carpeta), 'utf8')) as Objeto
+  await createClient({
+    logs: { level: 'silent' },
+    parser: { transforms: { readWrite: false } },
+    input: new URL('comercios.json', carpeta).pathname,
+    output: { path: salida.pathname, module: { extension: '.js' } },
+    plugins: ['@hey-api/client-fetch', '@hey-api/typescript', '@hey-api/sdk'],
+  })
+  await exigir('sdk/src/generado/sdk.gen.ts')
+  await abrirEnums(bundle, new URL('types.gen.ts', salida))
+  await correr('tsdown', ['--config', 'sdk/tsdown.config.ts', '--logLevel', 'error'])
+  await exigir('sdk/dist/index.js')
+}
+
+/** One offline page; its inline scripts are named by hash, so the page's CSP needs no 'unsafe-inline' for scripts. */
+async function generarDocumentacion() {
+  const pagina = new URL('documentacion.html', carpeta)
+  await correr('redocly', ['build-docs', 'comercios', '--output', pagina.pathname, '--inlineBundle', '--openapi.disableTelemetry=true'])
+  const html = await readFile(pagina, 'utf8')
+  const hashes = [...html.matchAll(/<script(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(
+    ([, codigo]) => `'sha256-${createHash('sha256').update(codigo ?? '').digest('base64')}'`,
+  )
+  await escribir('documentacion.json', JSON.stringify({ scripts: hashes }))
+}
+
+async function generarContrato() {
+  await correr('redocly', ['bundle'])
+  await correr('redocly', ['bundle', 'openapi/comercios/openapi.yaml', '--output', new URL('comercios.yaml', carpeta).pathname])
+  await exigir('server/contrato/generado/comercios.yaml')
+  const contrato = await unirContratos()
+  await escribir('contrato.json', JSON.stringify(contrato))
+  await escribir('operaciones.ts', indiceDeOperaciones(contrato))
+  await escribir('vocabulario.ts', vocabulario(contrato))
+  await generarTipos(contrato)
+}
+
+// `prisma generate` would download its schema engine unless some file is named in its place; it never runs it.
+const generarPrisma = () =>
+  correr('prisma', ['generate'], { PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: '1', PRISMA_HIDE_UPDATE_MESSAGE: '1' })
+
+await rm(carpeta, { recursive: true, force: true })
+await mkdir(carpeta, { recursive: true })
+const prisma = generarPrisma()
+await Promise.all([prisma, generarContrato().then(() => Promise.all([generarSdk(), generarDocumentacion()]))])

@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto'
+
+/** Crockford base32: no I, L, O or U. */
+const ALFABETO = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+
+export type Azar = (bytes: number) => Buffer
+
+/** `largo` random characters, 5 bits each. */
+export function base32AlAzar(largo: number, azar: Azar = randomBytes): string {
+  let texto = ''
+  for (const byte of azar(largo)) texto += ALFABETO[byte & 31]
+  return texto
+}
+
+/**
+ * The check character: the sum of each character's value times an odd weight (1, 3, 5…), modulo 32. Odd weights make
+ * every single wrong character change the sum.
+ */
+export function verificador(cuerpo: string): string {
+  let suma = 0
+  for (let i = 0; i < cuerpo.length; i++) suma += ALFABETO.indexOf(cuerpo[i]!) * (2 * i + 1)
+  return ALFABETO[suma % 32]!
+}
+
+/** A new `guia`: 11 random characters and their check character. */
+export function nuevoCodigoDeGuia(azar: Azar = randomBytes): string {
+  const cuerpo = base32AlAzar(11, azar)
+  return cuerpo + verificador(cuerpo)
+}
+
+/** What a person may have typed → the form that is stored; undefined if it cannot name a guide. */
+export function normalizarCodigoDeGuia(texto: string): string | undefined {
+  const codigo = texto.toUpperCase().replace(/[\s-]/g, '').replace(/O/g, '0').replace(/[IL]/g, '1')
+  if (!/^[0-9A-HJKMNP-TV-Z]{12}$/.test(codigo)) return undefined
+  return verificador(codigo.slice(0, 11)) === codigo[11] ? codigo : undefined
+}
+
+/** RFC 9562 UUIDv7, strictly increasing within the process: ids sort as they were made, also within a millisecond. */
+export function crearGeneradorDeIds(reloj: () => Date, azar: Azar = randomBytes): () => { id: string; creado_en: Date } {
+  let ms = 0
+  let contador = 0
+  return () => {
+    const ahora = reloj().getTime()
+    // 12 bits of counter per millisecond; a full one, or a clock that steps back, moves on to the next millisecond.
+    if (ahora > ms) {
+      ms = ahora
+      contador = 0
+    } else if (++contador > 0xfff) {
+      ms++
+      contador = 0
+    }
+    const cola = azar(8).toString('hex')
+    const variante = ((Number.parseInt(cola[0]!, 16) & 3) | 8).toString(16)
+    return { id: uuid(ms, contador, `${variante}${cola.slice(1)}`), creado_en: new Date(ms) }
+  }
+}
+
+/** The lowest id of an instant: `id >= menorId(t)` is `creado_en >= t`. Instants before 1970 count as 1970. */
+export const menorId = (instante: Date) => uuid(Math.min(Math.max(0, instante.getTime()), 2 ** 48 - 1), 0, '0000000000000000')
+
+function uuid(ms: number, contador: number, cola: string): string {
+  const hex = `${ms.toString(16).padStart(12, '0')}7${contador.toString(16).padStart(3, '0')}${cola}`
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}

@@ -1,0 +1,89 @@
+import { isAbsolute, resolve } from 'node:path'
+
+export const NIVELES_DE_LOG = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+
+/** Where the service keeps its data: a PostgreSQL of its own under `dataDir`, or somebody else's at `databaseUrl`. */
+export type BaseDeDatos = { tipo: 'embebida' } | { tipo: 'externa'; url: string }
+
+export interface Config {
+  /** TCP port; 0 takes any free one. `PORT`, 3000. */
+  port: number
+  /** Address to listen on. `HOST`, 127.0.0.1. */
+  host: string
+  /** `DATABASE_URL`; unset: embedded PostgreSQL under `dataDir`. */
+  baseDeDatos: BaseDeDatos
+  /** Absolute folder of what the service keeps on disk. `DATA_DIR`, `.datos`. */
+  dataDir: string
+  /** Base of every link given out, without a final slash. `PUBLIC_URL`; undefined: the address listened on. */
+  publicUrl: string | undefined
+  /** `LOG_LEVEL`, info. */
+  logLevel: (typeof NIVELES_DE_LOG)[number]
+  /** 32-byte keys, the first is the present one. `MASTER_KEYS`; undefined in the embedded default, which makes its own. */
+  masterKeys: readonly Buffer[] | undefined
+}
+
+/** All the faults of a configuration at once. */
+export class ErrorConfig extends Error {
+  readonly fallas: readonly string[]
+  constructor(fallas: readonly string[]) {
+    super(`La configuración no es válida:\n${fallas.map((falla) => `  - ${falla}`).join('\n')}`)
+    this.name = 'ErrorConfig'
+    this.fallas = fallas
+  }
+}
+
+const PROTOCOLOS_PG = ['postgres:', 'postgresql:']
+
+/** Reads the configuration from an environment. Pure; throws {@link ErrorConfig} naming every fault. */
+export function leerConfig(env: Readonly<Record<string, string | undefined>>, cwd: string): Readonly<Config> {
+  const fallas: string[] = []
+  const leer = <T>(nombre: string, porDefecto: T, interpretar: (texto: string) => T | string[]): T => {
+    const texto = env[nombre]?.trim()
+    if (!texto) return porDefecto
+    const valor = interpretar(texto)
+    if (!Array.isArray(valor) || !valor.every((falla) => typeof falla === 'string')) return valor as T
+    fallas.push(...valor.map((falla) => `${nombre}: ${falla}`))
+    return porDefecto
+  }
+
+  const databaseUrl = leer<string | undefined>('DATABASE_URL', undefined, (texto) =>
+    PROTOCOLOS_PG.includes(URL.parse(texto)?.protocol ?? '')
+      ? texto
+      : ['debe ser una dirección postgres://usuario:clave@servidor:5432/base'],
+  )
+  const masterKeys = leer<readonly Buffer[] | undefined>('MASTER_KEYS', undefined, leerClaves)
+  const config: Config = {
+    port: leer('PORT', 3000, (texto) =>
+      /^\d{1,5}$/.test(texto) && Number(texto) <= 65_535 ? Number(texto) : ['debe ser un número de 0 a 65535'],
+    ),
+    host: leer('HOST', '127.0.0.1', (texto) => (/^[\w.:-]+$/.test(texto) ? texto : ['debe ser un nombre o una IP'])),
+    baseDeDatos: databaseUrl ? { tipo: 'externa', url: databaseUrl } : { tipo: 'embebida' },
+    dataDir: leer('DATA_DIR', resolve(cwd, '.datos'), (texto) => (isAbsolute(texto) ? texto : resolve(cwd, texto))),
+    publicUrl: leer<string | undefined>('PUBLIC_URL', undefined, (texto) => {
+      const url = URL.parse(texto)
+      return url && ['http:', 'https:'].includes(url.protocol) && !url.search && !url.hash
+        ? texto.replace(/\/+$/, '')
+        : ['debe ser una dirección http(s)://… sin parámetros']
+    }),
+    logLevel: leer('LOG_LEVEL', 'info', (texto) =>
+      esNivel(texto) ? texto : [`debe ser uno de ${NIVELES_DE_LOG.join(', ')}`],
+    ),
+    masterKeys,
+  }
+  if (env.DATABASE_URL?.trim() && !env.MASTER_KEYS?.trim()) {
+    fallas.push('MASTER_KEYS: hace falta cuando hay DATABASE_URL; genere una con «openssl rand -base64 32»')
+  }
+  if (fallas.length > 0) throw new ErrorConfig(fallas)
+  return Object.freeze(config)
+}
+
+const esNivel = (texto: string): texto is Config['logLevel'] => (NIVELES_DE_LOG as readonly string[]).includes(texto)
+
+/** Comma-separated base64 keys of 32 bytes; a list of faults if one isn't. */
+export function leerClaves(texto: string): Buffer[] | string[] {
+  const partes = texto.split(',').map((parte) => parte.trim())
+  const fallas = partes.flatMap((parte, i) =>
+    /^[A-Za-z0-9+/]{43}=$/.test(parte) ? [] : [`la clave ${i + 1} debe ser de 32 bytes en base64 (44 caracteres)`],
+  )
+  return fallas.length > 0 ? fallas : partes.map((parte) => Buffer.from(parte, 'base64'))
+}

@@ -1,0 +1,44 @@
+import type { NextFunction, Request, Response } from 'express'
+import type { Operacion } from './contrato.ts'
+import type { Validacion } from './validacion.ts'
+
+/**
+ * Refuses to serve if validation is off: express-openapi-validator switches itself off silently when it doesn't find a
+ * path. A request that is wrong for every operation must be refused by each. It also warms the validator up.
+ */
+export async function autocomprobar(operaciones: readonly Operacion[], validacion: Validacion): Promise<void> {
+  for (const operacion of operaciones) {
+    const ruta = operacion.ruta.replace(/\{\w+\}/g, 'x')
+    const req = {
+      method: operacion.metodo.toUpperCase(),
+      path: ruta,
+      originalUrl: ruta,
+      baseUrl: '',
+      url: ruta,
+      headers: operacion.tipos[0] ? { 'content-type': operacion.tipos[0] } : {},
+      get: () => operacion.tipos[0],
+      header: () => operacion.tipos[0],
+      params: {},
+      query: { __autocomprobacion: '1' },
+      body: operacion.tipos[0] ? { __autocomprobacion: 1 } : undefined,
+      app: { enabled: () => false, param: () => {} },
+    } as unknown as Request
+    if ((await estadoDelRechazo(req, validacion)) !== 400) {
+      throw new Error(`self-check: a known-bad request to ${operacion.id} would pass validation`)
+    }
+  }
+}
+
+async function estadoDelRechazo(req: Request, { middlewares }: Validacion): Promise<number | undefined> {
+  for (const middleware of middlewares) {
+    const error = await new Promise<unknown>((resolve) => {
+      try {
+        Promise.resolve(middleware(req, {} as Response, resolve as NextFunction)).catch(resolve)
+      } catch (thrown) {
+        resolve(thrown)
+      }
+    })
+    if (error) return (error as { status?: number }).status
+  }
+  return undefined
+}

@@ -1,0 +1,158 @@
+import type { ErrorObject } from 'ajv'
+import type { Parametro } from './contrato.ts'
+import type { Falla } from './generado/tipos/index.ts'
+import type { Formatos } from './validacion.ts'
+
+type Esquema = Record<string, unknown> & { properties?: Record<string, unknown>; 'x-mensaje'?: string; 'x-mensajes-requeridos'?: Record<string, string> }
+
+const TIPOS: Record<string, string> = {
+  string: 'texto',
+  number: 'un número',
+  integer: 'un número entero',
+  boolean: 'true o false',
+  object: 'un objeto',
+  array: 'una lista',
+  null: 'null',
+}
+
+const CODIGOS: Record<string, Falla['codigo']> = {
+  required: 'requerido',
+  additionalProperties: 'desconocido',
+  unevaluatedProperties: 'desconocido',
+  type: 'tipo_invalido',
+  format: 'formato_invalido',
+  pattern: 'formato_invalido',
+  minLength: 'largo_invalido',
+  maxLength: 'largo_invalido',
+  minItems: 'largo_invalido',
+  maxItems: 'largo_invalido',
+  minimum: 'fuera_de_rango',
+  maximum: 'fuera_de_rango',
+  dependentRequired: 'incompatible',
+  anyOf: 'incompatible',
+  oneOf: 'incompatible',
+}
+
+const escapar = (clave: string) => clave.replace(/~/g, '~0').replace(/\//g, '~1')
+const recortar = (texto: string, largo: number) => (texto.length > largo ? `${texto.slice(0, largo - 1)}…` : texto)
+
+/** Ajv's errors → faults in Spanish, each with the field and the remedy. The contract's `x-mensaje` comes first. */
+export function explicar(errores: readonly ErrorObject[], raiz: unknown, formatos: Formatos): Falla[] {
+  // An anyOf or oneOf that has a sentence of its own speaks for its branches.
+  const mudas = errores
+    .filter(({ keyword, parentSchema }) => ['anyOf', 'oneOf'].includes(keyword) && (parentSchema as Esquema)['x-mensaje'])
+    .map(({ schemaPath, instancePath }) => ({ rama: `${schemaPath}/`, lugar: instancePath }))
+  const fallas = errores
+    .filter(({ schemaPath, instancePath }) => !mudas.some(({ rama, lugar }) => schemaPath.startsWith(rama) && instancePath === lugar))
+    .map((error) => explicarUno(error, raiz, formatos))
+  const vistas = new Set<string>()
+  return fallas.filter(({ campo, mensaje }) => {
+    const clave = `${campo}\n${mensaje}`
+    return !vistas.has(clave) && vistas.add(clave)
+  })
+}
+
+function explicarUno(error: ErrorObject, raiz: unknown, formatos: Formatos): Falla {
+  const { keyword, params, data } = error
+  const esquema = (error.parentSchema ?? {}) as Esquema
+  const falla = (campo: string, mensaje: string): Falla => ({
+    campo: recortar(campo, 300),
+    codigo: CODIGOS[keyword] ?? 'valor_no_admitido',
+    mensaje: recortar(mensaje, 500),
+  })
+  switch (keyword) {
+    case 'required': {
+      const clave = params.missingProperty as string
+      const propio = esquema['x-mensajes-requeridos']?.[clave]
+      return falla(`${error.instancePath}/${escapar(clave)}`, propio ?? 'falta; es obligatorio')
+    }
+    case 'dependentRequired':
+      return falla(`${error.instancePath}/${escapar(params.missingProperty)}`, `falta: ${params.property} y ${params.missingProperty} van juntas`)
+    case 'additionalProperties':
+    case 'unevaluatedProperties': {
+      const clave = (params.additionalProperty ?? params.unevaluatedProperty) as string
+      return falla(`${error.instancePath}/${escapar(clave)}`, desconocido(clave, Object.keys(esquema.properties ?? {})))
+    }
+    case 'type':
+      if (data === null) return falla(error.instancePath, 'no puede ser null; si no tiene valor, omita el campo')
+      return falla(error.instancePath, esquema['x-mensaje'] ?? `debe ser ${[params.type].flat().map((t: string) => TIPOS[t] ?? t).join(' o ')}`)
+    case 'format': {
+      const formato = formatos[params.format as string]
+      return falla(error.instancePath, formato && typeof data === 'string' ? formato.explicar(data) : (esquema['x-mensaje'] ?? 'no tiene la forma esperada'))
+    }
+    default:
+      return falla(error.instancePath, esquema['x-mensaje'] ?? generico(keyword, params, esquema))
+  }
+}
+
+function generico(keyword: string, params: Record<string, unknown>, esquema: Esquema): string {
+  switch (keyword) {
+    case 'enum':
+      return `debe ser uno de: ${(esquema.enum as unknown[]).join(', ')}`
+    case 'const':
+      return `debe ser ${String(params.allowedValue)}`
+    case 'minLength':
+      return params.limit === 1 ? 'no puede estar vacío; si no tiene valor, omita el campo' : `debe tener ${params.limit} caracteres o más`
+    case 'maxLength':
+      return `debe tener ${params.limit} caracteres o menos`
+    case 'minItems':
+      return `debe tener ${params.limit} elementos o más`
+    case 'maxItems':
+      return `debe tener ${params.limit} elementos o menos`
+    case 'minimum':
+      return `debe ser ${params.limit} o más`
+    case 'maximum':
+      return `debe ser ${params.limit} o menos`
+    case 'uniqueItems':
+      return 'no puede tener elementos repetidos'
+    default:
+      return 'no vale; compare el campo con la documentación'
+  }
+}
+
+function desconocido(clave: string, conocidas: readonly string[]): string {
+  const parecida = conocidas.find((otra) => distancia(clave.toLowerCase(), otra) <= Math.max(1, Math.floor(otra.length / 4)))
+  return parecida ? `no existe; ¿quiso decir ${parecida}?` : `no existe; los campos son: ${conocidas.join(', ')}`
+}
+
+/** Levenshtein distance, for "did you mean"; long keys are compared by their beginning only. */
+function distancia(a: string, b: string): number {
+  let fila = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (const [i, letra] of [...a.slice(0, 40)].entries()) {
+    const siguiente = [i + 1]
+    for (let j = 1; j <= b.length; j++) {
+      siguiente[j] = Math.min(fila[j]! + 1, siguiente[j - 1]! + 1, fila[j - 1]! + (letra === b[j - 1] ? 0 : 1))
+    }
+    fila = siguiente
+  }
+  return fila[b.length]!
+}
+
+/** Why a parameter was refused; `parametro` is undefined when the operation has none of that name. */
+export function explicarParametro(
+  nombre: string,
+  parametro: Parametro | undefined,
+  valor: unknown,
+  declarados: readonly Parametro[],
+  formatos: Formatos,
+): Falla {
+  if (!parametro) {
+    const consulta = declarados.filter((p) => p.in === 'query').map((p) => p.name)
+    const mensaje = consulta.length > 0 ? desconocido(nombre, consulta) : 'no existe; esta operación no tiene parámetros de consulta'
+    return { campo: recortar(nombre, 300), codigo: 'desconocido', mensaje: recortar(mensaje, 500) }
+  }
+  const esquema = parametro.schema as Esquema
+  if (valor === undefined) return { campo: nombre, codigo: 'requerido', mensaje: 'falta; es obligatorio' }
+  if (Array.isArray(valor) && esquema.type !== 'array') {
+    return { campo: nombre, codigo: 'valor_no_admitido', mensaje: 'va una sola vez' }
+  }
+  if (valor === '') return { campo: nombre, codigo: 'largo_invalido', mensaje: 'no puede estar vacío; si no lo necesita, omítalo' }
+  const formato = formatos[esquema.format as string]
+  const elementos = (esquema.items as Esquema | undefined)?.enum ?? esquema.enum
+  const mensaje =
+    formato && typeof valor === 'string' && !formato.validate(valor)
+      ? formato.explicar(valor)
+      : (esquema['x-mensaje'] ?? (elementos ? `debe ser uno de: ${(elementos as unknown[]).join(', ')}${esquema.type === 'array' ? ', sin repetir' : ''}` : 'no tiene la forma esperada'))
+  const codigo = elementos ? 'valor_no_admitido' : esquema.type === 'integer' ? 'fuera_de_rango' : 'formato_invalido'
+  return { campo: nombre, codigo, mensaje: recortar(mensaje, 500) }
+}

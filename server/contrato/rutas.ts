@@ -1,0 +1,88 @@
+import type { ErrorRequestHandler, Express, RequestHandler } from 'express'
+import type { Deps } from '../deps.ts'
+import { Problema, problemaDeFallas } from '../errores.ts'
+import { autenticar, exigirAlcance } from '../http/autenticar.ts'
+import { admitirTipo, leerCuerpo } from '../http/cuerpo.ts'
+import type { Autenticadores } from '../http/identidad.ts'
+import { metodoNoPermitido, responder, type Testigo } from '../http/problemas.ts'
+import type { Operacion } from './contrato.ts'
+import type { Handlers } from './tipos.ts'
+import type { Rechazo, Validacion } from './validacion.ts'
+
+export interface Enlace {
+  operaciones: readonly Operacion[]
+  handlers: Handlers
+  autenticadores: Autenticadores
+  deps: Deps
+  testigo?: Testigo | undefined
+}
+
+/**
+ * Binds every operation of the contract by its operationId. What stands in the call is the way of one request, in order;
+ * a path of the contract with another method is a 405.
+ */
+export function enlazarRutas(app: Express, { operaciones, handlers, autenticadores, deps, testigo }: Enlace) {
+  const porRuta = [...Map.groupBy(operaciones, ({ ruta }) => ruta)]
+  for (const [ruta, suyas] of porRuta.sort(([a], [b]) => parametrosDe(a) - parametrosDe(b))) {
+    const patron = ruta.replace(/\{(\w+)\}/g, ':$1')
+    for (const operacion of suyas) {
+      app[operacion.metodo](
+        patron,
+        marcar(operacion),
+        autenticar(operacion, autenticadores),
+        admitirTipo(operacion),
+        leerCuerpo(operacion),
+        ...deps.validacion.middlewares,
+        explicarRechazo(operacion, deps.validacion),
+        exigirAlcance(operacion),
+        ejecutar(operacion, handlers, deps, testigo),
+      )
+    }
+    app.all(patron, metodoNoPermitido(suyas.map(({ metodo }) => metodo)))
+  }
+}
+
+/** Fixed segments go before parameters: `/guias/bulk` is no guide. */
+const parametrosDe = (ruta: string) => ruta.split('{').length
+
+const marcar = (operacion: Operacion): RequestHandler => (req, _res, next) => {
+  req.solicitud.operacion = operacion
+  // express-openapi-validator refuses HEAD; Node keeps the body of a HEAD answer to itself whatever we call it.
+  if (req.method === 'HEAD') req.method = 'GET'
+  next()
+}
+
+/** The validator's refusal → a 400 about parameters or a 422 about the body, with every fault in Spanish. */
+const explicarRechazo = (operacion: Operacion, validacion: Validacion): ErrorRequestHandler => (error, req, _res, next) => {
+  if (!esRechazo(error)) return next(error)
+  const deParametros = (error.errors ?? []).filter(({ path }) => /^\/(query|params|headers|cookies)\b/.test(path))
+  if (deParametros.length > 0) {
+    const valores = { ...req.query, ...req.params }
+    return next(problemaDeFallas('parametro_invalido', validacion.explicarParametros(operacion, { ...error, errors: deParametros }, valores)))
+  }
+  if (operacion.tipos.length === 0) {
+    return next(new Problema('parametro_invalido', 'La ruta o los parámetros no están bien escritos.', { cause: error }))
+  }
+  next(problemaDeFallas('validacion', validacion.explicarCuerpo(operacion, req.body)))
+}
+
+const esRechazo = (error: unknown): error is Rechazo =>
+  error instanceof Error && !(error instanceof Problema) && 'status' in error && typeof error.status === 'number' && error.status < 500
+
+type HandlerCualquiera = (
+  entrada: { path: unknown; query: unknown; body: unknown },
+  contexto: Deps & { identidad: unknown; idSolicitud: string },
+) => Promise<{ status: number; body: unknown; headers?: Readonly<Record<string, string>> }>
+
+const ejecutar = (operacion: Operacion, handlers: Handlers, deps: Deps, testigo: Testigo | undefined): RequestHandler => {
+  // Types end where the map is indexed by a value: from here on the contract's validation stands for them.
+  const handler = handlers[operacion.id] as unknown as HandlerCualquiera
+  return async (req, res) => {
+    const { status, body, headers } = await handler(
+      { path: req.params, query: req.query, body: req.body },
+      { ...deps, identidad: req.solicitud.identidad ?? null, idSolicitud: req.solicitud.id },
+    )
+    responder(req, res, status, body, headers)
+    testigo?.(req, status, res.getHeaders(), body)
+  }
+}

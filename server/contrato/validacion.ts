@@ -1,0 +1,108 @@
+import type { ErrorObject, ValidateFunction } from 'ajv'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import type { RequestHandler } from 'express'
+import * as OpenApiValidator from 'express-openapi-validator'
+import { problemaDeFallas } from '../errores.ts'
+import type { Documento, Operacion, OperationId } from './contrato.ts'
+import { explicar, explicarParametro } from './fallas.ts'
+import type { Falla } from './generado/tipos/index.ts'
+
+/** A string format of the contract: the rule, and the Spanish sentence for what breaks it. */
+export interface Formato {
+  validate: (texto: string) => boolean
+  explicar: (texto: string) => string
+}
+export type Formatos = Readonly<Record<string, Formato>>
+
+type Json = null | boolean | number | string | Json[] | { [clave: string]: Json }
+
+/**
+ * The contract as requests are held to it: lists marked `x-elementos-aparte` lose their item schema, because the
+ * operation validates element by element and one bad element must not fail the request.
+ */
+function deEntrada<T>(valor: T): T {
+  const copiar = (nodo: Json): Json => {
+    if (Array.isArray(nodo)) return nodo.map(copiar)
+    if (nodo === null || typeof nodo !== 'object') return nodo
+    const copia = Object.fromEntries(Object.entries(nodo).map(([clave, v]) => [clave, copiar(v)]))
+    if (copia['x-elementos-aparte'] === true) copia.items = {}
+    return copia
+  }
+  return copiar(valor as Json) as T
+}
+
+const puntero = (ruta: string) => ruta.replace(/~/g, '~0').replace(/\//g, '~1')
+
+export interface Validacion {
+  /** express-openapi-validator's own middlewares, to stand before every handler. */
+  middlewares: RequestHandler[]
+  /** All the faults of a body, once the validator has refused it. */
+  explicarCuerpo(operacion: Operacion, cuerpo: unknown): Falla[]
+  /** The faults of parameters behind a refusal. */
+  explicarParametros(operacion: Operacion, rechazo: Rechazo, valores: Readonly<Record<string, unknown>>): Falla[]
+  /** A validator of one component schema, for what the operation checks by itself. Empty: valid. */
+  validador(esquema: string): (valor: unknown) => Falla[]
+  /** @throws Problema 422 unless the value is a valid body of that operation (for callers that don't come over HTTP). */
+  exigirCuerpo(operacion: OperationId, cuerpo: unknown): void
+}
+
+/** What express-openapi-validator throws. */
+export interface Rechazo {
+  status: number
+  errors?: readonly { path: string; message?: string; errorCode?: string }[]
+}
+
+export function crearValidacion(original: Documento, operaciones: readonly Operacion[], formatos: Formatos): Validacion {
+  const documento = deEntrada(original)
+  const crearAjv = (allErrors: boolean) => {
+    const ajv = new Ajv2020({ strict: false, allErrors, verbose: allErrors, validateSchema: false, addUsedSchema: false })
+    addFormats.default(ajv)
+    for (const [nombre, { validate }] of Object.entries(formatos)) ajv.addFormat(nombre, validate)
+    return ajv.addSchema(documento, 'contrato')
+  }
+  // Two compilers: a quick one that stops at the first fault decides, a thorough one explains.
+  const rapido = crearAjv(false)
+  const minucioso = crearAjv(true)
+  const compilar = (ajv: Ajv2020, ref: string): ValidateFunction => ajv.getSchema(`contrato#${ref}`) ?? ajv.compile({ $ref: `contrato#${ref}` })
+  const fallas = (ref: string, valor: unknown): Falla[] => {
+    const validar = compilar(minucioso, ref)
+    return validar(valor) ? [] : explicar(validar.errors as ErrorObject[], valor, formatos)
+  }
+  const refDelCuerpo = ({ ruta, metodo, tipos }: Operacion) =>
+    `/paths/${puntero(ruta)}/${metodo}/requestBody/content/${puntero(tipos[0]!)}/schema`
+
+  const middlewares = OpenApiValidator.middleware({
+    apiSpec: structuredClone(documento) as never,
+    validateApiSpec: false, // the lint did, when it was generated
+    validateSecurity: false, // authentication comes before the body is read
+    validateResponses: false, // tests validate every answer themselves, errors and headers included
+    validateRequests: { allowUnknownQueryParameters: false, coerceTypes: false },
+    fileUploader: false,
+    formats: Object.fromEntries(Object.entries(formatos).map(([nombre, { validate }]) => [nombre, { type: 'string', validate }])) as never,
+  }) as unknown as RequestHandler[]
+
+  const validacion: Validacion = {
+    middlewares,
+    explicarCuerpo: (operacion, cuerpo) =>
+      cuerpo === undefined
+        ? [{ campo: '', codigo: 'requerido', mensaje: 'falta el cuerpo: un objeto JSON' }]
+        : fallas(refDelCuerpo(operacion), cuerpo),
+    explicarParametros: (operacion, rechazo, valores) =>
+      (rechazo.errors ?? []).map(({ path }) => {
+        const nombre = decodeURIComponent(path.split('/')[2] ?? '')
+        const parametro = operacion.parametros.find(({ name }) => name === nombre)
+        return explicarParametro(nombre, parametro, valores[nombre], operacion.parametros, formatos)
+      }),
+    validador(esquema) {
+      const validar = compilar(rapido, `/components/schemas/${esquema}`)
+      return (valor) => (validar(valor) ? [] : fallas(`/components/schemas/${esquema}`, valor))
+    },
+    exigirCuerpo(id, cuerpo) {
+      const operacion = operaciones.find((o) => o.id === id)!
+      const encontradas = validacion.explicarCuerpo(operacion, cuerpo)
+      if (encontradas.length > 0) throw problemaDeFallas('validacion', encontradas)
+    },
+  }
+  return validacion
+}

@@ -1,0 +1,59 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { Problema } from './errores.ts'
+import type { Secretos } from './secretos.ts'
+
+export type Posicion = readonly (string | number)[]
+
+/** What a cursor is bound to: it is worthless for another operation, merchant, mode or filter. */
+export interface Ambito {
+  operacion: string
+  dueno: string
+  filtros?: Readonly<Record<string, unknown>>
+}
+
+export interface Cursores {
+  cifrar(ambito: Ambito, posicion: Posicion): string
+  /** @throws Problema `cursor_invalido` for anything that `cifrar` didn't make for this very scope. */
+  descifrar(ambito: Ambito, cursor: string): Posicion
+}
+
+const NONCE = 12
+const SELLO = 16
+const KID = 4
+
+/**
+ * Opaque, authenticated positions: AES-256-GCM with the scope as additional data. Encrypted and not merely signed,
+ * because a position holds internal keys, which never leave the server.
+ */
+export function crearCursores(secretos: Secretos): Cursores {
+  const adicional = ({ operacion, dueno, filtros = {} }: Ambito) =>
+    Buffer.from(JSON.stringify([operacion, dueno, Object.entries(filtros).filter(([, valor]) => valor !== undefined).sort()]))
+  return {
+    cifrar(ambito, posicion) {
+      const { kid, clave } = secretos.presente('cursores')
+      const nonce = randomBytes(NONCE)
+      const cifrador = createCipheriv('aes-256-gcm', clave, nonce).setAAD(adicional(ambito))
+      const texto = Buffer.concat([cifrador.update(JSON.stringify(posicion)), cifrador.final()])
+      return Buffer.concat([Buffer.from(kid, 'hex'), nonce, cifrador.getAuthTag(), texto]).toString('base64url')
+    },
+    descifrar(ambito, cursor) {
+      const bytes = Buffer.from(cursor, 'base64url')
+      const subclave = secretos.de('cursores', bytes.subarray(0, KID).toString('hex'))
+      try {
+        // base64url has several spellings of the same bytes; only the one that was given out is taken back.
+        if (!subclave || bytes.toString('base64url') !== cursor) throw new Error('not one of ours')
+        const [nonce, sello, texto] = [KID, KID + NONCE, KID + NONCE + SELLO].map((desde, i) =>
+          bytes.subarray(desde, i === 2 ? undefined : desde + [NONCE, SELLO][i]!),
+        ) as [Buffer, Buffer, Buffer]
+        const descifrador = createDecipheriv('aes-256-gcm', subclave.clave, nonce, { authTagLength: SELLO })
+        descifrador.setAAD(adicional(ambito)).setAuthTag(sello)
+        return JSON.parse(Buffer.concat([descifrador.update(texto), descifrador.final()]).toString()) as Posicion
+      } catch (cause) {
+        throw new Problema('cursor_invalido', 'El cursor no es de esta lista con estos filtros. Empiece sin cursor, o repita los filtros con los que lo recibió.', {
+          errores: [{ campo: 'cursor', codigo: 'valor_no_admitido', mensaje: 'use el cursor_siguiente tal como lo recibió, con los mismos filtros' }],
+          cause,
+        })
+      }
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto'
+import { PrismaPg } from '@prisma/adapter-pg'
+import pg from 'pg'
+import { PrismaClient } from './contrato/generado/prisma/client.ts'
+
+/** A statement for the hot paths, prepared once per connection under its name. */
+export interface Sentencia {
+  name: string
+  text: string
+}
+
+/**
+ * The database. Prisma for what it says in one query; `consultar` for the few statements it cannot (several writes in one
+ * statement, xid8): each stands as a `Sentencia` beside the operation that needs it.
+ */
+export interface Db {
+  readonly prisma: PrismaClient
+  readonly pool: pg.Pool
+  consultar<Fila>(sentencia: Sentencia, valores: readonly unknown[]): Promise<Fila[]>
+  cerrar(): Promise<void>
+}
+
+export const sentencia = (name: string, text: string): Sentencia => ({ name, text })
+
+export interface OpcionesDeDb {
+  /** Connections of this process; 8 serve as well as 16 (measured), 4 cost a third. */
+  conexiones?: number
+  /** Called with errors of idle connections, which are no request's. */
+  alFallar?: (error: Error) => void
+}
+
+export function abrirDb(url: string, { conexiones = 8, alFallar = () => {} }: OpcionesDeDb = {}): Db {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: conexiones,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 60_000,
+    keepAlive: true,
+    application_name: `guias pid=${process.pid}`,
+    // No request may hold a connection for ever: the statement is stopped by the server, a dead server by the client.
+    statement_timeout: 15_000,
+    query_timeout: 20_000,
+  })
+  pool.on('error', alFallar)
+  let prisma: PrismaClient | undefined
+  const nombres = new Map<string, string>()
+  const nombrar = ({ sql }: { sql: string }) => {
+    let nombre = nombres.get(sql)
+    if (!nombre) nombres.set(sql, (nombre = createHash('sha1').update(sql).digest('hex')))
+    return nombre
+  }
+  return {
+    pool,
+    // Made at its first use: the client's compiler takes its time to load, and the hot paths don't need it.
+    get prisma() {
+      prisma ??= new PrismaClient({ adapter: new PrismaPg(pool, { statementNameGenerator: nombrar }) })
+      return prisma
+    },
+    async consultar<Fila>({ name, text }: Sentencia, valores: readonly unknown[]) {
+      const { rows } = await pool.query({ name, text, values: valores as unknown[] })
+      return rows as Fila[]
+    },
+    async cerrar() {
+      await prisma?.$disconnect()
+      await pool.end()
+    },
+  }
+}

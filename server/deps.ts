@@ -1,0 +1,30 @@
+import type { Validacion } from './contrato/validacion.ts'
+import type { Cursores } from './cursor.ts'
+import type { Db } from './db.ts'
+import type { Escritura } from './guias/escritura.ts'
+import type { Log } from './log.ts'
+import type { Secretos } from './secretos.ts'
+
+/** What the composition root builds and hands to every operation. No module keeps state of its own. */
+export interface Deps {
+  db: Db
+  log: Log
+  reloj: () => Date
+  /** Strictly increasing UUIDv7 and the instant inside it. */
+  nuevoId: () => { id: string; creado_en: Date }
+  nuevoCodigo: () => string
+  secretos: Secretos
+  cursores: Cursores
+  validacion: Validacion
+  escritura: Escritura
+  /** Says that rows of pending work were committed, so that the feeder need not wait for its next round. */
+  avisarTrabajo: () => void
+  salud: () => Promise<Salud>
+}
+
+export interface Salud {
+  ok: boolean
+  base_de_datos: boolean
+  cola: boolean
+  migraciones: boolean
+}

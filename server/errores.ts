@@ -1,0 +1,85 @@
+import type { Falla, Problema as CuerpoDeProblema } from './contrato/generado/tipos/index.ts'
+import { PROBLEMAS } from './contrato/generado/vocabulario.ts'
+
+export type Codigo = keyof typeof PROBLEMAS
+
+/** At most this many faults are told for one object, and for one batch. */
+export const MAXIMO_DE_FALLAS = 50
+export const MAXIMO_DE_FALLAS_DEL_LOTE = 500
+
+interface Detalles extends Pick<CuerpoDeProblema, 'guia' | 'estado' | 'transiciones'> {
+  errores?: readonly Falla[]
+  errores_omitidos?: number
+  /** Answer headers that the problem calls for (`Allow`, `Retry-After`, `WWW-Authenticate`). */
+  cabeceras?: Readonly<Record<string, string>>
+  /** What really happened, for the log; never shown. */
+  cause?: unknown
+}
+
+/** What a handler throws. `detail` is for whoever called; `cause` is for the log. */
+export class Problema extends Error {
+  readonly codigo: Codigo
+  readonly status: number
+  readonly detalles: Detalles
+  constructor(codigo: Codigo, detail: string, detalles: Detalles = {}) {
+    super(detail, { cause: detalles.cause })
+    this.name = 'Problema'
+    this.codigo = codigo
+    this.status = PROBLEMAS[codigo].status
+    this.detalles = detalles
+  }
+
+  /** The body (RFC 9457 and ours) for the request with this id. */
+  presentar(idSolicitud: string): CuerpoDeProblema {
+    const { errores = [], errores_omitidos, guia, estado, transiciones } = this.detalles
+    return {
+      type: `urn:guias:problema:${this.codigo}`,
+      title: PROBLEMAS[this.codigo].titulo,
+      status: this.status,
+      detail: this.message,
+      instance: `urn:guias:solicitud:${encodeURIComponent(idSolicitud)}`,
+      codigo: this.codigo,
+      errores: [...errores],
+      ...(errores_omitidos ? { errores_omitidos } : {}),
+      id_solicitud: idSolicitud,
+      ...(guia ? { guia } : {}),
+      ...(estado ? { estado } : {}),
+      ...(transiciones ? { transiciones } : {}),
+    }
+  }
+}
+
+/** A 422 with every fault (capped), or a 400 when they are of parameters. `omitidas`: faults already left out. */
+export function problemaDeFallas(codigo: 'validacion' | 'parametro_invalido', fallas: readonly Falla[], omitidas = 0): Problema {
+  const errores = fallas.slice(0, MAXIMO_DE_FALLAS)
+  const cuantas = fallas.length + omitidas
+  const nombres = [...new Set(errores.map(({ campo }) => campo.replace(/^\//, '') || 'el cuerpo'))].slice(0, 10)
+  const que = codigo === 'validacion' ? 'campo' : 'parámetro'
+  return new Problema(
+    codigo,
+    `Corrija ${cuantas} ${que}${cuantas === 1 ? '' : 's'} y vuelva a enviar: ${nombres.join(', ').slice(0, 600)}.`,
+    { errores, errores_omitidos: cuantas - errores.length },
+  )
+}
+
+export const noDisponible = (detail: string, cause?: unknown) =>
+  new Problema('no_disponible', detail, { cabeceras: { 'Retry-After': '2' }, cause })
+
+/** PostgreSQL and socket codes that mean "not now", not "never". */
+const PASAJEROS = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', '57P01', '57P02', '57P03', '53300', '53400', '40001', '40P01', '55P03', '57014'])
+
+/** Anything thrown → what the caller is told. Faults of the database that pass are 503; the rest is a 500. */
+export function traducirError(error: unknown): Problema {
+  if (error instanceof Problema) return error
+  for (let causa: unknown = error, n = 0; causa instanceof Error && n < 5; causa = causa.cause, n++) {
+    const codigo = (causa as { code?: unknown }).code
+    const original = (causa as { cause?: { originalCode?: unknown } }).cause?.originalCode
+    if ([codigo, original].some((c) => typeof c === 'string' && (PASAJEROS.has(c) || c.startsWith('08') || c === 'P1001' || c === 'P1017' || c === 'P2024'))) {
+      return noDisponible('Repita la solicitud en unos segundos; con external_ref, repetir una creación es seguro.', error)
+    }
+    if (/Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(causa.message)) {
+      return noDisponible('Repita la solicitud en unos segundos; con external_ref, repetir una creación es seguro.', error)
+    }
+  }
+  return new Problema('error_interno', 'Falló algo nuestro. Repita la solicitud; si insiste, escríbanos con el id_solicitud.', { cause: error })
+}

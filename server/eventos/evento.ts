@@ -1,0 +1,175 @@
+import type { Estado, Evento, Motivo, PaginaDeEventos, TipoDeEvento } from '../contrato/generado/tipos/index.ts'
+import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../contrato/generado/vocabulario.ts'
+import type { Cursores } from '../cursor.ts'
+import { type Db, sentencia } from '../db.ts'
+import { Problema } from '../errores.ts'
+import type { FilaGuia } from '../guias/guia.ts'
+import { type Paginacion, paginar } from '../pagina.ts'
+
+/** A row of `evento`; columns carry the contract's names. */
+export interface FilaEvento {
+  comercio_id: string
+  modo: string
+  guia_id: string
+  secuencia: number
+  guia: string
+  tipo: TipoDeEvento
+  estado: Estado
+  estado_anterior: Estado | null
+  descripcion: string | null
+  motivo: Motivo | null
+  lat: number | null
+  lng: number | null
+  /** What only some types of event have. */
+  datos: Pick<Evento, 'estado_reportado' | 'numero_intento' | 'requiere_accion' | 'forzado'> | null
+  autor: string | null
+  idempotencia: string | null
+  huella: string | null
+  ocurrido_en: Date
+  registrado_en: Date
+}
+
+const DESCRIPCIONES: Readonly<Record<string, string>> = {
+  ...DESCRIPCIONES_DE_EVENTO,
+  ...Object.fromEntries(Object.entries(DESCRIPCIONES_DE_ESTADO).map(([estado, texto]) => [`guia.${estado}`, texto])),
+}
+
+/** A row → the contract's event. The guide and its sequence are the event's identity, so they make its public id. */
+export function presentarEvento(fila: FilaEvento): Evento {
+  return {
+    id: `evt_${fila.guia}_${fila.secuencia}`,
+    tipo: fila.tipo,
+    guia: fila.guia,
+    estado: fila.estado,
+    estado_anterior: fila.estado_anterior,
+    secuencia: fila.secuencia,
+    descripcion: fila.descripcion ?? DESCRIPCIONES[fila.tipo] ?? fila.tipo,
+    motivo: fila.motivo,
+    lat: fila.lat,
+    lng: fila.lng,
+    ocurrido_en: fila.ocurrido_en.toISOString(),
+    registrado_en: fila.registrado_en.toISOString(),
+    ...fila.datos,
+  }
+}
+
+const PAGINA = sentencia(
+  'eventos.pagina',
+  `select * from evento where comercio_id = $1 and modo = $2 and guia_id = $3 and secuencia > $4
+   order by secuencia limit $5`,
+)
+
+/** A page of a guide's history, oldest first. One cursor serves the detail and the history alone. */
+export function paginaDeEventos({ db, cursores }: { db: Db; cursores: Cursores }, guia: FilaGuia, paginacion: Paginacion = {}): Promise<PaginaDeEventos> {
+  const ambito = { operacion: 'eventosDeGuia', dueno: `${guia.comercio_id}:${guia.modo}`, filtros: { guia: guia.guia } }
+  return paginar(cursores, ambito, paginacion, {
+    leer: (despues, cuantas) => db.consultar<FilaEvento>(PAGINA, [guia.comercio_id, guia.modo, guia.id, despues?.[0] ?? 0, cuantas]),
+    posicion: ({ secuencia }) => [secuencia],
+    presentar: presentarEvento,
+  })
+}
+
+const POR_IDEMPOTENCIA = sentencia(
+  'eventos.porIdempotencia',
+  'select * from evento where comercio_id = $1 and modo = $2 and guia_id = $3 and idempotencia = $4',
+)
+
+export async function buscarEventoPorIdempotencia(db: Db, guia: FilaGuia, idempotencia: string): Promise<FilaEvento | undefined> {
+  const [fila] = await db.consultar<FilaEvento>(POR_IDEMPOTENCIA, [guia.comercio_id, guia.modo, guia.id, idempotencia])
+  return fila
+}
+
+/** A new event, and what it makes of its guide. */
+export interface Paso {
+  tipo: TipoDeEvento
+  /** The guide's state after the event; undefined: as it is. */
+  estado?: Estado
+  /** When the new state happened. */
+  ocurrido_en: Date
+  registrado_en: Date
+  descripcion?: string | null
+  motivo?: Motivo | null
+  lat?: number | null
+  lng?: number | null
+  datos?: FilaEvento['datos']
+  autor?: string | null
+  idempotencia?: string | null
+  huella?: string | null
+  /** Failed attempts so far, if the event changes their number. */
+  intentos?: number
+}
+
+/** One guarded step: the guide as it was read goes on to its next sequence and writes its event, or nothing happens. */
+const PASO = sentencia(
+  'eventos.paso',
+  `with g as (
+     update guia set secuencia = secuencia + 1, actualizado_en = $6::timestamptz, intentos = $8,
+       estado = $5, estado_desde = case when estado = $5 then estado_desde else $7::timestamptz end
+     where comercio_id = $1 and modo = $2 and id = $3 and secuencia = $4
+     returning *
+   ), e as (
+     insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, estado_anterior, descripcion, motivo,
+       lat, lng, datos, autor, idempotencia, huella, ocurrido_en, registrado_en)
+     select comercio_id, modo, id, secuencia, guia, $9, $5, $10, $11, $12, $13::float8, $14::float8, $15::jsonb, $16, $17,
+       $18, $7::timestamptz, $6::timestamptz from g
+   )
+   select * from g`,
+)
+
+/** Takes the step from the guide as it was read; undefined: somebody else moved it meanwhile, and nothing was written. */
+export async function darPaso(db: Db, guia: FilaGuia, paso: Paso): Promise<{ guia: FilaGuia; evento: FilaEvento } | undefined> {
+  const estado = paso.estado ?? guia.estado
+  const evento: Omit<FilaEvento, 'secuencia'> = {
+    comercio_id: guia.comercio_id,
+    modo: guia.modo,
+    guia_id: guia.id,
+    guia: guia.guia,
+    tipo: paso.tipo,
+    estado,
+    estado_anterior: guia.estado,
+    descripcion: paso.descripcion ?? null,
+    motivo: paso.motivo ?? null,
+    lat: paso.lat ?? null,
+    lng: paso.lng ?? null,
+    datos: paso.datos ?? null,
+    autor: paso.autor ?? null,
+    idempotencia: paso.idempotencia ?? null,
+    huella: paso.huella ?? null,
+    ocurrido_en: paso.ocurrido_en,
+    registrado_en: paso.registrado_en,
+  }
+  const [movida] = await db.consultar<FilaGuia>(PASO, [
+    guia.comercio_id,
+    guia.modo,
+    guia.id,
+    guia.secuencia,
+    estado,
+    paso.registrado_en,
+    paso.ocurrido_en,
+    paso.intentos ?? guia.intentos,
+    evento.tipo,
+    evento.estado_anterior,
+    evento.descripcion,
+    evento.motivo,
+    evento.lat,
+    evento.lng,
+    evento.datos,
+    evento.autor,
+    evento.idempotencia,
+    evento.huella,
+  ])
+  return movida && { guia: movida, evento: { ...evento, secuencia: movida.secuencia } }
+}
+
+/**
+ * Reads, decides and steps. When somebody else moved the guide in between (`intentar` gives undefined) it all starts anew
+ * from what the guide is now, three times in all.
+ * @throws Problema 409 `carrera_perdida`
+ */
+export async function sinCarrera<T>(intentar: () => Promise<T | undefined>): Promise<T> {
+  for (let intento = 0; intento < 3; intento++) {
+    const hecho = await intentar()
+    if (hecho !== undefined) return hecho
+  }
+  throw new Problema('carrera_perdida', 'Otras solicitudes cambian la guía al mismo tiempo. Repita la solicitud; es seguro.')
+}

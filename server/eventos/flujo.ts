@@ -1,0 +1,27 @@
+import type { Modo } from '../contrato/generado/tipos/index.ts'
+import { type Db, sentencia } from '../db.ts'
+import type { FilaEvento } from './evento.ts'
+
+/**
+ * The feed's order, PostgreSQL's alone (the one place that knows xid8). Rows become visible in the order in which their
+ * transactions commit, not in the order of any number in them: a reader who goes by time or by a sequence skips what
+ * commits late. So events are ordered by their writing transaction and served only below the oldest transaction still
+ * under way (`pg_snapshot_xmin`): nothing can appear there any more.
+ *
+ * A long transaction anywhere in the cluster holds the feed back until it ends; it never loses an event.
+ */
+const FLUJO = sentencia(
+  'eventos.flujo',
+  `select *, xid::text as xid from evento
+   where comercio_id = $1 and modo = $2 and xid < pg_snapshot_xmin(pg_current_snapshot())
+     and (xid, guia_id, secuencia) > ($3::text::xid8, $4::uuid, $5::int)
+   order by evento.xid, guia_id, secuencia limit $6`,
+)
+
+/** After which event to go on. */
+export type PosicionDelFlujo = readonly [xid: string, guiaId: string, secuencia: number]
+
+export const COMIENZO: PosicionDelFlujo = ['0', '00000000-0000-0000-0000-000000000000', 0]
+
+export const leerFlujo = (db: Db, comercioId: string, modo: Modo, despues: PosicionDelFlujo, cuantos: number) =>
+  db.consultar<FilaEvento & { xid: string }>(FLUJO, [comercioId, modo, ...despues, cuantos])

@@ -1,0 +1,46 @@
+import type { Formatos } from './contrato/validacion.ts'
+import { leerTelefono } from './guias/telefono.ts'
+import { ErrorEnlace, leerEnlace } from './ubicacion/enlaces.ts'
+
+const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
+const DIAS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+/** An instant (RFC 3339) as Date; undefined if it isn't one. A leap second counts as the second before it. */
+export function leerInstante(texto: string): Date | undefined {
+  const partes = RFC3339.exec(texto)
+  if (!partes) return undefined
+  const [ano, mes, dia] = [Number(partes[1]), Number(partes[2]), Number(partes[3])]
+  const bisiesto = mes === 2 && ano % 4 === 0 && (ano % 100 !== 0 || ano % 400 === 0)
+  if (mes < 1 || mes > 12 || dia < 1 || dia > DIAS[mes - 1]! + (bisiesto ? 1 : 0)) return undefined
+  const instante = new Date(texto.toUpperCase().replace(/:60(?=[.Z+-])/, ':59'))
+  return Number.isNaN(instante.getTime()) ? undefined : instante
+}
+
+const errorDeEnlace = (texto: string): string | undefined => {
+  try {
+    leerEnlace(texto)
+    return undefined
+  } catch (error) {
+    if (error instanceof ErrorEnlace) return error.message
+    throw error
+  }
+}
+
+/** The contract's string formats: the rule, and what to do about a value that breaks it. */
+export const FORMATOS: Formatos = {
+  telefono: {
+    validate: (texto) => 'e164' in leerTelefono(texto),
+    explicar: (texto) => {
+      const telefono = leerTelefono(texto)
+      return 'error' in telefono ? telefono.error : 'no vale'
+    },
+  },
+  'enlace-de-mapa': {
+    validate: (texto) => errorDeEnlace(texto) === undefined,
+    explicar: (texto) => errorDeEnlace(texto) ?? 'no vale',
+  },
+  'date-time': {
+    validate: (texto) => leerInstante(texto) !== undefined,
+    explicar: () => 'debe ser una fecha y hora según RFC 3339, por ejemplo 2026-11-20T15:04:05.000Z',
+  },
+}

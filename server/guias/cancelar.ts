@@ -1,0 +1,23 @@
+import type { Handler } from '../contrato/tipos.ts'
+import { darPaso, sinCarrera } from '../eventos/evento.ts'
+import { exigirTransicion } from './estados.ts'
+import { buscarGuia, presentar } from './guia.ts'
+
+export const cancelarGuia: Handler<'cancelarGuia'> = async ({ path, body }, { identidad, db, reloj }) => {
+  const guia = await sinCarrera(async () => {
+    const leida = await buscarGuia(db, identidad, path.guia)
+    if (leida.estado === 'cancelado') return leida
+    exigirTransicion(leida.estado, 'cancelado')
+    const ahora = reloj()
+    const paso = await darPaso(db, leida, {
+      tipo: 'guia.cancelado',
+      estado: 'cancelado',
+      ocurrido_en: ahora,
+      registrado_en: ahora,
+      descripcion: body?.descripcion ?? null,
+      autor: identidad.comercio,
+    })
+    return paso?.guia
+  })
+  return { status: 200, body: presentar(guia) }
+}

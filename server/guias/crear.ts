@@ -1,0 +1,13 @@
+import type { Handler } from '../contrato/tipos.ts'
+import type { Recogida } from '../contrato/generado/tipos/index.ts'
+import { normalizar, presentar } from './guia.ts'
+
+export const crearGuia: Handler<'crearGuia'> = async ({ body }, { identidad, escritura }) => {
+  const datos = normalizar(body as typeof body & { recogida: Recogida })
+  const verdicto = await escritura.crear(identidad.comercioId, identidad.modo, datos)
+  if ('problema' in verdicto) throw verdicto.problema
+  const { fila, repetida } = verdicto
+  return repetida
+    ? { status: 200, headers: { 'Idempotent-Replayed': 'true' }, body: presentar(fila) }
+    : { status: 201, headers: { Location: `/api/v1/guias/${fila.guia}` }, body: presentar(fila) }
+}

@@ -1,0 +1,214 @@
+import type { Modo } from '../contrato/generado/tipos/index.ts'
+import { type Db, sentencia } from '../db.ts'
+import { Problema, traducirError } from '../errores.ts'
+import type { Log } from '../log.ts'
+import type { Secretos } from '../secretos.ts'
+import type { DatosDeGuia, FilaGuia } from './guia.ts'
+import { diferencias, huellasDe } from './huellas.ts'
+
+/** What became of one guide: created, already there with the same content, or refused. */
+export type Verdicto = { fila: FilaGuia; repetida: boolean } | { problema: Problema }
+
+export interface Escritura {
+  /** Creates one guide. Concurrent calls of one merchant and mode share a statement. */
+  crear(comercioId: string, modo: Modo, datos: DatosDeGuia): Promise<Verdicto>
+  /** Creates many in one statement; a faulty one doesn't fail its neighbours. The verdicts stand in the order of `datos`. */
+  crearVarias(comercioId: string, modo: Modo, datos: readonly DatosDeGuia[]): Promise<Verdicto[]>
+}
+
+/** Guides per statement, and statements under way per merchant and mode (measured: more gains nothing). */
+const GRUPO = 100
+const EN_VUELO = 2
+
+/**
+ * One statement a group: guide, look-up, event and message commit together or not at all. ON CONFLICT names the reference
+ * alone: a collision of codes is an error, never taken for a replay. Rows are inserted in the order of their references,
+ * so that two groups that share some wait for each other instead of deadlocking.
+ */
+const INSERTAR = sentencia(
+  'guias.insertar',
+  `with x as materialized (
+     select * from json_to_recordset($1::json) as x(
+       id uuid, guia text, external_ref text, huellas jsonb, telefono text, destinatario text, departamento text,
+       municipio text, direccion text, indicaciones text, contenido text, lat float8, lng float8, maps_url text,
+       recogida jsonb, ubicacion_estado text, ubicacion_origen text, ubicacion_lat float8, ubicacion_lng float8,
+       avisos text[], creado_en timestamptz, mensaje_id uuid)
+   ), g as (
+     insert into guia (comercio_id, modo, id, guia, external_ref, huellas, estado, estado_desde, telefono, destinatario,
+       departamento, municipio, direccion, indicaciones, contenido, lat, lng, maps_url, recogida, ubicacion_estado,
+       ubicacion_origen, ubicacion_lat, ubicacion_lng, avisos, secuencia, creado_en, actualizado_en)
+     select $2, $3, id, guia, external_ref, huellas, 'aceptado', creado_en, telefono, destinatario,
+       departamento, municipio, direccion, indicaciones, contenido, lat, lng, maps_url, recogida, ubicacion_estado,
+       ubicacion_origen, ubicacion_lat, ubicacion_lng, avisos, 1, creado_en, creado_en
+     from x order by external_ref, id
+     on conflict (comercio_id, modo, external_ref) do nothing
+     returning id
+   ), i as (
+     insert into guia_indice (guia, comercio_id, modo, id)
+     select x.guia, $2, $3, x.id from g join x using (id)
+   ), e as (
+     insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, ocurrido_en, registrado_en)
+     select $2, $3, x.id, 1, x.guia, 'guia.aceptado', 'aceptado', x.creado_en, x.creado_en from g join x using (id)
+   ), m as (
+     insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, creado_en)
+     select $2, $3, x.id, 1, x.mensaje_id, x.guia, 'buzon', 'solicitud_ubicacion', x.telefono, 'pendiente', x.creado_en
+     from g join x using (id) where x.mensaje_id is not null
+   )
+   select id from g`,
+)
+
+const EXISTENTES = sentencia(
+  'guias.existentes',
+  'select * from guia where comercio_id = $1 and modo = $2 and external_ref = any($3::text[])',
+)
+
+/** What one request asks for. It is never split over two statements, so that within a batch the lower index goes first. */
+interface Pedido {
+  datos: readonly DatosDeGuia[]
+  resolver: (verdictos: Verdicto[]) => void
+  rechazar: (error: unknown) => void
+}
+
+/** The creations of one merchant and mode. */
+interface Cola {
+  comercioId: string
+  modo: Modo
+  espera: Pedido[]
+  enVuelo: number
+  programada: boolean
+}
+
+interface Partes {
+  db: Db
+  log: Log
+  secretos: Secretos
+  nuevoId: () => { id: string; creado_en: Date }
+  nuevoCodigo: () => string
+  avisarTrabajo: () => void
+}
+
+export function crearEscritura({ db, log, secretos, nuevoId, nuevoCodigo, avisarTrabajo }: Partes): Escritura {
+  const colas = new Map<string, Cola>()
+
+  const pedir = (comercioId: string, modo: Modo, datos: readonly DatosDeGuia[]) =>
+    new Promise<Verdicto[]>((resolver, rechazar) => {
+      const clave = `${comercioId}:${modo}`
+      const cola = colas.get(clave) ?? { comercioId, modo, espera: [], enVuelo: 0, programada: false }
+      colas.set(clave, cola)
+      cola.espera.push({ datos, resolver, rechazar })
+      if (cola.programada) return
+      // No timer: whatever else arrives in this turn of the loop goes along, and a lone request waits for nobody.
+      cola.programada = true
+      setImmediate(() => {
+        cola.programada = false
+        despachar(clave, cola)
+      })
+    })
+
+  const despachar = (clave: string, cola: Cola) => {
+    while (cola.espera.length > 0 && cola.enVuelo < EN_VUELO) {
+      const grupo = tomarGrupo(cola.espera)
+      cola.enVuelo++
+      escribir(cola, grupo).finally(() => {
+        cola.enVuelo--
+        despachar(clave, cola)
+        if (cola.enVuelo === 0 && cola.espera.length === 0) colas.delete(clave)
+      })
+    }
+  }
+
+  const escribir = async (cola: Cola, grupo: readonly Pedido[]): Promise<void> => {
+    try {
+      const verdictos = await insertarOSeparar(cola, grupo.flatMap(({ datos }) => datos))
+      for (const { datos, resolver } of grupo) resolver(verdictos.splice(0, datos.length))
+    } catch (error) {
+      for (const { rechazar } of grupo) rechazar(error)
+    }
+  }
+
+  /** Nothing of a failed statement was written. When a row is at fault, each goes by itself and only that one fails. */
+  const insertarOSeparar = async (cola: Cola, datos: readonly DatosDeGuia[]): Promise<Verdicto[]> => {
+    try {
+      return await insertar(cola, datos)
+    } catch (error) {
+      if (!esDeDatos(error)) throw error
+      if (datos.length === 1) return [{ problema: traducirError(error) }]
+      log.warn({ err: error, guias: datos.length }, 'a group of creations failed; writing row by row')
+      const verdictos: Verdicto[] = []
+      for (const uno of datos) verdictos.push(...(await insertarOSeparar(cola, [uno])))
+      return verdictos
+    }
+  }
+
+  const insertar = async ({ comercioId, modo }: Cola, varios: readonly DatosDeGuia[]): Promise<Verdicto[]> => {
+    const nuevas = varios.map((datos): FilaGuia => {
+      const { id, creado_en } = nuevoId()
+      return {
+        ...datos,
+        comercio_id: comercioId,
+        modo,
+        id,
+        guia: nuevoCodigo(),
+        huellas: datos.external_ref === null ? null : huellasDe(datos, secretos),
+        estado: 'aceptado',
+        estado_desde: creado_en,
+        intentos: 0,
+        secuencia: 1,
+        creado_en,
+        actualizado_en: creado_en,
+      }
+    })
+    const conMensaje = nuevas.map((nueva) => (nueva.ubicacion_estado === 'solicitada' ? { ...nueva, mensaje_id: nuevoId().id } : nueva))
+    const creadas = new Set((await ejecutar(conMensaje, comercioId, modo)).map(({ id }) => id))
+    if (conMensaje.some((nueva) => 'mensaje_id' in nueva && creadas.has(nueva.id))) avisarTrabajo()
+    const repetidas = nuevas.filter(({ id }) => !creadas.has(id)).map(({ external_ref }) => external_ref)
+    const existentes = new Map(
+      repetidas.length === 0
+        ? []
+        : (await db.consultar<FilaGuia>(EXISTENTES, [comercioId, modo, repetidas])).map((fila) => [fila.external_ref, fila]),
+    )
+    return nuevas.map((nueva, i) => (creadas.has(nueva.id) ? { fila: nueva, repetida: false } : repetir(existentes.get(nueva.external_ref), varios[i]!)))
+  }
+
+  /** A code that is already taken (one in 10^16) is drawn again; nothing was written. */
+  const ejecutar = async (filas: FilaGuia[], comercioId: string, modo: Modo, intento = 1): Promise<{ id: string }[]> => {
+    try {
+      return await db.consultar<{ id: string }>(INSERTAR, [JSON.stringify(filas), comercioId, modo])
+    } catch (error) {
+      if ((error as { constraint?: string }).constraint !== 'guia_indice_pkey' || intento === 5) throw error
+      for (const fila of filas) fila.guia = nuevoCodigo()
+      return ejecutar(filas, comercioId, modo, intento + 1)
+    }
+  }
+
+  const repetir = (existente: FilaGuia | undefined, datos: DatosDeGuia): Verdicto => {
+    if (!existente) throw new Error('a conflicting row vanished')
+    const errores = diferencias(existente.huellas, datos, secretos)
+    if (errores.length === 0) return { fila: existente, repetida: true }
+    return {
+      problema: new Problema(
+        'external_ref_en_conflicto',
+        `Ya creó la guía ${existente.guia} con external_ref ${existente.external_ref} y otros datos. Si es otro envío, use otra referencia.`,
+        { errores, guia: existente.guia },
+      ),
+    }
+  }
+
+  return {
+    async crear(comercioId, modo, datos) {
+      const [verdicto] = await pedir(comercioId, modo, [datos])
+      return verdicto!
+    },
+    crearVarias: pedir,
+  }
+}
+
+/** The next requests that fit in one statement, at least one. */
+function tomarGrupo(espera: Pedido[]): Pedido[] {
+  let guias = 0
+  const caben = espera.findIndex(({ datos }, i) => (guias += datos.length) > GRUPO && i > 0)
+  return espera.splice(0, caben === -1 ? espera.length : caben)
+}
+
+/** SQLSTATE classes 22 (data) and 23 (constraint): the fault of a row, and no reason to try again with it. */
+const esDeDatos = (error: unknown) => /^2[23]/.test(String((error as { code?: unknown }).code ?? ''))

@@ -1,0 +1,162 @@
+import type { Estado, Guia, GuiaIndividual, Modo, Recogida } from '../contrato/generado/tipos/index.ts'
+import { type Db, sentencia } from '../db.ts'
+import { normalizarCodigoDeGuia } from '../codigos.ts'
+import { Problema } from '../errores.ts'
+import { leerEnlace } from '../ubicacion/enlaces.ts'
+import { leerTelefono } from './telefono.ts'
+
+/** A row of `guia`; columns carry the contract's names. */
+export interface FilaGuia {
+  comercio_id: string
+  modo: Modo
+  id: string
+  guia: string
+  external_ref: string | null
+  huellas: Record<string, string> | null
+  estado: Estado
+  estado_desde: Date
+  telefono: string
+  destinatario: string | null
+  departamento: string
+  municipio: string
+  direccion: string | null
+  indicaciones: string | null
+  contenido: string | null
+  lat: number | null
+  lng: number | null
+  maps_url: string | null
+  recogida: Guia['recogida']
+  ubicacion_estado: Guia['ubicacion']['estado']
+  ubicacion_origen: Guia['ubicacion']['origen']
+  ubicacion_lat: number | null
+  ubicacion_lng: number | null
+  intentos: number
+  avisos: Guia['avisos']
+  secuencia: number
+  creado_en: Date
+  actualizado_en: Date
+}
+
+/** The part of a row that the request decides. */
+export type DatosDeGuia = Omit<
+  FilaGuia,
+  'comercio_id' | 'modo' | 'id' | 'guia' | 'huellas' | 'estado' | 'estado_desde' | 'intentos' | 'secuencia' | 'creado_en' | 'actualizado_en'
+>
+
+const nfc = (texto: string | undefined) => texto?.normalize('NFC') ?? null
+
+/** A valid request → what is stored: E.164, NFC, the pickup resolved, the place read from coordinates or link. */
+export function normalizar(cuerpo: GuiaIndividual & { recogida: Recogida }): DatosDeGuia {
+  const telefono = leerTelefono(cuerpo.telefono)
+  if ('error' in telefono) throw new Error('telefono was not validated')
+  const ubicacion = ubicar(cuerpo)
+  return {
+    external_ref: nfc(cuerpo.external_ref),
+    telefono: telefono.e164,
+    destinatario: nfc(cuerpo.destinatario),
+    departamento: cuerpo.departamento.normalize('NFC'),
+    municipio: cuerpo.municipio.normalize('NFC'),
+    direccion: nfc(cuerpo.direccion),
+    indicaciones: nfc(cuerpo.indicaciones),
+    contenido: nfc(cuerpo.contenido),
+    lat: cuerpo.lat ?? null,
+    lng: cuerpo.lng ?? null,
+    maps_url: cuerpo.maps_url ?? null,
+    recogida: {
+      nombre: nfc(cuerpo.recogida.nombre),
+      lat: cuerpo.recogida.lat ?? null,
+      lng: cuerpo.recogida.lng ?? null,
+      maps_url: cuerpo.recogida.maps_url ?? null,
+    },
+    ...ubicacion,
+    avisos: [
+      ...(telefono.dudoso ? (['telefono_dudoso'] as const) : []),
+      ...(ubicacion.ubicacion_origen === 'maps_url' && ubicacion.ubicacion_lat === null ? (['enlace_sin_coordenadas'] as const) : []),
+    ],
+  }
+}
+
+type Lugar = Pick<FilaGuia, 'ubicacion_estado' | 'ubicacion_origen' | 'ubicacion_lat' | 'ubicacion_lng'>
+
+/** Coordinates win over a link; a link without coordinates still is the merchant's word for the place; neither: ask. */
+function ubicar({ lat, lng, maps_url }: GuiaIndividual): Lugar {
+  if (lat !== undefined && lng !== undefined) {
+    return { ubicacion_estado: 'confirmada', ubicacion_origen: 'coordenadas', ubicacion_lat: lat, ubicacion_lng: lng }
+  }
+  if (maps_url === undefined) {
+    return { ubicacion_estado: 'solicitada', ubicacion_origen: null, ubicacion_lat: null, ubicacion_lng: null }
+  }
+  const enlace = leerEnlace(maps_url)
+  const leidas = enlace.tipo === 'coordenadas' ? enlace.coordenadas : undefined
+  return {
+    ubicacion_estado: 'confirmada',
+    ubicacion_origen: 'maps_url',
+    ubicacion_lat: leidas?.lat ?? null,
+    ubicacion_lng: leidas?.lng ?? null,
+  }
+}
+
+/** A row → the contract's guide. Rows never leave by another way. */
+export function presentar(fila: FilaGuia): Guia {
+  return {
+    guia: fila.guia,
+    estado: fila.estado,
+    modo: fila.modo,
+    external_ref: fila.external_ref,
+    telefono: fila.telefono,
+    destinatario: fila.destinatario,
+    departamento: fila.departamento,
+    municipio: fila.municipio,
+    direccion: fila.direccion,
+    indicaciones: fila.indicaciones,
+    contenido: fila.contenido,
+    lat: fila.lat,
+    lng: fila.lng,
+    maps_url: fila.maps_url,
+    recogida: fila.recogida,
+    ubicacion: {
+      estado: fila.ubicacion_estado,
+      origen: fila.ubicacion_origen,
+      lat: fila.ubicacion_lat,
+      lng: fila.ubicacion_lng,
+    },
+    intentos: fila.intentos,
+    avisos: fila.avisos,
+    secuencia: fila.secuencia,
+    creado_en: fila.creado_en.toISOString(),
+    actualizado_en: fila.actualizado_en.toISOString(),
+  }
+}
+
+/** Whose guides are meant: one merchant's of one mode, or anybody's (the operator's). */
+export type Ambito = { comercioId: string; modo: Modo } | 'todos'
+
+const BUSCAR = sentencia(
+  'guias.buscar',
+  `select g.*, c.comercio from guia_indice i
+   join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
+   join comercio c on c.id = g.comercio_id
+   where i.guia = $1 and ($2::uuid is null or (i.comercio_id = $2 and i.modo = $3))`,
+)
+
+const desconocida = (ambito: Ambito) =>
+  new Problema(
+    'guia_desconocida',
+    ambito === 'todos' ? 'No hay ninguna guía con ese identificador.' : 'No hay ninguna guía con ese identificador en el modo de esta llave.',
+  )
+
+/**
+ * The guide that `codigo` names, as typed by a person, and whose it is.
+ * @throws Problema 404: unknown, malformed and another merchant's are the same answer.
+ */
+export async function buscarGuia(db: Db, ambito: Ambito, codigo: string): Promise<FilaGuia & { comercio: string }> {
+  const guia = normalizarCodigoDeGuia(codigo)
+  if (!guia) throw desconocida(ambito)
+  const de = ambito === 'todos' ? [null, null] : [ambito.comercioId, ambito.modo]
+  const [fila] = await db.consultar<FilaGuia & { comercio: string }>(BUSCAR, [guia, ...de])
+  if (!fila) throw desconocida(ambito)
+  return fila
+}
+
+/** A page of guides, for the merchant's list and the operator's search. */
+export { buscarPagina } from './lista.ts'

@@ -1,0 +1,100 @@
+import type { NextFunction, Request, RequestHandler, Response } from 'express'
+import type { Operacion } from '../contrato/contrato.ts'
+import { Problema } from '../errores.ts'
+import { ErrorJson, leerJson } from './jsonEstricto.ts'
+
+const noAdmitido = (detail: string) => new Problema('tipo_no_admitido', detail)
+
+/** How long a body may take to arrive, in milliseconds: a client that drips is let go. */
+const PLAZO_DEL_CUERPO = 20_000
+
+/**
+ * Reads the body of an operation that declares one: its declared type or 415, its limit while reading or 413, strict JSON
+ * or 400. No bytes is no body. The Content-Type is then rewritten to the bare declared type, because the validator keeps
+ * one compiled validator per header string it has ever seen.
+ */
+export function leerCuerpo(operacion: Operacion): RequestHandler {
+  const [tipo] = operacion.tipos
+  if (!tipo) {
+    return (req, _res, next) => {
+      delete req.headers['content-type']
+      next()
+    }
+  }
+  return (req, res, next) => {
+    recibir(req, res, operacion.limite).then((bytes) => {
+      if (bytes.length === 0) {
+        delete req.headers['content-type']
+      } else {
+        req.body = interpretar(bytes)
+        req.headers['content-type'] = tipo
+      }
+      next()
+    }, next).catch(next)
+  }
+}
+
+/** 415 before a byte of the body is read. A request that announces no body has nothing to declare. */
+export const admitirTipo = (operacion: Operacion) => (req: Request, _res: Response, next: NextFunction) => {
+  const [tipo] = operacion.tipos
+  const anuncia = req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0
+  if (tipo && anuncia) exigirTipo(req, tipo)
+  next()
+}
+
+function exigirTipo(req: Request, tipo: string) {
+  const [dado = '', ...parametros] = (req.headers['content-type'] ?? '').toLowerCase().split(';')
+  if (dado.trim() !== tipo) {
+    throw noAdmitido(`Envíe «Content-Type: ${tipo}»${dado.trim() ? ` en lugar de «${dado.trim().slice(0, 100)}»` : ''}.`)
+  }
+  const charset = parametros.map((p) => p.trim()).find((p) => p.startsWith('charset='))
+  if (charset && !/^charset="?utf-?8"?$/.test(charset)) throw noAdmitido('Envíe el cuerpo en UTF-8.')
+  const codificacion = req.headers['content-encoding']
+  if (codificacion && codificacion.toLowerCase() !== 'identity') throw noAdmitido('Envíe el cuerpo sin comprimir, sin Content-Encoding.')
+}
+
+function recibir(req: Request, res: Response, limite: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const rechazar = () => {
+      // What is left of the body is not read: the connection closes once the answer is out.
+      req.pause()
+      res.setHeader('Connection', 'close')
+      reject(new Problema('cuerpo_demasiado_grande', `El límite de esta operación es de ${limite} bytes. Reparta los datos en varias solicitudes.`))
+    }
+    if (Number(req.headers['content-length'] ?? 0) > limite) return rechazar()
+    const trozos: Buffer[] = []
+    let recibidos = 0
+    const plazo = setTimeout(() => req.destroy(), PLAZO_DEL_CUERPO)
+    const limpiar = () => clearTimeout(plazo)
+    req.on('data', (trozo: Buffer) => {
+      recibidos += trozo.length
+      if (recibidos > limite) {
+        req.removeAllListeners('data')
+        limpiar()
+        return rechazar()
+      }
+      trozos.push(trozo)
+    })
+    req.once('end', () => {
+      limpiar()
+      resolve(trozos.length === 1 ? trozos[0]! : Buffer.concat(trozos))
+    })
+    req.once('error', (cause) => {
+      limpiar()
+      reject(new Problema('json_invalido', 'La conexión se cortó antes de recibir todo el cuerpo.', { cause }))
+    })
+  })
+}
+
+function interpretar(bytes: Buffer): unknown {
+  try {
+    return leerJson(bytes)
+  } catch (error) {
+    if (!(error instanceof ErrorJson)) throw error
+    const { mensaje, linea, columna, campo } = error.falla
+    const lugar = `línea ${linea}, columna ${columna}`
+    throw new Problema('json_invalido', `${mensaje} (${lugar}).`.slice(0, 1000), {
+      errores: [{ campo: campo.slice(0, 300), codigo: 'formato_invalido', mensaje: mensaje.slice(0, 500) }],
+    })
+  }
+}

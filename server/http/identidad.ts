@@ -1,0 +1,26 @@
+import type { Alcance } from '../contrato/generado/tipos/index.ts'
+import type { Operaciones } from '../contrato/generado/operaciones.ts'
+
+/** Who calls, by the contract's security scheme. A scheme without its entry is a compile error in `Autenticadores`. */
+export interface Identidades {
+  llaveDeComercio: {
+    comercioId: string
+    /** com_… */
+    comercio: string
+    modo: 'test' | 'live'
+    llave: string
+    alcances: readonly Alcance[]
+  }
+  llaveDeOperacion: {
+    operadorId: string
+    /** op_… */
+    operador: string
+    llave: string
+  }
+}
+
+export type Esquema = NonNullable<Operaciones[keyof Operaciones]['seguridad']>
+export type Identidad = Identidades[Esquema]
+
+/** From the presented key to who calls; undefined: not a key of this scheme, or not valid now. Total over the contract. */
+export type Autenticadores = { readonly [E in Esquema]: (llave: string) => Promise<Identidades[E] | undefined> }

@@ -1,0 +1,234 @@
+import { isUtf8 } from 'node:buffer'
+
+// One scan of the text checks the rules (RFC 8259 and our limits); then the native JSON.parse builds the value, so what
+// we accept means what every other JSON reader says it means.
+
+export interface FallaJson {
+  mensaje: string
+  linea: number
+  /** From 1, in UTF-16 units, as editors count. */
+  columna: number
+  /** JSON Pointer (RFC 6901) of the innermost known place, '' for the root. */
+  campo: string
+}
+
+export class ErrorJson extends Error {
+  override readonly name = 'ErrorJson'
+  readonly falla: FallaJson
+
+  constructor(falla: FallaJson) {
+    super(falla.mensaje)
+    this.falla = falla
+  }
+}
+
+/** Depth in nested objects and arrays, key length in UTF-16 units. */
+export const LIMITES_JSON = { profundidad: 32, propiedades: 64, largoDeClave: 128 }
+
+/** bytes → value; throws ErrorJson */
+export function leerJson(bytes: Uint8Array): unknown {
+  const cuerpo = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (!isUtf8(cuerpo)) rechazarBytes(cuerpo)
+  const texto = cuerpo.toString('utf8')
+  new Revision(texto).documento()
+  return JSON.parse(texto)
+}
+
+function rechazarBytes(cuerpo: Buffer): never {
+  // toString puts U+FFFD for each fault, so the first byte that doesn't survive the round trip is the faulty one.
+  const reparado = Buffer.from(cuerpo.toString('utf8'))
+  let i = 0
+  while (i < cuerpo.length && cuerpo[i] === reparado[i]) i++
+  const revision = new Revision(cuerpo.toString('utf8', 0, i))
+  try {
+    revision.documento() // it fails for want of text, and so knows in which field the fault stands
+  } catch {}
+  return revision.fallar(
+    'El cuerpo tiene bytes que no son UTF-8: envíalo en UTF-8, no en Latin-1',
+    revision.texto.length,
+  )
+}
+
+const COMILLA = 0x22
+const MANTISA = /-?(?:0|[1-9]\d*)(?:\.\d+)?/y
+const EXPONENTE = /[eE][+-]?\d+/y
+// A \u escape is neither NUL nor half of a surrogate pair, or else it is the whole pair.
+const ESCAPE =
+  /\\(?:["\\/bfnrt]|u(?!0000|[dD][89a-fA-F])[\da-fA-F]{4}|u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2})/y
+
+// charCodeAt gives NaN past the end, which fails every comparison below: that is how a truncated body is noticed.
+class Revision {
+  readonly texto: string
+  private i = 0
+  private conEscapes = false
+  private profundidad = 0
+  /** Per depth the present key or index; null while the key isn't known yet. */
+  private readonly camino: (string | number | null)[] = []
+
+  constructor(texto: string) {
+    this.texto = texto
+  }
+
+  documento(): void {
+    if (this.texto.startsWith('\ufeff')) this.fallar('El cuerpo empieza con una marca BOM: envíalo sin ella')
+    if (Number.isNaN(this.espacio())) this.fallar('El cuerpo está vacío: envía un documento JSON')
+    this.valor()
+    if (!Number.isNaN(this.espacio())) this.fallar(`Sobra ${this.hallado()} tras el documento: envía uno solo`)
+  }
+
+  /** Skips white space and returns the character that follows. */
+  private espacio(): number {
+    const { texto } = this
+    let { i } = this
+    let c = texto.charCodeAt(i)
+    while (c === 0x20 || c === 0x0a || c === 0x0d || c === 0x09) c = texto.charCodeAt(++i)
+    this.i = i
+    return c
+  }
+
+  private valor(): void {
+    const c = this.espacio()
+    if (c === COMILLA) this.cadena()
+    else if (c === 0x7b) this.objeto()
+    else if (c === 0x5b) this.arreglo()
+    else if (c === 0x2d || (c >= 0x30 && c <= 0x39)) this.numero()
+    else if (this.texto.startsWith('true', this.i) || this.texto.startsWith('null', this.i)) this.i += 4
+    else if (this.texto.startsWith('false', this.i)) this.i += 5
+    else this.fallar(`Se esperaba un valor JSON y se halló ${this.hallado()}: los textos van entre comillas dobles`)
+  }
+
+  private objeto(): void {
+    const { camino } = this
+    const profundidad = this.entrar()
+    const claves: string[] = []
+    for (let sigue = !this.cierra('}'); sigue; sigue = this.sigue('}')) {
+      camino[profundidad] = null
+      const inicio = this.i
+      if (claves.length === LIMITES_JSON.propiedades)
+        this.fallar(`El objeto tiene más de ${claves.length} propiedades: quita las que sobran`)
+      const clave = this.clave()
+      camino[profundidad] = clave
+      // There are at most 64, so searching them costs less than keeping a Set.
+      if (claves.includes(clave)) this.fallar(`La clave ${JSON.stringify(clave)} está repetida: deja una sola`, inicio)
+      if (clave === '__proto__') this.fallar('La clave "__proto__" no se admite: quítala', inicio)
+      claves.push(clave)
+      if (this.espacio() !== 0x3a) this.fallar(`Tras la clave se halló ${this.hallado()}: pon ":" y el valor`)
+      this.i++
+      this.valor()
+    }
+    this.profundidad--
+  }
+
+  private arreglo(): void {
+    const profundidad = this.entrar()
+    let indice = 0
+    for (let sigue = !this.cierra(']'); sigue; sigue = this.sigue(']')) {
+      this.camino[profundidad] = indice++
+      this.valor()
+    }
+    this.profundidad--
+  }
+
+  /** The depth is checked before descending, which bounds the recursion too. */
+  private entrar(): number {
+    if (this.profundidad === LIMITES_JSON.profundidad)
+      this.fallar(`El JSON anida más de ${LIMITES_JSON.profundidad} niveles: aplánalo`)
+    this.i++
+    this.camino[++this.profundidad] = null
+    return this.profundidad
+  }
+
+  private cierra(cierre: '}' | ']'): boolean {
+    if (this.espacio() !== cierre.charCodeAt(0)) return false
+    this.i++
+    return true
+  }
+
+  /** After a member: false past the closing bracket, true at the next member. */
+  private sigue(cierre: '}' | ']'): boolean {
+    if (this.cierra(cierre)) return false
+    const coma = this.i
+    if (this.texto[coma] !== ',')
+      this.fallar(`Se esperaba "," o "${cierre}" y se halló ${this.hallado()}: revisa comas, comillas y cierres`)
+    this.i++
+    if (this.cierra(cierre)) this.fallar(`Sobra la coma antes de "${cierre}": quítala`, coma)
+    return true
+  }
+
+  private clave(): string {
+    const inicio = this.i
+    if (this.texto[inicio] !== '"')
+      this.fallar(`Se esperaba una clave y se halló ${this.hallado()}: las claves van entre comillas dobles`)
+    this.cadena()
+    const clave: string = this.conEscapes
+      ? JSON.parse(this.texto.slice(inicio, this.i))
+      : this.texto.slice(inicio + 1, this.i - 1)
+    if (clave.length > LIMITES_JSON.largoDeClave)
+      this.fallar(`La clave tiene más de ${LIMITES_JSON.largoDeClave} caracteres: acórtala`, inicio)
+    return clave
+  }
+
+  private cadena(): void {
+    const { texto, i: inicio } = this
+    let i = inicio + 1
+    let c = texto.charCodeAt(i)
+    this.conEscapes = false
+    while (c !== COMILLA) {
+      if (c >= 0x20 && c !== 0x5c) i++
+      else if (c === 0x5c) {
+        this.conEscapes = true
+        i = this.escape(i)
+      } else {
+        if (Number.isNaN(c)) this.fallar('El texto no está cerrado: falta su comilla doble final', inicio)
+        this.i = i
+        this.fallar(`El texto contiene ${this.hallado()}, un carácter de control: quítalo o escápalo (\\n, \\t)`)
+      }
+      c = texto.charCodeAt(i)
+    }
+    this.i = i + 1
+  }
+
+  /** Checks the escape at i; returns where the text goes on. */
+  private escape(i: number): number {
+    ESCAPE.lastIndex = i
+    if (ESCAPE.test(this.texto)) return ESCAPE.lastIndex
+    const malo = this.texto.slice(i, i + 6)
+    if (malo === '\\u0000') this.fallar('El carácter NUL (\\u0000) no se admite: quítalo', i)
+    if (/^\\u[dD][89a-fA-F][\da-fA-F]{2}$/.test(malo))
+      this.fallar(`El escape ${malo} es medio carácter (un sustituto sin pareja): envía el carácter entero`, i)
+    return this.fallar('El escape no existe en JSON: usa \\" \\\\ \\/ \\b \\f \\n \\r \\t o \\u y cuatro cifras', i)
+  }
+
+  private numero(): void {
+    const { texto, i: inicio } = this
+    MANTISA.lastIndex = inicio
+    let fin = MANTISA.test(texto) ? MANTISA.lastIndex : inicio
+    EXPONENTE.lastIndex = fin
+    const exponente = (texto.charCodeAt(fin) | 0x20) === 0x65 && EXPONENTE.test(texto)
+    if (exponente) fin = EXPONENTE.lastIndex
+    if (fin === inicio || '0123456789.eE+-'.includes(texto[fin] ?? ' '))
+      this.fallar('El número está mal escrito: quita los ceros a la izquierda o completa sus dígitos', inicio)
+    // Without an exponent only hundreds of digits overflow: the usual number is spared the conversion.
+    if ((exponente || fin - inicio > 300) && !Number.isFinite(Number(texto.slice(inicio, fin))))
+      this.fallar('El número es demasiado grande: envía uno de magnitud menor que 1.8e308', inicio)
+    this.i = fin
+  }
+
+  /** The character at hand; by its code point when it could be invisible or mistaken. */
+  private hallado(): string {
+    const c = this.texto.codePointAt(this.i)
+    if (c === undefined) return 'el final del cuerpo'
+    return c > 0x20 && c < 0x7f ? `«${String.fromCodePoint(c)}»` : `U+${c.toString(16).toUpperCase().padStart(4, '0')}`
+  }
+
+  fallar(queYRemedio: string, donde = this.i): never {
+    const antes = this.texto.slice(0, donde)
+    const linea = antes.split('\n').length
+    const columna = donde - antes.lastIndexOf('\n')
+    let campo = ''
+    for (const paso of this.camino.slice(1, this.profundidad + 1))
+      if (paso !== null) campo += `/${String(paso).replaceAll('~', '~0').replaceAll('/', '~1')}`
+    const lugar = `línea ${linea}, columna ${columna}${campo && `, en ${campo}`}`
+    throw new ErrorJson({ mensaje: `${queYRemedio} (${lugar}).`, linea, columna, campo })
+  }
+}

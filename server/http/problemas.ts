@@ -1,0 +1,48 @@
+import type { ErrorRequestHandler, Request, Response } from 'express'
+import { Problema, traducirError } from '../errores.ts'
+
+/** Writes an answer: the only place that does. JSON as the specification names it; problem+json when asked for. */
+export function responder(req: Request, res: Response, status: number, cuerpo: unknown, cabeceras: Readonly<Record<string, string>> = {}) {
+  res.statusCode = status
+  for (const [nombre, valor] of Object.entries(cabeceras)) res.setHeader(nombre, valor)
+  res.setHeader('Cache-Control', 'no-store')
+  if (cuerpo === undefined) return void res.end()
+  const texto = JSON.stringify(cuerpo)
+  const problema = status >= 400 && /\bapplication\/problem\+json\b/i.test(req.headers.accept ?? '')
+  res.setHeader('Content-Type', problema ? 'application/problem+json' : 'application/json')
+  res.setHeader('Content-Length', Buffer.byteLength(texto))
+  res.end(texto)
+}
+
+/** Called with every answer, in tests: it throws when the contract doesn't declare it. */
+export type Testigo = (req: Request, status: number, cabeceras: Readonly<Record<string, unknown>>, cuerpo: unknown) => void
+
+/** The one place where errors become answers. */
+export function presentarProblemas(testigo?: Testigo): ErrorRequestHandler {
+  return (error, req, res, _next) => {
+    const problema = deExpress(error) ?? traducirError(error)
+    req.solicitud.error = problema.cause ?? problema
+    if (res.headersSent) return void res.destroy()
+    const cuerpo = problema.presentar(req.solicitud.id)
+    responder(req, res, problema.status, cuerpo, problema.detalles.cabeceras)
+    testigo?.(req, problema.status, res.getHeaders(), cuerpo)
+  }
+}
+
+/** Express's own refusals (a path that isn't valid percent-encoding). */
+function deExpress(error: unknown): Problema | undefined {
+  if (!(error instanceof URIError)) return undefined
+  return new Problema('parametro_invalido', 'La ruta no está bien codificada: revise los signos % de la dirección.', { cause: error })
+}
+
+export const rutaDesconocida = (req: Request) => {
+  throw new Problema('ruta_desconocida', `No hay ninguna operación en ${req.path.slice(0, 200)}. Las rutas de comercios empiezan por /api/v1.`)
+}
+
+/** 405 with `Allow`. */
+export const metodoNoPermitido = (metodos: readonly string[]) => {
+  const allow = metodos.flatMap((metodo) => (metodo === 'get' ? ['GET', 'HEAD'] : [metodo.toUpperCase()])).join(', ')
+  return () => {
+    throw new Problema('metodo_no_permitido', `Use uno de estos métodos: ${allow}.`, { cabeceras: { Allow: allow } })
+  }
+}

@@ -1,0 +1,61 @@
+import type { NextFunction, Request, Response } from 'express'
+import type { Operacion } from '../contrato/contrato.ts'
+import type { Log } from '../log.ts'
+import type { Identidad } from './identidad.ts'
+
+/** What the machinery knows of a request, from its first middleware on. */
+export interface Solicitud {
+  id: string
+  /** GET for a HEAD request too: the method the operation was bound with. */
+  metodo: string
+  inicio: number
+  operacion?: Operacion
+  identidad?: Identidad
+  /** Why it failed, for the log. */
+  error?: unknown
+}
+
+declare global {
+  namespace Express {
+    interface Request {
+      solicitud: Solicitud
+    }
+  }
+}
+
+const ID_AJENO = /^[!-~]{1,128}$/
+
+/** Gives the request its id (the caller's `X-Request-Id` if it is fit) and writes its one log line when it is over. */
+export function identificarSolicitud(log: Log, nuevoId: () => string) {
+  return (req: Request, res: Response, next: NextFunction) => {
+    const ajeno = req.headers['x-request-id']
+    const solicitud: Solicitud = {
+      id: typeof ajeno === 'string' && ID_AJENO.test(ajeno) ? ajeno : nuevoId(),
+      metodo: req.method,
+      inicio: performance.now(),
+    }
+    req.solicitud = solicitud
+    res.setHeader('X-Request-Id', solicitud.id)
+    res.setHeader('Content-Language', 'es')
+    res.once('close', () => {
+      const { operacion, identidad, error } = solicitud
+      const linea = {
+        id_solicitud: solicitud.id,
+        operacion: operacion?.id,
+        metodo: solicitud.metodo,
+        status: res.statusCode,
+        ms: Math.round((performance.now() - solicitud.inicio) * 10) / 10,
+        ...quien(identidad),
+        ...(res.writableFinished ? {} : { cortada: true }),
+      }
+      if (res.statusCode >= 500) log.error({ ...linea, err: error }, 'request')
+      else log.info(linea, 'request')
+    })
+    next()
+  }
+}
+
+function quien(identidad: Identidad | undefined) {
+  if (!identidad) return {}
+  return 'comercio' in identidad ? { comercio: identidad.comercio, modo: identidad.modo } : { operador: identidad.operador }
+}

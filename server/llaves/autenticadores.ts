@@ -1,0 +1,45 @@
+import type { Db } from '../db.ts'
+import type { Autenticadores } from '../http/identidad.ts'
+import { buscarLlave, esSuyo, estaVigente, type FilaLlave, leerLlave, type TipoDeLlave } from './llave.ts'
+
+/** How long a row read from the database is believed, in milliseconds: a revocation holds everywhere in less than 1 s. */
+const VIGENCIA = 800
+const CUANTAS = 10_000
+
+/** One authenticator per security scheme of the contract. */
+export function crearAutenticadores(db: Db, reloj: () => Date): Autenticadores {
+  const leidas = new Map<string, { hasta: number; fila: Promise<FilaLlave | undefined> }>()
+
+  // Concurrent requests share a read. A failed one is forgotten at once, and unknown ids are remembered like the others.
+  const leer = (id: string) => {
+    const ahora = performance.now()
+    const leida = leidas.get(id)
+    if (leida && leida.hasta > ahora) return leida.fila
+    leidas.delete(id)
+    if (leidas.size >= CUANTAS) leidas.delete(leidas.keys().next().value!)
+    const fila = buscarLlave(db, id)
+    leidas.set(id, { hasta: ahora + VIGENCIA, fila })
+    fila.catch(() => leidas.delete(id))
+    return fila
+  }
+
+  const verificar = async (texto: string, sirve: (tipo: TipoDeLlave) => boolean) => {
+    const partes = leerLlave(texto)
+    if (!partes || !sirve(partes.tipo)) return undefined
+    const fila = await leer(partes.id)
+    return fila && fila.tipo === partes.tipo && esSuyo(fila, partes.secreto) && estaVigente(fila, reloj()) ? fila : undefined
+  }
+
+  return {
+    async llaveDeComercio(texto) {
+      const fila = await verificar(texto, (tipo) => tipo !== 'oper')
+      if (!fila || fila.tipo === 'oper' || fila.comercio_id === null) return undefined
+      return { comercioId: fila.comercio_id, comercio: fila.dueno, modo: fila.tipo, llave: fila.id, alcances: fila.alcances }
+    },
+    async llaveDeOperacion(texto) {
+      const fila = await verificar(texto, (tipo) => tipo === 'oper')
+      if (!fila || fila.operador_id === null) return undefined
+      return { operadorId: fila.operador_id, operador: fila.dueno, llave: fila.id }
+    },
+  }
+}

@@ -1,0 +1,115 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { base32AlAzar } from '../codigos.ts'
+import type { Alcance, Llave, Modo } from '../contrato/generado/tipos/index.ts'
+import { ALCANCES } from '../contrato/generado/vocabulario.ts'
+import { type Db, sentencia } from '../db.ts'
+import { Problema } from '../errores.ts'
+
+/** `oper` keys are operators'; the others are a merchant's, of that mode. */
+export type TipoDeLlave = Modo | 'oper'
+
+export interface FilaLlave {
+  id: string
+  tipo: TipoDeLlave
+  comercio_id: string | null
+  operador_id: string | null
+  hash: Uint8Array
+  alcances: Alcance[]
+  creado_en: Date
+  vence_en: Date | null
+  revocada_en: Date | null
+  /** com_… or op_…: whose it is. */
+  dueno: string
+}
+
+const ID = 12
+const SECRETO = 52
+const SUMA = 6
+const FORMA = new RegExp(`^guia_(live|test|oper)_([0-9A-HJKMNP-TV-Z]{${ID}})([0-9A-HJKMNP-TV-Z]{${SECRETO}})([0-9A-HJKMNP-TV-Z]{${SUMA}})$`)
+
+/** Says whether a key was copied whole, before anybody asks the database. */
+const suma = (texto: string) => base32AlAzar(SUMA, (bytes) => createHash('sha256').update(texto).digest().subarray(0, bytes))
+
+const hashDe = (secreto: string) => createHash('sha256').update(secreto).digest()
+
+/** A new key: `guia_<tipo>_` + id (12) + secret (52 characters, 260 bits) + checksum (6). Only its hash is kept. */
+export function nuevaLlave(tipo: TipoDeLlave): { id: string; hash: Uint8Array<ArrayBuffer>; llave: string } {
+  const id = base32AlAzar(ID, randomBytes)
+  const secreto = base32AlAzar(SECRETO, randomBytes)
+  const cuerpo = `guia_${tipo}_${id}${secreto}`
+  return { id, hash: new Uint8Array(hashDe(secreto)), llave: cuerpo + suma(cuerpo) }
+}
+
+/** A presented key → its parts; undefined if it can't be one. */
+export function leerLlave(texto: string): { tipo: TipoDeLlave; id: string; secreto: string } | undefined {
+  const [, tipo, id, secreto, final] = FORMA.exec(texto) ?? []
+  if (!tipo || !id || !secreto || suma(texto.slice(0, -SUMA)) !== final) return undefined
+  return { tipo: tipo as TipoDeLlave, id, secreto }
+}
+
+export const esSuyo = (fila: Pick<FilaLlave, 'hash'>, secreto: string) => timingSafeEqual(hashDe(secreto), fila.hash)
+
+export const estaVigente = ({ vence_en, revocada_en }: Pick<FilaLlave, 'vence_en' | 'revocada_en'>, ahora: Date) =>
+  revocada_en === null && (vence_en === null || vence_en > ahora)
+
+const BUSCAR = sentencia(
+  'llaves.buscar',
+  `select l.*, coalesce(c.comercio, o.operador) as dueno from llave l
+   left join comercio c on c.id = l.comercio_id left join operador o on o.id = l.operador_id where l.id = $1`,
+)
+
+export async function buscarLlave(db: Db, id: string): Promise<FilaLlave | undefined> {
+  const [fila] = await db.consultar<FilaLlave>(BUSCAR, [id])
+  return fila
+}
+
+const PREFIJO = 'llave_'
+
+/** The merchant key that a public id (`llave_…`) names. @throws Problema 404 */
+export async function exigirLlave(db: Db, publico: string): Promise<FilaLlave & { tipo: Modo; comercio_id: string }> {
+  const fila = publico.startsWith(PREFIJO) ? await buscarLlave(db, publico.slice(PREFIJO.length).toUpperCase()) : undefined
+  if (!fila || !esDeComercio(fila)) throw new Problema('llave_desconocida', 'No hay ninguna llave con ese identificador.')
+  return fila
+}
+
+const esDeComercio = (fila: FilaLlave): fila is FilaLlave & { tipo: Modo; comercio_id: string } => fila.comercio_id !== null && fila.tipo !== 'oper'
+
+/** A merchant's key → the contract's; never its hash. */
+export const presentarLlave = (fila: Omit<FilaLlave, 'hash'> & { tipo: Modo }): Llave => ({
+  id: PREFIJO + fila.id,
+  comercio: fila.dueno,
+  modo: fila.tipo,
+  alcances: fila.alcances,
+  creado_en: fila.creado_en.toISOString(),
+  vence_en: fila.vence_en?.toISOString() ?? null,
+  revocada_en: fila.revocada_en?.toISOString() ?? null,
+})
+
+export const TODOS_LOS_ALCANCES: readonly Alcance[] = ALCANCES
+
+interface LlaveDeComercio {
+  comercioId: string
+  /** com_… */
+  comercio: string
+  modo: Modo
+  alcances?: readonly Alcance[] | undefined
+  vence_en?: Date | null
+}
+
+/** Creates a merchant's key. The answer is the only place where the whole key ever stands. */
+export async function guardarLlave(db: Db, ahora: Date, de: LlaveDeComercio) {
+  const { id, hash, llave } = nuevaLlave(de.modo)
+  const fila = {
+    id,
+    tipo: de.modo,
+    comercio_id: de.comercioId,
+    operador_id: null,
+    hash,
+    alcances: [...(de.alcances ?? TODOS_LOS_ALCANCES)],
+    creado_en: ahora,
+    vence_en: de.vence_en ?? null,
+    revocada_en: null,
+  }
+  await db.prisma.llave.create({ data: fila })
+  return { ...presentarLlave({ ...fila, dueno: de.comercio }), llave }
+}

@@ -1,0 +1,30 @@
+import { sentencia } from '../db.ts'
+import type { DepsDeTrabajo } from '../trabajos.ts'
+
+const PENDIENTES = sentencia('mensajes.pendientes', `select id from mensaje where estado = 'pendiente' order by creado_en limit $1`)
+
+/** Messages that no channel has received yet, oldest first. */
+export const pendientesDeBuzon = async ({ db }: DepsDeTrabajo, cuantas: number): Promise<string[]> =>
+  (await db.consultar<{ id: string }>(PENDIENTES, [cuantas])).map(({ id }) => id)
+
+/**
+ * Hands the message over, once: only who finds it pending moves it on, and in the same statement the guide takes its next
+ * sequence and the event is written. A guide that is cancelled meanwhile asks its recipient nothing.
+ */
+const ENTREGAR = sentencia(
+  'mensajes.entregar',
+  `with m as (
+     update mensaje set estado = 'enviado', enviado_en = $2 where id = $1 and estado = 'pendiente' returning *
+   ), g as (
+     update guia set secuencia = guia.secuencia + 1, actualizado_en = $2 from m
+     where guia.comercio_id = m.comercio_id and guia.modo = m.modo and guia.id = m.guia_id
+     returning guia.*
+   )
+   insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, estado_anterior, ocurrido_en, registrado_en)
+   select comercio_id, modo, id, secuencia, guia, 'ubicacion.solicitada', estado, estado, $2, $2 from g`,
+)
+
+/** The job of one message. The mailbox takes everything; doing it twice does nothing. */
+export async function entregarAlBuzon({ db, reloj }: DepsDeTrabajo, id: string): Promise<void> {
+  await db.consultar(ENTREGAR, [id, reloj()])
+}

@@ -1,0 +1,89 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import pg from 'pg'
+
+const CARPETA = new URL('../prisma/migrations/', import.meta.url)
+/** Prisma's own advisory lock: `prisma migrate` and any number of our starts wait for each other. */
+const CERROJO = 72_707_369
+const ESPERA_DEL_CERROJO = '60s'
+
+/** Prisma's own table: `prisma migrate deploy` and `status` see the same history. */
+const TABLA = `create table if not exists _prisma_migrations (
+  id varchar(36) primary key not null, checksum varchar(64) not null, finished_at timestamptz,
+  migration_name varchar(255) not null, logs text, rolled_back_at timestamptz,
+  started_at timestamptz not null default now(), applied_steps_count integer not null default 0)`
+
+interface Migracion {
+  nombre: string
+  sql: string
+  checksum: string
+}
+
+/** Why the schema could not be brought up to date, in words for whoever starts the service. */
+export class ErrorDeMigracion extends Error {
+  override readonly name = 'ErrorDeMigracion'
+}
+
+export async function leerMigraciones(): Promise<Migracion[]> {
+  const carpetas = (await readdir(CARPETA, { withFileTypes: true })).filter((entrada) => entrada.isDirectory())
+  return Promise.all(
+    carpetas.map(({ name }) => name).sort().map(async (nombre) => {
+      const sql = await readFile(new URL(`${nombre}/migration.sql`, CARPETA), 'utf8')
+      return { nombre, sql, checksum: createHash('sha256').update(sql).digest('hex') }
+    }),
+  )
+}
+
+/**
+ * Applies what is missing of `prisma/migrations`, each file as one simple query, which is one transaction. A file that
+ * failed or was edited after it was applied stops the start.
+ * @returns the names of those applied now
+ */
+export async function migrar(url: string): Promise<string[]> {
+  const cliente = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, application_name: 'guias migraciones' })
+  cliente.on('error', () => {}) // a lost connection also rejects the query under way
+  await cliente.connect()
+  try {
+    await cliente.query(`set lock_timeout = '${ESPERA_DEL_CERROJO}'`)
+    await cliente.query('select pg_advisory_lock($1)', [CERROJO])
+    await cliente.query('set lock_timeout = 0')
+    await cliente.query(TABLA)
+    const { rows } = await cliente.query<{ migration_name: string; checksum: string; finished_at: Date | null }>(
+      'select migration_name, checksum, finished_at from _prisma_migrations where rolled_back_at is null',
+    )
+    const hechas = new Map(rows.map((fila) => [fila.migration_name, fila]))
+    const aplicadas: string[] = []
+    for (const migracion of await leerMigraciones()) {
+      const hecha = hechas.get(migracion.nombre)
+      if (hecha) revisar(migracion, hecha)
+      else {
+        await aplicar(cliente, migracion)
+        aplicadas.push(migracion.nombre)
+      }
+    }
+    return aplicadas
+  } finally {
+    await cliente.end() // and the lock goes with the session
+  }
+}
+
+function revisar({ nombre, checksum }: Migracion, hecha: { checksum: string; finished_at: Date | null }) {
+  if (hecha.finished_at === null) {
+    throw new ErrorDeMigracion(`La migración ${nombre} quedó a medias. Revise la base y márquela con «prisma migrate resolve».`)
+  }
+  if (hecha.checksum !== checksum) {
+    throw new ErrorDeMigracion(`La migración ${nombre} se editó después de aplicarse. Devuélvala a como estaba y escriba otra.`)
+  }
+}
+
+async function aplicar(cliente: pg.Client, { nombre, sql, checksum }: Migracion) {
+  const id = randomUUID()
+  await cliente.query('insert into _prisma_migrations (id, checksum, migration_name) values ($1, $2, $3)', [id, checksum, nombre])
+  try {
+    await cliente.query(sql)
+  } catch (cause) {
+    await cliente.query('update _prisma_migrations set logs = $2 where id = $1', [id, String(cause)])
+    throw new ErrorDeMigracion(`La migración ${nombre} falló y no cambió nada: ${cause instanceof Error ? cause.message : cause}`, { cause })
+  }
+  await cliente.query('update _prisma_migrations set finished_at = now(), applied_steps_count = 1 where id = $1', [id])
+}

@@ -1,0 +1,31 @@
+import type { Ambito, Cursores, Posicion } from './cursor.ts'
+
+export const LIMITE_POR_OMISION = 25
+
+export interface Paginacion {
+  limite?: number
+  cursor?: string
+}
+
+/**
+ * One page by keyset: `leer` gets the position after which to go on (undefined: from the start) and how many rows to read,
+ * one more than the page holds, which says whether there is a next page.
+ */
+export async function paginar<Fila, Dato>(
+  cursores: Cursores,
+  ambito: Ambito,
+  { limite = LIMITE_POR_OMISION, cursor }: Paginacion,
+  partes: {
+    leer: (despues: Posicion | undefined, cuantas: number) => Promise<Fila[]>
+    posicion: (fila: Fila) => Posicion
+    presentar: (fila: Fila) => Dato
+  },
+): Promise<{ datos: Dato[]; cursor_siguiente: string | null }> {
+  const filas = await partes.leer(cursor === undefined ? undefined : cursores.descifrar(ambito, cursor), limite + 1)
+  const pagina = filas.slice(0, limite)
+  const hayMas = filas.length > limite
+  return {
+    datos: pagina.map(partes.presentar),
+    cursor_siguiente: hayMas ? cursores.cifrar(ambito, partes.posicion(pagina.at(-1)!)) : null,
+  }
+}

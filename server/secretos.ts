@@ -1,0 +1,41 @@
+import { createHash, createHmac, hkdfSync } from 'node:crypto'
+
+/** What a sub-key is for. Keys of different purposes are independent (HKDF, RFC 5869). */
+export type Proposito = 'cursores' | 'huellas'
+
+export interface Subclave {
+  /** Which master key it comes from: 8 hex digits, not secret. */
+  kid: string
+  clave: Buffer
+}
+
+export interface Secretos {
+  /** The sub-key to make new things with. */
+  presente(proposito: Proposito): Subclave
+  /** The sub-key that something older was made with; undefined when its master key is gone. */
+  de(proposito: Proposito, kid: string): Subclave | undefined
+}
+
+/** @param masterKeys 32 bytes each; the first is the present one, the others still read what they made. */
+export function crearSecretos(masterKeys: readonly Buffer[]): Secretos {
+  const cache = new Map<Proposito, Subclave[]>()
+  const subclaves = (proposito: Proposito) => {
+    let lista = cache.get(proposito)
+    if (!lista) {
+      lista = masterKeys.map((clave) => ({
+        kid: createHash('sha256').update(clave).digest('hex').slice(0, 8),
+        clave: Buffer.from(hkdfSync('sha256', clave, '', `guias:${proposito}`, 32)),
+      }))
+      cache.set(proposito, lista)
+    }
+    return lista
+  }
+  return {
+    presente: (proposito) => subclaves(proposito)[0]!,
+    de: (proposito, kid) => subclaves(proposito).find((subclave) => subclave.kid === kid),
+  }
+}
+
+/** 96 bits of a keyed digest: enough to tell contents apart, useless to guess a phone number from. */
+export const huella = (subclave: Subclave, texto: string) =>
+  createHmac('sha256', subclave.clave).update(texto).digest('base64url').slice(0, 16)

@@ -1,0 +1,158 @@
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { PgBoss } from 'pg-boss'
+import { crearApp, crearDeps } from './app.ts'
+import type { Config } from './config.ts'
+import { abrirDb, type Db } from './db.ts'
+import { asegurarDemo } from './demo.ts'
+import type { Salud } from './deps.ts'
+import { clavesDeLaCasa } from './claves.ts'
+import type { Log } from './log.ts'
+import { ErrorDeMigracion, migrar } from './migraciones.ts'
+import { ErrorPostgresEmbebido, tomarPostgres } from './postgresEmbebido.ts'
+import { iniciarTrabajadores, type Trabajadores } from './trabajos.ts'
+
+export interface Servicio {
+  /** Base of every link, without a final slash. */
+  url: string
+  /** Lets the requests under way end, stops the workers and then what the service started. Calling it again waits for the same stop. */
+  detener(): Promise<void>
+}
+
+/** Why the service could not start, in words for whoever started it. */
+export class ErrorDeArranque extends Error {
+  override readonly name = 'ErrorDeArranque'
+}
+
+/** How long a stop waits for requests under way, in milliseconds. */
+const PLAZO_DE_DRENAJE = 20_000
+
+type Fase = 'arrancando' | 'listo' | 'deteniendo'
+
+/** Puts the parts together, from the socket to the workers, in an order in which each can rely on the one before. */
+export async function iniciarServicio(config: Readonly<Config>, log: Log, consola: (linea: string) => void = () => {}): Promise<Servicio> {
+  const inicio = performance.now()
+  // Undone in reverse, whether the start fails half-way or the service ends.
+  const deshacer: (() => Promise<unknown>)[] = []
+  const deshacerTodo = async () => {
+    for (const paso of deshacer.splice(0).reverse()) await paso().catch((err: unknown) => log.error({ err }, 'stop'))
+  }
+  try {
+    let fase: Fase = 'arrancando'
+    let atender: RequestListener = arrancando
+    const enCurso = new Set<object>()
+    const servidor = createServer({ headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 }, (req, res) => {
+      enCurso.add(res)
+      res.once('close', () => enCurso.delete(res))
+      if (fase === 'deteniendo') res.setHeader('Connection', 'close')
+      atender(req, res)
+    })
+    // The port first: if it is taken, nothing else is touched.
+    const url = config.publicUrl ?? (await escuchar(servidor, config))
+    deshacer.push(async () => {
+      servidor.closeAllConnections()
+      if (servidor.listening) await new Promise((resolve) => servidor.close(resolve))
+    })
+
+    const { databaseUrl, masterKeys, avisos } = await prepararDatos(config, deshacer)
+    for (const aviso of avisos) consola(aviso)
+    const db = abrirDb(databaseUrl, { alFallar: (err) => log.warn({ err }, 'idle connection lost') })
+    deshacer.push(() => db.cerrar())
+    const migraciones = await migrar(databaseUrl)
+    if (migraciones.length > 0) log.info({ migraciones }, 'migrated')
+
+    const boss = new PgBoss({ connectionString: databaseUrl, max: 3, schedule: false, application_name: `guias cola pid=${process.pid}` })
+    boss.on('error', (err) => log.warn({ err }, 'queue'))
+    await boss.start()
+    let trabajadores: Trabajadores | undefined
+    const salud = async (): Promise<Salud> => {
+      const base_de_datos = await responde(db)
+      const estado = { base_de_datos, cola: base_de_datos && trabajadores !== undefined, migraciones: true }
+      return { ok: fase === 'listo' && estado.base_de_datos && estado.cola, ...estado }
+    }
+    const partes = { db, log, masterKeys, salud, avisarTrabajo: () => trabajadores?.avisar() }
+    const app = await crearApp(partes)
+    trabajadores = await iniciarTrabajadores(boss, { db, log, reloj: () => new Date() })
+    deshacer.push(() => trabajadores?.detener() ?? Promise.resolve())
+    const demo = config.baseDeDatos.tipo === 'embebida' ? await asegurarDemo(crearDeps(partes).deps, config.dataDir, url) : undefined
+    atender = app
+    fase = 'listo'
+    consola(`Guías está listo en ${((performance.now() - inicio) / 1000).toFixed(2)} s`)
+    consola(`  API            ${url}/api/v1`)
+    consola(`  Documentación  ${url}/docs`)
+    for (const linea of demo?.consola ?? []) consola(linea)
+
+    let detencion: Promise<void> | undefined
+    const detener = async () => {
+      fase = 'deteniendo'
+      servidor.closeIdleConnections()
+      // Still listening while requests end, so that whoever asks /readyz is told, and nobody who comes is refused.
+      await hasta(() => enCurso.size === 0, PLAZO_DE_DRENAJE)
+      await deshacerTodo()
+    }
+    return {
+      url,
+      detener: () => {
+        detencion ??= detener()
+        return detencion
+      },
+    }
+  } catch (error) {
+    await deshacerTodo()
+    throw explicarArranque(error, config)
+  }
+}
+
+const arrancando: RequestListener = (req, res) => {
+  const vive = req.url === '/healthz'
+  res.writeHead(vive ? 200 : 503, { 'Content-Type': 'application/json', ...(vive ? {} : { 'Retry-After': '1' }) })
+  const salud: Salud = { ok: false, base_de_datos: false, cola: false, migraciones: false }
+  res.end(JSON.stringify(vive ? { ok: true } : salud))
+}
+
+function escuchar(servidor: Server, { port, host }: Readonly<Config>): Promise<string> {
+  return new Promise((resolve, reject) => {
+    servidor.once('error', reject)
+    servidor.listen(port, host, () => {
+      servidor.off('error', reject)
+      const visible = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
+      resolve(`http://${visible}:${(servidor.address() as AddressInfo).port}`)
+    })
+  })
+}
+
+/** Where the data is and the keys that protect it: configured, or the embedded default's own. */
+async function prepararDatos({ baseDeDatos, dataDir, masterKeys }: Readonly<Config>, deshacer: (() => Promise<unknown>)[]) {
+  if (baseDeDatos.tipo === 'externa') return { databaseUrl: baseDeDatos.url, masterKeys: masterKeys ?? [], avisos: [] }
+  const postgres = await tomarPostgres({ dataDir, exclusivo: true })
+  deshacer.push(() => postgres.soltar())
+  return { databaseUrl: postgres.url, masterKeys: masterKeys ?? (await clavesDeLaCasa(dataDir)), avisos: postgres.avisos }
+}
+
+async function responde(db: Db): Promise<boolean> {
+  try {
+    await Promise.race([db.pool.query('select 1'), new Promise((_, reject) => setTimeout(reject, 2_000).unref())])
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function hasta(listo: () => boolean, plazo: number) {
+  for (const fin = performance.now() + plazo; !listo() && performance.now() < fin; ) {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+function explicarArranque(error: unknown, { port, host, baseDeDatos }: Readonly<Config>): unknown {
+  const { code, message } = error as { code?: string; message?: string }
+  if (error instanceof ErrorPostgresEmbebido || error instanceof ErrorDeMigracion) return new ErrorDeArranque(error.message, { cause: error })
+  if (code === 'EADDRINUSE') {
+    return new ErrorDeArranque(`El puerto ${port} de ${host} ya está en uso. Detenga al otro programa o elija otro puerto, por ejemplo PORT=${port + 1}.`, { cause: error })
+  }
+  if (code === 'EACCES' || code === 'EADDRNOTAVAIL') return new ErrorDeArranque(`No se puede escuchar en ${host}:${port} (${message}). Revise HOST y PORT.`, { cause: error })
+  if (baseDeDatos.tipo === 'externa' && /^(ECONNREFUSED|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|28\w+|3D000|57P03)$/.test(code ?? '')) {
+    return new ErrorDeArranque(`No se puede usar la base de datos de DATABASE_URL: ${message || code}. Revise la dirección, la clave y que el servidor esté en marcha.`, { cause: error })
+  }
+  return error
+}

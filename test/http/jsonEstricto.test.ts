@@ -1,0 +1,315 @@
+import { deepStrictEqual } from 'node:assert/strict'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ErrorJson, type FallaJson, LIMITES_JSON, leerJson } from '../../server/http/jsonEstricto.ts'
+
+/** Not toStrictEqual, which takes an own property named constructor for the type. */
+const igual: (valor: unknown, esperado: unknown) => void = deepStrictEqual
+const leer = (texto: string) => leerJson(Buffer.from(texto))
+
+function fallaDe(cuerpo: string | Uint8Array): FallaJson {
+  try {
+    leerJson(typeof cuerpo === 'string' ? Buffer.from(cuerpo) : cuerpo)
+  } catch (error) {
+    if (error instanceof ErrorJson) return error.falla
+    throw error
+  }
+  throw new Error(`Accepted: ${String(cuerpo).slice(0, 200)}`)
+}
+
+const anidar = (niveles: number) => '['.repeat(niveles) + ']'.repeat(niveles)
+const conClaves = (cuantas: number) =>
+  JSON.stringify(Object.fromEntries(Array.from({ length: cuantas }, (_, k) => [`c${k}`, k])))
+
+describe('leerJson accepts', () => {
+  it.each([
+    ['scalars', '[true,false,null,0,-1,"",{},[]]'],
+    ['a scalar as the root', ' "hola" '],
+    ['white space of all four kinds', '\t{\r\n "a" : [ 1 , 2 ] , "b":{ } }\n '],
+    ['numbers', '[0,-0,0.5,-0.0,1e3,1E+3,1e-3,1.5e300,123456789012345678901234567890,1e-400,1.7976931348623157e308]'],
+    ['0 with hundreds of decimals', `0.${'1'.repeat(1000)}`],
+    ['308 digits', '9'.repeat(308)],
+    ['escapes', '"\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\u00E9\\u0001"'],
+    ['a whole surrogate pair in escapes', '["\\ud83d\\uDE00","\\uDBFF\\uDFFF"]'],
+    ['UTF-8 of up to four bytes', '{"municipio":"Petén","ñ":"日本","x":"😀\u{10ffff}","bom":"\ufeff\u2028\ufffd"}'],
+    ['names of Object.prototype', '{"constructor":{"prototype":{"toString":1}},"hasOwnProperty":2,"__proto":3}'],
+    ['one key in different objects', '{"a":{"a":[{"a":1},{"a":2}]}}'],
+    ['keys that differ in case or normal form', '{"a":1,"A":2,"\u00e9":3,"e\u0301":4,"":5," ":6}'],
+    ['keys that look like indices', '{"2":1,"1":2,"01":3}'],
+    ['brackets and colons inside texts', '{"a":"}],:{[\\"","b]":"\\\\"}'],
+    [`${LIMITES_JSON.profundidad} levels`, anidar(32)],
+    ['depth that is not nested', `[${Array(100).fill(anidar(31)).join()}]`],
+    [`${LIMITES_JSON.propiedades} properties`, conClaves(64)],
+    ['a key of 128 characters', `{"${'ñ'.repeat(128)}":1}`],
+    ['an escaped key of 128 characters', `{"${'\\u00f1'.repeat(128)}":1}`],
+  ])('%s', (_, texto) => {
+    igual(leer(texto), JSON.parse(texto))
+  })
+
+  it('any Uint8Array, also a view into a larger buffer', () => {
+    const bytes = new TextEncoder().encode('xx{"a":"é"}xx')
+    igual(leerJson(bytes.subarray(2, -2)), { a: 'é' })
+  })
+})
+
+// what · body · part of the message · line · column · pointer
+type Rechazo = [string, string | Uint8Array, string, number, number, string]
+const bytes = (...partes: (string | number)[]) =>
+  Buffer.concat(partes.map((p) => (typeof p === 'string' ? Buffer.from(p) : Buffer.from([p]))))
+
+describe('leerJson refuses', () => {
+  it.each<Rechazo>([
+    ['nothing', '', 'está vacío', 1, 1, ''],
+    ['white space alone', ' \n\t', 'está vacío', 2, 2, ''],
+    ['a BOM', '\ufeff{}', 'BOM', 1, 1, ''],
+    ['Latin-1', bytes('{"guias":[{"municipio":"Pet', 0xe9, 'n"}]}'), 'UTF-8', 1, 28, '/guias/0/municipio'],
+    ['a stray continuation byte', bytes('[1,"', 0x80, '"]'), 'UTF-8', 1, 5, '/1'],
+    ['an overlong NUL', bytes('"', 0xc0, 0x80, '"'), 'UTF-8', 1, 2, ''],
+    ['a surrogate in UTF-8', bytes('"', 0xed, 0xa0, 0x80, '"'), 'UTF-8', 1, 2, ''],
+    ['cut UTF-8 after a true U+FFFD', bytes('"\ufffd', 0xe2, 0x82), 'UTF-8', 1, 3, ''],
+    ['UTF-16', Buffer.from('{}', 'utf16le'), 'U+0000', 1, 2, ''],
+    ['a truncated object', '{"a":{"b":1', 'el final del cuerpo', 1, 12, '/a/b'],
+    ['an object without its key', '{"a":1,', 'Se esperaba una clave', 1, 8, ''],
+    ['an object without its value', '{"a":', 'Se esperaba un valor', 1, 6, '/a'],
+    ['a truncated array', '[1,', 'Se esperaba un valor', 1, 4, '/1'],
+    ['an open bracket alone', '[', 'Se esperaba un valor', 1, 2, '/0'],
+    ['a truncated text', '{"a":"hola}', 'no está cerrado', 1, 6, '/a'],
+    ['a truncated escape', '"\\', 'escape', 1, 2, ''],
+    ['a truncated literal', '[tru', '«t»', 1, 2, '/0'],
+    ['a second document', '{} {}', 'Sobra «{»', 1, 4, ''],
+    ['a second closing bracket', '[]]', 'Sobra «]»', 1, 3, ''],
+    ['a comma before }', '{\n  "a": 1,\n}', 'Sobra la coma', 2, 9, '/a'],
+    ['a comma before ]', '{"a":[1,2 , ]}', 'Sobra la coma', 1, 11, '/a/1'],
+    ['only a comma', '[,1]', '«,»', 1, 2, '/0'],
+    ['two commas', '[1,,2]', '«,»', 1, 4, '/1'],
+    ['no comma', '{"a":1 "b":2}', 'Se esperaba "," o "}"', 1, 8, '/a'],
+    ['crossed brackets', '[1}', 'Se esperaba "," o "]"', 1, 3, '/0'],
+    ['no colon', '{"a" 1}', 'pon ":"', 1, 6, '/a'],
+    ['a key without quotes', '{"a":{b:1}}', 'entre comillas dobles', 1, 7, '/a'],
+    ['single quotes', "{'a':1}", "«'»", 1, 2, ''],
+    ['a comment', '[1, // uno\n2]', '«/»', 1, 5, '/1'],
+    ['NaN', '{"lat":NaN}', '«N»', 1, 8, '/lat'],
+    ['undefined', '{"lat":undefined}', '«u»', 1, 8, '/lat'],
+    ['-Infinity', '[-Infinity]', 'mal escrito', 1, 2, '/0'],
+    ['True', '[True]', '«T»', 1, 2, '/0'],
+    ['letters after a literal', '[nulls]', '«s»', 1, 6, '/0'],
+    ['an invisible character', '[\u00a01]', 'U+00A0', 1, 2, '/0'],
+    ['a zero in front', '{"tel":0502}', 'mal escrito', 1, 8, '/tel'],
+    ['a plus in front', '[+502]', '«+»', 1, 2, '/0'],
+    ['a point without digits before', '[.5]', '«.»', 1, 2, '/0'],
+    ['a point without digits after', '[5.]', 'mal escrito', 1, 2, '/0'],
+    ['an exponent without digits', '[5e+]', 'mal escrito', 1, 2, '/0'],
+    ['two points', '[1.2.3]', 'mal escrito', 1, 2, '/0'],
+    ['a minus alone', '-', 'mal escrito', 1, 1, ''],
+    ['hexadecimal', '[0x10]', '«x»', 1, 3, '/0'],
+    ['a raw line break in a text', '{"a":"x\ny"}', 'U+000A', 1, 8, '/a'],
+    ['a raw NUL in a text', '"\0"', 'U+0000', 1, 2, ''],
+    ['an unknown escape', '["\\x41"]', 'escape', 1, 3, '/0'],
+    ['a capital escape', '["\\N"]', 'escape', 1, 3, '/0'],
+    ['a short \\u', '["\\u12"]', 'escape', 1, 3, '/0'],
+    ['a \\u with a sign', '["\\u+123"]', 'escape', 1, 3, '/0'],
+    ['a repeated key', '{"a":1,\n "b":2,\n "a":3}', '"a" está repetida', 3, 2, '/a'],
+    ['a repeated key, one escaped', '{"x":[{"a":1,"\\u0061":2}]}', 'repetida', 1, 14, '/x/0/a'],
+    ['a repeated escaped key', '{"\\n":1,"\\n":1}', '"\\n" está repetida', 1, 9, '/\n'],
+    ['a repeated empty key', '{"":1,"":1}', 'repetida', 1, 7, '/'],
+    ['a repeated constructor', '{"constructor":1,"constructor":1}', 'repetida', 1, 18, '/constructor'],
+    ['__proto__', '{"a":{"__proto__":{}}}', '__proto__', 1, 7, '/a/__proto__'],
+    ['__proto__ in escapes', '{"\\u005f_proto__":1}', '__proto__', 1, 2, '/__proto__'],
+    ['33 arrays', anidar(33), 'más de 32 niveles', 1, 33, '/0'.repeat(32)],
+    ['33 objects', '{"a":'.repeat(33), 'más de 32 niveles', 1, 161, '/a'.repeat(32)],
+    ['65 properties', `[${conClaves(65)}]`, 'más de 64 propiedades', 1, conClaves(64).length + 2, '/0'],
+    ['a key of 129 characters', `{"a":{"${'k'.repeat(129)}":1}}`, 'más de 128 caracteres', 1, 7, '/a'],
+    ['an escaped key of 129 characters', `{"${'\\u00f1'.repeat(129)}":1}`, 'más de 128 caracteres', 1, 2, ''],
+    ['a lone high surrogate', '["x\\ud83d"]', '\\ud83d es medio', 1, 4, '/0'],
+    ['a lone low surrogate', '["\\uDE00"]', '\\uDE00 es medio', 1, 3, '/0'],
+    ['a pair in the wrong order', '["\\ude00\\ud83d"]', '\\ude00 es medio', 1, 3, '/0'],
+    ['two high surrogates', '["\\ud83d\\ud83d\\ude00"]', '\\ud83d es medio', 1, 3, '/0'],
+    ['a surrogate before other text', '["\\ud83d\\n"]', '\\ud83d es medio', 1, 3, '/0'],
+    ['a lone surrogate in a key', '{"a":{"\\ud83d":1}}', '\\ud83d es medio', 1, 8, '/a'],
+    ['NUL in a text', '{"a":"x\\u0000"}', 'NUL', 1, 8, '/a'],
+    ['NUL in a key', '{"\\u0000":1}', 'NUL', 1, 3, ''],
+    ['1e400', '{"lat":1e400}', 'demasiado grande', 1, 8, '/lat'],
+    ['-1E+309', '[-1E+309]', 'demasiado grande', 1, 2, '/0'],
+    ['400 digits', `[${'9'.repeat(400)}]`, 'demasiado grande', 1, 2, '/0'],
+    ['a pointer with ~ and /', '{"a/b~c":[0,x]}', '«x»', 1, 13, '/a~1b~0c/1'],
+    ['columns after CRLF and accents', '{\r\n "ñ😀": x}', '«x»', 2, 9, '/ñ😀'],
+  ])('%s', (_, cuerpo, parte, linea, columna, campo) => {
+    const falla = fallaDe(cuerpo)
+    expect(falla).toMatchObject({ linea, columna, campo })
+    expect(falla.mensaje).toContain(parte)
+    // Each message names the remedy after a colon, and the place.
+    expect(falla.mensaje).toMatch(/^\p{Lu}[\s\S]+: [\s\S]+ \(línea \d+, columna \d+(, en \/[\s\S]*)?\)\.$/u)
+  })
+})
+
+describe('leerJson against JSON.parse', () => {
+  /** Our limits, told apart from the scanner: by the value, and by counting the keys in the text. */
+  function cumple(valor: unknown, niveles = LIMITES_JSON.profundidad): boolean {
+    if (typeof valor === 'string') return valor.isWellFormed() && !valor.includes('\0')
+    if (typeof valor === 'number') return Number.isFinite(valor)
+    if (typeof valor !== 'object' || valor === null) return true
+    if (niveles === 0) return false
+    const claves = Array.isArray(valor) ? [] : Object.keys(valor)
+    return (
+      claves.length <= LIMITES_JSON.propiedades &&
+      claves.every((clave) => clave !== '__proto__' && clave.length <= LIMITES_JSON.largoDeClave && cumple(clave)) &&
+      Object.values(valor).every((parte) => cumple(parte, niveles - 1))
+    )
+  }
+  const contarClaves = (valor: unknown): number =>
+    typeof valor !== 'object' || valor === null
+      ? 0
+      : Object.values(valor).reduce(
+          (suma, parte) => suma + contarClaves(parte),
+          Array.isArray(valor) ? 0 : Object.keys(valor).length,
+        )
+  const sinRepetir = (texto: string, valor: unknown) =>
+    (texto.match(/"(?:[^"\\]|\\.)*"(?:\s*:)?/g) ?? []).filter((cadena) => cadena.endsWith(':')).length ===
+    contarClaves(valor)
+
+  /** Accepted exactly when JSON.parse accepts it and it is within the limits; then with the same value. */
+  function comparar(texto: string): boolean {
+    let valor: unknown
+    let esperado = false
+    try {
+      valor = JSON.parse(texto)
+      esperado = cumple(valor) && sinRepetir(texto, valor)
+    } catch {}
+    if (esperado) igual(leer(texto), valor)
+    else expect(fallaDe(texto).linea).toBeGreaterThan(0)
+    return esperado
+  }
+
+  const unidad = fc.constantFrom<'grapheme' | 'binary' | 'grapheme-ascii'>('grapheme', 'binary', 'grapheme-ascii')
+  const json = unidad.chain((stringUnit) => fc.jsonValue({ stringUnit, maxDepth: 6 }))
+  const sangria = fc.constantFrom(undefined, 1, '\t')
+
+  it('agrees on any JSON value', () => {
+    fc.assert(
+      fc.property(json, sangria, (valor, espacio) => {
+        comparar(JSON.stringify(valor, null, espacio))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('agrees on values around the limits', () => {
+    const objeto = fc.integer({ min: 60, max: 68 }).map((n) => JSON.parse(conClaves(n)))
+    const clave = fc.integer({ min: 125, max: 131 }).map((n) => ({ ['é'.repeat(n)]: n }))
+    const raro = fc.oneof(objeto, clave, json)
+    fc.assert(
+      fc.property(raro, fc.integer({ min: 0, max: 34 }), fc.boolean(), (valor, niveles, enArreglo) => {
+        let texto = JSON.stringify(valor)
+        for (let k = 0; k < niveles; k++) texto = enArreglo ? `[${texto}]` : `{"n":${texto}}`
+        comparar(texto)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  const piezas = '{ } [ ] , : " \\ / - + . e E 0 1 9 a n u t'
+    .split(' ')
+    .concat([
+      ...[
+        ' ',
+        '\n',
+        '\t',
+        '\0',
+        '\u00a0',
+        '\ufeff',
+        'é',
+        '😀',
+        '""',
+        '"a"',
+        '"a":',
+        '"\\u0061":1',
+        ',"a":1',
+        '{}',
+        '[]',
+      ],
+      ...['true', 'false', 'null', 'NaN', '1e400', '1e308', '-0', '01', '\\u', '\\u0000', '\\ud83d', '\\ude00', '\\n'],
+      ...['"__proto__":1', '//'],
+    ])
+
+  it('agrees on any sequence of JSON pieces', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...piezas), { maxLength: 12 }), (partes) => {
+        comparar(partes.join(''))
+      }),
+      { numRuns: 20_000 },
+    )
+  })
+
+  it('agrees on mutated JSON', () => {
+    const cambio = fc.record({ donde: fc.nat(), quita: fc.nat({ max: 3 }), pone: fc.constantFrom('', ...piezas) })
+    let aceptados = 0
+    fc.assert(
+      fc.property(json, sangria, fc.array(cambio, { minLength: 1, maxLength: 3 }), (valor, espacio, cambios) => {
+        let texto = JSON.stringify(valor, null, espacio)
+        for (const { donde, quita, pone } of cambios) {
+          const k = donde % (texto.length + 1)
+          texto = texto.slice(0, k) + pone + texto.slice(k + quita)
+        }
+        if (comparar(texto.toWellFormed())) aceptados++ // a change can cut a pair in two
+      }),
+      { numRuns: 10_000 },
+    )
+    expect(aceptados).toBeGreaterThan(100) // or the property would say little
+  })
+
+  it('refuses any bytes with an ErrorJson, or gives what JSON.parse gives', () => {
+    const alguno = fc.oneof(
+      fc.uint8Array(),
+      json.map((valor) => Buffer.from(JSON.stringify(valor))),
+    )
+    fc.assert(
+      fc.property(alguno, fc.nat(), fc.nat({ max: 255 }), (original, donde, byte) => {
+        const cuerpo = Uint8Array.from(original)
+        if (cuerpo.length > 0) cuerpo[donde % cuerpo.length] = byte
+        let valor: unknown
+        try {
+          valor = leerJson(cuerpo)
+        } catch (error) {
+          expect(error).toBeInstanceOf(ErrorJson)
+          return
+        }
+        const texto = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(cuerpo)
+        igual(valor, JSON.parse(texto))
+      }),
+      { numRuns: 5000 },
+    )
+  })
+})
+
+describe('leerJson stays linear on hostile bodies of 2 MB', () => {
+  const MB2 = 2_000_000
+  const llenar = (parte: string) => `[${parte.repeat(MB2 / parte.length)}1]`
+  const parecidas = Object.fromEntries(Array.from({ length: 64 }, (_, k) => ['x'.repeat(125) + String(100 + k), 1]))
+  it.each([
+    ['open arrays', '['.repeat(MB2)],
+    ['open objects', '{"a":'.repeat(MB2 / 5)],
+    ['empty objects', llenar('{},')],
+    ['full objects of long, similar keys', llenar(`${JSON.stringify(parecidas)},`)],
+    ['one object with ever more keys', `{${Array.from({ length: 200_000 }, (_, k) => `"${k}":1`)}}`],
+    ['one long key', `{"${'k'.repeat(MB2)}":1}`],
+    ['numbers', llenar('1e308,')],
+    ['one number', '1'.repeat(MB2)],
+    ['one fraction', `0.${'1'.repeat(MB2)}`],
+    ['escapes', `"${'\\u00e9'.repeat(MB2 / 6)}"`],
+    ['an open text', `"${'a'.repeat(MB2)}`],
+    ['line breaks', '\n'.repeat(MB2)],
+    ['line breaks before a fault', `${'\n'.repeat(MB2)}x`],
+    ['bytes that are not UTF-8', Buffer.alloc(MB2, 0xff)],
+    ['bytes that are not UTF-8, at the end', Buffer.concat([Buffer.from(llenar('"é",')), Buffer.from([0xff])])],
+  ])('%s', (_, cuerpo) => {
+    const contenido = Buffer.from(cuerpo)
+    const antes = performance.now()
+    try {
+      leerJson(contenido)
+    } catch (error) {
+      expect(error).toBeInstanceOf(ErrorJson)
+    }
+    // Measured 4 to 200 ms; something quadratic would take minutes.
+    expect(performance.now() - antes).toBeLessThan(2000)
+  })
+})
