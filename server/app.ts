@@ -27,36 +27,28 @@ export interface Partes {
   avisarTrabajo: () => void
   reloj?: () => Date
   nuevoCodigo?: () => string
-  /** Sees every answer; tests hold each against the contract. */
-  testigo?: Testigo
 }
 
-/** What the operations use, without HTTP: the console (`npm run admin`) and the demo's first start use it too. */
-export function crearDeps({ db, log, masterKeys, salud, avisarTrabajo, reloj = () => new Date(), nuevoCodigo = nuevoCodigoDeGuia }: Omit<Partes, 'testigo'>) {
+/** The contract, compiled and found to be in force. It needs no database, so it is made while the database starts. */
+export async function cargarContrato() {
   const documento = leerDocumento()
   const operaciones = leerOperaciones(documento)
+  const validacion = crearValidacion(documento, operaciones, FORMATOS)
+  await autocomprobar(operaciones, validacion)
+  return { operaciones, validacion }
+}
+export type Contrato = Awaited<ReturnType<typeof cargarContrato>>
+
+/** What the operations use, without HTTP: the console (`npm run admin`) uses it too. */
+export function crearDeps({ validacion }: Contrato, { db, log, masterKeys, salud, avisarTrabajo, reloj = () => new Date(), nuevoCodigo = nuevoCodigoDeGuia }: Partes): Deps {
   const secretos = crearSecretos(masterKeys)
   const nuevoId = crearGeneradorDeIds(reloj)
-  const deps: Deps = {
-    db,
-    log,
-    reloj,
-    nuevoId,
-    nuevoCodigo,
-    secretos,
-    cursores: crearCursores(secretos),
-    validacion: crearValidacion(documento, operaciones, FORMATOS),
-    escritura: crearEscritura({ db, log, secretos, nuevoId, nuevoCodigo, avisarTrabajo }),
-    avisarTrabajo,
-    salud,
-  }
-  return { deps, operaciones }
+  const escritura = crearEscritura({ db, log, secretos, nuevoId, nuevoCodigo, avisarTrabajo })
+  return { db, log, reloj, nuevoId, nuevoCodigo, secretos, cursores: crearCursores(secretos), validacion, escritura, avisarTrabajo, salud }
 }
 
-/** The service as an Express app that doesn't listen. Rejects if the contract's validation isn't in force. */
-export async function crearApp({ testigo, ...partes }: Partes): Promise<Express> {
-  const { deps, operaciones } = crearDeps(partes)
-  await autocomprobar(operaciones, deps.validacion)
+/** The service as an Express app that doesn't listen. */
+export function crearApp({ operaciones }: Contrato, deps: Deps, testigo?: Testigo): Express {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')

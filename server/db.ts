@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
-import { PrismaClient } from './contrato/generado/prisma/client.ts'
+import type { PrismaClient } from './contrato/generado/prisma/client.ts'
 
 /** A statement for the hot paths, prepared once per connection under its name. */
 export interface Sentencia {
@@ -14,7 +13,8 @@ export interface Sentencia {
  * statement, xid8): each stands as a `Sentencia` beside the operation that needs it.
  */
 export interface Db {
-  readonly prisma: PrismaClient
+  /** Loaded at its first use: it takes its time, and the hot paths don't need it. */
+  prisma(): Promise<PrismaClient>
   readonly pool: pg.Pool
   consultar<Fila>(sentencia: Sentencia, valores: readonly unknown[]): Promise<Fila[]>
   cerrar(): Promise<void>
@@ -42,7 +42,7 @@ export function abrirDb(url: string, { conexiones = 8, alFallar = () => {} }: Op
     query_timeout: 20_000,
   })
   pool.on('error', alFallar)
-  let prisma: PrismaClient | undefined
+  let prisma: Promise<PrismaClient> | undefined
   const nombres = new Map<string, string>()
   const nombrar = ({ sql }: { sql: string }) => {
     let nombre = nombres.get(sql)
@@ -51,9 +51,8 @@ export function abrirDb(url: string, { conexiones = 8, alFallar = () => {} }: Op
   }
   return {
     pool,
-    // Made at its first use: the client's compiler takes its time to load, and the hot paths don't need it.
-    get prisma() {
-      prisma ??= new PrismaClient({ adapter: new PrismaPg(pool, { statementNameGenerator: nombrar }) })
+    prisma: () => {
+      prisma ??= cargarPrisma(pool, nombrar)
       return prisma
     },
     async consultar<Fila>({ name, text }: Sentencia, valores: readonly unknown[]) {
@@ -61,8 +60,16 @@ export function abrirDb(url: string, { conexiones = 8, alFallar = () => {} }: Op
       return rows as Fila[]
     },
     async cerrar() {
-      await prisma?.$disconnect()
+      await (await prisma)?.$disconnect()
       await pool.end()
     },
   }
+}
+
+async function cargarPrisma(pool: pg.Pool, statementNameGenerator: (consulta: { sql: string }) => string): Promise<PrismaClient> {
+  const [{ PrismaPg }, { PrismaClient: Cliente }] = await Promise.all([
+    import('@prisma/adapter-pg'),
+    import('./contrato/generado/prisma/client.ts'),
+  ])
+  return new Cliente({ adapter: new PrismaPg(pool, { statementNameGenerator }) })
 }

@@ -45,7 +45,7 @@ async function valen({ db, reloj }: Deps, { llave, llave_operaciones }: Demo): P
 }
 
 async function crear({ db, reloj, nuevoId }: Deps, base_url: string): Promise<Demo> {
-  const comercio = await db.prisma.comercio.create({ data: { ...nuevoId(), comercio: nuevoCodigoDeComercio(), nombre: 'Comercio de demostración' } })
+  const comercio = await (await db.prisma()).comercio.create({ data: { ...nuevoId(), comercio: nuevoCodigoDeComercio(), nombre: 'Comercio de demostración' } })
   const { llave } = await guardarLlave(db, reloj(), { comercioId: comercio.id, comercio: comercio.comercio, modo: 'test' })
   const operador = await crearOperador(db, nuevoId(), 'Operador de demostración')
   return { base_url, comercio: comercio.comercio, llave, llave_operaciones: operador.llave }

@@ -1,9 +1,10 @@
 import { enableCompileCache } from 'node:module'
-import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { ErrorConfig, leerConfig } from './config.ts'
+import { RAIZ } from './raiz.ts'
 
 // Compiled code is kept between starts; what follows is imported only now, so that the cache serves it.
-enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/guias'))
+enableCompileCache(fileURLToPath(new URL('node_modules/.cache/guias', RAIZ)))
 const { iniciarServicio, ErrorDeArranque } = await import('./servicio.ts')
 const { crearLog } = await import('./log.ts')
 
@@ -12,17 +13,21 @@ try {
   const config = leerConfig(process.env, process.cwd())
   const log = crearLog(config.logLevel)
   const servicio = await iniciarServicio(config, log, (linea) => process.stdout.write(`${linea}\n`))
-  for (const senal of ['SIGINT', 'SIGTERM'] as const) {
-    // npm passes a terminal's Ctrl-C on, so it comes twice: stopping again is the same stop.
-    process.on(senal, () => {
-      servicio.detener().then(
-        () => process.exit(0),
-        (err) => {
-          log.fatal({ err }, 'stop failed')
-          process.exit(1)
-        },
-      )
-    })
+  const parar = () => {
+    servicio.detener().then(
+      () => process.exit(0),
+      (err) => {
+        log.fatal({ err }, 'stop failed')
+        process.exit(1)
+      },
+    )
+  }
+  // npm passes a terminal's Ctrl-C on, so it comes twice: stopping again is the same stop.
+  for (const senal of ['SIGINT', 'SIGTERM'] as const) process.on(senal, parar)
+  if (process.env.npm_lifecycle_event) {
+    // npm runs us in a shell that dies of a SIGTERM without passing it on: who is left without that shell stops.
+    const shell = process.ppid
+    setInterval(() => process.ppid !== shell && parar(), 250).unref()
   }
 } catch (error) {
   if (!(error instanceof ErrorConfig || error instanceof ErrorDeArranque)) throw error

@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
+import { RAIZ } from './raiz.ts'
 
-const CARPETA = new URL('../prisma/migrations/', import.meta.url)
+const CARPETA = new URL('prisma/migrations/', RAIZ)
 /** Prisma's own advisory lock: `prisma migrate` and any number of our starts wait for each other. */
 const CERROJO = 72_707_369
 const ESPERA_DEL_CERROJO = '60s'

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { PgBoss } from 'pg-boss'
-import { crearApp, crearDeps } from './app.ts'
+import { cargarContrato, crearApp, crearDeps } from './app.ts'
 import type { Config } from './config.ts'
 import { abrirDb, type Db } from './db.ts'
 import { asegurarDemo } from './demo.ts'
@@ -54,11 +54,11 @@ export async function iniciarServicio(config: Readonly<Config>, log: Log, consol
       if (servidor.listening) await new Promise((resolve) => servidor.close(resolve))
     })
 
-    const { databaseUrl, masterKeys, avisos } = await prepararDatos(config, deshacer)
+    const preparados = prepararDatos(config, deshacer)
+    const [{ databaseUrl, masterKeys, avisos, migraciones }, contrato] = await Promise.all([preparados, cargarContrato().finally(() => preparados.catch(() => {}))])
     for (const aviso of avisos) consola(aviso)
     const db = abrirDb(databaseUrl, { alFallar: (err) => log.warn({ err }, 'idle connection lost') })
     deshacer.push(() => db.cerrar())
-    const migraciones = await migrar(databaseUrl)
     if (migraciones.length > 0) log.info({ migraciones }, 'migrated')
 
     const boss = new PgBoss({ connectionString: databaseUrl, max: 3, schedule: false, application_name: `guias cola pid=${process.pid}` })
@@ -70,12 +70,11 @@ export async function iniciarServicio(config: Readonly<Config>, log: Log, consol
       const estado = { base_de_datos, cola: base_de_datos && trabajadores !== undefined, migraciones: true }
       return { ok: fase === 'listo' && estado.base_de_datos && estado.cola, ...estado }
     }
-    const partes = { db, log, masterKeys, salud, avisarTrabajo: () => trabajadores?.avisar() }
-    const app = await crearApp(partes)
+    const deps = crearDeps(contrato, { db, log, masterKeys, salud, avisarTrabajo: () => trabajadores?.avisar() })
     trabajadores = await iniciarTrabajadores(boss, { db, log, reloj: () => new Date() })
     deshacer.push(() => trabajadores?.detener() ?? Promise.resolve())
-    const demo = config.baseDeDatos.tipo === 'embebida' ? await asegurarDemo(crearDeps(partes).deps, config.dataDir, url) : undefined
-    atender = app
+    const demo = config.baseDeDatos.tipo === 'embebida' ? await asegurarDemo(deps, config.dataDir, url) : undefined
+    atender = crearApp(contrato, deps)
     fase = 'listo'
     consola(`Guías está listo en ${((performance.now() - inicio) / 1000).toFixed(2)} s`)
     consola(`  API            ${url}/api/v1`)
@@ -121,12 +120,14 @@ function escuchar(servidor: Server, { port, host }: Readonly<Config>): Promise<s
   })
 }
 
-/** Where the data is and the keys that protect it: configured, or the embedded default's own. */
+/** Where the data is, with its schema up to date, and the keys that protect it: configured, or the embedded default's own. */
 async function prepararDatos({ baseDeDatos, dataDir, masterKeys }: Readonly<Config>, deshacer: (() => Promise<unknown>)[]) {
-  if (baseDeDatos.tipo === 'externa') return { databaseUrl: baseDeDatos.url, masterKeys: masterKeys ?? [], avisos: [] }
-  const postgres = await tomarPostgres({ dataDir, exclusivo: true })
-  deshacer.push(() => postgres.soltar())
-  return { databaseUrl: postgres.url, masterKeys: masterKeys ?? (await clavesDeLaCasa(dataDir)), avisos: postgres.avisos }
+  if (baseDeDatos.tipo === 'externa') {
+    return { databaseUrl: baseDeDatos.url, masterKeys: masterKeys ?? [], avisos: [], migraciones: await migrar(baseDeDatos.url) }
+  }
+  const { url, avisos, soltar } = await tomarPostgres({ dataDir, exclusivo: true })
+  deshacer.push(soltar)
+  return { databaseUrl: url, masterKeys: masterKeys ?? (await clavesDeLaCasa(dataDir)), avisos, migraciones: await migrar(url) }
 }
 
 async function responde(db: Db): Promise<boolean> {

@@ -20,7 +20,7 @@ export const nuevoCodigoDeComercio = () => `com_${base32AlAzar(12)}`
 
 /** @throws Problema 404 */
 export async function exigirComercio(db: Db, comercio: string): Promise<FilaComercio> {
-  const fila = await db.prisma.comercio.findUnique({ where: { comercio } })
+  const fila = await (await db.prisma()).comercio.findUnique({ where: { comercio } })
   if (!fila) throw new Problema('comercio_desconocido', 'No hay ningún comercio con ese identificador.')
   return fila
 }

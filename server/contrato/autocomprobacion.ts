@@ -7,25 +7,28 @@ import type { Validacion } from './validacion.ts'
  * path. A request that is wrong for every operation must be refused by each. It also warms the validator up.
  */
 export async function autocomprobar(operaciones: readonly Operacion[], validacion: Validacion): Promise<void> {
-  for (const operacion of operaciones) {
-    const ruta = operacion.ruta.replace(/\{\w+\}/g, 'x')
-    const req = {
-      method: operacion.metodo.toUpperCase(),
-      path: ruta,
-      originalUrl: ruta,
-      baseUrl: '',
-      url: ruta,
-      headers: operacion.tipos[0] ? { 'content-type': operacion.tipos[0] } : {},
-      get: () => operacion.tipos[0],
-      header: () => operacion.tipos[0],
-      params: {},
-      query: { __autocomprobacion: '1' },
-      body: operacion.tipos[0] ? { __autocomprobacion: 1 } : undefined,
-      app: { enabled: () => false, param: () => {} },
-    } as unknown as Request
-    if ((await estadoDelRechazo(req, validacion)) !== 400) {
-      throw new Error(`self-check: a known-bad request to ${operacion.id} would pass validation`)
-    }
+  for (const operacion of operaciones) await comprobar(operacion, validacion)
+}
+
+async function comprobar(operacion: Operacion, validacion: Validacion): Promise<void> {
+  const ruta = operacion.ruta.replace(/\{\w+\}/g, 'x')
+  const req = {
+    method: operacion.metodo.toUpperCase(),
+    path: ruta,
+    originalUrl: ruta,
+    baseUrl: '',
+    url: ruta,
+    headers: operacion.tipos[0] ? { 'content-type': operacion.tipos[0] } : {},
+    get: () => operacion.tipos[0],
+    header: () => operacion.tipos[0],
+    params: {},
+    // A wrong parameter would hide whether the body is looked at.
+    query: operacion.tipos[0] ? {} : { __autocomprobacion: '1' },
+    body: operacion.tipos[0] ? { __autocomprobacion: 1 } : undefined,
+    app: { enabled: () => false, param: () => {} },
+  } as unknown as Request
+  if ((await estadoDelRechazo(req, validacion)) !== 400) {
+    throw new Error(`self-check: a known-bad request to ${operacion.id} would pass validation`)
   }
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { RAIZ } from '../raiz.ts'
 import type { Operaciones } from './generado/operaciones.ts'
 
 export type OperationId = keyof Operaciones
@@ -46,7 +47,7 @@ const METODOS = ['get', 'post', 'put', 'patch', 'delete'] as const
 
 /** The bundled contract that `npm run generar` wrote: the union of the three documents. */
 export const leerDocumento = (): Documento =>
-  JSON.parse(readFileSync(new URL('generado/contrato.json', import.meta.url), 'utf8'))
+  JSON.parse(readFileSync(new URL('server/contrato/generado/contrato.json', RAIZ), 'utf8'))
 
 export function leerOperaciones(documento: Documento): Operacion[] {
   const esquema = (dado: Esquema): Esquema =>

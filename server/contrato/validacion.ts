@@ -16,20 +16,55 @@ export interface Formato {
 export type Formatos = Readonly<Record<string, Formato>>
 
 type Json = null | boolean | number | string | Json[] | { [clave: string]: Json }
+type Objeto = { [clave: string]: Json }
+
+/** A deep copy in which `cambiar` may replace each object's members, from the outside in. */
+function copiar(nodo: Json, cambiar: (objeto: Objeto) => Objeto): Json {
+  if (Array.isArray(nodo)) return nodo.map((elemento) => copiar(elemento, cambiar))
+  if (nodo === null || typeof nodo !== 'object') return nodo
+  return Object.fromEntries(Object.entries(cambiar(nodo)).map(([clave, valor]) => [clave, copiar(valor, cambiar)]))
+}
 
 /**
  * The contract as requests are held to it: lists marked `x-elementos-aparte` lose their item schema, because the
  * operation validates element by element and one bad element must not fail the request.
  */
-function deEntrada<T>(valor: T): T {
-  const copiar = (nodo: Json): Json => {
-    if (Array.isArray(nodo)) return nodo.map(copiar)
-    if (nodo === null || typeof nodo !== 'object') return nodo
-    const copia = Object.fromEntries(Object.entries(nodo).map(([clave, v]) => [clave, copiar(v)]))
-    if (copia['x-elementos-aparte'] === true) copia.items = {}
-    return copia
-  }
-  return copiar(valor as Json) as T
+const deEntrada = (documento: Documento) =>
+  copiar(documento as unknown as Json, (objeto) => (objeto['x-elementos-aparte'] === true ? { ...objeto, items: {} } : objeto)) as unknown as Documento
+
+const SIN_EFECTO = new Set(['description', 'summary', 'title', 'tags', 'examples', 'example', 'headers'])
+
+/**
+ * What express-openapi-validator needs of it: it compiles every operation with all the components, so what decides about
+ * no request (answers, texts, extensions, schemas of answers) would only cost start-up time.
+ */
+function paraElValidador(documento: Documento): Documento {
+  const propiedades = new Set<unknown>()
+  const podado = copiar(documento as unknown as Json, (objeto) => {
+    if (objeto.properties) propiedades.add(objeto.properties)
+    // The names of properties are not keywords.
+    if (propiedades.has(objeto)) return objeto
+    return Object.fromEntries(
+      Object.entries(objeto)
+        .filter(([clave]) => !SIN_EFECTO.has(clave) && !clave.startsWith('x-'))
+        .map(([clave, valor]) => [clave, clave === 'responses' ? {} : valor]),
+    )
+  }) as Objeto
+  const esquemas = (podado.components as Objeto).schemas as Objeto
+  const alcanzados = new Set<string>()
+  const seguir = (nodo: Json) =>
+    copiar(nodo, (objeto) => {
+      const nombre = typeof objeto.$ref === 'string' ? objeto.$ref.split('/components/schemas/')[1] : undefined
+      if (nombre && !alcanzados.has(nombre)) {
+        alcanzados.add(nombre)
+        seguir(esquemas[nombre] ?? null)
+      }
+      return objeto
+    })
+  seguir(podado.paths ?? null)
+  seguir((podado.components as Objeto).parameters ?? null)
+  const deSolicitudes = Object.fromEntries(Object.entries(esquemas).filter(([nombre]) => alcanzados.has(nombre)))
+  return { ...podado, components: { ...(podado.components as Objeto), schemas: deSolicitudes } } as unknown as Documento
 }
 
 const puntero = (ruta: string) => ruta.replace(/~/g, '~0').replace(/\//g, '~1')
@@ -73,7 +108,7 @@ export function crearValidacion(original: Documento, operaciones: readonly Opera
     `/paths/${puntero(ruta)}/${metodo}/requestBody/content/${puntero(tipos[0]!)}/schema`
 
   const middlewares = OpenApiValidator.middleware({
-    apiSpec: structuredClone(documento) as never,
+    apiSpec: paraElValidador(documento) as never,
     validateApiSpec: false, // the lint did, when it was generated
     validateSecurity: false, // authentication comes before the body is read
     validateResponses: false, // tests validate every answer themselves, errors and headers included

@@ -7,8 +7,8 @@ import { presentarLlave } from './llave.ts'
 export const listarLlaves: Handler<'listarLlaves'> = async ({ path, query }, { db, cursores }) => {
   const { id: comercio_id, comercio } = await exigirComercio(db, path.comercio)
   const pagina = await paginar(cursores, { operacion: 'listarLlaves', dueno: comercio }, query ?? {}, {
-    leer: (despues, take) =>
-      db.prisma.llave.findMany({
+    leer: async (despues, take) =>
+      (await db.prisma()).llave.findMany({
         where: { comercio_id, ...(despues ? antesDe(new Date(despues[0]!), String(despues[1])) : {}) },
         orderBy: [{ creado_en: 'desc' }, { id: 'desc' }],
         take,

@@ -6,8 +6,8 @@ import { paginar } from '../pagina.ts'
 export const listarMensajes: Handler<'listarMensajes'> = async ({ query }, { db, cursores }) => {
   const { comercio_id, modo, id: guia_id, guia, comercio } = await buscarGuia(db, 'todos', query.guia)
   const pagina = await paginar(cursores, { operacion: 'listarMensajes', dueno: 'operador', filtros: { guia } }, query, {
-    leer: (despues, take) =>
-      db.prisma.mensaje.findMany({
+    leer: async (despues, take) =>
+      (await db.prisma()).mensaje.findMany({
         where: { comercio_id, modo, guia_id, numero: { gt: Number(despues?.[0] ?? 0) } },
         orderBy: { numero: 'asc' },
         take,

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { Express, Request, Response } from 'express'
+import { RAIZ } from '../../raiz.ts'
 
-const generado = (archivo: string) => new URL(`../../contrato/generado/${archivo}`, import.meta.url)
+const generado = (archivo: string) => new URL(`server/contrato/generado/${archivo}`, RAIZ)
 
 /** Redoc on one page, offline, and the bundled merchant contract it was made from. Read at first use: 2.5 MB. */
 export function servirDocumentacion(app: Express) {
