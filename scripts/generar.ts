@@ -5,6 +5,8 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual, promisify } from 'node:util'
 import { createClient } from '@hey-api/openapi-ts'
 import { build } from 'tsdown'
@@ -18,13 +20,19 @@ const metodos = ['get', 'put', 'post', 'delete', 'patch'] as const
 type Json = null | boolean | number | string | Json[] | { [clave: string]: Json }
 type Objeto = { [clave: string]: Json }
 
-const bin = (nombre: string) => new URL(`node_modules/.bin/${nombre}`, raiz).pathname
+const binarios = fileURLToPath(new URL('node_modules/.bin', raiz))
 const correr = async (programa: string, args: string[], env: NodeJS.ProcessEnv = {}) => {
   try {
-    await ejecutar(bin(programa), args, { cwd: raiz, env: { ...process.env, ...env }, maxBuffer: 1 << 26 })
+    // Their first line asks for `node`: it must find ours, not the system's.
+    const PATH = binarios + delimiter + (process.env.PATH ?? '')
+    await ejecutar(join(binarios, programa), args, {
+      cwd: raiz,
+      env: { ...process.env, PATH, ...env },
+      maxBuffer: 1 << 26,
+    })
   } catch (causa) {
     const { stdout = '', stderr = '' } = causa as { stdout?: string; stderr?: string }
-    throw new Error(`${programa} ${args[0]} failed\n${stdout}${stderr}`, { cause: causa })
+    throw new Error(`${programa} ${args[0]} failed\n${stdout}${stderr}`)
   }
 }
 const escribir = (archivo: string, texto: string) => writeFile(new URL(archivo, carpeta), texto)
@@ -35,8 +43,19 @@ const exigir = async (ruta: string) => {
 
 /** One document for the server: the three bundles share components, and operationIds are unique over all of them. */
 async function unirContratos(): Promise<Objeto> {
-  const union = { openapi: '3.1.0', info: { title: 'Guías', version: '0' }, servers: [{ url: '/' }], paths: {} as Objeto }
-  const componentes: Record<string, Objeto> = { schemas: {}, parameters: {}, headers: {}, responses: {}, securitySchemes: {} }
+  const union = {
+    openapi: '3.1.0',
+    info: { title: 'Guías', version: '0' },
+    servers: [{ url: '/' }],
+    paths: {} as Objeto,
+  }
+  const componentes: Record<string, Objeto> = {
+    schemas: {},
+    parameters: {},
+    headers: {},
+    responses: {},
+    securitySchemes: {},
+  }
   for (const documento of documentos) {
     const bundle = JSON.parse(await readFile(new URL(`${documento}.json`, carpeta), 'utf8')) as Objeto
     Object.assign(union.paths, sinEjemplos(bundle.paths ?? {}))
@@ -65,7 +84,8 @@ function sinEjemplos(valor: Json): Json {
 }
 
 const mayuscula = (texto: string) => texto[0]?.toUpperCase() + texto.slice(1)
-const congelar = (nombre: string, valor: Json) => `export const ${nombre} = ${JSON.stringify(valor, null, 2)} as const\n`
+const congelar = (nombre: string, valor: Json) =>
+  `export const ${nombre} = ${JSON.stringify(valor, null, 2)} as const\n`
 
 /** operationId → its types, security scheme and the headers of each answer: what `Handler<'operationId'>` is made of. */
 function indiceDeOperaciones(contrato: Objeto): string {
@@ -153,10 +173,20 @@ async function generarSdk() {
 /** One offline page; its inline scripts are named by hash, so the page's CSP needs no 'unsafe-inline' for scripts. */
 async function generarDocumentacion() {
   const pagina = new URL('documentacion.html', carpeta)
-  await correr('redocly', ['build-docs', 'comercios', '--output', pagina.pathname, '--inlineBundle', '--openapi.disableTelemetry=true'])
+  await correr('redocly', [
+    'build-docs',
+    'comercios',
+    '--output',
+    pagina.pathname,
+    '--inlineBundle',
+    '--openapi.disableTelemetry=true',
+  ])
   const html = await readFile(pagina, 'utf8')
   const hashes = [...html.matchAll(/<script(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(
-    ([, codigo]) => `'sha256-${createHash('sha256').update(codigo ?? '').digest('base64')}'`,
+    ([, codigo]) =>
+      `'sha256-${createHash('sha256')
+        .update(codigo ?? '')
+        .digest('base64')}'`,
   )
   await escribir('documentacion.json', JSON.stringify({ scripts: hashes }))
 }
@@ -184,7 +214,12 @@ async function generarServidor() {
 
 async function generarContrato() {
   await correr('redocly', ['bundle'])
-  await correr('redocly', ['bundle', 'openapi/comercios/openapi.yaml', '--output', new URL('comercios.yaml', carpeta).pathname])
+  await correr('redocly', [
+    'bundle',
+    'openapi/comercios/openapi.yaml',
+    '--output',
+    new URL('comercios.yaml', carpeta).pathname,
+  ])
   await exigir('server/contrato/generado/comercios.yaml')
   const contrato = await unirContratos()
   await escribir('contrato.json', JSON.stringify(contrato))
@@ -195,7 +230,11 @@ async function generarContrato() {
 
 // `prisma generate` would download its schema engine unless some file is named in its place; it never runs it.
 const generarPrisma = () =>
-  correr('prisma', ['generate'], { PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: '1', PRISMA_HIDE_UPDATE_MESSAGE: '1' })
+  correr('prisma', ['generate'], {
+    PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
+    CHECKPOINT_DISABLE: '1',
+    PRISMA_HIDE_UPDATE_MESSAGE: '1',
+  })
 
 // `npm run generar -- servidor` bundles the server alone, when nothing else changed.
 if (process.argv[2] !== 'servidor') {

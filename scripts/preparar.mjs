@@ -4,7 +4,17 @@
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -13,7 +23,12 @@ const en = (...partes) => join(raiz, ...partes)
 const NODE_24 = en('node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
 const MARCA = en('node_modules', '.cache', 'guias', 'preparado.json')
 /** If one of these is gone, somebody cleaned up. */
-const SALIDAS = ['server/contrato/generado/contrato.json', 'server/contrato/generado/prisma/client.ts', 'server/generado/main.mjs', 'sdk/dist/index.js']
+const SALIDAS = [
+  'server/contrato/generado/contrato.json',
+  'server/contrato/generado/prisma/client.ts',
+  'server/generado/main.mjs',
+  'sdk/dist/index.js',
+]
 
 const decir = (texto) => process.stderr.write(`${texto}\n`)
 
@@ -45,13 +60,19 @@ const leerMarca = () => {
 
 /** What stands and what should. The lock counts by content: npm rewrites nothing else when it installs. */
 const deseado = () => ({
-  instalado: createHash('sha256').update(readFileSync(en('package-lock.json'))).digest('hex'),
+  instalado: createHash('sha256')
+    .update(readFileSync(en('package-lock.json')))
+    .digest('hex'),
   contrato: huella(['openapi', 'prisma/schema.prisma', 'redocly.yaml', 'scripts/generar.ts', 'sdk']),
   servidor: huella(['server']),
 })
 
 function correr(programa, args, env = {}) {
-  const { status, error } = spawnSync(programa, args, { cwd: raiz, stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, ...env } })
+  const { status, error } = spawnSync(programa, args, {
+    cwd: raiz,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, ...env },
+  })
   if (error || status !== 0) {
     decir(`Falló «${[programa, ...args].join(' ')}»${error ? `: ${error.message}` : ''}.`)
     process.exit(1)
@@ -119,7 +140,10 @@ function preparar() {
 const alDia = () => {
   const marca = leerMarca()
   const meta = deseado()
-  return Object.keys(meta).every((clave) => marca[clave] === meta[clave]) && [NODE_24, ...SALIDAS.map((s) => en(s))].every((ruta) => existsSync(ruta))
+  return (
+    Object.keys(meta).every((clave) => marca[clave] === meta[clave]) &&
+    [NODE_24, ...SALIDAS.map((s) => en(s))].every((ruta) => existsSync(ruta))
+  )
 }
 
 if (!alDia()) conCerrojo(preparar)

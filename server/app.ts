@@ -1,11 +1,11 @@
 import express, { type Express } from 'express'
 import helmet from 'helmet'
+import { crearGeneradorDeIds, nuevoCodigoDeGuia } from './codigos.ts'
 import { autocomprobar } from './contrato/autocomprobacion.ts'
 import { leerDocumento, leerOperaciones } from './contrato/contrato.ts'
 import { enlazarRutas } from './contrato/rutas.ts'
 import { crearValidacion } from './contrato/validacion.ts'
 import { crearCursores } from './cursor.ts'
-import { crearGeneradorDeIds, nuevoCodigoDeGuia } from './codigos.ts'
 import type { Db } from './db.ts'
 import type { Deps, Salud } from './deps.ts'
 import { FORMATOS } from './formatos.ts'
@@ -40,11 +40,26 @@ export async function cargarContrato() {
 export type Contrato = Awaited<ReturnType<typeof cargarContrato>>
 
 /** What the operations use, without HTTP: the console (`npm run admin`) uses it too. */
-export function crearDeps({ validacion }: Contrato, { db, log, masterKeys, salud, avisarTrabajo, reloj = () => new Date(), nuevoCodigo = nuevoCodigoDeGuia }: Partes): Deps {
+export function crearDeps(
+  { validacion }: Contrato,
+  { db, log, masterKeys, salud, avisarTrabajo, reloj = () => new Date(), nuevoCodigo = nuevoCodigoDeGuia }: Partes,
+): Deps {
   const secretos = crearSecretos(masterKeys)
   const nuevoId = crearGeneradorDeIds(reloj)
   const escritura = crearEscritura({ db, log, secretos, nuevoId, nuevoCodigo, avisarTrabajo })
-  return { db, log, reloj, nuevoId, nuevoCodigo, secretos, cursores: crearCursores(secretos), validacion, escritura, avisarTrabajo, salud }
+  return {
+    db,
+    log,
+    reloj,
+    nuevoId,
+    nuevoCodigo,
+    secretos,
+    cursores: crearCursores(secretos),
+    validacion,
+    escritura,
+    avisarTrabajo,
+    salud,
+  }
 }
 
 /** The service as an Express app that doesn't listen. */
@@ -54,7 +69,11 @@ export function crearApp({ operaciones }: Contrato, deps: Deps, testigo?: Testig
   app.disable('etag')
   app.set('query parser', 'simple')
   app.use(identificarSolicitud(deps.log, () => deps.nuevoId().id))
-  app.use(helmet({ contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } } }))
+  app.use(
+    helmet({
+      contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+    }),
+  )
   servirDocumentacion(app)
   enlazarRutas(app, { operaciones, handlers, autenticadores: crearAutenticadores(deps.db, deps.reloj), deps, testigo })
   app.use(rutaDesconocida)

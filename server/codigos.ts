@@ -36,7 +36,10 @@ export function normalizarCodigoDeGuia(texto: string): string | undefined {
 }
 
 /** RFC 9562 UUIDv7, strictly increasing within the process: ids sort as they were made, also within a millisecond. */
-export function crearGeneradorDeIds(reloj: () => Date, azar: Azar = randomBytes): () => { id: string; creado_en: Date } {
+export function crearGeneradorDeIds(
+  reloj: () => Date,
+  azar: Azar = randomBytes,
+): () => { id: string; creado_en: Date } {
   let ms = 0
   let contador = 0
   return () => {
@@ -56,7 +59,8 @@ export function crearGeneradorDeIds(reloj: () => Date, azar: Azar = randomBytes)
 }
 
 /** The lowest id of an instant: `id >= menorId(t)` is `creado_en >= t`. Instants before 1970 count as 1970. */
-export const menorId = (instante: Date) => uuid(Math.min(Math.max(0, instante.getTime()), 2 ** 48 - 1), 0, '0000000000000000')
+export const menorId = (instante: Date) =>
+  uuid(Math.min(Math.max(0, instante.getTime()), 2 ** 48 - 1), 0, '0000000000000000')
 
 function uuid(ms: number, contador: number, cola: string): string {
   const hex = `${ms.toString(16).padStart(12, '0')}7${contador.toString(16).padStart(3, '0')}${cola}`

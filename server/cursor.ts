@@ -27,7 +27,15 @@ const KID = 4
  */
 export function crearCursores(secretos: Secretos): Cursores {
   const adicional = ({ operacion, dueno, filtros = {} }: Ambito) =>
-    Buffer.from(JSON.stringify([operacion, dueno, Object.entries(filtros).filter(([, valor]) => valor !== undefined).sort()]))
+    Buffer.from(
+      JSON.stringify([
+        operacion,
+        dueno,
+        Object.entries(filtros)
+          .filter(([, valor]) => valor !== undefined)
+          .sort(),
+      ]),
+    )
   return {
     cifrar(ambito, posicion) {
       const { kid, clave } = secretos.presente('cursores')
@@ -49,10 +57,20 @@ export function crearCursores(secretos: Secretos): Cursores {
         descifrador.setAAD(adicional(ambito)).setAuthTag(sello)
         return JSON.parse(Buffer.concat([descifrador.update(texto), descifrador.final()]).toString()) as Posicion
       } catch (cause) {
-        throw new Problema('cursor_invalido', 'El cursor no es de esta lista con estos filtros. Empiece sin cursor, o repita los filtros con los que lo recibió.', {
-          errores: [{ campo: 'cursor', codigo: 'valor_no_admitido', mensaje: 'use el cursor_siguiente tal como lo recibió, con los mismos filtros' }],
-          cause,
-        })
+        throw new Problema(
+          'cursor_invalido',
+          'El cursor no es de esta lista con estos filtros. Empiece sin cursor, o repita los filtros con los que lo recibió.',
+          {
+            errores: [
+              {
+                campo: 'cursor',
+                codigo: 'valor_no_admitido',
+                mensaje: 'use el cursor_siguiente tal como lo recibió, con los mismos filtros',
+              },
+            ],
+            cause,
+          },
+        )
       }
     },
   }

@@ -45,8 +45,8 @@ export function abrirDb(url: string, { conexiones = 8, alFallar = () => {} }: Op
   let prisma: Promise<PrismaClient> | undefined
   const nombres = new Map<string, string>()
   const nombrar = ({ sql }: { sql: string }) => {
-    let nombre = nombres.get(sql)
-    if (!nombre) nombres.set(sql, (nombre = createHash('sha1').update(sql).digest('hex')))
+    const nombre = nombres.get(sql) ?? createHash('sha1').update(sql).digest('hex')
+    nombres.set(sql, nombre)
     return nombre
   }
   return {
@@ -66,7 +66,10 @@ export function abrirDb(url: string, { conexiones = 8, alFallar = () => {} }: Op
   }
 }
 
-async function cargarPrisma(pool: pg.Pool, statementNameGenerator: (consulta: { sql: string }) => string): Promise<PrismaClient> {
+async function cargarPrisma(
+  pool: pg.Pool,
+  statementNameGenerator: (consulta: { sql: string }) => string,
+): Promise<PrismaClient> {
   const [{ PrismaPg }, { PrismaClient: Cliente }] = await Promise.all([
     import('@prisma/adapter-pg'),
     import('./contrato/generado/prisma/client.ts'),

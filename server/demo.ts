@@ -19,7 +19,11 @@ interface Demo {
  * The embedded default's first start makes a demo merchant and writes `DATA_DIR/demo.json` (mode 0600), so that the first
  * request needs nothing else. Later starts keep it, as long as its keys work.
  */
-export async function asegurarDemo(deps: Deps, dataDir: string, base_url: string): Promise<{ demo: Demo; consola: string[] }> {
+export async function asegurarDemo(
+  deps: Deps,
+  dataDir: string,
+  base_url: string,
+): Promise<{ demo: Demo; consola: string[] }> {
   const archivo = join(dataDir, 'demo.json')
   const guardado = await leer(archivo)
   const sirve = guardado !== undefined && (await valen(deps, guardado))
@@ -40,13 +44,21 @@ async function leer(archivo: string): Promise<Demo | undefined> {
 }
 
 async function valen({ db, reloj }: Deps, { llave, llave_operaciones }: Demo): Promise<boolean> {
-  const filas = await Promise.all([llave, llave_operaciones].map((texto) => buscarLlave(db, leerLlave(texto ?? '')?.id ?? '')))
+  const filas = await Promise.all(
+    [llave, llave_operaciones].map((texto) => buscarLlave(db, leerLlave(texto ?? '')?.id ?? '')),
+  )
   return filas.every((fila) => fila !== undefined && estaVigente(fila, reloj()))
 }
 
 async function crear({ db, reloj, nuevoId }: Deps, base_url: string): Promise<Demo> {
-  const comercio = await (await db.prisma()).comercio.create({ data: { ...nuevoId(), comercio: nuevoCodigoDeComercio(), nombre: 'Comercio de demostración' } })
-  const { llave } = await guardarLlave(db, reloj(), { comercioId: comercio.id, comercio: comercio.comercio, modo: 'test' })
+  const comercio = await (await db.prisma()).comercio.create({
+    data: { ...nuevoId(), comercio: nuevoCodigoDeComercio(), nombre: 'Comercio de demostración' },
+  })
+  const { llave } = await guardarLlave(db, reloj(), {
+    comercioId: comercio.id,
+    comercio: comercio.comercio,
+    modo: 'test',
+  })
   const operador = await crearOperador(db, nuevoId(), 'Operador de demostración')
   return { base_url, comercio: comercio.comercio, llave, llave_operaciones: operador.llave }
 }

@@ -1,4 +1,4 @@
-import type { Falla, Problema as CuerpoDeProblema } from './contrato/generado/tipos/index.ts'
+import type { Problema as CuerpoDeProblema, Falla } from './contrato/generado/tipos/index.ts'
 import { PROBLEMAS } from './contrato/generado/vocabulario.ts'
 
 export type Codigo = keyof typeof PROBLEMAS
@@ -50,7 +50,11 @@ export class Problema extends Error {
 }
 
 /** A 422 with every fault (capped), or a 400 when they are of parameters. `omitidas`: faults already left out. */
-export function problemaDeFallas(codigo: 'validacion' | 'parametro_invalido', fallas: readonly Falla[], omitidas = 0): Problema {
+export function problemaDeFallas(
+  codigo: 'validacion' | 'parametro_invalido',
+  fallas: readonly Falla[],
+  omitidas = 0,
+): Problema {
   const errores = fallas.slice(0, MAXIMO_DE_FALLAS)
   const cuantas = fallas.length + omitidas
   const nombres = [...new Set(errores.map(({ campo }) => campo.replace(/^\//, '') || 'el cuerpo'))].slice(0, 10)
@@ -66,7 +70,22 @@ export const noDisponible = (detail: string, cause?: unknown) =>
   new Problema('no_disponible', detail, { cabeceras: { 'Retry-After': '2' }, cause })
 
 /** PostgreSQL and socket codes that mean "not now", not "never". */
-const PASAJEROS = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', '57P01', '57P02', '57P03', '53300', '53400', '40001', '40P01', '55P03', '57014'])
+const PASAJEROS = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  '57P01',
+  '57P02',
+  '57P03',
+  '53300',
+  '53400',
+  '40001',
+  '40P01',
+  '55P03',
+  '57014',
+])
 
 /** Anything thrown → what the caller is told. Faults of the database that pass are 503; the rest is a 500. */
 export function traducirError(error: unknown): Problema {
@@ -74,12 +93,32 @@ export function traducirError(error: unknown): Problema {
   for (let causa: unknown = error, n = 0; causa instanceof Error && n < 5; causa = causa.cause, n++) {
     const codigo = (causa as { code?: unknown }).code
     const original = (causa as { cause?: { originalCode?: unknown } }).cause?.originalCode
-    if ([codigo, original].some((c) => typeof c === 'string' && (PASAJEROS.has(c) || c.startsWith('08') || c === 'P1001' || c === 'P1017' || c === 'P2024'))) {
-      return noDisponible('Repita la solicitud en unos segundos; con external_ref, repetir una creación es seguro.', error)
+    if (
+      [codigo, original].some(
+        (c) =>
+          typeof c === 'string' &&
+          (PASAJEROS.has(c) || c.startsWith('08') || c === 'P1001' || c === 'P1017' || c === 'P2024'),
+      )
+    ) {
+      return noDisponible(
+        'Repita la solicitud en unos segundos; con external_ref, repetir una creación es seguro.',
+        error,
+      )
     }
-    if (/Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(causa.message)) {
-      return noDisponible('Repita la solicitud en unos segundos; con external_ref, repetir una creación es seguro.', error)
+    if (
+      /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(
+        causa.message,
+      )
+    ) {
+      return noDisponible(
+        'Repita la solicitud en unos segundos; con external_ref, repetir una creación es seguro.',
+        error,
+      )
     }
   }
-  return new Problema('error_interno', 'Falló algo nuestro. Repita la solicitud; si insiste, escríbanos con el id_solicitud.', { cause: error })
+  return new Problema(
+    'error_interno',
+    'Falló algo nuestro. Repita la solicitud; si insiste, escríbanos con el id_solicitud.',
+    { cause: error },
+  )
 }

@@ -2,7 +2,8 @@ import type { Formatos } from './contrato/validacion.ts'
 import { leerTelefono } from './guias/telefono.ts'
 import { ErrorEnlace, leerEnlace } from './ubicacion/enlaces.ts'
 
-const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
+const RFC3339 =
+  /^(\d{4})-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
 const DIAS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
 /** An instant (RFC 3339) as Date; undefined if it isn't one. A leap second counts as the second before it. */

@@ -28,10 +28,13 @@ export class ErrorDeMigracion extends Error {
 export async function leerMigraciones(): Promise<Migracion[]> {
   const carpetas = (await readdir(CARPETA, { withFileTypes: true })).filter((entrada) => entrada.isDirectory())
   return Promise.all(
-    carpetas.map(({ name }) => name).sort().map(async (nombre) => {
-      const sql = await readFile(new URL(`${nombre}/migration.sql`, CARPETA), 'utf8')
-      return { nombre, sql, checksum: createHash('sha256').update(sql).digest('hex') }
-    }),
+    carpetas
+      .map(({ name }) => name)
+      .sort()
+      .map(async (nombre) => {
+        const sql = await readFile(new URL(`${nombre}/migration.sql`, CARPETA), 'utf8')
+        return { nombre, sql, checksum: createHash('sha256').update(sql).digest('hex') }
+      }),
   )
 }
 
@@ -41,7 +44,11 @@ export async function leerMigraciones(): Promise<Migracion[]> {
  * @returns the names of those applied now
  */
 export async function migrar(url: string): Promise<string[]> {
-  const cliente = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, application_name: 'guias migraciones' })
+  const cliente = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 5_000,
+    application_name: 'guias migraciones',
+  })
   cliente.on('error', () => {}) // a lost connection also rejects the query under way
   await cliente.connect()
   try {
@@ -70,21 +77,32 @@ export async function migrar(url: string): Promise<string[]> {
 
 function revisar({ nombre, checksum }: Migracion, hecha: { checksum: string; finished_at: Date | null }) {
   if (hecha.finished_at === null) {
-    throw new ErrorDeMigracion(`La migración ${nombre} quedó a medias. Revise la base y márquela con «prisma migrate resolve».`)
+    throw new ErrorDeMigracion(
+      `La migración ${nombre} quedó a medias. Revise la base y márquela con «prisma migrate resolve».`,
+    )
   }
   if (hecha.checksum !== checksum) {
-    throw new ErrorDeMigracion(`La migración ${nombre} se editó después de aplicarse. Devuélvala a como estaba y escriba otra.`)
+    throw new ErrorDeMigracion(
+      `La migración ${nombre} se editó después de aplicarse. Devuélvala a como estaba y escriba otra.`,
+    )
   }
 }
 
 async function aplicar(cliente: pg.Client, { nombre, sql, checksum }: Migracion) {
   const id = randomUUID()
-  await cliente.query('insert into _prisma_migrations (id, checksum, migration_name) values ($1, $2, $3)', [id, checksum, nombre])
+  await cliente.query('insert into _prisma_migrations (id, checksum, migration_name) values ($1, $2, $3)', [
+    id,
+    checksum,
+    nombre,
+  ])
   try {
     await cliente.query(sql)
   } catch (cause) {
     await cliente.query('update _prisma_migrations set logs = $2 where id = $1', [id, String(cause)])
-    throw new ErrorDeMigracion(`La migración ${nombre} falló y no cambió nada: ${cause instanceof Error ? cause.message : cause}`, { cause })
+    throw new ErrorDeMigracion(
+      `La migración ${nombre} falló y no cambió nada: ${cause instanceof Error ? cause.message : cause}`,
+      { cause },
+    )
   }
   await cliente.query('update _prisma_migrations set finished_at = now(), applied_steps_count = 1 where id = $1', [id])
 }

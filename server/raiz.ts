@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { pathToFileURL } from 'node:url'
 import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 
 /**
  * The project's root folder, as a URL with a final slash. Files that the server reads (the bundled contract, migrations,

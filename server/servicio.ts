@@ -2,11 +2,12 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { PgBoss } from 'pg-boss'
 import { cargarContrato, crearApp, crearDeps } from './app.ts'
+import { clavesDeLaCasa } from './claves.ts'
 import type { Config } from './config.ts'
 import { abrirDb, type Db } from './db.ts'
 import { asegurarDemo } from './demo.ts'
 import type { Salud } from './deps.ts'
-import { clavesDeLaCasa } from './claves.ts'
+import type { Testigo } from './http/problemas.ts'
 import type { Log } from './log.ts'
 import { ErrorDeMigracion, migrar } from './migraciones.ts'
 import { ErrorPostgresEmbebido, tomarPostgres } from './postgresEmbebido.ts'
@@ -29,8 +30,20 @@ const PLAZO_DE_DRENAJE = 20_000
 
 type Fase = 'arrancando' | 'listo' | 'deteniendo'
 
+/** What only tests set: time, randomness, and a witness of every answer. */
+export interface Ajustes {
+  reloj?: () => Date
+  nuevoCodigo?: () => string
+  testigo?: Testigo
+}
+
 /** Puts the parts together, from the socket to the workers, in an order in which each can rely on the one before. */
-export async function iniciarServicio(config: Readonly<Config>, log: Log, consola: (linea: string) => void = () => {}): Promise<Servicio> {
+export async function iniciarServicio(
+  config: Readonly<Config>,
+  log: Log,
+  consola: (linea: string) => void = () => {},
+  { testigo, ...ajustes }: Ajustes = {},
+): Promise<Servicio> {
   const inicio = performance.now()
   // Undone in reverse, whether the start fails half-way or the service ends.
   const deshacer: (() => Promise<unknown>)[] = []
@@ -41,12 +54,15 @@ export async function iniciarServicio(config: Readonly<Config>, log: Log, consol
     let fase: Fase = 'arrancando'
     let atender: RequestListener = arrancando
     const enCurso = new Set<object>()
-    const servidor = createServer({ headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 }, (req, res) => {
-      enCurso.add(res)
-      res.once('close', () => enCurso.delete(res))
-      if (fase === 'deteniendo') res.setHeader('Connection', 'close')
-      atender(req, res)
-    })
+    const servidor = createServer(
+      { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 },
+      (req, res) => {
+        enCurso.add(res)
+        res.once('close', () => enCurso.delete(res))
+        if (fase === 'deteniendo') res.setHeader('Connection', 'close')
+        atender(req, res)
+      },
+    )
     // The port first: if it is taken, nothing else is touched.
     const url = config.publicUrl ?? (await escuchar(servidor, config))
     deshacer.push(async () => {
@@ -55,13 +71,21 @@ export async function iniciarServicio(config: Readonly<Config>, log: Log, consol
     })
 
     const preparados = prepararDatos(config, deshacer)
-    const [{ databaseUrl, masterKeys, avisos, migraciones }, contrato] = await Promise.all([preparados, cargarContrato().finally(() => preparados.catch(() => {}))])
+    const [{ databaseUrl, masterKeys, avisos, migraciones }, contrato] = await Promise.all([
+      preparados,
+      cargarContrato().finally(() => preparados.catch(() => {})),
+    ])
     for (const aviso of avisos) consola(aviso)
     const db = abrirDb(databaseUrl, { alFallar: (err) => log.warn({ err }, 'idle connection lost') })
     deshacer.push(() => db.cerrar())
     if (migraciones.length > 0) log.info({ migraciones }, 'migrated')
 
-    const boss = new PgBoss({ connectionString: databaseUrl, max: 3, schedule: false, application_name: `guias cola pid=${process.pid}` })
+    const boss = new PgBoss({
+      connectionString: databaseUrl,
+      max: 3,
+      schedule: false,
+      application_name: `guias cola pid=${process.pid}`,
+    })
     boss.on('error', (err) => log.warn({ err }, 'queue'))
     await boss.start()
     let trabajadores: Trabajadores | undefined
@@ -70,11 +94,18 @@ export async function iniciarServicio(config: Readonly<Config>, log: Log, consol
       const estado = { base_de_datos, cola: base_de_datos && trabajadores !== undefined, migraciones: true }
       return { ok: fase === 'listo' && estado.base_de_datos && estado.cola, ...estado }
     }
-    const deps = crearDeps(contrato, { db, log, masterKeys, salud, avisarTrabajo: () => trabajadores?.avisar() })
-    trabajadores = await iniciarTrabajadores(boss, { db, log, reloj: () => new Date() })
+    const deps = crearDeps(contrato, {
+      db,
+      log,
+      masterKeys,
+      salud,
+      avisarTrabajo: () => trabajadores?.avisar(),
+      ...ajustes,
+    })
+    trabajadores = await iniciarTrabajadores(boss, { db, log, reloj: deps.reloj })
     deshacer.push(() => trabajadores?.detener() ?? Promise.resolve())
     const demo = config.baseDeDatos.tipo === 'embebida' ? await asegurarDemo(deps, config.dataDir, url) : undefined
-    atender = crearApp(contrato, deps)
+    atender = crearApp(contrato, deps, testigo)
     fase = 'listo'
     consola(`Guías está listo en ${((performance.now() - inicio) / 1000).toFixed(2)} s`)
     consola(`  API            ${url}/api/v1`)
@@ -121,13 +152,26 @@ function escuchar(servidor: Server, { port, host }: Readonly<Config>): Promise<s
 }
 
 /** Where the data is, with its schema up to date, and the keys that protect it: configured, or the embedded default's own. */
-async function prepararDatos({ baseDeDatos, dataDir, masterKeys }: Readonly<Config>, deshacer: (() => Promise<unknown>)[]) {
+async function prepararDatos(
+  { baseDeDatos, dataDir, masterKeys }: Readonly<Config>,
+  deshacer: (() => Promise<unknown>)[],
+) {
   if (baseDeDatos.tipo === 'externa') {
-    return { databaseUrl: baseDeDatos.url, masterKeys: masterKeys ?? [], avisos: [], migraciones: await migrar(baseDeDatos.url) }
+    return {
+      databaseUrl: baseDeDatos.url,
+      masterKeys: masterKeys ?? [],
+      avisos: [],
+      migraciones: await migrar(baseDeDatos.url),
+    }
   }
   const { url, avisos, soltar } = await tomarPostgres({ dataDir, exclusivo: true })
   deshacer.push(soltar)
-  return { databaseUrl: url, masterKeys: masterKeys ?? (await clavesDeLaCasa(dataDir)), avisos, migraciones: await migrar(url) }
+  return {
+    databaseUrl: url,
+    masterKeys: masterKeys ?? (await clavesDeLaCasa(dataDir)),
+    avisos,
+    migraciones: await migrar(url),
+  }
 }
 
 async function responde(db: Db): Promise<boolean> {
@@ -147,13 +191,26 @@ async function hasta(listo: () => boolean, plazo: number) {
 
 function explicarArranque(error: unknown, { port, host, baseDeDatos }: Readonly<Config>): unknown {
   const { code, message } = error as { code?: string; message?: string }
-  if (error instanceof ErrorPostgresEmbebido || error instanceof ErrorDeMigracion) return new ErrorDeArranque(error.message, { cause: error })
+  if (error instanceof ErrorPostgresEmbebido || error instanceof ErrorDeMigracion)
+    return new ErrorDeArranque(error.message, { cause: error })
   if (code === 'EADDRINUSE') {
-    return new ErrorDeArranque(`El puerto ${port} de ${host} ya está en uso. Detenga al otro programa o elija otro puerto, por ejemplo PORT=${port + 1}.`, { cause: error })
+    return new ErrorDeArranque(
+      `El puerto ${port} de ${host} ya está en uso. Detenga al otro programa o elija otro puerto, por ejemplo PORT=${port + 1}.`,
+      { cause: error },
+    )
   }
-  if (code === 'EACCES' || code === 'EADDRNOTAVAIL') return new ErrorDeArranque(`No se puede escuchar en ${host}:${port} (${message}). Revise HOST y PORT.`, { cause: error })
-  if (baseDeDatos.tipo === 'externa' && /^(ECONNREFUSED|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|28\w+|3D000|57P03)$/.test(code ?? '')) {
-    return new ErrorDeArranque(`No se puede usar la base de datos de DATABASE_URL: ${message || code}. Revise la dirección, la clave y que el servidor esté en marcha.`, { cause: error })
+  if (code === 'EACCES' || code === 'EADDRNOTAVAIL')
+    return new ErrorDeArranque(`No se puede escuchar en ${host}:${port} (${message}). Revise HOST y PORT.`, {
+      cause: error,
+    })
+  if (
+    baseDeDatos.tipo === 'externa' &&
+    /^(ECONNREFUSED|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|28\w+|3D000|57P03)$/.test(code ?? '')
+  ) {
+    return new ErrorDeArranque(
+      `No se puede usar la base de datos de DATABASE_URL: ${message || code}. Revise la dirección, la clave y que el servidor esté en marcha.`,
+      { cause: error },
+    )
   }
   return error
 }

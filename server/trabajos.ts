@@ -1,7 +1,7 @@
 import type { PgBoss, QueueOptions } from 'pg-boss'
-import { entregarAlBuzon, pendientesDeBuzon } from './mensajeria/mensaje.ts'
 import type { Db } from './db.ts'
 import type { Log } from './log.ts'
+import { entregarAlBuzon, pendientesDeBuzon } from './mensajeria/mensaje.ts'
 
 /** What a job may use. */
 export interface DepsDeTrabajo {
@@ -73,7 +73,11 @@ export async function iniciarTrabajadores(boss: PgBoss, deps: DepsDeTrabajo): Pr
   const alimentar = async () => {
     for (const { cola, pendientes } of TRABAJOS) {
       const ids = await pendientes(deps, LOTE)
-      if (ids.length > 0) await boss.insert(cola, ids.map((id) => ({ id, data: {} })))
+      if (ids.length > 0)
+        await boss.insert(
+          cola,
+          ids.map((id) => ({ id, data: {} })),
+        )
     }
   }
   const girar = () => {

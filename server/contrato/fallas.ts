@@ -3,7 +3,11 @@ import type { Parametro } from './contrato.ts'
 import type { Falla } from './generado/tipos/index.ts'
 import type { Formatos } from './validacion.ts'
 
-type Esquema = Record<string, unknown> & { properties?: Record<string, unknown>; 'x-mensaje'?: string; 'x-mensajes-requeridos'?: Record<string, string> }
+type Esquema = Record<string, unknown> & {
+  properties?: Record<string, unknown>
+  'x-mensaje'?: string
+  'x-mensajes-requeridos'?: Record<string, string>
+}
 
 const TIPOS: Record<string, string> = {
   string: 'texto',
@@ -37,14 +41,19 @@ const escapar = (clave: string) => clave.replace(/~/g, '~0').replace(/\//g, '~1'
 const recortar = (texto: string, largo: number) => (texto.length > largo ? `${texto.slice(0, largo - 1)}…` : texto)
 
 /** Ajv's errors → faults in Spanish, each with the field and the remedy. The contract's `x-mensaje` comes first. */
-export function explicar(errores: readonly ErrorObject[], raiz: unknown, formatos: Formatos): Falla[] {
+export function explicar(errores: readonly ErrorObject[], formatos: Formatos): Falla[] {
   // An anyOf or oneOf that has a sentence of its own speaks for its branches.
   const mudas = errores
-    .filter(({ keyword, parentSchema }) => ['anyOf', 'oneOf'].includes(keyword) && (parentSchema as Esquema)['x-mensaje'])
+    .filter(
+      ({ keyword, parentSchema }) => ['anyOf', 'oneOf'].includes(keyword) && (parentSchema as Esquema)['x-mensaje'],
+    )
     .map(({ schemaPath, instancePath }) => ({ rama: `${schemaPath}/`, lugar: instancePath }))
   const fallas = errores
-    .filter(({ schemaPath, instancePath }) => !mudas.some(({ rama, lugar }) => schemaPath.startsWith(rama) && instancePath === lugar))
-    .map((error) => explicarUno(error, raiz, formatos))
+    .filter(
+      ({ schemaPath, instancePath }) =>
+        !mudas.some(({ rama, lugar }) => schemaPath.startsWith(rama) && instancePath === lugar),
+    )
+    .map((error) => explicarUno(error, formatos))
   const vistas = new Set<string>()
   return fallas.filter(({ campo, mensaje }) => {
     const clave = `${campo}\n${mensaje}`
@@ -52,7 +61,7 @@ export function explicar(errores: readonly ErrorObject[], raiz: unknown, formato
   })
 }
 
-function explicarUno(error: ErrorObject, raiz: unknown, formatos: Formatos): Falla {
+function explicarUno(error: ErrorObject, formatos: Formatos): Falla {
   const { keyword, params, data } = error
   const esquema = (error.parentSchema ?? {}) as Esquema
   const falla = (campo: string, mensaje: string): Falla => ({
@@ -67,7 +76,10 @@ function explicarUno(error: ErrorObject, raiz: unknown, formatos: Formatos): Fal
       return falla(`${error.instancePath}/${escapar(clave)}`, propio ?? 'falta; es obligatorio')
     }
     case 'dependentRequired':
-      return falla(`${error.instancePath}/${escapar(params.missingProperty)}`, `falta: ${params.property} y ${params.missingProperty} van juntas`)
+      return falla(
+        `${error.instancePath}/${escapar(params.missingProperty)}`,
+        `falta: ${params.property} y ${params.missingProperty} van juntas`,
+      )
     case 'additionalProperties':
     case 'unevaluatedProperties': {
       const clave = (params.additionalProperty ?? params.unevaluatedProperty) as string
@@ -75,10 +87,22 @@ function explicarUno(error: ErrorObject, raiz: unknown, formatos: Formatos): Fal
     }
     case 'type':
       if (data === null) return falla(error.instancePath, 'no puede ser null; si no tiene valor, omita el campo')
-      return falla(error.instancePath, esquema['x-mensaje'] ?? `debe ser ${[params.type].flat().map((t: string) => TIPOS[t] ?? t).join(' o ')}`)
+      return falla(
+        error.instancePath,
+        esquema['x-mensaje'] ??
+          `debe ser ${[params.type]
+            .flat()
+            .map((t: string) => TIPOS[t] ?? t)
+            .join(' o ')}`,
+      )
     case 'format': {
       const formato = formatos[params.format as string]
-      return falla(error.instancePath, formato && typeof data === 'string' ? formato.explicar(data) : (esquema['x-mensaje'] ?? 'no tiene la forma esperada'))
+      return falla(
+        error.instancePath,
+        formato && typeof data === 'string'
+          ? formato.explicar(data)
+          : (esquema['x-mensaje'] ?? 'no tiene la forma esperada'),
+      )
     }
     default:
       return falla(error.instancePath, esquema['x-mensaje'] ?? generico(keyword, params, esquema))
@@ -92,7 +116,9 @@ function generico(keyword: string, params: Record<string, unknown>, esquema: Esq
     case 'const':
       return `debe ser ${String(params.allowedValue)}`
     case 'minLength':
-      return params.limit === 1 ? 'no puede estar vacío; si no tiene valor, omita el campo' : `debe tener ${params.limit} caracteres o más`
+      return params.limit === 1
+        ? 'no puede estar vacío; si no tiene valor, omita el campo'
+        : `debe tener ${params.limit} caracteres o más`
     case 'maxLength':
       return `debe tener ${params.limit} caracteres o menos`
     case 'minItems':
@@ -111,7 +137,9 @@ function generico(keyword: string, params: Record<string, unknown>, esquema: Esq
 }
 
 function desconocido(clave: string, conocidas: readonly string[]): string {
-  const parecida = conocidas.find((otra) => distancia(clave.toLowerCase(), otra) <= Math.max(1, Math.floor(otra.length / 4)))
+  const parecida = conocidas.find(
+    (otra) => distancia(clave.toLowerCase(), otra) <= Math.max(1, Math.floor(otra.length / 4)),
+  )
   return parecida ? `no existe; ¿quiso decir ${parecida}?` : `no existe; los campos son: ${conocidas.join(', ')}`
 }
 
@@ -138,7 +166,8 @@ export function explicarParametro(
 ): Falla {
   if (!parametro) {
     const consulta = declarados.filter((p) => p.in === 'query').map((p) => p.name)
-    const mensaje = consulta.length > 0 ? desconocido(nombre, consulta) : 'no existe; esta operación no tiene parámetros de consulta'
+    const mensaje =
+      consulta.length > 0 ? desconocido(nombre, consulta) : 'no existe; esta operación no tiene parámetros de consulta'
     return { campo: recortar(nombre, 300), codigo: 'desconocido', mensaje: recortar(mensaje, 500) }
   }
   const esquema = parametro.schema as Esquema
@@ -146,13 +175,17 @@ export function explicarParametro(
   if (Array.isArray(valor) && esquema.type !== 'array') {
     return { campo: nombre, codigo: 'valor_no_admitido', mensaje: 'va una sola vez' }
   }
-  if (valor === '') return { campo: nombre, codigo: 'largo_invalido', mensaje: 'no puede estar vacío; si no lo necesita, omítalo' }
+  if (valor === '')
+    return { campo: nombre, codigo: 'largo_invalido', mensaje: 'no puede estar vacío; si no lo necesita, omítalo' }
   const formato = formatos[esquema.format as string]
   const elementos = (esquema.items as Esquema | undefined)?.enum ?? esquema.enum
   const mensaje =
     formato && typeof valor === 'string' && !formato.validate(valor)
       ? formato.explicar(valor)
-      : (esquema['x-mensaje'] ?? (elementos ? `debe ser uno de: ${(elementos as unknown[]).join(', ')}${esquema.type === 'array' ? ', sin repetir' : ''}` : 'no tiene la forma esperada'))
+      : (esquema['x-mensaje'] ??
+        (elementos
+          ? `debe ser uno de: ${(elementos as unknown[]).join(', ')}${esquema.type === 'array' ? ', sin repetir' : ''}`
+          : 'no tiene la forma esperada'))
   const codigo = elementos ? 'valor_no_admitido' : esquema.type === 'integer' ? 'fuera_de_rango' : 'formato_invalido'
   return { campo: nombre, codigo, mensaje: recortar(mensaje, 500) }
 }

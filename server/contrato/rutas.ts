@@ -45,36 +45,56 @@ export function enlazarRutas(app: Express, { operaciones, handlers, autenticador
 /** Fixed segments go before parameters: `/guias/bulk` is no guide. */
 const parametrosDe = (ruta: string) => ruta.split('{').length
 
-const marcar = (operacion: Operacion): RequestHandler => (req, _res, next) => {
-  req.solicitud.operacion = operacion
-  // express-openapi-validator refuses HEAD; Node keeps the body of a HEAD answer to itself whatever we call it.
-  if (req.method === 'HEAD') req.method = 'GET'
-  next()
-}
+const marcar =
+  (operacion: Operacion): RequestHandler =>
+  (req, _res, next) => {
+    req.solicitud.operacion = operacion
+    // express-openapi-validator refuses HEAD; Node keeps the body of a HEAD answer to itself whatever we call it.
+    if (req.method === 'HEAD') req.method = 'GET'
+    next()
+  }
 
 /** The validator's refusal → a 400 about parameters or a 422 about the body, with every fault in Spanish. */
-const explicarRechazo = (operacion: Operacion, validacion: Validacion): ErrorRequestHandler => (error, req, _res, next) => {
-  if (!esRechazo(error)) return next(error)
-  const deParametros = (error.errors ?? []).filter(({ path }) => /^\/(query|params|headers|cookies)\b/.test(path))
-  if (deParametros.length > 0) {
-    const valores = { ...req.query, ...req.params }
-    return next(problemaDeFallas('parametro_invalido', validacion.explicarParametros(operacion, { ...error, errors: deParametros }, valores)))
+const explicarRechazo =
+  (operacion: Operacion, validacion: Validacion): ErrorRequestHandler =>
+  (error, req, _res, next) => {
+    if (!esRechazo(error)) return next(error)
+    const deParametros = (error.errors ?? []).filter(({ path }) => /^\/(query|params|headers|cookies)\b/.test(path))
+    if (deParametros.length > 0) {
+      const valores = { ...req.query, ...req.params }
+      return next(
+        problemaDeFallas(
+          'parametro_invalido',
+          validacion.explicarParametros(operacion, { ...error, errors: deParametros }, valores),
+        ),
+      )
+    }
+    if (operacion.tipos.length === 0) {
+      return next(
+        new Problema('parametro_invalido', 'La ruta o los parámetros no están bien escritos.', { cause: error }),
+      )
+    }
+    next(problemaDeFallas('validacion', validacion.explicarCuerpo(operacion, req.body)))
   }
-  if (operacion.tipos.length === 0) {
-    return next(new Problema('parametro_invalido', 'La ruta o los parámetros no están bien escritos.', { cause: error }))
-  }
-  next(problemaDeFallas('validacion', validacion.explicarCuerpo(operacion, req.body)))
-}
 
 const esRechazo = (error: unknown): error is Rechazo =>
-  error instanceof Error && !(error instanceof Problema) && 'status' in error && typeof error.status === 'number' && error.status < 500
+  error instanceof Error &&
+  !(error instanceof Problema) &&
+  'status' in error &&
+  typeof error.status === 'number' &&
+  error.status < 500
 
 type HandlerCualquiera = (
   entrada: { path: unknown; query: unknown; body: unknown },
   contexto: Deps & { identidad: unknown; idSolicitud: string },
 ) => Promise<{ status: number; body: unknown; headers?: Readonly<Record<string, string>> }>
 
-const ejecutar = (operacion: Operacion, handlers: Handlers, deps: Deps, testigo: Testigo | undefined): RequestHandler => {
+const ejecutar = (
+  operacion: Operacion,
+  handlers: Handlers,
+  deps: Deps,
+  testigo: Testigo | undefined,
+): RequestHandler => {
   // Types end where the map is indexed by a value: from here on the contract's validation stands for them.
   const handler = handlers[operacion.id] as unknown as HandlerCualquiera
   return async (req, res) => {

@@ -14,7 +14,9 @@ export interface Entrada<O extends OperationId> {
 }
 
 type Cuerpos<O extends OperationId> = Operaciones[O]['exitos'] & Operaciones[O]['errores']
-type Cabeceras<O extends OperationId, S> = S extends keyof Operaciones[O]['cabeceras'] ? Operaciones[O]['cabeceras'][S] : never
+type Cabeceras<O extends OperationId, S> = S extends keyof Operaciones[O]['cabeceras']
+  ? Operaciones[O]['cabeceras'][S]
+  : never
 
 /** An answer that the contract declares: its status, its body and exactly its headers. Anything else doesn't compile. */
 export type Respuesta<O extends OperationId> = {

@@ -30,7 +30,9 @@ function copiar(nodo: Json, cambiar: (objeto: Objeto) => Objeto): Json {
  * operation validates element by element and one bad element must not fail the request.
  */
 const deEntrada = (documento: Documento) =>
-  copiar(documento as unknown as Json, (objeto) => (objeto['x-elementos-aparte'] === true ? { ...objeto, items: {} } : objeto)) as unknown as Documento
+  copiar(documento as unknown as Json, (objeto) =>
+    objeto['x-elementos-aparte'] === true ? { ...objeto, items: {} } : objeto,
+  ) as unknown as Documento
 
 const SIN_EFECTO = new Set(['description', 'summary', 'title', 'tags', 'examples', 'example', 'headers'])
 
@@ -74,7 +76,7 @@ export interface Validacion {
   middlewares: RequestHandler[]
   /** All the faults of a body, once the validator has refused it. */
   explicarCuerpo(operacion: Operacion, cuerpo: unknown): Falla[]
-  /** The faults of parameters behind a refusal. */
+  /** All the faults of the parameters, once the validator has refused one. */
   explicarParametros(operacion: Operacion, rechazo: Rechazo, valores: Readonly<Record<string, unknown>>): Falla[]
   /** A validator of one component schema, for what the operation checks by itself. Empty: valid. */
   validador(esquema: string): (valor: unknown) => Falla[]
@@ -88,10 +90,20 @@ export interface Rechazo {
   errors?: readonly { path: string; message?: string; errorCode?: string }[]
 }
 
-export function crearValidacion(original: Documento, operaciones: readonly Operacion[], formatos: Formatos): Validacion {
+export function crearValidacion(
+  original: Documento,
+  operaciones: readonly Operacion[],
+  formatos: Formatos,
+): Validacion {
   const documento = deEntrada(original)
   const crearAjv = (allErrors: boolean) => {
-    const ajv = new Ajv2020({ strict: false, allErrors, verbose: allErrors, validateSchema: false, addUsedSchema: false })
+    const ajv = new Ajv2020({
+      strict: false,
+      allErrors,
+      verbose: allErrors,
+      validateSchema: false,
+      addUsedSchema: false,
+    })
     addFormats.default(ajv)
     for (const [nombre, { validate }] of Object.entries(formatos)) ajv.addFormat(nombre, validate)
     return ajv.addSchema(documento, 'contrato')
@@ -99,13 +111,25 @@ export function crearValidacion(original: Documento, operaciones: readonly Opera
   // Two compilers: a quick one that stops at the first fault decides, a thorough one explains.
   const rapido = crearAjv(false)
   const minucioso = crearAjv(true)
-  const compilar = (ajv: Ajv2020, ref: string): ValidateFunction => ajv.getSchema(`contrato#${ref}`) ?? ajv.compile({ $ref: `contrato#${ref}` })
+  const compilar = (ajv: Ajv2020, ref: string): ValidateFunction =>
+    ajv.getSchema(`contrato#${ref}`) ?? ajv.compile({ $ref: `contrato#${ref}` })
   const fallas = (ref: string, valor: unknown): Falla[] => {
     const validar = compilar(minucioso, ref)
-    return validar(valor) ? [] : explicar(validar.errors as ErrorObject[], valor, formatos)
+    return validar(valor) ? [] : explicar(validar.errors as ErrorObject[], formatos)
   }
   const refDelCuerpo = ({ ruta, metodo, tipos }: Operacion) =>
     `/paths/${puntero(ruta)}/${metodo}/requestBody/content/${puntero(tipos[0]!)}/schema`
+
+  const deParametros = new Ajv2020({ strict: false, coerceTypes: 'array', validateSchema: false })
+  addFormats.default(deParametros)
+  for (const [nombre, { validate }] of Object.entries(formatos)) deParametros.addFormat(nombre, validate)
+  const revisarParametro = (operacion: Operacion, nombre: string, valor: unknown): Falla[] => {
+    const parametro = operacion.parametros.find(({ name }) => name === nombre)
+    const valido =
+      parametro &&
+      (valor === undefined ? !parametro.required : valor !== '' && deParametros.validate(parametro.schema, valor))
+    return valido ? [] : [explicarParametro(nombre, parametro, valor, operacion.parametros, formatos)]
+  }
 
   const middlewares = OpenApiValidator.middleware({
     apiSpec: paraElValidador(documento) as never,
@@ -114,7 +138,9 @@ export function crearValidacion(original: Documento, operaciones: readonly Opera
     validateResponses: false, // tests validate every answer themselves, errors and headers included
     validateRequests: { allowUnknownQueryParameters: false, coerceTypes: false },
     fileUploader: false,
-    formats: Object.fromEntries(Object.entries(formatos).map(([nombre, { validate }]) => [nombre, { type: 'string', validate }])) as never,
+    formats: Object.fromEntries(
+      Object.entries(formatos).map(([nombre, { validate }]) => [nombre, { type: 'string', validate }]),
+    ) as never,
   }) as unknown as RequestHandler[]
 
   const validacion: Validacion = {
@@ -123,12 +149,17 @@ export function crearValidacion(original: Documento, operaciones: readonly Opera
       cuerpo === undefined
         ? [{ campo: '', codigo: 'requerido', mensaje: 'falta el cuerpo: un objeto JSON' }]
         : fallas(refDelCuerpo(operacion), cuerpo),
-    explicarParametros: (operacion, rechazo, valores) =>
-      (rechazo.errors ?? []).map(({ path }) => {
-        const nombre = decodeURIComponent(path.split('/')[2] ?? '')
-        const parametro = operacion.parametros.find(({ name }) => name === nombre)
-        return explicarParametro(nombre, parametro, valores[nombre], operacion.parametros, formatos)
-      }),
+    explicarParametros(operacion, rechazo, valores) {
+      const nombres = new Set([...Object.keys(valores), ...operacion.parametros.map(({ name }) => name)])
+      const encontradas = [...nombres].flatMap((nombre) => revisarParametro(operacion, nombre, valores[nombre]))
+      if (encontradas.length > 0) return encontradas
+      // The validator found what we don't: name what it named.
+      return (rechazo.errors ?? []).map(({ path }) => ({
+        campo: (path.split('/')[2] ?? path).slice(0, 300),
+        codigo: 'formato_invalido',
+        mensaje: 'no tiene la forma esperada',
+      }))
+    },
     validador(esquema) {
       const validar = compilar(rapido, `/components/schemas/${esquema}`)
       return (valor) => (validar(valor) ? [] : fallas(`/components/schemas/${esquema}`, valor))

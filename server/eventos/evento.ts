@@ -60,10 +60,15 @@ const PAGINA = sentencia(
 )
 
 /** A page of a guide's history, oldest first. One cursor serves the detail and the history alone. */
-export function paginaDeEventos({ db, cursores }: { db: Db; cursores: Cursores }, guia: FilaGuia, paginacion: Paginacion = {}): Promise<PaginaDeEventos> {
+export function paginaDeEventos(
+  { db, cursores }: { db: Db; cursores: Cursores },
+  guia: FilaGuia,
+  paginacion: Paginacion = {},
+): Promise<PaginaDeEventos> {
   const ambito = { operacion: 'eventosDeGuia', dueno: `${guia.comercio_id}:${guia.modo}`, filtros: { guia: guia.guia } }
   return paginar(cursores, ambito, paginacion, {
-    leer: (despues, cuantas) => db.consultar<FilaEvento>(PAGINA, [guia.comercio_id, guia.modo, guia.id, despues?.[0] ?? 0, cuantas]),
+    leer: (despues, cuantas) =>
+      db.consultar<FilaEvento>(PAGINA, [guia.comercio_id, guia.modo, guia.id, despues?.[0] ?? 0, cuantas]),
     posicion: ({ secuencia }) => [secuencia],
     presentar: presentarEvento,
   })
@@ -74,7 +79,11 @@ const POR_IDEMPOTENCIA = sentencia(
   'select * from evento where comercio_id = $1 and modo = $2 and guia_id = $3 and idempotencia = $4',
 )
 
-export async function buscarEventoPorIdempotencia(db: Db, guia: FilaGuia, idempotencia: string): Promise<FilaEvento | undefined> {
+export async function buscarEventoPorIdempotencia(
+  db: Db,
+  guia: FilaGuia,
+  idempotencia: string,
+): Promise<FilaEvento | undefined> {
   const [fila] = await db.consultar<FilaEvento>(POR_IDEMPOTENCIA, [guia.comercio_id, guia.modo, guia.id, idempotencia])
   return fila
 }
@@ -117,7 +126,11 @@ const PASO = sentencia(
 )
 
 /** Takes the step from the guide as it was read; undefined: somebody else moved it meanwhile, and nothing was written. */
-export async function darPaso(db: Db, guia: FilaGuia, paso: Paso): Promise<{ guia: FilaGuia; evento: FilaEvento } | undefined> {
+export async function darPaso(
+  db: Db,
+  guia: FilaGuia,
+  paso: Paso,
+): Promise<{ guia: FilaGuia; evento: FilaEvento } | undefined> {
   const estado = paso.estado ?? guia.estado
   const evento: Omit<FilaEvento, 'secuencia'> = {
     comercio_id: guia.comercio_id,
@@ -171,5 +184,8 @@ export async function sinCarrera<T>(intentar: () => Promise<T | undefined>): Pro
     const hecho = await intentar()
     if (hecho !== undefined) return hecho
   }
-  throw new Problema('carrera_perdida', 'Otras solicitudes cambian la guía al mismo tiempo. Repita la solicitud; es seguro.')
+  throw new Problema(
+    'carrera_perdida',
+    'Otras solicitudes cambian la guía al mismo tiempo. Repita la solicitud; es seguro.',
+  )
 }

@@ -7,7 +7,8 @@ import { COMIENZO, leerFlujo, type PosicionDelFlujo } from './flujo.ts'
 export const listarEventos: Handler<'listarEventos'> = async ({ query }, { identidad, db, cursores }) => {
   const { comercioId, modo } = identidad
   const ambito = { operacion: 'listarEventos', dueno: `${comercioId}:${modo}` }
-  const despues = query?.cursor === undefined ? COMIENZO : (cursores.descifrar(ambito, query.cursor) as PosicionDelFlujo)
+  const despues =
+    query?.cursor === undefined ? COMIENZO : (cursores.descifrar(ambito, query.cursor) as PosicionDelFlujo)
   const filas = await leerFlujo(db, comercioId, modo, despues, query?.limite ?? LIMITE_POR_OMISION)
   const ultima = filas.at(-1)
   return {

@@ -1,5 +1,5 @@
-import type { Handler } from '../contrato/tipos.ts'
 import type { Recogida } from '../contrato/generado/tipos/index.ts'
+import type { Handler } from '../contrato/tipos.ts'
 import { normalizar, presentar } from './guia.ts'
 
 export const crearGuia: Handler<'crearGuia'> = async ({ body }, { identidad, escritura }) => {

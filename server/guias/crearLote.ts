@@ -1,8 +1,14 @@
-import type { Falla, GuiaIndividual, Recogida, ResultadoCreado, ResultadoFallido } from '../contrato/generado/tipos/index.ts'
+import type {
+  Falla,
+  GuiaIndividual,
+  Recogida,
+  ResultadoCreado,
+  ResultadoFallido,
+} from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
 import { MAXIMO_DE_FALLAS_DEL_LOTE, type Problema, problemaDeFallas } from '../errores.ts'
-import { type DatosDeGuia, normalizar } from './guia.ts'
 import type { Verdicto } from './escritura.ts'
+import { type DatosDeGuia, normalizar } from './guia.ts'
 
 type Elemento = { datos: DatosDeGuia } | { fallas: Falla[] }
 
@@ -27,20 +33,35 @@ export const crearLote: Handler<'crearLote'> = async ({ body }, { identidad, esc
   return { status: 200, body: { ok: fallidas === 0, creadas: resultados.length - fallidas, fallidas, resultados } }
 }
 
-function leerElemento(elemento: unknown, porOmision: Recogida | undefined, validar: (valor: unknown) => Falla[]): Elemento {
+function leerElemento(
+  elemento: unknown,
+  porOmision: Recogida | undefined,
+  validar: (valor: unknown) => Falla[],
+): Elemento {
   const esObjeto = typeof elemento === 'object' && elemento !== null && !Array.isArray(elemento)
-  const resuelto = esObjeto && porOmision && !('recogida' in elemento) ? { ...elemento, recogida: porOmision } : elemento
+  const resuelto =
+    esObjeto && porOmision && !('recogida' in elemento) ? { ...elemento, recogida: porOmision } : elemento
   const fallas = validar(resuelto)
   return fallas.length > 0 ? { fallas } : { datos: normalizar(resuelto as GuiaIndividual & { recogida: Recogida }) }
 }
 
-function resultado(indice: number, external_ref: string | null, verdicto: Verdicto, idSolicitud: string): ResultadoCreado | ResultadoFallido {
+function resultado(
+  indice: number,
+  external_ref: string | null,
+  verdicto: Verdicto,
+  idSolicitud: string,
+): ResultadoCreado | ResultadoFallido {
   if ('problema' in verdicto) return fallido(indice, external_ref, verdicto.problema, idSolicitud)
   const { fila, repetida } = verdicto
   return { indice, ok: true, guia: fila.guia, estado: fila.estado, external_ref, repetida, avisos: fila.avisos }
 }
 
-const fallido = (indice: number, external_ref: string | null, problema: Problema, idSolicitud: string): ResultadoFallido => ({
+const fallido = (
+  indice: number,
+  external_ref: string | null,
+  problema: Problema,
+  idSolicitud: string,
+): ResultadoFallido => ({
   indice,
   ok: false,
   external_ref,

@@ -119,7 +119,10 @@ export function crearEscritura({ db, log, secretos, nuevoId, nuevoCodigo, avisar
 
   const escribir = async (cola: Cola, grupo: readonly Pedido[]): Promise<void> => {
     try {
-      const verdictos = await insertarOSeparar(cola, grupo.flatMap(({ datos }) => datos))
+      const verdictos = await insertarOSeparar(
+        cola,
+        grupo.flatMap(({ datos }) => datos),
+      )
       for (const { datos, resolver } of grupo) resolver(verdictos.splice(0, datos.length))
     } catch (error) {
       for (const { rechazar } of grupo) rechazar(error)
@@ -158,20 +161,34 @@ export function crearEscritura({ db, log, secretos, nuevoId, nuevoCodigo, avisar
         actualizado_en: creado_en,
       }
     })
-    const conMensaje = nuevas.map((nueva) => (nueva.ubicacion_estado === 'solicitada' ? { ...nueva, mensaje_id: nuevoId().id } : nueva))
+    const conMensaje = nuevas.map((nueva) =>
+      nueva.ubicacion_estado === 'solicitada' ? { ...nueva, mensaje_id: nuevoId().id } : nueva,
+    )
     const creadas = new Set((await ejecutar(conMensaje, comercioId, modo)).map(({ id }) => id))
     if (conMensaje.some((nueva) => 'mensaje_id' in nueva && creadas.has(nueva.id))) avisarTrabajo()
     const repetidas = nuevas.filter(({ id }) => !creadas.has(id)).map(({ external_ref }) => external_ref)
     const existentes = new Map(
       repetidas.length === 0
         ? []
-        : (await db.consultar<FilaGuia>(EXISTENTES, [comercioId, modo, repetidas])).map((fila) => [fila.external_ref, fila]),
+        : (await db.consultar<FilaGuia>(EXISTENTES, [comercioId, modo, repetidas])).map((fila) => [
+            fila.external_ref,
+            fila,
+          ]),
     )
-    return nuevas.map((nueva, i) => (creadas.has(nueva.id) ? { fila: nueva, repetida: false } : repetir(existentes.get(nueva.external_ref), varios[i]!)))
+    return nuevas.map((nueva, i) =>
+      creadas.has(nueva.id)
+        ? { fila: nueva, repetida: false }
+        : repetir(existentes.get(nueva.external_ref), varios[i]!),
+    )
   }
 
   /** A code that is already taken (one in 10^16) is drawn again; nothing was written. */
-  const ejecutar = async (filas: FilaGuia[], comercioId: string, modo: Modo, intento = 1): Promise<{ id: string }[]> => {
+  const ejecutar = async (
+    filas: FilaGuia[],
+    comercioId: string,
+    modo: Modo,
+    intento = 1,
+  ): Promise<{ id: string }[]> => {
     try {
       return await db.consultar<{ id: string }>(INSERTAR, [JSON.stringify(filas), comercioId, modo])
     } catch (error) {
@@ -206,7 +223,10 @@ export function crearEscritura({ db, log, secretos, nuevoId, nuevoCodigo, avisar
 /** The next requests that fit in one statement, at least one. */
 function tomarGrupo(espera: Pedido[]): Pedido[] {
   let guias = 0
-  const caben = espera.findIndex(({ datos }, i) => (guias += datos.length) > GRUPO && i > 0)
+  const caben = espera.findIndex(({ datos }, i) => {
+    guias += datos.length
+    return guias > GRUPO && i > 0
+  })
   return espera.splice(0, caben === -1 ? espera.length : caben)
 }
 

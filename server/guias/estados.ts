@@ -4,7 +4,8 @@ import { Problema } from '../errores.ts'
 
 const transiciones: Readonly<Record<Estado, readonly Estado[]>> = MAQUINA_DE_ESTADOS.transiciones
 const deUbicacion: Readonly<Record<EstadoDeUbicacion, readonly EstadoDeUbicacion[]>> = MAQUINA_DE_UBICACION.transiciones
-const motivos: Readonly<Partial<Record<Estado, Readonly<Partial<Record<Motivo, { requiere_accion: boolean }>>>>>> = MOTIVOS
+const motivos: Readonly<Partial<Record<Estado, Readonly<Partial<Record<Motivo, { requiere_accion: boolean }>>>>>> =
+  MOTIVOS
 
 /** The states a guide may go to. */
 export const siguientes = (estado: Estado): readonly Estado[] => transiciones[estado]

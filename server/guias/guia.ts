@@ -1,6 +1,6 @@
+import { normalizarCodigoDeGuia } from '../codigos.ts'
 import type { Estado, Guia, GuiaIndividual, Modo, Recogida } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
-import { normalizarCodigoDeGuia } from '../codigos.ts'
 import { Problema } from '../errores.ts'
 import { leerEnlace } from '../ubicacion/enlaces.ts'
 import { leerTelefono } from './telefono.ts'
@@ -40,7 +40,17 @@ export interface FilaGuia {
 /** The part of a row that the request decides. */
 export type DatosDeGuia = Omit<
   FilaGuia,
-  'comercio_id' | 'modo' | 'id' | 'guia' | 'huellas' | 'estado' | 'estado_desde' | 'intentos' | 'secuencia' | 'creado_en' | 'actualizado_en'
+  | 'comercio_id'
+  | 'modo'
+  | 'id'
+  | 'guia'
+  | 'huellas'
+  | 'estado'
+  | 'estado_desde'
+  | 'intentos'
+  | 'secuencia'
+  | 'creado_en'
+  | 'actualizado_en'
 >
 
 const nfc = (texto: string | undefined) => texto?.normalize('NFC') ?? null
@@ -71,7 +81,9 @@ export function normalizar(cuerpo: GuiaIndividual & { recogida: Recogida }): Dat
     ...ubicacion,
     avisos: [
       ...(telefono.dudoso ? (['telefono_dudoso'] as const) : []),
-      ...(ubicacion.ubicacion_origen === 'maps_url' && ubicacion.ubicacion_lat === null ? (['enlace_sin_coordenadas'] as const) : []),
+      ...(ubicacion.ubicacion_origen === 'maps_url' && ubicacion.ubicacion_lat === null
+        ? (['enlace_sin_coordenadas'] as const)
+        : []),
     ],
   }
 }
@@ -142,7 +154,9 @@ const BUSCAR = sentencia(
 const desconocida = (ambito: Ambito) =>
   new Problema(
     'guia_desconocida',
-    ambito === 'todos' ? 'No hay ninguna guía con ese identificador.' : 'No hay ninguna guía con ese identificador en el modo de esta llave.',
+    ambito === 'todos'
+      ? 'No hay ninguna guía con ese identificador.'
+      : 'No hay ninguna guía con ese identificador en el modo de esta llave.',
   )
 
 /**

@@ -3,7 +3,19 @@ import { huella, type Secretos, type Subclave } from '../secretos.ts'
 import type { DatosDeGuia } from './guia.ts'
 
 /** What counts as the content of a request: the fields it can set, as normalised, except the reference itself. */
-const CAMPOS = ['telefono', 'destinatario', 'departamento', 'municipio', 'direccion', 'indicaciones', 'contenido', 'lat', 'lng', 'maps_url', 'recogida'] as const
+const CAMPOS = [
+  'telefono',
+  'destinatario',
+  'departamento',
+  'municipio',
+  'direccion',
+  'indicaciones',
+  'contenido',
+  'lat',
+  'lng',
+  'maps_url',
+  'recogida',
+] as const
 
 /** Under this name stands which sub-key made the digests. */
 const KID = 'kid'

@@ -1,12 +1,12 @@
-import type { Estado, Modo } from '../contrato/generado/tipos/index.ts'
 import { menorId } from '../codigos.ts'
+import type { Estado, Modo } from '../contrato/generado/tipos/index.ts'
 import type { Cursores } from '../cursor.ts'
 import type { Db } from '../db.ts'
+import { problemaDeFallas } from '../errores.ts'
 import { leerInstante } from '../formatos.ts'
 import { type Paginacion, paginar } from '../pagina.ts'
 import type { FilaGuia } from './guia.ts'
 import { leerTelefono } from './telefono.ts'
-import { problemaDeFallas } from '../errores.ts'
 
 /** What a list of guides may be narrowed by; several add up. */
 export interface Filtros extends Paginacion {
@@ -35,11 +35,17 @@ export function buscarPagina<Dato>(
   const { limite, cursor, estado, ...resto } = filtros
   const estados = estado && [...new Set(estado)].sort()
   const ambito = { ...quien, filtros: { ...resto, estado: estados } }
-  return paginar(cursores, ambito, { ...(limite ? { limite } : {}), ...(cursor ? { cursor } : {}) }, {
-    leer: (despues, cuantas) => leer(db, { ...resto, ...(estados ? { estado: estados } : {}) }, despues?.[0] as string | undefined, cuantas),
-    posicion: ({ id }) => [id],
-    presentar,
-  })
+  return paginar(
+    cursores,
+    ambito,
+    { ...(limite ? { limite } : {}), ...(cursor ? { cursor } : {}) },
+    {
+      leer: (despues, cuantas) =>
+        leer(db, { ...resto, ...(estados ? { estado: estados } : {}) }, despues?.[0] as string | undefined, cuantas),
+      posicion: ({ id }) => [id],
+      presentar,
+    },
+  )
 }
 
 function leer(db: Db, filtros: Filtros, antesDe: string | undefined, cuantas: number): Promise<FilaDeLista[]> {
@@ -61,13 +67,24 @@ function leer(db: Db, filtros: Filtros, antesDe: string | undefined, cuantas: nu
     : pagina([])
   const text = `select g.*, c.comercio from (${guias}) g join comercio c on c.id = g.comercio_id order by g.id desc`
   // Few combinations of filters are in use, so each text is prepared under its own name.
-  return db.consultar<FilaDeLista>({ name: `guias.lista.${Object.keys(filtros).filter((f) => filtros[f as keyof Filtros] !== undefined).join('.')}.${antesDe ? 'cursor' : ''}`, text }, valores)
+  return db.consultar<FilaDeLista>(
+    {
+      name: `guias.lista.${Object.keys(filtros)
+        .filter((f) => filtros[f as keyof Filtros] !== undefined)
+        .join('.')}.${antesDe ? 'cursor' : ''}`,
+      text,
+    },
+    valores,
+  )
 }
 
 const instante = (texto: string) => leerInstante(texto)!
 
 function e164(texto: string): string {
   const telefono = leerTelefono(texto)
-  if ('error' in telefono) throw problemaDeFallas('parametro_invalido', [{ campo: 'telefono', codigo: 'formato_invalido', mensaje: telefono.error }])
+  if ('error' in telefono)
+    throw problemaDeFallas('parametro_invalido', [
+      { campo: 'telefono', codigo: 'formato_invalido', mensaje: telefono.error },
+    ])
   return telefono.e164
 }

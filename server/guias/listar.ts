@@ -1,9 +1,14 @@
 import type { Handler } from '../contrato/tipos.ts'
-import { buscarPagina } from './lista.ts'
 import { presentar } from './guia.ts'
+import { buscarPagina } from './lista.ts'
 
 export const listarGuias: Handler<'listarGuias'> = async ({ query }, { identidad, db, cursores }) => {
   const { comercioId, modo } = identidad
-  const pagina = await buscarPagina({ db, cursores }, { operacion: 'listarGuias', dueno: `${comercioId}:${modo}` }, { ...query, comercioId, modo }, presentar)
+  const pagina = await buscarPagina(
+    { db, cursores },
+    { operacion: 'listarGuias', dueno: `${comercioId}:${modo}` },
+    { ...query, comercioId, modo },
+    presentar,
+  )
   return { status: 200, body: pagina }
 }

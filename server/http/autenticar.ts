@@ -5,7 +5,8 @@ import type { Autenticadores, Esquema } from './identidad.ts'
 
 const RETO = 'Bearer realm="guias"'
 
-const noAutenticado = (detail: string) => new Problema('no_autenticado', detail, { cabeceras: { 'WWW-Authenticate': RETO } })
+const noAutenticado = (detail: string) =>
+  new Problema('no_autenticado', detail, { cabeceras: { 'WWW-Authenticate': RETO } })
 
 /** RFC 6750: one `Authorization: Bearer <key>`, before a byte of the body is read. */
 export function autenticar(operacion: Operacion, autenticadores: Autenticadores): RequestHandler {
@@ -17,11 +18,16 @@ export function autenticar(operacion: Operacion, autenticadores: Autenticadores)
     if (presentadas.length > 1) throw noAutenticado('Envíe una sola cabecera Authorization.')
     const [, llave] = /^Bearer +([!-~]+) *$/i.exec(presentadas[0] ?? '') ?? []
     if (!llave) throw noAutenticado('Envíe «Authorization: Bearer <su llave>» con una llave vigente.')
-    verificar(llave).then((identidad) => {
-      if (!identidad) throw noAutenticado('La llave no es válida para esta ruta, venció o fue revocada. Revise que esté entera y vigente.')
-      req.solicitud.identidad = identidad
-      next()
-    }).catch(next)
+    verificar(llave)
+      .then((identidad) => {
+        if (!identidad)
+          throw noAutenticado(
+            'La llave no es válida para esta ruta, venció o fue revocada. Revise que esté entera y vigente.',
+          )
+        req.solicitud.identidad = identidad
+        next()
+      })
+      .catch(next)
   }
 }
 
@@ -32,7 +38,8 @@ export function exigirAlcance(operacion: Operacion): RequestHandler {
     const { identidad } = req.solicitud
     const suyos: readonly string[] = identidad && 'alcances' in identidad ? identidad.alcances : []
     const falta = exigidos.find((alcance) => !suyos.includes(alcance))
-    if (falta) throw new Problema('alcance_insuficiente', `La operación pide el alcance ${falta} y esta llave no lo tiene.`)
+    if (falta)
+      throw new Problema('alcance_insuficiente', `La operación pide el alcance ${falta} y esta llave no lo tiene.`)
     next()
   }
 }

@@ -22,15 +22,17 @@ export function leerCuerpo(operacion: Operacion): RequestHandler {
     }
   }
   return (req, res, next) => {
-    recibir(req, res, operacion.limite).then((bytes) => {
-      if (bytes.length === 0) {
-        delete req.headers['content-type']
-      } else {
-        req.body = interpretar(bytes)
-        req.headers['content-type'] = tipo
-      }
-      next()
-    }, next).catch(next)
+    recibir(req, res, operacion.limite)
+      .then((bytes) => {
+        if (bytes.length === 0) {
+          delete req.headers['content-type']
+        } else {
+          req.body = interpretar(bytes)
+          req.headers['content-type'] = tipo
+        }
+        next()
+      }, next)
+      .catch(next)
   }
 }
 
@@ -45,12 +47,15 @@ export const admitirTipo = (operacion: Operacion) => (req: Request, _res: Respon
 function exigirTipo(req: Request, tipo: string) {
   const [dado = '', ...parametros] = (req.headers['content-type'] ?? '').toLowerCase().split(';')
   if (dado.trim() !== tipo) {
-    throw noAdmitido(`Envíe «Content-Type: ${tipo}»${dado.trim() ? ` en lugar de «${dado.trim().slice(0, 100)}»` : ''}.`)
+    throw noAdmitido(
+      `Envíe «Content-Type: ${tipo}»${dado.trim() ? ` en lugar de «${dado.trim().slice(0, 100)}»` : ''}.`,
+    )
   }
   const charset = parametros.map((p) => p.trim()).find((p) => p.startsWith('charset='))
   if (charset && !/^charset="?utf-?8"?$/.test(charset)) throw noAdmitido('Envíe el cuerpo en UTF-8.')
   const codificacion = req.headers['content-encoding']
-  if (codificacion && codificacion.toLowerCase() !== 'identity') throw noAdmitido('Envíe el cuerpo sin comprimir, sin Content-Encoding.')
+  if (codificacion && codificacion.toLowerCase() !== 'identity')
+    throw noAdmitido('Envíe el cuerpo sin comprimir, sin Content-Encoding.')
 }
 
 function recibir(req: Request, res: Response, limite: number): Promise<Buffer> {
@@ -59,7 +64,12 @@ function recibir(req: Request, res: Response, limite: number): Promise<Buffer> {
       // What is left of the body is not read: the connection closes once the answer is out.
       req.pause()
       res.setHeader('Connection', 'close')
-      reject(new Problema('cuerpo_demasiado_grande', `El límite de esta operación es de ${limite} bytes. Reparta los datos en varias solicitudes.`))
+      reject(
+        new Problema(
+          'cuerpo_demasiado_grande',
+          `El límite de esta operación es de ${limite} bytes. Reparta los datos en varias solicitudes.`,
+        ),
+      )
     }
     if (Number(req.headers['content-length'] ?? 0) > limite) return rechazar()
     const trozos: Buffer[] = []

@@ -1,5 +1,5 @@
-import type { Alcance } from '../contrato/generado/tipos/index.ts'
 import type { Operaciones } from '../contrato/generado/operaciones.ts'
+import type { Alcance } from '../contrato/generado/tipos/index.ts'
 
 /** Who calls, by the contract's security scheme. A scheme without its entry is a compile error in `Autenticadores`. */
 export interface Identidades {

@@ -2,7 +2,13 @@ import type { ErrorRequestHandler, Request, Response } from 'express'
 import { Problema, traducirError } from '../errores.ts'
 
 /** Writes an answer: the only place that does. JSON as the specification names it; problem+json when asked for. */
-export function responder(req: Request, res: Response, status: number, cuerpo: unknown, cabeceras: Readonly<Record<string, string>> = {}) {
+export function responder(
+  req: Request,
+  res: Response,
+  status: number,
+  cuerpo: unknown,
+  cabeceras: Readonly<Record<string, string>> = {},
+) {
   res.statusCode = status
   for (const [nombre, valor] of Object.entries(cabeceras)) res.setHeader(nombre, valor)
   res.setHeader('Cache-Control', 'no-store')
@@ -15,7 +21,12 @@ export function responder(req: Request, res: Response, status: number, cuerpo: u
 }
 
 /** Called with every answer, in tests: it throws when the contract doesn't declare it. */
-export type Testigo = (req: Request, status: number, cabeceras: Readonly<Record<string, unknown>>, cuerpo: unknown) => void
+export type Testigo = (
+  req: Request,
+  status: number,
+  cabeceras: Readonly<Record<string, unknown>>,
+  cuerpo: unknown,
+) => void
 
 /** The one place where errors become answers. */
 export function presentarProblemas(testigo?: Testigo): ErrorRequestHandler {
@@ -32,11 +43,16 @@ export function presentarProblemas(testigo?: Testigo): ErrorRequestHandler {
 /** Express's own refusals (a path that isn't valid percent-encoding). */
 function deExpress(error: unknown): Problema | undefined {
   if (!(error instanceof URIError)) return undefined
-  return new Problema('parametro_invalido', 'La ruta no está bien codificada: revise los signos % de la dirección.', { cause: error })
+  return new Problema('parametro_invalido', 'La ruta no está bien codificada: revise los signos % de la dirección.', {
+    cause: error,
+  })
 }
 
 export const rutaDesconocida = (req: Request) => {
-  throw new Problema('ruta_desconocida', `No hay ninguna operación en ${req.path.slice(0, 200)}. Las rutas de comercios empiezan por /api/v1.`)
+  throw new Problema(
+    'ruta_desconocida',
+    `No hay ninguna operación en ${req.path.slice(0, 200)}. Las rutas de comercios empiezan por /api/v1.`,
+  )
 }
 
 /** 405 with `Allow`. */

@@ -57,5 +57,7 @@ export function identificarSolicitud(log: Log, nuevoId: () => string) {
 
 function quien(identidad: Identidad | undefined) {
   if (!identidad) return {}
-  return 'comercio' in identidad ? { comercio: identidad.comercio, modo: identidad.modo } : { operador: identidad.operador }
+  return 'comercio' in identidad
+    ? { comercio: identidad.comercio, modo: identidad.modo }
+    : { operador: identidad.operador }
 }

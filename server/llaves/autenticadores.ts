@@ -27,14 +27,22 @@ export function crearAutenticadores(db: Db, reloj: () => Date): Autenticadores {
     const partes = leerLlave(texto)
     if (!partes || !sirve(partes.tipo)) return undefined
     const fila = await leer(partes.id)
-    return fila && fila.tipo === partes.tipo && esSuyo(fila, partes.secreto) && estaVigente(fila, reloj()) ? fila : undefined
+    return fila && fila.tipo === partes.tipo && esSuyo(fila, partes.secreto) && estaVigente(fila, reloj())
+      ? fila
+      : undefined
   }
 
   return {
     async llaveDeComercio(texto) {
       const fila = await verificar(texto, (tipo) => tipo !== 'oper')
       if (!fila || fila.tipo === 'oper' || fila.comercio_id === null) return undefined
-      return { comercioId: fila.comercio_id, comercio: fila.dueno, modo: fila.tipo, llave: fila.id, alcances: fila.alcances }
+      return {
+        comercioId: fila.comercio_id,
+        comercio: fila.dueno,
+        modo: fila.tipo,
+        llave: fila.id,
+        alcances: fila.alcances,
+      }
     },
     async llaveDeOperacion(texto) {
       const fila = await verificar(texto, (tipo) => tipo === 'oper')

@@ -9,8 +9,20 @@ export const crearLlave: Handler<'crearLlave'> = async ({ path, body }, { db, re
   const ahora = reloj()
   const vence_en = body.vence_en === undefined ? null : leerInstante(body.vence_en)!
   if (vence_en && vence_en <= ahora) {
-    throw problemaDeFallas('validacion', [{ campo: '/vence_en', codigo: 'fuera_de_rango', mensaje: 'debe estar en el futuro; omítalo si la llave no vence' }])
+    throw problemaDeFallas('validacion', [
+      {
+        campo: '/vence_en',
+        codigo: 'fuera_de_rango',
+        mensaje: 'debe estar en el futuro; omítalo si la llave no vence',
+      },
+    ])
   }
-  const llave = await guardarLlave(db, ahora, { comercioId: comercio.id, comercio: comercio.comercio, modo: body.modo, alcances: body.alcances, vence_en })
+  const llave = await guardarLlave(db, ahora, {
+    comercioId: comercio.id,
+    comercio: comercio.comercio,
+    modo: body.modo,
+    alcances: body.alcances,
+    vence_en,
+  })
   return { status: 201, body: llave }
 }

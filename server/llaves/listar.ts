@@ -1,6 +1,6 @@
 import { exigirComercio } from '../comercios/comercio.ts'
-import type { Handler } from '../contrato/tipos.ts'
 import type { Alcance, Modo } from '../contrato/generado/tipos/index.ts'
+import type { Handler } from '../contrato/tipos.ts'
 import { paginar } from '../pagina.ts'
 import { presentarLlave } from './llave.ts'
 
@@ -14,9 +14,12 @@ export const listarLlaves: Handler<'listarLlaves'> = async ({ path, query }, { d
         take,
       }),
     posicion: ({ creado_en, id }) => [creado_en.getTime(), id],
-    presentar: (fila) => presentarLlave({ ...fila, tipo: fila.tipo as Modo, alcances: fila.alcances as Alcance[], dueno: comercio }),
+    presentar: (fila) =>
+      presentarLlave({ ...fila, tipo: fila.tipo as Modo, alcances: fila.alcances as Alcance[], dueno: comercio }),
   })
   return { status: 200, body: pagina }
 }
 
-const antesDe = (creado_en: Date, id: string) => ({ OR: [{ creado_en: { lt: creado_en } }, { creado_en, id: { lt: id } }] })
+const antesDe = (creado_en: Date, id: string) => ({
+  OR: [{ creado_en: { lt: creado_en } }, { creado_en, id: { lt: id } }],
+})

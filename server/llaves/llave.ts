@@ -25,10 +25,13 @@ export interface FilaLlave {
 const ID = 12
 const SECRETO = 52
 const SUMA = 6
-const FORMA = new RegExp(`^guia_(live|test|oper)_([0-9A-HJKMNP-TV-Z]{${ID}})([0-9A-HJKMNP-TV-Z]{${SECRETO}})([0-9A-HJKMNP-TV-Z]{${SUMA}})$`)
+const FORMA = new RegExp(
+  `^guia_(live|test|oper)_([0-9A-HJKMNP-TV-Z]{${ID}})([0-9A-HJKMNP-TV-Z]{${SECRETO}})([0-9A-HJKMNP-TV-Z]{${SUMA}})$`,
+)
 
 /** Says whether a key was copied whole, before anybody asks the database. */
-const suma = (texto: string) => base32AlAzar(SUMA, (bytes) => createHash('sha256').update(texto).digest().subarray(0, bytes))
+const suma = (texto: string) =>
+  base32AlAzar(SUMA, (bytes) => createHash('sha256').update(texto).digest().subarray(0, bytes))
 
 const hashDe = (secreto: string) => createHash('sha256').update(secreto).digest()
 
@@ -67,12 +70,16 @@ const PREFIJO = 'llave_'
 
 /** The merchant key that a public id (`llave_…`) names. @throws Problema 404 */
 export async function exigirLlave(db: Db, publico: string): Promise<FilaLlave & { tipo: Modo; comercio_id: string }> {
-  const fila = publico.startsWith(PREFIJO) ? await buscarLlave(db, publico.slice(PREFIJO.length).toUpperCase()) : undefined
-  if (!fila || !esDeComercio(fila)) throw new Problema('llave_desconocida', 'No hay ninguna llave con ese identificador.')
+  const fila = publico.startsWith(PREFIJO)
+    ? await buscarLlave(db, publico.slice(PREFIJO.length).toUpperCase())
+    : undefined
+  if (!fila || !esDeComercio(fila))
+    throw new Problema('llave_desconocida', 'No hay ninguna llave con ese identificador.')
   return fila
 }
 
-const esDeComercio = (fila: FilaLlave): fila is FilaLlave & { tipo: Modo; comercio_id: string } => fila.comercio_id !== null && fila.tipo !== 'oper'
+const esDeComercio = (fila: FilaLlave): fila is FilaLlave & { tipo: Modo; comercio_id: string } =>
+  fila.comercio_id !== null && fila.tipo !== 'oper'
 
 /** A merchant's key → the contract's; never its hash. */
 export const presentarLlave = (fila: Omit<FilaLlave, 'hash'> & { tipo: Modo }): Llave => ({

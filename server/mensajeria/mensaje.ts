@@ -1,7 +1,10 @@
 import { sentencia } from '../db.ts'
 import type { DepsDeTrabajo } from '../trabajos.ts'
 
-const PENDIENTES = sentencia('mensajes.pendientes', `select id from mensaje where estado = 'pendiente' order by creado_en limit $1`)
+const PENDIENTES = sentencia(
+  'mensajes.pendientes',
+  `select id from mensaje where estado = 'pendiente' order by creado_en limit $1`,
+)
 
 /** Messages that no channel has received yet, oldest first. */
 export const pendientesDeBuzon = async ({ db }: DepsDeTrabajo, cuantas: number): Promise<string[]> =>

@@ -5,5 +5,8 @@ import { presentarGuia } from './guia.ts'
 
 export const consultarGuia: Handler<'consultarGuia'> = async ({ path, query }, { db, cursores }) => {
   const fila = await buscarGuia(db, 'todos', path.guia)
-  return { status: 200, body: { ...presentarGuia(fila), eventos: await paginaDeEventos({ db, cursores }, fila, query) } }
+  return {
+    status: 200,
+    body: { ...presentarGuia(fila), eventos: await paginaDeEventos({ db, cursores }, fila, query) },
+  }
 }

@@ -2,7 +2,14 @@ import type { EventoParaRegistrar, Falla, Motivo } from '../contrato/generado/ti
 import type { Handler } from '../contrato/tipos.ts'
 import type { Db } from '../db.ts'
 import { Problema, problemaDeFallas } from '../errores.ts'
-import { buscarEventoPorIdempotencia, darPaso, type FilaEvento, type Paso, presentarEvento, sinCarrera } from '../eventos/evento.ts'
+import {
+  buscarEventoPorIdempotencia,
+  darPaso,
+  type FilaEvento,
+  type Paso,
+  presentarEvento,
+  sinCarrera,
+} from '../eventos/evento.ts'
 import { leerInstante } from '../formatos.ts'
 import { exigirTransicion, motivosDe, requiereAccion, siguientes } from '../guias/estados.ts'
 import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
@@ -11,7 +18,10 @@ import { huella } from '../secretos.ts'
 /** How far ahead of ours a reader's clock may be, in milliseconds. */
 const ADELANTO = 5 * 60_000
 
-export const registrarEvento: Handler<'registrarEvento'> = async ({ path, body }, { identidad, db, reloj, secretos }) => {
+export const registrarEvento: Handler<'registrarEvento'> = async (
+  { path, body },
+  { identidad, db, reloj, secretos },
+) => {
   const registrado_en = reloj()
   const ocurrido_en = body.ocurrido_en === undefined ? registrado_en : leerInstante(body.ocurrido_en)!
   const fallas = revisar(body, ocurrido_en, registrado_en)
@@ -46,42 +56,80 @@ export const registrarEvento: Handler<'registrarEvento'> = async ({ path, body }
 function revisar({ estado, motivo, forzar }: EventoParaRegistrar, ocurrido_en: Date, ahora: Date): Falla[] {
   const fallas: Falla[] = []
   if (ocurrido_en.getTime() > ahora.getTime() + ADELANTO) {
-    fallas.push({ campo: '/ocurrido_en', codigo: 'fuera_de_rango', mensaje: 'no puede estar más de 5 minutos en el futuro; revise el reloj del lector' })
+    fallas.push({
+      campo: '/ocurrido_en',
+      codigo: 'fuera_de_rango',
+      mensaje: 'no puede estar más de 5 minutos en el futuro; revise el reloj del lector',
+    })
   }
   const suyos = estado ? motivosDe(estado) : []
   if (motivo !== undefined && !suyos.includes(motivo)) {
-    const mensaje = suyos.length > 0 ? `debe ser uno de los motivos de ${estado}: ${suyos.join(', ')}` : `${estado ?? 'una anotación'} no lleva motivo; omítalo`
+    const mensaje =
+      suyos.length > 0
+        ? `debe ser uno de los motivos de ${estado}: ${suyos.join(', ')}`
+        : `${estado ?? 'una anotación'} no lleva motivo; omítalo`
     fallas.push({ campo: '/motivo', codigo: 'valor_no_admitido', mensaje })
   }
   if (forzar !== undefined && estado !== 'en_ruta') {
-    fallas.push({ campo: '/forzar', codigo: 'incompatible', mensaje: 'solo vale para pasar a en_ruta sin ubicación confirmada; omítalo' })
+    fallas.push({
+      campo: '/forzar',
+      codigo: 'incompatible',
+      mensaje: 'solo vale para pasar a en_ruta sin ubicación confirmada; omítalo',
+    })
   }
   return fallas
 }
 
 /** The rules of `x-transiciones` on the guide as it is now. */
-function decidir(guia: FilaGuia, { estado, motivo = null, forzar }: { estado?: FilaGuia['estado']; motivo?: Motivo | null; forzar?: { razon: string } }, ocurrido_en: Date): Pick<Paso, 'tipo'> & Partial<Paso> {
+function decidir(
+  guia: FilaGuia,
+  {
+    estado,
+    motivo = null,
+    forzar,
+  }: { estado?: FilaGuia['estado']; motivo?: Motivo | null; forzar?: { razon: string } },
+  ocurrido_en: Date,
+): Pick<Paso, 'tipo'> & Partial<Paso> {
   if (estado === undefined) return { tipo: 'guia.nota' }
-  if (ocurrido_en < guia.estado_desde) return { tipo: 'guia.escaneo_tardio', motivo, datos: { estado_reportado: estado } }
+  if (ocurrido_en < guia.estado_desde)
+    return { tipo: 'guia.escaneo_tardio', motivo, datos: { estado_reportado: estado } }
   // Cancelling is the merchant's alone.
-  exigirTransicion(guia.estado, estado, siguientes(guia.estado).filter((otro) => otro !== 'cancelado'))
+  exigirTransicion(
+    guia.estado,
+    estado,
+    siguientes(guia.estado).filter((otro) => otro !== 'cancelado'),
+  )
   const sinConfirmar = estado === 'en_ruta' && guia.ubicacion_estado !== 'confirmada'
   if (sinConfirmar && !forzar) {
-    throw new Problema('ubicacion_sin_confirmar', `La ubicación de la guía está ${guia.ubicacion_estado}. Espere la confirmación o envíe forzar con una razón.`, { estado: guia.estado })
+    throw new Problema(
+      'ubicacion_sin_confirmar',
+      `La ubicación de la guía está ${guia.ubicacion_estado}. Espere la confirmación o envíe forzar con una razón.`,
+      { estado: guia.estado },
+    )
   }
   const intentos = guia.intentos + (estado === 'intento_fallido' ? 1 : 0)
   const datos: NonNullable<FilaEvento['datos']> = {
-    ...(estado === 'intento_fallido' ? { numero_intento: intentos, requiere_accion: requiereAccion(estado, motivo) } : {}),
+    ...(estado === 'intento_fallido'
+      ? { numero_intento: intentos, requiere_accion: requiereAccion(estado, motivo) }
+      : {}),
     ...(sinConfirmar && forzar ? { forzado: forzar } : {}),
   }
   return { tipo: `guia.${estado}`, estado, motivo, intentos, datos: Object.keys(datos).length > 0 ? datos : null }
 }
 
-async function yaRegistrado(db: Db, guia: FilaGuia, idempotencia: string | undefined, contenido: string): Promise<FilaEvento | undefined> {
+async function yaRegistrado(
+  db: Db,
+  guia: FilaGuia,
+  idempotencia: string | undefined,
+  contenido: string,
+): Promise<FilaEvento | undefined> {
   if (idempotencia === undefined) return undefined
   const evento = await buscarEventoPorIdempotencia(db, guia, idempotencia)
   if (evento && evento.huella !== contenido) {
-    throw new Problema('idempotencia_en_conflicto', `La clave ${idempotencia} ya es del evento evt_${evento.guia}_${evento.secuencia}, que es distinto. Use una clave nueva por cada evento.`)
+    throw new Problema(
+      'idempotencia_en_conflicto',
+      `La clave ${idempotencia} ya es del evento evt_${evento.guia}_${evento.secuencia}, que es distinto. Use una clave nueva por cada evento.`,
+    )
   }
   return evento
 }

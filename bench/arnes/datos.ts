@@ -1,0 +1,172 @@
+import pg from 'pg'
+import type { Comercio } from './entorno.ts'
+
+// The same guide as a request, as a row that pgbench writes and as a row of the seed: equal columns of equal size.
+
+let creadas = 0
+
+/** A valid guide with a place, whose reference nobody has used. Most phones differ, as in life. */
+export function nuevaGuia(): string {
+  const n = ++creadas
+  const telefono = 50_000_000 + ((n * 7_919) % 9_000_000)
+  return (
+    `{"telefono":"+502${telefono}","destinatario":"María José Ajú","departamento":"Guatemala",` +
+    '"municipio":"San Juan Sacatepéquez","direccion":"2a calle 3-45, zona 1","indicaciones":"Portón verde, frente a la tienda",' +
+    '"contenido":"2 pares de zapatos","lat":14.71889,"lng":-90.64417,' +
+    `"recogida":{"nombre":"Bodega Zona 12","lat":14.583611,"lng":-90.548611},"external_ref":"PEDIDO-${n}"}`
+  )
+}
+
+export const nuevoLote = (guias: number): string => `{"guias":[${Array.from({ length: guias }, nuevaGuia).join(',')}]}`
+
+/** SQL expressions for what differs between rows. */
+interface Expresiones {
+  comercio: string
+  id: string
+  guia: string
+  ref: string
+  telefono: string
+  estado: string
+  momento: string
+}
+
+const COLUMNAS = `comercio_id, modo, id, guia, external_ref, huellas, estado, estado_desde, telefono, destinatario, departamento,
+  municipio, direccion, indicaciones, contenido, lat, lng, maps_url, recogida, ubicacion_estado, ubicacion_origen,
+  ubicacion_lat, ubicacion_lng, avisos, secuencia, creado_en, actualizado_en`
+
+// A space after each colon: pgbench would take `:14` for a variable.
+const HUELLAS = JSON.stringify(
+  Object.fromEntries([
+    ['kid', '7f3a91c2'],
+    ...[
+      'telefono',
+      'destinatario',
+      'departamento',
+      'municipio',
+      'direccion',
+      'indicaciones',
+      'contenido',
+      'lat',
+      'lng',
+      'recogida',
+    ].map((campo, i) => [campo, `Zk3vQ9xW${i}LmT2pBc`]),
+  ]),
+).replaceAll(':', ': ')
+const RECOGIDA = '{"nombre": "Bodega Zona 12", "lat": 14.583611, "lng": -90.548611, "maps_url": null}'
+
+const fila = ({ comercio, id, guia, ref, telefono, estado, momento }: Expresiones) =>
+  `${comercio}, 'live', ${id}, ${guia}, ${ref}, '${HUELLAS}'::jsonb, ${estado}, ${momento}, ${telefono}, 'María José Ajú', 'Guatemala',
+  'San Juan Sacatepéquez', '2a calle 3-45, zona 1', 'Portón verde, frente a la tienda', '2 pares de zapatos', 14.71889, -90.64417, null,
+  '${RECOGIDA}'::jsonb, 'confirmada', 'coordenadas', 14.71889, -90.64417, '{}', 1, ${momento}, ${momento}`
+
+/** A row from a number below 2^40: its id grows with it as UUIDv7 grow with time, its code lands anywhere in its index. */
+const deNumero = (k: string, comercio: string): Expresiones => ({
+  comercio,
+  id: `('01990000' || lpad(to_hex(${k}), 24, '0'))::uuid`,
+  guia: `reverse(lpad(to_hex(${k}), 12, '0'))`,
+  ref: `'PEDIDO-' || ${k}`,
+  telefono: `'+502' || (50000000 + ${k} * 7919 % 9000000)`,
+  estado: `'aceptado'`,
+  momento: 'now()',
+})
+
+const EVENTO = 'evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, ocurrido_en, registrado_en)'
+
+/** Each client in turn writes for one of the merchants. */
+const deCliente = (comercios: readonly Comercio[]) =>
+  comercios.length === 1
+    ? `'${comercios[0]!.id}'::uuid`
+    : `('{${comercios.map(({ id }) => id).join(',')}}'::uuid[])[:client_id::int + 1]`
+
+/** pgbench: one guide in a transaction of three inserts. */
+export function guionDeCrear(comercios: readonly Comercio[]): string {
+  const e = deNumero(':k::bigint', deCliente(comercios))
+  return `\\set n :n + 1
+\\set k :base + :n * 64 + :client_id
+begin;
+insert into guia (${COLUMNAS}) values (${fila(e)});
+insert into guia_indice (guia, comercio_id, modo, id) values (${e.guia}, ${e.comercio}, 'live', ${e.id});
+insert into ${EVENTO} values (${e.comercio}, 'live', ${e.id}, 1, ${e.guia}, 'guia.aceptado', 'aceptado', now(), now());
+commit;
+`
+}
+
+/** pgbench: a hundred guides in one statement. */
+export function guionDeLote(comercios: readonly Comercio[], guias: number): string {
+  return `\\set n :n + 1
+\\set k :base + (:n * 64 + :client_id) * ${guias}
+with x as (select :k::bigint + i as k from generate_series(0, ${guias - 1}) i), g as (
+  insert into guia (${COLUMNAS}) select ${fila(deNumero('k', deCliente(comercios)))} from x
+  returning comercio_id, modo, id, guia, creado_en
+), i as (insert into guia_indice (guia, comercio_id, modo, id) select guia, comercio_id, modo, id from g)
+insert into ${EVENTO} select comercio_id, modo, id, 1, guia, 'guia.aceptado', 'aceptado', creado_en, creado_en from g;
+`
+    .replace(/\n(?!\\)(?=.)/g, ' ')
+    .replace(' \\set', '\n\\set')
+    .replace(' with x', '\nwith x')
+}
+
+/** pgbench: what the detail reads, of a guide at random. */
+export const guionDeDetalle = (comercio: Comercio, guias: number): string => `\\set k random(1, ${guias})
+select g.*, c.comercio from guia_indice i join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id join comercio c on c.id = g.comercio_id where i.guia = ${codigoSembrado(':k::bigint')} and i.comercio_id = '${comercio.id}' and i.modo = 'live' \\gset
+select * from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :id and secuencia > 0 order by secuencia limit 26;
+`
+
+/** A valid public code for a number below 16^6: its last six digits in hexadecimal and the check character. */
+export const codigoSembrado = (n: string) =>
+  `upper(lpad(to_hex(${n}), 11, '0')) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', 1 + (${[21, 19, 17, 15, 13, 11]
+    .map((peso, i) => `${n} / ${16 ** i} % 16 * ${peso}`)
+    .join(' + ')})::int % 32, 1)`
+
+/** In the seed one guide of so many is in the rare state. */
+export const ESTADO_RARO = 'extraviado'
+const raras = (guias: number) => Math.max(1, Math.floor(guias / 200))
+
+const INICIO = Date.UTC(2026, 0, 1)
+
+export interface Siembra {
+  comercio: Comercio
+  /** Rows from here on… */
+  desde?: number
+  /** …to here, from 1. */
+  hasta: number
+  /** Also their look-up and two events each; else only `guia`, which is all that lists read. */
+  conHistoria?: boolean
+}
+
+/** Fills the table with a merchant's guides as the service would have left them, and ANALYZEs it. */
+export async function sembrar(
+  url: string,
+  { comercio, desde = 1, hasta, conHistoria = false }: Siembra,
+): Promise<void> {
+  const cliente = new pg.Client(url)
+  await cliente.connect()
+  const e: Expresiones = {
+    ...deNumero('n', `'${comercio.id}'::uuid`),
+    id: `(lpad(to_hex(${INICIO} + n * 100), 12, '0') || '7' || lpad(to_hex(n % 4096), 3, '0') || '8' || substr(md5(n::text), 1, 15))::uuid`,
+    guia: codigoSembrado('n'),
+    ref: `'SIEMBRA-' || n`,
+    estado: `case when n % ${raras(hasta)} = 0 then '${ESTADO_RARO}' else 'aceptado' end`,
+    momento: `to_timestamp((${INICIO} + n * 100) / 1000.0)`,
+  }
+  try {
+    // No foreign keys to check: their rows are there.
+    await cliente.query('set session_replication_role = replica')
+    for (let primera = desde; primera <= hasta; primera += 50_000) {
+      const n = `generate_series(${primera}::bigint, ${Math.min(hasta, primera + 49_999)}) n`
+      await cliente.query(`insert into guia (${COLUMNAS}) select ${fila(e)} from ${n}`)
+      if (!conHistoria) continue
+      await cliente.query(
+        `insert into guia_indice (guia, comercio_id, modo, id) select ${e.guia}, ${e.comercio}, 'live', ${e.id} from ${n}`,
+      )
+      await cliente.query(
+        `insert into ${EVENTO} select ${e.comercio}, 'live', ${e.id}, s, ${e.guia}, case s when 1 then 'guia.aceptado' else 'guia.recolectado' end,
+         case s when 1 then 'aceptado' else 'recolectado' end, ${e.momento}, ${e.momento} from ${n}, generate_series(1, 2) s order by n, s`,
+      )
+    }
+    await cliente.query('vacuum (analyze) guia, guia_indice, evento')
+    await cliente.query('checkpoint')
+  } finally {
+    await cliente.end()
+  }
+}

@@ -1,0 +1,209 @@
+import { spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs'
+import { get } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as dormir } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { crearGeneradorDeIds } from '../../server/codigos.ts'
+import { nuevoCodigoDeComercio } from '../../server/comercios/comercio.ts'
+import { abrirDb, type Db } from '../../server/db.ts'
+import { guardarLlave } from '../../server/llaves/llave.ts'
+import { migrar } from '../../server/migraciones.ts'
+import { alTerminar, lanzar, type Proceso } from './limpieza.ts'
+import type { Opciones } from './opciones.ts'
+
+const enRaiz = (ruta: string) => fileURLToPath(new URL(`../../${ruta}`, import.meta.url))
+export const RAIZ = enRaiz('')
+
+/** The flags of `npm start`, for every Node process that is measured. */
+export const FLAGS: readonly string[] = (
+  JSON.parse(readFileSync(enRaiz('package.json'), 'utf8')) as { scripts: { start: string } }
+).scripts.start
+  .split(' ')
+  .slice(1, -1)
+
+/** What all measurements of a run share. */
+export interface Banco {
+  opciones: Opciones
+  /** Whether pgbench can be run. */
+  pgbench: boolean
+  /** Of the server process of PostgreSQL. */
+  pidDePostgres: number
+  masterKeys: readonly Buffer[]
+  /** A migrated database of its own, gone when the measurement ends. */
+  conBase<T>(medir: (base: Base) => Promise<T>): Promise<T>
+  /** Where logs go during the run. */
+  carpeta: string
+}
+
+export interface Comercio {
+  id: string
+  modo: 'live'
+  llave: string
+}
+
+export interface Base {
+  url: string
+  db: Db
+  crearComercios(cuantos: number): Promise<Comercio[]>
+  /** The service, as `npm start` runs it; ready when this resolves. */
+  servicio(): Promise<Programa>
+  /** A program of the bench, with the service's flags, that answers /readyz when it is ready. */
+  programa(archivo: string, args?: readonly string[]): Promise<Programa>
+}
+
+export interface Programa {
+  url: string
+  pid: number
+  /** From its spawn to its first 200 of /readyz. */
+  segundosHastaListo: number
+  terminar(): Promise<void>
+}
+
+export async function abrirBanco(opciones: Opciones): Promise<Banco> {
+  const carpeta = mkdtempSync(join(tmpdir(), 'guias-bench-'))
+  const urlDePostgres = await iniciarPostgres(carpeta)
+  const admin = new pg.Client(urlDePostgres)
+  admin.on('error', () => {})
+  await admin.connect()
+  alTerminar(() => admin.end())
+  const masterKeys = [randomBytes(32)]
+  const { rows } = await admin.query<{ pid: number }>(
+    "select (regexp_split_to_array(pg_read_file('postmaster.pid'), '\n'))[1]::int as pid",
+  )
+  let bases = 0
+  return {
+    opciones,
+    carpeta,
+    masterKeys,
+    pgbench: spawnSync('pgbench', ['--version']).status === 0,
+    pidDePostgres: rows[0]!.pid,
+    async conBase(medir) {
+      const nombre = `bench_${++bases}`
+      await admin.query(`create database ${nombre}`)
+      const url = urlDePostgres.replace(/\/guias$/, `/${nombre}`)
+      await migrar(url)
+      const db = abrirDb(url)
+      const programas: Programa[] = []
+      const anotar = async (arranque: Promise<Programa>) => {
+        const programa = await arranque
+        programas.push(programa)
+        return programa
+      }
+      const env = { DATABASE_URL: url, MASTER_KEYS: masterKeys.map((clave) => clave.toString('base64')).join(',') }
+      const perfil = opciones.perfil ? ['--cpu-prof', `--cpu-prof-dir=${opciones.perfil}`] : []
+      const arrancar = (args: readonly string[]) =>
+        anotar(iniciarPrograma(process.execPath, [...FLAGS, ...perfil, ...args], env, carpeta))
+      try {
+        return await medir({
+          url,
+          db,
+          crearComercios: (cuantos) => crearComercios(db, cuantos),
+          servicio: () => arrancar([enRaiz('server/generado/main.mjs')]),
+          programa: (archivo, args = []) => arrancar([enRaiz(`bench/${archivo}`), ...args]),
+        })
+      } finally {
+        for (const programa of programas) await programa.terminar()
+        await db.cerrar()
+        await admin.query(`drop database if exists ${nombre} with (force)`)
+      }
+    },
+  }
+}
+
+async function iniciarPostgres(carpeta: string): Promise<string> {
+  const { hijo } = lanzar(process.execPath, [enRaiz('bench/arnes/postgres.ts'), join(carpeta, 'datos')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const fin = new Promise<void>((resolve) => hijo.once('exit', () => resolve()))
+  alTerminar(() => {
+    hijo.stdin?.end()
+    return fin
+  })
+  for await (const linea of createInterface(hijo.stdout!)) return linea
+  throw new Error('PostgreSQL no arrancó')
+}
+
+/** Starts a process that listens on PORT and waits until it says that it is ready. */
+export async function iniciarPrograma(
+  programa: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  carpeta: string,
+  { grupo = false } = {},
+): Promise<Programa> {
+  const puerto = await puertoLibre()
+  const url = `http://127.0.0.1:${puerto}`
+  const bitacora = join(carpeta, `programa-${puerto}.log`)
+  const salida = openSync(bitacora, 'a')
+  const inicio = performance.now()
+  const proceso = lanzar(programa, args, {
+    cwd: RAIZ,
+    // With npm's variable the service watches its parent, and so doesn't outlive a bench that is killed.
+    env: {
+      ...process.env,
+      npm_lifecycle_event: 'bench',
+      LOG_LEVEL: 'warn',
+      HOST: '127.0.0.1',
+      PORT: `${puerto}`,
+      ...env,
+    },
+    stdio: ['ignore', salida, salida],
+    detached: grupo,
+  })
+  closeSync(salida)
+  try {
+    await esperarListo(url, proceso)
+  } catch (error) {
+    await proceso.terminar()
+    throw new Error(`${(error as Error).message}\n${readFileSync(bitacora, 'utf8').split('\n').slice(-20).join('\n')}`)
+  }
+  return { url, pid: proceso.pid, segundosHastaListo: (performance.now() - inicio) / 1000, terminar: proceso.terminar }
+}
+
+async function esperarListo(url: string, { hijo }: Proceso) {
+  for (const limite = performance.now() + 60_000; performance.now() < limite; await dormir(5)) {
+    if (hijo.exitCode !== null || hijo.signalCode !== null)
+      throw new Error(`${hijo.spawnargs.join(' ')} terminó antes de estar listo`)
+    if (await contesta(url)) return
+  }
+  throw new Error(`${hijo.spawnargs.join(' ')} no estuvo listo en 60 s`)
+}
+
+export function contesta(url: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    get(`${url}/readyz`, { agent: false }, (respuesta) => {
+      respuesta.resume()
+      resolve(respuesta.statusCode === 200)
+    }).once('error', () => resolve(false))
+  })
+}
+
+function puertoLibre(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sonda = createServer().once('error', reject)
+    sonda.listen(0, '127.0.0.1', () => {
+      const { port } = sonda.address() as AddressInfo
+      sonda.close(() => resolve(port))
+    })
+  })
+}
+
+async function crearComercios(db: Db, cuantos: number): Promise<Comercio[]> {
+  const nuevoId = crearGeneradorDeIds(() => new Date())
+  const prisma = await db.prisma()
+  const comercios: Comercio[] = []
+  for (let i = 0; i < cuantos; i++) {
+    const fila = await prisma.comercio.create({
+      data: { ...nuevoId(), comercio: nuevoCodigoDeComercio(), nombre: `Comercio ${i + 1}` },
+    })
+    const { llave } = await guardarLlave(db, new Date(), { comercioId: fila.id, comercio: fila.comercio, modo: 'live' })
+    comercios.push({ id: fila.id, modo: 'live', llave })
+  }
+  return comercios
+}

@@ -1,0 +1,85 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { cpus, totalmem, type, release } from 'node:os'
+import type { Db } from '../../server/db.ts'
+import { FLAGS, RAIZ } from './entorno.ts'
+import type { Serie } from './rondas.ts'
+import type { Grafica } from './svg.ts'
+
+/** What a measurement must reach: of its ratio, or of the figure itself where there is no reference. */
+export interface Marca {
+  sentido: '≥' | '≤'
+  valor: number
+  absoluta?: boolean
+}
+
+export interface Fila {
+  medida: string
+  unidad: string
+  programa: Serie
+  referencia?: { nombre: string; serie: Serie }
+  razon?: Serie
+  marca?: Marca
+}
+
+export interface Resultado {
+  filas: Fila[]
+  /** What helps to understand the figures. */
+  notas?: string[]
+  graficas?: { nombre: string; grafica: Grafica }[]
+}
+
+/** Three significant digits, and no decimals of what is large. */
+export const numero = (valor: number): string =>
+  Number.isNaN(valor) ? '—' : valor.toLocaleString('en-US', valor >= 1000 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 })
+
+const serie = ({ mediana, min, max }: Serie) => `**${numero(mediana)}** (${numero(min)}–${numero(max)})`
+
+export function cumple({ programa, razon, marca }: Fila): boolean | undefined {
+  const juzgada = marca?.absoluta ? programa : razon
+  if (!marca || !juzgada) return undefined
+  return marca.sentido === '≥' ? juzgada.mediana >= marca.valor : juzgada.mediana <= marca.valor
+}
+
+const SENAL = new Map([
+  [true, 'sí'],
+  [false, '**no**'],
+])
+
+const marcaEnTexto = ({ unidad, marca }: Fila) => (marca ? `${marca.sentido} ${numero(marca.valor)} ${marca.absoluta ? unidad : '×'}` : '')
+
+export function tabla(filas: readonly Fila[]): string {
+  const lineas = filas.map((fila) =>
+    [
+      fila.medida,
+      `${serie(fila.programa)} ${fila.unidad}`,
+      fila.referencia ? `${fila.referencia.nombre}: ${serie(fila.referencia.serie)} ${fila.unidad}` : '',
+      fila.razon ? serie(fila.razon) : '',
+      marcaEnTexto(fila),
+      SENAL.get(cumple(fila) as boolean) ?? '',
+    ].join(' | '),
+  )
+  return ['| medida | servicio | referencia | razón | marca | cumple |', '|---|---|---|---|---|---|', ...lineas.map((linea) => `| ${linea} |`)].join('\n')
+}
+
+const AJUSTES = ['server_version', 'fsync', 'synchronous_commit', 'full_page_writes', 'wal_sync_method', 'shared_buffers', 'max_connections', 'jit']
+
+/** Where it was measured. */
+export async function condiciones(db: Db): Promise<string[]> {
+  const { rows } = await db.pool.query<{ name: string; valor: string }>(
+    'select name, current_setting(name) as valor from pg_settings where name = any($1) order by array_position($1, name)',
+    [AJUSTES],
+  )
+  const dependencias = JSON.parse(readFileSync(`${RAIZ}package.json`, 'utf8')) as Record<'dependencies' | 'devDependencies', Record<string, string>>
+  const versiones = { ...dependencias.dependencies, ...dependencias.devDependencies }
+  const de = (nombre: string) => `${nombre} ${versiones[nombre]}`
+  const pgbench = spawnSync('pgbench', ['--version'], { encoding: 'utf8' }).stdout?.trim()
+  const commit = spawnSync('git', ['-C', RAIZ, 'describe', '--always', '--dirty'], { encoding: 'utf8' }).stdout?.trim()
+  return [
+    `Máquina: ${cpus()[0]?.model ?? 'CPU desconocida'}, ${cpus().length} núcleos, ${Math.round(totalmem() / 2 ** 30)} GB, ${type()} ${release()}`,
+    `Node ${process.version} (${FLAGS.join(' ')}); ${['express', 'express-openapi-validator', 'pg', 'fastify'].map(de).join(', ')}; ${pgbench || 'sin pgbench'}`,
+    `PostgreSQL: ${rows.map(({ name, valor }) => `${name} ${valor}`).join(', ')}`,
+    'El generador de carga, el servicio y PostgreSQL comparten los núcleos.',
+    ...(commit ? [`Código: ${commit}`] : []),
+  ]
+}

@@ -1,0 +1,67 @@
+import { parseArgs } from 'node:util'
+
+export interface Opciones {
+  /** Which measurements; empty: all but those that must be asked for. */
+  solo: readonly string[]
+  rondas: number
+  /** Per cell. */
+  segundos: number
+  /** Rows of the big table. */
+  guias: number
+  /** Minutes at full load; 0: not measured. */
+  memoria: number
+  /** Where the server's CPU profiles go. */
+  perfil: string | undefined
+}
+
+/** undefined: help was asked for. Throws in words for the console. */
+export function leerOpciones(args: readonly string[], claves: readonly string[]): Opciones | undefined {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      help: { type: 'boolean', short: 'h', default: false },
+      solo: { type: 'string', default: '' },
+      rondas: { type: 'string', default: '5' },
+      segundos: { type: 'string', default: '3' },
+      guias: { type: 'string', default: '1000000' },
+      memoria: { type: 'string', default: '0' },
+      perfil: { type: 'string' },
+    },
+  })
+  if (values.help) return undefined
+  const entero = (nombre: 'rondas' | 'segundos' | 'guias' | 'memoria', minimo: number) => {
+    const valor = Number(values[nombre])
+    if (!Number.isInteger(valor) || valor < minimo) throw new Error(`--${nombre} debe ser un entero, ${minimo} o más.`)
+    return valor
+  }
+  const solo = values.solo.split(',').filter((clave) => clave !== '')
+  const ajena = solo.find((clave) => !claves.includes(clave))
+  if (ajena) throw new Error(`No hay ninguna medida «${ajena}». Las medidas son: ${claves.join(', ')}.`)
+  return {
+    solo,
+    rondas: entero('rondas', 1),
+    segundos: entero('segundos', 1),
+    guias: entero('guias', 2_000),
+    memoria: entero('memoria', 0),
+    perfil: values.perfil,
+  }
+}
+
+export const ayuda = (medidas: readonly { clave: string; descripcion: string }[]) => `npm run bench -- [opciones]
+
+Mide el servicio y sus referencias intercalados, en la misma corrida y sobre la misma base, y compara sus razones con las
+marcas del diseño. Trae su propio PostgreSQL (fsync y synchronous_commit activos); pgbench debe estar en el PATH.
+
+  --solo a,b      solo estas medidas
+  --rondas N      rondas intercaladas por medida (5)
+  --segundos S    segundos por celda (3)
+  --guias N       guías de la tabla grande (1000000)
+  --memoria MIN   además, memoria tras MIN minutos a plena carga (no se mide)
+  --perfil DIR    deja allí perfiles de CPU del servidor (.cpuprofile); falsea los tiempos
+  --help          esta ayuda
+
+Medidas:
+${medidas.map(({ clave, descripcion }) => `  ${clave.padEnd(16)}${descripcion}`).join('\n')}
+
+Escribe bench/resultados/<fecha>.md con sus gráficas y, si corrió todo, bench/RESULTADOS.md.
+`

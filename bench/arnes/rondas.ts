@@ -1,0 +1,30 @@
+/** Median, lowest and highest of the rounds. */
+export interface Serie {
+  mediana: number
+  min: number
+  max: number
+}
+
+export function resumir(valores: readonly number[]): Serie {
+  const ordenados = valores.toSorted((a, b) => a - b)
+  const en = (i: number) => ordenados[i] ?? Number.NaN
+  const mitad = (ordenados.length - 1) / 2
+  return { mediana: (en(Math.floor(mitad)) + en(Math.ceil(mitad))) / 2, min: en(0), max: en(ordenados.length - 1) }
+}
+
+/** Round by round, because only what was measured side by side compares. */
+export const razones = (programa: readonly number[], referencia: readonly number[]): Serie =>
+  resumir(programa.map((valor, i) => valor / (referencia[i] ?? Number.NaN)))
+
+/** Runs each cell once per round, in alternating order, so that neither side always comes first. */
+export async function intercalar<Lado extends string>(
+  rondas: number,
+  celdas: Readonly<Record<Lado, () => Promise<number>>>,
+): Promise<Record<Lado, number[]>> {
+  const lados = Object.keys(celdas) as Lado[]
+  const valores = Object.fromEntries(lados.map((lado) => [lado, [] as number[]])) as Record<Lado, number[]>
+  for (let ronda = 0; ronda < rondas; ronda++) {
+    for (const lado of ronda % 2 === 0 ? lados : lados.toReversed()) valores[lado].push(await celdas[lado]())
+  }
+  return valores
+}

@@ -1,0 +1,81 @@
+/** `npm run bench`: the service against its references, side by side. See --help. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { abrirBanco, type Banco } from './arnes/entorno.ts'
+import { condiciones, type Resultado, tabla } from './arnes/informe.ts'
+import { terminarTodo } from './arnes/limpieza.ts'
+import { ayuda, leerOpciones, type Opciones } from './arnes/opciones.ts'
+import { FALTA_PGBENCH } from './arnes/pgbench.ts'
+import { dibujar } from './arnes/svg.ts'
+import { crear } from './medidas/crear.ts'
+import type { Medida } from './medidas/medida.ts'
+
+const MEDIDAS: readonly Medida[] = [...crear]
+
+const decir = (texto: string) => process.stderr.write(`${texto}\n`)
+
+async function correr(opciones: Opciones) {
+  const inicio = new Date()
+  const banco = await abrirBanco(opciones)
+  if (!banco.pgbench) decir(FALTA_PGBENCH)
+  const elegidas = MEDIDAS.filter(({ clave, aparte }) =>
+    opciones.solo.length > 0 ? opciones.solo.includes(clave) : !aparte?.(opciones),
+  )
+  const medidas: { medida: Medida; resultado: Resultado }[] = []
+  for (const medida of elegidas) {
+    decir(`${medida.clave}: ${medida.descripcion}…`)
+    const resultado = await medida.medir(banco)
+    medidas.push({ medida, resultado })
+    decir(`${tabla(resultado.filas)}\n${(resultado.notas ?? []).map((nota) => `  ${nota}`).join('\n')}\n`)
+  }
+  const informe = await escribir(banco, inicio, medidas)
+  process.stdout.write(informe)
+}
+
+/** The dated report with its charts and, of a whole run, the latest. */
+async function escribir(banco: Banco, inicio: Date, medidas: readonly { medida: Medida; resultado: Resultado }[]): Promise<string> {
+  const { solo, rondas, segundos, guias } = banco.opciones
+  const fecha = inicio.toISOString().slice(0, 16).replace(/:/g, '')
+  const carpeta = new URL('resultados/', import.meta.url)
+  mkdirSync(carpeta, { recursive: true })
+  const graficas = medidas.flatMap(({ resultado }) => resultado.graficas ?? [])
+  for (const { nombre, grafica } of graficas) writeFileSync(new URL(`${fecha}-${nombre}.svg`, carpeta), dibujar(grafica))
+  const notas = medidas.flatMap(({ medida, resultado }) => (resultado.notas ?? []).map((nota) => `- \`${medida.clave}\`: ${nota}`))
+  const lugar = await banco.conBase(({ db }) => condiciones(db))
+  const informe = (ruta: string) => `# Rendimiento, ${inicio.toISOString().slice(0, 10)}
+
+Medianas de ${rondas} rondas intercaladas de ${segundos} s por celda (entre paréntesis, la menor y la mayor); la razón es la mediana
+de las razones de cada ronda. Tabla grande: ${guias.toLocaleString('en-US')} guías. Solo las razones se comparan entre máquinas.
+
+${tabla(medidas.flatMap(({ resultado }) => resultado.filas))}
+${graficas.map(({ nombre, grafica }) => `\n![${grafica.titulo}](${ruta}${fecha}-${nombre}.svg)\n`).join('')}
+## Detalles
+
+${notas.join('\n')}
+
+## Condiciones
+
+${lugar.map((linea) => `- ${linea}`).join('\n')}
+`
+  writeFileSync(new URL(`${fecha}.md`, carpeta), informe(''))
+  if (solo.length === 0) writeFileSync(new URL('RESULTADOS.md', import.meta.url), informe('resultados/'))
+  return informe('bench/resultados/')
+}
+
+async function salir(codigo: number) {
+  await terminarTodo()
+  process.exit(codigo)
+}
+for (const senal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(senal, () => salir(130))
+
+try {
+  const opciones = leerOpciones(
+    process.argv.slice(2),
+    MEDIDAS.map(({ clave }) => clave),
+  )
+  if (opciones) await correr(opciones)
+  else process.stdout.write(ayuda(MEDIDAS))
+  await salir(0)
+} catch (error) {
+  decir(error instanceof Error ? (error.stack ?? error.message) : String(error))
+  await salir(1)
+}

@@ -1,0 +1,129 @@
+import { type Banco, type Base, type Comercio, type Programa } from '../arnes/entorno.ts'
+import { type Carga, cargar, type Resultado as Cargada } from '../arnes/carga.ts'
+import { guionDeCrear, nuevaGuia } from '../arnes/datos.ts'
+import { type Fila, type Marca, numero, type Resultado } from '../arnes/informe.ts'
+import { correrPgbench } from '../arnes/pgbench.ts'
+import { cpuConHijos, cpuDe } from '../arnes/proceso.ts'
+import { intercalar, razones, resumir } from '../arnes/rondas.ts'
+import type { Medida } from './medida.ts'
+
+/** Connections take turns with the merchants. */
+export const cargaDeCrear = (url: string, comercios: readonly Comercio[], conexiones: number, segundos: number): Carga => ({
+  url,
+  conexiones,
+  segundos,
+  espera: 201,
+  siguiente: (conexion) => ({ metodo: 'POST', ruta: '/api/v1/guias', llave: comercios[conexion % comercios.length]!.llave, cuerpo: nuevaGuia() }),
+})
+
+/** The load's rate, and what each part spent on a request. */
+export function medidor({ pidDePostgres }: Banco, programa: Programa, carga: Carga) {
+  const cargas: (Cargada & { cpu: Record<'servidor' | 'postgres' | 'generador', number> })[] = []
+  const leer = () => ({
+    servidor: cpuDe(programa.pid) ?? Number.NaN,
+    postgres: cpuConHijos(pidDePostgres) ?? Number.NaN,
+    generador: (process.cpuUsage().user + process.cpuUsage().system) / 1e6,
+  })
+  return {
+    cargas,
+    async medir(): Promise<number> {
+      const antes = leer()
+      const cargada = await cargar(carga)
+      const despues = leer()
+      const por = (parte: keyof typeof antes) => ((despues[parte] - antes[parte]) / cargada.total) * 1e6
+      cargas.push({ ...cargada, cpu: { servidor: por('servidor'), postgres: por('postgres'), generador: por('generador') } })
+      return cargada.porSegundo
+    },
+    nota(nombre: string): string {
+      const mediana = (de: (una: (typeof cargas)[number]) => number) => numero(resumir(cargas.map(de)).mediana)
+      return (
+        `${nombre}: p50 ${mediana(({ p50 }) => p50)} ms, p99 ${mediana(({ p99 }) => p99)} ms; CPU por solicitud: servidor ` +
+        `${mediana(({ cpu }) => cpu.servidor)} µs, PostgreSQL ${mediana(({ cpu }) => cpu.postgres)} µs, generador ${mediana(({ cpu }) => cpu.generador)} µs`
+      )
+    },
+  }
+}
+
+/** So that both sides run compiled code and prepared statements. */
+export const calentar = (banco: Banco, carga: Carga) => cargar({ ...carga, segundos: Math.min(2, banco.opciones.segundos) })
+
+interface Caso {
+  medida: string
+  conexiones: number
+  comercios: number
+  marca: Marca
+}
+
+const contraPgbench = (caso: Caso) => (banco: Banco) =>
+  banco.conBase(async (base) => {
+    const comercios = await base.crearComercios(caso.comercios)
+    const { segundos } = banco.opciones
+    const guion = guionDeCrear(comercios)
+    return comparar(banco, base, caso, comercios, 'pgbench', {
+      medir: () => correrPgbench({ url: base.url, carpeta: banco.carpeta, guion, clientes: caso.conexiones, segundos }),
+    })
+  })
+
+const contraFastify = (caso: Caso) => (banco: Banco) =>
+  banco.conBase(async (base) => {
+    const comercios = await base.crearComercios(caso.comercios)
+    const par = await base.programa('fastify.ts')
+    const carga = cargaDeCrear(par.url, comercios, caso.conexiones, banco.opciones.segundos)
+    await calentar(banco, carga)
+    return comparar(banco, base, caso, comercios, 'Fastify + pg', medidor(banco, par, carga))
+  })
+
+async function comparar(
+  banco: Banco,
+  base: Base,
+  { medida, conexiones, marca }: Caso,
+  comercios: readonly Comercio[],
+  nombre: string,
+  referencia: { medir: () => Promise<number>; nota?: (nombre: string) => string },
+): Promise<Resultado> {
+  const servicio = await base.servicio()
+  const carga = cargaDeCrear(servicio.url, comercios, conexiones, banco.opciones.segundos)
+  await calentar(banco, carga)
+  const programa = medidor(banco, servicio, carga)
+  const hay = banco.pgbench || nombre !== 'pgbench'
+  const valores = await intercalar(banco.opciones.rondas, { programa: programa.medir, ...(hay ? { referencia: referencia.medir } : {}) })
+  return {
+    filas: [fila(medida, 'guías/s', nombre, valores, marca)],
+    notas: [programa.nota('servicio'), ...(referencia.nota ? [referencia.nota(nombre)] : [])],
+  }
+}
+
+/** Both sides of a comparison, or the service alone where the reference could not be run. */
+export function fila(medida: string, unidad: string, nombre: string, valores: { programa: number[]; referencia?: number[] }, marca?: Marca): Fila {
+  const { programa, referencia } = valores
+  return {
+    medida,
+    unidad,
+    programa: resumir(programa),
+    ...(referencia ? { referencia: { nombre, serie: resumir(referencia) }, razon: razones(programa, referencia) } : {}),
+    ...(marca ? { marca } : {}),
+  }
+}
+
+export const crear: Medida[] = [
+  {
+    clave: 'crear32',
+    descripcion: 'crear, 32 conexiones, un comercio, contra pgbench',
+    medir: contraPgbench({ medida: 'crear, 32 conexiones, 1 comercio', conexiones: 32, comercios: 1, marca: { sentido: '≥', valor: 1.2 } }),
+  },
+  {
+    clave: 'comercios32',
+    descripcion: 'crear, 32 conexiones, 32 comercios, contra pgbench',
+    medir: contraPgbench({ medida: 'crear, 32 conexiones, 32 comercios', conexiones: 32, comercios: 32, marca: { sentido: '≥', valor: 0.6 } }),
+  },
+  {
+    clave: 'fastify32',
+    descripcion: 'crear, 32 conexiones, contra Fastify + pg',
+    medir: contraFastify({ medida: 'crear, 32 conexiones, 1 comercio', conexiones: 32, comercios: 1, marca: { sentido: '≥', valor: 1.5 } }),
+  },
+  {
+    clave: 'fastify1',
+    descripcion: 'crear, 1 conexión, contra Fastify + pg',
+    medir: contraFastify({ medida: 'crear, 1 conexión', conexiones: 1, comercios: 1, marca: { sentido: '≥', valor: 0.8 } }),
+  },
+]

@@ -1,0 +1,21 @@
+/** The service's app with (`con`) or without (`sin`) the contract's validation, to see what that costs. */
+import { createServer } from 'node:http'
+import { cargarContrato, crearApp, crearDeps } from '../server/app.ts'
+import { leerClaves } from '../server/config.ts'
+import { abrirDb } from '../server/db.ts'
+import { crearLog } from '../server/log.ts'
+
+const { DATABASE_URL = '', MASTER_KEYS = '', PORT = '0' } = process.env
+const contrato = await cargarContrato()
+if (process.argv[2] === 'sin') contrato.validacion.middlewares = []
+const deps = crearDeps(contrato, {
+  db: abrirDb(DATABASE_URL),
+  log: crearLog('warn'),
+  masterKeys: leerClaves(MASTER_KEYS) as Buffer[],
+  salud: async () => ({ ok: true, base_de_datos: true, cola: true, migraciones: true }),
+  avisarTrabajo: () => {},
+})
+createServer(crearApp(contrato, deps)).listen(Number(PORT), '127.0.0.1')
+process.once('SIGTERM', () => process.exit(0))
+const padre = process.ppid
+setInterval(() => process.ppid !== padre && process.exit(0), 250).unref()

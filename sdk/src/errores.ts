@@ -1,0 +1,254 @@
+import type { CodigoDeGuia, CodigoDeProblema, Estado, Falla, Problema } from './generado/types.gen.js'
+
+/** El `name` de cada error; sirve cuando `instanceof` no (dos copias del paquete en un mismo programa). */
+export type NombreDeError =
+  | 'ErrorGuias'
+  | 'ErrorApi'
+  | 'ErrorValidacion'
+  | 'ErrorParametro'
+  | 'ErrorNoAutenticado'
+  | 'ErrorAlcance'
+  | 'ErrorNoEncontrado'
+  | 'ErrorConflicto'
+  | 'ErrorCuerpo'
+  | 'ErrorServicio'
+  | 'ErrorConexion'
+  | 'ErrorTiempo'
+  | 'ErrorRespuesta'
+
+/**
+ * Base de todos los errores de este paquete. Sin más clase, es un uso que no llegó a enviarse: falta la llave,
+ * `baseUrl` no vale, falta el código de la guía…
+ */
+export class ErrorGuias extends Error {
+  // Literal types tell the classes apart: of two of one structure, the `else` of an `instanceof` would be `never`.
+  // Values are set on the prototypes and literal: minifiers rename classes, and an own property clutters every log.
+  declare name: NombreDeError
+
+  static {
+    ErrorGuias.prototype.name = 'ErrorGuias'
+  }
+}
+
+/** De dónde salió un {@link ErrorApi}. */
+export interface OrigenDelError {
+  /** Estado HTTP; si falta, el del problema. */
+  status?: number
+  /** Cabeceras de la respuesta. */
+  cabeceras?: Headers
+}
+
+const FALLAS_EN_EL_MENSAJE = 10
+
+/**
+ * La API rechazó la solicitud. Mire `codigo`, que es estable; puede haber códigos nuevos que esta versión no conoce.
+ * Cite `idSolicitud` al escribirnos.
+ */
+export class ErrorApi extends ErrorGuias {
+  /** Estado HTTP de la respuesta. */
+  readonly status: number
+  /** Código estable del problema, por ejemplo `validacion` o `guia_desconocida`. */
+  readonly codigo: CodigoDeProblema
+  /** Identificador de la solicitud. */
+  readonly idSolicitud: string | null
+  /** Todo lo que hay que corregir, campo por campo; vacío si el problema no es de los datos. */
+  readonly errores: Falla[]
+  /** Segundos que el servicio pide esperar antes de repetir (`Retry-After`), si lo dijo. */
+  readonly reintentarEn: number | null
+  /** El problema tal como llegó (RFC 9457). */
+  readonly problema: Problema
+  /** Cabeceras de la respuesta. */
+  readonly cabeceras: Headers
+
+  constructor(problema: Problema, { status = problema.status, cabeceras = new Headers() }: OrigenDelError = {}) {
+    const idSolicitud = problema.id_solicitud ?? cabeceras.get('x-request-id')
+    const errores = Array.isArray(problema.errores) ? problema.errores : []
+    super(redactar(problema, status, idSolicitud, errores))
+    this.status = status
+    this.codigo = problema.codigo
+    this.idSolicitud = idSolicitud
+    this.errores = errores
+    this.reintentarEn = segundos(cabeceras.get('retry-after'))
+    this.problema = problema
+    this.cabeceras = cabeceras
+  }
+
+  static {
+    ErrorApi.prototype.name = 'ErrorApi'
+  }
+}
+
+/** 422: el cuerpo se leyó, pero algún campo no vale. `errores` trae todo lo que hay que corregir. */
+export class ErrorValidacion extends ErrorApi {
+  declare name: 'ErrorValidacion'
+
+  static {
+    ErrorValidacion.prototype.name = 'ErrorValidacion'
+  }
+}
+
+/** 400: un parámetro o el cursor no vale, o el cuerpo no es JSON legible. */
+export class ErrorParametro extends ErrorApi {
+  declare name: 'ErrorParametro'
+
+  static {
+    ErrorParametro.prototype.name = 'ErrorParametro'
+  }
+}
+
+/** 401: la llave está mal escrita, venció o fue revocada. */
+export class ErrorNoAutenticado extends ErrorApi {
+  declare name: 'ErrorNoAutenticado'
+
+  static {
+    ErrorNoAutenticado.prototype.name = 'ErrorNoAutenticado'
+  }
+}
+
+/** 403: la llave no tiene el alcance que pide la operación. */
+export class ErrorAlcance extends ErrorApi {
+  declare name: 'ErrorAlcance'
+
+  static {
+    ErrorAlcance.prototype.name = 'ErrorAlcance'
+  }
+}
+
+/** 404: ninguna guía suya, del modo de esta llave, tiene ese código. */
+export class ErrorNoEncontrado extends ErrorApi {
+  declare name: 'ErrorNoEncontrado'
+
+  static {
+    ErrorNoEncontrado.prototype.name = 'ErrorNoEncontrado'
+  }
+}
+
+/** 409: la referencia ya existe con otro contenido, o el estado de la guía no admite el cambio. */
+export class ErrorConflicto extends ErrorApi {
+  declare name: 'ErrorConflicto'
+
+  /** La guía que ya tiene esa referencia; solo en `external_ref_en_conflicto`. */
+  readonly guia: CodigoDeGuia | null
+  /** El estado presente de la guía; solo en conflictos de estado. */
+  readonly estado: Estado | null
+  /** Los estados a los que la guía puede pasar; vacío si el conflicto no es de estado. */
+  readonly transiciones: Estado[]
+
+  constructor(problema: Problema, origen?: OrigenDelError) {
+    super(problema, origen)
+    this.guia = problema.guia ?? null
+    this.estado = problema.estado ?? null
+    this.transiciones = problema.transiciones ?? []
+  }
+
+  static {
+    ErrorConflicto.prototype.name = 'ErrorConflicto'
+  }
+}
+
+/** 413 o 415: el cuerpo es demasiado grande o de un tipo que no se admite. */
+export class ErrorCuerpo extends ErrorApi {
+  declare name: 'ErrorCuerpo'
+
+  static {
+    ErrorCuerpo.prototype.name = 'ErrorCuerpo'
+  }
+}
+
+/** 5xx: un fallo del servicio. Repita más tarde; con `external_ref`, repetir una creación es seguro. */
+export class ErrorServicio extends ErrorApi {
+  declare name: 'ErrorServicio'
+
+  static {
+    ErrorServicio.prototype.name = 'ErrorServicio'
+  }
+}
+
+/**
+ * No hubo respuesta: no se pudo conectar, o la conexión se cortó. El servicio pudo haber recibido la solicitud;
+ * repetir una consulta, una cancelación o una creación con `external_ref` es seguro.
+ */
+export class ErrorConexion extends ErrorGuias {
+  declare name: 'ErrorConexion' | 'ErrorTiempo'
+
+  static {
+    ErrorConexion.prototype.name = 'ErrorConexion'
+  }
+}
+
+/** La respuesta entera no llegó en `tiempoLimite` milisegundos. Es un {@link ErrorConexion}: vale lo mismo. */
+export class ErrorTiempo extends ErrorConexion {
+  declare name: 'ErrorTiempo'
+
+  /** El plazo que venció, en milisegundos. */
+  readonly tiempoLimite: number
+
+  constructor(mensaje: string, tiempoLimite: number) {
+    super(mensaje)
+    this.tiempoLimite = tiempoLimite
+  }
+
+  static {
+    ErrorTiempo.prototype.name = 'ErrorTiempo'
+  }
+}
+
+/** Llegó algo que no es de esta API: la página HTML de un proxy, una redirección, una respuesta cortada. */
+export class ErrorRespuesta extends ErrorGuias {
+  declare name: 'ErrorRespuesta'
+
+  /** Estado HTTP (0 si el navegador lo oculta). */
+  readonly status: number
+  /** Los primeros 200 caracteres de lo que llegó. */
+  readonly texto: string
+  /** La cabecera `X-Request-Id`, si venía. */
+  readonly idSolicitud: string | null
+  /** Cabeceras de la respuesta. */
+  readonly cabeceras: Headers
+
+  constructor(mensaje: string, respuesta: { status: number; cabeceras: Headers; texto: string }) {
+    super(mensaje)
+    this.status = respuesta.status
+    this.texto = respuesta.texto.slice(0, 200)
+    this.idSolicitud = respuesta.cabeceras.get('x-request-id')
+    this.cabeceras = respuesta.cabeceras
+  }
+
+  static {
+    ErrorRespuesta.prototype.name = 'ErrorRespuesta'
+  }
+}
+
+const CLASES = new Map<number, typeof ErrorApi>([
+  [400, ErrorParametro],
+  [401, ErrorNoAutenticado],
+  [403, ErrorAlcance],
+  [404, ErrorNoEncontrado],
+  [409, ErrorConflicto],
+  [413, ErrorCuerpo],
+  [415, ErrorCuerpo],
+  [422, ErrorValidacion],
+])
+
+/** The class follows the status, never the `codigo`: a newer server may know more codes, but not other meanings of 409. */
+export function crearErrorApi(problema: Problema, origen: OrigenDelError = {}): ErrorApi {
+  const status = origen.status ?? problema.status
+  const Clase = status >= 500 ? ErrorServicio : (CLASES.get(status) ?? ErrorApi)
+  return new Clase(problema, origen)
+}
+
+/** `detail` comes from the server and already says what to do; codes and ids are for whoever reads the log. */
+function redactar(problema: Problema, status: number, idSolicitud: string | null, errores: Falla[]): string {
+  const que = problema.detail || problema.title || 'El servicio rechazó la solicitud'
+  const datos = [
+    `codigo: ${problema.codigo}`,
+    `HTTP ${status}`,
+    ...(idSolicitud ? [`id_solicitud: ${idSolicitud}`] : []),
+  ]
+  const lineas = errores.slice(0, FALLAS_EN_EL_MENSAJE).map(({ campo, mensaje }) => `  ${campo}: ${mensaje}`)
+  const demas = errores.length - lineas.length + (problema.errores_omitidos ?? 0)
+  if (demas > 0) lineas.push(`  … y ${demas} más`)
+  return [`${que} (${datos.join(', ')})`, ...lineas].join('\n')
+}
+
+const segundos = (cabecera: string | null) => (cabecera && /^\d{1,9}$/.test(cabecera) ? Number(cabecera) : null)

@@ -1,0 +1,89 @@
+import { ErrorGuias } from './errores.js'
+import type { Respuesta } from './solicitud.js'
+
+/** Una página de cualquier lista. */
+export interface Pagina<T> {
+  /** Los elementos de esta página. */
+  datos: T[]
+  /** Cursor de la página siguiente; nulo cuando no hay más. */
+  cursor_siguiente: string | null
+}
+
+/**
+ * Una lista por páginas. No pide nada hasta que se usa:
+ *
+ * - `await lista` da la primera página: `{ datos, cursor_siguiente }`.
+ * - `for await (const elemento of lista)` recorre todos los elementos y pide las páginas según hagan falta.
+ * - `for await (const pagina of lista.paginas())` recorre las páginas.
+ *
+ * Cada recorrido empieza de nuevo desde el cursor que se dio.
+ */
+export class Listado<T, P extends Pagina<T> = Pagina<T>> implements Promise<P>, AsyncIterable<T> {
+  readonly [Symbol.toStringTag] = 'Listado'
+  readonly #desde: string | undefined
+  readonly #pedir: (cursor: string | undefined) => Promise<Respuesta<P>>
+  readonly #hayMas: (pagina: P) => boolean
+  #primera: Promise<Respuesta<P>> | undefined
+
+  /** @internal */
+  constructor(
+    desde: string | undefined,
+    pedir: (cursor: string | undefined) => Promise<Respuesta<P>>,
+    hayMas: (pagina: P) => boolean = (pagina) => pagina.cursor_siguiente != null,
+  ) {
+    this.#desde = desde
+    this.#pedir = pedir
+    this.#hayMas = hayMas
+  }
+
+  /** La primera página con su respuesta entera: estado, cabeceras e identificador de la solicitud. */
+  conRespuesta(): Promise<Respuesta<P>> {
+    this.#primera ??= this.#pedir(this.#desde)
+    return this.#primera
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: a list is awaited for its first page, and must not ask before
+  then<A = P, B = never>(
+    cumplida?: ((pagina: P) => A | PromiseLike<A>) | null,
+    rechazada?: ((causa: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return this.conRespuesta()
+      .then(({ datos }) => datos)
+      .then(cumplida, rechazada)
+  }
+
+  catch<B = never>(rechazada?: ((causa: unknown) => B | PromiseLike<B>) | null): Promise<P | B> {
+    return this.then(undefined, rechazada)
+  }
+
+  finally(alFinal?: (() => void) | null): Promise<P> {
+    return this.then().finally(alFinal)
+  }
+
+  /**
+   * Todas las páginas, de una en una. Sirve para guardar `cursor_siguiente` tras atender cada página:
+   *
+   * ```ts
+   * for await (const { datos, cursor_siguiente } of api.eventos.listar({ cursor }).paginas()) {
+   *   await atender(datos)
+   *   await guardar(cursor_siguiente)
+   * }
+   * ```
+   */
+  async *paginas(): AsyncGenerator<P, void, undefined> {
+    let cursor = this.#desde
+    for (;;) {
+      const { datos: pagina } = await this.#pedir(cursor)
+      yield pagina
+      if (!this.#hayMas(pagina)) return
+      const siguiente = pagina.cursor_siguiente ?? undefined
+      // Asking the same page for ever would flood the service.
+      if (siguiente === cursor) throw new ErrorGuias('La lista no avanza: el servicio repite el cursor. Escríbanos.')
+      cursor = siguiente
+    }
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+    for await (const { datos } of this.paginas()) yield* datos
+  }
+}

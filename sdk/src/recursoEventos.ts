@@ -1,0 +1,44 @@
+import { esPagina } from './formas.js'
+import { listarEventos } from './generado/sdk.gen.js'
+import type { Evento, ListarEventosData, PaginaDelFlujo } from './generado/types.gen.js'
+import { Listado } from './paginas.js'
+import type { Enviar } from './transporte.js'
+
+/** Desde dónde y de cuántos en cuántos se lee el flujo de eventos. */
+export type FiltrosDelFlujo = NonNullable<ListarEventosData['query']>
+
+/** El flujo de eventos de todas sus guías. */
+export class RecursoEventos {
+  readonly #enviar: Enviar
+
+  /** @internal */
+  constructor(enviar: Enviar) {
+    this.#enviar = enviar
+  }
+
+  /**
+   * Sigue los eventos de todas sus guías, en orden y sin huecos. Sin `cursor` empieza por el primero.
+   *
+   * `cursor_siguiente` viene siempre: guárdelo y vuelva con él cuando quiera para recibir solo lo nuevo. El recorrido
+   * termina cuando está al día, con una página vacía.
+   *
+   * ```ts
+   * for await (const { datos, cursor_siguiente } of api.eventos.listar({ cursor, limite: 100 }).paginas()) {
+   *   for (const evento of datos) await atender(evento)
+   *   await guardar(cursor_siguiente)
+   * }
+   * ```
+   */
+  listar(filtros: FiltrosDelFlujo = {}): Listado<Evento, PaginaDelFlujo> {
+    const query = { ...filtros }
+    return new Listado<Evento, PaginaDelFlujo>(
+      query.cursor,
+      (cursor) =>
+        this.#enviar(esPagina<PaginaDelFlujo>, (comunes) =>
+          listarEventos({ ...comunes, query: { ...query, ...(cursor === undefined ? {} : { cursor }) } }),
+        ),
+      // The cursor is always there; an empty page means up to date.
+      (pagina) => pagina.datos.length > 0,
+    )
+  }
+}

@@ -1,0 +1,45 @@
+/** Una respuesta entera: los datos y lo que vino con ellos. */
+export interface Respuesta<T> {
+  /** Los datos de la respuesta. */
+  datos: T
+  /** Estado HTTP. */
+  status: number
+  /** Cabeceras HTTP. */
+  cabeceras: Headers
+  /** Identificador de la solicitud (`X-Request-Id`); cítelo al escribirnos. */
+  idSolicitud: string | null
+  /** Verdadero si la guía ya existía con esta referencia y este contenido, y se devolvió esa. */
+  repetida: boolean
+}
+
+/** Una solicitud en curso. Con `await` da los datos; con {@link Solicitud.conRespuesta}, la respuesta entera. */
+export class Solicitud<T> extends Promise<T> {
+  readonly #respuesta: Promise<Respuesta<T>>
+
+  /** @internal */
+  constructor(respuesta: Promise<Respuesta<T>>) {
+    super((cumplir, rechazar) => {
+      respuesta.then(({ datos }) => cumplir(datos), rechazar)
+    })
+    this.#respuesta = respuesta
+  }
+
+  // What `then` and its siblings give is a plain promise: this constructor takes no executor.
+  /** @internal */
+  static override get [Symbol.species](): PromiseConstructor {
+    return Promise
+  }
+
+  /**
+   * La respuesta entera, de la misma solicitud (no se envía otra).
+   *
+   * ```ts
+   * const { datos, repetida, idSolicitud } = await api.guias.crear(guia).conRespuesta()
+   * ```
+   */
+  conRespuesta(): Promise<Respuesta<T>> {
+    // The caller handles the failure through the other promise; this one must not be reported as unhandled.
+    this.catch(() => {})
+    return this.#respuesta
+  }
+}

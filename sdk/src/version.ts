@@ -1,0 +1,2 @@
+/** Versión de este paquete. */
+export const VERSION = '0.1.0'

@@ -1,0 +1,164 @@
+import { randomBytes } from 'node:crypto'
+import { Guias } from '@guias/sdk'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest'
+import { crearGeneradorDeIds } from '../server/codigos.ts'
+import { nuevoCodigoDeComercio } from '../server/comercios/comercio.ts'
+import { leerConfig } from '../server/config.ts'
+import type { Alcance, Modo } from '../server/contrato/generado/tipos/index.ts'
+import { abrirDb, type Db } from '../server/db.ts'
+import { guardarLlave } from '../server/llaves/llave.ts'
+import { crearLog } from '../server/log.ts'
+import { crearOperador } from '../server/operadores/operador.ts'
+import { iniciarServicio, type Servicio } from '../server/servicio.ts'
+import { crearTestigo } from './testigo.ts'
+
+export const MASTER_KEY = Buffer.alloc(32, 7).toString('base64')
+
+export interface Comercio {
+  id: string
+  comercio: string
+  /** A key of all scopes. */
+  llave: string
+  modo: Modo
+  /** The SDK with that key. */
+  api: Guias
+}
+
+interface Respuesta {
+  status: number
+  cabeceras: Headers
+  // A test reads what it expects to be there.
+  // biome-ignore lint/suspicious/noExplicitAny: the raw answer of a raw request
+  cuerpo: any
+}
+
+export interface Entorno {
+  url: string
+  db: Db
+  databaseUrl: string
+  /** Lines of the server's log. */
+  log: string[]
+  /** Moves the server's clock by that many milliseconds. */
+  adelantar(ms: number): void
+  nuevoComercio(modo?: Modo): Promise<Comercio>
+  nuevaLlave(comercio: Comercio, opciones?: { modo?: Modo; alcances?: Alcance[]; vence_en?: Date }): Promise<string>
+  /** A raw request, where rawness is the point or where a merchant has no SDK (operators). */
+  pedir(
+    metodo: string,
+    ruta: string,
+    opciones?: {
+      llave?: string
+      cuerpo?: unknown
+      cabeceras?: Record<string, string>
+      crudo?: string | Uint8Array<ArrayBuffer> | ReadableStream
+    },
+  ): Promise<Respuesta>
+  /** A request with an operator's key. */
+  operar(metodo: string, ruta: string, cuerpo?: unknown): Promise<Respuesta>
+  llaveDeOperacion: string
+  reiniciar(): Promise<void>
+}
+
+/** A database of its own, cloned from the template, and the real server over it. Called once at the top of a test file. */
+export function usarEntorno(ajustes: { nuevoCodigo?: () => string } = {}): Entorno {
+  const entorno = {} as Entorno
+  const nombre = `t_${randomBytes(6).toString('hex')}`
+  const admin = new pg.Client({ connectionString: inject('postgres') })
+  const quejas: Error[] = []
+  let servicio: Servicio
+  let desfase = 0
+  let fallo = false
+
+  beforeAll(async () => {
+    await admin.connect()
+    await admin.query(`create database ${nombre} template plantilla strategy file_copy`)
+    const url = new URL(inject('postgres'))
+    url.pathname = `/${nombre}`
+    const lineas: string[] = []
+    const reloj = () => new Date(Date.now() + desfase)
+    const config = leerConfig(
+      { DATABASE_URL: url.href, MASTER_KEYS: MASTER_KEY, PORT: '0', LOG_LEVEL: 'info' },
+      process.cwd(),
+    )
+    const log = crearLog('info', { write: (linea) => lineas.push(linea) })
+    const testigo = crearTestigo(inject('cobertura'), (error) => quejas.push(error))
+    const iniciar = () => iniciarServicio(config, log, undefined, { reloj, testigo, ...ajustes })
+    servicio = await iniciar()
+    const db = abrirDb(url.href, { conexiones: 4 })
+    const nuevoId = crearGeneradorDeIds(() => new Date())
+    const { llave: llaveDeOperacion } = await crearOperador(db, nuevoId(), 'Pruebas')
+    Object.assign(entorno, {
+      url: servicio.url,
+      db,
+      databaseUrl: url.href,
+      log: lineas,
+      llaveDeOperacion,
+      adelantar: (ms) => {
+        desfase += ms
+      },
+      async nuevoComercio(modo = 'test') {
+        const fila = await (await db.prisma()).comercio.create({
+          data: { ...nuevoId(), comercio: nuevoCodigoDeComercio(), nombre: 'Tienda La Ceiba' },
+        })
+        const { llave } = await guardarLlave(db, new Date(), { comercioId: fila.id, comercio: fila.comercio, modo })
+        return { id: fila.id, comercio: fila.comercio, llave, modo, api: new Guias({ llave, baseUrl: entorno.url }) }
+      },
+      async nuevaLlave(comercio, { modo = comercio.modo, alcances, vence_en } = {}) {
+        const { llave } = await guardarLlave(db, new Date(), {
+          comercioId: comercio.id,
+          comercio: comercio.comercio,
+          modo,
+          alcances,
+          vence_en: vence_en ?? null,
+        })
+        return llave
+      },
+      async pedir(metodo, ruta, { llave, cuerpo, cabeceras = {}, crudo } = {}) {
+        const respuesta = await fetch(entorno.url + ruta, {
+          method: metodo,
+          headers: {
+            ...(llave ? { Authorization: `Bearer ${llave}` } : {}),
+            ...(cuerpo === undefined ? {} : { 'Content-Type': 'application/json' }),
+            ...cabeceras,
+          },
+          body: crudo ?? (cuerpo === undefined ? null : JSON.stringify(cuerpo)),
+          ...(crudo instanceof ReadableStream ? { duplex: 'half' } : {}),
+        })
+        const texto = await respuesta.text()
+        return {
+          status: respuesta.status,
+          cabeceras: respuesta.headers,
+          cuerpo: texto === '' ? undefined : JSON.parse(texto),
+        }
+      },
+      operar: (metodo, ruta, cuerpo) =>
+        entorno.pedir(metodo, `/operaciones/v1${ruta}`, { llave: llaveDeOperacion, cuerpo }),
+      async reiniciar() {
+        await servicio.detener()
+        servicio = await iniciar()
+        entorno.url = servicio.url
+      },
+    } satisfies Entorno)
+  })
+
+  afterEach(({ task }) => {
+    fallo ||= task.result?.state === 'fail'
+    // Answers that break the contract fail the test that provoked them.
+    const [queja] = quejas.splice(0)
+    if (queja) throw queja
+    expect(
+      entorno.log.filter((linea) => linea.includes('"level":50') && !linea.includes('"status":503')),
+      'errors in the log',
+    ).toEqual([])
+  })
+
+  afterAll(async () => {
+    await servicio?.detener()
+    await entorno.db?.cerrar()
+    if (fallo) console.warn(`the database ${nombre} is kept until the run ends`)
+    else await admin.query(`drop database if exists ${nombre} with (force)`)
+    await admin.end()
+  })
+  return entorno
+}

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs'
+import type { GuiaIndividual, LoteParaCrear } from '@guias/sdk'
+
+export const RECOGIDA = { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611 }
+
+let serie = 0
+
+/** A valid guide with coordinates and a reference of its own. */
+export const unaGuia = (cambios: Partial<GuiaIndividual> = {}): GuiaIndividual & { recogida: typeof RECOGIDA } =>
+  ({
+    telefono: '+50231481676',
+    departamento: 'Guatemala',
+    municipio: 'San Juan Sacatepéquez',
+    lat: 14.71889,
+    lng: -90.64417,
+    external_ref: `PRUEBA-${process.pid}-${++serie}`,
+    recogida: RECOGIDA,
+    ...cambios,
+  }) as GuiaIndividual & { recogida: typeof RECOGIDA }
+
+/** A valid guide that names no place. */
+export function sinDestino(cambios: Partial<GuiaIndividual> = {}) {
+  const { lat, lng, ...resto } = unaGuia(cambios)
+  return resto
+}
+
+/** The hundred real guides (data/README.md says where they come from). */
+export const lote100 = (): LoteParaCrear =>
+  JSON.parse(readFileSync(new URL('datos/lote-100.json', import.meta.url), 'utf8'))
+
+/** A code that names no guide but could: its check character is right. */
+export const CODIGO_AJENO = '00000000000' + '0'
+
+export async function hasta<T>(leer: () => Promise<T | undefined | false>, plazo = 10_000): Promise<T> {
+  for (const fin = Date.now() + plazo; ; ) {
+    const valor = await leer()
+    if (valor) return valor
+    if (Date.now() > fin) throw new Error('it did not happen in time')
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+}

@@ -1,0 +1,269 @@
+import { ErrorConflicto, ErrorValidacion } from '@guias/sdk'
+import { describe, expect, it } from 'vitest'
+import { nuevoCodigoDeGuia } from '../../server/codigos.ts'
+import { usarEntorno } from '../entorno.ts'
+import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+
+// The generator gives one code twice when told to: a collision is one in 10^16 otherwise.
+let repetido: string | undefined
+const entorno = usarEntorno({
+  nuevoCodigo: () => {
+    const codigo = repetido ?? nuevoCodigoDeGuia()
+    repetido = undefined
+    return codigo
+  },
+})
+
+describe('POST /api/v1/guias', () => {
+  it('creates a guide, confirmed by its coordinates, with its Location and one event', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const { datos, status, cabeceras } = await api.guias
+      .crear(unaGuia({ destinatario: 'María José Ajú' }))
+      .conRespuesta()
+    expect(status).toBe(201)
+    expect(cabeceras.get('location')).toBe(`/api/v1/guias/${datos.guia}`)
+    expect(datos.guia).toMatch(/^[0-9A-HJKMNP-TV-Z]{12}$/)
+    expect(datos).toMatchObject({
+      estado: 'aceptado',
+      modo: 'test',
+      telefono: '+50231481676',
+      destinatario: 'María José Ajú',
+      lat: 14.71889,
+      recogida: { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611, maps_url: null },
+      ubicacion: { estado: 'confirmada', origen: 'coordenadas', lat: 14.71889, lng: -90.64417 },
+      intentos: 0,
+      avisos: [],
+      secuencia: 1,
+    })
+    const { eventos } = await api.guias.obtener(datos.guia)
+    expect(eventos.datos).toHaveLength(1)
+    expect(eventos.datos[0]).toMatchObject({
+      tipo: 'guia.aceptado',
+      secuencia: 1,
+      estado: 'aceptado',
+      estado_anterior: null,
+      ocurrido_en: datos.creado_en,
+    })
+  })
+
+  it('reads the place from a link; coordinates win over it, and the link is kept', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const maps_url = 'https://www.google.com/maps?q=14.6349,-90.5069'
+    const conEnlace = await api.guias.crear({ ...sinDestino(), maps_url })
+    expect(conEnlace).toMatchObject({
+      lat: null,
+      lng: null,
+      maps_url,
+      ubicacion: { estado: 'confirmada', origen: 'maps_url', lat: 14.6349, lng: -90.5069 },
+    })
+    const conAmbos = await api.guias.crear(unaGuia({ maps_url }))
+    expect(conAmbos).toMatchObject({ maps_url, ubicacion: { origen: 'coordenadas', lat: 14.71889 } })
+    const corto = await api.guias.crear({ ...sinDestino(), maps_url: 'https://maps.app.goo.gl/aBcD1234' })
+    expect(corto).toMatchObject({
+      ubicacion: { estado: 'confirmada', origen: 'maps_url', lat: null },
+      avisos: ['enlace_sin_coordenadas'],
+    })
+  })
+
+  it('asks the recipient once, and only when there is no place', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const cuerpo = sinDestino()
+    const guia = await api.guias.crear(cuerpo)
+    expect(guia.ubicacion).toEqual({ estado: 'solicitada', origen: null, lat: null, lng: null })
+    await api.guias.crear(cuerpo)
+    const enviado = await hasta(async () => {
+      const { cuerpo } = await entorno.operar('GET', `/mensajes?guia=${guia.guia}`)
+      return cuerpo.datos[0]?.estado === 'enviado' && cuerpo.datos
+    })
+    expect(enviado).toMatchObject([
+      {
+        id: `men_${guia.guia}_1`,
+        telefono: '+50231481676',
+        canal: 'buzon',
+        tipo: 'solicitud_ubicacion',
+        estado: 'enviado',
+      },
+    ])
+    const { eventos, ...ahora } = await api.guias.obtener(guia.guia)
+    expect(eventos.datos.map(({ tipo }) => tipo)).toEqual(['guia.aceptado', 'ubicacion.solicitada'])
+    expect(ahora.secuencia).toBe(2)
+
+    const confirmada = await api.guias.crear(unaGuia())
+    expect((await entorno.operar('GET', `/mensajes?guia=${confirmada.guia}`)).cuerpo.datos).toEqual([])
+  })
+
+  it.each([
+    ['+502 3148-1676', '+50231481676', []],
+    ['+521 55 1234 5678', '+525512345678', []],
+    ['+50211111111', '+50211111111', ['telefono_dudoso']],
+  ])('normalises the phone %s', async (telefono, e164, avisos) => {
+    const { api } = await entorno.nuevoComercio()
+    expect(await api.guias.crear(unaGuia({ telefono }))).toMatchObject({ telefono: e164, avisos })
+  })
+
+  it('says everything that is wrong, field by field, in Spanish, and creates nothing', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const malo = {
+      telefono: '31481676',
+      municipio: null,
+      externalref: 'X',
+      lat: 99,
+      external_ref: ' x',
+      recogida: { nombre: 'Bodega' },
+    }
+    const error = await api.guias.crear(malo as never).catch((e: unknown) => e)
+    expect(error).toBeInstanceOf(ErrorValidacion)
+    const errores = Object.fromEntries((error as ErrorValidacion).errores.map(({ campo, mensaje }) => [campo, mensaje]))
+    expect(errores).toEqual({
+      '/telefono': 'debe empezar con + y el código de país, por ejemplo +50255551234',
+      '/departamento': 'falta; es obligatorio',
+      '/municipio': 'no puede ser null; si no tiene valor, omita el campo',
+      '/externalref': 'no existe; ¿quiso decir external_ref?',
+      '/lat': 'debe ser un número de -90 a 90, en grados decimales, por ejemplo 14.6349',
+      '/lng': 'falta: lat y lng van juntas',
+      '/external_ref':
+        'debe tener de 1 a 128 caracteres imprimibles, sin espacios al principio ni al final, por ejemplo PEDIDO-2026-00001',
+      '/recogida': 'debe llevar lat y lng, o maps_url',
+    })
+    expect((await api.guias.listar()).datos).toEqual([])
+  })
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ['no pickup', { recogida: undefined }, '/recogida'],
+    ['an empty reference', { external_ref: '' }, '/external_ref'],
+    ['a reference of 129', { external_ref: 'x'.repeat(129) }, '/external_ref'],
+    ['a direction override in a name', { destinatario: 'Ana\u202Eoigres' }, '/destinatario'],
+    ['a line break in an address', { direccion: 'uno\ndos' }, '/direccion'],
+    ['a link to elsewhere', { maps_url: 'https://google.com.evil.example/maps?q=1,2' }, '/maps_url'],
+    ['a phone with no such country', { telefono: '+9991234567' }, '/telefono'],
+    ['a phone that is too short', { telefono: '+502123' }, '/telefono'],
+    ['coordinates as text', { lat: '14.6', lng: '-90.5' }, '/lat'],
+    ['a state of its own', { estado: 'entregado' }, '/estado'],
+    ['a code of its own', { guia: '7K3M9QX2A1B4' }, '/guia'],
+    ['a merchant of its own', { comercio: 'com_X' }, '/comercio'],
+    ['an unknown pickup field', { recogida: { lat: 1, lng: 2, nonbre: 'x' } }, '/recogida/nonbre'],
+  ])('refuses %s', async (_que, cambios, campo) => {
+    const { llave } = await entorno.nuevoComercio()
+    const { status, cuerpo } = await entorno.pedir('POST', '/api/v1/guias', {
+      llave,
+      cuerpo: { ...unaGuia(), ...cambios },
+    })
+    expect(status).toBe(422)
+    expect(cuerpo.codigo).toBe('validacion')
+    expect(cuerpo.errores.map((e: { campo: string }) => e.campo)).toContain(campo)
+  })
+
+  it('keeps at most 50 faults and says how many more there are', async () => {
+    const { llave } = await entorno.nuevoComercio()
+    const sobran = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`x${i}`, i]))
+    const { status, cuerpo } = await entorno.pedir('POST', '/api/v1/guias', { llave, cuerpo: sobran })
+    expect([status, cuerpo.errores.length, cuerpo.errores_omitidos]).toEqual([422, 50, 14])
+  })
+})
+
+describe('external_ref', () => {
+  it('makes creation idempotent: the same guide, 200, no second event or message', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const cuerpo = sinDestino()
+    const primera = await api.guias.crear(cuerpo).conRespuesta()
+    const segunda = await api.guias.crear({ ...cuerpo, telefono: '+502 3148 1676' }).conRespuesta()
+    expect([primera.status, primera.repetida, segunda.status, segunda.repetida]).toEqual([201, false, 200, true])
+    expect(segunda.datos.guia).toBe(primera.datos.guia)
+    const cuentas = await entorno.db.pool.query('select count(*)::int as n from mensaje where guia = $1', [
+      primera.datos.guia,
+    ])
+    expect(cuentas.rows).toEqual([{ n: 1 }])
+  })
+
+  it('is one in NFC and NFD', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const primera = await api.guias.crear(unaGuia({ external_ref: 'PEDIDÓ-1'.normalize('NFC') }))
+    const cuerpo = unaGuia({ external_ref: 'PEDIDÓ-1'.normalize('NFD') })
+    expect((await api.guias.crear(cuerpo)).guia).toBe(primera.guia)
+  })
+
+  const cambios: [string, Record<string, unknown>][] = [
+    ['telefono', { telefono: '+50231481677' }],
+    ['departamento', { departamento: 'Escuintla' }],
+    ['municipio', { municipio: 'Mixco' }],
+    ['lat', { lat: 14.7 }],
+    ['lng', { lng: -90.6 }],
+    ['maps_url', { maps_url: 'https://www.google.com/maps?q=14.6349,-90.5069' }],
+    ['recogida', { recogida: { lat: 14.5, lng: -90.5 } }],
+    ['destinatario', { destinatario: 'Otra persona' }],
+    ['direccion', { direccion: 'Otra calle' }],
+    ['indicaciones', { indicaciones: 'Otra' }],
+    ['contenido', { contenido: 'Otra cosa' }],
+  ]
+  it.each(cambios)(
+    'refuses the same reference with another %s, and names the field and the guide',
+    async (campo, cambio) => {
+      const { api } = await entorno.nuevoComercio()
+      const cuerpo = unaGuia()
+      const { guia } = await api.guias.crear(cuerpo)
+      const error = (await api.guias.crear({ ...cuerpo, ...cambio }).catch((e: unknown) => e)) as ErrorConflicto
+      expect(error).toBeInstanceOf(ErrorConflicto)
+      expect([error.codigo, error.guia, error.errores.map((e) => e.campo)]).toEqual([
+        'external_ref_en_conflicto',
+        guia,
+        [`/${campo}`],
+      ])
+    },
+  )
+
+  it('stays a replay after the guide moved, and a cancelled guide keeps it', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const cuerpo = unaGuia()
+    const { guia } = await api.guias.crear(cuerpo)
+    await api.guias.cancelar(guia)
+    const { datos, status } = await api.guias.crear(cuerpo).conRespuesta()
+    expect([status, datos.guia, datos.estado]).toEqual([200, guia, 'cancelado'])
+  })
+
+  it('belongs to one merchant and one mode', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const otro = await entorno.nuevoComercio()
+    const cuerpo = unaGuia()
+    const enVivo = await entorno.pedir('POST', '/api/v1/guias', {
+      llave: await entorno.nuevaLlave(comercio, { modo: 'live' }),
+      cuerpo,
+    })
+    const guias = [
+      (await comercio.api.guias.crear(cuerpo)).guia,
+      (await otro.api.guias.crear(cuerpo)).guia,
+      enVivo.cuerpo.guia,
+    ]
+    expect(new Set(guias).size).toBe(3)
+    expect(enVivo.cuerpo.modo).toBe('live')
+  })
+
+  it('survives 100 concurrent equal creations of each of 20 references: one 201, the rest replays', async () => {
+    const { api, id } = await entorno.nuevoComercio()
+    const cuerpos = Array.from({ length: 20 }, () => sinDestino())
+    const respuestas = await Promise.all(
+      cuerpos.flatMap((cuerpo) => Array.from({ length: 100 }, () => api.guias.crear(cuerpo).conRespuesta())),
+    )
+    for (const cuerpo of cuerpos) {
+      const suyas = respuestas.filter(({ datos }) => datos.external_ref === cuerpo.external_ref)
+      expect(new Set(suyas.map(({ datos }) => datos.guia)).size).toBe(1)
+      expect(suyas.filter(({ status }) => status === 201)).toHaveLength(1)
+      expect(suyas.filter(({ status }) => status === 200)).toHaveLength(99)
+    }
+    const { rows } = await entorno.db.pool.query(
+      `select (select count(*)::int from guia where comercio_id = $1) guias,
+              (select count(*)::int from evento where comercio_id = $1 and tipo = 'guia.aceptado') eventos,
+              (select count(*)::int from mensaje where comercio_id = $1) mensajes`,
+      [id],
+    )
+    expect(rows).toEqual([{ guias: 20, eventos: 20, mensajes: 20 }])
+  })
+
+  it('draws another code when one is taken', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(unaGuia())
+    repetido = guia
+    const otra = await api.guias.crear(unaGuia())
+    expect(otra.guia).not.toBe(guia)
+    expect((await api.guias.listar()).datos).toHaveLength(2)
+  })
+})

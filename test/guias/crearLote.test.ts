@@ -1,0 +1,172 @@
+import { ErrorValidacion, type ResultadoFallido } from '@guias/sdk'
+import { describe, expect, it } from 'vitest'
+import { usarEntorno } from '../entorno.ts'
+import { lote100, RECOGIDA, sinDestino, unaGuia } from '../fabricas.ts'
+
+const entorno = usarEntorno()
+
+const sinRecogida = () => {
+  const { recogida, ...resto } = unaGuia()
+  return resto
+}
+
+describe('POST /api/v1/guias/bulk', () => {
+  it('creates the hundred real guides; the same batch again gives the same answer and doubles nothing', async () => {
+    const { api, id } = await entorno.nuevoComercio()
+    const primero = await api.guias.crearLote(lote100())
+    expect(primero).toMatchObject({ ok: true, creadas: 100, fallidas: 0 })
+    expect(primero.resultados.map(({ indice }) => indice)).toEqual(Array.from({ length: 100 }, (_, i) => i))
+    expect(primero.resultados.every((r) => r.ok && r.estado === 'aceptado' && !r.repetida)).toBe(true)
+    const segundo = await api.guias.crearLote(lote100())
+    expect(segundo).toMatchObject({ ok: true, creadas: 100, fallidas: 0 })
+    expect(segundo.resultados).toEqual(primero.resultados.map((r) => ({ ...r, repetida: true })))
+    const { rows } = await entorno.db.pool.query(
+      'select count(*)::int as guias, (select count(*)::int from mensaje where comercio_id = $1) as mensajes from guia where comercio_id = $1',
+      [id],
+    )
+    expect(rows).toEqual([{ guias: 100, mensajes: 20 }])
+  })
+
+  it('gives each guide its own pickup or the batch’s, and fails the one that has neither', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const suya = { nombre: 'Tienda Antigua', lat: 14.556111, lng: -90.733611 }
+    const { resultados } = await api.guias.crearLote({
+      recogida: RECOGIDA,
+      guias: [sinRecogida(), { ...sinRecogida(), recogida: suya }],
+    })
+    const nombres = await Promise.all(
+      resultados.map(async (r) => r.ok && (await api.guias.obtener(r.guia)).recogida.nombre),
+    )
+    expect(nombres).toEqual(['Bodega Zona 12', 'Tienda Antigua'])
+
+    const sinNinguna = await api.guias.crearLote({ guias: [sinRecogida(), unaGuia()] })
+    expect(sinNinguna).toMatchObject({ ok: false, creadas: 1, fallidas: 1 })
+    expect((sinNinguna.resultados[0] as ResultadoFallido).error.errores).toMatchObject([
+      { campo: '/recogida', codigo: 'requerido' },
+    ])
+  })
+
+  it('answers 200 whatever the elements are, each fault at its index with its reason', async () => {
+    const { llave } = await entorno.nuevoComercio()
+    const faltas: [unknown, string][] = [
+      [null, ''],
+      [42, ''],
+      ['guia', ''],
+      [[], ''],
+      [{}, '/telefono'],
+      [{ ...unaGuia(), telefono: '55551234' }, '/telefono'],
+      [{ ...unaGuia(), lat: 91 }, '/lat'],
+      [{ ...unaGuia(), externalRef: 'X' }, '/externalRef'],
+      [{ ...unaGuia(), recogida: {} }, '/recogida'],
+      [{ ...unaGuia(), recogida: null }, '/recogida'],
+      [{ ...unaGuia(), maps_url: 'ftp://x' }, '/maps_url'],
+      [{ ...unaGuia(), municipio: '   ' }, '/municipio'],
+    ]
+    const guias = faltas.flatMap(([mala]) => [unaGuia(), mala])
+    const { status, cuerpo } = await entorno.pedir('POST', '/api/v1/guias/bulk', { llave, cuerpo: { guias } })
+    expect([status, cuerpo.ok, cuerpo.creadas, cuerpo.fallidas, cuerpo.resultados.length]).toEqual([
+      200,
+      false,
+      12,
+      12,
+      24,
+    ])
+    for (const [i, [, campo]] of faltas.entries()) {
+      const [buena, mala] = cuerpo.resultados.slice(2 * i, 2 * i + 2)
+      expect(buena).toMatchObject({ indice: 2 * i, ok: true })
+      expect(mala).toMatchObject({ indice: 2 * i + 1, ok: false, error: { status: 422, codigo: 'validacion' } })
+      expect(mala).not.toHaveProperty('guia')
+      expect(mala.error.errores.map((e: { campo: string }) => e.campo)).toContain(campo)
+    }
+  })
+
+  it('gives an element the error that the single creation would have answered', async () => {
+    const { llave } = await entorno.nuevoComercio()
+    const mala = { ...unaGuia(), telefono: 'x', departamento: 7 }
+    const sola = await entorno.pedir('POST', '/api/v1/guias', { llave, cuerpo: mala })
+    const lote = await entorno.pedir('POST', '/api/v1/guias/bulk', { llave, cuerpo: { guias: [mala] } })
+    const { id_solicitud: _a, instance: _b, ...esperado } = sola.cuerpo
+    expect(lote.cuerpo.resultados[0].error).toMatchObject(esperado)
+  })
+
+  it('tells new, repeated, conflicting and doubled entries apart; the lower index goes first', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const antigua = unaGuia()
+    const { guia } = await api.guias.crear(antigua)
+    const nueva = unaGuia()
+    const { resultados } = await api.guias.crearLote({
+      guias: [antigua, { ...antigua, municipio: 'Mixco' }, nueva, nueva, { ...nueva, lat: 1 }],
+    })
+    expect(resultados).toMatchObject([
+      { ok: true, guia, repetida: true },
+      { ok: false, error: { status: 409, codigo: 'external_ref_en_conflicto', guia } },
+      { ok: true, repetida: false },
+      { ok: true, repetida: true },
+      { ok: false, error: { codigo: 'external_ref_en_conflicto', errores: [{ campo: '/lat' }] } },
+    ])
+    expect((resultados[2] as { guia: string }).guia).toBe((resultados[3] as { guia: string }).guia)
+  })
+
+  it.each<[string, unknown, string]>([
+    ['no guides', {}, '/guias'],
+    ['an empty list', { guias: [] }, '/guias'],
+    ['101 guides', { guias: Array.from({ length: 101 }, () => ({})) }, '/guias'],
+    ['guides that are no list', { guias: {} }, '/guias'],
+    ['an unknown property', { guias: [unaGuia()], recojida: {} }, '/recojida'],
+    ['a bad pickup', { guias: [unaGuia()], recogida: { lat: 1 } }, '/recogida/lng'],
+    ['a list', [], ''],
+  ])('refuses an envelope with %s, and creates nothing', async (_que, cuerpo, campo) => {
+    const { llave, api } = await entorno.nuevoComercio()
+    const respuesta = await entorno.pedir('POST', '/api/v1/guias/bulk', { llave, cuerpo })
+    expect(respuesta.status).toBe(422)
+    expect(respuesta.cuerpo.errores.map((e: { campo: string }) => e.campo)).toContain(campo)
+    expect((await api.guias.listar()).datos).toEqual([])
+  })
+
+  it('is an ErrorValidacion in the SDK', async () => {
+    const { api } = await entorno.nuevoComercio()
+    await expect(api.guias.crearLote({ guias: [] })).rejects.toBeInstanceOf(ErrorValidacion)
+  })
+
+  it('caps the faults of a batch, but tells at least one of each guide', async () => {
+    const { llave } = await entorno.nuevoComercio()
+    const mala = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`x${i}`, i]))
+    const { cuerpo } = await entorno.pedir('POST', '/api/v1/guias/bulk', {
+      llave,
+      cuerpo: { guias: Array.from({ length: 100 }, () => mala) },
+    })
+    const cuentas = cuerpo.resultados.map((r: ResultadoFallido) => r.error.errores.length)
+    expect(Math.max(...cuentas)).toBe(50)
+    expect(Math.min(...cuentas)).toBe(1)
+    const omitidas = cuerpo.resultados.reduce(
+      (suma: number, r: ResultadoFallido) => suma + (r.error.errores_omitidos ?? 0),
+      0,
+    )
+    expect(omitidas + cuentas.reduce((a: number, b: number) => a + b)).toBe(100 * 64)
+  })
+
+  it('takes concurrent equal batches without doubling or deadlock', async () => {
+    const { api, id } = await entorno.nuevoComercio()
+    const guias = Array.from({ length: 50 }, () => sinDestino())
+    const alReves = [...guias].reverse()
+    const lotes = await Promise.all(
+      [guias, alReves, guias, alReves, guias].map((g) => api.guias.crearLote({ guias: g })),
+    )
+    expect(lotes.every((lote) => lote.creadas === 50)).toBe(true)
+    expect(lotes.flatMap((lote) => lote.resultados).filter((r) => r.ok && !r.repetida)).toHaveLength(50)
+    const { rows } = await entorno.db.pool.query('select count(*)::int as n from guia where comercio_id = $1', [id])
+    expect(rows).toEqual([{ n: 50 }])
+  })
+
+  it('takes a batch of 2 MB and refuses more', async () => {
+    const { llave } = await entorno.nuevoComercio()
+    const grande = (bytes: number) => ({
+      cabeceras: { 'Content-Type': 'application/json' },
+      crudo: `{"guias":[{}]${' '.repeat(bytes - 14)}}`,
+    })
+    expect((await entorno.pedir('POST', '/api/v1/guias/bulk', { llave, ...grande(2 * 1024 * 1024) })).status).toBe(200)
+    expect((await entorno.pedir('POST', '/api/v1/guias/bulk', { llave, ...grande(2 * 1024 * 1024 + 1) })).status).toBe(
+      413,
+    )
+  })
+})

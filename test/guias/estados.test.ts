@@ -1,0 +1,128 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { leerDocumento } from '../../server/contrato/contrato.ts'
+import type { Estado, EstadoDeUbicacion } from '../../server/contrato/generado/tipos/index.ts'
+import { MAQUINA_DE_ESTADOS, MAQUINA_DE_UBICACION, MOTIVOS } from '../../server/contrato/generado/vocabulario.ts'
+import { esFinal, exigirTransicion, motivosDe, siguientes, siguientesDeUbicacion } from '../../server/guias/estados.ts'
+
+const { schemas } = leerDocumento().components
+const ESTADOS = schemas.Estado!.enum as Estado[]
+const UBICACIONES = schemas.EstadoDeUbicacion!.enum as EstadoDeUbicacion[]
+
+describe('the state machine of the contract', () => {
+  it('is the one that was decided', () => {
+    expect(MAQUINA_DE_ESTADOS.transiciones).toMatchInlineSnapshot(`
+      {
+        "aceptado": [
+          "recolectado",
+          "cancelado",
+        ],
+        "cancelado": [],
+        "devuelto": [],
+        "en_bodega": [
+          "en_transito",
+          "en_ruta",
+          "entregado",
+          "en_devolucion",
+          "extraviado",
+        ],
+        "en_devolucion": [
+          "devuelto",
+          "extraviado",
+        ],
+        "en_ruta": [
+          "entregado",
+          "intento_fallido",
+          "en_bodega",
+          "en_devolucion",
+          "extraviado",
+        ],
+        "en_transito": [
+          "en_bodega",
+          "en_ruta",
+          "en_devolucion",
+          "extraviado",
+        ],
+        "entregado": [],
+        "extraviado": [
+          "en_bodega",
+          "en_devolucion",
+        ],
+        "intento_fallido": [
+          "en_ruta",
+          "en_bodega",
+          "en_devolucion",
+          "extraviado",
+        ],
+        "recolectado": [
+          "en_bodega",
+          "en_transito",
+          "en_ruta",
+          "en_devolucion",
+          "extraviado",
+        ],
+      }
+    `)
+  })
+
+  it('is closed: it speaks of every state, of no other, and finals lead nowhere', () => {
+    for (const [maquina, estados] of [
+      [MAQUINA_DE_ESTADOS, ESTADOS],
+      [MAQUINA_DE_UBICACION, UBICACIONES],
+    ] as const) {
+      expect(Object.keys(maquina.transiciones).sort()).toEqual([...estados].sort())
+      for (const destinos of Object.values(maquina.transiciones))
+        for (const destino of destinos) expect(estados).toContain(destino)
+      expect(
+        Object.entries(maquina.transiciones)
+          .filter(([, destinos]) => destinos.length === 0)
+          .map(([estado]) => estado)
+          .sort(),
+      ).toEqual([...maquina.finales].sort())
+    }
+    expect(Object.keys(MOTIVOS).every((estado) => ESTADOS.includes(estado as Estado))).toBe(true)
+    const motivos = schemas.Motivo!.enum as string[]
+    expect(new Set(ESTADOS.flatMap((estado) => [...motivosDe(estado)]))).toEqual(new Set(motivos))
+  })
+
+  it('reaches every state from aceptado, and a final from every state', () => {
+    const alcanza = (desde: Estado, visto = new Set<Estado>()): Set<Estado> => {
+      if (!visto.has(desde)) {
+        visto.add(desde)
+        for (const otro of siguientes(desde)) alcanza(otro, visto)
+      }
+      return visto
+    }
+    expect([...alcanza('aceptado')].sort()).toEqual([...ESTADOS].sort())
+    for (const estado of ESTADOS) expect([...alcanza(estado)].some(esFinal)).toBe(true)
+  })
+
+  it('lets through exactly its transitions, on any walk', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...ESTADOS), { maxLength: 30 }), (pedidos) => {
+        let estado: Estado = 'aceptado'
+        for (const pedido of pedidos) {
+          const legal: boolean = (MAQUINA_DE_ESTADOS.transiciones[estado] as readonly Estado[]).includes(pedido)
+          let paso = true
+          try {
+            exigirTransicion(estado, pedido)
+          } catch {
+            paso = false
+          }
+          expect(paso).toBe(legal)
+          if (paso) estado = pedido
+        }
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  it('has the decided location axis', () => {
+    expect(UBICACIONES.map((estado) => [estado, siguientesDeUbicacion(estado)])).toEqual([
+      ['solicitada', ['confirmada', 'vencida', 'fallida']],
+      ['confirmada', ['confirmada']],
+      ['vencida', ['solicitada', 'confirmada']],
+      ['fallida', ['solicitada', 'confirmada']],
+    ])
+  })
+})

@@ -1,0 +1,329 @@
+import { connect } from 'node:net'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { leerDocumento, leerOperaciones, type Operacion } from '../../server/contrato/contrato.ts'
+import { nuevaLlave } from '../../server/llaves/llave.ts'
+import { admin } from '../admin.ts'
+import { type Comercio, usarEntorno } from '../entorno.ts'
+import { unaGuia } from '../fabricas.ts'
+
+const entorno = usarEntorno()
+const operaciones = leerOperaciones(leerDocumento())
+const conLlave = operaciones.filter(({ seguridad }) => seguridad)
+const conCuerpo = operaciones.filter(({ tipos }) => tipos.length > 0)
+
+let comercio: Comercio
+let guia: string
+let llavePublica: string
+beforeAll(async () => {
+  comercio = await entorno.nuevoComercio()
+  guia = (await comercio.api.guias.crear(unaGuia())).guia
+  llavePublica = (await entorno.operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test' })).cuerpo.id
+})
+
+const rutaDe = ({ ruta, parametros }: Operacion) => {
+  const consulta = parametros
+    .filter((p) => p.in === 'query' && p.required)
+    .map((p) => `${p.name}=${p.name === 'guia' ? guia : 'x'}`)
+  const llena = ruta.replace('{guia}', guia).replace('{comercio}', comercio.comercio).replace('{llave}', llavePublica)
+  return consulta.length > 0 ? `${llena}?${consulta.join('&')}` : llena
+}
+const llaveDe = ({ seguridad }: Operacion) =>
+  seguridad?.esquema === 'llaveDeOperacion' ? entorno.llaveDeOperacion : comercio.llave
+const tabla = (lista: readonly Operacion[]) => lista.map((operacion) => [operacion.id, operacion] as const)
+
+describe('the machinery answers the same for every operation', () => {
+  it.each(tabla(conLlave))('%s: 401 with WWW-Authenticate without a good key', async (_id, operacion) => {
+    const { llave: ajena } = nuevaLlave('test')
+    const cruzada = operacion.seguridad?.esquema === 'llaveDeOperacion' ? comercio.llave : entorno.llaveDeOperacion
+    const cabeceras: Record<string, string>[] = [
+      {},
+      { Authorization: 'Bearer' },
+      { Authorization: 'Bearer x' },
+      { Authorization: `Basic ${comercio.llave}` },
+      { Authorization: `Bearer ${ajena}` },
+      { Authorization: `Bearer ${cruzada}` },
+      { Authorization: `Bearer ${llaveDe(operacion)} ${llaveDe(operacion)}` },
+    ]
+    for (const presentada of cabeceras) {
+      // No content type and an unreadable body: authentication comes first.
+      const opciones = operacion.tipos.length > 0 ? { crudo: '{' } : {}
+      const respuesta = await entorno.pedir(operacion.metodo.toUpperCase(), rutaDe(operacion), {
+        cabeceras: presentada,
+        ...opciones,
+      })
+      expect([presentada.Authorization, respuesta.status, respuesta.cuerpo.codigo]).toEqual([
+        presentada.Authorization,
+        401,
+        'no_autenticado',
+      ])
+      expect(respuesta.cabeceras.get('www-authenticate')).toMatch(/^Bearer/)
+    }
+  })
+
+  it.each(tabla(conLlave.filter(({ seguridad }) => seguridad!.alcances.length > 0)))(
+    '%s: 403 exactly without its scope',
+    async (_id, operacion) => {
+      const exigidos = operacion.seguridad!.alcances
+      const todos = ['guias:leer', 'guias:escribir', 'pruebas_entrega:leer', 'webhooks:admin'] as const
+      const sin = await entorno.nuevaLlave(comercio, {
+        alcances: todos.filter((alcance) => !exigidos.includes(alcance)),
+      })
+      const con = await entorno.nuevaLlave(comercio, {
+        alcances: todos.filter((alcance) => exigidos.includes(alcance)),
+      })
+      const cuerpo =
+        operacion.id === 'crearGuia'
+          ? unaGuia()
+          : operacion.id === 'crearLote'
+            ? { guias: [unaGuia()] }
+            : operacion.tipos.length > 0
+              ? {}
+              : undefined
+      const pedir = (llave: string) =>
+        entorno.pedir(operacion.metodo.toUpperCase(), rutaDe(operacion), { llave, cuerpo })
+      const negada = await pedir(sin)
+      expect([negada.status, negada.cuerpo.codigo]).toEqual([403, 'alcance_insuficiente'])
+      expect((await pedir(con)).status).toBeLessThan(300)
+    },
+  )
+
+  it.each(tabla(operaciones))('%s: 405 with Allow for other methods, HEAD on GET', async (_id, operacion) => {
+    const suyos = operaciones.filter(({ ruta }) => ruta === operacion.ruta).map(({ metodo }) => metodo.toUpperCase())
+    for (const metodo of ['PUT', 'PATCH', 'DELETE', 'POST', 'GET'].filter((m) => !suyos.includes(m))) {
+      const { status, cuerpo, cabeceras } = await entorno.pedir(metodo, rutaDe(operacion), {
+        llave: llaveDe(operacion),
+      })
+      expect([metodo, status, cuerpo.codigo]).toEqual([metodo, 405, 'metodo_no_permitido'])
+      expect(
+        cabeceras
+          .get('allow')!
+          .split(', ')
+          .filter((m) => m !== 'HEAD')
+          .sort(),
+      ).toEqual([...suyos].sort())
+    }
+    if (operacion.metodo === 'get') {
+      const cabeza = await fetch(entorno.url + rutaDe(operacion), {
+        method: 'HEAD',
+        headers: { Authorization: `Bearer ${llaveDe(operacion)}` },
+      })
+      expect([cabeza.status, await cabeza.text()]).toEqual([200, ''])
+      expect(Number(cabeza.headers.get('content-length'))).toBeGreaterThan(2)
+    }
+  })
+
+  it.each(tabla(conCuerpo))(
+    '%s: 413, 415, 400 and 422 for a body that is too large, of another type, unreadable or wrong',
+    async (_id, operacion) => {
+      const pedir = (crudo: string, tipo = 'application/json', mas: Record<string, string> = {}) =>
+        entorno.pedir('POST', rutaDe(operacion), {
+          llave: llaveDe(operacion),
+          crudo,
+          cabeceras: { 'Content-Type': tipo, ...mas },
+        })
+      expect((await pedir(' '.repeat(operacion.limite + 1))).cuerpo.codigo).toBe('cuerpo_demasiado_grande')
+      for (const tipo of [
+        'text/plain',
+        'application/xml',
+        'application/x-www-form-urlencoded',
+        'multipart/form-data; boundary=x',
+        'application/jsonp',
+        'application/json; charset=latin1',
+      ]) {
+        expect([tipo, (await pedir('{}', tipo)).cuerpo.codigo]).toEqual([tipo, 'tipo_no_admitido'])
+      }
+      expect((await pedir('{}', 'application/json', { 'Content-Encoding': 'gzip' })).cuerpo.codigo).toBe(
+        'tipo_no_admitido',
+      )
+      for (const malo of [
+        '{',
+        '{"a":1,"a":2}',
+        '{"__proto__":{}}',
+        '[1e999]',
+        '"\\ud800"',
+        '{"a":"\\u0000"}',
+        '['.repeat(100_000),
+        '{} {}',
+        'nul',
+      ]) {
+        const { status, cuerpo } = await pedir(malo)
+        expect([malo.slice(0, 20), status, cuerpo.codigo]).toEqual([malo.slice(0, 20), 400, 'json_invalido'])
+        expect(cuerpo.detail).toMatch(/línea \d+, columna \d+/)
+      }
+      const mal = await pedir('{"__nada":1}')
+      expect([mal.status, mal.cuerpo.codigo]).toEqual([422, 'validacion'])
+      expect((await pedir('[]')).status).toBe(422)
+      expect((await pedir('null')).status).toBe(422)
+      const vacio = await entorno.pedir('POST', rutaDe(operacion), { llave: llaveDe(operacion) })
+      if (operacion.cuerpoObligatorio)
+        expect([vacio.status, vacio.cuerpo.errores]).toEqual([
+          422,
+          [{ campo: '', codigo: 'requerido', mensaje: 'falta el cuerpo: un objeto JSON' }],
+        ])
+      else expect(vacio.status).toBeLessThan(300)
+    },
+  )
+
+  it.each(tabla(operaciones.filter(({ tipos, metodo }) => tipos.length === 0 && metodo === 'get')))(
+    '%s: 400 for an unknown parameter',
+    async (_id, operacion) => {
+      const ruta = rutaDe(operacion)
+      const { status, cuerpo } = await entorno.pedir('GET', `${ruta}${ruta.includes('?') ? '&' : '?'}nadie=1`, {
+        llave: llaveDe(operacion),
+      })
+      expect([status, cuerpo.codigo, cuerpo.errores[0].campo]).toEqual([400, 'parametro_invalido', 'nadie'])
+    },
+  )
+
+  it('revocarLlave: 400 for an unknown parameter', async () => {
+    const { status } = await entorno.operar('POST', `/llaves/${llavePublica}/revocar?nadie=1`)
+    expect(status).toBe(400)
+  })
+
+  it.each(tabla(operaciones))('%s: 503 with Retry-After while the database is away', async (_id, operacion) => {
+    if (operacion.id === 'comprobarVida') return
+    const nombre = new URL(entorno.databaseUrl).pathname.slice(1)
+    await conBaseCerrada(nombre, async () => {
+      const cuerpo = CUERPOS[operacion.id]?.() ?? (operacion.tipos.length > 0 ? {} : undefined)
+      const respuesta = await entorno.pedir(operacion.metodo.toUpperCase(), rutaDe(operacion), {
+        llave: llaveDe(operacion),
+        cuerpo,
+      })
+      expect([respuesta.status, respuesta.cabeceras.get('retry-after')]).toEqual([503, '2'])
+    })
+  })
+})
+
+const CUERPOS: Partial<Record<Operacion['id'], () => unknown>> = {
+  crearGuia: unaGuia,
+  crearLote: () => ({ guias: [unaGuia()] }),
+  registrarEvento: () => ({ tipo: 'guia.nota', descripcion: 'x' }),
+  crearComercio: () => ({ nombre: 'x' }),
+  crearLlave: () => ({ modo: 'test' }),
+}
+
+/** Nobody gets into the database meanwhile: what a restart or a lost network looks like to the service. */
+async function conBaseCerrada(nombre: string, hacer: () => Promise<void>) {
+  await admin(async (cliente) => {
+    await cliente.query(`alter database ${nombre} with allow_connections false`)
+    await cliente.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [nombre])
+    try {
+      await hacer()
+    } finally {
+      await cliente.query(`alter database ${nombre} with allow_connections true`)
+    }
+  })
+}
+
+describe('every answer', () => {
+  it('carries its id, language and safety headers', async () => {
+    const { cabeceras } = await entorno.pedir('GET', '/api/v1/guias', {
+      llave: comercio.llave,
+      cabeceras: { 'X-Request-Id': 'mi-solicitud-1' },
+    })
+    expect(Object.fromEntries(cabeceras)).toMatchObject({
+      'x-request-id': 'mi-solicitud-1',
+      'content-language': 'es',
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': expect.stringContaining("default-src 'none'"),
+    })
+    expect(cabeceras.get('x-powered-by')).toBeNull()
+    const malo = await entorno.pedir('GET', '/api/v1/nada', { cabeceras: { 'X-Request-Id': 'con espacio' } })
+    expect(malo.cuerpo).toMatchObject({
+      status: 404,
+      codigo: 'ruta_desconocida',
+      id_solicitud: malo.cabeceras.get('x-request-id'),
+    })
+    expect(malo.cabeceras.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  it('is problem+json when Accept names it', async () => {
+    const { cabeceras } = await entorno.pedir('GET', '/api/v1/guias', {
+      cabeceras: { Accept: 'application/problem+json' },
+    })
+    expect(cabeceras.get('content-type')).toBe('application/problem+json')
+  })
+
+  it('never is a 5xx for a path that isn’t well encoded', async () => {
+    for (const ruta of [
+      '/api/v1/guias/%',
+      '/api/v1/guias/%ff',
+      '/api/v1/guias/%E0%A4%A',
+      '/%00',
+      '//',
+      '/api/v1//guias',
+      '/api/v1/guias/a%2Fb',
+    ]) {
+      const { status } = await entorno.pedir('GET', ruta, { llave: comercio.llave })
+      expect([ruta, status >= 400 && status < 500]).toEqual([ruta, true])
+    }
+  })
+
+  it('refuses two keys in one request', async () => {
+    const respuesta = await crudo(
+      `GET /api/v1/guias HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${comercio.llave}\r\nAuthorization: Bearer ${comercio.llave}\r\nConnection: close\r\n\r\n`,
+    )
+    expect(respuesta).toMatch(/^HTTP\/1.1 401/)
+  })
+
+  it('answers 413 to a body that grows past its limit, without reading it to the end', async () => {
+    const trozo = 'x'.repeat(64 * 1024)
+    const inicio = `POST /api/v1/guias HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${comercio.llave}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
+    const respuesta = await crudo(inicio + `${trozo.length.toString(16)}\r\n${trozo}\r\n`.repeat(6))
+    expect(respuesta).toMatch(/^HTTP\/1.1 413/)
+    expect(respuesta).toMatch(/Connection: close/i)
+  })
+
+  it('takes a body in many small pieces, with an odd content type', async () => {
+    const texto = JSON.stringify(unaGuia())
+    const trozos = ReadableStream.from([...texto].map((letra) => new TextEncoder().encode(letra)))
+    const { status } = await entorno.pedir('POST', '/api/v1/guias', {
+      llave: comercio.llave,
+      crudo: trozos as ReadableStream,
+      cabeceras: { 'Content-Type': 'Application/JSON ; charset="UTF-8"; q=1' },
+    })
+    expect(status).toBe(201)
+  })
+
+  it('keeps memory flat over thousands of content types', async () => {
+    const pedir = (i: number) =>
+      entorno.pedir('POST', '/api/v1/guias', {
+        llave: comercio.llave,
+        crudo: '{}',
+        cabeceras: { 'Content-Type': `application/json; q=${i}` },
+      })
+    for (let i = 0; i < 50; i++) await pedir(i)
+    globalThis.gc?.()
+    const antes = process.memoryUsage().heapUsed
+    for (let i = 50; i < 600; i++) await pedir(i)
+    globalThis.gc?.()
+    // A validator per header string would keep 77 KB each: 42 MB.
+    expect(process.memoryUsage().heapUsed - antes).toBeLessThan(30 * 1024 * 1024)
+  })
+
+  it('leaves phones and keys out of the log', async () => {
+    await comercio.api.guias.crear(unaGuia({ telefono: '+50230000007' }))
+    await entorno.pedir('GET', `/operaciones/v1/guias?telefono=${encodeURIComponent('+50230000007')}`, {
+      llave: entorno.llaveDeOperacion,
+    })
+    const log = entorno.log.join('')
+    expect(log).not.toContain('30000007')
+    expect(log).not.toContain(comercio.llave.slice(30, 60))
+    expect(log).toMatch(/"operacion":"crearGuia".*"status":201/)
+  })
+})
+
+function crudo(texto: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(entorno.url)
+    let recibido = ''
+    const socket = connect(Number(port), hostname, () => socket.write(texto))
+    socket.on('data', (trozo) => {
+      recibido += trozo
+    })
+    socket.on('close', () => resolve(recibido))
+    socket.on('error', (error) => (recibido ? resolve(recibido) : reject(error)))
+  })
+}

@@ -1,0 +1,233 @@
+import { describe, expect, it } from 'vitest'
+import { usarEntorno } from '../entorno.ts'
+import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+
+const entorno = usarEntorno()
+
+const registrar = (guia: string, cuerpo: object) => entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
+const nueva = async (cuerpo: ReturnType<typeof unaGuia> | ReturnType<typeof sinDestino> = unaGuia()) => {
+  const { api } = await entorno.nuevoComercio()
+  return { api, guia: (await api.guias.crear(cuerpo)).guia }
+}
+const hace = (minutos: number) => new Date(Date.now() - minutos * 60_000).toISOString()
+
+describe('POST /operaciones/v1/guias/{guia}/eventos', () => {
+  it('moves a guide, and its merchant reads what happened', async () => {
+    const { api, guia } = await nueva()
+    const { status, cuerpo } = await registrar(guia, {
+      estado: 'recolectado',
+      descripcion: 'Recolectado en Bodega Zona 12',
+      lat: 14.583611,
+      lng: -90.548611,
+    })
+    expect(status).toBe(201)
+    expect(cuerpo).toMatchObject({
+      id: `evt_${guia}_2`,
+      tipo: 'guia.recolectado',
+      estado: 'recolectado',
+      estado_anterior: 'aceptado',
+      secuencia: 2,
+      aplicado: true,
+    })
+    const { eventos, ...ahora } = await api.guias.obtener(guia)
+    expect(ahora).toMatchObject({ estado: 'recolectado', secuencia: 2 })
+    const { aplicado: _aplicado, ...evento } = cuerpo
+    expect(eventos.datos[1]).toEqual(evento)
+  })
+
+  it('counts attempts and says whether the merchant must act', async () => {
+    const { api, guia } = await nueva()
+    for (const estado of ['recolectado', 'en_ruta']) await registrar(guia, { estado })
+    expect((await registrar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })).cuerpo).toMatchObject(
+      { numero_intento: 1, requiere_accion: false },
+    )
+    await registrar(guia, { estado: 'en_ruta' })
+    expect((await registrar(guia, { estado: 'intento_fallido', motivo: 'direccion_incorrecta' })).cuerpo).toMatchObject(
+      { numero_intento: 2, requiere_accion: true },
+    )
+    expect((await api.guias.obtener(guia)).intentos).toBe(2)
+  })
+
+  it('refuses what the state machine doesn’t allow, with what it does', async () => {
+    const { guia } = await nueva()
+    const { status, cuerpo } = await registrar(guia, { estado: 'entregado' })
+    expect([status, cuerpo.codigo, cuerpo.estado, cuerpo.transiciones]).toEqual([
+      409,
+      'transicion_invalida',
+      'aceptado',
+      ['recolectado'],
+    ])
+    expect((await registrar(guia, { estado: 'cancelado' })).cuerpo.codigo).toBe('transicion_invalida')
+  })
+
+  it('lets nobody out to a place that is not confirmed, unless forced with a reason', async () => {
+    const { api, guia } = await nueva(sinDestino())
+    await registrar(guia, { estado: 'recolectado' })
+    const { status, cuerpo } = await registrar(guia, { estado: 'en_ruta' })
+    expect([status, cuerpo.codigo]).toEqual([409, 'ubicacion_sin_confirmar'])
+    const razon = 'El destinatario dio la dirección por teléfono'
+    expect((await registrar(guia, { estado: 'en_ruta', forzar: { razon } })).cuerpo).toMatchObject({
+      aplicado: true,
+      forzado: { razon },
+    })
+    expect((await api.guias.eventos(guia)).datos.at(-1)).toMatchObject({ tipo: 'guia.en_ruta', forzado: { razon } })
+  })
+
+  it('notes a late scan and never moves the guide back', async () => {
+    const { api, guia } = await nueva()
+    await registrar(guia, { estado: 'recolectado' })
+    await registrar(guia, { estado: 'en_ruta' })
+    const { status, cuerpo } = await registrar(guia, { estado: 'en_bodega', ocurrido_en: hace(30) })
+    expect(status).toBe(201)
+    expect(cuerpo).toMatchObject({
+      tipo: 'guia.escaneo_tardio',
+      aplicado: false,
+      estado: 'en_ruta',
+      estado_reportado: 'en_bodega',
+      secuencia: 4,
+    })
+    expect(await api.guias.obtener(guia)).toMatchObject({ estado: 'en_ruta', secuencia: 4 })
+    // The next state is measured against the present state's own time, not the scan's.
+    expect((await registrar(guia, { estado: 'entregado' })).status).toBe(201)
+    expect((await registrar(guia, { estado: 'extraviado', ocurrido_en: hace(20) })).cuerpo).toMatchObject({
+      aplicado: false,
+      estado: 'entregado',
+    })
+  })
+
+  it('takes a note without moving anything', async () => {
+    const { api, guia } = await nueva()
+    const { cuerpo } = await registrar(guia, { tipo: 'guia.nota', descripcion: 'Llamar antes' })
+    expect(cuerpo).toMatchObject({
+      tipo: 'guia.nota',
+      estado: 'aceptado',
+      estado_anterior: 'aceptado',
+      descripcion: 'Llamar antes',
+      aplicado: true,
+    })
+    expect(await api.guias.obtener(guia)).toMatchObject({ estado: 'aceptado', secuencia: 2 })
+  })
+
+  it('registers an event once per idempotency key', async () => {
+    const { api, guia } = await nueva()
+    const evento = { estado: 'recolectado', idempotencia: 'lector-07-1' }
+    const respuestas = await Promise.all(Array.from({ length: 5 }, () => registrar(guia, evento)))
+    expect(respuestas.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 201])
+    expect(new Set(respuestas.map(({ cuerpo }) => cuerpo.id))).toEqual(new Set([`evt_${guia}_2`]))
+    expect(respuestas.filter(({ cabeceras }) => cabeceras.get('idempotent-replayed') === 'true')).toHaveLength(4)
+    const otro = await registrar(guia, { ...evento, estado: 'en_bodega' })
+    expect([otro.status, otro.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
+    expect((await api.guias.obtener(guia)).secuencia).toBe(2)
+  })
+
+  it.each<[string, object, string]>([
+    [
+      'the future',
+      { estado: 'recolectado', ocurrido_en: new Date(Date.now() + 6 * 60_000).toISOString() },
+      '/ocurrido_en',
+    ],
+    ['a reason of another state', { estado: 'intento_fallido', motivo: 'robo' }, '/motivo'],
+    ['a reason where there is none', { estado: 'recolectado', motivo: 'otro' }, '/motivo'],
+    ['force where there is nothing to force', { estado: 'recolectado', forzar: { razon: 'porque sí' } }, '/forzar'],
+    ['both a state and a note', { estado: 'recolectado', tipo: 'guia.nota', descripcion: 'x' }, ''],
+    ['neither', { descripcion: 'x' }, ''],
+    ['a note without words', { tipo: 'guia.nota' }, ''],
+    ['a state that doesn’t exist', { estado: 'volando' }, '/estado'],
+    ['half a position', { estado: 'recolectado', lat: 14 }, '/lng'],
+    ['a day that doesn’t exist', { estado: 'recolectado', ocurrido_en: '2026-02-30T00:00:00Z' }, '/ocurrido_en'],
+  ])('refuses %s', async (_que, evento, campo) => {
+    const { api, guia } = await nueva()
+    const { status, cuerpo } = await registrar(guia, evento)
+    expect([status, cuerpo.errores.map((e: { campo: string }) => e.campo)]).toEqual([
+      422,
+      expect.arrayContaining([campo]),
+    ])
+    expect((await api.guias.obtener(guia)).secuencia).toBe(1)
+  })
+
+  it('accepts a clock up to five minutes ahead', async () => {
+    const { guia } = await nueva()
+    expect(
+      (await registrar(guia, { estado: 'recolectado', ocurrido_en: new Date(Date.now() + 4 * 60_000).toISOString() }))
+        .status,
+    ).toBe(201)
+  })
+
+  it('writes every one of many simultaneous notes, without gaps', async () => {
+    const { api, guia } = await nueva()
+    const estados = await Promise.all(
+      Array.from({ length: 12 }, (_, i) =>
+        registrar(guia, { tipo: 'guia.nota', descripcion: `nota ${i}` }).then((r) => r.status),
+      ),
+    )
+    const escritas = estados.filter((s) => s === 201).length
+    // Who loses three races is told so; nothing is written by halves.
+    expect(estados.every((s) => s === 201 || s === 409)).toBe(true)
+    const { datos } = await api.guias.eventos(guia, { limite: 100 })
+    expect(datos.map((e) => e.secuencia)).toEqual(Array.from({ length: escritas + 1 }, (_, i) => i + 1))
+  })
+
+  it('answers 404 to an unknown guide', async () => {
+    expect((await registrar('000000000000', { estado: 'recolectado' })).cuerpo.codigo).toBe('guia_desconocida')
+  })
+})
+
+describe('GET /operaciones/v1/guias', () => {
+  it('finds the guides of all merchants and modes, and says whose they are', async () => {
+    const uno = await entorno.nuevoComercio()
+    const otro = await entorno.nuevoComercio('live')
+    const telefono = '+50232963399'
+    const [a, b] = [await uno.api.guias.crear(unaGuia({ telefono })), await otro.api.guias.crear(unaGuia({ telefono }))]
+    const buscar = async (consulta: string) =>
+      (await entorno.operar('GET', `/guias?${consulta}`)).cuerpo.datos.map(
+        (g: { guia: string; comercio: string; modo: string }) => [g.guia, g.comercio, g.modo],
+      )
+    expect(await buscar(`telefono=${encodeURIComponent('+502 3296-3399')}`)).toEqual([
+      [b.guia, otro.comercio, 'live'],
+      [a.guia, uno.comercio, 'test'],
+    ])
+    expect(await buscar(`telefono=${encodeURIComponent(telefono)}&modo=test`)).toEqual([[a.guia, uno.comercio, 'test']])
+    expect(await buscar(`comercio=${otro.comercio}`)).toEqual([[b.guia, otro.comercio, 'live']])
+    expect(await buscar(`external_ref=${a.external_ref}`)).toEqual([[a.guia, uno.comercio, 'test']])
+    expect(await buscar(`comercio=${uno.comercio}&estado=cancelado`)).toEqual([])
+    expect((await entorno.operar('GET', '/guias?comercio=com_NADIE')).cuerpo.datos ?? 'sin datos').toEqual([])
+    expect((await entorno.operar('GET', '/guias?telefono=123')).cuerpo.errores[0].campo).toBe('telefono')
+  })
+
+  it('pages over everything', async () => {
+    const { api } = await entorno.nuevoComercio()
+    await api.guias.crearLote({ guias: Array.from({ length: 7 }, () => unaGuia()) })
+    const vistas = new Set<string>()
+    let cuantas = 0
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { cuerpo } = await entorno.operar('GET', `/guias?limite=3${cursor ? `&cursor=${cursor}` : ''}`)
+      for (const { guia } of cuerpo.datos) vistas.add(guia)
+      cuantas += cuerpo.datos.length
+      cursor = cuerpo.cursor_siguiente
+    }
+    const { rows } = await entorno.db.pool.query('select count(*)::int as n from guia')
+    expect([vistas.size, cuantas]).toEqual([rows[0].n, rows[0].n])
+  })
+})
+
+describe('GET /operaciones/v1/guias/{guia}', () => {
+  it('shows any guide with its history', async () => {
+    const { guia } = await nueva(sinDestino())
+    const leida = await hasta(async () => {
+      const { cuerpo } = await entorno.operar('GET', `/guias/${guia}?limite=1`)
+      return cuerpo.secuencia === 2 && cuerpo
+    })
+    expect(leida.eventos).toMatchObject({ datos: [{ secuencia: 1 }], cursor_siguiente: expect.any(String) })
+    expect(leida.comercio).toMatch(/^com_/)
+    expect((await entorno.operar('GET', '/guias/000000000000')).status).toBe(404)
+  })
+})
+
+describe('GET /operaciones/v1/mensajes', () => {
+  it('answers 404 for a guide that doesn’t exist, and needs one', async () => {
+    expect((await entorno.operar('GET', '/mensajes?guia=000000000000')).status).toBe(404)
+    expect((await entorno.operar('GET', '/mensajes')).cuerpo.errores).toMatchObject([
+      { campo: 'guia', codigo: 'requerido' },
+    ])
+  })
+})

@@ -1,0 +1,51 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { PgBoss } from 'pg-boss'
+import type { TestProject } from 'vitest/node'
+import { migrar } from '../server/migraciones.ts'
+import { tomarPostgres } from '../server/postgresEmbebido.ts'
+import { TRABAJOS } from '../server/trabajos.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Connection to the server's `postgres` database. */
+    postgres: string
+    /** Folder where test files leave which answers they saw. */
+    cobertura: string
+  }
+}
+
+/** The database that every test file clones: migrated, with its queues. */
+export const PLANTILLA = 'plantilla'
+
+export default async function preparar(proyecto: TestProject) {
+  const carpeta = await mkdtemp(join(tmpdir(), 'guias-test-'))
+  const flags = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=300'].flatMap(
+    (flag) => ['-c', flag],
+  )
+  const servidor = await tomarPostgres({ dataDir: carpeta, exclusivo: false, flags })
+  const en = (base: string) => {
+    const url = new URL(servidor.url)
+    url.pathname = `/${base}`
+    return url.href
+  }
+  const admin = new pg.Client({ connectionString: en('postgres') })
+  await admin.connect()
+  await admin.query(`create database ${PLANTILLA}`)
+  await migrar(en(PLANTILLA))
+  const boss = new PgBoss({ connectionString: en(PLANTILLA), supervise: false, schedule: false })
+  await boss.start()
+  for (const { cola, opciones } of TRABAJOS) await boss.createQueue(cola, opciones)
+  await boss.stop({ graceful: false })
+  await admin.end()
+
+  proyecto.provide('postgres', en('postgres'))
+  proyecto.provide('cobertura', carpeta)
+  process.env.GUIAS_COBERTURA = carpeta
+  return async () => {
+    await servidor.soltar()
+    await rm(carpeta, { recursive: true, force: true })
+  }
+}

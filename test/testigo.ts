@@ -1,0 +1,103 @@
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { leerDocumento, leerOperaciones, type Operacion } from '../server/contrato/contrato.ts'
+import type { Testigo } from '../server/http/problemas.ts'
+
+const documento = leerDocumento()
+const operaciones = leerOperaciones(documento)
+
+type Nodo = { [clave: string]: unknown }
+
+/**
+ * The contract with its answers closed: what is published open, so that clients ignore what they don't know, is held
+ * strictly here, so that nothing leaks. A schema is closed where it is used, not inside an allOf, whose members see only
+ * their own properties.
+ */
+function cerrar(nodo: unknown, abierto = false): unknown {
+  if (Array.isArray(nodo)) return nodo.map((hijo) => cerrar(hijo, abierto))
+  if (nodo === null || typeof nodo !== 'object') return nodo
+  const copia: Nodo = {}
+  for (const [clave, valor] of Object.entries(nodo)) {
+    if (clave === 'properties')
+      copia[clave] = Object.fromEntries(Object.entries(valor as Nodo).map(([n, v]) => [n, cerrarUso(v)]))
+    else if (clave === 'items') copia[clave] = cerrarUso(valor)
+    else if (clave === 'oneOf' || clave === 'anyOf') copia[clave] = (valor as unknown[]).map(cerrarUso)
+    else if (clave === 'allOf') copia[clave] = cerrar(valor, true)
+    else copia[clave] = cerrar(valor)
+  }
+  return copia
+}
+const cerrarUso = (nodo: unknown): unknown => {
+  const copia = cerrar(nodo) as Nodo
+  const esObjeto = '$ref' in copia || 'properties' in copia || 'allOf' in copia
+  return esObjeto ? { ...copia, unevaluatedProperties: false } : copia
+}
+
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false })
+addFormats.default(ajv)
+// Formats of requests; answers carry what a request brought, already checked.
+for (const formato of ['telefono', 'enlace-de-mapa']) ajv.addFormat(formato, true)
+ajv.addSchema({ components: { schemas: cerrar(documento.components.schemas) } }, 'contrato')
+
+interface RespuestaDeclarada {
+  headers?: Nodo
+  content?: { 'application/json': { schema: { $ref: string } } }
+}
+const resolver = (respuesta: unknown): RespuestaDeclarada => {
+  const ref = (respuesta as { $ref?: string }).$ref
+  return (ref ? documento.components.responses[ref.split('/').at(-1)!] : respuesta) as RespuestaDeclarada
+}
+
+const validadores = new Map<string, ReturnType<typeof ajv.compile>>()
+
+const CABECERAS_DE_TODAS = ['location', 'idempotent-replayed', 'retry-after', 'allow', 'www-authenticate']
+
+function revisar(operacion: Operacion, status: number, cabeceras: Readonly<Record<string, unknown>>, cuerpo: unknown) {
+  const declarada = documento.paths[operacion.ruta]![operacion.metodo]!.responses[status]
+  if (!declarada)
+    throw new Error(`${operacion.id} answered ${status}, which the contract doesn't declare: ${JSON.stringify(cuerpo)}`)
+  const { headers = {}, content } = resolver(declarada)
+  const nombres = Object.keys(headers).map((nombre) => nombre.toLowerCase())
+  for (const nombre of CABECERAS_DE_TODAS) {
+    if (nombre in cabeceras !== nombres.includes(nombre))
+      throw new Error(
+        `${operacion.id} ${status}: header ${nombre} ${nombre in cabeceras ? 'is not declared' : 'is missing'}`,
+      )
+  }
+  const $ref = content!['application/json'].schema.$ref
+  const validar = validadores.get($ref) ?? ajv.compile({ $ref: `contrato${$ref}`, unevaluatedProperties: false })
+  validadores.set($ref, validar)
+  if (!validar(JSON.parse(JSON.stringify(cuerpo)))) {
+    throw new Error(
+      `${operacion.id} ${status} breaks the contract: ${ajv.errorsText(validar.errors)}\n${JSON.stringify(cuerpo, null, 1).slice(0, 2_000)}`,
+    )
+  }
+}
+
+/** Holds every answer against the contract and notes which (operation, status) pairs were seen. */
+export function crearTestigo(carpeta: string, alFallar: (error: Error) => void): Testigo {
+  const vistos = new Set<string>()
+  return (req, status, cabeceras, cuerpo) => {
+    const suya = req.solicitud.operacion
+    // A 405 is the path's answer: it counts for every operation there.
+    const ruta = (req.route as { path?: string } | undefined)?.path?.replace(/:(\w+)/g, '{$1}')
+    const implicadas = suya ? [suya] : status === 405 ? operaciones.filter((operacion) => operacion.ruta === ruta) : []
+    for (const operacion of implicadas) {
+      try {
+        revisar(operacion, status, cabeceras, cuerpo)
+      } catch (error) {
+        alFallar(error as Error)
+      }
+      const par = `${operacion.id} ${status}`
+      if (!vistos.has(par)) {
+        vistos.add(par)
+        appendFileSync(join(carpeta, `respuestas-${process.pid}.txt`), `${par}\n`)
+      }
+    }
+  }
+}
+
+/** Every declared pair. */
+export const declarados = () => operaciones.flatMap(({ id, estados }) => estados.map((estado) => `${id} ${estado}`))
