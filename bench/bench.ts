@@ -32,14 +32,21 @@ async function correr(opciones: Opciones) {
 }
 
 /** The dated report with its charts and, of a whole run, the latest. */
-async function escribir(banco: Banco, inicio: Date, medidas: readonly { medida: Medida; resultado: Resultado }[]): Promise<string> {
+async function escribir(
+  banco: Banco,
+  inicio: Date,
+  medidas: readonly { medida: Medida; resultado: Resultado }[],
+): Promise<string> {
   const { solo, rondas, segundos, guias } = banco.opciones
   const fecha = inicio.toISOString().slice(0, 16).replace(/:/g, '')
   const carpeta = new URL('resultados/', import.meta.url)
   mkdirSync(carpeta, { recursive: true })
   const graficas = medidas.flatMap(({ resultado }) => resultado.graficas ?? [])
-  for (const { nombre, grafica } of graficas) writeFileSync(new URL(`${fecha}-${nombre}.svg`, carpeta), dibujar(grafica))
-  const notas = medidas.flatMap(({ medida, resultado }) => (resultado.notas ?? []).map((nota) => `- \`${medida.clave}\`: ${nota}`))
+  for (const { nombre, grafica } of graficas)
+    writeFileSync(new URL(`${fecha}-${nombre}.svg`, carpeta), dibujar(grafica))
+  const notas = medidas.flatMap(({ medida, resultado }) =>
+    (resultado.notas ?? []).map((nota) => `- \`${medida.clave}\`: ${nota}`),
+  )
   const lugar = await banco.conBase(({ db }) => condiciones(db))
   const informe = (ruta: string) => `# Rendimiento, ${inicio.toISOString().slice(0, 10)}
 

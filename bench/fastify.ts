@@ -89,7 +89,7 @@ app.post<{ Body: Parameters<typeof normalizar>[0] }>('/api/v1/guias', {
   schema: { body },
   onRequest: async (req, reply) => {
     const llave = /^Bearer +(\S+)$/i.exec(req.headers.authorization ?? '')?.[1]
-    const identidad = llave && (await llaveDeComercio(llave))
+    const identidad = llave ? await llaveDeComercio(llave) : undefined
     if (!identidad?.alcances.includes('guias:escribir')) return reply.code(401).send({ error: 'no_autenticado' })
     req.setDecorator('identidad', identidad)
   },

@@ -69,56 +69,33 @@ export function problemaDeFallas(
 export const noDisponible = (detail: string, cause?: unknown) =>
   new Problema('no_disponible', detail, { cabeceras: { 'Retry-After': '2' }, cause })
 
-/** PostgreSQL and socket codes that mean "not now", not "never". */
+/** Codes of sockets, PostgreSQL (SQLSTATE) and Prisma that mean "not now", not "never". */
 const PASAJEROS = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'ENOTFOUND',
-  '57P01',
-  '57P02',
-  '57P03',
-  '53300',
-  '53400',
-  '40001',
-  '40P01',
-  '55P03',
-  '57014',
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
+  ...['40001', '40P01', '53300', '53400', '55P03', '57014', '57P01', '57P02', '57P03'],
+  ...['P1001', 'P1002', 'P1008', 'P1017', 'P2024'],
 ])
+/** What node-postgres says of a lost or exhausted connection, without a code. */
+const CONEXION_PERDIDA =
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/
+
+const esPasajero = (error: Error & { code?: unknown; severity?: unknown }) =>
+  (typeof error.code === 'string' && (PASAJEROS.has(error.code) || error.code.startsWith('08'))) ||
+  // PostgreSQL's FATAL ends the session: whatever the reason, it is no fault of the request.
+  error.severity === 'FATAL' ||
+  CONEXION_PERDIDA.test(error.message)
 
 /** Anything thrown → what the caller is told. Faults of the database that pass are 503; the rest is a 500. */
 export function traducirError(error: unknown): Problema {
   if (error instanceof Problema) return error
   for (let causa: unknown = error, n = 0; causa instanceof Error && n < 5; causa = causa.cause, n++) {
-    const codigo = (causa as { code?: unknown }).code
-    const original = (causa as { cause?: { originalCode?: unknown } }).cause?.originalCode
-    if (
-      [codigo, original].some(
-        (c) =>
-          typeof c === 'string' &&
-          (PASAJEROS.has(c) || c.startsWith('08') || c === 'P1001' || c === 'P1017' || c === 'P2024'),
-      )
-    ) {
-      return noDisponible(
-        'Repita la solicitud en unos segundos; con external_ref, repetir una creación es seguro.',
-        error,
-      )
-    }
-    if (
-      /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(
-        causa.message,
-      )
-    ) {
+    if (esPasajero(causa)) {
       return noDisponible(
         'Repita la solicitud en unos segundos; con external_ref, repetir una creación es seguro.',
         error,
       )
     }
   }
-  return new Problema(
-    'error_interno',
-    'Falló algo nuestro. Repita la solicitud; si insiste, escríbanos con el id_solicitud.',
-    { cause: error },
-  )
+  const detail = 'Falló algo nuestro. Repita la solicitud; si insiste, escríbanos con el id_solicitud.'
+  return new Problema('error_interno', detail, { cause: error })
 }

@@ -1,5 +1,6 @@
 import type { PgBoss, QueueOptions } from 'pg-boss'
 import type { Db } from './db.ts'
+import { traducirError } from './errores.ts'
 import type { Log } from './log.ts'
 import { entregarAlBuzon, pendientesDeBuzon } from './mensajeria/mensaje.ts'
 
@@ -83,7 +84,7 @@ export async function iniciarTrabajadores(boss: PgBoss, deps: DepsDeTrabajo): Pr
   const girar = () => {
     clearTimeout(temporizador)
     ronda = alimentar()
-      .catch((err) => deps.log.error({ err }, 'feeder'))
+      .catch((err) => deps.log[traducirError(err).codigo === 'no_disponible' ? 'warn' : 'error']({ err }, 'feeder'))
       .finally(() => {
         ronda = undefined
         if (detenido) return

@@ -117,7 +117,7 @@ export function abrirEnchufe(url: string): Enchufe {
 function leerRespuesta(bytes: Buffer): Respuesta | undefined {
   const corte = bytes.indexOf('\r\n\r\n')
   if (corte < 0) return undefined
-  const cabeza = bytes.latin1Slice(0, corte)
+  const cabeza = bytes.toString('latin1', 0, corte)
   const largo = /\r\ncontent-length: *(\d+)/i.exec(cabeza)?.[1]
   if (largo === undefined) throw new Error(`una respuesta sin Content-Length:\n${cabeza}`)
   const inicio = corte + 4

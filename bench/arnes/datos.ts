@@ -101,9 +101,6 @@ with x as (select :k::bigint + i as k from generate_series(0, ${guias - 1}) i), 
 ), i as (insert into guia_indice (guia, comercio_id, modo, id) select guia, comercio_id, modo, id from g)
 insert into ${EVENTO} select comercio_id, modo, id, 1, guia, 'guia.aceptado', 'aceptado', creado_en, creado_en from g;
 `
-    .replace(/\n(?!\\)(?=.)/g, ' ')
-    .replace(' \\set', '\n\\set')
-    .replace(' with x', '\nwith x')
 }
 
 /** pgbench: what the detail reads, of a guide at random. */

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs'
+import { chmodSync, closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -67,6 +67,7 @@ export interface Programa {
 
 export async function abrirBanco(opciones: Opciones): Promise<Banco> {
   const carpeta = mkdtempSync(join(tmpdir(), 'guias-bench-'))
+  chmodSync(carpeta, 0o711) // as root, PostgreSQL's user must be able to pass
   const urlDePostgres = await iniciarPostgres(carpeta)
   const admin = new pg.Client(urlDePostgres)
   admin.on('error', () => {})
@@ -117,7 +118,7 @@ export async function abrirBanco(opciones: Opciones): Promise<Banco> {
 }
 
 async function iniciarPostgres(carpeta: string): Promise<string> {
-  const { hijo } = lanzar(process.execPath, [enRaiz('bench/arnes/postgres.ts'), join(carpeta, 'datos')], {
+  const { hijo } = lanzar(process.execPath, [enRaiz('bench/arnes/postgres.ts'), carpeta], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const fin = new Promise<void>((resolve) => hijo.once('exit', () => resolve()))

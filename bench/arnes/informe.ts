@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { cpus, totalmem, type, release } from 'node:os'
+import { cpus, release, totalmem, type } from 'node:os'
 import type { Db } from '../../server/db.ts'
 import { FLAGS, RAIZ } from './entorno.ts'
 import type { Serie } from './rondas.ts'
@@ -31,7 +31,9 @@ export interface Resultado {
 
 /** Three significant digits, and no decimals of what is large. */
 export const numero = (valor: number): string =>
-  Number.isNaN(valor) ? '—' : valor.toLocaleString('en-US', valor >= 1000 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 })
+  Number.isNaN(valor)
+    ? '—'
+    : valor.toLocaleString('en-US', valor >= 1000 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 })
 
 const serie = ({ mediana, min, max }: Serie) => `**${numero(mediana)}** (${numero(min)}–${numero(max)})`
 
@@ -46,7 +48,8 @@ const SENAL = new Map([
   [false, '**no**'],
 ])
 
-const marcaEnTexto = ({ unidad, marca }: Fila) => (marca ? `${marca.sentido} ${numero(marca.valor)} ${marca.absoluta ? unidad : '×'}` : '')
+const marcaEnTexto = ({ unidad, marca }: Fila) =>
+  marca ? `${marca.sentido} ${numero(marca.valor)} ${marca.absoluta ? unidad : '×'}` : ''
 
 export function tabla(filas: readonly Fila[]): string {
   const lineas = filas.map((fila) =>
@@ -59,10 +62,23 @@ export function tabla(filas: readonly Fila[]): string {
       SENAL.get(cumple(fila) as boolean) ?? '',
     ].join(' | '),
   )
-  return ['| medida | servicio | referencia | razón | marca | cumple |', '|---|---|---|---|---|---|', ...lineas.map((linea) => `| ${linea} |`)].join('\n')
+  return [
+    '| medida | servicio | referencia | razón | marca | cumple |',
+    '|---|---|---|---|---|---|',
+    ...lineas.map((linea) => `| ${linea} |`),
+  ].join('\n')
 }
 
-const AJUSTES = ['server_version', 'fsync', 'synchronous_commit', 'full_page_writes', 'wal_sync_method', 'shared_buffers', 'max_connections', 'jit']
+const AJUSTES = [
+  'server_version',
+  'fsync',
+  'synchronous_commit',
+  'full_page_writes',
+  'wal_sync_method',
+  'shared_buffers',
+  'max_connections',
+  'jit',
+]
 
 /** Where it was measured. */
 export async function condiciones(db: Db): Promise<string[]> {
@@ -70,7 +86,10 @@ export async function condiciones(db: Db): Promise<string[]> {
     'select name, current_setting(name) as valor from pg_settings where name = any($1) order by array_position($1, name)',
     [AJUSTES],
   )
-  const dependencias = JSON.parse(readFileSync(`${RAIZ}package.json`, 'utf8')) as Record<'dependencies' | 'devDependencies', Record<string, string>>
+  const dependencias = JSON.parse(readFileSync(`${RAIZ}package.json`, 'utf8')) as Record<
+    'dependencies' | 'devDependencies',
+    Record<string, string>
+  >
   const versiones = { ...dependencias.dependencies, ...dependencias.devDependencies }
   const de = (nombre: string) => `${nombre} ${versiones[nombre]}`
   const pgbench = spawnSync('pgbench', ['--version'], { encoding: 'utf8' }).stdout?.trim()

@@ -16,15 +16,18 @@ export function resumir(valores: readonly number[]): Serie {
 export const razones = (programa: readonly number[], referencia: readonly number[]): Serie =>
   resumir(programa.map((valor, i) => valor / (referencia[i] ?? Number.NaN)))
 
-/** Runs each cell once per round, in alternating order, so that neither side always comes first. */
+/** Runs each cell once per round, in alternating order, so that neither side always comes first. One that can't be run stays empty. */
 export async function intercalar<Lado extends string>(
   rondas: number,
-  celdas: Readonly<Record<Lado, () => Promise<number>>>,
+  celdas: Readonly<Record<Lado, (() => Promise<number>) | undefined>>,
 ): Promise<Record<Lado, number[]>> {
   const lados = Object.keys(celdas) as Lado[]
   const valores = Object.fromEntries(lados.map((lado) => [lado, [] as number[]])) as Record<Lado, number[]>
   for (let ronda = 0; ronda < rondas; ronda++) {
-    for (const lado of ronda % 2 === 0 ? lados : lados.toReversed()) valores[lado].push(await celdas[lado]())
+    for (const lado of ronda % 2 === 0 ? lados : lados.toReversed()) {
+      const celda = celdas[lado]
+      if (celda) valores[lado].push(await celda())
+    }
   }
   return valores
 }

@@ -28,21 +28,28 @@ export function dibujar({ titulo, ejeX, ejeY, lineas, logaritmica = false }: Gra
   const escala = (x: number) => (logaritmica ? Math.log10(Math.max(x, (xs.find((otra) => otra > 0) ?? 1) / 10)) : x)
   const [x0, x1] = [escala(xs[0] ?? 0), escala(xs.at(-1) ?? 1)]
   const tope = paso(Math.max(...puntos.map(({ y }) => y.max)) || 1)
-  const px = (x: number) => redondo(MARGEN.izquierda + ((escala(x) - x0) / (x1 - x0 || 1)) * (ANCHO - MARGEN.izquierda - MARGEN.derecha))
+  const px = (x: number) =>
+    redondo(MARGEN.izquierda + ((escala(x) - x0) / (x1 - x0 || 1)) * (ANCHO - MARGEN.izquierda - MARGEN.derecha))
   const py = (y: number) => redondo(ALTO - MARGEN.abajo - (y / tope) * (ALTO - MARGEN.arriba - MARGEN.abajo))
-  const texto = (x: number, y: number, contenido: string, mas = '') => `<text x="${x}" y="${y}" ${mas}>${escapar(contenido)}</text>`
+  const texto = (x: number, y: number, contenido: string, mas = '') =>
+    `<text x="${x}" y="${y}" ${mas}>${escapar(contenido)}</text>`
 
-  const reticula = [0, 1, 2, 3, 4, 5].map((n) => (tope * n) / 5).map(
-    (y) =>
-      `<line x1="${MARGEN.izquierda}" x2="${ANCHO - MARGEN.derecha}" y1="${py(y)}" y2="${py(y)}" stroke="#ddd"/>` +
-      texto(MARGEN.izquierda - 8, py(y) + 4, numero(y), 'text-anchor="end"'),
-  )
+  const reticula = [0, 1, 2, 3, 4, 5]
+    .map((n) => (tope * n) / 5)
+    .map(
+      (y) =>
+        `<line x1="${MARGEN.izquierda}" x2="${ANCHO - MARGEN.derecha}" y1="${py(y)}" y2="${py(y)}" stroke="#ddd"/>` +
+        texto(MARGEN.izquierda - 8, py(y) + 4, numero(y), 'text-anchor="end"'),
+    )
   const visibles = logaritmica || xs.length <= 8 ? xs : xs.filter((_, i) => i % Math.ceil(xs.length / 8) === 0)
   const marcas = visibles.map((x) => texto(px(x), ALTO - MARGEN.abajo + 18, numero(x), 'text-anchor="middle"'))
   const trazos = lineas.map(({ nombre, puntos: suyos }, i) => {
     const color = COLORES[i % COLORES.length]!
     const camino = suyos.map(({ x, y }) => `${px(x)},${py(y.mediana)}`).join(' ')
-    const banda = [...suyos.map(({ x, y }) => `${px(x)},${py(y.max)}`), ...suyos.toReversed().map(({ x, y }) => `${px(x)},${py(y.min)}`)].join(' ')
+    const banda = [
+      ...suyos.map(({ x, y }) => `${px(x)},${py(y.max)}`),
+      ...suyos.toReversed().map(({ x, y }) => `${px(x)},${py(y.min)}`),
+    ].join(' ')
     return [
       `<polygon points="${banda}" fill="${color}" opacity="0.12"/>`,
       `<polyline points="${camino}" fill="none" stroke="${color}" stroke-width="2"/>`,

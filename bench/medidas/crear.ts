@@ -1,6 +1,6 @@
-import { type Banco, type Base, type Comercio, type Programa } from '../arnes/entorno.ts'
-import { type Carga, cargar, type Resultado as Cargada } from '../arnes/carga.ts'
+import { type Carga, type Resultado as Cargada, cargar } from '../arnes/carga.ts'
 import { guionDeCrear, nuevaGuia } from '../arnes/datos.ts'
+import type { Banco, Base, Comercio, Programa } from '../arnes/entorno.ts'
 import { type Fila, type Marca, numero, type Resultado } from '../arnes/informe.ts'
 import { correrPgbench } from '../arnes/pgbench.ts'
 import { cpuConHijos, cpuDe } from '../arnes/proceso.ts'
@@ -8,12 +8,22 @@ import { intercalar, razones, resumir } from '../arnes/rondas.ts'
 import type { Medida } from './medida.ts'
 
 /** Connections take turns with the merchants. */
-export const cargaDeCrear = (url: string, comercios: readonly Comercio[], conexiones: number, segundos: number): Carga => ({
+export const cargaDeCrear = (
+  url: string,
+  comercios: readonly Comercio[],
+  conexiones: number,
+  segundos: number,
+): Carga => ({
   url,
   conexiones,
   segundos,
   espera: 201,
-  siguiente: (conexion) => ({ metodo: 'POST', ruta: '/api/v1/guias', llave: comercios[conexion % comercios.length]!.llave, cuerpo: nuevaGuia() }),
+  siguiente: (conexion) => ({
+    metodo: 'POST',
+    ruta: '/api/v1/guias',
+    llave: comercios[conexion % comercios.length]!.llave,
+    cuerpo: nuevaGuia(),
+  }),
 })
 
 /** The load's rate, and what each part spent on a request. */
@@ -31,7 +41,10 @@ export function medidor({ pidDePostgres }: Banco, programa: Programa, carga: Car
       const cargada = await cargar(carga)
       const despues = leer()
       const por = (parte: keyof typeof antes) => ((despues[parte] - antes[parte]) / cargada.total) * 1e6
-      cargas.push({ ...cargada, cpu: { servidor: por('servidor'), postgres: por('postgres'), generador: por('generador') } })
+      cargas.push({
+        ...cargada,
+        cpu: { servidor: por('servidor'), postgres: por('postgres'), generador: por('generador') },
+      })
       return cargada.porSegundo
     },
     nota(nombre: string): string {
@@ -45,7 +58,8 @@ export function medidor({ pidDePostgres }: Banco, programa: Programa, carga: Car
 }
 
 /** So that both sides run compiled code and prepared statements. */
-export const calentar = (banco: Banco, carga: Carga) => cargar({ ...carga, segundos: Math.min(2, banco.opciones.segundos) })
+export const calentar = (banco: Banco, carga: Carga) =>
+  cargar({ ...carga, segundos: Math.min(2, banco.opciones.segundos) })
 
 interface Caso {
   medida: string
@@ -86,7 +100,10 @@ async function comparar(
   await calentar(banco, carga)
   const programa = medidor(banco, servicio, carga)
   const hay = banco.pgbench || nombre !== 'pgbench'
-  const valores = await intercalar(banco.opciones.rondas, { programa: programa.medir, ...(hay ? { referencia: referencia.medir } : {}) })
+  const valores = await intercalar(banco.opciones.rondas, {
+    programa: programa.medir,
+    referencia: hay ? referencia.medir : undefined,
+  })
   return {
     filas: [fila(medida, 'guías/s', nombre, valores, marca)],
     notas: [programa.nota('servicio'), ...(referencia.nota ? [referencia.nota(nombre)] : [])],
@@ -94,13 +111,21 @@ async function comparar(
 }
 
 /** Both sides of a comparison, or the service alone where the reference could not be run. */
-export function fila(medida: string, unidad: string, nombre: string, valores: { programa: number[]; referencia?: number[] }, marca?: Marca): Fila {
+export function fila(
+  medida: string,
+  unidad: string,
+  nombre: string,
+  valores: { programa: number[]; referencia: number[] },
+  marca?: Marca,
+): Fila {
   const { programa, referencia } = valores
   return {
     medida,
     unidad,
     programa: resumir(programa),
-    ...(referencia ? { referencia: { nombre, serie: resumir(referencia) }, razon: razones(programa, referencia) } : {}),
+    ...(referencia.length > 0
+      ? { referencia: { nombre, serie: resumir(referencia) }, razon: razones(programa, referencia) }
+      : {}),
     ...(marca ? { marca } : {}),
   }
 }
@@ -109,21 +134,41 @@ export const crear: Medida[] = [
   {
     clave: 'crear32',
     descripcion: 'crear, 32 conexiones, un comercio, contra pgbench',
-    medir: contraPgbench({ medida: 'crear, 32 conexiones, 1 comercio', conexiones: 32, comercios: 1, marca: { sentido: '≥', valor: 1.2 } }),
+    medir: contraPgbench({
+      medida: 'crear, 32 conexiones, 1 comercio',
+      conexiones: 32,
+      comercios: 1,
+      marca: { sentido: '≥', valor: 1.2 },
+    }),
   },
   {
     clave: 'comercios32',
     descripcion: 'crear, 32 conexiones, 32 comercios, contra pgbench',
-    medir: contraPgbench({ medida: 'crear, 32 conexiones, 32 comercios', conexiones: 32, comercios: 32, marca: { sentido: '≥', valor: 0.6 } }),
+    medir: contraPgbench({
+      medida: 'crear, 32 conexiones, 32 comercios',
+      conexiones: 32,
+      comercios: 32,
+      marca: { sentido: '≥', valor: 0.6 },
+    }),
   },
   {
     clave: 'fastify32',
     descripcion: 'crear, 32 conexiones, contra Fastify + pg',
-    medir: contraFastify({ medida: 'crear, 32 conexiones, 1 comercio', conexiones: 32, comercios: 1, marca: { sentido: '≥', valor: 1.5 } }),
+    medir: contraFastify({
+      medida: 'crear, 32 conexiones, 1 comercio',
+      conexiones: 32,
+      comercios: 1,
+      marca: { sentido: '≥', valor: 1.5 },
+    }),
   },
   {
     clave: 'fastify1',
     descripcion: 'crear, 1 conexión, contra Fastify + pg',
-    medir: contraFastify({ medida: 'crear, 1 conexión', conexiones: 1, comercios: 1, marca: { sentido: '≥', valor: 0.8 } }),
+    medir: contraFastify({
+      medida: 'crear, 1 conexión',
+      conexiones: 1,
+      comercios: 1,
+      marca: { sentido: '≥', valor: 0.8 },
+    }),
   },
 ]

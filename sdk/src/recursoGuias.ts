@@ -150,7 +150,6 @@ export class RecursoGuias {
 /** Empty, `.` and `..` would change the path and reach another operation; anything else the server answers itself. */
 function revisar(codigo: unknown): CodigoDeGuia {
   if (typeof codigo === 'string' && !/^(\s*|\.\.?)$/.test(codigo)) return codigo
-  throw new ErrorGuias(
-    `El código de la guía debe ser un texto como '7K3M9QX2A1BV' y llegó ${JSON.stringify(codigo) ?? String(codigo)}.`,
-  )
+  const llego = typeof codigo === 'string' ? `«${codigo}»` : codigo === null ? 'null' : typeof codigo
+  throw new ErrorGuias(`El código de la guía debe ser un texto como 7K3M9QX2A1BV y llegó ${llego}.`)
 }

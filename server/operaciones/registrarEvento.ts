@@ -22,15 +22,12 @@ export const registrarEvento: Handler<'registrarEvento'> = async (
   { path, body },
   { identidad, db, reloj, secretos },
 ) => {
-  const registrado_en = reloj()
-  const ocurrido_en = body.ocurrido_en === undefined ? registrado_en : leerInstante(body.ocurrido_en)!
-  const fallas = revisar(body, ocurrido_en, registrado_en)
+  const dicho = body.ocurrido_en === undefined ? undefined : leerInstante(body.ocurrido_en)
+  const fallas = revisar(body, dicho, reloj())
   if (fallas.length > 0) throw problemaDeFallas('validacion', fallas)
 
   const contenido = huella(secretos.presente('huellas'), JSON.stringify(Object.entries(body).sort()))
   const comun = {
-    ocurrido_en,
-    registrado_en,
     descripcion: body.descripcion ?? null,
     lat: body.lat ?? null,
     lng: body.lng ?? null,
@@ -43,7 +40,10 @@ export const registrarEvento: Handler<'registrarEvento'> = async (
     const anterior = await yaRegistrado(db, guia, body.idempotencia, contenido)
     if (anterior) return { evento: anterior, repetido: true }
     // The guard on the sequence also makes the idempotency key unique: two equal requests can't both step from here.
-    const paso = await darPaso(db, guia, { ...comun, ...decidir(guia, body, ocurrido_en) })
+    const registrado_en = reloj()
+    // Without a time of its own it happens now, and now is never before the present state, whatever another process's clock says.
+    const ocurrido_en = dicho ?? new Date(Math.max(registrado_en.getTime(), guia.estado_desde.getTime()))
+    const paso = await darPaso(db, guia, { ...comun, ocurrido_en, registrado_en, ...decidir(guia, body, ocurrido_en) })
     return paso && { evento: paso.evento, repetido: false }
   })
   const respuesta = { ...presentarEvento(evento), aplicado: evento.tipo !== 'guia.escaneo_tardio' }
@@ -53,9 +53,9 @@ export const registrarEvento: Handler<'registrarEvento'> = async (
 }
 
 /** What the schema can't say: the reason belongs to the state, and nothing happens in the future. */
-function revisar({ estado, motivo, forzar }: EventoParaRegistrar, ocurrido_en: Date, ahora: Date): Falla[] {
+function revisar({ estado, motivo, forzar }: EventoParaRegistrar, ocurrido_en: Date | undefined, ahora: Date): Falla[] {
   const fallas: Falla[] = []
-  if (ocurrido_en.getTime() > ahora.getTime() + ADELANTO) {
+  if (ocurrido_en && ocurrido_en.getTime() > ahora.getTime() + ADELANTO) {
     fallas.push({
       campo: '/ocurrido_en',
       codigo: 'fuera_de_rango',

@@ -1,0 +1,185 @@
+/**
+ * The main job, on real input, against a fresh database: a hundred guides created twice, a faulty batch, ten lives.
+ * `npm run demo` prints what happened in one screen and exits with 1 unless all of it did; CI runs it as a test.
+ */
+import { readFileSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { styleText } from 'node:util'
+import { type Estado, Guias, type LoteCreado, type LoteParaCrear } from '@guias/sdk'
+import { leerConfig } from '../server/config.ts'
+import { crearLog } from '../server/log.ts'
+import { iniciarServicio } from '../server/servicio.ts'
+
+const titulo = (texto: string) => console.log(`\n${styleText('bold', texto)}`)
+let fallas = 0
+/** What must be true for the demo to have shown anything. */
+function comprobar(que: string, cierto: boolean) {
+  if (!cierto) fallas++
+  console.log(`  ${cierto ? styleText('green', '✔') : styleText('red', '✘')} ${que}`)
+}
+const columnas = (filas: readonly (readonly (string | number)[])[]) => {
+  const anchos = filas[0]!.map((_, i) => Math.max(...filas.map((fila) => String(fila[i]).length)))
+  for (const fila of filas)
+    console.log(
+      `  ${fila
+        .map((celda, i) => String(celda).padEnd(anchos[i]!))
+        .join('  ')
+        .trimEnd()}`,
+    )
+}
+const recortar = (texto: string) => (texto.length > 62 ? `${texto.slice(0, 61)}…` : texto)
+const codigos = ({ resultados }: LoteCreado) => resultados.map((r) => (r.ok ? r.guia : null))
+
+const lote = JSON.parse(readFileSync(new URL('../test/datos/lote-100.json', import.meta.url), 'utf8')) as LoteParaCrear
+
+const VIDAS: Estado[][] = [
+  ['recolectado', 'en_ruta', 'entregado'],
+  ['recolectado', 'en_bodega', 'en_ruta', 'entregado'],
+  ['recolectado', 'en_bodega', 'en_transito', 'en_bodega', 'en_ruta', 'entregado'],
+  ['recolectado', 'en_bodega', 'entregado'],
+  ['recolectado', 'en_ruta', 'intento_fallido', 'en_ruta', 'entregado'],
+  ['recolectado', 'en_ruta', 'intento_fallido', 'en_ruta', 'intento_fallido', 'en_devolucion', 'devuelto'],
+  ['recolectado', 'en_transito', 'extraviado', 'en_bodega', 'en_ruta', 'entregado'],
+  ['recolectado', 'en_devolucion', 'devuelto'],
+  ['cancelado'],
+  ['cancelado'],
+]
+
+async function crearCien(api: Guias) {
+  titulo('1. Cien guías reales, dos veces')
+  const primero = await api.guias.crearLote(lote)
+  const segundo = await api.guias.crearLote(lote)
+  const guias = await Array.fromAsync(api.guias.listar({ limite: 100 }))
+  const confirmadas = Map.groupBy(guias, ({ ubicacion }) => ubicacion.origen ?? 'se pregunta al destinatario')
+  const muestra = primero.resultados
+    .slice(0, 3)
+    .flatMap((r, i) => (r.ok ? [[r.indice, r.guia, r.estado, r.external_ref ?? '', lote.guias[i]!.municipio]] : []))
+  columnas([['indice', 'guia', 'estado', 'external_ref', 'municipio'], ...muestra, ['…', '', '', '', '']])
+  comprobar(
+    `primera vez: ${primero.creadas} creadas, ${primero.fallidas} fallidas`,
+    primero.ok && primero.creadas === 100,
+  )
+  const mismas = JSON.stringify(codigos(segundo)) === JSON.stringify(codigos(primero))
+  comprobar(
+    'segunda vez: los mismos identificadores y las mismas cuentas, todo repetido',
+    mismas && segundo.creadas === 100 && segundo.resultados.every((r) => r.ok && r.repetida),
+  )
+  comprobar(
+    `hay ${guias.length} guías; ubicación por ${[...confirmadas].map(([origen, suyas]) => `${origen}: ${suyas.length}`).join(', ')}`,
+    guias.length === 100,
+  )
+  return codigos(primero) as string[]
+}
+
+async function crearConFallas(api: Guias) {
+  titulo('2. Doce guías defectuosas entre doce buenas')
+  const [buena, conflicto] = [lote.guias[0]!, lote.guias[1]!]
+  const malas: [string, unknown][] = [
+    ['no es un objeto', 'guía'],
+    ['está vacía', {}],
+    ['teléfono sin +', { ...buena, telefono: '5555 1234' }],
+    ['país que no existe', { ...buena, telefono: '+999 5555 1234' }],
+    ['latitud de 91', { ...buena, lat: 91 }],
+    ['lat sin lng', { ...buena, lng: undefined }],
+    ['enlace a otro sitio', { ...buena, maps_url: 'https://ejemplo.com/mapa' }],
+    ['campo mal escrito', { ...buena, externalRef: 'X-1' }],
+    ['recogida sin lugar', { ...buena, recogida: { nombre: 'Bodega' } }],
+    ['municipio en blanco', { ...buena, municipio: '  ' }],
+    ['referencia con otros datos', { ...conflicto, telefono: '+50255551234' }],
+    ['departamento nulo', { ...buena, departamento: null }],
+  ]
+  const guias = malas.flatMap(([, mala], i) => [{ ...buena, external_ref: `DEMO-${i}` }, mala])
+  const resultado = await api.guias.crearLote({
+    ...(lote.recogida ? { recogida: lote.recogida } : {}),
+    guias: guias as LoteParaCrear['guias'],
+  })
+  const filas = malas.map(([que], i) => {
+    const r = resultado.resultados[2 * i + 1]!
+    const [error] = r.ok ? [] : r.error.errores
+    return [r.indice, que, r.ok ? '—' : r.error.status, error?.campo || '(la guía)', recortar(error?.mensaje ?? '')]
+  })
+  columnas([['indice', 'falla', 'status', 'campo', 'qué hacer'], ...filas])
+  comprobar(
+    `${resultado.creadas} creadas y ${resultado.fallidas} fallidas, cada una en su índice`,
+    resultado.creadas === 12 &&
+      resultado.fallidas === 12 &&
+      resultado.resultados.every((r, i) => r.ok === (i % 2 === 0)),
+  )
+}
+
+async function vivir(api: Guias, url: string, llaveDeOperacion: string, guias: readonly string[]) {
+  titulo('3. Diez vidas')
+  const registrar = async (guia: string, estado: Estado) => {
+    const motivo = {
+      intento_fallido: 'destinatario_ausente',
+      en_devolucion: 'intentos_agotados',
+      extraviado: 'perdida',
+    }[estado as string]
+    const respuesta = await fetch(`${url}/operaciones/v1/guias/${guia}/eventos`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${llaveDeOperacion}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ estado, ...(motivo ? { motivo } : {}) }),
+    })
+    if (respuesta.status !== 201) throw new Error(`${guia} → ${estado}: ${await respuesta.text()}`)
+  }
+  const finales = new Map<string, number>()
+  for (const [i, vida] of VIDAS.entries()) {
+    const guia = guias[i]!
+    for (const estado of vida) await (estado === 'cancelado' ? api.guias.cancelar(guia) : registrar(guia, estado))
+    const historia: string[] = []
+    // Two at a time, to page through the history as a merchant would.
+    for await (const evento of api.guias.eventos(guia, { limite: 2 }))
+      if (evento.tipo.startsWith('guia.')) historia.push(evento.estado)
+    const fin = historia.at(-1)!
+    finales.set(fin, (finales.get(fin) ?? 0) + 1)
+    console.log(`  ${guia}  ${historia.join(' → ')}`)
+    if (historia.join() !== ['aceptado', ...vida].join()) comprobar(`la historia de ${guia} es la que fue`, false)
+  }
+  comprobar(
+    `terminaron: ${[...finales].map(([estado, n]) => `${estado} ${n}`).join(', ')}`,
+    ['entregado', 'devuelto', 'cancelado'].every((estado) => finales.has(estado)),
+  )
+}
+
+async function seguir(api: Guias) {
+  titulo('4. El flujo de eventos, de principio a fin')
+  const porTipo = new Map<string, number>()
+  const vistos = new Set<string>()
+  for (const limite = Date.now() + 5_000; Date.now() < limite && (porTipo.get('ubicacion.solicitada') ?? 0) < 20; ) {
+    vistos.clear()
+    porTipo.clear()
+    for await (const { id, tipo } of api.eventos.listar({ limite: 50 })) {
+      vistos.add(id)
+      porTipo.set(tipo, (porTipo.get(tipo) ?? 0) + 1)
+    }
+  }
+  console.log(`  ${[...porTipo].map(([tipo, n]) => `${tipo} ${n}`).join(' · ')}`)
+  const total = [...porTipo.values()].reduce((a, b) => a + b, 0)
+  comprobar(
+    `${total} eventos, ninguno dos veces; un mensaje por cada guía sin destino`,
+    vistos.size === total && porTipo.get('guia.aceptado') === 112 && porTipo.get('ubicacion.solicitada') === 20,
+  )
+}
+
+const dataDir = await mkdtemp(join(tmpdir(), 'guias-demo-'))
+const config = leerConfig({ DATA_DIR: dataDir, PORT: '0' }, process.cwd())
+const servicio = await iniciarServicio(config, crearLog('error'))
+try {
+  const inicio = performance.now()
+  const { llave, llave_operaciones } = JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8'))
+  const api = new Guias({ llave, baseUrl: servicio.url })
+  const guias = await crearCien(api)
+  await crearConFallas(api)
+  await vivir(api, servicio.url, llave_operaciones, guias)
+  await seguir(api)
+  const segundos = ((performance.now() - inicio) / 1000).toFixed(1)
+  console.log(
+    `\n${fallas === 0 ? styleText('green', `Todo salió como se esperaba, en ${segundos} s.`) : styleText('red', `${fallas} comprobaciones fallaron.`)}`,
+  )
+} finally {
+  await servicio.detener()
+  await rm(dataDir, { recursive: true, force: true })
+}
+process.exitCode = fallas === 0 ? 0 : 1
