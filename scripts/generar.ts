@@ -130,13 +130,18 @@ function vocabulario(contrato: Objeto): string {
   ].join('\n')
 }
 
-/** Enums marked `x-extensible` stay open in the SDK: a value from a newer server is not a type error. */
+/**
+ * Enums marked `x-extensible` stay open in the SDK: a value from a newer server is not a type error. Each has a name of its
+ * own, because an inline one could not be found again in the generated types.
+ */
 async function abrirEnums(contrato: Objeto, archivo: URL) {
   let texto = await readFile(archivo, 'utf8')
   const esquemas = (contrato.components as Objeto).schemas as Record<string, Objeto>
-  for (const [nombre, esquema] of Object.entries(esquemas)) {
-    if (esquema['x-extensible'] !== true) continue
-    const declaracion = new RegExp(`(export type ${nombre} = (?:'[^']+'(?: \\| )?)+);`)
+  const extensibles = Object.keys(esquemas).filter((nombre) => esquemas[nombre]?.['x-extensible'] === true)
+  const marcas = JSON.stringify(contrato).match(/"x-extensible":true/g)?.length ?? 0
+  if (marcas !== extensibles.length) throw new Error('an x-extensible enum stands inline: give it a schema of its own')
+  for (const nombre of extensibles) {
+    const declaracion = new RegExp(`(export type ${nombre} = (?:(?:'[^']+'|null)(?: \\| )?)+);`)
     if (!declaracion.test(texto)) throw new Error(`the SDK has no type ${nombre} to open`)
     texto = texto.replace(declaracion, '$1 | (string & {});')
   }

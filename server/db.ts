@@ -74,5 +74,6 @@ async function cargarPrisma(
     import('@prisma/adapter-pg'),
     import('./contrato/generado/prisma/client.ts'),
   ])
-  return new Cliente({ adapter: new PrismaPg(pool, { statementNameGenerator }) })
+  // Its long messages quote the arguments, which have no place in a log.
+  return new Cliente({ errorFormat: 'minimal', adapter: new PrismaPg(pool, { statementNameGenerator }) })
 }

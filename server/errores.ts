@@ -79,11 +79,22 @@ const PASAJEROS = new Set([
 const CONEXION_PERDIDA =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/
 
-const esPasajero = (error: Error & { code?: unknown; severity?: unknown }) =>
-  (typeof error.code === 'string' && (PASAJEROS.has(error.code) || error.code.startsWith('08'))) ||
+interface ErrorDeBase {
+  code?: unknown
+  severity?: unknown
+  message: string
+  /** Where Prisma keeps what the driver said. */
+  meta?: { driverAdapterError?: { cause?: ErrorDeBase } }
+}
+
+function esPasajero(error: ErrorDeBase): boolean {
+  const { code, severity, message, meta } = error
+  if (typeof code === 'string' && (PASAJEROS.has(code) || code.startsWith('08'))) return true
   // PostgreSQL's FATAL ends the session: whatever the reason, it is no fault of the request.
-  error.severity === 'FATAL' ||
-  CONEXION_PERDIDA.test(error.message)
+  if (severity === 'FATAL' || CONEXION_PERDIDA.test(message)) return true
+  const delDriver = meta?.driverAdapterError?.cause
+  return delDriver !== undefined && esPasajero(delDriver)
+}
 
 /** Anything thrown → what the caller is told. Faults of the database that pass are 503; the rest is a 500. */
 export function traducirError(error: unknown): Problema {

@@ -3,8 +3,40 @@ import type { Config } from './config.ts'
 
 export type Log = pino.Logger
 
+interface ErrorVisible {
+  tipo: string
+  mensaje: string
+  codigo?: unknown
+  restriccion?: unknown
+  pila?: string | undefined
+  causa?: ErrorVisible
+}
+
+/** Of an error only what cannot hold a merchant's data: PostgreSQL's `detail` and `where` quote whole rows. */
+function mostrarError(error: unknown, nivel = 0): ErrorVisible {
+  if (!(error instanceof Error)) return { tipo: typeof error, mensaje: String(error).slice(0, 200) }
+  const { code, constraint } = error as { code?: unknown; constraint?: unknown }
+  return {
+    tipo: error.name,
+    mensaje: error.message,
+    ...(code === undefined ? {} : { codigo: code }),
+    ...(constraint === undefined ? {} : { restriccion: constraint }),
+    pila: error.stack,
+    ...(error.cause === undefined || nivel > 3 ? {} : { causa: mostrarError(error.cause, nivel + 1) }),
+  }
+}
+
 /** Structured lines on standard output. Phones are masked by whoever logs them; secrets and coordinates are never logged. */
 export const crearLog = (
   nivel: Config['logLevel'],
   destino: pino.DestinationStream = pino.destination({ sync: false }),
-): Log => pino({ level: nivel, base: undefined, timestamp: pino.stdTimeFunctions.isoTime }, destino)
+): Log =>
+  pino(
+    {
+      level: nivel,
+      base: undefined,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: { err: (e) => mostrarError(e) },
+    },
+    destino,
+  )

@@ -28,9 +28,6 @@ export function sinDestino(cambios: Partial<GuiaIndividual> = {}) {
 export const lote100 = (): LoteParaCrear =>
   JSON.parse(readFileSync(new URL('datos/lote-100.json', import.meta.url), 'utf8'))
 
-/** A code that names no guide but could: its check character is right. */
-export const CODIGO_AJENO = '00000000000' + '0'
-
 export async function hasta<T>(leer: () => Promise<T | undefined | false>, plazo = 10_000): Promise<T> {
   for (const fin = Date.now() + plazo; ; ) {
     const valor = await leer()

@@ -19,6 +19,7 @@ export {
 export type {
   Aviso,
   CancelacionParaCrear,
+  CodigoDeFalla,
   CodigoDeGuia,
   CodigoDeProblema,
   Cursor,
@@ -31,10 +32,12 @@ export type {
   Forzado,
   Guia,
   GuiaConEventos,
+  GuiaIndividual,
   GuiaParaCrear,
   LoteCreado,
   LoteParaCrear,
   Modo,
+  OrigenDeUbicacion,
   PaginaDeEventos,
   PaginaDeGuias,
   PaginaDelFlujo,
@@ -51,7 +54,7 @@ export type {
 export { Guias, type OpcionesDeGuias } from './guias.js'
 export type { Listado, Pagina } from './paginas.js'
 export type { FiltrosDelFlujo, RecursoEventos } from './recursoEventos.js'
-export type { FiltrosDeGuias, FiltrosDeHistorial, GuiaIndividual, RecursoGuias } from './recursoGuias.js'
+export type { FiltrosDeGuias, FiltrosDeHistorial, RecursoGuias } from './recursoGuias.js'
 export type { Respuesta, Solicitud } from './solicitud.js'
 export type { Fetch } from './transporte.js'
 export { VERSION } from './version.js'

@@ -14,22 +14,17 @@ import type {
   Evento,
   Guia,
   GuiaConEventos,
-  GuiaParaCrear,
+  GuiaIndividual,
   ListarEventosDeGuiaData,
   ListarGuiasData,
   LoteCreado,
   LoteParaCrear,
   PaginaDeEventos,
   PaginaDeGuias,
-  Recogida,
 } from './generado/types.gen.js'
 import { Listado } from './paginas.js'
 import { Solicitud } from './solicitud.js'
 import { cuerpo, type Enviar } from './transporte.js'
-
-// Not the generated type of this name: that one takes misspelt properties and a missing `recogida`.
-/** Una guía nueva con su punto de recogida, que aquí es obligatorio porque no hay lote que lo dé por omisión. */
-export type GuiaIndividual = GuiaParaCrear & { recogida: Recogida }
 
 /** Qué guías se listan, desde dónde y de cuántas en cuántas. */
 export type FiltrosDeGuias = NonNullable<ListarGuiasData['query']>

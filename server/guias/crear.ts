@@ -1,9 +1,8 @@
-import type { Recogida } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
 import { normalizar, presentar } from './guia.ts'
 
 export const crearGuia: Handler<'crearGuia'> = async ({ body }, { identidad, escritura }) => {
-  const datos = normalizar(body as typeof body & { recogida: Recogida })
+  const datos = normalizar(body)
   const verdicto = await escritura.crear(identidad.comercioId, identidad.modo, datos)
   if ('problema' in verdicto) throw verdicto.problema
   const { fila, repetida } = verdicto

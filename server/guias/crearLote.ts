@@ -42,7 +42,7 @@ function leerElemento(
   const resuelto =
     esObjeto && porOmision && !('recogida' in elemento) ? { ...elemento, recogida: porOmision } : elemento
   const fallas = validar(resuelto)
-  return fallas.length > 0 ? { fallas } : { datos: normalizar(resuelto as GuiaIndividual & { recogida: Recogida }) }
+  return fallas.length > 0 ? { fallas } : { datos: normalizar(resuelto as GuiaIndividual) }
 }
 
 function resultado(

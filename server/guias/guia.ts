@@ -1,5 +1,5 @@
 import { normalizarCodigoDeGuia } from '../codigos.ts'
-import type { Estado, Guia, GuiaIndividual, Modo, Recogida } from '../contrato/generado/tipos/index.ts'
+import type { Estado, Guia, GuiaIndividual, Modo } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
 import { leerEnlace } from '../ubicacion/enlaces.ts'
@@ -56,7 +56,7 @@ export type DatosDeGuia = Omit<
 const nfc = (texto: string | undefined) => texto?.normalize('NFC') ?? null
 
 /** A valid request → what is stored: E.164, NFC, the pickup resolved, the place read from coordinates or link. */
-export function normalizar(cuerpo: GuiaIndividual & { recogida: Recogida }): DatosDeGuia {
+export function normalizar(cuerpo: GuiaIndividual): DatosDeGuia {
   const telefono = leerTelefono(cuerpo.telefono)
   if ('error' in telefono) throw new Error('telefono was not validated')
   const ubicacion = ubicar(cuerpo)

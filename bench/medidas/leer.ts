@@ -1,0 +1,174 @@
+import { crearCursores } from '../../server/cursor.ts'
+import { crearSecretos } from '../../server/secretos.ts'
+import { abrirEnchufe, cargar, type Enchufe } from '../arnes/carga.ts'
+import { ESTADO_RARO, guionDeDetalle, sembrar } from '../arnes/datos.ts'
+import type { Banco, Base, Comercio } from '../arnes/entorno.ts'
+import { correrPgbench } from '../arnes/pgbench.ts'
+import { intercalar, resumir } from '../arnes/rondas.ts'
+import { fila } from './crear.ts'
+import type { Medida } from './medida.ts'
+
+const PAGINA = 50
+const PROFUNDIDADES = [0, 1e3, 1e4, 1e5, 5e5, 1e6]
+/** Different pages of each depth, so that no single one stays in every cache. */
+const VARIANTES = 20
+/** Page reads per second of the option `--segundos`, at each depth and round. */
+const LECTURAS_POR_SEGUNDO = 50
+
+interface Lugar {
+  nombre: string
+  /** How far from the newest, in guides of those listed. */
+  profundidad: number
+  estado?: string
+}
+
+/** The pages' addresses. Cursors are made as the service makes them, instead of paging there. */
+async function rutasDe(
+  banco: Banco,
+  { db }: Base,
+  comercio: Comercio,
+  { profundidad, estado }: Lugar,
+): Promise<string[]> {
+  const inicio = `/api/v1/guias?limite=${PAGINA}${estado ? `&estado=${estado}` : ''}`
+  if (profundidad === 0) return [inicio]
+  const cursores = crearCursores(crearSecretos(banco.masterKeys))
+  const ambito = {
+    operacion: 'listarGuias',
+    dueno: `${comercio.id}:${comercio.modo}`,
+    filtros: { comercioId: comercio.id, modo: comercio.modo, ...(estado ? { estado: [estado] } : {}) },
+  }
+  const { rows } = await db.pool.query<{ id: string }>(
+    `select id from (select id, row_number() over (order by id desc) as n from guia where comercio_id = $1 and modo = $2
+     and ($3::text is null or estado = $3)) x where n = any($4) order by id`,
+    [
+      comercio.id,
+      comercio.modo,
+      estado ?? null,
+      Array.from({ length: VARIANTES }, (_, i) => profundidad - i * PAGINA).filter((n) => n > 0),
+    ],
+  )
+  return rows.map(({ id }) => `${inicio}&cursor=${cursores.cifrar(ambito, [id])}`)
+}
+
+async function leer(enchufe: Enchufe, llave: string, ruta: string): Promise<number> {
+  const inicio = performance.now()
+  const { status, cuerpo } = await enchufe.pedir({ metodo: 'GET', ruta, llave })
+  const ms = performance.now() - inicio
+  if (status !== 200) throw new Error(`GET ${ruta}: ${status} ${cuerpo().slice(0, 1000)}`)
+  return ms
+}
+
+const paginas = (banco: Banco) =>
+  banco.conBase(async (base) => {
+    const { rondas, segundos, guias } = banco.opciones
+    const [comercio] = await base.crearComercios(1)
+    await sembrar(base.url, { comercio: comercio!, hasta: guias })
+    // The last full pages stand where the deepest cursor still has 50 guides before it.
+    const tope = guias - PAGINA
+    const profundidades = [...PROFUNDIDADES.filter((n) => n < tope), tope]
+    const raras = Math.floor(guias / Math.max(1, Math.floor(guias / 200)))
+    const lugares: Lugar[] = [
+      ...profundidades.map((profundidad) => ({
+        nombre: `página de ${PAGINA} tras ${profundidad.toLocaleString('en-US')} guías`,
+        profundidad,
+      })),
+      { nombre: `página de ${PAGINA} de un estado raro`, profundidad: 0, estado: ESTADO_RARO },
+      { nombre: `página de ${PAGINA} de un estado raro, la última`, profundidad: raras - PAGINA, estado: ESTADO_RARO },
+      { nombre: `página de ${PAGINA} de un estado común, la última`, profundidad: tope - raras, estado: 'aceptado' },
+    ]
+    const rutas = await Promise.all(lugares.map((lugar) => rutasDe(banco, base, comercio!, lugar)))
+    const { url } = await base.servicio()
+    const enchufe = abrirEnchufe(url)
+    // Page by page in turns: what slows the machine down for a moment slows all depths down.
+    const ronda = async (vueltas: number) => {
+      const tiempos = lugares.map(() => [] as number[])
+      for (let vuelta = 0; vuelta < vueltas; vuelta++) {
+        for (const [i, suyas] of rutas.entries())
+          tiempos[i]!.push(await leer(enchufe, comercio!.llave, suyas[vuelta % suyas.length]!))
+      }
+      return tiempos.map((de) => resumir(de).mediana)
+    }
+    await ronda(VARIANTES * 3)
+    const medianas: number[][] = []
+    for (let n = 0; n < rondas; n++) medianas.push(await ronda(segundos * LECTURAS_POR_SEGUNDO))
+    enchufe.cerrar()
+
+    const de = (i: number) => medianas.map((ronda) => ronda[i]!)
+    const primera = { programa: de(0), referencia: [] }
+    return {
+      filas: lugares.map(({ nombre }, i) =>
+        i === 0
+          ? fila(`${nombre} (la primera)`, 'ms', '', primera)
+          : fila(nombre, 'ms', 'la primera', { programa: de(i), referencia: de(0) }, { sentido: '≤', valor: 1.2 }),
+      ),
+      graficas: [
+        {
+          nombre: 'paginas',
+          grafica: {
+            titulo: `Una página de ${PAGINA} de ${guias.toLocaleString('en-US')} guías`,
+            ejeX: 'profundidad (guías antes de la página)',
+            ejeY: 'ms',
+            logaritmica: true,
+            lineas: [{ nombre: 'servicio', puntos: profundidades.map((x, i) => ({ x, y: resumir(de(i)) })) }],
+          },
+        },
+      ],
+    }
+  })
+
+const detalle = (banco: Banco) =>
+  banco.conBase(async (base) => {
+    const { rondas, segundos } = banco.opciones
+    const guias = Math.min(banco.opciones.guias, 100_000)
+    const conexiones = 32
+    const [comercio] = await base.crearComercios(1)
+    await sembrar(base.url, { comercio: comercio!, hasta: guias, conHistoria: true })
+    const { rows } = await base.db.pool.query<{ guia: string }>(
+      'select guia from guia_indice order by random() limit 20000',
+    )
+    const { url } = await base.servicio()
+    let n = 0
+    const carga = {
+      url,
+      conexiones,
+      segundos,
+      espera: 200,
+      siguiente: () => ({
+        metodo: 'GET' as const,
+        ruta: `/api/v1/guias/${rows[++n % rows.length]!.guia}`,
+        llave: comercio!.llave,
+      }),
+    }
+    await cargar({ ...carga, segundos: Math.min(2, segundos) })
+    const corrida = {
+      url: base.url,
+      carpeta: banco.carpeta,
+      guion: guionDeDetalle(comercio!, guias),
+      clientes: conexiones,
+      segundos,
+    }
+    const valores = await intercalar(rondas, {
+      programa: async () => (await cargar(carga)).porSegundo,
+      referencia: banco.pgbench ? () => correrPgbench(corrida) : undefined,
+    })
+    return {
+      filas: [
+        fila(
+          `detalle de una de ${guias.toLocaleString('en-US')} guías, 32 conexiones`,
+          'lecturas/s',
+          'pgbench',
+          valores,
+          { sentido: '≥', valor: 0.25 },
+        ),
+      ],
+    }
+  })
+
+export const lectura: Medida[] = [
+  {
+    clave: 'paginas',
+    descripcion: 'páginas de 50 a cada profundidad de la tabla grande, contra la primera',
+    medir: paginas,
+  },
+  { clave: 'detalle', descripcion: 'detalle de una guía, contra pgbench con las mismas dos lecturas', medir: detalle },
+]

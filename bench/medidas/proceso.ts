@@ -1,0 +1,179 @@
+import { mkdtempSync } from 'node:fs'
+import { chmod, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as dormir } from 'node:timers/promises'
+import { cargar } from '../arnes/carga.ts'
+import { guionDeCrear, sembrar } from '../arnes/datos.ts'
+import { type Banco, contesta, FLAGS, iniciarPrograma } from '../arnes/entorno.ts'
+import { alTerminar } from '../arnes/limpieza.ts'
+import { correrPgbench } from '../arnes/pgbench.ts'
+import { memoriaDe } from '../arnes/proceso.ts'
+import { intercalar, resumir } from '../arnes/rondas.ts'
+import { calentar, cargaDeCrear, fila } from './crear.ts'
+import type { Medida } from './medida.ts'
+
+const SERVIDOR = 'server/generado/main.mjs'
+
+const arranque = (banco: Banco) =>
+  banco.conBase(async ({ url, crearComercios }) => {
+    await crearComercios(1)
+    const externa = { DATABASE_URL: url, MASTER_KEYS: banco.masterKeys[0]!.toString('base64') }
+    const medir = async (programa: string, args: readonly string[], env: NodeJS.ProcessEnv) => {
+      const arrancado = await iniciarPrograma(programa, args, env, banco.carpeta, { grupo: true })
+      await arrancado.terminar()
+      while (await contesta(arrancado.url)) await dormir(20) // npm's shell goes before the service does
+      return arrancado.segundosHastaListo
+    }
+    const celdas = {
+      servidor: () => medir(process.execPath, [...FLAGS, SERVIDOR], externa),
+      npm: () => medir('npm', ['start'], externa),
+      embebida: async () => {
+        const carpeta = mkdtempSync(join(tmpdir(), 'guias-bench-'))
+        const borrar = alTerminar(() => rm(carpeta, { recursive: true, force: true }))
+        await chmod(carpeta, 0o711)
+        const segundos = await medir(process.execPath, [...FLAGS, SERVIDOR], {
+          DATABASE_URL: undefined,
+          MASTER_KEYS: undefined,
+          DATA_DIR: join(carpeta, 'datos'),
+        })
+        await borrar()
+        return segundos
+      },
+    }
+    await intercalar(1, celdas) // fills the compile cache, and `npm start` generates what is out of date
+    const valores = await intercalar(banco.opciones.rondas, celdas)
+    const filaDe = (medida: string, programa: number[], valor: number) => ({
+      medida,
+      unidad: 's',
+      programa: resumir(programa),
+      marca: { sentido: '≤' as const, valor, absoluta: true },
+    })
+    return {
+      filas: [
+        filaDe('arranque del servidor, con la base en marcha', valores.servidor, 0.6),
+        filaDe('arranque con npm start, con la base en marcha', valores.npm, 1),
+        filaDe('primer arranque, base embebida', valores.embebida, 2.5),
+      ],
+    }
+  })
+
+const memoria = (banco: Banco) =>
+  banco.conBase(async (base) => {
+    const minutos = Math.max(2, banco.opciones.memoria)
+    const comercios = await base.crearComercios(1)
+    const { url, pid } = await base.servicio()
+    const muestras: { x: number; mb: number }[] = []
+    const inicio = performance.now()
+    const muestreo = setInterval(
+      () => muestras.push({ x: (performance.now() - inicio) / 60_000, mb: memoriaDe(pid) ?? Number.NaN }),
+      1_000,
+    )
+    try {
+      await cargar(cargaDeCrear(url, comercios, 32, minutos * 60))
+    } finally {
+      clearInterval(muestreo)
+    }
+    // Around each instant, because garbage comes and goes.
+    const hacia = (minuto: number) => muestras.filter(({ x }) => x > minuto - 0.5 && x <= minuto).map(({ mb }) => mb)
+    const [al1, alFinal] = [resumir(hacia(1)), resumir(hacia(minutos))]
+    const razon = alFinal.mediana / al1.mediana
+    return {
+      filas: [
+        {
+          medida: `memoria tras ${minutos} minutos a plena carga`,
+          unidad: 'MB',
+          programa: alFinal,
+          referencia: { nombre: 'tras 1 minuto', serie: al1 },
+          razon: { mediana: razon, min: alFinal.min / al1.max, max: alFinal.max / al1.min },
+          marca: { sentido: '≤', valor: 1.1 },
+        },
+      ],
+      graficas: [
+        {
+          nombre: 'memoria',
+          grafica: {
+            titulo: 'Memoria residente del servicio, creando con 32 conexiones',
+            ejeX: 'minutos',
+            ejeY: 'MB',
+            lineas: [
+              {
+                nombre: 'servicio',
+                puntos: muestras
+                  .filter((_, i) => i % 5 === 0)
+                  .map(({ x, mb }) => ({ x, y: { mediana: mb, min: mb, max: mb } })),
+              },
+            ],
+          },
+        },
+      ],
+    }
+  })
+
+/** Creations against the size of the table they go to. */
+const crecimiento = (banco: Banco) =>
+  banco.conBase(async (base) => {
+    const { rondas, segundos, guias } = banco.opciones
+    const comercios = await base.crearComercios(1)
+    const { url } = await base.servicio()
+    const carga = cargaDeCrear(url, comercios, 32, segundos)
+    const corrida = { url: base.url, carpeta: banco.carpeta, guion: guionDeCrear(comercios), clientes: 32, segundos }
+    await calentar(banco, carga)
+    let sembradas = 0
+    const filas: ReturnType<typeof fila>[] = []
+    const puntos = {
+      programa: [] as { x: number; y: ReturnType<typeof resumir> }[],
+      referencia: [] as { x: number; y: ReturnType<typeof resumir> }[],
+    }
+    for (const parte of [0, 0.1, 0.25, 0.5, 1]) {
+      const hasta = Math.round(guias * parte)
+      if (hasta > 0)
+        await sembrar(base.url, { comercio: comercios[0]!, desde: sembradas + 1, hasta, conHistoria: true })
+      sembradas = hasta
+      const { rows } = await base.db.pool.query<{ n: number }>('select count(*)::int as n from guia')
+      const x = rows[0]!.n
+      const valores = await intercalar(rondas, {
+        programa: async () => (await cargar(carga)).porSegundo,
+        referencia: banco.pgbench ? () => correrPgbench(corrida) : undefined,
+      })
+      filas.push(
+        fila(`crear, 32 conexiones, tabla de ${x.toLocaleString('en-US')} guías`, 'guías/s', 'pgbench', valores),
+      )
+      puntos.programa.push({ x, y: resumir(valores.programa) })
+      if (valores.referencia.length > 0) puntos.referencia.push({ x, y: resumir(valores.referencia) })
+    }
+    return {
+      filas,
+      graficas: [
+        {
+          nombre: 'crecimiento',
+          grafica: {
+            titulo: 'Creaciones por segundo según el tamaño de la tabla, 32 conexiones',
+            ejeX: 'guías en la tabla',
+            ejeY: 'guías/s',
+            lineas: [
+              { nombre: 'servicio', puntos: puntos.programa },
+              ...(puntos.referencia.length > 0
+                ? [{ nombre: 'pgbench, tres inserciones', puntos: puntos.referencia }]
+                : []),
+            ],
+          },
+        },
+      ],
+    }
+  })
+
+export const proceso: Medida[] = [
+  {
+    clave: 'crecimiento',
+    descripcion: 'crear, 32 conexiones, según crece la tabla hasta la grande',
+    medir: crecimiento,
+  },
+  { clave: 'arranque', descripcion: 'segundos desde que se lanza hasta que está listo', medir: arranque },
+  {
+    clave: 'memoria',
+    descripcion: 'memoria a plena carga (pide --memoria, 2 o más)',
+    aparte: ({ memoria: minutos }) => minutos === 0,
+    medir: memoria,
+  },
+]

@@ -1,0 +1,52 @@
+/** Everything that can be said of the code without running it: style and layers, types, dead code, the contract's rules. */
+import { spawn } from 'node:child_process'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const raiz = fileURLToPath(new URL('../', import.meta.url))
+const binarios = join(raiz, 'node_modules/.bin')
+
+const PASOS: Record<string, string[]> = {
+  'style and layers': ['biome', 'ci', '--error-on-warnings'],
+  'types of the server, scripts and tests': ['tsc', '--noEmit', '-p', '.'],
+  'types of the SDK': ['tsc', '--noEmit', '-p', 'sdk'],
+  'dead code': ['knip'],
+  'the contract': ['redocly', 'lint', '--max-problems=50'],
+  'the contract (OWASP)': [
+    'spectral',
+    'lint',
+    '--fail-severity=hint',
+    ...['comercios', 'operaciones', 'publico'].map((d) => `server/contrato/generado/${d}.json`),
+  ],
+}
+
+function correr([programa = '', ...args]: string[]): Promise<{ bien: boolean; salida: string }> {
+  return new Promise((resolve) => {
+    const PATH = binarios + delimiter + (process.env.PATH ?? '')
+    const hijo = spawn(join(binarios, programa), args, { cwd: raiz, env: { ...process.env, PATH } })
+    let salida = ''
+    for (const flujo of [hijo.stdout, hijo.stderr]) {
+      flujo.on('data', (trozo) => {
+        salida += trozo
+      })
+    }
+    hijo.on('close', (codigo) => resolve({ bien: codigo === 0, salida }))
+    hijo.on('error', (error) => resolve({ bien: false, salida: String(error) }))
+  })
+}
+
+// Two at a time: the smallest machine that this runs on has two cores.
+const pendientes = Object.entries(PASOS)
+const turno = async () => {
+  for (let paso = pendientes.shift(); paso; paso = pendientes.shift()) {
+    const [nombre, orden] = paso
+    const inicio = performance.now()
+    const { bien, salida } = await correr(orden)
+    console.log(`${bien ? '✔' : '✘'} ${nombre} (${((performance.now() - inicio) / 1000).toFixed(1)} s)`)
+    if (!bien) {
+      process.exitCode = 1
+      console.log(salida)
+    }
+  }
+}
+await Promise.all([turno(), turno()])
