@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { PgBoss } from 'pg-boss'
@@ -7,6 +8,7 @@ import type { Config } from './config.ts'
 import { abrirDb, type Db } from './db.ts'
 import { asegurarDemo } from './demo.ts'
 import type { Salud } from './deps.ts'
+import { noDisponible } from './errores.ts'
 import type { Testigo } from './http/problemas.ts'
 import type { Log } from './log.ts'
 import { ErrorDeMigracion, migrar } from './migraciones.ts'
@@ -25,7 +27,8 @@ export class ErrorDeArranque extends Error {
   override readonly name = 'ErrorDeArranque'
 }
 
-/** How long a stop waits for requests under way, in milliseconds. */
+/** How long a stop goes on accepting, and then waits for the requests under way, in milliseconds. */
+const DESPEDIDA = 3_000
 const PLAZO_DE_DRENAJE = 20_000
 
 type Fase = 'arrancando' | 'listo' | 'deteniendo'
@@ -64,7 +67,8 @@ export async function iniciarServicio(
       },
     )
     // The port first: if it is taken, nothing else is touched.
-    const url = config.publicUrl ?? (await escuchar(servidor, config))
+    const local = await escuchar(servidor, config)
+    const url = config.publicUrl ?? local
     deshacer.push(async () => {
       servidor.closeAllConnections()
       if (servidor.listening) await new Promise((resolve) => servidor.close(resolve))
@@ -116,7 +120,9 @@ export async function iniciarServicio(
     const detener = async () => {
       fase = 'deteniendo'
       servidor.closeIdleConnections()
-      // Still listening while requests end, so that whoever asks /readyz is told, and nobody who comes is refused.
+      // Still listening for a while, so that whoever asks /readyz is told and looks elsewhere; every answer closes its connection.
+      await hasta(() => enCurso.size === 0, DESPEDIDA)
+      servidor.close()
       await hasta(() => enCurso.size === 0, PLAZO_DE_DRENAJE)
       await deshacerTodo()
     }
@@ -133,11 +139,26 @@ export async function iniciarServicio(
   }
 }
 
+/** Until the parts are together: alive, and nothing else. */
 const arrancando: RequestListener = (req, res) => {
-  const vive = req.url === '/healthz'
-  res.writeHead(vive ? 200 : 503, { 'Content-Type': 'application/json', ...(vive ? {} : { 'Retry-After': '1' }) })
+  const id = randomUUID()
   const salud: Salud = { ok: false, base_de_datos: false, cola: false, migraciones: false }
-  res.end(JSON.stringify(vive ? { ok: true } : salud))
+  const [ruta] = (req.url ?? '').split('?')
+  const [status, cuerpo] =
+    ruta === '/healthz'
+      ? [200, { ok: true }]
+      : [
+          503,
+          ruta === '/readyz'
+            ? salud
+            : noDisponible('El servicio está arrancando. Repita la solicitud en unos segundos.').presentar(id),
+        ]
+  res.writeHead(status, {
+    'Content-Type': 'application/json',
+    'X-Request-Id': id,
+    ...(status === 503 ? { 'Retry-After': '1' } : {}),
+  })
+  res.end(JSON.stringify(cuerpo))
 }
 
 function escuchar(servidor: Server, { port, host }: Readonly<Config>): Promise<string> {

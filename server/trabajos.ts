@@ -52,7 +52,7 @@ export interface Trabajadores {
 const LOTE = 500
 const RONDA = 1_000
 /** How long a stop waits for the jobs under way, in milliseconds. */
-const PLAZO = 15_000
+const PLAZO = 5_000
 
 /** Starts the workers and the feeder that turns pending rows into jobs, and repairs once a second what a crash left. */
 export async function iniciarTrabajadores(boss: PgBoss, deps: DepsDeTrabajo): Promise<Trabajadores> {

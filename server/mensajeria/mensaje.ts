@@ -1,3 +1,4 @@
+import { MAQUINA_DE_ESTADOS } from '../contrato/generado/vocabulario.ts'
 import { sentencia } from '../db.ts'
 import type { DepsDeTrabajo } from '../trabajos.ts'
 
@@ -12,15 +13,21 @@ export const pendientesDeBuzon = async ({ db }: DepsDeTrabajo, cuantas: number):
 
 /**
  * Hands the message over, once: only who finds it pending moves it on, and in the same statement the guide takes its next
- * sequence and the event is written. A guide that is cancelled meanwhile asks its recipient nothing.
+ * sequence and the event is written. A guide that no longer needs the answer (final, or confirmed meanwhile) asks nothing.
  */
 const ENTREGAR = sentencia(
   'mensajes.entregar',
-  `with m as (
-     update mensaje set estado = 'enviado', enviado_en = $2 where id = $1 and estado = 'pendiente' returning *
+  `with q as (
+     select m.id as mensaje_id, g.ubicacion_estado = 'solicitada' and not g.estado = any($3::text[]) as hace_falta
+     from mensaje m join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
+     where m.id = $1 and m.estado = 'pendiente' for update
+   ), m as (
+     update mensaje set estado = case when hace_falta then 'enviado' else 'descartado' end,
+       enviado_en = case when hace_falta then $2::timestamptz end
+     from q where mensaje.id = q.mensaje_id returning mensaje.*
    ), g as (
      update guia set secuencia = guia.secuencia + 1, actualizado_en = $2 from m
-     where guia.comercio_id = m.comercio_id and guia.modo = m.modo and guia.id = m.guia_id
+     where m.estado = 'enviado' and guia.comercio_id = m.comercio_id and guia.modo = m.modo and guia.id = m.guia_id
      returning guia.*
    )
    insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, estado_anterior, ocurrido_en, registrado_en)
@@ -29,5 +36,5 @@ const ENTREGAR = sentencia(
 
 /** The job of one message. The mailbox takes everything; doing it twice does nothing. */
 export async function entregarAlBuzon({ db, reloj }: DepsDeTrabajo, id: string): Promise<void> {
-  await db.consultar(ENTREGAR, [id, reloj()])
+  await db.consultar(ENTREGAR, [id, reloj(), MAQUINA_DE_ESTADOS.finales])
 }

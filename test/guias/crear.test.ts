@@ -267,3 +267,25 @@ describe('external_ref', () => {
     expect((await api.guias.listar()).datos).toHaveLength(2)
   })
 })
+
+describe('the message to the recipient', () => {
+  it('is not sent for a guide that was cancelled before it left', async () => {
+    const { api, id } = await entorno.nuevoComercio()
+    // Straight into the tables: a message that waits while its guide is cancelled, as after a stop of the workers.
+    const { guia } = await api.guias.crear(unaGuia())
+    await api.guias.cancelar(guia)
+    await entorno.db.pool.query(`update guia set ubicacion_estado = 'solicitada' where guia = $1`, [guia])
+    await entorno.db.pool.query(
+      `insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, creado_en)
+       select comercio_id, modo, id, 1, gen_random_uuid(), guia, 'buzon', 'solicitud_ubicacion', telefono, 'pendiente', now() from guia where guia = $1`,
+      [guia],
+    )
+    const mensaje = await hasta(async () => {
+      const { cuerpo } = await entorno.operar('GET', `/mensajes?guia=${guia}`)
+      return cuerpo.datos[0].estado !== 'pendiente' && cuerpo.datos[0]
+    })
+    expect(mensaje).toMatchObject({ estado: 'descartado', enviado_en: null })
+    expect((await api.guias.obtener(guia)).secuencia).toBe(2)
+    expect(id).toBeTruthy()
+  })
+})
