@@ -1,44 +1,41 @@
-import { cargar } from '../arnes/carga.ts'
+import { type Carga, cargar } from '../arnes/carga.ts'
 import { guionDeLote, nuevoLote } from '../arnes/datos.ts'
 import type { Banco, Base, Comercio } from '../arnes/entorno.ts'
+import type { Fila } from '../arnes/informe.ts'
 import { correrPgbench } from '../arnes/pgbench.ts'
 import { intercalar } from '../arnes/rondas.ts'
-import { cargaDeCrear, fila } from './crear.ts'
+import { calentar, cargaDeCrear, fila } from './crear.ts'
 import type { Medida } from './medida.ts'
 
 const GUIAS = 100
 
-const conServicio = (
-  banco: Banco,
-  medir: (base: Base, comercio: Comercio, url: string) => Promise<ReturnType<typeof fila>[]>,
-) =>
+const cargaDeLotes = (url: string, comercio: Comercio, conexiones: number, segundos: number): Carga => ({
+  url,
+  conexiones,
+  segundos,
+  espera: 200,
+  siguiente: () => ({ metodo: 'POST', ruta: '/api/v1/guias/bulk', llave: comercio.llave, cuerpo: nuevoLote(GUIAS) }),
+  revisar: (cuerpo) => cuerpo.startsWith(`{"ok":true,"creadas":${GUIAS},"fallidas":0,`),
+})
+
+const guiasPorSegundo = async (carga: Carga) => (await cargar(carga)).porSegundo * GUIAS
+
+const conServicio = (banco: Banco, medir: (base: Base, comercio: Comercio, url: string) => Promise<Fila[]>) =>
   banco.conBase(async (base) => {
     const [comercio] = await base.crearComercios(1)
     const { url } = await base.servicio()
-    await guiasPorLote(url, comercio!, 8, Math.min(2, banco.opciones.segundos))
+    await calentar(banco, base, cargaDeLotes(url, comercio!, 8, banco.opciones.segundos))
     return { filas: await medir(base, comercio!, url) }
   })
-
-/** Guides per second in batches of 100. */
-async function guiasPorLote(url: string, comercio: Comercio, conexiones: number, segundos: number): Promise<number> {
-  const { porSegundo } = await cargar({
-    url,
-    conexiones,
-    segundos,
-    espera: 200,
-    siguiente: () => ({ metodo: 'POST', ruta: '/api/v1/guias/bulk', llave: comercio.llave, cuerpo: nuevoLote(GUIAS) }),
-    revisar: (cuerpo) => cuerpo.startsWith(`{"ok":true,"creadas":${GUIAS},"fallidas":0,`),
-  })
-  return porSegundo * GUIAS
-}
 
 const contraPgbench = (banco: Banco) =>
   conServicio(banco, async (base, comercio, url) => {
     const { rondas, segundos } = banco.opciones
     const clientes = 8
+    const carga = cargaDeLotes(url, comercio, clientes, segundos)
     const corrida = { url: base.url, carpeta: banco.carpeta, guion: guionDeLote([comercio], GUIAS), clientes, segundos }
     const valores = await intercalar(rondas, {
-      programa: () => guiasPorLote(url, comercio, clientes, segundos),
+      programa: () => guiasPorSegundo(carga),
       referencia: banco.pgbench ? async () => (await correrPgbench(corrida)) * GUIAS : undefined,
     })
     return [fila('lotes de 100, 8 conexiones', 'guías/s', 'pgbench', valores, { sentido: '≥', valor: 0.7 })]
@@ -48,19 +45,19 @@ const contraPgbench = (banco: Banco) =>
 const contraIndividuales = (banco: Banco) =>
   conServicio(banco, async (_base, comercio, url) => {
     const { rondas, segundos } = banco.opciones
-    const filas: ReturnType<typeof fila>[] = []
-    for (const conexiones of [1, 8]) {
+    const comparar = async (conexiones: number) => {
+      const lotes = cargaDeLotes(url, comercio, conexiones, segundos)
       const individuales = cargaDeCrear(url, [comercio], conexiones, segundos)
-      const valores = await intercalar(rondas, {
-        programa: () => guiasPorLote(url, comercio, conexiones, segundos),
+      return intercalar(rondas, {
+        programa: () => guiasPorSegundo(lotes),
         referencia: async () => (await cargar(individuales)).porSegundo,
       })
-      const medida = `lotes de 100, ${conexiones === 1 ? '1 conexión' : `${conexiones} conexiones`}`
-      filas.push(
-        fila(medida, 'guías/s', 'de una en una', valores, conexiones === 1 ? { sentido: '≥', valor: 8 } : undefined),
-      )
     }
-    return filas
+    const nombre = 'de una en una'
+    return [
+      fila('lotes de 100, 1 conexión', 'guías/s', nombre, await comparar(1), { sentido: '≥', valor: 8 }),
+      fila('lotes de 100, 8 conexiones', 'guías/s', nombre, await comparar(8)),
+    ]
   })
 
 export const lote: Medida[] = [

@@ -86,7 +86,7 @@ const memoria = (banco: Banco) =>
           programa: alFinal,
           referencia: { nombre: 'tras 1 minuto', serie: al1 },
           razon: { mediana: razon, min: alFinal.min / al1.max, max: alFinal.max / al1.min },
-          marca: { sentido: '≤', valor: 1.1 },
+          marca: { sentido: '≤' as const, valor: 1.1 },
         },
       ],
       graficas: [
@@ -118,7 +118,7 @@ const crecimiento = (banco: Banco) =>
     const { url } = await base.servicio()
     const carga = cargaDeCrear(url, comercios, 32, segundos)
     const corrida = { url: base.url, carpeta: banco.carpeta, guion: guionDeCrear(comercios), clientes: 32, segundos }
-    await calentar(banco, carga)
+    await calentar(banco, base, carga)
     let sembradas = 0
     const filas: ReturnType<typeof fila>[] = []
     const puntos = {

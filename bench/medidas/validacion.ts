@@ -11,7 +11,7 @@ const medir = (banco: Banco) =>
     const preparar = async (variante: 'con' | 'sin') => {
       const programa = await base.programa('servidor.ts', [variante])
       const carga = cargaDeCrear(programa.url, comercios, 32, banco.opciones.segundos)
-      await calentar(banco, carga)
+      await calentar(banco, base, carga)
       return medidor(banco, programa, carga)
     }
     const con = await preparar('con')

@@ -101,9 +101,9 @@ function interpretar(bytes: Buffer): unknown {
     return leerJson(bytes)
   } catch (error) {
     if (!(error instanceof ErrorJson)) throw error
-    const { mensaje, linea, columna, campo } = error.falla
-    const lugar = `línea ${linea}, columna ${columna}`
-    throw new Problema('json_invalido', `${mensaje} (${lugar}).`.slice(0, 1000), {
+    // The message names line, column and place.
+    const { mensaje, campo } = error.falla
+    throw new Problema('json_invalido', mensaje.slice(0, 1000), {
       errores: [{ campo: campo.slice(0, 300), codigo: 'formato_invalido', mensaje: mensaje.slice(0, 500) }],
     })
   }

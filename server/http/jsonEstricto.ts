@@ -44,7 +44,7 @@ function rechazarBytes(cuerpo: Buffer): never {
     revision.documento() // it fails for want of text, and so knows in which field the fault stands
   } catch {}
   return revision.fallar(
-    'El cuerpo tiene bytes que no son UTF-8: envíalo en UTF-8, no en Latin-1',
+    'El cuerpo tiene bytes que no son UTF-8: envíelo en UTF-8, no en Latin-1',
     revision.texto.length,
   )
 }
@@ -70,10 +70,10 @@ class Revision {
   }
 
   documento(): void {
-    if (this.texto.startsWith('\ufeff')) this.fallar('El cuerpo empieza con una marca BOM: envíalo sin ella')
-    if (Number.isNaN(this.espacio())) this.fallar('El cuerpo está vacío: envía un documento JSON')
+    if (this.texto.startsWith('\ufeff')) this.fallar('El cuerpo empieza con una marca BOM: envíelo sin ella')
+    if (Number.isNaN(this.espacio())) this.fallar('El cuerpo está vacío: envíe un documento JSON')
     this.valor()
-    if (!Number.isNaN(this.espacio())) this.fallar(`Sobra ${this.hallado()} tras el documento: envía uno solo`)
+    if (!Number.isNaN(this.espacio())) this.fallar(`Sobra ${this.hallado()} tras el documento: envíe uno solo`)
   }
 
   /** Skips white space and returns the character that follows. */
@@ -105,14 +105,14 @@ class Revision {
       camino[profundidad] = null
       const inicio = this.i
       if (claves.length === LIMITES_JSON.propiedades)
-        this.fallar(`El objeto tiene más de ${claves.length} propiedades: quita las que sobran`)
+        this.fallar(`El objeto tiene más de ${claves.length} propiedades: quite las que sobran`)
       const clave = this.clave()
       camino[profundidad] = clave
       // There are at most 64, so searching them costs less than keeping a Set.
-      if (claves.includes(clave)) this.fallar(`La clave ${JSON.stringify(clave)} está repetida: deja una sola`, inicio)
-      if (clave === '__proto__') this.fallar('La clave "__proto__" no se admite: quítala', inicio)
+      if (claves.includes(clave)) this.fallar(`La clave ${JSON.stringify(clave)} está repetida: deje una sola`, inicio)
+      if (clave === '__proto__') this.fallar('La clave "__proto__" no se admite: quítela', inicio)
       claves.push(clave)
-      if (this.espacio() !== 0x3a) this.fallar(`Tras la clave se halló ${this.hallado()}: pon ":" y el valor`)
+      if (this.espacio() !== 0x3a) this.fallar(`Tras la clave se halló ${this.hallado()}: ponga ":" y el valor`)
       this.i++
       this.valor()
     }
@@ -149,9 +149,9 @@ class Revision {
     if (this.cierra(cierre)) return false
     const coma = this.i
     if (this.texto[coma] !== ',')
-      this.fallar(`Se esperaba "," o "${cierre}" y se halló ${this.hallado()}: revisa comas, comillas y cierres`)
+      this.fallar(`Se esperaba "," o "${cierre}" y se halló ${this.hallado()}: revise comas, comillas y cierres`)
     this.i++
-    if (this.cierra(cierre)) this.fallar(`Sobra la coma antes de "${cierre}": quítala`, coma)
+    if (this.cierra(cierre)) this.fallar(`Sobra la coma antes de "${cierre}": quítela`, coma)
     return true
   }
 
@@ -195,8 +195,8 @@ class Revision {
     const malo = this.texto.slice(i, i + 6)
     if (malo === '\\u0000') this.fallar('El carácter NUL (\\u0000) no se admite: quítalo', i)
     if (/^\\u[dD][89a-fA-F][\da-fA-F]{2}$/.test(malo))
-      this.fallar(`El escape ${malo} es medio carácter (un sustituto sin pareja): envía el carácter entero`, i)
-    return this.fallar('El escape no existe en JSON: usa \\" \\\\ \\/ \\b \\f \\n \\r \\t o \\u y cuatro cifras', i)
+      this.fallar(`El escape ${malo} es medio carácter (un sustituto sin pareja): envíe el carácter entero`, i)
+    return this.fallar('El escape no existe en JSON: use \\" \\\\ \\/ \\b \\f \\n \\r \\t o \\u y cuatro cifras', i)
   }
 
   private numero(): void {
@@ -207,10 +207,10 @@ class Revision {
     const exponente = (texto.charCodeAt(fin) | 0x20) === 0x65 && EXPONENTE.test(texto)
     if (exponente) fin = EXPONENTE.lastIndex
     if (fin === inicio || '0123456789.eE+-'.includes(texto[fin] ?? ' '))
-      this.fallar('El número está mal escrito: quita los ceros a la izquierda o completa sus dígitos', inicio)
+      this.fallar('El número está mal escrito: quite los ceros a la izquierda o complete sus dígitos', inicio)
     // Without an exponent only hundreds of digits overflow: the usual number is spared the conversion.
     if ((exponente || fin - inicio > 300) && !Number.isFinite(Number(texto.slice(inicio, fin))))
-      this.fallar('El número es demasiado grande: envía uno de magnitud menor que 1.8e308', inicio)
+      this.fallar('El número es demasiado grande: envíe uno de magnitud menor que 1.8e308', inicio)
     this.i = fin
   }
 

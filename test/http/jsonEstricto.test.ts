@@ -84,7 +84,7 @@ describe('leerJson refuses', () => {
     ['two commas', '[1,,2]', '«,»', 1, 4, '/1'],
     ['no comma', '{"a":1 "b":2}', 'Se esperaba "," o "}"', 1, 8, '/a'],
     ['crossed brackets', '[1}', 'Se esperaba "," o "]"', 1, 3, '/0'],
-    ['no colon', '{"a" 1}', 'pon ":"', 1, 6, '/a'],
+    ['no colon', '{"a" 1}', 'ponga ":"', 1, 6, '/a'],
     ['a key without quotes', '{"a":{b:1}}', 'entre comillas dobles', 1, 7, '/a'],
     ['single quotes', "{'a':1}", "«'»", 1, 2, ''],
     ['a comment', '[1, // uno\n2]', '«/»', 1, 5, '/1'],
