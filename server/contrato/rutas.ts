@@ -7,7 +7,7 @@ import type { Autenticadores } from '../http/identidad.ts'
 import { metodoNoPermitido, responder, type Testigo } from '../http/problemas.ts'
 import type { Operacion } from './contrato.ts'
 import type { Handlers } from './tipos.ts'
-import type { Rechazo, Validacion } from './validacion.ts'
+import { bienEscrito, type Rechazo, type Validacion } from './validacion.ts'
 
 export interface Enlace {
   operaciones: readonly Operacion[]
@@ -32,6 +32,7 @@ export function enlazarRutas(app: Express, { operaciones, handlers, autenticador
         autenticar(operacion, autenticadores),
         admitirTipo(operacion),
         leerCuerpo(operacion),
+        exigirEnteros(operacion, deps.validacion),
         ...deps.validacion.middlewares,
         explicarRechazo(operacion, deps.validacion),
         exigirAlcance(operacion),
@@ -52,6 +53,16 @@ const marcar =
     // express-openapi-validator refuses HEAD; Node keeps the body of a HEAD answer to itself whatever we call it.
     if (req.method === 'HEAD') req.method = 'GET'
     next()
+  }
+
+const exigirEnteros =
+  (operacion: Operacion, validacion: Validacion): RequestHandler =>
+  (req, _res, next) => {
+    if (operacion.parametros.every((parametro) => bienEscrito(parametro, req.query[parametro.name]))) return next()
+    throw problemaDeFallas(
+      'parametro_invalido',
+      validacion.explicarParametros(operacion, { status: 400 }, { ...req.query, ...req.params }),
+    )
   }
 
 /** The validator's refusal → a 400 about parameters or a 422 about the body, with every fault in Spanish. */

@@ -4,7 +4,7 @@ import addFormats from 'ajv-formats'
 import type { RequestHandler } from 'express'
 import * as OpenApiValidator from 'express-openapi-validator'
 import { problemaDeFallas } from '../errores.ts'
-import type { Documento, Operacion, OperationId } from './contrato.ts'
+import type { Documento, Operacion, OperationId, Parametro } from './contrato.ts'
 import { explicar, explicarParametro } from './fallas.ts'
 import type { Falla } from './generado/tipos/index.ts'
 
@@ -90,6 +90,12 @@ export interface Rechazo {
   errors?: readonly { path: string; message?: string; errorCode?: string }[]
 }
 
+const ENTERO = /^-?(0|[1-9]\d{0,14})$/
+
+/** An integer is written as one. Ajv's coercion also takes `1e1`, `0x10` and, past every maximum, `Infinity`. */
+export const bienEscrito = ({ schema }: Parametro, valor: unknown) =>
+  schema.type !== 'integer' || typeof valor !== 'string' || ENTERO.test(valor)
+
 export function crearValidacion(
   original: Documento,
   operaciones: readonly Operacion[],
@@ -127,6 +133,7 @@ export function crearValidacion(
     const parametro = operacion.parametros.find(({ name }) => name === nombre)
     const valido =
       parametro &&
+      bienEscrito(parametro, valor) &&
       (valor === undefined ? !parametro.required : valor !== '' && deParametros.validate(parametro.schema, valor))
     return valido ? [] : [explicarParametro(nombre, parametro, valor, operacion.parametros, formatos)]
   }

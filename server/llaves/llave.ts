@@ -67,12 +67,12 @@ export async function buscarLlave(db: Db, id: string): Promise<FilaLlave | undef
 }
 
 const PREFIJO = 'llave_'
+const PUBLICO = new RegExp(`^${PREFIJO}([0-9A-Z]{${ID}})$`)
 
 /** The merchant key that a public id (`llave_…`) names. @throws Problema 404 */
 export async function exigirLlave(db: Db, publico: string): Promise<FilaLlave & { tipo: Modo; comercio_id: string }> {
-  const fila = publico.startsWith(PREFIJO)
-    ? await buscarLlave(db, publico.slice(PREFIJO.length).toUpperCase())
-    : undefined
+  const [, id] = PUBLICO.exec(publico) ?? []
+  const fila = id ? await buscarLlave(db, id) : undefined
   if (!fila || !esDeComercio(fila))
     throw new Problema('llave_desconocida', 'No hay ninguna llave con ese identificador.')
   return fila

@@ -93,6 +93,17 @@ describe('GET /api/v1/guias', () => {
     expect(todas).toEqual([c.guia, b.guia, a.guia])
   })
 
+  it.each(['Infinity', '1e999', '1e1', '0x10', '+5', ' 5', '5.0', '-0', 'NaN', '101', '0', ''])(
+    'refuses limite=%s',
+    async (limite) => {
+      const { llave } = await entorno.nuevoComercio()
+      const { status, cuerpo } = await entorno.pedir('GET', `/api/v1/guias?limite=${encodeURIComponent(limite)}`, {
+        llave,
+      })
+      expect([status, cuerpo.errores.map((e: { campo: string }) => e.campo)]).toEqual([400, ['limite']])
+    },
+  )
+
   it('names every fault of its parameters', async () => {
     const { llave } = await entorno.nuevoComercio()
     const { status, cuerpo } = await entorno.pedir(

@@ -87,6 +87,24 @@ describe('merchants and keys', () => {
     )
     expect((await entorno.operar('POST', '/llaves/llave_NADIE/rotar', {})).cuerpo.codigo).toBe('llave_desconocida')
     expect((await entorno.operar('POST', '/llaves/llave_NADIE/revocar')).cuerpo.codigo).toBe('llave_desconocida')
+    for (const raro of ['%00', '%F0%9F%92%A9', 'com_%00', 'llave_%00', 'x'.repeat(300), "'--"]) {
+      expect([raro, (await entorno.operar('GET', `/comercios/${raro}/llaves`)).status]).toEqual([
+        raro,
+        expect.toSatisfy((s) => s === 404 || s === 400),
+      ])
+      expect([raro, (await entorno.operar('POST', `/llaves/${raro}/revocar`)).status]).toEqual([
+        raro,
+        expect.toSatisfy((s) => s === 404 || s === 400),
+      ])
+      expect([raro, (await entorno.operar('GET', `/guias?comercio=${raro}`)).status]).toEqual([
+        raro,
+        expect.toSatisfy((s) => s === 200 || s === 400),
+      ])
+      expect([raro, (await entorno.operar('GET', `/mensajes?guia=${raro}`)).status]).toEqual([
+        raro,
+        expect.toSatisfy((s) => s === 404 || s === 400),
+      ])
+    }
     // An operator's key is none of a merchant's.
     const suya = leerLlave(entorno.llaveDeOperacion)!.id
     expect((await entorno.operar('POST', `/llaves/llave_${suya}/revocar`)).status).toBe(404)
