@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import pg from 'pg'
 import type { PrismaClient } from './contrato/generado/prisma/client.ts'
 
@@ -22,6 +22,15 @@ export interface Db {
 
 export const sentencia = (name: string, text: string): Sentencia => ({ name, text })
 
+const nombres = new Map<string, string>()
+
+/** A statement whose text depends on what is asked (few different ones): its name is its text's digest. */
+export function sentenciaDe(text: string): Sentencia {
+  const name = nombres.get(text) ?? hash('sha1', text)
+  nombres.set(text, name)
+  return { name, text }
+}
+
 export interface OpcionesDeDb {
   /** Connections of this process; 8 serve as well as 16 (measured), 4 cost a third. */
   conexiones?: number
@@ -43,16 +52,10 @@ export function abrirDb(url: string, { conexiones = 8, alFallar = () => {} }: Op
   })
   pool.on('error', alFallar)
   let prisma: Promise<PrismaClient> | undefined
-  const nombres = new Map<string, string>()
-  const nombrar = ({ sql }: { sql: string }) => {
-    const nombre = nombres.get(sql) ?? createHash('sha1').update(sql).digest('hex')
-    nombres.set(sql, nombre)
-    return nombre
-  }
   return {
     pool,
     prisma: () => {
-      prisma ??= cargarPrisma(pool, nombrar)
+      prisma ??= cargarPrisma(pool)
       return prisma
     },
     async consultar<Fila>({ name, text }: Sentencia, valores: readonly unknown[]) {
@@ -66,14 +69,13 @@ export function abrirDb(url: string, { conexiones = 8, alFallar = () => {} }: Op
   }
 }
 
-async function cargarPrisma(
-  pool: pg.Pool,
-  statementNameGenerator: (consulta: { sql: string }) => string,
-): Promise<PrismaClient> {
+async function cargarPrisma(pool: pg.Pool): Promise<PrismaClient> {
   const [{ PrismaPg }, { PrismaClient: Cliente }] = await Promise.all([
     import('@prisma/adapter-pg'),
     import('./contrato/generado/prisma/client.ts'),
   ])
+  // Without names nothing of Prisma's is prepared.
+  const adapter = new PrismaPg(pool, { statementNameGenerator: ({ sql }) => sentenciaDe(sql).name })
   // Its long messages quote the arguments, which have no place in a log.
-  return new Cliente({ errorFormat: 'minimal', adapter: new PrismaPg(pool, { statementNameGenerator }) })
+  return new Cliente({ errorFormat: 'minimal', adapter })
 }

@@ -1,4 +1,4 @@
-import type { NextFunction, Request, Response } from 'express'
+import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { Operacion } from './contrato.ts'
 import type { Validacion } from './validacion.ts'
 
@@ -27,12 +27,12 @@ async function comprobar(operacion: Operacion, validacion: Validacion): Promise<
     body: operacion.tipos[0] ? { __autocomprobacion: 1 } : undefined,
     app: { enabled: () => false, param: () => {} },
   } as unknown as Request
-  if ((await estadoDelRechazo(req, validacion)) !== 400) {
+  if ((await estadoDelRechazo(req, validacion.validar(operacion))) !== 400) {
     throw new Error(`self-check: a known-bad request to ${operacion.id} would pass validation`)
   }
 }
 
-async function estadoDelRechazo(req: Request, { middlewares }: Validacion): Promise<number | undefined> {
+async function estadoDelRechazo(req: Request, middlewares: readonly RequestHandler[]): Promise<number | undefined> {
   for (const middleware of middlewares) {
     const error = await new Promise<unknown>((resolve) => {
       try {

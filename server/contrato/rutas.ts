@@ -33,7 +33,7 @@ export function enlazarRutas(app: Express, { operaciones, handlers, autenticador
         admitirTipo(operacion),
         leerCuerpo(operacion),
         exigirEnteros(operacion, deps.validacion),
-        ...deps.validacion.middlewares,
+        ...deps.validacion.validar(operacion),
         explicarRechazo(operacion, deps.validacion),
         exigirAlcance(operacion),
         ejecutar(operacion, handlers, deps, testigo),

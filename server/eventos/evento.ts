@@ -3,7 +3,7 @@ import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../contrato/ge
 import type { Cursores } from '../cursor.ts'
 import { type Db, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
-import type { FilaGuia } from '../guias/guia.ts'
+import { type Ambito, desconocida, exigirCodigo, type FilaGuia } from '../guias/guia.ts'
 import { type Paginacion, paginar } from '../pagina.ts'
 
 /** A row of `evento`; columns carry the contract's names. */
@@ -53,25 +53,55 @@ export function presentarEvento(fila: FilaEvento): Evento {
   }
 }
 
-const PAGINA = sentencia(
-  'eventos.pagina',
-  `select * from evento where comercio_id = $1 and modo = $2 and guia_id = $3 and secuencia > $4
-   order by secuencia limit $5`,
+const GUIA_CON_EVENTOS = sentencia(
+  'eventos.guiaConEventos',
+  `select g.*, c.comercio, coalesce((
+     select json_agg(e order by e.secuencia) from (
+       select * from evento where comercio_id = g.comercio_id and modo = g.modo and guia_id = g.id and secuencia > $4
+       order by secuencia limit $5) e), '[]') as eventos
+   from guia_indice i
+   join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
+   join comercio c on c.id = g.comercio_id
+   where i.guia = $1 and ($2::uuid is null or (i.comercio_id = $2 and i.modo = $3))`,
 )
 
-/** A page of a guide's history, oldest first. One cursor serves the detail and the history alone. */
-export function paginaDeEventos(
+/** As JSON brings it: instants are texts. */
+type EventoEnJson = Omit<FilaEvento, 'ocurrido_en' | 'registrado_en'> & { ocurrido_en: string; registrado_en: string }
+
+/**
+ * A guide and a page of its history, oldest first, in one statement. One cursor serves the detail and the history alone.
+ * @throws Problema 404 as `buscarGuia` does
+ */
+export async function leerConEventos(
   { db, cursores }: { db: Db; cursores: Cursores },
-  guia: FilaGuia,
+  ambito: Ambito,
+  codigo: string,
   paginacion: Paginacion = {},
-): Promise<PaginaDeEventos> {
-  const ambito = { operacion: 'eventosDeGuia', dueno: `${guia.comercio_id}:${guia.modo}`, filtros: { guia: guia.guia } }
-  return paginar(cursores, ambito, paginacion, {
-    leer: (despues, cuantas) =>
-      db.consultar<FilaEvento>(PAGINA, [guia.comercio_id, guia.modo, guia.id, despues?.[0] ?? 0, cuantas]),
+): Promise<{ guia: FilaGuia & { comercio: string }; eventos: PaginaDeEventos }> {
+  const guia = exigirCodigo(ambito, codigo)
+  const [comercioId, modo] = ambito === 'todos' ? [null, null] : [ambito.comercioId, ambito.modo]
+  const dueno = ambito === 'todos' ? 'operador' : `${comercioId}:${modo}`
+  let fila: (FilaGuia & { comercio: string; eventos: EventoEnJson[] }) | undefined
+  const eventos = await paginar(cursores, { operacion: 'eventosDeGuia', dueno, filtros: { guia } }, paginacion, {
+    async leer(despues, cuantas): Promise<FilaEvento[]> {
+      const leidas = await db.consultar<NonNullable<typeof fila>>(GUIA_CON_EVENTOS, [
+        guia,
+        comercioId,
+        modo,
+        despues?.[0] ?? 0,
+        cuantas,
+      ])
+      fila = leidas[0] ?? desconocida(ambito)
+      return fila.eventos.map((e) => ({
+        ...e,
+        ocurrido_en: new Date(e.ocurrido_en),
+        registrado_en: new Date(e.registrado_en),
+      }))
+    },
     posicion: ({ secuencia }) => [secuencia],
     presentar: presentarEvento,
   })
+  return { guia: fila!, eventos }
 }
 
 const POR_IDEMPOTENCIA = sentencia(

@@ -151,25 +151,21 @@ const BUSCAR = sentencia(
    where i.guia = $1 and ($2::uuid is null or (i.comercio_id = $2 and i.modo = $3))`,
 )
 
-const desconocida = (ambito: Ambito) =>
-  new Problema(
-    'guia_desconocida',
-    ambito === 'todos'
-      ? 'No hay ninguna guía con ese identificador.'
-      : 'No hay ninguna guía con ese identificador en el modo de esta llave.',
-  )
+/** @throws Problema 404: unknown, malformed and another merchant's are the same answer. */
+export function desconocida(ambito: Ambito): never {
+  const donde = ambito === 'todos' ? '' : ' en el modo de esta llave'
+  throw new Problema('guia_desconocida', `No hay ninguna guía con ese identificador${donde}.`)
+}
 
-/**
- * The guide that `codigo` names, as typed by a person, and whose it is.
- * @throws Problema 404: unknown, malformed and another merchant's are the same answer.
- */
+/** What a person typed → the code that may name a guide. @throws Problema 404 */
+export const exigirCodigo = (ambito: Ambito, codigo: string): string =>
+  normalizarCodigoDeGuia(codigo) ?? desconocida(ambito)
+
+/** The guide that `codigo` names, as typed by a person, and whose it is. @throws Problema 404 */
 export async function buscarGuia(db: Db, ambito: Ambito, codigo: string): Promise<FilaGuia & { comercio: string }> {
-  const guia = normalizarCodigoDeGuia(codigo)
-  if (!guia) throw desconocida(ambito)
   const de = ambito === 'todos' ? [null, null] : [ambito.comercioId, ambito.modo]
-  const [fila] = await db.consultar<FilaGuia & { comercio: string }>(BUSCAR, [guia, ...de])
-  if (!fila) throw desconocida(ambito)
-  return fila
+  const [fila] = await db.consultar<FilaGuia & { comercio: string }>(BUSCAR, [exigirCodigo(ambito, codigo), ...de])
+  return fila ?? desconocida(ambito)
 }
 
 /** A page of guides, for the merchant's list and the operator's search. */

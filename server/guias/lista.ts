@@ -1,7 +1,7 @@
 import { menorId } from '../codigos.ts'
 import type { Estado, Modo } from '../contrato/generado/tipos/index.ts'
 import type { Cursores } from '../cursor.ts'
-import type { Db } from '../db.ts'
+import { type Db, sentenciaDe } from '../db.ts'
 import { problemaDeFallas } from '../errores.ts'
 import { leerInstante } from '../formatos.ts'
 import { type Paginacion, paginar } from '../pagina.ts'
@@ -59,23 +59,18 @@ function leer(db: Db, filtros: Filtros, antesDe: string | undefined, cuantas: nu
   if (filtros.creado_desde) condiciones.push(`id >= ${$(menorId(instante(filtros.creado_desde)))}`)
   if (filtros.creado_hasta) condiciones.push(`id < ${$(menorId(instante(filtros.creado_hasta)))}`)
   if (antesDe) condiciones.push(`id < ${$(antesDe)}`)
-  const pagina = (mas: string[]) =>
-    `select * from guia where ${[...condiciones, ...mas].join(' and ') || 'true'} order by id desc limit ${limite}`
   const limite = $(cuantas)
-  const guias = filtros.estado
-    ? `select x.* from unnest(${$(filtros.estado)}::text[]) as e(estado) cross join lateral (${pagina(['guia.estado = e.estado'])}) x order by x.id desc limit ${limite}`
-    : pagina([])
+  const [unico, ...otros] = filtros.estado ?? []
+  if (unico && otros.length === 0) condiciones.push(`estado = ${$(unico)}`)
+  const porEstado = otros.length > 0
+  const todas = porEstado ? [...condiciones, 'guia.estado = e.estado'] : condiciones
+  const pagina = `select * from guia where ${todas.join(' and ') || 'true'} order by id desc limit ${limite}`
+  const guias = porEstado
+    ? `select x.* from unnest(${$(filtros.estado)}::text[]) as e(estado) cross join lateral (${pagina}) x
+       order by x.id desc limit ${limite}`
+    : pagina
   const text = `select g.*, c.comercio from (${guias}) g join comercio c on c.id = g.comercio_id order by g.id desc`
-  // Few combinations of filters are in use, so each text is prepared under its own name.
-  return db.consultar<FilaDeLista>(
-    {
-      name: `guias.lista.${Object.keys(filtros)
-        .filter((f) => filtros[f as keyof Filtros] !== undefined)
-        .join('.')}.${antesDe ? 'cursor' : ''}`,
-      text,
-    },
-    valores,
-  )
+  return db.consultar<FilaDeLista>(sentenciaDe(text), valores)
 }
 
 const instante = (texto: string) => leerInstante(texto)!

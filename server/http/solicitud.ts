@@ -38,6 +38,7 @@ export function identificarSolicitud(log: Log, nuevoId: () => string) {
     res.setHeader('X-Request-Id', solicitud.id)
     res.setHeader('Content-Language', 'es')
     res.once('close', () => {
+      if (res.statusCode < 500 && !log.isLevelEnabled('info')) return
       const { operacion, identidad, error } = solicitud
       const linea = {
         id_solicitud: solicitud.id,
