@@ -12,12 +12,16 @@ interface ErrorVisible {
   causa?: ErrorVisible
 }
 
+/** An Error, or what a library passes in its place. */
+const esError = (error: unknown): error is Error & { code?: unknown; constraint?: unknown } =>
+  typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string'
+
 /** Of an error only what cannot hold a merchant's data: PostgreSQL's `detail` and `where` quote whole rows. */
 function mostrarError(error: unknown, nivel = 0): ErrorVisible {
-  if (!(error instanceof Error)) return { tipo: typeof error, mensaje: String(error).slice(0, 200) }
-  const { code, constraint } = error as { code?: unknown; constraint?: unknown }
+  if (!esError(error)) return { tipo: typeof error, mensaje: String(error).slice(0, 200) }
+  const { code, constraint } = error
   return {
-    tipo: error.name,
+    tipo: error.name ?? 'object',
     mensaje: error.message,
     ...(code === undefined ? {} : { codigo: code }),
     ...(constraint === undefined ? {} : { restriccion: constraint }),
