@@ -5,10 +5,10 @@ import { clavesDeLaCasa } from '../server/claves.ts'
 import { crearComercio } from '../server/comercios/crear.ts'
 import { listarComercios } from '../server/comercios/listar.ts'
 import { ErrorConfig, leerConfig } from '../server/config.ts'
-import type { Alcance, Modo } from '../server/contrato/generado/tipos/index.ts'
+import type { Alcance, LlaveCreada, Modo } from '../server/contrato/generado/tipos/index.ts'
 import { abrirDb } from '../server/db.ts'
 import type { Deps } from '../server/deps.ts'
-import { Problema } from '../server/errores.ts'
+import { explicarBase, Problema } from '../server/errores.ts'
 import { crearLlave } from '../server/llaves/crear.ts'
 import { listarLlaves } from '../server/llaves/listar.ts'
 import { revocarLlave } from '../server/llaves/revocar.ts'
@@ -35,12 +35,23 @@ Usa la misma base que el servicio (DATABASE_URL, o la embebida de DATA_DIR), est
 class ErrorDeUso extends Error {}
 
 const OPCIONES = ['nombre', 'comercio', 'modo', 'alcances', 'vence', 'llave', 'solapamiento'] as const
-type Opciones = Partial<Record<(typeof OPCIONES)[number], string>>
+type Opcion = (typeof OPCIONES)[number]
+type Opciones = Partial<Record<Opcion, string>>
 
-const exigir = (opciones: Opciones, nombre: keyof Opciones): string => {
-  const valor = opciones[nombre]?.trim()
-  if (!valor) throw new ErrorDeUso(`Falta --${nombre}.`)
-  return valor
+interface Comando {
+  exige: readonly Opcion[]
+  admite?: readonly Opcion[]
+  /** `llaves revocar llave_…` reads as well as `--llave llave_…`. */
+  objeto?: Opcion
+  ejecutar: (deps: Deps, opciones: Opciones) => Promise<unknown>
+}
+
+/** Which option a field of the operation came from. */
+const DE_CAMPO: Record<string, Opcion> = { vence_en: 'vence', solapamiento_horas: 'solapamiento' }
+const DE_CODIGO: Record<string, Opcion> = {
+  comercio_desconocido: 'comercio',
+  llave_desconocida: 'llave',
+  llave_inactiva: 'llave',
 }
 
 /** The operations' own handlers do the work, so that the console and the API can't drift apart. */
@@ -63,79 +74,120 @@ async function todas<Dato>(
   return datos
 }
 
-const COMANDOS: Record<string, (deps: Deps, opciones: Opciones) => Promise<unknown>> = {
-  async 'comercios crear'(deps, opciones) {
-    const body = { nombre: exigir(opciones, 'nombre') }
-    deps.validacion.exigirCuerpo('crearComercio', body)
-    return (await crearComercio({ path: undefined, query: undefined, body }, comoOperador(deps))).body
+/** The members that the console's interface fixes for a new key. */
+const nueva = ({ creado_en: _1, revocada_en: _2, ...llave }: LlaveCreada) => llave
+
+const COMANDOS: Record<string, Comando> = {
+  'comercios crear': {
+    exige: ['nombre'],
+    async ejecutar(deps, { nombre = '' }) {
+      const body = { nombre }
+      deps.validacion.exigirCuerpo('crearComercio', body)
+      return (await crearComercio({ path: undefined, query: undefined, body }, comoOperador(deps))).body
+    },
   },
-  'comercios listar': (deps) =>
-    todas(async (cursor) => {
-      const query = { limite: 100, ...(cursor ? { cursor } : {}) }
-      return (await listarComercios({ path: undefined, query, body: undefined }, comoOperador(deps))).body as never
-    }),
-  async 'llaves crear'(deps, opciones) {
-    const body = {
-      modo: exigir(opciones, 'modo') as Modo,
-      ...(opciones.alcances ? { alcances: opciones.alcances.split(',').map((a) => a.trim()) as Alcance[] } : {}),
-      ...(opciones.vence ? { vence_en: opciones.vence } : {}),
-    }
-    deps.validacion.exigirCuerpo('crearLlave', body)
-    return (
-      await crearLlave({ path: { comercio: exigir(opciones, 'comercio') }, query: undefined, body }, comoOperador(deps))
-    ).body
+  'comercios listar': {
+    exige: [],
+    ejecutar: (deps) =>
+      todas(async (cursor) => {
+        const query = { limite: 100, ...(cursor ? { cursor } : {}) }
+        return (await listarComercios({ path: undefined, query, body: undefined }, comoOperador(deps))).body as never
+      }),
   },
-  'llaves listar': (deps, opciones) =>
-    todas(async (cursor) => {
-      const query = { limite: 100, ...(cursor ? { cursor } : {}) }
-      const path = { comercio: exigir(opciones, 'comercio') }
-      return (await listarLlaves({ path, query, body: undefined }, comoOperador(deps))).body as never
-    }),
-  async 'llaves rotar'(deps, opciones) {
-    const body = opciones.solapamiento === undefined ? {} : { solapamiento_horas: Number(opciones.solapamiento) }
-    deps.validacion.exigirCuerpo('rotarLlave', body)
-    return (
-      await rotarLlave({ path: { llave: exigir(opciones, 'llave') }, query: undefined, body }, comoOperador(deps))
-    ).body
+  'llaves crear': {
+    exige: ['comercio', 'modo'],
+    admite: ['alcances', 'vence'],
+    async ejecutar(deps, { comercio = '', modo, alcances, vence }) {
+      const body = {
+        modo: modo as Modo,
+        ...(alcances === undefined ? {} : { alcances: alcances.split(',').map((a) => a.trim()) as Alcance[] }),
+        ...(vence === undefined ? {} : { vence_en: vence }),
+      }
+      deps.validacion.exigirCuerpo('crearLlave', body)
+      const creada = (await crearLlave({ path: { comercio }, query: undefined, body }, comoOperador(deps)))
+        .body as LlaveCreada
+      const { creado_en: _1, revocada_en: _2, ...llave } = creada
+      return llave
+    },
   },
-  'llaves revocar': async (deps, opciones) =>
-    (
-      await revocarLlave(
-        { path: { llave: exigir(opciones, 'llave') }, query: undefined, body: undefined },
-        comoOperador(deps),
+  'llaves listar': {
+    exige: ['comercio'],
+    objeto: 'comercio',
+    ejecutar: (deps, { comercio = '' }) =>
+      todas(async (cursor) => {
+        const query = { limite: 100, ...(cursor ? { cursor } : {}) }
+        return (await listarLlaves({ path: { comercio }, query, body: undefined }, comoOperador(deps))).body as never
+      }),
+  },
+  'llaves rotar': {
+    exige: ['llave'],
+    admite: ['solapamiento'],
+    objeto: 'llave',
+    async ejecutar(deps, { llave = '', solapamiento }) {
+      const horas = /^\d{1,6}$/.test(solapamiento ?? '') ? Number(solapamiento) : (solapamiento as unknown as number)
+      const body = solapamiento === undefined ? {} : { solapamiento_horas: horas }
+      deps.validacion.exigirCuerpo('rotarLlave', body)
+      return nueva(
+        (await rotarLlave({ path: { llave }, query: undefined, body }, comoOperador(deps))).body as LlaveCreada,
       )
-    ).body,
-  async 'operadores crear'(deps, opciones) {
-    const body = { nombre: exigir(opciones, 'nombre') }
-    deps.validacion.exigirCuerpo('crearComercio', body)
-    return crearOperador(deps.db, deps.nuevoId(), body.nombre.normalize('NFC'))
+    },
+  },
+  'llaves revocar': {
+    exige: ['llave'],
+    objeto: 'llave',
+    ejecutar: async (deps, { llave = '' }) =>
+      (await revocarLlave({ path: { llave }, query: undefined, body: undefined }, comoOperador(deps))).body,
+  },
+  'operadores crear': {
+    exige: ['nombre'],
+    async ejecutar(deps, { nombre = '' }) {
+      deps.validacion.exigirCuerpo('crearComercio', { nombre })
+      return crearOperador(deps.db, deps.nuevoId(), nombre.normalize('NFC'))
+    },
   },
 }
 
+/** All that can be said of a line before anything is opened. */
 function leerLinea(args: string[]) {
-  const opciones = Object.fromEntries(OPCIONES.map((nombre) => [nombre, { type: 'string' as const }]))
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: { ...opciones, json: { type: 'boolean' }, ayuda: { type: 'boolean' }, help: { type: 'boolean' } },
-  })
-  const [grupo = '', verbo = '', objeto, ...sobran] = positionals
+  const { values, positionals } = separar(args)
+  const [grupo = '', verbo = '', ...objetos] = positionals
   if (values.help || values.ayuda || grupo === '') return undefined
   const comando = COMANDOS[`${grupo} ${verbo}`]
   if (!comando) throw new ErrorDeUso(`No existe el comando «${`${grupo} ${verbo}`.trim()}».`)
-  if (sobran.length > 0) throw new ErrorDeUso(`Sobra «${sobran.join(' ')}».`)
-  const dadas = values as Opciones & { json?: boolean }
-  // `llaves revocar llave_…` reads as well as `--llave llave_…`.
-  return {
-    comando,
-    opciones: objeto ? { llave: objeto, comercio: objeto, ...dadas } : dadas,
-    json: dadas.json ?? false,
+  const { json, ayuda: _1, help: _2, ...dadas } = values
+  const opciones: Opciones = { ...dadas }
+  if (comando.objeto && objetos.length === 1 && opciones[comando.objeto] === undefined)
+    opciones[comando.objeto] = objetos.pop()!
+  if (objetos.length > 0) throw new ErrorDeUso(`Sobra «${objetos.join(' ')}».`)
+  for (const opcion of Object.keys(opciones) as Opcion[]) {
+    if (![...comando.exige, ...(comando.admite ?? [])].includes(opcion))
+      throw new ErrorDeUso(`«${grupo} ${verbo}» no lleva --${opcion}.`)
+  }
+  for (const opcion of comando.exige) if (opciones[opcion] === undefined) throw new ErrorDeUso(`Falta --${opcion}.`)
+  return { comando, opciones, json: json === true }
+}
+
+function separar(args: string[]) {
+  const textos = Object.fromEntries(OPCIONES.map((nombre) => [nombre, { type: 'string' }])) as Record<
+    Opcion,
+    { type: 'string' }
+  >
+  try {
+    const banderas = { json: { type: 'boolean' }, ayuda: { type: 'boolean' }, help: { type: 'boolean' } } as const
+    return parseArgs({ args, allowPositionals: true, options: { ...textos, ...banderas } })
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string }
+    const [opcion = '?'] = /--?[\w-]+/.exec(message) ?? []
+    if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw new ErrorDeUso(`No existe ${opcion}.`)
+    if (code === 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE') throw new ErrorDeUso(`El valor de ${opcion} falta o sobra.`)
+    throw error
   }
 }
 
 /** Opens the service's database; `cerrar` leaves it as it was found. */
 async function abrir(): Promise<{ deps: Deps; cerrar: () => Promise<void> }> {
   const config = leerConfig(process.env, process.cwd())
+  const contrato = await cargarContrato()
   const postgres =
     config.baseDeDatos.tipo === 'embebida'
       ? await tomarPostgres({ dataDir: config.dataDir, exclusivo: false })
@@ -143,7 +195,7 @@ async function abrir(): Promise<{ deps: Deps; cerrar: () => Promise<void> }> {
   const url = config.baseDeDatos.tipo === 'externa' ? config.baseDeDatos.url : postgres!.url
   await migrar(url)
   const db = abrirDb(url, { conexiones: 2 })
-  const deps = crearDeps(await cargarContrato(), {
+  const deps = crearDeps(contrato, {
     db,
     log: crearLog('silent'),
     masterKeys: config.masterKeys ?? (await clavesDeLaCasa(config.dataDir)),
@@ -167,18 +219,22 @@ function mostrar(resultado: unknown, json: boolean) {
 }
 
 function explicar(error: unknown): { texto: string; codigo: number } {
-  if (error instanceof ErrorDeUso || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS')) {
-    return { texto: `${(error as Error).message}\n\n${AYUDA}`, codigo: 2 }
-  }
+  if (error instanceof ErrorDeUso) return { texto: `${error.message}\n\n${AYUDA}`, codigo: 2 }
   if (error instanceof Problema) {
-    const fallas = (error.detalles.errores ?? []).map(
-      ({ campo, mensaje }) => `\n  ${campo.replace(/^\//, '')}: ${mensaje}`,
-    )
-    return { texto: error.message + fallas.join(''), codigo: 1 }
+    const fallas = (error.detalles.errores ?? []).map(({ campo, mensaje }) => {
+      const [, nombre = ''] = campo.split('/')
+      return `--${DE_CAMPO[nombre] ?? nombre}: ${mensaje}`
+    })
+    const opcion = DE_CODIGO[error.codigo]
+    return {
+      texto: fallas.length > 0 ? fallas.join('\n') : `${opcion ? `--${opcion}: ` : ''}${error.message}`,
+      codigo: 1,
+    }
   }
-  if (error instanceof ErrorConfig || error instanceof ErrorPostgresEmbebido || error instanceof ErrorDeMigracion)
-    return { texto: error.message, codigo: 1 }
-  return { texto: error instanceof Error ? (error.stack ?? error.message) : String(error), codigo: 1 }
+  const conocido =
+    error instanceof ErrorConfig || error instanceof ErrorPostgresEmbebido || error instanceof ErrorDeMigracion
+  const texto = conocido ? error.message : explicarBase(error)
+  return { texto: texto ?? (error instanceof Error ? (error.stack ?? error.message) : String(error)), codigo: 1 }
 }
 
 let cerrar = async () => {}
@@ -188,7 +244,7 @@ try {
   else {
     const abierto = await abrir()
     cerrar = abierto.cerrar
-    mostrar(await linea.comando(abierto.deps, linea.opciones), linea.json)
+    mostrar(await linea.comando.ejecutar(abierto.deps, linea.opciones), linea.json)
   }
 } catch (error) {
   const { texto, codigo } = explicar(error)

@@ -3,7 +3,7 @@
  * `npm run demo` prints what happened in one screen and exits with 1 unless all of it did; CI runs it as a test.
  */
 import { readFileSync } from 'node:fs'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { styleText } from 'node:util'
@@ -155,7 +155,8 @@ async function seguir(api: Guias) {
       porTipo.set(tipo, (porTipo.get(tipo) ?? 0) + 1)
     }
   }
-  console.log(`  ${[...porTipo].map(([tipo, n]) => `${tipo} ${n}`).join(' · ')}`)
+  const tipos = [...porTipo].map(([tipo, n]) => `${tipo} ${n}`)
+  for (let i = 0; i < tipos.length; i += 4) console.log(`  ${tipos.slice(i, i + 4).join(' · ')}`)
   const total = [...porTipo.values()].reduce((a, b) => a + b, 0)
   comprobar(
     `${total} eventos, ninguno dos veces; un mensaje por cada guía sin destino`,
@@ -164,6 +165,8 @@ async function seguir(api: Guias) {
 }
 
 const dataDir = await mkdtemp(join(tmpdir(), 'guias-demo-'))
+// Where root starts it, PostgreSQL's own user must be able to get in.
+await chmod(dataDir, 0o755)
 const config = leerConfig({ DATA_DIR: dataDir, PORT: '0' }, process.cwd())
 const servicio = await iniciarServicio(config, crearLog('error'))
 try {

@@ -175,18 +175,23 @@ async function generarSdk() {
   await exigir('sdk/dist/index.js')
 }
 
+/** Pictures that Redoc's footer would fetch from elsewhere. */
+const AJENAS = /https:\/\/cdn\.redoc\.ly\/redoc\/logo-mini(?:-full)?\.svg/g
+
 /** One offline page; its inline scripts are named by hash, so the page's CSP needs no 'unsafe-inline' for scripts. */
 async function generarDocumentacion() {
-  const pagina = new URL('documentacion.html', carpeta)
+  const pagina = fileURLToPath(new URL('documentacion.html', carpeta))
   await correr('redocly', [
     'build-docs',
     'comercios',
     '--output',
-    pagina.pathname,
+    pagina,
     '--inlineBundle',
-    '--openapi.disableTelemetry=true',
+    '--template',
+    'server/paginas/docs/plantilla.hbs',
   ])
-  const html = await readFile(pagina, 'utf8')
+  const html = (await readFile(pagina, 'utf8')).replace(AJENAS, 'data:,')
+  await escribir('documentacion.html', html)
   const hashes = [...html.matchAll(/<script(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(
     ([, codigo]) =>
       `'sha256-${createHash('sha256')

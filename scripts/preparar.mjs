@@ -63,7 +63,14 @@ const deseado = () => ({
   instalado: createHash('sha256')
     .update(readFileSync(en('package-lock.json')))
     .digest('hex'),
-  contrato: huella(['openapi', 'prisma/schema.prisma', 'redocly.yaml', 'scripts/generar.ts', 'sdk']),
+  contrato: huella([
+    'openapi',
+    'prisma/schema.prisma',
+    'redocly.yaml',
+    'scripts/generar.ts',
+    'server/paginas/docs/plantilla.hbs',
+    'sdk',
+  ]),
   servidor: huella(['server']),
 })
 

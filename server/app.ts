@@ -1,4 +1,5 @@
-import express, { type Express } from 'express'
+import type { RequestListener } from 'node:http'
+import express from 'express'
 import helmet from 'helmet'
 import { crearGeneradorDeIds, nuevoCodigoDeGuia } from './codigos.ts'
 import { autocomprobar } from './contrato/autocomprobacion.ts'
@@ -11,6 +12,7 @@ import type { Deps, Salud } from './deps.ts'
 import { FORMATOS } from './formatos.ts'
 import { crearEscritura } from './guias/escritura.ts'
 import { handlers } from './handlers.ts'
+import { conDestinoNormal, exigirDestino } from './http/destino.ts'
 import { presentarProblemas, rutaDesconocida, type Testigo } from './http/problemas.ts'
 import { identificarSolicitud } from './http/solicitud.ts'
 import { crearAutenticadores } from './llaves/autenticadores.ts'
@@ -62,8 +64,8 @@ export function crearDeps(
   }
 }
 
-/** The service as an Express app that doesn't listen. */
-export function crearApp({ operaciones }: Contrato, deps: Deps, testigo?: Testigo): Express {
+/** The service as an Express app that doesn't listen, ready to be given to a server. */
+export function crearApp({ operaciones }: Contrato, deps: Deps, testigo?: Testigo): RequestListener {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -74,9 +76,10 @@ export function crearApp({ operaciones }: Contrato, deps: Deps, testigo?: Testig
       contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
     }),
   )
+  app.use(exigirDestino)
   servirDocumentacion(app)
   enlazarRutas(app, { operaciones, handlers, autenticadores: crearAutenticadores(deps.db, deps.reloj), deps, testigo })
   app.use(rutaDesconocida)
   app.use(presentarProblemas(testigo))
-  return app
+  return conDestinoNormal(app)
 }

@@ -38,18 +38,21 @@ export interface OpcionesDeDb {
   alFallar?: (error: Error) => void
 }
 
-export function abrirDb(url: string, { conexiones = 8, alFallar = () => {} }: OpcionesDeDb = {}): Db {
-  const pool = new pg.Pool({
+/** No request may hold a connection for ever: the server stops a long statement, the client gives a dead server up. */
+export const abrirPool = (url: string, max: number, application_name: string) =>
+  new pg.Pool({
     connectionString: url,
-    max: conexiones,
+    max,
+    application_name,
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
-    application_name: `guias pid=${process.pid}`,
-    // No request may hold a connection for ever: the statement is stopped by the server, a dead server by the client.
-    statement_timeout: 15_000,
-    query_timeout: 20_000,
+    statement_timeout: 7_000,
+    query_timeout: 8_000,
   })
+
+export function abrirDb(url: string, { conexiones = 8, alFallar = () => {} }: OpcionesDeDb = {}): Db {
+  const pool = abrirPool(url, conexiones, `guias pid=${process.pid}`)
   pool.on('error', alFallar)
   let prisma: Promise<PrismaClient> | undefined
   return {

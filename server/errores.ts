@@ -110,3 +110,13 @@ export function traducirError(error: unknown): Problema {
   const detail = 'Falló algo nuestro. Repita la solicitud; si insiste, escríbanos con el id_solicitud.'
   return new Problema('error_interno', detail, { cause: error })
 }
+
+/** Why a database can't be used, in words for whoever named it; undefined: that isn't what went wrong. */
+export function explicarBase(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined
+  const { code } = error as { code?: unknown }
+  const suyo =
+    esPasajero(error) || (typeof code === 'string' && /^(28|3D|42501)/.test(code)) || /timeout/i.test(error.message)
+  if (!suyo) return undefined
+  return `No se puede usar la base de datos de DATABASE_URL: ${error.message || String(code)}. Revise la dirección, el usuario, la clave y que el servidor esté en marcha.`
+}

@@ -14,7 +14,9 @@ export function leerInstante(texto: string): Date | undefined {
   const bisiesto = mes === 2 && ano % 4 === 0 && (ano % 100 !== 0 || ano % 400 === 0)
   if (mes < 1 || mes > 12 || dia < 1 || dia > DIAS[mes - 1]! + (bisiesto ? 1 : 0)) return undefined
   const instante = new Date(texto.toUpperCase().replace(/:60(?=[.Z+-])/, ':59'))
-  return Number.isNaN(instante.getTime()) ? undefined : instante
+  // In UTC, too, it must be an instant that RFC 3339 can write, and after computers began to count.
+  const ms = instante.getTime()
+  return ms >= 0 && ms <= Date.UTC(9999, 11, 31, 23, 59, 59, 999) ? instante : undefined
 }
 
 const errorDeEnlace = (texto: string): string | undefined => {

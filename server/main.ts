@@ -12,23 +12,23 @@ const { crearLog } = await import('./log.ts')
 try {
   const config = leerConfig(process.env, process.cwd())
   const log = crearLog(config.logLevel)
-  const servicio = await iniciarServicio(config, log, (linea) => process.stdout.write(`${linea}\n`))
-  const parar = () => {
-    servicio.detener().then(
-      () => process.exit(0),
-      (err) => {
-        log.fatal({ err }, 'stop failed')
-        process.exit(1)
-      },
-    )
+  let parando = false
+  const iniciado = iniciarServicio(config, log, (linea) => void (parando || process.stdout.write(`${linea}\n`)))
+  // Asked to stop while it starts, it stops as soon as it has started: what is half made can't be undone any sooner.
+  const parar = async () => {
+    parando = true
+    const servicio = await iniciado.catch(() => undefined)
+    await servicio?.detener()
+    process.exit(0)
   }
-  // npm passes a terminal's Ctrl-C on, so it comes twice: stopping again is the same stop.
-  for (const senal of ['SIGINT', 'SIGTERM'] as const) process.on(senal, parar)
+  // A terminal's Ctrl-C, its closing, a supervisor. npm passes signals on, so some come twice: it is the same stop.
+  for (const senal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(senal, parar)
   if (process.env.npm_lifecycle_event) {
     // npm runs us in a shell that dies of a SIGTERM without passing it on: who is left without that shell stops.
     const shell = process.ppid
     setInterval(() => process.ppid !== shell && parar(), 250).unref()
   }
+  await iniciado
 } catch (error) {
   if (!(error instanceof ErrorConfig || error instanceof ErrorDeArranque)) throw error
   process.stderr.write(`${error.message}\n`)

@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { PgBoss } from 'pg-boss'
 import { cargarContrato, crearApp, crearDeps } from './app.ts'
 import { clavesDeLaCasa } from './claves.ts'
 import type { Config } from './config.ts'
-import { abrirDb, type Db } from './db.ts'
+import { abrirDb, abrirPool, type Db } from './db.ts'
 import { asegurarDemo } from './demo.ts'
 import type { Salud } from './deps.ts'
-import { noDisponible } from './errores.ts'
+import { explicarBase, noDisponible, Problema } from './errores.ts'
+import { ErrorDeFlujo, exigirFlujoVigente } from './eventos/flujo.ts'
 import type { Testigo } from './http/problemas.ts'
 import type { Log } from './log.ts'
 import { ErrorDeMigracion, migrar } from './migraciones.ts'
@@ -28,7 +30,7 @@ export class ErrorDeArranque extends Error {
 }
 
 /** How long a stop goes on accepting, and then waits for the requests under way, in milliseconds. */
-const DESPEDIDA = 3_000
+const DESPEDIDA = 2_500
 const PLAZO_DE_DRENAJE = 20_000
 
 type Fase = 'arrancando' | 'listo' | 'deteniendo'
@@ -56,7 +58,7 @@ export async function iniciarServicio(
   try {
     let fase: Fase = 'arrancando'
     let atender: RequestListener = arrancando
-    const enCurso = new Set<object>()
+    const enCurso = new Set<ServerResponse>()
     const servidor = createServer(
       { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 },
       (req, res) => {
@@ -66,6 +68,12 @@ export async function iniciarServicio(
         atender(req, res)
       },
     )
+    const conexiones = new Set<object>()
+    servidor.on('connection', (socket) => {
+      conexiones.add(socket)
+      socket.once('close', () => conexiones.delete(socket))
+    })
+    servidor.on('clientError', rechazarIlegible)
     // The port first: if it is taken, nothing else is touched.
     const local = await escuchar(servidor, config)
     const url = config.publicUrl ?? local
@@ -82,20 +90,20 @@ export async function iniciarServicio(
     for (const aviso of avisos) consola(aviso)
     const db = abrirDb(databaseUrl, { alFallar: (err) => log.warn({ err }, 'idle connection lost') })
     deshacer.push(() => db.cerrar())
+    await exigirFlujoVigente(db)
     if (migraciones.length > 0) log.info({ migraciones }, 'migrated')
 
-    const boss = new PgBoss({
-      connectionString: databaseUrl,
-      max: 3,
-      schedule: false,
-      application_name: `guias cola pid=${process.pid}`,
-    })
+    const cola = abrirPool(databaseUrl, 3, `guias cola pid=${process.pid}`)
+    cola.on('error', (err) => log.warn({ err }, 'idle connection lost'))
+    deshacer.push(() => cola.end())
+    // pg-boss's own pool would wait for ever for a connection that is half open.
+    const boss = new PgBoss({ db: { executeSql: (text, values) => cola.query(text, values) }, schedule: false })
     boss.on('error', (err) => log.warn({ err }, 'queue'))
     await boss.start()
     let trabajadores: Trabajadores | undefined
     const salud = async (): Promise<Salud> => {
       const base_de_datos = await responde(db)
-      const estado = { base_de_datos, cola: base_de_datos && trabajadores !== undefined, migraciones: true }
+      const estado = { base_de_datos, cola: base_de_datos && (trabajadores?.late() ?? false), migraciones: true }
       return { ok: fase === 'listo' && estado.base_de_datos && estado.cola, ...estado }
     }
     const deps = crearDeps(contrato, {
@@ -119,10 +127,12 @@ export async function iniciarServicio(
     let detencion: Promise<void> | undefined
     const detener = async () => {
       fase = 'deteniendo'
-      servidor.closeIdleConnections()
-      // Still listening for a while, so that whoever asks /readyz is told and looks elsewhere; every answer closes its connection.
-      await hasta(() => enCurso.size === 0, DESPEDIDA)
+      for (const res of enCurso) if (!res.headersSent) res.setHeader('Connection', 'close')
+      // Whoever has a connection open may be sending just now, and whoever asks /readyz should find out: it goes on
+      // accepting for a while, each answer closes its connection, and what is left after that has been idle all along.
+      await hasta(() => conexiones.size === 0, DESPEDIDA)
       servidor.close()
+      servidor.closeIdleConnections()
       await hasta(() => enCurso.size === 0, PLAZO_DE_DRENAJE)
       await deshacerTodo()
     }
@@ -159,6 +169,23 @@ const arrancando: RequestListener = (req, res) => {
     ...(status === 503 ? { 'Retry-After': '1' } : {}),
   })
   res.end(JSON.stringify(cuerpo))
+}
+
+/** What Node itself refuses before there is a request: unreadable or oversized headers, a client that is too slow. */
+function rechazarIlegible(error: NodeJS.ErrnoException, socket: Duplex) {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const [estado, detalle] = ILEGIBLES[error.code ?? ''] ?? ['400 Bad Request', 'La solicitud no es HTTP legible.']
+  const cuerpo = JSON.stringify({
+    ...new Problema('parametro_invalido', detalle).presentar(randomUUID()),
+    status: Number(estado.slice(0, 3)),
+  })
+  socket.end(
+    `HTTP/1.1 ${estado}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(cuerpo)}\r\nConnection: close\r\n\r\n${cuerpo}`,
+  )
+}
+const ILEGIBLES: Readonly<Record<string, readonly [estado: string, detalle: string]>> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'Las cabeceras pasan de 16 KB.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'La solicitud tardó demasiado en llegar.'],
 }
 
 function escuchar(servidor: Server, { port, host }: Readonly<Config>): Promise<string> {
@@ -212,7 +239,7 @@ async function hasta(listo: () => boolean, plazo: number) {
 
 function explicarArranque(error: unknown, { port, host, baseDeDatos }: Readonly<Config>): unknown {
   const { code, message } = error as { code?: string; message?: string }
-  if (error instanceof ErrorPostgresEmbebido || error instanceof ErrorDeMigracion)
+  if (error instanceof ErrorPostgresEmbebido || error instanceof ErrorDeMigracion || error instanceof ErrorDeFlujo)
     return new ErrorDeArranque(error.message, { cause: error })
   if (code === 'EADDRINUSE') {
     return new ErrorDeArranque(
@@ -224,14 +251,7 @@ function explicarArranque(error: unknown, { port, host, baseDeDatos }: Readonly<
     return new ErrorDeArranque(`No se puede escuchar en ${host}:${port} (${message}). Revise HOST y PORT.`, {
       cause: error,
     })
-  if (
-    baseDeDatos.tipo === 'externa' &&
-    /^(ECONNREFUSED|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|28\w+|3D000|57P03)$/.test(code ?? '')
-  ) {
-    return new ErrorDeArranque(
-      `No se puede usar la base de datos de DATABASE_URL: ${message || code}. Revise la dirección, la clave y que el servidor esté en marcha.`,
-      { cause: error },
-    )
-  }
+  const deLaBase = baseDeDatos.tipo === 'externa' ? explicarBase(error) : undefined
+  if (deLaBase) return new ErrorDeArranque(deLaBase, { cause: error })
   return error
 }

@@ -20,8 +20,8 @@ export interface Trabajo {
   opciones: QueueOptions
   /** Ids of the rows that wait, at most `cuantas`. A job's id is its row's id. */
   pendientes: (deps: DepsDeTrabajo, cuantas: number) => Promise<string[]>
-  /** Does the work of one row; throws to be tried again. */
-  ejecutar: (deps: DepsDeTrabajo, id: string) => Promise<void>
+  /** Does the work of those rows, all or nothing; throws to be tried again. */
+  ejecutar: (deps: DepsDeTrabajo, ids: readonly string[]) => Promise<void>
 }
 
 /** Every background job of the service. */
@@ -45,12 +45,16 @@ export const TRABAJOS: readonly Trabajo[] = [
 export interface Trabajadores {
   /** Looks for pending rows now instead of at the next round. */
   avisar: () => void
+  /** Whether the feeder got through to database and queue lately. */
+  late: () => boolean
   detener: () => Promise<void>
 }
 
-/** Rows fed to the queue at a time, and how often the feeder looks by itself, in milliseconds. */
-const LOTE = 500
-const RONDA = 1_000
+/** Rows fed to the queue, and done, at a time; and how often the feeder looks by itself, in milliseconds. */
+const LOTE = 1_000
+const RONDA = 500
+/** Without a good round for so long, in milliseconds, the queue is not well. */
+const SILENCIO = 20_000
 /** How long a stop waits for the jobs under way, in milliseconds. */
 const PLAZO = 5_000
 
@@ -61,15 +65,20 @@ export async function iniciarTrabajadores(boss: PgBoss, deps: DepsDeTrabajo): Pr
     await boss.updateQueue(cola, opciones)
   }
   for (const { cola, ejecutar } of TRABAJOS) {
-    await boss.work(cola, { batchSize: 50, pollingIntervalSeconds: 0.5 }, async (trabajos) => {
-      // One by one, so that a failing row doesn't fail its neighbours' jobs: each settles for itself.
-      await Promise.all(trabajos.map(({ id }) => ejecutarUno(boss, deps, cola, ejecutar, id)))
+    await boss.work(cola, { batchSize: LOTE, pollingIntervalSeconds: 0.5 }, async (trabajos) => {
+      const inicio = performance.now()
+      await ejecutar(
+        deps,
+        trabajos.map(({ id }) => id),
+      )
+      deps.log.info({ cola, filas: trabajos.length, ms: Math.round(performance.now() - inicio) }, 'job')
     })
   }
   let temporizador: NodeJS.Timeout | undefined
   let ronda: Promise<void> | undefined
   let otra = false
   let detenido = false
+  let buena = performance.now()
 
   const alimentar = async () => {
     for (const { cola, pendientes } of TRABAJOS) {
@@ -84,6 +93,9 @@ export async function iniciarTrabajadores(boss: PgBoss, deps: DepsDeTrabajo): Pr
   const girar = () => {
     clearTimeout(temporizador)
     ronda = alimentar()
+      .then(() => {
+        buena = performance.now()
+      })
       .catch((err) => deps.log[traducirError(err).codigo === 'no_disponible' ? 'warn' : 'error']({ err }, 'feeder'))
       .finally(() => {
         ronda = undefined
@@ -101,22 +113,13 @@ export async function iniciarTrabajadores(boss: PgBoss, deps: DepsDeTrabajo): Pr
         temporizador = setTimeout(girar, 0)
       }
     },
+    late: () => performance.now() - buena < SILENCIO,
     async detener() {
       detenido = true
       clearTimeout(temporizador)
-      await ronda
+      // A round that hangs on a dead connection must not keep the process: its rows are found again by the next one.
+      await Promise.race([ronda, new Promise((resolve) => setTimeout(resolve, PLAZO).unref())])
       await boss.stop({ graceful: true, timeout: PLAZO })
     },
-  }
-}
-
-async function ejecutarUno(boss: PgBoss, deps: DepsDeTrabajo, cola: string, ejecutar: Trabajo['ejecutar'], id: string) {
-  const inicio = performance.now()
-  try {
-    await ejecutar(deps, id)
-    deps.log.info({ cola, trabajo: id, ms: Math.round(performance.now() - inicio) }, 'job')
-  } catch (err) {
-    deps.log.error({ cola, trabajo: id, err }, 'job')
-    await boss.fail(cola, id, { mensaje: String(err) })
   }
 }

@@ -3,7 +3,7 @@ import { nuevoCodigoDeComercio, presentarComercio } from './comercio.ts'
 
 export const crearComercio: Handler<'crearComercio'> = async ({ body }, { db, nuevoId }) => {
   const fila = await (await db.prisma()).comercio.create({
-    data: { ...nuevoId(), comercio: nuevoCodigoDeComercio(), nombre: body.nombre.normalize('NFC') },
+    data: { ...nuevoId(), comercio: nuevoCodigoDeComercio(), nombre: body.nombre },
   })
   return { status: 201, body: presentarComercio(fila) }
 }

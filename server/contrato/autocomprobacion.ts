@@ -7,7 +7,10 @@ import type { Validacion } from './validacion.ts'
  * path. A request that is wrong for every operation must be refused by each. It also warms the validator up.
  */
 export async function autocomprobar(operaciones: readonly Operacion[], validacion: Validacion): Promise<void> {
-  for (const operacion of operaciones) await comprobar(operacion, validacion)
+  for (const operacion of operaciones) {
+    await validacion.preparar(operacion)
+    await comprobar(operacion, validacion)
+  }
 }
 
 async function comprobar(operacion: Operacion, validacion: Validacion): Promise<void> {

@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, Express, RequestHandler } from 'express'
 import type { Deps } from '../deps.ts'
 import { Problema, problemaDeFallas } from '../errores.ts'
-import { autenticar, exigirAlcance } from '../http/autenticar.ts'
+import { autenticar, exigirAlcance, reautenticar } from '../http/autenticar.ts'
 import { admitirTipo, leerCuerpo } from '../http/cuerpo.ts'
 import type { Autenticadores } from '../http/identidad.ts'
 import { metodoNoPermitido, responder, type Testigo } from '../http/problemas.ts'
@@ -32,7 +32,8 @@ export function enlazarRutas(app: Express, { operaciones, handlers, autenticador
         autenticar(operacion, autenticadores),
         admitirTipo(operacion),
         leerCuerpo(operacion),
-        exigirEnteros(operacion, deps.validacion),
+        reautenticar(operacion, autenticadores),
+        exigirConsulta(operacion, deps.validacion),
         ...deps.validacion.validar(operacion),
         explicarRechazo(operacion, deps.validacion),
         exigirAlcance(operacion),
@@ -55,15 +56,17 @@ const marcar =
     next()
   }
 
-const exigirEnteros =
-  (operacion: Operacion, validacion: Validacion): RequestHandler =>
-  (req, _res, next) => {
-    if (operacion.parametros.every((parametro) => bienEscrito(parametro, req.query[parametro.name]))) return next()
-    throw problemaDeFallas(
-      'parametro_invalido',
-      validacion.explicarParametros(operacion, { status: 400 }, { ...req.query, ...req.params }),
-    )
+/** What the validator lets pass: integers spelt oddly, and names with brackets, which it takes for arrays. */
+const exigirConsulta = (operacion: Operacion, validacion: Validacion): RequestHandler => {
+  const deConsulta = operacion.parametros.filter((parametro) => parametro.in === 'query')
+  const nombres = new Set(deConsulta.map(({ name }) => name))
+  return (req, _res, next) => {
+    const conocidos = Object.keys(req.query).every((nombre) => nombres.has(nombre))
+    if (conocidos && deConsulta.every((parametro) => bienEscrito(parametro, req.query[parametro.name]))) return next()
+    const valores = { ...req.query, ...req.params }
+    throw problemaDeFallas('parametro_invalido', validacion.explicarParametros(operacion, { status: 400 }, valores))
   }
+}
 
 /** The validator's refusal → a 400 about parameters or a 422 about the body, with every fault in Spanish. */
 const explicarRechazo =

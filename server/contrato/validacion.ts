@@ -34,6 +34,16 @@ const deEntrada = (documento: Documento) =>
     objeto['x-elementos-aparte'] === true ? { ...objeto, items: {} } : objeto,
   ) as unknown as Documento
 
+/** Comparing all with all costs the square of the list: only a list of an admitted length is looked at. */
+const sinRepeticionesLargas = (documento: Documento) =>
+  copiar(documento as unknown as Json, (original): Objeto => {
+    const { uniqueItems, ...objeto } = original
+    // Alone, it is the branch that this very function made.
+    if (uniqueItems !== true || Object.keys(objeto).length === 0) return original
+    const demasiados: Objeto = { minItems: ((objeto.maxItems as number) ?? 100) + 1 }
+    return { ...objeto, anyOf: [demasiados, { uniqueItems }] }
+  }) as unknown as Documento
+
 const SIN_EFECTO = new Set(['description', 'summary', 'title', 'tags', 'examples', 'example', 'headers'])
 
 /**
@@ -72,6 +82,8 @@ function paraElValidador(documento: Documento): Documento {
 const puntero = (ruta: string) => ruta.replace(/~/g, '~0').replace(/\//g, '~1')
 
 export interface Validacion {
+  /** Looks an operation up in the validator, once, before any request. */
+  preparar(operacion: Operacion): Promise<void>
   /** express-openapi-validator's middlewares for one operation, to stand before its handler. */
   validar(operacion: Operacion): RequestHandler[]
   /** All the faults of a body, once the validator has refused it. */
@@ -106,13 +118,13 @@ export function crearValidacion(
     const ajv = new Ajv2020({
       strict: false,
       allErrors,
-      verbose: allErrors,
+      verbose: true,
       validateSchema: false,
       addUsedSchema: false,
     })
     addFormats.default(ajv)
     for (const [nombre, { validate }] of Object.entries(formatos)) ajv.addFormat(nombre, validate)
-    return ajv.addSchema(documento, 'contrato')
+    return ajv.addSchema(allErrors ? sinRepeticionesLargas(documento) : documento, 'contrato')
   }
   // Two compilers: a quick one that stops at the first fault decides, a thorough one explains.
   const rapido = crearAjv(false)
@@ -120,8 +132,13 @@ export function crearValidacion(
   const compilar = (ajv: Ajv2020, ref: string): ValidateFunction =>
     ajv.getSchema(`contrato#${ref}`) ?? ajv.compile({ $ref: `contrato#${ref}` })
   const fallas = (ref: string, valor: unknown): Falla[] => {
-    const validar = compilar(minucioso, ref)
-    return validar(valor) ? [] : explicar(validar.errors as ErrorObject[], formatos)
+    const decidir = compilar(rapido, ref)
+    if (decidir(valor)) return []
+    // A list that is too long is told as such: looking into it would cost what the limit is there to save.
+    const largas = (decidir.errors ?? []).filter(({ keyword }) => keyword === 'maxItems')
+    if (largas.length > 0) return explicar(largas as ErrorObject[], formatos)
+    const detallar = compilar(minucioso, ref)
+    return detallar(valor) ? [] : explicar(detallar.errors as ErrorObject[], formatos)
   }
   const refDelCuerpo = ({ ruta, metodo, tipos }: Operacion) =>
     `/paths/${puntero(ruta)}/${metodo}/requestBody/content/${puntero(tipos[0]!)}/schema`
@@ -138,7 +155,8 @@ export function crearValidacion(
     return valido ? [] : [explicarParametro(nombre, parametro, valor, operacion.parametros, formatos)]
   }
 
-  const piezas = OpenApiValidator.middleware({
+  const hallados = new Map<OperationId, object>()
+  const middlewares = OpenApiValidator.middleware({
     apiSpec: paraElValidador(documento) as never,
     validateApiSpec: false, // the lint did, when it was generated
     validateSecurity: false, // authentication comes before the body is read
@@ -150,8 +168,21 @@ export function crearValidacion(
     ) as never,
   }) as unknown as RequestHandler[]
 
+  const piezas = separar(middlewares)
+
   const validacion: Validacion = {
-    validar: (operacion) => validarCon(piezas, operacion),
+    async preparar(operacion) {
+      hallados.set(operacion.id, await hallar(piezas, operacion))
+    },
+    validar({ id }) {
+      const ubicar: RequestHandler = (req, _res, next) => {
+        const hallado = hallados.get(id)
+        if (!hallado) return next(new Error(`${id} was not prepared`))
+        Object.assign(req, { openapi: { ...hallado, pathParams: req.params } })
+        next()
+      }
+      return [ubicar, piezas.requestMiddleware]
+    },
     explicarCuerpo: (operacion, cuerpo) =>
       cuerpo === undefined
         ? [{ campo: '', codigo: 'requerido', mensaje: 'falta el cuerpo: un objeto JSON' }]
@@ -180,28 +211,34 @@ export function crearValidacion(
   return validacion
 }
 
-/**
- * To find an operation the validator compiles, for every request, the path of every operation before it: a tenth of a
- * creation's CPU. We know which operation it is, so what it found the first time (at the self-check) is kept.
- */
-function validarCon(piezas: readonly RequestHandler[], { id }: Operacion): RequestHandler[] {
-  const pieza = (nombre: string) => {
-    const hallada = piezas.find(({ name }) => name === nombre)
+type Piezas = Readonly<Record<'metadataMiddleware' | 'requestMiddleware', RequestHandler>>
+
+function separar(middlewares: readonly RequestHandler[]): Piezas {
+  const pieza = (nombre: keyof Piezas) => {
+    const hallada = middlewares.find(({ name }) => name === nombre)
     if (!hallada) throw new Error(`express-openapi-validator has no ${nombre} any more`)
     return hallada
   }
-  const buscar = pieza('metadataMiddleware')
-  let hallado: object | undefined
-  const ubicar: RequestHandler = (req, res, next) => {
-    if (hallado) {
-      Object.assign(req, { openapi: { ...hallado, pathParams: req.params } })
-      return next()
-    }
-    return buscar(req, res, (error?: unknown) => {
-      if (error) return next(error)
-      hallado = (req as { openapi?: object }).openapi
-      next(hallado ? undefined : new Error(`express-openapi-validator does not find ${id}`))
-    })
+  return { metadataMiddleware: pieza('metadataMiddleware'), requestMiddleware: pieza('requestMiddleware') }
+}
+
+/**
+ * What the validator knows of an operation, found by the contract's own path. It would look for it in every request, by
+ * the request's own spelling of the path (which Express may read otherwise) and compiling every path before it.
+ */
+async function hallar({ metadataMiddleware }: Piezas, { id, metodo, ruta }: Operacion): Promise<object> {
+  const originalUrl = ruta.replace(/\{\w+\}/g, 'x')
+  const req = {
+    method: metodo.toUpperCase(),
+    path: originalUrl,
+    originalUrl,
+    baseUrl: '',
+    app: { enabled: () => false },
   }
-  return [ubicar, pieza('requestMiddleware')]
+  await new Promise<void>((resolve, reject) => {
+    metadataMiddleware(req as never, {} as never, (error?: unknown) => (error ? reject(error) : resolve()))
+  })
+  const { openapi } = req as { openapi?: { schema?: { operationId?: string } } }
+  if (openapi?.schema?.operationId !== id) throw new Error(`express-openapi-validator does not find ${id}`)
+  return openapi
 }

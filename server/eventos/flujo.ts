@@ -25,3 +25,24 @@ export const COMIENZO: PosicionDelFlujo = ['0', '00000000-0000-0000-0000-0000000
 
 export const leerFlujo = (db: Db, comercioId: string, modo: Modo, despues: PosicionDelFlujo, cuantos: number) =>
   db.consultar<FilaEvento & { xid: string }>(FLUJO, [comercioId, modo, ...despues, cuantos])
+
+export class ErrorDeFlujo extends Error {
+  override readonly name = 'ErrorDeFlujo'
+}
+
+const ADELANTADO = sentencia(
+  'eventos.adelantado',
+  'select exists (select from evento where xid >= pg_snapshot_xmax(pg_current_snapshot())) as si',
+)
+
+/**
+ * A logical copy (pg_dump, restore) brings events that were written by another cluster's transactions, which are still to
+ * come in this one: the feed would hide them and skip what is written now. Better not to start.
+ */
+export async function exigirFlujoVigente(db: Db): Promise<void> {
+  const [fila] = await db.consultar<{ si: boolean }>(ADELANTADO, [])
+  if (!fila?.si) return
+  throw new ErrorDeFlujo(
+    'La base es una copia lógica de otro servidor de PostgreSQL y su contador de transacciones va por detrás de los eventos: el flujo perdería eventos. Detenga ese PostgreSQL, adelante su contador con «pg_resetwal --epoch=N» (N mayor que el del servidor de origen; 1 si nunca se cambió) y vuelva a empezar. Una copia física no lo necesita.',
+  )
+}

@@ -6,7 +6,7 @@ import type {
   ResultadoFallido,
 } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
-import { MAXIMO_DE_FALLAS_DEL_LOTE, type Problema, problemaDeFallas } from '../errores.ts'
+import { MAXIMO_DE_FALLAS, MAXIMO_DE_FALLAS_DEL_LOTE, type Problema, problemaDeFallas } from '../errores.ts'
 import type { Verdicto } from './escritura.ts'
 import { type DatosDeGuia, normalizar } from './guia.ts'
 
@@ -21,10 +21,12 @@ export const crearLote: Handler<'crearLote'> = async ({ body }, { identidad, esc
   const verdictos = await escritura.crearVarias(identidad.comercioId, identidad.modo, validas)
 
   let cupo = MAXIMO_DE_FALLAS_DEL_LOTE
+  let defectuosas = elementos.length - validas.length
   const resultados = elementos.map((elemento, indice) => {
     if ('datos' in elemento) return resultado(indice, elemento.datos.external_ref, verdictos.shift()!, idSolicitud)
-    // Every entry tells at least one fault; the rest share the batch's allowance.
-    const contadas = elemento.fallas.slice(0, Math.max(1, cupo))
+    // Every entry tells at least one fault; what the batch's allowance leaves over goes to the first.
+    defectuosas--
+    const contadas = elemento.fallas.slice(0, Math.min(MAXIMO_DE_FALLAS, Math.max(1, cupo - defectuosas)))
     cupo -= contadas.length
     const problema = problemaDeFallas('validacion', contadas, elemento.fallas.length - contadas.length)
     return fallido(indice, referencia(body.guias[indice]), problema, idSolicitud)
@@ -71,5 +73,5 @@ const fallido = (
 /** The reference as sent, if it can be shown: it helps the merchant to match the entry even when it is the fault. */
 function referencia(elemento: unknown): string | null {
   const ref = (elemento as { external_ref?: unknown } | null)?.external_ref
-  return typeof ref === 'string' && ref.length <= 128 ? ref : null
+  return typeof ref === 'string' && [...ref].length <= 128 ? ref : null
 }

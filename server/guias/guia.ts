@@ -53,27 +53,25 @@ export type DatosDeGuia = Omit<
   | 'actualizado_en'
 >
 
-const nfc = (texto: string | undefined) => texto?.normalize('NFC') ?? null
-
-/** A valid request → what is stored: E.164, NFC, the pickup resolved, the place read from coordinates or link. */
+/** A valid request (its texts in NFC since they were read) → what is stored: E.164, the pickup resolved, the place read from coordinates or link. */
 export function normalizar(cuerpo: GuiaIndividual): DatosDeGuia {
   const telefono = leerTelefono(cuerpo.telefono)
   if ('error' in telefono) throw new Error('telefono was not validated')
   const ubicacion = ubicar(cuerpo)
   return {
-    external_ref: nfc(cuerpo.external_ref),
+    external_ref: cuerpo.external_ref ?? null,
     telefono: telefono.e164,
-    destinatario: nfc(cuerpo.destinatario),
-    departamento: cuerpo.departamento.normalize('NFC'),
-    municipio: cuerpo.municipio.normalize('NFC'),
-    direccion: nfc(cuerpo.direccion),
-    indicaciones: nfc(cuerpo.indicaciones),
-    contenido: nfc(cuerpo.contenido),
+    destinatario: cuerpo.destinatario ?? null,
+    departamento: cuerpo.departamento,
+    municipio: cuerpo.municipio,
+    direccion: cuerpo.direccion ?? null,
+    indicaciones: cuerpo.indicaciones ?? null,
+    contenido: cuerpo.contenido ?? null,
     lat: cuerpo.lat ?? null,
     lng: cuerpo.lng ?? null,
     maps_url: cuerpo.maps_url ?? null,
     recogida: {
-      nombre: nfc(cuerpo.recogida.nombre),
+      nombre: cuerpo.recogida.nombre ?? null,
       lat: cuerpo.recogida.lat ?? null,
       lng: cuerpo.recogida.lng ?? null,
       maps_url: cuerpo.recogida.maps_url ?? null,

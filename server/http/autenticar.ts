@@ -31,6 +31,13 @@ export function autenticar(operacion: Operacion, autenticadores: Autenticadores)
   }
 }
 
+/** A body may take its time to arrive: after a second the key is looked at again, for it may have been revoked. */
+export function reautenticar(operacion: Operacion, autenticadores: Autenticadores): RequestHandler {
+  const autenticarDeNuevo = autenticar(operacion, autenticadores)
+  return (req, res, next) =>
+    performance.now() - req.solicitud.inicio > 1_000 ? autenticarDeNuevo(req, res, next) : next()
+}
+
 /** 403 unless the key has every scope that the operation names. */
 export function exigirAlcance(operacion: Operacion): RequestHandler {
   const exigidos = operacion.seguridad?.alcances ?? []

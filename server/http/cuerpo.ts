@@ -98,7 +98,7 @@ function recibir(req: Request, res: Response, limite: number): Promise<Buffer> {
 
 function interpretar(bytes: Buffer): unknown {
   try {
-    return leerJson(bytes)
+    return aNfc(leerJson(bytes))
   } catch (error) {
     if (!(error instanceof ErrorJson)) throw error
     // The message names line, column and place.
@@ -107,4 +107,15 @@ function interpretar(bytes: Buffer): unknown {
       errores: [{ campo: campo.slice(0, 300), codigo: 'formato_invalido', mensaje: mensaje.slice(0, 500) }],
     })
   }
+}
+
+/** Texts in one Unicode form (NFC) before anybody measures or compares them. Keys are the contract's, in ASCII. */
+function aNfc(valor: unknown): unknown {
+  if (typeof valor === 'string') return valor.normalize('NFC')
+  if (valor === null || typeof valor !== 'object') return valor
+  for (const [clave, dentro] of Object.entries(valor)) {
+    const normal = aNfc(dentro)
+    if (normal !== dentro) (valor as Record<string, unknown>)[clave] = normal
+  }
+  return valor
 }

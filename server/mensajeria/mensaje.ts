@@ -12,19 +12,20 @@ export const pendientesDeBuzon = async ({ db }: DepsDeTrabajo, cuantas: number):
   (await db.consultar<{ id: string }>(PENDIENTES, [cuantas])).map(({ id }) => id)
 
 /**
- * Hands the message over, once: only who finds it pending moves it on, and in the same statement the guide takes its next
- * sequence and the event is written. A guide that no longer needs the answer (final, or confirmed meanwhile) asks nothing.
+ * Hands messages over, each once: only who finds it pending moves it on, and in the same statement the guide takes its next
+ * sequence and the event is written; a second one of the same guide waits for the next round. A guide that no longer needs the answer (final, or confirmed meanwhile) asks nothing.
  */
 const ENTREGAR = sentencia(
   'mensajes.entregar',
   `with q as (
-     select m.id as mensaje_id, g.ubicacion_estado = 'solicitada' and not g.estado = any($3::text[]) as hace_falta
+     select distinct on (m.comercio_id, m.modo, m.guia_id) m.id as mensaje_id,
+       g.ubicacion_estado = 'solicitada' and not g.estado = any($3::text[]) as hace_falta
      from mensaje m join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
-     where m.id = $1 and m.estado = 'pendiente' for update
+     where m.id = any($1::uuid[]) and m.estado = 'pendiente' order by m.comercio_id, m.modo, m.guia_id, m.numero
    ), m as (
      update mensaje set estado = case when hace_falta then 'enviado' else 'descartado' end,
        enviado_en = case when hace_falta then $2::timestamptz end
-     from q where mensaje.id = q.mensaje_id returning mensaje.*
+     from q where mensaje.id = q.mensaje_id and mensaje.estado = 'pendiente' returning mensaje.*
    ), g as (
      update guia set secuencia = guia.secuencia + 1, actualizado_en = $2 from m
      where m.estado = 'enviado' and guia.comercio_id = m.comercio_id and guia.modo = m.modo and guia.id = m.guia_id
@@ -34,7 +35,7 @@ const ENTREGAR = sentencia(
    select comercio_id, modo, id, secuencia, guia, 'ubicacion.solicitada', estado, estado, $2, $2 from g`,
 )
 
-/** The job of one message. The mailbox takes everything; doing it twice does nothing. */
-export async function entregarAlBuzon({ db, reloj }: DepsDeTrabajo, id: string): Promise<void> {
-  await db.consultar(ENTREGAR, [id, reloj(), MAQUINA_DE_ESTADOS.finales])
+/** The mailbox takes everything; doing it twice does nothing. */
+export async function entregarAlBuzon({ db, reloj }: DepsDeTrabajo, ids: readonly string[]): Promise<void> {
+  await db.consultar(ENTREGAR, [ids, reloj(), MAQUINA_DE_ESTADOS.finales])
 }

@@ -1,6 +1,6 @@
 import type { EventoParaRegistrar, Falla, Motivo } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
-import type { Db } from '../db.ts'
+import type { Deps } from '../deps.ts'
 import { Problema, problemaDeFallas } from '../errores.ts'
 import {
   buscarEventoPorIdempotencia,
@@ -26,18 +26,20 @@ export const registrarEvento: Handler<'registrarEvento'> = async (
   const fallas = revisar(body, dicho, reloj())
   if (fallas.length > 0) throw problemaDeFallas('validacion', fallas)
 
-  const contenido = huella(secretos.presente('huellas'), JSON.stringify(Object.entries(body).sort()))
+  const contenido = JSON.stringify(Object.entries(body).sort())
+  const presente = secretos.presente('huellas')
   const comun = {
     descripcion: body.descripcion ?? null,
     lat: body.lat ?? null,
     lng: body.lng ?? null,
     autor: identidad.operador,
     idempotencia: body.idempotencia ?? null,
-    huella: body.idempotencia === undefined ? null : contenido,
+    // With the name of its key: a new master key must not make a replay a conflict.
+    huella: body.idempotencia === undefined ? null : `${presente.kid}:${huella(presente, contenido)}`,
   }
   const { evento, repetido } = await sinCarrera(async () => {
     const guia = await buscarGuia(db, 'todos', path.guia)
-    const anterior = await yaRegistrado(db, guia, body.idempotencia, contenido)
+    const anterior = await yaRegistrado({ db, secretos }, guia, body.idempotencia, contenido)
     if (anterior) return { evento: anterior, repetido: true }
     // The guard on the sequence also makes the idempotency key unique: two equal requests can't both step from here.
     const registrado_en = reloj()
@@ -118,14 +120,16 @@ function decidir(
 }
 
 async function yaRegistrado(
-  db: Db,
+  { db, secretos }: Pick<Deps, 'db' | 'secretos'>,
   guia: FilaGuia,
   idempotencia: string | undefined,
   contenido: string,
 ): Promise<FilaEvento | undefined> {
   if (idempotencia === undefined) return undefined
   const evento = await buscarEventoPorIdempotencia(db, guia, idempotencia)
-  if (evento && evento.huella !== contenido) {
+  const [kid = '', primera] = evento?.huella?.split(':') ?? []
+  const subclave = secretos.de('huellas', kid)
+  if (evento && !(subclave && huella(subclave, contenido) === primera)) {
     throw new Problema(
       'idempotencia_en_conflicto',
       `La clave ${idempotencia} ya es del evento evt_${evento.guia}_${evento.secuencia}, que es distinto. Use una clave nueva por cada evento.`,

@@ -138,6 +138,7 @@ describe('POST /api/v1/guias/bulk', () => {
     const cuentas = cuerpo.resultados.map((r: ResultadoFallido) => r.error.errores.length)
     expect(Math.max(...cuentas)).toBe(50)
     expect(Math.min(...cuentas)).toBe(1)
+    expect(cuentas.reduce((a: number, b: number) => a + b)).toBeLessThanOrEqual(500)
     const omitidas = cuerpo.resultados.reduce(
       (suma: number, r: ResultadoFallido) => suma + (r.error.errores_omitidos ?? 0),
       0,

@@ -43,7 +43,7 @@ describe('GET /api/v1/guias/{guia}', () => {
     expect((await api.guias.obtener(escrito)).guia).toBe(guia)
   })
 
-  it.each(['000000000000', '7K3M9QX2A1BB', 'x', '¿?', '%00', '../guias', 'a'.repeat(64)])(
+  it.each(['000000000000', '7K3M9QX2A1BB', 'x', '¿?', '%00', '../guias', 'a'.repeat(64), 'A'.repeat(5_000)])(
     'answers 404 to %s',
     async (codigo) => {
       const { api } = await entorno.nuevoComercio()
@@ -103,6 +103,12 @@ describe('GET /api/v1/guias', () => {
       expect([status, cuerpo.errores.map((e: { campo: string }) => e.campo)]).toEqual([400, ['limite']])
     },
   )
+
+  it('takes no brackets for arrays', async () => {
+    const { llave } = await entorno.nuevoComercio()
+    const { status, cuerpo } = await entorno.pedir('GET', '/api/v1/guias?estado[]=aceptado', { llave })
+    expect([status, cuerpo.errores[0].campo]).toEqual([400, 'estado[]'])
+  })
 
   it('names every fault of its parameters', async () => {
     const { llave } = await entorno.nuevoComercio()

@@ -261,6 +261,64 @@ describe('every answer', () => {
     }
   })
 
+  it('lets no odd request target validate as another operation, now or later', async () => {
+    const pedir = async (destino: string, cuerpo: string) =>
+      crudo(
+        `POST ${destino} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${comercio.llave}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(cuerpo)}\r\nConnection: close\r\n\r\n${cuerpo}`,
+      )
+    for (const destino of [
+      '/api/v1/guias/#/cancelar',
+      '/api/v1/guias/bulk#/cancelar',
+      '//api/v1/guias',
+      'http://[/api/v1/guias',
+      '*',
+    ]) {
+      expect([destino, (await pedir(destino, '{"descripcion":"x"}')).slice(9, 12)]).toEqual([destino, '400'])
+    }
+    expect((await pedir(`${entorno.url}/api/v1/guias?x=1`, JSON.stringify(unaGuia()))).slice(9, 12)).toBe('400')
+    expect((await pedir(`${entorno.url}/api/v1/guias`, JSON.stringify(unaGuia()))).slice(9, 12)).toBe('201')
+    expect((await entorno.pedir('POST', '/api/v1/guias', { llave: comercio.llave, cuerpo: unaGuia() })).status).toBe(
+      201,
+    )
+  })
+
+  it('says what is wrong with a request that is no request', async () => {
+    expect(await crudo('GET / HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n')).toMatch(
+      /^HTTP\/1.1 400[\s\S]*"codigo":"parametro_invalido"/,
+    )
+    expect(await crudo(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).toMatch(
+      /^HTTP\/1.1 431[\s\S]*16 KB/,
+    )
+  })
+
+  it('answers in no time to a long list of different things where few may be', async () => {
+    const alcances = Array.from({ length: 20_000 }, (_, i) => `x${i}`)
+    const inicio = performance.now()
+    expect(
+      (await entorno.operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test', alcances })).status,
+    ).toBe(422)
+    expect(performance.now() - inicio).toBeLessThan(800)
+  })
+
+  it('looks at the key again when the body took its time', async () => {
+    const { cuerpo: llave } = await entorno.operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test' })
+    const texto = new TextEncoder().encode(JSON.stringify(unaGuia()))
+    const lento = ReadableStream.from(
+      (async function* () {
+        yield texto.slice(0, 10)
+        await entorno.operar('POST', `/llaves/${llave.id}/revocar`)
+        await new Promise((resolve) => setTimeout(resolve, 1_100))
+        yield texto.slice(10)
+      })(),
+    )
+    const { status } = await entorno.pedir('POST', '/api/v1/guias', {
+      llave: llave.llave,
+      crudo: lento as ReadableStream,
+      cabeceras: { 'Content-Type': 'application/json' },
+    })
+    expect(status).toBe(401)
+  })
+
   it('refuses two keys in one request', async () => {
     const respuesta = await crudo(
       `GET /api/v1/guias HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${comercio.llave}\r\nAuthorization: Bearer ${comercio.llave}\r\nConnection: close\r\n\r\n`,

@@ -35,7 +35,7 @@ const politica = (scripts: readonly string[]) =>
     "style-src 'unsafe-inline'",
     "img-src 'self' data:",
     "connect-src 'self'",
-    "font-src 'self'",
+    "font-src 'self' data:",
     'worker-src blob:',
     "base-uri 'none'",
     "form-action 'none'",

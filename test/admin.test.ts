@@ -1,0 +1,290 @@
+// The console, typed as its help says, on the embedded database of a service that doesn't run and of one that does.
+
+import { existsSync } from 'node:fs'
+import { setTimeout as dormir } from 'node:timers/promises'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { ALCANCES } from '../server/contrato/generado/vocabulario.ts'
+import { unaGuia } from './fabricas.ts'
+import { listo, pedir, procesosDe, puertoLibre, usarProcesos } from './procesos.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }) // a command takes about a second on an idle machine
+
+const procesos = usarProcesos()
+const dataDir = procesos.carpetaNueva()
+const PILA = /^\s+at .*[:(]/m
+const INSTANTE = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+
+let url = ''
+const listar = async (llave: string) => (await pedir(`${url}/api/v1/guias`, { llave })).status
+const crear = async (llave: string) =>
+  (await pedir(`${url}/api/v1/guias`, { llave, metodo: 'POST', cuerpo: unaGuia() })).status
+
+/** A command that succeeds: one line of JSON on stdout, and nothing else anywhere. */
+async function json(...args: string[]) {
+  const { salida, errores, fin } = await procesos.admin([...args, '--json'], { DATA_DIR: dataDir })
+  expect({ args, codigo: fin?.codigo, errores: errores.replace(/^Generando.*\n/gm, '') }).toEqual({
+    args,
+    codigo: 0,
+    errores: '',
+  })
+  expect(salida).toMatch(/^[^\n]+\n$/)
+  return JSON.parse(salida)
+}
+
+/** A command that doesn't: without npm, which adds nothing but time. */
+async function mal(args: readonly string[], env: Record<string, string> = {}) {
+  const proceso = procesos.correr([process.execPath, 'scripts/admin.ts', ...args], { DATA_DIR: dataDir, ...env })
+  const { codigo } = await proceso.termina(20_000)
+  return { codigo, salida: proceso.salida, errores: proceso.errores }
+}
+
+interface Llave {
+  id: string
+  llave: string
+}
+interface Hecho {
+  comercio: string
+  /** All scopes, no end. */
+  completa: Llave
+  /** Limited, and ended by its rotation into the revoked one. */
+  rotada: Llave
+  revocada: Llave
+  operador: Llave
+}
+const hechos: Hecho[] = []
+
+/** Every command once, in an order in which each has what it needs. */
+function cadaComando() {
+  const hecho = {} as Hecho
+  let comercio: { comercio: string }
+  beforeAll(() => {
+    hechos.push(hecho)
+  })
+
+  it('comercios crear', async () => {
+    comercio = await json('comercios', 'crear', '--nombre', 'Tienda «La Ceiba» ñ')
+    expect(comercio).toEqual({
+      comercio: expect.stringMatching(/^com_[0-9A-Z]{12}$/),
+      nombre: 'Tienda «La Ceiba» ñ',
+      creado_en: INSTANTE,
+    })
+    hecho.comercio = comercio.comercio
+  })
+
+  it('comercios listar', async () => {
+    const lista = await json('comercios', 'listar')
+    expect(lista[0]).toEqual(comercio)
+    for (const uno of lista) expect(Object.keys(uno).sort()).toEqual(['comercio', 'creado_en', 'nombre'])
+  })
+
+  it('llaves crear: all scopes and no end unless told', async () => {
+    hecho.completa = await json('llaves', 'crear', '--comercio', hecho.comercio, '--modo', 'test')
+    expect(hecho.completa).toMatchObject({
+      id: expect.stringMatching(/^llave_/),
+      llave: expect.stringMatching(/^guia_test_/),
+      comercio: hecho.comercio,
+      modo: 'test',
+      alcances: [...ALCANCES],
+      vence_en: null,
+    })
+    const vence = new Date(Date.now() + 3_600_000).toISOString()
+    const limites = ['--modo', 'live', '--alcances', 'guias:leer, guias:escribir', '--vence', vence]
+    hecho.rotada = await json('llaves', 'crear', '--comercio', hecho.comercio, ...limites)
+    expect(hecho.rotada).toMatchObject({
+      llave: expect.stringMatching(/^guia_live_/),
+      modo: 'live',
+      alcances: ['guias:leer', 'guias:escribir'],
+      vence_en: vence,
+    })
+  })
+
+  it('llaves crear: exactly the members that the interface fixes', () => {
+    expect(Object.keys(hecho.completa).sort()).toEqual(['alcances', 'comercio', 'id', 'llave', 'modo', 'vence_en'])
+  })
+
+  it('llaves listar, without the secrets', async () => {
+    const lista = await json('llaves', 'listar', '--comercio', hecho.comercio)
+    expect(lista.map(({ id }: Llave) => id)).toEqual([hecho.rotada.id, hecho.completa.id])
+    for (const una of lista) {
+      expect(Object.keys(una).sort()).toEqual(
+        ['alcances', 'comercio', 'creado_en', 'id', 'modo', 'revocada_en', 'vence_en'].sort(),
+      )
+    }
+    expect(JSON.stringify(lista)).not.toContain('guia_')
+  })
+
+  it('llaves rotar', async () => {
+    hecho.revocada = await json('llaves', 'rotar', '--llave', hecho.rotada.id, '--solapamiento', '0')
+    expect(hecho.revocada).toMatchObject({
+      llave: expect.stringMatching(/^guia_live_/),
+      comercio: hecho.comercio,
+      alcances: ['guias:leer', 'guias:escribir'],
+    })
+    expect(Object.keys(hecho.revocada).sort()).toEqual(Object.keys(hecho.completa).sort())
+    expect(hecho.revocada.id).not.toBe(hecho.rotada.id)
+  })
+
+  it('llaves revocar, effective within a second', async () => {
+    // The key is in use all the while, so the service has just looked it up when it is revoked.
+    let ultimoBueno = 0
+    let enUso = url !== ''
+    const usos = (async () => {
+      while (enUso) {
+        const hora = Date.now()
+        if ((await listar(hecho.revocada.llave)) === 200) ultimoBueno = hora
+        await dormir(20)
+      }
+    })()
+    const respuesta = await json('llaves', 'revocar', '--llave', hecho.revocada.id)
+    expect(respuesta).toEqual({
+      id: hecho.revocada.id,
+      comercio: hecho.comercio,
+      modo: 'live',
+      alcances: ['guias:leer', 'guias:escribir'],
+      creado_en: INSTANTE,
+      vence_en: expect.anything(),
+      revocada_en: INSTANTE,
+    })
+    if (url) {
+      await dormir(Math.max(0, Date.parse(respuesta.revocada_en) + 1_050 - Date.now()))
+      expect(await listar(hecho.revocada.llave)).toBe(401)
+      enUso = false
+      await usos
+      expect(ultimoBueno, 'it was in use').toBeGreaterThan(Date.parse(respuesta.revocada_en) - 1_000)
+      expect(ultimoBueno - Date.parse(respuesta.revocada_en)).toBeLessThan(1_000)
+    }
+  })
+
+  it('operadores crear', async () => {
+    hecho.operador = await json('operadores', 'crear', '--nombre', 'Central')
+    expect(hecho.operador).toEqual({
+      operador: expect.stringMatching(/^op_/),
+      nombre: 'Central',
+      creado_en: INSTANTE,
+      id: expect.stringMatching(/^llave_/),
+      llave: expect.stringMatching(/^guia_oper_/),
+    })
+  })
+}
+
+/** What was made works against the running service; what was ended doesn't. */
+async function valeLoHecho({ comercio, completa, rotada, revocada, operador }: Hecho) {
+  expect(await crear(completa.llave)).toBe(201)
+  expect(await listar(rotada.llave)).toBe(401)
+  expect(await listar(revocada.llave)).toBe(401)
+  const lista = await pedir(`${url}/operaciones/v1/comercios/${comercio}/llaves`, { llave: operador.llave })
+  expect(lista.status).toBe(200)
+  expect(lista.cuerpo.datos).toHaveLength(3)
+}
+
+describe('while the service does not run, before it ever did', () => {
+  cadaComando()
+
+  it('leaves nothing running', () => {
+    expect([...procesosDe(dataDir).values()]).toEqual([])
+  })
+})
+
+describe('while the service runs', () => {
+  beforeAll(async () => {
+    const puerto = await puertoLibre()
+    url = await listo(procesos.npmStart({ DATA_DIR: dataDir, PORT: `${puerto}` }))
+  })
+
+  it('what was made before works', () => valeLoHecho(hechos[0]!))
+
+  cadaComando()
+
+  it('what was made meanwhile works', () => valeLoHecho(hechos[1]!))
+
+  it.each([
+    ['modo', ['llaves', 'crear', '--modo', 'prod', '--comercio']],
+    ['alcances', ['llaves', 'crear', '--modo', 'test', '--alcances', 'guias:leer,guias:borrar', '--comercio']],
+    ['vence', ['llaves', 'crear', '--modo', 'test', '--vence', '2020-01-31T06:00:00Z', '--comercio']],
+    ['nombre', ['comercios', 'crear', '--nombre', 'x'.repeat(1_000)]],
+    ['comercio', ['llaves', 'listar', '--comercio', 'com_NADA']],
+    ['llave', ['llaves', 'revocar', '--llave', 'llave_NADA']],
+    ['solapamiento', ['llaves', 'rotar', '--solapamiento', 'un día', '--llave']],
+  ])('a bad --%s ends with 1 and names it (%#)', async (opcion, args) => {
+    const { comercio, completa } = hechos.at(-1)!
+    const final = { '--comercio': comercio, '--llave': completa.id }[args.at(-1)!]
+    const { codigo, salida, errores } = await mal([...args, ...(final ? [final] : []), '--json'])
+    expect({ codigo, salida }).toEqual({ codigo: 1, salida: '' })
+    expect(errores).not.toMatch(PILA)
+    expect(errores).not.toMatch(/\b(must|should|invalid|error|unknown)\b/i)
+    expect(errores).toContain(`--${opcion}`)
+  })
+
+  // An empty variable in a script must not quietly mean "all", "never" or "at once".
+  it.each([
+    ['alcances', ['llaves', 'crear', '--modo', 'test', '--alcances', '', '--comercio']],
+    ['vence', ['llaves', 'crear', '--modo', 'test', '--vence', '', '--comercio']],
+    ['solapamiento', ['llaves', 'rotar', '--solapamiento', '', '--llave']],
+  ])('an empty --%s is refused', async (opcion, args) => {
+    const { comercio, completa } = hechos.at(-1)!
+    const { codigo, salida, errores } = await mal([...args, args.includes('crear') ? comercio : completa.id, '--json'])
+    expect(salida).toBe('')
+    expect(codigo).not.toBe(0)
+    expect(errores).toContain(`--${opcion}`)
+  })
+
+  it('has disturbed nothing', async () => {
+    expect(await pedir(`${url}/readyz`)).toMatchObject({ status: 200 })
+    expect(await crear(hechos[0]!.completa.llave)).toBe(201)
+  })
+})
+
+describe('bad usage', () => {
+  it.each([
+    [['comercios', 'borrar']],
+    [['comercios', 'crear']],
+    [['llaves', 'crear', '--comercio', 'com_X']],
+    [['llaves', 'rotar', '--llave', 'llave_X', '--solapamiento']],
+    [['comercios', 'listar', '--color']],
+    // A name without its quotes, and what the command doesn't take.
+    [['comercios', 'crear', '--nombre', 'Tienda', 'Ceiba']],
+    [['comercios', 'listar', 'todos']],
+    [['comercios', 'listar', '--modo', 'live']],
+  ])('%j: exit code 2, in Spanish, with the help', async (args) => {
+    const { codigo, salida, errores } = await mal([...args, '--json'])
+    expect({ codigo, salida }).toEqual({ codigo: 2, salida: '' })
+    expect(errores).toContain('Uso: npm run --silent admin -- <comando>')
+    expect(errores).not.toMatch(PILA)
+    expect(errores.split('\n')[0]).not.toMatch(/\b(option|argument|missing|unknown|unexpected)\b/i)
+  })
+
+  it('is told before anything is touched', async () => {
+    const otra = procesos.carpetaNueva()
+    expect(await mal(['comercios', 'crear', '--json'], { DATA_DIR: otra })).toMatchObject({ codigo: 2 })
+    expect(existsSync(otra)).toBe(false)
+  })
+
+  it('shows the help when asked', async () => {
+    const { codigo, salida, errores } = await mal(['--help'])
+    expect({ codigo, errores }).toEqual({ codigo: 0, errores: '' })
+    for (const comando of ['comercios crear', 'comercios listar', 'llaves crear', 'llaves listar', 'llaves rotar'])
+      expect(salida).toContain(comando)
+    expect(salida).toContain('llaves revocar')
+    expect(salida).toContain('operadores crear')
+  })
+})
+
+describe('what cannot be', () => {
+  it('says so, with code 1 and without a stack', async () => {
+    const otra = procesos.carpetaNueva()
+    const claves = { MASTER_KEYS: Buffer.alloc(32, 7).toString('base64'), DATA_DIR: otra }
+    const puerto = await puertoLibre()
+    const mudo = await mal(['comercios', 'listar', '--json'], {
+      ...claves,
+      DATABASE_URL: `postgres://guias:secreta@127.0.0.1:${puerto}/guias`,
+    })
+    expect(mudo).toMatchObject({ codigo: 1, salida: '' })
+    const config = await mal(['comercios', 'listar', '--json'], { ...claves, PORT: 'x', LOG_LEVEL: 'mucho' })
+    expect(config).toMatchObject({ codigo: 1, salida: '', errores: expect.stringContaining('PORT') })
+    expect(config.errores).toContain('LOG_LEVEL')
+    expect(existsSync(otra)).toBe(false)
+    expect(mudo.errores).not.toContain('secreta')
+    expect(mudo.errores).not.toMatch(PILA)
+    expect(mudo.errores).toContain('DATABASE_URL')
+  })
+})

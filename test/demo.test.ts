@@ -1,0 +1,53 @@
+import { mkdirSync, readdirSync } from 'node:fs'
+import { beforeAll, expect, it } from 'vitest'
+import { type Proceso, procesosDe, usarProcesos } from './procesos.ts'
+
+const procesos = usarProcesos()
+/** One screen. */
+const LINEAS = 60
+const COLUMNAS = 130
+/** Where the data of root's PostgreSQL goes when its user can't enter DATA_DIR. */
+const EXTERNA = '/var/lib/guias'
+
+const entradas = (ruta: string) => {
+  try {
+    return readdirSync(ruta).filter((nombre) => !nombre.startsWith('linux-')) // copied binaries are kept
+  } catch {
+    return []
+  }
+}
+const tmp = procesos.carpetaNueva()
+const antes = entradas(EXTERNA)
+let demo: Proceso
+
+beforeAll(async () => {
+  mkdirSync(tmp)
+  demo = procesos.correr(['npm', 'run', '--silent', 'demo'], { TMPDIR: tmp })
+  await demo.termina(50_000)
+})
+
+it('shows what it promises', () => {
+  expect({ fin: demo.fin, errores: demo.errores.replace(/^Generando.*\n/gm, '') }).toEqual({
+    fin: { codigo: 0, senal: null },
+    errores: '',
+  })
+  expect(demo.salida).not.toContain('✘')
+  expect(demo.salida.match(/✔/g)?.length).toBeGreaterThan(5)
+  for (const parte of ['1. ', '2. ', '3. ', '4. ', 'entregado', 'devuelto', 'cancelado', 'Todo salió'])
+    expect(demo.salida).toContain(parte)
+})
+
+it('fits one screen', () => {
+  const lineas = demo.salida.trimEnd().split('\n')
+  expect(lineas.length).toBeLessThanOrEqual(LINEAS)
+  expect(lineas.filter((linea) => [...linea].length > COLUMNAS)).toEqual([])
+})
+
+it('leaves nothing behind', () => {
+  expect([...procesosDe(tmp).values()]).toEqual([])
+  expect(entradas(tmp).filter((nombre) => nombre.startsWith('guias'))).toEqual([])
+  expect(
+    entradas(EXTERNA).filter((nombre) => !antes.includes(nombre)),
+    `in ${EXTERNA}`,
+  ).toEqual([])
+})

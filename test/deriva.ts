@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { PrismaPg } from '@prisma/adapter-pg'
+import * as motor from '@prisma/schema-engine-wasm/schema_engine_bg'
+import { RAIZ } from '../server/raiz.ts'
+
+const require = createRequire(import.meta.url)
+const { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } = createRequire(require.resolve('@prisma/adapter-pg'))(
+  '@prisma/driver-adapter-utils',
+)
+/** PostgreSQL's one-byte "char", which its catalogues use and adapter-pg refuses: the engine takes it as a character. */
+const CHAR = 18
+const TEXT = 25
+type Interno = { performIO(consulta: unknown): Promise<{ fields: { dataTypeID: number }[] }> }
+
+class Fabrica extends PrismaPg {
+  override async connect() {
+    const adaptador = await super.connect()
+    const interno = adaptador as unknown as Interno
+    const performIO = interno.performIO.bind(adaptador)
+    const queryRaw = adaptador.queryRaw.bind(adaptador)
+    let caracteres: number[] = []
+    interno.performIO = async (consulta) => {
+      const resultado = await performIO(consulta)
+      caracteres = [...resultado.fields.keys()].filter((i) => resultado.fields[i]!.dataTypeID === CHAR)
+      for (const i of caracteres) resultado.fields[i]!.dataTypeID = TEXT
+      return resultado
+    }
+    adaptador.queryRaw = async (consulta) => {
+      const resultado = await queryRaw(consulta)
+      for (const i of caracteres) resultado.columnTypes[i] = ColumnTypeEnum.Character
+      return resultado
+    }
+    return adaptador
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: without the DOM's types, TypeScript knows no WebAssembly
+const { WebAssembly } = globalThis as any
+const wasm = readFileSync(require.resolve('@prisma/schema-engine-wasm/schema_engine_bg').replace(/\.js$/, '.wasm'))
+const { instance } = await WebAssembly.instantiate(wasm, { './schema_engine_bg.js': { ...motor } })
+motor.__wbg_set_wasm(instance.exports)
+instance.exports.__wbindgen_start()
+const PRISMA_WASM_PANIC_REGISTRY = { set_message: (mensaje: string) => console.error(mensaje) }
+Object.assign(globalThis, { PRISMA_WASM_PANIC_REGISTRY })
+
+/** What would have to change for the database to be what prisma/schema.prisma says, as SQL; '' when nothing. */
+export async function deriva(url: string): Promise<string> {
+  const esquema = { path: 'schema.prisma', content: readFileSync(new URL('prisma/schema.prisma', RAIZ), 'utf8') }
+  const enlace = bindMigrationAwareSqlAdapterFactory(
+    new Fabrica({ connectionString: url, max: 1, idleTimeoutMillis: 1 }),
+  )
+  const ingenio = await motor.SchemaEngine.new({ datamodels: [[esquema.path, esquema.content]] }, () => {}, enlace)
+  const filters = { externalTables: [], externalEnums: [] }
+  const from = { tag: 'schemaDatasource' as const, files: [esquema], configDir: '.' }
+  const to = { tag: 'schemaDatamodel' as const, files: [esquema] }
+  const { exitCode, stdout } = await ingenio.diff({ from, to, script: true, exitCode: true, filters })
+  ingenio.free()
+  return exitCode === 0 ? '' : (stdout ?? 'something')
+}

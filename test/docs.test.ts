@@ -1,0 +1,163 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { leerDocumento, leerOperaciones } from '../server/contrato/contrato.ts'
+import { RAIZ } from '../server/raiz.ts'
+import { usarEntorno } from './entorno.ts'
+import { hasta } from './fabricas.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const entorno = usarEntorno()
+const CHROMIUM = '/usr/bin/chromium'
+const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking']
+// The YAML reader of a tool that we have anyway, so that it isn't our own reading of YAML.
+const YAML = createRequire(new URL('node_modules/knip/package.json', RAIZ))('yaml') as { parse(texto: string): unknown }
+
+interface Operacion {
+  operationId: string
+  summary: string
+  tags: string[]
+  'x-origen': 'especificado' | 'decision'
+}
+interface Contrato {
+  openapi: string
+  info: { title: string }
+  paths: Record<string, Record<string, Operacion>>
+}
+const bundle = readFileSync(new URL('server/contrato/generado/comercios.json', RAIZ), 'utf8')
+const contrato = JSON.parse(bundle) as Contrato
+const operaciones = Object.values(contrato.paths).flatMap((ruta) =>
+  Object.values(ruta).filter((operacion) => operacion.operationId),
+)
+
+describe('the contract', () => {
+  it('is served as JSON, as it was bundled, with every merchant operation that is served', async () => {
+    const respuesta = await fetch(`${entorno.url}/openapi.json`)
+    expect(respuesta.status).toBe(200)
+    expect(respuesta.headers.get('content-type')).toMatch(/^application\/json/)
+    const texto = await respuesta.text()
+    expect(texto).toBe(bundle)
+    expect(contrato.openapi).toBe('3.1.0')
+    const servidas = leerOperaciones(leerDocumento()).filter(({ ruta }) => ruta.startsWith('/api/v1/'))
+    expect(operaciones.map(({ operationId }) => operationId).sort()).toEqual(servidas.map(({ id }) => id).sort())
+    expect(texto).not.toContain('/operaciones/v1')
+  })
+
+  it('is served as YAML that says the same', async () => {
+    const respuesta = await fetch(`${entorno.url}/openapi.yaml`)
+    expect(respuesta.status).toBe(200)
+    expect(respuesta.headers.get('content-type')).toMatch(/^application\/yaml/)
+    expect(YAML.parse(await respuesta.text())).toEqual(contrato)
+  })
+
+  it.each(['/openapi.json', '/openapi.yaml', '/docs'])('answers HEAD %s', async (ruta) => {
+    const respuesta = await fetch(entorno.url + ruta, { method: 'HEAD' })
+    expect([respuesta.status, await respuesta.text()]).toEqual([200, ''])
+  })
+
+  it('is documented under a CSP that allows nothing from elsewhere and no inline script', async () => {
+    const csp = (await fetch(`${entorno.url}/docs`)).headers.get('content-security-policy') ?? ''
+    const reglas = new Map(csp.split(/; */).map((regla) => [regla.split(' ')[0], regla.split(' ').slice(1)]))
+    expect(reglas.get('default-src')).toEqual(["'none'"])
+    expect(reglas.get('script-src')?.every((fuente) => /^'(sha256-[\w+/=]{44}|self)'$/.test(fuente))).toBe(true)
+    expect(csp).not.toMatch(/https?:|\*|unsafe-eval/)
+  })
+})
+
+describe('/docs in a browser', () => {
+  const hay = existsSync(CHROMIUM)
+  if (!hay && !process.env.CI) {
+    console.warn(
+      `\n*** There is no Chromium at ${CHROMIUM}: /docs is NOT tested here. «apt-get install chromium» changes that. ***\n`,
+    )
+  }
+  let navegador: Browser
+  let pagina: Page
+  const pedidas: string[] = []
+  const consola: string[] = []
+  const violaciones: string[] = []
+
+  beforeAll(async () => {
+    if (!hay && !process.env.CI) return
+    const args = [...ARGS, '--disable-component-update', '--disable-sync']
+    navegador = await chromium.launch({ executablePath: CHROMIUM, args })
+    const contexto = await navegador.newContext({ viewport: { width: 1440, height: 900 }, locale: 'es-GT' })
+    contexto.on('request', (solicitud) => pedidas.push(solicitud.url()))
+    contexto.on('console', (mensaje) => {
+      if (['error', 'warning'].includes(mensaje.type()))
+        consola.push(`${mensaje.type()}: ${mensaje.text().slice(0, 300)}`)
+    })
+    contexto.on('weberror', (error) => consola.push(`uncaught: ${error.error().message}`))
+    await contexto.exposeFunction('violada', (que: string) => violaciones.push(que))
+    await contexto.addInitScript(`document.addEventListener('securitypolicyviolation', (e) =>
+      window.violada(e.violatedDirective + ' ' + e.blockedURI.slice(0, 80)))`)
+    pagina = await contexto.newPage()
+    await pagina.goto(`${entorno.url}/docs`, { waitUntil: 'networkidle' })
+  })
+  afterAll(() => navegador?.close())
+
+  it.skipIf(!hay && !process.env.CI)('shows every operation in Spanish, and where each comes from', async () => {
+    await pagina.getByRole('heading', { name: contrato.info.title }).waitFor()
+    await pagina.screenshot({ path: '/tmp/docs-desktop.png' })
+    const origenes = new Map<string, string[]>()
+    for (const { summary, tags } of operaciones) {
+      // The menu opens one group at a time, and another one by itself while the page scrolls.
+      await hasta(async () => {
+        if (await pagina.getByRole('heading', { name: summary }).first().isVisible()) return true
+        const entrada = pagina.getByText(summary, { exact: true }).first()
+        const grupo = pagina.getByText(tags[0]!, { exact: true }).first()
+        await ((await entrada.isVisible()) ? entrada : grupo).click({ timeout: 1_000 }).catch(() => {})
+      })
+      // Redoc shows x-origen as «origen:».
+      const vistos = (await pagina.innerText('body')).matchAll(/^(?:x-)?origen:\s*"?(\w+)"?$/gm)
+      origenes.set(summary, [...new Set([...vistos].map(([, valor]) => valor ?? ''))].sort())
+    }
+    expect(Object.fromEntries(origenes)).toEqual(
+      Object.fromEntries(operaciones.map((una) => [una.summary, expect.arrayContaining([una['x-origen']])])),
+    )
+  })
+
+  it.skipIf(!hay && !process.env.CI)('says that it is in Spanish', async () => {
+    expect(await pagina.getAttribute('html', 'lang')).toBe('es')
+    expect(await pagina.title()).toBe(contrato.info.title)
+  })
+
+  it.skipIf(!hay && !process.env.CI)('searches', async () => {
+    await pagina.keyboard.press('Control+k')
+    await pagina.locator('input:focus').fill('cancelar')
+    await pagina.getByText('/api/v1/guias/{guia}/cancelar').first().waitFor({ timeout: 5_000 })
+    await pagina.keyboard.press('Escape')
+  })
+
+  it.skipIf(!hay && !process.env.CI)('fits a phone', async () => {
+    await pagina.setViewportSize({ width: 390, height: 844 })
+    await pagina.goto(`${entorno.url}/docs`, { waitUntil: 'networkidle' })
+    await pagina.getByRole('heading', { name: contrato.info.title }).waitFor()
+    await pagina.screenshot({ path: '/tmp/docs-phone.png' })
+    // Not evaluate(), which the page's policy would report as an eval.
+    const medidas = await (await pagina.context().newCDPSession(pagina)).send('Page.getLayoutMetrics')
+    expect(medidas.cssContentSize.width).toBeLessThanOrEqual(390)
+  })
+
+  describe('after all that', () => {
+    beforeAll(() => pagina?.waitForTimeout(1_500)) // for whoever reports home a little later
+
+    it.skipIf(!hay && !process.env.CI)('it has asked nobody else for anything', () => {
+      expect(pedidas).toContain(`${entorno.url}/docs`)
+      expect([
+        ...new Set(pedidas.filter((url) => !url.startsWith(`${entorno.url}/`) && !/^(data|blob):/.test(url))),
+      ]).toEqual([])
+    })
+
+    it.skipIf(!hay && !process.env.CI)('nothing was against its policy', () => {
+      // A library inside Redoc probes for eval and does without it: the policy is what keeps it from finding it.
+      expect([...new Set(violaciones)].filter((una) => una !== 'script-src eval')).toEqual([])
+    })
+
+    it.skipIf(!hay && !process.env.CI)('its console is silent', () => {
+      expect([...new Set(consola)]).toEqual([])
+    })
+  })
+})

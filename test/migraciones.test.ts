@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { ErrorDeMigracion, leerMigraciones, migrar } from '../server/migraciones.ts'
+import { admin } from './admin.ts'
+import { deriva } from './deriva.ts'
+import { hasta } from './fabricas.ts'
+import { type Proceso, usarProcesos } from './procesos.ts'
+
+const procesos = usarProcesos()
+const bases: string[] = []
+let url: string
+
+/** A database of its own for each case. */
+beforeEach(async () => {
+  const nombre = `t_migr_${randomBytes(4).toString('hex')}`
+  await admin((cliente) => cliente.query(`create database ${nombre}`))
+  bases.push(nombre)
+  url = Object.assign(new URL(inject('postgres')), { pathname: `/${nombre}` }).href
+})
+afterAll(() =>
+  admin(async (cliente) => {
+    for (const base of bases) await cliente.query(`drop database if exists ${base} with (force)`)
+  }),
+)
+
+async function consultar(sql: string) {
+  const cliente = new pg.Client({ connectionString: url })
+  await cliente.connect()
+  try {
+    return (await cliente.query(sql)).rows
+  } finally {
+    await cliente.end()
+  }
+}
+const historia = () =>
+  consultar(
+    'select migration_name, checksum, finished_at is not null as hecha, applied_steps_count from _prisma_migrations',
+  )
+
+describe('migrar()', () => {
+  it('from six processes at once applies each migration once', async () => {
+    const nombres = (await leerMigraciones()).map(({ nombre }) => nombre)
+    expect(nombres.length).toBeGreaterThan(0)
+    const codigo = `
+      const { migrar } = await import('./server/migraciones.ts')
+      console.log(JSON.stringify(await migrar(${JSON.stringify(url)})))`
+    // All six wait at the lock before the first one gets it.
+    const portero = new pg.Client({ connectionString: url })
+    await portero.connect()
+    let seis: Proceso[]
+    try {
+      await portero.query('select pg_advisory_lock(72707369)')
+      seis = Array.from({ length: 6 }, () => procesos.correr([process.execPath, '--input-type=module', '-e', codigo]))
+      await hasta(async () => {
+        const { rowCount } = await portero.query(
+          `select 1 from pg_locks join pg_database d on d.oid = database
+           where locktype = 'advisory' and objid = 72707369 and not granted and datname = current_database()`,
+        )
+        return rowCount === 6
+      }, 20_000)
+    } finally {
+      await portero.end()
+    }
+    for (const uno of seis) expect([(await uno.termina()).codigo, uno.errores]).toEqual([0, ''])
+    const aplicadas = seis.map(({ salida }) => JSON.parse(salida) as string[])
+    expect(aplicadas.filter((lista) => lista.length > 0)).toEqual([nombres])
+    expect(await historia()).toEqual(
+      (await leerMigraciones()).map(({ nombre, checksum }) => ({
+        migration_name: nombre,
+        checksum,
+        hecha: true,
+        applied_steps_count: 1,
+      })),
+    )
+    expect(await migrar(url)).toEqual([])
+  })
+
+  it('from six connections of one process, too', async () => {
+    const aplicadas = await Promise.all(Array.from({ length: 6 }, () => migrar(url)))
+    expect(aplicadas.filter((lista) => lista.length > 0)).toHaveLength(1)
+    expect((await historia()).length).toBe(aplicadas.flat().length)
+  })
+
+  it.each([
+    ['edited after it was applied', `checksum = repeat('0', 64)`, /se editó después de aplicarse/],
+    ['left half-finished', 'finished_at = null', /quedó a medias/],
+  ])('stops at a migration that was %s, as often as it is asked', async (_que, cambio, mensaje) => {
+    const [nombre] = await migrar(url)
+    await consultar(`update _prisma_migrations set ${cambio} where migration_name = '${nombre}'`)
+    const antes = await historia()
+    for (let vez = 0; vez < 2; vez++) {
+      const error = await migrar(url).catch((causa: unknown) => causa)
+      expect(error).toBeInstanceOf(ErrorDeMigracion)
+      expect((error as Error).message).toMatch(mensaje)
+      expect((error as Error).message).toContain(nombre)
+    }
+    expect(await historia()).toEqual(antes)
+  })
+
+  it('one that fails changes nothing and stops the next start, too', async () => {
+    await consultar('create table comercio (ya_estaba int)')
+    const [nombre] = (await leerMigraciones()).map((migracion) => migracion.nombre)
+    await expect(migrar(url)).rejects.toThrow(ErrorDeMigracion)
+    expect(await consultar(`select tablename from pg_tables where schemaname = 'public' order by 1`)).toEqual([
+      { tablename: '_prisma_migrations' },
+      { tablename: 'comercio' },
+    ])
+    await expect(migrar(url)).rejects.toThrow(new RegExp(`${nombre} quedó a medias`))
+  })
+})
+
+describe('prisma/migrations and prisma/schema.prisma', () => {
+  it('make the same database', async () => {
+    await migrar(url)
+    expect(await deriva(url)).toBe('')
+  })
+
+  it.each([
+    ['a column', 'alter table guia add column sobra int', /ALTER TABLE "guia" DROP COLUMN "sobra"/],
+    ['a missing index', 'drop index guia_telefono_id_idx', /CREATE INDEX "guia_telefono_id_idx"/],
+    ['a type', 'alter table guia alter column intentos type bigint', /"intentos" SET DATA TYPE INTEGER/],
+    ['a table', 'create table olvidada (id int primary key)', /DROP TABLE "olvidada"/],
+  ])('and the check sees %s that differs', async (_que, cambio, esperado) => {
+    await migrar(url)
+    await consultar(cambio)
+    expect(await deriva(url)).toMatch(esperado)
+  })
+})

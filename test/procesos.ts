@@ -1,0 +1,233 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { request } from 'node:http'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { basename, delimiter, join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
+import { afterAll } from 'vitest'
+import { hasta } from './fabricas.ts'
+
+/** What a user types, run as a terminal would: a process group of its own, the output kept. */
+export interface Proceso {
+  pid: number
+  salida: string
+  errores: string
+  /** Exit code and signal; undefined while it runs. */
+  fin: { codigo: number | null; senal: NodeJS.Signals | null } | undefined
+  hijo: ChildProcess
+  /** Ctrl-C, or any other signal that a terminal sends to everyone at once. */
+  aTodos(senal: NodeJS.Signals): void
+  /** Waits for the end. */
+  termina(plazo?: number): Promise<{ codigo: number | null; senal: NodeJS.Signals | null }>
+}
+
+const RAIZ = join(import.meta.dirname, '..')
+const OCULTAS = /^(npm_|VITEST|GUIAS_|NODE_(ENV|OPTIONS)$|(PORT|HOST|DATABASE_URL|PUBLIC_URL|LOG_LEVEL|MASTER_KEYS)$)/
+
+/** The user's own shell: nothing of vitest, nothing of the `npm test` that may stand around us. */
+const ENTORNO = {
+  ...Object.fromEntries(Object.entries(process.env).filter(([nombre]) => !OCULTAS.test(nombre))),
+  PATH: (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((carpeta) => !carpeta.includes('node_modules'))
+    .join(delimiter),
+}
+
+/**
+ * A folder for DATA_DIRs and processes that know of it. When the test file is over, whatever still runs there is killed
+ * and the folder removed, however the tests ended.
+ */
+export function usarProcesos() {
+  // mkdtemp's 0700 would keep root's PostgreSQL user out, and the data would lie elsewhere.
+  const base = mkdtempSync(join(realpathSync(tmpdir()), 'guias-proc-'))
+  chmodSync(base, 0o755)
+  let serie = 0
+
+  function correr(orden: readonly string[], env: Record<string, string> = {}): Proceso {
+    const [programa = '', ...args] = orden
+    const hijo = spawn(programa, args, {
+      cwd: RAIZ,
+      detached: true,
+      env: { ...ENTORNO, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const proceso: Proceso = {
+      pid: hijo.pid ?? 0,
+      salida: '',
+      errores: '',
+      fin: undefined,
+      hijo,
+      aTodos: (senal) => process.kill(-hijo.pid!, senal),
+      termina: (plazo) => hasta(async () => proceso.fin, plazo),
+    }
+    hijo.stdout.setEncoding('utf8').on('data', (texto) => {
+      proceso.salida += stripVTControlCharacters(texto)
+    })
+    hijo.stderr.setEncoding('utf8').on('data', (texto) => {
+      proceso.errores += stripVTControlCharacters(texto)
+    })
+    hijo.on('error', ({ message }) => {
+      proceso.errores += message
+      proceso.fin = { codigo: null, senal: null }
+    })
+    hijo.on('close', (codigo, senal) => {
+      proceso.fin ??= { codigo, senal }
+    })
+    return proceso
+  }
+
+  afterAll(async () => {
+    const quedan = () => [...procesosDe(base).keys()]
+    for (let intento = 0; quedan().length > 0 && intento < 100; intento++) {
+      for (const pid of quedan()) matar(pid)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    rmSync(base, { recursive: true, force: true, maxRetries: 10 })
+  })
+
+  return {
+    base,
+    /** A DATA_DIR that doesn't exist yet. */
+    carpetaNueva: () => join(base, `datos-${++serie}`),
+    correr,
+    /** `npm start`, on any free port unless told. */
+    npmStart: (env: Record<string, string>) => correr(['npm', 'start'], { PORT: '0', LOG_LEVEL: 'warn', ...env }),
+    /** `npm run --silent admin -- …` to its end. */
+    async admin(args: readonly string[], env: Record<string, string>) {
+      const proceso = correr(['npm', 'run', '--silent', 'admin', '--', ...args], env)
+      await proceso.termina(20_000)
+      return proceso
+    },
+  }
+}
+
+function matar(pid: number) {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {} // gone meanwhile
+}
+
+interface EnMarcha {
+  pid: number
+  madre: number
+  /** Arguments of the command line. */
+  orden: string[]
+  /** Command line and environment. */
+  texto: string
+}
+
+function enMarcha(): EnMarcha[] {
+  if (!existsSync('/proc/self/stat')) {
+    const { stdout } = spawnSync('ps', ['-axEww', '-o', 'pid=,ppid=,stat=,command='], { encoding: 'utf8' })
+    return stdout.split('\n').flatMap((linea) => {
+      const [, pid, madre, estado, texto = ''] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(linea) ?? []
+      return !estado || estado.startsWith('Z')
+        ? []
+        : [{ pid: Number(pid), madre: Number(madre), orden: texto.split(' '), texto }]
+    })
+  }
+  const leer = (pid: string, archivo: string) => {
+    try {
+      return readFileSync(`/proc/${pid}/${archivo}`, 'utf8')
+    } catch {
+      return ''
+    }
+  }
+  return readdirSync('/proc')
+    .filter((nombre) => /^\d+$/.test(nombre))
+    .flatMap((pid) => {
+      const [, estado = 'Z', madre] = /^.*\) (\S) (\d+)/s.exec(leer(pid, 'stat')) ?? []
+      if (estado === 'Z') return []
+      const orden = leer(pid, 'cmdline')
+      return [
+        {
+          pid: Number(pid),
+          madre: Number(madre),
+          orden: orden.split('\0'),
+          texto: `${orden}\0${leer(pid, 'environ')}`,
+        },
+      ]
+    })
+}
+
+/** pid → command line of whatever runs with that folder in its command line or environment, and of its descendants. */
+export function procesosDe(carpeta: string): Map<number, string> {
+  const todos = enMarcha().filter(({ pid }) => pid !== process.pid)
+  const suyos = new Map<number, string>()
+  const sumar = ({ pid, orden }: EnMarcha) => {
+    if (suyos.has(pid)) return
+    suyos.set(pid, orden.join(' ').trim())
+    for (const hijo of todos) if (hijo.madre === pid) sumar(hijo)
+  }
+  // With the slash or quote that ends it, datos-1 is not datos-10.
+  for (const uno of todos) if (new RegExp(`${carpeta}(?![\\w-])`).test(uno.texto)) sumar(uno)
+  return suyos
+}
+
+/** The service's own Node process, below npm and its shell. */
+export function nodoDe(dataDir: string): number {
+  const nodos = [...procesosDe(dataDir)].filter(
+    ([, orden]) => basename(orden.split(' ')[0]!) === 'node' && orden.includes('server/generado/main.mjs'),
+  )
+  if (nodos.length !== 1) throw new Error(`expected one service on ${dataDir}, found ${JSON.stringify(nodos)}`)
+  return nodos[0]![0]
+}
+
+interface Respuesta {
+  status: number
+  cabeceras: Record<string, string | string[] | undefined>
+  texto: string
+  // A test reads what it expects to be there.
+  // biome-ignore lint/suspicious/noExplicitAny: the raw answer of a raw request
+  cuerpo: any
+}
+
+/** One request over a connection of its own. */
+export function pedir(url: string, opciones: { metodo?: string; llave?: string; cuerpo?: unknown } = {}) {
+  const { metodo = 'GET', llave, cuerpo } = opciones
+  return new Promise<Respuesta>((resolve, reject) => {
+    const headers = {
+      ...(llave ? { Authorization: `Bearer ${llave}` } : {}),
+      ...(cuerpo ? { 'Content-Type': 'application/json' } : {}),
+    }
+    const solicitud = request(url, { method: metodo, agent: false, headers, timeout: 5_000 }, (res) => {
+      let texto = ''
+      res.setEncoding('utf8').on('data', (trozo) => {
+        texto += trozo
+      })
+      res.on('error', reject)
+      res.on('end', () => {
+        const esJson = /json/.test(res.headers['content-type'] ?? '') && texto !== ''
+        resolve({
+          status: res.statusCode ?? 0,
+          cabeceras: res.headers,
+          texto,
+          cuerpo: esJson ? JSON.parse(texto) : undefined,
+        })
+      })
+    })
+    solicitud.on('timeout', () => solicitud.destroy(new Error('no answer in 5 s')))
+    solicitud.on('error', reject)
+    solicitud.end(cuerpo ? JSON.stringify(cuerpo) : undefined)
+  })
+}
+
+/** The same, or undefined while nobody listens. */
+export const sondear = (url: string) => pedir(url).catch(() => undefined)
+
+export function puertoLibre(): Promise<number> {
+  return new Promise((resolve) => {
+    const sonda = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = sonda.address() as { port: number }
+      sonda.close(() => resolve(port))
+    })
+  })
+}
+
+/** Waits until the console says that the service is ready; returns its address. */
+export const listo = (proceso: Proceso, plazo = 25_000) =>
+  hasta(async () => {
+    if (proceso.fin) throw new Error(`it ended instead of serving: ${JSON.stringify(proceso.fin)}\n${proceso.errores}`)
+    return /^ {2}API +(http:\S+)\/api\/v1$/m.exec(proceso.salida)?.[1]
+  }, plazo)
