@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { abrirBanco, type Banco } from './arnes/entorno.ts'
 import { condiciones, type Resultado, tabla } from './arnes/informe.ts'
 import { terminarTodo } from './arnes/limpieza.ts'
-import { ayuda, leerOpciones, type Opciones } from './arnes/opciones.ts'
+import { ayuda, ErrorDeOpciones, leerOpciones, type Opciones } from './arnes/opciones.ts'
 import { FALTA_PGBENCH } from './arnes/pgbench.ts'
 import { dibujar } from './arnes/svg.ts'
 import { crear } from './medidas/crear.ts'
@@ -59,11 +59,7 @@ de las razones de cada ronda. Tabla grande: ${guias.toLocaleString('en-US')} guÃ
 
 ${tabla(medidas.flatMap(({ resultado }) => resultado.filas))}
 ${graficas.map(({ nombre, grafica }) => `\n![${grafica.titulo}](${ruta}${fecha}-${nombre}.svg)\n`).join('')}
-## Detalles
-
-${notas.join('\n')}
-
-## Condiciones
+${notas.length > 0 ? `## Detalles\n\n${notas.join('\n')}\n\n` : ''}## Condiciones
 
 ${lugar.map((linea) => `- ${linea}`).join('\n')}
 `
@@ -72,11 +68,14 @@ ${lugar.map((linea) => `- ${linea}`).join('\n')}
   return informe('bench/resultados/')
 }
 
-async function salir(codigo: number) {
-  await terminarTodo()
-  process.exit(codigo)
+let interrumpido = false
+for (const senal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.once(senal, async () => {
+    interrumpido = true
+    await terminarTodo()
+    process.exit(130)
+  })
 }
-for (const senal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(senal, () => salir(130))
 
 try {
   const opciones = leerOpciones(
@@ -85,8 +84,12 @@ try {
   )
   if (opciones) await correr(opciones)
   else process.stdout.write(ayuda(MEDIDAS))
-  await salir(0)
+  await terminarTodo()
 } catch (error) {
-  decir(error instanceof Error ? (error.stack ?? error.message) : String(error))
-  await salir(1)
+  // What fails because it was interrupted is no news; whoever interrupted it also ends the process.
+  if (!interrumpido) {
+    decir(error instanceof ErrorDeOpciones ? error.message : error instanceof Error ? `${error.stack}` : String(error))
+    await terminarTodo()
+    process.exit(1)
+  }
 }

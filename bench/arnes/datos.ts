@@ -115,8 +115,8 @@ export const codigoSembrado = (n: string) =>
     .map((peso, i) => `${n} / ${16 ** i} % 16 * ${peso}`)
     .join(' + ')})::int % 32, 1)`
 
-/** In the seed one guide of so many is in the rare state. */
-export const ESTADO_RARO = 'extraviado'
+/** In the seed one guide of so many is in each rare state; all others are `aceptado`. */
+export const ESTADOS_RAROS = ['devuelto', 'extraviado'] as const
 const raras = (guias: number) => Math.max(1, Math.floor(guias / 200))
 
 const INICIO = Date.UTC(2026, 0, 1)
@@ -143,7 +143,7 @@ export async function sembrar(
     id: `(lpad(to_hex(${INICIO} + n * 100), 12, '0') || '7' || lpad(to_hex(n % 4096), 3, '0') || '8' || substr(md5(n::text), 1, 15))::uuid`,
     guia: codigoSembrado('n'),
     ref: `'SIEMBRA-' || n`,
-    estado: `case when n % ${raras(hasta)} = 0 then '${ESTADO_RARO}' else 'aceptado' end`,
+    estado: `case n % ${raras(hasta)} when 0 then '${ESTADOS_RAROS[0]}' when 1 then '${ESTADOS_RAROS[1]}' else 'aceptado' end`,
     momento: `to_timestamp((${INICIO} + n * 100) / 1000.0)`,
   }
   try {

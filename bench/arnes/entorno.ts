@@ -118,7 +118,7 @@ export async function abrirBanco(opciones: Opciones): Promise<Banco> {
 }
 
 async function iniciarPostgres(carpeta: string): Promise<string> {
-  const { hijo } = lanzar(process.execPath, [enRaiz('bench/arnes/postgres.ts'), carpeta], {
+  const { hijo } = lanzar(process.execPath, [enRaiz('bench/postgres.ts'), carpeta], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const fin = new Promise<void>((resolve) => hijo.once('exit', () => resolve()))

@@ -2,6 +2,7 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 
 // What a run starts it undoes, in reverse, whether it ends, fails or is told to stop.
 const pendientes: (() => Promise<unknown>)[] = []
+let terminando = false
 
 /** Registers how to undo something; returns a function that undoes it now, once. */
 export function alTerminar(deshacer: () => Promise<unknown>): () => Promise<void> {
@@ -17,6 +18,7 @@ export function alTerminar(deshacer: () => Promise<unknown>): () => Promise<void
 }
 
 export async function terminarTodo(): Promise<void> {
+  terminando = true
   for (let ultimo = pendientes.at(-1); ultimo; ultimo = pendientes.at(-1)) {
     await ultimo().catch((error) => process.stderr.write(`${error}\n`))
   }
@@ -30,6 +32,7 @@ export interface Proceso {
 
 /** A child that doesn't outlive the run. `detached`: it is stopped with all its group (npm and what npm started). */
 export function lanzar(programa: string, args: readonly string[], opciones: SpawnOptions): Proceso {
+  if (terminando) throw new Error('the run is being stopped')
   const hijo = spawn(programa, args, opciones)
   const fin = new Promise<void>((resolve) => hijo.once('error', () => resolve()).once('exit', () => resolve()))
   const pid = hijo.pid ?? 0

@@ -14,29 +14,41 @@ export interface Opciones {
   perfil: string | undefined
 }
 
-/** undefined: help was asked for. Throws in words for the console. */
+/** What is wrong with the command, in words for the console. */
+export class ErrorDeOpciones extends Error {}
+
+function interpretar(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        help: { type: 'boolean', short: 'h', default: false },
+        solo: { type: 'string', default: '' },
+        rondas: { type: 'string', default: '5' },
+        segundos: { type: 'string', default: '3' },
+        guias: { type: 'string', default: '1000000' },
+        memoria: { type: 'string', default: '0' },
+        perfil: { type: 'string' },
+      },
+    })
+  } catch (error) {
+    throw new ErrorDeOpciones(`${(error as Error).message}\nVea npm run bench -- --help.`)
+  }
+}
+
+/** undefined: help was asked for. */
 export function leerOpciones(args: readonly string[], claves: readonly string[]): Opciones | undefined {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      help: { type: 'boolean', short: 'h', default: false },
-      solo: { type: 'string', default: '' },
-      rondas: { type: 'string', default: '5' },
-      segundos: { type: 'string', default: '3' },
-      guias: { type: 'string', default: '1000000' },
-      memoria: { type: 'string', default: '0' },
-      perfil: { type: 'string' },
-    },
-  })
+  const { values } = interpretar(args)
   if (values.help) return undefined
   const entero = (nombre: 'rondas' | 'segundos' | 'guias' | 'memoria', minimo: number) => {
     const valor = Number(values[nombre])
-    if (!Number.isInteger(valor) || valor < minimo) throw new Error(`--${nombre} debe ser un entero, ${minimo} o más.`)
+    if (!Number.isInteger(valor) || valor < minimo)
+      throw new ErrorDeOpciones(`--${nombre} debe ser un entero, ${minimo} o más.`)
     return valor
   }
   const solo = values.solo.split(',').filter((clave) => clave !== '')
   const ajena = solo.find((clave) => !claves.includes(clave))
-  if (ajena) throw new Error(`No hay ninguna medida «${ajena}». Las medidas son: ${claves.join(', ')}.`)
+  if (ajena) throw new ErrorDeOpciones(`No hay ninguna medida «${ajena}». Las medidas son: ${claves.join(', ')}.`)
   return {
     solo,
     rondas: entero('rondas', 1),

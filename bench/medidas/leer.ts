@@ -1,7 +1,7 @@
 import { crearCursores } from '../../server/cursor.ts'
 import { crearSecretos } from '../../server/secretos.ts'
 import { abrirEnchufe, cargar, type Enchufe } from '../arnes/carga.ts'
-import { ESTADO_RARO, guionDeDetalle, sembrar } from '../arnes/datos.ts'
+import { ESTADOS_RAROS, guionDeDetalle, sembrar } from '../arnes/datos.ts'
 import type { Banco, Base, Comercio } from '../arnes/entorno.ts'
 import { correrPgbench } from '../arnes/pgbench.ts'
 import { intercalar, resumir } from '../arnes/rondas.ts'
@@ -15,35 +15,34 @@ const VARIANTES = 20
 /** Page reads per second of the option `--segundos`, at each depth and round. */
 const LECTURAS_POR_SEGUNDO = 50
 
+const [RARO] = ESTADOS_RAROS
+
 interface Lugar {
   nombre: string
+  comercio: Comercio
   /** How far from the newest, in guides of those listed. */
   profundidad: number
-  estado?: string
+  /** In the order of the alphabet, as the cursor wants them. */
+  estados?: readonly string[]
 }
 
 /** The pages' addresses. Cursors are made as the service makes them, instead of paging there. */
-async function rutasDe(
-  banco: Banco,
-  { db }: Base,
-  comercio: Comercio,
-  { profundidad, estado }: Lugar,
-): Promise<string[]> {
-  const inicio = `/api/v1/guias?limite=${PAGINA}${estado ? `&estado=${estado}` : ''}`
+async function rutasDe(banco: Banco, { db }: Base, { comercio, profundidad, estados }: Lugar): Promise<string[]> {
+  const inicio = `/api/v1/guias?limite=${PAGINA}${(estados ?? []).map((estado) => `&estado=${estado}`).join('')}`
   if (profundidad === 0) return [inicio]
   const cursores = crearCursores(crearSecretos(banco.masterKeys))
   const ambito = {
     operacion: 'listarGuias',
     dueno: `${comercio.id}:${comercio.modo}`,
-    filtros: { comercioId: comercio.id, modo: comercio.modo, ...(estado ? { estado: [estado] } : {}) },
+    filtros: { comercioId: comercio.id, modo: comercio.modo, ...(estados ? { estado: estados } : {}) },
   }
   const { rows } = await db.pool.query<{ id: string }>(
     `select id from (select id, row_number() over (order by id desc) as n from guia where comercio_id = $1 and modo = $2
-     and ($3::text is null or estado = $3)) x where n = any($4) order by id`,
+     and ($3::text[] is null or estado = any($3))) x where n = any($4) order by id`,
     [
       comercio.id,
       comercio.modo,
-      estado ?? null,
+      estados ?? null,
       Array.from({ length: VARIANTES }, (_, i) => profundidad - i * PAGINA).filter((n) => n > 0),
     ],
   )
@@ -61,8 +60,9 @@ async function leer(enchufe: Enchufe, llave: string, ruta: string): Promise<numb
 const paginas = (banco: Banco) =>
   banco.conBase(async (base) => {
     const { rondas, segundos, guias } = banco.opciones
-    const [comercio] = await base.crearComercios(1)
-    await sembrar(base.url, { comercio: comercio!, hasta: guias })
+    const [comercio, pequeno] = (await base.crearComercios(2)) as [Comercio, Comercio]
+    await sembrar(base.url, { comercio: pequeno, hasta: 2 * PAGINA })
+    await sembrar(base.url, { comercio, hasta: guias })
     // The last full pages stand where the deepest cursor still has 50 guides before it.
     const tope = guias - PAGINA
     const profundidades = [...PROFUNDIDADES.filter((n) => n < tope), tope]
@@ -70,13 +70,17 @@ const paginas = (banco: Banco) =>
     const lugares: Lugar[] = [
       ...profundidades.map((profundidad) => ({
         nombre: `página de ${PAGINA} tras ${profundidad.toLocaleString('en-US')} guías`,
+        comercio,
         profundidad,
       })),
-      { nombre: `página de ${PAGINA} de un estado raro`, profundidad: 0, estado: ESTADO_RARO },
-      { nombre: `página de ${PAGINA} de un estado raro, la última`, profundidad: raras - PAGINA, estado: ESTADO_RARO },
-      { nombre: `página de ${PAGINA} de un estado común, la última`, profundidad: tope - raras, estado: 'aceptado' },
+      { nombre: 'de un estado raro, la primera', comercio, profundidad: 0, estados: [RARO] },
+      { nombre: 'de un estado raro, la última', comercio, profundidad: raras - PAGINA, estados: [RARO] },
+      { nombre: 'de dos estados raros, la última', comercio, profundidad: 2 * raras - PAGINA, estados: ESTADOS_RAROS },
+      { nombre: 'de un estado común, la última', comercio, profundidad: tope - 2 * raras, estados: ['aceptado'] },
+      // Its guides are older than nearly all of the other's.
+      { nombre: `de un comercio de ${2 * PAGINA} guías, la primera`, comercio: pequeno, profundidad: 0 },
     ]
-    const rutas = await Promise.all(lugares.map((lugar) => rutasDe(banco, base, comercio!, lugar)))
+    const rutas = await Promise.all(lugares.map((lugar) => rutasDe(banco, base, lugar)))
     const { url } = await base.servicio()
     const enchufe = abrirEnchufe(url)
     // Page by page in turns: what slows the machine down for a moment slows all depths down.
@@ -84,7 +88,7 @@ const paginas = (banco: Banco) =>
       const tiempos = lugares.map(() => [] as number[])
       for (let vuelta = 0; vuelta < vueltas; vuelta++) {
         for (const [i, suyas] of rutas.entries())
-          tiempos[i]!.push(await leer(enchufe, comercio!.llave, suyas[vuelta % suyas.length]!))
+          tiempos[i]!.push(await leer(enchufe, lugares[i]!.comercio.llave, suyas[vuelta % suyas.length]!))
       }
       return tiempos.map((de) => resumir(de).mediana)
     }
