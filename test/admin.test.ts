@@ -1,6 +1,7 @@
 // The console, typed as its help says, on the embedded database of a service that doesn't run and of one that does.
 
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as dormir } from 'node:timers/promises'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { ALCANCES } from '../server/contrato/generado/vocabulario.ts'
@@ -286,5 +287,16 @@ describe('what cannot be', () => {
     expect(mudo.errores).not.toContain('secreta')
     expect(mudo.errores).not.toMatch(PILA)
     expect(mudo.errores).toContain('DATABASE_URL')
+  })
+
+  it('leaves no database running when it fails half-way', async () => {
+    const otra = procesos.carpetaNueva()
+    mkdirSync(otra, { mode: 0o755 })
+    writeFileSync(join(otra, 'master_keys'), 'dañado\n')
+    const { codigo, salida, errores } = await mal(['comercios', 'listar', '--json'], { DATA_DIR: otra })
+    expect([...procesosDe(otra).values()]).toEqual([])
+    expect({ codigo, salida }).toEqual({ codigo: 1, salida: '' })
+    expect(errores).toContain(join(otra, 'master_keys'))
+    expect(errores).not.toMatch(PILA)
   })
 })

@@ -1,7 +1,7 @@
 // `npm start` as a user types it: real processes, real signals, an own DATA_DIR each.
 
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as dormir } from 'node:timers/promises'
@@ -221,6 +221,19 @@ describe('what cannot be', () => {
     } finally {
       mudo.close()
     }
+  })
+})
+
+describe('what the service kept and somebody damaged', () => {
+  it('is named, and nothing is left running', async () => {
+    const dataDir = procesos.carpetaNueva()
+    mkdirSync(dataDir, { mode: 0o755 })
+    writeFileSync(join(dataDir, 'master_keys'), 'dañado\n')
+    const malo = procesos.npmStart({ DATA_DIR: dataDir })
+    expect((await malo.termina(20_000)).codigo).toBe(1)
+    expect([...procesosDe(dataDir).values()]).toEqual([])
+    expect(malo.errores).toContain(join(dataDir, 'master_keys'))
+    expect(malo.errores).not.toMatch(PILA)
   })
 })
 

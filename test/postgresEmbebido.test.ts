@@ -143,7 +143,8 @@ describe('vida normal', () => {
   test('el primer arranque crea, el segundo conserva y el último en salir apaga', async () => {
     const primero = await tomar()
     expect(primero.url).toMatch(/^postgres:\/\/guias:[\w-]{32}@127\.0\.0\.1:\d+\/guias$/)
-    expect(primero.avisos).toEqual([])
+    // In root's own home the binaries are copied, and it says so; the data stays where it was asked to be.
+    expect(primero.avisos?.filter((aviso) => !aviso.includes('node_modules'))).toEqual([])
     expect(fs.statSync(join(dataDir, 'postgres.json')).mode & 0o777).toBe(0o600)
     await consultar(primero.url, 'CREATE TABLE t AS SELECT 7 AS n')
     expect(

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -22,6 +22,7 @@ export const PLANTILLA = 'plantilla'
 
 export default async function preparar(proyecto: TestProject) {
   const carpeta = await mkdtemp(join(tmpdir(), 'guias-test-'))
+  await chmod(carpeta, 0o755) // or root's PostgreSQL would keep its data elsewhere
   const flags = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=300'].flatMap(
     (flag) => ['-c', flag],
   )
