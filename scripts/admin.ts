@@ -1,7 +1,7 @@
 /** The console: merchants, keys and operators of the same database as the service, whether it runs or not. */
 import { parseArgs } from 'node:util'
 import { cargarContrato, crearDeps } from '../server/app.ts'
-import { clavesDeLaCasa } from '../server/claves.ts'
+import { clavesDeLaCasa, ErrorDeClaves } from '../server/claves.ts'
 import { crearComercio } from '../server/comercios/crear.ts'
 import { listarComercios } from '../server/comercios/listar.ts'
 import { ErrorConfig, leerConfig } from '../server/config.ts'
@@ -184,30 +184,27 @@ function separar(args: string[]) {
   }
 }
 
-/** Opens the service's database; `cerrar` leaves it as it was found. */
-async function abrir(): Promise<{ deps: Deps; cerrar: () => Promise<void> }> {
+/** Opens the service's database for one piece of work, and leaves it as it was found, however that ends. */
+async function conDeps<T>(hacer: (deps: Deps) => Promise<T>): Promise<T> {
   const config = leerConfig(process.env, process.cwd())
   const contrato = await cargarContrato()
-  const postgres =
-    config.baseDeDatos.tipo === 'embebida'
-      ? await tomarPostgres({ dataDir: config.dataDir, exclusivo: false })
-      : undefined
-  const url = config.baseDeDatos.tipo === 'externa' ? config.baseDeDatos.url : postgres!.url
-  await migrar(url)
-  const db = abrirDb(url, { conexiones: 2 })
-  const deps = crearDeps(contrato, {
-    db,
-    log: crearLog('silent'),
-    masterKeys: config.masterKeys ?? (await clavesDeLaCasa(config.dataDir)),
-    salud: async () => ({ ok: true, base_de_datos: true, cola: true, migraciones: true }),
-    avisarTrabajo: () => {},
-  })
-  return {
-    deps,
-    async cerrar() {
+  const { baseDeDatos, dataDir } = config
+  const postgres = baseDeDatos.tipo === 'embebida' ? await tomarPostgres({ dataDir, exclusivo: false }) : undefined
+  try {
+    const url = baseDeDatos.tipo === 'externa' ? baseDeDatos.url : postgres!.url
+    const masterKeys = config.masterKeys ?? (await clavesDeLaCasa(dataDir))
+    await migrar(url)
+    const db = abrirDb(url, { conexiones: 2 })
+    try {
+      const salud = async () => ({ ok: true, base_de_datos: true, cola: true, migraciones: true })
+      return await hacer(
+        crearDeps(contrato, { db, log: crearLog('silent'), masterKeys, salud, avisarTrabajo: () => {} }),
+      )
+    } finally {
       await db.cerrar()
-      await postgres?.soltar()
-    },
+    }
+  } finally {
+    await postgres?.soltar()
   }
 }
 
@@ -231,25 +228,19 @@ function explicar(error: unknown): { texto: string; codigo: number } {
       codigo: 1,
     }
   }
-  const conocido =
-    error instanceof ErrorConfig || error instanceof ErrorPostgresEmbebido || error instanceof ErrorDeMigracion
-  const texto = conocido ? error.message : explicarBase(error)
+  const conocido = [ErrorConfig, ErrorDeClaves, ErrorPostgresEmbebido, ErrorDeMigracion].some(
+    (clase) => error instanceof clase,
+  )
+  const texto = conocido ? (error as Error).message : explicarBase(error)
   return { texto: texto ?? (error instanceof Error ? (error.stack ?? error.message) : String(error)), codigo: 1 }
 }
 
-let cerrar = async () => {}
 try {
   const linea = leerLinea(process.argv.slice(2))
-  if (!linea) console.log(AYUDA)
-  else {
-    const abierto = await abrir()
-    cerrar = abierto.cerrar
-    mostrar(await linea.comando.ejecutar(abierto.deps, linea.opciones), linea.json)
-  }
+  if (linea) mostrar(await conDeps((deps) => linea.comando.ejecutar(deps, linea.opciones)), linea.json)
+  else console.log(AYUDA)
 } catch (error) {
   const { texto, codigo } = explicar(error)
   process.stderr.write(`${texto}\n`)
   process.exitCode = codigo
-} finally {
-  await cerrar()
 }

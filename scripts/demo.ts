@@ -10,7 +10,7 @@ import { styleText } from 'node:util'
 import { type Estado, Guias, type LoteCreado, type LoteParaCrear } from '@guias/sdk'
 import { leerConfig } from '../server/config.ts'
 import { crearLog } from '../server/log.ts'
-import { iniciarServicio } from '../server/servicio.ts'
+import { iniciarServicio, type Servicio } from '../server/servicio.ts'
 
 const titulo = (texto: string) => console.log(`\n${styleText('bold', texto)}`)
 let fallas = 0
@@ -168,8 +168,9 @@ const dataDir = await mkdtemp(join(tmpdir(), 'guias-demo-'))
 // Where root starts it, PostgreSQL's own user must be able to get in.
 await chmod(dataDir, 0o755)
 const config = leerConfig({ DATA_DIR: dataDir, PORT: '0' }, process.cwd())
-const servicio = await iniciarServicio(config, crearLog('error'))
+let servicio: Servicio | undefined
 try {
+  servicio = await iniciarServicio(config, crearLog('error'))
   const inicio = performance.now()
   const { llave, llave_operaciones } = JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8'))
   const api = new Guias({ llave, baseUrl: servicio.url })
@@ -182,7 +183,7 @@ try {
     `\n${fallas === 0 ? styleText('green', `Todo salió como se esperaba, en ${segundos} s.`) : styleText('red', `${fallas} comprobaciones fallaron.`)}`,
   )
 } finally {
-  await servicio.detener()
+  await servicio?.detener()
   await rm(dataDir, { recursive: true, force: true })
 }
 process.exitCode = fallas === 0 ? 0 : 1

@@ -3,6 +3,11 @@ import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { leerClaves } from './config.ts'
 
+/** The file of keys can't be used; in words for whoever starts the service. */
+export class ErrorDeClaves extends Error {
+  override readonly name = 'ErrorDeClaves'
+}
+
 /**
  * The embedded default's own master keys: made once into `DATA_DIR/master_keys` (mode 0600), in the form of MASTER_KEYS.
  * Without that file what it protects can't be read any more, so it lives beside the data.
@@ -16,7 +21,11 @@ export async function clavesDeLaCasa(dataDir: string): Promise<readonly Buffer[]
     return readFile(archivo, 'utf8')
   })
   const claves = leerClaves(leido.trim())
-  if (!esClaves(claves)) throw new Error(`${archivo}: ${claves.join('; ')}`)
+  if (!esClaves(claves)) {
+    throw new ErrorDeClaves(
+      `${archivo} está dañado: ${claves.join('; ')}. Recupérelo de una copia; sin él no se lee lo que protege.`,
+    )
+  }
   return claves
 }
 

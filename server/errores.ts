@@ -116,7 +116,10 @@ export function explicarBase(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   const { code } = error as { code?: unknown }
   const suyo =
-    esPasajero(error) || (typeof code === 'string' && /^(28|3D|42501)/.test(code)) || /timeout/i.test(error.message)
+    esPasajero(error) ||
+    (typeof code === 'string' &&
+      /^(28|3D|42501|ENOENT|EACCES|ERR_TLS|DEPTH_ZERO|SELF_SIGNED|CERT_|UNABLE_TO)/.test(code)) ||
+    /timeout/i.test(error.message)
   if (!suyo) return undefined
   return `No se puede usar la base de datos de DATABASE_URL: ${error.message || String(code)}. Revise la dirección, el usuario, la clave y que el servidor esté en marcha.`
 }

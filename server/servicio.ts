@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { PgBoss } from 'pg-boss'
 import { cargarContrato, crearApp, crearDeps } from './app.ts'
-import { clavesDeLaCasa } from './claves.ts'
+import { clavesDeLaCasa, ErrorDeClaves } from './claves.ts'
 import type { Config } from './config.ts'
 import { abrirDb, abrirPool, type Db } from './db.ts'
 import { asegurarDemo } from './demo.ts'
@@ -237,10 +237,13 @@ async function hasta(listo: () => boolean, plazo: number) {
   }
 }
 
+/** Errors whose message is already meant for whoever starts the service. */
+const CON_SU_MENSAJE = [ErrorPostgresEmbebido, ErrorDeMigracion, ErrorDeFlujo, ErrorDeClaves]
+
 function explicarArranque(error: unknown, { port, host, baseDeDatos }: Readonly<Config>): unknown {
   const { code, message } = error as { code?: string; message?: string }
-  if (error instanceof ErrorPostgresEmbebido || error instanceof ErrorDeMigracion || error instanceof ErrorDeFlujo)
-    return new ErrorDeArranque(error.message, { cause: error })
+  if (CON_SU_MENSAJE.some((clase) => error instanceof clase))
+    return new ErrorDeArranque(String(message), { cause: error })
   if (code === 'EADDRINUSE') {
     return new ErrorDeArranque(
       `El puerto ${port} de ${host} ya está en uso. Detenga al otro programa o elija otro puerto, por ejemplo PORT=${port + 1}.`,
