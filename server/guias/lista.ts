@@ -60,15 +60,12 @@ function leer(db: Db, filtros: Filtros, antesDe: string | undefined, cuantas: nu
   if (filtros.creado_hasta) condiciones.push(`id < ${$(menorId(instante(filtros.creado_hasta)))}`)
   if (antesDe) condiciones.push(`id < ${$(antesDe)}`)
   const limite = $(cuantas)
-  const [unico, ...otros] = filtros.estado ?? []
-  if (unico && otros.length === 0) condiciones.push(`estado = ${$(unico)}`)
-  const porEstado = otros.length > 0
-  const todas = porEstado ? [...condiciones, 'guia.estado = e.estado'] : condiciones
-  const pagina = `select * from guia where ${todas.join(' and ') || 'true'} order by id desc limit ${limite}`
-  const guias = porEstado
-    ? `select x.* from unnest(${$(filtros.estado)}::text[]) as e(estado) cross join lateral (${pagina}) x
-       order by x.id desc limit ${limite}`
-    : pagina
+  const pagina = (mas: string[]) =>
+    `(select * from guia where ${[...condiciones, ...mas].join(' and ') || 'true'} order by id desc limit ${limite})`
+  // One branch a state, each with its own constant: the planner then reads each from its range of the index.
+  const ramas = filtros.estado?.map((estado) => pagina([`estado = ${$(estado)}`])) ?? [pagina([])]
+  const guias =
+    ramas.length === 1 ? ramas[0] : `select * from (${ramas.join(' union all ')}) x order by id desc limit ${limite}`
   const text = `select g.*, c.comercio from (${guias}) g join comercio c on c.id = g.comercio_id order by g.id desc`
   return db.consultar<FilaDeLista>(sentenciaDe(text), valores)
 }

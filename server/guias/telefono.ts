@@ -32,10 +32,10 @@ function leer(texto: string): Telefono {
     return { error: 'solo puede llevar +, dígitos, espacios, puntos, guiones y paréntesis, por ejemplo +50255551234' }
   }
   const compacto = texto.replace(/[^\d+]/g, '').replace(/^\+521(\d{10})$/, '+52$1')
-  const largo = validatePhoneNumberLength(compacto)
   const numero = parsePhoneNumberFromString(compacto)
-  if (largo !== undefined || !numero?.isPossible()) {
-    return { error: LONGITUDES[largo ?? 'INVALID_LENGTH'] ?? LONGITUDES.INVALID_LENGTH! }
+  if (!numero?.isPossible()) {
+    const largo = validatePhoneNumberLength(compacto) ?? 'INVALID_LENGTH'
+    return { error: LONGITUDES[largo] ?? LONGITUDES.INVALID_LENGTH! }
   }
   return { e164: numero.number, dudoso: !numero.isValid() }
 }

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { base32AlAzar } from '../codigos.ts'
 import type { Alcance, Llave, Modo } from '../contrato/generado/tipos/index.ts'
 import { ALCANCES } from '../contrato/generado/vocabulario.ts'
@@ -30,10 +30,9 @@ const FORMA = new RegExp(
 )
 
 /** Says whether a key was copied whole, before anybody asks the database. */
-const suma = (texto: string) =>
-  base32AlAzar(SUMA, (bytes) => createHash('sha256').update(texto).digest().subarray(0, bytes))
+const suma = (texto: string) => base32AlAzar(SUMA, (bytes) => hash('sha256', texto, 'buffer').subarray(0, bytes))
 
-const hashDe = (secreto: string) => createHash('sha256').update(secreto).digest()
+const hashDe = (secreto: string) => hash('sha256', secreto, 'buffer')
 
 /** A new key: `guia_<tipo>_` + id (12) + secret (52 characters, 260 bits) + checksum (6). Only its hash is kept. */
 export function nuevaLlave(tipo: TipoDeLlave): { id: string; hash: Uint8Array<ArrayBuffer>; llave: string } {
