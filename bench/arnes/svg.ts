@@ -18,7 +18,7 @@ export interface Grafica {
 
 const ANCHO = 760
 const ALTO = 420
-const MARGEN = { arriba: 48, derecha: 24, abajo: 56, izquierda: 72 }
+const MARGEN = { arriba: 48, derecha: 32, abajo: 56, izquierda: 72 }
 const COLORES = ['#1565c0', '#c62828', '#2e7d32', '#6a1b9a', '#ef6c00']
 
 /** A line chart, y from zero, so that what is flat looks flat. */
@@ -42,7 +42,7 @@ export function dibujar({ titulo, ejeX, ejeY, lineas, logaritmica = false }: Gra
         texto(MARGEN.izquierda - 8, py(y) + 4, numero(y), 'text-anchor="end"'),
     )
   const visibles = logaritmica || xs.length <= 8 ? xs : xs.filter((_, i) => i % Math.ceil(xs.length / 8) === 0)
-  const marcas = visibles.map((x) => texto(px(x), ALTO - MARGEN.abajo + 18, numero(x), 'text-anchor="middle"'))
+  const marcas = visibles.map((x) => texto(px(x), ALTO - MARGEN.abajo + 18, corto(x), 'text-anchor="middle"'))
   const trazos = lineas.map(({ nombre, puntos: suyos }, i) => {
     const color = COLORES[i % COLORES.length]!
     const camino = suyos.map(({ x, y }) => `${px(x)},${py(y.mediana)}`).join(' ')
@@ -75,5 +75,7 @@ function paso(valor: number): number {
   return ([1, 2, 2.5, 5, 10].find((n) => n * unidad >= valor) ?? 10) * unidad
 }
 
+/** 500K, 1M: long figures would run into each other. */
+const corto = (valor: number) => valor.toLocaleString('en-US', { notation: 'compact', maximumSignificantDigits: 3 })
 const redondo = (valor: number) => Math.round(valor * 10) / 10
 const escapar = (texto: string) => texto.replace(/&/g, '&amp;').replace(/</g, '&lt;')

@@ -62,7 +62,7 @@ export function medidor({ pidDePostgres }: Banco, programa: Programa, carga: Car
  * then PostgreSQL may check foreign keys through an index that walks over all the guides of the merchant.
  */
 export async function calentar(banco: Banco, { db }: Base, carga: Carga): Promise<void> {
-  await cargar({ ...carga, segundos: Math.min(2, banco.opciones.segundos) })
+  await cargar({ ...carga, segundos: 2 * banco.opciones.segundos })
   await db.pool.query('analyze')
 }
 

@@ -143,7 +143,7 @@ const detalle = (banco: Banco) =>
         llave: comercio!.llave,
       }),
     }
-    await cargar({ ...carga, segundos: Math.min(2, segundos) })
+    await cargar({ ...carga, segundos: 2 * segundos })
     const corrida = {
       url: base.url,
       carpeta: banco.carpeta,
