@@ -88,13 +88,15 @@ export async function iniciarServicio(
       cargarContrato().finally(() => preparados.catch(() => {})),
     ])
     for (const aviso of avisos) consola(aviso)
-    const db = abrirDb(databaseUrl, { alFallar: (err) => log.warn({ err }, 'idle connection lost') })
+    // While it stops, PostgreSQL may end a session that is just being closed.
+    const perdida = (err: Error) => void (fase === 'deteniendo' || log.warn({ err }, 'idle connection lost'))
+    const db = abrirDb(databaseUrl, { alFallar: perdida })
     deshacer.push(() => db.cerrar())
     await exigirFlujoVigente(db)
     if (migraciones.length > 0) log.info({ migraciones }, 'migrated')
 
     const cola = abrirPool(databaseUrl, 3, `guias cola pid=${process.pid}`)
-    cola.on('error', (err) => log.warn({ err }, 'idle connection lost'))
+    cola.on('error', perdida)
     deshacer.push(() => cola.end())
     // pg-boss's own pool would wait for ever for a connection that is half open.
     const boss = new PgBoss({ db: { executeSql: (text, values) => cola.query(text, values) }, schedule: false })

@@ -49,7 +49,8 @@ export function identificarSolicitud(log: Log, nuevoId: () => string) {
         ...quien(identidad),
         ...(res.writableFinished ? {} : { cortada: true }),
       }
-      if (res.statusCode >= 500) log.error({ ...linea, err: error }, 'request')
+      // A 503 is a state of the service, told elsewhere too; any other 5xx is a fault of ours.
+      if (res.statusCode >= 500) log[res.statusCode === 503 ? 'warn' : 'error']({ ...linea, err: error }, 'request')
       else log.info(linea, 'request')
     })
     next()
