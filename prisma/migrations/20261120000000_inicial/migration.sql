@@ -158,9 +158,3 @@ ALTER TABLE "llave" ADD CONSTRAINT "llave_operador_id_fkey" FOREIGN KEY ("operad
 
 -- AddForeignKey
 ALTER TABLE "guia" ADD CONSTRAINT "guia_comercio_id_fkey" FOREIGN KEY ("comercio_id") REFERENCES "comercio"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
-
--- AddForeignKey
-ALTER TABLE "evento" ADD CONSTRAINT "evento_comercio_id_modo_guia_id_fkey" FOREIGN KEY ("comercio_id", "modo", "guia_id") REFERENCES "guia"("comercio_id", "modo", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
-
--- AddForeignKey
-ALTER TABLE "mensaje" ADD CONSTRAINT "mensaje_comercio_id_modo_guia_id_fkey" FOREIGN KEY ("comercio_id", "modo", "guia_id") REFERENCES "guia"("comercio_id", "modo", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
