@@ -176,7 +176,9 @@ try {
   const api = new Guias({ llave, baseUrl: servicio.url })
   const guias = await crearCien(api)
   await crearConFallas(api)
-  await vivir(api, servicio.url, llave_operaciones, guias)
+  // Guides whose place is known: the others go through their recipient first.
+  const confirmadas = guias.filter((_, i) => lote.guias[i]!.lat !== undefined)
+  await vivir(api, servicio.url, llave_operaciones, confirmadas)
   await seguir(api)
   const segundos = ((performance.now() - inicio) / 1000).toFixed(1)
   console.log(
