@@ -26,6 +26,7 @@ export interface Partes {
   log: Log
   masterKeys: readonly Buffer[]
   salud: () => Promise<Salud>
+  /** Says that rows of pending work were committed, so that the feeder need not wait for its next round. */
   avisarTrabajo: () => void
   reloj?: () => Date
   nuevoCodigo?: () => string
@@ -54,12 +55,10 @@ export function crearDeps(
     log,
     reloj,
     nuevoId,
-    nuevoCodigo,
     secretos,
     cursores: crearCursores(secretos),
     validacion,
     escritura,
-    avisarTrabajo,
     salud,
   }
 }

@@ -12,13 +12,10 @@ export interface Deps {
   reloj: () => Date
   /** Strictly increasing UUIDv7 and the instant inside it. */
   nuevoId: () => { id: string; creado_en: Date }
-  nuevoCodigo: () => string
   secretos: Secretos
   cursores: Cursores
   validacion: Validacion
   escritura: Escritura
-  /** Says that rows of pending work were committed, so that the feeder need not wait for its next round. */
-  avisarTrabajo: () => void
   salud: () => Promise<Salud>
 }
 

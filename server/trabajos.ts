@@ -58,7 +58,7 @@ const SILENCIO = 20_000
 /** How long a stop waits for the jobs under way, in milliseconds. */
 const PLAZO = 5_000
 
-/** Starts the workers and the feeder that turns pending rows into jobs, and repairs once a second what a crash left. */
+/** Starts the workers and the feeder that turns pending rows into jobs, and repairs, at every round, what a crash left. */
 export async function iniciarTrabajadores(boss: PgBoss, deps: DepsDeTrabajo): Promise<Trabajadores> {
   for (const { cola, opciones } of TRABAJOS) {
     await boss.createQueue(cola, opciones)

@@ -91,8 +91,6 @@ export const presentarLlave = (fila: Omit<FilaLlave, 'hash'> & { tipo: Modo }): 
   revocada_en: fila.revocada_en?.toISOString() ?? null,
 })
 
-export const TODOS_LOS_ALCANCES: readonly Alcance[] = ALCANCES
-
 interface LlaveDeComercio {
   comercioId: string
   /** com_… */
@@ -111,7 +109,7 @@ export async function guardarLlave(db: Db, ahora: Date, de: LlaveDeComercio) {
     comercio_id: de.comercioId,
     operador_id: null,
     hash,
-    alcances: [...(de.alcances ?? TODOS_LOS_ALCANCES)],
+    alcances: [...(de.alcances ?? ALCANCES)],
     creado_en: ahora,
     vence_en: de.vence_en ?? null,
     revocada_en: null,
