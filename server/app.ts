@@ -19,6 +19,7 @@ import { crearAutenticadores } from './llaves/autenticadores.ts'
 import type { Log } from './log.ts'
 import { servirDocumentacion } from './paginas/docs/ruta.ts'
 import { crearSecretos } from './secretos.ts'
+import { type Politica, resolverDelSistema } from './webhooks/destino.ts'
 
 /** What the composition root decides; everything else follows. */
 export interface Partes {
@@ -28,6 +29,8 @@ export interface Partes {
   salud: () => Promise<Salud>
   /** Says that rows of pending work were committed, so that the feeder need not wait for its next round. */
   avisarTrabajo: () => void
+  /** Where webhooks may be registered; public addresses, unless told otherwise. */
+  destinos?: Politica
   reloj?: () => Date
   nuevoCodigo?: () => string
 }
@@ -42,10 +45,21 @@ export async function cargarContrato() {
 }
 export type Contrato = Awaited<ReturnType<typeof cargarContrato>>
 
+const PUBLICOS: Politica = { resolver: resolverDelSistema, loopback: false }
+
 /** What the operations use, without HTTP: the console (`npm run admin`) uses it too. */
 export function crearDeps(
   { validacion }: Contrato,
-  { db, log, masterKeys, salud, avisarTrabajo, reloj = () => new Date(), nuevoCodigo = nuevoCodigoDeGuia }: Partes,
+  {
+    db,
+    log,
+    masterKeys,
+    salud,
+    avisarTrabajo,
+    destinos = PUBLICOS,
+    reloj = () => new Date(),
+    nuevoCodigo = nuevoCodigoDeGuia,
+  }: Partes,
 ): Deps {
   const secretos = crearSecretos(masterKeys)
   const nuevoId = crearGeneradorDeIds(reloj)
@@ -59,6 +73,8 @@ export function crearDeps(
     cursores: crearCursores(secretos),
     validacion,
     escritura,
+    avisarTrabajo,
+    destinos,
     salud,
   }
 }

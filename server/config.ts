@@ -20,6 +20,14 @@ export interface Config {
   logLevel: (typeof NIVELES_DE_LOG)[number]
   /** 32-byte keys, the first is the present one. `MASTER_KEYS`; undefined in the embedded default, which makes its own. */
   masterKeys: readonly Buffer[] | undefined
+  /** Whether background work runs in the API's process, too. `WORKERS`, 1; with 0, run `npm run worker` beside it. */
+  workers: boolean
+  /** TCP port, on `HOST`, for `/metrics`, `/healthz` and `/readyz`, without a key. `METRICS_PORT`; undefined: none. */
+  metricsPort: number | undefined
+  /** Whether test keys may register webhooks at `http` on loopback. `WEBHOOKS_LOOPBACK`; 1 in the embedded default, else 0. */
+  webhooksLoopback: boolean
+  /** How long webhook deliveries that are over are kept, in days from 1 to 3650. `DELIVERY_RETENTION_DAYS`, 90. */
+  retencionDeEntregas: number
 }
 
 /** All the faults of a configuration at once. */
@@ -52,10 +60,11 @@ export function leerConfig(env: Readonly<Record<string, string | undefined>>, cw
       : ['debe ser una dirección postgres://usuario:clave@servidor:5432/base'],
   )
   const masterKeys = leer<readonly Buffer[] | undefined>('MASTER_KEYS', undefined, leerClaves)
+  const puerto = (texto: string) =>
+    /^\d{1,5}$/.test(texto) && Number(texto) <= 65_535 ? Number(texto) : ['debe ser un número de 0 a 65535']
+  const siONo = (texto: string) => (['0', '1'].includes(texto) ? texto === '1' : ['debe ser 1 (sí) o 0 (no)'])
   const config: Config = {
-    port: leer('PORT', 3000, (texto) =>
-      /^\d{1,5}$/.test(texto) && Number(texto) <= 65_535 ? Number(texto) : ['debe ser un número de 0 a 65535'],
-    ),
+    port: leer('PORT', 3000, puerto),
     host: leer('HOST', '127.0.0.1', (texto) => (/^[\w.:-]+$/.test(texto) ? texto : ['debe ser un nombre o una IP'])),
     baseDeDatos: databaseUrl ? { tipo: 'externa', url: databaseUrl } : { tipo: 'embebida' },
     dataDir: leer('DATA_DIR', resolve(cwd, '.datos'), (texto) => (isAbsolute(texto) ? texto : resolve(cwd, texto))),
@@ -69,6 +78,14 @@ export function leerConfig(env: Readonly<Record<string, string | undefined>>, cw
       esNivel(texto) ? texto : [`debe ser uno de ${NIVELES_DE_LOG.join(', ')}`],
     ),
     masterKeys,
+    workers: leer('WORKERS', true, siONo),
+    metricsPort: leer<number | undefined>('METRICS_PORT', undefined, puerto),
+    webhooksLoopback: leer('WEBHOOKS_LOOPBACK', !databaseUrl, siONo),
+    retencionDeEntregas: leer('DELIVERY_RETENTION_DAYS', 90, (texto) =>
+      /^\d{1,4}$/.test(texto) && Number(texto) >= 1 && Number(texto) <= 3_650
+        ? Number(texto)
+        : ['debe ser un número de días de 1 a 3650'],
+    ),
   }
   if (env.DATABASE_URL?.trim() && !env.MASTER_KEYS?.trim()) {
     fallas.push('MASTER_KEYS: hace falta cuando hay DATABASE_URL; genere una con «openssl rand -base64 32»')

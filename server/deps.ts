@@ -4,6 +4,7 @@ import type { Db } from './db.ts'
 import type { Escritura } from './guias/escritura.ts'
 import type { Log } from './log.ts'
 import type { Secretos } from './secretos.ts'
+import type { Politica } from './webhooks/destino.ts'
 
 /** What the composition root builds and hands to every operation. No module keeps state of its own. */
 export interface Deps {
@@ -16,6 +17,10 @@ export interface Deps {
   cursores: Cursores
   validacion: Validacion
   escritura: Escritura
+  /** Says that rows of pending work were committed, so that the feeder need not wait for its next round. */
+  avisarTrabajo: () => void
+  /** Where webhooks may be registered. */
+  destinos: Politica
   salud: () => Promise<Salud>
 }
 

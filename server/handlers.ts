@@ -18,10 +18,23 @@ import { consultarGuia } from './operaciones/consultarGuia.ts'
 import { registrarEvento } from './operaciones/registrarEvento.ts'
 import { comprobarDisponibilidad } from './salud/comprobarDisponibilidad.ts'
 import { comprobarVida } from './salud/comprobarVida.ts'
+import { cambiarWebhook } from './webhooks/cambiar.ts'
+import { crearWebhook } from './webhooks/crear.ts'
+import { eliminarWebhook } from './webhooks/eliminar.ts'
+import { listarWebhooks } from './webhooks/listar.ts'
+import { listarEntregas } from './webhooks/listarEntregas.ts'
+import { obtenerWebhook } from './webhooks/obtener.ts'
+import { obtenerEntrega } from './webhooks/obtenerEntrega.ts'
+import { obtenerRecuperacion } from './webhooks/obtenerRecuperacion.ts'
+import { probarWebhook } from './webhooks/probar.ts'
+import { recuperarEntregas } from './webhooks/recuperar.ts'
+import { reenviarEntrega } from './webhooks/reenviarEntrega.ts'
+import { rotarSecreto } from './webhooks/rotarSecreto.ts'
 
 /** operationId → handler, total over the three documents: what is missing or answers otherwise doesn't compile. */
 export const handlers = {
   buscarGuias,
+  cambiarWebhook,
   cancelarGuia,
   comprobarDisponibilidad,
   comprobarVida,
@@ -30,14 +43,25 @@ export const handlers = {
   crearGuia,
   crearLlave,
   crearLote,
+  crearWebhook,
+  eliminarWebhook,
   listarComercios,
+  listarEntregas,
   listarEventos,
   listarEventosDeGuia,
   listarGuias,
   listarLlaves,
   listarMensajes,
+  listarWebhooks,
+  obtenerEntrega,
   obtenerGuia,
+  obtenerRecuperacion,
+  obtenerWebhook,
+  probarWebhook,
+  recuperarEntregas,
+  reenviarEntrega,
   registrarEvento,
   revocarLlave,
   rotarLlave,
+  rotarSecreto,
 } satisfies Handlers

@@ -1,32 +1,31 @@
 import { randomUUID } from 'node:crypto'
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { PgBoss } from 'pg-boss'
 import { cargarContrato, crearApp, crearDeps } from './app.ts'
-import { clavesDeLaCasa, ErrorDeClaves } from './claves.ts'
 import type { Config } from './config.ts'
-import { abrirDb, abrirPool, type Db } from './db.ts'
 import { asegurarDemo } from './demo.ts'
 import type { Salud } from './deps.ts'
-import { explicarBase, noDisponible, Problema } from './errores.ts'
-import { ErrorDeFlujo, exigirFlujoVigente } from './eventos/flujo.ts'
+import { noDisponible, Problema } from './errores.ts'
 import type { Testigo } from './http/problemas.ts'
 import type { Log } from './log.ts'
-import { ErrorDeMigracion, migrar } from './migraciones.ts'
-import { ErrorPostgresEmbebido, tomarPostgres } from './postgresEmbebido.ts'
-import { iniciarTrabajadores, type Trabajadores } from './trabajos.ts'
+import { crearMetricas } from './metricas.ts'
+import {
+  type AjustesDePlataforma,
+  crearDeshacer,
+  escuchar,
+  explicarArranque,
+  levantarPlataforma,
+  levantarTrabajadores,
+  responde,
+  servirMetricas,
+} from './plataforma.ts'
+import type { EnMarcha } from './proceso.ts'
+import type { Trabajadores } from './trabajos.ts'
+import { resolverDelSistema } from './webhooks/destino.ts'
 
-export interface Servicio {
+export interface Servicio extends EnMarcha {
   /** Base of every link, without a final slash. */
   url: string
-  /** Lets the requests under way end, stops the workers and then what the service started. Calling it again waits for the same stop. */
-  detener(): Promise<void>
-}
-
-/** Why the service could not start, in words for whoever started it. */
-export class ErrorDeArranque extends Error {
-  override readonly name = 'ErrorDeArranque'
 }
 
 /** How long a stop goes on accepting, and then waits for the requests under way, in milliseconds. */
@@ -36,8 +35,7 @@ const PLAZO_DE_DRENAJE = 20_000
 type Fase = 'arrancando' | 'listo' | 'deteniendo'
 
 /** What only tests set: time, randomness, and a witness of every answer. */
-export interface Ajustes {
-  reloj?: () => Date
+export interface Ajustes extends AjustesDePlataforma {
   nuevoCodigo?: () => string
   testigo?: Testigo
 }
@@ -47,14 +45,10 @@ export async function iniciarServicio(
   config: Readonly<Config>,
   log: Log,
   consola: (linea: string) => void = () => {},
-  { testigo, ...ajustes }: Ajustes = {},
+  { testigo, nuevoCodigo, ...ajustes }: Ajustes = {},
 ): Promise<Servicio> {
   const inicio = performance.now()
-  // Undone in reverse, whether the start fails half-way or the service ends.
-  const deshacer: (() => Promise<unknown>)[] = []
-  const deshacerTodo = async () => {
-    for (const paso of deshacer.splice(0).reverse()) await paso().catch((err: unknown) => log.error({ err }, 'stop'))
-  }
+  const deshacer = crearDeshacer(log)
   try {
     let fase: Fase = 'arrancando'
     let atender: RequestListener = arrancando
@@ -75,38 +69,28 @@ export async function iniciarServicio(
     })
     servidor.on('clientError', rechazarIlegible)
     // The port first: if it is taken, nothing else is touched.
-    const local = await escuchar(servidor, config)
+    const local = await escuchar(servidor, config.port, config.host)
     const url = config.publicUrl ?? local
     deshacer.push(async () => {
       servidor.closeAllConnections()
       if (servidor.listening) await new Promise((resolve) => servidor.close(resolve))
     })
 
-    const preparados = prepararDatos(config, deshacer)
-    const [{ databaseUrl, masterKeys, avisos, migraciones }, contrato] = await Promise.all([
-      preparados,
-      cargarContrato().finally(() => preparados.catch(() => {})),
-    ])
-    for (const aviso of avisos) consola(aviso)
     // While it stops, PostgreSQL may end a session that is just being closed.
-    const perdida = (err: Error) => void (fase === 'deteniendo' || log.warn({ err }, 'idle connection lost'))
-    const db = abrirDb(databaseUrl, { alFallar: perdida })
-    deshacer.push(() => db.cerrar())
-    await exigirFlujoVigente(db)
-    if (migraciones.length > 0) log.info({ migraciones }, 'migrated')
+    const alPerder = (err: Error) => void (fase === 'deteniendo' || log.warn({ err }, 'idle connection lost'))
+    const levantada = levantarPlataforma(config, log, deshacer, { exclusivo: true, alPerder })
+    const [plataforma, contrato] = await Promise.all([
+      levantada,
+      cargarContrato().finally(() => levantada.catch(() => {})),
+    ])
+    const { db, masterKeys } = plataforma
+    for (const aviso of plataforma.avisos) consola(aviso)
 
-    const cola = abrirPool(databaseUrl, 3, `guias cola pid=${process.pid}`)
-    cola.on('error', perdida)
-    deshacer.push(() => cola.end())
-    // pg-boss's own pool would wait for ever for a connection that is half open.
-    const boss = new PgBoss({ db: { executeSql: (text, values) => cola.query(text, values) }, schedule: false })
-    boss.on('error', (err) => log.warn({ err }, 'queue'))
-    await boss.start()
     let trabajadores: Trabajadores | undefined
     const salud = async (): Promise<Salud> => {
       const base_de_datos = await responde(db)
-      const estado = { base_de_datos, cola: base_de_datos && (trabajadores?.late() ?? false), migraciones: true }
-      return { ok: fase === 'listo' && estado.base_de_datos && estado.cola, ...estado }
+      const cola = base_de_datos && (config.workers ? (trabajadores?.late() ?? false) : true)
+      return { ok: fase === 'listo' && base_de_datos && cola, base_de_datos, cola, migraciones: true }
     }
     const deps = crearDeps(contrato, {
       db,
@@ -114,29 +98,39 @@ export async function iniciarServicio(
       masterKeys,
       salud,
       avisarTrabajo: () => trabajadores?.avisar(),
-      ...ajustes,
+      destinos: { resolver: ajustes.resolver ?? resolverDelSistema, loopback: config.webhooksLoopback },
+      ...(ajustes.reloj ? { reloj: ajustes.reloj } : {}),
+      ...(nuevoCodigo ? { nuevoCodigo } : {}),
     })
-    trabajadores = await iniciarTrabajadores(boss, { db, log, reloj: deps.reloj })
-    deshacer.push(() => trabajadores?.detener() ?? Promise.resolve())
+    const metricas = crearMetricas()
+    if (config.workers) {
+      const opciones = { ...ajustes, alPerder, metricas }
+      trabajadores = await levantarTrabajadores(config, plataforma, log, deshacer, opciones)
+    }
+    const deMetricas = await servirMetricas(config, deshacer, { metricas, salud })
     const demo = config.baseDeDatos.tipo === 'embebida' ? await asegurarDemo(deps, config.dataDir, url) : undefined
     atender = crearApp(contrato, deps, testigo)
     fase = 'listo'
     consola(`Guías está listo en ${((performance.now() - inicio) / 1000).toFixed(2)} s`)
     consola(`  API            ${url}/api/v1`)
     consola(`  Documentación  ${url}/docs`)
+    if (deMetricas) consola(`  Métricas       ${deMetricas}/metrics`)
     for (const linea of demo?.consola ?? []) consola(linea)
 
     let detencion: Promise<void> | undefined
     const detener = async () => {
       fase = 'deteniendo'
       for (const res of enCurso) if (!res.headersSent) res.setHeader('Connection', 'close')
+      // Exchanges under way take their time, too: they end while the requests do.
+      const parados = trabajadores?.detener()
       // Whoever has a connection open may be sending just now, and whoever asks /readyz should find out: it goes on
       // accepting for a while, each answer closes its connection, and what is left after that has been idle all along.
       await hasta(() => conexiones.size === 0, DESPEDIDA)
       servidor.close()
       servidor.closeIdleConnections()
       await hasta(() => enCurso.size === 0, PLAZO_DE_DRENAJE)
-      await deshacerTodo()
+      await parados
+      await deshacer.todo()
     }
     return {
       url,
@@ -146,7 +140,7 @@ export async function iniciarServicio(
       },
     }
   } catch (error) {
-    await deshacerTodo()
+    await deshacer.todo()
     throw explicarArranque(error, config)
   }
 }
@@ -190,73 +184,8 @@ const ILEGIBLES: Readonly<Record<string, readonly [estado: string, detalle: stri
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'La solicitud tardó demasiado en llegar.'],
 }
 
-function escuchar(servidor: Server, { port, host }: Readonly<Config>): Promise<string> {
-  return new Promise((resolve, reject) => {
-    servidor.once('error', reject)
-    servidor.listen(port, host, () => {
-      servidor.off('error', reject)
-      const visible = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
-      resolve(`http://${visible}:${(servidor.address() as AddressInfo).port}`)
-    })
-  })
-}
-
-/** Where the data is, with its schema up to date, and the keys that protect it: configured, or the embedded default's own. */
-async function prepararDatos(
-  { baseDeDatos, dataDir, masterKeys }: Readonly<Config>,
-  deshacer: (() => Promise<unknown>)[],
-) {
-  if (baseDeDatos.tipo === 'externa') {
-    return {
-      databaseUrl: baseDeDatos.url,
-      masterKeys: masterKeys ?? [],
-      avisos: [],
-      migraciones: await migrar(baseDeDatos.url),
-    }
-  }
-  const { url, avisos, soltar } = await tomarPostgres({ dataDir, exclusivo: true })
-  deshacer.push(soltar)
-  return {
-    databaseUrl: url,
-    masterKeys: masterKeys ?? (await clavesDeLaCasa(dataDir)),
-    avisos,
-    migraciones: await migrar(url),
-  }
-}
-
-async function responde(db: Db): Promise<boolean> {
-  try {
-    await Promise.race([db.pool.query('select 1'), new Promise((_, reject) => setTimeout(reject, 2_000).unref())])
-    return true
-  } catch {
-    return false
-  }
-}
-
 async function hasta(listo: () => boolean, plazo: number) {
   for (const fin = performance.now() + plazo; !listo() && performance.now() < fin; ) {
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
-}
-
-/** Errors whose message is already meant for whoever starts the service. */
-const CON_SU_MENSAJE = [ErrorPostgresEmbebido, ErrorDeMigracion, ErrorDeFlujo, ErrorDeClaves]
-
-function explicarArranque(error: unknown, { port, host, baseDeDatos }: Readonly<Config>): unknown {
-  const { code, message } = error as { code?: string; message?: string }
-  if (CON_SU_MENSAJE.some((clase) => error instanceof clase))
-    return new ErrorDeArranque(String(message), { cause: error })
-  if (code === 'EADDRINUSE') {
-    return new ErrorDeArranque(
-      `El puerto ${port} de ${host} ya está en uso. Detenga al otro programa o elija otro puerto, por ejemplo PORT=${port + 1}.`,
-      { cause: error },
-    )
-  }
-  if (code === 'EACCES' || code === 'EADDRNOTAVAIL')
-    return new ErrorDeArranque(`No se puede escuchar en ${host}:${port} (${message}). Revise HOST y PORT.`, {
-      cause: error,
-    })
-  const deLaBase = baseDeDatos.tipo === 'externa' ? explicarBase(error) : undefined
-  if (deLaBase) return new ErrorDeArranque(deLaBase, { cause: error })
-  return error
 }

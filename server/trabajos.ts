@@ -1,28 +1,47 @@
-import type { PgBoss, QueueOptions } from 'pg-boss'
+import type { JobInsert, PgBoss, QueueOptions } from 'pg-boss'
 import type { Db } from './db.ts'
 import { traducirError } from './errores.ts'
 import type { Log } from './log.ts'
 import { entregarAlBuzon, pendientesDeBuzon } from './mensajeria/mensaje.ts'
+import type { Secretos } from './secretos.ts'
+import { avanzarRecuperaciones, recuperacionesPendientes } from './webhooks/avanzarRecuperacion.ts'
+import { type Alimentador, type Bomba, bombear, type DepsDeBomba } from './webhooks/bomba.ts'
+import { limpiarWebhooks } from './webhooks/limpiar.ts'
+import { entregasPendientes } from './webhooks/pendientes.ts'
 
 /** What a job may use. */
-export interface DepsDeTrabajo {
+export interface DepsDeTrabajo extends DepsDeBomba {
   db: Db
   log: Log
   reloj: () => Date
+  secretos: Secretos
+  /** How long deliveries that are over are kept, in days. */
+  retencionDeEntregas: number
+  /** Says that rows of pending work were committed, so that the feeder need not wait for its next round. */
+  avisarTrabajo: () => void
 }
 
 /**
  * A kind of background work. The rows of pending work are the truth; a job is only what wakes a worker for one of them,
  * so losing the queue loses nothing and a job that runs twice does nothing the second time.
  */
-export interface Trabajo {
+export type Trabajo = {
   cola: string
   opciones: QueueOptions
-  /** Ids of the rows that wait, at most `cuantas`. A job's id is its row's id. */
-  pendientes: (deps: DepsDeTrabajo, cuantas: number) => Promise<string[]>
-  /** Does the work of those rows, all or nothing; throws to be tried again. */
-  ejecutar: (deps: DepsDeTrabajo, ids: readonly string[]) => Promise<void>
-}
+  /** A table of its own: for queues so busy that their statistics would mislead the others' plans. */
+  aparte?: boolean
+  /** Jobs of the rows that wait, `cuantas` rows at most. A job's id is its row's, or its row's and step's. */
+  pendientes: (deps: DepsDeTrabajo, cuantas: number) => Promise<JobInsert[]>
+} & (
+  | {
+      /** Does the work of those rows, all or nothing; throws to be tried again. */
+      ejecutar: (deps: DepsDeTrabajo, ids: readonly string[]) => Promise<void>
+    }
+  | {
+      /** Takes its jobs itself. */
+      bombear: (boss: PgBoss, cola: string, deps: DepsDeTrabajo, alimentador: Alimentador) => Bomba
+    }
+)
 
 /** Every background job of the service. */
 export const TRABAJOS: readonly Trabajo[] = [
@@ -40,7 +59,41 @@ export const TRABAJOS: readonly Trabajo[] = [
     pendientes: pendientesDeBuzon,
     ejecutar: entregarAlBuzon,
   },
+  {
+    cola: 'entregas',
+    opciones: {
+      // Its own tables count attempts: what the queue repeats is a claim that lapsed with its worker.
+      retryLimit: 1_000_000,
+      retryDelay: 0,
+      // Longer than an exchange may take (15 s) with what comes before and after it.
+      expireInSeconds: 30,
+      retentionSeconds: 3_600,
+      deleteAfterSeconds: 60,
+    },
+    aparte: true,
+    pendientes: entregasPendientes,
+    bombear,
+  },
+  {
+    cola: 'recuperaciones',
+    opciones: { retryLimit: 5, retryDelay: 1, retryBackoff: true, expireInSeconds: 60, deleteAfterSeconds: 60 },
+    pendientes: recuperacionesPendientes,
+    ejecutar: avanzarRecuperaciones,
+  },
 ]
+
+/** What is done every so many seconds without anybody's row asking for it. */
+const LIMPIEZA: readonly { cada: number; hacer: (deps: DepsDeTrabajo) => Promise<void> }[] = [
+  { cada: 30, hacer: limpiarWebhooks },
+]
+
+/** Makes the queues, or brings their options up to date. */
+export async function crearColas(boss: PgBoss): Promise<void> {
+  for (const { cola, opciones, aparte = false } of TRABAJOS) {
+    await boss.createQueue(cola, { ...opciones, partition: aparte })
+    await boss.updateQueue(cola, opciones)
+  }
+}
 
 export interface Trabajadores {
   /** Looks for pending rows now instead of at the next round. */
@@ -53,18 +106,31 @@ export interface Trabajadores {
 /** Rows fed to the queue, and done, at a time; and how often the feeder looks by itself, in milliseconds. */
 const LOTE = 1_000
 const RONDA = 500
+/** The least time between two rounds that somebody asked for, in milliseconds. */
+const PAUSA = 5
+/** How long a job that was fed isn't fed again, in milliseconds: feeding twice does nothing, but costs. */
+const MEMORIA = 5_000
 /** Without a good round for so long, in milliseconds, the queue is not well. */
 const SILENCIO = 20_000
-/** How long a stop waits for the jobs under way, in milliseconds. */
+/** How long a stop waits for a round and for the jobs under way, in milliseconds. */
 const PLAZO = 5_000
 
 /** Starts the workers and the feeder that turns pending rows into jobs, and repairs, at every round, what a crash left. */
-export async function iniciarTrabajadores(boss: PgBoss, deps: DepsDeTrabajo): Promise<Trabajadores> {
-  for (const { cola, opciones } of TRABAJOS) {
-    await boss.createQueue(cola, opciones)
-    await boss.updateQueue(cola, opciones)
-  }
-  for (const { cola, ejecutar } of TRABAJOS) {
+export async function iniciarTrabajadores(
+  boss: PgBoss,
+  de: Omit<DepsDeTrabajo, 'avisarTrabajo'>,
+): Promise<Trabajadores> {
+  await crearColas(boss)
+  const alimentador = crearAlimentador(boss, { ...de, avisarTrabajo: () => alimentador.avisar() })
+  const { deps } = alimentador
+  const limpieza = LIMPIEZA.map(({ cada, hacer }) => repetir(cada * 1_000, () => hacer(deps), deps.log))
+  for (const trabajo of TRABAJOS) {
+    if ('bombear' in trabajo) {
+      const { avisar, olvidar } = alimentador
+      alimentador.bombas.set(trabajo.cola, trabajo.bombear(boss, trabajo.cola, deps, { avisar, olvidar }))
+      continue
+    }
+    const { cola, ejecutar } = trabajo
     await boss.work(cola, { batchSize: LOTE, pollingIntervalSeconds: 0.5 }, async (trabajos) => {
       const inicio = performance.now()
       await ejecutar(
@@ -74,6 +140,23 @@ export async function iniciarTrabajadores(boss: PgBoss, deps: DepsDeTrabajo): Pr
       deps.log.info({ cola, filas: trabajos.length, ms: Math.round(performance.now() - inicio) }, 'job')
     })
   }
+  alimentador.avisar()
+  return {
+    avisar: alimentador.avisar,
+    late: alimentador.late,
+    async detener() {
+      for (const parar of limpieza) parar()
+      await alimentador.detener()
+      await Promise.all([...alimentador.bombas.values()].map((bomba) => bomba.detener()))
+      await boss.stop({ graceful: true, timeout: PLAZO })
+    },
+  }
+}
+
+/** The feeder: one round after another, soon when somebody asks, or else by itself. */
+function crearAlimentador(boss: PgBoss, deps: DepsDeTrabajo) {
+  const bombas = new Map<string, Bomba>()
+  const alimentados = new Map<string, number>()
   let temporizador: NodeJS.Timeout | undefined
   let ronda: Promise<void> | undefined
   let otra = false
@@ -81,13 +164,17 @@ export async function iniciarTrabajadores(boss: PgBoss, deps: DepsDeTrabajo): Pr
   let buena = performance.now()
 
   const alimentar = async () => {
+    const ahora = performance.now()
+    for (const [id, cuando] of alimentados) {
+      if (cuando > ahora - MEMORIA) break
+      alimentados.delete(id)
+    }
     for (const { cola, pendientes } of TRABAJOS) {
-      const ids = await pendientes(deps, LOTE)
-      if (ids.length > 0)
-        await boss.insert(
-          cola,
-          ids.map((id) => ({ id, data: {} })),
-        )
+      const nuevos = (await pendientes(deps, LOTE)).filter(({ id }) => !alimentados.has(id!))
+      if (nuevos.length === 0) continue
+      for (const { id } of nuevos) alimentados.set(id!, performance.now())
+      await boss.insert(cola, nuevos, { returnId: false })
+      bombas.get(cola)?.despertar()
     }
   }
   const girar = () => {
@@ -96,16 +183,21 @@ export async function iniciarTrabajadores(boss: PgBoss, deps: DepsDeTrabajo): Pr
       .then(() => {
         buena = performance.now()
       })
-      .catch((err) => deps.log[traducirError(err).codigo === 'no_disponible' ? 'warn' : 'error']({ err }, 'feeder'))
+      .catch((err) => {
+        // What it was about to feed may not have arrived.
+        alimentados.clear()
+        deps.log[traducirError(err).codigo === 'no_disponible' ? 'warn' : 'error']({ err }, 'feeder')
+      })
       .finally(() => {
         ronda = undefined
         if (detenido) return
-        temporizador = setTimeout(girar, otra ? 0 : RONDA)
+        temporizador = setTimeout(girar, otra ? PAUSA : RONDA)
         otra = false
       })
   }
-  girar()
   return {
+    deps,
+    bombas,
     avisar() {
       if (ronda) otra = true
       else if (!detenido) {
@@ -113,13 +205,29 @@ export async function iniciarTrabajadores(boss: PgBoss, deps: DepsDeTrabajo): Pr
         temporizador = setTimeout(girar, 0)
       }
     },
+    olvidar(ids: readonly string[]) {
+      for (const id of ids) alimentados.delete(id)
+    },
     late: () => performance.now() - buena < SILENCIO,
     async detener() {
       detenido = true
       clearTimeout(temporizador)
       // A round that hangs on a dead connection must not keep the process: its rows are found again by the next one.
       await Promise.race([ronda, new Promise((resolve) => setTimeout(resolve, PLAZO).unref())])
-      await boss.stop({ graceful: true, timeout: PLAZO })
     },
   }
+}
+
+/** Does it now and then every so often, never twice at once; returns how to stop it. */
+function repetir(cada: number, hacer: () => Promise<void>, log: Log): () => void {
+  let enMarcha = false
+  const vez = async () => {
+    if (enMarcha) return
+    enMarcha = true
+    await hacer().catch((err) => log.warn({ err }, 'housekeeping'))
+    enMarcha = false
+  }
+  const temporizador = setInterval(vez, cada)
+  void vez()
+  return () => clearInterval(temporizador)
 }

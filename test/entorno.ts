@@ -79,7 +79,7 @@ export function usarEntorno(ajustes: { nuevoCodigo?: () => string } = {}): Entor
     const lineas: string[] = []
     const reloj = () => new Date(Date.now() + desfase)
     const config = leerConfig(
-      { DATABASE_URL: url.href, MASTER_KEYS: MASTER_KEY, PORT: '0', LOG_LEVEL: 'info' },
+      { DATABASE_URL: url.href, MASTER_KEYS: MASTER_KEY, PORT: '0', LOG_LEVEL: 'info', WEBHOOKS_LOOPBACK: '1' },
       process.cwd(),
     )
     const log = crearLog('info', { write: (linea) => lineas.push(linea) })

@@ -6,7 +6,7 @@ import { PgBoss } from 'pg-boss'
 import type { TestProject } from 'vitest/node'
 import { migrar } from '../server/migraciones.ts'
 import { tomarPostgres } from '../server/postgresEmbebido.ts'
-import { TRABAJOS } from '../server/trabajos.ts'
+import { crearColas } from '../server/trabajos.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -38,7 +38,7 @@ export default async function preparar(proyecto: TestProject) {
   await migrar(en(PLANTILLA))
   const boss = new PgBoss({ connectionString: en(PLANTILLA), supervise: false, schedule: false })
   await boss.start()
-  for (const { cola, opciones } of TRABAJOS) await boss.createQueue(cola, opciones)
+  await crearColas(boss)
   await boss.stop({ graceful: false })
   await admin.end()
 

@@ -73,7 +73,14 @@ describe('configuration', () => {
       publicUrl: undefined,
       logLevel: 'info',
       masterKeys: undefined,
+      workers: true,
+      metricsPort: undefined,
+      webhooksLoopback: true,
+      retencionDeEntregas: 90,
     })
+    expect(
+      leerConfig({ ...base, WORKERS: '0', METRICS_PORT: '9464', DELIVERY_RETENTION_DAYS: '30' }, '/'),
+    ).toMatchObject({ workers: false, metricsPort: 9464, webhooksLoopback: false, retencionDeEntregas: 30 })
     expect(leerConfig({ ...base, PUBLIC_URL: 'https://guias.example.com/' }, '/')).toMatchObject({
       baseDeDatos: { tipo: 'externa', url: base.DATABASE_URL },
       publicUrl: 'https://guias.example.com',

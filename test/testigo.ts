@@ -66,7 +66,11 @@ function revisar(operacion: Operacion, status: number, cabeceras: Readonly<Recor
         `${operacion.id} ${status}: header ${nombre} ${nombre in cabeceras ? 'is not declared' : 'is missing'}`,
       )
   }
-  const $ref = content!['application/json'].schema.$ref
+  if (!content) {
+    if (cuerpo !== undefined || 'content-type' in cabeceras) throw new Error(`${operacion.id} ${status} has a body`)
+    return
+  }
+  const $ref = content['application/json'].schema.$ref
   const validar = validadores.get($ref) ?? ajv.compile({ $ref: `contrato${$ref}`, unevaluatedProperties: false })
   validadores.set($ref, validar)
   if (!validar(JSON.parse(JSON.stringify(cuerpo)))) {

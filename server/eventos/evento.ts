@@ -2,9 +2,11 @@ import type { Estado, Evento, Motivo, PaginaDeEventos, TipoDeEvento } from '../c
 import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../contrato/generado/vocabulario.ts'
 import type { Cursores } from '../cursor.ts'
 import { type Db, sentencia } from '../db.ts'
+import type { Deps } from '../deps.ts'
 import { Problema } from '../errores.ts'
 import { type Ambito, desconocida, exigirCodigo, type FilaGuia } from '../guias/guia.ts'
 import { type Paginacion, paginar } from '../pagina.ts'
+import { repartir } from '../webhooks/reparto.ts'
 
 /** A row of `evento`; columns carry the contract's names. */
 export interface FilaEvento {
@@ -28,6 +30,26 @@ export interface FilaEvento {
   ocurrido_en: Date
   registrado_en: Date
 }
+
+/** What of a guide changes, beside what the event itself says. */
+export type Foto = Pick<
+  FilaGuia,
+  'intentos' | 'avisos' | 'ubicacion_estado' | 'ubicacion_origen' | 'ubicacion_lat' | 'ubicacion_lng'
+>
+
+/** That picture as SQL, of a row of `guia` (or, with its attempts named apart, of one about to be). */
+export const foto = (g: string, intentos = `${g}.intentos`) =>
+  `jsonb_build_object('intentos', ${intentos}, 'avisos', ${g}.avisos, 'ubicacion_estado', ${g}.ubicacion_estado,
+    'ubicacion_origen', ${g}.ubicacion_origen, 'ubicacion_lat', ${g}.ubicacion_lat, 'ubicacion_lng', ${g}.ubicacion_lng)`
+
+/** The guide as it was right after the event, whatever has become of it since. */
+export const trasEvento = (guia: FilaGuia, evento: FilaEvento & { foto: Foto }): FilaGuia => ({
+  ...guia,
+  ...evento.foto,
+  estado: evento.estado,
+  secuencia: evento.secuencia,
+  actualizado_en: evento.registrado_en,
+})
 
 const DESCRIPCIONES: Readonly<Record<string, string>> = {
   ...DESCRIPCIONES_DE_EVENTO,
@@ -148,16 +170,17 @@ const PASO = sentencia(
      returning *
    ), e as (
      insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, estado_anterior, descripcion, motivo,
-       lat, lng, datos, autor, idempotencia, huella, ocurrido_en, registrado_en)
+       lat, lng, datos, autor, idempotencia, huella, foto, ocurrido_en, registrado_en)
      select comercio_id, modo, id, secuencia, guia, $9, $5, $10, $11, $12, $13::float8, $14::float8, $15::jsonb, $16, $17,
-       $18, $7::timestamptz, $6::timestamptz from g
-   )
-   select * from g`,
+       $18, ${foto('g')}, $7::timestamptz, $6::timestamptz from g
+     returning *
+   ), d as (${repartir('e')})
+   select g.*, exists (select from d) as hay_entregas from g`,
 )
 
 /** Takes the step from the guide as it was read; undefined: somebody else moved it meanwhile, and nothing was written. */
 export async function darPaso(
-  db: Db,
+  { db, avisarTrabajo }: Pick<Deps, 'db' | 'avisarTrabajo'>,
   guia: FilaGuia,
   paso: Paso,
 ): Promise<{ guia: FilaGuia; evento: FilaEvento } | undefined> {
@@ -181,7 +204,7 @@ export async function darPaso(
     ocurrido_en: paso.ocurrido_en,
     registrado_en: paso.registrado_en,
   }
-  const [movida] = await db.consultar<FilaGuia>(PASO, [
+  const [movida] = await db.consultar<FilaGuia & { hay_entregas: boolean }>(PASO, [
     guia.comercio_id,
     guia.modo,
     guia.id,
@@ -201,6 +224,7 @@ export async function darPaso(
     evento.idempotencia,
     evento.huella,
   ])
+  if (movida?.hay_entregas) avisarTrabajo()
   return movida && { guia: movida, evento: { ...evento, secuencia: movida.secuencia } }
 }
 

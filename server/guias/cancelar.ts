@@ -3,13 +3,16 @@ import { darPaso, sinCarrera } from '../eventos/evento.ts'
 import { exigirTransicion } from './estados.ts'
 import { buscarGuia, presentar } from './guia.ts'
 
-export const cancelarGuia: Handler<'cancelarGuia'> = async ({ path, body }, { identidad, db, reloj }) => {
+export const cancelarGuia: Handler<'cancelarGuia'> = async (
+  { path, body },
+  { identidad, db, reloj, avisarTrabajo },
+) => {
   const guia = await sinCarrera(async () => {
     const leida = await buscarGuia(db, identidad, path.guia)
     if (leida.estado === 'cancelado') return leida
     exigirTransicion(leida.estado, 'cancelado')
     const ahora = reloj()
-    const paso = await darPaso(db, leida, {
+    const paso = await darPaso({ db, avisarTrabajo }, leida, {
       tipo: 'guia.cancelado',
       estado: 'cancelado',
       ocurrido_en: ahora,

@@ -1,8 +1,10 @@
 import type { Modo } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
 import { Problema, traducirError } from '../errores.ts'
+import { foto } from '../eventos/evento.ts'
 import type { Log } from '../log.ts'
 import type { Secretos } from '../secretos.ts'
+import { repartir } from '../webhooks/reparto.ts'
 import type { DatosDeGuia, FilaGuia } from './guia.ts'
 import { diferencias, huellasDe } from './huellas.ts'
 
@@ -21,7 +23,7 @@ const GRUPO = 100
 const EN_VUELO = 2
 
 /**
- * One statement a group: guide, look-up, event and message commit together or not at all. ON CONFLICT names the reference
+ * One statement a group: guide, look-up, event, deliveries and message commit together or not at all. ON CONFLICT names the reference
  * alone: a collision of codes is an error, never taken for a replay. Rows are inserted in the order of their references,
  * so that two groups that share some wait for each other instead of deadlocking.
  */
@@ -47,14 +49,16 @@ const INSERTAR = sentencia(
      insert into guia_indice (guia, comercio_id, modo, id)
      select x.guia, $2, $3, x.id from g join x using (id)
    ), e as (
-     insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, ocurrido_en, registrado_en)
-     select $2, $3, x.id, 1, x.guia, 'guia.aceptado', 'aceptado', x.creado_en, x.creado_en from g join x using (id)
-   ), m as (
+     insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, foto, ocurrido_en, registrado_en)
+     select $2, $3, x.id, 1, x.guia, 'guia.aceptado', 'aceptado', ${foto('x', '0')}, x.creado_en, x.creado_en
+     from g join x using (id)
+     returning *
+   ), d as (${repartir('e')}), m as (
      insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, creado_en)
      select $2, $3, x.id, 1, x.mensaje_id, x.guia, 'buzon', 'solicitud_ubicacion', x.telefono, 'pendiente', x.creado_en
      from g join x using (id) where x.mensaje_id is not null
    )
-   select id from g`,
+   select id, exists (select from d) as hay_entregas from g`,
 )
 
 const EXISTENTES = sentencia(
@@ -67,6 +71,12 @@ interface Pedido {
   datos: readonly DatosDeGuia[]
   resolver: (verdictos: Verdicto[]) => void
   rechazar: (error: unknown) => void
+}
+
+interface Insertada {
+  id: string
+  /** Whether the statement wrote any delivery. */
+  hay_entregas: boolean
 }
 
 /** The creations of one merchant and mode. */
@@ -164,8 +174,10 @@ export function crearEscritura({ db, log, secretos, nuevoId, nuevoCodigo, avisar
     const conMensaje = nuevas.map((nueva) =>
       nueva.ubicacion_estado === 'solicitada' ? { ...nueva, mensaje_id: nuevoId().id } : nueva,
     )
-    const creadas = new Set((await ejecutar(conMensaje, comercioId, modo)).map(({ id }) => id))
-    if (conMensaje.some((nueva) => 'mensaje_id' in nueva && creadas.has(nueva.id))) avisarTrabajo()
+    const insertadas = await ejecutar(conMensaje, comercioId, modo)
+    const creadas = new Set(insertadas.map(({ id }) => id))
+    if (insertadas[0]?.hay_entregas || conMensaje.some((nueva) => 'mensaje_id' in nueva && creadas.has(nueva.id)))
+      avisarTrabajo()
     const repetidas = nuevas.filter(({ id }) => !creadas.has(id)).map(({ external_ref }) => external_ref)
     const existentes = new Map(
       repetidas.length === 0
@@ -183,14 +195,9 @@ export function crearEscritura({ db, log, secretos, nuevoId, nuevoCodigo, avisar
   }
 
   /** A code that is already taken (one in 10^16) is drawn again; nothing was written. */
-  const ejecutar = async (
-    filas: FilaGuia[],
-    comercioId: string,
-    modo: Modo,
-    intento = 1,
-  ): Promise<{ id: string }[]> => {
+  const ejecutar = async (filas: FilaGuia[], comercioId: string, modo: Modo, intento = 1): Promise<Insertada[]> => {
     try {
-      return await db.consultar<{ id: string }>(INSERTAR, [JSON.stringify(filas), comercioId, modo])
+      return await db.consultar<Insertada>(INSERTAR, [JSON.stringify(filas), comercioId, modo])
     } catch (error) {
       if ((error as { constraint?: string }).constraint !== 'guia_indice_pkey' || intento === 5) throw error
       for (const fila of filas) fila.guia = nuevoCodigo()

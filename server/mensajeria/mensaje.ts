@@ -1,6 +1,8 @@
 import { MAQUINA_DE_ESTADOS } from '../contrato/generado/vocabulario.ts'
 import { sentencia } from '../db.ts'
+import { foto } from '../eventos/evento.ts'
 import type { DepsDeTrabajo } from '../trabajos.ts'
+import { repartir } from '../webhooks/reparto.ts'
 
 const PENDIENTES = sentencia(
   'mensajes.pendientes',
@@ -8,8 +10,8 @@ const PENDIENTES = sentencia(
 )
 
 /** Messages that no channel has received yet, oldest first. */
-export const pendientesDeBuzon = async ({ db }: DepsDeTrabajo, cuantas: number): Promise<string[]> =>
-  (await db.consultar<{ id: string }>(PENDIENTES, [cuantas])).map(({ id }) => id)
+export const pendientesDeBuzon = ({ db }: DepsDeTrabajo, cuantas: number) =>
+  db.consultar<{ id: string }>(PENDIENTES, [cuantas])
 
 /**
  * Hands messages over, each once: only who finds it pending moves it on, and in the same statement the guide takes its next
@@ -30,12 +32,20 @@ const ENTREGAR = sentencia(
      update guia set secuencia = guia.secuencia + 1, actualizado_en = $2 from m
      where m.estado = 'enviado' and guia.comercio_id = m.comercio_id and guia.modo = m.modo and guia.id = m.guia_id
      returning guia.*
+   ), e as (
+     insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, estado_anterior, foto, ocurrido_en,
+       registrado_en)
+     select comercio_id, modo, id, secuencia, guia, 'ubicacion.solicitada', estado, estado, ${foto('g')}, $2, $2 from g
+     returning *
    )
-   insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, estado_anterior, ocurrido_en, registrado_en)
-   select comercio_id, modo, id, secuencia, guia, 'ubicacion.solicitada', estado, estado, $2, $2 from g`,
+   ${repartir('e')}`,
 )
 
 /** The mailbox takes everything; doing it twice does nothing. */
-export async function entregarAlBuzon({ db, reloj }: DepsDeTrabajo, ids: readonly string[]): Promise<void> {
-  await db.consultar(ENTREGAR, [ids, reloj(), MAQUINA_DE_ESTADOS.finales])
+export async function entregarAlBuzon(
+  { db, reloj, avisarTrabajo }: DepsDeTrabajo,
+  ids: readonly string[],
+): Promise<void> {
+  const entregas = await db.consultar(ENTREGAR, [ids, reloj(), MAQUINA_DE_ESTADOS.finales])
+  if (entregas.length > 0) avisarTrabajo()
 }

@@ -20,7 +20,7 @@ const ADELANTO = 5 * 60_000
 
 export const registrarEvento: Handler<'registrarEvento'> = async (
   { path, body },
-  { identidad, db, reloj, secretos },
+  { identidad, db, reloj, secretos, avisarTrabajo },
 ) => {
   const dicho = body.ocurrido_en === undefined ? undefined : leerInstante(body.ocurrido_en)
   const fallas = revisar(body, dicho, reloj())
@@ -45,7 +45,12 @@ export const registrarEvento: Handler<'registrarEvento'> = async (
     const registrado_en = reloj()
     // Without a time of its own it happens now, and now is never before the present state, whatever another process's clock says.
     const ocurrido_en = dicho ?? new Date(Math.max(registrado_en.getTime(), guia.estado_desde.getTime()))
-    const paso = await darPaso(db, guia, { ...comun, ocurrido_en, registrado_en, ...decidir(guia, body, ocurrido_en) })
+    const paso = await darPaso({ db, avisarTrabajo }, guia, {
+      ...comun,
+      ocurrido_en,
+      registrado_en,
+      ...decidir(guia, body, ocurrido_en),
+    })
     return paso && { evento: paso.evento, repetido: false }
   })
   const respuesta = { ...presentarEvento(evento), aplicado: evento.tipo !== 'guia.escaneo_tardio' }

@@ -255,8 +255,8 @@ describe('GET /api/v1/eventos', () => {
       // A transaction writes its event and stays open while others come and go.
       await lento.query('begin')
       await lento.query(
-        `insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, ocurrido_en, registrado_en)
-         select comercio_id, modo, id, 2, guia, 'guia.nota', estado, now(), now() from guia where guia = $1`,
+        `insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, foto, ocurrido_en, registrado_en)
+         select comercio_id, modo, id, 2, guia, 'guia.nota', estado, '{}', now(), now() from guia where guia = $1`,
         [tardia.guia],
       )
       const despues = await api.guias.crear(unaGuia())

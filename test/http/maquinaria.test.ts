@@ -14,17 +14,34 @@ const conCuerpo = operaciones.filter(({ tipos }) => tipos.length > 0)
 let comercio: Comercio
 let guia: string
 let llavePublica: string
+const ids: Record<string, string> = {}
+let efimero: string
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
   guia = (await comercio.api.guias.crear(unaGuia())).guia
   llavePublica = (await entorno.operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test' })).cuerpo.id
+  ids.webhook = (await pedirWebhook('', { url: nuevaUrl() })).id
+  efimero = (await pedirWebhook('', { url: nuevaUrl() })).id
+  const { guia: otra } = await comercio.api.guias.crear(unaGuia())
+  ids.entrega = `ent_${ids.webhook!.slice(3)}_${otra}_1`
+  ids.recuperacion = (await pedirWebhook(`/${ids.webhook}/recuperar`, { desde: '2026-01-01T00:00:00Z' })).id
 })
+const pedirWebhook = async (ruta: string, cuerpo: unknown) =>
+  (await entorno.pedir('POST', `/api/v1/webhooks${ruta}`, { llave: comercio.llave, cuerpo })).cuerpo
+let urls = 0
+const nuevaUrl = () => `http://127.0.0.1:9/${++urls}`
 
-const rutaDe = ({ ruta, parametros }: Operacion) => {
+const rutaDe = ({ id, ruta, parametros }: Operacion) => {
   const consulta = parametros
     .filter((p) => p.in === 'query' && p.required)
     .map((p) => `${p.name}=${p.name === 'guia' ? guia : 'x'}`)
-  const llena = ruta.replace('{guia}', guia).replace('{comercio}', comercio.comercio).replace('{llave}', llavePublica)
+  const llena = ruta
+    .replace('{guia}', guia)
+    .replace('{comercio}', comercio.comercio)
+    .replace('{llave}', llavePublica)
+    // What deletes has something of its own to delete.
+    .replace('{webhook}', id === 'eliminarWebhook' ? efimero : ids.webhook!)
+    .replace(/\{(entrega|recuperacion)\}/g, (_m, nombre) => ids[nombre]!)
   return consulta.length > 0 ? `${llena}?${consulta.join('&')}` : llena
 }
 const llaveDe = ({ seguridad }: Operacion) =>
@@ -71,14 +88,7 @@ describe('the machinery answers the same for every operation', () => {
       const con = await entorno.nuevaLlave(comercio, {
         alcances: todos.filter((alcance) => exigidos.includes(alcance)),
       })
-      const cuerpo =
-        operacion.id === 'crearGuia'
-          ? unaGuia()
-          : operacion.id === 'crearLote'
-            ? { guias: [unaGuia()] }
-            : operacion.tipos.length > 0
-              ? {}
-              : undefined
+      const cuerpo = cuerpoDe(operacion)
       const pedir = (llave: string) =>
         entorno.pedir(operacion.metodo.toUpperCase(), rutaDe(operacion), { llave, cuerpo })
       const negada = await pedir(sin)
@@ -116,7 +126,7 @@ describe('the machinery answers the same for every operation', () => {
     '%s: 413, 415, 400 and 422 for a body that is too large, of another type, unreadable or wrong',
     async (_id, operacion) => {
       const pedir = (crudo: string, tipo = 'application/json', mas: Record<string, string> = {}) =>
-        entorno.pedir('POST', rutaDe(operacion), {
+        entorno.pedir(operacion.metodo.toUpperCase(), rutaDe(operacion), {
           llave: llaveDe(operacion),
           crudo,
           cabeceras: { 'Content-Type': tipo, ...mas },
@@ -154,7 +164,9 @@ describe('the machinery answers the same for every operation', () => {
       expect([mal.status, mal.cuerpo.codigo]).toEqual([422, 'validacion'])
       expect((await pedir('[]')).status).toBe(422)
       expect((await pedir('null')).status).toBe(422)
-      const vacio = await entorno.pedir('POST', rutaDe(operacion), { llave: llaveDe(operacion) })
+      const vacio = await entorno.pedir(operacion.metodo.toUpperCase(), rutaDe(operacion), {
+        llave: llaveDe(operacion),
+      })
       if (operacion.cuerpoObligatorio)
         expect([vacio.status, vacio.cuerpo.errores]).toEqual([
           422,
@@ -175,16 +187,20 @@ describe('the machinery answers the same for every operation', () => {
     },
   )
 
-  it('revocarLlave: 400 for an unknown parameter', async () => {
-    const { status } = await entorno.operar('POST', `/llaves/${llavePublica}/revocar?nadie=1`)
-    expect(status).toBe(400)
-  })
+  it.each(tabla(operaciones.filter(({ tipos, metodo }) => tipos.length === 0 && metodo !== 'get')))(
+    '%s: 400 for an unknown parameter',
+    async (_id, operacion) => {
+      const ruta = `${rutaDe(operacion)}?nadie=1`
+      const { status } = await entorno.pedir(operacion.metodo.toUpperCase(), ruta, { llave: llaveDe(operacion) })
+      expect(status).toBe(400)
+    },
+  )
 
   it.each(tabla(operaciones))('%s: 503 with Retry-After while the database is away', async (_id, operacion) => {
     if (operacion.id === 'comprobarVida') return
     const nombre = new URL(entorno.databaseUrl).pathname.slice(1)
     await conBaseCerrada(nombre, async () => {
-      const cuerpo = CUERPOS[operacion.id]?.() ?? (operacion.tipos.length > 0 ? {} : undefined)
+      const cuerpo = cuerpoDe(operacion)
       const respuesta = await entorno.pedir(operacion.metodo.toUpperCase(), rutaDe(operacion), {
         llave: llaveDe(operacion),
         cuerpo,
@@ -200,7 +216,12 @@ const CUERPOS: Partial<Record<Operacion['id'], () => unknown>> = {
   registrarEvento: () => ({ tipo: 'guia.nota', descripcion: 'x' }),
   crearComercio: () => ({ nombre: 'x' }),
   crearLlave: () => ({ modo: 'test' }),
+  crearWebhook: () => ({ url: nuevaUrl() }),
+  cambiarWebhook: () => ({ descripcion: 'x' }),
+  recuperarEntregas: () => ({ desde: '2026-01-01T00:00:00Z', ensayo: true }),
 }
+/** A body that the operation accepts, if it takes one. */
+const cuerpoDe = ({ id, tipos }: Operacion) => CUERPOS[id]?.() ?? (tipos.length > 0 ? {} : undefined)
 
 /** Nobody gets into the database meanwhile: what a restart or a lost network looks like to the service. */
 async function conBaseCerrada(nombre: string, hacer: () => Promise<void>) {

@@ -1,13 +1,20 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { leerDocumento, leerOperaciones } from '../../server/contrato/contrato.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
+import { hasta, unaGuia } from '../fabricas.ts'
 
 const entorno = usarEntorno()
 // Every route of merchants that names something, whatever the contract adds later.
 const conId = leerOperaciones(leerDocumento()).filter(
   ({ seguridad, ruta }) => seguridad?.esquema === 'llaveDeComercio' && ruta.includes('{'),
 )
+/** Bodies that their operation accepts. */
+const CUERPOS: Record<string, unknown> = {
+  cambiarWebhook: { descripcion: 'Tienda' },
+  recuperarEntregas: { desde: '2026-01-01T00:00:00Z', ensayo: true },
+}
+// What destroys goes last: the others still need their thing.
+conId.sort((a, b) => Number(a.metodo === 'delete') - Number(b.metodo === 'delete'))
 
 let dueno: Comercio
 let extrano: Comercio
@@ -15,15 +22,34 @@ const ids: Record<string, string> = {}
 beforeAll(async () => {
   dueno = await entorno.nuevoComercio()
   extrano = await entorno.nuevoComercio()
-  ids.guia = (await dueno.api.guias.crear(unaGuia())).guia
+  const webhook = await pedir('', { url: 'http://127.0.0.1:9/nadie' })
+  ids.webhook = webhook.id
+  const guia = await dueno.api.guias.crear(unaGuia())
+  ids.guia = guia.guia
+  ids.entrega = `ent_${webhook.id.slice(3)}_${guia.guia}_1`
+  ids.recuperacion = (await pedir(`/${webhook.id}/recuperar`, { desde: '2026-01-01T00:00:00Z' })).id
 })
+const pedir = async (ruta: string, cuerpo: unknown, metodo = 'POST') =>
+  (await entorno.pedir(metodo, `/api/v1/webhooks${ruta}`, { llave: dueno.llave, cuerpo })).cuerpo
 
 /** Everything that is stored, so that "changes nothing" is not a figure of speech. */
 const foto = async () => {
   const { rows } =
     await entorno.db.pool.query(`select (select json_agg(g order by id) from guia g) g, (select json_agg(e order by guia_id, secuencia) from evento e) e,
-    (select json_agg(m order by id) from mensaje m) m`)
+    (select json_agg(m order by id) from mensaje m) m, (select json_agg(w order by webhook) from webhook w) w,
+    (select json_agg(s order by webhook, version) from webhook_secreto s) s, (select json_agg(n order by guia_id, secuencia) from entrega n) n,
+    (select json_agg(r) from recuperacion r) r`)
   return JSON.stringify(rows)
+}
+
+/** The same, once nothing is under way: what changes from here on is somebody's doing. */
+const quieto = async () => {
+  await pedir(`/${ids.webhook}`, { estado: 'pausado' }, 'PATCH')
+  return hasta(async () => {
+    const antes = await foto()
+    await new Promise((resolve) => setTimeout(resolve, 600))
+    return antes === (await foto()) ? antes : undefined
+  })
 }
 
 describe('another merchant’s things', () => {
@@ -36,20 +62,25 @@ describe('another merchant’s things', () => {
 
   it.each(conId.map((operacion) => [operacion.id, operacion] as const))(
     '%s: 404, the same as unknown, and nothing changes',
-    async (_id, { metodo, ruta }) => {
+    async (operacion, { metodo, ruta }) => {
+      const cuerpo = CUERPOS[operacion]
       const pedir = async (llave: string, id: (nombre: string) => string) => {
-        const { status, cuerpo, cabeceras } = await entorno.pedir(
+        const {
+          status,
+          cuerpo: respuesta,
+          cabeceras,
+        } = await entorno.pedir(
           metodo.toUpperCase(),
           ruta.replace(/\{(\w+)\}/g, (_m, nombre) => id(nombre)),
-          { llave },
+          { llave, cuerpo },
         )
-        const { id_solicitud: _1, instance: _2, ...resto } = cuerpo
+        const { id_solicitud: _1, instance: _2, ...resto } = respuesta
         const visibles = [...cabeceras.keys()]
           .filter((nombre) => !['date', 'x-request-id'].includes(nombre))
           .map((nombre) => [nombre, cabeceras.get(nombre)])
         return { status, resto, visibles }
       }
-      const antes = await foto()
+      const antes = await quieto()
       const desconocida = await pedir(extrano.llave, () => '000000000000')
       expect(desconocida.status).toBe(404)
       expect(await pedir(extrano.llave, (nombre) => ids[nombre]!)).toEqual(desconocida)
@@ -64,7 +95,7 @@ describe('another merchant’s things', () => {
           await entorno.pedir(
             metodo.toUpperCase(),
             ruta.replace(/\{(\w+)\}/g, (_m, nombre) => ids[nombre]!),
-            { llave: dueno.llave },
+            { llave: dueno.llave, cuerpo },
           )
         ).status,
       ).toBeLessThan(300)
@@ -90,7 +121,18 @@ describe('the schema', () => {
       from pg_constraint c join pg_class t on t.oid = c.conrelid
       where c.contype in ('p', 'u', 'f') and t.relnamespace = 'public'::regnamespace and t.relkind = 'r'`)
     const deComercios = rows.filter(({ tabla }) => !excepciones.includes(tabla))
-    expect(new Set(deComercios.map(({ tabla }) => tabla))).toEqual(new Set(['guia', 'evento', 'mensaje']))
+    expect(new Set(deComercios.map(({ tabla }) => tabla))).toEqual(
+      new Set([
+        'guia',
+        'evento',
+        'mensaje',
+        'webhook',
+        'webhook_secreto',
+        'entrega',
+        'entrega_intento',
+        'recuperacion',
+      ]),
+    )
     expect(deComercios.filter(({ columnas }) => columnas[0] !== 'comercio_id')).toEqual([])
   })
 
@@ -100,13 +142,19 @@ describe('the schema', () => {
       (archivo) =>
         [
           ...readFileSync(archivo, 'utf8').matchAll(
-            /`([^`]*\b(?:from|update|into|join) (?:guia|evento|mensaje)\b[^`]*)`/g,
+            /`([^`]*\b(?:from|update|into|join) (?:guia|evento|mensaje|webhook|webhook_secreto|entrega|entrega_intento|recuperacion)\b[^`]*)`/g,
           ),
         ].map(([, sql]) => [archivo, sql!]),
     )
     expect(sentencias.length).toBeGreaterThan(5)
-    // Named exceptions: the operator's list, and the feeder, which work for all merchants.
-    const paraTodos = ['server/guias/lista.ts', 'server/mensajeria/mensaje.ts']
+    // Named exceptions: the operator's list and metrics, the feeder and the housekeeping, which work for all merchants.
+    const paraTodos = [
+      'server/guias/lista.ts',
+      'server/mensajeria/mensaje.ts',
+      'server/metricas.ts',
+      'server/webhooks/avanzarRecuperacion.ts',
+      'server/webhooks/limpiar.ts',
+    ]
     expect(
       sentencias.filter(([archivo, sql]) => !sql!.includes('comercio_id') && !paraTodos.includes(archivo!)),
     ).toEqual([])

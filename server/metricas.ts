@@ -1,0 +1,90 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { type Db, sentencia } from './db.ts'
+import type { MetricasDeEntregas } from './webhooks/bomba.ts'
+import { entregasSinTrabajo } from './webhooks/pendientes.ts'
+
+/** What the operator's Prometheus reads: one registry per process. */
+export interface Metricas extends MetricasDeEntregas {
+  /** The exposition format, as text. */
+  exponer(): Promise<string>
+  tipo: string
+  /** What is asked of the database when somebody looks; any worker may be asked, all say the same. */
+  observar(deps: { db: Db; reloj: () => Date }): void
+}
+
+const ESTADOS = sentencia('metricas.webhooks', 'select estado, count(*)::int as cuantos from webhook group by estado')
+const ATRASO = sentencia(
+  'metricas.atraso',
+  `select count(*)::int as pendientes,
+     coalesce(extract(epoch from $1::timestamptz - min(proximo_en) filter (where proximo_en > 'epoch')), 0)::float8 as segundos
+   from entrega where estado = 'pendiente'`,
+)
+
+export function crearMetricas(): Metricas {
+  const registro = new Registry()
+  const registers = [registro]
+  const intentos = new Counter({
+    name: 'guias_entrega_intentos_total',
+    help: 'Webhook attempts that this process made, by result (ok, or the error of the contract).',
+    labelNames: ['resultado'],
+    registers,
+  })
+  const duracion = new Histogram({
+    name: 'guias_entrega_segundos',
+    help: 'How long webhook attempts took, in seconds.',
+    buckets: [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
+    registers,
+  })
+  const avisos = new Counter({
+    name: 'guias_webhook_avisos_total',
+    help: 'Endpoints that were disabled (motivo) or keep failing (per cent of the window).',
+    labelNames: ['que', 'motivo'],
+    registers,
+  })
+  return {
+    tipo: registro.contentType,
+    exponer: () => registro.metrics(),
+    intento(error, segundos) {
+      intentos.inc({ resultado: error ?? 'ok' })
+      duracion.observe(segundos)
+    },
+    aviso: (que, motivo) => avisos.inc({ que, motivo }),
+    observar({ db, reloj }) {
+      collectDefaultMetrics({ register: registro })
+      new Gauge({
+        name: 'guias_webhooks',
+        help: 'Endpoints by state.',
+        labelNames: ['estado'],
+        registers,
+        async collect() {
+          this.reset()
+          for (const { estado, cuantos } of await db.consultar<{ estado: string; cuantos: number }>(ESTADOS, []))
+            this.set({ estado }, cuantos)
+        },
+      })
+      const atraso = new Gauge({
+        name: 'guias_entregas_atraso_segundos',
+        help: 'For how long the delivery that waits longest is due, in seconds (also behind a paused or failing endpoint).',
+        registers,
+      })
+      new Gauge({
+        name: 'guias_entregas_pendientes',
+        help: 'Deliveries that are not over.',
+        registers,
+        async collect() {
+          const [fila] = await db.consultar<{ pendientes: number; segundos: number }>(ATRASO, [reloj()])
+          this.set(fila!.pendientes)
+          atraso.set(Math.max(0, fila!.segundos))
+        },
+      })
+      new Gauge({
+        name: 'guias_entregas_sin_trabajo',
+        help: 'Deliveries neither over, nor waiting for their time or endpoint, nor backed by a live job: 0 at any quiet moment.',
+        registers,
+        async collect() {
+          this.set(await entregasSinTrabajo({ db, reloj }))
+        },
+      })
+    },
+  }
+}

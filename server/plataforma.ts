@@ -1,0 +1,188 @@
+import { createServer } from 'node:http'
+import { PgBoss } from 'pg-boss'
+import { clavesDeLaCasa, ErrorDeClaves } from './claves.ts'
+import { crearGeneradorDeIds } from './codigos.ts'
+import type { Config } from './config.ts'
+import { abrirDb, abrirPool, type Db } from './db.ts'
+import type { Salud } from './deps.ts'
+import { explicarBase } from './errores.ts'
+import { ErrorDeFlujo, exigirFlujoVigente } from './eventos/flujo.ts'
+import type { Log } from './log.ts'
+import type { Metricas } from './metricas.ts'
+import { ErrorDeMigracion, migrar } from './migraciones.ts'
+import { ErrorPostgresEmbebido, tomarPostgres } from './postgresEmbebido.ts'
+import { ErrorDeArranque } from './proceso.ts'
+import { crearSecretos } from './secretos.ts'
+import type { Trabajadores } from './trabajos.ts'
+import type { Resolver } from './webhooks/destino.ts'
+
+/** What only tests set: time, randomness, names. */
+export interface AjustesDePlataforma {
+  reloj?: () => Date
+  /** From 0 to 1. */
+  azar?: () => number
+  resolver?: Resolver
+}
+
+/** What every process stands on: the database, migrated, and the keys that protect what is in it. */
+export interface Plataforma {
+  db: Db
+  databaseUrl: string
+  masterKeys: readonly Buffer[]
+  avisos: readonly string[]
+}
+
+/** Undone in reverse, whether the start fails half-way or the process ends. */
+export interface Deshacer {
+  push(paso: () => Promise<unknown>): void
+  todo(): Promise<void>
+}
+
+export function crearDeshacer(log: Log): Deshacer {
+  const pasos: (() => Promise<unknown>)[] = []
+  return {
+    push: (paso) => void pasos.push(paso),
+    async todo() {
+      for (const paso of pasos.splice(0).reverse()) await paso().catch((err: unknown) => log.error({ err }, 'stop'))
+    },
+  }
+}
+
+/** @param exclusivo whether the embedded PostgreSQL is this process's alone, or any one of several may start it */
+export async function levantarPlataforma(
+  config: Readonly<Config>,
+  log: Log,
+  deshacer: Deshacer,
+  { exclusivo, alPerder }: { exclusivo: boolean; alPerder: (error: Error) => void },
+): Promise<Plataforma> {
+  const { baseDeDatos, dataDir, masterKeys } = config
+  const donde =
+    baseDeDatos.tipo === 'externa'
+      ? { databaseUrl: baseDeDatos.url, masterKeys: masterKeys ?? [], avisos: [] }
+      : await tomarPostgres({ dataDir, exclusivo }).then(async ({ url, avisos, soltar }) => {
+          deshacer.push(soltar)
+          return { databaseUrl: url, masterKeys: masterKeys ?? (await clavesDeLaCasa(dataDir)), avisos }
+        })
+  const migraciones = await migrar(donde.databaseUrl)
+  const db = abrirDb(donde.databaseUrl, { alFallar: alPerder })
+  deshacer.push(() => db.cerrar())
+  await exigirFlujoVigente(db)
+  if (migraciones.length > 0) log.info({ migraciones }, 'migrated')
+  return { ...donde, db }
+}
+
+/** The queue and its workers. */
+export async function levantarTrabajadores(
+  config: Readonly<Config>,
+  { db, databaseUrl, masterKeys }: Plataforma,
+  log: Log,
+  deshacer: Deshacer,
+  { alPerder, metricas, ...ajustes }: AjustesDePlataforma & { alPerder: (error: Error) => void; metricas: Metricas },
+): Promise<Trabajadores> {
+  const [{ iniciarTrabajadores }, { crearEnviador }, { resolverDelSistema }] = await Promise.all([
+    import('./trabajos.ts'),
+    import('./webhooks/envio.ts'),
+    import('./webhooks/destino.ts'),
+  ])
+  const reloj = ajustes.reloj ?? (() => new Date())
+  const cola = abrirPool(databaseUrl, 4, `guias cola pid=${process.pid}`)
+  cola.on('error', alPerder)
+  deshacer.push(() => cola.end())
+  const boss = new PgBoss({
+    // pg-boss's own pool would wait for ever for a connection that is half open.
+    db: { executeSql: (text, values) => cola.query(text, values) },
+    schedule: false,
+    // A dead worker's claims lapse soon, and what is over goes soon.
+    superviseIntervalSeconds: 10,
+    monitorIntervalSeconds: 10,
+    maintenanceIntervalSeconds: 60,
+  })
+  boss.on('error', (err) => log.warn({ err }, 'queue'))
+  await boss.start()
+  const trabajadores = await iniciarTrabajadores(boss, {
+    db,
+    log,
+    reloj,
+    nuevoId: crearGeneradorDeIds(reloj),
+    secretos: crearSecretos(masterKeys),
+    enviador: crearEnviador({ resolver: ajustes.resolver ?? resolverDelSistema }),
+    azar: ajustes.azar ?? Math.random,
+    loopback: config.webhooksLoopback,
+    metricas,
+    retencionDeEntregas: config.retencionDeEntregas,
+  })
+  deshacer.push(() => trabajadores.detener())
+  metricas.observar({ db, reloj })
+  return trabajadores
+}
+
+/** Health and metrics for the operator's own network, on a port of their own: nothing there asks for a key. */
+export async function servirMetricas(
+  { metricsPort, host }: Readonly<Config>,
+  deshacer: Deshacer,
+  { metricas, salud }: { metricas: Metricas; salud: () => Promise<Salud> },
+): Promise<string | undefined> {
+  if (metricsPort === undefined) return undefined
+  const servidor = createServer(async (req, res) => {
+    const [ruta] = (req.url ?? '').split('?')
+    try {
+      if (ruta === '/metrics') return void res.setHeader('Content-Type', metricas.tipo).end(await metricas.exponer())
+      const estado = ruta === '/healthz' ? { ok: true } : ruta === '/readyz' ? await salud() : undefined
+      res.writeHead(estado === undefined ? 404 : estado.ok ? 200 : 503, { 'Content-Type': 'application/json' })
+      res.end(JSON.stringify(estado ?? { ok: false }))
+    } catch {
+      if (!res.headersSent) res.writeHead(503)
+      res.end()
+    }
+  })
+  const direccion = await escuchar(servidor, metricsPort, host)
+  deshacer.push(async () => {
+    servidor.closeAllConnections()
+    await new Promise((resolve) => servidor.close(resolve))
+  })
+  return direccion
+}
+
+/** Listens; the address, as somebody on this machine would write it. */
+export function escuchar(servidor: ReturnType<typeof createServer>, port: number, host: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    servidor.once('error', reject)
+    servidor.listen(port, host, () => {
+      servidor.off('error', reject)
+      const visible = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
+      resolve(`http://${visible}:${(servidor.address() as { port: number }).port}`)
+    })
+  })
+}
+
+export async function responde(db: Db): Promise<boolean> {
+  try {
+    await Promise.race([db.pool.query('select 1'), new Promise((_, reject) => setTimeout(reject, 2_000).unref())])
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Errors whose message is already meant for whoever starts the process. */
+const CON_SU_MENSAJE = [ErrorPostgresEmbebido, ErrorDeMigracion, ErrorDeFlujo, ErrorDeClaves]
+
+export function explicarArranque(error: unknown, { port, metricsPort, host, baseDeDatos }: Readonly<Config>): unknown {
+  const { code, message, port: suyo = port } = error as { code?: string; message?: string; port?: number }
+  if (CON_SU_MENSAJE.some((clase) => error instanceof clase))
+    return new ErrorDeArranque(String(message), { cause: error })
+  if (code === 'EADDRINUSE') {
+    const variable = suyo === metricsPort ? 'METRICS_PORT' : 'PORT'
+    return new ErrorDeArranque(
+      `El puerto ${suyo} de ${host} ya está en uso. Detenga al otro programa o elija otro puerto, por ejemplo ${variable}=${suyo + 1}.`,
+      { cause: error },
+    )
+  }
+  if (code === 'EACCES' || code === 'EADDRNOTAVAIL')
+    return new ErrorDeArranque(`No se puede escuchar en ${host}:${suyo} (${message}). Revise HOST y PORT.`, {
+      cause: error,
+    })
+  const deLaBase = baseDeDatos.tipo === 'externa' ? explicarBase(error) : undefined
+  if (deLaBase) return new ErrorDeArranque(deLaBase, { cause: error })
+  return error
+}

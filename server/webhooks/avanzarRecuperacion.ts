@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto'
+import type { JobInsert } from 'pg-boss'
+import { type Db, sentencia } from '../db.ts'
+import type { Log } from '../log.ts'
+import { eventosPorRecuperar, type FilaRecuperacion, type Posicion, porEnviar, valoresDe } from './recuperacion.ts'
+import type { FilaWebhook } from './webhook.ts'
+
+/** Events per job. */
+const LOTE = 1_000
+
+const PENDIENTES = sentencia(
+  'recuperacion.pendientes',
+  `select paso as id from recuperacion where estado = 'en_curso' order by creado_en limit $1`,
+)
+
+/** A recovery's next step is a job of its own, so that one that is already done never stands in the way of the next. */
+export async function recuperacionesPendientes({ db }: { db: Db }, cuantas: number): Promise<JobInsert[]> {
+  return db.consultar<{ id: string }>(PENDIENTES, [cuantas])
+}
+
+const TOMAR = sentencia(
+  'recuperacion.tomar',
+  `select r.*, w.tipos, w.estado as estado_del_webhook from recuperacion r
+   join webhook w on w.comercio_id = r.comercio_id and w.modo = r.modo and w.webhook = r.webhook
+   where r.paso = $1 and r.estado = 'en_curso' for update of r`,
+)
+
+/**
+ * A batch in one statement: deliveries that never were, or failed, begin anew, the oldest event first (what waits is due
+ * since its event). It says how far it looked.
+ */
+const AVANZAR = sentencia(
+  'recuperacion.avanzar',
+  `with v as materialized (${eventosPorRecuperar(String(LOTE))}), d as (
+     insert into entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
+     select v.comercio_id, v.modo, $3, v.guia_id, v.secuencia, 'evt_' || v.guia || '_' || v.secuencia, v.tipo, 'pendiente',
+       'recuperacion', v.registrado_en, $11::timestamptz
+     from v left join entrega e on e.comercio_id = v.comercio_id and e.modo = v.modo and e.webhook = $3
+       and e.guia_id = v.guia_id and e.secuencia = v.secuencia
+     where v.suyo and ${porEnviar('e', '$10::boolean')}
+     on conflict (comercio_id, modo, webhook, guia_id, secuencia) do update set estado = 'pendiente',
+       causa = 'recuperacion', turno = entrega.turno + 1, intento = 0, proximo_en = excluded.proximo_en, terminada_en = null
+     where entrega.estado = 'fallida' or ($10 and entrega.estado = 'entregada')
+     returning 1
+   )
+   select count(*)::int as mirados, count(*) filter (where suyo)::int as eventos,
+     (select count(*) from d)::int as entregas,
+     (select json_build_object('xid', xid::text, 'guia_id', guia_id, 'secuencia', secuencia) from v
+      order by v.xid desc, guia_id desc, secuencia desc limit 1) as ultimo,
+     pg_snapshot_xmin(pg_current_snapshot()) >= $12::text::xid8 as todo_visible
+   from v`,
+)
+
+const ANOTAR = sentencia(
+  'recuperacion.anotar',
+  `update recuperacion set paso = $2, posicion = $3::jsonb, eventos = eventos + $4, entregas = entregas + $5, estado = $6,
+     terminada_en = case when $6 <> 'en_curso' then $7::timestamptz end where paso = $1`,
+)
+
+interface Avance {
+  mirados: number
+  eventos: number
+  entregas: number
+  ultimo: Omit<Posicion, 'fin'> | null
+  todo_visible: boolean
+}
+
+interface DepsDeRecuperacion {
+  db: Db
+  log: Log
+  reloj: () => Date
+  avisarTrabajo: () => void
+}
+
+/** One batch of each of those recoveries; what was done and how far it got commit together. */
+export async function avanzarRecuperaciones(deps: DepsDeRecuperacion, pasos: readonly string[]): Promise<void> {
+  for (const paso of pasos) await avanzar(deps, paso)
+  deps.avisarTrabajo()
+}
+
+async function avanzar({ db, log, reloj }: DepsDeRecuperacion, paso: string) {
+  const cliente = await db.pool.connect()
+  try {
+    await cliente.query('begin')
+    const tomada = await cliente.query<FilaRecuperacion & Pick<FilaWebhook, 'tipos'> & { estado_del_webhook: string }>({
+      ...TOMAR,
+      values: [paso],
+    })
+    const fila = tomada.rows[0]
+    if (fila) {
+      const ahora = reloj()
+      const cancelada = !['activo', 'pausado'].includes(fila.estado_del_webhook)
+      const avance = cancelada
+        ? undefined
+        : (
+            await cliente.query<Avance>({
+              ...AVANZAR,
+              values: [
+                ...valoresDe(
+                  { comercioId: fila.comercio_id, modo: fila.modo },
+                  fila,
+                  fila.desde,
+                  fila.hasta,
+                  fila.posicion,
+                ),
+                fila.todas,
+                ahora,
+                fila.posicion.fin,
+              ],
+            })
+          ).rows[0]
+      const sigue = avance && (avance.mirados === LOTE || !avance.todo_visible)
+      const estado = cancelada ? 'cancelada' : sigue ? 'en_curso' : 'terminada'
+      await cliente.query({
+        ...ANOTAR,
+        values: [
+          paso,
+          randomUUID(),
+          { ...fila.posicion, ...avance?.ultimo },
+          avance?.eventos ?? 0,
+          avance?.entregas ?? 0,
+          estado,
+          ahora,
+        ],
+      })
+      if (estado !== 'en_curso') log.info({ recuperacion: fila.recuperacion, estado }, 'recovery')
+    }
+    await cliente.query('commit')
+    cliente.release()
+  } catch (error) {
+    cliente.release(true)
+    throw error
+  }
+}

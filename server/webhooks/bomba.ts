@@ -1,0 +1,385 @@
+import type { Job, PgBoss } from 'pg-boss'
+import type { Modo } from '../contrato/generado/tipos/index.ts'
+import { type Db, sentencia } from '../db.ts'
+import { traducirError } from '../errores.ts'
+import type { Log } from '../log.ts'
+import type { Secretos } from '../secretos.ts'
+import { FALLAS_PARA_FRENAR } from './calendario.ts'
+import { type Contenido, cargarContenidos, cuerpoDe, type FilaEntrega, YA } from './entrega.ts'
+import type { Enviador, Respuesta } from './envio.ts'
+import { firmar } from './firma.ts'
+import { cabecerasDe } from './intento.ts'
+import type { Encargo } from './pendientes.ts'
+import { type Resultado, saldar } from './saldo.ts'
+import { descifrar } from './secreto.ts'
+
+/** Exchanges under way at a time. One that takes longer than {@link LENTO} costs nothing but its socket and isn't counted… */
+const EN_VUELO = 64
+const LENTO = 1_000
+/** …up to so many in all. */
+const EN_VUELO_MAXIMO = 512
+/** …of one endpoint, and of one merchant: no more than half of them all. */
+const POR_WEBHOOK = 4
+const POR_COMERCIO = 32
+/** Deliveries that are read and wait for their turn, in all and of one endpoint, and for how long at most, in milliseconds. */
+const LISTAS = 128
+const LISTAS_POR_WEBHOOK = 16
+const ESPERA_MAXIMA = 5_000
+/** How many results are settled at once, and how long the first of them waits for the others, in milliseconds. */
+const GRUPO = 50
+const REUNION = 4
+/** Results that aren't settled yet, beyond which nothing new is begun. */
+const SIN_SALDAR = 400
+/** How often it looks for jobs that nobody told it of, in milliseconds. */
+const RONDA = 250
+/** How long a stop waits for exchanges under way, in milliseconds: longer than one may take. */
+const PLAZO = 17_000
+
+export interface DepsDeBomba {
+  db: Db
+  log: Log
+  reloj: () => Date
+  nuevoId: () => { id: string }
+  secretos: Secretos
+  enviador: Enviador
+  azar: () => number
+  /** Whether http on loopback is let through for test data (`WEBHOOKS_LOOPBACK`). */
+  loopback: boolean
+  metricas: MetricasDeEntregas
+}
+
+export interface MetricasDeEntregas {
+  intento: (error: Respuesta['error'], segundos: number) => void
+  aviso: (que: 'deshabilitado' | 'aviso', motivo: string) => void
+}
+
+/** How the pump speaks with the feeder. */
+export interface Alimentador {
+  /** There may be room for more of what waits. */
+  avisar: () => void
+  /** These jobs were given back: they may be fed again. */
+  olvidar: (ids: readonly string[]) => void
+}
+
+export interface Bomba {
+  /** There are new jobs. */
+  despertar: () => void
+  detener: () => Promise<void>
+}
+
+/** An endpoint as the pump needs it. */
+interface Destino {
+  comercio_id: string
+  modo: Modo
+  webhook: string
+  url: string
+  estado: string
+  fallas: number
+  freno_hasta: Date | null
+  versiones: number[]
+  cifrados: Uint8Array[]
+}
+
+const DESTINOS = sentencia(
+  'webhooks.destinos',
+  `select w.comercio_id, w.modo, w.webhook, w.url, w.estado, w.fallas, w.freno_hasta,
+     array_agg(s.version order by s.version desc) as versiones, array_agg(s.cifrado order by s.version desc) as cifrados
+   from json_to_recordset($1::json) as x(comercio_id uuid, modo text, webhook text)
+   join webhook w on w.comercio_id = x.comercio_id and w.modo = x.modo and w.webhook = x.webhook
+   join webhook_secreto s on s.comercio_id = w.comercio_id and s.modo = w.modo and s.webhook = w.webhook
+     and (s.expira_en is null or s.expira_en > $2)
+   where w.estado <> 'eliminado' group by w.comercio_id, w.modo, w.webhook`,
+)
+
+interface Lista {
+  trabajo: Job<Encargo>
+  contenido: Contenido
+  destino: Destino
+  claves: Buffer[]
+  desde: number
+}
+
+/** One endpoint's share of the pump. */
+interface Fila {
+  espera: Lista[]
+  enVuelo: number
+  /** Failures in a row that this process saw since it last read the endpoint. */
+  fallas: number
+  tope: number
+}
+
+/**
+ * Takes jobs, sends what they stand for and settles the results. Every endpoint has its own short line and its own few
+ * exchanges: one that hangs holds up nobody else. What can't go now is given back to the feeder, never kept.
+ */
+export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentador: Alimentador): Bomba {
+  const { db, log, reloj, enviador } = deps
+  const filas = new Map<string, Fila>()
+  const porComercio = new Map<string, number>()
+  const enVuelo = new Set<{ inicio: number }>()
+  let enEspera = 0
+  const porSaldar: Resultado[] = []
+  let saldando = 0
+  let reunion: NodeJS.Timeout | undefined
+  let llenando: Promise<void> | undefined
+  let otra = false
+  let detenido = false
+
+  const filaDe = (webhook: string): Fila => {
+    let fila = filas.get(webhook)
+    if (!fila) {
+      fila = { espera: [], enVuelo: 0, fallas: 0, tope: POR_WEBHOOK }
+      filas.set(webhook, fila)
+    }
+    return fila
+  }
+  const rapidos = () => {
+    const lento = performance.now() - LENTO
+    let cuantos = 0
+    for (const { inicio } of enVuelo) if (inicio > lento) cuantos++
+    return cuantos
+  }
+  const hayCupo = () => enVuelo.size < EN_VUELO_MAXIMO && rapidos() < EN_VUELO
+
+  // --- taking jobs
+
+  const llenar = () => {
+    if (detenido) return
+    if (llenando) {
+      otra = true
+      return
+    }
+    llenando = tomar()
+      .catch((err) => {
+        log[traducirError(err).codigo === 'no_disponible' ? 'warn' : 'error']({ err }, 'deliveries')
+        otra = false
+      })
+      .finally(() => {
+        llenando = undefined
+        if (otra) {
+          otra = false
+          llenar()
+        }
+      })
+  }
+
+  const tomar = async () => {
+    for (;;) {
+      const cupo = LISTAS - enEspera
+      if (detenido || cupo < GRUPO / 2 || porSaldar.length + saldando > SIN_SALDAR || !hayCupo()) return
+      const saturadas = [...filas].filter(([, { espera }]) => espera.length >= LISTAS_POR_WEBHOOK).map(([id]) => id)
+      const colgadas = [...filas].filter(([, f]) => f.enVuelo >= f.tope && f.espera.length > 0).map(([id]) => id)
+      const ignoreGroups = [...new Set([...saturadas, ...colgadas])]
+      const batchSize = Math.min(cupo, EN_VUELO)
+      const trabajos = await boss.fetch<Encargo>(cola, {
+        batchSize,
+        ...(ignoreGroups.length > 0 ? { ignoreGroups } : {}),
+      })
+      if (trabajos.length > 0) await admitir(trabajos)
+      if (trabajos.length < batchSize) return
+    }
+  }
+
+  const admitir = async (trabajos: readonly Job<Encargo>[]) => {
+    const ahora = reloj()
+    const suyos = [...new Map(trabajos.map(({ data }) => [data.webhook, data])).values()]
+    const [contenidos, leidos] = await Promise.all([
+      cargarContenidos(
+        db,
+        trabajos.map(({ data }) => data),
+      ),
+      db.consultar<Destino>(DESTINOS, [JSON.stringify(suyos), ahora]),
+    ])
+    const destinos = new Map(leidos.map((destino) => [destino.webhook, { destino, claves: clavesDe(destino) }]))
+    const sobrantes: Job<Encargo>[] = []
+    for (const [i, trabajo] of trabajos.entries()) {
+      const contenido = contenidos[i]
+      const hallado = destinos.get(trabajo.data.webhook)
+      if (!contenido || !hallado || detenido || !vale(trabajo, contenido.entrega, hallado.destino, ahora)) {
+        sobrantes.push(trabajo)
+        continue
+      }
+      const fila = filaDe(trabajo.data.webhook)
+      fila.tope = hallado.destino.fallas >= FALLAS_PARA_FRENAR ? 1 : POR_WEBHOOK
+      if (hallado.destino.fallas === 0) fila.fallas = 0
+      const { destino, claves } = hallado
+      // Without the key of its secret nothing can be sent: the claim lapses, and it is tried again after that.
+      if (!claves) continue
+      fila.espera.push({ trabajo, contenido, destino, claves, desde: performance.now() })
+      enEspera++
+    }
+    arrancar()
+    await devolver(sobrantes)
+  }
+
+  const clavesDe = ({ webhook, versiones, cifrados }: Destino): Buffer[] | undefined => {
+    try {
+      return versiones.map((version, i) => descifrar(deps.secretos, { webhook, version }, cifrados[i]!))
+    } catch (err) {
+      log.error({ err, webhook }, 'signing secret')
+      return undefined
+    }
+  }
+
+  /** Out of the queue, unsent: what still waits is fed again as soon as its endpoint allows. */
+  const devolver = async (trabajos: readonly Job<Encargo>[]) => {
+    if (trabajos.length === 0) return
+    await boss.deleteJob(cola, trabajos.map(intento))
+    alimentador.olvidar(trabajos.map(({ id }) => id))
+  }
+
+  const soltar = (fila: Fila) => {
+    const listas = fila.espera.splice(0)
+    enEspera -= listas.length
+    devolver(listas.map(({ trabajo }) => trabajo)).catch((err) => log.warn({ err }, 'deliveries'))
+  }
+
+  // --- sending
+
+  /** One of each endpoint in turn, as long as there is room. */
+  const arrancar = () => {
+    if (enEspera === 0) return
+    let cupo = Math.min(EN_VUELO - rapidos(), EN_VUELO_MAXIMO - enVuelo.size)
+    for (let alguno = true; alguno && cupo > 0; ) {
+      alguno = false
+      for (const [webhook, fila] of filas) {
+        if (cupo === 0) break
+        const primera = fila.espera[0]
+        if (!primera || fila.enVuelo >= fila.tope) continue
+        const { comercio_id } = primera.destino
+        if ((porComercio.get(comercio_id) ?? 0) >= POR_COMERCIO) continue
+        fila.espera.shift()
+        enEspera--
+        cupo--
+        alguno = true
+        void enviar(webhook, fila, primera)
+      }
+    }
+  }
+
+  const enviar = async (webhook: string, fila: Fila, lista: Lista) => {
+    const marca = { inicio: performance.now() }
+    const { comercio_id } = lista.destino
+    enVuelo.add(marca)
+    fila.enVuelo++
+    porComercio.set(comercio_id, (porComercio.get(comercio_id) ?? 0) + 1)
+    const resultado = await intercambiar(lista).catch((err: unknown) => void log.error({ err, webhook }, 'delivery'))
+    enVuelo.delete(marca)
+    fila.enVuelo--
+    const deComercio = porComercio.get(comercio_id)! - 1
+    if (deComercio === 0) porComercio.delete(comercio_id)
+    else porComercio.set(comercio_id, deComercio)
+    // It may have been cut by the stop itself: then it never happened, and another process sends it again.
+    if (!resultado || abandonado) return
+    const bueno = resultado.respuesta.error === null
+    fila.fallas = bueno ? 0 : fila.fallas + 1
+    if (bueno) fila.tope = POR_WEBHOOK
+    deps.metricas.intento(resultado.respuesta.error, resultado.respuesta.total_ms / 1000)
+    porSaldar.push(resultado)
+    if (fila.fallas >= FALLAS_PARA_FRENAR && fila.espera.length > 0) soltar(fila)
+    if (fila.espera.length === 0 && fila.enVuelo === 0) filas.delete(webhook)
+    arrancar()
+    reunir()
+    if (enEspera < LISTAS / 2) llenar()
+  }
+
+  const intercambiar = async ({ trabajo, contenido, destino, claves }: Lista): Promise<Resultado> => {
+    const { entrega } = contenido
+    const { webhook, modo, url, versiones, fallas, freno_hasta } = destino
+    const iniciado_en = reloj()
+    const cuerpo = cuerpoDe(contenido)
+    const firma = firmar(entrega.evento, Math.floor(iniciado_en.getTime() / 1000), cuerpo, claves)
+    const respuesta = await enviador.enviar({
+      canal: webhook,
+      url,
+      cabeceras: cabecerasDe(firma),
+      cuerpo,
+      loopback: deps.loopback && modo === 'test',
+    })
+    return {
+      id: deps.nuevoId().id,
+      trabajo: intento(trabajo),
+      entrega,
+      url,
+      secretos: versiones,
+      iniciado_en,
+      sano: fallas === 0 && freno_hasta === null,
+      respuesta,
+    }
+  }
+
+  // --- settling
+
+  const reunir = () => {
+    if (porSaldar.length >= GRUPO) return void cerrarGrupo()
+    reunion ??= setTimeout(cerrarGrupo, REUNION)
+  }
+
+  const cerrarGrupo = () => {
+    clearTimeout(reunion)
+    reunion = undefined
+    // Two at a time: one is on its way to the disk while the other is made.
+    while (porSaldar.length > 0 && saldando < 2 * GRUPO) {
+      const grupo = porSaldar.splice(0, GRUPO)
+      saldando += grupo.length
+      void asentar(grupo)
+    }
+  }
+
+  const asentar = async (grupo: Resultado[]) => {
+    for (let espera = 100; ; espera = Math.min(2 * espera, 5_000)) {
+      try {
+        await saldar(boss, cola, { db, log, reloj, azar: deps.azar, alAvisar: deps.metricas.aviso }, grupo)
+        break
+      } catch (err) {
+        // Nothing of it was written. It is tried until it is: what is given up is sent again by somebody.
+        log[traducirError(err).codigo === 'no_disponible' ? 'warn' : 'error']({ err, entregas: grupo.length }, 'settle')
+        if (abandonado) break
+        await new Promise((resolve) => setTimeout(resolve, espera))
+      }
+    }
+    saldando -= grupo.length
+    alimentador.avisar()
+    cerrarGrupo()
+    llenar()
+  }
+
+  let abandonado = false
+  const ronda = setInterval(() => {
+    const viejo = performance.now() - ESPERA_MAXIMA
+    for (const fila of filas.values()) if (fila.espera[0] && fila.espera[0].desde < viejo) soltar(fila)
+    arrancar()
+    llenar()
+  }, RONDA)
+
+  return {
+    despertar: llenar,
+    async detener() {
+      detenido = true
+      clearInterval(ronda)
+      await Promise.race([llenando, new Promise((resolve) => setTimeout(resolve, 2_000).unref())])
+      for (const fila of filas.values()) soltar(fila)
+      const fin = performance.now() + PLAZO
+      while (performance.now() < fin && (enVuelo.size > 0 || porSaldar.length > 0 || saldando > 0)) {
+        cerrarGrupo()
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      }
+      abandonado = true
+      await enviador.cerrar()
+    },
+  }
+}
+
+/** The claim on a job, with which it is settled: a later claim is another's. */
+const intento = ({ id, retryCount }: Job<Encargo>) => ({ id, retryCount })
+
+/** Whether it is still to be sent, and now. */
+const vale = (
+  { data }: Job<Encargo>,
+  { estado, turno, proximo_en }: FilaEntrega,
+  { estado: delDestino, freno_hasta }: Destino,
+  ahora: Date,
+) =>
+  estado === 'pendiente' &&
+  turno === data.turno &&
+  (proximo_en.getTime() === YA.getTime() || (delDestino === 'activo' && (freno_hasta === null || freno_hasta <= ahora)))

@@ -1,0 +1,55 @@
+const SEGUNDO = 1_000
+const MINUTO = 60 * SEGUNDO
+const HORA = 60 * MINUTO
+
+/** How long to wait before each attempt, in milliseconds: 75.6 hours in all. */
+export const ESPERAS: readonly number[] = [
+  0,
+  5 * SEGUNDO,
+  1 * MINUTO,
+  5 * MINUTO,
+  30 * MINUTO,
+  2 * HORA,
+  5 * HORA,
+  10 * HORA,
+  14 * HORA,
+  20 * HORA,
+  24 * HORA,
+]
+
+/** Up to so much is added to each wait, as a share of it: what failed together doesn't come back together. */
+const VARIACION = 0.2
+const MAXIMO_RETRY_AFTER = 24 * HORA
+
+/**
+ * When the next attempt is due, after `hechos` attempts; undefined: that was the last.
+ * @param retryAfter the answer's header, as it came; honoured up to 24 hours, and never to hurry
+ * @param azar a number from 0 to 1
+ */
+export function proximoIntento(hechos: number, ahora: Date, retryAfter: string | null, azar: number): Date | undefined {
+  const espera = ESPERAS[hechos]
+  if (espera === undefined) return undefined
+  const pedida = Math.min(leerRetryAfter(retryAfter, ahora) ?? 0, MAXIMO_RETRY_AFTER)
+  return new Date(ahora.getTime() + Math.max(espera * (1 + VARIACION * azar), pedida))
+}
+
+/** `Retry-After` (RFC 9110, 10.2.3), seconds or a date, as milliseconds from now; undefined: neither. */
+export function leerRetryAfter(texto: string | null, ahora: Date): number | undefined {
+  const limpio = texto?.trim() ?? ''
+  if (/^\d{1,10}$/.test(limpio)) return Number(limpio) * SEGUNDO
+  // Date.parse takes far more than HTTP's dates, and each of those begins with the name of a day.
+  if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(limpio)) return undefined
+  const fecha = Date.parse(limpio)
+  return Number.isNaN(fecha) ? undefined : Math.max(0, fecha - ahora.getTime())
+}
+
+/** Failed attempts in a row after which an endpoint gets one delivery at a time, as a probe, until one goes well. */
+export const FALLAS_PARA_FRENAR = 3
+/** The longest pause between two probes, in milliseconds. */
+export const FRENO_MAXIMO = MINUTO
+
+/** Nothing but failure for so long, in milliseconds, and so many attempts: the endpoint is disabled. */
+export const VENTANA_DE_FALLAS = 5 * 24 * HORA
+export const MINIMO_DE_FALLAS = 20
+/** At which shares of that window, in per cent, the operator is warned. */
+export const AVISOS: readonly number[] = [50, 90]

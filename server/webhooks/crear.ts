@@ -1,0 +1,74 @@
+import type { Handler } from '../contrato/tipos.ts'
+import { type Db, sentencia } from '../db.ts'
+import { Problema } from '../errores.ts'
+import { bytesDe, nuevoSecreto } from './firma.ts'
+import { cifrar } from './secreto.ts'
+import {
+  type Ambito,
+  exigirDestino,
+  exigirWebhook,
+  explicarRepetido,
+  MAXIMO_DE_WEBHOOKS,
+  nuevoCodigoDeWebhook,
+  politicaDe,
+  presentarWebhook,
+} from './webhook.ts'
+
+/** The merchant's row is locked first, so that two requests at once can't both be the twentieth. */
+const CREAR = sentencia(
+  'webhooks.crear',
+  `with c as (select id from comercio where id = $1 for update), n as (
+     select count(*) as cuantos from c join webhook w on w.comercio_id = c.id and w.modo = $2 and w.estado <> 'eliminado'
+   ), w as (
+     insert into webhook (comercio_id, modo, webhook, url, tipos, descripcion, estado, desde, creado_en, actualizado_en)
+     select $1, $2, $3, $4, $5, $6, 'activo', $7::timestamptz, $7, $7 from n where cuantos < $9 returning webhook
+   )
+   insert into webhook_secreto (comercio_id, modo, webhook, version, cifrado, creado_en)
+   select $1, $2, webhook, 1, $8, $7 from w returning webhook`,
+)
+
+const POR_URL = sentencia(
+  'webhooks.porUrl',
+  'select webhook from webhook where comercio_id = $1 and modo = $2 and url = $3',
+)
+
+/** Which endpoint has that address. */
+export async function nombrarPorUrl(db: Db, { comercioId, modo }: Ambito, url: string): Promise<string> {
+  const [fila] = await db.consultar<{ webhook: string }>(POR_URL, [comercioId, modo, url])
+  return fila?.webhook ?? 'que acaba de crear'
+}
+
+export const crearWebhook: Handler<'crearWebhook'> = async ({ body }, { identidad, db, reloj, secretos, destinos }) => {
+  const { comercioId, modo } = identidad
+  const url = await exigirDestino(body.url, politicaDe(destinos, modo))
+  const webhook = nuevoCodigoDeWebhook()
+  const secreto = nuevoSecreto()
+  const ahora = reloj()
+  const cifrado = cifrar(secretos, { webhook, version: 1 }, bytesDe(secreto))
+  const creado = await explicarRepetido(
+    () =>
+      db.consultar(CREAR, [
+        comercioId,
+        modo,
+        webhook,
+        url,
+        body.tipos ?? ['*'],
+        body.descripcion ?? null,
+        ahora,
+        cifrado,
+        MAXIMO_DE_WEBHOOKS,
+      ]),
+    () => nombrarPorUrl(db, identidad, url),
+  )
+  if (creado.length === 0) {
+    throw new Problema(
+      'limite_de_webhooks',
+      `Ya tiene ${MAXIMO_DE_WEBHOOKS} webhooks en este modo. Elimine uno, o sume tipos a uno que ya tiene.`,
+    )
+  }
+  return {
+    status: 201,
+    headers: { Location: `/api/v1/webhooks/${webhook}` },
+    body: { ...presentarWebhook(await exigirWebhook(db, identidad, webhook, ahora)), secreto },
+  }
+}

@@ -1,0 +1,33 @@
+import type { TipoDeEventoPropio, Webhook } from '../contrato/generado/tipos/index.ts'
+import type { Handler } from '../contrato/tipos.ts'
+import { sentencia } from '../db.ts'
+import { type FilaEntrega, presentarEntrega, YA } from './entrega.ts'
+import { eventoPropio } from './propio.ts'
+import { exigirWebhook, presentarWebhook } from './webhook.ts'
+
+/** An event of an endpoint's own: it belongs to no guide, so its key is made of its id and it brings what it says along. */
+const ENVIAR = sentencia(
+  'entregas.enviarPropia',
+  `insert into entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, datos, creado_en)
+   values ($1, $2, $3, md5($4)::uuid, 0, $4, $5, 'pendiente', $6, $7, $8::jsonb, $9) returning *`,
+)
+
+export const probarWebhook: Handler<'probarWebhook'> = async ({ path }, { identidad, db, reloj, avisarTrabajo }) => {
+  const ahora = reloj()
+  const fila = await exigirWebhook(db, identidad, path.webhook, ahora)
+  const tipo: TipoDeEventoPropio = 'webhook.prueba'
+  const datos: { webhook: Webhook } = { webhook: presentarWebhook(fila) }
+  const [entrega] = await db.consultar<FilaEntrega>(ENVIAR, [
+    fila.comercio_id,
+    fila.modo,
+    fila.webhook,
+    eventoPropio(),
+    tipo,
+    'prueba',
+    YA,
+    datos,
+    ahora,
+  ])
+  avisarTrabajo()
+  return { status: 202, body: presentarEntrega(entrega!) }
+}

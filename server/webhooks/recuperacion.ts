@@ -1,0 +1,103 @@
+import type { EstadoDeRecuperacion, FiltroDeTipos, Modo, Recuperacion } from '../contrato/generado/tipos/index.ts'
+import { type Db, sentencia } from '../db.ts'
+import { quiere } from './reparto.ts'
+import type { Ambito } from './webhook.ts'
+
+/** A row of `recuperacion`. */
+export interface FilaRecuperacion {
+  comercio_id: string
+  modo: Modo
+  webhook: string
+  recuperacion: string
+  paso: string
+  desde: Date
+  hasta: Date
+  todas: boolean
+  posicion: Posicion
+  eventos: number
+  entregas: number
+  estado: EstadoDeRecuperacion
+  creado_en: Date
+  terminada_en: Date | null
+}
+
+/** Where it is in the feed's order, and the transaction before which everything must be visible when it ends. */
+export interface Posicion {
+  xid: string
+  guia_id: string
+  secuencia: number
+  fin: string
+}
+
+export const presentarRecuperacion = (fila: FilaRecuperacion): Recuperacion => ({
+  id: fila.recuperacion,
+  webhook: fila.webhook,
+  estado: fila.estado,
+  desde: fila.desde.toISOString(),
+  hasta: fila.hasta.toISOString(),
+  todas: fila.todas,
+  eventos: fila.eventos,
+  entregas: fila.entregas,
+  creado_en: fila.creado_en.toISOString(),
+  terminada_en: fila.terminada_en?.toISOString() ?? null,
+})
+
+/** How far the clocks of two processes may differ, in milliseconds: events aren't written strictly in the order of their times. */
+export const DESAJUSTE = 10 * 60_000
+
+const LIMITES = sentencia(
+  'recuperacion.limites',
+  `select coalesce(min(xid::text::numeric), 0)::text as primero, coalesce(max(xid::text::numeric), 0)::text as ultimo,
+     pg_snapshot_xmax(pg_current_snapshot())::text as fin
+   from (
+     (select xid from evento where comercio_id = $1 and modo = $2 order by xid limit 1) union all
+     (select xid from evento where comercio_id = $1 and modo = $2 order by evento.xid desc limit 1)) e`,
+)
+
+const DESDE_XID = sentencia(
+  'recuperacion.desdeXid',
+  `select xid::text as xid, registrado_en from evento where comercio_id = $1 and modo = $2 and xid >= $3::text::xid8
+   order by evento.xid, guia_id, secuencia limit 1`,
+)
+
+/** From where in the feed to look for events since `desde`: halving, for the feed is nearly in the order of time. */
+export async function buscarComienzo(db: Db, { comercioId, modo }: Ambito, desde: Date): Promise<Posicion> {
+  const [limites] = await db.consultar<{ primero: string; ultimo: string; fin: string }>(LIMITES, [comercioId, modo])
+  const corte = new Date(desde.getTime() - DESAJUSTE)
+  let bajo = BigInt(limites!.primero)
+  let alto = BigInt(limites!.ultimo)
+  while (bajo < alto) {
+    const medio = (bajo + alto) / 2n
+    const [evento] = await db.consultar<{ xid: string; registrado_en: Date }>(DESDE_XID, [
+      comercioId,
+      modo,
+      String(medio),
+    ])
+    if (evento && evento.registrado_en < corte) bajo = BigInt(evento.xid) + 1n
+    else alto = medio
+  }
+  return { xid: String(bajo), guia_id: '00000000-0000-0000-0000-000000000000', secuencia: 0, fin: limites!.fin }
+}
+
+/** Events of that time that the endpoint wants, in the feed's order after a position, with what became of their delivery. */
+export const eventosPorRecuperar = (limite: string) => `
+  select v.comercio_id, v.modo, v.guia_id, v.secuencia, v.guia, v.tipo, v.registrado_en, v.xid,
+    v.registrado_en >= w.desde_ and v.registrado_en < w.hasta_ and ${quiere('w', 'v')} as suyo
+  from (select $3::text as webhook, $4::text[] as tipos, $5::timestamptz as desde_, $6::timestamptz as hasta_) w
+  join evento v on v.comercio_id = $1 and v.modo = $2 and v.xid < pg_snapshot_xmin(pg_current_snapshot())
+    and (v.xid, v.guia_id, v.secuencia) > ($7::text::xid8, $8::uuid, $9::int)
+    and v.registrado_en < w.hasta_ + interval '${DESAJUSTE} ms'
+  order by v.xid, v.guia_id, v.secuencia limit ${limite}`
+
+/** Whether its delivery `e` is to be made, or made again. */
+export const porEnviar = (e: string, todas: string) =>
+  `(${e}.evento is null or ${e}.estado = 'fallida' or (${todas} and ${e}.estado = 'entregada'))`
+
+/** The parameters $1 to $9 of {@link eventosPorRecuperar}. */
+export const valoresDe = (
+  { comercioId, modo }: Ambito,
+  webhook: { webhook: string; tipos: FiltroDeTipos },
+  desde: Date,
+  hasta: Date,
+  { xid, guia_id, secuencia }: Posicion,
+) => [comercioId, modo, webhook.webhook, webhook.tipos, desde, hasta, xid, guia_id, secuencia]

@@ -1,0 +1,207 @@
+import type { PgBoss } from 'pg-boss'
+import { type Db, sentencia } from '../db.ts'
+import type { Log } from '../log.ts'
+import {
+  AVISOS,
+  FALLAS_PARA_FRENAR,
+  FRENO_MAXIMO,
+  MINIMO_DE_FALLAS,
+  proximoIntento,
+  VENTANA_DE_FALLAS,
+} from './calendario.ts'
+import type { FilaEntrega } from './entrega.ts'
+import type { Respuesta } from './envio.ts'
+import { eventoPropio } from './propio.ts'
+import { columnasDeWebhook, type FilaWebhook, presentarWebhook } from './webhook.ts'
+
+/** One attempt that is over, and the job that it was for. */
+export interface Resultado {
+  /** Of the attempt: ids sort as attempts began. */
+  id: string
+  trabajo: { id: string; retryCount: number }
+  entrega: FilaEntrega
+  url: string
+  /** Versions of the secret that signed. */
+  secretos: number[]
+  iniciado_en: Date
+  /** Whether the endpoint had no failure on its record when the delivery was read. */
+  sano: boolean
+  respuesta: Respuesta
+}
+
+/**
+ * The fence: only who finds the delivery pending in the turn that his job was for moves it on, and what comes too late is
+ * kept apart (`tardio`) and changes nothing. A success that comes late is one all the same: the receiver has it.
+ */
+const SALDAR = sentencia(
+  'entregas.saldar',
+  `with x as materialized (
+     select * from json_to_recordset($1::json) as x(
+       n int, comercio_id uuid, modo text, webhook text, guia_id uuid, secuencia int, turno int, intentos int, causa text,
+       id uuid, iniciado_en timestamptz, url text, ip text, secretos int[], status int, error text, detalle text,
+       dns_ms real, conexion_ms real, tls_ms real, primer_byte_ms real, total_ms real, cabeceras jsonb, cuerpo text,
+       cuerpo_truncado boolean, desenlace text, proximo_en timestamptz)
+   ), u as (
+     update entrega e set estado = x.desenlace, turno = e.turno + 1, intento = e.intento + 1, intentos = e.intentos + 1,
+       proximo_en = x.proximo_en, terminada_en = case when x.desenlace <> 'pendiente' then $2::timestamptz end,
+       ultimo_status = x.status, ultimo_error = x.error
+     from x where e.comercio_id = x.comercio_id and e.modo = x.modo and e.webhook = x.webhook
+       and e.guia_id = x.guia_id and e.secuencia = x.secuencia and e.estado = 'pendiente'
+       and (e.turno = x.turno or (x.desenlace = 'entregada' and e.causa <> 'manual'))
+     returning x.n
+   )
+   insert into entrega_intento (comercio_id, modo, webhook, guia_id, secuencia, id, numero, tardio, causa, iniciado_en, url,
+     ip, secretos, status, error, detalle, dns_ms, conexion_ms, tls_ms, primer_byte_ms, total_ms, cabeceras, cuerpo,
+     cuerpo_truncado)
+   select comercio_id, modo, webhook, guia_id, secuencia, id, intentos + 1, u.n is null, causa, iniciado_en, url, ip,
+     secretos, status, error, detalle, dns_ms, conexion_ms, tls_ms, primer_byte_ms, total_ms, cabeceras, cuerpo,
+     cuerpo_truncado
+   from x left join u on u.n = x.n`,
+)
+
+/**
+ * How the endpoints are doing. A success forgets every failure; from the third failure in a row on there is a pause before
+ * the next probe; after the window of failures it is disabled. Rows are locked in one order, or groups would deadlock.
+ */
+const SALUD = sentencia(
+  'webhooks.salud',
+  `with x as (
+     select * from json_to_recordset($1::json) as x(
+       comercio_id uuid, modo text, webhook text, exitos int, nuevas int, primera timestamptz, adios boolean)
+   ), v as materialized (
+     select w.comercio_id, w.modo, w.webhook, w.estado, w.aviso, x.adios,
+       case when x.exitos > 0 then 0 else w.fallas + x.nuevas end as fallas,
+       case when x.exitos > 0 then null else coalesce(w.primera_falla_en, x.primera) end as primera
+     from x join webhook w on w.comercio_id = x.comercio_id and w.modo = x.modo and w.webhook = x.webhook
+     where w.estado <> 'eliminado' order by w.webhook for update of w
+   ), s as (
+     select *, extract(epoch from $2::timestamptz - primera) * 1000 as ms from v
+   ), d as (
+     select *, case when adios then 'respondio_410'
+       when fallas >= ${MINIMO_DE_FALLAS} and ms >= ${VENTANA_DE_FALLAS} then 'fallas_continuas' end as baja from s
+   )
+   update webhook w set fallas = d.fallas, primera_falla_en = d.primera,
+     aviso = case when d.primera is null then 0 ${AVISOS.toReversed()
+       .map((parte) => `when d.ms >= ${(VENTANA_DE_FALLAS * parte) / 100} then ${parte}`)
+       .join(' ')} else 0 end,
+     freno_hasta = case when d.fallas >= ${FALLAS_PARA_FRENAR} then $2::timestamptz + interval '1 ms'
+       * least(${FRENO_MAXIMO}, 1000 * power(2, least(d.fallas - ${FALLAS_PARA_FRENAR}, 10))) end,
+     estado = case when d.baja is null then w.estado else 'deshabilitado' end,
+     motivo = case when d.baja is null or w.estado = 'deshabilitado' then w.motivo else d.baja end,
+     desde = case when d.baja is null or w.estado = 'deshabilitado' then w.desde else $2::timestamptz end
+   from d where w.comercio_id = d.comercio_id and w.modo = d.modo and w.webhook = d.webhook
+   returning ${columnasDeWebhook('$2')}, d.estado as estado_antes, d.aviso as aviso_antes`,
+)
+
+/** Told to the merchant's other endpoints. */
+const AVISAR = sentencia(
+  'webhooks.avisarDeshabilitado',
+  `insert into entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, datos, creado_en)
+   select w.comercio_id, w.modo, w.webhook, md5($4)::uuid, 0, $4, 'webhook.deshabilitado', 'pendiente', 'automatica',
+     $5::timestamptz, $6::jsonb, $5 from webhook w
+   where w.comercio_id = $1 and w.modo = $2 and w.webhook <> $3 and w.estado in ('activo', 'pausado')
+     and w.tipos && array['*', 'webhook.*', 'webhook.deshabilitado']`,
+)
+
+export interface DepsDeSaldo {
+  db: Db
+  log: Log
+  reloj: () => Date
+  /** From 0 to 1. */
+  azar: () => number
+  alAvisar: (que: 'deshabilitado' | 'aviso', motivo: string) => void
+}
+
+/**
+ * Settles a group in one transaction: the attempts, what they make of their deliveries, how their endpoints are doing, and
+ * the jobs, which are gone with it. A job that another worker has claimed meanwhile stays his.
+ */
+export async function saldar(boss: PgBoss, cola: string, deps: DepsDeSaldo, resultados: readonly Resultado[]) {
+  const ahora = deps.reloj()
+  const filas = resultados.map((resultado, n) => aFila(resultado, n, ahora, deps.azar()))
+  const salud = saludDe(resultados)
+  const cliente = await deps.db.pool.connect()
+  let cambiados: Cambiado[] = []
+  try {
+    await cliente.query('begin')
+    await cliente.query({ ...SALDAR, values: [JSON.stringify(filas), ahora] })
+    if (salud.length > 0) {
+      cambiados = (await cliente.query<Cambiado>({ ...SALUD, values: [JSON.stringify(salud), ahora] })).rows
+      for (const fila of cambiados.filter(quedoDeshabilitado)) {
+        const datos = { webhook: presentarWebhook(fila) }
+        const values = [fila.comercio_id, fila.modo, fila.webhook, eventoPropio(), ahora, datos]
+        await cliente.query({ ...AVISAR, values })
+      }
+    }
+    await boss.deleteJob(
+      cola,
+      resultados.map(({ trabajo }) => trabajo),
+      { db: { executeSql: (text, values) => cliente.query(text, values) } },
+    )
+    await cliente.query('commit')
+    cliente.release()
+  } catch (error) {
+    // The connection's state is unknown: it goes, and its transaction with it.
+    cliente.release(true)
+    throw error
+  }
+  for (const fila of cambiados) contar(deps, fila)
+}
+
+type Cambiado = FilaWebhook & { estado_antes: FilaWebhook['estado']; aviso_antes: number }
+
+const quedoDeshabilitado = ({ estado, estado_antes }: Cambiado) =>
+  estado === 'deshabilitado' && estado_antes !== 'deshabilitado'
+
+/** The operator hears of it, too. */
+function contar({ log, alAvisar }: DepsDeSaldo, fila: Cambiado) {
+  const { webhook, fallas, primera_falla_en, aviso, motivo } = fila
+  if (quedoDeshabilitado(fila)) {
+    alAvisar('deshabilitado', motivo ?? '')
+    log.warn({ webhook, motivo, fallas, desde: primera_falla_en }, 'webhook disabled')
+  } else if (aviso > fila.aviso_antes) {
+    alAvisar('aviso', String(aviso))
+    log.warn({ webhook, ventana: aviso, fallas, desde: primera_falla_en }, 'webhook keeps failing')
+  }
+}
+
+function aFila(
+  { id, entrega, url, secretos, iniciado_en, respuesta }: Resultado,
+  n: number,
+  ahora: Date,
+  azar: number,
+) {
+  const { status, error, causa } = { ...respuesta, causa: entrega.causa }
+  const proximo =
+    error === null || status === 410 || causa === 'prueba'
+      ? undefined
+      : proximoIntento(entrega.intento + 1, ahora, respuesta.retry_after, azar)
+  const { comercio_id, modo, webhook, guia_id, secuencia, turno, intentos } = entrega
+  const { retry_after: _, ...dicho } = respuesta
+  return {
+    n,
+    ...{ comercio_id, modo, webhook, guia_id, secuencia, turno, intentos, causa },
+    ...{ id, iniciado_en, url, secretos },
+    ...dicho,
+    desenlace: error === null ? 'entregada' : proximo ? 'pendiente' : 'fallida',
+    proximo_en: proximo ?? entrega.proximo_en,
+  }
+}
+
+/** What the group says about each endpoint. A test that fails says nothing; one that goes well says that it works again. */
+function saludDe(resultados: readonly Resultado[]) {
+  const grupos = Map.groupBy(
+    resultados.filter(({ entrega, respuesta }) => respuesta.error === null || entrega.causa !== 'prueba'),
+    ({ entrega }) => entrega.webhook,
+  )
+  return [...grupos.values()].flatMap((suyos) => {
+    const { comercio_id, modo, webhook } = suyos[0]!.entrega
+    const malos = suyos.filter(({ respuesta }) => respuesta.error !== null)
+    const exitos = suyos.length - malos.length
+    // Most endpoints are well and were well: nothing to write.
+    if (malos.length === 0 && suyos.every(({ sano }) => sano)) return []
+    const primera = malos[0]?.iniciado_en ?? null
+    const adios = malos.some(({ respuesta }) => respuesta.status === 410)
+    return [{ comercio_id, modo, webhook, exitos, nuevas: malos.length, primera, adios }]
+  })
+}

@@ -1,0 +1,39 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import type { Secretos } from '../secretos.ts'
+
+// Signing secrets at rest: AES-256-GCM, bound to their endpoint and version, so that a row copied onto another endpoint
+// doesn't decrypt. Layout: kid (4) · nonce (12) · tag (16) · the secret's 32 bytes.
+const KID = 4
+const NONCE = 12
+const SELLO = 16
+
+/** Which secret it is. */
+export interface Identidad {
+  webhook: string
+  version: number
+}
+
+const adicional = ({ webhook, version }: Identidad) => Buffer.from(`${webhook}:${version}`)
+
+export function cifrar(secretos: Secretos, identidad: Identidad, claro: Buffer): Buffer<ArrayBuffer> {
+  const { kid, clave } = secretos.presente('webhooks')
+  const nonce = randomBytes(NONCE)
+  const cifrador = createCipheriv('aes-256-gcm', clave, nonce).setAAD(adicional(identidad))
+  const texto = Buffer.concat([cifrador.update(claro), cifrador.final()])
+  return Buffer.concat([Buffer.from(kid, 'hex'), nonce, cifrador.getAuthTag(), texto])
+}
+
+/** @throws Error when no master key of the configuration made it, or it was altered */
+export function descifrar(secretos: Secretos, identidad: Identidad, cifrado: Uint8Array): Buffer {
+  const bytes = Buffer.from(cifrado)
+  const subclave = secretos.de('webhooks', kidDe(bytes))
+  if (!subclave) throw new Error(`MASTER_KEYS no longer has the key ${kidDe(bytes)} that ${identidad.webhook} needs`)
+  const descifrador = createDecipheriv('aes-256-gcm', subclave.clave, bytes.subarray(KID, KID + NONCE), {
+    authTagLength: SELLO,
+  })
+  descifrador.setAAD(adicional(identidad)).setAuthTag(bytes.subarray(KID + NONCE, KID + NONCE + SELLO))
+  return Buffer.concat([descifrador.update(bytes.subarray(KID + NONCE + SELLO)), descifrador.final()])
+}
+
+/** Which master key made it. */
+export const kidDe = (cifrado: Uint8Array) => Buffer.from(cifrado.subarray(0, KID)).toString('hex')

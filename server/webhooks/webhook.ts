@@ -1,0 +1,127 @@
+import { base32AlAzar } from '../codigos.ts'
+import type { FiltroDeTipos, Modo, Webhook } from '../contrato/generado/tipos/index.ts'
+import type { Db } from '../db.ts'
+import { sentencia } from '../db.ts'
+import { Problema } from '../errores.ts'
+import { VENTANA_DE_FALLAS } from './calendario.ts'
+import { DestinoNoPermitido, leerDestino, type Politica, resolverDestino } from './destino.ts'
+
+/** Endpoints per merchant and mode. */
+export const MAXIMO_DE_WEBHOOKS = 20
+
+/** A row of `webhook` that isn't deleted, and which secrets it signs with. */
+export interface FilaWebhook {
+  comercio_id: string
+  modo: Modo
+  webhook: string
+  url: string
+  tipos: FiltroDeTipos
+  descripcion: string | null
+  estado: 'activo' | 'pausado' | 'deshabilitado'
+  motivo: 'fallas_continuas' | 'respondio_410' | null
+  desde: Date
+  fallas: number
+  primera_falla_en: Date | null
+  aviso: number
+  freno_hasta: Date | null
+  creado_en: Date
+  actualizado_en: Date
+  /** As JSON brings them: instants are texts. The newest first. */
+  secretos: { version: number; creado_en: string; expira_en: string | null }[]
+}
+
+export const nuevoCodigoDeWebhook = () => `wh_${base32AlAzar(12)}`
+
+const iso = (instante: string | null) => (instante === null ? null : new Date(instante).toISOString())
+
+/** A row → the contract's; never its secrets. */
+export const presentarWebhook = (fila: FilaWebhook): Webhook => ({
+  id: fila.webhook,
+  url: fila.url,
+  tipos: fila.tipos,
+  descripcion: fila.descripcion,
+  estado: fila.estado,
+  motivo: fila.motivo,
+  desde: fila.desde.toISOString(),
+  fallas:
+    fila.primera_falla_en === null
+      ? null
+      : {
+          desde: fila.primera_falla_en.toISOString(),
+          intentos: fila.fallas,
+          ventana: fila.aviso,
+          se_deshabilita_en: new Date(fila.primera_falla_en.getTime() + VENTANA_DE_FALLAS).toISOString(),
+        },
+  secretos: fila.secretos.map(({ version, creado_en, expira_en }) => ({
+    version,
+    creado_en: iso(creado_en)!,
+    expira_en: iso(expira_en),
+  })),
+  modo: fila.modo,
+  creado_en: fila.creado_en.toISOString(),
+  actualizado_en: fila.actualizado_en.toISOString(),
+})
+
+/** Columns of {@link FilaWebhook} of `w`, with the secrets valid at `$ahora`. */
+export const columnasDeWebhook = (ahora: string) => `w.*, (
+  select coalesce(json_agg(json_build_object('version', s.version, 'creado_en', s.creado_en, 'expira_en', s.expira_en)
+    order by s.version desc), '[]') from webhook_secreto s
+  where s.comercio_id = w.comercio_id and s.modo = w.modo and s.webhook = w.webhook
+    and (s.expira_en is null or s.expira_en > ${ahora})) as secretos`
+
+const BUSCAR = sentencia(
+  'webhooks.buscar',
+  `select ${columnasDeWebhook('$4')} from webhook w
+   where w.comercio_id = $1 and w.modo = $2 and w.webhook = $3 and w.estado <> 'eliminado'`,
+)
+
+/** Whose endpoints are meant. */
+export interface Ambito {
+  comercioId: string
+  modo: Modo
+}
+
+/** @throws Problema 404: unknown, deleted, malformed and another merchant's are the same answer */
+export async function exigirWebhook(db: Db, { comercioId, modo }: Ambito, id: string, ahora: Date) {
+  const [fila] = await db.consultar<FilaWebhook>(BUSCAR, [comercioId, modo, id, ahora])
+  return fila ?? desconocido()
+}
+
+/** @throws Problema 404 */
+export function desconocido(): never {
+  throw new Problema('webhook_desconocido', 'No hay ningún webhook con ese identificador en el modo de esta llave.')
+}
+
+/** What decides where an endpoint of a mode may be: loopback is for test data alone. */
+export const politicaDe = (politica: Politica, modo: Modo): Politica => ({
+  ...politica,
+  loopback: politica.loopback && modo === 'test',
+})
+
+/** The address as it is kept. @throws Problema 422 `url_no_permitida`, `url_no_resuelve` */
+export async function exigirDestino(texto: string, politica: Politica): Promise<string> {
+  try {
+    const url = leerDestino(texto, politica)
+    await resolverDestino(url, politica)
+    return url.href
+  } catch (cause) {
+    if (!(cause instanceof DestinoNoPermitido)) throw cause
+    throw new Problema(cause.motivo, `url: ${cause.message}`.slice(0, 1000), {
+      errores: [{ campo: '/url', codigo: 'valor_no_admitido', mensaje: cause.message.slice(0, 500) }],
+      cause,
+    })
+  }
+}
+
+/** The unique index says so when two requests race. @throws Problema 409 `webhook_repetido` */
+export async function explicarRepetido<T>(hacer: () => Promise<T>, nombrar: () => Promise<string>): Promise<T> {
+  try {
+    return await hacer()
+  } catch (error) {
+    if ((error as { constraint?: string }).constraint !== 'webhook_comercio_id_modo_url_key') throw error
+    throw new Problema(
+      'webhook_repetido',
+      `El webhook ${await nombrar()} ya envía a esa dirección. Cámbielo a él, o rote su secreto si lo perdió.`,
+    )
+  }
+}

@@ -1,0 +1,73 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll } from 'vitest'
+
+/** One request that a merchant's server got. */
+export interface Recibido {
+  id: string
+  cabeceras: IncomingHttpHeaders
+  cuerpo: string
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects to be there
+  json: any
+  en: number
+}
+
+/** A merchant's server: a real one, that keeps a ledger and answers as it is told. */
+export interface Receptor {
+  url: string
+  recibidos: Recibido[]
+  /** The status to answer with, or a whole answer; called after the body was read. */
+  responder: (recibido: Recibido, res: ServerResponse, req: IncomingMessage) => void
+  cerrar(): Promise<void>
+}
+
+const cuerpoDe = async (req: IncomingMessage) => {
+  const trozos: Buffer[] = []
+  for await (const trozo of req) trozos.push(trozo as Buffer)
+  return Buffer.concat(trozos).toString()
+}
+
+export const contestar = (status: number, cabeceras: Record<string, string> = {}, cuerpo = '') =>
+  ((_recibido, res) => {
+    res.writeHead(status, cabeceras).end(cuerpo)
+  }) satisfies Receptor['responder']
+
+export async function abrirReceptor(responder: Receptor['responder'] = contestar(204)): Promise<Receptor> {
+  const receptor = { recibidos: [], responder } as unknown as Receptor
+  const servidor = createServer(async (req, res) => {
+    try {
+      const cuerpo = await cuerpoDe(req)
+      const recibido: Recibido = {
+        id: String(req.headers['webhook-id']),
+        cabeceras: req.headers,
+        cuerpo,
+        json: JSON.parse(cuerpo),
+        en: Date.now(),
+      }
+      receptor.recibidos.push(recibido)
+      receptor.responder(recibido, res, req)
+    } catch {
+      res.destroy()
+    }
+  })
+  await new Promise<void>((resolve) => servidor.listen(0, '127.0.0.1', resolve))
+  receptor.url = `http://127.0.0.1:${(servidor.address() as AddressInfo).port}/avisos`
+  receptor.cerrar = () => {
+    servidor.closeAllConnections()
+    return new Promise((resolve) => void servidor.close(() => resolve()))
+  }
+  return receptor
+}
+
+/** Receivers that close with their test file. */
+export function usarReceptores() {
+  const abiertos: Receptor[] = []
+  afterAll(async () => {
+    await Promise.all(abiertos.map((receptor) => receptor.cerrar()))
+  })
+  return async (responder?: Receptor['responder']) => {
+    const receptor = await abrirReceptor(responder)
+    abiertos.push(receptor)
+    return receptor
+  }
+}
