@@ -15,6 +15,7 @@ export type NombreDeError =
   | 'ErrorConexion'
   | 'ErrorTiempo'
   | 'ErrorRespuesta'
+  | 'ErrorFirma'
 
 /**
  * Base de todos los errores de este paquete. Sin más clase, es un uso que no llegó a enviarse: falta la llave,
@@ -114,7 +115,7 @@ export class ErrorAlcance extends ErrorApi {
   }
 }
 
-/** 404: ninguna guía suya, del modo de esta llave, tiene ese código. */
+/** 404: nada suyo, del modo de esta llave, tiene ese código o identificador. */
 export class ErrorNoEncontrado extends ErrorApi {
   declare name: 'ErrorNoEncontrado'
 
@@ -123,7 +124,10 @@ export class ErrorNoEncontrado extends ErrorApi {
   }
 }
 
-/** 409: la referencia ya existe con otro contenido, o el estado de la guía no admite el cambio. */
+/**
+ * 409: lo que pide choca con lo que hay: la referencia ya existe con otro contenido, el estado de la guía no admite el
+ * cambio, ya tiene un webhook con esa dirección… `codigo` dice cuál.
+ */
 export class ErrorConflicto extends ErrorApi {
   declare name: 'ErrorConflicto'
 
@@ -216,6 +220,34 @@ export class ErrorRespuesta extends ErrorGuias {
 
   static {
     ErrorRespuesta.prototype.name = 'ErrorRespuesta'
+  }
+}
+
+/**
+ * Por qué no se aceptó un webhook:
+ *
+ * - `cabecera_ausente`: falta una de las tres cabeceras.
+ * - `marca_de_tiempo`: no es un número, o se firmó hace demasiado, o en el futuro.
+ * - `firma`: ninguna firma corresponde a este cuerpo con este secreto.
+ * - `secreto`: el secreto que usted dio no es uno.
+ * - `cuerpo`: no es el cuerpo tal como llegó, o está bien firmado y no es un aviso.
+ */
+export type MotivoDeFirma = 'cabecera_ausente' | 'marca_de_tiempo' | 'firma' | 'secreto' | 'cuerpo'
+
+/** `verificarWebhook` no aceptó lo que llegó. No lo atienda: conteste 400. `motivo` es estable. */
+export class ErrorFirma extends ErrorGuias {
+  declare name: 'ErrorFirma'
+
+  /** Por qué no se aceptó. */
+  readonly motivo: MotivoDeFirma
+
+  constructor(mensaje: string, motivo: MotivoDeFirma, opciones?: ErrorOptions) {
+    super(mensaje, opciones)
+    this.motivo = motivo
+  }
+
+  static {
+    ErrorFirma.prototype.name = 'ErrorFirma'
   }
 }
 

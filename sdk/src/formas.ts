@@ -2,16 +2,47 @@
  * The least by which an answer is known to be this API's and of this operation; what else is in it may grow with the
  * server. Types come from the contract.
  */
-import type { Guia, LoteCreado, Problema } from './generado/types.gen.js'
+import type {
+  EnsayoDeRecuperacion,
+  Entrega,
+  Guia,
+  LoteCreado,
+  Problema,
+  Recuperacion,
+  Webhook,
+  WebhookConSecreto,
+} from './generado/types.gen.js'
 import type { Pagina } from './paginas.js'
 
 const esObjeto = (datos: unknown): datos is Record<string, unknown> => typeof datos === 'object' && datos !== null
 
-export const esGuia = <T extends Guia>(datos: unknown): datos is T => esObjeto(datos) && typeof datos.guia === 'string'
+const conTextos = (datos: unknown, ...claves: string[]) =>
+  esObjeto(datos) && claves.every((clave) => typeof datos[clave] === 'string')
+
+export const esGuia = <T extends Guia>(datos: unknown): datos is T => conTextos(datos, 'guia')
 
 export const esLote = (datos: unknown): datos is LoteCreado => esObjeto(datos) && Array.isArray(datos.resultados)
 
 export const esPagina = <P extends Pagina<unknown>>(datos: unknown): datos is P =>
   esObjeto(datos) && Array.isArray(datos.datos)
 
-export const esProblema = (datos: unknown): datos is Problema => esObjeto(datos) && typeof datos.codigo === 'string'
+export const esProblema = (datos: unknown): datos is Problema => conTextos(datos, 'codigo')
+
+export const esWebhook = (datos: unknown): datos is Webhook => conTextos(datos, 'id', 'url')
+
+/** Without the secret the answer is of no use, and it is never shown again. */
+export const esWebhookConSecreto = (datos: unknown): datos is WebhookConSecreto =>
+  conTextos(datos, 'id', 'url', 'secreto')
+
+export const esEntrega = <T extends Entrega>(datos: unknown): datos is T => conTextos(datos, 'id', 'evento')
+
+export const esRecuperacion = (datos: unknown): datos is Recuperacion => conTextos(datos, 'id', 'webhook', 'desde')
+
+export const esEnsayo = (datos: unknown): datos is EnsayoDeRecuperacion =>
+  esObjeto(datos) && typeof datos.entregas === 'number' && typeof datos.exacto === 'boolean'
+
+/** What is signed is believed; this much is looked at because whoever has the secret may also sign other things. */
+export const esAviso = <T extends { tipo: string }>(datos: unknown): datos is T => conTextos(datos, 'tipo')
+
+/** 204 and no other: an empty 200 is what a proxy in the way answers. */
+export const esNada = (_datos: unknown, status: number): _datos is undefined => status === 204

@@ -1,6 +1,7 @@
 import { ErrorGuias } from './errores.js'
 import { RecursoEventos } from './recursoEventos.js'
 import { RecursoGuias } from './recursoGuias.js'
+import { RecursoWebhooks } from './recursoWebhooks.js'
 import { crearTransporte, type Fetch } from './transporte.js'
 
 /** Opciones de {@link Guias}. */
@@ -30,6 +31,8 @@ export class Guias {
   readonly guias: RecursoGuias
   /** El flujo de eventos de todas sus guías. */
   readonly eventos: RecursoEventos
+  /** Sus webhooks: adónde se envía cada evento, y qué fue de cada envío. */
+  readonly webhooks: RecursoWebhooks
 
   constructor(opciones: OpcionesDeGuias) {
     const enviar = crearTransporte({
@@ -40,6 +43,7 @@ export class Guias {
     })
     this.guias = new RecursoGuias(enviar)
     this.eventos = new RecursoEventos(enviar)
+    this.webhooks = new RecursoWebhooks(enviar)
   }
 }
 

@@ -1,4 +1,3 @@
-import { ErrorGuias } from './errores.js'
 import { esGuia, esLote, esPagina } from './formas.js'
 import {
   cancelarGuia,
@@ -23,6 +22,7 @@ import type {
   PaginaDeGuias,
 } from './generado/types.gen.js'
 import { Listado } from './paginas.js'
+import { revisar } from './rutas.js'
 import { Solicitud } from './solicitud.js'
 import { cuerpo, type Enviar } from './transporte.js'
 
@@ -90,7 +90,7 @@ export class RecursoGuias {
     const query = { ...historial }
     return new Solicitud(
       this.#enviar(esGuia<GuiaConEventos>, (comunes) =>
-        obtenerGuia({ ...comunes, path: { guia: revisar(codigo) }, query }),
+        obtenerGuia({ ...comunes, path: { guia: revisarGuia(codigo) }, query }),
       ),
     )
   }
@@ -120,7 +120,7 @@ export class RecursoGuias {
       this.#enviar(esPagina<PaginaDeEventos>, (comunes) =>
         listarEventosDeGuia({
           ...comunes,
-          path: { guia: revisar(codigo) },
+          path: { guia: revisarGuia(codigo) },
           query: { ...query, ...(cursor === undefined ? {} : { cursor }) },
         }),
       ),
@@ -136,15 +136,10 @@ export class RecursoGuias {
   cancelar(codigo: CodigoDeGuia, cancelacion?: CancelacionParaCrear): Solicitud<Guia> {
     return new Solicitud(
       this.#enviar(esGuia<Guia>, (comunes) =>
-        cancelarGuia({ ...comunes, path: { guia: revisar(codigo) }, ...(cancelacion ? cuerpo(cancelacion) : {}) }),
+        cancelarGuia({ ...comunes, path: { guia: revisarGuia(codigo) }, ...(cancelacion ? cuerpo(cancelacion) : {}) }),
       ),
     )
   }
 }
 
-/** Empty, `.` and `..` would change the path and reach another operation; anything else the server answers itself. */
-function revisar(codigo: unknown): CodigoDeGuia {
-  if (typeof codigo === 'string' && !/^(\s*|\.\.?)$/.test(codigo)) return codigo
-  const llego = typeof codigo === 'string' ? `«${codigo}»` : codigo === null ? 'null' : typeof codigo
-  throw new ErrorGuias(`El código de la guía debe ser un texto como 7K3M9QX2A1BV y llegó ${llego}.`)
-}
+const revisarGuia = (codigo: unknown): CodigoDeGuia => revisar(codigo, 'código de la guía', '7K3M9QX2A1BV')

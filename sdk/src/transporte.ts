@@ -23,7 +23,7 @@ export interface Comunes {
 }
 
 /** Does an answer have the shape that the operation promises? A proxy's `{"ok": true}` has not. */
-export type Forma<T> = (datos: unknown) => datos is T
+export type Forma<T> = (datos: unknown, status: number) => datos is T
 
 /** Calls a generated function and gives its whole answer, or throws an {@link ErrorGuias}. */
 export type Enviar = <T>(forma: Forma<T>, llamar: (comunes: Comunes) => Promise<unknown>) => Promise<Respuesta<T>>
@@ -108,7 +108,7 @@ export function cuerpo<T>(datos: T): { body: T; bodySerializer: () => string } {
 function interpretar<T>({ respuesta, texto }: Recibida, forma: Forma<T>): Respuesta<T> {
   const { status, headers: cabeceras } = respuesta
   const datos = leerJson(texto)
-  if (respuesta.ok && forma(datos)) {
+  if (respuesta.ok && forma(datos, status)) {
     return {
       datos,
       status,

@@ -1,0 +1,300 @@
+import { ErrorFirma, ErrorGuias } from './errores.js'
+import { esAviso } from './formas.js'
+import type {
+  AvisoDeDeshabilitado,
+  AvisoDeGuia as AvisoDeGuiaDelContrato,
+  AvisoDePrueba,
+  FechaHora,
+  IdDeAviso,
+  TipoDeEvento,
+} from './generado/types.gen.js'
+
+export type { AvisoDeDeshabilitado, AvisoDePrueba }
+
+// The contract's enums are open (`string & {}`), and an open `tipo` would tell no member of a union from another. Here
+// it is open by family: what comes with `guia.…` and `ubicacion.…` is always a guide and its event, also tomorrow.
+// `Record<never, never>` keeps the known names from being swallowed by their family, and so in the editor's completion.
+type Conocido<T> = T extends string ? (string extends T ? never : T) : never
+type Familia<F extends string> = `${F}.${string}` & Record<never, never>
+
+// The rest must be a string that no literal and no family can be, or `case 'webhook.prueba'` would not leave it out. The
+// compiler takes a branded `string` or template for either; a branded literal not. Its text is what the editor shows.
+declare const desconocido: unique symbol
+type SinFamilia = 'un tipo que esta versión no conoce' & { readonly [desconocido]: true }
+
+/** Lo que llega por webhook cuando algo le pasa a una guía. */
+export interface AvisoDeGuia extends Omit<AvisoDeGuiaDelContrato, 'tipo'> {
+  tipo: Conocido<TipoDeEvento> | Familia<'guia'> | Familia<'ubicacion'>
+}
+
+/**
+ * Un aviso de una familia que esta versión del paquete no conoce. Contéstelo 2xx y páselo por alto, o actualice el
+ * paquete.
+ */
+export interface AvisoDesconocido {
+  id: IdDeAviso
+  /** Compárelo como texto: `String(aviso.tipo) === '…'`. */
+  tipo: SinFamilia
+  creado_en: FechaHora
+  // Without properties, so that `'guia' in aviso.datos` leaves this member out too.
+  datos: object
+}
+
+/**
+ * Lo que llega por webhook. `tipo` dice qué trae `datos`:
+ *
+ * ```ts
+ * switch (aviso.tipo) {
+ *   case 'guia.entregado':
+ *     await cerrarPedido(aviso.datos.guia.external_ref)
+ *     break
+ *   case 'webhook.deshabilitado':
+ *     await avisarAlEquipo(aviso.datos.webhook.url)
+ *     break
+ * }
+ * ```
+ *
+ * Si el tipo no importa: `if ('guia' in aviso.datos) await actualizar(aviso.datos.guia)`.
+ */
+export type AvisoDeWebhook = AvisoDeGuia | AvisoDePrueba | AvisoDeDeshabilitado | AvisoDesconocido
+
+/** El cuerpo de la solicitud tal como llegó: el texto o los bytes (un `Buffer` también), nunca el objeto ya leído. */
+export type CuerpoRecibido = string | Uint8Array | ArrayBuffer
+
+/** Las cabeceras de la solicitud: `req.headers` de Node, `request.headers` de fetch, un objeto o pares. */
+export type CabecerasRecibidas =
+  | Headers
+  | { readonly [nombre: string]: string | readonly string[] | undefined }
+  | Iterable<readonly [string, string]>
+
+/** Opciones de {@link verificarWebhook}. */
+export interface OpcionesDeVerificacion {
+  /** Segundos que la firma puede diferir de su reloj, antes o después; 300 si falta. `Infinity` no mira la hora. */
+  toleranciaSegundos?: number
+  /** La hora con que se compara; si falta, la de su reloj. */
+  ahora?: Date
+}
+
+/** Con qué firma {@link firmarWebhook}. */
+export interface OpcionesDeFirma {
+  /** Identificador del evento (`webhook-id`). */
+  id: string
+  /** Segundos desde 1970; si falta, ahora. */
+  timestamp?: number
+  /** El secreto, `whsec_…`; con varios, una firma de cada uno, como en una rotación. */
+  secreto: string | readonly string[]
+}
+
+/** Las cabeceras que lleva cada envío. */
+export type CabecerasDeFirma = {
+  'webhook-id': string
+  'webhook-timestamp': string
+  'webhook-signature': string
+}
+
+/**
+ * Comprueba que lo que llegó lo enviamos nosotros, hace poco, y da el aviso. Si no, falla con un `ErrorFirma`, que dice
+ * en `motivo` por qué: no lo atienda, conteste 400.
+ *
+ * Pase el cuerpo **tal como llegó**, antes de leerlo como JSON. En Express:
+ *
+ * ```ts
+ * app.post('/guias/eventos', express.raw({ type: 'application/json' }), async (req, res) => {
+ *   const aviso = await verificarWebhook(req.body, req.headers, process.env.GUIAS_SECRETO!)
+ *   await guardar(aviso) // una vez por aviso.id: puede llegar más de una
+ *   res.sendStatus(204)
+ * })
+ * ```
+ *
+ * Con `fetch` (Next.js, Hono, Workers, Deno, Bun): `verificarWebhook(await request.text(), request.headers, secreto)`.
+ *
+ * `secreto` puede ser una lista; basta con que la firma corresponda a uno.
+ */
+export async function verificarWebhook(
+  cuerpo: CuerpoRecibido,
+  cabeceras: CabecerasRecibidas,
+  secreto: string | readonly string[],
+  opciones: OpcionesDeVerificacion = {},
+): Promise<AvisoDeWebhook> {
+  const bytes = leerCuerpo(cuerpo)
+  const claves = leerSecretos(secreto)
+  const leer = lectorDeCabeceras(cabeceras)
+  const [id, timestamp, firmas] = [leer('webhook-id'), leer('webhook-timestamp'), leer('webhook-signature')]
+  revisarHora(timestamp, opciones)
+
+  // An intermediary may join a header that came twice with a comma and a space.
+  const dadas = firmas.split(/,? +/).flatMap((firma) => (firma.startsWith('v1,') ? [firma.slice(3)] : []))
+  if (dadas.length === 0) {
+    throw new ErrorFirma('webhook-signature no trae ninguna firma «v1,…»: esta solicitud no es nuestra.', 'firma')
+  }
+  let corresponde = false
+  for (const clave of claves) {
+    const esperada = await firmar(clave, id, timestamp, bytes)
+    // Every one is looked at: how long it takes must not tell which of them was nearly right.
+    for (const dada of dadas) corresponde = iguales(dada, esperada) || corresponde
+  }
+  if (!corresponde) {
+    throw new ErrorFirma(
+      'La firma no corresponde. Si el envío es nuestro, revise que el secreto sea el de este webhook y que el cuerpo sea el que llegó, byte por byte: leerlo y volver a escribirlo (JSON.stringify) lo cambia.',
+      'firma',
+    )
+  }
+  return leerAviso(bytes)
+}
+
+/**
+ * Firma un cuerpo como lo hacemos nosotros y da las cabeceras, para que usted pruebe su propio receptor.
+ *
+ * ```ts
+ * const cuerpo = JSON.stringify(aviso)
+ * const cabeceras = await firmarWebhook(cuerpo, { id: aviso.id, secreto })
+ * await fetch('http://127.0.0.1:8080/guias/eventos', { method: 'POST', body: cuerpo, headers: cabeceras })
+ * ```
+ */
+export async function firmarWebhook(
+  cuerpo: CuerpoRecibido,
+  { id, timestamp = Math.floor(Date.now() / 1000), secreto }: OpcionesDeFirma,
+): Promise<CabecerasDeFirma> {
+  const bytes = leerCuerpo(cuerpo)
+  const claves = leerSecretos(secreto)
+  if (typeof id !== 'string' || !/^[\x21-\x7e]+$/.test(id)) {
+    throw new ErrorGuias('id debe ser un texto sin espacios, como evt_7K3M9QX2A1B4_1.')
+  }
+  if (!Number.isSafeInteger(timestamp) || timestamp < 0) {
+    throw new ErrorGuias('timestamp debe ser un número entero de segundos: Math.floor(Date.now() / 1000).')
+  }
+  const firmas = await Promise.all(claves.map((clave) => firmar(clave, id, `${timestamp}`, bytes)))
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': `${timestamp}`,
+    'webhook-signature': firmas.map((firma) => `v1,${firma}`).join(' '),
+  }
+}
+
+const COMO_LLEGO =
+  'Pase el texto o los bytes tal como llegaron. En Express, use express.raw({ type: "application/json" }) en esta ruta, antes de cualquier express.json(), y pase req.body; con fetch, pase await request.text().'
+
+/** Always a copy: the caller may use its buffer again while the signature is computed. Tests by `instanceof` fail across realms. */
+function leerCuerpo(cuerpo: unknown): Uint8Array<ArrayBuffer> {
+  // What `String(req.body)` makes of an object.
+  if (typeof cuerpo === 'string' && cuerpo !== '[object Object]') return new TextEncoder().encode(cuerpo)
+  if (ArrayBuffer.isView(cuerpo)) {
+    return new Uint8Array(new Uint8Array(cuerpo.buffer, cuerpo.byteOffset, cuerpo.byteLength))
+  }
+  if (Object.prototype.toString.call(cuerpo) === '[object ArrayBuffer]') {
+    return new Uint8Array(new Uint8Array(cuerpo as ArrayBuffer))
+  }
+  throw new ErrorFirma(
+    cuerpo === undefined || cuerpo === null
+      ? `El cuerpo no llegó (${cuerpo}): nada lo leyó, o ya se había leído. ${COMO_LLEGO}`
+      : `El cuerpo llegó ya leído (un objeto), y la firma es de los bytes: vuelto a escribir ya no serían los mismos. ${COMO_LLEGO}`,
+    'cuerpo',
+  )
+}
+
+/** Standard Webhooks: base64 of 24 to 64 bytes after `whsec_`. The secret itself is never in a message. */
+function leerSecretos(secreto: unknown): Uint8Array<ArrayBuffer>[] {
+  const secretos: unknown[] = Array.isArray(secreto) ? secreto : [secreto]
+  if (secretos.length === 0) throw new ErrorFirma('La lista de secretos está vacía: pase al menos uno.', 'secreto')
+  return secretos.map((uno) => {
+    const limpio = typeof uno === 'string' ? uno.trim() : ''
+    if (!limpio) throw new ErrorFirma('Falta el secreto: el que dio api.webhooks.crear, whsec_….', 'secreto')
+    const clave = limpio.startsWith('whsec_') ? deBase64(limpio.slice(6)) : undefined
+    if (clave && clave.length >= 24 && clave.length <= 64) return clave
+    throw new ErrorFirma(
+      'El secreto no es de un webhook: debe empezar por whsec_ y estar entero, sin comillas. Cópielo de nuevo; si se perdió, pida otro con api.webhooks.rotarSecreto.',
+      'secreto',
+    )
+  })
+}
+
+function deBase64(texto: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    return Uint8Array.from(atob(texto), (letra) => letra.charCodeAt(0))
+  } catch {
+    return undefined
+  }
+}
+
+function lectorDeCabeceras(cabeceras: CabecerasRecibidas): (nombre: keyof CabecerasDeFirma) => string {
+  const todas = new Map<string, string>()
+  const pares: Iterable<readonly [string, unknown]> =
+    Symbol.iterator in Object(cabeceras)
+      ? (cabeceras as Iterable<readonly [string, string]>)
+      : Object.entries(cabeceras ?? {})
+  for (const [nombre, valor] of pares) {
+    if (valor === undefined || valor === null) continue
+    const clave = String(nombre).toLowerCase()
+    // Two values become one that was not signed; of signatures there may be several.
+    todas.set(clave, [todas.get(clave) ?? [], valor].flat().join(' '))
+  }
+  return (nombre) => {
+    const valor = todas.get(nombre)
+    if (valor) return valor
+    throw new ErrorFirma(
+      `Falta la cabecera ${nombre}: pase todas las de la solicitud (req.headers, request.headers). Si no vino, no es un envío nuestro o un proxy la quitó.`,
+      'cabecera_ausente',
+    )
+  }
+}
+
+function revisarHora(timestamp: string, { toleranciaSegundos = 300, ahora = new Date() }: OpcionesDeVerificacion) {
+  // Not a number would compare as false, and let everything pass.
+  if (!(toleranciaSegundos >= 0)) throw new ErrorGuias('toleranciaSegundos debe ser un número de 0 en adelante.')
+  const reloj = Math.floor(Number(ahora) / 1000)
+  if (Number.isNaN(reloj)) throw new ErrorGuias('ahora debe ser una fecha (Date).')
+  if (!/^(0|[1-9]\d{0,14})$/.test(timestamp)) {
+    throw new ErrorFirma(
+      'webhook-timestamp no es un número entero de segundos: no es un envío nuestro.',
+      'marca_de_tiempo',
+    )
+  }
+  const diferencia = reloj - Number(timestamp)
+  if (Math.abs(diferencia) <= toleranciaSegundos) return
+  throw new ErrorFirma(
+    `El envío se firmó ${diferencia > 0 ? `hace ${diferencia} s` : `${-diferencia} s en el futuro`} y se admiten ${toleranciaSegundos}. Cada intento se firma de nuevo: revise la hora de su servidor; si está bien, es una copia vieja y no debe atenderse.`,
+    'marca_de_tiempo',
+  )
+}
+
+async function firmar(
+  clave: Uint8Array<ArrayBuffer>,
+  id: string,
+  timestamp: string,
+  cuerpo: Uint8Array<ArrayBuffer>,
+): Promise<string> {
+  // Missing in old engines, and in pages that did not come by https.
+  const subtle = globalThis.crypto?.subtle
+  if (!subtle)
+    throw new ErrorGuias('Este entorno no tiene WebCrypto (crypto.subtle): use Node 20 o posterior, o https.')
+  const principio = new TextEncoder().encode(`${id}.${timestamp}.`)
+  const firmado = new Uint8Array(principio.length + cuerpo.length)
+  firmado.set(principio)
+  firmado.set(cuerpo, principio.length)
+  const hmac = await subtle.importKey('raw', clave, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+  return btoa(String.fromCharCode(...new Uint8Array(await subtle.sign('HMAC', hmac, firmado))))
+}
+
+/** Looks at every character whatever it finds: how long it takes tells nothing of how much was right. */
+function iguales(una: string, otra: string): boolean {
+  if (una.length !== otra.length) return false
+  let difieren = 0
+  for (let i = 0; i < otra.length; i++) difieren |= una.charCodeAt(i) ^ otra.charCodeAt(i)
+  return difieren === 0
+}
+
+/** From the bytes that were signed, not from what was passed. */
+function leerAviso(bytes: Uint8Array<ArrayBuffer>): AvisoDeWebhook {
+  let causa: unknown
+  try {
+    const aviso: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    if (esAviso<AvisoDeWebhook>(aviso)) return aviso
+  } catch (error) {
+    causa = error
+  }
+  throw new ErrorFirma(
+    'La firma es buena, pero el cuerpo no es un aviso: un objeto JSON con id, tipo, creado_en y datos.',
+    'cuerpo',
+    { cause: causa },
+  )
+}
