@@ -1,13 +1,16 @@
 /**
- * The main job, on real input, against a fresh database: a hundred guides created twice, a faulty batch, ten lives.
+ * The main job, on real input, against a fresh database: a hundred guides created twice, a faulty batch, ten lives, and
+ * every event at a merchant's server: one that is well, one that is down for a while, one that came late.
  * `npm run demo` prints what happened in one screen and exits with 1 unless all of it did; CI runs it as a test.
  */
 import { readFileSync } from 'node:fs'
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { styleText } from 'node:util'
-import { type Estado, Guias, type LoteCreado, type LoteParaCrear } from '@guias/sdk'
+import { type Estado, Guias, type LoteCreado, type LoteParaCrear, verificarWebhook } from '@guias/sdk'
 import { leerConfig } from '../server/config.ts'
 import { crearLog } from '../server/log.ts'
 import { iniciarServicio, type Servicio } from '../server/servicio.ts'
@@ -164,6 +167,82 @@ async function seguir(api: Guias) {
   )
 }
 
+/** A merchant's server: it verifies what comes and answers as it is told. */
+async function abrirReceptor() {
+  const receptor = { url: '', secreto: '', status: 204, avisos: new Map<string, string>(), intentos: 0, rechazados: 0 }
+  const servidor = createServer(async (req, res) => {
+    const trozos: Buffer[] = []
+    for await (const trozo of req) trozos.push(trozo as Buffer)
+    receptor.intentos++
+    try {
+      const aviso = await verificarWebhook(Buffer.concat(trozos), req.headers, receptor.secreto)
+      if (receptor.status < 300) receptor.avisos.set(aviso.id, aviso.tipo)
+    } catch {
+      receptor.rechazados++
+    }
+    res.writeHead(receptor.status).end()
+  })
+  await new Promise<void>((resolve) => servidor.listen(0, '127.0.0.1', resolve))
+  receptor.url = `http://127.0.0.1:${(servidor.address() as AddressInfo).port}/avisos`
+  receptores.push(() => {
+    servidor.closeAllConnections()
+    servidor.close()
+  })
+  return receptor
+}
+const receptores: (() => void)[] = []
+
+async function hasta(que: () => boolean, segundos: number) {
+  const inicio = performance.now()
+  while (!que() && performance.now() - inicio < segundos * 1000) await new Promise((resolve) => setTimeout(resolve, 5))
+  return ((performance.now() - inicio) / 1000).toFixed(1)
+}
+
+type Receptor = Awaited<ReturnType<typeof abrirReceptor>>
+
+async function avisar(api: Guias, sano: Receptor, desde: Date) {
+  titulo('5. Cada evento, en el servidor del comercio')
+  const eventos = (await Array.fromAsync(api.eventos.listar({ limite: 100 }))).length
+  await hasta(() => sano.avisos.size >= eventos, 10)
+  comprobar(
+    `${sano.avisos.size} avisos firmados para ${eventos} eventos, ninguno dos veces`,
+    sano.avisos.size === eventos && sano.intentos === eventos && sano.rechazados === 0,
+  )
+
+  const caido = await abrirReceptor()
+  caido.status = 503
+  const { id, secreto } = await api.webhooks.crear({ url: caido.url, tipos: ['guia.*'] })
+  caido.secreto = secreto
+  for (let i = 0; i < 2; i++)
+    await api.guias.crear({ ...lote.guias[0]!, recogida: lote.recogida!, external_ref: `CAIDA-${i}` })
+  await hasta(() => caido.intentos === 2, 5)
+  caido.status = 204
+  console.log('  un servidor contestó 503 a 2 avisos; vuelve a estar en línea, y se espera el reintento…')
+  const espera = await hasta(() => caido.avisos.size === 2, 20)
+  await hasta(() => false, 0.1)
+  const entregas = await Array.fromAsync(api.webhooks.entregas(id))
+  columnas([
+    ['entrega', 'estado', 'intentos', 'ultimo_status'],
+    ...entregas.map((e) => [e.id, e.estado, e.intentos, e.ultimo_status ?? '']),
+  ])
+  comprobar(
+    `llegaron solos ${espera} s después, al segundo intento`,
+    entregas.length === 2 && entregas.every((e) => e.estado === 'entregada' && e.intentos === 2),
+  )
+
+  const nuevo = await abrirReceptor()
+  const tardio = await api.webhooks.crear({ url: nuevo.url })
+  nuevo.secreto = tardio.secreto
+  const faltan = await api.webhooks.ensayarRecuperacion(tardio.id, { desde: desde.toISOString() })
+  const { id: recuperacion } = await api.webhooks.recuperar(tardio.id, { desde: desde.toISOString() })
+  const segundos = await hasta(() => nuevo.avisos.size >= faltan.entregas, 10)
+  const { estado, entregas: puestas } = await api.webhooks.obtenerRecuperacion(tardio.id, recuperacion)
+  comprobar(
+    `un servidor nuevo pidió todo lo anterior: ensayo ${faltan.entregas}, recibidos ${nuevo.avisos.size} en ${segundos} s (${estado})`,
+    faltan.entregas === eventos + 2 && nuevo.avisos.size === faltan.entregas && puestas === faltan.entregas,
+  )
+}
+
 const dataDir = await mkdtemp(join(tmpdir(), 'guias-demo-'))
 // Where root starts it, PostgreSQL's own user must be able to get in.
 await chmod(dataDir, 0o755)
@@ -174,18 +253,23 @@ try {
   const inicio = performance.now()
   const { llave, llave_operaciones } = JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8'))
   const api = new Guias({ llave, baseUrl: servicio.url })
+  const desde = new Date()
+  const sano = await abrirReceptor()
+  sano.secreto = (await api.webhooks.crear({ url: sano.url })).secreto
   const guias = await crearCien(api)
   await crearConFallas(api)
   // Guides whose place is known: the others go through their recipient first.
   const confirmadas = guias.filter((_, i) => lote.guias[i]!.lat !== undefined)
   await vivir(api, servicio.url, llave_operaciones, confirmadas)
   await seguir(api)
+  await avisar(api, sano, desde)
   const segundos = ((performance.now() - inicio) / 1000).toFixed(1)
   console.log(
     `\n${fallas === 0 ? styleText('green', `Todo salió como se esperaba, en ${segundos} s.`) : styleText('red', `${fallas} comprobaciones fallaron.`)}`,
   )
 } finally {
   await servicio?.detener()
+  for (const cerrar of receptores) cerrar()
   await rm(dataDir, { recursive: true, force: true })
 }
 process.exitCode = fallas === 0 ? 0 : 1

@@ -13,11 +13,14 @@ export interface Metricas extends MetricasDeEntregas {
 }
 
 const ESTADOS = sentencia('metricas.webhooks', 'select estado, count(*)::int as cuantos from webhook group by estado')
+const PENDIENTES = sentencia(
+  'metricas.pendientes',
+  `select count(*)::int as cuantas from entrega where estado = 'pendiente'`,
+)
 const ATRASO = sentencia(
   'metricas.atraso',
-  `select count(*)::int as pendientes,
-     coalesce(extract(epoch from $1::timestamptz - min(proximo_en) filter (where proximo_en > 'epoch')), 0)::float8 as segundos
-   from entrega where estado = 'pendiente'`,
+  `select coalesce(extract(epoch from $1::timestamptz - min(proximo_en)), 0)::float8 as segundos
+   from entrega where estado = 'pendiente' and proximo_en > 'epoch'`,
 )
 
 export function crearMetricas(): Metricas {
@@ -62,19 +65,21 @@ export function crearMetricas(): Metricas {
             this.set({ estado }, cuantos)
         },
       })
-      const atraso = new Gauge({
-        name: 'guias_entregas_atraso_segundos',
-        help: 'For how long the delivery that waits longest is due, in seconds (also behind a paused or failing endpoint).',
-        registers,
-      })
       new Gauge({
         name: 'guias_entregas_pendientes',
         help: 'Deliveries that are not over.',
         registers,
         async collect() {
-          const [fila] = await db.consultar<{ pendientes: number; segundos: number }>(ATRASO, [reloj()])
-          this.set(fila!.pendientes)
-          atraso.set(Math.max(0, fila!.segundos))
+          this.set((await db.consultar<{ cuantas: number }>(PENDIENTES, []))[0]!.cuantas)
+        },
+      })
+      new Gauge({
+        name: 'guias_entregas_atraso_segundos',
+        help: 'For how long the delivery that waits longest is due, in seconds (also behind a paused or failing endpoint).',
+        registers,
+        async collect() {
+          const [fila] = await db.consultar<{ segundos: number }>(ATRASO, [reloj()])
+          this.set(Math.max(0, fila!.segundos))
         },
       })
       new Gauge({

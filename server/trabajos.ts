@@ -100,6 +100,7 @@ export interface Trabajadores {
   avisar: () => void
   /** Whether the feeder got through to database and queue lately. */
   late: () => boolean
+  /** Calling it again waits for the same stop. */
   detener: () => Promise<void>
 }
 
@@ -141,14 +142,19 @@ export async function iniciarTrabajadores(
     })
   }
   alimentador.avisar()
+  const parar = async () => {
+    for (const terminar of limpieza) terminar()
+    await alimentador.detener()
+    await Promise.all([...alimentador.bombas.values()].map((bomba) => bomba.detener()))
+    await boss.stop({ graceful: true, timeout: PLAZO })
+  }
+  let parada: Promise<void> | undefined
   return {
     avisar: alimentador.avisar,
     late: alimentador.late,
-    async detener() {
-      for (const parar of limpieza) parar()
-      await alimentador.detener()
-      await Promise.all([...alimentador.bombas.values()].map((bomba) => bomba.detener()))
-      await boss.stop({ graceful: true, timeout: PLAZO })
+    detener() {
+      parada ??= parar()
+      return parada
     },
   }
 }

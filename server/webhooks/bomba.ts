@@ -13,7 +13,7 @@ import type { Encargo } from './pendientes.ts'
 import { type Resultado, saldar } from './saldo.ts'
 import { descifrar } from './secreto.ts'
 
-/** Exchanges under way at a time. One that takes longer than {@link LENTO} costs nothing but its socket and isn't counted… */
+/** Exchanges under way at a time. One that takes longer than {@link LENTO} milliseconds costs nothing but its socket and isn't counted… */
 const EN_VUELO = 64
 const LENTO = 1_000
 /** …up to so many in all. */
@@ -21,10 +21,9 @@ const EN_VUELO_MAXIMO = 512
 /** …of one endpoint, and of one merchant: no more than half of them all. */
 const POR_WEBHOOK = 4
 const POR_COMERCIO = 32
-/** Deliveries that are read and wait for their turn, in all and of one endpoint, and for how long at most, in milliseconds. */
+/** Deliveries that are read and wait for their turn; an endpoint of which more than so many wait gets no others. */
 const LISTAS = 128
 const LISTAS_POR_WEBHOOK = 16
-const ESPERA_MAXIMA = 5_000
 /** How many results are settled at once, and how long the first of them waits for the others, in milliseconds. */
 const GRUPO = 50
 const REUNION = 4
@@ -96,13 +95,14 @@ interface Lista {
   contenido: Contenido
   destino: Destino
   claves: Buffer[]
-  desde: number
 }
 
 /** One endpoint's share of the pump. */
 interface Fila {
   espera: Lista[]
   enVuelo: number
+  /** When one of its exchanges last began from idle, or ended. */
+  movida: number
   /** Failures in a row that this process saw since it last read the endpoint. */
   fallas: number
   tope: number
@@ -128,7 +128,7 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
   const filaDe = (webhook: string): Fila => {
     let fila = filas.get(webhook)
     if (!fila) {
-      fila = { espera: [], enVuelo: 0, fallas: 0, tope: POR_WEBHOOK }
+      fila = { espera: [], enVuelo: 0, movida: 0, fallas: 0, tope: POR_WEBHOOK }
       filas.set(webhook, fila)
     }
     return fila
@@ -139,6 +139,8 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
     for (const { inicio } of enVuelo) if (inicio > lento) cuantos++
     return cuantos
   }
+  /** Whether all its exchanges have been waiting for so long. */
+  const estaColgada = (fila: Fila, ms: number) => fila.enVuelo >= fila.tope && performance.now() - fila.movida > ms
   const hayCupo = () => enVuelo.size < EN_VUELO_MAXIMO && rapidos() < EN_VUELO
 
   // --- taking jobs
@@ -167,9 +169,9 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
     for (;;) {
       const cupo = LISTAS - enEspera
       if (detenido || cupo < GRUPO / 2 || porSaldar.length + saldando > SIN_SALDAR || !hayCupo()) return
-      const saturadas = [...filas].filter(([, { espera }]) => espera.length >= LISTAS_POR_WEBHOOK).map(([id]) => id)
-      const colgadas = [...filas].filter(([, f]) => f.enVuelo >= f.tope && f.espera.length > 0).map(([id]) => id)
-      const ignoreGroups = [...new Set([...saturadas, ...colgadas])]
+      const ignoreGroups = [...filas]
+        .filter(([, fila]) => fila.espera.length >= LISTAS_POR_WEBHOOK || estaColgada(fila, LENTO / 4))
+        .map(([webhook]) => webhook)
       const batchSize = Math.min(cupo, EN_VUELO)
       const trabajos = await boss.fetch<Encargo>(cola, {
         batchSize,
@@ -205,7 +207,7 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
       const { destino, claves } = hallado
       // Without the key of its secret nothing can be sent: the claim lapses, and it is tried again after that.
       if (!claves) continue
-      fila.espera.push({ trabajo, contenido, destino, claves, desde: performance.now() })
+      fila.espera.push({ trabajo, contenido, destino, claves })
       enEspera++
     }
     arrancar()
@@ -261,11 +263,12 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
     const marca = { inicio: performance.now() }
     const { comercio_id } = lista.destino
     enVuelo.add(marca)
-    fila.enVuelo++
+    if (fila.enVuelo++ === 0) fila.movida = marca.inicio
     porComercio.set(comercio_id, (porComercio.get(comercio_id) ?? 0) + 1)
     const resultado = await intercambiar(lista).catch((err: unknown) => void log.error({ err, webhook }, 'delivery'))
     enVuelo.delete(marca)
     fila.enVuelo--
+    fila.movida = performance.now()
     const deComercio = porComercio.get(comercio_id)! - 1
     if (deComercio === 0) porComercio.delete(comercio_id)
     else porComercio.set(comercio_id, deComercio)
@@ -327,6 +330,7 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
   }
 
   const asentar = async (grupo: Resultado[]) => {
+    const inicio = performance.now()
     for (let espera = 100; ; espera = Math.min(2 * espera, 5_000)) {
       try {
         await saldar(boss, cola, { db, log, reloj, azar: deps.azar, alAvisar: deps.metricas.aviso }, grupo)
@@ -338,6 +342,8 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
         await new Promise((resolve) => setTimeout(resolve, espera))
       }
     }
+    const buenas = grupo.filter(({ respuesta }) => respuesta.error === null).length
+    log.info({ cola, intentos: grupo.length, buenas, ms: Math.round(performance.now() - inicio) }, 'job')
     saldando -= grupo.length
     alimentador.avisar()
     cerrarGrupo()
@@ -346,8 +352,8 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
 
   let abandonado = false
   const ronda = setInterval(() => {
-    const viejo = performance.now() - ESPERA_MAXIMA
-    for (const fila of filas.values()) if (fila.espera[0] && fila.espera[0].desde < viejo) soltar(fila)
+    // What waits behind a receiver that hangs would keep the others' places.
+    for (const fila of filas.values()) if (fila.espera.length > 0 && estaColgada(fila, LENTO)) soltar(fila)
     arrancar()
     llenar()
   }, RONDA)
