@@ -31,6 +31,8 @@ export interface Partes {
   avisarTrabajo: () => void
   /** Where webhooks may be registered; public addresses, unless told otherwise. */
   destinos?: Politica
+  /** In days. */
+  retencionDeEntregas?: number
   reloj?: () => Date
   nuevoCodigo?: () => string
 }
@@ -57,6 +59,7 @@ export function crearDeps(
     salud,
     avisarTrabajo,
     destinos = PUBLICOS,
+    retencionDeEntregas = 90,
     reloj = () => new Date(),
     nuevoCodigo = nuevoCodigoDeGuia,
   }: Partes,
@@ -75,6 +78,7 @@ export function crearDeps(
     escritura,
     avisarTrabajo,
     destinos,
+    retencionDeEntregas,
     salud,
   }
 }

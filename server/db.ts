@@ -20,6 +20,29 @@ export interface Db {
   cerrar(): Promise<void>
 }
 
+/** Runs statements on one connection as one transaction: all of it is there afterwards, or nothing. */
+export async function enTransaccion<T>(
+  { pool }: Pick<Db, 'pool'>,
+  hacer: (consultar: Db['consultar'], cliente: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  const cliente = await pool.connect()
+  try {
+    await cliente.query('begin')
+    const hecho = await hacer(
+      async <Fila>({ name, text }: Sentencia, valores: readonly unknown[]) =>
+        (await cliente.query({ name, text, values: valores as unknown[] })).rows as Fila[],
+      cliente,
+    )
+    await cliente.query('commit')
+    cliente.release()
+    return hecho
+  } catch (error) {
+    // The connection's state is unknown: it goes, and its transaction with it.
+    cliente.release(true)
+    throw error
+  }
+}
+
 export const sentencia = (name: string, text: string): Sentencia => ({ name, text })
 
 const nombres = new Map<string, string>()

@@ -21,6 +21,8 @@ export interface Deps {
   avisarTrabajo: () => void
   /** Where webhooks may be registered. */
   destinos: Politica
+  /** For how many days it is known what became of a webhook's deliveries. */
+  retencionDeEntregas: number
   salud: () => Promise<Salud>
 }
 

@@ -99,6 +99,7 @@ export async function iniciarServicio(
       salud,
       avisarTrabajo: () => trabajadores?.avisar(),
       destinos: { resolver: ajustes.resolver ?? resolverDelSistema, loopback: config.webhooksLoopback },
+      retencionDeEntregas: config.retencionDeEntregas,
       ...(ajustes.reloj ? { reloj: ajustes.reloj } : {}),
       ...(nuevoCodigo ? { nuevoCodigo } : {}),
     })

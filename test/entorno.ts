@@ -10,7 +10,7 @@ import { abrirDb, type Db } from '../server/db.ts'
 import { guardarLlave } from '../server/llaves/llave.ts'
 import { crearLog } from '../server/log.ts'
 import { crearOperador } from '../server/operadores/operador.ts'
-import { iniciarServicio, type Servicio } from '../server/servicio.ts'
+import { type Ajustes, iniciarServicio, type Servicio } from '../server/servicio.ts'
 import { crearTestigo } from './testigo.ts'
 
 export const MASTER_KEY = Buffer.alloc(32, 7).toString('base64')
@@ -61,7 +61,7 @@ export interface Entorno {
 }
 
 /** A database of its own, cloned from the template, and the real server over it. Called once at the top of a test file. */
-export function usarEntorno(ajustes: { nuevoCodigo?: () => string } = {}): Entorno {
+export function usarEntorno(ajustes: Pick<Ajustes, 'nuevoCodigo' | 'resolver' | 'azar'> = {}): Entorno {
   const entorno = {} as Entorno
   const nombre = `t_${randomBytes(6).toString('hex')}`
   const admin = new pg.Client({ connectionString: inject('postgres') })

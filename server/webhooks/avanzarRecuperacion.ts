@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { JobInsert } from 'pg-boss'
-import { type Db, sentencia } from '../db.ts'
+import { type Db, enTransaccion, sentencia } from '../db.ts'
 import type { Log } from '../log.ts'
 import { eventosPorRecuperar, type FilaRecuperacion, type Posicion, porEnviar, valoresDe } from './recuperacion.ts'
 import type { FilaWebhook } from './webhook.ts'
@@ -65,6 +65,8 @@ interface Avance {
   todo_visible: boolean
 }
 
+type Tomada = FilaRecuperacion & Pick<FilaWebhook, 'tipos'> & { estado_del_webhook: string }
+
 interface DepsDeRecuperacion {
   db: Db
   log: Log
@@ -78,57 +80,18 @@ export async function avanzarRecuperaciones(deps: DepsDeRecuperacion, pasos: rea
   deps.avisarTrabajo()
 }
 
-async function avanzar({ db, log, reloj }: DepsDeRecuperacion, paso: string) {
-  const cliente = await db.pool.connect()
-  try {
-    await cliente.query('begin')
-    const tomada = await cliente.query<FilaRecuperacion & Pick<FilaWebhook, 'tipos'> & { estado_del_webhook: string }>({
-      ...TOMAR,
-      values: [paso],
-    })
-    const fila = tomada.rows[0]
-    if (fila) {
-      const ahora = reloj()
-      const cancelada = !['activo', 'pausado'].includes(fila.estado_del_webhook)
-      const avance = cancelada
-        ? undefined
-        : (
-            await cliente.query<Avance>({
-              ...AVANZAR,
-              values: [
-                ...valoresDe(
-                  { comercioId: fila.comercio_id, modo: fila.modo },
-                  fila,
-                  fila.desde,
-                  fila.hasta,
-                  fila.posicion,
-                ),
-                fila.todas,
-                ahora,
-                fila.posicion.fin,
-              ],
-            })
-          ).rows[0]
-      const sigue = avance && (avance.mirados === LOTE || !avance.todo_visible)
-      const estado = cancelada ? 'cancelada' : sigue ? 'en_curso' : 'terminada'
-      await cliente.query({
-        ...ANOTAR,
-        values: [
-          paso,
-          randomUUID(),
-          { ...fila.posicion, ...avance?.ultimo },
-          avance?.eventos ?? 0,
-          avance?.entregas ?? 0,
-          estado,
-          ahora,
-        ],
-      })
-      if (estado !== 'en_curso') log.info({ recuperacion: fila.recuperacion, estado }, 'recovery')
-    }
-    await cliente.query('commit')
-    cliente.release()
-  } catch (error) {
-    cliente.release(true)
-    throw error
-  }
-}
+const avanzar = ({ db, log, reloj }: DepsDeRecuperacion, paso: string) =>
+  enTransaccion(db, async (consultar) => {
+    const [fila] = await consultar<Tomada>(TOMAR, [paso])
+    if (!fila) return
+    const ahora = reloj()
+    const { comercio_id: comercioId, modo, desde, hasta, posicion, todas } = fila
+    const cancelada = !['activo', 'pausado'].includes(fila.estado_del_webhook)
+    const valores = valoresDe({ comercioId, modo }, fila, desde, hasta, posicion)
+    const [avance] = cancelada ? [] : await consultar<Avance>(AVANZAR, [...valores, todas, ahora, posicion.fin])
+    const sigue = avance && (avance.mirados === LOTE || !avance.todo_visible)
+    const estado = cancelada ? 'cancelada' : sigue ? 'en_curso' : 'terminada'
+    const { eventos = 0, entregas = 0, ultimo } = avance ?? {}
+    await consultar(ANOTAR, [paso, randomUUID(), { ...posicion, ...ultimo }, eventos, entregas, estado, ahora])
+    if (estado !== 'en_curso') log.info({ recuperacion: fila.recuperacion, estado }, 'recovery')
+  })

@@ -210,6 +210,8 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
       fila.espera.push({ trabajo, contenido, destino, claves })
       enEspera++
     }
+    // The queue gives what was fed at once in any order.
+    for (const { espera } of filas.values()) espera.sort(porEdad)
     arrancar()
     await devolver(sobrantes)
   }
@@ -288,7 +290,7 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
 
   const intercambiar = async ({ trabajo, contenido, destino, claves }: Lista): Promise<Resultado> => {
     const { entrega } = contenido
-    const { webhook, modo, url, versiones, fallas, freno_hasta } = destino
+    const { webhook, modo, url, versiones } = destino
     const iniciado_en = reloj()
     const cuerpo = cuerpoDe(contenido)
     const firma = firmar(entrega.evento, Math.floor(iniciado_en.getTime() / 1000), cuerpo, claves)
@@ -306,7 +308,6 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
       url,
       secretos: versiones,
       iniciado_en,
-      sano: fallas === 0 && freno_hasta === null,
       respuesta,
     }
   }
@@ -378,6 +379,9 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
 
 /** The claim on a job, with which it is settled: a later claim is another's. */
 const intento = ({ id, retryCount }: Job<Encargo>) => ({ id, retryCount })
+
+const porEdad = ({ contenido: { entrega: a } }: Lista, { contenido: { entrega: b } }: Lista) =>
+  a.proximo_en.getTime() - b.proximo_en.getTime() || a.secuencia - b.secuencia
 
 /** Whether it is still to be sent, and now. */
 const vale = (

@@ -36,10 +36,11 @@ export function proximoIntento(hechos: number, ahora: Date, retryAfter: string |
 /** `Retry-After` (RFC 9110, 10.2.3), seconds or a date, as milliseconds from now; undefined: neither. */
 export function leerRetryAfter(texto: string | null, ahora: Date): number | undefined {
   const limpio = texto?.trim() ?? ''
-  if (/^\d{1,10}$/.test(limpio)) return Number(limpio) * SEGUNDO
+  if (/^\d+$/.test(limpio)) return Number(limpio) * SEGUNDO
   // Date.parse takes far more than HTTP's dates, and each of those begins with the name of a day.
   if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(limpio)) return undefined
-  const fecha = Date.parse(limpio)
+  // The oldest of the three forms names no zone; all of them are GMT.
+  const fecha = Date.parse(/GMT$/.test(limpio) ? limpio : `${limpio} GMT`)
   return Number.isNaN(fecha) ? undefined : Math.max(0, fecha - ahora.getTime())
 }
 

@@ -1,5 +1,5 @@
 import type { Handler } from '../contrato/tipos.ts'
-import { type Db, sentencia } from '../db.ts'
+import { type Db, enTransaccion, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
 import { bytesDe, nuevoSecreto } from './firma.ts'
 import { cifrar } from './secreto.ts'
@@ -14,14 +14,16 @@ import {
   presentarWebhook,
 } from './webhook.ts'
 
-/** The merchant's row is locked first, so that two requests at once can't both be the twentieth. */
+/** Whoever else creates for this merchant waits here; what he wrote is then counted. */
+const TURNO = sentencia('webhooks.turno', 'select from comercio where id = $1 for update')
+
 const CREAR = sentencia(
   'webhooks.crear',
-  `with c as (select id from comercio where id = $1 for update), n as (
-     select count(*) as cuantos from c join webhook w on w.comercio_id = c.id and w.modo = $2 and w.estado <> 'eliminado'
-   ), w as (
+  `with w as (
      insert into webhook (comercio_id, modo, webhook, url, tipos, descripcion, estado, desde, creado_en, actualizado_en)
-     select $1, $2, $3, $4, $5, $6, 'activo', $7::timestamptz, $7, $7 from n where cuantos < $9 returning webhook
+     select $1, $2, $3, $4, $5, $6, 'activo', $7::timestamptz, $7, $7
+     where (select count(*) from webhook where comercio_id = $1 and modo = $2 and estado <> 'eliminado') < $9
+     returning webhook
    )
    insert into webhook_secreto (comercio_id, modo, webhook, version, cifrado, creado_en)
    select $1, $2, webhook, 1, $8, $7 from w returning webhook`,
@@ -47,17 +49,12 @@ export const crearWebhook: Handler<'crearWebhook'> = async ({ body }, { identida
   const cifrado = cifrar(secretos, { webhook, version: 1 }, bytesDe(secreto))
   const creado = await explicarRepetido(
     () =>
-      db.consultar(CREAR, [
-        comercioId,
-        modo,
-        webhook,
-        url,
-        body.tipos ?? ['*'],
-        body.descripcion ?? null,
-        ahora,
-        cifrado,
-        MAXIMO_DE_WEBHOOKS,
-      ]),
+      enTransaccion(db, async (consultar) => {
+        await consultar(TURNO, [comercioId])
+        const { tipos = ['*'], descripcion = null } = body
+        const valores = [comercioId, modo, webhook, url, tipos, descripcion, ahora, cifrado, MAXIMO_DE_WEBHOOKS]
+        return consultar(CREAR, valores)
+      }),
     () => nombrarPorUrl(db, identidad, url),
   )
   if (creado.length === 0) {

@@ -71,7 +71,7 @@ export const presentarEntrega = (fila: FilaEntrega): Entrega => ({
   terminada_en: fila.terminada_en?.toISOString() ?? null,
 })
 
-const FORMA = /^ent_([0-9A-Z]{12})_([0-9A-Z]{12})_(\d{1,9})$/
+const FORMA = /^ent_([0-9A-Z]{12})_([0-9A-Z]{12})_(0|[1-9]\d{0,8})$/
 
 /** Which row a public id names; an event of the endpoint's own has its key made of its id. */
 const BUSCAR = sentencia(

@@ -41,11 +41,11 @@ const EN_CURSO = sentencia(
 
 export const recuperarEntregas: Handler<'recuperarEntregas'> = async (
   { path, body },
-  { identidad, db, reloj, avisarTrabajo },
+  { identidad, db, reloj, avisarTrabajo, retencionDeEntregas },
 ) => {
   const ahora = reloj()
   const webhook = await exigirWebhook(db, identidad, path.webhook, ahora)
-  const { desde, hasta } = exigirTiempo(body, ahora)
+  const { desde, hasta } = exigirTiempo(body, ahora, retencionDeEntregas)
   const comienzo = await buscarComienzo(db, identidad, desde)
   if (body.ensayo) {
     const valores = [...valoresDe(identidad, webhook, desde, hasta, comienzo), body.todas ?? false]
@@ -88,12 +88,15 @@ async function rechazarOtra(db: Db, { comercioId, modo }: Ambito, { webhook }: F
   )
 }
 
-function exigirTiempo(cuerpo: RecuperacionParaCrear, ahora: Date) {
+function exigirTiempo(cuerpo: RecuperacionParaCrear, ahora: Date, dias: number) {
   const desde = leerInstante(cuerpo.desde)!
   const hasta = cuerpo.hasta === undefined ? ahora : leerInstante(cuerpo.hasta)!
   const falla = (campo: string, mensaje: string) =>
     problemaDeFallas('validacion', [{ campo, codigo: 'fuera_de_rango', mensaje }])
   if (desde >= ahora) throw falla('/desde', 'debe estar en el pasado')
+  // Of what is older nobody knows any more whether it arrived.
+  if (desde.getTime() < ahora.getTime() - dias * 86_400_000)
+    throw falla('/desde', `debe estar en los últimos ${dias} días; lo anterior está en GET /api/v1/eventos`)
   if (hasta <= desde) throw falla('/hasta', 'debe ser posterior a desde; omítalo para llegar hasta ahora')
   return { desde, hasta: hasta > ahora ? ahora : hasta }
 }

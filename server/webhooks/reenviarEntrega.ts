@@ -2,11 +2,14 @@ import type { Handler } from '../contrato/tipos.ts'
 import { sentencia } from '../db.ts'
 import { exigirEntrega, type FilaEntrega, presentarEntrega, YA } from './entrega.ts'
 
-/** What is over begins anew, in a turn of its own; what waits goes now. */
+/**
+ * A turn of its own, also for what is under way just now: whatever becomes of that, it is sent once more. What is over
+ * begins anew; what waits goes now.
+ */
 const REENVIAR = sentencia(
   'entregas.reenviar',
   `update entrega set proximo_en = $6, causa = 'manual',
-     turno = turno + case when estado = 'pendiente' then 0 else 1 end,
+     turno = turno + 1,
      intento = case when estado = 'pendiente' then intento else 0 end, estado = 'pendiente', terminada_en = null
    where comercio_id = $1 and modo = $2 and webhook = $3 and guia_id = $4 and secuencia = $5 returning *`,
 )

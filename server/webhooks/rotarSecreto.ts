@@ -1,11 +1,17 @@
 import type { Handler } from '../contrato/tipos.ts'
-import { sentencia } from '../db.ts'
+import { enTransaccion, sentencia } from '../db.ts'
 import { bytesDe, nuevoSecreto } from './firma.ts'
 import { cifrar } from './secreto.ts'
 import { desconocido, exigirWebhook, presentarWebhook } from './webhook.ts'
 
 const HORA = 3_600_000
 const SOLAPAMIENTO_POR_OMISION = 24
+
+/** Rotations of one endpoint go one after another: each ends the one before it, and no other. */
+const TURNO = sentencia(
+  'webhooks.turnoDeRotar',
+  `select from webhook where comercio_id = $1 and modo = $2 and webhook = $3 and estado <> 'eliminado' for update`,
+)
 
 const ULTIMA = sentencia(
   'webhooks.ultimaVersion',
@@ -22,23 +28,24 @@ const ROTAR = sentencia(
      update webhook set actualizado_en = $6 where comercio_id = $1 and modo = $2 and webhook = $3
    )
    insert into webhook_secreto (comercio_id, modo, webhook, version, cifrado, creado_en)
-   values ($1, $2, $3, $4, $5, $6::timestamptz) on conflict (comercio_id, modo, webhook, version) do nothing
-   returning version`,
+   values ($1, $2, $3, $4, $5, $6::timestamptz)`,
 )
 
 export const rotarSecreto: Handler<'rotarSecreto'> = async ({ path, body }, { identidad, db, reloj, secretos }) => {
   const { comercioId, modo } = identidad
   const ahora = reloj()
-  const { webhook } = await exigirWebhook(db, identidad, path.webhook, ahora)
   const fin = new Date(ahora.getTime() + (body?.solapamiento_horas ?? SOLAPAMIENTO_POR_OMISION) * HORA)
   const secreto = nuevoSecreto()
-  // The ciphertext names its version, so whoever loses a race for it takes the next one.
-  for (let version = 0, rotados: unknown[] = []; rotados.length === 0; ) {
-    const [ultima] = await db.consultar<{ version: number }>(ULTIMA, [comercioId, modo, webhook])
-    if (ultima?.version === null || ultima?.version === version) desconocido()
-    version = ultima!.version
-    const cifrado = cifrar(secretos, { webhook, version: version + 1 }, bytesDe(secreto))
-    rotados = await db.consultar(ROTAR, [comercioId, modo, webhook, version + 1, cifrado, ahora, fin])
+  await enTransaccion(db, async (consultar) => {
+    const suyo = [comercioId, modo, path.webhook]
+    if ((await consultar(TURNO, suyo)).length === 0) desconocido()
+    const [ultima] = await consultar<{ version: number | null }>(ULTIMA, suyo)
+    const version = (ultima?.version ?? 0) + 1
+    const cifrado = cifrar(secretos, { webhook: path.webhook, version }, bytesDe(secreto))
+    await consultar(ROTAR, [...suyo, version, cifrado, ahora, fin])
+  })
+  return {
+    status: 200,
+    body: { ...presentarWebhook(await exigirWebhook(db, identidad, path.webhook, ahora)), secreto },
   }
-  return { status: 200, body: { ...presentarWebhook(await exigirWebhook(db, identidad, webhook, ahora)), secreto } }
 }

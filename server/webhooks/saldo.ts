@@ -1,5 +1,5 @@
 import type { PgBoss } from 'pg-boss'
-import { type Db, sentencia } from '../db.ts'
+import { type Db, enTransaccion, sentencia } from '../db.ts'
 import type { Log } from '../log.ts'
 import {
   AVISOS,
@@ -24,14 +24,13 @@ export interface Resultado {
   /** Versions of the secret that signed. */
   secretos: number[]
   iniciado_en: Date
-  /** Whether the endpoint had no failure on its record when the delivery was read. */
-  sano: boolean
   respuesta: Respuesta
 }
 
 /**
  * The fence: only who finds the delivery pending in the turn that his job was for moves it on, and what comes too late is
- * kept apart (`tardio`) and changes nothing. A success that comes late is one all the same: the receiver has it.
+ * kept apart (`tardio`) and changes nothing. A success that comes late is one all the same: the receiver has it. And it
+ * forgets every failure of its endpoint.
  */
 const SALDAR = sentencia(
   'entregas.saldar',
@@ -49,6 +48,11 @@ const SALDAR = sentencia(
        and e.guia_id = x.guia_id and e.secuencia = x.secuencia and e.estado = 'pendiente'
        and (e.turno = x.turno or (x.desenlace = 'entregada' and e.causa <> 'manual'))
      returning x.n
+   ), s as (
+     update webhook w set fallas = 0, primera_falla_en = null, aviso = 0, freno_hasta = null
+     from (select distinct comercio_id, modo, webhook from x where desenlace = 'entregada') b
+     where w.comercio_id = b.comercio_id and w.modo = b.modo and w.webhook = b.webhook
+       and (w.fallas > 0 or w.freno_hasta is not null)
    )
    insert into entrega_intento (comercio_id, modo, webhook, guia_id, secuencia, id, numero, tardio, causa, iniciado_en, url,
      ip, secretos, status, error, detalle, dns_ms, conexion_ms, tls_ms, primer_byte_ms, total_ms, cabeceras, cuerpo,
@@ -60,18 +64,17 @@ const SALDAR = sentencia(
 )
 
 /**
- * How the endpoints are doing. A success forgets every failure; from the third failure in a row on there is a pause before
- * the next probe; after the window of failures it is disabled. Rows are locked in one order, or groups would deadlock.
+ * How endpoints fail. From the third failure in a row on there is a pause before the next probe; after the window of
+ * failures it is disabled. Rows are locked in one order, or groups would deadlock.
  */
 const SALUD = sentencia(
   'webhooks.salud',
   `with x as (
      select * from json_to_recordset($1::json) as x(
-       comercio_id uuid, modo text, webhook text, exitos int, nuevas int, primera timestamptz, adios boolean)
+       comercio_id uuid, modo text, webhook text, nuevas int, primera timestamptz, adios boolean)
    ), v as materialized (
      select w.comercio_id, w.modo, w.webhook, w.estado, w.aviso, x.adios,
-       case when x.exitos > 0 then 0 else w.fallas + x.nuevas end as fallas,
-       case when x.exitos > 0 then null else coalesce(w.primera_falla_en, x.primera) end as primera
+       w.fallas + x.nuevas as fallas, coalesce(w.primera_falla_en, x.primera) as primera
      from x join webhook w on w.comercio_id = x.comercio_id and w.modo = x.modo and w.webhook = x.webhook
      where w.estado <> 'eliminado' order by w.webhook for update of w
    ), s as (
@@ -81,7 +84,7 @@ const SALUD = sentencia(
        when fallas >= ${MINIMO_DE_FALLAS} and ms >= ${VENTANA_DE_FALLAS} then 'fallas_continuas' end as baja from s
    )
    update webhook w set fallas = d.fallas, primera_falla_en = d.primera,
-     aviso = case when d.primera is null then 0 ${AVISOS.toReversed()
+     aviso = case ${AVISOS.toReversed()
        .map((parte) => `when d.ms >= ${(VENTANA_DE_FALLAS * parte) / 100} then ${parte}`)
        .join(' ')} else 0 end,
      freno_hasta = case when d.fallas >= ${FALLAS_PARA_FRENAR} then $2::timestamptz + interval '1 ms'
@@ -120,31 +123,20 @@ export async function saldar(boss: PgBoss, cola: string, deps: DepsDeSaldo, resu
   const ahora = deps.reloj()
   const filas = resultados.map((resultado, n) => aFila(resultado, n, ahora, deps.azar()))
   const salud = saludDe(resultados)
-  const cliente = await deps.db.pool.connect()
-  let cambiados: Cambiado[] = []
-  try {
-    await cliente.query('begin')
-    await cliente.query({ ...SALDAR, values: [JSON.stringify(filas), ahora] })
-    if (salud.length > 0) {
-      cambiados = (await cliente.query<Cambiado>({ ...SALUD, values: [JSON.stringify(salud), ahora] })).rows
-      for (const fila of cambiados.filter(quedoDeshabilitado)) {
-        const datos = { webhook: presentarWebhook(fila) }
-        const values = [fila.comercio_id, fila.modo, fila.webhook, eventoPropio(), ahora, datos]
-        await cliente.query({ ...AVISAR, values })
-      }
+  const cambiados = await enTransaccion(deps.db, async (consultar, cliente) => {
+    await consultar(SALDAR, [JSON.stringify(filas), ahora])
+    const tocados = salud.length > 0 ? await consultar<Cambiado>(SALUD, [JSON.stringify(salud), ahora]) : []
+    for (const fila of tocados.filter(quedoDeshabilitado)) {
+      const datos = { webhook: presentarWebhook(fila) }
+      await consultar(AVISAR, [fila.comercio_id, fila.modo, fila.webhook, eventoPropio(), ahora, datos])
     }
     await boss.deleteJob(
       cola,
       resultados.map(({ trabajo }) => trabajo),
       { db: { executeSql: (text, values) => cliente.query(text, values) } },
     )
-    await cliente.query('commit')
-    cliente.release()
-  } catch (error) {
-    // The connection's state is unknown: it goes, and its transaction with it.
-    cliente.release(true)
-    throw error
-  }
+    return tocados
+  })
   for (const fila of cambiados) contar(deps, fila)
 }
 
@@ -188,20 +180,15 @@ function aFila(
   }
 }
 
-/** What the group says about each endpoint. A test that fails says nothing; one that goes well says that it works again. */
+/** Which endpoints failed, and how often. One that took something in the same group is well; a test that fails says nothing. */
 function saludDe(resultados: readonly Resultado[]) {
-  const grupos = Map.groupBy(
-    resultados.filter(({ entrega, respuesta }) => respuesta.error === null || entrega.causa !== 'prueba'),
-    ({ entrega }) => entrega.webhook,
-  )
+  const grupos = Map.groupBy(resultados, ({ entrega }) => entrega.webhook)
   return [...grupos.values()].flatMap((suyos) => {
-    const { comercio_id, modo, webhook } = suyos[0]!.entrega
-    const malos = suyos.filter(({ respuesta }) => respuesta.error !== null)
-    const exitos = suyos.length - malos.length
-    // Most endpoints are well and were well: nothing to write.
-    if (malos.length === 0 && suyos.every(({ sano }) => sano)) return []
-    const primera = malos[0]?.iniciado_en ?? null
+    const malos = suyos.filter(({ entrega, respuesta }) => respuesta.error !== null && entrega.causa !== 'prueba')
     const adios = malos.some(({ respuesta }) => respuesta.status === 410)
-    return [{ comercio_id, modo, webhook, exitos, nuevas: malos.length, primera, adios }]
+    const recibio = suyos.some(({ respuesta }) => respuesta.error === null)
+    if (malos.length === 0 || (recibio && !adios)) return []
+    const { comercio_id, modo, webhook } = suyos[0]!.entrega
+    return [{ comercio_id, modo, webhook, nuevas: malos.length, primera: malos[0]!.iniciado_en, adios }]
   })
 }

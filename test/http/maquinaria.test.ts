@@ -6,6 +6,7 @@ import { admin } from '../admin.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { unaGuia } from '../fabricas.ts'
 
+const AYER = new Date(Date.now() - 86_400_000).toISOString()
 const entorno = usarEntorno()
 const operaciones = leerOperaciones(leerDocumento())
 const conLlave = operaciones.filter(({ seguridad }) => seguridad)
@@ -24,7 +25,7 @@ beforeAll(async () => {
   efimero = (await pedirWebhook('', { url: nuevaUrl() })).id
   const { guia: otra } = await comercio.api.guias.crear(unaGuia())
   ids.entrega = `ent_${ids.webhook!.slice(3)}_${otra}_1`
-  ids.recuperacion = (await pedirWebhook(`/${ids.webhook}/recuperar`, { desde: '2026-01-01T00:00:00Z' })).id
+  ids.recuperacion = (await pedirWebhook(`/${ids.webhook}/recuperar`, { desde: AYER })).id
 })
 const pedirWebhook = async (ruta: string, cuerpo: unknown) =>
   (await entorno.pedir('POST', `/api/v1/webhooks${ruta}`, { llave: comercio.llave, cuerpo })).cuerpo
@@ -218,7 +219,7 @@ const CUERPOS: Partial<Record<Operacion['id'], () => unknown>> = {
   crearLlave: () => ({ modo: 'test' }),
   crearWebhook: () => ({ url: nuevaUrl() }),
   cambiarWebhook: () => ({ descripcion: 'x' }),
-  recuperarEntregas: () => ({ desde: '2026-01-01T00:00:00Z', ensayo: true }),
+  recuperarEntregas: () => ({ desde: AYER, ensayo: true }),
 }
 /** A body that the operation accepts, if it takes one. */
 const cuerpoDe = ({ id, tipos }: Operacion) => CUERPOS[id]?.() ?? (tipos.length > 0 ? {} : undefined)

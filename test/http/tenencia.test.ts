@@ -3,6 +3,7 @@ import { leerDocumento, leerOperaciones } from '../../server/contrato/contrato.t
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
 
+const AYER = new Date(Date.now() - 86_400_000).toISOString()
 const entorno = usarEntorno()
 // Every route of merchants that names something, whatever the contract adds later.
 const conId = leerOperaciones(leerDocumento()).filter(
@@ -11,7 +12,7 @@ const conId = leerOperaciones(leerDocumento()).filter(
 /** Bodies that their operation accepts. */
 const CUERPOS: Record<string, unknown> = {
   cambiarWebhook: { descripcion: 'Tienda' },
-  recuperarEntregas: { desde: '2026-01-01T00:00:00Z', ensayo: true },
+  recuperarEntregas: { desde: AYER, ensayo: true },
 }
 // What destroys goes last: the others still need their thing.
 conId.sort((a, b) => Number(a.metodo === 'delete') - Number(b.metodo === 'delete'))
@@ -27,7 +28,7 @@ beforeAll(async () => {
   const guia = await dueno.api.guias.crear(unaGuia())
   ids.guia = guia.guia
   ids.entrega = `ent_${webhook.id.slice(3)}_${guia.guia}_1`
-  ids.recuperacion = (await pedir(`/${webhook.id}/recuperar`, { desde: '2026-01-01T00:00:00Z' })).id
+  ids.recuperacion = (await pedir(`/${webhook.id}/recuperar`, { desde: AYER })).id
 })
 const pedir = async (ruta: string, cuerpo: unknown, metodo = 'POST') =>
   (await entorno.pedir(metodo, `/api/v1/webhooks${ruta}`, { llave: dueno.llave, cuerpo })).cuerpo

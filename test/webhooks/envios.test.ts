@@ -1,24 +1,61 @@
+import { readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
 import { Webhook } from 'standardwebhooks'
 import { Webhook as Svix } from 'svix'
 import { describe, expect, it } from 'vitest'
 import { entregasSinTrabajo } from '../../server/webhooks/pendientes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
-import { contestar, type Receptor, usarReceptores } from './receptor.ts'
+import { hasta, lote100, sinDestino, unaGuia } from '../fabricas.ts'
+import { contestar, type Receptor, type Recibido, usarReceptores } from './receptor.ts'
 
 const entorno = usarEntorno()
 const nuevoReceptor = usarReceptores()
 
-const registrar = async (comercio: Comercio, { url }: Pick<Receptor, 'url'>, mas: Record<string, unknown> = {}) => {
-  const { status, cuerpo } = await entorno.pedir('POST', '/api/v1/webhooks', {
-    llave: comercio.llave,
-    cuerpo: { url, ...mas },
-  })
-  expect(status, JSON.stringify(cuerpo)).toBe(201)
-  return cuerpo as { id: string; secreto: string }
+type Nodo = { [clave: string]: unknown }
+const esNodo = (valor: unknown): valor is Nodo => valor !== null && typeof valor === 'object' && !Array.isArray(valor)
+/** The contract's objects are open, for what may come; here they are closed, so that nothing is sent that it doesn't tell. */
+function cerrar(nodo: unknown, enAllOf = false): unknown {
+  if (Array.isArray(nodo)) return nodo.map((hijo) => cerrar(hijo, enAllOf))
+  if (!esNodo(nodo)) return nodo
+  const copia: Nodo = {}
+  for (const [clave, valor] of Object.entries(nodo)) {
+    // Among properties any name may be a property's.
+    if (clave === 'properties')
+      copia[clave] = Object.fromEntries(Object.entries(valor as Nodo).map(([nombre, hijo]) => [nombre, cerrar(hijo)]))
+    else copia[clave] = cerrar(valor, clave === 'allOf')
+  }
+  const cierra = !enAllOf && ('properties' in nodo || 'allOf' in nodo)
+  return cierra && !('additionalProperties' in nodo) ? { ...copia, unevaluatedProperties: false } : copia
 }
-const llamar = (comercio: Comercio, metodo: string, ruta: string, cuerpo?: unknown) =>
-  entorno.pedir(metodo, `/api/v1/webhooks${ruta}`, { llave: comercio.llave, cuerpo })
+const contrato = JSON.parse(
+  readFileSync(new URL('../../server/contrato/generado/comercios.json', import.meta.url), 'utf8'),
+) as { components: { schemas: Nodo } }
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false })
+addFormats.default(ajv)
+for (const formato of ['telefono', 'enlace-de-mapa']) ajv.addFormat(formato, true)
+ajv.addSchema({ components: { schemas: cerrar(contrato.components.schemas) } }, 'contrato')
+const validar = (esquema: 'AvisoDeGuia' | 'AvisoDePrueba', aviso: unknown) => {
+  const valido = ajv.validate(`contrato#/components/schemas/${esquema}`, aviso)
+  expect(valido, `${ajv.errorsText()}\n${JSON.stringify(aviso, null, 1)}`).toBe(true)
+}
+
+type Datos = Partial<Parameters<Comercio['api']['webhooks']['crear']>[0]>
+const registrar = ({ api }: Comercio, { url }: Pick<Receptor, 'url'>, mas: Datos = {}) =>
+  api.webhooks.crear({ url, ...mas })
+const escanear = async (guia: string, cuerpo: object) => {
+  const { status, cuerpo: evento } = await entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
+  expect([cuerpo, status]).toEqual([cuerpo, 201])
+  return evento as { id: string; tipo: string }
+}
+/** Nothing waits and nothing is under way. */
+const quieto = () =>
+  hasta(async () => {
+    const { rows } = await entorno.db.pool.query(`select from entrega where estado = 'pendiente' limit 1`)
+    return rows.length === 0
+  }, 20_000)
+/** Long enough for what is sent twice to arrive twice. */
+const pausa = () => new Promise((resolve) => setTimeout(resolve, 700))
 
 describe('a webhook', () => {
   it('reaches its receiver, signed so that two independent libraries agree', async () => {
@@ -46,14 +83,15 @@ describe('a webhook', () => {
     const receptor = await nuevoReceptor(contestar(500, {}, 'ay'))
     const { id } = await registrar(comercio, receptor)
     const { guia } = await comercio.api.guias.crear(unaGuia())
-    await hasta(async () => receptor.recibidos[0])
+    const clave = `ent_${id.slice(3)}_${guia}_1`
+    await hasta(async () => (await comercio.api.webhooks.obtenerEntrega(id, clave)).intentos === 1)
     receptor.responder = contestar(204)
     entorno.adelantar(8_000)
     await hasta(async () => receptor.recibidos[1])
     expect(receptor.recibidos[1]!.cuerpo).toBe(receptor.recibidos[0]!.cuerpo)
     const entrega = await hasta(async () => {
-      const { cuerpo } = await llamar(comercio, 'GET', `/${id}/entregas/ent_${id.slice(3)}_${guia}_1`)
-      return cuerpo.estado === 'entregada' ? cuerpo : undefined
+      const leida = await comercio.api.webhooks.obtenerEntrega(id, clave)
+      return leida.estado === 'entregada' && leida
     })
     expect(entrega).toMatchObject({
       intentos: 2,
@@ -63,5 +101,202 @@ describe('a webhook', () => {
         { numero: 1, status: 500, error: 'http', respuesta: { cuerpo: 'ay' } },
       ],
     })
+  })
+})
+
+/** What a merchant would have read right after each event. */
+class Diario {
+  readonly fotos = new Map<string, { tipo: string; guia: unknown; evento: unknown }>()
+  readonly #comercio: Comercio
+  constructor(comercio: Comercio) {
+    this.#comercio = comercio
+  }
+  async anotar(guia: string) {
+    const { eventos, ...foto } = await this.#comercio.api.guias.obtener(guia, { limite: 100 })
+    const evento = eventos.datos.at(-1)!
+    expect(this.fotos.has(evento.id)).toBe(false)
+    this.fotos.set(evento.id, { tipo: evento.tipo, guia: foto, evento })
+  }
+  comprobar(recibidos: readonly Recibido[]) {
+    for (const { id, json } of recibidos) {
+      validar('AvisoDeGuia', json)
+      const { tipo, guia, evento } = this.fotos.get(id)!
+      expect(json).toEqual({
+        id,
+        tipo,
+        creado_en: (evento as { registrado_en: string }).registrado_en,
+        datos: { guia, evento },
+      })
+    }
+  }
+}
+
+/** Everything that can happen to a guide, by operators and its merchant. */
+async function vivir(comercio: Comercio, diario: Diario) {
+  const { api } = comercio
+  const hace = (minutos: number) => new Date(Date.now() - minutos * 60_000).toISOString()
+  const nueva = async () => {
+    const { guia } = await api.guias.crear(unaGuia())
+    await diario.anotar(guia)
+    return guia
+  }
+  const pasos = async (guia: string, ...cuerpos: object[]) => {
+    for (const cuerpo of cuerpos) {
+      await escanear(guia, cuerpo)
+      await diario.anotar(guia)
+    }
+  }
+  const a = await nueva()
+  await pasos(
+    a,
+    { estado: 'recolectado' },
+    { estado: 'en_bodega', lat: 14.583611, lng: -90.548611 },
+    { estado: 'en_transito' },
+    { estado: 'en_ruta' },
+    { estado: 'intento_fallido', motivo: 'destinatario_ausente' },
+    { tipo: 'guia.nota', descripcion: 'Llamar antes; «Ñandú» ✓' },
+    { estado: 'en_ruta' },
+    { estado: 'intento_fallido', motivo: 'direccion_incorrecta' },
+    { estado: 'en_bodega', ocurrido_en: hace(30) },
+    { estado: 'en_devolucion' },
+    { estado: 'devuelto' },
+  )
+  await pasos(await nueva(), { estado: 'recolectado' }, { estado: 'en_ruta' }, { estado: 'entregado' })
+  await pasos(await nueva(), { estado: 'recolectado' }, { estado: 'extraviado' })
+  const d = await nueva()
+  await api.guias.cancelar(d)
+  await diario.anotar(d)
+  // Its request for the place follows by itself: what was between is what creation answered.
+  const { guia: e, ...resto } = await api.guias.crear(sinDestino())
+  await hasta(async () => (await api.guias.obtener(e)).secuencia === 2)
+  const { datos } = await api.guias.eventos(e)
+  diario.fotos.set(datos[0]!.id, { tipo: 'guia.aceptado', guia: { guia: e, ...resto }, evento: datos[0] })
+  await diario.anotar(e)
+}
+
+const TIPOS = [
+  ...[
+    'aceptado',
+    'recolectado',
+    'en_bodega',
+    'en_transito',
+    'en_ruta',
+    'intento_fallido',
+    'entregado',
+    'en_devolucion',
+  ],
+  ...['devuelto', 'extraviado', 'cancelado', 'nota', 'escaneo_tardio'],
+].map((nombre) => `guia.${nombre}`)
+
+describe('every event', () => {
+  it('is delivered once, with its guide as it was then, and as the contract says', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const receptor = await nuevoReceptor()
+    await registrar(comercio, receptor)
+    const diario = new Diario(comercio)
+    await vivir(comercio, diario)
+    expect(new Set([...diario.fotos.values()].map(({ tipo }) => tipo))).toEqual(
+      new Set([...TIPOS, 'ubicacion.solicitada']),
+    )
+    await hasta(async () => receptor.recibidos.length >= diario.fotos.size)
+    await quieto()
+    await pausa()
+    expect(receptor.recibidos.map(({ id }) => id).sort()).toEqual([...diario.fotos.keys()].sort())
+    diario.comprobar(receptor.recibidos)
+    for (const { id, json, cabeceras } of receptor.recibidos) {
+      expect([cabeceras['webhook-id'], json.datos.evento.id]).toEqual([id, id])
+      expect([cabeceras['content-type'], cabeceras['transfer-encoding']]).toEqual(['application/json', undefined])
+    }
+  })
+
+  it('that is tried again later tells of its guide as it was then, all the same', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const receptor = await nuevoReceptor(contestar(500))
+    const { id } = await registrar(comercio, receptor)
+    const diario = new Diario(comercio)
+    await vivir(comercio, diario)
+    // The first ones were tried in vain, the others wait behind them.
+    await hasta(async () => receptor.recibidos.length >= 3)
+    await comercio.api.webhooks.cambiar(id, { estado: 'pausado' })
+    await pausa()
+    const fallidos = receptor.recibidos.splice(0)
+    receptor.responder = contestar(204)
+    entorno.adelantar(10 * 60_000)
+    await comercio.api.webhooks.cambiar(id, { estado: 'activo' })
+    await hasta(async () => receptor.recibidos.length >= diario.fotos.size)
+    await quieto()
+    await pausa()
+    expect(receptor.recibidos.map((uno) => uno.id).sort()).toEqual([...diario.fotos.keys()].sort())
+    diario.comprobar([...fallidos, ...receptor.recibidos])
+    for (const { id: evento, cuerpo } of fallidos)
+      expect(receptor.recibidos.find((uno) => uno.id === evento)!.cuerpo).toBe(cuerpo)
+  })
+
+  it('of an endpoint’s own is as the contract says, too', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const receptor = await nuevoReceptor()
+    const { id, secreto } = await registrar(comercio, receptor, { descripcion: 'Señal de Ñuño ✓' })
+    const { evento } = await comercio.api.webhooks.probar(id)
+    await hasta(async () => receptor.recibidos.length > 0)
+    await quieto()
+    await pausa()
+    expect(receptor.recibidos).toHaveLength(1)
+    const [{ json, cuerpo, cabeceras }] = receptor.recibidos as [Recibido]
+    validar('AvisoDePrueba', json)
+    expect(json).toMatchObject({ id: evento, tipo: 'webhook.prueba' })
+    expect(json.datos.webhook).toEqual(await comercio.api.webhooks.obtener(id))
+    expect(cuerpo).not.toContain(secreto.slice(6))
+    expect(cabeceras['webhook-id']).toBe(evento)
+  })
+})
+
+describe('batches', () => {
+  it('of 100 guides to 3 endpoints are 300 deliveries, once, however often they are sent', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const receptores = await Promise.all([nuevoReceptor(), nuevoReceptor(), nuevoReceptor()])
+    for (const receptor of receptores) await registrar(comercio, receptor, { tipos: ['guia.*'] })
+    const lote = lote100()
+    const { resultados } = await comercio.api.guias.crearLote(lote)
+    const esperados = resultados.map((resultado) => `evt_${'guia' in resultado ? resultado.guia : ''}_1`).sort()
+    expect(new Set(esperados).size).toBe(100)
+    const contar = async () => {
+      const { rows } = await entorno.db.pool.query(
+        'select estado, count(*)::int as n from entrega where comercio_id = $1 group by estado',
+        [comercio.id],
+      )
+      return rows
+    }
+    await quieto()
+    // The same again, whole, in part and one by one, in turn and at once.
+    await comercio.api.guias.crearLote(lote)
+    await Promise.all([
+      comercio.api.guias.crearLote({ ...lote, guias: lote.guias.slice(0, 50) }),
+      comercio.api.guias.crearLote(lote),
+      ...Array.from({ length: 5 }, () =>
+        comercio.api.guias.crear({ recogida: lote.recogida!, ...lote.guias[0]! } as Parameters<
+          typeof comercio.api.guias.crear
+        >[0]),
+      ),
+    ])
+    await quieto()
+    await pausa()
+    expect(await contar()).toEqual([{ estado: 'entregada', n: 300 }])
+    for (const { recibidos } of receptores) expect(recibidos.map(({ id }) => id).sort()).toEqual(esperados)
+  })
+
+  it('and single guides replayed at once are one event, and one delivery', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const receptor = await nuevoReceptor()
+    await registrar(comercio, receptor)
+    const guia = unaGuia()
+    const creadas = await Promise.all(Array.from({ length: 20 }, () => comercio.api.guias.crear(guia)))
+    const codigo = creadas[0]!.guia
+    const evento = { estado: 'recolectado', idempotencia: 'lector-07-1' }
+    await Promise.all(Array.from({ length: 10 }, () => entorno.operar('POST', `/guias/${codigo}/eventos`, evento)))
+    // A refused step sends nothing.
+    expect((await entorno.operar('POST', `/guias/${codigo}/eventos`, { estado: 'devuelto' })).status).toBe(409)
+    await quieto()
+    await pausa()
+    expect(receptor.recibidos.map(({ id }) => id).sort()).toEqual([`evt_${codigo}_1`, `evt_${codigo}_2`])
   })
 })

@@ -1,0 +1,455 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { crearLog } from '../../server/log.ts'
+import { crearSecretos } from '../../server/secretos.ts'
+import { ESPERAS, leerRetryAfter, proximoIntento } from '../../server/webhooks/calendario.ts'
+import { limpiarWebhooks } from '../../server/webhooks/limpiar.ts'
+import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
+import { hasta, unaGuia } from '../fabricas.ts'
+import { contestar, type Receptor, usarReceptores } from './receptor.ts'
+
+const SEGUNDO = 1_000
+const HORA = 3_600 * SEGUNDO
+const DIA = 24 * HORA
+const AHORA = new Date('2026-11-21T12:00:00.000Z')
+
+describe('the schedule', () => {
+  it('is the one that was decided: 11 attempts in 75.6 hours', () => {
+    expect(ESPERAS.map((ms) => ms / SEGUNDO)).toEqual([
+      0, 5, 60, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400,
+    ])
+    expect(ESPERAS.reduce((suma, ms) => suma + ms, 0) / HORA).toBeCloseTo(75.6, 1)
+  })
+
+  it('adds up to 20 %, never takes away, and ends after the eleventh', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 10 }), fc.double({ min: 0, max: 1, noNaN: true }), (hechos, azar) => {
+        const espera = proximoIntento(hechos, AHORA, null, azar)!.getTime() - AHORA.getTime()
+        expect(espera).toBeGreaterThanOrEqual(ESPERAS[hechos]!)
+        expect(espera).toBeLessThanOrEqual(ESPERAS[hechos]! * 1.2)
+      }),
+    )
+    expect(proximoIntento(1, AHORA, null, 0)!.getTime() - AHORA.getTime()).toBe(5_000)
+    expect(proximoIntento(1, AHORA, null, 1)!.getTime() - AHORA.getTime()).toBe(6_000)
+    fc.assert(
+      fc.property(fc.integer({ min: 11, max: 1_000 }), fc.string(), (hechos, pedido) => {
+        expect(proximoIntento(hechos, AHORA, pedido, 0.5)).toBeUndefined()
+      }),
+    )
+  })
+
+  it('honours Retry-After up to 24 hours and never hurries for it, whatever it says', () => {
+    const pedido = fc.oneof(
+      fc.string(),
+      fc.integer().map(String),
+      fc.bigInt({ min: 0n, max: 10n ** 40n }).map(String),
+      fc.date({ noInvalidDate: true }).map((fecha) => fecha.toUTCString()),
+    )
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 10 }),
+        pedido,
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (n, que, azar) => {
+          const espera = proximoIntento(n, AHORA, que, azar)!.getTime() - AHORA.getTime()
+          expect(espera).toBeGreaterThanOrEqual(ESPERAS[n]!)
+          expect(espera).toBeLessThanOrEqual(Math.max(ESPERAS[n]! * 1.2, DIA))
+        },
+      ),
+      { numRuns: 1_000 },
+    )
+    const espera = (que: string, hechos = 1) => proximoIntento(hechos, AHORA, que, 0)!.getTime() - AHORA.getTime()
+    expect(espera('3600')).toBe(HORA)
+    expect(espera('86400')).toBe(DIA)
+    expect(espera('86401')).toBe(DIA)
+    expect(espera('9999999999')).toBe(DIA)
+    expect(espera('1', 4)).toBe(1_800_000)
+  })
+
+  it.each([
+    ['120', 120],
+    ['0', 0],
+    ['0007', 7],
+    ['  60\t', 60],
+    ['86401', 86_401],
+    ['Sat, 21 Nov 2026 12:30:00 GMT', 1_800],
+    ['Saturday, 21-Nov-26 12:30:00 GMT', 1_800],
+    // The past is now.
+    ['Sat, 21 Nov 2026 11:59:59 GMT', 0],
+    ['Thu, 01 Jan 1970 00:00:00 GMT', 0],
+    ['Fri, 31 Dec 9999 23:59:59 GMT', (Date.UTC(9999, 11, 31, 23, 59, 59) - AHORA.getTime()) / 1_000],
+  ])('understands «%s»', (texto, segundos) => {
+    expect(leerRetryAfter(texto, AHORA)).toBe(segundos * SEGUNDO)
+  })
+
+  it('takes a huge number for 24 hours', () => {
+    for (const huge of ['99999999999', '9'.repeat(40)])
+      expect(proximoIntento(1, AHORA, huge, 0)!.getTime() - AHORA.getTime()).toBe(DIA)
+  })
+
+  it('reads every date as GMT, wherever the server stands', () => {
+    const antes = process.env.TZ
+    process.env.TZ = 'America/Guatemala'
+    try {
+      expect(leerRetryAfter('Sat Nov 21 12:30:00 2026', AHORA)).toBe(1_800_000)
+      expect(leerRetryAfter('Sat, 21 Nov 2026 12:30:00 GMT', AHORA)).toBe(1_800_000)
+    } finally {
+      if (antes === undefined) delete process.env.TZ
+      else process.env.TZ = antes
+    }
+  })
+
+  it.each([
+    null,
+    '',
+    ' ',
+    '-1',
+    '+5',
+    '1.5',
+    '1e3',
+    '0x10',
+    '5 s',
+    '5, 10',
+    'mañana',
+    'soon',
+    'Infinity',
+    'NaN',
+    '2027-01-01T00:00:00Z',
+    'Sat',
+    'Sat, 99 Nov 2026 12:30:00 GMT',
+    'Sat, 21 Nov 2026 99:30:00 GMT',
+    'Sunset',
+    '٣٦٠٠',
+  ])('makes nothing of «%s»', (texto) => {
+    expect(leerRetryAfter(texto, AHORA)).toBeUndefined()
+  })
+})
+
+const entorno = usarEntorno()
+const nuevoReceptor = usarReceptores()
+
+// The server's clock, as this file moves it.
+let desfase = 0
+const ahora = () => Date.now() + desfase
+const adelantar = (ms: number) => {
+  desfase += ms
+  entorno.adelantar(ms)
+}
+const pausa = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+const limpiar = () =>
+  limpiarWebhooks({
+    db: entorno.db,
+    log: crearLog('silent'),
+    reloj: () => new Date(ahora()),
+    secretos: crearSecretos([Buffer.from(MASTER_KEY, 'base64')]),
+    retencionDeEntregas: 90,
+  })
+
+const crear = async (responder?: Receptor['responder'], comercio?: Comercio) => {
+  const suyo = comercio ?? (await entorno.nuevoComercio())
+  const receptor = await nuevoReceptor(responder)
+  const { id } = await suyo.api.webhooks.crear({ url: receptor.url })
+  return { comercio: suyo, api: suyo.api, receptor, id }
+}
+type Creado = Awaited<ReturnType<typeof crear>>
+const entregaDe = ({ id }: Pick<Creado, 'id'>, guia: string) => `ent_${id.slice(3)}_${guia}_1`
+const nuevaGuia = async (creado: Creado) => entregaDe(creado, (await creado.api.guias.crear(unaGuia())).guia)
+/** The delivery once that many attempts are settled. */
+const tras = ({ api, id }: Creado, entrega: string, intentos: number) =>
+  hasta(async () => {
+    const leida = await api.webhooks.obtenerEntrega(id, entrega)
+    return leida.intentos >= intentos && leida
+  })
+/** How long its next attempt waits, from the end of the last one. */
+const esperaDe = ({ proximo_intento_en, historial }: Awaited<ReturnType<typeof tras>>) =>
+  new Date(proximo_intento_en!).getTime() - new Date(historial[0]!.iniciado_en).getTime()
+const fallarVeces = async (creado: Creado, entrega: string, veces: number) => {
+  const { intentos } = await creado.api.webhooks.obtenerEntrega(creado.id, entrega)
+  for (let n = 1; n <= veces; n++) {
+    await creado.api.webhooks.reenviar(creado.id, entrega)
+    await tras(creado, entrega, intentos + n)
+  }
+}
+/** How much an attempt may take here, and the server's rounds around it. */
+const HOLGURA = 2_500
+
+describe('a delivery', () => {
+  it('that always fails is attempted 11 times, each at its time, over 75.6 hours, and then no more', async () => {
+    const creado = await crear(contestar(500))
+    const entrega = await nuevaGuia(creado)
+    for (let n = 1; n <= 10; n++) {
+      const leida = await tras(creado, entrega, n)
+      expect([leida.intentos, leida.estado, leida.terminada_en]).toEqual([n, 'pendiente', null])
+      const espera = esperaDe(leida)
+      expect(espera).toBeGreaterThanOrEqual(ESPERAS[n]!)
+      expect(espera).toBeLessThanOrEqual(ESPERAS[n]! * 1.2 + HOLGURA)
+      // Just before: longer than the feeder's round.
+      const vence = new Date(leida.proximo_intento_en!).getTime()
+      adelantar(vence - ahora() - 1_500)
+      await pausa(700)
+      expect(creado.receptor.recibidos).toHaveLength(n)
+      adelantar(vence - ahora())
+      const siguiente = await tras(creado, entrega, n + 1)
+      const iniciado = new Date(siguiente.historial[0]!.iniciado_en).getTime()
+      expect(iniciado).toBeGreaterThanOrEqual(vence)
+      expect(iniciado).toBeLessThanOrEqual(vence + HOLGURA)
+    }
+    const final = await tras(creado, entrega, 11)
+    expect(final).toMatchObject({
+      estado: 'fallida',
+      intentos: 11,
+      proximo_intento_en: null,
+      ultimo_status: 500,
+      ultimo_error: 'http',
+      terminada_en: expect.any(String),
+    })
+    expect(final.historial.map(({ numero }) => numero)).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1])
+    const instantes = final.historial.map(({ iniciado_en }) => new Date(iniciado_en).getTime())
+    const total = (instantes[0]! - instantes[10]!) / HORA
+    expect(total).toBeGreaterThanOrEqual(75.6)
+    expect(total).toBeLessThanOrEqual(75.6 * 1.2 + 0.1)
+    adelantar(DIA)
+    await pausa(800)
+    expect(creado.receptor.recibidos).toHaveLength(11)
+    expect(new Set(creado.receptor.recibidos.map(({ id, cuerpo }) => id + cuerpo)).size).toBe(1)
+    // Every attempt has a time of its own.
+    expect(new Set(creado.receptor.recibidos.map(({ cabeceras }) => cabeceras['webhook-timestamp'])).size).toBe(11)
+  }, 60_000)
+
+  it('waits as long as its receiver asks for, within 24 hours, and no less than the schedule', async () => {
+    const en = (ms: number) => new Date(ahora() + ms).toUTCString()
+    const casos: [number, string, number, number][] = [
+      [429, '3600', HORA, HORA],
+      [503, '3600', HORA, HORA],
+      [503, en(2 * HORA), 2 * HORA - SEGUNDO, 2 * HORA],
+      [429, '9999999999', DIA, DIA],
+      [503, en(30 * DIA), DIA, DIA],
+      [429, '1', 5_000, 6_000],
+      [429, en(-HORA), 5_000, 6_000],
+      [503, '-3600', 5_000, 6_000],
+      [503, 'luego', 5_000, 6_000],
+    ]
+    await Promise.all(
+      casos.map(async ([status, pedido, minimo, maximo]) => {
+        const creado = await crear(contestar(status, { 'Retry-After': pedido }))
+        const leida = await tras(creado, await nuevaGuia(creado), 1)
+        expect([pedido, leida.ultimo_status, leida.estado]).toEqual([pedido, status, 'pendiente'])
+        expect(esperaDe(leida), pedido).toBeGreaterThanOrEqual(minimo - (pedido.endsWith('GMT') ? HOLGURA : 0))
+        expect(esperaDe(leida), pedido).toBeLessThanOrEqual(maximo + HOLGURA)
+      }),
+    )
+  })
+
+  it('is held back by Retry-After until its time, and then goes', async () => {
+    const creado = await crear(contestar(429, { 'Retry-After': '3600' }))
+    const entrega = await nuevaGuia(creado)
+    const { proximo_intento_en } = await tras(creado, entrega, 1)
+    creado.receptor.responder = contestar(204)
+    const vence = new Date(proximo_intento_en!).getTime()
+    adelantar(vence - ahora() - 1_500)
+    await pausa(800)
+    expect(creado.receptor.recibidos).toHaveLength(1)
+    adelantar(1_500)
+    expect(await tras(creado, entrega, 2)).toMatchObject({ estado: 'entregada', intentos: 2 })
+  })
+
+  it('follows no redirection', async () => {
+    const otro = await nuevoReceptor()
+    const creado = await crear()
+    for (const [n, status] of [301, 302, 303, 307, 308].entries()) {
+      creado.receptor.responder = contestar(status, { Location: otro.url })
+      const leida = await tras(creado, await nuevaGuia(creado), 1)
+      expect(leida).toMatchObject({ estado: 'pendiente', ultimo_status: status, ultimo_error: 'redireccion' })
+      expect(leida.historial[0]!.detalle).toContain('registre la dirección final')
+      expect(creado.receptor.recibidos).toHaveLength(n + 1)
+      // The brake would make the next one wait.
+      creado.receptor.responder = contestar(204)
+      await creado.api.webhooks.cambiar(creado.id, { estado: 'activo' })
+    }
+    expect(otro.recibidos).toEqual([])
+  })
+})
+
+describe('an endpoint', () => {
+  it('that answers 410 is disabled at once, and the others that want to know are told', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const vecino = await crear(undefined, comercio)
+    const exacto = await nuevoReceptor()
+    const ajeno = await nuevoReceptor()
+    const { id: idExacto } = await comercio.api.webhooks.crear({ url: exacto.url, tipos: ['webhook.deshabilitado'] })
+    const { id: idAjeno } = await comercio.api.webhooks.crear({ url: ajeno.url, tipos: ['guia.*'] })
+    const dormido = await crear(undefined, comercio)
+    await comercio.api.webhooks.cambiar(dormido.id, { estado: 'pausado' })
+    const extrano = await crear()
+    const creado = await crear(contestar(500), comercio)
+    const { api, id, receptor } = creado
+    const pendiente = await nuevaGuia(creado)
+    await tras(creado, pendiente, 1)
+    receptor.responder = contestar(410)
+    const entrega = await nuevaGuia(creado)
+    expect(await tras(creado, entrega, 1)).toMatchObject({
+      estado: 'fallida',
+      intentos: 1,
+      ultimo_status: 410,
+      ultimo_error: 'http',
+      proximo_intento_en: null,
+    })
+    const deshabilitado = await api.webhooks.obtener(id)
+    expect(deshabilitado).toMatchObject({ estado: 'deshabilitado', motivo: 'respondio_410', fallas: { intentos: 2 } })
+    expect(Math.abs(new Date(deshabilitado.desde).getTime() - ahora())).toBeLessThan(HOLGURA)
+    const avisosA = (r: Receptor) => r.recibidos.filter(({ json }) => json.tipo === 'webhook.deshabilitado')
+    await hasta(async () => avisosA(vecino.receptor).length === 1 && exacto.recibidos.length === 1)
+    expect(avisosA(vecino.receptor)[0]!.json.datos).toEqual({ webhook: deshabilitado })
+    expect(exacto.recibidos[0]!.json).toMatchObject({
+      id: avisosA(vecino.receptor)[0]!.id,
+      tipo: 'webhook.deshabilitado',
+      datos: { webhook: { id, motivo: 'respondio_410' } },
+    })
+    expect((await api.webhooks.entregas(idExacto)).datos).toMatchObject([
+      { tipo: 'webhook.deshabilitado', guia: null, causa: 'automatica' },
+    ])
+    expect((await api.webhooks.entregas(idAjeno, { tipo: 'webhook.deshabilitado' })).datos).toEqual([])
+    expect((await extrano.api.webhooks.entregas(extrano.id)).datos).toEqual([])
+    expect((await api.webhooks.entregas(id, { tipo: 'webhook.deshabilitado' })).datos).toEqual([])
+
+    // What waits goes no more, and new events make no delivery; both can be recovered.
+    const recibidos = receptor.recibidos.length
+    adelantar(2 * HORA)
+    const perdida = await nuevaGuia(creado)
+    await hasta(async () => vecino.receptor.recibidos.length === 4)
+    await limpiar()
+    expect((await api.webhooks.entregas(id, { estado: 'pendiente' })).datos).toEqual([])
+    expect(await tras(creado, pendiente, 1)).toMatchObject({
+      estado: 'fallida',
+      intentos: 1,
+      ultimo_error: 'webhook_deshabilitado',
+      proximo_intento_en: null,
+      terminada_en: expect.any(String),
+    })
+    await expect(api.webhooks.obtenerEntrega(id, perdida)).rejects.toMatchObject({ codigo: 'entrega_desconocida' })
+    expect(receptor.recibidos).toHaveLength(recibidos)
+
+    // The paused one hears of it when it is back.
+    await api.webhooks.cambiar(dormido.id, { estado: 'activo' })
+    await hasta(async () => avisosA(dormido.receptor).length === 1)
+
+    receptor.responder = contestar(204)
+    expect(await api.webhooks.cambiar(id, { estado: 'activo' })).toMatchObject({
+      estado: 'activo',
+      motivo: null,
+      fallas: null,
+    })
+    await api.webhooks.recuperar(id, { desde: new Date(ahora() - DIA).toISOString() })
+    expect(await hasta(() => api.webhooks.obtenerEntrega(id, perdida).catch(() => undefined))).toBeTruthy()
+    for (const [cual, intentos] of [
+      [pendiente, 2],
+      [entrega, 2],
+      [perdida, 1],
+    ] as const) {
+      expect(await tras(creado, cual, intentos)).toMatchObject({ estado: 'entregada', causa: 'recuperacion' })
+    }
+    expect(avisosA(vecino.receptor)).toHaveLength(1)
+  })
+
+  it('that only fails for 5 days is warned about at 50 and 90 %, then disabled, and comes back by PATCH', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const vecino = await crear(undefined, comercio)
+    const creado = await crear(contestar(500), comercio)
+    const { api, id } = creado
+    const entrega = await nuevaGuia(creado)
+    await tras(creado, entrega, 1)
+    await fallarVeces(creado, entrega, 21)
+    const { fallas, estado } = await api.webhooks.obtener(id)
+    // Twenty and more, but no five days.
+    expect([estado, fallas]).toEqual(['activo', expect.objectContaining({ intentos: 22, ventana: 0 })])
+    expect(new Date(fallas!.se_deshabilita_en).getTime() - new Date(fallas!.desde).getTime()).toBe(5 * DIA)
+    const comienzo = new Date(fallas!.desde).getTime()
+    const lineas = () =>
+      entorno.log.map((linea) => JSON.parse(linea)).filter((linea) => linea.webhook === id && linea.level === 40)
+    const a = async (parte: number) => {
+      adelantar(comienzo + parte * 5 * DIA - ahora())
+      await fallarVeces(creado, entrega, 1)
+      return await api.webhooks.obtener(id)
+    }
+    expect(await a(0.49)).toMatchObject({ estado: 'activo', fallas: { ventana: 0 } })
+    expect(lineas()).toEqual([])
+    expect(await a(0.501)).toMatchObject({ estado: 'activo', fallas: { ventana: 50 } })
+    await fallarVeces(creado, entrega, 1)
+    expect(lineas().map(({ msg, ventana }) => [msg, ventana])).toEqual([['webhook keeps failing', 50]])
+    expect(await a(0.901)).toMatchObject({ estado: 'activo', fallas: { ventana: 90 } })
+    expect(lineas().map(({ ventana }) => ventana)).toEqual([50, 90])
+    expect((await api.webhooks.entregas(vecino.id, { tipo: 'webhook.deshabilitado' })).datos).toEqual([])
+    const deshabilitado = await a(1.001)
+    expect(deshabilitado).toMatchObject({
+      estado: 'deshabilitado',
+      motivo: 'fallas_continuas',
+      fallas: { ventana: 90 },
+    })
+    expect(Math.abs(new Date(deshabilitado.desde).getTime() - ahora())).toBeLessThan(2 * HOLGURA)
+    expect(new Date(deshabilitado.fallas!.desde).getTime()).toBe(comienzo)
+    expect(lineas().map(({ msg }) => msg)).toEqual([
+      'webhook keeps failing',
+      'webhook keeps failing',
+      'webhook disabled',
+    ])
+    const aviso = await hasta(async () =>
+      vecino.receptor.recibidos.find(({ json }) => json.tipo === 'webhook.deshabilitado'),
+    )
+    expect(aviso.json.datos.webhook).toEqual(deshabilitado)
+    await limpiar()
+    expect((await api.webhooks.obtenerEntrega(id, entrega)).estado).toBe('fallida')
+
+    creado.receptor.responder = contestar(204)
+    expect(await api.webhooks.cambiar(id, { estado: 'activo' })).toMatchObject({
+      estado: 'activo',
+      motivo: null,
+      fallas: null,
+    })
+    expect(await tras(creado, await nuevaGuia(creado), 1)).toMatchObject({ estado: 'entregada' })
+  })
+
+  it('with fewer than 20 attempts in 5 days goes on', async () => {
+    const creado = await crear(contestar(500))
+    const entrega = await nuevaGuia(creado)
+    await tras(creado, entrega, 1)
+    // The delivery's eleven are over: nothing falls due by itself.
+    await fallarVeces(creado, entrega, 10)
+    expect((await creado.api.webhooks.obtenerEntrega(creado.id, entrega)).estado).toBe('fallida')
+    adelantar(6 * DIA)
+    for (let n = 12; n <= 19; n++) {
+      await fallarVeces(creado, entrega, 1)
+      expect(await creado.api.webhooks.obtener(creado.id)).toMatchObject({
+        estado: 'activo',
+        fallas: { intentos: n, ventana: 90 },
+      })
+    }
+    await fallarVeces(creado, entrega, 1)
+    expect(await creado.api.webhooks.obtener(creado.id)).toMatchObject({
+      estado: 'deshabilitado',
+      motivo: 'fallas_continuas',
+      fallas: { intentos: 20 },
+    })
+  })
+
+  it('starts from nothing after one success', async () => {
+    const creado = await crear(contestar(500))
+    const { api, id, receptor } = creado
+    const entrega = await nuevaGuia(creado)
+    await tras(creado, entrega, 1)
+    await fallarVeces(creado, entrega, 20)
+    adelantar(4 * DIA)
+    await hasta(async () => (await api.webhooks.obtener(id)).fallas?.ventana === 50)
+    receptor.responder = contestar(204)
+    await api.webhooks.reenviar(id, entrega)
+    await hasta(async () => (await api.webhooks.obtenerEntrega(id, entrega)).estado === 'entregada')
+    expect(await api.webhooks.obtener(id)).toMatchObject({ estado: 'activo', fallas: null })
+    receptor.responder = contestar(500)
+    adelantar(2 * DIA)
+    const otra = await nuevaGuia(creado)
+    await tras(creado, otra, 1)
+    await fallarVeces(creado, otra, 21)
+    const { estado, fallas } = await api.webhooks.obtener(id)
+    expect([estado, fallas!.intentos, fallas!.ventana]).toEqual(['activo', 22, 0])
+    expect(ahora() - new Date(fallas!.desde).getTime()).toBeLessThan(60 * SEGUNDO)
+  })
+})

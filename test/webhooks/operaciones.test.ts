@@ -1,0 +1,1406 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import { type Entrega, ErrorConflicto, ErrorNoEncontrado, ErrorParametro, ErrorValidacion, Guias } from '@guias/sdk'
+import { Webhook as Estandar } from 'standardwebhooks'
+import { describe, expect, it } from 'vitest'
+import { crearLog } from '../../server/log.ts'
+import { crearSecretos } from '../../server/secretos.ts'
+import { type Direccion, type Resolver, resolverDelSistema } from '../../server/webhooks/destino.ts'
+import { limpiarWebhooks } from '../../server/webhooks/limpiar.ts'
+import { VENTANA } from '../../server/webhooks/pendientes.ts'
+import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
+import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { contestar, type Receptor, type Recibido, usarReceptores } from './receptor.ts'
+
+/** Names that exist for this file alone; what isn't here doesn't resolve. */
+const NOMBRES: Record<string, string[]> = {
+  'tienda.ejemplo.com': ['8.8.8.8', '2606:4700:4700::1111'],
+  'interno.ejemplo.com': ['10.0.0.7'],
+  'mixto.ejemplo.com': ['8.8.8.8', '127.0.0.1'],
+  'metadatos.ejemplo.com': ['169.254.169.254'],
+}
+const resolver: Resolver = async (nombre) => {
+  if (nombre === 'localhost') return resolverDelSistema(nombre)
+  if (!NOMBRES[nombre]) throw Object.assign(new Error('ENOTFOUND'), { code: 'ENOTFOUND' })
+  return NOMBRES[nombre].map((address): Direccion => ({ address, family: address.includes(':') ? 6 : 4 }))
+}
+
+const entorno = usarEntorno({ resolver })
+const nuevoReceptor = usarReceptores()
+
+let desfase = 0
+const ahora = () => Date.now() + desfase
+const adelantar = (ms: number) => {
+  desfase += ms
+  entorno.adelantar(ms)
+}
+const HORA = 3_600_000
+const limpiar = () =>
+  limpiarWebhooks({
+    db: entorno.db,
+    log: crearLog('silent'),
+    reloj: () => new Date(ahora()),
+    secretos: crearSecretos([Buffer.from(MASTER_KEY, 'base64')]),
+    retencionDeEntregas: 90,
+  })
+const pausa = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+type Api = Comercio['api']
+type Datos = Omit<Parameters<Api['webhooks']['crear']>[0], 'url'>
+
+/** Every secret that was shown, for the last test. */
+const secretos: string[] = []
+const crear = async ({ api }: Pick<Comercio, 'api'>, { url }: Pick<Receptor, 'url'>, datos: Datos = {}) => {
+  const creado = await api.webhooks.crear({ url, ...datos })
+  secretos.push(creado.secreto)
+  return creado
+}
+const rotar = async (api: Api, id: string, horas?: number) => {
+  const rotado = await api.webhooks.rotarSecreto(id, horas === undefined ? undefined : { solapamiento_horas: horas })
+  secretos.push(rotado.secreto)
+  return rotado
+}
+/** A merchant with an endpoint. */
+const nuevo = async (responder?: Receptor['responder'], datos?: Datos) => {
+  const comercio = await entorno.nuevoComercio()
+  const receptor = await nuevoReceptor(responder)
+  return { comercio, api: comercio.api, receptor, ...(await crear(comercio, receptor, datos)) }
+}
+/** An address where nobody listens, and nothing is ever sent to. */
+let serie = 0
+const nadie = () => ({ url: `http://127.0.0.1:9/nadie/${++serie}` })
+const entregaDe = (id: string, guia: string, secuencia = 1) => `ent_${id.slice(3)}_${guia}_${secuencia}`
+const ids = async (lista: AsyncIterable<{ id: string }>) => {
+  const leidos: string[] = []
+  for await (const { id } of lista) leidos.push(id)
+  return leidos
+}
+const terminada = (api: Api, id: string, entrega: string, intentos = 1) =>
+  hasta(async () => {
+    const leida = await api.webhooks.obtenerEntrega(id, entrega)
+    return leida.intentos >= intentos && leida.estado !== 'pendiente' && leida
+  })
+const tras = (api: Api, id: string, entrega: string, intentos: number) =>
+  hasta(async () => {
+    const leida = await api.webhooks.obtenerEntrega(id, entrega)
+    return leida.intentos >= intentos && leida
+  })
+const falla = (promesa: PromiseLike<unknown>) =>
+  promesa.then(
+    () => {
+      throw new Error('it was accepted')
+    },
+    (error) => error,
+  )
+const codigoDe = async (promesa: PromiseLike<unknown>) => (await falla(promesa)).codigo
+
+describe('POST /api/v1/webhooks', () => {
+  it('creates an endpoint for every type of event and shows its secret once', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const { url } = await nuevoReceptor()
+    const { datos: creado, status, cabeceras } = await comercio.api.webhooks.crear({ url }).conRespuesta()
+    secretos.push(creado.secreto)
+    expect(status).toBe(201)
+    expect(cabeceras.get('location')).toBe(`/api/v1/webhooks/${creado.id}`)
+    const { secreto, ...resto } = creado
+    expect(secreto).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+    expect(resto).toEqual({
+      id: expect.stringMatching(/^wh_[0-9A-Z]{12}$/),
+      url,
+      tipos: ['*'],
+      descripcion: null,
+      estado: 'activo',
+      motivo: null,
+      desde: resto.creado_en,
+      fallas: null,
+      secretos: [{ version: 1, creado_en: resto.creado_en, expira_en: null }],
+      modo: 'test',
+      creado_en: expect.any(String),
+      actualizado_en: resto.creado_en,
+    })
+    const ruta = cabeceras.get('location')!
+    expect((await entorno.pedir('GET', ruta, { llave: comercio.llave })).cuerpo).toEqual(resto)
+    expect((await comercio.api.webhooks.listar()).datos).toEqual([resto])
+  })
+
+  it('keeps the types and the description, and the address in its normal form', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const tipos: NonNullable<Datos['tipos']> = ['guia.*', 'ubicacion.confirmada', 'webhook.deshabilitado']
+    const creado = await crear(
+      { api },
+      { url: 'HTTPS://Tienda.Ejemplo.COM:443/Guías?a=1' },
+      { tipos, descripcion: 'Tienda en línea ✓' },
+    )
+    expect(creado).toMatchObject({
+      url: 'https://tienda.ejemplo.com/Gu%C3%ADas?a=1',
+      tipos,
+      descripcion: 'Tienda en línea ✓',
+    })
+    // The same address, written otherwise, is the same.
+    expect(await codigoDe(api.webhooks.crear({ url: 'https://tienda.ejemplo.com/Gu%C3%ADas?a=1' }))).toBe(
+      'webhook_repetido',
+    )
+  })
+
+  it('refuses an address twice, and names the endpoint that has it', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const destino = nadie()
+    const { id } = await crear(comercio, destino)
+    const error = await falla(comercio.api.webhooks.crear(destino))
+    expect(error).toBeInstanceOf(ErrorConflicto)
+    expect([error.status, error.codigo, error.message]).toEqual([409, 'webhook_repetido', expect.stringContaining(id)])
+    // Another merchant's, and another mode's, is another matter.
+    await crear(await entorno.nuevoComercio(), destino)
+    expect(await ids(comercio.api.webhooks.listar())).toEqual([id])
+  })
+
+  it('takes exactly one of many equal ones at once', async () => {
+    const { api } = await entorno.nuevoComercio()
+    for (let ronda = 0; ronda < 5; ronda++) {
+      const destino = nadie()
+      const codigos = await Promise.all(
+        Array.from({ length: ronda === 0 ? 10 : 2 }, () =>
+          api.webhooks.crear(destino).then(
+            () => '201',
+            ({ codigo }) => codigo,
+          ),
+        ),
+      )
+      expect(codigos.filter((codigo) => codigo === '201')).toHaveLength(1)
+      expect(codigos.filter((codigo) => codigo === 'webhook_repetido')).toHaveLength(codigos.length - 1)
+    }
+    expect(await ids(api.webhooks.listar())).toHaveLength(5)
+  })
+
+  it('takes twenty per mode, and another when one is gone', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const { api } = comercio
+    for (let i = 0; i < 20; i++) await crear(comercio, nadie())
+    const error = await falla(api.webhooks.crear(nadie()))
+    expect([error.status, error.codigo]).toEqual([409, 'limite_de_webhooks'])
+    const viva = new Guias({ llave: await entorno.nuevaLlave(comercio, { modo: 'live' }), baseUrl: entorno.url })
+    await crear({ api: viva }, { url: 'https://tienda.ejemplo.com/' })
+    const [primero] = await ids(api.webhooks.listar())
+    await api.webhooks.eliminar(primero!)
+    await crear(comercio, nadie())
+    expect(await codigoDe(api.webhooks.crear(nadie()))).toBe('limite_de_webhooks')
+  })
+
+  it('leaves twenty of thirty at once', async () => {
+    for (let ronda = 0; ronda < 5; ronda++) {
+      const { api } = await entorno.nuevoComercio()
+      const codigos = await Promise.all(
+        Array.from({ length: 30 }, () =>
+          api.webhooks.crear(nadie()).then(
+            () => '201',
+            ({ codigo }) => codigo,
+          ),
+        ),
+      )
+      expect((await ids(api.webhooks.listar())).length).toBe(20)
+      expect(codigos.filter((codigo) => codigo === '201')).toHaveLength(20)
+      expect(codigos.filter((codigo) => codigo === 'limite_de_webhooks')).toHaveLength(10)
+    }
+  })
+
+  const HOSTILES = [
+    'http://tienda.ejemplo.com/',
+    'ftp://tienda.ejemplo.com/',
+    'file:///etc/passwd',
+    'javascript:alert(1)',
+    'tienda.ejemplo.com',
+    '//tienda.ejemplo.com/',
+    'https:tienda.ejemplo.com',
+    'https:\\\\tienda.ejemplo.com\\',
+    'https://',
+    'https://usuario:clave@tienda.ejemplo.com/',
+    'https://tienda.ejemplo.com@127.0.0.1/',
+    'https://@tienda.ejemplo.com/',
+    'https://tienda.ejemplo.com/#fragmento',
+    'https://tienda.ejemplo.com:22/',
+    'https://tienda.ejemplo.com:80/',
+    'https://tienda.ejemplo.com:1023/',
+    'https://tienda.ejemplo.com:0/',
+    'https://tienda.ejemplo.com:65536/',
+    'https://tienda.ejemplo.com/ espacio',
+    ' https://tienda.ejemplo.com/',
+    'https://tienda.ejemplo.com/\r\nX-Otra: 1',
+    'https://tienda.ejemplo.com/\u202egro',
+    'https://tien\u00adda.ejemplo.com/',
+    'https://localhost/',
+    'https://localhost:8443/',
+    'https://LOCALHOST./',
+    'https://foo.localhost/',
+    'https://impresora.local/',
+    'https://db.internal/',
+    'https://router.home.arpa/',
+    'https://algo.test/',
+    'https://algo.invalid/',
+    'https://algo.onion/',
+    'https://intranet/',
+    'https://127.0.0.1/',
+    'https://127.1/',
+    'https://2130706433/',
+    'https://0x7f000001/',
+    'https://0177.0.0.1/',
+    'https://①②⑦.0.0.1/',
+    'https://0.0.0.0/',
+    'https://10.0.0.1/',
+    'https://172.16.0.1/',
+    'https://192.168.1.1/',
+    'https://100.64.0.1/',
+    'https://169.254.169.254/latest/meta-data/',
+    'https://168.63.129.16/',
+    'https://192.0.2.1/',
+    'https://224.0.0.1/',
+    'https://255.255.255.255/',
+    'https://[::1]/',
+    'https://[::]/',
+    'https://[::ffff:127.0.0.1]/',
+    'https://[::ffff:a9fe:a9fe]/',
+    'https://[fe80::1]/',
+    'https://[fc00::1]/',
+    'https://[fd00:ec2::254]/',
+    'https://[64:ff9b::7f00:1]/',
+    'https://[2002:7f00:1::]/',
+    'https://[ff02::1]/',
+    'https://interno.ejemplo.com/',
+    'https://mixto.ejemplo.com/',
+    'https://metadatos.ejemplo.com/',
+    'https://-mal-.ejemplo.com/',
+    `https://${'a'.repeat(64)}.ejemplo.com/`,
+    `https://tienda.ejemplo.com/${'ñ'.repeat(1_000)}`,
+    'http://10.0.0.1/',
+    'http://[::ffff:10.0.0.1]/',
+    'http://192.168.1.1:8080/',
+  ]
+
+  it('refuses addresses that lead elsewhere than to a public https server', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const { id, ...antes } = await api.webhooks.crear(nadie())
+    secretos.push(antes.secreto)
+    for (const url of HOSTILES) {
+      for (const pedir of [() => api.webhooks.crear({ url }), () => api.webhooks.cambiar(id, { url })]) {
+        const error = await falla(pedir())
+        expect([url, error.status, error.codigo]).toEqual([url, 422, 'url_no_permitida'])
+        expect(error.errores).toMatchObject([{ campo: '/url', codigo: 'valor_no_admitido' }])
+      }
+    }
+    expect(await api.webhooks.listar()).toMatchObject({ datos: [{ id, url: antes.url }] })
+  })
+
+  it('refuses a name that does not resolve', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const error = await falla(api.webhooks.crear({ url: 'https://no-existe.ejemplo.com/' }))
+    expect(error).toBeInstanceOf(ErrorValidacion)
+    expect([error.status, error.codigo, error.errores[0].campo]).toEqual([422, 'url_no_resuelve', '/url'])
+    expect(error.message).toContain('no-existe.ejemplo.com')
+  })
+
+  it('lets http on loopback pass for test keys alone', async () => {
+    const { api } = await entorno.nuevoComercio()
+    for (const url of [
+      'http://127.0.0.1:9/',
+      'http://localhost:9/',
+      'http://[::1]:9/',
+      'http://127.0.0.1/',
+      'http://127.8.8.8:22/',
+    ]) {
+      await crear({ api }, { url })
+    }
+    const { api: viva } = await entorno.nuevoComercio('live')
+    for (const url of ['http://127.0.0.1:9/', 'http://localhost:9/', 'http://[::1]:9/', 'https://localhost/']) {
+      const error = await falla(viva.webhooks.crear({ url }))
+      expect([url, error.status, error.codigo]).toEqual([url, 422, 'url_no_permitida'])
+    }
+    expect((await viva.webhooks.listar()).datos).toEqual([])
+    expect(await crear({ api: viva }, { url: 'https://tienda.ejemplo.com/' })).toMatchObject({ modo: 'live' })
+  })
+
+  it.each<[string, object, string]>([
+    ['a type that doesn’t exist', { tipos: ['guia.volando'] }, '/tipos/0'],
+    ['a wildcard that doesn’t exist', { tipos: ['*', 'guia.en_*'] }, '/tipos/1'],
+    ['no type', { tipos: [] }, '/tipos'],
+    ['a type twice', { tipos: ['guia.*', 'guia.*'] }, '/tipos'],
+    ['types that are no list', { tipos: 'guia.*' }, '/tipos'],
+    ['null types', { tipos: null }, '/tipos'],
+    ['an empty description', { descripcion: '' }, '/descripcion'],
+    ['an invisible description', { descripcion: '\u200b' }, '/descripcion'],
+    ['two lines', { descripcion: 'a\nb' }, '/descripcion'],
+    ['a long description', { descripcion: 'a'.repeat(201) }, '/descripcion'],
+    ['a null description', { descripcion: null }, '/descripcion'],
+    ['an unknown property', { secreto: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' }, '/secreto'],
+    ['a number for an address', { url: 7 }, '/url'],
+    ['an empty address', { url: '' }, '/url'],
+    ['a long address', { url: `https://tienda.ejemplo.com/${'a'.repeat(2_048)}` }, '/url'],
+    ['no address', { url: undefined }, '/url'],
+  ])('refuses %s', async (_que, datos, campo) => {
+    const { api } = await entorno.nuevoComercio()
+    const error = await falla(api.webhooks.crear({ ...nadie(), ...datos } as never))
+    expect([error.status, error.codigo]).toEqual([422, 'validacion'])
+    expect(error.errores.map((una: { campo: string }) => una.campo)).toContain(campo)
+    expect((await api.webhooks.listar()).datos).toEqual([])
+  })
+})
+
+describe('what cannot be read', () => {
+  it('is 400 in every operation, and changes nothing', async () => {
+    const { comercio, api, id } = await nuevo()
+    const antes = await api.webhooks.obtener(id)
+    const { cuerpo: prueba } = await entorno.pedir('POST', `/api/v1/webhooks/${id}/probar`, { llave: comercio.llave })
+    await terminada(api, id, prueba.id)
+    const pedir = async (metodo: string, ruta: string, crudo?: string) => {
+      const { status, cuerpo } = await entorno.pedir(metodo, `/api/v1/webhooks${ruta}`, {
+        llave: comercio.llave,
+        ...(crudo === undefined ? {} : { crudo, cabeceras: { 'Content-Type': 'application/json' } }),
+      })
+      expect([metodo, ruta, status]).toEqual([metodo, ruta, 400])
+      return cuerpo.codigo
+    }
+    for (const [metodo, ruta] of [
+      ['POST', ''],
+      ['PATCH', `/${id}`],
+      ['POST', `/${id}/rotar-secreto`],
+      ['POST', `/${id}/recuperar`],
+    ] as const) {
+      for (const crudo of ['{', '{"url":"a","url":"b"}', '{"__proto__":{}}', '[1,]']) await pedir(metodo, ruta, crudo)
+    }
+    for (const [metodo, ruta] of [
+      ['GET', ''],
+      ['GET', `/${id}`],
+      ['DELETE', `/${id}`],
+      ['POST', `/${id}/probar`],
+      ['GET', `/${id}/entregas`],
+      ['GET', `/${id}/entregas/${prueba.id}`],
+      ['POST', `/${id}/entregas/${prueba.id}/reenviar`],
+      ['GET', `/${id}/recuperaciones/rec_000000000000`],
+    ] as const) {
+      expect(await pedir(metodo, `${ruta}?inventado=1`)).toBe('parametro_invalido')
+    }
+    for (const consulta of ['limite=0', 'limite=101', 'limite=x', 'limite=1&limite=2'])
+      for (const ruta of ['', `/${id}/entregas`]) await pedir('GET', `${ruta}?${consulta}`)
+    for (const consulta of ['creado_desde=ayer', 'creado_hasta=2026-02-30T00:00:00Z', 'tipo=', 'guia='])
+      await pedir('GET', `/${id}/entregas?${consulta}`)
+    for (const estado of ['volando', 'constructor', '__proto__', "pendiente'"])
+      await pedir('GET', `/${id}/entregas?estado=${encodeURIComponent(estado)}`)
+    for (const cursor of ['x', 'AQx5cJrQkM8b0mQ2cGf1nY3o'])
+      for (const ruta of ['', `/${id}/entregas`])
+        expect(await pedir('GET', `${ruta}?cursor=${cursor}`)).toBe('cursor_invalido')
+    expect(await api.webhooks.obtener(id)).toEqual(antes)
+    expect(await ids(api.webhooks.entregas(id))).toEqual([prueba.id])
+  })
+})
+
+describe('GET /api/v1/webhooks', () => {
+  it('pages oldest first, without doubles or gaps while some are made and deleted', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const { api } = comercio
+    const creados: string[] = []
+    for (let i = 0; i < 10; i++) creados.push((await crear(comercio, nadie())).id)
+    const leidos: string[] = []
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const { datos, cursor_siguiente } = await api.webhooks.listar({ limite: 3, ...(cursor ? { cursor } : {}) })
+      leidos.push(...datos.map(({ id }) => id))
+      cursor = cursor_siguiente
+      if (leidos.length === 3) {
+        creados.push((await crear(comercio, nadie())).id)
+        await api.webhooks.eliminar(creados[0]!)
+      }
+    }
+    expect(leidos).toEqual(creados)
+    // Neither another merchant's cursor nor another operation's.
+    const otro = await entorno.nuevoComercio()
+    const { cursor_siguiente } = await api.webhooks.listar({ limite: 1 })
+    expect(await codigoDe(otro.api.webhooks.listar({ cursor: cursor_siguiente! }))).toBe('cursor_invalido')
+    expect(await codigoDe(api.guias.listar({ cursor: cursor_siguiente! }))).toBe('cursor_invalido')
+  })
+})
+
+describe('what is unknown', () => {
+  it('is 404 in every operation, and so is another merchant’s, another mode’s and what was deleted', async () => {
+    const { api, id } = await nuevo()
+    const { id: suya } = await api.webhooks.probar(id)
+    const eliminado = await nuevo()
+    const { id: prueba } = await eliminado.api.webhooks.probar(eliminado.id)
+    const { id: recuperacion } = await eliminado.api.webhooks.recuperar(eliminado.id, { desde: new Date(Date.now() - 86_400_000).toISOString() })
+    await eliminado.api.webhooks.eliminar(eliminado.id)
+    const viva = new Guias({
+      llave: await entorno.nuevaLlave(eliminado.comercio, { modo: 'live' }),
+      baseUrl: entorno.url,
+    })
+    const casos: [Api, string, string, string][] = [
+      [eliminado.api, eliminado.id, prueba, recuperacion],
+      [eliminado.api, id, suya, recuperacion],
+      [viva, eliminado.id, prueba, recuperacion],
+      [api, 'wh_000000000000', 'ent_000000000000_000000000000_1', 'rec_000000000000'],
+      [api, 'ñ%00/../x', '¿?', '%'],
+      [api, 'x'.repeat(64), 'x'.repeat(80), 'x'.repeat(64)],
+    ]
+    for (const [suyo, webhook, entrega, recuperado] of casos) {
+      const pedidos: [string, () => PromiseLike<unknown>][] = [
+        ['webhook_desconocido', () => suyo.webhooks.obtener(webhook)],
+        ['webhook_desconocido', () => suyo.webhooks.cambiar(webhook, { descripcion: 'x' })],
+        // Nobody learns from the answer about an address whether the endpoint exists.
+        ['webhook_desconocido', () => suyo.webhooks.cambiar(webhook, { url: 'https://no-existe.ejemplo.com/' })],
+        ['webhook_desconocido', () => suyo.webhooks.eliminar(webhook)],
+        ['webhook_desconocido', () => suyo.webhooks.rotarSecreto(webhook)],
+        ['webhook_desconocido', () => suyo.webhooks.probar(webhook)],
+        ['webhook_desconocido', () => suyo.webhooks.entregas(webhook)],
+        ['webhook_desconocido', () => suyo.webhooks.recuperar(webhook, { desde: new Date(Date.now() - 86_400_000).toISOString() })],
+        ['webhook_desconocido', () => suyo.webhooks.ensayarRecuperacion(webhook, { desde: new Date(Date.now() - 86_400_000).toISOString() })],
+        ['entrega_desconocida', () => suyo.webhooks.obtenerEntrega(webhook, entrega)],
+        ['entrega_desconocida', () => suyo.webhooks.reenviar(webhook, entrega)],
+        ['recuperacion_desconocida', () => suyo.webhooks.obtenerRecuperacion(webhook, recuperado)],
+      ]
+      for (const [codigo, pedir] of pedidos) {
+        const error = await falla(pedir())
+        expect(error, `${webhook} ${codigo} ${error}`).toBeInstanceOf(ErrorNoEncontrado)
+        expect([webhook, error.codigo]).toEqual([webhook, codigo])
+      }
+    }
+    // A delivery is its endpoint's alone.
+    const vecino = await crear({ api }, nadie())
+    expect(await codigoDe(api.webhooks.obtenerEntrega(vecino.id, suya))).toBe('entrega_desconocida')
+    expect(await codigoDe(api.webhooks.reenviar(vecino.id, suya))).toBe('entrega_desconocida')
+    for (const torcida of [`${suya}1`, suya.toLowerCase(), `${suya} `, suya.replace('ent_', 'evt_')])
+      expect(await codigoDe(api.webhooks.obtenerEntrega(id, torcida))).toBe('entrega_desconocida')
+  })
+})
+
+describe('PATCH /api/v1/webhooks/{webhook}', () => {
+  it('changes what it names and nothing else', async () => {
+    const { api, id, ...creado } = await nuevo(undefined, { tipos: ['guia.*'], descripcion: 'Una' })
+    const { comercio: _c, receptor: _r, secreto: _s, ...antes } = creado
+    adelantar(1_000)
+    let previo: object = { id, ...antes }
+    const otro = await nuevoReceptor()
+    for (const cambio of [
+      { descripcion: 'Otra' },
+      { tipos: ['*', 'guia.nota'] },
+      { url: otro.url },
+      { url: otro.url, descripcion: 'Tercera', tipos: ['ubicacion.*'] },
+    ] as Parameters<Api['webhooks']['cambiar']>[1][]) {
+      const despues = await api.webhooks.cambiar(id, cambio)
+      expect(despues).toEqual({ ...previo, ...cambio, actualizado_en: despues.actualizado_en })
+      expect(despues.actualizado_en > antes.actualizado_en).toBe(true)
+      expect(await api.webhooks.obtener(id)).toEqual(despues)
+      previo = despues
+    }
+  })
+
+  it('sends what waits to the new address, and by the new types from then on', async () => {
+    const { api, id, receptor } = await nuevo(contestar(500))
+    const { guia } = await api.guias.crear(unaGuia())
+    await tras(api, id, entregaDe(id, guia), 1)
+    const otro = await nuevoReceptor()
+    await api.webhooks.cambiar(id, { url: otro.url, tipos: ['guia.cancelado'] })
+    adelantar(6_000)
+    const entrega = await terminada(api, id, entregaDe(id, guia), 2)
+    expect(entrega.historial.map(({ url }) => url)).toEqual([otro.url, receptor.url])
+    const { guia: segunda } = await api.guias.crear(unaGuia())
+    await api.guias.cancelar(segunda)
+    await terminada(api, id, entregaDe(id, segunda, 2))
+    expect(otro.recibidos.map(({ json }) => json.tipo)).toEqual(['guia.aceptado', 'guia.cancelado'])
+    expect(receptor.recibidos).toHaveLength(1)
+  })
+
+  it('refuses another’s address, what is not valid, and changes nothing then', async () => {
+    const { comercio, api, id } = await nuevo(undefined, { tipos: ['guia.*'], descripcion: 'Una' })
+    const otro = await crear(comercio, nadie())
+    const antes = await api.webhooks.obtener(id)
+    const casos: [object, number, string][] = [
+      [{ url: otro.url, descripcion: 'X', estado: 'pausado' }, 409, 'webhook_repetido'],
+      [{ url: 'https://localhost/', tipos: ['*'] }, 422, 'url_no_permitida'],
+      [{ url: 'https://no-existe.ejemplo.com/', tipos: ['*'] }, 422, 'url_no_resuelve'],
+      [{}, 422, 'validacion'],
+      [{ estado: 'deshabilitado' }, 422, 'validacion'],
+      [{ estado: 'eliminado' }, 422, 'validacion'],
+      [{ estado: null }, 422, 'validacion'],
+      [{ descripcion: 'X', tipos: [] }, 422, 'validacion'],
+      [{ descripcion: 'X', tipos: ['guia.volando'] }, 422, 'validacion'],
+      [{ descripcion: '' }, 422, 'validacion'],
+      [{ descripcion: null }, 422, 'validacion'],
+      [{ descripcion: 'X', modo: 'live' }, 422, 'validacion'],
+      [{ descripcion: 'X', motivo: null }, 422, 'validacion'],
+      [{ id: 'wh_000000000000' }, 422, 'validacion'],
+    ]
+    for (const [cambio, status, codigo] of casos) {
+      const error = await falla(api.webhooks.cambiar(id, cambio as never))
+      expect([cambio, error.status, error.codigo]).toEqual([cambio, status, codigo])
+    }
+    expect(await api.webhooks.obtener(id)).toEqual(antes)
+    // Its own address is no conflict.
+    expect(await api.webhooks.cambiar(id, { url: antes.url })).toMatchObject({ url: antes.url })
+  })
+
+  it('gives one address to one of two endpoints at once', async () => {
+    const { comercio, api, id } = await nuevo()
+    const otro = await crear(comercio, nadie())
+    const destino = nadie()
+    const codigos = await Promise.all(
+      [id, otro.id].map((cual) =>
+        api.webhooks.cambiar(cual, destino).then(
+          () => '200',
+          ({ codigo }) => codigo,
+        ),
+      ),
+    )
+    expect(codigos.sort()).toEqual(['200', 'webhook_repetido'])
+  })
+
+  it('pauses: events wait, and go on resuming, the oldest first', async () => {
+    const { api, id, receptor } = await nuevo()
+    const pausado = await api.webhooks.cambiar(id, { estado: 'pausado' })
+    expect(pausado).toMatchObject({ estado: 'pausado', motivo: null })
+    const [a, b] = [await api.guias.crear(unaGuia()), await api.guias.crear(unaGuia())]
+    adelantar(60_000)
+    // Pausing again is no news.
+    expect((await api.webhooks.cambiar(id, { estado: 'pausado' })).desde).toBe(pausado.desde)
+    const guias: string[] = [a.guia, b.guia]
+    for (let n = 0; n < 150; n++) guias.push((await api.guias.crear(unaGuia())).guia)
+    await pausa(800)
+    expect(receptor.recibidos).toEqual([])
+    const entrega = await api.webhooks.obtenerEntrega(id, entregaDe(id, a.guia))
+    expect(entrega).toMatchObject({ estado: 'pendiente', intentos: 0, historial: [], causa: 'automatica' })
+    const despierto = await api.webhooks.cambiar(id, { estado: 'activo' })
+    expect(despierto.desde > pausado.desde).toBe(true)
+    await hasta(async () => receptor.recibidos.length >= 152)
+    await pausa(300)
+    expect(receptor.recibidos).toHaveLength(152)
+    // Those in the queue at a time overtake each other; no more than that.
+    const puesto = new Map(receptor.recibidos.map(({ json }, n) => [json.datos.guia.guia, n]))
+    expect(puesto.size).toBe(152)
+    expect(Math.max(...guias.map((guia, n) => Math.abs(puesto.get(guia)! - n)))).toBeLessThan(2 * VENTANA)
+  })
+})
+
+describe('DELETE /api/v1/webhooks/{webhook}', () => {
+  it('ends everything of it, and its address is free again', async () => {
+    const { comercio, api, id, url, receptor } = await nuevo(contestar(500))
+    const { guia } = await api.guias.crear(unaGuia())
+    await tras(api, id, entregaDe(id, guia), 1)
+    expect((await api.webhooks.eliminar(id).conRespuesta()).status).toBe(204)
+    expect(await codigoDe(api.webhooks.eliminar(id))).toBe('webhook_desconocido')
+    expect((await api.webhooks.listar()).datos).toEqual([])
+    const cuantas = async () => {
+      const { rows } = await entorno.db.pool.query(
+        `select (select count(*)::int from entrega where webhook = $1) as entregas,
+           (select count(*)::int from entrega_intento where webhook = $1) as intentos,
+           (select count(*)::int from webhook_secreto where webhook = $1) as secretos,
+           (select count(*)::int from webhook where webhook = $1) as webhooks`,
+        [id],
+      )
+      return rows[0]
+    }
+    expect(await cuantas()).toMatchObject({ secretos: 0 })
+    receptor.responder = contestar(204)
+    const nuevoId = (await crear(comercio, { url })).id
+    expect(nuevoId).not.toBe(id)
+    adelantar(6_000)
+    const { guia: otra } = await api.guias.crear(unaGuia())
+    await terminada(api, nuevoId, entregaDe(nuevoId, otra))
+    expect(receptor.recibidos.map(({ id: evento }) => evento)).toEqual([`evt_${guia}_1`, `evt_${otra}_1`])
+    await limpiar()
+    expect(await cuantas()).toEqual({ entregas: 0, intentos: 0, secretos: 0, webhooks: 1 })
+    adelantar(11 * 60_000)
+    await limpiar()
+    expect(await cuantas()).toEqual({ entregas: 0, intentos: 0, secretos: 0, webhooks: 0 })
+    expect((await api.webhooks.obtenerEntrega(nuevoId, entregaDe(nuevoId, otra))).estado).toBe('entregada')
+    expect(await api.webhooks.obtener(nuevoId)).toMatchObject({ estado: 'activo' })
+  })
+})
+
+const firmas = (recibido: Recibido) => String(recibido.cabeceras['webhook-signature']).split(' ')
+/** What the secret makes of it, whatever the time. */
+const firmaDe = (secreto: string, { id, cabeceras, cuerpo }: Recibido) =>
+  `v1,${createHmac('sha256', Buffer.from(secreto.slice(6), 'base64'))
+    .update(`${id}.${cabeceras['webhook-timestamp']}.${cuerpo}`)
+    .digest('base64')}`
+/** The library's own judgement; it looks at the clock, so the time is made the present. */
+const segunLaBiblioteca = (secreto: string, recibido: Recibido) => {
+  const hace = Number(recibido.cabeceras['webhook-timestamp']) * 1_000 - Date.now()
+  const reloj = Date.now
+  Date.now = () => reloj() + hace
+  try {
+    return new Estandar(secreto).verify(recibido.cuerpo, recibido.cabeceras as Record<string, string>)
+  } finally {
+    Date.now = reloj
+  }
+}
+
+describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
+  const probar = async (api: Api, id: string, receptor: Receptor) => {
+    const { id: entrega, evento } = await api.webhooks.probar(id)
+    const { historial } = await terminada(api, id, entrega)
+    const recibido = receptor.recibidos.find((uno) => uno.id === evento)!
+    return { recibido, firmado_con: historial[0]!.firmado_con }
+  }
+
+  it('signs with both during the overlap, and with the new one alone after it', async () => {
+    const { api, id, secreto, receptor } = await nuevo()
+    const rotado = await rotar(api, id)
+    expect(rotado.secreto).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+    expect(rotado.secreto).not.toBe(secreto)
+    expect(rotado.secretos.map(({ version }) => version)).toEqual([2, 1])
+    expect(rotado.secretos[0]!.expira_en).toBeNull()
+    const fin = new Date(rotado.secretos[1]!.expira_en!).getTime()
+    expect(fin - new Date(rotado.secretos[0]!.creado_en).getTime()).toBe(24 * HORA)
+    const { secreto: _secreto, ...sinSecreto } = rotado
+    expect(await api.webhooks.obtener(id)).toEqual(sinSecreto)
+    const { recibido, firmado_con } = await probar(api, id, receptor)
+    expect(firmado_con).toEqual([2, 1])
+    expect(firmas(recibido)).toEqual([firmaDe(rotado.secreto, recibido), firmaDe(secreto, recibido)])
+    for (const cual of [secreto, rotado.secreto]) expect(segunLaBiblioteca(cual, recibido)).toEqual(recibido.json)
+    expect(() => segunLaBiblioteca(`whsec_${randomBytes(32).toString('base64')}`, recibido)).toThrow()
+
+    adelantar(fin - ahora() - 5_000)
+    expect((await probar(api, id, receptor)).firmado_con).toEqual([2, 1])
+    adelantar(5_001)
+    const despues = await probar(api, id, receptor)
+    expect(despues.firmado_con).toEqual([2])
+    expect(firmas(despues.recibido)).toEqual([firmaDe(rotado.secreto, despues.recibido)])
+    expect(() => segunLaBiblioteca(secreto, despues.recibido)).toThrow()
+    expect((await api.webhooks.obtener(id)).secretos.map(({ version }) => version)).toEqual([2])
+    // Housekeeping forgets it a day later, and versions go on.
+    adelantar(25 * HORA)
+    await limpiar()
+    const { rows } = await entorno.db.pool.query('select version from webhook_secreto where webhook = $1', [id])
+    expect(rows).toEqual([{ version: 2 }])
+    expect((await rotar(api, id, 0)).secretos.map(({ version }) => version)).toEqual([3])
+  })
+
+  it('retires the old one at once with no overlap', async () => {
+    const { api, id, secreto, receptor } = await nuevo()
+    const rotado = await rotar(api, id, 0)
+    expect(rotado.secretos.map(({ version, expira_en }) => [version, expira_en])).toEqual([[2, null]])
+    const { recibido, firmado_con } = await probar(api, id, receptor)
+    expect(firmado_con).toEqual([2])
+    expect(firmas(recibido)).toEqual([firmaDe(rotado.secreto, recibido)])
+    expect(() => segunLaBiblioteca(secreto, recibido)).toThrow()
+  })
+
+  it('never signs with more than two, however often it is asked', async () => {
+    const { api, id, receptor } = await nuevo()
+    const dados: string[] = []
+    for (let n = 2; n <= 6; n++) {
+      const rotado = await rotar(api, id, n % 2 === 0 ? 168 : 1)
+      dados.push(rotado.secreto)
+      expect(rotado.secretos.map(({ version }) => version)).toEqual([n, n - 1])
+    }
+    const { recibido, firmado_con } = await probar(api, id, receptor)
+    expect(firmado_con).toEqual([6, 5])
+    expect(firmas(recibido)).toEqual(
+      dados
+        .slice(-2)
+        .map((secreto) => firmaDe(secreto, recibido))
+        .reverse(),
+    )
+    expect(new Set(dados).size).toBe(5)
+  })
+
+  it('gives a version to each of many at once, and the last two sign', async () => {
+    for (let ronda = 0; ronda < 5; ronda++) {
+      const { api, id } = await nuevo()
+      const rotados = await Promise.all(Array.from({ length: 10 }, () => rotar(api, id)))
+      expect(new Set(rotados.map(({ secreto }) => secreto)).size).toBe(10)
+      const { secretos: vigentes } = await api.webhooks.obtener(id)
+      expect(vigentes.map(({ version }) => version)).toEqual([11, 10])
+    }
+  })
+
+  it.each<[string, unknown]>([
+    ['a fraction', { solapamiento_horas: 1.5 }],
+    ['less than nothing', { solapamiento_horas: -1 }],
+    ['more than a week', { solapamiento_horas: 169 }],
+    ['a text', { solapamiento_horas: '24' }],
+    ['null', { solapamiento_horas: null }],
+    ['an unknown property', { horas: 24 }],
+    ['a list', []],
+  ])('refuses %s', async (_que, cuerpo) => {
+    const { api, id } = await nuevo()
+    const error = await falla(api.webhooks.rotarSecreto(id, cuerpo as never))
+    expect([error.status, error.codigo]).toEqual([422, 'validacion'])
+    expect((await api.webhooks.obtener(id)).secretos).toHaveLength(1)
+  })
+})
+
+describe('POST /api/v1/webhooks/{webhook}/probar', () => {
+  it('sends a test whatever the state, once, and counts no failure', async () => {
+    const { api, id, receptor } = await nuevo(undefined, { tipos: ['ubicacion.confirmada'] })
+    const { datos: entrega, status } = await api.webhooks.probar(id).conRespuesta()
+    expect(status).toBe(202)
+    expect(entrega).toMatchObject({
+      webhook: id,
+      tipo: 'webhook.prueba',
+      guia: null,
+      estado: 'pendiente',
+      causa: 'prueba',
+      intentos: 0,
+      proximo_intento_en: entrega.creado_en,
+    })
+    expect(await terminada(api, id, entrega.id)).toMatchObject({ estado: 'entregada', intentos: 1 })
+    expect(receptor.recibidos[0]!.json).toEqual({
+      id: entrega.evento,
+      tipo: 'webhook.prueba',
+      creado_en: entrega.creado_en,
+      datos: { webhook: await api.webhooks.obtener(id) },
+    })
+
+    await api.webhooks.cambiar(id, { estado: 'pausado' })
+    expect(await terminada(api, id, (await api.webhooks.probar(id)).id)).toMatchObject({ estado: 'entregada' })
+
+    // It may fail as often as it wants.
+    receptor.responder = contestar(500)
+    for (let n = 0; n < 5; n++) {
+      expect(await terminada(api, id, (await api.webhooks.probar(id)).id)).toMatchObject({
+        estado: 'fallida',
+        intentos: 1,
+        proximo_intento_en: null,
+        ultimo_status: 500,
+      })
+    }
+    receptor.responder = contestar(410)
+    await terminada(api, id, (await api.webhooks.probar(id)).id)
+    expect(await api.webhooks.obtener(id)).toMatchObject({ estado: 'pausado', motivo: null, fallas: null })
+    adelantar(6_000)
+    await pausa(700)
+    expect(receptor.recibidos).toHaveLength(8)
+
+    await api.webhooks.cambiar(id, { estado: 'activo', tipos: ['*'] })
+    const { guia } = await api.guias.crear(unaGuia())
+    await terminada(api, id, entregaDe(id, guia))
+    expect(await api.webhooks.obtener(id)).toMatchObject({ estado: 'deshabilitado', motivo: 'respondio_410' })
+    receptor.responder = contestar(204)
+    expect(await terminada(api, id, (await api.webhooks.probar(id)).id)).toMatchObject({ estado: 'entregada' })
+    // A test that goes well brings nothing back by itself.
+    expect(await api.webhooks.obtener(id)).toMatchObject({ estado: 'deshabilitado', motivo: 'respondio_410' })
+  })
+
+  it('arrives before a backlog', async () => {
+    const lento: Receptor['responder'] = (_recibido, res) => void setTimeout(() => res.writeHead(204).end(), 40)
+    const { api, id, receptor } = await nuevo(lento)
+    await api.webhooks.cambiar(id, { estado: 'pausado' })
+    for (let n = 0; n < 3; n++) await api.guias.crearLote({ guias: Array.from({ length: 100 }, () => unaGuia()) })
+    await api.webhooks.cambiar(id, { estado: 'activo' })
+    await hasta(async () => receptor.recibidos.length > 10)
+    const antes = receptor.recibidos.length
+    const { evento } = await api.webhooks.probar(id)
+    await hasta(async () => receptor.recibidos.some((uno) => uno.id === evento))
+    expect(receptor.recibidos.findIndex((uno) => uno.id === evento) - antes).toBeLessThan(60)
+    expect(receptor.recibidos.length).toBeLessThan(200)
+    receptor.responder = contestar(204)
+    await hasta(async () => receptor.recibidos.length >= 301)
+  })
+})
+
+describe('failures', () => {
+  it('are forgotten by a success that was under way at the same time', async () => {
+    const { api, id, receptor } = await nuevo()
+    // The first to come fails at once, the second goes well a little later.
+    receptor.responder = (_recibido, res) => {
+      if (receptor.recibidos.length === 1) res.writeHead(500).end()
+      else setTimeout(() => res.writeHead(204).end(), 400)
+    }
+    await api.guias.crearLote({ guias: [unaGuia(), unaGuia()] })
+    await hasta(async () => (await api.webhooks.entregas(id, { estado: 'entregada' })).datos.length === 1)
+    expect((await api.webhooks.obtener(id)).fallas).toBeNull()
+  })
+})
+
+describe('GET /api/v1/webhooks/{webhook}/entregas', () => {
+  it('filters by state, type, guide and time, which add up', async () => {
+    const { api, id, receptor } = await nuevo()
+    const { guia: a } = await api.guias.crear(unaGuia())
+    await terminada(api, id, entregaDe(id, a))
+    await pausa(5)
+    receptor.responder = contestar(500)
+    const { guia: b } = await api.guias.crear(unaGuia())
+    await tras(api, id, entregaDe(id, b), 1)
+    await pausa(5)
+    const { id: prueba } = await api.webhooks.probar(id)
+    await terminada(api, id, prueba)
+    receptor.responder = contestar(204)
+    await pausa(5)
+    await api.guias.cancelar(a)
+    const cancelada = entregaDe(id, a, 2)
+    await terminada(api, id, cancelada)
+    const [deA, deB] = [entregaDe(id, a), entregaDe(id, b)]
+    const de = (filtros: Parameters<Api['webhooks']['entregas']>[1]) => ids(api.webhooks.entregas(id, filtros))
+    expect(await de({})).toEqual([cancelada, prueba, deB, deA])
+    expect(await de({ estado: 'entregada' })).toEqual([cancelada, deA])
+    expect(await de({ estado: 'pendiente' })).toEqual([deB])
+    expect(await de({ estado: 'fallida' })).toEqual([prueba])
+    expect(await de({ tipo: 'guia.aceptado' })).toEqual([deB, deA])
+    expect(await de({ tipo: 'webhook.prueba' })).toEqual([prueba])
+    expect(await de({ tipo: 'guia.volando' })).toEqual([])
+    expect(await de({ guia: a })).toEqual([cancelada, deA])
+    expect(await de({ guia: `${a.slice(0, 4)}-${a.slice(4).toLowerCase()}` })).toEqual([cancelada, deA])
+    expect(await de({ guia: '000000000000' })).toEqual([])
+    expect(await de({ guia: a, estado: 'entregada', tipo: 'guia.cancelado' })).toEqual([cancelada])
+    expect(await de({ guia: b, estado: 'entregada' })).toEqual([])
+    const { datos } = await api.webhooks.entregas(id)
+    const [, segunda, tercera] = datos as [Entrega, Entrega, Entrega]
+    expect(await de({ creado_desde: segunda.creado_en })).toEqual([cancelada, prueba])
+    expect(await de({ creado_hasta: segunda.creado_en })).toEqual([deB, deA])
+    expect(await de({ creado_desde: tercera.creado_en, creado_hasta: segunda.creado_en })).toEqual([deB])
+    const enGuatemala = `${new Date(new Date(tercera.creado_en).getTime() - 6 * HORA).toISOString().slice(0, -1)}-06:00`
+    expect(await de({ creado_hasta: enGuatemala })).toEqual([deA])
+  })
+
+  it('pages neither double nor lose while more are made, and bind their cursor to the filters', async () => {
+    const { comercio, api, id } = await nuevo()
+    await api.guias.crearLote({ guias: Array.from({ length: 23 }, () => unaGuia()) })
+    const creadas = await ids(api.webhooks.entregas(id))
+    expect(new Set(creadas).size).toBe(23)
+    const leidas: string[] = []
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const pagina = await api.webhooks.entregas(id, {
+        limite: leidas.length % 2 === 0 ? 4 : 3,
+        tipo: 'guia.aceptado',
+        ...(cursor ? { cursor } : {}),
+      })
+      leidas.push(...pagina.datos.map(({ id: entrega }) => entrega))
+      cursor = pagina.cursor_siguiente
+      await api.guias.crear(unaGuia())
+    }
+    expect(leidas).toEqual(creadas)
+    const { cursor_siguiente } = await api.webhooks.entregas(id, { limite: 2, tipo: 'guia.aceptado' })
+    const cursor = cursor_siguiente!
+    const otro = await crear(comercio, nadie())
+    for (const pedir of [
+      () => api.webhooks.entregas(id, { cursor }),
+      () => api.webhooks.entregas(id, { cursor, tipo: 'guia.nota' }),
+      () => api.webhooks.entregas(id, { cursor, tipo: 'guia.aceptado', estado: 'entregada' }),
+      () => api.webhooks.entregas(otro.id, { cursor, tipo: 'guia.aceptado' }),
+      () => api.webhooks.listar({ cursor }),
+    ]) {
+      const error = await falla(pedir())
+      expect(error).toBeInstanceOf(ErrorParametro)
+      expect([error.status, error.codigo]).toEqual([400, 'cursor_invalido'])
+    }
+    expect((await api.webhooks.entregas(id, { cursor, tipo: 'guia.aceptado', limite: 1 })).datos).toHaveLength(1)
+  })
+})
+
+describe('GET /api/v1/webhooks/{webhook}/entregas/{entrega}', () => {
+  it('tells every attempt: what was sent, what came back, how long it took; nothing secret', async () => {
+    const largo = 'ñ'.repeat(9_000)
+    const { api, id, secreto, receptor } = await nuevo((_recibido, res) => {
+      res.writeHead(503, {
+        'Content-Type': 'text/plain; charset=utf-8',
+        'Set-Cookie': ['sesion=SECRETISIMO', 'otra=SECRETISIMO'],
+        Authorization: 'Bearer SECRETISIMO',
+        'WWW-Authenticate': 'Bearer SECRETISIMO',
+        'X-Api-Key': 'SECRETISIMO',
+        'X-Csrf-Token': 'SECRETISIMO',
+        'X-Traza': 'abc',
+      })
+      res.end(largo)
+    })
+    const { guia } = await api.guias.crear(unaGuia({ external_ref: 'Ñuño «Ó» 1' }))
+    const clave = entregaDe(id, guia)
+    await tras(api, id, clave, 1)
+    receptor.responder = contestar(200, {}, 'ok')
+    adelantar(6_000)
+    const entrega = await terminada(api, id, clave, 2)
+    const { rows } = await entorno.db.pool.query('select * from entrega_intento where webhook = $1', [id])
+    expect(JSON.stringify([entrega, rows])).not.toContain('SECRETISIMO')
+    expect(JSON.stringify(entrega)).not.toContain(secreto.slice(6))
+    expect(entrega).toMatchObject({
+      id: clave,
+      webhook: id,
+      evento: `evt_${guia}_1`,
+      tipo: 'guia.aceptado',
+      guia,
+      estado: 'entregada',
+      causa: 'automatica',
+      intentos: 2,
+      proximo_intento_en: null,
+      ultimo_status: 200,
+      ultimo_error: null,
+      terminada_en: expect.any(String),
+    })
+    expect(receptor.recibidos.map(({ cuerpo }) => cuerpo)).toEqual([entrega.cuerpo, entrega.cuerpo])
+    const [bueno, malo] = entrega.historial
+    expect(malo).toMatchObject({
+      numero: 1,
+      causa: 'automatica',
+      tardio: false,
+      url: receptor.url,
+      ip: '127.0.0.1',
+      firmado_con: [1],
+      status: 503,
+      error: 'http',
+      detalle: expect.stringContaining('503'),
+    })
+    expect(malo!.respuesta!.cabeceras).toMatchObject({
+      'content-type': 'text/plain; charset=utf-8',
+      'set-cookie': '***',
+      authorization: '***',
+      'www-authenticate': '***',
+      'x-api-key': '***',
+      'x-csrf-token': '***',
+      'x-traza': 'abc',
+    })
+    expect(malo!.respuesta).toMatchObject({ cuerpo: 'ñ'.repeat(8_192), cuerpo_truncado: true })
+    expect(bueno).toMatchObject({
+      numero: 2,
+      status: 200,
+      error: null,
+      detalle: null,
+      respuesta: { cuerpo: 'ok', cuerpo_truncado: false },
+    })
+    for (const [n, intento] of [malo!, bueno!].entries()) {
+      const { cabeceras } = receptor.recibidos[n]!
+      expect(intento.cabeceras).toEqual({
+        'content-type': 'application/json',
+        'user-agent': cabeceras['user-agent'],
+        'webhook-id': cabeceras['webhook-id'],
+        'webhook-timestamp': cabeceras['webhook-timestamp'],
+        'webhook-signature': '***',
+      })
+      const { primer_byte_ms, total_ms, dns_ms, conexion_ms, tls_ms } = intento.latencia
+      expect(primer_byte_ms).toBeGreaterThan(0)
+      expect(total_ms).toBeGreaterThanOrEqual(primer_byte_ms!)
+      expect(tls_ms).toBeNull()
+      for (const fase of [dns_ms, conexion_ms]) if (fase !== null) expect(fase).toBeLessThanOrEqual(total_ms)
+    }
+    expect(malo!.latencia.conexion_ms).not.toBeNull()
+  })
+
+  it('shows why nothing could be sent, and connects to no address that is not public any more', async () => {
+    const trampa = await nuevoReceptor()
+    NOMBRES['cambia.ejemplo.com'] = ['8.8.8.8']
+    const comercio = await entorno.nuevoComercio('live')
+    const { port } = new URL(trampa.url)
+    const { id } = await crear(comercio, { url: `https://cambia.ejemplo.com:${port}/avisos` })
+    NOMBRES['cambia.ejemplo.com'] = ['127.0.0.1']
+    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const entrega = await tras(comercio.api, id, entregaDe(id, guia), 1)
+    expect(entrega).toMatchObject({ estado: 'pendiente', ultimo_status: null, ultimo_error: 'destino_no_permitido' })
+    expect(entrega.historial).toMatchObject([
+      { ip: null, status: null, respuesta: null, error: 'destino_no_permitido' },
+    ])
+    delete NOMBRES['cambia.ejemplo.com']
+    await comercio.api.webhooks.reenviar(id, entregaDe(id, guia))
+    expect((await tras(comercio.api, id, entregaDe(id, guia), 2)).ultimo_error).toBe('dns')
+    expect(trampa.recibidos).toEqual([])
+    await comercio.api.webhooks.eliminar(id)
+  })
+})
+
+describe('POST /api/v1/webhooks/{webhook}/entregas/{entrega}/reenviar', () => {
+  it('sends what was delivered, what failed and what waits again, with the same id and body', async () => {
+    const { api, id, receptor } = await nuevo()
+    const { guia } = await api.guias.crear(unaGuia())
+    const clave = entregaDe(id, guia)
+    await terminada(api, id, clave)
+    // Delivered, and the guide has gone on since.
+    await api.guias.cancelar(guia)
+    await terminada(api, id, entregaDe(id, guia, 2))
+    const { datos, status } = await api.webhooks.reenviar(id, clave).conRespuesta()
+    expect(status).toBe(202)
+    expect(datos).toMatchObject({ id: clave, estado: 'pendiente', causa: 'manual', terminada_en: null })
+    expect(await terminada(api, id, clave, 2)).toMatchObject({
+      estado: 'entregada',
+      causa: 'manual',
+      historial: [
+        { numero: 2, causa: 'manual' },
+        { numero: 1, causa: 'automatica' },
+      ],
+    })
+    const suyos = receptor.recibidos.filter((uno) => uno.id === `evt_${guia}_1`)
+    expect(suyos).toHaveLength(2)
+    expect(suyos[0]!.cuerpo).toBe(suyos[1]!.cuerpo)
+
+    // Failed: it begins anew, with the schedule of always.
+    receptor.responder = contestar(500)
+    const { id: prueba, evento } = await api.webhooks.probar(id)
+    await terminada(api, id, prueba)
+    await api.webhooks.reenviar(id, prueba)
+    expect(await tras(api, id, prueba, 2)).toMatchObject({ estado: 'pendiente', causa: 'manual' })
+    // Waiting: now.
+    receptor.responder = contestar(204)
+    await api.webhooks.reenviar(id, prueba)
+    expect(await terminada(api, id, prueba, 3)).toMatchObject({ estado: 'entregada', causa: 'manual' })
+    expect(receptor.recibidos.filter((uno) => uno.id === evento)).toHaveLength(3)
+    // And paused.
+    await api.webhooks.cambiar(id, { estado: 'pausado' })
+    await api.webhooks.reenviar(id, clave)
+    expect(await terminada(api, id, clave, 3)).toMatchObject({ estado: 'entregada', intentos: 3 })
+    const guias = await api.guias.crear(unaGuia())
+    const parada = entregaDe(id, guias.guia)
+    expect(await api.webhooks.obtenerEntrega(id, parada)).toMatchObject({ estado: 'pendiente', intentos: 0 })
+    await api.webhooks.reenviar(id, parada)
+    expect(await terminada(api, id, parada)).toMatchObject({ estado: 'entregada', intentos: 1 })
+  })
+
+  it('sends once or more, and never loses it, when asked many times at once', async () => {
+    const { api, id, receptor } = await nuevo()
+    const { guia } = await api.guias.crear(unaGuia())
+    const clave = entregaDe(id, guia)
+    await terminada(api, id, clave)
+    await Promise.all(Array.from({ length: 10 }, () => api.webhooks.reenviar(id, clave)))
+    const { intentos } = await terminada(api, id, clave, 2)
+    await pausa(300)
+    expect(receptor.recibidos.length).toBeGreaterThanOrEqual(intentos)
+    expect(receptor.recibidos.length).toBeLessThanOrEqual(11)
+    expect((await api.webhooks.obtenerEntrega(id, clave)).estado).toBe('entregada')
+  })
+  it('names a delivery in one way alone', async () => {
+    const { api, id } = await nuevo()
+    const { guia } = await api.guias.crear(unaGuia())
+    await terminada(api, id, entregaDe(id, guia))
+    expect(await codigoDe(api.webhooks.obtenerEntrega(id, entregaDe(id, guia).replace(/_1$/, '_01')))).toBe(
+      'entrega_desconocida',
+    )
+  })
+
+  it.each([500, 204])('sends again even while it is under way, whatever becomes of that (%i)', async (status) => {
+    const { api, id, receptor } = await nuevo(
+      (_recibido, res) => void setTimeout(() => res.writeHead(status).end(), 400),
+    )
+    const { guia } = await api.guias.crear(unaGuia())
+    await hasta(async () => receptor.recibidos.length === 1)
+    receptor.responder = contestar(204)
+    await api.webhooks.reenviar(id, entregaDe(id, guia))
+    await hasta(async () => receptor.recibidos.length === 2, 3_000)
+    expect(await terminada(api, id, entregaDe(id, guia))).toMatchObject({ estado: 'entregada', causa: 'manual' })
+  })
+})
+
+const recuperada = (api: Api, id: string, recuperacion: string) =>
+  hasta(async () => {
+    const leida = await api.webhooks.obtenerRecuperacion(id, recuperacion)
+    return leida.estado !== 'en_curso' && leida
+  }, 20_000)
+
+describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
+  it('sends what happened before the endpoint existed; the rehearsal counts the same', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const { api } = comercio
+    const desde = new Date(ahora() - 1_000).toISOString()
+    const guias: string[] = []
+    for (let n = 0; n < 5; n++) guias.push((await api.guias.crear(unaGuia())).guia)
+    const receptor = await nuevoReceptor()
+    const { id } = await crear(comercio, receptor)
+    expect(await api.webhooks.ensayarRecuperacion(id, { desde })).toEqual({ eventos: 5, entregas: 5, exacto: true })
+    await pausa(600)
+    expect(receptor.recibidos).toEqual([])
+    expect((await api.webhooks.entregas(id)).datos).toEqual([])
+    const { datos: pedida, status, cabeceras } = await api.webhooks.recuperar(id, { desde }).conRespuesta()
+    expect([status, cabeceras.get('location')]).toEqual([202, `/api/v1/webhooks/${id}/recuperaciones/${pedida.id}`])
+    expect(pedida).toMatchObject({
+      id: expect.stringMatching(/^rec_[0-9A-Z]{12}$/),
+      webhook: id,
+      estado: 'en_curso',
+      desde,
+      hasta: pedida.creado_en,
+      todas: false,
+      eventos: 0,
+      entregas: 0,
+      terminada_en: null,
+    })
+    expect(await recuperada(api, id, pedida.id)).toMatchObject({ estado: 'terminada', eventos: 5, entregas: 5 })
+    await hasta(async () => receptor.recibidos.length >= 5)
+    expect(receptor.recibidos.map((uno) => uno.id).sort()).toEqual(guias.map((guia) => `evt_${guia}_1`).sort())
+    const { datos } = await hasta(async () => {
+      const pagina = await api.webhooks.entregas(id, { estado: 'entregada' })
+      return pagina.datos.length === 5 && pagina
+    })
+    expect(datos.every(({ causa, intentos }) => causa === 'recuperacion' && intentos === 1)).toBe(true)
+
+    // Once received, only with «todas».
+    expect(await api.webhooks.ensayarRecuperacion(id, { desde })).toMatchObject({ eventos: 5, entregas: 0 })
+    const nada = await api.webhooks.recuperar(id, { desde })
+    expect(await recuperada(api, id, nada.id)).toMatchObject({ eventos: 5, entregas: 0 })
+    expect(await api.webhooks.ensayarRecuperacion(id, { desde, todas: true })).toMatchObject({
+      eventos: 5,
+      entregas: 5,
+    })
+    const todas = await api.webhooks.recuperar(id, { desde, todas: true })
+    expect(todas.todas).toBe(true)
+    expect(await recuperada(api, id, todas.id)).toMatchObject({ eventos: 5, entregas: 5 })
+    await hasta(async () => receptor.recibidos.length >= 10)
+    await pausa(300)
+    expect(receptor.recibidos).toHaveLength(10)
+    expect(new Set(receptor.recibidos.map((uno) => uno.id + uno.cuerpo)).size).toBe(5)
+  })
+
+  it('sends again what failed and leaves what waits alone', async () => {
+    const { api, id, receptor } = await nuevo(contestar(410))
+    const desde = new Date(ahora() - 1_000).toISOString()
+    const { guia: fallida } = await api.guias.crear(unaGuia())
+    await terminada(api, id, entregaDe(id, fallida))
+    const { guia: perdida } = await api.guias.crear(unaGuia())
+    expect(await codigoDe(api.webhooks.recuperar(id, { desde }))).toBe('webhook_inactivo')
+    // What would be sent can be asked all the same.
+    expect(await api.webhooks.ensayarRecuperacion(id, { desde })).toMatchObject({ eventos: 2, entregas: 2 })
+    receptor.responder = contestar(500)
+    await api.webhooks.cambiar(id, { estado: 'activo' })
+    const { guia: espera } = await api.guias.crear(unaGuia())
+    await tras(api, id, entregaDe(id, espera), 1)
+    receptor.responder = contestar(204)
+    expect(await api.webhooks.ensayarRecuperacion(id, { desde })).toMatchObject({ eventos: 3, entregas: 2 })
+    const { id: recuperacion } = await api.webhooks.recuperar(id, { desde })
+    expect(await recuperada(api, id, recuperacion)).toMatchObject({ eventos: 3, entregas: 2 })
+    expect(await terminada(api, id, entregaDe(id, fallida), 2)).toMatchObject({
+      estado: 'entregada',
+      causa: 'recuperacion',
+    })
+    await hasta(
+      async () => (await api.webhooks.entregas(id, { guia: perdida, estado: 'entregada' })).datos.length === 1,
+    )
+    expect(await api.webhooks.obtenerEntrega(id, entregaDe(id, espera))).toMatchObject({ causa: 'automatica' })
+  })
+
+  it('takes exactly what lies between its bounds, of the endpoint’s types', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const { api } = comercio
+    const a = await api.guias.crear(unaGuia())
+    await pausa(5)
+    const b = await api.guias.crear(sinDestino())
+    await pausa(5)
+    const c = await api.guias.crear(unaGuia())
+    await hasta(async () => (await api.guias.obtener(b.guia)).secuencia === 2)
+    await pausa(5)
+    await api.guias.cancelar(a.guia)
+    const de = async (guia: string, n: number) => (await api.guias.eventos(guia)).datos[n]!.registrado_en
+    const [tA, tB, tC, tFin] = [await de(a.guia, 0), await de(b.guia, 0), await de(c.guia, 0), await de(a.guia, 1)]
+    const { id } = await crear(comercio, nadie())
+    const eventos = async (cual: string, desde: string, fin?: string) =>
+      (await api.webhooks.ensayarRecuperacion(cual, { desde, ...(fin ? { hasta: fin } : {}) })).eventos
+    const mas = (instante: string) => new Date(new Date(instante).getTime() + 1).toISOString()
+    expect(await eventos(id, tA, mas(tA))).toBe(1)
+    expect(await eventos(id, tA, tB)).toBe(1)
+    expect(await eventos(id, mas(tA), tB)).toBe(0)
+    expect(await eventos(id, tC, mas(tC))).toBe(1)
+    expect(await eventos(id, tFin)).toBe(1)
+    expect(await eventos(id, mas(tFin))).toBe(0)
+    expect(await eventos(id, '1970-01-01T00:00:00Z')).toBe(5)
+    // Beyond now is now.
+    expect(await eventos(id, tA, '9999-12-31T23:59:59Z')).toBe(5)
+    for (const [tipos, cuantos] of [
+      [['guia.*'], 4],
+      [['guia.aceptado'], 3],
+      [['ubicacion.*'], 1],
+      [['ubicacion.solicitada', 'guia.cancelado'], 2],
+      [['guia.entregado'], 0],
+      [['webhook.*'], 0],
+      [['guia.*', '*'], 5],
+    ] as [NonNullable<Datos['tipos']>, number][]) {
+      const receptor = await nuevoReceptor()
+      const suyo = await crear(comercio, receptor, { tipos })
+      expect([tipos, await eventos(suyo.id, tA)]).toEqual([tipos, cuantos])
+      const { id: recuperacion } = await api.webhooks.recuperar(suyo.id, { desde: tA })
+      expect(await recuperada(api, suyo.id, recuperacion)).toMatchObject({ eventos: cuantos, entregas: cuantos })
+      await hasta(async () => receptor.recibidos.length === cuantos)
+    }
+  })
+
+  it('is cancelled when the endpoint is disabled meanwhile', async () => {
+    const { api, id, receptor } = await nuevo()
+    const { guia } = await api.guias.crear(unaGuia())
+    await terminada(api, id, entregaDe(id, guia))
+    const desde = new Date(ahora() - HORA).toISOString()
+    // A job begins within half a second: it may win, but not for ever.
+    const estado = await hasta(async () => {
+      await api.webhooks.cambiar(id, { estado: 'activo' })
+      receptor.responder = contestar(410)
+      const [{ id: recuperacion }] = await Promise.all([
+        api.webhooks.recuperar(id, { desde }),
+        api.webhooks.reenviar(id, entregaDe(id, guia)),
+      ])
+      const leida = await recuperada(api, id, recuperacion)
+      await hasta(async () => (await api.webhooks.obtener(id)).estado === 'deshabilitado')
+      return leida.estado === 'cancelada' && leida
+    })
+    expect(estado).toMatchObject({ eventos: 0, entregas: 0, terminada_en: expect.any(String) })
+    // The next one may begin.
+    receptor.responder = contestar(204)
+    await api.webhooks.cambiar(id, { estado: 'activo' })
+    const { id: otra } = await api.webhooks.recuperar(id, { desde })
+    expect(await recuperada(api, id, otra)).toMatchObject({ estado: 'terminada', eventos: 1, entregas: 1 })
+  })
+
+  it('refuses an endpoint that is not active, a second at once, and times that are none', async () => {
+    const { api, id } = await nuevo()
+    const desde = new Date(ahora() - HORA).toISOString()
+    await api.webhooks.cambiar(id, { estado: 'pausado' })
+    expect(await codigoDe(api.webhooks.recuperar(id, { desde }))).toBe('webhook_inactivo')
+    await api.webhooks.cambiar(id, { estado: 'activo' })
+    const respuestas = await Promise.all(
+      Array.from({ length: 4 }, () =>
+        api.webhooks.recuperar(id, { desde }).then(
+          (una) => una.id,
+          ({ codigo }) => codigo,
+        ),
+      ),
+    )
+    expect(respuestas.filter((una) => una === 'recuperacion_en_curso')).toHaveLength(3)
+    const [primera] = respuestas.filter((una) => una.startsWith('rec_'))
+    expect(await recuperada(api, id, primera)).toMatchObject({ estado: 'terminada', eventos: 0, entregas: 0 })
+    // When it is over there may be another.
+    const { id: otra } = await api.webhooks.recuperar(id, { desde })
+    await recuperada(api, id, otra)
+    const futuro = new Date(ahora() + HORA).toISOString()
+    for (const [cuerpo, campo] of [
+      [{}, '/desde'],
+      [{ desde: 'ayer' }, '/desde'],
+      [{ desde: '2026-11-20' }, '/desde'],
+      [{ desde: futuro }, '/desde'],
+      [{ desde, hasta: desde }, '/hasta'],
+      [{ desde, hasta: new Date(ahora() - 2 * HORA).toISOString() }, '/hasta'],
+      [{ desde, hasta: null }, '/hasta'],
+      [{ desde, todas: 'sí' }, '/todas'],
+      [{ desde, tipos: ['*'] }, '/tipos'],
+    ] as [object, string][]) {
+      for (const pedir of [
+        () => api.webhooks.recuperar(id, cuerpo as never),
+        () => api.webhooks.ensayarRecuperacion(id, cuerpo as never),
+      ]) {
+        const error = await falla(pedir())
+        expect([cuerpo, error.status, error.codigo]).toEqual([cuerpo, 422, 'validacion'])
+        expect(error.errores.map((una: { campo: string }) => una.campo)).toEqual([campo])
+      }
+    }
+  })
+})
+
+describe('types and modes', () => {
+  it('each endpoint gets exactly the types it asked for', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const { api } = comercio
+    const filtros: NonNullable<Datos['tipos']>[] = [
+      ['*'],
+      ['guia.*'],
+      ['ubicacion.*'],
+      ['webhook.*'],
+      ['guia.en_ruta'],
+      ['guia.en_ruta', 'ubicacion.*', 'guia.cancelado'],
+      ['guia.*', 'ubicacion.solicitada'],
+    ]
+    const suyos = await Promise.all(
+      filtros.map(async (tipos) => {
+        const receptor = await nuevoReceptor()
+        return { tipos, receptor, id: (await crear(comercio, receptor, { tipos })).id }
+      }),
+    )
+    const { guia: a } = await api.guias.crear(unaGuia())
+    const { guia: b } = await api.guias.crear(sinDestino())
+    await hasta(async () => (await api.guias.obtener(b)).secuencia === 2)
+    for (const estado of ['recolectado', 'en_ruta']) await entorno.operar('POST', `/guias/${a}/eventos`, { estado })
+    await entorno.operar('POST', `/guias/${a}/eventos`, { tipo: 'guia.nota', descripcion: 'Llamar antes' })
+    await api.guias.cancelar(b)
+    const eventos = [...(await api.guias.eventos(a)).datos, ...(await api.guias.eventos(b)).datos]
+    for (const { tipos, receptor, id } of suyos) {
+      const quiere = (tipo: string) => tipos.some((t) => t === '*' || t === tipo || t === `${tipo.split('.')[0]}.*`)
+      const esperados = eventos.filter(({ tipo }) => quiere(tipo)).map((evento) => evento.id)
+      await hasta(async () => receptor.recibidos.length >= esperados.length)
+      expect([tipos, receptor.recibidos.map((uno) => uno.id).sort()]).toEqual([tipos, esperados.sort()])
+      expect((await api.webhooks.entregas(id, { limite: 100 })).datos).toHaveLength(esperados.length)
+    }
+  })
+
+  it('an endpoint hears of its own mode alone', async () => {
+    const { comercio, api, id, receptor } = await nuevo()
+    const viva = new Guias({ llave: await entorno.nuevaLlave(comercio, { modo: 'live' }), baseUrl: entorno.url })
+    const vivo = await crear({ api: viva }, { url: 'https://tienda.ejemplo.com/avisos' })
+    await viva.webhooks.cambiar(vivo.id, { estado: 'pausado' })
+    const { guia: deVerdad } = await viva.guias.crear(unaGuia())
+    const { guia: deMentira } = await api.guias.crear(unaGuia())
+    await terminada(api, id, entregaDe(id, deMentira))
+    expect(await ids(viva.webhooks.entregas(vivo.id))).toEqual([entregaDe(vivo.id, deVerdad)])
+    expect(await ids(api.webhooks.entregas(id))).toEqual([entregaDe(id, deMentira)])
+    expect(receptor.recibidos.map((uno) => uno.json.datos.guia.guia)).toEqual([deMentira])
+    expect(await ids(viva.webhooks.listar())).toEqual([vivo.id])
+    expect(await ids(api.webhooks.listar())).toEqual([id])
+    const desde = new Date(ahora() - HORA).toISOString()
+    expect(await api.webhooks.ensayarRecuperacion(id, { desde, todas: true })).toMatchObject({ eventos: 1 })
+    expect(await codigoDe(api.webhooks.obtener(vivo.id))).toBe('webhook_desconocido')
+    expect(await codigoDe(api.webhooks.obtenerEntrega(vivo.id, entregaDe(vivo.id, deVerdad)))).toBe(
+      'entrega_desconocida',
+    )
+    // A cursor of one mode is none of the other's.
+    await api.guias.crear(unaGuia())
+    const { cursor_siguiente } = await api.webhooks.entregas(id, { limite: 1 })
+    expect(await codigoDe(viva.webhooks.entregas(vivo.id, { cursor: cursor_siguiente! }))).toBe('cursor_invalido')
+    await viva.webhooks.eliminar(vivo.id)
+  })
+})
+
+describe('a recovery', () => {
+  it('goes on after a restart in its middle, and loses and doubles nothing', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const desde = new Date(ahora() - 1_000).toISOString()
+    const TANDAS = 32
+    const guias: string[] = []
+    await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        for (let n = 0; n < TANDAS / 4; n++) {
+          const { resultados } = await comercio.api.guias.crearLote({
+            guias: Array.from({ length: 100 }, () => unaGuia()),
+          })
+          guias.push(...resultados.map((resultado) => ('guia' in resultado ? String(resultado.guia) : '')))
+        }
+      }),
+    )
+    const receptor = await nuevoReceptor()
+    const { id } = await crear(comercio, receptor)
+    const total = TANDAS * 100
+    expect(await comercio.api.webhooks.ensayarRecuperacion(id, { desde })).toEqual({
+      eventos: total,
+      entregas: total,
+      exacto: true,
+    })
+    const { id: recuperacion } = await comercio.api.webhooks.recuperar(id, { desde })
+    const antes = await hasta(async () => {
+      const leida = await comercio.api.webhooks.obtenerRecuperacion(id, recuperacion)
+      return leida.eventos > 0 && leida
+    })
+    await entorno.reiniciar()
+    expect(antes.estado).toBe('en_curso')
+    expect(antes.eventos).toBeLessThan(total)
+    const api = new Guias({ llave: comercio.llave, baseUrl: entorno.url })
+    expect(await recuperada(api, id, recuperacion)).toMatchObject({
+      estado: 'terminada',
+      eventos: total,
+      entregas: total,
+    })
+    await hasta(async () => receptor.recibidos.length >= total, 20_000)
+    await pausa(200)
+    expect(new Set(receptor.recibidos.map((uno) => uno.id))).toEqual(new Set(guias.map((guia) => `evt_${guia}_1`)))
+    expect(receptor.recibidos).toHaveLength(total)
+    const { rows } = await entorno.db.pool.query(
+      'select estado, count(*)::int as n from entrega where webhook = $1 group by estado',
+      [id],
+    )
+    expect(rows).toEqual([{ estado: 'entregada', n: total }])
+  }, 60_000)
+})
+
+describe('secrets', () => {
+  it('stand neither in the log nor in the database', async () => {
+    const { api, id } = await nuevo()
+    await rotar(api, id)
+    const formas = secretos.flatMap((secreto) => {
+      const bytes = Buffer.from(secreto.slice(6), 'base64')
+      return [secreto.slice(6), bytes.toString('hex'), bytes.toString('base64url')]
+    })
+    const { rows: tablas } = await entorno.db.pool.query<{ tabla: string }>(
+      `select format('%I.%I', table_schema, table_name) as tabla from information_schema.tables
+       where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`,
+    )
+    const textos = [entorno.log.join('\n')]
+    for (const { tabla } of tablas) {
+      const { rows } = await entorno.db.pool.query<{ texto: string }>(
+        `select string_agg(t::text, '\n') as texto from ${tabla} t`,
+      )
+      textos.push(rows[0]?.texto ?? '')
+    }
+    expect(textos.some((texto) => texto.includes('wh_'))).toBe(true)
+    for (const texto of textos) {
+      expect(texto).not.toContain('whsec_')
+      expect(formas.filter((forma) => texto.includes(forma))).toEqual([])
+    }
+  })
+})
