@@ -1176,7 +1176,9 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     expect(await eventos(id, tC, mas(tC))).toBe(1)
     expect(await eventos(id, tFin)).toBe(1)
     expect(await eventos(id, mas(tFin))).toBe(0)
-    expect(await eventos(id, '1970-01-01T00:00:00Z')).toBe(5)
+    expect(await eventos(id, new Date(Date.now() - 89 * 86_400_000).toISOString())).toBe(5)
+    // Of what is older than deliveries are kept, nobody knows whether it arrived.
+    await expect(eventos(id, '1970-01-01T00:00:00Z')).rejects.toMatchObject({ status: 422 })
     // Beyond now is now.
     expect(await eventos(id, tA, '9999-12-31T23:59:59Z')).toBe(5)
     for (const [tipos, cuantos] of [
