@@ -7,6 +7,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { crearGeneradorDeIds, nuevoCodigoDeGuia } from '../server/codigos.ts'
 import { leerClaves } from '../server/config.ts'
 import { abrirDb, sentencia } from '../server/db.ts'
+import { foto } from '../server/eventos/evento.ts'
 import { type FilaGuia, normalizar, presentar } from '../server/guias/guia.ts'
 import { huellasDe } from '../server/guias/huellas.ts'
 import { leerTelefono } from '../server/guias/telefono.ts'
@@ -63,12 +64,12 @@ const INSERTAR = sentencia(
   'fastify.insertar',
   `with g as (
      insert into guia (${COLUMNAS.join(', ')}) values (${COLUMNAS.map((_, i) => `$${i + 1}`).join(', ')})
-     on conflict (comercio_id, modo, external_ref) do nothing returning comercio_id, modo, id, guia, creado_en
+     on conflict (comercio_id, modo, external_ref) do nothing returning *
    ), i as (
      insert into guia_indice (guia, comercio_id, modo, id) select guia, comercio_id, modo, id from g
    ), e as (
-     insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, ocurrido_en, registrado_en)
-     select comercio_id, modo, id, 1, guia, 'guia.aceptado', 'aceptado', creado_en, creado_en from g
+     insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, foto, ocurrido_en, registrado_en)
+     select comercio_id, modo, id, 1, guia, 'guia.aceptado', 'aceptado', ${foto('g')}, creado_en, creado_en from g
    )
    select id from g`,
 )

@@ -54,6 +54,10 @@ export function sentenciaDe(text: string): Sentencia {
   return { name, text }
 }
 
+/** pg-boss's statements are few and come again and again; those without parameters may be several in one text. */
+export const preparada = (text: string, values: unknown[] | undefined): pg.QueryConfig =>
+  values === undefined || values.length === 0 ? { text } : { ...sentenciaDe(text), values }
+
 export interface OpcionesDeDb {
   /** Connections of this process; 8 serve as well as 16 (measured), 4 cost a third. */
   conexiones?: number
@@ -61,18 +65,26 @@ export interface OpcionesDeDb {
   alFallar?: (error: Error) => void
 }
 
-/** No request may hold a connection for ever: the server stops a long statement, the client gives a dead server up. */
-export const abrirPool = (url: string, max: number, application_name: string) =>
-  new pg.Pool({
+/**
+ * No request may hold a connection for ever: the server stops a long statement, the client gives a dead server up.
+ * @param options settings of every session, as the server's command line has them
+ */
+export function abrirPool(url: string, max: number, application_name: string, options?: string): pg.Pool {
+  const pool = new pg.Pool({
     connectionString: url,
     max,
     application_name,
+    ...(options === undefined ? {} : { options }),
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     statement_timeout: 7_000,
     query_timeout: 8_000,
   })
+  // A connection that is lost in somebody's hands fails his statement; the event that says so again must not end the process.
+  pool.on('connect', (cliente) => cliente.on('error', () => {}))
+  return pool
+}
 
 export function abrirDb(url: string, { conexiones = 8, alFallar = () => {} }: OpcionesDeDb = {}): Db {
   const pool = abrirPool(url, conexiones, `guias pid=${process.pid}`)

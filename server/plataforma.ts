@@ -3,7 +3,7 @@ import { PgBoss } from 'pg-boss'
 import { clavesDeLaCasa, ErrorDeClaves } from './claves.ts'
 import { crearGeneradorDeIds } from './codigos.ts'
 import type { Config } from './config.ts'
-import { abrirDb, abrirPool, type Db } from './db.ts'
+import { abrirDb, abrirPool, type Db, preparada } from './db.ts'
 import type { Salud } from './deps.ts'
 import { explicarBase } from './errores.ts'
 import { ErrorDeFlujo, exigirFlujoVigente } from './eventos/flujo.ts'
@@ -85,12 +85,13 @@ export async function levantarTrabajadores(
     import('./webhooks/destino.ts'),
   ])
   const reloj = ajustes.reloj ?? (() => new Date())
-  const cola = abrirPool(databaseUrl, 4, `guias cola pid=${process.pid}`)
+  // Jobs are made of rows, and can be made of them again: the queue need not wait for the disk.
+  const cola = abrirPool(databaseUrl, 4, `guias cola pid=${process.pid}`, '-c synchronous_commit=off')
   cola.on('error', alPerder)
   deshacer.push(() => cola.end())
   const boss = new PgBoss({
     // pg-boss's own pool would wait for ever for a connection that is half open.
-    db: { executeSql: (text, values) => cola.query(text, values) },
+    db: { executeSql: (text, values) => cola.query(preparada(text, values)) },
     schedule: false,
     // A dead worker's claims lapse soon, and what is over goes soon.
     superviseIntervalSeconds: 10,

@@ -107,8 +107,6 @@ export interface Trabajadores {
 /** Rows fed to the queue, and done, at a time; and how often the feeder looks by itself, in milliseconds. */
 const LOTE = 1_000
 const RONDA = 500
-/** The least time between two rounds that somebody asked for, in milliseconds. */
-const PAUSA = 5
 /** How long a job that was fed isn't fed again, in milliseconds: feeding twice does nothing, but costs. */
 const MEMORIA = 5_000
 /** Without a good round for so long, in milliseconds, the queue is not well. */
@@ -164,28 +162,30 @@ function crearAlimentador(boss: PgBoss, deps: DepsDeTrabajo) {
   const bombas = new Map<string, Bomba>()
   const alimentados = new Map<string, number>()
   let temporizador: NodeJS.Timeout | undefined
-  let ronda: Promise<void> | undefined
-  let otra = false
+  let ronda: Promise<unknown> | undefined
+  /** When the next round is due. */
+  let cita = Number.POSITIVE_INFINITY
   let detenido = false
   let buena = performance.now()
 
-  const alimentar = async () => {
-    const ahora = performance.now()
+  const alimentar = async ({ cola, pendientes }: Trabajo) => {
+    const nuevos = (await pendientes(deps, LOTE)).filter(({ id }) => !alimentados.has(id!))
+    if (nuevos.length === 0) return
+    for (const { id } of nuevos) alimentados.set(id!, performance.now())
+    await boss.insert(cola, nuevos, { returnId: false })
+    bombas.get(cola)?.despertar()
+  }
+  const olvidarViejos = () => {
+    const viejo = performance.now() - MEMORIA
     for (const [id, cuando] of alimentados) {
-      if (cuando > ahora - MEMORIA) break
+      if (cuando > viejo) break
       alimentados.delete(id)
-    }
-    for (const { cola, pendientes } of TRABAJOS) {
-      const nuevos = (await pendientes(deps, LOTE)).filter(({ id }) => !alimentados.has(id!))
-      if (nuevos.length === 0) continue
-      for (const { id } of nuevos) alimentados.set(id!, performance.now())
-      await boss.insert(cola, nuevos, { returnId: false })
-      bombas.get(cola)?.despertar()
     }
   }
   const girar = () => {
-    clearTimeout(temporizador)
-    ronda = alimentar()
+    cita = performance.now() + RONDA
+    olvidarViejos()
+    ronda = Promise.all(TRABAJOS.map(alimentar))
       .then(() => {
         buena = performance.now()
       })
@@ -196,20 +196,21 @@ function crearAlimentador(boss: PgBoss, deps: DepsDeTrabajo) {
       })
       .finally(() => {
         ronda = undefined
-        if (detenido) return
-        temporizador = setTimeout(girar, otra ? PAUSA : RONDA)
-        otra = false
+        citar()
       })
+  }
+  const citar = () => {
+    clearTimeout(temporizador)
+    if (!ronda && !detenido) temporizador = setTimeout(girar, Math.max(0, cita - performance.now()))
   }
   return {
     deps,
     bombas,
-    avisar() {
-      if (ronda) otra = true
-      else if (!detenido) {
-        clearTimeout(temporizador)
-        temporizador = setTimeout(girar, 0)
-      }
+    avisar(ms = 0) {
+      const cuando = performance.now() + ms
+      if (cuando >= cita) return
+      cita = cuando
+      citar()
     },
     olvidar(ids: readonly string[]) {
       for (const id of ids) alimentados.delete(id)

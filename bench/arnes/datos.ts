@@ -1,4 +1,6 @@
 import pg from 'pg'
+import type { Modo } from '../../server/contrato/generado/tipos/index.ts'
+import type { Destino, Encargo } from './encargo.ts'
 import type { Comercio } from './entorno.ts'
 
 // The same guide as a request, as a row that pgbench writes and as a row of the seed: equal columns of equal size.
@@ -22,6 +24,7 @@ export const nuevoLote = (guias: number): string => `{"guias":[${Array.from({ le
 /** SQL expressions for what differs between rows. */
 interface Expresiones {
   comercio: string
+  modo: string
   id: string
   guia: string
   ref: string
@@ -34,8 +37,9 @@ const COLUMNAS = `comercio_id, modo, id, guia, external_ref, huellas, estado, es
   municipio, direccion, indicaciones, contenido, lat, lng, maps_url, recogida, ubicacion_estado, ubicacion_origen,
   ubicacion_lat, ubicacion_lng, avisos, secuencia, creado_en, actualizado_en`
 
-// A space after each colon: pgbench would take `:14` for a variable.
-const HUELLAS = JSON.stringify(
+/** A space after each colon: pgbench would take `:14` for a variable. */
+const enJson = (valor: unknown) => JSON.stringify(valor).replaceAll(':', ': ')
+const HUELLAS = enJson(
   Object.fromEntries([
     ['kid', '7f3a91c2'],
     ...[
@@ -51,17 +55,18 @@ const HUELLAS = JSON.stringify(
       'recogida',
     ].map((campo, i) => [campo, `Zk3vQ9xW${i}LmT2pBc`]),
   ]),
-).replaceAll(':', ': ')
-const RECOGIDA = '{"nombre": "Bodega Zona 12", "lat": 14.583611, "lng": -90.548611, "maps_url": null}'
+)
+const RECOGIDA = enJson({ nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611, maps_url: null })
 
-const fila = ({ comercio, id, guia, ref, telefono, estado, momento }: Expresiones) =>
-  `${comercio}, 'live', ${id}, ${guia}, ${ref}, '${HUELLAS}'::jsonb, ${estado}, ${momento}, ${telefono}, 'María José Ajú', 'Guatemala',
+const fila = ({ comercio, modo, id, guia, ref, telefono, estado, momento }: Expresiones) =>
+  `${comercio}, ${modo}, ${id}, ${guia}, ${ref}, '${HUELLAS}'::jsonb, ${estado}, ${momento}, ${telefono}, 'María José Ajú', 'Guatemala',
   'San Juan Sacatepéquez', '2a calle 3-45, zona 1', 'Portón verde, frente a la tienda', '2 pares de zapatos', 14.71889, -90.64417, null,
   '${RECOGIDA}'::jsonb, 'confirmada', 'coordenadas', 14.71889, -90.64417, '{}', 1, ${momento}, ${momento}`
 
 /** A row from a number below 2^40: its id grows with it as UUIDv7 grow with time, its code lands anywhere in its index. */
-const deNumero = (k: string, comercio: string): Expresiones => ({
+const deNumero = (k: string, comercio: string, modo: Modo = 'live'): Expresiones => ({
   comercio,
+  modo: `'${modo}'`,
   id: `('01990000' || lpad(to_hex(${k}), 24, '0'))::uuid`,
   guia: `reverse(lpad(to_hex(${k}), 12, '0'))`,
   ref: `'PEDIDO-' || ${k}`,
@@ -70,7 +75,16 @@ const deNumero = (k: string, comercio: string): Expresiones => ({
   momento: 'now()',
 })
 
-const EVENTO = 'evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, ocurrido_en, registrado_en)'
+const EVENTO = 'evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, foto, ocurrido_en, registrado_en)'
+/** What server/guias/escritura.ts writes there for such a guide. */
+const FOTO = `'${enJson({
+  intentos: 0,
+  avisos: [],
+  ubicacion_estado: 'confirmada',
+  ubicacion_origen: 'coordenadas',
+  ubicacion_lat: 14.71889,
+  ubicacion_lng: -90.64417,
+})}'::jsonb`
 
 /** Each client in turn writes for one of the merchants. */
 const deCliente = (comercios: readonly Comercio[]) =>
@@ -86,7 +100,7 @@ export function guionDeCrear(comercios: readonly Comercio[]): string {
 begin;
 insert into guia (${COLUMNAS}) values (${fila(e)});
 insert into guia_indice (guia, comercio_id, modo, id) values (${e.guia}, ${e.comercio}, 'live', ${e.id});
-insert into ${EVENTO} values (${e.comercio}, 'live', ${e.id}, 1, ${e.guia}, 'guia.aceptado', 'aceptado', now(), now());
+insert into ${EVENTO} values (${e.comercio}, 'live', ${e.id}, 1, ${e.guia}, 'guia.aceptado', 'aceptado', ${FOTO}, now(), now());
 commit;
 `
 }
@@ -99,7 +113,7 @@ with x as (select :k::bigint + i as k from generate_series(0, ${guias - 1}) i), 
   insert into guia (${COLUMNAS}) select ${fila(deNumero('k', deCliente(comercios)))} from x
   returning comercio_id, modo, id, guia, creado_en
 ), i as (insert into guia_indice (guia, comercio_id, modo, id) select guia, comercio_id, modo, id from g)
-insert into ${EVENTO} select comercio_id, modo, id, 1, guia, 'guia.aceptado', 'aceptado', creado_en, creado_en from g;
+insert into ${EVENTO} select comercio_id, modo, id, 1, guia, 'guia.aceptado', 'aceptado', ${FOTO}, creado_en, creado_en from g;
 `
 }
 
@@ -158,7 +172,7 @@ export async function sembrar(
       )
       await cliente.query(
         `insert into ${EVENTO} select ${e.comercio}, 'live', ${e.id}, s, ${e.guia}, case s when 1 then 'guia.aceptado' else 'guia.recolectado' end,
-         case s when 1 then 'aceptado' else 'recolectado' end, ${e.momento}, ${e.momento} from ${n}, generate_series(1, 2) s order by n, s`,
+         case s when 1 then 'aceptado' else 'recolectado' end, ${FOTO}, ${e.momento}, ${e.momento} from ${n}, generate_series(1, 2) s order by n, s`,
       )
     }
     await cliente.query('vacuum (analyze) guia, guia_indice, evento')
@@ -167,3 +181,74 @@ export async function sembrar(
     await cliente.end()
   }
 }
+
+/** Numbers of {@link deNumero} that nothing else of the bench uses, neither pgbench nor the load's references. */
+let tomadas = 2 ** 30
+const tomar = (cuantas: number) => {
+  const primera = tomadas
+  tomadas += cuantas
+  return { primera, ultima: tomadas - 1 }
+}
+
+/**
+ * Deliveries that wait, of as many guides, over some endpoints in turn; their ids as the receiver will see them are all
+ * different. They appear with one commit, already ANALYZEd, so whoever looks for work finds all of it at once.
+ */
+export async function sembrarEntregas(url: string, destinos: readonly Destino[], cuantas: number): Promise<void> {
+  const cliente = new pg.Client(url)
+  await cliente.connect()
+  const { primera, ultima } = tomar(cuantas)
+  const e = deNumero('k', 'd.comercio', 'test')
+  const filas = `generate_series(${primera}::bigint, ${ultima}) k join unnest($1::uuid[], $2::text[])
+    with ordinality d(comercio, webhook, n) on d.n = 1 + k % ${destinos.length}`
+  const valores = [destinos.map(({ comercio }) => comercio.id), destinos.map(({ webhook }) => webhook)]
+  try {
+    await cliente.query('begin')
+    // No foreign keys to check: their rows are there.
+    await cliente.query('set local session_replication_role = replica')
+    for (const insercion of [
+      `guia (${COLUMNAS}) select ${fila(e)}`,
+      `guia_indice (guia, comercio_id, modo, id) select ${e.guia}, ${e.comercio}, ${e.modo}, ${e.id}`,
+      `${EVENTO} select ${e.comercio}, ${e.modo}, ${e.id}, 1, ${e.guia}, 'guia.aceptado', 'aceptado', ${FOTO}, now(), now()`,
+      `entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
+       select ${e.comercio}, ${e.modo}, d.webhook, ${e.id}, 1, 'evt_' || ${e.guia} || '_1', 'guia.aceptado', 'pendiente',
+         'automatica', now(), now()`,
+    ])
+      await cliente.query(`insert into ${insercion} from ${filas}`, valores)
+    await cliente.query('analyze guia, guia_indice, evento, entrega')
+    await cliente.query('commit')
+  } finally {
+    await cliente.end()
+  }
+}
+
+/** What a reference sends instead: as many bodies of the same size, over the same endpoints, under ids of their own. */
+export function nuevosEncargos(destinos: readonly Destino[], cuantos: number): Encargo[] {
+  const { primera } = tomar(cuantos)
+  return Array.from({ length: cuantos }, (_, i) => {
+    const { comercio, webhook, url, clave, ejemplo } = destinos[i % destinos.length]!
+    const hex = (primera + i).toString(16).padStart(12, '0')
+    const guia = [...hex].reverse().join('')
+    return {
+      numero: primera + i,
+      comercio_id: comercio.id,
+      modo: comercio.modo,
+      webhook,
+      guia_id: `01990000-0000-0000-0000-${hex}`,
+      secuencia: 1,
+      evento: `evt_${guia}_1`,
+      url,
+      clave: clave.toString('base64'),
+      cuerpo: ejemplo.replaceAll('GUIA_EJEMPLO', guia),
+    }
+  })
+}
+
+/** The rows of one guide, as the service writes them in a statement: $1 its number, $2 its merchant. */
+export const INSERTAR_GUIA = (() => {
+  const e = deNumero('$1::bigint', '$2::uuid', 'test')
+  return `with g as (
+     insert into guia (${COLUMNAS}) values (${fila(e)}) returning comercio_id, modo, id, guia, creado_en
+   ), i as (insert into guia_indice (guia, comercio_id, modo, id) select guia, comercio_id, modo, id from g)
+   insert into ${EVENTO} select comercio_id, modo, id, 1, guia, 'guia.aceptado', 'aceptado', ${FOTO}, creado_en, creado_en from g`
+})()

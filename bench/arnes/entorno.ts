@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { crearGeneradorDeIds } from '../../server/codigos.ts'
 import { nuevoCodigoDeComercio } from '../../server/comercios/comercio.ts'
+import type { Modo } from '../../server/contrato/generado/tipos/index.ts'
 import { abrirDb, type Db } from '../../server/db.ts'
 import { guardarLlave } from '../../server/llaves/llave.ts'
 import { migrar } from '../../server/migraciones.ts'
@@ -20,12 +21,13 @@ import type { Opciones } from './opciones.ts'
 const enRaiz = (ruta: string) => fileURLToPath(new URL(`../../${ruta}`, import.meta.url))
 export const RAIZ = enRaiz('')
 
+const { scripts } = JSON.parse(readFileSync(enRaiz('package.json'), 'utf8')) as {
+  scripts: Record<'start' | 'worker', string>
+}
+const flagsDe = (guion: 'start' | 'worker'): readonly string[] => scripts[guion].split(' ').slice(1, -1)
+
 /** The flags of `npm start`, for every Node process that is measured. */
-export const FLAGS: readonly string[] = (
-  JSON.parse(readFileSync(enRaiz('package.json'), 'utf8')) as { scripts: { start: string } }
-).scripts.start
-  .split(' ')
-  .slice(1, -1)
+export const FLAGS = flagsDe('start')
 
 /** What all measurements of a run share. */
 export interface Banco {
@@ -43,16 +45,18 @@ export interface Banco {
 
 export interface Comercio {
   id: string
-  modo: 'live'
+  modo: Modo
   llave: string
 }
 
 export interface Base {
   url: string
   db: Db
-  crearComercios(cuantos: number): Promise<Comercio[]>
+  crearComercios(cuantos: number, modo?: Modo): Promise<Comercio[]>
   /** The service, as `npm start` runs it; ready when this resolves. */
   servicio(): Promise<Programa>
+  /** Workers alone, as `npm run worker` runs them. */
+  obrero(): Promise<Programa>
   /** A program of the bench, with the service's flags, that answers /readyz when it is ready. */
   programa(archivo: string, args?: readonly string[]): Promise<Programa>
 }
@@ -96,16 +100,24 @@ export async function abrirBanco(opciones: Opciones): Promise<Banco> {
         programas.push(programa)
         return programa
       }
-      const env = { DATABASE_URL: url, MASTER_KEYS: masterKeys.map((clave) => clave.toString('base64')).join(',') }
+      const env = {
+        DATABASE_URL: url,
+        MASTER_KEYS: masterKeys.map((clave) => clave.toString('base64')).join(','),
+        // The bench's receivers are http on this machine; without endpoints registered it changes nothing.
+        WEBHOOKS_LOOPBACK: '1',
+      }
       const perfil = opciones.perfil ? ['--cpu-prof', `--cpu-prof-dir=${opciones.perfil}`] : []
-      const arrancar = (args: readonly string[]) =>
-        anotar(iniciarPrograma(process.execPath, [...FLAGS, ...perfil, ...args], env, carpeta))
+      const arrancar = (args: readonly string[], flags = FLAGS, aparte?: Parameters<typeof iniciarPrograma>[4]) =>
+        anotar(iniciarPrograma(process.execPath, [...flags, ...perfil, ...args], env, carpeta, aparte))
       try {
         return await medir({
           url,
           db,
-          crearComercios: (cuantos) => crearComercios(db, cuantos),
+          crearComercios: (cuantos, modo) => crearComercios(db, cuantos, modo),
           servicio: () => arrancar([enRaiz('server/generado/main.mjs')]),
+          // It serves nothing but its health, on that port.
+          obrero: () =>
+            arrancar([enRaiz('server/generado/worker.mjs')], flagsDe('worker'), { variable: 'METRICS_PORT' }),
           programa: (archivo, args = []) => arrancar([enRaiz(`bench/${archivo}`), ...args]),
         })
       } finally {
@@ -130,13 +142,13 @@ async function iniciarPostgres(carpeta: string): Promise<string> {
   throw new Error('PostgreSQL no arrancó')
 }
 
-/** Starts a process that listens on PORT and waits until it says that it is ready. */
+/** Starts a process that listens on PORT (or what `variable` says) and waits until it says that it is ready. */
 export async function iniciarPrograma(
   programa: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   carpeta: string,
-  { grupo = false } = {},
+  { grupo = false, variable = 'PORT' }: { grupo?: boolean; variable?: 'PORT' | 'METRICS_PORT' } = {},
 ): Promise<Programa> {
   const puerto = await puertoLibre()
   const url = `http://127.0.0.1:${puerto}`
@@ -151,7 +163,7 @@ export async function iniciarPrograma(
       npm_lifecycle_event: 'bench',
       LOG_LEVEL: 'warn',
       HOST: '127.0.0.1',
-      PORT: `${puerto}`,
+      [variable]: `${puerto}`,
       ...env,
     },
     stdio: ['ignore', salida, salida],
@@ -195,7 +207,7 @@ function puertoLibre(): Promise<number> {
   })
 }
 
-async function crearComercios(db: Db, cuantos: number): Promise<Comercio[]> {
+async function crearComercios(db: Db, cuantos: number, modo: Modo = 'live'): Promise<Comercio[]> {
   const nuevoId = crearGeneradorDeIds(() => new Date())
   const prisma = await db.prisma()
   const comercios: Comercio[] = []
@@ -203,8 +215,8 @@ async function crearComercios(db: Db, cuantos: number): Promise<Comercio[]> {
     const fila = await prisma.comercio.create({
       data: { ...nuevoId(), comercio: nuevoCodigoDeComercio(), nombre: `Comercio ${i + 1}` },
     })
-    const { llave } = await guardarLlave(db, new Date(), { comercioId: fila.id, comercio: fila.comercio, modo: 'live' })
-    comercios.push({ id: fila.id, modo: 'live', llave })
+    const { llave } = await guardarLlave(db, new Date(), { comercioId: fila.id, comercio: fila.comercio, modo })
+    comercios.push({ id: fila.id, modo, llave })
   }
   return comercios
 }

@@ -96,7 +96,7 @@ export async function condiciones(db: Db): Promise<string[]> {
   const commit = spawnSync('git', ['-C', RAIZ, 'describe', '--always', '--dirty'], { encoding: 'utf8' }).stdout?.trim()
   return [
     `Máquina: ${cpus()[0]?.model ?? 'CPU desconocida'}, ${cpus().length} núcleos, ${Math.round(totalmem() / 2 ** 30)} GB, ${type()} ${release()}`,
-    `Node ${process.version} (${FLAGS.join(' ')}); ${['express', 'express-openapi-validator', 'pg', 'fastify'].map(de).join(', ')}; ${pgbench || 'sin pgbench'}`,
+    `Node ${process.version} (${FLAGS.join(' ')}); ${['express', 'express-openapi-validator', 'pg', 'pg-boss', 'undici', 'fastify', 'graphile-worker'].map(de).join(', ')}; ${pgbench || 'sin pgbench'}`,
     `PostgreSQL: ${rows.map(({ name, valor }) => `${name} ${valor}`).join(', ')}`,
     'El generador de carga, el servicio y PostgreSQL comparten los núcleos.',
     ...(commit ? [`Código: ${commit}`] : []),

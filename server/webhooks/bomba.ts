@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto'
 import type { Job, PgBoss } from 'pg-boss'
 import type { Modo } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
@@ -7,7 +8,7 @@ import type { Secretos } from '../secretos.ts'
 import { FALLAS_PARA_FRENAR } from './calendario.ts'
 import { type Contenido, cargarContenidos, cuerpoDe, type FilaEntrega, YA } from './entrega.ts'
 import type { Enviador, Respuesta } from './envio.ts'
-import { firmar } from './firma.ts'
+import { claveDe, firmar } from './firma.ts'
 import { cabecerasDe } from './intento.ts'
 import type { Encargo } from './pendientes.ts'
 import { type Resultado, saldar } from './saldo.ts'
@@ -22,11 +23,13 @@ const EN_VUELO_MAXIMO = 512
 const POR_WEBHOOK = 4
 const POR_COMERCIO = 32
 /** Deliveries that are read and wait for their turn; an endpoint of which more than so many wait gets no others. */
-const LISTAS = 128
+const LISTAS = 160
 const LISTAS_POR_WEBHOOK = 16
 /** How many results are settled at once, and how long the first of them waits for the others, in milliseconds. */
-const GRUPO = 50
+const GRUPO = 100
 const REUNION = 4
+/** How soon after a settlement the feeder looks for more of the same endpoints, in milliseconds. */
+const REPOSICION = 25
 /** Results that aren't settled yet, beyond which nothing new is begun. */
 const SIN_SALDAR = 400
 /** How often it looks for jobs that nobody told it of, in milliseconds. */
@@ -54,8 +57,8 @@ export interface MetricasDeEntregas {
 
 /** How the pump speaks with the feeder. */
 export interface Alimentador {
-  /** There may be room for more of what waits. */
-  avisar: () => void
+  /** There may be room for more of what waits; so many milliseconds are soon enough. */
+  avisar: (ms?: number) => void
   /** These jobs were given back: they may be fed again. */
   olvidar: (ids: readonly string[]) => void
 }
@@ -94,7 +97,7 @@ interface Lista {
   trabajo: Job<Encargo>
   contenido: Contenido
   destino: Destino
-  claves: Buffer[]
+  claves: KeyObject[]
 }
 
 /** One endpoint's share of the pump. */
@@ -120,6 +123,7 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
   let enEspera = 0
   const porSaldar: Resultado[] = []
   let saldando = 0
+  let grupos = 0
   let reunion: NodeJS.Timeout | undefined
   let llenando: Promise<void> | undefined
   let otra = false
@@ -168,11 +172,12 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
   const tomar = async () => {
     for (;;) {
       const cupo = LISTAS - enEspera
-      if (detenido || cupo < GRUPO / 2 || porSaldar.length + saldando > SIN_SALDAR || !hayCupo()) return
+      if (detenido || cupo < LISTAS / 4 || porSaldar.length + saldando > SIN_SALDAR || !hayCupo()) return
       const ignoreGroups = [...filas]
         .filter(([, fila]) => fila.espera.length >= LISTAS_POR_WEBHOOK || estaColgada(fila, LENTO / 4))
         .map(([webhook]) => webhook)
-      const batchSize = Math.min(cupo, EN_VUELO)
+      // Few different numbers: each is a statement of its own.
+      const batchSize = cupo >= EN_VUELO ? EN_VUELO : EN_VUELO / 2
       const trabajos = await boss.fetch<Encargo>(cola, {
         batchSize,
         ...(ignoreGroups.length > 0 ? { ignoreGroups } : {}),
@@ -216,9 +221,9 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
     await devolver(sobrantes)
   }
 
-  const clavesDe = ({ webhook, versiones, cifrados }: Destino): Buffer[] | undefined => {
+  const clavesDe = ({ webhook, versiones, cifrados }: Destino): KeyObject[] | undefined => {
     try {
-      return versiones.map((version, i) => descifrar(deps.secretos, { webhook, version }, cifrados[i]!))
+      return versiones.map((version, i) => claveDe(descifrar(deps.secretos, { webhook, version }, cifrados[i]!)))
     } catch (err) {
       log.error({ err, webhook }, 'signing secret')
       return undefined
@@ -323,9 +328,10 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
     clearTimeout(reunion)
     reunion = undefined
     // Two at a time: one is on its way to the disk while the other is made.
-    while (porSaldar.length > 0 && saldando < 2 * GRUPO) {
+    while (porSaldar.length > 0 && grupos < 2) {
       const grupo = porSaldar.splice(0, GRUPO)
       saldando += grupo.length
+      grupos++
       void asentar(grupo)
     }
   }
@@ -346,7 +352,8 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
     const buenas = grupo.filter(({ respuesta }) => respuesta.error === null).length
     log.info({ cola, intentos: grupo.length, buenas, ms: Math.round(performance.now() - inicio) }, 'job')
     saldando -= grupo.length
-    alimentador.avisar()
+    grupos--
+    alimentador.avisar(REPOSICION)
     cerrarGrupo()
     llenar()
   }

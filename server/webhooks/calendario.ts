@@ -46,7 +46,8 @@ export function leerRetryAfter(texto: string | null, ahora: Date): number | unde
 
 /** Failed attempts in a row after which an endpoint gets one delivery at a time, as a probe, until one goes well. */
 export const FALLAS_PARA_FRENAR = 3
-/** The longest pause between two probes, in milliseconds. */
+/** The shortest and the longest pause between two probes, in milliseconds. */
+export const FRENO_MINIMO = SEGUNDO
 export const FRENO_MAXIMO = MINUTO
 
 /** Nothing but failure for so long, in milliseconds, and so many attempts: the endpoint is disabled. */

@@ -1,10 +1,11 @@
 import type { PgBoss } from 'pg-boss'
-import { type Db, enTransaccion, sentencia } from '../db.ts'
+import { type Db, enTransaccion, preparada, sentencia } from '../db.ts'
 import type { Log } from '../log.ts'
 import {
   AVISOS,
   FALLAS_PARA_FRENAR,
   FRENO_MAXIMO,
+  FRENO_MINIMO,
   MINIMO_DE_FALLAS,
   proximoIntento,
   VENTANA_DE_FALLAS,
@@ -30,7 +31,8 @@ export interface Resultado {
 /**
  * The fence: only who finds the delivery pending in the turn that his job was for moves it on, and what comes too late is
  * kept apart (`tardio`) and changes nothing. A success that comes late is one all the same: the receiver has it. And it
- * forgets every failure of its endpoint.
+ * forgets every failure of its endpoint. Settling again what was settled already (its commit's answer was lost) does
+ * nothing: it gives the ids of the attempts that are new.
  */
 const SALDAR = sentencia(
   'entregas.saldar',
@@ -60,11 +62,14 @@ const SALDAR = sentencia(
    select comercio_id, modo, webhook, guia_id, secuencia, id, intentos + 1, u.n is null, causa, iniciado_en, url, ip,
      secretos, status, error, detalle, dns_ms, conexion_ms, tls_ms, primer_byte_ms, total_ms, cabeceras, cuerpo,
      cuerpo_truncado
-   from x left join u on u.n = x.n`,
+   from x left join u on u.n = x.n
+   on conflict (comercio_id, modo, webhook, guia_id, secuencia, id) do nothing
+   returning id`,
 )
 
 /**
- * How endpoints fail. From the third failure in a row on there is a pause before the next probe; after the window of
+ * How endpoints fail. From the third failure in a row on there is a pause before the next probe, half as long as they have
+ * been failing; after the window of
  * failures it is disabled. Rows are locked in one order, or groups would deadlock.
  */
 const SALUD = sentencia(
@@ -88,13 +93,19 @@ const SALUD = sentencia(
        .map((parte) => `when d.ms >= ${(VENTANA_DE_FALLAS * parte) / 100} then ${parte}`)
        .join(' ')} else 0 end,
      freno_hasta = case when d.fallas >= ${FALLAS_PARA_FRENAR} then $2::timestamptz + interval '1 ms'
-       * least(${FRENO_MAXIMO}, 1000 * power(2, least(d.fallas - ${FALLAS_PARA_FRENAR}, 10))) end,
+       * greatest(${FRENO_MINIMO}, least(${FRENO_MAXIMO}, d.ms / 2)) end,
      estado = case when d.baja is null then w.estado else 'deshabilitado' end,
      motivo = case when d.baja is null or w.estado = 'deshabilitado' then w.motivo else d.baja end,
      desde = case when d.baja is null or w.estado = 'deshabilitado' then w.desde else $2::timestamptz end
    from d where w.comercio_id = d.comercio_id and w.modo = d.modo and w.webhook = d.webhook
    returning ${columnasDeWebhook('$2')}, d.estado as estado_antes, d.aviso as aviso_antes`,
 )
+
+/**
+ * The commit doesn't wait for the disk. If PostgreSQL itself crashes, what was settled in its last moments is pending
+ * again, and is sent again: at least once, as promised.
+ */
+const SIN_ESPERAR = sentencia('entregas.sinEsperar', 'set local synchronous_commit = off')
 
 /** Told to the merchant's other endpoints. */
 const AVISAR = sentencia(
@@ -122,9 +133,12 @@ export interface DepsDeSaldo {
 export async function saldar(boss: PgBoss, cola: string, deps: DepsDeSaldo, resultados: readonly Resultado[]) {
   const ahora = deps.reloj()
   const filas = resultados.map((resultado, n) => aFila(resultado, n, ahora, deps.azar()))
-  const salud = saludDe(resultados)
   const cambiados = await enTransaccion(deps.db, async (consultar, cliente) => {
-    await consultar(SALDAR, [JSON.stringify(filas), ahora])
+    await consultar(SIN_ESPERAR, [])
+    const nuevos = new Set(
+      (await consultar<{ id: string }>(SALDAR, [JSON.stringify(filas), ahora])).map(({ id }) => id),
+    )
+    const salud = saludDe(resultados.filter(({ id }) => nuevos.has(id)))
     const tocados = salud.length > 0 ? await consultar<Cambiado>(SALUD, [JSON.stringify(salud), ahora]) : []
     for (const fila of tocados.filter(quedoDeshabilitado)) {
       const datos = { webhook: presentarWebhook(fila) }
@@ -133,7 +147,7 @@ export async function saldar(boss: PgBoss, cola: string, deps: DepsDeSaldo, resu
     await boss.deleteJob(
       cola,
       resultados.map(({ trabajo }) => trabajo),
-      { db: { executeSql: (text, values) => cliente.query(text, values) } },
+      { db: { executeSql: (text, values) => cliente.query(preparada(text, values)) } },
     )
     return tocados
   })

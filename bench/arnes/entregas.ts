@@ -1,0 +1,154 @@
+import { get, request } from 'node:http'
+import { setTimeout as dormir } from 'node:timers/promises'
+import { type FilaGuia, normalizar } from '../../server/guias/guia.ts'
+import { crearSecretos } from '../../server/secretos.ts'
+import { cuerpoDe } from '../../server/webhooks/entrega.ts'
+import { bytesDe, nuevoSecreto } from '../../server/webhooks/firma.ts'
+import { cifrar } from '../../server/webhooks/secreto.ts'
+import { nuevoCodigoDeWebhook } from '../../server/webhooks/webhook.ts'
+import { nuevaGuia } from './datos.ts'
+import type { Destino } from './encargo.ts'
+import type { Banco, Base, Comercio } from './entorno.ts'
+
+interface Resumen {
+  distintas: number
+  repetidas: number
+  /** Requests that it will never answer. */
+  colgadas: number
+  /** Milliseconds of the clock of `ahora`. */
+  primera?: number
+  ultima?: number
+}
+
+export interface Receptor {
+  url: string
+  pid: number
+  /** Forgets what came. */
+  reiniciar(): Promise<void>
+  resumen(): Promise<Resumen>
+  /** What came, once so many distinct ids did. @throws when they don't within `ms` */
+  esperar(cuantas: number, ms: number): Promise<Resumen>
+  /** When each id came first. */
+  llegadas(): Promise<Map<string, number>>
+}
+
+function pedir<T>(url: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    get(url, { agent: false }, async (respuesta) => {
+      const trozos = await respuesta.setEncoding('utf8').toArray()
+      resolve(JSON.parse(trozos.join('')))
+    }).once('error', reject)
+  })
+}
+
+export async function abrirReceptor(base: Base): Promise<Receptor> {
+  const { url, pid } = await base.programa('receptor.ts')
+  return {
+    url,
+    pid,
+    reiniciar: () => pedir(`${url}/reiniciar`),
+    resumen: () => pedir(`${url}/resumen`),
+    async esperar(cuantas, ms) {
+      const resumen = await pedir<Resumen>(`${url}/resumen?cuantas=${cuantas}&ms=${ms}`)
+      if (resumen.distintas < cuantas)
+        throw new Error(`llegaron ${resumen.distintas} de ${cuantas} entregas en ${ms / 1000} s`)
+      return resumen
+    },
+    llegadas: async () => new Map(await pedir<[string, number][]>(`${url}/llegadas`)),
+  }
+}
+
+/** POST without a body; resolves when it is answered with 200. */
+export function mandar(url: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    request(url, { method: 'POST', agent: false }, async (respuesta) => {
+      const texto = (await respuesta.setEncoding('utf8').toArray()).join('')
+      if (respuesta.statusCode === 200) resolve()
+      else reject(new Error(texto))
+    })
+      .once('error', reject)
+      .end()
+  })
+}
+
+/** An endpoint for everything, registered by each merchant. */
+export async function registrar(
+  { masterKeys }: Banco,
+  { db }: Base,
+  comercios: readonly Comercio[],
+  urlDe: (i: number) => string,
+): Promise<Destino[]> {
+  const secretos = crearSecretos(masterKeys)
+  const destinos: Destino[] = []
+  for (const [i, comercio] of comercios.entries()) {
+    const webhook = nuevoCodigoDeWebhook()
+    const url = urlDe(i)
+    const clave = bytesDe(nuevoSecreto())
+    await db.pool.query(
+      `insert into webhook (comercio_id, modo, webhook, url, tipos, estado, desde, creado_en, actualizado_en)
+       values ($1, $2, $3, $4, '{*}', 'activo', now(), now(), now())`,
+      [comercio.id, comercio.modo, webhook, url],
+    )
+    await db.pool.query(
+      `insert into webhook_secreto (comercio_id, modo, webhook, version, cifrado, creado_en)
+       values ($1, $2, $3, 1, $4, now())`,
+      [comercio.id, comercio.modo, webhook, cifrar(secretos, { webhook, version: 1 }, clave)],
+    )
+    destinos.push({ comercio, webhook, url, clave, ejemplo: cuerpoDeEjemplo(comercio) })
+  }
+  await db.pool.query('analyze webhook, webhook_secreto, comercio')
+  return destinos
+}
+
+/** What the service would send of a new guide. */
+function cuerpoDeEjemplo({ id: comercio_id, modo }: Comercio): string {
+  const momento = new Date()
+  const guia: FilaGuia = {
+    ...normalizar(JSON.parse(nuevaGuia())),
+    ...{ comercio_id, modo, id: '', guia: 'GUIA_EJEMPLO', huellas: null, intentos: 0, secuencia: 1 },
+    ...{ estado: 'aceptado', estado_desde: momento, creado_en: momento, actualizado_en: momento },
+  }
+  const { ubicacion_estado, ubicacion_origen, ubicacion_lat, ubicacion_lng, avisos, intentos } = guia
+  return cuerpoDe({
+    entrega: {
+      ...{ comercio_id, modo, webhook: '', guia_id: '', secuencia: 1, evento: 'evt_GUIA_EJEMPLO_1' },
+      ...{ tipo: 'guia.aceptado', estado: 'pendiente', causa: 'automatica', turno: 0, intento: 0, intentos: 0 },
+      ...{ proximo_en: momento, ultimo_status: null, ultimo_error: null, datos: null, creado_en: momento },
+      terminada_en: null,
+    },
+    guia,
+    evento: {
+      ...{ comercio_id, modo, guia_id: '', secuencia: 1, guia: guia.guia, tipo: 'guia.aceptado', estado: 'aceptado' },
+      ...{ estado_anterior: null, descripcion: null, motivo: null, lat: null, lng: null, datos: null, autor: null },
+      ...{ idempotencia: null, huella: null, ocurrido_en: momento, registrado_en: momento },
+      foto: { ubicacion_estado, ubicacion_origen, ubicacion_lat, ubicacion_lng, avisos, intentos },
+    },
+  })
+}
+
+/** Begins one after another at a steady pace, however long each takes; ends when all have. */
+export async function alRitmo(porSegundo: number, segundos: number, hacer: (i: number) => Promise<void>) {
+  const inicio = performance.now()
+  const hechas: Promise<void>[] = []
+  let falla: unknown
+  for (let i = 0; i < porSegundo * segundos && falla === undefined; i++) {
+    const espera = inicio + (i * 1000) / porSegundo - performance.now()
+    if (espera > 0) await dormir(espera)
+    hechas.push(
+      hacer(i).catch((error) => {
+        falla ??= error
+      }),
+    )
+  }
+  await Promise.all(hechas)
+  if (falla !== undefined) throw falla
+}
+
+/** Until a count in the database is zero. */
+export async function vaciar({ db }: Base, tabla: string): Promise<void> {
+  for (const limite = performance.now() + 60_000; performance.now() < limite; await dormir(20)) {
+    const { rows } = await db.pool.query<{ quedan: boolean }>(`select exists (select from ${tabla}) as quedan`)
+    if (!rows[0]!.quedan) return
+  }
+  throw new Error(`siguen quedando filas en ${tabla}`)
+}

@@ -1,0 +1,64 @@
+/**
+ * The peer: deliveries on graphile-worker, set for throughput as its documentation says (worker.graphile.org/docs/performance).
+ * Each job carries all that the POST needs; its task signs, sends and keeps one row of the attempt. DATABASE_URL, PORT.
+ */
+import { Logger, run } from 'graphile-worker'
+import pg from 'pg'
+import { Agent } from 'undici'
+import { crearGeneradorDeIds } from '../server/codigos.ts'
+import { type Encargo, enviar } from './arnes/encargo.ts'
+import { servir } from './arnes/hijo.ts'
+
+const CONCURRENCIA = 64
+
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: CONCURRENCIA + 1 })
+pool.on('error', () => {})
+await pool.query('create table if not exists intento_de_graphile (like entrega_intento including all)')
+const agente = new Agent({ connections: CONCURRENCIA, keepAliveTimeout: 600_000, keepAliveMaxTimeout: 600_000 })
+const nuevoId = crearGeneradorDeIds(() => new Date())
+
+const INTENTO = {
+  name: 'intento',
+  text: `insert into intento_de_graphile (comercio_id, modo, webhook, guia_id, secuencia, id, numero, tardio, causa,
+     iniciado_en, url, ip, secretos, status, error, detalle, dns_ms, conexion_ms, tls_ms, primer_byte_ms, total_ms,
+     cabeceras, cuerpo, cuerpo_truncado)
+   values ($1, $2, $3, $4, $5, $6, 1, false, 'automatica', $7, $8, '127.0.0.1', '{1}', $9, null, null, null, null, null,
+     $10, $11, $12, $13, false)`,
+}
+
+const entregar = async (carga: unknown) => {
+  const encargo = carga as Encargo
+  const { comercio_id, modo, webhook, guia_id, secuencia, url } = encargo
+  const { iniciado_en, status, cabeceras, cuerpo, primer_byte_ms, total_ms } = await enviar(agente, encargo)
+  await pool.query({
+    ...INTENTO,
+    values: [
+      ...[comercio_id, modo, webhook, guia_id, secuencia, nuevoId().id, iniciado_en, url],
+      ...[status, primer_byte_ms, total_ms, cabeceras, cuerpo],
+    ],
+  })
+}
+
+const corredor = await run({
+  pgPool: pool,
+  noHandleSignals: true,
+  logger: new Logger(() => () => {}),
+  taskList: { entregar },
+  preset: {
+    worker: {
+      concurrentJobs: CONCURRENCIA,
+      maxPoolSize: CONCURRENCIA + 1,
+      localQueue: { size: 500 },
+      completeJobBatchDelay: 0,
+      failJobBatchDelay: 0,
+    },
+  },
+})
+
+servir(
+  (_req, res) => void res.end(),
+  async () => {
+    await corredor.stop()
+    await pool.end()
+  },
+)

@@ -1,0 +1,387 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as dormir } from 'node:timers/promises'
+import { abrirEnchufe, type Enchufe } from '../arnes/carga.ts'
+import { INSERTAR_GUIA, nuevaGuia, nuevosEncargos, sembrarEntregas } from '../arnes/datos.ts'
+import { ahora, type Destino, type Encargo } from '../arnes/encargo.ts'
+import type { Banco, Base, Comercio, Programa } from '../arnes/entorno.ts'
+import { abrirReceptor, alRitmo, mandar, type Receptor, registrar, vaciar } from '../arnes/entregas.ts'
+import { numero, type Resultado } from '../arnes/informe.ts'
+import { cpuConHijos, cpuDe } from '../arnes/proceso.ts'
+import { intercalar, razones, resumir } from '../arnes/rondas.ts'
+import { fila } from './crear.ts'
+import type { Medida } from './medida.ts'
+
+const ENDPOINTS = 20
+const RITMO = 200
+const PLAZO = 300_000
+
+/** What is still to do in each queue. */
+const SIN_ENTREGAR = "entrega where estado = 'pendiente'"
+const SIN_TRABAJAR = 'graphile_worker._private_jobs'
+
+const miles = (n: number) => n.toLocaleString('en-US')
+
+// --- Deliveries per second: all of it waits when they begin
+
+/** A way to send what waits: it makes so many wait, and knows when nothing is left to do after the last reception. */
+interface Lado {
+  nombre: string
+  pid: number
+  poner(cuantas: number): Promise<void>
+  acabar(): Promise<void>
+}
+
+/** First to last reception; and what each part spent on a delivery. */
+function cronometro({ pidDePostgres }: Banco, receptor: Receptor, lado: Lado) {
+  const costos: { suyo: number; postgres: number; receptor: number }[] = []
+  let repetidas = 0
+  const leer = () => ({
+    suyo: cpuDe(lado.pid) ?? Number.NaN,
+    postgres: cpuConHijos(pidDePostgres) ?? Number.NaN,
+    receptor: cpuDe(receptor.pid) ?? Number.NaN,
+  })
+  return {
+    async medir(cuantas: number): Promise<number> {
+      await receptor.reiniciar()
+      await lado.poner(cuantas)
+      const antes = leer()
+      const resumen = await receptor.esperar(cuantas, PLAZO)
+      await lado.acabar()
+      const despues = leer()
+      const por = (parte: keyof typeof antes) => ((despues[parte] - antes[parte]) / cuantas) * 1e6
+      costos.push({ suyo: por('suyo'), postgres: por('postgres'), receptor: por('receptor') })
+      repetidas += resumen.repetidas
+      return ((cuantas - 1) / (resumen.ultima! - resumen.primera!)) * 1000
+    },
+    olvidar: () => void costos.splice(0),
+    nota(): string {
+      const mediana = (parte: keyof (typeof costos)[number]) =>
+        numero(resumir(costos.map((costo) => costo[parte])).mediana)
+      return (
+        `${lado.nombre}: CPU por entrega: su proceso ${mediana('suyo')} µs, PostgreSQL ${mediana('postgres')} µs, receptor ` +
+        `${mediana('receptor')} µs${repetidas > 0 ? `; ${repetidas} entregas llegaron más de una vez` : ''}`
+      )
+    },
+  }
+}
+
+async function destinosEnMarcha(banco: Banco, base: Base, receptor: Receptor): Promise<Destino[]> {
+  const comercios = await base.crearComercios(ENDPOINTS, 'test')
+  return registrar(banco, base, comercios, (i) => `${receptor.url}/r/${i}`)
+}
+
+const deObrero = (base: Base, destinos: readonly Destino[], { pid }: Programa): Lado => ({
+  nombre: 'servicio',
+  pid,
+  poner: (cuantas) => sembrarEntregas(base.url, destinos, cuantas),
+  acabar: () => vaciar(base, SIN_ENTREGAR),
+})
+
+const deGraphile = (base: Base, destinos: readonly Destino[], { pid }: Programa): Lado => ({
+  nombre: 'graphile-worker',
+  pid,
+  async poner(cuantas) {
+    const encargos = JSON.stringify(nuevosEncargos(destinos, cuantas))
+    const cliente = await base.db.pool.connect()
+    try {
+      await cliente.query('begin')
+      await cliente.query(
+        `select count(*) from graphile_worker.add_jobs((
+           select array_agg(row('entregar', x, null, null, null, null, null, null)::graphile_worker.job_spec)
+           from json_array_elements($1::json) x))`,
+        [encargos],
+      )
+      await cliente.query(`analyze ${SIN_TRABAJAR}`)
+      await cliente.query('commit')
+    } finally {
+      cliente.release()
+    }
+  },
+  acabar: () => vaciar(base, SIN_TRABAJAR),
+})
+
+const deUndici = (carpeta: string, destinos: readonly Destino[], { url, pid }: Programa): Lado => {
+  let enviando: Promise<void> | undefined
+  const archivo = join(carpeta, 'encargos.json')
+  return {
+    nombre: 'undici',
+    pid,
+    async poner(cuantas) {
+      writeFileSync(archivo, JSON.stringify(nuevosEncargos(destinos, cuantas)))
+      enviando = mandar(`${url}${archivo}`)
+      enviando.catch(() => {}) // awaited below
+    },
+    async acabar() {
+      await enviando
+      rmSync(archivo)
+    },
+  }
+}
+
+const entregas = (banco: Banco) =>
+  banco.conBase(async (base): Promise<Resultado> => {
+    const receptor = await abrirReceptor(base)
+    const destinos = await destinosEnMarcha(banco, base, receptor)
+    const lados = {
+      programa: cronometro(banco, receptor, deObrero(base, destinos, await base.obrero())),
+      graphile: cronometro(banco, receptor, deGraphile(base, destinos, await base.programa('graphile.ts'))),
+      undici: cronometro(banco, receptor, deUndici(banco.carpeta, destinos, await base.programa('undici.ts'))),
+    }
+    // Compiled code, prepared statements and open connections for all.
+    for (const lado of Object.values(lados)) {
+      await lado.medir(3_000)
+      lado.olvidar()
+    }
+    const filas: Resultado['filas'] = []
+    for (const cuantas of [3_000, 8_000]) {
+      const { programa, graphile, undici } = await intercalar(banco.opciones.rondas, {
+        programa: () => lados.programa.medir(cuantas),
+        graphile: () => lados.graphile.medir(cuantas),
+        undici: () => lados.undici.medir(cuantas),
+      })
+      const medida = `entregar ${miles(cuantas)} en espera, ${ENDPOINTS} endpoints`
+      const contra = (nombre: string, referencia: number[], valor: number) =>
+        fila(medida, 'entregas/s', nombre, { programa, referencia }, { sentido: '≥', valor })
+      filas.push(contra('graphile-worker', graphile, 1.3), contra('undici sin base de datos', undici, 0.5))
+    }
+    return { filas, notas: Object.values(lados).map((lado) => lado.nota()) }
+  })
+
+/** The same against how much waits. */
+const atraso = (banco: Banco) =>
+  banco.conBase(async (base): Promise<Resultado> => {
+    const receptor = await abrirReceptor(base)
+    const destinos = await destinosEnMarcha(banco, base, receptor)
+    const lado = cronometro(banco, receptor, deObrero(base, destinos, await base.obrero()))
+    await lado.medir(3_000)
+    lado.olvidar()
+    const tamanos = [1_000, 10_000, 100_000]
+    const valores = await intercalar(
+      banco.opciones.rondas,
+      Object.fromEntries(tamanos.map((cuantas) => [cuantas, () => lado.medir(cuantas)])),
+    )
+    const [primero] = tamanos
+    return {
+      filas: tamanos.map((cuantas) =>
+        fila(`entregar ${miles(cuantas)} en espera`, 'entregas/s', `con ${miles(primero!)}`, {
+          programa: valores[cuantas]!,
+          referencia: cuantas === primero ? [] : valores[primero!]!,
+        }),
+      ),
+      notas: [lado.nota()],
+      graficas: [
+        {
+          nombre: 'atraso',
+          grafica: {
+            titulo: 'Entregas por segundo según cuántas esperan, 20 endpoints',
+            ejeX: 'entregas en espera al empezar',
+            ejeY: 'entregas/s',
+            logaritmica: true,
+            lineas: [{ nombre: 'servicio', puntos: tamanos.map((x) => ({ x, y: resumir(valores[x]!) })) }],
+          },
+        },
+      ],
+    }
+  })
+
+// --- How long one takes: events at a steady pace
+
+interface Tiempos {
+  p50: number
+  p99: number
+}
+
+/** From when each was committed, as its author knows it, to when it came. Without those that never did. */
+function tiempos(confirmadas: ReadonlyMap<string, number>, llegadas: ReadonlyMap<string, number>): Tiempos {
+  const ms = [...confirmadas]
+    .flatMap(([id, cuando]) => {
+      const llegada = llegadas.get(id)
+      return llegada === undefined ? [] : [llegada - cuando]
+    })
+    .sort((a, b) => a - b)
+  const percentil = (p: number) => ms[Math.min(ms.length - 1, Math.floor(ms.length * p))] ?? Number.NaN
+  return { p50: percentil(0.5), p99: percentil(0.99) }
+}
+
+/** Guides at a steady pace, by one merchant after the other: event → when the answer to its creation arrived. */
+async function crearAlRitmo(url: string, comercios: readonly Comercio[], segundos: number) {
+  const confirmadas = new Map<string, number>()
+  const libres: Enchufe[] = []
+  const todos: Enchufe[] = []
+  const abrir = () => {
+    const nuevo = abrirEnchufe(url)
+    todos.push(nuevo)
+    return nuevo
+  }
+  try {
+    await alRitmo(RITMO, segundos, async (i) => {
+      const enchufe = libres.pop() ?? abrir()
+      const { llave } = comercios[i % comercios.length]!
+      const { status, cuerpo } = await enchufe.pedir({
+        metodo: 'POST',
+        ruta: '/api/v1/guias',
+        llave,
+        cuerpo: nuevaGuia(),
+      })
+      const cuando = ahora()
+      libres.push(enchufe)
+      if (status !== 201) throw new Error(`POST /api/v1/guias: ${status} ${cuerpo().slice(0, 1000)}`)
+      const { guia } = JSON.parse(cuerpo()) as { guia: string }
+      confirmadas.set(`evt_${guia}_1`, cuando)
+    })
+  } finally {
+    for (const enchufe of todos) enchufe.cerrar()
+  }
+  return confirmadas
+}
+
+/** The same rows and their job in one transaction: event → when its commit returned. */
+async function trabajosAlRitmo({ db }: Base, destinos: readonly Destino[], segundos: number) {
+  const confirmadas = new Map<string, number>()
+  const encargos = nuevosEncargos(destinos, RITMO * segundos)
+  await alRitmo(RITMO, segundos, async (i) => {
+    const encargo: Encargo = encargos[i]!
+    const cliente = await db.pool.connect()
+    try {
+      await cliente.query('begin')
+      await cliente.query({
+        name: 'bench.guia',
+        text: INSERTAR_GUIA,
+        values: [encargo.numero, encargo.comercio_id],
+      })
+      await cliente.query({
+        name: 'bench.trabajo',
+        text: "select from graphile_worker.add_job('entregar', $1::json)",
+        values: [JSON.stringify(encargo)],
+      })
+      await cliente.query('commit')
+      confirmadas.set(encargo.evento, ahora())
+    } finally {
+      cliente.release()
+    }
+  })
+  return confirmadas
+}
+
+const latencia = (banco: Banco) =>
+  banco.conBase(async (base): Promise<Resultado> => {
+    const { rondas, segundos } = banco.opciones
+    const receptor = await abrirReceptor(base)
+    const [suyo, ajeno] = await base.crearComercios(2, 'test')
+    // Of the reference's merchant the service knows no endpoint, so it has nothing to send for him.
+    const [destino] = await registrar(banco, base, [suyo!], () => `${receptor.url}/r`)
+    const deReferencia: Destino = { ...destino!, comercio: ajeno! }
+    const { url } = await base.servicio()
+    await base.programa('graphile.ts')
+    const p99 = { programa: [] as number[], referencia: [] as number[] }
+    const medir = async (lado: keyof typeof p99, duracion = segundos) => {
+      await receptor.reiniciar()
+      const confirmadas =
+        lado === 'programa'
+          ? await crearAlRitmo(url, [suyo!], duracion)
+          : await trabajosAlRitmo(base, [deReferencia], duracion)
+      await receptor.esperar(confirmadas.size, PLAZO)
+      const suyos = tiempos(confirmadas, await receptor.llegadas())
+      await vaciar(base, lado === 'programa' ? SIN_ENTREGAR : SIN_TRABAJAR)
+      p99[lado].push(suyos.p99)
+      return suyos.p50
+    }
+    for (const lado of ['programa', 'referencia'] as const) {
+      await medir(lado, 2 * segundos)
+      p99[lado].pop()
+    }
+    await base.db.pool.query('analyze')
+    const p50 = await intercalar(rondas, {
+      programa: () => medir('programa'),
+      referencia: () => medir('referencia'),
+    })
+    const filaDe = (percentil: string, valores: typeof p99, marca: Parameters<typeof fila>[4]) =>
+      fila(`de confirmado a recibido, ${RITMO} eventos/s, ${percentil}`, 'ms', 'graphile-worker', valores, marca)
+    return {
+      filas: [
+        filaDe('p50', p50, { sentido: '≤', valor: 1.5 }),
+        filaDe('p99', p99, { sentido: '≤', valor: 60, absoluta: true }),
+      ],
+      notas: [
+        'del servicio se cuenta desde que la respuesta de la creación llegó al cliente; de graphile-worker, desde que volvió el COMMIT.',
+      ],
+    }
+  })
+
+/** One endpoint's receiver hangs and much waits for it: what that does to the others. */
+async function vecino(banco: Banco): Promise<Resultado> {
+  const { rondas } = banco.opciones
+  // Longer than an attempt may take: there is time for those that hang, for their failure and for the probes after it.
+  const segundos = Math.max(20, banco.opciones.segundos)
+  const cuantas = 100_000
+  const hechas: number[] = []
+  const colgadas: number[] = []
+  const p50: Record<'con' | 'sin', number[]> = { con: [], sin: [] }
+  const celda = (lado: 'con' | 'sin') => () =>
+    banco.conBase(async (base) => {
+      const [receptor, mudo] = [await abrirReceptor(base), await abrirReceptor(base)]
+      const comercios = await base.crearComercios(ENDPOINTS, 'test')
+      const [enfermo, ...sanos] = await registrar(banco, base, comercios, (i) =>
+        i === 0 ? `${mudo.url}/colgado` : `${receptor.url}/r/${i}`,
+      )
+      const suyos = sanos.map(({ comercio }) => comercio)
+      const { url } = await base.servicio()
+      await receptor.esperar((await crearAlRitmo(url, suyos, 5)).size, PLAZO)
+      await base.db.pool.query('analyze')
+      await receptor.reiniciar()
+      if (lado === 'con') {
+        await sembrarEntregas(base.url, [enfermo!], cuantas)
+        for (const limite = performance.now() + 10_000; (await mudo.resumen()).colgadas === 0; await dormir(20))
+          if (performance.now() > limite) throw new Error('nada llegó al receptor que no responde')
+      }
+      const confirmadas = await crearAlRitmo(url, suyos, segundos)
+      await receptor.esperar(confirmadas.size, 15_000).catch(() => {}) // counted below
+      const llegadas = await receptor.llegadas()
+      const medidos = tiempos(confirmadas, llegadas)
+      p50[lado].push(medidos.p50)
+      if (lado === 'con') {
+        hechas.push(([...confirmadas.keys()].filter((id) => llegadas.has(id)).length / confirmadas.size) * 100)
+        colgadas.push((await mudo.resumen()).colgadas)
+      }
+      return medidos.p99
+    })
+  const { con, sin } = await intercalar(rondas, { con: celda('con'), sin: celda('sin') })
+  const p99 = fila(
+    `un endpoint de ${ENDPOINTS} no responde: de confirmado a recibido de los demás, ${RITMO} eventos/s, p99`,
+    'ms',
+    'sin él',
+    { programa: con, referencia: sin },
+    { sentido: '≤', valor: 2 },
+  )
+  return {
+    filas: [
+      {
+        medida: `un endpoint de ${ENDPOINTS} no responde y ${miles(cuantas)} le esperan: entregas hechas de los demás`,
+        unidad: '%',
+        programa: resumir(hechas),
+        marca: { sentido: '≥', valor: 100, absoluta: true },
+      },
+      p99,
+    ],
+    notas: [
+      `p50 ${numero(resumir(p50.con).mediana)} ms, sin él ${numero(resumir(p50.sin).mediana)} ms (razón ` +
+        `${numero(razones(p50.con, p50.sin).mediana)}); el que no responde recibió ${numero(resumir(colgadas).mediana)} intentos en ${segundos} s.`,
+    ],
+  }
+}
+
+export const entregasYLatencia: Medida[] = [
+  {
+    clave: 'entregas',
+    descripcion: 'entregas de webhooks por segundo, contra graphile-worker y undici sin base de datos',
+    medir: entregas,
+  },
+  {
+    clave: 'latencia',
+    descripcion: 'de confirmado a recibido a 200 eventos por segundo, contra graphile-worker',
+    medir: latencia,
+  },
+  { clave: 'vecino', descripcion: 'un endpoint de 20 no responde: qué les cuesta a los demás', medir: vecino },
+  { clave: 'atraso', descripcion: 'entregas por segundo según cuántas esperan', medir: atraso },
+]

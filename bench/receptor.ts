@@ -1,0 +1,60 @@
+/**
+ * The receiver: answers every POST with 204 as soon as it has read it, except below /colgado, where it never answers. It
+ * counts distinct webhook-ids and notes when each came first, by the clock that all processes share. GET asks what came.
+ */
+import { ahora } from './arnes/encargo.ts'
+import { servir } from './arnes/hijo.ts'
+
+let llegadas = new Map<string, number>()
+let repetidas = 0
+let colgadas = 0
+let esperas: { cuantas: number; avisar: () => void }[] = []
+
+const anotar = (id: string) => {
+  if (llegadas.has(id)) {
+    repetidas++
+    return
+  }
+  llegadas.set(id, ahora())
+  for (const espera of esperas) if (llegadas.size >= espera.cuantas) espera.avisar()
+}
+
+servir((req, res) => {
+  const { pathname, searchParams } = new URL(req.url ?? '/', 'http://receptor')
+  if (req.method === 'POST') {
+    req.resume()
+    if (pathname.startsWith('/colgado')) return void colgadas++
+    req.once('end', () => {
+      anotar(String(req.headers['webhook-id']))
+      res.writeHead(204).end()
+    })
+    return
+  }
+  const decir = (valor: unknown) => {
+    res.setHeader('Content-Type', 'application/json')
+    res.end(JSON.stringify(valor))
+  }
+  const resumen = () => {
+    const momentos = [...llegadas.values()]
+    return { distintas: llegadas.size, repetidas, colgadas, primera: momentos[0], ultima: momentos.at(-1) }
+  }
+  if (pathname === '/llegadas') return decir([...llegadas])
+  if (pathname === '/reiniciar') {
+    llegadas = new Map()
+    repetidas = 0
+    colgadas = 0
+  }
+  // Answers when so many are there, or when that takes too long.
+  const cuantas = Number(searchParams.get('cuantas') ?? 0)
+  if (llegadas.size >= cuantas) return decir(resumen())
+  const espera = {
+    cuantas,
+    avisar: () => {
+      clearTimeout(plazo)
+      esperas = esperas.filter((otra) => otra !== espera)
+      decir(resumen())
+    },
+  }
+  const plazo = setTimeout(espera.avisar, Number(searchParams.get('ms') ?? 60_000))
+  esperas.push(espera)
+})

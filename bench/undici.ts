@@ -1,0 +1,22 @@
+/** undici alone: on POST /<file> it sends what that file lists, 64 at a time, and answers when all of it is sent. PORT. */
+import { readFileSync } from 'node:fs'
+import { Agent } from 'undici'
+import { type Encargo, enviar } from './arnes/encargo.ts'
+import { servir } from './arnes/hijo.ts'
+
+const EN_VUELO = 64
+const agente = new Agent({ connections: EN_VUELO, keepAliveTimeout: 600_000, keepAliveMaxTimeout: 600_000 })
+
+servir(async (req, res) => {
+  if (req.method !== 'POST') return void res.end()
+  const encargos = (JSON.parse(readFileSync(decodeURIComponent(req.url ?? ''), 'utf8')) as Encargo[]).values()
+  const conducir = async () => {
+    for (const encargo of encargos) await enviar(agente, encargo)
+  }
+  try {
+    await Promise.all(Array.from({ length: EN_VUELO }, conducir))
+    res.end()
+  } catch (error) {
+    res.writeHead(500).end(String(error))
+  }
+})

@@ -1,0 +1,65 @@
+/**
+ * `npm run test:resistencia [-- webhooks [scenario…]]`: every fault in full size, and a table of what was lost (0); with
+ * CHICO=1 in the size of `npm test`.
+ */
+import { cerrarTodo } from './arnes.ts'
+import type { Resultado } from './libro.ts'
+import { ESCENARIOS as webhooks } from './webhooks.ts'
+
+const SUITES = { webhooks }
+
+const decir = (texto: string) => process.stderr.write(`${texto}\n`)
+
+let interrumpido = false
+for (const senal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(senal, async () => {
+    if (interrumpido) return
+    interrumpido = true
+    await cerrarTodo()
+    process.exit(130)
+  })
+}
+
+const [suite = 'webhooks', ...claves] = process.argv.slice(2)
+if (!(suite in SUITES)) {
+  decir(`No hay pruebas de resistencia de «${suite}»: ${Object.keys(SUITES).join(', ')}.`)
+  process.exit(2)
+}
+const elegidos = SUITES[suite as keyof typeof SUITES].filter(
+  ({ clave }) => claves.length === 0 || claves.includes(clave),
+)
+const resultados: Resultado[] = []
+for (const { clave, titulo, correr, ci, completo } of elegidos) {
+  decir(`${clave}: ${titulo}…`)
+  const inicio = performance.now()
+  const resultado = await correr(process.env.CHICO ? ci : completo).catch((error: Error): Resultado => {
+    const fallas = [error.stack ?? error.message]
+    return { escenario: clave, probado: '—', perdido: 0, duplicado: 0, recuperado: 0, fallas, notas: [] }
+  })
+  if (interrumpido) await new Promise(() => {})
+  resultados.push(resultado)
+  for (const nota of resultado.notas) decir(`  ${nota}`)
+  for (const falla of resultado.fallas) decir(`  ✗ ${falla}`)
+  decir(`  ${((performance.now() - inicio) / 1000).toFixed(0)} s`)
+}
+
+const filas = [
+  ['escenario', 'probado', 'perdido', 'duplicado', 'recuperado en (s)', ''],
+  ...resultados.map(({ escenario, probado, perdido, duplicado, recuperado, fallas }) => [
+    escenario,
+    probado,
+    `${perdido}`,
+    `${duplicado}`,
+    recuperado.toFixed(1),
+    fallas.length === 0 ? '✓' : `✗ ${fallas.length}`,
+  ]),
+]
+const anchos = filas[0]!.map((_, i) => Math.max(...filas.map((fila) => fila[i]!.length)))
+for (const fila of filas)
+  console.log(
+    fila
+      .map((celda, i) => celda.padEnd(anchos[i]!))
+      .join('  ')
+      .trimEnd(),
+  )
+process.exit(resultados.some(({ perdido, fallas }) => perdido > 0 || fallas.length > 0) ? 1 : 0)

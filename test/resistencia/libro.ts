@@ -1,0 +1,189 @@
+import { entregasSinTrabajo } from '../../server/webhooks/pendientes.ts'
+import { type Arnes, esperar } from './arnes.ts'
+import type { Carga } from './carga.ts'
+
+/** What a scenario comes to. */
+export interface Resultado {
+  escenario: string
+  /** What was done, and to how much. */
+  probado: string
+  /** Acknowledged guides that are gone, events without their delivery, deliveries not made or not received. */
+  perdido: number
+  /** Answers of 2xx that the receiver gave a second time to the same webhook. */
+  duplicado: number
+  /** The longest that a delivery took, from its event or the last harm after it to its settling, in seconds. */
+  recuperado: number
+  /** Broken invariants. */
+  fallas: string[]
+  notas: string[]
+}
+
+interface Exigencias {
+  escenario: string
+  probado: string
+  carga?: Pick<Carga, 'guias' | 'canceladas' | 'fallas' | 'respuestas'>
+  /** How long everything may take to be delivered from now on, in milliseconds. */
+  plazo?: number
+  /** When the last harm was done, as of Date.now(). */
+  danado?: number
+  /** How long any delivery may take from then on, in seconds. */
+  recuperacion?: number
+  /** How often the same webhook may reach its endpoint again. */
+  repeticiones?: number
+  /** Whether receivers failed, so that more than one attempt is right. */
+  fallaron?: boolean
+  /** Endpoints that don't count. */
+  aparte?: readonly string[]
+  notas?: string[]
+}
+
+interface FilaDeEntrega {
+  webhook: string
+  url: string
+  evento: string
+  estado: string
+  intentos: number
+  creado_en: Date
+  terminada_en: Date | null
+  no_tardios: number
+  tardios: number
+  numeros: number[] | null
+}
+
+/** Waits until everything is delivered, then holds the database against what was acknowledged and what was received. */
+export async function cerrarLibro(arnes: Arnes, exigencias: Exigencias): Promise<Resultado> {
+  const { db, receptor } = arnes
+  const { escenario, probado, carga, plazo = 75_000, recuperacion = 60, repeticiones = 0, aparte = [] } = exigencias
+  const fallas: string[] = []
+  const notas = exigencias.notas ?? []
+  const exigir = (bien: boolean, falla: string) => void (bien || fallas.push(falla))
+  const consultar = async <Fila extends object>(texto: string, valores: unknown[] = []) =>
+    (await db.pool.query<Fila>(texto, valores)).rows
+  const contar = async (texto: string, valores: unknown[] = []) =>
+    (await consultar<{ n: number }>(texto, valores))[0]!.n
+
+  await esperar(
+    async () =>
+      (await contar(`select count(*)::int as n from entrega where estado = 'pendiente' and webhook <> all($1)`, [
+        aparte,
+      ])) === 0,
+    plazo,
+    200,
+  )
+
+  // Guides: what was acknowledged exists, once, and nothing else does.
+  const guias = await consultar<{ external_ref: string; guia: string; secuencia: number; estado: string }>(
+    'select external_ref, guia, secuencia, estado from guia where comercio_id = $1',
+    [arnes.comercioId],
+  )
+  const porRef = Map.groupBy(guias, ({ external_ref }) => external_ref)
+  const acusadas = [...(carga?.guias ?? [])]
+  const perdidas = acusadas.filter(([ref, guia]) => porRef.get(ref)?.[0]?.guia !== guia)
+  exigir(perdidas.length === 0, `${perdidas.length} acknowledged guides are gone or others: ${perdidas.slice(0, 3)}`)
+  exigir(guias.length === porRef.size, 'a reference has two guides')
+  if (carga) exigir(guias.length === acusadas.length, `${guias.length} guides, ${acusadas.length} acknowledged`)
+  const porCodigo = new Map(guias.map((fila) => [fila.guia, fila]))
+  const sinCancelar = [...(carga?.canceladas ?? [])].filter((guia) => porCodigo.get(guia)?.estado !== 'cancelado')
+  exigir(sinCancelar.length === 0, `acknowledged cancellings that are none: ${sinCancelar.slice(0, 3)}`)
+
+  // Events: gap-free, and each with one delivery per endpoint that wants it.
+  const huecos = await contar(
+    `select count(*)::int as n from guia g where g.secuencia <> (select count(*) from evento v
+       where v.comercio_id = g.comercio_id and v.modo = g.modo and v.guia_id = g.id and v.secuencia <= g.secuencia)
+       or g.secuencia <> (select max(secuencia) from evento v
+       where v.comercio_id = g.comercio_id and v.modo = g.modo and v.guia_id = g.id)`,
+  )
+  exigir(huecos === 0, `${huecos} guides whose history has gaps`)
+  const sinEntrega = await contar(
+    `select count(*)::int as n from evento v join webhook w using (comercio_id, modo)
+     left join entrega e using (comercio_id, modo, webhook, guia_id, secuencia)
+     where (w.tipos @> array['*'] or w.tipos @> array[v.tipo]) and v.registrado_en >= w.creado_en and e.webhook is null`,
+  )
+  exigir(sinEntrega === 0, `${sinEntrega} events without their delivery`)
+  const sobrantes = await contar(
+    `select count(*)::int as n from entrega e join webhook w using (comercio_id, modo, webhook)
+     left join evento v using (comercio_id, modo, guia_id, secuencia) where e.secuencia > 0
+     and (v.guia_id is null or not (w.tipos @> array['*'] or w.tipos @> array[v.tipo]))`,
+  )
+  exigir(sobrantes === 0, `${sobrantes} deliveries that nobody asked for`)
+
+  // Deliveries and their attempts.
+  const entregas = await consultar<FilaDeEntrega>(
+    `select e.webhook, w.url, e.evento, e.estado, e.intentos,
+       e.creado_en, e.terminada_en,
+       count(i.id) filter (where not i.tardio)::int as no_tardios, count(i.id) filter (where i.tardio)::int as tardios,
+       array_agg(i.numero order by i.numero) filter (where not i.tardio) as numeros
+     from entrega e join webhook w using (comercio_id, modo, webhook)
+     left join entrega_intento i using (comercio_id, modo, webhook, guia_id, secuencia)
+     where e.webhook <> all($1) group by e.comercio_id, e.modo, e.webhook, e.guia_id, e.secuencia, w.url`,
+    [aparte],
+  )
+  const muestra = (filas: FilaDeEntrega[]) => JSON.stringify(filas.slice(0, 3))
+  const sinEntregar = entregas.filter(({ estado }) => estado !== 'entregada')
+  exigir(sinEntregar.length === 0, `${sinEntregar.length} deliveries not made: ${muestra(sinEntregar)}`)
+  const incoherentes = entregas.filter(
+    ({ intentos, no_tardios, numeros }) => intentos !== no_tardios || (numeros ?? []).some((n, i) => n !== i + 1),
+  )
+  exigir(incoherentes.length === 0, `${incoherentes.length} with other attempts than counted: ${muestra(incoherentes)}`)
+  if (!exigencias.fallaron) {
+    const gastadas = entregas.filter(({ intentos }) => intentos > 1)
+    exigir(gastadas.length === 0, `${gastadas.length} lost attempts that no receiver refused: ${muestra(gastadas)}`)
+  }
+  const tarda = ({ creado_en, terminada_en }: FilaDeEntrega, danado = 0) =>
+    terminada_en ? (terminada_en.getTime() - Math.max(creado_en.getTime(), danado)) / 1000 : 0
+  const recuperado = entregas.reduce((maximo, fila) => Math.max(maximo, tarda(fila, exigencias.danado)), 0)
+  exigir(recuperado <= recuperacion, `a delivery took ${recuperado.toFixed(1)} s, more than ${recuperacion} s`)
+  const total = entregas.reduce((maximo, fila) => Math.max(maximo, tarda(fila)), 0)
+  notas.push(`the slowest delivery took ${total.toFixed(1)} s in all`)
+
+  // What the receiver has.
+  let sinRecibir = 0
+  let duplicado = 0
+  let repetida = 0
+  for (const { url, evento } of entregas) {
+    const recepciones = receptor.recibidas.get(`${new URL(url).pathname} ${evento}`) ?? []
+    const buenas = recepciones.filter(({ status }) => status !== null && status < 300)
+    if (buenas.length === 0) sinRecibir++
+    duplicado += Math.max(0, buenas.length - 1)
+    repetida = Math.max(repetida, buenas.length - 1)
+    exigir(new Set(recepciones.map(({ huella }) => huella)).size <= 1, `${evento} came with different bodies`)
+  }
+  exigir(sinRecibir === 0, `${sinRecibir} deliveries that the receiver never took`)
+  exigir(repetida <= repeticiones, `a webhook came ${repetida} times again (${duplicado} in all), not ${repeticiones}`)
+  exigir(receptor.malas.length === 0, `bodies that aren't their id's: ${receptor.malas[0]}`)
+
+  // The queue: what is over needs no job, what is due has one.
+  const sinTrabajo = await esperar(
+    async () => (await entregasSinTrabajo({ db, reloj: () => new Date() })) === 0,
+    aparte.length > 0 ? 5_000 : 2_000,
+  )
+  exigir(sinTrabajo === true, 'deliveries are due that no job stands for')
+  if (aparte.length === 0) {
+    // A job that lapsed with its worker is cleared when the claim does.
+    const limpia = await esperar(
+      async () =>
+        (await contar(
+          `select count(*)::int as n from pgboss.job where name = 'entregas' and state in ('created', 'retry')`,
+        )) === 0,
+      5_000,
+    )
+    exigir(limpia === true, 'jobs are left that nobody takes')
+  }
+
+  exigir((carga?.fallas.length ?? 0) === 0, `answers: ${carga?.fallas.slice(0, 3).join(' | ')}`)
+  for (const queja of arnes.quejas.slice(0, 4)) fallas.push(`log: ${queja}`)
+  if (arnes.quejas.length > 4) fallas.push(`log: …and ${arnes.quejas.length - 4} more`)
+  if (carga) notas.push(`answers ${[...carga.respuestas].map(([s, n]) => `${s || 'none'}×${n}`).join(' ')}`)
+  const tardios = entregas.reduce((suma, { tardios }) => suma + tardios, 0)
+  if (tardios > 0) notas.push(`${tardios} late attempts`)
+  if (arnes.avisos.size > 0) notas.push(`warnings ${[...arnes.avisos].map(([a, n]) => `${a}×${n}`).join(', ')}`)
+  return {
+    escenario,
+    probado: `${probado}, ${entregas.length} entregas`,
+    perdido: perdidas.length + sinEntrega + Math.max(sinEntregar.length, sinRecibir),
+    duplicado,
+    recuperado,
+    fallas,
+    notas,
+  }
+}

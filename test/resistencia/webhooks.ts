@@ -1,0 +1,531 @@
+import { setTimeout as dormir } from 'node:timers/promises'
+import { type Arnes, conArnes, esperar, type Proceso } from './arnes.ts'
+import { type Carga, cargar, crearLoteDe } from './carga.ts'
+import { cerrarLibro, type Resultado } from './libro.ts'
+
+// What the sender of webhooks must survive. Each scenario does its harm `veces` times and then closes the books.
+
+export interface Medida {
+  veces: number
+  /** Of isolation: what waits behind the endpoint that hangs. Of the receiver that is down: for how long, in seconds. */
+  tamano?: number
+}
+
+export interface Escenario {
+  clave: string
+  titulo: string
+  correr: (medida: Medida) => Promise<Resultado>
+  /** For `npm test`, and for `npm run test:resistencia`. */
+  ci: Medida
+  completo: Medida
+}
+
+/** Longest that a killed worker's claims hold its deliveries back, in seconds. */
+const RECUPERACION = 60
+const entre = (menos: number, mas: number, azar = Math.random) => menos + azar() * (mas - menos)
+const LENTO: Arnes['receptor']['atender'] = async () => {
+  await dormir(entre(0, 40))
+  return 204
+}
+
+/** Two endpoints, one of all events and one of some, and a receiver that takes its time. */
+async function preparar(arnes: Arnes, api: Proceso) {
+  arnes.receptor.atender = LENTO
+  await arnes.registrar(api, '/todo')
+  await arnes.registrar(api, '/canceladas', ['guia.cancelado'])
+}
+
+/** What is killed is started anew, as a supervisor would. */
+function crearFlota(apis: Proceso[], obreros: Proceso[], arnes: Arnes) {
+  const reemplazar = async (flota: Proceso[], senal: NodeJS.Signals, nuevo: () => Promise<Proceso>) => {
+    const viejo = flota.shift()!
+    const inicio = performance.now()
+    viejo.matar(senal)
+    const fin = await viejo.fin
+    const segundos = (performance.now() - inicio) / 1000
+    if (senal === 'SIGTERM' && (fin.codigo !== 0 || segundos > 30))
+      arnes.quejas.push(`${viejo.nombre}: ${JSON.stringify(fin)} ${segundos.toFixed(1)} s after SIGTERM`)
+    flota.push(await nuevo())
+    return segundos
+  }
+  return {
+    reemplazarApi: (senal: NodeJS.Signals) => reemplazar(apis, senal, () => arnes.api()),
+    reemplazarObrero: (senal: NodeJS.Signals) => reemplazar(obreros, senal, () => arnes.obrero()),
+  }
+}
+
+/** From now until the service takes something again, in seconds. */
+async function vuelta(carga: Carga): Promise<number> {
+  const desde = Date.now()
+  await esperar(async () => carga.ultima > desde, 30_000, 10)
+  return (Date.now() - desde) / 1000
+}
+
+const mayor = (numeros: readonly number[]) => Math.max(0, ...numeros).toFixed(1)
+
+const muerteTrasContestar: Escenario['correr'] = ({ veces }) =>
+  conArnes(async (arnes) => {
+    const { receptor } = arnes
+    const api = await arnes.api()
+    await arnes.registrar(api, '/todo')
+    const guias = new Map<string, string>()
+    const victimas = new Map<string, number>()
+    for (let i = 0; i < veces; i++) {
+      const obrero = await arnes.obrero()
+      // Few: what a dead worker has claimed counts among its endpoint's 50 until the claims lapse.
+      const cual = Math.floor(entre(1, 4))
+      let nuevas = 0
+      const muerto = new Promise<void>((resolve) => {
+        receptor.trasContestar = (ruta, id, vez) => {
+          if (vez > 1 || ++nuevas !== cual) return
+          obrero.matar('SIGKILL')
+          victimas.set(`${ruta} ${id}`, Date.now())
+          resolve()
+        }
+      })
+      await crearLoteDe(arnes, api, 3, guias)
+      if (!(await Promise.race([muerto.then(() => true), dormir(60_000)])))
+        arnes.quejas.push(`kill ${i + 1}: ${cual} deliveries didn't arrive within 60 s`)
+      receptor.trasContestar = () => {}
+      obrero.matar('SIGKILL')
+      await obrero.fin
+    }
+    const danado = Date.now()
+    await arnes.obrero()
+    const resultado = await cerrarLibro(arnes, {
+      escenario: 'obrero muerto tras el 2xx',
+      probado: `${veces} SIGKILL`,
+      carga: { guias, canceladas: new Set(), fallas: [], respuestas: new Map() },
+      danado,
+      // One that came again may be under way at the next kill, too.
+      repeticiones: veces,
+    })
+    // The ones that stood between answer and settling came again, soon after their worker's death.
+    const tardanzas = [...victimas].map(([clave, muerte]) => {
+      const segunda = receptor.recibidas.get(clave)?.[1]
+      return segunda ? (segunda.en - muerte) / 1000 : undefined
+    })
+    const repetidas = tardanzas.filter((tardanza) => tardanza !== undefined)
+    const lenta = Math.max(0, ...repetidas)
+    if (lenta > RECUPERACION) resultado.fallas.push(`resumed ${lenta.toFixed(1)} s after the kill`)
+    resultado.notas.push(`${repetidas.length} of ${veces} victims came again, the last after ${lenta.toFixed(1)} s`)
+    resultado.recuperado = lenta
+    return resultado
+  })
+
+const muerteDeApi: Escenario['correr'] = ({ veces }) =>
+  conArnes(async (arnes) => {
+    const apis = [await arnes.api(), await arnes.api()]
+    const obreros = [await arnes.obrero()]
+    await preparar(arnes, apis[0]!)
+    const flota = crearFlota(apis, obreros, arnes)
+    const carga = cargar(arnes, { apis: () => apis })
+    for (let i = 0; i < veces; i++) {
+      await dormir(entre(200, 600))
+      // Its writes are held up, so it dies for certain between asking and hearing that they are committed.
+      await arnes.conCliente(async (cliente) => {
+        const quien = `guias pid=${apis[0]!.pid}`
+        await cliente.query('begin')
+        await cliente.query('lock table guia in exclusive mode')
+        await esperar(
+          async () =>
+            (
+              await cliente.query(
+                `select from pg_stat_activity where application_name = $1 and wait_event_type = 'Lock'`,
+                [quien],
+              )
+            ).rowCount! > 0,
+          3_000,
+          10,
+        )
+        const reemplazo = flota.reemplazarApi('SIGKILL')
+        await dormir(50)
+        // Every second time the statement dies with its process; else it is committed and nobody hears of it.
+        if (i % 2 === 0)
+          await cliente.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', [
+            quien,
+          ])
+        await cliente.query('commit')
+        await reemplazo
+      })
+    }
+    const danado = Date.now()
+    await dormir(500)
+    await carga.parar()
+    const resultado = await cerrarLibro(arnes, {
+      escenario: 'API muerta antes y después del commit',
+      probado: `${veces} SIGKILL`,
+      carga,
+      danado,
+      notas: [`${carga.repetidas} repeated creations found their guide`],
+    })
+    if (carga.repetidas === 0) resultado.fallas.push('no creation was committed without its answer: nothing was tried')
+    return resultado
+  })
+
+const postgresReiniciado: Escenario['correr'] = ({ veces }) =>
+  conArnes(async (arnes) => {
+    const apis = [await arnes.api()]
+    await arnes.obrero()
+    await preparar(arnes, apis[0]!)
+    const carga = cargar(arnes, { apis: () => apis })
+    const vueltas: number[] = []
+    for (let i = 0; i < veces; i++) {
+      await dormir(entre(700, 1_500))
+      await arnes.reiniciarPostgres(i % 2 === 0 ? 'immediate' : 'fast')
+      vueltas.push(await vuelta(carga))
+    }
+    const danado = Date.now()
+    await dormir(500)
+    await carga.parar()
+    const resultado = await cerrarLibro(arnes, {
+      escenario: 'PostgreSQL reiniciado',
+      probado: `${veces} reinicios`,
+      carga,
+      danado,
+      repeticiones: veces,
+      notas: [`the API was back ${mayor(vueltas)} s after PostgreSQL at the latest`],
+    })
+    if (Math.max(...vueltas) > 10) resultado.fallas.push(`the API took ${mayor(vueltas)} s to come back`)
+    return resultado
+  })
+
+const conexionesCortadas: Escenario['correr'] = ({ veces }) =>
+  conArnes(async (arnes) => {
+    const apis = [await arnes.api()]
+    await arnes.obrero()
+    await preparar(arnes, apis[0]!)
+    const carga = cargar(arnes, { apis: () => apis })
+    let cortadas = 0
+    for (let i = 0; i < veces; i++) {
+      await dormir(entre(300, 900))
+      cortadas += await arnes.cortarConexiones()
+    }
+    const danado = Date.now()
+    await dormir(500)
+    await carga.parar()
+    return cerrarLibro(arnes, {
+      escenario: 'conexiones cortadas',
+      probado: `${veces} veces todas, ${cortadas} sesiones`,
+      carga,
+      danado,
+      repeticiones: veces,
+    })
+  })
+
+const commitSinRespuesta: Escenario['correr'] = ({ veces }) =>
+  conArnes(async (arnes) => {
+    const apis = [await arnes.api()]
+    const intermediario = await arnes.intermediario()
+    await arnes.obrero({ databaseUrl: intermediario.databaseUrl })
+    await preparar(arnes, apis[0]!)
+    const carga = cargar(arnes, { apis: () => apis })
+    for (let i = 1; i <= veces; i++) {
+      await dormir(entre(200, 500))
+      intermediario.perder(1)
+      await esperar(async () => intermediario.perdidas() >= i, 10_000, 10)
+    }
+    const danado = Date.now()
+    await dormir(500)
+    await carga.parar()
+    const resultado = await cerrarLibro(arnes, {
+      escenario: 'commit del saldo sin respuesta',
+      probado: `${intermediario.perdidas()} commits`,
+      carga,
+      danado,
+    })
+    if (intermediario.perdidas() < veces) resultado.fallas.push(`only ${intermediario.perdidas()} commits came by`)
+    return resultado
+  })
+
+const paradaOrdenada: Escenario['correr'] = ({ veces }) =>
+  conArnes(async (arnes) => {
+    const apis = [await arnes.api()]
+    const obreros = [await arnes.obrero(), await arnes.obrero()]
+    await preparar(arnes, apis[0]!)
+    // Now and then one that is long under way when its worker is told to stop.
+    arnes.receptor.atender = async () => {
+      await dormir(Math.random() < 0.005 ? 3_000 : entre(0, 60))
+      return 204
+    }
+    const flota = crearFlota(apis, obreros, arnes)
+    const carga = cargar(arnes, { apis: () => apis, ritmo: 25 })
+    const salidas: number[] = []
+    for (let i = 0; i < veces; i++) {
+      await dormir(entre(300, 900))
+      salidas.push(await flota.reemplazarObrero('SIGTERM'))
+    }
+    const danado = Date.now()
+    await carga.parar()
+    return cerrarLibro(arnes, {
+      escenario: 'SIGTERM y relevo de obreros',
+      probado: `${veces} SIGTERM`,
+      carga,
+      danado,
+      recuperacion: 30,
+      notas: [`the slowest exit took ${mayor(salidas)} s`],
+    })
+  })
+
+/** Small, seeded, good enough to shuffle (mulberry32). */
+function azarDe(semilla: number) {
+  let estado = semilla
+  return () => {
+    estado = (estado + 0x6d2b79f5) | 0
+    let t = Math.imul(estado ^ (estado >>> 15), 1 | estado)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+const caos: Escenario['correr'] = ({ veces }) =>
+  conArnes(async (arnes) => {
+    const semilla = Number(process.env.SEMILLA ?? Math.floor(Math.random() * 1e9))
+    const azar = azarDe(semilla)
+    const [api, ...resto] = await Promise.all([arnes.api(), arnes.api(), arnes.obrero(), arnes.obrero()])
+    const apis = [api, resto[0]!]
+    const obreros = resto.slice(1)
+    await preparar(arnes, api)
+    const flota = crearFlota(apis, obreros, arnes)
+    const danos: Record<string, () => Promise<unknown>> = {
+      'kill obrero': () => flota.reemplazarObrero('SIGKILL'),
+      'kill API': () => flota.reemplazarApi('SIGKILL'),
+      'TERM obrero': () => flota.reemplazarObrero('SIGTERM'),
+      'TERM API': () => flota.reemplazarApi('SIGTERM'),
+      'PostgreSQL immediate': () => arnes.reiniciarPostgres('immediate'),
+      'PostgreSQL fast': () => arnes.reiniciarPostgres('fast'),
+      conexiones: () => arnes.cortarConexiones(),
+      cola: () => arnes.conCliente((cliente) => cliente.query('delete from pgboss.job')),
+    }
+    const carga = cargar(arnes, { apis: () => apis })
+    const hechos: string[] = []
+    const nombres = Object.keys(danos)
+    while (hechos.length < veces) {
+      // Each kind once before any comes again.
+      if (nombres.length === 0) nombres.push(...Object.keys(danos))
+      const [nombre] = nombres.splice(Math.floor(azar() * nombres.length), 1)
+      await dormir(entre(200, 1_200, azar))
+      await danos[nombre!]!()
+      hechos.push(nombre!)
+    }
+    const danado = Date.now()
+    await dormir(500)
+    await carga.parar()
+    return cerrarLibro(arnes, {
+      escenario: 'de todo al azar, 2 API y 2 obreros',
+      probado: `${veces} daños`,
+      carga,
+      danado,
+      plazo: 90_000,
+      repeticiones: veces,
+      notas: [`SEMILLA=${semilla}`, hechos.join(', ')],
+    })
+  })
+
+const colaPerdida: Escenario['correr'] = ({ veces }) =>
+  conArnes(async (arnes) => {
+    const apis = [await arnes.api()]
+    await arnes.obrero()
+    await preparar(arnes, apis[0]!)
+    // Slow enough that there are jobs to lose.
+    arnes.receptor.atender = async () => {
+      await dormir(entre(50, 250))
+      return 204
+    }
+    // An endpoint gets four at a time: about 25 a second.
+    const carga = cargar(arnes, { apis: () => apis, ritmo: 10 })
+    let perdidos = 0
+    for (let i = 0; i < veces; i++) {
+      await dormir(entre(200, 600))
+      await esperar(
+        async () => (await arnes.db.pool.query(`select from pgboss.job where name = 'entregas' limit 1`)).rowCount,
+        2_000,
+        5,
+      )
+      perdidos += (await arnes.db.pool.query('delete from pgboss.job')).rowCount ?? 0
+    }
+    const danado = Date.now()
+    await carga.parar()
+    return cerrarLibro(arnes, {
+      escenario: 'cola borrada',
+      probado: `${veces} veces, ${perdidos} trabajos`,
+      carga,
+      danado,
+      recuperacion: 30,
+      repeticiones: veces,
+    })
+  })
+
+const SANOS = 19
+
+const aislamiento: Escenario['correr'] = ({ veces, tamano = 1_000 }) =>
+  conArnes(async (arnes) => {
+    const { receptor } = arnes
+    const apis = [await arnes.api()]
+    await arnes.obrero()
+    const rutas = Array.from({ length: SANOS }, (_, i) => `/sano-${i + 1}`)
+    for (const ruta of rutas) await arnes.registrar(apis[0]!, ruta)
+    receptor.atender = (ruta) => (ruta === '/colgado' ? null : 204)
+    const guias = new Map<string, string>()
+    const canceladas = new Set<string>()
+    const fallas: string[] = []
+    const respuestas = new Map<number, number>()
+    /** How long each delivery of a load took to reach its receiver, sorted, in milliseconds. */
+    const medir = async (cuantas: number) => {
+      const carga = cargar(arnes, { apis: () => apis, ritmo: 10, hilos: 2, simple: true })
+      await esperar(async () => carga.guias.size >= cuantas, 120_000, 20)
+      await carga.parar()
+      for (const [ref, guia] of carga.guias) guias.set(ref, guia)
+      fallas.push(...carga.fallas)
+      for (const [status, n] of carga.respuestas) respuestas.set(status, (respuestas.get(status) ?? 0) + n)
+      const eventos = new Set([...carga.guias.values()].map((guia) => `evt_${guia}_1`))
+      const { rows } = await arnes.db.pool.query<{ evento: string; en: Date }>(
+        `select 'evt_' || guia || '_1' as evento, registrado_en as en from evento where secuencia = 1`,
+      )
+      const suyos = rows.filter(({ evento }) => eventos.has(evento))
+      const recibidas = (evento: string) =>
+        rutas.flatMap((ruta) => receptor.recibidas.get(`${ruta} ${evento}`)?.[0]?.en ?? [])
+      await esperar(async () => suyos.every(({ evento }) => recibidas(evento).length === SANOS), 60_000, 100)
+      return suyos.flatMap(({ evento, en }) => recibidas(evento).map((r) => r - en.getTime())).sort((a, b) => a - b)
+    }
+    await medir(Math.ceil(veces / 5))
+    const solos = await medir(veces)
+    const colgado = await arnes.registrar(apis[0]!, '/colgado')
+    await arnes.conCliente((cliente) =>
+      cliente.query(
+        `insert into entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en,
+           datos, creado_en)
+         select $1, 'test', $2, gen_random_uuid(), 0, 'evt_' || i || '_0', 'webhook.prueba', 'pendiente', 'automatica',
+           now(), '{"webhook":{}}', now() from generate_series(1, $3::int) i`,
+        [arnes.comercioId, colgado, tamano],
+      ),
+    )
+    await esperar(async () => [...receptor.recibidas.keys()].some((clave) => clave.startsWith('/colgado')), 20_000)
+    const juntos = await medir(veces)
+    const p = (ordenadas: number[], parte: number) => ordenadas[Math.floor(ordenadas.length * parte)] ?? Number.NaN
+    const razon = (parte: number) =>
+      `p${parte * 100} ${p(solos, parte)} → ${p(juntos, parte)} ms (×${(p(juntos, parte) / p(solos, parte)).toFixed(2)})`
+    const resultado = await cerrarLibro(arnes, {
+      escenario: `${SANOS} sanos junto a uno colgado`,
+      probado: `${tamano} en espera`,
+      carga: { guias, canceladas, fallas, respuestas },
+      plazo: 30_000,
+      recuperacion: 10,
+      aparte: [colgado],
+      notas: [`${razon(0.5)}, ${razon(0.99)}`],
+    })
+    const colgadas = [...receptor.recibidas].filter(([clave]) => clave.startsWith('/colgado')).length
+    resultado.notas.push(`the hanging endpoint was sent ${colgadas}`)
+    if (juntos.length < veces * SANOS) resultado.fallas.push(`only ${juntos.length} reached a healthy endpoint in time`)
+    return resultado
+  })
+
+const receptorCaido: Escenario['correr'] = ({ veces, tamano = 3 }) =>
+  conArnes(async (arnes) => {
+    const apis = [await arnes.api()]
+    await arnes.obrero()
+    await preparar(arnes, apis[0]!)
+    const carga = cargar(arnes, { apis: () => apis, ritmo: 20 })
+    let regreso = 0
+    for (let i = 0; i < veces; i++) {
+      await dormir(1_000)
+      // Every second time it answers, but nothing good.
+      if (i % 2 === 0) await arnes.receptor.caer()
+      else arnes.receptor.atender = () => 503
+      await dormir(tamano * 1_000)
+      if (i % 2 === 0) await arnes.receptor.volver()
+      else arnes.receptor.atender = LENTO
+      regreso = Date.now()
+    }
+    await dormir(1_000)
+    await carga.parar()
+    const { rows } = await arnes.db.pool.query<{ n: number }>(
+      'select count(*)::int as n from entrega_intento where error is not null',
+    )
+    // The brake holds an endpoint back for a minute at most; what failed twice waits a minute and a fifth more.
+    const plazo = (tamano < 5 ? 75 : 150) * veces
+    return cerrarLibro(arnes, {
+      escenario: 'receptor caído que vuelve',
+      probado: `${veces} caídas de ${tamano} s`,
+      carga,
+      danado: regreso,
+      plazo: plazo * 1_000,
+      recuperacion: plazo,
+      fallaron: true,
+      notas: [`${rows[0]!.n} attempts failed`],
+    })
+  })
+
+/** Those first that wait for something to lapse: beside them, in `npm test`, there is time for the others. */
+export const ESCENARIOS: readonly Escenario[] = [
+  {
+    clave: 'obrero-muerto',
+    titulo: 'a worker killed between the 2xx and settling',
+    correr: muerteTrasContestar,
+    ci: { veces: 2 },
+    completo: { veces: 20 },
+  },
+  {
+    clave: 'caos',
+    titulo: 'two APIs and two workers under every fault at random',
+    correr: caos,
+    ci: { veces: 8 },
+    completo: { veces: 32 },
+  },
+  {
+    clave: 'postgres',
+    titulo: 'PostgreSQL restarted under load',
+    correr: postgresReiniciado,
+    ci: { veces: 2 },
+    completo: { veces: 20 },
+  },
+  {
+    clave: 'conexiones',
+    titulo: 'all connections of the database cut under load',
+    correr: conexionesCortadas,
+    ci: { veces: 4 },
+    completo: { veces: 40 },
+  },
+  {
+    clave: 'receptor',
+    titulo: 'a receiver that is down for a while',
+    correr: receptorCaido,
+    ci: { veces: 1, tamano: 3 },
+    completo: { veces: 2, tamano: 15 },
+  },
+  {
+    clave: 'api-muerta',
+    titulo: 'an API killed before and after its commit',
+    correr: muerteDeApi,
+    ci: { veces: 2 },
+    completo: { veces: 20 },
+  },
+  {
+    clave: 'commit',
+    titulo: "a settlement's COMMIT whose answer is lost",
+    correr: commitSinRespuesta,
+    ci: { veces: 3 },
+    completo: { veces: 20 },
+  },
+  {
+    clave: 'relevo',
+    titulo: 'workers told to stop and replaced under load',
+    correr: paradaOrdenada,
+    ci: { veces: 2 },
+    completo: { veces: 20 },
+  },
+  {
+    clave: 'cola',
+    titulo: 'the queue emptied under load',
+    correr: colaPerdida,
+    ci: { veces: 3 },
+    completo: { veces: 40 },
+  },
+  {
+    clave: 'aislamiento',
+    titulo: 'an endpoint that hangs beside healthy ones',
+    correr: aislamiento,
+    ci: { veces: 20, tamano: 2_000 },
+    completo: { veces: 250, tamano: 100_000 },
+  },
+]
