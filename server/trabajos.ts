@@ -162,6 +162,7 @@ function crearAlimentador(boss: PgBoss, deps: DepsDeTrabajo) {
   const bombas = new Map<string, Bomba>()
   const alimentados = new Map<string, number>()
   let temporizador: NodeJS.Timeout | undefined
+  let inmediata: NodeJS.Immediate | undefined
   let ronda: Promise<unknown> | undefined
   /** When the next round is due. */
   let cita = Number.POSITIVE_INFINITY
@@ -201,7 +202,12 @@ function crearAlimentador(boss: PgBoss, deps: DepsDeTrabajo) {
   }
   const citar = () => {
     clearTimeout(temporizador)
-    if (!ronda && !detenido) temporizador = setTimeout(girar, Math.max(0, cita - performance.now()))
+    clearImmediate(inmediata)
+    if (ronda || detenido) return
+    const falta = cita - performance.now()
+    // The shortest timer takes a millisecond, which is a good part of what a delivery takes.
+    if (falta <= 0) inmediata = setImmediate(girar)
+    else temporizador = setTimeout(girar, falta)
   }
   return {
     deps,
@@ -219,6 +225,7 @@ function crearAlimentador(boss: PgBoss, deps: DepsDeTrabajo) {
     async detener() {
       detenido = true
       clearTimeout(temporizador)
+      clearImmediate(inmediata)
       // A round that hangs on a dead connection must not keep the process: its rows are found again by the next one.
       await Promise.race([ronda, new Promise((resolve) => setTimeout(resolve, PLAZO).unref())])
     },
