@@ -451,6 +451,8 @@ const receptorCaido: Escenario['correr'] = ({ veces, tamano = 3 }) =>
       danado: regreso,
       plazo: plazo * 1_000,
       recuperacion: plazo,
+      // An answer may be on its way when the receiver goes down: it says that it took what we never heard of.
+      repeticiones: veces,
       fallaron: true,
       notas: [`${rows[0]!.n} attempts failed`],
     })
