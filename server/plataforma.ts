@@ -94,8 +94,8 @@ export async function levantarTrabajadores(
     db: { executeSql: (text, values) => cola.query(preparada(text, values)) },
     schedule: false,
     // A dead worker's claims lapse soon, and what is over goes soon.
-    superviseIntervalSeconds: 10,
-    monitorIntervalSeconds: 10,
+    superviseIntervalSeconds: 5,
+    monitorIntervalSeconds: 5,
     maintenanceIntervalSeconds: 60,
   })
   boss.on('error', (err) => log.warn({ err }, 'queue'))

@@ -65,8 +65,8 @@ export const TRABAJOS: readonly Trabajo[] = [
       // Its own tables count attempts: what the queue repeats is a claim that lapsed with its worker.
       retryLimit: 1_000_000,
       retryDelay: 0,
-      // Longer than an exchange may take (15 s) with what comes before and after it.
-      expireInSeconds: 30,
+      // Longer than an exchange may take (15 s) with what comes before (5 s) and after it.
+      expireInSeconds: 25,
       retentionSeconds: 3_600,
       deleteAfterSeconds: 60,
     },

@@ -25,6 +25,8 @@ const POR_COMERCIO = 32
 /** Deliveries that are read and wait for their turn; an endpoint of which more than so many wait gets no others. */
 const LISTAS = 160
 const LISTAS_POR_WEBHOOK = 16
+/** How long one waits at most, in milliseconds: with the exchange after it, well within what its claim lasts. */
+const ESPERA_MAXIMA = 5_000
 /** How many results are settled at once, and how long the first of them waits for the others, in milliseconds. */
 const GRUPO = 100
 const REUNION = 4
@@ -98,6 +100,8 @@ interface Lista {
   contenido: Contenido
   destino: Destino
   claves: KeyObject[]
+  /** Since when it waits. */
+  desde: number
 }
 
 /** One endpoint's share of the pump. */
@@ -212,7 +216,7 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
       const { destino, claves } = hallado
       // Without the key of its secret nothing can be sent: the claim lapses, and it is tried again after that.
       if (!claves) continue
-      fila.espera.push({ trabajo, contenido, destino, claves })
+      fila.espera.push({ trabajo, contenido, destino, claves, desde: performance.now() })
       enEspera++
     }
     // The queue gives what was fed at once in any order.
@@ -237,8 +241,10 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
     alimentador.olvidar(trabajos.map(({ id }) => id))
   }
 
-  const soltar = (fila: Fila) => {
-    const listas = fila.espera.splice(0)
+  const soltar = (fila: Fila, cuales: (lista: Lista) => boolean = () => true) => {
+    const listas = fila.espera.filter(cuales)
+    if (listas.length === 0) return
+    fila.espera = fila.espera.filter((lista) => !cuales(lista))
     enEspera -= listas.length
     devolver(listas.map(({ trabajo }) => trabajo)).catch((err) => log.warn({ err }, 'deliveries'))
   }
@@ -286,7 +292,7 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
     if (bueno) fila.tope = POR_WEBHOOK
     deps.metricas.intento(resultado.respuesta.error, resultado.respuesta.total_ms / 1000)
     porSaldar.push(resultado)
-    if (fila.fallas >= FALLAS_PARA_FRENAR && fila.espera.length > 0) soltar(fila)
+    if (fila.fallas >= FALLAS_PARA_FRENAR) soltar(fila)
     if (fila.espera.length === 0 && fila.enVuelo === 0) filas.delete(webhook)
     arrancar()
     reunir()
@@ -360,8 +366,9 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
 
   let abandonado = false
   const ronda = setInterval(() => {
-    // What waits behind a receiver that hangs would keep the others' places.
-    for (const fila of filas.values()) if (fila.espera.length > 0 && estaColgada(fila, LENTO)) soltar(fila)
+    // What waits behind a receiver that hangs would keep the others' places; behind a slow one, its claim would lapse.
+    const viejo = performance.now() - ESPERA_MAXIMA
+    for (const fila of filas.values()) soltar(fila, ({ desde }) => desde < viejo || estaColgada(fila, LENTO))
     arrancar()
     llenar()
   }, RONDA)
