@@ -11,8 +11,8 @@ import {
   VENTANA_DE_FALLAS,
 } from './calendario.ts'
 import type { FilaEntrega } from './entrega.ts'
-import type { Respuesta } from './envio.ts'
 import { eventoPropio } from './propio.ts'
+import type { Respuesta } from './respuesta.ts'
 import { columnasDeWebhook, type FilaWebhook, presentarWebhook } from './webhook.ts'
 
 /** One attempt that is over, and the job that it was for. */

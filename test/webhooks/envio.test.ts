@@ -7,7 +7,8 @@ import tls from 'node:tls'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Resolver } from '../../server/webhooks/destino.ts'
-import { crearEnviador, type Enviador, type Respuesta, type Solicitud } from '../../server/webhooks/envio.ts'
+import { crearEnviador, type Enviador, type Solicitud } from '../../server/webhooks/envio.ts'
+import type { Respuesta } from '../../server/webhooks/respuesta.ts'
 
 const PLAZO = 400
 const resolverLocal: Resolver = async () => [{ address: '127.0.0.1', family: 4 }]
