@@ -60,9 +60,14 @@ export function crearMetricas(): Metricas {
         labelNames: ['estado'],
         registers,
         async collect() {
-          this.reset()
-          for (const { estado, cuantos } of await db.consultar<{ estado: string; cuantos: number }>(ESTADOS, []))
-            this.set({ estado }, cuantos)
+          try {
+            this.reset()
+            for (const { estado, cuantos } of await db.consultar<{ estado: string; cuantos: number }>(ESTADOS, []))
+              this.set({ estado }, cuantos)
+          } catch {
+            // Without its database a gauge has no value; the others still do.
+            this.reset()
+          }
         },
       })
       new Gauge({
@@ -70,7 +75,12 @@ export function crearMetricas(): Metricas {
         help: 'Deliveries that are not over.',
         registers,
         async collect() {
-          this.set((await db.consultar<{ cuantas: number }>(PENDIENTES, []))[0]!.cuantas)
+          try {
+            this.set((await db.consultar<{ cuantas: number }>(PENDIENTES, []))[0]!.cuantas)
+          } catch {
+            // Without its database a gauge has no value; the others still do.
+            this.reset()
+          }
         },
       })
       new Gauge({
@@ -78,8 +88,13 @@ export function crearMetricas(): Metricas {
         help: 'For how long the delivery that waits longest is due, in seconds (also behind a paused or failing endpoint).',
         registers,
         async collect() {
-          const [fila] = await db.consultar<{ segundos: number }>(ATRASO, [reloj()])
-          this.set(Math.max(0, fila!.segundos))
+          try {
+            const [fila] = await db.consultar<{ segundos: number }>(ATRASO, [reloj()])
+            this.set(Math.max(0, fila!.segundos))
+          } catch {
+            // Without its database a gauge has no value; the others still do.
+            this.reset()
+          }
         },
       })
       new Gauge({
@@ -87,7 +102,12 @@ export function crearMetricas(): Metricas {
         help: 'Deliveries neither over, nor waiting for their time or endpoint, nor backed by a live job: 0 at any quiet moment.',
         registers,
         async collect() {
-          this.set(await entregasSinTrabajo({ db, reloj }))
+          try {
+            this.set(await entregasSinTrabajo({ db, reloj }))
+          } catch {
+            // Without its database a gauge has no value; the others still do.
+            this.reset()
+          }
         },
       })
     },

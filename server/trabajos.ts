@@ -7,7 +7,7 @@ import type { Secretos } from './secretos.ts'
 import { avanzarRecuperaciones, recuperacionesPendientes } from './webhooks/avanzarRecuperacion.ts'
 import { type Alimentador, type Bomba, bombear, type DepsDeBomba } from './webhooks/bomba.ts'
 import { limpiarWebhooks } from './webhooks/limpiar.ts'
-import { entregasPendientes } from './webhooks/pendientes.ts'
+import { entregasPendientes, type Ronda } from './webhooks/pendientes.ts'
 
 /** What a job may use. */
 export interface DepsDeTrabajo extends DepsDeBomba {
@@ -19,6 +19,7 @@ export interface DepsDeTrabajo extends DepsDeBomba {
   retencionDeEntregas: number
   /** Says that rows of pending work were committed, so that the feeder need not wait for its next round. */
   avisarTrabajo: () => void
+  ronda: Ronda
 }
 
 /**
@@ -31,7 +32,10 @@ export type Trabajo = {
   /** A table of its own: for queues so busy that their statistics would mislead the others' plans. */
   aparte?: boolean
   /** Jobs of the rows that wait, `cuantas` rows at most. A job's id is its row's, or its row's and step's. */
-  pendientes: (deps: DepsDeTrabajo, cuantas: number) => Promise<JobInsert[]>
+  pendientes: (
+    deps: DepsDeTrabajo,
+    cuantas: number,
+  ) => Promise<JobInsert[] | { trabajos: JobInsert[]; hayMas: boolean }>
 } & (
   | {
       /** Does the work of those rows, all or nothing; throws to be tried again. */
@@ -117,10 +121,11 @@ const PLAZO = 5_000
 /** Starts the workers and the feeder that turns pending rows into jobs, and repairs, at every round, what a crash left. */
 export async function iniciarTrabajadores(
   boss: PgBoss,
-  de: Omit<DepsDeTrabajo, 'avisarTrabajo'>,
+  de: Omit<DepsDeTrabajo, 'avisarTrabajo' | 'ronda'>,
 ): Promise<Trabajadores> {
   await crearColas(boss)
-  const alimentador = crearAlimentador(boss, { ...de, avisarTrabajo: () => alimentador.avisar() })
+  const ronda: Ronda = { despues: undefined }
+  const alimentador = crearAlimentador(boss, { ...de, ronda, avisarTrabajo: () => alimentador.avisar() })
   const { deps } = alimentador
   const limpieza = LIMPIEZA.map(({ cada, hacer }) => repetir(cada * 1_000, () => hacer(deps), deps.log))
   for (const trabajo of TRABAJOS) {
@@ -166,15 +171,23 @@ function crearAlimentador(boss: PgBoss, deps: DepsDeTrabajo) {
   let ronda: Promise<unknown> | undefined
   /** When the next round is due. */
   let cita = Number.POSITIVE_INFINITY
+  /** Before that, there is none. */
+  let libre = 0
   let detenido = false
   let buena = performance.now()
 
-  const alimentar = async ({ cola, pendientes }: Trabajo) => {
-    const nuevos = (await pendientes(deps, LOTE)).filter(({ id }) => !alimentados.has(id!))
-    if (nuevos.length === 0) return
-    for (const { id } of nuevos) alimentados.set(id!, performance.now())
-    await boss.insert(cola, nuevos, { returnId: false })
-    bombas.get(cola)?.despertar()
+  /** Whether there is more than it came to. */
+  const alimentar = async ({ cola, pendientes }: Trabajo): Promise<boolean> => {
+    const hallados = await pendientes(deps, LOTE)
+    const { trabajos, hayMas } = Array.isArray(hallados) ? { trabajos: hallados, hayMas: false } : hallados
+    const nuevos = trabajos.filter(({ id }) => !alimentados.has(id!))
+    for (let i = 0; i < nuevos.length; i += LOTE) {
+      const tanda = nuevos.slice(i, i + LOTE)
+      for (const { id } of tanda) alimentados.set(id!, performance.now())
+      await boss.insert(cola, tanda, { returnId: false })
+      bombas.get(cola)?.despertar()
+    }
+    return hayMas
   }
   const olvidarViejos = () => {
     const viejo = performance.now() - MEMORIA
@@ -184,11 +197,13 @@ function crearAlimentador(boss: PgBoss, deps: DepsDeTrabajo) {
     }
   }
   const girar = () => {
-    cita = performance.now() + RONDA
+    const inicio = performance.now()
+    cita = inicio + RONDA
     olvidarViejos()
     ronda = Promise.all(TRABAJOS.map(alimentar))
-      .then(() => {
+      .then((quedan) => {
         buena = performance.now()
+        if (quedan.includes(true)) cita = buena
       })
       .catch((err) => {
         // What it was about to feed may not have arrived.
@@ -197,6 +212,8 @@ function crearAlimentador(boss: PgBoss, deps: DepsDeTrabajo) {
       })
       .finally(() => {
         ronda = undefined
+        // Half of the time at most: however often somebody asks, the database has others to serve.
+        libre = 2 * performance.now() - inicio
         citar()
       })
   }
@@ -204,7 +221,7 @@ function crearAlimentador(boss: PgBoss, deps: DepsDeTrabajo) {
     clearTimeout(temporizador)
     clearImmediate(inmediata)
     if (ronda || detenido) return
-    const falta = cita - performance.now()
+    const falta = Math.max(cita, libre) - performance.now()
     // The shortest timer takes a millisecond, which is a good part of what a delivery takes.
     if (falta <= 0) inmediata = setImmediate(girar)
     else temporizador = setTimeout(girar, falta)

@@ -34,20 +34,20 @@ const AVANZAR = sentencia(
   `with v as materialized (${eventosPorRecuperar(String(LOTE))}), d as (
      insert into entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
      select v.comercio_id, v.modo, $3, v.guia_id, v.secuencia, 'evt_' || v.guia || '_' || v.secuencia, v.tipo, 'pendiente',
-       'recuperacion', v.registrado_en, $11::timestamptz
+       'recuperacion', v.registrado_en, $12::timestamptz
      from v left join entrega e on e.comercio_id = v.comercio_id and e.modo = v.modo and e.webhook = $3
        and e.guia_id = v.guia_id and e.secuencia = v.secuencia
-     where v.suyo and ${porEnviar('e', '$10::boolean')}
+     where v.suyo and ${porEnviar('e', '$11::boolean')}
      on conflict (comercio_id, modo, webhook, guia_id, secuencia) do update set estado = 'pendiente',
        causa = 'recuperacion', turno = entrega.turno + 1, intento = 0, proximo_en = excluded.proximo_en, terminada_en = null
-     where entrega.estado = 'fallida' or ($10 and entrega.estado = 'entregada')
+     where entrega.estado = 'fallida' or ($11 and entrega.estado = 'entregada')
      returning 1
    )
    select count(*)::int as mirados, count(*) filter (where suyo)::int as eventos,
      (select count(*) from d)::int as entregas,
      (select json_build_object('xid', xid::text, 'guia_id', guia_id, 'secuencia', secuencia) from v
       order by v.xid desc, guia_id desc, secuencia desc limit 1) as ultimo,
-     pg_snapshot_xmin(pg_current_snapshot()) >= $12::text::xid8 as todo_visible
+     pg_snapshot_xmin(pg_current_snapshot()) >= $13::text::xid8 as todo_visible
    from v`,
 )
 
@@ -76,14 +76,16 @@ interface DepsDeRecuperacion {
 
 /** One batch of each of those recoveries; what was done and how far it got commit together. */
 export async function avanzarRecuperaciones(deps: DepsDeRecuperacion, pasos: readonly string[]): Promise<void> {
-  for (const paso of pasos) await avanzar(deps, paso)
-  deps.avisarTrabajo()
+  const fallas: unknown[] = []
+  for (const paso of pasos) await avanzar(deps, paso).catch((err: unknown) => fallas.push(err))
+  // What one of them met must not keep the others.
+  if (fallas.length > 0) throw new AggregateError(fallas, 'recoveries failed')
 }
 
-const avanzar = ({ db, log, reloj }: DepsDeRecuperacion, paso: string) =>
-  enTransaccion(db, async (consultar) => {
+async function avanzar({ db, log, reloj, avisarTrabajo }: DepsDeRecuperacion, paso: string): Promise<void> {
+  const hizo = await enTransaccion(db, async (consultar) => {
     const [fila] = await consultar<Tomada>(TOMAR, [paso])
-    if (!fila) return
+    if (!fila) return false
     const ahora = reloj()
     const { comercio_id: comercioId, modo, desde, hasta, posicion, todas } = fila
     const cancelada = !['activo', 'pausado'].includes(fila.estado_del_webhook)
@@ -94,4 +96,8 @@ const avanzar = ({ db, log, reloj }: DepsDeRecuperacion, paso: string) =>
     const { eventos = 0, entregas = 0, ultimo } = avance ?? {}
     await consultar(ANOTAR, [paso, randomUUID(), { ...posicion, ...ultimo }, eventos, entregas, estado, ahora])
     if (estado !== 'en_curso') log.info({ recuperacion: fila.recuperacion, estado }, 'recovery')
+    return entregas > 0 || avance?.mirados === LOTE
   })
+  // One that only waits for somebody's transaction to end waits for the next round.
+  if (hizo) avisarTrabajo()
+}

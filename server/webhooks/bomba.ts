@@ -20,14 +20,18 @@ const EN_VUELO = 64
 const LENTO = 1_000
 /** …up to so many in all. */
 const EN_VUELO_MAXIMO = 512
-/** …of one endpoint, and of one merchant: no more than half of them all. */
+/** …of one endpoint, and of one merchant: no more than half of the quick ones, and fewer the fuller it is. */
 const POR_WEBHOOK = 4
 const POR_COMERCIO = 32
-/** Deliveries that are read and wait for their turn; an endpoint of which more than so many wait gets no others. */
+/** Deliveries that are read and wait for their turn: in all, and from how many on an endpoint or a merchant gets no others. */
 const LISTAS = 160
 const LISTAS_POR_WEBHOOK = 16
-/** How long one waits at most, in milliseconds: with the exchange after it, well within what its claim lasts. */
-const ESPERA_MAXIMA = 5_000
+const LISTAS_POR_COMERCIO = 40
+/**
+ * How long one waits at most, in milliseconds: its endpoint may be paused, moved or deleted meanwhile, and with the exchange
+ * after it, it must be over well within what its claim lasts.
+ */
+const ESPERA_MAXIMA = 2_000
 /** How many results are settled at once, and how long the first of them waits for the others, in milliseconds. */
 const GRUPO = 100
 const REUNION = 4
@@ -116,6 +120,16 @@ interface Fila {
   tope: number
 }
 
+/** One merchant's share. */
+interface Parte {
+  enVuelo: number
+  enEspera: number
+  /** When one of its exchanges last began. */
+  arranque: number
+  /** Its endpoints that were seen: what is passed over while it has enough. */
+  webhooks: Set<string>
+}
+
 /**
  * Takes jobs, sends what they stand for and settles the results. Every endpoint has its own short line and its own few
  * exchanges: one that hangs holds up nobody else. What can't go now is given back to the feeder, never kept.
@@ -123,7 +137,7 @@ interface Fila {
 export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentador: Alimentador): Bomba {
   const { db, log, reloj, enviador } = deps
   const filas = new Map<string, Fila>()
-  const porComercio = new Map<string, number>()
+  const partes = new Map<string, Parte>()
   const enVuelo = new Set<{ inicio: number }>()
   let enEspera = 0
   const porSaldar: Resultado[] = []
@@ -142,6 +156,19 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
     }
     return fila
   }
+  const parteDe = (comercio: string): Parte => {
+    let parte = partes.get(comercio)
+    if (!parte) {
+      parte = { enVuelo: 0, enEspera: 0, arranque: 0, webhooks: new Set() }
+      partes.set(comercio, parte)
+    }
+    return parte
+  }
+  const topeDeComercio = () =>
+    Math.max(POR_WEBHOOK, Math.min(POR_COMERCIO, Math.floor((EN_VUELO_MAXIMO - enVuelo.size) / 8)))
+  /** A merchant whose receivers are slow waits in the queue, not in everybody's places here. */
+  const tieneBastante = ({ enVuelo, enEspera, arranque }: Parte) =>
+    enEspera >= LISTAS_POR_COMERCIO || (enVuelo >= topeDeComercio() && performance.now() - arranque > LENTO / 4)
   const rapidos = () => {
     const lento = performance.now() - LENTO
     let cuantos = 0
@@ -178,9 +205,14 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
     for (;;) {
       const cupo = LISTAS - enEspera
       if (detenido || cupo < LISTAS / 4 || porSaldar.length + saldando > SIN_SALDAR || !hayCupo()) return
-      const ignoreGroups = [...filas]
-        .filter(([, fila]) => fila.espera.length >= LISTAS_POR_WEBHOOK || estaColgada(fila, LENTO / 4))
-        .map(([webhook]) => webhook)
+      const pasados = new Set(
+        [...filas]
+          .filter(([, fila]) => fila.espera.length >= LISTAS_POR_WEBHOOK || estaColgada(fila, LENTO / 4))
+          .map(([webhook]) => webhook),
+      )
+      for (const parte of partes.values())
+        if (tieneBastante(parte)) for (const webhook of parte.webhooks) pasados.add(webhook)
+      const ignoreGroups = [...pasados]
       // Few different numbers: each is a statement of its own.
       const batchSize = cupo >= EN_VUELO ? EN_VUELO : EN_VUELO / 2
       const trabajos = await boss.fetch<Encargo>(cola, {
@@ -211,13 +243,20 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
         sobrantes.push(trabajo)
         continue
       }
-      const fila = filaDe(trabajo.data.webhook)
-      fila.tope = hallado.destino.fallas >= FALLAS_PARA_FRENAR ? 1 : POR_WEBHOOK
-      if (hallado.destino.fallas === 0) fila.fallas = 0
       const { destino, claves } = hallado
       // Without the key of its secret nothing can be sent: the claim lapses, and it is tried again after that.
       if (!claves) continue
+      const parte = parteDe(destino.comercio_id)
+      parte.webhooks.add(destino.webhook)
+      if (tieneBastante(parte)) {
+        sobrantes.push(trabajo)
+        continue
+      }
+      const fila = filaDe(destino.webhook)
+      fila.tope = destino.fallas >= FALLAS_PARA_FRENAR ? 1 : POR_WEBHOOK
+      if (destino.fallas === 0) fila.fallas = 0
       fila.espera.push({ trabajo, contenido, destino, claves, desde: performance.now() })
+      parte.enEspera++
       enEspera++
     }
     // The queue gives what was fed at once in any order.
@@ -247,6 +286,7 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
     if (listas.length === 0) return
     fila.espera = fila.espera.filter((lista) => !cuales(lista))
     enEspera -= listas.length
+    for (const { destino } of listas) parteDe(destino.comercio_id).enEspera--
     devolver(listas.map(({ trabajo }) => trabajo)).catch((err) => log.warn({ err }, 'deliveries'))
   }
 
@@ -256,15 +296,17 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
   const arrancar = () => {
     if (enEspera === 0) return
     let cupo = Math.min(EN_VUELO - rapidos(), EN_VUELO_MAXIMO - enVuelo.size)
+    const tope = topeDeComercio()
     for (let alguno = true; alguno && cupo > 0; ) {
       alguno = false
       for (const [webhook, fila] of filas) {
         if (cupo === 0) break
         const primera = fila.espera[0]
         if (!primera || fila.enVuelo >= fila.tope) continue
-        const { comercio_id } = primera.destino
-        if ((porComercio.get(comercio_id) ?? 0) >= POR_COMERCIO) continue
+        const parte = parteDe(primera.destino.comercio_id)
+        if (parte.enVuelo >= tope) continue
         fila.espera.shift()
+        parte.enEspera--
         enEspera--
         cupo--
         alguno = true
@@ -276,28 +318,32 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
   const enviar = async (webhook: string, fila: Fila, lista: Lista) => {
     const marca = { inicio: performance.now() }
     const { comercio_id } = lista.destino
+    const parte = parteDe(comercio_id)
     enVuelo.add(marca)
     if (fila.enVuelo++ === 0) fila.movida = marca.inicio
-    porComercio.set(comercio_id, (porComercio.get(comercio_id) ?? 0) + 1)
+    parte.enVuelo++
+    parte.arranque = marca.inicio
     const resultado = await intercambiar(lista).catch((err: unknown) => void log.error({ err, webhook }, 'delivery'))
     enVuelo.delete(marca)
     fila.enVuelo--
     fila.movida = performance.now()
-    const deComercio = porComercio.get(comercio_id)! - 1
-    if (deComercio === 0) porComercio.delete(comercio_id)
-    else porComercio.set(comercio_id, deComercio)
+    parte.enVuelo--
     // It may have been cut by the stop itself: then it never happened, and another process sends it again.
-    if (!resultado || abandonado) return
+    if (resultado && !abandonado) anotar(fila, resultado)
+    if (fila.espera.length === 0 && fila.enVuelo === 0) filas.delete(webhook)
+    if (parte.enVuelo === 0 && parte.enEspera === 0) partes.delete(comercio_id)
+    arrancar()
+    if (enEspera < LISTAS / 2) llenar()
+  }
+
+  const anotar = (fila: Fila, resultado: Resultado) => {
     const bueno = resultado.respuesta.error === null
     fila.fallas = bueno ? 0 : fila.fallas + 1
     if (bueno) fila.tope = POR_WEBHOOK
     deps.metricas.intento(resultado.respuesta.error, resultado.respuesta.total_ms / 1000)
     porSaldar.push(resultado)
     if (fila.fallas >= FALLAS_PARA_FRENAR) soltar(fila)
-    if (fila.espera.length === 0 && fila.enVuelo === 0) filas.delete(webhook)
-    arrancar()
     reunir()
-    if (enEspera < LISTAS / 2) llenar()
   }
 
   const intercambiar = async ({ trabajo, contenido, destino, claves }: Lista): Promise<Resultado> => {

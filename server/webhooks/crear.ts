@@ -15,7 +15,7 @@ import {
 } from './webhook.ts'
 
 /** Whoever else creates for this merchant waits here; what he wrote is then counted. */
-const TURNO = sentencia('webhooks.turno', 'select from comercio where id = $1 for update')
+const TURNO = sentencia('webhooks.turno', 'select from comercio where id = $1 for no key update')
 
 const CREAR = sentencia(
   'webhooks.crear',

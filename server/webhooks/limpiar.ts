@@ -1,4 +1,4 @@
-import { type Db, sentencia } from '../db.ts'
+import { type Db, type Sentencia, sentencia } from '../db.ts'
 import type { Log } from '../log.ts'
 import type { Secretos } from '../secretos.ts'
 import { cifrar, descifrar, kidDe } from './secreto.ts'
@@ -30,24 +30,32 @@ const CERRAR = sentencia(
      and e.secuencia = p.secuencia and e.turno = p.turno and e.estado = 'pendiente'`,
 )
 
-/** Deliveries of deleted endpoints, and those that are over and old, with their attempts. */
-const borrar = (nombre: string, condicion: string) =>
-  sentencia(
-    nombre,
-    `with v as (
+/** Some deliveries of those endpoints, as `v`. */
+const algunas = (condicion: string) => `v as (
        select p.* from webhook w cross join lateral (
          select e.comercio_id, e.modo, e.webhook, e.guia_id, e.secuencia from entrega e
          where e.comercio_id = w.comercio_id and e.modo = w.modo and e.webhook = w.webhook and ${condicion} limit ${LOTE}) p
        limit ${LOTE}
-     ), i as (
-       delete from entrega_intento i using v where i.comercio_id = v.comercio_id and i.modo = v.modo
-         and i.webhook = v.webhook and i.guia_id = v.guia_id and i.secuencia = v.secuencia
-     )
-     delete from entrega e using v where e.comercio_id = v.comercio_id and e.modo = v.modo and e.webhook = v.webhook
-       and e.guia_id = v.guia_id and e.secuencia = v.secuencia`,
-  )
-const BORRAR_DE_ELIMINADOS = borrar('limpieza.eliminados', `w.estado = 'eliminado'`)
-const BORRAR_VIEJAS = borrar('limpieza.viejas', `e.creado_en < $1 and e.estado <> 'pendiente' and e.terminada_en < $1`)
+     )`
+const DE_V = (a: string) =>
+  `${a}.comercio_id = v.comercio_id and ${a}.modo = v.modo and ${a}.webhook = v.webhook and ${a}.guia_id = v.guia_id
+     and ${a}.secuencia = v.secuencia`
+
+/** First the attempts, so many at a time however many a delivery has; then the deliveries that have none left. */
+const borrar = (nombre: string, condicion: string) => [
+  sentencia(
+    `limpieza.${nombre}Intentos`,
+    `with ${algunas(condicion)} delete from entrega_intento where ctid = any(array(
+       select i.ctid from v join entrega_intento i on ${DE_V('i')} limit ${LOTE}))`,
+  ),
+  sentencia(
+    `limpieza.${nombre}`,
+    `with ${algunas(condicion)} delete from entrega e using v where ${DE_V('e')}
+       and not exists (select from entrega_intento i where ${DE_V('i')})`,
+  ),
+]
+const BORRAR_DE_ELIMINADOS = borrar('eliminados', `w.estado = 'eliminado'`)
+const BORRAR_VIEJAS = borrar('viejas', `e.creado_en < $1 and e.estado <> 'pendiente' and e.terminada_en < $1`)
 
 /** Some time after, so that whatever was being written while it was deleted is seen and goes, too. */
 const BORRAR_WEBHOOKS = sentencia(
@@ -60,12 +68,16 @@ const BORRAR_RECUPERACIONES = sentencia(
   `delete from recuperacion r where (estado <> 'en_curso' and terminada_en < $1) or not exists (
      select from webhook w where w.comercio_id = r.comercio_id and w.modo = r.modo and w.webhook = r.webhook)`,
 )
-const BORRAR_SECRETOS = sentencia('limpieza.secretos', 'delete from webhook_secreto where expira_en < $1')
+const BORRAR_SECRETOS = sentencia(
+  'limpieza.secretos',
+  `delete from webhook_secreto s where expira_en < $1 or not exists (select from webhook w
+     where w.comercio_id = s.comercio_id and w.modo = s.modo and w.webhook = s.webhook and w.estado <> 'eliminado')`,
+)
 
 const CIFRADOS = sentencia(
   'limpieza.cifrados',
   `select comercio_id, modo, webhook, version, cifrado from webhook_secreto
-   where substring(cifrado from 1 for 4) <> $1 limit ${LOTE}`,
+   where substring(cifrado from 1 for 4) <> $1 order by random() limit ${LOTE}`,
 )
 const RECIFRAR = sentencia(
   'limpieza.recifrar',
@@ -83,17 +95,25 @@ export async function limpiarWebhooks({
 }: DepsDeLimpieza): Promise<void> {
   const ahora = reloj()
   const hace = (ms: number) => new Date(ahora.getTime() - ms)
-  const repetir = async (...[consulta, valores]: [Parameters<Db['consultar']>[0], unknown[]]) => {
+  const repetir = async (consulta: Sentencia, valores: unknown[] = []) => {
     for (let filas = LOTE; filas === LOTE; )
       filas = (await db.pool.query({ ...consulta, values: valores })).rowCount ?? 0
   }
-  await repetir(CERRAR, [ahora])
-  await repetir(BORRAR_DE_ELIMINADOS, [])
-  await repetir(BORRAR_VIEJAS, [hace(retencionDeEntregas * DIA)])
-  await db.consultar(BORRAR_WEBHOOKS, [hace(10 * 60_000)])
-  await db.consultar(BORRAR_RECUPERACIONES, [hace(retencionDeEntregas * DIA)])
-  await db.consultar(BORRAR_SECRETOS, [hace(DIA)])
-  await recifrar({ db, log, secretos })
+  const viejo = hace(retencionDeEntregas * DIA)
+  // What fails must not keep the others from being done.
+  for (const paso of [
+    () => repetir(CERRAR, [ahora]),
+    () => repetir(BORRAR_DE_ELIMINADOS[0]!),
+    () => repetir(BORRAR_DE_ELIMINADOS[1]!),
+    () => repetir(BORRAR_VIEJAS[0]!, [viejo]),
+    () => repetir(BORRAR_VIEJAS[1]!, [viejo]),
+    () => repetir(BORRAR_WEBHOOKS, [hace(10 * 60_000)]),
+    () => repetir(BORRAR_RECUPERACIONES, [viejo]),
+    () => repetir(BORRAR_SECRETOS, [hace(DIA)]),
+    () => recifrar({ db, log, secretos }),
+  ]) {
+    await paso().catch((err: unknown) => log.warn({ err }, 'housekeeping'))
+  }
 }
 
 interface FilaSecreto {

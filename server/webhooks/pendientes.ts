@@ -1,7 +1,7 @@
 import type { JobInsert } from 'pg-boss'
 import { type Db, sentencia } from '../db.ts'
-import { FALLAS_PARA_FRENAR } from './calendario.ts'
-import { type Clave, YA } from './entrega.ts'
+import { FALLAS_PARA_FRENAR, FRENO_MAXIMO } from './calendario.ts'
+import type { Clave } from './entrega.ts'
 
 /** Jobs of one endpoint in the queue: however much waits behind it, it waits here. */
 export const VENTANA = 50
@@ -9,55 +9,108 @@ export const VENTANA = 50
 /** What a job carries: whose turn it is. Its id is made of it, so the same turn fed twice is one job. */
 export type Encargo = Clave & { turno: number }
 
+/** Endpoints looked at in one round; the next one goes on after them. */
+const ENDPOINTS = 100
+
+/** Where the rounds are, among all endpoints: each process its own. */
+export interface Ronda {
+  despues: Pick<Clave, 'comercio_id' | 'modo' | 'webhook'> | undefined
+}
+
 /**
  * What is due now, at most {@link VENTANA} an endpoint and one of an endpoint that fails: its probe. `p` jumps from one
  * endpoint with pending deliveries to the next along the partial index, so the cost is that of the endpoints, not of the
- * backlog. What somebody asked to be sent now (`YA`) is due whatever the endpoint's state, and stands before all else.
+ * backlog. What somebody asked to be sent now (`YA`) is due whatever the endpoint's state, and stands before all else of
+ * its endpoint. A pause that a clock gone wrong put far ahead doesn't count.
+ * @param desde a condition: after which endpoint to begin
+ * @param cuantos a condition: whether there may be another one
  */
-const VENCIDAS = `with recursive p as (
-    (select comercio_id, modo, webhook from entrega where estado = 'pendiente'
+const vencidas = (desde: string, cuantos: string) => `with recursive p as (
+    (select comercio_id, modo, webhook, 1 as n from entrega where estado = 'pendiente' ${desde}
      order by comercio_id, modo, webhook limit 1)
     union all
-    select s.* from p cross join lateral (
+    select s.*, p.n + 1 from p cross join lateral (
       select e.comercio_id, e.modo, e.webhook from entrega e
       where e.estado = 'pendiente' and (e.comercio_id, e.modo, e.webhook) > (p.comercio_id, p.modo, p.webhook)
       order by e.comercio_id, e.modo, e.webhook limit 1) s
+    where ${cuantos}
   )
-  select v.*, md5(v.webhook || v.guia_id || v.secuencia || ':' || v.turno)::uuid as trabajo from p
-  join webhook w on w.comercio_id = p.comercio_id and w.modo = p.modo and w.webhook = p.webhook
-  cross join lateral (
+  select v.*, md5(v.webhook || v.guia_id || v.secuencia || ':' || v.turno)::uuid as trabajo, p.n,
+    p.comercio_id as de_comercio, p.modo as de_modo, p.webhook as de_webhook from p
+  left join webhook w on w.comercio_id = p.comercio_id and w.modo = p.modo and w.webhook = p.webhook
+    and w.estado <> 'eliminado'
+  left join lateral (
     select e.comercio_id, e.modo, e.webhook, e.guia_id, e.secuencia, e.turno, e.proximo_en from entrega e
-    where e.comercio_id = p.comercio_id and e.modo = p.modo and e.webhook = p.webhook and e.estado = 'pendiente'
+    where e.comercio_id = w.comercio_id and e.modo = w.modo and e.webhook = w.webhook and e.estado = 'pendiente'
       and e.proximo_en <= case
-        when w.estado = 'activo' and (w.freno_hasta is null or w.freno_hasta <= $1) then $1::timestamptz
+        when w.estado = 'activo' and (w.freno_hasta is null or w.freno_hasta <= $1
+          or w.freno_hasta > $1::timestamptz + interval '${2 * FRENO_MAXIMO} ms') then $1::timestamptz
         else timestamptz '1970-01-01Z' end
     order by e.proximo_en
-    limit case when w.fallas >= ${FALLAS_PARA_FRENAR} then 1 else ${VENTANA} end) v
-  where w.estado <> 'eliminado'`
+    limit case when w.fallas >= ${FALLAS_PARA_FRENAR} then 1 else ${VENTANA} end) v on true`
 
-const PENDIENTES = sentencia('entregas.pendientes', VENCIDAS)
+const PENDIENTES = sentencia(
+  'entregas.pendientes',
+  vencidas('and (comercio_id, modo, webhook) > ($2::uuid, $3::text, $4::text)', `p.n < ${ENDPOINTS}`),
+)
 
-/** Jobs for what is due. What was asked for now goes first. */
-export async function entregasPendientes({ db, reloj }: { db: Db; reloj: () => Date }): Promise<JobInsert<Encargo>[]> {
-  const filas = await db.consultar<Encargo & { trabajo: string; proximo_en: Date }>(PENDIENTES, [reloj()])
-  return filas.map(({ trabajo, proximo_en, comercio_id, modo, webhook, guia_id, secuencia, turno }) => ({
-    id: trabajo,
-    data: { comercio_id, modo, webhook, guia_id, secuencia, turno },
-    group: { id: webhook },
-    ...(proximo_en.getTime() === YA.getTime() ? { priority: 1 } : {}),
-  }))
+type Vencida = Partial<Encargo & { trabajo: string; proximo_en: Date }> & {
+  n: number
+  de_comercio: string
+  de_modo: Clave['modo']
+  de_webhook: string
 }
+
+/** Jobs for what is due; `hayMas`: there are endpoints that this round didn't come to. */
+export async function entregasPendientes({
+  db,
+  reloj,
+  ronda,
+}: {
+  db: Db
+  reloj: () => Date
+  ronda: Ronda
+}): Promise<{ trabajos: JobInsert<Encargo>[]; hayMas: boolean }> {
+  const { comercio_id, modo, webhook } = ronda.despues ?? { comercio_id: CERO, modo: '', webhook: '' }
+  const filas = await db.consultar<Vencida>(PENDIENTES, [reloj(), comercio_id, modo, webhook])
+  const ultima = filas.reduce<Vencida | undefined>((a, b) => (a && a.n > b.n ? a : b), undefined)
+  const hayMas = ultima?.n === ENDPOINTS
+  ronda.despues = hayMas
+    ? { comercio_id: ultima.de_comercio, modo: ultima.de_modo, webhook: ultima.de_webhook }
+    : undefined
+  const trabajos = filas.flatMap(({ trabajo, guia_id, secuencia, turno, ...fila }) =>
+    trabajo === undefined || trabajo === null
+      ? []
+      : [
+          {
+            id: trabajo,
+            data: {
+              comercio_id: fila.comercio_id!,
+              modo: fila.modo!,
+              webhook: fila.webhook!,
+              guia_id: guia_id!,
+              secuencia: secuencia!,
+              turno: turno!,
+            },
+            group: { id: fila.webhook! },
+          },
+        ],
+  )
+  return { trabajos, hayMas }
+}
+
+const CERO = '00000000-0000-0000-0000-000000000000'
 
 /** The one place that reads the queue's own table; nobody writes it. */
 const SIN_TRABAJO = sentencia(
   'entregas.sinTrabajo',
-  `select count(*)::int as cuantas from (${VENCIDAS}) v
-   where not exists (select from pgboss.job j where j.name = 'entregas' and j.id = v.trabajo and j.state < 'completed')`,
+  `select count(*)::int as cuantas from (${vencidas('', 'true')} limit 20000) v
+   where trabajo is not null and not exists (select from pgboss.job j where j.name = 'entregas' and j.id = v.trabajo and j.state < 'completed')`,
 )
 
 /**
  * Deliveries that are neither over, nor waiting for their time or their endpoint, nor backed by a live job: 0 at any quiet
- * moment. For an instant after a commit they are what the feeder's next round takes.
+ * moment. For an instant after a commit they are what the feeder's next round takes. At most 20,000 are counted.
  */
 export async function entregasSinTrabajo({ db, reloj }: { db: Db; reloj: () => Date }): Promise<number> {
   const [fila] = await db.consultar<{ cuantas: number }>(SIN_TRABAJO, [reloj()])

@@ -21,11 +21,12 @@ export interface FilaRecuperacion {
   terminada_en: Date | null
 }
 
-/** Where it is in the feed's order, and the transaction before which everything must be visible when it ends. */
+/** Where it is in the feed's order, after which transaction it ends, and before which everything must be visible then. */
 export interface Posicion {
   xid: string
   guia_id: string
   secuencia: number
+  tope: string
   fin: string
 }
 
@@ -60,23 +61,34 @@ const DESDE_XID = sentencia(
    order by evento.xid, guia_id, secuencia limit 1`,
 )
 
-/** From where in the feed to look for events since `desde`: halving, for the feed is nearly in the order of time. */
-export async function buscarComienzo(db: Db, { comercioId, modo }: Ambito, desde: Date): Promise<Posicion> {
-  const [limites] = await db.consultar<{ primero: string; ultimo: string; fin: string }>(LIMITES, [comercioId, modo])
-  const corte = new Date(desde.getTime() - DESAJUSTE)
-  let bajo = BigInt(limites!.primero)
-  let alto = BigInt(limites!.ultimo)
-  while (bajo < alto) {
-    const medio = (bajo + alto) / 2n
-    const [evento] = await db.consultar<{ xid: string; registrado_en: Date }>(DESDE_XID, [
-      comercioId,
-      modo,
-      String(medio),
-    ])
-    if (evento && evento.registrado_en < corte) bajo = BigInt(evento.xid) + 1n
-    else alto = medio
+/** The part of the feed that may hold events from `desde` to `hasta`: halving, for the feed is nearly in the order of time. */
+export async function buscarTramo(db: Db, ambito: Ambito, desde: Date, hasta: Date): Promise<Posicion> {
+  const suyo = [ambito.comercioId, ambito.modo]
+  const [limites] = await db.consultar<{ primero: string; ultimo: string; fin: string }>(LIMITES, suyo)
+  const primero = BigInt(limites!.primero)
+  /** The first transaction whose events aren't before that; beyond the last one if there is none. */
+  const buscar = async (corte: Date) => {
+    let bajo = primero
+    let alto = BigInt(limites!.ultimo) + 1n
+    while (bajo < alto) {
+      const medio = (bajo + alto) / 2n
+      const [evento] = await db.consultar<{ xid: string; registrado_en: Date }>(DESDE_XID, [...suyo, String(medio)])
+      if (evento && evento.registrado_en < corte) bajo = BigInt(evento.xid) + 1n
+      else alto = medio
+    }
+    return bajo
   }
-  return { xid: String(bajo), guia_id: '00000000-0000-0000-0000-000000000000', secuencia: 0, fin: limites!.fin }
+  const comienzo = await buscar(new Date(desde.getTime() - DESAJUSTE))
+  const final = await buscar(new Date(hasta.getTime() + DESAJUSTE))
+  // Up to now means also what commits while we look.
+  const abierto = final > BigInt(limites!.ultimo)
+  return {
+    xid: String(comienzo),
+    guia_id: '00000000-0000-0000-0000-000000000000',
+    secuencia: 0,
+    tope: abierto ? limites!.fin : String(final),
+    fin: limites!.fin,
+  }
 }
 
 /** Events of that time that the endpoint wants, in the feed's order after a position, with what became of their delivery. */
@@ -86,18 +98,18 @@ export const eventosPorRecuperar = (limite: string) => `
   from (select $3::text as webhook, $4::text[] as tipos, $5::timestamptz as desde_, $6::timestamptz as hasta_) w
   join evento v on v.comercio_id = $1 and v.modo = $2 and v.xid < pg_snapshot_xmin(pg_current_snapshot())
     and (v.xid, v.guia_id, v.secuencia) > ($7::text::xid8, $8::uuid, $9::int)
-    and v.registrado_en < w.hasta_ + interval '${DESAJUSTE} ms'
+    and v.xid <= $10::text::xid8
   order by v.xid, v.guia_id, v.secuencia limit ${limite}`
 
 /** Whether its delivery `e` is to be made, or made again. */
 export const porEnviar = (e: string, todas: string) =>
   `(${e}.evento is null or ${e}.estado = 'fallida' or (${todas} and ${e}.estado = 'entregada'))`
 
-/** The parameters $1 to $9 of {@link eventosPorRecuperar}. */
+/** The parameters $1 to $10 of {@link eventosPorRecuperar}. */
 export const valoresDe = (
   { comercioId, modo }: Ambito,
   webhook: { webhook: string; tipos: FiltroDeTipos },
   desde: Date,
   hasta: Date,
-  { xid, guia_id, secuencia }: Posicion,
-) => [comercioId, modo, webhook.webhook, webhook.tipos, desde, hasta, xid, guia_id, secuencia]
+  { xid, guia_id, secuencia, tope }: Posicion,
+) => [comercioId, modo, webhook.webhook, webhook.tipos, desde, hasta, xid, guia_id, secuencia, tope]

@@ -6,7 +6,7 @@ import { type Db, sentencia } from '../db.ts'
 import { Problema, problemaDeFallas } from '../errores.ts'
 import { leerInstante } from '../formatos.ts'
 import {
-  buscarComienzo,
+  buscarTramo,
   eventosPorRecuperar,
   type FilaRecuperacion,
   porEnviar,
@@ -21,7 +21,7 @@ const ENSAYO = 50_000
 const ENSAYAR = sentencia(
   'recuperacion.ensayar',
   `select count(*) filter (where suyo)::int as eventos, count(*)::int as mirados,
-     count(*) filter (where suyo and ${porEnviar('e', '$10::boolean')})::int as entregas
+     count(*) filter (where suyo and ${porEnviar('e', '$11::boolean')})::int as entregas
    from (${eventosPorRecuperar(String(ENSAYO))}) v
    left join entrega e on v.suyo and e.comercio_id = v.comercio_id and e.modo = v.modo and e.webhook = $3
      and e.guia_id = v.guia_id and e.secuencia = v.secuencia`,
@@ -46,9 +46,9 @@ export const recuperarEntregas: Handler<'recuperarEntregas'> = async (
   const ahora = reloj()
   const webhook = await exigirWebhook(db, identidad, path.webhook, ahora)
   const { desde, hasta } = exigirTiempo(body, ahora, retencionDeEntregas)
-  const comienzo = await buscarComienzo(db, identidad, desde)
+  const tramo = await buscarTramo(db, identidad, desde, hasta)
   if (body.ensayo) {
-    const valores = [...valoresDe(identidad, webhook, desde, hasta, comienzo), body.todas ?? false]
+    const valores = [...valoresDe(identidad, webhook, desde, hasta, tramo), body.todas ?? false]
     const [cuenta] = await db.consultar<{ eventos: number; entregas: number; mirados: number }>(ENSAYAR, valores)
     const { eventos, entregas, mirados } = cuenta!
     return { status: 200, body: { eventos, entregas, exacto: mirados < ENSAYO } }
@@ -68,7 +68,7 @@ export const recuperarEntregas: Handler<'recuperarEntregas'> = async (
     desde,
     hasta,
     body.todas ?? false,
-    comienzo,
+    tramo,
     ahora,
   ])
   if (!creada) await rechazarOtra(db, identidad, webhook)

@@ -11,17 +11,15 @@ const REENVIAR = sentencia(
   `update entrega set proximo_en = $6, causa = 'manual',
      turno = turno + 1,
      intento = case when estado = 'pendiente' then intento else 0 end, estado = 'pendiente', terminada_en = null
-   where comercio_id = $1 and modo = $2 and webhook = $3 and guia_id = $4 and secuencia = $5 returning *`,
+   where comercio_id = $1 and modo = $2 and webhook = $3 and guia_id = $4 and secuencia = $5
+     and not (estado = 'pendiente' and causa = 'manual' and proximo_en = $6) returning *`,
 )
 
 export const reenviarEntrega: Handler<'reenviarEntrega'> = async ({ path }, { identidad, db, avisarTrabajo }) => {
-  const { comercio_id, modo, webhook, guia_id, secuencia } = await exigirEntrega(
-    db,
-    identidad,
-    path.webhook,
-    path.entrega,
-  )
+  const leida = await exigirEntrega(db, identidad, path.webhook, path.entrega)
+  const { comercio_id, modo, webhook, guia_id, secuencia } = leida
   const [fila] = await db.consultar<FilaEntrega>(REENVIAR, [comercio_id, modo, webhook, guia_id, secuencia, YA])
   avisarTrabajo()
-  return { status: 202, body: presentarEntrega(fila!) }
+  // Asked for again before it has left, it is the same resend.
+  return { status: 202, body: presentarEntrega(fila ?? leida) }
 }

@@ -30,9 +30,8 @@ export interface Resultado {
 
 /**
  * The fence: only who finds the delivery pending in the turn that his job was for moves it on, and what comes too late is
- * kept apart (`tardio`) and changes nothing. A success that comes late is one all the same: the receiver has it. And it
- * forgets every failure of its endpoint. Settling again what was settled already (its commit's answer was lost) does
- * nothing: it gives the ids of the attempts that are new.
+ * kept apart (`tardio`) and changes nothing. A success that comes late is one all the same: the receiver has it. Settling
+ * again what was settled already (its commit's answer was lost) does nothing: it gives the ids of the attempts that are new.
  */
 const SALDAR = sentencia(
   'entregas.saldar',
@@ -47,19 +46,15 @@ const SALDAR = sentencia(
        proximo_en = x.proximo_en, terminada_en = case when x.desenlace <> 'pendiente' then $2::timestamptz end,
        ultimo_status = x.status, ultimo_error = x.error
      from x where e.comercio_id = x.comercio_id and e.modo = x.modo and e.webhook = x.webhook
-       and e.guia_id = x.guia_id and e.secuencia = x.secuencia and e.estado = 'pendiente'
-       and (e.turno = x.turno or (x.desenlace = 'entregada' and e.causa <> 'manual'))
-     returning x.n
-   ), s as (
-     update webhook w set fallas = 0, primera_falla_en = null, aviso = 0, freno_hasta = null
-     from (select distinct comercio_id, modo, webhook from x where desenlace = 'entregada') b
-     where w.comercio_id = b.comercio_id and w.modo = b.modo and w.webhook = b.webhook
-       and (w.fallas > 0 or w.freno_hasta is not null)
+       and e.guia_id = x.guia_id and e.secuencia = x.secuencia and (
+         (e.estado = 'pendiente' and (e.turno = x.turno or (x.desenlace = 'entregada' and e.causa <> 'manual')))
+         or (e.estado = 'fallida' and e.ultimo_error = 'webhook_deshabilitado' and x.desenlace = 'entregada'))
+     returning x.n, e.intentos
    )
    insert into entrega_intento (comercio_id, modo, webhook, guia_id, secuencia, id, numero, tardio, causa, iniciado_en, url,
      ip, secretos, status, error, detalle, dns_ms, conexion_ms, tls_ms, primer_byte_ms, total_ms, cabeceras, cuerpo,
      cuerpo_truncado)
-   select comercio_id, modo, webhook, guia_id, secuencia, id, intentos + 1, u.n is null, causa, iniciado_en, url, ip,
+   select comercio_id, modo, webhook, guia_id, secuencia, id, coalesce(u.intentos, x.intentos + 1), u.n is null, causa, iniciado_en, url, ip,
      secretos, status, error, detalle, dns_ms, conexion_ms, tls_ms, primer_byte_ms, total_ms, cabeceras, cuerpo,
      cuerpo_truncado
    from x left join u on u.n = x.n
@@ -68,20 +63,23 @@ const SALDAR = sentencia(
 )
 
 /**
- * How endpoints fail. From the third failure in a row on there is a pause before the next probe, half as long as they have
- * been failing; after the window of
- * failures it is disabled. Rows are locked in one order, or groups would deadlock.
+ * How endpoints are doing, at the address that they still have. A success forgets every failure; from the third failure in a
+ * row on there is a pause before the next probe, half as long as they have been failing; after the window of failures an
+ * endpoint is disabled. Rows are locked in one order, or groups would deadlock, and those of whoever is well not at all.
  */
 const SALUD = sentencia(
   'webhooks.salud',
   `with x as (
      select * from json_to_recordset($1::json) as x(
-       comercio_id uuid, modo text, webhook text, nuevas int, primera timestamptz, adios boolean)
+       comercio_id uuid, modo text, webhook text, url text, buena boolean, nuevas int, primera timestamptz, adios boolean)
    ), v as materialized (
      select w.comercio_id, w.modo, w.webhook, w.estado, w.aviso, x.adios,
-       w.fallas + x.nuevas as fallas, coalesce(w.primera_falla_en, x.primera) as primera
+       case when x.buena then 0 else w.fallas + x.nuevas end as fallas,
+       case when not x.buena then coalesce(w.primera_falla_en, x.primera) end as primera
      from x join webhook w on w.comercio_id = x.comercio_id and w.modo = x.modo and w.webhook = x.webhook
-     where w.estado <> 'eliminado' order by w.webhook for update of w
+       and w.url = x.url
+     where x.nuevas > 0 or w.fallas > 0 or w.freno_hasta is not null
+     order by w.comercio_id, w.modo, w.webhook for no key update of w
    ), s as (
      select *, extract(epoch from $2::timestamptz - primera) * 1000 as ms from v
    ), d as (
@@ -89,7 +87,7 @@ const SALUD = sentencia(
        when fallas >= ${MINIMO_DE_FALLAS} and ms >= ${VENTANA_DE_FALLAS} then 'fallas_continuas' end as baja from s
    )
    update webhook w set fallas = d.fallas, primera_falla_en = d.primera,
-     aviso = case ${AVISOS.toReversed()
+     aviso = case when d.primera is null then 0 ${AVISOS.toReversed()
        .map((parte) => `when d.ms >= ${(VENTANA_DE_FALLAS * parte) / 100} then ${parte}`)
        .join(' ')} else 0 end,
      freno_hasta = case when d.fallas >= ${FALLAS_PARA_FRENAR} then $2::timestamptz + interval '1 ms'
@@ -141,7 +139,8 @@ export async function saldar(boss: PgBoss, cola: string, deps: DepsDeSaldo, resu
     const salud = saludDe(resultados.filter(({ id }) => nuevos.has(id)))
     const tocados = salud.length > 0 ? await consultar<Cambiado>(SALUD, [JSON.stringify(salud), ahora]) : []
     for (const fila of tocados.filter(quedoDeshabilitado)) {
-      const datos = { webhook: presentarWebhook(fila) }
+      // Addresses may hold secrets of their receiver: the others are told where, not how.
+      const datos = { webhook: { ...presentarWebhook(fila), url: `${new URL(fila.url).origin}/` } }
       await consultar(AVISAR, [fila.comercio_id, fila.modo, fila.webhook, eventoPropio(), ahora, datos])
     }
     await boss.deleteJob(
@@ -194,15 +193,17 @@ function aFila(
   }
 }
 
-/** Which endpoints failed, and how often. One that took something in the same group is well; a test that fails says nothing. */
+/** How each endpoint did in this group. One that took something is well; a test that fails says nothing. */
 function saludDe(resultados: readonly Resultado[]) {
-  const grupos = Map.groupBy(resultados, ({ entrega }) => entrega.webhook)
+  const grupos = Map.groupBy(resultados, ({ entrega, url }) => `${entrega.webhook} ${url}`)
   return [...grupos.values()].flatMap((suyos) => {
     const malos = suyos.filter(({ entrega, respuesta }) => respuesta.error !== null && entrega.causa !== 'prueba')
     const adios = malos.some(({ respuesta }) => respuesta.status === 410)
-    const recibio = suyos.some(({ respuesta }) => respuesta.error === null)
-    if (malos.length === 0 || (recibio && !adios)) return []
-    const { comercio_id, modo, webhook } = suyos[0]!.entrega
-    return [{ comercio_id, modo, webhook, nuevas: malos.length, primera: malos[0]!.iniciado_en, adios }]
+    const buena = !adios && suyos.some(({ respuesta }) => respuesta.error === null)
+    if (malos.length === 0 && !buena) return []
+    const { url, entrega } = suyos[0]!
+    const { comercio_id, modo, webhook } = entrega
+    const primera = malos[0]?.iniciado_en ?? null
+    return [{ comercio_id, modo, webhook, url, buena, nuevas: buena ? 0 : malos.length, primera, adios }]
   })
 }
