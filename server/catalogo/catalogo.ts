@@ -1,0 +1,238 @@
+// Which departments and municipalities there are, under whatever spelling, and where.
+// Pure but for one read of its data, at first use. How the data is made: README.md.
+import { readFileSync } from 'node:fs'
+import type { Pais } from '../contrato/generado/tipos/index.ts'
+import { RAIZ } from '../raiz.ts'
+import { cercanos, type Nombre } from './cercanos.ts'
+import { clavesDe } from './claves.ts'
+
+export interface Punto {
+  lat: number
+  lng: number
+}
+
+export interface Departamento extends Punto {
+  /** ISO 3166-2. */
+  codigo: string
+  pais: Pais
+  nombre: string
+}
+
+export interface Municipio extends Punto {
+  codigo: string
+  nombre: string
+  /** The department's code. */
+  departamento: string
+  poblacion: number | null
+  /** Its own centre isn't known: `lat` and `lng` are the department's. */
+  aproximado: boolean
+}
+
+export interface Destino {
+  departamento: Departamento
+  municipio: Municipio
+}
+
+export interface Sugerencias {
+  departamentos: string[]
+  municipios: string[]
+}
+
+/** The data as it lies in the file, written so for size: a municipality without a place of its own ends after its name. */
+type MunicipioGuardado = readonly [
+  numero: string | number,
+  nombre: string,
+  otros: readonly string[] | 0,
+  lat?: number,
+  lng?: number,
+  poblacion?: number,
+]
+export type DepartamentoGuardado = readonly [
+  codigo: string,
+  nombre: string,
+  otros: readonly string[],
+  lat: number,
+  lng: number,
+  municipios: readonly MunicipioGuardado[],
+]
+
+interface Fichero extends Departamento {
+  municipios: readonly Municipio[]
+  /** Built when somebody asks for this department's first municipality: most are never asked for. */
+  indice(): { porClave: ReadonlyMap<string, Municipio>; nombres: readonly Nombre[] }
+}
+
+interface Catalogo {
+  ficheros: readonly Fichero[]
+  porClave: ReadonlyMap<string, readonly Fichero[]>
+  nombres: readonly Nombre[]
+}
+
+// --- Reading ---
+
+let leido: Catalogo | undefined
+const catalogo = () => {
+  leido ??= leer()
+  return leido
+}
+
+function leer(): Catalogo {
+  const texto = readFileSync(new URL('server/catalogo/datos.json', RAIZ), 'utf8')
+  const guardados = JSON.parse(texto) as DepartamentoGuardado[]
+  const ficheros = guardados.map(abrir)
+  const escritos = guardados.map(([codigo, nombre, otros], i) => ({
+    de: ficheros[i]!,
+    textos: [nombre, codigo, ...otros],
+  }))
+  const porClave = new Map<string, Fichero[]>()
+  // The most exact spelling of any comes first: Ciudad de México without its prefix must not hide the State of México.
+  for (let nivel = 0; nivel < 3; nivel++) {
+    const deEsteNivel = new Map<string, Fichero[]>()
+    for (const { de, textos } of escritos) {
+      for (const texto of textos) {
+        const clave = clavesDe(texto)[nivel]
+        if (clave === undefined || porClave.has(clave)) continue
+        const otros = deEsteNivel.get(clave)
+        if (!otros) deEsteNivel.set(clave, [de])
+        else if (!otros.includes(de)) otros.push(de)
+      }
+    }
+    for (const [clave, otros] of deEsteNivel) porClave.set(clave, otros)
+  }
+  return { ficheros, porClave, nombres: ficheros.map(({ nombre }) => ({ nombre, clave: clavesDe(nombre)[2]! })) }
+}
+
+function abrir([codigo, nombre, , lat, lng, guardados]: DepartamentoGuardado): Fichero {
+  const pais = codigo.slice(0, 2) as Pais
+  const municipios = guardados.map(([numero, suyo, , suLat, suLng, poblacion]) => ({
+    codigo: `${codigo}-${numero}`,
+    nombre: suyo,
+    departamento: codigo,
+    lat: suLat ?? lat,
+    lng: suLng ?? lng,
+    poblacion: poblacion || null,
+    aproximado: suLat === undefined,
+  }))
+  let indice: ReturnType<Fichero['indice']> | undefined
+  return {
+    codigo,
+    pais,
+    nombre,
+    lat,
+    lng,
+    municipios,
+    indice() {
+      indice ??= indizar(municipios, guardados)
+      return indice
+    },
+  }
+}
+
+function indizar(municipios: readonly Municipio[], guardados: readonly MunicipioGuardado[]) {
+  const porClave = new Map<string, Municipio>()
+  const claves = guardados.map(([, nombre, otros]) => [nombre, ...(otros || [])].map(clavesDe))
+  const poner = (clave: string | undefined, municipio: Municipio) => {
+    if (clave !== undefined && !porClave.has(clave)) porClave.set(clave, municipio)
+  }
+  // Own names before others' nicknames, exact spellings before loose ones.
+  for (let nivel = 0; nivel < 3; nivel++) {
+    for (const [i, municipio] of municipios.entries()) poner(claves[i]![0]![nivel], municipio)
+    for (const [i, municipio] of municipios.entries()) {
+      for (const deOtro of claves[i]!.slice(1)) poner(deOtro[nivel], municipio)
+    }
+  }
+  return { porClave, nombres: municipios.map(({ nombre }, i) => ({ nombre, clave: claves[i]![0]![2]! })) }
+}
+
+// --- Finding ---
+
+const hallarFicheros = (texto: string): readonly Fichero[] => {
+  const { porClave } = catalogo()
+  for (const clave of clavesDe(texto)) {
+    const hallados = porClave.get(clave)
+    if (hallados) return hallados
+  }
+  return []
+}
+
+function hallarMunicipio(fichero: Fichero, claves: readonly string[]): Municipio | undefined {
+  const { porClave } = fichero.indice()
+  for (const clave of claves) {
+    const hallado = porClave.get(clave)
+    if (hallado) return hallado
+  }
+  return undefined
+}
+
+function hallarDestino(ficheros: readonly Fichero[], claves: readonly string[]): Destino | undefined {
+  for (const fichero of ficheros) {
+    const municipio = hallarMunicipio(fichero, claves)
+    if (municipio) return { departamento: presentarDepartamento(fichero), municipio }
+  }
+  return undefined
+}
+
+const presentarDepartamento = ({ codigo, pais, nombre, lat, lng }: Fichero): Departamento => ({
+  codigo,
+  pais,
+  nombre,
+  lat,
+  lng,
+})
+
+const CUANTAS = 3
+
+/** The department and municipality that these names mean. Where several countries have that department, the first that has the municipality. */
+export function buscarDestino(departamento: string, municipio: string): Destino | { sugerencias: Sugerencias } {
+  const ficheros = hallarFicheros(departamento)
+  const claves = clavesDe(municipio)
+  return hallarDestino(ficheros, claves) ?? { sugerencias: sugerir(departamento, ficheros, municipio, claves) }
+}
+
+/**
+ * Of an unknown department, the nearest names; of a known one that lacks the municipality, those of its country that have
+ * it. Municipalities are looked for in the department, or else in those that are suggested.
+ */
+function sugerir(departamento: string, ficheros: readonly Fichero[], municipio: string, claves: readonly string[]) {
+  const { ficheros: todos, nombres } = catalogo()
+  const conEl = todos.filter(
+    (fichero) =>
+      (ficheros.length === 0 || ficheros.some(({ pais }) => pais === fichero.pais)) && hallarMunicipio(fichero, claves),
+  )
+  const parecidos = ficheros.length > 0 ? [] : cercanos(departamento, nombres, CUANTAS)
+  const departamentos = [...new Set([...parecidos, ...conEl.map(({ nombre }) => nombre)])].slice(0, CUANTAS)
+  const donde = ficheros.length > 0 ? ficheros : todos.filter(({ nombre }) => departamentos.includes(nombre))
+  const candidatos = donde.flatMap((fichero) => fichero.indice().nombres)
+  return { departamentos, municipios: cercanos(municipio, candidatos, CUANTAS) }
+}
+
+/** The departments that a code or a name means: several, if several countries have it. */
+export const buscarDepartamentos = (texto: string): Departamento[] => hallarFicheros(texto).map(presentarDepartamento)
+
+/** The names of departments nearest to one that isn't any. */
+export const departamentosParecidos = (texto: string): string[] => cercanos(texto, catalogo().nombres, CUANTAS)
+
+export const departamentos = (pais?: Pais): Departamento[] =>
+  catalogo()
+    .ficheros.filter((fichero) => pais === undefined || fichero.pais === pais)
+    .map(presentarDepartamento)
+
+/** The municipalities of a department (its code or its name), by name. */
+export const municipiosDe = (departamento: string): Municipio[] =>
+  hallarFicheros(departamento).flatMap(({ municipios }) => municipios)
+
+export function centroDe(departamento: string, municipio: string): Punto | undefined {
+  const hallado = hallarDestino(hallarFicheros(departamento), clavesDe(municipio))?.municipio
+  return hallado && { lat: hallado.lat, lng: hallado.lng }
+}
+
+const RADIO_KM = 6371.0088
+
+/** Along the great circle (haversine): within 0.5 % of the ellipsoid's. */
+export function distanciaKm(a: Punto, b: Punto): number {
+  const rad = Math.PI / 180
+  const h =
+    Math.sin(((b.lat - a.lat) * rad) / 2) ** 2 +
+    Math.cos(a.lat * rad) * Math.cos(b.lat * rad) * Math.sin(((b.lng - a.lng) * rad) / 2) ** 2
+  return 2 * RADIO_KM * Math.asin(Math.sqrt(Math.min(1, h)))
+}

@@ -1,0 +1,93 @@
+import { type Departamento, ErrorNoEncontrado, ErrorParametro, type Municipio } from '@guias/sdk'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type Comercio, usarEntorno } from '../entorno.ts'
+
+const entorno = usarEntorno()
+let comercio: Comercio
+beforeAll(async () => {
+  comercio = await entorno.nuevoComercio()
+})
+const reunir = async <T>(lista: AsyncIterable<T>) => {
+  const todos: T[] = []
+  for await (const elemento of lista) todos.push(elemento)
+  return todos
+}
+
+describe('listarDepartamentos', () => {
+  it('gives a country’s, by name, with codes and places', async () => {
+    const { datos, cursor_siguiente } = await comercio.api.catalogo.departamentos({ pais: 'GT', limite: 100 })
+    expect([datos.length, cursor_siguiente]).toEqual([22, null])
+    expect(datos[0]).toEqual({ codigo: 'GT-AV', pais: 'GT', nombre: 'Alta Verapaz', lat: 15.47083, lng: -90.37083 })
+    expect(datos.map(({ nombre }) => nombre)).toEqual(
+      datos.map(({ nombre }) => nombre).sort((a, b) => a.localeCompare(b, 'es')),
+    )
+  })
+
+  it('gives all of them over pages, each once', async () => {
+    const todos: Departamento[] = await reunir(comercio.api.catalogo.departamentos({ limite: 50 }))
+    expect(todos).toHaveLength(156)
+    expect(new Set(todos.map(({ codigo }) => codigo)).size).toBe(156)
+    expect([...new Set(todos.map(({ pais }) => pais))]).toEqual(['GT', 'SV', 'HN', 'NI', 'CR', 'PA', 'CO', 'MX'])
+  })
+
+  it('refuses a country that it doesn’t know, and another filter’s cursor', async () => {
+    await expect(comercio.api.catalogo.departamentos({ pais: 'ES' })).rejects.toMatchObject({
+      errores: [{ campo: 'pais', mensaje: 'debe ser GT, SV, HN, NI, CR, PA, CO o MX' }],
+    })
+    const { cursor_siguiente } = await comercio.api.catalogo.departamentos({ pais: 'GT', limite: 5 })
+    await expect(comercio.api.catalogo.departamentos({ pais: 'MX', cursor: cursor_siguiente! })).rejects.toBeInstanceOf(
+      ErrorParametro,
+    )
+  })
+})
+
+describe('listarMunicipios', () => {
+  it('takes a code or a name, however it is written', async () => {
+    const porCodigo: Municipio[] = await reunir(comercio.api.catalogo.municipios({ departamento: 'GT-SA', limite: 7 }))
+    expect(porCodigo).toHaveLength(16)
+    expect(porCodigo[1]).toEqual({
+      codigo: 'GT-SA-0312',
+      nombre: 'Ciudad Vieja',
+      departamento: 'GT-SA',
+      lat: expect.closeTo(14.52, 1),
+      lng: expect.closeTo(-90.76, 1),
+      poblacion: 30203,
+      aproximado: false,
+    })
+    expect(await reunir(comercio.api.catalogo.municipios({ departamento: 'depto. de sacatepequez' }))).toEqual(
+      porCodigo,
+    )
+  })
+
+  it('finds by a part of the name', async () => {
+    const { datos } = await comercio.api.catalogo.municipios({ departamento: 'Sacatepéquez', buscar: 'SANTA' })
+    expect(datos.map(({ nombre }) => nombre)).toEqual([
+      'Santa Catarina Barahona',
+      'Santa Lucía Milpas Altas',
+      'Santa María de Jesús',
+    ])
+    const { datos: milpas } = await comercio.api.catalogo.municipios({ departamento: 'GT-SA', buscar: 'milpas a' })
+    expect(milpas).toHaveLength(3)
+    expect((await comercio.api.catalogo.municipios({ departamento: 'GT-SA', buscar: 'xyz' })).datos).toEqual([])
+    expect((await comercio.api.catalogo.municipios({ departamento: 'GT-SA', buscar: '¿?' })).datos).toEqual([])
+  })
+
+  it('gives those of every country with a department of that name', async () => {
+    const todos = await reunir(comercio.api.catalogo.municipios({ departamento: 'La Paz' }))
+    expect([...new Set(todos.map(({ departamento }) => departamento))]).toEqual(['SV-PA', 'HN-LP'])
+  })
+
+  it('names the nearest departments when there is none', async () => {
+    const error = await comercio.api.catalogo.municipios({ departamento: 'Sacatepeqes' }).catch((e: unknown) => e)
+    expect(error).toBeInstanceOf(ErrorNoEncontrado)
+    expect(error).toMatchObject({ codigo: 'departamento_desconocido', status: 404 })
+    expect(String(error)).toContain('¿Quiso decir Sacatepéquez?')
+    const nada = await comercio.api.catalogo.municipios({ departamento: 'x'.repeat(100) }).catch((e: unknown) => e)
+    expect(String(nada)).toContain('GET /api/v1/catalogo/departamentos')
+  })
+
+  it('needs a department', async () => {
+    const { status, cuerpo } = await entorno.pedir('GET', '/api/v1/catalogo/municipios', { llave: comercio.llave })
+    expect([status, cuerpo.errores[0].campo, cuerpo.errores[0].codigo]).toEqual([400, 'departamento', 'requerido'])
+  })
+})
