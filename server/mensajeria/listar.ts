@@ -21,9 +21,17 @@ export const listarMensajes: Handler<'listarMensajes'> = async ({ query }, { db,
       canal: fila.canal as Mensaje['canal'],
       tipo: fila.tipo as Mensaje['tipo'],
       telefono: fila.telefono,
-      estado: fila.estado as Mensaje['estado'],
+      // Somebody has it in his hands just now: for who asks, it waits.
+      estado: fila.estado === 'enviando' ? 'pendiente' : (fila.estado as Mensaje['estado']),
+      intentos: fila.intentos,
+      codigo: fila.codigo,
+      motivo: fila.motivo,
+      proveedor_id: fila.proveedor_id,
       creado_en: fila.creado_en.toISOString(),
       enviado_en: fila.enviado_en?.toISOString() ?? null,
+      entregado_en: fila.entregado_en?.toISOString() ?? null,
+      leido_en: fila.leido_en?.toISOString() ?? null,
+      vence_en: fila.vence_en?.toISOString() ?? null,
     }),
   })
   return { status: 200, body: pagina }

@@ -1,36 +1,129 @@
+import type { JobInsert } from 'pg-boss'
+import type { CanalDeMensaje, EstadoDeMensaje, Modo, TipoDeMensaje } from '../contrato/generado/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../contrato/generado/vocabulario.ts'
-import { sentencia } from '../db.ts'
+import { type Db, sentencia } from '../db.ts'
 import { foto } from '../eventos/evento.ts'
-import type { DepsDeTrabajo } from '../trabajos.ts'
+import type { Secretos } from '../secretos.ts'
+import { huellaDe, tokenDe } from '../ubicacion/token.ts'
 import { repartir } from '../webhooks/reparto.ts'
+
+/** A row of `mensaje`. */
+export interface FilaMensaje {
+  comercio_id: string
+  modo: Modo
+  guia_id: string
+  numero: number
+  id: string
+  guia: string
+  canal: CanalDeMensaje
+  tipo: TipoDeMensaje
+  telefono: string | null
+  /** `enviando`: a process has it in its hands until `proximo_en`. */
+  estado: EstadoDeMensaje | 'enviando'
+  intentos: number
+  proximo_en: Date
+  kid: string | null
+  proveedor_id: string | null
+  codigo: string | null
+  motivo: string | null
+  creado_en: Date
+  enviado_en: Date | null
+  entregado_en: Date | null
+  leido_en: Date | null
+  vence_en: Date | null
+  abierta: boolean
+}
+
+/** What handing messages over needs. */
+export interface DepsDeMensajes {
+  db: Db
+  reloj: () => Date
+  secretos: Secretos
+  avisarTrabajo: () => void
+  /** How long a link is good for, in hours (`LOCATION_REQUEST_HOURS`). */
+  horasDeSolicitud: number
+}
 
 const PENDIENTES = sentencia(
   'mensajes.pendientes',
-  `select id from mensaje where estado = 'pendiente' order by creado_en limit $1`,
+  `select id as mensaje, md5(id::text || ':' || intentos || estado)::uuid as id from mensaje
+   where estado in ('pendiente', 'enviando') and proximo_en <= $1 and canal = $3 order by proximo_en limit $2`,
 )
 
-/** Messages that no channel has received yet, oldest first. */
-export const pendientesDeBuzon = ({ db }: DepsDeTrabajo, cuantas: number) =>
-  db.consultar<{ id: string }>(PENDIENTES, [cuantas])
+/** Messages that no channel has taken yet, and those that somebody had in his hands when he vanished. */
+export const mensajesPendientes =
+  (canal: CanalDeMensaje) =>
+  async ({ db, reloj }: Pick<DepsDeMensajes, 'db' | 'reloj'>, cuantas: number): Promise<JobInsert[]> => {
+    const filas = await db.consultar<{ id: string; mensaje: string }>(PENDIENTES, [reloj(), cuantas, canal])
+    return filas.map(({ id, mensaje }) => ({ id, data: { mensaje } }))
+  }
+
+/** Whether the guide `g` still needs the answer to the message `m`. */
+const haceFalta = (finales: string, g = 'g') =>
+  `(m.tipo = 'acuse' or (${g}.ubicacion_estado <> 'confirmada' and not ${g}.estado = any(${finales}::text[])))`
+
+/** `extra` with members of its `solicitud` replaced; a guide of before the migration has none, then it is that of `m`. */
+const conSolicitud = (extra: string, miembros: string) =>
+  `coalesce(${extra}, '{}') || jsonb_build_object('solicitud', coalesce(${extra} -> 'solicitud',
+     jsonb_build_object('canal', m.canal, 'numero', m.numero, 'creada_en', m.creado_en)) || ${miembros})`
 
 /**
- * Hands messages over, each once: only who finds it pending moves it on, and in the same statement the guide takes its next
- * sequence and the event is written; a second one of the same guide waits for the next round. A guide that no longer needs the answer (final, or confirmed meanwhile) asks nothing.
+ * The guides of messages, locked in one order and before their messages: a step of a guide (`darPaso`) closes its messages
+ * in that order, too, and what is read here is then what it will have written, not what it was about to change.
+ */
+const susGuias = (cuales: string) =>
+  `select comercio_id, modo, id, estado, ubicacion_estado from guia
+   where (comercio_id, modo, id) in (select comercio_id, modo, guia_id from mensaje where ${cuales})
+   order by comercio_id, modo, id for update`
+
+/** Whether `m` is its guide's newest request: what becomes of an older one is no news of the newer. */
+const ES_LA_ULTIMA = `not exists (select from mensaje o where o.comercio_id = m.comercio_id and o.modo = m.modo
+       and o.guia_id = m.guia_id and o.tipo = m.tipo and o.numero > m.numero)`
+
+/** Whether the message `m` is of a guide of `p`. */
+const deSuGuia = (m: string) => `${m}.comercio_id = p.comercio_id and ${m}.modo = p.modo and ${m}.guia_id = p.id`
+
+/**
+ * A channel took messages: each once, because only who finds one in a state from which it can be taken moves it on. In the
+ * same statement the link begins to work, the guide takes its next sequence, and the event and its deliveries are written;
+ * a second message of the same guide is left for another time. One that nobody needs any more is dropped, if it hasn't
+ * left already.
  */
 const ENTREGAR = sentencia(
   'mensajes.entregar',
-  `with q as (
-     select distinct on (m.comercio_id, m.modo, m.guia_id) m.id as mensaje_id,
-       g.ubicacion_estado = 'solicitada' and not g.estado = any($3::text[]) as hace_falta
-     from mensaje m join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
-     where m.id = any($1::uuid[]) and m.estado = 'pendiente' order by m.comercio_id, m.modo, m.guia_id, m.numero
+  `with x as (
+     select * from json_to_recordset($1::json) as x(id uuid, huella text, proveedor_id text)
+   ), p as (
+     ${susGuias('id in (select id from x) and estado = any($6::text[]) and canal = $7')}
+   ), q as (
+     select distinct on (m.comercio_id, m.modo, m.guia_id) m.id as mensaje_id, x.huella, x.proveedor_id,
+       ${haceFalta('$3', 'p')} as hace_falta
+     from p join mensaje m on ${deSuGuia('m')} join x on x.id = m.id
+     where m.estado = any($6::text[]) and m.canal = $7 order by m.comercio_id, m.modo, m.guia_id, m.numero
    ), m as (
-     update mensaje set estado = case when hace_falta then 'enviado' else 'descartado' end,
-       enviado_en = case when hace_falta then $2::timestamptz end
-     from q where mensaje.id = q.mensaje_id and mensaje.estado = 'pendiente' returning mensaje.*
+     update mensaje set
+       estado = case when q.hace_falta or estado <> 'pendiente' then 'enviado' else 'descartado' end,
+       enviado_en = case when q.hace_falta or estado <> 'pendiente' then $2::timestamptz end,
+       vence_en = case when tipo = 'solicitud_ubicacion' then $4::timestamptz end, kid = $5, codigo = null, motivo = null,
+       abierta = q.hace_falta and tipo <> 'acuse', proveedor_id = coalesce(q.proveedor_id, mensaje.proveedor_id)
+     from q where mensaje.id = q.mensaje_id and mensaje.estado = any($6) returning mensaje.*, q.huella, q.hace_falta
+   ), l as (
+     insert into enlace_ubicacion (huella, comercio_id, modo, guia_id, numero, vence_en)
+     select decode(huella, 'hex'), comercio_id, modo, guia_id, numero, vence_en from m
+     where estado = 'enviado' and tipo = 'solicitud_ubicacion'
+     on conflict (huella) do update set vence_en = excluded.vence_en
+   ), n as (
+     update guia set ubicacion_extra = ${conSolicitud('guia.ubicacion_extra', `jsonb_build_object('estado', m.estado)`)}
+     from m where not m.hace_falta and m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id
+       and guia.modo = m.modo and guia.id = m.guia_id
    ), g as (
-     update guia set secuencia = guia.secuencia + 1, actualizado_en = $2 from m
-     where m.estado = 'enviado' and guia.comercio_id = m.comercio_id and guia.modo = m.modo and guia.id = m.guia_id
+     update guia set secuencia = guia.secuencia + 1, actualizado_en = $2, ubicacion_estado = 'solicitada',
+       ubicacion_extra = case when ${ES_LA_ULTIMA} then ${conSolicitud(
+         'guia.ubicacion_extra',
+         `jsonb_build_object('canal', m.canal, 'estado', 'enviado', 'enviada_en', $2::timestamptz, 'vence_en', m.vence_en)`,
+       )} else guia.ubicacion_extra end
+     from m where m.estado = 'enviado' and m.hace_falta and m.tipo = 'solicitud_ubicacion'
+       and guia.comercio_id = m.comercio_id and guia.modo = m.modo and guia.id = m.guia_id
      returning guia.*
    ), e as (
      insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, estado_anterior, foto, ocurrido_en,
@@ -41,11 +134,242 @@ const ENTREGAR = sentencia(
    ${repartir('e')}`,
 )
 
-/** The mailbox takes everything; doing it twice does nothing. */
-export async function entregarAlBuzon(
-  { db, reloj, avisarTrabajo }: DepsDeTrabajo,
+interface Entregado {
+  id: string
+  proveedor_id?: string | null
+}
+
+/** @param desde in which states the messages may be: `pendiente` for a channel that takes everything at once */
+export async function entregar(
+  { db, reloj, secretos, avisarTrabajo, horasDeSolicitud }: DepsDeMensajes,
+  canal: CanalDeMensaje,
+  desde: readonly FilaMensaje['estado'][],
+  mensajes: readonly Entregado[],
+): Promise<void> {
+  const ahora = reloj()
+  const filas = mensajes.map(({ id, proveedor_id }) => {
+    const { token } = tokenDe(secretos, id)!
+    return { id, proveedor_id: proveedor_id ?? null, huella: huellaDe(token).toString('hex') }
+  })
+  const entregas = await db.consultar(ENTREGAR, [
+    JSON.stringify(filas),
+    ahora,
+    MAQUINA_DE_ESTADOS.finales,
+    new Date(ahora.getTime() + horasDeSolicitud * 3_600_000),
+    secretos.presente('ubicacion').kid,
+    desde,
+    canal,
+  ])
+  if (entregas.length > 0) avisarTrabajo()
+}
+
+const EN_BUZON = sentencia(
+  'mensajes.enBuzon',
+  `select id from mensaje where id = any($1::uuid[]) and canal = 'buzon' and estado = 'pendiente'`,
+)
+
+/** The mailbox takes everything; doing it twice does nothing. Several messages of one guide go one after another. */
+export async function entregarAlBuzon(deps: DepsDeMensajes, ids: readonly string[]): Promise<void> {
+  const pendientes = () => deps.db.consultar<{ id: string }>(EN_BUZON, [ids])
+  for (let quedan = await pendientes(), antes = Infinity; quedan.length > 0 && quedan.length < antes; ) {
+    await entregar(deps, 'buzon', ['pendiente'], quedan)
+    antes = quedan.length
+    quedan = await pendientes()
+  }
+}
+
+const RECLAMAR = sentencia(
+  'mensajes.reclamar',
+  `with x as (
+     select * from json_to_recordset($1::json) as x(id uuid, huella text)
+   ), q as (
+     select m.id, x.huella, ${haceFalta('$3')} as hace_falta
+     from x join mensaje m on m.id = x.id
+     join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
+     where m.estado = 'pendiente' and m.canal = $4 and m.proximo_en <= $2::timestamptz for update of m skip locked
+   ), m as (
+     update mensaje set estado = case when q.hace_falta then 'enviando' else 'descartado' end, abierta = q.hace_falta,
+       intentos = intentos + 1, proximo_en = $2::timestamptz + interval '2 minutes', kid = $5
+     from q where mensaje.id = q.id returning mensaje.*, q.huella
+   ), l as (
+     insert into enlace_ubicacion (huella, comercio_id, modo, guia_id, numero, vence_en)
+     select decode(huella, 'hex'), comercio_id, modo, guia_id, numero, $6::timestamptz from m
+     where estado = 'enviando' and tipo = 'solicitud_ubicacion' on conflict (huella) do nothing
+   ), n as (
+     update guia set ubicacion_extra = ${conSolicitud('guia.ubicacion_extra', `jsonb_build_object('estado', 'descartado')`)}
+     from m where m.estado = 'descartado' and m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id
+       and guia.modo = m.modo and guia.id = m.guia_id
+   )
+   select m.*, g.municipio, c.nombre as comercio from m
+   join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
+   join comercio c on c.id = m.comercio_id where m.estado = 'enviando'`,
+)
+
+/** A message in one's hands: from here on its link works, and nobody else sends it. */
+export type Reclamado = FilaMensaje & { municipio: string; comercio: string; token: string }
+
+export async function reclamar(
+  { db, reloj, secretos, horasDeSolicitud }: DepsDeMensajes,
+  canal: CanalDeMensaje,
+  ids: readonly string[],
+): Promise<Reclamado[]> {
+  const ahora = reloj()
+  const tokens = new Map(ids.map((id) => [id, tokenDe(secretos, id)!.token]))
+  const filas = [...tokens].map(([id, token]) => ({ id, huella: huellaDe(token).toString('hex') }))
+  const reclamados = await db.consultar<Reclamado>(RECLAMAR, [
+    JSON.stringify(filas),
+    ahora,
+    MAQUINA_DE_ESTADOS.finales,
+    canal,
+    secretos.presente('ubicacion').kid,
+    new Date(ahora.getTime() + horasDeSolicitud * 3_600_000),
+  ])
+  return reclamados.map((fila) => ({ ...fila, token: tokens.get(fila.id)! }))
+}
+
+const APLAZAR = sentencia(
+  'mensajes.aplazar',
+  `update mensaje set estado = 'pendiente', proximo_en = $2, codigo = $3, motivo = $4 where id = $1 and estado = 'enviando'`,
+)
+
+/** It surely didn't leave: it is tried again then. */
+export const aplazar = ({ db }: DepsDeMensajes, id: string, hasta: Date, codigo: string, motivo: string) =>
+  db.consultar(APLAZAR, [id, hasta, codigo, motivo])
+
+/** Nobody knows whether they left. They aren't sent again: only the provider's word, or somebody's, moves them on. */
+const DUDAR = sentencia(
+  'mensajes.dudar',
+  `with p as (
+     ${susGuias(`id = any($1::uuid[]) and estado = 'enviando'`)}
+   ), m as (
+     update mensaje set estado = 'dudoso', motivo = $2, vence_en = $4 from p
+     where ${deSuGuia('mensaje')} and mensaje.id = any($1::uuid[]) and mensaje.estado = 'enviando'
+       and ($3::timestamptz is null or proximo_en <= $3) returning mensaje.*
+   ), n as (
+     update guia set ubicacion_extra = ${conSolicitud(
+       'guia.ubicacion_extra',
+       `jsonb_build_object('estado', 'dudoso', 'motivo', $2::text, 'vence_en', $4::timestamptz)`,
+     )}
+     from m where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
+       and guia.id = m.guia_id and ${ES_LA_ULTIMA}
+   )
+   select id from m`,
+)
+
+/** @param vencidos only those whose sender vanished */
+export const dudar = (
+  { db, reloj, horasDeSolicitud }: DepsDeMensajes,
+  ids: readonly string[],
+  motivo: string,
+  vencidos = false,
+) => {
+  const ahora = reloj()
+  const vence = new Date(ahora.getTime() + horasDeSolicitud * 3_600_000)
+  return db.consultar(DUDAR, [ids, motivo, vencidos ? ahora : null, vence])
+}
+
+/** What can't be done: the message fails, and with it, if it is the newest, the request. */
+const FALLAR = sentencia(
+  'mensajes.fallar',
+  `with p as (
+     ${susGuias('id = $1::uuid')}
+   ), m as (
+     update mensaje set estado = 'fallido', codigo = $2, motivo = $3, abierta = false from p
+     where ${deSuGuia('mensaje')} and mensaje.id = $1
+       and mensaje.estado in ('enviando', 'dudoso', 'enviado', 'pendiente') returning mensaje.*
+   ), g as (
+     update guia set secuencia = guia.secuencia + 1, actualizado_en = $4, ubicacion_estado = 'fallida',
+       ubicacion_extra = ${conSolicitud('guia.ubicacion_extra', `jsonb_build_object('estado', 'fallido', 'motivo', $3::text)`)}
+     from m where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
+       and guia.id = m.guia_id and guia.ubicacion_estado <> 'confirmada' and not guia.estado = any($5::text[])
+       and ${ES_LA_ULTIMA}
+     returning guia.*
+   ), e as (
+     insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, estado_anterior, foto, ocurrido_en,
+       registrado_en)
+     select comercio_id, modo, id, secuencia, guia, 'ubicacion.fallida', estado, estado, ${foto('g')}, $4, $4 from g
+     returning *
+   )
+   ${repartir('e')}`,
+)
+
+export async function fallar(
+  { db, reloj, avisarTrabajo }: DepsDeMensajes,
+  id: string,
+  codigo: string | null,
+  motivo: string,
+): Promise<void> {
+  const entregas = await db.consultar(FALLAR, [id, codigo, motivo.slice(0, 500), reloj(), MAQUINA_DE_ESTADOS.finales])
+  if (entregas.length > 0) avisarTrabajo()
+}
+
+/** What the provider tells: it goes only forward, whatever order it comes in. */
+const ANOTAR = sentencia(
+  'mensajes.anotar',
+  `with p as (
+     ${susGuias('id = $1::uuid')}
+   ), m as (
+     update mensaje set
+       estado = case when $2 = 'leido' or mensaje.estado = 'leido' then 'leido'
+         when $2 = 'entregado' or mensaje.estado = 'entregado' then 'entregado' else 'enviado' end,
+       entregado_en = case when $2 in ('entregado', 'leido') then least(entregado_en, $3::timestamptz) else entregado_en end,
+       leido_en = case when $2 = 'leido' then least(leido_en, $3::timestamptz) else leido_en end,
+       proveedor_id = coalesce(proveedor_id, $4)
+     from p where ${deSuGuia('mensaje')} and mensaje.id = $1 and mensaje.estado in ('enviado', 'entregado', 'leido')
+     returning mensaje.*
+   )
+   update guia set ubicacion_extra = ${conSolicitud(
+     'guia.ubicacion_extra',
+     `jsonb_strip_nulls(jsonb_build_object('estado', m.estado, 'entregada_en', m.entregado_en, 'leida_en', m.leido_en))`,
+   )}
+   from m where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
+     and guia.id = m.guia_id and guia.ubicacion_extra ? 'solicitud' and ${ES_LA_ULTIMA}`,
+)
+
+export const anotar = ({ db }: DepsDeMensajes, id: string, estado: string, en: Date, proveedorId: string) =>
+  db.consultar(ANOTAR, [id, estado, en, proveedorId])
+
+const VENCIDOS = sentencia(
+  'mensajes.vencidos',
+  `select id from mensaje where abierta and vence_en <= $1 order by vence_en limit $2`,
+)
+
+/** Requests whose time is over. */
+export const solicitudesVencidas = (
+  { db, reloj }: Pick<DepsDeMensajes, 'db' | 'reloj'>,
+  cuantas: number,
+): Promise<JobInsert[]> => db.consultar<{ id: string }>(VENCIDOS, [reloj(), cuantas])
+
+const VENCER = sentencia(
+  'mensajes.vencer',
+  `with p as (
+     ${susGuias('id = any($1::uuid[])')}
+   ), m as (
+     update mensaje set abierta = false from p
+     where ${deSuGuia('mensaje')} and mensaje.id = any($1::uuid[]) and abierta and vence_en <= $2 returning mensaje.*
+   ), q as (
+     select distinct comercio_id, modo, guia_id from m where not exists (
+       select from mensaje o where o.comercio_id = m.comercio_id and o.modo = m.modo and o.guia_id = m.guia_id
+         and o.tipo = 'solicitud_ubicacion' and o.abierta and (o.vence_en is null or o.vence_en > $2))
+   ), g as (
+     update guia set secuencia = guia.secuencia + 1, actualizado_en = $2, ubicacion_estado = 'vencida' from q
+     where guia.comercio_id = q.comercio_id and guia.modo = q.modo and guia.id = q.guia_id
+       and guia.ubicacion_estado = 'solicitada' and not guia.estado = any($3::text[])
+     returning guia.*
+   ), e as (
+     insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, estado_anterior, foto, ocurrido_en,
+       registrado_en)
+     select comercio_id, modo, id, secuencia, guia, 'ubicacion.vencida', estado, estado, ${foto('g')}, $2, $2 from g
+     returning *
+   )
+   ${repartir('e')}`,
+)
+
+/** Closes them; where nobody is asked any more, the request has expired. */
+export async function vencerSolicitudes(
+  { db, reloj, avisarTrabajo }: DepsDeMensajes,
   ids: readonly string[],
 ): Promise<void> {
-  const entregas = await db.consultar(ENTREGAR, [ids, reloj(), MAQUINA_DE_ESTADOS.finales])
+  const entregas = await db.consultar(VENCER, [ids, reloj(), MAQUINA_DE_ESTADOS.finales])
   if (entregas.length > 0) avisarTrabajo()
 }

@@ -1,0 +1,100 @@
+import type { Log } from '../log.ts'
+import {
+  aplazar,
+  type DepsDeMensajes,
+  dudar,
+  entregar,
+  entregarAlBuzon,
+  fallar,
+  type Reclamado,
+  reclamar,
+} from './mensaje.ts'
+import type { ClienteDeWhatsapp, Envio } from './whatsapp.ts'
+
+export interface DepsDeEnvio extends DepsDeMensajes {
+  log: Log
+  /** undefined: every message goes to the mailbox. */
+  whatsapp: ClienteDeWhatsapp | undefined
+}
+
+/** Messages under way to the provider at a time. */
+const A_LA_VEZ = 8
+/** How often a message that surely didn't leave is tried, and how long it waits between, in milliseconds: some 20 hours in all. */
+const INTENTOS = 9
+const ESPERAS = [5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 14_400_000, 43_200_000]
+const ESPERA_EN_TODO = ESPERAS.reduce((suma, espera) => suma + espera, 0)
+
+/** What is wrong with our account, number, template or configuration: no message's fault, and it is mended in minutes or hours. */
+const DE_LA_CUENTA =
+  /^(?:0|3|10|33|100|190|2\d\d|368|131005|131031|131042|131045|133010|132\d{3}|configuracion|http_\d{3})$/
+const ESPERA_DE_LA_CUENTA = 600_000
+const PACIENCIA = 86_400_000
+
+const SIN_NOTICIA =
+  'El proceso que lo enviaba se detuvo antes de saber si salió. Si el destinatario no lo recibió, pídalo otra vez.'
+
+/** Hands over what waits. A job that comes twice finds nothing to do the second time. */
+export async function enviarMensajes(deps: DepsDeEnvio, trabajos: readonly { data: object }[]): Promise<void> {
+  const ids = trabajos.map(({ data }) => (data as { mensaje: string }).mensaje)
+  await dudar(deps, ids, SIN_NOTICIA, true)
+  await entregarAlBuzon(deps, ids)
+  if (!deps.whatsapp) return
+  // No more than are sent at once: a claim is good for two minutes, and who waits for a slow provider would outlive it.
+  for (let i = 0; i < ids.length; i += A_LA_VEZ) {
+    const reclamados = await reclamar(deps, 'whatsapp', ids.slice(i, i + A_LA_VEZ))
+    await Promise.all(reclamados.map((uno) => enviarUno(deps, deps.whatsapp!, uno)))
+  }
+}
+
+async function enviarUno(deps: DepsDeEnvio, whatsapp: ClienteDeWhatsapp, mensaje: Reclamado): Promise<void> {
+  const envio = await pedir(whatsapp, mensaje)
+  const { id, guia, tipo, intentos } = mensaje
+  const nivel = envio.resultado === 'aceptado' ? 'info' : 'warn'
+  deps.log[nivel]({ mensaje: `men_${guia}_${mensaje.numero}`, tipo, intentos, ...sinDatos(envio) }, 'message')
+  switch (envio.resultado) {
+    case 'aceptado':
+      return entregar(deps, 'whatsapp', ['enviando', 'dudoso'], [{ id, proveedor_id: envio.proveedorId }])
+    case 'dudoso':
+      return void (await dudar(deps, [id], envio.motivo))
+    case 'rechazado': {
+      if (!DE_LA_CUENTA.test(envio.codigo)) return fallar(deps, id, envio.codigo, envio.motivo)
+      deps.log.error({ codigo: envio.codigo, motivo: envio.motivo }, 'messaging account')
+      if (mensaje.creado_en.getTime() < deps.reloj().getTime() - PACIENCIA)
+        return fallar(deps, id, envio.codigo, envio.motivo)
+      const hasta = new Date(deps.reloj().getTime() + ESPERA_DE_LA_CUENTA)
+      return void (await aplazar(deps, id, hasta, envio.codigo, envio.motivo))
+    }
+    case 'pasajero': {
+      const espera = Math.max(ESPERAS[intentos - 1] ?? ESPERA_DE_LA_CUENTA, (envio.esperar_s ?? 0) * 1_000)
+      // Tries that the account's faults cost are not its own: who has had nine of his own is as old as their waits.
+      const edad = deps.reloj().getTime() - mensaje.creado_en.getTime()
+      if (intentos >= INTENTOS && edad >= ESPERA_EN_TODO) return fallar(deps, id, envio.codigo, envio.motivo)
+      return void (await aplazar(deps, id, new Date(deps.reloj().getTime() + espera), envio.codigo, envio.motivo))
+    }
+  }
+}
+
+/** Neither phone nor token. */
+const sinDatos = (envio: Envio) =>
+  'codigo' in envio ? { resultado: envio.resultado, codigo: envio.codigo } : { resultado: envio.resultado }
+
+const TEXTOS = {
+  peticion_interactiva: 'Para entregarle su paquete necesitamos su ubicación. Toque el botón y envíela.',
+  acuse: '¡Gracias! Ya sabemos dónde entregarle su paquete.',
+}
+
+function pedir(
+  whatsapp: ClienteDeWhatsapp,
+  { id, tipo, telefono, comercio, municipio, token }: Reclamado,
+): Promise<Envio> {
+  if (telefono === null)
+    return Promise.resolve({
+      resultado: 'rechazado',
+      codigo: 'sin_telefono',
+      motivo: 'El teléfono ya se borró por la retención de datos.',
+    })
+  if (tipo === 'peticion_interactiva')
+    return whatsapp.pedirUbicacion({ id, telefono, texto: TEXTOS.peticion_interactiva })
+  if (tipo === 'acuse') return whatsapp.enviarTexto({ id, telefono, texto: TEXTOS.acuse })
+  return whatsapp.enviarPlantilla({ id, telefono, comercio, municipio, token })
+}

@@ -1,0 +1,159 @@
+import type { JobInsert } from 'pg-boss'
+import { type Db, sentencia } from '../db.ts'
+import { traducirError } from '../errores.ts'
+import { darPaso } from '../eventos/evento.ts'
+import type { FilaGuia } from '../guias/guia.ts'
+import { lugarConfirmado } from '../ubicacion/lugar.ts'
+import { admiteUbicacion } from '../ubicacion/ubicacion.ts'
+import type { DepsDeEnvio } from './enviar.ts'
+import { anotar, entregar, type FilaMensaje, fallar } from './mensaje.ts'
+import { type Entrante, leerEntrantes } from './whatsapp.ts'
+
+const INTENTOS = 3
+
+interface DepsDeEntrantes extends DepsDeEnvio {
+  nuevoId: () => { id: string }
+  /** Ours: what is meant for another number is somebody else's. */
+  phoneNumberId: string
+}
+
+const PENDIENTES = sentencia(
+  'entrantes.pendientes',
+  'select id from entrante where hecho_en is null order by recibido_en limit $1',
+)
+
+export const entrantesPendientes = ({ db }: { db: Db }, cuantas: number): Promise<JobInsert[]> =>
+  db.consultar<{ id: string }>(PENDIENTES, [cuantas])
+
+const LEER = sentencia(
+  'entrantes.leer',
+  'select id, cuerpo from entrante where id = any($1::uuid[]) and hecho_en is null order by recibido_en',
+)
+const HECHO = sentencia('entrantes.hecho', 'update entrante set hecho_en = $2 where id = $1')
+
+/** Every step of it can be repeated: what is done twice does nothing the second time. */
+export async function procesarEntrantes(deps: DepsDeEntrantes, trabajos: readonly { id: string }[]): Promise<void> {
+  const filas = await deps.db.consultar<{ id: string; cuerpo: string }>(LEER, [trabajos.map(({ id }) => id)])
+  const fallas: unknown[] = []
+  for (const fila of filas) {
+    // One that fails must not keep the others waiting; it comes again.
+    await procesarFila(deps, fila).catch((err) => {
+      fallas.push(err)
+      deps.log[traducirError(err).codigo === 'no_disponible' ? 'warn' : 'error']({ err, entrante: fila.id }, 'inbound')
+    })
+  }
+  deps.avisarTrabajo()
+  if (fallas.length > 0) throw new AggregateError(fallas, 'some of what came in could not be worked on')
+}
+
+async function procesarFila(deps: DepsDeEntrantes, { id, cuerpo }: { id: string; cuerpo: string }): Promise<void> {
+  for (const entrante of leerEntrantes(JSON.parse(cuerpo), deps.phoneNumberId)) await procesar(deps, entrante)
+  await deps.db.consultar(HECHO, [id, deps.reloj()])
+}
+
+async function procesar(deps: DepsDeEntrantes, entrante: Entrante): Promise<void> {
+  if (entrante.tipo === 'estado') return anotarEstado(deps, entrante)
+  for (let intento = 0; intento < INTENTOS; intento++) {
+    const abiertas = await buscarAbiertas(deps, entrante)
+    const [unica] = abiertas
+    if (!unica) return
+    // Which of several is meant isn't guessed, and a text isn't a place: the newest is asked for once.
+    if (entrante.tipo !== 'ubicacion' || abiertas.length > 1) return pedirUnaVez(deps, unica)
+    if (await confirmar(deps, unica, entrante)) return
+  }
+  throw new Error('the guide kept moving while its place was confirmed')
+}
+
+/** Others may use the same number, with ids of their own. */
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+const POR_ID = sentencia('mensajes.porId', 'select * from mensaje where id = $1 or proveedor_id = $2 limit 1')
+
+async function anotarEstado(
+  deps: DepsDeEntrantes,
+  { nuestroId, proveedorId, estado, en, codigo, motivo }: Extract<Entrante, { tipo: 'estado' }>,
+) {
+  const nuestro = nuestroId && UUID.test(nuestroId) ? nuestroId : null
+  const [mensaje] = await deps.db.consultar<FilaMensaje>(POR_ID, [nuestro, proveedorId])
+  if (!mensaje) return
+  if (estado === 'fallido') return fallar(deps, mensaje.id, codigo, motivo ?? 'El proveedor no pudo entregarlo.')
+  // It did leave, then, whatever became of our question.
+  if (['enviando', 'dudoso'].includes(mensaje.estado))
+    await entregar(deps, 'whatsapp', ['enviando', 'dudoso'], [{ id: mensaje.id, proveedor_id: proveedorId }])
+  await anotar(deps, mensaje.id, estado, en, proveedorId)
+}
+
+/**
+ * Open requests that an answer may be meant for, the newest first. One that names a message of ours is meant for that
+ * message's guide and for no other, whether it still asks or not.
+ */
+const ABIERTAS = sentencia(
+  'mensajes.abiertas',
+  `with n as (
+     select comercio_id, modo, guia_id from mensaje where telefono = $1 and proveedor_id = $2 limit 1
+   )
+   select g.* from (
+     select distinct on (comercio_id, modo, guia_id) comercio_id, modo, guia_id, creado_en
+     from mensaje where telefono = $1 and abierta and canal = 'whatsapp' and tipo <> 'acuse'
+       and (not exists (select from n) or (comercio_id, modo, guia_id) in (select comercio_id, modo, guia_id from n))
+     order by comercio_id, modo, guia_id, creado_en desc) m
+   join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
+   where g.ubicacion_estado <> 'confirmada' order by m.creado_en desc, m.guia_id desc`,
+)
+
+async function buscarAbiertas(
+  { db }: DepsDeEntrantes,
+  { telefono, enRespuestaA }: Exclude<Entrante, { tipo: 'estado' }>,
+) {
+  const filas = await db.consultar<FilaGuia>(ABIERTAS, [telefono, enRespuestaA])
+  return filas.filter(admiteUbicacion)
+}
+
+const MENSAJE_NUEVO = sentencia(
+  'mensajes.responder',
+  `insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
+   select $1, $2, $3, coalesce(max(numero), 0) + 1, $4::uuid, $5::text, 'whatsapp', $6::text, $7::text, 'pendiente', $8::timestamptz, $8
+   from mensaje where comercio_id = $1 and modo = $2 and guia_id = $3
+   having count(*) filter (where tipo = $6) < $9::int
+   on conflict (comercio_id, modo, guia_id, numero) do nothing`,
+)
+
+/** At most one message of a kind per request that was made. */
+async function responder(
+  { db, reloj, nuevoId }: DepsDeEntrantes,
+  guia: FilaGuia,
+  tipo: FilaMensaje['tipo'],
+  cuantos: number,
+) {
+  const { comercio_id, modo, id, telefono } = guia
+  await db.consultar(MENSAJE_NUEVO, [comercio_id, modo, id, nuevoId().id, guia.guia, tipo, telefono, reloj(), cuantos])
+}
+
+const pedirUnaVez = (deps: DepsDeEntrantes, guia: FilaGuia) =>
+  responder(deps, guia, 'peticion_interactiva', guia.ubicacion_extra?.solicitud?.numero ?? 1)
+
+/** @returns whether it did: somebody else may have moved the guide meanwhile */
+async function confirmar(
+  deps: DepsDeEntrantes,
+  guia: FilaGuia,
+  { lat, lng, nombre, direccion }: Extract<Entrante, { tipo: 'ubicacion' }>,
+) {
+  const ahora = deps.reloj()
+  // Not cut in the middle of a character: JSON in the database takes no half of one.
+  const dicha = [nombre, direccion].filter(Boolean).join(', ').slice(0, 200)
+  const referencia = dicha.replace(/[\ud800-\udbff]$/, '') || null
+  const paso = await darPaso(deps, guia, {
+    tipo: 'ubicacion.confirmada',
+    ocurrido_en: ahora,
+    registrado_en: ahora,
+    lat,
+    lng,
+    ubicacion: lugarConfirmado(
+      guia,
+      { enlace: null, lat, lng, precision_m: null, referencia, origen: 'destinatario' },
+      ahora,
+    ),
+  })
+  if (paso) await responder(deps, guia, 'acuse', 1)
+  return paso !== undefined
+}

@@ -1,0 +1,36 @@
+import { hash } from 'node:crypto'
+import type { Handler } from '../contrato/tipos.ts'
+import { sentencia } from '../db.ts'
+import { Problema } from '../errores.ts'
+import { firmaValida } from './whatsapp.ts'
+
+const GUARDAR = sentencia(
+  'entrantes.guardar',
+  `insert into entrante (id, huella, cuerpo, recibido_en) values ($1, $2, $3, $4) on conflict (huella) do nothing`,
+)
+
+/** Kept as it came and answered at once: what it means is a job's business. The same body again is the same row. */
+export const recibirDeWhatsapp: Handler<'recibirDeWhatsapp'> = async (
+  { body, headers },
+  { db, reloj, nuevoId, whatsapp, avisarTrabajo },
+) => {
+  const crudo = body as unknown as Buffer
+  const firma = headers?.['x-hub-signature-256']
+  if (!whatsapp || !firmaValida(crudo, firma, whatsapp.appSecret))
+    throw new Problema('firma_invalida', 'La firma no corresponde al cuerpo recibido. Revise WHATSAPP_APP_SECRET.')
+  const cuerpo = exigirJson(crudo)
+  await db.consultar(GUARDAR, [nuevoId().id, hash('sha256', crudo, 'buffer'), cuerpo, reloj()])
+  avisarTrabajo()
+  return { status: 200, body: { ok: true } }
+}
+
+/** As text: JSON may hold what a database's own JSON doesn't. */
+function exigirJson(crudo: Buffer): string {
+  const texto = crudo.toString('utf8').replaceAll('\0', '')
+  try {
+    JSON.parse(texto)
+    return texto
+  } catch (cause) {
+    throw new Problema('json_invalido', 'El cuerpo no es JSON.', { cause })
+  }
+}

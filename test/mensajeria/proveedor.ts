@@ -1,0 +1,351 @@
+import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { afterAll } from 'vitest'
+import type { ConfigDeWhatsapp } from '../../server/mensajeria/whatsapp.ts'
+
+// A stand-in for Meta's Cloud API: a real HTTP server that checks requests as Meta does, keeps a ledger, fails as it is
+// told, and tells of statuses and messages with signed webhooks.
+
+/** One request that was read to its end. */
+export interface Pedido {
+  ruta: string
+  cabeceras: IncomingHttpHeaders
+  cuerpo: string
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects to be there
+  json: any
+  en: number
+}
+
+export interface ErrorDeMeta {
+  code: number
+  message?: string
+  detalles?: string
+  transitorio?: boolean
+}
+
+/** What happens to a request; those that say so take the message, though the client can't know. */
+export type Desenlace =
+  | { tipo: 'aceptar'; demora?: number }
+  | { tipo: 'error'; status: number; error: ErrorDeMeta; cabeceras?: Record<string, string> }
+  /** Any answer, as it stands. */
+  | { tipo: 'respuesta'; status: number; cuerpo: string; cabeceras?: Record<string, string> }
+  /** Reads the request, takes the message and never answers. */
+  | { tipo: 'colgar' }
+  /** Reads the request, takes the message and closes. */
+  | { tipo: 'cerrar' }
+  /** Closes without reading the request. */
+  | { tipo: 'cerrar_sin_leer' }
+  /** Takes the message and closes in the middle of the answer. */
+  | { tipo: 'media_respuesta' }
+
+export interface Aceptado {
+  wamid: string
+  /** Digits, as it was sent. */
+  para: string
+  /** biz_opaque_callback_data */
+  nuestroId: string
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects to be there
+  json: any
+}
+
+export interface Proveedor {
+  url: string
+  config: ConfigDeWhatsapp
+  pedidos: Pedido[]
+  /** Messages that were taken, answered or not. */
+  aceptados: Aceptado[]
+  /** Connections so far. */
+  conexiones(): number
+  /** For the next requests, one each; after them, `siempre`. */
+  siguientes: Desenlace[]
+  siempre: Desenlace
+  /** For the requests of one phone (digits alone), before all else. */
+  porTelefono: Map<string, Desenlace>
+  /** Sends a webhook, signed unless told otherwise; resolves to the status of the answer. */
+  avisar(url: string, cuerpo: unknown, firma?: string | null): Promise<number>
+  cerrar(): Promise<void>
+}
+
+const CONFIG = {
+  version: 'v23.0',
+  phoneNumberId: '106540352242922',
+  token: 'EAAGpruebatoken0123456789',
+  appSecret: 'secreto-de-la-aplicacion',
+  verifyToken: 'reto-de-verificacion',
+  plantilla: 'confirmar_ubicacion',
+  idioma: 'es',
+}
+
+export async function abrirProveedor(cambios: Partial<ConfigDeWhatsapp> = {}): Promise<Proveedor> {
+  let conexiones = 0
+  const servidor = createServer((req, res) => {
+    // Who leaves in the middle is the client's own business.
+    recibir(proveedor, req, res).catch(() => res.destroy())
+  })
+  servidor.on('connection', (socket: Socket) => {
+    conexiones++
+    socket.on('error', () => {})
+    if (proveedor.siguientes[0]?.tipo !== 'cerrar_sin_leer') return
+    proveedor.siguientes.shift()
+    socket.destroy()
+  })
+  await once(servidor.listen(0, '127.0.0.1'), 'listening')
+  const url = `http://127.0.0.1:${(servidor.address() as AddressInfo).port}`
+  const config = { ...CONFIG, baseUrl: url, ...cambios }
+  const proveedor: Proveedor = {
+    url,
+    config,
+    pedidos: [],
+    aceptados: [],
+    conexiones: () => conexiones,
+    siguientes: [],
+    siempre: { tipo: 'aceptar' },
+    porTelefono: new Map(),
+    avisar: (destino, cuerpo, firma) => avisar(config, destino, cuerpo, firma),
+    cerrar: () => cerrar(servidor),
+  }
+  return proveedor
+}
+
+/** Providers that close with their test file. */
+export function usarProveedores() {
+  const abiertos: Proveedor[] = []
+  afterAll(async () => {
+    await Promise.all(abiertos.map((proveedor) => proveedor.cerrar()))
+  })
+  return async (cambios?: Partial<ConfigDeWhatsapp>) => {
+    const proveedor = await abrirProveedor(cambios)
+    abiertos.push(proveedor)
+    return proveedor
+  }
+}
+
+function cerrar(servidor: Server): Promise<void> {
+  servidor.closeAllConnections()
+  return new Promise((resolve) => void servidor.close(() => resolve()))
+}
+
+// --- Sends ---
+
+async function recibir(proveedor: Proveedor, req: IncomingMessage, res: ServerResponse): Promise<void> {
+  // On a connection that was already open.
+  if (proveedor.siguientes[0]?.tipo === 'cerrar_sin_leer') {
+    proveedor.siguientes.shift()
+    req.socket.destroy()
+    return
+  }
+  const trozos: Buffer[] = []
+  for await (const trozo of req) trozos.push(trozo as Buffer)
+  const cuerpo = Buffer.concat(trozos).toString()
+  const json = JSON.parse(cuerpo)
+  proveedor.pedidos.push({ ruta: req.url ?? '', cabeceras: req.headers, cuerpo, json, en: Date.now() })
+  const desenlace = proveedor.porTelefono.get(json.to) ?? proveedor.siguientes.shift() ?? proveedor.siempre
+  const objecion = objetar(proveedor.config, req, json)
+  if (objecion) return contestarError(res, objecion)
+  await cumplir(desenlace, res, () => aceptar(proveedor, json))
+}
+
+async function cumplir(desenlace: Desenlace, res: ServerResponse, tomar: () => string): Promise<void> {
+  switch (desenlace.tipo) {
+    case 'aceptar': {
+      const respuesta = tomar()
+      if (desenlace.demora) await new Promise((listo) => setTimeout(listo, desenlace.demora))
+      res.writeHead(200, JSON_UTF8).end(respuesta)
+      return
+    }
+    case 'error':
+      return contestarError(res, desenlace)
+    case 'respuesta':
+      res.writeHead(desenlace.status, desenlace.cabeceras).end(desenlace.cuerpo)
+      return
+    case 'colgar':
+      tomar()
+      return
+    case 'cerrar':
+      tomar()
+      res.destroy()
+      return
+    case 'media_respuesta': {
+      const respuesta = tomar()
+      res.writeHead(200, { ...JSON_UTF8, 'content-length': respuesta.length })
+      res.write(respuesta.slice(0, respuesta.length / 2), () => res.destroy())
+      return
+    }
+    case 'cerrar_sin_leer':
+      res.destroy()
+  }
+}
+
+const JSON_UTF8 = { 'content-type': 'application/json; charset=UTF-8' }
+
+type Fallo = Pick<Desenlace & { tipo: 'error' }, 'status' | 'error' | 'cabeceras'>
+
+function contestarError(res: ServerResponse, { status, error, cabeceras }: Fallo): void {
+  const { code, message = `(#${code}) Fallo de prueba`, detalles, transitorio } = error
+  const cuerpo = {
+    error: {
+      message,
+      type: 'OAuthException',
+      code,
+      ...(detalles && { error_data: { messaging_product: 'whatsapp', details: detalles } }),
+      ...(transitorio !== undefined && { is_transient: transitorio }),
+      error_subcode: 2494010,
+      fbtrace_id: 'AbCdEfGhIjK',
+    },
+  }
+  res.writeHead(status, { ...JSON_UTF8, ...cabeceras }).end(JSON.stringify(cuerpo))
+}
+
+/** What Meta itself would refuse. */
+// biome-ignore lint/suspicious/noExplicitAny: it is whatever came
+function objetar(config: ConfigDeWhatsapp, req: IncomingMessage, json: any): Fallo | null {
+  const no = (status: number, code: number, message: string): Fallo => ({ status, error: { code, message } })
+  if (req.headers.authorization !== `Bearer ${config.token}`) return no(401, 190, 'Invalid OAuth access token')
+  if (req.method !== 'POST' || req.url !== `/${config.version}/${config.phoneNumberId}/messages`) {
+    return no(400, 100, `Unsupported ${req.method} request. Object does not exist`)
+  }
+  if (json.messaging_product !== 'whatsapp') return no(400, 100, 'The parameter messaging_product is required.')
+  if (!/^\d{6,15}$/.test(json.to)) return no(400, 131009, 'Parameter value is not valid')
+  if (json.type === 'template') return objetarPlantilla(config, json.template, no)
+  const texto = json.type === 'text' ? json.text.body : json.interactive?.body?.text
+  if (typeof texto !== 'string' || texto === '') return no(400, 131008, 'Required parameter is missing')
+  if (json.type === 'interactive' && json.interactive.action.name !== 'send_location')
+    return no(400, 100, 'Invalid action')
+  return texto.length > (json.type === 'text' ? 4096 : 1024) ? no(400, 100, 'Param text is too long') : null
+}
+
+function objetarPlantilla(
+  config: ConfigDeWhatsapp,
+  // biome-ignore lint/suspicious/noExplicitAny: it is whatever came
+  { name, language, components }: any,
+  no: (status: number, code: number, message: string) => Fallo,
+): Fallo | null {
+  if (name !== config.plantilla || language.code !== config.idioma) {
+    return no(404, 132001, 'Template name does not exist in the translation')
+  }
+  const [cuerpo, boton] = components
+  if (cuerpo.type !== 'body' || cuerpo.parameters.length !== 2)
+    return no(400, 132000, 'Number of parameters does not match')
+  if (boton?.sub_type !== 'url' || boton.index !== '0') return no(400, 132012, 'Parameter format does not match')
+  const textos = [...cuerpo.parameters, ...boton.parameters].map(({ text }: { text: string }) => text)
+  return textos.some((texto) => !texto || /[\n\t]| {5}/.test(texto)) ? no(400, 100, 'Invalid parameter text') : null
+}
+
+/** The answer that tells its id. */
+// biome-ignore lint/suspicious/noExplicitAny: it was checked
+function aceptar({ aceptados }: Proveedor, json: any): string {
+  const wamid = `wamid.${Buffer.from(`${json.to}-${aceptados.length + 1}-${Math.random()}`).toString('base64')}`
+  aceptados.push({ wamid, para: json.to, nuestroId: json.biz_opaque_callback_data, json })
+  return JSON.stringify({
+    messaging_product: 'whatsapp',
+    contacts: [{ input: json.to, wa_id: json.to }],
+    messages: [{ id: wamid, message_status: 'accepted' }],
+  })
+}
+
+// --- Webhooks ---
+
+/** As Meta signs. */
+export const firmar = (crudo: string | Buffer, appSecret: string): string =>
+  `sha256=${createHmac('sha256', appSecret).update(crudo).digest('hex')}`
+
+async function avisar(config: ConfigDeWhatsapp, url: string, cuerpo: unknown, firma?: string | null): Promise<number> {
+  const crudo = typeof cuerpo === 'string' ? cuerpo : JSON.stringify(cuerpo)
+  const cabecera = firma === undefined ? firmar(crudo, config.appSecret) : firma
+  const respuesta = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(cabecera !== null && { 'x-hub-signature-256': cabecera }) },
+    body: crudo,
+  })
+  await respuesta.text()
+  return respuesta.status
+}
+
+type Valor = { messages?: object[]; statuses?: object[]; [otro: string]: unknown }
+
+/** A whole webhook body around what happened. */
+export const aviso = (valor: Valor, phoneNumberId = CONFIG.phoneNumberId, field = 'messages') => ({
+  object: 'whatsapp_business_account',
+  entry: [
+    {
+      id: '102290129340398',
+      changes: [
+        {
+          value: {
+            messaging_product: 'whatsapp',
+            metadata: { display_phone_number: '50222334455', phone_number_id: phoneNumberId },
+            ...valor,
+          },
+          field,
+        },
+      ],
+    },
+  ],
+})
+
+const segundos = (en: Date) => String(Math.floor(en.getTime() / 1000))
+
+export interface DatosDeEstado {
+  wamid: string
+  para: string
+  nuestroId?: string
+  en?: Date
+  error?: { code: number; title?: string; detalles?: string }
+}
+
+/** One of `statuses`. */
+export const estado = (status: string, { wamid, para, nuestroId, en = new Date(), error }: DatosDeEstado) => ({
+  id: wamid,
+  status,
+  timestamp: segundos(en),
+  recipient_id: para,
+  ...(nuestroId && { biz_opaque_callback_data: nuestroId }),
+  ...(status === 'sent' && {
+    conversation: {
+      id: 'conv1',
+      expiration_timestamp: segundos(new Date(en.getTime() + 86_400_000)),
+      origin: { type: 'utility' },
+    },
+    pricing: { billable: true, pricing_model: 'PMP', category: 'utility', type: 'regular' },
+  }),
+  ...(error && {
+    errors: [
+      {
+        code: error.code,
+        title: error.title ?? 'Fallo',
+        message: error.title ?? 'Fallo',
+        ...(error.detalles && { error_data: { details: error.detalles } }),
+        href: 'https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes/',
+      },
+    ],
+  }),
+})
+
+let contador = 0
+
+/** One of `messages`, of any type: `contenido` stands under the type's name. */
+export const mensaje = (
+  type: string,
+  contenido: unknown,
+  {
+    de = '50255551234',
+    en = new Date(),
+    enRespuestaA,
+    wamid,
+  }: { de?: string; en?: Date; enRespuestaA?: string; wamid?: string } = {},
+) => ({
+  ...(enRespuestaA && { context: { from: '50222334455', id: enRespuestaA } }),
+  from: de,
+  id: wamid ?? `wamid.entrante${++contador}`,
+  timestamp: segundos(en),
+  [type]: contenido,
+  type,
+})

@@ -1,0 +1,379 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { enviarMensajes } from '../../server/mensajeria/enviar.ts'
+import { crearClienteDeWhatsapp } from '../../server/mensajeria/whatsapp.ts'
+import { crearSecretos } from '../../server/secretos.ts'
+import { type Comercio, MASTER_KEY } from '../entorno.ts'
+import { sinDestino } from '../fabricas.ts'
+import { DIA, HORA, MINUTO, nuevoTelefono, pausa, revisarLog, usarCanal } from './canal.ts'
+import type { Desenlace } from './proveedor.ts'
+
+const canal = usarCanal()
+const { entorno, nueva, pedida, esperar, mensajes, aceptados, pedidos, tipos, leer, rondas } = canal
+let comercio: Comercio
+beforeAll(async () => {
+  comercio = await entorno.nuevoComercio('live')
+})
+const SOLICITADA = ['guia.aceptado', 'ubicacion.solicitada']
+const error = (status: number, code: number, detalles = 'x'): Desenlace => ({
+  tipo: 'error',
+  status,
+  error: { code, detalles },
+})
+const conDesenlace = async (desenlace: Desenlace) => {
+  const telefono = nuevoTelefono()
+  canal.proveedor.porTelefono.set(telefono, desenlace)
+  return nueva(comercio, { telefono })
+}
+/** The provider is well again for that phone. */
+const sanar = ({ telefono }: { telefono: string }) => canal.proveedor.porTelefono.delete(telefono)
+
+describe('a live guide without coordinates', () => {
+  it('is exactly one template message, with a link that works', async () => {
+    const tienda = await entorno.nuevoComercio('live')
+    const entregas = await canal.conWebhook(tienda)
+    const telefono = nuevoTelefono()
+    const creada = await tienda.api.guias.crear(sinDestino({ telefono: `+${telefono}`, municipio: 'Mixco' }))
+    expect(creada.ubicacion.solicitud).toMatchObject({ canal: 'whatsapp', estado: 'pendiente', numero: 1 })
+    const fila = await esperar(creada, 'enviado')
+    const [pedido, ...mas] = pedidos({ telefono })
+    expect(mas).toEqual([])
+    const { config } = canal.proveedor
+    expect(pedido!.ruta).toBe(`/${config.version}/${config.phoneNumberId}/messages`)
+    expect(pedido!.cabeceras.authorization).toBe(`Bearer ${config.token}`)
+    const token = pedido!.json.template.components[1].parameters[0].text
+    expect(pedido!.json).toEqual({
+      messaging_product: 'whatsapp',
+      recipient_type: 'individual',
+      to: telefono,
+      type: 'template',
+      template: {
+        name: config.plantilla,
+        language: { code: config.idioma },
+        components: [
+          {
+            type: 'body',
+            parameters: [
+              { type: 'text', text: 'Tienda La Ceiba' },
+              { type: 'text', text: 'Mixco' },
+            ],
+          },
+          { type: 'button', sub_type: 'url', index: '0', parameters: [{ type: 'text', text: token }] },
+        ],
+      },
+      biz_opaque_callback_data: fila.id,
+    })
+    expect(token).toMatch(/^[\w-]{22}$/)
+    const pagina = await fetch(`${entorno.url}/u/${token}`)
+    expect([pagina.status, (await pagina.text()).includes('Mixco')]).toEqual([200, true])
+    expect(fila).toMatchObject({ intentos: 1, proveedor_id: aceptados({ telefono })[0]!.wamid, codigo: null })
+    expect(fila.vence_en!.getTime() - fila.enviado_en!.getTime()).toBe(72 * HORA)
+    const { ubicacion } = await leer(tienda, creada)
+    expect(ubicacion.solicitud).toMatchObject({ canal: 'whatsapp', estado: 'enviado', numero: 1 })
+    await rondas()
+    expect(pedidos({ telefono })).toHaveLength(1)
+    expect(await tipos(tienda, creada)).toEqual(SOLICITADA)
+    expect(await entregas()).toEqual(['ubicacion.solicitada'])
+  })
+
+  it('never reaches the provider with a test key', async () => {
+    const prueba = await entorno.nuevoComercio('test')
+    const { guia, telefono } = await nueva(prueba)
+    expect(await esperar({ guia }, 'enviado')).toMatchObject({ canal: 'buzon' })
+    // The same merchant's live key does.
+    const viva = await entorno.nuevaLlave(prueba, { modo: 'live' })
+    const { cuerpo } = await entorno.pedir('POST', '/api/v1/guias', {
+      llave: viva,
+      cuerpo: sinDestino({ telefono: `+${telefono}` }),
+    })
+    await esperar(cuerpo, 'enviado')
+    await rondas()
+    expect(aceptados({ telefono }).map(({ nuestroId }) => nuestroId)).toEqual([(await mensajes(cuerpo))[0]!.id])
+  })
+
+  it('is one message, however often and by whomever its job is run', async () => {
+    const otro = await canal.otroServicio()
+    const telefonos = Array.from({ length: 30 }, nuevoTelefono)
+    for (const telefono of telefonos) canal.proveedor.porTelefono.set(telefono, { tipo: 'aceptar', demora: 150 })
+    const whatsapp = crearClienteDeWhatsapp(canal.proveedor.config)
+    const deps = {
+      db: entorno.db,
+      log: { info() {}, warn() {}, error() {} } as never,
+      reloj: canal.reloj,
+      secretos: crearSecretos([Buffer.from(MASTER_KEY, 'base64')]),
+      avisarTrabajo: () => {},
+      horasDeSolicitud: 72,
+      whatsapp,
+    }
+    const guias = telefonos.map((telefono) => sinDestino({ telefono: `+${telefono}` }))
+    const lote = { recogida: guias[0]!.recogida, guias }
+    const [primero] = await Promise.all([comercio.api.guias.crearLote(lote), comercio.api.guias.crearLote(lote)])
+    const { rows } = await entorno.db.pool.query('select id from mensaje where telefono = any($1)', [
+      telefonos.map((telefono) => `+${telefono}`),
+    ])
+    expect(rows).toHaveLength(30)
+    const trabajos = rows.map(({ id }) => ({ data: { mensaje: id } }))
+    await Promise.all([1, 2, 3].map(() => enviarMensajes(deps, trabajos)))
+    await entorno.reiniciar()
+    await enviarMensajes(deps, trabajos)
+    for (const resultado of primero.resultados) {
+      if (!('guia' in resultado)) throw new Error('a guide failed')
+      await esperar(resultado, 'enviado')
+    }
+    await enviarMensajes(deps, trabajos)
+    await rondas()
+    for (const telefono of telefonos) {
+      expect(pedidos({ telefono })).toHaveLength(1)
+      sanar({ telefono })
+    }
+    await whatsapp.cerrar()
+    await otro.detener()
+    comercio = { ...comercio, api: (await conUrl(comercio)).api }
+    for (const resultado of primero.resultados)
+      expect(await tipos(comercio, resultado as { guia: string })).toEqual(SOLICITADA)
+  })
+
+  it('is created as fast, and all the same, while the provider is dead', async () => {
+    const medir = async () => {
+      const inicio = performance.now()
+      const { guia, telefono } = await nueva(comercio)
+      return { ms: performance.now() - inicio, guia, telefono }
+    }
+    canal.proveedor.siempre = { tipo: 'cerrar_sin_leer' }
+    const creadas = []
+    for (let i = 0; i < 20; i++) creadas.push(await medir())
+    expect(creadas.map(({ ms }) => ms).sort((a, b) => a - b)[10]).toBeLessThan(150)
+    canal.proveedor.siempre = { tipo: 'aceptar' }
+    canal.adelantar(MINUTO)
+    for (const creada of creadas) {
+      await esperar(creada, 'enviado').catch(() => esperar(creada, 'dudoso'))
+      expect(pedidos(creada).length).toBeLessThanOrEqual(2)
+    }
+  })
+})
+
+/** The SDK with the service's present address. */
+async function conUrl({ id, comercio: codigo, llave, modo }: Comercio): Promise<Comercio> {
+  const { Guias } = await import('@guias/sdk')
+  return { id, comercio: codigo, llave, modo, api: new Guias({ llave, baseUrl: entorno.url }) }
+}
+
+describe('what surely didn’t leave', () => {
+  const casos: [string, Desenlace, number][] = [
+    [
+      '429 with Retry-After',
+      { tipo: 'respuesta', status: 429, cuerpo: '{}', cabeceras: { 'retry-after': '90' } },
+      90_000,
+    ],
+    ['429 of Meta', { ...error(429, 130429), tipo: 'error' } as Desenlace, 10_000],
+    ['500 of Meta', error(500, 131000), MINUTO],
+    ['503', { tipo: 'respuesta', status: 503, cuerpo: 'Service Unavailable' }, 5_000],
+  ]
+  it.each(casos)('%s: tried again at its time, and then one message', async (_que, desenlace, espera) => {
+    const esta = await conDesenlace(desenlace)
+    const antes = await esperarIntento(esta, 1)
+    const falta = antes.proximo_en.getTime() - canal.reloj().getTime()
+    expect(falta).toBeLessThanOrEqual(espera)
+    expect(falta).toBeGreaterThan(espera - 5_000)
+    expect(antes.codigo).toMatch(/\w/)
+    expect(antes.motivo).toMatch(/reintentará|segundo|explicarlo/)
+    sanar(esta)
+    // Not before its time.
+    await rondas()
+    expect(pedidos(esta)).toHaveLength(1)
+    canal.adelantar(espera)
+    const fila = await esperar(esta, 'enviado')
+    expect(fila).toMatchObject({ intentos: 2, codigo: null, motivo: null })
+    expect(aceptados(esta)).toHaveLength(1)
+    expect(await tipos(comercio, esta)).toEqual(SOLICITADA)
+  })
+
+  it('waits longer each time, up to its nine tries, and then tells that it failed', async () => {
+    const esta = await conDesenlace(error(503, 2))
+    const esperas = [MINUTO, MINUTO, 2 * MINUTO, 10 * MINUTO, 30 * MINUTO, HORA, 4 * HORA, 12 * HORA]
+    for (const [i, espera] of esperas.entries()) {
+      const { proximo_en } = await esperarIntento(esta, i + 1)
+      const falta = proximo_en.getTime() - canal.reloj().getTime()
+      expect([i, falta > espera - 8_000 && falta <= espera]).toEqual([i, true])
+      canal.adelantar(espera)
+    }
+    const fila = await esperar(esta, 'fallido')
+    expect([fila.intentos, fila.codigo]).toEqual([9, '2'])
+    expect(await tipos(comercio, esta)).toEqual(['guia.aceptado', 'ubicacion.fallida'])
+    canal.adelantar(DIA)
+    await rondas()
+    expect(pedidos(esta)).toHaveLength(9)
+  })
+
+  it('is sent by whoever comes after a restart, at its time', async () => {
+    const esta = await conDesenlace(error(503, 131016))
+    await esperarIntento(esta, 1)
+    sanar(esta)
+    await entorno.reiniciar()
+    comercio = await conUrl(comercio)
+    await rondas()
+    expect(pedidos(esta)).toHaveLength(1)
+    canal.adelantar(MINUTO)
+    await esperar(esta, 'enviado')
+    expect(aceptados(esta)).toHaveLength(1)
+  })
+})
+
+const esperarIntento = async (esta: { guia: string }, intentos: number) => {
+  for (const fin = Date.now() + 10_000; Date.now() < fin; await pausa(25)) {
+    const [fila] = await mensajes(esta)
+    if (fila!.intentos === intentos && fila!.estado === 'pendiente') return fila!
+  }
+  throw new Error(`no try ${intentos}: ${JSON.stringify((await mensajes(esta))[0])}`)
+}
+
+describe('what nobody can tell', () => {
+  const COLGAR: Desenlace = { tipo: 'colgar' }
+  const casos: [string, Desenlace][] = [
+    ['no answer', COLGAR],
+    ['closed after reading', { tipo: 'cerrar' }],
+    ['half an answer', { tipo: 'media_respuesta' }],
+    ['502 without a body', { tipo: 'respuesta', status: 502, cuerpo: '' }],
+    ['504 of a gateway', { tipo: 'respuesta', status: 504, cuerpo: '<html>Gateway Timeout</html>' }],
+    ['200 without an id', { tipo: 'respuesta', status: 200, cuerpo: '{}' }],
+  ]
+  it('is doubtful, and never sent again by any round or restart; the provider’s word settles it', async () => {
+    const tienda = await entorno.nuevoComercio('live')
+    const entregas = await canal.conWebhook(tienda)
+    const esas = await Promise.all(
+      casos.map(async ([, desenlace]) => {
+        const telefono = nuevoTelefono()
+        canal.proveedor.porTelefono.set(telefono, desenlace)
+        return nueva(tienda, { telefono })
+      }),
+    )
+    for (const [i, esta] of esas.entries()) {
+      const fila = await esperar(esta, 'dudoso', 1, 25_000)
+      expect([casos[i]![0], fila.motivo]).toEqual([casos[i]![0], expect.stringMatching(/aviso de estado/)])
+      sanar(esta)
+      const { ubicacion } = await leer(tienda, esta)
+      expect(ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { estado: 'dudoso', motivo: fila.motivo } })
+    }
+    await entorno.reiniciar()
+    tienda.api = (await conUrl(tienda)).api
+    comercio = await conUrl(comercio)
+    canal.adelantar(5 * MINUTO)
+    await rondas()
+    for (const esta of esas) {
+      expect(pedidos(esta)).toHaveLength(1)
+      expect(await tipos(tienda, esta)).toEqual(['guia.aceptado'])
+    }
+    expect(await entregas()).toEqual([])
+
+    // The statuses come with our own id, for the wamid was never told; twice, and in no order.
+    const en = new Date(canal.reloj().getTime() - 30_000)
+    for (const [i, esta] of esas.entries()) {
+      const [{ id } = { id: '' }] = await mensajes(esta)
+      const datos = { wamid: `wamid.dudoso${i}`, para: esta.telefono, nuestroId: id, en }
+      for (const status of [['sent'], ['sent', 'delivered'], ['read', 'sent'], ['delivered', 'delivered']][i % 4]!)
+        await canal.estado(status, datos)
+      const fila = (await mensajes(esta))[0]!
+      expect(fila).toMatchObject({
+        estado: ['enviado', 'entregado', 'leido', 'entregado'][i % 4],
+        proveedor_id: datos.wamid,
+        motivo: null,
+      })
+      expect(fila.enviado_en).toBeInstanceOf(Date)
+      const { ubicacion } = await leer(tienda, esta)
+      expect(ubicacion.solicitud).toMatchObject({ estado: fila.estado, enviada_en: fila.enviado_en!.toISOString() })
+      expect(await tipos(tienda, esta)).toEqual(SOLICITADA)
+    }
+    expect(await entregas()).toEqual(esas.map(() => 'ubicacion.solicitada'))
+  }, 90_000)
+
+  it('is doubtful once the lease of a killed process is over', async () => {
+    const esta = await pedida(comercio)
+    await entorno.db.pool.query(
+      `update mensaje set estado = 'enviando', proveedor_id = null, enviado_en = null, proximo_en = $2 where guia = $1`,
+      [esta.guia, new Date(canal.reloj().getTime() + MINUTO)],
+    )
+    await rondas()
+    expect((await mensajes(esta))[0]).toMatchObject({ estado: 'enviando' })
+    canal.adelantar(2 * MINUTO)
+    const fila = await esperar(esta, 'dudoso')
+    expect(fila.motivo).toMatch(/se detuvo antes de saber/)
+    expect(pedidos(esta)).toHaveLength(1)
+  })
+
+  it('is not sent again when the service stops in the middle', async () => {
+    const esta = await conDesenlace({ tipo: 'colgar' })
+    for (const fin = Date.now() + 5_000; pedidos(esta).length === 0 && Date.now() < fin; ) await pausa(20)
+    await entorno.reiniciar()
+    comercio = await conUrl(comercio)
+    sanar(esta)
+    canal.adelantar(3 * MINUTO)
+    await esperar(esta, 'dudoso', 1, 20_000)
+    await rondas()
+    expect(pedidos(esta)).toHaveLength(1)
+  }, 60_000)
+
+  it('can be asked for again, which is another message, and late news of the first don’t change its news', async () => {
+    const esta = await conDesenlace({ tipo: 'cerrar' })
+    const primero = await esperar(esta, 'dudoso')
+    sanar(esta)
+    const reenviar = () =>
+      entorno.pedir('POST', `/api/v1/guias/${esta.guia}/reenviar-solicitud`, { llave: comercio.llave })
+    expect((await reenviar()).status).toBe(202)
+    const segundo = await esperar(esta, 'enviado', 2)
+    expect(pedidos(esta)).toHaveLength(2)
+    const tokens = pedidos(esta).map(({ json }) => json.template.components[1].parameters[0].text)
+    expect(new Set(tokens).size).toBe(2)
+    // Whichever the recipient opens.
+    for (const token of tokens) expect((await fetch(`${entorno.url}/u/${token}`)).status).toBe(200)
+    await canal.estado('read', { wamid: segundo.proveedor_id!, para: esta.telefono, nuestroId: segundo.id })
+    expect((await leer(comercio, esta)).ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'leido' })
+    await canal.estado('sent', { wamid: 'wamid.tarde', para: esta.telefono, nuestroId: primero.id })
+    expect((await mensajes(esta)).map(({ estado }) => estado)).toEqual(['enviado', 'leido'])
+    expect((await leer(comercio, esta)).ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'leido' })
+  })
+
+  it('a doubt about an older message leaves the newer request’s news alone', async () => {
+    const esta = await pedida(comercio)
+    await entorno.db.pool.query(`update mensaje set estado = 'enviando', proximo_en = $2 where guia = $1`, [
+      esta.guia,
+      new Date(canal.reloj().getTime() + MINUTO),
+    ])
+    await entorno.pedir('POST', `/api/v1/guias/${esta.guia}/reenviar-solicitud`, { llave: comercio.llave })
+    await esperar(esta, 'enviado', 2)
+    canal.adelantar(2 * MINUTO)
+    await esperar(esta, 'dudoso')
+    expect((await leer(comercio, esta)).ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'enviado' })
+  })
+})
+
+describe('many at once', () => {
+  it('are each in somebody’s hands only while they are being sent', async () => {
+    const telefonos = Array.from({ length: 40 }, nuevoTelefono)
+    // The provider is slow; the clock stands for a thousand of them.
+    for (const telefono of telefonos) canal.proveedor.porTelefono.set(telefono, { tipo: 'aceptar', demora: 400 })
+    const guias = telefonos.map((telefono) => sinDestino({ telefono: `+${telefono}` }))
+    await comercio.api.guias.crearLote({ recogida: guias[0]!.recogida, guias })
+    let aLaVez = 0
+    for (let i = 0; i < 20; i++) {
+      const { rows } = await entorno.db.pool.query(`select count(*)::int n from mensaje where estado = 'enviando'`)
+      aLaVez = Math.max(aLaVez, rows[0].n)
+      await pausa(50)
+    }
+    expect(aLaVez).toBeGreaterThan(0)
+    expect(aLaVez).toBeLessThanOrEqual(8)
+    for (const telefono of telefonos) {
+      for (const fin = Date.now() + 10_000; aceptados({ telefono }).length === 0 && Date.now() < fin; ) await pausa(25)
+      expect(aceptados({ telefono })).toHaveLength(1)
+      sanar({ telefono })
+    }
+  })
+})
+
+describe('the log', () => {
+  it('has no phone, link or secret', () => {
+    const { config, pedidos: todos } = canal.proveedor
+    const tokens = todos.flatMap(({ json }) => json.template?.components[1].parameters[0].text ?? [])
+    const telefonos = todos.map(({ json }) => json.to.slice(3) as string)
+    revisarLog(canal, [config.token, config.appSecret, config.verifyToken, ...tokens, ...telefonos])
+    expect(entorno.log.join('')).toMatch(/"resultado":"dudoso"/)
+  })
+})
