@@ -1,0 +1,40 @@
+import type { Handler } from '../contrato/tipos.ts'
+import { darPaso, sinCarrera } from '../eventos/evento.ts'
+import { buscarGuia, presentar } from '../guias/guia.ts'
+import { leerEnlace } from './enlaces.ts'
+import { enlacePorSeguir, exigirAbierta, lugarConfirmado, mismoLugar } from './lugar.ts'
+
+export const confirmarUbicacion: Handler<'confirmarUbicacion'> = async (
+  { path, body },
+  { identidad, db, reloj, nuevoId, avisarTrabajo },
+) => {
+  // Coordinates win over a link.
+  const enlace = body.maps_url === undefined || body.lat !== undefined ? undefined : leerEnlace(body.maps_url)
+  const leidas = enlace?.tipo === 'coordenadas' ? enlace.coordenadas : undefined
+  const propuesta = {
+    enlace: enlace ? body.maps_url! : null,
+    lat: body.lat ?? leidas?.lat ?? null,
+    lng: body.lng ?? leidas?.lng ?? null,
+    referencia: body.referencia ?? null,
+    precision_m: null,
+    origen: 'comercio' as const,
+  }
+  const guia = await sinCarrera(async () => {
+    const leida = await buscarGuia(db, identidad, path.guia)
+    if (mismoLugar(leida, propuesta)) return leida
+    exigirAbierta(leida)
+    const ahora = reloj()
+    const paso = await darPaso({ db, avisarTrabajo }, leida, {
+      tipo: 'ubicacion.confirmada',
+      ocurrido_en: ahora,
+      registrado_en: ahora,
+      lat: propuesta.lat,
+      lng: propuesta.lng,
+      autor: identidad.comercio,
+      ubicacion: lugarConfirmado(leida, propuesta, ahora),
+      enlaceCorto: enlacePorSeguir(propuesta.enlace, nuevoId),
+    })
+    return paso?.guia
+  })
+  return { status: 200, body: presentar(guia) }
+}

@@ -1,0 +1,55 @@
+// Where a page sends its reader on. Pure. The page is a stranger's: every pattern is bounded or stops at the next tag or
+// quote, so that a hostile one costs linear time.
+
+const OBJETIVOS_MAXIMOS = 20
+
+/** Absolute addresses, the surest first: what the browser follows by itself, then what the page says it really is. */
+export function objetivosDePagina(pagina: string, base: URL): string[] {
+  const crudos = [...refrescos(pagina), ...guiones(pagina), ...canonicos(pagina)]
+  return crudos.slice(0, OBJETIVOS_MAXIMOS).flatMap((crudo) => URL.parse(crudo.trim(), base.href)?.href ?? [])
+}
+
+const META = /<meta\b[^<>]{0,4000}>/gi
+const LINK = /<link\b[^<>]{0,4000}>/gi
+
+function refrescos(pagina: string): string[] {
+  return [...pagina.matchAll(META)].flatMap(([etiqueta]) => {
+    if (atributo(etiqueta, 'http-equiv').toLowerCase() !== 'refresh') return []
+    return (
+      /^[\d.\s]{0,20}[;,]\s{0,9}(?:url\s{0,9}=\s{0,9})?["']?([^"']+)/i.exec(atributo(etiqueta, 'content'))?.[1] ?? []
+    )
+  })
+}
+
+/** `location = '…'`, `location.href = '…'`, `location.replace('…')`: only what is a plain string. */
+function guiones(pagina: string): string[] {
+  const patron =
+    /\blocation(?:\.href)?\s{0,3}(?:=|\.(?:replace|assign)\s{0,3}\()\s{0,3}(?:"([^"<>\s]{1,2100})"|'([^'<>\s]{1,2100})')/g
+  return [...pagina.matchAll(patron)].map(([, doble, simple]) => sinEscapes(doble ?? simple ?? ''))
+}
+
+function canonicos(pagina: string): string[] {
+  return [...pagina.matchAll(LINK)].flatMap(([etiqueta]) => {
+    const href = atributo(etiqueta, 'href')
+    // The bare map, or the map around a point and no place: Google shows the surroundings of who asks, that is, ours.
+    const generico = /\/maps(?:\/@[^/?#]*)?\/?(?:#|$)/.test(href)
+    return atributo(etiqueta, 'rel').toLowerCase() === 'canonical' && !generico ? href : []
+  })
+}
+
+function atributo(etiqueta: string, nombre: string): string {
+  const patron = new RegExp(`\\s${nombre}\\s{0,9}=\\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\\s"'>]+))`, 'i')
+  const [, doble, simple, desnudo] = patron.exec(etiqueta) ?? []
+  return sinEntidades(doble ?? simple ?? desnudo ?? '')
+}
+
+const ENTIDADES: Record<string, string> = { amp: '&', quot: '"', apos: "'", '#38': '&', '#34': '"', '#39': "'" }
+const sinEntidades = (texto: string) =>
+  texto.replace(/&(amp|quot|apos|#38|#34|#39);/g, (_todo, nombre: string) => ENTIDADES[nombre]!)
+
+const sinEscapes = (texto: string) =>
+  texto
+    .replace(/\\(?:x([\da-f]{2})|u([\da-f]{4}))/gi, (_todo, x?: string, u?: string) =>
+      String.fromCharCode(Number.parseInt(x ?? u ?? '', 16)),
+    )
+    .replaceAll('\\/', '/')

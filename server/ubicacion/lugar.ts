@@ -1,0 +1,67 @@
+import type { OrigenDeUbicacion } from '../contrato/generado/tipos/index.ts'
+import { Problema } from '../errores.ts'
+import type { Lugar } from '../eventos/evento.ts'
+import { type FilaGuia, juzgarDestino } from '../guias/guia.ts'
+import { leerEnlace } from './enlaces.ts'
+import { admiteUbicacion } from './ubicacion.ts'
+
+/** What somebody says about where a guide goes. */
+export interface Propuesta {
+  /** The link that names it; with a short one, its coordinates come later. */
+  enlace: string | null
+  lat: number | null
+  lng: number | null
+  precision_m: number | null
+  referencia: string | null
+  origen: NonNullable<OrigenDeUbicacion>
+}
+
+const DEL_LUGAR: readonly string[] = ['enlace_sin_coordenadas', 'ubicacion_lejana']
+
+/** What a guide says of its place once that is confirmed. How it was asked for stays visible. */
+export function lugarConfirmado(guia: FilaGuia, propuesta: Propuesta, ahora: Date): Lugar {
+  const { enlace, lat, lng, precision_m, referencia, origen } = propuesta
+  const { distancia_km, avisos } = juzgarDestino(guia, { ubicacion_lat: lat, ubicacion_lng: lng })
+  const solicitud = guia.ubicacion_extra?.solicitud
+  const nuevos = [
+    ...guia.avisos.filter((aviso) => !DEL_LUGAR.includes(aviso) && aviso !== 'destino_desconocido'),
+    ...(lat === null ? (['enlace_sin_coordenadas'] as const) : []),
+    ...avisos,
+  ]
+  return {
+    ubicacion_estado: 'confirmada',
+    ubicacion_origen: origen,
+    ubicacion_lat: lat,
+    ubicacion_lng: lng,
+    ubicacion_extra: {
+      ...(enlace === null ? {} : { enlace }),
+      ...(precision_m === null ? {} : { precision_m }),
+      ...(referencia === null ? {} : { referencia }),
+      ...(distancia_km === null ? {} : { distancia_km }),
+      confirmada_en: ahora.toISOString(),
+      ...(solicitud ? { solicitud } : {}),
+    },
+    avisos: nuevos,
+  }
+}
+
+/** Saying the same again changes nothing, and writes no event. */
+export const mismoLugar = (guia: FilaGuia, { enlace, lat, lng, referencia, origen }: Propuesta) =>
+  guia.ubicacion_estado === 'confirmada' &&
+  guia.ubicacion_origen === origen &&
+  (enlace !== null
+    ? guia.ubicacion_extra?.enlace === enlace
+    : guia.ubicacion_lat === lat && guia.ubicacion_lng === lng) &&
+  (guia.ubicacion_extra?.referencia ?? null) === referencia
+
+/** @throws Problema 409 `ubicacion_cerrada` */
+export function exigirAbierta(guia: FilaGuia): void {
+  if (admiteUbicacion(guia)) return
+  const por =
+    guia.estado === 'en_ruta' ? 'el mensajero ya va hacia el lugar confirmado' : 'ya no se va a entregar en otro lugar'
+  throw new Problema('ubicacion_cerrada', `La guía está en ${guia.estado}; ${por}.`, { estado: guia.estado })
+}
+
+/** A link that names a place only to whoever follows it, as work to do; undefined for any other. */
+export const enlacePorSeguir = (enlace: string | null, nuevoId: () => { id: string }) =>
+  enlace !== null && leerEnlace(enlace).tipo === 'corto' ? { id: nuevoId().id, maps_url: enlace } : undefined

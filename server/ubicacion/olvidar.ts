@@ -1,0 +1,56 @@
+import { MAQUINA_DE_ESTADOS } from '../contrato/generado/vocabulario.ts'
+import { type Db, sentencia } from '../db.ts'
+
+/** Rows per statement. */
+const LOTE = 1_000
+const DIA = 86_400_000
+
+const soloCuando = (extra: string) =>
+  `case when ${extra} ? 'confirmada_en' then jsonb_build_object('confirmada_en', ${extra} -> 'confirmada_en') end`
+
+/**
+ * Where somebody lives is nobody's business for ever: of guides that ended so long ago, coordinates, links, references and
+ * what the messages knew are deleted; that it was confirmed, by whom and when stays. Events keep their order and words.
+ */
+const OLVIDAR = sentencia(
+  'ubicacion.olvidar',
+  `with v as (
+     select comercio_id, modo, id from guia
+     where estado = any($1::text[]) and estado_desde < $2 and (ubicacion_lat is not null or lat is not null
+       or maps_url is not null or ubicacion_extra - 'confirmada_en' <> '{}')
+     limit ${LOTE} for update
+   ), e as (
+     update evento set lat = null, lng = null, foto = foto || jsonb_build_object('ubicacion_lat', null, 'ubicacion_lng', null,
+       'ubicacion_extra', ${soloCuando("foto -> 'ubicacion_extra'")})
+     from v where evento.comercio_id = v.comercio_id and evento.modo = v.modo and evento.guia_id = v.id
+   ), m as (
+     update mensaje set telefono = null, abierta = false from v
+     where mensaje.comercio_id = v.comercio_id and mensaje.modo = v.modo and mensaje.guia_id = v.id
+   ), l as (
+     delete from enlace_ubicacion l using v where l.comercio_id = v.comercio_id and l.modo = v.modo and l.guia_id = v.id
+   ), k as (
+     delete from enlace_corto k using v where k.comercio_id = v.comercio_id and k.modo = v.modo and k.guia_id = v.id
+   )
+   update guia set lat = null, lng = null, maps_url = null, ubicacion_lat = null, ubicacion_lng = null,
+     ubicacion_extra = ${soloCuando('ubicacion_extra')}
+   from v where guia.comercio_id = v.comercio_id and guia.modo = v.modo and guia.id = v.id`,
+)
+/** What providers sent, with phones and places in it, once it has been understood. */
+const OLVIDAR_ENTRANTES = sentencia('entrantes.olvidar', 'delete from entrante where hecho_en < $1')
+const OLVIDAR_ENLACES = sentencia('ubicacion.olvidarEnlaces', 'delete from enlace_ubicacion where vence_en < $1')
+
+interface DepsDeOlvido {
+  db: Db
+  reloj: () => Date
+  /** Days after a guide's end (`LOCATION_RETENTION_DAYS`). */
+  retencionDeUbicaciones: number
+}
+
+export async function olvidarUbicaciones({ db, reloj, retencionDeUbicaciones }: DepsDeOlvido): Promise<void> {
+  const hace = (dias: number) => new Date(reloj().getTime() - dias * DIA)
+  const values = [MAQUINA_DE_ESTADOS.finales, hace(retencionDeUbicaciones)]
+  for (let filas = LOTE; filas === LOTE; ) filas = (await db.pool.query({ ...OLVIDAR, values })).rowCount ?? 0
+  // Long enough for the provider to repeat itself.
+  await db.consultar(OLVIDAR_ENTRANTES, [hace(7)])
+  await db.consultar(OLVIDAR_ENLACES, [hace(30)])
+}

@@ -1,0 +1,99 @@
+import type { Handler } from '../contrato/tipos.ts'
+import { enTransaccion, sentencia } from '../db.ts'
+import { Problema } from '../errores.ts'
+import { sinCarrera } from '../eventos/evento.ts'
+import { buscarGuia, type FilaGuia, presentar } from '../guias/guia.ts'
+import { exigirAbierta } from './lugar.ts'
+
+/** Beside the first one; and over all merchants, for it is one person's phone. */
+const REENVIOS_POR_GUIA = 3
+const POR_TELEFONO_AL_DIA = 5
+const DIA = 86_400_000
+
+/** Of several requests for one phone each counts those before it, whichever guide or merchant they are for. */
+const TURNO = sentencia('mensajes.turno', `select pg_advisory_xact_lock(hashtextextended($1 || ' ' || $2, 0))`)
+
+const CUENTA = sentencia(
+  'mensajes.cuenta',
+  `select (select count(*) from mensaje where comercio_id = $1 and modo = $2 and guia_id = $3 and tipo = 'solicitud_ubicacion')::int as de_guia,
+     (select max(numero) from mensaje where comercio_id = $1 and modo = $2 and guia_id = $3)::int as ultimo,
+     (select count(*) from mensaje where telefono = $4 and creado_en > $5 and modo = $2 and tipo = 'solicitud_ubicacion'
+       and estado <> 'descartado')::int as de_telefono`,
+)
+
+/** Guarded by the guide's sequence, like every step; the older requests are nobody's business any more, but their links work. */
+const PEDIR = sentencia(
+  'mensajes.pedir',
+  `with g as (
+     update guia set ubicacion_extra = coalesce(ubicacion_extra, '{}') || jsonb_build_object('solicitud',
+       jsonb_build_object('numero', $5::int, 'canal', $6::text, 'estado', 'pendiente', 'creada_en', $7::timestamptz))
+     where comercio_id = $1 and modo = $2 and id = $3 and secuencia = $4
+       and coalesce((ubicacion_extra #>> '{solicitud,numero}')::int, 0) < $5 returning *
+   ), m as (
+     insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
+     select comercio_id, modo, id, $8::int, $9::uuid, guia, $6, 'solicitud_ubicacion', telefono, 'pendiente', $7, $7 from g
+   )
+   select * from g`,
+)
+
+export const reenviarSolicitud: Handler<'reenviarSolicitud'> = async (
+  { path },
+  { identidad, db, reloj, nuevoId, avisarTrabajo, canalDe },
+) => {
+  const guia = await sinCarrera(async () => {
+    const leida = await buscarGuia(db, identidad, path.guia)
+    exigirSinConfirmar(leida)
+    const ahora = reloj()
+    const { exceso, pedida } = await enTransaccion(db, async (consultar) => {
+      const { comercio_id, modo, id, telefono, secuencia } = leida
+      await consultar(TURNO, [modo, telefono])
+      const hace = new Date(ahora.getTime() - DIA)
+      const [cuenta] = await consultar<Cuenta>(CUENTA, [comercio_id, modo, id, telefono, hace])
+      const exceso = medir(cuenta!)
+      if (exceso) return { exceso }
+      const [pedida] = await consultar<FilaGuia>(PEDIR, [
+        comercio_id,
+        modo,
+        id,
+        secuencia,
+        cuenta!.de_guia + 1,
+        canalDe(modo),
+        ahora,
+        (cuenta!.ultimo ?? 0) + 1,
+        nuevoId().id,
+      ])
+      return { pedida }
+    })
+    if (exceso) throw exceso
+    return pedida
+  })
+  avisarTrabajo()
+  return { status: 202, body: presentar(guia) }
+}
+
+function exigirSinConfirmar(guia: FilaGuia) {
+  if (guia.ubicacion_estado === 'confirmada') {
+    const desde = guia.ubicacion_extra?.confirmada_en ?? guia.creado_en.toISOString()
+    throw new Problema('ubicacion_ya_confirmada', `La ubicación está confirmada desde ${desde}; no hay nada que pedir.`)
+  }
+  exigirAbierta(guia)
+}
+
+interface Cuenta {
+  de_guia: number
+  /** The number of the guide's newest message, of whatever type. */
+  ultimo: number | null
+  de_telefono: number
+}
+
+function medir({ de_guia, de_telefono }: Cuenta): Problema | undefined {
+  const confirme = 'Confirme usted el lugar con POST /api/v1/guias/{guia}/ubicacion.'
+  if (de_guia > REENVIOS_POR_GUIA)
+    return new Problema('limite_de_solicitudes', `Ya se reenvió ${REENVIOS_POR_GUIA} veces. ${confirme}`)
+  if (de_telefono >= POR_TELEFONO_AL_DIA)
+    return new Problema(
+      'limite_de_solicitudes',
+      `A ese teléfono ya se le enviaron ${POR_TELEFONO_AL_DIA} solicitudes en 24 horas. Espere. ${confirme}`,
+    )
+  return undefined
+}

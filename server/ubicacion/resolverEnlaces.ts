@@ -1,0 +1,91 @@
+import type { JobInsert } from 'pg-boss'
+import { type Db, sentencia } from '../db.ts'
+import { darPaso } from '../eventos/evento.ts'
+import { esFinal } from '../guias/estados.ts'
+import type { FilaGuia } from '../guias/guia.ts'
+import type { Log } from '../log.ts'
+import type { ResolutorDeEnlaces } from './cortos.ts'
+import { lugarConfirmado } from './lugar.ts'
+
+export interface DepsDeEnlaces {
+  db: Db
+  log: Log
+  reloj: () => Date
+  avisarTrabajo: () => void
+  enlaces: ResolutorDeEnlaces
+}
+
+/** How often a link is followed, and how long it waits between, in milliseconds: two days in all. */
+const ESPERAS = [60_000, 600_000, 3_600_000, 14_400_000, 43_200_000, 86_400_000]
+const A_LA_VEZ = 8
+
+const PENDIENTES = sentencia(
+  'enlaces.pendientes',
+  'select id from enlace_corto where proximo_en <= $1 order by proximo_en limit $2',
+)
+
+export const enlacesPendientes = (
+  { db, reloj }: Pick<DepsDeEnlaces, 'db' | 'reloj'>,
+  cuantas: number,
+): Promise<JobInsert[]> => db.consultar<{ id: string }>(PENDIENTES, [reloj(), cuantas])
+
+const LEER = sentencia(
+  'enlaces.leer',
+  `select g.*, k.id as enlace_id, k.maps_url as por_seguir, k.intentos as veces from enlace_corto k
+   join guia g on g.comercio_id = k.comercio_id and g.modo = k.modo and g.id = k.guia_id where k.id = any($1::uuid[])`,
+)
+const QUITAR = sentencia(
+  'enlaces.quitar',
+  'delete from enlace_corto where comercio_id = $1 and modo = $2 and guia_id = $3 and id = $4',
+)
+const APLAZAR = sentencia(
+  'enlaces.aplazar',
+  'update enlace_corto set id = gen_random_uuid(), intentos = intentos + 1, proximo_en = $2 where id = $1',
+)
+
+type PorSeguir = FilaGuia & { enlace_id: string; por_seguir: string; veces: number }
+
+/** Follows short links; where one leads to a point, the guide's place gets its coordinates, as an event like any other. */
+export async function resolverEnlaces(deps: DepsDeEnlaces, trabajos: readonly { id: string }[]): Promise<void> {
+  const filas = await deps.db.consultar<PorSeguir>(LEER, [trabajos.map(({ id }) => id)])
+  for (let i = 0; i < filas.length; i += A_LA_VEZ) {
+    await Promise.all(filas.slice(i, i + A_LA_VEZ).map((fila) => seguir(deps, fila)))
+  }
+}
+
+async function seguir(deps: DepsDeEnlaces, fila: PorSeguir): Promise<void> {
+  const { db, log, reloj } = deps
+  const { comercio_id, modo, id, enlace_id, veces } = fila
+  const resuelto = await deps.enlaces.resolver(fila.por_seguir)
+  const espera = ESPERAS[veces]
+  if (resuelto.tipo === 'falla' && resuelto.pasajera && espera !== undefined)
+    return void (await db.consultar(APLAZAR, [enlace_id, new Date(reloj().getTime() + espera)]))
+  if (resuelto.tipo === 'falla') log.info({ guia: fila.guia, motivo: resuelto.motivo }, 'short link')
+  if (resuelto.tipo === 'coordenadas' && esperaLugar(fila)) {
+    const ahora = reloj()
+    const { lat, lng } = resuelto.coordenadas
+    const { referencia = null, precision_m = null, enlace = null } = fila.ubicacion_extra ?? {}
+    const paso = await darPaso(deps, fila, {
+      tipo: 'ubicacion.confirmada',
+      ocurrido_en: ahora,
+      registrado_en: ahora,
+      lat,
+      lng,
+      ubicacion: lugarConfirmado(
+        fila,
+        { enlace, lat, lng, precision_m, referencia, origen: fila.ubicacion_origen! },
+        ahora,
+      ),
+    })
+    // Somebody else moved the guide meanwhile: it is looked at again, as it is then.
+    if (!paso) return void (await db.consultar(APLAZAR, [enlace_id, ahora]))
+  }
+  await db.consultar(QUITAR, [comercio_id, modo, id, enlace_id])
+}
+
+/** Nobody has said anything better meanwhile, nor is it over. */
+const esperaLugar = ({ estado, ubicacion_estado, ubicacion_lat, ubicacion_extra, maps_url, por_seguir }: PorSeguir) =>
+  !esFinal(estado) &&
+  ubicacion_estado === 'confirmada' &&
+  ubicacion_lat === null &&
+  (ubicacion_extra?.enlace ?? maps_url) === por_seguir

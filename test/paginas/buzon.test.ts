@@ -1,0 +1,184 @@
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Guias } from '@guias/sdk'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { crearGeneradorDeIds } from '../../server/codigos.ts'
+import { nuevoCodigoDeComercio } from '../../server/comercios/comercio.ts'
+import { leerConfig } from '../../server/config.ts'
+import { abrirDb, type Db } from '../../server/db.ts'
+import { guardarLlave } from '../../server/llaves/llave.ts'
+import { crearLog } from '../../server/log.ts'
+import { type PostgresEmbebido, tomarPostgres } from '../../server/postgresEmbebido.ts'
+import { iniciarServicio, type Servicio } from '../../server/servicio.ts'
+import { usarEntorno } from '../entorno.ts'
+import { hasta, sinDestino } from '../fabricas.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const CHROMIUM = '/usr/bin/chromium'
+const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking']
+const HOSTIL = `<img src=x onerror="document.title='roto'"> "S. A." & 'Cía' </li><script>document.title='roto'</script>`
+
+// The embedded default, as `npm start` runs it.
+const dataDir = mkdtempSync(join(tmpdir(), 'guias-buzon-'))
+chmodSync(dataDir, 0o755) // or root's PostgreSQL would keep its data elsewhere
+const lineas: string[] = []
+const consola: string[] = []
+let servicio: Servicio
+let pg: PostgresEmbebido
+let db: Db
+
+beforeAll(async () => {
+  const config = leerConfig({ DATA_DIR: dataDir, PORT: '0', MAP_TILES_URL: 'none' }, process.cwd())
+  servicio = await iniciarServicio(config, crearLog('info', { write: (linea) => lineas.push(linea) }), (linea) =>
+    consola.push(linea),
+  )
+  pg = await tomarPostgres({ dataDir, exclusivo: false })
+  db = abrirDb(pg.url, { conexiones: 2 })
+})
+afterAll(async () => {
+  await db?.cerrar()
+  await pg?.soltar()
+  await servicio?.detener()
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+async function nuevoComercio(nombre: string) {
+  const nuevoId = crearGeneradorDeIds(() => new Date())
+  const comercio = nuevoCodigoDeComercio()
+  const { id } = await (await db.prisma()).comercio.create({ data: { ...nuevoId(), comercio, nombre } })
+  const { llave } = await guardarLlave(db, new Date(), { comercioId: id, comercio, modo: 'test' })
+  return new Guias({ llave, baseUrl: servicio.url })
+}
+const nueva = async (api: Guias, cambios = {}) => {
+  const { guia } = await api.guias.crear(sinDestino({ departamento: 'Guatemala', municipio: 'Mixco', ...cambios }))
+  await hasta(async () => (await api.guias.obtener(guia)).ubicacion.solicitud?.estado === 'enviado')
+  return guia
+}
+const leerBuzon = async () => (await fetch(`${servicio.url}/buzon`)).text()
+
+describe('/buzon', () => {
+  it('is empty at first, and said on the console', async () => {
+    expect(consola.join('\n')).toContain(`${servicio.url}/buzon`)
+    const respuesta = await fetch(`${servicio.url}/buzon`)
+    expect(respuesta.status).toBe(200)
+    expect(await respuesta.text()).toContain('Todavía no hay mensajes')
+    const { headers } = respuesta
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('referrer-policy')).toBe('no-referrer')
+    expect(headers.get('x-robots-tag')).toBe('noindex')
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; style-src 'sha256-[\w+/=]{44}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+    )
+    expect((await fetch(`${servicio.url}/buzon`, { method: 'HEAD' })).status).toBe(200)
+  })
+
+  it('names nothing that a merchant wrote as anything but text', async () => {
+    const api = await nuevoComercio(HOSTIL)
+    await nueva(api, { municipio: '<b>Mixco</b>' })
+    const html = await leerBuzon()
+    expect(html).not.toMatch(/<img|<script|<b>/)
+    expect(html).toContain('&#60;b&#62;Mixco&#60;/b&#62;')
+    expect(html.match(/<li>/g)).toHaveLength(1)
+  })
+
+  it('shows the newest first, at most a hundred, and no message that wasn’t sent', async () => {
+    const api = await nuevoComercio('Tienda de muchas')
+    const guias = Array.from({ length: 100 }, () => sinDestino())
+    const { resultados } = await api.guias.crearLote({ guias })
+    const ultima = await nueva(api, { telefono: '+50255550101' })
+    const html = await leerBuzon()
+    expect(html.match(/<li>/g)).toHaveLength(100)
+    expect(html.indexOf(ultima)).toBeLessThan(html.indexOf('guía ', html.indexOf(ultima) + 20))
+    expect(html).not.toContain('Cía')
+    expect(resultados).toHaveLength(100)
+  })
+})
+
+describe('with a database of one’s own', () => {
+  const entorno = usarEntorno()
+  it('there is no such page', async () => {
+    const { status, cuerpo } = await entorno.pedir('GET', '/buzon')
+    expect([status, cuerpo.codigo]).toEqual([404, 'ruta_desconocida'])
+  })
+})
+
+const hay = existsSync(CHROMIUM)
+if (!hay && !process.env.CI) {
+  console.warn(`\n*** There is no Chromium at ${CHROMIUM}: /buzon is NOT tested here in a browser. ***\n`)
+}
+
+describe.skipIf(!hay && !process.env.CI)('/buzon in a browser', () => {
+  let navegador: Browser
+  let pagina: Page
+  const errores: string[] = []
+  const pedidas: { url: string; referer: string | undefined }[] = []
+
+  beforeAll(async () => {
+    navegador = await chromium.launch({ executablePath: CHROMIUM, args: ARGS })
+    const contexto = await navegador.newContext({
+      viewport: { width: 390, height: 844 },
+      locale: 'es-GT',
+      permissions: ['geolocation'],
+      geolocation: { latitude: 14.6333, longitude: -90.6064, accuracy: 12 },
+    })
+    contexto.on('console', (mensaje) => {
+      if (['error', 'warning'].includes(mensaje.type())) errores.push(mensaje.text().slice(0, 300))
+    })
+    contexto.on('weberror', (error) => errores.push(error.error().message))
+    contexto.on('request', (una) => pedidas.push({ url: una.url(), referer: una.headers().referer }))
+    pagina = await contexto.newPage()
+  })
+  afterAll(() => navegador?.close())
+
+  it('leads to the recipient’s page, and says afterwards that it is confirmed', async () => {
+    const api = await nuevoComercio('Zapatería El Paso')
+    await nueva(await nuevoComercio(HOSTIL))
+    const guia = await nueva(api, { destinatario: 'María José Ajú' })
+    await pagina.goto(`${servicio.url}/buzon`)
+    expect(await pagina.title()).toBe('Buzón de mensajes')
+    const mensaje = pagina.locator('li').filter({ hasText: guia })
+    expect(await mensaje.innerText()).toMatch(/\+50231481676[\s\S]*Zapatería El Paso le envía un paquete a Mixco/)
+    await pagina.screenshot({ path: '/tmp/buzon-antes.png' })
+    await mensaje.getByRole('link', { name: 'Decir dónde es' }).click()
+    await pagina.waitForURL(/\/u\/[\w-]{22}$/)
+    const token = new URL(pagina.url()).pathname.slice(3)
+    await pagina.getByText('Hola, María').waitFor()
+    await pagina.getByRole('button', { name: 'Usar mi ubicación' }).click()
+    await pagina.getByText('precisión de unos 12 metros').first().waitFor()
+    await pagina.screenshot({ path: '/tmp/buzon-pagina.png' })
+    await pagina.getByRole('button', { name: 'Confirmar' }).click()
+    await pagina.getByRole('heading', { name: '¡Gracias, María!' }).waitFor()
+    expect((await api.guias.obtener(guia)).ubicacion).toMatchObject({
+      estado: 'confirmada',
+      origen: 'destinatario',
+      lat: 14.6333,
+      lng: -90.6064,
+      precision_m: 12,
+    })
+    await pagina.goto(`${servicio.url}/buzon`)
+    await mensaje.getByRole('link', { name: 'Ver el lugar confirmado' }).click()
+    await pagina.getByRole('heading', { name: '¡Gracias, María!' }).waitFor()
+    await pagina.goto(`${servicio.url}/buzon`)
+    await pagina.screenshot({ path: '/tmp/buzon-despues.png' })
+    expect(await pagina.title()).toBe('Buzón de mensajes')
+    expect(errores).toEqual([])
+    // The secret of the link went nowhere else: no Referer, no other host, no log.
+    expect(pedidas.every(({ url }) => url.startsWith(`${servicio.url}/`))).toBe(true)
+    expect(pedidas.map(({ referer }) => referer ?? '').join()).not.toContain(token)
+    expect(lineas.join('\n')).not.toContain(token)
+    expect(lineas.join('\n')).not.toMatch(/31481676|14\.6333/)
+  })
+
+  it('fits a phone, and a dark one', async () => {
+    await pagina.emulateMedia({ colorScheme: 'dark' })
+    await pagina.goto(`${servicio.url}/buzon`)
+    await pagina.screenshot({ path: '/tmp/buzon-oscuro.png' })
+    const medidas = await (await pagina.context().newCDPSession(pagina)).send('Page.getLayoutMetrics')
+    expect(medidas.cssContentSize.width).toBeLessThanOrEqual(390)
+  })
+})

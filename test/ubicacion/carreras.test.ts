@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest'
+import { enTransaccion } from '../../server/db.ts'
+import { darPaso } from '../../server/eventos/evento.ts'
+import { buscarGuia } from '../../server/guias/guia.ts'
+import { entregarAlBuzon, vencerSolicitudes } from '../../server/mensajeria/mensaje.ts'
+import { lugarConfirmado } from '../../server/ubicacion/lugar.ts'
+import { type Comercio, usarEntorno } from '../entorno.ts'
+import { RECOGIDA, sinDestino } from '../fabricas.ts'
+import { HORA, pausa, revisarHistorial, SECRETOS, usarSolicitudes } from './solicitudes.ts'
+
+// Jobs are done by hand here, so that they meet the requests.
+const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+const { enlaceDe, enviar, leer, mensajes } = usarSolicitudes(entorno)
+
+const MIXCO = { departamento: 'Guatemala', municipio: 'Mixco' }
+const AHI = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', metodo: 'gps' }
+const ALLA = { lat: 14.65, lng: -90.61 }
+const deps = (reloj = () => new Date()) => ({
+  db: entorno.db,
+  reloj,
+  secretos: SECRETOS,
+  avisarTrabajo: () => {},
+  horasDeSolicitud: 72,
+})
+const dias = (n: number) => () => new Date(Date.now() + n * 24 * HORA)
+
+async function crear(comercio: Comercio, cuantas: number) {
+  const { resultados } = await comercio.api.guias.crearLote({
+    recogida: RECOGIDA,
+    guias: Array.from({ length: cuantas }, () => sinDestino(MIXCO)),
+  })
+  const guias = resultados.map((uno) => ('guia' in uno ? uno.guia! : ''))
+  const filas = await mensajes(comercio)
+  return { guias, ids: guias.map((guia) => filas.find((fila) => fila.guia === guia)!.id as string) }
+}
+async function pedidas(comercio: Comercio, cuantas: number) {
+  const { guias, ids } = await crear(comercio, cuantas)
+  await entregarAlBuzon(deps(), ids)
+  return { guias, ids }
+}
+const codigoDe = (promesa: Promise<unknown>) =>
+  promesa.then(
+    () => 'si',
+    (error) => error.codigo as string,
+  )
+
+describe('at the same time', () => {
+  it('recipient, merchant and cancellation: each is told what became of it, and the history is legal', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const vistos = new Set<string>()
+    for (let tanda = 0; tanda < 5; tanda++) {
+      const guias = (await pedidas(comercio, 20)).guias
+      const rutas = await Promise.all(guias.map((guia) => enlaceDe(guia)))
+      const finales = await Promise.all(
+        guias.map(async (guia, i) => {
+          const actos = [
+            () => enviar(rutas[i]!, AHI).then(({ status }) => String(status)),
+            () => codigoDe(comercio.api.guias.confirmarUbicacion(guia, ALLA)),
+            () => codigoDe(comercio.api.guias.cancelar(guia)),
+          ]
+          const orden = [0, 1, 2].map((n) => (n + i) % 3)
+          const respuestas = await Promise.all(orden.map((n) => actos[n]!()))
+          return orden.map((_, n) => respuestas[orden.indexOf(n)]!)
+        }),
+      )
+      for (const [i, [pagina, propia, cancelacion]] of finales.entries()) {
+        const leida = await leer(comercio, guias[i]!)
+        revisarHistorial(leida)
+        const tipos = leida.eventos.datos.slice(2).map(({ tipo }) => tipo)
+        vistos.add(tipos.join(' '))
+        const origenes = [pagina === '303', propia === 'si'].filter(Boolean).length
+        expect([tipos, pagina, propia, cancelacion]).toEqual([
+          [...Array.from({ length: origenes }, () => 'ubicacion.confirmada'), 'guia.cancelado'],
+          expect.stringMatching(/^(?:303|200)$/),
+          expect.stringMatching(/^(?:si|ubicacion_cerrada)$/),
+          'si',
+        ])
+        expect(leida.estado).toBe('cancelado')
+        expect(leida.ubicacion.origen).toBe(propia === 'si' ? 'comercio' : pagina === '303' ? 'destinatario' : null)
+      }
+    }
+    expect(vistos.size).toBeGreaterThan(1)
+  })
+
+  it.each(['confirmed', 'cancelled'])(
+    'a message handed over while its guide is being %s comes too late',
+    async (como) => {
+      const comercio = await entorno.nuevoComercio()
+      const { guias, ids } = await crear(comercio, 1)
+      const guia = guias[0]!
+      const fila = await buscarGuia(entorno.db, 'todos', guia)
+      const ahora = new Date()
+      let entrega: Promise<void> | undefined
+      await enTransaccion(entorno.db, async (consultar) => {
+        const db = { ...entorno.db, consultar }
+        const lugar = { enlace: null, ...ALLA, precision_m: null, referencia: null, origen: 'comercio' as const }
+        await darPaso(
+          { db, avisarTrabajo: () => {} },
+          fila,
+          como === 'confirmed'
+            ? {
+                tipo: 'ubicacion.confirmada',
+                ocurrido_en: ahora,
+                registrado_en: ahora,
+                ubicacion: lugarConfirmado(fila, lugar, ahora),
+              }
+            : { tipo: 'guia.cancelado', estado: 'cancelado', ocurrido_en: ahora, registrado_en: ahora },
+        )
+        entrega = entregarAlBuzon(deps(), ids)
+        await pausa(300)
+      })
+      await entrega
+      const leida = await leer(comercio, guia)
+      revisarHistorial(leida)
+      expect(leida.secuencia).toBe(2)
+      expect(leida.ubicacion.solicitud?.estado).toBe('descartado')
+      expect(await mensajes(comercio)).toMatchObject([{ estado: 'descartado', abierta: false }])
+    },
+  )
+
+  it('messages, expiries, recipients and merchants never stand in each other’s way', async () => {
+    const comercio = await entorno.nuevoComercio()
+    await comercio.api.webhooks.crear({ url: 'http://127.0.0.1:9/', tipos: ['ubicacion.*'] })
+    for (let tanda = 0; tanda < 4; tanda++) {
+      const { guias, ids } = await crear(comercio, 60)
+      const alReves = ids.toReversed()
+      const hechos = await Promise.all([
+        ...guias.map((guia, i) =>
+          pausa(tanda * (i % 7)).then(() =>
+            codigoDe(
+              i % 4 === 3 ? comercio.api.guias.cancelar(guia) : comercio.api.guias.confirmarUbicacion(guia, ALLA),
+            ),
+          ),
+        ),
+        ...[ids, alReves, ids.slice(20), alReves.slice(20)].map((suyos, i) =>
+          pausa(i * 3).then(() => codigoDe(entregarAlBuzon(deps(), suyos))),
+        ),
+      ])
+      expect([...new Set(hechos)]).toEqual(['si'])
+      for (const [i, guia] of guias.entries()) {
+        const leida = await leer(comercio, guia)
+        revisarHistorial(leida)
+        if (i % 4 === 3) expect(leida.estado).toBe('cancelado')
+        else expect(leida.ubicacion).toMatchObject({ estado: 'confirmada', ...ALLA })
+        expect(['enviado', 'descartado']).toContain(leida.ubicacion.solicitud?.estado)
+      }
+    }
+    for (let tanda = 0; tanda < 4; tanda++) {
+      const { guias, ids } = await pedidas(comercio, 60)
+      const rutas = await Promise.all(guias.map((guia) => enlaceDe(guia)))
+      const alReves = ids.toReversed()
+      const hechos = await Promise.all([
+        ...guias.map(async (guia, i) => {
+          await pausa(tanda * (i % 7))
+          if (i % 3 === 0) return codigoDe(comercio.api.guias.confirmarUbicacion(guia, ALLA))
+          if (i % 3 === 1) return (await enviar(rutas[i]!, AHI)).status === 303 ? 'si' : 'no'
+          return codigoDe(comercio.api.guias.reenviarSolicitud(guia)).then((codigo) =>
+            codigo === 'limite_de_solicitudes' ? 'si' : codigo,
+          )
+        }),
+        ...[ids, alReves, ids.slice(20), alReves.slice(20)].map((suyos, i) =>
+          pausa(i * 3).then(() => codigoDe(vencerSolicitudes(deps(dias(3.01)), suyos))),
+        ),
+      ])
+      expect([...new Set(hechos)]).toEqual(['si'])
+      for (const [i, guia] of guias.entries()) {
+        const leida = await leer(comercio, guia)
+        revisarHistorial(leida)
+        if (i % 3 !== 2) expect(leida.ubicacion.estado).toBe('confirmada')
+      }
+    }
+  })
+})
+
+describe('a guide of before the migration', () => {
+  it('says of its request what is known', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const { guias, ids } = await crear(comercio, 2)
+    await entorno.db.pool.query('update guia set ubicacion_extra = null where guia = any($1)', [guias])
+    await comercio.api.guias.cancelar(guias[1]!)
+    expect((await leer(comercio, guias[0]!)).ubicacion.solicitud).toBeNull()
+    await entregarAlBuzon(deps(), ids)
+    const [pedida, cancelada] = [await leer(comercio, guias[0]!), await leer(comercio, guias[1]!)]
+    revisarHistorial(pedida)
+    const comun = { canal: 'buzon', numero: 1, creada_en: expect.stringMatching(/^20.*Z$/) }
+    expect(pedida.ubicacion.solicitud).toMatchObject({ ...comun, estado: 'enviado' })
+    expect(cancelada.ubicacion.solicitud).toMatchObject({ ...comun, estado: 'descartado' })
+  })
+})

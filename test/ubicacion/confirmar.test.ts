@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest'
+import { usarEntorno } from '../entorno.ts'
+import { unaGuia } from '../fabricas.ts'
+import { HORA, revisarHistorial, usarSolicitudes } from './solicitudes.ts'
+
+// Nothing is looked up outside: short links stay as they are.
+const entorno = usarEntorno({ resolver: () => Promise.reject(new Error('no DNS here')) })
+const { enlaceDe, enviar, leer, esperar, nueva, escanear, filas } = usarSolicitudes(entorno)
+
+const MIXCO = { departamento: 'Guatemala', municipio: 'Mixco' }
+const AHI = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', metodo: 'gps' }
+const ENLACE = 'https://www.google.com/maps/place/Casa/@14.1,-90.1,17z/data=!3d14.6341!4d-90.6055'
+const CORTO = 'https://maps.app.goo.gl/abc123'
+const conflicto = (codigo: string) => ({ status: 409, codigo })
+
+describe('the merchant', () => {
+  const PUNTO = { lat: 14.6333, lng: -90.6064 }
+
+  it('confirms with coordinates, a link, a short link, or both', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const { api } = comercio
+    const porPunto = await api.guias.confirmarUbicacion(await nueva(comercio, MIXCO), {
+      ...PUNTO,
+      referencia: 'Portón verde',
+    })
+    expect(porPunto.ubicacion).toMatchObject({
+      ...PUNTO,
+      estado: 'confirmada',
+      origen: 'comercio',
+      maps_url: null,
+      precision_m: null,
+      referencia: 'Portón verde',
+      confirmada_en: porPunto.actualizado_en,
+      solicitud: { numero: 1, estado: 'enviado' },
+    })
+    const porEnlace = await api.guias.confirmarUbicacion(await nueva(comercio, MIXCO), { maps_url: ENLACE })
+    expect(porEnlace.ubicacion).toMatchObject({ origen: 'comercio', lat: 14.6341, lng: -90.6055, maps_url: ENLACE })
+    const porCorto = await api.guias.confirmarUbicacion(await nueva(comercio, MIXCO), { maps_url: CORTO })
+    expect(porCorto).toMatchObject({
+      avisos: ['enlace_sin_coordenadas'],
+      ubicacion: { estado: 'confirmada', lat: null, lng: null, maps_url: CORTO },
+    })
+    const porAmbos = await api.guias.confirmarUbicacion(await nueva(comercio, MIXCO), { ...PUNTO, maps_url: CORTO })
+    expect(porAmbos).toMatchObject({ avisos: [], ubicacion: { ...PUNTO } })
+    expect((await filas(porAmbos.guia)).enlace_corto).toEqual([])
+    const { ubicacion } = await leer(comercio, porAmbos.guia)
+    expect(ubicacion).toEqual(porAmbos.ubicacion)
+  })
+
+  it('says the same again without an event, even when it is too late to say something else', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const { api } = comercio
+    for (const lugar of [PUNTO, { maps_url: ENLACE }, { maps_url: CORTO }, { ...PUNTO, referencia: 'Portón' }]) {
+      const guia = await nueva(comercio, MIXCO)
+      const primera = await api.guias.confirmarUbicacion(guia, lugar)
+      const todas = await Promise.all(Array.from({ length: 5 }, () => api.guias.confirmarUbicacion(guia, lugar)))
+      for (const otra of todas) expect(otra).toEqual(primera)
+      expect((await leer(comercio, guia)).secuencia).toBe(3)
+      await escanear(guia, 'recolectado', 'en_ruta')
+      expect((await api.guias.confirmarUbicacion(guia, lugar)).secuencia).toBe(5)
+    }
+    // Another word for it is another word.
+    const guia = await nueva(comercio, MIXCO)
+    await api.guias.confirmarUbicacion(guia, PUNTO)
+    expect((await api.guias.confirmarUbicacion(guia, { ...PUNTO, referencia: 'Casa 3' })).secuencia).toBe(4)
+  })
+
+  it('corrects until the courier leaves, and again after a failed attempt', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const { api } = comercio
+    const { guia } = await api.guias.crear(unaGuia())
+    let lat = 14.7
+    const corregir = () => {
+      lat = Math.round((lat + 0.001) * 1000) / 1000
+      return api.guias.confirmarUbicacion(guia, { lat, lng: -90.6 })
+    }
+    const cerrada = async (estado: string) => {
+      const antes = await filas(guia)
+      await expect(corregir()).rejects.toMatchObject({ ...conflicto('ubicacion_cerrada'), problema: { estado } })
+      expect(await filas(guia)).toEqual(antes)
+    }
+    expect((await corregir()).ubicacion).toMatchObject({ lat, origen: 'comercio' })
+    for (const estado of ['recolectado', 'en_bodega', 'en_transito']) {
+      await escanear(guia, estado)
+      expect((await corregir()).ubicacion.lat).toBe(lat)
+    }
+    await escanear(guia, 'en_ruta')
+    await cerrada('en_ruta')
+    await escanear(guia, 'intento_fallido')
+    expect((await corregir()).ubicacion.lat).toBe(lat)
+    await escanear(guia, 'en_ruta')
+    await cerrada('en_ruta')
+    await escanear(guia, 'entregado')
+    await cerrada('entregado')
+    revisarHistorial(await leer(comercio, guia), 'confirmada')
+    for (const [ultimo, ...camino] of [
+      ['en_devolucion', 'recolectado'],
+      ['devuelto', 'recolectado', 'en_devolucion'],
+    ]) {
+      const { guia: otra } = await api.guias.crear(unaGuia())
+      await escanear(otra, ...camino, ultimo!)
+      await expect(api.guias.confirmarUbicacion(otra, { lat: 14, lng: -90 })).rejects.toMatchObject(
+        conflicto('ubicacion_cerrada'),
+      )
+    }
+    const cancelada = await nueva(comercio)
+    await api.guias.cancelar(cancelada)
+    await expect(api.guias.confirmarUbicacion(cancelada, PUNTO)).rejects.toMatchObject(conflicto('ubicacion_cerrada'))
+  })
+
+  it('is told what is wrong with a place', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const guia = await nueva(comercio)
+    const antes = await filas(guia)
+    const { llave } = comercio
+    for (const [cuerpo, campo] of [
+      [{}, ''],
+      [{ lat: 14 }, ''],
+      [{ lat: 14, lng: 181 }, '/lng'],
+      [{ lat: '14', lng: -90 }, '/lat'],
+      [{ maps_url: 'https://evil.example/x' }, '/maps_url'],
+      [{ maps_url: 'http://maps.google.com/?q=1,1' }, '/maps_url'],
+      [{ ...PUNTO, maps_url: 'https://evil.example/x' }, '/maps_url'],
+      [{ ...PUNTO, referencia: '' }, '/referencia'],
+      [{ ...PUNTO, referencia: 'x'.repeat(201) }, '/referencia'],
+      [{ ...PUNTO, precision_m: 3 }, '/precision_m'],
+    ] as const) {
+      const respuesta = await entorno.pedir('POST', `/api/v1/guias/${guia}/ubicacion`, { llave, cuerpo })
+      expect([cuerpo, respuesta.status, respuesta.cuerpo.codigo]).toEqual([cuerpo, 422, 'validacion'])
+      if (campo) expect(respuesta.cuerpo.errores.map((uno: { campo: string }) => uno.campo)).toContain(campo)
+    }
+    expect((await entorno.pedir('POST', `/api/v1/guias/${guia}/ubicacion`, { llave })).status).toBeOneOf([
+      400, 415, 422,
+    ])
+    expect(await filas(guia)).toEqual(antes)
+  })
+
+  it('has no say in others’ guides, nor with a key that only reads', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const otro = await entorno.nuevoComercio()
+    const guia = await nueva(comercio)
+    const antes = await filas(guia)
+    const viva = await entorno.nuevaLlave(comercio, { modo: 'live' })
+    const lectora = await entorno.nuevaLlave(comercio, { alcances: ['guias:leer'] })
+    for (const [llave, status] of [
+      [otro.llave, 404],
+      [viva, 404],
+      [lectora, 403],
+    ] as const) {
+      for (const [operacion, cuerpo] of [['ubicacion', PUNTO], ['reenviar-solicitud']] as const) {
+        const respuesta = await entorno.pedir('POST', `/api/v1/guias/${guia}/${operacion}`, { llave, cuerpo })
+        expect([operacion, respuesta.status]).toEqual([operacion, status])
+      }
+    }
+    await expect(otro.api.guias.confirmarUbicacion('000000000000', PUNTO)).rejects.toMatchObject({ status: 404 })
+    expect(await filas(guia)).toEqual(antes)
+  })
+
+  it('sees nobody leave for a place that isn’t confirmed', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const guia = await nueva(comercio)
+    await escanear(guia, 'recolectado')
+    const salir = () => entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta' })
+    expect(await salir()).toMatchObject({ status: 409, cuerpo: { codigo: 'ubicacion_sin_confirmar' } })
+    entorno.adelantar(73 * HORA)
+    await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
+    expect(await salir()).toMatchObject({ status: 409, cuerpo: { codigo: 'ubicacion_sin_confirmar' } })
+    await comercio.api.guias.confirmarUbicacion(guia, PUNTO)
+    expect((await salir()).status).toBe(201)
+    // Who leaves all the same, for a reason, may still be told.
+    const forzada = await nueva(comercio)
+    await escanear(forzada, 'recolectado')
+    const forzar = { estado: 'en_ruta', forzar: { razon: 'El mensajero conoce la casa' } }
+    expect((await entorno.operar('POST', `/guias/${forzada}/eventos`, forzar)).status).toBe(201)
+    expect((await enviar(await enlaceDe(forzada), AHI)).status).toBe(303)
+    await expect(comercio.api.guias.confirmarUbicacion(forzada, PUNTO)).rejects.toMatchObject(
+      conflicto('ubicacion_cerrada'),
+    )
+    revisarHistorial(await leer(comercio, forzada))
+  })
+})

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest'
+import { usarEntorno } from '../entorno.ts'
+import { unaGuia } from '../fabricas.ts'
+import { usarSolicitudes } from './solicitudes.ts'
+
+const entorno = usarEntorno()
+const { enlaceDe, ver, enviar, leer, nueva } = usarSolicitudes(entorno)
+const EN_PETEN = { lat: '16.9306', lng: '-89.8925', metodo: 'mapa' }
+
+describe('the catalogue', () => {
+  it('warns of what it doesn’t know, suggests, and stops nobody', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const creada = await comercio.api.guias.crear(
+      unaGuia({ departamento: 'Sacatepequez', municipio: 'Antigua Guatemal' }),
+    )
+    expect(creada.avisos).toEqual(['destino_desconocido'])
+    expect(creada.sugerencias?.municipios).toContain('Antigua Guatemala')
+    expect(creada.ubicacion.distancia_km).toBeNull()
+    const { eventos: _eventos, ...detalle } = await leer(comercio, creada.guia)
+    expect(detalle).toEqual(creada)
+    expect((await comercio.api.guias.listar()).datos).toEqual([creada])
+    const { resultados } = await comercio.api.guias.crearLote({
+      guias: [unaGuia({ departamento: 'Marte', municipio: 'Olimpo' })],
+    })
+    expect(resultados[0]).toMatchObject({ ok: true, avisos: ['destino_desconocido'] })
+    // It is asked for all the same, and confirmed without a question.
+    const guia = await nueva(comercio, { departamento: 'Marte', municipio: 'Olimpo' })
+    const ruta = await enlaceDe(guia)
+    expect(await (await ver(ruta)).text()).toContain('Olimpo, Marte')
+    expect((await enviar(ruta, EN_PETEN)).status).toBe(303)
+    expect(await leer(comercio, guia)).toMatchObject({
+      avisos: ['destino_desconocido'],
+      ubicacion: { estado: 'confirmada', distancia_km: null },
+    })
+  })
+
+  it.each([
+    ['GUATEMALA', 'san juan sacatepequez'],
+    ['Depto. de Guatemala', 'San Juan Sacatepéquez'],
+    ['GT-01', 'San  Juan  Sacatepéquez'],
+  ])('knows %s, %s', async (departamento, municipio) => {
+    const comercio = await entorno.nuevoComercio()
+    const creada = await comercio.api.guias.crear(unaGuia({ departamento, municipio }))
+    expect(creada.avisos).toEqual([])
+    expect(creada).not.toHaveProperty('sugerencias')
+    // As sent, not as we would write it.
+    expect([creada.departamento, creada.municipio]).toEqual([departamento, municipio])
+    expect(creada.ubicacion.distancia_km).toBeLessThan(10)
+  })
+
+  it('notices coordinates in the wrong order', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const bien = { departamento: 'San Salvador', municipio: 'San Salvador', telefono: '+50370123456' }
+    const derecha = await comercio.api.guias.crear(unaGuia({ ...bien, lat: 13.6929, lng: -89.2182 }))
+    const alReves = await comercio.api.guias.crear(unaGuia({ ...bien, lat: -89.2182, lng: 13.6929 }))
+    expect(derecha.avisos).toEqual([])
+    expect(alReves.avisos).toEqual(['ubicacion_lejana'])
+    expect(alReves.ubicacion.distancia_km).toBeGreaterThan(9_000)
+  })
+})

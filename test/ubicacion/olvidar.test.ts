@@ -1,0 +1,241 @@
+import type { GuiaIndividual } from '@guias/sdk'
+import { describe, expect, it } from 'vitest'
+import { anotar, entregarAlBuzon, vencerSolicitudes } from '../../server/mensajeria/mensaje.ts'
+import { olvidarUbicaciones } from '../../server/ubicacion/olvidar.ts'
+import { usarEntorno } from '../entorno.ts'
+import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { contestar, usarReceptores } from '../webhooks/receptor.ts'
+import { HORA, SECRETOS, usarSolicitudes } from './solicitudes.ts'
+
+const DIAS = 30
+const entorno = usarEntorno({ resolver: () => Promise.reject(new Error('no DNS here')) }, () => ({
+  LOCATION_RETENTION_DAYS: String(DIAS),
+}))
+const nuevoReceptor = usarReceptores()
+const { enlaceDe, ver, enviar, leer, nueva, escanear, filas, mensajes } = usarSolicitudes(entorno)
+
+let desfase = 0
+const reloj = () => new Date(Date.now() + desfase)
+const adelantar = (ms: number) => {
+  desfase += ms
+  entorno.adelantar(ms)
+}
+const olvidar = () => olvidarUbicaciones({ db: entorno.db, reloj, retencionDeUbicaciones: DIAS })
+
+/** Whatever is stored anywhere, a row to a text; a guide's own phone is no secret of its place. */
+async function todo(): Promise<string[]> {
+  const { rows: tablas } = await entorno.db.pool.query(
+    `select format('%I.%I', table_schema, table_name) as tabla from information_schema.tables
+     where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`,
+  )
+  const textos: string[] = []
+  for (const { tabla } of tablas) {
+    const resto = tabla === 'public.guia' ? "to_jsonb(t) - 'telefono'" : 'to_jsonb(t)'
+    const { rows } = await entorno.db.pool.query(`select (${resto})::text as texto from ${tabla} t`)
+    textos.push(...rows.map(({ texto }) => `${tabla} ${texto}`))
+  }
+  return textos
+}
+const donde = async (marca: RegExp) =>
+  [...new Set((await todo()).filter((texto) => marca.test(texto)).map((texto) => texto.split(' ')[0]))].sort()
+
+const EN_CAMINO = ['recolectado', 'en_ruta', 'entregado']
+const ENLACE = 'https://www.google.com/maps?q=14.6155551,-90.6155551'
+const MARCAS = /14\.61|-90\.61|61555|Portón|corto61|502377700/
+
+describe('after the retention', () => {
+  it('places, links and phones are gone from every table; what remains still answers', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const { api } = comercio
+    const receptor = await nuevoReceptor(contestar(204))
+    const webhook = await api.webhooks.crear({ url: receptor.url })
+    const { lat: _lat, lng: _lng, ...base } = unaGuia({ departamento: 'Guatemala', municipio: 'Mixco' })
+    let n = 0
+    const de = (cambios: Partial<GuiaIndividual>) =>
+      ({ ...base, telefono: `+5023777000${++n}`, external_ref: `OLVIDO-${n}`, ...cambios }) as GuiaIndividual
+    const pedidos = {
+      coordenadas: de({ lat: 14.6155552, lng: -90.6155552 }),
+      enlace: de({ maps_url: ENLACE }),
+      corto: de({ maps_url: 'https://maps.app.goo.gl/corto61' }),
+      recipiente: de({}),
+      comercio: de({}),
+      cancelada: de({}),
+    }
+    const guias: Record<string, string> = {}
+    for (const [nombre, pedido] of Object.entries(pedidos)) guias[nombre] = (await api.guias.crear(pedido)).guia
+    const pendientes = ['recipiente', 'comercio', 'cancelada'].map((nombre) => guias[nombre]!)
+    await hasta(async () =>
+      (await Promise.all(pendientes.map((g) => leer(comercio, g)))).every((g) => g.secuencia === 2),
+    )
+    const ruta = await enlaceDe(guias.recipiente!)
+    const suya = {
+      lat: '14.6155553',
+      lng: '-90.6155553',
+      precision_m: '61555',
+      metodo: 'gps',
+      referencia: 'Portón verde',
+    }
+    expect((await enviar(ruta, suya)).status).toBe(303)
+    await api.guias.confirmarUbicacion(guias.comercio!, { maps_url: ENLACE, referencia: 'Portón azul' })
+    for (const [nombre, guia] of Object.entries(guias)) {
+      if (nombre === 'cancelada') await api.guias.cancelar(guia)
+      else await escanear(guia, ...EN_CAMINO)
+    }
+    // Ended a day later; and not at all.
+    adelantar(24 * HORA)
+    const posterior = await api.guias.crear(unaGuia({ lat: 14.6155554, lng: -90.6155554 }))
+    await escanear(posterior.guia, ...EN_CAMINO)
+    const abierta = await api.guias.crear(unaGuia({ lat: 14.6155555, lng: -90.6155555 }))
+    await hasta(async () => {
+      const { rows } = await entorno.db.pool.query(`select from entrega where estado = 'pendiente' limit 1`)
+      return rows.length === 0
+    })
+    const antes = new Map(
+      await Promise.all(Object.entries(guias).map(async ([nombre, g]) => [nombre, await leer(comercio, g)] as const)),
+    )
+    const entregas = (await api.webhooks.entregas(webhook.id, { limite: 100 })).datos
+
+    // Not a moment too early.
+    adelantar((DIAS - 1) * 24 * HORA - 60_000)
+    const guardado = () =>
+      Promise.all(
+        Object.values(guias).map(async (guia) => {
+          // The short link is tried again meanwhile.
+          const { enlace_corto, ...resto } = await filas(guia)
+          return { ...resto, enlaces: enlace_corto.map(({ maps_url }) => maps_url) }
+        }),
+      )
+    const intactas = await guardado()
+    await olvidar()
+    expect(await guardado()).toEqual(intactas)
+    adelantar(61_000)
+    await Promise.all([olvidar(), olvidar()])
+
+    for (const guia of [posterior, abierta]) {
+      const { eventos: _eventos, ...leida } = await leer(comercio, guia.guia)
+      expect(leida.ubicacion).toEqual(guia.ubicacion)
+      expect(leida.lat).toBe(guia.lat)
+    }
+    const resto = (await todo()).filter((texto) => !texto.includes(posterior.guia) && !texto.includes(abierta.guia))
+    expect(resto.filter((texto) => MARCAS.test(texto)).map((texto) => texto.slice(0, 400))).toEqual([])
+    for (const [nombre, guia] of Object.entries(guias)) {
+      const { eventos, ubicacion, ...leida } = await leer(comercio, guia)
+      const vieja = antes.get(nombre)!
+      expect(leida).toMatchObject({
+        estado: vieja.estado,
+        secuencia: vieja.secuencia,
+        telefono: vieja.telefono,
+        external_ref: vieja.external_ref,
+        lat: null,
+        lng: null,
+        maps_url: null,
+      })
+      // That it was confirmed, by whom and when stays.
+      const { estado, origen, confirmada_en } = vieja.ubicacion
+      expect([nombre, ubicacion]).toEqual([
+        nombre,
+        {
+          estado,
+          origen,
+          confirmada_en,
+          lat: null,
+          lng: null,
+          maps_url: null,
+          precision_m: null,
+          referencia: null,
+          distancia_km: null,
+          solicitud: null,
+        },
+      ])
+      expect(eventos.datos).toEqual(vieja.eventos.datos.map((evento) => ({ ...evento, lat: null, lng: null })))
+    }
+    expect((await ver(ruta)).status).toBe(404)
+    expect((await enviar(ruta, suya)).status).toBe(404)
+
+    // Once is enough.
+    const despues = await Promise.all(Object.values(guias).map(filas))
+    await olvidar()
+    expect(await Promise.all(Object.values(guias).map(filas))).toEqual(despues)
+
+    // The same request is still the same, another is still another.
+    for (const [nombre, pedido] of Object.entries(pedidos)) {
+      const repetida = await api.guias.crear(pedido).conRespuesta()
+      expect([nombre, repetida.status, repetida.repetida, repetida.datos.guia]).toEqual([
+        nombre,
+        200,
+        true,
+        guias[nombre],
+      ])
+      const distinta = { ...pedido, lat: 14.9, lng: -90.9 }
+      await expect(api.guias.crear(distinta)).rejects.toMatchObject({
+        status: 409,
+        codigo: 'external_ref_en_conflicto',
+      })
+    }
+    expect((await api.guias.crearLote({ guias: Object.values(pedidos) })).creadas).toBe(6)
+    await expect(api.guias.confirmarUbicacion(guias.corto!, { lat: 1, lng: 1 })).rejects.toMatchObject({ status: 409 })
+    await expect(api.guias.reenviarSolicitud(guias.cancelada!)).rejects.toMatchObject({ status: 409 })
+
+    // What is sent again is sent without it.
+    receptor.recibidos.length = 0
+    for (const { id } of entregas) await api.webhooks.reenviar(webhook.id, id)
+    await hasta(async () => receptor.recibidos.length >= entregas.length)
+    const suyas = receptor.recibidos.filter(({ cuerpo }) => Object.values(guias).some((guia) => cuerpo.includes(guia)))
+    expect(suyas.length).toBeGreaterThan(20)
+    for (const { json, cuerpo } of suyas) {
+      expect(json.datos.guia.telefono).toMatch(/^\+5023777000\d$/)
+      expect(cuerpo.replaceAll(json.datos.guia.telefono, '')).not.toMatch(MARCAS)
+    }
+    expect(await donde(/Portón|corto61|502377700/)).toEqual([])
+  })
+
+  it('late news of a message brings nothing back', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const guia = await nueva(comercio, { telefono: '+50237770009' })
+    await comercio.api.guias.cancelar(guia)
+    adelantar((DIAS + 1) * 24 * HORA)
+    await olvidar()
+    const [{ id }] = (await filas(guia)).mensaje as [{ id: string }]
+    const deps = { db: entorno.db, reloj, secretos: SECRETOS, avisarTrabajo: () => {}, horasDeSolicitud: 72 }
+    await anotar(deps, id, 'leido', reloj(), 'wamid.x')
+    await entregarAlBuzon(deps, [id])
+    await vencerSolicitudes(deps, [id])
+    const leida = await leer(comercio, guia)
+    expect([leida.ubicacion.solicitud, leida.secuencia]).toEqual([null, 3])
+    expect((await entorno.operar('GET', `/guias/${guia}`)).status).toBe(200)
+  })
+
+  it('links that expired a month ago are gone, whatever their guide does; newer ones aren’t', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const guia = await nueva(comercio)
+    const ruta = await enlaceDe(guia)
+    adelantar(72 * HORA + 29 * 24 * HORA)
+    await olvidar()
+    expect((await ver(ruta)).status).toBe(410)
+    adelantar(25 * HORA)
+    await olvidar()
+    expect((await ver(ruta)).status).toBe(404)
+    expect((await filas(guia)).mensaje).toMatchObject([{ telefono: '+50231481676' }])
+  })
+
+  it('more than a thousand at once', async () => {
+    const comercio = await entorno.nuevoComercio()
+    for (let i = 0; i < 11; i++)
+      await comercio.api.guias.crearLote({ guias: Array.from({ length: 100 }, () => sinDestino()) })
+    await hasta(async () => (await mensajes(comercio)).every(({ estado }) => estado === 'enviado'), 20_000)
+    await entorno.db.pool.query(`update guia set estado = 'cancelado', estado_desde = $1 where comercio_id = $2`, [
+      new Date(reloj().getTime() - (DIAS + 1) * 24 * HORA),
+      comercio.id,
+    ])
+    const con = async () =>
+      (
+        await entorno.db.pool.query(
+          'select count(*)::int as n from mensaje where comercio_id = $1 and telefono is not null',
+          [comercio.id],
+        )
+      ).rows[0].n
+    expect(await con()).toBe(1_100)
+    await olvidar()
+    expect(await con()).toBe(0)
+  })
+})

@@ -1,0 +1,284 @@
+import type { Guia } from '@guias/sdk'
+import { describe, expect, it } from 'vitest'
+import { type Comercio, usarEntorno } from '../entorno.ts'
+import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { type Proveedor, usarProveedores } from '../mensajeria/proveedor.ts'
+import { usarReceptores } from '../webhooks/receptor.ts'
+import { HORA, pausa, revisarHistorial, usarSolicitudes } from './solicitudes.ts'
+
+const nuevoProveedor = usarProveedores()
+const nuevoReceptor = usarReceptores()
+let proveedor: Proveedor
+/** Live guides go out over WhatsApp, test guides into the mailbox. */
+const entorno = usarEntorno({}, async () => {
+  proveedor = await nuevoProveedor()
+  const { baseUrl, phoneNumberId, token, appSecret, verifyToken } = proveedor.config
+  return {
+    MESSAGING: 'whatsapp',
+    WHATSAPP_BASE_URL: baseUrl,
+    WHATSAPP_PHONE_NUMBER_ID: phoneNumberId,
+    WHATSAPP_TOKEN: token,
+    WHATSAPP_APP_SECRET: appSecret,
+    WHATSAPP_VERIFY_TOKEN: verifyToken,
+  }
+})
+const { enlaceDe, ver, enviar, leer, esperar, nueva, escanear, mensajes, filas, tokens } = usarSolicitudes(entorno)
+
+const AHI = { lat: '14.71889', lng: '-90.64417', metodo: 'gps' }
+let serie = 0
+/** A phone that nobody else was asked at. */
+const telefono = () => `+5023${String(2_000_000 + ++serie)}`
+const enviada = ({ ubicacion }: Guia) => ubicacion.solicitud?.estado === 'enviado'
+const limite = { status: 409, codigo: 'limite_de_solicitudes' }
+const vencer = async (comercio: Comercio, guia: string) => {
+  entorno.adelantar(73 * HORA)
+  return esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
+}
+const codigoDe = (promesa: Promise<unknown>) =>
+  promesa.then(
+    () => 'si',
+    (error) => error.codigo as string,
+  )
+
+describe('a request is made again', () => {
+  it('after it expired: another message, and the guide asks again once it has left', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const receptor = await nuevoReceptor()
+    await comercio.api.webhooks.crear({ url: receptor.url, tipos: ['ubicacion.*'] })
+    const guia = await nueva(comercio, { telefono: telefono() })
+    const viejo = await enlaceDe(guia)
+    const vencida = await vencer(comercio, guia)
+    const respuesta = await comercio.api.guias.reenviarSolicitud(guia).conRespuesta()
+    expect(respuesta.status).toBe(202)
+    const { ubicacion, secuencia } = respuesta.datos
+    expect([ubicacion.estado, secuencia]).toEqual(['vencida', vencida.secuencia])
+    expect(ubicacion.solicitud).toMatchObject({
+      canal: 'buzon',
+      estado: 'pendiente',
+      numero: 2,
+      enviada_en: null,
+      vence_en: null,
+      motivo: null,
+    })
+    const pedida = await esperar(comercio, guia, ({ secuencia }) => secuencia === 4)
+    expect(pedida.ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { numero: 2, estado: 'enviado' } })
+    const { enviada_en, vence_en } = pedida.ubicacion.solicitud!
+    expect(Date.parse(vence_en!) - Date.parse(enviada_en!)).toBe(72 * HORA)
+    revisarHistorial(pedida)
+    const nuevo = await enlaceDe(guia)
+    expect(nuevo).not.toBe(viejo)
+    expect([(await ver(viejo)).status, (await ver(nuevo)).status]).toEqual([410, 200])
+    expect((await enviar(nuevo, AHI)).status).toBe(303)
+    const confirmada = await leer(comercio, guia)
+    revisarHistorial(confirmada)
+    expect(confirmada.ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'enviado' })
+    await hasta(async () => receptor.recibidos.length === 4)
+    expect(receptor.recibidos.map(({ json }) => json.tipo).sort()).toEqual([
+      'ubicacion.confirmada',
+      'ubicacion.solicitada',
+      'ubicacion.solicitada',
+      'ubicacion.vencida',
+    ])
+  })
+
+  it('while it is open: both links work, and what counts is the newer one’s end', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const guia = await nueva(comercio, { telefono: telefono() })
+    entorno.adelantar(40 * HORA)
+    await comercio.api.guias.reenviarSolicitud(guia)
+    const pedida = await esperar(comercio, guia, (una) => una.secuencia === 3 && enviada(una))
+    expect(pedida.ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { numero: 2 } })
+    const [viejo, nuevo] = [await enlaceDe(guia, 1), await enlaceDe(guia, 2)]
+    expect([(await ver(viejo)).status, (await ver(nuevo)).status]).toEqual([200, 200])
+    // The first one's time is over, the guide's isn't.
+    entorno.adelantar(40 * HORA)
+    await hasta(async () => (await mensajes(comercio))[0].abierta === false)
+    expect([(await ver(viejo)).status, (await ver(nuevo)).status]).toEqual([410, 200])
+    expect((await leer(comercio, guia)).ubicacion.estado).toBe('solicitada')
+    entorno.adelantar(33 * HORA)
+    const vencida = await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
+    expect(vencida.secuencia).toBe(4)
+    revisarHistorial(vencida)
+  })
+
+  it('through the older link it is confirmed as well', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const guia = await nueva(comercio, { telefono: telefono() })
+    await comercio.api.guias.reenviarSolicitud(guia)
+    await esperar(comercio, guia, ({ secuencia }) => secuencia === 3)
+    expect((await enviar(await enlaceDe(guia, 1), AHI)).status).toBe(303)
+    expect((await (await ver(await enlaceDe(guia, 2))).text()).includes('Gracias')).toBe(true)
+    revisarHistorial(await leer(comercio, guia))
+    entorno.adelantar(73 * HORA)
+    await pausa(1_200)
+    expect((await leer(comercio, guia)).secuencia).toBe(4)
+  })
+
+  it('after it failed, with a reason that goes with it', async () => {
+    const comercio = await entorno.nuevoComercio('live')
+    const numero = telefono()
+    proveedor.porTelefono.set(numero.slice(1), { tipo: 'error', status: 400, error: { code: 131026 } })
+    const { guia } = await comercio.api.guias.crear(sinDestino({ telefono: numero }))
+    const fallida = await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'fallida')
+    expect(fallida.eventos.datos.map(({ tipo }) => tipo)).toEqual(['guia.aceptado', 'ubicacion.fallida'])
+    expect(fallida.ubicacion.solicitud).toMatchObject({ canal: 'whatsapp', estado: 'fallido', numero: 1 })
+    expect(fallida.ubicacion.solicitud!.motivo).toMatch(/\w/)
+    proveedor.porTelefono.delete(numero.slice(1))
+    const otra = await comercio.api.guias.reenviarSolicitud(guia)
+    expect(otra.ubicacion).toMatchObject({
+      estado: 'fallida',
+      solicitud: { numero: 2, estado: 'pendiente', motivo: null },
+    })
+    const pedida = await esperar(comercio, guia, enviada)
+    revisarHistorial(pedida)
+    expect(pedida.ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { numero: 2, motivo: null } })
+    expect(proveedor.aceptados.filter(({ para }) => para === numero.slice(1))).toHaveLength(1)
+    expect((await enviar(await enlaceDe(guia), AHI)).status).toBe(303)
+    revisarHistorial(await leer(comercio, guia))
+  })
+
+  it('before the first one has left', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const { guia } = await comercio.api.guias.crear(sinDestino({ telefono: telefono() }))
+    const { ubicacion } = await comercio.api.guias.reenviarSolicitud(guia)
+    expect(ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'pendiente' })
+    const pedida = await esperar(comercio, guia, ({ secuencia }) => secuencia === 3)
+    expect(pedida.ubicacion.solicitud).toMatchObject({ numero: 2, estado: 'enviado' })
+    expect((await mensajes(comercio)).map(({ estado }) => estado)).toEqual(['enviado', 'enviado'])
+  })
+})
+
+describe('nothing is asked', () => {
+  it('where nothing is to be asked', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const { api } = comercio
+    const confirmada = (await api.guias.crear(unaGuia())).guia
+    const cancelada = await nueva(comercio, { telefono: telefono() })
+    await api.guias.cancelar(cancelada)
+    const entregada = (await api.guias.crear(unaGuia())).guia
+    await escanear(entregada, 'recolectado', 'en_ruta', 'entregado')
+    const devuelta = await nueva(comercio, { telefono: telefono() })
+    await escanear(devuelta, 'recolectado', 'en_devolucion')
+    const suya = await nueva(comercio, { telefono: telefono() })
+    await enviar(await enlaceDe(suya), AHI)
+    for (const [guia, codigo] of [
+      [confirmada, 'ubicacion_ya_confirmada'],
+      [entregada, 'ubicacion_ya_confirmada'],
+      [suya, 'ubicacion_ya_confirmada'],
+      [cancelada, 'ubicacion_cerrada'],
+      [devuelta, 'ubicacion_cerrada'],
+    ] as const) {
+      const antes = await filas(guia)
+      await expect(api.guias.reenviarSolicitud(guia)).rejects.toMatchObject({ status: 409, codigo })
+      expect(await filas(guia)).toEqual(antes)
+    }
+    await expect(api.guias.reenviarSolicitud('000000000000')).rejects.toMatchObject({ status: 404 })
+  })
+
+  it('a fourth time of one guide, whenever', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const guia = await nueva(comercio, { telefono: telefono() })
+    for (const numero of [2, 3, 4]) {
+      entorno.adelantar(25 * HORA)
+      expect((await comercio.api.guias.reenviarSolicitud(guia)).ubicacion.solicitud!.numero).toBe(numero)
+      await esperar(comercio, guia, enviada)
+    }
+    entorno.adelantar(240 * HORA)
+    const antes = await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
+    await expect(comercio.api.guias.reenviarSolicitud(guia)).rejects.toMatchObject(limite)
+    expect(await leer(comercio, guia)).toEqual(antes)
+    expect(await mensajes(comercio)).toHaveLength(4)
+  })
+
+  it('a sixth time in a day at one phone, over all merchants; test and live are counted apart', async () => {
+    const [uno, otro, vivo] = [
+      await entorno.nuevoComercio(),
+      await entorno.nuevoComercio(),
+      await entorno.nuevoComercio('live'),
+    ]
+    const numero = telefono()
+    const a = await nueva(uno, { telefono: numero })
+    const b = await nueva(otro, { telefono: numero })
+    await uno.api.guias.reenviarSolicitud(a)
+    await otro.api.guias.reenviarSolicitud(b)
+    await uno.api.guias.reenviarSolicitud(a)
+    await expect(uno.api.guias.reenviarSolicitud(a)).rejects.toMatchObject(limite)
+    await expect(otro.api.guias.reenviarSolicitud(b)).rejects.toMatchObject(limite)
+    const c = await nueva(vivo, { telefono: numero })
+    await vivo.api.guias.reenviarSolicitud(c)
+    await esperar(vivo, c, (una) => una.secuencia === 3)
+    // A new guide asks its once, all the same; and a day later there is room again.
+    const d = await nueva(otro, { telefono: numero })
+    await expect(otro.api.guias.reenviarSolicitud(d)).rejects.toMatchObject(limite)
+    entorno.adelantar(24 * HORA + 1_000)
+    await otro.api.guias.reenviarSolicitud(d)
+    const porLlave = async (comercio: Comercio) => (await mensajes(comercio)).length
+    expect([await porLlave(uno), await porLlave(otro), await porLlave(vivo)]).toEqual([3, 4, 2])
+  })
+})
+
+describe('at once', () => {
+  it('ten for one guide: a message for each that is accepted, three at most', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const guia = await nueva(comercio, { telefono: telefono() })
+    const codigos = await Promise.all(
+      Array.from({ length: 10 }, () => codigoDe(comercio.api.guias.reenviarSolicitud(guia))),
+    )
+    const aceptadas = codigos.filter((codigo) => codigo === 'si').length
+    expect(new Set(codigos)).toEqual(new Set(['si', 'limite_de_solicitudes']))
+    expect(aceptadas).toBe(3)
+    await hasta(async () => (await mensajes(comercio)).every(({ estado }) => estado === 'enviado'))
+    const leida = await leer(comercio, guia)
+    expect((await mensajes(comercio)).map(({ numero }) => numero)).toEqual([1, 2, 3, 4])
+    expect(leida.secuencia).toBe(5)
+    expect(leida.ubicacion.solicitud!.numero).toBe(4)
+    revisarHistorial(leida)
+  })
+
+  it('many guides of one phone, over merchants: never a sixth', async () => {
+    const comercios = await Promise.all([1, 2, 3].map(() => entorno.nuevoComercio()))
+    for (let tanda = 0; tanda < 3; tanda++) {
+      const numero = telefono()
+      const pares = await Promise.all(
+        comercios.map(async (comercio) => ({ comercio, guia: await nueva(comercio, { telefono: numero }) })),
+      )
+      const codigos = await Promise.all(
+        [...pares, ...pares, ...pares, ...pares].map(({ comercio, guia }) =>
+          codigoDe(comercio.api.guias.reenviarSolicitud(guia)),
+        ),
+      )
+      expect(codigos.filter((codigo) => codigo === 'si')).toHaveLength(2)
+      expect(codigos.filter((codigo) => codigo === 'limite_de_solicitudes')).toHaveLength(10)
+      const { rows } = await entorno.db.pool.query('select from mensaje where telefono = $1', [numero])
+      expect(rows).toHaveLength(5)
+    }
+  })
+
+  it('asking again and confirming: no message leaves for a place that is known', async () => {
+    const comercio = await entorno.nuevoComercio()
+    for (let tanda = 0; tanda < 3; tanda++) {
+      const guias = await Promise.all(Array.from({ length: 20 }, () => nueva(comercio, { telefono: telefono() })))
+      const codigos = await Promise.all(
+        guias.flatMap((guia) => [
+          codigoDe(comercio.api.guias.reenviarSolicitud(guia)),
+          codigoDe(comercio.api.guias.confirmarUbicacion(guia, { lat: 14.7, lng: -90.6 })),
+        ]),
+      )
+      for (const codigo of new Set(codigos)) expect(['si', 'ubicacion_ya_confirmada']).toContain(codigo)
+      await hasta(async () => (await mensajes(comercio)).every(({ estado }) => estado !== 'pendiente'))
+      for (const guia of guias) {
+        const leida = await leer(comercio, guia)
+        revisarHistorial(leida)
+        expect(leida.ubicacion.estado).toBe('confirmada')
+      }
+    }
+  })
+})
+
+describe('afterwards', () => {
+  it('no log has a link’s secret or a phone', () => {
+    const todo = entorno.log.join('\n')
+    for (const token of tokens) expect(todo.includes(token)).toBe(false)
+    expect(todo).not.toMatch(/502320000\d\d|14\.7188/)
+  })
+})

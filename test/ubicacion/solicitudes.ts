@@ -1,0 +1,107 @@
+import type { Evento, Guia, GuiaIndividual } from '@guias/sdk'
+import { expect } from 'vitest'
+import { crearSecretos } from '../../server/secretos.ts'
+import { tokenDe } from '../../server/ubicacion/token.ts'
+import { type Comercio, type Entorno, MASTER_KEY } from '../entorno.ts'
+import { hasta, sinDestino } from '../fabricas.ts'
+
+export const HORA = 3_600_000
+export const SECRETOS = crearSecretos([Buffer.from(MASTER_KEY, 'base64')])
+export const pausa = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** What tests of location requests do again and again. */
+export function usarSolicitudes(entorno: Entorno) {
+  /** Of every link that was made here, to be looked for where they have no business. */
+  const tokens: string[] = []
+  const ayudas = {
+    tokens,
+    /** The link that a guide's newest request carries, or that of an earlier one. */
+    async enlaceDe(guia: string, numero?: number) {
+      const { rows } = await entorno.db.pool.query(
+        `select id, kid from mensaje where guia = $1 and tipo = 'solicitud_ubicacion' and ($2::int is null or numero = $2)
+         order by numero desc limit 1`,
+        [guia, numero ?? null],
+      )
+      const { token } = tokenDe(SECRETOS, rows[0].id, rows[0].kid)!
+      tokens.push(token)
+      return `/u/${token}`
+    },
+    ver: (ruta: string, metodo = 'GET') => fetch(entorno.url + ruta, { method: metodo }),
+    /** As the page's form does. */
+    enviar: (ruta: string, campos: Record<string, string>) =>
+      fetch(entorno.url + ruta, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams(campos),
+      }),
+    leer: (comercio: Comercio, guia: string) => comercio.api.guias.obtener(guia, { limite: 100 }),
+    /** Waits until the guide is so. */
+    esperar: (comercio: Comercio, guia: string, asi: (guia: Guia) => boolean) =>
+      hasta(async () => {
+        const leida = await ayudas.leer(comercio, guia)
+        return asi(leida) && leida
+      }),
+    /** A guide whose message was handed over. */
+    async nueva(comercio: Comercio, campos: Partial<GuiaIndividual> = {}) {
+      const { guia } = await comercio.api.guias.crear(sinDestino(campos))
+      await ayudas.esperar(comercio, guia, ({ ubicacion }) => ubicacion.solicitud?.estado === 'enviado')
+      return guia
+    },
+    async escanear(guia: string, ...estados: string[]) {
+      for (const estado of estados) {
+        const { status, cuerpo } = await entorno.operar('POST', `/guias/${guia}/eventos`, { estado })
+        expect([estado, status, cuerpo.codigo]).toEqual([estado, 201, undefined])
+      }
+    },
+    mensajes: async (comercio: Comercio) =>
+      (await entorno.db.pool.query('select * from mensaje where comercio_id = $1 order by guia, numero', [comercio.id]))
+        .rows,
+    /** Everything that is kept of a guide. */
+    async filas(guia: string) {
+      const tabla = async (texto: string) => (await entorno.db.pool.query(texto, [guia])).rows
+      return {
+        guia: await tabla('select g.* from guia g where guia = $1'),
+        evento: await tabla('select * from evento where guia = $1 order by secuencia'),
+        mensaje: await tabla('select * from mensaje where guia = $1 order by numero'),
+        enlace_ubicacion: await tabla(
+          'select l.* from enlace_ubicacion l join guia g on g.id = l.guia_id where g.guia = $1 order by l.numero',
+        ),
+        enlace_corto: await tabla(
+          'select k.* from enlace_corto k join guia g on g.id = k.guia_id where g.guia = $1 order by k.id',
+        ),
+      }
+    },
+  }
+  return ayudas
+}
+
+const DESDE: Record<string, readonly string[]> = {
+  solicitada: ['solicitada', 'vencida', 'fallida'],
+  confirmada: ['solicitada', 'vencida', 'fallida', 'confirmada'],
+  vencida: ['solicitada'],
+  fallida: ['solicitada'],
+}
+
+/** No gaps, no forbidden step of the place, nothing after an end; and the guide says what its last event says. */
+export function revisarHistorial(guia: Guia & { eventos: { datos: Evento[] } }, inicial = 'solicitada') {
+  const eventos = guia.eventos.datos
+  const resumen = eventos.map(({ tipo }) => tipo).join(' ')
+  expect(
+    eventos.map(({ secuencia }) => secuencia),
+    resumen,
+  ).toEqual(eventos.map((_, i) => i + 1))
+  let lugar = inicial
+  for (const { tipo } of eventos) {
+    const [eje, nuevo = ''] = tipo.split('.')
+    if (eje !== 'ubicacion') continue
+    expect(DESDE[nuevo], resumen).toContain(lugar)
+    lugar = nuevo
+  }
+  expect(guia.ubicacion.estado, resumen).toBe(lugar)
+  expect(guia.secuencia, resumen).toBe(eventos.length)
+  const final = eventos.findIndex(({ tipo }) => tipo === 'guia.cancelado')
+  if (final !== -1) expect(final, resumen).toBe(eventos.length - 1)
+  if (guia.ubicacion.estado === 'confirmada') expect(guia.ubicacion.origen, resumen).not.toBeNull()
+  else expect([guia.ubicacion.origen, guia.ubicacion.lat, guia.ubicacion.lng], resumen).toEqual([null, null, null])
+}
