@@ -8,6 +8,7 @@ import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual, promisify } from 'node:util'
+import { brotliCompressSync } from 'node:zlib'
 import { createClient } from '@hey-api/openapi-ts'
 import { build } from 'tsdown'
 
@@ -87,8 +88,12 @@ const mayuscula = (texto: string) => texto[0]?.toUpperCase() + texto.slice(1)
 const congelar = (nombre: string, valor: Json) =>
   `export const ${nombre} = ${JSON.stringify(valor, null, 2)} as const\n`
 
-/** operationId → its types, security scheme and the headers of each answer: what `Handler<'operationId'>` is made of. */
+/**
+ * operationId → its types, security scheme and the headers of each answer: what `Handler<'operationId'>` is made of. Only
+ * bearer keys say who calls; a signature is the operation's own business.
+ */
 function indiceDeOperaciones(contrato: Objeto): string {
+  const esquemas = (contrato.components as Objeto).securitySchemes as Record<string, Objeto>
   const importados: string[] = []
   const filas: string[] = []
   for (const ruta of Object.values(contrato.paths as Objeto) as Objeto[]) {
@@ -99,7 +104,7 @@ function indiceDeOperaciones(contrato: Objeto): string {
       const tipo = mayuscula(id)
       importados.push(`${tipo}Data`, `${tipo}Responses`, `${tipo}Errors`)
       const [seguridad] = (operacion.security ?? contrato.security ?? []) as Objeto[]
-      const esquema = seguridad ? Object.keys(seguridad)[0] : undefined
+      const esquema = Object.keys(seguridad ?? {}).find((nombre) => esquemas[nombre]?.type === 'http')
       const cabeceras = Object.entries(operacion.responses as Objeto).map(([status, respuesta]) => {
         const nombres = Object.keys(((respuesta as Objeto).headers ?? {}) as Objeto).filter((n) => n !== 'X-Request-Id')
         return `${status}: ${nombres.map((n) => `'${n}'`).join(' | ') || 'never'}`
@@ -223,6 +228,65 @@ async function generarServidor() {
   await exigir('server/generado/worker.mjs')
 }
 
+/** What Leaflet puts into the `src` of an image that it no longer wants: the pages' policy admits no `data:`. */
+const IMAGEN_VACIA = 'data:image/gif;base64,R0lGODlhAQABAAD/ACwAAAAAAQABAAACADs='
+
+/**
+ * What browsers run, each module on its own, with its best compression made here once. `leaflet` is its ES module, of
+ * which the parts that nobody imports can be left out; its style loses what shows pictures that we don't serve.
+ */
+async function generarPaginas() {
+  const salida = new URL('paginas/', carpeta)
+  await rm(salida, { recursive: true, force: true })
+  await mkdir(salida, { recursive: true })
+  const origen = new URL('server/paginas/ubicacion/', raiz)
+  const leaflet = new URL('node_modules/leaflet/dist/', raiz)
+  await build({
+    config: false,
+    entry: ['navegador', 'mapa'].map((modulo) => fileURLToPath(new URL(`${modulo}.ts`, origen))),
+    outDir: fileURLToPath(salida),
+    outExtensions: () => ({ js: '.js' }),
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2020',
+    minify: true,
+    dts: false,
+    clean: false,
+    logLevel: 'silent',
+    alias: { leaflet: fileURLToPath(new URL('leaflet-src.esm.js', leaflet)) },
+    deps: { alwaysBundle: [/.*/], onlyBundle: false },
+    plugins: [
+      {
+        name: 'sin-imagen-vacia',
+        transform(codigo: string, id: string) {
+          if (!id.includes('leaflet-src')) return undefined
+          if (!codigo.includes(IMAGEN_VACIA)) throw new Error('Leaflet no longer has the image that is to be replaced')
+          return { code: codigo.replace(IMAGEN_VACIA, ''), map: null }
+        },
+      },
+    ],
+  })
+  const estilos = {
+    'estilo.css': await readFile(new URL('estilo.css', origen), 'utf8'),
+    'mapa.css': (await readFile(new URL('leaflet.css', leaflet), 'utf8'))
+      .replace(/\/\*[\s\S]*?\*\//g, '')
+      .replace(/[^{}]*\{[^{}]*url\([^{}]*\}/g, ''),
+  }
+  for (const [archivo, css] of Object.entries(estilos)) {
+    const breve = css
+      .replace(/\/\*[\s\S]*?\*\//g, '')
+      .replace(/\s+/g, ' ')
+      .replace(/ ?([{};,>]) ?/g, '$1')
+      .replace(/: /g, ':')
+      .replaceAll(';}', '}')
+    await writeFile(new URL(archivo, salida), breve.trim())
+  }
+  for (const archivo of ['navegador.js', 'mapa.js', ...Object.keys(estilos)]) {
+    await exigir(`server/contrato/generado/paginas/${archivo}`)
+    await writeFile(new URL(`${archivo}.br`, salida), brotliCompressSync(await readFile(new URL(archivo, salida))))
+  }
+}
+
 async function generarContrato() {
   await correr('redocly', ['bundle'])
   await correr('redocly', [
@@ -247,11 +311,12 @@ const generarPrisma = () =>
     PRISMA_HIDE_UPDATE_MESSAGE: '1',
   })
 
-// `npm run generar -- servidor` bundles the server alone, when nothing else changed.
-if (process.argv[2] !== 'servidor') {
+// `npm run generar -- servidor` bundles the server and its pages alone, when nothing else changed; `-- paginas` only these.
+if (!['servidor', 'paginas'].includes(process.argv[2] ?? '')) {
   await rm(carpeta, { recursive: true, force: true })
   await mkdir(carpeta, { recursive: true })
   await Promise.all([generarPrisma(), generarContrato()])
   await Promise.all([generarSdk(), generarDocumentacion()])
 }
-await generarServidor()
+await generarPaginas()
+if (process.argv[2] !== 'paginas') await generarServidor()

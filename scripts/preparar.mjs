@@ -26,6 +26,8 @@ const MARCA = en('node_modules', '.cache', 'guias', 'preparado.json')
 const SALIDAS = [
   'server/contrato/generado/contrato.json',
   'server/contrato/generado/prisma/client.ts',
+  'server/contrato/generado/paginas/navegador.js',
+  'server/contrato/generado/paginas/mapa.js',
   'server/generado/main.mjs',
   'server/generado/worker.mjs',
   'sdk/dist/index.js',

@@ -9,6 +9,7 @@ const binarios = join(raiz, 'node_modules/.bin')
 const PASOS: Record<string, string[]> = {
   'style and layers': ['biome', 'ci', '--error-on-warnings'],
   'types of the server, scripts and tests': ['tsc', '--noEmit', '-p', '.'],
+  'types of what browsers run': ['tsc', '--noEmit', '-p', 'server/paginas'],
   'types of the SDK': ['tsc', '--noEmit', '-p', 'sdk'],
   'dead code': ['knip'],
   'the contract': ['redocly', 'lint', '--max-problems=50'],

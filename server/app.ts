@@ -2,8 +2,10 @@ import type { RequestListener } from 'node:http'
 import express from 'express'
 import helmet from 'helmet'
 import { crearGeneradorDeIds, nuevoCodigoDeGuia } from './codigos.ts'
+import type { Config } from './config.ts'
 import { autocomprobar } from './contrato/autocomprobacion.ts'
 import { leerDocumento, leerOperaciones } from './contrato/contrato.ts'
+import type { Modo } from './contrato/generado/tipos/index.ts'
 import { enlazarRutas } from './contrato/rutas.ts'
 import { crearValidacion } from './contrato/validacion.ts'
 import { crearCursores } from './cursor.ts'
@@ -17,8 +19,11 @@ import { presentarProblemas, rutaDesconocida, type Testigo } from './http/proble
 import { identificarSolicitud } from './http/solicitud.ts'
 import { crearAutenticadores } from './llaves/autenticadores.ts'
 import type { Log } from './log.ts'
+import { servirBuzon } from './paginas/buzon/ruta.ts'
 import { servirDocumentacion } from './paginas/docs/ruta.ts'
+import { servirPaginaDeUbicacion } from './paginas/ubicacion/ruta.ts'
 import { crearSecretos } from './secretos.ts'
+import { crearPaginasDeUbicacion } from './ubicacion/solicitud.ts'
 import { type Politica, resolverDelSistema } from './webhooks/destino.ts'
 
 /** What the composition root decides; everything else follows. */
@@ -33,6 +38,8 @@ export interface Partes {
   destinos?: Politica
   /** In days. */
   retencionDeEntregas?: number
+  /** How live recipients are asked for their place; the mailbox, unless told otherwise. */
+  mensajeria?: Config['mensajeria']
   reloj?: () => Date
   nuevoCodigo?: () => string
 }
@@ -47,6 +54,7 @@ export async function cargarContrato() {
 }
 export type Contrato = Awaited<ReturnType<typeof cargarContrato>>
 
+const BUZON: Config['mensajeria'] = { canal: 'buzon' }
 const PUBLICOS: Politica = { resolver: resolverDelSistema, loopback: false }
 
 /** What the operations use, without HTTP: the console (`npm run admin`) uses it too. */
@@ -60,13 +68,15 @@ export function crearDeps(
     avisarTrabajo,
     destinos = PUBLICOS,
     retencionDeEntregas = 90,
+    mensajeria = BUZON,
     reloj = () => new Date(),
     nuevoCodigo = nuevoCodigoDeGuia,
   }: Partes,
 ): Deps {
   const secretos = crearSecretos(masterKeys)
   const nuevoId = crearGeneradorDeIds(reloj)
-  const escritura = crearEscritura({ db, log, secretos, nuevoId, nuevoCodigo, avisarTrabajo })
+  const canalDe = (modo: Modo) => (modo === 'live' ? mensajeria.canal : 'buzon')
+  const escritura = crearEscritura({ db, log, secretos, nuevoId, nuevoCodigo, avisarTrabajo, canalDe })
   return {
     db,
     log,
@@ -79,16 +89,33 @@ export function crearDeps(
     avisarTrabajo,
     destinos,
     retencionDeEntregas,
+    canalDe,
+    whatsapp: mensajeria.canal === 'whatsapp' ? mensajeria.whatsapp : undefined,
     salud,
   }
 }
 
+/** The pages that people see, beside the contract's operations. */
+export interface Paginas {
+  mosaicos: Config['mosaicos']
+  /** Reverse proxies whose word about the caller's address is believed. */
+  proxies: number
+  /** The local mailbox as a page, for whoever tries the service out. */
+  buzon: boolean
+}
+
 /** The service as an Express app that doesn't listen, ready to be given to a server. */
-export function crearApp({ operaciones }: Contrato, deps: Deps, testigo?: Testigo): RequestListener {
+export function crearApp(
+  { operaciones }: Contrato,
+  deps: Deps,
+  paginas: Paginas = { mosaicos: null, proxies: 0, buzon: false },
+  testigo?: Testigo,
+): RequestListener {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
   app.set('query parser', 'simple')
+  app.set('trust proxy', paginas.proxies)
   app.use(identificarSolicitud(deps.log, () => deps.nuevoId().id))
   app.use(
     helmet({
@@ -97,6 +124,8 @@ export function crearApp({ operaciones }: Contrato, deps: Deps, testigo?: Testig
   )
   app.use(exigirDestino)
   servirDocumentacion(app)
+  servirPaginaDeUbicacion(app, { paginas: crearPaginasDeUbicacion(deps), mosaicos: paginas.mosaicos })
+  if (paginas.buzon) servirBuzon(app, deps)
   enlazarRutas(app, { operaciones, handlers, autenticadores: crearAutenticadores(deps.db, deps.reloj), deps, testigo })
   app.use(rutaDesconocida)
   app.use(presentarProblemas(testigo))

@@ -1,4 +1,5 @@
 import { isAbsolute, resolve } from 'node:path'
+import type { ConfigDeWhatsapp } from './mensajeria/whatsapp.ts'
 
 export const NIVELES_DE_LOG = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
@@ -26,6 +27,16 @@ export interface Config {
   metricsPort: number | undefined
   /** Whether test keys may register webhooks at `http` on loopback. `WEBHOOKS_LOOPBACK`; 1 in the embedded default, else 0. */
   webhooksLoopback: boolean
+  /** How live recipients are asked for their place. `MESSAGING`, buzon (the local mailbox); whatsapp needs the `WHATSAPP_…` ones. */
+  mensajeria: { canal: 'buzon' } | { canal: 'whatsapp'; whatsapp: ConfigDeWhatsapp }
+  /** How long a recipient's link is good for, in hours from 1 to 720. `LOCATION_REQUEST_HOURS`, 72. */
+  horasDeSolicitud: number
+  /** How long places, links and phones of messages are kept after a guide's end, in days. `LOCATION_RETENTION_DAYS`, 365. */
+  retencionDeUbicaciones: number
+  /** How many reverse proxies stand before the service: whose `X-Forwarded-For` is believed. `TRUST_PROXY`, 0. */
+  proxies: number
+  /** Map tiles of the recipient's page, `{z}/{x}/{y}` in the address. `MAP_TILES_URL`, OpenStreetMap's; `none`: no map. */
+  mosaicos: { url: string; atribucion: string } | null
   /** How long webhook deliveries that are over are kept, in days from 1 to 3650. `DELIVERY_RETENTION_DAYS`, 90. */
   retencionDeEntregas: number
 }
@@ -62,6 +73,10 @@ export function leerConfig(env: Readonly<Record<string, string | undefined>>, cw
   const masterKeys = leer<readonly Buffer[] | undefined>('MASTER_KEYS', undefined, leerClaves)
   const puerto = (texto: string) =>
     /^\d{1,5}$/.test(texto) && Number(texto) <= 65_535 ? Number(texto) : ['debe ser un número de 0 a 65535']
+  const entero = (minimo: number, maximo: number, de: string) => (texto: string) =>
+    /^\d{1,5}$/.test(texto) && Number(texto) >= minimo && Number(texto) <= maximo
+      ? Number(texto)
+      : [`debe ser un número de ${de} de ${minimo} a ${maximo}`]
   const siONo = (texto: string) => (['0', '1'].includes(texto) ? texto === '1' : ['debe ser 1 (sí) o 0 (no)'])
   const config: Config = {
     port: leer('PORT', 3000, puerto),
@@ -81,17 +96,54 @@ export function leerConfig(env: Readonly<Record<string, string | undefined>>, cw
     workers: leer('WORKERS', true, siONo),
     metricsPort: leer<number | undefined>('METRICS_PORT', undefined, puerto),
     webhooksLoopback: leer('WEBHOOKS_LOOPBACK', !databaseUrl, siONo),
-    retencionDeEntregas: leer('DELIVERY_RETENTION_DAYS', 90, (texto) =>
-      /^\d{1,4}$/.test(texto) && Number(texto) >= 1 && Number(texto) <= 3_650
-        ? Number(texto)
-        : ['debe ser un número de días de 1 a 3650'],
+    mensajeria:
+      leer('MESSAGING', 'buzon', (texto) =>
+        ['buzon', 'whatsapp'].includes(texto) ? texto : ['debe ser buzon o whatsapp'],
+      ) === 'whatsapp'
+        ? { canal: 'whatsapp', whatsapp: leerWhatsapp(env, fallas) }
+        : { canal: 'buzon' },
+    horasDeSolicitud: leer('LOCATION_REQUEST_HOURS', 72, entero(1, 720, 'horas')),
+    retencionDeUbicaciones: leer('LOCATION_RETENTION_DAYS', 365, entero(1, 3_650, 'días')),
+    proxies: leer('TRUST_PROXY', 0, entero(0, 10, 'servidores intermedios')),
+    mosaicos: leer<Config['mosaicos']>(
+      'MAP_TILES_URL',
+      { url: 'https://tile.openstreetmap.org/{z}/{x}/{y}.png', atribucion: OSM },
+      (texto) => {
+        if (texto === 'none') return null
+        const url = URL.parse(texto.replaceAll(/\{[a-z]+\}/g, '1'))
+        return url?.protocol === 'https:' && /\{z\}.*\{x\}.*\{y\}/.test(texto)
+          ? { url: texto, atribucion: env.MAP_TILES_ATTRIBUTION?.trim() || OSM }
+          : ['debe ser una dirección https con {z}, {x} y {y}, o none']
+      },
     ),
+    retencionDeEntregas: leer('DELIVERY_RETENTION_DAYS', 90, entero(1, 3_650, 'días')),
   }
   if (env.DATABASE_URL?.trim() && !env.MASTER_KEYS?.trim()) {
     fallas.push('MASTER_KEYS: hace falta cuando hay DATABASE_URL; genere una con «openssl rand -base64 32»')
   }
   if (fallas.length > 0) throw new ErrorConfig(fallas)
   return Object.freeze(config)
+}
+
+const OSM = '© OpenStreetMap'
+
+/** Each of its variables is required; all that are missing are named. */
+function leerWhatsapp(env: Readonly<Record<string, string | undefined>>, fallas: string[]): ConfigDeWhatsapp {
+  const exigir = (nombre: string, porDefecto?: string) => {
+    const texto = env[`WHATSAPP_${nombre}`]?.trim() || porDefecto
+    if (!texto) fallas.push(`WHATSAPP_${nombre}: hace falta con MESSAGING=whatsapp`)
+    return texto ?? ''
+  }
+  return {
+    baseUrl: exigir('BASE_URL', 'https://graph.facebook.com').replace(/\/+$/, ''),
+    version: exigir('API_VERSION', 'v23.0'),
+    phoneNumberId: exigir('PHONE_NUMBER_ID'),
+    token: exigir('TOKEN'),
+    appSecret: exigir('APP_SECRET'),
+    verifyToken: exigir('VERIFY_TOKEN'),
+    plantilla: exigir('TEMPLATE', 'confirmar_ubicacion'),
+    idioma: exigir('TEMPLATE_LANGUAGE', 'es'),
+  }
 }
 
 const esNivel = (texto: string): texto is Config['logLevel'] => (NIVELES_DE_LOG as readonly string[]).includes(texto)

@@ -1,8 +1,10 @@
+import type { CanalDeMensaje, Modo } from './contrato/generado/tipos/index.ts'
 import type { Validacion } from './contrato/validacion.ts'
 import type { Cursores } from './cursor.ts'
 import type { Db } from './db.ts'
 import type { Escritura } from './guias/escritura.ts'
 import type { Log } from './log.ts'
+import type { ConfigDeWhatsapp } from './mensajeria/whatsapp.ts'
 import type { Secretos } from './secretos.ts'
 import type { Politica } from './webhooks/destino.ts'
 
@@ -23,6 +25,10 @@ export interface Deps {
   destinos: Politica
   /** For how many days it is known what became of a webhook's deliveries. */
   retencionDeEntregas: number
+  /** How a recipient of that mode is asked for the place. */
+  canalDe: (modo: Modo) => CanalDeMensaje
+  /** What the messaging provider and we share; undefined: there is none. */
+  whatsapp: Pick<ConfigDeWhatsapp, 'appSecret' | 'verifyToken'> | undefined
   salud: () => Promise<Salud>
 }
 

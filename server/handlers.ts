@@ -1,3 +1,5 @@
+import { listarDepartamentos } from './catalogo/listarDepartamentos.ts'
+import { listarMunicipios } from './catalogo/listarMunicipios.ts'
 import { crearComercio } from './comercios/crear.ts'
 import { listarComercios } from './comercios/listar.ts'
 import type { Handlers } from './contrato/tipos.ts'
@@ -13,11 +15,15 @@ import { listarLlaves } from './llaves/listar.ts'
 import { revocarLlave } from './llaves/revocar.ts'
 import { rotarLlave } from './llaves/rotar.ts'
 import { listarMensajes } from './mensajeria/listar.ts'
+import { recibirDeWhatsapp } from './mensajeria/recibirDeWhatsapp.ts'
+import { verificarWhatsapp } from './mensajeria/verificarWhatsapp.ts'
 import { buscarGuias } from './operaciones/buscarGuias.ts'
 import { consultarGuia } from './operaciones/consultarGuia.ts'
 import { registrarEvento } from './operaciones/registrarEvento.ts'
 import { comprobarDisponibilidad } from './salud/comprobarDisponibilidad.ts'
 import { comprobarVida } from './salud/comprobarVida.ts'
+import { confirmarUbicacion } from './ubicacion/confirmar.ts'
+import { reenviarSolicitud } from './ubicacion/reenviarSolicitud.ts'
 import { cambiarWebhook } from './webhooks/cambiar.ts'
 import { crearWebhook } from './webhooks/crear.ts'
 import { eliminarWebhook } from './webhooks/eliminar.ts'
@@ -38,6 +44,7 @@ export const handlers = {
   cancelarGuia,
   comprobarDisponibilidad,
   comprobarVida,
+  confirmarUbicacion,
   consultarGuia,
   crearComercio,
   crearGuia,
@@ -46,22 +53,27 @@ export const handlers = {
   crearWebhook,
   eliminarWebhook,
   listarComercios,
+  listarDepartamentos,
   listarEntregas,
   listarEventos,
   listarEventosDeGuia,
   listarGuias,
   listarLlaves,
   listarMensajes,
+  listarMunicipios,
   listarWebhooks,
   obtenerEntrega,
   obtenerGuia,
   obtenerRecuperacion,
   obtenerWebhook,
   probarWebhook,
+  recibirDeWhatsapp,
   recuperarEntregas,
   reenviarEntrega,
+  reenviarSolicitud,
   registrarEvento,
   revocarLlave,
   rotarLlave,
   rotarSecreto,
+  verificarWhatsapp,
 } satisfies Handlers

@@ -79,12 +79,22 @@ export async function levantarTrabajadores(
   deshacer: Deshacer,
   { alPerder, metricas, ...ajustes }: AjustesDePlataforma & { alPerder: (error: Error) => void; metricas: Metricas },
 ): Promise<Trabajadores> {
-  const [{ iniciarTrabajadores }, { crearEnviador }, { resolverDelSistema }] = await Promise.all([
+  const [
+    { iniciarTrabajadores },
+    { crearEnviador },
+    { resolverDelSistema },
+    { crearClienteDeWhatsapp },
+    { crearResolutorDeEnlaces },
+  ] = await Promise.all([
     import('./trabajos.ts'),
     import('./webhooks/envio.ts'),
     import('./webhooks/destino.ts'),
+    import('./mensajeria/whatsapp.ts'),
+    import('./ubicacion/cortos.ts'),
   ])
   const reloj = ajustes.reloj ?? (() => new Date())
+  const resolver = ajustes.resolver ?? resolverDelSistema
+  const whatsapp = config.mensajeria.canal === 'whatsapp' ? config.mensajeria.whatsapp : undefined
   // Jobs are made of rows, and can be made of them again: the queue need not wait for the disk.
   const cola = abrirPool(databaseUrl, 4, `guias cola pid=${process.pid}`, '-c synchronous_commit=off')
   cola.on('error', alPerder)
@@ -100,17 +110,25 @@ export async function levantarTrabajadores(
   })
   boss.on('error', (err) => log.warn({ err }, 'queue'))
   await boss.start()
+  const cliente = whatsapp && crearClienteDeWhatsapp(whatsapp)
+  const enlaces = crearResolutorDeEnlaces({ resolver })
+  deshacer.push(async () => void (await Promise.all([cliente?.cerrar(), enlaces.cerrar()])))
   const trabajadores = await iniciarTrabajadores(boss, {
     db,
     log,
     reloj,
     nuevoId: crearGeneradorDeIds(reloj),
     secretos: crearSecretos(masterKeys),
-    enviador: crearEnviador({ resolver: ajustes.resolver ?? resolverDelSistema }),
+    enviador: crearEnviador({ resolver }),
     azar: ajustes.azar ?? Math.random,
     loopback: config.webhooksLoopback,
     metricas,
     retencionDeEntregas: config.retencionDeEntregas,
+    retencionDeUbicaciones: config.retencionDeUbicaciones,
+    horasDeSolicitud: config.horasDeSolicitud,
+    whatsapp: cliente,
+    phoneNumberId: whatsapp?.phoneNumberId ?? '',
+    enlaces,
   })
   deshacer.push(() => trabajadores.detener())
   metricas.observar({ db, reloj })

@@ -1,7 +1,7 @@
 import { createHash, hash, hkdfSync } from 'node:crypto'
 
 /** What a sub-key is for. Keys of different purposes are independent (HKDF, RFC 5869). */
-export type Proposito = 'cursores' | 'huellas' | 'webhooks'
+export type Proposito = 'cursores' | 'huellas' | 'webhooks' | 'ubicacion'
 
 export interface Subclave {
   /** Which master key it comes from: 8 hex digits, not secret. */

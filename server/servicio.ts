@@ -100,6 +100,7 @@ export async function iniciarServicio(
       avisarTrabajo: () => trabajadores?.avisar(),
       destinos: { resolver: ajustes.resolver ?? resolverDelSistema, loopback: config.webhooksLoopback },
       retencionDeEntregas: config.retencionDeEntregas,
+      mensajeria: config.mensajeria,
       ...(ajustes.reloj ? { reloj: ajustes.reloj } : {}),
       ...(nuevoCodigo ? { nuevoCodigo } : {}),
     })
@@ -109,12 +110,14 @@ export async function iniciarServicio(
       trabajadores = await levantarTrabajadores(config, plataforma, log, deshacer, opciones)
     }
     const deMetricas = await servirMetricas(config, deshacer, { metricas, salud })
-    const demo = config.baseDeDatos.tipo === 'embebida' ? await asegurarDemo(deps, config.dataDir, url) : undefined
-    atender = crearApp(contrato, deps, testigo)
+    const embebida = config.baseDeDatos.tipo === 'embebida'
+    const demo = embebida ? await asegurarDemo(deps, config.dataDir, url) : undefined
+    atender = crearApp(contrato, deps, { mosaicos: config.mosaicos, proxies: config.proxies, buzon: embebida }, testigo)
     fase = 'listo'
     consola(`Guías está listo en ${((performance.now() - inicio) / 1000).toFixed(2)} s`)
     consola(`  API            ${url}/api/v1`)
     consola(`  Documentación  ${url}/docs`)
+    if (embebida) consola(`  Buzón          ${url}/buzon`)
     if (deMetricas) consola(`  Métricas       ${deMetricas}/metrics`)
     for (const linea of demo?.consola ?? []) consola(linea)
 

@@ -2,19 +2,29 @@ import type { JobInsert, PgBoss, QueueOptions } from 'pg-boss'
 import type { Db } from './db.ts'
 import { traducirError } from './errores.ts'
 import type { Log } from './log.ts'
-import { entregarAlBuzon, pendientesDeBuzon } from './mensajeria/mensaje.ts'
+import { type DepsDeEnvio, enviarMensajes } from './mensajeria/enviar.ts'
+import { mensajesPendientes, solicitudesVencidas, vencerSolicitudes } from './mensajeria/mensaje.ts'
+import { entrantesPendientes, procesarEntrantes } from './mensajeria/procesarEntrantes.ts'
 import type { Secretos } from './secretos.ts'
+import type { ResolutorDeEnlaces } from './ubicacion/cortos.ts'
+import { olvidarUbicaciones } from './ubicacion/olvidar.ts'
+import { enlacesPendientes, resolverEnlaces } from './ubicacion/resolverEnlaces.ts'
 import { avanzarRecuperaciones, recuperacionesPendientes } from './webhooks/avanzarRecuperacion.ts'
 import { type Alimentador, type Bomba, bombear, type DepsDeBomba } from './webhooks/bomba.ts'
 import { limpiarWebhooks } from './webhooks/limpiar.ts'
 import { entregasPendientes, type Ronda } from './webhooks/pendientes.ts'
 
 /** What a job may use. */
-export interface DepsDeTrabajo extends DepsDeBomba {
+export interface DepsDeTrabajo extends DepsDeBomba, DepsDeEnvio {
   db: Db
   log: Log
   reloj: () => Date
   secretos: Secretos
+  /** Our number at the messaging provider; '' without one. */
+  phoneNumberId: string
+  enlaces: ResolutorDeEnlaces
+  /** How long places are kept after a guide's end, in days. */
+  retencionDeUbicaciones: number
   /** How long deliveries that are over are kept, in days. */
   retencionDeEntregas: number
   /** Says that rows of pending work were committed, so that the feeder need not wait for its next round. */
@@ -38,8 +48,8 @@ export type Trabajo = {
   ) => Promise<JobInsert[] | { trabajos: JobInsert[]; hayMas: boolean }>
 } & (
   | {
-      /** Does the work of those rows, all or nothing; throws to be tried again. */
-      ejecutar: (deps: DepsDeTrabajo, ids: readonly string[]) => Promise<void>
+      /** Does the work of those rows; throws to be tried again. */
+      ejecutar: (deps: DepsDeTrabajo, trabajos: readonly { id: string; data: object }[]) => Promise<void>
     }
   | {
       /** Takes its jobs itself. */
@@ -47,21 +57,52 @@ export type Trabajo = {
     }
 )
 
+const DE_FILAS: QueueOptions = {
+  retryLimit: 5,
+  retryDelay: 1,
+  retryBackoff: true,
+  retryDelayMax: 60,
+  expireInSeconds: 60,
+  deleteAfterSeconds: 60,
+}
+
 /** Every background job of the service. */
 export const TRABAJOS: readonly Trabajo[] = [
   {
     cola: 'mensajes',
-    opciones: {
-      retryLimit: 5,
-      retryDelay: 1,
-      retryBackoff: true,
-      retryDelayMax: 60,
-      expireInSeconds: 30,
-      // A finished or given-up job makes room soon: if its row still waits, the feeder makes a new one.
-      deleteAfterSeconds: 60,
-    },
-    pendientes: pendientesDeBuzon,
-    ejecutar: entregarAlBuzon,
+    // A finished or given-up job makes room soon: if its row still waits, the feeder makes a new one.
+    opciones: { ...DE_FILAS, expireInSeconds: 300 },
+    pendientes: mensajesPendientes('buzon'),
+    ejecutar: enviarMensajes,
+  },
+  {
+    // Apart: a provider that hangs holds up no mailbox. Few at a time, for each may take its 15 seconds.
+    cola: 'whatsapp',
+    opciones: { ...DE_FILAS, expireInSeconds: 300 },
+    pendientes: (deps, cuantas) => mensajesPendientes('whatsapp')(deps, Math.min(cuantas, 64)),
+    ejecutar: enviarMensajes,
+  },
+  {
+    cola: 'entrantes',
+    opciones: DE_FILAS,
+    pendientes: entrantesPendientes,
+    ejecutar: procesarEntrantes,
+  },
+  {
+    cola: 'vencimientos',
+    opciones: DE_FILAS,
+    pendientes: solicitudesVencidas,
+    ejecutar: (deps, trabajos) =>
+      vencerSolicitudes(
+        deps,
+        trabajos.map(({ id }) => id),
+      ),
+  },
+  {
+    cola: 'enlaces',
+    opciones: { ...DE_FILAS, expireInSeconds: 300 },
+    pendientes: enlacesPendientes,
+    ejecutar: resolverEnlaces,
   },
   {
     cola: 'entregas',
@@ -80,15 +121,20 @@ export const TRABAJOS: readonly Trabajo[] = [
   },
   {
     cola: 'recuperaciones',
-    opciones: { retryLimit: 5, retryDelay: 1, retryBackoff: true, expireInSeconds: 60, deleteAfterSeconds: 60 },
+    opciones: DE_FILAS,
     pendientes: recuperacionesPendientes,
-    ejecutar: avanzarRecuperaciones,
+    ejecutar: (deps, trabajos) =>
+      avanzarRecuperaciones(
+        deps,
+        trabajos.map(({ id }) => id),
+      ),
   },
 ]
 
 /** What is done every so many seconds without anybody's row asking for it. */
 const LIMPIEZA: readonly { cada: number; hacer: (deps: DepsDeTrabajo) => Promise<void> }[] = [
   { cada: 30, hacer: limpiarWebhooks },
+  { cada: 300, hacer: olvidarUbicaciones },
 ]
 
 /** Makes the queues, or brings their options up to date. */
@@ -135,12 +181,9 @@ export async function iniciarTrabajadores(
       continue
     }
     const { cola, ejecutar } = trabajo
-    await boss.work(cola, { batchSize: LOTE, pollingIntervalSeconds: 0.5 }, async (trabajos) => {
+    await boss.work<object>(cola, { batchSize: LOTE, pollingIntervalSeconds: 0.5 }, async (trabajos) => {
       const inicio = performance.now()
-      await ejecutar(
-        deps,
-        trabajos.map(({ id }) => id),
-      )
+      await ejecutar(deps, trabajos)
       deps.log.info({ cola, filas: trabajos.length, ms: Math.round(performance.now() - inicio) }, 'job')
     })
   }

@@ -61,7 +61,11 @@ export interface Entorno {
 }
 
 /** A database of its own, cloned from the template, and the real server over it. Called once at the top of a test file. */
-export function usarEntorno(ajustes: Pick<Ajustes, 'nuevoCodigo' | 'resolver' | 'azar'> = {}): Entorno {
+export function usarEntorno(
+  ajustes: Pick<Ajustes, 'nuevoCodigo' | 'resolver' | 'azar'> = {},
+  /** More configuration, asked for when the service starts. */
+  env: () => Record<string, string> | Promise<Record<string, string>> = () => ({}),
+): Entorno {
   const entorno = {} as Entorno
   const nombre = `t_${randomBytes(6).toString('hex')}`
   const admin = new pg.Client({ connectionString: inject('postgres') })
@@ -79,7 +83,14 @@ export function usarEntorno(ajustes: Pick<Ajustes, 'nuevoCodigo' | 'resolver' | 
     const lineas: string[] = []
     const reloj = () => new Date(Date.now() + desfase)
     const config = leerConfig(
-      { DATABASE_URL: url.href, MASTER_KEYS: MASTER_KEY, PORT: '0', LOG_LEVEL: 'info', WEBHOOKS_LOOPBACK: '1' },
+      {
+        DATABASE_URL: url.href,
+        MASTER_KEYS: MASTER_KEY,
+        PORT: '0',
+        LOG_LEVEL: 'info',
+        WEBHOOKS_LOOPBACK: '1',
+        ...(await env()),
+      },
       process.cwd(),
     )
     const log = crearLog('info', { write: (linea) => lineas.push(linea) })
@@ -127,10 +138,11 @@ export function usarEntorno(ajustes: Pick<Ajustes, 'nuevoCodigo' | 'resolver' | 
           ...(crudo instanceof ReadableStream ? { duplex: 'half' } : {}),
         })
         const texto = await respuesta.text()
+        const esTexto = respuesta.headers.get('content-type')?.startsWith('text/plain')
         return {
           status: respuesta.status,
           cabeceras: respuesta.headers,
-          cuerpo: texto === '' ? undefined : JSON.parse(texto),
+          cuerpo: texto === '' || esTexto ? texto || undefined : JSON.parse(texto),
         }
       },
       operar: (metodo, ruta, cuerpo) =>

@@ -77,6 +77,11 @@ describe('configuration', () => {
       metricsPort: undefined,
       webhooksLoopback: true,
       retencionDeEntregas: 90,
+      mensajeria: { canal: 'buzon' },
+      horasDeSolicitud: 72,
+      retencionDeUbicaciones: 365,
+      proxies: 0,
+      mosaicos: { url: 'https://tile.openstreetmap.org/{z}/{x}/{y}.png', atribucion: '© OpenStreetMap' },
     })
     expect(
       leerConfig({ ...base, WORKERS: '0', METRICS_PORT: '9464', DELIVERY_RETENTION_DAYS: '30' }, '/'),

@@ -43,7 +43,7 @@ ajv.addSchema({ components: { schemas: cerrar(documento.components.schemas) } },
 
 interface RespuestaDeclarada {
   headers?: Nodo
-  content?: { 'application/json': { schema: { $ref: string } } }
+  content?: { 'application/json': { schema: { $ref: string } } } | { 'text/plain': { schema: Nodo } }
 }
 const resolver = (respuesta: unknown): RespuestaDeclarada => {
   const ref = (respuesta as { $ref?: string }).$ref
@@ -70,9 +70,15 @@ function revisar(operacion: Operacion, status: number, cabeceras: Readonly<Recor
     if (cuerpo !== undefined || 'content-type' in cabeceras) throw new Error(`${operacion.id} ${status} has a body`)
     return
   }
-  const $ref = content['application/json'].schema.$ref
-  const validar = validadores.get($ref) ?? ajv.compile({ $ref: `contrato${$ref}`, unevaluatedProperties: false })
-  validadores.set($ref, validar)
+  const esTexto = 'text/plain' in content
+  if (String(cabeceras['content-type']).startsWith('text/plain') !== esTexto)
+    throw new Error(`${operacion.id} ${status}: the content type is ${cabeceras['content-type']}`)
+  const esquema = esTexto
+    ? content['text/plain'].schema
+    : { $ref: `contrato${content['application/json'].schema.$ref}`, unevaluatedProperties: false }
+  const clave = JSON.stringify(esquema)
+  const validar = validadores.get(clave) ?? ajv.compile(esquema)
+  validadores.set(clave, validar)
   if (!validar(JSON.parse(JSON.stringify(cuerpo)))) {
     throw new Error(
       `${operacion.id} ${status} breaks the contract: ${ajv.errorsText(validar.errors)}\n${JSON.stringify(cuerpo, null, 1).slice(0, 2_000)}`,

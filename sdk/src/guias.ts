@@ -1,4 +1,5 @@
 import { ErrorGuias } from './errores.js'
+import { RecursoCatalogo } from './recursoCatalogo.js'
 import { RecursoEventos } from './recursoEventos.js'
 import { RecursoGuias } from './recursoGuias.js'
 import { RecursoWebhooks } from './recursoWebhooks.js'
@@ -31,6 +32,8 @@ export class Guias {
   readonly guias: RecursoGuias
   /** El flujo de eventos de todas sus guías. */
   readonly eventos: RecursoEventos
+  /** Los departamentos y municipios que el servicio conoce. */
+  readonly catalogo: RecursoCatalogo
   /** Sus webhooks: adónde se envía cada evento, y qué fue de cada envío. */
   readonly webhooks: RecursoWebhooks
 
@@ -43,6 +46,7 @@ export class Guias {
     })
     this.guias = new RecursoGuias(enviar)
     this.eventos = new RecursoEventos(enviar)
+    this.catalogo = new RecursoCatalogo(enviar)
     this.webhooks = new RecursoWebhooks(enviar)
   }
 }

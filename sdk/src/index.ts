@@ -20,6 +20,7 @@ export {
 // The contract's own words; the generator's helpers (`*Data`, `*Responses`, `Estado2`…) stay inside.
 export type {
   Aviso,
+  CanalDeMensaje,
   CancelacionParaCrear,
   CausaDeEntrega,
   CodigoDeEntrega,
@@ -30,6 +31,7 @@ export type {
   ComodinDeTipos,
   Cursor,
   DatosDeWebhook,
+  Departamento,
   EnlaceDeMapa,
   EnsayoDeRecuperacion,
   Entrega,
@@ -37,6 +39,7 @@ export type {
   ErrorDeEntrega,
   Estado,
   EstadoDeEntrega,
+  EstadoDeMensaje,
   EstadoDeRecuperacion,
   EstadoDeUbicacion,
   EstadoDeWebhook,
@@ -55,12 +58,16 @@ export type {
   LoteCreado,
   LoteParaCrear,
   Modo,
+  Municipio,
   OrigenDeUbicacion,
+  PaginaDeDepartamentos,
   PaginaDeEntregas,
   PaginaDeEventos,
   PaginaDeGuias,
   PaginaDelFlujo,
+  PaginaDeMunicipios,
   PaginaDeWebhooks,
+  Pais,
   Problema,
   Recogida,
   RecogidaDeGuia,
@@ -71,10 +78,13 @@ export type {
   ResultadoFallido,
   RotacionDeSecreto,
   SecretoDeWebhook,
+  SolicitudDeUbicacion,
+  SugerenciasDeDestino,
   Telefono,
   TipoDeEvento,
   TipoDeEventoPropio,
   Ubicacion,
+  UbicacionParaConfirmar,
   Webhook,
   WebhookConSecreto,
   WebhookParaCambiar,
@@ -82,6 +92,7 @@ export type {
 } from './generado/types.gen.js'
 export { Guias, type OpcionesDeGuias } from './guias.js'
 export type { Listado, Pagina } from './paginas.js'
+export type { FiltrosDeDepartamentos, FiltrosDeMunicipios, RecursoCatalogo } from './recursoCatalogo.js'
 export type { FiltrosDelFlujo, RecursoEventos } from './recursoEventos.js'
 export type { FiltrosDeGuias, FiltrosDeHistorial, RecursoGuias } from './recursoGuias.js'
 export type {

@@ -1,11 +1,13 @@
 import { esGuia, esLote, esPagina } from './formas.js'
 import {
   cancelarGuia,
+  confirmarUbicacion,
   crearGuia,
   crearLote,
   listarEventosDeGuia,
   listarGuias,
   obtenerGuia,
+  reenviarSolicitud,
 } from './generado/sdk.gen.js'
 import type {
   CancelacionParaCrear,
@@ -20,6 +22,7 @@ import type {
   LoteParaCrear,
   PaginaDeEventos,
   PaginaDeGuias,
+  UbicacionParaConfirmar,
 } from './generado/types.gen.js'
 import { Listado } from './paginas.js'
 import { revisar } from './rutas.js'
@@ -124,6 +127,32 @@ export class RecursoGuias {
           query: { ...query, ...(cursor === undefined ? {} : { cursor }) },
         }),
       ),
+    )
+  }
+
+  /**
+   * Confirma o corrige el lugar de entrega, con coordenadas o con un enlace de mapa, sin esperar al destinatario. Vale
+   * hasta que la guía sale a ruta (después es un `ErrorConflicto`); decir lo mismo otra vez no cambia nada.
+   *
+   * ```ts
+   * await api.guias.confirmarUbicacion(guia, { lat: 14.70811, lng: -90.50042, referencia: 'Portón verde' })
+   * ```
+   */
+  confirmarUbicacion(codigo: CodigoDeGuia, lugar: UbicacionParaConfirmar): Solicitud<Guia> {
+    return new Solicitud(
+      this.#enviar(esGuia<Guia>, (comunes) =>
+        confirmarUbicacion({ ...comunes, path: { guia: revisarGuia(codigo) }, ...cuerpo(lugar) }),
+      ),
+    )
+  }
+
+  /**
+   * Pide otra vez al destinatario que confirme el lugar: porque el mensaje anterior venció, falló o quedó en duda. Como
+   * mucho 3 veces por guía y 5 al día por teléfono; pasado eso es un `ErrorConflicto` (`limite_de_solicitudes`).
+   */
+  reenviarSolicitud(codigo: CodigoDeGuia): Solicitud<Guia> {
+    return new Solicitud(
+      this.#enviar(esGuia<Guia>, (comunes) => reenviarSolicitud({ ...comunes, path: { guia: revisarGuia(codigo) } })),
     )
   }
 

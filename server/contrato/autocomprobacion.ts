@@ -14,6 +14,8 @@ export async function autocomprobar(operaciones: readonly Operacion[], validacio
 }
 
 async function comprobar(operacion: Operacion, validacion: Validacion): Promise<void> {
+  // Bytes that nobody has parsed aren't the validator's business; of such an operation an odd parameter must be refused.
+  const conCuerpo = operacion.tipos[0] !== undefined && !operacion.crudo
   const ruta = operacion.ruta.replace(/\{\w+\}/g, 'x')
   const req = {
     method: operacion.metodo.toUpperCase(),
@@ -26,7 +28,7 @@ async function comprobar(operacion: Operacion, validacion: Validacion): Promise<
     header: () => operacion.tipos[0],
     params: {},
     // A wrong parameter would hide whether the body is looked at.
-    query: operacion.tipos[0] ? {} : { __autocomprobacion: '1' },
+    query: conCuerpo ? {} : { __autocomprobacion: '1' },
     body: operacion.tipos[0] ? { __autocomprobacion: 1 } : undefined,
     app: { enabled: () => false, param: () => {} },
   } as unknown as Request

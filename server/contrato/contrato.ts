@@ -18,11 +18,14 @@ interface OperacionDelDocumento {
   responses: Readonly<Record<string, unknown>>
   security?: readonly Readonly<Record<string, readonly string[]>>[]
   'x-limite-bytes'?: number
+  'x-cuerpo-crudo'?: boolean
 }
 export interface Documento {
   openapi: string
   paths: Readonly<Record<string, Readonly<Record<string, OperacionDelDocumento>>>>
-  components: Readonly<Record<'schemas' | 'parameters' | 'responses', Readonly<Record<string, Esquema>>>>
+  components: Readonly<
+    Record<'schemas' | 'parameters' | 'responses' | 'securitySchemes', Readonly<Record<string, Esquema>>>
+  >
 }
 
 /** One operation of the contract, with what the machinery needs of it. */
@@ -38,6 +41,8 @@ export interface Operacion {
   cuerpoObligatorio: boolean
   /** Bytes. */
   limite: number
+  /** The operation wants the bytes as they came: a signature stands over them. */
+  crudo: boolean
   estados: readonly number[]
 }
 
@@ -61,7 +66,10 @@ export function leerOperaciones(documento: Documento): Operacion[] {
   return Object.entries(documento.paths).flatMap(([ruta, porMetodo]) =>
     METODOS.filter((metodo) => metodo in porMetodo).map((metodo) => {
       const operacion = porMetodo[metodo]!
-      const [seguridad] = Object.entries(operacion.security?.[0] ?? {})
+      // Only bearer keys say who calls; a signature over the body is the operation's own business.
+      const seguridad = Object.entries(operacion.security?.[0] ?? {}).find(
+        ([nombre]) => documento.components.securitySchemes[nombre]?.type === 'http',
+      )
       return {
         id: operacion.operationId,
         metodo,
@@ -71,6 +79,7 @@ export function leerOperaciones(documento: Documento): Operacion[] {
         tipos: Object.keys(operacion.requestBody?.content ?? {}),
         cuerpoObligatorio: operacion.requestBody?.required ?? false,
         limite: operacion['x-limite-bytes'] ?? LIMITE_DE_JSON,
+        crudo: operacion['x-cuerpo-crudo'] ?? false,
         estados: Object.keys(operacion.responses).map(Number),
       }
     }),

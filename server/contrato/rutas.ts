@@ -99,7 +99,7 @@ const esRechazo = (error: unknown): error is Rechazo =>
   error.status < 500
 
 type HandlerCualquiera = (
-  entrada: { path: unknown; query: unknown; body: unknown },
+  entrada: { path: unknown; query: unknown; headers: unknown; body: unknown },
   contexto: Deps & { identidad: unknown; idSolicitud: string },
 ) => Promise<{ status: number; body: unknown; headers?: Readonly<Record<string, string>> }>
 
@@ -113,7 +113,7 @@ const ejecutar = (
   const handler = handlers[operacion.id] as unknown as HandlerCualquiera
   return async (req, res) => {
     const { status, body, headers } = await handler(
-      { path: req.params, query: req.query, body: req.body },
+      { path: req.params, query: req.query, headers: req.headers, body: req.body },
       { ...deps, identidad: req.solicitud.identidad ?? null, idSolicitud: req.solicitud.id },
     )
     responder(req, res, status, body, headers)

@@ -10,6 +10,8 @@ type Campo<D, C extends string> = D extends { [K in C]?: infer V } ? (V extends 
 export interface Entrada<O extends OperationId> {
   path: Campo<Datos<O>, 'path'>
   query: Campo<Datos<O>, 'query'>
+  /** Declared header parameters, by their lower-case names; absent where there are none. */
+  headers?: Campo<Datos<O>, 'headers'>
   body: Datos<O> extends { body: infer B } ? B : Campo<Datos<O>, 'body'> | undefined
 }
 

@@ -59,9 +59,11 @@ function paraElValidador(documento: Documento): Documento {
     if (objeto.properties) propiedades.add(objeto.properties)
     // The names of properties are not keywords.
     if (propiedades.has(objeto)) return objeto
+    // Bytes that nobody has parsed would be taken for an object of so many members.
+    const crudo = objeto['x-cuerpo-crudo'] === true
     return Object.fromEntries(
       Object.entries(objeto)
-        .filter(([clave]) => !SIN_EFECTO.has(clave) && !clave.startsWith('x-'))
+        .filter(([clave]) => !SIN_EFECTO.has(clave) && !clave.startsWith('x-') && !(crudo && clave === 'requestBody'))
         .map(([clave, valor]) => [clave, clave === 'responses' ? {} : valor]),
     )
   }) as Objeto

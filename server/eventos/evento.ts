@@ -34,13 +34,20 @@ export interface FilaEvento {
 /** What of a guide changes, beside what the event itself says. */
 export type Foto = Pick<
   FilaGuia,
-  'intentos' | 'avisos' | 'ubicacion_estado' | 'ubicacion_origen' | 'ubicacion_lat' | 'ubicacion_lng'
+  | 'intentos'
+  | 'avisos'
+  | 'ubicacion_estado'
+  | 'ubicacion_origen'
+  | 'ubicacion_lat'
+  | 'ubicacion_lng'
+  | 'ubicacion_extra'
 >
 
 /** That picture as SQL, of a row of `guia` (or, with its attempts named apart, of one about to be). */
 export const foto = (g: string, intentos = `${g}.intentos`) =>
   `jsonb_build_object('intentos', ${intentos}, 'avisos', ${g}.avisos, 'ubicacion_estado', ${g}.ubicacion_estado,
-    'ubicacion_origen', ${g}.ubicacion_origen, 'ubicacion_lat', ${g}.ubicacion_lat, 'ubicacion_lng', ${g}.ubicacion_lng)`
+    'ubicacion_origen', ${g}.ubicacion_origen, 'ubicacion_lat', ${g}.ubicacion_lat, 'ubicacion_lng', ${g}.ubicacion_lng,
+    'ubicacion_extra', ${g}.ubicacion_extra)`
 
 /** The guide as it was right after the event, whatever has become of it since. */
 export const trasEvento = (guia: FilaGuia, evento: FilaEvento & { foto: Foto }): FilaGuia => ({
@@ -158,14 +165,30 @@ export interface Paso {
   huella?: string | null
   /** Failed attempts so far, if the event changes their number. */
   intentos?: number
+  /** The place, if the event changes it. Whoever was asked for it is asked no longer. */
+  ubicacion?: Lugar
+  /** A short link whose place is to be looked up. */
+  enlaceCorto?: { id: string; maps_url: string } | undefined
 }
+
+/** All of what a guide says of its place. */
+export type Lugar = Pick<
+  FilaGuia,
+  'ubicacion_estado' | 'ubicacion_origen' | 'ubicacion_lat' | 'ubicacion_lng' | 'ubicacion_extra' | 'avisos'
+>
 
 /** One guarded step: the guide as it was read goes on to its next sequence and writes its event, or nothing happens. */
 const PASO = sentencia(
   'eventos.paso',
   `with g as (
      update guia set secuencia = secuencia + 1, actualizado_en = $6::timestamptz, intentos = $8,
-       estado = $5, estado_desde = case when estado = $5 then estado_desde else $7::timestamptz end
+       estado = $5, estado_desde = case when estado = $5 then estado_desde else $7::timestamptz end,
+       ubicacion_estado = coalesce($19::text, ubicacion_estado),
+       ubicacion_origen = case when $19::text is null then ubicacion_origen else $20 end,
+       ubicacion_lat = case when $19::text is null then ubicacion_lat else $21::float8 end,
+       ubicacion_lng = case when $19::text is null then ubicacion_lng else $22::float8 end,
+       ubicacion_extra = case when $19::text is null then ubicacion_extra else $23::jsonb end,
+       avisos = coalesce($24::text[], avisos)
      where comercio_id = $1 and modo = $2 and id = $3 and secuencia = $4
      returning *
    ), e as (
@@ -174,6 +197,14 @@ const PASO = sentencia(
      select comercio_id, modo, id, secuencia, guia, $9, $5, $10, $11, $12, $13::float8, $14::float8, $15::jsonb, $16, $17,
        $18, ${foto('g')}, $7::timestamptz, $6::timestamptz from g
      returning *
+   ), m as (
+     update mensaje set abierta = false from g where $19::text is not null and mensaje.comercio_id = g.comercio_id
+       and mensaje.modo = g.modo and mensaje.guia_id = g.id and mensaje.abierta
+   ), k as (
+     insert into enlace_corto (comercio_id, modo, guia_id, id, maps_url, proximo_en)
+     select comercio_id, modo, id, $25::uuid, $26, $6::timestamptz from g where $25::uuid is not null
+     on conflict (comercio_id, modo, guia_id) do update set id = excluded.id, maps_url = excluded.maps_url, intentos = 0,
+       proximo_en = excluded.proximo_en
    ), d as (${repartir('e')})
    select g.*, exists (select from d) as hay_entregas from g`,
 )
@@ -223,8 +254,16 @@ export async function darPaso(
     evento.autor,
     evento.idempotencia,
     evento.huella,
+    paso.ubicacion?.ubicacion_estado ?? null,
+    paso.ubicacion?.ubicacion_origen ?? null,
+    paso.ubicacion?.ubicacion_lat ?? null,
+    paso.ubicacion?.ubicacion_lng ?? null,
+    paso.ubicacion?.ubicacion_extra ?? null,
+    paso.ubicacion?.avisos ?? null,
+    paso.enlaceCorto?.id ?? null,
+    paso.enlaceCorto?.maps_url ?? null,
   ])
-  if (movida?.hay_entregas) avisarTrabajo()
+  if (movida && (movida.hay_entregas || paso.enlaceCorto)) avisarTrabajo()
   return movida && { guia: movida, evento: { ...evento, secuencia: movida.secuencia } }
 }
 

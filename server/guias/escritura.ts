@@ -1,9 +1,10 @@
-import type { Modo } from '../contrato/generado/tipos/index.ts'
+import type { CanalDeMensaje, Modo } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
 import { Problema, traducirError } from '../errores.ts'
 import { foto } from '../eventos/evento.ts'
 import type { Log } from '../log.ts'
 import type { Secretos } from '../secretos.ts'
+import { leerEnlace } from '../ubicacion/enlaces.ts'
 import { repartir } from '../webhooks/reparto.ts'
 import type { DatosDeGuia, FilaGuia } from './guia.ts'
 import { diferencias, huellasDe } from './huellas.ts'
@@ -34,14 +35,14 @@ const INSERTAR = sentencia(
        id uuid, guia text, external_ref text, huellas jsonb, telefono text, destinatario text, departamento text,
        municipio text, direccion text, indicaciones text, contenido text, lat float8, lng float8, maps_url text,
        recogida jsonb, ubicacion_estado text, ubicacion_origen text, ubicacion_lat float8, ubicacion_lng float8,
-       avisos text[], creado_en timestamptz, mensaje_id uuid)
+       ubicacion_extra jsonb, avisos text[], creado_en timestamptz, mensaje_id uuid, enlace_corto_id uuid)
    ), g as (
      insert into guia (comercio_id, modo, id, guia, external_ref, huellas, estado, estado_desde, telefono, destinatario,
        departamento, municipio, direccion, indicaciones, contenido, lat, lng, maps_url, recogida, ubicacion_estado,
-       ubicacion_origen, ubicacion_lat, ubicacion_lng, avisos, secuencia, creado_en, actualizado_en)
+       ubicacion_origen, ubicacion_lat, ubicacion_lng, ubicacion_extra, avisos, secuencia, creado_en, actualizado_en)
      select $2, $3, id, guia, external_ref, huellas, 'aceptado', creado_en, telefono, destinatario,
        departamento, municipio, direccion, indicaciones, contenido, lat, lng, maps_url, recogida, ubicacion_estado,
-       ubicacion_origen, ubicacion_lat, ubicacion_lng, avisos, 1, creado_en, creado_en
+       ubicacion_origen, ubicacion_lat, ubicacion_lng, ubicacion_extra, avisos, 1, creado_en, creado_en
      from x order by external_ref, id
      on conflict (comercio_id, modo, external_ref) do nothing
      returning id
@@ -54,9 +55,14 @@ const INSERTAR = sentencia(
      from g join x using (id)
      returning *
    ), d as (${repartir('e')}), m as (
-     insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, creado_en)
-     select $2, $3, x.id, 1, x.mensaje_id, x.guia, 'buzon', 'solicitud_ubicacion', x.telefono, 'pendiente', x.creado_en
+     insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
+     select $2, $3, x.id, 1, x.mensaje_id, x.guia, x.ubicacion_extra #>> '{solicitud,canal}', 'solicitud_ubicacion',
+       x.telefono, 'pendiente', x.creado_en, x.creado_en
      from g join x using (id) where x.mensaje_id is not null
+   ), c as (
+     insert into enlace_corto (comercio_id, modo, guia_id, id, maps_url, proximo_en)
+     select $2, $3, x.id, x.enlace_corto_id, x.maps_url, x.creado_en from g join x using (id)
+     where x.enlace_corto_id is not null
    )
    select id, exists (select from d) as hay_entregas from g`,
 )
@@ -95,9 +101,12 @@ interface Partes {
   nuevoId: () => { id: string; creado_en: Date }
   nuevoCodigo: () => string
   avisarTrabajo: () => void
+  /** How a recipient of that mode is asked. */
+  canalDe: (modo: Modo) => CanalDeMensaje
 }
 
-export function crearEscritura({ db, log, secretos, nuevoId, nuevoCodigo, avisarTrabajo }: Partes): Escritura {
+export function crearEscritura(partes: Partes): Escritura {
+  const { db, log, secretos, nuevoId, nuevoCodigo, avisarTrabajo, canalDe } = partes
   const colas = new Map<string, Cola>()
 
   const pedir = (comercioId: string, modo: Modo, datos: readonly DatosDeGuia[]) =>
@@ -171,13 +180,21 @@ export function crearEscritura({ db, log, secretos, nuevoId, nuevoCodigo, avisar
         actualizado_en: creado_en,
       }
     })
-    const conMensaje = nuevas.map((nueva) =>
-      nueva.ubicacion_estado === 'solicitada' ? { ...nueva, mensaje_id: nuevoId().id } : nueva,
-    )
-    const insertadas = await ejecutar(conMensaje, comercioId, modo)
+    const conTrabajo = nuevas.map((nueva) => {
+      if (nueva.ubicacion_estado === 'solicitada') {
+        const creada_en = nueva.creado_en.toISOString()
+        nueva.ubicacion_extra = { solicitud: { numero: 1, canal: canalDe(modo), estado: 'pendiente', creada_en } }
+        return { ...nueva, mensaje_id: nuevoId().id }
+      }
+      const corto = nueva.ubicacion_lat === null && esCorto(nueva.maps_url)
+      return corto ? { ...nueva, enlace_corto_id: nuevoId().id } : nueva
+    })
+    const insertadas = await ejecutar(conTrabajo, comercioId, modo)
     const creadas = new Set(insertadas.map(({ id }) => id))
-    if (insertadas[0]?.hay_entregas || conMensaje.some((nueva) => 'mensaje_id' in nueva && creadas.has(nueva.id)))
-      avisarTrabajo()
+    const hayTrabajo = conTrabajo.some(
+      (nueva) => ('mensaje_id' in nueva || 'enlace_corto_id' in nueva) && creadas.has(nueva.id),
+    )
+    if (insertadas[0]?.hay_entregas || hayTrabajo) avisarTrabajo()
     const repetidas = nuevas.filter(({ id }) => !creadas.has(id)).map(({ external_ref }) => external_ref)
     const existentes = new Map(
       repetidas.length === 0
@@ -239,3 +256,6 @@ function tomarGrupo(espera: Pedido[]): Pedido[] {
 
 /** SQLSTATE classes 22 (data) and 23 (constraint): the fault of a row, and no reason to try again with it. */
 const esDeDatos = (error: unknown) => /^2[23]/.test(String((error as { code?: unknown }).code ?? ''))
+
+/** Whether a link (admitted already) names its place only to whoever follows it. */
+const esCorto = (enlace: string | null) => enlace !== null && leerEnlace(enlace).tipo === 'corto'

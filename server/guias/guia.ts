@@ -1,8 +1,10 @@
+import { buscarDestino, distanciaKm } from '../catalogo/catalogo.ts'
 import { normalizarCodigoDeGuia } from '../codigos.ts'
 import type { Estado, Guia, GuiaIndividual, Modo } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
 import { leerEnlace } from '../ubicacion/enlaces.ts'
+import { LEJOS, presentarUbicacion, type UbicacionExtra } from '../ubicacion/ubicacion.ts'
 import { leerTelefono } from './telefono.ts'
 
 /** A row of `guia`; columns carry the contract's names. */
@@ -30,6 +32,7 @@ export interface FilaGuia {
   ubicacion_origen: Guia['ubicacion']['origen']
   ubicacion_lat: number | null
   ubicacion_lng: number | null
+  ubicacion_extra: UbicacionExtra | null
   intentos: number
   avisos: Guia['avisos']
   secuencia: number
@@ -58,6 +61,7 @@ export function normalizar(cuerpo: GuiaIndividual): DatosDeGuia {
   const telefono = leerTelefono(cuerpo.telefono)
   if ('error' in telefono) throw new Error('telefono was not validated')
   const ubicacion = ubicar(cuerpo)
+  const destino = juzgarDestino(cuerpo, ubicacion)
   return {
     external_ref: cuerpo.external_ref ?? null,
     telefono: telefono.e164,
@@ -77,13 +81,29 @@ export function normalizar(cuerpo: GuiaIndividual): DatosDeGuia {
       maps_url: cuerpo.recogida.maps_url ?? null,
     },
     ...ubicacion,
+    ubicacion_extra: destino.distancia_km === null ? null : { distancia_km: destino.distancia_km },
     avisos: [
       ...(telefono.dudoso ? (['telefono_dudoso'] as const) : []),
       ...(ubicacion.ubicacion_origen === 'maps_url' && ubicacion.ubicacion_lat === null
         ? (['enlace_sin_coordenadas'] as const)
         : []),
+      ...destino.avisos,
     ],
   }
+}
+
+type Punto = Pick<FilaGuia, 'ubicacion_lat' | 'ubicacion_lng'>
+
+/** What the catalogue says of a destination, and of how far from it a place is. It decides nothing: it only warns. */
+export function juzgarDestino(
+  { departamento, municipio }: Pick<FilaGuia, 'departamento' | 'municipio'>,
+  { ubicacion_lat: lat, ubicacion_lng: lng }: Punto,
+): { distancia_km: number | null; avisos: FilaGuia['avisos'] } {
+  const hallado = buscarDestino(departamento, municipio)
+  if ('sugerencias' in hallado) return { distancia_km: null, avisos: ['destino_desconocido'] }
+  if (lat === null || lng === null) return { distancia_km: null, avisos: [] }
+  const km = Math.round(distanciaKm(hallado.municipio, { lat, lng }) * 10) / 10
+  return { distancia_km: km, avisos: km > LEJOS ? ['ubicacion_lejana'] : [] }
 }
 
 type Lugar = Pick<FilaGuia, 'ubicacion_estado' | 'ubicacion_origen' | 'ubicacion_lat' | 'ubicacion_lng'>
@@ -106,6 +126,12 @@ function ubicar({ lat, lng, maps_url }: GuiaIndividual): Lugar {
   }
 }
 
+/** The names that the merchant may have meant; the catalogue's of today. */
+function sugerir({ departamento, municipio }: FilaGuia) {
+  const hallado = buscarDestino(departamento, municipio)
+  return { sugerencias: 'sugerencias' in hallado ? hallado.sugerencias : { departamentos: [], municipios: [] } }
+}
+
 /** A row → the contract's guide. Rows never leave by another way. */
 export function presentar(fila: FilaGuia): Guia {
   return {
@@ -124,14 +150,10 @@ export function presentar(fila: FilaGuia): Guia {
     lng: fila.lng,
     maps_url: fila.maps_url,
     recogida: fila.recogida,
-    ubicacion: {
-      estado: fila.ubicacion_estado,
-      origen: fila.ubicacion_origen,
-      lat: fila.ubicacion_lat,
-      lng: fila.ubicacion_lng,
-    },
+    ubicacion: presentarUbicacion(fila),
     intentos: fila.intentos,
     avisos: fila.avisos,
+    ...(fila.avisos.includes('destino_desconocido') ? sugerir(fila) : {}),
     secuencia: fila.secuencia,
     creado_en: fila.creado_en.toISOString(),
     actualizado_en: fila.actualizado_en.toISOString(),

@@ -13,9 +13,10 @@ export function responder(
   for (const [nombre, valor] of Object.entries(cabeceras)) res.setHeader(nombre, valor)
   res.setHeader('Cache-Control', 'no-store')
   if (cuerpo === undefined) return void res.end()
-  const texto = JSON.stringify(cuerpo)
+  const texto = typeof cuerpo === 'string' ? cuerpo : JSON.stringify(cuerpo)
   const problema = status >= 400 && /\bapplication\/problem\+json\b/i.test(req.headers.accept ?? '')
-  res.setHeader('Content-Type', problema ? 'application/problem+json' : 'application/json')
+  const json = problema ? 'application/problem+json' : 'application/json'
+  res.setHeader('Content-Type', typeof cuerpo === 'string' ? 'text/plain; charset=utf-8' : json)
   res.setHeader('Content-Length', Buffer.byteLength(texto))
   res.end(texto)
 }

@@ -69,7 +69,10 @@ describe('POST /api/v1/guias', () => {
     const { api } = await entorno.nuevoComercio()
     const cuerpo = sinDestino()
     const guia = await api.guias.crear(cuerpo)
-    expect(guia.ubicacion).toEqual({ estado: 'solicitada', origen: null, lat: null, lng: null })
+    expect(guia.ubicacion).toMatchObject({
+      ...{ estado: 'solicitada', origen: null, lat: null, lng: null, confirmada_en: null },
+      solicitud: { canal: 'buzon', estado: 'pendiente', numero: 1, enviada_en: null },
+    })
     await api.guias.crear(cuerpo)
     const enviado = await hasta(async () => {
       const { cuerpo } = await entorno.operar('GET', `/mensajes?guia=${guia.guia}`)
@@ -279,8 +282,8 @@ describe('the message to the recipient', () => {
     await api.guias.cancelar(guia)
     await entorno.db.pool.query(`update guia set ubicacion_estado = 'solicitada' where guia = $1`, [guia])
     await entorno.db.pool.query(
-      `insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, creado_en)
-       select comercio_id, modo, id, 1, gen_random_uuid(), guia, 'buzon', 'solicitud_ubicacion', telefono, 'pendiente', now() from guia where guia = $1`,
+      `insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
+       select comercio_id, modo, id, 1, gen_random_uuid(), guia, 'buzon', 'solicitud_ubicacion', telefono, 'pendiente', now(), now() from guia where guia = $1`,
       [guia],
     )
     const mensaje = await hasta(async () => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { leerDocumento, leerOperaciones } from '../../server/contrato/contrato.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
+import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
 
 const AYER = new Date(Date.now() - 86_400_000).toISOString()
 const entorno = usarEntorno()
@@ -13,12 +13,14 @@ const conId = leerOperaciones(leerDocumento()).filter(
 const CUERPOS: Record<string, unknown> = {
   cambiarWebhook: { descripcion: 'Tienda' },
   recuperarEntregas: { desde: AYER, ensayo: true },
+  confirmarUbicacion: { lat: 14.6, lng: -90.5 },
 }
 // What destroys goes last: the others still need their thing.
 conId.sort((a, b) => Number(a.metodo === 'delete') - Number(b.metodo === 'delete'))
 
 let dueno: Comercio
 let extrano: Comercio
+let sinLugar: string
 const ids: Record<string, string> = {}
 beforeAll(async () => {
   dueno = await entorno.nuevoComercio()
@@ -29,7 +31,11 @@ beforeAll(async () => {
   ids.guia = guia.guia
   ids.entrega = `ent_${webhook.id.slice(3)}_${guia.guia}_1`
   ids.recuperacion = (await pedir(`/${webhook.id}/recuperar`, { desde: AYER })).id
+  sinLugar = (await dueno.api.guias.crear(sinDestino())).guia
 })
+/** What the owner's route names: only of a guide without a place is the place asked for. */
+const idDe = (operacion: string, nombre: string) =>
+  operacion === 'reenviarSolicitud' && nombre === 'guia' ? sinLugar : ids[nombre]!
 const pedir = async (ruta: string, cuerpo: unknown, metodo = 'POST') =>
   (await entorno.pedir(metodo, `/api/v1/webhooks${ruta}`, { llave: dueno.llave, cuerpo })).cuerpo
 
@@ -39,7 +45,8 @@ const foto = async () => {
     await entorno.db.pool.query(`select (select json_agg(g order by id) from guia g) g, (select json_agg(e order by guia_id, secuencia) from evento e) e,
     (select json_agg(m order by id) from mensaje m) m, (select json_agg(w order by webhook) from webhook w) w,
     (select json_agg(s order by webhook, version) from webhook_secreto s) s, (select json_agg(n order by guia_id, secuencia) from entrega n) n,
-    (select json_agg(r) from recuperacion r) r`)
+    (select json_agg(r) from recuperacion r) r, (select json_agg(l order by huella) from enlace_ubicacion l) l,
+    (select json_agg(k order by guia_id) from enlace_corto k) k`)
   return JSON.stringify(rows)
 }
 
@@ -84,18 +91,18 @@ describe('another merchant’s things', () => {
       const antes = await quieto()
       const desconocida = await pedir(extrano.llave, () => '000000000000')
       expect(desconocida.status).toBe(404)
-      expect(await pedir(extrano.llave, (nombre) => ids[nombre]!)).toEqual(desconocida)
+      expect(await pedir(extrano.llave, (nombre) => idDe(operacion, nombre))).toEqual(desconocida)
       // The owner's key of the other mode is a stranger too.
-      expect(await pedir(await entorno.nuevaLlave(dueno, { modo: 'live' }), (nombre) => ids[nombre]!)).toEqual(
-        desconocida,
-      )
+      expect(
+        await pedir(await entorno.nuevaLlave(dueno, { modo: 'live' }), (nombre) => idDe(operacion, nombre)),
+      ).toEqual(desconocida)
       expect(await pedir(extrano.llave, () => 'no-es-nada')).toEqual(desconocida)
       expect(await foto()).toBe(antes)
       expect(
         (
           await entorno.pedir(
             metodo.toUpperCase(),
-            ruta.replace(/\{(\w+)\}/g, (_m, nombre) => ids[nombre]!),
+            ruta.replace(/\{(\w+)\}/g, (_m, nombre) => idDe(operacion, nombre)),
             { llave: dueno.llave, cuerpo },
           )
         ).status,
@@ -115,7 +122,16 @@ describe('another merchant’s things', () => {
 
 describe('the schema', () => {
   it('keys every table of a merchant by the merchant first', async () => {
-    const excepciones = ['comercio', 'operador', 'llave', 'guia_indice', '_prisma_migrations']
+    // The last three are look-ups: by a public code, by a link's digest, and what a provider wrote to nobody in particular.
+    const excepciones = [
+      'comercio',
+      'operador',
+      'llave',
+      '_prisma_migrations',
+      'guia_indice',
+      'enlace_ubicacion',
+      'entrante',
+    ]
     const { rows } = await entorno.db.pool.query<{ tabla: string; tipo: string; columnas: string[] }>(`
       select c.conrelid::regclass::text tabla, c.contype::text tipo,
         array(select a.attname::text from unnest(c.conkey) with ordinality k(n, i) join pg_attribute a on a.attrelid = c.conrelid and a.attnum = k.n order by i) columnas
@@ -132,6 +148,7 @@ describe('the schema', () => {
         'entrega',
         'entrega_intento',
         'recuperacion',
+        'enlace_corto',
       ]),
     )
     expect(deComercios.filter(({ columnas }) => columnas[0] !== 'comercio_id')).toEqual([])
@@ -139,20 +156,23 @@ describe('the schema', () => {
 
   it('reads no table of a merchant without naming the merchant', async () => {
     const { readFileSync, globSync } = await import('node:fs')
+    const tabla =
+      '\\b(?:from|update|into|join) (?:guia|evento|mensaje|webhook|webhook_secreto|entrega|entrega_intento|recuperacion|enlace_corto)\\b'
+    const textos = new RegExp(`\`([^\`]*${tabla}[^\`]*)\`|'([^'\\n]*${tabla}[^'\\n]*)'`, 'g')
     const sentencias = globSync('server/**/*.ts', { exclude: (nombre) => nombre.includes('generado') }).flatMap(
       (archivo) =>
-        [
-          ...readFileSync(archivo, 'utf8').matchAll(
-            /`([^`]*\b(?:from|update|into|join) (?:guia|evento|mensaje|webhook|webhook_secreto|entrega|entrega_intento|recuperacion)\b[^`]*)`/g,
-          ),
-        ].map(([, sql]) => [archivo, sql!]),
+        [...readFileSync(archivo, 'utf8').matchAll(textos)].map(([, largo, corto]) => [archivo, (largo ?? corto)!]),
     )
     expect(sentencias.length).toBeGreaterThan(5)
-    // Named exceptions: the operator's list and metrics, the feeder and the housekeeping, which work for all merchants.
+    // Named exceptions: the operator's list and metrics, the feeder and the housekeeping, which work for all merchants; what
+    // a provider tells, who knows no merchant; and the feed's own order.
     const paraTodos = [
+      'server/eventos/flujo.ts',
       'server/guias/lista.ts',
       'server/mensajeria/mensaje.ts',
+      'server/mensajeria/procesarEntrantes.ts',
       'server/metricas.ts',
+      'server/ubicacion/resolverEnlaces.ts',
       'server/webhooks/avanzarRecuperacion.ts',
       'server/webhooks/limpiar.ts',
     ]

@@ -1,4 +1,3 @@
-import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { once } from 'node:events'
 import http from 'node:http'
 import https from 'node:https'
@@ -9,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Resolver } from '../../server/webhooks/destino.ts'
 import { crearEnviador, type Enviador, type Solicitud } from '../../server/webhooks/envio.ts'
 import type { Respuesta } from '../../server/webhooks/respuesta.ts'
+import { certificado, type Par, paraIp, paraNombre } from '../certificado.ts'
 
 const PLAZO = 400
 const resolverLocal: Resolver = async () => [{ address: '127.0.0.1', family: 4 }]
@@ -709,46 +709,6 @@ test('it never rejects, whatever it is given', async () => {
 })
 
 // --- TLS ---
-
-const der = (etiqueta: number, ...partes: (Buffer | number[])[]): Buffer => {
-  const valor = Buffer.concat(partes.map((parte) => Buffer.from(parte)))
-  const largo = valor.length < 128 ? [valor.length] : [0x82, valor.length >> 8, valor.length & 255]
-  return Buffer.concat([Buffer.from([etiqueta, ...largo]), valor])
-}
-const secuencia = (...partes: Buffer[]) => der(0x30, ...partes)
-const CN = [0x55, 0x04, 0x03]
-const SAN = [0x55, 0x1d, 0x11]
-const ECDSA_SHA256 = secuencia(der(0x06, [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02]))
-
-interface Par {
-  key: string
-  cert: string
-}
-
-/** A self-signed certificate, made here so that no private key lies in the repository. */
-function certificado(alternativos: Buffer[], anios: [string, string] = ['2020', '2099']): Par {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const nombre = secuencia(der(0x31, secuencia(der(0x06, CN), der(0x0c, Buffer.from('prueba')))))
-  const fechas = anios.map((anio) => der(0x18, Buffer.from(`${anio}0101000000Z`)))
-  const contenido = secuencia(
-    der(0xa0, der(0x02, [2])),
-    der(0x02, [1]),
-    ECDSA_SHA256,
-    nombre,
-    secuencia(...fechas),
-    nombre,
-    publicKey.export({ type: 'spki', format: 'der' }),
-    der(0xa3, secuencia(secuencia(der(0x06, SAN), der(0x04, secuencia(...alternativos))))),
-  )
-  const firma = der(0x03, [0], sign('sha256', contenido, privateKey as KeyObject))
-  const cert = secuencia(contenido, ECDSA_SHA256, firma).toString('base64')
-  return {
-    key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-    cert: `-----BEGIN CERTIFICATE-----\n${cert}\n-----END CERTIFICATE-----\n`,
-  }
-}
-const paraNombre = (nombre: string) => der(0x82, Buffer.from(nombre))
-const paraIp = (...octetos: number[]) => der(0x87, octetos)
 
 describe('TLS', () => {
   const NOMBRE = 'recibe.ejemplo.com'
