@@ -235,13 +235,15 @@ async function abrirReceptor() {
     const trozos: Buffer[] = []
     for await (const trozo of req) trozos.push(trozo as Buffer)
     receptor.intentos++
+    // Whoever waits for this attempt may change the status from here on.
+    const { status } = receptor
     try {
       const aviso = await verificarWebhook(Buffer.concat(trozos), req.headers, receptor.secreto)
-      if (receptor.status < 300) receptor.avisos.set(aviso.id, aviso.tipo)
+      if (status < 300) receptor.avisos.set(aviso.id, aviso.tipo)
     } catch {
       receptor.rechazados++
     }
-    res.writeHead(receptor.status).end()
+    res.writeHead(status).end()
   })
   await new Promise<void>((resolve) => servidor.listen(0, '127.0.0.1', resolve))
   receptor.url = `http://127.0.0.1:${(servidor.address() as AddressInfo).port}/avisos`
