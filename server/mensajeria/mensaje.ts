@@ -1,5 +1,11 @@
 import type { JobInsert } from 'pg-boss'
-import type { CanalDeMensaje, EstadoDeMensaje, Modo, TipoDeMensaje } from '../contrato/generado/tipos/index.ts'
+import type {
+  CanalDeMensaje,
+  EstadoDeMensaje,
+  Modo,
+  TipoDeEvento,
+  TipoDeMensaje,
+} from '../contrato/generado/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../contrato/generado/vocabulario.ts'
 import { type Db, sentencia } from '../db.ts'
 import { foto } from '../eventos/evento.ts'
@@ -80,6 +86,15 @@ const susGuias = (cuales: string) =>
 const ES_LA_ULTIMA = `not exists (select from mensaje o where o.comercio_id = m.comercio_id and o.modo = m.modo
        and o.guia_id = m.guia_id and o.tipo = m.tipo and o.numero > m.numero)`
 
+/** The end of a statement whose `g` moved guides' requests: each writes this event and its deliveries. */
+const anunciar = (tipo: TipoDeEvento, cuando: string) => `e as (
+     insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, estado_anterior, foto, ocurrido_en,
+       registrado_en)
+     select comercio_id, modo, id, secuencia, guia, '${tipo}', estado, estado, ${foto('g')}, ${cuando}, ${cuando} from g
+     returning *
+   )
+   ${repartir('e')}`
+
 /** Whether the message `m` is of a guide of `p`. */
 const deSuGuia = (m: string) => `${m}.comercio_id = p.comercio_id and ${m}.modo = p.modo and ${m}.guia_id = p.id`
 
@@ -125,13 +140,7 @@ const ENTREGAR = sentencia(
      from m where m.estado = 'enviado' and m.hace_falta and m.tipo = 'solicitud_ubicacion'
        and guia.comercio_id = m.comercio_id and guia.modo = m.modo and guia.id = m.guia_id
      returning guia.*
-   ), e as (
-     insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, estado_anterior, foto, ocurrido_en,
-       registrado_en)
-     select comercio_id, modo, id, secuencia, guia, 'ubicacion.solicitada', estado, estado, ${foto('g')}, $2, $2 from g
-     returning *
-   )
-   ${repartir('e')}`,
+   ), ${anunciar('ubicacion.solicitada', '$2')}`,
 )
 
 interface Entregado {
@@ -284,13 +293,7 @@ const FALLAR = sentencia(
        and guia.id = m.guia_id and guia.ubicacion_estado <> 'confirmada' and not guia.estado = any($5::text[])
        and ${ES_LA_ULTIMA}
      returning guia.*
-   ), e as (
-     insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, estado_anterior, foto, ocurrido_en,
-       registrado_en)
-     select comercio_id, modo, id, secuencia, guia, 'ubicacion.fallida', estado, estado, ${foto('g')}, $4, $4 from g
-     returning *
-   )
-   ${repartir('e')}`,
+   ), ${anunciar('ubicacion.fallida', '$4')}`,
 )
 
 export async function fallar(
@@ -356,13 +359,7 @@ const VENCER = sentencia(
      where guia.comercio_id = q.comercio_id and guia.modo = q.modo and guia.id = q.guia_id
        and guia.ubicacion_estado = 'solicitada' and not guia.estado = any($3::text[])
      returning guia.*
-   ), e as (
-     insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, estado_anterior, foto, ocurrido_en,
-       registrado_en)
-     select comercio_id, modo, id, secuencia, guia, 'ubicacion.vencida', estado, estado, ${foto('g')}, $2, $2 from g
-     returning *
-   )
-   ${repartir('e')}`,
+   ), ${anunciar('ubicacion.vencida', '$2')}`,
 )
 
 /** Closes them; where nobody is asked any more, the request has expired. */

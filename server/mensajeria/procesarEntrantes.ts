@@ -3,7 +3,7 @@ import { type Db, sentencia } from '../db.ts'
 import { traducirError } from '../errores.ts'
 import { darPaso } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-import { lugarConfirmado } from '../ubicacion/lugar.ts'
+import { pasoDeLugar } from '../ubicacion/lugar.ts'
 import { admiteUbicacion } from '../ubicacion/ubicacion.ts'
 import type { DepsDeEnvio } from './enviar.ts'
 import { anotar, entregar, type FilaMensaje, fallar } from './mensaje.ts'
@@ -138,22 +138,11 @@ async function confirmar(
   guia: FilaGuia,
   { lat, lng, nombre, direccion }: Extract<Entrante, { tipo: 'ubicacion' }>,
 ) {
-  const ahora = deps.reloj()
   // Not cut in the middle of a character: JSON in the database takes no half of one.
   const dicha = [nombre, direccion].filter(Boolean).join(', ').slice(0, 200)
   const referencia = dicha.replace(/[\ud800-\udbff]$/, '') || null
-  const paso = await darPaso(deps, guia, {
-    tipo: 'ubicacion.confirmada',
-    ocurrido_en: ahora,
-    registrado_en: ahora,
-    lat,
-    lng,
-    ubicacion: lugarConfirmado(
-      guia,
-      { enlace: null, lat, lng, precision_m: null, referencia, origen: 'destinatario' },
-      ahora,
-    ),
-  })
+  const propuesta = { enlace: null, lat, lng, precision_m: null, referencia, origen: 'destinatario' as const }
+  const paso = await darPaso(deps, guia, pasoDeLugar(guia, propuesta, deps.reloj()))
   if (paso) await responder(deps, guia, 'acuse', 1)
   return paso !== undefined
 }

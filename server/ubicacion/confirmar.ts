@@ -2,7 +2,7 @@ import type { Handler } from '../contrato/tipos.ts'
 import { darPaso, sinCarrera } from '../eventos/evento.ts'
 import { buscarGuia, presentar } from '../guias/guia.ts'
 import { leerEnlace } from './enlaces.ts'
-import { enlacePorSeguir, exigirAbierta, lugarConfirmado, mismoLugar } from './lugar.ts'
+import { enlacePorSeguir, exigirAbierta, mismoLugar, pasoDeLugar } from './lugar.ts'
 
 export const confirmarUbicacion: Handler<'confirmarUbicacion'> = async (
   { path, body },
@@ -23,15 +23,9 @@ export const confirmarUbicacion: Handler<'confirmarUbicacion'> = async (
     const leida = await buscarGuia(db, identidad, path.guia)
     if (mismoLugar(leida, propuesta)) return leida
     exigirAbierta(leida)
-    const ahora = reloj()
     const paso = await darPaso({ db, avisarTrabajo }, leida, {
-      tipo: 'ubicacion.confirmada',
-      ocurrido_en: ahora,
-      registrado_en: ahora,
-      lat: propuesta.lat,
-      lng: propuesta.lng,
+      ...pasoDeLugar(leida, propuesta, reloj()),
       autor: identidad.comercio,
-      ubicacion: lugarConfirmado(leida, propuesta, ahora),
       enlaceCorto: enlacePorSeguir(propuesta.enlace, nuevoId),
     })
     return paso?.guia

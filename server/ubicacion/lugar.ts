@@ -1,6 +1,6 @@
 import type { OrigenDeUbicacion } from '../contrato/generado/tipos/index.ts'
 import { Problema } from '../errores.ts'
-import type { Lugar } from '../eventos/evento.ts'
+import type { Lugar, Paso } from '../eventos/evento.ts'
 import { type FilaGuia, juzgarDestino } from '../guias/guia.ts'
 import { leerEnlace } from './enlaces.ts'
 import { admiteUbicacion } from './ubicacion.ts'
@@ -19,7 +19,7 @@ export interface Propuesta {
 const DEL_LUGAR: readonly string[] = ['enlace_sin_coordenadas', 'ubicacion_lejana']
 
 /** What a guide says of its place once that is confirmed. How it was asked for stays visible. */
-export function lugarConfirmado(guia: FilaGuia, propuesta: Propuesta, ahora: Date): Lugar {
+function lugarConfirmado(guia: FilaGuia, propuesta: Propuesta, ahora: Date): Lugar {
   const { enlace, lat, lng, precision_m, referencia, origen } = propuesta
   const { distancia_km, avisos } = juzgarDestino(guia, { ubicacion_lat: lat, ubicacion_lng: lng })
   const solicitud = guia.ubicacion_extra?.solicitud
@@ -44,6 +44,17 @@ export function lugarConfirmado(guia: FilaGuia, propuesta: Propuesta, ahora: Dat
     avisos: nuevos,
   }
 }
+
+/** The step that confirms a place; its event tells the same coordinates. */
+export const pasoDeLugar = (guia: FilaGuia, propuesta: Propuesta, ahora: Date) =>
+  ({
+    tipo: 'ubicacion.confirmada',
+    ocurrido_en: ahora,
+    registrado_en: ahora,
+    lat: propuesta.lat,
+    lng: propuesta.lng,
+    ubicacion: lugarConfirmado(guia, propuesta, ahora),
+  }) satisfies Paso
 
 /** Saying the same again changes nothing, and writes no event. */
 export const mismoLugar = (guia: FilaGuia, { enlace, lat, lng, referencia, origen }: Propuesta) =>

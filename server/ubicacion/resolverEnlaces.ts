@@ -5,7 +5,7 @@ import { esFinal } from '../guias/estados.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import type { Log } from '../log.ts'
 import type { ResolutorDeEnlaces } from './cortos.ts'
-import { lugarConfirmado } from './lugar.ts'
+import { pasoDeLugar } from './lugar.ts'
 
 export interface DepsDeEnlaces {
   db: Db
@@ -65,18 +65,8 @@ async function seguir(deps: DepsDeEnlaces, fila: PorSeguir): Promise<void> {
     const ahora = reloj()
     const { lat, lng } = resuelto.coordenadas
     const { referencia = null, precision_m = null, enlace = null } = fila.ubicacion_extra ?? {}
-    const paso = await darPaso(deps, fila, {
-      tipo: 'ubicacion.confirmada',
-      ocurrido_en: ahora,
-      registrado_en: ahora,
-      lat,
-      lng,
-      ubicacion: lugarConfirmado(
-        fila,
-        { enlace, lat, lng, precision_m, referencia, origen: fila.ubicacion_origen! },
-        ahora,
-      ),
-    })
+    const propuesta = { enlace, lat, lng, precision_m, referencia, origen: fila.ubicacion_origen! }
+    const paso = await darPaso(deps, fila, pasoDeLugar(fila, propuesta, ahora))
     // Somebody else moved the guide meanwhile: it is looked at again, as it is then.
     if (!paso) return void (await db.consultar(APLAZAR, [enlace_id, ahora]))
   }

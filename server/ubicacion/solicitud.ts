@@ -10,7 +10,7 @@ import type {
   ResultadoDeConfirmacion,
 } from '../paginas/ubicacion/ruta.ts'
 import { ErrorEnlace, leerEnlace } from './enlaces.ts'
-import { enlacePorSeguir, lugarConfirmado, type Propuesta } from './lugar.ts'
+import { enlacePorSeguir, type Propuesta, pasoDeLugar } from './lugar.ts'
 import { huellaDe } from './token.ts'
 import { admiteUbicacion, LEJOS } from './ubicacion.ts'
 
@@ -74,14 +74,8 @@ export function crearPaginasDeUbicacion(
         const { distancia_km } = juzgarDestino(fila, { ubicacion_lat: propuesta.lat, ubicacion_lng: propuesta.lng })
         if (distancia_km !== null && distancia_km > LEJOS && !lugar.seguro)
           return { ok: false, motivo: 'lejos', distancia_km: Math.round(distancia_km) }
-        const ahora = reloj()
         const paso = await darPaso(deps, fila, {
-          tipo: 'ubicacion.confirmada',
-          ocurrido_en: ahora,
-          registrado_en: ahora,
-          lat: propuesta.lat,
-          lng: propuesta.lng,
-          ubicacion: lugarConfirmado(fila, propuesta, ahora),
+          ...pasoDeLugar(fila, propuesta, reloj()),
           enlaceCorto: enlacePorSeguir(propuesta.enlace, deps.nuevoId),
         })
         if (paso) return { ok: true }

@@ -176,12 +176,12 @@ function aFila(
   ahora: Date,
   azar: number,
 ) {
-  const { status, error, causa } = { ...respuesta, causa: entrega.causa }
+  const { status, error } = respuesta
   const proximo =
-    error === null || status === 410 || causa === 'prueba'
+    error === null || status === 410 || entrega.causa === 'prueba'
       ? undefined
       : proximoIntento(entrega.intento + 1, ahora, respuesta.retry_after, azar)
-  const { comercio_id, modo, webhook, guia_id, secuencia, turno, intentos } = entrega
+  const { comercio_id, modo, webhook, guia_id, secuencia, turno, intentos, causa } = entrega
   const { retry_after: _, ...dicho } = respuesta
   return {
     n,

@@ -3,7 +3,7 @@ import { enTransaccion } from '../../server/db.ts'
 import { darPaso } from '../../server/eventos/evento.ts'
 import { buscarGuia } from '../../server/guias/guia.ts'
 import { entregarAlBuzon, vencerSolicitudes } from '../../server/mensajeria/mensaje.ts'
-import { lugarConfirmado } from '../../server/ubicacion/lugar.ts'
+import { pasoDeLugar } from '../../server/ubicacion/lugar.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { RECOGIDA, sinDestino } from '../fabricas.ts'
 import { HORA, pausa, revisarHistorial, SECRETOS, usarSolicitudes } from './solicitudes.ts'
@@ -99,12 +99,7 @@ describe('at the same time', () => {
           { db, avisarTrabajo: () => {} },
           fila,
           como === 'confirmed'
-            ? {
-                tipo: 'ubicacion.confirmada',
-                ocurrido_en: ahora,
-                registrado_en: ahora,
-                ubicacion: lugarConfirmado(fila, lugar, ahora),
-              }
+            ? pasoDeLugar(fila, lugar, ahora)
             : { tipo: 'guia.cancelado', estado: 'cancelado', ocurrido_en: ahora, registrado_en: ahora },
         )
         entrega = entregarAlBuzon(deps(), ids)
