@@ -39,7 +39,9 @@ export interface Entorno {
   databaseUrl: string
   /** Lines of the server's log. */
   log: string[]
-  /** Moves the server's clock by that many milliseconds. */
+  /** The server's clock. */
+  reloj(): Date
+  /** Moves it by that many milliseconds. */
   adelantar(ms: number): void
   nuevoComercio(modo?: Modo): Promise<Comercio>
   nuevaLlave(comercio: Comercio, opciones?: { modo?: Modo; alcances?: Alcance[]; vence_en?: Date }): Promise<string>
@@ -106,6 +108,7 @@ export function usarEntorno(
       databaseUrl: url.href,
       log: lineas,
       llaveDeOperacion,
+      reloj,
       adelantar: (ms) => {
         desfase += ms
       },

@@ -66,12 +66,11 @@ afterEach(async () => {
   await resolutor.cerrar()
 })
 
-let desfase = 0
 const lineas: unknown[] = []
 const deps = () => ({
   db: entorno.db,
   log: { info: (...partes: unknown[]) => lineas.push(partes) } as never,
-  reloj: () => new Date(Date.now() + desfase),
+  reloj: entorno.reloj,
   avisarTrabajo: () => {},
   enlaces: resolutor,
 })
@@ -84,10 +83,7 @@ async function ronda() {
   )
   return trabajos.length
 }
-const adelantar = (ms: number) => {
-  desfase += ms
-  entorno.adelantar(ms)
-}
+const adelantar = (ms: number) => entorno.adelantar(ms)
 async function conEnlace(comercio: Comercio, maps_url: string) {
   const { lat: _lat, lng: _lng, ...sin } = unaGuia({ ...MIXCO, maps_url })
   return comercio.api.guias.crear(sin)

@@ -14,12 +14,8 @@ const entorno = usarEntorno({ resolver: () => Promise.reject(new Error('no DNS h
 const nuevoReceptor = usarReceptores()
 const { enlaceDe, ver, enviar, leer, nueva, escanear, filas, mensajes } = usarSolicitudes(entorno)
 
-let desfase = 0
-const reloj = () => new Date(Date.now() + desfase)
-const adelantar = (ms: number) => {
-  desfase += ms
-  entorno.adelantar(ms)
-}
+const reloj = () => entorno.reloj()
+const adelantar = (ms: number) => entorno.adelantar(ms)
 const olvidar = () => olvidarUbicaciones({ db: entorno.db, reloj, retencionDeUbicaciones: DIAS })
 
 /** Whatever is stored anywhere, a row to a text; a guide's own phone is no secret of its place. */

@@ -1,11 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { crearLog } from '../../server/log.ts'
-import { crearSecretos } from '../../server/secretos.ts'
 import { ESPERAS, leerRetryAfter, proximoIntento } from '../../server/webhooks/calendario.ts'
-import { limpiarWebhooks } from '../../server/webhooks/limpiar.ts'
-import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
+import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
+import { limpiarAhora } from './limpiar.ts'
 import { contestar, type Receptor, usarReceptores } from './receptor.ts'
 
 const SEGUNDO = 1_000
@@ -128,22 +126,10 @@ describe('the schedule', () => {
 const entorno = usarEntorno()
 const nuevoReceptor = usarReceptores()
 
-// The server's clock, as this file moves it.
-let desfase = 0
-const ahora = () => Date.now() + desfase
-const adelantar = (ms: number) => {
-  desfase += ms
-  entorno.adelantar(ms)
-}
+const ahora = () => entorno.reloj().getTime()
+const adelantar = (ms: number) => entorno.adelantar(ms)
 const pausa = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
-const limpiar = () =>
-  limpiarWebhooks({
-    db: entorno.db,
-    log: crearLog('silent'),
-    reloj: () => new Date(ahora()),
-    secretos: crearSecretos([Buffer.from(MASTER_KEY, 'base64')]),
-    retencionDeEntregas: 90,
-  })
+const limpiar = () => limpiarAhora(entorno)
 
 const crear = async (responder?: Receptor['responder'], comercio?: Comercio) => {
   const suyo = comercio ?? (await entorno.nuevoComercio())

@@ -2,13 +2,11 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { type Entrega, ErrorConflicto, ErrorNoEncontrado, ErrorParametro, ErrorValidacion, Guias } from '@guias/sdk'
 import { Webhook as Estandar } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
-import { crearLog } from '../../server/log.ts'
-import { crearSecretos } from '../../server/secretos.ts'
 import { type Direccion, type Resolver, resolverDelSistema } from '../../server/webhooks/destino.ts'
-import { limpiarWebhooks } from '../../server/webhooks/limpiar.ts'
 import { VENTANA } from '../../server/webhooks/pendientes.ts'
-import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
+import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { limpiarAhora } from './limpiar.ts'
 import { contestar, type Receptor, type Recibido, usarReceptores } from './receptor.ts'
 
 /** Names that exist for this file alone; what isn't here doesn't resolve. */
@@ -27,21 +25,10 @@ const resolver: Resolver = async (nombre) => {
 const entorno = usarEntorno({ resolver })
 const nuevoReceptor = usarReceptores()
 
-let desfase = 0
-const ahora = () => Date.now() + desfase
-const adelantar = (ms: number) => {
-  desfase += ms
-  entorno.adelantar(ms)
-}
+const ahora = () => entorno.reloj().getTime()
+const adelantar = (ms: number) => entorno.adelantar(ms)
 const HORA = 3_600_000
-const limpiar = () =>
-  limpiarWebhooks({
-    db: entorno.db,
-    log: crearLog('silent'),
-    reloj: () => new Date(ahora()),
-    secretos: crearSecretos([Buffer.from(MASTER_KEY, 'base64')]),
-    retencionDeEntregas: 90,
-  })
+const limpiar = () => limpiarAhora(entorno)
 const pausa = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 type Api = Comercio['api']
