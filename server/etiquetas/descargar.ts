@@ -1,0 +1,31 @@
+import { hash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { Handler } from '../contrato/tipos.ts'
+import { problemaUniforme } from '../errores.ts'
+import { cabecerasDeDescarga, coincideEtag } from '../http/descarga.ts'
+import { Flujo } from '../http/flujo.ts'
+import { datosDe, leerEtiquetas, separar, sinEtiqueta } from './etiqueta.ts'
+
+/** Whoever made the link had shown that the guides are his; here the link is all there is to show. */
+export const descargarEtiquetas: Handler<'descargarEtiquetas'> = async (
+  { path, query = {}, headers = {} },
+  { db, enlacesDeEtiquetas, turnoDeEtiquetas, urlPublica, nombreDeMensajeria },
+) => {
+  const disp = enlacesDeEtiquetas.verificar(path.guias, query)
+  const codigos = separar(path.guias)
+  const filas = disp ? await leerEtiquetas(db, 'todos', codigos) : []
+  if (!disp || filas.length !== codigos.length || filas.some(sinEtiqueta)) throw problemaUniforme('enlace_invalido')
+  const pdf = await turnoDeEtiquetas(async () => {
+    // Loaded at its first use: it takes its time.
+    const { renderizarEtiquetas } = await import('./pdf.ts')
+    return renderizarEtiquetas(filas.map((fila) => datosDe(fila, { urlPublica, nombreDeMensajeria })))
+  })
+  const ETag = `"${hash('sha256', pdf, 'base64url')}"`
+  if (coincideEtag(headers['if-none-match'], ETag)) return { status: 304, headers: { ETag }, body: undefined }
+  const nombre = filas.length === 1 ? `etiqueta-${path.guias}.pdf` : `etiquetas-${filas.length}.pdf`
+  return {
+    status: 200,
+    headers: cabecerasDeDescarga(disp, nombre, ETag),
+    body: new Flujo('application/pdf', pdf.length, Readable.from([pdf])),
+  }
+}

@@ -1,0 +1,55 @@
+import { type Db, sentencia } from '../db.ts'
+import type { Ambito, FilaGuia } from '../guias/guia.ts'
+import type { DatosDeEtiqueta } from './pdf.ts'
+
+/** A guide and its merchant's name. */
+export type FilaEtiqueta = FilaGuia & { nombre: string }
+
+const LEER = sentencia(
+  'etiquetas.leer',
+  `select g.*, c.nombre from unnest($1::text[]) with ordinality p(guia, n)
+   join guia_indice i on i.guia = p.guia and ($2::uuid is null or (i.comercio_id = $2 and i.modo = $3))
+   join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
+   join comercio c on c.id = g.comercio_id
+   order by p.n`,
+)
+
+/** Of those codes the guides that there are, in the order given. */
+export function leerEtiquetas(db: Db, ambito: Ambito, codigos: readonly string[]): Promise<FilaEtiqueta[]> {
+  const de = ambito === 'todos' ? [null, null] : [ambito.comercioId, ambito.modo]
+  return db.consultar<FilaEtiqueta>(LEER, [codigos, ...de])
+}
+
+/** A courier would not take it. */
+export const sinEtiqueta = ({ estado }: Pick<FilaGuia, 'estado'>) => estado === 'cancelado'
+
+/** A link's name of its guides: codes have no hyphens of their own. */
+export const unir = (codigos: readonly string[]) => codigos.join('-')
+export const separar = (nombre: string) => nombre.split('-')
+
+/** A row → what its label says. */
+export function datosDe(
+  fila: FilaEtiqueta,
+  { urlPublica, nombreDeMensajeria }: { urlPublica: string; nombreDeMensajeria: string },
+): DatosDeEtiqueta {
+  const { guia, modo, external_ref, contenido, recogida } = fila
+  return {
+    mensajeria: nombreDeMensajeria,
+    comercio: fila.nombre,
+    modo,
+    guia,
+    external_ref,
+    creado_en: fila.creado_en.toISOString(),
+    url_rastreo: `${urlPublica}/r/${guia}`,
+    recogida: { nombre: recogida.nombre, lat: recogida.lat, lng: recogida.lng },
+    destinatario: {
+      nombre: fila.destinatario,
+      telefono: fila.telefono,
+      departamento: fila.departamento,
+      municipio: fila.municipio,
+      direccion: fila.direccion,
+      indicaciones: fila.indicaciones,
+    },
+    contenido,
+  }
+}

@@ -1,0 +1,97 @@
+const MESES = [
+  'enero',
+  'febrero',
+  'marzo',
+  'abril',
+  'mayo',
+  'junio',
+  'julio',
+  'agosto',
+  'septiembre',
+  'octubre',
+  'noviembre',
+  'diciembre',
+]
+
+/** Where the city of the zone's name isn't what people call their time. */
+const NOMBRES: Record<string, string> = {
+  'America/El_Salvador': 'hora de El Salvador',
+  'America/Tegucigalpa': 'hora de Honduras',
+  'America/Managua': 'hora de Nicaragua',
+  'America/Mexico_City': 'hora del centro de México',
+  UTC: 'hora universal',
+}
+
+type Campo = 'year' | 'month' | 'day' | 'hour' | 'minute' | 'second'
+
+const formatos = new Map<string, Intl.DateTimeFormat>()
+
+/** Only numbers are asked of Intl: its words and spaces change from one version of its data to the next. */
+function formato(zona: string): Intl.DateTimeFormat {
+  let hecho = formatos.get(zona)
+  if (!hecho) {
+    const opciones = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' } as const
+    hecho = new Intl.DateTimeFormat('en-US', { ...opciones, second: '2-digit', hourCycle: 'h23', timeZone: zona })
+    formatos.set(zona, hecho)
+  }
+  return hecho
+}
+
+const existe = (zona: string): boolean => {
+  try {
+    return Boolean(formato(zona))
+  } catch {
+    return false
+  }
+}
+
+export interface Reloj {
+  /** «14 de noviembre de 2026, 15:04» */
+  larga(texto: string): string
+  /** «14 nov 2026, 15:04» */
+  corta(texto: string): string
+  hora(texto: string): string
+  /** «hora de Guatemala (UTC−6)», as it is at that instant. */
+  zona(texto: string): string
+}
+
+/** Writes instants (RFC 3339) as they are told in an IANA zone; in UTC if there is no such zone, «—» if it is no instant. */
+export function crearReloj(pedida: string): Reloj {
+  const zona = existe(pedida) ? pedida : 'UTC'
+  const con = (texto: string, escribir: (leido: Leido) => string): string => {
+    const leido = leer(texto, zona)
+    return leido ? escribir(leido) : '—'
+  }
+  const hora = ({ p }: Leido) => `${dos(p.hour)}:${dos(p.minute)}`
+  return {
+    larga: (texto) => con(texto, (l) => `${l.p.day} de ${MESES[l.p.month - 1]} de ${l.p.year}, ${hora(l)}`),
+    corta: (texto) => con(texto, (l) => `${dos(l.p.day)} ${MESES[l.p.month - 1]!.slice(0, 3)} ${l.p.year}, ${hora(l)}`),
+    hora: (texto) => con(texto, hora),
+    zona: (texto) => con(texto, ({ minutos }) => `${nombreDeZona(zona)} (${desfase(minutos)})`),
+  }
+}
+
+interface Leido {
+  p: Record<Campo, number>
+  /** Minutes that the zone is ahead of UTC. */
+  minutos: number
+}
+
+function leer(texto: string, zona: string): Leido | undefined {
+  const instante = new Date(texto)
+  if (Number.isNaN(instante.getTime())) return undefined
+  const p = { year: 0, month: 0, day: 0, hour: 0, minute: 0, second: 0 }
+  for (const { type, value } of formato(zona).formatToParts(instante)) if (type in p) p[type as Campo] = Number(value)
+  const local = Date.UTC(p.year, p.month - 1, p.day, p.hour, p.minute, p.second)
+  return { p, minutos: Math.round((local - instante.getTime()) / 60_000) }
+}
+
+const dos = (numero: number) => String(numero).padStart(2, '0')
+
+const nombreDeZona = (zona: string) => NOMBRES[zona] ?? `hora de ${zona.split('/').at(-1)!.replaceAll('_', ' ')}`
+
+function desfase(minutos: number): string {
+  if (minutos === 0) return 'UTC'
+  const [horas, resto] = [Math.floor(Math.abs(minutos) / 60), Math.abs(minutos) % 60]
+  return `UTC${minutos < 0 ? '−' : '+'}${horas}${resto ? `:${dos(resto)}` : ''}`
+}

@@ -1,0 +1,69 @@
+import { sentencia } from '../db.ts'
+import type { Deps } from '../deps.ts'
+
+/** Proofs per round. */
+const LOTE = 500
+const DIA = 86_400_000
+
+/**
+ * Where the events of `p` were, and its files: first the rows let go of them; the sweeper (`barrerArchivos`) then empties
+ * the storage.
+ */
+const SOLTAR = (archivos: string) => `
+   e as (
+     update evento e set lat = null, lng = null from p where e.comercio_id = p.comercio_id and e.modo = p.modo
+       and e.guia_id = p.guia_id and e.secuencia = p.secuencia and e.lat is not null
+   ), a as (
+     delete from archivo a using p where a.comercio_id = p.comercio_id and a.modo = p.modo and a.guia_id = p.guia_id
+       and a.archivo = any(${archivos})
+     returning a.archivo
+   ), i as (
+     update archivo_indice i set estado = 'borrando' from a where i.archivo = a.archivo
+   )
+   select count(*)::int as cuantas from p`
+
+/** Who received, where, and the files: the whole row goes; that there was one, and since when there isn't, stays. */
+const BORRAR_ENTREGAS = sentencia(
+  'pruebas.borrarEntregas',
+  `with v as (
+     select comercio_id, modo, guia_id from prueba_entrega where entregado_en < $1
+     order by entregado_en limit ${LOTE} for update skip locked
+   ), p as (
+     delete from prueba_entrega p using v where p.comercio_id = v.comercio_id and p.modo = v.modo and p.guia_id = v.guia_id
+     returning p.*
+   ), b as (
+     insert into prueba_borrada (comercio_id, modo, guia_id, borrada_en) select comercio_id, modo, guia_id, $2 from p
+   ), ${SOLTAR('p.fotos || p.firma || p.pdf')}`,
+)
+const BORRAR_INTENTOS = sentencia(
+  'pruebas.borrarIntentos',
+  `with v as (
+     select comercio_id, modo, guia_id, secuencia from prueba_intento where ocurrido_en < $1
+     order by ocurrido_en limit ${LOTE} for update skip locked
+   ), p as (
+     delete from prueba_intento p using v where p.comercio_id = v.comercio_id and p.modo = v.modo
+       and p.guia_id = v.guia_id and p.secuencia = v.secuencia
+     returning p.*
+   ), ${SOLTAR('p.fotos')}`,
+)
+
+interface DepsDeBorrado extends Pick<Deps, 'db' | 'reloj' | 'log'> {
+  /** Days after the delivery or the attempt (`PROOF_RETENTION_DAYS`). */
+  retencionDePruebas: number
+}
+
+/** Proofs of deliveries and photos of failed attempts whose time is over. */
+export async function borrarPruebas({ db, reloj, log, retencionDePruebas }: DepsDeBorrado): Promise<void> {
+  const ahora = reloj()
+  const limite = new Date(ahora.getTime() - retencionDePruebas * DIA)
+  const rondas = [
+    () => db.consultar<{ cuantas: number }>(BORRAR_ENTREGAS, [limite, ahora]),
+    () => db.consultar<{ cuantas: number }>(BORRAR_INTENTOS, [limite]),
+  ]
+  for (const ronda of rondas) {
+    for (let cuantas = LOTE; cuantas === LOTE; ) {
+      cuantas = (await ronda())[0]!.cuantas
+      if (cuantas > 0) log.info({ pruebas: cuantas }, 'proofs deleted')
+    }
+  }
+}

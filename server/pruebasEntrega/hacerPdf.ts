@@ -1,0 +1,160 @@
+import { hash } from 'node:crypto'
+import { buffer } from 'node:stream/consumers'
+import type { JobInsert } from 'pg-boss'
+import { guardarArchivo } from '../archivos/archivo.ts'
+import { type Db, sentencia } from '../db.ts'
+import type { Deps } from '../deps.ts'
+import { noDisponible } from '../errores.ts'
+import type { FilaGuia } from '../guias/guia.ts'
+import type { Log } from '../log.ts'
+import type { Secretos } from '../secretos.ts'
+import { claveDeFirma } from './claves.ts'
+import { firmarManifiesto, hacerManifiesto, nuevaSal } from './manifiesto.ts'
+import { type FilaPrueba, leerArchivos } from './prueba.ts'
+import { type ArchivoLeido, type FilaDeDocumento, reunirDatos } from './reunir.ts'
+
+export interface DepsDePdf {
+  db: Db
+  log: Log
+  reloj: () => Date
+  secretos: Secretos
+  almacen: Deps['almacen']
+  /** Base of the address where a document is verified. */
+  urlPublica: string
+  /** The courier company's name. */
+  mensajeria: string
+  /** In which documents tell times; undefined: the destination's. */
+  zonaHoraria: string | undefined
+}
+
+/**
+ * How long a proof waits after each failure, in milliseconds: a good day in all. Then, and for as long as it takes, as at the
+ * end of it, so that a storage that was away for long finds nobody asleep.
+ */
+const CUATRO_HORAS = 14_400_000
+const ESPERAS = [10_000, 60_000, 600_000, 3_600_000, ...Array<number>(6).fill(CUATRO_HORAS)]
+/** Jobs at a time: one document after the other, and all of them within a job's time. */
+const A_LA_VEZ = 8
+
+const PENDIENTES = sentencia(
+  'pruebas.pendientes',
+  'select id from prueba_entrega where pdf is null and proximo_en <= $1 order by proximo_en limit $2',
+)
+
+export const pruebasPendientes = (
+  { db, reloj }: Pick<DepsDePdf, 'db' | 'reloj'>,
+  cuantas: number,
+): Promise<JobInsert[]> => db.consultar<{ id: string }>(PENDIENTES, [reloj(), Math.min(cuantas, A_LA_VEZ)])
+
+const LEER = sentencia(
+  'pruebas.leer',
+  `select p.*, g.guia from prueba_entrega p
+   join guia g on g.comercio_id = p.comercio_id and g.modo = p.modo and g.id = p.guia_id where p.id = $1 and p.pdf is null`,
+)
+const GUIA = sentencia(
+  'pruebas.guia',
+  `select g.*, c.nombre as comercio_nombre from guia g join comercio c on c.id = g.comercio_id
+   where g.comercio_id = $1 and g.modo = $2 and g.id = $3`,
+)
+/** A job's id is used up with the job, so the next time has another. */
+const APLAZAR = sentencia(
+  'pruebas.aplazar',
+  `update prueba_entrega set id = gen_random_uuid(), intentos = intentos + 1, proximo_en = $5
+   where comercio_id = $1 and modo = $2 and guia_id = $3 and id = $4 and pdf is null`,
+)
+/**
+ * All of it or nothing, and once: whoever comes second changes no row, and its file stays unused, for the sweeper. The key
+ * is known before anybody can read what it signed.
+ */
+const TERMINAR = sentencia(
+  'pruebas.terminar',
+  `with p as (
+     update prueba_entrega set pdf = $4, manifiesto = $5, sal = $6
+     where comercio_id = $1 and modo = $2 and guia_id = $3 and pdf is null and exists (
+       select 1 from archivo a where a.comercio_id = $1 and a.modo = $2 and a.guia_id = $3 and a.archivo = $4)
+     returning comercio_id, modo, guia_id, pdf
+   ), k as (
+     insert into clave_publica (kid, jwk, creado_en) select $7, $8::jsonb, $9 from p on conflict (kid) do nothing
+   )
+   update archivo a set usado_en = $9 from p
+   where a.comercio_id = p.comercio_id and a.modo = p.modo and a.guia_id = p.guia_id and a.archivo = p.pdf
+   returning 1`,
+)
+
+/** Makes the documents of these proofs and signs their manifests. A proof that fails waits, and holds up no other. */
+export async function hacerPdfs(deps: DepsDePdf, trabajos: readonly { id: string }[]): Promise<void> {
+  for (const { id } of trabajos) {
+    const [prueba] = await deps.db.consultar<FilaPrueba & { guia: string }>(LEER, [id])
+    if (!prueba) continue
+    try {
+      await hacerPdf(deps, prueba)
+    } catch (err) {
+      const espera = ESPERAS[prueba.intentos] ?? CUATRO_HORAS
+      const { comercio_id, modo, guia_id, guia, intentos } = prueba
+      deps.log.warn({ err, guia, intentos: intentos + 1, espera }, 'proof without its PDF')
+      const cuando = new Date(deps.reloj().getTime() + espera)
+      await deps.db.consultar(APLAZAR, [comercio_id, modo, guia_id, id, cuando])
+    }
+  }
+}
+
+/** @returns whether this one is the proof's: somebody else may have made another meanwhile */
+export async function hacerPdf(deps: DepsDePdf, prueba: FilaPrueba): Promise<boolean> {
+  const { db, reloj, secretos, urlPublica } = deps
+  const llave = [prueba.comercio_id, prueba.modo, prueba.guia_id]
+  const [fila] = await db.consultar<FilaGuia & { comercio_nombre: string }>(GUIA, llave)
+  const guia: FilaDeDocumento = { ...fila!, prueba }
+  const fotos: ArchivoLeido[] = []
+  for (const foto of await filasDe(db, guia, prueba.fotos)) fotos.push(await leer(deps, prueba, foto))
+  const [filaDeFirma] = await filasDe(db, guia, prueba.firma === null ? [] : [prueba.firma])
+  const firma = filaDeFirma && (await leer(deps, prueba, filaDeFirma))
+  // pdfkit, the fonts and sharp are loaded by the first document, not by the start.
+  const { renderizarPrueba } = await import('./pdf.ts')
+  const contenido = await renderizarPrueba(await reunirDatos(db, guia, fotos, firma, deps))
+  const pdf = await guardarArchivo(deps, guia, { ...SIN_IMAGEN, contenido })
+  const ahora = reloj()
+  const sal = nuevaSal()
+  const archivos = [...fotos.map((foto) => foto.fila), ...(filaDeFirma ? [filaDeFirma] : []), pdf]
+  const clave = await claveDeFirma(secretos)
+  const manifiesto = await firmarManifiesto(hacerManifiesto(urlPublica, guia, prueba, archivos, sal, ahora), clave)
+  const { publica } = clave
+  const valores = [...llave, pdf.archivo, manifiesto, sal, publica.kid, JSON.stringify(publica), ahora]
+  return (await db.consultar(TERMINAR, valores)).length > 0
+}
+
+const SIN_IMAGEN = {
+  tipo: 'pdf',
+  mime: 'application/pdf',
+  ancho: null,
+  alto: null,
+  capturado_en: null,
+  lat: null,
+  lng: null,
+  autor: null,
+  // Until the proof names it, nobody does: a crash from here on leaves it to the sweeper.
+  usado_en: null,
+} as const
+
+/** In that order; each is there, for the proof holds it. */
+async function filasDe(db: Db, guia: FilaGuia, archivos: readonly string[]) {
+  const filas = await leerArchivos(db, guia, archivos)
+  return archivos.map((archivo) => filas.get(archivo)!)
+}
+
+/** The storage gets a day to give a file out again. After that, the document goes without what can't be shown. */
+async function leer(
+  { almacen, log }: DepsDePdf,
+  prueba: FilaPrueba,
+  fila: ArchivoLeido['fila'],
+): Promise<ArchivoLeido> {
+  try {
+    const contenido = await buffer(await almacen.leer(fila.archivo))
+    if (!hash('sha256', contenido, 'buffer').equals(fila.sha256))
+      throw noDisponible('These are not the bytes that were kept.')
+    return { fila, contenido }
+  } catch (err) {
+    if (prueba.intentos < ESPERAS.length) throw err
+    log.warn({ err, archivo: fila.archivo }, 'picture left out of its PDF')
+    return { fila, contenido: undefined }
+  }
+}

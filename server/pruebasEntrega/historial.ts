@@ -1,0 +1,106 @@
+import { type Lienzo, TONOS } from '../pdf/lienzo.ts'
+import { altoDeLinea } from '../pdf/texto.ts'
+import type { Hito } from './datos.ts'
+import { ANCHO, coordenadas, MENOR, type Pagina, SIN_DATO, TEXTO, TITULO, X } from './hechos.ts'
+
+const COLUMNAS = [
+  { titulo: 'Fecha', x: X, ancho: 112 },
+  { titulo: 'Estado', x: X + 122, ancho: 218 },
+  { titulo: 'Lugar', x: X + 350, ancho: ANCHO - 350 },
+] as const
+const CELDA = { ...TEXTO, cuerpo: 8.4 }
+const HUECO = 5
+const LINEA = altoDeLinea(CELDA) + HUECO
+/** Title, head of the table and the space below it. */
+const ALREDEDOR = 48
+
+export interface Fila {
+  textos: string[]
+  alto: number
+}
+
+export function filasDe({ lienzo, datos, reloj }: Pagina): Fila[] {
+  const celdas = (hito: Hito) => [
+    reloj.corta(hito.ocurrido_en),
+    hito.descripcion.trim() || SIN_DATO,
+    hito.lugar?.trim() || coordenadas(hito) || SIN_DATO,
+  ]
+  const alto = (textos: string[]) =>
+    Math.max(...textos.map((texto, i) => lienzo.alto(texto, CELDA, COLUMNAS[i]!.ancho, 2)), altoDeLinea(CELDA)) + HUECO
+  // Far more rows than two pages hold would only be measured to be left out.
+  return acortarA(datos.historial, 200).map((hito) => {
+    const textos = typeof hito === 'number' ? filaOmitida(hito).textos : celdas(hito)
+    return { textos, alto: alto(textos) }
+  })
+}
+
+const acortarA = (hitos: Hito[], maximo: number): (Hito | number)[] =>
+  hitos.length <= maximo ? hitos : [...hitos.slice(0, maximo / 2), hitos.length - maximo, ...hitos.slice(-maximo / 2)]
+
+export const altoDeHistorial = (filas: Fila[]): number =>
+  filas.length === 0 ? 0 : ALREDEDOR + filas.reduce((suma, { alto }) => suma + alto, 0)
+
+/** What stands on the first page, which has `primera` points left, and on the second, which can give `segunda`. */
+export function repartir(filas: Fila[], primera: number, segunda: number): [Fila[], Fila[]] {
+  if (altoDeHistorial(filas) <= primera) return [filas, []]
+  let queda = primera - ALREDEDOR
+  let caben = 0
+  while (caben < filas.length && filas[caben]!.alto <= queda) queda -= filas[caben++]!.alto
+  // Two rows below a title look like an accident.
+  if (caben < 3) caben = 0
+  return [filas.slice(0, caben), acortar(filas.slice(caben), segunda - ALREDEDOR)]
+}
+
+/** When not all fit, the first and the last ones tell most; a line says how many lie between. */
+function acortar(filas: Fila[], alto: number): Fila[] {
+  const [primera, ...otras] = filas
+  if (!primera || filas.reduce((suma, fila) => suma + fila.alto, 0) <= alto) return filas
+  const finales: Fila[] = []
+  let queda = alto - LINEA - primera.alto
+  for (const fila of otras.toReversed()) {
+    if (fila.alto > queda && finales.length > 0) break
+    queda -= fila.alto
+    finales.unshift(fila)
+  }
+  const faltan = otras.length - finales.length
+  return faltan === 0 ? filas : [primera, filaOmitida(faltan), ...finales]
+}
+
+const filaOmitida = (cuantos: number): Fila => ({
+  textos: ['', cuantos === 1 ? '… 1 evento más …' : `… ${cuantos} eventos más …`, ''],
+  alto: LINEA,
+})
+
+export function historial({ lienzo, datos, reloj }: Pagina, filas: Fila[], y: number, titulo = 'Historial'): number {
+  if (filas.length === 0) return y
+  let abajo = lienzo.parrafo(titulo, X, y, TITULO, { papel: 'H2' }) + 1
+  const nota = `Horas en ${reloj.zona(datos.entregado_en)}`
+  lienzo.parrafo(nota, X + ANCHO - 260, abajo - 14, MENOR, { ancho: 260, alinear: 'derecha' })
+  lienzo.dentro('Table', () => {
+    abajo = cabecera(lienzo, abajo + 3)
+    for (const fila of filas) abajo = filaDeHistorial(lienzo, fila, abajo)
+  })
+  return abajo + 18
+}
+
+function cabecera(lienzo: Lienzo, y: number): number {
+  let abajo = y
+  lienzo.dentro('TR', () => {
+    for (const { titulo, x, ancho } of COLUMNAS)
+      abajo = lienzo.parrafo(titulo, x, y, { ...MENOR, peso: 'fuerte' }, { ancho, papel: 'TH' })
+  })
+  lienzo.regla(X, abajo + 2, ANCHO, TONOS.tinta, 0.8)
+  return abajo + 3
+}
+
+function filaDeHistorial(lienzo: Lienzo, { textos, alto }: Fila, y: number): number {
+  lienzo.dentro('TR', () => {
+    for (const [i, texto] of textos.entries()) {
+      const { x, ancho } = COLUMNAS[i]!
+      const estilo = { ...CELDA, color: i === 1 ? TONOS.tinta : TONOS.gris }
+      lienzo.parrafo(texto, x, y + HUECO / 2, estilo, { ancho, maximo: 2, papel: 'TD' })
+    }
+  })
+  lienzo.regla(X, y + alto, ANCHO)
+  return y + alto
+}

@@ -1,0 +1,37 @@
+import { cargarSharp } from '../sharp.ts'
+
+/** An image as the document embeds it: a JPEG in sRGB, upright, opaque, without metadata (a photo's may tell where its owner lives). */
+export interface Imagen {
+  bytes: Buffer
+  ancho: number
+  alto: number
+}
+
+/** The phone photos that the contract admits have at most 40 megapixels. */
+const PIXELES = 50_000_000
+
+/**
+ * Re-encodes an image so that its longer side has at most `lado` pixels. Undefined for what cannot be read: a proof with
+ * a broken photo is still a proof.
+ */
+export async function prepararImagen(original: Buffer, lado: number, calidad: number): Promise<Imagen | undefined> {
+  const sharp = await cargarSharp()
+  try {
+    const { data, info } = await sharp(original, { limitInputPixels: PIXELES, failOn: 'error', sequentialRead: true })
+      .autoOrient()
+      .resize({ width: lado, height: lado, fit: 'inside', withoutEnlargement: true })
+      .flatten({ background: '#ffffff' })
+      .toColourspace('srgb')
+      .jpeg({ quality: calidad, chromaSubsampling: calidad > 85 ? '4:4:4' : '4:2:0' })
+      .toBuffer({ resolveWithObject: true })
+    return { bytes: data, ancho: info.width, alto: info.height }
+  } catch {
+    return undefined
+  }
+}
+
+/** The largest size of an image within a box, never larger than 1 point per pixel times `ampliar`. */
+export function encajar({ ancho, alto }: Omit<Imagen, 'bytes'>, caja: { ancho: number; alto: number }, ampliar = 1) {
+  const escala = Math.min(caja.ancho / ancho, caja.alto / alto, ampliar)
+  return { ancho: ancho * escala, alto: alto * escala }
+}

@@ -1,0 +1,56 @@
+import { hash, randomBytes } from 'node:crypto'
+import { enHexadecimal, type FilaArchivo } from '../archivos/archivo.ts'
+import type { ManifiestoDePrueba, RecibidoPor } from '../contrato/generado/tipos/index.ts'
+import type { FilaGuia } from '../guias/guia.ts'
+import { ALG, type ClaveDeFirma } from './claves.ts'
+import type { FilaPrueba } from './prueba.ts'
+
+const TIPO = 'prueba-entrega+jws'
+
+/** 128 random bits: a name alone could be guessed from its digest. */
+export const nuevaSal = () => randomBytes(16).toString('base64url')
+
+/** @param archivos in the order in which they are listed, the PDF at the end */
+export function hacerManifiesto(
+  emisor: string,
+  { guia, modo, external_ref }: Pick<FilaGuia, 'guia' | 'modo' | 'external_ref'>,
+  prueba: FilaPrueba,
+  archivos: readonly FilaArchivo[],
+  sal: string,
+  ahora: Date,
+): ManifiestoDePrueba {
+  const { lat, lng, precision_m, distancia_m } = prueba
+  return {
+    version: 1,
+    emisor,
+    guia,
+    modo,
+    external_ref,
+    entregado_en: prueba.entregado_en.toISOString(),
+    registrado_en: prueba.registrado_en.toISOString(),
+    hecho_en: ahora.toISOString(),
+    posicion: lat === null || lng === null ? null : { lat, lng, precision_m, distancia_m },
+    recibido_por_sha256: huellaDeQuienRecibio(prueba.recibido_por, sal),
+    archivos: archivos.map(({ archivo, tipo, mime, bytes, sha256 }) => ({
+      archivo,
+      tipo,
+      mime,
+      bytes,
+      sha256: enHexadecimal(sha256),
+    })),
+  }
+}
+
+const huellaDeQuienRecibio = ({ nombre, documento, relacion }: RecibidoPor, sal: string) =>
+  hash('sha256', JSON.stringify([sal, nombre, documento, relacion]))
+
+/** The manifest as a compact JWS (RFC 7515). Its type says that it is nothing else, should the key ever sign other things. */
+export async function firmarManifiesto(
+  manifiesto: ManifiestoDePrueba,
+  { privada, publica }: ClaveDeFirma,
+): Promise<string> {
+  const { CompactSign } = await import('jose')
+  return new CompactSign(Buffer.from(JSON.stringify(manifiesto)))
+    .setProtectedHeader({ alg: ALG, kid: publica.kid, typ: TIPO })
+    .sign(privada)
+}

@@ -1,0 +1,77 @@
+import { enGrupos } from '../pdf/codigos.ts'
+import { crearDocumento } from '../pdf/documento.ts'
+import { crearReloj } from '../pdf/fechas.ts'
+import { crearLienzo, TONOS } from '../pdf/lienzo.ts'
+import type { Archivo, DatosDePrueba } from './datos.ts'
+import { altoDeEvidencias, altoDeHuellas, altoDeNota, type Foto, fotografias, huellas, nota } from './evidencias.ts'
+import { ANCHO, encabezado, FONDO, HOJA, MENOR, type Pagina, partes, portada, recibido, X } from './hechos.ts'
+import { altoDeHistorial, filasDe, historial, repartir } from './historial.ts'
+import { prepararImagen } from './imagen.ts'
+
+export type { Archivo, DatosDePrueba } from './datos.ts'
+
+const FOTOS = 10
+/** Where the second page begins. */
+const ARRIBA = 34
+
+/**
+ * The proof of delivery, on one or two pages: what happened, then the evidence. Same data, same bytes: the only dates are
+ * the data's, so the digest of the file can be kept and compared.
+ */
+export async function renderizarPrueba(datos: DatosDePrueba): Promise<Buffer> {
+  const archivos = datos.fotos.slice(0, FOTOS)
+  const fotos = await prepararFotos(archivos)
+  const firma = datos.firma ? await prepararImagen(datos.firma.bytes, 900, 92) : undefined
+  const { doc, bytes } = crearDocumento({
+    titulo: `Prueba de entrega ${datos.guia}`,
+    autor: datos.mensajeria,
+    asunto: `Guía ${datos.guia}, ${datos.estado.toLowerCase()}`,
+    creado_en: datos.registrado_en,
+    tamano: [HOJA.ancho, HOJA.alto],
+    etiquetado: true,
+  })
+  doc.addPage()
+  const pagina: Pagina = { lienzo: crearLienzo(doc), datos, reloj: crearReloj(datos.zona) }
+  componer(pagina, fotos, datos.firma ? [...archivos, datos.firma] : archivos, (y) => recibido(pagina, y, firma))
+  pagina.lienzo.terminar()
+  doc.end()
+  return bytes
+}
+
+/** One after the other: ten photos of 40 megapixels at once would not fit into a small container. */
+async function prepararFotos(archivos: Archivo[]): Promise<Foto[]> {
+  const lado = archivos.length <= 2 ? 1400 : archivos.length <= 4 ? 1000 : 720
+  const fotos: Foto[] = []
+  for (const archivo of archivos) fotos.push({ archivo, imagen: await prepararImagen(archivo.bytes, lado, 78) })
+  return fotos
+}
+
+function componer(pagina: Pagina, fotos: Foto[], archivos: Archivo[], quienRecibio: (y: number) => number): void {
+  const { doc } = pagina.lienzo
+  let y = quienRecibio(partes(pagina, portada(pagina, encabezado(pagina))))
+  const filas = filasDe(pagina)
+  const evidencias = altoDeEvidencias(pagina, fotos, archivos)
+  const enUna = y + altoDeHistorial(filas) + evidencias <= FONDO
+  const [primeras, demas] = repartir(filas, FONDO - y, FONDO - ARRIBA - evidencias)
+  y = historial(pagina, primeras, y)
+  if (!enUna) {
+    pie(pagina, 1, 2)
+    doc.addPage()
+    pagina.lienzo.adorno(() => doc.rect(0, 0, HOJA.ancho, 6).fill(TONOS.acento))
+    y = historial(pagina, demas, ARRIBA, primeras.length > 0 ? 'Historial (continuación)' : 'Historial')
+  }
+  y = fotografias(pagina, fotos, y, FONDO - y - altoDeHuellas(archivos) - altoDeNota(pagina) - 24)
+  huellas(pagina, archivos, y)
+  nota(pagina)
+  pie(pagina, enUna ? 1 : 2, enUna ? 1 : 2)
+}
+
+function pie({ lienzo, datos }: Pagina, numero: number, total: number): void {
+  const y = HOJA.alto - HOJA.pie
+  const estilo = { ...MENOR, cuerpo: 7 }
+  lienzo.adorno(() => {
+    const [linea = ''] = lienzo.partir(`${datos.mensajeria} · Guía ${enGrupos(datos.guia)}`, estilo, ANCHO - 90, 1)
+    lienzo.escribir([linea], X, y, estilo)
+    lienzo.escribir([`Página ${numero} de ${total}`], X + ANCHO - 80, y, estilo, { ancho: 80, alinear: 'derecha' })
+  })
+}

@@ -1,0 +1,28 @@
+import { enHexadecimal } from '../archivos/archivo.ts'
+import type { ResultadoDeVerificacion } from '../contrato/generado/tipos/index.ts'
+import type { Handler } from '../contrato/tipos.ts'
+import { Problema } from '../errores.ts'
+import { buscarGuia } from '../guias/guia.ts'
+import { buscarPrueba, leerArchivos } from './prueba.ts'
+
+export const verificarPrueba: Handler<'verificarPrueba'> = async (
+  { path, body },
+  { db, red, limiteDeVerificacion },
+) => {
+  const espera = limiteDeVerificacion(red)
+  if (espera > 0) {
+    const detail = `Llegaron muchas solicitudes seguidas desde su conexión. Repita en ${espera} ${espera === 1 ? 'segundo' : 'segundos'}.`
+    throw new Problema('demasiadas_solicitudes', detail, { cabeceras: { 'Retry-After': String(espera) } })
+  }
+  const guia = await buscarGuia(db, 'todos', path.guia)
+  const prueba = await buscarPrueba(db, guia)
+  const pdf = prueba?.pdf ? (await leerArchivos(db, guia, [prueba.pdf])).get(prueba.pdf) : undefined
+  const decir = (resultado: ResultadoDeVerificacion, manifiesto: string | null = null) =>
+    ({ status: 200, body: { guia: guia.guia, resultado, manifiesto } }) as const
+  if (!prueba) return decir('sin_prueba')
+  if (!pdf) return decir('pendiente')
+  // Whoever has the file knows all that its manifest says; nobody else is told.
+  return enHexadecimal(pdf.sha256) === body.sha256.toLowerCase()
+    ? decir('autentica', prueba.manifiesto)
+    : decir('no_coincide')
+}

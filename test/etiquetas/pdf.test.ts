@@ -1,0 +1,180 @@
+import { createHash } from 'node:crypto'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type DatosDeEtiqueta, renderizarEtiquetas } from '../../server/etiquetas/pdf.ts'
+import { barrasDe, enGrupos, qrDe } from '../../server/pdf/codigos.ts'
+import { leerPdf } from '../pruebasEntrega/leerPdf.ts'
+import { anchosDe, barras, leerBarras, leerQr, MODULO, qrDibujado } from './lectores.ts'
+
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+
+const datos = (cambios: Partial<DatosDeEtiqueta> = {}): DatosDeEtiqueta => ({
+  mensajeria: 'Envíos del Altiplano',
+  comercio: 'Zapatería El Caminante, S. A.',
+  modo: 'live',
+  guia: '7K3M9QX2A1B4',
+  external_ref: 'PEDIDO-2026-00005',
+  creado_en: '2026-11-12T15:12:00.000Z',
+  url_rastreo: 'https://guias.example.gt/rastreo/7K3M9QX2A1B4',
+  recogida: { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611 },
+  destinatario: {
+    nombre: 'María José Ajú',
+    telefono: '+50231481676',
+    departamento: 'Sacatepéquez',
+    municipio: 'Antigua Guatemala',
+    direccion: '5a avenida norte 12, casa 3',
+    indicaciones: 'Portón verde,\nfrente a la tienda',
+  },
+  contenido: '2 pares de zapatos',
+  ...cambios,
+})
+
+test('a label of 10 × 15 cm with everything that a courier needs', async () => {
+  const { texto, medida, paginas } = leerPdf(await renderizarEtiquetas([datos()]))
+  expect(paginas).toBe(1)
+  expect(medida.map((puntos) => (puntos / 72) * 25.4)).toEqual([expect.closeTo(100, 1), expect.closeTo(150, 1)])
+  for (const dicho of [
+    'Envíos del Altiplano',
+    'Zapatería El Caminante, S. A.',
+    '7K3M 9QX2 A1B4',
+    'PEDIDO-2026-00005',
+    'Bodega Zona 12',
+    'María José Ajú',
+    'Tel. +50231481676',
+    'Antigua Guatemala',
+    'Sacatepéquez',
+    '5a avenida norte 12, casa 3',
+    'Indicaciones: Portón verde, frente a la tienda',
+    '2 pares de zapatos',
+  ]) {
+    expect(texto).toContain(dicho)
+  }
+  expect(texto).not.toContain('PRUEBA')
+})
+
+test('the bars that are drawn read as the code, with their quiet zones on the page', async () => {
+  const [contenido] = leerPdf(await renderizarEtiquetas([datos({ modo: 'test' })])).contenidos
+  const anchos = anchosDe(contenido!)
+  const dibujadas = barras(contenido!)
+  expect(leerBarras(anchos.map(Math.round))).toBe('7K3M9QX2A1B4')
+  for (const ancho of anchos) expect(Math.abs(ancho - Math.round(ancho))).toBeLessThan(0.01)
+  expect(dibujadas[0]![0]).toBeGreaterThan(10 * MODULO)
+  expect(283.4 - dibujadas.at(-1)![0]! - dibujadas.at(-1)![2]!).toBeGreaterThan(10 * MODULO)
+})
+
+test('the QR that is drawn reads as the tracking address', async () => {
+  const url = 'https://guias.example.gt/rastreo/7K3M9QX2A1B4'
+  const [contenido] = leerPdf(await renderizarEtiquetas([datos()])).contenidos
+  expect(leerQr(qrDibujado(contenido!))).toBe(url)
+})
+
+test('every code reads back', () => {
+  const codigo = fc.string({
+    unit: fc.constantFrom(...'0123456789ABCDEFGHJKMNPQRSTVWXYZ'),
+    minLength: 12,
+    maxLength: 12,
+  })
+  fc.assert(
+    fc.property(codigo, (guia) => {
+      expect(leerBarras(barrasDe(guia)!)).toBe(guia)
+    }),
+    { numRuns: 300 },
+  )
+  const url = fc.string({
+    unit: fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz0123456789/._-?=&%'),
+    minLength: 1,
+    maxLength: 70,
+  })
+  fc.assert(
+    fc.property(url, (resto) => {
+      expect(leerQr(qrDe(`https://${resto}`)!)).toBe(`https://${resto}`)
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('test labels say PRUEBA across and at the top', async () => {
+  const { texto } = leerPdf(await renderizarEtiquetas([datos({ modo: 'test' })]))
+  expect(texto.match(/PRUEBA/g)).toHaveLength(2)
+})
+
+test('a hundred labels: a page each, quickly, in little memory, the same bytes again', {
+  timeout: 60_000,
+}, async () => {
+  const cien = Array.from({ length: 100 }, (_, i) =>
+    datos({ external_ref: `PEDIDO-${i}`, url_rastreo: `https://example.gt/${i}` }),
+  )
+  await renderizarEtiquetas(cien.slice(0, 5))
+  globalThis.gc?.()
+  const rss = process.memoryUsage.rss()
+  const desde = process.cpuUsage()
+  const pdf = await renderizarEtiquetas(cien)
+  const { user, system } = process.cpuUsage(desde)
+  // 1 s alone; CPU time, and thrice as much, because other tests run beside this one.
+  expect((user + system) / 1000).toBeLessThan(6_000)
+  expect(process.memoryUsage.rss() - rss).toBeLessThan(60e6)
+  expect(pdf.length).toBeLessThan(1e6)
+  expect(leerPdf(pdf).paginas).toBe(100)
+  expect(sha256(await renderizarEtiquetas(cien))).toBe(sha256(pdf))
+})
+
+test('a code in groups of four', () => {
+  expect(enGrupos('7K3M9QX2A1B4')).toBe('7K3M 9QX2 A1B4')
+  expect(enGrupos('')).toBe('')
+})
+
+type Textos = (maxLength: number) => fc.Arbitrary<string>
+const latinos: Textos = (maxLength) =>
+  fc.oneof(
+    fc.string({ unit: fc.constantFrom(...'aeiouñáéíMWilrst 0123-,.'), maxLength }),
+    fc.constantFrom('', ' ', 'W'.repeat(maxLength)),
+  )
+const raros: Textos = (maxLength) =>
+  fc.oneof(
+    fc.string({ unit: 'binary', maxLength }),
+    fc.string({ unit: 'grapheme', maxLength }),
+    fc.string({ unit: fc.constantFrom('W', 'ñ', ' ', '字', 'ب', 'ש', '👩‍🚀', '\u0301', '\u200f', '\n'), maxLength }),
+  )
+const quiza = <T>(valor: fc.Arbitrary<T>) => fc.option(valor, { nil: null })
+const grados = fc.double({ min: -180, max: 180, noNaN: true })
+const cualquiera = (texto: Textos): fc.Arbitrary<DatosDeEtiqueta> =>
+  fc.record({
+    mensajeria: texto(120),
+    comercio: texto(120),
+    modo: fc.constantFrom('live', 'test'),
+    guia: fc.oneof(fc.constant('7K3M9QX2A1B4'), texto(64)),
+    external_ref: quiza(texto(128)),
+    creado_en: fc.oneof(fc.constant('2026-11-12T15:12:00.000Z'), texto(20)),
+    url_rastreo: fc.oneof(fc.webUrl(), texto(3000)),
+    recogida: fc.record({ nombre: quiza(texto(120)), lat: quiza(grados), lng: quiza(grados) }),
+    destinatario: fc.record({
+      nombre: quiza(texto(120)),
+      telefono: texto(40),
+      departamento: texto(100),
+      municipio: texto(100),
+      direccion: quiza(texto(300)),
+      indicaciones: quiza(texto(500)),
+    }),
+    contenido: quiza(texto(300)),
+  })
+
+test('whatever the data, a page each, and nothing written beyond its edges', { timeout: 240_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.oneof(cualquiera(latinos), cualquiera(raros)), { minLength: 1, maxLength: 2 }),
+      async (etiquetas) => {
+        const { paginas, trozos } = leerPdf(await renderizarEtiquetas(etiquetas))
+        expect(paginas).toBe(etiquetas.length)
+        for (const { texto, x, y } of trozos) {
+          if (texto === 'PRUEBA') continue
+          // Marks of some scripts stand before their letters, into the margin.
+          expect(x).toBeGreaterThan(0)
+          expect(x).toBeLessThan(283 - 10)
+          expect(y).toBeGreaterThan(10)
+          expect(y).toBeLessThan(425 - 12)
+        }
+      },
+    ),
+    { numRuns: 500 },
+  )
+})

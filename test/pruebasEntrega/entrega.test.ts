@@ -1,0 +1,309 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { enRuta, entregada, subir, unaFoto } from '../archivos/imagenes.ts'
+import { type Comercio, usarEntorno } from '../entorno.ts'
+import { sinDestino, unaGuia } from '../fabricas.ts'
+
+const entorno = usarEntorno()
+let comercio: Comercio
+beforeAll(async () => {
+  comercio = await entorno.nuevoComercio()
+})
+
+const entregar = (guia: string, cuerpo: object) => entorno.operar('POST', `/guias/${guia}/entrega`, cuerpo)
+const mover = (guia: string, estado: string, mas: object = {}) =>
+  entorno.operar('POST', `/guias/${guia}/eventos`, { estado, ...mas })
+const unaImagen = async (guia: string, tipo: 'foto' | 'firma' = 'foto') =>
+  (await subir(entorno, guia, { tipo })).cuerpo.archivo as string
+const POR = { recibido_por: { nombre: 'María López' } }
+const hace = (minutos: number) => new Date(Date.now() - minutos * 60_000).toISOString()
+const contar = async (tabla: string, guia: string) => {
+  const { rows } = await entorno.db.pool.query(
+    `select count(*)::int as n from ${tabla} t join guia_indice i on i.id = t.guia_id where i.guia = $1`,
+    [guia],
+  )
+  return rows[0].n as number
+}
+
+describe('POST /operaciones/v1/guias/{guia}/entrega', () => {
+  it('delivers with its proof, and tells the merchant once', async () => {
+    const webhook = await comercio.api.webhooks.crear({ url: 'http://127.0.0.1:9/entregas', tipos: ['guia.entregado'] })
+    const guia = await enRuta(entorno, comercio)
+    const [a, b, firma] = [await unaImagen(guia), await unaImagen(guia), await unaImagen(guia, 'firma')]
+    const { status, cuerpo } = await entregar(guia, {
+      recibido_por: { nombre: 'María López', documento: '2456 78901 0101', relacion: 'familiar' },
+      fotos: [b, a],
+      firma,
+      lat: 14.72789,
+      lng: -90.64417,
+      precision_m: 8.5,
+      descripcion: 'Entregado en recepción',
+    })
+    expect(status).toBe(201)
+    expect(cuerpo).toMatchObject({
+      id: `evt_${guia}_4`,
+      tipo: 'guia.entregado',
+      estado: 'entregado',
+      estado_anterior: 'en_ruta',
+      descripcion: 'Entregado en recepción',
+      lat: 14.72789,
+      aplicado: true,
+    })
+    expect(cuerpo).not.toHaveProperty('tardio')
+    // 0.009° of latitude.
+    expect(cuerpo.distancia_m).toBeGreaterThan(990)
+    expect(cuerpo.distancia_m).toBeLessThan(1_010)
+    expect(await comercio.api.guias.obtener(guia)).toMatchObject({ estado: 'entregado', secuencia: 4 })
+    const { rows } = await entorno.db.pool.query('select tipo, secuencia from entrega where webhook = $1', [webhook.id])
+    expect(rows).toEqual([{ tipo: 'guia.entregado', secuencia: 4 }])
+    await comercio.api.webhooks.eliminar(webhook.id)
+
+    const prueba = await comercio.api.guias.pruebaEntrega(guia)
+    expect(prueba).toMatchObject({
+      guia,
+      entregado_en: cuerpo.ocurrido_en,
+      recibido_por: { nombre: 'María López', documento: '2456 78901 0101', relacion: 'familiar' },
+      lat: 14.72789,
+      lng: -90.64417,
+      precision_m: 8.5,
+      distancia_m: cuerpo.distancia_m,
+      firma: { archivo: firma, tipo: 'firma', mime: 'image/png' },
+    })
+    expect(prueba.fotos.map(({ archivo }) => archivo)).toEqual([b, a])
+    for (const { url } of [...prueba.fotos, prueba.firma!]) expect((await fetch(url)).status).toBe(200)
+  })
+
+  it('needs no signature and no position', async () => {
+    const guia = await enRuta(entorno, comercio)
+    const { cuerpo } = await entregar(guia, { ...POR, fotos: [await unaImagen(guia)] })
+    expect(cuerpo).toMatchObject({ estado: 'entregado', lat: null, lng: null, distancia_m: null })
+    expect(await comercio.api.guias.pruebaEntrega(guia)).toMatchObject({
+      recibido_por: { nombre: 'María López', documento: null, relacion: null },
+      lat: null,
+      precision_m: null,
+      distancia_m: null,
+      firma: null,
+    })
+  })
+
+  it('is the same delivery when it comes again, with a key or without', async () => {
+    for (const clave of [{ idempotencia: 'movil-1' }, {}]) {
+      const guia = await enRuta(entorno, comercio)
+      const cuerpo = { ...POR, fotos: [await unaImagen(guia)], lat: 14.7, lng: -90.6, ...clave }
+      const primera = await entregar(guia, cuerpo)
+      expect(primera.status).toBe(201)
+      const { fotos, ...resto } = cuerpo
+      const otra = await entregar(guia, { ...resto, fotos })
+      expect([otra.status, otra.cabeceras.get('idempotent-replayed')]).toEqual([200, 'true'])
+      expect(otra.cuerpo).toEqual(primera.cuerpo)
+      const distinta = await entregar(guia, { ...cuerpo, recibido_por: { nombre: 'Otra persona' } })
+      expect([distinta.status, distinta.cuerpo.codigo]).toEqual([
+        409,
+        'idempotencia' in clave ? 'idempotencia_en_conflicto' : 'transicion_invalida',
+      ])
+      expect(await contar('evento', guia)).toBe(4)
+      expect(await contar('prueba_entrega', guia)).toBe(1)
+    }
+  })
+
+  it('goes only from where a delivery is possible', async () => {
+    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const fotos = [await unaImagen(guia)]
+    const enAceptado = await entregar(guia, { ...POR, fotos })
+    expect([enAceptado.status, enAceptado.cuerpo]).toMatchObject([
+      409,
+      { codigo: 'transicion_invalida', estado: 'aceptado', transiciones: ['recolectado'] },
+    ])
+    await mover(guia, 'recolectado')
+    expect((await entregar(guia, { ...POR, fotos })).cuerpo.codigo).toBe('transicion_invalida')
+    await mover(guia, 'en_bodega')
+    expect((await entregar(guia, { ...POR, fotos })).status).toBe(201)
+    const cancelada = (await comercio.api.guias.crear(unaGuia())).guia
+    const suya = [await unaImagen(cancelada)]
+    await comercio.api.guias.cancelar(cancelada)
+    const final = await entregar(cancelada, { ...POR, fotos: suya, ocurrido_en: new Date().toISOString() })
+    expect([final.status, final.cuerpo.transiciones]).toEqual([409, []])
+    expect((await entregar('000000000000', { ...POR, fotos })).cuerpo.codigo).toBe('guia_desconocida')
+  })
+
+  it('applies a delivery that it hears of late, unless all is over', async () => {
+    const { guia } = await comercio.api.guias.crear(unaGuia())
+    // Created an hour ago, on its way half an hour ago, and lost ten minutes ago, or so they thought.
+    await entorno.db.pool.query(
+      `update guia set creado_en = now() - interval '1 hour', estado_desde = now() - interval '1 hour' where guia = $1`,
+      [guia],
+    )
+    await mover(guia, 'recolectado', { ocurrido_en: hace(50) })
+    await mover(guia, 'en_ruta', { ocurrido_en: hace(30) })
+    await mover(guia, 'extraviado', { ocurrido_en: hace(10), motivo: 'perdida' })
+    const fotos = [await unaImagen(guia)]
+    const antes = await entregar(guia, { ...POR, fotos, ocurrido_en: hace(90) })
+    expect([antes.status, antes.cuerpo.errores]).toMatchObject([422, [{ campo: '/ocurrido_en' }]])
+    const futura = await entregar(guia, { ...POR, fotos, ocurrido_en: hace(-6) })
+    expect([futura.status, futura.cuerpo.errores]).toMatchObject([422, [{ campo: '/ocurrido_en' }]])
+    // Not late, it isn't possible: nobody delivers what is lost.
+    expect((await entregar(guia, { ...POR, fotos })).status).toBe(409)
+    const ocurrido_en = hace(20)
+    const { status, cuerpo } = await entregar(guia, { ...POR, fotos, ocurrido_en })
+    expect([status, cuerpo]).toMatchObject([
+      201,
+      { aplicado: true, tardio: true, estado: 'entregado', estado_anterior: 'extraviado', ocurrido_en },
+    ])
+    expect(await comercio.api.guias.pruebaEntrega(guia)).toMatchObject({ entregado_en: ocurrido_en })
+    expect((await comercio.api.guias.eventos(guia)).datos.at(-1)).toMatchObject({ tardio: true, secuencia: 5 })
+
+    const devuelta = await enRuta(entorno, comercio)
+    const suya = [await unaImagen(devuelta)]
+    for (const [estado, mas] of [
+      ['en_devolucion', { motivo: 'otro' }],
+      ['devuelto', {}],
+    ] as const)
+      await mover(devuelta, estado, mas)
+    const tarde = await entregar(devuelta, { ...POR, fotos: suya, ocurrido_en: hace(0.001) })
+    expect([tarde.status, tarde.cuerpo.estado]).toEqual([409, 'devuelto'])
+    // A scan without proof stays a scan, as ever.
+    const escaneada = await enRuta(entorno, comercio)
+    expect((await mover(escaneada, 'entregado', { ocurrido_en: hace(5) })).cuerpo.aplicado).toBe(false)
+  })
+
+  it('takes only files of this guide, of their kind, that no proof holds', async () => {
+    const guia = await enRuta(entorno, comercio)
+    const otra = await entregada(entorno, comercio)
+    const [foto, firma, ajena] = [await unaImagen(guia), await unaImagen(guia, 'firma'), await unaImagen(otra.guia)]
+    const casos: [object, string[]][] = [
+      [{ fotos: [ajena] }, ['/fotos/0']],
+      [{ fotos: [foto, otra.foto] }, ['/fotos/1']],
+      [{ fotos: ['arch_0000000000000000', foto, '../x'] }, ['/fotos/0', '/fotos/2']],
+      [{ fotos: [firma] }, ['/fotos/0']],
+      [{ fotos: [foto], firma: foto }, ['/firma']],
+      [{ fotos: [foto, foto] }, ['/fotos']],
+      [{ fotos: [] }, ['/fotos']],
+      [{ fotos: Array.from({ length: 11 }, (_, i) => `arch_${i}`) }, ['/fotos']],
+      [{ fotos: [foto], recibido_por: {} }, ['/recibido_por/nombre']],
+      [{ fotos: [foto], recibido_por: { nombre: ' \u202E ' } }, ['/recibido_por/nombre']],
+      [{ fotos: [foto], recibido_por: { nombre: 'X', relacion: 'perro' } }, ['/recibido_por/relacion']],
+      [{ fotos: [foto], lat: 14 }, ['/lng']],
+      [{ fotos: [foto], precision_m: 5 }, ['/lat']],
+      [{ fotos: [foto], lat: 91, lng: 0 }, ['/lat']],
+      [{ fotos: [foto], estado: 'entregado' }, ['/estado']],
+      [{ fotos: [foto], comercio: 'com_X' }, ['/comercio']],
+    ]
+    for (const [cambios, campos] of casos) {
+      const { status, cuerpo } = await entregar(guia, { ...POR, ...cambios })
+      expect([cambios, status, cuerpo.errores?.map((e: { campo: string }) => e.campo)]).toEqual([cambios, 422, campos])
+    }
+    expect(await comercio.api.guias.obtener(guia)).toMatchObject({ estado: 'en_ruta', secuencia: 3 })
+    expect((await entregar(guia, { ...POR, fotos: [foto], firma })).status).toBe(201)
+  })
+
+  it('has one winner when two deliver at once, and writes nothing of the other', async () => {
+    for (let vez = 0; vez < 15; vez++) {
+      const guia = await enRuta(entorno, comercio)
+      const [a, b] = await Promise.all([unaImagen(guia), unaImagen(guia)])
+      const dadas = await Promise.all([
+        entregar(guia, { recibido_por: { nombre: 'A' }, fotos: [a] }),
+        entregar(guia, { recibido_por: { nombre: 'B' }, fotos: [b] }),
+      ])
+      expect(dadas.map(({ status }) => status).sort()).toEqual([201, 409])
+      const ganadora = dadas.findIndex(({ status }) => status === 201)
+      const { fotos, recibido_por } = await comercio.api.guias.pruebaEntrega(guia)
+      expect([recibido_por.nombre, fotos.map(({ archivo }) => archivo)]).toEqual(
+        ganadora === 0 ? ['A', [a]] : ['B', [b]],
+      )
+      const { rows } = await entorno.db.pool.query(
+        'select archivo from archivo where archivo = any($1) and usado_en is not null',
+        [[a, b]],
+      )
+      expect(rows).toEqual([{ archivo: ganadora === 0 ? a : b }])
+      expect([await contar('evento', guia), await contar('prueba_entrega', guia)]).toEqual([4, 1])
+    }
+  })
+
+  it('delivers once however often it is asked at once, and never beside another change', async () => {
+    const guia = await enRuta(entorno, comercio)
+    const cuerpo = { ...POR, fotos: [await unaImagen(guia)] }
+    const dadas = await Promise.all(Array.from({ length: 6 }, () => entregar(guia, cuerpo)))
+    expect(dadas.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 201])
+    expect(new Set(dadas.map((una) => una.cuerpo.id)).size).toBe(1)
+    for (let vez = 0; vez < 10; vez++) {
+      const otra = await enRuta(entorno, comercio)
+      const fotos = [await unaImagen(otra)]
+      const [entrega, fallo] = await Promise.all([
+        entregar(otra, { ...POR, fotos }),
+        mover(otra, 'intento_fallido', { motivo: 'destinatario_ausente' }),
+      ])
+      expect([entrega.status, fallo.status].sort()).toEqual([201, 409])
+      expect(await contar('prueba_entrega', otra)).toBe(entrega.status === 201 ? 1 : 0)
+      expect(await contar('evento', otra)).toBe(4)
+    }
+  })
+
+  it('writes neither event nor proof when a file goes in between', async () => {
+    const guia = await enRuta(entorno, comercio)
+    const [a, b] = [await unaImagen(guia), await unaImagen(guia)]
+    // The sweeper has b in its hands while the delivery looks.
+    const cliente = await entorno.db.pool.connect()
+    await cliente.query('begin')
+    await cliente.query('delete from archivo where archivo = $1', [b])
+    const entrega = entregar(guia, { ...POR, fotos: [a, b] })
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    await cliente.query('commit')
+    cliente.release()
+    const { status, cuerpo } = await entrega
+    expect([status, cuerpo.codigo]).toEqual([409, 'carrera_perdida'])
+    expect(await comercio.api.guias.obtener(guia)).toMatchObject({ estado: 'en_ruta', secuencia: 3 })
+    expect(await contar('prueba_entrega', guia)).toBe(0)
+    expect((await entregar(guia, { ...POR, fotos: [a] })).status).toBe(201)
+  })
+})
+
+describe('GET /api/v1/guias/{guia}/prueba-entrega', () => {
+  it('is not there before the delivery, nor for one without proof', async () => {
+    const { guia } = await comercio.api.guias.crear(sinDestino())
+    await expect(comercio.api.guias.pruebaEntrega(guia)).rejects.toMatchObject({
+      name: 'ErrorNoEncontrado',
+      codigo: 'prueba_no_disponible',
+    })
+    const sinPrueba = await enRuta(entorno, comercio)
+    await mover(sinPrueba, 'entregado')
+    await expect(comercio.api.guias.pruebaEntrega(sinPrueba)).rejects.toMatchObject({ codigo: 'prueba_no_disponible' })
+  })
+
+  it('gives new links every time', async () => {
+    const { guia } = await entregada(entorno, comercio)
+    const una = await comercio.api.guias.pruebaEntrega(guia)
+    entorno.adelantar(2_000)
+    const otra = await comercio.api.guias.pruebaEntrega(guia)
+    expect(otra.fotos[0]!.url).not.toBe(una.fotos[0]!.url)
+    expect(otra.fotos[0]!.archivo).toBe(una.fotos[0]!.archivo)
+    expect((await comercio.api.guias.pruebaEntrega(guia.toLowerCase())).guia).toBe(guia)
+  })
+
+  it('is its merchant’s alone, of that mode, and with its scope', async () => {
+    const { guia } = await entregada(entorno, comercio)
+    const extrano = await entorno.nuevoComercio()
+    const leer = async (llave: string, cual = guia) =>
+      (await entorno.pedir('GET', `/api/v1/guias/${cual}/prueba-entrega`, { llave })).cuerpo.codigo
+    expect(await leer(extrano.llave)).toBe('guia_desconocida')
+    expect(await leer(extrano.llave, '000000000000')).toBe('guia_desconocida')
+    expect(await leer(await entorno.nuevaLlave(comercio, { modo: 'live' }))).toBe('guia_desconocida')
+    expect(await leer(await entorno.nuevaLlave(comercio, { alcances: ['guias:leer'] }))).toBe('alcance_insuficiente')
+    expect(await leer(await entorno.nuevaLlave(comercio, { alcances: ['pruebas_entrega:leer'] }))).toBeUndefined()
+    // A merchant uploads nothing.
+    const { status } = await entorno.pedir('POST', `/operaciones/v1/guias/${guia}/archivos?tipo=foto`, {
+      llave: comercio.llave,
+      crudo: new Uint8Array(await unaFoto()),
+      cabeceras: { 'Content-Type': 'image/jpeg' },
+    })
+    expect(status).toBe(401)
+  })
+
+  it('forgets where it was when places are forgotten', async () => {
+    const { guia, foto } = await entregada(entorno, comercio)
+    const { olvidarUbicaciones } = await import('../../server/ubicacion/olvidar.ts')
+    const reloj = () => new Date(Date.now() + 2 * 86_400_000)
+    await olvidarUbicaciones({ db: entorno.db, reloj, retencionDeUbicaciones: 1 })
+    expect(await comercio.api.guias.pruebaEntrega(guia)).toMatchObject({ lat: null, lng: null, distancia_m: null })
+    const { rows } = await entorno.db.pool.query('select lat, lng from archivo where archivo = $1', [foto])
+    expect(rows).toEqual([{ lat: null, lng: null }])
+  })
+})

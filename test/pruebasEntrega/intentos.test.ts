@@ -1,0 +1,212 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { crearAlmacenLocal } from '../../server/archivos/almacen.ts'
+import { barrerArchivos } from '../../server/archivos/barrer.ts'
+import { crearLog } from '../../server/log.ts'
+import { enRuta, subir, unaFoto } from '../archivos/imagenes.ts'
+import { type Comercio, usarEntorno } from '../entorno.ts'
+import { unaGuia } from '../fabricas.ts'
+
+const entorno = usarEntorno()
+let comercio: Comercio
+beforeAll(async () => {
+  comercio = await entorno.nuevoComercio()
+})
+
+const registrar = (guia: string, cuerpo: object) => entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
+const fallar = (guia: string, mas: object = {}) =>
+  registrar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente', ...mas })
+const unaImagen = async (guia: string, tipo: 'foto' | 'firma' = 'foto') =>
+  (await subir(entorno, guia, { tipo })).cuerpo.archivo as string
+const hace = (minutos: number) => new Date(Date.now() - minutos * 60_000).toISOString()
+const usadas = async (archivos: string[]) => {
+  const { rows } = await entorno.db.pool.query(
+    'select archivo from archivo where archivo = any($1) and usado_en is not null order by archivo',
+    [archivos],
+  )
+  return rows.map(({ archivo }) => archivo)
+}
+const contar = async (tabla: string, guia: string) => {
+  const { rows } = await entorno.db.pool.query(
+    `select count(*)::int as n from ${tabla} t join guia_indice i on i.id = t.guia_id where i.guia = $1`,
+    [guia],
+  )
+  return rows[0].n as number
+}
+
+describe('a failed attempt with photos', () => {
+  it('is registered with them, and its merchant sees both', async () => {
+    const guia = await enRuta(entorno, comercio)
+    const [a, b] = [await unaImagen(guia), await unaImagen(guia)]
+    const { status, cuerpo } = await fallar(guia, {
+      descripcion: 'No había nadie; se dejó aviso',
+      fotos: [b, a],
+      lat: 14.7189,
+      lng: -90.6442,
+    })
+    expect([status, cuerpo]).toMatchObject([201, { aplicado: true, numero_intento: 1, estado: 'intento_fallido' }])
+    expect(cuerpo).not.toHaveProperty('fotos')
+    await registrar(guia, { estado: 'en_ruta' })
+    await fallar(guia, { motivo: 'direccion_inexistente' })
+    const { datos, cursor_siguiente } = await comercio.api.guias.intentos(guia.toLowerCase())
+    expect(cursor_siguiente).toBeNull()
+    expect(datos).toMatchObject([
+      {
+        secuencia: 4,
+        evento: `evt_${guia}_4`,
+        numero_intento: 1,
+        aplicado: true,
+        motivo: 'destinatario_ausente',
+        descripcion: 'No había nadie; se dejó aviso',
+        ocurrido_en: cuerpo.ocurrido_en,
+        lat: 14.7189,
+        lng: -90.6442,
+      },
+      { secuencia: 6, numero_intento: 2, motivo: 'direccion_inexistente', lat: null, lng: null, fotos: [] },
+    ])
+    expect(datos[0]!.fotos.map(({ archivo }) => archivo)).toEqual([b, a])
+    for (const { url, mime, bytes } of datos[0]!.fotos) {
+      const respuesta = await fetch(url)
+      expect([respuesta.status, respuesta.headers.get('content-type')]).toEqual([200, mime])
+      expect((await respuesta.arrayBuffer()).byteLength).toBe(bytes)
+    }
+    // Links are new each time.
+    entorno.adelantar(2_000)
+    const [otra] = (await comercio.api.guias.intentos(guia)).datos
+    expect(otra!.fotos[0]!.url).not.toBe(datos[0]!.fotos[0]!.url)
+    // Page by page.
+    const vistas: number[] = []
+    for await (const { secuencia } of comercio.api.guias.intentos(guia, { limite: 1 })) vistas.push(secuencia)
+    expect(vistas).toEqual([4, 6])
+    expect((await comercio.api.guias.intentos((await comercio.api.guias.crear(unaGuia())).guia)).datos).toEqual([])
+  })
+
+  it('keeps them also when it is heard of late, and moves nothing', async () => {
+    const { guia } = await comercio.api.guias.crear(unaGuia())
+    await entorno.db.pool.query(
+      `update guia set creado_en = now() - interval '1 hour', estado_desde = now() - interval '1 hour' where guia = $1`,
+      [guia],
+    )
+    await registrar(guia, { estado: 'recolectado', ocurrido_en: hace(50) })
+    await registrar(guia, { estado: 'en_ruta', ocurrido_en: hace(40) })
+    await registrar(guia, { estado: 'en_bodega', ocurrido_en: hace(10) })
+    const foto = await unaImagen(guia)
+    const { status, cuerpo } = await fallar(guia, { fotos: [foto], ocurrido_en: hace(20) })
+    expect([status, cuerpo.aplicado, cuerpo.estado]).toEqual([201, false, 'en_bodega'])
+    await registrar(guia, { estado: 'recolectado', ocurrido_en: hace(30) })
+    expect((await comercio.api.guias.intentos(guia)).datos).toMatchObject([
+      { numero_intento: null, aplicado: false, motivo: 'destinatario_ausente', fotos: [{ archivo: foto }] },
+    ])
+    expect((await comercio.api.guias.obtener(guia)).intentos).toBe(0)
+  })
+
+  it('takes only photos of this guide that nobody uses, ten at most, and with no other state', async () => {
+    const guia = await enRuta(entorno, comercio)
+    const otra = await enRuta(entorno, comercio)
+    const [foto, firma, ajena, usada] = [
+      ...[await unaImagen(guia), await unaImagen(guia, 'firma')],
+      ...[await unaImagen(otra), await unaImagen(guia)],
+    ]
+    await fallar(guia, { fotos: [usada] })
+    await registrar(guia, { estado: 'en_ruta' })
+    const casos: [object, string[]][] = [
+      [{ fotos: [ajena] }, ['/fotos/0']],
+      [{ fotos: [foto, usada] }, ['/fotos/1']],
+      [{ fotos: [firma, 'arch_0000000000000000', '../x'] }, ['/fotos/0', '/fotos/1', '/fotos/2']],
+      [{ fotos: [foto, foto] }, ['/fotos']],
+      [{ fotos: Array.from({ length: 11 }, (_, i) => `arch_${i}`) }, ['/fotos']],
+      [{ fotos: foto }, ['/fotos']],
+      [{ estado: 'en_bodega', motivo: undefined, fotos: [foto] }, ['/fotos']],
+      [{ estado: 'entregado', motivo: undefined, fotos: [] }, ['/fotos']],
+      [{ estado: undefined, motivo: undefined, tipo: 'guia.nota', descripcion: 'x', fotos: [foto] }, ['/fotos']],
+    ]
+    for (const [cambios, campos] of casos) {
+      const { status, cuerpo } = await fallar(guia, cambios)
+      expect([cambios, status, cuerpo.errores?.map((e: { campo: string }) => e.campo)]).toEqual([cambios, 422, campos])
+    }
+    expect(await comercio.api.guias.obtener(guia)).toMatchObject({ estado: 'en_ruta', secuencia: 5 })
+    expect(await usadas([foto!, firma!, ajena!])).toEqual([])
+    expect((await fallar(guia, { fotos: [] })).status).toBe(201)
+    // A guide that can't fail now says so before it looks at photos.
+    expect((await fallar(guia, { fotos: [ajena] })).cuerpo.codigo).toBe('transicion_invalida')
+    // What an attempt holds proves no delivery.
+    await registrar(guia, { estado: 'en_ruta' })
+    const entrega = await entorno.operar('POST', `/guias/${guia}/entrega`, {
+      recibido_por: { nombre: 'María' },
+      fotos: [usada],
+    })
+    expect([entrega.status, entrega.cuerpo.errores]).toMatchObject([422, [{ campo: '/fotos/0' }]])
+  })
+
+  it('is the same with its key when it comes again, and another with other photos', async () => {
+    const guia = await enRuta(entorno, comercio)
+    const [a, b] = [await unaImagen(guia), await unaImagen(guia)]
+    const cuerpo = { fotos: [a], idempotencia: 'movil-1' }
+    const todas = await Promise.all(Array.from({ length: 5 }, () => fallar(guia, cuerpo)))
+    expect(todas.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 201])
+    expect(new Set(todas.map((una) => una.cuerpo.id)).size).toBe(1)
+    for (const fotos of [[b], [a, b], []]) {
+      const distinta = await fallar(guia, { ...cuerpo, fotos })
+      expect([distinta.status, distinta.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
+    }
+    expect(await usadas([a, b])).toEqual([a])
+    expect([await contar('evento', guia), await contar('prueba_intento', guia)]).toEqual([4, 1])
+  })
+
+  it('has one winner beside another change, and leaves the loser’s photos free', async () => {
+    for (let vez = 0; vez < 12; vez++) {
+      const guia = await enRuta(entorno, comercio)
+      const [a, b] = await Promise.all([unaImagen(guia), unaImagen(guia)])
+      const dadas = await Promise.all([
+        fallar(guia, { fotos: [a] }),
+        entorno.operar('POST', `/guias/${guia}/entrega`, { recibido_por: { nombre: 'María' }, fotos: [b] }),
+      ])
+      expect(dadas.map(({ status }) => status).sort()).toEqual([201, 409])
+      const gana = dadas[0].status === 201
+      expect(await usadas([a, b])).toEqual([gana ? a : b])
+      expect([await contar('prueba_intento', guia), await contar('prueba_entrega', guia)]).toEqual(
+        gana ? [1, 0] : [0, 1],
+      )
+      expect(await contar('evento', guia)).toBe(4)
+    }
+  })
+
+  it('writes nothing when a photo goes in between', async () => {
+    const guia = await enRuta(entorno, comercio)
+    const [a, b] = [await unaImagen(guia), await unaImagen(guia)]
+    // The sweeper has b in its hands while the attempt looks.
+    const cliente = await entorno.db.pool.connect()
+    await cliente.query('begin')
+    await cliente.query('delete from archivo where archivo = $1', [b])
+    const intento = fallar(guia, { fotos: [a, b] })
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    await cliente.query('commit')
+    cliente.release()
+    const { status, cuerpo } = await intento
+    expect([status, cuerpo.codigo]).toEqual([409, 'carrera_perdida'])
+    expect(await comercio.api.guias.obtener(guia)).toMatchObject({ estado: 'en_ruta', secuencia: 3, intentos: 0 })
+    expect(await usadas([a])).toEqual([])
+    expect((await fallar(guia, { fotos: [a] })).status).toBe(201)
+  })
+
+  it('keeps its photos from the sweeper', async () => {
+    const guia = await enRuta(entorno, comercio)
+    const foto = await unaImagen(guia)
+    await fallar(guia, { fotos: [foto] })
+    const suelta = await subir(entorno, guia, { bytes: await unaFoto({ color: '#3c3' }) })
+    const reloj = () => new Date(entorno.reloj().getTime() + 8 * 86_400_000)
+    const almacen = crearAlmacenLocal(`${entorno.dataDir}/archivos`)
+    await barrerArchivos({ db: entorno.db, almacen, reloj, log: crearLog('silent') })
+    expect((await Array.fromAsync(almacen.listar())).map(({ clave }) => clave)).not.toContain(suelta.cuerpo.archivo)
+    expect((await fetch((await comercio.api.guias.intentos(guia)).datos[0]!.fotos[0]!.url)).status).toBe(200)
+  })
+
+  it('is its merchant’s alone, of that mode, and with its scope', async () => {
+    const guia = await enRuta(entorno, comercio)
+    const leer = async (llave: string) =>
+      (await entorno.pedir('GET', `/api/v1/guias/${guia}/intentos`, { llave })).cuerpo.codigo
+    expect(await leer((await entorno.nuevoComercio()).llave)).toBe('guia_desconocida')
+    expect(await leer(await entorno.nuevaLlave(comercio, { modo: 'live' }))).toBe('guia_desconocida')
+    expect(await leer(await entorno.nuevaLlave(comercio, { alcances: ['guias:leer'] }))).toBe('alcance_insuficiente')
+    expect(await leer(await entorno.nuevaLlave(comercio, { alcances: ['pruebas_entrega:leer'] }))).toBeUndefined()
+  })
+})

@@ -1,0 +1,400 @@
+import { createHash, createPublicKey, hash, verify } from 'node:crypto'
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type ArchivoDePrueba, Guias, type ManifiestoDePrueba, type PruebaDeEntrega } from '@guias/sdk'
+import { calculateJwkThumbprint, compactVerify, createLocalJWKSet, decodeProtectedHeader } from 'jose'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { crearAlmacenLocal } from '../../server/archivos/almacen.ts'
+import { barrerArchivos } from '../../server/archivos/barrer.ts'
+import { crearLog } from '../../server/log.ts'
+import { crearMetricas } from '../../server/metricas.ts'
+import { hacerPdf, hacerPdfs, pruebasPendientes } from '../../server/pruebasEntrega/hacerPdf.ts'
+import { type FilaPrueba, zonaDe } from '../../server/pruebasEntrega/prueba.ts'
+import { crearSecretos } from '../../server/secretos.ts'
+import { enRuta, entregada, subir } from '../archivos/imagenes.ts'
+import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
+import { hasta, unaGuia } from '../fabricas.ts'
+import { leerPdf } from './leerPdf.ts'
+
+const entorno = usarEntorno({}, () => ({ TRUST_PROXY: '1', COURIER_NAME: 'Envíos del Altiplano' }))
+/** Where nobody makes documents but the test. */
+const sinNadie = usarEntorno({}, () => ({ WORKERS: '0' }))
+let comercio: Comercio
+beforeAll(async () => {
+  comercio = await entorno.nuevoComercio()
+})
+
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+const bajar = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
+type ConPdf = PruebaDeEntrega & { pdf: ArchivoDePrueba; manifiesto: string; sal: string }
+const conPdf = (guia: string, de = comercio) =>
+  hasta(async () => {
+    const prueba = await de.api.guias.pruebaEntrega(guia)
+    return prueba.pdf !== null && (prueba as ConPdf)
+  })
+const jwks = async () => (await entorno.pedir('GET', '/.well-known/jwks.json')).cuerpo
+const contenidoDe = (jws: string): ManifiestoDePrueba =>
+  JSON.parse(Buffer.from(jws.split('.')[1]!, 'base64url').toString())
+
+const depsDe = (en = sinNadie, mas: Partial<Parameters<typeof hacerPdf>[0]> = {}) => ({
+  db: en.db,
+  log: crearLog('silent'),
+  reloj: en.reloj,
+  secretos: crearSecretos([Buffer.from(MASTER_KEY, 'base64')]),
+  almacen: crearAlmacenLocal(join(en.dataDir, 'archivos')),
+  urlPublica: 'https://guias.example.gt',
+  mensajeria: 'Envíos',
+  zonaHoraria: undefined,
+  ...mas,
+})
+const filaDe = async (en: typeof sinNadie, guia: string): Promise<FilaPrueba & { proximo_en: Date }> => {
+  const { rows } = await en.db.pool.query(
+    'select p.* from prueba_entrega p join guia_indice i on i.id = p.guia_id where i.guia = $1',
+    [guia],
+  )
+  return rows[0]
+}
+
+describe('a delivery gets its document', () => {
+  it('by itself, soon, with what was said and nothing that was only meant for the merchant', async () => {
+    const { guia } = await comercio.api.guias.crear(
+      unaGuia({ destinatario: 'María José Ajú', direccion: '5a avenida 12', external_ref: `PEDIDO-${process.pid}` }),
+    )
+    const evento = (cuerpo: object) => entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
+    await evento({ estado: 'recolectado' })
+    await evento({ tipo: 'guia.nota', descripcion: 'Cuidado con el perro' })
+    await evento({ estado: 'en_ruta' })
+    await evento({ estado: 'intento_fallido', motivo: 'destinatario_ausente', descripcion: 'Salió la vecina' })
+    await evento({ estado: 'en_ruta' })
+    const foto = (await subir(entorno, guia)).cuerpo.archivo
+    const firma = (await subir(entorno, guia, { tipo: 'firma' })).cuerpo.archivo
+    const antes = Date.now()
+    await entorno.operar('POST', `/guias/${guia}/entrega`, {
+      recibido_por: { nombre: 'Ana Lucía Xicay', documento: '2456 78901 0101', relacion: 'vecino' },
+      fotos: [foto],
+      firma,
+      lat: 14.7189,
+      lng: -90.6442,
+      precision_m: 8.5,
+    })
+    const prueba = await conPdf(guia)
+    expect(Date.now() - antes).toBeLessThan(8_000)
+    expect(prueba.pdf).toMatchObject({ tipo: 'pdf', mime: 'application/pdf', ancho: null, capturado_en: null })
+    const bytes = await bajar(prueba.pdf.url)
+    expect([bytes.length, sha256(bytes)]).toEqual([prueba.pdf.bytes, prueba.pdf.sha256])
+    const { texto, paginas, diccionarios } = leerPdf(bytes)
+    expect(paginas).toBeLessThanOrEqual(2)
+    for (const dicho of [
+      'Envíos del Altiplano',
+      'Tienda La Ceiba',
+      'Guía de prueba',
+      'Ana Lucía Xicay',
+      '2456 78901 0101',
+      'María José Ajú',
+      'Intento de entrega fallido: no había quien recibiera',
+      'hora de Guatemala (UTC−6)',
+      prueba.fotos[0]!.sha256,
+      prueba.firma!.sha256,
+    ])
+      expect(texto).toContain(dicho)
+    expect(diccionarios).toContain(`${entorno.url}/verificar/${guia}`)
+    expect(texto).not.toMatch(/perro|vecina|\+502|3148/)
+  })
+
+  it('with a signed manifest that two other implementations verify', async () => {
+    const { guia, foto, firma } = await entregada(entorno, comercio)
+    const { manifiesto, sal, pdf, ...prueba } = await conPdf(guia)
+    expect(decodeProtectedHeader(manifiesto)).toEqual({
+      alg: 'EdDSA',
+      kid: (await jwks()).keys[0].kid,
+      typ: 'prueba-entrega+jws',
+    })
+    const { payload } = await compactVerify(manifiesto, createLocalJWKSet(await jwks()), { algorithms: ['EdDSA'] })
+    const contenido: ManifiestoDePrueba = JSON.parse(Buffer.from(payload).toString())
+    const [cabeza, cuerpo, sello] = manifiesto.split('.')
+    const clave = createPublicKey({ key: (await jwks()).keys[0], format: 'jwk' })
+    expect(verify(null, Buffer.from(`${cabeza}.${cuerpo}`), clave, Buffer.from(sello!, 'base64url'))).toBe(true)
+
+    const { recibido_por, external_ref } = { ...prueba, ...(await comercio.api.guias.obtener(guia)) }
+    expect(contenido).toEqual({
+      version: 1,
+      emisor: entorno.url,
+      guia,
+      modo: 'test',
+      external_ref,
+      entregado_en: prueba.entregado_en,
+      registrado_en: expect.stringMatching(/Z$/),
+      hecho_en: expect.stringMatching(/Z$/),
+      posicion: { lat: 14.7189, lng: -90.6442, precision_m: 8.5, distancia_m: prueba.distancia_m },
+      recibido_por_sha256: hash(
+        'sha256',
+        JSON.stringify([sal, recibido_por.nombre, recibido_por.documento, recibido_por.relacion]),
+      ),
+      archivos: [...prueba.fotos, prueba.firma!, pdf].map(({ archivo, tipo, mime, bytes, sha256 }) => ({
+        archivo,
+        tipo,
+        mime,
+        bytes,
+        sha256,
+      })),
+    })
+    expect(contenido.archivos.map(({ archivo }) => archivo)).toEqual([foto, firma, pdf.archivo])
+    // Of people it says nothing.
+    expect(JSON.stringify(contenido)).not.toMatch(/María|López|3148/)
+    for (const { url, archivo } of [...prueba.fotos, prueba.firma!, pdf])
+      expect(contenido.archivos.find((uno) => uno.archivo === archivo)!.sha256).toBe(sha256(await bajar(url)))
+  })
+
+  it('without a signature and without a place, too', async () => {
+    const guia = await enRuta(entorno, comercio)
+    const fotos = [(await subir(entorno, guia)).cuerpo.archivo]
+    await entorno.operar('POST', `/guias/${guia}/entrega`, { recibido_por: { nombre: 'Ana' }, fotos })
+    const { manifiesto, firma } = await conPdf(guia)
+    expect(firma).toBeNull()
+    expect(contenidoDe(manifiesto)).toMatchObject({ posicion: null, archivos: [{ tipo: 'foto' }, { tipo: 'pdf' }] })
+  })
+
+  it('in the time of the place where it was handed over', () => {
+    expect(zonaDe('San Salvador', 'San Salvador')).toBe('America/El_Salvador')
+    expect(zonaDe('Jalisco', 'Guadalajara')).toBe('America/Mexico_City')
+    expect(zonaDe('Sacatepéquez', 'Antigua Guatemala')).toBe('America/Guatemala')
+    expect(zonaDe('Atlántida', 'La Perdida')).toBe('America/Guatemala')
+  })
+
+  it('once and for all: what comes later changes nothing', async () => {
+    const { guia } = await entregada(entorno, comercio)
+    const { pdf, manifiesto } = await conPdf(guia)
+    const tarde = new Date(Date.now() - 60_000).toISOString()
+    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega', ocurrido_en: tarde })
+    await entorno.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: 'Llamó la señora' })
+    await new Promise((resolve) => setTimeout(resolve, 1_200))
+    expect(await conPdf(guia)).toMatchObject({ pdf: { archivo: pdf.archivo }, manifiesto })
+  })
+})
+
+describe('the job', () => {
+  let suyo: Comercio
+  beforeAll(async () => {
+    suyo = await sinNadie.nuevoComercio('live')
+  })
+
+  it('makes the same bytes of the same proof, whenever it runs, and whatever was scanned meanwhile', async () => {
+    const { guia } = await entregada(sinNadie, suyo)
+    const fila = await filaDe(sinNadie, guia)
+    const huellas: string[] = []
+    for (const vez of [0, 1]) {
+      const deps = depsDe(sinNadie, { reloj: () => new Date(Date.now() + vez * 86_400_000) })
+      await hacerPdf(deps, fila)
+      const { rows } = await sinNadie.db.pool.query(
+        `select encode(a.sha256, 'hex') as sha256 from archivo a where guia_id = $1 and tipo = 'pdf' order by creado_en desc`,
+        [fila.guia_id],
+      )
+      expect(rows).toHaveLength(vez + 1)
+      huellas.push(rows[0].sha256)
+      const tarde = new Date(Date.now() - 60_000).toISOString()
+      await sinNadie.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega', ocurrido_en: tarde })
+    }
+    expect(new Set(huellas).size).toBe(1)
+  })
+
+  it('has one winner when several make it at once, and the sweeper takes what the others made', async () => {
+    const { guia } = await entregada(sinNadie, suyo)
+    const fila = await filaDe(sinNadie, guia)
+    const hechos = await Promise.all(Array.from({ length: 4 }, () => hacerPdf(depsDe(), fila)))
+    expect(hechos.filter(Boolean)).toHaveLength(1)
+    expect(await hacerPdf(depsDe(), fila)).toBe(false)
+    // Run again as a job, it finds nothing to do.
+    await hacerPdfs(depsDe(), [{ id: fila.id }, { id: fila.id }])
+    const archivos = async () =>
+      (
+        await sinNadie.db.pool.query(
+          `select archivo, usado_en from archivo where guia_id = $1 and tipo = 'pdf' order by usado_en`,
+          [fila.guia_id],
+        )
+      ).rows
+    const { pdf } = await filaDe(sinNadie, guia)
+    const hallados = await archivos()
+    expect(hallados).toHaveLength(5)
+    expect(hallados.filter(({ usado_en }) => usado_en).map(({ archivo }) => archivo)).toEqual([pdf])
+    const almacen = crearAlmacenLocal(join(sinNadie.dataDir, 'archivos'))
+    const reloj = () => new Date(Date.now() + 8 * 86_400_000)
+    await barrerArchivos({ db: sinNadie.db, almacen, reloj, log: crearLog('silent') })
+    expect((await archivos()).map(({ archivo }) => archivo)).toEqual([pdf])
+    const claves = (await Array.fromAsync(almacen.listar())).map(({ clave }) => clave)
+    expect(hallados.map(({ archivo }) => archivo).filter((archivo) => claves.includes(archivo))).toEqual([pdf])
+    const bytes = await bajar((await conPdf(guia, suyo)).pdf.url)
+    expect(contenidoDe((await conPdf(guia, suyo)).manifiesto).archivos.at(-1)!.sha256).toBe(sha256(bytes))
+    expect(leerPdf(bytes).texto).not.toContain('Guía de prueba')
+  })
+
+  it('waits longer and longer for a photo that can’t be read, holds up no other, and in the end does without', async () => {
+    const { guia, foto } = await entregada(sinNadie, suyo)
+    const otra = await entregada(sinNadie, suyo)
+    const carpeta = join(sinNadie.dataDir, 'archivos', foto.slice(-2))
+    const [nombre] = (await readdir(carpeta)).filter((uno) => uno === foto)
+    await rename(join(carpeta, nombre!), join(carpeta, `${nombre}.perdida`))
+    let ahora = Date.now()
+    const lineas: string[] = []
+    const deps = depsDe(sinNadie, {
+      reloj: () => new Date(ahora),
+      log: crearLog('warn', { write: (linea) => lineas.push(linea) }),
+    })
+    const metricas = crearMetricas()
+    metricas.observar(deps)
+    const ids = new Set<string>()
+    const desde = ahora
+    const esperas = [10, 60, 600, 3_600, ...Array<number>(6).fill(14_400)]
+    for (const segundos of esperas) {
+      const pendientes = await pruebasPendientes(deps, 100)
+      const { id, proximo_en } = await filaDe(sinNadie, guia)
+      expect(pendientes.map((uno) => uno.id)).toContain(id)
+      expect(ids.has(id)).toBe(false)
+      ids.add(id)
+      await hacerPdfs(deps, pendientes as { id: string }[])
+      const fila = await filaDe(sinNadie, guia)
+      expect(fila.pdf).toBeNull()
+      expect(fila.proximo_en.getTime()).toBe(ahora + segundos * 1_000)
+      expect(fila.proximo_en > proximo_en).toBe(true)
+      expect((await pruebasPendientes(deps, 100)).map((uno) => uno.id)).not.toContain(fila.id)
+      ahora += segundos * 1_000
+    }
+    // The other one didn't wait for it.
+    expect((await filaDe(sinNadie, otra.guia)).pdf).not.toBeNull()
+    const expuestas = await metricas.exponer()
+    expect(expuestas).toMatch(/^guias_pruebas_sin_pdf [1-9]/m)
+    expect(Number(/^guias_pruebas_atraso_segundos (.*)$/m.exec(expuestas)![1])).toBeGreaterThan(60_000)
+    expect(lineas.filter((linea) => linea.includes('proof without its PDF'))).toHaveLength(esperas.length)
+    expect(ahora - desde).toBeGreaterThan(86_400_000)
+    await hacerPdfs(deps, (await pruebasPendientes(deps, 100)) as { id: string }[])
+    const { pdf, manifiesto, fotos } = await conPdf(guia, suyo)
+    const { texto } = leerPdf(await bajar(pdf.url))
+    expect(texto).toContain('No se pudo mostrar esta imagen')
+    // What was received is still known.
+    expect(texto).toContain(fotos[0]!.sha256)
+    expect(contenidoDe(manifiesto).archivos[0]!.sha256).toBe(fotos[0]!.sha256)
+    expect(lineas.filter((linea) => linea.includes('picture left out'))).toHaveLength(1)
+  })
+
+  it('shows no photo that isn’t the one that was kept', async () => {
+    const { guia, foto } = await entregada(sinNadie, suyo)
+    const ruta = join(sinNadie.dataDir, 'archivos', foto.slice(-2), foto)
+    const bytes = await readFile(ruta)
+    bytes[bytes.length - 3]! ^= 1
+    await writeFile(ruta, bytes)
+    await hacerPdfs(depsDe(), [{ id: (await filaDe(sinNadie, guia)).id }])
+    expect(await filaDe(sinNadie, guia)).toMatchObject({ pdf: null, intentos: 1 })
+  })
+
+  it('keeps what it can’t store now for later', async () => {
+    const { guia } = await entregada(sinNadie, suyo)
+    const { id } = await filaDe(sinNadie, guia)
+    const almacen = crearAlmacenLocal(join(sinNadie.dataDir, 'archivos'))
+    const lleno = { ...almacen, guardar: () => Promise.reject(new Error('no space left')) }
+    await hacerPdfs(depsDe(sinNadie, { almacen: lleno }), [{ id }])
+    const fila = await filaDe(sinNadie, guia)
+    expect(fila).toMatchObject({ pdf: null, manifiesto: null, intentos: 1 })
+    await hacerPdfs(depsDe(), [{ id: fila.id }])
+    expect((await filaDe(sinNadie, guia)).pdf).not.toBeNull()
+  })
+})
+
+describe('GET /.well-known/jwks.json', () => {
+  it('may be kept for a while, by anybody', async () => {
+    const { status, cabeceras, cuerpo } = await entorno.pedir('GET', '/.well-known/jwks.json')
+    expect([status, cabeceras.get('cache-control'), cabeceras.get('access-control-allow-origin')]).toEqual([
+      200,
+      'public, max-age=300',
+      '*',
+    ])
+    expect(cuerpo.keys).toHaveLength(1)
+    const [{ kid, x, ...resto }] = cuerpo.keys
+    expect(resto).toEqual({ kty: 'OKP', crv: 'Ed25519', use: 'sig', alg: 'EdDSA' })
+    expect(kid).toBe(await calculateJwkThumbprint({ kty: 'OKP', crv: 'Ed25519', x }))
+    const etag = cabeceras.get('etag')!
+    for (const conocidas of [etag, `W/${etag}`, `"otra", ${etag}`, '*']) {
+      const otra = await entorno.pedir('GET', '/.well-known/jwks.json', { cabeceras: { 'If-None-Match': conocidas } })
+      expect([conocidas, otra.status, otra.cuerpo]).toEqual([conocidas, 304, undefined])
+    }
+    expect(
+      (await entorno.pedir('GET', '/.well-known/jwks.json', { cabeceras: { 'If-None-Match': '"x"' } })).status,
+    ).toBe(200)
+  })
+})
+
+describe('POST /verificar/{guia}/comprobar', () => {
+  const comprobar = (guia: string, huella: string, ip = '198.51.100.1') =>
+    entorno.pedir('POST', `/verificar/${guia}/comprobar`, {
+      cuerpo: { sha256: huella },
+      cabeceras: { 'X-Forwarded-For': ip },
+    })
+
+  it('tells whoever holds the PDF, and nobody else', async () => {
+    const { guia } = await entregada(entorno, comercio)
+    const otra = await entregada(entorno, comercio)
+    const { pdf, manifiesto, fotos } = await conPdf(guia)
+    const buena = await comprobar(guia, pdf.sha256)
+    expect([buena.status, buena.cuerpo]).toEqual([200, { guia, resultado: 'autentica', manifiesto }])
+    expect((await comprobar(guia.toLowerCase(), pdf.sha256.toUpperCase())).cuerpo.resultado).toBe('autentica')
+    const nada = { guia, resultado: 'no_coincide', manifiesto: null }
+    for (const mala of [(await conPdf(otra.guia)).pdf.sha256, fotos[0]!.sha256, '0'.repeat(64)])
+      expect((await comprobar(guia, mala)).cuerpo).toEqual(nada)
+    for (const mal of ['', 'x'.repeat(64), `${pdf.sha256}0`]) expect((await comprobar(guia, mal)).status).toBe(422)
+    for (const ninguna of ['000000000000', 'nada', '%00'])
+      expect([ninguna, (await comprobar(ninguna, pdf.sha256)).cuerpo.codigo]).toEqual([ninguna, 'guia_desconocida'])
+  })
+
+  it('says when there is nothing to compare with, yet or at all', async () => {
+    const { guia } = await comercio.api.guias.crear(unaGuia())
+    expect((await comprobar(guia, '0'.repeat(64))).cuerpo).toEqual({ guia, resultado: 'sin_prueba', manifiesto: null })
+    const dueno = await sinNadie.nuevoComercio()
+    const pendiente = await entregada(sinNadie, dueno)
+    const { cuerpo } = await sinNadie.pedir('POST', `/verificar/${pendiente.guia}/comprobar`, {
+      cuerpo: { sha256: '0'.repeat(64) },
+    })
+    expect(cuerpo).toEqual({ guia: pendiente.guia, resultado: 'pendiente', manifiesto: null })
+  })
+
+  it('can’t be searched through', async () => {
+    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const cuantas = async (pedir: () => Promise<{ status: number }>, n: number) =>
+      (await Promise.all(Array.from({ length: n }, pedir))).filter(({ status }) => status === 200).length
+    const preguntar = () => comprobar(guia, '0'.repeat(64), '198.51.100.9')
+    expect(await cuantas(preguntar, 120)).toBe(120)
+    // On a slow machine some seconds give some more.
+    expect(await cuantas(preguntar, 60)).toBeLessThan(50)
+    // The page counts with it.
+    const pagina = () => fetch(`${entorno.url}/verificar/${guia}`, { headers: { 'X-Forwarded-For': '198.51.100.9' } })
+    expect(await cuantas(pagina, 60)).toBeLessThan(50)
+    const negada = await hasta(async () => {
+      const una = await preguntar()
+      return una.status === 429 && una
+    })
+    expect([negada.cuerpo.codigo, negada.cabeceras.get('retry-after')]).toEqual(['demasiadas_solicitudes', '1'])
+    expect((await comprobar(guia, '0'.repeat(64), '198.51.100.10')).status).toBe(200)
+  })
+})
+
+describe('when the master key changes', () => {
+  it('old proofs verify as ever, even after the old key is gone', async () => {
+    const { guia } = await entregada(entorno, comercio)
+    const vieja = await conPdf(guia)
+    const nueva = Buffer.alloc(32, 9).toString('base64')
+    for (const MASTER_KEYS of [`${nueva},${MASTER_KEY}`, nueva]) {
+      await entorno.reiniciar({ MASTER_KEYS })
+      const { keys } = await jwks()
+      expect(keys).toHaveLength(2)
+      const { kid } = decodeProtectedHeader(vieja.manifiesto)
+      expect(keys.map((clave: { kid: string }) => clave.kid).indexOf(kid)).toBe(1)
+      await compactVerify(vieja.manifiesto, createLocalJWKSet({ keys }))
+      const suya = new Guias({ llave: comercio.llave, baseUrl: entorno.url })
+      const otra = await entregada(entorno, { api: suya })
+      const { manifiesto } = await conPdf(otra.guia, { ...comercio, api: suya })
+      expect(decodeProtectedHeader(manifiesto).kid).toBe(keys[0].kid)
+      await compactVerify(manifiesto, createLocalJWKSet(await jwks()))
+      expect((await jwks()).keys).toHaveLength(2)
+      expect((await suya.guias.pruebaEntrega(guia)).manifiesto).toBe(vieja.manifiesto)
+    }
+    const { rows } = await entorno.db.pool.query('select count(*)::int as n from clave_publica')
+    expect(rows).toEqual([{ n: 2 }])
+  })
+})

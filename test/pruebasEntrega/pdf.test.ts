@@ -1,0 +1,254 @@
+import { createHash } from 'node:crypto'
+import fc from 'fast-check'
+import sharp from 'sharp'
+import { expect, test } from 'vitest'
+import { crearReloj } from '../../server/pdf/fechas.ts'
+import { type Archivo, type DatosDePrueba, renderizarPrueba } from '../../server/pruebasEntrega/pdf.ts'
+import { leerPdf } from './leerPdf.ts'
+
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+
+const imagen = (width: number, height: number, background = '#7fa6c9') =>
+  sharp({ create: { width, height, channels: 3, background } })
+    .jpeg()
+    .toBuffer()
+
+const archivo = (nombre: string, bytes: Buffer): Archivo => ({
+  nombre,
+  bytes,
+  sha256: sha256(bytes),
+  tomada_en: '2026-11-14T21:03:00.000Z',
+})
+
+const foto = archivo('foto-1.jpg', await imagen(800, 600))
+const firma = archivo(
+  'firma.png',
+  await sharp(await imagen(300, 100, '#223'))
+    .png()
+    .toBuffer(),
+)
+
+const datos = (cambios: Partial<DatosDePrueba> = {}): DatosDePrueba => ({
+  mensajeria: 'Envíos del Altiplano',
+  comercio: 'Zapatería El Caminante, S. A.',
+  modo: 'live',
+  guia: '7K3M9QX2A1B4',
+  external_ref: 'PEDIDO-2026-00005',
+  estado: 'Entregado',
+  entregado_en: '2026-11-14T21:04:22.000Z',
+  registrado_en: '2026-11-14T21:05:10.000Z',
+  zona: 'America/Guatemala',
+  url_verificacion: 'https://guias.example.gt/verificar/7K3M9QX2A1B4?f=Zm9v',
+  recogida: { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611 },
+  destinatario: {
+    nombre: 'María José Ajú',
+    telefono: '+50231481676',
+    departamento: 'Sacatepéquez',
+    municipio: 'Antigua Guatemala',
+    direccion: '5a avenida norte 12, casa 3',
+  },
+  contenido: '2 pares de zapatos',
+  recibio: { nombre: 'Ana Lucía Xicay Ñandú', documento: 'DPI 1234', relacion: 'Hija' },
+  posicion: { lat: 14.558912, lng: -90.733211, precision_m: 8, distancia_m: 1234 },
+  historial: [hito('2026-11-12T15:12:00.000Z', 'Guía aceptada'), hito('2026-11-14T21:04:22.000Z', 'Paquete entregado')],
+  fotos: [foto],
+  firma,
+  ...cambios,
+})
+
+function hito(ocurrido_en: string, descripcion: string) {
+  return { ocurrido_en, descripcion, lugar: null, lat: 14.6349, lng: -90.5069 }
+}
+
+test('says what happened, in Spanish, with the zone of its times and without the phone', async () => {
+  const { texto, medida, diccionarios } = leerPdf(await renderizarPrueba(datos()))
+  expect(medida).toEqual([612, 792])
+  for (const dicho of [
+    'PRUEBA DE ENTREGA',
+    'Envíos del Altiplano',
+    'Zapatería El Caminante, S. A.',
+    '7K3M 9QX2 A1B4',
+    'PEDIDO-2026-00005',
+    '14 de noviembre de 2026, 15:04 · hora de Guatemala (UTC−6)',
+    'Recogida: Bodega Zona 12',
+    'Teléfono •••• 1676',
+    'Antigua Guatemala, Sacatepéquez',
+    'Ana Lucía Xicay Ñandú',
+    'DPI 1234',
+    'Hija',
+    '14.55891, -90.73321 (±8 m); a 1.2 km',
+    '12 nov 2026, 09:12 Guía aceptada 14.63490, -90.50690',
+    'Foto 1 · 14 nov 2026, 15:03',
+    foto.sha256,
+    firma.sha256,
+    'elija este PDF: https://guias.example.gt/verificar/7K3M9QX2A1B4?f=Zm9v',
+  ]) {
+    expect(texto).toContain(dicho)
+  }
+  expect(texto).not.toContain('3148')
+  expect(texto).not.toContain('Guía de prueba')
+  expect(diccionarios).toContain('/Lang (es)')
+  expect(diccionarios).toContain('/Marked true')
+  expect(diccionarios).toContain('/S /Table')
+  expect(diccionarios).toContain('(D:20261114210510Z)')
+})
+
+test('the same data give the same bytes, whenever', async () => {
+  const [una, otra] = [await renderizarPrueba(datos()), await renderizarPrueba(datos())]
+  expect(sha256(otra)).toBe(sha256(una))
+  // Nor does a document depend on those before it, nor on those made at the same time.
+  const rara = datos({ comercio: 'A\u2010B\u00A0C\u2011D Å × ∕ ⁄ ΩΑΒ' })
+  const [, juntas] = await Promise.all([renderizarPrueba(rara), renderizarPrueba(datos())])
+  expect(sha256(juntas)).toBe(sha256(una))
+  expect(sha256(await renderizarPrueba(datos({ registrado_en: '2026-11-14T21:05:11.000Z' })))).not.toBe(sha256(una))
+})
+
+test('a test guide says so', async () => {
+  expect(leerPdf(await renderizarPrueba(datos({ modo: 'test' }))).texto).toContain('Guía de prueba')
+})
+
+test('shows what its fonts lack as a replacement, and words of right-to-left scripts in their order', async () => {
+  const { texto } = leerPdf(
+    await renderizarPrueba(
+      datos({ comercio: '김 Ñandú 👨‍👩‍👧', recibio: { nombre: 'שלום עולם', documento: null, relacion: 'Ω → ✓' } }),
+    ),
+  )
+  expect(texto).toMatch(/□.*Ñandú.*□/)
+  expect(texto).toMatch(/ם.*ל.*ו.*ע.* .*ם.*ו.*ל.*ש/)
+  expect(texto).toMatch(/Ω.*→.*✓/)
+})
+
+test('a broken image is a note, and its digest stays', async () => {
+  const rota = archivo('rota.jpg', Buffer.from('no es una imagen'))
+  const truncada = archivo('truncada.jpg', foto.bytes.subarray(0, foto.bytes.length >> 1))
+  const pdf = leerPdf(await renderizarPrueba(datos({ fotos: [rota, foto, truncada], firma: rota })))
+  expect(pdf.texto.match(/No se pudo mostrar esta/g)).toHaveLength(2)
+  expect(pdf.texto).toContain('No se pudo mostrar la firma')
+  expect(pdf.texto).toContain(rota.sha256)
+  expect(pdf.diccionarios.match(/\/Subtype \/Image/g)).toHaveLength(1)
+})
+
+test('ten photos of any shape and a long history fit on two pages; the last event is always there', async () => {
+  const formas = await Promise.all([imagen(3000, 30), imagen(30, 3000), imagen(1, 1), imagen(1600, 1200)])
+  const fotos = Array.from({ length: 10 }, (_, i) => archivo(`foto-${i + 1}.jpg`, formas[i % formas.length]!))
+  const historial = Array.from({ length: 400 }, (_, i) =>
+    hito(new Date(1.8e12 + i * 6e4).toISOString(), `Evento ${i + 1}`),
+  )
+  const { paginas, texto } = leerPdf(await renderizarPrueba(datos({ fotos, historial })))
+  expect(paginas).toBe(2)
+  expect(texto).toContain('Foto 10 · ')
+  expect(texto).toContain('Evento 1 ')
+  expect(texto).toContain('Evento 400 ')
+  expect(texto).toMatch(/… \d+ eventos más …/)
+})
+
+test('a proof without photos and with little to tell is one page', async () => {
+  const nada = { nombre: null, documento: null, relacion: null }
+  const { paginas, texto } = leerPdf(
+    await renderizarPrueba(
+      datos({
+        external_ref: null,
+        contenido: null,
+        recibio: nada,
+        posicion: null,
+        historial: [],
+        fotos: [],
+        firma: null,
+      }),
+    ),
+  )
+  expect(paginas).toBe(1)
+  expect(texto).toContain('Sin firma')
+  expect(texto).not.toContain('Historial')
+})
+
+test('tells times by the zone as it is at that instant; what is no instant or no zone breaks nothing', () => {
+  const madrid = crearReloj('Europe/Madrid')
+  expect(madrid.zona('2026-07-01T12:00:00Z')).toBe('hora de Madrid (UTC+2)')
+  expect(madrid.zona('2026-12-01T12:00:00Z')).toBe('hora de Madrid (UTC+1)')
+  expect(crearReloj('Asia/Kolkata').zona('2026-12-01T12:00:00Z')).toBe('hora de Kolkata (UTC+5:30)')
+  expect(crearReloj('America/Guatemala').corta('2026-01-01T05:59:59Z')).toBe('31 dic 2025, 23:59')
+  expect(crearReloj('Marte/Olimpo').larga('2026-01-01T05:59:59Z')).toBe('1 de enero de 2026, 05:59')
+  expect(crearReloj('UTC').larga('ayer')).toBe('—')
+})
+
+type Textos = (maxLength: number) => fc.Arbitrary<string>
+const latinos: Textos = (maxLength) =>
+  fc.oneof(
+    fc.string({ unit: fc.constantFrom(...'aeiouñáéíMWilrst 0123-,.'), maxLength }),
+    fc.constantFrom('', ' ', 'W'.repeat(maxLength)),
+  )
+const raros: Textos = (maxLength) =>
+  fc.oneof(
+    fc.string({ unit: 'binary', maxLength }),
+    fc.string({ unit: 'grapheme', maxLength }),
+    fc.string({ unit: fc.constantFrom('W', 'ñ', ' ', '字', 'ب', 'ש', '👩‍🚀', '\u0301', '\u200f', '\n'), maxLength }),
+  )
+const quiza = <T>(valor: fc.Arbitrary<T>) => fc.option(valor, { nil: null })
+const grados = fc.double({ min: -180, max: 180, noNaN: true })
+const metros = quiza(fc.double({ min: 0, max: 2e7, noNaN: true }))
+const fecha = (texto: Textos) =>
+  fc.oneof(
+    fc.date({ noInvalidDate: true }).map((d) => d.toISOString()),
+    texto(10),
+  )
+const bytes = fc.constantFrom(await imagen(40, 30), await imagen(9, 16), Buffer.alloc(0), await imagen(900, 7))
+const unArchivo = (texto: Textos) =>
+  fc.record({ nombre: texto(60), bytes, sha256: texto(64), tomada_en: quiza(fecha(texto)) })
+const cualquiera = (texto: Textos): fc.Arbitrary<DatosDePrueba> =>
+  fc.record({
+    mensajeria: texto(120),
+    comercio: texto(120),
+    modo: fc.constantFrom('live', 'test'),
+    guia: fc.oneof(fc.constant('7K3M9QX2A1B4'), texto(64)),
+    external_ref: quiza(texto(128)),
+    estado: texto(40),
+    entregado_en: fecha(texto),
+    registrado_en: fecha(texto),
+    zona: fc.constantFrom('America/Guatemala', 'UTC', 'Asia/Kathmandu', ''),
+    url_verificacion: fc.oneof(fc.webUrl(), texto(3000)),
+    recogida: fc.record({ nombre: quiza(texto(120)), lat: quiza(grados), lng: quiza(grados) }),
+    destinatario: fc.record({
+      nombre: quiza(texto(120)),
+      telefono: texto(40),
+      departamento: texto(100),
+      municipio: texto(100),
+      direccion: quiza(texto(300)),
+    }),
+    contenido: quiza(texto(300)),
+    recibio: fc.record({ nombre: quiza(texto(120)), documento: quiza(texto(60)), relacion: quiza(texto(60)) }),
+    posicion: quiza(fc.record({ lat: grados, lng: grados, precision_m: metros, distancia_m: metros })),
+    historial: fc.array(
+      fc.record({
+        ocurrido_en: fecha(texto),
+        descripcion: texto(500),
+        lugar: quiza(texto(100)),
+        lat: quiza(grados),
+        lng: quiza(grados),
+      }),
+      { maxLength: 40 },
+    ),
+    fotos: fc.array(unArchivo(texto), { maxLength: 10 }),
+    firma: quiza(unArchivo(texto)),
+  })
+
+test('whatever the data, one or two pages, and nothing written beyond their edges', { timeout: 240_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(cualquiera(latinos), cualquiera(raros)), async (datos) => {
+      const { paginas, trozos } = leerPdf(await renderizarPrueba(datos))
+      expect(paginas).toBeLessThanOrEqual(2)
+      for (const { x, y } of trozos) {
+        expect(x).toBeGreaterThanOrEqual(38)
+        expect(x).toBeLessThan(612 - 40)
+        expect(y).toBeGreaterThan(25)
+        expect(y).toBeLessThan(792 - 25)
+      }
+      // Neither does what flows run into what stands at the foot.
+      const nota = trozos.findIndex(({ texto }) => texto.startsWith('Entrega registrada'))
+      const { pagina, y: techo } = trozos[nota]!
+      const fluye = trozos.slice(0, nota).filter((trozo) => !(trozo.pagina < pagina && trozo.y < 45))
+      for (const trozo of fluye) expect(trozo.y).toBeGreaterThan(trozo.pagina === pagina ? techo + 5 : 48)
+    }),
+    { numRuns: 500 },
+  )
+})

@@ -1,0 +1,172 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { crearAlmacenLocal } from '../../server/archivos/almacen.ts'
+import { guardarArchivo } from '../../server/archivos/archivo.ts'
+import { barrerArchivos } from '../../server/archivos/barrer.ts'
+import { crearLog } from '../../server/log.ts'
+import { borrarPruebas } from '../../server/pruebasEntrega/borrar.ts'
+import { enRuta, entregada, subir } from '../archivos/imagenes.ts'
+import { type Comercio, usarEntorno } from '../entorno.ts'
+
+const DIAS = 30
+const DIA = 86_400_000
+const entorno = usarEntorno({}, () => ({ PROOF_RETENTION_DAYS: String(DIAS), LOCATION_RETENTION_DAYS: '3650' }))
+let comercio: Comercio
+beforeAll(async () => {
+  comercio = await entorno.nuevoComercio()
+})
+
+const reloj = () => entorno.reloj()
+const log = crearLog('silent')
+const borrar = () => borrarPruebas({ db: entorno.db, reloj, log, retencionDePruebas: DIAS })
+const almacen = () => crearAlmacenLocal(`${entorno.dataDir}/archivos`)
+const barrer = () => barrerArchivos({ db: entorno.db, almacen: almacen(), reloj, log })
+const guardados = async (archivos: string[]) => {
+  const claves = (await Array.fromAsync(almacen().listar())).map(({ clave }) => clave)
+  return archivos.map((archivo) => [archivo, claves.includes(archivo)])
+}
+const filas = async (tabla: string, archivos: string[]) =>
+  (await entorno.db.pool.query(`select * from ${tabla} where archivo = any($1)`, [archivos])).rows
+
+/** A guide whose first attempt failed with a photo, and that was delivered on the second. */
+async function conTodo() {
+  const guia = await enRuta(entorno, comercio)
+  const foto = (await subir(entorno, guia)).cuerpo.archivo as string
+  const registrar = (cuerpo: object) => entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
+  await registrar({ estado: 'intento_fallido', motivo: 'sin_respuesta', fotos: [foto] })
+  await registrar({ estado: 'en_ruta' })
+  const [a, firma] = [await subir(entorno, guia), await subir(entorno, guia, { tipo: 'firma' })]
+  const cuerpo = {
+    recibido_por: { nombre: 'Persona Irrepetible', documento: '9999 88888 7777', relacion: 'vecino' },
+    fotos: [a.cuerpo.archivo],
+    firma: firma.cuerpo.archivo,
+    lat: 14.7189,
+    lng: -90.6442,
+    idempotencia: 'de-un-lector-sin-cobertura',
+  }
+  const entregar = () => entorno.operar('POST', `/guias/${guia}/entrega`, cuerpo)
+  const { status, cuerpo: dicho } = await entregar()
+  if (status !== 201) throw new Error(JSON.stringify(dicho))
+  return { guia, intento: foto, entrega: [a.cuerpo.archivo, firma.cuerpo.archivo] as string[], entregar, dicho }
+}
+
+/** A document, as its job leaves it. */
+async function conPdf(guia: string): Promise<string> {
+  const { rows } = await entorno.db.pool.query(
+    `select p.comercio_id, p.modo, p.guia_id as id from prueba_entrega p join guia_indice i on i.id = p.guia_id where guia = $1`,
+    [guia],
+  )
+  const nada = { ancho: null, alto: null, capturado_en: null, lat: null, lng: null, autor: null }
+  const datos = {
+    ...nada,
+    tipo: 'pdf' as const,
+    mime: 'application/pdf',
+    usado_en: reloj(),
+    contenido: Buffer.from('%PDF-'),
+  }
+  const { archivo } = await guardarArchivo({ db: entorno.db, almacen: almacen(), reloj }, rows[0], datos)
+  const { rows: puestos } = await entorno.db.pool.query(
+    'update prueba_entrega set pdf = coalesce(pdf, $2) where guia_id = $1 returning pdf',
+    [rows[0].id, archivo],
+  )
+  return puestos[0].pdf
+}
+
+describe('after the retention of proofs', () => {
+  it('files and who received are gone, rows first; that it was delivered, and when, stays', async () => {
+    const { guia, intento, entrega, entregar, dicho: acuse } = await conTodo()
+    const todos = [intento, ...entrega]
+    const antes = await comercio.api.guias.obtener(guia)
+    const pdf = await conPdf(guia)
+
+    entorno.adelantar(DIAS * DIA - 60_000)
+    await borrar()
+    await barrer()
+    const { fotos, firma, recibido_por } = await comercio.api.guias.pruebaEntrega(guia)
+    expect([recibido_por.nombre, fotos.length]).toEqual(['Persona Irrepetible', 1])
+    expect((await comercio.api.guias.intentos(guia)).datos[0]!.fotos).toHaveLength(1)
+    expect(await guardados(todos)).toEqual(todos.map((archivo) => [archivo, true]))
+
+    entorno.adelantar(61_000)
+    const cuando = reloj()
+    await Promise.all([borrar(), borrar()])
+    // No row says that the files are there: their links open nothing, though the storage still has the bytes.
+    expect(await filas('archivo', [...todos, pdf])).toEqual([])
+    expect(await guardados(todos)).toEqual(todos.map((archivo) => [archivo, true]))
+    expect((await filas('archivo_indice', todos)).map(({ estado }) => estado)).toEqual(todos.map(() => 'borrando'))
+    for (const { url } of [...fotos, firma!]) expect((await fetch(url)).status).toBe(403)
+    await barrer()
+    expect(await guardados(todos)).toEqual(todos.map((archivo) => [archivo, false]))
+    expect(await filas('archivo_indice', [...todos, pdf])).toEqual([])
+
+    const error = await comercio.api.guias.pruebaEntrega(guia).then(
+      () => undefined,
+      (e: { codigo: string; status: number; message: string }) => e,
+    )
+    expect([error?.status, error?.codigo]).toEqual([404, 'prueba_no_disponible'])
+    const [, dicho = ''] = /su prueba se borró el (\S+) por la retención de datos/.exec(error!.message) ?? []
+    expect(new Date(dicho).getTime() - cuando.getTime()).toBeGreaterThanOrEqual(0)
+    expect(new Date(dicho).getTime() - cuando.getTime()).toBeLessThan(10_000)
+    const [entregado, ...previos] = antes.eventos.datos.toReversed()
+    expect(entregado).toMatchObject({ tipo: 'guia.entregado', lat: 14.7189, lng: -90.6442 })
+    expect(await comercio.api.guias.obtener(guia)).toEqual({
+      ...antes,
+      eventos: { ...antes.eventos, datos: [...previos.reverse(), { ...entregado, lat: null, lng: null }] },
+    })
+    expect((await comercio.api.guias.intentos(guia)).datos).toMatchObject([{ motivo: 'sin_respuesta', fotos: [] }])
+    const { rows: pruebas } = await entorno.db.pool.query(
+      `select to_jsonb(t)::text as texto from prueba_entrega t union all select to_jsonb(t)::text from prueba_intento t
+       union all select to_jsonb(t)::text from evento t union all select to_jsonb(t)::text from prueba_borrada t`,
+    )
+    expect(pruebas.filter(({ texto }) => /Irrepetible|9999 88888/.test(texto))).toEqual([])
+    // Once is enough.
+    entorno.adelantar(DIA)
+    await borrar()
+    await expect(comercio.api.guias.pruebaEntrega(guia)).rejects.toMatchObject({
+      message: expect.stringContaining(dicho),
+    })
+    // The same delivery again is no delivery.
+    const otra = await entorno.operar('POST', `/guias/${guia}/entrega`, {
+      recibido_por: { nombre: 'Persona Irrepetible' },
+      fotos: entrega.slice(0, 1),
+    })
+    expect([otra.status, otra.cuerpo.codigo]).toEqual([409, 'transicion_invalida'])
+    // Whoever never heard the answer hears it now, without what is gone.
+    const repetida = await entregar()
+    expect([repetida.status, repetida.cuerpo]).toEqual([200, { ...acuse, lat: null, lng: null, distancia_m: null }])
+  })
+
+  it('a guide delivered without proof never had one', async () => {
+    const guia = await enRuta(entorno, comercio)
+    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'entregado' })
+    entorno.adelantar((DIAS + 1) * DIA)
+    await borrar()
+    await expect(comercio.api.guias.pruebaEntrega(guia)).rejects.toMatchObject({
+      message: expect.stringContaining('se entregó sin prueba'),
+    })
+  })
+
+  it('more than one round of them, and nobody else’s', async () => {
+    const vieja = await entregada(entorno, comercio)
+    entorno.adelantar((DIAS + 1) * DIA)
+    const nueva = await entregada(entorno, comercio)
+    const { rows } = await entorno.db.pool.query(
+      `insert into prueba_entrega
+       select (jsonb_populate_record(p, jsonb_build_object('guia_id', gen_random_uuid(), 'id', gen_random_uuid(),
+         'pdf', 'arch_NINGUNO'))).*
+       from prueba_entrega p, generate_series(1, 1200) where guia_id = (select id from guia_indice where guia = $1)
+       returning guia_id`,
+      [vieja.guia],
+    )
+    expect(rows).toHaveLength(1_200)
+    await borrar()
+    const contar = async (tabla: string) =>
+      (
+        await entorno.db.pool.query(`select count(*)::int as n from ${tabla} where guia_id = any($1)`, [
+          rows.map(({ guia_id }) => guia_id),
+        ])
+      ).rows[0].n
+    expect([await contar('prueba_entrega'), await contar('prueba_borrada')]).toEqual([0, 1_200])
+    await expect(comercio.api.guias.pruebaEntrega(vieja.guia)).rejects.toMatchObject({ status: 404 })
+    expect((await comercio.api.guias.pruebaEntrega(nueva.guia)).fotos).toHaveLength(1)
+  })
+})
