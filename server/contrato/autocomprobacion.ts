@@ -15,7 +15,8 @@ export async function autocomprobar(operaciones: readonly Operacion[], validacio
 
 async function comprobar(operacion: Operacion, validacion: Validacion): Promise<void> {
   // Bytes that nobody has parsed aren't the validator's business; of such an operation an odd parameter must be refused.
-  const conCuerpo = operacion.tipos[0] !== undefined && !operacion.crudo
+  const [tipo] = operacion.enFlujo ? [] : operacion.tipos
+  const conCuerpo = tipo !== undefined && !operacion.crudo
   const ruta = operacion.ruta.replace(/\{\w+\}/g, 'x')
   const req = {
     method: operacion.metodo.toUpperCase(),
@@ -23,13 +24,13 @@ async function comprobar(operacion: Operacion, validacion: Validacion): Promise<
     originalUrl: ruta,
     baseUrl: '',
     url: ruta,
-    headers: operacion.tipos[0] ? { 'content-type': operacion.tipos[0] } : {},
-    get: () => operacion.tipos[0],
-    header: () => operacion.tipos[0],
+    headers: tipo ? { 'content-type': tipo } : {},
+    get: () => tipo,
+    header: () => tipo,
     params: {},
     // A wrong parameter would hide whether the body is looked at.
     query: conCuerpo ? {} : { __autocomprobacion: '1' },
-    body: operacion.tipos[0] ? { __autocomprobacion: 1 } : undefined,
+    body: tipo ? { __autocomprobacion: 1 } : undefined,
     app: { enabled: () => false, param: () => {} },
   } as unknown as Request
   if ((await estadoDelRechazo(req, validacion.validar(operacion))) !== 400) {

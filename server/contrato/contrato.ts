@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { Codigo } from '../errores.ts'
 import { RAIZ } from '../raiz.ts'
 import type { Operaciones } from './generado/operaciones.ts'
 
@@ -19,6 +20,9 @@ interface OperacionDelDocumento {
   security?: readonly Readonly<Record<string, readonly string[]>>[]
   'x-limite-bytes'?: number
   'x-cuerpo-crudo'?: boolean
+  'x-cuerpo-en-flujo'?: boolean
+  'x-rechazo'?: Codigo
+  'x-mismo-origen'?: boolean
 }
 export interface Documento {
   openapi: string
@@ -34,7 +38,9 @@ export interface Operacion {
   metodo: 'get' | 'post' | 'put' | 'patch' | 'delete'
   /** As the contract writes it: `/api/v1/guias/{guia}`. */
   ruta: string
-  seguridad: { esquema: string; alcances: readonly string[] } | undefined
+  seguridad: { esquema: string; alcances: readonly string[]; enCookie: boolean } | undefined
+  /** Browsers send cookies along by themselves: only our own pages may call it. */
+  mismoOrigen: boolean
   parametros: readonly Parametro[]
   /** Declared media types of the body; empty: the operation takes none. */
   tipos: readonly string[]
@@ -43,6 +49,10 @@ export interface Operacion {
   limite: number
   /** The operation wants the bytes as they came: a signature stands over them. */
   crudo: boolean
+  /** The operation reads the bytes itself, as they come, whatever they are. */
+  enFlujo: boolean
+  /** What every wrong parameter is answered with, where nothing may be told apart. */
+  rechazo: Codigo | undefined
   estados: readonly number[]
 }
 
@@ -66,20 +76,24 @@ export function leerOperaciones(documento: Documento): Operacion[] {
   return Object.entries(documento.paths).flatMap(([ruta, porMetodo]) =>
     METODOS.filter((metodo) => metodo in porMetodo).map((metodo) => {
       const operacion = porMetodo[metodo]!
-      // Only bearer keys say who calls; a signature over the body is the operation's own business.
-      const seguridad = Object.entries(operacion.security?.[0] ?? {}).find(
-        ([nombre]) => documento.components.securitySchemes[nombre]?.type === 'http',
-      )
+      // Bearer keys and cookies say who calls; a signature over the body is the operation's own business.
+      const [seguridad] = Object.entries(operacion.security?.[0] ?? {}).flatMap(([esquema, alcances]) => {
+        const { type, in: donde } = documento.components.securitySchemes[esquema] ?? {}
+        return type === 'http' || donde === 'cookie' ? [{ esquema, alcances, enCookie: donde === 'cookie' }] : []
+      })
       return {
         id: operacion.operationId,
         metodo,
         ruta,
-        seguridad: seguridad && { esquema: seguridad[0], alcances: seguridad[1] },
+        seguridad,
+        mismoOrigen: operacion['x-mismo-origen'] ?? (metodo !== 'get' && seguridad?.enCookie === true),
         parametros: (operacion.parameters ?? []).map(resolver),
         tipos: Object.keys(operacion.requestBody?.content ?? {}),
         cuerpoObligatorio: operacion.requestBody?.required ?? false,
         limite: operacion['x-limite-bytes'] ?? LIMITE_DE_JSON,
         crudo: operacion['x-cuerpo-crudo'] ?? false,
+        enFlujo: operacion['x-cuerpo-en-flujo'] ?? false,
+        rechazo: operacion['x-rechazo'],
         estados: Object.keys(operacion.responses).map(Number),
       }
     }),

@@ -1,10 +1,12 @@
 import type { ErrorRequestHandler, Express, RequestHandler } from 'express'
 import type { Deps } from '../deps.ts'
-import { Problema, problemaDeFallas } from '../errores.ts'
+import { Problema, problemaDeFallas, problemaUniforme } from '../errores.ts'
 import { autenticar, exigirAlcance, reautenticar } from '../http/autenticar.ts'
-import { admitirTipo, leerCuerpo } from '../http/cuerpo.ts'
+import { admitirTipo, entregarFlujo, leerCuerpo } from '../http/cuerpo.ts'
 import type { Autenticadores } from '../http/identidad.ts'
+import { exigirPropia } from '../http/navegador.ts'
 import { metodoNoPermitido, responder, type Testigo } from '../http/problemas.ts'
+import { redDe } from '../http/red.ts'
 import type { Operacion } from './contrato.ts'
 import type { Handlers } from './tipos.ts'
 import { bienEscrito, type Rechazo, type Validacion } from './validacion.ts'
@@ -29,14 +31,16 @@ export function enlazarRutas(app: Express, { operaciones, handlers, autenticador
       app[operacion.metodo](
         patron,
         marcar(operacion),
-        autenticar(operacion, autenticadores),
+        exigirPropia(operacion, deps.navegador),
+        autenticar(operacion, autenticadores, deps.navegador),
         admitirTipo(operacion),
         leerCuerpo(operacion),
-        reautenticar(operacion, autenticadores),
+        reautenticar(operacion, autenticadores, deps.navegador),
         exigirConsulta(operacion, deps.validacion),
         ...deps.validacion.validar(operacion),
         explicarRechazo(operacion, deps.validacion),
         exigirAlcance(operacion),
+        entregarFlujo(operacion),
         ejecutar(operacion, handlers, deps, testigo),
       )
     }
@@ -63,6 +67,7 @@ const exigirConsulta = (operacion: Operacion, validacion: Validacion): RequestHa
   return (req, _res, next) => {
     const conocidos = Object.keys(req.query).every((nombre) => nombres.has(nombre))
     if (conocidos && deConsulta.every((parametro) => bienEscrito(parametro, req.query[parametro.name]))) return next()
+    if (operacion.rechazo) throw problemaUniforme(operacion.rechazo)
     const valores = { ...req.query, ...req.params }
     throw problemaDeFallas('parametro_invalido', validacion.explicarParametros(operacion, { status: 400 }, valores))
   }
@@ -73,6 +78,7 @@ const explicarRechazo =
   (operacion: Operacion, validacion: Validacion): ErrorRequestHandler =>
   (error, req, _res, next) => {
     if (!esRechazo(error)) return next(error)
+    if (operacion.rechazo) return next(problemaUniforme(operacion.rechazo))
     const deParametros = (error.errors ?? []).filter(({ path }) => /^\/(query|params|headers|cookies)\b/.test(path))
     if (deParametros.length > 0) {
       const valores = { ...req.query, ...req.params }
@@ -100,7 +106,7 @@ const esRechazo = (error: unknown): error is Rechazo =>
 
 type HandlerCualquiera = (
   entrada: { path: unknown; query: unknown; headers: unknown; body: unknown },
-  contexto: Deps & { identidad: unknown; idSolicitud: string },
+  contexto: Deps & { identidad: unknown; idSolicitud: string; red: string; soloCabeceras: boolean },
 ) => Promise<{ status: number; body: unknown; headers?: Readonly<Record<string, string>> }>
 
 const ejecutar = (
@@ -114,7 +120,13 @@ const ejecutar = (
   return async (req, res) => {
     const { status, body, headers } = await handler(
       { path: req.params, query: req.query, headers: req.headers, body: req.body },
-      { ...deps, identidad: req.solicitud.identidad ?? null, idSolicitud: req.solicitud.id },
+      {
+        ...deps,
+        identidad: req.solicitud.identidad ?? null,
+        idSolicitud: req.solicitud.id,
+        red: redDe(req.ip ?? ''),
+        soloCabeceras: req.solicitud.metodo === 'HEAD',
+      },
     )
     responder(req, res, status, body, headers)
     testigo?.(req, status, res.getHeaders(), body)

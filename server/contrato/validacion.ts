@@ -59,11 +59,11 @@ function paraElValidador(documento: Documento): Documento {
     if (objeto.properties) propiedades.add(objeto.properties)
     // The names of properties are not keywords.
     if (propiedades.has(objeto)) return objeto
-    // Bytes that nobody has parsed would be taken for an object of so many members.
-    const crudo = objeto['x-cuerpo-crudo'] === true
+    // Bytes that nobody has parsed, or that are still to come, are nobody's to validate.
+    const sinLeer = objeto['x-cuerpo-crudo'] === true || objeto['x-cuerpo-en-flujo'] === true
     return Object.fromEntries(
       Object.entries(objeto)
-        .filter(([clave]) => !SIN_EFECTO.has(clave) && !clave.startsWith('x-') && !(crudo && clave === 'requestBody'))
+        .filter(([clave]) => !SIN_EFECTO.has(clave) && !clave.startsWith('x-') && !(sinLeer && clave === 'requestBody'))
         .map(([clave, valor]) => [clave, clave === 'responses' ? {} : valor]),
     )
   }) as Objeto

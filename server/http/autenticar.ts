@@ -2,28 +2,61 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { Operacion } from '../contrato/contrato.ts'
 import { Problema } from '../errores.ts'
 import type { Autenticadores, Esquema } from './identidad.ts'
+import type { Navegador } from './navegador.ts'
 
-const RETO = 'Bearer realm="guias"'
+/** Where who calls is written, and what is said when it isn't, or not well. */
+interface Credencial {
+  /** @throws Problema 401 */
+  leer(req: Request): string
+  noVale(): Problema
+}
 
 const noAutenticado = (detail: string) =>
-  new Problema('no_autenticado', detail, { cabeceras: { 'WWW-Authenticate': RETO } })
+  new Problema('no_autenticado', detail, { cabeceras: { 'WWW-Authenticate': 'Bearer realm="guias"' } })
 
-/** RFC 6750: one `Authorization: Bearer <key>`, before a byte of the body is read. */
-export function autenticar(operacion: Operacion, autenticadores: Autenticadores): RequestHandler {
-  if (!operacion.seguridad) return (_req, _res, next) => next()
-  const verificar = autenticadores[operacion.seguridad.esquema as Esquema]
-  return (req: Request, _res: Response, next: NextFunction) => {
+/** RFC 6750: one `Authorization: Bearer <key>`. */
+const LLAVE: Credencial = {
+  leer(req) {
     // Node joins or drops repeated headers silently; two different keys are never the caller's intention.
     const presentadas = req.headersDistinct.authorization ?? []
     if (presentadas.length > 1) throw noAutenticado('Envíe una sola cabecera Authorization.')
     const [, llave] = /^Bearer +([!-~]+) *$/i.exec(presentadas[0] ?? '') ?? []
     if (!llave) throw noAutenticado('Envíe «Authorization: Bearer <su llave>» con una llave vigente.')
-    verificar(llave)
+    return llave
+  },
+  noVale: () =>
+    noAutenticado('La llave no es válida para esta ruta, venció o fue revocada. Revise que esté entera y vigente.'),
+}
+
+/** A 401 must name a scheme (RFC 9110, 11.6.1), and there is none for cookies: this one says where to look. */
+export const RETO_DE_SESION = { 'WWW-Authenticate': 'Cookie realm="repartidor"' }
+
+const cookie = (navegador: Navegador): Credencial => {
+  const noVale = (que = 'La sesión venció o se cerró') =>
+    new Problema('sesion_invalida', `${que}. Entre otra vez con su código.`, { cabeceras: RETO_DE_SESION })
+  return {
+    leer(req) {
+      const token = navegador.leerSesion(req)
+      if (token === undefined) throw noVale('No hay ninguna sesión')
+      return token
+    },
+    noVale,
+  }
+}
+
+/** Before a byte of the body is read. */
+export function autenticar(
+  { seguridad }: Operacion,
+  autenticadores: Autenticadores,
+  navegador: Navegador,
+): RequestHandler {
+  if (!seguridad) return (_req, _res, next) => next()
+  const verificar = autenticadores[seguridad.esquema as Esquema]
+  const { leer, noVale } = seguridad.enCookie ? cookie(navegador) : LLAVE
+  return (req: Request, _res: Response, next: NextFunction) => {
+    verificar(leer(req))
       .then((identidad) => {
-        if (!identidad)
-          throw noAutenticado(
-            'La llave no es válida para esta ruta, venció o fue revocada. Revise que esté entera y vigente.',
-          )
+        if (!identidad) throw noVale()
         req.solicitud.identidad = identidad
         next()
       })
@@ -32,8 +65,12 @@ export function autenticar(operacion: Operacion, autenticadores: Autenticadores)
 }
 
 /** A body may take its time to arrive: after a second the key is looked at again, for it may have been revoked. */
-export function reautenticar(operacion: Operacion, autenticadores: Autenticadores): RequestHandler {
-  const autenticarDeNuevo = autenticar(operacion, autenticadores)
+export function reautenticar(
+  operacion: Operacion,
+  autenticadores: Autenticadores,
+  navegador: Navegador,
+): RequestHandler {
+  const autenticarDeNuevo = autenticar(operacion, autenticadores, navegador)
   return (req, res, next) =>
     performance.now() - req.solicitud.inicio > 1_000 ? autenticarDeNuevo(req, res, next) : next()
 }

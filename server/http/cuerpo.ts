@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { Operacion } from '../contrato/contrato.ts'
 import { Problema } from '../errores.ts'
@@ -21,8 +22,15 @@ export function leerCuerpo(operacion: Operacion): RequestHandler {
       next()
     }
   }
+  if (operacion.enFlujo) {
+    return (req, res, next) => {
+      delete req.headers['content-type']
+      if (anunciado(req) > operacion.limite) throw rechazarGrande(req, res, operacion)
+      next()
+    }
+  }
   return (req, res, next) => {
-    recibir(req, res, operacion.limite)
+    recibir(req, res, operacion)
       .then((bytes) => {
         // Who takes them raw judges for himself what no bytes are.
         if (operacion.crudo) req.body = bytes
@@ -37,17 +45,18 @@ export function leerCuerpo(operacion: Operacion): RequestHandler {
 
 /** 415 before a byte of the body is read. A request that announces no body has nothing to declare. */
 export const admitirTipo = (operacion: Operacion) => (req: Request, _res: Response, next: NextFunction) => {
-  const [tipo] = operacion.tipos
-  const anuncia = req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0
-  if (tipo && anuncia) exigirTipo(req, tipo)
+  const anuncia = req.headers['transfer-encoding'] !== undefined || anunciado(req) > 0
+  if (operacion.tipos.length > 0 && anuncia) exigirTipo(req, operacion.tipos)
   next()
 }
 
-function exigirTipo(req: Request, tipo: string) {
+const anunciado = (req: Request) => Number(req.headers['content-length'] ?? 0)
+
+function exigirTipo(req: Request, tipos: readonly string[]) {
   const [dado = '', ...parametros] = (req.headers['content-type'] ?? '').toLowerCase().split(';')
-  if (dado.trim() !== tipo) {
+  if (!tipos.includes(dado.trim())) {
     throw noAdmitido(
-      `Envíe «Content-Type: ${tipo}»${dado.trim() ? ` en lugar de «${dado.trim().slice(0, 100)}»` : ''}.`,
+      `Envíe «Content-Type: ${tipos.join('», «')}»${dado.trim() ? ` en lugar de «${dado.trim().slice(0, 100)}»` : ''}.`,
     )
   }
   const charset = parametros.map((p) => p.trim()).find((p) => p.startsWith('charset='))
@@ -57,20 +66,11 @@ function exigirTipo(req: Request, tipo: string) {
     throw noAdmitido('Envíe el cuerpo sin comprimir, sin Content-Encoding.')
 }
 
-function recibir(req: Request, res: Response, limite: number): Promise<Buffer> {
+function recibir(req: Request, res: Response, operacion: Operacion): Promise<Buffer> {
+  const { limite } = operacion
   return new Promise((resolve, reject) => {
-    const rechazar = () => {
-      // What is left of the body is not read: the connection closes once the answer is out.
-      req.pause()
-      res.setHeader('Connection', 'close')
-      reject(
-        new Problema(
-          'cuerpo_demasiado_grande',
-          `El límite de esta operación es de ${limite} bytes. Reparta los datos en varias solicitudes.`,
-        ),
-      )
-    }
-    if (Number(req.headers['content-length'] ?? 0) > limite) return rechazar()
+    const rechazar = () => reject(rechazarGrande(req, res, operacion))
+    if (anunciado(req) > limite) return rechazar()
     const trozos: Buffer[] = []
     let recibidos = 0
     const plazo = setTimeout(() => req.destroy(), PLAZO_DEL_CUERPO)
@@ -93,6 +93,45 @@ function recibir(req: Request, res: Response, limite: number): Promise<Buffer> {
       reject(new Problema('json_invalido', 'La conexión se cortó antes de recibir todo el cuerpo.', { cause }))
     })
   })
+}
+
+/** What is left of the body is not read: the connection closes once the answer is out. */
+function rechazarGrande(req: Request, res: Response, { limite, enFlujo }: Operacion): Problema {
+  req.pause()
+  res.setHeader('Connection', 'close')
+  const remedio = enFlujo ? 'Reduzca el archivo y vuelva a enviarlo.' : 'Reparta los datos en varias solicitudes.'
+  return new Problema('cuerpo_demasiado_grande', `El límite de esta operación es de ${limite} bytes. ${remedio}`)
+}
+
+/** How long a body that its operation reads itself may take; no longer than the server lets any request take. */
+const PLAZO_DEL_FLUJO = 28_000
+
+/** The body as a stream for the operation that reads it itself, which ends with a 413 where the limit is passed. */
+export const entregarFlujo =
+  (operacion: Operacion): RequestHandler =>
+  (req, res, next) => {
+    if (operacion.enFlujo) req.body = Readable.from(limitar(req, res, operacion), { objectMode: false })
+    next()
+  }
+
+async function* limitar(req: Request, res: Response, operacion: Operacion): AsyncGenerator<Buffer> {
+  let recibidos = 0
+  const plazo = setTimeout(() => req.destroy(), PLAZO_DEL_FLUJO)
+  try {
+    // Destroyed it would take the connection along, and the answer.
+    for await (const trozo of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      recibidos += trozo.length
+      if (recibidos > operacion.limite) throw rechazarGrande(req, res, operacion)
+      yield trozo
+    }
+  } catch (cause) {
+    if (cause instanceof Problema) throw cause
+    throw new Problema('parametro_invalido', 'La conexión se cortó antes de recibir todo el cuerpo.', { cause })
+  } finally {
+    clearTimeout(plazo)
+    // Whoever stopped reading before the end answers now; no other request can come through this connection.
+    if (!req.complete && !res.headersSent) res.setHeader('Connection', 'close')
+  }
 }
 
 function interpretar(bytes: Buffer): unknown {

@@ -17,10 +17,19 @@ export interface Identidades {
     operador: string
     llave: string
   }
+  sesionDeRepartidor: {
+    repartidorId: string
+    /** rep_… */
+    repartidor: string
+    nombre: string
+    /** The digest of its token: which of the courier's sessions it is. */
+    sesion: Uint8Array
+    vence_en: Date
+  }
 }
 
 export type Esquema = NonNullable<Operaciones[keyof Operaciones]['seguridad']>
 export type Identidad = Identidades[Esquema]
 
-/** From the presented key to who calls; undefined: not a key of this scheme, or not valid now. Total over the contract. */
-export type Autenticadores = { readonly [E in Esquema]: (llave: string) => Promise<Identidades[E] | undefined> }
+/** From the presented key or token to who calls; undefined: not one of this scheme, or not valid now. Total over the contract. */
+export type Autenticadores = { readonly [E in Esquema]: (presentada: string) => Promise<Identidades[E] | undefined> }

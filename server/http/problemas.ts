@@ -1,5 +1,7 @@
+import { pipeline } from 'node:stream'
 import type { ErrorRequestHandler, Request, Response } from 'express'
 import { Problema, traducirError } from '../errores.ts'
+import { Flujo } from './flujo.ts'
 
 /** Writes an answer: the only place that does. JSON as the specification names it; problem+json when asked for. */
 export function responder(
@@ -10,15 +12,33 @@ export function responder(
   cabeceras: Readonly<Record<string, string>> = {},
 ) {
   res.statusCode = status
-  for (const [nombre, valor] of Object.entries(cabeceras)) res.setHeader(nombre, valor)
   res.setHeader('Cache-Control', 'no-store')
+  for (const [nombre, valor] of Object.entries(cabeceras)) res.setHeader(nombre, valor)
   if (cuerpo === undefined) return void res.end()
+  if (cuerpo instanceof Flujo) return enviarFlujo(req, res, cuerpo)
   const texto = typeof cuerpo === 'string' ? cuerpo : JSON.stringify(cuerpo)
   const problema = status >= 400 && /\bapplication\/problem\+json\b/i.test(req.headers.accept ?? '')
   const json = problema ? 'application/problem+json' : 'application/json'
   res.setHeader('Content-Type', typeof cuerpo === 'string' ? 'text/plain; charset=utf-8' : json)
   res.setHeader('Content-Length', Buffer.byteLength(texto))
   res.end(texto)
+}
+
+/** How long a reader may read nothing, in milliseconds, before it is let go. */
+const PACIENCIA = 30_000
+
+function enviarFlujo(req: Request, res: Response, { mime, bytes, contenido }: Flujo) {
+  res.setHeader('Content-Type', mime)
+  res.setHeader('Content-Length', bytes)
+  if (req.solicitud.metodo === 'HEAD') {
+    contenido.destroy()
+    return void res.end()
+  }
+  res.setTimeout(PACIENCIA, () => res.destroy())
+  pipeline(contenido, res, (error) => {
+    // Somebody who goes away in the middle is no fault of ours; a disk that does is, and the connection shows it.
+    if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') req.solicitud.error = error
+  })
 }
 
 /** Called with every answer, in tests: it throws when the contract doesn't declare it. */

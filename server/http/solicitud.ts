@@ -59,7 +59,6 @@ export function identificarSolicitud(log: Log, nuevoId: () => string) {
 
 function quien(identidad: Identidad | undefined) {
   if (!identidad) return {}
-  return 'comercio' in identidad
-    ? { comercio: identidad.comercio, modo: identidad.modo }
-    : { operador: identidad.operador }
+  if ('comercio' in identidad) return { comercio: identidad.comercio, modo: identidad.modo }
+  return 'operador' in identidad ? { operador: identidad.operador } : { repartidor: identidad.repartidor }
 }

@@ -1,61 +1,93 @@
+import { createHmac } from 'node:crypto'
 import { connect } from 'node:net'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { leerDocumento, leerOperaciones, type Operacion } from '../../server/contrato/contrato.ts'
 import { nuevaLlave } from '../../server/llaves/llave.ts'
 import { admin } from '../admin.ts'
+import { enRuta, entregada, subir } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { sinDestino, unaGuia } from '../fabricas.ts'
-import { firmar } from '../mensajeria/proveedor.ts'
+import { type Movil, nuevoMovil } from '../repartidores/movil.ts'
 
 const AYER = new Date(Date.now() - 86_400_000).toISOString()
-const VERIFICACION = 'la-acordada'
-const SECRETO = 'secreto-de-la-aplicacion'
-// Nobody is written to here: all keys are test keys.
-const entorno = usarEntorno({}, () => ({
+/** A provider that nobody is asked to reach: test keys write to the mailbox. */
+const WHATSAPP = {
   MESSAGING: 'whatsapp',
   WHATSAPP_BASE_URL: 'http://127.0.0.1:9',
   WHATSAPP_PHONE_NUMBER_ID: '1',
   WHATSAPP_TOKEN: 'x',
-  WHATSAPP_APP_SECRET: SECRETO,
-  WHATSAPP_VERIFY_TOKEN: VERIFICACION,
-}))
+  WHATSAPP_APP_SECRET: 'secreto',
+  WHATSAPP_VERIFY_TOKEN: 'acordada',
+}
+const entorno = usarEntorno({}, () => WHATSAPP)
 const operaciones = leerOperaciones(leerDocumento())
-const conLlave = operaciones.filter(({ seguridad }) => seguridad)
-// Of raw bytes the signature is judged before anything else: test/mensajeria/entrada.test.ts has its own table.
-const conCuerpo = operaciones.filter(({ tipos, crudo }) => tipos.length > 0 && !crudo)
+const conLlave = operaciones.filter(({ seguridad }) => seguridad && !seguridad.enCookie)
+const conSesion = operaciones.filter(({ seguridad }) => seguridad?.enCookie)
+// What wants the bytes as they came looks at their signature before anything else.
+const conCuerpo = operaciones.filter(({ tipos, enFlujo, crudo }) => tipos.length > 0 && !enFlujo && !crudo)
+const enFlujo = operaciones.filter((operacion) => operacion.enFlujo)
 
 let comercio: Comercio
+let movil: Movil
+/** Sessions that nobody has looked at: what needs the database only for the session must not find it remembered. */
+const sinUsar = new Map<Operacion['id'], Movil>()
 let guia: string
 let llavePublica: string
 const ids: Record<string, string> = {}
 let efimero: string
-let sinLugar: string
+let foto: string
+/** Links that are good, as paths. */
+let enlace: string
+let etiquetas: string
+/** Guides of their own for what others would leave in no state to be tried. */
+const guias: Partial<Record<Operacion['id'], string>> = {}
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
+  movil = await nuevoMovil(entorno)
+  for (const { id } of conSesion) sinUsar.set(id, await nuevoMovil(entorno, movil))
   guia = (await comercio.api.guias.crear(unaGuia())).guia
+  guias.avanzarGuiaDePrueba = (await comercio.api.guias.crear(unaGuia())).guia
+  guias.reenviarSolicitud = (await comercio.api.guias.crear(sinDestino())).guia
+  guias.confirmarUbicacionDePrueba = (await comercio.api.guias.crear(sinDestino())).guia
+  guias.obtenerPruebaDeEntrega = (await entregada(entorno, comercio)).guia
+  guias.registrarEntrega = await enRuta(entorno, comercio)
+  guias.obtenerEtiqueta = (await comercio.api.guias.crear(unaGuia())).guia
+  etiquetas = (await comercio.api.guias.etiqueta(guias.obtenerEtiqueta)).url.slice(entorno.url.length)
+  foto = (await subir(entorno, guias.registrarEntrega)).cuerpo.archivo
   llavePublica = (await entorno.operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test' })).cuerpo.id
+  const { cuerpo: prueba } = await entorno.pedir(
+    'GET',
+    `/api/v1/guias/${guias.obtenerPruebaDeEntrega}/prueba-entrega`,
+    {
+      llave: comercio.llave,
+    },
+  )
+  enlace = prueba.fotos[0].url.slice(entorno.url.length)
   ids.webhook = (await pedirWebhook('', { url: nuevaUrl() })).id
   efimero = (await pedirWebhook('', { url: nuevaUrl() })).id
   const { guia: otra } = await comercio.api.guias.crear(unaGuia())
   ids.entrega = `ent_${ids.webhook!.slice(3)}_${otra}_1`
   ids.recuperacion = (await pedirWebhook(`/${ids.webhook}/recuperar`, { desde: AYER })).id
-  sinLugar = (await comercio.api.guias.crear(sinDestino())).guia
 })
 const pedirWebhook = async (ruta: string, cuerpo: unknown) =>
   (await entorno.pedir('POST', `/api/v1/webhooks${ruta}`, { llave: comercio.llave, cuerpo })).cuerpo
 let urls = 0
 const nuevaUrl = () => `http://127.0.0.1:9/${++urls}`
 
-const RETO = { 'hub.mode': 'subscribe', 'hub.verify_token': VERIFICACION, 'hub.challenge': '1158201444' }
 const rutaDe = ({ id, ruta, parametros }: Operacion) => {
+  if (id === 'descargarArchivo') return enlace
+  if (id === 'descargarEtiquetas') return etiquetas
   const consulta = parametros
     .filter((p) => p.in === 'query' && p.required)
-    .map((p) => `${p.name}=${{ guia, departamento: 'GT-SA', ...RETO }[p.name] ?? 'x'}`)
+    .map(
+      (p) =>
+        `${p.name}=${{ guia, departamento: 'GT-SA', tipo: 'foto', 'hub.mode': 'subscribe', 'hub.verify_token': 'acordada', 'hub.challenge': '1158201444' }[p.name] ?? 'x'}`,
+    )
   const llena = ruta
-    // Only of a guide without a place is the place asked for.
-    .replace('{guia}', id === 'reenviarSolicitud' ? sinLugar : guia)
+    .replace('{guia}', guias[id] ?? guia)
     .replace('{comercio}', comercio.comercio)
     .replace('{llave}', llavePublica)
+    .replace('{repartidor}', movil.repartidor)
     // What deletes has something of its own to delete.
     .replace('{webhook}', id === 'eliminarWebhook' ? efimero : ids.webhook!)
     .replace(/\{(entrega|recuperacion)\}/g, (_m, nombre) => ids[nombre]!)
@@ -63,6 +95,18 @@ const rutaDe = ({ id, ruta, parametros }: Operacion) => {
 }
 const llaveDe = ({ seguridad }: Operacion) =>
   seguridad?.esquema === 'llaveDeOperacion' ? entorno.llaveDeOperacion : comercio.llave
+type Pedido = NonNullable<Parameters<typeof entorno.pedir>[2]>
+/** A request with what its operation wants to know who calls. */
+const pedirA = (operacion: Operacion, { cabeceras = {}, ...opciones }: Pedido = {}, mas = '', de = movil) =>
+  entorno.pedir(operacion.metodo.toUpperCase(), rutaDe(operacion) + mas, {
+    llave: llaveDe(operacion),
+    ...opciones,
+    cabeceras: { ...propias(operacion, de), ...cabeceras },
+  })
+const propias = ({ seguridad, mismoOrigen }: Operacion, { cookie } = movil): Record<string, string> => ({
+  ...(seguridad?.enCookie ? { Cookie: cookie } : {}),
+  ...(mismoOrigen ? { Origin: entorno.url } : {}),
+})
 const tabla = (lista: readonly Operacion[]) => lista.map((operacion) => [operacion.id, operacion] as const)
 
 describe('the machinery answers the same for every operation', () => {
@@ -91,6 +135,25 @@ describe('the machinery answers the same for every operation', () => {
         'no_autenticado',
       ])
       expect(respuesta.cabeceras.get('www-authenticate')).toMatch(/^Bearer/)
+    }
+  })
+
+  it.each(tabla(conSesion))('%s: 401 without a good session', async (_id, operacion) => {
+    const { Cookie: _cookie, ...origen } = propias(operacion)
+    const presentadas: Record<string, string>[] = [
+      {},
+      { Cookie: `guias_repartidor=${'A'.repeat(43)}` },
+      { Authorization: `Bearer ${entorno.llaveDeOperacion}` },
+      { Authorization: `Bearer ${comercio.llave}` },
+    ]
+    for (const presentada of presentadas) {
+      // No content type and an unreadable body: authentication comes first.
+      const { status, cuerpo, cabeceras } = await entorno.pedir(operacion.metodo.toUpperCase(), rutaDe(operacion), {
+        cabeceras: { ...origen, ...presentada },
+        ...(operacion.tipos.length > 0 ? { crudo: '{' } : {}),
+      })
+      expect([presentada, status, cuerpo.codigo]).toEqual([presentada, 401, 'sesion_invalida'])
+      expect(cabeceras.get('www-authenticate')).toMatch(/^Cookie/)
     }
   })
 
@@ -132,7 +195,7 @@ describe('the machinery answers the same for every operation', () => {
     if (operacion.metodo === 'get') {
       const cabeza = await fetch(entorno.url + rutaDe(operacion), {
         method: 'HEAD',
-        headers: { Authorization: `Bearer ${llaveDe(operacion)}` },
+        headers: { Authorization: `Bearer ${llaveDe(operacion)}`, ...propias(operacion) },
       })
       expect([cabeza.status, await cabeza.text()]).toEqual([200, ''])
       expect(Number(cabeza.headers.get('content-length'))).toBeGreaterThan(2)
@@ -143,11 +206,7 @@ describe('the machinery answers the same for every operation', () => {
     '%s: 413, 415, 400 and 422 for a body that is too large, of another type, unreadable or wrong',
     async (_id, operacion) => {
       const pedir = (crudo: string, tipo = 'application/json', mas: Record<string, string> = {}) =>
-        entorno.pedir(operacion.metodo.toUpperCase(), rutaDe(operacion), {
-          llave: llaveDe(operacion),
-          crudo,
-          cabeceras: { 'Content-Type': tipo, ...mas },
-        })
+        pedirA(operacion, { crudo, cabeceras: { 'Content-Type': tipo, ...mas } })
       expect((await pedir(' '.repeat(operacion.limite + 1))).cuerpo.codigo).toBe('cuerpo_demasiado_grande')
       for (const tipo of [
         'text/plain',
@@ -181,9 +240,7 @@ describe('the machinery answers the same for every operation', () => {
       expect([mal.status, mal.cuerpo.codigo]).toEqual([422, 'validacion'])
       expect((await pedir('[]')).status).toBe(422)
       expect((await pedir('null')).status).toBe(422)
-      const vacio = await entorno.pedir(operacion.metodo.toUpperCase(), rutaDe(operacion), {
-        llave: llaveDe(operacion),
-      })
+      const vacio = await pedirA(operacion)
       if (operacion.cuerpoObligatorio)
         expect([vacio.status, vacio.cuerpo.errores]).toEqual([
           422,
@@ -193,13 +250,57 @@ describe('the machinery answers the same for every operation', () => {
     },
   )
 
+  it.each(tabla(operaciones.filter(({ crudo }) => crudo)))(
+    '%s: 413 and 415 before the signature is looked at, 403 without it, 400 for what is signed and unreadable',
+    async (_id, operacion) => {
+      const pedir = (crudo: string, mas: Record<string, string> = {}) =>
+        entorno.pedir(operacion.metodo.toUpperCase(), rutaDe(operacion), {
+          crudo,
+          cabeceras: { 'Content-Type': 'application/json', ...mas },
+        })
+      expect((await pedir(' '.repeat(operacion.limite + 1))).cuerpo.codigo).toBe('cuerpo_demasiado_grande')
+      expect((await pedir('{}', { 'Content-Type': 'text/plain' })).cuerpo.codigo).toBe('tipo_no_admitido')
+      expect((await pedir('{}')).cuerpo.codigo).toBe('firma_invalida')
+      expect((await pedir('{}', firmar(operacion, {}))).status).toBe(200)
+      const sello = createHmac('sha256', WHATSAPP.WHATSAPP_APP_SECRET).update('{').digest('hex')
+      expect((await pedir('{', { 'X-Hub-Signature-256': `sha256=${sello}` })).cuerpo.codigo).toBe('json_invalido')
+    },
+  )
+
+  it.each(tabla(enFlujo))(
+    '%s: 413, 415 and 400 for a stream that is too large, of another type, or with an unknown parameter',
+    async (_id, operacion) => {
+      const pedir = (
+        crudo: string | ReadableStream,
+        tipo = operacion.tipos[0]!,
+        mas: Record<string, string> = {},
+        ruta = '',
+      ) => pedirA(operacion, { crudo, cabeceras: { 'Content-Type': tipo, ...mas } }, ruta)
+      expect((await pedir(' '.repeat(operacion.limite + 1))).cuerpo.codigo).toBe('cuerpo_demasiado_grande')
+      for (const tipo of [
+        'application/json',
+        'text/html',
+        'image/svg+xml',
+        'image/gif',
+        'multipart/form-data; boundary=x',
+      ])
+        expect([tipo, (await pedir('x', tipo)).cuerpo.codigo]).toEqual([tipo, 'tipo_no_admitido'])
+      expect((await pedir('x', operacion.tipos[0], { 'Content-Encoding': 'gzip' })).cuerpo.codigo).toBe(
+        'tipo_no_admitido',
+      )
+      expect((await pedir('x', operacion.tipos[0], {}, '&nadie=1')).cuerpo.codigo).toBe('parametro_invalido')
+      // Nothing at all is not a body.
+      expect((await pedir('')).status).toBe(422)
+    },
+  )
+
   it.each(tabla(operaciones.filter(({ tipos, metodo }) => tipos.length === 0 && metodo === 'get')))(
     '%s: 400 for an unknown parameter',
     async (_id, operacion) => {
-      const ruta = rutaDe(operacion)
-      const { status, cuerpo } = await entorno.pedir('GET', `${ruta}${ruta.includes('?') ? '&' : '?'}nadie=1`, {
-        llave: llaveDe(operacion),
-      })
+      const mas = rutaDe(operacion).includes('?') ? '&' : '?'
+      const { status, cuerpo } = await pedirA(operacion, {}, `${mas}nadie=1`)
+      if (operacion.rechazo)
+        return expect([status, cuerpo.codigo, cuerpo.errores]).toEqual([403, operacion.rechazo, []])
       expect([status, cuerpo.codigo, cuerpo.errores[0].campo]).toEqual([400, 'parametro_invalido', 'nadie'])
     },
   )
@@ -207,14 +308,12 @@ describe('the machinery answers the same for every operation', () => {
   it.each(tabla(operaciones.filter(({ tipos, metodo }) => tipos.length === 0 && metodo !== 'get')))(
     '%s: 400 for an unknown parameter',
     async (_id, operacion) => {
-      const ruta = `${rutaDe(operacion)}?nadie=1`
-      const { status } = await entorno.pedir(operacion.metodo.toUpperCase(), ruta, { llave: llaveDe(operacion) })
-      expect(status).toBe(400)
+      expect((await pedirA(operacion, {}, '?nadie=1')).status).toBe(400)
     },
   )
 
   it.each(tabla(operaciones))('%s: 503 with Retry-After while the database is away', async (_id, operacion) => {
-    // Neither asks the database anything.
+    // These say that the process is alive, and what was agreed on with a provider.
     if (['comprobarVida', 'verificarWhatsapp'].includes(operacion.id)) return
     const nombre = new URL(entorno.databaseUrl).pathname.slice(1)
     // What needs the database only for the key must not find the key remembered.
@@ -222,29 +321,42 @@ describe('the machinery answers the same for every operation', () => {
     const llave = deComercio ? await entorno.nuevaLlave(comercio) : llaveDe(operacion)
     await conBaseCerrada(nombre, async () => {
       const cuerpo = cuerpoDe(operacion)
-      const respuesta = await entorno.pedir(operacion.metodo.toUpperCase(), rutaDe(operacion), {
-        llave,
-        cuerpo,
-        cabeceras: operacion.crudo ? { 'X-Hub-Signature-256': firmar(JSON.stringify(cuerpo), SECRETO) } : {},
-      })
+      const respuesta = await pedirA(
+        operacion,
+        { llave, cuerpo, cabeceras: firmar(operacion, cuerpo) },
+        '',
+        sinUsar.get(operacion.id),
+      )
       expect([respuesta.status, respuesta.cabeceras.get('retry-after')]).toEqual([503, '2'])
     })
   })
 })
 
+const firmar = ({ crudo }: Operacion, cuerpo: unknown): Record<string, string> => {
+  const sello = createHmac('sha256', WHATSAPP.WHATSAPP_APP_SECRET).update(JSON.stringify(cuerpo) ?? '')
+  return crudo ? { 'X-Hub-Signature-256': `sha256=${sello.digest('hex')}` } : {}
+}
+
 const CUERPOS: Partial<Record<Operacion['id'], () => unknown>> = {
   crearGuia: unaGuia,
   crearLote: () => ({ guias: [unaGuia()] }),
+  confirmarUbicacion: () => ({ lat: 14.71889, lng: -90.64417 }),
+  avanzarGuiaDePrueba: () => ({ estado: 'recolectado' }),
+  registrarEntrega: () => ({ recibido_por: { nombre: 'María' }, fotos: [foto] }),
   registrarEvento: () => ({ tipo: 'guia.nota', descripcion: 'x' }),
+  crearEtiquetas: () => ({ guias: [guias.obtenerEtiqueta] }),
   crearComercio: () => ({ nombre: 'x' }),
   crearLlave: () => ({ modo: 'test' }),
+  crearRepartidor: () => ({ nombre: 'x' }),
+  abrirSesion: () => ({ codigo: movil.codigo }),
   crearWebhook: () => ({ url: nuevaUrl() }),
   cambiarWebhook: () => ({ descripcion: 'x' }),
   recuperarEntregas: () => ({ desde: AYER, ensayo: true }),
-  confirmarUbicacion: () => ({ lat: 14.6, lng: -90.5 }),
+  verificarPrueba: () => ({ sha256: '0'.repeat(64) }),
 }
 /** A body that the operation accepts, if it takes one. */
-const cuerpoDe = ({ id, tipos }: Operacion) => CUERPOS[id]?.() ?? (tipos.length > 0 ? {} : undefined)
+const cuerpoDe = ({ id, tipos, enFlujo }: Operacion) =>
+  CUERPOS[id]?.() ?? (tipos.length > 0 && !enFlujo ? {} : undefined)
 
 /** Nobody gets into the database meanwhile: what a restart or a lost network looks like to the service. */
 async function conBaseCerrada(nombre: string, hacer: () => Promise<void>) {

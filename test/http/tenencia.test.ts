@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { leerDocumento, leerOperaciones } from '../../server/contrato/contrato.ts'
+import { entregada } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
 
@@ -11,17 +12,23 @@ const conId = leerOperaciones(leerDocumento()).filter(
 )
 /** Bodies that their operation accepts. */
 const CUERPOS: Record<string, unknown> = {
+  confirmarUbicacion: { lat: 14.71889, lng: -90.64417 },
+  avanzarGuiaDePrueba: { estado: 'recolectado' },
   cambiarWebhook: { descripcion: 'Tienda' },
   recuperarEntregas: { desde: AYER, ensayo: true },
-  confirmarUbicacion: { lat: 14.6, lng: -90.5 },
 }
 // What destroys goes last: the others still need their thing.
 conId.sort((a, b) => Number(a.metodo === 'delete') - Number(b.metodo === 'delete'))
 
 let dueno: Comercio
 let extrano: Comercio
-let sinLugar: string
 const ids: Record<string, string> = {}
+/** One that nobody has cancelled when its turn comes, and whose recipient is still asked. */
+let dePrueba: string
+/** One that has a proof. */
+let probada: string
+/** One whose recipient hasn't answered. */
+let preguntada: string
 beforeAll(async () => {
   dueno = await entorno.nuevoComercio()
   extrano = await entorno.nuevoComercio()
@@ -29,13 +36,12 @@ beforeAll(async () => {
   ids.webhook = webhook.id
   const guia = await dueno.api.guias.crear(unaGuia())
   ids.guia = guia.guia
+  preguntada = (await dueno.api.guias.crear(sinDestino())).guia
+  probada = (await entregada(entorno, dueno)).guia
+  dePrueba = (await dueno.api.guias.crear(sinDestino())).guia
   ids.entrega = `ent_${webhook.id.slice(3)}_${guia.guia}_1`
   ids.recuperacion = (await pedir(`/${webhook.id}/recuperar`, { desde: AYER })).id
-  sinLugar = (await dueno.api.guias.crear(sinDestino())).guia
 })
-/** What the owner's route names: only of a guide without a place is the place asked for. */
-const idDe = (operacion: string, nombre: string) =>
-  operacion === 'reenviarSolicitud' && nombre === 'guia' ? sinLugar : ids[nombre]!
 const pedir = async (ruta: string, cuerpo: unknown, metodo = 'POST') =>
   (await entorno.pedir(metodo, `/api/v1/webhooks${ruta}`, { llave: dueno.llave, cuerpo })).cuerpo
 
@@ -45,8 +51,8 @@ const foto = async () => {
     await entorno.db.pool.query(`select (select json_agg(g order by id) from guia g) g, (select json_agg(e order by guia_id, secuencia) from evento e) e,
     (select json_agg(m order by id) from mensaje m) m, (select json_agg(w order by webhook) from webhook w) w,
     (select json_agg(s order by webhook, version) from webhook_secreto s) s, (select json_agg(n order by guia_id, secuencia) from entrega n) n,
-    (select json_agg(r) from recuperacion r) r, (select json_agg(l order by huella) from enlace_ubicacion l) l,
-    (select json_agg(k order by guia_id) from enlace_corto k) k`)
+    (select json_agg(r) from recuperacion r) r, (select json_agg(a order by archivo) from archivo a) a,
+    (select json_agg(i order by archivo) from archivo_indice i) i, (select json_agg(p) from prueba_entrega p) p`)
   return JSON.stringify(rows)
 }
 
@@ -72,6 +78,15 @@ describe('another merchant’s things', () => {
     '%s: 404, the same as unknown, and nothing changes',
     async (operacion, { metodo, ruta }) => {
       const cuerpo = CUERPOS[operacion]
+      const enPruebas = ruta.startsWith('/api/v1/pruebas/')
+      const suyas: Record<string, string> = {
+        obtenerPruebaDeEntrega: probada,
+        // Nobody cancels it.
+        obtenerEtiqueta: probada,
+        reenviarSolicitud: preguntada,
+      }
+      const suyo = (nombre: string) =>
+        nombre === 'guia' ? (suyas[operacion] ?? (enPruebas ? dePrueba : ids.guia!)) : ids[nombre]!
       const pedir = async (llave: string, id: (nombre: string) => string) => {
         const {
           status,
@@ -91,18 +106,19 @@ describe('another merchant’s things', () => {
       const antes = await quieto()
       const desconocida = await pedir(extrano.llave, () => '000000000000')
       expect(desconocida.status).toBe(404)
-      expect(await pedir(extrano.llave, (nombre) => idDe(operacion, nombre))).toEqual(desconocida)
+      expect(await pedir(extrano.llave, suyo)).toEqual(desconocida)
       // The owner's key of the other mode is a stranger too.
-      expect(
-        await pedir(await entorno.nuevaLlave(dueno, { modo: 'live' }), (nombre) => idDe(operacion, nombre)),
-      ).toEqual(desconocida)
+      const deVerdad = await entorno.nuevaLlave(dueno, { modo: 'live' })
+      const conOtroModo = await pedir(deVerdad, suyo)
+      if (enPruebas) expect([conOtroModo.status, conOtroModo.resto.codigo]).toEqual([403, 'solo_en_pruebas'])
+      expect(conOtroModo).toEqual(enPruebas ? await pedir(deVerdad, () => '000000000000') : desconocida)
       expect(await pedir(extrano.llave, () => 'no-es-nada')).toEqual(desconocida)
       expect(await foto()).toBe(antes)
       expect(
         (
           await entorno.pedir(
             metodo.toUpperCase(),
-            ruta.replace(/\{(\w+)\}/g, (_m, nombre) => idDe(operacion, nombre)),
+            ruta.replace(/\{(\w+)\}/g, (_m, nombre) => suyo(nombre)),
             { llave: dueno.llave, cuerpo },
           )
         ).status,
@@ -122,15 +138,12 @@ describe('another merchant’s things', () => {
 
 describe('the schema', () => {
   it('keys every table of a merchant by the merchant first', async () => {
-    // The last three are look-ups: by a public code, by a link's digest, and what a provider wrote to nobody in particular.
     const excepciones = [
-      'comercio',
-      'operador',
-      'llave',
-      '_prisma_migrations',
-      'guia_indice',
-      'enlace_ubicacion',
-      'entrante',
+      ...['comercio', 'operador', 'llave', 'repartidor', 'sesion_repartidor', '_prisma_migrations'],
+      // Look-ups for those who know no merchant, and what came in before anybody knew whose it is.
+      ...['guia_indice', 'archivo_indice', 'enlace_ubicacion', 'entrante'],
+      // The service's own.
+      'clave_publica',
     ]
     const { rows } = await entorno.db.pool.query<{ tabla: string; tipo: string; columnas: string[] }>(`
       select c.conrelid::regclass::text tabla, c.contype::text tipo,
@@ -143,12 +156,16 @@ describe('the schema', () => {
         'guia',
         'evento',
         'mensaje',
+        'enlace_corto',
+        'archivo',
+        'prueba_entrega',
+        'prueba_intento',
+        'prueba_borrada',
         'webhook',
         'webhook_secreto',
         'entrega',
         'entrega_intento',
         'recuperacion',
-        'enlace_corto',
       ]),
     )
     expect(deComercios.filter(({ columnas }) => columnas[0] !== 'comercio_id')).toEqual([])
@@ -156,23 +173,20 @@ describe('the schema', () => {
 
   it('reads no table of a merchant without naming the merchant', async () => {
     const { readFileSync, globSync } = await import('node:fs')
-    const tabla =
-      '\\b(?:from|update|into|join) (?:guia|evento|mensaje|webhook|webhook_secreto|entrega|entrega_intento|recuperacion|enlace_corto)\\b'
-    const textos = new RegExp(`\`([^\`]*${tabla}[^\`]*)\`|'([^'\\n]*${tabla}[^'\\n]*)'`, 'g')
     const sentencias = globSync('server/**/*.ts', { exclude: (nombre) => nombre.includes('generado') }).flatMap(
       (archivo) =>
-        [...readFileSync(archivo, 'utf8').matchAll(textos)].map(([, largo, corto]) => [archivo, (largo ?? corto)!]),
+        [
+          ...readFileSync(archivo, 'utf8').matchAll(
+            /`([^`]*\b(?:from|update|into|join) (?:guia|evento|mensaje|enlace_corto|archivo|prueba_entrega|prueba_intento|prueba_borrada|webhook|webhook_secreto|entrega|entrega_intento|recuperacion)\b[^`]*)`/g,
+          ),
+        ].map(([, sql]) => [archivo, sql!]),
     )
     expect(sentencias.length).toBeGreaterThan(5)
-    // Named exceptions: the operator's list and metrics, the feeder and the housekeeping, which work for all merchants; what
-    // a provider tells, who knows no merchant; and the feed's own order.
+    // Named exceptions: the operator's list and metrics, the feeder and the housekeeping, which work for all merchants.
     const paraTodos = [
-      'server/eventos/flujo.ts',
       'server/guias/lista.ts',
       'server/mensajeria/mensaje.ts',
-      'server/mensajeria/procesarEntrantes.ts',
       'server/metricas.ts',
-      'server/ubicacion/resolverEnlaces.ts',
       'server/webhooks/avanzarRecuperacion.ts',
       'server/webhooks/limpiar.ts',
     ]

@@ -1,0 +1,117 @@
+import { sentencia } from '../db.ts'
+import type { Deps } from '../deps.ts'
+import type { Almacen } from './almacen.ts'
+import { esCodigoDeArchivo } from './archivo.ts'
+
+/** Rows per round. */
+const LOTE = 500
+/** An upload takes a minute at most; what has been under way for so long was left behind, in milliseconds. */
+const ABANDONADO = 3_600_000
+/** What is uploaded is meant to be used the same day; so long it waits, in milliseconds. */
+const SIN_USAR = 7 * 86_400_000
+
+/** From here on no row says that the file is there, so that it may go. */
+const CADUCAR = sentencia(
+  'archivos.caducar',
+  `with v as (
+     select comercio_id, modo, guia_id, archivo from archivo where usado_en is null and creado_en < $1 limit ${LOTE}
+   ), d as (
+     delete from archivo a using v where a.comercio_id = v.comercio_id and a.modo = v.modo and a.guia_id = v.guia_id
+       and a.archivo = v.archivo and a.usado_en is null
+     returning a.archivo
+   )
+   update archivo_indice i set estado = 'borrando' from d where i.archivo = d.archivo`,
+)
+/** An upload that comes to its end after all finds that its name isn't its own any more. */
+const ABANDONAR = sentencia(
+  'archivos.abandonar',
+  `update archivo_indice set estado = 'borrando' where estado = 'subiendo' and creado_en < $1`,
+)
+const POR_BORRAR = sentencia(
+  'archivos.porBorrar',
+  `select archivo from archivo_indice where estado = 'borrando' and creado_en > 'epoch' limit ${LOTE}`,
+)
+const OLVIDAR = sentencia(
+  'archivos.olvidar',
+  `delete from archivo_indice where archivo = any($1::text[]) and estado = 'borrando'`,
+)
+
+/** How long there must have been a file that no name stands for, in milliseconds: whoever restores a database has time. */
+const SIN_NOMBRE = 7 * 86_400_000
+
+const DESCONOCIDAS = sentencia(
+  'archivos.desconocidas',
+  `select clave from unnest($1::text[]) as c (clave)
+   where not exists (select from archivo_indice i where i.archivo = c.clave)`,
+)
+
+/** Files that no row names and no proof uses: first the rows let go of them, then the storage, then their names. */
+export async function barrerArchivos({
+  db,
+  almacen,
+  reloj,
+  log,
+}: Pick<Deps, 'db' | 'almacen' | 'reloj' | 'log'>): Promise<void> {
+  const hace = (ms: number) => new Date(reloj().getTime() - ms)
+  await db.consultar(CADUCAR, [hace(SIN_USAR)])
+  await db.consultar(ABANDONAR, [hace(ABANDONADO)])
+  for (let filas = LOTE; filas === LOTE; ) {
+    const archivos = (await db.consultar<{ archivo: string }>(POR_BORRAR, [])).map(({ archivo }) => archivo)
+    const { borrados, fallos } = await borrar(almacen, archivos)
+    if (borrados.length > 0) {
+      await db.consultar(OLVIDAR, [borrados])
+      log.info({ archivos: borrados.length }, 'files swept')
+    }
+    // The next time begins with these again.
+    if (fallos.length > 0) throw fallos[0]
+    filas = archivos.length
+  }
+}
+
+/** A file that can't be deleted holds up no other; where so many can't, the storage is away. */
+const FALLOS = 10
+
+async function borrar(almacen: Almacen, archivos: readonly string[]) {
+  const borrados: string[] = []
+  const fallos: unknown[] = []
+  for (const archivo of archivos) {
+    if (fallos.length === FALLOS) break
+    await almacen.borrar(archivo).then(
+      () => borrados.push(archivo),
+      (error) => fallos.push(error),
+    )
+  }
+  return { borrados, fallos }
+}
+
+/**
+ * What lies in the storage without a name: its database was restored to an earlier day. Where most of it is unknown, it is
+ * the database that is wrong (another environment's, an empty one), and nothing is deleted.
+ */
+export async function barrerDesconocidos({
+  db,
+  almacen,
+  reloj,
+  log,
+}: Pick<Deps, 'db' | 'almacen' | 'reloj' | 'log'>): Promise<void> {
+  const antes = reloj().getTime() - SIN_NOMBRE
+  let pagina: string[] = []
+  const barrerPagina = async () => {
+    const claves = (await db.consultar<{ clave: string }>(DESCONOCIDAS, [pagina])).map(({ clave }) => clave)
+    const ajeno = claves.length > pagina.length / 2
+    if (claves.length > 0) {
+      const que = ajeno
+        ? 'most files of the storage are unknown to this database: nothing deleted'
+        : 'unknown files swept'
+      log.warn({ archivos: claves.length, de: pagina.length }, que)
+    }
+    if (!ajeno) for (const clave of claves) await almacen.borrar(clave)
+    pagina = []
+    return !ajeno
+  }
+  for await (const { clave, desde } of almacen.listar()) {
+    if (esCodigoDeArchivo(clave) && desde.getTime() < antes) pagina.push(clave)
+    if (pagina.length === LOTE && !(await barrerPagina())) return
+  }
+  await barrerPagina()
+}

@@ -1,0 +1,51 @@
+import type { Request, RequestHandler } from 'express'
+import type { Operacion } from '../contrato/contrato.ts'
+import { problemaUniforme } from '../errores.ts'
+
+/** What browsers send along by themselves: the session's cookie, and where a request comes from. */
+export interface Navegador {
+  /** The session's token; undefined: there is none, or more than one and nobody knows whose they are. */
+  leerSesion(req: Pick<Request, 'headers'>): string | undefined
+  /** `Set-Cookie` of a session; with 0 seconds, of none. */
+  ponerSesion(token: string, segundos: number): string
+  /** Whether one of our own pages sent it. */
+  esPropia(req: Pick<Request, 'headers'>): boolean
+}
+
+const NOMBRE = 'guias_repartidor'
+const RUTA = '/repartidor'
+const TOKEN = /^[\w-]{43}$/
+
+/** @param urlPublica where browsers find the service; with https the cookie goes nowhere else */
+export function crearNavegador(urlPublica: string): Navegador {
+  const { protocol, origin, pathname } = new URL(urlPublica || 'http://localhost')
+  const seguro = protocol === 'https:'
+  // The prefix makes browsers refuse what a page without https tries to put in its place (RFC 6265bis, 4.1.3).
+  const nombre = seguro ? `__Secure-${NOMBRE}` : NOMBRE
+  const ruta = pathname.replace(/\/$/, '') + RUTA
+  return {
+    leerSesion({ headers }) {
+      const suyas = (headers.cookie ?? '').split(/; */).filter((galleta) => galleta.startsWith(`${nombre}=`))
+      const token = suyas[0]?.slice(nombre.length + 1)
+      return suyas.length === 1 && token !== undefined && TOKEN.test(token) ? token : undefined
+    },
+    ponerSesion: (token, segundos) =>
+      `${nombre}=${token}; Max-Age=${segundos}; Path=${ruta}; HttpOnly;${seguro ? ' Secure;' : ''} SameSite=Strict`,
+    esPropia({ headers }) {
+      const { origin: dicho, host = '', 'sec-fetch-site': sitio } = headers
+      // Browsers older than Sec-Fetch-Site, and all of them without https, say only the origin.
+      if (sitio !== undefined && sitio !== 'same-origin') return false
+      if (dicho === undefined) return sitio === 'same-origin'
+      // Another name of the same service (localhost, its address) is its own origin, too: no page chooses its `Host`.
+      return dicho === origin || dicho === `${protocol}//${host}`
+    },
+  }
+}
+
+/** 403 for what another site's page makes a courier's browser send. SameSite alone lets a sibling domain through. */
+export function exigirPropia({ mismoOrigen }: Operacion, navegador: Navegador): RequestHandler {
+  return (req, _res, next) => {
+    if (mismoOrigen && !navegador.esPropia(req)) throw problemaUniforme('origen_no_permitido')
+    next()
+  }
+}

@@ -1,0 +1,254 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { abrirAlmacen } from '../../server/archivos/abrir.ts'
+import { type Almacen, crearAlmacenLocal } from '../../server/archivos/almacen.ts'
+import { type AlmacenS3, type ConfigDeS3, crearAlmacenS3 } from '../../server/archivos/almacenS3.ts'
+import { leerConfig } from '../../server/config.ts'
+import { crearMudo, crearServidorS3, type ServidorS3 } from './s3.ts'
+
+let carpeta: string
+let local: Almacen
+let servidor: ServidorS3
+let s3: AlmacenS3
+const abiertos: AlmacenS3[] = []
+const abrirS3 = (otra: Partial<ConfigDeS3> = {}) => {
+  const almacen = crearAlmacenS3({ ...servidor.config, ...otra })
+  abiertos.push(almacen)
+  return almacen
+}
+beforeAll(async () => {
+  carpeta = await mkdtemp(join(tmpdir(), 'guias-almacen-'))
+  local = crearAlmacenLocal(join(carpeta, 'archivos'))
+  servidor = await crearServidorS3()
+  s3 = abrirS3()
+})
+afterEach(() => {
+  servidor.suerte = () => 'bien'
+})
+afterAll(async () => {
+  for (const almacen of abiertos) almacen.cerrar()
+  await servidor.cerrar()
+  await rm(carpeta, { recursive: true, force: true })
+})
+
+const NO_DISPONIBLE = { codigo: 'no_disponible', status: 503, detalles: { cabeceras: { 'Retry-After': '2' } } }
+const JPEG = 'image/jpeg'
+const claves = async (almacen: Almacen) => (await Array.fromAsync(almacen.listar())).map(({ clave }) => clave).sort()
+const leido = async (...args: Parameters<Almacen['leer']>) => buffer(await s3.leer(...args))
+
+describe.each([
+  ['local', () => local],
+  ['S3', () => s3],
+  ['S3 below a prefix', () => abrirS3({ prefijo: 'datos/guias/' })],
+])('the storage: %s', (_nombre, abrir) => {
+  it('gives back what it was given, whole or in part', async () => {
+    const almacen = abrir()
+    for (const bytes of [1, 65_536, 3_000_001]) {
+      const contenido = randomBytes(bytes)
+      const clave = `arch_DE${bytes}`
+      await almacen.guardar(clave, contenido, JPEG)
+      expect((await buffer(await almacen.leer(clave))).equals(contenido)).toBe(true)
+      const ultimo = await buffer(await almacen.leer(clave, { desde: bytes - 1, hasta: bytes - 1 }))
+      expect(ultimo).toEqual(contenido.subarray(-1))
+      if (bytes < 100) continue
+      const parte = await buffer(await almacen.leer(clave, { desde: 10, hasta: 59 }))
+      expect(parte.equals(contenido.subarray(10, 60))).toBe(true)
+    }
+  })
+
+  it('lists what it has and since when, and deletes it once and for all', async () => {
+    const almacen = abrir()
+    for (const { clave } of await Array.fromAsync(almacen.listar())) await almacen.borrar(clave)
+    for (const clave of ['arch_UNO', 'arch_DOS', 'arch_TRES']) await almacen.guardar(clave, Buffer.from(clave), JPEG)
+    expect(await claves(almacen)).toEqual(['arch_DOS', 'arch_TRES', 'arch_UNO'])
+    for await (const { desde } of almacen.listar()) expect(Math.abs(Date.now() - desde.getTime())).toBeLessThan(60_000)
+    await almacen.borrar('arch_DOS')
+    await almacen.borrar('arch_DOS')
+    await almacen.borrar('arch_NUNCA')
+    expect(await claves(almacen)).toEqual(['arch_TRES', 'arch_UNO'])
+    await expect(almacen.leer('arch_DOS')).rejects.toMatchObject(NO_DISPONIBLE)
+  })
+
+  it('takes no key that isn’t ours', async () => {
+    const almacen = abrir()
+    for (const clave of ['../../etc/passwd', '..', 'a/b', 'arch_\0', '', '.parcial', 'arch_%2e%2e', 'arch ñ']) {
+      const mal = async (hacer: () => unknown) => expect(async () => hacer()).rejects.toThrow('no key of the storage')
+      await mal(() => almacen.guardar(clave, Buffer.from('x'), JPEG))
+      await mal(() => almacen.leer(clave))
+      await mal(() => almacen.borrar(clave))
+      if (almacen.enlazar) await mal(() => almacen.enlazar!(clave, { metodo: 'GET', mime: JPEG, disposicion: '' }))
+    }
+  })
+})
+
+describe('the local storage', () => {
+  it('keeps files for its own user, and sees what was left half-written', async () => {
+    await local.guardar('arch_MIO00', Buffer.from('x'), JPEG)
+    const ruta = join(carpeta, 'archivos', '00', 'arch_MIO00')
+    expect((await stat(ruta)).mode & 0o777).toBe(0o600)
+    await writeFile(join(carpeta, 'archivos', '00', 'arch_MEDIO00.parcial'), 'a medias')
+    await utimes(ruta, 0, 0)
+    const listado = await Array.fromAsync(local.listar())
+    expect(listado).toContainEqual({ clave: 'arch_MIO00', desde: new Date(0) })
+    expect(listado.map(({ clave }) => clave)).toContain('arch_MEDIO00')
+    await local.borrar('arch_MEDIO00')
+    expect(await readdir(join(carpeta, 'archivos', '00'))).toEqual(['arch_MIO00'])
+  })
+
+  it('refuses what it can’t keep, and leaves nothing of it', async () => {
+    const roto = crearAlmacenLocal(join(carpeta, 'roto'))
+    await writeFile(join(carpeta, 'roto'), 'no folder')
+    await expect(roto.guardar('arch_NADA', Buffer.from('x'), JPEG)).rejects.toMatchObject(NO_DISPONIBLE)
+    expect(await readFile(join(carpeta, 'roto'), 'utf8')).toBe('no folder')
+    expect(await claves(roto)).toEqual([])
+  })
+})
+
+describe('the storage in S3', () => {
+  const entrega = (metodo: 'GET' | 'HEAD') =>
+    ({ metodo, mime: JPEG, disposicion: 'attachment; filename="arch_FOTO.jpg"' }) as const
+
+  it('hands out links that carry type and name, for one method, for five minutes', async () => {
+    const contenido = randomBytes(5_000)
+    await s3.guardar('arch_FOTO', contenido, JPEG)
+    for (const metodo of ['GET', 'HEAD'] as const) {
+      const enlace = await s3.enlazar!('arch_FOTO', entrega(metodo))
+      const { searchParams } = new URL(enlace)
+      expect(searchParams.get('X-Amz-Expires')).toBe('300')
+      const respuesta = await fetch(enlace, { method: metodo })
+      expect(respuesta.status).toBe(200)
+      expect(Object.fromEntries(respuesta.headers)).toMatchObject({
+        'content-type': JPEG,
+        'content-disposition': 'attachment; filename="arch_FOTO.jpg"',
+        'cache-control': 'no-store',
+        'content-length': '5000',
+      })
+      const cuerpo = Buffer.from(await respuesta.arrayBuffer())
+      expect(cuerpo.equals(metodo === 'GET' ? contenido : Buffer.alloc(0))).toBe(true)
+      const otro = { GET: 'HEAD', HEAD: 'GET' }[metodo]
+      for (const metodoAjeno of [otro, 'PUT', 'DELETE'])
+        expect([metodoAjeno, (await fetch(enlace, { method: metodoAjeno })).status]).toEqual([metodoAjeno, 403])
+    }
+  })
+
+  it('opens to nobody with an altered, expired or missing signature', async () => {
+    await s3.guardar('arch_FOTO', Buffer.from('suyo'), JPEG)
+    await s3.guardar('arch_AJENO', Buffer.from('ajeno'), JPEG)
+    const enlace = await s3.enlazar!('arch_FOTO', entrega('GET'))
+    expect((await fetch(enlace)).status).toBe(200)
+    expect((await fetch(enlace.split('?')[0]!)).status).toBe(403)
+    expect((await fetch(enlace.replace('arch_FOTO', 'arch_AJENO'))).status).toBe(403)
+    for (const nombre of new URL(enlace).searchParams.keys()) {
+      const alterado = new URL(enlace)
+      alterado.searchParams.set(nombre, `${alterado.searchParams.get(nombre)}0`)
+      expect([nombre, (await fetch(alterado)).status]).toEqual([nombre, 403])
+    }
+    const { getSignedUrl } = await import('@aws-sdk/s3-request-presigner')
+    const { GetObjectCommand, S3Client } = await import('@aws-sdk/client-s3')
+    const { endpoint, region, bucket: Bucket, credenciales: credentials } = servidor.config
+    const cliente = new S3Client({ endpoint: endpoint!, region, forcePathStyle: true, credentials: credentials! })
+    const orden = new GetObjectCommand({ Bucket, Key: 'arch_FOTO' })
+    const firmadoEn = (segundos: number) =>
+      getSignedUrl(cliente, orden, { expiresIn: 300, signingDate: new Date(Date.now() - segundos * 1_000) })
+    expect((await fetch(await firmadoEn(200))).status).toBe(200)
+    expect((await fetch(await firmadoEn(301))).status).toBe(403)
+    cliente.destroy()
+  })
+
+  it.each([
+    ['answers 500 once', 'falla', 1],
+    ['cuts off twice', 'corta', 2],
+    ['loses an answer', 'pierde', 1],
+  ] as const)('gets through to one that %s', async (_que, suerte, veces) => {
+    let quedan: number = veces
+    servidor.suerte = () => (quedan-- > 0 ? suerte : 'bien')
+    const contenido = randomBytes(200_000)
+    await s3.guardar(`arch_TRAS_${suerte}`, contenido, JPEG)
+    expect((await leido(`arch_TRAS_${suerte}`)).equals(contenido)).toBe(true)
+    quedan = suerte === 'corta' ? 0 : veces
+    expect((await leido(`arch_TRAS_${suerte}`)).equals(contenido)).toBe(true)
+  })
+
+  it('gives up on one that doesn’t answer, keeps nothing half-written, and goes on when it does', async () => {
+    const antes = await claves(s3)
+    await s3.guardar('arch_GOTEA', randomBytes(100_000), JPEG)
+    servidor.suerte = ({ url = '' }) => (url.includes('GOTEA') ? 'gotea' : 'cuelga')
+    const inicio = performance.now()
+    const [aMedias, ...intentos] = await Promise.allSettled([
+      s3.leer('arch_GOTEA').then(buffer),
+      s3.guardar('arch_NADA', randomBytes(1_000_000), JPEG),
+      s3.leer('arch_FOTO'),
+      s3.borrar('arch_FOTO'),
+      claves(s3),
+    ])
+    for (const intento of intentos) expect(intento).toMatchObject({ status: 'rejected', reason: NO_DISPONIBLE })
+    expect(aMedias).toMatchObject({ status: 'rejected' })
+    expect(performance.now() - inicio).toBeLessThan(15_000)
+    servidor.suerte = () => 'falla'
+    await expect(s3.guardar('arch_NADA', Buffer.from('x'), JPEG)).rejects.toMatchObject(NO_DISPONIBLE)
+    servidor.suerte = () => 'corta'
+    await expect(s3.guardar('arch_NADA', randomBytes(300_000), JPEG)).rejects.toMatchObject(NO_DISPONIBLE)
+    servidor.suerte = () => 'bien'
+    expect(await claves(s3)).toEqual([...antes, 'arch_GOTEA'].sort())
+    await s3.guardar('arch_NADA', Buffer.from('ahora'), JPEG)
+    expect(String(await leido('arch_NADA'))).toBe('ahora')
+  }, 60_000)
+
+  it('lists more than a page', async () => {
+    const muchos = abrirS3({ prefijo: 'muchos/' })
+    const nombres = Array.from({ length: 1_003 }, (_, i) => `arch_${String(i).padStart(5, '0')}`)
+    for (let i = 0; i < nombres.length; i += 50)
+      await Promise.all(nombres.slice(i, i + 50).map((nombre) => muchos.guardar(nombre, Buffer.from('x'), JPEG)))
+    expect(await claves(muchos)).toEqual(nombres)
+  })
+
+  const comprobar = async (otra: Record<string, string>) => {
+    const { aviso, cerrar } = await abrirAlmacen(leerConfig({ ...servidor.env, ...otra }, '/'))
+    cerrar()
+    return aviso
+  }
+  it.each<[string, Record<string, string>, RegExp]>([
+    ['no such bucket', { S3_BUCKET: 'no-existe' }, /el bucket «no-existe» no existe .* corrija S3_BUCKET\.$/],
+    ['an unknown key', { S3_ACCESS_KEY_ID: 'OTRA' }, /no conoce esa clave de acceso\. Corrija S3_ACCESS_KEY_ID\.$/],
+    [
+      'a wrong secret',
+      { S3_SECRET_ACCESS_KEY: 'otra' },
+      /clave secreta .* Revise S3_ACCESS_KEY_ID y S3_SECRET_ACCESS_KEY\.$/,
+    ],
+    ['another region', { S3_REGION: 'eu-west-1' }, /no está en «eu-west-1»\. Corrija S3_REGION\.$/],
+  ])('says at the start what has to be mended: %s', async (_que, otra, mensaje) => {
+    await expect(comprobar(otra)).rejects.toMatchObject({
+      name: 'ErrorDeAlmacen',
+      message: expect.stringMatching(mensaje),
+    })
+    await expect(comprobar(otra)).rejects.toThrow(/^No se puede usar el almacén de archivos \(STORAGE=s3\): /)
+  })
+
+  it('warns of what may pass, in a bounded time', async () => {
+    expect(await comprobar({})).toBeUndefined()
+    expect(await comprobar({ S3_ENDPOINT: 'http://127.0.0.1:1' })).toMatch(/no responde .*ECONNREFUSED.* recibirán 503/)
+    const mudo = await crearMudo()
+    const inicio = performance.now()
+    expect(await comprobar({ S3_ENDPOINT: mudo.url })).toMatch(
+      /^El almacén de archivos no responde \(http.*503 hasta que vuelva\.$/,
+    )
+    expect(performance.now() - inicio).toBeLessThan(15_000)
+    mudo.cerrar()
+  })
+
+  it('keeps what it is and what it is of: type and digest', async () => {
+    const contenido = randomBytes(1_000)
+    await s3.guardar('arch_TIPO', contenido, 'application/pdf')
+    const { HeadObjectCommand, S3Client } = await import('@aws-sdk/client-s3')
+    const { endpoint, region, bucket: Bucket, credenciales: credentials } = servidor.config
+    const cliente = new S3Client({ endpoint: endpoint!, region, forcePathStyle: true, credentials: credentials! })
+    const { ContentType, ETag } = await cliente.send(new HeadObjectCommand({ Bucket, Key: 'arch_TIPO' }))
+    const md5 = createHash('md5').update(contenido).digest('hex')
+    expect([ContentType, ETag]).toEqual(['application/pdf', `"${md5}"`])
+    cliente.destroy()
+  })
+})

@@ -1,0 +1,222 @@
+import { spawnSync } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { setTimeout as esperar } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { abrirAlmacen, almacenDe } from '../../server/archivos/abrir.ts'
+import type { Almacen } from '../../server/archivos/almacen.ts'
+import { barrerArchivos, barrerDesconocidos } from '../../server/archivos/barrer.ts'
+import { crearRecepcion } from '../../server/archivos/recepcion.ts'
+import { leerConfig } from '../../server/config.ts'
+import { crearLog } from '../../server/log.ts'
+import { MASTER_KEY, usarEntorno } from '../entorno.ts'
+import { listo, nodoDe, usarProcesos } from '../procesos.ts'
+import { enRuta, subir, unaFoto } from './imagenes.ts'
+
+const entorno = usarEntorno()
+const procesos = usarProcesos()
+let guia: string
+let carpeta: string
+beforeAll(async () => {
+  guia = await enRuta(entorno, await entorno.nuevoComercio())
+  carpeta = await mkdtemp(join(tmpdir(), 'guias-fallas-'))
+})
+afterAll(() => rm(carpeta, { recursive: true, force: true }))
+
+const DIA = 86_400_000
+const deps = (almacen: Almacen, dias = 0, log = crearLog('silent')) => ({
+  db: entorno.db,
+  almacen,
+  reloj: () => new Date(Date.now() + dias * DIA),
+  log,
+})
+const guardados = async (almacen: Almacen) => (await Array.fromAsync(almacen.listar())).map(({ clave }) => clave).sort()
+const filas = async () => {
+  const { rows } = await entorno.db.pool.query('select archivo, bytes from archivo order by 1')
+  return rows as { archivo: string; bytes: number }[]
+}
+const nombres = async () => (await filas()).map(({ archivo }) => archivo)
+
+// Somebody else's disk can't be filled: it takes a small one of our own, and who may mount it.
+const disco = process.platform === 'linux' && process.getuid?.() === 0
+describe.skipIf(!disco)('a full disk (as root alone, who may mount one)', () => {
+  const montar = (donde: string, bytes: number) =>
+    spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', donde]).status
+  const desmontar = (donde: string) => spawnSync('umount', [donde]).status
+
+  it.each([
+    ['where uploads wait', 'subidas'],
+    ['where files are kept', 'archivos'],
+  ])('%s: 503, nothing half-written, no row; and again when there is room', async (_donde, cual) => {
+    const donde = join(entorno.dataDir, cual)
+    await rm(donde, { recursive: true, force: true })
+    await mkdir(donde)
+    expect(montar(donde, 65_536)).toBe(0)
+    const antes = await filas()
+    try {
+      const grande = await unaFoto({ ancho: 3_000, alto: 2_500, ruido: 40 })
+      expect(grande.length).toBeGreaterThan(1_000_000)
+      for (let i = 0; i < 3; i++) {
+        const { status, cuerpo, cabeceras } = await subir(entorno, guia, { bytes: grande })
+        expect([status, cuerpo.codigo, cabeceras.get('retry-after')]).toEqual([503, 'no_disponible', '2'])
+      }
+      expect(await readdir(donde, { recursive: true }).then((hay) => hay.filter((n) => n.length > 2))).toEqual([])
+      expect(await filas()).toEqual(antes)
+      // What fits is taken: it was the disk.
+      expect((await subir(entorno, guia, { bytes: await unaFoto({ ancho: 64, alto: 64 }) })).status).toBe(201)
+      expect((await filas()).length).toBe(antes.length + 1)
+    } finally {
+      expect(desmontar(donde)).toBe(0)
+    }
+    expect((await subir(entorno, guia)).status).toBe(201)
+    // What was kept on the small disk went with it.
+    await entorno.db.pool.query('delete from archivo')
+    await entorno.db.pool.query('delete from archivo_indice')
+    for (const clave of await guardados(almacenDe(entorno.dataDir))) await almacenDe(entorno.dataDir).borrar(clave)
+  })
+})
+
+describe('a killed service', () => {
+  it('leaves no row without its file, and what it leaves besides is swept', async () => {
+    const dataDir = procesos.carpetaNueva()
+    const almacen = almacenDe(dataDir)
+    const base = { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: dataDir, WORKERS: '0' }
+    const foto = new Uint8Array(await unaFoto({ ancho: 2_000, alto: 1_500, ruido: 30 }))
+    const dadas: string[] = []
+    const aCuenta = new Set<string>()
+    for (const espera of [25, 120, 300]) {
+      const proceso = procesos.npmStart(base)
+      const url = await listo(proceso)
+      const subidas = Array.from({ length: 6 }, async () => {
+        const respuesta = await fetch(`${url}/operaciones/v1/guias/${guia}/archivos?tipo=foto`, {
+          method: 'POST',
+          headers: { Authorization: `Bearer ${entorno.llaveDeOperacion}`, 'Content-Type': 'image/jpeg' },
+          body: foto,
+        })
+        const { archivo } = (await respuesta.json()) as { archivo: string }
+        expect(respuesta.status).toBe(201)
+        dadas.push(archivo)
+      })
+      await esperar(espera)
+      process.kill(nodoDe(dataDir), 'SIGKILL')
+      for (const { status } of await Promise.allSettled(subidas)) aCuenta.add(status)
+      await proceso.termina()
+      for (const { archivo, bytes } of await filas())
+        expect([archivo, (await stat(join(dataDir, 'archivos', archivo.slice(-2), archivo))).size]).toEqual([
+          archivo,
+          bytes,
+        ])
+      expect(await nombres()).toEqual(expect.arrayContaining(dadas))
+    }
+    // Some were cut off, or this has shown nothing.
+    expect(aCuenta).toContain('rejected')
+    await barrerArchivos(deps(almacen, 0.1))
+    expect(await guardados(almacen)).toEqual(await nombres())
+    const { rows } = await entorno.db.pool.query(`select from archivo_indice where estado <> 'listo'`)
+    expect(rows).toEqual([])
+    // What waited for its turn is cleaned up an hour later, by whichever process takes an upload.
+    const subidas = join(dataDir, 'subidas')
+    const viejas = await readdir(subidas)
+    for (const vieja of viejas) await utimes(join(subidas, vieja), 0, 0)
+    await writeFile(join(subidas, 'de-otro-proceso'), 'x')
+    await crearRecepcion(subidas).recibir(Readable.from([Buffer.from('x')]), async () => {})
+    expect(await readdir(subidas)).toEqual(['de-otro-proceso'])
+  }, 90_000)
+})
+
+describe('uploads', () => {
+  it('are 32 at once and no more, and one that waits for the storage holds up no other', async () => {
+    const recepcion = crearRecepcion(join(carpeta, 'subidas'))
+    const algo = () => Readable.from([Buffer.from('x')])
+    let soltar = () => {}
+    const puerta = new Promise<void>((resolve) => {
+      soltar = resolve
+    })
+    const decodificadas: number[] = []
+    const aLaVez = Array.from({ length: 32 }, (_, i) =>
+      recepcion.recibir(algo(), async (ruta, enTurno) => {
+        await enTurno(async () => decodificadas.push((await readFile(ruta)).length))
+        await puerta
+        return i
+      }),
+    )
+    await expect(recepcion.recibir(algo(), async () => {})).rejects.toMatchObject({ codigo: 'no_disponible' })
+    while (decodificadas.length < 32) await esperar(5)
+    soltar()
+    expect((await Promise.all(aLaVez)).length).toBe(32)
+    expect(await recepcion.recibir(algo(), async () => 'otra vez')).toBe('otra vez')
+    expect(await readdir(join(carpeta, 'subidas'))).toEqual([])
+  })
+})
+
+describe('the sweeper', () => {
+  const lineas: string[] = []
+  const log = crearLog('info', { write: (linea) => lineas.push(linea) })
+
+  it('forgets no name while the storage fails', async () => {
+    const { cuerpo } = await subir(entorno, guia)
+    const almacen = almacenDe(entorno.dataDir)
+    const { guardar, leer, listar } = almacen
+    const ido: Almacen = { ...{ guardar, leer, listar }, borrar: () => Promise.reject(new Error('storage')) }
+    await subir(entorno, guia)
+    const antes = await nombres()
+    await expect(barrerArchivos(deps(ido, 8))).rejects.toThrow('storage')
+    const { rows } = await entorno.db.pool.query(
+      `select archivo from archivo_indice where estado = 'borrando' order by 1`,
+    )
+    expect(rows.map(({ archivo }) => archivo)).toEqual(antes)
+    expect(antes).toContain(cuerpo.archivo)
+    await barrerArchivos(deps(almacen))
+    expect(await guardados(almacen)).toEqual([])
+  })
+
+  it('goes on past a file that can’t be deleted, and comes back for it', async () => {
+    const almacen = almacenDe(entorno.dataDir)
+    const suyas = [await subir(entorno, guia), await subir(entorno, guia), await subir(entorno, guia)]
+    const [terca, ...otras] = suyas.map(({ cuerpo }) => cuerpo.archivo as string)
+    const { guardar, leer, listar } = almacen
+    // As root restored it, say.
+    const conUnaTerca: Almacen = {
+      ...{ guardar, leer, listar },
+      borrar: (clave) => (clave === terca ? Promise.reject(new Error('not permitted')) : almacen.borrar(clave)),
+    }
+    await expect(barrerArchivos(deps(conUnaTerca, 8))).rejects.toThrow('not permitted')
+    expect(await guardados(almacen)).toEqual([terca])
+    const { rows } = await entorno.db.pool.query('select archivo, estado from archivo_indice where archivo = any($1)', [
+      [terca, ...otras],
+    ])
+    expect(rows).toEqual([{ archivo: terca, estado: 'borrando' }])
+    await barrerArchivos(deps(almacen))
+    expect(await guardados(almacen)).toEqual([])
+  })
+
+  it('deletes what has had no name for a week, but not where most of the files are unknown', async () => {
+    const almacen = almacenDe(entorno.dataDir)
+    const suyas = await Promise.all([subir(entorno, guia), subir(entorno, guia), subir(entorno, guia)])
+    const conNombre = suyas.map(({ cuerpo }) => cuerpo.archivo as string).sort()
+    await almacen.guardar('arch_SINNOMBRE0000000', Buffer.from('x'), 'image/jpeg')
+    const cola = conNombre[0]!.slice(-2)
+    await writeFile(join(entorno.dataDir, 'archivos', cola, `arch_SINNOMBRE11111${cola}.parcial`), 'x')
+    // As old as the service's clock says: its files get older, too.
+    await barrerDesconocidos(deps(almacen, 6))
+    expect((await guardados(almacen)).length).toBe(5)
+    await barrerDesconocidos(deps(almacen, 8, log))
+    expect(lineas.join()).toMatch(/"archivos":2,"de":5.*unknown files swept/)
+    expect(await guardados(almacen)).toEqual(conNombre)
+    for (const { archivo } of await filas())
+      expect((await stat(join(entorno.dataDir, 'archivos', archivo.slice(-2), archivo))).size).toBeGreaterThan(0)
+    // What somebody else keeps in the same bucket is no file of ours, however few they are.
+    await almacen.guardar('respaldo-2026', Buffer.from('x'), 'application/pdf')
+    await barrerDesconocidos(deps(almacen, 8))
+    expect(await guardados(almacen)).toEqual([...conNombre, 'respaldo-2026'])
+    await almacen.borrar('respaldo-2026')
+    // Another environment's files: whoever points a service at them keeps them.
+    const { almacen: ajeno } = await abrirAlmacen(leerConfig({ DATA_DIR: join(carpeta, 'ajeno') }, '/'))
+    for (const clave of ['arch_AJENO1', 'arch_AJENO2']) await ajeno.guardar(clave, Buffer.from('x'), 'image/jpeg')
+    await barrerDesconocidos(deps(ajeno, 8, log))
+    expect(await guardados(ajeno)).toEqual(['arch_AJENO1', 'arch_AJENO2'])
+    expect(lineas.join()).toMatch(/"archivos":2,"de":2.*nothing deleted/)
+  })
+})

@@ -1,0 +1,71 @@
+import sharp from 'sharp'
+import type { Comercio, Entorno } from '../entorno.ts'
+import { unaGuia } from '../fabricas.ts'
+
+/** A photo as a phone takes it: turned, and with its maker, time and place written into it. */
+export const unaFoto = ({ ancho = 640, alto = 480, color = '#c33', ruido = 0 } = {}) =>
+  sharp({
+    create: {
+      ...{ width: ancho, height: alto, channels: 3, background: color },
+      // What doesn't compress.
+      ...(ruido > 0 ? { noise: { type: 'gaussian', mean: 128, sigma: ruido } } : {}),
+    },
+  })
+    .withExif({
+      IFD0: { Make: 'SECRETO-MARCA', Software: '<script>alert(1)</script>' },
+      IFD2: { DateTimeOriginal: '2026:11:20 15:04:05', OffsetTimeOriginal: '-06:00' },
+      IFD3: {
+        GPSLatitudeRef: 'N',
+        GPSLatitude: '14/1 38/1 5/1',
+        GPSLongitudeRef: 'W',
+        GPSLongitude: '90/1 30/1 25/1',
+      },
+    })
+    .jpeg()
+    .toBuffer()
+
+/** What a finger draws: ink on nothing. */
+export const unaFirma = () =>
+  sharp({ create: { width: 300, height: 100, channels: 4, background: { r: 0, g: 0, b: 0, alpha: 0 } } })
+    .composite([{ input: { create: { width: 200, height: 4, channels: 4, background: '#000000' } } }])
+    .png()
+    .toBuffer()
+
+type Tipo = 'foto' | 'firma'
+
+/** Uploads a picture of the guide. */
+export async function subir(
+  entorno: Entorno,
+  guia: string,
+  { tipo = 'foto' as Tipo, bytes, mime = 'image/jpeg' }: { tipo?: Tipo; bytes?: Uint8Array; mime?: string } = {},
+) {
+  const contenido = bytes ?? (tipo === 'foto' ? await unaFoto() : await unaFirma())
+  return entorno.pedir('POST', `/operaciones/v1/guias/${guia}/archivos?tipo=${tipo}`, {
+    llave: entorno.llaveDeOperacion,
+    crudo: new Uint8Array(contenido),
+    cabeceras: { 'Content-Type': mime },
+  })
+}
+
+/** A guide on its way to the recipient. */
+export async function enRuta(entorno: Entorno, { api }: Pick<Comercio, 'api'>) {
+  const { guia } = await api.guias.crear(unaGuia())
+  for (const estado of ['recolectado', 'en_ruta']) await entorno.operar('POST', `/guias/${guia}/eventos`, { estado })
+  return guia
+}
+
+/** A guide delivered with a photo and a signature. */
+export async function entregada(entorno: Entorno, comercio: Pick<Comercio, 'api'>) {
+  const guia = await enRuta(entorno, comercio)
+  const [foto, firma] = await Promise.all([subir(entorno, guia), subir(entorno, guia, { tipo: 'firma' })])
+  const { cuerpo, status } = await entorno.operar('POST', `/guias/${guia}/entrega`, {
+    recibido_por: { nombre: 'María López', relacion: 'familiar' },
+    fotos: [foto.cuerpo.archivo],
+    firma: firma.cuerpo.archivo,
+    lat: 14.7189,
+    lng: -90.6442,
+    precision_m: 8.5,
+  })
+  if (status !== 201) throw new Error(`the delivery was answered ${status}: ${JSON.stringify(cuerpo)}`)
+  return { guia, foto: foto.cuerpo.archivo as string, firma: firma.cuerpo.archivo as string, evento: cuerpo }
+}

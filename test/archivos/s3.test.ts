@@ -1,0 +1,219 @@
+import { hash } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type AlmacenS3, crearAlmacenS3 } from '../../server/archivos/almacenS3.ts'
+import { barrerArchivos } from '../../server/archivos/barrer.ts'
+import { crearLog } from '../../server/log.ts'
+import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
+import { hasta } from '../fabricas.ts'
+import { listo, nodoDe, procesosDe, usarProcesos } from '../procesos.ts'
+import { enRuta, entregada, subir, unaFoto } from './imagenes.ts'
+import { crearServidorS3, type ServidorS3 } from './s3.ts'
+
+let servidor: ServidorS3
+let almacen: AlmacenS3
+const entorno = usarEntorno({}, async () => {
+  servidor = await crearServidorS3()
+  almacen = crearAlmacenS3({ ...servidor.config, prefijo: 'guias/' })
+  return { ...servidor.env, S3_PREFIX: 'guias' }
+})
+const procesos = usarProcesos()
+let comercio: Comercio
+beforeAll(async () => {
+  comercio = await entorno.nuevoComercio()
+})
+afterEach(() => {
+  servidor.suerte = () => 'bien'
+})
+afterAll(async () => {
+  almacen.cerrar()
+  await servidor.cerrar()
+})
+
+const guardados = async () => (await Array.fromAsync(almacen.listar())).map(({ clave }) => clave).sort()
+const columna = async (tabla: string, donde = 'true') => {
+  const { rows } = await entorno.db.pool.query(`select archivo from ${tabla} where ${donde} order by 1`)
+  return rows.map(({ archivo }) => archivo as string)
+}
+/** Every row has its object, every object its row, and nothing waits on the disk. */
+const enOrden = async () => {
+  expect(await guardados()).toEqual(await columna('archivo'))
+  expect(await readdir(join(entorno.dataDir, 'subidas')).catch(() => [])).toEqual([])
+}
+/** A delivery's proof with all its files: from then on nobody writes in the background. */
+const pruebaEntera = (guia: string) =>
+  hasta(async () => {
+    const prueba = await comercio.api.guias.pruebaEntrega(guia)
+    return prueba.pdf ? prueba : undefined
+  })
+const barrer = (dias = 0) =>
+  barrerArchivos({
+    db: entorno.db,
+    almacen,
+    reloj: () => new Date(Date.now() + dias * 86_400_000),
+    log: crearLog('silent'),
+  })
+
+describe('a service that keeps its files in S3', () => {
+  it('goes from the upload over the delivery to the proof, and hands files out through links of the storage', async () => {
+    const { guia, foto, firma } = await entregada(entorno, comercio)
+    expect(servidor.vistas).toContain(`PUT /guias-pruebas/guias/${foto}`)
+    const prueba = await pruebaEntera(guia)
+    for (const { url, archivo, sha256, bytes, mime } of [...prueba.fotos, prueba.firma!]) {
+      for (const method of ['GET', 'HEAD']) {
+        const remite = await fetch(url, { method, redirect: 'manual' })
+        expect([remite.status, await remite.text()]).toEqual([307, ''])
+        expect(Object.fromEntries(remite.headers)).toMatchObject({
+          'cache-control': 'no-store',
+          'referrer-policy': 'no-referrer',
+          'cross-origin-resource-policy': 'cross-origin',
+        })
+        const destino = new URL(remite.headers.get('location')!)
+        expect([destino.origin, destino.pathname]).toEqual([servidor.url, `/guias-pruebas/guias/${archivo}`])
+        expect(Number(destino.searchParams.get('X-Amz-Expires'))).toBeLessThanOrEqual(300)
+        const seguida = await fetch(url, { method })
+        const extension = mime === 'image/png' ? 'png' : 'jpg'
+        expect([
+          seguida.status,
+          seguida.headers.get('content-type'),
+          seguida.headers.get('content-disposition'),
+        ]).toEqual([200, mime, `inline; filename="${archivo}.${extension}"`])
+        const cuerpo = Buffer.from(await seguida.arrayBuffer())
+        if (method === 'GET') expect([cuerpo.length, hash('sha256', cuerpo)]).toEqual([bytes, sha256])
+      }
+      const parte = await fetch(url, { headers: { Range: 'bytes=0-9' } })
+      expect([parte.status, (await parte.arrayBuffer()).byteLength]).toEqual([206, 10])
+    }
+    expect((await guardados()).filter((clave) => [foto, firma].includes(clave))).toHaveLength(2)
+    await enOrden()
+    // The storage's own links are no more to be found in the log than ours.
+    expect(entorno.log.join('')).not.toContain('X-Amz-Signature')
+  })
+
+  it('sends nobody to the storage without a good link, and knows no other method', async () => {
+    const { guia } = await entregada(entorno, comercio)
+    const { url } = (await pruebaEntera(guia)).firma!
+    const vistas = servidor.vistas.length
+    for (const malo of [url.replace(/exp=\d+/, 'exp=9999999999'), `${url}A`, url.split('?')[0]!, `${url}&x=1`]) {
+      const { status, headers } = await fetch(malo, { redirect: 'manual' })
+      expect([malo, status, headers.get('location')]).toEqual([malo, 403, null])
+    }
+    expect((await fetch(url, { method: 'PUT', redirect: 'manual' })).status).toBe(405)
+    expect(servidor.vistas.length).toBe(vistas)
+    await entorno.db.pool.query('delete from archivo where archivo = $1', [/arch_\w+/.exec(url)![0]])
+    expect((await fetch(url, { redirect: 'manual' })).status).toBe(403)
+    // What must not happen: a row whose object is gone. The storage says so.
+    const otra = await entregada(entorno, comercio)
+    await pruebaEntera(otra.guia)
+    await almacen.borrar(otra.firma)
+    const perdida = (await comercio.api.guias.pruebaEntrega(otra.guia)).firma!
+    expect((await fetch(perdida.url)).status).toBe(404)
+    await entorno.db.pool.query(`update archivo_indice set estado = 'borrando' where archivo = $1`, [
+      /arch_\w+/.exec(url)![0],
+    ])
+    await entorno.db.pool.query('delete from archivo where archivo = $1', [otra.firma])
+    await barrer()
+  })
+
+  it('answers 503 while the storage hangs, refuses or is gone, promises nothing, and recovers', async () => {
+    const guia = await enRuta(entorno, comercio)
+    const antes = await columna('archivo')
+    const rechazada = async () => {
+      const inicio = performance.now()
+      const { status, cuerpo, cabeceras } = await subir(entorno, guia)
+      expect([status, cuerpo.codigo, cabeceras.get('retry-after')]).toEqual([503, 'no_disponible', '2'])
+      expect(performance.now() - inicio).toBeLessThan(15_000)
+    }
+    // Many at once: each waits for the storage, none for the others.
+    servidor.suerte = () => 'cuelga'
+    await Promise.all([1, 2, 3, 4].map(rechazada))
+    servidor.suerte = () => 'falla'
+    await rechazada()
+    servidor.suerte = () => 'corta'
+    await rechazada()
+    await servidor.apagar()
+    await rechazada()
+    // Nor does the sweeper forget a name whose file it could not delete.
+    const nombres = await columna('archivo_indice', `estado = 'subiendo'`)
+    expect(nombres).toHaveLength(7)
+    await expect(barrer(1)).rejects.toMatchObject({ codigo: 'no_disponible' })
+    expect(await columna('archivo_indice', `estado = 'borrando'`)).toEqual(nombres)
+    await servidor.encender()
+    servidor.suerte = () => 'bien'
+    expect(await columna('archivo')).toEqual(antes)
+    expect((await subir(entorno, guia)).status).toBe(201)
+    await barrer()
+    expect(await columna('archivo_indice', `estado <> 'listo'`)).toEqual([])
+    await enOrden()
+  }, 60_000)
+
+  it('has what it was not told about deleted: stored, and the answer lost', async () => {
+    const guia = await enRuta(entorno, comercio)
+    servidor.suerte = ({ method }) => (method === 'PUT' ? 'pierde' : 'bien')
+    const antes = await columna('archivo')
+    expect((await subir(entorno, guia)).status).toBe(503)
+    servidor.suerte = () => 'bien'
+    const deMas = (await guardados()).filter((clave) => !antes.includes(clave))
+    expect(deMas).toHaveLength(1)
+    expect(await columna('archivo')).toEqual(antes)
+    await barrer()
+    expect(await guardados()).toContain(deMas[0])
+    await barrer(0.1)
+    await enOrden()
+  })
+
+  it('stops with its connections, and starts again over the same files', async () => {
+    const { guia } = await entregada(entorno, comercio)
+    await entorno.reiniciar()
+    const { url } = (await entorno.pedir('GET', `/api/v1/guias/${guia}/prueba-entrega`, { llave: comercio.llave }))
+      .cuerpo.firma
+    expect((await fetch(url)).status).toBe(200)
+  })
+})
+
+describe('the processes', () => {
+  it.each([['start'], ['worker']])(
+    'npm run %s says what is wrong with the storage, and ends',
+    async (guion) => {
+      const dataDir = procesos.carpetaNueva()
+      const env = { ...servidor.env, S3_SECRET_ACCESS_KEY: 'otra', DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' }
+      const proceso = procesos.correr(['npm', 'run', guion], env)
+      expect(await proceso.termina(25_000)).toMatchObject({ codigo: 1 })
+      expect(proceso.errores).toMatch(
+        /^No se puede usar el almacén de archivos \(STORAGE=s3\): la clave secreta no corresponde .* S3_SECRET_ACCESS_KEY\.$/m,
+      )
+      expect(proceso.errores).not.toMatch(/^ +at /m)
+      expect([...procesosDe(dataDir).values()]).toEqual([])
+    },
+    60_000,
+  )
+
+  it('killed when the file is stored and nobody has said so yet: no row, and the sweeper finds the file', async () => {
+    comercio = await entorno.nuevoComercio()
+    const guia = await enRuta(entorno, comercio)
+    const dataDir = procesos.carpetaNueva()
+    const base = { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: dataDir, WORKERS: '0' }
+    const proceso = procesos.npmStart({ ...servidor.env, S3_PREFIX: 'guias', ...base })
+    const url = await listo(proceso)
+    const antes = await columna('archivo')
+    const vistas = servidor.vistas.length
+    servidor.suerte = ({ method }) => (method === 'PUT' ? 'calla' : 'bien')
+    const subida = fetch(`${url}/operaciones/v1/guias/${guia}/archivos?tipo=foto`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${entorno.llaveDeOperacion}`, 'Content-Type': 'image/jpeg' },
+      body: new Uint8Array(await unaFoto()),
+    }).catch(() => undefined)
+    const puesta = await hasta(async () => servidor.vistas.slice(vistas).find((vista) => vista.startsWith('PUT')))
+    process.kill(nodoDe(dataDir), 'SIGKILL')
+    expect(await subida).toBeUndefined()
+    servidor.suerte = () => 'bien'
+    const [, archivo = ''] = /(arch_\w+)$/.exec(puesta) ?? []
+    expect(await guardados()).toContain(archivo)
+    expect(await columna('archivo')).toEqual(antes)
+    expect(await columna('archivo_indice', `estado = 'subiendo'`)).toEqual([archivo])
+    await barrer(0.1)
+    expect(await columna('archivo_indice', `estado <> 'listo'`)).toEqual([])
+    await enOrden()
+  }, 60_000)
+})

@@ -1,0 +1,194 @@
+import { spawn } from 'node:child_process'
+import { createHash, createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
+import { type AddressInfo, createServer as crearTcp } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { ConfigDeS3 } from '../../server/archivos/almacenS3.ts'
+
+/** s3rver knows one account. */
+const CREDENCIALES = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' }
+const REGION = 'us-east-1'
+
+/**
+ * What becomes of a request: served; never answered; refused with a 500; cut off when half of its body is there; served,
+ * and the answer lost, or kept back; its answer begun and never finished.
+ */
+export type Suerte = 'bien' | 'cuelga' | 'falla' | 'corta' | 'pierde' | 'calla' | 'gotea'
+
+export interface ServidorS3 {
+  url: string
+  bucket: string
+  config: ConfigDeS3
+  /** The configuration of a service that keeps its files there. */
+  env: Record<string, string>
+  /** Decides what becomes of each request; serves all of them until told otherwise. */
+  suerte: (req: IncomingMessage) => Suerte
+  /** Methods and paths of the requests that it has done. */
+  vistas: string[]
+  /** Nobody listens on its port any more, or again. */
+  apagar(): Promise<void>
+  encender(): Promise<void>
+  cerrar(): Promise<void>
+}
+
+/**
+ * s3rver keeps objects as S3 does, but lets every V4 signature pass: so a gate stands before it that checks signatures,
+ * their dates and the bodies they cover as Amazon's documents describe it, and refuses whoever comes without one.
+ */
+export async function crearServidorS3(bucket = 'guias-pruebas'): Promise<ServidorS3> {
+  const directory = await mkdtemp(join(tmpdir(), 'guias-s3-'))
+  const { puerto: puertoDentro, parar } = await correrS3rver(directory, bucket)
+  const servidor: ServidorS3 = {
+    url: '',
+    bucket,
+    config: {} as ConfigDeS3,
+    env: {},
+    suerte: () => 'bien',
+    vistas: [],
+    async apagar() {
+      puerta.closeAllConnections()
+      await new Promise((resolve) => puerta.close(resolve))
+    },
+    encender: () => escuchar(puerta, Number(new URL(servidor.url).port)).then(() => {}),
+    async cerrar() {
+      await servidor.apagar()
+      await parar()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+  const puerta = createServer((req, res) => {
+    atender(servidor, puertoDentro, req, res).catch((error) => res.destroy(error))
+  })
+  servidor.url = `http://127.0.0.1:${await escuchar(puerta, 0)}`
+  servidor.config = {
+    bucket,
+    region: REGION,
+    endpoint: servidor.url,
+    enLaRuta: true,
+    credenciales: CREDENCIALES,
+    prefijo: '',
+  }
+  servidor.env = {
+    STORAGE: 's3',
+    S3_BUCKET: bucket,
+    S3_ENDPOINT: servidor.url,
+    S3_PATH_STYLE: '1',
+    S3_ACCESS_KEY_ID: CREDENCIALES.accessKeyId,
+    S3_SECRET_ACCESS_KEY: CREDENCIALES.secretAccessKey,
+  }
+  return servidor
+}
+
+/** A process of its own: its page tokens need a cipher that OpenSSL keeps among the old ones. */
+async function correrS3rver(directory: string, bucket: string) {
+  const programa = fileURLToPath(import.meta.resolve('s3rver/bin/s3rver.js'))
+  const opciones = ['-a', '127.0.0.1', '-p', '0', '-d', directory, '-s', '--configure-bucket', bucket]
+  const hijo = spawn(process.execPath, ['--openssl-legacy-provider', programa, ...opciones], { stdio: 'pipe' })
+  const matar = () => hijo.kill('SIGKILL')
+  process.once('exit', matar)
+  const puerto = await new Promise<number>((resolve, reject) => {
+    let dicho = ''
+    const leer = (trozo: Buffer) => {
+      dicho += trozo
+      const [, numero] = /listening on [\d.]+:(\d+)/.exec(dicho) ?? []
+      if (numero) resolve(Number(numero))
+    }
+    hijo.stdout.on('data', leer)
+    hijo.stderr.on('data', leer)
+    hijo.once('exit', () => reject(new Error(`s3rver didn't start: ${dicho}`)))
+  })
+  return {
+    puerto,
+    async parar() {
+      process.removeListener('exit', matar)
+      matar()
+      if (hijo.exitCode === null && hijo.signalCode === null) await once(hijo, 'exit')
+    },
+  }
+}
+
+const escuchar = (servidor: Server, puerto: number) =>
+  new Promise<number>((resolve, reject) => {
+    servidor.once('error', reject)
+    servidor.listen(puerto, '127.0.0.1', () => resolve((servidor.address() as AddressInfo).port))
+  })
+
+async function atender(servidor: ServidorS3, puertoDentro: number, req: IncomingMessage, res: ServerResponse) {
+  const suerte = servidor.suerte(req)
+  if (suerte === 'cuelga') return
+  if (suerte === 'corta') return void req.once('data', () => req.destroy())
+  const cuerpo = Buffer.concat(await Array.fromAsync(req as AsyncIterable<Buffer>))
+  if (suerte === 'falla') return void negar(res, 500, 'InternalError')
+  const falta = verificar(req, cuerpo)
+  if (falta) return void negar(res, 403, falta)
+  const { method, url, headers } = req
+  const pedido = request({ port: puertoDentro, host: '127.0.0.1', method, path: url, headers }, async (de) => {
+    servidor.vistas.push(`${method} ${url?.split('?')[0]}`)
+    if (suerte === 'calla') return void de.resume()
+    if (suerte === 'pierde') return void de.resume().once('end', () => req.socket.destroy())
+    res.writeHead(de.statusCode ?? 500, de.headers)
+    if (suerte !== 'gotea') return void de.pipe(res)
+    res.write(Buffer.concat(await Array.fromAsync(de as AsyncIterable<Buffer>)).subarray(0, 10))
+  })
+  pedido.on('error', () => res.destroy())
+  pedido.end(cuerpo)
+}
+
+const negar = (res: ServerResponse, status: number, codigo: string) =>
+  res
+    .writeHead(status, { 'Content-Type': 'application/xml' })
+    .end(`<?xml version="1.0"?><Error><Code>${codigo}</Code><Message>${codigo}</Message></Error>`)
+
+const sha256 = (datos: string | Buffer) => createHash('sha256').update(datos).digest('hex')
+const hmac = (clave: string | Buffer, datos: string) => createHmac('sha256', clave).update(datos).digest()
+const codificar = (texto: string) =>
+  encodeURIComponent(texto).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
+
+/** Signature version 4, in the header or in the query. The code of what is wrong; undefined: nothing. */
+function verificar({ method = '', url = '', headers }: IncomingMessage, cuerpo: Buffer): string | undefined {
+  const { pathname, searchParams } = new URL(url, 'http://x')
+  const enConsulta = searchParams.has('X-Amz-Signature')
+  const [, credencial = '', firmadas = '', firma = ''] = enConsulta
+    ? ['', ...['Credential', 'SignedHeaders', 'Signature'].map((n) => searchParams.get(`X-Amz-${n}`) ?? '')]
+    : (/^AWS4-HMAC-SHA256 Credential=(\S+), SignedHeaders=(\S+), Signature=(\w+)$/.exec(headers.authorization ?? '') ??
+      [])
+  if (!firma) return 'AccessDenied'
+  const [llave, dia = '', region = '', servicio = '', fin = ''] = credencial.split('/')
+  if (llave !== CREDENCIALES.accessKeyId) return 'InvalidAccessKeyId'
+  if (region !== REGION) return 'AuthorizationHeaderMalformed'
+  const fecha = (enConsulta ? searchParams.get('X-Amz-Date') : (headers['x-amz-date'] as string)) ?? ''
+  const desde = Date.parse(fecha.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'))
+  const hasta = desde + Number(searchParams.get('X-Amz-Expires') ?? 900) * 1_000
+  if (!(Date.now() <= hasta)) return enConsulta ? 'AccessDenied' : 'RequestTimeTooSkewed'
+  const huella = enConsulta ? 'UNSIGNED-PAYLOAD' : String(headers['x-amz-content-sha256'])
+  if (!enConsulta && huella !== sha256(cuerpo)) return 'XAmzContentSHA256Mismatch'
+  const consulta = [...searchParams]
+    .filter(([nombre]) => nombre !== 'X-Amz-Signature')
+    .map((par) => par.map(codificar).join('='))
+    .sort()
+    .join('&')
+  const cabeceras = firmadas.split(';').map((nombre) => `${nombre}:${String(headers[nombre] ?? '').trim()}\n`)
+  const canonica = [method, pathname, consulta, cabeceras.join(''), firmadas, huella].join('\n')
+  const ambito = [dia, region, servicio, fin].join('/')
+  const texto = ['AWS4-HMAC-SHA256', fecha, ambito, sha256(canonica)].join('\n')
+  const clave = [dia, region, servicio, fin].reduce<string | Buffer>(hmac, `AWS4${CREDENCIALES.secretAccessKey}`)
+  return hmac(clave, texto).toString('hex') === firma ? undefined : 'SignatureDoesNotMatch'
+}
+
+/** Takes connections and never says a word. */
+export async function crearMudo(): Promise<{ url: string; cerrar(): void }> {
+  const sockets = new Set<{ destroy(): void }>()
+  const servidor = crearTcp((socket) => void sockets.add(socket.on('error', () => {})))
+  await new Promise<void>((resolve) => servidor.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(servidor.address() as AddressInfo).port}`,
+    cerrar() {
+      for (const socket of sockets) socket.destroy()
+      servidor.close()
+    },
+  }
+}

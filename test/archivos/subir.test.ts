@@ -1,0 +1,367 @@
+import { hash, randomBytes } from 'node:crypto'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as esperar } from 'node:timers/promises'
+import sharp from 'sharp'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { crearAlmacenLocal } from '../../server/archivos/almacen.ts'
+import { barrerArchivos } from '../../server/archivos/barrer.ts'
+import { crearLog } from '../../server/log.ts'
+import { type Comercio, usarEntorno } from '../entorno.ts'
+import { hasta } from '../fabricas.ts'
+import { HECHAS, NEGADAS } from './hostiles.ts'
+import { enRuta, entregada, subir, unaFoto } from './imagenes.ts'
+
+const entorno = usarEntorno()
+let comercio: Comercio
+let guia: string
+beforeAll(async () => {
+  comercio = await entorno.nuevoComercio()
+  guia = await enRuta(entorno, comercio)
+})
+
+const almacen = () => crearAlmacenLocal(join(entorno.dataDir, 'archivos'))
+const guardados = async () => (await Array.fromAsync(almacen().listar())).map(({ clave }) => clave).sort()
+const filas = async () => {
+  const { rows } = await entorno.db.pool.query('select archivo from archivo order by 1')
+  return rows.map(({ archivo }) => archivo as string)
+}
+const enDisco = (archivo: string) => readFile(join(entorno.dataDir, 'archivos', archivo.slice(-2), archivo))
+const temporales = () => readdir(join(entorno.dataDir, 'subidas')).catch(() => [])
+/** How many uploads are still under way. */
+let enCurso = 0
+/** Every row has its file, every file its row, and nothing is left of an upload. */
+const enOrden = async () => {
+  expect(await guardados()).toEqual(await filas())
+  expect((await temporales()).length).toBe(enCurso)
+}
+
+describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
+  it('keeps a photo made anew, and beside it what the camera had written into it', async () => {
+    const { status, cuerpo } = await subir(entorno, guia)
+    expect(status).toBe(201)
+    expect(cuerpo).toMatchObject({
+      archivo: expect.stringMatching(/^arch_[0-9A-Z]{16}$/),
+      tipo: 'foto',
+      mime: 'image/jpeg',
+      ancho: 640,
+      alto: 480,
+      capturado_en: '2026-11-20T21:04:05.000Z',
+      lat: expect.closeTo(14.634722, 5),
+      lng: expect.closeTo(-90.506944, 5),
+    })
+    const bytes = await enDisco(cuerpo.archivo)
+    expect(bytes.length).toBe(cuerpo.bytes)
+    expect(hash('sha256', bytes)).toBe(cuerpo.sha256)
+    const { exif, icc, xmp, format } = await sharp(bytes).metadata()
+    expect({ exif, icc, xmp, format }).toEqual({ exif: undefined, icc: undefined, xmp: undefined, format: 'jpeg' })
+    expect(bytes.includes('SECRETO-MARCA')).toBe(false)
+    await enOrden()
+  })
+
+  it('turns it upright, makes it no larger than 2560 pixels, and takes PNG and WebP as well', async () => {
+    const grande = sharp({ create: { width: 3_000, height: 1_000, channels: 3, background: '#369' } })
+    const girada = await grande.clone().withMetadata({ orientation: 6 }).jpeg().toBuffer()
+    expect((await subir(entorno, guia, { bytes: girada })).cuerpo).toMatchObject({ ancho: 853, alto: 2_560 })
+    for (const formato of ['png', 'webp'] as const) {
+      const bytes = await grande.clone().toFormat(formato).toBuffer()
+      const { cuerpo } = await subir(entorno, guia, { bytes, mime: `image/${formato}` })
+      expect(cuerpo).toMatchObject({ mime: 'image/jpeg', ancho: 2_560, alto: 853, capturado_en: null, lat: null })
+    }
+  })
+
+  it('keeps a signature as PNG on white', async () => {
+    const { cuerpo } = await subir(entorno, guia, { tipo: 'firma', mime: 'image/png' })
+    expect(cuerpo).toMatchObject({ tipo: 'firma', mime: 'image/png', ancho: 300, alto: 100 })
+    const { data, info } = await sharp(await enDisco(cuerpo.archivo))
+      .raw()
+      .toBuffer({ resolveWithObject: true })
+    expect([info.channels, ...data.subarray(0, 3)]).toEqual([3, 255, 255, 255])
+  })
+
+  it.each(HECHAS)(
+    'makes %s anew, and keeps nothing else of it',
+    async (_que, hacer, { tipo = 'foto', ...esperado }) => {
+      const { status, cuerpo } = await subir(entorno, guia, { bytes: await hacer(), tipo })
+      expect([status, cuerpo]).toEqual([201, expect.objectContaining(esperado)])
+      const bytes = await enDisco(cuerpo.archivo)
+      for (const resto of ['script', 'PK\x03\x04', 'SECRETO', 'Exif', '%PDF', 'tEXt'])
+        expect(bytes.includes(resto)).toBe(false)
+      const { format, space, depth, orientation, pages, width, height } = await sharp(bytes).metadata()
+      expect({ format, space, depth, orientation, pages, width, height }).toEqual({
+        format: tipo === 'foto' ? 'jpeg' : 'png',
+        space: 'srgb',
+        depth: 'uchar',
+        ...{ orientation: undefined, pages: undefined },
+        ...{ width: cuerpo.ancho, height: cuerpo.alto },
+      })
+      await enOrden()
+    },
+  )
+
+  it.each(NEGADAS)('refuses %s, and nothing of it is left', async (_que, hacer, detalle) => {
+    const antes = await filas()
+    for (const tipo of ['foto', 'firma'] as const) {
+      const inicio = performance.now()
+      const { status, cuerpo } = await subir(entorno, guia, { bytes: await hacer(), tipo })
+      expect([status, cuerpo.codigo]).toEqual([422, 'imagen_invalida'])
+      expect(cuerpo.detail).toMatch(detalle)
+      expect(performance.now() - inicio).toBeLessThan(5_000)
+    }
+    expect(await filas()).toEqual(antes)
+    await enOrden()
+  })
+
+  it('refuses a picture that unfolds to 17,000² pixels without unfolding it', async () => {
+    const [, hacer] = NEGADAS.find(([que]) => que.includes('17,000²'))!
+    const bomba = await hacer()
+    globalThis.gc?.()
+    const antes = process.memoryUsage.rss()
+    for (let i = 0; i < 4; i++) expect((await subir(entorno, guia, { bytes: bomba })).status).toBe(422)
+    expect((process.memoryUsage.rss() - antes) / 1024 / 1024).toBeLessThan(100)
+  })
+
+  it('goes by what the bytes are, not by what they are called', async () => {
+    const { status, cuerpo } = await subir(entorno, guia, { bytes: await unaFoto(), mime: 'image/webp' })
+    expect([status, cuerpo.mime]).toEqual([201, 'image/jpeg'])
+  })
+
+  it('answers 404 before it reads, and names what it needs', async () => {
+    expect((await subir(entorno, '000000000000')).cuerpo.codigo).toBe('guia_desconocida')
+    for (const consulta of ['', '?tipo=pdf', '?tipo=foto&tipo=firma']) {
+      const { status, cuerpo } = await entorno.pedir('POST', `/operaciones/v1/guias/${guia}/archivos${consulta}`, {
+        llave: entorno.llaveDeOperacion,
+        crudo: new Uint8Array(await unaFoto()),
+        cabeceras: { 'Content-Type': 'image/jpeg' },
+      })
+      expect([consulta, status, cuerpo.codigo]).toEqual([consulta, 400, 'parametro_invalido'])
+    }
+    await enOrden()
+  })
+
+  const cabecera = (mas: string) =>
+    `POST /operaciones/v1/guias/${guia}/archivos?tipo=foto HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${entorno.llaveDeOperacion}\r\nContent-Type: image/jpeg\r\n${mas}\r\n\r\n`
+
+  /** What comes back over a connection of its own, until it closes; and what it took, in milliseconds. */
+  const crudo = (escribir: (socket: Socket) => void) =>
+    new Promise<{ texto: string; ms: number }>((resolve) => {
+      const inicio = performance.now()
+      let texto = ''
+      const socket = connect(Number(new URL(entorno.url).port), '127.0.0.1')
+      socket.on('data', (datos) => {
+        texto += datos
+      })
+      socket.on('error', () => {})
+      socket.on('close', () => resolve({ texto, ms: performance.now() - inicio }))
+      escribir(socket)
+    })
+
+  // It takes as long as a client may: the others meanwhile.
+  let lenta: ReturnType<typeof crudo>
+  it('lets in who sends slowly', async () => {
+    lenta = crudo((socket) => {
+      socket.write(cabecera('Content-Length: 5000000'))
+      const goteo = setInterval(() => socket.write('\xff'), 200)
+      socket.on('close', () => clearInterval(goteo))
+    })
+    await hasta(async () => (await temporales()).length === 1)
+    enCurso = 1
+  })
+
+  it.each<[string, string, RegExp]>([
+    ['more than 10 MB by one byte', 'Content-Length: 10485761', /^HTTP\/1.1 413 [\s\S]*Reduzca el archivo/],
+    ['a length below zero', 'Content-Length: -5', /^HTTP\/1.1 400 /],
+    ['a length that is none', 'Content-Length: mucho', /^HTTP\/1.1 400 /],
+    ['two lengths', 'Content-Length: 10\r\nContent-Length: 20', /^HTTP\/1.1 400 /],
+    ['a length and chunks', 'Content-Length: 10\r\nTransfer-Encoding: chunked', /^HTTP\/1.1 400 /],
+    ['chunks that are none', 'Transfer-Encoding: chunked', /^HTTP\/1.1 400 /],
+  ])('refuses who announces %s', async (_que, anuncio, respuesta) => {
+    const antes = await filas()
+    const { texto, ms } = await crudo((socket) => socket.write(`${cabecera(anuncio)}zz\r\n`))
+    expect(texto).toMatch(respuesta)
+    expect(ms).toBeLessThan(5_000)
+    expect(await filas()).toEqual(antes)
+    await enOrden()
+  })
+
+  it('takes from the body no more than was announced, and what follows for nothing else', async () => {
+    const antes = await filas()
+    const foto = await unaFoto()
+    const { texto } = await crudo((socket) => {
+      socket.write(cabecera('Content-Length: 1000'))
+      socket.write(foto)
+    })
+    // The parser may see what follows before the picture has been looked at.
+    const [ultima, antesDeElla] = texto.match(/(?<=^HTTP\/1.1 )\d+/gm)!.reverse()
+    expect([ultima, antesDeElla ?? '422']).toEqual(['400', '422'])
+    expect(await filas()).toEqual(antes)
+    await enOrden()
+  })
+
+  it('ends a stream that grows past 10 MB with a 413, and keeps nothing', async () => {
+    const trozo = randomBytes(1 << 20)
+    const { texto: recibido } = await crudo((socket) => {
+      socket.write(cabecera('Transfer-Encoding: chunked'))
+      const enviar = (quedan: number) => {
+        if (quedan === 0 || socket.destroyed) return
+        socket.write(`${trozo.length.toString(16)}\r\n`)
+        socket.write(trozo)
+        socket.write('\r\n', () => enviar(quedan - 1))
+      }
+      enviar(40)
+    })
+    expect(recibido).toMatch(/^HTTP\/1.1 413[\s\S]*Connection: close[\s\S]*cuerpo_demasiado_grande/i)
+    await enOrden()
+  })
+
+  it('forgets an upload that is cut off', async () => {
+    const antes = await filas()
+    for (let i = 0; i < 3; i++) {
+      const socket = connect(Number(new URL(entorno.url).port), '127.0.0.1')
+      socket.on('error', () => {})
+      socket.write(cabecera('Content-Length: 5000000'))
+      socket.write((await unaFoto()).subarray(0, 1_000))
+      await hasta(async () => (await temporales()).length > enCurso)
+      socket.destroy()
+    }
+    await hasta(async () => (await temporales()).length === enCurso)
+    expect(await filas()).toEqual(antes)
+    expect((await subir(entorno, guia)).status).toBe(201)
+    await enOrden()
+  })
+
+  it('answers 503 while the storage is full or gone, and no row says otherwise', async () => {
+    const carpeta = join(entorno.dataDir, 'archivos')
+    const antes = await filas()
+    await rename(carpeta, `${carpeta}.aparte`)
+    await writeFile(carpeta, 'no folder')
+    const { status, cuerpo, cabeceras } = await subir(entorno, guia)
+    expect([status, cuerpo.codigo, cabeceras.get('retry-after')]).toEqual([503, 'no_disponible', '2'])
+    await rm(carpeta)
+    await rename(`${carpeta}.aparte`, carpeta)
+    expect(await filas()).toEqual(antes)
+    expect((await subir(entorno, guia)).status).toBe(201)
+    await enOrden()
+  })
+
+  it('keeps memory bounded under eight uploads of 10 MB at once, and under pictures of 40 megapixels', async () => {
+    const ruido = await sharp(randomBytes(1_800 * 1_900 * 3), { raw: { width: 1_800, height: 1_900, channels: 3 } })
+      .jpeg({ quality: 100, chromaSubsampling: '4:4:4' })
+      .toBuffer()
+    expect(ruido.length).toBeGreaterThan(8_000_000)
+    expect(ruido.length).toBeLessThan(10 * 1024 * 1024)
+    const enorme = await sharp({ create: { width: 7_300, height: 5_400, channels: 3, background: '#7a3' } })
+      .jpeg({ progressive: true })
+      .toBuffer()
+    await subir(entorno, guia, { bytes: ruido })
+    const medir = async (bytes: Buffer, cuantas: number) => {
+      globalThis.gc?.()
+      const antes = process.memoryUsage.rss()
+      let pico = antes
+      const reloj = setInterval(() => {
+        pico = Math.max(pico, process.memoryUsage.rss())
+      }, 5)
+      const trozos = function* () {
+        for (let i = 0; i < bytes.length; i += 65_536) yield new Uint8Array(bytes.subarray(i, i + 65_536))
+      }
+      const respuestas = await Promise.all(
+        Array.from({ length: cuantas }, () =>
+          entorno.pedir('POST', `/operaciones/v1/guias/${guia}/archivos?tipo=foto`, {
+            llave: entorno.llaveDeOperacion,
+            crudo: ReadableStream.from(trozos()) as ReadableStream,
+            cabeceras: { 'Content-Type': 'image/jpeg' },
+          }),
+        ),
+      )
+      clearInterval(reloj)
+      expect(respuestas.map(({ status }) => status)).toEqual(Array.from({ length: cuantas }, () => 201))
+      return Math.round((pico - antes) / 1024 / 1024)
+    }
+    const crecido = { ochoDe10Mb: await medir(ruido, 8), ochoDe40Mp: await medir(enorme, 8) }
+    console.log('RSS growth in MB', crecido)
+    // Eight decoded at once would be 8 × 120 MB and more.
+    expect(crecido.ochoDe10Mb).toBeLessThan(250)
+    expect(crecido.ochoDe40Mp).toBeLessThan(400)
+    await enOrden()
+  }, 60_000)
+
+  it('shows the door to who still sends after half a minute', async () => {
+    const { texto, ms } = await lenta
+    enCurso = 0
+    expect(texto).not.toMatch(/^HTTP\/1.1 2/)
+    expect(ms).toBeLessThan(35_000)
+    await hasta(async () => (await temporales()).length === 0)
+    await enOrden()
+  }, 60_000)
+})
+
+describe('the sweeper', () => {
+  const barrer = (dias: number) =>
+    barrerArchivos({
+      db: entorno.db,
+      almacen: almacen(),
+      reloj: () => new Date(Date.now() + dias * 86_400_000),
+      log: crearLog('silent'),
+    })
+
+  it('deletes what a crash left between file and row, and nothing younger than an hour', async () => {
+    const { rows } = await entorno.db.pool.query('select comercio_id, modo, id from guia limit 1')
+    const [{ comercio_id, modo, id }] = rows
+    const reservar = (archivo: string) =>
+      entorno.db.pool.query(`insert into archivo_indice values ($1, $2, $3, $4, 'subiendo', now())`, [
+        archivo,
+        comercio_id,
+        modo,
+        id,
+      ])
+    const antes = await guardados()
+    // Killed after the bytes were safe, and killed in the middle of them.
+    await reservar('arch_MUERTO0000000000')
+    await mkdir(join(entorno.dataDir, 'archivos/00'), { recursive: true })
+    await writeFile(join(entorno.dataDir, 'archivos/00/arch_MUERTO0000000000'), 'entero')
+    await reservar('arch_MUERTO1111111100')
+    await writeFile(join(entorno.dataDir, 'archivos/00/arch_MUERTO1111111100.parcial'), 'a medias')
+    await barrer(0)
+    expect(await guardados()).toContain('arch_MUERTO0000000000')
+    await barrer(0.1)
+    expect(await guardados()).toEqual(antes)
+    expect((await readdir(join(entorno.dataDir, 'archivos/00'))).filter((n) => n.includes('MUERTO'))).toEqual([])
+    const { rows: quedan } = await entorno.db.pool.query(`select from archivo_indice where estado <> 'listo'`)
+    expect(quedan).toEqual([])
+    await enOrden()
+  })
+
+  it('deletes what nobody used within seven days, and never what a proof holds', async () => {
+    const { guia: suya, foto, firma } = await entregada(entorno, comercio)
+    const pdf = await hasta(async () => (await comercio.api.guias.pruebaEntrega(suya)).pdf?.archivo)
+    const { cuerpo: suelta } = await subir(entorno, guia)
+    await barrer(6)
+    expect(await filas()).toContain(suelta.archivo)
+    await barrer(8)
+    expect(await filas()).toEqual([foto, firma, pdf].sort())
+    await enOrden()
+    expect((await comercio.api.guias.pruebaEntrega(suya)).fotos).toHaveLength(1)
+  })
+
+  it('tells an upload that it swept, so that no row names what is gone', async () => {
+    const { rows } = await entorno.db.pool.query('select comercio_id, modo, id from guia limit 1')
+    const { guardarArchivo } = await import('../../server/archivos/archivo.ts')
+    const lento = {
+      ...almacen(),
+      async guardar(...args: Parameters<ReturnType<typeof almacen>['guardar']>) {
+        const hecho = await almacen().guardar(...args)
+        await barrer(1)
+        return hecho
+      },
+    }
+    const intento = guardarArchivo({ db: entorno.db, almacen: lento, reloj: () => new Date() }, rows[0], {
+      contenido: Buffer.from('x'),
+      ...{ tipo: 'foto', mime: 'image/jpeg', ancho: 1, alto: 1, capturado_en: null, lat: null, lng: null },
+      ...{ autor: null, usado_en: null },
+    })
+    await expect(intento).rejects.toMatchObject({ codigo: 'no_disponible' })
+    await esperar(10)
+    await enOrden()
+  })
+})
