@@ -23,7 +23,7 @@ export interface FilaEvento {
   lat: number | null
   lng: number | null
   /** What only some types of event have. */
-  datos: Pick<Evento, 'estado_reportado' | 'numero_intento' | 'requiere_accion' | 'forzado'> | null
+  datos: Pick<Evento, 'estado_reportado' | 'numero_intento' | 'requiere_accion' | 'forzado' | 'tardio'> | null
   autor: string | null
   idempotencia: string | null
   huella: string | null
@@ -144,6 +144,16 @@ export async function buscarEventoPorIdempotencia(
   idempotencia: string,
 ): Promise<FilaEvento | undefined> {
   const [fila] = await db.consultar<FilaEvento>(POR_IDEMPOTENCIA, [guia.comercio_id, guia.modo, guia.id, idempotencia])
+  return fila
+}
+
+const POR_SECUENCIA = sentencia(
+  'eventos.porSecuencia',
+  'select * from evento where comercio_id = $1 and modo = $2 and guia_id = $3 and secuencia = $4',
+)
+
+export async function buscarEvento(db: Db, guia: FilaGuia, secuencia: number): Promise<FilaEvento | undefined> {
+  const [fila] = await db.consultar<FilaEvento>(POR_SECUENCIA, [guia.comercio_id, guia.modo, guia.id, secuencia])
   return fila
 }
 

@@ -10,12 +10,19 @@ const motivos: Readonly<Partial<Record<Estado, Readonly<Partial<Record<Motivo, {
 /** The states a guide may go to. */
 export const siguientes = (estado: Estado): readonly Estado[] => transiciones[estado]
 
+/** What may be reported of a parcel by whoever carries it: cancelling is the merchant's alone. */
+export const reportables = (estado: Estado): readonly Estado[] =>
+  siguientes(estado).filter((otro) => otro !== 'cancelado')
+
+/** Nobody sets out without knowing where to. */
+export const exigeUbicacion = (estado: Estado) => estado === 'en_ruta'
+
 export const esFinal = (estado: Estado) => siguientes(estado).length === 0
 
 export const siguientesDeUbicacion = (estado: EstadoDeUbicacion): readonly EstadoDeUbicacion[] => deUbicacion[estado]
 
 /** The reasons of a state; empty when it has none. */
-export const motivosDe = (estado: Estado): readonly string[] => Object.keys(motivos[estado] ?? {})
+export const motivosDe = (estado: Estado): readonly Motivo[] => Object.keys(motivos[estado] ?? {}) as Motivo[]
 
 /** Whether the merchant must do something before the next attempt can succeed. */
 export const requiereAccion = (estado: Estado, motivo: Motivo | null): boolean =>

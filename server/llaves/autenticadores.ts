@@ -1,27 +1,35 @@
 import type { Db } from '../db.ts'
 import type { Autenticadores } from '../http/identidad.ts'
+import { buscarSesion } from '../repartidores/sesion.ts'
 import { buscarLlave, esSuyo, estaVigente, type FilaLlave, leerLlave, type TipoDeLlave } from './llave.ts'
 
-/** How long a row read from the database is believed, in milliseconds: a revocation holds everywhere in less than 1 s. */
-const VIGENCIA = 800
+/**
+ * How long a row read from the database is believed, in milliseconds: a revocation holds everywhere in less than 1 s, counted
+ * from its own instant, which is some time before its commit.
+ */
+const VIGENCIA = 500
 const CUANTAS = 10_000
 
-/** One authenticator per security scheme of the contract. */
-export function crearAutenticadores(db: Db, reloj: () => Date): Autenticadores {
-  const leidas = new Map<string, { hasta: number; fila: Promise<FilaLlave | undefined> }>()
-
-  // Concurrent requests share a read. A failed one is forgotten at once, and unknown ids are remembered like the others.
-  const leer = (id: string) => {
+/** Concurrent requests share a read. A failed one is forgotten at once, and unknown ids are remembered like the others. */
+function recordar<Fila>(buscar: (id: string) => Promise<Fila | undefined>) {
+  const leidas = new Map<string, { hasta: number; fila: Promise<Fila | undefined> }>()
+  return (id: string) => {
     const ahora = performance.now()
     const leida = leidas.get(id)
     if (leida && leida.hasta > ahora) return leida.fila
     leidas.delete(id)
     if (leidas.size >= CUANTAS) leidas.delete(leidas.keys().next().value!)
-    const fila = buscarLlave(db, id)
+    const fila = buscar(id)
     leidas.set(id, { hasta: ahora + VIGENCIA, fila })
     fila.catch(() => leidas.delete(id))
     return fila
   }
+}
+
+/** One authenticator per security scheme of the contract. */
+export function crearAutenticadores(db: Db, reloj: () => Date): Autenticadores {
+  const leer = recordar<FilaLlave>((id) => buscarLlave(db, id))
+  const leerSesion = recordar((token) => buscarSesion(db, token))
 
   const verificar = async (texto: string, sirve: (tipo: TipoDeLlave) => boolean) => {
     const partes = leerLlave(texto)
@@ -48,6 +56,12 @@ export function crearAutenticadores(db: Db, reloj: () => Date): Autenticadores {
       const fila = await verificar(texto, (tipo) => tipo === 'oper')
       if (!fila || fila.operador_id === null) return undefined
       return { operadorId: fila.operador_id, operador: fila.dueno, llave: fila.id }
+    },
+    async sesionDeRepartidor(token) {
+      const fila = await leerSesion(token)
+      if (!fila || fila.vence_en <= reloj()) return undefined
+      const { repartidor_id: repartidorId, repartidor, nombre, hash: sesion, vence_en } = fila
+      return { repartidorId, repartidor, nombre, sesion, vence_en }
     },
   }
 }

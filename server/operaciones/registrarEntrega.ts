@@ -1,0 +1,5 @@
+import type { Handler } from '../contrato/tipos.ts'
+import { registrarConPrueba } from './entrega.ts'
+
+export const registrarEntrega: Handler<'registrarEntrega'> = ({ path, body }, contexto) =>
+  registrarConPrueba(contexto, { autor: contexto.identidad.operador, api: '/operaciones/v1' }, path.guia, body)

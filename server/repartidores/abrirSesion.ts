@@ -1,0 +1,54 @@
+import type { Handler } from '../contrato/tipos.ts'
+import { sentencia } from '../db.ts'
+import { Problema } from '../errores.ts'
+import { RETO_DE_SESION } from '../http/autenticar.ts'
+import { huellasDe } from './repartidor.ts'
+import { DURACION, type FilaSesion, hashDe, nuevoToken, presentarSesion } from './sesion.ts'
+
+/** Phones of one courier; the one that signed in longest ago gives way. */
+const TELEFONOS = 10
+
+/**
+ * The session is of the code's version as it is read here: should the code be renewed meanwhile, it is born dead. A code kept
+ * by an older master key is kept by the present one from here on.
+ */
+const ABRIR = sentencia(
+  'sesiones.abrir',
+  `with r as (
+     update repartidor set codigo_hash = $2 where codigo_hash = any($1::bytea[]) returning id, repartidor, nombre, version
+   ), s as (
+     insert into sesion_repartidor (hash, repartidor_id, version, creada_en, vence_en)
+     select $3, id, version, $4::timestamptz, $5::timestamptz from r returning hash, repartidor_id, vence_en
+   ), v as (
+     delete from sesion_repartidor where hash in (
+       select o.hash from sesion_repartidor o join r on r.id = o.repartidor_id
+       order by o.creada_en desc offset ${TELEFONOS - 1})
+   )
+   select s.*, r.repartidor, r.nombre from s join r on r.id = s.repartidor_id`,
+)
+
+export const abrirSesion: Handler<'abrirSesion'> = async (
+  { body },
+  { db, reloj, secretos, navegador, esperaParaEntrar, red },
+) => {
+  // Before anything is looked at: an answer that came through must not tell a good guess from a bad one.
+  const espera = esperaParaEntrar(red)
+  if (espera > 0) {
+    const cabeceras = { 'Retry-After': String(espera) }
+    throw new Problema('demasiadas_solicitudes', `Demasiados intentos. Espere ${espera} segundos y repita.`, {
+      cabeceras,
+    })
+  }
+  const huellas = huellasDe(secretos, body.codigo)
+  const token = nuevoToken()
+  const ahora = reloj()
+  const vence_en = new Date(ahora.getTime() + DURACION)
+  const [fila] = await db.consultar<FilaSesion>(ABRIR, [huellas, huellas[0], hashDe(token), ahora, vence_en])
+  if (!fila) {
+    throw new Problema('codigo_incorrecto', 'El código no vale. Revíselo o pida otro a la central.', {
+      cabeceras: RETO_DE_SESION,
+    })
+  }
+  const headers = { 'Set-Cookie': navegador.ponerSesion(token, DURACION / 1_000) }
+  return { status: 201, headers, body: presentarSesion(fila) }
+}

@@ -1,0 +1,28 @@
+import { normalizarCodigoDeGuia } from '../codigos.ts'
+import type { Handler } from '../contrato/tipos.ts'
+import { sentencia } from '../db.ts'
+import type { FilaGuia } from '../guias/guia.ts'
+import { presentarGuia } from './guia.ts'
+
+const BUSCAR_VARIAS = sentencia(
+  'repartidores.guias',
+  `select g.* from guia_indice i join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
+   where i.guia = any($1::text[])`,
+)
+
+/** Each guide once, however often and in however many spellings it is asked for. */
+export const listarGuiasDeReparto: Handler<'listarGuiasDeReparto'> = async ({ query: { guia: pedidas } }, { db }) => {
+  const codigos = new Set(pedidas.flatMap((escrita) => normalizarCodigoDeGuia(escrita) ?? []))
+  const filas = await db.consultar<FilaGuia>(BUSCAR_VARIAS, [[...codigos]])
+  const porCodigo = new Map(filas.map((fila) => [fila.guia, fila]))
+  return {
+    status: 200,
+    body: {
+      datos: [...codigos].flatMap((codigo) => {
+        const fila = porCodigo.get(codigo)
+        return fila ? [presentarGuia(fila)] : []
+      }),
+      desconocidas: pedidas.filter((escrita) => !porCodigo.has(normalizarCodigoDeGuia(escrita) ?? '')),
+    },
+  }
+}

@@ -1,0 +1,66 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import { base32AlAzar, normalizarBase32 } from '../codigos.ts'
+import type { Repartidor, RepartidorConCodigo } from '../contrato/generado/tipos/index.ts'
+import type { Db } from '../db.ts'
+import type { Deps } from '../deps.ts'
+import { Problema } from '../errores.ts'
+import type { Secretos, Subclave } from '../secretos.ts'
+
+export interface FilaRepartidor {
+  id: string
+  repartidor: string
+  nombre: string
+  telefono: string | null
+  codigo_hash: Uint8Array | null
+  creado_en: Date
+}
+
+export const presentarRepartidor = (fila: FilaRepartidor): Repartidor => ({
+  repartidor: fila.repartidor,
+  nombre: fila.nombre,
+  telefono: fila.telefono,
+  activo: fila.codigo_hash !== null,
+  creado_en: fila.creado_en.toISOString(),
+})
+
+/** 50 bits: short enough for a thumb, and no guide's. Sign-ins are limited and the digest has a key, so that they do. */
+const LARGO = 10
+
+const huella = ({ clave }: Subclave, codigo: string) =>
+  new Uint8Array(createHmac('sha256', clave).update(codigo).digest())
+
+/** A new code, and what is kept of it. */
+export function nuevoCodigo(secretos: Secretos) {
+  const codigo = base32AlAzar(LARGO, randomBytes)
+  return {
+    codigo: `${codigo.slice(0, LARGO / 2)}-${codigo.slice(LARGO / 2)}`,
+    codigo_hash: huella(secretos.presente('repartidores'), codigo),
+  }
+}
+
+/** What a typed code may be kept as, by each master key; the present one's is the first. Anything else is as unknown as a wrong one. */
+export const huellasDe = (secretos: Secretos, tecleado: string) =>
+  secretos.todas('repartidores').map((subclave) => huella(subclave, normalizarBase32(tecleado)))
+
+/** Whether a courier signs in with that code. */
+export async function estaEnUso({ db, secretos }: Pick<Deps, 'db' | 'secretos'>, codigo: string): Promise<boolean> {
+  const codigo_hash = { in: huellasDe(secretos, codigo) }
+  return (await (await db.prisma()).repartidor.count({ where: { codigo_hash } })) > 0
+}
+
+/** @throws Problema 404 */
+export async function exigirRepartidor(db: Db, repartidor: string): Promise<FilaRepartidor> {
+  const fila = await (await db.prisma()).repartidor.findUnique({ where: { repartidor } })
+  if (!fila) throw new Problema('repartidor_desconocido', 'No hay ningún repartidor con ese identificador.')
+  return fila
+}
+
+/** Creates a courier. The answer is the only place where the code ever stands. */
+export async function guardarRepartidor(
+  { db, nuevoId, secretos }: Pick<Deps, 'db' | 'nuevoId' | 'secretos'>,
+  { nombre, telefono = null }: { nombre: string; telefono?: string | null },
+): Promise<RepartidorConCodigo> {
+  const { codigo, codigo_hash } = nuevoCodigo(secretos)
+  const data = { ...nuevoId(), repartidor: `rep_${base32AlAzar(12)}`, nombre, telefono, codigo_hash }
+  return { ...presentarRepartidor(await (await db.prisma()).repartidor.create({ data })), codigo }
+}

@@ -1,0 +1,5 @@
+import { recibirImagen } from '../archivos/imagenRecibida.ts'
+import type { Handler } from '../contrato/tipos.ts'
+
+export const subirArchivoDeReparto: Handler<'subirArchivoDeReparto'> = ({ path, query: { tipo }, body }, contexto) =>
+  recibirImagen(contexto, contexto.identidad.repartidor, path.guia, tipo, body)
