@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto'
+import { ALFABETO, verificador } from './codigoDeGuia.ts'
 
-/** Crockford base32: no I, L, O or U. */
-const ALFABETO = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+export { normalizarBase32, normalizarCodigoDeGuia, verificador } from './codigoDeGuia.ts'
 
 export type Azar = (bytes: number) => Buffer
 
@@ -25,27 +25,10 @@ export function base32AlAzar(largo: number, azar: Azar = azarDeReserva): string 
   return texto
 }
 
-/**
- * The check character: the sum of each character's value times an odd weight (1, 3, 5…), modulo 32. Odd weights make
- * every single wrong character change the sum.
- */
-export function verificador(cuerpo: string): string {
-  let suma = 0
-  for (let i = 0; i < cuerpo.length; i++) suma += ALFABETO.indexOf(cuerpo[i]!) * (2 * i + 1)
-  return ALFABETO[suma % 32]!
-}
-
 /** A new `guia`: 11 random characters and their check character. */
 export function nuevoCodigoDeGuia(azar: Azar = azarDeReserva): string {
   const cuerpo = base32AlAzar(11, azar)
   return cuerpo + verificador(cuerpo)
-}
-
-/** What a person may have typed → the form that is stored; undefined if it cannot name a guide. */
-export function normalizarCodigoDeGuia(texto: string): string | undefined {
-  const codigo = texto.toUpperCase().replace(/[\s-]/g, '').replace(/O/g, '0').replace(/[IL]/g, '1')
-  if (!/^[0-9A-HJKMNP-TV-Z]{12}$/.test(codigo)) return undefined
-  return verificador(codigo.slice(0, 11)) === codigo[11] ? codigo : undefined
 }
 
 /** RFC 9562 UUIDv7, strictly increasing within the process: ids sort as they were made, also within a millisecond. */

@@ -1,8 +1,9 @@
-import { gzipSync } from 'node:zlib'
-import type { Express, Request, Response } from 'express'
+import type { Express, Request } from 'express'
+import { crearLimite } from '../limite.ts'
+import { servirRecurso } from '../recursos.ts'
+import { anotarFallo, enviar, ponerCabeceras, type Respuesta, raizDesde, redDe } from '../respuesta.ts'
 import { type Envio, ErrorDeEnvio, leerEnvio, numero, referenciaLarga, soloEnlace, valoresDe } from './formulario.ts'
-import { crearLimite } from './limite.ts'
-import { enlazar, leerRecursos, servirRecursos } from './recursos.ts'
+import { enlazar, leerRecursos, PREFIJO } from './recursos.ts'
 import {
   type Enlazados,
   FALTA_LUGAR,
@@ -76,6 +77,8 @@ const TOKEN = /^[A-Za-z0-9_-]{22}$/
 /** Per minute. Previews alone may open a link 50 times; an address may be a whole mobile network behind one NAT. */
 const LIMITES = { ip: 600, get: 60, post: 10 }
 
+const PERMISOS = 'geolocation=(self), camera=(), microphone=()'
+
 /** `/u/{token}`: where the recipient says where to deliver. The token is the only authority, and is never logged. */
 export function servirPaginaDeUbicacion(app: Express, { paginas, mosaicos, reloj }: OpcionesDeUbicacion) {
   const recursos = leerRecursos()
@@ -83,11 +86,11 @@ export function servirPaginaDeUbicacion(app: Express, { paginas, mosaicos, reloj
   const porIp = crearLimite(LIMITES.ip, reloj)
   const porLectura = crearLimite(LIMITES.get, reloj)
   const porEnvio = crearLimite(LIMITES.post, reloj)
-  servirRecursos(app, recursos)
+  app.use(`/${PREFIJO.slice(0, -1)}`, servirRecurso(recursos))
 
   app.use('/u', (req, res) => {
     const enlazados = enlazar(recursos, raizDesde(req), mosaicos !== null)
-    ponerCabeceras(res, csp)
+    ponerCabeceras(res, csp, PERMISOS)
     atender(req, enlazados)
       .catch((error: unknown) => fallar(req, error, enlazados))
       .then((respuesta) => enviar(req, res, respuesta))
@@ -147,12 +150,6 @@ export function servirPaginaDeUbicacion(app: Express, { paginas, mosaicos, reloj
   }
 }
 
-interface Respuesta {
-  status: number
-  html: string
-  cabeceras?: Readonly<Record<string, string>>
-}
-
 const VACIO: Valores = { lat: '', lng: '', precision_m: '', metodo: '', enlace: '', referencia: '' }
 const CAMPO_DE = {
   sin_lugar: 'lugar',
@@ -203,39 +200,8 @@ function politica(mosaicos: Mosaicos | null): string {
   ].join('; ')
 }
 
-function ponerCabeceras(res: Response, csp: string) {
-  res.setHeader('Content-Security-Policy', csp)
-  res.setHeader('Referrer-Policy', 'no-referrer')
-  res.setHeader('Cache-Control', 'no-store')
-  res.setHeader('X-Robots-Tag', 'noindex')
-  res.setHeader('X-Content-Type-Options', 'nosniff')
-  res.setHeader('Permissions-Policy', 'geolocation=(self), camera=(), microphone=()')
-  res.setHeader('Content-Language', 'es')
-  res.setHeader('Content-Type', 'text/html; charset=utf-8')
-  res.setHeader('Vary', 'Accept-Encoding')
-}
-
-function enviar(req: Request, res: Response, { status, html, cabeceras = {} }: Respuesta) {
-  res.statusCode = status
-  for (const [nombre, valor] of Object.entries(cabeceras)) res.setHeader(nombre, valor)
-  const comprimir = html !== '' && req.acceptsEncodings('gzip')
-  if (comprimir) res.setHeader('Content-Encoding', 'gzip')
-  const cuerpo = comprimir ? gzipSync(html) : Buffer.from(html)
-  res.setHeader('Content-Length', cuerpo.length)
-  // What is left of a body that was refused is not read.
-  if (req.method === 'POST' && !req.complete) res.setHeader('Connection', 'close')
-  res.end(cuerpo)
-}
-
 function fallar(req: Request, error: unknown, enlazados: Enlazados): Respuesta {
   if (error instanceof ErrorDeEnvio) return { status: error.status, html: paginaMalPedida(enlazados) }
-  // For the log line of the request, where there is one: see server/http/solicitud.ts.
-  if (req.solicitud) req.solicitud.error = error
+  anotarFallo(req, error)
   return { status: 503, html: paginaDeFallo(enlazados), cabeceras: { 'Retry-After': '10' } }
 }
-
-/** From `/u/x` one step up, from `/u/x/y` two. */
-const raizDesde = (req: Request) => '../'.repeat((req.originalUrl.split('?')[0] ?? '').split('/').length - 2)
-
-/** An IPv6 subscriber has a whole /64 to call from. */
-const redDe = (ip: string) => (ip.includes('.') ? ip : ip.split(':').slice(0, 4).join(':'))

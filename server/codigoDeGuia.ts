@@ -1,0 +1,23 @@
+/** Crockford base32: no I, L, O or U. */
+export const ALFABETO = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+
+/**
+ * The check character: the sum of each character's value times an odd weight (1, 3, 5…), modulo 32. Odd weights make
+ * every single wrong character change the sum.
+ */
+export function verificador(cuerpo: string): string {
+  let suma = 0
+  for (let i = 0; i < cuerpo.length; i++) suma += ALFABETO.indexOf(cuerpo[i]!) * (2 * i + 1)
+  return ALFABETO[suma % 32]!
+}
+
+/** What a person may have typed → the characters that were meant. */
+export const normalizarBase32 = (texto: string) =>
+  texto.toUpperCase().replace(/[\s-]/g, '').replace(/O/g, '0').replace(/[IL]/g, '1')
+
+/** What a person may have typed → the form that is stored; undefined if it cannot name a guide. */
+export function normalizarCodigoDeGuia(texto: string): string | undefined {
+  const codigo = normalizarBase32(texto)
+  if (!/^[0-9A-HJKMNP-TV-Z]{12}$/.test(codigo)) return undefined
+  return verificador(codigo.slice(0, 11)) === codigo[11] ? codigo : undefined
+}

@@ -1,0 +1,56 @@
+import type { Estado, EstadoDeUbicacion, Modo, TipoDeEvento } from '../../contrato/generado/tipos/index.ts'
+import { type Db, sentencia } from '../../db.ts'
+
+/** All that the page may say of a guide: what isn't read can't get out. */
+export interface Envio {
+  guia: string
+  modo: Modo
+  estado: Estado
+  /** Who sends the parcel. */
+  comercio: string
+  municipio: string
+  /** The first letter of the recipient's name. */
+  inicial: string | null
+  ubicacion: EstadoDeUbicacion
+  intentos: number
+  /** The newest first. */
+  eventos: { tipo: TipoDeEvento; ocurrido_en: Date }[]
+  /** There are older ones than these. */
+  hayMas: boolean
+}
+
+/** The name as the code that was asked for, or nothing. */
+export type LeerEnvio = (codigo: string) => Promise<Envio | undefined>
+
+const EVENTOS = 60
+
+/** Notes and late scans are between the courier and the merchant. Of a name only its first letter comes along. */
+const LEER = sentencia(
+  'rastreo.leer',
+  `select g.guia, g.modo, g.estado, c.nombre as comercio, g.municipio, left(btrim(g.destinatario), 1) as inicial,
+     g.ubicacion_estado as ubicacion, g.intentos, coalesce((
+       select json_agg(json_build_object('tipo', e.tipo, 'ocurrido_en', e.ocurrido_en) order by e.secuencia desc) from (
+         select tipo, ocurrido_en, secuencia from evento
+         where comercio_id = g.comercio_id and modo = g.modo and guia_id = g.id and tipo not in ('guia.nota', 'guia.escaneo_tardio')
+         order by secuencia desc limit ${EVENTOS + 1}) e), '[]') as eventos
+   from guia_indice i
+   join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
+   join comercio c on c.id = g.comercio_id
+   where i.guia = $1`,
+)
+
+type Fila = Omit<Envio, 'eventos' | 'hayMas'> & { eventos: { tipo: TipoDeEvento; ocurrido_en: string }[] }
+
+export const crearLecturaDeEnvios =
+  (db: Db): LeerEnvio =>
+  async (codigo) => {
+    const [fila] = await db.consultar<Fila>(LEER, [codigo])
+    if (!fila) return undefined
+    const eventos = fila.eventos.map(({ tipo, ocurrido_en }) => ({ tipo, ocurrido_en: new Date(ocurrido_en) }))
+    return {
+      ...fila,
+      inicial: fila.inicial && /\p{L}/u.test(fila.inicial) ? fila.inicial.toLocaleUpperCase('es') : null,
+      eventos: eventos.slice(0, EVENTOS),
+      hayMas: eventos.length > EVENTOS,
+    }
+  }

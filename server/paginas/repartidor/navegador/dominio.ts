@@ -1,0 +1,106 @@
+// What the page speaks of: the contract's own types and tables, and the words a courier reads.
+import type {
+  EntregaParaRegistrar,
+  Estado,
+  EstadoSiguiente,
+  EventoParaRegistrar,
+  GuiaDeReparto,
+  Motivo,
+  RelacionConDestinatario,
+  Sesion,
+} from '../../../contrato/generado/tipos/index.ts'
+import { MAQUINA_DE_ESTADOS, MOTIVOS } from '../../../contrato/generado/vocabulario.ts'
+
+export type { Estado, EstadoSiguiente, EventoParaRegistrar, GuiaDeReparto, Motivo, Sesion }
+export type Relacion = RelacionConDestinatario
+/** What the page fills in of a delivery; its photos are uploaded first. */
+export type DatosDeEntrega = Omit<EntregaParaRegistrar, 'fotos' | 'firma' | 'ocurrido_en' | 'idempotencia'>
+
+const transiciones: Readonly<Record<Estado, readonly Estado[]>> = MAQUINA_DE_ESTADOS.transiciones
+const finales: readonly Estado[] = MAQUINA_DE_ESTADOS.finales
+const motivos: Partial<Record<Estado, object>> = MOTIVOS
+
+/** The machine of the contract, without what only merchants do. */
+const siguientesDe = (estado: Estado): Estado[] => transiciones[estado].filter((otro) => otro !== 'cancelado')
+export const esFinal = (estado: Estado) => finales.includes(estado)
+const motivosDe = (estado: Estado) => Object.keys(motivos[estado] ?? {}) as Motivo[]
+
+/** The next steps of a state that the phone foresees, as the server will give them when it hears of it. */
+export const pasosDesde = (estado: Estado): EstadoSiguiente[] => siguientesDe(estado).map(pasoA)
+export const pasoA = (estado: Estado): EstadoSiguiente => ({
+  estado,
+  motivos: motivosDe(estado),
+  con_prueba: estado === 'entregado',
+  con_ubicacion: estado === 'en_ruta',
+})
+
+/** Whatever a courier can do to a guide of which nothing is known but its code. */
+export const TODOS_LOS_PASOS: readonly Estado[] = [
+  'entregado',
+  'intento_fallido',
+  'recolectado',
+  'en_ruta',
+  'en_bodega',
+  'en_devolucion',
+]
+
+export const NOMBRES: Readonly<Record<Estado, string>> = {
+  aceptado: 'Por recoger',
+  recolectado: 'Recolectado',
+  en_bodega: 'En bodega',
+  en_transito: 'En tránsito',
+  en_ruta: 'En ruta',
+  intento_fallido: 'Intento fallido',
+  entregado: 'Entregado',
+  en_devolucion: 'En devolución',
+  devuelto: 'Devuelto',
+  extraviado: 'Extraviado',
+  cancelado: 'Cancelado',
+}
+
+/** What the button says that goes there. */
+export const PASOS: Readonly<Record<Estado, string>> = {
+  aceptado: 'Aceptar',
+  recolectado: 'Recoger el paquete',
+  en_bodega: 'Dejar en bodega',
+  en_transito: 'Enviar a otra bodega',
+  en_ruta: 'Salir a ruta',
+  intento_fallido: 'No se pudo entregar',
+  entregado: 'Entregar',
+  en_devolucion: 'Empezar la devolución',
+  devuelto: 'Devolver al comercio',
+  extraviado: 'Reportar extravío',
+  cancelado: 'Cancelar',
+}
+
+export const MOTIVOS_DICHOS: Readonly<Record<Motivo, string>> = {
+  destinatario_ausente: 'No había nadie',
+  direccion_inexistente: 'La dirección no existe',
+  direccion_incorrecta: 'La dirección está mal',
+  destinatario_rechaza: 'No lo quiso recibir',
+  sin_pago: 'No pagó',
+  persona_no_autorizada: 'No había quien pudiera recibir',
+  sin_respuesta: 'No contesta',
+  fuera_de_cobertura: 'Fuera de la zona de reparto',
+  reprogramado: 'Pidió otro día',
+  fuerza_mayor: 'Camino cerrado, lluvia u otra fuerza mayor',
+  intentos_agotados: 'Se agotaron los intentos',
+  a_pedido_del_comercio: 'Lo pidió el comercio',
+  danado: 'El paquete está dañado',
+  robo: 'Robo',
+  perdida: 'Se perdió',
+  destruido: 'Se destruyó',
+  otro: 'Otro motivo',
+}
+
+export const RELACIONES: Readonly<Record<Relacion, string>> = {
+  destinatario: 'Es el destinatario',
+  familiar: 'Familiar',
+  companero: 'Compañero de trabajo',
+  vigilante: 'Vigilante o portero',
+  vecino: 'Vecino',
+  otro: 'Otra persona',
+}
+
+/** `8Z4K-7Q2M-9T1X` is easier to compare with a label than twelve letters in a row. */
+export const enGrupos = (codigo: string) => codigo.replace(/(.{4})(?=.)/g, '$1-')

@@ -1,0 +1,160 @@
+// The courier's page. It works from what lies on the phone; the network only carries it to and fro.
+import { render } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { acciones, leerAjuste, limpiar } from './almacen.ts'
+import { codigoDe, prevenirLector } from './codigos.ts'
+import { type Estado, NOMBRES } from './dominio.ts'
+import { alEnviar, vigilarCola } from './envio.ts'
+import { Entrar } from './pantallas/entrar.tsx'
+import { Entregar } from './pantallas/entregar.tsx'
+import { Envio } from './pantallas/envio.tsx'
+import { Escanear } from './pantallas/escanear.tsx'
+import { Guia } from './pantallas/guia.tsx'
+import { type Contexto, Inicio } from './pantallas/inicio.tsx'
+import { Paso } from './pantallas/paso.tsx'
+import { vigilarGuias } from './refrescar.ts'
+import { useDatos, useEnLinea, useRuta } from './uso.ts'
+
+/** Told, because the times that the phone shows are then not the ones that are sent. */
+const RELOJ_MALO_MS = 2 * 60_000
+const REVISAR_VERSION_MS = 3_600_000
+
+function Aplicacion({ registro }: { registro: Promise<ServiceWorkerRegistration> | undefined }) {
+  const sesion = useDatos(async () => (await leerAjuste('sesion')) ?? null, '')
+  const desfase = useDatos(async () => (await leerAjuste('desfase')) ?? 0, '') ?? 0
+  const sinEnviar = useDatos(async () => (await acciones()).filter((una) => una.situacion !== 'enviada').length, '')
+  const [enviando, mostrar] = useState<number | null>(null)
+  useEffect(() => alEnviar(mostrar), [])
+  const quien = sesion?.repartidor
+  useEffect(() => {
+    if (quien && registro) prevenirLector().catch(() => {})
+  }, [quien, registro])
+  const enLinea = useEnLinea()
+  const ruta = useRuta()
+  if (sesion === undefined || sinEnviar === undefined) return <Abriendo />
+  if (sesion === null) return <Entrar otraVez={null} pendientes={sinEnviar} />
+  // The clock counts too: without coverage nobody says that the session is over.
+  const vigente = sesion.vigente && Date.parse(sesion.vence_en) > Date.now() + desfase
+  const contexto = { sesion: { ...sesion, vigente }, enLinea, enviando }
+  return (
+    <>
+      <Avisos
+        vigente={vigente}
+        enLinea={enLinea}
+        desfase={desfase}
+        registro={registro}
+        enEntrar={ruta[0] === 'entrar'}
+      />
+      <Pantalla key={ruta.join('/')} ruta={ruta} {...contexto} />
+    </>
+  )
+}
+
+/** As the page came: nothing moves until there is something to show. */
+const Abriendo = () => (
+  <>
+    <h1>Reparto</h1>
+    <p>Abriendo…</p>
+  </>
+)
+
+function Pantalla({ ruta: [lugar, cual = '', que, estado = ''], ...contexto }: Contexto & { ruta: string[] }) {
+  const { sesion } = contexto
+  const guia = codigoDe(cual)
+  if (lugar === 'entrar') return <Entrar otraVez={sesion.vigente ? null : sesion.nombre} pendientes={0} />
+  if (lugar === 'escanear') return <Escanear sesion={sesion} />
+  if (lugar === 'envio') return <Envio {...contexto} orden={Number(cual)} />
+  if (lugar === 'guia' && guia) {
+    if (que === 'entregar') return <Entregar sesion={sesion} guia={guia} />
+    if (que === 'nota') return <Paso sesion={sesion} guia={guia} estado={null} />
+    if (que === 'paso' && estado in NOMBRES) return <Paso sesion={sesion} guia={guia} estado={estado as Estado} />
+    return <Guia sesion={sesion} guia={guia} />
+  }
+  return <Inicio {...contexto} />
+}
+
+function Avisos(props: {
+  vigente: boolean
+  enLinea: boolean
+  desfase: number
+  enEntrar: boolean
+  registro: Promise<ServiceWorkerRegistration> | undefined
+}) {
+  const nueva = useVersionNueva(props.registro)
+  const minutos = Math.round(Math.abs(props.desfase) / 60_000)
+  return (
+    <div class="avisos" role="status">
+      {!props.enLinea && <p>Sin cobertura. Siga trabajando: todo se guarda y se envía después.</p>}
+      {!props.vigente && !props.enEntrar && (
+        <p>
+          Su sesión venció; no se perdió nada. <a href="#/entrar">Entre otra vez para enviar</a>
+        </p>
+      )}
+      {Math.abs(props.desfase) > RELOJ_MALO_MS && (
+        <p>
+          El reloj de este teléfono está {minutos} min {props.desfase > 0 ? 'atrasado' : 'adelantado'}. Se corrige al
+          registrar; póngalo en hora automática.
+        </p>
+      )}
+      {nueva && (
+        <p>
+          Hay una versión nueva.{' '}
+          <button type="button" onClick={nueva}>
+            Cargarla
+          </button>
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** What loads the version that waits; it never comes by itself into a page in use. */
+function useVersionNueva(registro: Promise<ServiceWorkerRegistration> | undefined) {
+  const [cargar, poner] = useState<(() => void) | null>(null)
+  useEffect(() => {
+    const ofrecer = (esperando: ServiceWorker) =>
+      poner(() => () => {
+        navigator.serviceWorker.addEventListener('controllerchange', () => location.reload(), { once: true })
+        esperando.postMessage('activar')
+      })
+    registro?.then(
+      (el) => {
+        // Without a controller it is the first one, not a newer one.
+        if (el.waiting && navigator.serviceWorker.controller) ofrecer(el.waiting)
+        el.addEventListener('updatefound', () => {
+          const instalando = el.installing
+          instalando?.addEventListener('statechange', () => {
+            if (instalando.state === 'installed' && navigator.serviceWorker.controller) ofrecer(instalando)
+          })
+        })
+      },
+      () => {},
+    )
+  }, [registro])
+  return cargar
+}
+
+function registrarServicio(): Promise<ServiceWorkerRegistration> | undefined {
+  if (!('serviceWorker' in navigator)) return undefined
+  const pagina = new URL('repartidor', location.href).pathname
+  const registro = navigator.serviceWorker.register(`${pagina}/servicio.js`, { scope: pagina, updateViaCache: 'none' })
+  registro.then(
+    (el) => setInterval(() => el.update().catch(() => {}), REVISAR_VERSION_MS),
+    () => {},
+  )
+  return registro
+}
+
+const raiz = document.getElementById('app')!
+limpiar().then(
+  () => {
+    raiz.replaceChildren()
+    render(<Aplicacion registro={registrarServicio()} />, raiz)
+    vigilarCola()
+    vigilarGuias()
+  },
+  () => {
+    raiz.textContent =
+      'Este navegador no deja guardar nada, y sin eso se perdería lo que haga sin cobertura. Abra la página fuera del modo privado, o con espacio libre en el teléfono.'
+  },
+)

@@ -1,0 +1,166 @@
+import { useEffect, useState } from 'preact/hooks'
+import { guardarGuias, guardarSinDatos, guiaDe, acciones as leerAcciones, type Sesion, soltarGuia } from '../almacen.ts'
+import { leerGuia } from '../api.ts'
+import { type EstadoSiguiente, enGrupos, esFinal, type GuiaDeReparto, NOMBRES, PASOS } from '../dominio.ts'
+import { previsto } from '../previsto.ts'
+import { ir, useDatos } from '../uso.ts'
+import { hace, Titulo, Volver } from './piezas.tsx'
+
+export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
+  const yo = sesion.repartidor
+  const [sinRespuesta, decir] = useState(false)
+  useEffect(() => {
+    let vivo = true
+    actualizar(yo, guia).then((bien) => vivo && decir(!bien))
+    return () => {
+      vivo = false
+    }
+  }, [yo, guia])
+  const leido = useDatos(async () => {
+    const [guardada, acciones] = await Promise.all([guiaDe(yo, guia), leerAcciones()])
+    const deEsta = acciones.filter((una) => una.guia === guia)
+    return { guardada, prevision: previsto({ guia, datos: guardada?.datos ?? null }, deEsta), deEsta }
+  }, guia)
+  if (!leido) return null
+  const { guardada, prevision, deEsta } = leido
+  const datos = guardada?.datos ?? null
+  const detenida = deEsta.find(({ situacion }) => situacion === 'atencion')
+  const hecha = deEsta.findLast(({ situacion, aplicado }) => situacion === 'enviada' && aplicado)
+  // A guide that is done leaves the phone; its actions still tell how it ended.
+  const terminada =
+    !datos && hecha?.estado && deEsta.every(({ situacion }) => situacion === 'enviada') ? hecha.estado : null
+  const estado = terminada ?? prevision.estado
+  return (
+    <>
+      <Volver a="">Inicio</Volver>
+      <Titulo>
+        <span class="codigo">{enGrupos(guia)}</span>
+      </Titulo>
+      <p class="estado">
+        {estado ? NOMBRES[estado] : guardada?.desconocida ? 'No existe' : 'Sin datos todavía'}
+        {prevision.porEnviar && ' (por enviar)'}
+      </p>
+      {datos?.modo === 'test' && <p class="nota">Guía de prueba: nadie la espera.</p>}
+      {detenida && (
+        <p class="nota mal">
+          El servicio no aceptó lo que hizo. <a href={`#/envio/${detenida.orden}`}>Vea por qué</a>
+        </p>
+      )}
+      {datos && !esFinal(datos.estado) && <Destino datos={datos} />}
+      {!datos && !terminada && guardada?.desconocida && (
+        <>
+          <p>El servicio no conoce esta guía. Revise la etiqueta y escanéela otra vez.</p>
+          <button type="button" onClick={() => soltarGuia(guia).then(() => ir('', true))}>
+            Quitar de la lista
+          </button>
+        </>
+      )}
+      {!datos && !terminada && !guardada?.desconocida && (
+        <p class="nota">
+          {sinRespuesta
+            ? 'Sin cobertura no se ve el destino ni el estado. Puede anotar lo que hizo: se enviará con su hora, y el servicio dirá si vale.'
+            : 'Buscando los datos…'}
+        </p>
+      )}
+      {!terminada && !guardada?.desconocida && (datos || sinRespuesta) && (
+        <Pasos
+          guia={guia}
+          pasos={prevision.pasos}
+          confirmada={datos ? datos.ubicacion.estado === 'confirmada' : true}
+        />
+      )}
+      {datos && guardada && sinRespuesta && (
+        <p class="suave">Datos de {hace(guardada.leida)}; ahora no hay cobertura.</p>
+      )}
+    </>
+  )
+}
+
+/** False: the server could not be asked. */
+async function actualizar(repartidor: string, guia: string): Promise<boolean> {
+  try {
+    const { status, cuerpo, servidor } = await leerGuia(guia)
+    if (status === 200) await guardarGuias(repartidor, [cuerpo], servidor)
+    if (status === 404) await guardarSinDatos(repartidor, guia, true)
+    return status === 200 || status === 404
+  } catch {
+    return false
+  }
+}
+
+function Pasos({ guia, pasos, confirmada }: { guia: string; pasos: EstadoSiguiente[]; confirmada: boolean }) {
+  if (pasos.length === 0) return <p class="suave">Esta guía ya terminó: no hay nada más que hacer.</p>
+  return (
+    <nav class="pasos" aria-label="Qué hizo">
+      {pasos.map(({ estado, con_prueba, con_ubicacion }, i) => {
+        const falta = con_ubicacion && !confirmada
+        const clase = i === 0 ? 'boton principal' : 'boton'
+        if (falta) {
+          return (
+            <p key={estado} class="nota">
+              No puede salir a ruta: falta que se confirme el lugar. Avise a la central.
+            </p>
+          )
+        }
+        return (
+          <a key={estado} class={clase} href={`#/guia/${guia}/${con_prueba ? 'entregar' : `paso/${estado}`}`}>
+            {PASOS[estado]}
+          </a>
+        )
+      })}
+      <a class="discreto" href={`#/guia/${guia}/nota`}>
+        Anotar algo
+      </a>
+    </nav>
+  )
+}
+
+function Destino({ datos }: { datos: GuiaDeReparto }) {
+  const { destinatario, telefono, direccion, indicaciones, contenido, municipio, departamento, ubicacion } = datos
+  const zona = municipio === departamento ? municipio : `${municipio}, ${departamento}`
+  return (
+    <section class="destino" aria-label="Destino">
+      {destinatario && <p class="destinatario">{destinatario}</p>}
+      <p>{[direccion, zona].filter(Boolean).join(', ')}</p>
+      {(indicaciones || ubicacion.referencia) && (
+        <p class="suave">{[...new Set([ubicacion.referencia, indicaciones])].filter(Boolean).join(' · ')}</p>
+      )}
+      {contenido && <p class="suave">Lleva: {contenido}</p>}
+      {datos.intentos > 0 && (
+        <p class="suave">{datos.intentos === 1 ? 'Ya hubo un intento' : `Ya hubo ${datos.intentos} intentos`}</p>
+      )}
+      <div class="par">
+        <a class="boton" href={`tel:${telefono}`}>
+          Llamar
+        </a>
+        <Navegar datos={datos} zona={zona} />
+      </div>
+    </section>
+  )
+}
+
+/** Universal links: they open the app where there is one, and a map in the browser where there isn't. */
+function Navegar({ datos, zona }: { datos: GuiaDeReparto; zona: string }) {
+  const { lat, lng, maps_url } = datos.ubicacion
+  const punto = lat !== null && lng !== null ? `${lat},${lng}` : null
+  const destino = encodeURIComponent(punto ?? [datos.direccion, zona].filter(Boolean).join(', '))
+  const enMapa = !punto && /^(https|geo):/i.test(maps_url ?? '') ? maps_url : null
+  const google = enMapa ?? `https://www.google.com/maps/dir/?api=1&destination=${destino}`
+  return (
+    <>
+      <a class="boton" href={google} target="_blank" rel="noopener noreferrer">
+        {punto || enMapa ? 'Cómo llegar' : 'Buscar en el mapa'}
+      </a>
+      {punto && (
+        <a
+          class="boton"
+          href={`https://waze.com/ul?ll=${destino}&navigate=yes`}
+          target="_blank"
+          rel="noopener noreferrer"
+        >
+          Waze
+        </a>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,93 @@
+import { useRef, useState } from 'preact/hooks'
+import { encolar, type Imagen, type Sesion, sinEspacio } from '../almacen.ts'
+import { type Estado, enGrupos, MOTIVOS_DICHOS, type Motivo, PASOS, pasoA } from '../dominio.ts'
+import { ir, usePosicion } from '../uso.ts'
+import { explicarFoto, Fotos, useFotos } from './fotos.tsx'
+import { Titulo, Volver } from './piezas.tsx'
+
+export const SIN_ESPACIO =
+  'El teléfono no tiene espacio para guardarlo. Borre fotos o aplicaciones que no use y pruebe otra vez: esta página espera.'
+
+/**
+ * One change of state, with its reason where it has one and, where nobody received, photos of the door; `estado` null: a
+ * note alone.
+ */
+export function Paso({ sesion, guia, estado }: { sesion: Sesion; guia: string; estado: Estado | null }) {
+  const motivos = estado ? pasoA(estado).motivos : []
+  const [motivo, elegir] = useState<Motivo | null>(null)
+  const [falla, fallar] = useState('')
+  const nota = useRef<HTMLTextAreaElement>(null)
+  const guardando = useRef(false)
+  const actuales = useRef<Imagen[]>([])
+  const [fotos, mostrar] = useState<readonly Imagen[]>([])
+  const dejar = (lista: Imagen[]) => {
+    actuales.current = lista
+    mostrar(lista)
+  }
+  const { preparando, tomar } = useFotos({
+    guia,
+    cuantas: () => actuales.current.length,
+    agregar: (foto) => dejar([...actuales.current, foto]),
+    fallar: (causa) =>
+      fallar(causa === undefined ? '' : (explicarFoto(causa) ?? 'No se pudo tomar la foto. Pruebe otra vez.')),
+  })
+  const { punto } = usePosicion(false)
+  const confirmar = async (evento: SubmitEvent) => {
+    evento.preventDefault()
+    const descripcion = nota.current!.value.replace(/\s+/g, ' ').trim()
+    if (motivos.length > 0 && !motivo) return fallar('Elija el motivo.')
+    if (motivo === 'otro' && !descripcion) return fallar('Escriba en la nota qué pasó.')
+    if (!estado && !descripcion) return fallar('Escriba la nota.')
+    if (guardando.current || preparando > 0) return
+    guardando.current = true
+    try {
+      const { repartidor, nombre } = sesion
+      const ubicado = punto ? { lat: punto.lat, lng: punto.lng } : {}
+      const evento = { ...(motivo ? { motivo } : {}), ...(descripcion ? { descripcion } : {}), ...ubicado }
+      const adjuntos = { fotos: fotos.map(({ id }) => ({ imagen: id })), firma: null, trazos: null }
+      await encolar({ repartidor, nombre, guia, estado, evento, ...adjuntos }, Date.now(), null, fotos)
+      ir(`guia/${guia}`, true)
+    } catch (error) {
+      guardando.current = false
+      fallar(sinEspacio(error) ? SIN_ESPACIO : 'No se pudo guardar en el teléfono. Pruebe otra vez.')
+    }
+  }
+  return (
+    <form onSubmit={confirmar} noValidate>
+      <Volver a={`guia/${guia}`}>
+        <span class="codigo">{enGrupos(guia)}</span>
+      </Volver>
+      <Titulo>{estado ? PASOS[estado] : 'Anotar algo'}</Titulo>
+      {motivos.length > 0 && (
+        <fieldset>
+          <legend>¿Por qué?</legend>
+          {motivos.map((uno) => (
+            <label key={uno} class="opcion">
+              <input type="radio" name="motivo" value={uno} onChange={() => elegir(uno)} /> {MOTIVOS_DICHOS[uno]}
+            </label>
+          ))}
+        </fieldset>
+      )}
+      {estado === 'intento_fallido' && (
+        <Fotos
+          de="si ayudan"
+          fotos={fotos.map(({ id, blob }) => ({ id, leer: async () => blob }))}
+          preparando={preparando}
+          tomar={tomar}
+          quitar={(id) => dejar(actuales.current.filter((otra) => otra.id !== id))}
+        />
+      )}
+      <label for="nota">{estado ? 'Nota (si hace falta)' : 'Nota'}</label>
+      <textarea id="nota" ref={nota} rows={2} maxLength={300} aria-describedby="nota-ayuda" />
+      <p id="nota-ayuda" class="suave">
+        El comercio la lee.
+      </p>
+      <p class="falla" role="alert">
+        {falla}
+      </p>
+      <button type="submit" class="principal" aria-disabled={preparando > 0 || undefined}>
+        {estado ? 'Registrar' : 'Guardar la nota'}
+      </button>
+    </form>
+  )
+}

@@ -1,0 +1,74 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import type { Accion } from '../almacen.ts'
+import { NOMBRES } from '../dominio.ts'
+
+/** The screen's heading gets the focus, so that a screen reader says where one is. */
+export function Titulo({ children }: { children: ComponentChildren }) {
+  const titulo = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    scrollTo(0, 0)
+    titulo.current?.focus()
+  }, [])
+  return (
+    <h1 ref={titulo} tabIndex={-1}>
+      {children}
+    </h1>
+  )
+}
+
+export const Volver = ({ a, children = 'Volver' }: { a: string; children?: ComponentChildren }) => (
+  <a class="volver" href={`#/${a}`}>
+    <span aria-hidden="true">‹</span> {children}
+  </a>
+)
+
+/** A question before what can't be undone. */
+export function Pregunta(props: {
+  titulo: string
+  children?: ComponentChildren
+  si: string
+  no?: string
+  alDecidir: (si: boolean) => void
+}) {
+  const dialogo = useRef<HTMLDialogElement>(null)
+  const decidir = useRef(props.alDecidir)
+  decidir.current = props.alDecidir
+  useEffect(() => {
+    dialogo.current!.showModal()
+  }, [])
+  return (
+    <dialog ref={dialogo} aria-labelledby="pregunta" onCancel={() => decidir.current(false)}>
+      <h2 id="pregunta">{props.titulo}</h2>
+      {props.children}
+      <button type="button" class="principal" onClick={() => decidir.current(false)}>
+        {props.no ?? 'No'}
+      </button>
+      <button type="button" class="peligro" onClick={() => decidir.current(true)}>
+        {props.si}
+      </button>
+    </dialog>
+  )
+}
+
+export const hora = (instante: number | string) =>
+  new Date(instante).toLocaleTimeString('es', { hour: '2-digit', minute: '2-digit' })
+
+export const hace = (instante: number) => {
+  const minutos = Math.round((Date.now() - instante) / 60_000)
+  if (minutos < 1) return 'hace un momento'
+  return minutos < 60 ? `hace ${minutos} min` : `hace ${Math.round(minutos / 60)} h`
+}
+
+export const nombreDe = ({ estado }: Pick<Accion, 'estado'>) => (estado === null ? 'Nota' : NOMBRES[estado])
+
+/** How an action stands, in a word. */
+export function situacionDe(accion: Accion, enviando: number | null, yo: string, enLinea: boolean, vigente: boolean) {
+  if (accion.situacion === 'enviada') return accion.aplicado ? 'Enviado' : 'Enviado: anotado, sin cambiar el estado'
+  if (accion.situacion === 'atencion') return 'Necesita su atención'
+  if (accion.repartidor !== yo) return `Espera a ${accion.nombre}`
+  if (accion.orden === enviando) return 'Enviando…'
+  if (!vigente) return 'Espera a que entre otra vez'
+  if (!enLinea) return 'Espera cobertura'
+  return accion.noAntesDe > Date.now() ? `Se intentará a las ${hora(accion.noAntesDe)}` : 'En espera'
+}

@@ -1,0 +1,105 @@
+// Hooks: what the screens read, and where they are.
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { alCambiar } from './almacen.ts'
+import { alAlcanzar, hayServicio } from './api.ts'
+
+/** Read now, and again whenever something on the phone changed; undefined until it was read. */
+export function useDatos<T>(leer: () => Promise<T>, clave: string): T | undefined {
+  const [leido, poner] = useState<{ clave: string; valor: T }>()
+  const actual = useRef(leer)
+  actual.current = leer
+  useEffect(() => {
+    let vivo = true
+    let turno = 0
+    const releer = async () => {
+      const mio = ++turno
+      const valor = await actual.current()
+      if (vivo && mio === turno) poner({ clave, valor })
+    }
+    releer()
+    const dejar = alCambiar(releer)
+    return () => {
+      vivo = false
+      dejar()
+    }
+  }, [clave])
+  return leido?.clave === clave ? leido.valor : undefined
+}
+
+const partes = () => location.hash.replace(/^#\/?/, '').split('/').filter(Boolean).map(decodeURIComponent)
+
+/** The screen's place in the address, so that the phone's own button goes back. */
+export function useRuta(): string[] {
+  const [ruta, poner] = useState(partes)
+  useEffect(() => {
+    const mirar = () => poner(partes())
+    addEventListener('hashchange', mirar)
+    return () => removeEventListener('hashchange', mirar)
+  }, [])
+  return ruta
+}
+
+/** `sustituir`: the present screen is done with, going back must not return to it. */
+export function ir(ruta: string, sustituir = false) {
+  if (sustituir) location.replace(`#/${ruta}`)
+  else location.hash = `/${ruta}`
+}
+
+export function useEnLinea(): boolean {
+  const [enLinea, poner] = useState(navigator.onLine && hayServicio())
+  useEffect(() => {
+    const mirar = () => poner(navigator.onLine && hayServicio())
+    addEventListener('online', mirar)
+    addEventListener('offline', mirar)
+    const dejar = alAlcanzar(mirar)
+    mirar()
+    return () => {
+      removeEventListener('online', mirar)
+      removeEventListener('offline', mirar)
+      dejar()
+    }
+  }, [])
+  return enLinea
+}
+
+export interface Posicion {
+  estado: 'buscando' | 'lista' | 'denegada' | 'sin'
+  punto?: { lat: number; lng: number; precision_m: number }
+}
+
+/** Where the phone is, as exactly as it got to know. `preguntar`: also where the person has to be asked first. */
+export function usePosicion(preguntar: boolean): Posicion {
+  const [posicion, poner] = useState<Posicion>({ estado: 'buscando' })
+  useEffect(() => {
+    let vigia: number | undefined
+    let vivo = true
+    let mejor = Number.POSITIVE_INFINITY
+    const empezar = () => {
+      if (!vivo) return
+      vigia = navigator.geolocation.watchPosition(
+        ({ coords: { latitude: lat, longitude: lng, accuracy } }) => {
+          if (accuracy > mejor) return
+          mejor = accuracy
+          poner({ estado: 'lista', punto: { lat, lng, precision_m: Math.round(accuracy * 10) / 10 } })
+        },
+        ({ code, PERMISSION_DENIED }) =>
+          poner((antes) => (antes.punto ? antes : { estado: code === PERMISSION_DENIED ? 'denegada' : 'sin' })),
+        { enableHighAccuracy: true, timeout: 30_000, maximumAge: 15_000 },
+      )
+    }
+    if (!navigator.geolocation) poner({ estado: 'sin' })
+    else if (preguntar) empezar()
+    else {
+      const permiso = navigator.permissions?.query({ name: 'geolocation' })
+      permiso?.then(
+        ({ state }) => (state === 'granted' ? empezar() : poner({ estado: 'sin' })),
+        () => {},
+      )
+    }
+    return () => {
+      vivo = false
+      if (vigia !== undefined) navigator.geolocation.clearWatch(vigia)
+    }
+  }, [preguntar])
+  return posicion
+}

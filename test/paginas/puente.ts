@@ -1,0 +1,108 @@
+import { createServer, request, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as esperar } from 'node:timers/promises'
+
+/** A network between a phone and the service, whose faults are the test's to choose. */
+export interface Puente {
+  url: string
+  /** Every request that reached the service, as `POST /repartidor/v1/…`. */
+  pasados: string[]
+  /** The answer to the next request that matches is lost on its way back: the service has done it all the same. */
+  perder(cual: RegExp, veces?: number): void
+  /** The next request that matches never gets there. */
+  cortar(cual: RegExp, veces?: number): void
+  /** The next request that matches is answered 503 by somebody on the way. */
+  rechazar(cual: RegExp, segundos: number): void
+  /** The answer to the next request that matches takes so long, in milliseconds. */
+  demorar(cual: RegExp, ms: number): void
+  /** Requests that match are answered by somebody on the way, with a page of his own. */
+  contestar(cual: RegExp, status: number): void
+  /** Changes what is answered. */
+  cambiar?: ((ruta: string, cuerpo: string) => string) | undefined
+  /** No faults any more. */
+  sanar(): void
+  cerrar(): void
+}
+
+export async function crearPuente(destino: () => string): Promise<Puente> {
+  const perdidas: RegExp[] = []
+  const cortadas: RegExp[] = []
+  let espera = 0
+  const rechazadas: RegExp[] = []
+  let demorada: { cual: RegExp; ms: number } | undefined
+  let contestadas: { cual: RegExp; status: number } | undefined
+  const tomar = (lista: RegExp[], que: string) => {
+    const i = lista.findIndex((cual) => cual.test(que))
+    if (i >= 0) lista.splice(i, 1)
+    return i >= 0
+  }
+  const servidor: Server = createServer((req, res) => {
+    const que = `${req.method} ${req.url}`
+    if (tomar(cortadas, que)) return void res.destroy()
+    if (tomar(rechazadas, que)) return void res.writeHead(503, { 'Retry-After': espera }).end()
+    if (contestadas?.cual.test(que)) {
+      const { status } = contestadas
+      return void req
+        .resume()
+        .on('end', () => res.writeHead(status, { 'Content-Type': 'text/html' }).end('<h1>nginx</h1>'))
+    }
+    puente.pasados.push(que)
+    const ida = request(destino() + req.url, { method: req.method, headers: req.headers }, async (vuelta) => {
+      if (demorada?.cual.test(que)) {
+        const { ms } = demorada
+        demorada = undefined
+        await esperar(ms)
+      }
+      if (tomar(perdidas, que)) {
+        vuelta.resume().on('end', () => res.destroy())
+        return
+      }
+      const { cambiar } = puente
+      if (!cambiar || !req.url?.endsWith('.js')) {
+        res.writeHead(vuelta.statusCode!, vuelta.headers)
+        return void vuelta.pipe(res)
+      }
+      const trozos: Buffer[] = []
+      vuelta.on('data', (trozo) => trozos.push(trozo))
+      vuelta.on('end', () => {
+        const { 'content-length': _largo, ...cabeceras } = vuelta.headers
+        res.writeHead(vuelta.statusCode!, cabeceras)
+        res.end(cambiar(req.url!, Buffer.concat(trozos).toString()))
+      })
+    })
+    if (puente.cambiar) ida.removeHeader('accept-encoding')
+    ida.on('error', () => res.destroy())
+    req.pipe(ida)
+  })
+  const puente: Puente = {
+    url: '',
+    pasados: [],
+    perder: (cual, veces = 1) => void perdidas.push(...Array(veces).fill(cual)),
+    cortar: (cual, veces = 1) => void cortadas.push(...Array(veces).fill(cual)),
+    rechazar(cual, segundos) {
+      rechazadas.push(cual)
+      espera = segundos
+    },
+    demorar(cual, ms) {
+      demorada = { cual, ms }
+    },
+    contestar(cual, status) {
+      contestadas = { cual, status }
+    },
+    sanar() {
+      demorada = undefined
+      contestadas = undefined
+      rechazadas.length = 0
+      perdidas.length = 0
+      cortadas.length = 0
+      puente.cambiar = undefined
+    },
+    cerrar() {
+      servidor.closeAllConnections()
+      servidor.close()
+    },
+  }
+  await new Promise<void>((resolve) => servidor.listen(0, '127.0.0.1', resolve))
+  puente.url = `http://127.0.0.1:${(servidor.address() as AddressInfo).port}`
+  return puente
+}

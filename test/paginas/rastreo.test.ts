@@ -1,0 +1,442 @@
+import { existsSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import axe from 'axe-core'
+import express from 'express'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { nuevoCodigoDeGuia, verificador } from '../../server/codigos.ts'
+import type { Estado } from '../../server/contrato/generado/tipos/index.ts'
+import { DESCRIPCIONES_DE_ESTADO, MAQUINA_DE_ESTADOS } from '../../server/contrato/generado/vocabulario.ts'
+import type { Envio } from '../../server/paginas/rastreo/envio.ts'
+import { servirRastreo } from '../../server/paginas/rastreo/ruta.ts'
+import { SIGUE } from '../../server/paginas/rastreo/vista.ts'
+import { type Comercio, usarEntorno } from '../entorno.ts'
+import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+
+vi.setConfig({ testTimeout: 25_000 })
+
+const entorno = usarEntorno()
+const ESTADOS = Object.keys(MAQUINA_DE_ESTADOS.transiciones) as Estado[]
+
+const ver = (codigo: string, init: RequestInit = {}) =>
+  fetch(`${entorno.url}/r/${codigo}`, { redirect: 'manual', ...init })
+const html = async (codigo: string) => (await ver(codigo)).text()
+const texto = (pagina: string) => pagina.replace(/<style>[\s\S]*?<\/style>|<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+const registrar = async (guia: string, cuerpo: object) =>
+  expect([cuerpo, (await entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)).status]).toEqual([cuerpo, 201])
+
+/** Everything that somebody might not want a stranger to read. */
+const SECRETA = unaGuia({
+  telefono: '+50241239876',
+  destinatario: 'Marisol Quiñónez Tzul',
+  municipio: 'Chinautla',
+  direccion: '7a avenida 14-88, casa rosada',
+  indicaciones: 'Timbre roto',
+  contenido: 'Medicinas',
+  lat: 14.7012345,
+  lng: -90.4998765,
+  external_ref: 'PEDIDO-SECRETO-77',
+  recogida: { nombre: 'Bodega Escondida', lat: 14.5812345, lng: -90.5412345 },
+})
+const LEJOS_DE_AQUI =
+  /41239876|4123|Marisol|Quiñónez|Tzul|7a avenida|14-88|rosada|Timbre|Medicinas|14\.70|90\.49|14\.58|90\.54|SECRETO|Escondida|perro|vecina|destinatario_ausente|com_|evt_/
+
+/** In memory, with a clock and a reader of its own. */
+async function servirAparte(leer: (codigo: string) => Promise<Envio | undefined>) {
+  let ahora = 0
+  const app = express()
+  app.set('trust proxy', 1)
+  servirRastreo(app, { leer, reloj: () => ahora })
+  const servidor = createServer(app)
+  await new Promise<void>((resolve) => servidor.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(servidor.address() as AddressInfo).port}`,
+    adelantar: (ms: number) => {
+      ahora += ms
+    },
+    cerrar: () => {
+      servidor.closeAllConnections()
+      servidor.close()
+    },
+  }
+}
+const ENVIO: Envio = {
+  guia: nuevoCodigoDeGuia(),
+  modo: 'live',
+  estado: 'en_ruta',
+  comercio: 'Zapatería El Paso',
+  municipio: 'Mixco',
+  inicial: 'M',
+  ubicacion: 'confirmada',
+  intentos: 0,
+  eventos: [{ tipo: 'guia.en_ruta', ocurrido_en: new Date('2026-11-21T14:05:00Z') }],
+  hayMas: false,
+}
+
+describe('the page of a guide', () => {
+  it('tells its whole life, and nothing that anybody wrote about it or that is personal', async () => {
+    const comercio = await entorno.nuevoComercio('live')
+    const { guia } = await comercio.api.guias.crear(SECRETA)
+    await registrar(guia, { estado: 'recolectado', descripcion: 'Lo dio la vecina Marisol', lat: 14.58, lng: -90.54 })
+    await registrar(guia, { tipo: 'guia.nota', descripcion: 'Cuidado con el perro' })
+    await registrar(guia, { estado: 'en_ruta' })
+    await registrar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente', descripcion: 'Salió la vecina' })
+    await registrar(guia, { estado: 'en_bodega', ocurrido_en: new Date(Date.now() - 3_600_000).toISOString() })
+    const respuesta = await ver(guia)
+    const pagina = await respuesta.text()
+    expect(respuesta.status).toBe(200)
+    // In the headers neither.
+    expect(JSON.stringify([...respuesta.headers]) + pagina).not.toMatch(LEJOS_DE_AQUI)
+    const visto = texto(pagina)
+    for (const esperado of [
+      guia,
+      'Intento de entrega fallido',
+      'Tienda La Ceiba',
+      'M.',
+      'Chinautla',
+      'Paquete en ruta',
+    ])
+      expect(visto).toContain(esperado)
+    expect(visto).toMatch(/Intentos de entrega fallidos 1 /)
+    expect(visto).not.toMatch(/prueba|Anotación|Lectura|Falta saber/)
+    // The newest first, with the day and the hour of Guatemala.
+    const pasos = [...pagina.matchAll(/<li><span>(.*?)<\/span><time datetime="(.*?)">(.*?)<\/time>/g)]
+    expect(pasos.map(([, que]) => que)).toEqual([
+      'Intento de entrega fallido',
+      'Paquete en ruta de entrega',
+      'Paquete recolectado',
+      'Guía aceptada',
+    ])
+    expect(pasos[0]![3]).toMatch(/^\d+ \w+\.? 20\d\d, \d+:\d\d\s[ap]\.\s?m\.$/)
+    expect(visto).toContain('en hora de Guatemala')
+    expect(/<title>(.*)<\/title>/.exec(pagina)?.[1]).toBe(`Envío ${guia}`)
+  })
+
+  it('is read as the code is typed', async () => {
+    const { api } = await entorno.nuevoComercio('live')
+    const { guia } = await api.guias.crear(unaGuia())
+    const conGuiones = `${guia.slice(0, 4)}-${guia.slice(4, 8)}-${guia.slice(8)}`.toLowerCase()
+    for (const forma of [conGuiones, encodeURIComponent(conGuiones.replaceAll('-', ' ')), `${guia}/`.slice(0, -1)])
+      expect([forma, (await ver(forma)).status]).toEqual([forma, 200])
+    const buscada = await fetch(`${entorno.url}/r?guia=${encodeURIComponent(` ${conGuiones} `)}`, {
+      redirect: 'manual',
+    })
+    expect([buscada.status, buscada.headers.get('location')]).toEqual([303, `r/${guia}`])
+    expect((await fetch(`${entorno.url}/r?guia=${conGuiones}`)).url).toBe(`${entorno.url}/r/${guia}`)
+  })
+
+  it('is private, strict and light', async () => {
+    const { api } = await entorno.nuevoComercio('live')
+    const { guia } = await api.guias.crear(unaGuia())
+    const respuesta = await ver(guia)
+    expect(Object.fromEntries(respuesta.headers)).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-robots-tag': 'noindex',
+      'x-content-type-options': 'nosniff',
+      'content-encoding': 'gzip',
+      'content-security-policy': expect.stringMatching(
+        /^default-src 'none'; style-src 'sha256-[\w+/=]+'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
+      ),
+    })
+    expect(respuesta.headers.get('set-cookie')).toBeNull()
+    const pagina = await respuesta.text()
+    expect(pagina).toContain('<meta name="robots" content="noindex">')
+    expect(pagina).not.toMatch(/<script| on\w+="|style="|https?:\/\/(?!www\.w3\.org)/)
+    expect(gzipSync(pagina).length).toBeLessThan(15_000)
+    const cabeza = await ver(guia, { method: 'HEAD' })
+    expect([cabeza.status, await cabeza.text()]).toEqual([200, ''])
+    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
+      const otra = await ver(guia, { method })
+      expect([method, otra.status, otra.headers.get('allow')]).toEqual([method, 405, 'GET, HEAD'])
+    }
+  })
+
+  it('says so when nothing is real', async () => {
+    const { api } = await entorno.nuevoComercio('test')
+    const { guia } = await api.guias.crear(sinDestino())
+    const visto = texto(await html(guia))
+    expect(visto).toContain('Guía de prueba.')
+    expect(visto).toContain('ese mensaje no sale a ningún teléfono')
+  })
+
+  it('says what is missing while nobody said where to deliver, and no longer than that', async () => {
+    const comercio = await entorno.nuevoComercio('test')
+    const { api } = comercio
+    const { guia } = await api.guias.crear(sinDestino({ telefono: '+50230004321' }))
+    expect(texto(await html(guia))).toContain('Quien recibe tiene un mensaje en su teléfono')
+    await api.pruebas.confirmarUbicacion(guia, { resultado: 'vencida' })
+    expect(texto(await html(guia))).toContain('no contestó a tiempo')
+    await api.guias.reenviarSolicitud(guia)
+    await api.pruebas.confirmarUbicacion(guia, { resultado: 'fallida' })
+    expect(texto(await html(guia))).toContain('no le llegó el mensaje')
+    await api.pruebas.confirmarUbicacion(guia)
+    const visto = texto(await html(guia))
+    expect(visto).not.toContain('Falta saber')
+    expect(visto).toContain('Ubicación de entrega confirmada')
+    // Nobody waits for an answer about what is over.
+    const otra = await api.guias.crear(sinDestino())
+    await api.guias.cancelar(otra.guia)
+    expect(texto(await html(otra.guia))).not.toContain('Falta saber')
+  })
+
+  it.each(ESTADOS)('says of %s what it is and what comes next', async (estado) => {
+    const aparte = await servirAparte(async () => ({ ...ENVIO, estado, comercio: 'Calzado & Más' }))
+    const pagina = await (await fetch(`${aparte.url}/r/${nuevoCodigoDeGuia()}`)).text()
+    aparte.cerrar()
+    expect(/<h1>(.*)<\/h1>/.exec(pagina)?.[1]).toBe(DESCRIPCIONES_DE_ESTADO[estado])
+    expect(pagina).toContain(SIGUE[estado]('Calzado & Más').replaceAll('&', '&amp;'))
+    // Nothing follows exactly where the contract says that nothing does.
+    expect(SIGUE[estado]('x').startsWith('Nada más')).toBe(MAQUINA_DE_ESTADOS.transiciones[estado].length === 0)
+  })
+
+  it('escapes whatever it shows, and takes nothing but a letter for an initial', async () => {
+    const comercio = await entorno.nuevoComercio('live')
+    const malo = `"><script>alert(1)</script>'&<b>`
+    await entorno.db.pool.query('update comercio set nombre = $2 where id = $1', [comercio.id, malo])
+    for (const [destinatario, inicial] of [
+      ['<img src=x onerror=alert(1)>', null],
+      ['Álvaro Tzul', 'Á.'],
+      ['  ñusta', null],
+      ['ñusta', 'Ñ.'],
+      ['5 hermanos', null],
+    ] as const) {
+      if (destinatario.startsWith(' ')) continue // the contract refuses it
+      const { guia } = await comercio.api.guias.crear(unaGuia({ municipio: malo, destinatario }))
+      const pagina = await html(guia)
+      expect(pagina).not.toMatch(/<script|<img|<b>"|onerror/)
+      expect(pagina.match(/&lt;script&gt;/g)?.length).toBeGreaterThanOrEqual(3)
+      expect(/<dt>Para<\/dt><dd>(.*?)<\/dd>/.exec(pagina)?.[1] ?? null).toBe(inicial)
+    }
+  })
+
+  it('shows the newest of a long history, and stays light', async () => {
+    const { api } = await entorno.nuevoComercio('test')
+    const { guia } = await api.guias.crear(unaGuia())
+    await api.pruebas.avanzar(guia, { estado: 'recolectado' })
+    for (let i = 0; i < 35; i++)
+      for (const estado of ['en_bodega', 'en_transito'] as const) await api.pruebas.avanzar(guia, { estado })
+    const respuesta = await html(guia)
+    expect(respuesta.match(/<li>/g)).toHaveLength(60)
+    expect(respuesta).toContain('pasos más antiguos')
+    expect(gzipSync(respuesta).length).toBeLessThan(15_000)
+  })
+})
+
+describe('what names no guide', () => {
+  it('gets one and the same helpful page, whatever is wrong with it', async () => {
+    const { api } = await entorno.nuevoComercio('live')
+    const { guia } = await api.guias.crear(unaGuia())
+    const desconocida = await ver(nuevoCodigoDeGuia())
+    const cuerpo = await desconocida.text()
+    expect(desconocida.status).toBe(404)
+    expect(cuerpo).toContain('No encontramos ese envío')
+    expect(cuerpo).toMatch(/<form method="get" action="\.\.\/r">/)
+    const otraLetra = guia.slice(0, 11) + (verificador(guia.slice(0, 11)) === '0' ? '1' : '0')
+    const malas = [
+      otraLetra,
+      'corto',
+      'ñ',
+      '%C3%B1',
+      '%ZZ',
+      '%00',
+      'x'.repeat(5_000),
+      '<script>',
+      guia.slice(1),
+      `${guia}A`,
+    ]
+    for (const mala of malas) {
+      const respuesta = await ver(mala)
+      expect([mala.slice(0, 20), respuesta.status]).toEqual([mala.slice(0, 20), 404])
+      expect(await respuesta.text()).toBe(cuerpo)
+    }
+    // From further down the way up is longer, that is all.
+    expect((await html(`${guia}/x`)).replaceAll('../../', '../')).toBe(cuerpo)
+    expect((await fetch(`${entorno.url}/r?guia=nada`)).status).toBe(404)
+    expect((await fetch(`${entorno.url}/r?guia=${guia}&guia=${guia}`)).status).toBe(404)
+  })
+
+  it('is asked for where there is none', async () => {
+    for (const ruta of ['/r', '/r/', '/r?guia=']) {
+      const respuesta = await fetch(entorno.url + ruta)
+      expect(respuesta.status).toBe(200)
+      expect(await respuesta.text()).toContain('Código de la guía')
+    }
+  })
+
+  it('can’t be searched through: the limit comes before the answer, for good guesses, too', async () => {
+    let leidas = 0
+    const aparte = await servirAparte(async (codigo) => {
+      leidas++
+      return codigo === ENVIO.guia ? ENVIO : undefined
+    })
+    const desde = (ip: string, codigo: string) =>
+      fetch(`${aparte.url}/r/${codigo}`, { headers: { 'X-Forwarded-For': ip } })
+    for (let i = 0; i < 120; i++) {
+      const codigo = i % 2 ? nuevoCodigoDeGuia() : 'nada'
+      expect((await desde('198.51.100.7', codigo)).status).toBe(404)
+    }
+    const cuantas = leidas
+    const negadas = await Promise.all([ENVIO.guia, nuevoCodigoDeGuia(), 'nada'].map((c) => desde('198.51.100.7', c)))
+    expect(negadas.map(({ status }) => status)).toEqual([429, 429, 429])
+    expect(negadas[0]!.headers.get('retry-after')).toBe('1')
+    expect(new Set(await Promise.all(negadas.map((una) => una.text()))).size).toBe(1)
+    expect(leidas).toBe(cuantas)
+    expect((await desde('198.51.100.8', ENVIO.guia)).status).toBe(200)
+    // A subscriber's whole network is one address.
+    for (let i = 0; i < 120; i++) await desde(`2001:db8:1:2::${i.toString(16)}`, 'nada')
+    expect((await desde('2001:db8:1:2:ffff::1', ENVIO.guia)).status).toBe(429)
+    expect((await desde('2001:db8:1:3::1', ENVIO.guia)).status).toBe(200)
+    aparte.adelantar(500)
+    expect((await desde('198.51.100.7', ENVIO.guia)).status).toBe(200)
+    aparte.cerrar()
+  })
+
+  it('is not what a fault of ours looks like', async () => {
+    const aparte = await servirAparte(() => Promise.reject(new Error('no database for 41239876')))
+    const respuesta = await fetch(`${aparte.url}/r/${nuevoCodigoDeGuia()}`)
+    expect([respuesta.status, respuesta.headers.get('retry-after')]).toEqual([503, '10'])
+    const pagina = await respuesta.text()
+    expect(pagina).toContain('Algo nos falló')
+    expect(pagina).not.toContain('41239876')
+    aparte.cerrar()
+  })
+})
+
+const CHROMIUM = '/usr/bin/chromium'
+const hay = existsSync(CHROMIUM) || Boolean(process.env.CI)
+if (!hay) console.warn(`\n*** There is no Chromium at ${CHROMIUM}: the tracking page is NOT tested in one. ***\n`)
+
+describe.skipIf(!hay)('in a browser', () => {
+  let navegador: Browser
+  let contexto: BrowserContext
+  let comercio: Comercio
+  const pedidas: string[] = []
+  const quejas: string[] = []
+
+  beforeAll(async () => {
+    const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
+    navegador = await chromium.launch({ executablePath: CHROMIUM, args })
+    comercio = await entorno.nuevoComercio('test')
+  })
+  afterAll(() => navegador?.close())
+  afterEach(async () => {
+    await contexto?.close()
+    expect(quejas.splice(0)).toEqual([])
+  })
+
+  async function abrir(ruta: string, javaScriptEnabled = true): Promise<Page> {
+    pedidas.length = 0
+    contexto = await navegador.newContext({
+      viewport: { width: 360, height: 740 },
+      deviceScaleFactor: 2,
+      isMobile: true,
+      hasTouch: true,
+      locale: 'es-GT',
+      javaScriptEnabled,
+    })
+    contexto.setDefaultTimeout(10_000)
+    contexto.on('request', (solicitud) => pedidas.push(solicitud.url()))
+    contexto.on('console', (mensaje) => {
+      if (['error', 'warning'].includes(mensaje.type()) && !/status of 4\d\d/.test(mensaje.text()))
+        quejas.push(mensaje.text().slice(0, 300))
+    })
+    const pagina = await contexto.newPage()
+    await pagina.goto(entorno.url + ruta, { waitUntil: 'networkidle' })
+    return pagina
+  }
+
+  /** In light and dark: no fault that axe can find, no small target, nothing wider than the phone, also with large letters; and its picture. */
+  async function revisar(pagina: Page, nombre: string) {
+    // Not Playwright's evaluate(), which the page's policy would report as an eval.
+    const sesion = await contexto.newCDPSession(pagina)
+    const evaluar = async <T>(expression: string): Promise<T> => {
+      const { result, exceptionDetails } = await sesion.send('Runtime.evaluate', {
+        expression,
+        awaitPromise: true,
+        returnByValue: true,
+      })
+      if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
+      return result.value as T
+    }
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await pagina.emulateMedia({ colorScheme })
+      const fallas = await evaluar<string[]>(`(async () => { if (!window.axe) { ${axe.source} }
+        const { violations } = await axe.run(document, { runOnly: { type: 'tag', values:
+          ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] } })
+        return violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html.slice(0, 120) + ' ' + n.failureSummary).join(' | ')) })()`)
+      expect(fallas, `${nombre}, ${colorScheme}`).toEqual([])
+      await pagina.screenshot({ path: `/tmp/rastreo-${nombre}-${colorScheme}.png`, fullPage: true })
+    }
+    const medidas = await evaluar<{ ancho: number; chicos: string[] }>(`({
+      ancho: document.documentElement.scrollWidth,
+      chicos: [...document.querySelectorAll('button, input, a')]
+        .filter((e) => { const { width, height } = e.getBoundingClientRect(); return width < 47.9 || height < 47.9 })
+        .map((e) => e.outerHTML.slice(0, 100)) })`)
+    expect(medidas).toEqual({ ancho: 360, chicos: [] })
+    // 1.4.10: a column of 320 px with letters twice as large scrolls one way only.
+    await pagina.setViewportSize({ width: 320, height: 740 })
+    await evaluar(`document.documentElement.style.fontSize = '200%'`)
+    expect(await evaluar('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+    await sesion.detach()
+  }
+
+  it('shows a parcel under way', async () => {
+    const { api } = await entorno.nuevoComercio('live')
+    const { guia } = await api.guias.crear(SECRETA)
+    for (const cuerpo of [
+      { estado: 'recolectado' },
+      { estado: 'en_bodega' },
+      { estado: 'en_ruta' },
+      { estado: 'intento_fallido', motivo: 'sin_respuesta' },
+      { estado: 'en_ruta' },
+    ])
+      await registrar(guia, cuerpo)
+    const pagina = await abrir(`/r/${guia.toLowerCase()}`)
+    await pagina.getByRole('heading', { level: 1, name: 'Paquete en ruta de entrega' }).waitFor()
+    // One request, and nobody else's server.
+    expect(pedidas).toEqual([`${entorno.url}/r/${guia.toLowerCase()}`])
+    await revisar(pagina, 'en-ruta')
+  })
+
+  it('shows a test guide whose place is missing', async () => {
+    const { guia } = await comercio.api.guias.crear(sinDestino({ destinatario: 'María José Ajú' }))
+    await hasta(async () => (await comercio.api.guias.obtener(guia)).secuencia === 2)
+    const pagina = await abrir(`/r/${guia}`)
+    await pagina.getByRole('heading', { name: 'Falta saber dónde entregar' }).waitFor()
+    await pagina.getByText('Guía de prueba.').waitFor()
+    await revisar(pagina, 'prueba')
+  })
+
+  it('shows what is over, with long names', async () => {
+    const { guia } = await comercio.api.guias.crear(
+      unaGuia({ municipio: `San${'antiagotlan'.repeat(6)}`, destinatario: 'Álvaro' }),
+    )
+    for (const estado of ['recolectado', 'en_bodega', 'entregado'] as const)
+      await comercio.api.pruebas.avanzar(guia, { estado })
+    const pagina = await abrir(`/r/${guia}`)
+    await pagina.getByText('Nada más: el paquete ya se entregó.').waitFor()
+    await revisar(pagina, 'entregado')
+  })
+
+  it('helps whoever mistyped', async () => {
+    await revisar(await abrir('/r/no-es-nada'), 'desconocida')
+    await contexto.close()
+    await revisar(await abrir('/r'), 'busqueda')
+  })
+
+  it('needs no JavaScript, and no pointer', async () => {
+    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const pagina = await abrir('/r/no-es-nada', false)
+    await pagina.getByLabel('Código de la guía').focus()
+    await pagina.keyboard.type(`${guia.slice(0, 6)}-${guia.slice(6)}`.toLowerCase())
+    await pagina.keyboard.press('Enter')
+    await pagina.getByRole('heading', { level: 1, name: 'Guía aceptada' }).waitFor()
+    expect(pagina.url()).toBe(`${entorno.url}/r/${guia}`)
+    await pagina.getByRole('link', { name: 'Seguir otro envío' }).tap()
+    await pagina.getByRole('heading', { name: 'Seguir un envío' }).waitFor()
+  })
+})

@@ -1,0 +1,348 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import type { PruebaDeEntrega } from '@guias/sdk'
+import axe from 'axe-core'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { nuevoCodigoDeGuia } from '../../server/codigos.ts'
+import { enRuta, entregada, subir } from '../archivos/imagenes.ts'
+import { type Comercio, usarEntorno } from '../entorno.ts'
+import { hasta, unaGuia } from '../fabricas.ts'
+
+vi.setConfig({ testTimeout: 25_000 })
+
+const entorno = usarEntorno({}, () => ({ TRUST_PROXY: '1' }))
+const ver = (codigo: string, init: RequestInit = {}) =>
+  fetch(`${entorno.url}/verificar/${codigo}`, { redirect: 'manual', ...init })
+const texto = (pagina: string) =>
+  pagina.replace(/<(style|script)[^>]*>[\s\S]*?<\/\1>|<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+
+const conPdf = (guia: string, { api }: Pick<Comercio, 'api'>) =>
+  hasta(async () => {
+    const prueba = await api.guias.pruebaEntrega(guia)
+    return prueba.pdf !== null && (prueba as PruebaDeEntrega & { pdf: { url: string; sha256: string } })
+  })
+
+describe('the page of a proof', () => {
+  it('says what everybody may know of the delivery, and nothing of what the PDF says', async () => {
+    const comercio = await entorno.nuevoComercio('live')
+    const guia = await enRuta(entorno, comercio)
+    const sinEntregar = await ver(guia)
+    expect([sinEntregar.status, texto(await sinEntregar.text())]).toEqual([
+      200,
+      expect.stringMatching(/no se ha entregado.*Paquete en ruta de entrega.*No hay nada que verificar/),
+    ])
+    const fotos = [(await subir(entorno, guia)).cuerpo.archivo]
+    await entorno.operar('POST', `/guias/${guia}/entrega`, {
+      recibido_por: { nombre: 'Marisol Quiñónez' },
+      fotos,
+      lat: 14.7189,
+      lng: -90.6442,
+    })
+    const { pdf, manifiesto } = await conPdf(guia, comercio)
+    const respuesta = await ver(guia.toLowerCase())
+    const pagina = await respuesta.text()
+    expect(respuesta.status).toBe(200)
+    expect(texto(pagina)).toMatch(
+      /Este envío se entregó el \d+ de [a-z]+ de \d{4}, \d\d:\d\d , hora de Guatemala \(UTC−6\)/,
+    )
+    expect(pagina).not.toContain('Guía de prueba')
+    const todo = JSON.stringify([...respuesta.headers]) + pagina
+    expect(todo).not.toMatch(/Marisol|Quiñónez|14\.7|90\.6|31481676|arch_|com_|Ceiba/)
+    for (const secreto of [pdf.sha256, manifiesto!, fotos[0]]) expect(todo).not.toContain(secreto)
+    expect(Object.fromEntries(respuesta.headers)).toMatchObject({
+      'content-security-policy': expect.stringMatching(
+        /^default-src 'none'; style-src 'sha256-[^']+'; script-src 'sha256-[^']+'; connect-src 'self'; img-src data:; form-action 'none'/,
+      ),
+      'x-robots-tag': 'noindex',
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-store',
+    })
+    expect(gzipSync(pagina).length).toBeLessThan(8_000)
+  })
+
+  it('says so of what was delivered without a proof, and of what is being made', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const guia = await enRuta(entorno, comercio)
+    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'entregado' })
+    const pagina = texto(await (await ver(guia)).text())
+    expect(pagina).toMatch(/Guía de prueba.*se entregó el .*No hay nada que verificar/)
+    const otra = await entregada(entorno, comercio)
+    await conPdf(otra.guia, comercio)
+    const poner = (pdf: string | null) =>
+      entorno.db.pool.query(
+        `update prueba_entrega p set pdf = $2, proximo_en = '2200-01-01' from guia_indice i where i.id = p.guia_id and i.guia = $1`,
+        [otra.guia, pdf],
+      )
+    await poner(null)
+    expect(texto(await (await ver(otra.guia)).text())).toContain('La prueba se está preparando')
+  })
+
+  it('is one helpful page for what names no guide, and only for reading', async () => {
+    const cuerpo = await (await ver(nuevoCodigoDeGuia())).text()
+    expect(cuerpo).toContain('No encontramos esa guía')
+    for (const mala of ['', 'nada', '%ZZ', '%00', '<script>', 'x'.repeat(5_000)]) {
+      const respuesta = await ver(mala)
+      expect([mala.slice(0, 20), respuesta.status, await respuesta.text()]).toEqual([mala.slice(0, 20), 404, cuerpo])
+    }
+    const { guia } = await (await entorno.nuevoComercio()).api.guias.crear(unaGuia())
+    const mal = await ver(guia, { method: 'POST', body: 'x' })
+    expect([mal.status, mal.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+    expect((await ver(guia, { method: 'HEAD' })).status).toBe(200)
+    expect((await ver(`${guia}/nada`)).status).toBe(404)
+  })
+})
+
+const CHROMIUM = '/usr/bin/chromium'
+const hay = existsSync(CHROMIUM) || Boolean(process.env.CI)
+if (!hay) console.warn(`\n*** There is no Chromium at ${CHROMIUM}: the verification page is NOT tested in one. ***\n`)
+
+describe.skipIf(!hay)('in a browser', () => {
+  let navegador: Browser
+  let contexto: BrowserContext
+  let carpeta: string
+  let guia: string
+  const archivo = (nombre: string) => join(carpeta, nombre)
+  const pedidas: { url: string; cuerpo: string | null }[] = []
+  const quejas: string[] = []
+
+  beforeAll(async () => {
+    const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
+    navegador = await chromium.launch({ executablePath: CHROMIUM, args })
+    carpeta = await mkdtemp(join(tmpdir(), 'guias-verificar-'))
+    const comercio = await entorno.nuevoComercio('live')
+    guia = (await entregada(entorno, comercio)).guia
+    const { guia: otra } = await entregada(entorno, comercio)
+    const pdfDe = async (cual: string) => {
+      const { pdf } = await conPdf(cual, comercio)
+      return new Uint8Array(await (await fetch(pdf.url)).arrayBuffer())
+    }
+    const bueno = await pdfDe(guia)
+    const alterado = bueno.slice()
+    alterado[bueno.length >> 1]! ^= 1
+    await writeFile(archivo('bueno.pdf'), bueno)
+    await writeFile(archivo('alterado.pdf'), alterado)
+    await writeFile(archivo('ajeno.pdf'), await pdfDe(otra))
+    await writeFile(archivo('foto.pdf'), 'no es un PDF')
+    await writeFile(archivo('vacio.pdf'), '')
+    await writeFile(archivo('enorme.pdf'), Buffer.alloc(41 * 1024 * 1024, '%PDF-'))
+  })
+  afterAll(async () => {
+    await navegador?.close()
+    await rm(carpeta, { recursive: true, force: true })
+  })
+  afterEach(async () => {
+    await contexto?.close()
+    expect(quejas.splice(0)).toEqual([])
+  })
+
+  async function abrir(cual = guia, { javaScriptEnabled = true, ancho = 360, preparar = '' } = {}): Promise<Page> {
+    pedidas.length = 0
+    contexto = await navegador.newContext({
+      viewport: { width: ancho, height: 740 },
+      deviceScaleFactor: 2,
+      isMobile: ancho < 500,
+      hasTouch: ancho < 500,
+      locale: 'es-GT',
+      javaScriptEnabled,
+    })
+    contexto.setDefaultTimeout(10_000)
+    if (preparar) await contexto.addInitScript(preparar)
+    contexto.on('request', (solicitud) => pedidas.push({ url: solicitud.url(), cuerpo: solicitud.postData() }))
+    contexto.on('console', (mensaje) => {
+      if (['error', 'warning'].includes(mensaje.type()) && !/status of (4\d\d|503)|ERR_/.test(mensaje.text()))
+        quejas.push(mensaje.text().slice(0, 300))
+    })
+    contexto.on('weberror', (error) => quejas.push(error.error().message))
+    const pagina = await contexto.newPage()
+    await pagina.goto(`${entorno.url}/verificar/${cual}`, { waitUntil: 'networkidle' })
+    return pagina
+  }
+  const elegir = (pagina: Page, nombre: string) => pagina.getByLabel('Elegir el PDF').setInputFiles(archivo(nombre))
+  const titulo = (pagina: Page, name: string) => pagina.getByRole('heading', { level: 2, name }).waitFor()
+
+  /** In light and dark: no fault that axe can find, no small target, nothing wider than the screen, also with large letters; and its picture. */
+  async function revisar(pagina: Page, nombre: string, ancho = 360) {
+    // Not Playwright's evaluate(), which the page's policy would report as an eval.
+    const sesion = await contexto.newCDPSession(pagina)
+    const evaluar = async <T>(expression: string): Promise<T> => {
+      const { result, exceptionDetails } = await sesion.send('Runtime.evaluate', {
+        expression,
+        awaitPromise: true,
+        returnByValue: true,
+      })
+      if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
+      return result.value as T
+    }
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await pagina.emulateMedia({ colorScheme })
+      const fallas = await evaluar<string[]>(`(async () => { if (!window.axe) { ${axe.source} }
+        const { violations } = await axe.run(document, { runOnly: { type: 'tag', values:
+          ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] } })
+        return violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html.slice(0, 120) + ' ' + n.failureSummary).join(' | ')) })()`)
+      expect(fallas, `${nombre}, ${colorScheme}`).toEqual([])
+      await pagina.screenshot({ path: `/tmp/verificar-${nombre}-${colorScheme}.png`, fullPage: true })
+    }
+    const medidas = await evaluar<{ ancho: number; chicos: string[] }>(`({
+      ancho: document.documentElement.scrollWidth,
+      chicos: [...document.querySelectorAll('button, input, a')]
+        .filter((e) => { const { width, height } = e.getBoundingClientRect(); return width < 47.9 || height < 47.9 })
+        .map((e) => e.outerHTML.slice(0, 100)) })`)
+    expect(medidas).toEqual({ ancho, chicos: [] })
+    // 1.4.10: a column of 320 px with letters twice as large scrolls one way only.
+    await pagina.setViewportSize({ width: 320, height: 740 })
+    await evaluar(`document.documentElement.style.fontSize = '200%'`)
+    expect(await evaluar('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+    await sesion.detach()
+  }
+
+  it('finds the original genuine, and checks its signature itself; the file stays where it is', async () => {
+    const pagina = await abrir()
+    await revisar(pagina, 'inicio')
+    await contexto.close()
+    const otraVez = await abrir()
+    await elegir(otraVez, 'bueno.pdf')
+    await titulo(otraVez, 'Es auténtica')
+    await otraVez.getByText('Comprobada aquí mismo').waitFor()
+    const visto = (await otraVez.locator('#resultado').innerText()).replace(/\s+/g, ' ')
+    expect(visto).toMatch(/Entregada \d+ de [a-z]+ de \d{4}, \d\d:\d\d Fotografías 1 Firma de quien recibió Sí/)
+    expect(await otraVez.evaluate('document.activeElement.textContent')).toBe('Es auténtica')
+    // The page, one question of a few bytes, and the keys: nobody else's server, and no upload.
+    expect(pedidas.map(({ url }) => url)).toEqual([
+      `${entorno.url}/verificar/${guia}`,
+      `${entorno.url}/verificar/${guia}/comprobar`,
+      `${entorno.url}/.well-known/jwks.json`,
+    ])
+    expect(pedidas.map(({ cuerpo }) => cuerpo?.length ?? 0)).toEqual([0, 77, 0])
+    await revisar(otraVez, 'autentica')
+  })
+
+  it('knows an altered byte, another guide’s PDF, and what is no PDF', async () => {
+    const pagina = await abrir()
+    for (const nombre of ['alterado.pdf', 'ajeno.pdf']) {
+      await elegir(pagina, nombre)
+      await pagina.getByText('Es la prueba de otra guía').waitFor()
+      await pagina.getByText('El archivo cambió después de emitirse').waitFor()
+      // The next one begins anew.
+      await elegir(pagina, 'bueno.pdf')
+      await titulo(pagina, 'Es auténtica')
+    }
+    const antes = pedidas.length
+    for (const [nombre, dicho] of [
+      ['foto.pdf', 'no es un PDF de este servicio'],
+      ['vacio.pdf', 'no es un PDF de este servicio'],
+      ['enorme.pdf', 'demasiado grande'],
+    ] as const) {
+      await elegir(pagina, nombre)
+      await pagina.getByText(dicho).waitFor()
+    }
+    expect(pedidas.length).toBe(antes)
+    await elegir(pagina, 'alterado.pdf')
+    await titulo(pagina, 'No es la prueba de esta guía')
+    await revisar(pagina, 'alterada')
+  })
+
+  it('takes what is dropped, anywhere on the page', async () => {
+    const pagina = await abrir(guia, { ancho: 1280 })
+    const soltar = async (donde: string, nombre: string) => {
+      const bytes = JSON.stringify([...readFileSync(archivo(nombre))])
+      const datos = await pagina.evaluateHandle(`(() => {
+        const traido = new DataTransfer()
+        traido.items.add(new File([new Uint8Array(${bytes})], 'prueba.pdf', { type: 'application/pdf' }))
+        return traido
+      })()`)
+      for (const tipo of ['dragenter', 'dragover', 'drop'])
+        await pagina.dispatchEvent(donde, tipo, { dataTransfer: datos })
+    }
+    await soltar('.zona', 'bueno.pdf')
+    await titulo(pagina, 'Es auténtica')
+    await soltar('h1', 'alterado.pdf')
+    await titulo(pagina, 'No es la prueba de esta guía')
+    expect(pagina.url()).toBe(`${entorno.url}/verificar/${guia}`)
+    await soltar('body', 'bueno.pdf')
+    await titulo(pagina, 'Es auténtica')
+    await revisar(pagina, 'escritorio', 1280)
+  })
+
+  it('is not fooled by a service that only says that it is good', async () => {
+    const pagina = await abrir()
+    const pasar = async (cambiar: (jws: string) => string) => {
+      await pagina.unroute('**/comprobar')
+      await pagina.route('**/comprobar', async (ruta) => {
+        const respuesta = await ruta.fetch()
+        const json = await respuesta.json()
+        await ruta.fulfill({
+          response: respuesta,
+          json: { ...json, manifiesto: json.manifiesto && cambiar(json.manifiesto) },
+        })
+      })
+      await elegir(pagina, 'bueno.pdf')
+    }
+    const conCuerpo = (jws: string, cambiar: (cuerpo: { guia: string }) => void) => {
+      const [cabeza, cuerpo, firma] = jws.split('.')
+      const contenido = JSON.parse(Buffer.from(cuerpo!, 'base64url').toString())
+      cambiar(contenido)
+      return [cabeza, Buffer.from(JSON.stringify(contenido)).toString('base64url'), firma].join('.')
+    }
+    await pasar((jws) =>
+      conCuerpo(jws, (cuerpo) => Object.assign(cuerpo, { entregado_en: '2020-01-01T00:00:00.000Z' })),
+    )
+    await titulo(pagina, 'La firma no es válida')
+    await pasar((jws) => jws)
+    await titulo(pagina, 'Es auténtica')
+    await pasar((jws) => jws.replace(/^[^.]+/, Buffer.from('{"alg":"none"}').toString('base64url')))
+    await titulo(pagina, 'La firma no es válida')
+    await revisar(pagina, 'sin-firma-valida')
+  })
+
+  it('tells what failed: no answer, too many questions, a browser that can’t', async () => {
+    const pagina = await abrir()
+    await contexto.setOffline(true)
+    await elegir(pagina, 'bueno.pdf')
+    await titulo(pagina, 'No se pudo comprobar')
+    await contexto.setOffline(false)
+    for (const [status, dicho] of [
+      [429, 'Espere 7 s'],
+      [503, 'Algo nos falló'],
+    ] as const) {
+      await pagina.unroute('**/comprobar')
+      await pagina.route('**/comprobar', (ruta) => ruta.fulfill({ status, headers: { 'Retry-After': '7' }, json: {} }))
+      await elegir(pagina, 'bueno.pdf')
+      await pagina.getByText(dicho).waitFor()
+    }
+    await revisar(pagina, 'sin-respuesta')
+    await contexto.close()
+    const viejo = await abrir(guia, {
+      preparar:
+        'if (window.SubtleCrypto) SubtleCrypto.prototype.importKey = () => Promise.reject(new DOMException("x", "NotSupportedError"))',
+    })
+    await elegir(viejo, 'bueno.pdf')
+    await titulo(viejo, 'Es auténtica')
+    await viejo.getByText('no sabe comprobar además la firma digital').waitFor()
+    await contexto.close()
+    const inseguro = await abrir(guia, {
+      preparar: 'Object.defineProperty(Crypto.prototype, "subtle", { value: undefined })',
+    })
+    await elegir(inseguro, 'bueno.pdf')
+    await titulo(inseguro, 'Este navegador no puede comprobarlo')
+  })
+
+  it('needs no pointer; without JavaScript it says what to do', async () => {
+    const pagina = await abrir(guia, { ancho: 1280 })
+    await pagina.keyboard.press('Tab')
+    expect(await pagina.evaluate('document.activeElement.id')).toBe('archivo')
+    const [selector] = await Promise.all([pagina.waitForEvent('filechooser'), pagina.keyboard.press('Space')])
+    await selector.setFiles(archivo('bueno.pdf'))
+    await titulo(pagina, 'Es auténtica')
+    await contexto.close()
+    const sin = await abrir(guia, { javaScriptEnabled: false })
+    await titulo(sin, 'Hace falta JavaScript')
+    expect(await sin.getByLabel('Elegir el PDF').isVisible()).toBe(false)
+    await sin.screenshot({ path: '/tmp/verificar-sin-js.png', fullPage: true })
+    await contexto.close()
+    await revisar(await abrir('nada'), 'desconocida')
+  })
+})
