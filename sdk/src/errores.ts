@@ -16,6 +16,7 @@ export type NombreDeError =
   | 'ErrorTiempo'
   | 'ErrorRespuesta'
   | 'ErrorFirma'
+  | 'ErrorPrueba'
 
 /**
  * Base de todos los errores de este paquete. Sin más clase, es un uso que no llegó a enviarse: falta la llave,
@@ -248,6 +249,47 @@ export class ErrorFirma extends ErrorGuias {
 
   static {
     ErrorFirma.prototype.name = 'ErrorFirma'
+  }
+}
+
+/**
+ * Qué falló al verificar una prueba de entrega:
+ *
+ * - `manifiesto_ilegible`: no es un JWS compacto.
+ * - `algoritmo`: su cabecera pide otro algoritmo u otro tipo: no es una prueba nuestra.
+ * - `claves`: las claves que usted dio no sirven.
+ * - `clave_desconocida`: la que firmó no está entre ellas.
+ * - `firma`: la firma no corresponde; el manifiesto se alteró.
+ * - `contenido`: está bien firmado, pero no es un manifiesto que esta versión entienda.
+ * - `guia`: es auténtico, pero de otra guía.
+ * - `archivo`: un archivo no es ninguno de los del manifiesto.
+ * - `entorno`: aquí no hay WebCrypto con Ed25519.
+ */
+export type CodigoDeErrorDePrueba =
+  | 'manifiesto_ilegible'
+  | 'algoritmo'
+  | 'claves'
+  | 'clave_desconocida'
+  | 'firma'
+  | 'contenido'
+  | 'guia'
+  | 'archivo'
+  | 'entorno'
+
+/** `verificarPrueba` no dio la prueba por buena. `codigo` es estable. */
+export class ErrorPrueba extends ErrorGuias {
+  declare name: 'ErrorPrueba'
+
+  /** Qué falló. */
+  readonly codigo: CodigoDeErrorDePrueba
+
+  constructor(mensaje: string, codigo: CodigoDeErrorDePrueba, opciones?: ErrorOptions) {
+    super(mensaje, opciones)
+    this.codigo = codigo
+  }
+
+  static {
+    ErrorPrueba.prototype.name = 'ErrorPrueba'
   }
 }
 

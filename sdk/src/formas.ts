@@ -3,16 +3,20 @@
  * server. Types come from the contract.
  */
 import type {
+  EnlaceDeEtiquetas,
   EnsayoDeRecuperacion,
   Entrega,
   Guia,
   LoteCreado,
+  ManifiestoDePrueba,
   Problema,
+  PruebaDeEntrega,
   Recuperacion,
   Webhook,
   WebhookConSecreto,
 } from './generado/types.gen.js'
 import type { Pagina } from './paginas.js'
+import type { ClavesPublicas } from './verificarPrueba.js'
 
 const esObjeto = (datos: unknown): datos is Record<string, unknown> => typeof datos === 'object' && datos !== null
 
@@ -25,6 +29,23 @@ export const esLote = (datos: unknown): datos is LoteCreado => esObjeto(datos) &
 
 export const esPagina = <P extends Pagina<unknown>>(datos: unknown): datos is P =>
   esObjeto(datos) && Array.isArray(datos.datos)
+
+export const esPrueba = (datos: unknown): datos is PruebaDeEntrega =>
+  conTextos(datos, 'guia', 'entregado_en') && esObjeto(datos) && Array.isArray(datos.fotos)
+
+export const esEtiquetas = (datos: unknown): datos is EnlaceDeEtiquetas => conTextos(datos, 'url', 'expira_en')
+export const esClaves = (datos: unknown): datos is ClavesPublicas => esObjeto(datos) && Array.isArray(datos.keys)
+
+/** All that is compared with something, and the first version of its form: a later one may mean something else. */
+export const esManifiesto = (datos: unknown): datos is ManifiestoDePrueba =>
+  conTextos(datos, 'guia', 'modo', 'entregado_en', 'registrado_en', 'hecho_en', 'recibido_por_sha256') &&
+  esObjeto(datos) &&
+  datos.version === 1 &&
+  Array.isArray(datos.archivos) &&
+  datos.archivos.every(
+    (uno) =>
+      conTextos(uno, 'archivo', 'tipo', 'mime', 'sha256') && Number.isSafeInteger((uno as { bytes?: unknown }).bytes),
+  )
 
 export const esProblema = (datos: unknown): datos is Problema => conTextos(datos, 'codigo')
 

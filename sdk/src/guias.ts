@@ -2,6 +2,7 @@ import { ErrorGuias } from './errores.js'
 import { RecursoCatalogo } from './recursoCatalogo.js'
 import { RecursoEventos } from './recursoEventos.js'
 import { RecursoGuias } from './recursoGuias.js'
+import { RecursoPruebas } from './recursoPruebas.js'
 import { RecursoWebhooks } from './recursoWebhooks.js'
 import { crearTransporte, type Fetch } from './transporte.js'
 
@@ -36,6 +37,8 @@ export class Guias {
   readonly catalogo: RecursoCatalogo
   /** Sus webhooks: adónde se envía cada evento, y qué fue de cada envío. */
   readonly webhooks: RecursoWebhooks
+  /** Con llaves de prueba: hacer de mensajero y de destinatario, sin esperar a nadie. */
+  readonly pruebas: RecursoPruebas
 
   constructor(opciones: OpcionesDeGuias) {
     const enviar = crearTransporte({
@@ -48,6 +51,7 @@ export class Guias {
     this.eventos = new RecursoEventos(enviar)
     this.catalogo = new RecursoCatalogo(enviar)
     this.webhooks = new RecursoWebhooks(enviar)
+    this.pruebas = new RecursoPruebas(enviar)
   }
 }
 

@@ -1,4 +1,5 @@
 export {
+  type CodigoDeErrorDePrueba,
   ErrorAlcance,
   ErrorApi,
   ErrorConexion,
@@ -9,6 +10,7 @@ export {
   ErrorNoAutenticado,
   ErrorNoEncontrado,
   ErrorParametro,
+  ErrorPrueba,
   ErrorRespuesta,
   ErrorServicio,
   ErrorTiempo,
@@ -19,7 +21,10 @@ export {
 } from './errores.js'
 // The contract's own words; the generator's helpers (`*Data`, `*Responses`, `Estado2`…) stay inside.
 export type {
+  ArchivoDeManifiesto,
+  ArchivoDePrueba,
   Aviso,
+  CambioDePrueba,
   CanalDeMensaje,
   CancelacionParaCrear,
   CausaDeEntrega,
@@ -32,6 +37,7 @@ export type {
   Cursor,
   DatosDeWebhook,
   Departamento,
+  EnlaceDeEtiquetas,
   EnlaceDeMapa,
   EnsayoDeRecuperacion,
   Entrega,
@@ -54,9 +60,11 @@ export type {
   GuiaIndividual,
   GuiaParaCrear,
   IntentoDeEntrega,
+  IntentoFallido,
   Latencia,
   LoteCreado,
   LoteParaCrear,
+  ManifiestoDePrueba,
   Modo,
   Municipio,
   OrigenDeUbicacion,
@@ -64,11 +72,15 @@ export type {
   PaginaDeEntregas,
   PaginaDeEventos,
   PaginaDeGuias,
+  PaginaDeIntentos,
   PaginaDelFlujo,
   PaginaDeMunicipios,
   PaginaDeWebhooks,
   Pais,
+  PosicionDeManifiesto,
   Problema,
+  PruebaDeEntrega,
+  RecibidoPor,
   Recogida,
   RecogidaDeGuia,
   Recuperacion,
@@ -81,9 +93,11 @@ export type {
   SolicitudDeUbicacion,
   SugerenciasDeDestino,
   Telefono,
+  TipoDeArchivo,
   TipoDeEvento,
   TipoDeEventoPropio,
   Ubicacion,
+  UbicacionDePrueba,
   UbicacionParaConfirmar,
   Webhook,
   WebhookConSecreto,
@@ -94,7 +108,8 @@ export { Guias, type OpcionesDeGuias } from './guias.js'
 export type { Listado, Pagina } from './paginas.js'
 export type { FiltrosDeDepartamentos, FiltrosDeMunicipios, RecursoCatalogo } from './recursoCatalogo.js'
 export type { FiltrosDelFlujo, RecursoEventos } from './recursoEventos.js'
-export type { FiltrosDeGuias, FiltrosDeHistorial, RecursoGuias } from './recursoGuias.js'
+export type { FiltrosDeGuias, FiltrosDeHistorial, FiltrosDeIntentos, RecursoGuias } from './recursoGuias.js'
+export type { RecursoPruebas } from './recursoPruebas.js'
 export type {
   FiltrosDeEntregas,
   FiltrosDeWebhooks,
@@ -103,6 +118,14 @@ export type {
 } from './recursoWebhooks.js'
 export type { Respuesta, Solicitud } from './solicitud.js'
 export type { Fetch } from './transporte.js'
+export {
+  type BytesDeArchivo,
+  type ClavePublica,
+  type ClavesPublicas,
+  type PruebaPorVerificar,
+  type PruebaVerificada,
+  verificarPrueba,
+} from './verificarPrueba.js'
 export {
   type AvisoDeDeshabilitado,
   type AvisoDeGuia,

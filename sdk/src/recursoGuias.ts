@@ -1,39 +1,53 @@
-import { esGuia, esLote, esPagina } from './formas.js'
+import { ErrorGuias } from './errores.js'
+import { esClaves, esEtiquetas, esGuia, esLote, esPagina, esPrueba } from './formas.js'
 import {
   cancelarGuia,
   confirmarUbicacion,
+  crearEtiquetas,
   crearGuia,
   crearLote,
   listarEventosDeGuia,
   listarGuias,
+  listarIntentosDeGuia,
+  obtenerEtiqueta,
   obtenerGuia,
+  obtenerPruebaDeEntrega,
   reenviarSolicitud,
 } from './generado/sdk.gen.js'
 import type {
   CancelacionParaCrear,
   CodigoDeGuia,
+  EnlaceDeEtiquetas,
   Evento,
   Guia,
   GuiaConEventos,
   GuiaIndividual,
+  IntentoFallido,
   ListarEventosDeGuiaData,
   ListarGuiasData,
+  ListarIntentosDeGuiaData,
   LoteCreado,
   LoteParaCrear,
   PaginaDeEventos,
   PaginaDeGuias,
+  PaginaDeIntentos,
+  PruebaDeEntrega,
   UbicacionParaConfirmar,
 } from './generado/types.gen.js'
 import { Listado } from './paginas.js'
 import { revisar } from './rutas.js'
 import { Solicitud } from './solicitud.js'
 import { cuerpo, type Enviar } from './transporte.js'
+import type { ClavesPublicas } from './verificarPrueba.js'
 
 /** Qué guías se listan, desde dónde y de cuántas en cuántas. */
 export type FiltrosDeGuias = NonNullable<ListarGuiasData['query']>
 
 /** Qué parte del historial se pide. */
 export type FiltrosDeHistorial = NonNullable<ListarEventosDeGuiaData['query']>
+
+/** Qué intentos fallidos se piden. */
+export type FiltrosDeIntentos = NonNullable<ListarIntentosDeGuiaData['query']>
 
 /** Sus guías: crearlas, verlas, listarlas y cancelarlas. */
 export class RecursoGuias {
@@ -154,6 +168,91 @@ export class RecursoGuias {
     return new Solicitud(
       this.#enviar(esGuia<Guia>, (comunes) => reenviarSolicitud({ ...comunes, path: { guia: revisarGuia(codigo) } })),
     )
+  }
+
+  /**
+   * La prueba de entrega: quién recibió, dónde y cuándo, y las fotos, la firma y el PDF, cada uno con un enlace firmado que
+   * se abre sin llave hasta `expira_en` (15 minutos). **No guarde los enlaces**: pida la prueba otra vez.
+   *
+   * Antes de la entrega es un `ErrorNoEncontrado` (`prueba_no_disponible`). `pdf` y `manifiesto` son nulos los segundos que
+   * tardan en hacerse. Con el manifiesto, `verificarPrueba` comprueba los archivos sin preguntarnos nada.
+   *
+   * ```ts
+   * const { recibido_por, fotos, pdf } = await api.guias.pruebaEntrega(guia)
+   * const foto = await (await fetch(fotos[0]!.url)).arrayBuffer()
+   * ```
+   */
+  pruebaEntrega(codigo: CodigoDeGuia): Solicitud<PruebaDeEntrega> {
+    return new Solicitud(
+      this.#enviar(esPrueba, (comunes) => obtenerPruebaDeEntrega({ ...comunes, path: { guia: revisarGuia(codigo) } })),
+    )
+  }
+
+  /**
+   * Los intentos de entrega fallidos de una guía, del más antiguo al más reciente: cuándo, por qué, y las fotos que tomó
+   * el mensajero, cada una con un enlace firmado que se abre sin llave hasta `expira_en` (15 minutos). Con `await`, una
+   * página; con `for await`, todos.
+   *
+   * ```ts
+   * for await (const { numero_intento, motivo, fotos } of api.guias.intentos(guia)) console.log(numero_intento, motivo)
+   * ```
+   */
+  intentos(codigo: CodigoDeGuia, filtros: FiltrosDeIntentos = {}): Listado<IntentoFallido, PaginaDeIntentos> {
+    const query = { ...filtros }
+    return new Listado<IntentoFallido, PaginaDeIntentos>(query.cursor, (cursor) =>
+      this.#enviar(esPagina<PaginaDeIntentos>, (comunes) =>
+        listarIntentosDeGuia({
+          ...comunes,
+          path: { guia: revisarGuia(codigo) },
+          query: { ...query, ...(cursor === undefined ? {} : { cursor }) },
+        }),
+      ),
+    )
+  }
+
+  /**
+   * Un enlace firmado al PDF de la etiqueta (10 × 15 cm: código de barras, QR de rastreo, destino y su referencia), que se
+   * abre sin llave hasta `expira_en` (15 minutos). El PDF se hace al abrirlo, con la guía como esté entonces. Una guía
+   * cancelada no tiene etiqueta: es un `ErrorConflicto` (`guia_cancelada`).
+   *
+   * ```ts
+   * const { url } = await api.guias.etiqueta(guia)
+   * const pdf = await (await fetch(url)).arrayBuffer()
+   * ```
+   */
+  etiqueta(codigo: CodigoDeGuia): Solicitud<EnlaceDeEtiquetas> {
+    return new Solicitud(
+      this.#enviar(esEtiquetas, (comunes) => obtenerEtiqueta({ ...comunes, path: { guia: revisarGuia(codigo) } })),
+    )
+  }
+
+  /**
+   * Las claves públicas con que se comprueban los manifiestos de las pruebas de entrega, las retiradas también. Guárdelas con
+   * las pruebas; si `verificarPrueba` dice `clave_desconocida`, pídalas otra vez.
+   *
+   * ```ts
+   * await verificarPrueba({ manifiesto, claves: await api.guias.clavesPublicas(), archivos: [pdf] })
+   * ```
+   */
+  clavesPublicas(): Solicitud<ClavesPublicas> {
+    // It is no merchant's operation, so the generated functions have it not; and it takes no key, so none is sent.
+    return new Solicitud(
+      this.#enviar(esClaves, ({ client, ...comunes }) => client.get({ ...comunes, url: '/.well-known/jwks.json' })),
+    )
+  }
+
+  /**
+   * Un enlace firmado a un solo PDF con las etiquetas de 1 a 100 guías, una por página y en ese orden. Si alguna no existe,
+   * está cancelada o se repite, es un `ErrorValidacion` que dice cuáles (`/guias/3`), y no hay enlace.
+   *
+   * ```ts
+   * const { url } = await api.guias.etiquetas(resultados.filter((r) => r.ok).map((r) => r.guia))
+   * ```
+   */
+  etiquetas(codigos: readonly CodigoDeGuia[]): Solicitud<EnlaceDeEtiquetas> {
+    if (!Array.isArray(codigos)) throw new ErrorGuias('Los códigos de las guías deben ser una lista.')
+    const guias: CodigoDeGuia[] = [...codigos]
+    return new Solicitud(this.#enviar(esEtiquetas, (comunes) => crearEtiquetas({ ...comunes, ...cuerpo({ guias }) })))
   }
 
   /**

@@ -1,0 +1,56 @@
+import { esGuia } from './formas.js'
+import { avanzarGuiaDePrueba, confirmarUbicacionDePrueba } from './generado/sdk.gen.js'
+import type { CambioDePrueba, CodigoDeGuia, Guia, UbicacionDePrueba } from './generado/types.gen.js'
+import { revisar } from './rutas.js'
+import { Solicitud } from './solicitud.js'
+import { cuerpo, type Enviar } from './transporte.js'
+
+/**
+ * Hacer de mensajero y de destinatario, sin esperar a nadie. Solo con llaves `guia_test_…`: con una `guia_live_…` cada
+ * llamada es un `ErrorAlcance` (`solo_en_pruebas`).
+ */
+export class RecursoPruebas {
+  readonly #enviar: Enviar
+
+  /** @internal */
+  constructor(enviar: Enviar) {
+    this.#enviar = enviar
+  }
+
+  /**
+   * Mueve una guía de prueba como lo haría una lectura del mensajero, con las mismas reglas y el mismo aviso a sus
+   * webhooks. Un cambio que su estado no admite es un `ErrorConflicto` que dice en `transiciones` los que sí; repetir la
+   * llamada es otra lectura. `entregado` trae una prueba de entrega de muestra, e `intento_fallido`, una foto.
+   *
+   * ```ts
+   * for (const estado of ['recolectado', 'en_ruta', 'entregado']) await api.pruebas.avanzar(guia, { estado })
+   * ```
+   */
+  avanzar(codigo: CodigoDeGuia, cambio: CambioDePrueba): Solicitud<Guia> {
+    return new Solicitud(
+      this.#enviar(esGuia<Guia>, (comunes) =>
+        avanzarGuiaDePrueba({ ...comunes, path: deGuia(codigo), ...cuerpo(cambio) }),
+      ),
+    )
+  }
+
+  /**
+   * Contesta por el destinatario de una guía de prueba: dice dónde es, deja vencer la solicitud (`vencida`) o no recibe
+   * el mensaje (`fallida`). Sin respuesta, confirma el centro del municipio declarado. El mismo resultado otra vez no
+   * cambia nada.
+   *
+   * ```ts
+   * await api.pruebas.confirmarUbicacion(guia)
+   * await api.pruebas.confirmarUbicacion(otra, { resultado: 'vencida' })
+   * ```
+   */
+  confirmarUbicacion(codigo: CodigoDeGuia, respuesta?: UbicacionDePrueba): Solicitud<Guia> {
+    return new Solicitud(
+      this.#enviar(esGuia<Guia>, (comunes) =>
+        confirmarUbicacionDePrueba({ ...comunes, path: deGuia(codigo), ...(respuesta ? cuerpo(respuesta) : {}) }),
+      ),
+    )
+  }
+}
+
+const deGuia = (codigo: unknown) => ({ guia: revisar(codigo, 'código de la guía', '7K3M9QX2A1B4') })

@@ -1,0 +1,242 @@
+import { ErrorPrueba } from './errores.js'
+import { esManifiesto } from './formas.js'
+import type { ArchivoDeManifiesto, ManifiestoDePrueba } from './generado/types.gen.js'
+
+/** Una clave pública de Ed25519 (JWK: RFC 7517, RFC 8037). */
+export interface ClavePublica {
+  kty: string
+  crv: string
+  /** La clave, 32 bytes en base64url. */
+  x: string
+  /** Con qué nombre la citan los manifiestos: su huella RFC 7638. */
+  kid: string
+  use?: string
+  alg?: string
+}
+
+/**
+ * Las claves con que se firman las pruebas de entrega: un JWK Set, como lo publica `/.well-known/jwks.json`. Las da
+ * `api.guias.clavesPublicas()`, o el archivo que usted guardó. Lo que firmó una clave retirada se sigue comprobando con
+ * ella.
+ */
+export interface ClavesPublicas {
+  keys: readonly ClavePublica[]
+}
+
+/** Los bytes de un archivo; un `Buffer` también. */
+export type BytesDeArchivo = Uint8Array | ArrayBuffer
+
+/** Qué comprueba {@link verificarPrueba}. */
+export interface PruebaPorVerificar {
+  /** El campo `manifiesto` de la prueba de entrega. */
+  manifiesto: string
+  /** Las claves públicas del servicio. Guárdelas con la prueba: con ellas se comprueba sin red. */
+  claves: ClavesPublicas
+  /** El PDF, las fotos o la firma que usted tiene. Cada uno debe ser uno de los del manifiesto, byte por byte. */
+  archivos?: readonly BytesDeArchivo[]
+  /** De qué guía debe ser. Si falta, vale la de cualquiera: mírela en el resultado. */
+  guia?: string
+}
+
+/** Lo que {@link verificarPrueba} comprobó. */
+export interface PruebaVerificada {
+  /** Lo firmado: la guía, cuándo, dónde y la huella de cada archivo. */
+  manifiesto: ManifiestoDePrueba
+  /** Qué archivo del manifiesto es cada uno de los que pasó, en el mismo orden. */
+  archivos: ArchivoDeManifiesto[]
+  /** Con qué clave se firmó. */
+  kid: string
+}
+
+/**
+ * Comprueba una prueba de entrega **sin preguntarnos nada**: que el manifiesto lo firmó una de las claves, y que cada
+ * archivo es, byte por byte, uno de los suyos. Si algo no cuadra falla con un `ErrorPrueba`, que dice en `codigo` qué fue.
+ *
+ * ```ts
+ * const claves = await api.guias.clavesPublicas()
+ * const { manifiesto, pdf } = await api.guias.pruebaEntrega(guia)
+ * const bytes = new Uint8Array(await (await fetch(pdf!.url)).arrayBuffer())
+ *
+ * const verificada = await verificarPrueba({ guia, manifiesto: manifiesto!, claves, archivos: [bytes] })
+ * console.log(verificada.manifiesto.entregado_en, verificada.archivos[0]!.tipo) // pdf
+ * ```
+ */
+export async function verificarPrueba({
+  manifiesto,
+  claves,
+  archivos = [],
+  guia,
+}: PruebaPorVerificar): Promise<PruebaVerificada> {
+  const jws = leerJws(manifiesto)
+  const clave = elegirClave(claves, jws.kid)
+  const bytes = archivos.map(leerBytes)
+  if (!(await firmaBuena(clave, jws))) {
+    throw new ErrorPrueba(
+      'La firma no corresponde al manifiesto: se alteró, o las claves no son las de quien lo firmó.',
+      'firma',
+    )
+  }
+  const contenido = leerContenido(jws.cuerpo)
+  if (guia !== undefined && contenido.guia !== guia) {
+    throw new ErrorPrueba(`El manifiesto es auténtico, pero de la guía ${contenido.guia} y no de ${guia}.`, 'guia')
+  }
+  const suyos: ArchivoDeManifiesto[] = []
+  for (const [i, uno] of bytes.entries()) suyos.push(await hallar(contenido, uno, i))
+  return { manifiesto: contenido, archivos: suyos, kid: jws.kid }
+}
+
+interface Jws {
+  kid: string
+  /** What stands before the second dot, as it is: that is what was signed. */
+  firmado: string
+  cuerpo: string
+  firma: Uint8Array<ArrayBuffer>
+}
+
+const TIPO = 'prueba-entrega+jws'
+/** Both are Ed25519 once the key is one; the second is its newer name (RFC 9864). Nothing else is ever tried. */
+const ALGORITMOS = ['EdDSA', 'Ed25519']
+
+function leerJws(manifiesto: unknown): Jws {
+  const ilegible = (que: string, causa?: unknown) =>
+    new ErrorPrueba(
+      `El manifiesto ${que}. Pase el campo manifiesto de la prueba de entrega tal como llegó.`,
+      'manifiesto_ilegible',
+      causa === undefined ? {} : { cause: causa },
+    )
+  if (typeof manifiesto !== 'string') {
+    throw ilegible(
+      manifiesto === null ? 'es nulo: el PDF todavía se está haciendo' : `no es un texto (${typeof manifiesto})`,
+    )
+  }
+  const [cabeza = '', cuerpo = '', sello = '', ...resto] = manifiesto.split('.')
+  if (resto.length > 0 || !cabeza || !cuerpo || !sello)
+    throw ilegible('no es un JWS compacto, de tres partes con puntos')
+  let cabecera: unknown
+  try {
+    cabecera = JSON.parse(enTexto(deBase64(cabeza)))
+  } catch (error) {
+    throw ilegible('tiene una cabecera que no se puede leer', error)
+  }
+  const { alg, typ, kid, crit } = Object(cabecera) as Record<string, unknown>
+  // Before any key is looked for: what says how it is to be checked is not believed.
+  if (typeof alg !== 'string' || !ALGORITMOS.includes(alg) || typ !== TIPO || crit !== undefined) {
+    throw new ErrorPrueba(
+      `El manifiesto dice alg ${mostrar(alg)} y typ ${mostrar(typ)}, y solo se admite EdDSA (Ed25519) con ${TIPO}: no es una prueba de entrega nuestra.`,
+      'algoritmo',
+    )
+  }
+  if (typeof kid !== 'string' || kid === '') throw ilegible('no dice con qué clave se firmó (kid)')
+  let firma: Uint8Array<ArrayBuffer>
+  try {
+    firma = deBase64(sello)
+  } catch (error) {
+    throw ilegible('tiene una firma que no se puede leer', error)
+  }
+  return { kid, firmado: `${cabeza}.${cuerpo}`, cuerpo, firma }
+}
+
+const mostrar = (valor: unknown) => (typeof valor === 'string' ? `«${valor.slice(0, 40)}»` : String(valor))
+
+function elegirClave(claves: unknown, kid: string): Uint8Array<ArrayBuffer> {
+  const { keys } = Object(claves) as Partial<ClavesPublicas>
+  if (!Array.isArray(keys)) {
+    throw new ErrorPrueba(
+      'claves no es un JWK Set ({ keys: […] }): pase lo que da api.guias.clavesPublicas().',
+      'claves',
+    )
+  }
+  const clave = keys.find((una) => Object(una).kid === kid) as ClavePublica | undefined
+  if (!clave) {
+    throw new ErrorPrueba(
+      `Ninguna de las claves es «${kid.slice(0, 64)}», la que firmó. Pida otra vez las del servicio (api.guias.clavesPublicas()); si tampoco está ahí, la prueba no es de este servicio.`,
+      'clave_desconocida',
+    )
+  }
+  const mala = () => new ErrorPrueba('La clave que firmó no es una clave pública de Ed25519 (OKP, Ed25519).', 'claves')
+  if (clave.kty !== 'OKP' || clave.crv !== 'Ed25519' || typeof clave.x !== 'string') throw mala()
+  try {
+    const bytes = deBase64(clave.x)
+    if (bytes.length === 32) return bytes
+  } catch {}
+  throw mala()
+}
+
+async function firmaBuena(clave: Uint8Array<ArrayBuffer>, { firmado, firma }: Jws): Promise<boolean> {
+  const subtle = webCrypto()
+  let publica: CryptoKey
+  try {
+    publica = await subtle.importKey('raw', clave, { name: 'Ed25519' }, false, ['verify'])
+  } catch (error) {
+    // A key that is no point of the curve is refused here, too, but with another name.
+    if ((error as Error).name === 'DataError') throw new ErrorPrueba('La clave que firmó no vale.', 'claves')
+    throw new ErrorPrueba(
+      'Este entorno no sabe comprobar Ed25519: use Node 20 o posterior, o un navegador reciente.',
+      'entorno',
+      { cause: error },
+    )
+  }
+  return subtle.verify({ name: 'Ed25519' }, publica, firma, new TextEncoder().encode(firmado))
+}
+
+/** Missing in old engines, and in pages that did not come by https. */
+function webCrypto(): SubtleCrypto {
+  const subtle = globalThis.crypto?.subtle
+  if (subtle) return subtle
+  throw new ErrorPrueba('Este entorno no tiene WebCrypto (crypto.subtle): use Node 20 o posterior, o https.', 'entorno')
+}
+
+function leerContenido(cuerpo: string): ManifiestoDePrueba {
+  let contenido: unknown
+  let causa: unknown
+  try {
+    contenido = JSON.parse(enTexto(deBase64(cuerpo)))
+  } catch (error) {
+    causa = error
+  }
+  if (esManifiesto(contenido)) return contenido
+  throw new ErrorPrueba(
+    'La firma es buena, pero lo firmado no es un manifiesto que esta versión entienda: actualice el paquete.',
+    'contenido',
+    { cause: causa },
+  )
+}
+
+async function hallar(manifiesto: ManifiestoDePrueba, bytes: Uint8Array<ArrayBuffer>, i: number) {
+  const sha256 = enHexadecimal(await webCrypto().digest('SHA-256', bytes))
+  const hallado = manifiesto.archivos.find((uno) => uno.sha256 === sha256 && uno.bytes === bytes.length)
+  if (hallado) return hallado
+  throw new ErrorPrueba(
+    `El archivo ${i + 1} (${bytes.length} bytes) no es ninguno de los de la prueba de la guía ${manifiesto.guia}: se alteró, o es de otra guía.`,
+    'archivo',
+  )
+}
+
+/** Always a copy: the caller may use its buffer again while the digest is computed. Tests by `instanceof` fail across realms. */
+function leerBytes(archivo: unknown, i: number): Uint8Array<ArrayBuffer> {
+  if (ArrayBuffer.isView(archivo)) {
+    return new Uint8Array(new Uint8Array(archivo.buffer, archivo.byteOffset, archivo.byteLength))
+  }
+  if (Object.prototype.toString.call(archivo) === '[object ArrayBuffer]') {
+    return new Uint8Array(new Uint8Array(archivo as ArrayBuffer))
+  }
+  throw new ErrorPrueba(
+    `El archivo ${i + 1} no son bytes: pase un Uint8Array, un Buffer o un ArrayBuffer, como new Uint8Array(await respuesta.arrayBuffer()).`,
+    'archivo',
+  )
+}
+
+/** Base64url without padding, written in the only way: spare bits would let two texts be one signature. @throws Error */
+function deBase64(texto: string): Uint8Array<ArrayBuffer> {
+  if (!/^[A-Za-z0-9_-]*$/.test(texto)) throw new Error('no es base64url')
+  const bytes = Uint8Array.from(atob(texto.replace(/-/g, '+').replace(/_/g, '/')), (letra) => letra.charCodeAt(0))
+  let escrito = ''
+  for (let i = 0; i < bytes.length; i += 3) escrito += btoa(String.fromCharCode(...bytes.subarray(i, i + 3)))
+  if (escrito.replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '') !== texto) throw new Error('no es base64url')
+  return bytes
+}
+
+const enTexto = (bytes: Uint8Array<ArrayBuffer>) => new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+
+const enHexadecimal = (bytes: ArrayBuffer) =>
+  Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('')
