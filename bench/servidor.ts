@@ -1,5 +1,6 @@
 /** The service's app with (`con`) or without (`sin`) the contract's validation, to see what that costs. */
 import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
 import { cargarContrato, crearApp, crearDeps } from '../server/app.ts'
 import { leerClaves } from '../server/config.ts'
 import { abrirDb } from '../server/db.ts'
@@ -12,6 +13,7 @@ const deps = crearDeps(contrato, {
   db: abrirDb(DATABASE_URL),
   log: crearLog('warn'),
   masterKeys: leerClaves(MASTER_KEYS) as Buffer[],
+  dataDir: process.env.DATA_DIR ?? tmpdir(),
   salud: async () => ({ ok: true, base_de_datos: true, cola: true, migraciones: true }),
   avisarTrabajo: () => {},
 })

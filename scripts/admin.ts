@@ -1,4 +1,4 @@
-/** The console: merchants, keys and operators of the same database as the service, whether it runs or not. */
+/** The console: merchants, keys, operators and couriers of the same database as the service, whether it runs or not. */
 import { parseArgs } from 'node:util'
 import { cargarContrato, crearDeps } from '../server/app.ts'
 import { clavesDeLaCasa, ErrorDeClaves } from '../server/claves.ts'
@@ -17,6 +17,10 @@ import { crearLog } from '../server/log.ts'
 import { ErrorDeMigracion, migrar } from '../server/migraciones.ts'
 import { crearOperador } from '../server/operadores/operador.ts'
 import { ErrorPostgresEmbebido, tomarPostgres } from '../server/postgresEmbebido.ts'
+import { crearRepartidor } from '../server/repartidores/crear.ts'
+import { desactivarRepartidor } from '../server/repartidores/desactivar.ts'
+import { listarRepartidores } from '../server/repartidores/listar.ts'
+import { renovarCodigo } from '../server/repartidores/renovarCodigo.ts'
 
 const AYUDA = `Uso: npm run --silent admin -- <comando> [opciones] [--json]
 
@@ -27,6 +31,10 @@ const AYUDA = `Uso: npm run --silent admin -- <comando> [opciones] [--json]
   llaves rotar     --llave llave_… [--solapamiento 24]      horas, de 0 a 168
   llaves revocar   --llave llave_…
   operadores crear --nombre "Central"
+  repartidores crear      --nombre "Carlos Méndez" [--telefono +50255551234]
+  repartidores listar
+  repartidores codigo     --repartidor rep_…                 otro código; el anterior y sus sesiones dejan de valer
+  repartidores desactivar --repartidor rep_…                 «codigo» lo activa otra vez
 
 Usa la misma base que el servicio (DATABASE_URL, o la embebida de DATA_DIR), esté en marcha o no.
 --alcances omitido: todos. --vence omitido: no vence. --json: la respuesta como JSON en una línea.`
@@ -34,7 +42,17 @@ Usa la misma base que el servicio (DATABASE_URL, o la embebida de DATA_DIR), est
 /** What was typed is wrong: said with the help, exit code 2. */
 class ErrorDeUso extends Error {}
 
-const OPCIONES = ['nombre', 'comercio', 'modo', 'alcances', 'vence', 'llave', 'solapamiento'] as const
+const OPCIONES = [
+  'nombre',
+  'comercio',
+  'modo',
+  'alcances',
+  'vence',
+  'llave',
+  'solapamiento',
+  'telefono',
+  'repartidor',
+] as const
 type Opcion = (typeof OPCIONES)[number]
 type Opciones = Partial<Record<Opcion, string>>
 
@@ -52,13 +70,17 @@ const DE_CODIGO: Record<string, Opcion> = {
   comercio_desconocido: 'comercio',
   llave_desconocida: 'llave',
   llave_inactiva: 'llave',
+  repartidor_desconocido: 'repartidor',
 }
 
 /** The operations' own handlers do the work, so that the console and the API can't drift apart. */
 const comoOperador = (deps: Deps) => ({
   ...deps,
   identidad: { operadorId: '', operador: 'consola', llave: '' },
+  ip: '',
   idSolicitud: 'consola',
+  red: '',
+  soloCabeceras: false,
 })
 
 /** Every page of a list. */
@@ -145,6 +167,36 @@ const COMANDOS: Record<string, Comando> = {
       return crearOperador(deps.db, deps.nuevoId(), nombre.normalize('NFC'))
     },
   },
+  'repartidores crear': {
+    exige: ['nombre'],
+    admite: ['telefono'],
+    async ejecutar(deps, { nombre = '', telefono }) {
+      const body = { nombre: nombre.normalize('NFC'), ...(telefono === undefined ? {} : { telefono }) }
+      deps.validacion.exigirCuerpo('crearRepartidor', body)
+      return (await crearRepartidor({ path: undefined, query: undefined, body }, comoOperador(deps))).body
+    },
+  },
+  'repartidores listar': {
+    exige: [],
+    ejecutar: (deps) =>
+      todas(async (cursor) => {
+        const query = { limite: 100, ...(cursor ? { cursor } : {}) }
+        return (await listarRepartidores({ path: undefined, query, body: undefined }, comoOperador(deps))).body as never
+      }),
+  },
+  'repartidores codigo': {
+    exige: ['repartidor'],
+    objeto: 'repartidor',
+    ejecutar: async (deps, { repartidor = '' }) =>
+      (await renovarCodigo({ path: { repartidor }, query: undefined, body: undefined }, comoOperador(deps))).body,
+  },
+  'repartidores desactivar': {
+    exige: ['repartidor'],
+    objeto: 'repartidor',
+    ejecutar: async (deps, { repartidor = '' }) =>
+      (await desactivarRepartidor({ path: { repartidor }, query: undefined, body: undefined }, comoOperador(deps)))
+        .body,
+  },
 }
 
 /** All that can be said of a line before anything is opened. */
@@ -198,7 +250,7 @@ async function conDeps<T>(hacer: (deps: Deps) => Promise<T>): Promise<T> {
     try {
       const salud = async () => ({ ok: true, base_de_datos: true, cola: true, migraciones: true })
       return await hacer(
-        crearDeps(contrato, { db, log: crearLog('silent'), masterKeys, salud, avisarTrabajo: () => {} }),
+        crearDeps(contrato, { db, log: crearLog('silent'), masterKeys, dataDir, salud, avisarTrabajo: () => {} }),
       )
     } finally {
       await db.cerrar()

@@ -1,19 +1,22 @@
 /**
  * The main job, on real input, against a fresh database: a hundred guides created twice, a faulty batch, ten lives, and
- * every event at a merchant's server: one that is well, one that is down for a while, one that came late.
+ * every event at a merchant's server (one that is well, one that is down for a while, one that came late), and a delivery
+ * without coverage whose proof is verified offline.
  * `npm run demo` prints what happened in one screen and exits with 1 unless all of it did; CI runs it as a test.
  */
-import { existsSync, readFileSync } from 'node:fs'
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { styleText } from 'node:util'
-import { type Estado, Guias, type LoteCreado, type LoteParaCrear, verificarWebhook } from '@guias/sdk'
+import { type Estado, Guias, type LoteCreado, type LoteParaCrear, verificarPrueba, verificarWebhook } from '@guias/sdk'
 import { leerConfig } from '../server/config.ts'
 import { crearLog } from '../server/log.ts'
 import { iniciarServicio, type Servicio } from '../server/servicio.ts'
+import { confirmarComoDestinatario } from './demo/destinatario.ts'
+import { entregarComoRepartidor } from './demo/repartidor.ts'
 
 const titulo = (texto: string) => console.log(`\n${styleText('bold', texto)}`)
 let fallas = 0
@@ -59,7 +62,7 @@ async function crearCien(api: Guias) {
   const muestra = primero.resultados
     .slice(0, 3)
     .flatMap((r, i) => (r.ok ? [[r.indice, r.guia, r.estado, r.external_ref ?? '', lote.guias[i]!.municipio]] : []))
-  columnas([['indice', 'guia', 'estado', 'external_ref', 'municipio'], ...muestra, ['…', '', '', '', '']])
+  columnas([['indice', 'guia', 'estado', 'external_ref', 'municipio'], ...muestra])
   comprobar(
     `primera vez: ${primero.creadas} creadas, ${primero.fallidas} fallidas`,
     primero.ok && primero.creadas === 100,
@@ -112,25 +115,28 @@ async function crearConFallas(api: Guias) {
   )
 }
 
-async function vivir(api: Guias, url: string, llaveDeOperacion: string, guias: readonly string[]) {
+/** What happens to a guide, as the courier company's own system reports it. */
+type Operar = ReturnType<typeof crearOperar>
+const crearOperar = (url: string, llave: string) => async (guia: string, estado: Estado) => {
+  const motivo = {
+    intento_fallido: 'destinatario_ausente',
+    en_devolucion: 'intentos_agotados',
+    extraviado: 'perdida',
+  }[estado as string]
+  const respuesta = await fetch(`${url}/operaciones/v1/guias/${guia}/eventos`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ estado, ...(motivo ? { motivo } : {}) }),
+  })
+  if (respuesta.status !== 201) throw new Error(`${guia} → ${estado}: ${await respuesta.text()}`)
+}
+
+async function vivir(api: Guias, operar: Operar, guias: readonly string[]) {
   titulo('3. Diez vidas')
-  const registrar = async (guia: string, estado: Estado) => {
-    const motivo = {
-      intento_fallido: 'destinatario_ausente',
-      en_devolucion: 'intentos_agotados',
-      extraviado: 'perdida',
-    }[estado as string]
-    const respuesta = await fetch(`${url}/operaciones/v1/guias/${guia}/eventos`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${llaveDeOperacion}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ estado, ...(motivo ? { motivo } : {}) }),
-    })
-    if (respuesta.status !== 201) throw new Error(`${guia} → ${estado}: ${await respuesta.text()}`)
-  }
   const finales = new Map<string, number>()
   for (const [i, vida] of VIDAS.entries()) {
     const guia = guias[i]!
-    for (const estado of vida) await (estado === 'cancelado' ? api.guias.cancelar(guia) : registrar(guia, estado))
+    for (const estado of vida) await (estado === 'cancelado' ? api.guias.cancelar(guia) : operar(guia, estado))
     const historia: string[] = []
     // Two at a time, to page through the history as a merchant would.
     for await (const evento of api.guias.eventos(guia, { limite: 2 }))
@@ -159,59 +165,12 @@ async function seguir(api: Guias) {
     }
   }
   const tipos = [...porTipo].map(([tipo, n]) => `${tipo} ${n}`)
-  for (let i = 0; i < tipos.length; i += 4) console.log(`  ${tipos.slice(i, i + 4).join(' · ')}`)
+  for (let i = 0; i < tipos.length; i += 6) console.log(`  ${tipos.slice(i, i + 6).join(' · ')}`)
   const total = [...porTipo.values()].reduce((a, b) => a + b, 0)
   comprobar(
     `${total} eventos, ninguno dos veces; un mensaje por cada guía sin destino`,
     vistos.size === total && porTipo.get('guia.aceptado') === 112 && porTipo.get('ubicacion.solicitada') === 20,
   )
-}
-
-const CHROMIUM = '/usr/bin/chromium'
-const LUGAR = { latitude: 14.70811, longitude: -90.50042, accuracy: 12 }
-
-/** As the recipient would, on a phone; where there is no browser, the same form is sent without one. */
-async function confirmarComoDestinatario(direccion: string): Promise<string> {
-  if (!existsSync(CHROMIUM)) {
-    const campos = {
-      lat: `${LUGAR.latitude}`,
-      lng: `${LUGAR.longitude}`,
-      precision_m: '12',
-      metodo: 'gps',
-      seguro: '1',
-    }
-    const body = new URLSearchParams({ ...campos, referencia: 'Portón verde' })
-    await fetch(direccion, { method: 'POST', redirect: 'manual', body })
-    return `sin navegador (no hay ${CHROMIUM}), con el mismo formulario`
-  }
-  const { chromium, devices } = await import('playwright-core')
-  const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking']
-  const navegador = await chromium.launch({ executablePath: CHROMIUM, args })
-  try {
-    const contexto = await navegador.newContext({
-      ...devices['Galaxy S9+'],
-      locale: 'es-GT',
-      permissions: ['geolocation'],
-      geolocation: LUGAR,
-    })
-    const pagina = await contexto.newPage()
-    const inicio = performance.now()
-    await pagina.goto(direccion)
-    await pagina.getByRole('button', { name: 'Usar mi ubicación' }).tap()
-    await pagina.getByLabel('¿Cómo reconocemos el lugar?').fill('Portón verde')
-    await pagina
-      .getByText(/precisión/i)
-      .first()
-      .waitFor()
-    await pagina.getByRole('button', { name: 'Confirmar' }).tap()
-    const seguro = pagina.getByRole('button', { name: /^Sí/ })
-    await Promise.race([seguro.waitFor(), pagina.getByText('Gracias').first().waitFor()])
-    if (await seguro.isVisible()) await seguro.tap()
-    await pagina.getByText('Gracias').first().waitFor()
-    return `en Chromium, como en un teléfono, en ${((performance.now() - inicio) / 1000).toFixed(1)} s`
-  } finally {
-    await navegador.close()
-  }
 }
 
 async function confirmar(api: Guias, url: string) {
@@ -286,10 +245,6 @@ async function avisar(api: Guias, sano: Receptor, desde: Date) {
   let entregas = await Array.fromAsync(api.webhooks.entregas(id))
   for (const fin = Date.now() + 5_000; Date.now() < fin && entregas.some((e) => e.estado === 'pendiente'); )
     entregas = await Array.fromAsync(api.webhooks.entregas(id))
-  columnas([
-    ['entrega', 'estado', 'intentos', 'ultimo_status'],
-    ...entregas.map((e) => [e.id, e.estado, e.intentos, e.ultimo_status ?? '']),
-  ])
   comprobar(
     `llegaron solos ${espera} s después, al segundo intento`,
     entregas.length === 2 && entregas.every((e) => e.estado === 'entregada' && e.intentos === 2),
@@ -308,6 +263,48 @@ async function avisar(api: Guias, sano: Receptor, desde: Date) {
   )
 }
 
+async function probar(api: Guias, url: string, codigo: string, operar: Operar) {
+  titulo('7. Una entrega sin cobertura, y su prueba')
+  const { guia, ubicacion } = await api.guias.crear({
+    ...lote.guias[0]!,
+    recogida: lote.recogida!,
+    external_ref: 'PRUEBA-1',
+    destinatario: 'María José Ajú',
+    direccion: '5a avenida norte 12, casa 3',
+  })
+  for (const estado of ['recolectado', 'en_ruta'] as const) await operar(guia, estado)
+  const { como, mientras } = await entregarComoRepartidor({
+    url,
+    codigo,
+    guia,
+    lat: ubicacion.lat! + 0.0001,
+    lng: ubicacion.lng!,
+    estado: async () => (await api.guias.obtener(guia)).estado,
+  })
+  let prueba = await api.guias.pruebaEntrega(guia)
+  for (const fin = Date.now() + 10_000; Date.now() < fin && !prueba.pdf; prueba = await api.guias.pruebaEntrega(guia))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  const { recibido_por, distancia_m, fotos, firma, pdf, manifiesto } = prueba
+  comprobar(
+    `${como}: recibió ${recibido_por.nombre}, a ${distancia_m} m`,
+    mientras === 'en_ruta' && distancia_m === 11 && fotos.length === 1 && firma !== null,
+  )
+  // From here on nothing is asked of the service: the keys and the files are the merchant's own.
+  const claves = await api.guias.clavesPublicas()
+  const bajar = async (direccion: string) => new Uint8Array(await (await fetch(direccion)).arrayBuffer())
+  const archivos = await Promise.all([pdf!, firma!, ...fotos].map((archivo) => bajar(archivo.url)))
+  const donde = join(tmpdir(), `prueba-de-entrega-${guia}.pdf`)
+  await writeFile(donde, archivos[0]!)
+  const verificada = await verificarPrueba({ guia, manifiesto: manifiesto!, claves, archivos })
+  comprobar(
+    `verificada sin red: ${verificada.archivos.map(({ tipo }) => tipo).join(', ')}; el PDF está en ${donde}`,
+    verificada.archivos.length === 3,
+  )
+  archivos[0]![1_000]! ^= 1
+  const alterada = await verificarPrueba({ manifiesto: manifiesto!, claves, archivos }).catch(({ codigo }) => codigo)
+  comprobar(`con un bit cambiado en el PDF, no: ${alterada}`, typeof alterada === 'string')
+}
+
 const dataDir = await mkdtemp(join(tmpdir(), 'guias-demo-'))
 // Where root starts it, PostgreSQL's own user must be able to get in.
 await chmod(dataDir, 0o755)
@@ -316,7 +313,8 @@ let servicio: Servicio | undefined
 try {
   servicio = await iniciarServicio(config, crearLog('error'))
   const inicio = performance.now()
-  const { llave, llave_operaciones } = JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8'))
+  const { llave, llave_operaciones, codigo_repartidor } = JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8'))
+  const operar = crearOperar(servicio.url, llave_operaciones)
   const api = new Guias({ llave, baseUrl: servicio.url })
   const desde = new Date()
   const sano = await abrirReceptor()
@@ -325,10 +323,11 @@ try {
   await crearConFallas(api)
   // Guides whose place is known: the others go through their recipient first.
   const confirmadas = guias.filter((_, i) => lote.guias[i]!.lat !== undefined)
-  await vivir(api, servicio.url, llave_operaciones, confirmadas)
+  await vivir(api, operar, confirmadas)
   await seguir(api)
   await confirmar(api, servicio.url)
   await avisar(api, sano, desde)
+  await probar(api, servicio.url, codigo_repartidor, operar)
   const segundos = ((performance.now() - inicio) / 1000).toFixed(1)
   console.log(
     `\n${fallas === 0 ? styleText('green', `Todo salió como se esperaba, en ${segundos} s.`) : styleText('red', `${fallas} comprobaciones fallaron.`)}`,

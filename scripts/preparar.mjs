@@ -28,6 +28,7 @@ const SALIDAS = [
   'server/contrato/generado/prisma/client.ts',
   'server/contrato/generado/paginas/navegador.js',
   'server/contrato/generado/paginas/mapa.js',
+  'server/contrato/generado/paginas/repartidor/navegador.js',
   'server/generado/main.mjs',
   'server/generado/worker.mjs',
   'sdk/dist/index.js',

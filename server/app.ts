@@ -1,6 +1,11 @@
 import type { RequestListener } from 'node:http'
+import { join } from 'node:path'
 import express from 'express'
 import helmet from 'helmet'
+import { almacenDe } from './archivos/abrir.ts'
+import type { Almacen } from './archivos/almacen.ts'
+import { crearEnlaces } from './archivos/enlaces.ts'
+import { crearRecepcion } from './archivos/recepcion.ts'
 import { crearGeneradorDeIds, nuevoCodigoDeGuia } from './codigos.ts'
 import type { Config } from './config.ts'
 import { autocomprobar } from './contrato/autocomprobacion.ts'
@@ -15,14 +20,21 @@ import { FORMATOS } from './formatos.ts'
 import { crearEscritura } from './guias/escritura.ts'
 import { handlers } from './handlers.ts'
 import { conDestinoNormal, exigirDestino } from './http/destino.ts'
+import { crearNavegador } from './http/navegador.ts'
 import { presentarProblemas, rutaDesconocida, type Testigo } from './http/problemas.ts'
 import { identificarSolicitud } from './http/solicitud.ts'
 import { crearAutenticadores } from './llaves/autenticadores.ts'
 import type { Log } from './log.ts'
 import { servirBuzon } from './paginas/buzon/ruta.ts'
 import { servirDocumentacion } from './paginas/docs/ruta.ts'
+import { crearLimite } from './paginas/limite.ts'
+import { crearLecturaDeEnvios } from './paginas/rastreo/envio.ts'
+import { servirRastreo } from './paginas/rastreo/ruta.ts'
+import { servirPaginaDeRepartidor } from './paginas/repartidor/ruta.ts'
 import { servirPaginaDeUbicacion } from './paginas/ubicacion/ruta.ts'
+import { servirVerificacion } from './paginas/verificar/ruta.ts'
 import { crearSecretos } from './secretos.ts'
+import { crearTurnos } from './turnos.ts'
 import { crearPaginasDeUbicacion } from './ubicacion/solicitud.ts'
 import { type Politica, resolverDelSistema } from './webhooks/destino.ts'
 
@@ -31,6 +43,16 @@ export interface Partes {
   db: Db
   log: Log
   masterKeys: readonly Buffer[]
+  /** Folder of what the service keeps on disk. */
+  dataDir: string
+  /** Where files are kept; a folder of `dataDir`, unless told otherwise. */
+  almacen?: Almacen
+  /** Base of every link given out. */
+  urlPublica?: string
+  /** How long a signed link is good for. */
+  minutosDeEnlaces?: number
+  /** The courier company, as labels name it. */
+  nombreDeMensajeria?: string
   salud: () => Promise<Salud>
   /** Says that rows of pending work were committed, so that the feeder need not wait for its next round. */
   avisarTrabajo: () => void
@@ -38,8 +60,12 @@ export interface Partes {
   destinos?: Politica
   /** In days. */
   retencionDeEntregas?: number
+  /** How long a recipient's link is good for, in hours. */
+  horasDeSolicitud?: number
   /** How live recipients are asked for their place; the mailbox, unless told otherwise. */
   mensajeria?: Config['mensajeria']
+  /** In which documents tell times; the destination's country's, unless told otherwise. */
+  zonaHoraria?: string | undefined
   reloj?: () => Date
   nuevoCodigo?: () => string
 }
@@ -55,6 +81,16 @@ export async function cargarContrato() {
 export type Contrato = Awaited<ReturnType<typeof cargarContrato>>
 
 const BUZON: Config['mensajeria'] = { canal: 'buzon' }
+/**
+ * Sign-ins per minute, of one network and of all, in this process. A code has 50 random bits: at that rate, among a thousand
+ * couriers, one is guessed in some three thousand years.
+ */
+const ENTRADAS = { red: 30, todas: 600 }
+/** PDFs of labels drawn at once (a hundred labels take most of a second of this process), and those that wait for it. */
+const ETIQUETAS_A_LA_VEZ = 2
+const ETIQUETAS_EN_ESPERA = 16
+/** Per minute and network, the page and its question together: as much as the tracking page lets through. */
+const VERIFICACIONES = 120
 const PUBLICOS: Politica = { resolver: resolverDelSistema, loopback: false }
 
 /** What the operations use, without HTTP: the console (`npm run admin`) uses it too. */
@@ -64,18 +100,28 @@ export function crearDeps(
     db,
     log,
     masterKeys,
+    dataDir,
+    almacen = almacenDe(dataDir),
+    urlPublica = '',
+    minutosDeEnlaces = 15,
+    nombreDeMensajeria = 'Servicio de mensajería',
     salud,
     avisarTrabajo,
     destinos = PUBLICOS,
     retencionDeEntregas = 90,
+    horasDeSolicitud = 72,
     mensajeria = BUZON,
+    zonaHoraria,
     reloj = () => new Date(),
     nuevoCodigo = nuevoCodigoDeGuia,
   }: Partes,
 ): Deps {
   const secretos = crearSecretos(masterKeys)
   const nuevoId = crearGeneradorDeIds(reloj)
+  const porRed = crearLimite(ENTRADAS.red)
+  const deTodas = crearLimite(ENTRADAS.todas)
   const canalDe = (modo: Modo) => (modo === 'live' ? mensajeria.canal : 'buzon')
+  const deEnlaces = { secretos, reloj, urlPublica, minutos: minutosDeEnlaces }
   const escritura = crearEscritura({ db, log, secretos, nuevoId, nuevoCodigo, avisarTrabajo, canalDe })
   return {
     db,
@@ -90,7 +136,19 @@ export function crearDeps(
     destinos,
     retencionDeEntregas,
     canalDe,
+    horasDeSolicitud,
     whatsapp: mensajeria.canal === 'whatsapp' ? mensajeria.whatsapp : undefined,
+    almacen,
+    recepcion: crearRecepcion(join(dataDir, 'subidas')),
+    navegador: crearNavegador(urlPublica),
+    esperaParaEntrar: (red) => porRed(red) || deTodas(''),
+    enlaces: crearEnlaces(deEnlaces),
+    enlacesDeEtiquetas: crearEnlaces({ ...deEnlaces, carpeta: 'etiquetas' }),
+    turnoDeEtiquetas: crearTurnos(ETIQUETAS_A_LA_VEZ, ETIQUETAS_EN_ESPERA),
+    urlPublica,
+    nombreDeMensajeria,
+    limiteDeVerificacion: crearLimite(VERIFICACIONES),
+    zonaHoraria,
     salud,
   }
 }
@@ -125,6 +183,9 @@ export function crearApp(
   app.use(exigirDestino)
   servirDocumentacion(app)
   servirPaginaDeUbicacion(app, { paginas: crearPaginasDeUbicacion(deps), mosaicos: paginas.mosaicos })
+  servirPaginaDeRepartidor(app)
+  servirRastreo(app, { leer: crearLecturaDeEnvios(deps.db) })
+  servirVerificacion(app, deps)
   if (paginas.buzon) servirBuzon(app, deps)
   enlazarRutas(app, { operaciones, handlers, autenticadores: crearAutenticadores(deps.db, deps.reloj), deps, testigo })
   app.use(rutaDesconocida)

@@ -1,4 +1,5 @@
 import { isAbsolute, resolve } from 'node:path'
+import type { ConfigDeS3 } from './archivos/almacenS3.ts'
 import type { ConfigDeWhatsapp } from './mensajeria/whatsapp.ts'
 
 export const NIVELES_DE_LOG = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -39,6 +40,16 @@ export interface Config {
   mosaicos: { url: string; atribucion: string } | null
   /** How long webhook deliveries that are over are kept, in days from 1 to 3650. `DELIVERY_RETENTION_DAYS`, 90. */
   retencionDeEntregas: number
+  /** How long a signed link (a proof's files, labels) is good for, in minutes from 1 to 1440. `FILE_LINK_MINUTES`, 15. */
+  minutosDeEnlaces: number
+  /** How long proofs are kept after the delivery or the attempt, in days from 1 to 3650. `PROOF_RETENTION_DAYS`, 730. */
+  retencionDePruebas: number
+  /** The courier company, as its documents name it: 1 to 80 visible characters. `COURIER_NAME`, Servicio de mensajería. */
+  nombreDeMensajeria: string
+  /** Where files are kept. `STORAGE`, local (under `dataDir`); s3 needs the `S3_…` ones. */
+  almacenamiento: { tipo: 'local' } | { tipo: 's3'; s3: ConfigDeS3 }
+  /** IANA zone in which documents tell times. `TIME_ZONE`; undefined: that of the destination's country. */
+  zonaHoraria: string | undefined
 }
 
 /** All the faults of a configuration at once. */
@@ -56,11 +67,11 @@ const PROTOCOLOS_PG = ['postgres:', 'postgresql:']
 /** Reads the configuration from an environment. Pure; throws {@link ErrorConfig} naming every fault. */
 export function leerConfig(env: Readonly<Record<string, string | undefined>>, cwd: string): Readonly<Config> {
   const fallas: string[] = []
-  const leer = <T>(nombre: string, porDefecto: T, interpretar: (texto: string) => T | string[]): T => {
+  const leer: Leer = (nombre, porDefecto, interpretar) => {
     const texto = env[nombre]?.trim()
     if (!texto) return porDefecto
     const valor = interpretar(texto)
-    if (!Array.isArray(valor) || !valor.every((falla) => typeof falla === 'string')) return valor as T
+    if (!Array.isArray(valor) || !valor.every((falla) => typeof falla === 'string')) return valor as typeof porDefecto
     fallas.push(...valor.map((falla) => `${nombre}: ${falla}`))
     return porDefecto
   }
@@ -77,7 +88,6 @@ export function leerConfig(env: Readonly<Record<string, string | undefined>>, cw
     /^\d{1,5}$/.test(texto) && Number(texto) >= minimo && Number(texto) <= maximo
       ? Number(texto)
       : [`debe ser un número de ${de} de ${minimo} a ${maximo}`]
-  const siONo = (texto: string) => (['0', '1'].includes(texto) ? texto === '1' : ['debe ser 1 (sí) o 0 (no)'])
   const config: Config = {
     port: leer('PORT', 3000, puerto),
     host: leer('HOST', '127.0.0.1', (texto) => (/^[\w.:-]+$/.test(texto) ? texto : ['debe ser un nombre o una IP'])),
@@ -117,6 +127,20 @@ export function leerConfig(env: Readonly<Record<string, string | undefined>>, cw
       },
     ),
     retencionDeEntregas: leer('DELIVERY_RETENTION_DAYS', 90, entero(1, 3_650, 'días')),
+    minutosDeEnlaces: leer('FILE_LINK_MINUTES', 15, entero(1, 1_440, 'minutos')),
+    retencionDePruebas: leer('PROOF_RETENTION_DAYS', 730, entero(1, 3_650, 'días')),
+    nombreDeMensajeria: leer('COURIER_NAME', 'Servicio de mensajería', (texto) =>
+      /^(?=.*[\p{L}\p{N}])[^\p{Cc}\u202A-\u202E\u2066-\u2069]{1,80}$/u.test(texto)
+        ? texto.normalize('NFC')
+        : ['debe tener de 1 a 80 caracteres visibles, en una sola línea'],
+    ),
+    almacenamiento:
+      leer('STORAGE', 'local', (texto) => (['local', 's3'].includes(texto) ? texto : ['debe ser local o s3'])) === 's3'
+        ? { tipo: 's3', s3: leerS3(leer, env, fallas) }
+        : { tipo: 'local' },
+    zonaHoraria: leer<string | undefined>('TIME_ZONE', undefined, (texto) =>
+      esZona(texto) ? texto : ['debe ser una zona horaria de IANA, por ejemplo America/Guatemala'],
+    ),
   }
   if (env.DATABASE_URL?.trim() && !env.MASTER_KEYS?.trim()) {
     fallas.push('MASTER_KEYS: hace falta cuando hay DATABASE_URL; genere una con «openssl rand -base64 32»')
@@ -125,7 +149,56 @@ export function leerConfig(env: Readonly<Record<string, string | undefined>>, cw
   return Object.freeze(config)
 }
 
+const siONo = (texto: string) => (['0', '1'].includes(texto) ? texto === '1' : ['debe ser 1 (sí) o 0 (no)'])
+
+type Leer = <T>(nombre: string, porDefecto: T, interpretar: (texto: string) => T | string[]) => T
+
+/** The bucket, and the region unless an endpoint says where; the two halves of the credentials, or neither. */
+function leerS3(leer: Leer, env: Readonly<Record<string, string | undefined>>, fallas: string[]): ConfigDeS3 {
+  const endpoint = leer<string | undefined>('S3_ENDPOINT', undefined, (texto) => {
+    const url = URL.parse(texto)
+    return url && ['http:', 'https:'].includes(url.protocol) && url.pathname === '/' && !url.search && !url.username
+      ? url.origin
+      : ['debe ser una dirección http(s)://servidor[:puerto]']
+  })
+  const exigir = (nombre: string, motivo: string) => {
+    if (!env[nombre]?.trim()) fallas.push(`${nombre}: hace falta con ${motivo}`)
+  }
+  exigir('S3_BUCKET', 'STORAGE=s3')
+  if (!env.S3_ENDPOINT?.trim()) exigir('S3_REGION', 'STORAGE=s3 si no hay S3_ENDPOINT')
+  const accessKeyId = env.S3_ACCESS_KEY_ID?.trim()
+  const secretAccessKey = env.S3_SECRET_ACCESS_KEY?.trim()
+  if (accessKeyId) exigir('S3_SECRET_ACCESS_KEY', 'S3_ACCESS_KEY_ID')
+  if (secretAccessKey) exigir('S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY')
+  return {
+    bucket: leer('S3_BUCKET', '', (texto) =>
+      /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(texto)
+        ? texto
+        : ['debe ser el nombre de un bucket: de 3 a 63 minúsculas, cifras, puntos y guiones'],
+    ),
+    region: leer('S3_REGION', 'us-east-1', (texto) =>
+      /^[a-z0-9-]{2,40}$/.test(texto) ? texto : ['debe ser una región, por ejemplo us-east-1'],
+    ),
+    endpoint,
+    enLaRuta: leer('S3_PATH_STYLE', false, siONo),
+    credenciales: accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined,
+    prefijo: leer('S3_PREFIX', '', (texto) =>
+      /^[\w-]{1,100}(\/[\w-]{1,100}){0,9}\/?$/.test(texto)
+        ? `${texto.replace(/\/$/, '')}/`
+        : ['debe ser como guias o datos/guias: letras, cifras, _ y -, separados por /'],
+    ),
+  }
+}
+
 const OSM = '© OpenStreetMap'
+
+function esZona(texto: string): boolean {
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: texto }))
+  } catch {
+    return false
+  }
+}
 
 /** Each of its variables is required; all that are missing are named. */
 function leerWhatsapp(env: Readonly<Record<string, string | undefined>>, fallas: string[]): ConfigDeWhatsapp {

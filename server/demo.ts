@@ -1,9 +1,11 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { nuevoCodigoDeComercio } from './comercios/comercio.ts'
 import type { Deps } from './deps.ts'
 import { buscarLlave, estaVigente, guardarLlave, leerLlave } from './llaves/llave.ts'
 import { crearOperador } from './operadores/operador.ts'
+import { estaEnUso, guardarRepartidor } from './repartidores/repartidor.ts'
 
 interface Demo {
   base_url: string
@@ -13,6 +15,8 @@ interface Demo {
   llave: string
   /** An operator's key. */
   llave_operaciones: string
+  /** What a courier signs in with at /repartidor. */
+  codigo_repartidor: string
 }
 
 /**
@@ -27,8 +31,10 @@ export async function asegurarDemo(
   const archivo = join(dataDir, 'demo.json')
   const guardado = await leer(archivo)
   const sirve = guardado !== undefined && (await valen(deps, guardado))
-  const demo = sirve ? { ...guardado, base_url } : await crear(deps, base_url)
-  if (!sirve || guardado.base_url !== base_url) {
+  const llaves = sirve ? guardado : await crear(deps)
+  const codigo_repartidor = await codigoVigente(deps, guardado?.codigo_repartidor)
+  const demo = { ...llaves, base_url, codigo_repartidor }
+  if (!isDeepStrictEqual(demo, guardado)) {
     await writeFile(`${archivo}.nuevo`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
     await rename(`${archivo}.nuevo`, archivo)
   }
@@ -50,7 +56,7 @@ async function valen({ db, reloj }: Deps, { llave, llave_operaciones }: Demo): P
   return filas.every((fila) => fila !== undefined && estaVigente(fila, reloj()))
 }
 
-async function crear({ db, reloj, nuevoId }: Deps, base_url: string): Promise<Demo> {
+async function crear({ db, reloj, nuevoId }: Deps): Promise<Pick<Demo, 'comercio' | 'llave' | 'llave_operaciones'>> {
   const comercio = await (await db.prisma()).comercio.create({
     data: { ...nuevoId(), comercio: nuevoCodigoDeComercio(), nombre: 'Comercio de demostración' },
   })
@@ -60,7 +66,12 @@ async function crear({ db, reloj, nuevoId }: Deps, base_url: string): Promise<De
     modo: 'test',
   })
   const operador = await crearOperador(db, nuevoId(), 'Operador de demostración')
-  return { base_url, comercio: comercio.comercio, llave, llave_operaciones: operador.llave }
+  return { comercio: comercio.comercio, llave, llave_operaciones: operador.llave }
+}
+
+async function codigoVigente(deps: Deps, codigo: string | undefined): Promise<string> {
+  if (codigo !== undefined && (await estaEnUso(deps, codigo))) return codigo
+  return (await guardarRepartidor(deps, { nombre: 'Repartidor de demostración' })).codigo
 }
 
 const EJEMPLO = {
@@ -72,9 +83,10 @@ const EJEMPLO = {
   recogida: { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611 },
 }
 
-const presentar = ({ base_url, llave }: Demo, archivo: string) => [
+const presentar = ({ base_url, llave, codigo_repartidor }: Demo, archivo: string) => [
   `  Llave de prueba ${llave}`,
   `                 (también en ${archivo}, con la de operaciones)`,
+  `  Repartidor     ${base_url}/repartidor  código ${codigo_repartidor}`,
   '',
   'Su primera guía, en otra terminal:',
   `  curl -X POST ${base_url}/api/v1/guias -H 'Authorization: Bearer ${llave}' -H 'Content-Type: application/json' -d '${JSON.stringify(EJEMPLO)}'`,

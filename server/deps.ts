@@ -1,11 +1,17 @@
+import type { Almacen } from './archivos/almacen.ts'
+import type { Enlaces } from './archivos/enlaces.ts'
+import type { Recepcion } from './archivos/recepcion.ts'
 import type { CanalDeMensaje, Modo } from './contrato/generado/tipos/index.ts'
 import type { Validacion } from './contrato/validacion.ts'
 import type { Cursores } from './cursor.ts'
 import type { Db } from './db.ts'
 import type { Escritura } from './guias/escritura.ts'
+import type { Navegador } from './http/navegador.ts'
 import type { Log } from './log.ts'
 import type { ConfigDeWhatsapp } from './mensajeria/whatsapp.ts'
+import type { Limite } from './paginas/limite.ts'
 import type { Secretos } from './secretos.ts'
+import type { Turnos } from './turnos.ts'
 import type { Politica } from './webhooks/destino.ts'
 
 /** What the composition root builds and hands to every operation. No module keeps state of its own. */
@@ -27,8 +33,29 @@ export interface Deps {
   retencionDeEntregas: number
   /** How a recipient of that mode is asked for the place. */
   canalDe: (modo: Modo) => CanalDeMensaje
+  /** How long a recipient's link is good for, in hours. */
+  horasDeSolicitud: number
   /** What the messaging provider and we share; undefined: there is none. */
   whatsapp: Pick<ConfigDeWhatsapp, 'appSecret' | 'verifyToken'> | undefined
+  /** Where files are kept, how they come in, and the links that open them. */
+  almacen: Almacen
+  recepcion: Recepcion
+  enlaces: Enlaces
+  /** What is between us and a courier's browser. */
+  navegador: Navegador
+  /** Asked before each sign-in: how many seconds that network has to wait, or 0. */
+  esperaParaEntrar: (red: string) => number
+  /** The links that open labels, and the turns in which those are drawn. */
+  enlacesDeEtiquetas: Enlaces
+  turnoDeEtiquetas: Turnos
+  /** Base of every link given out, without a final slash. */
+  urlPublica: string
+  /** The courier company, as its documents name it. */
+  nombreDeMensajeria: string
+  /** How many seconds somebody who verifies too much has to wait, by his network; 0: none. */
+  limiteDeVerificacion: Limite
+  /** In which documents tell times; undefined: the destination's country's. */
+  zonaHoraria: string | undefined
   salud: () => Promise<Salud>
 }
 

@@ -66,6 +66,9 @@ export function problemaDeFallas(
   )
 }
 
+/** The same words every time, where a caller must not learn what exactly was wrong. */
+export const problemaUniforme = (codigo: Codigo) => new Problema(codigo, PROBLEMAS[codigo].causa)
+
 export const noDisponible = (detail: string, cause?: unknown) =>
   new Problema('no_disponible', detail, { cabeceras: { 'Retry-After': '2' }, cause })
 

@@ -1,8 +1,13 @@
+import { descargarArchivo } from './archivos/servir.ts'
+import { subirArchivo } from './archivos/subir.ts'
 import { listarDepartamentos } from './catalogo/listarDepartamentos.ts'
 import { listarMunicipios } from './catalogo/listarMunicipios.ts'
 import { crearComercio } from './comercios/crear.ts'
 import { listarComercios } from './comercios/listar.ts'
 import type { Handlers } from './contrato/tipos.ts'
+import { crearEtiquetas } from './etiquetas/crear.ts'
+import { descargarEtiquetas } from './etiquetas/descargar.ts'
+import { obtenerEtiqueta } from './etiquetas/obtener.ts'
 import { listarEventos } from './eventos/listar.ts'
 import { listarEventosDeGuia } from './eventos/listarDeGuia.ts'
 import { cancelarGuia } from './guias/cancelar.ts'
@@ -19,7 +24,26 @@ import { recibirDeWhatsapp } from './mensajeria/recibirDeWhatsapp.ts'
 import { verificarWhatsapp } from './mensajeria/verificarWhatsapp.ts'
 import { buscarGuias } from './operaciones/buscarGuias.ts'
 import { consultarGuia } from './operaciones/consultarGuia.ts'
+import { registrarEntrega } from './operaciones/registrarEntrega.ts'
 import { registrarEvento } from './operaciones/registrarEvento.ts'
+import { avanzarGuiaDePrueba } from './pruebas/avanzar.ts'
+import { confirmarUbicacionDePrueba } from './pruebas/confirmarUbicacion.ts'
+import { listarClavesPublicas } from './pruebasEntrega/listarClaves.ts'
+import { listarIntentosDeGuia } from './pruebasEntrega/listarIntentos.ts'
+import { obtenerPruebaDeEntrega } from './pruebasEntrega/obtener.ts'
+import { verificarPrueba } from './pruebasEntrega/verificar.ts'
+import { abrirSesion } from './repartidores/abrirSesion.ts'
+import { cerrarSesion } from './repartidores/cerrarSesion.ts'
+import { crearRepartidor } from './repartidores/crear.ts'
+import { desactivarRepartidor } from './repartidores/desactivar.ts'
+import { listarRepartidores } from './repartidores/listar.ts'
+import { listarGuiasDeReparto } from './repartidores/listarGuias.ts'
+import { obtenerGuiaDeReparto } from './repartidores/obtenerGuia.ts'
+import { obtenerSesion } from './repartidores/obtenerSesion.ts'
+import { registrarEntregaDeReparto } from './repartidores/registrarEntrega.ts'
+import { registrarEventoDeReparto } from './repartidores/registrarEvento.ts'
+import { renovarCodigo } from './repartidores/renovarCodigo.ts'
+import { subirArchivoDeReparto } from './repartidores/subirArchivo.ts'
 import { comprobarDisponibilidad } from './salud/comprobarDisponibilidad.ts'
 import { comprobarVida } from './salud/comprobarVida.ts'
 import { confirmarUbicacion } from './ubicacion/confirmar.ts'
@@ -39,41 +63,65 @@ import { rotarSecreto } from './webhooks/rotarSecreto.ts'
 
 /** operationId → handler, total over the three documents: what is missing or answers otherwise doesn't compile. */
 export const handlers = {
+  abrirSesion,
+  avanzarGuiaDePrueba,
   buscarGuias,
   cambiarWebhook,
   cancelarGuia,
+  cerrarSesion,
   comprobarDisponibilidad,
   comprobarVida,
   confirmarUbicacion,
+  confirmarUbicacionDePrueba,
   consultarGuia,
   crearComercio,
+  crearEtiquetas,
   crearGuia,
   crearLlave,
   crearLote,
+  crearRepartidor,
   crearWebhook,
+  desactivarRepartidor,
+  descargarArchivo,
+  descargarEtiquetas,
   eliminarWebhook,
+  listarClavesPublicas,
   listarComercios,
   listarDepartamentos,
   listarEntregas,
   listarEventos,
   listarEventosDeGuia,
   listarGuias,
+  listarGuiasDeReparto,
+  listarIntentosDeGuia,
   listarLlaves,
   listarMensajes,
   listarMunicipios,
+  listarRepartidores,
   listarWebhooks,
   obtenerEntrega,
+  obtenerEtiqueta,
   obtenerGuia,
+  obtenerGuiaDeReparto,
+  obtenerPruebaDeEntrega,
   obtenerRecuperacion,
+  obtenerSesion,
   obtenerWebhook,
   probarWebhook,
   recibirDeWhatsapp,
   recuperarEntregas,
   reenviarEntrega,
   reenviarSolicitud,
+  registrarEntrega,
+  registrarEntregaDeReparto,
   registrarEvento,
+  registrarEventoDeReparto,
+  renovarCodigo,
   revocarLlave,
   rotarLlave,
   rotarSecreto,
+  subirArchivo,
+  subirArchivoDeReparto,
+  verificarPrueba,
   verificarWhatsapp,
 } satisfies Handlers

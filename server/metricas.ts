@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { type Db, sentencia } from './db.ts'
+import { type Db, type Sentencia, sentencia } from './db.ts'
 import type { MetricasDeEntregas } from './webhooks/bomba.ts'
 import { entregasSinTrabajo } from './webhooks/pendientes.ts'
 
@@ -21,6 +21,13 @@ const ATRASO = sentencia(
   'metricas.atraso',
   `select coalesce(extract(epoch from $1::timestamptz - min(proximo_en)), 0)::float8 as segundos
    from entrega where estado = 'pendiente' and proximo_en > 'epoch'`,
+)
+
+const SIN_PDF = sentencia('metricas.sinPdf', 'select count(*)::int as cuantas from prueba_entrega where pdf is null')
+const ATRASO_DE_PDF = sentencia(
+  'metricas.atrasoDePdf',
+  `select coalesce(extract(epoch from $1::timestamptz - min(registrado_en)), 0)::float8 as segundos
+   from prueba_entrega where pdf is null`,
 )
 
 export function crearMetricas(): Metricas {
@@ -70,46 +77,43 @@ export function crearMetricas(): Metricas {
           }
         },
       })
-      new Gauge({
-        name: 'guias_entregas_pendientes',
-        help: 'Deliveries that are not over.',
-        registers,
-        async collect() {
-          try {
-            this.set((await db.consultar<{ cuantas: number }>(PENDIENTES, []))[0]!.cuantas)
-          } catch {
-            // Without its database a gauge has no value; the others still do.
-            this.reset()
-          }
-        },
-      })
-      new Gauge({
-        name: 'guias_entregas_atraso_segundos',
-        help: 'For how long the delivery that waits longest is due, in seconds (also behind a paused or failing endpoint).',
-        registers,
-        async collect() {
-          try {
-            const [fila] = await db.consultar<{ segundos: number }>(ATRASO, [reloj()])
-            this.set(Math.max(0, fila!.segundos))
-          } catch {
-            // Without its database a gauge has no value; the others still do.
-            this.reset()
-          }
-        },
-      })
-      new Gauge({
-        name: 'guias_entregas_sin_trabajo',
-        help: 'Deliveries neither over, nor waiting for their time or endpoint, nor backed by a live job: 0 at any quiet moment.',
-        registers,
-        async collect() {
-          try {
-            this.set(await entregasSinTrabajo({ db, reloj }))
-          } catch {
-            // Without its database a gauge has no value; the others still do.
-            this.reset()
-          }
-        },
-      })
+      const medir = (name: string, help: string, leer: () => Promise<number>) =>
+        new Gauge({
+          name,
+          help,
+          registers,
+          async collect() {
+            try {
+              this.set(await leer())
+            } catch {
+              // Without its database a gauge has no value; the others still do.
+              this.reset()
+            }
+          },
+        })
+      const segundos = async (atraso: Sentencia) =>
+        Math.max(0, (await db.consultar<{ segundos: number }>(atraso, [reloj()]))[0]!.segundos)
+      const cuantas = async (pendientes: Sentencia) =>
+        (await db.consultar<{ cuantas: number }>(pendientes, []))[0]!.cuantas
+      medir('guias_entregas_pendientes', 'Deliveries that are not over.', () => cuantas(PENDIENTES))
+      medir(
+        'guias_entregas_atraso_segundos',
+        'For how long the delivery that waits longest is due, in seconds (also behind a paused or failing endpoint).',
+        () => segundos(ATRASO),
+      )
+      medir(
+        'guias_entregas_sin_trabajo',
+        'Deliveries neither over, nor waiting for their time or endpoint, nor backed by a live job: 0 at any quiet moment.',
+        () => entregasSinTrabajo({ db, reloj }),
+      )
+      medir('guias_pruebas_sin_pdf', 'Proofs of delivery whose PDF and manifest are still to be made.', () =>
+        cuantas(SIN_PDF),
+      )
+      medir(
+        'guias_pruebas_atraso_segundos',
+        'For how long the proof that waits longest has been without its PDF, in seconds.',
+        () => segundos(ATRASO_DE_PDF),
+      )
     },
   }
 }

@@ -1,5 +1,7 @@
 import { createServer } from 'node:http'
 import { PgBoss } from 'pg-boss'
+import { abrirAlmacen } from './archivos/abrir.ts'
+import { type Almacen, ErrorDeAlmacen } from './archivos/almacen.ts'
 import { clavesDeLaCasa, ErrorDeClaves } from './claves.ts'
 import { crearGeneradorDeIds } from './codigos.ts'
 import type { Config } from './config.ts'
@@ -24,11 +26,12 @@ export interface AjustesDePlataforma {
   resolver?: Resolver
 }
 
-/** What every process stands on: the database, migrated, and the keys that protect what is in it. */
+/** What every process stands on: the database, migrated, the keys that protect what is in it, and the files beside it. */
 export interface Plataforma {
   db: Db
   databaseUrl: string
   masterKeys: readonly Buffer[]
+  almacen: Almacen
   avisos: readonly string[]
 }
 
@@ -56,6 +59,9 @@ export async function levantarPlataforma(
   { exclusivo, alPerder }: { exclusivo: boolean; alPerder: (error: Error) => void },
 ): Promise<Plataforma> {
   const { baseDeDatos, dataDir, masterKeys } = config
+  const { almacen, aviso, cerrar } = await abrirAlmacen(config)
+  deshacer.push(async () => cerrar())
+  if (aviso) log.warn({ aviso }, 'storage')
   const donde =
     baseDeDatos.tipo === 'externa'
       ? { databaseUrl: baseDeDatos.url, masterKeys: masterKeys ?? [], avisos: [] }
@@ -68,16 +74,26 @@ export async function levantarPlataforma(
   deshacer.push(() => db.cerrar())
   await exigirFlujoVigente(db)
   if (migraciones.length > 0) log.info({ migraciones }, 'migrated')
-  return { ...donde, db }
+  const avisos = [...donde.avisos, ...(aviso ? [aviso] : [])]
+  if (baseDeDatos.tipo === 'externa' && !config.publicUrl) avisos.push(SIN_DIRECCION)
+  return { ...donde, db, almacen, avisos }
 }
+/** What is signed with a wrong address stays so: manifests and the QR codes of documents. */
+const SIN_DIRECCION =
+  'Falta PUBLIC_URL: los enlaces que se dan, y los códigos QR de las pruebas, llevan la dirección en que escucha este proceso.'
 
 /** The queue and its workers. */
 export async function levantarTrabajadores(
   config: Readonly<Config>,
-  { db, databaseUrl, masterKeys }: Plataforma,
+  { db, databaseUrl, masterKeys, almacen }: Plataforma,
   log: Log,
   deshacer: Deshacer,
-  { alPerder, metricas, ...ajustes }: AjustesDePlataforma & { alPerder: (error: Error) => void; metricas: Metricas },
+  {
+    alPerder,
+    metricas,
+    urlPublica = urlDe(config),
+    ...ajustes
+  }: AjustesDePlataforma & { alPerder: (error: Error) => void; metricas: Metricas; urlPublica?: string },
 ): Promise<Trabajadores> {
   const [
     { iniciarTrabajadores },
@@ -119,14 +135,19 @@ export async function levantarTrabajadores(
     reloj,
     nuevoId: crearGeneradorDeIds(reloj),
     secretos: crearSecretos(masterKeys),
+    almacen,
     enviador: crearEnviador({ resolver }),
     azar: ajustes.azar ?? Math.random,
     loopback: config.webhooksLoopback,
     metricas,
     retencionDeEntregas: config.retencionDeEntregas,
     retencionDeUbicaciones: config.retencionDeUbicaciones,
+    retencionDePruebas: config.retencionDePruebas,
     horasDeSolicitud: config.horasDeSolicitud,
     whatsapp: cliente,
+    urlPublica,
+    mensajeria: config.nombreDeMensajeria,
+    zonaHoraria: config.zonaHoraria,
     phoneNumberId: whatsapp?.phoneNumberId ?? '',
     enlaces,
   })
@@ -134,6 +155,9 @@ export async function levantarTrabajadores(
   metricas.observar({ db, reloj })
   return trabajadores
 }
+
+/** The base of links for a process that serves none: what the API beside it is called, by the same configuration. */
+const urlDe = ({ publicUrl, host, port }: Readonly<Config>) => publicUrl ?? `http://${visible(host)}:${port}`
 
 /** Health and metrics for the operator's own network, on a port of their own: nothing there asks for a key. */
 export async function servirMetricas(
@@ -168,11 +192,13 @@ export function escuchar(servidor: ReturnType<typeof createServer>, port: number
     servidor.once('error', reject)
     servidor.listen(port, host, () => {
       servidor.off('error', reject)
-      const visible = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
-      resolve(`http://${visible}:${(servidor.address() as { port: number }).port}`)
+      resolve(`http://${visible(host)}:${(servidor.address() as { port: number }).port}`)
     })
   })
 }
+
+const visible = (host: string) =>
+  ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
 
 export async function responde(db: Db): Promise<boolean> {
   try {
@@ -184,7 +210,7 @@ export async function responde(db: Db): Promise<boolean> {
 }
 
 /** Errors whose message is already meant for whoever starts the process. */
-const CON_SU_MENSAJE = [ErrorPostgresEmbebido, ErrorDeMigracion, ErrorDeFlujo, ErrorDeClaves]
+const CON_SU_MENSAJE = [ErrorPostgresEmbebido, ErrorDeMigracion, ErrorDeFlujo, ErrorDeClaves, ErrorDeAlmacen]
 
 export function explicarArranque(error: unknown, { port, metricsPort, host, baseDeDatos }: Readonly<Config>): unknown {
   const { code, message, port: suyo = port } = error as { code?: string; message?: string; port?: number }

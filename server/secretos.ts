@@ -1,7 +1,7 @@
 import { createHash, hash, hkdfSync } from 'node:crypto'
 
 /** What a sub-key is for. Keys of different purposes are independent (HKDF, RFC 5869). */
-export type Proposito = 'cursores' | 'huellas' | 'webhooks' | 'ubicacion'
+export type Proposito = 'cursores' | 'huellas' | 'webhooks' | 'ubicacion' | 'enlaces' | 'pruebas' | 'repartidores'
 
 export interface Subclave {
   /** Which master key it comes from: 8 hex digits, not secret. */
@@ -16,6 +16,8 @@ export interface Secretos {
   presente(proposito: Proposito): Subclave
   /** The sub-key that something older was made with; undefined when its master key is gone. */
   de(proposito: Proposito, kid: string): Subclave | undefined
+  /** The present one and all before it that are still there. */
+  todas(proposito: Proposito): readonly Subclave[]
 }
 
 /** @param masterKeys 32 bytes each; the first is the present one, the others still read what they made. */
@@ -36,6 +38,7 @@ export function crearSecretos(masterKeys: readonly Buffer[]): Secretos {
   return {
     presente: (proposito) => subclaves(proposito)[0]!,
     de: (proposito, kid) => subclaves(proposito).find((subclave) => subclave.kid === kid),
+    todas: subclaves,
   }
 }
 

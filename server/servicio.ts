@@ -83,7 +83,7 @@ export async function iniciarServicio(
       levantada,
       cargarContrato().finally(() => levantada.catch(() => {})),
     ])
-    const { db, masterKeys } = plataforma
+    const { db, masterKeys, almacen } = plataforma
     for (const aviso of plataforma.avisos) consola(aviso)
 
     let trabajadores: Trabajadores | undefined
@@ -96,17 +96,24 @@ export async function iniciarServicio(
       db,
       log,
       masterKeys,
+      dataDir: config.dataDir,
+      almacen,
+      urlPublica: url,
+      minutosDeEnlaces: config.minutosDeEnlaces,
+      nombreDeMensajeria: config.nombreDeMensajeria,
       salud,
       avisarTrabajo: () => trabajadores?.avisar(),
       destinos: { resolver: ajustes.resolver ?? resolverDelSistema, loopback: config.webhooksLoopback },
       retencionDeEntregas: config.retencionDeEntregas,
+      horasDeSolicitud: config.horasDeSolicitud,
       mensajeria: config.mensajeria,
+      zonaHoraria: config.zonaHoraria,
       ...(ajustes.reloj ? { reloj: ajustes.reloj } : {}),
       ...(nuevoCodigo ? { nuevoCodigo } : {}),
     })
     const metricas = crearMetricas()
     if (config.workers) {
-      const opciones = { ...ajustes, alPerder, metricas }
+      const opciones = { ...ajustes, alPerder, metricas, urlPublica: url }
       trabajadores = await levantarTrabajadores(config, plataforma, log, deshacer, opciones)
     }
     const deMetricas = await servirMetricas(config, deshacer, { metricas, salud })

@@ -1,10 +1,15 @@
 import type { JobInsert, PgBoss, QueueOptions } from 'pg-boss'
+import type { Almacen } from './archivos/almacen.ts'
+import { barrerArchivos, barrerDesconocidos } from './archivos/barrer.ts'
 import type { Db } from './db.ts'
 import { traducirError } from './errores.ts'
 import type { Log } from './log.ts'
 import { type DepsDeEnvio, enviarMensajes } from './mensajeria/enviar.ts'
 import { mensajesPendientes, solicitudesVencidas, vencerSolicitudes } from './mensajeria/mensaje.ts'
 import { entrantesPendientes, procesarEntrantes } from './mensajeria/procesarEntrantes.ts'
+import { borrarPruebas } from './pruebasEntrega/borrar.ts'
+import { type DepsDePdf, hacerPdfs, pruebasPendientes } from './pruebasEntrega/hacerPdf.ts'
+import { limpiarSesiones } from './repartidores/sesion.ts'
 import type { Secretos } from './secretos.ts'
 import type { ResolutorDeEnlaces } from './ubicacion/cortos.ts'
 import { olvidarUbicaciones } from './ubicacion/olvidar.ts'
@@ -15,16 +20,19 @@ import { limpiarWebhooks } from './webhooks/limpiar.ts'
 import { entregasPendientes, type Ronda } from './webhooks/pendientes.ts'
 
 /** What a job may use. */
-export interface DepsDeTrabajo extends DepsDeBomba, DepsDeEnvio {
+export interface DepsDeTrabajo extends DepsDeBomba, DepsDeEnvio, DepsDePdf {
   db: Db
   log: Log
   reloj: () => Date
   secretos: Secretos
+  almacen: Almacen
   /** Our number at the messaging provider; '' without one. */
   phoneNumberId: string
   enlaces: ResolutorDeEnlaces
   /** How long places are kept after a guide's end, in days. */
   retencionDeUbicaciones: number
+  /** How long proofs are kept after the delivery or the attempt, in days. */
+  retencionDePruebas: number
   /** How long deliveries that are over are kept, in days. */
   retencionDeEntregas: number
   /** Says that rows of pending work were committed, so that the feeder need not wait for its next round. */
@@ -105,6 +113,13 @@ export const TRABAJOS: readonly Trabajo[] = [
     ejecutar: resolverEnlaces,
   },
   {
+    // A document takes up to a second or two, and its photos' memory: one after the other.
+    cola: 'pruebas',
+    opciones: { ...DE_FILAS, expireInSeconds: 120 },
+    pendientes: pruebasPendientes,
+    ejecutar: hacerPdfs,
+  },
+  {
     cola: 'entregas',
     opciones: {
       // Its own tables count attempts: what the queue repeats is a claim that lapsed with its worker.
@@ -135,6 +150,10 @@ export const TRABAJOS: readonly Trabajo[] = [
 const LIMPIEZA: readonly { cada: number; hacer: (deps: DepsDeTrabajo) => Promise<void> }[] = [
   { cada: 30, hacer: limpiarWebhooks },
   { cada: 300, hacer: olvidarUbicaciones },
+  { cada: 300, hacer: borrarPruebas },
+  { cada: 300, hacer: barrerArchivos },
+  { cada: 300, hacer: limpiarSesiones },
+  { cada: 86_400, hacer: barrerDesconocidos },
 ]
 
 /** Makes the queues, or brings their options up to date. */

@@ -20,6 +20,12 @@ const listar = async (llave: string) => (await pedir(`${url}/api/v1/guias`, { ll
 const crear = async (llave: string) =>
   (await pedir(`${url}/api/v1/guias`, { llave, metodo: 'POST', cuerpo: unaGuia() })).status
 
+const entrar = async (codigo: string) => {
+  const headers = { 'Content-Type': 'application/json', 'Sec-Fetch-Site': 'same-origin' }
+  const body = JSON.stringify({ codigo })
+  return (await fetch(`${url}/repartidor/v1/sesion`, { method: 'POST', headers, body })).status
+}
+
 /** A command that succeeds: one line of JSON on stdout, and nothing else anywhere. */
 async function json(...args: string[]) {
   const { salida, errores, fin } = await procesos.admin([...args, '--json'], { DATA_DIR: dataDir })
@@ -51,6 +57,13 @@ interface Hecho {
   rotada: Llave
   revocada: Llave
   operador: Llave
+  /** With a new code. */
+  activo: Repartidor
+  inactivo: Repartidor
+}
+interface Repartidor {
+  repartidor: string
+  codigo: string
 }
 const hechos: Hecho[] = []
 
@@ -166,10 +179,31 @@ function cadaComando() {
       llave: expect.stringMatching(/^guia_oper_/),
     })
   })
+
+  it('repartidores crear, codigo, desactivar and listar', async () => {
+    const primero = await json('repartidores', 'crear', '--nombre', 'Carlos Méndez', '--telefono', '+50255551234')
+    expect(primero).toEqual({
+      repartidor: expect.stringMatching(/^rep_/),
+      nombre: 'Carlos Méndez',
+      telefono: '+50255551234',
+      activo: true,
+      creado_en: INSTANTE,
+      codigo: expect.stringMatching(/^[0-9A-Z]{5}-[0-9A-Z]{5}$/),
+    })
+    hecho.activo = await json('repartidores', 'codigo', primero.repartidor)
+    expect(hecho.activo).toEqual({ ...primero, codigo: expect.not.stringContaining(primero.codigo) })
+    hecho.inactivo = await json('repartidores', 'crear', '--nombre', 'Ana')
+    const { codigo: _codigo, ...ana } = { ...hecho.inactivo, activo: false }
+    expect(await json('repartidores', 'desactivar', '--repartidor', hecho.inactivo.repartidor)).toEqual(ana)
+    const { codigo: _otro, ...carlos } = hecho.activo
+    expect((await json('repartidores', 'listar')).slice(0, 2)).toEqual([ana, carlos])
+  })
 }
 
 /** What was made works against the running service; what was ended doesn't. */
-async function valeLoHecho({ comercio, completa, rotada, revocada, operador }: Hecho) {
+async function valeLoHecho({ comercio, completa, rotada, revocada, operador, activo, inactivo }: Hecho) {
+  expect(await entrar(activo.codigo)).toBe(201)
+  expect(await entrar(inactivo.codigo)).toBe(401)
   expect(await crear(completa.llave)).toBe(201)
   expect(await listar(rotada.llave)).toBe(401)
   expect(await listar(revocada.llave)).toBe(401)
@@ -267,6 +301,7 @@ describe('bad usage', () => {
       expect(salida).toContain(comando)
     expect(salida).toContain('llaves revocar')
     expect(salida).toContain('operadores crear')
+    expect(salida).toContain('repartidores crear')
   })
 })
 

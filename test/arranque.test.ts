@@ -22,6 +22,7 @@ interface Demo {
   comercio: string
   llave: string
   llave_operaciones: string
+  codigo_repartidor: string
 }
 const leerDemo = (dataDir: string): Demo => JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8'))
 const noQuedaNada = (dataDir: string, plazo = 5_000) =>
@@ -73,6 +74,7 @@ describe('the first start', () => {
       comercio: expect.stringMatching(/^com_[0-9A-Z]{12}$/),
       llave: expect.stringMatching(/^guia_test_/),
       llave_operaciones: expect.stringMatching(/^guia_oper_/),
+      codigo_repartidor: expect.stringMatching(/^[0-9A-Z]{5}-[0-9A-Z]{5}$/),
     })
     // The rename that put it there happened before the first 200 arrived, and nobody ever saw half a file.
     expect(ctimeMs).toBeLessThanOrEqual(sondeos.at(-1)!.hora)
@@ -81,8 +83,9 @@ describe('the first start', () => {
   })
 
   it('shows address, documentation and key, and a curl line that creates a guide when pasted', async () => {
-    const { llave } = leerDemo(primero.dataDir)
+    const { llave, codigo_repartidor } = leerDemo(primero.dataDir)
     const { salida, errores } = primero.proceso
+    expect(salida).toContain(`${primero.url}/repartidor  código ${codigo_repartidor}`)
     expect(salida).toContain(primero.url)
     expect(salida).toContain(`${primero.url}/docs`)
     expect(salida).toContain(llave)

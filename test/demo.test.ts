@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { beforeAll, expect, it } from 'vitest'
 import { type Proceso, procesosDe, usarProcesos } from './procesos.ts'
 
@@ -33,8 +33,25 @@ it('shows what it promises', () => {
   })
   expect(demo.salida).not.toContain('✘')
   expect(demo.salida.match(/✔/g)?.length).toBeGreaterThan(5)
-  for (const parte of ['1. ', '2. ', '3. ', '4. ', 'entregado', 'devuelto', 'cancelado', 'Todo salió'])
+  for (const parte of [
+    '1. ',
+    '2. ',
+    '3. ',
+    '4. ',
+    'entregado',
+    'devuelto',
+    'cancelado',
+    'a 11 m',
+    'verificada',
+    'Todo salió',
+  ])
     expect(demo.salida).toContain(parte)
+})
+
+it('leaves the PDF of a proof, and nothing else', () => {
+  const [ruta = ''] = /\S+prueba-de-entrega-\w+\.pdf/.exec(demo.salida) ?? []
+  expect(readFileSync(ruta).subarray(0, 5).toString()).toBe('%PDF-')
+  expect(entradas(tmp).filter((nombre) => nombre.startsWith('prueba-'))).toHaveLength(1)
 })
 
 it('fits one screen', () => {

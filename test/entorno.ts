@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Guias } from '@guias/sdk'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest'
@@ -37,6 +40,8 @@ export interface Entorno {
   url: string
   db: Db
   databaseUrl: string
+  /** Where the server keeps files. */
+  dataDir: string
   /** Lines of the server's log. */
   log: string[]
   /** The server's clock. */
@@ -59,7 +64,8 @@ export interface Entorno {
   /** A request with an operator's key. */
   operar(metodo: string, ruta: string, cuerpo?: unknown): Promise<Respuesta>
   llaveDeOperacion: string
-  reiniciar(): Promise<void>
+  /** @param cambios of its configuration, from then on */
+  reiniciar(cambios?: Record<string, string>): Promise<void>
 }
 
 /** A database of its own, cloned from the template, and the real server over it. Called once at the top of a test file. */
@@ -82,22 +88,22 @@ export function usarEntorno(
     await admin.query(`create database ${nombre} template plantilla strategy file_copy`)
     const url = new URL(inject('postgres'))
     url.pathname = `/${nombre}`
+    const dataDir = await mkdtemp(join(tmpdir(), 'guias-datos-'))
     const lineas: string[] = []
     const reloj = () => new Date(Date.now() + desfase)
-    const config = leerConfig(
-      {
-        DATABASE_URL: url.href,
-        MASTER_KEYS: MASTER_KEY,
-        PORT: '0',
-        LOG_LEVEL: 'info',
-        WEBHOOKS_LOOPBACK: '1',
-        ...(await env()),
-      },
-      process.cwd(),
-    )
+    const variables: Record<string, string> = {
+      DATABASE_URL: url.href,
+      MASTER_KEYS: MASTER_KEY,
+      DATA_DIR: dataDir,
+      PORT: '0',
+      LOG_LEVEL: 'info',
+      WEBHOOKS_LOOPBACK: '1',
+      ...(await env()),
+    }
     const log = crearLog('info', { write: (linea) => lineas.push(linea) })
     const testigo = crearTestigo(inject('cobertura'), (error) => quejas.push(error))
-    const iniciar = () => iniciarServicio(config, log, undefined, { reloj, testigo, ...ajustes })
+    const iniciar = () =>
+      iniciarServicio(leerConfig(variables, process.cwd()), log, undefined, { reloj, testigo, ...ajustes })
     servicio = await iniciar()
     const db = abrirDb(url.href, { conexiones: 4 })
     const nuevoId = crearGeneradorDeIds(() => new Date())
@@ -106,6 +112,7 @@ export function usarEntorno(
       url: servicio.url,
       db,
       databaseUrl: url.href,
+      dataDir,
       log: lineas,
       llaveDeOperacion,
       reloj,
@@ -150,8 +157,9 @@ export function usarEntorno(
       },
       operar: (metodo, ruta, cuerpo) =>
         entorno.pedir(metodo, `/operaciones/v1${ruta}`, { llave: llaveDeOperacion, cuerpo }),
-      async reiniciar() {
+      async reiniciar(cambios = {}) {
         await servicio.detener()
+        Object.assign(variables, cambios)
         servicio = await iniciar()
         entorno.url = servicio.url
       },
@@ -177,6 +185,7 @@ export function usarEntorno(
   afterAll(async () => {
     await servicio?.detener()
     await entorno.db?.cerrar()
+    await rm(entorno.dataDir ?? '', { recursive: true, force: true })
     if (fallo) console.warn(`the database ${nombre} is kept until the run ends`)
     else await admin.query(`drop database if exists ${nombre} with (force)`)
     await admin.end()

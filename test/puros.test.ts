@@ -14,6 +14,7 @@ import { leerDocumento } from '../server/contrato/contrato.ts'
 import { crearCursores } from '../server/cursor.ts'
 import { leerInstante } from '../server/formatos.ts'
 import { leerTelefono } from '../server/guias/telefono.ts'
+import { redDe } from '../server/http/red.ts'
 import { crearSecretos } from '../server/secretos.ts'
 
 describe('codes of guides', () => {
@@ -77,6 +78,11 @@ describe('configuration', () => {
       metricsPort: undefined,
       webhooksLoopback: true,
       retencionDeEntregas: 90,
+      minutosDeEnlaces: 15,
+      retencionDePruebas: 730,
+      nombreDeMensajeria: 'Servicio de mensajería',
+      zonaHoraria: undefined,
+      almacenamiento: { tipo: 'local' },
       mensajeria: { canal: 'buzon' },
       horasDeSolicitud: 72,
       retencionDeUbicaciones: 365,
@@ -92,6 +98,54 @@ describe('configuration', () => {
     })
   })
 
+  it('knows where files are kept, and names each fault of it', () => {
+    const s3 = { STORAGE: 's3', S3_BUCKET: 'mis-guias', S3_REGION: 'sa-east-1' }
+    const leer = (env: Record<string, string>) => {
+      const { almacenamiento } = leerConfig(env, '/')
+      return almacenamiento.tipo === 's3' ? almacenamiento.s3 : undefined
+    }
+    expect(leer(s3)).toEqual({
+      bucket: 'mis-guias',
+      region: 'sa-east-1',
+      endpoint: undefined,
+      enLaRuta: false,
+      credenciales: undefined,
+      prefijo: '',
+    })
+    const propio = { S3_ENDPOINT: 'http://minio:9000/', S3_PATH_STYLE: '1', S3_PREFIX: 'datos/guias' }
+    const llave = { S3_ACCESS_KEY_ID: 'a', S3_SECRET_ACCESS_KEY: 'b' }
+    expect(leer({ STORAGE: 's3', S3_BUCKET: 'mis-guias', ...propio, ...llave })).toEqual({
+      bucket: 'mis-guias',
+      region: 'us-east-1',
+      endpoint: 'http://minio:9000',
+      enLaRuta: true,
+      credenciales: { accessKeyId: 'a', secretAccessKey: 'b' },
+      prefijo: 'datos/guias/',
+    })
+    const fallas = (env: Record<string, string>) => {
+      try {
+        leerConfig(env, '/')
+        return []
+      } catch (error) {
+        return (error as ErrorConfig).fallas.map((falla) => falla.split(':')[0]).sort()
+      }
+    }
+    expect(fallas({ STORAGE: 'nube' })).toEqual(['STORAGE'])
+    expect(fallas({ STORAGE: 's3' })).toEqual(['S3_BUCKET', 'S3_REGION'])
+    expect(fallas({ ...s3, S3_ACCESS_KEY_ID: 'a' })).toEqual(['S3_SECRET_ACCESS_KEY'])
+    expect(fallas({ ...s3, S3_SECRET_ACCESS_KEY: 'a' })).toEqual(['S3_ACCESS_KEY_ID'])
+    const malas = {
+      S3_BUCKET: 'Mis Guías',
+      S3_ENDPOINT: 'ftp://x/y',
+      S3_PATH_STYLE: 'sí',
+      S3_PREFIX: '../x',
+      S3_REGION: '!',
+    }
+    expect(fallas({ STORAGE: 's3', ...malas })).toEqual(Object.keys(malas).sort())
+    // What isn't used isn't asked for.
+    expect(fallas({ S3_BUCKET: 'Mis Guías' })).toEqual([])
+  })
+
   it('tells every fault at once', () => {
     const malo = {
       PORT: '70000',
@@ -100,6 +154,9 @@ describe('configuration', () => {
       LOG_LEVEL: 'mucho',
       PUBLIC_URL: 'guias',
       MASTER_KEYS: 'abc',
+      PROOF_RETENTION_DAYS: '0',
+      COURIER_NAME: 'x'.repeat(81),
+      TIME_ZONE: 'Marte/Olimpo',
     }
     const error = (() => {
       try {
@@ -191,4 +248,26 @@ describe('phones', () => {
     '＋50255551234',
     '+502٥٥٥٥١٢٣٤',
   ])('refuses %s', (texto) => expect(leerTelefono(texto)).toHaveProperty('error'))
+})
+
+describe('the network of an address', () => {
+  it('is the address itself in IPv4, and the first 64 bits in IPv6, however it is abbreviated', () => {
+    for (const [una, otra] of [
+      ['2001:db8::1', '2001:db8::2'],
+      ['2600:3c00::f03c:91ff:fe00:1', '2600:3c00::f03c:91ff:fe00:2'],
+      ['2001:db8:1::1', '2001:db8:1:0:5:6:7:8'],
+      ['2001:db8:1:2::1', '2001:db8:1:2:3:4:5:6'],
+      ['::1', '::2'],
+    ] as const)
+      expect([una, redDe(una)]).toEqual([una, redDe(otra)])
+    for (const [una, otra] of [
+      ['198.51.100.1', '198.51.100.2'],
+      ['::ffff:198.51.100.1', '::ffff:198.51.100.2'],
+      ['2001:db8::1', '2001:db8:0:1::1'],
+      ['2001:db8:1:2::1', '2001:db8:1:3::1'],
+    ] as const)
+      expect([una, redDe(una)]).not.toEqual([una, redDe(otra)])
+    // Whatever a proxy says is only a key.
+    for (const rara of ['', 'unknown', '::', '1:2:3:4:5:6:7:8:9::1:2', '[2001:db8::1]:80']) redDe(rara)
+  })
 })

@@ -43,7 +43,7 @@ ajv.addSchema({ components: { schemas: cerrar(documento.components.schemas) } },
 
 interface RespuestaDeclarada {
   headers?: Nodo
-  content?: { 'application/json': { schema: { $ref: string } } } | { 'text/plain': { schema: Nodo } }
+  content?: Readonly<Record<string, { schema: { $ref: string } } | undefined>>
 }
 const resolver = (respuesta: unknown): RespuestaDeclarada => {
   const ref = (respuesta as { $ref?: string }).$ref
@@ -52,7 +52,18 @@ const resolver = (respuesta: unknown): RespuestaDeclarada => {
 
 const validadores = new Map<string, ReturnType<typeof ajv.compile>>()
 
-const CABECERAS_DE_TODAS = ['location', 'idempotent-replayed', 'retry-after', 'allow', 'www-authenticate']
+const CABECERAS_DE_TODAS = [
+  'location',
+  'idempotent-replayed',
+  'retry-after',
+  'allow',
+  'www-authenticate',
+  'etag',
+  'accept-ranges',
+  'content-range',
+  'content-disposition',
+  'set-cookie',
+]
 
 function revisar(operacion: Operacion, status: number, cabeceras: Readonly<Record<string, unknown>>, cuerpo: unknown) {
   const declarada = documento.paths[operacion.ruta]![operacion.metodo]!.responses[status]
@@ -70,15 +81,15 @@ function revisar(operacion: Operacion, status: number, cabeceras: Readonly<Recor
     if (cuerpo !== undefined || 'content-type' in cabeceras) throw new Error(`${operacion.id} ${status} has a body`)
     return
   }
-  const esTexto = 'text/plain' in content
-  if (String(cabeceras['content-type']).startsWith('text/plain') !== esTexto)
-    throw new Error(`${operacion.id} ${status}: the content type is ${cabeceras['content-type']}`)
-  const esquema = esTexto
-    ? content['text/plain'].schema
-    : { $ref: `contrato${content['application/json'].schema.$ref}`, unevaluatedProperties: false }
-  const clave = JSON.stringify(esquema)
-  const validar = validadores.get(clave) ?? ajv.compile(esquema)
-  validadores.set(clave, validar)
+  const json = content['application/json']
+  if (!json) {
+    if (!(String(cabeceras['content-type']).split(';')[0]! in content))
+      throw new Error(`${operacion.id} ${status}: ${cabeceras['content-type']} is not declared`)
+    return
+  }
+  const { $ref } = json.schema
+  const validar = validadores.get($ref) ?? ajv.compile({ $ref: `contrato${$ref}`, unevaluatedProperties: false })
+  validadores.set($ref, validar)
   if (!validar(JSON.parse(JSON.stringify(cuerpo)))) {
     throw new Error(
       `${operacion.id} ${status} breaks the contract: ${ajv.errorsText(validar.errors)}\n${JSON.stringify(cuerpo, null, 1).slice(0, 2_000)}`,

@@ -26,6 +26,12 @@ const OLVIDAR = sentencia(
    ), m as (
      update mensaje set telefono = null, abierta = false from v
      where mensaje.comercio_id = v.comercio_id and mensaje.modo = v.modo and mensaje.guia_id = v.id
+   ), p as (
+     update prueba_entrega p set lat = null, lng = null, precision_m = null, distancia_m = null from v
+     where p.comercio_id = v.comercio_id and p.modo = v.modo and p.guia_id = v.id
+   ), a as (
+     update archivo a set lat = null, lng = null from v
+     where a.comercio_id = v.comercio_id and a.modo = v.modo and a.guia_id = v.id
    ), l as (
      delete from enlace_ubicacion l using v where l.comercio_id = v.comercio_id and l.modo = v.modo and l.guia_id = v.id
    ), k as (

@@ -1,0 +1,104 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { conUnTelefono, SIN_NAVEGADOR } from './navegador.ts'
+
+const FOTO = new URL('../../server/pruebas/muestras/foto.jpg', import.meta.url)
+const FIRMA = new URL('../../server/pruebas/muestras/firma.png', import.meta.url)
+
+/** What the courier delivers, and where: a guide that is `en_ruta`. */
+export interface Reparto {
+  url: string
+  /** What the courier signs in with. */
+  codigo: string
+  guia: string
+  lat: number
+  lng: number
+  /** Asked in between: what the service knows of the guide while the phone has no coverage. */
+  estado: () => Promise<string>
+}
+
+/** Delivers where there is no coverage, and comes back to where there is; returns how it was done. */
+export function entregarComoRepartidor(reparto: Reparto): Promise<{ como: string; mientras: string }> {
+  return SIN_NAVEGADOR ? entregarSinPagina(reparto) : entregarEnLaPagina(reparto)
+}
+
+function entregarEnLaPagina({ url, codigo, guia, lat, lng, estado }: Reparto) {
+  return conUnTelefono({ latitude: lat, longitude: lng, accuracy: 8 }, async (pagina, contexto) => {
+    const boton = (name: string) => pagina.getByRole('button', { name })
+    await pagina.goto(`${url}/repartidor`)
+    await pagina.getByLabel('Su código de repartidor').fill(codigo)
+    await boton('Entrar').tap()
+    await pagina.getByLabel('O escriba la guía').fill(guia)
+    await boton('Abrir').tap()
+    const entregar = pagina.getByRole('link', { name: 'Entregar', exact: true })
+    await entregar.waitFor()
+    // What the page's own policy would not let a page's script do.
+    const consola = await contexto.newCDPSession(pagina)
+    await consola.send('Runtime.evaluate', { expression: 'navigator.serviceWorker.ready', awaitPromise: true })
+
+    await contexto.setOffline(true)
+    await pagina.reload()
+    await pagina.getByText('Sin cobertura.').waitFor()
+    await entregar.tap()
+    await pagina.locator('input[type=file]').setInputFiles(fileURLToPath(FOTO))
+    await pagina.getByAltText('Foto 1').waitFor()
+    await pagina.getByLabel('Nombre').fill('María José Ajú')
+    await pagina.getByLabel('Quién es').selectOption('destinatario')
+    await firmar(pagina)
+    await pagina.getByText('precisión de unos 8 m').waitFor()
+    await boton('Confirmar la entrega').tap()
+    await pagina.getByText('Entregado (por enviar)').waitFor()
+    await pagina.reload()
+    await pagina.getByText('Entregado (por enviar)').waitFor()
+    const mientras = await estado()
+
+    const vuelta = performance.now()
+    await contexto.setOffline(false)
+    await pagina.getByText('(por enviar)').waitFor({ state: 'detached' })
+    const segundos = ((performance.now() - vuelta) / 1000).toFixed(1)
+    return {
+      como: `en Chromium, recargada sin cobertura, enviada a los ${segundos} s de haberla`,
+      mientras,
+    }
+  })
+}
+
+async function firmar(pagina: Parameters<Parameters<typeof conUnTelefono>[1]>[0]) {
+  const lienzo = pagina.locator('canvas.firma')
+  await lienzo.scrollIntoViewIfNeeded()
+  const { x, y, width, height } = (await lienzo.boundingBox())!
+  await pagina.mouse.move(x + width * 0.1, y + height * 0.6)
+  await pagina.mouse.down()
+  for (let i = 0; i <= 40; i++) {
+    const t = i / 40
+    await pagina.mouse.move(x + width * (0.1 + 0.75 * t), y + height * (0.55 - 0.3 * Math.sin(t * 19) * (1 - t / 2)))
+  }
+  await pagina.mouse.up()
+}
+
+/** The requests that the page would send. */
+async function entregarSinPagina({ url, codigo, guia, lat, lng, estado }: Reparto) {
+  const pedir = async (ruta: string, tipo: string, body: string | Buffer, cookie = '') => {
+    const headers = { Origin: url, 'Content-Type': tipo, Cookie: cookie }
+    const respuesta = await fetch(`${url}/repartidor/v1/${ruta}`, { method: 'POST', headers, body })
+    if (respuesta.status !== 201) throw new Error(`${ruta}: ${await respuesta.text()}`)
+    return { cabeceras: respuesta.headers, datos: (await respuesta.json()) as { archivo: string } }
+  }
+  const { cabeceras } = await pedir('sesion', 'application/json', JSON.stringify({ codigo }))
+  const cookie = cabeceras.getSetCookie()[0]!.split(';')[0]!
+  const subir = async (archivo: URL, tipo: string, mime: string) =>
+    (await pedir(`guias/${guia}/archivos?tipo=${tipo}`, mime, await readFile(archivo), cookie)).datos.archivo
+  const cuerpo = {
+    recibido_por: { nombre: 'María José Ajú', relacion: 'destinatario' },
+    fotos: [await subir(FOTO, 'foto', 'image/jpeg')],
+    firma: await subir(FIRMA, 'firma', 'image/png'),
+    lat,
+    lng,
+    precision_m: 8,
+    ocurrido_en: new Date().toISOString(),
+    idempotencia: crypto.randomUUID(),
+  }
+  const mientras = await estado()
+  await pedir(`guias/${guia}/entrega`, 'application/json', JSON.stringify(cuerpo), cookie)
+  return { como: `${SIN_NAVEGADOR}, con las mismas solicitudes`, mientras }
+}
