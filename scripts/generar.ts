@@ -3,23 +3,25 @@
  * Everything it writes stands in folders named `generado` (or `dist`), which git ignores.
  */
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { copyFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual, promisify } from 'node:util'
-import { brotliCompressSync, constants } from 'node:zlib'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { createClient } from '@hey-api/openapi-ts'
 import { build } from 'tsdown'
+import { coleccionDe } from './documentacion/coleccion.ts'
+import type { Json, Objeto } from './documentacion/contrato.ts'
+import { conFragmentos, exigirFragmentosUsados } from './documentacion/fragmentos.ts'
+import { conGuia } from './documentacion/guia.ts'
+import { conMuestras } from './documentacion/muestras.ts'
+import { construirPagina } from './documentacion/pagina.ts'
 
 const ejecutar = promisify(execFile)
 const raiz = new URL('../', import.meta.url)
 const carpeta = new URL('server/contrato/generado/', raiz)
 const documentos = ['comercios', 'operaciones', 'publico'] as const
 const metodos = ['get', 'put', 'post', 'delete', 'patch'] as const
-
-type Json = null | boolean | number | string | Json[] | { [clave: string]: Json }
-type Objeto = { [clave: string]: Json }
 
 const binarios = fileURLToPath(new URL('node_modules/.bin', raiz))
 const correr = async (programa: string, args: string[], env: NodeJS.ProcessEnv = {}) => {
@@ -37,6 +39,8 @@ const correr = async (programa: string, args: string[], env: NodeJS.ProcessEnv =
   }
 }
 const escribir = (archivo: string, texto: string) => writeFile(new URL(archivo, carpeta), texto)
+const leerBundle = async (documento: string) =>
+  JSON.parse(await readFile(new URL(`${documento}.json`, carpeta), 'utf8')) as Objeto
 /** Generators that find nothing to do succeed silently: insist that what they should write is there. */
 const exigir = async (ruta: string) => {
   if ((await stat(new URL(ruta, raiz))).size === 0) throw new Error(`${ruta} was generated empty`)
@@ -58,7 +62,7 @@ async function unirContratos(): Promise<Objeto> {
     securitySchemes: {},
   }
   for (const documento of documentos) {
-    const bundle = JSON.parse(await readFile(new URL(`${documento}.json`, carpeta), 'utf8')) as Objeto
+    const bundle = await leerBundle(documento)
     Object.assign(union.paths, sinEjemplos(bundle.paths ?? {}))
     for (const [clase, destino] of Object.entries(componentes)) {
       for (const [nombre, valor] of Object.entries(((bundle.components as Objeto)[clase] ?? {}) as Objeto)) {
@@ -73,13 +77,15 @@ async function unirContratos(): Promise<Objeto> {
   return { ...union, components: componentes } as unknown as Objeto
 }
 
-/** Media-type examples are for readers; the server's copy goes without (schema `examples` are arrays, and stay). */
+/** Examples and samples are for readers; the server's copy goes without (schema `examples` are arrays, and stay). */
 function sinEjemplos(valor: Json): Json {
   if (Array.isArray(valor)) return valor.map(sinEjemplos)
   if (valor === null || typeof valor !== 'object') return valor
   return Object.fromEntries(
     Object.entries(valor)
-      .filter(([clave, v]) => clave !== 'example' && !(clave === 'examples' && !Array.isArray(v)))
+      .filter(
+        ([clave, v]) => !['example', 'x-codeSamples'].includes(clave) && !(clave === 'examples' && !Array.isArray(v)),
+      )
       .map(([clave, v]) => [clave, sinEjemplos(v)]),
   )
 }
@@ -135,6 +141,7 @@ function vocabulario(contrato: Objeto): string {
     congelar('DESCRIPCIONES_DE_EVENTO', de('TipoDeEvento', 'x-descripciones')),
     congelar('ALCANCES', de('Alcance', 'enum')),
     congelar('PROBLEMAS', problemas),
+    congelar('REINTENTOS', de('EstadoDeEntrega', 'x-reintentos')),
   ].join('\n')
 }
 
@@ -153,8 +160,11 @@ async function abrirEnums(contrato: Objeto, archivo: URL) {
     if (!declaracion.test(texto)) throw new Error(`the SDK has no type ${nombre} to open`)
     texto = texto.replace(declaracion, '$1 | (string & {});')
   }
-  await writeFile(archivo, texto)
+  await writeFile(archivo, admitirIndefinidos(texto))
 }
+
+/** What may be left out may be `undefined`, also for who compiles with `exactOptionalPropertyTypes`: it isn't sent. */
+const admitirIndefinidos = (tipos: string) => tipos.replace(/^( +\w+\?: (?!never\b)[^{}\n]+);$/gm, '$1 | undefined;')
 
 async function generarTipos(contrato: Objeto) {
   const opciones = { logs: { level: 'silent' as const }, parser: { transforms: { readWrite: false } } }
@@ -169,44 +179,31 @@ async function generarTipos(contrato: Objeto) {
 
 async function generarSdk() {
   const salida = new URL('sdk/src/generado/', raiz)
-  const bundle = JSON.parse(await readFile(new URL('comercios.json', carpeta), 'utf8')) as Objeto
+  const bundle = await leerBundle('comercios')
   await createClient({
     logs: { level: 'silent' },
     parser: { transforms: { readWrite: false } },
     input: new URL('comercios.json', carpeta).pathname,
     output: { path: salida.pathname, module: { extension: '.js' } },
-    plugins: ['@hey-api/client-fetch', '@hey-api/typescript', '@hey-api/sdk'],
+    // Only their types are used of the client: without one of its own, nobody's bundle carries its 4 KB.
+    plugins: ['@hey-api/client-fetch', '@hey-api/typescript', { name: '@hey-api/sdk', client: false }],
   })
   await exigir('sdk/src/generado/sdk.gen.ts')
   await abrirEnums(bundle, new URL('types.gen.ts', salida))
+  await rm(new URL('sdk/dist', raiz), { recursive: true, force: true })
   await correr('tsdown', ['--config', 'sdk/tsdown.config.ts', '--logLevel', 'error'])
   await exigir('sdk/dist/index.js')
+  await exigir('sdk/dist/cli.js')
 }
 
-/** Pictures that Redoc's footer would fetch from elsewhere. */
-const AJENAS = /https:\/\/cdn\.redoc\.ly\/redoc\/logo-mini(?:-full)?\.svg/g
-
-/** One offline page; its inline scripts are named by hash, so the page's CSP needs no 'unsafe-inline' for scripts. */
-async function generarDocumentacion() {
-  const pagina = fileURLToPath(new URL('documentacion.html', carpeta))
-  await correr('redocly', [
-    'build-docs',
-    'comercios',
-    '--output',
-    pagina,
-    '--inlineBundle',
-    '--template',
-    'server/paginas/docs/plantilla.hbs',
-  ])
-  const html = (await readFile(pagina, 'utf8')).replace(AJENAS, 'data:,')
-  await escribir('documentacion.html', html)
-  const hashes = [...html.matchAll(/<script(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(
-    ([, codigo]) =>
-      `'sha256-${createHash('sha256')
-        .update(codigo ?? '')
-        .digest('base64')}'`,
-  )
-  await escribir('documentacion.json', JSON.stringify({ scripts: hashes }))
+/** What readers fetch, packed once. The page has 3 MB, of which the best compression would take ten seconds for a twentieth. */
+async function comprimirDocumentacion() {
+  for (const archivo of ['documentacion.html', 'comercios.json', 'comercios.yaml', 'coleccion.json']) {
+    const entero = await readFile(new URL(archivo, carpeta))
+    const params = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_LGWIN]: 22 }
+    await writeFile(new URL(`${archivo}.br`, carpeta), brotliCompressSync(entero, { params }))
+    await writeFile(new URL(`${archivo}.gz`, carpeta), gzipSync(entero, { level: 9 }))
+  }
 }
 
 /**
@@ -340,12 +337,15 @@ async function generarPaginas() {
 
 async function generarContrato() {
   await correr('redocly', ['bundle'])
-  await correr('redocly', [
-    'bundle',
-    'openapi/comercios/openapi.yaml',
-    '--output',
-    new URL('comercios.yaml', carpeta).pathname,
-  ])
+  for (const documento of documentos) {
+    const bundle = await leerBundle(documento)
+    const completo = documento === 'comercios' ? conMuestras(conGuia(bundle)) : bundle
+    await escribir(`${documento}.json`, JSON.stringify(conFragmentos(completo), null, 2))
+  }
+  exigirFragmentosUsados()
+  await escribir('coleccion.json', JSON.stringify(coleccionDe(await leerBundle('comercios')), null, 2))
+  const [json = '', yaml = ''] = ['json', 'yaml'].map((tipo) => new URL(`comercios.${tipo}`, carpeta).pathname)
+  await correr('redocly', ['bundle', json, '--output', yaml])
   await exigir('server/contrato/generado/comercios.yaml')
   const contrato = await unirContratos()
   await escribir('contrato.json', JSON.stringify(contrato))
@@ -367,7 +367,8 @@ if (!['servidor', 'paginas'].includes(process.argv[2] ?? '')) {
   await rm(carpeta, { recursive: true, force: true })
   await mkdir(carpeta, { recursive: true })
   await Promise.all([generarPrisma(), generarContrato()])
-  await Promise.all([generarSdk(), generarDocumentacion()])
+  await Promise.all([generarSdk(), construirPagina(await leerBundle('comercios'), carpeta, correr)])
+  await comprimirDocumentacion()
 }
 await generarPaginas()
 if (process.argv[2] !== 'paginas') await generarServidor()

@@ -72,6 +72,7 @@ const deseado = () => ({
     'prisma/schema.prisma',
     'redocly.yaml',
     'scripts/generar.ts',
+    'scripts/documentacion',
     'server/paginas/docs/plantilla.hbs',
     'sdk',
   ]),

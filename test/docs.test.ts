@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type Browser, chromium, type Page } from 'playwright-core'
+import { request } from 'undici'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { leerDocumento, leerOperaciones } from '../server/contrato/contrato.ts'
 import { RAIZ } from '../server/raiz.ts'
@@ -23,7 +24,8 @@ interface Operacion {
 }
 interface Contrato {
   openapi: string
-  info: { title: string }
+  info: { title: string; description: string }
+  components: { schemas: { Estado: { 'x-transiciones': { transiciones: Record<string, string[]> } } } }
   paths: Record<string, Record<string, Operacion>>
 }
 const bundle = readFileSync(new URL('server/contrato/generado/comercios.json', RAIZ), 'utf8')
@@ -52,9 +54,21 @@ describe('the contract', () => {
     expect(YAML.parse(await respuesta.text())).toEqual(contrato)
   })
 
-  it.each(['/openapi.json', '/openapi.yaml', '/docs'])('answers HEAD %s', async (ruta) => {
+  it.each(['/openapi.json', '/openapi.yaml', '/coleccion.json', '/docs'])('answers HEAD %s', async (ruta) => {
     const respuesta = await fetch(entorno.url + ruta, { method: 'HEAD' })
     expect([respuesta.status, await respuesta.text()]).toEqual([200, ''])
+  })
+
+  it.each([
+    ['br', 'gzip, deflate, br, zstd', 750],
+    ['gzip', 'gzip, deflate', 900],
+    ['identity', 'identity', 3_300],
+  ])('is documented on one page, packed (%s for «%s») into less than %i KB', async (codificacion, acepta, limite) => {
+    const { statusCode, headers, body } = await request(`${entorno.url}/docs`, {
+      headers: { 'accept-encoding': acepta },
+    })
+    expect([statusCode, headers['content-encoding'] ?? 'identity']).toEqual([200, codificacion])
+    expect((await body.arrayBuffer()).byteLength).toBeLessThan(limite * 1024)
   })
 
   it('is documented under a CSP that allows nothing from elsewhere and no inline script', async () => {
@@ -102,32 +116,85 @@ describe('/docs in a browser', () => {
     await pagina.getByRole('heading', { name: contrato.info.title }).waitFor()
     await pagina.screenshot({ path: '/tmp/docs-desktop.png' })
     const origenes = new Map<string, string[]>()
-    for (const { summary, tags } of operaciones) {
-      // The menu opens one group at a time, and another one by itself while the page scrolls.
-      await hasta(async () => {
-        if (await pagina.getByRole('heading', { name: summary }).first().isVisible()) return true
-        const entrada = pagina.getByText(summary, { exact: true }).first()
-        const grupo = pagina.getByText(tags[0]!, { exact: true }).first()
-        await ((await entrada.isVisible()) ? entrada : grupo).click({ timeout: 1_000 }).catch(() => {})
-      })
+    for (const { operationId, summary } of operaciones) {
+      await pagina.goto(`${entorno.url}/docs#operation/${operationId}`)
+      await pagina.getByRole('heading', { name: summary }).first().waitFor({ timeout: 5_000 })
       // Redoc shows x-origen as «origen:».
-      const vistos = (await pagina.innerText('body')).matchAll(/^(?:x-)?origen:\s*"?(\w+)"?$/gm)
-      origenes.set(summary, [...new Set([...vistos].map(([, valor]) => valor ?? ''))].sort())
+      const vistos = await hasta(async () => {
+        const marcas = [...(await pagina.innerText('body')).matchAll(/^(?:x-)?origen:\s*"?(\w+)"?$/gm)]
+        return marcas.length > 0 && marcas
+      })
+      origenes.set(summary, [...new Set(vistos.map(([, valor]) => valor ?? ''))].sort())
     }
     expect(Object.fromEntries(origenes)).toEqual(
       Object.fromEntries(operaciones.map((una) => [una.summary, expect.arrayContaining([una['x-origen']])])),
     )
   })
 
+  it.skipIf(!hay && !process.env.CI)('shows the samples of an operation', async () => {
+    await pagina.goto(`${entorno.url}/docs?muestras#operation/listarMunicipios`)
+    await pagina.getByText('--data-urlencode').first().waitFor()
+    await pagina.getByText('curl', { exact: true }).first().click()
+    await pagina.getByText('Node.js', { exact: true }).first().click()
+    await pagina.getByText("import { Guias } from '@guias/sdk'").first().waitFor()
+  })
+
   it.skipIf(!hay && !process.env.CI)('says that it is in Spanish', async () => {
     expect(await pagina.getAttribute('html', 'lang')).toBe('es')
     expect(await pagina.title()).toBe(contrato.info.title)
+    await pagina.goto(`${entorno.url}/docs#operation/crearLote`)
+    await pagina.getByRole('heading', { name: 'Respuestas' }).first().waitFor({ timeout: 5_000 })
+    // Redoc's own words; what stays in English is the notation of types («Array of strings»).
+    const INGLES =
+      /\b(Copy|Expand all|Collapse all|Requests?|Responses?|required|Security|Servers|Overview|Show|Search|Loading)\b/
+    const texto = (await pagina.innerText('body')).split('\n').filter((linea) => INGLES.test(linea))
+    expect(texto.filter((linea) => !bundle.includes(linea.trim()))).toEqual([])
   })
 
-  it.skipIf(!hay && !process.env.CI)('searches', async () => {
+  it.skipIf(!hay && !process.env.CI)('draws the states, and says in words what it draws', async () => {
+    await pagina.goto(`${entorno.url}/docs#section/estados`)
+    const dibujo = pagina.locator('img.maquina').first()
+    await dibujo.waitFor()
+    const alt = await dibujo.getAttribute('alt')
+    const { transiciones } = contrato.components.schemas.Estado['x-transiciones']
+    for (const [de, hacia] of Object.entries(transiciones))
+      if (hacia.length > 0) expect(alt).toContain(`de ${de} a ${hacia.join(', ')}`)
+    const caja = await dibujo.boundingBox()
+    expect(caja?.height).toBeGreaterThan(300)
+  })
+
+  it.skipIf(!hay && !process.env.CI)('has links and chapters that lead somewhere', async () => {
+    await pagina.goto(`${entorno.url}/docs`)
+    const { description } = contrato.info
+    const capitulos = description.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/^##? (.+)$/gm)
+    const titulos = (await pagina.getByRole('heading').allInnerTexts()).join('\n')
+    for (const [, titulo] of capitulos) expect(titulos).toContain(titulo)
+    const anclas = new Set([...description.matchAll(/\]\(#([^)]+)\)/g)].map(([, ancla]) => ancla!))
+    expect(anclas.size).toBeGreaterThan(3)
+    for (const ancla of anclas) {
+      await pagina.goto(`${entorno.url}/docs#${ancla}`)
+      await pagina.locator(`[id="${ancla.slice(1)}"]`).waitFor({ state: 'attached', timeout: 5_000 })
+      await pagina.waitForTimeout(300)
+      expect((await pagina.locator(`[id="${ancla.slice(1)}"]`).boundingBox())?.y, ancla).toBeLessThan(900)
+    }
+    for (const [, ruta] of description.matchAll(/\]\((\/[^)]+)\)/g))
+      expect((await fetch(entorno.url + ruta)).status, ruta).toBe(200)
+  })
+
+  it.skipIf(!hay && !process.env.CI).each([
+    ['cancelar', '/api/v1/guias/{guia}/cancelar'],
+    ['ubicación', 'Ubicación'],
+    ['ubicacion', 'Ubicación'],
+  ])('finds «%s»', async (escrito, hallado) => {
+    await pagina.goto(`${entorno.url}/docs?${encodeURIComponent(escrito)}`)
+    await pagina.getByText('Buscar').first().waitFor()
     await pagina.keyboard.press('Control+k')
-    await pagina.locator('input:focus').fill('cancelar')
-    await pagina.getByText('/api/v1/guias/{guia}/cancelar').first().waitFor({ timeout: 5_000 })
+    await pagina.locator('input:focus').fill(escrito)
+    await pagina
+      .locator('[role=dialog],[data-component-name*="Search"]')
+      .getByText(hallado)
+      .first()
+      .waitFor({ timeout: 5_000 })
     await pagina.keyboard.press('Escape')
   })
 

@@ -1,25 +1,15 @@
+import { REINTENTOS } from '../contrato/generado/vocabulario.ts'
+
 const SEGUNDO = 1_000
 const MINUTO = 60 * SEGUNDO
 const HORA = 60 * MINUTO
 
-/** How long to wait before each attempt, in milliseconds: 75.6 hours in all. */
-export const ESPERAS: readonly number[] = [
-  0,
-  5 * SEGUNDO,
-  1 * MINUTO,
-  5 * MINUTO,
-  30 * MINUTO,
-  2 * HORA,
-  5 * HORA,
-  10 * HORA,
-  14 * HORA,
-  20 * HORA,
-  24 * HORA,
-]
+/** How long to wait before each attempt, in milliseconds. */
+export const ESPERAS: readonly number[] = REINTENTOS.esperas_s.map((segundos) => segundos * SEGUNDO)
 
 /** Up to so much is added to each wait, as a share of it: what failed together doesn't come back together. */
-const VARIACION = 0.2
-const MAXIMO_RETRY_AFTER = 24 * HORA
+const VARIACION = REINTENTOS.variacion
+const MAXIMO_RETRY_AFTER = REINTENTOS.retry_after_maximo_s * SEGUNDO
 
 /**
  * When the next attempt is due, after `hechos` attempts; undefined: that was the last.

@@ -1,0 +1,10 @@
+import { Guias } from '@guias/sdk'
+
+const api = new Guias({ llave: process.env.GUIAS_LLAVE!, baseUrl: process.env.GUIAS_URL! })
+
+const { ubicacion } = await api.guias.confirmarUbicacion('2Q9ZT4C7XK0Y', {
+  lat: 14.70811,
+  lng: -90.50042,
+  referencia: 'Portón verde, frente a la tienda',
+})
+console.log(ubicacion.estado, ubicacion.origen) // confirmada comercio

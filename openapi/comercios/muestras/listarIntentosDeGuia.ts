@@ -1,0 +1,7 @@
+import { Guias } from '@guias/sdk'
+
+const api = new Guias({ llave: process.env.GUIAS_LLAVE!, baseUrl: process.env.GUIAS_URL! })
+
+for await (const { numero_intento, motivo, fotos } of api.guias.intentos('7K3M9QX2A1B4')) {
+  console.log(numero_intento, motivo, fotos.length)
+}

@@ -1,0 +1,5 @@
+import { Guias } from '@guias/sdk'
+
+const api = new Guias({ llave: process.env.GUIAS_LLAVE!, baseUrl: process.env.GUIAS_URL! })
+
+for await (const webhook of api.webhooks.listar()) console.log(webhook.id, webhook.url, webhook.estado)

@@ -1,0 +1,7 @@
+import { Guias } from '@guias/sdk'
+
+const api = new Guias({ llave: process.env.GUIAS_LLAVE!, baseUrl: process.env.GUIAS_URL! })
+
+const { url } = await api.guias.etiqueta('7K3M9QX2A1B4')
+const pdf = await (await fetch(url)).arrayBuffer() // sin llave, hasta que el enlace vence
+console.log(pdf.byteLength)

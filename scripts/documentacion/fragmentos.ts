@@ -1,0 +1,183 @@
+/**
+ * What descriptions don't say twice: a `{{name}}` in one of them, or in a chapter of the guide, is written here from the
+ * contract itself. A name that nobody wrote is an error, and so is a fragment that nobody uses.
+ */
+import { ejemplosDe, esquemasDe, type Json, type Objeto, operacionesDe } from './contrato.ts'
+
+interface Maquina {
+  iniciales: string[]
+  finales: string[]
+  desvios?: string[]
+  transiciones: Record<string, string[]>
+}
+type Textos = Record<string, string>
+
+const codigo = (texto: string) => `\`${texto}\``
+const codigos = (textos: readonly string[]) => textos.map(codigo).join(', ')
+const tabla = (cabecera: readonly string[], filas: readonly (readonly string[])[]) =>
+  [cabecera, cabecera.map(() => '---'), ...filas].map((fila) => `| ${fila.join(' | ')} |`).join('\n')
+/** 64800 → «18 h». */
+export function duracion(segundos: number): string {
+  const [unidad, tamano] = segundos < 60 ? ['s', 1] : segundos < 3600 ? ['min', 60] : ['h', 3600]
+  return `${(segundos / (tamano as number)).toLocaleString('es', { maximumFractionDigits: 1 })} ${unidad}`
+}
+
+function tablaDeEstados(contrato: Objeto): string {
+  const { Estado = {} } = esquemasDe(contrato)
+  const { transiciones } = Estado['x-transiciones'] as unknown as Maquina
+  const significados = Estado['x-significados'] as Textos
+  return tabla(
+    ['estado', 'significa', 'puede pasar a'],
+    Object.entries(transiciones).map(([estado, siguientes]) => [
+      codigo(estado),
+      significados[estado] ?? '',
+      codigos(siguientes) || 'nada: es final',
+    ]),
+  )
+}
+
+/** For whoever reads the contract itself; the documentation's page shows it drawn (diagrama.ts). */
+function diagrama(contrato: Objeto, esquema: string): string {
+  const maquina = esquemasDe(contrato)[esquema]?.['x-transiciones'] as unknown as Maquina
+  const { iniciales, finales, desvios = [], transiciones } = maquina
+  const flechas = [
+    ...iniciales.map((estado) => `[*] --> ${estado}`),
+    ...Object.entries(transiciones).flatMap(([de, hacia]) => hacia.map((a) => `${de} --> ${a}`)),
+    ...finales.map((estado) => `${estado} --> [*]`),
+    ...(desvios.length > 0 ? ['classDef desvio stroke-dasharray:5', `class ${desvios.join(',')} desvio`] : []),
+  ]
+  return ['```mermaid', 'stateDiagram-v2', ...flechas.map((flecha) => `  ${flecha}`), '```'].join('\n')
+}
+
+function tablaDeMotivos(contrato: Objeto): string {
+  const motivos = esquemasDe(contrato).Estado?.['x-motivos'] as Record<string, Record<string, Objeto>>
+  return tabla(
+    ['estado', 'motivo', 'significa', '`requiere_accion`'],
+    Object.entries(motivos).flatMap(([estado, suyos]) =>
+      Object.entries(suyos).map(([motivo, { significa, requiere_accion }]) => [
+        codigo(estado),
+        codigo(motivo),
+        String(significa),
+        requiere_accion ? 'sí' : 'no',
+      ]),
+    ),
+  )
+}
+
+function tablaDeEventos(contrato: Objeto): string {
+  const { TipoDeEvento = {}, Estado = {} } = esquemasDe(contrato)
+  const propias = TipoDeEvento['x-descripciones'] as Textos
+  const deEstado = Estado['x-descripciones'] as Textos
+  return tabla(
+    ['tipo', 'qué pasó'],
+    (TipoDeEvento.enum as string[]).map((tipo) => [
+      codigo(tipo),
+      propias[tipo] ?? deEstado[tipo.replace(/^guia\./, '')] ?? '',
+    ]),
+  )
+}
+
+const reintentosDe = (contrato: Objeto) =>
+  esquemasDe(contrato).EstadoDeEntrega?.['x-reintentos'] as unknown as {
+    esperas_s: number[]
+    variacion: number
+    retry_after_maximo_s: number
+  }
+
+function tablaDeReintentos(contrato: Objeto): string {
+  let total = 0
+  const filas = reintentosDe(contrato).esperas_s.map((espera, i) => {
+    total += espera
+    return [String(i + 1), espera === 0 ? 'enseguida' : duracion(espera), duracion(total)]
+  })
+  return tabla(['intento', 'espera tras el anterior', 'desde el evento'], filas)
+}
+
+/** One table for each status, each code with an anchor of its own to link to. */
+function tablasDeErrores(contrato: Objeto): string {
+  const problemas = Object.entries(esquemasDe(contrato).CodigoDeProblema?.['x-problemas'] as Record<string, Objeto>)
+  const propios = problemas.filter(([, { ajeno }]) => ajeno !== true)
+  const porStatus = Map.groupBy(propios, ([, { status }]) => Number(status))
+  return [...porStatus]
+    .sort(([a], [b]) => a - b)
+    .map(([status, suyos]) =>
+      [
+        `## ${status}`,
+        tabla(
+          ['`codigo`', 'por qué', 'qué hacer'],
+          suyos.map(([nombre, { causa, remedio }]) => [codigo(nombre), String(causa), String(remedio)]),
+        ),
+      ].join('\n\n'),
+    )
+    .join('\n\n')
+}
+
+/** A whole one: the first that the contract shows of the commonest. */
+function ejemploDeError(contrato: Objeto): string {
+  const respuestas = (contrato.components as Objeto).responses as Objeto
+  const [[, ejemplo] = []] = ejemplosDe(contrato, respuestas.DatosNoValidos)
+  return ['```json', JSON.stringify(ejemplo?.value, null, 2), '```'].join('\n')
+}
+
+function tablaDeAlcances(contrato: Objeto): string {
+  const pares = operacionesDe(contrato).flatMap(({ definicion }) =>
+    ((definicion.security ?? []) as Record<string, string[]>[])
+      .flatMap((una) => Object.values(una).flat())
+      .map((alcance) => ({ alcance, resumen: definicion.summary as string })),
+  )
+  return tabla(
+    ['alcance', 'permite'],
+    [...Map.groupBy(pares, ({ alcance }) => alcance)].map(([alcance, suyos]) => [
+      codigo(alcance),
+      suyos.map(({ resumen }) => resumen[0]?.toLowerCase() + resumen.slice(1)).join(' · '),
+    ]),
+  )
+}
+
+function vectores(contrato: Objeto): string {
+  const casos = esquemasDe(contrato).FirmaDeWebhook?.['x-vectores'] as Json
+  return ['```json', JSON.stringify(casos, null, 2), '```'].join('\n')
+}
+
+const FRAGMENTOS: Record<string, (contrato: Objeto) => string> = {
+  estados: tablaDeEstados,
+  'estados.diagrama': (contrato) => diagrama(contrato, 'Estado'),
+  'ubicacion.diagrama': (contrato) => diagrama(contrato, 'EstadoDeUbicacion'),
+  motivos: tablaDeMotivos,
+  eventos: tablaDeEventos,
+  alcances: tablaDeAlcances,
+  errores: tablasDeErrores,
+  'errores.ejemplo': ejemploDeError,
+  reintentos: tablaDeReintentos,
+  'reintentos.intentos': (contrato) => String(reintentosDe(contrato).esperas_s.length),
+  'reintentos.duracion': (contrato) => duracion(reintentosDe(contrato).esperas_s.reduce((a, b) => a + b, 0)),
+  'reintentos.variacion': (contrato) => `${reintentosDe(contrato).variacion * 100} %`,
+  'reintentos.retry_after': (contrato) => duracion(reintentosDe(contrato).retry_after_maximo_s),
+  'webhooks.vectores': vectores,
+}
+
+const usados = new Set<string>()
+
+/** The contract with every fragment in its place. */
+export function conFragmentos(contrato: Objeto): Objeto {
+  const escribir = (texto: string) =>
+    texto.replace(/\{\{([\w.]+)\}\}/g, (_, nombre: string) => {
+      const fragmento = FRAGMENTOS[nombre]
+      if (!fragmento) throw new Error(`there is no fragment {{${nombre}}}: see scripts/documentacion/fragmentos.ts`)
+      usados.add(nombre)
+      return fragmento(contrato)
+    })
+  const recorrer = (valor: Json, clave = ''): Json => {
+    if (typeof valor === 'string') return clave === 'description' ? escribir(valor) : valor
+    if (Array.isArray(valor)) return valor.map((uno) => recorrer(uno))
+    if (valor === null || typeof valor !== 'object') return valor
+    return Object.fromEntries(Object.entries(valor).map(([k, v]) => [k, recorrer(v, k)]))
+  }
+  return recorrer(contrato) as Objeto
+}
+
+/** @throws when a fragment was written for nobody, once all documents have theirs. */
+export function exigirFragmentosUsados() {
+  const sobran = Object.keys(FRAGMENTOS).filter((nombre) => !usados.has(nombre))
+  if (sobran.length > 0) throw new Error(`nobody uses the fragments ${sobran.join(', ')}`)
+}

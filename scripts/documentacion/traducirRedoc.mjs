@@ -1,0 +1,12 @@
+/** Loaded into redocly's own process (`--import`): the words of the page that it writes beforehand. */
+import { registerHooks } from 'node:module'
+import { enEspanol, TRADUCE } from './espanol.ts'
+
+registerHooks({
+  load(url, contexto, siguiente) {
+    const modulo = siguiente(url, contexto)
+    if (!url.includes('/@redocly/cli/lib/chunks/') || !modulo.source) return modulo
+    const codigo = modulo.source.toString()
+    return TRADUCE.test(codigo) ? { ...modulo, source: enEspanol(codigo) } : modulo
+  },
+})

@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { RAIZ } from '../../server/raiz.ts'
+
+interface Corrida {
+  /** null: it was still running when it was stopped. */
+  codigo: number | null
+  salida: string
+  errores: string
+}
+interface Opciones {
+  env?: Record<string, string>
+  cwd?: string
+  /** Lines that end it, once all of them were written. */
+  hasta?: readonly string[]
+}
+
+/** Runs a program as a reader would, with everything that it starts; stops all of it in the end. */
+export function correr([programa = '', ...args]: string[], { env = {}, cwd, hasta }: Opciones = {}): Promise<Corrida> {
+  return new Promise((resolve, reject) => {
+    const hijo = spawn(programa, args, {
+      cwd: cwd ?? fileURLToPath(RAIZ),
+      env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    })
+    const corrida: Corrida = { codigo: null, salida: '', errores: '' }
+    const parar = () => {
+      try {
+        process.kill(-(hijo.pid ?? 0), 'SIGKILL')
+      } catch {
+        // Everything in it has ended.
+      }
+    }
+    const plazo = setTimeout(parar, 20_000)
+    hijo.stdout.on('data', (trozo) => {
+      corrida.salida += trozo
+      const lineas = corrida.salida.split('\n')
+      if (hasta?.every((linea) => lineas.includes(linea))) parar()
+    })
+    hijo.stderr.on('data', (trozo) => {
+      corrida.errores += trozo
+    })
+    hijo.on('error', reject)
+    hijo.on('exit', (codigo) => {
+      corrida.codigo = codigo
+      // What it left in the background holds its output open: with lines to wait for, they decide.
+      if (!hasta) parar()
+    })
+    hijo.on('close', () => {
+      clearTimeout(plazo)
+      resolve(corrida)
+    })
+  })
+}
+
+/** A TypeScript module, run by this Node; `@guias/sdk` is found from here. */
+export const correrTs = (codigo: string, opciones?: Opciones) =>
+  correr([process.execPath, '--input-type=module-typescript', '--no-warnings', '--eval', codigo], opciones)

@@ -1,0 +1,96 @@
+import { createServer } from 'node:net'
+import { enRuta, entregada } from '../archivos/imagenes.ts'
+import type { Comercio, Entorno } from '../entorno.ts'
+import { sinDestino, unaGuia } from '../fabricas.ts'
+
+/** What the documentation's examples name, and what stands for it in a scene. */
+interface Escena {
+  comercio: Comercio
+  /** A text of the documentation with what it names replaced by what there is. */
+  poner(texto: string): string
+}
+
+/**
+ * The guide with which an operation, or one of its request examples (`operation.example`), goes well; the others take one
+ * with a confirmed place that nobody has touched. A new operation that needs something else has its line here.
+ */
+const GUIAS: Record<string, (entorno: Entorno, comercio: Comercio) => Promise<string>> = {
+  confirmarUbicacion: sinLugar,
+  confirmarUbicacionDePrueba: sinLugar,
+  async reenviarSolicitud(entorno, comercio) {
+    const guia = await sinLugar(entorno, comercio)
+    await comercio.api.pruebas.confirmarUbicacion(guia, { resultado: 'vencida' })
+    return guia
+  },
+  'avanzarGuiaDePrueba.intento': enRuta,
+  obtenerPruebaDeEntrega: async (entorno, comercio) => (await entregada(entorno, comercio)).guia,
+}
+
+let telefonos = 0
+/** Of a phone of its own: one phone is asked a few times a day. */
+async function sinLugar(_: Entorno, { api }: Comercio) {
+  return (await api.guias.crear(sinDestino({ telefono: `+502${50_000_000 + ++telefonos}` }))).guia
+}
+async function intacta(_: Entorno, { api }: Comercio) {
+  return (await api.guias.crear(unaGuia())).guia
+}
+
+const haceHoras = (entorno: Entorno, horas: number) =>
+  new Date(entorno.reloj().getTime() - horas * 3_600_000).toISOString()
+
+/**
+ * A merchant of its own with all that the operation's path names, and something to find in every list. `receptor`: where
+ * webhooks may go.
+ * @param ejemplo the request example that is going to be sent
+ */
+export async function montar(
+  entorno: Entorno,
+  receptor: string,
+  { id, ruta, metodo }: { id: string; ruta: string; metodo: string },
+  ejemplo = '',
+): Promise<Escena> {
+  const comercio = await entorno.nuevoComercio()
+  const { api } = comercio
+  // The longer name before those that are parts of it.
+  const vivos: [escrito: string, vivo: string][] = []
+  if (ruta.includes('{webhook}') || metodo === 'get') {
+    const { id: webhook } = await api.webhooks.crear({ url: `${receptor}/escena` })
+    if (ruta.includes('{entrega}')) {
+      vivos.push(['ent_4T8WQ2ZK7NHB_7K3M9QX2A1B4_1', (await api.webhooks.probar(webhook)).id])
+    }
+    if (ruta.includes('{recuperacion}')) {
+      const { id: recuperacion } = await api.webhooks.recuperar(webhook, { desde: haceHoras(entorno, 1) })
+      vivos.push(['rec_9W2KQ8WZ1MTA', recuperacion])
+    }
+    vivos.push(['wh_4T8WQ2ZK7NHB', webhook])
+  }
+  const deVarias = id === 'crearEtiquetas'
+  if (deVarias || ruta.includes('{guia}') || metodo === 'get') {
+    const guia = await (GUIAS[`${id}.${ejemplo}`] ?? GUIAS[id] ?? intacta)(entorno, comercio)
+    vivos.push(['7K3M9QX2A1B4', guia], ['2Q9ZT4C7XK0Y', deVarias ? await intacta(entorno, comercio) : guia])
+  }
+  vivos.push(
+    ['https://tienda.ejemplo.com/guias/eventos', `${receptor}/eventos`],
+    ['https://tienda.ejemplo.com:8443/guias', `${receptor}/guias`],
+    ['https://nueva.ejemplo.com/guias', `${receptor}/nueva`],
+    // Since when to recover: within what is kept, whenever this runs.
+    ['2026-11-19T06:00:00.000Z', haceHoras(entorno, 3)],
+    ['2026-11-20T02:00:00.000Z', haceHoras(entorno, 2)],
+    ['2026-11-20T12:00:00.000Z', haceHoras(entorno, 0)],
+    ['http://127.0.0.1:3000', entorno.url],
+    ['guia_test_…', comercio.llave],
+  )
+  return {
+    comercio,
+    poner: (texto) => vivos.reduce((hecho, [escrito, vivo]) => hecho.replaceAll(escrito, vivo), texto),
+  }
+}
+
+/** A port of this machine on which nobody listens. */
+export const puertoLibre = () =>
+  new Promise<number>((resolve) => {
+    const servidor = createServer().listen(0, '127.0.0.1', () => {
+      const direccion = servidor.address()
+      servidor.close(() => resolve(typeof direccion === 'object' && direccion ? direccion.port : 0))
+    })
+  })

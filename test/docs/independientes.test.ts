@@ -1,0 +1,101 @@
+/** Tools that others made read our contract and judge our server by it. */
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { ErrorApi, Guias } from '@guias/sdk'
+import { afterAll, describe, expect, it, vi } from 'vitest'
+import { RAIZ } from '../../server/raiz.ts'
+import { entregada } from '../archivos/imagenes.ts'
+import { usarEntorno } from '../entorno.ts'
+import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { usarReceptores } from '../webhooks/receptor.ts'
+import { correr } from './correr.ts'
+import { puertoLibre } from './escenas.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const entorno = usarEntorno()
+const abrir = usarReceptores()
+const en = (ruta: string) => fileURLToPath(new URL(ruta, RAIZ))
+const node = (programa: string, ...args: string[]) => [process.execPath, en(programa), ...args]
+
+describe('redocly respect', () => {
+  it('goes the whole way of a guide (openapi/comercios/recorrido.arazzo.yaml)', async () => {
+    const { llave } = await entorno.nuevoComercio()
+    const { url: receptor } = await abrir()
+    const { codigo, salida, errores } = await correr(
+      node(
+        'node_modules/@redocly/cli/bin/cli.js',
+        'respect',
+        'openapi/comercios/recorrido.arazzo.yaml',
+        ...['--input', JSON.stringify({ llave, receptor })],
+        ...['--server', `comercios=${entorno.url}`],
+      ),
+      { env: { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' } },
+    )
+    expect(codigo, salida + errores).toBe(0)
+    expect(salida).toMatch(/Workflows: 1 passed, 1 total/)
+  })
+})
+
+describe('prism', () => {
+  let prism: ReturnType<typeof spawn> | undefined
+  let dicho = ''
+  afterAll(() => void prism?.kill('SIGKILL'))
+
+  it('finds no request of the SDK and no answer of the server that breaks the contract', async () => {
+    const puerto = await puertoLibre()
+    const [programa = '', ...args] = node(
+      'node_modules/@stoplight/prism-cli/dist/index.js',
+      ...['proxy', en('server/contrato/generado/comercios.json'), entorno.url],
+      ...['--errors', '--port', String(puerto)],
+    )
+    prism = spawn(programa, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    for (const flujo of [prism.stdout, prism.stderr])
+      flujo?.on('data', (trozo) => {
+        dicho += trozo
+      })
+    await hasta(async () => dicho.includes('is listening'), 30_000)
+
+    const { url } = await abrir()
+    const comercio = await entorno.nuevoComercio()
+    const api = new Guias({ llave: comercio.llave, baseUrl: `http://127.0.0.1:${puerto}` })
+    const { id: webhook } = await api.webhooks.crear({ url })
+    const { guia } = await api.guias.crear(sinDestino())
+    await api.guias.crearLote({ guias: [unaGuia(), { ...unaGuia(), telefono: '1' }] })
+    await api.pruebas.confirmarUbicacion(guia)
+    for (const estado of ['recolectado', 'en_ruta', 'intento_fallido', 'en_ruta', 'entregado'] as const)
+      await api.pruebas.avanzar(guia, { estado, ...(estado === 'intento_fallido' && { motivo: 'otro' as const }) })
+    await api.guias.obtener(guia)
+    await Array.fromAsync(api.guias.listar({ estado: ['entregado', 'aceptado'], limite: 1 }))
+    await Array.fromAsync(api.guias.eventos(guia))
+    await Array.fromAsync(api.eventos.listar())
+    await api.guias.pruebaEntrega((await entregada(entorno, comercio)).guia)
+    await api.guias.cancelar((await api.guias.crear(unaGuia())).guia)
+    await api.catalogo.municipios({ departamento: 'GT-SA', buscar: 'santa' })
+    const { id: entrega } = await api.webhooks.probar(webhook)
+    await hasta(async () => (await api.webhooks.obtenerEntrega(webhook, entrega)).estado === 'entregada')
+    await api.webhooks.entregas(webhook)
+    await api.webhooks.reenviar(webhook, entrega)
+    await api.webhooks.cambiar(webhook, { estado: 'pausado' })
+    await api.webhooks.rotarSecreto(webhook)
+    await api.webhooks.eliminar(webhook)
+    // An error of the server is one that the contract declares, too.
+    const perdida = await api.guias.obtener(guia.slice(1)).then(
+      () => undefined,
+      (error) => error,
+    )
+    expect(perdida).toBeInstanceOf(ErrorApi)
+    expect(perdida).toMatchObject({ status: 404, codigo: 'guia_desconocida' })
+    expect(dicho.match(/violation|✖|✘/gi), dicho).toBeNull()
+  })
+
+  it('would have said so', async () => {
+    const antes = dicho
+    const puerto = /127\.0\.0\.1:(\d+)/.exec(antes)?.[1]
+    const respuesta = await fetch(`http://127.0.0.1:${puerto}/api/v1/guias?limite=muchas`, {
+      headers: { Authorization: 'Bearer guia_test_x' },
+    })
+    expect(respuesta.status).toBe(422)
+    expect(await respuesta.text()).toContain('UNPROCESSABLE_ENTITY')
+  })
+})

@@ -1,0 +1,289 @@
+/** Whatever the documentation shows is run, or held against what the server does. */
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  ejemplosDe,
+  esquemasDe,
+  type Json,
+  type Objeto,
+  operacionesDe,
+  parametrosDe,
+  seguir,
+} from '../../scripts/documentacion/contrato.ts'
+import { leerCapitulos } from '../../scripts/documentacion/guia.ts'
+import { RAIZ } from '../../server/raiz.ts'
+import { usarEntorno } from '../entorno.ts'
+import { hasta, sinDestino } from '../fabricas.ts'
+import { faltasDe } from '../testigo.ts'
+import { usarReceptores } from '../webhooks/receptor.ts'
+import { correr, correrTs } from './correr.ts'
+import { montar, puertoLibre } from './escenas.ts'
+
+const entorno = usarEntorno()
+const abrir = usarReceptores()
+let receptor: string
+const contrato = JSON.parse(readFileSync(new URL('server/contrato/generado/comercios.json', RAIZ), 'utf8')) as Objeto
+const operaciones = operacionesDe(contrato)
+const respuestasDe = (definicion: Objeto) =>
+  Object.entries(definicion.responses as Objeto).map(
+    ([status, una]) => [Number(status), seguir(contrato, una)] as const,
+  )
+const exitosDe = (definicion: Objeto) => respuestasDe(definicion).filter(([status]) => status < 300)
+const muestraDe = (definicion: Objeto, etiqueta: string) => {
+  const muestras = (definicion['x-codeSamples'] ?? []) as Objeto[]
+  return String(muestras.find(({ label }) => label === etiqueta)?.source ?? '')
+}
+
+const hayCurl = ['curl', 'bash'].every((programa) => spawnSync(programa, ['--version']).status === 0)
+if (!hayCurl && !process.env.CI)
+  console.warn('\n*** There is no curl or no bash here: the documentation’s curl lines are NOT run. ***\n')
+const conCurl = !hayCurl && !process.env.CI
+
+const carpeta = mkdtempSync(join(tmpdir(), 'guias-muestras-'))
+// curl's own way of being told what to add to a line that stays as it is written.
+writeFileSync(join(carpeta, '.curlrc'), 'silent\nshow-error\nwrite-out = "\\n%{http_code}"\n')
+afterAll(() => rmSync(carpeta, { recursive: true, force: true }))
+beforeAll(async () => {
+  receptor = (await abrir()).url
+})
+
+describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const))('%s', (id, operacion) => {
+  const { definicion, metodo } = operacion
+
+  it('has a curl and an SDK sample', () => {
+    for (const etiqueta of ['curl', 'Node.js'])
+      expect(muestraDe(definicion, etiqueta), `${id}: CONTRIBUTING.md, «How to add a sample»`).not.toBe('')
+  })
+
+  it.skipIf(conCurl)('does what its curl line says', async () => {
+    const { comercio, poner } = await montar(entorno, receptor, operacion)
+    const env = { GUIAS_URL: entorno.url, GUIAS_LLAVE: comercio.llave, CURL_HOME: carpeta }
+    const linea = poner(muestraDe(definicion, 'curl'))
+    const { codigo, salida, errores } = await correr(['bash', '-euc', linea], { env, cwd: carpeta })
+    expect({ codigo, errores }, linea).toEqual({ codigo: 0, errores: '' })
+    const status = Number(salida.trim().split('\n').at(-1))
+    expect(
+      exitosDe(definicion).map(([uno]) => uno),
+      salida,
+    ).toContain(status)
+  })
+
+  it('does what its SDK sample says', async () => {
+    const { comercio, poner } = await montar(entorno, receptor, operacion)
+    const env = { GUIAS_URL: entorno.url, GUIAS_LLAVE: comercio.llave }
+    const { codigo, errores } = await correrTs(poner(muestraDe(definicion, 'Node.js')), { env })
+    expect(codigo, errores).toBe(0)
+  })
+
+  it('takes the requests, and gives the answers, that its examples show', async () => {
+    const cuerpos = ejemplosDe(contrato, definicion.requestBody)
+    const vistas = new Map<number, Json[]>()
+    for (const [nombre, ejemplo] of cuerpos.length > 0 ? cuerpos : [['', undefined] as const]) {
+      const { comercio, poner } = await montar(entorno, receptor, operacion, nombre)
+      const consulta = parametrosDe(contrato, operacion)
+        .filter((uno) => uno.in === 'query' && uno.required === true)
+        .map((uno): [string, string] => [String(uno.name), String(uno.example)])
+      const camino = operacion.ruta.replace(/\{(\w+)\}/g, (_, parametro) =>
+        String(parametrosDe(contrato, operacion).find(({ name }) => name === parametro)?.example),
+      )
+      const enviar = () =>
+        entorno.pedir(metodo.toUpperCase(), `${poner(camino)}?${new URLSearchParams(consulta)}`, {
+          llave: comercio.llave,
+          ...(ejemplo ? { cuerpo: JSON.parse(poner(JSON.stringify(ejemplo.value))) } : {}),
+        })
+      const { status, cuerpo } = await enviar()
+      expect(
+        exitosDe(definicion).map(([uno]) => uno),
+        `${nombre}: ${JSON.stringify(cuerpo)}`,
+      ).toContain(status)
+      vistas.set(status, [...(vistas.get(status) ?? []), cuerpo])
+      if (nombre === cuerpos[0]?.[0] && exitosDe(definicion).length > 1) {
+        const otra = await enviar()
+        if (otra.status < 300) vistas.set(otra.status, [...(vistas.get(otra.status) ?? []), otra.cuerpo])
+      }
+    }
+    for (const [status, respuesta] of exitosDe(definicion)) {
+      const json = (respuesta.content as Objeto | undefined)?.['application/json'] as Objeto | undefined
+      if (!json) continue
+      const ejemplos = Object.values((json.examples ?? {}) as Objeto).map((uno) => seguir(contrato, uno))
+      expect(ejemplos.length, `${id} ${status}: give the answer an example`).toBeGreaterThan(0)
+      expect([...vistas.keys()], `${id}: no request example leads to ${status}`).toContain(status)
+      for (const { value = null, summary } of ejemplos) {
+        expect(faltasDe(String((json.schema as Objeto).$ref), value), `${id} ${status}: ${summary}`).toBeUndefined()
+        const distintas = vistas.get(status)!.map((real) => diferencia(value, real))
+        expect(
+          distintas.some((una) => una === undefined),
+          `${id} ${status} «${summary}»: ${distintas[0]}`,
+        ).toBe(true)
+      }
+    }
+  })
+
+  it('shows only errors that exist', () => {
+    const problemas = esquemasDe(contrato).CodigoDeProblema?.['x-problemas'] as Record<string, Objeto>
+    for (const [status, { content }] of respuestasDe(definicion)) {
+      const json = (content as Objeto | undefined)?.['application/json'] as Objeto | undefined
+      if (status < 400 || !json) continue
+      for (const uno of Object.values((json.examples ?? {}) as Objeto)) {
+        const { value = null } = seguir(contrato, uno)
+        expect(faltasDe(String((json.schema as Objeto).$ref), value), `${id} ${status}`).toBeUndefined()
+        const { codigo, title, type } = value as Objeto
+        const declarado = problemas[String(codigo)]
+        expect({ status, title, type, ajeno: false }).toEqual({
+          status: declarado?.status,
+          title: declarado?.titulo,
+          type: `urn:guias:problema:${codigo}`,
+          ajeno: declarado?.ajeno ?? false,
+        })
+      }
+    }
+  })
+})
+
+/** Where two values have not the same members or kinds of them; a null says nothing, nor does an empty list. */
+function diferencia(ejemplo: Json, real: Json, donde = ''): string | undefined {
+  if (ejemplo === null || real === null) return undefined
+  if (Array.isArray(ejemplo) && Array.isArray(real)) {
+    if (real.length === 0) return undefined
+    return ejemplo.map((uno, i) => diferencia(uno, real[i] ?? null, `${donde}/${i}`)).find(Boolean)
+  }
+  if (typeof ejemplo !== typeof real || Array.isArray(ejemplo) !== Array.isArray(real)) return `${donde}: another kind`
+  if (typeof ejemplo !== 'object') return undefined
+  // Headers of others: whatever they sent.
+  if (donde.endsWith('/cabeceras')) return undefined
+  const [suyas, reales] = [Object.keys(ejemplo).sort(), Object.keys(real as Objeto).sort()]
+  if (suyas.join() !== reales.join()) return `${donde || '/'}: shown ${suyas}, answered ${reales}`
+  return suyas
+    .map((clave) =>
+      diferencia((ejemplo as Objeto)[clave] ?? null, (real as Objeto)[clave] ?? null, `${donde}/${clave}`),
+    )
+    .find(Boolean)
+}
+
+describe('what is sent to a webhook', () => {
+  const ejemplos = new Map(
+    Object.values(contrato.webhooks as Record<string, { post: Objeto }>)
+      .flatMap(({ post }) => ejemplosDe(contrato, post.requestBody))
+      .map(([, { value }]) => [String((value as Objeto).tipo), value as Objeto]),
+  )
+
+  it('looks as its examples do', async () => {
+    const propio = await abrir()
+    const { api } = await entorno.nuevoComercio()
+    const { id } = await api.webhooks.crear({ url: propio.url })
+    const { guia } = await api.guias.crear(sinDestino({ telefono: '+50249000001' }))
+    await api.pruebas.confirmarUbicacion(guia, { resultado: 'vencida' })
+    await api.guias.confirmarUbicacion(guia, { lat: 14.7, lng: -90.5 })
+    await api.pruebas.avanzar(guia, { estado: 'recolectado' })
+    await api.pruebas.avanzar(guia, { estado: 'en_ruta' })
+    await api.pruebas.avanzar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })
+    await api.pruebas.avanzar(guia, { estado: 'en_devolucion', motivo: 'intentos_agotados' })
+    await api.pruebas.avanzar(guia, { estado: 'devuelto' })
+    await api.webhooks.probar(id)
+    const CUANTOS = 10
+    await hasta(async () => propio.recibidos.length >= CUANTOS)
+    const vistos = propio.recibidos.map(({ json }) => [json.tipo, diferencia(ejemplos.get(json.tipo) ?? {}, json)])
+    expect(new Set(vistos.map(([tipo]) => tipo)).size).toBe(CUANTOS)
+    expect(vistos.filter(([, distinta]) => distinta)).toEqual([])
+  })
+})
+
+describe('the guide', () => {
+  const capitulos = leerCapitulos().map(({ archivo, texto }) => {
+    const bloques = [...texto.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, lengua = '', codigo = '']) => ({
+      lengua,
+      codigo,
+    }))
+    const de = (cual: string) =>
+      bloques
+        .filter(({ lengua }) => lengua === cual)
+        .map(({ codigo }) => codigo)
+        .join('\n')
+    return { archivo, bloques, bash: de('bash'), ts: de('ts'), lineas: de('text').trim().split('\n').filter(Boolean) }
+  })
+  const GUIA = { id: 'guía', ruta: '', metodo: '' }
+  /** What a chapter's program leaves to its reader. */
+  const SIGUE: Record<string, string> = {
+    '07-webhooks.md': 'receptor.listen(Number(process.env.PUERTO))',
+  }
+
+  it('has only code that is run here', () => {
+    const ajenos = capitulos.flatMap(({ archivo, bloques }) =>
+      bloques.filter(({ lengua }) => !['bash', 'ts', 'text'].includes(lengua)).map(({ lengua }) => [archivo, lengua]),
+    )
+    expect(ajenos).toEqual([])
+  })
+
+  it('tells the changes of this version first', () => {
+    const { texto } = leerCapitulos().find(({ archivo }) => archivo === '15-cambios.md')!
+    expect(/^## (.+)$/m.exec(texto)?.[1]).toBe((contrato.info as Objeto).version)
+  })
+
+  it('has TypeScript without faults', () => {
+    const modulos = new Map(
+      capitulos
+        .filter((capitulo) => capitulo.ts)
+        .map((capitulo) => [
+          fileURLToPath(new URL(`openapi/comercios/muestras/${capitulo.archivo}.ts`, RAIZ)),
+          capitulo.ts,
+        ]),
+    )
+    const { config } = ts.readConfigFile(fileURLToPath(new URL('tsconfig.json', RAIZ)), ts.sys.readFile)
+    const { options } = ts.parseJsonConfigFileContent({ ...config, include: [] }, ts.sys, fileURLToPath(RAIZ))
+    const anfitrion = ts.createCompilerHost(options)
+    const leer = anfitrion.readFile.bind(anfitrion)
+    anfitrion.readFile = (ruta) => modulos.get(ruta) ?? leer(ruta)
+    const existe = anfitrion.fileExists.bind(anfitrion)
+    anfitrion.fileExists = (ruta) => modulos.has(ruta) || existe(ruta)
+    const programa = ts.createProgram([...modulos.keys()], options, anfitrion)
+    const faltas = ts.getPreEmitDiagnostics(programa).map(({ file, messageText }) => [file?.fileName, messageText])
+    expect(modulos.size).toBeGreaterThan(3)
+    expect(faltas).toEqual([])
+  })
+
+  it.skipIf(conCurl).each(capitulos.filter(({ bash }) => bash))('$archivo: what it types', async ({ bash, lineas }) => {
+    const { poner } = await montar(entorno, receptor, GUIA)
+    const guion = poner(bash).replaceAll('8080', String(await puertoLibre()))
+    const { salida, errores } = await correr(['bash', '-euc', guion], { cwd: carpeta, hasta: lineas })
+    expect({ falta: lineas.filter((linea) => !salida.split('\n').includes(linea)), errores }, salida).toEqual({
+      falta: [],
+      errores: '',
+    })
+  })
+
+  it.each(capitulos.filter((capitulo) => capitulo.ts && !SIGUE[capitulo.archivo]))(
+    '$archivo: its program',
+    async ({ ts: codigo, lineas }) => {
+      const { comercio } = await montar(entorno, receptor, GUIA)
+      const env = { GUIAS_URL: entorno.url, GUIAS_LLAVE: comercio.llave }
+      const { codigo: fin, salida, errores } = await correrTs(codigo, { env })
+      expect({ fin, errores }).toEqual({ fin: 0, errores: '' })
+      if (lineas.length > 0) expect(salida.trim().split('\n')).toEqual(lineas)
+    },
+  )
+
+  it('07-webhooks.md: its receiver takes what is signed', async () => {
+    const archivo = '07-webhooks.md'
+    const { comercio } = await montar(entorno, receptor, GUIA)
+    const puerto = await puertoLibre()
+    const { id, secreto } = await comercio.api.webhooks.crear({ url: `http://127.0.0.1:${puerto}/avisos` })
+    const { id: entrega, evento } = await comercio.api.webhooks.probar(id)
+    const codigo = `${capitulos.find((uno) => uno.archivo === archivo)!.ts}\n${SIGUE[archivo]}`
+    const env = { GUIAS_SECRETO: secreto, PUERTO: String(puerto) }
+    const corriendo = correrTs(codigo, { env, hasta: [`${evento} webhook.prueba`] })
+    await hasta(() =>
+      fetch(`http://127.0.0.1:${puerto}`).then(
+        () => true,
+        () => false,
+      ),
+    )
+    await comercio.api.webhooks.reenviar(id, entrega)
+    const { salida, errores } = await corriendo
+    expect({ salida: salida.trim(), errores }).toEqual({ salida: `${evento} webhook.prueba`, errores: '' })
+  })
+})
