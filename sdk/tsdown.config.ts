@@ -1,11 +1,25 @@
 import { defineConfig } from 'tsdown'
 
-export default defineConfig({
-  cwd: import.meta.dirname,
-  entry: ['src/index.ts'],
-  format: ['esm', 'cjs'],
-  dts: true,
-  platform: 'neutral',
-  target: 'es2022',
-  clean: true,
-})
+export default defineConfig([
+  {
+    cwd: import.meta.dirname,
+    entry: ['src/index.ts'],
+    format: ['esm', 'cjs'],
+    dts: true,
+    platform: 'neutral',
+    target: 'es2022',
+    clean: false,
+  },
+  // Apart, and importing the package by its name: it weighs nothing on whoever only uses the library.
+  {
+    cwd: import.meta.dirname,
+    entry: { cli: 'cli/principal.ts' },
+    format: 'esm',
+    outExtensions: () => ({ js: '.js' }),
+    dts: false,
+    platform: 'node',
+    target: 'node20',
+    clean: false,
+    deps: { neverBundle: ['@guias/sdk'] },
+  },
+])

@@ -11,6 +11,7 @@ import {
   ErrorConflicto,
   ErrorCuerpo,
   ErrorGuias,
+  ErrorLimite,
   ErrorNoAutenticado,
   ErrorNoEncontrado,
   ErrorParametro,
@@ -72,7 +73,9 @@ afterAll(() => {
   servidor.close()
 })
 
-const cliente = (opciones: Partial<OpcionesDeGuias> = {}) => new Guias({ llave: LLAVE, baseUrl, ...opciones })
+// Each answer is looked at here; test/sdk/reintentos.test.ts is about sending again.
+const cliente = (opciones: Partial<OpcionesDeGuias> = {}) =>
+  new Guias({ llave: LLAVE, baseUrl, reintentos: 0, ...opciones })
 const json = (res: ServerResponse, status: number, cuerpo: unknown, cabeceras: Record<string, string> = {}) =>
   res
     .writeHead(status, { 'Content-Type': 'application/json', 'X-Request-Id': 'sol-1', ...cabeceras })
@@ -367,7 +370,7 @@ describe('errors of the API', () => {
     [413, 'cuerpo_demasiado_grande', ErrorCuerpo],
     [415, 'tipo_no_admitido', ErrorCuerpo],
     [422, 'validacion', ErrorValidacion],
-    [429, 'codigo_de_manana', ErrorApi],
+    [429, 'codigo_de_manana', ErrorLimite],
     [500, 'error_interno', ErrorServicio],
     [503, 'codigo_de_manana', ErrorServicio],
   ])('%i %s', async (status, codigo, Clase) => {
@@ -380,7 +383,7 @@ describe('errors of the API', () => {
       codigo,
       idSolicitud: 'sol-1',
       errores: [],
-      reintentarEn: null,
+      esperarSegundos: null,
     })
     expect(error.message).toBe(`Haga esto. (codigo: ${codigo}, HTTP ${status}, id_solicitud: sol-1)`)
   })
@@ -417,7 +420,7 @@ describe('errors of the API', () => {
       ErrorServicio,
       siempre(503, problema(503, 'no_disponible', { nuevo: 1 }), { 'Retry-After': '2' }),
     )
-    expect([error.reintentarEn, error.problema, error.cabeceras.get('retry-after')]).toEqual([
+    expect([error.esperarSegundos, error.problema, error.cabeceras.get('retry-after')]).toEqual([
       2,
       problema(503, 'no_disponible', { nuevo: 1 }),
       '2',
@@ -595,7 +598,7 @@ describe('construction', () => {
   })
 
   it('refuses being built from nothing', () => {
-    expect(() => new Guias(undefined as never)).toThrow(ErrorGuias)
+    expect(() => new Guias()).toThrow(ErrorGuias)
   })
 
   it('never shows the key', async () => {

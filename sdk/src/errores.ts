@@ -11,9 +11,11 @@ export type NombreDeError =
   | 'ErrorNoEncontrado'
   | 'ErrorConflicto'
   | 'ErrorCuerpo'
+  | 'ErrorLimite'
   | 'ErrorServicio'
   | 'ErrorConexion'
   | 'ErrorTiempo'
+  | 'ErrorAbortado'
   | 'ErrorRespuesta'
   | 'ErrorFirma'
   | 'ErrorPrueba'
@@ -27,8 +29,12 @@ export class ErrorGuias extends Error {
   // Values are set on the prototypes and literal: minifiers rename classes, and an own property clutters every log.
   declare name: NombreDeError
 
+  /** Cuántas veces se envió la solicitud, contando los reintentos; 0 si no llegó a enviarse. */
+  declare intentos: number
+
   static {
     ErrorGuias.prototype.name = 'ErrorGuias'
+    ErrorGuias.prototype.intentos = 0
   }
 }
 
@@ -56,7 +62,7 @@ export class ErrorApi extends ErrorGuias {
   /** Todo lo que hay que corregir, campo por campo; vacío si el problema no es de los datos. */
   readonly errores: Falla[]
   /** Segundos que el servicio pide esperar antes de repetir (`Retry-After`), si lo dijo. */
-  readonly reintentarEn: number | null
+  readonly esperarSegundos: number | null
   /** El problema tal como llegó (RFC 9457). */
   readonly problema: Problema
   /** Cabeceras de la respuesta. */
@@ -70,7 +76,7 @@ export class ErrorApi extends ErrorGuias {
     this.codigo = problema.codigo
     this.idSolicitud = idSolicitud
     this.errores = errores
-    this.reintentarEn = segundos(cabeceras.get('retry-after'))
+    this.esperarSegundos = leerEspera(cabeceras)
     this.problema = problema
     this.cabeceras = cabeceras
   }
@@ -160,6 +166,18 @@ export class ErrorCuerpo extends ErrorApi {
   }
 }
 
+/**
+ * 429: demasiadas solicitudes en poco tiempo; esta no se atendió. El SDK ya esperó y repitió; si aun así llegó hasta
+ * usted, espere `esperarSegundos` y envíe más despacio.
+ */
+export class ErrorLimite extends ErrorApi {
+  declare name: 'ErrorLimite'
+
+  static {
+    ErrorLimite.prototype.name = 'ErrorLimite'
+  }
+}
+
 /** 5xx: un fallo del servicio. Repita más tarde; con `external_ref`, repetir una creación es seguro. */
 export class ErrorServicio extends ErrorApi {
   declare name: 'ErrorServicio'
@@ -181,7 +199,10 @@ export class ErrorConexion extends ErrorGuias {
   }
 }
 
-/** La respuesta entera no llegó en `tiempoLimite` milisegundos. Es un {@link ErrorConexion}: vale lo mismo. */
+/**
+ * La respuesta entera no llegó en `tiempoLimite` milisegundos, o en `plazoTotal` con los reintentos. Es un
+ * {@link ErrorConexion}: vale lo mismo.
+ */
 export class ErrorTiempo extends ErrorConexion {
   declare name: 'ErrorTiempo'
 
@@ -198,6 +219,18 @@ export class ErrorTiempo extends ErrorConexion {
   }
 }
 
+/**
+ * Usted la abortó con su `signal`; `cause` es la razón que dio. El servicio pudo haber recibido la solicitud: abortar no
+ * deshace nada.
+ */
+export class ErrorAbortado extends ErrorGuias {
+  declare name: 'ErrorAbortado'
+
+  static {
+    ErrorAbortado.prototype.name = 'ErrorAbortado'
+  }
+}
+
 /** Llegó algo que no es de esta API: la página HTML de un proxy, una redirección, una respuesta cortada. */
 export class ErrorRespuesta extends ErrorGuias {
   declare name: 'ErrorRespuesta'
@@ -208,6 +241,8 @@ export class ErrorRespuesta extends ErrorGuias {
   readonly texto: string
   /** La cabecera `X-Request-Id`, si venía. */
   readonly idSolicitud: string | null
+  /** Segundos que pide esperar antes de repetir (`Retry-After`), si lo dijo. */
+  readonly esperarSegundos: number | null
   /** Cabeceras de la respuesta. */
   readonly cabeceras: Headers
 
@@ -216,6 +251,7 @@ export class ErrorRespuesta extends ErrorGuias {
     this.status = respuesta.status
     this.texto = respuesta.texto.slice(0, 200)
     this.idSolicitud = respuesta.cabeceras.get('x-request-id')
+    this.esperarSegundos = leerEspera(respuesta.cabeceras)
     this.cabeceras = respuesta.cabeceras
   }
 
@@ -302,6 +338,7 @@ const CLASES = new Map<number, typeof ErrorApi>([
   [413, ErrorCuerpo],
   [415, ErrorCuerpo],
   [422, ErrorValidacion],
+  [429, ErrorLimite],
 ])
 
 /** The class follows the status, never the `codigo`: a newer server may know more codes, but not other meanings of 409. */
@@ -325,4 +362,12 @@ function redactar(problema: Problema, status: number, idSolicitud: string | null
   return [`${que} (${datos.join(', ')})`, ...lineas].join('\n')
 }
 
-const segundos = (cabecera: string | null) => (cabecera && /^\d{1,9}$/.test(cabecera) ? Number(cabecera) : null)
+/** `Retry-After` (RFC 9110, 10.2.3): seconds, or a date, which is taken by the clock of whoever wrote it. */
+function leerEspera(cabeceras: Headers): number | null {
+  const espera = cabeceras.get('retry-after') ?? ''
+  if (/^\d{1,9}$/.test(espera)) return Number(espera)
+  const ahora = Date.parse(cabeceras.get('date') ?? '') || Date.now()
+  const segundos = Math.ceil((Date.parse(espera) - ahora) / 1000)
+  // Engines read nearly anything as a date; of HTTP's it is known by its GMT.
+  return /GMT$/.test(espera) && segundos >= 0 ? segundos : null
+}

@@ -1,4 +1,5 @@
 import { ErrorGuias } from './errores.js'
+import { ajustar, type OpcionesDeSolicitud, type Registro } from './opciones.js'
 import { RecursoCatalogo } from './recursoCatalogo.js'
 import { RecursoEventos } from './recursoEventos.js'
 import { RecursoGuias } from './recursoGuias.js'
@@ -7,15 +8,29 @@ import { RecursoWebhooks } from './recursoWebhooks.js'
 import { crearTransporte, type Fetch } from './transporte.js'
 
 /** Opciones de {@link Guias}. */
-export interface OpcionesDeGuias {
-  /** Su llave, `guia_live_…` o `guia_test_…`. No la ponga en páginas que ve el público. */
-  llave: string
-  /** Dirección del servicio, sin `/api/v1`. Si falta, la del servicio local: `http://127.0.0.1:3000`. */
-  baseUrl?: string
+export interface OpcionesDeGuias extends Omit<OpcionesDeSolicitud, 'signal'> {
+  /** Su llave, `guia_live_…` o `guia_test_…`. Si falta, la de la variable de entorno `GUIAS_LLAVE`. */
+  llave?: string | undefined
+  /**
+   * Dirección del servicio, sin `/api/v1`. Si falta, la de la variable de entorno `GUIAS_BASE_URL`; si tampoco está, la
+   * del servicio local: `http://127.0.0.1:3000`.
+   */
+  baseUrl?: string | undefined
   /** Otro `fetch`, por ejemplo para salir por un proxy. Si falta, el del entorno. */
-  fetch?: Fetch
-  /** Milisegundos que se espera cada respuesta entera; 30 000 si falta. `Infinity` espera siempre. */
-  tiempoLimite?: number
+  fetch?: Fetch | undefined
+  /** Recibe qué fue de cada intento: `registro: (suceso) => console.log(suceso)`. */
+  registro?: Registro | undefined
+  /**
+   * Pone una `external_ref` al azar (`auto-…`) a cada guía que se crea sin la suya, y así repetir la solicitud es seguro.
+   * Protege de lo que falla durante la llamada; si su proceso muere y la vuelve a hacer, crea otra guía: para eso hace
+   * falta una referencia de usted, como el número de pedido.
+   */
+  referenciaAutomatica?: boolean | undefined
+  /**
+   * Deja usar una llave `guia_live_…` en una página. La página la enseña a quien la vea: hágalo solo donde entra su
+   * propia gente.
+   */
+  permitirNavegador?: boolean | undefined
 }
 
 /**
@@ -24,7 +39,7 @@ export interface OpcionesDeGuias {
  * ```ts
  * import { Guias } from '@guias/sdk'
  *
- * const api = new Guias({ llave: process.env.GUIAS_LLAVE!, baseUrl: 'https://guias.ejemplo.com' })
+ * const api = new Guias({ llave: process.env.GUIAS_LLAVE, baseUrl: 'https://guias.ejemplo.com' })
  * const { guia } = await api.guias.crear({ … })
  * ```
  */
@@ -40,14 +55,16 @@ export class Guias {
   /** Con llaves de prueba: hacer de mensajero y de destinatario, sin esperar a nadie. */
   readonly pruebas: RecursoPruebas
 
-  constructor(opciones: OpcionesDeGuias) {
+  constructor(opciones: OpcionesDeGuias = {}) {
+    const { fetch, registro, referenciaAutomatica = false, permitirNavegador = false } = opciones
     const enviar = crearTransporte({
-      llave: leerLlave(opciones?.llave),
-      baseUrl: leerBaseUrl(opciones.baseUrl ?? 'http://127.0.0.1:3000'),
-      fetch: leerFetch(opciones.fetch),
-      tiempoLimite: leerTiempoLimite(opciones.tiempoLimite ?? 30_000),
+      llave: leerLlave(opciones.llave ?? delEntorno('GUIAS_LLAVE'), permitirNavegador),
+      baseUrl: leerBaseUrl(opciones.baseUrl ?? (delEntorno('GUIAS_BASE_URL') || 'http://127.0.0.1:3000')),
+      fetch: leerFetch(fetch),
+      ajustes: ajustar(opciones),
+      registro: leerRegistro(registro),
     })
-    this.guias = new RecursoGuias(enviar)
+    this.guias = new RecursoGuias(enviar, referenciaAutomatica)
     this.eventos = new RecursoEventos(enviar)
     this.catalogo = new RecursoCatalogo(enviar)
     this.webhooks = new RecursoWebhooks(enviar)
@@ -55,12 +72,24 @@ export class Guias {
   }
 }
 
+/** Where there is one: a page has no `process`, and bundlers put nothing in the place of this. */
+function delEntorno(nombre: string): string | undefined {
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } }
+  return process?.env?.[nombre]
+}
+
 /** What a header doesn't take is refused here: the engine's own error would show the key in a log. */
-function leerLlave(llave: unknown): string {
+function leerLlave(llave: unknown, permitirNavegador: boolean): string {
   const limpia = typeof llave === 'string' ? llave.trim() : ''
-  if (!limpia) throw new ErrorGuias('Falta la llave: new Guias({ llave: process.env.GUIAS_LLAVE }).')
+  if (!limpia) throw new ErrorGuias('Falta la llave: new Guias({ llave }), o la variable de entorno GUIAS_LLAVE.')
   if (!/^[\x21-\x7e]+$/.test(limpia)) {
     throw new ErrorGuias('La llave tiene espacios o caracteres que no son de una llave: cópiela de nuevo, entera.')
+  }
+  // Jsdom and its like have a document too, but test keys.
+  if (!permitirNavegador && 'document' in globalThis && !limpia.startsWith('guia_test_')) {
+    throw new ErrorGuias(
+      'Esta llave da acceso a todas sus guías y aquí la vería quien abra la página: úsela en su servidor. Si la página es solo para su gente, pase permitirNavegador: true.',
+    )
   }
   return limpia
 }
@@ -88,7 +117,7 @@ function leerFetch(propio: Fetch | undefined): Fetch {
   return propio ?? ((url, init) => globalThis.fetch(url, init))
 }
 
-function leerTiempoLimite(tiempoLimite: unknown): number {
-  if (typeof tiempoLimite === 'number' && tiempoLimite > 0) return tiempoLimite
-  throw new ErrorGuias('tiempoLimite debe ser un número de milisegundos mayor que 0, o Infinity.')
+function leerRegistro(registro: Registro | undefined): Registro | undefined {
+  if (registro === undefined || typeof registro === 'function') return registro
+  throw new ErrorGuias('registro debe ser una función: registro: (suceso) => console.log(suceso).')
 }

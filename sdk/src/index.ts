@@ -1,5 +1,6 @@
 export {
   type CodigoDeErrorDePrueba,
+  ErrorAbortado,
   ErrorAlcance,
   ErrorApi,
   ErrorConexion,
@@ -7,6 +8,7 @@ export {
   ErrorCuerpo,
   ErrorFirma,
   ErrorGuias,
+  ErrorLimite,
   ErrorNoAutenticado,
   ErrorNoEncontrado,
   ErrorParametro,
@@ -105,6 +107,9 @@ export type {
   WebhookParaCrear,
 } from './generado/types.gen.js'
 export { Guias, type OpcionesDeGuias } from './guias.js'
+export type { FallaDeMuchas, GuiaDeMuchas, ResultadoDeMuchas } from './lotes.js'
+export type { AvanceDeMuchas, CreacionDeMuchas, OpcionesDeConversion, OpcionesDeMuchas } from './muchas.js'
+export type { OpcionesDeSolicitud, Registro, Suceso } from './opciones.js'
 export type { Listado, Pagina } from './paginas.js'
 export type { FiltrosDeDepartamentos, FiltrosDeMunicipios, RecursoCatalogo } from './recursoCatalogo.js'
 export type { FiltrosDelFlujo, RecursoEventos } from './recursoEventos.js'
@@ -138,6 +143,8 @@ export {
   firmarWebhook,
   type OpcionesDeFirma,
   type OpcionesDeVerificacion,
+  type TipoDeAviso,
+  type TodoAtendido,
   verificarWebhook,
 } from './verificarWebhook.js'
 export { VERSION } from './version.js'

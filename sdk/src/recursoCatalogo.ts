@@ -8,6 +8,7 @@ import type {
   PaginaDeDepartamentos,
   PaginaDeMunicipios,
 } from './generado/types.gen.js'
+import type { OpcionesDeSolicitud } from './opciones.js'
 import { Listado } from './paginas.js'
 import type { Enviar } from './transporte.js'
 
@@ -33,11 +34,17 @@ export class RecursoCatalogo {
    * for await (const { codigo, nombre } of api.catalogo.departamentos({ pais: 'GT' })) ofrecer(codigo, nombre)
    * ```
    */
-  departamentos(filtros: FiltrosDeDepartamentos = {}): Listado<Departamento, PaginaDeDepartamentos> {
+  departamentos(
+    filtros: FiltrosDeDepartamentos = {},
+    opciones?: OpcionesDeSolicitud,
+  ): Listado<Departamento, PaginaDeDepartamentos> {
     const query = { ...filtros }
     return new Listado<Departamento, PaginaDeDepartamentos>(query.cursor, (cursor) =>
-      this.#enviar(esPagina<PaginaDeDepartamentos>, (comunes) =>
-        listarDepartamentos({ ...comunes, query: { ...query, ...(cursor === undefined ? {} : { cursor }) } }),
+      this.#enviar(
+        esPagina<PaginaDeDepartamentos>,
+        (comunes) =>
+          listarDepartamentos({ ...comunes, query: { ...query, ...(cursor === undefined ? {} : { cursor }) } }),
+        opciones,
       ),
     )
   }
@@ -50,11 +57,13 @@ export class RecursoCatalogo {
    * const { datos } = await api.catalogo.municipios({ departamento: 'GT-SA', buscar: 'santa' })
    * ```
    */
-  municipios(filtros: FiltrosDeMunicipios): Listado<Municipio, PaginaDeMunicipios> {
+  municipios(filtros: FiltrosDeMunicipios, opciones?: OpcionesDeSolicitud): Listado<Municipio, PaginaDeMunicipios> {
     const query = { ...filtros }
     return new Listado<Municipio, PaginaDeMunicipios>(query.cursor, (cursor) =>
-      this.#enviar(esPagina<PaginaDeMunicipios>, (comunes) =>
-        listarMunicipios({ ...comunes, query: { ...query, ...(cursor === undefined ? {} : { cursor }) } }),
+      this.#enviar(
+        esPagina<PaginaDeMunicipios>,
+        (comunes) => listarMunicipios({ ...comunes, query: { ...query, ...(cursor === undefined ? {} : { cursor }) } }),
+        opciones,
       ),
     )
   }

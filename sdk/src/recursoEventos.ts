@@ -1,6 +1,7 @@
 import { esPagina } from './formas.js'
 import { listarEventos } from './generado/sdk.gen.js'
 import type { Evento, ListarEventosData, PaginaDelFlujo } from './generado/types.gen.js'
+import type { OpcionesDeSolicitud } from './opciones.js'
 import { Listado } from './paginas.js'
 import type { Enviar } from './transporte.js'
 
@@ -29,13 +30,15 @@ export class RecursoEventos {
    * }
    * ```
    */
-  listar(filtros: FiltrosDelFlujo = {}): Listado<Evento, PaginaDelFlujo> {
+  listar(filtros: FiltrosDelFlujo = {}, opciones?: OpcionesDeSolicitud): Listado<Evento, PaginaDelFlujo> {
     const query = { ...filtros }
     return new Listado<Evento, PaginaDelFlujo>(
       query.cursor,
       (cursor) =>
-        this.#enviar(esPagina<PaginaDelFlujo>, (comunes) =>
-          listarEventos({ ...comunes, query: { ...query, ...(cursor === undefined ? {} : { cursor }) } }),
+        this.#enviar(
+          esPagina<PaginaDelFlujo>,
+          (comunes) => listarEventos({ ...comunes, query: { ...query, ...(cursor === undefined ? {} : { cursor }) } }),
+          opciones,
         ),
       // The cursor is always there; an empty page means up to date.
       (pagina) => pagina.datos.length > 0,

@@ -22,6 +22,7 @@ import type {
   Guia,
   GuiaConEventos,
   GuiaIndividual,
+  GuiaParaCrear,
   IntentoFallido,
   ListarEventosDeGuiaData,
   ListarGuiasData,
@@ -34,7 +35,10 @@ import type {
   PruebaDeEntrega,
   UbicacionParaConfirmar,
 } from './generado/types.gen.js'
+import { type CreacionDeMuchas, crearMuchas, type OpcionesDeConversion, type OpcionesDeMuchas } from './muchas.js'
+import type { OpcionesDeSolicitud } from './opciones.js'
 import { Listado } from './paginas.js'
+import { conReferencia, tieneReferencia } from './referencia.js'
 import { revisar } from './rutas.js'
 import { Solicitud } from './solicitud.js'
 import { cuerpo, type Enviar } from './transporte.js'
@@ -52,10 +56,12 @@ export type FiltrosDeIntentos = NonNullable<ListarIntentosDeGuiaData['query']>
 /** Sus guías: crearlas, verlas, listarlas y cancelarlas. */
 export class RecursoGuias {
   readonly #enviar: Enviar
+  readonly #referenciaAutomatica: boolean
 
   /** @internal */
-  constructor(enviar: Enviar) {
+  constructor(enviar: Enviar, referenciaAutomatica: boolean) {
     this.#enviar = enviar
+    this.#referenciaAutomatica = referenciaAutomatica
   }
 
   /**
@@ -65,7 +71,8 @@ export class RecursoGuias {
    * para confirmarla.
    *
    * Ponga siempre `external_ref` (su número de pedido): así repetir la misma solicitud es seguro y devuelve la guía
-   * que ya existe (`repetida` en `conRespuesta()`). La misma referencia con otros datos es un `ErrorConflicto`.
+   * que ya existe (`repetida` en `conRespuesta()`), y el SDK la repite solo si la red falla. Sin ella no la repite: no
+   * hay modo de saber si la primera llegó. La misma referencia con otros datos es un `ErrorConflicto`.
    *
    * ```ts
    * const { guia, estado } = await api.guias.crear({
@@ -77,8 +84,16 @@ export class RecursoGuias {
    * })
    * ```
    */
-  crear(guia: GuiaIndividual): Solicitud<Guia> {
-    return new Solicitud(this.#enviar(esGuia<Guia>, (comunes) => crearGuia({ ...comunes, ...cuerpo(guia) })))
+  crear(guia: GuiaIndividual, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
+    const nueva = this.#referir(guia)
+    return new Solicitud(
+      this.#enviar(
+        esGuia<Guia>,
+        (comunes) => crearGuia({ ...comunes, ...cuerpo(nueva) }),
+        opciones,
+        tieneReferencia(nueva),
+      ),
+    )
   }
 
   /**
@@ -95,19 +110,73 @@ export class RecursoGuias {
    * }
    * ```
    */
-  crearLote(lote: LoteParaCrear): Solicitud<LoteCreado> {
-    return new Solicitud(this.#enviar(esLote, (comunes) => crearLote({ ...comunes, ...cuerpo(lote) })))
+  crearLote(lote: LoteParaCrear, opciones?: OpcionesDeSolicitud): Solicitud<LoteCreado> {
+    const guias = Array.isArray(lote?.guias) ? lote.guias.map((guia) => this.#referir(guia)) : undefined
+    const nuevo = guias ? { ...lote, guias } : lote
+    return new Solicitud(
+      this.#enviar(
+        esLote,
+        (comunes) => crearLote({ ...comunes, ...cuerpo(nuevo) }),
+        opciones,
+        guias?.every(tieneReferencia) ?? true,
+      ),
+    )
+  }
+
+  /**
+   * Crea cuantas guías quiera: una lista, un generador, un flujo que las lee de un archivo. Las envía de 100 en 100, dos
+   * solicitudes a la vez, y lee las siguientes según usted toma los resultados.
+   *
+   * Cada una debe traer su `external_ref`: si algo se interrumpe, también su proceso, vuelva a pasarlas todas y las que ya
+   * existen vuelven con `repetida: true`. Nada falta en los resultados: si una solicitud falla del todo, cada una de sus
+   * guías sale con `ok: false` y ese error.
+   *
+   * ```ts
+   * const creacion = api.guias.crearMuchas(pedidos, { recogida })
+   * for await (const r of creacion) {
+   *   if (r.ok) await anotar(r.entrada, r.guia)
+   *   else console.error(r.posicion, r.error.message)
+   * }
+   * for await (const r of creacion.reintentarFallidas()) …
+   * ```
+   *
+   * Si lo que tiene son sus pedidos, diga en `aGuia` cuál es la guía de cada uno; `entrada` es entonces el pedido.
+   */
+  crearMuchas<E>(entradas: Iterable<E> | AsyncIterable<E>, opciones: OpcionesDeConversion<E>): CreacionDeMuchas<E>
+  crearMuchas<E extends GuiaParaCrear>(
+    entradas: Iterable<E> | AsyncIterable<E>,
+    opciones?: OpcionesDeMuchas,
+  ): CreacionDeMuchas<E>
+  crearMuchas<E>(
+    entradas: Iterable<E> | AsyncIterable<E>,
+    opciones: OpcionesDeMuchas & Partial<OpcionesDeConversion<E>> = {},
+  ): CreacionDeMuchas<E> {
+    return crearMuchas(
+      entradas,
+      { referenciaAutomatica: this.#referenciaAutomatica, ...opciones },
+      async (texto, deCada) => {
+        const lote = { body: { guias: [] }, bodySerializer: () => texto }
+        const enviado = this.#enviar(esLote, (comunes) => crearLote({ ...comunes, ...lote }), deCada, true)
+        return (await enviado).datos
+      },
+    )
   }
 
   /**
    * La guía como está ahora y su historial, del evento más antiguo al más reciente. `limite` y `cursor` paginan el
    * historial; la guía viene siempre entera. El código se acepta en minúsculas, con espacios o con guiones.
    */
-  obtener(codigo: CodigoDeGuia, historial: FiltrosDeHistorial = {}): Solicitud<GuiaConEventos> {
+  obtener(
+    codigo: CodigoDeGuia,
+    historial: FiltrosDeHistorial = {},
+    opciones?: OpcionesDeSolicitud,
+  ): Solicitud<GuiaConEventos> {
     const query = { ...historial }
     return new Solicitud(
-      this.#enviar(esGuia<GuiaConEventos>, (comunes) =>
-        obtenerGuia({ ...comunes, path: { guia: revisarGuia(codigo) }, query }),
+      this.#enviar(
+        esGuia<GuiaConEventos>,
+        (comunes) => obtenerGuia({ ...comunes, path: { guia: revisarGuia(codigo) }, query }),
+        opciones,
       ),
     )
   }
@@ -121,25 +190,34 @@ export class RecursoGuias {
    * for await (const guia of api.guias.listar({ estado: ['en_ruta', 'intento_fallido'] })) console.log(guia.guia)
    * ```
    */
-  listar(filtros: FiltrosDeGuias = {}): Listado<Guia, PaginaDeGuias> {
+  listar(filtros: FiltrosDeGuias = {}, opciones?: OpcionesDeSolicitud): Listado<Guia, PaginaDeGuias> {
     const query = { ...filtros, ...(Array.isArray(filtros.estado) ? { estado: [...filtros.estado] } : {}) }
     return new Listado<Guia, PaginaDeGuias>(query.cursor, (cursor) =>
-      this.#enviar(esPagina<PaginaDeGuias>, (comunes) =>
-        listarGuias({ ...comunes, query: { ...query, ...(cursor === undefined ? {} : { cursor }) } }),
+      this.#enviar(
+        esPagina<PaginaDeGuias>,
+        (comunes) => listarGuias({ ...comunes, query: { ...query, ...(cursor === undefined ? {} : { cursor }) } }),
+        opciones,
       ),
     )
   }
 
   /** El historial de una guía, del evento más antiguo al más reciente. Con `await`, una página; con `for await`, todo. */
-  eventos(codigo: CodigoDeGuia, filtros: FiltrosDeHistorial = {}): Listado<Evento, PaginaDeEventos> {
+  eventos(
+    codigo: CodigoDeGuia,
+    filtros: FiltrosDeHistorial = {},
+    opciones?: OpcionesDeSolicitud,
+  ): Listado<Evento, PaginaDeEventos> {
     const query = { ...filtros }
     return new Listado<Evento, PaginaDeEventos>(query.cursor, (cursor) =>
-      this.#enviar(esPagina<PaginaDeEventos>, (comunes) =>
-        listarEventosDeGuia({
-          ...comunes,
-          path: { guia: revisarGuia(codigo) },
-          query: { ...query, ...(cursor === undefined ? {} : { cursor }) },
-        }),
+      this.#enviar(
+        esPagina<PaginaDeEventos>,
+        (comunes) =>
+          listarEventosDeGuia({
+            ...comunes,
+            path: { guia: revisarGuia(codigo) },
+            query: { ...query, ...(cursor === undefined ? {} : { cursor }) },
+          }),
+        opciones,
       ),
     )
   }
@@ -152,10 +230,17 @@ export class RecursoGuias {
    * await api.guias.confirmarUbicacion(guia, { lat: 14.70811, lng: -90.50042, referencia: 'Portón verde' })
    * ```
    */
-  confirmarUbicacion(codigo: CodigoDeGuia, lugar: UbicacionParaConfirmar): Solicitud<Guia> {
+  confirmarUbicacion(
+    codigo: CodigoDeGuia,
+    lugar: UbicacionParaConfirmar,
+    opciones?: OpcionesDeSolicitud,
+  ): Solicitud<Guia> {
     return new Solicitud(
-      this.#enviar(esGuia<Guia>, (comunes) =>
-        confirmarUbicacion({ ...comunes, path: { guia: revisarGuia(codigo) }, ...cuerpo(lugar) }),
+      this.#enviar(
+        esGuia<Guia>,
+        (comunes) => confirmarUbicacion({ ...comunes, path: { guia: revisarGuia(codigo) }, ...cuerpo(lugar) }),
+        opciones,
+        true,
       ),
     )
   }
@@ -164,9 +249,13 @@ export class RecursoGuias {
    * Pide otra vez al destinatario que confirme el lugar: porque el mensaje anterior venció, falló o quedó en duda. Como
    * mucho 3 veces por guía y 5 al día por teléfono; pasado eso es un `ErrorConflicto` (`limite_de_solicitudes`).
    */
-  reenviarSolicitud(codigo: CodigoDeGuia): Solicitud<Guia> {
+  reenviarSolicitud(codigo: CodigoDeGuia, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
     return new Solicitud(
-      this.#enviar(esGuia<Guia>, (comunes) => reenviarSolicitud({ ...comunes, path: { guia: revisarGuia(codigo) } })),
+      this.#enviar(
+        esGuia<Guia>,
+        (comunes) => reenviarSolicitud({ ...comunes, path: { guia: revisarGuia(codigo) } }),
+        opciones,
+      ),
     )
   }
 
@@ -182,9 +271,13 @@ export class RecursoGuias {
    * const foto = await (await fetch(fotos[0]!.url)).arrayBuffer()
    * ```
    */
-  pruebaEntrega(codigo: CodigoDeGuia): Solicitud<PruebaDeEntrega> {
+  pruebaEntrega(codigo: CodigoDeGuia, opciones?: OpcionesDeSolicitud): Solicitud<PruebaDeEntrega> {
     return new Solicitud(
-      this.#enviar(esPrueba, (comunes) => obtenerPruebaDeEntrega({ ...comunes, path: { guia: revisarGuia(codigo) } })),
+      this.#enviar(
+        esPrueba,
+        (comunes) => obtenerPruebaDeEntrega({ ...comunes, path: { guia: revisarGuia(codigo) } }),
+        opciones,
+      ),
     )
   }
 
@@ -197,15 +290,22 @@ export class RecursoGuias {
    * for await (const { numero_intento, motivo, fotos } of api.guias.intentos(guia)) console.log(numero_intento, motivo)
    * ```
    */
-  intentos(codigo: CodigoDeGuia, filtros: FiltrosDeIntentos = {}): Listado<IntentoFallido, PaginaDeIntentos> {
+  intentos(
+    codigo: CodigoDeGuia,
+    filtros: FiltrosDeIntentos = {},
+    opciones?: OpcionesDeSolicitud,
+  ): Listado<IntentoFallido, PaginaDeIntentos> {
     const query = { ...filtros }
     return new Listado<IntentoFallido, PaginaDeIntentos>(query.cursor, (cursor) =>
-      this.#enviar(esPagina<PaginaDeIntentos>, (comunes) =>
-        listarIntentosDeGuia({
-          ...comunes,
-          path: { guia: revisarGuia(codigo) },
-          query: { ...query, ...(cursor === undefined ? {} : { cursor }) },
-        }),
+      this.#enviar(
+        esPagina<PaginaDeIntentos>,
+        (comunes) =>
+          listarIntentosDeGuia({
+            ...comunes,
+            path: { guia: revisarGuia(codigo) },
+            query: { ...query, ...(cursor === undefined ? {} : { cursor }) },
+          }),
+        opciones,
       ),
     )
   }
@@ -220,9 +320,13 @@ export class RecursoGuias {
    * const pdf = await (await fetch(url)).arrayBuffer()
    * ```
    */
-  etiqueta(codigo: CodigoDeGuia): Solicitud<EnlaceDeEtiquetas> {
+  etiqueta(codigo: CodigoDeGuia, opciones?: OpcionesDeSolicitud): Solicitud<EnlaceDeEtiquetas> {
     return new Solicitud(
-      this.#enviar(esEtiquetas, (comunes) => obtenerEtiqueta({ ...comunes, path: { guia: revisarGuia(codigo) } })),
+      this.#enviar(
+        esEtiquetas,
+        (comunes) => obtenerEtiqueta({ ...comunes, path: { guia: revisarGuia(codigo) } }),
+        opciones,
+      ),
     )
   }
 
@@ -234,10 +338,14 @@ export class RecursoGuias {
    * await verificarPrueba({ manifiesto, claves: await api.guias.clavesPublicas(), archivos: [pdf] })
    * ```
    */
-  clavesPublicas(): Solicitud<ClavesPublicas> {
+  clavesPublicas(opciones?: OpcionesDeSolicitud): Solicitud<ClavesPublicas> {
     // It is no merchant's operation, so the generated functions have it not; and it takes no key, so none is sent.
     return new Solicitud(
-      this.#enviar(esClaves, ({ client, ...comunes }) => client.get({ ...comunes, url: '/.well-known/jwks.json' })),
+      this.#enviar(
+        esClaves,
+        ({ client, ...comunes }) => client.get({ ...comunes, url: '/.well-known/jwks.json' }),
+        opciones,
+      ),
     )
   }
 
@@ -249,10 +357,12 @@ export class RecursoGuias {
    * const { url } = await api.guias.etiquetas(resultados.filter((r) => r.ok).map((r) => r.guia))
    * ```
    */
-  etiquetas(codigos: readonly CodigoDeGuia[]): Solicitud<EnlaceDeEtiquetas> {
+  etiquetas(codigos: readonly CodigoDeGuia[], opciones?: OpcionesDeSolicitud): Solicitud<EnlaceDeEtiquetas> {
     if (!Array.isArray(codigos)) throw new ErrorGuias('Los códigos de las guías deben ser una lista.')
     const guias: CodigoDeGuia[] = [...codigos]
-    return new Solicitud(this.#enviar(esEtiquetas, (comunes) => crearEtiquetas({ ...comunes, ...cuerpo({ guias }) })))
+    return new Solicitud(
+      this.#enviar(esEtiquetas, (comunes) => crearEtiquetas({ ...comunes, ...cuerpo({ guias }) }), opciones, true),
+    )
   }
 
   /**
@@ -261,12 +371,24 @@ export class RecursoGuias {
    *
    * La guía cancelada conserva su `external_ref`: un envío nuevo necesita otra referencia.
    */
-  cancelar(codigo: CodigoDeGuia, cancelacion?: CancelacionParaCrear): Solicitud<Guia> {
+  cancelar(codigo: CodigoDeGuia, cancelacion?: CancelacionParaCrear, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
     return new Solicitud(
-      this.#enviar(esGuia<Guia>, (comunes) =>
-        cancelarGuia({ ...comunes, path: { guia: revisarGuia(codigo) }, ...(cancelacion ? cuerpo(cancelacion) : {}) }),
+      this.#enviar(
+        esGuia<Guia>,
+        (comunes) =>
+          cancelarGuia({
+            ...comunes,
+            path: { guia: revisarGuia(codigo) },
+            ...(cancelacion ? cuerpo(cancelacion) : {}),
+          }),
+        opciones,
+        true,
       ),
     )
+  }
+
+  #referir<G extends GuiaParaCrear>(guia: G): G {
+    return this.#referenciaAutomatica ? conReferencia(guia) : guia
   }
 }
 

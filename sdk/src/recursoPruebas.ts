@@ -1,6 +1,7 @@
 import { esGuia } from './formas.js'
 import { avanzarGuiaDePrueba, confirmarUbicacionDePrueba } from './generado/sdk.gen.js'
 import type { CambioDePrueba, CodigoDeGuia, Guia, UbicacionDePrueba } from './generado/types.gen.js'
+import type { OpcionesDeSolicitud } from './opciones.js'
 import { revisar } from './rutas.js'
 import { Solicitud } from './solicitud.js'
 import { cuerpo, type Enviar } from './transporte.js'
@@ -26,10 +27,12 @@ export class RecursoPruebas {
    * for (const estado of ['recolectado', 'en_ruta', 'entregado']) await api.pruebas.avanzar(guia, { estado })
    * ```
    */
-  avanzar(codigo: CodigoDeGuia, cambio: CambioDePrueba): Solicitud<Guia> {
+  avanzar(codigo: CodigoDeGuia, cambio: CambioDePrueba, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
     return new Solicitud(
-      this.#enviar(esGuia<Guia>, (comunes) =>
-        avanzarGuiaDePrueba({ ...comunes, path: deGuia(codigo), ...cuerpo(cambio) }),
+      this.#enviar(
+        esGuia<Guia>,
+        (comunes) => avanzarGuiaDePrueba({ ...comunes, path: deGuia(codigo), ...cuerpo(cambio) }),
+        opciones,
       ),
     )
   }
@@ -44,10 +47,18 @@ export class RecursoPruebas {
    * await api.pruebas.confirmarUbicacion(otra, { resultado: 'vencida' })
    * ```
    */
-  confirmarUbicacion(codigo: CodigoDeGuia, respuesta?: UbicacionDePrueba): Solicitud<Guia> {
+  confirmarUbicacion(
+    codigo: CodigoDeGuia,
+    respuesta?: UbicacionDePrueba,
+    opciones?: OpcionesDeSolicitud,
+  ): Solicitud<Guia> {
     return new Solicitud(
-      this.#enviar(esGuia<Guia>, (comunes) =>
-        confirmarUbicacionDePrueba({ ...comunes, path: deGuia(codigo), ...(respuesta ? cuerpo(respuesta) : {}) }),
+      this.#enviar(
+        esGuia<Guia>,
+        (comunes) =>
+          confirmarUbicacionDePrueba({ ...comunes, path: deGuia(codigo), ...(respuesta ? cuerpo(respuesta) : {}) }),
+        opciones,
+        true,
       ),
     )
   }

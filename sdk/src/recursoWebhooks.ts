@@ -32,6 +32,7 @@ import type {
   WebhookParaCambiar,
   WebhookParaCrear,
 } from './generado/types.gen.js'
+import type { OpcionesDeSolicitud } from './opciones.js'
 import { Listado } from './paginas.js'
 import { revisar } from './rutas.js'
 import { Solicitud } from './solicitud.js'
@@ -72,25 +73,29 @@ export class RecursoWebhooks {
    * })
    * ```
    */
-  crear(webhook: WebhookParaCrear): Solicitud<WebhookConSecreto> {
+  crear(webhook: WebhookParaCrear, opciones?: OpcionesDeSolicitud): Solicitud<WebhookConSecreto> {
     return new Solicitud(
-      this.#enviar(esWebhookConSecreto, (comunes) => crearWebhook({ ...comunes, ...cuerpo(webhook) })),
+      this.#enviar(esWebhookConSecreto, (comunes) => crearWebhook({ ...comunes, ...cuerpo(webhook) }), opciones),
     )
   }
 
   /** Sus webhooks, del más antiguo al más reciente, sin sus secretos. Con `await`, una página; con `for await`, todos. */
-  listar(filtros: FiltrosDeWebhooks = {}): Listado<Webhook, PaginaDeWebhooks> {
+  listar(filtros: FiltrosDeWebhooks = {}, opciones?: OpcionesDeSolicitud): Listado<Webhook, PaginaDeWebhooks> {
     const query = { ...filtros }
     return new Listado<Webhook, PaginaDeWebhooks>(query.cursor, (cursor) =>
-      this.#enviar(esPagina<PaginaDeWebhooks>, (comunes) =>
-        listarWebhooks({ ...comunes, query: { ...query, ...(cursor === undefined ? {} : { cursor }) } }),
+      this.#enviar(
+        esPagina<PaginaDeWebhooks>,
+        (comunes) => listarWebhooks({ ...comunes, query: { ...query, ...(cursor === undefined ? {} : { cursor }) } }),
+        opciones,
       ),
     )
   }
 
   /** El webhook, su estado, cómo van sus envíos y con qué versiones del secreto se firma. */
-  obtener(id: CodigoDeWebhook): Solicitud<Webhook> {
-    return new Solicitud(this.#enviar(esWebhook, (comunes) => obtenerWebhook({ ...comunes, path: deWebhook(id) })))
+  obtener(id: CodigoDeWebhook, opciones?: OpcionesDeSolicitud): Solicitud<Webhook> {
+    return new Solicitud(
+      this.#enviar(esWebhook, (comunes) => obtenerWebhook({ ...comunes, path: deWebhook(id) }), opciones),
+    )
   }
 
   /**
@@ -99,25 +104,37 @@ export class RecursoWebhooks {
    * `{ estado: 'pausado' }` deja de enviar y guarda los eventos; `{ estado: 'activo' }` los envía. También reactiva uno
    * `deshabilitado`; lo que se perdió mientras tanto se pide con `recuperar`.
    */
-  cambiar(id: CodigoDeWebhook, cambios: WebhookParaCambiar): Solicitud<Webhook> {
+  cambiar(id: CodigoDeWebhook, cambios: WebhookParaCambiar, opciones?: OpcionesDeSolicitud): Solicitud<Webhook> {
     return new Solicitud(
-      this.#enviar(esWebhook, (comunes) => cambiarWebhook({ ...comunes, path: deWebhook(id), ...cuerpo(cambios) })),
+      this.#enviar(
+        esWebhook,
+        (comunes) => cambiarWebhook({ ...comunes, path: deWebhook(id), ...cuerpo(cambios) }),
+        opciones,
+      ),
     )
   }
 
   /** Deja de enviarle y borra sus entregas y sus secretos. No se puede deshacer. */
-  eliminar(id: CodigoDeWebhook): Solicitud<void> {
-    return new Solicitud(this.#enviar(esNada, (comunes) => eliminarWebhook({ ...comunes, path: deWebhook(id) })))
+  eliminar(id: CodigoDeWebhook, opciones?: OpcionesDeSolicitud): Solicitud<void> {
+    return new Solicitud(
+      this.#enviar(esNada, (comunes) => eliminarWebhook({ ...comunes, path: deWebhook(id) }), opciones),
+    )
   }
 
   /**
    * Crea un secreto nuevo, que se muestra **solo en esta respuesta**. Durante `solapamiento_horas` (24 si falta) cada
    * envío lleva las dos firmas: cambie el secreto en su servidor sin perder ninguno. Cada llamada crea otro.
    */
-  rotarSecreto(id: CodigoDeWebhook, rotacion?: RotacionDeSecreto): Solicitud<WebhookConSecreto> {
+  rotarSecreto(
+    id: CodigoDeWebhook,
+    rotacion?: RotacionDeSecreto,
+    opciones?: OpcionesDeSolicitud,
+  ): Solicitud<WebhookConSecreto> {
     return new Solicitud(
-      this.#enviar(esWebhookConSecreto, (comunes) =>
-        rotarSecreto({ ...comunes, path: deWebhook(id), ...(rotacion ? cuerpo(rotacion) : {}) }),
+      this.#enviar(
+        esWebhookConSecreto,
+        (comunes) => rotarSecreto({ ...comunes, path: deWebhook(id), ...(rotacion ? cuerpo(rotacion) : {}) }),
+        opciones,
       ),
     )
   }
@@ -126,9 +143,9 @@ export class RecursoWebhooks {
    * Envía un `webhook.prueba` firmado, una sola vez, también si el webhook está pausado o deshabilitado. Devuelve la
    * entrega, por salir: pídala después con `obtenerEntrega` para ver qué contestó su servidor.
    */
-  probar(id: CodigoDeWebhook): Solicitud<Entrega> {
+  probar(id: CodigoDeWebhook, opciones?: OpcionesDeSolicitud): Solicitud<Entrega> {
     return new Solicitud(
-      this.#enviar(esEntrega<Entrega>, (comunes) => probarWebhook({ ...comunes, path: deWebhook(id) })),
+      this.#enviar(esEntrega<Entrega>, (comunes) => probarWebhook({ ...comunes, path: deWebhook(id) }), opciones),
     )
   }
 
@@ -140,34 +157,55 @@ export class RecursoWebhooks {
    * const { id } = await api.webhooks.recuperar(webhook, { desde: '2026-11-20T15:00:00Z' })
    * ```
    */
-  recuperar(id: CodigoDeWebhook, recuperacion: RecuperacionParaCrear): Solicitud<Recuperacion> {
+  recuperar(
+    id: CodigoDeWebhook,
+    recuperacion: RecuperacionParaCrear,
+    opciones?: OpcionesDeSolicitud,
+  ): Solicitud<Recuperacion> {
     return new Solicitud(
-      this.#enviar(esRecuperacion, (comunes) =>
-        recuperarEntregas({ ...comunes, path: deWebhook(id), ...cuerpo(sinEnsayo(recuperacion)) }),
+      this.#enviar(
+        esRecuperacion,
+        (comunes) => recuperarEntregas({ ...comunes, path: deWebhook(id), ...cuerpo(sinEnsayo(recuperacion)) }),
+        opciones,
       ),
     )
   }
 
   /** Cuánto enviaría `recuperar` con los mismos datos; no envía nada. */
-  ensayarRecuperacion(id: CodigoDeWebhook, recuperacion: RecuperacionParaCrear): Solicitud<EnsayoDeRecuperacion> {
+  ensayarRecuperacion(
+    id: CodigoDeWebhook,
+    recuperacion: RecuperacionParaCrear,
+    opciones?: OpcionesDeSolicitud,
+  ): Solicitud<EnsayoDeRecuperacion> {
     return new Solicitud(
-      this.#enviar(esEnsayo, (comunes) =>
-        recuperarEntregas({ ...comunes, path: deWebhook(id), ...cuerpo({ ...recuperacion, ensayo: true }) }),
+      this.#enviar(
+        esEnsayo,
+        (comunes) =>
+          recuperarEntregas({ ...comunes, path: deWebhook(id), ...cuerpo({ ...recuperacion, ensayo: true }) }),
+        opciones,
+        true,
       ),
     )
   }
 
   /** Por dónde va una recuperación. */
-  obtenerRecuperacion(id: CodigoDeWebhook, recuperacion: string): Solicitud<Recuperacion> {
+  obtenerRecuperacion(
+    id: CodigoDeWebhook,
+    recuperacion: string,
+    opciones?: OpcionesDeSolicitud,
+  ): Solicitud<Recuperacion> {
     return new Solicitud(
-      this.#enviar(esRecuperacion, (comunes) =>
-        obtenerRecuperacion({
-          ...comunes,
-          path: {
-            ...deWebhook(id),
-            recuperacion: revisar(recuperacion, 'identificador de la recuperación', 'rec_9W2KQ8WZ1MTA'),
-          },
-        }),
+      this.#enviar(
+        esRecuperacion,
+        (comunes) =>
+          obtenerRecuperacion({
+            ...comunes,
+            path: {
+              ...deWebhook(id),
+              recuperacion: revisar(recuperacion, 'identificador de la recuperación', 'rec_9W2KQ8WZ1MTA'),
+            },
+          }),
+        opciones,
       ),
     )
   }
@@ -180,24 +218,37 @@ export class RecursoWebhooks {
    * for await (const { id, ultimo_error } of api.webhooks.entregas(webhook, { estado: 'fallida' })) console.log(id, ultimo_error)
    * ```
    */
-  entregas(id: CodigoDeWebhook, filtros: FiltrosDeEntregas = {}): Listado<Entrega, PaginaDeEntregas> {
+  entregas(
+    id: CodigoDeWebhook,
+    filtros: FiltrosDeEntregas = {},
+    opciones?: OpcionesDeSolicitud,
+  ): Listado<Entrega, PaginaDeEntregas> {
     const query = { ...filtros }
     return new Listado<Entrega, PaginaDeEntregas>(query.cursor, (cursor) =>
-      this.#enviar(esPagina<PaginaDeEntregas>, (comunes) =>
-        listarEntregas({
-          ...comunes,
-          path: deWebhook(id),
-          query: { ...query, ...(cursor === undefined ? {} : { cursor }) },
-        }),
+      this.#enviar(
+        esPagina<PaginaDeEntregas>,
+        (comunes) =>
+          listarEntregas({
+            ...comunes,
+            path: deWebhook(id),
+            query: { ...query, ...(cursor === undefined ? {} : { cursor }) },
+          }),
+        opciones,
       ),
     )
   }
 
   /** La entrega, el cuerpo que se firma y cada intento: qué contestó su servidor y cuánto tardó cada fase. */
-  obtenerEntrega(id: CodigoDeWebhook, entrega: CodigoDeEntrega): Solicitud<EntregaConIntentos> {
+  obtenerEntrega(
+    id: CodigoDeWebhook,
+    entrega: CodigoDeEntrega,
+    opciones?: OpcionesDeSolicitud,
+  ): Solicitud<EntregaConIntentos> {
     return new Solicitud(
-      this.#enviar(esEntrega<EntregaConIntentos>, (comunes) =>
-        obtenerEntrega({ ...comunes, path: deEntrega(id, entrega) }),
+      this.#enviar(
+        esEntrega<EntregaConIntentos>,
+        (comunes) => obtenerEntrega({ ...comunes, path: deEntrega(id, entrega) }),
+        opciones,
       ),
     )
   }
@@ -206,9 +257,13 @@ export class RecursoWebhooks {
    * Envía otra vez el mismo evento, ahora, también si ya se había entregado o el webhook está pausado. Lleva el mismo
    * `webhook-id`, así que su servidor puede reconocerlo.
    */
-  reenviar(id: CodigoDeWebhook, entrega: CodigoDeEntrega): Solicitud<Entrega> {
+  reenviar(id: CodigoDeWebhook, entrega: CodigoDeEntrega, opciones?: OpcionesDeSolicitud): Solicitud<Entrega> {
     return new Solicitud(
-      this.#enviar(esEntrega<Entrega>, (comunes) => reenviarEntrega({ ...comunes, path: deEntrega(id, entrega) })),
+      this.#enviar(
+        esEntrega<Entrega>,
+        (comunes) => reenviarEntrega({ ...comunes, path: deEntrega(id, entrega) }),
+        opciones,
+      ),
     )
   }
 }

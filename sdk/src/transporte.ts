@@ -1,6 +1,16 @@
-import { crearErrorApi, ErrorConexion, ErrorGuias, ErrorRespuesta, ErrorTiempo } from './errores.js'
+import {
+  crearErrorApi,
+  ErrorAbortado,
+  ErrorApi,
+  ErrorConexion,
+  ErrorGuias,
+  ErrorRespuesta,
+  ErrorTiempo,
+} from './errores.js'
 import { esProblema } from './formas.js'
-import { type Client, createClient, createConfig } from './generado/client/index.js'
+import { type Ajustes, ajustar, type OpcionesDeSolicitud, type Registro, type Suceso } from './opciones.js'
+import { armar, type Comunes, type Pedido } from './pedido.js'
+import { pasara, pausa } from './reintentos.js'
 import type { Respuesta } from './solicitud.js'
 import { VERSION } from './version.js'
 
@@ -11,63 +21,45 @@ export interface Conexion {
   llave: string
   baseUrl: string
   fetch: Fetch
-  tiempoLimite: number
-}
-
-/** What every call of a generated function carries besides its own path, query and body. */
-export interface Comunes {
-  client: Client
-  fetch: typeof fetch
-  parseAs: 'stream'
-  throwOnError: true
+  ajustes: Ajustes
+  registro: Registro | undefined
 }
 
 /** Does an answer have the shape that the operation promises? A proxy's `{"ok": true}` has not. */
 export type Forma<T> = (datos: unknown, status: number) => datos is T
 
-/** Calls a generated function and gives its whole answer, or throws an {@link ErrorGuias}. */
-export type Enviar = <T>(forma: Forma<T>, llamar: (comunes: Comunes) => Promise<unknown>) => Promise<Respuesta<T>>
+/**
+ * Calls a generated function and gives its whole answer, or throws an {@link ErrorGuias}. `repetible` says that sending
+ * it twice does no more than sending it once; if it isn't said, only what isn't a POST is.
+ */
+export type Enviar = <T>(
+  forma: Forma<T>,
+  llamar: (comunes: Comunes) => unknown,
+  opciones?: OpcionesDeSolicitud,
+  repetible?: boolean,
+) => Promise<Respuesta<T>>
 
-interface Recibida {
-  respuesta: Response
-  texto: string
-}
+export const cuerpo = <T>(datos: T): { body: T } => ({ body: datos })
 
 /** setTimeout takes longer delays for 1 ms. */
 const PLAZO_MAXIMO = 2 ** 31 - 1
 
-/**
- * The generated functions know routes, parameters and security, and build the request; the exchange itself is done
- * here. Their client would hand out an HTML page with status 200 as the model, throw plain objects, and lose the text
- * of an error: so it gets a `fetch` that reads and understands the whole answer, and `parseAs: 'stream'`, with which
- * it doesn't look into it again.
- */
-export function crearTransporte({ llave, baseUrl, fetch, tiempoLimite }: Conexion): Enviar {
-  const client = createClient(
-    createConfig({
-      baseUrl,
-      auth: llave,
-      headers: { Accept: 'application/json', ...(enNavegador() ? {} : { 'User-Agent': `guias-sdk/${VERSION}` }) },
-    }),
-  )
-
-  // One exchange. Whatever sends it again (retries) goes around this function: the request can be read once only.
-  async function intercambiar(solicitud: Request): Promise<Recibida> {
+export function crearTransporte({ llave, baseUrl, fetch, ajustes: base, registro }: Conexion): Enviar {
+  async function intercambiar<T>(pedido: Pedido, forma: Forma<T>, ajustes: Ajustes, intento: number, plazo: number) {
     const init: RequestInit = {
-      method: solicitud.method,
-      headers: Object.fromEntries(solicitud.headers),
+      method: pedido.metodo,
+      headers: cabecerasDe(pedido, ajustes, llave, intento),
       // The API never redirects. Following would turn a POST into a GET that answers something else.
       redirect: 'manual',
     }
-    const cuerpo = await solicitud.text()
-    if (cuerpo) init.body = cuerpo
+    if (pedido.cuerpo !== undefined) init.body = pedido.cuerpo
     try {
-      return await conPlazo(tiempoLimite, async (signal) => {
-        const respuesta = await fetch(solicitud.url, { ...init, signal })
-        return { respuesta, texto: await respuesta.text() }
+      return await conPlazo(plazo, ajustes, async (signal) => {
+        const respuesta = await fetch(baseUrl + pedido.ruta, { ...init, signal })
+        return interpretar(respuesta, await respuesta.text(), forma)
       })
     } catch (causa) {
-      if (causa instanceof ErrorTiempo) throw causa
+      if (causa instanceof ErrorGuias) throw causa
       throw new ErrorConexion(
         `No hubo respuesta de ${baseUrl}: ${explicar(causa)}. Revise la red y baseUrl. ${SI_REPITE}`,
         { cause: causa },
@@ -75,37 +67,58 @@ export function crearTransporte({ llave, baseUrl, fetch, tiempoLimite }: Conexio
     }
   }
 
-  return async (forma, llamar) => {
-    let respuesta: Respuesta<never> | undefined
-    try {
-      await llamar({
-        client,
-        parseAs: 'stream',
-        throwOnError: true,
-        fetch: async (solicitud) => {
-          const recibida = await intercambiar(solicitud as Request)
-          respuesta = interpretar(recibida, forma) as Respuesta<never>
-          return recibida.respuesta
-        },
-      })
-    } catch (causa) {
-      if (causa instanceof ErrorGuias) throw causa
-      throw new ErrorGuias(`No se pudo armar la solicitud: ${explicar(causa)}. Revise los datos.`, { cause: causa })
+  return async (forma, llamar, opciones, siSeRepite) => {
+    const { pedido, ajustes } = preparar(llamar, opciones, base)
+    const repetible = siSeRepite ?? pedido.metodo !== 'POST'
+    const fin = performance.now() + ajustes.plazoTotal
+    for (let intento = 1; ; intento++) {
+      if (ajustes.signal?.aborted) throw Object.assign(abortada(ajustes.signal), { intentos: intento - 1 })
+      const inicio = performance.now()
+      const anotar = (suceso: Partial<Suceso>) => registrar(registro, pedido, intento, inicio, suceso)
+      try {
+        const respuesta = await intercambiar(pedido, forma, ajustes, intento, fin - inicio)
+        anotar({ status: respuesta.status, idSolicitud: respuesta.idSolicitud })
+        return respuesta
+      } catch (causa) {
+        const error = causa as ErrorGuias
+        error.intentos = intento
+        const espera = intento <= ajustes.reintentos && pasara(error, repetible) ? pausa(error, intento) : undefined
+        // What would end after the deadline is not begun: the caller gets the reason instead of a late «too late».
+        const sigue = espera !== undefined && performance.now() + espera < fin
+        anotar({ ...contar(error), tipo: sigue ? 'reintento' : 'falla', esperaMs: sigue ? Math.round(espera) : null })
+        if (!sigue) throw error
+        await dormir(espera, ajustes.signal)
+      }
     }
-    return respuesta!
   }
 }
 
-/**
- * The body as it is now: the generated client serialises only after an `await`, and by then the caller may have
- * changed its object for the next guide.
- */
-export function cuerpo<T>(datos: T): { body: T; bodySerializer: () => string } {
-  const texto = JSON.stringify(datos)
-  return { body: datos, bodySerializer: () => texto }
+function preparar(llamar: (comunes: Comunes) => unknown, opciones: OpcionesDeSolicitud | undefined, base: Ajustes) {
+  try {
+    const ajustes = ajustar(opciones, base)
+    new Headers(ajustes.cabeceras)
+    return { pedido: armar(llamar), ajustes }
+  } catch (causa) {
+    if (causa instanceof ErrorGuias) throw causa
+    throw new ErrorGuias(`No se pudo armar la solicitud: ${explicar(causa)}. Revise los datos.`, { cause: causa })
+  }
 }
 
-function interpretar<T>({ respuesta, texto }: Recibida, forma: Forma<T>): Respuesta<T> {
+function cabecerasDe(pedido: Pedido, { cabeceras }: Ajustes, llave: string, intento: number) {
+  const todas = new Headers(cabeceras)
+  todas.set('Accept', 'application/json')
+  todas.delete('Authorization')
+  if (pedido.conLlave) todas.set('Authorization', `Bearer ${llave}`)
+  if (pedido.cuerpo !== undefined) todas.set('Content-Type', 'application/json')
+  // Browsers don't let pages name themselves, or ask the server first (CORS).
+  if (!enNavegador()) {
+    todas.set('User-Agent', `guias-sdk/${VERSION}`)
+    if (intento > 1) todas.set('X-Guias-Reintento', `${intento - 1}`)
+  }
+  return Object.fromEntries(todas)
+}
+
+function interpretar<T>(respuesta: Response, texto: string, forma: Forma<T>): Respuesta<T> {
   const { status, headers: cabeceras } = respuesta
   const datos = leerJson(texto)
   if (respuesta.ok && forma(datos, status)) {
@@ -136,33 +149,96 @@ function describir({ status, type, headers }: Response, texto: string): string {
   }
   const tipo = headers.get('content-type') ?? 'sin Content-Type'
   const id = headers.get('x-request-id')
+  const principio = texto.slice(0, 200).replace(/\s+/g, ' ').trim()
+  const que = principio.startsWith('<')
+    ? 'es una página HTML, como la de un proxy o un balanceador, y no de la API de guías'
+    : 'no es de la API de guías'
   const remedio =
     status >= 500 ? 'Intente de nuevo en unos segundos; si insiste, revise' : 'Revise si hay un proxy en medio y'
-  const principio = texto.slice(0, 200).replace(/\s+/g, ' ').trim()
-  return `La respuesta (HTTP ${status}, ${tipo}${id ? `, id_solicitud: ${id}` : ''}) no es de la API de guías. ${remedio} baseUrl. ${principio ? `Empieza así: ${principio}` : 'Vino vacía.'}`
+  return `La respuesta (HTTP ${status}, ${tipo}${id ? `, id_solicitud: ${id}` : ''}) ${que}. ${remedio} baseUrl. ${principio ? `Empieza así: ${principio}` : 'Vino vacía.'}`
 }
 
 const SI_REPITE =
   'El servicio pudo haber recibido la solicitud; repetir una consulta, una cancelación o una creación con external_ref es seguro.'
 
 /** Over the whole exchange, body included, and also over a `fetch` that ignores the signal. */
-function conPlazo<T>(plazo: number, hacer: (signal: AbortSignal) => Promise<T>): Promise<T> {
+function conPlazo<T>(
+  resta: number,
+  { tiempoLimite, plazoTotal, signal }: Ajustes,
+  hacer: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const corte = new AbortController()
   return new Promise((cumplir, rechazar) => {
-    const vencer = () => {
-      rechazar(
-        new ErrorTiempo(
-          `La respuesta no llegó en ${plazo} ms. Dé más tiempo con tiempoLimite o intente más tarde. ${SI_REPITE}`,
-          plazo,
-        ),
-      )
+    const abortar = () => {
+      rechazar(abortada(signal))
       corte.abort()
     }
+    const vencer = () => {
+      const [nombre, plazo] = resta < tiempoLimite ? ['plazoTotal', plazoTotal] : ['tiempoLimite', tiempoLimite]
+      const mensaje = `La respuesta no llegó en ${plazo} ms. Dé más tiempo con ${nombre} o intente más tarde. ${SI_REPITE}`
+      rechazar(new ErrorTiempo(mensaje, plazo))
+      corte.abort()
+    }
+    signal?.addEventListener('abort', abortar)
+    const plazo = Math.min(resta, tiempoLimite)
     const reloj = plazo <= PLAZO_MAXIMO ? setTimeout(vencer, plazo) : undefined
     hacer(corte.signal)
       .then(cumplir, rechazar)
-      .finally(() => clearTimeout(reloj))
+      .finally(() => {
+        clearTimeout(reloj)
+        signal?.removeEventListener('abort', abortar)
+      })
   })
+}
+
+const abortada = (signal: AbortSignal | undefined) =>
+  new ErrorAbortado('La solicitud se abortó con signal. Si ya había salido, el servicio pudo haberla recibido.', {
+    cause: signal?.reason,
+  })
+
+/** Ends at once when it is aborted. */
+function dormir(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((listo) => {
+    const terminar = () => {
+      clearTimeout(reloj)
+      signal?.removeEventListener('abort', terminar)
+      listo()
+    }
+    const reloj = setTimeout(terminar, ms)
+    signal?.addEventListener('abort', terminar)
+  })
+}
+
+const contar = (error: ErrorGuias): Partial<Suceso> => ({
+  error: error.name,
+  ...(error instanceof ErrorApi ? { codigo: error.codigo } : {}),
+  ...(error instanceof ErrorApi || error instanceof ErrorRespuesta
+    ? { status: error.status, idSolicitud: error.idSolicitud }
+    : {}),
+})
+
+function registrar(
+  registro: Registro | undefined,
+  { metodo, ruta }: Pedido,
+  intento: number,
+  inicio: number,
+  suceso: Partial<Suceso>,
+) {
+  try {
+    registro?.({
+      tipo: 'respuesta',
+      metodo,
+      ruta: ruta.replace(/\?.*/, ''),
+      intento,
+      ms: Math.round(performance.now() - inicio),
+      status: null,
+      idSolicitud: null,
+      error: null,
+      codigo: null,
+      esperaMs: null,
+      ...suceso,
+    })
+  } catch {} // whoever only looks on must not make a request fail
 }
 
 /** fetch says `fetch failed` and hides why (ECONNREFUSED, a certificate…) in the cause. */
@@ -174,5 +250,5 @@ function explicar(causa: unknown): string {
   return [causa.message, cause.message || (typeof codigo === 'string' ? codigo : '')].filter(Boolean).join(': ')
 }
 
-/** Browsers don't let pages name themselves, or ask the server first (CORS). Pages and workers both have a navigator. */
+/** Pages and workers both have a navigator; Node's and Deno's is not Mozilla's. */
 const enNavegador = () => (globalThis.navigator as Navigator | undefined)?.userAgent?.startsWith('Mozilla/') ?? false

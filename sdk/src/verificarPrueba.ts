@@ -33,9 +33,9 @@ export interface PruebaPorVerificar {
   /** Las claves públicas del servicio. Guárdelas con la prueba: con ellas se comprueba sin red. */
   claves: ClavesPublicas
   /** El PDF, las fotos o la firma que usted tiene. Cada uno debe ser uno de los del manifiesto, byte por byte. */
-  archivos?: readonly BytesDeArchivo[]
+  archivos?: readonly BytesDeArchivo[] | undefined
   /** De qué guía debe ser. Si falta, vale la de cualquiera: mírela en el resultado. */
-  guia?: string
+  guia?: string | undefined
 }
 
 /** Lo que {@link verificarPrueba} comprobó. */

@@ -58,6 +58,22 @@ export interface AvisoDesconocido {
  */
 export type AvisoDeWebhook = AvisoDeGuia | AvisoDePrueba | AvisoDeDeshabilitado | AvisoDesconocido
 
+/** Los tipos de aviso que esta versión del paquete conoce. */
+export type TipoDeAviso = Conocido<TipoDeEvento> | AvisoDePrueba['tipo'] | AvisoDeDeshabilitado['tipo']
+
+/**
+ * Para que no compile un `switch` al que le falta un tipo conocido; el error del compilador nombra cuál:
+ *
+ * ```ts
+ * switch (aviso.tipo) {
+ *   case 'guia.entregado': …
+ *   default:
+ *     true satisfies TodoAtendido<typeof aviso.tipo>
+ * }
+ * ```
+ */
+export type TodoAtendido<Resto> = [Extract<Resto, TipoDeAviso>] extends [never] ? true : Extract<Resto, TipoDeAviso>
+
 /** El cuerpo de la solicitud tal como llegó: el texto o los bytes (un `Buffer` también), nunca el objeto ya leído. */
 export type CuerpoRecibido = string | Uint8Array | ArrayBuffer
 
@@ -70,9 +86,9 @@ export type CabecerasRecibidas =
 /** Opciones de {@link verificarWebhook}. */
 export interface OpcionesDeVerificacion {
   /** Segundos que la firma puede diferir de su reloj, antes o después; 300 si falta. `Infinity` no mira la hora. */
-  toleranciaSegundos?: number
+  toleranciaSegundos?: number | undefined
   /** La hora con que se compara; si falta, la de su reloj. */
-  ahora?: Date
+  ahora?: Date | undefined
 }
 
 /** Con qué firma {@link firmarWebhook}. */
@@ -80,7 +96,7 @@ export interface OpcionesDeFirma {
   /** Identificador del evento (`webhook-id`). */
   id: string
   /** Segundos desde 1970; si falta, ahora. */
-  timestamp?: number
+  timestamp?: number | undefined
   /** El secreto, `whsec_…`; con varios, una firma de cada uno, como en una rotación. */
   secreto: string | readonly string[]
 }

@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs'
+import type { GuiaIndividual } from '@guias/sdk'
+import { CAMPOS, leerGuia } from './campos.ts'
+import { ErrorDeUso, type Orden, SALIDA } from './orden.ts'
+import { decir, limpio, pintar } from './terminal.ts'
+
+const opcionDe = (campo: string) => campo.replaceAll('_', '-')
+
+export const crear: Orden = {
+  resumen: 'crea una guía',
+  ayuda: `Uso: guias crear --telefono +502… --departamento … --municipio … [opciones]
+     guias crear guia.json
+     guias crear -              (la guía, en JSON, por la entrada)
+
+Crea una guía y escribe su código. Con --external-ref (su número de pedido), repetir la orden no crea otra.
+
+Opciones de la guía:
+  --telefono, --departamento, --municipio      obligatorias
+  --external-ref, --destinatario, --direccion, --indicaciones, --contenido
+  --lat y --lng, o --maps-url                  el lugar de entrega; sin él se le pregunta al destinatario
+  --recogida-nombre, --recogida-lat, --recogida-lng, --recogida-maps-url
+                                               dónde se recoge; obligatorio por uno de los dos medios`,
+  opciones: Object.fromEntries(CAMPOS.map((campo) => [opcionDe(campo), { type: 'string' }])),
+  posicionales: [0, 1],
+  async ejecutar(contexto) {
+    const [archivo] = contexto.posicionales
+    const dadas = CAMPOS.filter((campo) => contexto.texto(opcionDe(campo)) !== undefined)
+    if (archivo !== undefined && dadas.length > 0) {
+      throw new ErrorDeUso(
+        `La guía viene de ${archivo} o de las opciones, no de ambos: quite --${opcionDe(dadas[0]!)}.`,
+      )
+    }
+    const guia = archivo === undefined ? leerGuia((campo) => contexto.texto(opcionDe(campo))) : leerJson(archivo)
+    const { datos, repetida } = await contexto
+      .api()
+      .guias.crear(guia as GuiaIndividual, { signal: contexto.signal })
+      .conRespuesta()
+    if (contexto.json) decir(JSON.stringify(datos))
+    else {
+      const lugar = datos.ubicacion ? `, ubicación ${datos.ubicacion.estado}` : ''
+      decir(
+        `${pintar('fuerte', limpio(datos.guia))}  ${limpio(datos.estado)}${lugar}${repetida ? '  (ya existía)' : ''}`,
+      )
+    }
+    return SALIDA.bien
+  },
+}
+
+function leerJson(archivo: string): unknown {
+  let texto: string
+  try {
+    texto = readFileSync(archivo === '-' ? 0 : archivo, 'utf8')
+  } catch (error) {
+    throw new ErrorDeUso(`No se pudo leer ${archivo}: ${(error as Error).message}`)
+  }
+  try {
+    return JSON.parse(texto.replace(/^\uFEFF/, ''))
+  } catch (error) {
+    throw new ErrorDeUso(`${archivo} no es JSON: ${(error as Error).message}`)
+  }
+}

@@ -1,0 +1,112 @@
+import type { Guia, Guias } from '@guias/sdk'
+import { type Contexto, ErrorDeUso, type Orden, SALIDA } from './orden.ts'
+import { decir, limpio, pintar } from './terminal.ts'
+
+/** One way to each state, as a courier would go. */
+const CAMINOS: Record<string, string[]> = {
+  aceptado: [],
+  recolectado: ['recolectado'],
+  en_bodega: ['recolectado', 'en_bodega'],
+  en_transito: ['recolectado', 'en_transito'],
+  en_ruta: ['recolectado', 'en_ruta'],
+  intento_fallido: ['recolectado', 'en_ruta', 'intento_fallido'],
+  entregado: ['recolectado', 'en_ruta', 'entregado'],
+  en_devolucion: ['recolectado', 'en_devolucion'],
+  devuelto: ['recolectado', 'en_devolucion', 'devuelto'],
+  extraviado: ['recolectado', 'extraviado'],
+  cancelado: ['cancelado'],
+}
+const UBICACIONES = ['solicitada', 'confirmada', 'vencida', 'fallida']
+const MOTIVOS: Record<string, string> = {
+  intento_fallido: 'destinatario_ausente',
+  en_devolucion: 'a_pedido_del_comercio',
+  extraviado: 'perdida',
+}
+
+export const disparar: Orden = {
+  resumen: 'con una llave de prueba, provoca un evento',
+  ayuda: `Uso: guias disparar <evento> [opciones]
+
+Lleva una guía de prueba hasta ese evento por las mismas reglas que una real, y sus webhooks lo reciben. Sin --guia crea
+una. Solo con llaves guia_test_….
+
+Eventos:
+  guia.<estado>, o solo el estado: ${Object.keys(CAMINOS).slice(0, 6).join(', ')},
+      ${Object.keys(CAMINOS).slice(6).join(', ')}
+  ubicacion.<estado>: ${UBICACIONES.join(', ')}
+  webhook.prueba (con --webhook)
+
+Opciones:
+  --guia <codigo>     una guía de prueba que ya existe; sigue desde donde esté
+  --motivo <motivo>   por qué, en intento_fallido, en_devolucion y extraviado
+  --webhook <id>      a cuál se le envía webhook.prueba`,
+  opciones: { guia: { type: 'string' }, motivo: { type: 'string' }, webhook: { type: 'string' } },
+  posicionales: [1, 1],
+  async ejecutar(contexto) {
+    const [evento = ''] = contexto.posicionales
+    if (evento === 'webhook.prueba') return probar(contexto)
+    const estado = evento.replace(/^guia\./, '')
+    const ubicacion = evento.startsWith('ubicacion.') ? evento.slice('ubicacion.'.length) : undefined
+    if (ubicacion === undefined ? !CAMINOS[estado] : !UBICACIONES.includes(ubicacion)) {
+      throw new ErrorDeUso(`No sé provocar «${evento}». Vea los que sí con guias disparar --help.`)
+    }
+    const api = contexto.api()
+    const guia = await tomar(api, contexto, ubicacion !== undefined)
+    const llega =
+      ubicacion === undefined ? await llevar(api, guia, estado, contexto) : await ubicar(api, guia, ubicacion)
+    if (contexto.json) decir(JSON.stringify(llega))
+    else
+      decir(
+        `${pintar('fuerte', limpio(llega.guia))}  ${limpio(llega.estado)}, ubicación ${limpio(llega.ubicacion.estado)}`,
+      )
+    return SALIDA.bien
+  },
+}
+
+async function probar(contexto: Contexto): Promise<number> {
+  const webhook = contexto.texto('webhook')
+  if (!webhook) throw new ErrorDeUso('Diga a cuál: guias disparar webhook.prueba --webhook wh_….')
+  const { id } = await contexto.api().webhooks.probar(webhook, { signal: contexto.signal })
+  decir(contexto.json ? JSON.stringify({ entrega: id }) : `${pintar('fuerte', limpio(id))}  por salir`)
+  return SALIDA.bien
+}
+
+async function tomar({ guias }: Guias, contexto: Contexto, sinLugar: boolean): Promise<Guia> {
+  const codigo = contexto.texto('guia')
+  if (codigo !== undefined) {
+    const { eventos: _, ...guia } = await guias.obtener(codigo, { limite: 1 })
+    return guia
+  }
+  return guias.crear({
+    telefono: '+50255512345',
+    departamento: 'Guatemala',
+    municipio: 'Mixco',
+    destinatario: 'Destinatario de prueba',
+    external_ref: `disparar-${Date.now()}-${Math.random().toString(36).slice(2, 8)}`,
+    recogida: { nombre: 'Bodega de prueba', lat: 14.583611, lng: -90.548611 },
+    ...(sinLugar ? {} : { lat: 14.633, lng: -90.606 }),
+  })
+}
+
+async function llevar(api: Guias, desde: Guia, estado: string, contexto: Contexto): Promise<Guia> {
+  const camino = CAMINOS[estado] ?? []
+  const aqui = camino.indexOf(desde.estado)
+  // Whoever stands off the way is taken there directly, or told by the service why not.
+  const pasos = aqui >= 0 ? camino.slice(aqui + 1) : desde.estado === 'aceptado' ? camino : camino.slice(-1)
+  let guia = desde
+  for (const paso of pasos) {
+    const motivo = (paso === estado ? contexto.texto('motivo') : undefined) ?? MOTIVOS[paso]
+    guia =
+      paso === 'cancelado'
+        ? await api.guias.cancelar(guia.guia)
+        : await api.pruebas.avanzar(guia.guia, { estado: paso, ...(motivo ? { motivo } : {}) })
+  }
+  return guia
+}
+
+async function ubicar({ guias, pruebas }: Guias, guia: Guia, estado: string): Promise<Guia> {
+  if (estado !== 'solicitada') {
+    return pruebas.confirmarUbicacion(guia.guia, { resultado: estado as 'confirmada' | 'vencida' | 'fallida' })
+  }
+  return guia.ubicacion.estado === 'solicitada' ? guia : guias.reenviarSolicitud(guia.guia)
+}

@@ -1,0 +1,212 @@
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { ErrorAbortado, ErrorParametro, type Evento, firmarWebhook, type Guias } from '@guias/sdk'
+import { type Contexto, dormir, ErrorDeUso, esPasajero, numero, type Orden, SALIDA } from './orden.ts'
+import { avisar, decir, limpio, pintar } from './terminal.ts'
+
+const PLAZO = 15_000
+
+export const escuchar: Orden = {
+  resumen: 'recibe sus eventos y los reenvía a un servidor local, como un webhook',
+  ayuda: `Uso: guias escuchar --reenviar http://localhost:4000/webhooks [opciones]
+
+Sigue los eventos de todas sus guías y envía cada uno a esa dirección, firmado y con el mismo cuerpo que un webhook, sin
+abrir su máquina a nadie. Sin --reenviar solo los muestra. Ctrl-C termina; la próxima vez sigue donde quedó.
+
+La guía de cada aviso es la de ahora, con el estado y la secuencia del evento; en un webhook es la de entonces.
+
+Opciones:
+  --reenviar <url>      adónde enviarlos
+  --secreto <whsec_…>   con qué firmar; si falta, el de GUIAS_SECRETO, y si tampoco está, uno nuevo que se muestra
+  --desde <cuándo>      principio, ahora, o una fecha (2026-11-20T15:00:00Z); si falta, donde quedó o ahora
+  --tipos <tipos>       solo esos, separados por comas: guia.entregado,ubicacion.*
+  --cursor <archivo>    dónde guardar por dónde va
+  --reintentos <n>      cuántas veces más si su servidor falla; 4 si falta
+  --intervalo <seg>     cada cuánto mira; 1 si falta`,
+  opciones: {
+    reenviar: { type: 'string' },
+    secreto: { type: 'string' },
+    desde: { type: 'string' },
+    tipos: { type: 'string' },
+    cursor: { type: 'string' },
+    reintentos: { type: 'string' },
+    intervalo: { type: 'string' },
+  },
+  posicionales: [0, 0],
+  async ejecutar(contexto) {
+    const { signal } = contexto
+    const destino = leerDestino(contexto.texto('reenviar'))
+    const intervalo = numero(contexto, 'intervalo', 1, 0.05) * 1000
+    const reintentos = numero(contexto, 'reintentos', 4, 0)
+    const desde = leerDesde(contexto.texto('desde'))
+    const pasa = leerTipos(contexto.texto('tipos'))
+    const api = contexto.api()
+    const archivo = contexto.texto('cursor') ?? porOmision(contexto.cuenta())
+    const secreto = destino ? await leerSecreto(contexto) : ''
+
+    let cursor = desde === undefined ? leerCursor(archivo) : undefined
+    if (desde === 'ahora' || (desde === undefined && cursor === undefined)) {
+      cursor = await alFinal(api, signal)
+    }
+    avisar(`Escuchando${destino ? ` y reenviando a ${destino}` : ''}. Ctrl-C para terminar.`)
+    while (!signal.aborted) {
+      try {
+        const pagina = await api.eventos.listar({ limite: 50, ...(cursor ? { cursor } : {}) }, { signal })
+        for (const evento of pagina.datos) {
+          if (!pasa(evento.tipo) || (desde instanceof Date && new Date(evento.registrado_en) < desde)) continue
+          await atender(evento, { api, destino, secreto, reintentos, contexto })
+        }
+        // After they were delivered: killed in between, it sends some again and loses none.
+        if (pagina.cursor_siguiente && pagina.cursor_siguiente !== cursor) {
+          cursor = pagina.cursor_siguiente
+          guardarCursor(archivo, cursor)
+        }
+        if (pagina.datos.length === 0) await dormir(intervalo, signal)
+      } catch (error) {
+        if (error instanceof ErrorAbortado) break
+        if (error instanceof ErrorParametro && error.codigo === 'cursor_invalido' && cursor !== undefined) {
+          avisar('El cursor guardado ya no vale: sigo desde ahora. Con --desde principio los vería todos.')
+          cursor = await alFinal(api, signal)
+        } else if (esPasajero(error)) {
+          avisar(`${error.message.split('\n')[0]} Sigo intentando.`)
+          await dormir(5_000, signal)
+        } else throw error
+      }
+    }
+    return SALIDA.bien
+  },
+}
+
+interface Envio {
+  api: Guias
+  destino: string | undefined
+  secreto: string
+  reintentos: number
+  contexto: Contexto
+}
+
+async function atender(evento: Evento, { api, destino, secreto, reintentos, contexto }: Envio) {
+  const { signal, json } = contexto
+  const titulo = `${new Date().toLocaleTimeString('sv-SE')}  ${limpio(evento.tipo).padEnd(24)}  ${limpio(evento.guia)}`
+  if (!destino) {
+    decir(json ? JSON.stringify(evento) : titulo)
+    return
+  }
+  const { eventos: _, ...guia } = await api.guias.obtener(evento.guia, { limite: 1 }, { signal })
+  const cuerpo = JSON.stringify({
+    id: evento.id,
+    tipo: evento.tipo,
+    creado_en: evento.registrado_en,
+    datos: { guia: { ...guia, estado: evento.estado, secuencia: evento.secuencia }, evento },
+  })
+  for (let intento = 1; ; intento++) {
+    const inicio = performance.now()
+    const { status, que } = await enviar(destino, cuerpo, evento.id, secreto, signal)
+    if (signal.aborted) throw new ErrorAbortado('abortada')
+    const ms = Math.round(performance.now() - inicio)
+    const bien = status >= 200 && status < 300
+    if (json)
+      decir(JSON.stringify({ id: evento.id, tipo: evento.tipo, guia: evento.guia, intento, status, ok: bien, ms }))
+    else decir(`${titulo}  → ${pintar(bien ? 'verde' : 'rojo', status ? String(status) : limpio(que))} (${ms} ms)`)
+    if (bien) return
+    if (intento > reintentos) {
+      avisar(
+        `Su servidor no aceptó ${evento.id}; sigo con los demás. Con --desde ${evento.registrado_en} llega otra vez.`,
+      )
+      return
+    }
+    await dormir(1000 * 2 ** (intento - 1), signal)
+  }
+}
+
+/** As a webhook goes: signed anew each time, without following anybody elsewhere, and not for ever. */
+async function enviar(destino: string, cuerpo: string, id: string, secreto: string, signal: AbortSignal) {
+  try {
+    const respuesta = await fetch(destino, {
+      method: 'POST',
+      body: cuerpo,
+      headers: { 'Content-Type': 'application/json', ...(await firmarWebhook(cuerpo, { id, secreto })) },
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(PLAZO)]),
+    })
+    await respuesta.arrayBuffer()
+    return { status: respuesta.status, que: '' }
+  } catch (error) {
+    const { message, cause } = error as Error
+    return {
+      status: 0,
+      que: cause instanceof Error ? cause.message || String((cause as { code?: string }).code) : message,
+    }
+  }
+}
+
+function leerDestino(texto: string | undefined): string | undefined {
+  if (texto === undefined) return undefined
+  const url = URL.canParse(texto) ? new URL(texto) : undefined
+  if (url && /^https?:$/.test(url.protocol)) return url.href
+  throw new ErrorDeUso(`--reenviar debe ser una dirección como http://localhost:4000/webhooks y llegó «${texto}».`)
+}
+
+function leerDesde(texto: string | undefined): 'principio' | 'ahora' | Date | undefined {
+  if (texto === undefined || texto === 'principio' || texto === 'ahora') return texto
+  const fecha = new Date(texto)
+  if (!Number.isNaN(fecha.getTime())) return fecha
+  throw new ErrorDeUso(`--desde debe ser principio, ahora o una fecha como 2026-11-20T15:00:00Z y llegó «${texto}».`)
+}
+
+function leerTipos(texto: string | undefined): (tipo: string) => boolean {
+  if (texto === undefined) return () => true
+  const tipos = texto.split(',').map((uno) => uno.trim())
+  return (tipo) => tipos.some((uno) => (uno.endsWith('*') ? tipo.startsWith(uno.slice(0, -1)) : tipo === uno))
+}
+
+async function leerSecreto(contexto: Contexto): Promise<string> {
+  const dado = contexto.texto('secreto') ?? process.env.GUIAS_SECRETO
+  if (dado === undefined) {
+    const nuevo = `whsec_${randomBytes(32).toString('base64')}`
+    avisar(`Se firma con ${nuevo}\nPóngalo en su servidor como secreto (GUIAS_SECRETO).`)
+    return nuevo
+  }
+  try {
+    await firmarWebhook('', { id: 'prueba', secreto: dado })
+    return dado
+  } catch {
+    throw new ErrorDeUso('El secreto debe ser whsec_ y base64 de 24 a 64 bytes; si no tiene uno, quite la opción.')
+  }
+}
+
+const porOmision = (cuenta: string) =>
+  join(process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'guias', `${cuenta}.cursor`)
+
+function leerCursor(archivo: string): string | undefined {
+  try {
+    return readFileSync(archivo, 'utf8').trim() || undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Whole or not at all. */
+function guardarCursor(archivo: string, cursor: string) {
+  try {
+    mkdirSync(dirname(archivo), { recursive: true })
+    writeFileSync(`${archivo}.${process.pid}`, `${cursor}\n`)
+    renameSync(`${archivo}.${process.pid}`, archivo)
+  } catch (error) {
+    throw new ErrorDeUso(`No se pudo guardar el cursor en ${archivo}: ${(error as Error).message}`)
+  }
+}
+
+async function alFinal(api: Guias, signal: AbortSignal): Promise<string | undefined> {
+  let cursor: string | undefined
+  try {
+    for await (const pagina of api.eventos.listar({ limite: 100 }, { signal }).paginas()) {
+      cursor = pagina.cursor_siguiente ?? cursor
+    }
+  } catch (error) {
+    if (!(error instanceof ErrorAbortado)) throw error
+  }
+  return cursor
+}

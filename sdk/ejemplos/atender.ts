@@ -1,0 +1,48 @@
+/**
+ * Qué hacer con cada aviso: lo que comparten los receptores de esta carpeta. Cambie los `return` por lo suyo.
+ */
+import type { AvisoDeWebhook, TodoAtendido } from '@guias/sdk'
+
+export function atender(aviso: AvisoDeWebhook): string {
+  switch (aviso.tipo) {
+    case 'guia.aceptado':
+    case 'guia.recolectado':
+    case 'guia.en_bodega':
+    case 'guia.en_transito':
+    case 'guia.en_ruta':
+      return `${aviso.datos.guia.external_ref}: en camino`
+    case 'guia.entregado':
+      return `${aviso.datos.guia.external_ref}: cerrar el pedido`
+    case 'guia.intento_fallido':
+      return `${aviso.datos.guia.external_ref}: llamar al cliente (${aviso.datos.evento.motivo})`
+    case 'guia.en_devolucion':
+    case 'guia.devuelto':
+    case 'guia.extraviado':
+    case 'guia.cancelado':
+      return `${aviso.datos.guia.external_ref}: devolver el dinero`
+    case 'ubicacion.vencida':
+    case 'ubicacion.fallida':
+      return `${aviso.datos.guia.guia}: pedir la ubicación por otro medio`
+    case 'guia.nota':
+    case 'guia.escaneo_tardio':
+    case 'ubicacion.solicitada':
+    case 'ubicacion.confirmada':
+      return `${aviso.datos.guia.guia}: ${aviso.datos.evento.descripcion}`
+    case 'webhook.prueba':
+      return 'la prueba llegó'
+    case 'webhook.deshabilitado':
+      return `avisar al equipo: ${aviso.datos.webhook.url} dejó de recibir`
+    default:
+      // No compila si arriba falta un tipo de los que esta versión conoce. Los que vengan después llegan aquí.
+      true satisfies TodoAtendido<typeof aviso.tipo>
+      return 'guia' in aviso.datos ? `${aviso.datos.guia.guia}: novedad` : 'novedad'
+  }
+}
+
+/** Los avisos llegan al menos una vez. En su servidor, una tabla con `aviso.id` como llave única. */
+const recibidos = new Set<string>()
+export function esNuevo({ id }: AvisoDeWebhook): boolean {
+  if (recibidos.has(id)) return false
+  recibidos.add(id)
+  return true
+}

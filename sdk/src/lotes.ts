@@ -1,0 +1,171 @@
+import { crearErrorApi, ErrorApi, ErrorGuias, ErrorRespuesta } from './errores.js'
+import type {
+  CodigoDeGuia,
+  GuiaParaCrear,
+  LoteCreado,
+  ResultadoCreado,
+  ResultadoFallido,
+} from './generado/types.gen.js'
+import { nuevaReferencia, tieneReferencia } from './referencia.js'
+import { esPasajero } from './reintentos.js'
+
+/** Una guía que existe. */
+export interface GuiaDeMuchas<E> extends Pick<ResultadoCreado, 'estado' | 'avisos'> {
+  ok: true
+  /** El mismo objeto que usted pasó. */
+  entrada: E
+  /** Su posición en lo que usted pasó, desde 0. */
+  posicion: number
+  guia: CodigoDeGuia
+  /** La `external_ref` con que se creó: la suya, o la que se puso al azar. */
+  external_ref: string
+  /** Ya existía con esta referencia y este contenido. */
+  repetida: boolean
+}
+
+/** Una guía que no se creó, o de la que no se sabe. */
+export interface FallaDeMuchas<E> {
+  ok: false
+  /** El mismo objeto que usted pasó. */
+  entrada: E
+  /** Su posición en lo que usted pasó, desde 0. */
+  posicion: number
+  /** Por qué: un `ErrorValidacion`, un `ErrorConflicto`… o lo que le pasó a la solicitud entera. */
+  error: ErrorGuias
+  /** Puede resultar si se intenta otra vez tal como está; si no, antes hay que corregirla. */
+  pasajera: boolean
+}
+
+/** Qué fue de una guía: `ok` dice si existe. */
+export type ResultadoDeMuchas<E> = GuiaDeMuchas<E> | FallaDeMuchas<E>
+
+export interface Ranura<E> {
+  entrada: E
+  posicion: number
+  /** Of our own, if it has none, and kept: repeated with another it would be another guide. */
+  referencia: string | undefined
+}
+
+/** What is sent of an entry, or why it cannot be. */
+interface Lista<E> extends Ranura<E> {
+  texto: string
+  error: ErrorGuias | undefined
+}
+
+/** The service takes 2 MB; what stands around the guides needs some of it. */
+const BYTES_POR_LOTE = 1_900_000
+
+const bytes = (texto: string) => new TextEncoder().encode(texto).length
+
+/** How an entry becomes a guide. */
+export interface Lectura<E> {
+  aGuia: (entrada: E) => GuiaParaCrear
+  /** Give those a reference that have none. */
+  referir: boolean
+}
+
+/** The text is of when it was read: the caller may use its object for the next. */
+function alistar<E>(ranura: Ranura<E>, { aGuia, referir }: Lectura<E>): Lista<E> {
+  const fallar = (mensaje: string, cause?: unknown) => ({
+    ...ranura,
+    texto: '',
+    error: new ErrorGuias(mensaje, { cause }),
+  })
+  try {
+    const guia = aGuia(ranura.entrada)
+    if (tieneReferencia(guia)) return { ...ranura, texto: JSON.stringify(guia), error: undefined }
+    if (!referir || typeof guia !== 'object' || guia === null) {
+      return fallar(
+        'La guía no trae external_ref (un texto), y sin ella repetir el lote la duplicaría: ponga su número de pedido, o pase referenciaAutomatica: true.',
+      )
+    }
+    ranura.referencia ??= nuevaReferencia()
+    return { ...ranura, texto: JSON.stringify({ ...guia, external_ref: ranura.referencia }), error: undefined }
+  } catch (causa) {
+    return fallar(`La guía no se puede leer o escribir como JSON: ${causa}`, causa)
+  }
+}
+
+/** As many as the service takes at once. Reads no further than it must to know that one is full. */
+export async function* agrupar<E>(
+  origen: AsyncIterable<Ranura<E>>,
+  lectura: Lectura<E>,
+  tamano: number,
+  ocupados: number,
+): AsyncGenerator<Lista<E>[], void, undefined> {
+  let lote: Lista<E>[] = []
+  let largo = ocupados
+  for await (const ranura of origen) {
+    const lista = alistar(ranura, lectura)
+    const suyo = bytes(lista.texto) + 1
+    if (lote.length > 0 && largo + suyo > BYTES_POR_LOTE) {
+      yield lote
+      ;[lote, largo] = [[], ocupados]
+    }
+    lote.push(lista)
+    largo += suyo
+    if (lote.length === tamano) {
+      yield lote
+      ;[lote, largo] = [[], ocupados]
+    }
+  }
+  if (lote.length > 0) yield lote
+}
+
+/** One result for each, whatever happens: what failed as a whole failed for each of them. */
+export async function crearListas<E>(
+  listas: readonly Lista<E>[],
+  enviar: (guias: string) => Promise<LoteCreado>,
+): Promise<ResultadoDeMuchas<E>[]> {
+  const buenas = listas.filter(({ error }) => !error)
+  const verdictos = new Map<Lista<E>, ResultadoDeMuchas<E>>()
+  try {
+    if (buenas.length > 0) {
+      const { resultados } = await enviar(`[${buenas.map(({ texto }) => texto).join()}]`)
+      for (const resultado of resultados) {
+        const lista = buenas[resultado.indice]
+        if (lista) verdictos.set(lista, interpretar(lista, resultado))
+      }
+    }
+  } catch (causa) {
+    const error = causa as ErrorGuias
+    const status = error instanceof ErrorApi || error instanceof ErrorRespuesta ? error.status : 0
+    if (status === 413 && buenas.length > 1) {
+      // Somebody in between takes less than the service.
+      const mitad = listas.length >> 1
+      return [
+        ...(await crearListas(listas.slice(0, mitad), enviar)),
+        ...(await crearListas(listas.slice(mitad), enviar)),
+      ]
+    }
+    for (const lista of buenas) verdictos.set(lista, fallar(lista, error))
+  }
+  return listas.map(
+    (lista) =>
+      verdictos.get(lista) ??
+      fallar(lista, lista.error ?? new ErrorGuias('El servicio no dijo qué fue de esta guía. Escríbanos.')),
+  )
+}
+
+function interpretar<E>(lista: Lista<E>, resultado: ResultadoCreado | ResultadoFallido): ResultadoDeMuchas<E> {
+  if (!resultado.ok) return fallar(lista, crearErrorApi(resultado.error))
+  const { entrada, posicion } = lista
+  const { guia, estado, repetida, avisos } = resultado
+  const external_ref = resultado.external_ref ?? ''
+  return { ok: true, entrada, posicion, guia, estado, external_ref, repetida, avisos }
+}
+
+const fallar = <E>({ entrada, posicion }: Ranura<E>, error: ErrorGuias): FallaDeMuchas<E> => ({
+  ok: false,
+  entrada,
+  posicion,
+  error,
+  pasajera: esPasajero(error),
+})
+
+export async function* numerar<E>(
+  entradas: Iterable<E> | AsyncIterable<E>,
+): AsyncGenerator<Ranura<E>, void, undefined> {
+  let posicion = 0
+  for await (const entrada of entradas) yield { entrada, posicion: posicion++, referencia: undefined }
+}

@@ -1,0 +1,191 @@
+import { ErrorAbortado, ErrorGuias } from './errores.js'
+import type { GuiaParaCrear, LoteCreado, Recogida } from './generado/types.gen.js'
+import { agrupar, crearListas, numerar, type Ranura, type ResultadoDeMuchas } from './lotes.js'
+import type { OpcionesDeSolicitud } from './opciones.js'
+
+/** Opciones de `crearMuchas`; las de cada solicitud también. */
+export interface OpcionesDeMuchas extends OpcionesDeSolicitud {
+  /** El punto de recogida de las que no traen el suyo. */
+  recogida?: Recogida | undefined
+  /** Cuántas solicitudes a la vez; 2 si falta. */
+  concurrencia?: number | undefined
+  /** Cuántas guías por solicitud, de 1 a 100; 100 si falta. */
+  tamano?: number | undefined
+  /** Recibe las cuentas cada vez que se contesta una solicitud. Lo que lance se pasa por alto. */
+  alAvanzar?: ((avance: AvanceDeMuchas) => void) | undefined
+  /**
+   * Pone una `external_ref` al azar a las que no la traen, en vez de rechazarlas. Si su proceso muere a mitad y lo hace
+   * otra vez, esas se duplican.
+   */
+  referenciaAutomatica?: boolean | undefined
+}
+
+/** Opciones de `crearMuchas` cuando lo que usted tiene no son guías, sino sus pedidos. */
+export interface OpcionesDeConversion<E> extends OpcionesDeMuchas {
+  /** La guía de cada uno. Lo que lance es la falla de ese. */
+  aGuia: (entrada: E) => GuiaParaCrear
+}
+
+/** Cuántas van. */
+export interface AvanceDeMuchas {
+  /** Las que se han leído de lo que usted pasó. */
+  leidas: number
+  /** Las que existen, también las que ya existían. */
+  creadas: number
+  /** De ellas, las que ya existían. */
+  repetidas: number
+  fallidas: number
+  /** Cuántas son en total, si lo que usted pasó lo dice (una lista, un `Set`). */
+  total: number | null
+}
+
+/** Sends the JSON text of a batch. */
+export type EnviarLote = (texto: string, opciones: OpcionesDeSolicitud) => Promise<LoteCreado>
+
+/**
+ * Lo que da `crearMuchas`. Se recorre una vez, con `for await`, y no lee ni envía nada antes. Cada guía da un resultado,
+ * en el orden en que usted las pasó.
+ */
+export class CreacionDeMuchas<E> implements AsyncIterable<ResultadoDeMuchas<E>> {
+  readonly #ranuras: AsyncIterable<Ranura<E>>
+  readonly #opciones: OpcionesDeConversion<E>
+  readonly #enviar: EnviarLote
+  readonly #avance: AvanceDeMuchas
+  readonly #fallidas: { ranura: Ranura<E>; pasajera: boolean }[] = []
+  #empezada = false
+
+  /** @internal */
+  constructor(
+    ranuras: AsyncIterable<Ranura<E>>,
+    total: number | null,
+    opciones: OpcionesDeConversion<E>,
+    enviar: EnviarLote,
+  ) {
+    this.#ranuras = ranuras
+    this.#opciones = opciones
+    this.#enviar = enviar
+    this.#avance = { leidas: 0, creadas: 0, repetidas: 0, fallidas: 0, total }
+  }
+
+  /** Cuántas van. */
+  get avance(): AvanceDeMuchas {
+    return { ...this.#avance }
+  }
+
+  /**
+   * Otra vez las que fallaron por algo pasajero (la red, un 5xx, un 429), con sus mismas posiciones y referencias. Con
+   * `{ todas: true }`, también las que había que corregir: corrija antes su `entrada`.
+   *
+   * ```ts
+   * for await (const r of creacion.reintentarFallidas()) anotar(r)
+   * ```
+   */
+  reintentarFallidas({ todas = false }: { todas?: boolean } = {}): CreacionDeMuchas<E> {
+    const ranuras = this.#fallidas.flatMap(({ ranura, pasajera }) => (todas || pasajera ? [ranura] : []))
+    ranuras.sort((una, otra) => una.posicion - otra.posicion)
+    const deNuevo = (async function* () {
+      yield* ranuras
+    })()
+    return new CreacionDeMuchas(deNuevo, ranuras.length, this.#opciones, this.#enviar)
+  }
+
+  /**
+   * At most `concurrencia` requests are under way or wait to be taken, so that whoever takes results slowly is read
+   * slowly. What is done is given also while the source makes wait for its next.
+   */
+  async *[Symbol.asyncIterator](): AsyncGenerator<ResultadoDeMuchas<E>, void, undefined> {
+    if (this.#empezada) throw new ErrorGuias('crearMuchas se recorre una sola vez: guarde los resultados.')
+    this.#empezada = true
+    const { concurrencia = 2, tamano = 100, recogida, signal, aGuia, referenciaAutomatica = false } = this.#opciones
+    const resto = recogida === undefined ? '' : `,"recogida":${JSON.stringify(recogida)}`
+    const lotes = agrupar(this.#leer(), { aGuia, referir: referenciaAutomatica }, tamano, resto.length * 3)
+    const enVuelo: Promise<ResultadoDeMuchas<E>[]>[] = []
+    let leyendo: Promise<() => void> | undefined
+    let sigue = true
+    let averia: { causa: unknown } | undefined
+    const leer = () =>
+      oAbortado(lotes.next(), signal).then(
+        (leido) => () => {
+          leyendo = undefined
+          if (!leido || leido.done) sigue = false
+          else enVuelo.push(this.#crear(leido.value, resto))
+        },
+        (causa: unknown) => () => {
+          ;[leyendo, sigue, averia] = [undefined, false, { causa }]
+        },
+      )
+    try {
+      for (;;) {
+        if (sigue && !leyendo && enVuelo.length < concurrencia) leyendo = leer()
+        const [primero] = enVuelo
+        if (!leyendo && !primero) break
+        const listo = await Promise.race([...(leyendo ? [leyendo] : []), ...(primero ? [primero] : [])])
+        if (typeof listo === 'function') listo()
+        else {
+          enVuelo.shift()
+          yield* listo
+        }
+      }
+    } finally {
+      // Not awaited: a source that gives nothing would hold up whoever has left.
+      lotes.return().catch(() => {})
+    }
+    if (averia) throw averia.causa
+    if (signal?.aborted) {
+      throw new ErrorAbortado('Se abortó con signal: lo que no dio resultado no se envió.', { cause: signal.reason })
+    }
+  }
+
+  async *#leer() {
+    for await (const ranura of this.#ranuras) {
+      this.#avance.leidas++
+      yield ranura
+    }
+  }
+
+  async #crear(listas: Parameters<typeof crearListas<E>>[0], resto: string) {
+    const resultados = await crearListas(listas, (guias) => this.#enviar(`{"guias":${guias}${resto}}`, this.#opciones))
+    for (const [i, resultado] of resultados.entries()) {
+      if (resultado.ok) this.#avance.creadas++
+      else this.#avance.fallidas++
+      if (resultado.ok && resultado.repetida) this.#avance.repetidas++
+      if (resultado.ok) continue
+      const { entrada, posicion, pasajera } = resultado
+      this.#fallidas.push({ ranura: { entrada, posicion, referencia: listas[i]!.referencia }, pasajera })
+    }
+    try {
+      this.#opciones.alAvanzar?.(this.avance)
+    } catch {} // the results are worth more than what shows their progress
+    return resultados
+  }
+}
+
+/** Nothing, once it is aborted. It leaves nothing on a signal that lives long. */
+function oAbortado<T>(promesa: Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
+  return new Promise<T | undefined>((cumplir, rechazar) => {
+    const abortar = () => cumplir(undefined)
+    if (signal?.aborted) abortar()
+    signal?.addEventListener('abort', abortar)
+    promesa.then(cumplir, rechazar).finally(() => signal?.removeEventListener('abort', abortar))
+  })
+}
+
+export function crearMuchas<E>(
+  entradas: Iterable<E> | AsyncIterable<E>,
+  opciones: OpcionesDeMuchas & Partial<OpcionesDeConversion<E>>,
+  enviar: EnviarLote,
+): CreacionDeMuchas<E> {
+  const { concurrencia = 1, tamano = 100, aGuia = (entrada: E) => entrada as GuiaParaCrear } = opciones
+  if (!(Number.isInteger(tamano) && tamano >= 1 && tamano <= 100)) {
+    throw new ErrorGuias('tamano debe ser un número entero de 1 a 100.')
+  }
+  if (!(Number.isInteger(concurrencia) && concurrencia >= 1)) {
+    throw new ErrorGuias('concurrencia debe ser un número entero de 1 en adelante.')
+  }
+  if (!entradas || !(Symbol.iterator in Object(entradas) || Symbol.asyncIterator in Object(entradas))) {
+    throw new ErrorGuias('crearMuchas espera las guías: una lista, un generador, un flujo.')
+  }
+  const { length, size } = entradas as { length?: unknown; size?: unknown }
+  const total = [length, size].find((uno) => typeof uno === 'number') as number | undefined
+  return new CreacionDeMuchas(numerar(entradas), total ?? null, { ...opciones, aGuia }, enviar)
+}

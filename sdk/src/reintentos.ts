@@ -1,0 +1,38 @@
+import { ErrorAbortado, ErrorApi, ErrorConexion, ErrorRespuesta } from './errores.js'
+
+const BASE = 500
+const TOPE = 8_000
+/** Who asks for more is not to be waited for in the middle of a call: the caller is told. */
+const ESPERA_MAXIMA = 60
+
+/** Node's and Bun's names for a connection that never was: nothing can have arrived. */
+const SIN_CONEXION = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused)$/
+
+/**
+ * May this pass if it is sent again, and may it be sent again? `repetible`: whatever the service did with the first, it
+ * does nothing more with the second. What isn't is repeated only when the first was certainly not done.
+ */
+export function pasara(error: unknown, repetible: boolean): boolean {
+  if (error instanceof ErrorConexion) return repetible || noSalio(error.cause)
+  if (!(error instanceof ErrorApi || error instanceof ErrorRespuesta)) return false
+  if (error.status === 429 || (error instanceof ErrorApi && error.codigo === 'carrera_perdida')) return true
+  return repetible && (error.status === 408 || error.status >= 500)
+}
+
+/** May it be tried later? For who still has what was to be sent. */
+export const esPasajero = (error: unknown) => pasara(error, true) || error instanceof ErrorAbortado
+
+/** Milliseconds before attempt n + 1; undefined: the service asks for longer than is worth waiting. */
+export function pausa(error: unknown, intento: number): number | undefined {
+  // Over the whole width: those whom one fault hit at once must not come back at once.
+  const azar = Math.random() * Math.min(TOPE, BASE * 2 ** (intento - 1))
+  const pide = error instanceof ErrorApi || error instanceof ErrorRespuesta ? error.esperarSegundos : null
+  return pide === null ? azar : pide > ESPERA_MAXIMA ? undefined : pide * 1000 + azar
+}
+
+function noSalio(causa: unknown): boolean {
+  for (let una = causa; una instanceof Error; una = una.cause) {
+    if (SIN_CONEXION.test(String((una as { code?: unknown }).code))) return true
+  }
+  return false
+}

@@ -1,0 +1,177 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Comercio, usarEntorno } from '../entorno.ts'
+import { hasta, unaGuia } from '../fabricas.ts'
+
+const entorno = usarEntorno()
+const raiz = fileURLToPath(new URL('../..', import.meta.url))
+const CLI = join(raiz, 'sdk/dist/cli.js')
+const leeme = await readFile(join(raiz, 'sdk/README.md'), 'utf8')
+const bloques = (lenguaje: string) =>
+  [...leeme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, clase, codigo = '']) =>
+    clase === lenguaje ? [codigo] : [],
+  )
+const TS = bloques('ts')
+
+/** What the reader has around each block. */
+const ALREDEDOR = `
+const api = new Guias()
+const recogida = { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611 }
+interface Pedido { numero: string; telefono: string; departamento: string; municipio: string }
+const unico = Math.random().toString(36).slice(2)
+const unPedido: Pedido = { numero: unico, telefono: '+50231481676', departamento: 'Guatemala', municipio: 'Mixco' }
+const pedido = { telefono: '+50231481676', departamento: 'Guatemala', municipio: 'Mixco', lat: 14.63, lng: -90.6, recogida, external_ref: unico }
+const pedidos = Array.from({ length: 5 }, (_, i) => ({ ...pedido, external_ref: unico + i }))
+const codigo = (await api.guias.crear({ ...pedido, external_ref: unico + 'previa' })).guia
+const { id } = await api.webhooks.crear({ url: process.env.RECEPTOR! + '/' + unico })
+let cursor: string | undefined
+const aviso = JSON.parse('{"id":"evt_1","tipo":"guia.entregado","creado_en":"","datos":{"guia":{"external_ref":"R"},"evento":{}}}') as AvisoDeWebhook
+const anotar = async (entrada: object, guia: string) => void [entrada, guia]
+const atender = async (evento: Evento) => void evento.id
+const guardar = async (siguiente: string) => void (cursor = siguiente)
+const guardarSiEsNuevo = async (uno: string, otro: AvisoDeWebhook) => uno === otro.id
+const cerrarPedido = async (referencia: string | null) => void referencia
+const avisarAlEquipo = async (url: string) => void url
+const actualizar = async (una: Guia) => void una.secuencia
+void [pedidos, codigo, id, cursor, aviso, anotar, atender, guardar, guardarSiEsNuevo, cerrarPedido, avisarAlEquipo, actualizar, unPedido]
+`
+
+/** For who reads of proofs. */
+const ENTREGADA = `
+const { guia: entregada } = await api.guias.crear({ ...pedido, external_ref: unico + 'entregada' })
+for (const estado of ['recolectado', 'en_ruta', 'entregado']) await api.pruebas.avanzar(entregada, { estado })
+for (let i = 0; i < 200 && !(await api.guias.pruebaEntrega(entregada)).pdf; i++) await new Promise((r) => setTimeout(r, 50))
+`
+
+let carpeta = ''
+let comercio: Comercio
+const llegadas: string[] = []
+const receptor = createServer((req, res) => {
+  llegadas.push(req.url!)
+  res.writeHead(204).end()
+})
+let url = ''
+const env = ({ llave } = comercio) => ({
+  PATH: process.env.PATH,
+  HOME: carpeta,
+  GUIAS_LLAVE: llave,
+  GUIAS_BASE_URL: entorno.url,
+  RECEPTOR: url,
+})
+
+beforeAll(async () => {
+  carpeta = await mkdtemp(join(tmpdir(), 'guias-leeme-'))
+  await symlink(join(raiz, 'node_modules'), join(carpeta, 'node_modules'))
+  comercio = await entorno.nuevoComercio()
+  await new Promise<void>((listo) => receptor.listen(0, '127.0.0.1', listo))
+  url = `http://127.0.0.1:${(receptor.address() as AddressInfo).port}`
+  await Promise.all(TS.map((codigo, i) => writeFile(join(carpeta, `bloque${i}.mts`), modulo(codigo))))
+})
+afterAll(async () => {
+  receptor.closeAllConnections()
+  receptor.close()
+  await rm(carpeta, { recursive: true, force: true })
+})
+
+/** The block's own imports, and the rest in a scope of its own: it may name what stands around it anew. */
+function modulo(codigo: string): string {
+  const importados = new Set(['Guias', 'type AvisoDeWebhook', 'type Evento', 'type Guia'])
+  const cuerpo = codigo
+    .replace(/^import \{ (.*) \} from '@guias\/sdk'\n/gm, (_, nombres: string) => {
+      for (const nombre of nombres.split(', ')) importados.add(nombre)
+      return ''
+    })
+    .replaceAll('https://guias.ejemplo.com', entorno.url)
+    .replaceAll('https://tienda.ejemplo.com', url)
+  const otros = cuerpo.match(/^import .*\n/gm) ?? []
+  return `import { ${[...importados].join(', ')} } from '@guias/sdk'
+${otros.join('')}${ALREDEDOR}${/\bentregada\b/.test(cuerpo) ? ENTREGADA : ''}
+{
+${cuerpo.replace(/^import .*\n/gm, '')}
+}
+`
+}
+
+describe('sdk/README.md', () => {
+  it('has its blocks', () => {
+    expect(TS.length).toBeGreaterThanOrEqual(18)
+  })
+
+  it('shows TypeScript that compiles', async () => {
+    const compilerOptions = {
+      target: 'ES2023',
+      module: 'nodenext',
+      types: ['node', 'express'],
+      strict: true,
+      skipLibCheck: true,
+      noEmit: true,
+    }
+    await writeFile(join(carpeta, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.mts'] }))
+    const tsc = [join(raiz, 'node_modules/typescript/bin/tsc'), '-p', carpeta]
+    const fallas = await promisify(execFile)(process.execPath, tsc).then(
+      () => '',
+      ({ stdout }) => stdout,
+    )
+    expect(fallas).toBe('')
+  })
+
+  it.each(
+    TS.map((codigo, i) => [
+      i,
+      codigo
+        .trim()
+        .split('\n')
+        .find((linea) => !/^(import|$)/.test(linea)),
+    ]),
+  )('block %i runs: %s', async (i) => {
+    const propio = { cwd: carpeta, env: env(await entorno.nuevoComercio()) } // each makes a webhook, of which one has few
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [`bloque${i}.mts`], propio)
+    if (/\bverificarPrueba\b/.test(TS[i]!)) expect(stdout + stderr).toMatch(/ pdf$/m)
+    // What a block says in its comment that it writes.
+    const [, esperado] = /console\.log\(.*\) \/\/ (true)$/m.exec(TS[i]!) ?? []
+    if (esperado) expect(stdout.trim()).toBe(esperado)
+  })
+
+  const [instalar, ordenes, escuchar] = bloques('bash')
+
+  it('shows commands that work', async () => {
+    expect(instalar).toBe('npm install @guias/sdk\n')
+    const { recogida: _, external_ref, ...guia } = unaGuia()
+    await writeFile(
+      join(carpeta, 'pedidos.csv'),
+      `${[...Object.keys(guia), 'external_ref'].join()}\n${[...Object.values(guia), external_ref].join()}\n`,
+    )
+    const { guia: codigo } = await comercio.api.guias.crear(unaGuia())
+    const guion = `npx() { shift; '${process.execPath}' '${CLI}' "$@"; }\n${ordenes!.replace('7K3M9QX2A1BV', codigo)}`
+    const { stdout } = await promisify(execFile)('/bin/sh', ['-ec', guion], { cwd: carpeta, env: env() })
+    expect(stdout).toMatch(/aceptado, ubicación solicitada\n1 leídas: 1 creadas, 0 fallidas.*\n\w+ {2}entregado/)
+    expect(stdout).toContain('guia.aceptado')
+    expect(await readFile(join(carpeta, 'pedidos.resultados.csv'), 'utf8')).toContain(external_ref)
+  })
+
+  it('and a listener that listens', async () => {
+    const args = escuchar!.trim().replace('http://localhost:4000', url).split(' ').slice(2)
+    const hijo = spawn(process.execPath, [CLI, ...args], {
+      cwd: carpeta,
+      env: env(),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    let errores = ''
+    hijo.stderr.setEncoding('utf8').on('data', (texto: string) => {
+      errores += texto
+    })
+    await hasta(async () => errores.includes('Escuchando'))
+    await comercio.api.guias.crear(unaGuia())
+    await hasta(async () => llegadas.includes('/webhooks'))
+    hijo.kill('SIGINT')
+    expect(await once(hijo, 'exit')).toEqual([0, null])
+  })
+})

@@ -1,0 +1,334 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
+import { VERSION } from '@guias/sdk'
+import { type Browser, chromium } from 'playwright-core'
+import { publint } from 'publint'
+import { build } from 'tsdown'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Comercio, usarEntorno } from '../entorno.ts'
+import { unaGuia } from '../fabricas.ts'
+
+const entorno = usarEntorno()
+const raiz = fileURLToPath(new URL('../..', import.meta.url))
+const sdk = join(raiz, 'sdk')
+const ejecutar = promisify(execFile)
+const correr = async (programa: string, args: string[], opciones: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) => {
+  try {
+    return (await ejecutar(programa, args, { maxBuffer: 1 << 24, ...opciones })).stdout
+  } catch (causa) {
+    const { stdout, stderr } = causa as { stdout: string; stderr: string }
+    throw new Error(`${programa} ${args.join(' ')}\n${stdout}${stderr}`)
+  }
+}
+const node = (args: string[], opciones?: Parameters<typeof correr>[2]) => correr(process.execPath, args, opciones)
+const herramienta = (nombre: string) => join(raiz, 'node_modules', nombre)
+
+/** A project of a merchant's, in which the package is what npm would publish. */
+let proyecto = ''
+let paquete = ''
+let tgz = ''
+let comercio: Comercio
+beforeAll(async () => {
+  proyecto = await mkdtemp(join(tmpdir(), 'guias-consumidor-'))
+  const [{ filename }] = JSON.parse(
+    await correr('npm', ['pack', '--json', '--loglevel=error', '--pack-destination', proyecto], { cwd: sdk }),
+  )
+  tgz = join(proyecto, filename)
+  paquete = join(proyecto, 'node_modules/@guias/sdk')
+  await mkdir(paquete, { recursive: true })
+  await correr('tar', ['-xzf', tgz, '-C', paquete, '--strip-components=1'])
+  await writeFile(join(proyecto, 'package.json'), '{ "private": true }')
+  await mkdir(join(proyecto, 'node_modules/@types'), { recursive: true })
+  for (const una of ['@types/node', 'undici-types']) {
+    await symlink(herramienta(una), join(proyecto, 'node_modules', una))
+  }
+  comercio = await entorno.nuevoComercio()
+})
+afterAll(() => rm(proyecto, { recursive: true, force: true }))
+const archivo = async (nombre: string, texto: string) => {
+  await writeFile(join(proyecto, nombre), texto)
+  return nombre
+}
+
+describe('what is published', () => {
+  it('is what it takes, and depends on nothing', async () => {
+    const lista = await readdir(paquete, { recursive: true, withFileTypes: true })
+    const archivos = lista
+      .filter((uno) => uno.isFile())
+      .map((uno) => join(uno.parentPath, uno.name).slice(paquete.length + 1))
+    expect(archivos.filter((uno) => !/^(bin|dist|ejemplos)\//.test(uno)).sort()).toEqual(['README.md', 'package.json'])
+    expect(archivos).toEqual(
+      expect.arrayContaining(['dist/index.js', 'dist/index.cjs', 'dist/index.d.ts', 'dist/index.d.cts']),
+    )
+    const { dependencies, peerDependencies, optionalDependencies, scripts } = JSON.parse(
+      await readFile(join(paquete, 'package.json'), 'utf8'),
+    )
+    expect([dependencies, peerDependencies, optionalDependencies, scripts.postinstall, scripts.install]).toEqual(
+      Array(5).fill(undefined),
+    )
+  })
+
+  it('is what `npm publish` would send, under the name, version and access that it should have', async () => {
+    // Nobody listens there: what exists already is no question of the content.
+    const sinRegistro = ['--registry=http://127.0.0.1:9/', '--fetch-retries=0', '--loglevel=error']
+    const args = ['publish', '--dry-run', '--json', '--access', 'public', ...sinRegistro]
+    const salida = JSON.parse(await correr('npm', args, { cwd: sdk }))
+    const { id, files, bundled } = salida['@guias/sdk'] ?? salida // npm 11 names the package, npm 10 doesn't
+    expect([id, bundled]).toEqual([`@guias/sdk@${VERSION}`, []])
+    const enPaquete = (await readdir(paquete, { recursive: true, withFileTypes: true })).filter((uno) => uno.isFile())
+    expect(files.map(({ path }: { path: string }) => path).sort()).toEqual(
+      enPaquete.map((uno) => join(uno.parentPath, uno.name).slice(paquete.length + 1)).sort(),
+    )
+  })
+
+  it('brings a command that runs from there', async () => {
+    expect(await node([join(paquete, 'bin/guias.js'), '--version'], { cwd: proyecto })).toBe(`${VERSION}\n`)
+    const { bin } = JSON.parse(await readFile(join(paquete, 'package.json'), 'utf8'))
+    expect((await stat(join(paquete, bin.guias))).mode & 0o111).toBe(0o111)
+  })
+
+  it('is right for publint and for attw', async () => {
+    expect((await publint({ pkgDir: paquete, strict: true, pack: false })).messages).toEqual([])
+    const salida = await node([herramienta('@arethetypeswrong/cli/dist/index.js'), tgz, '--format', 'json'])
+    const { analysis } = JSON.parse(salida)
+    expect(analysis.problems).toEqual([])
+    expect(analysis.types).toEqual({ kind: 'included' })
+  })
+
+  it.each(['index.d.ts', 'index.d.cts'])('has no any in %s, and no code of a generator', async (nombre) => {
+    const tipos = (await readFile(join(paquete, 'dist', nombre), 'utf8')).replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
+    expect(tipos.match(/.*\bany\b.*/g) ?? []).toEqual([])
+    expect(tipos.match(/^import .*/gm) ?? []).toEqual([])
+    expect(tipos).not.toMatch(/\bClient\b|RequestResult|ThrowOnError/)
+  })
+
+  it.each([
+    ["export { Guias, verificarWebhook } from '@guias/sdk'", 12],
+    ["export * from '@guias/sdk'", 12],
+    ["export { verificarWebhook } from '@guias/sdk'", 3.5],
+    ["export { ErrorApi } from '@guias/sdk'", 1.5],
+  ])('%s is at most %d KB, min+gz, bundled as a user would', async (codigo, kb) => {
+    const outDir = join(proyecto, 'salida')
+    await build({
+      config: false,
+      cwd: proyecto,
+      entry: [await archivo('peso.js', codigo)],
+      outDir,
+      format: 'esm',
+      platform: 'browser',
+      minify: true,
+      dts: false,
+      logLevel: 'silent',
+      deps: { alwaysBundle: [/.*/], onlyBundle: false },
+    })
+    const [salida = ''] = await readdir(outDir)
+    const bytes = gzipSync(await readFile(join(outDir, salida)), { level: 9 }).length
+    expect(bytes).toBeGreaterThan(500)
+    expect(bytes).toBeLessThanOrEqual(kb * 1024)
+  })
+})
+
+const USO = `
+const { guia, external_ref } = await api.guias.crear(JSON.parse(entrada))
+const vistas = []
+for await (const una of api.guias.listar({ external_ref: external_ref ?? '' })) vistas.push(una.guia)
+const cuerpo = JSON.stringify({ id: 'evt_1', tipo: 'guia.nota', creado_en: '', datos: {} })
+const cabeceras = await firmarWebhook(cuerpo, { id: 'evt_1', secreto })
+const aviso = await verificarWebhook(cuerpo, cabeceras, secreto)
+let falla = ''
+try { await api.guias.obtener('NADA') } catch (error) { falla = error instanceof ErrorNoEncontrado ? error.codigo : String(error) }
+const salida = JSON.stringify({ bien: vistas.length === 1 && vistas[0] === guia, tipo: aviso.tipo, falla })
+`
+const ESPERADO = { bien: true, tipo: 'guia.nota', falla: 'guia_desconocida' }
+const NOMBRES = '{ ErrorNoEncontrado, firmarWebhook, Guias, verificarWebhook }'
+const SECRETO = "const secreto = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='"
+const ESM = `import ${NOMBRES} from '@guias/sdk'
+${SECRETO}
+const entrada = process.env.ENTRADA
+const api = new Guias()
+${USO}
+console.log(salida)
+`
+const CJS = `const ${NOMBRES} = require('@guias/sdk')
+${SECRETO}
+const entrada = process.env.ENTRADA
+const api = new Guias()
+;(async () => {${USO}
+console.log(salida)
+})()
+`
+const env = () => ({
+  PATH: process.env.PATH,
+  HOME: proyecto,
+  GUIAS_LLAVE: comercio.llave,
+  GUIAS_BASE_URL: entorno.url,
+  ENTRADA: JSON.stringify(unaGuia()),
+})
+
+describe('where it runs', () => {
+  it.each([
+    ['uso.mjs', ESM],
+    ['uso.cjs', CJS],
+  ])('Node, %s', async (nombre, codigo) => {
+    expect(JSON.parse(await node([await archivo(nombre, codigo)], { cwd: proyecto, env: env() }))).toEqual(ESPERADO)
+  })
+
+  const enPath = (programa: string) =>
+    (process.env.PATH ?? '').split(':').some((carpeta) => existsSync(join(carpeta, programa)))
+  // Their npm packages weigh 100 MB each: whoever starts the service must not have to fetch them.
+  for (const programa of ['deno', 'bun']) {
+    if (!enPath(programa))
+      console.warn(`\n*** There is no ${programa} on the PATH: the SDK is NOT tested in it here. ***\n`)
+  }
+  it.skipIf(!enPath('deno'))('Deno', async () => {
+    const args = ['run', '--no-lock', '--node-modules-dir=manual', '--allow-env', '--allow-net', '--allow-read']
+    const salida = await correr('deno', [...args, await archivo('uso.mjs', ESM)], { cwd: proyecto, env: env() })
+    expect(JSON.parse(salida)).toEqual(ESPERADO)
+  })
+  it.skipIf(!enPath('bun'))('Bun', async () => {
+    const salida = await correr('bun', ['run', await archivo('uso.mjs', ESM)], { cwd: proyecto, env: env() })
+    expect(JSON.parse(salida)).toEqual(ESPERADO)
+  })
+
+  const CHROMIUM = '/usr/bin/chromium'
+  const hay = existsSync(CHROMIUM)
+  if (!hay && !process.env.CI) {
+    console.warn(`\n*** There is no Chromium at ${CHROMIUM}: the SDK is NOT tested in a page here. ***\n`)
+  }
+  it.skipIf(!hay && !process.env.CI)('Chromium, bundled, in the page of whoever serves it', async () => {
+    const outDir = join(proyecto, 'pagina')
+    await build({
+      config: false,
+      cwd: proyecto,
+      entry: [
+        await archivo(
+          'pagina.js',
+          `import ${NOMBRES} from '@guias/sdk'
+          ${SECRETO}
+          window.probar = async (llave, entrada) => {
+            const api = new Guias({ llave, baseUrl: location.origin })
+            ${USO}
+            return salida
+          }
+          window.real = (llave) => { try { new Guias({ llave }) } catch (error) { return error.message } }`,
+        ),
+      ],
+      outDir,
+      format: 'iife',
+      platform: 'browser',
+      minify: true,
+      dts: false,
+      logLevel: 'silent',
+      deps: { alwaysBundle: [/.*/], onlyBundle: false },
+    })
+    const [guion = ''] = await readdir(outDir)
+    const codigo = await readFile(join(outDir, guion), 'utf8')
+    const pedidas: string[] = []
+    const servidor = createServer(async (req, res) => {
+      if (req.url === '/') {
+        res.writeHead(200, { 'Content-Type': 'text/html' }).end(`<script>${codigo}</script>`)
+      } else if (!req.url?.startsWith('/api/')) res.writeHead(204).end()
+      else {
+        pedidas.push(
+          `${req.method} ${Object.keys(req.headers)
+            .filter((nombre) => nombre.startsWith('x-guias'))
+            .join()}`,
+        )
+        const trozos: Buffer[] = []
+        for await (const trozo of req) trozos.push(trozo)
+        const { status, cabeceras, cuerpo } = await entorno.pedir(req.method!, req.url, {
+          cabeceras: { authorization: String(req.headers.authorization), 'content-type': 'application/json' },
+          ...(trozos.length > 0 ? { crudo: Buffer.concat(trozos).toString() } : {}),
+        })
+        res
+          .writeHead(status, { 'Content-Type': cabeceras.get('content-type') ?? '' })
+          .end(cuerpo === undefined ? '' : JSON.stringify(cuerpo))
+      }
+    })
+    await new Promise<void>((listo) => servidor.listen(0, '127.0.0.1', listo))
+    let navegador: Browser | undefined
+    try {
+      const args = [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-quic',
+        '--no-first-run',
+        '--disable-background-networking',
+      ]
+      navegador = await chromium.launch({ executablePath: CHROMIUM, args })
+      const pagina = await navegador.newPage()
+      const errores: string[] = []
+      pagina.on('pageerror', (error) => errores.push(error.message))
+      await pagina.goto(`http://127.0.0.1:${(servidor.address() as AddressInfo).port}/`)
+      const salida = await pagina.evaluate(
+        `probar(${JSON.stringify(comercio.llave)}, ${JSON.stringify(JSON.stringify(unaGuia()))})`,
+      )
+      expect(JSON.parse(salida as string)).toEqual(ESPERADO)
+      expect(pedidas).toEqual(['POST ', 'GET ', 'GET '])
+      expect(await pagina.evaluate(`real('guia_live_x')`)).toContain('permitirNavegador')
+      expect(errores).toEqual([])
+    } finally {
+      await navegador?.close()
+      servidor.closeAllConnections()
+      servidor.close()
+    }
+  })
+})
+
+describe('who writes TypeScript', () => {
+  const CODIGO = `
+import { ErrorValidacion, Guias, verificarWebhook, type AvisoDeWebhook, type Guia, type Suceso } from '@guias/sdk'
+const api = new Guias({ llave: 'guia_test_x', registro: (suceso: Suceso) => void suceso.ms })
+export async function crear(): Promise<Guia> {
+  const { datos, repetida } = await api.guias
+    .crear({ telefono: '+50231481676', departamento: 'Guatemala', municipio: 'Mixco', recogida: { lat: 1, lng: 2 } }, { reintentos: 3 })
+    .conRespuesta()
+  const si: boolean = repetida
+  return si ? datos : datos
+}
+export async function atender(cuerpo: string, cabeceras: Headers): Promise<string | null> {
+  const aviso: AvisoDeWebhook = await verificarWebhook(cuerpo, cabeceras, 'whsec_x')
+  return aviso.tipo === 'guia.entregado' ? aviso.datos.guia.external_ref : null
+}
+export async function seguir(cursor: string | undefined, reintentos: number | undefined, indicaciones?: string) {
+  const { datos } = await api.eventos.listar({ cursor, limite: undefined }, { reintentos })
+  api.guias.crearMuchas([{ telefono: '1', departamento: 'a', municipio: 'b', indicaciones }], { recogida: undefined })
+  return datos.length
+}
+export function campos(error: unknown): string[] {
+  return error instanceof ErrorValidacion ? error.errores.map(({ campo }) => campo) : []
+}
+// @ts-expect-error: what is misspelt is found
+void api.guias.crear({ telefono: '1', departamento: 'a', municipio: 'b', recogida: { lat: 1, lng: 2 }, externalRef: 'x' })
+// @ts-expect-error: and what does not exist
+void api.guias.borrar('x')
+`
+  const NODE16 = { module: 'node16', moduleResolution: 'node16' }
+  const BUNDLER = { module: 'esnext', moduleResolution: 'bundler' }
+  it.each([
+    ['node16, ESM and CommonJS', ['uso.mts', 'uso.cts'], NODE16],
+    ['bundler, in a page', ['uso.ts'], { ...BUNDLER, lib: ['ES2022', 'DOM'], types: [] }],
+    ['bundler, in Node', ['uso.ts'], { ...BUNDLER, exactOptionalPropertyTypes: true }],
+  ])('%s, strict and without skipLibCheck', async (_, nombres, opciones) => {
+    for (const nombre of nombres) await archivo(nombre, CODIGO)
+    const compilerOptions = {
+      target: 'ES2022',
+      lib: ['ES2022'],
+      types: ['node'],
+      strict: true,
+      skipLibCheck: false,
+      noEmit: true,
+      ...opciones,
+    }
+    await archivo('tsconfig.json', JSON.stringify({ compilerOptions, files: nombres }))
+    expect(await node([herramienta('typescript/bin/tsc'), '-p', 'tsconfig.json'], { cwd: proyecto })).toBe('')
+  })
+})
