@@ -6,13 +6,21 @@ import { fileURLToPath } from 'node:url'
 const raiz = fileURLToPath(new URL('../', import.meta.url))
 const binarios = join(raiz, 'node_modules/.bin')
 
+/** It also says when there is nothing to compare with. */
+const VERSIONES = 'versions, and what changed since the last release'
 const PASOS: Record<string, string[]> = {
   'style and layers': ['biome', 'ci', '--error-on-warnings'],
   'types of the server, scripts and tests': ['tsc', '--noEmit', '-p', '.'],
   'types of what browsers run': ['tsc', '--noEmit', '-p', 'server/paginas'],
   'types of the SDK': ['tsc', '--noEmit', '-p', 'sdk'],
+  'types of its command line': ['tsc', '--noEmit', '-p', 'sdk/cli'],
   'dead code': ['knip'],
-  'the contract': ['redocly', 'lint', '--max-problems=50'],
+  'the contract': [
+    ...['redocly', 'lint', '--max-problems=50', 'comercios', 'operaciones', 'publico'],
+    // As it is served, with its samples; and the way that leads through it.
+    ...['server/contrato/generado/comercios.json', 'openapi/comercios/recorrido.arazzo.yaml'],
+  ],
+  [VERSIONES]: ['node', 'scripts/compatibilidad.ts'],
   'the contract (OWASP)': [
     'spectral',
     'lint',
@@ -44,10 +52,8 @@ const turno = async () => {
     const inicio = performance.now()
     const { bien, salida } = await correr(orden)
     console.log(`${bien ? '✔' : '✘'} ${nombre} (${((performance.now() - inicio) / 1000).toFixed(1)} s)`)
-    if (!bien) {
-      process.exitCode = 1
-      console.log(salida)
-    }
+    if (!bien) process.exitCode = 1
+    if (!bien || orden === PASOS[VERSIONES]) console.log(salida)
   }
 }
 await Promise.all([turno(), turno()])
