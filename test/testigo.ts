@@ -52,6 +52,13 @@ const resolver = (respuesta: unknown): RespuestaDeclarada => {
 
 const validadores = new Map<string, ReturnType<typeof ajv.compile>>()
 
+/** What is wrong with an answer of that schema, which is closed here; undefined: nothing. */
+export function faltasDe($ref: string, cuerpo: unknown): string | undefined {
+  const validar = validadores.get($ref) ?? ajv.compile({ $ref: `contrato${$ref}`, unevaluatedProperties: false })
+  validadores.set($ref, validar)
+  return validar(cuerpo) ? undefined : ajv.errorsText(validar.errors)
+}
+
 const CABECERAS_DE_TODAS = [
   'location',
   'idempotent-replayed',
@@ -87,12 +94,10 @@ function revisar(operacion: Operacion, status: number, cabeceras: Readonly<Recor
       throw new Error(`${operacion.id} ${status}: ${cabeceras['content-type']} is not declared`)
     return
   }
-  const { $ref } = json.schema
-  const validar = validadores.get($ref) ?? ajv.compile({ $ref: `contrato${$ref}`, unevaluatedProperties: false })
-  validadores.set($ref, validar)
-  if (!validar(JSON.parse(JSON.stringify(cuerpo)))) {
+  const faltas = faltasDe(json.schema.$ref, JSON.parse(JSON.stringify(cuerpo)))
+  if (faltas) {
     throw new Error(
-      `${operacion.id} ${status} breaks the contract: ${ajv.errorsText(validar.errors)}\n${JSON.stringify(cuerpo, null, 1).slice(0, 2_000)}`,
+      `${operacion.id} ${status} breaks the contract: ${faltas}\n${JSON.stringify(cuerpo, null, 1).slice(0, 2_000)}`,
     )
   }
 }

@@ -63,7 +63,7 @@ function entregarEnLaPagina({ url, codigo, guia, lat, lng, estado }: Reparto) {
   })
 }
 
-async function firmar(pagina: Parameters<Parameters<typeof conUnTelefono>[1]>[0]) {
+export async function firmar(pagina: Parameters<Parameters<typeof conUnTelefono>[1]>[0]) {
   const lienzo = pagina.locator('canvas.firma')
   await lienzo.scrollIntoViewIfNeeded()
   const { x, y, width, height } = (await lienzo.boundingBox())!

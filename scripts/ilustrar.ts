@@ -1,0 +1,176 @@
+/**
+ * The README's pictures, from what a newcomer does: `npm start` on fresh data, the README's own `curl`, and a delivery made
+ * in the courier's page. `npm run ilustrar` writes them to `docs/`; it needs Chromium and poppler's `pdftoppm`.
+ */
+import { execFile, spawn } from 'node:child_process'
+import { chmod, mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as esperar } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify, stripVTControlCharacters } from 'node:util'
+import { type Guia, Guias } from '@guias/sdk'
+import sharp, { type OverlayOptions } from 'sharp'
+import { conUnTelefono, SIN_NAVEGADOR } from './demo/navegador.ts'
+import { firmar } from './demo/repartidor.ts'
+import { terminal } from './ilustrar/terminal.ts'
+
+const ejecutar = promisify(execFile)
+const raiz = new URL('../', import.meta.url)
+const FOTO = fileURLToPath(new URL('server/pruebas/muestras/foto.jpg', raiz))
+const MAXIMO_KB = 150
+/** What a reader has in front of him is the default port. */
+const PUERTO = 3000
+
+interface Demo {
+  llave: string
+  llave_operaciones: string
+  codigo_repartidor: string
+}
+
+const puertoLibre = () =>
+  new Promise<number>((resolve) => {
+    const sonda = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = sonda.address() as { port: number }
+      sonda.close(() => resolve(port))
+    })
+  })
+
+async function npmStart(puerto: number, dataDir: string) {
+  const env = { ...process.env, PORT: String(puerto), DATA_DIR: dataDir, LOG_LEVEL: 'warn' }
+  const hijo = spawn('npm', ['--silent', 'start'], {
+    cwd: raiz,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  })
+  let salida = ''
+  hijo.stdout.setEncoding('utf8').on('data', (texto) => {
+    salida += stripVTControlCharacters(texto)
+  })
+  for (let i = 0; !salida.includes('curl ') && i < 600 && hijo.exitCode === null; i++) await esperar(100)
+  if (!salida.includes('curl ')) throw new Error(`the service did not start:\n${salida}`)
+  const fin = new Promise((resolve) => hijo.once('exit', resolve))
+  const detener = () => {
+    process.kill(-hijo.pid!, 'SIGTERM')
+    return fin
+  }
+  return { salida, detener }
+}
+
+/** The first guide, as the README says. */
+async function primeraGuia(url: string, dataDir: string) {
+  const leeme = await readFile(new URL('README.md', raiz), 'utf8')
+  const [, orden = ''] = /^```bash\n(LLAVE=[\s\S]*?)\n```$/m.exec(leeme) ?? []
+  const vivo = orden.replaceAll('./.datos', dataDir).replaceAll(`http://127.0.0.1:${PUERTO}`, url)
+  const { stdout } = await ejecutar('bash', ['-ec', vivo.replace('curl ', 'curl -sS --fail-with-body ')])
+  return { orden, respuesta: stdout, guia: JSON.parse(stdout) as Guia }
+}
+
+async function conPaginas(url: string, { llave_operaciones, codigo_repartidor, llave }: Demo, guia: Guia) {
+  const operar = async (estado: string) => {
+    const respuesta = await fetch(`${url}/operaciones/v1/guias/${guia.guia}/eventos`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${llave_operaciones}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ estado }),
+    })
+    if (respuesta.status !== 201) throw new Error(await respuesta.text())
+  }
+  for (const estado of ['recolectado', 'en_ruta']) await operar(estado)
+  const donde = { latitude: guia.lat! + 0.0001, longitude: guia.lng!, accuracy: 8 }
+  const pantallas = await conUnTelefono(donde, async (pagina) => {
+    const boton = (name: string) => pagina.getByRole('button', { name })
+    await pagina.setViewportSize({ width: 390, height: 800 })
+    await pagina.goto(`${url}/repartidor`)
+    await pagina.getByLabel('Su código de repartidor').fill(codigo_repartidor)
+    await boton('Entrar').tap()
+    await pagina.getByLabel('O escriba la guía').fill(guia.guia)
+    await boton('Abrir').tap()
+    await pagina.getByRole('link', { name: 'Entregar', exact: true }).tap()
+    await pagina.locator('input[type=file]').setInputFiles(FOTO)
+    await pagina.getByAltText('Foto 1').waitFor()
+    await pagina.getByLabel('Nombre').fill('María José Ajú')
+    await pagina.getByLabel('Quién es').selectOption('destinatario')
+    await firmar(pagina)
+    await pagina.getByText('precisión de unos 8 m').waitFor()
+    const entregando = await pagina.screenshot()
+    await boton('Confirmar la entrega').tap()
+    await pagina.getByText('Entregado', { exact: false }).first().waitFor()
+    await pagina.getByText('(por enviar)').waitFor({ state: 'detached' })
+    await pagina.goto(`${url}/r/${guia.guia}`)
+    return [entregando, await pagina.screenshot()]
+  })
+  const api = new Guias({ llave, baseUrl: url })
+  for (let i = 0; i < 200; i++) {
+    const { pdf } = await api.guias.pruebaEntrega(guia.guia)
+    if (pdf) return { pantallas, pdf: Buffer.from(await (await fetch(pdf.url)).arrayBuffer()) }
+    await esperar(50)
+  }
+  throw new Error('the proof has no PDF')
+}
+
+const ALTO = 600
+const MARGEN = 20
+/** Side by side, each on a card of its own, so that they stand out on white and on black. */
+async function tira(imagenes: Buffer[]): Promise<Buffer> {
+  const capas: OverlayOptions[] = []
+  let left = MARGEN
+  for (const imagen of imagenes) {
+    const { data, info } = await sharp(imagen)
+      .flatten({ background: '#ffffff' })
+      .resize({ height: ALTO })
+      .png()
+      .toBuffer({ resolveWithObject: true })
+    capas.push({ input: data, top: MARGEN, left })
+    left += info.width + MARGEN
+  }
+  const create = { width: left, height: ALTO + 2 * MARGEN, channels: 3 as const, background: '#64748b' }
+  return sharp({ create }).composite(capas).png({ palette: true, colours: 96, effort: 10 }).toBuffer()
+}
+
+async function primeraPagina(pdf: Buffer, carpeta: string): Promise<Buffer> {
+  const archivo = join(carpeta, 'prueba.pdf')
+  await writeFile(archivo, pdf)
+  await ejecutar('pdftoppm', ['-png', '-singlefile', '-r', '110', archivo, join(carpeta, 'prueba')])
+  return readFile(join(carpeta, 'prueba.png'))
+}
+
+if (SIN_NAVEGADOR) throw new Error(SIN_NAVEGADOR)
+const carpeta = await mkdtemp(join(await realpath(tmpdir()), 'guias-ilustrar-'))
+await chmod(carpeta, 0o755) // or root's PostgreSQL would keep its data elsewhere
+const dataDir = join(carpeta, 'datos')
+const puerto = await puertoLibre()
+const url = `http://127.0.0.1:${puerto}`
+const servicio = await npmStart(puerto, dataDir)
+try {
+  const { orden, respuesta, guia } = await primeraGuia(url, dataDir)
+  const paginas = await conPaginas(url, JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8')), guia)
+  const docs = new URL('docs/', raiz)
+  await mkdir(docs, { recursive: true })
+  // As on a reader's screen, and no whole key: nobody should wonder whose it is.
+  const vista = servicio.salida
+    .replaceAll(`:${puerto}`, `:${PUERTO}`)
+    .replaceAll(dataDir, '.datos')
+    .replace(/(guia_test_\w{8})\w+/, '$1…')
+  const imagenes = {
+    'terminal.svg': terminal([
+      {
+        orden: 'npm start',
+        salida: vista.slice(vista.indexOf('Guías está listo'), vista.indexOf('Su primera')),
+      },
+      { orden, salida: respuesta },
+    ]),
+    'paginas.png': await tira([...paginas.pantallas, await primeraPagina(paginas.pdf, carpeta)]),
+  }
+  let bytes = 0
+  for (const [nombre, contenido] of Object.entries(imagenes)) {
+    await writeFile(new URL(nombre, docs), contenido)
+    bytes += (await stat(new URL(nombre, docs))).size
+    console.log(`docs/${nombre}`)
+  }
+  if (bytes > MAXIMO_KB * 1024) throw new Error(`${bytes} bytes: more than ${MAXIMO_KB} KB`)
+} finally {
+  await servicio.detener()
+  await rm(carpeta, { recursive: true, force: true })
+}

@@ -1,0 +1,59 @@
+// What people read of the repository: every link leads somewhere, and the operators' book has every variable.
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { ErrorConfig, leerConfig } from '../server/config.ts'
+
+const raiz = join(import.meta.dirname, '..')
+const leer = (archivo: string) => readFileSync(join(raiz, archivo), 'utf8')
+
+/** As GitHub makes them of headings. */
+const anclas = (texto: string) =>
+  [...texto.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, titulo = '']) =>
+    titulo
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+
+describe.each(['README.md', 'docs/operacion.md', 'CONTRIBUTING.md', 'sdk/README.md'])('%s', (archivo) => {
+  const texto = leer(archivo)
+  it('links to what is there', () => {
+    const enlaces = [...texto.matchAll(/\]\(([^)\s]+)\)|(?:src|href)="([^"]+)"/g)].map(([, uno, otro]) => uno ?? otro!)
+    for (const enlace of enlaces.filter((uno) => !/^https?:/.test(uno))) {
+      const [ruta = '', ancla] = enlace.split('#')
+      const destino = ruta === '' ? archivo : join(dirname(archivo), ruta)
+      expect(existsSync(join(raiz, destino)), enlace).toBe(true)
+      if (ancla !== undefined) expect(anclas(leer(destino)), enlace).toContain(ancla)
+    }
+  })
+})
+
+describe('README.md', () => {
+  it('says what it is, how it looks, two commands and the first guide before anything else', () => {
+    const pantalla = leer('README.md').split('\n## ')[0]!
+    for (const algo of ['npm start', 'npm test', 'docs/terminal.svg', 'docs/paginas.png', '/api/v1/guias'])
+      expect(pantalla).toContain(algo)
+    expect(pantalla.split('\n').length).toBeLessThan(35)
+  })
+  it('has pictures that weigh little and name no whole key', () => {
+    const peso = ['terminal.svg', 'paginas.png'].map((una) => statSync(join(raiz, 'docs', una)).size)
+    expect(peso[0]! + peso[1]!).toBeLessThan(150 * 1024)
+    expect(leer('docs/terminal.svg')).not.toMatch(/guia_\w{4}_\w{20}/)
+  })
+})
+
+it('docs/operacion.md has every variable that the service reads', () => {
+  const leidas = new Set<string>()
+  const dadas: Record<string, string> = { STORAGE: 's3', MESSAGING: 'whatsapp', DATABASE_URL: 'postgres://x/y' }
+  const env = new Proxy(dadas, {
+    get: (objeto, nombre: string) => {
+      leidas.add(nombre)
+      return objeto[nombre]
+    },
+  })
+  expect(() => leerConfig(env, raiz)).toThrow(ErrorConfig) // after it has read them all
+  expect(leidas.size).toBeGreaterThan(25)
+  const texto = leer('docs/operacion.md')
+  expect([...leidas].filter((nombre) => !texto.includes(`\`${nombre}\``))).toEqual([])
+})
