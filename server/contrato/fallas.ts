@@ -40,25 +40,38 @@ const CODIGOS: Record<string, Falla['codigo']> = {
 const escapar = (clave: string) => clave.replace(/~/g, '~0').replace(/\//g, '~1')
 const recortar = (texto: string, largo: number) => (texto.length > largo ? `${texto.slice(0, largo - 1)}…` : texto)
 
-/** Ajv's errors → faults in Spanish, each with the field and the remedy. The contract's `x-mensaje` comes first. */
-export function explicar(errores: readonly ErrorObject[], formatos: Formatos): Falla[] {
+/** What is wrong with a value: the faults that are told, and how many more there are. */
+export interface Fallas {
+  dichas: Falla[]
+  omitidas: number
+}
+
+export const SIN_FALLAS: Fallas = { dichas: [], omitidas: 0 }
+
+/**
+ * Ajv's errors → faults in Spanish, each with the field and the remedy. The contract's `x-mensaje` comes first.
+ * @param maximo faults that are told: only so many are looked at, because whoever sends them chooses their number
+ */
+export function explicar(errores: readonly ErrorObject[], formatos: Formatos, maximo: number): Fallas {
   // An anyOf or oneOf that has a sentence of its own speaks for its branches.
   const mudas = errores
     .filter(
       ({ keyword, parentSchema }) => ['anyOf', 'oneOf'].includes(keyword) && (parentSchema as Esquema)['x-mensaje'],
     )
     .map(({ schemaPath, instancePath }) => ({ rama: `${schemaPath}/`, lugar: instancePath }))
-  const fallas = errores
-    .filter(
-      ({ schemaPath, instancePath }) =>
-        !mudas.some(({ rama, lugar }) => schemaPath.startsWith(rama) && instancePath === lugar),
-    )
-    .map((error) => explicarUno(error, formatos))
   const vistas = new Set<string>()
-  return fallas.filter(({ campo, mensaje }) => {
-    const clave = `${campo}\n${mensaje}`
-    return !vistas.has(clave) && vistas.add(clave)
-  })
+  const dichas: Falla[] = []
+  let revisados = 0
+  for (const error of errores) {
+    if (dichas.length === maximo) break
+    revisados++
+    if (mudas.some(({ rama, lugar }) => error.schemaPath.startsWith(rama) && error.instancePath === lugar)) continue
+    const falla = explicarUno(error, formatos)
+    const clave = `${falla.campo}\n${falla.mensaje}`
+    if (!vistas.has(clave)) dichas.push(falla)
+    vistas.add(clave)
+  }
+  return { dichas, omitidas: errores.length - revisados }
 }
 
 function explicarUno(error: ErrorObject, formatos: Formatos): Falla {
@@ -137,23 +150,24 @@ function generico(keyword: string, params: Record<string, unknown>, esquema: Esq
 }
 
 function desconocido(clave: string, conocidas: readonly string[]): string {
-  const parecida = conocidas.find(
-    (otra) => distancia(clave.toLowerCase(), otra) <= Math.max(1, Math.floor(otra.length / 4)),
+  const parecida = conocidas.find((otra) =>
+    seParecen(clave.toLowerCase(), otra, Math.max(1, Math.floor(otra.length / 4))),
   )
   return parecida ? `no existe; ¿quiso decir ${parecida}?` : `no existe; los campos son: ${conocidas.join(', ')}`
 }
 
-/** Levenshtein distance, for "did you mean"; long keys are compared by their beginning only. */
-function distancia(a: string, b: string): number {
+/** Whether at most so many letters tell them apart (Levenshtein). Texts that differ more in length are not compared at all. */
+function seParecen(a: string, b: string, cuantas: number): boolean {
+  if (Math.abs(a.length - b.length) > cuantas) return false
   let fila = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (const [i, letra] of [...a.slice(0, 40)].entries()) {
+  for (const [i, letra] of [...a].entries()) {
     const siguiente = [i + 1]
     for (let j = 1; j <= b.length; j++) {
       siguiente[j] = Math.min(fila[j]! + 1, siguiente[j - 1]! + 1, fila[j - 1]! + (letra === b[j - 1] ? 0 : 1))
     }
     fila = siguiente
   }
-  return fila[b.length]!
+  return fila[b.length]! <= cuantas
 }
 
 /** Why a parameter was refused; `parametro` is undefined when the operation has none of that name. */

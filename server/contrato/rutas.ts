@@ -69,7 +69,8 @@ const exigirConsulta = (operacion: Operacion, validacion: Validacion): RequestHa
     if (conocidos && deConsulta.every((parametro) => bienEscrito(parametro, req.query[parametro.name]))) return next()
     if (operacion.rechazo) throw problemaUniforme(operacion.rechazo)
     const valores = { ...req.query, ...req.params }
-    throw problemaDeFallas('parametro_invalido', validacion.explicarParametros(operacion, { status: 400 }, valores))
+    const { dichas, omitidas } = validacion.explicarParametros(operacion, { status: 400 }, valores)
+    throw problemaDeFallas('parametro_invalido', dichas, omitidas)
   }
 }
 
@@ -82,19 +83,17 @@ const explicarRechazo =
     const deParametros = (error.errors ?? []).filter(({ path }) => /^\/(query|params|headers|cookies)\b/.test(path))
     if (deParametros.length > 0) {
       const valores = { ...req.query, ...req.params }
-      return next(
-        problemaDeFallas(
-          'parametro_invalido',
-          validacion.explicarParametros(operacion, { ...error, errors: deParametros }, valores),
-        ),
-      )
+      const rechazo = { ...error, errors: deParametros }
+      const { dichas, omitidas } = validacion.explicarParametros(operacion, rechazo, valores)
+      return next(problemaDeFallas('parametro_invalido', dichas, omitidas))
     }
     if (operacion.tipos.length === 0) {
       return next(
         new Problema('parametro_invalido', 'La ruta o los parámetros no están bien escritos.', { cause: error }),
       )
     }
-    next(problemaDeFallas('validacion', validacion.explicarCuerpo(operacion, req.body)))
+    const { dichas, omitidas } = validacion.explicarCuerpo(operacion, req.body)
+    next(problemaDeFallas('validacion', dichas, omitidas))
   }
 
 const esRechazo = (error: unknown): error is Rechazo =>

@@ -3,9 +3,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { RequestHandler } from 'express'
 import * as OpenApiValidator from 'express-openapi-validator'
-import { problemaDeFallas } from '../errores.ts'
+import { MAXIMO_DE_FALLAS, problemaDeFallas } from '../errores.ts'
 import type { Documento, Operacion, OperationId, Parametro } from './contrato.ts'
-import { explicar, explicarParametro } from './fallas.ts'
+import { explicar, explicarParametro, type Fallas, SIN_FALLAS } from './fallas.ts'
 import type { Falla } from './generado/tipos/index.ts'
 
 /** A string format of the contract: the rule, and the Spanish sentence for what breaks it. */
@@ -91,14 +91,20 @@ export interface Validacion {
   preparar(operacion: Operacion): Promise<void>
   /** express-openapi-validator's middlewares for one operation, to stand before its handler. */
   validar(operacion: Operacion): RequestHandler[]
-  /** All the faults of a body, once the validator has refused it. */
-  explicarCuerpo(operacion: Operacion, cuerpo: unknown): Falla[]
-  /** All the faults of the parameters, once the validator has refused one. */
-  explicarParametros(operacion: Operacion, rechazo: Rechazo, valores: Readonly<Record<string, unknown>>): Falla[]
-  /** A validator of one component schema, for what the operation checks by itself. Empty: valid. */
-  validador(esquema: string): (valor: unknown) => Falla[]
+  /** The faults of a body, once the validator has refused it. */
+  explicarCuerpo(operacion: Operacion, cuerpo: unknown): Fallas
+  /** The faults of the parameters, once the validator has refused one. */
+  explicarParametros(operacion: Operacion, rechazo: Rechazo, valores: Readonly<Record<string, unknown>>): Fallas
+  /** A validator of one component schema, for what the operation checks by itself. */
+  validador(esquema: string): Validador
   /** @throws Problema 422 unless the value is a valid body of that operation (for callers that don't come over HTTP). */
   exigirCuerpo(operacion: OperationId, cuerpo: unknown): void
+}
+
+export interface Validador {
+  vale(valor: unknown): boolean
+  /** Why it isn't valid; at most `maximo` faults are told. */
+  explicar(valor: unknown, maximo: number): Fallas
 }
 
 /** What express-openapi-validator throws. */
@@ -136,9 +142,9 @@ export function crearValidacion(
   const minucioso = crearAjv(true)
   const compilar = (ajv: Ajv2020, ref: string): ValidateFunction =>
     ajv.getSchema(`contrato#${ref}`) ?? ajv.compile({ $ref: `contrato#${ref}` })
-  const fallas = (ref: string, valor: unknown): Falla[] => {
+  const fallas = (ref: string, valor: unknown, maximo: number): Fallas => {
     const validar = compilar(minucioso, ref)
-    return validar(acortar(valor)) ? [] : explicar(validar.errors as ErrorObject[], formatos)
+    return validar(acortar(valor)) ? SIN_FALLAS : explicar(validar.errors as ErrorObject[], formatos, maximo)
   }
   const refDelCuerpo = ({ ruta, metodo, tipos }: Operacion) =>
     `/paths/${puntero(ruta)}/${metodo}/requestBody/content/${puntero(tipos[0]!)}/schema`
@@ -185,27 +191,31 @@ export function crearValidacion(
     },
     explicarCuerpo: (operacion, cuerpo) =>
       cuerpo === undefined
-        ? [{ campo: '', codigo: 'requerido', mensaje: 'falta el cuerpo: un objeto JSON' }]
-        : fallas(refDelCuerpo(operacion), cuerpo),
+        ? { dichas: [{ campo: '', codigo: 'requerido', mensaje: 'falta el cuerpo: un objeto JSON' }], omitidas: 0 }
+        : fallas(refDelCuerpo(operacion), cuerpo, MAXIMO_DE_FALLAS),
     explicarParametros(operacion, rechazo, valores) {
-      const nombres = new Set([...Object.keys(valores), ...operacion.parametros.map(({ name }) => name)])
-      const encontradas = [...nombres].flatMap((nombre) => revisarParametro(operacion, nombre, valores[nombre]))
-      if (encontradas.length > 0) return encontradas
+      const declarados = operacion.parametros.map(({ name }) => name)
+      const ajenos = Object.keys(valores).filter((nombre) => !declarados.includes(nombre))
+      // Whoever calls chooses how many there are: the first few are explained, the others counted.
+      const revisados = [...declarados, ...ajenos.slice(0, MAXIMO_DE_FALLAS)]
+      const dichas = revisados.flatMap((nombre) => revisarParametro(operacion, nombre, valores[nombre]))
+      if (dichas.length > 0) return { dichas, omitidas: Math.max(0, ajenos.length - MAXIMO_DE_FALLAS) }
       // The validator found what we don't: name what it named.
-      return (rechazo.errors ?? []).map(({ path }) => ({
+      const halladas = (rechazo.errors ?? []).slice(0, MAXIMO_DE_FALLAS).map(({ path }) => ({
         campo: (path.split('/')[2] ?? path).slice(0, 300),
-        codigo: 'formato_invalido',
+        codigo: 'formato_invalido' as const,
         mensaje: 'no tiene la forma esperada',
       }))
+      return { dichas: halladas, omitidas: (rechazo.errors ?? []).length - halladas.length }
     },
     validador(esquema) {
-      const validar = compilar(rapido, `/components/schemas/${esquema}`)
-      return (valor) => (validar(valor) ? [] : fallas(`/components/schemas/${esquema}`, valor))
+      const ref = `/components/schemas/${esquema}`
+      return { vale: compilar(rapido, ref), explicar: (valor, maximo) => fallas(ref, valor, maximo) }
     },
     exigirCuerpo(id, cuerpo) {
       const operacion = operaciones.find((o) => o.id === id)!
-      const encontradas = validacion.explicarCuerpo(operacion, cuerpo)
-      if (encontradas.length > 0) throw problemaDeFallas('validacion', encontradas)
+      const { dichas, omitidas } = validacion.explicarCuerpo(operacion, cuerpo)
+      if (dichas.length > 0) throw problemaDeFallas('validacion', dichas, omitidas)
     },
   }
   return validacion

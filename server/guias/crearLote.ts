@@ -1,50 +1,42 @@
-import type {
-  Falla,
-  GuiaIndividual,
-  Recogida,
-  ResultadoCreado,
-  ResultadoFallido,
-} from '../contrato/generado/tipos/index.ts'
+import type { GuiaIndividual, Recogida, ResultadoCreado, ResultadoFallido } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
 import { MAXIMO_DE_FALLAS, MAXIMO_DE_FALLAS_DEL_LOTE, type Problema, problemaDeFallas } from '../errores.ts'
 import type { Verdicto } from './escritura.ts'
-import { type DatosDeGuia, normalizar } from './guia.ts'
-
-type Elemento = { datos: DatosDeGuia } | { fallas: Falla[] }
+import { normalizar } from './guia.ts'
 
 /** Always 200 for a well-formed envelope: every element has its own verdict at its `indice`. */
 export const crearLote: Handler<'crearLote'> = async ({ body }, { identidad, escritura, validacion, idSolicitud }) => {
-  const validar = validacion.validador('GuiaIndividual')
+  const { vale, explicar } = validacion.validador('GuiaIndividual')
   // The contract's item schema was loosened for the envelope: from here on an element may be anything.
-  const elementos = (body.guias as readonly unknown[]).map((elemento) => leerElemento(elemento, body.recogida, validar))
-  const validas = elementos.flatMap((elemento) => ('datos' in elemento ? [elemento.datos] : []))
+  const elementos = (body.guias as readonly unknown[]).map((elemento) => conRecogida(elemento, body.recogida))
+  const datos = elementos.map((elemento) => (vale(elemento) ? normalizar(elemento as GuiaIndividual) : undefined))
+  const validas = datos.filter((unos) => unos !== undefined)
   const verdictos = await escritura.crearVarias(identidad.comercioId, identidad.modo, validas)
 
   let cupo = MAXIMO_DE_FALLAS_DEL_LOTE
   let defectuosas = elementos.length - validas.length
-  const resultados = elementos.map((elemento, indice) => {
-    if ('datos' in elemento) return resultado(indice, elemento.datos.external_ref, verdictos.shift()!, idSolicitud)
+  const resultados = datos.map((unos, indice) => {
+    if (unos) return resultado(indice, unos.external_ref, verdictos.shift()!, idSolicitud)
     // Every entry tells at least one fault; what the batch's allowance leaves over goes to the first.
     defectuosas--
-    const contadas = elemento.fallas.slice(0, Math.min(MAXIMO_DE_FALLAS, Math.max(1, cupo - defectuosas)))
-    cupo -= contadas.length
-    const problema = problemaDeFallas('validacion', contadas, elemento.fallas.length - contadas.length)
-    return fallido(indice, referencia(body.guias[indice]), problema, idSolicitud)
+    const maximo = Math.min(MAXIMO_DE_FALLAS, Math.max(1, cupo - defectuosas))
+    const { dichas, omitidas } = explicar(elementos[indice], maximo)
+    cupo -= dichas.length
+    return fallido(
+      indice,
+      referencia(body.guias[indice]),
+      problemaDeFallas('validacion', dichas, omitidas),
+      idSolicitud,
+    )
   })
   const fallidas = resultados.filter(({ ok }) => !ok).length
   return { status: 200, body: { ok: fallidas === 0, creadas: resultados.length - fallidas, fallidas, resultados } }
 }
 
-function leerElemento(
-  elemento: unknown,
-  porOmision: Recogida | undefined,
-  validar: (valor: unknown) => Falla[],
-): Elemento {
+/** The element with the pickup that it resolves to: its own, or else the batch's. */
+function conRecogida(elemento: unknown, recogida: Recogida | undefined): unknown {
   const esObjeto = typeof elemento === 'object' && elemento !== null && !Array.isArray(elemento)
-  const resuelto =
-    esObjeto && porOmision && !('recogida' in elemento) ? { ...elemento, recogida: porOmision } : elemento
-  const fallas = validar(resuelto)
-  return fallas.length > 0 ? { fallas } : { datos: normalizar(resuelto as GuiaIndividual) }
+  return esObjeto && recogida && !('recogida' in elemento) ? { ...elemento, recogida } : elemento
 }
 
 function resultado(

@@ -1,0 +1,62 @@
+import type { ErrorObject } from 'ajv'
+import { describe, expect, it } from 'vitest'
+import { explicar } from '../../server/contrato/fallas.ts'
+import { usarEntorno } from '../entorno.ts'
+import { unaGuia } from '../fabricas.ts'
+
+const entorno = usarEntorno()
+
+/** Keys of the greatest length that the JSON reader lets through, none like another. */
+const clavesAjenas = (cuantas: number) => Array.from({ length: cuantas }, (_, i) => `${i}_`.padEnd(120, 'x'))
+
+describe('explaining what somebody else chose the number of', () => {
+  it('looks at as many faults as it tells, and counts the others', () => {
+    let mirados = 0
+    const errores = clavesAjenas(6_300).map((clave) => ({
+      keyword: 'additionalProperties',
+      instancePath: '',
+      schemaPath: '#/additionalProperties',
+      parentSchema: { properties: { telefono: {} } },
+      get params() {
+        mirados++
+        return { additionalProperty: clave }
+      },
+    })) as unknown as ErrorObject[]
+    const { dichas, omitidas } = explicar(errores, {}, 50)
+    expect(dichas).toHaveLength(50)
+    expect(omitidas).toBe(6_250)
+    expect(mirados).toBeLessThanOrEqual(100)
+  })
+
+  it('tells at most 500 of a batch of 5,000 unknown keys, at least one of each entry, and the exact rest', async () => {
+    const { llave } = await entorno.nuevoComercio()
+    const ajenas = Object.fromEntries(clavesAjenas(50).map((clave) => [clave, 1]))
+    const { status, cuerpo } = await entorno.pedir('POST', '/api/v1/guias/bulk', {
+      llave,
+      cuerpo: { guias: Array.from({ length: 100 }, () => ({ ...unaGuia(), maps_url: undefined, ...ajenas })) },
+    })
+    expect(status).toBe(200)
+    const errores = (cuerpo.resultados as { error: { errores: object[]; errores_omitidos?: number } }[]).map(
+      ({ error }) => error,
+    )
+    expect(errores.every((error) => error.errores.length > 0)).toBe(true)
+    expect(errores.flatMap((error) => error.errores)).toHaveLength(500)
+    expect(errores.every((error) => error.errores.length + (error.errores_omitidos ?? 0) === 50)).toBe(true)
+  })
+
+  it('tells the first of 990 unknown parameters, without a key and with one', async () => {
+    const consulta = clavesAjenas(990).join('&')
+    const { llave } = await entorno.nuevoComercio()
+    const suya = await entorno.pedir('GET', `/api/v1/guias?${consulta.slice(0, 12_000)}`, { llave })
+    expect(suya.status).toBe(400)
+    expect(suya.cuerpo.errores).toHaveLength(50)
+    expect(suya.cuerpo.errores_omitidos).toBe(consulta.slice(0, 12_000).split('&').length - 50)
+    const ajena = await entorno.pedir(
+      'GET',
+      `/proveedores/whatsapp?${Array.from({ length: 990 }, (_, i) => `p${i}`).join('&')}`,
+    )
+    expect(ajena.status).toBe(400)
+    expect(ajena.cuerpo.errores).toHaveLength(50)
+    expect(ajena.cuerpo.errores.length + ajena.cuerpo.errores_omitidos).toBeGreaterThanOrEqual(990)
+  })
+})
