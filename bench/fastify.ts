@@ -4,7 +4,7 @@
  * service's, so that both do the same work and what is compared is the machinery. DATABASE_URL, MASTER_KEYS, PORT.
  */
 import Fastify, { type FastifyInstance } from 'fastify'
-import { crearGeneradorDeIds, nuevoCodigoDeGuia } from '../server/codigos.ts'
+import { crearGeneradorDeIds, nuevoCodigoDeGuia } from '../server/codigos/codigos.ts'
 import { leerClaves } from '../server/config.ts'
 import { abrirDb, sentencia } from '../server/db.ts'
 import { foto } from '../server/eventos/evento.ts'

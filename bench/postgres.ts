@@ -4,7 +4,7 @@
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { tomarPostgres } from '../server/postgresEmbebido.ts'
+import { tomarPostgres } from '../server/postgresEmbebido/postgresEmbebido.ts'
 
 const [carpeta] = process.argv.slice(2)
 if (!carpeta) throw new Error('usage: postgres.ts <folder>')

@@ -18,7 +18,7 @@ import { terminal } from './ilustrar/terminal.ts'
 
 const ejecutar = promisify(execFile)
 const raiz = new URL('../', import.meta.url)
-const FOTO = fileURLToPath(new URL('server/pruebas/muestras/foto.jpg', raiz))
+const FOTO = fileURLToPath(new URL('server/simulador/muestras/foto.jpg', raiz))
 const MAXIMO_KB = 150
 /** What a reader has in front of him is the default port. */
 const PUERTO = 3000

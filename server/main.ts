@@ -1,4 +1,4 @@
-import { correr } from './proceso.ts'
+import { correr } from './arranque/proceso.ts'
 
 /** The API's process; its workers run in it, too, unless `WORKERS=0`. */
-await correr(async () => (await import('./servicio.ts')).iniciarServicio)
+await correr(async () => (await import('./arranque/servicio.ts')).iniciarServicio)

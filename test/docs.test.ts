@@ -4,7 +4,7 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { request } from 'undici'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { leerDocumento, leerOperaciones } from '../server/contrato/contrato.ts'
-import { RAIZ } from '../server/raiz.ts'
+import { RAIZ } from '../server/contrato/raiz.ts'
 import { usarEntorno } from './entorno.ts'
 import { hasta } from './fabricas.ts'
 

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import type { TestProject } from 'vitest/node'
-import { migrar } from '../server/migraciones.ts'
-import { tomarPostgres } from '../server/postgresEmbebido.ts'
+import { migrar } from '../server/arranque/migraciones.ts'
+import { tomarPostgres } from '../server/postgresEmbebido/postgresEmbebido.ts'
 import { crearColas } from '../server/trabajos.ts'
 
 declare module 'vitest' {

@@ -8,13 +8,13 @@ import {
   normalizarCodigoDeGuia,
   nuevoCodigoDeGuia,
   verificador,
-} from '../server/codigos.ts'
+} from '../server/codigos/codigos.ts'
 import { ErrorConfig, leerConfig } from '../server/config.ts'
 import { leerDocumento } from '../server/contrato/contrato.ts'
-import { crearCursores } from '../server/cursor.ts'
 import { leerInstante } from '../server/formatos.ts'
 import { leerTelefono } from '../server/guias/telefono.ts'
 import { redDe } from '../server/http/red.ts'
+import { crearCursores } from '../server/listas/cursor.ts'
 import { crearSecretos } from '../server/secretos.ts'
 
 describe('codes of guides', () => {

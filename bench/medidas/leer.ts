@@ -1,4 +1,4 @@
-import { crearCursores } from '../../server/cursor.ts'
+import { crearCursores } from '../../server/listas/cursor.ts'
 import { crearSecretos } from '../../server/secretos.ts'
 import { abrirEnchufe, cargar, type Enchufe } from '../arnes/carga.ts'
 import { ESTADOS_RAROS, guionDeDetalle, sembrar } from '../arnes/datos.ts'

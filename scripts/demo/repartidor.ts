@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { conUnTelefono, SIN_NAVEGADOR } from './navegador.ts'
 
-const FOTO = new URL('../../server/pruebas/muestras/foto.jpg', import.meta.url)
-const FIRMA = new URL('../../server/pruebas/muestras/firma.png', import.meta.url)
+const FOTO = new URL('../../server/simulador/muestras/foto.jpg', import.meta.url)
+const FIRMA = new URL('../../server/simulador/muestras/firma.png', import.meta.url)
 
 /** What the courier delivers, and where: a guide that is `en_ruta`. */
 export interface Reparto {

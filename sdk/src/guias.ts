@@ -3,7 +3,7 @@ import { ajustar, type OpcionesDeSolicitud, type Registro } from './opciones.js'
 import { RecursoCatalogo } from './recursoCatalogo.js'
 import { RecursoEventos } from './recursoEventos.js'
 import { RecursoGuias } from './recursoGuias.js'
-import { RecursoPruebas } from './recursoPruebas.js'
+import { RecursoPruebas } from './recursoSimulador.js'
 import { RecursoWebhooks } from './recursoWebhooks.js'
 import { crearTransporte, type Fetch } from './transporte.js'
 

@@ -114,7 +114,7 @@ export type { Listado, Pagina } from './paginas.js'
 export type { FiltrosDeDepartamentos, FiltrosDeMunicipios, RecursoCatalogo } from './recursoCatalogo.js'
 export type { FiltrosDelFlujo, RecursoEventos } from './recursoEventos.js'
 export type { FiltrosDeGuias, FiltrosDeHistorial, FiltrosDeIntentos, RecursoGuias } from './recursoGuias.js'
-export type { RecursoPruebas } from './recursoPruebas.js'
+export type { RecursoPruebas } from './recursoSimulador.js'
 export type {
   FiltrosDeEntregas,
   FiltrosDeWebhooks,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { base32AlAzar } from '../codigos.ts'
+import { base32AlAzar } from '../codigos/codigos.ts'
 import type { ArchivoDePrueba, TipoDeArchivo } from '../contrato/generado/tipos/index.ts'
 import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'

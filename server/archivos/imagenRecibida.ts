@@ -3,8 +3,8 @@ import type { TipoDeSubida } from '../contrato/generado/tipos/index.ts'
 import type { Respuesta } from '../contrato/tipos.ts'
 import type { Deps } from '../deps.ts'
 import { buscarGuia } from '../guias/guia.ts'
+import { leerImagen } from '../imagenes/leerImagen.ts'
 import { enHexadecimal, guardarArchivo } from './archivo.ts'
-import { leerImagen } from './imagen.ts'
 
 /** An operator's or a courier's picture of a guide, kept for the delivery that will name it. */
 export async function recibirImagen(

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { noDisponible } from '../errores.ts'
-import { crearTurnos, type Turnos } from '../turnos.ts'
+import { crearTurnos, type Turnos } from '../http/turnos.ts'
 import { oNoDisponible } from './almacen.ts'
 
 /**

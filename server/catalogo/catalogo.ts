@@ -2,7 +2,7 @@
 // Pure but for one read of its data, at first use. How the data is made: README.md.
 import { readFileSync } from 'node:fs'
 import type { Pais } from '../contrato/generado/tipos/index.ts'
-import { RAIZ } from '../raiz.ts'
+import { RAIZ } from '../contrato/raiz.ts'
 import { cercanos, type Nombre } from './cercanos.ts'
 import { clavesDe } from './claves.ts'
 

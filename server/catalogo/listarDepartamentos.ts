@@ -1,5 +1,5 @@
 import type { Handler } from '../contrato/tipos.ts'
-import { paginar } from '../pagina.ts'
+import { paginar } from '../listas/pagina.ts'
 import { type Departamento, departamentos } from './catalogo.ts'
 
 export const listarDepartamentos: Handler<'listarDepartamentos'> = async ({ query = {} }, { identidad, cursores }) => {

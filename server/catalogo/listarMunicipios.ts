@@ -1,6 +1,6 @@
 import type { Handler } from '../contrato/tipos.ts'
 import { Problema } from '../errores.ts'
-import { paginar } from '../pagina.ts'
+import { paginar } from '../listas/pagina.ts'
 import { buscarDepartamentos, departamentosParecidos, type Municipio, municipiosDe } from './catalogo.ts'
 import { clavesDe } from './claves.ts'
 

@@ -1,5 +1,5 @@
 import type { Handler } from '../contrato/tipos.ts'
-import { paginar } from '../pagina.ts'
+import { paginar } from '../listas/pagina.ts'
 import { presentarComercio } from './comercio.ts'
 
 export const listarComercios: Handler<'listarComercios'> = async ({ query }, { db, cursores }) => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Codigo } from '../errores.ts'
-import { RAIZ } from '../raiz.ts'
 import type { Operaciones } from './generado/operaciones.ts'
+import { RAIZ } from './raiz.ts'
 
 export type OperationId = keyof Operaciones
 export type Esquema = Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-import { normalizarCodigoDeGuia } from '../codigos.ts'
+import { normalizarCodigoDeGuia } from '../codigos/codigos.ts'
 import type { Falla } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
 import { problemaDeFallas } from '../errores.ts'

@@ -1,11 +1,11 @@
 import type { Estado, Evento, Motivo, PaginaDeEventos, TipoDeEvento } from '../contrato/generado/tipos/index.ts'
 import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../contrato/generado/vocabulario.ts'
-import type { Cursores } from '../cursor.ts'
 import { type Db, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { Problema } from '../errores.ts'
 import { type Ambito, desconocida, exigirCodigo, type FilaGuia } from '../guias/guia.ts'
-import { type Paginacion, paginar } from '../pagina.ts'
+import type { Cursores } from '../listas/cursor.ts'
+import { type Paginacion, paginar } from '../listas/pagina.ts'
 import { repartir } from '../webhooks/reparto.ts'
 
 /** A row of `evento`; columns carry the contract's names. */

@@ -1,5 +1,5 @@
 import type { Handler } from '../contrato/tipos.ts'
-import { LIMITE_POR_OMISION } from '../pagina.ts'
+import { LIMITE_POR_OMISION } from '../listas/pagina.ts'
 import { presentarEvento } from './evento.ts'
 import { COMIENZO, leerFlujo, type PosicionDelFlujo } from './flujo.ts'
 

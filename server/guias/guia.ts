@@ -1,5 +1,5 @@
 import { buscarDestino, distanciaKm } from '../catalogo/catalogo.ts'
-import { normalizarCodigoDeGuia } from '../codigos.ts'
+import { normalizarCodigoDeGuia } from '../codigos/codigos.ts'
 import type { Estado, Guia, GuiaIndividual, Modo } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'

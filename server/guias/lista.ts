@@ -1,10 +1,10 @@
-import { menorId } from '../codigos.ts'
+import { menorId } from '../codigos/codigos.ts'
 import type { Estado, Modo } from '../contrato/generado/tipos/index.ts'
-import type { Cursores } from '../cursor.ts'
 import { type Db, sentenciaDe } from '../db.ts'
 import { problemaDeFallas } from '../errores.ts'
 import { leerInstante } from '../formatos.ts'
-import { type Paginacion, paginar } from '../pagina.ts'
+import type { Cursores } from '../listas/cursor.ts'
+import { type Paginacion, paginar } from '../listas/pagina.ts'
 import type { FilaGuia } from './guia.ts'
 import { leerTelefono } from './telefono.ts'
 

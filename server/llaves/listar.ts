@@ -1,7 +1,7 @@
 import { exigirComercio } from '../comercios/comercio.ts'
 import type { Alcance, Modo } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
-import { paginar } from '../pagina.ts'
+import { paginar } from '../listas/pagina.ts'
 import { presentarLlave } from './llave.ts'
 
 export const listarLlaves: Handler<'listarLlaves'> = async ({ path, query }, { db, cursores }) => {

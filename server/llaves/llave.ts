@@ -1,5 +1,5 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { base32AlAzar } from '../codigos.ts'
+import { base32AlAzar } from '../codigos/codigos.ts'
 import type { Alcance, Llave, Modo } from '../contrato/generado/tipos/index.ts'
 import { ALCANCES } from '../contrato/generado/vocabulario.ts'
 import { type Db, sentencia } from '../db.ts'

@@ -1,7 +1,7 @@
 import type { Mensaje } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
 import { buscarGuia } from '../guias/guia.ts'
-import { paginar } from '../pagina.ts'
+import { paginar } from '../listas/pagina.ts'
 
 export const listarMensajes: Handler<'listarMensajes'> = async ({ query }, { db, cursores }) => {
   const { comercio_id, modo, id: guia_id, guia, comercio } = await buscarGuia(db, 'todos', query.guia)

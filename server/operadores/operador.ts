@@ -1,4 +1,4 @@
-import { base32AlAzar } from '../codigos.ts'
+import { base32AlAzar } from '../codigos/codigos.ts'
 import type { Db } from '../db.ts'
 import { nuevaLlave } from '../llaves/llave.ts'
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import type { Request, Response } from 'express'
-import { RAIZ } from '../raiz.ts'
+import { RAIZ } from '../contrato/raiz.ts'
 
 const TIPOS = {
   js: 'text/javascript; charset=utf-8',

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { RAIZ } from '../raiz.ts'
+import { RAIZ } from '../contrato/raiz.ts'
 
 /** The files of `fuentes/`; where they come from and under which licence stands in its README. */
 const ARCHIVOS = {

@@ -1,6 +1,6 @@
 import type { Handler } from '../contrato/tipos.ts'
 import { buscarGuia } from '../guias/guia.ts'
-import { paginar } from '../pagina.ts'
+import { paginar } from '../listas/pagina.ts'
 import { leerIntentos, presentarIntento } from './intento.ts'
 
 export const listarIntentosDeGuia: Handler<'listarIntentosDeGuia'> = async (

@@ -1,3 +1,4 @@
+import { prepararImagen } from '../imagenes/prepararImagen.ts'
 import { enGrupos } from '../pdf/codigos.ts'
 import { crearDocumento } from '../pdf/documento.ts'
 import { crearReloj } from '../pdf/fechas.ts'
@@ -6,7 +7,6 @@ import type { Archivo, DatosDePrueba } from './datos.ts'
 import { altoDeEvidencias, altoDeHuellas, altoDeNota, type Foto, fotografias, huellas, nota } from './evidencias.ts'
 import { ANCHO, encabezado, FONDO, HOJA, MENOR, type Pagina, partes, portada, recibido, X } from './hechos.ts'
 import { altoDeHistorial, filasDe, historial, repartir } from './historial.ts'
-import { prepararImagen } from './imagen.ts'
 
 export type { Archivo, DatosDePrueba } from './datos.ts'
 

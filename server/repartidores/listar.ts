@@ -1,5 +1,5 @@
 import type { Handler } from '../contrato/tipos.ts'
-import { paginar } from '../pagina.ts'
+import { paginar } from '../listas/pagina.ts'
 import { presentarRepartidor } from './repartidor.ts'
 
 export const listarRepartidores: Handler<'listarRepartidores'> = async ({ query }, { db, cursores }) => {

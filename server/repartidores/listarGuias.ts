@@ -1,4 +1,4 @@
-import { normalizarCodigoDeGuia } from '../codigos.ts'
+import { normalizarCodigoDeGuia } from '../codigos/codigos.ts'
 import type { Handler } from '../contrato/tipos.ts'
 import { sentencia } from '../db.ts'
 import type { FilaGuia } from '../guias/guia.ts'

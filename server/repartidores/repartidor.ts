@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { base32AlAzar, normalizarBase32 } from '../codigos.ts'
+import { base32AlAzar, normalizarBase32 } from '../codigos/codigos.ts'
 import type { Repartidor, RepartidorConCodigo } from '../contrato/generado/tipos/index.ts'
 import type { Db } from '../db.ts'
 import type { Deps } from '../deps.ts'

@@ -1,4 +1,4 @@
-import { normalizarCodigoDeGuia } from '../codigos.ts'
+import { normalizarCodigoDeGuia } from '../codigos/codigos.ts'
 import type {
   CausaDeEntrega,
   Entrega,

@@ -1,6 +1,6 @@
 import type { Handler } from '../contrato/tipos.ts'
 import { sentencia } from '../db.ts'
-import { paginar } from '../pagina.ts'
+import { paginar } from '../listas/pagina.ts'
 import { columnasDeWebhook, type FilaWebhook, presentarWebhook } from './webhook.ts'
 
 const LISTAR = sentencia(

@@ -1,7 +1,7 @@
 import type { Handler } from '../contrato/tipos.ts'
 import { sentenciaDe } from '../db.ts'
 import { leerInstante } from '../formatos.ts'
-import { paginar } from '../pagina.ts'
+import { paginar } from '../listas/pagina.ts'
 import { codigoDeFiltro, type FilaEntrega, presentarEntrega } from './entrega.ts'
 import { exigirWebhook } from './webhook.ts'
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { base32AlAzar } from '../codigos.ts'
+import { base32AlAzar } from '../codigos/codigos.ts'
 import type { RecuperacionParaCrear } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
 import { type Db, sentencia } from '../db.ts'

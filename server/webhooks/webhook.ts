@@ -1,4 +1,4 @@
-import { base32AlAzar } from '../codigos.ts'
+import { base32AlAzar } from '../codigos/codigos.ts'
 import type { FiltroDeTipos, Modo, Webhook } from '../contrato/generado/tipos/index.ts'
 import type { Db } from '../db.ts'
 import { sentencia } from '../db.ts'

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { RAIZ } from '../../server/raiz.ts'
+import { RAIZ } from '../../server/contrato/raiz.ts'
 
 interface Corrida {
   /** null: it was still running when it was stopped. */

@@ -16,7 +16,7 @@ import {
   seguir,
 } from '../../scripts/documentacion/contrato.ts'
 import { leerCapitulos } from '../../scripts/documentacion/guia.ts'
-import { RAIZ } from '../../server/raiz.ts'
+import { RAIZ } from '../../server/contrato/raiz.ts'
 import { usarEntorno } from '../entorno.ts'
 import { hasta, sinDestino } from '../fabricas.ts'
 import { faltasDe } from '../testigo.ts'

@@ -186,7 +186,7 @@ describe('the schema', () => {
     const paraTodos = [
       'server/guias/lista.ts',
       'server/mensajeria/mensaje.ts',
-      'server/metricas.ts',
+      'server/arranque/metricas.ts',
       'server/webhooks/avanzarRecuperacion.ts',
       'server/webhooks/limpiar.ts',
     ]

@@ -6,7 +6,7 @@ import axe from 'axe-core'
 import express from 'express'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { crearLimite } from '../../server/paginas/limite.ts'
+import { crearLimite } from '../../server/http/limite.ts'
 import {
   type DatosDeSolicitud,
   type LugarPropuesto,

@@ -9,11 +9,11 @@ import { createInterface } from 'node:readline'
 import { setTimeout as dormir } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { crearGeneradorDeIds } from '../../server/codigos.ts'
+import { migrar } from '../../server/arranque/migraciones.ts'
+import { crearGeneradorDeIds } from '../../server/codigos/codigos.ts'
 import { nuevoCodigoDeComercio } from '../../server/comercios/comercio.ts'
 import { abrirDb, type Db } from '../../server/db.ts'
 import { guardarLlave } from '../../server/llaves/llave.ts'
-import { migrar } from '../../server/migraciones.ts'
 import { opcionesDeProceso, prepararInstalacion } from '../../server/postgresEmbebido/instalacion.ts'
 
 // A whole installation for one scenario: a PostgreSQL of its own that can be restarted, the bundles as processes of their

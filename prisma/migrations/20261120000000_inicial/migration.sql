@@ -34,6 +34,30 @@ CREATE TABLE "llave" (
 );
 
 -- CreateTable
+CREATE TABLE "repartidor" (
+    "id" UUID NOT NULL,
+    "repartidor" TEXT NOT NULL,
+    "nombre" TEXT NOT NULL,
+    "telefono" TEXT,
+    "codigo_hash" BYTEA,
+    "version" INTEGER NOT NULL DEFAULT 1,
+    "creado_en" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "repartidor_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "sesion_repartidor" (
+    "hash" BYTEA NOT NULL,
+    "repartidor_id" UUID NOT NULL,
+    "version" INTEGER NOT NULL,
+    "creada_en" TIMESTAMPTZ(3) NOT NULL,
+    "vence_en" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "sesion_repartidor_pkey" PRIMARY KEY ("hash")
+);
+
+-- CreateTable
 CREATE TABLE "guia" (
     "comercio_id" UUID NOT NULL,
     "modo" TEXT NOT NULL,
@@ -58,6 +82,7 @@ CREATE TABLE "guia" (
     "ubicacion_origen" TEXT,
     "ubicacion_lat" DOUBLE PRECISION,
     "ubicacion_lng" DOUBLE PRECISION,
+    "ubicacion_extra" JSONB,
     "intentos" INTEGER NOT NULL DEFAULT 0,
     "avisos" TEXT[],
     "secuencia" INTEGER NOT NULL,
@@ -92,6 +117,7 @@ CREATE TABLE "evento" (
     "lat" DOUBLE PRECISION,
     "lng" DOUBLE PRECISION,
     "datos" JSONB,
+    "foto" JSONB NOT NULL,
     "autor" TEXT,
     "idempotencia" TEXT,
     "huella" TEXT,
@@ -112,12 +138,256 @@ CREATE TABLE "mensaje" (
     "guia" TEXT NOT NULL,
     "canal" TEXT NOT NULL,
     "tipo" TEXT NOT NULL,
-    "telefono" TEXT NOT NULL,
+    "telefono" TEXT,
     "estado" TEXT NOT NULL,
+    "intentos" INTEGER NOT NULL DEFAULT 0,
+    "proximo_en" TIMESTAMPTZ(3) NOT NULL,
+    "kid" TEXT,
+    "proveedor_id" TEXT,
+    "codigo" TEXT,
+    "motivo" TEXT,
     "creado_en" TIMESTAMPTZ(3) NOT NULL,
     "enviado_en" TIMESTAMPTZ(3),
+    "entregado_en" TIMESTAMPTZ(3),
+    "leido_en" TIMESTAMPTZ(3),
+    "vence_en" TIMESTAMPTZ(3),
+    "abierta" BOOLEAN NOT NULL DEFAULT true,
 
     CONSTRAINT "mensaje_pkey" PRIMARY KEY ("comercio_id","modo","guia_id","numero")
+);
+
+-- CreateTable
+CREATE TABLE "enlace_ubicacion" (
+    "huella" BYTEA NOT NULL,
+    "comercio_id" UUID NOT NULL,
+    "modo" TEXT NOT NULL,
+    "guia_id" UUID NOT NULL,
+    "numero" INTEGER NOT NULL,
+    "vence_en" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "enlace_ubicacion_pkey" PRIMARY KEY ("huella")
+);
+
+-- CreateTable
+CREATE TABLE "entrante" (
+    "id" UUID NOT NULL,
+    "huella" BYTEA NOT NULL,
+    "cuerpo" TEXT NOT NULL,
+    "recibido_en" TIMESTAMPTZ(3) NOT NULL,
+    "hecho_en" TIMESTAMPTZ(3),
+
+    CONSTRAINT "entrante_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "enlace_corto" (
+    "comercio_id" UUID NOT NULL,
+    "modo" TEXT NOT NULL,
+    "guia_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "maps_url" TEXT NOT NULL,
+    "intentos" INTEGER NOT NULL DEFAULT 0,
+    "proximo_en" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "enlace_corto_pkey" PRIMARY KEY ("comercio_id","modo","guia_id")
+);
+
+-- CreateTable
+CREATE TABLE "webhook" (
+    "comercio_id" UUID NOT NULL,
+    "modo" TEXT NOT NULL,
+    "webhook" TEXT NOT NULL,
+    "url" TEXT,
+    "tipos" TEXT[],
+    "descripcion" TEXT,
+    "estado" TEXT NOT NULL,
+    "motivo" TEXT,
+    "desde" TIMESTAMPTZ(3) NOT NULL,
+    "fallas" INTEGER NOT NULL DEFAULT 0,
+    "primera_falla_en" TIMESTAMPTZ(3),
+    "aviso" INTEGER NOT NULL DEFAULT 0,
+    "freno_hasta" TIMESTAMPTZ(3),
+    "creado_en" TIMESTAMPTZ(3) NOT NULL,
+    "actualizado_en" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "webhook_pkey" PRIMARY KEY ("comercio_id","modo","webhook")
+);
+
+-- CreateTable
+CREATE TABLE "webhook_secreto" (
+    "comercio_id" UUID NOT NULL,
+    "modo" TEXT NOT NULL,
+    "webhook" TEXT NOT NULL,
+    "version" INTEGER NOT NULL,
+    "cifrado" BYTEA NOT NULL,
+    "creado_en" TIMESTAMPTZ(3) NOT NULL,
+    "expira_en" TIMESTAMPTZ(3),
+
+    CONSTRAINT "webhook_secreto_pkey" PRIMARY KEY ("comercio_id","modo","webhook","version")
+);
+
+-- CreateTable
+CREATE TABLE "entrega" (
+    "comercio_id" UUID NOT NULL,
+    "modo" TEXT NOT NULL,
+    "webhook" TEXT NOT NULL,
+    "guia_id" UUID NOT NULL,
+    "secuencia" INTEGER NOT NULL,
+    "evento" TEXT NOT NULL,
+    "tipo" TEXT NOT NULL,
+    "estado" TEXT NOT NULL,
+    "causa" TEXT NOT NULL,
+    "turno" INTEGER NOT NULL DEFAULT 0,
+    "intento" INTEGER NOT NULL DEFAULT 0,
+    "intentos" INTEGER NOT NULL DEFAULT 0,
+    "proximo_en" TIMESTAMPTZ(3) NOT NULL,
+    "ultimo_status" INTEGER,
+    "ultimo_error" TEXT,
+    "datos" JSONB,
+    "creado_en" TIMESTAMPTZ(3) NOT NULL,
+    "terminada_en" TIMESTAMPTZ(3),
+
+    CONSTRAINT "entrega_pkey" PRIMARY KEY ("comercio_id","modo","webhook","guia_id","secuencia")
+);
+
+-- CreateTable
+CREATE TABLE "entrega_intento" (
+    "comercio_id" UUID NOT NULL,
+    "modo" TEXT NOT NULL,
+    "webhook" TEXT NOT NULL,
+    "guia_id" UUID NOT NULL,
+    "secuencia" INTEGER NOT NULL,
+    "id" UUID NOT NULL,
+    "numero" INTEGER NOT NULL,
+    "tardio" BOOLEAN NOT NULL,
+    "causa" TEXT NOT NULL,
+    "iniciado_en" TIMESTAMPTZ(3) NOT NULL,
+    "url" TEXT NOT NULL,
+    "ip" TEXT,
+    "secretos" INTEGER[],
+    "status" INTEGER,
+    "error" TEXT,
+    "detalle" TEXT,
+    "dns_ms" REAL,
+    "conexion_ms" REAL,
+    "tls_ms" REAL,
+    "primer_byte_ms" REAL,
+    "total_ms" REAL NOT NULL,
+    "cabeceras" JSONB,
+    "cuerpo" TEXT,
+    "cuerpo_truncado" BOOLEAN NOT NULL,
+
+    CONSTRAINT "entrega_intento_pkey" PRIMARY KEY ("comercio_id","modo","webhook","guia_id","secuencia","id")
+);
+
+-- CreateTable
+CREATE TABLE "recuperacion" (
+    "comercio_id" UUID NOT NULL,
+    "modo" TEXT NOT NULL,
+    "webhook" TEXT NOT NULL,
+    "recuperacion" TEXT NOT NULL,
+    "paso" UUID NOT NULL,
+    "desde" TIMESTAMPTZ(3) NOT NULL,
+    "hasta" TIMESTAMPTZ(3) NOT NULL,
+    "todas" BOOLEAN NOT NULL,
+    "posicion" JSONB NOT NULL,
+    "eventos" INTEGER NOT NULL DEFAULT 0,
+    "entregas" INTEGER NOT NULL DEFAULT 0,
+    "estado" TEXT NOT NULL,
+    "creado_en" TIMESTAMPTZ(3) NOT NULL,
+    "terminada_en" TIMESTAMPTZ(3),
+
+    CONSTRAINT "recuperacion_pkey" PRIMARY KEY ("comercio_id","modo","webhook","recuperacion")
+);
+
+-- CreateTable
+CREATE TABLE "archivo_indice" (
+    "archivo" TEXT NOT NULL,
+    "comercio_id" UUID NOT NULL,
+    "modo" TEXT NOT NULL,
+    "guia_id" UUID NOT NULL,
+    "estado" TEXT NOT NULL,
+    "creado_en" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "archivo_indice_pkey" PRIMARY KEY ("archivo")
+);
+
+-- CreateTable
+CREATE TABLE "archivo" (
+    "comercio_id" UUID NOT NULL,
+    "modo" TEXT NOT NULL,
+    "guia_id" UUID NOT NULL,
+    "archivo" TEXT NOT NULL,
+    "tipo" TEXT NOT NULL,
+    "mime" TEXT NOT NULL,
+    "bytes" INTEGER NOT NULL,
+    "ancho" INTEGER,
+    "alto" INTEGER,
+    "sha256" BYTEA NOT NULL,
+    "capturado_en" TIMESTAMPTZ(3),
+    "lat" DOUBLE PRECISION,
+    "lng" DOUBLE PRECISION,
+    "autor" TEXT,
+    "usado_en" TIMESTAMPTZ(3),
+    "creado_en" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "archivo_pkey" PRIMARY KEY ("comercio_id","modo","guia_id","archivo")
+);
+
+-- CreateTable
+CREATE TABLE "prueba_entrega" (
+    "comercio_id" UUID NOT NULL,
+    "modo" TEXT NOT NULL,
+    "guia_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "secuencia" INTEGER NOT NULL,
+    "recibido_por" JSONB NOT NULL,
+    "lat" DOUBLE PRECISION,
+    "lng" DOUBLE PRECISION,
+    "precision_m" DOUBLE PRECISION,
+    "distancia_m" INTEGER,
+    "fotos" TEXT[],
+    "firma" TEXT,
+    "pdf" TEXT,
+    "manifiesto" TEXT,
+    "sal" TEXT,
+    "intentos" INTEGER NOT NULL DEFAULT 0,
+    "proximo_en" TIMESTAMPTZ(3) NOT NULL,
+    "entregado_en" TIMESTAMPTZ(3) NOT NULL,
+    "registrado_en" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "prueba_entrega_pkey" PRIMARY KEY ("comercio_id","modo","guia_id")
+);
+
+-- CreateTable
+CREATE TABLE "prueba_intento" (
+    "comercio_id" UUID NOT NULL,
+    "modo" TEXT NOT NULL,
+    "guia_id" UUID NOT NULL,
+    "secuencia" INTEGER NOT NULL,
+    "fotos" TEXT[],
+    "ocurrido_en" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "prueba_intento_pkey" PRIMARY KEY ("comercio_id","modo","guia_id","secuencia")
+);
+
+-- CreateTable
+CREATE TABLE "prueba_borrada" (
+    "comercio_id" UUID NOT NULL,
+    "modo" TEXT NOT NULL,
+    "guia_id" UUID NOT NULL,
+    "borrada_en" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "prueba_borrada_pkey" PRIMARY KEY ("comercio_id","modo","guia_id")
+);
+
+-- CreateTable
+CREATE TABLE "clave_publica" (
+    "kid" TEXT NOT NULL,
+    "jwk" JSONB NOT NULL,
+    "creado_en" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "clave_publica_pkey" PRIMARY KEY ("kid")
 );
 
 -- CreateIndex
@@ -128,6 +398,18 @@ CREATE UNIQUE INDEX "operador_operador_key" ON "operador"("operador");
 
 -- CreateIndex
 CREATE INDEX "llave_comercio_id_creado_en_idx" ON "llave"("comercio_id", "creado_en");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "repartidor_repartidor_key" ON "repartidor"("repartidor");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "repartidor_codigo_hash_key" ON "repartidor"("codigo_hash");
+
+-- CreateIndex
+CREATE INDEX "sesion_repartidor_repartidor_id_creada_en_idx" ON "sesion_repartidor"("repartidor_id", "creada_en");
+
+-- CreateIndex
+CREATE INDEX "sesion_repartidor_vence_en_idx" ON "sesion_repartidor"("vence_en");
 
 -- CreateIndex
 CREATE INDEX "guia_comercio_id_modo_estado_id_idx" ON "guia"("comercio_id", "modo", "estado", "id");
@@ -148,7 +430,70 @@ CREATE INDEX "evento_comercio_id_modo_xid_guia_id_secuencia_idx" ON "evento"("co
 CREATE UNIQUE INDEX "mensaje_id_key" ON "mensaje"("id");
 
 -- CreateIndex
-CREATE INDEX "mensaje_estado_creado_en_idx" ON "mensaje"("estado", "creado_en");
+CREATE INDEX "mensaje_pendiente_idx" ON "mensaje"("proximo_en") WHERE (estado = ANY (ARRAY['pendiente'::text, 'enviando'::text]));
+
+-- CreateIndex
+CREATE INDEX "mensaje_abierto_idx" ON "mensaje"("vence_en") WHERE (abierta);
+
+-- CreateIndex
+CREATE INDEX "mensaje_telefono_creado_en_idx" ON "mensaje"("telefono", "creado_en");
+
+-- CreateIndex
+CREATE INDEX "mensaje_proveedor_id_idx" ON "mensaje"("proveedor_id");
+
+-- CreateIndex
+CREATE INDEX "enlace_ubicacion_vence_en_idx" ON "enlace_ubicacion"("vence_en");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "entrante_huella_key" ON "entrante"("huella");
+
+-- CreateIndex
+CREATE INDEX "entrante_pendiente_idx" ON "entrante"("recibido_en") WHERE (hecho_en IS NULL);
+
+-- CreateIndex
+CREATE UNIQUE INDEX "enlace_corto_id_key" ON "enlace_corto"("id");
+
+-- CreateIndex
+CREATE INDEX "enlace_corto_proximo_en_idx" ON "enlace_corto"("proximo_en");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "webhook_comercio_id_modo_url_key" ON "webhook"("comercio_id", "modo", "url");
+
+-- CreateIndex
+CREATE INDEX "entrega_comercio_id_modo_webhook_creado_en_guia_id_secuenci_idx" ON "entrega"("comercio_id", "modo", "webhook", "creado_en", "guia_id", "secuencia");
+
+-- CreateIndex
+CREATE INDEX "entrega_pendiente_idx" ON "entrega"("comercio_id", "modo", "webhook", "proximo_en") WHERE (estado = 'pendiente'::text);
+
+-- CreateIndex
+CREATE INDEX "entrega_fallida_idx" ON "entrega"("comercio_id", "modo", "webhook", "creado_en", "guia_id", "secuencia") WHERE (estado = 'fallida'::text);
+
+-- CreateIndex
+CREATE UNIQUE INDEX "recuperacion_paso_key" ON "recuperacion"("paso");
+
+-- CreateIndex
+CREATE INDEX "recuperacion_estado_creado_en_idx" ON "recuperacion"("estado", "creado_en");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "recuperacion_en_curso_key" ON "recuperacion"("comercio_id", "modo", "webhook") WHERE (estado = 'en_curso'::text);
+
+-- CreateIndex
+CREATE INDEX "archivo_indice_pendiente_idx" ON "archivo_indice"("creado_en") WHERE (estado <> 'listo'::text);
+
+-- CreateIndex
+CREATE INDEX "archivo_sin_usar_idx" ON "archivo"("creado_en") WHERE (usado_en IS NULL);
+
+-- CreateIndex
+CREATE UNIQUE INDEX "prueba_entrega_id_key" ON "prueba_entrega"("id");
+
+-- CreateIndex
+CREATE INDEX "prueba_entrega_sin_pdf_idx" ON "prueba_entrega"("proximo_en") WHERE (pdf IS NULL);
+
+-- CreateIndex
+CREATE INDEX "prueba_entrega_entregado_en_idx" ON "prueba_entrega"("entregado_en");
+
+-- CreateIndex
+CREATE INDEX "prueba_intento_ocurrido_en_idx" ON "prueba_intento"("ocurrido_en");
 
 -- AddForeignKey
 ALTER TABLE "llave" ADD CONSTRAINT "llave_comercio_id_fkey" FOREIGN KEY ("comercio_id") REFERENCES "comercio"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
@@ -157,4 +502,10 @@ ALTER TABLE "llave" ADD CONSTRAINT "llave_comercio_id_fkey" FOREIGN KEY ("comerc
 ALTER TABLE "llave" ADD CONSTRAINT "llave_operador_id_fkey" FOREIGN KEY ("operador_id") REFERENCES "operador"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
+ALTER TABLE "sesion_repartidor" ADD CONSTRAINT "sesion_repartidor_repartidor_id_fkey" FOREIGN KEY ("repartidor_id") REFERENCES "repartidor"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
 ALTER TABLE "guia" ADD CONSTRAINT "guia_comercio_id_fkey" FOREIGN KEY ("comercio_id") REFERENCES "comercio"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "webhook" ADD CONSTRAINT "webhook_comercio_id_fkey" FOREIGN KEY ("comercio_id") REFERENCES "comercio"("id") ON DELETE RESTRICT ON UPDATE CASCADE;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Express, Request, Response } from 'express'
-import { RAIZ } from '../../raiz.ts'
+import { RAIZ } from '../../contrato/raiz.ts'
 
 /** As `scripts/generar.ts` packs them; the first that the reader takes is sent, whatever he would rather have. */
 const EMPAQUES = { br: '.br', gzip: '.gz' } as const

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Express, Request } from 'express'
-import { normalizarCodigoDeGuia } from '../../codigos.ts'
-import { RAIZ } from '../../raiz.ts'
+import { normalizarCodigoDeGuia } from '../../codigos/codigos.ts'
+import { RAIZ } from '../../contrato/raiz.ts'
+import { crearLimite } from '../../http/limite.ts'
 import { Html } from '../html.ts'
-import { crearLimite } from '../limite.ts'
 import { anotarFallo, enviar, ponerCabeceras, type Respuesta, raizDesde, redDe } from '../respuesta.ts'
 import type { LeerEnvio } from './envio.ts'
 import {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Express } from 'express'
-import { RAIZ } from '../../raiz.ts'
+import { RAIZ } from '../../contrato/raiz.ts'
 import { leerRecursos, servirRecurso } from '../recursos.ts'
 import { enviar, ponerCabeceras } from '../respuesta.ts'
 import { manifiesto, pagina } from './vista.ts'

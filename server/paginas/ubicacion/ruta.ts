@@ -1,5 +1,5 @@
 import type { Express, Request } from 'express'
-import { crearLimite } from '../limite.ts'
+import { crearLimite } from '../../http/limite.ts'
 import { servirRecurso } from '../recursos.ts'
 import { anotarFallo, enviar, ponerCabeceras, type Respuesta, raizDesde, redDe } from '../respuesta.ts'
 import { type Envio, ErrorDeEnvio, leerEnvio, numero, referenciaLarga, soloEnlace, valoresDe } from './formulario.ts'

@@ -1,5 +1,5 @@
 // From what the camera sees to a guide's code.
-import { normalizarCodigoDeGuia } from '../../../codigoDeGuia.ts'
+import { normalizarCodigoDeGuia } from '../../../codigos/codigoDeGuia.ts'
 import type { crearLector } from './lector.ts'
 
 /** More pixels than a label needs, fewer than would make a phone stutter. */

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { type Db, type Sentencia, sentencia } from './db.ts'
-import type { MetricasDeEntregas } from './webhooks/bomba.ts'
-import { entregasSinTrabajo } from './webhooks/pendientes.ts'
+import { type Db, type Sentencia, sentencia } from '../db.ts'
+import type { MetricasDeEntregas } from '../webhooks/bomba.ts'
+import { entregasSinTrabajo } from '../webhooks/pendientes.ts'
 
 /** What the operator's Prometheus reads: one registry per process. */
 export interface Metricas extends MetricasDeEntregas {

@@ -10,13 +10,13 @@ import { createInterface } from 'node:readline'
 import { setTimeout as dormir } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { ErrorInstancia, ErrorPostgresEmbebido, tomarPostgres } from '../server/postgresEmbebido.ts'
+import { ErrorInstancia, ErrorPostgresEmbebido, tomarPostgres } from '../../server/postgresEmbebido/postgresEmbebido.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }) // a case takes 0.4 to 4 s on an idle machine
 
 const ES_ROOT = process.getuid?.() === 0
 const SIN_SYNC = ['-c', 'fsync=off']
-const RAIZ = join(import.meta.dirname, '..')
+const RAIZ = join(import.meta.dirname, '../..')
 
 let plantilla: string
 let base: string
@@ -97,7 +97,7 @@ interface Mensaje {
 function otroProceso(exclusivo: boolean, raiz = RAIZ) {
   const codigo = `
     import pg from 'pg'
-    import { tomarPostgres } from '${raiz}/server/postgresEmbebido.ts'
+    import { tomarPostgres } from '${raiz}/server/postgresEmbebido/postgresEmbebido.ts'
     const decir = (mensaje) => console.log(JSON.stringify(mensaje))
     try {
       const postgres = await tomarPostgres(${JSON.stringify({
@@ -371,7 +371,6 @@ describe('como root', () => {
   test.skipIf(!ES_ROOT)('el proyecto entero bajo una carpeta 0700: corre desde una copia', async () => {
     const proyecto = join(base, 'proyecto')
     fs.mkdirSync(proyecto, { mode: 0o700 })
-    fs.cpSync(join(RAIZ, 'server', 'postgresEmbebido.ts'), join(proyecto, 'server', 'postgresEmbebido.ts'))
     fs.cpSync(join(RAIZ, 'server', 'postgresEmbebido'), join(proyecto, 'server', 'postgresEmbebido'), {
       recursive: true,
     })

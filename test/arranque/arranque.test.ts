@@ -7,11 +7,11 @@ import { join } from 'node:path'
 import { setTimeout as dormir } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
-import { leerMigraciones } from '../server/migraciones.ts'
-import { admin } from './admin.ts'
-import { MASTER_KEY } from './entorno.ts'
-import { hasta, unaGuia } from './fabricas.ts'
-import { listo, nodoDe, type Proceso, pedir, procesosDe, puertoLibre, sondear, usarProcesos } from './procesos.ts'
+import { leerMigraciones } from '../../server/arranque/migraciones.ts'
+import { admin } from '../admin.ts'
+import { MASTER_KEY } from '../entorno.ts'
+import { hasta, unaGuia } from '../fabricas.ts'
+import { listo, nodoDe, type Proceso, pedir, procesosDe, puertoLibre, sondear, usarProcesos } from '../procesos.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }) // a start takes about a second on an idle machine
 

@@ -1,4 +1,4 @@
-import { cargarSharp } from '../sharp.ts'
+import { cargarSharp } from './sharp.ts'
 
 /** An image as the document embeds it: a JPEG in sRGB, upright, opaque, without metadata (a photo's may tell where its owner lives). */
 export interface Imagen {

@@ -1,11 +1,11 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { nuevoCodigoDeComercio } from './comercios/comercio.ts'
-import type { Deps } from './deps.ts'
-import { buscarLlave, estaVigente, guardarLlave, leerLlave } from './llaves/llave.ts'
-import { crearOperador } from './operadores/operador.ts'
-import { estaEnUso, guardarRepartidor } from './repartidores/repartidor.ts'
+import { nuevoCodigoDeComercio } from '../comercios/comercio.ts'
+import type { Deps } from '../deps.ts'
+import { buscarLlave, estaVigente, guardarLlave, leerLlave } from '../llaves/llave.ts'
+import { crearOperador } from '../operadores/operador.ts'
+import { estaEnUso, guardarRepartidor } from '../repartidores/repartidor.ts'
 
 interface Demo {
   base_url: string

@@ -1,6 +1,6 @@
-import type { Config } from './config.ts'
-import type { Salud } from './deps.ts'
-import type { Log } from './log.ts'
+import type { Config } from '../config.ts'
+import type { Salud } from '../deps.ts'
+import type { Log } from '../log.ts'
 import { crearMetricas } from './metricas.ts'
 import {
   type AjustesDePlataforma,

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import type { Sharp } from 'sharp'
 import { Problema } from '../errores.ts'
-import { cargarSharp } from '../sharp.ts'
+import { cargarSharp } from './sharp.ts'
 
 /** A picture made anew from somebody's, and what his camera had written into it. */
 export interface Imagen {

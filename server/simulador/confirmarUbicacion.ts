@@ -6,7 +6,7 @@ import { darPaso, sinCarrera } from '../eventos/evento.ts'
 import { siguientesDeUbicacion } from '../guias/estados.ts'
 import { buscarGuia, type FilaGuia, presentar } from '../guias/guia.ts'
 import { exigirAbierta, mismoLugar, type Propuesta, pasoDeLugar } from '../ubicacion/lugar.ts'
-import { exigirPrueba } from './prueba.ts'
+import { exigirPrueba } from './simulador.ts'
 import { fallarMensaje, sacarMensajes, vencer } from './solicitud.ts'
 
 type Resultado = NonNullable<UbicacionDePrueba['resultado']>

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
-import { RAIZ } from './raiz.ts'
+import { RAIZ } from '../contrato/raiz.ts'
 
 const CARPETA = new URL('prisma/migrations/', RAIZ)
 /** Prisma's own advisory lock: `prisma migrate` and any number of our starts wait for each other. */

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest'
-import { ErrorDeMigracion, leerMigraciones, migrar } from '../server/migraciones.ts'
-import { admin } from './admin.ts'
-import { deriva } from './deriva.ts'
-import { hasta } from './fabricas.ts'
-import { type Proceso, usarProcesos } from './procesos.ts'
+import { ErrorDeMigracion, leerMigraciones, migrar } from '../../server/arranque/migraciones.ts'
+import { admin } from '../admin.ts'
+import { deriva } from '../deriva.ts'
+import { hasta } from '../fabricas.ts'
+import { type Proceso, usarProcesos } from '../procesos.ts'
 
 const procesos = usarProcesos()
 const bases: string[] = []
@@ -43,7 +43,7 @@ describe('migrar()', () => {
     const nombres = (await leerMigraciones()).map(({ nombre }) => nombre)
     expect(nombres.length).toBeGreaterThan(0)
     const codigo = `
-      const { migrar } = await import('./server/migraciones.ts')
+      const { migrar } = await import('./server/arranque/migraciones.ts')
       console.log(JSON.stringify(await migrar(${JSON.stringify(url)})))`
     // All six wait at the lock before the first one gets it.
     const portero = new pg.Client({ connectionString: url })

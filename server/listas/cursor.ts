@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { Problema } from './errores.ts'
-import type { Secretos } from './secretos.ts'
+import { Problema } from '../errores.ts'
+import type { Secretos } from '../secretos.ts'
 
 export type Posicion = readonly (string | number)[]
 

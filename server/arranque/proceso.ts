@@ -1,8 +1,8 @@
 import { enableCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { type Config, ErrorConfig, leerConfig } from './config.ts'
-import type { Log } from './log.ts'
-import { RAIZ } from './raiz.ts'
+import { type Config, ErrorConfig, leerConfig } from '../config.ts'
+import { RAIZ } from '../contrato/raiz.ts'
+import type { Log } from '../log.ts'
 
 /** What a process is about: it runs until it is stopped, and stopping it again waits for the same stop. */
 export interface EnMarcha {
@@ -20,7 +20,7 @@ type Iniciar = (config: Readonly<Config>, log: Log, consola: (linea: string) => 
 export async function correr(cargar: () => Promise<Iniciar>): Promise<void> {
   // Compiled code is kept between starts; what is imported from here on is served from there.
   enableCompileCache(fileURLToPath(new URL('node_modules/.cache/guias', RAIZ)))
-  const [iniciar, { crearLog }] = await Promise.all([cargar(), import('./log.ts')])
+  const [iniciar, { crearLog }] = await Promise.all([cargar(), import('../log.ts')])
   try {
     const config = leerConfig(process.env, process.cwd())
     const log = crearLog(config.logLevel)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { leerClaves } from './config.ts'
+import { leerClaves } from '../config.ts'
 
 /** The file of keys can't be used; in words for whoever starts the service. */
 export class ErrorDeClaves extends Error {

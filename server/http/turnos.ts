@@ -1,4 +1,4 @@
-import { noDisponible } from './errores.ts'
+import { noDisponible } from '../errores.ts'
 
 /** Lets what is given to it run when its turn comes. */
 export type Turnos = <T>(hacer: () => Promise<T>) => Promise<T>

@@ -15,9 +15,9 @@ import { createServer, type Socket } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as dormir } from 'node:timers/promises'
 import pg from 'pg'
-import type { Instalacion } from './postgresEmbebido/instalacion.ts'
-import { ErrorPostgresEmbebido, opcionesDeProceso, prepararInstalacion } from './postgresEmbebido/instalacion.ts'
-import { esPostmaster, leerLineas, leerPostmaster, quitarPidAjeno, vivo } from './postgresEmbebido/postmaster.ts'
+import type { Instalacion } from './instalacion.ts'
+import { ErrorPostgresEmbebido, opcionesDeProceso, prepararInstalacion } from './instalacion.ts'
+import { esPostmaster, leerLineas, leerPostmaster, quitarPidAjeno, vivo } from './postmaster.ts'
 
 export { ErrorPostgresEmbebido }
 

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { guardarArchivo } from '../archivos/archivo.ts'
 import { centroDe } from '../catalogo/catalogo.ts'
+import { RAIZ } from '../contrato/raiz.ts'
 import type { Deps } from '../deps.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import type { Evidencia } from '../pruebasEntrega/entrega.ts'
-import { RAIZ } from '../raiz.ts'
 
 type DepsDeMuestra = Pick<Deps, 'db' | 'almacen' | 'reloj'>
 
@@ -22,7 +22,7 @@ async function guardarMuestra(
   capturado_en: Date | null = null,
 ): Promise<string> {
   const { nombre, ...imagen } = MUESTRAS[tipo]
-  const contenido = await readFile(new URL(`server/pruebas/muestras/${nombre}`, RAIZ))
+  const contenido = await readFile(new URL(`server/simulador/muestras/${nombre}`, RAIZ))
   const datos = { ...imagen, contenido, tipo, capturado_en, lat: null, lng: null, autor: null, usado_en: null }
   return (await guardarArchivo(deps, guia, datos)).archivo
 }

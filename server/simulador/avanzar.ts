@@ -5,7 +5,7 @@ import { buscarGuia, type FilaGuia, presentar } from '../guias/guia.ts'
 import { entregar } from '../pruebasEntrega/entrega.ts'
 import { anotarIntento } from '../pruebasEntrega/intento.ts'
 import { evidenciaDeMuestra, fotoDeMuestra } from './muestra.ts'
-import { exigirPrueba } from './prueba.ts'
+import { exigirPrueba } from './simulador.ts'
 
 const REMEDIO = 'Confírmela antes con POST /api/v1/pruebas/guias/{guia}/confirmar-ubicacion.'
 

@@ -1,22 +1,22 @@
 import { createServer } from 'node:http'
 import { PgBoss } from 'pg-boss'
-import { abrirAlmacen } from './archivos/abrir.ts'
-import { type Almacen, ErrorDeAlmacen } from './archivos/almacen.ts'
-import { clavesDeLaCasa, ErrorDeClaves } from './claves.ts'
-import { crearGeneradorDeIds } from './codigos.ts'
-import type { Config } from './config.ts'
-import { abrirDb, abrirPool, type Db, preparada } from './db.ts'
-import type { Salud } from './deps.ts'
-import { explicarBase } from './errores.ts'
-import { ErrorDeFlujo, exigirFlujoVigente } from './eventos/flujo.ts'
-import type { Log } from './log.ts'
+import { abrirAlmacen } from '../archivos/abrir.ts'
+import { type Almacen, ErrorDeAlmacen } from '../archivos/almacen.ts'
+import { crearGeneradorDeIds } from '../codigos/codigos.ts'
+import type { Config } from '../config.ts'
+import { abrirDb, abrirPool, type Db, preparada } from '../db.ts'
+import type { Salud } from '../deps.ts'
+import { explicarBase } from '../errores.ts'
+import { ErrorDeFlujo, exigirFlujoVigente } from '../eventos/flujo.ts'
+import type { Log } from '../log.ts'
+import { ErrorPostgresEmbebido, tomarPostgres } from '../postgresEmbebido/postgresEmbebido.ts'
+import { crearSecretos } from '../secretos.ts'
+import type { Trabajadores } from '../trabajos.ts'
+import type { Resolver } from '../webhooks/destino.ts'
+import { clavesDeLaCasa, ErrorDeClaves } from './clavesMaestras.ts'
 import type { Metricas } from './metricas.ts'
 import { ErrorDeMigracion, migrar } from './migraciones.ts'
-import { ErrorPostgresEmbebido, tomarPostgres } from './postgresEmbebido.ts'
 import { ErrorDeArranque } from './proceso.ts'
-import { crearSecretos } from './secretos.ts'
-import type { Trabajadores } from './trabajos.ts'
-import type { Resolver } from './webhooks/destino.ts'
 
 /** What only tests set: time, randomness, names. */
 export interface AjustesDePlataforma {
@@ -102,11 +102,11 @@ export async function levantarTrabajadores(
     { crearClienteDeWhatsapp },
     { crearResolutorDeEnlaces },
   ] = await Promise.all([
-    import('./trabajos.ts'),
-    import('./webhooks/envio.ts'),
-    import('./webhooks/destino.ts'),
-    import('./mensajeria/whatsapp.ts'),
-    import('./ubicacion/cortos.ts'),
+    import('../trabajos.ts'),
+    import('../webhooks/envio.ts'),
+    import('../webhooks/destino.ts'),
+    import('../mensajeria/whatsapp.ts'),
+    import('../ubicacion/cortos.ts'),
   ])
   const reloj = ajustes.reloj ?? (() => new Date())
   const resolver = ajustes.resolver ?? resolverDelSistema

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { cargarContrato, crearApp, crearDeps } from './app.ts'
-import type { Config } from './config.ts'
+import { cargarContrato, crearApp, crearDeps } from '../app.ts'
+import type { Config } from '../config.ts'
+import type { Salud } from '../deps.ts'
+import { noDisponible, Problema } from '../errores.ts'
+import type { Testigo } from '../http/problemas.ts'
+import type { Log } from '../log.ts'
+import type { Trabajadores } from '../trabajos.ts'
+import { resolverDelSistema } from '../webhooks/destino.ts'
 import { asegurarDemo } from './demo.ts'
-import type { Salud } from './deps.ts'
-import { noDisponible, Problema } from './errores.ts'
-import type { Testigo } from './http/problemas.ts'
-import type { Log } from './log.ts'
 import { crearMetricas } from './metricas.ts'
 import {
   type AjustesDePlataforma,
@@ -20,8 +22,6 @@ import {
   servirMetricas,
 } from './plataforma.ts'
 import type { EnMarcha } from './proceso.ts'
-import type { Trabajadores } from './trabajos.ts'
-import { resolverDelSistema } from './webhooks/destino.ts'
 
 export interface Servicio extends EnMarcha {
   /** Base of every link, without a final slash. */
