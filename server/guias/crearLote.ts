@@ -30,7 +30,10 @@ export const crearLote: Handler<'crearLote'> = async ({ body }, { identidad, esc
     )
   })
   const fallidas = resultados.filter(({ ok }) => !ok).length
-  return { status: 200, body: { ok: fallidas === 0, creadas: resultados.length - fallidas, fallidas, resultados } }
+  return {
+    status: 200,
+    body: { ok: fallidas === 0, creadas: resultados.length - fallidas, fallidas, resultados, advertencias: [] },
+  }
 }
 
 /** The element with the pickup that it resolves to: its own, or else the batch's. */
