@@ -10,9 +10,9 @@ import { abrirDb, sentencia } from '../server/db.ts'
 import { foto } from '../server/eventos/evento.ts'
 import { type FilaGuia, normalizar, presentar } from '../server/guias/guia.ts'
 import { huellasDe } from '../server/guias/huellas.ts'
-import { leerTelefono } from '../server/guias/telefono.ts'
 import { crearAutenticadores } from '../server/llaves/autenticadores.ts'
 import { crearSecretos } from '../server/secretos.ts'
+import { leerTelefono } from '../server/telefonos/telefono.ts'
 
 const visible = (maxLength: number) => ({
   type: 'string',

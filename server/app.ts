@@ -34,9 +34,9 @@ import { servirRastreo } from './paginas/rastreo/ruta.ts'
 import { servirPaginaDeRepartidor } from './paginas/repartidor/ruta.ts'
 import { servirPaginaDeUbicacion } from './paginas/ubicacion/ruta.ts'
 import { servirVerificacion } from './paginas/verificar/ruta.ts'
+import { type Politica, resolverDelSistema } from './salida/destino.ts'
 import { crearSecretos } from './secretos.ts'
 import { crearPaginasDeUbicacion } from './ubicacion/solicitud.ts'
-import { type Politica, resolverDelSistema } from './webhooks/destino.ts'
 
 /** What the composition root decides; everything else follows. */
 export interface Partes {

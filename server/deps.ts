@@ -11,8 +11,8 @@ import type { Turnos } from './http/turnos.ts'
 import type { Cursores } from './listas/cursor.ts'
 import type { Log } from './log.ts'
 import type { ConfigDeWhatsapp } from './mensajeria/whatsapp.ts'
+import type { Politica } from './salida/destino.ts'
 import type { Secretos } from './secretos.ts'
-import type { Politica } from './webhooks/destino.ts'
 
 /** What the composition root builds and hands to every operation. No module keeps state of its own. */
 export interface Deps {

@@ -1,6 +1,6 @@
 import type { Formatos } from './contrato/validacion.ts'
-import { leerTelefono } from './guias/telefono.ts'
-import { ErrorEnlace, leerEnlace } from './ubicacion/enlaces.ts'
+import { ErrorEnlace, leerEnlace } from './mapas/enlaces.ts'
+import { leerTelefono } from './telefonos/telefono.ts'
 
 const RFC3339 =
   /^(\d{4})-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/

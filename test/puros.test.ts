@@ -12,10 +12,10 @@ import {
 import { ErrorConfig, leerConfig } from '../server/config.ts'
 import { leerDocumento } from '../server/contrato/contrato.ts'
 import { leerInstante } from '../server/formatos.ts'
-import { leerTelefono } from '../server/guias/telefono.ts'
 import { redDe } from '../server/http/red.ts'
 import { crearCursores } from '../server/listas/cursor.ts'
 import { crearSecretos } from '../server/secretos.ts'
+import { leerTelefono } from '../server/telefonos/telefono.ts'
 
 describe('codes of guides', () => {
   it('agree with the vectors of the contract', () => {

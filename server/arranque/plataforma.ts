@@ -10,9 +10,9 @@ import { explicarBase } from '../errores.ts'
 import { ErrorDeFlujo, exigirFlujoVigente } from '../eventos/flujo.ts'
 import type { Log } from '../log.ts'
 import { ErrorPostgresEmbebido, tomarPostgres } from '../postgresEmbebido/postgresEmbebido.ts'
+import type { Resolver } from '../salida/destino.ts'
 import { crearSecretos } from '../secretos.ts'
 import type { Trabajadores } from '../trabajos.ts'
-import type { Resolver } from '../webhooks/destino.ts'
 import { clavesDeLaCasa, ErrorDeClaves } from './clavesMaestras.ts'
 import type { Metricas } from './metricas.ts'
 import { ErrorDeMigracion, migrar } from './migraciones.ts'
@@ -104,9 +104,9 @@ export async function levantarTrabajadores(
   ] = await Promise.all([
     import('../trabajos.ts'),
     import('../webhooks/envio.ts'),
-    import('../webhooks/destino.ts'),
+    import('../salida/destino.ts'),
     import('../mensajeria/whatsapp.ts'),
-    import('../ubicacion/cortos.ts'),
+    import('../mapas/enlacesCortos.ts'),
   ])
   const reloj = ajustes.reloj ?? (() => new Date())
   const resolver = ajustes.resolver ?? resolverDelSistema

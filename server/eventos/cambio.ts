@@ -1,7 +1,7 @@
 import type { Estado, Falla, Motivo } from '../contrato/generado/tipos/index.ts'
 import { Problema, problemaDeFallas } from '../errores.ts'
+import { exigeUbicacion, exigirTransicion, motivosDe, reportables, requiereAccion } from '../estados/estados.ts'
 import { leerInstante } from '../formatos.ts'
-import { exigeUbicacion, exigirTransicion, motivosDe, reportables, requiereAccion } from '../guias/estados.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import type { FilaEvento, Paso } from './evento.ts'
 

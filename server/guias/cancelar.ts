@@ -1,6 +1,6 @@
 import type { Handler } from '../contrato/tipos.ts'
+import { exigirTransicion } from '../estados/estados.ts'
 import { darPaso, sinCarrera } from '../eventos/evento.ts'
-import { exigirTransicion } from './estados.ts'
 import { buscarGuia, presentar } from './guia.ts'
 
 export const cancelarGuia: Handler<'cancelarGuia'> = async (

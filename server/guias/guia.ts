@@ -3,9 +3,9 @@ import { normalizarCodigoDeGuia } from '../codigos/codigos.ts'
 import type { Estado, Guia, GuiaIndividual, Modo } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
-import { leerEnlace } from '../ubicacion/enlaces.ts'
+import { leerEnlace } from '../mapas/enlaces.ts'
+import { leerTelefono } from '../telefonos/telefono.ts'
 import { LEJOS, presentarUbicacion, type UbicacionExtra } from '../ubicacion/ubicacion.ts'
-import { leerTelefono } from './telefono.ts'
 
 /** A row of `guia`; columns carry the contract's names. */
 export interface FilaGuia {

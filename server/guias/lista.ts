@@ -5,8 +5,8 @@ import { problemaDeFallas } from '../errores.ts'
 import { leerInstante } from '../formatos.ts'
 import type { Cursores } from '../listas/cursor.ts'
 import { type Paginacion, paginar } from '../listas/pagina.ts'
+import { leerTelefono } from '../telefonos/telefono.ts'
 import type { FilaGuia } from './guia.ts'
-import { leerTelefono } from './telefono.ts'
 
 /** What a list of guides may be narrowed by; several add up. */
 export interface Filtros extends Paginacion {

@@ -1,5 +1,5 @@
 import type { Handler } from '../contrato/tipos.ts'
-import { leerTelefono } from '../guias/telefono.ts'
+import { leerTelefono } from '../telefonos/telefono.ts'
 import { guardarRepartidor } from './repartidor.ts'
 
 export const crearRepartidor: Handler<'crearRepartidor'> = async ({ body }, deps) => {

@@ -1,5 +1,5 @@
 import type { GuiaDeReparto } from '../contrato/generado/tipos/index.ts'
-import { exigeUbicacion, motivosDe, reportables } from '../guias/estados.ts'
+import { exigeUbicacion, motivosDe, reportables } from '../estados/estados.ts'
 import { type FilaGuia, presentar } from '../guias/guia.ts'
 
 /** The guide as a courier sees it: what he needs to carry it, and no more. */

@@ -2,7 +2,7 @@ import type { OrigenDeUbicacion } from '../contrato/generado/tipos/index.ts'
 import { Problema } from '../errores.ts'
 import type { Lugar, Paso } from '../eventos/evento.ts'
 import { type FilaGuia, juzgarDestino } from '../guias/guia.ts'
-import { leerEnlace } from './enlaces.ts'
+import { leerEnlace } from '../mapas/enlaces.ts'
 import { admiteUbicacion } from './ubicacion.ts'
 
 /** What somebody says about where a guide goes. */

@@ -1,10 +1,10 @@
 import type { JobInsert } from 'pg-boss'
 import { type Db, sentencia } from '../db.ts'
+import { esFinal } from '../estados/estados.ts'
 import { darPaso } from '../eventos/evento.ts'
-import { esFinal } from '../guias/estados.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import type { Log } from '../log.ts'
-import type { ResolutorDeEnlaces } from './cortos.ts'
+import type { ResolutorDeEnlaces } from '../mapas/enlacesCortos.ts'
 import { pasoDeLugar } from './lugar.ts'
 
 export interface DepsDeEnlaces {

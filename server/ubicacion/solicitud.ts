@@ -3,13 +3,13 @@ import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { darPaso } from '../eventos/evento.ts'
 import { type FilaGuia, juzgarDestino } from '../guias/guia.ts'
+import { ErrorEnlace, leerEnlace } from '../mapas/enlaces.ts'
 import type {
   DatosDeSolicitud,
   LugarPropuesto,
   PaginasDeUbicacion,
   ResultadoDeConfirmacion,
 } from '../paginas/ubicacion/ruta.ts'
-import { ErrorEnlace, leerEnlace } from './enlaces.ts'
 import { enlacePorSeguir, type Propuesta, pasoDeLugar } from './lugar.ts'
 import { huellaDe } from './token.ts'
 import { admiteUbicacion, LEJOS } from './ubicacion.ts'

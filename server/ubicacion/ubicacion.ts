@@ -1,5 +1,5 @@
 import type { CanalDeMensaje, EstadoDeMensaje, Ubicacion } from '../contrato/generado/tipos/index.ts'
-import { esFinal } from '../guias/estados.ts'
+import { esFinal } from '../estados/estados.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 
 /** How the request to the recipient goes; instants are texts, as JSON keeps them. */

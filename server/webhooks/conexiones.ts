@@ -1,7 +1,7 @@
 import net from 'node:net'
 import tls from 'node:tls'
 import { Client } from 'undici'
-import { anfitrion, type Politica, resolverDestino } from './destino.ts'
+import { anfitrion, type Politica, resolverDestino } from '../salida/destino.ts'
 import type { Solicitud } from './envio.ts'
 import { INTERRUMPIDO } from './respuesta.ts'
 

@@ -1,7 +1,7 @@
 import tls from 'node:tls'
 import type { Dispatcher } from 'undici'
+import { leerDestino, type Resolver } from '../salida/destino.ts'
 import { abrirSocket, type Conexion, crearReserva, type Reserva, type Terminar } from './conexiones.ts'
-import { leerDestino, type Resolver } from './destino.ts'
 import { AGOTADO, DEMASIADOS_AVISOS, esCierre, type Llegado, type Respuesta, redactar } from './respuesta.ts'
 
 // One POST to a receiver that may be slow, broken or hostile: bounded in time and in bytes, whatever it does, and never

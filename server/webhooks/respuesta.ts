@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder'
+import { DestinoNoPermitido } from '../salida/destino.ts'
 import type { Conexion } from './conexiones.ts'
-import { DestinoNoPermitido } from './destino.ts'
 
 // What is told of an exchange: kept for the merchant, in his words.
 

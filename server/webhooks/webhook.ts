@@ -3,8 +3,8 @@ import type { FiltroDeTipos, Modo, Webhook } from '../contrato/generado/tipos/in
 import type { Db } from '../db.ts'
 import { sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
+import { DestinoNoPermitido, leerDestino, type Politica, resolverDestino } from '../salida/destino.ts'
 import { VENTANA_DE_FALLAS } from './calendario.ts'
-import { DestinoNoPermitido, leerDestino, type Politica, resolverDestino } from './destino.ts'
 
 /** Endpoints per merchant and mode. */
 export const MAXIMO_DE_WEBHOOKS = 20

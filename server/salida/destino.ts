@@ -2,7 +2,7 @@ import { lookup, Resolver as Resolucion } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-// Where webhooks may go. A merchant chooses the address, so it must never lead into our own network: everything is
+// Where our own requests may go. A merchant chooses the address, so it must never lead into our own network: everything is
 // judged in the form in which it will be connected to, and what isn't known to be public is refused.
 
 export interface Direccion {

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { LookupFunction } from 'node:net'
 import tls from 'node:tls'
-import { anfitrion, DestinoNoPermitido, type Direccion, type Resolver, resolverDestino } from '../webhooks/destino.ts'
-import { objetivosDePagina } from './cortosPagina.ts'
+import { anfitrion, DestinoNoPermitido, type Direccion, type Resolver, resolverDestino } from '../salida/destino.ts'
 import { type Coordenadas, ErrorEnlace, HOSTS_DE_MAPAS, leerEnlace } from './enlaces.ts'
+import { objetivosDePagina } from './objetivosDePagina.ts'
 
 // Follows a short map link until some link on the way names its point. A merchant chose the link and strangers choose
 // where it leads, so every step is judged anew: an admitted map, over https on 443, at addresses that are public; and

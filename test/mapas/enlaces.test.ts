@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ErrorEnlace, leerEnlace } from '../../server/ubicacion/enlaces.ts'
+import { ErrorEnlace, leerEnlace } from '../../server/mapas/enlaces.ts'
 
 // What a link should give: 'lat,lng', 'corto', 'sin' (no coordinates), or the reason of the refusal.
 type Caso = [enlace: string, esperado: string | RegExp]

@@ -9,7 +9,7 @@ import {
   type Resolver,
   resolverDelSistema,
   resolverDestino,
-} from '../../server/webhooks/destino.ts'
+} from '../../server/salida/destino.ts'
 import { crearEnviador } from '../../server/webhooks/envio.ts'
 
 const rechazo = (texto: string, loopback = false): DestinoNoPermitido | null => {

@@ -3,7 +3,13 @@ import { describe, expect, it } from 'vitest'
 import { leerDocumento } from '../../server/contrato/contrato.ts'
 import type { Estado, EstadoDeUbicacion } from '../../server/contrato/generado/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS, MAQUINA_DE_UBICACION, MOTIVOS } from '../../server/contrato/generado/vocabulario.ts'
-import { esFinal, exigirTransicion, motivosDe, siguientes, siguientesDeUbicacion } from '../../server/guias/estados.ts'
+import {
+  esFinal,
+  exigirTransicion,
+  motivosDe,
+  siguientes,
+  siguientesDeUbicacion,
+} from '../../server/estados/estados.ts'
 
 const { schemas } = leerDocumento().components
 const ESTADOS = schemas.Estado!.enum as Estado[]

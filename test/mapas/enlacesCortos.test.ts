@@ -5,9 +5,9 @@ import net from 'node:net'
 import tls from 'node:tls'
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { crearResolutorDeEnlaces, type ResolutorDeEnlaces } from '../../server/ubicacion/cortos.ts'
-import { objetivosDePagina } from '../../server/ubicacion/cortosPagina.ts'
-import type { Direccion, Resolver } from '../../server/webhooks/destino.ts'
+import { crearResolutorDeEnlaces, type ResolutorDeEnlaces } from '../../server/mapas/enlacesCortos.ts'
+import { objetivosDePagina } from '../../server/mapas/objetivosDePagina.ts'
+import type { Direccion, Resolver } from '../../server/salida/destino.ts'
 import { certificado, paraNombre } from '../certificado.ts'
 
 const PLAZO = 500
