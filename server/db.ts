@@ -2,37 +2,59 @@ import { hash } from 'node:crypto'
 import pg from 'pg'
 import type { PrismaClient } from './contrato/generado/prisma/client.ts'
 
-/** A statement for the hot paths, prepared once per connection under its name. */
-export interface Sentencia {
-  name: string
-  text: string
+/** A statement that is prepared once per connection under its name. */
+export interface Sentencia<Parametros = object, Fila = object> {
+  readonly name: string
+  /** With `$1`, `$2`… where the source names parameters. */
+  readonly text: string
+  /** The parameters in the order of their numbers. */
+  readonly parametros: readonly string[]
+  /** Only for the compiler: what goes in, and what a row that comes out is like. */
+  readonly tipos?: (parametros: Parametros) => Fila
 }
 
 /**
- * The database. Prisma for what it says in one query; `consultar` for the few statements it cannot (several writes in one
- * statement, xid8): each stands as a `Sentencia` beside the operation that needs it.
+ * A row as Prisma's model of its table has it. `Precisas` says of some columns what PostgreSQL's types can't: which words a
+ * text may be, what shape a JSON has.
+ */
+export type Fila<Modelo, Precisas extends { [C in keyof Precisas]: C extends keyof Modelo ? unknown : never }> = Omit<
+  Modelo,
+  keyof Precisas
+> &
+  Precisas
+
+type Modelos = Omit<PrismaClient, `$${string}`>
+
+/** Values by name; a statement without parameters takes none. */
+type Valores<Parametros> = keyof Parametros extends never ? [] : [valores: NoInfer<Parametros>]
+
+/** Runs a statement and gives its rows. */
+export interface Consultar {
+  <Parametros, Fila>(sentencia: Sentencia<Parametros, Fila>, ...valores: Valores<Parametros>): Promise<Fila[]>
+  <Fila>(sentencia: Sentencia, valores: readonly unknown[]): Promise<Fila[]>
+}
+
+/**
+ * The database. Prisma for what it says in one call; `consultar` for the hot paths and for what Prisma cannot say (several
+ * writes in one statement, xid8): each stands as a `Sentencia` beside the operation that needs it.
  */
 export interface Db {
-  /** Loaded at its first use: it takes its time, and the hot paths don't need it. */
-  prisma(): Promise<PrismaClient>
+  /** Prisma's models. The client is loaded at the first call of a method: that takes its time, and the hot paths don't need it. */
+  readonly prisma: Modelos
   readonly pool: pg.Pool
-  consultar<Fila>(sentencia: Sentencia, valores: readonly unknown[]): Promise<Fila[]>
+  readonly consultar: Consultar
   cerrar(): Promise<void>
 }
 
 /** Runs statements on one connection as one transaction: all of it is there afterwards, or nothing. */
 export async function enTransaccion<T>(
   { pool }: Pick<Db, 'pool'>,
-  hacer: (consultar: Db['consultar'], cliente: pg.PoolClient) => Promise<T>,
+  hacer: (consultar: Consultar, cliente: pg.PoolClient) => Promise<T>,
 ): Promise<T> {
   const cliente = await pool.connect()
   try {
     await cliente.query('begin')
-    const hecho = await hacer(
-      async <Fila>({ name, text }: Sentencia, valores: readonly unknown[]) =>
-        (await cliente.query({ name, text, values: valores as unknown[] })).rows as Fila[],
-      cliente,
-    )
+    const hecho = await hacer(consultarCon(cliente), cliente)
     await cliente.query('commit')
     cliente.release()
     return hecho
@@ -43,20 +65,62 @@ export async function enTransaccion<T>(
   }
 }
 
-export const sentencia = (name: string, text: string): Sentencia => ({ name, text })
+/** `:name`, but neither `::type` nor what stands behind a letter. */
+const PARAMETRO = /(?<![:\w]):([a-z]\w*)/g
+
+/** Every named statement of the process, by its name. */
+export const SENTENCIAS = new Map<string, Sentencia>()
+
+/**
+ * A statement with parameters `:by_name`, which PostgreSQL gets as `$1`, `$2`… `test/db/sentencias.test.ts` holds the types
+ * that are claimed here against what PostgreSQL says of the statement.
+ */
+export function sentencia<Parametros = object, Fila = object>(name: string, sql: string): Sentencia<Parametros, Fila> {
+  if (SENTENCIAS.has(name)) throw new Error(`there are two statements named ${name}`)
+  const hecha = { name, ...numerar(sql) }
+  SENTENCIAS.set(name, hecha)
+  return hecha
+}
+
+function numerar(sql: string): Pick<Sentencia, 'text' | 'parametros'> {
+  const parametros: string[] = []
+  const text = sql.replace(PARAMETRO, (_todo, nombre: string) => {
+    if (!parametros.includes(nombre)) parametros.push(nombre)
+    return `$${parametros.indexOf(nombre) + 1}`
+  })
+  return { text, parametros }
+}
 
 const nombres = new Map<string, string>()
 
-/** A statement whose text depends on what is asked (few different ones): its name is its text's digest. */
-export function sentenciaDe(text: string): Sentencia {
-  const name = nombres.get(text) ?? hash('sha1', text)
-  nombres.set(text, name)
-  return { name, text }
+/** The name of a statement that has none: its text's digest. */
+function nombreDe(text: string): string {
+  const nombre = nombres.get(text) ?? hash('sha1', text)
+  nombres.set(text, nombre)
+  return nombre
 }
+
+/** A statement whose text depends on what is asked (few different ones). */
+export const sentenciaDe = <Parametros = object, Fila = object>(sql: string): Sentencia<Parametros, Fila> => ({
+  name: nombreDe(sql),
+  ...numerar(sql),
+})
+
+const consultarCon =
+  (quien: Pick<pg.Pool | pg.PoolClient, 'query'>): Consultar =>
+  async (
+    { name, text, parametros }: Sentencia,
+    valores: Readonly<Record<string, unknown>> | readonly unknown[] = {},
+  ) => {
+    const values = Array.isArray(valores)
+      ? valores
+      : parametros.map((nombre) => (valores as Record<string, unknown>)[nombre])
+    return (await quien.query({ name, text, values })).rows
+  }
 
 /** pg-boss's statements are few and come again and again; those without parameters may be several in one text. */
 export const preparada = (text: string, values: unknown[] | undefined): pg.QueryConfig =>
-  values === undefined || values.length === 0 ? { text } : { ...sentenciaDe(text), values }
+  values === undefined || values.length === 0 ? { text } : { name: nombreDe(text), text, values }
 
 export interface OpcionesDeDb {
   /** Connections of this process; 8 serve as well as 16 (measured), 4 cost a third. */
@@ -89,23 +153,35 @@ export function abrirPool(url: string, max: number, application_name: string, op
 export function abrirDb(url: string, { conexiones = 8, alFallar = () => {} }: OpcionesDeDb = {}): Db {
   const pool = abrirPool(url, conexiones, `guias pid=${process.pid}`)
   pool.on('error', alFallar)
-  let prisma: Promise<PrismaClient> | undefined
+  let cliente: Promise<PrismaClient> | undefined
+  const cargar = () => {
+    cliente ??= cargarPrisma(pool)
+    return cliente
+  }
   return {
     pool,
-    prisma: () => {
-      prisma ??= cargarPrisma(pool)
-      return prisma
-    },
-    async consultar<Fila>({ name, text }: Sentencia, valores: readonly unknown[]) {
-      const { rows } = await pool.query({ name, text, values: valores as unknown[] })
-      return rows as Fila[]
-    },
+    prisma: alPrimerUso(cargar),
+    consultar: consultarCon(pool),
     async cerrar() {
-      await (await prisma)?.$disconnect()
+      await (await cliente)?.$disconnect()
       await pool.end()
     },
   }
 }
+
+type Metodos = Record<string, (...argumentos: unknown[]) => unknown>
+
+/** `prisma.model.method(…)`, of a client that the call waits for. */
+const alPrimerUso = (cargar: () => Promise<PrismaClient>): Modelos =>
+  new Proxy({} as Modelos, {
+    get: (_nada, modelo: string) =>
+      new Proxy({} as Metodos, {
+        get:
+          (_nada, metodo: string) =>
+          async (...argumentos: unknown[]) =>
+            ((await cargar()) as unknown as Record<string, Metodos>)[modelo]![metodo]!(...argumentos),
+      }),
+  })
 
 async function cargarPrisma(pool: pg.Pool): Promise<PrismaClient> {
   const [{ PrismaPg }, { PrismaClient: Cliente }] = await Promise.all([
@@ -113,7 +189,7 @@ async function cargarPrisma(pool: pg.Pool): Promise<PrismaClient> {
     import('./contrato/generado/prisma/client.ts'),
   ])
   // Without names nothing of Prisma's is prepared.
-  const adapter = new PrismaPg(pool, { statementNameGenerator: ({ sql }) => sentenciaDe(sql).name })
+  const adapter = new PrismaPg(pool, { statementNameGenerator: ({ sql }) => nombreDe(sql) })
   // Its long messages quote the arguments, which have no place in a log.
   return new Cliente({ errorFormat: 'minimal', adapter })
 }

@@ -120,7 +120,7 @@ export function usarEntorno(
         desfase += ms
       },
       async nuevoComercio(modo = 'test') {
-        const fila = await (await db.prisma()).comercio.create({
+        const fila = await db.prisma.comercio.create({
           data: { ...nuevoId(), comercio: nuevoCodigoDeComercio(), nombre: 'Tienda La Ceiba' },
         })
         const { llave } = await guardarLlave(db, new Date(), { comercioId: fila.id, comercio: fila.comercio, modo })

@@ -209,7 +209,7 @@ function puertoLibre(): Promise<number> {
 
 async function crearComercios(db: Db, cuantos: number, modo: Modo = 'live'): Promise<Comercio[]> {
   const nuevoId = crearGeneradorDeIds(() => new Date())
-  const prisma = await db.prisma()
+  const { prisma } = db
   const comercios: Comercio[] = []
   for (let i = 0; i < cuantos; i++) {
     const fila = await prisma.comercio.create({

@@ -57,7 +57,7 @@ async function valen({ db, reloj }: Deps, { llave, llave_operaciones }: Demo): P
 }
 
 async function crear({ db, reloj, nuevoId }: Deps): Promise<Pick<Demo, 'comercio' | 'llave' | 'llave_operaciones'>> {
-  const comercio = await (await db.prisma()).comercio.create({
+  const comercio = await db.prisma.comercio.create({
     data: { ...nuevoId(), comercio: nuevoCodigoDeComercio(), nombre: 'Comercio de demostración' },
   })
   const { llave } = await guardarLlave(db, reloj(), {

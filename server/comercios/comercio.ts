@@ -21,7 +21,7 @@ export const nuevoCodigoDeComercio = () => `com_${base32AlAzar(12)}`
 /** The merchant of that public identifier; undefined: none, also for what can't be one. */
 export async function buscarComercio(db: Db, comercio: string): Promise<FilaComercio | undefined> {
   if (!/^com_[0-9A-Z]{12}$/.test(comercio)) return undefined
-  return (await (await db.prisma()).comercio.findUnique({ where: { comercio } })) ?? undefined
+  return (await db.prisma.comercio.findUnique({ where: { comercio } })) ?? undefined
 }
 
 /** @throws Problema 404 */

@@ -2,7 +2,7 @@ import type { Handler } from '../contrato/tipos.ts'
 import { nuevoCodigoDeComercio, presentarComercio } from './comercio.ts'
 
 export const crearComercio: Handler<'crearComercio'> = async ({ body }, { db, nuevoId }) => {
-  const fila = await (await db.prisma()).comercio.create({
+  const fila = await db.prisma.comercio.create({
     data: { ...nuevoId(), comercio: nuevoCodigoDeComercio(), nombre: body.nombre },
   })
   return { status: 201, body: presentarComercio(fila) }

@@ -5,7 +5,7 @@ import { presentarComercio } from './comercio.ts'
 export const listarComercios: Handler<'listarComercios'> = async ({ query }, { db, cursores }) => {
   const pagina = await paginar(cursores, { operacion: 'listarComercios', dueno: 'operador' }, query ?? {}, {
     leer: async (despues, take) =>
-      (await db.prisma()).comercio.findMany({
+      db.prisma.comercio.findMany({
         where: despues ? { id: { lt: String(despues[0]) } } : {},
         orderBy: { id: 'desc' },
         take,

@@ -1,3 +1,4 @@
+import type { Modo } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
 import type { Ambito, FilaGuia } from '../guias/guia.ts'
 import type { DatosDeEtiqueta } from './pdf.ts'
@@ -5,10 +6,11 @@ import type { DatosDeEtiqueta } from './pdf.ts'
 /** A guide and its merchant's name. */
 export type FilaEtiqueta = FilaGuia & { nombre: string }
 
-const LEER = sentencia(
+const LEER = sentencia<{ guias: readonly string[]; comercio_id: string | null; modo: Modo | null }, FilaEtiqueta>(
   'etiquetas.leer',
-  `select g.*, c.nombre from unnest($1::text[]) with ordinality p(guia, n)
-   join guia_indice i on i.guia = p.guia and ($2::uuid is null or (i.comercio_id = $2 and i.modo = $3))
+  `select g.*, c.nombre from unnest(:guias::text[]) with ordinality p(guia, n)
+   join guia_indice i on i.guia = p.guia
+     and (:comercio_id::uuid is null or (i.comercio_id = :comercio_id and i.modo = :modo))
    join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
    join comercio c on c.id = g.comercio_id
    order by p.n`,
@@ -16,8 +18,8 @@ const LEER = sentencia(
 
 /** Of those codes the guides that there are, in the order given. */
 export function leerEtiquetas(db: Db, ambito: Ambito, codigos: readonly string[]): Promise<FilaEtiqueta[]> {
-  const de = ambito === 'todos' ? [null, null] : [ambito.comercioId, ambito.modo]
-  return db.consultar<FilaEtiqueta>(LEER, [codigos, ...de])
+  const { comercioId: comercio_id, modo } = ambito === 'todos' ? { comercioId: null, modo: null } : ambito
+  return db.consultar(LEER, { guias: codigos, comercio_id, modo })
 }
 
 /** A courier would not take it. */

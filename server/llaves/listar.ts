@@ -8,7 +8,7 @@ export const listarLlaves: Handler<'listarLlaves'> = async ({ path, query }, { d
   const { id: comercio_id, comercio } = await exigirComercio(db, path.comercio)
   const pagina = await paginar(cursores, { operacion: 'listarLlaves', dueno: comercio }, query ?? {}, {
     leer: async (despues, take) =>
-      (await db.prisma()).llave.findMany({
+      db.prisma.llave.findMany({
         where: { comercio_id, ...(despues ? antesDe(new Date(despues[0]!), String(despues[1])) : {}) },
         orderBy: [{ creado_en: 'desc' }, { id: 'desc' }],
         take,

@@ -114,6 +114,6 @@ export async function guardarLlave(db: Db, ahora: Date, de: LlaveDeComercio) {
     vence_en: de.vence_en ?? null,
     revocada_en: null,
   }
-  await (await db.prisma()).llave.create({ data: fila })
+  await db.prisma.llave.create({ data: fila })
   return { ...presentarLlave({ ...fila, dueno: de.comercio }), llave }
 }

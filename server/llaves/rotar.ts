@@ -22,6 +22,6 @@ export const rotarLlave: Handler<'rotarLlave'> = async ({ path, body }, { db, re
   })
   const fin = new Date(ahora.getTime() + (body?.solapamiento_horas ?? SOLAPAMIENTO_POR_OMISION) * HORA)
   if (!vieja.vence_en || fin < vieja.vence_en)
-    await (await db.prisma()).llave.update({ where: { id: vieja.id }, data: { vence_en: fin } })
+    await db.prisma.llave.update({ where: { id: vieja.id }, data: { vence_en: fin } })
   return { status: 201, body: llave }
 }

@@ -7,7 +7,7 @@ export const listarMensajes: Handler<'listarMensajes'> = async ({ query }, { db,
   const { comercio_id, modo, id: guia_id, guia, comercio } = await buscarGuia(db, 'todos', query.guia)
   const pagina = await paginar(cursores, { operacion: 'listarMensajes', dueno: 'operador', filtros: { guia } }, query, {
     leer: async (despues, take) =>
-      (await db.prisma()).mensaje.findMany({
+      db.prisma.mensaje.findMany({
         where: { comercio_id, modo, guia_id, numero: { gt: Number(despues?.[0] ?? 0) } },
         orderBy: { numero: 'asc' },
         take,

@@ -5,6 +5,6 @@ import { exigirRepartidor, presentarRepartidor } from './repartidor.ts'
 export const desactivarRepartidor: Handler<'desactivarRepartidor'> = async ({ path }, { db }) => {
   const { id } = await exigirRepartidor(db, path.repartidor)
   const data = { codigo_hash: null, version: { increment: 1 } }
-  const fila = await (await db.prisma()).repartidor.update({ where: { id }, data })
+  const fila = await db.prisma.repartidor.update({ where: { id }, data })
   return { status: 200, body: presentarRepartidor(fila) }
 }

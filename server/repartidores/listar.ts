@@ -5,7 +5,7 @@ import { presentarRepartidor } from './repartidor.ts'
 export const listarRepartidores: Handler<'listarRepartidores'> = async ({ query }, { db, cursores }) => {
   const pagina = await paginar(cursores, { operacion: 'listarRepartidores', dueno: 'operador' }, query ?? {}, {
     leer: async (despues, take) =>
-      (await db.prisma()).repartidor.findMany({
+      db.prisma.repartidor.findMany({
         where: despues ? { id: { lt: String(despues[0]) } } : {},
         orderBy: { id: 'desc' },
         take,

@@ -6,6 +6,6 @@ export const renovarCodigo: Handler<'renovarCodigo'> = async ({ path }, { db, se
   const { id } = await exigirRepartidor(db, path.repartidor)
   const { codigo, codigo_hash } = nuevoCodigo(secretos)
   const data = { codigo_hash, version: { increment: 1 } }
-  const fila = await (await db.prisma()).repartidor.update({ where: { id }, data })
+  const fila = await db.prisma.repartidor.update({ where: { id }, data })
   return { status: 201, body: { ...presentarRepartidor(fila), codigo } }
 }

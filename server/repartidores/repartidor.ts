@@ -45,12 +45,12 @@ export const huellasDe = (secretos: Secretos, tecleado: string) =>
 /** Whether a courier signs in with that code. */
 export async function estaEnUso({ db, secretos }: Pick<Deps, 'db' | 'secretos'>, codigo: string): Promise<boolean> {
   const codigo_hash = { in: huellasDe(secretos, codigo) }
-  return (await (await db.prisma()).repartidor.count({ where: { codigo_hash } })) > 0
+  return (await db.prisma.repartidor.count({ where: { codigo_hash } })) > 0
 }
 
 /** @throws Problema 404 */
 export async function exigirRepartidor(db: Db, repartidor: string): Promise<FilaRepartidor> {
-  const fila = await (await db.prisma()).repartidor.findUnique({ where: { repartidor } })
+  const fila = await db.prisma.repartidor.findUnique({ where: { repartidor } })
   if (!fila) throw new Problema('repartidor_desconocido', 'No hay ningún repartidor con ese identificador.')
   return fila
 }
@@ -62,5 +62,5 @@ export async function guardarRepartidor(
 ): Promise<RepartidorConCodigo> {
   const { codigo, codigo_hash } = nuevoCodigo(secretos)
   const data = { ...nuevoId(), repartidor: `rep_${base32AlAzar(12)}`, nombre, telefono, codigo_hash }
-  return { ...presentarRepartidor(await (await db.prisma()).repartidor.create({ data })), codigo }
+  return { ...presentarRepartidor(await db.prisma.repartidor.create({ data })), codigo }
 }

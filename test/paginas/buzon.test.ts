@@ -48,7 +48,7 @@ afterAll(async () => {
 async function nuevoComercio(nombre: string) {
   const nuevoId = crearGeneradorDeIds(() => new Date())
   const comercio = nuevoCodigoDeComercio()
-  const { id } = await (await db.prisma()).comercio.create({ data: { ...nuevoId(), comercio, nombre } })
+  const { id } = await db.prisma.comercio.create({ data: { ...nuevoId(), comercio, nombre } })
   const { llave } = await guardarLlave(db, new Date(), { comercioId: id, comercio, modo: 'test' })
   return new Guias({ llave, baseUrl: servicio.url })
 }

@@ -183,7 +183,7 @@ async function abrir(pasos: Paso[]): Promise<Arnes> {
 
 async function crearComercio(db: Db) {
   const nuevoId = crearGeneradorDeIds(() => new Date())
-  const fila = await (await db.prisma()).comercio.create({
+  const fila = await db.prisma.comercio.create({
     data: { ...nuevoId(), comercio: nuevoCodigoDeComercio(), nombre: 'Tienda La Ceiba' },
   })
   const { llave } = await guardarLlave(db, new Date(), { comercioId: fila.id, comercio: fila.comercio, modo: 'test' })

@@ -1,0 +1,74 @@
+import type pg from 'pg'
+
+/** What PostgreSQL says of a statement that it has parsed and not run. */
+export interface Descripcion {
+  /** Types of the parameters, in order, as `pg_type` names them. */
+  parametros: string[]
+  columnas: { nombre: string; tipo: string /** Whether it is a table's column that may be null. */; nula: boolean }[]
+}
+
+interface Conexion {
+  parse(consulta: { name: string; text: string; types: number[] }): void
+  describe(de: { type: 'S'; name: string }): void
+  sync(): void
+  once(suceso: 'parameterDescription', hacer: (mensaje: { dataTypeIDs: number[] }) => void): void
+}
+interface Campo {
+  name: string
+  tableID: number
+  columnID: number
+  dataTypeID: number
+}
+
+/** One round of the extended protocol that parses and describes, as node-postgres takes it for a query. */
+class Sondeo {
+  parametros: number[] = []
+  campos: Campo[] = []
+  private readonly text: string
+  private readonly terminar: (error?: Error) => void
+  constructor(text: string, terminar: (error?: Error) => void) {
+    this.text = text
+    this.terminar = terminar
+  }
+  submit(conexion: Conexion) {
+    conexion.once('parameterDescription', ({ dataTypeIDs }) => {
+      this.parametros = dataTypeIDs
+    })
+    conexion.parse({ name: '', text: this.text, types: [] })
+    conexion.describe({ type: 'S', name: '' })
+    conexion.sync()
+  }
+  handleRowDescription({ fields }: { fields: Campo[] }) {
+    this.campos = fields
+  }
+  handleError(error: Error) {
+    this.terminar(error)
+  }
+  handleReadyForQuery() {
+    this.terminar()
+  }
+}
+
+/** @returns a function that describes statements over that connection */
+export async function crearDescriptor(cliente: pg.Client): Promise<(text: string) => Promise<Descripcion>> {
+  const { rows: tipos } = await cliente.query('select oid, typname from pg_type')
+  const { rows: columnas } = await cliente.query(
+    'select attrelid as tabla, attnum as columna from pg_attribute where not attnotnull and attnum > 0',
+  )
+  const nombre = new Map(tipos.map(({ oid, typname }) => [Number(oid), typname as string]))
+  const nulas = new Set(columnas.map(({ tabla, columna }) => `${tabla}.${columna}`))
+  return async (text) => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const sondeo = new Sondeo(text, (error) => (error ? reject(error) : resolve()))
+    cliente.query(sondeo as unknown as pg.Submittable)
+    await promise
+    return {
+      parametros: sondeo.parametros.map((oid) => nombre.get(oid)!),
+      columnas: sondeo.campos.map(({ name, dataTypeID, tableID, columnID }) => ({
+        nombre: name,
+        tipo: nombre.get(dataTypeID)!,
+        nula: nulas.has(`${tableID}.${columnID}`),
+      })),
+    }
+  }
+}

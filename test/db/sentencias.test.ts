@@ -1,0 +1,109 @@
+import { globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { RAIZ } from '../../server/contrato/raiz.ts'
+import { SENTENCIAS } from '../../server/db.ts'
+import { PLANTILLA } from '../preparacion.ts'
+import { crearDescriptor, type Descripcion } from './describir.ts'
+import { type Declarada, leerDeclaradas, type Miembro } from './tipos.ts'
+
+/** The TypeScript of what node-postgres takes and gives, by PostgreSQL's type. */
+const CLASES: Readonly<Record<string, string>> = {
+  uuid: 'string',
+  text: 'string',
+  varchar: 'string',
+  name: 'string',
+  xid8: 'string',
+  int8: 'string',
+  numeric: 'string',
+  int2: 'number',
+  int4: 'number',
+  float4: 'number',
+  float8: 'number',
+  bool: 'boolean',
+  timestamptz: 'Date',
+  bytea: 'Buffer',
+  _text: 'string[]',
+  _uuid: 'string[]',
+  _int4: 'number[]',
+  _float4: 'number[]',
+  _float8: 'number[]',
+  _bool: 'boolean[]',
+  _timestamptz: 'Date[]',
+  _bytea: 'Buffer[]',
+}
+/** JSON may be anything that JSON can say. */
+const JSON_DE_POSTGRES = ['json', 'jsonb']
+
+const archivos = globSync('server/**/*.ts', { cwd: fileURLToPath(RAIZ), exclude: (ruta) => ruta.includes('generado') })
+  .map((ruta) => fileURLToPath(new URL(ruta, RAIZ)))
+  .filter((ruta) => !ruta.endsWith('server/db.ts') && /\bsentencia(<|\()/.test(readFileSync(ruta, 'utf8')))
+
+const cliente = new pg.Client({
+  connectionString: Object.assign(new URL(inject('postgres')), { pathname: `/${PLANTILLA}` }).href,
+})
+let describir: (text: string) => Promise<Descripcion>
+let declaradas: Map<string, Declarada>
+
+beforeAll(async () => {
+  await cliente.connect()
+  describir = await crearDescriptor(cliente)
+  for (const archivo of archivos) await import(archivo)
+  declaradas = leerDeclaradas(archivos)
+}, 120_000)
+afterAll(() => cliente.end())
+
+const vale = (tipo: string, { clases }: Miembro) =>
+  JSON_DE_POSTGRES.includes(tipo) || (clases.size === 1 && clases.has(CLASES[tipo] ?? `unknown type ${tipo}`))
+
+function faltas(nombre: string, { parametros, columnas }: Descripcion): string[] {
+  const { parametros: nombres } = SENTENCIAS.get(nombre)!
+  const declarada = declaradas.get(nombre)!
+  const deParametros = nombres.flatMap((parametro, i) => {
+    const dicho = declarada.parametros.get(parametro)
+    if (!dicho) return [`parameter ${parametro} is not declared`]
+    return vale(parametros[i]!, dicho)
+      ? []
+      : [`parameter ${parametro} is ${parametros[i]}, declared ${[...dicho.clases]}`]
+  })
+  const deMas = [...declarada.parametros.keys()]
+    .filter((parametro) => !nombres.includes(parametro))
+    .map((parametro) => `parameter ${parametro} is declared and not used`)
+  const { fila } = declarada
+  if (!fila) return [...deParametros, ...deMas]
+  const deColumnas = columnas.flatMap(({ nombre: columna, tipo, nula }) => {
+    const dicho = fila.get(columna)
+    // A statement may give more than its reader wants (`returning *`).
+    if (!dicho) return []
+    return [
+      ...(vale(tipo, dicho) ? [] : [`column ${columna} is ${tipo}, declared ${[...dicho.clases]}`]),
+      // Prisma has no lists that may be null, and doesn't tell PostgreSQL so.
+      ...(nula && !dicho.nulo && !tipo.startsWith('_') ? [`column ${columna} may be null`] : []),
+    ]
+  })
+  const sinColumna = [...fila.keys()]
+    .filter((columna) => !columnas.some(({ nombre: dada }) => dada === columna))
+    .map((columna) => `column ${columna} is declared and not given`)
+  return [...deParametros, ...deMas, ...deColumnas, ...sinColumna]
+}
+
+describe('the statements', () => {
+  it('are all found, and each file’s own', () => {
+    expect([...SENTENCIAS.keys()]).toEqual(expect.arrayContaining([...declaradas.keys()]))
+    expect(SENTENCIAS.size).toBeGreaterThan(80)
+  })
+
+  it('are what TypeScript was told: parameters, columns, and what may be null', async () => {
+    const halladas: Record<string, string[]> = {}
+    for (const nombre of declaradas.keys()) {
+      const { text } = SENTENCIAS.get(nombre)!
+      const suyas = await describir(text).then(
+        (descripcion) => faltas(nombre, descripcion),
+        (error: Error) => [error.message],
+      )
+      if (suyas.length > 0) halladas[`${nombre} (${declaradas.get(nombre)?.archivo.split('/server/')[1]})`] = suyas
+    }
+    expect(halladas).toEqual({})
+  })
+})

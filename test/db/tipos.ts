@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { RAIZ } from '../../server/contrato/raiz.ts'
+
+/** What a member's type may hold, as far as a database can tell it apart. */
+export interface Miembro {
+  clases: Set<string>
+  nulo: boolean
+}
+export interface Declarada {
+  archivo: string
+  parametros: Map<string, Miembro>
+  /** undefined: the type says nothing of rows */
+  fila: Map<string, Miembro> | undefined
+}
+
+/** Of each `sentencia<Parametros, Fila>('name', …)` of those files, by its name, what TypeScript was told. */
+export function leerDeclaradas(archivos: readonly string[]): Map<string, Declarada> {
+  const configuracion = fileURLToPath(new URL('tsconfig.json', RAIZ))
+  const { options } = ts.parseJsonConfigFileContent(
+    ts.readConfigFile(configuracion, (ruta) => readFileSync(ruta, 'utf8')).config,
+    ts.sys,
+    fileURLToPath(RAIZ),
+  )
+  const programa = ts.createProgram([...archivos], options)
+  const revisor = programa.getTypeChecker()
+  const declaradas = new Map<string, Declarada>()
+  for (const archivo of archivos) {
+    const visitar = (nodo: ts.Node): void => {
+      ts.forEachChild(nodo, visitar)
+      if (!ts.isCallExpression(nodo) || nodo.expression.getText() !== 'sentencia') return
+      const [nombre] = nodo.arguments
+      if (!nombre || !ts.isStringLiteral(nombre)) return
+      const [parametros, fila] = nodo.typeArguments ?? []
+      declaradas.set(nombre.text, {
+        archivo,
+        parametros: parametros ? miembros(revisor, revisor.getTypeFromTypeNode(parametros), nodo) : new Map(),
+        fila: fila && miembros(revisor, revisor.getTypeFromTypeNode(fila), nodo),
+      })
+    }
+    ts.forEachChild(programa.getSourceFile(archivo)!, visitar)
+  }
+  return declaradas
+}
+
+function miembros(revisor: ts.TypeChecker, tipo: ts.Type, donde: ts.Node): Map<string, Miembro> {
+  return new Map(
+    revisor
+      .getPropertiesOfType(tipo)
+      .map((propiedad) => [propiedad.name, clasificar(revisor, revisor.getTypeOfSymbolAtLocation(propiedad, donde))]),
+  )
+}
+
+function clasificar(revisor: ts.TypeChecker, tipo: ts.Type): Miembro {
+  const partes = tipo.isUnion() ? tipo.types : [tipo]
+  const esNulo = ({ flags }: ts.Type) => (flags & (ts.TypeFlags.Null | ts.TypeFlags.Undefined)) !== 0
+  return {
+    clases: new Set(partes.filter((parte) => !esNulo(parte)).map((parte) => claseDe(revisor, parte))),
+    nulo: partes.some(esNulo) || (tipo.flags & (ts.TypeFlags.Any | ts.TypeFlags.Unknown)) !== 0,
+  }
+}
+
+function claseDe(revisor: ts.TypeChecker, tipo: ts.Type): string {
+  if (tipo.flags & ts.TypeFlags.StringLike) return 'string'
+  if (tipo.flags & ts.TypeFlags.NumberLike) return 'number'
+  if (tipo.flags & ts.TypeFlags.BooleanLike) return 'boolean'
+  if (tipo.flags & ts.TypeFlags.BigIntLike) return 'bigint'
+  const nombre = tipo.symbol?.name
+  if (nombre === 'Date') return 'Date'
+  if (nombre && ['Buffer', 'Uint8Array'].includes(nombre)) return 'Buffer'
+  const [elemento] = revisor.isArrayType(tipo) ? revisor.getTypeArguments(tipo as ts.TypeReference) : []
+  if (elemento) {
+    const { clases } = clasificar(revisor, elemento)
+    return `${[...clases].join('|')}[]`
+  }
+  return 'object'
+}
