@@ -73,15 +73,16 @@ const DE_CODIGO: Record<string, Opcion> = {
   repartidor_desconocido: 'repartidor',
 }
 
-/** The operations' own handlers do the work, so that the console and the API can't drift apart. */
-const comoOperador = (deps: Deps) => ({
-  ...deps,
+/** The console is an operator: the operations' own handlers do its work, so that the two can't drift apart. */
+const CONSOLA = {
+  path: undefined,
+  query: undefined,
+  body: undefined,
   identidad: { operadorId: '', operador: 'consola', llave: '' },
-  ip: '',
   idSolicitud: 'consola',
   red: '',
   soloCabeceras: false,
-})
+}
 
 /** Every page of a list. */
 async function todas<Dato>(
@@ -105,7 +106,7 @@ const COMANDOS: Record<string, Comando> = {
     async ejecutar(deps, { nombre = '' }) {
       const body = { nombre }
       deps.validacion.exigirCuerpo('crearComercio', body)
-      return (await crearComercio({ path: undefined, query: undefined, body }, comoOperador(deps))).body
+      return (await crearComercio({ ...CONSOLA, body }, deps)).body
     },
   },
   'comercios listar': {
@@ -113,7 +114,7 @@ const COMANDOS: Record<string, Comando> = {
     ejecutar: (deps) =>
       todas(async (cursor) => {
         const query = { limite: 100, ...(cursor ? { cursor } : {}) }
-        return (await listarComercios({ path: undefined, query, body: undefined }, comoOperador(deps))).body as never
+        return (await listarComercios({ ...CONSOLA, query }, deps)).body as never
       }),
   },
   'llaves crear': {
@@ -126,8 +127,7 @@ const COMANDOS: Record<string, Comando> = {
         ...(vence === undefined ? {} : { vence_en: vence }),
       }
       deps.validacion.exigirCuerpo('crearLlave', body)
-      const creada = (await crearLlave({ path: { comercio }, query: undefined, body }, comoOperador(deps)))
-        .body as LlaveCreada
+      const creada = (await crearLlave({ ...CONSOLA, path: { comercio }, body }, deps)).body as LlaveCreada
       const { creado_en: _1, revocada_en: _2, ...llave } = creada
       return llave
     },
@@ -138,7 +138,7 @@ const COMANDOS: Record<string, Comando> = {
     ejecutar: (deps, { comercio = '' }) =>
       todas(async (cursor) => {
         const query = { limite: 100, ...(cursor ? { cursor } : {}) }
-        return (await listarLlaves({ path: { comercio }, query, body: undefined }, comoOperador(deps))).body as never
+        return (await listarLlaves({ ...CONSOLA, path: { comercio }, query }, deps)).body as never
       }),
   },
   'llaves rotar': {
@@ -149,16 +149,13 @@ const COMANDOS: Record<string, Comando> = {
       const horas = /^\d{1,6}$/.test(solapamiento ?? '') ? Number(solapamiento) : (solapamiento as unknown as number)
       const body = solapamiento === undefined ? {} : { solapamiento_horas: horas }
       deps.validacion.exigirCuerpo('rotarLlave', body)
-      return nueva(
-        (await rotarLlave({ path: { llave }, query: undefined, body }, comoOperador(deps))).body as LlaveCreada,
-      )
+      return nueva((await rotarLlave({ ...CONSOLA, path: { llave }, body }, deps)).body as LlaveCreada)
     },
   },
   'llaves revocar': {
     exige: ['llave'],
     objeto: 'llave',
-    ejecutar: async (deps, { llave = '' }) =>
-      (await revocarLlave({ path: { llave }, query: undefined, body: undefined }, comoOperador(deps))).body,
+    ejecutar: async (deps, { llave = '' }) => (await revocarLlave({ ...CONSOLA, path: { llave } }, deps)).body,
   },
   'operadores crear': {
     exige: ['nombre'],
@@ -173,7 +170,7 @@ const COMANDOS: Record<string, Comando> = {
     async ejecutar(deps, { nombre = '', telefono }) {
       const body = { nombre: nombre.normalize('NFC'), ...(telefono === undefined ? {} : { telefono }) }
       deps.validacion.exigirCuerpo('crearRepartidor', body)
-      return (await crearRepartidor({ path: undefined, query: undefined, body }, comoOperador(deps))).body
+      return (await crearRepartidor({ ...CONSOLA, body }, deps)).body
     },
   },
   'repartidores listar': {
@@ -181,21 +178,20 @@ const COMANDOS: Record<string, Comando> = {
     ejecutar: (deps) =>
       todas(async (cursor) => {
         const query = { limite: 100, ...(cursor ? { cursor } : {}) }
-        return (await listarRepartidores({ path: undefined, query, body: undefined }, comoOperador(deps))).body as never
+        return (await listarRepartidores({ ...CONSOLA, query }, deps)).body as never
       }),
   },
   'repartidores codigo': {
     exige: ['repartidor'],
     objeto: 'repartidor',
     ejecutar: async (deps, { repartidor = '' }) =>
-      (await renovarCodigo({ path: { repartidor }, query: undefined, body: undefined }, comoOperador(deps))).body,
+      (await renovarCodigo({ ...CONSOLA, path: { repartidor } }, deps)).body,
   },
   'repartidores desactivar': {
     exige: ['repartidor'],
     objeto: 'repartidor',
     ejecutar: async (deps, { repartidor = '' }) =>
-      (await desactivarRepartidor({ path: { repartidor }, query: undefined, body: undefined }, comoOperador(deps)))
-        .body,
+      (await desactivarRepartidor({ ...CONSOLA, path: { repartidor } }, deps)).body,
   },
 }
 

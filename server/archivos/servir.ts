@@ -20,8 +20,8 @@ const EXTENSIONES: Readonly<Record<string, string>> = {
 }
 
 export const descargarArchivo: Handler<'descargarArchivo'> = async (
-  { path: { archivo }, query = {}, headers = {} },
-  { db, almacen, enlaces, soloCabeceras },
+  { path: { archivo }, query = {}, headers = {}, soloCabeceras },
+  { db, almacen, enlaces },
 ) => {
   const disp = enlaces.verificar(archivo, query)
   const [fila] = disp ? await db.consultar<Pick<FilaArchivo, 'mime' | 'bytes' | 'sha256'>>(BUSCAR, [archivo]) : []

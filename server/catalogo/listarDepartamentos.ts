@@ -2,7 +2,7 @@ import type { Handler } from '../contrato/tipos.ts'
 import { paginar } from '../listas/pagina.ts'
 import { type Departamento, departamentos } from './catalogo.ts'
 
-export const listarDepartamentos: Handler<'listarDepartamentos'> = async ({ query = {} }, { identidad, cursores }) => {
+export const listarDepartamentos: Handler<'listarDepartamentos'> = async ({ query = {}, identidad }, { cursores }) => {
   const { comercioId, modo } = identidad
   const { pais } = query
   const todos = departamentos(pais)

@@ -4,7 +4,7 @@ import { paginar } from '../listas/pagina.ts'
 import { buscarDepartamentos, departamentosParecidos, type Municipio, municipiosDe } from './catalogo.ts'
 import { clavesDe } from './claves.ts'
 
-export const listarMunicipios: Handler<'listarMunicipios'> = async ({ query }, { identidad, cursores }) => {
+export const listarMunicipios: Handler<'listarMunicipios'> = async ({ query, identidad }, { cursores }) => {
   const { comercioId, modo } = identidad
   const { departamento, buscar } = query
   if (buscarDepartamentos(departamento).length === 0) throw desconocido(departamento)

@@ -7,8 +7,8 @@ import type { Autenticadores } from '../http/identidad.ts'
 import { exigirPropia } from '../http/navegador.ts'
 import { metodoNoPermitido, responder, type Testigo } from '../http/problemas.ts'
 import { redDe } from '../http/red.ts'
-import type { Operacion } from './contrato.ts'
-import type { Handlers } from './tipos.ts'
+import type { Operacion, OperationId } from './contrato.ts'
+import type { Entrada, Handlers } from './tipos.ts'
 import { bienEscrito, type Rechazo, type Validacion } from './validacion.ts'
 
 export interface Enlace {
@@ -104,8 +104,8 @@ const esRechazo = (error: unknown): error is Rechazo =>
   error.status < 500
 
 type HandlerCualquiera = (
-  entrada: { path: unknown; query: unknown; headers: unknown; body: unknown },
-  contexto: Deps & { identidad: unknown; idSolicitud: string; red: string; soloCabeceras: boolean },
+  entrada: Record<keyof Entrada<OperationId>, unknown>,
+  deps: Deps,
 ) => Promise<{ status: number; body: unknown; headers?: Readonly<Record<string, string>> }>
 
 const ejecutar = (
@@ -118,14 +118,17 @@ const ejecutar = (
   const handler = handlers[operacion.id] as unknown as HandlerCualquiera
   return async (req, res) => {
     const { status, body, headers } = await handler(
-      { path: req.params, query: req.query, headers: req.headers, body: req.body },
       {
-        ...deps,
+        path: req.params,
+        query: req.query,
+        headers: req.headers,
+        body: req.body,
         identidad: req.solicitud.identidad ?? null,
         idSolicitud: req.solicitud.id,
         red: redDe(req.ip ?? ''),
         soloCabeceras: req.solicitud.metodo === 'HEAD',
       },
+      deps,
     )
     responder(req, res, status, body, headers)
     testigo?.(req, status, res.getHeaders(), body)

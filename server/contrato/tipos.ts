@@ -8,7 +8,11 @@ import type { Operaciones } from './generado/operaciones.ts'
 type Datos<O extends OperationId> = Operaciones[O]['data']
 type Campo<D, C extends string> = D extends { [K in C]?: infer V } ? (V extends undefined ? undefined : V) : undefined
 
-/** What the contract promises the handler about the request: it has been validated. */
+type Identidad<O extends OperationId> = Operaciones[O]['seguridad'] extends keyof Identidades
+  ? Identidades[Operaciones[O]['seguridad']]
+  : null
+
+/** What a handler is told about one request: its parts, which the contract has validated, and who sent it. */
 export interface Entrada<O extends OperationId> {
   path: Campo<Datos<O>, 'path'>
   query: Campo<Datos<O>, 'query'>
@@ -20,6 +24,13 @@ export interface Entrada<O extends OperationId> {
     : Datos<O> extends { body: infer B }
       ? B
       : Campo<Datos<O>, 'body'> | undefined
+  identidad: Identidad<O>
+  /** The request's id, as in `X-Request-Id`. */
+  idSolicitud: string
+  /** The network that the request came from: limits count by it. */
+  red: string
+  /** Whether the request is a HEAD; an operation that sends somebody elsewhere must know, for Node only drops the body. */
+  soloCabeceras: boolean
 }
 
 type Cuerpos<O extends OperationId> = Operaciones[O]['exitos'] & Operaciones[O]['errores']
@@ -41,22 +52,8 @@ export type Respuesta<O extends OperationId> = {
     : { headers: Readonly<Record<Cabeceras<O, S> & string, string>> })
 }[keyof Operaciones[O]['cabeceras']]
 
-type Identidad<O extends OperationId> = Operaciones[O]['seguridad'] extends keyof Identidades
-  ? Identidades[Operaciones[O]['seguridad']]
-  : null
-
-/** Everything a handler may use besides its input: the service's parts, who calls, and what is known of the request. */
-export type Contexto<O extends OperationId> = Deps & {
-  identidad: Identidad<O>
-  idSolicitud: string
-  /** The caller's network, for limits. */
-  red: string
-  /** HEAD gets what GET would, without its body; what it must know is who sends somebody elsewhere. */
-  soloCabeceras: boolean
-}
-
-/** An operation. Returns a declared answer or throws a `Problema`. */
-export type Handler<O extends OperationId> = (entrada: Entrada<O>, contexto: Contexto<O>) => Promise<Respuesta<O>>
+/** An operation: from one request, with the service's parts, to a declared answer or a thrown `Problema`. */
+export type Handler<O extends OperationId> = (entrada: Entrada<O>, deps: Deps) => Promise<Respuesta<O>>
 
 /** Total over the contract: an operation without its handler is a compile error. */
 export type Handlers = { readonly [O in OperationId]: Handler<O> }

@@ -4,7 +4,7 @@ import type { Handler } from '../contrato/tipos.ts'
 import { problemaDeFallas } from '../errores.ts'
 import { leerEtiquetas, sinEtiqueta, unir } from './etiqueta.ts'
 
-export const crearEtiquetas: Handler<'crearEtiquetas'> = async ({ body }, { identidad, db, enlacesDeEtiquetas }) => {
+export const crearEtiquetas: Handler<'crearEtiquetas'> = async ({ body, identidad }, { db, enlacesDeEtiquetas }) => {
   const codigos = body.guias.map(normalizarCodigoDeGuia)
   const filas = await leerEtiquetas(
     db,

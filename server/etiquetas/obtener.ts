@@ -3,7 +3,7 @@ import { Problema } from '../errores.ts'
 import { buscarGuia } from '../guias/guia.ts'
 import { sinEtiqueta } from './etiqueta.ts'
 
-export const obtenerEtiqueta: Handler<'obtenerEtiqueta'> = async ({ path }, { identidad, db, enlacesDeEtiquetas }) => {
+export const obtenerEtiqueta: Handler<'obtenerEtiqueta'> = async ({ path, identidad }, { db, enlacesDeEtiquetas }) => {
   const fila = await buscarGuia(db, identidad, path.guia)
   const { guia, estado } = fila
   if (sinEtiqueta(fila))

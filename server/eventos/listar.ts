@@ -4,7 +4,7 @@ import { presentarEvento } from './evento.ts'
 import { COMIENZO, leerFlujo, type PosicionDelFlujo } from './flujo.ts'
 
 /** Unlike a page of a list, the feed always gives a cursor: its end is only where one has read up to now. */
-export const listarEventos: Handler<'listarEventos'> = async ({ query }, { identidad, db, cursores }) => {
+export const listarEventos: Handler<'listarEventos'> = async ({ query, identidad }, { db, cursores }) => {
   const { comercioId, modo } = identidad
   const ambito = { operacion: 'listarEventos', dueno: `${comercioId}:${modo}` }
   const despues =

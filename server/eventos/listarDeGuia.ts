@@ -2,8 +2,8 @@ import type { Handler } from '../contrato/tipos.ts'
 import { leerConEventos } from './evento.ts'
 
 export const listarEventosDeGuia: Handler<'listarEventosDeGuia'> = async (
-  { path, query },
-  { identidad, db, cursores },
+  { path, query, identidad },
+  { db, cursores },
 ) => {
   const { eventos } = await leerConEventos({ db, cursores }, identidad, path.guia, query)
   return { status: 200, body: eventos }

@@ -4,8 +4,8 @@ import { darPaso, sinCarrera } from '../eventos/evento.ts'
 import { buscarGuia, presentar } from './guia.ts'
 
 export const cancelarGuia: Handler<'cancelarGuia'> = async (
-  { path, body },
-  { identidad, db, reloj, avisarTrabajo },
+  { path, body, identidad },
+  { db, reloj, avisarTrabajo },
 ) => {
   const guia = await sinCarrera(async () => {
     const leida = await buscarGuia(db, identidad, path.guia)

@@ -1,7 +1,7 @@
 import type { Handler } from '../contrato/tipos.ts'
 import { normalizar, presentar } from './guia.ts'
 
-export const crearGuia: Handler<'crearGuia'> = async ({ body }, { identidad, escritura }) => {
+export const crearGuia: Handler<'crearGuia'> = async ({ body, identidad }, { escritura }) => {
   const datos = normalizar(body)
   const verdicto = await escritura.crear(identidad.comercioId, identidad.modo, datos)
   if ('problema' in verdicto) throw verdicto.problema

@@ -5,7 +5,7 @@ import type { Verdicto } from './escritura.ts'
 import { normalizar } from './guia.ts'
 
 /** Always 200 for a well-formed envelope: every element has its own verdict at its `indice`. */
-export const crearLote: Handler<'crearLote'> = async ({ body }, { identidad, escritura, validacion, idSolicitud }) => {
+export const crearLote: Handler<'crearLote'> = async ({ body, identidad, idSolicitud }, { escritura, validacion }) => {
   const { vale, explicar } = validacion.validador('GuiaIndividual')
   // The contract's item schema was loosened for the envelope: from here on an element may be anything.
   const elementos = (body.guias as readonly unknown[]).map((elemento) => conRecogida(elemento, body.recogida))

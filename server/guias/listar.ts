@@ -2,7 +2,7 @@ import type { Handler } from '../contrato/tipos.ts'
 import { presentar } from './guia.ts'
 import { buscarPagina } from './lista.ts'
 
-export const listarGuias: Handler<'listarGuias'> = async ({ query }, { identidad, db, cursores }) => {
+export const listarGuias: Handler<'listarGuias'> = async ({ query, identidad }, { db, cursores }) => {
   const { comercioId, modo } = identidad
   const pagina = await buscarPagina(
     { db, cursores },

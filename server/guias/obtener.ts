@@ -2,7 +2,7 @@ import type { Handler } from '../contrato/tipos.ts'
 import { leerConEventos } from '../eventos/evento.ts'
 import { presentar } from './guia.ts'
 
-export const obtenerGuia: Handler<'obtenerGuia'> = async ({ path, query }, { identidad, db, cursores }) => {
+export const obtenerGuia: Handler<'obtenerGuia'> = async ({ path, query, identidad }, { db, cursores }) => {
   const { guia, eventos } = await leerConEventos({ db, cursores }, identidad, path.guia, query)
   return { status: 200, body: { ...presentar(guia), eventos } }
 }

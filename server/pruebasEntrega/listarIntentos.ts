@@ -4,8 +4,8 @@ import { paginar } from '../listas/pagina.ts'
 import { leerIntentos, presentarIntento } from './intento.ts'
 
 export const listarIntentosDeGuia: Handler<'listarIntentosDeGuia'> = async (
-  { path, query },
-  { identidad, db, cursores, enlaces },
+  { path, query, identidad },
+  { db, cursores, enlaces },
 ) => {
   const guia = await buscarGuia(db, identidad, path.guia)
   const dueno = `${identidad.comercioId}:${identidad.modo}`

@@ -5,8 +5,8 @@ import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
 import { buscarBorrada, buscarPrueba, presentarPrueba } from './prueba.ts'
 
 export const obtenerPruebaDeEntrega: Handler<'obtenerPruebaDeEntrega'> = async (
-  { path },
-  { identidad, db, enlaces },
+  { path, identidad },
+  { db, enlaces },
 ) => {
   const guia = await buscarGuia(db, identidad, path.guia)
   const prueba = await buscarPrueba(db, guia)

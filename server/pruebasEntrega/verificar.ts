@@ -6,8 +6,8 @@ import { buscarGuia } from '../guias/guia.ts'
 import { buscarPrueba, leerArchivos } from './prueba.ts'
 
 export const verificarPrueba: Handler<'verificarPrueba'> = async (
-  { path, body },
-  { db, red, limiteDeVerificacion },
+  { path, body, red },
+  { db, limiteDeVerificacion },
 ) => {
   const espera = limiteDeVerificacion(red)
   if (espera > 0) {

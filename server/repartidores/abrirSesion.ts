@@ -28,8 +28,8 @@ const ABRIR = sentencia(
 )
 
 export const abrirSesion: Handler<'abrirSesion'> = async (
-  { body },
-  { db, reloj, secretos, navegador, esperaParaEntrar, red },
+  { body, red },
+  { db, reloj, secretos, navegador, esperaParaEntrar },
 ) => {
   // Before anything is looked at: an answer that came through must not tell a good guess from a bad one.
   const espera = esperaParaEntrar(red)

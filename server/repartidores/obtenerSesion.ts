@@ -1,7 +1,7 @@
 import type { Handler } from '../contrato/tipos.ts'
 import { presentarSesion } from './sesion.ts'
 
-export const obtenerSesion: Handler<'obtenerSesion'> = async (_entrada, { identidad }) => ({
+export const obtenerSesion: Handler<'obtenerSesion'> = async ({ identidad }) => ({
   status: 200,
   body: presentarSesion(identidad),
 })

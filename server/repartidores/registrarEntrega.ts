@@ -1,5 +1,5 @@
 import type { Handler } from '../contrato/tipos.ts'
 import { registrarConPrueba } from '../operaciones/entrega.ts'
 
-export const registrarEntregaDeReparto: Handler<'registrarEntregaDeReparto'> = ({ path, body }, contexto) =>
-  registrarConPrueba(contexto, { autor: contexto.identidad.repartidor, api: '/repartidor/v1' }, path.guia, body)
+export const registrarEntregaDeReparto: Handler<'registrarEntregaDeReparto'> = ({ path, body, identidad }, deps) =>
+  registrarConPrueba(deps, { autor: identidad.repartidor, api: '/repartidor/v1' }, path.guia, body)

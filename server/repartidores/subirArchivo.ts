@@ -1,5 +1,7 @@
 import { recibirImagen } from '../archivos/imagenRecibida.ts'
 import type { Handler } from '../contrato/tipos.ts'
 
-export const subirArchivoDeReparto: Handler<'subirArchivoDeReparto'> = ({ path, query: { tipo }, body }, contexto) =>
-  recibirImagen(contexto, contexto.identidad.repartidor, path.guia, tipo, body)
+export const subirArchivoDeReparto: Handler<'subirArchivoDeReparto'> = (
+  { path, query: { tipo }, body, identidad },
+  deps,
+) => recibirImagen(deps, identidad.repartidor, path.guia, tipo, body)

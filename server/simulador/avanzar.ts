@@ -1,4 +1,5 @@
-import type { Contexto, Handler } from '../contrato/tipos.ts'
+import type { Handler } from '../contrato/tipos.ts'
+import type { Deps } from '../deps.ts'
 import { leerCambio, pasoDe } from '../eventos/cambio.ts'
 import { darPaso, type Paso, sinCarrera } from '../eventos/evento.ts'
 import { buscarGuia, type FilaGuia, presentar } from '../guias/guia.ts'
@@ -9,8 +10,8 @@ import { exigirPrueba } from './simulador.ts'
 
 const REMEDIO = 'Confírmela antes con POST /api/v1/pruebas/guias/{guia}/confirmar-ubicacion.'
 
-export const avanzarGuiaDePrueba: Handler<'avanzarGuiaDePrueba'> = async ({ path, body }, deps) => {
-  const { identidad, db, reloj } = deps
+export const avanzarGuiaDePrueba: Handler<'avanzarGuiaDePrueba'> = async ({ path, body, identidad }, deps) => {
+  const { db, reloj } = deps
   exigirPrueba(identidad)
   const cambio = leerCambio(body, reloj())
   const guia = await sinCarrera(async () => {
@@ -26,7 +27,7 @@ export const avanzarGuiaDePrueba: Handler<'avanzarGuiaDePrueba'> = async ({ path
 }
 
 /** The step, with the proof that a courier would bring for it. */
-async function dar(deps: Contexto<'avanzarGuiaDePrueba'>, guia: FilaGuia, paso: Paso) {
+async function dar(deps: Deps, guia: FilaGuia, paso: Paso) {
   if (paso.estado === 'entregado') {
     const evidencia = await evidenciaDeMuestra(deps, guia, paso.ocurrido_en)
     const { lat = null, lng = null } = evidencia

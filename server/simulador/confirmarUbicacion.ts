@@ -1,6 +1,7 @@
 import { centroDe } from '../catalogo/catalogo.ts'
 import type { Falla, UbicacionDePrueba } from '../contrato/generado/tipos/index.ts'
-import type { Contexto, Handler } from '../contrato/tipos.ts'
+import type { Handler } from '../contrato/tipos.ts'
+import type { Deps } from '../deps.ts'
 import { Problema, problemaDeFallas } from '../errores.ts'
 import { siguientesDeUbicacion } from '../estados/estados.ts'
 import { darPaso, sinCarrera } from '../eventos/evento.ts'
@@ -10,10 +11,12 @@ import { exigirPrueba } from './simulador.ts'
 import { fallarMensaje, sacarMensajes, vencer } from './solicitud.ts'
 
 type Resultado = NonNullable<UbicacionDePrueba['resultado']>
-type Deps = Contexto<'confirmarUbicacionDePrueba'>
 
-export const confirmarUbicacionDePrueba: Handler<'confirmarUbicacionDePrueba'> = async ({ path, body }, deps) => {
-  const { identidad, db } = deps
+export const confirmarUbicacionDePrueba: Handler<'confirmarUbicacionDePrueba'> = async (
+  { path, body, identidad },
+  deps,
+) => {
+  const { db } = deps
   exigirPrueba(identidad)
   const respuesta = { resultado: 'confirmada' as const, ...body }
   exigirCoherencia(respuesta)

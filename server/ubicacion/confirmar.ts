@@ -5,8 +5,8 @@ import { leerEnlace } from '../mapas/enlaces.ts'
 import { enlacePorSeguir, exigirAbierta, mismoLugar, pasoDeLugar } from './lugar.ts'
 
 export const confirmarUbicacion: Handler<'confirmarUbicacion'> = async (
-  { path, body },
-  { identidad, db, reloj, nuevoId, avisarTrabajo },
+  { path, body, identidad },
+  { db, reloj, nuevoId, avisarTrabajo },
 ) => {
   // Coordinates win over a link.
   const enlace = body.maps_url === undefined || body.lat !== undefined ? undefined : leerEnlace(body.maps_url)

@@ -37,8 +37,8 @@ const PEDIR = sentencia(
 )
 
 export const reenviarSolicitud: Handler<'reenviarSolicitud'> = async (
-  { path },
-  { identidad, db, reloj, nuevoId, avisarTrabajo, canalDe },
+  { path, identidad },
+  { db, reloj, nuevoId, avisarTrabajo, canalDe },
 ) => {
   const guia = await sinCarrera(async () => {
     const leida = await buscarGuia(db, identidad, path.guia)

@@ -18,8 +18,8 @@ const CAMBIAR = sentencia(
 )
 
 export const cambiarWebhook: Handler<'cambiarWebhook'> = async (
-  { path, body },
-  { identidad, db, reloj, destinos, avisarTrabajo },
+  { path, body, identidad },
+  { db, reloj, destinos, avisarTrabajo },
 ) => {
   const { comercioId, modo } = identidad
   const ahora = reloj()

@@ -40,7 +40,7 @@ export async function nombrarPorUrl(db: Db, { comercioId, modo }: Ambito, url: s
   return fila?.webhook ?? 'que acaba de crear'
 }
 
-export const crearWebhook: Handler<'crearWebhook'> = async ({ body }, { identidad, db, reloj, secretos, destinos }) => {
+export const crearWebhook: Handler<'crearWebhook'> = async ({ body, identidad }, { db, reloj, secretos, destinos }) => {
   const { comercioId, modo } = identidad
   const url = await exigirDestino(body.url, politicaDe(destinos, modo))
   const webhook = nuevoCodigoDeWebhook()

@@ -15,7 +15,7 @@ const ELIMINAR_SECRETOS = sentencia(
   'delete from webhook_secreto where comercio_id = $1 and modo = $2 and webhook = $3',
 )
 
-export const eliminarWebhook: Handler<'eliminarWebhook'> = async ({ path }, { identidad, db, reloj }) => {
+export const eliminarWebhook: Handler<'eliminarWebhook'> = async ({ path, identidad }, { db, reloj }) => {
   const { comercioId, modo } = identidad
   const suyo = [comercioId, modo, path.webhook]
   await enTransaccion(db, async (consultar) => {

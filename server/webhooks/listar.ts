@@ -10,7 +10,7 @@ const LISTAR = sentencia(
    order by w.creado_en, w.webhook limit $5`,
 )
 
-export const listarWebhooks: Handler<'listarWebhooks'> = async ({ query }, { identidad, db, cursores, reloj }) => {
+export const listarWebhooks: Handler<'listarWebhooks'> = async ({ query, identidad }, { db, cursores, reloj }) => {
   const { comercioId, modo } = identidad
   const ambito = { operacion: 'listarWebhooks', dueno: `${comercioId}:${modo}` }
   const pagina = await paginar(cursores, ambito, query ?? {}, {

@@ -6,8 +6,8 @@ import { codigoDeFiltro, type FilaEntrega, presentarEntrega } from './entrega.ts
 import { exigirWebhook } from './webhook.ts'
 
 export const listarEntregas: Handler<'listarEntregas'> = async (
-  { path, query },
-  { identidad, db, cursores, reloj },
+  { path, query, identidad },
+  { db, cursores, reloj },
 ) => {
   const { comercioId, modo } = identidad
   const { webhook } = await exigirWebhook(db, identidad, path.webhook, reloj())

@@ -70,7 +70,7 @@ const redondear = (ms: number | null) => (ms === null ? null : Math.round(ms * 1
 const leerIntentos = (db: Db, { comercio_id, modo, webhook, guia_id, secuencia }: Clave) =>
   db.consultar<FilaIntento>(INTENTOS, [comercio_id, modo, webhook, guia_id, secuencia])
 
-export const obtenerEntrega: Handler<'obtenerEntrega'> = async ({ path }, { identidad, db }) => {
+export const obtenerEntrega: Handler<'obtenerEntrega'> = async ({ path, identidad }, { db }) => {
   const entrega = await exigirEntrega(db, identidad, path.webhook, path.entrega)
   const [intentos, [contenido]] = await Promise.all([leerIntentos(db, entrega), cargarContenidos(db, [entrega])])
   return {

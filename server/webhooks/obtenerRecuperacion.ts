@@ -10,7 +10,7 @@ const BUSCAR = sentencia(
    where r.comercio_id = $1 and r.modo = $2 and r.webhook = $3 and r.recuperacion = $4 and w.estado <> 'eliminado'`,
 )
 
-export const obtenerRecuperacion: Handler<'obtenerRecuperacion'> = async ({ path }, { identidad, db }) => {
+export const obtenerRecuperacion: Handler<'obtenerRecuperacion'> = async ({ path, identidad }, { db }) => {
   const { comercioId, modo } = identidad
   const [fila] = await db.consultar<FilaRecuperacion>(BUSCAR, [comercioId, modo, path.webhook, path.recuperacion])
   if (!fila) {

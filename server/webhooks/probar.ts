@@ -19,7 +19,7 @@ const PENDIENTE = sentencia(
      and proximo_en = $4 and causa = 'prueba' limit 1`,
 )
 
-export const probarWebhook: Handler<'probarWebhook'> = async ({ path }, { identidad, db, reloj, avisarTrabajo }) => {
+export const probarWebhook: Handler<'probarWebhook'> = async ({ path, identidad }, { db, reloj, avisarTrabajo }) => {
   const ahora = reloj()
   const fila = await exigirWebhook(db, identidad, path.webhook, ahora)
   const tipo: TipoDeEventoPropio = 'webhook.prueba'

@@ -40,8 +40,8 @@ const EN_CURSO = sentencia(
 )
 
 export const recuperarEntregas: Handler<'recuperarEntregas'> = async (
-  { path, body },
-  { identidad, db, reloj, avisarTrabajo, retencionDeEntregas },
+  { path, body, identidad },
+  { db, reloj, avisarTrabajo, retencionDeEntregas },
 ) => {
   const ahora = reloj()
   const webhook = await exigirWebhook(db, identidad, path.webhook, ahora)

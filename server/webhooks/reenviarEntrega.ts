@@ -15,7 +15,7 @@ const REENVIAR = sentencia(
      and not (estado = 'pendiente' and causa = 'manual' and proximo_en = $6) returning *`,
 )
 
-export const reenviarEntrega: Handler<'reenviarEntrega'> = async ({ path }, { identidad, db, avisarTrabajo }) => {
+export const reenviarEntrega: Handler<'reenviarEntrega'> = async ({ path, identidad }, { db, avisarTrabajo }) => {
   const leida = await exigirEntrega(db, identidad, path.webhook, path.entrega)
   const { comercio_id, modo, webhook, guia_id, secuencia } = leida
   const [fila] = await db.consultar<FilaEntrega>(REENVIAR, [comercio_id, modo, webhook, guia_id, secuencia, YA])

@@ -31,7 +31,7 @@ const ROTAR = sentencia(
    values ($1, $2, $3, $4, $5, $6::timestamptz)`,
 )
 
-export const rotarSecreto: Handler<'rotarSecreto'> = async ({ path, body }, { identidad, db, reloj, secretos }) => {
+export const rotarSecreto: Handler<'rotarSecreto'> = async ({ path, body, identidad }, { db, reloj, secretos }) => {
   const { comercioId, modo } = identidad
   const ahora = reloj()
   const fin = new Date(ahora.getTime() + (body?.solapamiento_horas ?? SOLAPAMIENTO_POR_OMISION) * HORA)
