@@ -44,8 +44,8 @@ import { renovarCodigo } from './repartidores/renovarCodigo.ts'
 import { subirArchivoDeReparto } from './repartidores/subirArchivo.ts'
 import { comprobarDisponibilidad } from './salud/comprobarDisponibilidad.ts'
 import { comprobarVida } from './salud/comprobarVida.ts'
-import { avanzarGuiaDePrueba } from './simulador/avanzar.ts'
-import { confirmarUbicacionDePrueba } from './simulador/confirmarUbicacion.ts'
+import { simularAvance } from './simulador/avanzar.ts'
+import { simularUbicacion } from './simulador/confirmarUbicacion.ts'
 import { confirmarUbicacion } from './ubicacion/confirmar.ts'
 import { reenviarSolicitud } from './ubicacion/reenviarSolicitud.ts'
 import { cambiarWebhook } from './webhooks/cambiar.ts'
@@ -64,7 +64,7 @@ import { rotarSecreto } from './webhooks/rotarSecreto.ts'
 /** operationId → handler, total over the three documents: what is missing or answers otherwise doesn't compile. */
 export const handlers = {
   abrirSesion,
-  avanzarGuiaDePrueba,
+  simularAvance,
   buscarGuias,
   cambiarWebhook,
   cancelarGuia,
@@ -72,7 +72,7 @@ export const handlers = {
   comprobarDisponibilidad,
   comprobarVida,
   confirmarUbicacion,
-  confirmarUbicacionDePrueba,
+  simularUbicacion,
   consultarGuia,
   crearComercio,
   crearEtiquetas,

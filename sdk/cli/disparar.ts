@@ -99,14 +99,14 @@ async function llevar(api: Guias, desde: Guia, estado: string, contexto: Context
     guia =
       paso === 'cancelado'
         ? await api.guias.cancelar(guia.guia)
-        : await api.pruebas.avanzar(guia.guia, { estado: paso, ...(motivo ? { motivo } : {}) })
+        : await api.simulador.avanzar(guia.guia, { estado: paso, ...(motivo ? { motivo } : {}) })
   }
   return guia
 }
 
-async function ubicar({ guias, pruebas }: Guias, guia: Guia, estado: string): Promise<Guia> {
+async function ubicar({ guias, simulador }: Guias, guia: Guia, estado: string): Promise<Guia> {
   if (estado !== 'solicitada') {
-    return pruebas.confirmarUbicacion(guia.guia, { resultado: estado as 'confirmada' | 'vencida' | 'fallida' })
+    return simulador.confirmarUbicacion(guia.guia, { resultado: estado as 'confirmada' | 'vencida' | 'fallida' })
   }
   return guia.ubicacion.estado === 'solicitada' ? guia : guias.reenviarSolicitud(guia.guia)
 }

@@ -3,7 +3,7 @@ import { ajustar, type OpcionesDeSolicitud, type Registro } from './opciones.js'
 import { RecursoCatalogo } from './recursoCatalogo.js'
 import { RecursoEventos } from './recursoEventos.js'
 import { RecursoGuias } from './recursoGuias.js'
-import { RecursoPruebas } from './recursoSimulador.js'
+import { RecursoSimulador } from './recursoSimulador.js'
 import { RecursoWebhooks } from './recursoWebhooks.js'
 import { crearTransporte, type Fetch } from './transporte.js'
 
@@ -53,7 +53,7 @@ export class Guias {
   /** Sus webhooks: adónde se envía cada evento, y qué fue de cada envío. */
   readonly webhooks: RecursoWebhooks
   /** Con llaves de prueba: hacer de mensajero y de destinatario, sin esperar a nadie. */
-  readonly pruebas: RecursoPruebas
+  readonly simulador: RecursoSimulador
 
   constructor(opciones: OpcionesDeGuias = {}) {
     const { fetch, registro, referenciaAutomatica = false, permitirNavegador = false } = opciones
@@ -68,7 +68,7 @@ export class Guias {
     this.eventos = new RecursoEventos(enviar)
     this.catalogo = new RecursoCatalogo(enviar)
     this.webhooks = new RecursoWebhooks(enviar)
-    this.pruebas = new RecursoPruebas(enviar)
+    this.simulador = new RecursoSimulador(enviar)
   }
 }
 

@@ -25,8 +25,8 @@ export {
 export type {
   ArchivoDeManifiesto,
   ArchivoDePrueba,
+  AvanceSimulado,
   Aviso,
-  CambioDePrueba,
   CanalDeMensaje,
   CancelacionParaCrear,
   CausaDeEntrega,
@@ -99,8 +99,8 @@ export type {
   TipoDeEvento,
   TipoDeEventoPropio,
   Ubicacion,
-  UbicacionDePrueba,
   UbicacionParaConfirmar,
+  UbicacionSimulada,
   Webhook,
   WebhookConSecreto,
   WebhookParaCambiar,
@@ -114,7 +114,7 @@ export type { Listado, Pagina } from './paginas.js'
 export type { FiltrosDeDepartamentos, FiltrosDeMunicipios, RecursoCatalogo } from './recursoCatalogo.js'
 export type { FiltrosDelFlujo, RecursoEventos } from './recursoEventos.js'
 export type { FiltrosDeGuias, FiltrosDeHistorial, FiltrosDeIntentos, RecursoGuias } from './recursoGuias.js'
-export type { RecursoPruebas } from './recursoSimulador.js'
+export type { RecursoSimulador } from './recursoSimulador.js'
 export type {
   FiltrosDeEntregas,
   FiltrosDeWebhooks,

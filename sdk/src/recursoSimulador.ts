@@ -1,6 +1,6 @@
 import { esGuia } from './formas.js'
-import { avanzarGuiaDePrueba, confirmarUbicacionDePrueba } from './generado/sdk.gen.js'
-import type { CambioDePrueba, CodigoDeGuia, Guia, UbicacionDePrueba } from './generado/types.gen.js'
+import { simularAvance, simularUbicacion } from './generado/sdk.gen.js'
+import type { AvanceSimulado, CodigoDeGuia, Guia, UbicacionSimulada } from './generado/types.gen.js'
 import type { OpcionesDeSolicitud } from './opciones.js'
 import { revisar } from './rutas.js'
 import { Solicitud } from './solicitud.js'
@@ -8,9 +8,9 @@ import { cuerpo, type Enviar } from './transporte.js'
 
 /**
  * Hacer de mensajero y de destinatario, sin esperar a nadie. Solo con llaves `guia_test_…`: con una `guia_live_…` cada
- * llamada es un `ErrorAlcance` (`solo_en_pruebas`).
+ * llamada es un `ErrorAlcance` (`solo_en_test`).
  */
-export class RecursoPruebas {
+export class RecursoSimulador {
   readonly #enviar: Enviar
 
   /** @internal */
@@ -24,14 +24,14 @@ export class RecursoPruebas {
    * llamada es otra lectura. `entregado` trae una prueba de entrega de muestra, e `intento_fallido`, una foto.
    *
    * ```ts
-   * for (const estado of ['recolectado', 'en_ruta', 'entregado']) await api.pruebas.avanzar(guia, { estado })
+   * for (const estado of ['recolectado', 'en_ruta', 'entregado']) await api.simulador.avanzar(guia, { estado })
    * ```
    */
-  avanzar(codigo: CodigoDeGuia, cambio: CambioDePrueba, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
+  avanzar(codigo: CodigoDeGuia, cambio: AvanceSimulado, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
     return new Solicitud(
       this.#enviar(
         esGuia<Guia>,
-        (comunes) => avanzarGuiaDePrueba({ ...comunes, path: deGuia(codigo), ...cuerpo(cambio) }),
+        (comunes) => simularAvance({ ...comunes, path: deGuia(codigo), ...cuerpo(cambio) }),
         opciones,
       ),
     )
@@ -43,20 +43,19 @@ export class RecursoPruebas {
    * cambia nada.
    *
    * ```ts
-   * await api.pruebas.confirmarUbicacion(guia)
-   * await api.pruebas.confirmarUbicacion(otra, { resultado: 'vencida' })
+   * await api.simulador.confirmarUbicacion(guia)
+   * await api.simulador.confirmarUbicacion(otra, { resultado: 'vencida' })
    * ```
    */
   confirmarUbicacion(
     codigo: CodigoDeGuia,
-    respuesta?: UbicacionDePrueba,
+    respuesta?: UbicacionSimulada,
     opciones?: OpcionesDeSolicitud,
   ): Solicitud<Guia> {
     return new Solicitud(
       this.#enviar(
         esGuia<Guia>,
-        (comunes) =>
-          confirmarUbicacionDePrueba({ ...comunes, path: deGuia(codigo), ...(respuesta ? cuerpo(respuesta) : {}) }),
+        (comunes) => simularUbicacion({ ...comunes, path: deGuia(codigo), ...(respuesta ? cuerpo(respuesta) : {}) }),
         opciones,
         true,
       ),

@@ -69,7 +69,7 @@ function dibujar(doc: Documento, tipografia: Tipografia, etiqueta: DatosDeEtique
     etiqueta,
     regla: (y, grueso = 1) => doc.rect(X, y, ANCHO, grueso).fill('#000000'),
   }
-  if (etiqueta.modo === 'test') fondoDePrueba(hoja)
+  if (etiqueta.modo === 'test') fondoDeTest(hoja)
   let y = cabecera(hoja)
   y = codigo(hoja, y + 5)
   hoja.regla(y)
@@ -89,7 +89,7 @@ interface Hoja {
 }
 
 /** Behind everything and pale, so that codes and addresses of a test stay readable. */
-function fondoDePrueba({ doc, tipografia }: Hoja): void {
+function fondoDeTest({ doc, tipografia }: Hoja): void {
   const estilo = { cuerpo: 76, peso: 'fuerte', color: '#D9D9D9', espaciado: 2 } as const
   const ancho = tipografia.medir('PRUEBA', estilo)
   doc.save().rotate(-50, { origin: [HOJA.ancho / 2, HOJA.alto / 2 + 20] })

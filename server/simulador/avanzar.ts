@@ -6,13 +6,13 @@ import { buscarGuia, type FilaGuia, presentar } from '../guias/guia.ts'
 import { entregar } from '../pruebasEntrega/entrega.ts'
 import { anotarIntento } from '../pruebasEntrega/intento.ts'
 import { evidenciaDeMuestra, fotoDeMuestra } from './muestra.ts'
-import { exigirPrueba } from './simulador.ts'
+import { exigirModoTest } from './simulador.ts'
 
-const REMEDIO = 'Confírmela antes con POST /api/v1/pruebas/guias/{guia}/confirmar-ubicacion.'
+const REMEDIO = 'Confírmela antes con POST /api/v1/simulador/guias/{guia}/confirmar-ubicacion.'
 
-export const avanzarGuiaDePrueba: Handler<'avanzarGuiaDePrueba'> = async ({ path, body, identidad }, deps) => {
+export const simularAvance: Handler<'simularAvance'> = async ({ path, body, identidad }, deps) => {
   const { db, reloj } = deps
-  exigirPrueba(identidad)
+  exigirModoTest(identidad)
   const cambio = leerCambio(body, reloj())
   const guia = await sinCarrera(async () => {
     const leida = await buscarGuia(db, identidad, path.guia)

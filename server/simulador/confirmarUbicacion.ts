@@ -1,5 +1,5 @@
 import { centroDe } from '../catalogo/catalogo.ts'
-import type { Falla, UbicacionDePrueba } from '../contrato/generado/tipos/index.ts'
+import type { Falla, UbicacionSimulada } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
 import type { Deps } from '../deps.ts'
 import { Problema, problemaDeFallas } from '../errores.ts'
@@ -7,17 +7,14 @@ import { siguientesDeUbicacion } from '../estados/estados.ts'
 import { darPaso, sinCarrera } from '../eventos/evento.ts'
 import { buscarGuia, type FilaGuia, presentar } from '../guias/guia.ts'
 import { exigirAbierta, mismoLugar, type Propuesta, pasoDeLugar } from '../ubicacion/lugar.ts'
-import { exigirPrueba } from './simulador.ts'
+import { exigirModoTest } from './simulador.ts'
 import { fallarMensaje, sacarMensajes, vencer } from './solicitud.ts'
 
-type Resultado = NonNullable<UbicacionDePrueba['resultado']>
+type Resultado = NonNullable<UbicacionSimulada['resultado']>
 
-export const confirmarUbicacionDePrueba: Handler<'confirmarUbicacionDePrueba'> = async (
-  { path, body, identidad },
-  deps,
-) => {
+export const simularUbicacion: Handler<'simularUbicacion'> = async ({ path, body, identidad }, deps) => {
   const { db } = deps
-  exigirPrueba(identidad)
+  exigirModoTest(identidad)
   const respuesta = { resultado: 'confirmada' as const, ...body }
   exigirCoherencia(respuesta)
   const { resultado } = respuesta
@@ -44,7 +41,7 @@ async function confirmar({ db, avisarTrabajo, reloj }: Deps, guia: FilaGuia, pro
 }
 
 /** Who didn't answer named no place. */
-function exigirCoherencia({ resultado, ...lugar }: UbicacionDePrueba) {
+function exigirCoherencia({ resultado, ...lugar }: UbicacionSimulada) {
   if (resultado === 'confirmada') return
   const fallas = Object.keys(lugar).map(
     (campo): Falla => ({
@@ -57,7 +54,7 @@ function exigirCoherencia({ resultado, ...lugar }: UbicacionDePrueba) {
 }
 
 /** Where the recipient says it is; without a word of his, the middle of the declared municipality. */
-function proponer(guia: FilaGuia, { lat, lng, referencia }: UbicacionDePrueba): Propuesta {
+function proponer(guia: FilaGuia, { lat, lng, referencia }: UbicacionSimulada): Propuesta {
   const punto = lat === undefined || lng === undefined ? centroDe(guia.departamento, guia.municipio) : { lat, lng }
   if (!punto) {
     const mensaje = 'falta: el municipio de la guía no está en el catálogo, así que envíe lat y lng'

@@ -9,7 +9,7 @@ type Clave = Pick<FilaGuia, 'comercio_id' | 'modo' | 'id'>
 const claveDe = ({ comercio_id, modo, id }: Clave) => [comercio_id, modo, id]
 
 const POR_SALIR = sentencia(
-  'pruebas.porSalir',
+  'simulador.porSalir',
   `select id from mensaje where comercio_id = $1 and modo = $2 and guia_id = $3 and canal = 'buzon' and estado = 'pendiente'
    order by numero`,
 )
@@ -23,7 +23,7 @@ export async function sacarMensajes(deps: DepsDeMensajes, guia: Clave): Promise<
 
 /** Time's up: also for the links, which the recipient may have open. */
 const ACORTAR = sentencia(
-  'pruebas.acortar',
+  'simulador.acortar',
   `with m as (
      update mensaje set vence_en = $4::timestamptz
      where comercio_id = $1 and modo = $2 and guia_id = $3 and abierta returning id
@@ -46,7 +46,7 @@ export async function vencer(deps: DepsDeMensajes, guia: Clave): Promise<void> {
 }
 
 const ULTIMA = sentencia(
-  'pruebas.ultima',
+  'simulador.ultima',
   `select id from mensaje where comercio_id = $1 and modo = $2 and guia_id = $3 and tipo = 'solicitud_ubicacion'
    order by numero desc limit 1`,
 )

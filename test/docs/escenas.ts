@@ -16,13 +16,13 @@ interface Escena {
  */
 const GUIAS: Record<string, (entorno: Entorno, comercio: Comercio) => Promise<string>> = {
   confirmarUbicacion: sinLugar,
-  confirmarUbicacionDePrueba: sinLugar,
+  simularUbicacion: sinLugar,
   async reenviarSolicitud(entorno, comercio) {
     const guia = await sinLugar(entorno, comercio)
-    await comercio.api.pruebas.confirmarUbicacion(guia, { resultado: 'vencida' })
+    await comercio.api.simulador.confirmarUbicacion(guia, { resultado: 'vencida' })
     return guia
   },
-  'avanzarGuiaDePrueba.intento': enRuta,
+  'simularAvance.intento': enRuta,
   obtenerPruebaDeEntrega: async (entorno, comercio) => (await entregada(entorno, comercio)).guia,
 }
 

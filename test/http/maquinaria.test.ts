@@ -46,9 +46,9 @@ beforeAll(async () => {
   movil = await nuevoMovil(entorno)
   for (const { id } of conSesion) sinUsar.set(id, await nuevoMovil(entorno, movil))
   guia = (await comercio.api.guias.crear(unaGuia())).guia
-  guias.avanzarGuiaDePrueba = (await comercio.api.guias.crear(unaGuia())).guia
+  guias.simularAvance = (await comercio.api.guias.crear(unaGuia())).guia
   guias.reenviarSolicitud = (await comercio.api.guias.crear(sinDestino())).guia
-  guias.confirmarUbicacionDePrueba = (await comercio.api.guias.crear(sinDestino())).guia
+  guias.simularUbicacion = (await comercio.api.guias.crear(sinDestino())).guia
   guias.obtenerPruebaDeEntrega = (await entregada(entorno, comercio)).guia
   guias.registrarEntrega = await enRuta(entorno, comercio)
   guias.obtenerEtiqueta = (await comercio.api.guias.crear(unaGuia())).guia
@@ -341,7 +341,7 @@ const CUERPOS: Partial<Record<Operacion['id'], () => unknown>> = {
   crearGuia: unaGuia,
   crearLote: () => ({ guias: [unaGuia()] }),
   confirmarUbicacion: () => ({ lat: 14.71889, lng: -90.64417 }),
-  avanzarGuiaDePrueba: () => ({ estado: 'recolectado' }),
+  simularAvance: () => ({ estado: 'recolectado' }),
   registrarEntrega: () => ({ recibido_por: { nombre: 'María' }, fotos: [foto] }),
   registrarEvento: () => ({ tipo: 'guia.nota', descripcion: 'x' }),
   crearEtiquetas: () => ({ guias: [guias.obtenerEtiqueta] }),

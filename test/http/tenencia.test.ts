@@ -13,7 +13,7 @@ const conId = leerOperaciones(leerDocumento()).filter(
 /** Bodies that their operation accepts. */
 const CUERPOS: Record<string, unknown> = {
   confirmarUbicacion: { lat: 14.71889, lng: -90.64417 },
-  avanzarGuiaDePrueba: { estado: 'recolectado' },
+  simularAvance: { estado: 'recolectado' },
   cambiarWebhook: { descripcion: 'Tienda' },
   recuperarEntregas: { desde: AYER, ensayo: true },
 }
@@ -24,7 +24,7 @@ let dueno: Comercio
 let extrano: Comercio
 const ids: Record<string, string> = {}
 /** One that nobody has cancelled when its turn comes, and whose recipient is still asked. */
-let dePrueba: string
+let simulable: string
 /** One that has a proof. */
 let probada: string
 /** One whose recipient hasn't answered. */
@@ -38,7 +38,7 @@ beforeAll(async () => {
   ids.guia = guia.guia
   preguntada = (await dueno.api.guias.crear(sinDestino())).guia
   probada = (await entregada(entorno, dueno)).guia
-  dePrueba = (await dueno.api.guias.crear(sinDestino())).guia
+  simulable = (await dueno.api.guias.crear(sinDestino())).guia
   ids.entrega = `ent_${webhook.id.slice(3)}_${guia.guia}_1`
   ids.recuperacion = (await pedir(`/${webhook.id}/recuperar`, { desde: AYER })).id
 })
@@ -78,7 +78,7 @@ describe('another merchant’s things', () => {
     '%s: 404, the same as unknown, and nothing changes',
     async (operacion, { metodo, ruta }) => {
       const cuerpo = CUERPOS[operacion]
-      const enPruebas = ruta.startsWith('/api/v1/pruebas/')
+      const simulada = ruta.startsWith('/api/v1/simulador/')
       const suyas: Record<string, string> = {
         obtenerPruebaDeEntrega: probada,
         // Nobody cancels it.
@@ -86,7 +86,7 @@ describe('another merchant’s things', () => {
         reenviarSolicitud: preguntada,
       }
       const suyo = (nombre: string) =>
-        nombre === 'guia' ? (suyas[operacion] ?? (enPruebas ? dePrueba : ids.guia!)) : ids[nombre]!
+        nombre === 'guia' ? (suyas[operacion] ?? (simulada ? simulable : ids.guia!)) : ids[nombre]!
       const pedir = async (llave: string, id: (nombre: string) => string) => {
         const {
           status,
@@ -110,8 +110,8 @@ describe('another merchant’s things', () => {
       // The owner's key of the other mode is a stranger too.
       const deVerdad = await entorno.nuevaLlave(dueno, { modo: 'live' })
       const conOtroModo = await pedir(deVerdad, suyo)
-      if (enPruebas) expect([conOtroModo.status, conOtroModo.resto.codigo]).toEqual([403, 'solo_en_pruebas'])
-      expect(conOtroModo).toEqual(enPruebas ? await pedir(deVerdad, () => '000000000000') : desconocida)
+      if (simulada) expect([conOtroModo.status, conOtroModo.resto.codigo]).toEqual([403, 'solo_en_test'])
+      expect(conOtroModo).toEqual(simulada ? await pedir(deVerdad, () => '000000000000') : desconocida)
       expect(await pedir(extrano.llave, () => 'no-es-nada')).toEqual(desconocida)
       expect(await foto()).toBe(antes)
       expect(

@@ -395,7 +395,7 @@ describe('guias disparar y rastrear', () => {
     )
     const siguiendo = lanzar(['rastrear', guia, '--seguir', '--intervalo', '0.1', '--json'])
     await hasta(async () => siguiendo.salida.includes('guia.aceptado'))
-    for (const estado of ['recolectado', 'en_ruta', 'entregado']) await comercio.api.pruebas.avanzar(guia, { estado })
+    for (const estado of ['recolectado', 'en_ruta', 'entregado']) await comercio.api.simulador.avanzar(guia, { estado })
     expect(await siguiendo.fin).toBe(0)
     expect(
       siguiendo.salida
@@ -457,7 +457,10 @@ describe('guias escuchar', () => {
     const proceso = await escuchar(suyo, ['--reenviar', `${destino}/local`, '--secreto', SECRETO])
     const { guia } = await suyo.api.guias.crear(unaGuia())
     for (const estado of ['recolectado', 'en_ruta', 'intento_fallido']) {
-      await suyo.api.pruebas.avanzar(guia, { estado, ...(estado === 'intento_fallido' ? { motivo: 'sin_pago' } : {}) })
+      await suyo.api.simulador.avanzar(guia, {
+        estado,
+        ...(estado === 'intento_fallido' ? { motivo: 'sin_pago' } : {}),
+      })
     }
     await hasta(async () => avisos('/local').length === 4 && avisos('/real').length === 4)
     // Only what came after it began, in order.
@@ -486,7 +489,7 @@ describe('guias escuchar', () => {
   it('replays from the beginning or a date, of some types, and signs with a secret of its own', async () => {
     const suyo = await entorno.nuevoComercio()
     const { guia } = await suyo.api.guias.crear(unaGuia())
-    await suyo.api.pruebas.avanzar(guia, { estado: 'recolectado' })
+    await suyo.api.simulador.avanzar(guia, { estado: 'recolectado' })
     const todo = await escuchar(suyo, ['--reenviar', `${destino}/todo`, '--desde', 'principio'])
     await hasta(async () => avisos('/todo').length === 2)
     const [, secreto = ''] = /(whsec_\S+)/.exec(todo.errores) ?? []

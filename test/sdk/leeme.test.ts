@@ -47,7 +47,7 @@ void [pedidos, codigo, id, cursor, aviso, anotar, atender, guardar, guardarSiEsN
 /** For who reads of proofs. */
 const ENTREGADA = `
 const { guia: entregada } = await api.guias.crear({ ...pedido, external_ref: unico + 'entregada' })
-for (const estado of ['recolectado', 'en_ruta', 'entregado']) await api.pruebas.avanzar(entregada, { estado })
+for (const estado of ['recolectado', 'en_ruta', 'entregado']) await api.simulador.avanzar(entregada, { estado })
 for (let i = 0; i < 200 && !(await api.guias.pruebaEntrega(entregada)).pdf; i++) await new Promise((r) => setTimeout(r, 50))
 `
 

@@ -153,7 +153,7 @@ const REPETIBLES: Record<string, Pedir> = {
   'webhooks.obtenerRecuperacion': (api, o) => api.webhooks.obtenerRecuperacion('wh', 'rec', o),
   'webhooks.entregas': (api, o) => api.webhooks.entregas('wh', {}, o),
   'webhooks.obtenerEntrega': (api, o) => api.webhooks.obtenerEntrega('wh', 'ent', o),
-  'pruebas.confirmarUbicacion': (api, o) => api.pruebas.confirmarUbicacion('A', undefined, o),
+  'simulador.confirmarUbicacion': (api, o) => api.simulador.confirmarUbicacion('A', undefined, o),
 }
 const UNA_VEZ: Record<string, Pedir> = {
   'guias.crear without a reference': (api, o) => api.guias.crear(SIN, o),
@@ -164,7 +164,7 @@ const UNA_VEZ: Record<string, Pedir> = {
   'webhooks.probar': (api, o) => api.webhooks.probar('wh', o),
   'webhooks.recuperar': (api, o) => api.webhooks.recuperar('wh', { desde: '2026-01-01' }, o),
   'webhooks.reenviar': (api, o) => api.webhooks.reenviar('wh', 'ent', o),
-  'pruebas.avanzar': (api, o) => api.pruebas.avanzar('A', { estado: 'recolectado' }, o),
+  'simulador.avanzar': (api, o) => api.simulador.avanzar('A', { estado: 'recolectado' }, o),
 }
 
 describe('what is sent again', () => {
@@ -213,7 +213,7 @@ describe('what is sent again', () => {
 
   it('is every method there is', () => {
     const api = cliente()
-    const metodos = (['guias', 'eventos', 'catalogo', 'webhooks', 'pruebas'] as const).flatMap((recurso) =>
+    const metodos = (['guias', 'eventos', 'catalogo', 'webhooks', 'simulador'] as const).flatMap((recurso) =>
       Object.getOwnPropertyNames(Object.getPrototypeOf(api[recurso])).map((metodo) => `${recurso}.${metodo}`),
     )
     const probados = [...Object.keys(REPETIBLES), ...Object.keys(UNA_VEZ)].map((cual) => cual.split(/[ ,]/)[0])

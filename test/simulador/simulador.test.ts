@@ -34,7 +34,7 @@ function caminoA(meta: Estado): Estado[] {
   throw new Error(`there is no way to ${meta}`)
 }
 const avanzar = ({ api }: Comercio, guia: string, estado: Estado) =>
-  estado === 'cancelado' ? api.guias.cancelar(guia) : api.pruebas.avanzar(guia, { estado, motivo: motivoDe(estado) })
+  estado === 'cancelado' ? api.guias.cancelar(guia) : api.simulador.avanzar(guia, { estado, motivo: motivoDe(estado) })
 const llevar = async (comercio: Comercio, guia: string, meta: Estado) => {
   for (const estado of caminoA(meta)) await avanzar(comercio, guia, estado)
 }
@@ -60,10 +60,10 @@ describe('avanzar', () => {
     const admitidos = transiciones[estado]!.filter((otro) => otro !== 'cancelado')
     for (const otro of ESTADOS) {
       if (admitidos.includes(otro)) {
-        const movida = await comercio.api.pruebas.avanzar(await nueva(), { estado: otro, motivo: motivoDe(otro) })
+        const movida = await comercio.api.simulador.avanzar(await nueva(), { estado: otro, motivo: motivoDe(otro) })
         expect(movida).toMatchObject({ estado: otro, secuencia: secuencia + 1, modo: 'test' })
       } else {
-        const error = await problemaDe(comercio.api.pruebas.avanzar(quieta, { estado: otro, motivo: motivoDe(otro) }))
+        const error = await problemaDe(comercio.api.simulador.avanzar(quieta, { estado: otro, motivo: motivoDe(otro) }))
         expect(error).toBeInstanceOf(ErrorConflicto)
         expect([otro, error.codigo, error.transiciones ?? []]).toEqual([otro, 'transicion_invalida', admitidos])
       }
@@ -76,16 +76,16 @@ describe('avanzar', () => {
     const receptor = await nuevoReceptor()
     await comercio.api.webhooks.crear({ url: receptor.url })
     const { guia } = await comercio.api.guias.crear(unaGuia())
-    for (const estado of ['recolectado', 'en_ruta'] as const) await comercio.api.pruebas.avanzar(guia, { estado })
+    for (const estado of ['recolectado', 'en_ruta'] as const) await comercio.api.simulador.avanzar(guia, { estado })
     const descripcion = 'No había nadie; se dejó aviso'
-    const tras = await comercio.api.pruebas.avanzar(guia, {
+    const tras = await comercio.api.simulador.avanzar(guia, {
       estado: 'intento_fallido',
       motivo: 'direccion_incorrecta',
       descripcion,
     })
     expect(tras).toMatchObject({ guia, estado: 'intento_fallido', intentos: 1, secuencia: 4 })
-    await comercio.api.pruebas.avanzar(guia, { estado: 'en_ruta' })
-    await comercio.api.pruebas.avanzar(guia, { estado: 'entregado' })
+    await comercio.api.simulador.avanzar(guia, { estado: 'en_ruta' })
+    await comercio.api.simulador.avanzar(guia, { estado: 'entregado' })
     const { datos } = await comercio.api.guias.eventos(guia)
     expect(datos[3]).toMatchObject({
       tipo: 'guia.intento_fallido',
@@ -108,7 +108,7 @@ describe('avanzar', () => {
     const { guia } = await comercio.api.guias.crear(unaGuia())
     const camino = caminoA(estado)
     for (const otro of camino.slice(0, -1)) await avanzar(comercio, guia, otro)
-    expect(await comercio.api.pruebas.avanzar(guia, { estado, motivo })).toMatchObject({ estado })
+    expect(await comercio.api.simulador.avanzar(guia, { estado, motivo })).toMatchObject({ estado })
     const evento = (await comercio.api.guias.eventos(guia)).datos.at(-1)!
     expect(evento).toMatchObject({ tipo: `guia.${estado}`, motivo })
     if (estado === 'intento_fallido') expect(evento.requiere_accion).toBe(requiere_accion)
@@ -125,7 +125,7 @@ describe('avanzar', () => {
       const { guia } = await api.guias.crear(unaGuia(lugar))
       await llevar(comercio, guia, 'en_ruta')
       expect(await problemaDe(api.guias.pruebaEntrega(guia))).toMatchObject({ codigo: 'prueba_no_disponible' })
-      await api.pruebas.avanzar(guia, { estado: 'entregado', descripcion: 'Entregado en recepción' })
+      await api.simulador.avanzar(guia, { estado: 'entregado', descripcion: 'Entregado en recepción' })
       const prueba = await api.guias.pruebaEntrega(guia)
       expect(prueba).toMatchObject({
         recibido_por: { nombre: 'Persona de prueba', documento: null, relacion: 'destinatario' },
@@ -181,7 +181,7 @@ describe('avanzar', () => {
     await comercio.api.webhooks.crear({ url: receptor.url, tipos: ['guia.nota'] })
     const { guia } = await comercio.api.guias.crear(unaGuia())
     const descripcion = 'El destinatario pide que llamen antes'
-    expect(await comercio.api.pruebas.avanzar(guia, { tipo: 'guia.nota', descripcion })).toMatchObject({
+    expect(await comercio.api.simulador.avanzar(guia, { tipo: 'guia.nota', descripcion })).toMatchObject({
       estado: 'aceptado',
       secuencia: 2,
     })
@@ -192,9 +192,9 @@ describe('avanzar', () => {
   it('notes a late scan and leaves the guide where it is', async () => {
     const { api } = await entorno.nuevoComercio()
     const { guia } = await api.guias.crear(unaGuia())
-    await api.pruebas.avanzar(guia, { estado: 'recolectado' })
+    await api.simulador.avanzar(guia, { estado: 'recolectado' })
     const ocurrido_en = new Date(Date.now() - 3_600_000).toISOString()
-    expect(await api.pruebas.avanzar(guia, { estado: 'en_bodega', ocurrido_en })).toMatchObject({
+    expect(await api.simulador.avanzar(guia, { estado: 'en_bodega', ocurrido_en })).toMatchObject({
       estado: 'recolectado',
       secuencia: 3,
     })
@@ -208,14 +208,14 @@ describe('avanzar', () => {
   it('sends nobody out to a place that isn’t confirmed, and says what to do', async () => {
     const { api } = await entorno.nuevoComercio()
     const { guia } = await api.guias.crear(sinDestino())
-    await api.pruebas.avanzar(guia, { estado: 'recolectado' })
-    const error = await problemaDe(api.pruebas.avanzar(guia, { estado: 'en_ruta' }))
+    await api.simulador.avanzar(guia, { estado: 'recolectado' })
+    const error = await problemaDe(api.simulador.avanzar(guia, { estado: 'en_ruta' }))
     expect(error).toMatchObject({
       codigo: 'ubicacion_sin_confirmar',
-      message: expect.stringMatching(/\/pruebas\/guias\/\{guia\}\/confirmar-ubicacion/),
+      message: expect.stringMatching(/\/simulador\/guias\/\{guia\}\/confirmar-ubicacion/),
     })
-    await api.pruebas.confirmarUbicacion(guia)
-    expect((await api.pruebas.avanzar(guia, { estado: 'en_ruta' })).estado).toBe('en_ruta')
+    await api.simulador.confirmarUbicacion(guia)
+    expect((await api.simulador.avanzar(guia, { estado: 'en_ruta' })).estado).toBe('en_ruta')
   })
 
   it.each<[string, object, string]>([
@@ -234,7 +234,7 @@ describe('avanzar', () => {
   ])('refuses %s', async (_que, cambio, campo) => {
     const { api } = await entorno.nuevoComercio()
     const { guia } = await api.guias.crear(unaGuia())
-    const error = await problemaDe(api.pruebas.avanzar(guia, cambio as never))
+    const error = await problemaDe(api.simulador.avanzar(guia, cambio as never))
     expect(error).toBeInstanceOf(ErrorValidacion)
     expect(error).toMatchObject({ errores: expect.arrayContaining([expect.objectContaining({ campo })]) })
     expect((await api.guias.obtener(guia)).secuencia).toBe(1)
@@ -244,7 +244,7 @@ describe('avanzar', () => {
     const { api } = await entorno.nuevoComercio()
     const { guia } = await api.guias.crear(unaGuia())
     const todas = await Promise.allSettled(
-      Array.from({ length: 8 }, () => api.pruebas.avanzar(guia, { estado: 'recolectado' })),
+      Array.from({ length: 8 }, () => api.simulador.avanzar(guia, { estado: 'recolectado' })),
     )
     expect(todas.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     expect((await api.guias.obtener(guia)).secuencia).toBe(2)
@@ -264,12 +264,12 @@ describe('confirmar-ubicacion', () => {
   it('without a body is the middle of the declared municipality, as the recipient’s word', async () => {
     const comercio = await entorno.nuevoComercio()
     const { guia } = await comercio.api.guias.crear(sinDestino({ municipio: 'Chinautla' }))
-    const confirmada = await comercio.api.pruebas.confirmarUbicacion(guia)
+    const confirmada = await comercio.api.simulador.confirmarUbicacion(guia)
     expect(confirmada.ubicacion).toMatchObject({ estado: 'confirmada', origen: 'destinatario', distancia_km: 0 })
     expect(confirmada.ubicacion.lat).toBeCloseTo(14.7, 0)
     expect(confirmada.secuencia).toBe(3)
     // Again: nothing happens.
-    expect(await comercio.api.pruebas.confirmarUbicacion(guia)).toEqual(confirmada)
+    expect(await comercio.api.simulador.confirmarUbicacion(guia)).toEqual(confirmada)
     expect(await tiposDe(comercio, guia)).toEqual(['guia.aceptado', 'ubicacion.solicitada', 'ubicacion.confirmada'])
     expect(await (await fetch(await enlaceDe(guia))).text()).toContain('Gracias')
   })
@@ -277,21 +277,29 @@ describe('confirmar-ubicacion', () => {
   it('is where the recipient says, far or near', async () => {
     const { api } = await entorno.nuevoComercio()
     const { guia } = await api.guias.crear(sinDestino({ municipio: 'Chinautla' }))
-    const lejos = await api.pruebas.confirmarUbicacion(guia, { lat: 15.7, lng: -88.6, referencia: 'Frente al muelle' })
+    const lejos = await api.simulador.confirmarUbicacion(guia, {
+      lat: 15.7,
+      lng: -88.6,
+      referencia: 'Frente al muelle',
+    })
     expect(lejos.ubicacion).toMatchObject({ lat: 15.7, lng: -88.6, referencia: 'Frente al muelle' })
     expect(lejos.avisos).toContain('ubicacion_lejana')
     // The recipient is asked no more, as his page says; the merchant may correct.
-    expect(await problemaDe(api.pruebas.confirmarUbicacion(guia))).toMatchObject({ codigo: 'ubicacion_ya_confirmada' })
+    expect(await problemaDe(api.simulador.confirmarUbicacion(guia))).toMatchObject({
+      codigo: 'ubicacion_ya_confirmada',
+    })
     expect((await api.guias.confirmarUbicacion(guia, { lat: 14.7, lng: -90.5 })).ubicacion.origen).toBe('comercio')
   })
 
   it('needs a place where the catalogue knows none', async () => {
     const { api } = await entorno.nuevoComercio()
     const { guia } = await api.guias.crear(sinDestino({ municipio: 'Villa Inexistente del Monte' }))
-    const error = await problemaDe(api.pruebas.confirmarUbicacion(guia))
+    const error = await problemaDe(api.simulador.confirmarUbicacion(guia))
     expect(error).toBeInstanceOf(ErrorValidacion)
     expect(error).toMatchObject({ errores: [{ campo: '/lat', codigo: 'requerido' }] })
-    expect((await api.pruebas.confirmarUbicacion(guia, { lat: 14.7, lng: -90.5 })).ubicacion.estado).toBe('confirmada')
+    expect((await api.simulador.confirmarUbicacion(guia, { lat: 14.7, lng: -90.5 })).ubicacion.estado).toBe(
+      'confirmada',
+    )
   })
 
   it.each(['confirmada', 'vencida', 'fallida'] as const)(
@@ -304,7 +312,7 @@ describe('confirmar-ubicacion', () => {
         Array.from({ length: 6 }, async () => {
           // Not waiting for the message: whether or not a worker was faster makes no difference.
           const { guia } = await comercio.api.guias.crear(sinDestino())
-          const { ubicacion, secuencia } = await comercio.api.pruebas.confirmarUbicacion(guia, { resultado })
+          const { ubicacion, secuencia } = await comercio.api.simulador.confirmarUbicacion(guia, { resultado })
           expect([ubicacion.estado, secuencia]).toEqual([resultado, 3])
           return guia
         }),
@@ -328,21 +336,21 @@ describe('confirmar-ubicacion', () => {
     const { api } = comercio
     // A phone of its own: only so many requests a day go to one.
     const { guia } = await api.guias.crear(sinDestino({ telefono: '+50230001234' }))
-    const vencida = await api.pruebas.confirmarUbicacion(guia, { resultado: 'vencida' })
+    const vencida = await api.simulador.confirmarUbicacion(guia, { resultado: 'vencida' })
     expect(Date.parse(vencida.ubicacion.solicitud!.vence_en!)).toBeLessThanOrEqual(Date.now())
     expect((await fetch(await enlaceDe(guia))).status).toBe(410)
-    expect(await api.pruebas.confirmarUbicacion(guia, { resultado: 'vencida' })).toEqual(vencida)
-    const imposible = await problemaDe(api.pruebas.confirmarUbicacion(guia, { resultado: 'fallida' }))
+    expect(await api.simulador.confirmarUbicacion(guia, { resultado: 'vencida' })).toEqual(vencida)
+    const imposible = await problemaDe(api.simulador.confirmarUbicacion(guia, { resultado: 'fallida' }))
     expect([imposible.status, imposible.codigo]).toEqual([409, 'transicion_invalida'])
     await api.guias.reenviarSolicitud(guia)
-    const fallida = await api.pruebas.confirmarUbicacion(guia, { resultado: 'fallida' })
+    const fallida = await api.simulador.confirmarUbicacion(guia, { resultado: 'fallida' })
     expect(fallida.ubicacion.solicitud).toMatchObject({ estado: 'fallido', numero: 2 })
-    expect(await api.pruebas.confirmarUbicacion(guia, { resultado: 'fallida' })).toEqual(fallida)
-    expect((await problemaDe(api.pruebas.confirmarUbicacion(guia, { resultado: 'vencida' }))).codigo).toBe(
+    expect(await api.simulador.confirmarUbicacion(guia, { resultado: 'fallida' })).toEqual(fallida)
+    expect((await problemaDe(api.simulador.confirmarUbicacion(guia, { resultado: 'vencida' }))).codigo).toBe(
       'transicion_invalida',
     )
     await api.guias.reenviarSolicitud(guia)
-    expect((await api.pruebas.confirmarUbicacion(guia)).ubicacion.estado).toBe('confirmada')
+    expect((await api.simulador.confirmarUbicacion(guia)).ubicacion.estado).toBe('confirmada')
     expect(await tiposDe(comercio, guia)).toEqual([
       'guia.aceptado',
       ...['solicitada', 'vencida', 'solicitada', 'fallida', 'solicitada', 'confirmada'].map(
@@ -356,7 +364,7 @@ describe('confirmar-ubicacion', () => {
     async (lugar) => {
       const { api } = await entorno.nuevoComercio()
       const { guia } = await api.guias.crear(sinDestino())
-      const error = await problemaDe(api.pruebas.confirmarUbicacion(guia, { resultado: 'vencida', ...lugar }))
+      const error = await problemaDe(api.simulador.confirmarUbicacion(guia, { resultado: 'vencida', ...lugar }))
       expect(error).toMatchObject({
         status: 422,
         errores: Object.keys(lugar).map((campo) => ({ campo: `/${campo}`, codigo: 'incompatible' })),
@@ -368,12 +376,12 @@ describe('confirmar-ubicacion', () => {
     const { api } = await entorno.nuevoComercio()
     const { guia } = await api.guias.crear(unaGuia())
     for (const resultado of ['confirmada', 'vencida', 'fallida'] as const)
-      expect((await problemaDe(api.pruebas.confirmarUbicacion(guia, { resultado }))).codigo).toBe(
+      expect((await problemaDe(api.simulador.confirmarUbicacion(guia, { resultado }))).codigo).toBe(
         'ubicacion_ya_confirmada',
       )
     const otra = await api.guias.crear(sinDestino())
     await api.guias.cancelar(otra.guia)
-    expect((await problemaDe(api.pruebas.confirmarUbicacion(otra.guia))).codigo).toBe('ubicacion_cerrada')
+    expect((await problemaDe(api.simulador.confirmarUbicacion(otra.guia))).codigo).toBe('ubicacion_cerrada')
   })
 })
 
@@ -383,12 +391,12 @@ describe('both', () => {
     const { guia } = await api.guias.crear(sinDestino())
     for (const cual of [guia, '000000000000']) {
       for (const intentar of [
-        () => api.pruebas.avanzar(cual, { estado: 'recolectado' }),
-        () => api.pruebas.confirmarUbicacion(cual),
+        () => api.simulador.avanzar(cual, { estado: 'recolectado' }),
+        () => api.simulador.confirmarUbicacion(cual),
       ]) {
         const error = await problemaDe(intentar())
         expect(error).toBeInstanceOf(ErrorAlcance)
-        expect([error.status, error.codigo]).toEqual([403, 'solo_en_pruebas'])
+        expect([error.status, error.codigo]).toEqual([403, 'solo_en_test'])
       }
     }
     const ahora = await api.guias.obtener(guia)
@@ -399,12 +407,12 @@ describe('both', () => {
     const [uno, otro] = [await entorno.nuevoComercio(), await entorno.nuevoComercio()]
     const { guia } = await uno.api.guias.crear(sinDestino())
     for (const intentar of [
-      () => otro.api.pruebas.avanzar(guia, { estado: 'recolectado' }),
-      () => otro.api.pruebas.confirmarUbicacion(guia),
+      () => otro.api.simulador.avanzar(guia, { estado: 'recolectado' }),
+      () => otro.api.simulador.confirmarUbicacion(guia),
     ])
       expect(await problemaDe(intentar())).toBeInstanceOf(ErrorNoEncontrado)
     // As it is typed.
     const tecleada = `${guia.slice(0, 4)}-${guia.slice(4, 8)}-${guia.slice(8)}`.toLowerCase()
-    expect((await uno.api.pruebas.avanzar(tecleada, { estado: 'recolectado' })).guia).toBe(guia)
+    expect((await uno.api.simulador.avanzar(tecleada, { estado: 'recolectado' })).guia).toBe(guia)
   })
 })
