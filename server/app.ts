@@ -64,7 +64,7 @@ export interface Partes {
   horasDeSolicitud?: number
   /** How live recipients are asked for their place; the mailbox, unless told otherwise. */
   mensajeria?: Config['mensajeria']
-  /** In which documents tell times; the destination's country's, unless told otherwise. */
+  /** In which documents and pages tell times; the destination's country's, unless told otherwise. */
   zonaHoraria?: string | undefined
   reloj?: () => Date
   nuevoCodigo?: () => string
@@ -184,7 +184,7 @@ export function crearApp(
   servirDocumentacion(app)
   servirPaginaDeUbicacion(app, { paginas: crearPaginasDeUbicacion(deps), mosaicos: paginas.mosaicos })
   servirPaginaDeRepartidor(app)
-  servirRastreo(app, { leer: crearLecturaDeEnvios(deps.db) })
+  servirRastreo(app, { leer: crearLecturaDeEnvios(deps) })
   servirVerificacion(app, deps)
   if (paginas.buzon) servirBuzon(app, deps)
   enlazarRutas(app, { operaciones, handlers, autenticadores: crearAutenticadores(deps.db, deps.reloj), deps, testigo })

@@ -48,7 +48,7 @@ export interface Config {
   nombreDeMensajeria: string
   /** Where files are kept. `STORAGE`, local (under `dataDir`); s3 needs the `S3_…` ones. */
   almacenamiento: { tipo: 'local' } | { tipo: 's3'; s3: ConfigDeS3 }
-  /** IANA zone in which documents tell times. `TIME_ZONE`; undefined: that of the destination's country. */
+  /** IANA zone in which documents and pages tell times. `TIME_ZONE`; undefined: that of the destination's country. */
   zonaHoraria: string | undefined
 }
 

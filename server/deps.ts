@@ -54,7 +54,7 @@ export interface Deps {
   nombreDeMensajeria: string
   /** How many seconds somebody who verifies too much has to wait, by his network; 0: none. */
   limiteDeVerificacion: Limite
-  /** In which documents tell times; undefined: the destination's country's. */
+  /** In which documents and pages tell times; undefined: the destination's country's. */
   zonaHoraria: string | undefined
   salud: () => Promise<Salud>
 }

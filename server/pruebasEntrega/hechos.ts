@@ -1,8 +1,8 @@
 import { encajar, type Imagen } from '../imagenes/prepararImagen.ts'
 import { dibujarQr, enGrupos, qrDe } from '../pdf/codigos.ts'
-import type { Reloj } from '../pdf/fechas.ts'
 import { type Lienzo, TONOS } from '../pdf/lienzo.ts'
 import { altoDeLinea, type Estilo } from '../pdf/texto.ts'
+import type { Reloj } from '../tiempo/reloj.ts'
 import type { DatosDePrueba } from './datos.ts'
 
 export const HOJA = { ancho: 612, alto: 792, margen: 46, pie: 40 } as const

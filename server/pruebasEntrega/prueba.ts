@@ -1,6 +1,5 @@
 import { type FilaArchivo, presentarArchivo } from '../archivos/archivo.ts'
-import { buscarDestino } from '../catalogo/catalogo.ts'
-import type { Modo, Pais, PruebaDeEntrega, RecibidoPor } from '../contrato/generado/tipos/index.ts'
+import type { Modo, PruebaDeEntrega, RecibidoPor } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import type { FilaGuia } from '../guias/guia.ts'
@@ -98,22 +97,4 @@ export async function presentarPrueba(
     manifiesto: prueba.manifiesto,
     sal: prueba.sal,
   }
-}
-
-/** Of each country, the zone of its capital. */
-const ZONAS: Readonly<Record<Pais, string>> = {
-  GT: 'America/Guatemala',
-  SV: 'America/El_Salvador',
-  HN: 'America/Tegucigalpa',
-  NI: 'America/Managua',
-  CR: 'America/Costa_Rica',
-  PA: 'America/Panama',
-  CO: 'America/Bogota',
-  MX: 'America/Mexico_City',
-}
-
-/** In which time the delivery is told: the destination's country's; of one that isn't in the catalogue, Guatemala's. */
-export function zonaDe(departamento: string, municipio: string): string {
-  const hallado = buscarDestino(departamento, municipio)
-  return ZONAS['departamento' in hallado ? hallado.departamento.pais : 'GT']
 }

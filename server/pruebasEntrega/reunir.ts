@@ -7,8 +7,9 @@ import {
 } from '../contrato/generado/vocabulario.ts'
 import { type Db, sentencia } from '../db.ts'
 import type { FilaGuia } from '../guias/guia.ts'
+import { zonaDe } from '../tiempo/zona.ts'
 import type { Archivo, DatosDePrueba, Hito } from './datos.ts'
-import { type FilaPrueba, zonaDe } from './prueba.ts'
+import type { FilaPrueba } from './prueba.ts'
 
 /** A guide's row with what the document says beside it. */
 export type FilaDeDocumento = FilaGuia & { comercio_nombre: string; prueba: FilaPrueba }
@@ -60,7 +61,7 @@ export async function reunirDatos(
     estado: DESCRIPCIONES_DE_ESTADO.entregado,
     entregado_en: prueba.entregado_en.toISOString(),
     registrado_en: prueba.registrado_en.toISOString(),
-    zona: zonaHoraria ?? zonaDe(departamento, municipio),
+    zona: zonaDe(guia, zonaHoraria),
     url_verificacion: `${urlPublica}/verificar/${guia.guia}`,
     recogida: { nombre: recogida.nombre, lat: recogida.lat, lng: recogida.lng },
     destinatario: { nombre: destinatario, telefono, departamento, municipio, direccion },

@@ -1,9 +1,10 @@
 import type { GuiaDeReparto } from '../contrato/generado/tipos/index.ts'
 import { exigeUbicacion, motivosDe, reportables } from '../estados/estados.ts'
 import { type FilaGuia, presentar } from '../guias/guia.ts'
+import { zonaDe } from '../tiempo/zona.ts'
 
 /** The guide as a courier sees it: what he needs to carry it, and no more. */
-export function presentarGuia(fila: FilaGuia): GuiaDeReparto {
+export function presentarGuia(fila: FilaGuia, zonaHoraria: string | undefined): GuiaDeReparto {
   const { ubicacion, ...guia } = presentar(fila)
   return {
     guia: guia.guia,
@@ -25,6 +26,7 @@ export function presentarGuia(fila: FilaGuia): GuiaDeReparto {
     },
     intentos: guia.intentos,
     secuencia: guia.secuencia,
+    zona_horaria: zonaDe(fila, zonaHoraria),
     siguientes: reportables(fila.estado).map((estado) => ({
       estado,
       motivos: [...motivosDe(estado)],

@@ -11,7 +11,10 @@ const BUSCAR_VARIAS = sentencia(
 )
 
 /** Each guide once, however often and in however many spellings it is asked for. */
-export const listarGuiasDeReparto: Handler<'listarGuiasDeReparto'> = async ({ query: { guia: pedidas } }, { db }) => {
+export const listarGuiasDeReparto: Handler<'listarGuiasDeReparto'> = async (
+  { query: { guia: pedidas } },
+  { db, zonaHoraria },
+) => {
   const codigos = new Set(pedidas.flatMap((escrita) => normalizarCodigoDeGuia(escrita) ?? []))
   const filas = await db.consultar<FilaGuia>(BUSCAR_VARIAS, [[...codigos]])
   const porCodigo = new Map(filas.map((fila) => [fila.guia, fila]))
@@ -20,7 +23,7 @@ export const listarGuiasDeReparto: Handler<'listarGuiasDeReparto'> = async ({ qu
     body: {
       datos: [...codigos].flatMap((codigo) => {
         const fila = porCodigo.get(codigo)
-        return fila ? [presentarGuia(fila)] : []
+        return fila ? [presentarGuia(fila, zonaHoraria)] : []
       }),
       desconocidas: pedidas.filter((escrita) => !porCodigo.has(normalizarCodigoDeGuia(escrita) ?? '')),
     },

@@ -12,6 +12,7 @@ import { DESCRIPCIONES_DE_ESTADO, MAQUINA_DE_ESTADOS } from '../../server/contra
 import type { Envio } from '../../server/paginas/rastreo/envio.ts'
 import { servirRastreo } from '../../server/paginas/rastreo/ruta.ts'
 import { SIGUE } from '../../server/paginas/rastreo/vista.ts'
+import { crearReloj } from '../../server/tiempo/reloj.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
 
@@ -68,6 +69,7 @@ const ENVIO: Envio = {
   estado: 'en_ruta',
   comercio: 'Zapatería El Paso',
   municipio: 'Mixco',
+  zona: 'America/Guatemala',
   inicial: 'M',
   ubicacion: 'confirmada',
   intentos: 0,
@@ -101,7 +103,7 @@ describe('the page of a guide', () => {
       expect(visto).toContain(esperado)
     expect(visto).toMatch(/Intentos de entrega fallidos 1 /)
     expect(visto).not.toMatch(/prueba|Anotación|Lectura|Falta saber/)
-    // The newest first, with the day and the hour of Guatemala.
+    // The newest first, with the day and the hour of its destination.
     const pasos = [...pagina.matchAll(/<li><span>(.*?)<\/span><time datetime="(.*?)">(.*?)<\/time>/g)]
     expect(pasos.map(([, que]) => que)).toEqual([
       'Intento de entrega fallido',
@@ -112,6 +114,16 @@ describe('the page of a guide', () => {
     expect(pasos[0]![3]).toMatch(/^\d+ \w+\.? 20\d\d, \d+:\d\d\s[ap]\.\s?m\.$/)
     expect(visto).toContain('en hora de Guatemala')
     expect(/<title>(.*)<\/title>/.exec(pagina)?.[1]).toBe(`Envío ${guia}`)
+  })
+
+  it('tells times by the clock of the destination', async () => {
+    const { api } = await entorno.nuevoComercio('live')
+    const { guia, creado_en } = await api.guias.crear(
+      unaGuia({ departamento: 'Panamá', municipio: 'San Miguelito', lat: 9.04, lng: -79.49 }),
+    )
+    const visto = texto(await html(guia))
+    expect(visto).toContain('en hora de Panamá')
+    expect(visto).toContain(crearReloj('America/Panama').hablada(creado_en).replace(/\s+/g, ' '))
   })
 
   it('is read as the code is typed', async () => {

@@ -7,6 +7,7 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, chromium
 import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { barrasDe, qrDe } from '../../server/pdf/codigos.ts'
+import { crearReloj } from '../../server/tiempo/reloj.ts'
 import { enRuta, unaFoto } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
@@ -351,7 +352,7 @@ describe.skipIf(!hay)('in a browser', () => {
     await pagina.reload({ waitUntil: 'networkidle' })
     console.log(`the courier's page with headers: ${bytes} bytes`)
     expect(bytes).toBeGreaterThan(10_000)
-    expect(bytes).toBeLessThan(60_000)
+    expect(bytes).toBeLessThan(40_000)
   })
 
   it('opens a guide that is typed, and offers what may be done to it alone', async () => {
@@ -414,6 +415,21 @@ describe.skipIf(!hay)('in a browser', () => {
     ])
     // The place was known, because it had been allowed.
     expect((await entorno.operar('GET', `/guias/${guia}`)).cuerpo.estado).toBe('intento_fallido')
+  })
+
+  it('tells times by the clock of the destination, named where the phone’s shows another hour', async () => {
+    const { codigo } = await nuevoRepartidor()
+    const guia = await enRuta(entorno, comercio)
+    await abrir({ timezoneId: 'America/Bogota' })
+    await entrar(codigo)
+    await fallarIntento(guia)
+    await hasta(async () => (await tiposDe(guia)).includes('intento_fallido'))
+    const { hora } = crearReloj('America/Guatemala')
+    const suya = hora((await eventosDe(guia)).at(-1)!.ocurrido_en)
+    await inicio()
+    await pagina.getByText('Enviado hoy (1)').tap()
+    await pagina.getByText(`${suya} (hora de Guatemala)`).tap()
+    await pagina.getByText(`, a las ${suya} (hora de Guatemala).`).waitFor()
   })
 
   it('sends the photos of a failed attempt with it, also without coverage and when the service swept them', async () => {

@@ -9,7 +9,7 @@ import { barrerArchivos } from '../../server/archivos/barrer.ts'
 import { crearMetricas } from '../../server/arranque/metricas.ts'
 import { crearLog } from '../../server/log.ts'
 import { hacerPdf, hacerPdfs, pruebasPendientes } from '../../server/pruebasEntrega/hacerPdf.ts'
-import { type FilaPrueba, zonaDe } from '../../server/pruebasEntrega/prueba.ts'
+import type { FilaPrueba } from '../../server/pruebasEntrega/prueba.ts'
 import { crearSecretos } from '../../server/secretos.ts'
 import { enRuta, entregada, subir } from '../archivos/imagenes.ts'
 import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
@@ -152,13 +152,6 @@ describe('a delivery gets its document', () => {
     const { manifiesto, firma } = await conPdf(guia)
     expect(firma).toBeNull()
     expect(contenidoDe(manifiesto)).toMatchObject({ posicion: null, archivos: [{ tipo: 'foto' }, { tipo: 'pdf' }] })
-  })
-
-  it('in the time of the place where it was handed over', () => {
-    expect(zonaDe('San Salvador', 'San Salvador')).toBe('America/El_Salvador')
-    expect(zonaDe('Jalisco', 'Guadalajara')).toBe('America/Mexico_City')
-    expect(zonaDe('Sacatepéquez', 'Antigua Guatemala')).toBe('America/Guatemala')
-    expect(zonaDe('Atlántida', 'La Perdida')).toBe('America/Guatemala')
   })
 
   it('once and for all: what comes later changes nothing', async () => {

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import sharp from 'sharp'
 import { expect, test } from 'vitest'
-import { crearReloj } from '../../server/pdf/fechas.ts'
 import { type Archivo, type DatosDePrueba, renderizarPrueba } from '../../server/pruebasEntrega/pdf.ts'
 import { leerPdf } from './leerPdf.ts'
 
@@ -160,16 +159,6 @@ test('a proof without photos and with little to tell is one page', async () => {
   expect(paginas).toBe(1)
   expect(texto).toContain('Sin firma')
   expect(texto).not.toContain('Historial')
-})
-
-test('tells times by the zone as it is at that instant; what is no instant or no zone breaks nothing', () => {
-  const madrid = crearReloj('Europe/Madrid')
-  expect(madrid.zona('2026-07-01T12:00:00Z')).toBe('hora de Madrid (UTC+2)')
-  expect(madrid.zona('2026-12-01T12:00:00Z')).toBe('hora de Madrid (UTC+1)')
-  expect(crearReloj('Asia/Kolkata').zona('2026-12-01T12:00:00Z')).toBe('hora de Kolkata (UTC+5:30)')
-  expect(crearReloj('America/Guatemala').corta('2026-01-01T05:59:59Z')).toBe('31 dic 2025, 23:59')
-  expect(crearReloj('Marte/Olimpo').larga('2026-01-01T05:59:59Z')).toBe('1 de enero de 2026, 05:59')
-  expect(crearReloj('UTC').larga('ayer')).toBe('—')
 })
 
 type Textos = (maxLength: number) => fc.Arbitrary<string>

@@ -45,6 +45,7 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
       ubicacion: { estado: 'confirmada', lat: 14.71889, lng: -90.64417, maps_url: null, referencia: null },
       intentos: 0,
       secuencia: 1,
+      zona_horaria: 'America/Guatemala',
       siguientes: [{ estado: 'recolectado', motivos: [], con_prueba: false, con_ubicacion: false }],
     })
     // Its clock is what the phone sets its own by, and the answer stays out of every cache.

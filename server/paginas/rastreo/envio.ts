@@ -1,5 +1,7 @@
 import type { Estado, EstadoDeUbicacion, Modo, TipoDeEvento } from '../../contrato/generado/tipos/index.ts'
-import { type Db, sentencia } from '../../db.ts'
+import { sentencia } from '../../db.ts'
+import type { Deps } from '../../deps.ts'
+import { zonaDe } from '../../tiempo/zona.ts'
 
 /** All that the page may say of a guide: what isn't read can't get out. */
 export interface Envio {
@@ -9,6 +11,8 @@ export interface Envio {
   /** Who sends the parcel. */
   comercio: string
   municipio: string
+  /** In which its times are told. */
+  zona: string
   /** The first letter of the recipient's name. */
   inicial: string | null
   ubicacion: EstadoDeUbicacion
@@ -27,7 +31,7 @@ const EVENTOS = 60
 /** Notes and late scans are between the courier and the merchant. Of a name only its first letter comes along. */
 const LEER = sentencia(
   'rastreo.leer',
-  `select g.guia, g.modo, g.estado, c.nombre as comercio, g.municipio, left(btrim(g.destinatario), 1) as inicial,
+  `select g.guia, g.modo, g.estado, c.nombre as comercio, g.departamento, g.municipio, left(btrim(g.destinatario), 1) as inicial,
      g.ubicacion_estado as ubicacion, g.intentos, coalesce((
        select json_agg(json_build_object('tipo', e.tipo, 'ocurrido_en', e.ocurrido_en) order by e.secuencia desc) from (
          select tipo, ocurrido_en, secuencia from evento
@@ -39,16 +43,21 @@ const LEER = sentencia(
    where i.guia = $1`,
 )
 
-type Fila = Omit<Envio, 'eventos' | 'hayMas'> & { eventos: { tipo: TipoDeEvento; ocurrido_en: string }[] }
+type Fila = Omit<Envio, 'zona' | 'eventos' | 'hayMas'> & {
+  departamento: string
+  eventos: { tipo: TipoDeEvento; ocurrido_en: string }[]
+}
 
 export const crearLecturaDeEnvios =
-  (db: Db): LeerEnvio =>
+  ({ db, zonaHoraria }: Pick<Deps, 'db' | 'zonaHoraria'>): LeerEnvio =>
   async (codigo) => {
     const [fila] = await db.consultar<Fila>(LEER, [codigo])
     if (!fila) return undefined
+    const { departamento, ...resto } = fila
     const eventos = fila.eventos.map(({ tipo, ocurrido_en }) => ({ tipo, ocurrido_en: new Date(ocurrido_en) }))
     return {
-      ...fila,
+      ...resto,
+      zona: zonaDe(fila, zonaHoraria),
       inicial: fila.inicial && /\p{L}/u.test(fila.inicial) ? fila.inicial.toLocaleUpperCase('es') : null,
       eventos: eventos.slice(0, EVENTOS),
       hayMas: eventos.length > EVENTOS,

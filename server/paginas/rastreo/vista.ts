@@ -1,5 +1,6 @@
 import type { Estado, EstadoDeUbicacion } from '../../contrato/generado/tipos/index.ts'
 import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../../contrato/generado/vocabulario.ts'
+import { crearReloj } from '../../tiempo/reloj.ts'
 import { admiteUbicacion } from '../../ubicacion/ubicacion.ts'
 import { type Html, html } from '../html.ts'
 import type { Envio } from './envio.ts'
@@ -42,16 +43,6 @@ const DESCRIPCIONES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(DESCRIPCIONES_DE_ESTADO).map(([estado, texto]) => [`guia.${estado}`, texto])),
 }
 
-const HORA = new Intl.DateTimeFormat('es-GT', {
-  timeZone: 'America/Guatemala',
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-  hour: 'numeric',
-  minute: '2-digit',
-  hour12: true,
-})
-
 const ICONO =
   'data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 24 24%22%3E%3Cpath fill=%22%230b6b3a%22 d=%22M12 1 2 6v12l10 5 10-5V6Zm0 2.6L18.6 7 12 10.3 5.4 7Zm-8 5 7 3.5v7.8l-7-3.5Zm16 0v7.8l-7 3.5v-7.8Z%22/%3E%3C/svg%3E'
 
@@ -80,6 +71,7 @@ ${cuerpo}
 export function paginaDelEnvio(envio: Envio, marco: Marco): string {
   const { guia, modo, estado, comercio, municipio, inicial, intentos, eventos, hayMas } = envio
   const prueba = modo === 'test'
+  const reloj = crearReloj(envio.zona)
   const cuerpo = html`${prueba && html`<p class="aviso prueba"><strong>Guía de prueba.</strong> No hay ningún paquete: alguien está probando el servicio.</p>`}
 <p class="codigo">Envío <b>${guia}</b></p>
 <h1>${DESCRIPCIONES_DE_ESTADO[estado]}</h1>
@@ -93,9 +85,12 @@ ${inicial !== null && html`<dt>Para</dt><dd>${inicial}.</dd>`}
 <dt>Intentos de entrega fallidos</dt><dd>${intentos === 0 ? 'Ninguno' : intentos}</dd>
 </dl>
 <section aria-labelledby="historial"><h2 id="historial">Historial</h2>
-<p class="suave">De lo más reciente a lo más antiguo, en hora de Guatemala.</p>
+<p class="suave">De lo más reciente a lo más antiguo, en ${reloj.nombre}.</p>
 <ol>
-${eventos.map(({ tipo, ocurrido_en }) => html`<li><span>${DESCRIPCIONES[tipo] ?? tipo}</span><time datetime="${ocurrido_en.toISOString()}">${HORA.format(ocurrido_en)}</time></li>\n`)}</ol>
+${eventos.map(({ tipo, ocurrido_en }) => {
+  const instante = ocurrido_en.toISOString()
+  return html`<li><span>${DESCRIPCIONES[tipo] ?? tipo}</span><time datetime="${instante}">${reloj.hablada(instante)}</time></li>\n`
+})}</ol>
 ${hayMas && html`<p class="suave">Hay pasos más antiguos que no se muestran.</p>`}</section>
 <p><a href="${marco.raiz}r">Seguir otro envío</a></p>`
   return documento(`Envío ${guia}`, marco, cuerpo)

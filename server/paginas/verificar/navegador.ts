@@ -1,6 +1,6 @@
 // What the page does: the digest of a PDF is made here and compared with the one that was signed; the PDF goes nowhere. Then
 // the signature is checked here as well, so that nobody has to take the service's word for it.
-export {} // a module of its own: the pages' scripts are never on one page
+import { crearReloj } from '../../tiempo/reloj.ts'
 
 /** No document of ours is as large. */
 const MAXIMO = 40 * 1024 * 1024
@@ -136,20 +136,12 @@ function segunFirma(firma: Firma): Resultado {
     titulo,
     parrafos,
     datos: [
-      ['Entregada', cuando(manifiesto.entregado_en)],
+      ['Entregada', crearReloj(zona).larga(manifiesto.entregado_en)],
       ['Fotografías', String(deTipo('foto'))],
       ['Firma de quien recibió', deTipo('firma') > 0 ? 'Sí' : 'No'],
       ['Firma digital', `Comprobada aquí mismo, con la clave ${kid.slice(0, 8)}…`],
     ],
   }
-}
-
-/** As the document says it. */
-const cuando = (instante: string) => {
-  const decir = (opciones: Intl.DateTimeFormatOptions) =>
-    new Intl.DateTimeFormat('es-GT', { ...opciones, timeZone: zona }).format(new Date(instante))
-  const dia = decir({ day: 'numeric', month: 'long', year: 'numeric' })
-  return `${dia}, ${decir({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })}`
 }
 
 /** By the service's public keys, and for this file of this guide. */

@@ -4,8 +4,8 @@ import type { Express, Request } from 'express'
 import { normalizarCodigoDeGuia } from '../../codigos/codigos.ts'
 import { RAIZ } from '../../contrato/raiz.ts'
 import type { Deps } from '../../deps.ts'
-import { crearReloj } from '../../pdf/fechas.ts'
-import { zonaDe } from '../../pruebasEntrega/prueba.ts'
+import { crearReloj } from '../../tiempo/reloj.ts'
+import { zonaDe } from '../../tiempo/zona.ts'
 import { Html } from '../html.ts'
 import { anotarFallo, enviar, ponerCabeceras, type Respuesta, raizDesde, redDe } from '../respuesta.ts'
 import { leerEntrega } from './entrega.ts'
@@ -52,7 +52,7 @@ export function servirVerificacion(app: Express, { db, limiteDeVerificacion, zon
     const codigo = normalizarCodigoDeGuia(decodificar(req.path.slice(1)))
     const entrega = codigo === undefined ? undefined : await leerEntrega(db, codigo)
     if (!entrega) return { status: 404, html: paginaDesconocida(marco) }
-    const zona = zonaHoraria ?? zonaDe(entrega.departamento, entrega.municipio)
+    const zona = zonaDe(entrega, zonaHoraria)
     return { status: 200, html: paginaDeVerificacion(entrega, crearReloj(zona), zona, marco) }
   }
 }

@@ -1,5 +1,5 @@
 import { DESCRIPCIONES_DE_ESTADO } from '../../contrato/generado/vocabulario.ts'
-import type { Reloj } from '../../pdf/fechas.ts'
+import type { Reloj } from '../../tiempo/reloj.ts'
 import { type Html, html } from '../html.ts'
 import type { Entrega } from './entrega.ts'
 

@@ -42,6 +42,8 @@ export interface Accion {
   /** What the guide will be; null: a note. */
   estado: Estado | null
   ocurrido_en: string
+  /** In which zone that is told; null: nothing was known of the guide but its code. */
+  zona: string | null
   evento?: Pick<EventoParaRegistrar, 'motivo' | 'descripcion' | 'lat' | 'lng'>
   entrega?: DatosDeEntrega
   fotos: Adjunto[]
@@ -76,6 +78,8 @@ export interface Borrador {
   descripcion: string
   /** When it happened, if it is a delivery that came back to be corrected. */
   ocurrido_en: string | null
+  /** In which zone that is told. */
+  zona: string | null
   /** And where. */
   lugar: Lugar | null
 }
@@ -281,6 +285,7 @@ export const encolar = (nueva: AccionNueva, ahora: number, cuando: string | null
       ...nueva,
       id: crypto.randomUUID(),
       ocurrido_en: cuando ?? new Date(instante).toISOString(),
+      zona: vista?.datos?.zona_horaria ?? null,
       situacion: 'pendiente',
       intentos: 0,
       noAntesDe: 0,
@@ -374,6 +379,7 @@ export const reabrir = (orden: number) =>
       relacion: recibido_por.relacion ?? '',
       descripcion,
       ocurrido_en: actual.ocurrido_en,
+      zona: actual.zona,
       lugar: lat === undefined ? null : { lat, lng, precision_m },
     })
     await almacen.delete(orden)

@@ -16,7 +16,7 @@ import { Firma, firmaComoPng } from '../firma.tsx'
 import { ir, type Posicion, useDatos, usePosicion } from '../uso.ts'
 import { explicarFoto, Fotos, useFotos } from './fotos.tsx'
 import { SIN_ESPACIO } from './paso.tsx'
-import { hora, Pregunta, Titulo, Volver } from './piezas.tsx'
+import { horaDe, Pregunta, Titulo, Volver } from './piezas.tsx'
 
 const IMPRECISA_M = 100
 
@@ -44,6 +44,7 @@ const nuevoBorrador = ({ repartidor }: Sesion, guia: string): Borrador => ({
   relacion: '',
   descripcion: '',
   ocurrido_en: null,
+  zona: null,
   lugar: null,
 })
 
@@ -129,7 +130,9 @@ function Formulario({ sesion, inicial }: { sesion: Sesion; inicial: Borrador }) 
         <span class="codigo">{enGrupos(guia)}</span>
       </Volver>
       <Titulo>Entregar</Titulo>
-      {borrador.ocurrido_en && <p class="nota">Corrige la entrega de las {hora(borrador.ocurrido_en)}.</p>}
+      {borrador.ocurrido_en && (
+        <p class="nota">Corrige la entrega de las {horaDe(borrador.ocurrido_en, borrador.zona)}.</p>
+      )}
 
       <Fotos
         de="1 a 10"

@@ -11,7 +11,7 @@ import {
 import { enGrupos, MOTIVOS_DICHOS } from '../dominio.ts'
 import { aSolas, enviarAhora } from '../envio.ts'
 import { ir, useDatos } from '../uso.ts'
-import { hora, nombreDe, Pregunta, situacionDe, Titulo, Volver } from './piezas.tsx'
+import { horaDe, nombreDe, Pregunta, situacionDe, Titulo, Volver } from './piezas.tsx'
 
 /** One action: how it stands, what the server said, and what can be done about it. */
 export function Envio(props: { sesion: Sesion; enLinea: boolean; enviando: number | null; orden: number }) {
@@ -38,7 +38,7 @@ export function Envio(props: { sesion: Sesion; enLinea: boolean; enviando: numbe
         <a class="codigo" href={`#/guia/${accion.guia}`}>
           {enGrupos(accion.guia)}
         </a>
-        , a las {hora(accion.ocurrido_en)}.
+        , a las {horaDe(accion.ocurrido_en, accion.zona)}.
       </p>
       <p class="estado">{situacionDe(accion, enviando, sesion.repartidor, enLinea, sesion.vigente)}</p>
       {!mia && accion.situacion !== 'enviada' && (

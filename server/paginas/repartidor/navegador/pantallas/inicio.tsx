@@ -14,7 +14,7 @@ import { enGrupos, NOMBRES } from '../dominio.ts'
 import { aSolas, enviarAhora } from '../envio.ts'
 import { previsto } from '../previsto.ts'
 import { ir, useDatos } from '../uso.ts'
-import { hora, nombreDe, Pregunta, situacionDe, Titulo } from './piezas.tsx'
+import { horaDe, nombreDe, Pregunta, situacionDe, Titulo } from './piezas.tsx'
 
 export interface Contexto {
   sesion: Sesion
@@ -39,7 +39,7 @@ export function Inicio({ sesion, enLinea, enviando }: Contexto) {
       <a href={`#/envio/${accion.orden}`}>
         <strong>{nombreDe(accion)}</strong> <span class="codigo">{enGrupos(accion.guia)}</span>
         <small>
-          {hora(accion.ocurrido_en)} · {situacionDe(accion, enviando, yo, enLinea, sesion.vigente)}
+          {horaDe(accion.ocurrido_en, accion.zona)} · {situacionDe(accion, enviando, yo, enLinea, sesion.vigente)}
         </small>
       </a>
     </li>

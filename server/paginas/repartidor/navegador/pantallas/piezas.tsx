@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { crearReloj } from '../../../../tiempo/reloj.ts'
 import type { Accion } from '../almacen.ts'
 import { NOMBRES } from '../dominio.ts'
 
@@ -51,8 +52,15 @@ export function Pregunta(props: {
   )
 }
 
-export const hora = (instante: number | string) =>
-  new Date(instante).toLocaleTimeString('es', { hour: '2-digit', minute: '2-digit' })
+const delTelefono = crearReloj(new Intl.DateTimeFormat().resolvedOptions().timeZone)
+
+/** When something happened to a guide, by its destination's clock, which is named where the phone's shows another hour. */
+export function horaDe(instante: string, zona: string | null) {
+  const suya = delTelefono.hora(instante)
+  if (zona === null) return suya
+  const { hora, nombre } = crearReloj(zona)
+  return hora(instante) === suya ? suya : `${hora(instante)} (${nombre})`
+}
 
 export const hace = (instante: number) => {
   const minutos = Math.round((Date.now() - instante) / 60_000)
@@ -70,5 +78,7 @@ export function situacionDe(accion: Accion, enviando: number | null, yo: string,
   if (accion.orden === enviando) return 'Enviando…'
   if (!vigente) return 'Espera a que entre otra vez'
   if (!enLinea) return 'Espera cobertura'
-  return accion.noAntesDe > Date.now() ? `Se intentará a las ${hora(accion.noAntesDe)}` : 'En espera'
+  return accion.noAntesDe > Date.now()
+    ? `Se intentará a las ${delTelefono.hora(new Date(accion.noAntesDe).toISOString())}`
+    : 'En espera'
 }

@@ -19,6 +19,8 @@ const NOMBRES: Record<string, string> = {
   'America/Tegucigalpa': 'hora de Honduras',
   'America/Managua': 'hora de Nicaragua',
   'America/Mexico_City': 'hora del centro de México',
+  'America/Panama': 'hora de Panamá',
+  'America/Bogota': 'hora de Colombia',
   UTC: 'hora universal',
 }
 
@@ -50,7 +52,12 @@ export interface Reloj {
   larga(texto: string): string
   /** «14 nov 2026, 15:04» */
   corta(texto: string): string
+  /** «14 nov 2026, 3:04 p. m.», as people say it who have no 24 hours on their clocks. */
+  hablada(texto: string): string
+  /** «15:04» */
   hora(texto: string): string
+  /** «hora de Guatemala» */
+  nombre: string
   /** «hora de Guatemala (UTC−6)», as it is at that instant. */
   zona(texto: string): string
 }
@@ -58,16 +65,20 @@ export interface Reloj {
 /** Writes instants (RFC 3339) as they are told in an IANA zone; in UTC if there is no such zone, «—» if it is no instant. */
 export function crearReloj(pedida: string): Reloj {
   const zona = existe(pedida) ? pedida : 'UTC'
+  const nombre = NOMBRES[zona] ?? `hora de ${zona.split('/').pop()!.replaceAll('_', ' ')}`
   const con = (texto: string, escribir: (leido: Leido) => string): string => {
     const leido = leer(texto, zona)
     return leido ? escribir(leido) : '—'
   }
   const hora = ({ p }: Leido) => `${dos(p.hour)}:${dos(p.minute)}`
+  const mes = ({ p }: Leido) => MESES[p.month - 1]!.slice(0, 3)
   return {
     larga: (texto) => con(texto, (l) => `${l.p.day} de ${MESES[l.p.month - 1]} de ${l.p.year}, ${hora(l)}`),
-    corta: (texto) => con(texto, (l) => `${dos(l.p.day)} ${MESES[l.p.month - 1]!.slice(0, 3)} ${l.p.year}, ${hora(l)}`),
+    corta: (texto) => con(texto, (l) => `${dos(l.p.day)} ${mes(l)} ${l.p.year}, ${hora(l)}`),
+    hablada: (texto) => con(texto, (l) => `${l.p.day} ${mes(l)} ${l.p.year}, ${deDoce(l.p)}`),
     hora: (texto) => con(texto, hora),
-    zona: (texto) => con(texto, ({ minutos }) => `${nombreDeZona(zona)} (${desfase(minutos)})`),
+    nombre,
+    zona: (texto) => con(texto, ({ minutos }) => `${nombre} (${desfase(minutos)})`),
   }
 }
 
@@ -88,7 +99,8 @@ function leer(texto: string, zona: string): Leido | undefined {
 
 const dos = (numero: number) => String(numero).padStart(2, '0')
 
-const nombreDeZona = (zona: string) => NOMBRES[zona] ?? `hora de ${zona.split('/').at(-1)!.replaceAll('_', ' ')}`
+const deDoce = ({ hour, minute }: Leido['p']) =>
+  `${hour % 12 || 12}:${dos(minute)}\u00a0${hour < 12 ? 'a' : 'p'}.\u00a0m.`
 
 function desfase(minutos: number): string {
   if (minutos === 0) return 'UTC'
