@@ -36,7 +36,7 @@ import { servirPaginaDeUbicacion } from './paginas/ubicacion/ruta.ts'
 import { servirVerificacion } from './paginas/verificar/ruta.ts'
 import { type Politica, resolverDelSistema } from './salida/destino.ts'
 import { crearSecretos } from './secretos.ts'
-import { crearPaginasDeUbicacion } from './ubicacion/solicitud.ts'
+import { crearSolicitudes } from './ubicacion/solicitud.ts'
 
 /** What the composition root decides; everything else follows. */
 export interface Partes {
@@ -182,7 +182,7 @@ export function crearApp(
   )
   app.use(exigirDestino)
   servirDocumentacion(app)
-  servirPaginaDeUbicacion(app, { paginas: crearPaginasDeUbicacion(deps), mosaicos: paginas.mosaicos })
+  servirPaginaDeUbicacion(app, { solicitudes: crearSolicitudes(deps), mosaicos: paginas.mosaicos })
   servirPaginaDeRepartidor(app)
   servirRastreo(app, { leer: crearLecturaDeEnvios(deps) })
   servirVerificacion(app, deps)

@@ -4,15 +4,56 @@ import type { Deps } from '../deps.ts'
 import { darPaso } from '../eventos/evento.ts'
 import { type FilaGuia, juzgarDestino } from '../guias/guia.ts'
 import { ErrorEnlace, leerEnlace } from '../mapas/enlaces.ts'
-import type {
-  DatosDeSolicitud,
-  LugarPropuesto,
-  PaginasDeUbicacion,
-  ResultadoDeConfirmacion,
-} from '../paginas/ubicacion/ruta.ts'
 import { enlacePorSeguir, type Propuesta, pasoDeLugar } from './lugar.ts'
 import { huellaDe } from './token.ts'
 import { admiteUbicacion, LEJOS } from './ubicacion.ts'
+
+/** What whoever has the link may know of its request. */
+export interface DatosDeSolicitud {
+  /** `cerrada`: the parcel no longer needs it (delivered, cancelled, on its way). */
+  estado: 'abierta' | 'confirmada' | 'vencida' | 'cerrada'
+  /** Who sends the parcel. */
+  comercio: string
+  /** Only its first word is shown. */
+  destinatario: string | null
+  departamento: string
+  municipio: string
+  direccion: string | null
+  /** Of the declared municipality. */
+  centro: { lat: number; lng: number } | null
+  confirmado: { lat: number | null; lng: number | null; referencia: string | null } | null
+}
+
+/** Where the recipient says that it is. */
+export interface LugarPropuesto {
+  lat?: number
+  lng?: number
+  precision_m?: number
+  enlace?: string
+  referencia?: string
+  /** The person was asked whether a place that far away is meant, and said yes. */
+  seguro: boolean
+  metodo: 'gps' | 'mapa' | 'enlace'
+}
+
+/** What became of a place that was proposed. */
+export type ResultadoDeConfirmacion =
+  | { ok: true }
+  | { ok: false; motivo: 'lejos'; distancia_km: number }
+  | {
+      ok: false
+      motivo: 'sin_lugar' | 'enlace_invalido' | 'coordenadas_invalidas' | 'referencia_larga'
+      mensaje: string
+    }
+  | { ok: false; motivo: 'vencida' | 'cerrada' | 'desconocida' }
+
+/** What the recipient's page shows and does: `token` says which guide; nothing else does. */
+export interface Solicitudes {
+  /** Without effect: previews of the message open the page, too. */
+  leer(token: string): Promise<DatosDeSolicitud | undefined>
+  /** The same place again is `ok` again: over a bad network the first answer may never have arrived. */
+  confirmar(token: string, lugar: LugarPropuesto): Promise<ResultadoDeConfirmacion>
+}
 
 /** By the digest: whoever reads the table can't open a page. */
 const POR_TOKEN = sentencia(
@@ -27,10 +68,7 @@ type Hallada = FilaGuia & { comercio: string; vence: Date }
 const REFERENCIA_MAXIMA = 200
 const INTENTOS = 3
 
-/** What the recipient's page shows and does. The link says which guide; nothing else does. */
-export function crearPaginasDeUbicacion(
-  deps: Pick<Deps, 'db' | 'reloj' | 'nuevoId' | 'avisarTrabajo'>,
-): PaginasDeUbicacion {
+export function crearSolicitudes(deps: Pick<Deps, 'db' | 'reloj' | 'nuevoId' | 'avisarTrabajo'>): Solicitudes {
   const { db, reloj } = deps
   const buscar = async (token: string) => (await db.consultar<Hallada>(POR_TOKEN, [huellaDe(token)]))[0]
   const estadoDe = (fila: Hallada): DatosDeSolicitud['estado'] => {

@@ -7,13 +7,13 @@ import express from 'express'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { crearLimite } from '../../server/http/limite.ts'
-import {
-  type DatosDeSolicitud,
-  type LugarPropuesto,
-  type PaginasDeUbicacion,
-  type ResultadoDeConfirmacion,
-  servirPaginaDeUbicacion,
-} from '../../server/paginas/ubicacion/ruta.ts'
+import { servirPaginaDeUbicacion } from '../../server/paginas/ubicacion/ruta.ts'
+import type {
+  DatosDeSolicitud,
+  LugarPropuesto,
+  ResultadoDeConfirmacion,
+  Solicitudes,
+} from '../../server/ubicacion/solicitud.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -35,7 +35,7 @@ function crearPaginas() {
   const confirmaciones: LugarPropuesto[] = []
   let lecturas = 0
   let responder: ((lugar: LugarPropuesto) => ResultadoDeConfirmacion | undefined) | undefined
-  const paginas: PaginasDeUbicacion = {
+  const puerto: Solicitudes = {
     async leer(token) {
       lecturas++
       return solicitudes.get(token)
@@ -54,7 +54,7 @@ function crearPaginas() {
   }
   let cuenta = 0
   return {
-    paginas,
+    puerto,
     confirmaciones,
     lecturas: () => lecturas,
     responder: (como: typeof responder) => {
@@ -121,7 +121,7 @@ beforeAll(async () => {
   mosaico = await escuchar(teselas)
   const app = express()
   servirPaginaDeUbicacion(app, {
-    paginas: falso.paginas,
+    solicitudes: falso.puerto,
     mosaicos: { url: `${mosaico}/{z}/{x}/{y}.png`, atribucion: '© OpenStreetMap' },
     reloj: () => ahora,
   })
@@ -213,7 +213,7 @@ describe('what the page sends', () => {
 
   it('answers an error of ours with a page, and no details', async () => {
     const token = falso.nueva()
-    const espia = vi.spyOn(falso.paginas, 'leer').mockRejectedValue(new Error(`no database for ${token}`))
+    const espia = vi.spyOn(falso.puerto, 'leer').mockRejectedValue(new Error(`no database for ${token}`))
     const respuesta = await fetch(`${url}/u/${token}`)
     espia.mockRestore()
     expect([respuesta.status, respuesta.headers.get('retry-after')]).toEqual([503, '10'])
@@ -224,7 +224,7 @@ describe('what the page sends', () => {
 
   it('offers no map without tiles, and admits no foreign pictures then', async () => {
     const app = express()
-    servirPaginaDeUbicacion(app, { paginas: falso.paginas, mosaicos: null })
+    servirPaginaDeUbicacion(app, { solicitudes: falso.puerto, mosaicos: null })
     const otro = createServer(app)
     const respuesta = await fetch(`${await escuchar(otro)}/u/${falso.nueva()}`)
     expect(await respuesta.text()).not.toMatch(/id="mapa"|mapa\.[0-9a-f]+\.js/)

@@ -1,5 +1,4 @@
 import type { Request } from 'express'
-import type { Valores } from './vista.ts'
 
 const MAXIMO_DE_BYTES = 8_192
 /** How long the body may take to arrive, in milliseconds. A phone with bad coverage needs a while for its 300 bytes. */
@@ -9,6 +8,9 @@ const MAXIMO_DE_REFERENCIA = 200
 const CAMPOS = ['lat', 'lng', 'precision_m', 'metodo', 'enlace', 'referencia', 'seguro', 'accion'] as const
 type Campo = (typeof CAMPOS)[number]
 export type Envio = Record<Campo, string>
+
+/** What the person filled in, as text: it goes back into the form as it came. */
+export type Valores = Omit<Envio, 'seguro' | 'accion'>
 
 /** A body that our form doesn't send, and the status to answer with. */
 export class ErrorDeEnvio extends Error {
@@ -90,14 +92,7 @@ const limpiar = (texto: string) =>
 /** Apps share a link with the place's name before it: the link is what counts. */
 export const soloEnlace = (texto: string) => /(?:https:\/\/|geo:)\S+/i.exec(texto)?.[0] ?? texto
 
-export const valoresDe = ({ lat, lng, precision_m, metodo, enlace, referencia }: Envio): Valores => ({
-  lat,
-  lng,
-  precision_m,
-  metodo,
-  enlace,
-  referencia,
-})
+export const valoresDe = ({ seguro: _seguro, accion: _accion, ...valores }: Envio): Valores => valores
 
 export const referenciaLarga = (referencia: string) => [...referencia].length > MAXIMO_DE_REFERENCIA
 

@@ -1,8 +1,18 @@
 import type { Express, Request } from 'express'
 import { crearLimite } from '../../http/limite.ts'
+import type { LugarPropuesto, Solicitudes } from '../../ubicacion/solicitud.ts'
 import { servirRecurso } from '../recursos.ts'
 import { anotarFallo, enviar, ponerCabeceras, type Respuesta, raizDesde, redDe } from '../respuesta.ts'
-import { type Envio, ErrorDeEnvio, leerEnvio, numero, referenciaLarga, soloEnlace, valoresDe } from './formulario.ts'
+import {
+  type Envio,
+  ErrorDeEnvio,
+  leerEnvio,
+  numero,
+  referenciaLarga,
+  soloEnlace,
+  type Valores,
+  valoresDe,
+} from './formulario.ts'
 import { enlazar, leerRecursos, PREFIJO } from './recursos.ts'
 import {
   type Enlazados,
@@ -18,54 +28,10 @@ import {
   paginaDesconocida,
   paginaMalPedida,
   paginaVencida,
-  type Valores,
 } from './vista.ts'
 
-export interface DatosDeSolicitud {
-  /** `cerrada`: the parcel no longer needs it (delivered, cancelled, on its way). */
-  estado: 'abierta' | 'confirmada' | 'vencida' | 'cerrada'
-  /** Who sends the parcel. */
-  comercio: string
-  /** Only its first word is shown. */
-  destinatario: string | null
-  departamento: string
-  municipio: string
-  direccion: string | null
-  /** Of the declared municipality. */
-  centro: { lat: number; lng: number } | null
-  confirmado: { lat: number | null; lng: number | null; referencia: string | null } | null
-}
-
-export interface LugarPropuesto {
-  lat?: number
-  lng?: number
-  precision_m?: number
-  enlace?: string
-  referencia?: string
-  /** The person was asked whether a place that far away is meant, and said yes. */
-  seguro: boolean
-  metodo: 'gps' | 'mapa' | 'enlace'
-}
-
-export type ResultadoDeConfirmacion =
-  | { ok: true }
-  | { ok: false; motivo: 'lejos'; distancia_km: number }
-  | {
-      ok: false
-      motivo: 'sin_lugar' | 'enlace_invalido' | 'coordenadas_invalidas' | 'referencia_larga'
-      mensaje: string
-    }
-  | { ok: false; motivo: 'vencida' | 'cerrada' | 'desconocida' }
-
-export interface PaginasDeUbicacion {
-  /** Without effect: previews of the message open the page, too. */
-  leer(token: string): Promise<DatosDeSolicitud | undefined>
-  /** The same place again is `ok` again: over a bad network the first answer may never have arrived. */
-  confirmar(token: string, lugar: LugarPropuesto): Promise<ResultadoDeConfirmacion>
-}
-
 export interface OpcionesDeUbicacion {
-  paginas: PaginasDeUbicacion
+  solicitudes: Solicitudes
   /** Where the map's tiles come from; null: no map is offered. */
   mosaicos: Mosaicos | null
   /** In milliseconds; only differences count. */
@@ -80,7 +46,7 @@ const LIMITES = { ip: 600, get: 60, post: 10 }
 const PERMISOS = 'geolocation=(self), camera=(), microphone=()'
 
 /** `/u/{token}`: where the recipient says where to deliver. The token is the only authority, and is never logged. */
-export function servirPaginaDeUbicacion(app: Express, { paginas, mosaicos, reloj }: OpcionesDeUbicacion) {
+export function servirPaginaDeUbicacion(app: Express, { solicitudes, mosaicos, reloj }: OpcionesDeUbicacion) {
   const recursos = leerRecursos()
   const csp = politica(mosaicos)
   const porIp = crearLimite(LIMITES.ip, reloj)
@@ -115,7 +81,7 @@ export function servirPaginaDeUbicacion(app: Express, { paginas, mosaicos, reloj
   }
 
   async function mostrar(token: string, enlazados: Enlazados, envio?: Valores, fallas: readonly Falla[] = []) {
-    const datos = await paginas.leer(token)
+    const datos = await solicitudes.leer(token)
     if (!datos) return { status: 404, html: paginaDesconocida(enlazados) }
     if (datos.estado === 'vencida') return { status: 410, html: paginaVencida(enlazados) }
     if (datos.estado === 'cerrada') return { status: 200, html: paginaCerrada(enlazados) }
@@ -129,12 +95,12 @@ export function servirPaginaDeUbicacion(app: Express, { paginas, mosaicos, reloj
     if (envio.accion === 'corregir') return mostrar(token, enlazados, valores)
     const { lugar, fallas } = interpretar(envio)
     if (!lugar) return mostrar(token, enlazados, valores, fallas)
-    const resultado = await paginas.confirmar(token, lugar)
+    const resultado = await solicitudes.confirmar(token, lugar)
     // Relative to the page, so that it holds below any prefix.
     if (resultado.ok) return { status: 303, html: '', cabeceras: { Location: token } }
     switch (resultado.motivo) {
       case 'lejos': {
-        const datos = await paginas.leer(token)
+        const datos = await solicitudes.leer(token)
         if (!datos) return { status: 404, html: paginaDesconocida(enlazados) }
         return { status: 422, html: paginaDeSeguro(datos, valores, resultado.distancia_km, enlazados) }
       }

@@ -1,15 +1,6 @@
+import type { DatosDeSolicitud } from '../../ubicacion/solicitud.ts'
 import { type Html, html } from '../html.ts'
-import type { DatosDeSolicitud } from './ruta.ts'
-
-/** What the person filled in, as text: it goes back into the form as it came. */
-export interface Valores {
-  lat: string
-  lng: string
-  precision_m: string
-  metodo: string
-  enlace: string
-  referencia: string
-}
+import type { Valores } from './formulario.ts'
 
 /** A fault and the part of the form where it is put right. */
 export interface Falla {
