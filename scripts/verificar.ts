@@ -6,14 +6,20 @@ import { fileURLToPath } from 'node:url'
 const raiz = fileURLToPath(new URL('../', import.meta.url))
 const binarios = join(raiz, 'node_modules/.bin')
 
+/** Only what changed since the last time is looked at again. */
+function tipos(proyecto: string): string[] {
+  const memoria = `node_modules/.cache/guias/${proyecto.replace(/\W/g, '-')}.tsbuildinfo`
+  return ['tsc', '--noEmit', '--incremental', '--tsBuildInfoFile', memoria, '-p', proyecto]
+}
+
 /** It also says when there is nothing to compare with. */
 const VERSIONES = 'versions, and what changed since the last release'
 const PASOS: Record<string, string[]> = {
   'style and layers': ['biome', 'ci', '--error-on-warnings'],
-  'types of the server, scripts and tests': ['tsc', '--noEmit', '-p', '.'],
-  'types of what browsers run': ['tsc', '--noEmit', '-p', 'server/paginas'],
-  'types of the SDK': ['tsc', '--noEmit', '-p', 'sdk'],
-  'types of its command line': ['tsc', '--noEmit', '-p', 'sdk/cli'],
+  'types of the server, scripts and tests': tipos('.'),
+  'types of what browsers run': tipos('server/paginas'),
+  'types of the SDK': tipos('sdk'),
+  'types of its command line': tipos('sdk/cli'),
   'dead code': ['knip'],
   'the contract': [
     ...['redocly', 'lint', '--max-problems=50', 'comercios', 'operaciones', 'publico'],
