@@ -1,15 +1,13 @@
 import type { JobInsert } from 'pg-boss'
 import { type Db, sentencia } from '../db.ts'
 import { traducirError } from '../errores.ts'
-import { darPaso } from '../eventos/evento.ts'
+import { darPaso, sinCarrera } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import { pasoDeLugar } from '../ubicacion/lugar.ts'
 import { admiteUbicacion } from '../ubicacion/ubicacion.ts'
 import type { DepsDeEnvio } from './enviar.ts'
 import { anotar, entregar, type FilaMensaje, fallar } from './mensaje.ts'
 import { type Entrante, leerEntrantes } from './whatsapp.ts'
-
-const INTENTOS = 3
 
 interface DepsDeEntrantes extends DepsDeEnvio {
   nuevoId: () => { id: string }
@@ -53,15 +51,15 @@ async function procesarFila(deps: DepsDeEntrantes, { id, cuerpo }: { id: string;
 
 async function procesar(deps: DepsDeEntrantes, entrante: Entrante): Promise<void> {
   if (entrante.tipo === 'estado') return anotarEstado(deps, entrante)
-  for (let intento = 0; intento < INTENTOS; intento++) {
+  await sinCarrera(async (): Promise<true | undefined> => {
     const abiertas = await buscarAbiertas(deps, entrante)
     const [unica] = abiertas
-    if (!unica) return
+    if (!unica) return true
+    if (entrante.tipo === 'ubicacion' && abiertas.length === 1) return confirmar(deps, unica, entrante)
     // Which of several is meant isn't guessed, and a text isn't a place: the newest is asked for once.
-    if (entrante.tipo !== 'ubicacion' || abiertas.length > 1) return pedirUnaVez(deps, unica)
-    if (await confirmar(deps, unica, entrante)) return
-  }
-  throw new Error('the guide kept moving while its place was confirmed')
+    await pedirUnaVez(deps, unica)
+    return true
+  })
 }
 
 /** Others may use the same number, with ids of their own. */
@@ -132,17 +130,18 @@ async function responder(
 const pedirUnaVez = (deps: DepsDeEntrantes, guia: FilaGuia) =>
   responder(deps, guia, 'peticion_interactiva', guia.ubicacion_extra?.solicitud?.numero ?? 1)
 
-/** @returns whether it did: somebody else may have moved the guide meanwhile */
+/** Confirms a guide's place; undefined when somebody else moved the guide meanwhile. */
 async function confirmar(
   deps: DepsDeEntrantes,
   guia: FilaGuia,
   { lat, lng, nombre, direccion }: Extract<Entrante, { tipo: 'ubicacion' }>,
-) {
+): Promise<true | undefined> {
   // Not cut in the middle of a character: JSON in the database takes no half of one.
   const dicha = [nombre, direccion].filter(Boolean).join(', ').slice(0, 200)
   const referencia = dicha.replace(/[\ud800-\udbff]$/, '') || null
   const propuesta = { enlace: null, lat, lng, precision_m: null, referencia, origen: 'destinatario' as const }
   const paso = await darPaso(deps, guia, pasoDeLugar(guia, propuesta, deps.reloj()))
-  if (paso) await responder(deps, guia, 'acuse', 1)
-  return paso !== undefined
+  if (!paso) return undefined
+  await responder(deps, guia, 'acuse', 1)
+  return true
 }

@@ -1,7 +1,11 @@
 import type { Handler } from '../contrato/tipos.ts'
-import { registrarLectura } from './lectura.ts'
+import { contestarLectura, registrarLectura } from '../eventos/registrar.ts'
+import { darPasoConFotos } from '../pruebasEntrega/registrar.ts'
 
 const REMEDIO = 'Espere la confirmación o envíe forzar con una razón.'
 
-export const registrarEvento: Handler<'registrarEvento'> = ({ path, body, identidad }, deps) =>
-  registrarLectura(deps, { autor: identidad.operador, api: '/operaciones/v1', remedio: REMEDIO }, path.guia, body)
+export const registrarEvento: Handler<'registrarEvento'> = async ({ path, body, identidad }, deps) => {
+  const quien = { ambito: 'todos', autor: identidad.operador, remedio: REMEDIO } as const
+  const dar = darPasoConFotos(deps, '/operaciones/v1', body.fotos)
+  return contestarLectura(await registrarLectura(deps, quien, path.guia, body, dar))
+}

@@ -1,7 +1,14 @@
 import type { Handler } from '../contrato/tipos.ts'
-import { registrarLectura } from '../operaciones/lectura.ts'
+import { contestarLectura, registrarLectura } from '../eventos/registrar.ts'
+import { darPasoConFotos } from '../pruebasEntrega/registrar.ts'
 
 const REMEDIO = 'Espere la confirmación, o pida a la central que fuerce la salida.'
 
-export const registrarEventoDeReparto: Handler<'registrarEventoDeReparto'> = ({ path, body, identidad }, deps) =>
-  registrarLectura(deps, { autor: identidad.repartidor, api: '/repartidor/v1', remedio: REMEDIO }, path.guia, body)
+export const registrarEventoDeReparto: Handler<'registrarEventoDeReparto'> = async (
+  { path, body, identidad },
+  deps,
+) => {
+  const quien = { ambito: 'todos', autor: identidad.repartidor, remedio: REMEDIO } as const
+  const dar = darPasoConFotos(deps, '/repartidor/v1', body.fotos)
+  return contestarLectura(await registrarLectura(deps, quien, path.guia, body, dar))
+}

@@ -1,8 +1,8 @@
 import type { Handler } from '../contrato/tipos.ts'
 import type { Deps } from '../deps.ts'
-import { leerCambio, pasoDe } from '../eventos/cambio.ts'
-import { darPaso, type Paso, sinCarrera } from '../eventos/evento.ts'
-import { buscarGuia, type FilaGuia, presentar } from '../guias/guia.ts'
+import { darPaso, type Paso } from '../eventos/evento.ts'
+import { registrarLectura } from '../eventos/registrar.ts'
+import { type FilaGuia, presentar } from '../guias/guia.ts'
 import { entregar } from '../pruebasEntrega/entrega.ts'
 import { anotarIntento } from '../pruebasEntrega/intento.ts'
 import { evidenciaDeMuestra, fotoDeMuestra } from './muestra.ts'
@@ -11,18 +11,9 @@ import { exigirModoTest } from './simulador.ts'
 const REMEDIO = 'Confírmela antes con POST /api/v1/simulador/guias/{guia}/confirmar-ubicacion.'
 
 export const simularAvance: Handler<'simularAvance'> = async ({ path, body, identidad }, deps) => {
-  const { db, reloj } = deps
   exigirModoTest(identidad)
-  const cambio = leerCambio(body, reloj())
-  const guia = await sinCarrera(async () => {
-    const leida = await buscarGuia(db, identidad, path.guia)
-    const dado = await dar(deps, leida, {
-      ...pasoDe(leida, cambio, reloj(), REMEDIO),
-      descripcion: body.descripcion ?? null,
-      autor: identidad.comercio,
-    })
-    return dado?.guia
-  })
+  const quien = { ambito: identidad, autor: identidad.comercio, remedio: REMEDIO }
+  const { guia } = await registrarLectura(deps, quien, path.guia, body, (leida, paso) => dar(deps, leida, paso))
   return { status: 200, body: presentar(guia) }
 }
 

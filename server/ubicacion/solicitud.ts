@@ -1,7 +1,7 @@
 import { centroDe } from '../catalogo/catalogo.ts'
 import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
-import { darPaso } from '../eventos/evento.ts'
+import { darPaso, sinCarrera } from '../eventos/evento.ts'
 import { type FilaGuia, juzgarDestino } from '../guias/guia.ts'
 import { ErrorEnlace, leerEnlace } from '../mapas/enlaces.ts'
 import { enlacePorSeguir, type Propuesta, pasoDeLugar } from './lugar.ts'
@@ -66,7 +66,6 @@ const POR_TOKEN = sentencia(
 type Hallada = FilaGuia & { comercio: string; vence: Date }
 
 const REFERENCIA_MAXIMA = 200
-const INTENTOS = 3
 
 export function crearSolicitudes(deps: Pick<Deps, 'db' | 'reloj' | 'nuevoId' | 'avisarTrabajo'>): Solicitudes {
   const { db, reloj } = deps
@@ -102,7 +101,7 @@ export function crearSolicitudes(deps: Pick<Deps, 'db' | 'reloj' | 'nuevoId' | '
     async confirmar(token, lugar): Promise<ResultadoDeConfirmacion> {
       const propuesta = proponer(lugar)
       if ('motivo' in propuesta) return propuesta
-      for (let intento = 0; intento < INTENTOS; intento++) {
+      return sinCarrera(async (): Promise<ResultadoDeConfirmacion | undefined> => {
         const fila = await buscar(token)
         if (!fila) return { ok: false, motivo: 'desconocida' }
         const estado = estadoDe(fila)
@@ -116,9 +115,8 @@ export function crearSolicitudes(deps: Pick<Deps, 'db' | 'reloj' | 'nuevoId' | '
           ...pasoDeLugar(fila, propuesta, reloj()),
           enlaceCorto: enlacePorSeguir(propuesta.enlace, deps.nuevoId),
         })
-        if (paso) return { ok: true }
-      }
-      throw new Error('the guide kept moving while its place was confirmed')
+        return paso && { ok: true }
+      })
     },
   }
 }

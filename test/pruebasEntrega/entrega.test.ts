@@ -88,11 +88,17 @@ describe('POST /operaciones/v1/guias/{guia}/entrega', () => {
   it('is the same delivery when it comes again, with a key or without', async () => {
     for (const clave of [{ idempotencia: 'movil-1' }, {}]) {
       const guia = await enRuta(entorno, comercio)
-      const cuerpo = { ...POR, fotos: [await unaImagen(guia)], lat: 14.7, lng: -90.6, ...clave }
+      const recibido_por = { nombre: 'María López', relacion: 'vecino' }
+      const cuerpo = { recibido_por, fotos: [await unaImagen(guia)], lat: 14.7, lng: -90.6, ...clave }
       const primera = await entregar(guia, cuerpo)
       expect(primera.status).toBe(201)
       const { fotos, ...resto } = cuerpo
-      const otra = await entregar(guia, { ...resto, fotos })
+      // In another order, at every depth: it says the same.
+      const otra = await entregar(guia, {
+        ...resto,
+        recibido_por: { relacion: 'vecino', nombre: 'María López' },
+        fotos,
+      })
       expect([otra.status, otra.cabeceras.get('idempotent-replayed')]).toEqual([200, 'true'])
       expect(otra.cuerpo).toEqual(primera.cuerpo)
       const distinta = await entregar(guia, { ...cuerpo, recibido_por: { nombre: 'Otra persona' } })

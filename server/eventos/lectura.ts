@@ -1,40 +1,20 @@
 import type { Estado, Falla, Motivo } from '../contrato/generado/tipos/index.ts'
-import { Problema, problemaDeFallas } from '../errores.ts'
+import { Problema } from '../errores.ts'
 import { exigeUbicacion, exigirTransicion, motivosDe, reportables, requiereAccion } from '../estados/estados.ts'
-import { leerInstante } from '../formatos.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import type { FilaEvento, Paso } from './evento.ts'
 
-// The rules of a courier's scan, whoever reports it: an operator, or the merchant of a test guide.
-
-/** What is reported; without a state, a note. */
-export interface CambioPedido {
+/** A reading is a change of state that somebody reports; without a state it is a note. */
+export interface Lectura {
   estado?: Estado
   motivo?: Motivo
   forzar?: { razon: string }
-  ocurrido_en?: string
   fotos?: readonly string[]
 }
 
-export interface Cambio extends Omit<CambioPedido, 'ocurrido_en' | 'fotos'> {
-  /** undefined: now. */
-  ocurrido_en: Date | undefined
-}
-
-/** How far ahead of ours a reader's clock may be, in milliseconds. */
-const ADELANTO = 5 * 60_000
-
-/** @throws Problema 422 with what the schema can't say: the reason belongs to the state, and nothing happens in the future. */
-export function leerCambio({ estado, motivo, forzar, ocurrido_en, fotos }: CambioPedido, ahora: Date): Cambio {
-  const dicho = ocurrido_en === undefined ? undefined : leerInstante(ocurrido_en)
+/** The faults of a reading that the contract's schema can't tell: what doesn't go with its state. */
+export function revisarLectura({ estado, motivo, forzar, fotos }: Lectura): Falla[] {
   const fallas: Falla[] = []
-  if (dicho && dicho.getTime() > ahora.getTime() + ADELANTO) {
-    fallas.push({
-      campo: '/ocurrido_en',
-      codigo: 'fuera_de_rango',
-      mensaje: 'no puede estar más de 5 minutos en el futuro; revise el reloj del lector',
-    })
-  }
   const suyos = estado ? motivosDe(estado) : []
   if (motivo !== undefined && !suyos.includes(motivo)) {
     const mensaje =
@@ -44,37 +24,28 @@ export function leerCambio({ estado, motivo, forzar, ocurrido_en, fotos }: Cambi
     fallas.push({ campo: '/motivo', codigo: 'valor_no_admitido', mensaje })
   }
   if (forzar !== undefined && estado !== 'en_ruta') {
-    fallas.push({
-      campo: '/forzar',
-      codigo: 'incompatible',
-      mensaje: 'solo vale para pasar a en_ruta sin ubicación confirmada; omítalo',
-    })
+    const mensaje = 'solo vale para pasar a en_ruta sin ubicación confirmada; omítalo'
+    fallas.push({ campo: '/forzar', codigo: 'incompatible', mensaje })
   }
   if (fotos !== undefined && estado !== 'intento_fallido') {
     const mensaje = 'solo va con estado intento_fallido; las fotos de una entrega, con …/entrega'
     fallas.push({ campo: '/fotos', codigo: 'incompatible', mensaje })
   }
-  if (fallas.length > 0) throw problemaDeFallas('validacion', fallas)
-  return { estado, motivo, forzar, ocurrido_en: dicho }
+  return fallas
 }
 
 /**
- * The step that a scan takes from the guide as it is now, by the rules of `x-transiciones`.
+ * What a reading makes of the guide as it is now, by the rules of `x-transiciones`. One that is older than the guide's
+ * present state is only noted down.
  * @param remedio what whoever reports can do about a place that isn't confirmed
  * @throws Problema 409
  */
-export function pasoDe(guia: FilaGuia, cambio: Cambio, registrado_en: Date, remedio: string): Paso {
-  // Without a time of its own it happens now, and now is never before the present state, whatever another process's clock says.
-  const ocurrido_en = cambio.ocurrido_en ?? new Date(Math.max(registrado_en.getTime(), guia.estado_desde.getTime()))
-  return { ocurrido_en, registrado_en, ...decidir(guia, cambio, ocurrido_en, remedio) }
-}
-
-function decidir(
+export function decidirLectura(
   guia: FilaGuia,
-  { estado, motivo: dado, forzar }: Cambio,
+  { estado, motivo: dado, forzar }: Lectura,
   ocurrido_en: Date,
   remedio: string,
-): Omit<Paso, 'ocurrido_en' | 'registrado_en'> {
+): Pick<Paso, 'tipo' | 'estado' | 'motivo' | 'intentos' | 'datos'> {
   if (estado === undefined) return { tipo: 'guia.nota' }
   const motivo = dado ?? null
   if (ocurrido_en < guia.estado_desde)

@@ -1,0 +1,175 @@
+import type { Falla } from '../contrato/generado/tipos/index.ts'
+import type { Respuesta } from '../contrato/tipos.ts'
+import type { Deps } from '../deps.ts'
+import { Problema, problemaDeFallas } from '../errores.ts'
+import { leerInstante } from '../formatos.ts'
+import { type Ambito, buscarGuia, type FilaGuia } from '../guias/guia.ts'
+import { huella, type Secretos } from '../secretos.ts'
+import {
+  buscarEventoPorIdempotencia,
+  type darPaso,
+  type FilaEvento,
+  type Paso,
+  presentarEvento,
+  sinCarrera,
+} from './evento.ts'
+import { decidirLectura, type Lectura, revisarLectura } from './lectura.ts'
+
+/** Who reports what happens to guides. */
+export interface Informante {
+  /** Whose guides he may name. */
+  ambito: Ambito
+  /** op_…, rep_… or com_… */
+  autor: string
+}
+
+/** What every report may say, whatever it tells. */
+export interface Informe {
+  /** When it happened; now, if it isn't said. */
+  ocurrido_en?: string
+  descripcion?: string
+  lat?: number
+  lng?: number
+  /** The key by which the same report is known when it comes again. */
+  idempotencia?: string
+}
+
+/** The part of a step that the report itself says, whatever the guide's state. */
+export type PasoInformado = Pick<
+  Paso,
+  'ocurrido_en' | 'registrado_en' | 'descripcion' | 'lat' | 'lng' | 'autor' | 'idempotencia' | 'huella'
+>
+
+/** A guide and the event that a step gave it. */
+type Dado = NonNullable<Awaited<ReturnType<typeof darPaso>>>
+
+/** What became of a report: its event, and whether that was there before. */
+export type Registro<T extends Dado = Dado> = (T & { repetido: false }) | (Dado & { repetido: true })
+
+interface Decision<T> {
+  /** Faults that the caller found in the report; those of its instant are told with them. */
+  fallas?: readonly Falla[]
+  /** Decides and steps from the guide as it is; undefined when somebody else moved it meanwhile. */
+  dar: (guia: FilaGuia, informado: PasoInformado) => Promise<T | undefined>
+  /** The event that the same report may have given the guide before, for reports that have no key. */
+  buscarAnterior?: (guia: FilaGuia) => Promise<FilaEvento | undefined>
+}
+
+/**
+ * Registers a report of a guide, once: whoever reports, through whatever API. It reads the guide, decides and steps, and
+ * starts anew when somebody else moved the guide; a report that comes again gets the event of its first time.
+ * @throws Problema 404, 409 when the key is another event's, 422
+ */
+export async function registrarUnaVez<T extends Dado>(
+  { db, reloj, secretos }: Pick<Deps, 'db' | 'reloj' | 'secretos'>,
+  { ambito, autor }: Informante,
+  codigo: string,
+  informe: Informe,
+  { fallas = [], dar, buscarAnterior }: Decision<T>,
+): Promise<Registro<T>> {
+  const dicho = leerOcurrido(informe, reloj(), fallas)
+  const contenido = contenidoDe(informe)
+  return sinCarrera(async (): Promise<Registro<T> | undefined> => {
+    const guia = await buscarGuia(db, ambito, codigo)
+    const anterior =
+      (await buscarPorClave({ db, secretos }, guia, informe, contenido)) ?? (await buscarAnterior?.(guia))
+    if (anterior && esElMismo(secretos, anterior, contenido)) return { guia, evento: anterior, repetido: true }
+    const registrado_en = reloj()
+    // The guard on the sequence also makes the key unique: two equal reports can't both step from here.
+    const dado = await dar(guia, {
+      // Now is never before the present state, whatever another process's clock says.
+      ocurrido_en: dicho ?? new Date(Math.max(registrado_en.getTime(), guia.estado_desde.getTime())),
+      registrado_en,
+      descripcion: informe.descripcion ?? null,
+      lat: informe.lat ?? null,
+      lng: informe.lng ?? null,
+      autor,
+      idempotencia: informe.idempotencia ?? null,
+      huella: huellaDeContenido(secretos, contenido),
+    })
+    return dado && { ...dado, repetido: false }
+  })
+}
+
+/**
+ * Registers a change of state or a note.
+ * @param remedio what whoever reports can do about a place that isn't confirmed
+ * @param dar takes the step, with the proof that goes with it
+ */
+export const registrarLectura = (
+  deps: Pick<Deps, 'db' | 'reloj' | 'secretos'>,
+  { remedio, ...quien }: Informante & { remedio: string },
+  codigo: string,
+  lectura: Lectura & Informe,
+  dar: (guia: FilaGuia, paso: Paso) => Promise<Dado | undefined>,
+): Promise<Registro> =>
+  registrarUnaVez(deps, quien, codigo, lectura, {
+    fallas: revisarLectura(lectura),
+    dar: (guia, informado) =>
+      dar(guia, { ...informado, ...decidirLectura(guia, lectura, informado.ocurrido_en, remedio) }),
+  })
+
+/** The answer to whoever registered a reading. */
+export const contestarLectura = (registro: Registro): Respuesta<'registrarEvento'> =>
+  contestar(registro, {
+    ...presentarEvento(registro.evento),
+    aplicado: registro.evento.tipo !== 'guia.escaneo_tardio',
+  })
+
+/** 201 with what was registered now, 200 with what was registered before. */
+export const contestar = <Cuerpo>({ repetido }: Registro, body: Cuerpo) =>
+  repetido
+    ? ({ status: 200, headers: { 'Idempotent-Replayed': 'true' }, body } as const)
+    : ({ status: 201, body } as const)
+
+/** How far ahead of ours the clock of whoever reports may be, in milliseconds. */
+const ADELANTO = 5 * 60_000
+
+/** @throws Problema 422 with these faults and that of an instant in the future */
+function leerOcurrido({ ocurrido_en }: Informe, ahora: Date, fallas: readonly Falla[]): Date | undefined {
+  const dicho = ocurrido_en === undefined ? undefined : leerInstante(ocurrido_en)
+  const mensaje = 'no puede estar más de 5 minutos en el futuro; revise el reloj del lector'
+  const futuro: Falla = { campo: '/ocurrido_en', codigo: 'fuera_de_rango', mensaje }
+  const todas = dicho && dicho.getTime() > ahora.getTime() + ADELANTO ? [futuro, ...fallas] : fallas
+  if (todas.length > 0) throw problemaDeFallas('validacion', todas)
+  return dicho
+}
+
+/** What a report says, whatever the order in which it says it. */
+const contenidoDe = (informe: object): string =>
+  JSON.stringify(informe, (_clave, valor) =>
+    valor !== null && typeof valor === 'object' && !Array.isArray(valor)
+      ? Object.fromEntries(Object.entries(valor).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : valor,
+  )
+
+/** A digest with the name of its key, so that a new master key doesn't make a replay a conflict. */
+function huellaDeContenido(secretos: Secretos, contenido: string): string {
+  const presente = secretos.presente('huellas')
+  return `${presente.kid}:${huella(presente, contenido)}`
+}
+
+/** Whether an event was registered by a report that said just that. */
+function esElMismo(secretos: Secretos, evento: Pick<FilaEvento, 'huella'>, contenido: string): boolean {
+  const [kid = '', primera] = evento.huella?.split(':') ?? []
+  const subclave = secretos.de('huellas', kid)
+  return subclave !== undefined && huella(subclave, contenido) === primera
+}
+
+/** @throws Problema 409 when the report's key is an event's that says something else */
+async function buscarPorClave(
+  { db, secretos }: Pick<Deps, 'db' | 'secretos'>,
+  guia: FilaGuia,
+  { idempotencia }: Informe,
+  contenido: string,
+): Promise<FilaEvento | undefined> {
+  if (idempotencia === undefined) return undefined
+  const evento = await buscarEventoPorIdempotencia(db, guia, idempotencia)
+  if (evento && !esElMismo(secretos, evento, contenido)) {
+    throw new Problema(
+      'idempotencia_en_conflicto',
+      `La clave ${idempotencia} ya es del evento evt_${evento.guia}_${evento.secuencia}, que es distinto. Use una clave nueva por cada evento.`,
+    )
+  }
+  return evento
+}
