@@ -5,13 +5,12 @@
  */
 import Fastify, { type FastifyInstance } from 'fastify'
 import { crearGeneradorDeIds, nuevoCodigoDeGuia } from '../server/codigos/codigos.ts'
-import { leerClaves } from '../server/config.ts'
 import { abrirDb, sentencia } from '../server/db.ts'
 import { foto } from '../server/eventos/evento.ts'
 import { type FilaGuia, normalizar, presentar } from '../server/guias/guia.ts'
 import { huellasDe } from '../server/guias/huellas.ts'
 import { crearAutenticadores } from '../server/llaves/autenticadores.ts'
-import { crearSecretos } from '../server/secretos.ts'
+import { crearSecretos, leerClaves } from '../server/secretos.ts'
 import { leerTelefono } from '../server/telefonos/telefono.ts'
 
 const visible = (maxLength: number) => ({
@@ -78,7 +77,7 @@ const { DATABASE_URL = '', MASTER_KEYS = '', PORT = '0' } = process.env
 const db = abrirDb(DATABASE_URL)
 const reloj = () => new Date()
 const { llaveDeComercio } = crearAutenticadores(db, reloj)
-const secretos = crearSecretos(leerClaves(MASTER_KEYS) as Buffer[])
+const secretos = crearSecretos(leerClaves(MASTER_KEYS)!)
 const nuevoId = crearGeneradorDeIds(reloj)
 
 const app: FastifyInstance = Fastify({

@@ -2,9 +2,9 @@
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { cargarContrato, crearApp, crearDeps } from '../server/app.ts'
-import { leerClaves } from '../server/config.ts'
 import { abrirDb } from '../server/db.ts'
 import { crearLog } from '../server/log.ts'
+import { leerClaves } from '../server/secretos.ts'
 
 const { DATABASE_URL = '', MASTER_KEYS = '', PORT = '0' } = process.env
 const contrato = await cargarContrato()
@@ -12,7 +12,7 @@ if (process.argv[2] === 'sin') contrato.validacion.validar = () => []
 const deps = crearDeps(contrato, {
   db: abrirDb(DATABASE_URL),
   log: crearLog('warn'),
-  masterKeys: leerClaves(MASTER_KEYS) as Buffer[],
+  masterKeys: leerClaves(MASTER_KEYS)!,
   dataDir: process.env.DATA_DIR ?? tmpdir(),
   salud: async () => ({ ok: true, base_de_datos: true, cola: true, migraciones: true }),
   avisarTrabajo: () => {},

@@ -5,7 +5,7 @@ import { clavesDeLaCasa, ErrorDeClaves } from '../server/arranque/clavesMaestras
 import { ErrorDeMigracion, migrar } from '../server/arranque/migraciones.ts'
 import { crearComercio } from '../server/comercios/crear.ts'
 import { listarComercios } from '../server/comercios/listar.ts'
-import { ErrorConfig, leerConfig } from '../server/config.ts'
+import { ErrorConfig, leerConfig } from '../server/config/config.ts'
 import type { Alcance, LlaveCreada, Modo } from '../server/contrato/generado/tipos/index.ts'
 import { abrirDb } from '../server/db.ts'
 import type { Deps } from '../server/deps.ts'

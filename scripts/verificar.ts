@@ -26,6 +26,7 @@ const PASOS: Record<string, string[]> = {
     // As it is served, with its samples; and the way that leads through it.
     ...['server/contrato/generado/comercios.json', 'openapi/comercios/recorrido.arazzo.yaml'],
   ],
+  "the configuration's table": ['node', 'scripts/configuracion.ts', '--comprobar'],
   [VERSIONES]: ['node', 'scripts/compatibilidad.ts'],
   'the contract (OWASP)': [
     'spectral',

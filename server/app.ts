@@ -7,7 +7,7 @@ import type { Almacen } from './archivos/almacen.ts'
 import { crearEnlaces } from './archivos/enlaces.ts'
 import { crearRecepcion } from './archivos/recepcion.ts'
 import { crearGeneradorDeIds, nuevoCodigoDeGuia } from './codigos/codigos.ts'
-import type { Config } from './config.ts'
+import type { Config } from './config/config.ts'
 import { autocomprobar } from './contrato/autocomprobacion.ts'
 import { leerDocumento, leerOperaciones } from './contrato/contrato.ts'
 import type { Modo } from './contrato/generado/tipos/index.ts'
@@ -59,7 +59,7 @@ export interface Partes {
   /** Where webhooks may be registered; public addresses, unless told otherwise. */
   destinos?: Politica
   /** In days. */
-  retencionDeEntregas?: number
+  retencionDeWebhooks?: number
   /** How long a recipient's link is good for, in hours. */
   horasDeSolicitud?: number
   /** How live recipients are asked for their place; the mailbox, unless told otherwise. */
@@ -80,7 +80,7 @@ export async function cargarContrato() {
 }
 export type Contrato = Awaited<ReturnType<typeof cargarContrato>>
 
-const BUZON: Config['mensajeria'] = { canal: 'buzon' }
+const BUZON: Config['mensajeria'] = { tipo: 'buzon' }
 /**
  * Sign-ins per minute, of one network and of all, in this process. A code has 50 random bits: at that rate, among a thousand
  * couriers, one is guessed in some three thousand years.
@@ -108,7 +108,7 @@ export function crearDeps(
     salud,
     avisarTrabajo,
     destinos = PUBLICOS,
-    retencionDeEntregas = 90,
+    retencionDeWebhooks = 90,
     horasDeSolicitud = 72,
     mensajeria = BUZON,
     zonaHoraria,
@@ -120,7 +120,7 @@ export function crearDeps(
   const nuevoId = crearGeneradorDeIds(reloj)
   const porRed = crearLimite(ENTRADAS.red)
   const deTodas = crearLimite(ENTRADAS.todas)
-  const canalDe = (modo: Modo) => (modo === 'live' ? mensajeria.canal : 'buzon')
+  const canalDe = (modo: Modo) => (modo === 'live' ? mensajeria.tipo : 'buzon')
   const deEnlaces = { secretos, reloj, urlPublica, minutos: minutosDeEnlaces }
   const escritura = crearEscritura({ db, log, secretos, nuevoId, nuevoCodigo, avisarTrabajo, canalDe })
   return {
@@ -134,10 +134,10 @@ export function crearDeps(
     escritura,
     avisarTrabajo,
     destinos,
-    retencionDeEntregas,
+    retencionDeWebhooks,
     canalDe,
     horasDeSolicitud,
-    whatsapp: mensajeria.canal === 'whatsapp' ? mensajeria.whatsapp : undefined,
+    whatsapp: mensajeria.tipo === 'whatsapp' ? mensajeria : undefined,
     almacen,
     recepcion: crearRecepcion(join(dataDir, 'subidas')),
     navegador: crearNavegador(urlPublica),

@@ -30,7 +30,7 @@ export interface Deps {
   /** Where webhooks may be registered. */
   destinos: Politica
   /** For how many days it is known what became of a webhook's deliveries. */
-  retencionDeEntregas: number
+  retencionDeWebhooks: number
   /** How a recipient of that mode is asked for the place. */
   canalDe: (modo: Modo) => CanalDeMensaje
   /** How long a recipient's link is good for, in hours. */

@@ -1,5 +1,17 @@
 import { createHash, hash, hkdfSync } from 'node:crypto'
 
+const partes = (texto: string) => texto.split(',').map((parte) => parte.trim())
+
+/** In Spanish, what is wrong with each master key of a text. */
+export const explicarClaves = (texto: string): string[] =>
+  partes(texto).flatMap((parte, i) =>
+    /^[A-Za-z0-9+/]{43}=$/.test(parte) ? [] : [`la clave ${i + 1} debe ser de 32 bytes en base64 (44 caracteres)`],
+  )
+
+/** Comma-separated master keys, in base64, of 32 bytes each; undefined if one of them isn't. */
+export const leerClaves = (texto: string): readonly Buffer[] | undefined =>
+  explicarClaves(texto).length > 0 ? undefined : partes(texto).map((parte) => Buffer.from(parte, 'base64'))
+
 /** What a sub-key is for. Keys of different purposes are independent (HKDF, RFC 5869). */
 export type Proposito = 'cursores' | 'huellas' | 'webhooks' | 'ubicacion' | 'enlaces' | 'pruebas' | 'repartidores'
 

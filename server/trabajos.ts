@@ -34,7 +34,7 @@ export interface DepsDeTrabajo extends DepsDeBomba, DepsDeEnvio, DepsDePdf {
   /** How long proofs are kept after the delivery or the attempt, in days. */
   retencionDePruebas: number
   /** How long deliveries that are over are kept, in days. */
-  retencionDeEntregas: number
+  retencionDeWebhooks: number
   /** Says that rows of pending work were committed, so that the feeder need not wait for its next round. */
   avisarTrabajo: () => void
   ronda: Ronda

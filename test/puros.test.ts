@@ -9,7 +9,7 @@ import {
   nuevoCodigoDeGuia,
   verificador,
 } from '../server/codigos/codigos.ts'
-import { ErrorConfig, leerConfig } from '../server/config.ts'
+import { ErrorConfig, leerConfig } from '../server/config/config.ts'
 import { leerDocumento } from '../server/contrato/contrato.ts'
 import { leerInstante } from '../server/formatos.ts'
 import { redDe } from '../server/http/red.ts'
@@ -77,21 +77,21 @@ describe('configuration', () => {
       workers: true,
       metricsPort: undefined,
       webhooksLoopback: true,
-      retencionDeEntregas: 90,
+      retencionDeWebhooks: 90,
       minutosDeEnlaces: 15,
       retencionDePruebas: 730,
       nombreDeMensajeria: 'Servicio de mensajería',
       zonaHoraria: undefined,
       almacenamiento: { tipo: 'local' },
-      mensajeria: { canal: 'buzon' },
+      mensajeria: { tipo: 'buzon' },
       horasDeSolicitud: 72,
       retencionDeUbicaciones: 365,
       proxies: 0,
       mosaicos: { url: 'https://tile.openstreetmap.org/{z}/{x}/{y}.png', atribucion: '© OpenStreetMap' },
     })
     expect(
-      leerConfig({ ...base, WORKERS: '0', METRICS_PORT: '9464', DELIVERY_RETENTION_DAYS: '30' }, '/'),
-    ).toMatchObject({ workers: false, metricsPort: 9464, webhooksLoopback: false, retencionDeEntregas: 30 })
+      leerConfig({ ...base, WORKERS: '0', METRICS_PORT: '9464', WEBHOOK_RETENTION_DAYS: '30' }, '/'),
+    ).toMatchObject({ workers: false, metricsPort: 9464, webhooksLoopback: false, retencionDeWebhooks: 30 })
     expect(leerConfig({ ...base, PUBLIC_URL: 'https://guias.example.com/' }, '/')).toMatchObject({
       baseDeDatos: { tipo: 'externa', url: base.DATABASE_URL },
       publicUrl: 'https://guias.example.com',
@@ -102,24 +102,28 @@ describe('configuration', () => {
     const s3 = { STORAGE: 's3', S3_BUCKET: 'mis-guias', S3_REGION: 'sa-east-1' }
     const leer = (env: Record<string, string>) => {
       const { almacenamiento } = leerConfig(env, '/')
-      return almacenamiento.tipo === 's3' ? almacenamiento.s3 : undefined
+      return almacenamiento.tipo === 's3' ? almacenamiento : undefined
     }
     expect(leer(s3)).toEqual({
+      tipo: 's3',
       bucket: 'mis-guias',
       region: 'sa-east-1',
       endpoint: undefined,
       enLaRuta: false,
-      credenciales: undefined,
+      accessKeyId: undefined,
+      secretAccessKey: undefined,
       prefijo: '',
     })
     const propio = { S3_ENDPOINT: 'http://minio:9000/', S3_PATH_STYLE: '1', S3_PREFIX: 'datos/guias' }
     const llave = { S3_ACCESS_KEY_ID: 'a', S3_SECRET_ACCESS_KEY: 'b' }
     expect(leer({ STORAGE: 's3', S3_BUCKET: 'mis-guias', ...propio, ...llave })).toEqual({
+      tipo: 's3',
       bucket: 'mis-guias',
       region: 'us-east-1',
       endpoint: 'http://minio:9000',
       enLaRuta: true,
-      credenciales: { accessKeyId: 'a', secretAccessKey: 'b' },
+      accessKeyId: 'a',
+      secretAccessKey: 'b',
       prefijo: 'datos/guias/',
     })
     const fallas = (env: Record<string, string>) => {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { type Almacen, crearAlmacenLocal } from './almacen.ts'
 
 /** Processes that share the folder share the files. */
@@ -13,11 +13,11 @@ export interface AlmacenAbierto {
 }
 
 /** The storage that the configuration names; a remote one has been asked whether it is there. @throws ErrorDeAlmacen */
-export async function abrirAlmacen({ almacenamiento, dataDir }: Readonly<Config>): Promise<AlmacenAbierto> {
+export async function abrirAlmacen({ almacenamiento, dataDir }: Config): Promise<AlmacenAbierto> {
   if (almacenamiento.tipo === 'local') return { almacen: almacenDe(dataDir), cerrar: () => {} }
   // Loaded here alone: a start with files on the disk doesn't pay for it.
   const { crearAlmacenS3 } = await import('./almacenS3.ts')
-  const almacen = crearAlmacenS3(almacenamiento.s3)
+  const almacen = crearAlmacenS3(almacenamiento)
   const cerrar = () => almacen.cerrar()
   try {
     return { almacen, aviso: await almacen.comprobar(), cerrar }

@@ -19,8 +19,9 @@ export interface ConfigDeS3 {
   endpoint: string | undefined
   /** Whether the bucket stands in the path rather than in the host's name. */
   enLaRuta: boolean
-  /** Undefined: those of the machine (profile, role, container). */
-  credenciales: { accessKeyId: string; secretAccessKey: string } | undefined
+  /** With `secretAccessKey`, or neither: then the machine has its own (profile, role, container). */
+  accessKeyId: string | undefined
+  secretAccessKey: string | undefined
   /** What keys begin with: '', or a path that ends with a slash. */
   prefijo: string
 }
@@ -40,11 +41,11 @@ const INTENTOS = 3
 const VIGENCIA = 300
 
 export function crearAlmacenS3(config: ConfigDeS3): AlmacenS3 {
-  const { bucket: Bucket, prefijo, credenciales } = config
+  const { bucket: Bucket, prefijo, accessKeyId, secretAccessKey } = config
   const s3 = new S3Client({
     region: config.region,
     ...(config.endpoint ? { endpoint: config.endpoint } : {}),
-    ...(credenciales ? { credentials: credenciales } : {}),
+    ...(accessKeyId && secretAccessKey ? { credentials: { accessKeyId, secretAccessKey } } : {}),
     forcePathStyle: config.enLaRuta,
     maxAttempts: INTENTOS,
     requestHandler: { connectionTimeout: CONEXION, socketTimeout: SILENCIO },

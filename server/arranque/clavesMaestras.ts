@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { leerClaves } from '../config.ts'
+import { explicarClaves, leerClaves } from '../secretos.ts'
 
 /** The file of keys can't be used; in words for whoever starts the service. */
 export class ErrorDeClaves extends Error {
@@ -21,15 +21,14 @@ export async function clavesDeLaCasa(dataDir: string): Promise<readonly Buffer[]
     return readFile(archivo, 'utf8')
   })
   const claves = leerClaves(leido.trim())
-  if (!esClaves(claves)) {
+  if (!claves) {
+    const fallas = explicarClaves(leido.trim()).join('; ')
     throw new ErrorDeClaves(
-      `${archivo} está dañado: ${claves.join('; ')}. Recupérelo de una copia; sin él no se lee lo que protege.`,
+      `${archivo} está dañado: ${fallas}. Recupérelo de una copia; sin él no se lee lo que protege.`,
     )
   }
   return claves
 }
-
-const esClaves = (claves: Buffer[] | string[]): claves is Buffer[] => Buffer.isBuffer(claves[0])
 
 /** Whole or not at all, and never over another process's file: a link fails if the name exists. */
 async function crear(archivo: string) {

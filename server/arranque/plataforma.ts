@@ -3,7 +3,7 @@ import { PgBoss } from 'pg-boss'
 import { abrirAlmacen } from '../archivos/abrir.ts'
 import { type Almacen, ErrorDeAlmacen } from '../archivos/almacen.ts'
 import { crearGeneradorDeIds } from '../codigos/codigos.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { abrirDb, abrirPool, type Db, preparada } from '../db.ts'
 import type { Salud } from '../deps.ts'
 import { explicarBase } from '../errores.ts'
@@ -53,7 +53,7 @@ export function crearDeshacer(log: Log): Deshacer {
 
 /** @param exclusivo whether the embedded PostgreSQL is this process's alone, or any one of several may start it */
 export async function levantarPlataforma(
-  config: Readonly<Config>,
+  config: Config,
   log: Log,
   deshacer: Deshacer,
   { exclusivo, alPerder }: { exclusivo: boolean; alPerder: (error: Error) => void },
@@ -84,7 +84,7 @@ const SIN_DIRECCION =
 
 /** The queue and its workers. */
 export async function levantarTrabajadores(
-  config: Readonly<Config>,
+  config: Config,
   { db, databaseUrl, masterKeys, almacen }: Plataforma,
   log: Log,
   deshacer: Deshacer,
@@ -110,7 +110,7 @@ export async function levantarTrabajadores(
   ])
   const reloj = ajustes.reloj ?? (() => new Date())
   const resolver = ajustes.resolver ?? resolverDelSistema
-  const whatsapp = config.mensajeria.canal === 'whatsapp' ? config.mensajeria.whatsapp : undefined
+  const whatsapp = config.mensajeria.tipo === 'whatsapp' ? config.mensajeria : undefined
   // Jobs are made of rows, and can be made of them again: the queue need not wait for the disk.
   const cola = abrirPool(databaseUrl, 4, `guias cola pid=${process.pid}`, '-c synchronous_commit=off')
   cola.on('error', alPerder)
@@ -140,7 +140,7 @@ export async function levantarTrabajadores(
     azar: ajustes.azar ?? Math.random,
     loopback: config.webhooksLoopback,
     metricas,
-    retencionDeEntregas: config.retencionDeEntregas,
+    retencionDeWebhooks: config.retencionDeWebhooks,
     retencionDeUbicaciones: config.retencionDeUbicaciones,
     retencionDePruebas: config.retencionDePruebas,
     horasDeSolicitud: config.horasDeSolicitud,
@@ -157,11 +157,11 @@ export async function levantarTrabajadores(
 }
 
 /** The base of links for a process that serves none: what the API beside it is called, by the same configuration. */
-const urlDe = ({ publicUrl, host, port }: Readonly<Config>) => publicUrl ?? `http://${visible(host)}:${port}`
+const urlDe = ({ publicUrl, host, port }: Config) => publicUrl ?? `http://${visible(host)}:${port}`
 
 /** Health and metrics for the operator's own network, on a port of their own: nothing there asks for a key. */
 export async function servirMetricas(
-  { metricsPort, host }: Readonly<Config>,
+  { metricsPort, host }: Config,
   deshacer: Deshacer,
   { metricas, salud }: { metricas: Metricas; salud: () => Promise<Salud> },
 ): Promise<string | undefined> {
@@ -212,7 +212,7 @@ export async function responde(db: Db): Promise<boolean> {
 /** Errors whose message is already meant for whoever starts the process. */
 const CON_SU_MENSAJE = [ErrorPostgresEmbebido, ErrorDeMigracion, ErrorDeFlujo, ErrorDeClaves, ErrorDeAlmacen]
 
-export function explicarArranque(error: unknown, { port, metricsPort, host, baseDeDatos }: Readonly<Config>): unknown {
+export function explicarArranque(error: unknown, { port, metricsPort, host, baseDeDatos }: Config): unknown {
   const { code, message, port: suyo = port } = error as { code?: string; message?: string; port?: number }
   if (CON_SU_MENSAJE.some((clase) => error instanceof clase))
     return new ErrorDeArranque(String(message), { cause: error })

@@ -1,6 +1,6 @@
 import { enableCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { type Config, ErrorConfig, leerConfig } from '../config.ts'
+import { type Config, ErrorConfig, leerConfig } from '../config/config.ts'
 import { RAIZ } from '../contrato/raiz.ts'
 import type { Log } from '../log.ts'
 
@@ -14,7 +14,7 @@ export class ErrorDeArranque extends Error {
   override readonly name = 'ErrorDeArranque'
 }
 
-type Iniciar = (config: Readonly<Config>, log: Log, consola: (linea: string) => void) => Promise<EnMarcha>
+type Iniciar = (config: Config, log: Log, consola: (linea: string) => void) => Promise<EnMarcha>
 
 /** Runs a process from its configuration to its end: signals, exit codes, and what the console is told. */
 export async function correr(cargar: () => Promise<Iniciar>): Promise<void> {

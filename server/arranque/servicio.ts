@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { cargarContrato, crearApp, crearDeps } from '../app.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Salud } from '../deps.ts'
 import { noDisponible, Problema } from '../errores.ts'
 import type { Testigo } from '../http/problemas.ts'
@@ -42,7 +42,7 @@ export interface Ajustes extends AjustesDePlataforma {
 
 /** Puts the parts together, from the socket to the workers, in an order in which each can rely on the one before. */
 export async function iniciarServicio(
-  config: Readonly<Config>,
+  config: Config,
   log: Log,
   consola: (linea: string) => void = () => {},
   { testigo, nuevoCodigo, ...ajustes }: Ajustes = {},
@@ -104,7 +104,7 @@ export async function iniciarServicio(
       salud,
       avisarTrabajo: () => trabajadores?.avisar(),
       destinos: { resolver: ajustes.resolver ?? resolverDelSistema, loopback: config.webhooksLoopback },
-      retencionDeEntregas: config.retencionDeEntregas,
+      retencionDeWebhooks: config.retencionDeWebhooks,
       horasDeSolicitud: config.horasDeSolicitud,
       mensajeria: config.mensajeria,
       zonaHoraria: config.zonaHoraria,

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Salud } from '../deps.ts'
 import type { Log } from '../log.ts'
 import { crearMetricas } from './metricas.ts'
@@ -15,7 +15,7 @@ import type { EnMarcha } from './proceso.ts'
 
 /** A process of workers alone: it feeds the queue, sends, recovers and cleans, and serves nothing but its own health. */
 export async function iniciarObrero(
-  config: Readonly<Config>,
+  config: Config,
   log: Log,
   consola: (linea: string) => void = () => {},
   ajustes: AjustesDePlataforma = {},

@@ -9,7 +9,7 @@ interface DepsDeLimpieza {
   reloj: () => Date
   secretos: Secretos
   /** How long deliveries that are over are kept, in days (`RETENCION_ENTREGAS_DIAS`). */
-  retencionDeEntregas: number
+  retencionDeWebhooks: number
 }
 
 /** Rows per statement: short transactions, whatever there is to do. */
@@ -91,7 +91,7 @@ export async function limpiarWebhooks({
   log,
   reloj,
   secretos,
-  retencionDeEntregas,
+  retencionDeWebhooks,
 }: DepsDeLimpieza): Promise<void> {
   const ahora = reloj()
   const hace = (ms: number) => new Date(ahora.getTime() - ms)
@@ -99,7 +99,7 @@ export async function limpiarWebhooks({
     for (let filas = LOTE; filas === LOTE; )
       filas = (await db.pool.query({ ...consulta, values: valores })).rowCount ?? 0
   }
-  const viejo = hace(retencionDeEntregas * DIA)
+  const viejo = hace(retencionDeWebhooks * DIA)
   // What fails must not keep the others from being done.
   for (const paso of [
     () => repetir(CERRAR, [ahora]),

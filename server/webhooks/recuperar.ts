@@ -41,11 +41,11 @@ const EN_CURSO = sentencia(
 
 export const recuperarEntregas: Handler<'recuperarEntregas'> = async (
   { path, body, identidad },
-  { db, reloj, avisarTrabajo, retencionDeEntregas },
+  { db, reloj, avisarTrabajo, retencionDeWebhooks },
 ) => {
   const ahora = reloj()
   const webhook = await exigirWebhook(db, identidad, path.webhook, ahora)
-  const { desde, hasta } = exigirTiempo(body, ahora, retencionDeEntregas)
+  const { desde, hasta } = exigirTiempo(body, ahora, retencionDeWebhooks)
   const tramo = await buscarTramo(db, identidad, desde, hasta)
   if (body.ensayo) {
     const valores = [...valoresDe(identidad, webhook, desde, hasta, tramo), body.todas ?? false]

@@ -7,8 +7,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { abrirAlmacen } from '../../server/archivos/abrir.ts'
 import { type Almacen, crearAlmacenLocal } from '../../server/archivos/almacen.ts'
 import { type AlmacenS3, type ConfigDeS3, crearAlmacenS3 } from '../../server/archivos/almacenS3.ts'
-import { leerConfig } from '../../server/config.ts'
-import { crearMudo, crearServidorS3, type ServidorS3 } from './s3.ts'
+import { leerConfig } from '../../server/config/config.ts'
+import { CREDENCIALES, crearMudo, crearServidorS3, type ServidorS3 } from './s3.ts'
 
 let carpeta: string
 let local: Almacen
@@ -149,8 +149,8 @@ describe('the storage in S3', () => {
     }
     const { getSignedUrl } = await import('@aws-sdk/s3-request-presigner')
     const { GetObjectCommand, S3Client } = await import('@aws-sdk/client-s3')
-    const { endpoint, region, bucket: Bucket, credenciales: credentials } = servidor.config
-    const cliente = new S3Client({ endpoint: endpoint!, region, forcePathStyle: true, credentials: credentials! })
+    const { endpoint, region, bucket: Bucket } = servidor.config
+    const cliente = new S3Client({ endpoint: endpoint!, region, forcePathStyle: true, credentials: CREDENCIALES })
     const orden = new GetObjectCommand({ Bucket, Key: 'arch_FOTO' })
     const firmadoEn = (segundos: number) =>
       getSignedUrl(cliente, orden, { expiresIn: 300, signingDate: new Date(Date.now() - segundos * 1_000) })
@@ -244,8 +244,8 @@ describe('the storage in S3', () => {
     const contenido = randomBytes(1_000)
     await s3.guardar('arch_TIPO', contenido, 'application/pdf')
     const { HeadObjectCommand, S3Client } = await import('@aws-sdk/client-s3')
-    const { endpoint, region, bucket: Bucket, credenciales: credentials } = servidor.config
-    const cliente = new S3Client({ endpoint: endpoint!, region, forcePathStyle: true, credentials: credentials! })
+    const { endpoint, region, bucket: Bucket } = servidor.config
+    const cliente = new S3Client({ endpoint: endpoint!, region, forcePathStyle: true, credentials: CREDENCIALES })
     const { ContentType, ETag } = await cliente.send(new HeadObjectCommand({ Bucket, Key: 'arch_TIPO' }))
     const md5 = createHash('md5').update(contenido).digest('hex')
     expect([ContentType, ETag]).toEqual(['application/pdf', `"${md5}"`])

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import type { ConfigDeS3 } from '../../server/archivos/almacenS3.ts'
 
 /** s3rver knows one account. */
-const CREDENCIALES = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' }
+export const CREDENCIALES = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' }
 const REGION = 'us-east-1'
 
 /**
@@ -69,7 +69,7 @@ export async function crearServidorS3(bucket = 'guias-pruebas'): Promise<Servido
     region: REGION,
     endpoint: servidor.url,
     enLaRuta: true,
-    credenciales: CREDENCIALES,
+    ...CREDENCIALES,
     prefijo: '',
   }
   servidor.env = {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { iniciarServicio, type Servicio } from '../../server/arranque/servicio.ts'
-import { leerConfig } from '../../server/config.ts'
+import { leerConfig } from '../../server/config/config.ts'
 import { leerDocumento, leerOperaciones } from '../../server/contrato/contrato.ts'
 import { crearLog } from '../../server/log.ts'
 import { limpiarSesiones } from '../../server/repartidores/sesion.ts'

@@ -10,5 +10,5 @@ export const limpiarAhora = ({ db, reloj }: Entorno) =>
     log: crearLog('silent'),
     reloj,
     secretos: crearSecretos([Buffer.from(MASTER_KEY, 'base64')]),
-    retencionDeEntregas: 90,
+    retencionDeWebhooks: 90,
   })

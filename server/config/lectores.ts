@@ -1,0 +1,84 @@
+import { resolve } from 'node:path'
+import { explicarClaves, leerClaves } from '../secretos.ts'
+import { type Entorno, type Lector, leerTabla, type Tabla } from './tabla.ts'
+
+const segun = <T>(falla: string, leer: Lector<T>['leer']): Lector<T> => ({ leer, falla })
+const conForma = (forma: RegExp, falla: string) => segun(falla, (texto) => (forma.test(texto) ? texto : undefined))
+
+const entre = (minimo: number, maximo: number, falla: string) =>
+  segun(falla, (texto) =>
+    /^\d{1,5}$/.test(texto) && Number(texto) >= minimo && Number(texto) <= maximo ? Number(texto) : undefined,
+  )
+
+export const puerto = entre(0, 65_535, 'debe ser un número de 0 a 65535')
+export const numero = (minimo: number, maximo: number, de: string) =>
+  entre(minimo, maximo, `debe ser un número de ${de} de ${minimo} a ${maximo}`)
+
+export const siONo = segun('debe ser 1 (sí) o 0 (no)', (texto) =>
+  ['0', '1'].includes(texto) ? texto === '1' : undefined,
+)
+
+/** Understands any text. */
+const cualquiera = <T>(leer: (texto: string, entorno: Entorno) => T): Lector<T> => ({ leer, falla: () => [] })
+export const texto = cualquiera((texto) => texto)
+
+export const unaDe = <const V extends string>(valores: readonly V[]) =>
+  segun(`debe ser uno de ${valores.join(', ')}`, (texto) => valores.find((valor) => valor === texto))
+
+export const anfitrion = conForma(/^[\w.:-]+$/, 'debe ser un nombre o una IP')
+
+export const carpeta = cualquiera((texto, { cwd }) => resolve(cwd, texto))
+
+/** Somebody else's PostgreSQL. */
+export const postgres = segun('debe ser una dirección postgres://usuario:clave@servidor:5432/base', (url) =>
+  ['postgres:', 'postgresql:'].includes(URL.parse(url)?.protocol ?? '') ? { tipo: 'externa' as const, url } : undefined,
+)
+
+const esHttp = (url: URL | null): url is URL => url !== null && ['http:', 'https:'].includes(url.protocol)
+const sinBarraFinal = (texto: string) => texto.replace(/\/+$/, '')
+
+export const baseDeEnlaces = segun('debe ser una dirección http(s)://… sin parámetros', (texto) => {
+  const url = URL.parse(texto)
+  return esHttp(url) && !url.search && !url.hash ? sinBarraFinal(texto) : undefined
+})
+
+/** An address that is taken as it stands, without its final slash. */
+export const direccion = cualquiera(sinBarraFinal)
+
+export const servidor = segun('debe ser una dirección http(s)://servidor[:puerto]', (texto) => {
+  const url = URL.parse(texto)
+  return esHttp(url) && url.pathname === '/' && !url.search && !url.username ? url.origin : undefined
+})
+
+/** Map tiles of the service's own choice, with what else a table says of them; null: no map. */
+export const mosaicos = <T extends Tabla>(tabla: T) =>
+  segun('debe ser una dirección https con {z}, {x} y {y}, o none', (texto, entorno) => {
+    if (texto === 'none') return null
+    const esHttps = URL.parse(texto.replaceAll(/\{[a-z]+\}/g, '1'))?.protocol === 'https:'
+    return esHttps && /\{z\}.*\{x\}.*\{y\}/.test(texto) ? { url: texto, ...leerTabla(tabla, entorno) } : undefined
+  })
+
+export const claves: Lector<readonly Buffer[]> = { leer: leerClaves, falla: explicarClaves }
+
+export const nombreVisible = segun('debe tener de 1 a 80 caracteres visibles, en una sola línea', (texto) =>
+  /^(?=.*[\p{L}\p{N}])[^\p{Cc}\u202A-\u202E\u2066-\u2069]{1,80}$/u.test(texto) ? texto.normalize('NFC') : undefined,
+)
+
+export const zona = segun('debe ser una zona horaria de IANA, por ejemplo America/Guatemala', (texto) => {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: texto }) && texto
+  } catch {
+    return undefined
+  }
+})
+
+export const bucket = conForma(
+  /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
+  'debe ser el nombre de un bucket: de 3 a 63 minúsculas, cifras, puntos y guiones',
+)
+export const region = conForma(/^[a-z0-9-]{2,40}$/, 'debe ser una región, por ejemplo us-east-1')
+
+/** The beginning of every name in a bucket, with its final slash. */
+export const prefijo = segun('debe ser como guias o datos/guias: letras, cifras, _ y -, separados por /', (texto) =>
+  /^[\w-]{1,100}(\/[\w-]{1,100}){0,9}\/?$/.test(texto) ? `${texto.replace(/\/$/, '')}/` : undefined,
+)

@@ -1,0 +1,273 @@
+import { resolve } from 'node:path'
+import * as lectores from './lectores.ts'
+import { type Entorno, eleccion, type Tabla, textoDe, variable } from './tabla.ts'
+
+export const NIVELES_DE_LOG = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+
+const OSM = '© OpenStreetMap'
+const MOSAICOS_DE_OSM = { url: 'https://tile.openstreetmap.org/{z}/{x}/{y}.png', atribucion: OSM }
+
+const MOSAICOS = {
+  atribucion: variable({
+    nombre: 'MAP_TILES_ATTRIBUTION',
+    lector: lectores.texto,
+    porDefecto: OSM,
+    significado: 'whom the map must name',
+  }),
+} satisfies Tabla
+
+const siHay = (env: Entorno['env'], otra: string, motivo: string) => (textoDe(env, otra) ? motivo : undefined)
+
+/** A bucket of Amazon S3 or of a compatible server. */
+const S3 = {
+  bucket: variable({
+    nombre: 'S3_BUCKET',
+    lector: lectores.bucket,
+    porDefecto: '',
+    exigida: () => 'con STORAGE=s3',
+    defecto: 'required',
+    significado: 'it stays private',
+  }),
+  region: variable({
+    nombre: 'S3_REGION',
+    lector: lectores.region,
+    porDefecto: 'us-east-1',
+    exigida: (env) => (textoDe(env, 'S3_ENDPOINT') ? undefined : 'con STORAGE=s3 si no hay S3_ENDPOINT'),
+    defecto: 'required; us-east-1 with `S3_ENDPOINT`',
+    significado: 'where the bucket is',
+  }),
+  endpoint: variable({
+    nombre: 'S3_ENDPOINT',
+    lector: lectores.servidor,
+    porDefecto: undefined,
+    defecto: 'Amazon S3',
+    significado:
+      "a server of your own, `http(s)://host[:port]`; whoever opens a file's link is sent there, so it must be reachable from outside",
+  }),
+  enLaRuta: variable({
+    nombre: 'S3_PATH_STYLE',
+    lector: lectores.siONo,
+    porDefecto: false,
+    significado: "1 for servers that don't know buckets by host name",
+  }),
+  accessKeyId: variable({
+    nombre: 'S3_ACCESS_KEY_ID',
+    lector: lectores.texto,
+    porDefecto: undefined,
+    exigida: (env) => siHay(env, 'S3_SECRET_ACCESS_KEY', 'con S3_SECRET_ACCESS_KEY'),
+    defecto: "the AWS SDK's own chain",
+    significado: "unset: a profile, a role, the container's credentials",
+  }),
+  secretAccessKey: variable({
+    nombre: 'S3_SECRET_ACCESS_KEY',
+    lector: lectores.texto,
+    porDefecto: undefined,
+    exigida: (env) => siHay(env, 'S3_ACCESS_KEY_ID', 'con S3_ACCESS_KEY_ID'),
+    significado: 'the other half of `S3_ACCESS_KEY_ID`',
+  }),
+  prefijo: variable({
+    nombre: 'S3_PREFIX',
+    lector: lectores.prefijo,
+    porDefecto: '',
+    defecto: 'none',
+    significado: 'how every name in the bucket begins; one per environment that shares a bucket',
+  }),
+} satisfies Tabla
+
+const conWhatsapp = { porDefecto: '', exigida: () => 'con MESSAGING=whatsapp', defecto: 'required' }
+
+/** An account of the WhatsApp Cloud API. */
+const WHATSAPP = {
+  baseUrl: variable({
+    nombre: 'WHATSAPP_BASE_URL',
+    lector: lectores.direccion,
+    porDefecto: 'https://graph.facebook.com',
+    significado: "the provider's API",
+  }),
+  version: variable({
+    nombre: 'WHATSAPP_API_VERSION',
+    lector: lectores.texto,
+    porDefecto: 'v23.0',
+    significado: 'the version of that API',
+  }),
+  phoneNumberId: variable({
+    nombre: 'WHATSAPP_PHONE_NUMBER_ID',
+    lector: lectores.texto,
+    ...conWhatsapp,
+    significado: 'the number that writes',
+  }),
+  token: variable({
+    nombre: 'WHATSAPP_TOKEN',
+    lector: lectores.texto,
+    ...conWhatsapp,
+    significado: 'the access token of the account',
+  }),
+  appSecret: variable({
+    nombre: 'WHATSAPP_APP_SECRET',
+    lector: lectores.texto,
+    ...conWhatsapp,
+    significado: 'what the provider signs its notifications with',
+  }),
+  verifyToken: variable({
+    nombre: 'WHATSAPP_VERIFY_TOKEN',
+    lector: lectores.texto,
+    ...conWhatsapp,
+    significado: "what it says when the notifications' address is registered",
+  }),
+  plantilla: variable({
+    nombre: 'WHATSAPP_TEMPLATE',
+    lector: lectores.texto,
+    porDefecto: 'confirmar_ubicacion',
+    significado: 'the approved template that asks for a place',
+  }),
+  idioma: variable({
+    nombre: 'WHATSAPP_TEMPLATE_LANGUAGE',
+    lector: lectores.texto,
+    porDefecto: 'es',
+    significado: 'the language of the template',
+  }),
+} satisfies Tabla
+
+/** Every variable of the service: reader, types, faults and the table of docs/operacion.md come from here. */
+export const VARIABLES = {
+  port: variable({
+    nombre: 'PORT',
+    lector: lectores.puerto,
+    porDefecto: 3000,
+    significado: 'the TCP port it listens on; 0 takes any free one',
+  }),
+  host: variable({
+    nombre: 'HOST',
+    lector: lectores.anfitrion,
+    porDefecto: '127.0.0.1',
+    significado: 'the address it listens on',
+  }),
+  baseDeDatos: variable({
+    nombre: 'DATABASE_URL',
+    lector: lectores.postgres,
+    porDefecto: { tipo: 'embebida' },
+    defecto: 'unset',
+    significado: 'unset: an embedded PostgreSQL under `DATA_DIR`; set: that server, migrated at start',
+  }),
+  dataDir: variable({
+    nombre: 'DATA_DIR',
+    lector: lectores.carpeta,
+    porDefecto: ({ cwd }) => resolve(cwd, '.datos'),
+    defecto: '`.datos`',
+    significado:
+      "the embedded default's data, keys and `demo.json`; photos, signatures and PDFs (`archivos`): processes over one database must share it, or use S3; uploads wait for their turn in `subidas` (at most 32 × 10 MB a process)",
+  }),
+  masterKeys: variable({
+    nombre: 'MASTER_KEYS',
+    lector: lectores.claves,
+    porDefecto: undefined,
+    exigida: (env) => siHay(env, 'DATABASE_URL', 'cuando hay DATABASE_URL; genere una con «openssl rand -base64 32»'),
+    defecto: 'made once under `DATA_DIR`',
+    significado: 'base64 keys of 32 bytes, comma-separated, the first is the present one; required with `DATABASE_URL`',
+  }),
+  publicUrl: variable({
+    nombre: 'PUBLIC_URL',
+    lector: lectores.baseDeEnlaces,
+    porDefecto: undefined,
+    defecto: 'the address listened on',
+    significado: 'base of every link given out, the QR code of a proof among them: set it for `npm run worker`, too',
+  }),
+  workers: variable({
+    nombre: 'WORKERS',
+    lector: lectores.siONo,
+    porDefecto: true,
+    significado: "0: no background work in the API's process; run `npm run worker` beside it",
+  }),
+  metricsPort: variable({
+    nombre: 'METRICS_PORT',
+    lector: lectores.puerto,
+    porDefecto: undefined,
+    significado:
+      'a port on `HOST` for `/metrics` (Prometheus), `/healthz` and `/readyz`, without a key: keep it inside your network',
+  }),
+  webhooksLoopback: variable({
+    nombre: 'WEBHOOKS_LOOPBACK',
+    lector: lectores.siONo,
+    porDefecto: ({ env }) => textoDe(env, 'DATABASE_URL') === undefined,
+    defecto: '1 in the embedded default, else 0',
+    significado: 'test keys may register webhooks at `http` on loopback',
+  }),
+  retencionDeWebhooks: variable({
+    nombre: 'WEBHOOK_RETENTION_DAYS',
+    lector: lectores.numero(1, 3_650, 'días'),
+    porDefecto: 90,
+    significado: 'how long webhook deliveries that are over are kept',
+  }),
+  almacenamiento: eleccion({
+    nombre: 'STORAGE',
+    opciones: { local: {}, s3: S3 },
+    porDefecto: 'local',
+    significado: '`s3`: photos, signatures and PDFs in a bucket of Amazon S3 or a compatible server, see below',
+  }),
+  minutosDeEnlaces: variable({
+    nombre: 'FILE_LINK_MINUTES',
+    lector: lectores.numero(1, 1_440, 'minutos'),
+    porDefecto: 15,
+    significado: 'how long signed links (files of a proof, labels) are good for (at most 1440)',
+  }),
+  retencionDePruebas: variable({
+    nombre: 'PROOF_RETENTION_DAYS',
+    lector: lectores.numero(1, 3_650, 'días'),
+    porDefecto: 730,
+    significado:
+      'how long proofs (files, who received, where) and photos of failed attempts are kept after the delivery or attempt (at most 3650)',
+  }),
+  nombreDeMensajeria: variable({
+    nombre: 'COURIER_NAME',
+    lector: lectores.nombreVisible,
+    porDefecto: 'Servicio de mensajería',
+    significado: 'the courier company, as labels and proofs name it',
+  }),
+  zonaHoraria: variable({
+    nombre: 'TIME_ZONE',
+    lector: lectores.zona,
+    porDefecto: undefined,
+    significado: "IANA zone in which documents and pages tell times; unset: that of the destination's country",
+  }),
+  mensajeria: eleccion({
+    nombre: 'MESSAGING',
+    opciones: { buzon: {}, whatsapp: WHATSAPP },
+    porDefecto: 'buzon',
+    significado:
+      'how live recipients are asked for their place: `buzon` is the local mailbox; `whatsapp`: over the WhatsApp Cloud API, see below',
+  }),
+  horasDeSolicitud: variable({
+    nombre: 'LOCATION_REQUEST_HOURS',
+    lector: lectores.numero(1, 720, 'horas'),
+    porDefecto: 72,
+    significado: "how long a recipient's link is good for",
+  }),
+  retencionDeUbicaciones: variable({
+    nombre: 'LOCATION_RETENTION_DAYS',
+    lector: lectores.numero(1, 3_650, 'días'),
+    porDefecto: 365,
+    significado: "how long places, links and phones of messages are kept after a guide's end",
+  }),
+  mosaicos: variable({
+    nombre: 'MAP_TILES_URL',
+    lector: lectores.mosaicos(MOSAICOS),
+    porDefecto: MOSAICOS_DE_OSM,
+    defecto: "OpenStreetMap's",
+    significado:
+      "tiles of the recipient's page, an `https` address with `{z}`, `{x}` and `{y}`; `none`: no map. OpenStreetMap's own are for small use: name your provider's",
+    grupos: [{ con: 'MAP_TILES_URL', tabla: MOSAICOS }],
+  }),
+  proxies: variable({
+    nombre: 'TRUST_PROXY',
+    lector: lectores.numero(0, 10, 'servidores intermedios'),
+    porDefecto: 0,
+    significado:
+      'how many reverse proxies stand before the service; without it all recipients behind one share a rate limit. Proxies should not log paths below `/u/`: they are secrets',
+  }),
+  logLevel: variable({
+    nombre: 'LOG_LEVEL',
+    lector: lectores.unaDe(NIVELES_DE_LOG),
+    porDefecto: 'info',
+    significado: NIVELES_DE_LOG.join(', '),
+  }),
+} satisfies Tabla
