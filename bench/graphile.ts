@@ -13,7 +13,7 @@ const CONCURRENCIA = 64
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: CONCURRENCIA + 1 })
 pool.on('error', () => {})
-await pool.query('create table if not exists intento_de_graphile (like entrega_intento including all)')
+await pool.query('create table if not exists intento_de_graphile (like webhook_intento including all)')
 const agente = new Agent({ connections: CONCURRENCIA, keepAliveTimeout: 600_000, keepAliveMaxTimeout: 600_000 })
 const nuevoId = crearGeneradorDeIds(() => new Date())
 

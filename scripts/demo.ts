@@ -233,7 +233,7 @@ async function avisar(api: Guias, sano: Receptor, desde: Date) {
 
   const caido = await abrirReceptor()
   caido.status = 503
-  const { id, secreto } = await api.webhooks.crear({ url: caido.url, tipos: ['guia.*'] })
+  const { webhook, secreto } = await api.webhooks.crear({ url: caido.url, tipos: ['guia.*'] })
   caido.secreto = secreto
   for (let i = 0; i < 2; i++)
     await api.guias.crear({ ...lote.guias[0]!, recogida: lote.recogida!, external_ref: `CAIDA-${i}` })
@@ -242,9 +242,9 @@ async function avisar(api: Guias, sano: Receptor, desde: Date) {
   console.log('  un servidor contestó 503 a 2 avisos; vuelve a estar en línea, y se espera el reintento…')
   const espera = await hasta(() => caido.avisos.size === 2, 20)
   // What was received is settled a moment later.
-  let entregas = await Array.fromAsync(api.webhooks.entregas(id))
+  let entregas = await Array.fromAsync(api.webhooks.entregas(webhook))
   for (const fin = Date.now() + 5_000; Date.now() < fin && entregas.some((e) => e.estado === 'pendiente'); )
-    entregas = await Array.fromAsync(api.webhooks.entregas(id))
+    entregas = await Array.fromAsync(api.webhooks.entregas(webhook))
   comprobar(
     `llegaron solos ${espera} s después, al segundo intento`,
     entregas.length === 2 && entregas.every((e) => e.estado === 'entregada' && e.intentos === 2),
@@ -253,10 +253,10 @@ async function avisar(api: Guias, sano: Receptor, desde: Date) {
   const nuevo = await abrirReceptor()
   const tardio = await api.webhooks.crear({ url: nuevo.url })
   nuevo.secreto = tardio.secreto
-  const faltan = await api.webhooks.ensayarRecuperacion(tardio.id, { desde: desde.toISOString() })
-  const { id: recuperacion } = await api.webhooks.recuperar(tardio.id, { desde: desde.toISOString() })
+  const faltan = await api.webhooks.ensayarRecuperacion(tardio.webhook, { desde: desde.toISOString() })
+  const { recuperacion } = await api.webhooks.recuperar(tardio.webhook, { desde: desde.toISOString() })
   const segundos = await hasta(() => nuevo.avisos.size >= faltan.entregas, 10)
-  const { estado, entregas: puestas } = await api.webhooks.obtenerRecuperacion(tardio.id, recuperacion)
+  const { estado, entregas: puestas } = await api.webhooks.obtenerRecuperacion(tardio.webhook, recuperacion)
   comprobar(
     `un servidor nuevo pidió todo lo anterior: ensayo ${faltan.entregas}, recibidos ${nuevo.avisos.size} en ${segundos} s (${estado})`,
     faltan.entregas === eventos + 2 && nuevo.avisos.size === faltan.entregas && puestas === faltan.entregas,

@@ -141,7 +141,7 @@ function vocabulario(contrato: Objeto): string {
     congelar('DESCRIPCIONES_DE_EVENTO', de('TipoDeEvento', 'x-descripciones')),
     congelar('ALCANCES', de('Alcance', 'enum')),
     congelar('PROBLEMAS', problemas),
-    congelar('REINTENTOS', de('EstadoDeEntrega', 'x-reintentos')),
+    congelar('REINTENTOS', de('EstadoDeEntregaDeWebhook', 'x-reintentos')),
   ].join('\n')
 }
 

@@ -52,13 +52,13 @@ import { cambiarWebhook } from './webhooks/cambiar.ts'
 import { crearWebhook } from './webhooks/crear.ts'
 import { eliminarWebhook } from './webhooks/eliminar.ts'
 import { listarWebhooks } from './webhooks/listar.ts'
-import { listarEntregas } from './webhooks/listarEntregas.ts'
+import { listarEntregasDeWebhook } from './webhooks/listarEntregas.ts'
 import { obtenerWebhook } from './webhooks/obtener.ts'
-import { obtenerEntrega } from './webhooks/obtenerEntrega.ts'
+import { obtenerEntregaDeWebhook } from './webhooks/obtenerEntrega.ts'
 import { obtenerRecuperacion } from './webhooks/obtenerRecuperacion.ts'
 import { probarWebhook } from './webhooks/probar.ts'
-import { recuperarEntregas } from './webhooks/recuperar.ts'
-import { reenviarEntrega } from './webhooks/reenviarEntrega.ts'
+import { recuperarEntregasDeWebhook } from './webhooks/recuperar.ts'
+import { reenviarEntregaDeWebhook } from './webhooks/reenviarEntrega.ts'
 import { rotarSecreto } from './webhooks/rotarSecreto.ts'
 
 /** operationId → handler, total over the three documents: what is missing or answers otherwise doesn't compile. */
@@ -88,7 +88,7 @@ export const handlers = {
   listarClavesPublicas,
   listarComercios,
   listarDepartamentos,
-  listarEntregas,
+  listarEntregasDeWebhook,
   listarEventos,
   listarEventosDeGuia,
   listarGuias,
@@ -99,7 +99,7 @@ export const handlers = {
   listarMunicipios,
   listarRepartidores,
   listarWebhooks,
-  obtenerEntrega,
+  obtenerEntregaDeWebhook,
   obtenerEtiqueta,
   obtenerGuia,
   obtenerGuiaDeReparto,
@@ -109,8 +109,8 @@ export const handlers = {
   obtenerWebhook,
   probarWebhook,
   recibirDeWhatsapp,
-  recuperarEntregas,
-  reenviarEntrega,
+  recuperarEntregasDeWebhook,
+  reenviarEntregaDeWebhook,
   reenviarSolicitud,
   registrarEntrega,
   registrarEntregaDeReparto,

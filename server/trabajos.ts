@@ -16,8 +16,8 @@ import { olvidarUbicaciones } from './ubicacion/olvidar.ts'
 import { enlacesPendientes, resolverEnlaces } from './ubicacion/resolverEnlaces.ts'
 import { avanzarRecuperaciones, recuperacionesPendientes } from './webhooks/avanzarRecuperacion.ts'
 import { type Alimentador, type Bomba, bombear, type DepsDeBomba } from './webhooks/bomba.ts'
+import { entregasDeWebhookPendientes, type Ronda } from './webhooks/entregasPendientes.ts'
 import { limpiarWebhooks } from './webhooks/limpiar.ts'
-import { entregasPendientes, type Ronda } from './webhooks/pendientes.ts'
 
 /** What a job may use. */
 export interface DepsDeTrabajo extends DepsDeBomba, DepsDeEnvio, DepsDePdf {
@@ -120,7 +120,7 @@ export const TRABAJOS: readonly Trabajo[] = [
     ejecutar: hacerPdfs,
   },
   {
-    cola: 'entregas',
+    cola: 'webhook_entregas',
     opciones: {
       // Its own tables count attempts: what the queue repeats is a claim that lapsed with its worker.
       retryLimit: 1_000_000,
@@ -131,7 +131,7 @@ export const TRABAJOS: readonly Trabajo[] = [
       deleteAfterSeconds: 60,
     },
     aparte: true,
-    pendientes: entregasPendientes,
+    pendientes: entregasDeWebhookPendientes,
     bombear,
   },
   {

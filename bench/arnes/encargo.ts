@@ -1,6 +1,6 @@
 import type { Agent } from 'undici'
+import { cabecerasDe } from '../../server/webhooks/cabeceras.ts'
 import { claveDe, firmar } from '../../server/webhooks/firma.ts'
-import { cabecerasDe } from '../../server/webhooks/intento.ts'
 import type { Comercio } from './entorno.ts'
 
 // What the references send: the same POST as the service's, without what makes the service's careful (addresses that are

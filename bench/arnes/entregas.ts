@@ -85,7 +85,7 @@ export async function registrar(
     const url = urlDe(i)
     const clave = bytesDe(nuevoSecreto())
     await db.pool.query(
-      `insert into webhook (comercio_id, modo, webhook, url, tipos, estado, desde, creado_en, actualizado_en)
+      `insert into webhook (comercio_id, modo, webhook, url, tipos, estado, estado_en, creado_en, actualizado_en)
        values ($1, $2, $3, $4, '{*}', 'activo', now(), now(), now())`,
       [comercio.id, comercio.modo, webhook, url],
     )
@@ -114,7 +114,7 @@ function cuerpoDeEjemplo({ id: comercio_id, modo }: Comercio): string {
       ...{ comercio_id, modo, webhook: '', guia_id: '', secuencia: 1, evento: 'evt_GUIA_EJEMPLO_1' },
       ...{ tipo: 'guia.aceptado', estado: 'pendiente', causa: 'automatica', turno: 0, intento: 0, intentos: 0 },
       ...{ proximo_en: momento, ultimo_status: null, ultimo_error: null, datos: null, creado_en: momento },
-      terminada_en: null,
+      terminado_en: null,
     },
     guia,
     evento: {

@@ -78,7 +78,7 @@ function tablaDeEventos(contrato: Objeto): string {
 }
 
 const reintentosDe = (contrato: Objeto) =>
-  esquemasDe(contrato).EstadoDeEntrega?.['x-reintentos'] as unknown as {
+  esquemasDe(contrato).EstadoDeEntregaDeWebhook?.['x-reintentos'] as unknown as {
     esperas_s: number[]
     variacion: number
     retry_after_maximo_s: number

@@ -39,7 +39,7 @@ Eventos:
 Opciones:
   --guia <codigo>     una guía de prueba que ya existe; sigue desde donde esté
   --motivo <motivo>   por qué, en intento_fallido, en_devolucion y extraviado
-  --webhook <id>      a cuál se le envía webhook.prueba`,
+  --webhook <codigo>  a cuál se le envía webhook.prueba`,
   opciones: { guia: { type: 'string' }, motivo: { type: 'string' }, webhook: { type: 'string' } },
   posicionales: [1, 1],
   async ejecutar(contexto) {
@@ -66,8 +66,8 @@ Opciones:
 async function probar(contexto: Contexto): Promise<number> {
   const webhook = contexto.texto('webhook')
   if (!webhook) throw new ErrorDeUso('Diga a cuál: guias disparar webhook.prueba --webhook wh_….')
-  const { id } = await contexto.api().webhooks.probar(webhook, { signal: contexto.signal })
-  decir(contexto.json ? JSON.stringify({ entrega: id }) : `${pintar('fuerte', limpio(id))}  por salir`)
+  const { entrega } = await contexto.api().webhooks.probar(webhook, { signal: contexto.signal })
+  decir(contexto.json ? JSON.stringify({ entrega }) : `${pintar('fuerte', limpio(entrega))}  por salir`)
   return SALIDA.bien
 }
 

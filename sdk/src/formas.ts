@@ -5,7 +5,7 @@
 import type {
   EnlaceDeEtiquetas,
   EnsayoDeRecuperacion,
-  Entrega,
+  EntregaDeWebhook,
   Guia,
   LoteCreado,
   ManifiestoDePrueba,
@@ -49,15 +49,17 @@ export const esManifiesto = (datos: unknown): datos is ManifiestoDePrueba =>
 
 export const esProblema = (datos: unknown): datos is Problema => conTextos(datos, 'codigo')
 
-export const esWebhook = (datos: unknown): datos is Webhook => conTextos(datos, 'id', 'url')
+export const esWebhook = (datos: unknown): datos is Webhook => conTextos(datos, 'webhook', 'url')
 
 /** Without the secret the answer is of no use, and it is never shown again. */
 export const esWebhookConSecreto = (datos: unknown): datos is WebhookConSecreto =>
-  conTextos(datos, 'id', 'url', 'secreto')
+  conTextos(datos, 'webhook', 'url', 'secreto')
 
-export const esEntrega = <T extends Entrega>(datos: unknown): datos is T => conTextos(datos, 'id', 'evento')
+export const esEntregaDeWebhook = <T extends EntregaDeWebhook>(datos: unknown): datos is T =>
+  conTextos(datos, 'entrega', 'evento')
 
-export const esRecuperacion = (datos: unknown): datos is Recuperacion => conTextos(datos, 'id', 'webhook', 'desde')
+export const esRecuperacion = (datos: unknown): datos is Recuperacion =>
+  conTextos(datos, 'recuperacion', 'webhook', 'desde')
 
 export const esEnsayo = (datos: unknown): datos is EnsayoDeRecuperacion =>
   esObjeto(datos) && typeof datos.entregas === 'number' && typeof datos.exacto === 'boolean'

@@ -1,28 +1,36 @@
 import { ErrorGuias } from './errores.js'
-import { esEnsayo, esEntrega, esNada, esPagina, esRecuperacion, esWebhook, esWebhookConSecreto } from './formas.js'
+import {
+  esEnsayo,
+  esEntregaDeWebhook,
+  esNada,
+  esPagina,
+  esRecuperacion,
+  esWebhook,
+  esWebhookConSecreto,
+} from './formas.js'
 import {
   cambiarWebhook,
   crearWebhook,
   eliminarWebhook,
-  listarEntregas,
+  listarEntregasDeWebhook,
   listarWebhooks,
-  obtenerEntrega,
+  obtenerEntregaDeWebhook,
   obtenerRecuperacion,
   obtenerWebhook,
   probarWebhook,
-  recuperarEntregas,
-  reenviarEntrega,
+  recuperarEntregasDeWebhook,
+  reenviarEntregaDeWebhook,
   rotarSecreto,
 } from './generado/sdk.gen.js'
 import type {
-  CodigoDeEntrega,
+  CodigoDeEntregaDeWebhook,
   CodigoDeWebhook,
   EnsayoDeRecuperacion,
-  Entrega,
-  EntregaConIntentos,
-  ListarEntregasData,
+  EntregaDeWebhook,
+  EntregaDeWebhookConIntentos,
+  ListarEntregasDeWebhookData,
   ListarWebhooksData,
-  PaginaDeEntregas,
+  PaginaDeEntregasDeWebhook,
   PaginaDeWebhooks,
   Recuperacion,
   RecuperacionParaCrear as RecuperacionDelContrato,
@@ -41,8 +49,8 @@ import { cuerpo, type Enviar } from './transporte.js'
 /** Desde dónde y de cuántos en cuántos se listan los webhooks. */
 export type FiltrosDeWebhooks = NonNullable<ListarWebhooksData['query']>
 
-/** Qué entregas se listan, desde dónde y de cuántas en cuántas. */
-export type FiltrosDeEntregas = NonNullable<ListarEntregasData['query']>
+/** Qué entregas de un webhook se listan, desde dónde y de cuántas en cuántas. */
+export type FiltrosDeEntregasDeWebhook = NonNullable<ListarEntregasDeWebhookData['query']>
 
 /** Desde cuándo, y qué, volver a enviar. */
 // Sending and counting are two methods here: with `ensayo` among the data, the type of the answer would hang on a value.
@@ -67,7 +75,7 @@ export class RecursoWebhooks {
    * respuesta, busque el webhook con `listar()` y pida otro secreto con `rotarSecreto`.
    *
    * ```ts
-   * const { id, secreto } = await api.webhooks.crear({
+   * const { webhook, secreto } = await api.webhooks.crear({
    *   url: 'https://tienda.ejemplo.com/guias/eventos',
    *   tipos: ['guia.*', 'ubicacion.confirmada'],
    * })
@@ -92,9 +100,9 @@ export class RecursoWebhooks {
   }
 
   /** El webhook, su estado, cómo van sus envíos y con qué versiones del secreto se firma. */
-  obtener(id: CodigoDeWebhook, opciones?: OpcionesDeSolicitud): Solicitud<Webhook> {
+  obtener(webhook: CodigoDeWebhook, opciones?: OpcionesDeSolicitud): Solicitud<Webhook> {
     return new Solicitud(
-      this.#enviar(esWebhook, (comunes) => obtenerWebhook({ ...comunes, path: deWebhook(id) }), opciones),
+      this.#enviar(esWebhook, (comunes) => obtenerWebhook({ ...comunes, path: deWebhook(webhook) }), opciones),
     )
   }
 
@@ -104,20 +112,20 @@ export class RecursoWebhooks {
    * `{ estado: 'pausado' }` deja de enviar y guarda los eventos; `{ estado: 'activo' }` los envía. También reactiva uno
    * `deshabilitado`; lo que se perdió mientras tanto se pide con `recuperar`.
    */
-  cambiar(id: CodigoDeWebhook, cambios: WebhookParaCambiar, opciones?: OpcionesDeSolicitud): Solicitud<Webhook> {
+  cambiar(webhook: CodigoDeWebhook, cambios: WebhookParaCambiar, opciones?: OpcionesDeSolicitud): Solicitud<Webhook> {
     return new Solicitud(
       this.#enviar(
         esWebhook,
-        (comunes) => cambiarWebhook({ ...comunes, path: deWebhook(id), ...cuerpo(cambios) }),
+        (comunes) => cambiarWebhook({ ...comunes, path: deWebhook(webhook), ...cuerpo(cambios) }),
         opciones,
       ),
     )
   }
 
   /** Deja de enviarle y borra sus entregas y sus secretos. No se puede deshacer. */
-  eliminar(id: CodigoDeWebhook, opciones?: OpcionesDeSolicitud): Solicitud<void> {
+  eliminar(webhook: CodigoDeWebhook, opciones?: OpcionesDeSolicitud): Solicitud<void> {
     return new Solicitud(
-      this.#enviar(esNada, (comunes) => eliminarWebhook({ ...comunes, path: deWebhook(id) }), opciones),
+      this.#enviar(esNada, (comunes) => eliminarWebhook({ ...comunes, path: deWebhook(webhook) }), opciones),
     )
   }
 
@@ -126,14 +134,14 @@ export class RecursoWebhooks {
    * envío lleva las dos firmas: cambie el secreto en su servidor sin perder ninguno. Cada llamada crea otro.
    */
   rotarSecreto(
-    id: CodigoDeWebhook,
+    webhook: CodigoDeWebhook,
     rotacion?: RotacionDeSecreto,
     opciones?: OpcionesDeSolicitud,
   ): Solicitud<WebhookConSecreto> {
     return new Solicitud(
       this.#enviar(
         esWebhookConSecreto,
-        (comunes) => rotarSecreto({ ...comunes, path: deWebhook(id), ...(rotacion ? cuerpo(rotacion) : {}) }),
+        (comunes) => rotarSecreto({ ...comunes, path: deWebhook(webhook), ...(rotacion ? cuerpo(rotacion) : {}) }),
         opciones,
       ),
     )
@@ -141,11 +149,15 @@ export class RecursoWebhooks {
 
   /**
    * Envía un `webhook.prueba` firmado, una sola vez, también si el webhook está pausado o deshabilitado. Devuelve la
-   * entrega, por salir: pídala después con `obtenerEntrega` para ver qué contestó su servidor.
+   * entrega del aviso, por salir: pídala después con `obtenerEntrega` para ver qué contestó su servidor.
    */
-  probar(id: CodigoDeWebhook, opciones?: OpcionesDeSolicitud): Solicitud<Entrega> {
+  probar(webhook: CodigoDeWebhook, opciones?: OpcionesDeSolicitud): Solicitud<EntregaDeWebhook> {
     return new Solicitud(
-      this.#enviar(esEntrega<Entrega>, (comunes) => probarWebhook({ ...comunes, path: deWebhook(id) }), opciones),
+      this.#enviar(
+        esEntregaDeWebhook<EntregaDeWebhook>,
+        (comunes) => probarWebhook({ ...comunes, path: deWebhook(webhook) }),
+        opciones,
+      ),
     )
   }
 
@@ -154,18 +166,19 @@ export class RecursoWebhooks {
    * `todas`, también los que recibió. Es un trabajo: siga su avance con `obtenerRecuperacion`. Uno a la vez por webhook.
    *
    * ```ts
-   * const { id } = await api.webhooks.recuperar(webhook, { desde: '2026-11-20T15:00:00Z' })
+   * const { recuperacion } = await api.webhooks.recuperar(webhook, { desde: '2026-11-20T15:00:00Z' })
    * ```
    */
   recuperar(
-    id: CodigoDeWebhook,
+    webhook: CodigoDeWebhook,
     recuperacion: RecuperacionParaCrear,
     opciones?: OpcionesDeSolicitud,
   ): Solicitud<Recuperacion> {
     return new Solicitud(
       this.#enviar(
         esRecuperacion,
-        (comunes) => recuperarEntregas({ ...comunes, path: deWebhook(id), ...cuerpo(sinEnsayo(recuperacion)) }),
+        (comunes) =>
+          recuperarEntregasDeWebhook({ ...comunes, path: deWebhook(webhook), ...cuerpo(sinEnsayo(recuperacion)) }),
         opciones,
       ),
     )
@@ -173,7 +186,7 @@ export class RecursoWebhooks {
 
   /** Cuánto enviaría `recuperar` con los mismos datos; no envía nada. */
   ensayarRecuperacion(
-    id: CodigoDeWebhook,
+    webhook: CodigoDeWebhook,
     recuperacion: RecuperacionParaCrear,
     opciones?: OpcionesDeSolicitud,
   ): Solicitud<EnsayoDeRecuperacion> {
@@ -181,7 +194,11 @@ export class RecursoWebhooks {
       this.#enviar(
         esEnsayo,
         (comunes) =>
-          recuperarEntregas({ ...comunes, path: deWebhook(id), ...cuerpo({ ...recuperacion, ensayo: true }) }),
+          recuperarEntregasDeWebhook({
+            ...comunes,
+            path: deWebhook(webhook),
+            ...cuerpo({ ...recuperacion, ensayo: true }),
+          }),
         opciones,
         true,
       ),
@@ -190,7 +207,7 @@ export class RecursoWebhooks {
 
   /** Por dónde va una recuperación. */
   obtenerRecuperacion(
-    id: CodigoDeWebhook,
+    webhook: CodigoDeWebhook,
     recuperacion: string,
     opciones?: OpcionesDeSolicitud,
   ): Solicitud<Recuperacion> {
@@ -201,7 +218,7 @@ export class RecursoWebhooks {
           obtenerRecuperacion({
             ...comunes,
             path: {
-              ...deWebhook(id),
+              ...deWebhook(webhook),
               recuperacion: revisar(recuperacion, 'identificador de la recuperación', 'rec_9W2KQ8WZ1MTA'),
             },
           }),
@@ -215,22 +232,22 @@ export class RecursoWebhooks {
    * `for await`, todo. Las terminadas se guardan 90 días.
    *
    * ```ts
-   * for await (const { id, ultimo_error } of api.webhooks.entregas(webhook, { estado: 'fallida' })) console.log(id, ultimo_error)
+   * for await (const { entrega, ultimo_error } of api.webhooks.entregas(webhook, { estado: 'fallida' })) console.log(entrega, ultimo_error)
    * ```
    */
   entregas(
-    id: CodigoDeWebhook,
-    filtros: FiltrosDeEntregas = {},
+    webhook: CodigoDeWebhook,
+    filtros: FiltrosDeEntregasDeWebhook = {},
     opciones?: OpcionesDeSolicitud,
-  ): Listado<Entrega, PaginaDeEntregas> {
+  ): Listado<EntregaDeWebhook, PaginaDeEntregasDeWebhook> {
     const query = { ...filtros }
-    return new Listado<Entrega, PaginaDeEntregas>(query.cursor, (cursor) =>
+    return new Listado<EntregaDeWebhook, PaginaDeEntregasDeWebhook>(query.cursor, (cursor) =>
       this.#enviar(
-        esPagina<PaginaDeEntregas>,
+        esPagina<PaginaDeEntregasDeWebhook>,
         (comunes) =>
-          listarEntregas({
+          listarEntregasDeWebhook({
             ...comunes,
-            path: deWebhook(id),
+            path: deWebhook(webhook),
             query: { ...query, ...(cursor === undefined ? {} : { cursor }) },
           }),
         opciones,
@@ -240,43 +257,47 @@ export class RecursoWebhooks {
 
   /** La entrega, el cuerpo que se firma y cada intento: qué contestó su servidor y cuánto tardó cada fase. */
   obtenerEntrega(
-    id: CodigoDeWebhook,
-    entrega: CodigoDeEntrega,
+    webhook: CodigoDeWebhook,
+    entrega: CodigoDeEntregaDeWebhook,
     opciones?: OpcionesDeSolicitud,
-  ): Solicitud<EntregaConIntentos> {
+  ): Solicitud<EntregaDeWebhookConIntentos> {
     return new Solicitud(
       this.#enviar(
-        esEntrega<EntregaConIntentos>,
-        (comunes) => obtenerEntrega({ ...comunes, path: deEntrega(id, entrega) }),
+        esEntregaDeWebhook<EntregaDeWebhookConIntentos>,
+        (comunes) => obtenerEntregaDeWebhook({ ...comunes, path: deEntrega(webhook, entrega) }),
         opciones,
       ),
     )
   }
 
   /**
-   * Envía otra vez el mismo evento, ahora, también si ya se había entregado o el webhook está pausado. Lleva el mismo
+   * Envía otra vez el mismo evento, ahora, también si su servidor ya lo había recibido o el webhook está pausado. Lleva el mismo
    * `webhook-id`, así que su servidor puede reconocerlo.
    */
-  reenviar(id: CodigoDeWebhook, entrega: CodigoDeEntrega, opciones?: OpcionesDeSolicitud): Solicitud<Entrega> {
+  reenviar(
+    webhook: CodigoDeWebhook,
+    entrega: CodigoDeEntregaDeWebhook,
+    opciones?: OpcionesDeSolicitud,
+  ): Solicitud<EntregaDeWebhook> {
     return new Solicitud(
       this.#enviar(
-        esEntrega<Entrega>,
-        (comunes) => reenviarEntrega({ ...comunes, path: deEntrega(id, entrega) }),
+        esEntregaDeWebhook<EntregaDeWebhook>,
+        (comunes) => reenviarEntregaDeWebhook({ ...comunes, path: deEntrega(webhook, entrega) }),
         opciones,
       ),
     )
   }
 }
 
-const deWebhook = (id: unknown) => ({ webhook: revisar(id, 'identificador del webhook', 'wh_4T8WQ2ZK7NHB') })
+const deWebhook = (webhook: unknown) => ({ webhook: revisar(webhook, 'identificador del webhook', 'wh_4T8WQ2ZK7NHB') })
 
-const deEntrega = (id: unknown, entrega: unknown) => ({
-  ...deWebhook(id),
+const deEntrega = (webhook: unknown, entrega: unknown) => ({
+  ...deWebhook(webhook),
   entrega: revisar(entrega, 'identificador de la entrega', 'ent_4T8WQ2ZK7NHB_7K3M9QX2A1B4_1'),
 })
 
 /** Who writes JavaScript may ask for a rehearsal here: it must neither be sent for real nor come back as another type. */
 function sinEnsayo(recuperacion: RecuperacionDelContrato): RecuperacionDelContrato {
   if (!recuperacion?.ensayo) return recuperacion
-  throw new ErrorGuias('Para contar sin enviar nada use api.webhooks.ensayarRecuperacion(id, { desde }).')
+  throw new ErrorGuias('Para contar sin enviar nada use api.webhooks.ensayarRecuperacion(webhook, { desde }).')
 }

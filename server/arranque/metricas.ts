@@ -1,10 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { type Db, type Sentencia, sentencia } from '../db.ts'
-import type { MetricasDeEntregas } from '../webhooks/bomba.ts'
-import { entregasSinTrabajo } from '../webhooks/pendientes.ts'
+import type { MetricasDeWebhooks } from '../webhooks/bomba.ts'
+import { entregasDeWebhookSinTrabajo } from '../webhooks/entregasPendientes.ts'
 
 /** What the operator's Prometheus reads: one registry per process. */
-export interface Metricas extends MetricasDeEntregas {
+export interface Metricas extends MetricasDeWebhooks {
   /** The exposition format, as text. */
   exponer(): Promise<string>
   tipo: string
@@ -15,12 +15,12 @@ export interface Metricas extends MetricasDeEntregas {
 const ESTADOS = sentencia('metricas.webhooks', 'select estado, count(*)::int as cuantos from webhook group by estado')
 const PENDIENTES = sentencia(
   'metricas.pendientes',
-  `select count(*)::int as cuantas from entrega where estado = 'pendiente'`,
+  `select count(*)::int as cuantas from webhook_entrega where estado = 'pendiente'`,
 )
 const ATRASO = sentencia(
   'metricas.atraso',
   `select coalesce(extract(epoch from $1::timestamptz - min(proximo_en)), 0)::float8 as segundos
-   from entrega where estado = 'pendiente' and proximo_en > 'epoch'`,
+   from webhook_entrega where estado = 'pendiente' and proximo_en > 'epoch'`,
 )
 
 const SIN_PDF = sentencia('metricas.sinPdf', 'select count(*)::int as cuantas from prueba_entrega where pdf is null')
@@ -34,13 +34,13 @@ export function crearMetricas(): Metricas {
   const registro = new Registry()
   const registers = [registro]
   const intentos = new Counter({
-    name: 'guias_entrega_intentos_total',
+    name: 'guias_webhook_intentos_total',
     help: 'Webhook attempts that this process made, by result (ok, or the error of the contract).',
     labelNames: ['resultado'],
     registers,
   })
   const duracion = new Histogram({
-    name: 'guias_entrega_segundos',
+    name: 'guias_webhook_intento_segundos',
     help: 'How long webhook attempts took, in seconds.',
     buckets: [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
     registers,
@@ -95,16 +95,16 @@ export function crearMetricas(): Metricas {
         Math.max(0, (await db.consultar<{ segundos: number }>(atraso, [reloj()]))[0]!.segundos)
       const cuantas = async (pendientes: Sentencia) =>
         (await db.consultar<{ cuantas: number }>(pendientes, []))[0]!.cuantas
-      medir('guias_entregas_pendientes', 'Deliveries that are not over.', () => cuantas(PENDIENTES))
+      medir('guias_webhook_entregas_pendientes', 'Deliveries that are not over.', () => cuantas(PENDIENTES))
       medir(
-        'guias_entregas_atraso_segundos',
+        'guias_webhook_entregas_atraso_segundos',
         'For how long the delivery that waits longest is due, in seconds (also behind a paused or failing endpoint).',
         () => segundos(ATRASO),
       )
       medir(
-        'guias_entregas_sin_trabajo',
+        'guias_webhook_entregas_sin_trabajo',
         'Deliveries neither over, nor waiting for their time or endpoint, nor backed by a live job: 0 at any quiet moment.',
-        () => entregasSinTrabajo({ db, reloj }),
+        () => entregasDeWebhookSinTrabajo({ db, reloj }),
       )
       medir('guias_pruebas_sin_pdf', 'Proofs of delivery whose PDF and manifest are still to be made.', () =>
         cuantas(SIN_PDF),

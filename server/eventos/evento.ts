@@ -216,7 +216,7 @@ const PASO = sentencia(
      on conflict (comercio_id, modo, guia_id) do update set id = excluded.id, maps_url = excluded.maps_url, intentos = 0,
        proximo_en = excluded.proximo_en
    ), d as (${repartir('e')})
-   select g.*, exists (select from d) as hay_entregas from g`,
+   select g.*, exists (select from d) as hay_webhook_entregas from g`,
 )
 
 /** Takes the step from the guide as it was read; undefined: somebody else moved it meanwhile, and nothing was written. */
@@ -245,7 +245,7 @@ export async function darPaso(
     ocurrido_en: paso.ocurrido_en,
     registrado_en: paso.registrado_en,
   }
-  const [movida] = await db.consultar<FilaGuia & { hay_entregas: boolean }>(PASO, [
+  const [movida] = await db.consultar<FilaGuia & { hay_webhook_entregas: boolean }>(PASO, [
     guia.comercio_id,
     guia.modo,
     guia.id,
@@ -273,7 +273,7 @@ export async function darPaso(
     paso.enlaceCorto?.id ?? null,
     paso.enlaceCorto?.maps_url ?? null,
   ])
-  if (movida && (movida.hay_entregas || paso.enlaceCorto)) avisarTrabajo()
+  if (movida && (movida.hay_webhook_entregas || paso.enlaceCorto)) avisarTrabajo()
   return movida && { guia: movida, evento: { ...evento, secuencia: movida.secuencia } }
 }
 

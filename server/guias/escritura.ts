@@ -64,7 +64,7 @@ const INSERTAR = sentencia(
      select $2, $3, x.id, x.enlace_corto_id, x.maps_url, x.creado_en from g join x using (id)
      where x.enlace_corto_id is not null
    )
-   select id, exists (select from d) as hay_entregas from g`,
+   select id, exists (select from d) as hay_webhook_entregas from g`,
 )
 
 const EXISTENTES = sentencia(
@@ -82,7 +82,7 @@ interface Pedido {
 interface Insertada {
   id: string
   /** Whether the statement wrote any delivery. */
-  hay_entregas: boolean
+  hay_webhook_entregas: boolean
 }
 
 /** The creations of one merchant and mode. */
@@ -194,7 +194,7 @@ export function crearEscritura(partes: Partes): Escritura {
     const hayTrabajo = conTrabajo.some(
       (nueva) => ('mensaje_id' in nueva || 'enlace_corto_id' in nueva) && creadas.has(nueva.id),
     )
-    if (insertadas[0]?.hay_entregas || hayTrabajo) avisarTrabajo()
+    if (insertadas[0]?.hay_webhook_entregas || hayTrabajo) avisarTrabajo()
     const repetidas = nuevas.filter(({ id }) => !creadas.has(id)).map(({ external_ref }) => external_ref)
     const existentes = new Map(
       repetidas.length === 0

@@ -160,7 +160,7 @@ export async function entregar(
     const { token } = tokenDe(secretos, id)!
     return { id, proveedor_id: proveedor_id ?? null, huella: huellaDe(token).toString('hex') }
   })
-  const entregas = await db.consultar(ENTREGAR, [
+  const webhookEntregas = await db.consultar(ENTREGAR, [
     JSON.stringify(filas),
     ahora,
     MAQUINA_DE_ESTADOS.finales,
@@ -169,7 +169,7 @@ export async function entregar(
     desde,
     canal,
   ])
-  if (entregas.length > 0) avisarTrabajo()
+  if (webhookEntregas.length > 0) avisarTrabajo()
 }
 
 const EN_BUZON = sentencia(
@@ -302,8 +302,14 @@ export async function fallar(
   codigo: string | null,
   motivo: string,
 ): Promise<void> {
-  const entregas = await db.consultar(FALLAR, [id, codigo, motivo.slice(0, 500), reloj(), MAQUINA_DE_ESTADOS.finales])
-  if (entregas.length > 0) avisarTrabajo()
+  const webhookEntregas = await db.consultar(FALLAR, [
+    id,
+    codigo,
+    motivo.slice(0, 500),
+    reloj(),
+    MAQUINA_DE_ESTADOS.finales,
+  ])
+  if (webhookEntregas.length > 0) avisarTrabajo()
 }
 
 /** What the provider tells: it goes only forward, whatever order it comes in. */
@@ -367,6 +373,6 @@ export async function vencerSolicitudes(
   { db, reloj, avisarTrabajo }: DepsDeMensajes,
   ids: readonly string[],
 ): Promise<void> {
-  const entregas = await db.consultar(VENCER, [ids, reloj(), MAQUINA_DE_ESTADOS.finales])
-  if (entregas.length > 0) avisarTrabajo()
+  const webhookEntregas = await db.consultar(VENCER, [ids, reloj(), MAQUINA_DE_ESTADOS.finales])
+  if (webhookEntregas.length > 0) avisarTrabajo()
 }

@@ -32,15 +32,15 @@ const TOMAR = sentencia(
 const AVANZAR = sentencia(
   'recuperacion.avanzar',
   `with v as materialized (${eventosPorRecuperar(String(LOTE))}), d as (
-     insert into entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
+     insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
      select v.comercio_id, v.modo, $3, v.guia_id, v.secuencia, 'evt_' || v.guia || '_' || v.secuencia, v.tipo, 'pendiente',
        'recuperacion', v.registrado_en, $12::timestamptz
-     from v left join entrega e on e.comercio_id = v.comercio_id and e.modo = v.modo and e.webhook = $3
+     from v left join webhook_entrega e on e.comercio_id = v.comercio_id and e.modo = v.modo and e.webhook = $3
        and e.guia_id = v.guia_id and e.secuencia = v.secuencia
      where v.suyo and ${porEnviar('e', '$11::boolean')}
      on conflict (comercio_id, modo, webhook, guia_id, secuencia) do update set estado = 'pendiente',
-       causa = 'recuperacion', turno = entrega.turno + 1, intento = 0, proximo_en = excluded.proximo_en, terminada_en = null
-     where entrega.estado = 'fallida' or ($11 and entrega.estado = 'entregada')
+       causa = 'recuperacion', turno = webhook_entrega.turno + 1, intento = 0, proximo_en = excluded.proximo_en, terminado_en = null
+     where webhook_entrega.estado = 'fallida' or ($11 and webhook_entrega.estado = 'entregada')
      returning 1
    )
    select count(*)::int as mirados, count(*) filter (where suyo)::int as eventos,
@@ -54,7 +54,7 @@ const AVANZAR = sentencia(
 const ANOTAR = sentencia(
   'recuperacion.anotar',
   `update recuperacion set paso = $2, posicion = $3::jsonb, eventos = eventos + $4, entregas = entregas + $5, estado = $6,
-     terminada_en = case when $6 <> 'en_curso' then $7::timestamptz end where paso = $1`,
+     terminado_en = case when $6 <> 'en_curso' then $7::timestamptz end where paso = $1`,
 )
 
 interface Avance {

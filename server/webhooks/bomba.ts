@@ -5,14 +5,14 @@ import { type Db, sentencia } from '../db.ts'
 import { traducirError } from '../errores.ts'
 import type { Log } from '../log.ts'
 import type { Secretos } from '../secretos.ts'
+import { asentarIntentos, type Resultado } from './asentarIntentos.ts'
+import { cabecerasDe } from './cabeceras.ts'
 import { FALLAS_PARA_FRENAR } from './calendario.ts'
-import { type Contenido, cargarContenidos, cuerpoDe, type FilaEntrega, YA } from './entrega.ts'
+import { type Contenido, cargarContenidos, cuerpoDe, type FilaEntregaDeWebhook, YA } from './entrega.ts'
+import type { Encargo } from './entregasPendientes.ts'
 import type { Enviador } from './envio.ts'
 import { claveDe, firmar } from './firma.ts'
-import { cabecerasDe } from './intento.ts'
-import type { Encargo } from './pendientes.ts'
 import type { Respuesta } from './respuesta.ts'
-import { type Resultado, saldar } from './saldo.ts'
 import { descifrar } from './secreto.ts'
 
 /** Exchanges under way at a time. One that takes longer than {@link LENTO} milliseconds costs nothing but its socket and isn't counted… */
@@ -38,7 +38,7 @@ const REUNION = 4
 /** How soon after a settlement the feeder looks for more of the same endpoints, in milliseconds. */
 const REPOSICION = 25
 /** Results that aren't settled yet, beyond which nothing new is begun. */
-const SIN_SALDAR = 400
+const SIN_ASENTAR = 400
 /** How often it looks for jobs that nobody told it of, in milliseconds. */
 const RONDA = 250
 /** How long a stop waits for exchanges under way, in milliseconds: longer than one may take. */
@@ -54,10 +54,10 @@ export interface DepsDeBomba {
   azar: () => number
   /** Whether http on loopback is let through for test data (`WEBHOOKS_LOOPBACK`). */
   loopback: boolean
-  metricas: MetricasDeEntregas
+  metricas: MetricasDeWebhooks
 }
 
-export interface MetricasDeEntregas {
+export interface MetricasDeWebhooks {
   intento: (error: Respuesta['error'], segundos: number) => void
   aviso: (que: 'deshabilitado' | 'aviso', motivo: string) => void
 }
@@ -84,19 +84,19 @@ interface Destino {
   url: string
   estado: string
   fallas: number
-  freno_hasta: Date | null
+  freno_vence_en: Date | null
   versiones: number[]
   cifrados: Uint8Array[]
 }
 
 const DESTINOS = sentencia(
   'webhooks.destinos',
-  `select w.comercio_id, w.modo, w.webhook, w.url, w.estado, w.fallas, w.freno_hasta,
+  `select w.comercio_id, w.modo, w.webhook, w.url, w.estado, w.fallas, w.freno_vence_en,
      array_agg(s.version order by s.version desc) as versiones, array_agg(s.cifrado order by s.version desc) as cifrados
    from json_to_recordset($1::json) as x(comercio_id uuid, modo text, webhook text)
    join webhook w on w.comercio_id = x.comercio_id and w.modo = x.modo and w.webhook = x.webhook
    join webhook_secreto s on s.comercio_id = w.comercio_id and s.modo = w.modo and s.webhook = w.webhook
-     and (s.expira_en is null or s.expira_en > $2)
+     and (s.vence_en is null or s.vence_en > $2)
    where w.estado <> 'eliminado' group by w.comercio_id, w.modo, w.webhook`,
 )
 
@@ -140,8 +140,8 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
   const partes = new Map<string, Parte>()
   const enVuelo = new Set<{ inicio: number }>()
   let enEspera = 0
-  const porSaldar: Resultado[] = []
-  let saldando = 0
+  const porAsentar: Resultado[] = []
+  let asentando = 0
   let grupos = 0
   let reunion: NodeJS.Timeout | undefined
   let llenando: Promise<void> | undefined
@@ -204,7 +204,7 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
   const tomar = async () => {
     for (;;) {
       const cupo = LISTAS - enEspera
-      if (detenido || cupo < LISTAS / 4 || porSaldar.length + saldando > SIN_SALDAR || !hayCupo()) return
+      if (detenido || cupo < LISTAS / 4 || porAsentar.length + asentando > SIN_ASENTAR || !hayCupo()) return
       const pasados = new Set(
         [...filas]
           .filter(([, fila]) => fila.espera.length >= LISTAS_POR_WEBHOOK || estaColgada(fila, LENTO / 4))
@@ -341,7 +341,7 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
     fila.fallas = bueno ? 0 : fila.fallas + 1
     if (bueno) fila.tope = POR_WEBHOOK
     deps.metricas.intento(resultado.respuesta.error, resultado.respuesta.total_ms / 1000)
-    porSaldar.push(resultado)
+    porAsentar.push(resultado)
     if (fila.fallas >= FALLAS_PARA_FRENAR) soltar(fila)
     reunir()
   }
@@ -373,7 +373,7 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
   // --- settling
 
   const reunir = () => {
-    if (porSaldar.length >= GRUPO) return void cerrarGrupo()
+    if (porAsentar.length >= GRUPO) return void cerrarGrupo()
     reunion ??= setTimeout(cerrarGrupo, REUNION)
   }
 
@@ -381,19 +381,19 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
     clearTimeout(reunion)
     reunion = undefined
     // Two at a time: one is on its way to the disk while the other is made.
-    while (porSaldar.length > 0 && grupos < 2) {
-      const grupo = porSaldar.splice(0, GRUPO)
-      saldando += grupo.length
+    while (porAsentar.length > 0 && grupos < 2) {
+      const grupo = porAsentar.splice(0, GRUPO)
+      asentando += grupo.length
       grupos++
-      void asentar(grupo)
+      void asentarGrupo(grupo)
     }
   }
 
-  const asentar = async (grupo: Resultado[]) => {
+  const asentarGrupo = async (grupo: Resultado[]) => {
     const inicio = performance.now()
     for (let espera = 100; ; espera = Math.min(2 * espera, 5_000)) {
       try {
-        await saldar(boss, cola, { db, log, reloj, azar: deps.azar, alAvisar: deps.metricas.aviso }, grupo)
+        await asentarIntentos(boss, cola, { db, log, reloj, azar: deps.azar, alAvisar: deps.metricas.aviso }, grupo)
         break
       } catch (err) {
         // Nothing of it was written. It is tried until it is: what is given up is sent again by somebody.
@@ -404,7 +404,7 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
     }
     const buenas = grupo.filter(({ respuesta }) => respuesta.error === null).length
     log.info({ cola, intentos: grupo.length, buenas, ms: Math.round(performance.now() - inicio) }, 'job')
-    saldando -= grupo.length
+    asentando -= grupo.length
     grupos--
     alimentador.avisar(REPOSICION)
     cerrarGrupo()
@@ -428,7 +428,7 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
       await Promise.race([llenando, new Promise((resolve) => setTimeout(resolve, 2_000).unref())])
       for (const fila of filas.values()) soltar(fila)
       const fin = performance.now() + PLAZO
-      while (performance.now() < fin && (enVuelo.size > 0 || porSaldar.length > 0 || saldando > 0)) {
+      while (performance.now() < fin && (enVuelo.size > 0 || porAsentar.length > 0 || asentando > 0)) {
         cerrarGrupo()
         await new Promise((resolve) => setTimeout(resolve, 10))
       }
@@ -447,10 +447,11 @@ const porEdad = ({ contenido: { entrega: a } }: Lista, { contenido: { entrega: b
 /** Whether it is still to be sent, and now. */
 const vale = (
   { data }: Job<Encargo>,
-  { estado, turno, proximo_en }: FilaEntrega,
-  { estado: delDestino, freno_hasta }: Destino,
+  { estado, turno, proximo_en }: FilaEntregaDeWebhook,
+  { estado: delDestino, freno_vence_en }: Destino,
   ahora: Date,
 ) =>
   estado === 'pendiente' &&
   turno === data.turno &&
-  (proximo_en.getTime() === YA.getTime() || (delDestino === 'activo' && (freno_hasta === null || freno_hasta <= ahora)))
+  (proximo_en.getTime() === YA.getTime() ||
+    (delDestino === 'activo' && (freno_vence_en === null || freno_vence_en <= ahora)))

@@ -7,12 +7,12 @@ import { exigirDestino, exigirWebhook, explicarRepetido, politicaDe, presentarWe
 const CAMBIAR = sentencia(
   'webhooks.cambiar',
   `update webhook set url = coalesce($4, url), tipos = coalesce($5, tipos), descripcion = coalesce($6, descripcion),
-     estado = coalesce($7, estado), desde = case when $7 <> estado then $8::timestamptz else desde end,
+     estado = coalesce($7, estado), estado_en = case when $7 <> estado then $8::timestamptz else estado_en end,
      motivo = case when $7 is null then motivo end,
      fallas = case when $7 = 'activo' or $4 <> url then 0 else fallas end,
      aviso = case when $7 = 'activo' or $4 <> url then 0 else aviso end,
      primera_falla_en = case when $7 = 'activo' or $4 <> url then null else primera_falla_en end,
-     freno_hasta = case when $7 = 'activo' or $4 <> url then null else freno_hasta end,
+     freno_vence_en = case when $7 = 'activo' or $4 <> url then null else freno_vence_en end,
      actualizado_en = $8
    where comercio_id = $1 and modo = $2 and webhook = $3 and estado <> 'eliminado'`,
 )

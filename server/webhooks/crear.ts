@@ -20,7 +20,7 @@ const TURNO = sentencia('webhooks.turno', 'select from comercio where id = $1 fo
 const CREAR = sentencia(
   'webhooks.crear',
   `with w as (
-     insert into webhook (comercio_id, modo, webhook, url, tipos, descripcion, estado, desde, creado_en, actualizado_en)
+     insert into webhook (comercio_id, modo, webhook, url, tipos, descripcion, estado, estado_en, creado_en, actualizado_en)
      select $1, $2, $3, $4, $5, $6, 'activo', $7::timestamptz, $7, $7
      where (select count(*) from webhook where comercio_id = $1 and modo = $2 and estado <> 'eliminado') < $9
      returning webhook

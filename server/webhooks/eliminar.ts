@@ -5,7 +5,7 @@ import { desconocido } from './webhook.ts'
 /** The row stays, without its address, until a job has deleted its deliveries: there may be millions. */
 const ELIMINAR = sentencia(
   'webhooks.eliminar',
-  `update webhook set estado = 'eliminado', url = null, desde = $4, actualizado_en = $4
+  `update webhook set estado = 'eliminado', url = null, estado_en = $4, actualizado_en = $4
    where comercio_id = $1 and modo = $2 and webhook = $3 and estado <> 'eliminado' returning webhook`,
 )
 

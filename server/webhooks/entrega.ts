@@ -1,8 +1,8 @@
 import { normalizarCodigoDeGuia } from '../codigos/codigos.ts'
 import type {
-  CausaDeEntrega,
-  Entrega,
-  ErrorDeEntrega,
+  CausaDeEntregaDeWebhook,
+  EntregaDeWebhook,
+  ErrorDeIntentoDeWebhook,
   Guia,
   Modo,
   TipoDeEvento,
@@ -24,21 +24,21 @@ export interface Clave {
   secuencia: number
 }
 
-/** A row of `entrega`. */
-export interface FilaEntrega extends Clave {
+/** A row of `webhook_entrega`. */
+export interface FilaEntregaDeWebhook extends Clave {
   evento: string
   tipo: TipoDeEvento | TipoDeEventoPropio
   estado: 'pendiente' | 'entregada' | 'fallida'
-  causa: CausaDeEntrega
+  causa: CausaDeEntregaDeWebhook
   turno: number
   intento: number
   intentos: number
   proximo_en: Date
   ultimo_status: number | null
-  ultimo_error: ErrorDeEntrega | 'webhook_deshabilitado' | null
+  ultimo_error: ErrorDeIntentoDeWebhook | 'webhook_deshabilitado' | null
   datos: { webhook: Webhook } | null
   creado_en: Date
-  terminada_en: Date | null
+  terminado_en: Date | null
 }
 
 /** Due before anything else, whatever the endpoint's state: what somebody asked to be sent now. */
@@ -47,12 +47,12 @@ export const YA = new Date(0)
 const PREFIJO = 'evt_'
 
 /** ent_<endpoint>_<guide>_<sequence>: the endpoint and the event are the delivery's identity, so they make its public id. */
-const idDe = ({ webhook, evento }: Pick<FilaEntrega, 'webhook' | 'evento'>) =>
+const codigoDe = ({ webhook, evento }: Pick<FilaEntregaDeWebhook, 'webhook' | 'evento'>) =>
   `ent_${webhook.slice('wh_'.length)}_${evento.slice(PREFIJO.length)}`
 
 /** A row → the contract's. */
-export const presentarEntrega = (fila: FilaEntrega): Entrega => ({
-  id: idDe(fila),
+export const presentarEntregaDeWebhook = (fila: FilaEntregaDeWebhook): EntregaDeWebhook => ({
+  entrega: codigoDe(fila),
   webhook: fila.webhook,
   evento: fila.evento,
   tipo: fila.tipo,
@@ -68,28 +68,29 @@ export const presentarEntrega = (fila: FilaEntrega): Entrega => ({
   ultimo_status: fila.ultimo_status,
   ultimo_error: fila.ultimo_error,
   creado_en: fila.creado_en.toISOString(),
-  terminada_en: fila.terminada_en?.toISOString() ?? null,
+  terminado_en: fila.terminado_en?.toISOString() ?? null,
 })
 
 const FORMA = /^ent_([0-9A-Z]{12})_([0-9A-Z]{12})_(0|[1-9]\d{0,8})$/
 
 /** Which row a public id names; an event of the endpoint's own has its key made of its id. */
 const BUSCAR = sentencia(
-  'entregas.buscar',
-  `select e.* from entrega e join webhook w on w.comercio_id = e.comercio_id and w.modo = e.modo and w.webhook = e.webhook
+  'webhookEntregas.buscar',
+  `select e.* from webhook_entrega e join webhook w on w.comercio_id = e.comercio_id and w.modo = e.modo and w.webhook = e.webhook
    where e.comercio_id = $1 and e.modo = $2 and e.webhook = $3 and w.estado <> 'eliminado' and e.secuencia = $5
      and e.guia_id = case when $5 = 0 then md5('evt_' || $4 || '_0')::uuid
        else (select id from guia_indice where guia = $4 and comercio_id = $1 and modo = $2) end`,
 )
 
 /** @throws Problema 404 */
-export async function exigirEntrega(db: Db, { comercioId, modo }: Ambito, webhook: string, id: string) {
+export async function exigirEntregaDeWebhook(db: Db, { comercioId, modo }: Ambito, webhook: string, id: string) {
   const [, codigo, guia, secuencia] = FORMA.exec(id) ?? []
   const [fila] =
     guia === undefined || webhook !== `wh_${codigo}`
       ? []
-      : await db.consultar<FilaEntrega>(BUSCAR, [comercioId, modo, webhook, guia, Number(secuencia)])
-  if (!fila) throw new Problema('entrega_desconocida', 'Ese webhook no tiene ninguna entrega con ese identificador.')
+      : await db.consultar<FilaEntregaDeWebhook>(BUSCAR, [comercioId, modo, webhook, guia, Number(secuencia)])
+  if (!fila)
+    throw new Problema('entrega_de_webhook_desconocida', 'Ese webhook no tiene ninguna entrega con ese identificador.')
   return fila
 }
 
@@ -99,8 +100,8 @@ export const codigoDeFiltro = (texto: string | undefined) =>
 
 /** What a body is made of: an event of a guide, or what an event of the endpoint's own brings along. */
 export type Contenido =
-  | { entrega: FilaEntrega; guia: FilaGuia; evento: FilaEvento & { foto: Foto } }
-  | { entrega: FilaEntrega & { datos: { webhook: Webhook } } }
+  | { entrega: FilaEntregaDeWebhook; guia: FilaGuia; evento: FilaEvento & { foto: Foto } }
+  | { entrega: FilaEntregaDeWebhook & { datos: { webhook: Webhook } } }
 
 /** The body, byte by byte as it is signed: the same at every attempt, because nothing in it changes after the event. */
 export function cuerpoDe(contenido: Contenido): string {
@@ -124,31 +125,31 @@ const EVENTO = [
 
 /** For each key of a JSON array, in its order (`n`): the delivery, its guide and its event, each with its prefix. */
 const CARGAR = sentencia(
-  'entregas.cargar',
+  'webhookEntregas.cargar',
   `select x.n, to_json(e) as entrega, g.*, ${EVENTO.map((columna) => `v.${columna} as e_${columna}`).join(', ')}
    from json_to_recordset($1::json) as x(n int, comercio_id uuid, modo text, webhook text, guia_id uuid, secuencia int)
-   join entrega e on e.comercio_id = x.comercio_id and e.modo = x.modo and e.webhook = x.webhook
+   join webhook_entrega e on e.comercio_id = x.comercio_id and e.modo = x.modo and e.webhook = x.webhook
      and e.guia_id = x.guia_id and e.secuencia = x.secuencia
    left join guia g on g.comercio_id = e.comercio_id and g.modo = e.modo and g.id = e.guia_id and e.secuencia > 0
    left join evento v on v.comercio_id = e.comercio_id and v.modo = e.modo and v.guia_id = e.guia_id
      and v.secuencia = e.secuencia`,
 )
 
-type Cargada = FilaGuia & { n: number; entrega: EntregaEnJson } & Record<`e_${(typeof EVENTO)[number]}`, never>
+type Cargada = FilaGuia & { n: number; entrega: EntregaDeWebhookEnJson } & Record<`e_${(typeof EVENTO)[number]}`, never>
 /** As JSON brings it: instants are texts. */
-type EntregaEnJson = Omit<FilaEntrega, 'proximo_en' | 'creado_en' | 'terminada_en'> &
-  Record<'proximo_en' | 'creado_en', string> & { terminada_en: string | null }
+type EntregaDeWebhookEnJson = Omit<FilaEntregaDeWebhook, 'proximo_en' | 'creado_en' | 'terminado_en'> &
+  Record<'proximo_en' | 'creado_en', string> & { terminado_en: string | null }
 
 /** What those deliveries are made of, in the order of their keys; undefined where there is none (any more). */
 export async function cargarContenidos(db: Db, claves: readonly Clave[]): Promise<(Contenido | undefined)[]> {
   const contenidos: (Contenido | undefined)[] = claves.map(() => undefined)
   const filas = await db.consultar<Cargada>(CARGAR, [JSON.stringify(claves.map((clave, n) => ({ n, ...clave })))])
   for (const { n, entrega: enJson, ...fila } of filas) {
-    const entrega: FilaEntrega = {
+    const entrega: FilaEntregaDeWebhook = {
       ...enJson,
       proximo_en: new Date(enJson.proximo_en),
       creado_en: new Date(enJson.creado_en),
-      terminada_en: enJson.terminada_en === null ? null : new Date(enJson.terminada_en),
+      terminado_en: enJson.terminado_en === null ? null : new Date(enJson.terminado_en),
     }
     if (entrega.datos !== null) contenidos[n] = { entrega: { ...entrega, datos: entrega.datos } }
     else if (fila.e_registrado_en !== null) {

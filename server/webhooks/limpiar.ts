@@ -19,10 +19,10 @@ const DIA = 86_400_000
 /** What waited for an endpoint that was disabled waits no longer; its merchant recovers it. Tests and resends still go. */
 const CERRAR = sentencia(
   'limpieza.cerrar',
-  `update entrega e set estado = 'fallida', ultimo_error = 'webhook_deshabilitado', turno = e.turno + 1, terminada_en = $1
+  `update webhook_entrega e set estado = 'fallida', ultimo_error = 'webhook_deshabilitado', turno = e.turno + 1, terminado_en = $1
    from (
      select p.* from webhook w cross join lateral (
-       select e.comercio_id, e.modo, e.webhook, e.guia_id, e.secuencia, e.turno from entrega e
+       select e.comercio_id, e.modo, e.webhook, e.guia_id, e.secuencia, e.turno from webhook_entrega e
        where e.comercio_id = w.comercio_id and e.modo = w.modo and e.webhook = w.webhook and e.estado = 'pendiente'
          and e.proximo_en > timestamptz '1970-01-01Z' limit ${LOTE}) p
      where w.estado = 'deshabilitado' limit ${LOTE}) p
@@ -33,7 +33,7 @@ const CERRAR = sentencia(
 /** Some deliveries of those endpoints, as `v`. */
 const algunas = (condicion: string) => `v as (
        select p.* from webhook w cross join lateral (
-         select e.comercio_id, e.modo, e.webhook, e.guia_id, e.secuencia from entrega e
+         select e.comercio_id, e.modo, e.webhook, e.guia_id, e.secuencia from webhook_entrega e
          where e.comercio_id = w.comercio_id and e.modo = w.modo and e.webhook = w.webhook and ${condicion} limit ${LOTE}) p
        limit ${LOTE}
      )`
@@ -45,32 +45,32 @@ const DE_V = (a: string) =>
 const borrar = (nombre: string, condicion: string) => [
   sentencia(
     `limpieza.${nombre}Intentos`,
-    `with ${algunas(condicion)} delete from entrega_intento where ctid = any(array(
-       select i.ctid from v join entrega_intento i on ${DE_V('i')} limit ${LOTE}))`,
+    `with ${algunas(condicion)} delete from webhook_intento where ctid = any(array(
+       select i.ctid from v join webhook_intento i on ${DE_V('i')} limit ${LOTE}))`,
   ),
   sentencia(
     `limpieza.${nombre}`,
-    `with ${algunas(condicion)} delete from entrega e using v where ${DE_V('e')}
-       and not exists (select from entrega_intento i where ${DE_V('i')})`,
+    `with ${algunas(condicion)} delete from webhook_entrega e using v where ${DE_V('e')}
+       and not exists (select from webhook_intento i where ${DE_V('i')})`,
   ),
 ]
 const BORRAR_DE_ELIMINADOS = borrar('eliminados', `w.estado = 'eliminado'`)
-const BORRAR_VIEJAS = borrar('viejas', `e.creado_en < $1 and e.estado <> 'pendiente' and e.terminada_en < $1`)
+const BORRAR_VIEJAS = borrar('viejas', `e.creado_en < $1 and e.estado <> 'pendiente' and e.terminado_en < $1`)
 
 /** Some time after, so that whatever was being written while it was deleted is seen and goes, too. */
 const BORRAR_WEBHOOKS = sentencia(
   'limpieza.webhooks',
-  `delete from webhook w where estado = 'eliminado' and desde < $1 and not exists (
-     select from entrega e where e.comercio_id = w.comercio_id and e.modo = w.modo and e.webhook = w.webhook)`,
+  `delete from webhook w where estado = 'eliminado' and estado_en < $1 and not exists (
+     select from webhook_entrega e where e.comercio_id = w.comercio_id and e.modo = w.modo and e.webhook = w.webhook)`,
 )
 const BORRAR_RECUPERACIONES = sentencia(
   'limpieza.recuperaciones',
-  `delete from recuperacion r where (estado <> 'en_curso' and terminada_en < $1) or not exists (
+  `delete from recuperacion r where (estado <> 'en_curso' and terminado_en < $1) or not exists (
      select from webhook w where w.comercio_id = r.comercio_id and w.modo = r.modo and w.webhook = r.webhook)`,
 )
 const BORRAR_SECRETOS = sentencia(
   'limpieza.secretos',
-  `delete from webhook_secreto s where expira_en < $1 or not exists (select from webhook w
+  `delete from webhook_secreto s where vence_en < $1 or not exists (select from webhook w
      where w.comercio_id = s.comercio_id and w.modo = s.modo and w.webhook = s.webhook and w.estado <> 'eliminado')`,
 )
 

@@ -2,17 +2,17 @@ import type { Handler } from '../contrato/tipos.ts'
 import { sentenciaDe } from '../db.ts'
 import { leerInstante } from '../formatos.ts'
 import { paginar } from '../listas/pagina.ts'
-import { codigoDeFiltro, type FilaEntrega, presentarEntrega } from './entrega.ts'
+import { codigoDeFiltro, type FilaEntregaDeWebhook, presentarEntregaDeWebhook } from './entrega.ts'
 import { exigirWebhook } from './webhook.ts'
 
-export const listarEntregas: Handler<'listarEntregas'> = async (
+export const listarEntregasDeWebhook: Handler<'listarEntregasDeWebhook'> = async (
   { path, query, identidad },
   { db, cursores, reloj },
 ) => {
   const { comercioId, modo } = identidad
   const { webhook } = await exigirWebhook(db, identidad, path.webhook, reloj())
   const { limite, cursor, ...filtros } = query ?? {}
-  const ambito = { operacion: 'listarEntregas', dueno: `${comercioId}:${modo}:${webhook}`, filtros }
+  const ambito = { operacion: 'listarEntregasDeWebhook', dueno: `${comercioId}:${modo}:${webhook}`, filtros }
   const pagina = await paginar(cursores, ambito, query ?? {}, {
     async leer(despues, cuantas) {
       const valores: unknown[] = [comercioId, modo, webhook]
@@ -35,15 +35,15 @@ export const listarEntregas: Handler<'listarEntregas'> = async (
             ]
           : []),
       ]
-      return db.consultar<FilaEntrega>(
-        sentenciaDe(`select e.* from entrega e where e.comercio_id = $1 and e.modo = $2 and e.webhook = $3
+      return db.consultar<FilaEntregaDeWebhook>(
+        sentenciaDe(`select e.* from webhook_entrega e where e.comercio_id = $1 and e.modo = $2 and e.webhook = $3
           ${condiciones.map((condicion) => `and ${condicion}`).join(' ')}
           order by e.creado_en desc, e.guia_id desc, e.secuencia desc limit ${$(cuantas)}`),
         valores,
       )
     },
     posicion: ({ creado_en, guia_id, secuencia }) => [creado_en.getTime(), guia_id, secuencia],
-    presentar: presentarEntrega,
+    presentar: presentarEntregaDeWebhook,
   })
   return { status: 200, body: pagina }
 }

@@ -1,21 +1,21 @@
-import type { IntentoDeEntrega } from '../contrato/generado/tipos/index.ts'
+import type { IntentoDeWebhook } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
 import { type Db, sentencia } from '../db.ts'
-import { type Clave, cargarContenidos, cuerpoDe, exigirEntrega, presentarEntrega } from './entrega.ts'
-import { cabecerasDe } from './intento.ts'
+import { cabecerasDe } from './cabeceras.ts'
+import { type Clave, cargarContenidos, cuerpoDe, exigirEntregaDeWebhook, presentarEntregaDeWebhook } from './entrega.ts'
 
-/** A row of `entrega_intento`. */
+/** A row of `webhook_intento`. */
 interface FilaIntento extends Clave {
   id: string
   numero: number
   tardio: boolean
-  causa: IntentoDeEntrega['causa']
+  causa: IntentoDeWebhook['causa']
   iniciado_en: Date
   url: string
   ip: string | null
   secretos: number[]
   status: number | null
-  error: IntentoDeEntrega['error']
+  error: IntentoDeWebhook['error']
   detalle: string | null
   dns_ms: number | null
   conexion_ms: number | null
@@ -28,12 +28,12 @@ interface FilaIntento extends Clave {
 }
 
 const INTENTOS = sentencia(
-  'entregas.intentos',
-  `select * from entrega_intento where comercio_id = $1 and modo = $2 and webhook = $3 and guia_id = $4 and secuencia = $5
+  'webhookEntregas.intentos',
+  `select * from webhook_intento where comercio_id = $1 and modo = $2 and webhook = $3 and guia_id = $4 and secuencia = $5
    order by id desc limit 100`,
 )
 
-const presentarIntento = (evento: string, fila: FilaIntento): IntentoDeEntrega => ({
+const presentarIntento = (evento: string, fila: FilaIntento): IntentoDeWebhook => ({
   numero: fila.numero,
   causa: fila.causa,
   tardio: fila.tardio,
@@ -70,13 +70,13 @@ const redondear = (ms: number | null) => (ms === null ? null : Math.round(ms * 1
 const leerIntentos = (db: Db, { comercio_id, modo, webhook, guia_id, secuencia }: Clave) =>
   db.consultar<FilaIntento>(INTENTOS, [comercio_id, modo, webhook, guia_id, secuencia])
 
-export const obtenerEntrega: Handler<'obtenerEntrega'> = async ({ path, identidad }, { db }) => {
-  const entrega = await exigirEntrega(db, identidad, path.webhook, path.entrega)
+export const obtenerEntregaDeWebhook: Handler<'obtenerEntregaDeWebhook'> = async ({ path, identidad }, { db }) => {
+  const entrega = await exigirEntregaDeWebhook(db, identidad, path.webhook, path.entrega)
   const [intentos, [contenido]] = await Promise.all([leerIntentos(db, entrega), cargarContenidos(db, [entrega])])
   return {
     status: 200,
     body: {
-      ...presentarEntrega(entrega),
+      ...presentarEntregaDeWebhook(entrega),
       cuerpo: contenido ? cuerpoDe(contenido) : '',
       historial: intentos.map((fila) => presentarIntento(entrega.evento, fila)),
     },

@@ -18,7 +18,7 @@ export interface FilaRecuperacion {
   entregas: number
   estado: EstadoDeRecuperacion
   creado_en: Date
-  terminada_en: Date | null
+  terminado_en: Date | null
 }
 
 /** Where it is in the feed's order, after which transaction it ends, and before which everything must be visible then. */
@@ -31,7 +31,7 @@ export interface Posicion {
 }
 
 export const presentarRecuperacion = (fila: FilaRecuperacion): Recuperacion => ({
-  id: fila.recuperacion,
+  recuperacion: fila.recuperacion,
   webhook: fila.webhook,
   estado: fila.estado,
   desde: fila.desde.toISOString(),
@@ -40,7 +40,7 @@ export const presentarRecuperacion = (fila: FilaRecuperacion): Recuperacion => (
   eventos: fila.eventos,
   entregas: fila.entregas,
   creado_en: fila.creado_en.toISOString(),
-  terminada_en: fila.terminada_en?.toISOString() ?? null,
+  terminado_en: fila.terminado_en?.toISOString() ?? null,
 })
 
 /** How far the clocks of two processes may differ, in milliseconds: events aren't written strictly in the order of their times. */

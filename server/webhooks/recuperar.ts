@@ -23,7 +23,7 @@ const ENSAYAR = sentencia(
   `select count(*) filter (where suyo)::int as eventos, count(*)::int as mirados,
      count(*) filter (where suyo and ${porEnviar('e', '$11::boolean')})::int as entregas
    from (${eventosPorRecuperar(String(ENSAYO))}) v
-   left join entrega e on v.suyo and e.comercio_id = v.comercio_id and e.modo = v.modo and e.webhook = $3
+   left join webhook_entrega e on v.suyo and e.comercio_id = v.comercio_id and e.modo = v.modo and e.webhook = $3
      and e.guia_id = v.guia_id and e.secuencia = v.secuencia`,
 )
 
@@ -39,7 +39,7 @@ const EN_CURSO = sentencia(
   `select recuperacion from recuperacion where comercio_id = $1 and modo = $2 and webhook = $3 and estado = 'en_curso'`,
 )
 
-export const recuperarEntregas: Handler<'recuperarEntregas'> = async (
+export const recuperarEntregasDeWebhook: Handler<'recuperarEntregasDeWebhook'> = async (
   { path, body, identidad },
   { db, reloj, avisarTrabajo, retencionDeWebhooks },
 ) => {

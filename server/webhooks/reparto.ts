@@ -4,7 +4,7 @@
  * rows wait; a disabled one gets none (its merchant recovers them).
  */
 export const repartir = (e: string) => `
-  insert into entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
+  insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
   select w.comercio_id, w.modo, w.webhook, e.guia_id, e.secuencia, 'evt_' || e.guia || '_' || e.secuencia, e.tipo,
     'pendiente', 'automatica', e.registrado_en, e.registrado_en
   from ${e} e join webhook w on w.comercio_id = e.comercio_id and w.modo = e.modo

@@ -22,8 +22,8 @@ const ULTIMA = sentencia(
 const ROTAR = sentencia(
   'webhooks.rotar',
   `with v as (
-     update webhook_secreto set expira_en = case when version = $4 - 1 then least(coalesce(expira_en, $7), $7) else $6 end
-     where comercio_id = $1 and modo = $2 and webhook = $3 and (expira_en is null or expira_en > $6)
+     update webhook_secreto set vence_en = case when version = $4 - 1 then least(coalesce(vence_en, $7), $7) else $6 end
+     where comercio_id = $1 and modo = $2 and webhook = $3 and (vence_en is null or vence_en > $6)
    ), w as (
      update webhook set actualizado_en = $6 where comercio_id = $1 and modo = $2 and webhook = $3
    )

@@ -19,15 +19,15 @@ export interface FilaWebhook {
   descripcion: string | null
   estado: 'activo' | 'pausado' | 'deshabilitado'
   motivo: 'fallas_continuas' | 'respondio_410' | null
-  desde: Date
+  estado_en: Date
   fallas: number
   primera_falla_en: Date | null
   aviso: number
-  freno_hasta: Date | null
+  freno_vence_en: Date | null
   creado_en: Date
   actualizado_en: Date
   /** As JSON brings them: instants are texts. The newest first. */
-  secretos: { version: number; creado_en: string; expira_en: string | null }[]
+  secretos: { version: number; creado_en: string; vence_en: string | null }[]
 }
 
 export const nuevoCodigoDeWebhook = () => `wh_${base32AlAzar(12)}`
@@ -36,26 +36,26 @@ const iso = (instante: string | null) => (instante === null ? null : new Date(in
 
 /** A row → the contract's; never its secrets. */
 export const presentarWebhook = (fila: FilaWebhook): Webhook => ({
-  id: fila.webhook,
+  webhook: fila.webhook,
   url: fila.url,
   tipos: fila.tipos,
   descripcion: fila.descripcion,
   estado: fila.estado,
   motivo: fila.motivo,
-  desde: fila.desde.toISOString(),
+  estado_en: fila.estado_en.toISOString(),
   fallas:
     fila.primera_falla_en === null
       ? null
       : {
-          desde: fila.primera_falla_en.toISOString(),
+          primera_falla_en: fila.primera_falla_en.toISOString(),
           intentos: fila.fallas,
           ventana: fila.aviso,
           se_deshabilita_en: new Date(fila.primera_falla_en.getTime() + VENTANA_DE_FALLAS).toISOString(),
         },
-  secretos: fila.secretos.map(({ version, creado_en, expira_en }) => ({
+  secretos: fila.secretos.map(({ version, creado_en, vence_en }) => ({
     version,
     creado_en: iso(creado_en)!,
-    expira_en: iso(expira_en),
+    vence_en: iso(vence_en),
   })),
   modo: fila.modo,
   creado_en: fila.creado_en.toISOString(),
@@ -64,10 +64,10 @@ export const presentarWebhook = (fila: FilaWebhook): Webhook => ({
 
 /** Columns of {@link FilaWebhook} of `w`, with the secrets valid at `$ahora`. */
 export const columnasDeWebhook = (ahora: string) => `w.*, (
-  select coalesce(json_agg(json_build_object('version', s.version, 'creado_en', s.creado_en, 'expira_en', s.expira_en)
+  select coalesce(json_agg(json_build_object('version', s.version, 'creado_en', s.creado_en, 'vence_en', s.vence_en)
     order by s.version desc), '[]') from webhook_secreto s
   where s.comercio_id = w.comercio_id and s.modo = w.modo and s.webhook = w.webhook
-    and (s.expira_en is null or s.expira_en > ${ahora})) as secretos`
+    and (s.vence_en is null or s.vence_en > ${ahora})) as secretos`
 
 const BUSCAR = sentencia(
   'webhooks.buscar',

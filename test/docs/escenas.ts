@@ -54,12 +54,12 @@ export async function montar(
   // The longer name before those that are parts of it.
   const vivos: [escrito: string, vivo: string][] = []
   if (ruta.includes('{webhook}') || metodo === 'get') {
-    const { id: webhook } = await api.webhooks.crear({ url: `${receptor}/escena` })
+    const { webhook } = await api.webhooks.crear({ url: `${receptor}/escena` })
     if (ruta.includes('{entrega}')) {
-      vivos.push(['ent_4T8WQ2ZK7NHB_7K3M9QX2A1B4_1', (await api.webhooks.probar(webhook)).id])
+      vivos.push(['ent_4T8WQ2ZK7NHB_7K3M9QX2A1B4_1', (await api.webhooks.probar(webhook)).entrega])
     }
     if (ruta.includes('{recuperacion}')) {
-      const { id: recuperacion } = await api.webhooks.recuperar(webhook, { desde: haceHoras(entorno, 1) })
+      const { recuperacion } = await api.webhooks.recuperar(webhook, { desde: haceHoras(entorno, 1) })
       vivos.push(['rec_9W2KQ8WZ1MTA', recuperacion])
     }
     vivos.push(['wh_4T8WQ2ZK7NHB', webhook])

@@ -175,7 +175,7 @@ describe('what is sent to a webhook', () => {
   it('looks as its examples do', async () => {
     const propio = await abrir()
     const { api } = await entorno.nuevoComercio()
-    const { id } = await api.webhooks.crear({ url: propio.url })
+    const { webhook } = await api.webhooks.crear({ url: propio.url })
     const { guia } = await api.guias.crear(sinDestino({ telefono: '+50249000001' }))
     await api.simulador.confirmarUbicacion(guia, { resultado: 'vencida' })
     await api.guias.confirmarUbicacion(guia, { lat: 14.7, lng: -90.5 })
@@ -184,7 +184,7 @@ describe('what is sent to a webhook', () => {
     await api.simulador.avanzar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })
     await api.simulador.avanzar(guia, { estado: 'en_devolucion', motivo: 'intentos_agotados' })
     await api.simulador.avanzar(guia, { estado: 'devuelto' })
-    await api.webhooks.probar(id)
+    await api.webhooks.probar(webhook)
     const CUANTOS = 10
     await hasta(async () => propio.recibidos.length >= CUANTOS)
     const vistos = propio.recibidos.map(({ json }) => [json.tipo, diferencia(ejemplos.get(json.tipo) ?? {}, json)])
@@ -271,8 +271,8 @@ describe('the guide', () => {
     const archivo = '07-webhooks.md'
     const { comercio } = await montar(entorno, receptor, GUIA)
     const puerto = await puertoLibre()
-    const { id, secreto } = await comercio.api.webhooks.crear({ url: `http://127.0.0.1:${puerto}/avisos` })
-    const { id: entrega, evento } = await comercio.api.webhooks.probar(id)
+    const { webhook, secreto } = await comercio.api.webhooks.crear({ url: `http://127.0.0.1:${puerto}/avisos` })
+    const { entrega, evento } = await comercio.api.webhooks.probar(webhook)
     const codigo = `${capitulos.find((uno) => uno.archivo === archivo)!.ts}\n${SIGUE[archivo]}`
     const env = { GUIAS_SECRETO: secreto, PUERTO: String(puerto) }
     const corriendo = correrTs(codigo, { env, hasta: [`${evento} webhook.prueba`] })
@@ -282,7 +282,7 @@ describe('the guide', () => {
         () => false,
       ),
     )
-    await comercio.api.webhooks.reenviar(id, entrega)
+    await comercio.api.webhooks.reenviar(webhook, entrega)
     const { salida, errores } = await corriendo
     expect({ salida: salida.trim(), errores }).toEqual({ salida: `${evento} webhook.prueba`, errores: '' })
   })

@@ -63,11 +63,11 @@ beforeAll(async () => {
     },
   )
   enlace = prueba.fotos[0].url.slice(entorno.url.length)
-  ids.webhook = (await pedirWebhook('', { url: nuevaUrl() })).id
-  efimero = (await pedirWebhook('', { url: nuevaUrl() })).id
+  ids.webhook = (await pedirWebhook('', { url: nuevaUrl() })).webhook
+  efimero = (await pedirWebhook('', { url: nuevaUrl() })).webhook
   const { guia: otra } = await comercio.api.guias.crear(unaGuia())
   ids.entrega = `ent_${ids.webhook!.slice(3)}_${otra}_1`
-  ids.recuperacion = (await pedirWebhook(`/${ids.webhook}/recuperar`, { desde: AYER })).id
+  ids.recuperacion = (await pedirWebhook(`/${ids.webhook}/recuperar`, { desde: AYER })).recuperacion
 })
 const pedirWebhook = async (ruta: string, cuerpo: unknown) =>
   (await entorno.pedir('POST', `/api/v1/webhooks${ruta}`, { llave: comercio.llave, cuerpo })).cuerpo
@@ -351,7 +351,7 @@ const CUERPOS: Partial<Record<Operacion['id'], () => unknown>> = {
   abrirSesion: () => ({ codigo: movil.codigo }),
   crearWebhook: () => ({ url: nuevaUrl() }),
   cambiarWebhook: () => ({ descripcion: 'x' }),
-  recuperarEntregas: () => ({ desde: AYER, ensayo: true }),
+  recuperarEntregasDeWebhook: () => ({ desde: AYER, ensayo: true }),
   verificarPrueba: () => ({ sha256: '0'.repeat(64) }),
 }
 /** A body that the operation accepts, if it takes one. */

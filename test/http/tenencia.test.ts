@@ -15,7 +15,7 @@ const CUERPOS: Record<string, unknown> = {
   confirmarUbicacion: { lat: 14.71889, lng: -90.64417 },
   simularAvance: { estado: 'recolectado' },
   cambiarWebhook: { descripcion: 'Tienda' },
-  recuperarEntregas: { desde: AYER, ensayo: true },
+  recuperarEntregasDeWebhook: { desde: AYER, ensayo: true },
 }
 // What destroys goes last: the others still need their thing.
 conId.sort((a, b) => Number(a.metodo === 'delete') - Number(b.metodo === 'delete'))
@@ -32,15 +32,15 @@ let preguntada: string
 beforeAll(async () => {
   dueno = await entorno.nuevoComercio()
   extrano = await entorno.nuevoComercio()
-  const webhook = await pedir('', { url: 'http://127.0.0.1:9/nadie' })
-  ids.webhook = webhook.id
+  const { webhook } = await pedir('', { url: 'http://127.0.0.1:9/nadie' })
+  ids.webhook = webhook
   const guia = await dueno.api.guias.crear(unaGuia())
   ids.guia = guia.guia
   preguntada = (await dueno.api.guias.crear(sinDestino())).guia
   probada = (await entregada(entorno, dueno)).guia
   simulable = (await dueno.api.guias.crear(sinDestino())).guia
-  ids.entrega = `ent_${webhook.id.slice(3)}_${guia.guia}_1`
-  ids.recuperacion = (await pedir(`/${webhook.id}/recuperar`, { desde: AYER })).id
+  ids.entrega = `ent_${webhook.slice(3)}_${guia.guia}_1`
+  ids.recuperacion = (await pedir(`/${webhook}/recuperar`, { desde: AYER })).recuperacion
 })
 const pedir = async (ruta: string, cuerpo: unknown, metodo = 'POST') =>
   (await entorno.pedir(metodo, `/api/v1/webhooks${ruta}`, { llave: dueno.llave, cuerpo })).cuerpo
@@ -50,7 +50,7 @@ const foto = async () => {
   const { rows } =
     await entorno.db.pool.query(`select (select json_agg(g order by id) from guia g) g, (select json_agg(e order by guia_id, secuencia) from evento e) e,
     (select json_agg(m order by id) from mensaje m) m, (select json_agg(w order by webhook) from webhook w) w,
-    (select json_agg(s order by webhook, version) from webhook_secreto s) s, (select json_agg(n order by guia_id, secuencia) from entrega n) n,
+    (select json_agg(s order by webhook, version) from webhook_secreto s) s, (select json_agg(n order by guia_id, secuencia) from webhook_entrega n) n,
     (select json_agg(r) from recuperacion r) r, (select json_agg(a order by archivo) from archivo a) a,
     (select json_agg(i order by archivo) from archivo_indice i) i, (select json_agg(p) from prueba_entrega p) p`)
   return JSON.stringify(rows)
@@ -163,8 +163,8 @@ describe('the schema', () => {
         'prueba_borrada',
         'webhook',
         'webhook_secreto',
-        'entrega',
-        'entrega_intento',
+        'webhook_entrega',
+        'webhook_intento',
         'recuperacion',
       ]),
     )
@@ -177,7 +177,7 @@ describe('the schema', () => {
       (archivo) =>
         [
           ...readFileSync(archivo, 'utf8').matchAll(
-            /`([^`]*\b(?:from|update|into|join) (?:guia|evento|mensaje|enlace_corto|archivo|prueba_entrega|prueba_intento|prueba_borrada|webhook|webhook_secreto|entrega|entrega_intento|recuperacion)\b[^`]*)`/g,
+            /`([^`]*\b(?:from|update|into|join) (?:guia|evento|mensaje|enlace_corto|archivo|prueba_entrega|prueba_intento|prueba_borrada|webhook|webhook_secreto|webhook_entrega|webhook_intento|recuperacion)\b[^`]*)`/g,
           ),
         ].map(([, sql]) => [archivo, sql!]),
     )

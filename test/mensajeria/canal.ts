@@ -139,15 +139,16 @@ export function usarCanal({ porTunel = false } = {}) {
     /** A webhook of a live merchant, paused so that its deliveries stay where they are. */
     async conWebhook(comercio: Comercio) {
       await consultar(
-        `insert into webhook (comercio_id, modo, webhook, url, tipos, estado, desde, creado_en, actualizado_en)
+        `insert into webhook (comercio_id, modo, webhook, url, tipos, estado, estado_en, creado_en, actualizado_en)
          values ($1, 'live', $2, $3, '{ubicacion.*}', 'pausado', now(), now(), now())`,
         [comercio.id, `wh_${comercio.comercio.slice(4)}`, `https://${comercio.comercio.slice(4)}.ejemplo.com/`],
       )
       return async () =>
         (
-          await consultar<{ tipo: string }>('select tipo from entrega where comercio_id = $1 order by secuencia', [
-            comercio.id,
-          ])
+          await consultar<{ tipo: string }>(
+            'select tipo from webhook_entrega where comercio_id = $1 order by secuencia',
+            [comercio.id],
+          )
         ).map(({ tipo }) => tipo)
     },
     /** Sends a signed webhook around those things. */

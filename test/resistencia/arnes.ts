@@ -174,9 +174,9 @@ async function abrir(pasos: Paso[]): Promise<Arnes> {
         headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json' },
         body: JSON.stringify({ url: receptor.base + ruta, ...(tipos ? { tipos } : {}) }),
       })
-      const cuerpo = (await respuesta.json()) as { id: string }
+      const cuerpo = (await respuesta.json()) as { webhook: string }
       if (respuesta.status !== 201) throw new Error(`${respuesta.status} ${JSON.stringify(cuerpo)}`)
-      return cuerpo.id
+      return cuerpo.webhook
     },
   }
 }

@@ -1,4 +1,4 @@
-import { entregasSinTrabajo } from '../../server/webhooks/pendientes.ts'
+import { entregasDeWebhookSinTrabajo } from '../../server/webhooks/entregasPendientes.ts'
 import { type Arnes, esperar } from './arnes.ts'
 import type { Carga } from './carga.ts'
 
@@ -44,7 +44,7 @@ interface FilaDeEntrega {
   estado: string
   intentos: number
   creado_en: Date
-  terminada_en: Date | null
+  terminado_en: Date | null
   no_tardios: number
   tardios: number
   numeros: number[] | null
@@ -64,9 +64,10 @@ export async function cerrarLibro(arnes: Arnes, exigencias: Exigencias): Promise
 
   await esperar(
     async () =>
-      (await contar(`select count(*)::int as n from entrega where estado = 'pendiente' and webhook <> all($1)`, [
-        aparte,
-      ])) === 0,
+      (await contar(
+        `select count(*)::int as n from webhook_entrega where estado = 'pendiente' and webhook <> all($1)`,
+        [aparte],
+      )) === 0,
     plazo,
     200,
   )
@@ -96,12 +97,12 @@ export async function cerrarLibro(arnes: Arnes, exigencias: Exigencias): Promise
   exigir(huecos === 0, `${huecos} guides whose history has gaps`)
   const sinEntrega = await contar(
     `select count(*)::int as n from evento v join webhook w using (comercio_id, modo)
-     left join entrega e using (comercio_id, modo, webhook, guia_id, secuencia)
+     left join webhook_entrega e using (comercio_id, modo, webhook, guia_id, secuencia)
      where (w.tipos @> array['*'] or w.tipos @> array[v.tipo]) and v.registrado_en >= w.creado_en and e.webhook is null`,
   )
   exigir(sinEntrega === 0, `${sinEntrega} events without their delivery`)
   const sobrantes = await contar(
-    `select count(*)::int as n from entrega e join webhook w using (comercio_id, modo, webhook)
+    `select count(*)::int as n from webhook_entrega e join webhook w using (comercio_id, modo, webhook)
      left join evento v using (comercio_id, modo, guia_id, secuencia) where e.secuencia > 0
      and (v.guia_id is null or not (w.tipos @> array['*'] or w.tipos @> array[v.tipo]))`,
   )
@@ -110,11 +111,11 @@ export async function cerrarLibro(arnes: Arnes, exigencias: Exigencias): Promise
   // Deliveries and their attempts.
   const entregas = await consultar<FilaDeEntrega>(
     `select e.webhook, w.url, e.evento, e.estado, e.intentos,
-       e.creado_en, e.terminada_en,
+       e.creado_en, e.terminado_en,
        count(i.id) filter (where not i.tardio)::int as no_tardios, count(i.id) filter (where i.tardio)::int as tardios,
        array_agg(i.numero order by i.numero) filter (where not i.tardio) as numeros
-     from entrega e join webhook w using (comercio_id, modo, webhook)
-     left join entrega_intento i using (comercio_id, modo, webhook, guia_id, secuencia)
+     from webhook_entrega e join webhook w using (comercio_id, modo, webhook)
+     left join webhook_intento i using (comercio_id, modo, webhook, guia_id, secuencia)
      where e.webhook <> all($1) group by e.comercio_id, e.modo, e.webhook, e.guia_id, e.secuencia, w.url`,
     [aparte],
   )
@@ -129,8 +130,8 @@ export async function cerrarLibro(arnes: Arnes, exigencias: Exigencias): Promise
     const gastadas = entregas.filter(({ intentos }) => intentos > 1)
     exigir(gastadas.length === 0, `${gastadas.length} lost attempts that no receiver refused: ${muestra(gastadas)}`)
   }
-  const tarda = ({ creado_en, terminada_en }: FilaDeEntrega, danado = 0) =>
-    terminada_en ? (terminada_en.getTime() - Math.max(creado_en.getTime(), danado)) / 1000 : 0
+  const tarda = ({ creado_en, terminado_en }: FilaDeEntrega, danado = 0) =>
+    terminado_en ? (terminado_en.getTime() - Math.max(creado_en.getTime(), danado)) / 1000 : 0
   const recuperado = entregas.reduce((maximo, fila) => Math.max(maximo, tarda(fila, exigencias.danado)), 0)
   exigir(recuperado <= recuperacion, `a delivery took ${recuperado.toFixed(1)} s, more than ${recuperacion} s`)
   const total = entregas.reduce((maximo, fila) => Math.max(maximo, tarda(fila)), 0)
@@ -154,7 +155,7 @@ export async function cerrarLibro(arnes: Arnes, exigencias: Exigencias): Promise
 
   // The queue: what is over needs no job, what is due has one.
   const sinTrabajo = await esperar(
-    async () => (await entregasSinTrabajo({ db, reloj: () => new Date() })) === 0,
+    async () => (await entregasDeWebhookSinTrabajo({ db, reloj: () => new Date() })) === 0,
     aparte.length > 0 ? 5_000 : 2_000,
   )
   exigir(sinTrabajo === true, 'deliveries are due that no job stands for')
@@ -163,7 +164,7 @@ export async function cerrarLibro(arnes: Arnes, exigencias: Exigencias): Promise
     const limpia = await esperar(
       async () =>
         (await contar(
-          `select count(*)::int as n from pgboss.job where name = 'entregas' and state in ('created', 'retry')`,
+          `select count(*)::int as n from pgboss.job where name = 'webhook_entregas' and state in ('created', 'retry')`,
         )) === 0,
       5_000,
     )

@@ -338,7 +338,8 @@ const colaPerdida: Escenario['correr'] = ({ veces }) =>
     for (let i = 0; i < veces; i++) {
       await dormir(entre(200, 600))
       await esperar(
-        async () => (await arnes.db.pool.query(`select from pgboss.job where name = 'entregas' limit 1`)).rowCount,
+        async () =>
+          (await arnes.db.pool.query(`select from pgboss.job where name = 'webhook_entregas' limit 1`)).rowCount,
         2_000,
         5,
       )
@@ -393,7 +394,7 @@ const aislamiento: Escenario['correr'] = ({ veces, tamano = 1_000 }) =>
     const colgado = await arnes.registrar(apis[0]!, '/colgado')
     await arnes.conCliente((cliente) =>
       cliente.query(
-        `insert into entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en,
+        `insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en,
            datos, creado_en)
          select $1, 'test', $2, gen_random_uuid(), 0, 'evt_' || i || '_0', 'webhook.prueba', 'pendiente', 'automatica',
            now(), '{"webhook":{}}', now() from generate_series(1, $3::int) i`,
@@ -440,7 +441,7 @@ const receptorCaido: Escenario['correr'] = ({ veces, tamano = 3 }) =>
     await dormir(1_000)
     await carga.parar()
     const { rows } = await arnes.db.pool.query<{ n: number }>(
-      'select count(*)::int as n from entrega_intento where error is not null',
+      'select count(*)::int as n from webhook_intento where error is not null',
     )
     // The brake holds an endpoint back for a minute at most; what failed twice waits a minute and a fifth more.
     const plazo = (tamano < 5 ? 75 : 150) * veces

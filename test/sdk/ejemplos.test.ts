@@ -79,11 +79,11 @@ describe('on the running server', () => {
   it('what it sends arrives at Express and Fastify', async () => {
     const { api } = await entorno.nuevoComercio()
     for (const url of [deExpress(), deFastify]) {
-      const { id, secreto } = await api.webhooks.crear({ url })
+      const { webhook, secreto } = await api.webhooks.crear({ url })
       vi.stubEnv('GUIAS_SECRETO', secreto)
-      const { id: entrega } = await api.webhooks.probar(id)
-      await hasta(async () => (await api.webhooks.obtenerEntrega(id, entrega)).estado === 'entregada')
-      await api.webhooks.eliminar(id)
+      const { entrega } = await api.webhooks.probar(webhook)
+      await hasta(async () => (await api.webhooks.obtenerEntrega(webhook, entrega)).estado === 'entregada')
+      await api.webhooks.eliminar(webhook)
     }
     expect(dicho.mock.calls).toEqual([['la prueba llegó'], ['la prueba llegó']])
   })

@@ -15,8 +15,8 @@ import {
   type AvisoDeWebhook,
   type CabecerasRecibidas,
   type EnsayoDeRecuperacion,
-  type Entrega,
-  type EntregaConIntentos,
+  type EntregaDeWebhook,
+  type EntregaDeWebhookConIntentos,
   ErrorConflicto,
   ErrorFirma,
   ErrorGuias,
@@ -457,7 +457,7 @@ describe('types', () => {
         expectTypeOf(aviso.datos.webhook).toEqualTypeOf<Webhook>()
         // @ts-expect-error nor has the trial a guide
         aviso.datos.guia
-        return aviso.datos.webhook.id
+        return aviso.datos.webhook.webhook
       case 'webhook.deshabilitado':
         expectTypeOf(aviso).toEqualTypeOf<AvisoDeDeshabilitado>()
         return aviso.datos.webhook.url
@@ -490,7 +490,7 @@ describe('types', () => {
       return verificarWebhook(cuerpo, await firmarWebhook(cuerpo, { id: ID, secreto: SECRETO }), SECRETO)
     }
     const guia = { guia: { guia: 'G' }, evento: { id: 'E', secuencia: 3 } }
-    const webhook = { webhook: { id: 'W', url: 'U', estado: 'activo' } }
+    const webhook = { webhook: { webhook: 'W', url: 'U', estado: 'activo' } }
     expect(leer(await llega('guia.entregado', guia))).toBe('G')
     expect(leer(await llega('guia.de_manana', guia))).toBe('E')
     expect(leer(await llega('webhook.prueba', webhook))).toBe('W')
@@ -510,8 +510,8 @@ describe('types', () => {
     expectTypeOf(api.webhooks.eliminar).returns.toEqualTypeOf<Solicitud<void>>()
     expectTypeOf(api.webhooks.recuperar).returns.toEqualTypeOf<Solicitud<Recuperacion>>()
     expectTypeOf(api.webhooks.ensayarRecuperacion).returns.toEqualTypeOf<Solicitud<EnsayoDeRecuperacion>>()
-    expectTypeOf(api.webhooks.entregas).returns.toExtend<Listado<Entrega>>()
-    expectTypeOf(api.webhooks.obtenerEntrega).returns.toEqualTypeOf<Solicitud<EntregaConIntentos>>()
+    expectTypeOf(api.webhooks.entregas).returns.toExtend<Listado<EntregaDeWebhook>>()
+    expectTypeOf(api.webhooks.obtenerEntrega).returns.toEqualTypeOf<Solicitud<EntregaDeWebhookConIntentos>>()
     const conEnsayo = { desde: '2026-11-20T15:00:00Z', ensayo: true }
     // @ts-expect-error a rehearsal is asked for by name, also when the data come in a variable
     const mal: RecuperacionParaCrear = conEnsayo
@@ -562,10 +562,10 @@ describe('api.webhooks', () => {
     servidor.close()
   })
 
-  const WEBHOOK = { id: 'wh_1', url: 'https://tienda.ejemplo.com/', estado: 'activo' }
+  const WEBHOOK = { webhook: 'wh_1', url: 'https://tienda.ejemplo.com/', estado: 'activo' }
   const CON_SECRETO = { ...WEBHOOK, secreto: SECRETO }
-  const ENTREGA = { id: 'ent_1', evento: ID, estado: 'pendiente' }
-  const RECUPERACION = { id: 'rec_1', webhook: 'wh_1', estado: 'en_curso', desde: '2026-11-20T15:00:00Z' }
+  const ENTREGA = { entrega: 'ent_1', evento: ID, estado: 'pendiente' }
+  const RECUPERACION = { recuperacion: 'rec_1', webhook: 'wh_1', estado: 'en_curso', desde: '2026-11-20T15:00:00Z' }
   const ENSAYO = { eventos: 1204, entregas: 37, exacto: true }
   const PAGINA = { datos: [ENTREGA], cursor_siguiente: null }
   const desde = '2026-11-20T15:00:00Z'
@@ -688,8 +688,8 @@ describe('api.webhooks', () => {
   it('walks all deliveries', async () => {
     respuesta = [200, { datos: [ENTREGA, ENTREGA], cursor_siguiente: 'c' }]
     const vistas: string[] = []
-    for await (const { id } of api.webhooks.entregas('wh 1/..', { estado: 'pendiente' })) {
-      vistas.push(id)
+    for await (const { entrega } of api.webhooks.entregas('wh 1/..', { estado: 'pendiente' })) {
+      vistas.push(entrega)
       respuesta = [200, PAGINA]
     }
     expect(vistas).toHaveLength(3)

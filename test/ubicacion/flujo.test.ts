@@ -387,7 +387,7 @@ describe('location events', () => {
     const comercio = await entorno.nuevoComercio()
     const receptor = await nuevoReceptor()
     const webhook = await comercio.api.webhooks.crear({ url: receptor.url, tipos: ['ubicacion.*'] })
-    await comercio.api.webhooks.cambiar(webhook.id, { estado: 'pausado' })
+    await comercio.api.webhooks.cambiar(webhook.webhook, { estado: 'pausado' })
     const fotos = new Map<string, object>()
     const anotar = async (guia: string) => {
       const { eventos, ...foto } = await leer(comercio, guia)
@@ -412,7 +412,7 @@ describe('location events', () => {
     await comercio.api.guias.confirmarUbicacion(guia, { maps_url: ENLACE, referencia: 'Casa «3»' })
     await anotar(guia)
     await escanear(guia, 'recolectado', 'en_ruta')
-    await comercio.api.webhooks.cambiar(webhook.id, { estado: 'activo' })
+    await comercio.api.webhooks.cambiar(webhook.webhook, { estado: 'activo' })
     await hasta(async () => receptor.recibidos.length >= 5)
     await pausa(700)
     expect(receptor.recibidos).toHaveLength(5)

@@ -83,13 +83,13 @@ describe('after the retention', () => {
     await escanear(posterior.guia, ...EN_CAMINO)
     const abierta = await api.guias.crear(unaGuia({ lat: 14.6155555, lng: -90.6155555 }))
     await hasta(async () => {
-      const { rows } = await entorno.db.pool.query(`select from entrega where estado = 'pendiente' limit 1`)
+      const { rows } = await entorno.db.pool.query(`select from webhook_entrega where estado = 'pendiente' limit 1`)
       return rows.length === 0
     })
     const antes = new Map(
       await Promise.all(Object.entries(guias).map(async ([nombre, g]) => [nombre, await leer(comercio, g)] as const)),
     )
-    const entregas = (await api.webhooks.entregas(webhook.id, { limite: 100 })).datos
+    const entregas = (await api.webhooks.entregas(webhook.webhook, { limite: 100 })).datos
 
     // Not a moment too early.
     adelantar((DIAS - 1) * 24 * HORA - 60_000)
@@ -174,7 +174,7 @@ describe('after the retention', () => {
 
     // What is sent again is sent without it.
     receptor.recibidos.length = 0
-    for (const { id } of entregas) await api.webhooks.reenviar(webhook.id, id)
+    for (const { entrega } of entregas) await api.webhooks.reenviar(webhook.webhook, entrega)
     await hasta(async () => receptor.recibidos.length >= entregas.length)
     const suyas = receptor.recibidos.filter(({ cuerpo }) => Object.values(guias).some((guia) => cuerpo.includes(guia)))
     expect(suyas.length).toBeGreaterThan(20)

@@ -134,25 +134,25 @@ const limpiar = () => limpiarAhora(entorno)
 const crear = async (responder?: Receptor['responder'], comercio?: Comercio) => {
   const suyo = comercio ?? (await entorno.nuevoComercio())
   const receptor = await nuevoReceptor(responder)
-  const { id } = await suyo.api.webhooks.crear({ url: receptor.url })
-  return { comercio: suyo, api: suyo.api, receptor, id }
+  const { webhook } = await suyo.api.webhooks.crear({ url: receptor.url })
+  return { comercio: suyo, api: suyo.api, receptor, webhook }
 }
 type Creado = Awaited<ReturnType<typeof crear>>
-const entregaDe = ({ id }: Pick<Creado, 'id'>, guia: string) => `ent_${id.slice(3)}_${guia}_1`
+const entregaDe = ({ webhook }: Pick<Creado, 'webhook'>, guia: string) => `ent_${webhook.slice(3)}_${guia}_1`
 const nuevaGuia = async (creado: Creado) => entregaDe(creado, (await creado.api.guias.crear(unaGuia())).guia)
 /** The delivery once that many attempts are settled. */
-const tras = ({ api, id }: Creado, entrega: string, intentos: number) =>
+const tras = ({ api, webhook }: Creado, entrega: string, intentos: number) =>
   hasta(async () => {
-    const leida = await api.webhooks.obtenerEntrega(id, entrega)
+    const leida = await api.webhooks.obtenerEntrega(webhook, entrega)
     return leida.intentos >= intentos && leida
   })
 /** How long its next attempt waits, from the end of the last one. */
 const esperaDe = ({ proximo_intento_en, historial }: Awaited<ReturnType<typeof tras>>) =>
   new Date(proximo_intento_en!).getTime() - new Date(historial[0]!.iniciado_en).getTime()
 const fallarVeces = async (creado: Creado, entrega: string, veces: number) => {
-  const { intentos } = await creado.api.webhooks.obtenerEntrega(creado.id, entrega)
+  const { intentos } = await creado.api.webhooks.obtenerEntrega(creado.webhook, entrega)
   for (let n = 1; n <= veces; n++) {
-    await creado.api.webhooks.reenviar(creado.id, entrega)
+    await creado.api.webhooks.reenviar(creado.webhook, entrega)
     await tras(creado, entrega, intentos + n)
   }
 }
@@ -165,7 +165,7 @@ describe('a delivery', () => {
     const entrega = await nuevaGuia(creado)
     for (let n = 1; n <= 10; n++) {
       const leida = await tras(creado, entrega, n)
-      expect([leida.intentos, leida.estado, leida.terminada_en]).toEqual([n, 'pendiente', null])
+      expect([leida.intentos, leida.estado, leida.terminado_en]).toEqual([n, 'pendiente', null])
       const espera = esperaDe(leida)
       expect(espera).toBeGreaterThanOrEqual(ESPERAS[n]!)
       expect(espera).toBeLessThanOrEqual(ESPERAS[n]! * 1.2 + HOLGURA)
@@ -187,7 +187,7 @@ describe('a delivery', () => {
       proximo_intento_en: null,
       ultimo_status: 500,
       ultimo_error: 'http',
-      terminada_en: expect.any(String),
+      terminado_en: expect.any(String),
     })
     expect(final.historial.map(({ numero }) => numero)).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1])
     const instantes = final.historial.map(({ iniciado_en }) => new Date(iniciado_en).getTime())
@@ -250,7 +250,7 @@ describe('a delivery', () => {
       expect(creado.receptor.recibidos).toHaveLength(n + 1)
       // The brake would make the next one wait.
       creado.receptor.responder = contestar(204)
-      await creado.api.webhooks.cambiar(creado.id, { estado: 'activo' })
+      await creado.api.webhooks.cambiar(creado.webhook, { estado: 'activo' })
     }
     expect(otro.recibidos).toEqual([])
   })
@@ -262,13 +262,16 @@ describe('an endpoint', () => {
     const vecino = await crear(undefined, comercio)
     const exacto = await nuevoReceptor()
     const ajeno = await nuevoReceptor()
-    const { id: idExacto } = await comercio.api.webhooks.crear({ url: exacto.url, tipos: ['webhook.deshabilitado'] })
-    const { id: idAjeno } = await comercio.api.webhooks.crear({ url: ajeno.url, tipos: ['guia.*'] })
+    const { webhook: idExacto } = await comercio.api.webhooks.crear({
+      url: exacto.url,
+      tipos: ['webhook.deshabilitado'],
+    })
+    const { webhook: idAjeno } = await comercio.api.webhooks.crear({ url: ajeno.url, tipos: ['guia.*'] })
     const dormido = await crear(undefined, comercio)
-    await comercio.api.webhooks.cambiar(dormido.id, { estado: 'pausado' })
+    await comercio.api.webhooks.cambiar(dormido.webhook, { estado: 'pausado' })
     const extrano = await crear()
     const creado = await crear(contestar(500), comercio)
-    const { api, id, receptor } = creado
+    const { api, webhook, receptor } = creado
     const pendiente = await nuevaGuia(creado)
     await tras(creado, pendiente, 1)
     receptor.responder = contestar(410)
@@ -280,9 +283,9 @@ describe('an endpoint', () => {
       ultimo_error: 'http',
       proximo_intento_en: null,
     })
-    const deshabilitado = await api.webhooks.obtener(id)
+    const deshabilitado = await api.webhooks.obtener(webhook)
     expect(deshabilitado).toMatchObject({ estado: 'deshabilitado', motivo: 'respondio_410', fallas: { intentos: 2 } })
-    expect(Math.abs(new Date(deshabilitado.desde).getTime() - ahora())).toBeLessThan(HOLGURA)
+    expect(Math.abs(new Date(deshabilitado.estado_en).getTime() - ahora())).toBeLessThan(HOLGURA)
     const avisosA = (r: Receptor) => r.recibidos.filter(({ json }) => json.tipo === 'webhook.deshabilitado')
     await hasta(async () => avisosA(vecino.receptor).length === 1 && exacto.recibidos.length === 1)
     // Of its address only where: paths may hold secrets of their receiver.
@@ -291,14 +294,14 @@ describe('an endpoint', () => {
     expect(exacto.recibidos[0]!.json).toMatchObject({
       id: avisosA(vecino.receptor)[0]!.id,
       tipo: 'webhook.deshabilitado',
-      datos: { webhook: { id, motivo: 'respondio_410' } },
+      datos: { webhook: { webhook, motivo: 'respondio_410' } },
     })
     expect((await api.webhooks.entregas(idExacto)).datos).toMatchObject([
       { tipo: 'webhook.deshabilitado', guia: null, causa: 'automatica' },
     ])
     expect((await api.webhooks.entregas(idAjeno, { tipo: 'webhook.deshabilitado' })).datos).toEqual([])
-    expect((await extrano.api.webhooks.entregas(extrano.id)).datos).toEqual([])
-    expect((await api.webhooks.entregas(id, { tipo: 'webhook.deshabilitado' })).datos).toEqual([])
+    expect((await extrano.api.webhooks.entregas(extrano.webhook)).datos).toEqual([])
+    expect((await api.webhooks.entregas(webhook, { tipo: 'webhook.deshabilitado' })).datos).toEqual([])
 
     // What waits goes no more, and new events make no delivery; both can be recovered.
     const recibidos = receptor.recibidos.length
@@ -306,29 +309,31 @@ describe('an endpoint', () => {
     const perdida = await nuevaGuia(creado)
     await hasta(async () => vecino.receptor.recibidos.length === 4)
     await limpiar()
-    expect((await api.webhooks.entregas(id, { estado: 'pendiente' })).datos).toEqual([])
+    expect((await api.webhooks.entregas(webhook, { estado: 'pendiente' })).datos).toEqual([])
     expect(await tras(creado, pendiente, 1)).toMatchObject({
       estado: 'fallida',
       intentos: 1,
       ultimo_error: 'webhook_deshabilitado',
       proximo_intento_en: null,
-      terminada_en: expect.any(String),
+      terminado_en: expect.any(String),
     })
-    await expect(api.webhooks.obtenerEntrega(id, perdida)).rejects.toMatchObject({ codigo: 'entrega_desconocida' })
+    await expect(api.webhooks.obtenerEntrega(webhook, perdida)).rejects.toMatchObject({
+      codigo: 'entrega_de_webhook_desconocida',
+    })
     expect(receptor.recibidos).toHaveLength(recibidos)
 
     // The paused one hears of it when it is back.
-    await api.webhooks.cambiar(dormido.id, { estado: 'activo' })
+    await api.webhooks.cambiar(dormido.webhook, { estado: 'activo' })
     await hasta(async () => avisosA(dormido.receptor).length === 1)
 
     receptor.responder = contestar(204)
-    expect(await api.webhooks.cambiar(id, { estado: 'activo' })).toMatchObject({
+    expect(await api.webhooks.cambiar(webhook, { estado: 'activo' })).toMatchObject({
       estado: 'activo',
       motivo: null,
       fallas: null,
     })
-    await api.webhooks.recuperar(id, { desde: new Date(ahora() - DIA).toISOString() })
-    expect(await hasta(() => api.webhooks.obtenerEntrega(id, perdida).catch(() => undefined))).toBeTruthy()
+    await api.webhooks.recuperar(webhook, { desde: new Date(ahora() - DIA).toISOString() })
+    expect(await hasta(() => api.webhooks.obtenerEntrega(webhook, perdida).catch(() => undefined))).toBeTruthy()
     for (const [cual, intentos] of [
       [pendiente, 2],
       [entrega, 2],
@@ -343,21 +348,21 @@ describe('an endpoint', () => {
     const comercio = await entorno.nuevoComercio()
     const vecino = await crear(undefined, comercio)
     const creado = await crear(contestar(500), comercio)
-    const { api, id } = creado
+    const { api, webhook } = creado
     const entrega = await nuevaGuia(creado)
     await tras(creado, entrega, 1)
     await fallarVeces(creado, entrega, 21)
-    const { fallas, estado } = await api.webhooks.obtener(id)
+    const { fallas, estado } = await api.webhooks.obtener(webhook)
     // Twenty and more, but no five days.
     expect([estado, fallas]).toEqual(['activo', expect.objectContaining({ intentos: 22, ventana: 0 })])
-    expect(new Date(fallas!.se_deshabilita_en).getTime() - new Date(fallas!.desde).getTime()).toBe(5 * DIA)
-    const comienzo = new Date(fallas!.desde).getTime()
+    expect(new Date(fallas!.se_deshabilita_en).getTime() - new Date(fallas!.primera_falla_en).getTime()).toBe(5 * DIA)
+    const comienzo = new Date(fallas!.primera_falla_en).getTime()
     const lineas = () =>
-      entorno.log.map((linea) => JSON.parse(linea)).filter((linea) => linea.webhook === id && linea.level === 40)
+      entorno.log.map((linea) => JSON.parse(linea)).filter((linea) => linea.webhook === webhook && linea.level === 40)
     const a = async (parte: number) => {
       adelantar(comienzo + parte * 5 * DIA - ahora())
       await fallarVeces(creado, entrega, 1)
-      return await api.webhooks.obtener(id)
+      return await api.webhooks.obtener(webhook)
     }
     expect(await a(0.49)).toMatchObject({ estado: 'activo', fallas: { ventana: 0 } })
     expect(lineas()).toEqual([])
@@ -366,15 +371,15 @@ describe('an endpoint', () => {
     expect(lineas().map(({ msg, ventana }) => [msg, ventana])).toEqual([['webhook keeps failing', 50]])
     expect(await a(0.901)).toMatchObject({ estado: 'activo', fallas: { ventana: 90 } })
     expect(lineas().map(({ ventana }) => ventana)).toEqual([50, 90])
-    expect((await api.webhooks.entregas(vecino.id, { tipo: 'webhook.deshabilitado' })).datos).toEqual([])
+    expect((await api.webhooks.entregas(vecino.webhook, { tipo: 'webhook.deshabilitado' })).datos).toEqual([])
     const deshabilitado = await a(1.001)
     expect(deshabilitado).toMatchObject({
       estado: 'deshabilitado',
       motivo: 'fallas_continuas',
       fallas: { ventana: 90 },
     })
-    expect(Math.abs(new Date(deshabilitado.desde).getTime() - ahora())).toBeLessThan(2 * HOLGURA)
-    expect(new Date(deshabilitado.fallas!.desde).getTime()).toBe(comienzo)
+    expect(Math.abs(new Date(deshabilitado.estado_en).getTime() - ahora())).toBeLessThan(2 * HOLGURA)
+    expect(new Date(deshabilitado.fallas!.primera_falla_en).getTime()).toBe(comienzo)
     expect(lineas().map(({ msg }) => msg)).toEqual([
       'webhook keeps failing',
       'webhook keeps failing',
@@ -393,10 +398,10 @@ describe('an endpoint', () => {
     expect(intentos).toBeGreaterThan(0)
     expect(intentos).toBeLessThanOrEqual(deshabilitado.fallas!.intentos)
     await limpiar()
-    expect((await api.webhooks.obtenerEntrega(id, entrega)).estado).toBe('fallida')
+    expect((await api.webhooks.obtenerEntrega(webhook, entrega)).estado).toBe('fallida')
 
     creado.receptor.responder = contestar(204)
-    expect(await api.webhooks.cambiar(id, { estado: 'activo' })).toMatchObject({
+    expect(await api.webhooks.cambiar(webhook, { estado: 'activo' })).toMatchObject({
       estado: 'activo',
       motivo: null,
       fallas: null,
@@ -410,17 +415,17 @@ describe('an endpoint', () => {
     await tras(creado, entrega, 1)
     // The delivery's eleven are over: nothing falls due by itself.
     await fallarVeces(creado, entrega, 10)
-    expect((await creado.api.webhooks.obtenerEntrega(creado.id, entrega)).estado).toBe('fallida')
+    expect((await creado.api.webhooks.obtenerEntrega(creado.webhook, entrega)).estado).toBe('fallida')
     adelantar(6 * DIA)
     for (let n = 12; n <= 19; n++) {
       await fallarVeces(creado, entrega, 1)
-      expect(await creado.api.webhooks.obtener(creado.id)).toMatchObject({
+      expect(await creado.api.webhooks.obtener(creado.webhook)).toMatchObject({
         estado: 'activo',
         fallas: { intentos: n, ventana: 90 },
       })
     }
     await fallarVeces(creado, entrega, 1)
-    expect(await creado.api.webhooks.obtener(creado.id)).toMatchObject({
+    expect(await creado.api.webhooks.obtener(creado.webhook)).toMatchObject({
       estado: 'deshabilitado',
       motivo: 'fallas_continuas',
       fallas: { intentos: 20 },
@@ -429,23 +434,23 @@ describe('an endpoint', () => {
 
   it('starts from nothing after one success', async () => {
     const creado = await crear(contestar(500))
-    const { api, id, receptor } = creado
+    const { api, webhook, receptor } = creado
     const entrega = await nuevaGuia(creado)
     await tras(creado, entrega, 1)
     await fallarVeces(creado, entrega, 20)
     adelantar(4 * DIA)
-    await hasta(async () => (await api.webhooks.obtener(id)).fallas?.ventana === 50)
+    await hasta(async () => (await api.webhooks.obtener(webhook)).fallas?.ventana === 50)
     receptor.responder = contestar(204)
-    await api.webhooks.reenviar(id, entrega)
-    await hasta(async () => (await api.webhooks.obtenerEntrega(id, entrega)).estado === 'entregada')
-    expect(await api.webhooks.obtener(id)).toMatchObject({ estado: 'activo', fallas: null })
+    await api.webhooks.reenviar(webhook, entrega)
+    await hasta(async () => (await api.webhooks.obtenerEntrega(webhook, entrega)).estado === 'entregada')
+    expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'activo', fallas: null })
     receptor.responder = contestar(500)
     adelantar(2 * DIA)
     const otra = await nuevaGuia(creado)
     await tras(creado, otra, 1)
     await fallarVeces(creado, otra, 21)
-    const { estado, fallas } = await api.webhooks.obtener(id)
+    const { estado, fallas } = await api.webhooks.obtener(webhook)
     expect([estado, fallas!.intentos, fallas!.ventana]).toEqual(['activo', 22, 0])
-    expect(ahora() - new Date(fallas!.desde).getTime()).toBeLessThan(60 * SEGUNDO)
+    expect(ahora() - new Date(fallas!.primera_falla_en).getTime()).toBeLessThan(60 * SEGUNDO)
   })
 })

@@ -4,7 +4,7 @@ import addFormats from 'ajv-formats'
 import { Webhook } from 'standardwebhooks'
 import { Webhook as Svix } from 'svix'
 import { describe, expect, it } from 'vitest'
-import { entregasSinTrabajo } from '../../server/webhooks/pendientes.ts'
+import { entregasDeWebhookSinTrabajo } from '../../server/webhooks/entregasPendientes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta, lote100, sinDestino, unaGuia } from '../fabricas.ts'
 import { contestar, type Receptor, type Recibido, usarReceptores } from './receptor.ts'
@@ -51,7 +51,7 @@ const escanear = async (guia: string, cuerpo: object) => {
 /** Nothing waits and nothing is under way. */
 const quieto = () =>
   hasta(async () => {
-    const { rows } = await entorno.db.pool.query(`select from entrega where estado = 'pendiente' limit 1`)
+    const { rows } = await entorno.db.pool.query(`select from webhook_entrega where estado = 'pendiente' limit 1`)
     return rows.length === 0
   }, 20_000)
 /** Long enough for what is sent twice to arrive twice. */
@@ -74,23 +74,23 @@ describe('a webhook', () => {
     expect(new Svix(secreto).verify(recibido.cuerpo, cabeceras)).toEqual(recibido.json)
     expect(() => new Webhook(secreto).verify(`${recibido.cuerpo} `, cabeceras)).toThrow()
     await hasta(async () =>
-      (await entregasSinTrabajo({ db: entorno.db, reloj: () => new Date() })) === 0 ? true : undefined,
+      (await entregasDeWebhookSinTrabajo({ db: entorno.db, reloj: () => new Date() })) === 0 ? true : undefined,
     )
   })
 
   it('is tried again until it is taken, with the same id and body', async () => {
     const comercio = await entorno.nuevoComercio()
     const receptor = await nuevoReceptor(contestar(500, {}, 'ay'))
-    const { id } = await registrar(comercio, receptor)
+    const { webhook } = await registrar(comercio, receptor)
     const { guia } = await comercio.api.guias.crear(unaGuia())
-    const clave = `ent_${id.slice(3)}_${guia}_1`
-    await hasta(async () => (await comercio.api.webhooks.obtenerEntrega(id, clave)).intentos === 1)
+    const clave = `ent_${webhook.slice(3)}_${guia}_1`
+    await hasta(async () => (await comercio.api.webhooks.obtenerEntrega(webhook, clave)).intentos === 1)
     receptor.responder = contestar(204)
     entorno.adelantar(8_000)
     await hasta(async () => receptor.recibidos[1])
     expect(receptor.recibidos[1]!.cuerpo).toBe(receptor.recibidos[0]!.cuerpo)
     const entrega = await hasta(async () => {
-      const leida = await comercio.api.webhooks.obtenerEntrega(id, clave)
+      const leida = await comercio.api.webhooks.obtenerEntrega(webhook, clave)
       return leida.estado === 'entregada' && leida
     })
     expect(entrega).toMatchObject({
@@ -212,17 +212,17 @@ describe('every event', () => {
   it('that is tried again later tells of its guide as it was then, all the same', async () => {
     const comercio = await entorno.nuevoComercio()
     const receptor = await nuevoReceptor(contestar(500))
-    const { id } = await registrar(comercio, receptor)
+    const { webhook } = await registrar(comercio, receptor)
     const diario = new Diario(comercio)
     await vivir(comercio, diario)
     // The first ones were tried in vain, the others wait behind them.
     await hasta(async () => receptor.recibidos.length >= 3)
-    await comercio.api.webhooks.cambiar(id, { estado: 'pausado' })
+    await comercio.api.webhooks.cambiar(webhook, { estado: 'pausado' })
     await pausa()
     const fallidos = receptor.recibidos.splice(0)
     receptor.responder = contestar(204)
     entorno.adelantar(10 * 60_000)
-    await comercio.api.webhooks.cambiar(id, { estado: 'activo' })
+    await comercio.api.webhooks.cambiar(webhook, { estado: 'activo' })
     await hasta(async () => receptor.recibidos.length >= diario.fotos.size)
     await quieto()
     await pausa()
@@ -235,8 +235,8 @@ describe('every event', () => {
   it('of an endpoint’s own is as the contract says, too', async () => {
     const comercio = await entorno.nuevoComercio()
     const receptor = await nuevoReceptor()
-    const { id, secreto } = await registrar(comercio, receptor, { descripcion: 'Señal de Ñuño ✓' })
-    const { evento } = await comercio.api.webhooks.probar(id)
+    const { webhook, secreto } = await registrar(comercio, receptor, { descripcion: 'Señal de Ñuño ✓' })
+    const { evento } = await comercio.api.webhooks.probar(webhook)
     await hasta(async () => receptor.recibidos.length > 0)
     await quieto()
     await pausa()
@@ -244,7 +244,7 @@ describe('every event', () => {
     const [{ json, cuerpo, cabeceras }] = receptor.recibidos as [Recibido]
     validar('AvisoDePrueba', json)
     expect(json).toMatchObject({ id: evento, tipo: 'webhook.prueba' })
-    expect(json.datos.webhook).toEqual(await comercio.api.webhooks.obtener(id))
+    expect(json.datos.webhook).toEqual(await comercio.api.webhooks.obtener(webhook))
     expect(cuerpo).not.toContain(secreto.slice(6))
     expect(cabeceras['webhook-id']).toBe(evento)
   })
@@ -261,7 +261,7 @@ describe('batches', () => {
     expect(new Set(esperados).size).toBe(100)
     const contar = async () => {
       const { rows } = await entorno.db.pool.query(
-        'select estado, count(*)::int as n from entrega where comercio_id = $1 group by estado',
+        'select estado, count(*)::int as n from webhook_entrega where comercio_id = $1 group by estado',
         [comercio.id],
       )
       return rows

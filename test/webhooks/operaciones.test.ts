@@ -1,9 +1,16 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { type Entrega, ErrorConflicto, ErrorNoEncontrado, ErrorParametro, ErrorValidacion, Guias } from '@guias/sdk'
+import {
+  type EntregaDeWebhook,
+  ErrorConflicto,
+  ErrorNoEncontrado,
+  ErrorParametro,
+  ErrorValidacion,
+  Guias,
+} from '@guias/sdk'
 import { Webhook as Estandar } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
 import { type Direccion, type Resolver, resolverDelSistema } from '../../server/salida/destino.ts'
-import { VENTANA } from '../../server/webhooks/pendientes.ts'
+import { VENTANA } from '../../server/webhooks/entregasPendientes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { limpiarAhora } from './limpiar.ts'
@@ -41,8 +48,11 @@ const crear = async ({ api }: Pick<Comercio, 'api'>, { url }: Pick<Receptor, 'ur
   secretos.push(creado.secreto)
   return creado
 }
-const rotar = async (api: Api, id: string, horas?: number) => {
-  const rotado = await api.webhooks.rotarSecreto(id, horas === undefined ? undefined : { solapamiento_horas: horas })
+const rotar = async (api: Api, webhook: string, horas?: number) => {
+  const rotado = await api.webhooks.rotarSecreto(
+    webhook,
+    horas === undefined ? undefined : { solapamiento_horas: horas },
+  )
   secretos.push(rotado.secreto)
   return rotado
 }
@@ -55,20 +65,20 @@ const nuevo = async (responder?: Receptor['responder'], datos?: Datos) => {
 /** An address where nobody listens, and nothing is ever sent to. */
 let serie = 0
 const nadie = () => ({ url: `http://127.0.0.1:9/nadie/${++serie}` })
-const entregaDe = (id: string, guia: string, secuencia = 1) => `ent_${id.slice(3)}_${guia}_${secuencia}`
-const ids = async (lista: AsyncIterable<{ id: string }>) => {
+const entregaDe = (webhook: string, guia: string, secuencia = 1) => `ent_${webhook.slice(3)}_${guia}_${secuencia}`
+const leerCodigos = async <N extends string>(nombre: N, lista: AsyncIterable<Record<N, string>>) => {
   const leidos: string[] = []
-  for await (const { id } of lista) leidos.push(id)
+  for await (const { [nombre]: codigo } of lista) leidos.push(codigo)
   return leidos
 }
-const terminada = (api: Api, id: string, entrega: string, intentos = 1) =>
+const terminada = (api: Api, webhook: string, entrega: string, intentos = 1) =>
   hasta(async () => {
-    const leida = await api.webhooks.obtenerEntrega(id, entrega)
+    const leida = await api.webhooks.obtenerEntrega(webhook, entrega)
     return leida.intentos >= intentos && leida.estado !== 'pendiente' && leida
   })
-const tras = (api: Api, id: string, entrega: string, intentos: number) =>
+const tras = (api: Api, webhook: string, entrega: string, intentos: number) =>
   hasta(async () => {
-    const leida = await api.webhooks.obtenerEntrega(id, entrega)
+    const leida = await api.webhooks.obtenerEntrega(webhook, entrega)
     return leida.intentos >= intentos && leida
   })
 const falla = (promesa: PromiseLike<unknown>) =>
@@ -87,19 +97,19 @@ describe('POST /api/v1/webhooks', () => {
     const { datos: creado, status, cabeceras } = await comercio.api.webhooks.crear({ url }).conRespuesta()
     secretos.push(creado.secreto)
     expect(status).toBe(201)
-    expect(cabeceras.get('location')).toBe(`/api/v1/webhooks/${creado.id}`)
+    expect(cabeceras.get('location')).toBe(`/api/v1/webhooks/${creado.webhook}`)
     const { secreto, ...resto } = creado
     expect(secreto).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
     expect(resto).toEqual({
-      id: expect.stringMatching(/^wh_[0-9A-Z]{12}$/),
+      webhook: expect.stringMatching(/^wh_[0-9A-Z]{12}$/),
       url,
       tipos: ['*'],
       descripcion: null,
       estado: 'activo',
       motivo: null,
-      desde: resto.creado_en,
+      estado_en: resto.creado_en,
       fallas: null,
-      secretos: [{ version: 1, creado_en: resto.creado_en, expira_en: null }],
+      secretos: [{ version: 1, creado_en: resto.creado_en, vence_en: null }],
       modo: 'test',
       creado_en: expect.any(String),
       actualizado_en: resto.creado_en,
@@ -131,13 +141,17 @@ describe('POST /api/v1/webhooks', () => {
   it('refuses an address twice, and names the endpoint that has it', async () => {
     const comercio = await entorno.nuevoComercio()
     const destino = nadie()
-    const { id } = await crear(comercio, destino)
+    const { webhook } = await crear(comercio, destino)
     const error = await falla(comercio.api.webhooks.crear(destino))
     expect(error).toBeInstanceOf(ErrorConflicto)
-    expect([error.status, error.codigo, error.message]).toEqual([409, 'webhook_repetido', expect.stringContaining(id)])
+    expect([error.status, error.codigo, error.message]).toEqual([
+      409,
+      'webhook_repetido',
+      expect.stringContaining(webhook),
+    ])
     // Another merchant's, and another mode's, is another matter.
     await crear(await entorno.nuevoComercio(), destino)
-    expect(await ids(comercio.api.webhooks.listar())).toEqual([id])
+    expect(await leerCodigos('webhook', comercio.api.webhooks.listar())).toEqual([webhook])
   })
 
   it('takes exactly one of many equal ones at once', async () => {
@@ -155,7 +169,7 @@ describe('POST /api/v1/webhooks', () => {
       expect(codigos.filter((codigo) => codigo === '201')).toHaveLength(1)
       expect(codigos.filter((codigo) => codigo === 'webhook_repetido')).toHaveLength(codigos.length - 1)
     }
-    expect(await ids(api.webhooks.listar())).toHaveLength(5)
+    expect(await leerCodigos('webhook', api.webhooks.listar())).toHaveLength(5)
   })
 
   it('takes twenty per mode, and another when one is gone', async () => {
@@ -166,7 +180,7 @@ describe('POST /api/v1/webhooks', () => {
     expect([error.status, error.codigo]).toEqual([409, 'limite_de_webhooks'])
     const viva = new Guias({ llave: await entorno.nuevaLlave(comercio, { modo: 'live' }), baseUrl: entorno.url })
     await crear({ api: viva }, { url: 'https://tienda.ejemplo.com/' })
-    const [primero] = await ids(api.webhooks.listar())
+    const [primero] = await leerCodigos('webhook', api.webhooks.listar())
     await api.webhooks.eliminar(primero!)
     await crear(comercio, nadie())
     expect(await codigoDe(api.webhooks.crear(nadie()))).toBe('limite_de_webhooks')
@@ -183,7 +197,7 @@ describe('POST /api/v1/webhooks', () => {
           ),
         ),
       )
-      expect((await ids(api.webhooks.listar())).length).toBe(20)
+      expect((await leerCodigos('webhook', api.webhooks.listar())).length).toBe(20)
       expect(codigos.filter((codigo) => codigo === '201')).toHaveLength(20)
       expect(codigos.filter((codigo) => codigo === 'limite_de_webhooks')).toHaveLength(10)
     }
@@ -263,16 +277,16 @@ describe('POST /api/v1/webhooks', () => {
 
   it('refuses addresses that lead elsewhere than to a public https server', async () => {
     const { api } = await entorno.nuevoComercio()
-    const { id, ...antes } = await api.webhooks.crear(nadie())
+    const { webhook, ...antes } = await api.webhooks.crear(nadie())
     secretos.push(antes.secreto)
     for (const url of HOSTILES) {
-      for (const pedir of [() => api.webhooks.crear({ url }), () => api.webhooks.cambiar(id, { url })]) {
+      for (const pedir of [() => api.webhooks.crear({ url }), () => api.webhooks.cambiar(webhook, { url })]) {
         const error = await falla(pedir())
         expect([url, error.status, error.codigo]).toEqual([url, 422, 'url_no_permitida'])
         expect(error.errores).toMatchObject([{ campo: '/url', codigo: 'valor_no_admitido' }])
       }
     }
-    expect(await api.webhooks.listar()).toMatchObject({ datos: [{ id, url: antes.url }] })
+    expect(await api.webhooks.listar()).toMatchObject({ datos: [{ webhook, url: antes.url }] })
   })
 
   it('refuses a name that does not resolve', async () => {
@@ -331,10 +345,12 @@ describe('POST /api/v1/webhooks', () => {
 
 describe('what cannot be read', () => {
   it('is 400 in every operation, and changes nothing', async () => {
-    const { comercio, api, id } = await nuevo()
-    const antes = await api.webhooks.obtener(id)
-    const { cuerpo: prueba } = await entorno.pedir('POST', `/api/v1/webhooks/${id}/probar`, { llave: comercio.llave })
-    await terminada(api, id, prueba.id)
+    const { comercio, api, webhook } = await nuevo()
+    const antes = await api.webhooks.obtener(webhook)
+    const { cuerpo: prueba } = await entorno.pedir('POST', `/api/v1/webhooks/${webhook}/probar`, {
+      llave: comercio.llave,
+    })
+    await terminada(api, webhook, prueba.entrega)
     const pedir = async (metodo: string, ruta: string, crudo?: string) => {
       const { status, cuerpo } = await entorno.pedir(metodo, `/api/v1/webhooks${ruta}`, {
         llave: comercio.llave,
@@ -345,35 +361,35 @@ describe('what cannot be read', () => {
     }
     for (const [metodo, ruta] of [
       ['POST', ''],
-      ['PATCH', `/${id}`],
-      ['POST', `/${id}/rotar-secreto`],
-      ['POST', `/${id}/recuperar`],
+      ['PATCH', `/${webhook}`],
+      ['POST', `/${webhook}/rotar-secreto`],
+      ['POST', `/${webhook}/recuperar`],
     ] as const) {
       for (const crudo of ['{', '{"url":"a","url":"b"}', '{"__proto__":{}}', '[1,]']) await pedir(metodo, ruta, crudo)
     }
     for (const [metodo, ruta] of [
       ['GET', ''],
-      ['GET', `/${id}`],
-      ['DELETE', `/${id}`],
-      ['POST', `/${id}/probar`],
-      ['GET', `/${id}/entregas`],
-      ['GET', `/${id}/entregas/${prueba.id}`],
-      ['POST', `/${id}/entregas/${prueba.id}/reenviar`],
-      ['GET', `/${id}/recuperaciones/rec_000000000000`],
+      ['GET', `/${webhook}`],
+      ['DELETE', `/${webhook}`],
+      ['POST', `/${webhook}/probar`],
+      ['GET', `/${webhook}/entregas`],
+      ['GET', `/${webhook}/entregas/${prueba.entrega}`],
+      ['POST', `/${webhook}/entregas/${prueba.entrega}/reenviar`],
+      ['GET', `/${webhook}/recuperaciones/rec_000000000000`],
     ] as const) {
       expect(await pedir(metodo, `${ruta}?inventado=1`)).toBe('parametro_invalido')
     }
     for (const consulta of ['limite=0', 'limite=101', 'limite=x', 'limite=1&limite=2'])
-      for (const ruta of ['', `/${id}/entregas`]) await pedir('GET', `${ruta}?${consulta}`)
+      for (const ruta of ['', `/${webhook}/entregas`]) await pedir('GET', `${ruta}?${consulta}`)
     for (const consulta of ['creado_desde=ayer', 'creado_hasta=2026-02-30T00:00:00Z', 'tipo=', 'guia='])
-      await pedir('GET', `/${id}/entregas?${consulta}`)
+      await pedir('GET', `/${webhook}/entregas?${consulta}`)
     for (const estado of ['volando', 'constructor', '__proto__', "pendiente'"])
-      await pedir('GET', `/${id}/entregas?estado=${encodeURIComponent(estado)}`)
+      await pedir('GET', `/${webhook}/entregas?estado=${encodeURIComponent(estado)}`)
     for (const cursor of ['x', 'AQx5cJrQkM8b0mQ2cGf1nY3o'])
-      for (const ruta of ['', `/${id}/entregas`])
+      for (const ruta of ['', `/${webhook}/entregas`])
         expect(await pedir('GET', `${ruta}?cursor=${cursor}`)).toBe('cursor_invalido')
-    expect(await api.webhooks.obtener(id)).toEqual(antes)
-    expect(await ids(api.webhooks.entregas(id))).toEqual([prueba.id])
+    expect(await api.webhooks.obtener(webhook)).toEqual(antes)
+    expect(await leerCodigos('entrega', api.webhooks.entregas(webhook))).toEqual([prueba.entrega])
   })
 })
 
@@ -382,14 +398,14 @@ describe('GET /api/v1/webhooks', () => {
     const comercio = await entorno.nuevoComercio()
     const { api } = comercio
     const creados: string[] = []
-    for (let i = 0; i < 10; i++) creados.push((await crear(comercio, nadie())).id)
+    for (let i = 0; i < 10; i++) creados.push((await crear(comercio, nadie())).webhook)
     const leidos: string[] = []
     for (let cursor: string | null | undefined; cursor !== null; ) {
       const { datos, cursor_siguiente } = await api.webhooks.listar({ limite: 3, ...(cursor ? { cursor } : {}) })
-      leidos.push(...datos.map(({ id }) => id))
+      leidos.push(...datos.map(({ webhook }) => webhook))
       cursor = cursor_siguiente
       if (leidos.length === 3) {
-        creados.push((await crear(comercio, nadie())).id)
+        creados.push((await crear(comercio, nadie())).webhook)
         await api.webhooks.eliminar(creados[0]!)
       }
     }
@@ -404,22 +420,22 @@ describe('GET /api/v1/webhooks', () => {
 
 describe('what is unknown', () => {
   it('is 404 in every operation, and so is another merchant’s, another mode’s and what was deleted', async () => {
-    const { api, id } = await nuevo()
-    const { id: suya } = await api.webhooks.probar(id)
+    const { api, webhook: propio } = await nuevo()
+    const { entrega: suya } = await api.webhooks.probar(propio)
     const eliminado = await nuevo()
-    const { id: prueba } = await eliminado.api.webhooks.probar(eliminado.id)
-    const { id: recuperacion } = await eliminado.api.webhooks.recuperar(eliminado.id, {
+    const { entrega: prueba } = await eliminado.api.webhooks.probar(eliminado.webhook)
+    const { recuperacion } = await eliminado.api.webhooks.recuperar(eliminado.webhook, {
       desde: new Date(Date.now() - 86_400_000).toISOString(),
     })
-    await eliminado.api.webhooks.eliminar(eliminado.id)
+    await eliminado.api.webhooks.eliminar(eliminado.webhook)
     const viva = new Guias({
       llave: await entorno.nuevaLlave(eliminado.comercio, { modo: 'live' }),
       baseUrl: entorno.url,
     })
     const casos: [Api, string, string, string][] = [
-      [eliminado.api, eliminado.id, prueba, recuperacion],
-      [eliminado.api, id, suya, recuperacion],
-      [viva, eliminado.id, prueba, recuperacion],
+      [eliminado.api, eliminado.webhook, prueba, recuperacion],
+      [eliminado.api, propio, suya, recuperacion],
+      [viva, eliminado.webhook, prueba, recuperacion],
       [api, 'wh_000000000000', 'ent_000000000000_000000000000_1', 'rec_000000000000'],
       [api, 'ñ%00/../x', '¿?', '%'],
       [api, 'x'.repeat(64), 'x'.repeat(80), 'x'.repeat(64)],
@@ -442,8 +458,8 @@ describe('what is unknown', () => {
           'webhook_desconocido',
           () => suyo.webhooks.ensayarRecuperacion(webhook, { desde: new Date(Date.now() - 86_400_000).toISOString() }),
         ],
-        ['entrega_desconocida', () => suyo.webhooks.obtenerEntrega(webhook, entrega)],
-        ['entrega_desconocida', () => suyo.webhooks.reenviar(webhook, entrega)],
+        ['entrega_de_webhook_desconocida', () => suyo.webhooks.obtenerEntrega(webhook, entrega)],
+        ['entrega_de_webhook_desconocida', () => suyo.webhooks.reenviar(webhook, entrega)],
         ['recuperacion_desconocida', () => suyo.webhooks.obtenerRecuperacion(webhook, recuperado)],
       ]
       for (const [codigo, pedir] of pedidos) {
@@ -454,19 +470,19 @@ describe('what is unknown', () => {
     }
     // A delivery is its endpoint's alone.
     const vecino = await crear({ api }, nadie())
-    expect(await codigoDe(api.webhooks.obtenerEntrega(vecino.id, suya))).toBe('entrega_desconocida')
-    expect(await codigoDe(api.webhooks.reenviar(vecino.id, suya))).toBe('entrega_desconocida')
+    expect(await codigoDe(api.webhooks.obtenerEntrega(vecino.webhook, suya))).toBe('entrega_de_webhook_desconocida')
+    expect(await codigoDe(api.webhooks.reenviar(vecino.webhook, suya))).toBe('entrega_de_webhook_desconocida')
     for (const torcida of [`${suya}1`, suya.toLowerCase(), `${suya} `, suya.replace('ent_', 'evt_')])
-      expect(await codigoDe(api.webhooks.obtenerEntrega(id, torcida))).toBe('entrega_desconocida')
+      expect(await codigoDe(api.webhooks.obtenerEntrega(propio, torcida))).toBe('entrega_de_webhook_desconocida')
   })
 })
 
 describe('PATCH /api/v1/webhooks/{webhook}', () => {
   it('changes what it names and nothing else', async () => {
-    const { api, id, ...creado } = await nuevo(undefined, { tipos: ['guia.*'], descripcion: 'Una' })
+    const { api, webhook, ...creado } = await nuevo(undefined, { tipos: ['guia.*'], descripcion: 'Una' })
     const { comercio: _c, receptor: _r, secreto: _s, ...antes } = creado
     adelantar(1_000)
-    let previo: object = { id, ...antes }
+    let previo: object = { webhook, ...antes }
     const otro = await nuevoReceptor()
     for (const cambio of [
       { descripcion: 'Otra' },
@@ -474,34 +490,34 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
       { url: otro.url },
       { url: otro.url, descripcion: 'Tercera', tipos: ['ubicacion.*'] },
     ] as Parameters<Api['webhooks']['cambiar']>[1][]) {
-      const despues = await api.webhooks.cambiar(id, cambio)
+      const despues = await api.webhooks.cambiar(webhook, cambio)
       expect(despues).toEqual({ ...previo, ...cambio, actualizado_en: despues.actualizado_en })
       expect(despues.actualizado_en > antes.actualizado_en).toBe(true)
-      expect(await api.webhooks.obtener(id)).toEqual(despues)
+      expect(await api.webhooks.obtener(webhook)).toEqual(despues)
       previo = despues
     }
   })
 
   it('sends what waits to the new address, and by the new types from then on', async () => {
-    const { api, id, receptor } = await nuevo(contestar(500))
+    const { api, webhook, receptor } = await nuevo(contestar(500))
     const { guia } = await api.guias.crear(unaGuia())
-    await tras(api, id, entregaDe(id, guia), 1)
+    await tras(api, webhook, entregaDe(webhook, guia), 1)
     const otro = await nuevoReceptor()
-    await api.webhooks.cambiar(id, { url: otro.url, tipos: ['guia.cancelado'] })
+    await api.webhooks.cambiar(webhook, { url: otro.url, tipos: ['guia.cancelado'] })
     adelantar(6_000)
-    const entrega = await terminada(api, id, entregaDe(id, guia), 2)
+    const entrega = await terminada(api, webhook, entregaDe(webhook, guia), 2)
     expect(entrega.historial.map(({ url }) => url)).toEqual([otro.url, receptor.url])
     const { guia: segunda } = await api.guias.crear(unaGuia())
     await api.guias.cancelar(segunda)
-    await terminada(api, id, entregaDe(id, segunda, 2))
+    await terminada(api, webhook, entregaDe(webhook, segunda, 2))
     expect(otro.recibidos.map(({ json }) => json.tipo)).toEqual(['guia.aceptado', 'guia.cancelado'])
     expect(receptor.recibidos).toHaveLength(1)
   })
 
   it('refuses another’s address, what is not valid, and changes nothing then', async () => {
-    const { comercio, api, id } = await nuevo(undefined, { tipos: ['guia.*'], descripcion: 'Una' })
+    const { comercio, api, webhook } = await nuevo(undefined, { tipos: ['guia.*'], descripcion: 'Una' })
     const otro = await crear(comercio, nadie())
-    const antes = await api.webhooks.obtener(id)
+    const antes = await api.webhooks.obtener(webhook)
     const casos: [object, number, string][] = [
       [{ url: otro.url, descripcion: 'X', estado: 'pausado' }, 409, 'webhook_repetido'],
       [{ url: 'https://localhost/', tipos: ['*'] }, 422, 'url_no_permitida'],
@@ -519,20 +535,20 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
       [{ id: 'wh_000000000000' }, 422, 'validacion'],
     ]
     for (const [cambio, status, codigo] of casos) {
-      const error = await falla(api.webhooks.cambiar(id, cambio as never))
+      const error = await falla(api.webhooks.cambiar(webhook, cambio as never))
       expect([cambio, error.status, error.codigo]).toEqual([cambio, status, codigo])
     }
-    expect(await api.webhooks.obtener(id)).toEqual(antes)
+    expect(await api.webhooks.obtener(webhook)).toEqual(antes)
     // Its own address is no conflict.
-    expect(await api.webhooks.cambiar(id, { url: antes.url })).toMatchObject({ url: antes.url })
+    expect(await api.webhooks.cambiar(webhook, { url: antes.url })).toMatchObject({ url: antes.url })
   })
 
   it('gives one address to one of two endpoints at once', async () => {
-    const { comercio, api, id } = await nuevo()
+    const { comercio, api, webhook } = await nuevo()
     const otro = await crear(comercio, nadie())
     const destino = nadie()
     const codigos = await Promise.all(
-      [id, otro.id].map((cual) =>
+      [webhook, otro.webhook].map((cual) =>
         api.webhooks.cambiar(cual, destino).then(
           () => '200',
           ({ codigo }) => codigo,
@@ -543,21 +559,21 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
   })
 
   it('pauses: events wait, and go on resuming, the oldest first', async () => {
-    const { api, id, receptor } = await nuevo()
-    const pausado = await api.webhooks.cambiar(id, { estado: 'pausado' })
+    const { api, webhook, receptor } = await nuevo()
+    const pausado = await api.webhooks.cambiar(webhook, { estado: 'pausado' })
     expect(pausado).toMatchObject({ estado: 'pausado', motivo: null })
     const [a, b] = [await api.guias.crear(unaGuia()), await api.guias.crear(unaGuia())]
     adelantar(60_000)
     // Pausing again is no news.
-    expect((await api.webhooks.cambiar(id, { estado: 'pausado' })).desde).toBe(pausado.desde)
+    expect((await api.webhooks.cambiar(webhook, { estado: 'pausado' })).estado_en).toBe(pausado.estado_en)
     const guias: string[] = [a.guia, b.guia]
     for (let n = 0; n < 150; n++) guias.push((await api.guias.crear(unaGuia())).guia)
     await pausa(800)
     expect(receptor.recibidos).toEqual([])
-    const entrega = await api.webhooks.obtenerEntrega(id, entregaDe(id, a.guia))
+    const entrega = await api.webhooks.obtenerEntrega(webhook, entregaDe(webhook, a.guia))
     expect(entrega).toMatchObject({ estado: 'pendiente', intentos: 0, historial: [], causa: 'automatica' })
-    const despierto = await api.webhooks.cambiar(id, { estado: 'activo' })
-    expect(despierto.desde > pausado.desde).toBe(true)
+    const despierto = await api.webhooks.cambiar(webhook, { estado: 'activo' })
+    expect(despierto.estado_en > pausado.estado_en).toBe(true)
     await hasta(async () => receptor.recibidos.length >= 152)
     await pausa(300)
     expect(receptor.recibidos).toHaveLength(152)
@@ -572,26 +588,26 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
 
 describe('DELETE /api/v1/webhooks/{webhook}', () => {
   it('ends everything of it, and its address is free again', async () => {
-    const { comercio, api, id, url, receptor } = await nuevo(contestar(500))
+    const { comercio, api, webhook, url, receptor } = await nuevo(contestar(500))
     const { guia } = await api.guias.crear(unaGuia())
-    await tras(api, id, entregaDe(id, guia), 1)
-    expect((await api.webhooks.eliminar(id).conRespuesta()).status).toBe(204)
-    expect(await codigoDe(api.webhooks.eliminar(id))).toBe('webhook_desconocido')
+    await tras(api, webhook, entregaDe(webhook, guia), 1)
+    expect((await api.webhooks.eliminar(webhook).conRespuesta()).status).toBe(204)
+    expect(await codigoDe(api.webhooks.eliminar(webhook))).toBe('webhook_desconocido')
     expect((await api.webhooks.listar()).datos).toEqual([])
     const cuantas = async () => {
       const { rows } = await entorno.db.pool.query(
-        `select (select count(*)::int from entrega where webhook = $1) as entregas,
-           (select count(*)::int from entrega_intento where webhook = $1) as intentos,
+        `select (select count(*)::int from webhook_entrega where webhook = $1) as entregas,
+           (select count(*)::int from webhook_intento where webhook = $1) as intentos,
            (select count(*)::int from webhook_secreto where webhook = $1) as secretos,
            (select count(*)::int from webhook where webhook = $1) as webhooks`,
-        [id],
+        [webhook],
       )
       return rows[0]
     }
     expect(await cuantas()).toMatchObject({ secretos: 0 })
     receptor.responder = contestar(204)
-    const nuevoId = (await crear(comercio, { url })).id
-    expect(nuevoId).not.toBe(id)
+    const nuevoId = (await crear(comercio, { url })).webhook
+    expect(nuevoId).not.toBe(webhook)
     adelantar(6_000)
     const { guia: otra } = await api.guias.crear(unaGuia())
     await terminada(api, nuevoId, entregaDe(nuevoId, otra))
@@ -625,65 +641,65 @@ const segunLaBiblioteca = (secreto: string, recibido: Recibido) => {
 }
 
 describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
-  const probar = async (api: Api, id: string, receptor: Receptor) => {
-    const { id: entrega, evento } = await api.webhooks.probar(id)
-    const { historial } = await terminada(api, id, entrega)
+  const probar = async (api: Api, webhook: string, receptor: Receptor) => {
+    const { entrega, evento } = await api.webhooks.probar(webhook)
+    const { historial } = await terminada(api, webhook, entrega)
     const recibido = receptor.recibidos.find((uno) => uno.id === evento)!
     return { recibido, firmado_con: historial[0]!.firmado_con }
   }
 
   it('signs with both during the overlap, and with the new one alone after it', async () => {
-    const { api, id, secreto, receptor } = await nuevo()
-    const rotado = await rotar(api, id)
+    const { api, webhook, secreto, receptor } = await nuevo()
+    const rotado = await rotar(api, webhook)
     expect(rotado.secreto).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
     expect(rotado.secreto).not.toBe(secreto)
     expect(rotado.secretos.map(({ version }) => version)).toEqual([2, 1])
-    expect(rotado.secretos[0]!.expira_en).toBeNull()
-    const fin = new Date(rotado.secretos[1]!.expira_en!).getTime()
+    expect(rotado.secretos[0]!.vence_en).toBeNull()
+    const fin = new Date(rotado.secretos[1]!.vence_en!).getTime()
     expect(fin - new Date(rotado.secretos[0]!.creado_en).getTime()).toBe(24 * HORA)
     const { secreto: _secreto, ...sinSecreto } = rotado
-    expect(await api.webhooks.obtener(id)).toEqual(sinSecreto)
-    const { recibido, firmado_con } = await probar(api, id, receptor)
+    expect(await api.webhooks.obtener(webhook)).toEqual(sinSecreto)
+    const { recibido, firmado_con } = await probar(api, webhook, receptor)
     expect(firmado_con).toEqual([2, 1])
     expect(firmas(recibido)).toEqual([firmaDe(rotado.secreto, recibido), firmaDe(secreto, recibido)])
     for (const cual of [secreto, rotado.secreto]) expect(segunLaBiblioteca(cual, recibido)).toEqual(recibido.json)
     expect(() => segunLaBiblioteca(`whsec_${randomBytes(32).toString('base64')}`, recibido)).toThrow()
 
     adelantar(fin - ahora() - 5_000)
-    expect((await probar(api, id, receptor)).firmado_con).toEqual([2, 1])
+    expect((await probar(api, webhook, receptor)).firmado_con).toEqual([2, 1])
     adelantar(5_001)
-    const despues = await probar(api, id, receptor)
+    const despues = await probar(api, webhook, receptor)
     expect(despues.firmado_con).toEqual([2])
     expect(firmas(despues.recibido)).toEqual([firmaDe(rotado.secreto, despues.recibido)])
     expect(() => segunLaBiblioteca(secreto, despues.recibido)).toThrow()
-    expect((await api.webhooks.obtener(id)).secretos.map(({ version }) => version)).toEqual([2])
+    expect((await api.webhooks.obtener(webhook)).secretos.map(({ version }) => version)).toEqual([2])
     // Housekeeping forgets it a day later, and versions go on.
     adelantar(25 * HORA)
     await limpiar()
-    const { rows } = await entorno.db.pool.query('select version from webhook_secreto where webhook = $1', [id])
+    const { rows } = await entorno.db.pool.query('select version from webhook_secreto where webhook = $1', [webhook])
     expect(rows).toEqual([{ version: 2 }])
-    expect((await rotar(api, id, 0)).secretos.map(({ version }) => version)).toEqual([3])
+    expect((await rotar(api, webhook, 0)).secretos.map(({ version }) => version)).toEqual([3])
   })
 
   it('retires the old one at once with no overlap', async () => {
-    const { api, id, secreto, receptor } = await nuevo()
-    const rotado = await rotar(api, id, 0)
-    expect(rotado.secretos.map(({ version, expira_en }) => [version, expira_en])).toEqual([[2, null]])
-    const { recibido, firmado_con } = await probar(api, id, receptor)
+    const { api, webhook, secreto, receptor } = await nuevo()
+    const rotado = await rotar(api, webhook, 0)
+    expect(rotado.secretos.map(({ version, vence_en }) => [version, vence_en])).toEqual([[2, null]])
+    const { recibido, firmado_con } = await probar(api, webhook, receptor)
     expect(firmado_con).toEqual([2])
     expect(firmas(recibido)).toEqual([firmaDe(rotado.secreto, recibido)])
     expect(() => segunLaBiblioteca(secreto, recibido)).toThrow()
   })
 
   it('never signs with more than two, however often it is asked', async () => {
-    const { api, id, receptor } = await nuevo()
+    const { api, webhook, receptor } = await nuevo()
     const dados: string[] = []
     for (let n = 2; n <= 6; n++) {
-      const rotado = await rotar(api, id, n % 2 === 0 ? 168 : 1)
+      const rotado = await rotar(api, webhook, n % 2 === 0 ? 168 : 1)
       dados.push(rotado.secreto)
       expect(rotado.secretos.map(({ version }) => version)).toEqual([n, n - 1])
     }
-    const { recibido, firmado_con } = await probar(api, id, receptor)
+    const { recibido, firmado_con } = await probar(api, webhook, receptor)
     expect(firmado_con).toEqual([6, 5])
     expect(firmas(recibido)).toEqual(
       dados
@@ -696,10 +712,10 @@ describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
 
   it('gives a version to each of many at once, and the last two sign', async () => {
     for (let ronda = 0; ronda < 5; ronda++) {
-      const { api, id } = await nuevo()
-      const rotados = await Promise.all(Array.from({ length: 10 }, () => rotar(api, id)))
+      const { api, webhook } = await nuevo()
+      const rotados = await Promise.all(Array.from({ length: 10 }, () => rotar(api, webhook)))
       expect(new Set(rotados.map(({ secreto }) => secreto)).size).toBe(10)
-      const { secretos: vigentes } = await api.webhooks.obtener(id)
+      const { secretos: vigentes } = await api.webhooks.obtener(webhook)
       expect(vigentes.map(({ version }) => version)).toEqual([11, 10])
     }
   })
@@ -713,20 +729,20 @@ describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
     ['an unknown property', { horas: 24 }],
     ['a list', []],
   ])('refuses %s', async (_que, cuerpo) => {
-    const { api, id } = await nuevo()
-    const error = await falla(api.webhooks.rotarSecreto(id, cuerpo as never))
+    const { api, webhook } = await nuevo()
+    const error = await falla(api.webhooks.rotarSecreto(webhook, cuerpo as never))
     expect([error.status, error.codigo]).toEqual([422, 'validacion'])
-    expect((await api.webhooks.obtener(id)).secretos).toHaveLength(1)
+    expect((await api.webhooks.obtener(webhook)).secretos).toHaveLength(1)
   })
 })
 
 describe('POST /api/v1/webhooks/{webhook}/probar', () => {
   it('sends a test whatever the state, once, and counts no failure', async () => {
-    const { api, id, receptor } = await nuevo(undefined, { tipos: ['ubicacion.confirmada'] })
-    const { datos: entrega, status } = await api.webhooks.probar(id).conRespuesta()
+    const { api, webhook, receptor } = await nuevo(undefined, { tipos: ['ubicacion.confirmada'] })
+    const { datos: entrega, status } = await api.webhooks.probar(webhook).conRespuesta()
     expect(status).toBe(202)
     expect(entrega).toMatchObject({
-      webhook: id,
+      webhook,
       tipo: 'webhook.prueba',
       guia: null,
       estado: 'pendiente',
@@ -734,21 +750,23 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
       intentos: 0,
       proximo_intento_en: entrega.creado_en,
     })
-    expect(await terminada(api, id, entrega.id)).toMatchObject({ estado: 'entregada', intentos: 1 })
+    expect(await terminada(api, webhook, entrega.entrega)).toMatchObject({ estado: 'entregada', intentos: 1 })
     expect(receptor.recibidos[0]!.json).toEqual({
       id: entrega.evento,
       tipo: 'webhook.prueba',
       creado_en: entrega.creado_en,
-      datos: { webhook: await api.webhooks.obtener(id) },
+      datos: { webhook: await api.webhooks.obtener(webhook) },
     })
 
-    await api.webhooks.cambiar(id, { estado: 'pausado' })
-    expect(await terminada(api, id, (await api.webhooks.probar(id)).id)).toMatchObject({ estado: 'entregada' })
+    await api.webhooks.cambiar(webhook, { estado: 'pausado' })
+    expect(await terminada(api, webhook, (await api.webhooks.probar(webhook)).entrega)).toMatchObject({
+      estado: 'entregada',
+    })
 
     // It may fail as often as it wants.
     receptor.responder = contestar(500)
     for (let n = 0; n < 5; n++) {
-      expect(await terminada(api, id, (await api.webhooks.probar(id)).id)).toMatchObject({
+      expect(await terminada(api, webhook, (await api.webhooks.probar(webhook)).entrega)).toMatchObject({
         estado: 'fallida',
         intentos: 1,
         proximo_intento_en: null,
@@ -756,31 +774,33 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
       })
     }
     receptor.responder = contestar(410)
-    await terminada(api, id, (await api.webhooks.probar(id)).id)
-    expect(await api.webhooks.obtener(id)).toMatchObject({ estado: 'pausado', motivo: null, fallas: null })
+    await terminada(api, webhook, (await api.webhooks.probar(webhook)).entrega)
+    expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'pausado', motivo: null, fallas: null })
     adelantar(6_000)
     await pausa(700)
     expect(receptor.recibidos).toHaveLength(8)
 
-    await api.webhooks.cambiar(id, { estado: 'activo', tipos: ['*'] })
+    await api.webhooks.cambiar(webhook, { estado: 'activo', tipos: ['*'] })
     const { guia } = await api.guias.crear(unaGuia())
-    await terminada(api, id, entregaDe(id, guia))
-    expect(await api.webhooks.obtener(id)).toMatchObject({ estado: 'deshabilitado', motivo: 'respondio_410' })
+    await terminada(api, webhook, entregaDe(webhook, guia))
+    expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'deshabilitado', motivo: 'respondio_410' })
     receptor.responder = contestar(204)
-    expect(await terminada(api, id, (await api.webhooks.probar(id)).id)).toMatchObject({ estado: 'entregada' })
+    expect(await terminada(api, webhook, (await api.webhooks.probar(webhook)).entrega)).toMatchObject({
+      estado: 'entregada',
+    })
     // A test that goes well brings nothing back by itself.
-    expect(await api.webhooks.obtener(id)).toMatchObject({ estado: 'deshabilitado', motivo: 'respondio_410' })
+    expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'deshabilitado', motivo: 'respondio_410' })
   })
 
   it('arrives before a backlog', async () => {
     const lento: Receptor['responder'] = (_recibido, res) => void setTimeout(() => res.writeHead(204).end(), 40)
-    const { api, id, receptor } = await nuevo(lento)
-    await api.webhooks.cambiar(id, { estado: 'pausado' })
+    const { api, webhook, receptor } = await nuevo(lento)
+    await api.webhooks.cambiar(webhook, { estado: 'pausado' })
     for (let n = 0; n < 3; n++) await api.guias.crearLote({ guias: Array.from({ length: 100 }, () => unaGuia()) })
-    await api.webhooks.cambiar(id, { estado: 'activo' })
+    await api.webhooks.cambiar(webhook, { estado: 'activo' })
     await hasta(async () => receptor.recibidos.length > 10)
     const antes = receptor.recibidos.length
-    const { evento } = await api.webhooks.probar(id)
+    const { evento } = await api.webhooks.probar(webhook)
     await hasta(async () => receptor.recibidos.some((uno) => uno.id === evento))
     expect(receptor.recibidos.findIndex((uno) => uno.id === evento) - antes).toBeLessThan(60)
     expect(receptor.recibidos.length).toBeLessThan(200)
@@ -791,37 +811,38 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
 
 describe('failures', () => {
   it('are forgotten by a success that was under way at the same time', async () => {
-    const { api, id, receptor } = await nuevo()
+    const { api, webhook, receptor } = await nuevo()
     // The first to come fails at once, the second goes well a little later.
     receptor.responder = (_recibido, res) => {
       if (receptor.recibidos.length === 1) res.writeHead(500).end()
       else setTimeout(() => res.writeHead(204).end(), 400)
     }
     await api.guias.crearLote({ guias: [unaGuia(), unaGuia()] })
-    await hasta(async () => (await api.webhooks.entregas(id, { estado: 'entregada' })).datos.length === 1)
-    expect((await api.webhooks.obtener(id)).fallas).toBeNull()
+    await hasta(async () => (await api.webhooks.entregas(webhook, { estado: 'entregada' })).datos.length === 1)
+    expect((await api.webhooks.obtener(webhook)).fallas).toBeNull()
   })
 })
 
 describe('GET /api/v1/webhooks/{webhook}/entregas', () => {
   it('filters by state, type, guide and time, which add up', async () => {
-    const { api, id, receptor } = await nuevo()
+    const { api, webhook, receptor } = await nuevo()
     const { guia: a } = await api.guias.crear(unaGuia())
-    await terminada(api, id, entregaDe(id, a))
+    await terminada(api, webhook, entregaDe(webhook, a))
     await pausa(5)
     receptor.responder = contestar(500)
     const { guia: b } = await api.guias.crear(unaGuia())
-    await tras(api, id, entregaDe(id, b), 1)
+    await tras(api, webhook, entregaDe(webhook, b), 1)
     await pausa(5)
-    const { id: prueba } = await api.webhooks.probar(id)
-    await terminada(api, id, prueba)
+    const { entrega: prueba } = await api.webhooks.probar(webhook)
+    await terminada(api, webhook, prueba)
     receptor.responder = contestar(204)
     await pausa(5)
     await api.guias.cancelar(a)
-    const cancelada = entregaDe(id, a, 2)
-    await terminada(api, id, cancelada)
-    const [deA, deB] = [entregaDe(id, a), entregaDe(id, b)]
-    const de = (filtros: Parameters<Api['webhooks']['entregas']>[1]) => ids(api.webhooks.entregas(id, filtros))
+    const cancelada = entregaDe(webhook, a, 2)
+    await terminada(api, webhook, cancelada)
+    const [deA, deB] = [entregaDe(webhook, a), entregaDe(webhook, b)]
+    const de = (filtros: Parameters<Api['webhooks']['entregas']>[1]) =>
+      leerCodigos('entrega', api.webhooks.entregas(webhook, filtros))
     expect(await de({})).toEqual([cancelada, prueba, deB, deA])
     expect(await de({ estado: 'entregada' })).toEqual([cancelada, deA])
     expect(await de({ estado: 'pendiente' })).toEqual([deB])
@@ -834,8 +855,8 @@ describe('GET /api/v1/webhooks/{webhook}/entregas', () => {
     expect(await de({ guia: '000000000000' })).toEqual([])
     expect(await de({ guia: a, estado: 'entregada', tipo: 'guia.cancelado' })).toEqual([cancelada])
     expect(await de({ guia: b, estado: 'entregada' })).toEqual([])
-    const { datos } = await api.webhooks.entregas(id)
-    const [, segunda, tercera] = datos as [Entrega, Entrega, Entrega]
+    const { datos } = await api.webhooks.entregas(webhook)
+    const [, segunda, tercera] = datos as [EntregaDeWebhook, EntregaDeWebhook, EntregaDeWebhook]
     expect(await de({ creado_desde: segunda.creado_en })).toEqual([cancelada, prueba])
     expect(await de({ creado_hasta: segunda.creado_en })).toEqual([deB, deA])
     expect(await de({ creado_desde: tercera.creado_en, creado_hasta: segunda.creado_en })).toEqual([deB])
@@ -844,44 +865,44 @@ describe('GET /api/v1/webhooks/{webhook}/entregas', () => {
   })
 
   it('pages neither double nor lose while more are made, and bind their cursor to the filters', async () => {
-    const { comercio, api, id } = await nuevo()
+    const { comercio, api, webhook } = await nuevo()
     await api.guias.crearLote({ guias: Array.from({ length: 23 }, () => unaGuia()) })
-    const creadas = await ids(api.webhooks.entregas(id))
+    const creadas = await leerCodigos('entrega', api.webhooks.entregas(webhook))
     expect(new Set(creadas).size).toBe(23)
     const leidas: string[] = []
     for (let cursor: string | null | undefined; cursor !== null; ) {
-      const pagina = await api.webhooks.entregas(id, {
+      const pagina = await api.webhooks.entregas(webhook, {
         limite: leidas.length % 2 === 0 ? 4 : 3,
         tipo: 'guia.aceptado',
         ...(cursor ? { cursor } : {}),
       })
-      leidas.push(...pagina.datos.map(({ id: entrega }) => entrega))
+      leidas.push(...pagina.datos.map(({ entrega }) => entrega))
       cursor = pagina.cursor_siguiente
       await api.guias.crear(unaGuia())
     }
     expect(leidas).toEqual(creadas)
-    const { cursor_siguiente } = await api.webhooks.entregas(id, { limite: 2, tipo: 'guia.aceptado' })
+    const { cursor_siguiente } = await api.webhooks.entregas(webhook, { limite: 2, tipo: 'guia.aceptado' })
     const cursor = cursor_siguiente!
     const otro = await crear(comercio, nadie())
     for (const pedir of [
-      () => api.webhooks.entregas(id, { cursor }),
-      () => api.webhooks.entregas(id, { cursor, tipo: 'guia.nota' }),
-      () => api.webhooks.entregas(id, { cursor, tipo: 'guia.aceptado', estado: 'entregada' }),
-      () => api.webhooks.entregas(otro.id, { cursor, tipo: 'guia.aceptado' }),
+      () => api.webhooks.entregas(webhook, { cursor }),
+      () => api.webhooks.entregas(webhook, { cursor, tipo: 'guia.nota' }),
+      () => api.webhooks.entregas(webhook, { cursor, tipo: 'guia.aceptado', estado: 'entregada' }),
+      () => api.webhooks.entregas(otro.webhook, { cursor, tipo: 'guia.aceptado' }),
       () => api.webhooks.listar({ cursor }),
     ]) {
       const error = await falla(pedir())
       expect(error).toBeInstanceOf(ErrorParametro)
       expect([error.status, error.codigo]).toEqual([400, 'cursor_invalido'])
     }
-    expect((await api.webhooks.entregas(id, { cursor, tipo: 'guia.aceptado', limite: 1 })).datos).toHaveLength(1)
+    expect((await api.webhooks.entregas(webhook, { cursor, tipo: 'guia.aceptado', limite: 1 })).datos).toHaveLength(1)
   })
 })
 
 describe('GET /api/v1/webhooks/{webhook}/entregas/{entrega}', () => {
   it('tells every attempt: what was sent, what came back, how long it took; nothing secret', async () => {
     const largo = 'ñ'.repeat(9_000)
-    const { api, id, secreto, receptor } = await nuevo((_recibido, res) => {
+    const { api, webhook, secreto, receptor } = await nuevo((_recibido, res) => {
       res.writeHead(503, {
         'Content-Type': 'text/plain; charset=utf-8',
         'Set-Cookie': ['sesion=SECRETISIMO', 'otra=SECRETISIMO'],
@@ -894,17 +915,17 @@ describe('GET /api/v1/webhooks/{webhook}/entregas/{entrega}', () => {
       res.end(largo)
     })
     const { guia } = await api.guias.crear(unaGuia({ external_ref: 'Ñuño «Ó» 1' }))
-    const clave = entregaDe(id, guia)
-    await tras(api, id, clave, 1)
+    const clave = entregaDe(webhook, guia)
+    await tras(api, webhook, clave, 1)
     receptor.responder = contestar(200, {}, 'ok')
     adelantar(6_000)
-    const entrega = await terminada(api, id, clave, 2)
-    const { rows } = await entorno.db.pool.query('select * from entrega_intento where webhook = $1', [id])
+    const entrega = await terminada(api, webhook, clave, 2)
+    const { rows } = await entorno.db.pool.query('select * from webhook_intento where webhook = $1', [webhook])
     expect(JSON.stringify([entrega, rows])).not.toContain('SECRETISIMO')
     expect(JSON.stringify(entrega)).not.toContain(secreto.slice(6))
     expect(entrega).toMatchObject({
-      id: clave,
-      webhook: id,
+      entrega: clave,
+      webhook,
       evento: `evt_${guia}_1`,
       tipo: 'guia.aceptado',
       guia,
@@ -914,7 +935,7 @@ describe('GET /api/v1/webhooks/{webhook}/entregas/{entrega}', () => {
       proximo_intento_en: null,
       ultimo_status: 200,
       ultimo_error: null,
-      terminada_en: expect.any(String),
+      terminado_en: expect.any(String),
     })
     expect(receptor.recibidos.map(({ cuerpo }) => cuerpo)).toEqual([entrega.cuerpo, entrega.cuerpo])
     const [bueno, malo] = entrega.historial
@@ -969,35 +990,35 @@ describe('GET /api/v1/webhooks/{webhook}/entregas/{entrega}', () => {
     NOMBRES['cambia.ejemplo.com'] = ['8.8.8.8']
     const comercio = await entorno.nuevoComercio('live')
     const { port } = new URL(trampa.url)
-    const { id } = await crear(comercio, { url: `https://cambia.ejemplo.com:${port}/avisos` })
+    const { webhook } = await crear(comercio, { url: `https://cambia.ejemplo.com:${port}/avisos` })
     NOMBRES['cambia.ejemplo.com'] = ['127.0.0.1']
     const { guia } = await comercio.api.guias.crear(unaGuia())
-    const entrega = await tras(comercio.api, id, entregaDe(id, guia), 1)
+    const entrega = await tras(comercio.api, webhook, entregaDe(webhook, guia), 1)
     expect(entrega).toMatchObject({ estado: 'pendiente', ultimo_status: null, ultimo_error: 'destino_no_permitido' })
     expect(entrega.historial).toMatchObject([
       { ip: null, status: null, respuesta: null, error: 'destino_no_permitido' },
     ])
     delete NOMBRES['cambia.ejemplo.com']
-    await comercio.api.webhooks.reenviar(id, entregaDe(id, guia))
-    expect((await tras(comercio.api, id, entregaDe(id, guia), 2)).ultimo_error).toBe('dns')
+    await comercio.api.webhooks.reenviar(webhook, entregaDe(webhook, guia))
+    expect((await tras(comercio.api, webhook, entregaDe(webhook, guia), 2)).ultimo_error).toBe('dns')
     expect(trampa.recibidos).toEqual([])
-    await comercio.api.webhooks.eliminar(id)
+    await comercio.api.webhooks.eliminar(webhook)
   })
 })
 
 describe('POST /api/v1/webhooks/{webhook}/entregas/{entrega}/reenviar', () => {
   it('sends what was delivered, what failed and what waits again, with the same id and body', async () => {
-    const { api, id, receptor } = await nuevo()
+    const { api, webhook, receptor } = await nuevo()
     const { guia } = await api.guias.crear(unaGuia())
-    const clave = entregaDe(id, guia)
-    await terminada(api, id, clave)
+    const clave = entregaDe(webhook, guia)
+    await terminada(api, webhook, clave)
     // Delivered, and the guide has gone on since.
     await api.guias.cancelar(guia)
-    await terminada(api, id, entregaDe(id, guia, 2))
-    const { datos, status } = await api.webhooks.reenviar(id, clave).conRespuesta()
+    await terminada(api, webhook, entregaDe(webhook, guia, 2))
+    const { datos, status } = await api.webhooks.reenviar(webhook, clave).conRespuesta()
     expect(status).toBe(202)
-    expect(datos).toMatchObject({ id: clave, estado: 'pendiente', causa: 'manual', terminada_en: null })
-    expect(await terminada(api, id, clave, 2)).toMatchObject({
+    expect(datos).toMatchObject({ entrega: clave, estado: 'pendiente', causa: 'manual', terminado_en: null })
+    expect(await terminada(api, webhook, clave, 2)).toMatchObject({
       estado: 'entregada',
       causa: 'manual',
       historial: [
@@ -1011,63 +1032,66 @@ describe('POST /api/v1/webhooks/{webhook}/entregas/{entrega}/reenviar', () => {
 
     // Failed: it begins anew, with the schedule of always.
     receptor.responder = contestar(500)
-    const { id: prueba, evento } = await api.webhooks.probar(id)
-    await terminada(api, id, prueba)
-    await api.webhooks.reenviar(id, prueba)
-    expect(await tras(api, id, prueba, 2)).toMatchObject({ estado: 'pendiente', causa: 'manual' })
+    const { entrega: prueba, evento } = await api.webhooks.probar(webhook)
+    await terminada(api, webhook, prueba)
+    await api.webhooks.reenviar(webhook, prueba)
+    expect(await tras(api, webhook, prueba, 2)).toMatchObject({ estado: 'pendiente', causa: 'manual' })
     // Waiting: now.
     receptor.responder = contestar(204)
-    await api.webhooks.reenviar(id, prueba)
-    expect(await terminada(api, id, prueba, 3)).toMatchObject({ estado: 'entregada', causa: 'manual' })
+    await api.webhooks.reenviar(webhook, prueba)
+    expect(await terminada(api, webhook, prueba, 3)).toMatchObject({ estado: 'entregada', causa: 'manual' })
     expect(receptor.recibidos.filter((uno) => uno.id === evento)).toHaveLength(3)
     // And paused.
-    await api.webhooks.cambiar(id, { estado: 'pausado' })
-    await api.webhooks.reenviar(id, clave)
-    expect(await terminada(api, id, clave, 3)).toMatchObject({ estado: 'entregada', intentos: 3 })
+    await api.webhooks.cambiar(webhook, { estado: 'pausado' })
+    await api.webhooks.reenviar(webhook, clave)
+    expect(await terminada(api, webhook, clave, 3)).toMatchObject({ estado: 'entregada', intentos: 3 })
     const guias = await api.guias.crear(unaGuia())
-    const parada = entregaDe(id, guias.guia)
-    expect(await api.webhooks.obtenerEntrega(id, parada)).toMatchObject({ estado: 'pendiente', intentos: 0 })
-    await api.webhooks.reenviar(id, parada)
-    expect(await terminada(api, id, parada)).toMatchObject({ estado: 'entregada', intentos: 1 })
+    const parada = entregaDe(webhook, guias.guia)
+    expect(await api.webhooks.obtenerEntrega(webhook, parada)).toMatchObject({ estado: 'pendiente', intentos: 0 })
+    await api.webhooks.reenviar(webhook, parada)
+    expect(await terminada(api, webhook, parada)).toMatchObject({ estado: 'entregada', intentos: 1 })
   })
 
   it('sends once or more, and never loses it, when asked many times at once', async () => {
-    const { api, id, receptor } = await nuevo()
+    const { api, webhook, receptor } = await nuevo()
     const { guia } = await api.guias.crear(unaGuia())
-    const clave = entregaDe(id, guia)
-    await terminada(api, id, clave)
-    await Promise.all(Array.from({ length: 10 }, () => api.webhooks.reenviar(id, clave)))
-    const { intentos } = await terminada(api, id, clave, 2)
+    const clave = entregaDe(webhook, guia)
+    await terminada(api, webhook, clave)
+    await Promise.all(Array.from({ length: 10 }, () => api.webhooks.reenviar(webhook, clave)))
+    const { intentos } = await terminada(api, webhook, clave, 2)
     await pausa(300)
     expect(receptor.recibidos.length).toBeGreaterThanOrEqual(intentos)
     expect(receptor.recibidos.length).toBeLessThanOrEqual(11)
-    expect((await api.webhooks.obtenerEntrega(id, clave)).estado).toBe('entregada')
+    expect((await api.webhooks.obtenerEntrega(webhook, clave)).estado).toBe('entregada')
   })
   it('names a delivery in one way alone', async () => {
-    const { api, id } = await nuevo()
+    const { api, webhook } = await nuevo()
     const { guia } = await api.guias.crear(unaGuia())
-    await terminada(api, id, entregaDe(id, guia))
-    expect(await codigoDe(api.webhooks.obtenerEntrega(id, entregaDe(id, guia).replace(/_1$/, '_01')))).toBe(
-      'entrega_desconocida',
+    await terminada(api, webhook, entregaDe(webhook, guia))
+    expect(await codigoDe(api.webhooks.obtenerEntrega(webhook, entregaDe(webhook, guia).replace(/_1$/, '_01')))).toBe(
+      'entrega_de_webhook_desconocida',
     )
   })
 
   it.each([500, 204])('sends again even while it is under way, whatever becomes of that (%i)', async (status) => {
-    const { api, id, receptor } = await nuevo(
+    const { api, webhook, receptor } = await nuevo(
       (_recibido, res) => void setTimeout(() => res.writeHead(status).end(), 400),
     )
     const { guia } = await api.guias.crear(unaGuia())
     await hasta(async () => receptor.recibidos.length === 1)
     receptor.responder = contestar(204)
-    await api.webhooks.reenviar(id, entregaDe(id, guia))
+    await api.webhooks.reenviar(webhook, entregaDe(webhook, guia))
     await hasta(async () => receptor.recibidos.length === 2, 3_000)
-    expect(await terminada(api, id, entregaDe(id, guia))).toMatchObject({ estado: 'entregada', causa: 'manual' })
+    expect(await terminada(api, webhook, entregaDe(webhook, guia))).toMatchObject({
+      estado: 'entregada',
+      causa: 'manual',
+    })
   })
 })
 
-const recuperada = (api: Api, id: string, recuperacion: string) =>
+const recuperada = (api: Api, webhook: string, recuperacion: string) =>
   hasta(async () => {
-    const leida = await api.webhooks.obtenerRecuperacion(id, recuperacion)
+    const leida = await api.webhooks.obtenerRecuperacion(webhook, recuperacion)
     return leida.estado !== 'en_curso' && leida
   }, 20_000)
 
@@ -1079,44 +1103,55 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     const guias: string[] = []
     for (let n = 0; n < 5; n++) guias.push((await api.guias.crear(unaGuia())).guia)
     const receptor = await nuevoReceptor()
-    const { id } = await crear(comercio, receptor)
-    expect(await api.webhooks.ensayarRecuperacion(id, { desde })).toEqual({ eventos: 5, entregas: 5, exacto: true })
+    const { webhook } = await crear(comercio, receptor)
+    expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toEqual({
+      eventos: 5,
+      entregas: 5,
+      exacto: true,
+    })
     await pausa(600)
     expect(receptor.recibidos).toEqual([])
-    expect((await api.webhooks.entregas(id)).datos).toEqual([])
-    const { datos: pedida, status, cabeceras } = await api.webhooks.recuperar(id, { desde }).conRespuesta()
-    expect([status, cabeceras.get('location')]).toEqual([202, `/api/v1/webhooks/${id}/recuperaciones/${pedida.id}`])
+    expect((await api.webhooks.entregas(webhook)).datos).toEqual([])
+    const { datos: pedida, status, cabeceras } = await api.webhooks.recuperar(webhook, { desde }).conRespuesta()
+    expect([status, cabeceras.get('location')]).toEqual([
+      202,
+      `/api/v1/webhooks/${webhook}/recuperaciones/${pedida.recuperacion}`,
+    ])
     expect(pedida).toMatchObject({
-      id: expect.stringMatching(/^rec_[0-9A-Z]{12}$/),
-      webhook: id,
+      recuperacion: expect.stringMatching(/^rec_[0-9A-Z]{12}$/),
+      webhook,
       estado: 'en_curso',
       desde,
       hasta: pedida.creado_en,
       todas: false,
       eventos: 0,
       entregas: 0,
-      terminada_en: null,
+      terminado_en: null,
     })
-    expect(await recuperada(api, id, pedida.id)).toMatchObject({ estado: 'terminada', eventos: 5, entregas: 5 })
+    expect(await recuperada(api, webhook, pedida.recuperacion)).toMatchObject({
+      estado: 'terminada',
+      eventos: 5,
+      entregas: 5,
+    })
     await hasta(async () => receptor.recibidos.length >= 5)
     expect(receptor.recibidos.map((uno) => uno.id).sort()).toEqual(guias.map((guia) => `evt_${guia}_1`).sort())
     const { datos } = await hasta(async () => {
-      const pagina = await api.webhooks.entregas(id, { estado: 'entregada' })
+      const pagina = await api.webhooks.entregas(webhook, { estado: 'entregada' })
       return pagina.datos.length === 5 && pagina
     })
     expect(datos.every(({ causa, intentos }) => causa === 'recuperacion' && intentos === 1)).toBe(true)
 
     // Once received, only with «todas».
-    expect(await api.webhooks.ensayarRecuperacion(id, { desde })).toMatchObject({ eventos: 5, entregas: 0 })
-    const nada = await api.webhooks.recuperar(id, { desde })
-    expect(await recuperada(api, id, nada.id)).toMatchObject({ eventos: 5, entregas: 0 })
-    expect(await api.webhooks.ensayarRecuperacion(id, { desde, todas: true })).toMatchObject({
+    expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toMatchObject({ eventos: 5, entregas: 0 })
+    const nada = await api.webhooks.recuperar(webhook, { desde })
+    expect(await recuperada(api, webhook, nada.recuperacion)).toMatchObject({ eventos: 5, entregas: 0 })
+    expect(await api.webhooks.ensayarRecuperacion(webhook, { desde, todas: true })).toMatchObject({
       eventos: 5,
       entregas: 5,
     })
-    const todas = await api.webhooks.recuperar(id, { desde, todas: true })
+    const todas = await api.webhooks.recuperar(webhook, { desde, todas: true })
     expect(todas.todas).toBe(true)
-    expect(await recuperada(api, id, todas.id)).toMatchObject({ eventos: 5, entregas: 5 })
+    expect(await recuperada(api, webhook, todas.recuperacion)).toMatchObject({ eventos: 5, entregas: 5 })
     await hasta(async () => receptor.recibidos.length >= 10)
     await pausa(300)
     expect(receptor.recibidos).toHaveLength(10)
@@ -1124,30 +1159,32 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
   })
 
   it('sends again what failed and leaves what waits alone', async () => {
-    const { api, id, receptor } = await nuevo(contestar(410))
+    const { api, webhook, receptor } = await nuevo(contestar(410))
     const desde = new Date(ahora() - 1_000).toISOString()
     const { guia: fallida } = await api.guias.crear(unaGuia())
-    await terminada(api, id, entregaDe(id, fallida))
+    await terminada(api, webhook, entregaDe(webhook, fallida))
     const { guia: perdida } = await api.guias.crear(unaGuia())
-    expect(await codigoDe(api.webhooks.recuperar(id, { desde }))).toBe('webhook_inactivo')
+    expect(await codigoDe(api.webhooks.recuperar(webhook, { desde }))).toBe('webhook_inactivo')
     // What would be sent can be asked all the same.
-    expect(await api.webhooks.ensayarRecuperacion(id, { desde })).toMatchObject({ eventos: 2, entregas: 2 })
+    expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toMatchObject({ eventos: 2, entregas: 2 })
     receptor.responder = contestar(500)
-    await api.webhooks.cambiar(id, { estado: 'activo' })
+    await api.webhooks.cambiar(webhook, { estado: 'activo' })
     const { guia: espera } = await api.guias.crear(unaGuia())
-    await tras(api, id, entregaDe(id, espera), 1)
+    await tras(api, webhook, entregaDe(webhook, espera), 1)
     receptor.responder = contestar(204)
-    expect(await api.webhooks.ensayarRecuperacion(id, { desde })).toMatchObject({ eventos: 3, entregas: 2 })
-    const { id: recuperacion } = await api.webhooks.recuperar(id, { desde })
-    expect(await recuperada(api, id, recuperacion)).toMatchObject({ eventos: 3, entregas: 2 })
-    expect(await terminada(api, id, entregaDe(id, fallida), 2)).toMatchObject({
+    expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toMatchObject({ eventos: 3, entregas: 2 })
+    const { recuperacion } = await api.webhooks.recuperar(webhook, { desde })
+    expect(await recuperada(api, webhook, recuperacion)).toMatchObject({ eventos: 3, entregas: 2 })
+    expect(await terminada(api, webhook, entregaDe(webhook, fallida), 2)).toMatchObject({
       estado: 'entregada',
       causa: 'recuperacion',
     })
     await hasta(
-      async () => (await api.webhooks.entregas(id, { guia: perdida, estado: 'entregada' })).datos.length === 1,
+      async () => (await api.webhooks.entregas(webhook, { guia: perdida, estado: 'entregada' })).datos.length === 1,
     )
-    expect(await api.webhooks.obtenerEntrega(id, entregaDe(id, espera))).toMatchObject({ causa: 'automatica' })
+    expect(await api.webhooks.obtenerEntrega(webhook, entregaDe(webhook, espera))).toMatchObject({
+      causa: 'automatica',
+    })
   })
 
   it('takes exactly what lies between its bounds, of the endpoint’s types', async () => {
@@ -1163,21 +1200,21 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     await api.guias.cancelar(a.guia)
     const de = async (guia: string, n: number) => (await api.guias.eventos(guia)).datos[n]!.registrado_en
     const [tA, tB, tC, tFin] = [await de(a.guia, 0), await de(b.guia, 0), await de(c.guia, 0), await de(a.guia, 1)]
-    const { id } = await crear(comercio, nadie())
+    const { webhook } = await crear(comercio, nadie())
     const eventos = async (cual: string, desde: string, fin?: string) =>
       (await api.webhooks.ensayarRecuperacion(cual, { desde, ...(fin ? { hasta: fin } : {}) })).eventos
     const mas = (instante: string) => new Date(new Date(instante).getTime() + 1).toISOString()
-    expect(await eventos(id, tA, mas(tA))).toBe(1)
-    expect(await eventos(id, tA, tB)).toBe(1)
-    expect(await eventos(id, mas(tA), tB)).toBe(0)
-    expect(await eventos(id, tC, mas(tC))).toBe(1)
-    expect(await eventos(id, tFin)).toBe(1)
-    expect(await eventos(id, mas(tFin))).toBe(0)
-    expect(await eventos(id, new Date(Date.now() - 80 * 86_400_000).toISOString())).toBe(5)
+    expect(await eventos(webhook, tA, mas(tA))).toBe(1)
+    expect(await eventos(webhook, tA, tB)).toBe(1)
+    expect(await eventos(webhook, mas(tA), tB)).toBe(0)
+    expect(await eventos(webhook, tC, mas(tC))).toBe(1)
+    expect(await eventos(webhook, tFin)).toBe(1)
+    expect(await eventos(webhook, mas(tFin))).toBe(0)
+    expect(await eventos(webhook, new Date(Date.now() - 80 * 86_400_000).toISOString())).toBe(5)
     // Of what is older than deliveries are kept, nobody knows whether it arrived.
-    await expect(eventos(id, '1970-01-01T00:00:00Z')).rejects.toMatchObject({ status: 422 })
+    await expect(eventos(webhook, '1970-01-01T00:00:00Z')).rejects.toMatchObject({ status: 422 })
     // Beyond now is now.
-    expect(await eventos(id, tA, '9999-12-31T23:59:59Z')).toBe(5)
+    expect(await eventos(webhook, tA, '9999-12-31T23:59:59Z')).toBe(5)
     for (const [tipos, cuantos] of [
       [['guia.*'], 4],
       [['guia.aceptado'], 3],
@@ -1189,58 +1226,58 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     ] as [NonNullable<Datos['tipos']>, number][]) {
       const receptor = await nuevoReceptor()
       const suyo = await crear(comercio, receptor, { tipos })
-      expect([tipos, await eventos(suyo.id, tA)]).toEqual([tipos, cuantos])
-      const { id: recuperacion } = await api.webhooks.recuperar(suyo.id, { desde: tA })
-      expect(await recuperada(api, suyo.id, recuperacion)).toMatchObject({ eventos: cuantos, entregas: cuantos })
+      expect([tipos, await eventos(suyo.webhook, tA)]).toEqual([tipos, cuantos])
+      const { recuperacion } = await api.webhooks.recuperar(suyo.webhook, { desde: tA })
+      expect(await recuperada(api, suyo.webhook, recuperacion)).toMatchObject({ eventos: cuantos, entregas: cuantos })
       await hasta(async () => receptor.recibidos.length === cuantos)
     }
   })
 
   it('is cancelled when the endpoint is disabled meanwhile', async () => {
-    const { api, id, receptor } = await nuevo()
+    const { api, webhook, receptor } = await nuevo()
     const { guia } = await api.guias.crear(unaGuia())
-    await terminada(api, id, entregaDe(id, guia))
+    await terminada(api, webhook, entregaDe(webhook, guia))
     const desde = new Date(ahora() - HORA).toISOString()
     // A job begins within half a second: it may win, but not for ever.
     const estado = await hasta(async () => {
-      await api.webhooks.cambiar(id, { estado: 'activo' })
+      await api.webhooks.cambiar(webhook, { estado: 'activo' })
       receptor.responder = contestar(410)
-      const [{ id: recuperacion }] = await Promise.all([
-        api.webhooks.recuperar(id, { desde }),
-        api.webhooks.reenviar(id, entregaDe(id, guia)),
+      const [{ recuperacion }] = await Promise.all([
+        api.webhooks.recuperar(webhook, { desde }),
+        api.webhooks.reenviar(webhook, entregaDe(webhook, guia)),
       ])
-      const leida = await recuperada(api, id, recuperacion)
-      await hasta(async () => (await api.webhooks.obtener(id)).estado === 'deshabilitado')
+      const leida = await recuperada(api, webhook, recuperacion)
+      await hasta(async () => (await api.webhooks.obtener(webhook)).estado === 'deshabilitado')
       return leida.estado === 'cancelada' && leida
     })
-    expect(estado).toMatchObject({ eventos: 0, entregas: 0, terminada_en: expect.any(String) })
+    expect(estado).toMatchObject({ eventos: 0, entregas: 0, terminado_en: expect.any(String) })
     // The next one may begin.
     receptor.responder = contestar(204)
-    await api.webhooks.cambiar(id, { estado: 'activo' })
-    const { id: otra } = await api.webhooks.recuperar(id, { desde })
-    expect(await recuperada(api, id, otra)).toMatchObject({ estado: 'terminada', eventos: 1, entregas: 1 })
+    await api.webhooks.cambiar(webhook, { estado: 'activo' })
+    const { recuperacion: otra } = await api.webhooks.recuperar(webhook, { desde })
+    expect(await recuperada(api, webhook, otra)).toMatchObject({ estado: 'terminada', eventos: 1, entregas: 1 })
   })
 
   it('refuses an endpoint that is not active, a second at once, and times that are none', async () => {
-    const { api, id } = await nuevo()
+    const { api, webhook } = await nuevo()
     const desde = new Date(ahora() - HORA).toISOString()
-    await api.webhooks.cambiar(id, { estado: 'pausado' })
-    expect(await codigoDe(api.webhooks.recuperar(id, { desde }))).toBe('webhook_inactivo')
-    await api.webhooks.cambiar(id, { estado: 'activo' })
+    await api.webhooks.cambiar(webhook, { estado: 'pausado' })
+    expect(await codigoDe(api.webhooks.recuperar(webhook, { desde }))).toBe('webhook_inactivo')
+    await api.webhooks.cambiar(webhook, { estado: 'activo' })
     const respuestas = await Promise.all(
       Array.from({ length: 4 }, () =>
-        api.webhooks.recuperar(id, { desde }).then(
-          (una) => una.id,
+        api.webhooks.recuperar(webhook, { desde }).then(
+          (una) => una.recuperacion,
           ({ codigo }) => codigo,
         ),
       ),
     )
     expect(respuestas.filter((una) => una === 'recuperacion_en_curso')).toHaveLength(3)
     const [primera] = respuestas.filter((una) => una.startsWith('rec_'))
-    expect(await recuperada(api, id, primera)).toMatchObject({ estado: 'terminada', eventos: 0, entregas: 0 })
+    expect(await recuperada(api, webhook, primera)).toMatchObject({ estado: 'terminada', eventos: 0, entregas: 0 })
     // When it is over there may be another.
-    const { id: otra } = await api.webhooks.recuperar(id, { desde })
-    await recuperada(api, id, otra)
+    const { recuperacion: otra } = await api.webhooks.recuperar(webhook, { desde })
+    await recuperada(api, webhook, otra)
     const futuro = new Date(ahora() + HORA).toISOString()
     for (const [cuerpo, campo] of [
       [{}, '/desde'],
@@ -1254,8 +1291,8 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
       [{ desde, tipos: ['*'] }, '/tipos'],
     ] as [object, string][]) {
       for (const pedir of [
-        () => api.webhooks.recuperar(id, cuerpo as never),
-        () => api.webhooks.ensayarRecuperacion(id, cuerpo as never),
+        () => api.webhooks.recuperar(webhook, cuerpo as never),
+        () => api.webhooks.ensayarRecuperacion(webhook, cuerpo as never),
       ]) {
         const error = await falla(pedir())
         expect([cuerpo, error.status, error.codigo]).toEqual([cuerpo, 422, 'validacion'])
@@ -1281,7 +1318,7 @@ describe('types and modes', () => {
     const suyos = await Promise.all(
       filtros.map(async (tipos) => {
         const receptor = await nuevoReceptor()
-        return { tipos, receptor, id: (await crear(comercio, receptor, { tipos })).id }
+        return { tipos, receptor, webhook: (await crear(comercio, receptor, { tipos })).webhook }
       }),
     )
     const { guia: a } = await api.guias.crear(unaGuia())
@@ -1291,39 +1328,41 @@ describe('types and modes', () => {
     await entorno.operar('POST', `/guias/${a}/eventos`, { tipo: 'guia.nota', descripcion: 'Llamar antes' })
     await api.guias.cancelar(b)
     const eventos = [...(await api.guias.eventos(a)).datos, ...(await api.guias.eventos(b)).datos]
-    for (const { tipos, receptor, id } of suyos) {
+    for (const { tipos, receptor, webhook } of suyos) {
       const quiere = (tipo: string) => tipos.some((t) => t === '*' || t === tipo || t === `${tipo.split('.')[0]}.*`)
       const esperados = eventos.filter(({ tipo }) => quiere(tipo)).map((evento) => evento.id)
       await hasta(async () => receptor.recibidos.length >= esperados.length)
       expect([tipos, receptor.recibidos.map((uno) => uno.id).sort()]).toEqual([tipos, esperados.sort()])
-      expect((await api.webhooks.entregas(id, { limite: 100 })).datos).toHaveLength(esperados.length)
+      expect((await api.webhooks.entregas(webhook, { limite: 100 })).datos).toHaveLength(esperados.length)
     }
   })
 
   it('an endpoint hears of its own mode alone', async () => {
-    const { comercio, api, id, receptor } = await nuevo()
+    const { comercio, api, webhook, receptor } = await nuevo()
     const viva = new Guias({ llave: await entorno.nuevaLlave(comercio, { modo: 'live' }), baseUrl: entorno.url })
     const vivo = await crear({ api: viva }, { url: 'https://tienda.ejemplo.com/avisos' })
-    await viva.webhooks.cambiar(vivo.id, { estado: 'pausado' })
+    await viva.webhooks.cambiar(vivo.webhook, { estado: 'pausado' })
     const { guia: deVerdad } = await viva.guias.crear(unaGuia())
     const { guia: deMentira } = await api.guias.crear(unaGuia())
-    await terminada(api, id, entregaDe(id, deMentira))
-    expect(await ids(viva.webhooks.entregas(vivo.id))).toEqual([entregaDe(vivo.id, deVerdad)])
-    expect(await ids(api.webhooks.entregas(id))).toEqual([entregaDe(id, deMentira)])
+    await terminada(api, webhook, entregaDe(webhook, deMentira))
+    expect(await leerCodigos('entrega', viva.webhooks.entregas(vivo.webhook))).toEqual([
+      entregaDe(vivo.webhook, deVerdad),
+    ])
+    expect(await leerCodigos('entrega', api.webhooks.entregas(webhook))).toEqual([entregaDe(webhook, deMentira)])
     expect(receptor.recibidos.map((uno) => uno.json.datos.guia.guia)).toEqual([deMentira])
-    expect(await ids(viva.webhooks.listar())).toEqual([vivo.id])
-    expect(await ids(api.webhooks.listar())).toEqual([id])
+    expect(await leerCodigos('webhook', viva.webhooks.listar())).toEqual([vivo.webhook])
+    expect(await leerCodigos('webhook', api.webhooks.listar())).toEqual([webhook])
     const desde = new Date(ahora() - HORA).toISOString()
-    expect(await api.webhooks.ensayarRecuperacion(id, { desde, todas: true })).toMatchObject({ eventos: 1 })
-    expect(await codigoDe(api.webhooks.obtener(vivo.id))).toBe('webhook_desconocido')
-    expect(await codigoDe(api.webhooks.obtenerEntrega(vivo.id, entregaDe(vivo.id, deVerdad)))).toBe(
-      'entrega_desconocida',
+    expect(await api.webhooks.ensayarRecuperacion(webhook, { desde, todas: true })).toMatchObject({ eventos: 1 })
+    expect(await codigoDe(api.webhooks.obtener(vivo.webhook))).toBe('webhook_desconocido')
+    expect(await codigoDe(api.webhooks.obtenerEntrega(vivo.webhook, entregaDe(vivo.webhook, deVerdad)))).toBe(
+      'entrega_de_webhook_desconocida',
     )
     // A cursor of one mode is none of the other's.
     await api.guias.crear(unaGuia())
-    const { cursor_siguiente } = await api.webhooks.entregas(id, { limite: 1 })
-    expect(await codigoDe(viva.webhooks.entregas(vivo.id, { cursor: cursor_siguiente! }))).toBe('cursor_invalido')
-    await viva.webhooks.eliminar(vivo.id)
+    const { cursor_siguiente } = await api.webhooks.entregas(webhook, { limite: 1 })
+    expect(await codigoDe(viva.webhooks.entregas(vivo.webhook, { cursor: cursor_siguiente! }))).toBe('cursor_invalido')
+    await viva.webhooks.eliminar(vivo.webhook)
   })
 })
 
@@ -1344,23 +1383,23 @@ describe('a recovery', () => {
       }),
     )
     const receptor = await nuevoReceptor()
-    const { id } = await crear(comercio, receptor)
+    const { webhook } = await crear(comercio, receptor)
     const total = TANDAS * 100
-    expect(await comercio.api.webhooks.ensayarRecuperacion(id, { desde })).toEqual({
+    expect(await comercio.api.webhooks.ensayarRecuperacion(webhook, { desde })).toEqual({
       eventos: total,
       entregas: total,
       exacto: true,
     })
-    const { id: recuperacion } = await comercio.api.webhooks.recuperar(id, { desde })
+    const { recuperacion } = await comercio.api.webhooks.recuperar(webhook, { desde })
     const antes = await hasta(async () => {
-      const leida = await comercio.api.webhooks.obtenerRecuperacion(id, recuperacion)
+      const leida = await comercio.api.webhooks.obtenerRecuperacion(webhook, recuperacion)
       return leida.eventos > 0 && leida
     })
     await entorno.reiniciar()
     expect(antes.estado).toBe('en_curso')
     expect(antes.eventos).toBeLessThan(total)
     const api = new Guias({ llave: comercio.llave, baseUrl: entorno.url })
-    expect(await recuperada(api, id, recuperacion)).toMatchObject({
+    expect(await recuperada(api, webhook, recuperacion)).toMatchObject({
       estado: 'terminada',
       eventos: total,
       entregas: total,
@@ -1370,8 +1409,8 @@ describe('a recovery', () => {
     expect(new Set(receptor.recibidos.map((uno) => uno.id))).toEqual(new Set(guias.map((guia) => `evt_${guia}_1`)))
     expect(receptor.recibidos).toHaveLength(total)
     const { rows } = await entorno.db.pool.query(
-      'select estado, count(*)::int as n from entrega where webhook = $1 group by estado',
-      [id],
+      'select estado, count(*)::int as n from webhook_entrega where webhook = $1 group by estado',
+      [webhook],
     )
     expect(rows).toEqual([{ estado: 'entregada', n: total }])
   }, 60_000)
@@ -1379,8 +1418,8 @@ describe('a recovery', () => {
 
 describe('secrets', () => {
   it('stand neither in the log nor in the database', async () => {
-    const { api, id } = await nuevo()
-    await rotar(api, id)
+    const { api, webhook } = await nuevo()
+    await rotar(api, webhook)
     const formas = secretos.flatMap((secreto) => {
       const bytes = Buffer.from(secreto.slice(6), 'base64')
       return [secreto.slice(6), bytes.toString('hex'), bytes.toString('base64url')]

@@ -16,7 +16,8 @@ async function pesado() {
   const comercio = await entorno.nuevoComercio()
   const receptor = await nuevoReceptor(lento(6_000))
   const webhooks: string[] = []
-  for (let i = 0; i < 20; i++) webhooks.push((await comercio.api.webhooks.crear({ url: `${receptor.url}/${i}` })).id)
+  for (let i = 0; i < 20; i++)
+    webhooks.push((await comercio.api.webhooks.crear({ url: `${receptor.url}/${i}` })).webhook)
   return { comercio, receptor, webhooks }
 }
 
@@ -50,7 +51,7 @@ describe('one merchant', () => {
       Array.from({ length: 200 }, (_, i) => comercio.api.webhooks.probar(webhooks[i % webhooks.length]!)),
     )
     // Asked at once, a few get past each other.
-    expect(new Set(pruebas.map(({ id }) => id)).size).toBeLessThan(120)
+    expect(new Set(pruebas.map(({ entrega }) => entrega)).size).toBeLessThan(120)
     const vecino = await entorno.nuevoComercio()
     const receptor = await nuevoReceptor()
     await vecino.api.webhooks.crear({ url: receptor.url })
@@ -64,12 +65,12 @@ describe('an endpoint that moved', () => {
     const { api } = await entorno.nuevoComercio()
     const viejo = await nuevoReceptor((_recibido, res) => void setTimeout(() => res.writeHead(410).end(), 1_500))
     const nuevo = await nuevoReceptor(contestar(204))
-    const { id } = await api.webhooks.crear({ url: viejo.url })
+    const { webhook } = await api.webhooks.crear({ url: viejo.url })
     await api.guias.crear(unaGuia())
     await hasta(async () => viejo.recibidos[0])
-    await api.webhooks.cambiar(id, { url: nuevo.url })
-    await hasta(async () => ((await api.webhooks.entregas(id)).datos[0]!.ultimo_status === 410 ? true : undefined))
-    expect(await api.webhooks.obtener(id)).toMatchObject({ estado: 'activo', motivo: null, fallas: null })
+    await api.webhooks.cambiar(webhook, { url: nuevo.url })
+    await hasta(async () => ((await api.webhooks.entregas(webhook)).datos[0]!.ultimo_status === 410 ? true : undefined))
+    expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'activo', motivo: null, fallas: null })
     await api.guias.crear(unaGuia())
     await hasta(async () => nuevo.recibidos[0])
   })
@@ -79,16 +80,16 @@ describe('a resend', () => {
   it('asked for again and again before it has left is one', async () => {
     const { api } = await entorno.nuevoComercio()
     const receptor = await nuevoReceptor()
-    const { id } = await api.webhooks.crear({ url: receptor.url })
+    const { webhook } = await api.webhooks.crear({ url: receptor.url })
     await api.guias.crear(unaGuia())
-    const { id: entrega } = await hasta(async () =>
-      (await api.webhooks.entregas(id, { estado: 'entregada' })).datos.find(() => true),
+    const { entrega } = await hasta(async () =>
+      (await api.webhooks.entregas(webhook, { estado: 'entregada' })).datos.find(() => true),
     )
-    for (let i = 0; i < 40; i++) await api.webhooks.reenviar(id, entrega)
+    for (let i = 0; i < 40; i++) await api.webhooks.reenviar(webhook, entrega)
     await hasta(async () =>
-      (await api.webhooks.obtenerEntrega(id, entrega)).estado === 'entregada' ? true : undefined,
+      (await api.webhooks.obtenerEntrega(webhook, entrega)).estado === 'entregada' ? true : undefined,
     )
-    const { historial, intentos } = await api.webhooks.obtenerEntrega(id, entrega)
+    const { historial, intentos } = await api.webhooks.obtenerEntrega(webhook, entrega)
     expect(receptor.recibidos.length).toBeGreaterThan(1)
     // Every attempt that counts has a number of its own.
     const numeros = historial.filter(({ tardio }) => !tardio).map(({ numero }) => numero)

@@ -2,8 +2,8 @@ import { Guias } from '@guias/sdk'
 
 const api = new Guias({ llave: process.env.GUIAS_LLAVE!, baseUrl: process.env.GUIAS_URL! })
 
-const { id, secreto } = await api.webhooks.crear({
+const { webhook, secreto } = await api.webhooks.crear({
   url: 'https://tienda.ejemplo.com/guias/eventos',
   tipos: ['guia.*', 'ubicacion.confirmada'], // si faltan, todos
 })
-console.log(id, secreto) // guarde el secreto: no se vuelve a mostrar
+console.log(webhook, secreto) // guarde el secreto: no se vuelve a mostrar

@@ -2,4 +2,4 @@ import { Guias } from '@guias/sdk'
 
 const api = new Guias({ llave: process.env.GUIAS_LLAVE!, baseUrl: process.env.GUIAS_URL! })
 
-for await (const webhook of api.webhooks.listar()) console.log(webhook.id, webhook.url, webhook.estado)
+for await (const { webhook, url, estado } of api.webhooks.listar()) console.log(webhook, url, estado)

@@ -202,11 +202,11 @@ CREATE TABLE "webhook" (
     "descripcion" TEXT,
     "estado" TEXT NOT NULL,
     "motivo" TEXT,
-    "desde" TIMESTAMPTZ(3) NOT NULL,
+    "estado_en" TIMESTAMPTZ(3) NOT NULL,
     "fallas" INTEGER NOT NULL DEFAULT 0,
     "primera_falla_en" TIMESTAMPTZ(3),
     "aviso" INTEGER NOT NULL DEFAULT 0,
-    "freno_hasta" TIMESTAMPTZ(3),
+    "freno_vence_en" TIMESTAMPTZ(3),
     "creado_en" TIMESTAMPTZ(3) NOT NULL,
     "actualizado_en" TIMESTAMPTZ(3) NOT NULL,
 
@@ -221,13 +221,13 @@ CREATE TABLE "webhook_secreto" (
     "version" INTEGER NOT NULL,
     "cifrado" BYTEA NOT NULL,
     "creado_en" TIMESTAMPTZ(3) NOT NULL,
-    "expira_en" TIMESTAMPTZ(3),
+    "vence_en" TIMESTAMPTZ(3),
 
     CONSTRAINT "webhook_secreto_pkey" PRIMARY KEY ("comercio_id","modo","webhook","version")
 );
 
 -- CreateTable
-CREATE TABLE "entrega" (
+CREATE TABLE "webhook_entrega" (
     "comercio_id" UUID NOT NULL,
     "modo" TEXT NOT NULL,
     "webhook" TEXT NOT NULL,
@@ -245,13 +245,13 @@ CREATE TABLE "entrega" (
     "ultimo_error" TEXT,
     "datos" JSONB,
     "creado_en" TIMESTAMPTZ(3) NOT NULL,
-    "terminada_en" TIMESTAMPTZ(3),
+    "terminado_en" TIMESTAMPTZ(3),
 
-    CONSTRAINT "entrega_pkey" PRIMARY KEY ("comercio_id","modo","webhook","guia_id","secuencia")
+    CONSTRAINT "webhook_entrega_pkey" PRIMARY KEY ("comercio_id","modo","webhook","guia_id","secuencia")
 );
 
 -- CreateTable
-CREATE TABLE "entrega_intento" (
+CREATE TABLE "webhook_intento" (
     "comercio_id" UUID NOT NULL,
     "modo" TEXT NOT NULL,
     "webhook" TEXT NOT NULL,
@@ -277,7 +277,7 @@ CREATE TABLE "entrega_intento" (
     "cuerpo" TEXT,
     "cuerpo_truncado" BOOLEAN NOT NULL,
 
-    CONSTRAINT "entrega_intento_pkey" PRIMARY KEY ("comercio_id","modo","webhook","guia_id","secuencia","id")
+    CONSTRAINT "webhook_intento_pkey" PRIMARY KEY ("comercio_id","modo","webhook","guia_id","secuencia","id")
 );
 
 -- CreateTable
@@ -295,7 +295,7 @@ CREATE TABLE "recuperacion" (
     "entregas" INTEGER NOT NULL DEFAULT 0,
     "estado" TEXT NOT NULL,
     "creado_en" TIMESTAMPTZ(3) NOT NULL,
-    "terminada_en" TIMESTAMPTZ(3),
+    "terminado_en" TIMESTAMPTZ(3),
 
     CONSTRAINT "recuperacion_pkey" PRIMARY KEY ("comercio_id","modo","webhook","recuperacion")
 );
@@ -460,13 +460,13 @@ CREATE INDEX "enlace_corto_proximo_en_idx" ON "enlace_corto"("proximo_en");
 CREATE UNIQUE INDEX "webhook_comercio_id_modo_url_key" ON "webhook"("comercio_id", "modo", "url");
 
 -- CreateIndex
-CREATE INDEX "entrega_comercio_id_modo_webhook_creado_en_guia_id_secuenci_idx" ON "entrega"("comercio_id", "modo", "webhook", "creado_en", "guia_id", "secuencia");
+CREATE INDEX "webhook_entrega_comercio_id_modo_webhook_creado_en_guia_id__idx" ON "webhook_entrega"("comercio_id", "modo", "webhook", "creado_en", "guia_id", "secuencia");
 
 -- CreateIndex
-CREATE INDEX "entrega_pendiente_idx" ON "entrega"("comercio_id", "modo", "webhook", "proximo_en") WHERE (estado = 'pendiente'::text);
+CREATE INDEX "webhook_entrega_pendiente_idx" ON "webhook_entrega"("comercio_id", "modo", "webhook", "proximo_en") WHERE (estado = 'pendiente'::text);
 
 -- CreateIndex
-CREATE INDEX "entrega_fallida_idx" ON "entrega"("comercio_id", "modo", "webhook", "creado_en", "guia_id", "secuencia") WHERE (estado = 'fallida'::text);
+CREATE INDEX "webhook_entrega_fallida_idx" ON "webhook_entrega"("comercio_id", "modo", "webhook", "creado_en", "guia_id", "secuencia") WHERE (estado = 'fallida'::text);
 
 -- CreateIndex
 CREATE UNIQUE INDEX "recuperacion_paso_key" ON "recuperacion"("paso");

@@ -10,8 +10,8 @@ import {
   proximoIntento,
   VENTANA_DE_FALLAS,
 } from './calendario.ts'
-import type { FilaEntrega } from './entrega.ts'
-import { eventoPropio } from './propio.ts'
+import type { FilaEntregaDeWebhook } from './entrega.ts'
+import { eventoPropio } from './eventoPropio.ts'
 import type { Respuesta } from './respuesta.ts'
 import { columnasDeWebhook, type FilaWebhook, presentarWebhook } from './webhook.ts'
 
@@ -20,7 +20,7 @@ export interface Resultado {
   /** Of the attempt: ids sort as attempts began. */
   id: string
   trabajo: { id: string; retryCount: number }
-  entrega: FilaEntrega
+  entrega: FilaEntregaDeWebhook
   url: string
   /** Versions of the secret that signed. */
   secretos: number[]
@@ -33,8 +33,8 @@ export interface Resultado {
  * kept apart (`tardio`) and changes nothing. A success that comes late is one all the same: the receiver has it. Settling
  * again what was settled already (its commit's answer was lost) does nothing: it gives the ids of the attempts that are new.
  */
-const SALDAR = sentencia(
-  'entregas.saldar',
+const ASENTAR = sentencia(
+  'webhookEntregas.asentar',
   `with x as materialized (
      select * from json_to_recordset($1::json) as x(
        n int, comercio_id uuid, modo text, webhook text, guia_id uuid, secuencia int, turno int, intentos int, causa text,
@@ -42,8 +42,8 @@ const SALDAR = sentencia(
        dns_ms real, conexion_ms real, tls_ms real, primer_byte_ms real, total_ms real, cabeceras jsonb, cuerpo text,
        cuerpo_truncado boolean, desenlace text, proximo_en timestamptz)
    ), u as (
-     update entrega e set estado = x.desenlace, turno = e.turno + 1, intento = e.intento + 1, intentos = e.intentos + 1,
-       proximo_en = x.proximo_en, terminada_en = case when x.desenlace <> 'pendiente' then $2::timestamptz end,
+     update webhook_entrega e set estado = x.desenlace, turno = e.turno + 1, intento = e.intento + 1, intentos = e.intentos + 1,
+       proximo_en = x.proximo_en, terminado_en = case when x.desenlace <> 'pendiente' then $2::timestamptz end,
        ultimo_status = x.status, ultimo_error = x.error
      from x where e.comercio_id = x.comercio_id and e.modo = x.modo and e.webhook = x.webhook
        and e.guia_id = x.guia_id and e.secuencia = x.secuencia and (
@@ -51,7 +51,7 @@ const SALDAR = sentencia(
          or (e.estado = 'fallida' and e.ultimo_error = 'webhook_deshabilitado' and x.desenlace = 'entregada'))
      returning x.n, e.intentos
    )
-   insert into entrega_intento (comercio_id, modo, webhook, guia_id, secuencia, id, numero, tardio, causa, iniciado_en, url,
+   insert into webhook_intento (comercio_id, modo, webhook, guia_id, secuencia, id, numero, tardio, causa, iniciado_en, url,
      ip, secretos, status, error, detalle, dns_ms, conexion_ms, tls_ms, primer_byte_ms, total_ms, cabeceras, cuerpo,
      cuerpo_truncado)
    select comercio_id, modo, webhook, guia_id, secuencia, id, coalesce(u.intentos, x.intentos + 1), u.n is null, causa, iniciado_en, url, ip,
@@ -78,7 +78,7 @@ const SALUD = sentencia(
        case when not x.buena then coalesce(w.primera_falla_en, x.primera) end as primera
      from x join webhook w on w.comercio_id = x.comercio_id and w.modo = x.modo and w.webhook = x.webhook
        and w.url = x.url
-     where x.nuevas > 0 or w.fallas > 0 or w.freno_hasta is not null
+     where x.nuevas > 0 or w.fallas > 0 or w.freno_vence_en is not null
      order by w.comercio_id, w.modo, w.webhook for no key update of w
    ), s as (
      select *, extract(epoch from $2::timestamptz - primera) * 1000 as ms from v
@@ -90,11 +90,11 @@ const SALUD = sentencia(
      aviso = case when d.primera is null then 0 ${AVISOS.toReversed()
        .map((parte) => `when d.ms >= ${(VENTANA_DE_FALLAS * parte) / 100} then ${parte}`)
        .join(' ')} else 0 end,
-     freno_hasta = case when d.fallas >= ${FALLAS_PARA_FRENAR} then $2::timestamptz + interval '1 ms'
+     freno_vence_en = case when d.fallas >= ${FALLAS_PARA_FRENAR} then $2::timestamptz + interval '1 ms'
        * greatest(${FRENO_MINIMO}, least(${FRENO_MAXIMO}, d.ms / 2)) end,
      estado = case when d.baja is null then w.estado else 'deshabilitado' end,
      motivo = case when d.baja is null or w.estado = 'deshabilitado' then w.motivo else d.baja end,
-     desde = case when d.baja is null or w.estado = 'deshabilitado' then w.desde else $2::timestamptz end
+     estado_en = case when d.baja is null or w.estado = 'deshabilitado' then w.estado_en else $2::timestamptz end
    from d where w.comercio_id = d.comercio_id and w.modo = d.modo and w.webhook = d.webhook
    returning ${columnasDeWebhook('$2')}, d.estado as estado_antes, d.aviso as aviso_antes`,
 )
@@ -103,19 +103,19 @@ const SALUD = sentencia(
  * The commit doesn't wait for the disk. If PostgreSQL itself crashes, what was settled in its last moments is pending
  * again, and is sent again: at least once, as promised.
  */
-const SIN_ESPERAR = sentencia('entregas.sinEsperar', 'set local synchronous_commit = off')
+const SIN_ESPERAR = sentencia('webhookEntregas.sinEsperar', 'set local synchronous_commit = off')
 
 /** Told to the merchant's other endpoints. */
 const AVISAR = sentencia(
   'webhooks.avisarDeshabilitado',
-  `insert into entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, datos, creado_en)
+  `insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, datos, creado_en)
    select w.comercio_id, w.modo, w.webhook, md5($4)::uuid, 0, $4, 'webhook.deshabilitado', 'pendiente', 'automatica',
      $5::timestamptz, $6::jsonb, $5 from webhook w
    where w.comercio_id = $1 and w.modo = $2 and w.webhook <> $3 and w.estado in ('activo', 'pausado')
      and w.tipos && array['*', 'webhook.*', 'webhook.deshabilitado']`,
 )
 
-export interface DepsDeSaldo {
+export interface DepsDeAsiento {
   db: Db
   log: Log
   reloj: () => Date
@@ -128,13 +128,18 @@ export interface DepsDeSaldo {
  * Settles a group in one transaction: the attempts, what they make of their deliveries, how their endpoints are doing, and
  * the jobs, which are gone with it. A job that another worker has claimed meanwhile stays his.
  */
-export async function saldar(boss: PgBoss, cola: string, deps: DepsDeSaldo, resultados: readonly Resultado[]) {
+export async function asentarIntentos(
+  boss: PgBoss,
+  cola: string,
+  deps: DepsDeAsiento,
+  resultados: readonly Resultado[],
+) {
   const ahora = deps.reloj()
   const filas = resultados.map((resultado, n) => aFila(resultado, n, ahora, deps.azar()))
   const cambiados = await enTransaccion(deps.db, async (consultar, cliente) => {
     await consultar(SIN_ESPERAR, [])
     const nuevos = new Set(
-      (await consultar<{ id: string }>(SALDAR, [JSON.stringify(filas), ahora])).map(({ id }) => id),
+      (await consultar<{ id: string }>(ASENTAR, [JSON.stringify(filas), ahora])).map(({ id }) => id),
     )
     const salud = saludDe(resultados.filter(({ id }) => nuevos.has(id)))
     const tocados = salud.length > 0 ? await consultar<Cambiado>(SALUD, [JSON.stringify(salud), ahora]) : []
@@ -159,14 +164,14 @@ const quedoDeshabilitado = ({ estado, estado_antes }: Cambiado) =>
   estado === 'deshabilitado' && estado_antes !== 'deshabilitado'
 
 /** The operator hears of it, too. */
-function contar({ log, alAvisar }: DepsDeSaldo, fila: Cambiado) {
+function contar({ log, alAvisar }: DepsDeAsiento, fila: Cambiado) {
   const { webhook, fallas, primera_falla_en, aviso, motivo } = fila
   if (quedoDeshabilitado(fila)) {
     alAvisar('deshabilitado', motivo ?? '')
-    log.warn({ webhook, motivo, fallas, desde: primera_falla_en }, 'webhook disabled')
+    log.warn({ webhook, motivo, fallas, primera_falla_en }, 'webhook disabled')
   } else if (aviso > fila.aviso_antes) {
     alAvisar('aviso', String(aviso))
-    log.warn({ webhook, ventana: aviso, fallas, desde: primera_falla_en }, 'webhook keeps failing')
+    log.warn({ webhook, ventana: aviso, fallas, primera_falla_en }, 'webhook keeps failing')
   }
 }
 

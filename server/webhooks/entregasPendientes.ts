@@ -26,11 +26,11 @@ export interface Ronda {
  * @param cuantos a condition: whether there may be another one
  */
 const vencidas = (desde: string, cuantos: string) => `with recursive p as (
-    (select comercio_id, modo, webhook, 1 as n from entrega where estado = 'pendiente' ${desde}
+    (select comercio_id, modo, webhook, 1 as n from webhook_entrega where estado = 'pendiente' ${desde}
      order by comercio_id, modo, webhook limit 1)
     union all
     select s.*, p.n + 1 from p cross join lateral (
-      select e.comercio_id, e.modo, e.webhook from entrega e
+      select e.comercio_id, e.modo, e.webhook from webhook_entrega e
       where e.estado = 'pendiente' and (e.comercio_id, e.modo, e.webhook) > (p.comercio_id, p.modo, p.webhook)
       order by e.comercio_id, e.modo, e.webhook limit 1) s
     where ${cuantos}
@@ -40,17 +40,17 @@ const vencidas = (desde: string, cuantos: string) => `with recursive p as (
   left join webhook w on w.comercio_id = p.comercio_id and w.modo = p.modo and w.webhook = p.webhook
     and w.estado <> 'eliminado'
   left join lateral (
-    select e.comercio_id, e.modo, e.webhook, e.guia_id, e.secuencia, e.turno, e.proximo_en from entrega e
+    select e.comercio_id, e.modo, e.webhook, e.guia_id, e.secuencia, e.turno, e.proximo_en from webhook_entrega e
     where e.comercio_id = w.comercio_id and e.modo = w.modo and e.webhook = w.webhook and e.estado = 'pendiente'
       and e.proximo_en <= case
-        when w.estado = 'activo' and (w.freno_hasta is null or w.freno_hasta <= $1
-          or w.freno_hasta > $1::timestamptz + interval '${2 * FRENO_MAXIMO} ms') then $1::timestamptz
+        when w.estado = 'activo' and (w.freno_vence_en is null or w.freno_vence_en <= $1
+          or w.freno_vence_en > $1::timestamptz + interval '${2 * FRENO_MAXIMO} ms') then $1::timestamptz
         else timestamptz '1970-01-01Z' end
     order by e.proximo_en
     limit case when w.fallas >= ${FALLAS_PARA_FRENAR} then 1 else ${VENTANA} end) v on true`
 
 const PENDIENTES = sentencia(
-  'entregas.pendientes',
+  'webhookEntregas.pendientes',
   vencidas('and (comercio_id, modo, webhook) > ($2::uuid, $3::text, $4::text)', `p.n < ${ENDPOINTS}`),
 )
 
@@ -62,7 +62,7 @@ type Vencida = Partial<Encargo & { trabajo: string; proximo_en: Date }> & {
 }
 
 /** Jobs for what is due; `hayMas`: there are endpoints that this round didn't come to. */
-export async function entregasPendientes({
+export async function entregasDeWebhookPendientes({
   db,
   reloj,
   ronda,
@@ -103,16 +103,16 @@ const CERO = '00000000-0000-0000-0000-000000000000'
 
 /** The one place that reads the queue's own table; nobody writes it. */
 const SIN_TRABAJO = sentencia(
-  'entregas.sinTrabajo',
+  'webhookEntregas.sinTrabajo',
   `select count(*)::int as cuantas from (${vencidas('', 'true')} limit 20000) v
-   where trabajo is not null and not exists (select from pgboss.job j where j.name = 'entregas' and j.id = v.trabajo and j.state < 'completed')`,
+   where trabajo is not null and not exists (select from pgboss.job j where j.name = 'webhook_entregas' and j.id = v.trabajo and j.state < 'completed')`,
 )
 
 /**
  * Deliveries that are neither over, nor waiting for their time or their endpoint, nor backed by a live job: 0 at any quiet
  * moment. For an instant after a commit they are what the feeder's next round takes. At most 20,000 are counted.
  */
-export async function entregasSinTrabajo({ db, reloj }: { db: Db; reloj: () => Date }): Promise<number> {
+export async function entregasDeWebhookSinTrabajo({ db, reloj }: { db: Db; reloj: () => Date }): Promise<number> {
   const [fila] = await db.consultar<{ cuantas: number }>(SIN_TRABAJO, [reloj()])
   return fila!.cuantas
 }

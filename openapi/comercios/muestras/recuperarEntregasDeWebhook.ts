@@ -5,5 +5,5 @@ const api = new Guias({ llave: process.env.GUIAS_LLAVE!, baseUrl: process.env.GU
 const desde = new Date(Date.now() - 24 * 3_600_000).toISOString()
 const { entregas } = await api.webhooks.ensayarRecuperacion('wh_4T8WQ2ZK7NHB', { desde })
 console.log(`se enviarían ${entregas}`)
-const { id } = await api.webhooks.recuperar('wh_4T8WQ2ZK7NHB', { desde })
-console.log(id)
+const { recuperacion } = await api.webhooks.recuperar('wh_4T8WQ2ZK7NHB', { desde })
+console.log(recuperacion)
