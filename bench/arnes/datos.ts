@@ -215,7 +215,7 @@ export async function sembrarEntregas(url: string, destinos: readonly Destino[],
          'automatica', now(), now()`,
     ])
       await cliente.query(`insert into ${insercion} from ${filas}`, valores)
-    await cliente.query('analyze guia, guia_indice, evento, entrega')
+    await cliente.query('analyze guia, guia_indice, evento, webhook_entrega')
     await cliente.query('commit')
   } finally {
     await cliente.end()

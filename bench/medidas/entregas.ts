@@ -17,7 +17,7 @@ const RITMO = 200
 const PLAZO = 300_000
 
 /** What is still to do in each queue. */
-const SIN_ENTREGAR = "entrega where estado = 'pendiente'"
+const SIN_ENTREGAR = "webhook_entrega where estado = 'pendiente'"
 const SIN_TRABAJAR = 'graphile_worker._private_jobs'
 
 const miles = (n: number) => n.toLocaleString('en-US')
