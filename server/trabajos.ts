@@ -164,7 +164,7 @@ export async function crearColas(boss: PgBoss): Promise<void> {
   }
 }
 
-export interface Trabajadores {
+export interface Workers {
   /** Looks for pending rows now instead of at the next round. */
   avisar: () => void
   /** Whether the feeder got through to database and queue lately. */
@@ -184,10 +184,10 @@ const SILENCIO = 20_000
 const PLAZO = 5_000
 
 /** Starts the workers and the feeder that turns pending rows into jobs, and repairs, at every round, what a crash left. */
-export async function iniciarTrabajadores(
+export async function iniciarWorkers(
   boss: PgBoss,
   de: Omit<DepsDeTrabajo, 'avisarTrabajo' | 'ronda'>,
-): Promise<Trabajadores> {
+): Promise<Workers> {
   await crearColas(boss)
   const ronda: Ronda = { despues: undefined }
   const alimentador = crearAlimentador(boss, { ...de, ronda, avisarTrabajo: () => alimentador.avisar() })

@@ -1,4 +1,4 @@
 import { correr } from './arranque/proceso.ts'
 
 /** Workers alone: any number of these processes, over the API's database. */
-await correr(async () => (await import('./arranque/worker.ts')).iniciarObrero)
+await correr(async () => (await import('./arranque/worker.ts')).iniciarWorker)

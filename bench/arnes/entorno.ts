@@ -56,7 +56,7 @@ export interface Base {
   /** The service, as `npm start` runs it; ready when this resolves. */
   servicio(): Promise<Programa>
   /** Workers alone, as `npm run worker` runs them. */
-  obrero(): Promise<Programa>
+  worker(): Promise<Programa>
   /** A program of the bench, with the service's flags, that answers /readyz when it is ready. */
   programa(archivo: string, args?: readonly string[]): Promise<Programa>
 }
@@ -116,7 +116,7 @@ export async function abrirBanco(opciones: Opciones): Promise<Banco> {
           crearComercios: (cuantos, modo) => crearComercios(db, cuantos, modo),
           servicio: () => arrancar([enRaiz('server/generado/main.mjs')]),
           // It serves nothing but its health, on that port.
-          obrero: () =>
+          worker: () =>
             arrancar([enRaiz('server/generado/worker.mjs')], flagsDe('worker'), { variable: 'METRICS_PORT' }),
           programa: (archivo, args = []) => arrancar([enRaiz(`bench/${archivo}`), ...args]),
         })

@@ -71,7 +71,7 @@ async function destinosEnMarcha(banco: Banco, base: Base, receptor: Receptor): P
   return registrar(banco, base, comercios, (i) => `${receptor.url}/r/${i}`)
 }
 
-const deObrero = (base: Base, destinos: readonly Destino[], { pid }: Programa): Lado => ({
+const deWorker = (base: Base, destinos: readonly Destino[], { pid }: Programa): Lado => ({
   nombre: 'servicio',
   pid,
   poner: (cuantas) => sembrarEntregas(base.url, destinos, cuantas),
@@ -124,7 +124,7 @@ const entregas = (banco: Banco) =>
     const receptor = await abrirReceptor(base)
     const destinos = await destinosEnMarcha(banco, base, receptor)
     const lados = {
-      programa: cronometro(banco, receptor, deObrero(base, destinos, await base.obrero())),
+      programa: cronometro(banco, receptor, deWorker(base, destinos, await base.worker())),
       graphile: cronometro(banco, receptor, deGraphile(base, destinos, await base.programa('graphile.ts'))),
       undici: cronometro(banco, receptor, deUndici(banco.carpeta, destinos, await base.programa('undici.ts'))),
     }
@@ -153,7 +153,7 @@ const atraso = (banco: Banco) =>
   banco.conBase(async (base): Promise<Resultado> => {
     const receptor = await abrirReceptor(base)
     const destinos = await destinosEnMarcha(banco, base, receptor)
-    const lado = cronometro(banco, receptor, deObrero(base, destinos, await base.obrero()))
+    const lado = cronometro(banco, receptor, deWorker(base, destinos, await base.worker()))
     await lado.medir(3_000)
     lado.olvidar()
     const tamanos = [1_000, 10_000, 100_000]

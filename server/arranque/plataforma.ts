@@ -12,7 +12,7 @@ import type { Log } from '../log.ts'
 import { ErrorPostgresEmbebido, tomarPostgres } from '../postgresEmbebido/postgresEmbebido.ts'
 import type { Resolver } from '../salida/destino.ts'
 import { crearSecretos } from '../secretos.ts'
-import type { Trabajadores } from '../trabajos.ts'
+import type { Workers } from '../trabajos.ts'
 import { clavesDeLaCasa, ErrorDeClaves } from './clavesMaestras.ts'
 import type { Metricas } from './metricas.ts'
 import { ErrorDeMigracion, migrar } from './migraciones.ts'
@@ -83,7 +83,7 @@ const SIN_DIRECCION =
   'Falta PUBLIC_URL: los enlaces que se dan, y los códigos QR de las pruebas, llevan la dirección en que escucha este proceso.'
 
 /** The queue and its workers. */
-export async function levantarTrabajadores(
+export async function levantarWorkers(
   config: Config,
   { db, databaseUrl, masterKeys, almacen }: Plataforma,
   log: Log,
@@ -94,9 +94,9 @@ export async function levantarTrabajadores(
     urlPublica = urlDe(config),
     ...ajustes
   }: AjustesDePlataforma & { alPerder: (error: Error) => void; metricas: Metricas; urlPublica?: string },
-): Promise<Trabajadores> {
+): Promise<Workers> {
   const [
-    { iniciarTrabajadores },
+    { iniciarWorkers },
     { crearEnviador },
     { resolverDelSistema },
     { crearClienteDeWhatsapp },
@@ -129,7 +129,7 @@ export async function levantarTrabajadores(
   const cliente = whatsapp && crearClienteDeWhatsapp(whatsapp)
   const enlaces = crearResolutorDeEnlaces({ resolver })
   deshacer.push(async () => void (await Promise.all([cliente?.cerrar(), enlaces.cerrar()])))
-  const trabajadores = await iniciarTrabajadores(boss, {
+  const workers = await iniciarWorkers(boss, {
     db,
     log,
     reloj,
@@ -151,9 +151,9 @@ export async function levantarTrabajadores(
     phoneNumberId: whatsapp?.phoneNumberId ?? '',
     enlaces,
   })
-  deshacer.push(() => trabajadores.detener())
+  deshacer.push(() => workers.detener())
   metricas.observar({ db, reloj })
-  return trabajadores
+  return workers
 }
 
 /** The base of links for a process that serves none: what the API beside it is called, by the same configuration. */

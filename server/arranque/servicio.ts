@@ -8,7 +8,7 @@ import { noDisponible, Problema } from '../errores.ts'
 import type { Testigo } from '../http/problemas.ts'
 import type { Log } from '../log.ts'
 import { resolverDelSistema } from '../salida/destino.ts'
-import type { Trabajadores } from '../trabajos.ts'
+import type { Workers } from '../trabajos.ts'
 import { asegurarDemo } from './demo.ts'
 import { crearMetricas } from './metricas.ts'
 import {
@@ -17,7 +17,7 @@ import {
   escuchar,
   explicarArranque,
   levantarPlataforma,
-  levantarTrabajadores,
+  levantarWorkers,
   responde,
   servirMetricas,
 } from './plataforma.ts'
@@ -86,10 +86,10 @@ export async function iniciarServicio(
     const { db, masterKeys, almacen } = plataforma
     for (const aviso of plataforma.avisos) consola(aviso)
 
-    let trabajadores: Trabajadores | undefined
+    let workers: Workers | undefined
     const salud = async (): Promise<Salud> => {
       const base_de_datos = await responde(db)
-      const cola = base_de_datos && (config.workers ? (trabajadores?.late() ?? false) : true)
+      const cola = base_de_datos && (config.workers ? (workers?.late() ?? false) : true)
       return { ok: fase === 'listo' && base_de_datos && cola, base_de_datos, cola, migraciones: true }
     }
     const deps = crearDeps(contrato, {
@@ -102,7 +102,7 @@ export async function iniciarServicio(
       minutosDeEnlaces: config.minutosDeEnlaces,
       nombreDeMensajeria: config.nombreDeMensajeria,
       salud,
-      avisarTrabajo: () => trabajadores?.avisar(),
+      avisarTrabajo: () => workers?.avisar(),
       destinos: { resolver: ajustes.resolver ?? resolverDelSistema, loopback: config.webhooksLoopback },
       retencionDeWebhooks: config.retencionDeWebhooks,
       horasDeSolicitud: config.horasDeSolicitud,
@@ -114,7 +114,7 @@ export async function iniciarServicio(
     const metricas = crearMetricas()
     if (config.workers) {
       const opciones = { ...ajustes, alPerder, metricas, urlPublica: url }
-      trabajadores = await levantarTrabajadores(config, plataforma, log, deshacer, opciones)
+      workers = await levantarWorkers(config, plataforma, log, deshacer, opciones)
     }
     const deMetricas = await servirMetricas(config, deshacer, { metricas, salud })
     const embebida = config.baseDeDatos.tipo === 'embebida'
@@ -133,7 +133,7 @@ export async function iniciarServicio(
       fase = 'deteniendo'
       for (const res of enCurso) if (!res.headersSent) res.setHeader('Connection', 'close')
       // Exchanges under way take their time, too: they end while the requests do.
-      const parados = trabajadores?.detener()
+      const parados = workers?.detener()
       // Whoever has a connection open may be sending just now, and whoever asks /readyz should find out: it goes on
       // accepting for a while, each answer closes its connection, and what is left after that has been idle all along.
       await hasta(() => conexiones.size === 0, DESPEDIDA)

@@ -7,14 +7,14 @@ import {
   crearDeshacer,
   explicarArranque,
   levantarPlataforma,
-  levantarTrabajadores,
+  levantarWorkers,
   responde,
   servirMetricas,
 } from './plataforma.ts'
 import type { EnMarcha } from './proceso.ts'
 
 /** A process of workers alone: it feeds the queue, sends, recovers and cleans, and serves nothing but its own health. */
-export async function iniciarObrero(
+export async function iniciarWorker(
   config: Config,
   log: Log,
   consola: (linea: string) => void = () => {},
@@ -27,14 +27,14 @@ export async function iniciarObrero(
     const plataforma = await levantarPlataforma(config, log, deshacer, { exclusivo: false, alPerder })
     for (const aviso of plataforma.avisos) consola(aviso)
     const metricas = crearMetricas()
-    const trabajadores = await levantarTrabajadores(config, plataforma, log, deshacer, {
+    const workers = await levantarWorkers(config, plataforma, log, deshacer, {
       ...ajustes,
       alPerder,
       metricas,
     })
     const salud = async (): Promise<Salud> => {
       const base_de_datos = await responde(plataforma.db)
-      const cola = base_de_datos && trabajadores.late()
+      const cola = base_de_datos && workers.late()
       return { ok: !deteniendo && cola, base_de_datos, cola, migraciones: true }
     }
     const direccion = await servirMetricas(config, deshacer, { metricas, salud })

@@ -75,7 +75,7 @@ export interface Arnes {
   quejas: string[]
   avisos: Map<string, number>
   api(): Promise<Proceso>
-  obrero(opciones?: { databaseUrl?: string }): Promise<Proceso>
+  worker(opciones?: { databaseUrl?: string }): Promise<Proceso>
   /** A connection of its own, for what a pool can't do. */
   conCliente<T>(hacer: (cliente: pg.Client) => Promise<T>): Promise<T>
   reiniciarPostgres(modo: 'fast' | 'immediate'): Promise<void>
@@ -156,7 +156,7 @@ async function abrir(pasos: Paso[]): Promise<Arnes> {
     quejas,
     avisos,
     api: () => levantar('main', { PORT: '0', WORKERS: '0' }),
-    obrero: ({ databaseUrl } = {}) => levantar('worker', databaseUrl ? { DATABASE_URL: databaseUrl } : {}),
+    worker: ({ databaseUrl } = {}) => levantar('worker', databaseUrl ? { DATABASE_URL: databaseUrl } : {}),
     conCliente,
     reiniciarPostgres: postgres.reiniciar,
     cortarConexiones: () =>

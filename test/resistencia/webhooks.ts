@@ -36,7 +36,7 @@ async function preparar(arnes: Arnes, api: Proceso) {
 }
 
 /** What is killed is started anew, as a supervisor would. */
-function crearFlota(apis: Proceso[], obreros: Proceso[], arnes: Arnes) {
+function crearFlota(apis: Proceso[], workers: Proceso[], arnes: Arnes) {
   const reemplazar = async (flota: Proceso[], senal: NodeJS.Signals, nuevo: () => Promise<Proceso>) => {
     const viejo = flota.shift()!
     const inicio = performance.now()
@@ -50,7 +50,7 @@ function crearFlota(apis: Proceso[], obreros: Proceso[], arnes: Arnes) {
   }
   return {
     reemplazarApi: (senal: NodeJS.Signals) => reemplazar(apis, senal, () => arnes.api()),
-    reemplazarObrero: (senal: NodeJS.Signals) => reemplazar(obreros, senal, () => arnes.obrero()),
+    reemplazarWorker: (senal: NodeJS.Signals) => reemplazar(workers, senal, () => arnes.worker()),
   }
 }
 
@@ -71,14 +71,14 @@ const muerteTrasContestar: Escenario['correr'] = ({ veces }) =>
     const guias = new Map<string, string>()
     const victimas = new Map<string, number>()
     for (let i = 0; i < veces; i++) {
-      const obrero = await arnes.obrero()
+      const worker = await arnes.worker()
       // Few: what a dead worker has claimed counts among its endpoint's 50 until the claims lapse.
       const cual = Math.floor(entre(1, 4))
       let nuevas = 0
       const muerto = new Promise<void>((resolve) => {
         receptor.trasContestar = (ruta, id, vez) => {
           if (vez > 1 || ++nuevas !== cual) return
-          obrero.matar('SIGKILL')
+          worker.matar('SIGKILL')
           victimas.set(`${ruta} ${id}`, Date.now())
           resolve()
         }
@@ -87,13 +87,13 @@ const muerteTrasContestar: Escenario['correr'] = ({ veces }) =>
       if (!(await Promise.race([muerto.then(() => true), dormir(60_000)])))
         arnes.quejas.push(`kill ${i + 1}: ${cual} deliveries didn't arrive within 60 s`)
       receptor.trasContestar = () => {}
-      obrero.matar('SIGKILL')
-      await obrero.fin
+      worker.matar('SIGKILL')
+      await worker.fin
     }
     const danado = Date.now()
-    await arnes.obrero()
+    await arnes.worker()
     const resultado = await cerrarLibro(arnes, {
-      escenario: 'obrero muerto tras el 2xx',
+      escenario: 'worker muerto tras el 2xx',
       probado: `${veces} SIGKILL`,
       carga: { guias, canceladas: new Set(), fallas: [], respuestas: new Map() },
       danado,
@@ -116,9 +116,9 @@ const muerteTrasContestar: Escenario['correr'] = ({ veces }) =>
 const muerteDeApi: Escenario['correr'] = ({ veces }) =>
   conArnes(async (arnes) => {
     const apis = [await arnes.api(), await arnes.api()]
-    const obreros = [await arnes.obrero()]
+    const workers = [await arnes.worker()]
     await preparar(arnes, apis[0]!)
-    const flota = crearFlota(apis, obreros, arnes)
+    const flota = crearFlota(apis, workers, arnes)
     const carga = cargar(arnes, { apis: () => apis })
     for (let i = 0; i < veces; i++) {
       await dormir(entre(200, 600))
@@ -166,7 +166,7 @@ const muerteDeApi: Escenario['correr'] = ({ veces }) =>
 const postgresReiniciado: Escenario['correr'] = ({ veces }) =>
   conArnes(async (arnes) => {
     const apis = [await arnes.api()]
-    await arnes.obrero()
+    await arnes.worker()
     await preparar(arnes, apis[0]!)
     const carga = cargar(arnes, { apis: () => apis })
     const vueltas: number[] = []
@@ -193,7 +193,7 @@ const postgresReiniciado: Escenario['correr'] = ({ veces }) =>
 const conexionesCortadas: Escenario['correr'] = ({ veces }) =>
   conArnes(async (arnes) => {
     const apis = [await arnes.api()]
-    await arnes.obrero()
+    await arnes.worker()
     await preparar(arnes, apis[0]!)
     const carga = cargar(arnes, { apis: () => apis })
     let cortadas = 0
@@ -217,7 +217,7 @@ const commitSinRespuesta: Escenario['correr'] = ({ veces }) =>
   conArnes(async (arnes) => {
     const apis = [await arnes.api()]
     const intermediario = await arnes.intermediario()
-    await arnes.obrero({ databaseUrl: intermediario.databaseUrl })
+    await arnes.worker({ databaseUrl: intermediario.databaseUrl })
     await preparar(arnes, apis[0]!)
     const carga = cargar(arnes, { apis: () => apis })
     for (let i = 1; i <= veces; i++) {
@@ -241,24 +241,24 @@ const commitSinRespuesta: Escenario['correr'] = ({ veces }) =>
 const paradaOrdenada: Escenario['correr'] = ({ veces }) =>
   conArnes(async (arnes) => {
     const apis = [await arnes.api()]
-    const obreros = [await arnes.obrero(), await arnes.obrero()]
+    const workers = [await arnes.worker(), await arnes.worker()]
     await preparar(arnes, apis[0]!)
     // Now and then one that is long under way when its worker is told to stop.
     arnes.receptor.atender = async () => {
       await dormir(Math.random() < 0.005 ? 3_000 : entre(0, 60))
       return 204
     }
-    const flota = crearFlota(apis, obreros, arnes)
+    const flota = crearFlota(apis, workers, arnes)
     const carga = cargar(arnes, { apis: () => apis, ritmo: 25 })
     const salidas: number[] = []
     for (let i = 0; i < veces; i++) {
       await dormir(entre(300, 900))
-      salidas.push(await flota.reemplazarObrero('SIGTERM'))
+      salidas.push(await flota.reemplazarWorker('SIGTERM'))
     }
     const danado = Date.now()
     await carga.parar()
     return cerrarLibro(arnes, {
-      escenario: 'SIGTERM y relevo de obreros',
+      escenario: 'SIGTERM y relevo de workers',
       probado: `${veces} SIGTERM`,
       carga,
       danado,
@@ -282,15 +282,15 @@ const caos: Escenario['correr'] = ({ veces }) =>
   conArnes(async (arnes) => {
     const semilla = Number(process.env.SEMILLA ?? Math.floor(Math.random() * 1e9))
     const azar = azarDe(semilla)
-    const [api, ...resto] = await Promise.all([arnes.api(), arnes.api(), arnes.obrero(), arnes.obrero()])
+    const [api, ...resto] = await Promise.all([arnes.api(), arnes.api(), arnes.worker(), arnes.worker()])
     const apis = [api, resto[0]!]
-    const obreros = resto.slice(1)
+    const workers = resto.slice(1)
     await preparar(arnes, api)
-    const flota = crearFlota(apis, obreros, arnes)
+    const flota = crearFlota(apis, workers, arnes)
     const danos: Record<string, () => Promise<unknown>> = {
-      'kill obrero': () => flota.reemplazarObrero('SIGKILL'),
+      'kill worker': () => flota.reemplazarWorker('SIGKILL'),
       'kill API': () => flota.reemplazarApi('SIGKILL'),
-      'TERM obrero': () => flota.reemplazarObrero('SIGTERM'),
+      'TERM worker': () => flota.reemplazarWorker('SIGTERM'),
       'TERM API': () => flota.reemplazarApi('SIGTERM'),
       'PostgreSQL immediate': () => arnes.reiniciarPostgres('immediate'),
       'PostgreSQL fast': () => arnes.reiniciarPostgres('fast'),
@@ -312,7 +312,7 @@ const caos: Escenario['correr'] = ({ veces }) =>
     await dormir(500)
     await carga.parar()
     return cerrarLibro(arnes, {
-      escenario: 'de todo al azar, 2 API y 2 obreros',
+      escenario: 'de todo al azar, 2 API y 2 workers',
       probado: `${veces} daños`,
       carga,
       danado,
@@ -325,7 +325,7 @@ const caos: Escenario['correr'] = ({ veces }) =>
 const colaPerdida: Escenario['correr'] = ({ veces }) =>
   conArnes(async (arnes) => {
     const apis = [await arnes.api()]
-    await arnes.obrero()
+    await arnes.worker()
     await preparar(arnes, apis[0]!)
     // Slow enough that there are jobs to lose.
     arnes.receptor.atender = async () => {
@@ -363,7 +363,7 @@ const aislamiento: Escenario['correr'] = ({ veces, tamano = 1_000 }) =>
   conArnes(async (arnes) => {
     const { receptor } = arnes
     const apis = [await arnes.api()]
-    await arnes.obrero()
+    await arnes.worker()
     const rutas = Array.from({ length: SANOS }, (_, i) => `/sano-${i + 1}`)
     for (const ruta of rutas) await arnes.registrar(apis[0]!, ruta)
     receptor.atender = (ruta) => (ruta === '/colgado' ? null : 204)
@@ -424,7 +424,7 @@ const aislamiento: Escenario['correr'] = ({ veces, tamano = 1_000 }) =>
 const receptorCaido: Escenario['correr'] = ({ veces, tamano = 3 }) =>
   conArnes(async (arnes) => {
     const apis = [await arnes.api()]
-    await arnes.obrero()
+    await arnes.worker()
     await preparar(arnes, apis[0]!)
     const carga = cargar(arnes, { apis: () => apis, ritmo: 20 })
     let regreso = 0
@@ -462,7 +462,7 @@ const receptorCaido: Escenario['correr'] = ({ veces, tamano = 3 }) =>
 /** Those first that wait for something to lapse: beside them, in `npm test`, there is time for the others. */
 export const ESCENARIOS: readonly Escenario[] = [
   {
-    clave: 'obrero-muerto',
+    clave: 'worker-muerto',
     titulo: 'a worker killed between the 2xx and settling',
     correr: muerteTrasContestar,
     ci: { veces: 2 },
