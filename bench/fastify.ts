@@ -55,7 +55,7 @@ const body = {
 }
 
 const COLUMNAS = [
-  'comercio_id', 'modo', 'id', 'guia', 'external_ref', 'huellas', 'estado', 'estado_desde', 'telefono', 'destinatario',
+  'comercio_id', 'modo', 'id', 'guia', 'external_ref', 'huellas', 'estado', 'estado_en', 'telefono', 'destinatario',
   'departamento', 'municipio', 'direccion', 'indicaciones', 'contenido', 'lat', 'lng', 'maps_url', 'recogida',
   'ubicacion_estado', 'ubicacion_origen', 'ubicacion_lat', 'ubicacion_lng', 'avisos', 'secuencia', 'creado_en', 'actualizado_en',
 ] as const // biome-ignore format: a list
@@ -106,7 +106,7 @@ app.post<{ Body: Parameters<typeof normalizar>[0] }>('/api/v1/guias', {
       guia: nuevoCodigoDeGuia(),
       huellas: datos.external_ref === null ? null : huellasDe(datos, secretos),
       estado: 'aceptado',
-      estado_desde: creado_en,
+      estado_en: creado_en,
       intentos: 0,
       secuencia: 1,
       creado_en,

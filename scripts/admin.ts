@@ -98,7 +98,7 @@ async function todas<Dato>(
 }
 
 /** The members that the console's interface fixes for a new key. */
-const nueva = ({ creado_en: _1, revocada_en: _2, ...llave }: LlaveCreada) => llave
+const nueva = ({ creado_en: _1, revocado_en: _2, ...llave }: LlaveCreada) => llave
 
 const COMANDOS: Record<string, Comando> = {
   'comercios crear': {
@@ -128,7 +128,7 @@ const COMANDOS: Record<string, Comando> = {
       }
       deps.validacion.exigirCuerpo('crearLlave', body)
       const creada = (await crearLlave({ ...CONSOLA, path: { comercio }, body }, deps)).body as LlaveCreada
-      const { creado_en: _1, revocada_en: _2, ...llave } = creada
+      const { creado_en: _1, revocado_en: _2, ...llave } = creada
       return llave
     },
   },

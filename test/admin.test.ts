@@ -121,7 +121,7 @@ function cadaComando() {
     expect(lista.map(({ id }: Llave) => id)).toEqual([hecho.rotada.id, hecho.completa.id])
     for (const una of lista) {
       expect(Object.keys(una).sort()).toEqual(
-        ['alcances', 'comercio', 'creado_en', 'id', 'modo', 'revocada_en', 'vence_en'].sort(),
+        ['alcances', 'comercio', 'creado_en', 'id', 'modo', 'revocado_en', 'vence_en'].sort(),
       )
     }
     expect(JSON.stringify(lista)).not.toContain('guia_')
@@ -157,15 +157,15 @@ function cadaComando() {
       alcances: ['guias:leer', 'guias:escribir'],
       creado_en: INSTANTE,
       vence_en: expect.anything(),
-      revocada_en: INSTANTE,
+      revocado_en: INSTANTE,
     })
     if (url) {
-      await dormir(Math.max(0, Date.parse(respuesta.revocada_en) + 1_050 - Date.now()))
+      await dormir(Math.max(0, Date.parse(respuesta.revocado_en) + 1_050 - Date.now()))
       expect(await listar(hecho.revocada.llave)).toBe(401)
       enUso = false
       await usos
-      expect(ultimoBueno, 'it was in use').toBeGreaterThan(Date.parse(respuesta.revocada_en) - 1_000)
-      expect(ultimoBueno - Date.parse(respuesta.revocada_en)).toBeLessThan(1_000)
+      expect(ultimoBueno, 'it was in use').toBeGreaterThan(Date.parse(respuesta.revocado_en) - 1_000)
+      expect(ultimoBueno - Date.parse(respuesta.revocado_en)).toBeLessThan(1_000)
     }
   })
 

@@ -33,7 +33,7 @@ interface Expresiones {
   momento: string
 }
 
-const COLUMNAS = `comercio_id, modo, id, guia, external_ref, huellas, estado, estado_desde, telefono, destinatario, departamento,
+const COLUMNAS = `comercio_id, modo, id, guia, external_ref, huellas, estado, estado_en, telefono, destinatario, departamento,
   municipio, direccion, indicaciones, contenido, lat, lng, maps_url, recogida, ubicacion_estado, ubicacion_origen,
   ubicacion_lat, ubicacion_lng, avisos, secuencia, creado_en, actualizado_en`
 

@@ -106,7 +106,7 @@ function cuerpoDeEjemplo({ id: comercio_id, modo }: Comercio): string {
   const guia: FilaGuia = {
     ...normalizar(JSON.parse(nuevaGuia())),
     ...{ comercio_id, modo, id: '', guia: 'GUIA_EJEMPLO', huellas: null, intentos: 0, secuencia: 1 },
-    ...{ estado: 'aceptado', estado_desde: momento, creado_en: momento, actualizado_en: momento },
+    ...{ estado: 'aceptado', estado_en: momento, creado_en: momento, actualizado_en: momento },
   }
   const { ubicacion_estado, ubicacion_origen, ubicacion_lat, ubicacion_lng, ubicacion_extra, avisos, intentos } = guia
   return cuerpoDe({

@@ -33,7 +33,7 @@ export const esPagina = <P extends Pagina<unknown>>(datos: unknown): datos is P 
 export const esPrueba = (datos: unknown): datos is PruebaDeEntrega =>
   conTextos(datos, 'guia', 'entregado_en') && esObjeto(datos) && Array.isArray(datos.fotos)
 
-export const esEtiquetas = (datos: unknown): datos is EnlaceDeEtiquetas => conTextos(datos, 'url', 'expira_en')
+export const esEtiquetas = (datos: unknown): datos is EnlaceDeEtiquetas => conTextos(datos, 'url', 'vence_en')
 export const esClaves = (datos: unknown): datos is ClavesPublicas => esObjeto(datos) && Array.isArray(datos.keys)
 
 /** All that is compared with something, and the first version of its form: a later one may mean something else. */

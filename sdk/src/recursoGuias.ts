@@ -261,7 +261,7 @@ export class RecursoGuias {
 
   /**
    * La prueba de entrega: quién recibió, dónde y cuándo, y las fotos, la firma y el PDF, cada uno con un enlace firmado que
-   * se abre sin llave hasta `expira_en` (15 minutos). **No guarde los enlaces**: pida la prueba otra vez.
+   * se abre sin llave hasta `vence_en` (15 minutos). **No guarde los enlaces**: pida la prueba otra vez.
    *
    * Antes de la entrega es un `ErrorNoEncontrado` (`prueba_no_disponible`). `pdf` y `manifiesto` son nulos los segundos que
    * tardan en hacerse. Con el manifiesto, `verificarPrueba` comprueba los archivos sin preguntarnos nada.
@@ -283,7 +283,7 @@ export class RecursoGuias {
 
   /**
    * Los intentos de entrega fallidos de una guía, del más antiguo al más reciente: cuándo, por qué, y las fotos que tomó
-   * el mensajero, cada una con un enlace firmado que se abre sin llave hasta `expira_en` (15 minutos). Con `await`, una
+   * el mensajero, cada una con un enlace firmado que se abre sin llave hasta `vence_en` (15 minutos). Con `await`, una
    * página; con `for await`, todos.
    *
    * ```ts
@@ -312,7 +312,7 @@ export class RecursoGuias {
 
   /**
    * Un enlace firmado al PDF de la etiqueta (10 × 15 cm: código de barras, QR de rastreo, destino y su referencia), que se
-   * abre sin llave hasta `expira_en` (15 minutos). El PDF se hace al abrirlo, con la guía como esté entonces. Una guía
+   * abre sin llave hasta `vence_en` (15 minutos). El PDF se hace al abrirlo, con la guía como esté entonces. Una guía
    * cancelada no tiene etiqueta: es un `ErrorConflicto` (`guia_cancelada`).
    *
    * ```ts

@@ -9,7 +9,7 @@ export type ParametrosDeEnlace = Partial<Record<'v' | 'exp' | 'kid' | 'disp' | '
 
 /** Links that open something (a file, labels) without a key, for a while. */
 export interface Enlaces {
-  crear(nombre: string, disp: Disposicion): { url: string; expira_en: string }
+  crear(nombre: string, disp: Disposicion): { url: string; vence_en: string }
   /** How a good link wants what it opens; undefined: the link isn't good, for whatever reason. */
   verificar(nombre: string, parametros: ParametrosDeEnlace): Disposicion | undefined
 }
@@ -46,7 +46,7 @@ export function crearEnlaces({
       const firma = firmar(clave, rutaDe(nombre), String(exp), kid, disp)
       return {
         url: `${urlPublica}${rutaDe(nombre)}?v=1&exp=${exp}&kid=${kid}&disp=${disp}&firma=${firma}`,
-        expira_en: new Date(exp * 1_000).toISOString(),
+        vence_en: new Date(exp * 1_000).toISOString(),
       }
     },
     verificar(nombre, { v, exp = '', kid = '', disp, firma = '' }) {

@@ -192,7 +192,7 @@ const PASO = sentencia(
   'eventos.paso',
   `with g as (
      update guia set secuencia = secuencia + 1, actualizado_en = $6::timestamptz, intentos = $8,
-       estado = $5, estado_desde = case when estado = $5 then estado_desde else $7::timestamptz end,
+       estado = $5, estado_en = case when estado = $5 then estado_en else $7::timestamptz end,
        ubicacion_estado = coalesce($19::text, ubicacion_estado),
        ubicacion_origen = case when $19::text is null then ubicacion_origen else $20 end,
        ubicacion_lat = case when $19::text is null then ubicacion_lat else $21::float8 end,

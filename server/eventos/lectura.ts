@@ -48,8 +48,7 @@ export function decidirLectura(
 ): Pick<Paso, 'tipo' | 'estado' | 'motivo' | 'intentos' | 'datos'> {
   if (estado === undefined) return { tipo: 'guia.nota' }
   const motivo = dado ?? null
-  if (ocurrido_en < guia.estado_desde)
-    return { tipo: 'guia.escaneo_tardio', motivo, datos: { estado_reportado: estado } }
+  if (ocurrido_en < guia.estado_en) return { tipo: 'guia.escaneo_tardio', motivo, datos: { estado_reportado: estado } }
   exigirTransicion(guia.estado, estado, reportables(guia.estado))
   const sinConfirmar = exigeUbicacion(estado) && guia.ubicacion_estado !== 'confirmada'
   if (sinConfirmar && !forzar) {

@@ -78,7 +78,7 @@ export async function registrarUnaVez<T extends Dado>(
     // The guard on the sequence also makes the key unique: two equal reports can't both step from here.
     const dado = await dar(guia, {
       // Now is never before the present state, whatever another process's clock says.
-      ocurrido_en: dicho ?? new Date(Math.max(registrado_en.getTime(), guia.estado_desde.getTime())),
+      ocurrido_en: dicho ?? new Date(Math.max(registrado_en.getTime(), guia.estado_en.getTime())),
       registrado_en,
       descripcion: informe.descripcion ?? null,
       lat: informe.lat ?? null,

@@ -37,7 +37,7 @@ const INSERTAR = sentencia(
        recogida jsonb, ubicacion_estado text, ubicacion_origen text, ubicacion_lat float8, ubicacion_lng float8,
        ubicacion_extra jsonb, avisos text[], creado_en timestamptz, mensaje_id uuid, enlace_corto_id uuid)
    ), g as (
-     insert into guia (comercio_id, modo, id, guia, external_ref, huellas, estado, estado_desde, telefono, destinatario,
+     insert into guia (comercio_id, modo, id, guia, external_ref, huellas, estado, estado_en, telefono, destinatario,
        departamento, municipio, direccion, indicaciones, contenido, lat, lng, maps_url, recogida, ubicacion_estado,
        ubicacion_origen, ubicacion_lat, ubicacion_lng, ubicacion_extra, avisos, secuencia, creado_en, actualizado_en)
      select $2, $3, id, guia, external_ref, huellas, 'aceptado', creado_en, telefono, destinatario,
@@ -173,7 +173,7 @@ export function crearEscritura(partes: Partes): Escritura {
         guia: nuevoCodigo(),
         huellas: datos.external_ref === null ? null : huellasDe(datos, secretos),
         estado: 'aceptado',
-        estado_desde: creado_en,
+        estado_en: creado_en,
         intentos: 0,
         secuencia: 1,
         creado_en,
@@ -182,8 +182,8 @@ export function crearEscritura(partes: Partes): Escritura {
     })
     const conTrabajo = nuevas.map((nueva) => {
       if (nueva.ubicacion_estado === 'solicitada') {
-        const creada_en = nueva.creado_en.toISOString()
-        nueva.ubicacion_extra = { solicitud: { numero: 1, canal: canalDe(modo), estado: 'pendiente', creada_en } }
+        const creado_en = nueva.creado_en.toISOString()
+        nueva.ubicacion_extra = { solicitud: { numero: 1, canal: canalDe(modo), estado: 'pendiente', creado_en } }
         return { ...nueva, mensaje_id: nuevoId().id }
       }
       const corto = nueva.ubicacion_lat === null && esCorto(nueva.maps_url)

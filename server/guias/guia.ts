@@ -16,7 +16,7 @@ export interface FilaGuia {
   external_ref: string | null
   huellas: Record<string, string> | null
   estado: Estado
-  estado_desde: Date
+  estado_en: Date
   telefono: string
   destinatario: string | null
   departamento: string
@@ -49,7 +49,7 @@ export type DatosDeGuia = Omit<
   | 'guia'
   | 'huellas'
   | 'estado'
-  | 'estado_desde'
+  | 'estado_en'
   | 'intentos'
   | 'secuencia'
   | 'creado_en'

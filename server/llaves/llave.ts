@@ -17,7 +17,7 @@ export interface FilaLlave {
   alcances: Alcance[]
   creado_en: Date
   vence_en: Date | null
-  revocada_en: Date | null
+  revocado_en: Date | null
   /** com_… or op_…: whose it is. */
   dueno: string
 }
@@ -51,8 +51,8 @@ export function leerLlave(texto: string): { tipo: TipoDeLlave; id: string; secre
 
 export const esSuyo = (fila: Pick<FilaLlave, 'hash'>, secreto: string) => timingSafeEqual(hashDe(secreto), fila.hash)
 
-export const estaVigente = ({ vence_en, revocada_en }: Pick<FilaLlave, 'vence_en' | 'revocada_en'>, ahora: Date) =>
-  revocada_en === null && (vence_en === null || vence_en > ahora)
+export const estaVigente = ({ vence_en, revocado_en }: Pick<FilaLlave, 'vence_en' | 'revocado_en'>, ahora: Date) =>
+  revocado_en === null && (vence_en === null || vence_en > ahora)
 
 const BUSCAR = sentencia(
   'llaves.buscar',
@@ -88,7 +88,7 @@ export const presentarLlave = (fila: Omit<FilaLlave, 'hash'> & { tipo: Modo }): 
   alcances: fila.alcances,
   creado_en: fila.creado_en.toISOString(),
   vence_en: fila.vence_en?.toISOString() ?? null,
-  revocada_en: fila.revocada_en?.toISOString() ?? null,
+  revocado_en: fila.revocado_en?.toISOString() ?? null,
 })
 
 interface LlaveDeComercio {
@@ -112,7 +112,7 @@ export async function guardarLlave(db: Db, ahora: Date, de: LlaveDeComercio) {
     alcances: [...(de.alcances ?? ALCANCES)],
     creado_en: ahora,
     vence_en: de.vence_en ?? null,
-    revocada_en: null,
+    revocado_en: null,
   }
   await db.prisma.llave.create({ data: fila })
   return { ...presentarLlave({ ...fila, dueno: de.comercio }), llave }

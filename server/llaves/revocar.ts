@@ -3,7 +3,7 @@ import { exigirLlave, presentarLlave } from './llave.ts'
 
 export const revocarLlave: Handler<'revocarLlave'> = async ({ path }, { db, reloj }) => {
   const llave = await exigirLlave(db, path.llave)
-  const revocada_en = llave.revocada_en ?? reloj()
-  if (!llave.revocada_en) await db.prisma.llave.update({ where: { id: llave.id }, data: { revocada_en } })
-  return { status: 200, body: presentarLlave({ ...llave, revocada_en }) }
+  const revocado_en = llave.revocado_en ?? reloj()
+  if (!llave.revocado_en) await db.prisma.llave.update({ where: { id: llave.id }, data: { revocado_en } })
+  return { status: 200, body: presentarLlave({ ...llave, revocado_en }) }
 }

@@ -10,7 +10,7 @@ export const rotarLlave: Handler<'rotarLlave'> = async ({ path, body }, { db, re
   const vieja = await exigirLlave(db, path.llave)
   const ahora = reloj()
   if (!estaVigente(vieja, ahora)) {
-    const que = vieja.revocada_en ? 'fue revocada' : 'venció'
+    const que = vieja.revocado_en ? 'fue revocada' : 'venció'
     throw new Problema('llave_inactiva', `La llave ${que} y no se puede rotar. Cree una llave nueva.`)
   }
   const llave = await guardarLlave(db, ahora, {

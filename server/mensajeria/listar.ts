@@ -14,7 +14,7 @@ export const listarMensajes: Handler<'listarMensajes'> = async ({ query }, { db,
       }),
     posicion: ({ numero }) => [numero],
     presentar: (fila): Mensaje => ({
-      id: `men_${fila.guia}_${fila.numero}`,
+      mensaje: `men_${fila.guia}_${fila.numero}`,
       guia: fila.guia,
       comercio,
       modo,

@@ -71,7 +71,7 @@ const haceFalta = (finales: string, g = 'g') =>
 /** `extra` with members of its `solicitud` replaced; a guide of before the migration has none, then it is that of `m`. */
 const conSolicitud = (extra: string, miembros: string) =>
   `coalesce(${extra}, '{}') || jsonb_build_object('solicitud', coalesce(${extra} -> 'solicitud',
-     jsonb_build_object('canal', m.canal, 'numero', m.numero, 'creada_en', m.creado_en)) || ${miembros})`
+     jsonb_build_object('canal', m.canal, 'numero', m.numero, 'creado_en', m.creado_en)) || ${miembros})`
 
 /**
  * The guides of messages, locked in one order and before their messages: a step of a guide (`darPaso`) closes its messages
@@ -135,7 +135,7 @@ const ENTREGAR = sentencia(
      update guia set secuencia = guia.secuencia + 1, actualizado_en = $2, ubicacion_estado = 'solicitada',
        ubicacion_extra = case when ${ES_LA_ULTIMA} then ${conSolicitud(
          'guia.ubicacion_extra',
-         `jsonb_build_object('canal', m.canal, 'estado', 'enviado', 'enviada_en', $2::timestamptz, 'vence_en', m.vence_en)`,
+         `jsonb_build_object('canal', m.canal, 'estado', 'enviado', 'enviado_en', $2::timestamptz, 'vence_en', m.vence_en)`,
        )} else guia.ubicacion_extra end
      from m where m.estado = 'enviado' and m.hace_falta and m.tipo = 'solicitud_ubicacion'
        and guia.comercio_id = m.comercio_id and guia.modo = m.modo and guia.id = m.guia_id
@@ -329,7 +329,7 @@ const ANOTAR = sentencia(
    )
    update guia set ubicacion_extra = ${conSolicitud(
      'guia.ubicacion_extra',
-     `jsonb_strip_nulls(jsonb_build_object('estado', m.estado, 'entregada_en', m.entregado_en, 'leida_en', m.leido_en))`,
+     `jsonb_strip_nulls(jsonb_build_object('estado', m.estado, 'entregado_en', m.entregado_en, 'leido_en', m.leido_en))`,
    )}
    from m where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
      and guia.id = m.guia_id and guia.ubicacion_extra ? 'solicitud' and ${ES_LA_ULTIMA}`,

@@ -32,7 +32,7 @@ const BORRAR_ENTREGAS = sentencia(
      delete from prueba_entrega p using v where p.comercio_id = v.comercio_id and p.modo = v.modo and p.guia_id = v.guia_id
      returning p.*
    ), b as (
-     insert into prueba_borrada (comercio_id, modo, guia_id, borrada_en) select comercio_id, modo, guia_id, $2 from p
+     insert into prueba_borrada (comercio_id, modo, guia_id, borrado_en) select comercio_id, modo, guia_id, $2 from p
    ), ${SOLTAR('p.fotos || p.firma || p.pdf')}`,
 )
 const BORRAR_INTENTOS = sentencia(

@@ -48,5 +48,5 @@ export interface Archivo {
   bytes: Buffer
   /** Hexadecimal, of the file as it is kept. */
   sha256: string
-  tomada_en: string | null
+  capturado_en: string | null
 }

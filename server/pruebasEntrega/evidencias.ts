@@ -72,7 +72,7 @@ function unaFoto({ lienzo, datos, reloj }: Pagina, foto: Foto, numero: number, c
     const mitad = y + (alto - lienzo.alto(nota, MENOR, margen, 3)) / 2
     lienzo.parrafo(nota, x + 8, mitad, MENOR, { ancho: margen, maximo: 3, alinear: 'centro' })
   }
-  const tomada = archivo.tomada_en
+  const tomada = archivo.capturado_en
   const cuando = tomada ? ` · ${estrecha ? reloj.hora(tomada) : reloj.corta(tomada)}` : ''
   lienzo.parrafo(`Foto ${numero}${cuando}`, x, y + alto + 2, MENOR, { ancho, papel: 'Caption' })
 }

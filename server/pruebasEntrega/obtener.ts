@@ -18,7 +18,7 @@ export const obtenerPruebaDeEntrega: Handler<'obtenerPruebaDeEntrega'> = async (
 
 async function porQueNoHay(db: Db, guia: FilaGuia): Promise<string> {
   if (guia.estado !== 'entregado') return `La guía está en ${guia.estado}; la prueba existe desde que se entrega.`
-  const borrada_en = await buscarBorrada(db, guia)
-  if (!borrada_en) return 'La guía se entregó sin prueba.'
-  return `La guía se entregó, y su prueba se borró el ${borrada_en.toISOString()} por la retención de datos. Que se entregó, y cuándo, está en el historial.`
+  const borrado_en = await buscarBorrada(db, guia)
+  if (!borrado_en) return 'La guía se entregó sin prueba.'
+  return `La guía se entregó, y su prueba se borró el ${borrado_en.toISOString()} por la retención de datos. Que se entregó, y cuándo, está en el historial.`
 }

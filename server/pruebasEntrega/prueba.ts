@@ -43,13 +43,13 @@ export async function buscarPrueba(db: Db, guia: LlaveDeGuia): Promise<FilaPrueb
 
 const BORRADA = sentencia(
   'pruebas.borrada',
-  'select borrada_en from prueba_borrada where comercio_id = $1 and modo = $2 and guia_id = $3',
+  'select borrado_en from prueba_borrada where comercio_id = $1 and modo = $2 and guia_id = $3',
 )
 
 /** When the guide's proof was deleted because its time was over; undefined: it wasn't. */
 export async function buscarBorrada(db: Db, guia: LlaveDeGuia): Promise<Date | undefined> {
-  const [fila] = await db.consultar<{ borrada_en: Date }>(BORRADA, [guia.comercio_id, guia.modo, guia.id])
-  return fila?.borrada_en
+  const [fila] = await db.consultar<{ borrado_en: Date }>(BORRADA, [guia.comercio_id, guia.modo, guia.id])
+  return fila?.borrado_en
 }
 
 const ARCHIVOS = sentencia(

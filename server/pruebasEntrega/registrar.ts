@@ -40,7 +40,7 @@ export async function registrarConPrueba(
  * @throws Problema 409, or 422 for a delivery before there was anything to deliver
  */
 function decidirEntrega(guia: FilaGuia, ocurrido_en: Date): Pick<Paso, 'tipo' | 'estado' | 'datos'> {
-  const tardio = ocurrido_en < guia.estado_desde && !esFinal(guia.estado)
+  const tardio = ocurrido_en < guia.estado_en && !esFinal(guia.estado)
   if (tardio && ocurrido_en < guia.creado_en) {
     const mensaje = `no puede ser antes de que la guía existiera (${guia.creado_en.toISOString()})`
     throw problemaDeFallas('validacion', [{ campo: '/ocurrido_en', codigo: 'fuera_de_rango', mensaje }])

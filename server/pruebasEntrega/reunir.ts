@@ -79,7 +79,7 @@ const presentar = ({ fila, contenido }: ArchivoLeido, nombre: string): Archivo =
   // What isn't there can't be shown; the document says so, and its digest stays.
   bytes: contenido ?? Buffer.alloc(0),
   sha256: enHexadecimal(fila.sha256),
-  tomada_en: fila.capturado_en?.toISOString() ?? null,
+  capturado_en: fila.capturado_en?.toISOString() ?? null,
 })
 
 const DESCRIPCIONES: Readonly<Record<string, string>> = {

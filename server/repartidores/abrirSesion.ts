@@ -17,12 +17,12 @@ const ABRIR = sentencia(
   `with r as (
      update repartidor set codigo_hash = $2 where codigo_hash = any($1::bytea[]) returning id, repartidor, nombre, version
    ), s as (
-     insert into sesion_repartidor (hash, repartidor_id, version, creada_en, vence_en)
+     insert into sesion_repartidor (hash, repartidor_id, version, creado_en, vence_en)
      select $3, id, version, $4::timestamptz, $5::timestamptz from r returning hash, repartidor_id, vence_en
    ), v as (
      delete from sesion_repartidor where hash in (
        select o.hash from sesion_repartidor o join r on r.id = o.repartidor_id
-       order by o.creada_en desc offset ${TELEFONOS - 1})
+       order by o.creado_en desc offset ${TELEFONOS - 1})
    )
    select s.*, r.repartidor, r.nombre from s join r on r.id = s.repartidor_id`,
 )

@@ -66,7 +66,7 @@ function proponer(guia: FilaGuia, { lat, lng, referencia }: UbicacionSimulada): 
 /** A recipient whose place is known, or no longer needed, is asked no more. */
 function exigirPreguntada(guia: FilaGuia) {
   if (guia.ubicacion_estado === 'confirmada') {
-    const desde = guia.ubicacion_extra?.confirmada_en ?? guia.creado_en.toISOString()
+    const desde = guia.ubicacion_extra?.confirmado_en ?? guia.creado_en.toISOString()
     throw new Problema(
       'ubicacion_ya_confirmada',
       `La ubicación está confirmada desde ${desde}; el destinatario ya no puede contestar.`,

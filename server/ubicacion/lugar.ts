@@ -38,7 +38,7 @@ function lugarConfirmado(guia: FilaGuia, propuesta: Propuesta, ahora: Date): Lug
       ...(precision_m === null ? {} : { precision_m }),
       ...(referencia === null ? {} : { referencia }),
       ...(distancia_km === null ? {} : { distancia_km }),
-      confirmada_en: ahora.toISOString(),
+      confirmado_en: ahora.toISOString(),
       ...(solicitud ? { solicitud } : {}),
     },
     avisos: nuevos,

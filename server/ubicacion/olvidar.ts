@@ -6,7 +6,7 @@ const LOTE = 1_000
 const DIA = 86_400_000
 
 const soloCuando = (extra: string) =>
-  `case when ${extra} ? 'confirmada_en' then jsonb_build_object('confirmada_en', ${extra} -> 'confirmada_en') end`
+  `case when ${extra} ? 'confirmado_en' then jsonb_build_object('confirmado_en', ${extra} -> 'confirmado_en') end`
 
 /**
  * Where somebody lives is nobody's business for ever: of guides that ended so long ago, coordinates, links, references and
@@ -16,8 +16,8 @@ const OLVIDAR = sentencia(
   'ubicacion.olvidar',
   `with v as (
      select comercio_id, modo, id from guia
-     where estado = any($1::text[]) and estado_desde < $2 and (ubicacion_lat is not null or lat is not null
-       or maps_url is not null or ubicacion_extra - 'confirmada_en' <> '{}')
+     where estado = any($1::text[]) and estado_en < $2 and (ubicacion_lat is not null or lat is not null
+       or maps_url is not null or ubicacion_extra - 'confirmado_en' <> '{}')
      limit ${LOTE} for update
    ), e as (
      update evento set lat = null, lng = null, foto = foto || jsonb_build_object('ubicacion_lat', null, 'ubicacion_lng', null,

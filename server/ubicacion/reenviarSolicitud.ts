@@ -26,7 +26,7 @@ const PEDIR = sentencia(
   'mensajes.pedir',
   `with g as (
      update guia set ubicacion_extra = coalesce(ubicacion_extra, '{}') || jsonb_build_object('solicitud',
-       jsonb_build_object('numero', $5::int, 'canal', $6::text, 'estado', 'pendiente', 'creada_en', $7::timestamptz))
+       jsonb_build_object('numero', $5::int, 'canal', $6::text, 'estado', 'pendiente', 'creado_en', $7::timestamptz))
      where comercio_id = $1 and modo = $2 and id = $3 and secuencia = $4
        and coalesce((ubicacion_extra #>> '{solicitud,numero}')::int, 0) < $5 returning *
    ), m as (
@@ -73,7 +73,7 @@ export const reenviarSolicitud: Handler<'reenviarSolicitud'> = async (
 
 function exigirSinConfirmar(guia: FilaGuia) {
   if (guia.ubicacion_estado === 'confirmada') {
-    const desde = guia.ubicacion_extra?.confirmada_en ?? guia.creado_en.toISOString()
+    const desde = guia.ubicacion_extra?.confirmado_en ?? guia.creado_en.toISOString()
     throw new Problema('ubicacion_ya_confirmada', `La ubicación está confirmada desde ${desde}; no hay nada que pedir.`)
   }
   exigirAbierta(guia)

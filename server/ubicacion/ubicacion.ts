@@ -7,10 +7,10 @@ export interface Solicitud {
   numero: number
   canal: CanalDeMensaje
   estado: EstadoDeMensaje
-  creada_en: string
-  enviada_en?: string
-  entregada_en?: string
-  leida_en?: string
+  creado_en: string
+  enviado_en?: string
+  entregado_en?: string
+  leido_en?: string
   vence_en?: string
   motivo?: string
 }
@@ -22,7 +22,7 @@ export interface UbicacionExtra {
   precision_m?: number
   referencia?: string
   distancia_km?: number
-  confirmada_en?: string
+  confirmado_en?: string
   solicitud?: Solicitud
 }
 
@@ -31,7 +31,7 @@ export const LEJOS = 50
 
 /** A guide's place → the contract's. */
 export function presentarUbicacion(fila: FilaGuia): Ubicacion {
-  const { enlace, precision_m, referencia, distancia_km, confirmada_en, solicitud } = fila.ubicacion_extra ?? {}
+  const { enlace, precision_m, referencia, distancia_km, confirmado_en, solicitud } = fila.ubicacion_extra ?? {}
   const confirmada = fila.ubicacion_estado === 'confirmada'
   return {
     estado: fila.ubicacion_estado,
@@ -42,16 +42,16 @@ export function presentarUbicacion(fila: FilaGuia): Ubicacion {
     precision_m: precision_m ?? null,
     referencia: referencia ?? null,
     distancia_km: distancia_km ?? null,
-    confirmada_en: confirmada ? (confirmada_en ?? fila.creado_en.toISOString()) : null,
+    confirmado_en: confirmada ? (confirmado_en ?? fila.creado_en.toISOString()) : null,
     solicitud: solicitud
       ? {
           canal: solicitud.canal,
           estado: solicitud.estado,
           numero: solicitud.numero,
-          creada_en: instante(solicitud.creada_en)!,
-          enviada_en: instante(solicitud.enviada_en),
-          entregada_en: instante(solicitud.entregada_en),
-          leida_en: instante(solicitud.leida_en),
+          creado_en: instante(solicitud.creado_en)!,
+          enviado_en: instante(solicitud.enviado_en),
+          entregado_en: instante(solicitud.entregado_en),
+          leido_en: instante(solicitud.leido_en),
           vence_en: instante(solicitud.vence_en),
           motivo: solicitud.motivo ?? null,
         }

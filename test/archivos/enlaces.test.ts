@@ -41,9 +41,9 @@ const comun = ({ status, cabeceras, cuerpo }: Awaited<ReturnType<typeof pedir>>)
 
 describe('GET /archivos/{archivo}', () => {
   it('serves the file to whoever has the link, and to be looked at only', async () => {
-    const { url, bytes, sha256, expira_en } = await nuevo()
-    expect(new Date(expira_en).getTime() - Date.now()).toBeLessThanOrEqual(15 * 60_000)
-    expect(new Date(expira_en).getTime() - Date.now()).toBeGreaterThan(14 * 60_000)
+    const { url, bytes, sha256, vence_en } = await nuevo()
+    expect(new Date(vence_en).getTime() - Date.now()).toBeLessThanOrEqual(15 * 60_000)
+    expect(new Date(vence_en).getTime() - Date.now()).toBeGreaterThan(14 * 60_000)
     const respuesta = await fetch(url)
     const cuerpo = Buffer.from(await respuesta.arrayBuffer())
     expect([respuesta.status, cuerpo.length]).toEqual([200, bytes])

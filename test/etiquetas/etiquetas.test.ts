@@ -47,10 +47,10 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
       indicaciones: 'Portón verde, frente a la tienda',
       contenido: '2 pares de zapatos',
     })
-    const { url, expira_en, guias } = await comercio.api.guias.etiqueta(codigo)
+    const { url, vence_en, guias } = await comercio.api.guias.etiqueta(codigo)
     expect([guias, new URL(url).pathname]).toEqual([[codigo], `/etiquetas/${codigo}`])
-    expect(new Date(expira_en).getTime() - Date.now()).toBeLessThanOrEqual(15 * 60_000)
-    expect(new Date(expira_en).getTime() - Date.now()).toBeGreaterThan(14 * 60_000)
+    expect(new Date(vence_en).getTime() - Date.now()).toBeLessThanOrEqual(15 * 60_000)
+    expect(new Date(vence_en).getTime() - Date.now()).toBeGreaterThan(14 * 60_000)
     const { status, cabeceras, pdf } = await descargar(url)
     expect(status).toBe(200)
     expect(Object.fromEntries(cabeceras)).toMatchObject({

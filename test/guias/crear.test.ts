@@ -70,8 +70,8 @@ describe('POST /api/v1/guias', () => {
     const cuerpo = sinDestino()
     const guia = await api.guias.crear(cuerpo)
     expect(guia.ubicacion).toMatchObject({
-      ...{ estado: 'solicitada', origen: null, lat: null, lng: null, confirmada_en: null },
-      solicitud: { canal: 'buzon', estado: 'pendiente', numero: 1, enviada_en: null },
+      ...{ estado: 'solicitada', origen: null, lat: null, lng: null, confirmado_en: null },
+      solicitud: { canal: 'buzon', estado: 'pendiente', numero: 1, enviado_en: null },
     })
     await api.guias.crear(cuerpo)
     const enviado = await hasta(async () => {
@@ -80,7 +80,7 @@ describe('POST /api/v1/guias', () => {
     })
     expect(enviado).toMatchObject([
       {
-        id: `men_${guia.guia}_1`,
+        mensaje: `men_${guia.guia}_1`,
         telefono: '+50231481676',
         canal: 'buzon',
         tipo: 'solicitud_ubicacion',

@@ -116,7 +116,7 @@ describe('the life of a key', () => {
     const { comercio } = await crearComercio()
     const llave = await crearLlave(comercio)
     expect(await listar(llave.llave)).toBe(200)
-    expect((await entorno.operar('POST', `/llaves/${llave.id}/revocar`)).cuerpo.revocada_en).toEqual(expect.any(String))
+    expect((await entorno.operar('POST', `/llaves/${llave.id}/revocar`)).cuerpo.revocado_en).toEqual(expect.any(String))
     await new Promise((resolve) => setTimeout(resolve, 1_000))
     expect(await listar(llave.llave)).toBe(401)
     const otraVez = await entorno.operar('POST', `/llaves/${llave.id}/revocar`)

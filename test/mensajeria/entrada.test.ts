@@ -192,9 +192,9 @@ describe('statuses', () => {
       const { solicitud } = (await leer(comercio, esta)).ubicacion
       expect(solicitud).toMatchObject({
         estado: 'leido',
-        enviada_en: fila!.enviado_en!.toISOString(),
-        entregada_en: en(1).toISOString(),
-        leida_en: en(2).toISOString(),
+        enviado_en: fila!.enviado_en!.toISOString(),
+        entregado_en: en(1).toISOString(),
+        leido_en: en(2).toISOString(),
       })
       expect(await tipos(comercio, esta)).toEqual(SOLICITADA)
     },

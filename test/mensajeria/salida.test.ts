@@ -279,7 +279,7 @@ describe('what nobody can tell', () => {
       })
       expect(fila.enviado_en).toBeInstanceOf(Date)
       const { ubicacion } = await leer(tienda, esta)
-      expect(ubicacion.solicitud).toMatchObject({ estado: fila.estado, enviada_en: fila.enviado_en!.toISOString() })
+      expect(ubicacion.solicitud).toMatchObject({ estado: fila.estado, enviado_en: fila.enviado_en!.toISOString() })
       expect(await tipos(tienda, esta)).toEqual(SOLICITADA)
     }
     expect(await entregas()).toEqual(esas.map(() => 'ubicacion.solicitada'))

@@ -137,7 +137,7 @@ describe('POST /operaciones/v1/guias/{guia}/entrega', () => {
     const { guia } = await comercio.api.guias.crear(unaGuia())
     // Created an hour ago, on its way half an hour ago, and lost ten minutes ago, or so they thought.
     await entorno.db.pool.query(
-      `update guia set creado_en = now() - interval '1 hour', estado_desde = now() - interval '1 hour' where guia = $1`,
+      `update guia set creado_en = now() - interval '1 hour', estado_en = now() - interval '1 hour' where guia = $1`,
       [guia],
     )
     await mover(guia, 'recolectado', { ocurrido_en: hace(50) })

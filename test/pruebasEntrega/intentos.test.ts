@@ -83,7 +83,7 @@ describe('a failed attempt with photos', () => {
   it('keeps them also when it is heard of late, and moves nothing', async () => {
     const { guia } = await comercio.api.guias.crear(unaGuia())
     await entorno.db.pool.query(
-      `update guia set creado_en = now() - interval '1 hour', estado_desde = now() - interval '1 hour' where guia = $1`,
+      `update guia set creado_en = now() - interval '1 hour', estado_en = now() - interval '1 hour' where guia = $1`,
       [guia],
     )
     await registrar(guia, { estado: 'recolectado', ocurrido_en: hace(50) })

@@ -16,7 +16,7 @@ const archivo = (nombre: string, bytes: Buffer): Archivo => ({
   nombre,
   bytes,
   sha256: sha256(bytes),
-  tomada_en: '2026-11-14T21:03:00.000Z',
+  capturado_en: '2026-11-14T21:03:00.000Z',
 })
 
 const foto = archivo('foto-1.jpg', await imagen(800, 600))
@@ -183,7 +183,7 @@ const fecha = (texto: Textos) =>
   )
 const bytes = fc.constantFrom(await imagen(40, 30), await imagen(9, 16), Buffer.alloc(0), await imagen(900, 7))
 const unArchivo = (texto: Textos) =>
-  fc.record({ nombre: texto(60), bytes, sha256: texto(64), tomada_en: quiza(fecha(texto)) })
+  fc.record({ nombre: texto(60), bytes, sha256: texto(64), capturado_en: quiza(fecha(texto)) })
 const cualquiera = (texto: Textos): fc.Arbitrary<DatosDePrueba> =>
   fc.record({
     mensajeria: texto(120),

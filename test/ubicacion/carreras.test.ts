@@ -178,7 +178,7 @@ describe('a guide of before the migration', () => {
     await entregarAlBuzon(deps(), ids)
     const [pedida, cancelada] = [await leer(comercio, guias[0]!), await leer(comercio, guias[1]!)]
     revisarHistorial(pedida)
-    const comun = { canal: 'buzon', numero: 1, creada_en: expect.stringMatching(/^20.*Z$/) }
+    const comun = { canal: 'buzon', numero: 1, creado_en: expect.stringMatching(/^20.*Z$/) }
     expect(pedida.ubicacion.solicitud).toMatchObject({ ...comun, estado: 'enviado' })
     expect(cancelada.ubicacion.solicitud).toMatchObject({ ...comun, estado: 'descartado' })
   })

@@ -30,7 +30,7 @@ describe('the merchant', () => {
       maps_url: null,
       precision_m: null,
       referencia: 'Portón verde',
-      confirmada_en: porPunto.actualizado_en,
+      confirmado_en: porPunto.actualizado_en,
       solicitud: { numero: 1, estado: 'enviado' },
     })
     const porEnlace = await api.guias.confirmarUbicacion(await nueva(comercio, MIXCO), { maps_url: ENLACE })

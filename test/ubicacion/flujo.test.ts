@@ -29,10 +29,10 @@ describe('a guide without a place', () => {
       canal: 'buzon',
       estado: 'pendiente',
       numero: 1,
-      creada_en: creada.creado_en,
-      enviada_en: null,
-      entregada_en: null,
-      leida_en: null,
+      creado_en: creada.creado_en,
+      enviado_en: null,
+      entregado_en: null,
+      leido_en: null,
       vence_en: null,
       motivo: null,
     }
@@ -46,15 +46,15 @@ describe('a guide without a place', () => {
       precision_m: null,
       referencia: null,
       distancia_km: null,
-      confirmada_en: null,
+      confirmado_en: null,
       solicitud: pedida,
     })
     const { eventos, ...detalle } = await esperar(comercio, guia, ({ secuencia }) => secuencia === 2)
-    const { enviada_en, vence_en, ...resto } = detalle.ubicacion.solicitud!
-    expect({ ...resto, enviada_en: null, vence_en: null }).toEqual({ ...pedida, estado: 'enviado' })
-    expect(Date.parse(vence_en!) - Date.parse(enviada_en!)).toBe(72 * HORA)
+    const { enviado_en, vence_en, ...resto } = detalle.ubicacion.solicitud!
+    expect({ ...resto, enviado_en: null, vence_en: null }).toEqual({ ...pedida, estado: 'enviado' })
+    expect(Date.parse(vence_en!) - Date.parse(enviado_en!)).toBe(72 * HORA)
     expect(eventos.datos.map(({ tipo }) => tipo)).toEqual(['guia.aceptado', 'ubicacion.solicitada'])
-    expect(eventos.datos[1]).toMatchObject({ estado: 'aceptado', estado_anterior: 'aceptado', ocurrido_en: enviada_en })
+    expect(eventos.datos[1]).toMatchObject({ estado: 'aceptado', estado_anterior: 'aceptado', ocurrido_en: enviado_en })
     const lista = await comercio.api.guias.listar()
     expect(lista.datos).toEqual([detalle])
     await hasta(async () => receptor.recibidos.length === 2)
@@ -142,7 +142,7 @@ describe('the recipient’s page', () => {
     const despues = await leer(comercio, guia)
     revisarHistorial(despues)
     expect(despues.secuencia).toBe(3)
-    const { confirmada_en, distancia_km, ...resto } = despues.ubicacion
+    const { confirmado_en, distancia_km, ...resto } = despues.ubicacion
     expect(resto).toEqual({
       estado: 'confirmada',
       origen: 'destinatario',
@@ -158,7 +158,7 @@ describe('the recipient’s page', () => {
       tipo: 'ubicacion.confirmada',
       lat: 14.6333,
       lng: -90.6064,
-      ocurrido_en: confirmada_en,
+      ocurrido_en: confirmado_en,
     })
     // As sent stays as sent.
     expect([despues.lat, despues.lng, despues.maps_url, despues.avisos]).toEqual([null, null, null, []])

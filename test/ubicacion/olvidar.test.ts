@@ -127,13 +127,13 @@ describe('after the retention', () => {
         maps_url: null,
       })
       // That it was confirmed, by whom and when stays.
-      const { estado, origen, confirmada_en } = vieja.ubicacion
+      const { estado, origen, confirmado_en } = vieja.ubicacion
       expect([nombre, ubicacion]).toEqual([
         nombre,
         {
           estado,
           origen,
-          confirmada_en,
+          confirmado_en,
           lat: null,
           lng: null,
           maps_url: null,
@@ -219,7 +219,7 @@ describe('after the retention', () => {
     for (let i = 0; i < 11; i++)
       await comercio.api.guias.crearLote({ guias: Array.from({ length: 100 }, () => sinDestino()) })
     await hasta(async () => (await mensajes(comercio)).every(({ estado }) => estado === 'enviado'), 20_000)
-    await entorno.db.pool.query(`update guia set estado = 'cancelado', estado_desde = $1 where comercio_id = $2`, [
+    await entorno.db.pool.query(`update guia set estado = 'cancelado', estado_en = $1 where comercio_id = $2`, [
       new Date(reloj().getTime() - (DIAS + 1) * 24 * HORA),
       comercio.id,
     ])

@@ -56,14 +56,14 @@ describe('a request is made again', () => {
       canal: 'buzon',
       estado: 'pendiente',
       numero: 2,
-      enviada_en: null,
+      enviado_en: null,
       vence_en: null,
       motivo: null,
     })
     const pedida = await esperar(comercio, guia, ({ secuencia }) => secuencia === 4)
     expect(pedida.ubicacion).toMatchObject({ estado: 'solicitada', solicitud: { numero: 2, estado: 'enviado' } })
-    const { enviada_en, vence_en } = pedida.ubicacion.solicitud!
-    expect(Date.parse(vence_en!) - Date.parse(enviada_en!)).toBe(72 * HORA)
+    const { enviado_en, vence_en } = pedida.ubicacion.solicitud!
+    expect(Date.parse(vence_en!) - Date.parse(enviado_en!)).toBe(72 * HORA)
     revisarHistorial(pedida)
     const nuevo = await enlaceDe(guia)
     expect(nuevo).not.toBe(viejo)

@@ -28,7 +28,7 @@ CREATE TABLE "llave" (
     "alcances" TEXT[],
     "creado_en" TIMESTAMPTZ(3) NOT NULL,
     "vence_en" TIMESTAMPTZ(3),
-    "revocada_en" TIMESTAMPTZ(3),
+    "revocado_en" TIMESTAMPTZ(3),
 
     CONSTRAINT "llave_pkey" PRIMARY KEY ("id")
 );
@@ -51,7 +51,7 @@ CREATE TABLE "sesion_repartidor" (
     "hash" BYTEA NOT NULL,
     "repartidor_id" UUID NOT NULL,
     "version" INTEGER NOT NULL,
-    "creada_en" TIMESTAMPTZ(3) NOT NULL,
+    "creado_en" TIMESTAMPTZ(3) NOT NULL,
     "vence_en" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "sesion_repartidor_pkey" PRIMARY KEY ("hash")
@@ -66,7 +66,7 @@ CREATE TABLE "guia" (
     "external_ref" TEXT,
     "huellas" JSONB,
     "estado" TEXT NOT NULL,
-    "estado_desde" TIMESTAMPTZ(3) NOT NULL,
+    "estado_en" TIMESTAMPTZ(3) NOT NULL,
     "telefono" TEXT NOT NULL,
     "destinatario" TEXT,
     "departamento" TEXT NOT NULL,
@@ -376,7 +376,7 @@ CREATE TABLE "prueba_borrada" (
     "comercio_id" UUID NOT NULL,
     "modo" TEXT NOT NULL,
     "guia_id" UUID NOT NULL,
-    "borrada_en" TIMESTAMPTZ(3) NOT NULL,
+    "borrado_en" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "prueba_borrada_pkey" PRIMARY KEY ("comercio_id","modo","guia_id")
 );
@@ -406,7 +406,7 @@ CREATE UNIQUE INDEX "repartidor_repartidor_key" ON "repartidor"("repartidor");
 CREATE UNIQUE INDEX "repartidor_codigo_hash_key" ON "repartidor"("codigo_hash");
 
 -- CreateIndex
-CREATE INDEX "sesion_repartidor_repartidor_id_creada_en_idx" ON "sesion_repartidor"("repartidor_id", "creada_en");
+CREATE INDEX "sesion_repartidor_repartidor_id_creado_en_idx" ON "sesion_repartidor"("repartidor_id", "creado_en");
 
 -- CreateIndex
 CREATE INDEX "sesion_repartidor_vence_en_idx" ON "sesion_repartidor"("vence_en");

@@ -17,7 +17,7 @@ export interface Entrega {
 const LEER = sentencia(
   'verificacion.leer',
   `select g.guia, g.modo, g.estado, g.departamento, g.municipio,
-     coalesce(p.entregado_en, case when g.estado = 'entregado' then g.estado_desde end) as entregado_en,
+     coalesce(p.entregado_en, case when g.estado = 'entregado' then g.estado_en end) as entregado_en,
      case when p.guia_id is null then 'sin_prueba' when p.pdf is null then 'pendiente' else 'lista' end as prueba
    from guia_indice i
    join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
