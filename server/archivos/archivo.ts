@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto'
+import type { Readable } from 'node:stream'
 import { base32AlAzar } from '../codigos/codigos.ts'
-import type { ArchivoDePrueba, TipoDeArchivo } from '../contrato/generado/tipos/index.ts'
+import type { ArchivoDePrueba, TipoDeArchivo, TipoDeSubida } from '../contrato/generado/tipos/index.ts'
+import type { Respuesta } from '../contrato/tipos.ts'
 import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { noDisponible } from '../errores.ts'
-import type { FilaGuia } from '../guias/guia.ts'
+import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
+import { leerImagen } from '../imagenes/leerImagen.ts'
 import type { Disposicion } from './enlaces.ts'
 
 /** A row of `archivo`; columns carry the contract's names. */
@@ -92,5 +95,40 @@ export function presentarArchivo(
     alto,
     sha256: enHexadecimal(sha256),
     capturado_en: capturado_en?.toISOString() ?? null,
+  }
+}
+
+/** An operator's or a courier's picture of a guide, kept for the delivery that will name it. */
+export async function recibirImagen(
+  { db, reloj, almacen, recepcion }: Pick<Deps, 'db' | 'reloj' | 'almacen' | 'recepcion'>,
+  autor: string,
+  codigo: string,
+  tipo: TipoDeSubida,
+  contenido: Readable,
+): Promise<Respuesta<'subirArchivo'>> {
+  const guia = await buscarGuia(db, 'todos', codigo)
+  const fila = await recepcion.recibir(contenido, async (ruta, enTurno) =>
+    guardarArchivo({ db, almacen, reloj }, guia, {
+      ...(await enTurno(() => leerImagen(ruta, tipo))),
+      tipo,
+      autor,
+      usado_en: null,
+    }),
+  )
+  const { archivo, mime, bytes, ancho, alto, sha256, capturado_en, lat, lng } = fila
+  return {
+    status: 201,
+    body: {
+      archivo,
+      tipo,
+      mime,
+      bytes,
+      ancho,
+      alto,
+      sha256: enHexadecimal(sha256),
+      capturado_en: capturado_en?.toISOString() ?? null,
+      lat,
+      lng,
+    },
   }
 }

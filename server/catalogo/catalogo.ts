@@ -3,13 +3,9 @@
 import { readFileSync } from 'node:fs'
 import type { Pais } from '../contrato/generado/tipos/index.ts'
 import { RAIZ } from '../contrato/raiz.ts'
+import type { Punto } from '../mapas/punto.ts'
 import { cercanos, type Nombre } from './cercanos.ts'
 import { clavesDe } from './claves.ts'
-
-export interface Punto {
-  lat: number
-  lng: number
-}
 
 export interface Departamento extends Punto {
   /** ISO 3166-2. */
@@ -224,15 +220,4 @@ export const municipiosDe = (departamento: string): Municipio[] =>
 export function centroDe(departamento: string, municipio: string): Punto | undefined {
   const hallado = hallarDestino(hallarFicheros(departamento), clavesDe(municipio))?.municipio
   return hallado && { lat: hallado.lat, lng: hallado.lng }
-}
-
-const RADIO_KM = 6371.0088
-
-/** Along the great circle (haversine): within 0.5 % of the ellipsoid's. */
-export function distanciaKm(a: Punto, b: Punto): number {
-  const rad = Math.PI / 180
-  const h =
-    Math.sin(((b.lat - a.lat) * rad) / 2) ** 2 +
-    Math.cos(a.lat * rad) * Math.cos(b.lat * rad) * Math.sin(((b.lng - a.lng) * rad) / 2) ** 2
-  return 2 * RADIO_KM * Math.asin(Math.sqrt(Math.min(1, h)))
 }

@@ -1,9 +1,10 @@
-import { buscarDestino, distanciaKm } from '../catalogo/catalogo.ts'
+import { buscarDestino } from '../catalogo/catalogo.ts'
 import { normalizarCodigoDeGuia } from '../codigos/codigos.ts'
 import type { Estado, Guia, GuiaIndividual, Modo } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
 import { leerEnlace } from '../mapas/enlaces.ts'
+import { distanciaKm } from '../mapas/punto.ts'
 import { leerTelefono } from '../telefonos/telefono.ts'
 import { LEJOS, presentarUbicacion, type UbicacionExtra } from '../ubicacion/ubicacion.ts'
 

@@ -2,14 +2,9 @@
 // Pure: no network, no clock. Short links are only recognised here; a job resolves them.
 // Patterns are anchored or bounded, so that a hostile link costs linear time.
 
-export interface Coordenadas {
-  lat: number
-  lng: number
-}
-export type EnlaceDeMapa =
-  | { tipo: 'coordenadas'; coordenadas: Coordenadas }
-  | { tipo: 'corto' }
-  | { tipo: 'sin_coordenadas' }
+import type { Punto } from './punto.ts'
+
+export type EnlaceDeMapa = { tipo: 'coordenadas'; coordenadas: Punto } | { tipo: 'corto' } | { tipo: 'sin_coordenadas' }
 
 export class ErrorEnlace extends Error {
   override name = 'ErrorEnlace'
@@ -66,7 +61,7 @@ export function leerEnlace(texto: string, hosts: readonly string[] = HOSTS_DE_MA
   return resultado(buscarCoordenadas(url))
 }
 
-const resultado = (coordenadas?: Coordenadas): EnlaceDeMapa =>
+const resultado = (coordenadas?: Punto): EnlaceDeMapa =>
   coordenadas ? { tipo: 'coordenadas', coordenadas } : { tipo: 'sin_coordenadas' }
 
 function rechazar(mensaje: string): never {
@@ -121,7 +116,7 @@ const DESTINO = ['daddr', 'destination', 'to', 'route']
 const LUGAR = ['q', 'query', 'latlng', 'coordinate', 'll']
 const VISTA = ['viewpoint', 'cbll', 'center']
 
-function buscarCoordenadas(url: URL): Coordenadas | undefined {
+function buscarCoordenadas(url: URL): Punto | undefined {
   const parametro = (nombre: string) => url.searchParams.get(nombre) ?? ''
   const primero = (nombres: string[]) => {
     for (const nombre of nombres) {
@@ -158,11 +153,11 @@ function buscarCoordenadas(url: URL): Coordenadas | undefined {
 }
 
 /** `!`-separated protobuf fields. 3d/4d is a place's pin; 2m2, 1d, 2d a stop of a route, longitude first. */
-function leerDatos(campos: string[], enRuta: boolean): Coordenadas | undefined {
+function leerDatos(campos: string[], enRuta: boolean): Punto | undefined {
   // The last pair wins: a place opened from another's page lists both, the shown one last, and the last stop is the
   // destination. A later place or stop without a point erases what was read: that point belongs to its predecessor.
   const comienzo = enRuta ? /^1m\d/ : /^1s0x/
-  let par: Coordenadas | undefined
+  let par: Punto | undefined
   campos.forEach((campo, i) => {
     const [b = '', c = ''] = campos.slice(i + 1, i + 3)
     if (comienzo.test(campo)) par = undefined
@@ -174,14 +169,14 @@ function leerDatos(campos: string[], enRuta: boolean): Coordenadas | undefined {
 }
 
 /** The first stop is the origin, even when it is empty (`/maps/dir//B`): it never counts. */
-function ultimaParada(segmentos: string[]): Coordenadas | undefined {
+function ultimaParada(segmentos: string[]): Punto | undefined {
   const fin = segmentos.findIndex((segmento) => /^(?:@|data=|am=)/.test(segmento))
   const paradas = segmentos.slice(1, fin < 0 ? undefined : fin)
   return leerPar(paradas.findLast((parada) => parada !== ''))
 }
 
 /** `@lat,lng,17z` in the path (Google) or `#map=17/lat/lng` (OpenStreetMap). */
-function leerVista(segmentos: string[], hash: string): Coordenadas | undefined {
+function leerVista(segmentos: string[], hash: string): Punto | undefined {
   const vista = segmentos.findLast((segmento) => segmento.startsWith('@')) ?? ''
   const [, ...mapa] = (new URLSearchParams(hash.slice(1)).get('map') ?? '').split('/')
   return crear(...vista.slice(1).split(',', 2)) ?? crear(...mapa.slice(0, 2))
@@ -191,7 +186,7 @@ const GEOHASH = '0123456789bcdefghjkmnpqrstuvwxyz'
 const OSM = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_~'
 
 /** Geohash (5 bits a character) and OpenStreetMap's short links (6) alike: each bit halves longitude, then latitude. */
-function leerCelda(codigo: string, alfabeto: string): Coordenadas | undefined {
+function leerCelda(codigo: string, alfabeto: string): Punto | undefined {
   const bitsPorLetra = Math.log2(alfabeto.length)
   const total = codigo.length * bitsPorLetra
   const valores = [...codigo].map((letra) => alfabeto.indexOf(letra))
@@ -206,7 +201,7 @@ function leerCelda(codigo: string, alfabeto: string): Coordenadas | undefined {
 }
 
 /** RFC 5870, plus Android's `?q=`, which is the pin and so goes first. */
-function leerGeo(texto: string): Coordenadas | undefined {
+function leerGeo(texto: string): Punto | undefined {
   const [, cuerpo = '', consulta = ''] = /^geo:([^?#]*)(?:\?([^#]*))?/i.exec(texto) ?? []
   const [punto = '', ...parametros] = decodificar(cuerpo).toLowerCase().split(';')
   const [, lat = '', lng = ''] = PUNTO_GEO.exec(punto) ?? []
@@ -222,7 +217,7 @@ function leerGeo(texto: string): Coordenadas | undefined {
 // --- Numbers and text ---
 
 /** `14.6,-90.5`, with a label in parentheses or not, or degrees, minutes and seconds. */
-function leerPar(texto = ''): Coordenadas | undefined {
+function leerPar(texto = ''): Punto | undefined {
   // Google writes `14.63,+-90.5`: its plus sign is a space.
   const limpio = texto.replace(/[\s+]+/g, ' ').trim()
   const [, lat, lng] = PAR.exec(limpio) ?? []
@@ -233,11 +228,11 @@ function leerPar(texto = ''): Coordenadas | undefined {
   return redondear(angulo(0) * (/s/i.test(p[3] ?? '') ? -1 : 1), angulo(4) * (/e/i.test(p[7] ?? '') ? 1 : -1))
 }
 
-function crear(lat = '', lng = ''): Coordenadas | undefined {
+function crear(lat = '', lng = ''): Punto | undefined {
   return UN_NUM.test(lat.trim()) && UN_NUM.test(lng.trim()) ? redondear(Number(lat), Number(lng)) : undefined
 }
 
-function redondear(lat: number, lng: number): Coordenadas | undefined {
+function redondear(lat: number, lng: number): Punto | undefined {
   if (Math.abs(lat) > 90 || Math.abs(lng) > 180) return undefined
   // 7 decimals are a centimetre. Adding 0 turns -0 into 0.
   const punto = { lat: Number(lat.toFixed(7)) + 0, lng: Number(lng.toFixed(7)) + 0 }

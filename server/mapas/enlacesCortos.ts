@@ -3,15 +3,16 @@ import https from 'node:https'
 import type { LookupFunction } from 'node:net'
 import tls from 'node:tls'
 import { anfitrion, DestinoNoPermitido, type Direccion, type Resolver, resolverDestino } from '../salida/destino.ts'
-import { type Coordenadas, ErrorEnlace, HOSTS_DE_MAPAS, leerEnlace } from './enlaces.ts'
+import { ErrorEnlace, HOSTS_DE_MAPAS, leerEnlace } from './enlaces.ts'
 import { objetivosDePagina } from './objetivosDePagina.ts'
+import type { Punto } from './punto.ts'
 
 // Follows a short map link until some link on the way names its point. A merchant chose the link and strangers choose
 // where it leads, so every step is judged anew: an admitted map, over https on 443, at addresses that are public; and
 // however it goes, it is bounded in steps, in bytes and in time.
 
 export type Resuelto =
-  | { tipo: 'coordenadas'; coordenadas: Coordenadas }
+  | { tipo: 'coordenadas'; coordenadas: Punto }
   | { tipo: 'sin_coordenadas' }
   /** `pasajera`: the same link may work later. The reason is for an operator; it names hosts, never whole links. */
   | { tipo: 'falla'; pasajera: boolean; motivo: string }

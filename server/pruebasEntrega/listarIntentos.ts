@@ -1,7 +1,12 @@
+import { type FilaArchivo, presentarArchivo } from '../archivos/archivo.ts'
+import type { IntentoFallido } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
-import { buscarGuia } from '../guias/guia.ts'
+import { type Db, sentencia } from '../db.ts'
+import type { Deps } from '../deps.ts'
+import { type FilaEvento, presentarEvento } from '../eventos/evento.ts'
+import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
 import { paginar } from '../listas/pagina.ts'
-import { leerIntentos, presentarIntento } from './intento.ts'
+import { leerArchivos } from './prueba.ts'
 
 export const listarIntentosDeGuia: Handler<'listarIntentosDeGuia'> = async (
   { path, query, identidad },
@@ -20,4 +25,46 @@ export const listarIntentosDeGuia: Handler<'listarIntentosDeGuia'> = async (
     },
   )
   return { status: 200, body }
+}
+
+/** An attempt's event and its photos. */
+type FilaIntento = FilaEvento & { fotos: FilaArchivo[] }
+
+const INTENTOS = sentencia(
+  'intentos.deGuia',
+  `select e.*, coalesce(p.fotos, '{}') as fotos from evento e
+   left join prueba_intento p using (comercio_id, modo, guia_id, secuencia)
+   where e.comercio_id = $1 and e.modo = $2 and e.guia_id = $3 and e.secuencia > $4
+     and (e.tipo = 'guia.intento_fallido'
+       or e.tipo = 'guia.escaneo_tardio' and e.datos ->> 'estado_reportado' = 'intento_fallido')
+   order by e.secuencia limit $5`,
+)
+
+/** A guide's failed attempts, oldest first. */
+async function leerIntentos(db: Db, guia: FilaGuia, despues: number, cuantos: number): Promise<FilaIntento[]> {
+  const valores = [guia.comercio_id, guia.modo, guia.id, despues, cuantos]
+  const filas = await db.consultar<FilaEvento & { fotos: string[] }>(INTENTOS, valores)
+  const nombres = filas.flatMap(({ fotos }) => fotos)
+  const archivos = nombres.length > 0 ? await leerArchivos(db, guia, nombres) : new Map<string, FilaArchivo>()
+  return filas.map((fila) => ({
+    ...fila,
+    fotos: fila.fotos.map((foto) => archivos.get(foto)).filter((foto) => foto !== undefined),
+  }))
+}
+
+/** A row → the contract's attempt, with links that are new each time. */
+function presentarIntento(deps: Pick<Deps, 'enlaces'>, fila: FilaIntento): IntentoFallido {
+  const { id, secuencia, numero_intento = null, motivo, descripcion, ocurrido_en, lat, lng } = presentarEvento(fila)
+  return {
+    secuencia,
+    evento: id,
+    numero_intento,
+    aplicado: fila.tipo === 'guia.intento_fallido',
+    motivo,
+    descripcion,
+    ocurrido_en,
+    lat,
+    lng,
+    fotos: fila.fotos.map((foto) => presentarArchivo(deps, foto)),
+  }
 }

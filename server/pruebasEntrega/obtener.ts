@@ -1,8 +1,11 @@
+import { presentarArchivo } from '../archivos/archivo.ts'
+import type { PruebaDeEntrega } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
-import type { Db } from '../db.ts'
+import { type Db, sentencia } from '../db.ts'
+import type { Deps } from '../deps.ts'
 import { Problema } from '../errores.ts'
 import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
-import { buscarBorrada, buscarPrueba, presentarPrueba } from './prueba.ts'
+import { buscarPrueba, type FilaPrueba, leerArchivos } from './prueba.ts'
 
 export const obtenerPruebaDeEntrega: Handler<'obtenerPruebaDeEntrega'> = async (
   { path, identidad },
@@ -21,4 +24,47 @@ async function porQueNoHay(db: Db, guia: FilaGuia): Promise<string> {
   const borrado_en = await buscarBorrada(db, guia)
   if (!borrado_en) return 'La guía se entregó sin prueba.'
   return `La guía se entregó, y su prueba se borró el ${borrado_en.toISOString()} por la retención de datos. Que se entregó, y cuándo, está en el historial.`
+}
+
+const BORRADA = sentencia(
+  'pruebas.borrada',
+  'select borrado_en from prueba_borrada where comercio_id = $1 and modo = $2 and guia_id = $3',
+)
+
+/** When the guide's proof was deleted because its time was over; undefined: it wasn't. */
+async function buscarBorrada(db: Db, guia: FilaGuia): Promise<Date | undefined> {
+  const [fila] = await db.consultar<{ borrado_en: Date }>(BORRADA, [guia.comercio_id, guia.modo, guia.id])
+  return fila?.borrado_en
+}
+
+/** A proof → the contract's, with links that are new each time. */
+async function presentarPrueba(
+  deps: Pick<Deps, 'db' | 'enlaces'>,
+  guia: FilaGuia,
+  prueba: FilaPrueba,
+): Promise<PruebaDeEntrega> {
+  const { fotos, firma, pdf } = prueba
+  const archivos = await leerArchivos(
+    deps.db,
+    guia,
+    [...fotos, firma, pdf].filter((archivo) => archivo !== null),
+  )
+  const uno = (archivo: string | null, disp?: 'attachment') => {
+    const fila = archivo === null ? undefined : archivos.get(archivo)
+    return fila ? presentarArchivo(deps, fila, disp) : null
+  }
+  return {
+    guia: guia.guia,
+    entregado_en: prueba.entregado_en.toISOString(),
+    recibido_por: prueba.recibido_por,
+    lat: prueba.lat,
+    lng: prueba.lng,
+    precision_m: prueba.precision_m,
+    distancia_m: prueba.distancia_m,
+    fotos: fotos.map((foto) => uno(foto)).filter((foto) => foto !== null),
+    firma: uno(firma),
+    pdf: uno(pdf, 'attachment'),
+    manifiesto: prueba.manifiesto,
+    sal: prueba.sal,
+  }
 }

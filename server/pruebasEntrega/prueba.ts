@@ -1,8 +1,11 @@
-import { type FilaArchivo, presentarArchivo } from '../archivos/archivo.ts'
-import type { Modo, PruebaDeEntrega, RecibidoPor } from '../contrato/generado/tipos/index.ts'
-import { type Db, sentencia } from '../db.ts'
+import type { FilaArchivo } from '../archivos/archivo.ts'
+import type { EntregaParaRegistrar, Modo, RecibidoPor } from '../contrato/generado/tipos/index.ts'
+import { type Db, enTransaccion, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
+import { Problema } from '../errores.ts'
+import { darPaso, type FilaEvento, type Paso } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
+import { distanciaKm } from '../mapas/punto.ts'
 
 /** A row of `prueba_entrega`; columns carry the contract's names. */
 export interface FilaPrueba {
@@ -41,17 +44,6 @@ export async function buscarPrueba(db: Db, guia: LlaveDeGuia): Promise<FilaPrueb
   return fila
 }
 
-const BORRADA = sentencia(
-  'pruebas.borrada',
-  'select borrado_en from prueba_borrada where comercio_id = $1 and modo = $2 and guia_id = $3',
-)
-
-/** When the guide's proof was deleted because its time was over; undefined: it wasn't. */
-export async function buscarBorrada(db: Db, guia: LlaveDeGuia): Promise<Date | undefined> {
-  const [fila] = await db.consultar<{ borrado_en: Date }>(BORRADA, [guia.comercio_id, guia.modo, guia.id])
-  return fila?.borrado_en
-}
-
 const ARCHIVOS = sentencia(
   'pruebas.archivos',
   'select * from archivo where comercio_id = $1 and modo = $2 and guia_id = $3 and archivo = any($4::text[])',
@@ -67,34 +59,89 @@ export async function leerArchivos(
   return new Map(filas.map((fila) => [fila.archivo, fila]))
 }
 
-/** A proof → the contract's, with links that are new each time. */
-export async function presentarPrueba(
-  deps: Pick<Deps, 'db' | 'enlaces'>,
+const USAR = sentencia(
+  'archivos.usar',
+  `update archivo set usado_en = $5::timestamptz
+   where comercio_id = $1 and modo = $2 and guia_id = $3 and archivo = any($4::text[]) and usado_en is null
+   returning archivo`,
+)
+
+/**
+ * The step, its files and what `escribir` writes of them, together or not at all; undefined: somebody else moved the
+ * guide meanwhile, nothing was written, and the files are free.
+ * @throws Problema 409 when a file went since it was looked at
+ */
+async function darPasoUsando(
+  { db, avisarTrabajo }: Pick<Deps, 'db' | 'avisarTrabajo'>,
   guia: FilaGuia,
-  prueba: FilaPrueba,
-): Promise<PruebaDeEntrega> {
-  const { fotos, firma, pdf } = prueba
-  const archivos = await leerArchivos(
-    deps.db,
-    guia,
-    [...fotos, firma, pdf].filter((archivo) => archivo !== null),
-  )
-  const uno = (archivo: string | null, disp?: 'attachment') => {
-    const fila = archivo === null ? undefined : archivos.get(archivo)
-    return fila ? presentarArchivo(deps, fila, disp) : null
-  }
-  return {
-    guia: guia.guia,
-    entregado_en: prueba.entregado_en.toISOString(),
-    recibido_por: prueba.recibido_por,
-    lat: prueba.lat,
-    lng: prueba.lng,
-    precision_m: prueba.precision_m,
-    distancia_m: prueba.distancia_m,
-    fotos: fotos.map((foto) => uno(foto)).filter((foto) => foto !== null),
-    firma: uno(firma),
-    pdf: uno(pdf, 'attachment'),
-    manifiesto: prueba.manifiesto,
-    sal: prueba.sal,
-  }
+  paso: Paso,
+  archivos: readonly string[],
+  escribir: (consultar: Db['consultar'], evento: FilaEvento) => Promise<unknown>,
+): ReturnType<typeof darPaso> {
+  const dado = await enTransaccion(db, async (consultar) => {
+    const dado = await darPaso({ db: { ...db, consultar }, avisarTrabajo: () => {} }, guia, paso)
+    if (!dado) return undefined
+    const usados = await consultar(USAR, [guia.comercio_id, guia.modo, guia.id, archivos, paso.registrado_en])
+    if (usados.length !== archivos.length)
+      throw new Problema('carrera_perdida', 'Un archivo se borró mientras tanto. Súbalo otra vez.')
+    await escribir(consultar, dado.evento)
+    return dado
+  })
+  // Once it is committed.
+  if (dado) avisarTrabajo()
+  return dado
 }
+
+const PROBAR_ENTREGA = sentencia(
+  'entregas.probar',
+  `insert into prueba_entrega (comercio_id, modo, guia_id, id, secuencia, recibido_por, lat, lng, precision_m, fotos, firma,
+     distancia_m, entregado_en, registrado_en, proximo_en)
+   values ($1, $2, $3, $4, $5, $6::jsonb, $7::float8, $8::float8, $9::float8, $10::text[], $11, $12::int, $13::timestamptz,
+     $14::timestamptz, $14::timestamptz)`,
+)
+
+/** What proves a delivery. */
+export type Evidencia = Pick<EntregaParaRegistrar, 'recibido_por' | 'fotos' | 'firma' | 'lat' | 'lng' | 'precision_m'>
+
+/** The step and its proof, together; undefined: somebody else moved the guide meanwhile, and nothing was written. */
+export async function entregar(
+  { db, nuevoId, avisarTrabajo }: Pick<Deps, 'db' | 'nuevoId' | 'avisarTrabajo'>,
+  guia: FilaGuia,
+  paso: Paso,
+  evidencia: Evidencia,
+): Promise<{ guia: FilaGuia; evento: FilaEvento; distancia_m: number | null } | undefined> {
+  const { recibido_por, fotos, firma, lat, lng, precision_m } = evidencia
+  const distancia_m = distanciaDe(guia, evidencia)
+  const archivos = firma === undefined ? fotos : [...fotos, firma]
+  const dado = await darPasoUsando({ db, avisarTrabajo }, guia, paso, archivos, (consultar, { secuencia }) =>
+    consultar(PROBAR_ENTREGA, [
+      ...[guia.comercio_id, guia.modo, guia.id, nuevoId().id, secuencia],
+      ...[{ documento: null, relacion: null, ...recibido_por }, lat ?? null, lng ?? null, precision_m ?? null],
+      ...[fotos, firma ?? null, distancia_m, paso.ocurrido_en, paso.registrado_en],
+    ]),
+  )
+  return dado && { ...dado, distancia_m }
+}
+
+/** Metres to the confirmed place; null where one of the two isn't known. */
+function distanciaDe({ ubicacion_lat, ubicacion_lng }: FilaGuia, { lat, lng }: Evidencia): number | null {
+  if (lat === undefined || lng === undefined || ubicacion_lat === null || ubicacion_lng === null) return null
+  return Math.round(distanciaKm({ lat, lng }, { lat: ubicacion_lat, lng: ubicacion_lng }) * 1_000)
+}
+
+const PROBAR_INTENTO = sentencia(
+  'intentos.probar',
+  `insert into prueba_intento (comercio_id, modo, guia_id, secuencia, fotos, ocurrido_en)
+   values ($1, $2, $3, $4, $5::text[], $6::timestamptz)`,
+)
+
+/** A failed attempt and its photos, together; undefined: somebody else moved the guide meanwhile, and nothing was written. */
+export const anotarIntento = (
+  deps: Pick<Deps, 'db' | 'avisarTrabajo'>,
+  guia: FilaGuia,
+  paso: Paso,
+  fotos: readonly string[],
+): ReturnType<typeof darPaso> =>
+  darPasoUsando(deps, guia, paso, fotos, (consultar, { secuencia }) =>
+    consultar(PROBAR_INTENTO, [guia.comercio_id, guia.modo, guia.id, secuencia, fotos, paso.ocurrido_en]),
+  )

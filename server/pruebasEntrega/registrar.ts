@@ -1,15 +1,13 @@
-import type { EntregaParaRegistrar } from '../contrato/generado/tipos/index.ts'
+import type { EntregaParaRegistrar, Falla } from '../contrato/generado/tipos/index.ts'
 import type { Respuesta } from '../contrato/tipos.ts'
+import type { Db } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { problemaDeFallas } from '../errores.ts'
 import { esFinal, exigirTransicion, reportables } from '../estados/estados.ts'
 import { buscarEvento, darPaso, type Paso, presentarEvento } from '../eventos/evento.ts'
 import { contestar, registrarUnaVez } from '../eventos/registrar.ts'
-import type { FilaGuia } from '../guias/guia.ts'
-import { entregar } from './entrega.ts'
-import { anotarIntento } from './intento.ts'
-import { buscarPrueba } from './prueba.ts'
-import { type ApiDeSubida, type ArchivoPedido, estanSinUsar, fotosPedidas } from './uso.ts'
+import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
+import { anotarIntento, buscarPrueba, entregar, leerArchivos } from './prueba.ts'
 
 /** Registers a delivery with its proof, of an operator or a courier. */
 export async function registrarConPrueba(
@@ -63,3 +61,43 @@ export const darPasoConFotos =
       ? anotarIntento(deps, guia, paso, fotos)
       : undefined
   }
+
+/** A file that a request names, and where it does. */
+interface ArchivoPedido {
+  archivo: string
+  tipo: 'foto' | 'firma'
+  campo: string
+}
+
+const fotosPedidas = (fotos: readonly string[]): ArchivoPedido[] =>
+  fotos.map((archivo, i) => ({ archivo, tipo: 'foto', campo: `/fotos/${i}` }))
+
+/** Where whoever asks uploads his files. */
+type ApiDeSubida = '/operaciones/v1' | '/repartidor/v1'
+
+/**
+ * Each file is this guide's, of its kind, and nobody uses it yet. False: somebody moved the guide between the two looks;
+ * perhaps it was this very request, come twice, that took them.
+ * @param api where whoever asks uploads his pictures
+ * @throws Problema 422 naming each file that isn't
+ */
+async function estanSinUsar(
+  db: Db,
+  guia: FilaGuia,
+  pedidos: readonly ArchivoPedido[],
+  api: ApiDeSubida,
+): Promise<boolean> {
+  const nombres = pedidos.map(({ archivo }) => archivo)
+  const suyos = await leerArchivos(db, guia, nombres)
+  const fallas = pedidos.flatMap(({ archivo, tipo, campo }): Falla[] => {
+    const fila = suyos.get(archivo)
+    if (fila?.tipo === tipo && fila.usado_en === null) return []
+    const mensaje = fila
+      ? `debe ser una ${tipo} sin usar; ese archivo es ${fila.tipo}${fila.usado_en ? ' y ya está en una prueba' : ''}`
+      : `no es un archivo de esta guía; súbalo a POST ${api}/guias/${guia.guia}/archivos`
+    return [{ campo, codigo: 'valor_no_admitido', mensaje }]
+  })
+  if (fallas.length === 0) return true
+  if ((await buscarGuia(db, 'todos', guia.guia)).secuencia !== guia.secuencia) return false
+  throw problemaDeFallas('validacion', fallas)
+}

@@ -1,4 +1,4 @@
-import { recibirImagen } from '../archivos/imagenRecibida.ts'
+import { recibirImagen } from '../archivos/archivo.ts'
 import type { Handler } from '../contrato/tipos.ts'
 
 export const subirArchivoDeReparto: Handler<'subirArchivoDeReparto'> = (

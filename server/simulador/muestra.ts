@@ -4,7 +4,7 @@ import { centroDe } from '../catalogo/catalogo.ts'
 import { RAIZ } from '../contrato/raiz.ts'
 import type { Deps } from '../deps.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-import type { Evidencia } from '../pruebasEntrega/entrega.ts'
+import type { Evidencia } from '../pruebasEntrega/prueba.ts'
 
 type DepsDeMuestra = Pick<Deps, 'db' | 'almacen' | 'reloj'>
 

@@ -7,10 +7,10 @@ import {
   centroDe,
   departamentos,
   departamentosParecidos,
-  distanciaKm,
   municipiosDe,
 } from '../../server/catalogo/catalogo.ts'
 import { cercanos } from '../../server/catalogo/cercanos.ts'
+import { distanciaKm } from '../../server/mapas/punto.ts'
 import { lote100 } from '../fabricas.ts'
 
 /** The code that a destination has, or its suggestions. */
