@@ -57,7 +57,7 @@ const body = {
 const COLUMNAS = [
   'comercio_id', 'modo', 'id', 'guia', 'external_ref', 'huellas', 'estado', 'estado_en', 'telefono', 'destinatario',
   'departamento', 'municipio', 'direccion', 'indicaciones', 'contenido', 'lat', 'lng', 'maps_url', 'recogida',
-  'ubicacion_estado', 'ubicacion_origen', 'ubicacion_lat', 'ubicacion_lng', 'avisos', 'secuencia', 'creado_en', 'actualizado_en',
+  'ubicacion_estado', 'ubicacion_origen', 'ubicacion_lat', 'ubicacion_lng', 'advertencias', 'secuencia', 'creado_en', 'actualizado_en',
 ] as const // biome-ignore format: a list
 const INSERTAR = sentencia(
   'fastify.insertar',
@@ -114,7 +114,7 @@ app.post<{ Body: Parameters<typeof normalizar>[0] }>('/api/v1/guias', {
     }
     const [creada] = await db.consultar(
       INSERTAR,
-      COLUMNAS.map((columna) => fila[columna]),
+      COLUMNAS.map((columna) => (columna === 'advertencias' ? JSON.stringify(fila.advertencias) : fila[columna])),
     )
     if (!creada) return reply.code(409).send({ error: 'external_ref' })
     return reply.code(201).header('Location', `/api/v1/guias/${fila.guia}`).send(presentar(fila))

@@ -187,7 +187,15 @@ describe('requests', () => {
       creadas: 1,
       fallidas: 1,
       resultados: [
-        { indice: 0, ok: true, guia: GUIA.guia, estado: 'aceptado', external_ref: null, repetida: false, avisos: [] },
+        {
+          indice: 0,
+          ok: true,
+          guia: GUIA.guia,
+          estado: 'aceptado',
+          external_ref: null,
+          repetida: false,
+          advertencias: [],
+        },
         { indice: 1, ok: false, external_ref: null, error: problema(422, 'validacion') },
       ],
     }

@@ -35,7 +35,7 @@ interface Expresiones {
 
 const COLUMNAS = `comercio_id, modo, id, guia, external_ref, huellas, estado, estado_en, telefono, destinatario, departamento,
   municipio, direccion, indicaciones, contenido, lat, lng, maps_url, recogida, ubicacion_estado, ubicacion_origen,
-  ubicacion_lat, ubicacion_lng, avisos, secuencia, creado_en, actualizado_en`
+  ubicacion_lat, ubicacion_lng, advertencias, secuencia, creado_en, actualizado_en`
 
 /** A space after each colon: pgbench would take `:14` for a variable. */
 const enJson = (valor: unknown) => JSON.stringify(valor).replaceAll(':', ': ')
@@ -61,7 +61,7 @@ const RECOGIDA = enJson({ nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548
 const fila = ({ comercio, modo, id, guia, ref, telefono, estado, momento }: Expresiones) =>
   `${comercio}, ${modo}, ${id}, ${guia}, ${ref}, '${HUELLAS}'::jsonb, ${estado}, ${momento}, ${telefono}, 'María José Ajú', 'Guatemala',
   'San Juan Sacatepéquez', '2a calle 3-45, zona 1', 'Portón verde, frente a la tienda', '2 pares de zapatos', 14.71889, -90.64417, null,
-  '${RECOGIDA}'::jsonb, 'confirmada', 'coordenadas', 14.71889, -90.64417, '{}', 1, ${momento}, ${momento}`
+  '${RECOGIDA}'::jsonb, 'confirmada', 'coordenadas', 14.71889, -90.64417, '[]', 1, ${momento}, ${momento}`
 
 /** A row from a number below 2^40: its id grows with it as UUIDv7 grow with time, its code lands anywhere in its index. */
 const deNumero = (k: string, comercio: string, modo: Modo = 'live'): Expresiones => ({
@@ -79,7 +79,7 @@ const EVENTO = 'evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estad
 /** What server/guias/escritura.ts writes there for such a guide. */
 const FOTO = `'${enJson({
   intentos: 0,
-  avisos: [],
+  advertencias: [],
   ubicacion_estado: 'confirmada',
   ubicacion_origen: 'coordenadas',
   ubicacion_lat: 14.71889,

@@ -108,7 +108,8 @@ function cuerpoDeEjemplo({ id: comercio_id, modo }: Comercio): string {
     ...{ comercio_id, modo, id: '', guia: 'GUIA_EJEMPLO', huellas: null, intentos: 0, secuencia: 1 },
     ...{ estado: 'aceptado', estado_en: momento, creado_en: momento, actualizado_en: momento },
   }
-  const { ubicacion_estado, ubicacion_origen, ubicacion_lat, ubicacion_lng, ubicacion_extra, avisos, intentos } = guia
+  const { ubicacion_estado, ubicacion_origen, ubicacion_lat, ubicacion_lng, ubicacion_extra, advertencias, intentos } =
+    guia
   return cuerpoDe({
     entrega: {
       ...{ comercio_id, modo, webhook: '', guia_id: '', secuencia: 1, evento: 'evt_GUIA_EJEMPLO_1' },
@@ -121,7 +122,15 @@ function cuerpoDeEjemplo({ id: comercio_id, modo }: Comercio): string {
       ...{ comercio_id, modo, guia_id: '', secuencia: 1, guia: guia.guia, tipo: 'guia.aceptado', estado: 'aceptado' },
       ...{ estado_anterior: null, descripcion: null, motivo: null, lat: null, lng: null, datos: null, autor: null },
       ...{ idempotencia: null, huella: null, ocurrido_en: momento, registrado_en: momento },
-      foto: { ubicacion_estado, ubicacion_origen, ubicacion_lat, ubicacion_lng, ubicacion_extra, avisos, intentos },
+      foto: {
+        ubicacion_estado,
+        ubicacion_origen,
+        ubicacion_lat,
+        ubicacion_lng,
+        ubicacion_extra,
+        advertencias,
+        intentos,
+      },
     },
   })
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { GuiaIndividual } from '@guias/sdk'
 import { CAMPOS, leerGuia } from './campos.ts'
 import { ErrorDeUso, type Orden, SALIDA } from './orden.ts'
-import { decir, limpio, pintar } from './terminal.ts'
+import { avisar, decir, limpio, pintar, pintarAviso } from './terminal.ts'
 
 const opcionDe = (campo: string) => campo.replaceAll('_', '-')
 
@@ -41,6 +41,8 @@ Opciones de la guía:
       decir(
         `${pintar('fuerte', limpio(datos.guia))}  ${limpio(datos.estado)}${lugar}${repetida ? '  (ya existía)' : ''}`,
       )
+      for (const { campo, mensaje } of datos.advertencias)
+        avisar(`${pintarAviso('amarillo', 'Revise')} ${limpio(`${campo ?? ''} ${mensaje}`.trim())}`)
     }
     return SALIDA.bien
   },

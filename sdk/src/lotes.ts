@@ -10,7 +10,7 @@ import { nuevaReferencia, tieneReferencia } from './referencia.js'
 import { esPasajero } from './reintentos.js'
 
 /** Una guía que existe. */
-export interface GuiaDeMuchas<E> extends Pick<ResultadoCreado, 'estado' | 'avisos'> {
+export interface GuiaDeMuchas<E> extends Pick<ResultadoCreado, 'estado' | 'advertencias'> {
   ok: true
   /** El mismo objeto que usted pasó. */
   entrada: E
@@ -150,9 +150,9 @@ export async function crearListas<E>(
 function interpretar<E>(lista: Lista<E>, resultado: ResultadoCreado | ResultadoFallido): ResultadoDeMuchas<E> {
   if (!resultado.ok) return fallar(lista, crearErrorApi(resultado.error))
   const { entrada, posicion } = lista
-  const { guia, estado, repetida, avisos } = resultado
+  const { guia, estado, repetida, advertencias } = resultado
   const external_ref = resultado.external_ref ?? ''
-  return { ok: true, entrada, posicion, guia, estado, external_ref, repetida, avisos }
+  return { ok: true, entrada, posicion, guia, estado, external_ref, repetida, advertencias }
 }
 
 const fallar = <E>({ entrada, posicion }: Ranura<E>, error: ErrorGuias): FallaDeMuchas<E> => ({

@@ -1,7 +1,7 @@
 // Which departments and municipalities there are, under whatever spelling, and where.
 // Pure but for one read of its data, at first use. How the data is made: README.md.
 import { readFileSync } from 'node:fs'
-import type { Pais } from '../contrato/generado/tipos/index.ts'
+import type { NombresSugeridos, Pais } from '../contrato/generado/tipos/index.ts'
 import { RAIZ } from '../contrato/raiz.ts'
 import type { Punto } from '../mapas/punto.ts'
 import { cercanos, type Nombre } from './cercanos.ts'
@@ -29,9 +29,10 @@ export interface Destino {
   municipio: Municipio
 }
 
-export interface Sugerencias {
-  departamentos: string[]
-  municipios: string[]
+/** Which of the two names the catalogue doesn't know, and those that come near. Looking for these takes a while: only if asked. */
+export interface Desconocido {
+  desconocido: 'departamento' | 'municipio'
+  sugerir: () => NombresSugeridos
 }
 
 /** The data as it lies in the file, written so for size: a municipality without a place of its own ends after its name. */
@@ -179,10 +180,15 @@ const presentarDepartamento = ({ codigo, pais, nombre, lat, lng }: Fichero): Dep
 const CUANTAS = 3
 
 /** The department and municipality that these names mean. Where several countries have that department, the first that has the municipality. */
-export function buscarDestino(departamento: string, municipio: string): Destino | { sugerencias: Sugerencias } {
+export function buscarDestino(departamento: string, municipio: string): Destino | Desconocido {
   const ficheros = hallarFicheros(departamento)
   const claves = clavesDe(municipio)
-  return hallarDestino(ficheros, claves) ?? { sugerencias: sugerir(departamento, ficheros, municipio, claves) }
+  return (
+    hallarDestino(ficheros, claves) ?? {
+      desconocido: ficheros.length > 0 ? 'municipio' : 'departamento',
+      sugerir: () => sugerir(departamento, ficheros, municipio, claves),
+    }
+  )
 }
 
 /**

@@ -35,7 +35,7 @@ export interface FilaEvento {
 export type Foto = Pick<
   FilaGuia,
   | 'intentos'
-  | 'avisos'
+  | 'advertencias'
   | 'ubicacion_estado'
   | 'ubicacion_origen'
   | 'ubicacion_lat'
@@ -45,7 +45,7 @@ export type Foto = Pick<
 
 /** That picture as SQL, of a row of `guia` (or, with its attempts named apart, of one about to be). */
 export const foto = (g: string, intentos = `${g}.intentos`) =>
-  `jsonb_build_object('intentos', ${intentos}, 'avisos', ${g}.avisos, 'ubicacion_estado', ${g}.ubicacion_estado,
+  `jsonb_build_object('intentos', ${intentos}, 'advertencias', ${g}.advertencias, 'ubicacion_estado', ${g}.ubicacion_estado,
     'ubicacion_origen', ${g}.ubicacion_origen, 'ubicacion_lat', ${g}.ubicacion_lat, 'ubicacion_lng', ${g}.ubicacion_lng,
     'ubicacion_extra', ${g}.ubicacion_extra)`
 
@@ -184,7 +184,7 @@ export interface Paso {
 /** All of what a guide says of its place. */
 export type Lugar = Pick<
   FilaGuia,
-  'ubicacion_estado' | 'ubicacion_origen' | 'ubicacion_lat' | 'ubicacion_lng' | 'ubicacion_extra' | 'avisos'
+  'ubicacion_estado' | 'ubicacion_origen' | 'ubicacion_lat' | 'ubicacion_lng' | 'ubicacion_extra' | 'advertencias'
 >
 
 /** One guarded step: the guide as it was read goes on to its next sequence and writes its event, or nothing happens. */
@@ -198,7 +198,7 @@ const PASO = sentencia(
        ubicacion_lat = case when $19::text is null then ubicacion_lat else $21::float8 end,
        ubicacion_lng = case when $19::text is null then ubicacion_lng else $22::float8 end,
        ubicacion_extra = case when $19::text is null then ubicacion_extra else $23::jsonb end,
-       avisos = coalesce($24::text[], avisos)
+       advertencias = coalesce($24::jsonb, advertencias)
      where comercio_id = $1 and modo = $2 and id = $3 and secuencia = $4
      returning *
    ), e as (
@@ -269,7 +269,7 @@ export async function darPaso(
     paso.ubicacion?.ubicacion_lat ?? null,
     paso.ubicacion?.ubicacion_lng ?? null,
     paso.ubicacion?.ubicacion_extra ?? null,
-    paso.ubicacion?.avisos ?? null,
+    paso.ubicacion ? JSON.stringify(paso.ubicacion.advertencias) : null,
     paso.enlaceCorto?.id ?? null,
     paso.enlaceCorto?.maps_url ?? null,
   ])

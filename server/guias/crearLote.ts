@@ -1,6 +1,7 @@
 import type { GuiaIndividual, Recogida, ResultadoCreado, ResultadoFallido } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
 import { MAXIMO_DE_FALLAS, MAXIMO_DE_FALLAS_DEL_LOTE, type Problema, problemaDeFallas } from '../errores.ts'
+import { presentarAdvertencias } from './advertencias.ts'
 import type { Verdicto } from './escritura.ts'
 import { normalizar } from './guia.ts'
 
@@ -50,7 +51,15 @@ function resultado(
 ): ResultadoCreado | ResultadoFallido {
   if ('problema' in verdicto) return fallido(indice, external_ref, verdicto.problema, idSolicitud)
   const { fila, repetida } = verdicto
-  return { indice, ok: true, guia: fila.guia, estado: fila.estado, external_ref, repetida, avisos: fila.avisos }
+  return {
+    indice,
+    ok: true,
+    guia: fila.guia,
+    estado: fila.estado,
+    external_ref,
+    repetida,
+    advertencias: presentarAdvertencias(fila),
+  }
 }
 
 const fallido = (

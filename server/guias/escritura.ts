@@ -35,14 +35,14 @@ const INSERTAR = sentencia(
        id uuid, guia text, external_ref text, huellas jsonb, telefono text, destinatario text, departamento text,
        municipio text, direccion text, indicaciones text, contenido text, lat float8, lng float8, maps_url text,
        recogida jsonb, ubicacion_estado text, ubicacion_origen text, ubicacion_lat float8, ubicacion_lng float8,
-       ubicacion_extra jsonb, avisos text[], creado_en timestamptz, mensaje_id uuid, enlace_corto_id uuid)
+       ubicacion_extra jsonb, advertencias jsonb, creado_en timestamptz, mensaje_id uuid, enlace_corto_id uuid)
    ), g as (
      insert into guia (comercio_id, modo, id, guia, external_ref, huellas, estado, estado_en, telefono, destinatario,
        departamento, municipio, direccion, indicaciones, contenido, lat, lng, maps_url, recogida, ubicacion_estado,
-       ubicacion_origen, ubicacion_lat, ubicacion_lng, ubicacion_extra, avisos, secuencia, creado_en, actualizado_en)
+       ubicacion_origen, ubicacion_lat, ubicacion_lng, ubicacion_extra, advertencias, secuencia, creado_en, actualizado_en)
      select $2, $3, id, guia, external_ref, huellas, 'aceptado', creado_en, telefono, destinatario,
        departamento, municipio, direccion, indicaciones, contenido, lat, lng, maps_url, recogida, ubicacion_estado,
-       ubicacion_origen, ubicacion_lat, ubicacion_lng, ubicacion_extra, avisos, 1, creado_en, creado_en
+       ubicacion_origen, ubicacion_lat, ubicacion_lng, ubicacion_extra, advertencias, 1, creado_en, creado_en
      from x order by external_ref, id
      on conflict (comercio_id, modo, external_ref) do nothing
      returning id

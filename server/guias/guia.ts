@@ -1,12 +1,11 @@
-import { buscarDestino } from '../catalogo/catalogo.ts'
 import { normalizarCodigoDeGuia } from '../codigos/codigos.ts'
 import type { Estado, Guia, GuiaIndividual, Modo } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
 import { leerEnlace } from '../mapas/enlaces.ts'
-import { distanciaKm } from '../mapas/punto.ts'
 import { leerTelefono } from '../telefonos/telefono.ts'
-import { LEJOS, presentarUbicacion, type UbicacionExtra } from '../ubicacion/ubicacion.ts'
+import { presentarUbicacion, type UbicacionExtra } from '../ubicacion/ubicacion.ts'
+import { type AdvertenciaGuardada, juzgarDestino, presentarAdvertencias } from './advertencias.ts'
 
 /** A row of `guia`; columns carry the contract's names. */
 export interface FilaGuia {
@@ -35,7 +34,7 @@ export interface FilaGuia {
   ubicacion_lng: number | null
   ubicacion_extra: UbicacionExtra | null
   intentos: number
-  avisos: Guia['avisos']
+  advertencias: readonly AdvertenciaGuardada[]
   secuencia: number
   creado_en: Date
   actualizado_en: Date
@@ -56,6 +55,9 @@ export type DatosDeGuia = Omit<
   | 'creado_en'
   | 'actualizado_en'
 >
+
+const TELEFONO_DUDOSO: AdvertenciaGuardada = { codigo: 'telefono_dudoso', campo: '/telefono' }
+const ENLACE_SIN_COORDENADAS: AdvertenciaGuardada = { codigo: 'enlace_sin_coordenadas', campo: '/maps_url' }
 
 /** A valid request (its texts in NFC since they were read) → what is stored: E.164, the pickup resolved, the place read from coordinates or link. */
 export function normalizar(cuerpo: GuiaIndividual): DatosDeGuia {
@@ -83,28 +85,14 @@ export function normalizar(cuerpo: GuiaIndividual): DatosDeGuia {
     },
     ...ubicacion,
     ubicacion_extra: destino.distancia_km === null ? null : { distancia_km: destino.distancia_km },
-    avisos: [
-      ...(telefono.dudoso ? (['telefono_dudoso'] as const) : []),
+    advertencias: [
+      ...(telefono.dudoso ? [TELEFONO_DUDOSO] : []),
       ...(ubicacion.ubicacion_origen === 'maps_url' && ubicacion.ubicacion_lat === null
-        ? (['enlace_sin_coordenadas'] as const)
+        ? [ENLACE_SIN_COORDENADAS]
         : []),
-      ...destino.avisos,
+      ...destino.advertencias,
     ],
   }
-}
-
-type Punto = Pick<FilaGuia, 'ubicacion_lat' | 'ubicacion_lng'>
-
-/** What the catalogue says of a destination, and of how far from it a place is. It decides nothing: it only warns. */
-export function juzgarDestino(
-  { departamento, municipio }: Pick<FilaGuia, 'departamento' | 'municipio'>,
-  { ubicacion_lat: lat, ubicacion_lng: lng }: Punto,
-): { distancia_km: number | null; avisos: FilaGuia['avisos'] } {
-  const hallado = buscarDestino(departamento, municipio)
-  if ('sugerencias' in hallado) return { distancia_km: null, avisos: ['destino_desconocido'] }
-  if (lat === null || lng === null) return { distancia_km: null, avisos: [] }
-  const km = Math.round(distanciaKm(hallado.municipio, { lat, lng }) * 10) / 10
-  return { distancia_km: km, avisos: km > LEJOS ? ['ubicacion_lejana'] : [] }
 }
 
 type Lugar = Pick<FilaGuia, 'ubicacion_estado' | 'ubicacion_origen' | 'ubicacion_lat' | 'ubicacion_lng'>
@@ -127,12 +115,6 @@ function ubicar({ lat, lng, maps_url }: GuiaIndividual): Lugar {
   }
 }
 
-/** The names that the merchant may have meant; the catalogue's of today. */
-function sugerir({ departamento, municipio }: FilaGuia) {
-  const hallado = buscarDestino(departamento, municipio)
-  return { sugerencias: 'sugerencias' in hallado ? hallado.sugerencias : { departamentos: [], municipios: [] } }
-}
-
 /** A row → the contract's guide. Rows never leave by another way. */
 export function presentar(fila: FilaGuia): Guia {
   return {
@@ -153,8 +135,7 @@ export function presentar(fila: FilaGuia): Guia {
     recogida: fila.recogida,
     ubicacion: presentarUbicacion(fila),
     intentos: fila.intentos,
-    avisos: fila.avisos,
-    ...(fila.avisos.includes('destino_desconocido') ? sugerir(fila) : {}),
+    advertencias: presentarAdvertencias(fila),
     secuencia: fila.secuencia,
     creado_en: fila.creado_en.toISOString(),
     actualizado_en: fila.actualizado_en.toISOString(),
@@ -189,5 +170,6 @@ export async function buscarGuia(db: Db, ambito: Ambito, codigo: string): Promis
   return fila ?? desconocida(ambito)
 }
 
+export { juzgarDestino, LEJOS } from './advertencias.ts'
 /** A page of guides, for the merchant's list and the operator's search. */
 export { buscarPagina } from './lista.ts'

@@ -16,18 +16,14 @@ export interface Propuesta {
   origen: NonNullable<OrigenDeUbicacion>
 }
 
-const DEL_LUGAR: readonly string[] = ['enlace_sin_coordenadas', 'ubicacion_lejana']
+/** What is judged anew with every place. */
+const DEL_LUGAR: readonly string[] = ['enlace_sin_coordenadas', 'ubicacion_lejana', 'destino_desconocido']
 
 /** What a guide says of its place once that is confirmed. How it was asked for stays visible. */
 function lugarConfirmado(guia: FilaGuia, propuesta: Propuesta, ahora: Date): Lugar {
   const { enlace, lat, lng, precision_m, referencia, origen } = propuesta
-  const { distancia_km, avisos } = juzgarDestino(guia, { ubicacion_lat: lat, ubicacion_lng: lng })
+  const { distancia_km, advertencias } = juzgarDestino(guia, { ubicacion_lat: lat, ubicacion_lng: lng })
   const solicitud = guia.ubicacion_extra?.solicitud
-  const nuevos = [
-    ...guia.avisos.filter((aviso) => !DEL_LUGAR.includes(aviso) && aviso !== 'destino_desconocido'),
-    ...(lat === null ? (['enlace_sin_coordenadas'] as const) : []),
-    ...avisos,
-  ]
   return {
     ubicacion_estado: 'confirmada',
     ubicacion_origen: origen,
@@ -41,7 +37,11 @@ function lugarConfirmado(guia: FilaGuia, propuesta: Propuesta, ahora: Date): Lug
       confirmado_en: ahora.toISOString(),
       ...(solicitud ? { solicitud } : {}),
     },
-    avisos: nuevos,
+    advertencias: [
+      ...guia.advertencias.filter(({ codigo }) => !DEL_LUGAR.includes(codigo)),
+      ...(lat === null ? [{ codigo: 'enlace_sin_coordenadas', campo: '/ubicacion/maps_url' } as const] : []),
+      ...advertencias,
+    ],
   }
 }
 

@@ -26,9 +26,6 @@ export interface UbicacionExtra {
   solicitud?: Solicitud
 }
 
-/** Beyond that distance from the centre of the declared municipality, in kilometres, somebody should look again. */
-export const LEJOS = 50
-
 /** A guide's place → the contract's. */
 export function presentarUbicacion(fila: FilaGuia): Ubicacion {
   const { enlace, precision_m, referencia, distancia_km, confirmado_en, solicitud } = fila.ubicacion_extra ?? {}

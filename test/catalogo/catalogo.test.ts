@@ -16,11 +16,11 @@ import { lote100 } from '../fabricas.ts'
 /** The code that a destination has, or its suggestions. */
 function leer(departamento: string, municipio: string) {
   const leido = buscarDestino(departamento, municipio)
-  return 'sugerencias' in leido ? leido.sugerencias : leido.municipio.codigo
+  return 'sugerir' in leido ? leido.sugerir() : leido.municipio.codigo
 }
 const nombreDe = (departamento: string, municipio: string) => {
   const leido = buscarDestino(departamento, municipio)
-  return 'sugerencias' in leido ? leido.sugerencias : `${leido.departamento.codigo} ${leido.municipio.nombre}`
+  return 'sugerir' in leido ? leido.sugerir() : `${leido.departamento.codigo} ${leido.municipio.nombre}`
 }
 
 describe('the hundred real destinations', () => {
@@ -28,7 +28,7 @@ describe('the hundred real destinations', () => {
     '%s, %s',
     (departamento, municipio) => {
       const leido = buscarDestino(departamento, municipio)
-      if ('sugerencias' in leido) return expect(leido.sugerencias).toBe('found')
+      if ('sugerir' in leido) return expect(leido.sugerir()).toBe('found')
       expect([leido.departamento.nombre, leido.departamento.pais]).toEqual([departamento, 'GT'])
       const guia = lote100().guias.find((g) => g.departamento === departamento && g.municipio === municipio)!
       // The real ones say where they are: the catalogue must agree.
@@ -290,10 +290,10 @@ describe('suggestions', () => {
       fc.property(texto, texto, (departamento, municipio) => {
         const leido = buscarDestino(departamento, municipio)
         const centro = centroDe(departamento, municipio)
-        if ('sugerencias' in leido) {
+        if ('sugerir' in leido) {
           expect(centro).toBeUndefined()
-          expect(leido.sugerencias.departamentos.length).toBeLessThanOrEqual(3)
-          expect(leido.sugerencias.municipios.length).toBeLessThanOrEqual(3)
+          expect(leido.sugerir().departamentos.length).toBeLessThanOrEqual(3)
+          expect(leido.sugerir().municipios.length).toBeLessThanOrEqual(3)
         } else expect(centro).toEqual({ lat: leido.municipio.lat, lng: leido.municipio.lng })
         municipiosDe(departamento)
         departamentosParecidos(departamento)

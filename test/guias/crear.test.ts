@@ -32,7 +32,7 @@ describe('POST /api/v1/guias', () => {
       recogida: { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611, maps_url: null },
       ubicacion: { estado: 'confirmada', origen: 'coordenadas', lat: 14.71889, lng: -90.64417 },
       intentos: 0,
-      avisos: [],
+      advertencias: [],
       secuencia: 1,
     })
     const { eventos } = await api.guias.obtener(datos.guia)
@@ -61,7 +61,7 @@ describe('POST /api/v1/guias', () => {
     const corto = await api.guias.crear({ ...sinDestino(), maps_url: 'https://maps.app.goo.gl/aBcD1234' })
     expect(corto).toMatchObject({
       ubicacion: { estado: 'confirmada', origen: 'maps_url', lat: null },
-      avisos: ['enlace_sin_coordenadas'],
+      advertencias: [{ codigo: 'enlace_sin_coordenadas', campo: '/maps_url' }],
     })
   })
 
@@ -98,10 +98,10 @@ describe('POST /api/v1/guias', () => {
   it.each([
     ['+502 3148-1676', '+50231481676', []],
     ['+521 55 1234 5678', '+525512345678', []],
-    ['+50211111111', '+50211111111', ['telefono_dudoso']],
-  ])('normalises the phone %s', async (telefono, e164, avisos) => {
+    ['+50211111111', '+50211111111', [{ codigo: 'telefono_dudoso', campo: '/telefono' }]],
+  ])('normalises the phone %s', async (telefono, e164, advertencias) => {
     const { api } = await entorno.nuevoComercio()
-    expect(await api.guias.crear(unaGuia({ telefono }))).toMatchObject({ telefono: e164, avisos })
+    expect(await api.guias.crear(unaGuia({ telefono }))).toMatchObject({ telefono: e164, advertencias })
   })
 
   it('says everything that is wrong, field by field, in Spanish, and creates nothing', async () => {

@@ -55,7 +55,7 @@ const bien: Contestar = ({ guias }) => ({
     estado: 'aceptado',
     external_ref: guia.external_ref,
     repetida: false,
-    avisos: [],
+    advertencias: [],
   })),
 })
 beforeAll(async () => {

@@ -283,7 +283,7 @@ describe('confirmar-ubicacion', () => {
       referencia: 'Frente al muelle',
     })
     expect(lejos.ubicacion).toMatchObject({ lat: 15.7, lng: -88.6, referencia: 'Frente al muelle' })
-    expect(lejos.avisos).toContain('ubicacion_lejana')
+    expect(lejos.advertencias).toMatchObject([{ codigo: 'ubicacion_lejana', campo: '/ubicacion' }])
     // The recipient is asked no more, as his page says; the merchant may correct.
     expect(await problemaDe(api.simulador.confirmarUbicacion(guia))).toMatchObject({
       codigo: 'ubicacion_ya_confirmada',

@@ -37,11 +37,11 @@ describe('the merchant', () => {
     expect(porEnlace.ubicacion).toMatchObject({ origen: 'comercio', lat: 14.6341, lng: -90.6055, maps_url: ENLACE })
     const porCorto = await api.guias.confirmarUbicacion(await nueva(comercio, MIXCO), { maps_url: CORTO })
     expect(porCorto).toMatchObject({
-      avisos: ['enlace_sin_coordenadas'],
+      advertencias: [{ codigo: 'enlace_sin_coordenadas', campo: '/ubicacion/maps_url' }],
       ubicacion: { estado: 'confirmada', lat: null, lng: null, maps_url: CORTO },
     })
     const porAmbos = await api.guias.confirmarUbicacion(await nueva(comercio, MIXCO), { ...PUNTO, maps_url: CORTO })
-    expect(porAmbos).toMatchObject({ avisos: [], ubicacion: { ...PUNTO } })
+    expect(porAmbos).toMatchObject({ advertencias: [], ubicacion: { ...PUNTO } })
     expect((await filas(porAmbos.guia)).enlace_corto).toEqual([])
     const { ubicacion } = await leer(comercio, porAmbos.guia)
     expect(ubicacion).toEqual(porAmbos.ubicacion)

@@ -13,8 +13,14 @@ describe('the catalogue', () => {
     const creada = await comercio.api.guias.crear(
       unaGuia({ departamento: 'Sacatepequez', municipio: 'Antigua Guatemal' }),
     )
-    expect(creada.avisos).toEqual(['destino_desconocido'])
-    expect(creada.sugerencias?.municipios).toContain('Antigua Guatemala')
+    expect(creada.advertencias).toMatchObject([
+      {
+        codigo: 'destino_desconocido',
+        campo: '/municipio',
+        mensaje: expect.stringContaining('«Antigua Guatemal»'),
+        sugerencia: { departamentos: [], municipios: expect.arrayContaining(['Antigua Guatemala']) },
+      },
+    ])
     expect(creada.ubicacion.distancia_km).toBeNull()
     const { eventos: _eventos, ...detalle } = await leer(comercio, creada.guia)
     expect(detalle).toEqual(creada)
@@ -22,14 +28,19 @@ describe('the catalogue', () => {
     const { resultados } = await comercio.api.guias.crearLote({
       guias: [unaGuia({ departamento: 'Marte', municipio: 'Olimpo' })],
     })
-    expect(resultados[0]).toMatchObject({ ok: true, avisos: ['destino_desconocido'] })
+    const deMarte = {
+      codigo: 'destino_desconocido',
+      campo: '/departamento',
+      mensaje: expect.stringContaining('«Marte»'),
+    }
+    expect(resultados[0]).toMatchObject({ ok: true, advertencias: [deMarte] })
     // It is asked for all the same, and confirmed without a question.
     const guia = await nueva(comercio, { departamento: 'Marte', municipio: 'Olimpo' })
     const ruta = await enlaceDe(guia)
     expect(await (await ver(ruta)).text()).toContain('Olimpo, Marte')
     expect((await enviar(ruta, EN_PETEN)).status).toBe(303)
     expect(await leer(comercio, guia)).toMatchObject({
-      avisos: ['destino_desconocido'],
+      advertencias: [deMarte],
       ubicacion: { estado: 'confirmada', distancia_km: null },
     })
   })
@@ -41,8 +52,7 @@ describe('the catalogue', () => {
   ])('knows %s, %s', async (departamento, municipio) => {
     const comercio = await entorno.nuevoComercio()
     const creada = await comercio.api.guias.crear(unaGuia({ departamento, municipio }))
-    expect(creada.avisos).toEqual([])
-    expect(creada).not.toHaveProperty('sugerencias')
+    expect(creada.advertencias).toEqual([])
     // As sent, not as we would write it.
     expect([creada.departamento, creada.municipio]).toEqual([departamento, municipio])
     expect(creada.ubicacion.distancia_km).toBeLessThan(10)
@@ -53,8 +63,11 @@ describe('the catalogue', () => {
     const bien = { departamento: 'San Salvador', municipio: 'San Salvador', telefono: '+50370123456' }
     const derecha = await comercio.api.guias.crear(unaGuia({ ...bien, lat: 13.6929, lng: -89.2182 }))
     const alReves = await comercio.api.guias.crear(unaGuia({ ...bien, lat: -89.2182, lng: 13.6929 }))
-    expect(derecha.avisos).toEqual([])
-    expect(alReves.avisos).toEqual(['ubicacion_lejana'])
+    expect(derecha.advertencias).toEqual([])
     expect(alReves.ubicacion.distancia_km).toBeGreaterThan(9_000)
+    const mensaje = expect.stringContaining(` ${alReves.ubicacion.distancia_km} km `)
+    expect(alReves.advertencias).toEqual([
+      { codigo: 'ubicacion_lejana', campo: '/ubicacion', mensaje, sugerencia: null },
+    ])
   })
 })

@@ -161,7 +161,7 @@ describe('the recipient’s page', () => {
       ocurrido_en: confirmado_en,
     })
     // As sent stays as sent.
-    expect([despues.lat, despues.lng, despues.maps_url, despues.avisos]).toEqual([null, null, null, []])
+    expect([despues.lat, despues.lng, despues.maps_url, despues.advertencias]).toEqual([null, null, null, []])
     const gracias = await (await ver(ruta)).text()
     expect(gracias).toContain('Gracias')
     expect(gracias).toContain('Portón verde')
@@ -182,7 +182,7 @@ describe('the recipient’s page', () => {
     expect((await enviar(await enlaceDe(corta), { enlace: CORTO })).status).toBe(303)
     const guia = await leer(comercio, corta)
     expect(guia.ubicacion).toMatchObject({ estado: 'confirmada', lat: null, lng: null, maps_url: CORTO })
-    expect(guia.avisos).toEqual(['enlace_sin_coordenadas'])
+    expect(guia.advertencias).toMatchObject([{ codigo: 'enlace_sin_coordenadas', campo: '/ubicacion/maps_url' }])
     expect((await filas(corta)).enlace_corto).toMatchObject([{ maps_url: CORTO }])
   })
 
@@ -220,11 +220,11 @@ describe('the recipient’s page', () => {
     expect(await filas(guia)).toEqual(antes)
     expect((await enviar(ruta, { ...EN_PETEN, seguro: '1' })).status).toBe(303)
     const lejana = await leer(comercio, guia)
-    expect(lejana.avisos).toEqual(['ubicacion_lejana'])
+    expect(lejana.advertencias).toMatchObject([{ codigo: 'ubicacion_lejana', campo: '/ubicacion' }])
     expect(lejana.ubicacion.distancia_km).toBeCloseTo(266, -1)
     // The warning goes with the place.
     const cerca = await comercio.api.guias.confirmarUbicacion(guia, { lat: 14.6333, lng: -90.6064 })
-    expect(cerca.avisos).toEqual([])
+    expect(cerca.advertencias).toEqual([])
     expect(cerca.ubicacion.distancia_km).toBeLessThan(10)
   })
 

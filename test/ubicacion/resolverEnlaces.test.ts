@@ -95,7 +95,7 @@ describe('a guide with a short link', () => {
     await comercio.api.webhooks.crear({ url: (await nuevoReceptor()).url, tipos: ['ubicacion.*'] })
     const creada = await conEnlace(comercio, CORTO)
     expect(creada).toMatchObject({
-      avisos: ['enlace_sin_coordenadas'],
+      advertencias: [{ codigo: 'enlace_sin_coordenadas' }],
       maps_url: CORTO,
       ubicacion: { estado: 'confirmada', origen: 'maps_url', lat: null, lng: null, maps_url: CORTO, solicitud: null },
     })
@@ -104,7 +104,7 @@ describe('a guide with a short link', () => {
     const guia = await leer(comercio, creada.guia)
     revisarHistorial(guia, 'confirmada')
     expect(guia).toMatchObject({
-      avisos: [],
+      advertencias: [],
       lat: null,
       lng: null,
       maps_url: CORTO,
@@ -130,7 +130,10 @@ describe('a guide with a short link', () => {
     const { guia } = await conEnlace(comercio, CORTO)
     rutas.set(CORTO, 'https://www.google.com/maps?q=16.93,-89.89')
     await ronda()
-    expect(await leer(comercio, guia)).toMatchObject({ avisos: ['ubicacion_lejana'], ubicacion: { lat: 16.93 } })
+    expect(await leer(comercio, guia)).toMatchObject({
+      advertencias: [{ codigo: 'ubicacion_lejana' }],
+      ubicacion: { lat: 16.93 },
+    })
   })
 
   it.each([
@@ -211,7 +214,7 @@ describe('who says better meanwhile wins', () => {
     for (const guia of [antes, durante]) {
       const leida = await leer(comercio, guia)
       revisarHistorial(leida, 'confirmada')
-      expect(leida).toMatchObject({ secuencia: 2, avisos: [], ubicacion: { lat: 14.7, origen: 'comercio' } })
+      expect(leida).toMatchObject({ secuencia: 2, advertencias: [], ubicacion: { lat: 14.7, origen: 'comercio' } })
       expect((await filas(guia)).enlace_corto).toEqual([])
     }
   })
@@ -248,7 +251,7 @@ describe('who says better meanwhile wins', () => {
     await ronda()
     expect(await leer(comercio, guia)).toMatchObject({
       secuencia: 2,
-      avisos: ['enlace_sin_coordenadas'],
+      advertencias: [{ codigo: 'enlace_sin_coordenadas' }],
       ubicacion: { lat: null, lng: null, maps_url: SIN_PUNTO },
     })
     expect((await filas(guia)).enlace_corto).toEqual([])

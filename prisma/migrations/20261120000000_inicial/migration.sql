@@ -84,7 +84,7 @@ CREATE TABLE "guia" (
     "ubicacion_lng" DOUBLE PRECISION,
     "ubicacion_extra" JSONB,
     "intentos" INTEGER NOT NULL DEFAULT 0,
-    "avisos" TEXT[],
+    "advertencias" JSONB NOT NULL,
     "secuencia" INTEGER NOT NULL,
     "creado_en" TIMESTAMPTZ(3) NOT NULL,
     "actualizado_en" TIMESTAMPTZ(3) NOT NULL,
