@@ -8,6 +8,10 @@ import type { Cursores } from '../listas/cursor.ts'
 import { type Paginacion, paginar } from '../listas/pagina.ts'
 import { repartir } from '../webhooks/reparto.ts'
 
+type DatosDeEvento = {
+  [Dato in 'estado_reportado' | 'numero_intento' | 'requiere_accion' | 'forzado' | 'tardio']: NonNullable<Evento[Dato]>
+}
+
 /** A row of `evento`; columns carry the contract's names. */
 export interface FilaEvento {
   comercio_id: string
@@ -23,7 +27,7 @@ export interface FilaEvento {
   lat: number | null
   lng: number | null
   /** What only some types of event have. */
-  datos: Pick<Evento, 'estado_reportado' | 'numero_intento' | 'requiere_accion' | 'forzado' | 'tardio'> | null
+  datos: Partial<DatosDeEvento> | null
   autor: string | null
   idempotencia: string | null
   huella: string | null
@@ -78,7 +82,11 @@ export function presentarEvento(fila: FilaEvento): Evento {
     lng: fila.lng,
     ocurrido_en: fila.ocurrido_en.toISOString(),
     registrado_en: fila.registrado_en.toISOString(),
-    ...fila.datos,
+    estado_reportado: fila.datos?.estado_reportado ?? null,
+    numero_intento: fila.datos?.numero_intento ?? null,
+    requiere_accion: fila.datos?.requiere_accion ?? null,
+    forzado: fila.datos?.forzado ?? null,
+    tardio: fila.tipo === 'guia.escaneo_tardio' || fila.datos?.tardio === true,
   }
 }
 

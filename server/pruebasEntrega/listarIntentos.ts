@@ -54,7 +54,7 @@ async function leerIntentos(db: Db, guia: FilaGuia, despues: number, cuantos: nu
 
 /** A row → the contract's attempt, with links that are new each time. */
 function presentarIntento(deps: Pick<Deps, 'enlaces'>, fila: FilaIntento): IntentoFallido {
-  const { id, secuencia, numero_intento = null, motivo, descripcion, ocurrido_en, lat, lng } = presentarEvento(fila)
+  const { id, secuencia, numero_intento, motivo, descripcion, ocurrido_en, lat, lng } = presentarEvento(fila)
   return {
     secuencia,
     evento: id,

@@ -48,7 +48,7 @@ describe('POST /operaciones/v1/guias/{guia}/entrega', () => {
       lat: 14.72789,
       aplicado: true,
     })
-    expect(cuerpo).not.toHaveProperty('tardio')
+    expect(cuerpo.tardio).toBe(false)
     // 0.009° of latitude.
     expect(cuerpo.distancia_m).toBeGreaterThan(990)
     expect(cuerpo.distancia_m).toBeLessThan(1_010)
