@@ -7,14 +7,14 @@ import { ayuda, ErrorDeOpciones, leerOpciones, type Opciones } from './arnes/opc
 import { FALTA_PGBENCH } from './arnes/pgbench.ts'
 import { dibujar } from './arnes/svg.ts'
 import { crear } from './medidas/crear.ts'
-import { entregasYLatencia } from './medidas/entregas.ts'
 import { lectura } from './medidas/leer.ts'
 import { lote } from './medidas/lote.ts'
 import type { Medida } from './medidas/medida.ts'
 import { proceso } from './medidas/proceso.ts'
 import { validacion } from './medidas/validacion.ts'
+import { webhooks } from './medidas/webhooks.ts'
 
-const MEDIDAS: readonly Medida[] = [...crear, ...lote, ...lectura, ...validacion, ...entregasYLatencia, ...proceso]
+const MEDIDAS: readonly Medida[] = [...crear, ...lote, ...lectura, ...validacion, ...webhooks, ...proceso]
 
 const decir = (texto: string) => process.stderr.write(`${texto}\n`)
 

@@ -26,7 +26,7 @@ const INTENTO = {
      $10, $11, $12, $13, false)`,
 }
 
-const entregar = async (carga: unknown) => {
+const enviarYAnotar = async (carga: unknown) => {
   const encargo = carga as Encargo
   const { comercio_id, modo, webhook, guia_id, secuencia, url } = encargo
   const { iniciado_en, status, cabeceras, cuerpo, primer_byte_ms, total_ms } = await enviar(agente, encargo)
@@ -43,7 +43,7 @@ const corredor = await run({
   pgPool: pool,
   noHandleSignals: true,
   logger: new Logger(() => () => {}),
-  taskList: { entregar },
+  taskList: { enviar: enviarYAnotar },
   preset: {
     worker: {
       concurrentJobs: CONCURRENCIA,

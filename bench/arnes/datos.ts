@@ -194,7 +194,11 @@ const tomar = (cuantas: number) => {
  * Deliveries that wait, of as many guides, over some endpoints in turn; their ids as the receiver will see them are all
  * different. They appear with one commit, already ANALYZEd, so whoever looks for work finds all of it at once.
  */
-export async function sembrarEntregas(url: string, destinos: readonly Destino[], cuantas: number): Promise<void> {
+export async function sembrarEntregasDeWebhook(
+  url: string,
+  destinos: readonly Destino[],
+  cuantas: number,
+): Promise<void> {
   const cliente = new pg.Client(url)
   await cliente.connect()
   const { primera, ultima } = tomar(cuantas)
@@ -210,7 +214,7 @@ export async function sembrarEntregas(url: string, destinos: readonly Destino[],
       `guia (${COLUMNAS}) select ${fila(e)}`,
       `guia_indice (guia, comercio_id, modo, id) select ${e.guia}, ${e.comercio}, ${e.modo}, ${e.id}`,
       `${EVENTO} select ${e.comercio}, ${e.modo}, ${e.id}, 1, ${e.guia}, 'guia.aceptado', 'aceptado', ${FOTO}, now(), now()`,
-      `entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
+      `webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
        select ${e.comercio}, ${e.modo}, d.webhook, ${e.id}, 1, 'evt_' || ${e.guia} || '_1', 'guia.aceptado', 'pendiente',
          'automatica', now(), now()`,
     ])

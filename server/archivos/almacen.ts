@@ -10,7 +10,7 @@ export interface Rango {
 }
 
 /** How whoever follows a storage's own link gets the file. */
-export interface Entrega {
+export interface Descarga {
   /** The link is good for this method alone. */
   metodo: 'GET' | 'HEAD'
   mime: string
@@ -31,7 +31,7 @@ export interface Almacen {
   /** Opens before it comes back, so that what isn't there is known before an answer has begun. */
   leer(clave: string, rango?: Rango): Promise<Readable>
   /** Of a storage that serves files itself: its own link, good for minutes. Otherwise we read and send. */
-  enlazar?(clave: string, entrega: Entrega): Promise<string>
+  enlazar?(clave: string, descarga: Descarga): Promise<string>
   /** What isn't there is deleted already. */
   borrar(clave: string): Promise<void>
   /** Every key under which there is something, be it left half-written, and since when. */

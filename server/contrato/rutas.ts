@@ -2,7 +2,7 @@ import type { ErrorRequestHandler, Express, RequestHandler } from 'express'
 import type { Deps } from '../deps.ts'
 import { Problema, problemaDeFallas, problemaUniforme } from '../errores.ts'
 import { autenticar, exigirAlcance, reautenticar } from '../http/autenticar.ts'
-import { admitirTipo, entregarFlujo, leerCuerpo } from '../http/cuerpo.ts'
+import { admitirTipo, leerCuerpo, pasarFlujo } from '../http/cuerpo.ts'
 import type { Autenticadores } from '../http/identidad.ts'
 import { exigirPropia } from '../http/navegador.ts'
 import { metodoNoPermitido, responder, type Testigo } from '../http/problemas.ts'
@@ -40,7 +40,7 @@ export function enlazarRutas(app: Express, { operaciones, handlers, autenticador
         ...deps.validacion.validar(operacion),
         explicarRechazo(operacion, deps.validacion),
         exigirAlcance(operacion),
-        entregarFlujo(operacion),
+        pasarFlujo(operacion),
         ejecutar(operacion, handlers, deps, testigo),
       )
     }

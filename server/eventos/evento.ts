@@ -6,7 +6,7 @@ import { Problema } from '../errores.ts'
 import { type Ambito, desconocida, exigirCodigo, type FilaGuia } from '../guias/guia.ts'
 import type { Cursores } from '../listas/cursor.ts'
 import { type Paginacion, paginar } from '../listas/pagina.ts'
-import { repartir } from '../webhooks/reparto.ts'
+import { insertarEntregasDeWebhook } from '../webhooks/insertarEntregas.ts'
 
 type DatosDeEvento = {
   [Dato in 'estado_reportado' | 'numero_intento' | 'requiere_accion' | 'forzado' | 'tardio']: NonNullable<Evento[Dato]>
@@ -223,7 +223,7 @@ const PASO = sentencia(
      select comercio_id, modo, id, $25::uuid, $26, $6::timestamptz from g where $25::uuid is not null
      on conflict (comercio_id, modo, guia_id) do update set id = excluded.id, maps_url = excluded.maps_url, intentos = 0,
        proximo_en = excluded.proximo_en
-   ), d as (${repartir('e')})
+   ), d as (${insertarEntregasDeWebhook('e')})
    select g.*, exists (select from d) as hay_webhook_entregas from g`,
 )
 

@@ -5,7 +5,7 @@ import { foto } from '../eventos/evento.ts'
 import type { Log } from '../log.ts'
 import { leerEnlace } from '../mapas/enlaces.ts'
 import type { Secretos } from '../secretos.ts'
-import { repartir } from '../webhooks/reparto.ts'
+import { insertarEntregasDeWebhook } from '../webhooks/insertarEntregas.ts'
 import type { DatosDeGuia, FilaGuia } from './guia.ts'
 import { diferencias, huellasDe } from './huellas.ts'
 
@@ -54,7 +54,7 @@ const INSERTAR = sentencia(
      select $2, $3, x.id, 1, x.guia, 'guia.aceptado', 'aceptado', ${foto('x', '0')}, x.creado_en, x.creado_en
      from g join x using (id)
      returning *
-   ), d as (${repartir('e')}), m as (
+   ), d as (${insertarEntregasDeWebhook('e')}), m as (
      insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
      select $2, $3, x.id, 1, x.mensaje_id, x.guia, x.ubicacion_extra #>> '{solicitud,canal}', 'solicitud_ubicacion',
        x.telefono, 'pendiente', x.creado_en, x.creado_en

@@ -107,7 +107,7 @@ function rechazarGrande(req: Request, res: Response, { limite, enFlujo }: Operac
 const PLAZO_DEL_FLUJO = 28_000
 
 /** The body as a stream for the operation that reads it itself, which ends with a 413 where the limit is passed. */
-export const entregarFlujo =
+export const pasarFlujo =
   (operacion: Operacion): RequestHandler =>
   (req, res, next) => {
     if (operacion.enFlujo) req.body = Readable.from(limitar(req, res, operacion), { objectMode: false })

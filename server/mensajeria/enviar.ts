@@ -3,9 +3,9 @@ import {
   aplazar,
   type DepsDeMensajes,
   dudar,
-  entregar,
-  entregarAlBuzon,
+  enviarAlBuzon,
   fallar,
+  marcarEnviados,
   type Reclamado,
   reclamar,
 } from './mensaje.ts'
@@ -37,7 +37,7 @@ const SIN_NOTICIA =
 export async function enviarMensajes(deps: DepsDeEnvio, trabajos: readonly { data: object }[]): Promise<void> {
   const ids = trabajos.map(({ data }) => (data as { mensaje: string }).mensaje)
   await dudar(deps, ids, SIN_NOTICIA, true)
-  await entregarAlBuzon(deps, ids)
+  await enviarAlBuzon(deps, ids)
   if (!deps.whatsapp) return
   // No more than are sent at once: a claim is good for two minutes, and who waits for a slow provider would outlive it.
   for (let i = 0; i < ids.length; i += A_LA_VEZ) {
@@ -53,7 +53,7 @@ async function enviarUno(deps: DepsDeEnvio, whatsapp: ClienteDeWhatsapp, mensaje
   deps.log[nivel]({ mensaje: `men_${guia}_${mensaje.numero}`, tipo, intentos, ...sinDatos(envio) }, 'message')
   switch (envio.resultado) {
     case 'aceptado':
-      return entregar(deps, 'whatsapp', ['enviando', 'dudoso'], [{ id, proveedor_id: envio.proveedorId }])
+      return marcarEnviados(deps, 'whatsapp', ['enviando', 'dudoso'], [{ id, proveedor_id: envio.proveedorId }])
     case 'dudoso':
       return void (await dudar(deps, [id], envio.motivo))
     case 'rechazado': {

@@ -11,7 +11,7 @@ import { type Db, sentencia } from '../db.ts'
 import { foto } from '../eventos/evento.ts'
 import type { Secretos } from '../secretos.ts'
 import { huellaDe, tokenDe } from '../ubicacion/token.ts'
-import { repartir } from '../webhooks/reparto.ts'
+import { insertarEntregasDeWebhook } from '../webhooks/insertarEntregas.ts'
 
 /** A row of `mensaje`. */
 export interface FilaMensaje {
@@ -93,7 +93,7 @@ const anunciar = (tipo: TipoDeEvento, cuando: string) => `e as (
      select comercio_id, modo, id, secuencia, guia, '${tipo}', estado, estado, ${foto('g')}, ${cuando}, ${cuando} from g
      returning *
    )
-   ${repartir('e')}`
+   ${insertarEntregasDeWebhook('e')}`
 
 /** Whether the message `m` is of a guide of `p`. */
 const deSuGuia = (m: string) => `${m}.comercio_id = p.comercio_id and ${m}.modo = p.modo and ${m}.guia_id = p.id`
@@ -104,8 +104,8 @@ const deSuGuia = (m: string) => `${m}.comercio_id = p.comercio_id and ${m}.modo 
  * a second message of the same guide is left for another time. One that nobody needs any more is dropped, if it hasn't
  * left already.
  */
-const ENTREGAR = sentencia(
-  'mensajes.entregar',
+const MARCAR_ENVIADOS = sentencia(
+  'mensajes.marcarEnviados',
   `with x as (
      select * from json_to_recordset($1::json) as x(id uuid, huella text, proveedor_id text)
    ), p as (
@@ -143,24 +143,24 @@ const ENTREGAR = sentencia(
    ), ${anunciar('ubicacion.solicitada', '$2')}`,
 )
 
-interface Entregado {
+interface Enviado {
   id: string
   proveedor_id?: string | null
 }
 
 /** @param desde in which states the messages may be: `pendiente` for a channel that takes everything at once */
-export async function entregar(
+export async function marcarEnviados(
   { db, reloj, secretos, avisarTrabajo, horasDeSolicitud }: DepsDeMensajes,
   canal: CanalDeMensaje,
   desde: readonly FilaMensaje['estado'][],
-  mensajes: readonly Entregado[],
+  mensajes: readonly Enviado[],
 ): Promise<void> {
   const ahora = reloj()
   const filas = mensajes.map(({ id, proveedor_id }) => {
     const { token } = tokenDe(secretos, id)!
     return { id, proveedor_id: proveedor_id ?? null, huella: huellaDe(token).toString('hex') }
   })
-  const webhookEntregas = await db.consultar(ENTREGAR, [
+  const webhookEntregas = await db.consultar(MARCAR_ENVIADOS, [
     JSON.stringify(filas),
     ahora,
     MAQUINA_DE_ESTADOS.finales,
@@ -178,10 +178,10 @@ const EN_BUZON = sentencia(
 )
 
 /** The mailbox takes everything; doing it twice does nothing. Several messages of one guide go one after another. */
-export async function entregarAlBuzon(deps: DepsDeMensajes, ids: readonly string[]): Promise<void> {
+export async function enviarAlBuzon(deps: DepsDeMensajes, ids: readonly string[]): Promise<void> {
   const pendientes = () => deps.db.consultar<{ id: string }>(EN_BUZON, [ids])
   for (let quedan = await pendientes(), antes = Infinity; quedan.length > 0 && quedan.length < antes; ) {
-    await entregar(deps, 'buzon', ['pendiente'], quedan)
+    await marcarEnviados(deps, 'buzon', ['pendiente'], quedan)
     antes = quedan.length
     quedan = await pendientes()
   }

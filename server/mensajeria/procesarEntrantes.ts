@@ -6,7 +6,7 @@ import type { FilaGuia } from '../guias/guia.ts'
 import { pasoDeLugar } from '../ubicacion/lugar.ts'
 import { admiteUbicacion } from '../ubicacion/ubicacion.ts'
 import type { DepsDeEnvio } from './enviar.ts'
-import { anotar, entregar, type FilaMensaje, fallar } from './mensaje.ts'
+import { anotar, type FilaMensaje, fallar, marcarEnviados } from './mensaje.ts'
 import { type Entrante, leerEntrantes } from './whatsapp.ts'
 
 interface DepsDeEntrantes extends DepsDeEnvio {
@@ -77,7 +77,7 @@ async function anotarEstado(
   if (estado === 'fallido') return fallar(deps, mensaje.id, codigo, motivo ?? 'El proveedor no pudo entregarlo.')
   // It did leave, then, whatever became of our question.
   if (['enviando', 'dudoso'].includes(mensaje.estado))
-    await entregar(deps, 'whatsapp', ['enviando', 'dudoso'], [{ id: mensaje.id, proveedor_id: proveedorId }])
+    await marcarEnviados(deps, 'whatsapp', ['enviando', 'dudoso'], [{ id: mensaje.id, proveedor_id: proveedorId }])
   await anotar(deps, mensaje.id, estado, en, proveedorId)
 }
 

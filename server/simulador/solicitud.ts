@@ -1,6 +1,6 @@
 import { sentencia } from '../db.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-import { type DepsDeMensajes, entregarAlBuzon, fallar, vencerSolicitudes } from '../mensajeria/mensaje.ts'
+import { type DepsDeMensajes, enviarAlBuzon, fallar, vencerSolicitudes } from '../mensajeria/mensaje.ts'
 
 // What becomes of the message to a test guide's recipient, now instead of later. Each step is the one that a job would
 // take; the jobs find it done.
@@ -18,7 +18,7 @@ const POR_SALIR = sentencia(
 export async function sacarMensajes(deps: DepsDeMensajes, guia: Clave): Promise<void> {
   const pendientes = await deps.db.consultar<{ id: string }>(POR_SALIR, claveDe(guia))
   // One by one: a statement takes one message of each guide.
-  for (const { id } of pendientes) await entregarAlBuzon(deps, [id])
+  for (const { id } of pendientes) await enviarAlBuzon(deps, [id])
 }
 
 /** Time's up: also for the links, which the recipient may have open. */

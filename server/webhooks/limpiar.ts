@@ -8,7 +8,7 @@ interface DepsDeLimpieza {
   log: Log
   reloj: () => Date
   secretos: Secretos
-  /** How long deliveries that are over are kept, in days (`RETENCION_ENTREGAS_DIAS`). */
+  /** How long deliveries that are over are kept, in days (`WEBHOOK_RETENTION_DAYS`). */
   retencionDeWebhooks: number
 }
 

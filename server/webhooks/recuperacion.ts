@@ -1,6 +1,6 @@
 import type { EstadoDeRecuperacion, FiltroDeTipos, Modo, Recuperacion } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
-import { quiere } from './reparto.ts'
+import { quiere } from './insertarEntregas.ts'
 import type { Ambito } from './webhook.ts'
 
 /** A row of `recuperacion`. */

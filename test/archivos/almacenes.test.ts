@@ -109,14 +109,14 @@ describe('the local storage', () => {
 })
 
 describe('the storage in S3', () => {
-  const entrega = (metodo: 'GET' | 'HEAD') =>
+  const descarga = (metodo: 'GET' | 'HEAD') =>
     ({ metodo, mime: JPEG, disposicion: 'attachment; filename="arch_FOTO.jpg"' }) as const
 
   it('hands out links that carry type and name, for one method, for five minutes', async () => {
     const contenido = randomBytes(5_000)
     await s3.guardar('arch_FOTO', contenido, JPEG)
     for (const metodo of ['GET', 'HEAD'] as const) {
-      const enlace = await s3.enlazar!('arch_FOTO', entrega(metodo))
+      const enlace = await s3.enlazar!('arch_FOTO', descarga(metodo))
       const { searchParams } = new URL(enlace)
       expect(searchParams.get('X-Amz-Expires')).toBe('300')
       const respuesta = await fetch(enlace, { method: metodo })
@@ -138,7 +138,7 @@ describe('the storage in S3', () => {
   it('opens to nobody with an altered, expired or missing signature', async () => {
     await s3.guardar('arch_FOTO', Buffer.from('suyo'), JPEG)
     await s3.guardar('arch_AJENO', Buffer.from('ajeno'), JPEG)
-    const enlace = await s3.enlazar!('arch_FOTO', entrega('GET'))
+    const enlace = await s3.enlazar!('arch_FOTO', descarga('GET'))
     expect((await fetch(enlace)).status).toBe(200)
     expect((await fetch(enlace.split('?')[0]!)).status).toBe(403)
     expect((await fetch(enlace.replace('arch_FOTO', 'arch_AJENO'))).status).toBe(403)

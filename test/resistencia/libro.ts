@@ -37,7 +37,7 @@ interface Exigencias {
   notas?: string[]
 }
 
-interface FilaDeEntrega {
+interface FilaDeEntregaDeWebhook {
   webhook: string
   url: string
   evento: string
@@ -109,7 +109,7 @@ export async function cerrarLibro(arnes: Arnes, exigencias: Exigencias): Promise
   exigir(sobrantes === 0, `${sobrantes} deliveries that nobody asked for`)
 
   // Deliveries and their attempts.
-  const entregas = await consultar<FilaDeEntrega>(
+  const entregas = await consultar<FilaDeEntregaDeWebhook>(
     `select e.webhook, w.url, e.evento, e.estado, e.intentos,
        e.creado_en, e.terminado_en,
        count(i.id) filter (where not i.tardio)::int as no_tardios, count(i.id) filter (where i.tardio)::int as tardios,
@@ -119,7 +119,7 @@ export async function cerrarLibro(arnes: Arnes, exigencias: Exigencias): Promise
      where e.webhook <> all($1) group by e.comercio_id, e.modo, e.webhook, e.guia_id, e.secuencia, w.url`,
     [aparte],
   )
-  const muestra = (filas: FilaDeEntrega[]) => JSON.stringify(filas.slice(0, 3))
+  const muestra = (filas: FilaDeEntregaDeWebhook[]) => JSON.stringify(filas.slice(0, 3))
   const sinEntregar = entregas.filter(({ estado }) => estado !== 'entregada')
   exigir(sinEntregar.length === 0, `${sinEntregar.length} deliveries not made: ${muestra(sinEntregar)}`)
   const incoherentes = entregas.filter(
@@ -130,7 +130,7 @@ export async function cerrarLibro(arnes: Arnes, exigencias: Exigencias): Promise
     const gastadas = entregas.filter(({ intentos }) => intentos > 1)
     exigir(gastadas.length === 0, `${gastadas.length} lost attempts that no receiver refused: ${muestra(gastadas)}`)
   }
-  const tarda = ({ creado_en, terminado_en }: FilaDeEntrega, danado = 0) =>
+  const tarda = ({ creado_en, terminado_en }: FilaDeEntregaDeWebhook, danado = 0) =>
     terminado_en ? (terminado_en.getTime() - Math.max(creado_en.getTime(), danado)) / 1000 : 0
   const recuperado = entregas.reduce((maximo, fila) => Math.max(maximo, tarda(fila, exigencias.danado)), 0)
   exigir(recuperado <= recuperacion, `a delivery took ${recuperado.toFixed(1)} s, more than ${recuperacion} s`)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { enTransaccion } from '../../server/db.ts'
 import { darPaso } from '../../server/eventos/evento.ts'
 import { buscarGuia } from '../../server/guias/guia.ts'
-import { entregarAlBuzon, vencerSolicitudes } from '../../server/mensajeria/mensaje.ts'
+import { enviarAlBuzon, vencerSolicitudes } from '../../server/mensajeria/mensaje.ts'
 import { pasoDeLugar } from '../../server/ubicacion/lugar.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { RECOGIDA, sinDestino } from '../fabricas.ts'
@@ -35,7 +35,7 @@ async function crear(comercio: Comercio, cuantas: number) {
 }
 async function pedidas(comercio: Comercio, cuantas: number) {
   const { guias, ids } = await crear(comercio, cuantas)
-  await entregarAlBuzon(deps(), ids)
+  await enviarAlBuzon(deps(), ids)
   return { guias, ids }
 }
 const codigoDe = (promesa: Promise<unknown>) =>
@@ -91,7 +91,7 @@ describe('at the same time', () => {
       const guia = guias[0]!
       const fila = await buscarGuia(entorno.db, 'todos', guia)
       const ahora = new Date()
-      let entrega: Promise<void> | undefined
+      let envio: Promise<void> | undefined
       await enTransaccion(entorno.db, async (consultar) => {
         const db = { ...entorno.db, consultar }
         const lugar = { enlace: null, ...ALLA, precision_m: null, referencia: null, origen: 'comercio' as const }
@@ -102,10 +102,10 @@ describe('at the same time', () => {
             ? pasoDeLugar(fila, lugar, ahora)
             : { tipo: 'guia.cancelado', estado: 'cancelado', ocurrido_en: ahora, registrado_en: ahora },
         )
-        entrega = entregarAlBuzon(deps(), ids)
+        envio = enviarAlBuzon(deps(), ids)
         await pausa(300)
       })
-      await entrega
+      await envio
       const leida = await leer(comercio, guia)
       revisarHistorial(leida)
       expect(leida.secuencia).toBe(2)
@@ -129,7 +129,7 @@ describe('at the same time', () => {
           ),
         ),
         ...[ids, alReves, ids.slice(20), alReves.slice(20)].map((suyos, i) =>
-          pausa(i * 3).then(() => codigoDe(entregarAlBuzon(deps(), suyos))),
+          pausa(i * 3).then(() => codigoDe(enviarAlBuzon(deps(), suyos))),
         ),
       ])
       expect([...new Set(hechos)]).toEqual(['si'])
@@ -175,7 +175,7 @@ describe('a guide of before the migration', () => {
     await entorno.db.pool.query('update guia set ubicacion_extra = null where guia = any($1)', [guias])
     await comercio.api.guias.cancelar(guias[1]!)
     expect((await leer(comercio, guias[0]!)).ubicacion.solicitud).toBeNull()
-    await entregarAlBuzon(deps(), ids)
+    await enviarAlBuzon(deps(), ids)
     const [pedida, cancelada] = [await leer(comercio, guias[0]!), await leer(comercio, guias[1]!)]
     revisarHistorial(pedida)
     const comun = { canal: 'buzon', numero: 1, creado_en: expect.stringMatching(/^20.*Z$/) }

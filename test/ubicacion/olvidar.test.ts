@@ -1,6 +1,6 @@
 import type { GuiaIndividual } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { anotar, entregarAlBuzon, vencerSolicitudes } from '../../server/mensajeria/mensaje.ts'
+import { anotar, enviarAlBuzon, vencerSolicitudes } from '../../server/mensajeria/mensaje.ts'
 import { olvidarUbicaciones } from '../../server/ubicacion/olvidar.ts'
 import { usarEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
@@ -194,7 +194,7 @@ describe('after the retention', () => {
     const [{ id }] = (await filas(guia)).mensaje as [{ id: string }]
     const deps = { db: entorno.db, reloj, secretos: SECRETOS, avisarTrabajo: () => {}, horasDeSolicitud: 72 }
     await anotar(deps, id, 'leido', reloj(), 'wamid.x')
-    await entregarAlBuzon(deps, [id])
+    await enviarAlBuzon(deps, [id])
     await vencerSolicitudes(deps, [id])
     const leida = await leer(comercio, guia)
     expect([leida.ubicacion.solicitud, leida.secuencia]).toEqual([null, 3])

@@ -3,7 +3,7 @@
  * wants them, as a CTE to stand in the statement that writes them, so that both commit or neither does. A paused endpoint's
  * rows wait; a disabled one gets none (its merchant recovers them).
  */
-export const repartir = (e: string) => `
+export const insertarEntregasDeWebhook = (e: string) => `
   insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
   select w.comercio_id, w.modo, w.webhook, e.guia_id, e.secuencia, 'evt_' || e.guia || '_' || e.secuencia, e.tipo,
     'pendiente', 'automatica', e.registrado_en, e.registrado_en

@@ -51,7 +51,7 @@ export async function abrirReceptor(base: Base): Promise<Receptor> {
     async esperar(cuantas, ms) {
       const resumen = await pedir<Resumen>(`${url}/resumen?cuantas=${cuantas}&ms=${ms}`)
       if (resumen.distintas < cuantas)
-        throw new Error(`llegaron ${resumen.distintas} de ${cuantas} entregas en ${ms / 1000} s`)
+        throw new Error(`llegaron ${resumen.distintas} de ${cuantas} webhooks en ${ms / 1000} s`)
       return resumen
     },
     llegadas: async () => new Map(await pedir<[string, number][]>(`${url}/llegadas`)),

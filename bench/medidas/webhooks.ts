@@ -2,13 +2,13 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as dormir } from 'node:timers/promises'
 import { abrirEnchufe, type Enchufe } from '../arnes/carga.ts'
-import { INSERTAR_GUIA, nuevaGuia, nuevosEncargos, sembrarEntregas } from '../arnes/datos.ts'
+import { INSERTAR_GUIA, nuevaGuia, nuevosEncargos, sembrarEntregasDeWebhook } from '../arnes/datos.ts'
 import { ahora, type Destino, type Encargo } from '../arnes/encargo.ts'
 import type { Banco, Base, Comercio, Programa } from '../arnes/entorno.ts'
-import { abrirReceptor, alRitmo, mandar, type Receptor, registrar, vaciar } from '../arnes/entregas.ts'
 import { numero, type Resultado } from '../arnes/informe.ts'
 import { cpuConHijos, cpuDe } from '../arnes/proceso.ts'
 import { intercalar, razones, resumir } from '../arnes/rondas.ts'
+import { abrirReceptor, alRitmo, mandar, type Receptor, registrar, vaciar } from '../arnes/webhooks.ts'
 import { fila } from './crear.ts'
 import type { Medida } from './medida.ts'
 
@@ -17,7 +17,7 @@ const RITMO = 200
 const PLAZO = 300_000
 
 /** What is still to do in each queue. */
-const SIN_ENTREGAR = "webhook_entrega where estado = 'pendiente'"
+const SIN_ENVIAR = "webhook_entrega where estado = 'pendiente'"
 const SIN_TRABAJAR = 'graphile_worker._private_jobs'
 
 const miles = (n: number) => n.toLocaleString('en-US')
@@ -59,8 +59,8 @@ function cronometro({ pidDePostgres }: Banco, receptor: Receptor, lado: Lado) {
       const mediana = (parte: keyof (typeof costos)[number]) =>
         numero(resumir(costos.map((costo) => costo[parte])).mediana)
       return (
-        `${lado.nombre}: CPU por entrega: su proceso ${mediana('suyo')} µs, PostgreSQL ${mediana('postgres')} µs, receptor ` +
-        `${mediana('receptor')} µs${repetidas > 0 ? `; ${repetidas} entregas llegaron más de una vez` : ''}`
+        `${lado.nombre}: CPU por webhook: su proceso ${mediana('suyo')} µs, PostgreSQL ${mediana('postgres')} µs, receptor ` +
+        `${mediana('receptor')} µs${repetidas > 0 ? `; ${repetidas} llegaron más de una vez` : ''}`
       )
     },
   }
@@ -74,8 +74,8 @@ async function destinosEnMarcha(banco: Banco, base: Base, receptor: Receptor): P
 const deWorker = (base: Base, destinos: readonly Destino[], { pid }: Programa): Lado => ({
   nombre: 'servicio',
   pid,
-  poner: (cuantas) => sembrarEntregas(base.url, destinos, cuantas),
-  acabar: () => vaciar(base, SIN_ENTREGAR),
+  poner: (cuantas) => sembrarEntregasDeWebhook(base.url, destinos, cuantas),
+  acabar: () => vaciar(base, SIN_ENVIAR),
 })
 
 const deGraphile = (base: Base, destinos: readonly Destino[], { pid }: Programa): Lado => ({
@@ -88,7 +88,7 @@ const deGraphile = (base: Base, destinos: readonly Destino[], { pid }: Programa)
       await cliente.query('begin')
       await cliente.query(
         `select count(*) from graphile_worker.add_jobs((
-           select array_agg(row('entregar', x, null, null, null, null, null, null)::graphile_worker.job_spec)
+           select array_agg(row('enviar', x, null, null, null, null, null, null)::graphile_worker.job_spec)
            from json_array_elements($1::json) x))`,
         [encargos],
       )
@@ -119,7 +119,7 @@ const deUndici = (carpeta: string, destinos: readonly Destino[], { url, pid }: P
   }
 }
 
-const entregas = (banco: Banco) =>
+const rendimiento = (banco: Banco) =>
   banco.conBase(async (base): Promise<Resultado> => {
     const receptor = await abrirReceptor(base)
     const destinos = await destinosEnMarcha(banco, base, receptor)
@@ -140,9 +140,9 @@ const entregas = (banco: Banco) =>
         graphile: () => lados.graphile.medir(cuantas),
         undici: () => lados.undici.medir(cuantas),
       })
-      const medida = `entregar ${miles(cuantas)} en espera, ${ENDPOINTS} endpoints`
+      const medida = `enviar ${miles(cuantas)} webhooks en espera, ${ENDPOINTS} endpoints`
       const contra = (nombre: string, referencia: number[], valor: number) =>
-        fila(medida, 'entregas/s', nombre, { programa, referencia }, { sentido: '≥', valor })
+        fila(medida, 'webhooks/s', nombre, { programa, referencia }, { sentido: '≥', valor })
       filas.push(contra('graphile-worker', graphile, 1.3), contra('undici sin base de datos', undici, 0.5))
     }
     return { filas, notas: Object.values(lados).map((lado) => lado.nota()) }
@@ -164,7 +164,7 @@ const atraso = (banco: Banco) =>
     const [primero] = tamanos
     return {
       filas: tamanos.map((cuantas) =>
-        fila(`entregar ${miles(cuantas)} en espera`, 'entregas/s', `con ${miles(primero!)}`, {
+        fila(`enviar ${miles(cuantas)} webhooks en espera`, 'webhooks/s', `con ${miles(primero!)}`, {
           programa: valores[cuantas]!,
           referencia: cuantas === primero ? [] : valores[primero!]!,
         }),
@@ -174,9 +174,9 @@ const atraso = (banco: Banco) =>
         {
           nombre: 'atraso',
           grafica: {
-            titulo: 'Entregas por segundo según cuántas esperan, 20 endpoints',
-            ejeX: 'entregas en espera al empezar',
-            ejeY: 'entregas/s',
+            titulo: 'Webhooks por segundo según cuántas esperan, 20 endpoints',
+            ejeX: 'en espera al empezar',
+            ejeY: 'webhooks/s',
             logaritmica: true,
             lineas: [{ nombre: 'servicio', puntos: tamanos.map((x) => ({ x, y: resumir(valores[x]!) })) }],
           },
@@ -252,7 +252,7 @@ async function trabajosAlRitmo({ db }: Base, destinos: readonly Destino[], segun
       })
       await cliente.query({
         name: 'bench.trabajo',
-        text: "select from graphile_worker.add_job('entregar', $1::json)",
+        text: "select from graphile_worker.add_job('enviar', $1::json)",
         values: [JSON.stringify(encargo)],
       })
       await cliente.query('commit')
@@ -283,7 +283,7 @@ const latencia = (banco: Banco) =>
           : await trabajosAlRitmo(base, [deReferencia], duracion)
       await receptor.esperar(confirmadas.size, PLAZO)
       const suyos = tiempos(confirmadas, await receptor.llegadas())
-      await vaciar(base, lado === 'programa' ? SIN_ENTREGAR : SIN_TRABAJAR)
+      await vaciar(base, lado === 'programa' ? SIN_ENVIAR : SIN_TRABAJAR)
       p99[lado].push(suyos.p99)
       return suyos.p50
     }
@@ -331,7 +331,7 @@ async function vecino(banco: Banco): Promise<Resultado> {
       await base.db.pool.query('analyze')
       await receptor.reiniciar()
       if (lado === 'con') {
-        await sembrarEntregas(base.url, [enfermo!], cuantas)
+        await sembrarEntregasDeWebhook(base.url, [enfermo!], cuantas)
         for (const limite = performance.now() + 10_000; (await mudo.resumen()).colgadas === 0; await dormir(20))
           if (performance.now() > limite) throw new Error('nada llegó al receptor que no responde')
       }
@@ -357,7 +357,7 @@ async function vecino(banco: Banco): Promise<Resultado> {
   return {
     filas: [
       {
-        medida: `un endpoint de ${ENDPOINTS} no responde y ${miles(cuantas)} le esperan: entregas hechas de los demás`,
+        medida: `un endpoint de ${ENDPOINTS} no responde y ${miles(cuantas)} le esperan: los de los demás que llegan`,
         unidad: '%',
         programa: resumir(hechas),
         marca: { sentido: '≥', valor: 100, absoluta: true },
@@ -371,11 +371,11 @@ async function vecino(banco: Banco): Promise<Resultado> {
   }
 }
 
-export const entregasYLatencia: Medida[] = [
+export const webhooks: Medida[] = [
   {
-    clave: 'entregas',
-    descripcion: 'entregas de webhooks por segundo, contra graphile-worker y undici sin base de datos',
-    medir: entregas,
+    clave: 'webhooks',
+    descripcion: 'webhooks por segundo, contra graphile-worker y undici sin base de datos',
+    medir: rendimiento,
   },
   {
     clave: 'latencia',
@@ -383,5 +383,5 @@ export const entregasYLatencia: Medida[] = [
     medir: latencia,
   },
   { clave: 'vecino', descripcion: 'un endpoint de 20 no responde: qué les cuesta a los demás', medir: vecino },
-  { clave: 'atraso', descripcion: 'entregas por segundo según cuántas esperan', medir: atraso },
+  { clave: 'atraso', descripcion: 'webhooks por segundo según cuántos esperan', medir: atraso },
 ]
