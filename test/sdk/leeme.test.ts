@@ -31,7 +31,7 @@ const unPedido: Pedido = { numero: unico, telefono: '+50231481676', departamento
 const pedido = { telefono: '+50231481676', departamento: 'Guatemala', municipio: 'Mixco', lat: 14.63, lng: -90.6, recogida, external_ref: unico }
 const pedidos = Array.from({ length: 5 }, (_, i) => ({ ...pedido, external_ref: unico + i }))
 const codigo = (await api.guias.crear({ ...pedido, external_ref: unico + 'previa' })).guia
-const { id } = await api.webhooks.crear({ url: process.env.RECEPTOR! + '/' + unico })
+const { webhook } = await api.webhooks.crear({ url: process.env.RECEPTOR! + '/' + unico })
 let cursor: string | undefined
 const aviso = JSON.parse('{"id":"evt_1","tipo":"guia.entregado","creado_en":"","datos":{"guia":{"external_ref":"R"},"evento":{}}}') as AvisoDeWebhook
 const anotar = async (entrada: object, guia: string) => void [entrada, guia]
@@ -41,7 +41,7 @@ const guardarSiEsNuevo = async (uno: string, otro: AvisoDeWebhook) => uno === ot
 const cerrarPedido = async (referencia: string | null) => void referencia
 const avisarAlEquipo = async (url: string) => void url
 const actualizar = async (una: Guia) => void una.secuencia
-void [pedidos, codigo, id, cursor, aviso, anotar, atender, guardar, guardarSiEsNuevo, cerrarPedido, avisarAlEquipo, actualizar, unPedido]
+void [pedidos, codigo, webhook, cursor, aviso, anotar, atender, guardar, guardarSiEsNuevo, cerrarPedido, avisarAlEquipo, actualizar, unPedido]
 `
 
 /** For who reads of proofs. */
