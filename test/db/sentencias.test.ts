@@ -40,19 +40,28 @@ const archivos = globSync('server/**/*.ts', { cwd: fileURLToPath(RAIZ), exclude:
   .map((ruta) => fileURLToPath(new URL(ruta, RAIZ)))
   .filter((ruta) => !ruta.endsWith('server/db.ts') && /\bsentencia(<|\()/.test(readFileSync(ruta, 'utf8')))
 
-const cliente = new pg.Client({
-  connectionString: Object.assign(new URL(inject('postgres')), { pathname: `/${PLANTILLA}` }).href,
-})
+const BASE = 'sentencias'
+const conexion = (pathname: string) =>
+  new pg.Client({ connectionString: Object.assign(new URL(inject('postgres')), { pathname }).href })
+const admin = conexion('/postgres')
+const cliente = conexion(`/${BASE}`)
 let describir: (text: string) => Promise<Descripcion>
 let declaradas: Map<string, Declarada>
 
 beforeAll(async () => {
+  await admin.connect()
+  // A clone, because nobody can clone the template while somebody is connected to it.
+  await admin.query(`create database ${BASE} template ${PLANTILLA} strategy file_copy`)
   await cliente.connect()
   describir = await crearDescriptor(cliente)
   for (const archivo of archivos) await import(archivo)
   declaradas = leerDeclaradas(archivos)
 }, 120_000)
-afterAll(() => cliente.end())
+afterAll(async () => {
+  await cliente.end()
+  await admin.query(`drop database ${BASE}`)
+  await admin.end()
+})
 
 const vale = (tipo: string, { clases }: Miembro) =>
   JSON_DE_POSTGRES.includes(tipo) || (clases.size === 1 && clases.has(CLASES[tipo] ?? `unknown type ${tipo}`))
