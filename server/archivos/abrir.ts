@@ -8,7 +8,7 @@ export const almacenDe = (dataDir: string): Almacen => crearAlmacenLocal(join(da
 export interface AlmacenAbierto {
   almacen: Almacen
   /** Why it can't be used just now. */
-  aviso?: string | undefined
+  nota?: string | undefined
   cerrar: () => void
 }
 
@@ -20,7 +20,7 @@ export async function abrirAlmacen({ almacenamiento, dataDir }: Config): Promise
   const almacen = crearAlmacenS3(almacenamiento)
   const cerrar = () => almacen.cerrar()
   try {
-    return { almacen, aviso: await almacen.comprobar(), cerrar }
+    return { almacen, nota: await almacen.comprobar(), cerrar }
   } catch (error) {
     cerrar()
     throw error

@@ -32,7 +32,7 @@ export interface Plataforma {
   databaseUrl: string
   masterKeys: readonly Buffer[]
   almacen: Almacen
-  avisos: readonly string[]
+  notas: readonly string[]
 }
 
 /** Undone in reverse, whether the start fails half-way or the process ends. */
@@ -59,24 +59,24 @@ export async function levantarPlataforma(
   { exclusivo, alPerder }: { exclusivo: boolean; alPerder: (error: Error) => void },
 ): Promise<Plataforma> {
   const { baseDeDatos, dataDir, masterKeys } = config
-  const { almacen, aviso, cerrar } = await abrirAlmacen(config)
+  const { almacen, nota, cerrar } = await abrirAlmacen(config)
   deshacer.push(async () => cerrar())
-  if (aviso) log.warn({ aviso }, 'storage')
+  if (nota) log.warn({ nota }, 'storage')
   const donde =
     baseDeDatos.tipo === 'externa'
-      ? { databaseUrl: baseDeDatos.url, masterKeys: masterKeys ?? [], avisos: [] }
-      : await tomarPostgres({ dataDir, exclusivo }).then(async ({ url, avisos, soltar }) => {
+      ? { databaseUrl: baseDeDatos.url, masterKeys: masterKeys ?? [], notas: [] }
+      : await tomarPostgres({ dataDir, exclusivo }).then(async ({ url, notas, soltar }) => {
           deshacer.push(soltar)
-          return { databaseUrl: url, masterKeys: masterKeys ?? (await clavesDeLaCasa(dataDir)), avisos }
+          return { databaseUrl: url, masterKeys: masterKeys ?? (await clavesDeLaCasa(dataDir)), notas }
         })
   const migraciones = await migrar(donde.databaseUrl)
   const db = abrirDb(donde.databaseUrl, { alFallar: alPerder })
   deshacer.push(() => db.cerrar())
   await exigirFlujoVigente(db)
   if (migraciones.length > 0) log.info({ migraciones }, 'migrated')
-  const avisos = [...donde.avisos, ...(aviso ? [aviso] : [])]
-  if (baseDeDatos.tipo === 'externa' && !config.publicUrl) avisos.push(SIN_DIRECCION)
-  return { ...donde, db, almacen, avisos }
+  const notas = [...donde.notas, ...(nota ? [nota] : [])]
+  if (baseDeDatos.tipo === 'externa' && !config.publicUrl) notas.push(SIN_DIRECCION)
+  return { ...donde, db, almacen, notas }
 }
 /** What is signed with a wrong address stays so: manifests and the QR codes of documents. */
 const SIN_DIRECCION =

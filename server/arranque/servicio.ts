@@ -84,7 +84,7 @@ export async function iniciarServicio(
       cargarContrato().finally(() => levantada.catch(() => {})),
     ])
     const { db, masterKeys, almacen } = plataforma
-    for (const aviso of plataforma.avisos) consola(aviso)
+    for (const nota of plataforma.notas) consola(nota)
 
     let workers: Workers | undefined
     const salud = async (): Promise<Salud> => {

@@ -25,7 +25,7 @@ export async function iniciarWorker(
   try {
     const alPerder = (err: Error) => void (deteniendo || log.warn({ err }, 'idle connection lost'))
     const plataforma = await levantarPlataforma(config, log, deshacer, { exclusivo: false, alPerder })
-    for (const aviso of plataforma.avisos) consola(aviso)
+    for (const nota of plataforma.notas) consola(nota)
     const metricas = crearMetricas()
     const workers = await levantarWorkers(config, plataforma, log, deshacer, {
       ...ajustes,

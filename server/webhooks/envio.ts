@@ -2,7 +2,7 @@ import tls from 'node:tls'
 import type { Dispatcher } from 'undici'
 import { leerDestino, type Resolver } from '../salida/destino.ts'
 import { abrirSocket, type Conexion, crearReserva, type Reserva, type Terminar } from './conexiones.ts'
-import { AGOTADO, DEMASIADOS_AVISOS, esCierre, type Llegado, type Respuesta, redactar } from './respuesta.ts'
+import { AGOTADO, DEMASIADAS_INFORMATIVAS, esCierre, type Llegado, type Respuesta, redactar } from './respuesta.ts'
 
 // One POST to a receiver that may be slow, broken or hostile: bounded in time and in bytes, whatever it does, and never
 // an exception. The receiver belongs to a merchant, so all that goes wrong is told in the merchant's words.
@@ -46,7 +46,7 @@ export function crearEnviador({ resolver, plazo = 15_000, maximo = 16_384, ca }:
   }
 }
 
-const AVISOS_MAXIMOS = 16
+const INFORMATIVAS_MAXIMAS = 16
 const CUERPO_LARGO = new Error('the body is longer than what is kept')
 
 interface Limites {
@@ -108,7 +108,7 @@ function lector(
   terminar: Terminar,
   fallar: (error: Error) => void,
 ): Dispatcher.DispatchHandler {
-  let avisos = 0
+  let informativas = 0
   return {
     onRequestStart() {},
     onResponseStarted() {
@@ -118,7 +118,7 @@ function lector(
       if (status >= 200) {
         llegado.status = status
         llegado.cabeceras = cabeceras
-      } else if (++avisos > AVISOS_MAXIMOS) control.abort(DEMASIADOS_AVISOS)
+      } else if (++informativas > INFORMATIVAS_MAXIMAS) control.abort(DEMASIADAS_INFORMATIVAS)
     },
     onResponseData(control, trozo) {
       const sobra = llegado.bytes + trozo.length > maximo

@@ -50,7 +50,7 @@ export interface Llegado {
 
 export const AGOTADO = new Error('the deadline passed')
 export const INTERRUMPIDO = new Error('the sender was closed')
-export const DEMASIADOS_AVISOS = new Error('too many 1xx answers')
+export const DEMASIADAS_INFORMATIVAS = new Error('too many 1xx answers')
 
 type Cabeceras = Record<string, string | string[] | undefined>
 
@@ -184,7 +184,8 @@ const FALLAS_DE_RED: Record<string, string> = {
 
 function invalida(causa: unknown, code: string): string {
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'La respuesta lleva más de 16 KB de cabeceras: redúzcalas.'
-  if (causa === DEMASIADOS_AVISOS) return 'El receptor envió demasiadas respuestas 1xx: responda 2xx directamente.'
+  if (causa === DEMASIADAS_INFORMATIVAS)
+    return 'El receptor envió demasiadas respuestas 1xx: responda 2xx directamente.'
   return 'El receptor no respondió con HTTP/1.1 válido: revise qué servicio escucha en ese puerto.'
 }
 

@@ -207,9 +207,9 @@ describe('the storage in S3', () => {
   })
 
   const comprobar = async (otra: Record<string, string>) => {
-    const { aviso, cerrar } = await abrirAlmacen(leerConfig({ ...servidor.env, ...otra }, '/'))
+    const { nota, cerrar } = await abrirAlmacen(leerConfig({ ...servidor.env, ...otra }, '/'))
     cerrar()
-    return aviso
+    return nota
   }
   it.each<[string, Record<string, string>, RegExp]>([
     ['no such bucket', { S3_BUCKET: 'no-existe' }, /el bucket «no-existe» no existe .* corrija S3_BUCKET\.$/],

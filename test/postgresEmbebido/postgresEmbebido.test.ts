@@ -87,7 +87,7 @@ async function matar(pid: number, senal: NodeJS.Signals): Promise<void> {
 
 interface Mensaje {
   url?: string
-  avisos?: string[]
+  notas?: string[]
   error?: string
   mensaje?: string
   consulta?: string
@@ -115,7 +115,7 @@ function otroProceso(exclusivo: boolean, raiz = RAIZ) {
         await postgres.soltar()
         process.exit(0)
       })
-      decir({ url: postgres.url, avisos: postgres.avisos })
+      decir({ url: postgres.url, notas: postgres.notas })
       process.stdin.once('data', () => postgres.soltar().then(() => process.exit(0)))
     } catch (error) {
       decir({ error: error.constructor.name, mensaje: error.message })
@@ -144,7 +144,7 @@ describe('vida normal', () => {
     const primero = await tomar()
     expect(primero.url).toMatch(/^postgres:\/\/guias:[\w-]{32}@127\.0\.0\.1:\d+\/guias$/)
     // In root's own home the binaries are copied, and it says so; the data stays where it was asked to be.
-    expect(primero.avisos?.filter((aviso) => !aviso.includes('node_modules'))).toEqual([])
+    expect(primero.notas?.filter((nota) => !nota.includes('node_modules'))).toEqual([])
     expect(fs.statSync(join(dataDir, 'postgres.json')).mode & 0o777).toBe(0o600)
     await consultar(primero.url, 'CREATE TABLE t AS SELECT 7 AS n')
     expect(
@@ -318,7 +318,7 @@ describe('datos y claves', () => {
     const archivo = join(dataDir, 'postgres.json')
     fs.rmSync(archivo)
     const nuevo = await tomar()
-    expect(nuevo.avisos.join()).toContain('pgdata.anterior-')
+    expect(nuevo.notas.join()).toContain('pgdata.anterior-')
     const apartado = fs.readdirSync(dataDir).find((nombre) => nombre.startsWith('pgdata.anterior-'))!
     expect(fs.existsSync(join(dataDir, apartado, 'PG_VERSION'))).toBe(true)
 
@@ -349,7 +349,7 @@ describe('como root', () => {
     const primero = await tomar()
     const { pgdata } = JSON.parse(fs.readFileSync(join(dataDir, 'postgres.json'), 'utf8'))
     expect(pgdata.startsWith(join(base, 'externa'))).toBe(true)
-    expect(primero.avisos.join()).toContain(pgdata)
+    expect(primero.notas.join()).toContain(pgdata)
     await consultar(primero.url, 'CREATE TABLE t AS SELECT 1 AS n')
     const pid = pidEn(pgdata)!
     await primero.soltar()
@@ -362,7 +362,7 @@ describe('como root', () => {
     await segundo.soltar()
 
     const deCero = await tomar() // DATA_DIR is gone: a fresh start, the old data still there
-    expect(deCero.avisos.join()).toContain(`uso anterior de ${dataDir} en ${dirname(pgdata)}`)
+    expect(deCero.notas.join()).toContain(`uso anterior de ${dataDir} en ${dirname(pgdata)}`)
     expect(await consultar(deCero.url, `SELECT to_regclass('t') AS t`)).toEqual([{ t: null }])
     await deCero.soltar()
     expect(fs.existsSync(join(pgdata, 'PG_VERSION'))).toBe(true)
@@ -385,8 +385,8 @@ describe('como root', () => {
 
     for (const vez of ['primera', 'segunda']) {
       const servicio = otroProceso(true, proyecto)
-      const { url, avisos } = await servicio.dice()
-      expect(avisos?.join(), vez).toContain('PostgreSQL corre desde')
+      const { url, notas } = await servicio.dice()
+      expect(notas?.join(), vez).toContain('PostgreSQL corre desde')
       expect(await consultar(url!, 'SELECT 1 AS uno')).toEqual([{ uno: 1 }])
       expect(await servicio.mandarSoltar()).toBe(0)
     }

@@ -145,6 +145,13 @@ describe('guias crear', () => {
     expect(JSON.parse((await guias([...args, '--json'])).salida)).toMatchObject({ guia: codigo })
   })
 
+  it('says what to look at again, apart from what was asked for', async () => {
+    const guia = { ...unaGuia(), municipio: 'San Juan Sacatepeques y algo' }
+    const { codigo, salida, errores } = await guias(['crear', await escribir('rara.json', JSON.stringify(guia))])
+    expect([codigo, salida]).toEqual([0, expect.stringMatching(/^\w{12} {2}aceptado, ubicación confirmada\n$/)])
+    expect(errores).toMatch(/^Revise \/municipio «San Juan Sacatepeques y algo» no está en el catálogo.*\n$/)
+  })
+
   it('creates from a file or from what is piped into it', async () => {
     const guia = unaGuia()
     const archivo = await escribir('guia.json', `\uFEFF${JSON.stringify(guia)}`)
