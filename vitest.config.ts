@@ -5,11 +5,17 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/preparacion.ts'],
     reporters: ['default', './test/reportero.ts'],
+    tags: [{ name: 'completo', description: 'what needs minutes: `npm run test:completo`' }],
     pool: 'forks',
-    maxWorkers: 2,
+    // Files of a worker share its modules and, where they ask for it, one service (compartirEntorno).
+    isolate: false,
+    maxWorkers: 3,
     execArgv: ['--expose-gc'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // A slow machine waits, it doesn't fail.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    teardownTimeout: 60_000,
+    expect: { poll: { timeout: 60_000 } },
     coverage: { provider: 'v8', include: ['server/**/*.ts', 'sdk/src/**/*.ts'], exclude: ['**/generado/**'] },
   },
 })

@@ -70,15 +70,25 @@ export interface Partes {
   nuevoCodigo?: () => string
 }
 
-/** The contract, compiled and found to be in force. It needs no database, so it is made while the database starts. */
-export async function cargarContrato() {
+async function compilarContrato() {
   const documento = leerDocumento()
   const operaciones = leerOperaciones(documento)
   const validacion = crearValidacion(documento, operaciones, FORMATOS)
   await autocomprobar(operaciones, validacion)
   return { operaciones, validacion }
 }
-export type Contrato = Awaited<ReturnType<typeof cargarContrato>>
+export type Contrato = Awaited<ReturnType<typeof compilarContrato>>
+
+let contrato: Promise<Contrato> | undefined
+
+/**
+ * The contract, compiled once in a process and found to be in force. It needs no database, so it is made while the
+ * database starts.
+ */
+export function cargarContrato(): Promise<Contrato> {
+  contrato ??= compilarContrato()
+  return contrato
+}
 
 const BUZON: Config['mensajeria'] = { tipo: 'buzon' }
 /**

@@ -176,6 +176,8 @@ export interface Workers {
 /** Rows fed to the queue, and done, at a time; and how often the feeder looks by itself, in milliseconds. */
 const LOTE = 1_000
 const RONDA = 500
+/** How often a worker is told of new jobs, in milliseconds: one round of many jobs costs less than many of one. */
+const ESPACIO = 100
 /** How long a job that was fed isn't fed again, in milliseconds: feeding twice does nothing, but costs. */
 const MEMORIA = 5_000
 /** Without a good round for so long, in milliseconds, the queue is not well. */
@@ -192,25 +194,32 @@ export async function iniciarWorkers(
   const ronda: Ronda = { despues: undefined }
   const alimentador = crearAlimentador(boss, { ...de, ronda, avisarTrabajo: () => alimentador.avisar() })
   const { deps } = alimentador
+  const bombas: Bomba[] = []
   const limpieza = LIMPIEZA.map(({ cada, hacer }) => repetir(cada * 1_000, () => hacer(deps), deps.log))
   for (const trabajo of TRABAJOS) {
     if ('bombear' in trabajo) {
       const { avisar, olvidar } = alimentador
-      alimentador.bombas.set(trabajo.cola, trabajo.bombear(boss, trabajo.cola, deps, { avisar, olvidar }))
+      const bomba = trabajo.bombear(boss, trabajo.cola, deps, { avisar, olvidar })
+      alimentador.despertadores.set(trabajo.cola, bomba.despertar)
+      bombas.push(bomba)
       continue
     }
     const { cola, ejecutar } = trabajo
-    await boss.work<object>(cola, { batchSize: LOTE, pollingIntervalSeconds: 0.5 }, async (trabajos) => {
+    const id = await boss.work<object>(cola, { batchSize: LOTE, pollingIntervalSeconds: 0.5 }, async (trabajos) => {
       const inicio = performance.now()
       await ejecutar(deps, trabajos)
       deps.log.info({ cola, filas: trabajos.length, ms: Math.round(performance.now() - inicio) }, 'job')
     })
+    alimentador.despertadores.set(
+      cola,
+      espaciar(ESPACIO, () => boss.notifyWorker(id)),
+    )
   }
   alimentador.avisar()
   const parar = async () => {
     for (const terminar of limpieza) terminar()
     await alimentador.detener()
-    await Promise.all([...alimentador.bombas.values()].map((bomba) => bomba.detener()))
+    await Promise.all(bombas.map((bomba) => bomba.detener()))
     await boss.stop({ graceful: true, timeout: PLAZO })
   }
   let parada: Promise<void> | undefined
@@ -226,7 +235,8 @@ export async function iniciarWorkers(
 
 /** The feeder: one round after another, soon when somebody asks, or else by itself. */
 function crearAlimentador(boss: PgBoss, deps: DepsDeTrabajo) {
-  const bombas = new Map<string, Bomba>()
+  /** Queue → how whoever takes its jobs is told of new ones. */
+  const despertadores = new Map<string, () => void>()
   const alimentados = new Map<string, number>()
   let temporizador: NodeJS.Timeout | undefined
   let inmediata: NodeJS.Immediate | undefined
@@ -247,7 +257,7 @@ function crearAlimentador(boss: PgBoss, deps: DepsDeTrabajo) {
       const tanda = nuevos.slice(i, i + LOTE)
       for (const { id } of tanda) alimentados.set(id!, performance.now())
       await boss.insert(cola, tanda, { returnId: false })
-      bombas.get(cola)?.despertar()
+      despertadores.get(cola)?.()
     }
     return hayMas
   }
@@ -290,7 +300,7 @@ function crearAlimentador(boss: PgBoss, deps: DepsDeTrabajo) {
   }
   return {
     deps,
-    bombas,
+    despertadores,
     avisar(ms = 0) {
       const cuando = performance.now() + ms
       if (cuando >= cita) return
@@ -308,6 +318,22 @@ function crearAlimentador(boss: PgBoss, deps: DepsDeTrabajo) {
       // A round that hangs on a dead connection must not keep the process: its rows are found again by the next one.
       await Promise.race([ronda, new Promise((resolve) => setTimeout(resolve, PLAZO).unref())])
     },
+  }
+}
+
+/** The same call, at most once in so many milliseconds: what comes too soon is one call at the end of them. */
+function espaciar(ms: number, hacer: () => void): () => void {
+  let libre = 0
+  let citado = false
+  const llamar = () => {
+    citado = false
+    libre = performance.now() + ms
+    hacer()
+  }
+  return () => {
+    if (citado) return
+    citado = true
+    setTimeout(llamar, libre - performance.now()).unref()
   }
 }
 

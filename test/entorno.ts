@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Guias } from '@guias/sdk'
-import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest'
-import { type Ajustes, iniciarServicio, type Servicio } from '../server/arranque/servicio.ts'
+import { cargarContrato } from '../server/app.ts'
+import { type Ajustes, iniciarServicio } from '../server/arranque/servicio.ts'
 import { crearGeneradorDeIds } from '../server/codigos/codigos.ts'
 import { nuevoCodigoDeComercio } from '../server/comercios/comercio.ts'
 import { leerConfig } from '../server/config/config.ts'
@@ -14,6 +13,8 @@ import { abrirDb, type Db } from '../server/db.ts'
 import { guardarLlave } from '../server/llaves/llave.ts'
 import { crearLog } from '../server/log.ts'
 import { crearOperador } from '../server/operadores/operador.ts'
+import { admin } from './admin.ts'
+import { esperarQuietud } from './quietud.ts'
 import { crearTestigo } from './testigo.ts'
 
 export const MASTER_KEY = Buffer.alloc(32, 7).toString('base64')
@@ -46,8 +47,6 @@ export interface Entorno {
   log: string[]
   /** The server's clock. */
   reloj(): Date
-  /** Moves it by that many milliseconds. */
-  adelantar(ms: number): void
   nuevoComercio(modo?: Modo): Promise<Comercio>
   nuevaLlave(comercio: Comercio, opciones?: { modo?: Modo; alcances?: Alcance[]; vence_en?: Date }): Promise<string>
   /** A raw request, where rawness is the point or where a merchant has no SDK (operators). */
@@ -64,133 +63,179 @@ export interface Entorno {
   /** A request with an operator's key. */
   operar(metodo: string, ruta: string, cuerpo?: unknown): Promise<Respuesta>
   llaveDeOperacion: string
+  /** Waits until the service has nothing left to do now: no row of pending work is due and no job is under way. */
+  quietud(): Promise<void>
+}
+
+/** An environment that only one file uses: it may move its clock and restart it. */
+export interface EntornoPropio extends Entorno {
+  /** Moves the server's clock by that many milliseconds. */
+  adelantar(ms: number): void
   /** @param cambios of its configuration, from then on */
   reiniciar(cambios?: Record<string, string>): Promise<void>
 }
 
+type AjustesDePrueba = Pick<Ajustes, 'nuevoCodigo' | 'resolver' | 'azar'>
+type Variables = () => Record<string, string> | Promise<Record<string, string>>
+
+const comun = {} as EntornoPropio
+let comunAbierto: Promise<Abierto> | undefined
+
+/**
+ * The environment that all files of a worker share, for tests that live among merchants of their own. It lasts as long as
+ * the worker.
+ */
+export function compartirEntorno(): Entorno {
+  let abierto: Abierto
+  beforeAll(async () => {
+    comunAbierto ??= abrirEntorno(comun)
+    abierto = await comunAbierto.catch((error) => {
+      comunAbierto = undefined
+      throw error
+    })
+  })
+  afterEach(() => abierto.revisar())
+  return comun
+}
+
 /** A database of its own, cloned from the template, and the real server over it. Called once at the top of a test file. */
 export function usarEntorno(
-  ajustes: Pick<Ajustes, 'nuevoCodigo' | 'resolver' | 'azar'> = {},
+  ajustes?: AjustesDePrueba,
   /** More configuration, asked for when the service starts. */
-  env: () => Record<string, string> | Promise<Record<string, string>> = () => ({}),
-): Entorno {
-  const entorno = {} as Entorno
-  const nombre = `t_${randomBytes(6).toString('hex')}`
-  const admin = new pg.Client({ connectionString: inject('postgres') })
-  const quejas: Error[] = []
-  let servicio: Servicio
-  let desfase = 0
+  env?: Variables,
+): EntornoPropio {
+  const entorno = {} as EntornoPropio
+  let abierto: Abierto | undefined
   let fallo = false
-  let revisadas = 0
-
   beforeAll(async () => {
-    await admin.connect()
-    await admin.query(`create database ${nombre} template plantilla strategy file_copy`)
-    const url = new URL(inject('postgres'))
-    url.pathname = `/${nombre}`
-    const dataDir = await mkdtemp(join(tmpdir(), 'guias-datos-'))
-    const lineas: string[] = []
-    const reloj = () => new Date(Date.now() + desfase)
-    const variables: Record<string, string> = {
-      DATABASE_URL: url.href,
-      MASTER_KEYS: MASTER_KEY,
-      DATA_DIR: dataDir,
-      PORT: '0',
-      LOG_LEVEL: 'info',
-      WEBHOOKS_LOOPBACK: '1',
-      ...(await env()),
-    }
-    const log = crearLog('info', { write: (linea) => lineas.push(linea) })
-    const testigo = crearTestigo(inject('cobertura'), (error) => quejas.push(error))
-    const iniciar = () =>
-      iniciarServicio(leerConfig(variables, process.cwd()), log, undefined, { reloj, testigo, ...ajustes })
-    servicio = await iniciar()
-    const db = abrirDb(url.href, { conexiones: 4 })
-    const nuevoId = crearGeneradorDeIds(() => new Date())
-    const { llave: llaveDeOperacion } = await crearOperador(db, nuevoId(), 'Pruebas')
-    Object.assign(entorno, {
-      url: servicio.url,
-      db,
-      databaseUrl: url.href,
-      dataDir,
-      log: lineas,
-      llaveDeOperacion,
-      reloj,
-      adelantar: (ms) => {
-        desfase += ms
-      },
-      async nuevoComercio(modo = 'test') {
-        const fila = await db.prisma.comercio.create({
-          data: { ...nuevoId(), comercio: nuevoCodigoDeComercio(), nombre: 'Tienda La Ceiba' },
-        })
-        const { llave } = await guardarLlave(db, new Date(), { comercioId: fila.id, comercio: fila.comercio, modo })
-        // Tests look at each answer of the server.
-        const api = new Guias({ llave, baseUrl: entorno.url, reintentos: 0 })
-        return { id: fila.id, comercio: fila.comercio, llave, modo, api }
-      },
-      async nuevaLlave(comercio, { modo = comercio.modo, alcances, vence_en } = {}) {
-        const { llave } = await guardarLlave(db, new Date(), {
-          comercioId: comercio.id,
-          comercio: comercio.comercio,
-          modo,
-          alcances,
-          vence_en: vence_en ?? null,
-        })
-        return llave
-      },
-      async pedir(metodo, ruta, { llave, cuerpo, cabeceras = {}, crudo } = {}) {
-        const respuesta = await fetch(entorno.url + ruta, {
-          method: metodo,
-          headers: {
-            ...(llave ? { Authorization: `Bearer ${llave}` } : {}),
-            ...(cuerpo === undefined ? {} : { 'Content-Type': 'application/json' }),
-            ...cabeceras,
-          },
-          body: crudo ?? (cuerpo === undefined ? null : JSON.stringify(cuerpo)),
-          ...(crudo instanceof ReadableStream ? { duplex: 'half' } : {}),
-        })
-        const texto = await respuesta.text()
-        const esTexto = respuesta.headers.get('content-type')?.startsWith('text/plain')
-        return {
-          status: respuesta.status,
-          cabeceras: respuesta.headers,
-          cuerpo: texto === '' || esTexto ? texto || undefined : JSON.parse(texto),
-        }
-      },
-      operar: (metodo, ruta, cuerpo) =>
-        entorno.pedir(metodo, `/operaciones/v1${ruta}`, { llave: llaveDeOperacion, cuerpo }),
-      async reiniciar(cambios = {}) {
-        await servicio.detener()
-        Object.assign(variables, cambios)
-        servicio = await iniciar()
-        entorno.url = servicio.url
-      },
-    } satisfies Entorno)
+    abierto = await abrirEntorno(entorno, ajustes, env)
   })
-
   afterEach(({ task }) => {
     fallo ||= task.result?.state === 'fail'
-    // Answers that break the contract fail the test that provoked them.
-    const [queja] = quejas.splice(0)
-    if (queja) throw queja
-    // Neither does anything go wrong behind an answer: errors are logged once, here they are looked for once.
-    const errores = entorno.log
-      .slice(revisadas)
-      .filter((linea) => linea.includes('"level":50') && !linea.includes('"status":503'))
-    revisadas = entorno.log.length
-    expect(
-      errores.map((linea) => linea.slice(0, 1_000)),
-      'errors in the log',
-    ).toEqual([])
+    abierto?.revisar()
   })
-
-  afterAll(async () => {
-    await servicio?.detener()
-    await entorno.db?.cerrar()
-    await rm(entorno.dataDir ?? '', { recursive: true, force: true })
-    if (fallo) console.warn(`the database ${nombre} is kept until the run ends`)
-    else await admin.query(`drop database if exists ${nombre} with (force)`)
-    await admin.end()
-  })
+  afterAll(() => abierto?.cerrar(fallo))
   return entorno
+}
+
+interface Abierto {
+  /** Throws what went wrong since the last time: an answer that breaks the contract, an error in the log. */
+  revisar(): void
+  cerrar(conservar: boolean): Promise<void>
+}
+
+async function abrirEntorno(
+  entorno: EntornoPropio,
+  ajustes: AjustesDePrueba = {},
+  env: Variables = () => ({}),
+): Promise<Abierto> {
+  // Compiling blocks for as long as a busy machine likes; while it does, connections would time out.
+  await cargarContrato()
+  const nombre = `t_${randomBytes(6).toString('hex')}`
+  await admin((cliente) => cliente.query(`create database ${nombre} template plantilla strategy file_copy`))
+  const url = new URL(inject('postgres'))
+  url.pathname = `/${nombre}`
+  const dataDir = await mkdtemp(join(inject('carpeta'), 'datos-'))
+  const lineas: string[] = []
+  const quejas: Error[] = []
+  let desfase = 0
+  let revisadas = 0
+  const reloj = () => new Date(Date.now() + desfase)
+  const variables: Record<string, string> = {
+    DATABASE_URL: url.href,
+    MASTER_KEYS: MASTER_KEY,
+    DATA_DIR: dataDir,
+    PORT: '0',
+    LOG_LEVEL: 'info',
+    WEBHOOKS_LOOPBACK: '1',
+    ...(await env()),
+  }
+  const log = crearLog('info', { write: (linea) => lineas.push(linea) })
+  const testigo = crearTestigo(inject('carpeta'), (error) => quejas.push(error))
+  const iniciar = () =>
+    iniciarServicio(leerConfig(variables, process.cwd()), log, undefined, { reloj, testigo, despedida: 0, ...ajustes })
+  let servicio = await iniciar()
+  const db = abrirDb(url.href, { conexiones: 4 })
+  const nuevoId = crearGeneradorDeIds(() => new Date())
+  const { llave: llaveDeOperacion } = await crearOperador(db, nuevoId(), 'Pruebas')
+  Object.assign(entorno, {
+    url: servicio.url,
+    db,
+    databaseUrl: url.href,
+    dataDir,
+    log: lineas,
+    llaveDeOperacion,
+    reloj,
+    adelantar: (ms) => {
+      desfase += ms
+    },
+    async nuevoComercio(modo = 'test') {
+      const fila = await db.prisma.comercio.create({
+        data: { ...nuevoId(), comercio: nuevoCodigoDeComercio(), nombre: 'Tienda La Ceiba' },
+      })
+      const { llave } = await guardarLlave(db, new Date(), { comercioId: fila.id, comercio: fila.comercio, modo })
+      // Tests look at each answer of the server.
+      const api = new Guias({ llave, baseUrl: entorno.url, reintentos: 0 })
+      return { id: fila.id, comercio: fila.comercio, llave, modo, api }
+    },
+    async nuevaLlave(comercio, { modo = comercio.modo, alcances, vence_en } = {}) {
+      const { llave } = await guardarLlave(db, new Date(), {
+        comercioId: comercio.id,
+        comercio: comercio.comercio,
+        modo,
+        alcances,
+        vence_en: vence_en ?? null,
+      })
+      return llave
+    },
+    async pedir(metodo, ruta, { llave, cuerpo, cabeceras = {}, crudo } = {}) {
+      const respuesta = await fetch(entorno.url + ruta, {
+        method: metodo,
+        headers: {
+          ...(llave ? { Authorization: `Bearer ${llave}` } : {}),
+          ...(cuerpo === undefined ? {} : { 'Content-Type': 'application/json' }),
+          ...cabeceras,
+        },
+        body: crudo ?? (cuerpo === undefined ? null : JSON.stringify(cuerpo)),
+        ...(crudo instanceof ReadableStream ? { duplex: 'half' } : {}),
+      })
+      const texto = await respuesta.text()
+      const esTexto = respuesta.headers.get('content-type')?.startsWith('text/plain')
+      return {
+        status: respuesta.status,
+        cabeceras: respuesta.headers,
+        cuerpo: texto === '' || esTexto ? texto || undefined : JSON.parse(texto),
+      }
+    },
+    operar: (metodo, ruta, cuerpo) =>
+      entorno.pedir(metodo, `/operaciones/v1${ruta}`, { llave: llaveDeOperacion, cuerpo }),
+    quietud: () => esperarQuietud(db, reloj),
+    async reiniciar(cambios = {}) {
+      await servicio.detener()
+      Object.assign(variables, cambios)
+      servicio = await iniciar()
+      entorno.url = servicio.url
+    },
+  } satisfies EntornoPropio)
+  return {
+    revisar() {
+      const [queja] = quejas.splice(0)
+      if (queja) throw queja
+      const errores = entorno.log
+        .slice(revisadas)
+        .filter((linea) => linea.includes('"level":50') && !linea.includes('"status":503'))
+      revisadas = entorno.log.length
+      expect(
+        errores.map((linea) => linea.slice(0, 1_000)),
+        'errors in the log',
+      ).toEqual([])
+    },
+    async cerrar(conservar) {
+      await servicio.detener()
+      await db.cerrar()
+      await rm(dataDir, { recursive: true, force: true })
+      if (conservar) console.warn(`the database ${nombre} is kept until the run ends`)
+      else await admin((cliente) => cliente.query(`drop database if exists ${nombre} with (force)`))
+    },
+  }
 }

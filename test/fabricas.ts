@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
 import type { GuiaIndividual, LoteParaCrear } from '@guias/sdk'
 
+/** Options of a test that needs minutes or a browser's whole journey: only `npm run test:completo` runs it. */
+export const COMPLETO = { tags: ['completo'] }
+
 export const RECOGIDA = { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611 }
 
 let serie = 0
@@ -28,7 +31,8 @@ export function sinDestino(cambios: Partial<GuiaIndividual> = {}) {
 export const lote100 = (): LoteParaCrear =>
   JSON.parse(readFileSync(new URL('datos/lote-100.json', import.meta.url), 'utf8'))
 
-export async function hasta<T>(leer: () => Promise<T | undefined | false>, plazo = 10_000): Promise<T> {
+/** Waits for it. The deadline is generous: a slow machine waits, it doesn't fail. */
+export async function hasta<T>(leer: () => Promise<T | undefined | false>, plazo = 60_000): Promise<T> {
   for (const fin = Date.now() + plazo; ; ) {
     const valor = await leer()
     if (valor) return valor

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import type { TestProject } from 'vitest/node'
+import { buscarNavegador } from '../scripts/navegador.ts'
 import { migrar } from '../server/arranque/migraciones.ts'
 import { tomarPostgres } from '../server/postgresEmbebido/postgresEmbebido.ts'
 import { crearColas } from '../server/trabajos.ts'
@@ -12,8 +13,10 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Connection to the server's `postgres` database. */
     postgres: string
-    /** Folder where test files leave which answers they saw. */
-    cobertura: string
+    /** Folder of the run: which answers were seen, and the files of every service. */
+    carpeta: string
+    /** Program of a browser of Chromium's kind. */
+    navegador: string | undefined
   }
 }
 
@@ -21,6 +24,13 @@ declare module 'vitest' {
 export const PLANTILLA = 'plantilla'
 
 export default async function preparar(proyecto: TestProject) {
+  const navegador = buscarNavegador()
+  if (!navegador) {
+    const falta = 'No browser was found: the pages, /docs and the SDK in a page are NOT tested. CHROMIUM names one.'
+    if (process.env.CI) throw new Error(falta)
+    console.warn(`\n*** ${falta} ***\n`)
+  }
+  proyecto.provide('navegador', navegador)
   const carpeta = await mkdtemp(join(tmpdir(), 'guias-test-'))
   await chmod(carpeta, 0o755) // or root's PostgreSQL would keep its data elsewhere
   const flags = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=300'].flatMap(
@@ -43,8 +53,8 @@ export default async function preparar(proyecto: TestProject) {
   await admin.end()
 
   proyecto.provide('postgres', en('postgres'))
-  proyecto.provide('cobertura', carpeta)
-  process.env.GUIAS_COBERTURA = carpeta
+  proyecto.provide('carpeta', carpeta)
+  process.env.GUIAS_CARPETA = carpeta
   return async () => {
     await servidor.soltar()
     await rm(carpeta, { recursive: true, force: true })

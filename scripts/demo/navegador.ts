@@ -1,19 +1,17 @@
-import { existsSync } from 'node:fs'
-import type { BrowserContext, Page } from 'playwright-core'
+import { type BrowserContext, chromium, devices, type Page } from 'playwright-core'
+import { ARGUMENTOS, buscarNavegador } from '../navegador.ts'
 
-const CHROMIUM = '/usr/bin/chromium'
+const RUTA = buscarNavegador()
 
 /** Without it, the same requests are sent without a browser. */
-export const SIN_NAVEGADOR = existsSync(CHROMIUM) ? undefined : `sin navegador (no hay ${CHROMIUM})`
+export const SIN_NAVEGADOR = RUTA ? undefined : 'sin navegador (no se encontró ninguno; CHROMIUM dice dónde está)'
 
 /** Does something as somebody with a phone would, at that place. */
 export async function conUnTelefono<T>(
   donde: { latitude: number; longitude: number; accuracy: number },
   hacer: (pagina: Page, contexto: BrowserContext) => Promise<T>,
 ): Promise<T> {
-  const { chromium, devices } = await import('playwright-core')
-  const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking']
-  const navegador = await chromium.launch({ executablePath: CHROMIUM, args })
+  const navegador = await chromium.launch({ executablePath: RUTA!, args: ARGUMENTOS })
   try {
     const contexto = await navegador.newContext({
       ...devices['Galaxy S9+'],

@@ -34,10 +34,11 @@ const PLAZO_DE_DRENAJE = 20_000
 
 type Fase = 'arrancando' | 'listo' | 'deteniendo'
 
-/** What only tests set: time, randomness, and a witness of every answer. */
+/** What only tests set: time, randomness, a witness of every answer, and how long a stop goes on accepting. */
 export interface Ajustes extends AjustesDePlataforma {
   nuevoCodigo?: () => string
   testigo?: Testigo
+  despedida?: number
 }
 
 /** Puts the parts together, from the socket to the workers, in an order in which each can rely on the one before. */
@@ -45,7 +46,7 @@ export async function iniciarServicio(
   config: Config,
   log: Log,
   consola: (linea: string) => void = () => {},
-  { testigo, nuevoCodigo, ...ajustes }: Ajustes = {},
+  { testigo, nuevoCodigo, despedida = DESPEDIDA, ...ajustes }: Ajustes = {},
 ): Promise<Servicio> {
   const inicio = performance.now()
   const deshacer = crearDeshacer(log)
@@ -136,7 +137,7 @@ export async function iniciarServicio(
       const parados = workers?.detener()
       // Whoever has a connection open may be sending just now, and whoever asks /readyz should find out: it goes on
       // accepting for a while, each answer closes its connection, and what is left after that has been idle all along.
-      await hasta(() => conexiones.size === 0, DESPEDIDA)
+      await hasta(() => conexiones.size === 0, despedida)
       servidor.close()
       servidor.closeIdleConnections()
       await hasta(() => enCurso.size === 0, PLAZO_DE_DRENAJE)

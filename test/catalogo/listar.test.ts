@@ -1,8 +1,8 @@
 import { type Departamento, ErrorNoEncontrado, ErrorParametro, type Municipio } from '@guias/sdk'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Comercio, usarEntorno } from '../entorno.ts'
+import { type Comercio, compartirEntorno } from '../entorno.ts'
 
-const entorno = usarEntorno()
+const entorno = compartirEntorno()
 let comercio: Comercio
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()

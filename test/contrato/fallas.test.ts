@@ -1,10 +1,10 @@
 import type { ErrorObject } from 'ajv'
 import { describe, expect, it } from 'vitest'
 import { explicar } from '../../server/contrato/fallas.ts'
-import { usarEntorno } from '../entorno.ts'
+import { compartirEntorno } from '../entorno.ts'
 import { unaGuia } from '../fabricas.ts'
 
-const entorno = usarEntorno()
+const entorno = compartirEntorno()
 
 /** Keys of the greatest length that the JSON reader lets through, none like another. */
 const clavesAjenas = (cuantas: number) => Array.from({ length: cuantas }, (_, i) => `${i}_`.padEnd(120, 'x'))

@@ -4,7 +4,7 @@ import { postmanToBruno } from '@usebruno/converters'
 import { beforeAll, expect, it } from 'vitest'
 import { ejemplosDe, type Objeto, operacionesDe } from '../../scripts/documentacion/contrato.ts'
 import { RAIZ } from '../../server/contrato/raiz.ts'
-import { usarEntorno } from '../entorno.ts'
+import { compartirEntorno } from '../entorno.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
 import { montar } from './escenas.ts'
 
@@ -29,7 +29,7 @@ interface Bruno {
   }
 }
 
-const entorno = usarEntorno()
+const entorno = compartirEntorno()
 const abrir = usarReceptores()
 const leer = (archivo: string) =>
   JSON.parse(readFileSync(new URL(`server/contrato/generado/${archivo}`, RAIZ), 'utf8')) as Objeto

@@ -5,7 +5,7 @@ import { ErrorApi, Guias } from '@guias/sdk'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { RAIZ } from '../../server/contrato/raiz.ts'
 import { entregada } from '../archivos/imagenes.ts'
-import { usarEntorno } from '../entorno.ts'
+import { compartirEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
 import { correr } from './correr.ts'
@@ -13,7 +13,7 @@ import { puertoLibre } from './escenas.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
-const entorno = usarEntorno()
+const entorno = compartirEntorno()
 const abrir = usarReceptores()
 const en = (ruta: string) => fileURLToPath(new URL(ruta, RAIZ))
 const node = (programa: string, ...args: string[]) => [process.execPath, en(programa), ...args]

@@ -17,14 +17,14 @@ import {
 } from '../../scripts/documentacion/contrato.ts'
 import { leerCapitulos } from '../../scripts/documentacion/guia.ts'
 import { RAIZ } from '../../server/contrato/raiz.ts'
-import { usarEntorno } from '../entorno.ts'
+import { compartirEntorno } from '../entorno.ts'
 import { hasta, sinDestino } from '../fabricas.ts'
 import { faltasDe } from '../testigo.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
 import { correr, correrTs } from './correr.ts'
 import { montar, puertoLibre } from './escenas.ts'
 
-const entorno = usarEntorno()
+const entorno = compartirEntorno()
 const abrir = usarReceptores()
 let receptor: string
 const contrato = JSON.parse(readFileSync(new URL('server/contrato/generado/comercios.json', RAIZ), 'utf8')) as Objeto

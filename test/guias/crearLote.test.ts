@@ -1,9 +1,9 @@
 import { ErrorValidacion, type ResultadoFallido } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { usarEntorno } from '../entorno.ts'
+import { compartirEntorno } from '../entorno.ts'
 import { lote100, RECOGIDA, sinDestino, unaGuia } from '../fabricas.ts'
 
-const entorno = usarEntorno()
+const entorno = compartirEntorno()
 
 const sinRecogida = () => {
   const { recogida, ...resto } = unaGuia()

@@ -2,10 +2,10 @@ import type { Estado, GuiaIndividual } from '@guias/sdk'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { MAQUINA_DE_ESTADOS } from '../../server/contrato/generado/vocabulario.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
+import { type Comercio, compartirEntorno } from '../entorno.ts'
 import { sinDestino, unaGuia } from '../fabricas.ts'
 
-const entorno = usarEntorno()
+const entorno = compartirEntorno()
 /** 1,000 in full (`MODELO=1000 npx vitest run test/guias/modelo.test.ts`); CI makes fewer. */
 const CORRIDAS = Number(process.env.MODELO ?? 60)
 

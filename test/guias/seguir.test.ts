@@ -1,9 +1,9 @@
 import { ErrorConflicto, ErrorNoEncontrado } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { usarEntorno } from '../entorno.ts'
+import { compartirEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
 
-const entorno = usarEntorno()
+const entorno = compartirEntorno()
 
 const mover = async (guia: string, ...estados: string[]) => {
   for (const estado of estados) {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { usarEntorno } from '../entorno.ts'
+import { compartirEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
 
-const entorno = usarEntorno()
+const entorno = compartirEntorno()
 
 const registrar = (guia: string, cuerpo: object) => entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
 const nueva = async (cuerpo: ReturnType<typeof unaGuia> | ReturnType<typeof sinDestino> = unaGuia()) => {

@@ -1,9 +1,9 @@
-import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Guias } from '@guias/sdk'
-import { type Browser, chromium, type Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { iniciarServicio, type Servicio } from '../../server/arranque/servicio.ts'
 import { crearGeneradorDeIds } from '../../server/codigos/codigos.ts'
 import { nuevoCodigoDeComercio } from '../../server/comercios/comercio.ts'
@@ -12,13 +12,10 @@ import { abrirDb, type Db } from '../../server/db.ts'
 import { guardarLlave } from '../../server/llaves/llave.ts'
 import { crearLog } from '../../server/log.ts'
 import { type PostgresEmbebido, tomarPostgres } from '../../server/postgresEmbebido/postgresEmbebido.ts'
-import { usarEntorno } from '../entorno.ts'
-import { hasta, sinDestino } from '../fabricas.ts'
+import { compartirEntorno } from '../entorno.ts'
+import { COMPLETO, hasta, sinDestino } from '../fabricas.ts'
+import { abrirContexto, hayNavegador } from '../navegador.ts'
 
-vi.setConfig({ testTimeout: 60_000 })
-
-const CHROMIUM = '/usr/bin/chromium'
-const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking']
 const HOSTIL = `<img src=x onerror="document.title='roto'"> "S. A." & 'Cía' </li><script>document.title='roto'</script>`
 
 // The embedded default, as `npm start` runs it.
@@ -100,29 +97,21 @@ describe('/buzon', () => {
 })
 
 describe('with a database of one’s own', () => {
-  const entorno = usarEntorno()
+  const entorno = compartirEntorno()
   it('there is no such page', async () => {
     const { status, cuerpo } = await entorno.pedir('GET', '/buzon')
     expect([status, cuerpo.codigo]).toEqual([404, 'ruta_desconocida'])
   })
 })
 
-const hay = existsSync(CHROMIUM)
-if (!hay && !process.env.CI) {
-  console.warn(`\n*** There is no Chromium at ${CHROMIUM}: /buzon is NOT tested here in a browser. ***\n`)
-}
-
-describe.skipIf(!hay && !process.env.CI)('/buzon in a browser', () => {
-  let navegador: Browser
+describe.skipIf(!hayNavegador)('/buzon in a browser', () => {
   let pagina: Page
   const errores: string[] = []
   const pedidas: { url: string; referer: string | undefined }[] = []
 
   beforeAll(async () => {
-    navegador = await chromium.launch({ executablePath: CHROMIUM, args: ARGS })
-    const contexto = await navegador.newContext({
+    const contexto = await abrirContexto({
       viewport: { width: 390, height: 844 },
-      locale: 'es-GT',
       permissions: ['geolocation'],
       geolocation: { latitude: 14.6333, longitude: -90.6064, accuracy: 12 },
     })
@@ -133,7 +122,7 @@ describe.skipIf(!hay && !process.env.CI)('/buzon in a browser', () => {
     contexto.on('request', (una) => pedidas.push({ url: una.url(), referer: una.headers().referer }))
     pagina = await contexto.newPage()
   })
-  afterAll(() => navegador?.close())
+  afterAll(() => pagina?.context().close())
 
   it('leads to the recipient’s page, and says afterwards that it is confirmed', async () => {
     const api = await nuevoComercio('Zapatería El Paso')
@@ -174,7 +163,7 @@ describe.skipIf(!hay && !process.env.CI)('/buzon in a browser', () => {
     expect(lineas.join('\n')).not.toMatch(/31481676|14\.6333/)
   })
 
-  it('fits a phone, and a dark one', async () => {
+  it('fits a phone, and a dark one', COMPLETO, async () => {
     await pagina.emulateMedia({ colorScheme: 'dark' })
     await pagina.goto(`${servicio.url}/buzon`)
     await pagina.screenshot({ path: '/tmp/buzon-oscuro.png' })

@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import axe from 'axe-core'
 import express from 'express'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { BrowserContext, Page } from 'playwright-core'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { nuevoCodigoDeGuia, verificador } from '../../server/codigos/codigos.ts'
 import type { Estado } from '../../server/contrato/generado/tipos/index.ts'
 import { DESCRIPCIONES_DE_ESTADO, MAQUINA_DE_ESTADOS } from '../../server/contrato/generado/vocabulario.ts'
@@ -13,12 +12,11 @@ import type { Envio } from '../../server/paginas/rastreo/envio.ts'
 import { servirRastreo } from '../../server/paginas/rastreo/ruta.ts'
 import { SIGUE } from '../../server/paginas/rastreo/vista.ts'
 import { crearReloj } from '../../server/tiempo/reloj.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { type Comercio, compartirEntorno } from '../entorno.ts'
+import { COMPLETO, hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { abrirContexto, hayNavegador } from '../navegador.ts'
 
-vi.setConfig({ testTimeout: 25_000 })
-
-const entorno = usarEntorno()
+const entorno = compartirEntorno()
 const ESTADOS = Object.keys(MAQUINA_DE_ESTADOS.transiciones) as Estado[]
 
 const ver = (codigo: string, init: RequestInit = {}) =>
@@ -318,23 +316,15 @@ describe('what names no guide', () => {
   })
 })
 
-const CHROMIUM = '/usr/bin/chromium'
-const hay = existsSync(CHROMIUM) || Boolean(process.env.CI)
-if (!hay) console.warn(`\n*** There is no Chromium at ${CHROMIUM}: the tracking page is NOT tested in one. ***\n`)
-
-describe.skipIf(!hay)('in a browser', () => {
-  let navegador: Browser
+describe.skipIf(!hayNavegador)('in a browser', () => {
   let contexto: BrowserContext
   let comercio: Comercio
   const pedidas: string[] = []
   const quejas: string[] = []
 
   beforeAll(async () => {
-    const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
-    navegador = await chromium.launch({ executablePath: CHROMIUM, args })
     comercio = await entorno.nuevoComercio('test')
   })
-  afterAll(() => navegador?.close())
   afterEach(async () => {
     await contexto?.close()
     expect(quejas.splice(0)).toEqual([])
@@ -342,15 +332,13 @@ describe.skipIf(!hay)('in a browser', () => {
 
   async function abrir(ruta: string, javaScriptEnabled = true): Promise<Page> {
     pedidas.length = 0
-    contexto = await navegador.newContext({
+    contexto = await abrirContexto({
       viewport: { width: 360, height: 740 },
       deviceScaleFactor: 2,
       isMobile: true,
       hasTouch: true,
-      locale: 'es-GT',
       javaScriptEnabled,
     })
-    contexto.setDefaultTimeout(10_000)
     contexto.on('request', (solicitud) => pedidas.push(solicitud.url()))
     contexto.on('console', (mensaje) => {
       if (['error', 'warning'].includes(mensaje.type()) && !/status of 4\d\d/.test(mensaje.text()))
@@ -414,7 +402,7 @@ describe.skipIf(!hay)('in a browser', () => {
     await revisar(pagina, 'en-ruta')
   })
 
-  it('shows a test guide whose place is missing', async () => {
+  it('shows a test guide whose place is missing', COMPLETO, async () => {
     const { guia } = await comercio.api.guias.crear(sinDestino({ destinatario: 'María José Ajú' }))
     await hasta(async () => (await comercio.api.guias.obtener(guia)).secuencia === 2)
     const pagina = await abrir(`/r/${guia}`)
@@ -423,7 +411,7 @@ describe.skipIf(!hay)('in a browser', () => {
     await revisar(pagina, 'prueba')
   })
 
-  it('shows what is over, with long names', async () => {
+  it('shows what is over, with long names', COMPLETO, async () => {
     const { guia } = await comercio.api.guias.crear(
       unaGuia({ municipio: `San${'antiagotlan'.repeat(6)}`, destinatario: 'Álvaro' }),
     )
@@ -434,13 +422,13 @@ describe.skipIf(!hay)('in a browser', () => {
     await revisar(pagina, 'entregado')
   })
 
-  it('helps whoever mistyped', async () => {
+  it('helps whoever mistyped', COMPLETO, async () => {
     await revisar(await abrir('/r/no-es-nada'), 'desconocida')
     await contexto.close()
     await revisar(await abrir('/r'), 'busqueda')
   })
 
-  it('needs no JavaScript, and no pointer', async () => {
+  it('needs no JavaScript, and no pointer', COMPLETO, async () => {
     const { guia } = await comercio.api.guias.crear(unaGuia())
     const pagina = await abrir('/r/no-es-nada', false)
     await pagina.getByLabel('Código de la guía').focus()

@@ -1,21 +1,19 @@
-import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import axe from 'axe-core'
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import sharp from 'sharp'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { barrasDe, qrDe } from '../../server/pdf/codigos.ts'
 import { crearReloj } from '../../server/tiempo/reloj.ts'
 import { enRuta, unaFoto } from '../archivos/imagenes.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
-import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { type Comercio, compartirEntorno } from '../entorno.ts'
+import { COMPLETO, hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { abrirContexto, abrirNavegador, hayNavegador } from '../navegador.ts'
 import { crearPuente, type Puente } from './puente.ts'
 
-vi.setConfig({ testTimeout: 60_000 })
-
-const entorno = usarEntorno()
+const entorno = compartirEntorno()
 let comercio: Comercio
 let puente: Puente
 
@@ -97,10 +95,6 @@ describe('what the service answers', () => {
   })
 })
 
-const CHROMIUM = '/usr/bin/chromium'
-const hay = existsSync(CHROMIUM)
-if (!hay) console.warn(`\n*** There is no Chromium at ${CHROMIUM}: the courier's page is NOT tested in one. ***\n`)
-
 /** What a label shows to a camera, bars or a QR, in grey: drawn by hand, since the service bars sharp from other formats. */
 function dibujo(que: { barras?: string; qr?: string }, ancho = 640, alto = 480) {
   const grises = Buffer.alloc(ancho * alto, 0xee)
@@ -134,7 +128,7 @@ function pelicula({ grises, ancho, alto }: Dibujo): Buffer {
   return Buffer.concat([Buffer.from(`YUV4MPEG2 W${ancho} H${alto} F5:1 Ip A1:1 C420jpeg\n`), cuadro, cuadro])
 }
 
-describe.skipIf(!hay)('in a browser', () => {
+describe.skipIf(!hayNavegador)('in a browser', () => {
   let carpeta: string
   let navegador: Browser
   let contexto: BrowserContext
@@ -148,18 +142,10 @@ describe.skipIf(!hay)('in a browser', () => {
     carpeta = await mkdtemp(join(tmpdir(), 'guias-repartidor-'))
     enCamara = (await comercio.api.guias.crear(unaGuia({ destinatario: 'Ana Etiqueta' }))).guia
     await writeFile(join(carpeta, 'etiqueta.y4m'), pelicula(dibujo({ barras: enCamara })))
-    navegador = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: [
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-quic',
-        '--no-first-run',
-        '--disable-background-networking',
-        '--use-fake-device-for-media-stream',
-        `--use-file-for-fake-video-capture=${join(carpeta, 'etiqueta.y4m')}`,
-      ],
-    })
+    navegador = await abrirNavegador(
+      '--use-fake-device-for-media-stream',
+      `--use-file-for-fake-video-capture=${join(carpeta, 'etiqueta.y4m')}`,
+    )
   })
   afterAll(async () => {
     await navegador?.close()
@@ -177,17 +163,15 @@ describe.skipIf(!hay)('in a browser', () => {
     pedidas.length = 0
     puente.pasados.length = 0
     const { alEmpezar, ...deContexto } = opciones
-    contexto = await navegador.newContext({
+    const telefono: BrowserContextOptions = {
       viewport: { width: 360, height: 740 },
       deviceScaleFactor: 2,
       hasTouch: true,
       isMobile: true,
-      locale: 'es-GT',
       permissions: ['camera', 'geolocation'],
       geolocation: { latitude: 14.7189, longitude: -90.6442, accuracy: 8 },
-      ...deContexto,
-    })
-    contexto.setDefaultTimeout(10_000)
+    }
+    contexto = await abrirContexto({ ...telefono, ...deContexto }, navegador)
     contexto.on('request', (solicitud) => pedidas.push(solicitud.url()))
     contexto.on('console', (mensaje) => {
       // What a browser writes of answers and connections that the page deals with.
@@ -310,7 +294,7 @@ describe.skipIf(!hay)('in a browser', () => {
   const cerca = (instante: string, momento: number) =>
     expect(Math.abs(Date.parse(instante) - momento)).toBeLessThan(3_000)
 
-  it('lets a courier in with his code, and out again', async () => {
+  it('lets a courier in with his code, and out again', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
     await abrir()
     await pagina.getByLabel('Su código').waitFor()
@@ -333,7 +317,7 @@ describe.skipIf(!hay)('in a browser', () => {
     expect(await contexto.cookies()).toEqual([])
   })
 
-  it('weighs little, can be installed, and asks nobody else for anything', async () => {
+  it('weighs little, can be installed, and asks nobody else for anything', COMPLETO, async () => {
     await abrir()
     await instalado()
     const sesion = await contexto.newCDPSession(pagina)
@@ -355,7 +339,7 @@ describe.skipIf(!hay)('in a browser', () => {
     expect(bytes).toBeLessThan(40_000)
   })
 
-  it('opens a guide that is typed, and offers what may be done to it alone', async () => {
+  it('opens a guide that is typed, and offers what may be done to it alone', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
     const { guia } = await comercio.api.guias.crear(
       unaGuia({ destinatario: 'María José Ajú', direccion: '5a avenida norte 12', indicaciones: 'Portón verde' }),
@@ -389,7 +373,7 @@ describe.skipIf(!hay)('in a browser', () => {
     await revisar('guia')
   })
 
-  it('keeps a failed attempt with its reason, and notes', async () => {
+  it('keeps a failed attempt with its reason, and notes', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
     const guia = await enRuta(entorno, comercio)
     await abrir()
@@ -417,7 +401,7 @@ describe.skipIf(!hay)('in a browser', () => {
     expect((await entorno.operar('GET', `/guias/${guia}`)).cuerpo.estado).toBe('intento_fallido')
   })
 
-  it('tells times by the clock of the destination, named where the phone’s shows another hour', async () => {
+  it('tells times by the clock of the destination, named where the phone’s shows another hour', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
     const guia = await enRuta(entorno, comercio)
     await abrir({ timezoneId: 'America/Bogota' })
@@ -432,43 +416,47 @@ describe.skipIf(!hay)('in a browser', () => {
     await pagina.getByText(`, a las ${suya} (hora de Guatemala).`).waitFor()
   })
 
-  it('sends the photos of a failed attempt with it, also without coverage and when the service swept them', async () => {
-    const { codigo } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercio)
-    await abrir()
-    await entrar(codigo)
-    await abrirGuia(guia)
-    await enlace('No se pudo entregar').waitFor()
-    await instalado()
-    await contexto.setOffline(true)
-    await enlace('No se pudo entregar').tap()
-    await pagina.getByLabel('No había nadie').check()
-    for (const [i, color] of ['#36c', '#c63', '#3c6'].entries()) {
-      await pagina.locator('input[type=file]').setInputFiles(await foto(color))
-      await pagina.getByAltText(`Foto ${i + 1}`, { exact: true }).waitFor()
-    }
-    await boton('Quitar la foto 2').tap()
-    await revisar('intento-con-fotos')
-    await boton('Registrar').tap()
-    await pagina.getByText('Intento fallido (por enviar)').waitFor()
-    await pagina.reload()
-    await pagina.getByText('Intento fallido (por enviar)').waitFor()
-    // Its first photo arrives and is gone before the event gets there.
-    puente.cortar(/POST .*\/eventos$/)
-    await contexto.setOffline(false)
-    await hasta(async () => puente.pasados.filter((que) => que.includes('tipo=foto')).length === 2)
-    await entorno.db.pool.query('delete from archivo where tipo = $1 and usado_en is null', ['foto'])
-    await inicio()
-    await enviarYa()
-    await pagina.getByText('Enviado hoy (1)').waitFor({ timeout: 20_000 })
-    const { datos } = await comercio.api.guias.intentos(guia)
-    expect(datos).toMatchObject([{ numero_intento: 1, motivo: 'destinatario_ausente' }])
-    expect(datos[0]!.fotos.map(({ ancho }) => ancho)).toEqual([640, 640])
-    expect(puente.pasados.filter((que) => que.includes('tipo=foto'))).toHaveLength(4)
-    expect(await tiposDe(guia)).toEqual(['aceptado', 'recolectado', 'en_ruta', 'intento_fallido'])
-  })
+  it(
+    'sends the photos of a failed attempt with it, also without coverage and when the service swept them',
+    COMPLETO,
+    async () => {
+      const { codigo } = await nuevoRepartidor()
+      const guia = await enRuta(entorno, comercio)
+      await abrir()
+      await entrar(codigo)
+      await abrirGuia(guia)
+      await enlace('No se pudo entregar').waitFor()
+      await instalado()
+      await contexto.setOffline(true)
+      await enlace('No se pudo entregar').tap()
+      await pagina.getByLabel('No había nadie').check()
+      for (const [i, color] of ['#36c', '#c63', '#3c6'].entries()) {
+        await pagina.locator('input[type=file]').setInputFiles(await foto(color))
+        await pagina.getByAltText(`Foto ${i + 1}`, { exact: true }).waitFor()
+      }
+      await boton('Quitar la foto 2').tap()
+      await revisar('intento-con-fotos')
+      await boton('Registrar').tap()
+      await pagina.getByText('Intento fallido (por enviar)').waitFor()
+      await pagina.reload()
+      await pagina.getByText('Intento fallido (por enviar)').waitFor()
+      // Its first photo arrives and is gone before the event gets there.
+      puente.cortar(/POST .*\/eventos$/)
+      await contexto.setOffline(false)
+      await hasta(async () => puente.pasados.filter((que) => que.includes('tipo=foto')).length === 2)
+      await entorno.db.pool.query('delete from archivo where tipo = $1 and usado_en is null', ['foto'])
+      await inicio()
+      await enviarYa()
+      await pagina.getByText('Enviado hoy (1)').waitFor({ timeout: 20_000 })
+      const { datos } = await comercio.api.guias.intentos(guia)
+      expect(datos).toMatchObject([{ numero_intento: 1, motivo: 'destinatario_ausente' }])
+      expect(datos[0]!.fotos.map(({ ancho }) => ancho)).toEqual([640, 640])
+      expect(puente.pasados.filter((que) => que.includes('tipo=foto'))).toHaveLength(4)
+      expect(await tiposDe(guia)).toEqual(['aceptado', 'recolectado', 'en_ruta', 'intento_fallido'])
+    },
+  )
 
-  it('does not let a parcel out whose place nobody confirmed', async () => {
+  it('does not let a parcel out whose place nobody confirmed', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
     const { guia } = await comercio.api.guias.crear(sinDestino())
     await registrar(guia, { estado: 'recolectado' })
@@ -480,7 +468,7 @@ describe.skipIf(!hay)('in a browser', () => {
     expect(await enlace('Dejar en bodega').count()).toBe(1)
   })
 
-  it('reads bars with the camera and a QR from a photo, without a reader of the browser', async () => {
+  it('reads bars with the camera and a QR from a photo, without a reader of the browser', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
     await abrir()
     await instalado()
@@ -519,7 +507,7 @@ describe.skipIf(!hay)('in a browser', () => {
     await pagina.getByText('Beto Cuadro').waitFor()
   })
 
-  it('uses the browser’s own reader where there is one', async () => {
+  it('uses the browser’s own reader where there is one', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
     await abrir({
       alEmpezar: `window.BarcodeDetector = class { static async getSupportedFormats() { return ['code_128', 'qr_code'] }
@@ -619,7 +607,7 @@ describe.skipIf(!hay)('in a browser', () => {
           const q = db.transaction(a).objectStore(a).getAll(); q.onsuccess = () => r([a, q.result]) })))
         db.close(); resolver(JSON.stringify(todo)) } })`)
 
-  it('delivers without a place where the phone may not tell it', async () => {
+  it('delivers without a place where the phone may not tell it', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
     const guia = await enRuta(entorno, comercio)
     await abrir({ permissions: [] })
@@ -631,7 +619,7 @@ describe.skipIf(!hay)('in a browser', () => {
     expect((await pruebaDe(guia)).cuerpo).toMatchObject({ lat: null, lng: null, firma: null })
   })
 
-  it('works without coverage: everything arrives once, in order, with its own time', async () => {
+  it('works without coverage: everything arrives once, in order, with its own time', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
     const [una, otra, sinDatos] = [
       await enRuta(entorno, comercio),
@@ -690,7 +678,7 @@ describe.skipIf(!hay)('in a browser', () => {
       await new Promise((resolve) => setTimeout(resolve, 700))
       await pagina.reload()
     }
-    await pagina.getByText('Enviado hoy (5)').waitFor({ timeout: 20_000 })
+    await pagina.getByText('Enviado hoy (5)').waitFor()
 
     expect(await tiposDe(una)).toEqual([
       'aceptado',
@@ -718,7 +706,7 @@ describe.skipIf(!hay)('in a browser', () => {
     expect(rows).toEqual([{ n: 6 + 4 + 4 }])
   })
 
-  it('corrects the phone’s clock, and says when it is wrong', async () => {
+  it('corrects the phone’s clock, and says when it is wrong', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
     const guia = await enRuta(entorno, comercio)
     await abrir({ alEmpezar: 'const deVerdad = Date.now; Date.now = () => deVerdad() + 47 * 60_000' })
@@ -730,7 +718,7 @@ describe.skipIf(!hay)('in a browser', () => {
     cerca((await eventosDe(guia)).at(-1)!.ocurrido_en, momento)
   })
 
-  it('shows what the service refused, and goes on with the rest', async () => {
+  it('shows what the service refused, and goes on with the rest', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
     const [cancelada, movida, libre] = [
       (await comercio.api.guias.crear(unaGuia())).guia,
@@ -782,7 +770,7 @@ describe.skipIf(!hay)('in a browser', () => {
     expect(await tiposDe(cancelada)).toEqual(['aceptado', 'cancelado'])
   })
 
-  it('names the photo that was refused, and sends the delivery once it is corrected', async () => {
+  it('names the photo that was refused, and sends the delivery once it is corrected', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
     const guia = await enRuta(entorno, comercio)
     await abrir()
@@ -811,7 +799,7 @@ describe.skipIf(!hay)('in a browser', () => {
     cerca((await pruebaDe(guia)).cuerpo.entregado_en, momento)
   })
 
-  it('loses no photo when a delivery comes back while another try is half filled in', async () => {
+  it('loses no photo when a delivery comes back while another try is half filled in', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
     const guia = await enRuta(entorno, comercio)
     await abrir()
@@ -834,7 +822,7 @@ describe.skipIf(!hay)('in a browser', () => {
     expect((await pruebaDe(guia)).cuerpo).toMatchObject({ fotos: [{}, {}], recibido_por: { nombre: 'María López' } })
   })
 
-  it('sends photos again that the service swept meanwhile', async () => {
+  it('sends photos again that the service swept meanwhile', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
     const guia = await enRuta(entorno, comercio)
     await abrir()
@@ -852,7 +840,7 @@ describe.skipIf(!hay)('in a browser', () => {
     expect(puente.pasados.filter((que) => que.includes('tipo=foto'))).toHaveLength(2)
   })
 
-  it('keeps what was done when the session ends, and never sends it for another courier', async () => {
+  it('keeps what was done when the session ends, and never sends it for another courier', COMPLETO, async () => {
     const [carlos, berta] = [await nuevoRepartidor(), await nuevoRepartidor('Berta Chávez')]
     const [guia, deBerta] = [await enRuta(entorno, comercio), await enRuta(entorno, comercio)]
     await abrir()
@@ -890,7 +878,7 @@ describe.skipIf(!hay)('in a browser', () => {
     expect(await enElTelefono()).not.toContain(guia)
   })
 
-  it('sends nothing for another courier where the browser has no locks, either', async () => {
+  it('sends nothing for another courier where the browser has no locks, either', COMPLETO, async () => {
     const [carlos, berta] = [await nuevoRepartidor(), await nuevoRepartidor('Berta Chávez')]
     const guia = await enRuta(entorno, comercio)
     await abrir({ alEmpezar: `Object.defineProperty(Navigator.prototype, 'locks', { value: undefined })` })
@@ -909,7 +897,7 @@ describe.skipIf(!hay)('in a browser', () => {
     expect(rows.at(-1)).toEqual({ autor: carlos.repartidor })
   })
 
-  it('works in two tabs without doing anything twice', async () => {
+  it('works in two tabs without doing anything twice', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
     const guias = [await enRuta(entorno, comercio), await enRuta(entorno, comercio)]
     await abrir()
@@ -932,7 +920,7 @@ describe.skipIf(!hay)('in a browser', () => {
     }
   })
 
-  it('leaves a service alone that asks for it', async () => {
+  it('leaves a service alone that asks for it', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
     const guia = await enRuta(entorno, comercio)
     await abrir()
@@ -955,7 +943,7 @@ describe.skipIf(!hay)('in a browser', () => {
     cerca((await eventosDe(guia)).at(-1)!.ocurrido_en, momento)
   })
 
-  it('goes on with the rest when only one thing does not get through', async () => {
+  it('goes on with the rest when only one thing does not get through', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
     const [conFoto, otra] = [await enRuta(entorno, comercio), await enRuta(entorno, comercio)]
     await abrir()
@@ -976,7 +964,7 @@ describe.skipIf(!hay)('in a browser', () => {
     })
   })
 
-  it('says which photo a proxy on the way finds too large', async () => {
+  it('says which photo a proxy on the way finds too large', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
     const [conFoto, otra] = [await enRuta(entorno, comercio), await enRuta(entorno, comercio)]
     await abrir()
@@ -995,7 +983,7 @@ describe.skipIf(!hay)('in a browser', () => {
     await hasta(async () => (await pruebaDe(conFoto)).status === 200)
   })
 
-  it('does not wait for a time that the phone’s clock was set back from', async () => {
+  it('does not wait for a time that the phone’s clock was set back from', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
     const guia = await enRuta(entorno, comercio)
     await abrir()
@@ -1020,7 +1008,7 @@ describe.skipIf(!hay)('in a browser', () => {
     })
   })
 
-  it('tells the service that somebody left until it has heard it', async () => {
+  it('tells the service that somebody left until it has heard it', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
     await abrir()
     await entrar(codigo)
@@ -1029,10 +1017,10 @@ describe.skipIf(!hay)('in a browser', () => {
     await pagina.getByLabel('Su código de repartidor').waitFor()
     puente.rechazar(/^DELETE .*\/sesion$/, 1)
     await contexto.setOffline(false)
-    await expect.poll(() => contexto.cookies(), { timeout: 20_000 }).toEqual([])
+    await expect.poll(() => contexto.cookies()).toEqual([])
   })
 
-  it('sends with the page closed, when the browser says that there is coverage', async () => {
+  it('sends with the page closed, when the browser says that there is coverage', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
     const guia = await enRuta(entorno, comercio)
     await abrir()
@@ -1067,7 +1055,7 @@ describe.skipIf(!hay)('in a browser', () => {
     pagina = testigo
   })
 
-  it('says that the phone is full before anything is lost', async () => {
+  it('says that the phone is full before anything is lost', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
     const guia = await enRuta(entorno, comercio)
     await abrir()
@@ -1092,7 +1080,7 @@ describe.skipIf(!hay)('in a browser', () => {
     expect(await enElTelefono()).not.toContain('+502')
   })
 
-  it('offers a new version, and changes to it without losing what is to be sent', async () => {
+  it('offers a new version, and changes to it without losing what is to be sent', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
     const guia = await enRuta(entorno, comercio)
     await abrir()
@@ -1108,13 +1096,11 @@ describe.skipIf(!hay)('in a browser', () => {
     await pagina.getByText('Hay una versión nueva.').waitFor()
     expect(await evaluar<string[]>('caches.keys()')).toContain(antes)
     await boton('Cargarla').tap()
-    await expect
-      .poll(() => evaluar<string[]>('caches.keys()').catch(() => []), { timeout: 5_000 })
-      .toEqual(['repartidor-otra'])
+    await expect.poll(() => evaluar<string[]>('caches.keys()').catch(() => [])).toEqual(['repartidor-otra'])
     await pagina.getByText('Intento fallido (por enviar)').waitFor()
   })
 
-  it('is used with a keyboard', async () => {
+  it('is used with a keyboard', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
     const guia = await enRuta(entorno, comercio)
     await abrir()

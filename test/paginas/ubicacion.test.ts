@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { crc32, deflateSync } from 'node:zlib'
 import axe from 'axe-core'
 import express from 'express'
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { crearLimite } from '../../server/http/limite.ts'
 import { servirPaginaDeUbicacion } from '../../server/paginas/ubicacion/ruta.ts'
@@ -14,8 +13,8 @@ import type {
   ResultadoDeConfirmacion,
   Solicitudes,
 } from '../../server/ubicacion/solicitud.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
+import { COMPLETO } from '../fabricas.ts'
+import { abrirContexto, hayNavegador } from '../navegador.ts'
 
 const MIXCO = { lat: 14.6333, lng: -90.6064 }
 const ABIERTA: DatosDeSolicitud = {
@@ -390,28 +389,12 @@ describe('the limits', () => {
   })
 })
 
-const CHROMIUM = '/usr/bin/chromium'
-const hay = existsSync(CHROMIUM) || Boolean(process.env.CI)
-if (!hay) console.warn(`\n*** There is no Chromium at ${CHROMIUM}: the recipient's page is NOT tested in one. ***\n`)
-
-describe.skipIf(!hay)('in a browser', () => {
-  let navegador: Browser
+describe.skipIf(!hayNavegador)('in a browser', () => {
   let contexto: BrowserContext
   let pagina: Page
   const quejas: string[] = []
   const pedidas: string[] = []
 
-  beforeAll(async () => {
-    const args = [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-    ]
-    navegador = await chromium.launch({ executablePath: CHROMIUM, args })
-  })
-  afterAll(() => navegador?.close())
   afterEach(async () => {
     await contexto?.close()
     expect([...new Set(quejas)]).toEqual([])
@@ -421,15 +404,13 @@ describe.skipIf(!hay)('in a browser', () => {
   async function abrir(token: string, opciones: BrowserContextOptions = {}) {
     quejas.length = 0
     pedidas.length = 0
-    contexto = await navegador.newContext({
+    contexto = await abrirContexto({
       viewport: { width: 360, height: 740 },
       deviceScaleFactor: 2,
       hasTouch: true,
       isMobile: true,
-      locale: 'es-GT',
       ...opciones,
     })
-    contexto.setDefaultTimeout(10_000)
     contexto.on('request', (solicitud) => pedidas.push(solicitud.url()))
     contexto.on('console', (mensaje) => {
       const ajeno = /ERR_INTERNET_DISCONNECTED|status of 4\d\d/.test(mensaje.text())
@@ -484,7 +465,7 @@ describe.skipIf(!hay)('in a browser', () => {
   const boton = (name: string | RegExp) => pagina.getByRole('button', { name })
   const enfocado = () => evaluar<string>('document.activeElement.id || document.activeElement.tagName')
 
-  it('weighs little before anybody wants the map', async () => {
+  it('weighs little before anybody wants the map', COMPLETO, async () => {
     const token = falso.nueva()
     await abrir(token)
     const sesion = await contexto.newCDPSession(pagina)
@@ -537,14 +518,14 @@ describe.skipIf(!hay)('in a browser', () => {
     await pagina.getByRole('heading', { name: '¡Gracias, María!' }).waitFor()
   })
 
-  it('warns of a position that is none, and prefers a better one', async () => {
+  it('warns of a position that is none, and prefers a better one', COMPLETO, async () => {
     await abrir(falso.nueva(), {
       permissions: ['geolocation'],
       geolocation: { latitude: 14.64, longitude: -90.61, accuracy: 1_450 },
     })
     await boton('Usar mi ubicación').tap()
     await pagina.getByText('Seguimos buscando').waitFor()
-    await pagina.getByText('Es poco exacta').waitFor({ timeout: 15_000 })
+    await pagina.getByText('Es poco exacta').waitFor()
     await revisar('gps-impreciso')
     await boton('Usar mi ubicación').tap()
     await pagina.getByText('Seguimos buscando').waitFor()
@@ -553,7 +534,7 @@ describe.skipIf(!hay)('in a browser', () => {
     expect([await oculto('lat'), await oculto('precision_m')]).toEqual(['14.6410000', '18'])
   })
 
-  it('explains what to do without permission', async () => {
+  it('explains what to do without permission', COMPLETO, async () => {
     await abrir(falso.nueva(), { permissions: [] })
     await boton('Usar mi ubicación').tap()
     await pagina.getByText('no nos dio permiso').waitFor()
@@ -561,7 +542,7 @@ describe.skipIf(!hay)('in a browser', () => {
     await revisar('gps-denegado')
   })
 
-  it('shows a map when it is scrolled to, and takes the pin where it is put', async () => {
+  it('shows a map when it is scrolled to, and takes the pin where it is put', COMPLETO, async () => {
     remitentes.length = 0
     await abrir(falso.nueva())
     expect(pedidas.some((una) => una.startsWith(mosaico))).toBe(false)
@@ -598,7 +579,7 @@ describe.skipIf(!hay)('in a browser', () => {
     expect(falso.confirmaciones[0]).toMatchObject({ metodo: 'mapa', seguro: false })
   })
 
-  it('can be done with the keyboard alone', async () => {
+  it('can be done with the keyboard alone', COMPLETO, async () => {
     await abrir(falso.nueva())
     const hasta = async (...cuales: string[]) => {
       for (let i = 0; i < 30 && !cuales.includes(await enfocado()); i++) await pagina.keyboard.press('Tab')
@@ -620,7 +601,7 @@ describe.skipIf(!hay)('in a browser', () => {
     expect(falso.confirmaciones[0]).toMatchObject({ metodo: 'mapa', referencia: 'casa de dos pisos' })
   })
 
-  it('works without JavaScript', async () => {
+  it('works without JavaScript', COMPLETO, async () => {
     falso.responder(({ enlace }) =>
       enlace?.includes('goo.gl')
         ? undefined
@@ -648,7 +629,7 @@ describe.skipIf(!hay)('in a browser', () => {
     })
   })
 
-  it('says what is missing, at the place where the eye is', async () => {
+  it('says what is missing, at the place where the eye is', COMPLETO, async () => {
     await abrir(falso.nueva())
     await boton('Confirmar').tap()
     await pagina.getByRole('alert').waitFor()
@@ -666,7 +647,7 @@ describe.skipIf(!hay)('in a browser', () => {
     await revisar('enlace-invalido')
   })
 
-  it('keeps what was filled in when there is no network, and sends it when there is', async () => {
+  it('keeps what was filled in when there is no network, and sends it when there is', COMPLETO, async () => {
     await abrir(falso.nueva(), {
       permissions: ['geolocation'],
       geolocation: { latitude: 14.64, longitude: -90.61, accuracy: 9 },
@@ -686,7 +667,7 @@ describe.skipIf(!hay)('in a browser', () => {
     expect(falso.confirmaciones[0]).toMatchObject({ lat: 14.64, referencia: 'portón verde' })
   })
 
-  it('remembers what was filled in when Android drops the page', async () => {
+  it('remembers what was filled in when Android drops the page', COMPLETO, async () => {
     await abrir(falso.nueva())
     await pagina.getByLabel('¿Cómo reconocemos el lugar?').fill('portón verde')
     await pagina.getByText('Pegar un enlace de mapa').tap()
@@ -697,7 +678,7 @@ describe.skipIf(!hay)('in a browser', () => {
     await pagina.getByText('Lugar elegido: el enlace que pegó.').waitFor()
   })
 
-  it('asks about a place far away', async () => {
+  it('asks about a place far away', COMPLETO, async () => {
     falso.responder(({ seguro }) => (seguro ? undefined : { ok: false, motivo: 'lejos', distancia_km: 171.6 }))
     await abrir(falso.nueva(), {
       permissions: ['geolocation'],
@@ -718,12 +699,16 @@ describe.skipIf(!hay)('in a browser', () => {
     expect(falso.confirmaciones.map(({ seguro }) => seguro)).toEqual([false, false, true])
   })
 
-  it.each(['vencida', 'cerrada', 'desconocida'] as const)('is readable when the request is %s', async (estado) => {
-    await abrir(estado === 'desconocida' ? 'desconocido0000000000A' : falso.nueva({ estado }))
-    await revisar(estado)
-  })
+  it.each(['vencida', 'cerrada', 'desconocida'] as const)(
+    'is readable when the request is %s',
+    COMPLETO,
+    async (estado) => {
+      await abrir(estado === 'desconocida' ? 'desconocido0000000000A' : falso.nueva({ estado }))
+      await revisar(estado)
+    },
+  )
 
-  it('survives long names and a wide screen', async () => {
+  it('survives long names and a wide screen', COMPLETO, async () => {
     const token = falso.nueva({
       comercio: 'Comercializadora Centroamericana de Electrodomésticos, S. A.',
       destinatario: 'Maximilianoooooooooooooooooooooooooooooooooooooo',

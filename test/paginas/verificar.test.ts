@@ -1,18 +1,17 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { PruebaDeEntrega } from '@guias/sdk'
 import axe from 'axe-core'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { nuevoCodigoDeGuia } from '../../server/codigos/codigos.ts'
 import { enRuta, entregada, subir } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
-
-vi.setConfig({ testTimeout: 25_000 })
+import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
+import { abrirContexto, hayNavegador } from '../navegador.ts'
 
 const entorno = usarEntorno({}, () => ({ TRUST_PROXY: '1' }))
 const ver = (codigo: string, init: RequestInit = {}) =>
@@ -96,12 +95,7 @@ describe('the page of a proof', () => {
   })
 })
 
-const CHROMIUM = '/usr/bin/chromium'
-const hay = existsSync(CHROMIUM) || Boolean(process.env.CI)
-if (!hay) console.warn(`\n*** There is no Chromium at ${CHROMIUM}: the verification page is NOT tested in one. ***\n`)
-
-describe.skipIf(!hay)('in a browser', () => {
-  let navegador: Browser
+describe.skipIf(!hayNavegador)('in a browser', () => {
   let contexto: BrowserContext
   let carpeta: string
   let guia: string
@@ -110,8 +104,6 @@ describe.skipIf(!hay)('in a browser', () => {
   const quejas: string[] = []
 
   beforeAll(async () => {
-    const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
-    navegador = await chromium.launch({ executablePath: CHROMIUM, args })
     carpeta = await mkdtemp(join(tmpdir(), 'guias-verificar-'))
     const comercio = await entorno.nuevoComercio('live')
     guia = (await entregada(entorno, comercio)).guia
@@ -130,10 +122,7 @@ describe.skipIf(!hay)('in a browser', () => {
     await writeFile(archivo('vacio.pdf'), '')
     await writeFile(archivo('enorme.pdf'), Buffer.alloc(41 * 1024 * 1024, '%PDF-'))
   })
-  afterAll(async () => {
-    await navegador?.close()
-    await rm(carpeta, { recursive: true, force: true })
-  })
+  afterAll(() => rm(carpeta, { recursive: true, force: true }))
   afterEach(async () => {
     await contexto?.close()
     expect(quejas.splice(0)).toEqual([])
@@ -141,15 +130,13 @@ describe.skipIf(!hay)('in a browser', () => {
 
   async function abrir(cual = guia, { javaScriptEnabled = true, ancho = 360, preparar = '' } = {}): Promise<Page> {
     pedidas.length = 0
-    contexto = await navegador.newContext({
+    contexto = await abrirContexto({
       viewport: { width: ancho, height: 740 },
       deviceScaleFactor: 2,
       isMobile: ancho < 500,
       hasTouch: ancho < 500,
-      locale: 'es-GT',
       javaScriptEnabled,
     })
-    contexto.setDefaultTimeout(10_000)
     if (preparar) await contexto.addInitScript(preparar)
     contexto.on('request', (solicitud) => pedidas.push({ url: solicitud.url(), cuerpo: solicitud.postData() }))
     contexto.on('console', (mensaje) => {
@@ -220,7 +207,7 @@ describe.skipIf(!hay)('in a browser', () => {
     await revisar(otraVez, 'autentica')
   })
 
-  it('knows an altered byte, another guide’s PDF, and what is no PDF', async () => {
+  it('knows an altered byte, another guide’s PDF, and what is no PDF', COMPLETO, async () => {
     const pagina = await abrir()
     for (const nombre of ['alterado.pdf', 'ajeno.pdf']) {
       await elegir(pagina, nombre)
@@ -245,7 +232,7 @@ describe.skipIf(!hay)('in a browser', () => {
     await revisar(pagina, 'alterada')
   })
 
-  it('takes what is dropped, anywhere on the page', async () => {
+  it('takes what is dropped, anywhere on the page', COMPLETO, async () => {
     const pagina = await abrir(guia, { ancho: 1280 })
     const soltar = async (donde: string, nombre: string) => {
       const bytes = JSON.stringify([...readFileSync(archivo(nombre))])
@@ -267,7 +254,7 @@ describe.skipIf(!hay)('in a browser', () => {
     await revisar(pagina, 'escritorio', 1280)
   })
 
-  it('is not fooled by a service that only says that it is good', async () => {
+  it('is not fooled by a service that only says that it is good', COMPLETO, async () => {
     const pagina = await abrir()
     const pasar = async (cambiar: (jws: string) => string) => {
       await pagina.unroute('**/comprobar')
@@ -298,7 +285,7 @@ describe.skipIf(!hay)('in a browser', () => {
     await revisar(pagina, 'sin-firma-valida')
   })
 
-  it('tells what failed: no answer, too many questions, a browser that can’t', async () => {
+  it('tells what failed: no answer, too many questions, a browser that can’t', COMPLETO, async () => {
     const pagina = await abrir()
     await contexto.setOffline(true)
     await elegir(pagina, 'bueno.pdf')
@@ -330,7 +317,7 @@ describe.skipIf(!hay)('in a browser', () => {
     await titulo(inseguro, 'Este navegador no puede comprobarlo')
   })
 
-  it('needs no pointer; without JavaScript it says what to do', async () => {
+  it('needs no pointer; without JavaScript it says what to do', COMPLETO, async () => {
     const pagina = await abrir(guia, { ancho: 1280 })
     await pagina.keyboard.press('Tab')
     expect(await pagina.evaluate('document.activeElement.id')).toBe('archivo')

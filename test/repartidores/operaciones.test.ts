@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { usarEntorno } from '../entorno.ts'
+import { compartirEntorno } from '../entorno.ts'
 import { entrar, nuevoMovil } from './movil.ts'
 
-const entorno = usarEntorno()
+const entorno = compartirEntorno()
 const crear = (cuerpo: object = { nombre: 'Carlos Méndez' }) => entorno.operar('POST', '/repartidores', cuerpo)
 
 describe('couriers, for operators', () => {

@@ -9,11 +9,11 @@ import { fileURLToPath } from 'node:url'
 import { type AvisoDeGuia, Guias, VERSION, verificarWebhook } from '@guias/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MAQUINA_DE_ESTADOS } from '../../server/contrato/generado/vocabulario.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
+import { type Comercio, compartirEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
 import { puertoLibre } from '../procesos.ts'
 
-const entorno = usarEntorno()
+const entorno = compartirEntorno()
 const CLI = fileURLToPath(new URL('../../sdk/dist/cli.js', import.meta.url))
 const SECRETO = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='
 let carpeta = ''

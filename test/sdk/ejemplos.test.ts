@@ -8,10 +8,10 @@ import { app as fastify } from '../../sdk/ejemplos/fastify.ts'
 import { app as hono } from '../../sdk/ejemplos/hono.ts'
 import { POST as next } from '../../sdk/ejemplos/next.ts'
 import { DESCRIPCIONES_DE_EVENTO } from '../../server/contrato/generado/vocabulario.ts'
-import { usarEntorno } from '../entorno.ts'
+import { compartirEntorno } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 
-const entorno = usarEntorno()
+const entorno = compartirEntorno()
 const SECRETO = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='
 const RUTA = '/webhooks/guias'
 

@@ -8,10 +8,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Comercio, usarEntorno } from '../entorno.ts'
+import { type Comercio, compartirEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
 
-const entorno = usarEntorno()
+const entorno = compartirEntorno()
 const raiz = fileURLToPath(new URL('../..', import.meta.url))
 const CLI = join(raiz, 'sdk/dist/cli.js')
 const leeme = await readFile(join(raiz, 'sdk/README.md'), 'utf8')

@@ -16,10 +16,10 @@ import {
   type ResultadoDeMuchas,
 } from '@guias/sdk'
 import { afterAll, beforeAll, beforeEach, describe, expect, expectTypeOf, it } from 'vitest'
-import { usarEntorno } from '../entorno.ts'
+import { compartirEntorno } from '../entorno.ts'
 import { hasta, RECOGIDA, unaGuia } from '../fabricas.ts'
 
-const entorno = usarEntorno()
+const entorno = compartirEntorno()
 
 /** A server of batches in front of nothing, which does with each what it is told. */
 interface Enviado {

@@ -9,14 +9,15 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { VERSION } from '@guias/sdk'
-import { type Browser, chromium } from 'playwright-core'
+import type { BrowserContext } from 'playwright-core'
 import { publint } from 'publint'
 import { build } from 'tsdown'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Comercio, usarEntorno } from '../entorno.ts'
+import { type Comercio, compartirEntorno } from '../entorno.ts'
 import { unaGuia } from '../fabricas.ts'
+import { abrirContexto, hayNavegador } from '../navegador.ts'
 
-const entorno = usarEntorno()
+const entorno = compartirEntorno()
 const raiz = fileURLToPath(new URL('../..', import.meta.url))
 const sdk = join(raiz, 'sdk')
 const ejecutar = promisify(execFile)
@@ -198,12 +199,7 @@ describe('where it runs', () => {
     expect(JSON.parse(salida)).toEqual(ESPERADO)
   })
 
-  const CHROMIUM = '/usr/bin/chromium'
-  const hay = existsSync(CHROMIUM)
-  if (!hay && !process.env.CI) {
-    console.warn(`\n*** There is no Chromium at ${CHROMIUM}: the SDK is NOT tested in a page here. ***\n`)
-  }
-  it.skipIf(!hay && !process.env.CI)('Chromium, bundled, in the page of whoever serves it', async () => {
+  it.skipIf(!hayNavegador)('Chromium, bundled, in the page of whoever serves it', async () => {
     const outDir = join(proyecto, 'pagina')
     await build({
       config: false,
@@ -254,17 +250,10 @@ describe('where it runs', () => {
       }
     })
     await new Promise<void>((listo) => servidor.listen(0, '127.0.0.1', listo))
-    let navegador: Browser | undefined
+    let contexto: BrowserContext | undefined
     try {
-      const args = [
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-quic',
-        '--no-first-run',
-        '--disable-background-networking',
-      ]
-      navegador = await chromium.launch({ executablePath: CHROMIUM, args })
-      const pagina = await navegador.newPage()
+      contexto = await abrirContexto()
+      const pagina = await contexto.newPage()
       const errores: string[] = []
       pagina.on('pageerror', (error) => errores.push(error.message))
       await pagina.goto(`http://127.0.0.1:${(servidor.address() as AddressInfo).port}/`)
@@ -276,7 +265,7 @@ describe('where it runs', () => {
       expect(await pagina.evaluate(`real('guia_live_x')`)).toContain('permitirNavegador')
       expect(errores).toEqual([])
     } finally {
-      await navegador?.close()
+      await contexto?.close()
       servidor.closeAllConnections()
       servidor.close()
     }

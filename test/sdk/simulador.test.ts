@@ -5,12 +5,12 @@ import { type ClavesPublicas, ErrorPrueba, Guias, type PruebaPorVerificar, verif
 import { CompactSign, compactVerify, createLocalJWKSet } from 'jose'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { entregada } from '../archivos/imagenes.ts'
-import { usarEntorno } from '../entorno.ts'
+import { compartirEntorno } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
 
-const entorno = usarEntorno()
+const entorno = compartirEntorno()
 let guia: string
 let manifiesto: string
 let claves: ClavesPublicas

@@ -5,11 +5,11 @@ import { describe, expect, it } from 'vitest'
 import { MAQUINA_DE_ESTADOS, MOTIVOS } from '../../server/contrato/generado/vocabulario.ts'
 import { crearSecretos } from '../../server/secretos.ts'
 import { tokenDe } from '../../server/ubicacion/token.ts'
-import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
+import { type Comercio, compartirEntorno, MASTER_KEY } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
 
-const entorno = usarEntorno()
+const entorno = compartirEntorno()
 const nuevoReceptor = usarReceptores()
 const secretos = crearSecretos([Buffer.from(MASTER_KEY, 'base64')])
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { usarEntorno } from '../entorno.ts'
+import { compartirEntorno } from '../entorno.ts'
 import { unaGuia } from '../fabricas.ts'
 import { usarSolicitudes } from './solicitudes.ts'
 
-const entorno = usarEntorno()
+const entorno = compartirEntorno()
 const { enlaceDe, ver, enviar, leer, nueva } = usarSolicitudes(entorno)
 const EN_PETEN = { lat: '16.9306', lng: '-89.8925', metodo: 'mapa' }
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { type Comercio, usarEntorno } from '../entorno.ts'
+import { type Comercio, compartirEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
 import { contestar, type Receptor, usarReceptores } from './receptor.ts'
 
-const entorno = usarEntorno()
+const entorno = compartirEntorno()
 const nuevoReceptor = usarReceptores()
 
 const lento =

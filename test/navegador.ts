@@ -1,0 +1,23 @@
+import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core'
+import { inject } from 'vitest'
+import { ARGUMENTOS } from '../scripts/navegador.ts'
+
+const ruta = inject('navegador')
+
+/** Whether anything can be tested in a browser; `preparacion.ts` says once what is not tested without one. */
+export const hayNavegador = ruta !== undefined
+
+/** A browser that whoever asks for it closes. */
+export const abrirNavegador = (...args: string[]): Promise<Browser> =>
+  chromium.launch({ executablePath: ruta!, args: [...ARGUMENTOS, ...args] })
+
+let comun: Promise<Browser> | undefined
+
+/** A window of the browser that all files of a worker share, as a phone's in Guatemala unless told. */
+export async function abrirContexto(opciones: BrowserContextOptions = {}, en?: Browser) {
+  comun ??= en ? undefined : abrirNavegador()
+  const contexto = await (en ?? (await comun!)).newContext({ locale: 'es-GT', ...opciones })
+  // A slow machine waits, it doesn't fail.
+  contexto.setDefaultTimeout(60_000)
+  return contexto
+}

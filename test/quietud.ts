@@ -1,0 +1,26 @@
+import { type Db, enTransaccion } from '../server/db.ts'
+import { type DepsDeTrabajo, TRABAJOS } from '../server/trabajos.ts'
+import { hasta } from './fabricas.ts'
+
+/**
+ * Waits until no row of pending work is due by that clock and no job is under way, both seen in one snapshot: what happens
+ * without anybody's doing has happened then, however slow the machine is.
+ */
+export async function esperarQuietud(db: Db, reloj: () => Date): Promise<void> {
+  await hasta(() =>
+    enTransaccion(db, async (consultar, cliente) => {
+      await cliente.query('set transaction isolation level repeatable read')
+      const deps = { db: { consultar }, reloj, ronda: {} } as unknown as DepsDeTrabajo
+      for (const { pendientes } of TRABAJOS) {
+        for (let hayMas = true; hayMas; ) {
+          const hallados = await pendientes(deps, 1)
+          const trabajos = Array.isArray(hallados) ? hallados : hallados.trabajos
+          if (trabajos.length > 0) return false
+          hayMas = 'hayMas' in hallados && hallados.hayMas
+        }
+      }
+      const { rowCount } = await cliente.query(`select from pgboss.job where state < 'completed' limit 1`)
+      return rowCount === 0
+    }),
+  )
+}
