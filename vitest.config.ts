@@ -12,10 +12,10 @@ export default defineConfig({
     maxWorkers: 3,
     execArgv: ['--expose-gc'],
     // A slow machine waits, it doesn't fail.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     teardownTimeout: 60_000,
-    expect: { poll: { timeout: 60_000 } },
+    expect: { poll: { timeout: 120_000 } },
     coverage: { provider: 'v8', include: ['server/**/*.ts', 'sdk/src/**/*.ts'], exclude: ['**/generado/**'] },
   },
 })

@@ -3,12 +3,10 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as dormir } from 'node:timers/promises'
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { ALCANCES } from '../server/contrato/generado/vocabulario.ts'
 import { unaGuia } from './fabricas.ts'
 import { listo, pedir, procesosDe, puertoLibre, usarProcesos } from './procesos.ts'
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }) // a command takes about a second on an idle machine
 
 const procesos = usarProcesos()
 const dataDir = procesos.carpetaNueva()
@@ -41,7 +39,7 @@ async function json(...args: string[]) {
 /** A command that doesn't: without npm, which adds nothing but time. */
 async function mal(args: readonly string[], env: Record<string, string> = {}) {
   const proceso = procesos.correr([process.execPath, 'scripts/admin.ts', ...args], { DATA_DIR: dataDir, ...env })
-  const { codigo } = await proceso.termina(20_000)
+  const { codigo } = await proceso.termina()
   return { codigo, salida: proceso.salida, errores: proceso.errores }
 }
 

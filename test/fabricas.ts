@@ -32,8 +32,8 @@ export const lote100 = (): LoteParaCrear =>
   JSON.parse(readFileSync(new URL('datos/lote-100.json', import.meta.url), 'utf8'))
 
 /** Waits for it. The deadline is generous: a slow machine waits, it doesn't fail. */
-export async function hasta<T>(leer: () => Promise<T | undefined | false>, plazo = 60_000): Promise<T> {
-  for (const fin = Date.now() + plazo; ; ) {
+export async function hasta<T>(leer: () => Promise<T | undefined | false>): Promise<T> {
+  for (const fin = Date.now() + 120_000; ; ) {
     const valor = await leer()
     if (valor) return valor
     if (Date.now() > fin) throw new Error('it did not happen in time')

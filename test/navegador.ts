@@ -18,6 +18,6 @@ export async function abrirContexto(opciones: BrowserContextOptions = {}, en?: B
   comun ??= en ? undefined : abrirNavegador()
   const contexto = await (en ?? (await comun!)).newContext({ locale: 'es-GT', ...opciones })
   // A slow machine waits, it doesn't fail.
-  contexto.setDefaultTimeout(60_000)
+  contexto.setDefaultTimeout(120_000)
   return contexto
 }

@@ -2,10 +2,9 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { basename, delimiter, join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { afterAll } from 'vitest'
+import { afterAll, inject } from 'vitest'
 import { hasta } from './fabricas.ts'
 
 /** What a user types, run as a terminal would: a process group of its own, the output kept. */
@@ -19,7 +18,7 @@ export interface Proceso {
   /** Ctrl-C, or any other signal that a terminal sends to everyone at once. */
   aTodos(senal: NodeJS.Signals): void
   /** Waits for the end. */
-  termina(plazo?: number): Promise<{ codigo: number | null; senal: NodeJS.Signals | null }>
+  termina(): Promise<{ codigo: number | null; senal: NodeJS.Signals | null }>
 }
 
 const RAIZ = join(import.meta.dirname, '..')
@@ -40,7 +39,7 @@ const ENTORNO = {
  */
 export function usarProcesos() {
   // mkdtemp's 0700 would keep root's PostgreSQL user out, and the data would lie elsewhere.
-  const base = mkdtempSync(join(realpathSync(tmpdir()), 'guias-proc-'))
+  const base = mkdtempSync(join(realpathSync(inject('carpeta')), 'proc-'))
   chmodSync(base, 0o755)
   let serie = 0
 
@@ -59,7 +58,7 @@ export function usarProcesos() {
       fin: undefined,
       hijo,
       aTodos: (senal) => process.kill(-hijo.pid!, senal),
-      termina: (plazo) => hasta(async () => proceso.fin, plazo),
+      termina: () => hasta(async () => proceso.fin),
     }
     hijo.stdout.setEncoding('utf8').on('data', (texto) => {
       proceso.salida += stripVTControlCharacters(texto)
@@ -96,7 +95,7 @@ export function usarProcesos() {
     /** `npm run --silent admin -- …` to its end. */
     async admin(args: readonly string[], env: Record<string, string>) {
       const proceso = correr(['npm', 'run', '--silent', 'admin', '--', ...args], env)
-      await proceso.termina(20_000)
+      await proceso.termina()
       return proceso
     },
   }
@@ -191,7 +190,7 @@ export function pedir(url: string, opciones: { metodo?: string; llave?: string; 
       ...(llave ? { Authorization: `Bearer ${llave}` } : {}),
       ...(cuerpo ? { 'Content-Type': 'application/json' } : {}),
     }
-    const solicitud = request(url, { method: metodo, agent: false, headers, timeout: 5_000 }, (res) => {
+    const solicitud = request(url, { method: metodo, agent: false, headers, timeout: 120_000 }, (res) => {
       let texto = ''
       res.setEncoding('utf8').on('data', (trozo) => {
         texto += trozo
@@ -207,7 +206,7 @@ export function pedir(url: string, opciones: { metodo?: string; llave?: string; 
         })
       })
     })
-    solicitud.on('timeout', () => solicitud.destroy(new Error('no answer in 5 s')))
+    solicitud.on('timeout', () => solicitud.destroy(new Error('no answer in two minutes')))
     solicitud.on('error', reject)
     solicitud.end(cuerpo ? JSON.stringify(cuerpo) : undefined)
   })
@@ -226,8 +225,8 @@ export function puertoLibre(): Promise<number> {
 }
 
 /** Waits until the console says that the service is ready; returns its address. */
-export const listo = (proceso: Proceso, plazo = 25_000) =>
+export const listo = (proceso: Proceso) =>
   hasta(async () => {
     if (proceso.fin) throw new Error(`it ended instead of serving: ${JSON.stringify(proceso.fin)}\n${proceso.errores}`)
     return /^ {2}API +(http:\S+)\/api\/v1$/m.exec(proceso.salida)?.[1]
-  }, plazo)
+  })

@@ -76,7 +76,7 @@ describe('GET /archivos/{archivo}', () => {
       if (i > desde) expect([sin, comun(await pedir(sin))]).toEqual([sin, negada])
     }
     expect((await pedir(bueno)).status).toBe(200)
-  }, 60_000)
+  })
 
   it('answers the same to what is missing, doubled, too much, foreign or nobody’s', async () => {
     const bueno = await ruta()

@@ -123,7 +123,7 @@ describe('a killed service', () => {
     await writeFile(join(subidas, 'de-otro-proceso'), 'x')
     await crearRecepcion(subidas).recibir(Readable.from([Buffer.from('x')]), async () => {})
     expect(await readdir(subidas)).toEqual(['de-otro-proceso'])
-  }, 90_000)
+  })
 })
 
 describe('uploads', () => {

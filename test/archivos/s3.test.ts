@@ -146,7 +146,7 @@ describe('a service that keeps its files in S3', () => {
     await barrer()
     expect(await columna('archivo_indice', `estado <> 'listo'`)).toEqual([])
     await enOrden()
-  }, 60_000)
+  })
 
   it('has what it was not told about deleted: stored, and the answer lost', async () => {
     const guia = await enRuta(entorno, comercio)
@@ -179,7 +179,7 @@ describe('the processes', () => {
       const dataDir = procesos.carpetaNueva()
       const env = { ...servidor.env, S3_SECRET_ACCESS_KEY: 'otra', DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' }
       const proceso = procesos.correr(['npm', 'run', guion], env)
-      expect(await proceso.termina(25_000)).toMatchObject({ codigo: 1 })
+      expect(await proceso.termina()).toMatchObject({ codigo: 1 })
       expect(proceso.errores).toMatch(
         /^No se puede usar el almacén de archivos \(STORAGE=s3\): la clave secreta no corresponde .* S3_SECRET_ACCESS_KEY\.$/m,
       )
@@ -215,5 +215,5 @@ describe('the processes', () => {
     await barrer(0.1)
     expect(await columna('archivo_indice', `estado <> 'listo'`)).toEqual([])
     await enOrden()
-  }, 60_000)
+  })
 })

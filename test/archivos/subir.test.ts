@@ -284,7 +284,7 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
     expect(crecido.ochoDe10Mb).toBeLessThan(250)
     expect(crecido.ochoDe40Mp).toBeLessThan(400)
     await enOrden()
-  }, 60_000)
+  })
 
   it('shows the door to who still sends after half a minute', async () => {
     const { texto, ms } = await lenta
@@ -293,7 +293,7 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
     expect(ms).toBeLessThan(35_000)
     await hasta(async () => (await temporales()).length === 0)
     await enOrden()
-  }, 60_000)
+  })
 })
 
 describe('the sweeper', () => {

@@ -6,14 +6,12 @@ import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as dormir } from 'node:timers/promises'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { leerMigraciones } from '../../server/arranque/migraciones.ts'
 import { admin } from '../admin.ts'
 import { MASTER_KEY } from '../entorno.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
+import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
 import { listo, nodoDe, type Proceso, pedir, procesosDe, puertoLibre, sondear, usarProcesos } from '../procesos.ts'
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }) // a start takes about a second on an idle machine
 
 const procesos = usarProcesos()
 
@@ -25,9 +23,9 @@ interface Demo {
   codigo_repartidor: string
 }
 const leerDemo = (dataDir: string): Demo => JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8'))
-const noQuedaNada = (dataDir: string, plazo = 5_000) =>
-  hasta(async () => procesosDe(dataDir).size === 0, plazo).catch(() =>
-    expect([...procesosDe(dataDir).values()], `still running after ${plazo} ms`).toEqual([]),
+const noQuedaNada = (dataDir: string) =>
+  hasta(async () => procesosDe(dataDir).size === 0).catch(() =>
+    expect([...procesosDe(dataDir).values()], 'still running').toEqual([]),
   )
 const PILA = /^\s+at .*[:(]/m
 
@@ -48,7 +46,7 @@ beforeAll(async () => {
     const demo = existsSync(archivo) ? readFileSync(archivo, 'utf8') : undefined
     sondeos.push({ readyz: respuesta?.status, cuerpo: respuesta?.cuerpo, demo, hora })
     return respuesta?.status === 200 || primero.proceso.fin
-  }, 50_000)
+  })
   await listo(primero.proceso)
 })
 
@@ -132,7 +130,7 @@ describe('while one runs', () => {
     const nodo = nodoDe(primero.dataDir)
     const demo = leerDemo(primero.dataDir)
     const segundo = procesos.npmStart({ DATA_DIR: primero.dataDir })
-    expect((await segundo.termina(20_000)).codigo).toBe(1)
+    expect((await segundo.termina()).codigo).toBe(1)
     expect(segundo.errores).toMatch(/Ya hay otro `npm start` usando los datos de .* Deténgalo o use otro DATA_DIR\./)
     expect(segundo.errores).toContain(`PID ${nodo}`)
     expect(segundo.errores).not.toMatch(PILA)
@@ -149,7 +147,7 @@ describe('while one runs', () => {
     const dataDir = procesos.carpetaNueva()
     const puerto = new URL(primero.url).port
     const segundo = procesos.npmStart({ DATA_DIR: dataDir, PORT: puerto })
-    expect((await segundo.termina(20_000)).codigo).toBe(1)
+    expect((await segundo.termina()).codigo).toBe(1)
     expect(segundo.errores).toMatch(new RegExp(`El puerto ${puerto} .* ya está en uso\\..* otro puerto`))
     expect(segundo.errores).not.toMatch(PILA)
     expect(existsSync(dataDir)).toBe(false)
@@ -170,7 +168,7 @@ describe('what cannot be', () => {
       LOG_LEVEL: 'mucho',
       MASTER_KEYS: 'corta',
     })
-    expect((await malo.termina(20_000)).codigo).toBe(1)
+    expect((await malo.termina()).codigo).toBe(1)
     expect(malo.errores).toContain('La configuración no es válida')
     for (const nombre of ['PORT', 'HOST', 'DATABASE_URL', 'PUBLIC_URL', 'LOG_LEVEL', 'MASTER_KEYS'])
       expect(malo.errores).toMatch(new RegExp(`^ *- ${nombre}: `, 'm'))
@@ -183,11 +181,11 @@ describe('what cannot be', () => {
 
   it('asks for MASTER_KEYS when there is a DATABASE_URL', async () => {
     const malo = procesos.npmStart({ DATA_DIR: procesos.carpetaNueva(), DATABASE_URL: inject('postgres') })
-    expect((await malo.termina(20_000)).codigo).toBe(1)
+    expect((await malo.termina()).codigo).toBe(1)
     expect(malo.errores).toMatch(/MASTER_KEYS: .*openssl rand -base64 32/)
   })
 
-  it('says what is wrong with a DATABASE_URL that leads nowhere', async () => {
+  it('says what is wrong with a DATABASE_URL that leads nowhere', COMPLETO, async () => {
     const mudo = createServer(() => {}).listen(0, '127.0.0.1')
     try {
       await new Promise((resolve) => mudo.once('listening', resolve))
@@ -205,7 +203,7 @@ describe('what cannot be', () => {
       const probar = async ([caso, url]: [string, string]) => {
         const dataDir = procesos.carpetaNueva()
         const malo = procesos.npmStart({ DATA_DIR: dataDir, DATABASE_URL: url, MASTER_KEYS: MASTER_KEY })
-        const { codigo } = await malo.termina(30_000)
+        const { codigo } = await malo.termina()
         vistos[caso] = {
           codigo,
           clara: /No se puede usar la base de datos de DATABASE_URL: .*Revise/.test(malo.errores),
@@ -233,7 +231,7 @@ describe('what the service kept and somebody damaged', () => {
     mkdirSync(dataDir, { mode: 0o755 })
     writeFileSync(join(dataDir, 'master_keys'), 'dañado\n')
     const malo = procesos.npmStart({ DATA_DIR: dataDir })
-    expect((await malo.termina(20_000)).codigo).toBe(1)
+    expect((await malo.termina()).codigo).toBe(1)
     expect([...procesosDe(dataDir).values()]).toEqual([])
     expect(malo.errores).toContain(join(dataDir, 'master_keys'))
     expect(malo.errores).not.toMatch(PILA)
@@ -298,7 +296,7 @@ describe('stopping and starting again', () => {
     expect(antes.filter((orden) => orden.includes('postgres')).length).toBeGreaterThan(1)
     primero.proceso.aTodos('SIGINT')
     await noQuedaNada(primero.dataDir)
-    await primero.proceso.termina(1_000)
+    await primero.proceso.termina()
     expect(primero.proceso.errores).not.toMatch(PILA)
     expect(await sondear(`${primero.url}/healthz`)).toBeUndefined()
     expect(existsSync(join(primero.dataDir, 'pgdata', 'postmaster.pid'))).toBe(false)
@@ -333,7 +331,7 @@ describe('stopping and starting again', () => {
     const drenando = await hasta(async () => {
       const respuesta = await pedir(`${primero.url}/readyz`)
       return respuesta.status === 503 && respuesta
-    }, 3_000)
+    })
     expect(drenando.cuerpo).toMatchObject({ ok: false })
     expect(drenando.cabeceras['retry-after']).toBeDefined()
     expect(await pedir(`${primero.url}/healthz`)).toMatchObject({ status: 200 })
@@ -343,8 +341,8 @@ describe('stopping and starting again', () => {
     const [, cabecera = '', respuesta = ''] = recibido.split('\r\n\r\n')
     expect(cabecera).toMatch(/^HTTP\/1\.1 201 /)
     ultimaRespuesta = cabecera
-    expect(await proceso.termina(5_000)).toEqual({ codigo: 0, senal: null })
-    await noQuedaNada(primero.dataDir, 1_000)
+    expect(await proceso.termina()).toEqual({ codigo: 0, senal: null })
+    await noQuedaNada(primero.dataDir)
     guia = JSON.parse(respuesta).guia
   })
 
@@ -352,20 +350,24 @@ describe('stopping and starting again', () => {
     expect(ultimaRespuesta).toMatch(/^Connection: close$/im)
   })
 
-  it('a service killed with SIGKILL starts again on the same data, and SIGTERM to npm alone stops it all', async () => {
-    const muerto = await otraVez()
-    await conservaTodo(demo) // with the guide of the request that was drained
-    process.kill(nodoDe(primero.dataDir), 'SIGKILL')
-    expect((await muerto.termina(5_000)).codigo).not.toBe(0)
-    const proceso = await otraVez()
-    await conservaTodo(demo)
-    process.kill(proceso.pid, 'SIGTERM')
-    await noQuedaNada(primero.dataDir)
-    await proceso.termina(1_000)
-    expect(proceso.errores).not.toMatch(PILA)
-  })
+  it(
+    'a service killed with SIGKILL starts again on the same data, and SIGTERM to npm alone stops it all',
+    COMPLETO,
+    async () => {
+      const muerto = await otraVez()
+      await conservaTodo(demo) // with the guide of the request that was drained
+      process.kill(nodoDe(primero.dataDir), 'SIGKILL')
+      expect((await muerto.termina()).codigo).not.toBe(0)
+      const proceso = await otraVez()
+      await conservaTodo(demo)
+      process.kill(proceso.pid, 'SIGTERM')
+      await noQuedaNada(primero.dataDir)
+      await proceso.termina()
+      expect(proceso.errores).not.toMatch(PILA)
+    },
+  )
 
-  it('Ctrl-C while it starts stops everything, too', async () => {
+  it('Ctrl-C while it starts stops everything, too', COMPLETO, async () => {
     const proceso = procesos.npmStart({ DATA_DIR: primero.dataDir })
     const cerrojo = join(primero.dataDir, 'pgdata', 'postmaster.pid')
     while (!existsSync(cerrojo) && !proceso.fin) await dormir(2)
@@ -374,7 +376,7 @@ describe('stopping and starting again', () => {
     expect(proceso.errores).not.toMatch(PILA)
   })
 
-  it('closing the terminal stops everything, too', async () => {
+  it('closing the terminal stops everything, too', COMPLETO, async () => {
     const dataDir = procesos.carpetaNueva()
     const proceso = procesos.npmStart({ DATA_DIR: dataDir })
     await listo(proceso)
@@ -382,10 +384,10 @@ describe('stopping and starting again', () => {
     await noQuedaNada(dataDir)
   })
 
-  it('two at once on the same DATA_DIR: one serves, the other says why not', async () => {
+  it('two at once on the same DATA_DIR: one serves, the other says why not', COMPLETO, async () => {
     const dataDir = procesos.carpetaNueva()
     const ambos = [procesos.npmStart({ DATA_DIR: dataDir }), procesos.npmStart({ DATA_DIR: dataDir })]
-    const perdedor = await hasta(async () => ambos.find(({ fin }) => fin), 30_000)
+    const perdedor = await hasta(async () => ambos.find(({ fin }) => fin))
     const ganador = ambos.find((uno) => uno !== perdedor)!
     expect(perdedor.fin?.codigo).toBe(1)
     expect(perdedor.errores).toMatch(/Ya hay otro `npm start` usando los datos de /)

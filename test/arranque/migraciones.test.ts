@@ -58,7 +58,7 @@ describe('migrar()', () => {
            where locktype = 'advisory' and objid = 72707369 and not granted and datname = current_database()`,
         )
         return rowCount === 6
-      }, 20_000)
+      })
     } finally {
       await portero.end()
     }

@@ -56,7 +56,7 @@ beforeAll(async () => {
   describir = await crearDescriptor(cliente)
   for (const archivo of archivos) await import(archivo)
   declaradas = leerDeclaradas(archivos)
-}, 120_000)
+})
 afterAll(async () => {
   await cliente.end()
   await admin.query(`drop database ${BASE}`)

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { ErrorApi, Guias } from '@guias/sdk'
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { RAIZ } from '../../server/contrato/raiz.ts'
 import { entregada } from '../archivos/imagenes.ts'
 import { compartirEntorno } from '../entorno.ts'
@@ -10,8 +10,6 @@ import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
 import { correr } from './correr.ts'
 import { puertoLibre } from './escenas.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const entorno = compartirEntorno()
 const abrir = usarReceptores()
@@ -54,7 +52,7 @@ describe('prism', () => {
       flujo?.on('data', (trozo) => {
         dicho += trozo
       })
-    await hasta(async () => dicho.includes('is listening'), 30_000)
+    await hasta(async () => dicho.includes('is listening'))
 
     const { url } = await abrir()
     const comercio = await entorno.nuevoComercio()

@@ -118,10 +118,9 @@ export function usarCanal({ porTunel = false } = {}) {
     mensajes: ({ guia }: { guia: string }) =>
       consultar<FilaDeMensaje>('select * from mensaje where guia = $1 order by numero', [guia]),
     /** Waits until a message of the guide is so. */
-    esperar: (pedida: { guia: string }, como: string, numero = 1, plazo?: number) =>
-      hasta(
-        async () => (await canal.mensajes(pedida)).find((fila) => fila.numero === numero && fila.estado === como),
-        plazo,
+    esperar: (pedida: { guia: string }, como: string, numero = 1) =>
+      hasta(async () =>
+        (await canal.mensajes(pedida)).find((fila) => fila.numero === numero && fila.estado === como),
       ).catch(async (error) => {
         const hay = (await canal.mensajes(pedida)).map((m) => `${m.numero} ${m.tipo} ${m.estado} ${m.codigo}`)
         throw new Error(`${pedida.guia}: no message ${numero} ${como}, but ${hay.join(', ')}`, { cause: error })
@@ -167,8 +166,7 @@ export function usarCanal({ porTunel = false } = {}) {
       { telefono, enRespuestaA }: { telefono: string; enRespuestaA?: string },
     ) =>
       canal.contar({ messages: [mensaje(tipo, contenido, { de: telefono, ...(enRespuestaA && { enRespuestaA }) })] }),
-    procesado: () =>
-      hasta(async () => (await consultar('select from entrante where hecho_en is null')).length === 0, 15_000),
+    procesado: () => hasta(async () => (await consultar('select from entrante where hecho_en is null')).length === 0),
     /** Long enough for several rounds of the feeder and the workers to do what they would. */
     rondas: () => pausa(1_300),
     /** Takes errors that belong to the test out of the log, where any other fails it. */

@@ -158,7 +158,7 @@ describe('what is wrong with the account', () => {
     const { Guias } = await import('@guias/sdk')
     comercio = { ...comercio, api: new Guias({ llave: comercio.llave, baseUrl: entorno.url }) }
     for (const esta of esas) expect(await tipos(comercio, esta)).toEqual(['guia.aceptado', 'ubicacion.solicitada'])
-  }, 90_000)
+  })
 
   it('fails a message only when a day has passed', async () => {
     const esta = await con(deMeta(401, 190))

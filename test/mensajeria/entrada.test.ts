@@ -540,7 +540,7 @@ describe('garbage', () => {
     await canal.procesado()
     await esperar(mala, 'enviado', 2)
     expect(canal.apartarErrores(/"inbound"/).length).toBeGreaterThan(0)
-  }, 60_000)
+  })
 })
 
 describe('the log', () => {

@@ -247,7 +247,7 @@ describe('what nobody can tell', () => {
       }),
     )
     for (const [i, esta] of esas.entries()) {
-      const fila = await esperar(esta, 'dudoso', 1, 25_000)
+      const fila = await esperar(esta, 'dudoso')
       expect([casos[i]![0], fila.motivo]).toEqual([casos[i]![0], expect.stringMatching(/aviso de estado/)])
       sanar(esta)
       const { ubicacion } = await leer(tienda, esta)
@@ -283,7 +283,7 @@ describe('what nobody can tell', () => {
       expect(await tipos(tienda, esta)).toEqual(SOLICITADA)
     }
     expect(await entregas()).toEqual(esas.map(() => 'ubicacion.solicitada'))
-  }, 90_000)
+  })
 
   it('is doubtful once the lease of a killed process is over', async () => {
     const esta = await pedida(comercio)
@@ -306,10 +306,10 @@ describe('what nobody can tell', () => {
     comercio = await conUrl(comercio)
     sanar(esta)
     canal.adelantar(3 * MINUTO)
-    await esperar(esta, 'dudoso', 1, 20_000)
+    await esperar(esta, 'dudoso')
     await rondas()
     expect(pedidos(esta)).toHaveLength(1)
-  }, 60_000)
+  })
 
   it('can be asked for again, which is another message, and late news of the first don’t change its news', async () => {
     const esta = await conDesenlace({ tipo: 'cerrar' })

@@ -9,10 +9,8 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as dormir } from 'node:timers/promises'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ErrorInstancia, ErrorPostgresEmbebido, tomarPostgres } from '../../server/postgresEmbebido/postgresEmbebido.ts'
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }) // a case takes 0.4 to 4 s on an idle machine
 
 const ES_ROOT = process.getuid?.() === 0
 const SIN_SYNC = ['-c', 'fsync=off']

@@ -8,8 +8,6 @@ import { entregada } from '../archivos/imagenes.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 
-vi.setConfig({ testTimeout: 30_000 })
-
 const entorno = compartirEntorno()
 let guia: string
 let manifiesto: string

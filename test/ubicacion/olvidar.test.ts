@@ -218,7 +218,7 @@ describe('after the retention', () => {
     const comercio = await entorno.nuevoComercio()
     for (let i = 0; i < 11; i++)
       await comercio.api.guias.crearLote({ guias: Array.from({ length: 100 }, () => sinDestino()) })
-    await hasta(async () => (await mensajes(comercio)).every(({ estado }) => estado === 'enviado'), 20_000)
+    await hasta(async () => (await mensajes(comercio)).every(({ estado }) => estado === 'enviado'))
     await entorno.db.pool.query(`update guia set estado = 'cancelado', estado_en = $1 where comercio_id = $2`, [
       new Date(reloj().getTime() - (DIAS + 1) * 24 * HORA),
       comercio.id,

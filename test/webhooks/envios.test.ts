@@ -53,7 +53,7 @@ const quieto = () =>
   hasta(async () => {
     const { rows } = await entorno.db.pool.query(`select from webhook_entrega where estado = 'pendiente' limit 1`)
     return rows.length === 0
-  }, 20_000)
+  })
 /** Long enough for what is sent twice to arrive twice. */
 const pausa = () => new Promise((resolve) => setTimeout(resolve, 700))
 

@@ -1,12 +1,11 @@
 // The faults of `npm run test:resistencia -- webhooks`, in a size that fits here: real processes, a PostgreSQL for each.
 
-import { describe, it, vi } from 'vitest'
+import { describe, it } from 'vitest'
+import { COMPLETO } from '../fabricas.ts'
 import { ESCENARIOS } from '../resistencia/webhooks.ts'
 
 // A dead worker's claims take 40 s to lapse, and half of the scenarios do little but wait for that.
-vi.setConfig({ testTimeout: 150_000, maxConcurrency: 5 })
-
-describe.concurrent('the sender survives', () => {
+describe.concurrent('the sender survives', COMPLETO, () => {
   for (const { titulo, correr, ci } of ESCENARIOS) {
     it(titulo, async ({ expect: suyo }) => {
       const { perdido, fallas } = await correr(ci)
