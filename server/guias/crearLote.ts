@@ -3,7 +3,7 @@ import type { Handler } from '../contrato/tipos.ts'
 import { MAXIMO_DE_FALLAS, MAXIMO_DE_FALLAS_DEL_LOTE, type Problema, problemaDeFallas } from '../errores.ts'
 import { presentarAdvertencias } from './advertencias.ts'
 import type { Verdicto } from './escritura.ts'
-import { normalizar } from './guia.ts'
+import { normalizar } from './normalizar.ts'
 
 /** Always 200 for a well-formed envelope: every element has its own verdict at its `indice`. */
 export const crearLote: Handler<'crearLote'> = async ({ body, identidad, idSolicitud }, { escritura, validacion }) => {

@@ -6,8 +6,9 @@ import type { Log } from '../log.ts'
 import { leerEnlace } from '../mapas/enlaces.ts'
 import type { Secretos } from '../secretos.ts'
 import { insertarEntregasDeWebhook } from '../webhooks/insertarEntregas.ts'
-import type { DatosDeGuia, FilaGuia } from './guia.ts'
+import type { FilaGuia } from './guia.ts'
 import { diferencias, huellasDe } from './huellas.ts'
+import type { DatosDeGuia } from './normalizar.ts'
 
 /** What became of one guide: created, already there with the same content, or refused. */
 export type Verdicto = { fila: FilaGuia; repetida: boolean } | { problema: Problema }

@@ -1,11 +1,43 @@
-import { normalizarCodigoDeGuia } from '../codigos/codigos.ts'
-import type { Estado, Guia, GuiaIndividual, Modo } from '../contrato/generado/tipos/index.ts'
-import { type Db, sentencia } from '../db.ts'
-import { Problema } from '../errores.ts'
-import { leerEnlace } from '../mapas/enlaces.ts'
+import { menorId, normalizarCodigoDeGuia } from '../codigos/codigos.ts'
+import type {
+  CanalDeMensaje,
+  Estado,
+  EstadoDeMensaje,
+  Guia,
+  Modo,
+  Ubicacion,
+} from '../contrato/generado/tipos/index.ts'
+import { type Db, sentencia, sentenciaDe } from '../db.ts'
+import { Problema, problemaDeFallas } from '../errores.ts'
+import { leerInstante } from '../formatos.ts'
+import type { Cursores } from '../listas/cursor.ts'
+import { type Paginacion, paginar } from '../listas/pagina.ts'
 import { leerTelefono } from '../telefonos/telefono.ts'
-import { presentarUbicacion, type UbicacionExtra } from '../ubicacion/ubicacion.ts'
-import { type AdvertenciaGuardada, juzgarDestino, presentarAdvertencias } from './advertencias.ts'
+import { type AdvertenciaGuardada, presentarAdvertencias } from './advertencias.ts'
+
+/** How the request to the recipient goes; instants are texts, as JSON keeps them. */
+interface Solicitud {
+  numero: number
+  canal: CanalDeMensaje
+  estado: EstadoDeMensaje
+  creado_en: string
+  enviado_en?: string
+  entregado_en?: string
+  leido_en?: string
+  vence_en?: string
+  motivo?: string
+}
+
+/** What is known of a place besides its coordinates: `guia.ubicacion_extra`. */
+interface UbicacionExtra {
+  /** The link with which it was confirmed, unless that is the guide's own `maps_url`. */
+  enlace?: string
+  precision_m?: number
+  referencia?: string
+  distancia_km?: number
+  confirmado_en?: string
+  solicitud?: Solicitud
+}
 
 /** A row of `guia`; columns carry the contract's names. */
 export interface FilaGuia {
@@ -40,81 +72,6 @@ export interface FilaGuia {
   actualizado_en: Date
 }
 
-/** The part of a row that the request decides. */
-export type DatosDeGuia = Omit<
-  FilaGuia,
-  | 'comercio_id'
-  | 'modo'
-  | 'id'
-  | 'guia'
-  | 'huellas'
-  | 'estado'
-  | 'estado_en'
-  | 'intentos'
-  | 'secuencia'
-  | 'creado_en'
-  | 'actualizado_en'
->
-
-const TELEFONO_DUDOSO: AdvertenciaGuardada = { codigo: 'telefono_dudoso', campo: '/telefono' }
-const ENLACE_SIN_COORDENADAS: AdvertenciaGuardada = { codigo: 'enlace_sin_coordenadas', campo: '/maps_url' }
-
-/** A valid request (its texts in NFC since they were read) → what is stored: E.164, the pickup resolved, the place read from coordinates or link. */
-export function normalizar(cuerpo: GuiaIndividual): DatosDeGuia {
-  const telefono = leerTelefono(cuerpo.telefono)
-  if ('error' in telefono) throw new Error('telefono was not validated')
-  const ubicacion = ubicar(cuerpo)
-  const destino = juzgarDestino(cuerpo, ubicacion)
-  return {
-    external_ref: cuerpo.external_ref ?? null,
-    telefono: telefono.e164,
-    destinatario: cuerpo.destinatario ?? null,
-    departamento: cuerpo.departamento,
-    municipio: cuerpo.municipio,
-    direccion: cuerpo.direccion ?? null,
-    indicaciones: cuerpo.indicaciones ?? null,
-    contenido: cuerpo.contenido ?? null,
-    lat: cuerpo.lat ?? null,
-    lng: cuerpo.lng ?? null,
-    maps_url: cuerpo.maps_url ?? null,
-    recogida: {
-      nombre: cuerpo.recogida.nombre ?? null,
-      lat: cuerpo.recogida.lat ?? null,
-      lng: cuerpo.recogida.lng ?? null,
-      maps_url: cuerpo.recogida.maps_url ?? null,
-    },
-    ...ubicacion,
-    ubicacion_extra: destino.distancia_km === null ? null : { distancia_km: destino.distancia_km },
-    advertencias: [
-      ...(telefono.dudoso ? [TELEFONO_DUDOSO] : []),
-      ...(ubicacion.ubicacion_origen === 'maps_url' && ubicacion.ubicacion_lat === null
-        ? [ENLACE_SIN_COORDENADAS]
-        : []),
-      ...destino.advertencias,
-    ],
-  }
-}
-
-type Lugar = Pick<FilaGuia, 'ubicacion_estado' | 'ubicacion_origen' | 'ubicacion_lat' | 'ubicacion_lng'>
-
-/** Coordinates win over a link; a link without coordinates still is the merchant's word for the place; neither: ask. */
-function ubicar({ lat, lng, maps_url }: GuiaIndividual): Lugar {
-  if (lat !== undefined && lng !== undefined) {
-    return { ubicacion_estado: 'confirmada', ubicacion_origen: 'coordenadas', ubicacion_lat: lat, ubicacion_lng: lng }
-  }
-  if (maps_url === undefined) {
-    return { ubicacion_estado: 'solicitada', ubicacion_origen: null, ubicacion_lat: null, ubicacion_lng: null }
-  }
-  const enlace = leerEnlace(maps_url)
-  const leidas = enlace.tipo === 'coordenadas' ? enlace.coordenadas : undefined
-  return {
-    ubicacion_estado: 'confirmada',
-    ubicacion_origen: 'maps_url',
-    ubicacion_lat: leidas?.lat ?? null,
-    ubicacion_lng: leidas?.lng ?? null,
-  }
-}
-
 /** A row → the contract's guide. Rows never leave by another way. */
 export function presentar(fila: FilaGuia): Guia {
   return {
@@ -141,6 +98,39 @@ export function presentar(fila: FilaGuia): Guia {
     actualizado_en: fila.actualizado_en.toISOString(),
   }
 }
+
+/** A guide's place → the contract's. */
+export function presentarUbicacion(fila: FilaGuia): Ubicacion {
+  const { enlace, precision_m, referencia, distancia_km, confirmado_en, solicitud } = fila.ubicacion_extra ?? {}
+  const confirmada = fila.ubicacion_estado === 'confirmada'
+  return {
+    estado: fila.ubicacion_estado,
+    origen: fila.ubicacion_origen,
+    lat: fila.ubicacion_lat,
+    lng: fila.ubicacion_lng,
+    maps_url: enlace ?? (fila.ubicacion_origen === 'maps_url' ? fila.maps_url : null),
+    precision_m: precision_m ?? null,
+    referencia: referencia ?? null,
+    distancia_km: distancia_km ?? null,
+    confirmado_en: confirmada ? (confirmado_en ?? fila.creado_en.toISOString()) : null,
+    solicitud: solicitud
+      ? {
+          canal: solicitud.canal,
+          estado: solicitud.estado,
+          numero: solicitud.numero,
+          creado_en: instante(solicitud.creado_en)!,
+          enviado_en: instante(solicitud.enviado_en),
+          entregado_en: instante(solicitud.entregado_en),
+          leido_en: instante(solicitud.leido_en),
+          vence_en: instante(solicitud.vence_en),
+          motivo: solicitud.motivo ?? null,
+        }
+      : null,
+  }
+}
+
+/** PostgreSQL writes instants into JSON in its own form. */
+const instante = (texto: string | undefined) => (texto === undefined ? null : new Date(texto).toISOString())
 
 /** Whose guides are meant: one merchant's of one mode, or anybody's (the operator's). */
 export type Ambito = { comercioId: string; modo: Modo } | 'todos'
@@ -170,6 +160,73 @@ export async function buscarGuia(db: Db, ambito: Ambito, codigo: string): Promis
   return fila ?? desconocida(ambito)
 }
 
-export { juzgarDestino, LEJOS } from './advertencias.ts'
-/** A page of guides, for the merchant's list and the operator's search. */
-export { buscarPagina } from './lista.ts'
+/** What a list of guides may be narrowed by; several add up. */
+export interface Filtros extends Paginacion {
+  comercioId?: string
+  modo?: Modo
+  estado?: readonly Estado[]
+  external_ref?: string
+  telefono?: string
+  creado_desde?: string
+  creado_hasta?: string
+}
+
+type FilaDeLista = FilaGuia & { comercio: string }
+
+/**
+ * A page of guides, newest first. The id is a UUIDv7 of the creation's instant, so one keyset on the id serves the order,
+ * the cursor and both date filters, at the same cost at any depth. With `estado`, each state is read from its own index
+ * range and the ranges are merged: a rare state is found without walking over the others.
+ */
+export function buscarPagina<Dato>(
+  { db, cursores }: { db: Db; cursores: Cursores },
+  quien: { operacion: string; dueno: string },
+  filtros: Filtros,
+  presentar: (fila: FilaDeLista) => Dato,
+) {
+  const { limite, cursor, estado, ...resto } = filtros
+  const estados = estado && [...new Set(estado)].sort()
+  const ambito = { ...quien, filtros: { ...resto, estado: estados } }
+  return paginar(
+    cursores,
+    ambito,
+    { ...(limite ? { limite } : {}), ...(cursor ? { cursor } : {}) },
+    {
+      leer: (despues, cuantas) =>
+        leer(db, { ...resto, ...(estados ? { estado: estados } : {}) }, despues?.[0] as string | undefined, cuantas),
+      posicion: ({ id }) => [id],
+      presentar,
+    },
+  )
+}
+
+function leer(db: Db, filtros: Filtros, antesDe: string | undefined, cuantas: number): Promise<FilaDeLista[]> {
+  const valores: unknown[] = []
+  const $ = (valor: unknown) => `$${valores.push(valor)}`
+  const condiciones: string[] = []
+  if (filtros.comercioId) condiciones.push(`comercio_id = ${$(filtros.comercioId)}`)
+  if (filtros.modo) condiciones.push(`modo = ${$(filtros.modo)}`)
+  if (filtros.external_ref !== undefined) condiciones.push(`external_ref = ${$(filtros.external_ref.normalize('NFC'))}`)
+  if (filtros.telefono !== undefined) condiciones.push(`telefono = ${$(e164(filtros.telefono))}`)
+  if (filtros.creado_desde) condiciones.push(`id >= ${$(menorId(leerInstante(filtros.creado_desde)!))}`)
+  if (filtros.creado_hasta) condiciones.push(`id < ${$(menorId(leerInstante(filtros.creado_hasta)!))}`)
+  if (antesDe) condiciones.push(`id < ${$(antesDe)}`)
+  const limite = $(cuantas)
+  const pagina = (mas: string[]) =>
+    `(select * from guia where ${[...condiciones, ...mas].join(' and ') || 'true'} order by id desc limit ${limite})`
+  // One branch a state, each with its own constant: the planner then reads each from its range of the index.
+  const ramas = filtros.estado?.map((estado) => pagina([`estado = ${$(estado)}`])) ?? [pagina([])]
+  const guias =
+    ramas.length === 1 ? ramas[0] : `select * from (${ramas.join(' union all ')}) x order by id desc limit ${limite}`
+  const text = `select g.*, c.comercio from (${guias}) g join comercio c on c.id = g.comercio_id order by g.id desc`
+  return db.consultar<FilaDeLista>(sentenciaDe(text), valores)
+}
+
+function e164(texto: string): string {
+  const telefono = leerTelefono(texto)
+  if ('error' in telefono)
+    throw problemaDeFallas('parametro_invalido', [
+      { campo: 'telefono', codigo: 'formato_invalido', mensaje: telefono.error },
+    ])
+  return telefono.e164
+}

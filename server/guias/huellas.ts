@@ -1,6 +1,6 @@
 import type { Falla } from '../contrato/generado/tipos/index.ts'
 import { huella, type Secretos, type Subclave } from '../secretos.ts'
-import type { DatosDeGuia } from './guia.ts'
+import type { DatosDeGuia } from './normalizar.ts'
 
 /** What counts as the content of a request: the fields it can set, as normalised, except the reference itself. */
 const CAMPOS = [

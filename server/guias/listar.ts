@@ -1,6 +1,5 @@
 import type { Handler } from '../contrato/tipos.ts'
-import { presentar } from './guia.ts'
-import { buscarPagina } from './lista.ts'
+import { buscarPagina, presentar } from './guia.ts'
 
 export const listarGuias: Handler<'listarGuias'> = async ({ query, identidad }, { db, cursores }) => {
   const { comercioId, modo } = identidad

@@ -10,7 +10,7 @@ import { MAQUINA_DE_ESTADOS } from '../contrato/generado/vocabulario.ts'
 import { type Db, sentencia } from '../db.ts'
 import { foto } from '../eventos/evento.ts'
 import type { Secretos } from '../secretos.ts'
-import { huellaDe, tokenDe } from '../ubicacion/token.ts'
+import { huellaDe, tokenDe } from '../ubicacion/ubicacion.ts'
 import { insertarEntregasDeWebhook } from '../webhooks/insertarEntregas.ts'
 
 /** A row of `mensaje`. */

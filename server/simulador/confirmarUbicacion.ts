@@ -6,7 +6,7 @@ import { Problema, problemaDeFallas } from '../errores.ts'
 import { siguientesDeUbicacion } from '../estados/estados.ts'
 import { darPaso, sinCarrera } from '../eventos/evento.ts'
 import { buscarGuia, type FilaGuia, presentar } from '../guias/guia.ts'
-import { exigirAbierta, mismoLugar, type Propuesta, pasoDeLugar } from '../ubicacion/lugar.ts'
+import { exigirAbierta, mismoLugar, type Propuesta, pasoDeLugar } from '../ubicacion/ubicacion.ts'
 import { exigirModoTest } from './simulador.ts'
 import { fallarMensaje, sacarMensajes, vencer } from './solicitud.ts'
 

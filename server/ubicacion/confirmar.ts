@@ -2,7 +2,7 @@ import type { Handler } from '../contrato/tipos.ts'
 import { darPaso, sinCarrera } from '../eventos/evento.ts'
 import { buscarGuia, presentar } from '../guias/guia.ts'
 import { leerEnlace } from '../mapas/enlaces.ts'
-import { enlacePorSeguir, exigirAbierta, mismoLugar, pasoDeLugar } from './lugar.ts'
+import { enlacePorSeguir, exigirAbierta, mismoLugar, pasoDeLugar } from './ubicacion.ts'
 
 export const confirmarUbicacion: Handler<'confirmarUbicacion'> = async (
   { path, body, identidad },

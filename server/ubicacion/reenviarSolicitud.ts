@@ -3,7 +3,7 @@ import { enTransaccion, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
 import { sinCarrera } from '../eventos/evento.ts'
 import { buscarGuia, type FilaGuia, presentar } from '../guias/guia.ts'
-import { exigirAbierta } from './lugar.ts'
+import { exigirAbierta } from './ubicacion.ts'
 
 /** Beside the first one; and over all merchants, for it is one person's phone. */
 const REENVIOS_POR_GUIA = 3

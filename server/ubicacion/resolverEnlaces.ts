@@ -5,7 +5,7 @@ import { darPaso } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import type { Log } from '../log.ts'
 import type { ResolutorDeEnlaces } from '../mapas/enlacesCortos.ts'
-import { pasoDeLugar } from './lugar.ts'
+import { pasoDeLugar } from './ubicacion.ts'
 
 export interface DepsDeEnlaces {
   db: Db

@@ -2,11 +2,10 @@ import { centroDe } from '../catalogo/catalogo.ts'
 import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { darPaso, sinCarrera } from '../eventos/evento.ts'
-import { type FilaGuia, juzgarDestino, LEJOS } from '../guias/guia.ts'
+import { juzgarDestino, LEJOS } from '../guias/advertencias.ts'
+import type { FilaGuia } from '../guias/guia.ts'
 import { ErrorEnlace, leerEnlace } from '../mapas/enlaces.ts'
-import { enlacePorSeguir, type Propuesta, pasoDeLugar } from './lugar.ts'
-import { huellaDe } from './token.ts'
-import { admiteUbicacion } from './ubicacion.ts'
+import { admiteUbicacion, enlacePorSeguir, huellaDe, type Propuesta, pasoDeLugar } from './ubicacion.ts'
 
 /** What whoever has the link may know of its request. */
 export interface DatosDeSolicitud {

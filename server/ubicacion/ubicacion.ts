@@ -1,64 +1,104 @@
-import type { CanalDeMensaje, EstadoDeMensaje, Ubicacion } from '../contrato/generado/tipos/index.ts'
+import { createHmac, hash } from 'node:crypto'
+import type { OrigenDeUbicacion } from '../contrato/generado/tipos/index.ts'
+import { Problema } from '../errores.ts'
 import { esFinal } from '../estados/estados.ts'
+import type { Lugar, Paso } from '../eventos/evento.ts'
+import { juzgarDestino } from '../guias/advertencias.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-
-/** How the request to the recipient goes; instants are texts, as JSON keeps them. */
-export interface Solicitud {
-  numero: number
-  canal: CanalDeMensaje
-  estado: EstadoDeMensaje
-  creado_en: string
-  enviado_en?: string
-  entregado_en?: string
-  leido_en?: string
-  vence_en?: string
-  motivo?: string
-}
-
-/** What is known of a place besides its coordinates: `guia.ubicacion_extra`. */
-export interface UbicacionExtra {
-  /** The link with which it was confirmed, unless that is the guide's own `maps_url`. */
-  enlace?: string
-  precision_m?: number
-  referencia?: string
-  distancia_km?: number
-  confirmado_en?: string
-  solicitud?: Solicitud
-}
-
-/** A guide's place → the contract's. */
-export function presentarUbicacion(fila: FilaGuia): Ubicacion {
-  const { enlace, precision_m, referencia, distancia_km, confirmado_en, solicitud } = fila.ubicacion_extra ?? {}
-  const confirmada = fila.ubicacion_estado === 'confirmada'
-  return {
-    estado: fila.ubicacion_estado,
-    origen: fila.ubicacion_origen,
-    lat: fila.ubicacion_lat,
-    lng: fila.ubicacion_lng,
-    maps_url: enlace ?? (fila.ubicacion_origen === 'maps_url' ? fila.maps_url : null),
-    precision_m: precision_m ?? null,
-    referencia: referencia ?? null,
-    distancia_km: distancia_km ?? null,
-    confirmado_en: confirmada ? (confirmado_en ?? fila.creado_en.toISOString()) : null,
-    solicitud: solicitud
-      ? {
-          canal: solicitud.canal,
-          estado: solicitud.estado,
-          numero: solicitud.numero,
-          creado_en: instante(solicitud.creado_en)!,
-          enviado_en: instante(solicitud.enviado_en),
-          entregado_en: instante(solicitud.entregado_en),
-          leido_en: instante(solicitud.leido_en),
-          vence_en: instante(solicitud.vence_en),
-          motivo: solicitud.motivo ?? null,
-        }
-      : null,
-  }
-}
-
-/** PostgreSQL writes instants into JSON in its own form. */
-const instante = (texto: string | undefined) => (texto === undefined ? null : new Date(texto).toISOString())
+import { leerEnlace } from '../mapas/enlaces.ts'
+import type { Secretos } from '../secretos.ts'
 
 /** Whether the place may still be said, or said anew: a confirmed one until the courier is on the way there. */
 export const admiteUbicacion = ({ estado, ubicacion_estado }: Pick<FilaGuia, 'estado' | 'ubicacion_estado'>) =>
   !esFinal(estado) && estado !== 'en_devolucion' && !(estado === 'en_ruta' && ubicacion_estado === 'confirmada')
+
+/** What somebody says about where a guide goes. */
+export interface Propuesta {
+  /** The link that names it; with a short one, its coordinates come later. */
+  enlace: string | null
+  lat: number | null
+  lng: number | null
+  precision_m: number | null
+  referencia: string | null
+  origen: NonNullable<OrigenDeUbicacion>
+}
+
+/** What is judged anew with every place. */
+const DEL_LUGAR: readonly string[] = ['enlace_sin_coordenadas', 'ubicacion_lejana', 'destino_desconocido']
+
+/** What a guide says of its place once that is confirmed. How it was asked for stays visible. */
+function lugarConfirmado(guia: FilaGuia, propuesta: Propuesta, ahora: Date): Lugar {
+  const { enlace, lat, lng, precision_m, referencia, origen } = propuesta
+  const { distancia_km, advertencias } = juzgarDestino(guia, { ubicacion_lat: lat, ubicacion_lng: lng })
+  const solicitud = guia.ubicacion_extra?.solicitud
+  return {
+    ubicacion_estado: 'confirmada',
+    ubicacion_origen: origen,
+    ubicacion_lat: lat,
+    ubicacion_lng: lng,
+    ubicacion_extra: {
+      ...(enlace === null ? {} : { enlace }),
+      ...(precision_m === null ? {} : { precision_m }),
+      ...(referencia === null ? {} : { referencia }),
+      ...(distancia_km === null ? {} : { distancia_km }),
+      confirmado_en: ahora.toISOString(),
+      ...(solicitud ? { solicitud } : {}),
+    },
+    advertencias: [
+      ...guia.advertencias.filter(({ codigo }) => !DEL_LUGAR.includes(codigo)),
+      ...(lat === null ? [{ codigo: 'enlace_sin_coordenadas', campo: '/ubicacion/maps_url' } as const] : []),
+      ...advertencias,
+    ],
+  }
+}
+
+/** The step that confirms a place; its event tells the same coordinates. */
+export const pasoDeLugar = (guia: FilaGuia, propuesta: Propuesta, ahora: Date) =>
+  ({
+    tipo: 'ubicacion.confirmada',
+    ocurrido_en: ahora,
+    registrado_en: ahora,
+    lat: propuesta.lat,
+    lng: propuesta.lng,
+    ubicacion: lugarConfirmado(guia, propuesta, ahora),
+  }) satisfies Paso
+
+/** Saying the same again changes nothing, and writes no event. */
+export const mismoLugar = (guia: FilaGuia, { enlace, lat, lng, referencia, origen }: Propuesta) =>
+  guia.ubicacion_estado === 'confirmada' &&
+  guia.ubicacion_origen === origen &&
+  (enlace !== null
+    ? guia.ubicacion_extra?.enlace === enlace
+    : guia.ubicacion_lat === lat && guia.ubicacion_lng === lng) &&
+  (guia.ubicacion_extra?.referencia ?? null) === referencia
+
+/** @throws Problema 409 `ubicacion_cerrada` */
+export function exigirAbierta(guia: FilaGuia): void {
+  if (admiteUbicacion(guia)) return
+  const por =
+    guia.estado === 'en_ruta' ? 'el mensajero ya va hacia el lugar confirmado' : 'ya no se va a entregar en otro lugar'
+  throw new Problema('ubicacion_cerrada', `La guía está en ${guia.estado}; ${por}.`, { estado: guia.estado })
+}
+
+/** A link that names a place only to whoever follows it, as work to do; undefined for any other. */
+export const enlacePorSeguir = (enlace: string | null, nuevoId: () => { id: string }) =>
+  enlace !== null && leerEnlace(enlace).tipo === 'corto' ? { id: nuevoId().id, maps_url: enlace } : undefined
+
+/** 128 bits. */
+const BYTES = 16
+
+/**
+ * The secret of a recipient's link: derived from the message that carries it, so that the link can be made again for a
+ * retry, and only its digest is kept.
+ * @param kid which master key made it, of a link that is out already; else the present one
+ * @returns undefined when that master key is gone
+ */
+export function tokenDe(secretos: Secretos, mensajeId: string, kid?: string | null) {
+  const subclave = kid ? secretos.de('ubicacion', kid) : secretos.presente('ubicacion')
+  if (!subclave) return undefined
+  const token = createHmac('sha256', subclave.clave).update(mensajeId).digest().subarray(0, BYTES).toString('base64url')
+  return { kid: subclave.kid, token }
+}
+
+/** What a token is looked up by. */
+export const huellaDe = (token: string): Buffer => hash('sha256', token, 'buffer')

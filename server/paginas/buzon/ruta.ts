@@ -3,7 +3,7 @@ import type { Express } from 'express'
 import { sentencia } from '../../db.ts'
 import type { Deps } from '../../deps.ts'
 import type { FilaMensaje } from '../../mensajeria/mensaje.ts'
-import { tokenDe } from '../../ubicacion/token.ts'
+import { tokenDe } from '../../ubicacion/ubicacion.ts'
 
 /** The newest messages of the mailbox, over all merchants: it exists only where somebody tries the service out. */
 const ULTIMOS = sentencia(

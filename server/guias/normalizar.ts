@@ -1,0 +1,80 @@
+import type { GuiaIndividual } from '../contrato/generado/tipos/index.ts'
+import { leerEnlace } from '../mapas/enlaces.ts'
+import { leerTelefono } from '../telefonos/telefono.ts'
+import { type AdvertenciaGuardada, juzgarDestino } from './advertencias.ts'
+import type { FilaGuia } from './guia.ts'
+
+/** The part of a row that the request decides. */
+export type DatosDeGuia = Omit<
+  FilaGuia,
+  | 'comercio_id'
+  | 'modo'
+  | 'id'
+  | 'guia'
+  | 'huellas'
+  | 'estado'
+  | 'estado_en'
+  | 'intentos'
+  | 'secuencia'
+  | 'creado_en'
+  | 'actualizado_en'
+>
+
+const TELEFONO_DUDOSO: AdvertenciaGuardada = { codigo: 'telefono_dudoso', campo: '/telefono' }
+const ENLACE_SIN_COORDENADAS: AdvertenciaGuardada = { codigo: 'enlace_sin_coordenadas', campo: '/maps_url' }
+
+/** A valid request (its texts in NFC since they were read) → what is stored: E.164, the pickup resolved, the place read from coordinates or link. */
+export function normalizar(cuerpo: GuiaIndividual): DatosDeGuia {
+  const telefono = leerTelefono(cuerpo.telefono)
+  if ('error' in telefono) throw new Error('telefono was not validated')
+  const ubicacion = ubicar(cuerpo)
+  const destino = juzgarDestino(cuerpo, ubicacion)
+  return {
+    external_ref: cuerpo.external_ref ?? null,
+    telefono: telefono.e164,
+    destinatario: cuerpo.destinatario ?? null,
+    departamento: cuerpo.departamento,
+    municipio: cuerpo.municipio,
+    direccion: cuerpo.direccion ?? null,
+    indicaciones: cuerpo.indicaciones ?? null,
+    contenido: cuerpo.contenido ?? null,
+    lat: cuerpo.lat ?? null,
+    lng: cuerpo.lng ?? null,
+    maps_url: cuerpo.maps_url ?? null,
+    recogida: {
+      nombre: cuerpo.recogida.nombre ?? null,
+      lat: cuerpo.recogida.lat ?? null,
+      lng: cuerpo.recogida.lng ?? null,
+      maps_url: cuerpo.recogida.maps_url ?? null,
+    },
+    ...ubicacion,
+    ubicacion_extra: destino.distancia_km === null ? null : { distancia_km: destino.distancia_km },
+    advertencias: [
+      ...(telefono.dudoso ? [TELEFONO_DUDOSO] : []),
+      ...(ubicacion.ubicacion_origen === 'maps_url' && ubicacion.ubicacion_lat === null
+        ? [ENLACE_SIN_COORDENADAS]
+        : []),
+      ...destino.advertencias,
+    ],
+  }
+}
+
+type Lugar = Pick<FilaGuia, 'ubicacion_estado' | 'ubicacion_origen' | 'ubicacion_lat' | 'ubicacion_lng'>
+
+/** Coordinates win over a link; a link without coordinates still is the merchant's word for the place; neither: ask. */
+function ubicar({ lat, lng, maps_url }: GuiaIndividual): Lugar {
+  if (lat !== undefined && lng !== undefined) {
+    return { ubicacion_estado: 'confirmada', ubicacion_origen: 'coordenadas', ubicacion_lat: lat, ubicacion_lng: lng }
+  }
+  if (maps_url === undefined) {
+    return { ubicacion_estado: 'solicitada', ubicacion_origen: null, ubicacion_lat: null, ubicacion_lng: null }
+  }
+  const enlace = leerEnlace(maps_url)
+  const leidas = enlace.tipo === 'coordenadas' ? enlace.coordenadas : undefined
+  return {
+    ubicacion_estado: 'confirmada',
+    ubicacion_origen: 'maps_url',
+    ubicacion_lat: leidas?.lat ?? null,
+    ubicacion_lng: leidas?.lng ?? null,
+  }
+}
