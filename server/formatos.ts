@@ -1,4 +1,4 @@
-import type { Formatos } from './contrato/validacion.ts'
+import type { Formatos } from './contrato/fallas.ts'
 import { ErrorEnlace, leerEnlace } from './mapas/enlaces.ts'
 import { leerTelefono } from './telefonos/telefono.ts'
 

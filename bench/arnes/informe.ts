@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { cpus, release, totalmem, type } from 'node:os'
 import type { Db } from '../../server/db.ts'
 import { FLAGS, RAIZ } from './entorno.ts'
+import { numero } from './numero.ts'
 import type { Serie } from './rondas.ts'
 import type { Grafica } from './svg.ts'
 
@@ -28,12 +29,6 @@ export interface Resultado {
   notas?: string[]
   graficas?: { nombre: string; grafica: Grafica }[]
 }
-
-/** Three significant digits, and no decimals of what is large. */
-export const numero = (valor: number): string =>
-  Number.isNaN(valor)
-    ? '—'
-    : valor.toLocaleString('en-US', valor >= 1000 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 })
 
 const serie = ({ mediana, min, max }: Serie) => `**${numero(mediana)}** (${numero(min)}–${numero(max)})`
 

@@ -1,4 +1,4 @@
-import { numero } from './informe.ts'
+import { numero } from './numero.ts'
 import type { Serie } from './rondas.ts'
 
 export interface Linea {

@@ -16,7 +16,6 @@ import type {
   WebhookConSecreto,
 } from './generado/types.gen.js'
 import type { Pagina } from './paginas.js'
-import type { ClavesPublicas } from './verificarPrueba.js'
 
 const esObjeto = (datos: unknown): datos is Record<string, unknown> => typeof datos === 'object' && datos !== null
 
@@ -34,7 +33,9 @@ export const esPrueba = (datos: unknown): datos is PruebaDeEntrega =>
   conTextos(datos, 'guia', 'entregado_en') && esObjeto(datos) && Array.isArray(datos.fotos)
 
 export const esEtiquetas = (datos: unknown): datos is EnlaceDeEtiquetas => conTextos(datos, 'url', 'vence_en')
-export const esClaves = (datos: unknown): datos is ClavesPublicas => esObjeto(datos) && Array.isArray(datos.keys)
+
+export const esClaves = <T extends { keys: readonly unknown[] }>(datos: unknown): datos is T =>
+  esObjeto(datos) && Array.isArray(datos.keys)
 
 /** All that is compared with something, and the first version of its form: a later one may mean something else. */
 export const esManifiesto = (datos: unknown): datos is ManifiestoDePrueba =>

@@ -342,7 +342,7 @@ export class RecursoGuias {
     // It is no merchant's operation, so the generated functions have it not; and it takes no key, so none is sent.
     return new Solicitud(
       this.#enviar(
-        esClaves,
+        esClaves<ClavesPublicas>,
         ({ client, ...comunes }) => client.get({ ...comunes, url: '/.well-known/jwks.json' }),
         opciones,
       ),

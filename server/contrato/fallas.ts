@@ -1,7 +1,15 @@
 import type { ErrorObject } from 'ajv'
 import type { Parametro } from './contrato.ts'
 import type { Falla } from './generado/tipos/index.ts'
-import type { Formatos } from './validacion.ts'
+
+/** A string format of the contract: the rule, and the Spanish sentence for what breaks it. */
+interface Formato {
+  validate: (texto: string) => boolean
+  explicar: (texto: string) => string
+}
+
+/** The contract's string formats by their names. */
+export type Formatos = Readonly<Record<string, Formato>>
 
 type Esquema = Record<string, unknown> & {
   properties?: Record<string, unknown>

@@ -5,15 +5,8 @@ import type { RequestHandler } from 'express'
 import * as OpenApiValidator from 'express-openapi-validator'
 import { MAXIMO_DE_FALLAS, problemaDeFallas } from '../errores.ts'
 import type { Documento, Operacion, OperationId, Parametro } from './contrato.ts'
-import { explicar, explicarParametro, type Fallas, SIN_FALLAS } from './fallas.ts'
+import { explicar, explicarParametro, type Fallas, type Formatos, SIN_FALLAS } from './fallas.ts'
 import type { Falla } from './generado/tipos/index.ts'
-
-/** A string format of the contract: the rule, and the Spanish sentence for what breaks it. */
-export interface Formato {
-  validate: (texto: string) => boolean
-  explicar: (texto: string) => string
-}
-export type Formatos = Readonly<Record<string, Formato>>
 
 type Json = null | boolean | number | string | Json[] | { [clave: string]: Json }
 type Objeto = { [clave: string]: Json }

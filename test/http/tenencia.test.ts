@@ -184,7 +184,7 @@ describe('the schema', () => {
     expect(sentencias.length).toBeGreaterThan(5)
     // Named exceptions: the operator's list and metrics, the feeder and the housekeeping, which work for all merchants.
     const paraTodos = [
-      'server/guias/lista.ts',
+      'server/guias/guia.ts',
       'server/mensajeria/mensaje.ts',
       'server/arranque/metricas.ts',
       'server/webhooks/avanzarRecuperacion.ts',
