@@ -34,8 +34,8 @@ export interface Almacen {
   enlazar?(clave: string, descarga: Descarga): Promise<string>
   /** What isn't there is deleted already. */
   borrar(clave: string): Promise<void>
-  /** Every key under which there is something, be it left half-written, and since when. */
-  listar(): AsyncIterable<{ clave: string; desde: Date }>
+  /** Every key under which there is something, be it left half-written, and when it was last written. */
+  listar(): AsyncIterable<{ clave: string; modificado_en: Date }>
 }
 
 /** Why a storage can't be used, in words for whoever named it. */
@@ -93,7 +93,7 @@ export function crearAlmacenLocal(carpeta: string): Almacen {
         for (const nombre of await listarCarpeta(join(carpeta, sub))) {
           const clave = nombre.endsWith(PARCIAL) ? nombre.slice(0, -PARCIAL.length) : nombre
           const suyo = await stat(join(carpeta, sub, nombre)).catch(() => undefined)
-          if (suyo?.isFile() && esClave(clave)) yield { clave, desde: suyo.mtime }
+          if (suyo?.isFile() && esClave(clave)) yield { clave, modificado_en: suyo.mtime }
         }
       }
     },

@@ -92,7 +92,7 @@ export function crearAlmacenS3(config: ConfigDeS3): AlmacenS3 {
         const { Contents = [], NextContinuationToken } = await oOcupado(s3.send(orden, plazo()))
         for (const { Key = '', LastModified } of Contents) {
           const clave = Key.slice(prefijo.length)
-          if (esClave(clave) && LastModified) yield { clave, desde: LastModified }
+          if (esClave(clave) && LastModified) yield { clave, modificado_en: LastModified }
         }
         ContinuationToken = NextContinuationToken
         mas = ContinuationToken !== undefined

@@ -109,8 +109,8 @@ export async function barrerDesconocidos({
     pagina = []
     return !ajeno
   }
-  for await (const { clave, desde } of almacen.listar()) {
-    if (esCodigoDeArchivo(clave) && desde.getTime() < antes) pagina.push(clave)
+  for await (const { clave, modificado_en } of almacen.listar()) {
+    if (esCodigoDeArchivo(clave) && modificado_en.getTime() < antes) pagina.push(clave)
     if (pagina.length === LOTE && !(await barrerPagina())) return
   }
   await barrerPagina()

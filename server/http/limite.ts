@@ -3,7 +3,7 @@ export type Limite = (clave: string) => number
 
 interface Cubo {
   fichas: number
-  desde: number
+  contado_en: number
 }
 
 /**
@@ -16,10 +16,10 @@ export function crearLimite(porMinuto: number, reloj: () => number = () => perfo
   return (clave) => {
     const ahora = reloj()
     const anterior = cubos.get(clave)
-    const fichas = anterior ? Math.min(porMinuto, anterior.fichas + (ahora - anterior.desde) * porMs) : porMinuto
+    const fichas = anterior ? Math.min(porMinuto, anterior.fichas + (ahora - anterior.contado_en) * porMs) : porMinuto
     const pasa = fichas >= 1
     cubos.delete(clave) // a Map keeps the order of insertion: the first is always the oldest
-    cubos.set(clave, { fichas: pasa ? fichas - 1 : fichas, desde: ahora })
+    cubos.set(clave, { fichas: pasa ? fichas - 1 : fichas, contado_en: ahora })
     if (cubos.size > maximo) cubos.delete(cubos.keys().next().value!)
     return pasa ? 0 : Math.max(1, Math.ceil((1 - fichas) / porMs / 1000))
   }

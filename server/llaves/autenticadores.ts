@@ -12,15 +12,15 @@ const CUANTAS = 10_000
 
 /** Concurrent requests share a read. A failed one is forgotten at once, and unknown ids are remembered like the others. */
 function recordar<Fila>(buscar: (id: string) => Promise<Fila | undefined>) {
-  const leidas = new Map<string, { hasta: number; fila: Promise<Fila | undefined> }>()
+  const leidas = new Map<string, { vence_en: number; fila: Promise<Fila | undefined> }>()
   return (id: string) => {
     const ahora = performance.now()
     const leida = leidas.get(id)
-    if (leida && leida.hasta > ahora) return leida.fila
+    if (leida && leida.vence_en > ahora) return leida.fila
     leidas.delete(id)
     if (leidas.size >= CUANTAS) leidas.delete(leidas.keys().next().value!)
     const fila = buscar(id)
-    leidas.set(id, { hasta: ahora + VIGENCIA, fila })
+    leidas.set(id, { vence_en: ahora + VIGENCIA, fila })
     fila.catch(() => leidas.delete(id))
     return fila
   }

@@ -61,8 +61,8 @@ async function enviarUno(deps: DepsDeEnvio, whatsapp: ClienteDeWhatsapp, mensaje
       deps.log.error({ codigo: envio.codigo, motivo: envio.motivo }, 'messaging account')
       if (mensaje.creado_en.getTime() < deps.reloj().getTime() - PACIENCIA)
         return fallar(deps, id, envio.codigo, envio.motivo)
-      const hasta = new Date(deps.reloj().getTime() + ESPERA_DE_LA_CUENTA)
-      return void (await aplazar(deps, id, hasta, envio.codigo, envio.motivo))
+      const proximo_en = new Date(deps.reloj().getTime() + ESPERA_DE_LA_CUENTA)
+      return void (await aplazar(deps, id, proximo_en, envio.codigo, envio.motivo))
     }
     case 'pasajero': {
       const espera = Math.max(ESPERAS[intentos - 1] ?? ESPERA_DE_LA_CUENTA, (envio.esperar_s ?? 0) * 1_000)

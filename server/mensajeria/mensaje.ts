@@ -242,8 +242,8 @@ const APLAZAR = sentencia(
 )
 
 /** It surely didn't leave: it is tried again then. */
-export const aplazar = ({ db }: DepsDeMensajes, id: string, hasta: Date, codigo: string, motivo: string) =>
-  db.consultar(APLAZAR, [id, hasta, codigo, motivo])
+export const aplazar = ({ db }: DepsDeMensajes, id: string, proximo_en: Date, codigo: string, motivo: string) =>
+  db.consultar(APLAZAR, [id, proximo_en, codigo, motivo])
 
 /** Nobody knows whether they left. They aren't sent again: only the provider's word, or somebody's, moves them on. */
 const DUDAR = sentencia(
