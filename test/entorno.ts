@@ -168,6 +168,7 @@ async function abrirEntorno(
     reloj,
     adelantar: (ms) => {
       desfase += ms
+      servicio.avisar()
     },
     async nuevoComercio(modo = 'test') {
       const fila = await db.prisma.comercio.create({

@@ -26,6 +26,8 @@ import type { EnMarcha } from './proceso.ts'
 export interface Servicio extends EnMarcha {
   /** Base of every link, without a final slash. */
   url: string
+  /** Looks for pending work now: a clock that was moved tells nobody. */
+  avisar(): void
 }
 
 /** How long a stop goes on accepting, and then waits for the requests under way, in milliseconds. */
@@ -146,6 +148,7 @@ export async function iniciarServicio(
     }
     return {
       url,
+      avisar: () => workers?.avisar(),
       detener: () => {
         detencion ??= detener()
         return detencion

@@ -13,7 +13,6 @@ export const MINUTO = 60_000
 export const HORA = 60 * MINUTO
 export const DIA = 24 * HORA
 export const RUTA = '/proveedores/whatsapp'
-export const pausa = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 let serie = 0
 /** A phone of its own, as WhatsApp writes it. */
@@ -70,7 +69,6 @@ async function abrirTunel(hacia: string) {
 
 /** The real service with a provider that is one in all but name, and what its tests do again and again. */
 export function usarCanal({ porTunel = false } = {}) {
-  let desfase = 0
   let proveedor: Proveedor
   let tunel: Awaited<ReturnType<typeof abrirTunel>>
   const otros: Servicio[] = []
@@ -97,11 +95,9 @@ export function usarCanal({ porTunel = false } = {}) {
     },
     /** Log lines that a test expected and took out. */
     apartadas,
-    reloj: () => new Date(Date.now() + desfase),
-    adelantar(ms: number) {
-      desfase += ms
-      entorno.adelantar(ms)
-    },
+    reloj: () => entorno.reloj(),
+    adelantar: (ms: number) => entorno.adelantar(ms),
+    quietud: () => entorno.quietud(),
     consultar,
     /** A live guide that names no place. */
     async nueva(comercio: Comercio, cambios: Partial<GuiaIndividual> = {}): Promise<Pedida> {
@@ -167,8 +163,6 @@ export function usarCanal({ porTunel = false } = {}) {
     ) =>
       canal.contar({ messages: [mensaje(tipo, contenido, { de: telefono, ...(enRespuestaA && { enRespuestaA }) })] }),
     procesado: () => hasta(async () => (await consultar('select from entrante where hecho_en is null')).length === 0),
-    /** Long enough for several rounds of the feeder and the workers to do what they would. */
-    rondas: () => pausa(1_300),
     /** Takes errors that belong to the test out of the log, where any other fails it. */
     apartarErrores(patron: RegExp) {
       const suyas = entorno.log.filter((linea) => linea.includes('"level":50') && patron.test(linea))

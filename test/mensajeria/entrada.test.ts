@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Comercio } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
-import { nuevoTelefono, type Pedida, pausa, RUTA, revisarLog, usarCanal } from './canal.ts'
+import { nuevoTelefono, type Pedida, RUTA, revisarLog, usarCanal } from './canal.ts'
 import { aviso, estado, firmar, mensaje } from './proveedor.ts'
 
 const canal = usarCanal()
-const { entorno, nueva, pedida, esperar, mensajes, aceptados, pedidos, tipos, leer, rondas, contestar, consultar } =
+const { entorno, nueva, pedida, esperar, mensajes, aceptados, pedidos, tipos, leer, quietud, contestar, consultar } =
   canal
 let comercio: Comercio
 beforeAll(async () => {
@@ -136,33 +136,27 @@ describe('the signature', () => {
       return vacia.replace('"relleno":""', `"relleno":"${'x'.repeat(bytes - vacia.length)}"`)
     }
     expect(Buffer.byteLength(llena(LIMITE))).toBe(LIMITE)
-    const inicio = performance.now()
     expect((await publicar(llena(LIMITE))).status).toBe(200)
-    expect(performance.now() - inicio).toBeLessThan(1_000)
     const larga = await publicar(llena(LIMITE + 1))
     expect([larga.status, larga.cuerpo.codigo]).toEqual([413, 'cuerpo_demasiado_grande'])
     await canal.procesado()
   })
 
-  it('is answered within a second while the jobs can’t get on', async () => {
+  it('is answered while the jobs can’t get on', async () => {
     const esta = await pedida(comercio)
+    const entregado = (i: number) =>
+      canal.avisar({
+        statuses: [estado('delivered', { wamid: esta.wamid, para: esta.telefono, en: new Date(1.7e12 + i * 1_000) })],
+      })
     const cliente = await entorno.db.pool.connect()
     try {
       await cliente.query('begin')
       await cliente.query('lock table mensaje in access exclusive mode')
-      const tiempos = await Promise.all(
-        Array.from({ length: 40 }, async (_, i) => {
-          await pausa(i * 50)
-          const inicio = performance.now()
-          await canal.avisar({
-            statuses: [
-              estado('delivered', { wamid: esta.wamid, para: esta.telefono, en: new Date(1.7e12 + i * 1_000) }),
-            ],
-          })
-          return performance.now() - inicio
-        }),
+      await entregado(0)
+      await hasta(
+        async () => (await consultar(`select from pg_locks where not granted and relation = 'mensaje'::regclass`))[0],
       )
-      expect(Math.max(...tiempos)).toBeLessThan(1_000)
+      await Promise.all(Array.from({ length: 40 }, (_, i) => entregado(i + 1)))
     } finally {
       await cliente.query('rollback')
       cliente.release()
@@ -289,7 +283,7 @@ describe('a location', () => {
     expect(await tipos(tienda, media)).toEqual(CONFIRMADA)
     for (const esta of [vieja, otra]) expect(await tipos(tienda, esta)).toEqual(SOLICITADA)
     await esperar(media, 'enviado', 2)
-    await rondas()
+    await quietud()
     expect(acuses(media)).toHaveLength(1)
     expect(acuses(media)[0]!.json).toMatchObject({
       to: telefono,
@@ -322,7 +316,7 @@ describe('a location', () => {
     expect(await tipos(otra, dos)).toEqual(SOLICITADA)
     const { proveedor_id, tipo } = await esperar(dos, 'enviado', 2)
     expect(tipo).toBe('peticion_interactiva')
-    await rondas()
+    await quietud()
     expect([await peticiones(una), (await peticiones(dos)).length]).toEqual([[], 1])
     const interactivos = pedidos({ telefono }).filter(({ json }) => json.type === 'interactive')
     expect(interactivos).toHaveLength(1)
@@ -388,10 +382,11 @@ describe('a location', () => {
   it('races with the merchant’s own word: one of both confirms, nothing is lost', async () => {
     for (let i = 0; i < 8; i++) {
       const esta = await pedida(comercio)
-      await Promise.allSettled([
-        canal.avisar({ messages: [mensaje('location', AHI, { de: esta.telefono })] }),
-        pausa(i * 60).then(() => comercio.api.guias.confirmarUbicacion(esta.guia, { lat: 14.5, lng: -90.4 })),
-      ])
+      const carrera = [
+        () => canal.avisar({ messages: [mensaje('location', AHI, { de: esta.telefono })] }),
+        () => comercio.api.guias.confirmarUbicacion(esta.guia, { lat: 14.5, lng: -90.4 }),
+      ]
+      await Promise.allSettled((i % 2 ? carrera.reverse() : carrera).map((correr) => correr()))
       await canal.procesado()
       const { ubicacion } = await leer(comercio, esta)
       expect(ubicacion.estado).toBe('confirmada')
@@ -426,7 +421,7 @@ describe('anything else', () => {
     await canal.procesado()
     await esperar(esta, 'enviado', 2)
     await contestar('text', { body: 'otra vez' }, esta)
-    await rondas()
+    await quietud()
     expect(await mensajes(esta)).toHaveLength(2)
     expect(pedidos(esta)).toHaveLength(2)
     const { proveedor_id } = (await peticiones(esta))[0]!
@@ -448,7 +443,7 @@ describe('anything else', () => {
     const deOtroCampo = aviso({ messages: [mensaje('location', AHI, { de: ajena.telefono })] }, undefined, 'history')
     expect((await publicar(JSON.stringify(deOtroCampo))).status).toBe(200)
     await canal.procesado()
-    await rondas()
+    await quietud()
     expect(await tipos(prueba, esta)).toEqual(SOLICITADA)
     expect(await tipos(comercio, ajena)).toEqual(SOLICITADA)
     expect([pedidos({ telefono: nadie }), pedidos(esta), pedidos(ajena).length]).toEqual([[], [], 1])
@@ -528,10 +523,8 @@ describe('garbage', () => {
       $$ begin if new.guia = '${mala.guia}' and new.numero > 1 then raise 'estorbo'; end if; return new; end $$`)
     await consultar('create trigger estorbo before insert on mensaje for each row execute function estorbar()')
     try {
-      await Promise.all([
-        canal.avisar({ messages: [mensaje('text', { body: 'x' }, { de: mala.telefono })] }),
-        pausa(20).then(() => canal.avisar({ messages: [mensaje('location', AHI, { de: buena.telefono })] })),
-      ])
+      await canal.avisar({ messages: [mensaje('text', { body: 'x' }, { de: mala.telefono })] })
+      await canal.avisar({ messages: [mensaje('location', AHI, { de: buena.telefono })] })
       await hasta(async () => (await leer(comercio, buena)).ubicacion.estado === 'confirmada')
     } finally {
       await consultar('drop trigger estorbo on mensaje')
