@@ -1,12 +1,11 @@
-import type { Modo } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
-import type { Ambito, FilaGuia } from '../guias/guia.ts'
+import { type Ambito, type AmbitoEnFilas, enFilas, type FilaGuia } from '../guias/guia.ts'
 import type { DatosDeEtiqueta } from './pdf.ts'
 
 /** A guide and its merchant's name. */
 export type FilaEtiqueta = FilaGuia & { nombre: string }
 
-const LEER = sentencia<{ guias: readonly string[]; comercio_id: string | null; modo: Modo | null }, FilaEtiqueta>(
+const LEER = sentencia<{ guias: readonly string[] } & AmbitoEnFilas, FilaEtiqueta>(
   'etiquetas.leer',
   `select g.*, c.nombre from unnest(:guias::text[]) with ordinality p(guia, n)
    join guia_indice i on i.guia = p.guia
@@ -18,8 +17,7 @@ const LEER = sentencia<{ guias: readonly string[]; comercio_id: string | null; m
 
 /** Of those codes the guides that there are, in the order given. */
 export function leerEtiquetas(db: Db, ambito: Ambito, codigos: readonly string[]): Promise<FilaEtiqueta[]> {
-  const { comercioId: comercio_id, modo } = ambito === 'todos' ? { comercioId: null, modo: null } : ambito
-  return db.consultar(LEER, { guias: codigos, comercio_id, modo })
+  return db.consultar(LEER, { guias: codigos, ...enFilas(ambito) })
 }
 
 /** A courier would not take it. */

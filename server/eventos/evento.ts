@@ -1,9 +1,10 @@
-import type { Estado, Evento, Motivo, PaginaDeEventos, TipoDeEvento } from '../contrato/generado/tipos/index.ts'
+import type { evento } from '../contrato/generado/prisma/client.ts'
+import type { Estado, Evento, Modo, Motivo, PaginaDeEventos, TipoDeEvento } from '../contrato/generado/tipos/index.ts'
 import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../contrato/generado/vocabulario.ts'
-import { type Db, sentencia } from '../db.ts'
+import { type Db, type Fila, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { Problema } from '../errores.ts'
-import { type Ambito, desconocida, exigirCodigo, type FilaGuia } from '../guias/guia.ts'
+import { type Ambito, type AmbitoEnFilas, desconocida, enFilas, exigirCodigo, type FilaGuia } from '../guias/guia.ts'
 import type { Cursores } from '../listas/cursor.ts'
 import { type Paginacion, paginar } from '../listas/pagina.ts'
 import { insertarEntregasDeWebhook } from '../webhooks/insertarEntregas.ts'
@@ -13,27 +14,22 @@ type DatosDeEvento = {
 }
 
 /** A row of `evento`; columns carry the contract's names. */
-export interface FilaEvento {
-  comercio_id: string
-  modo: string
-  guia_id: string
-  secuencia: number
-  guia: string
-  tipo: TipoDeEvento
-  estado: Estado
-  estado_anterior: Estado | null
-  descripcion: string | null
-  motivo: Motivo | null
-  lat: number | null
-  lng: number | null
-  /** What only some types of event have. */
-  datos: Partial<DatosDeEvento> | null
-  autor: string | null
-  idempotencia: string | null
-  huella: string | null
-  ocurrido_en: Date
-  registrado_en: Date
-}
+export type FilaEvento = Fila<
+  evento,
+  {
+    modo: Modo
+    tipo: TipoDeEvento
+    estado: Estado
+    estado_anterior: Estado | null
+    motivo: Motivo | null
+    /** What only some types of event have. */
+    datos: Partial<DatosDeEvento> | null
+    foto: Foto
+  }
+>
+
+/** An event without the picture of its guide: all that the contract shows of it. */
+export type EventoSinFoto = Omit<FilaEvento, 'foto'>
 
 /** What of a guide changes, beside what the event itself says. */
 export type Foto = Pick<
@@ -54,7 +50,7 @@ export const foto = (g: string, intentos = `${g}.intentos`) =>
     'ubicacion_extra', ${g}.ubicacion_extra)`
 
 /** The guide as it was right after the event, whatever has become of it since. */
-export const trasEvento = (guia: FilaGuia, evento: FilaEvento & { foto: Foto }): FilaGuia => ({
+export const trasEvento = (guia: FilaGuia, evento: FilaEvento): FilaGuia => ({
   ...guia,
   ...evento.foto,
   estado: evento.estado,
@@ -68,7 +64,7 @@ const DESCRIPCIONES: Readonly<Record<string, string>> = {
 }
 
 /** A row → the contract's event. The guide and its sequence are the event's identity, so they make its public id. */
-export function presentarEvento(fila: FilaEvento): Evento {
+export function presentarEvento(fila: EventoSinFoto): Evento {
   return {
     id: `evt_${fila.guia}_${fila.secuencia}`,
     tipo: fila.tipo,
@@ -90,16 +86,19 @@ export function presentarEvento(fila: FilaEvento): Evento {
   }
 }
 
-const GUIA_CON_EVENTOS = sentencia(
+const GUIA_CON_EVENTOS = sentencia<
+  { guia: string; despues: number; cuantos: number } & AmbitoEnFilas,
+  FilaGuia & { comercio: string; eventos: EventoEnJson[] }
+>(
   'eventos.guiaConEventos',
   `select g.*, c.comercio, coalesce((
      select json_agg(e order by e.secuencia) from (
-       select * from evento where comercio_id = g.comercio_id and modo = g.modo and guia_id = g.id and secuencia > $4
-       order by secuencia limit $5) e), '[]') as eventos
+       select * from evento where comercio_id = g.comercio_id and modo = g.modo and guia_id = g.id and secuencia > :despues
+       order by secuencia limit :cuantos) e), '[]') as eventos
    from guia_indice i
    join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
    join comercio c on c.id = g.comercio_id
-   where i.guia = $1 and ($2::uuid is null or (i.comercio_id = $2 and i.modo = $3))`,
+   where i.guia = :guia and (:comercio_id::uuid is null or (i.comercio_id = :comercio_id and i.modo = :modo))`,
 )
 
 /** As JSON brings it: instants are texts. */
@@ -116,18 +115,17 @@ export async function leerConEventos(
   paginacion: Paginacion = {},
 ): Promise<{ guia: FilaGuia & { comercio: string }; eventos: PaginaDeEventos }> {
   const guia = exigirCodigo(ambito, codigo)
-  const [comercioId, modo] = ambito === 'todos' ? [null, null] : [ambito.comercioId, ambito.modo]
-  const dueno = ambito === 'todos' ? 'operador' : `${comercioId}:${modo}`
+  const dueno = ambito === 'todos' ? 'operador' : `${ambito.comercioId}:${ambito.modo}`
   let fila: (FilaGuia & { comercio: string; eventos: EventoEnJson[] }) | undefined
   const eventos = await paginar(cursores, { operacion: 'eventosDeGuia', dueno, filtros: { guia } }, paginacion, {
     async leer(despues, cuantas): Promise<FilaEvento[]> {
-      const leidas = await db.consultar<NonNullable<typeof fila>>(GUIA_CON_EVENTOS, [
+      const desde = Number(despues?.[0] ?? 0)
+      const leidas = await db.consultar(GUIA_CON_EVENTOS, {
         guia,
-        comercioId,
-        modo,
-        despues?.[0] ?? 0,
-        cuantas,
-      ])
+        ...enFilas(ambito),
+        despues: desde,
+        cuantos: cuantas,
+      })
       fila = leidas[0] ?? desconocida(ambito)
       return fila.eventos.map((e) => ({
         ...e,
@@ -141,9 +139,13 @@ export async function leerConEventos(
   return { guia: fila!, eventos }
 }
 
-const POR_IDEMPOTENCIA = sentencia(
+type DeGuia = Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id'>
+const deGuia = ({ comercio_id, modo, id }: FilaGuia): DeGuia => ({ comercio_id, modo, guia_id: id })
+
+const POR_IDEMPOTENCIA = sentencia<DeGuia & { idempotencia: string }, FilaEvento>(
   'eventos.porIdempotencia',
-  'select * from evento where comercio_id = $1 and modo = $2 and guia_id = $3 and idempotencia = $4',
+  `select * from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
+     and idempotencia = :idempotencia`,
 )
 
 export async function buscarEventoPorIdempotencia(
@@ -151,17 +153,18 @@ export async function buscarEventoPorIdempotencia(
   guia: FilaGuia,
   idempotencia: string,
 ): Promise<FilaEvento | undefined> {
-  const [fila] = await db.consultar<FilaEvento>(POR_IDEMPOTENCIA, [guia.comercio_id, guia.modo, guia.id, idempotencia])
+  const [fila] = await db.consultar(POR_IDEMPOTENCIA, { ...deGuia(guia), idempotencia })
   return fila
 }
 
-const POR_SECUENCIA = sentencia(
+const POR_SECUENCIA = sentencia<DeGuia & { secuencia: number }, FilaEvento>(
   'eventos.porSecuencia',
-  'select * from evento where comercio_id = $1 and modo = $2 and guia_id = $3 and secuencia = $4',
+  `select * from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
+     and secuencia = :secuencia`,
 )
 
 export async function buscarEvento(db: Db, guia: FilaGuia, secuencia: number): Promise<FilaEvento | undefined> {
-  const [fila] = await db.consultar<FilaEvento>(POR_SECUENCIA, [guia.comercio_id, guia.modo, guia.id, secuencia])
+  const [fila] = await db.consultar(POR_SECUENCIA, { ...deGuia(guia), secuencia })
   return fila
 }
 
@@ -195,32 +198,48 @@ export type Lugar = Pick<
   'ubicacion_estado' | 'ubicacion_origen' | 'ubicacion_lat' | 'ubicacion_lng' | 'ubicacion_extra' | 'advertencias'
 >
 
+/** What a step is told: the event's columns, and of the guide what it was and what becomes of it; a place of nulls: as it was. */
+type ParametrosDePaso = Omit<EventoSinFoto, 'guia'> & {
+  intentos: number
+  ubicacion_estado: Lugar['ubicacion_estado'] | null
+  ubicacion_origen: Lugar['ubicacion_origen']
+  ubicacion_lat: number | null
+  ubicacion_lng: number | null
+  ubicacion_extra: Lugar['ubicacion_extra']
+  /** As JSON: node-postgres makes of a list an array of PostgreSQL's. */
+  advertencias: string | null
+  enlace_corto_id: string | null
+  maps_url: string | null
+}
+
 /** One guarded step: the guide as it was read goes on to its next sequence and writes its event, or nothing happens. */
-const PASO = sentencia(
+const PASO = sentencia<ParametrosDePaso, FilaGuia & { hay_webhook_entregas: boolean }>(
   'eventos.paso',
   `with g as (
-     update guia set secuencia = secuencia + 1, actualizado_en = $6::timestamptz, intentos = $8,
-       estado = $5, estado_en = case when estado = $5 then estado_en else $7::timestamptz end,
-       ubicacion_estado = coalesce($19::text, ubicacion_estado),
-       ubicacion_origen = case when $19::text is null then ubicacion_origen else $20 end,
-       ubicacion_lat = case when $19::text is null then ubicacion_lat else $21::float8 end,
-       ubicacion_lng = case when $19::text is null then ubicacion_lng else $22::float8 end,
-       ubicacion_extra = case when $19::text is null then ubicacion_extra else $23::jsonb end,
-       advertencias = coalesce($24::jsonb, advertencias)
-     where comercio_id = $1 and modo = $2 and id = $3 and secuencia = $4
+     update guia set secuencia = secuencia + 1, actualizado_en = :registrado_en::timestamptz, intentos = :intentos,
+       estado = :estado, estado_en = case when estado = :estado then estado_en else :ocurrido_en::timestamptz end,
+       ubicacion_estado = coalesce(:ubicacion_estado::text, ubicacion_estado),
+       ubicacion_origen = case when :ubicacion_estado::text is null then ubicacion_origen else :ubicacion_origen end,
+       ubicacion_lat = case when :ubicacion_estado::text is null then ubicacion_lat else :ubicacion_lat::float8 end,
+       ubicacion_lng = case when :ubicacion_estado::text is null then ubicacion_lng else :ubicacion_lng::float8 end,
+       ubicacion_extra = case when :ubicacion_estado::text is null then ubicacion_extra else :ubicacion_extra::jsonb end,
+       advertencias = coalesce(:advertencias::jsonb, advertencias)
+     where comercio_id = :comercio_id and modo = :modo and id = :guia_id and secuencia = :secuencia
      returning *
    ), e as (
      insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, estado_anterior, descripcion, motivo,
        lat, lng, datos, autor, idempotencia, huella, foto, ocurrido_en, registrado_en)
-     select comercio_id, modo, id, secuencia, guia, $9, $5, $10, $11, $12, $13::float8, $14::float8, $15::jsonb, $16, $17,
-       $18, ${foto('g')}, $7::timestamptz, $6::timestamptz from g
+     select comercio_id, modo, id, secuencia, guia, :tipo, :estado, :estado_anterior, :descripcion, :motivo,
+       :lat::float8, :lng::float8, :datos::jsonb, :autor, :idempotencia, :huella, ${foto('g')},
+       :ocurrido_en::timestamptz, :registrado_en::timestamptz from g
      returning *
    ), m as (
-     update mensaje set abierta = false from g where $19::text is not null and mensaje.comercio_id = g.comercio_id
-       and mensaje.modo = g.modo and mensaje.guia_id = g.id and mensaje.abierta
+     update mensaje set abierta = false from g where :ubicacion_estado::text is not null
+       and mensaje.comercio_id = g.comercio_id and mensaje.modo = g.modo and mensaje.guia_id = g.id and mensaje.abierta
    ), k as (
      insert into enlace_corto (comercio_id, modo, guia_id, id, maps_url, proximo_en)
-     select comercio_id, modo, id, $25::uuid, $26, $6::timestamptz from g where $25::uuid is not null
+     select comercio_id, modo, id, :enlace_corto_id::uuid, :maps_url, :registrado_en::timestamptz from g
+     where :enlace_corto_id::uuid is not null
      on conflict (comercio_id, modo, guia_id) do update set id = excluded.id, maps_url = excluded.maps_url, intentos = 0,
        proximo_en = excluded.proximo_en
    ), d as (${insertarEntregasDeWebhook('e')})
@@ -232,58 +251,44 @@ export async function darPaso(
   { db, avisarTrabajo }: Pick<Deps, 'db' | 'avisarTrabajo'>,
   guia: FilaGuia,
   paso: Paso,
-): Promise<{ guia: FilaGuia; evento: FilaEvento } | undefined> {
-  const estado = paso.estado ?? guia.estado
-  const evento: Omit<FilaEvento, 'secuencia'> = {
-    comercio_id: guia.comercio_id,
-    modo: guia.modo,
-    guia_id: guia.id,
-    guia: guia.guia,
-    tipo: paso.tipo,
-    estado,
-    estado_anterior: guia.estado,
-    descripcion: paso.descripcion ?? null,
-    motivo: paso.motivo ?? null,
-    lat: paso.lat ?? null,
-    lng: paso.lng ?? null,
-    datos: paso.datos ?? null,
-    autor: paso.autor ?? null,
-    idempotencia: paso.idempotencia ?? null,
-    huella: paso.huella ?? null,
-    ocurrido_en: paso.ocurrido_en,
-    registrado_en: paso.registrado_en,
-  }
-  const [movida] = await db.consultar<FilaGuia & { hay_webhook_entregas: boolean }>(PASO, [
-    guia.comercio_id,
-    guia.modo,
-    guia.id,
-    guia.secuencia,
-    estado,
-    paso.registrado_en,
-    paso.ocurrido_en,
-    paso.intentos ?? guia.intentos,
-    evento.tipo,
-    evento.estado_anterior,
-    evento.descripcion,
-    evento.motivo,
-    evento.lat,
-    evento.lng,
-    evento.datos,
-    evento.autor,
-    evento.idempotencia,
-    evento.huella,
-    paso.ubicacion?.ubicacion_estado ?? null,
-    paso.ubicacion?.ubicacion_origen ?? null,
-    paso.ubicacion?.ubicacion_lat ?? null,
-    paso.ubicacion?.ubicacion_lng ?? null,
-    paso.ubicacion?.ubicacion_extra ?? null,
-    paso.ubicacion ? JSON.stringify(paso.ubicacion.advertencias) : null,
-    paso.enlaceCorto?.id ?? null,
-    paso.enlaceCorto?.maps_url ?? null,
-  ])
-  if (movida && (movida.hay_webhook_entregas || paso.enlaceCorto)) avisarTrabajo()
-  return movida && { guia: movida, evento: { ...evento, secuencia: movida.secuencia } }
+): Promise<{ guia: FilaGuia; evento: EventoSinFoto } | undefined> {
+  const evento = eventoDe(guia, paso)
+  const { ubicacion, enlaceCorto } = paso
+  const [movida] = await db.consultar(PASO, {
+    ...evento,
+    intentos: paso.intentos ?? guia.intentos,
+    ubicacion_estado: ubicacion?.ubicacion_estado ?? null,
+    ubicacion_origen: ubicacion?.ubicacion_origen ?? null,
+    ubicacion_lat: ubicacion?.ubicacion_lat ?? null,
+    ubicacion_lng: ubicacion?.ubicacion_lng ?? null,
+    ubicacion_extra: ubicacion?.ubicacion_extra ?? null,
+    advertencias: ubicacion ? JSON.stringify(ubicacion.advertencias) : null,
+    enlace_corto_id: enlaceCorto?.id ?? null,
+    maps_url: enlaceCorto?.maps_url ?? null,
+  })
+  if (!movida) return undefined
+  if (movida.hay_webhook_entregas || enlaceCorto) avisarTrabajo()
+  return { guia: movida, evento: { ...evento, guia: guia.guia, secuencia: movida.secuencia } }
 }
+
+/** The event of a step, still with the sequence that the guide has before it. */
+const eventoDe = (guia: FilaGuia, paso: Paso): Omit<EventoSinFoto, 'guia'> => ({
+  ...deGuia(guia),
+  secuencia: guia.secuencia,
+  tipo: paso.tipo,
+  estado: paso.estado ?? guia.estado,
+  estado_anterior: guia.estado,
+  descripcion: paso.descripcion ?? null,
+  motivo: paso.motivo ?? null,
+  lat: paso.lat ?? null,
+  lng: paso.lng ?? null,
+  datos: paso.datos ?? null,
+  autor: paso.autor ?? null,
+  idempotencia: paso.idempotencia ?? null,
+  huella: paso.huella ?? null,
+  ocurrido_en: paso.ocurrido_en,
+  registrado_en: paso.registrado_en,
+})
 
 /**
  * Reads, decides and steps. When somebody else moved the guide in between (`intentar` gives undefined) it all starts anew

@@ -10,12 +10,15 @@ import type { FilaEvento } from './evento.ts'
  *
  * A long transaction anywhere in the cluster holds the feed back until it ends; it never loses an event.
  */
-const FLUJO = sentencia(
+const FLUJO = sentencia<
+  { comercio_id: string; modo: Modo; xid: string; guia_id: string; secuencia: number; cuantos: number },
+  FilaEvento & { xid: string }
+>(
   'eventos.flujo',
   `select *, xid::text as xid from evento
-   where comercio_id = $1 and modo = $2 and xid < pg_snapshot_xmin(pg_current_snapshot())
-     and (xid, guia_id, secuencia) > ($3::text::xid8, $4::uuid, $5::int)
-   order by evento.xid, guia_id, secuencia limit $6`,
+   where comercio_id = :comercio_id and modo = :modo and xid < pg_snapshot_xmin(pg_current_snapshot())
+     and (xid, guia_id, secuencia) > (:xid::text::xid8, :guia_id::uuid, :secuencia::int)
+   order by evento.xid, guia_id, secuencia limit :cuantos`,
 )
 
 /** After which event to go on. */
@@ -23,14 +26,16 @@ export type PosicionDelFlujo = readonly [xid: string, guiaId: string, secuencia:
 
 export const COMIENZO: PosicionDelFlujo = ['0', '00000000-0000-0000-0000-000000000000', 0]
 
-export const leerFlujo = (db: Db, comercioId: string, modo: Modo, despues: PosicionDelFlujo, cuantos: number) =>
-  db.consultar<FilaEvento & { xid: string }>(FLUJO, [comercioId, modo, ...despues, cuantos])
+export function leerFlujo(db: Db, comercio_id: string, modo: Modo, despues: PosicionDelFlujo, cuantos: number) {
+  const [xid, guia_id, secuencia] = despues
+  return db.consultar(FLUJO, { comercio_id, modo, xid, guia_id, secuencia, cuantos })
+}
 
 export class ErrorDeFlujo extends Error {
   override readonly name = 'ErrorDeFlujo'
 }
 
-const ADELANTADO = sentencia(
+const ADELANTADO = sentencia<object, { si: boolean }>(
   'eventos.adelantado',
   'select exists (select from evento where xid >= pg_snapshot_xmax(pg_current_snapshot())) as si',
 )
@@ -40,7 +45,7 @@ const ADELANTADO = sentencia(
  * come in this one: the feed would hide them and skip what is written now. Better not to start.
  */
 export async function exigirFlujoVigente(db: Db): Promise<void> {
-  const [fila] = await db.consultar<{ si: boolean }>(ADELANTADO, [])
+  const [fila] = await db.consultar(ADELANTADO)
   if (!fila?.si) return
   throw new ErrorDeFlujo(
     'La base es una copia lógica de otro servidor de PostgreSQL y su contador de transacciones va por detrás de los eventos: el flujo perdería eventos. Detenga ese PostgreSQL, adelante su contador con «pg_resetwal --epoch=N» (N mayor que el del servidor de origen; 1 si nunca se cambió) y vuelva a empezar. Una copia física no lo necesita.',

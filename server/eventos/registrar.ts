@@ -8,7 +8,7 @@ import { huella, type Secretos } from '../secretos.ts'
 import {
   buscarEventoPorIdempotencia,
   type darPaso,
-  type FilaEvento,
+  type EventoSinFoto,
   type Paso,
   presentarEvento,
   sinCarrera,
@@ -52,7 +52,7 @@ interface Decision<T> {
   /** Decides and steps from the guide as it is; undefined when somebody else moved it meanwhile. */
   dar: (guia: FilaGuia, informado: PasoInformado) => Promise<T | undefined>
   /** The event that the same report may have given the guide before, for reports that have no key. */
-  buscarAnterior?: (guia: FilaGuia) => Promise<FilaEvento | undefined>
+  buscarAnterior?: (guia: FilaGuia) => Promise<EventoSinFoto | undefined>
 }
 
 /**
@@ -150,7 +150,7 @@ function huellaDeContenido(secretos: Secretos, contenido: string): string {
 }
 
 /** Whether an event was registered by a report that said just that. */
-function esElMismo(secretos: Secretos, evento: Pick<FilaEvento, 'huella'>, contenido: string): boolean {
+function esElMismo(secretos: Secretos, evento: Pick<EventoSinFoto, 'huella'>, contenido: string): boolean {
   const [kid = '', primera] = evento.huella?.split(':') ?? []
   const subclave = secretos.de('huellas', kid)
   return subclave !== undefined && huella(subclave, contenido) === primera
@@ -162,7 +162,7 @@ async function buscarPorClave(
   guia: FilaGuia,
   { idempotencia }: Informe,
   contenido: string,
-): Promise<FilaEvento | undefined> {
+): Promise<EventoSinFoto | undefined> {
   if (idempotencia === undefined) return undefined
   const evento = await buscarEventoPorIdempotencia(db, guia, idempotencia)
   if (evento && !esElMismo(secretos, evento, contenido)) {

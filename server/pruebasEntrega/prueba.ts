@@ -3,7 +3,7 @@ import type { EntregaParaRegistrar, Modo, RecibidoPor } from '../contrato/genera
 import { type Db, enTransaccion, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { Problema } from '../errores.ts'
-import { darPaso, type FilaEvento, type Paso } from '../eventos/evento.ts'
+import { darPaso, type EventoSinFoto, type Paso } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import { distanciaKm } from '../mapas/punto.ts'
 
@@ -76,7 +76,7 @@ async function darPasoUsando(
   guia: FilaGuia,
   paso: Paso,
   archivos: readonly string[],
-  escribir: (consultar: Db['consultar'], evento: FilaEvento) => Promise<unknown>,
+  escribir: (consultar: Db['consultar'], evento: EventoSinFoto) => Promise<unknown>,
 ): ReturnType<typeof darPaso> {
   const dado = await enTransaccion(db, async (consultar) => {
     const dado = await darPaso({ db: { ...db, consultar }, avisarTrabajo: () => {} }, guia, paso)
@@ -109,7 +109,7 @@ export async function entregar(
   guia: FilaGuia,
   paso: Paso,
   evidencia: Evidencia,
-): Promise<{ guia: FilaGuia; evento: FilaEvento; distancia_m: number | null } | undefined> {
+): Promise<{ guia: FilaGuia; evento: EventoSinFoto; distancia_m: number | null } | undefined> {
   const { recibido_por, fotos, firma, lat, lng, precision_m } = evidencia
   const distancia_m = distanciaDe(guia, evidencia)
   const archivos = firma === undefined ? fotos : [...fotos, firma]
