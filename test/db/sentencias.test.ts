@@ -72,9 +72,9 @@ function faltas(nombre: string, { parametros, columnas }: Descripcion): string[]
   const deParametros = nombres.flatMap((parametro, i) => {
     const dicho = declarada.parametros.get(parametro)
     if (!dicho) return [`parameter ${parametro} is not declared`]
-    return vale(parametros[i]!, dicho)
-      ? []
-      : [`parameter ${parametro} is ${parametros[i]}, declared ${[...dicho.clases]}`]
+    // A count (`limit`) goes in as a number; only what comes out may be too large for one.
+    const tipo = parametros[i] === 'int8' ? 'int4' : parametros[i]!
+    return vale(tipo, dicho) ? [] : [`parameter ${parametro} is ${parametros[i]}, declared ${[...dicho.clases]}`]
   })
   const deMas = [...declarada.parametros.keys()]
     .filter((parametro) => !nombres.includes(parametro))
