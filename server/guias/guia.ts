@@ -1,4 +1,5 @@
 import { menorId, normalizarCodigoDeGuia } from '../codigos/codigos.ts'
+import type { guia } from '../contrato/generado/prisma/client.ts'
 import type {
   CanalDeMensaje,
   Estado,
@@ -7,7 +8,7 @@ import type {
   Modo,
   Ubicacion,
 } from '../contrato/generado/tipos/index.ts'
-import { type Db, sentencia, sentenciaDe } from '../db.ts'
+import { type Db, type Fila, sentencia, sentenciaDe } from '../db.ts'
 import { Problema, problemaDeFallas } from '../errores.ts'
 import { leerInstante } from '../formatos.ts'
 import type { Cursores } from '../listas/cursor.ts'
@@ -40,37 +41,19 @@ interface UbicacionExtra {
 }
 
 /** A row of `guia`; columns carry the contract's names. */
-export interface FilaGuia {
-  comercio_id: string
-  modo: Modo
-  id: string
-  guia: string
-  external_ref: string | null
-  huellas: Record<string, string> | null
-  estado: Estado
-  estado_en: Date
-  telefono: string
-  destinatario: string | null
-  departamento: string
-  municipio: string
-  direccion: string | null
-  indicaciones: string | null
-  contenido: string | null
-  lat: number | null
-  lng: number | null
-  maps_url: string | null
-  recogida: Guia['recogida']
-  ubicacion_estado: Guia['ubicacion']['estado']
-  ubicacion_origen: Guia['ubicacion']['origen']
-  ubicacion_lat: number | null
-  ubicacion_lng: number | null
-  ubicacion_extra: UbicacionExtra | null
-  intentos: number
-  advertencias: readonly AdvertenciaGuardada[]
-  secuencia: number
-  creado_en: Date
-  actualizado_en: Date
-}
+export type FilaGuia = Fila<
+  guia,
+  {
+    modo: Modo
+    huellas: Record<string, string> | null
+    estado: Estado
+    recogida: Guia['recogida']
+    ubicacion_estado: Guia['ubicacion']['estado']
+    ubicacion_origen: Guia['ubicacion']['origen']
+    ubicacion_extra: UbicacionExtra | null
+    advertencias: readonly AdvertenciaGuardada[]
+  }
+>
 
 /** A row → the contract's guide. Rows never leave by another way. */
 export function presentar(fila: FilaGuia): Guia {
@@ -135,12 +118,21 @@ const instante = (texto: string | undefined) => (texto === undefined ? null : ne
 /** Whose guides are meant: one merchant's of one mode, or anybody's (the operator's). */
 export type Ambito = { comercioId: string; modo: Modo } | 'todos'
 
-const BUSCAR = sentencia(
+/** That scope as a statement's parameters; null: of everybody. */
+export interface AmbitoEnFilas {
+  comercio_id: string | null
+  modo: Modo | null
+}
+
+export const enFilas = (ambito: Ambito): AmbitoEnFilas =>
+  ambito === 'todos' ? { comercio_id: null, modo: null } : { comercio_id: ambito.comercioId, modo: ambito.modo }
+
+const BUSCAR = sentencia<{ guia: string } & AmbitoEnFilas, FilaGuia & { comercio: string }>(
   'guias.buscar',
   `select g.*, c.comercio from guia_indice i
    join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
    join comercio c on c.id = g.comercio_id
-   where i.guia = $1 and ($2::uuid is null or (i.comercio_id = $2 and i.modo = $3))`,
+   where i.guia = :guia and (:comercio_id::uuid is null or (i.comercio_id = :comercio_id and i.modo = :modo))`,
 )
 
 /** @throws Problema 404: unknown, malformed and another merchant's are the same answer. */
@@ -155,8 +147,7 @@ export const exigirCodigo = (ambito: Ambito, codigo: string): string =>
 
 /** The guide that `codigo` names, as typed by a person, and whose it is. @throws Problema 404 */
 export async function buscarGuia(db: Db, ambito: Ambito, codigo: string): Promise<FilaGuia & { comercio: string }> {
-  const de = ambito === 'todos' ? [null, null] : [ambito.comercioId, ambito.modo]
-  const [fila] = await db.consultar<FilaGuia & { comercio: string }>(BUSCAR, [exigirCodigo(ambito, codigo), ...de])
+  const [fila] = await db.consultar(BUSCAR, { guia: exigirCodigo(ambito, codigo), ...enFilas(ambito) })
   return fila ?? desconocida(ambito)
 }
 
@@ -201,25 +192,38 @@ export function buscarPagina<Dato>(
 }
 
 function leer(db: Db, filtros: Filtros, antesDe: string | undefined, cuantas: number): Promise<FilaDeLista[]> {
-  const valores: unknown[] = []
-  const $ = (valor: unknown) => `$${valores.push(valor)}`
-  const condiciones: string[] = []
-  if (filtros.comercioId) condiciones.push(`comercio_id = ${$(filtros.comercioId)}`)
-  if (filtros.modo) condiciones.push(`modo = ${$(filtros.modo)}`)
-  if (filtros.external_ref !== undefined) condiciones.push(`external_ref = ${$(filtros.external_ref.normalize('NFC'))}`)
-  if (filtros.telefono !== undefined) condiciones.push(`telefono = ${$(e164(filtros.telefono))}`)
-  if (filtros.creado_desde) condiciones.push(`id >= ${$(menorId(leerInstante(filtros.creado_desde)!))}`)
-  if (filtros.creado_hasta) condiciones.push(`id < ${$(menorId(leerInstante(filtros.creado_hasta)!))}`)
-  if (antesDe) condiciones.push(`id < ${$(antesDe)}`)
-  const limite = $(cuantas)
+  const { comercioId, modo, external_ref, telefono, creado_desde, creado_hasta, estado } = filtros
+  const [condiciones, valores] = filtrar({
+    'comercio_id = :comercio_id': comercioId,
+    'modo = :modo': modo,
+    'external_ref = :external_ref': external_ref?.normalize('NFC'),
+    'telefono = :telefono': telefono === undefined ? undefined : e164(telefono),
+    'id >= :desde': creado_desde && menorId(leerInstante(creado_desde)!),
+    'id < :hasta': creado_hasta && menorId(leerInstante(creado_hasta)!),
+    'id < :antes_de': antesDe,
+  })
   const pagina = (mas: string[]) =>
-    `(select * from guia where ${[...condiciones, ...mas].join(' and ') || 'true'} order by id desc limit ${limite})`
+    `(select * from guia where ${[...condiciones, ...mas].join(' and ') || 'true'} order by id desc limit :limite)`
   // One branch a state, each with its own constant: the planner then reads each from its range of the index.
-  const ramas = filtros.estado?.map((estado) => pagina([`estado = ${$(estado)}`])) ?? [pagina([])]
+  const ramas = estado?.map((_uno, i) => pagina([`estado = :estado_${i}`])) ?? [pagina([])]
   const guias =
-    ramas.length === 1 ? ramas[0] : `select * from (${ramas.join(' union all ')}) x order by id desc limit ${limite}`
-  const text = `select g.*, c.comercio from (${guias}) g join comercio c on c.id = g.comercio_id order by g.id desc`
-  return db.consultar<FilaDeLista>(sentenciaDe(text), valores)
+    ramas.length === 1 ? ramas[0] : `select * from (${ramas.join(' union all ')}) x order by id desc limit :limite`
+  const estados = Object.fromEntries((estado ?? []).map((uno, i) => [`estado_${i}`, uno]))
+  return db.consultar(
+    sentenciaDe<Record<string, unknown>, FilaDeLista>(
+      `select g.*, c.comercio from (${guias}) g join comercio c on c.id = g.comercio_id order by g.id desc`,
+    ),
+    { ...valores, ...estados, limite: cuantas },
+  )
+}
+
+/** Conditions whose value is given, and the values by the names of their parameters. */
+function filtrar(condiciones: Readonly<Record<string, unknown>>): [string[], Record<string, unknown>] {
+  const dadas = Object.entries(condiciones).filter(([, valor]) => valor !== undefined)
+  return [
+    dadas.map(([texto]) => texto),
+    Object.fromEntries(dadas.map(([texto, valor]) => [texto.split(':')[1]!, valor])),
+  ]
 }
 
 function e164(texto: string): string {
