@@ -24,3 +24,13 @@ export async function esperarQuietud(db: Db, reloj: () => Date): Promise<void> {
     }),
   )
 }
+
+/** Waits until a statement of that database waits for somebody's lock. */
+export async function esperarCerrojo(db: Db): Promise<void> {
+  await hasta(async () => {
+    const { rowCount } = await db.pool.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    return rowCount! > 0
+  })
+}

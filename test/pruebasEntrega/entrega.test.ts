@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { enRuta, entregada, subir, unaFoto } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { sinDestino, unaGuia } from '../fabricas.ts'
+import { esperarCerrojo } from '../quietud.ts'
 
 const entorno = usarEntorno()
 let comercio: Comercio
@@ -253,7 +254,7 @@ describe('POST /operaciones/v1/guias/{guia}/entrega', () => {
     await cliente.query('begin')
     await cliente.query('delete from archivo where archivo = $1', [b])
     const entrega = entregar(guia, { ...POR, fotos: [a, b] })
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await esperarCerrojo(entorno.db)
     await cliente.query('commit')
     cliente.release()
     const { status, cuerpo } = await entrega

@@ -5,6 +5,7 @@ import { crearLog } from '../../server/log.ts'
 import { enRuta, subir, unaFoto } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { unaGuia } from '../fabricas.ts'
+import { esperarCerrojo } from '../quietud.ts'
 
 const entorno = usarEntorno()
 let comercio: Comercio
@@ -178,7 +179,7 @@ describe('a failed attempt with photos', () => {
     await cliente.query('begin')
     await cliente.query('delete from archivo where archivo = $1', [b])
     const intento = fallar(guia, { fotos: [a, b] })
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await esperarCerrojo(entorno.db)
     await cliente.query('commit')
     cliente.release()
     const { status, cuerpo } = await intento

@@ -5,7 +5,7 @@ import { vencerSolicitudes } from '../../server/mensajeria/mensaje.ts'
 import { usarEntorno } from '../entorno.ts'
 import { hasta, RECOGIDA, sinDestino, unaGuia } from '../fabricas.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
-import { HORA, pausa, revisarHistorial, SECRETOS, usarSolicitudes } from './solicitudes.ts'
+import { HORA, revisarHistorial, SECRETOS, usarSolicitudes } from './solicitudes.ts'
 
 // Nothing is looked up outside: short links stay as they are.
 const entorno = usarEntorno({ resolver: () => Promise.reject(new Error('no DNS here')) })
@@ -62,7 +62,7 @@ describe('a guide without a place', () => {
     expect([primero.tipo, primero.datos.guia]).toEqual(['guia.aceptado', creada])
     expect(segundo).toMatchObject({ id: `evt_${guia}_2`, tipo: 'ubicacion.solicitada' })
     expect(segundo.datos).toEqual({ guia: detalle, evento: eventos.datos[1] })
-    await pausa(600)
+    await entorno.quietud()
     expect(receptor.recibidos).toHaveLength(2)
     expect(await mensajes(comercio)).toMatchObject([{ guia, numero: 1, canal: 'buzon', estado: 'enviado' }])
   })
@@ -73,7 +73,7 @@ describe('a guide without a place', () => {
     const { lat: _lat, lng: _lng, ...conEnlace } = unaGuia({ maps_url: ENLACE })
     expect((await comercio.api.guias.crear(conEnlace)).ubicacion.solicitud).toBeNull()
     await comercio.api.guias.crearLote({ guias: [sinDestino({ telefono: 'ninguno' })] })
-    await pausa(300)
+    await entorno.quietud()
     expect(await mensajes(comercio)).toEqual([])
   })
 
@@ -105,7 +105,7 @@ describe('a guide without a place', () => {
     await repetir()
     await Promise.all([1, 2].map(() => enviarMensajes(deps, trabajos)))
     await hasta(async () => (await mensajes(comercio)).every(({ estado }) => estado === 'enviado'))
-    await pausa(600)
+    await entorno.quietud()
     const todos = await mensajes(comercio)
     expect(todos).toHaveLength(31)
     expect(new Set(todos.map(({ guia }) => guia)).size).toBe(31)
@@ -325,25 +325,24 @@ describe('a request’s end', () => {
     const guia = await nueva(comercio, MIXCO)
     const ruta = await enlaceDe(guia)
     const pedida = (await leer(comercio, guia)).ubicacion.solicitud!
-    entorno.adelantar(72 * HORA - 4_000)
-    await pausa(1_200)
+    entorno.adelantar(71 * HORA)
+    await entorno.quietud()
     expect((await ver(ruta)).status).toBe(200)
     expect((await leer(comercio, guia)).ubicacion.estado).toBe('solicitada')
+    entorno.adelantar(HORA)
     const vencida = await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
     revisarHistorial(vencida)
     expect(vencida.ubicacion.solicitud).toEqual(pedida)
     const evento = vencida.eventos.datos[2]!
     expect(evento).toMatchObject({ tipo: 'ubicacion.vencida', secuencia: 3, lat: null, lng: null })
-    const tarde = Date.parse(evento.registrado_en) - Date.parse(pedida.vence_en!)
-    expect(tarde).toBeGreaterThanOrEqual(0)
-    expect(tarde).toBeLessThan(3_000)
+    expect(Date.parse(evento.registrado_en)).toBeGreaterThanOrEqual(Date.parse(pedida.vence_en!))
     const antes = await filas(guia)
     for (const respuesta of [await ver(ruta), await enviar(ruta, AHI)]) {
       expect(respuesta.status).toBe(410)
       expect(await respuesta.text()).toContain('Este enlace ya venció')
     }
     entorno.adelantar(72 * HORA)
-    await pausa(1_200)
+    await entorno.quietud()
     expect(await filas(guia)).toEqual(antes)
     await comercio.api.guias.confirmarUbicacion(guia, { lat: 14.6333, lng: -90.6064 })
     revisarHistorial(await leer(comercio, guia))
@@ -414,7 +413,7 @@ describe('location events', () => {
     await escanear(guia, 'recolectado', 'en_ruta')
     await comercio.api.webhooks.cambiar(webhook.webhook, { estado: 'activo' })
     await hasta(async () => receptor.recibidos.length >= 5)
-    await pausa(700)
+    await entorno.quietud()
     expect(receptor.recibidos).toHaveLength(5)
     for (const { id, json } of receptor.recibidos) expect(json).toEqual(fotos.get(id))
     const tipos = [
@@ -442,7 +441,7 @@ describe('afterwards', () => {
     const todo = entorno.log.join('\n')
     expect(new Set(tokens).size).toBeGreaterThan(10)
     for (const token of tokens) expect(todo.includes(token)).toBe(false)
-    expect(entorno.log.length).toBeGreaterThan(500)
+    expect(entorno.log.length).toBeGreaterThan(200)
     expect(todo).not.toMatch(/31481676|14\.6333|-90\.6064|abc123|Portón/)
   })
 })

@@ -4,7 +4,7 @@ import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { type Proveedor, usarProveedores } from '../mensajeria/proveedor.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
-import { HORA, pausa, revisarHistorial, usarSolicitudes } from './solicitudes.ts'
+import { HORA, revisarHistorial, usarSolicitudes } from './solicitudes.ts'
 
 const nuevoProveedor = usarProveedores()
 const nuevoReceptor = usarReceptores()
@@ -110,7 +110,7 @@ describe('a request is made again', () => {
     expect((await (await ver(await enlaceDe(guia, 2))).text()).includes('Gracias')).toBe(true)
     revisarHistorial(await leer(comercio, guia))
     entorno.adelantar(73 * HORA)
-    await pausa(1_200)
+    await entorno.quietud()
     expect((await leer(comercio, guia)).secuencia).toBe(4)
   })
 

@@ -7,7 +7,6 @@ import { hasta, sinDestino } from '../fabricas.ts'
 
 export const HORA = 3_600_000
 export const SECRETOS = crearSecretos([Buffer.from(MASTER_KEY, 'base64')])
-export const pausa = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** What tests of location requests do again and again. */
 export function usarSolicitudes(entorno: Entorno) {
