@@ -104,7 +104,13 @@ async function crearConFallas(api: Guias) {
   const filas = malas.map(([que], i) => {
     const r = resultado.resultados[2 * i + 1]!
     const [error] = r.ok ? [] : r.error.errores
-    return [r.indice, que, r.ok ? '—' : r.error.status, error?.campo || '(la guía)', recortar(error?.mensaje ?? '')]
+    return [
+      r.indice,
+      que,
+      r.ok ? '—' : r.error.estado_http,
+      error?.campo || '(la guía)',
+      recortar(error?.mensaje ?? ''),
+    ]
   })
   columnas([['indice', 'falla', 'status', 'campo', 'qué hacer'], ...filas])
   comprobar(

@@ -16,6 +16,7 @@ import { conFragmentos, exigirFragmentosUsados } from './documentacion/fragmento
 import { conGuia } from './documentacion/guia.ts'
 import { conMuestras } from './documentacion/muestras.ts'
 import { construirPagina } from './documentacion/pagina.ts'
+import { conRfc9457 } from './documentacion/rfc9457.ts'
 
 const ejecutar = promisify(execFile)
 const raiz = new URL('../', import.meta.url)
@@ -340,7 +341,7 @@ async function generarContrato() {
   for (const documento of documentos) {
     const bundle = await leerBundle(documento)
     const completo = documento === 'comercios' ? conMuestras(conGuia(bundle)) : bundle
-    await escribir(`${documento}.json`, JSON.stringify(conFragmentos(completo), null, 2))
+    await escribir(`${documento}.json`, JSON.stringify(conFragmentos(conRfc9457(completo)), null, 2))
   }
   exigirFragmentosUsados()
   await escribir('coleccion.json', JSON.stringify(coleccionDe(await leerBundle('comercios')), null, 2))

@@ -199,6 +199,6 @@ export function crearApp(
   if (paginas.buzon) servirBuzon(app, deps)
   enlazarRutas(app, { operaciones, handlers, autenticadores: crearAutenticadores(deps.db, deps.reloj), deps, testigo })
   app.use(rutaDesconocida)
-  app.use(presentarProblemas(testigo))
+  app.use(presentarProblemas(deps.urlPublica, testigo))
   return conDestinoNormal(app)
 }

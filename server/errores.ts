@@ -16,32 +16,32 @@ interface Detalles extends Pick<CuerpoDeProblema, 'guia' | 'estado' | 'transicio
   cause?: unknown
 }
 
-/** What a handler throws. `detail` is for whoever called; `cause` is for the log. */
+/** What a handler throws. `mensaje` is for whoever called; `cause` is for the log. */
 export class Problema extends Error {
   readonly codigo: Codigo
   readonly status: number
   readonly detalles: Detalles
-  constructor(codigo: Codigo, detail: string, detalles: Detalles = {}) {
-    super(detail, { cause: detalles.cause })
+  constructor(codigo: Codigo, mensaje: string, detalles: Detalles = {}) {
+    super(mensaje, { cause: detalles.cause })
     this.name = 'Problema'
     this.codigo = codigo
     this.status = PROBLEMAS[codigo].status
     this.detalles = detalles
   }
 
-  /** The body (RFC 9457 and ours) for the request with this id. */
-  presentar(idSolicitud: string): CuerpoDeProblema {
+  /** The body as application/json for the request with this id; `urlPublica` is where its code is explained. */
+  presentar(idSolicitud: string, urlPublica: string): CuerpoDeProblema {
     const { errores = [], errores_omitidos, guia, estado, transiciones } = this.detalles
+    const definido: { titulo: string; ajeno?: boolean } = PROBLEMAS[this.codigo]
     return {
-      type: `urn:guias:problema:${this.codigo}`,
-      title: PROBLEMAS[this.codigo].titulo,
-      status: this.status,
-      detail: this.message,
-      instance: `urn:guias:solicitud:${encodeURIComponent(idSolicitud)}`,
       codigo: this.codigo,
+      titulo: definido.titulo,
+      mensaje: this.message,
+      estado_http: this.status,
       errores: [...errores],
       ...(errores_omitidos ? { errores_omitidos } : {}),
       id_solicitud: idSolicitud,
+      documentacion: definido.ajeno ? null : `${urlPublica}/docs#error-${this.codigo}`,
       ...(guia ? { guia } : {}),
       ...(estado ? { estado } : {}),
       ...(transiciones ? { transiciones } : {}),
@@ -69,8 +69,8 @@ export function problemaDeFallas(
 /** The same words every time, where a caller must not learn what exactly was wrong. */
 export const problemaUniforme = (codigo: Codigo) => new Problema(codigo, PROBLEMAS[codigo].causa)
 
-export const noDisponible = (detail: string, cause?: unknown) =>
-  new Problema('no_disponible', detail, { cabeceras: { 'Retry-After': '2' }, cause })
+export const noDisponible = (mensaje: string, cause?: unknown) =>
+  new Problema('no_disponible', mensaje, { cabeceras: { 'Retry-After': '2' }, cause })
 
 /** Codes of sockets, PostgreSQL (SQLSTATE) and Prisma that mean "not now", not "never". */
 const PASAJEROS = new Set([
@@ -110,8 +110,8 @@ export function traducirError(error: unknown): Problema {
       )
     }
   }
-  const detail = 'Falló algo nuestro. Repita la solicitud; si insiste, escríbanos con el id_solicitud.'
-  return new Problema('error_interno', detail, { cause: error })
+  const mensaje = 'Falló algo nuestro. Repita la solicitud; si insiste, escríbanos con el id_solicitud.'
+  return new Problema('error_interno', mensaje, { cause: error })
 }
 
 /** Why a database can't be used, in words for whoever named it; undefined: that isn't what went wrong. */

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { request } from 'undici'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { leerDocumento, leerOperaciones } from '../server/contrato/contrato.ts'
+import { PROBLEMAS } from '../server/contrato/generado/vocabulario.ts'
 import { RAIZ } from '../server/contrato/raiz.ts'
 import { compartirEntorno } from './entorno.ts'
 import { COMPLETO, hasta } from './fabricas.ts'
@@ -74,6 +75,15 @@ describe('the contract', () => {
     expect(reglas.get('default-src')).toEqual(["'none'"])
     expect(reglas.get('script-src')?.every((fuente) => /^'(sha256-[\w+/=]{44}|self)'$/.test(fuente))).toBe(true)
     expect(csp).not.toMatch(/https?:|\*|unsafe-eval/)
+  })
+})
+
+describe('the place of each error', () => {
+  const codigos = Object.entries(PROBLEMAS).map(([codigo, uno]) => ({ codigo, ajeno: 'ajeno' in uno }))
+  const html = readFileSync(new URL('server/contrato/generado/documentacion.html', RAIZ), 'utf8')
+
+  it.each(codigos)('$codigo', ({ codigo, ajeno }) => {
+    expect(html.split(` id="error-${codigo}"`).length - 1).toBe(ajeno ? 0 : 1)
   })
 })
 
@@ -174,6 +184,18 @@ describe.skipIf(!hayNavegador)('/docs in a browser', () => {
     }
     for (const [, ruta] of description.matchAll(/\]\((\/[^)]+)\)/g))
       expect((await fetch(entorno.url + ruta)).status, ruta).toBe(200)
+  })
+
+  it('leads to an error from its documentacion', async () => {
+    const { cuerpo } = await entorno.pedir('GET', '/api/v1/guias')
+    for (const url of [cuerpo.documentacion, `${entorno.url}/docs#error-validacion`]) {
+      await pagina.goto(url)
+      const fila = pagina.locator('tr', { has: pagina.locator(`[id="${url.split('#')[1]}"]`) })
+      await hasta(async () => {
+        const { y = Number.NaN } = (await fila.boundingBox()) ?? {}
+        return y >= 0 && y < 400
+      })
+    }
   })
 
   it.each([

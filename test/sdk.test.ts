@@ -89,14 +89,13 @@ const texto =
   (res) =>
     res.writeHead(status, cabeceras).end(cuerpo)
 const problema = (status: number, codigo: string, mas: object = {}) => ({
-  type: `urn:guias:problema:${codigo}`,
-  title: 'Título',
-  status,
-  detail: 'Haga esto.',
-  instance: 'urn:guias:solicitud:sol-1',
   codigo,
+  titulo: 'Título',
+  mensaje: 'Haga esto.',
+  estado_http: status,
   errores: [],
   id_solicitud: 'sol-1',
+  documentacion: `https://guias.ejemplo.com/docs#error-${codigo}`,
   ...mas,
 })
 const fallaDe = (promesa: PromiseLike<unknown>): Promise<unknown> =>
@@ -428,8 +427,9 @@ describe('errors of the API', () => {
       ErrorServicio,
       siempre(503, problema(503, 'no_disponible', { nuevo: 1 }), { 'Retry-After': '2' }),
     )
-    expect([error.esperarSegundos, error.problema, error.cabeceras.get('retry-after')]).toEqual([
+    expect([error.esperarSegundos, error.documentacion, error.problema, error.cabeceras.get('retry-after')]).toEqual([
       2,
+      'https://guias.ejemplo.com/docs#error-no_disponible',
       problema(503, 'no_disponible', { nuevo: 1 }),
       '2',
     ])
@@ -437,7 +437,7 @@ describe('errors of the API', () => {
 
   it('manages with a problem that lacks everything but its code', async () => {
     const error = await falla(ErrorApi, siempre(418, { codigo: 'x' }))
-    expect(error).toMatchObject({ status: 418, codigo: 'x', idSolicitud: 'sol-1', errores: [] })
+    expect(error).toMatchObject({ status: 418, codigo: 'x', idSolicitud: 'sol-1', errores: [], documentacion: null })
     expect(error.message).toBe('El servicio rechazó la solicitud (codigo: x, HTTP 418, id_solicitud: sol-1)')
   })
 

@@ -93,7 +93,7 @@ function tablaDeReintentos(contrato: Objeto): string {
   return tabla(['intento', 'espera tras el anterior', 'desde el evento'], filas)
 }
 
-/** One table for each status, each code with an anchor of its own to link to. */
+/** One table of errors for each status; each code has the anchor that an error's `documentacion` links to. */
 function tablasDeErrores(contrato: Objeto): string {
   const problemas = Object.entries(esquemasDe(contrato).CodigoDeProblema?.['x-problemas'] as Record<string, Objeto>)
   const propios = problemas.filter(([, { ajeno }]) => ajeno !== true)
@@ -105,7 +105,11 @@ function tablasDeErrores(contrato: Objeto): string {
         `## ${status}`,
         tabla(
           ['`codigo`', 'por qué', 'qué hacer'],
-          suyos.map(([nombre, { causa, remedio }]) => [codigo(nombre), String(causa), String(remedio)]),
+          suyos.map(([nombre, { causa, remedio }]) => [
+            `<a id="error-${nombre}"></a>${codigo(nombre)}`,
+            String(causa),
+            String(remedio),
+          ]),
         ),
       ].join('\n\n'),
     )

@@ -63,12 +63,14 @@ export class ErrorApi extends ErrorGuias {
   readonly errores: Falla[]
   /** Segundos que el servicio pide esperar antes de repetir (`Retry-After`), si lo dijo. */
   readonly esperarSegundos: number | null
-  /** El problema tal como llegó (RFC 9457). */
+  /** Dónde se explica el `codigo` y qué hacer; nulo si el servicio no lo dijo. */
+  readonly documentacion: string | null
+  /** El problema tal como llegó. */
   readonly problema: Problema
   /** Cabeceras de la respuesta. */
   readonly cabeceras: Headers
 
-  constructor(problema: Problema, { status = problema.status, cabeceras = new Headers() }: OrigenDelError = {}) {
+  constructor(problema: Problema, { status = problema.estado_http, cabeceras = new Headers() }: OrigenDelError = {}) {
     const idSolicitud = problema.id_solicitud ?? cabeceras.get('x-request-id')
     const errores = Array.isArray(problema.errores) ? problema.errores : []
     super(redactar(problema, status, idSolicitud, errores))
@@ -77,6 +79,7 @@ export class ErrorApi extends ErrorGuias {
     this.idSolicitud = idSolicitud
     this.errores = errores
     this.esperarSegundos = leerEspera(cabeceras)
+    this.documentacion = problema.documentacion ?? null
     this.problema = problema
     this.cabeceras = cabeceras
   }
@@ -343,14 +346,14 @@ const CLASES = new Map<number, typeof ErrorApi>([
 
 /** The class follows the status, never the `codigo`: a newer server may know more codes, but not other meanings of 409. */
 export function crearErrorApi(problema: Problema, origen: OrigenDelError = {}): ErrorApi {
-  const status = origen.status ?? problema.status
+  const status = origen.status ?? problema.estado_http
   const Clase = status >= 500 ? ErrorServicio : (CLASES.get(status) ?? ErrorApi)
   return new Clase(problema, origen)
 }
 
-/** `detail` comes from the server and already says what to do; codes and ids are for whoever reads the log. */
+/** The message of an error: the server's own, which already says what to do, then codes and ids for whoever reads the log. */
 function redactar(problema: Problema, status: number, idSolicitud: string | null, errores: Falla[]): string {
-  const que = problema.detail || problema.title || 'El servicio rechazó la solicitud'
+  const que = problema.mensaje || problema.titulo || 'El servicio rechazó la solicitud'
   const datos = [
     `codigo: ${problema.codigo}`,
     `HTTP ${status}`,

@@ -118,13 +118,13 @@ export async function crearListas<E>(
   enviar: (guias: string) => Promise<LoteCreado>,
 ): Promise<ResultadoDeMuchas<E>[]> {
   const buenas = listas.filter(({ error }) => !error)
-  const verdictos = new Map<Lista<E>, ResultadoDeMuchas<E>>()
+  const veredictos = new Map<Lista<E>, ResultadoDeMuchas<E>>()
   try {
     if (buenas.length > 0) {
       const { resultados } = await enviar(`[${buenas.map(({ texto }) => texto).join()}]`)
       for (const resultado of resultados) {
         const lista = buenas[resultado.indice]
-        if (lista) verdictos.set(lista, interpretar(lista, resultado))
+        if (lista) veredictos.set(lista, interpretar(lista, resultado))
       }
     }
   } catch (causa) {
@@ -138,11 +138,11 @@ export async function crearListas<E>(
         ...(await crearListas(listas.slice(mitad), enviar)),
       ]
     }
-    for (const lista of buenas) verdictos.set(lista, fallar(lista, error))
+    for (const lista of buenas) veredictos.set(lista, fallar(lista, error))
   }
   return listas.map(
     (lista) =>
-      verdictos.get(lista) ??
+      veredictos.get(lista) ??
       fallar(lista, lista.error ?? new ErrorGuias('El servicio no dijo qué fue de esta guía. Escríbanos.')),
   )
 }

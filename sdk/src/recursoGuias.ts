@@ -106,7 +106,7 @@ export class RecursoGuias {
    * const { resultados } = await api.guias.crearLote({ recogida, guias })
    * for (const r of resultados) {
    *   if (r.ok) console.log(r.indice, r.guia)
-   *   else console.error(r.indice, r.error.detail, r.error.errores)
+   *   else console.error(r.indice, r.error.mensaje, r.error.errores)
    * }
    * ```
    */

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { createServer, type RequestListener, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { cargarContrato, crearApp, crearDeps } from '../app.ts'
 import type { Config } from '../config/config.ts'
 import type { Salud } from '../deps.ts'
 import { noDisponible, Problema } from '../errores.ts'
 import type { Testigo } from '../http/problemas.ts'
+import { segunAccept } from '../http/rfc9457.ts'
 import type { Log } from '../log.ts'
 import { resolverDelSistema } from '../salida/destino.ts'
 import type { Workers } from '../trabajos.ts'
@@ -54,7 +55,7 @@ export async function iniciarServicio(
   const deshacer = crearDeshacer(log)
   try {
     let fase: Fase = 'arrancando'
-    let atender: RequestListener = arrancando
+    let atender: RequestListener = (req, res) => arrancando(req, res, url)
     const enCurso = new Set<ServerResponse>()
     const servidor = createServer(
       { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 },
@@ -70,7 +71,7 @@ export async function iniciarServicio(
       conexiones.add(socket)
       socket.once('close', () => conexiones.delete(socket))
     })
-    servidor.on('clientError', rechazarIlegible)
+    servidor.on('clientError', (error, socket) => rechazarIlegible(error, socket, url))
     // The port first: if it is taken, nothing else is touched.
     const local = await escuchar(servidor, config.port, config.host)
     const url = config.publicUrl ?? local
@@ -161,34 +162,28 @@ export async function iniciarServicio(
 }
 
 /** Until the parts are together: alive, and nothing else. */
-const arrancando: RequestListener = (req, res) => {
+function arrancando(req: IncomingMessage, res: ServerResponse, urlPublica: string) {
   const id = randomUUID()
-  const salud: Salud = { ok: false, base_de_datos: false, cola: false, migraciones: false }
+  const responder = (status: number, cuerpo: object, cabeceras = {}) =>
+    res
+      .writeHead(status, { 'Content-Type': 'application/json', 'X-Request-Id': id, ...cabeceras })
+      .end(JSON.stringify(cuerpo))
   const [ruta] = (req.url ?? '').split('?')
-  const [status, cuerpo] =
-    ruta === '/healthz'
-      ? [200, { ok: true }]
-      : [
-          503,
-          ruta === '/readyz'
-            ? salud
-            : noDisponible('El servicio está arrancando. Repita la solicitud en unos segundos.').presentar(id),
-        ]
-  res.writeHead(status, {
-    'Content-Type': 'application/json',
-    'X-Request-Id': id,
-    ...(status === 503 ? { 'Retry-After': '1' } : {}),
-  })
-  res.end(JSON.stringify(cuerpo))
+  if (ruta === '/healthz') return responder(200, { ok: true })
+  const salud: Salud = { ok: false, base_de_datos: false, cola: false, migraciones: false }
+  if (ruta === '/readyz') return responder(503, salud, { 'Retry-After': '1' })
+  const problema = noDisponible('El servicio está arrancando. Repita la solicitud en unos segundos.')
+  const { tipo, cuerpo } = segunAccept(problema.presentar(id, urlPublica), req.headers.accept)
+  responder(503, cuerpo, { 'Content-Type': tipo, 'Retry-After': '1' })
 }
 
 /** What Node itself refuses before there is a request: unreadable or oversized headers, a client that is too slow. */
-function rechazarIlegible(error: NodeJS.ErrnoException, socket: Duplex) {
+function rechazarIlegible(error: NodeJS.ErrnoException, socket: Duplex, urlPublica: string) {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const [estado, detalle] = ILEGIBLES[error.code ?? ''] ?? ['400 Bad Request', 'La solicitud no es HTTP legible.']
   const cuerpo = JSON.stringify({
-    ...new Problema('parametro_invalido', detalle).presentar(randomUUID()),
-    status: Number(estado.slice(0, 3)),
+    ...new Problema('parametro_invalido', detalle).presentar(randomUUID(), urlPublica),
+    estado_http: Number(estado.slice(0, 3)),
   })
   socket.end(
     `HTTP/1.1 ${estado}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(cuerpo)}\r\nConnection: close\r\n\r\n${cuerpo}`,

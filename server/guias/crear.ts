@@ -4,9 +4,9 @@ import { normalizar } from './normalizar.ts'
 
 export const crearGuia: Handler<'crearGuia'> = async ({ body, identidad }, { escritura }) => {
   const datos = normalizar(body)
-  const verdicto = await escritura.crear(identidad.comercioId, identidad.modo, datos)
-  if ('problema' in verdicto) throw verdicto.problema
-  const { fila, repetida } = verdicto
+  const veredicto = await escritura.crear(identidad.comercioId, identidad.modo, datos)
+  if ('problema' in veredicto) throw veredicto.problema
+  const { fila, repetida } = veredicto
   return repetida
     ? { status: 200, headers: { 'Idempotent-Replayed': 'true' }, body: presentar(fila) }
     : { status: 201, headers: { Location: `/api/v1/guias/${fila.guia}` }, body: presentar(fila) }

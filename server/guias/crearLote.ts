@@ -2,33 +2,41 @@ import type { GuiaIndividual, Recogida, ResultadoCreado, ResultadoFallido } from
 import type { Handler } from '../contrato/tipos.ts'
 import { MAXIMO_DE_FALLAS, MAXIMO_DE_FALLAS_DEL_LOTE, type Problema, problemaDeFallas } from '../errores.ts'
 import { presentarAdvertencias } from './advertencias.ts'
-import type { Verdicto } from './escritura.ts'
+import type { FilaGuia } from './guia.ts'
 import { normalizar } from './normalizar.ts'
 
 /** Always 200 for a well-formed envelope: every element has its own verdict at its `indice`. */
-export const crearLote: Handler<'crearLote'> = async ({ body, identidad, idSolicitud }, { escritura, validacion }) => {
+export const crearLote: Handler<'crearLote'> = async (
+  { body, identidad, idSolicitud },
+  { escritura, validacion, urlPublica },
+) => {
   const { vale, explicar } = validacion.validador('GuiaIndividual')
   // The contract's item schema was loosened for the envelope: from here on an element may be anything.
   const elementos = (body.guias as readonly unknown[]).map((elemento) => conRecogida(elemento, body.recogida))
   const datos = elementos.map((elemento) => (vale(elemento) ? normalizar(elemento as GuiaIndividual) : undefined))
   const validas = datos.filter((unos) => unos !== undefined)
-  const verdictos = await escritura.crearVarias(identidad.comercioId, identidad.modo, validas)
+  const veredictos = await escritura.crearVarias(identidad.comercioId, identidad.modo, validas)
+  const fallida = (indice: number, external_ref: string | null, problema: Problema): ResultadoFallido => ({
+    indice,
+    ok: false,
+    external_ref,
+    error: problema.presentar(idSolicitud, urlPublica),
+  })
 
   let cupo = MAXIMO_DE_FALLAS_DEL_LOTE
   let defectuosas = elementos.length - validas.length
   const resultados = datos.map((unos, indice) => {
-    if (unos) return resultado(indice, unos.external_ref, verdictos.shift()!, idSolicitud)
+    if (unos) {
+      const veredicto = veredictos.shift()!
+      if ('problema' in veredicto) return fallida(indice, unos.external_ref, veredicto.problema)
+      return creada(indice, veredicto.fila, veredicto.repetida)
+    }
     // Every entry tells at least one fault; what the batch's allowance leaves over goes to the first.
     defectuosas--
     const maximo = Math.min(MAXIMO_DE_FALLAS, Math.max(1, cupo - defectuosas))
     const { dichas, omitidas } = explicar(elementos[indice], maximo)
     cupo -= dichas.length
-    return fallido(
-      indice,
-      referencia(body.guias[indice]),
-      problemaDeFallas('validacion', dichas, omitidas),
-      idSolicitud,
-    )
+    return fallida(indice, referencia(body.guias[indice]), problemaDeFallas('validacion', dichas, omitidas))
   })
   const fallidas = resultados.filter(({ ok }) => !ok).length
   return {
@@ -43,35 +51,14 @@ function conRecogida(elemento: unknown, recogida: Recogida | undefined): unknown
   return esObjeto && recogida && !('recogida' in elemento) ? { ...elemento, recogida } : elemento
 }
 
-function resultado(
-  indice: number,
-  external_ref: string | null,
-  verdicto: Verdicto,
-  idSolicitud: string,
-): ResultadoCreado | ResultadoFallido {
-  if ('problema' in verdicto) return fallido(indice, external_ref, verdicto.problema, idSolicitud)
-  const { fila, repetida } = verdicto
-  return {
-    indice,
-    ok: true,
-    guia: fila.guia,
-    estado: fila.estado,
-    external_ref,
-    repetida,
-    advertencias: presentarAdvertencias(fila),
-  }
-}
-
-const fallido = (
-  indice: number,
-  external_ref: string | null,
-  problema: Problema,
-  idSolicitud: string,
-): ResultadoFallido => ({
+const creada = (indice: number, fila: FilaGuia, repetida: boolean): ResultadoCreado => ({
   indice,
-  ok: false,
-  external_ref,
-  error: problema.presentar(idSolicitud),
+  ok: true,
+  guia: fila.guia,
+  estado: fila.estado,
+  external_ref: fila.external_ref,
+  repetida,
+  advertencias: presentarAdvertencias(fila),
 })
 
 /** The reference as sent, if it can be shown: it helps the merchant to match the entry even when it is the fault. */

@@ -11,13 +11,13 @@ import { diferencias, huellasDe } from './huellas.ts'
 import type { DatosDeGuia } from './normalizar.ts'
 
 /** What became of one guide: created, already there with the same content, or refused. */
-export type Verdicto = { fila: FilaGuia; repetida: boolean } | { problema: Problema }
+export type Veredicto = { fila: FilaGuia; repetida: boolean } | { problema: Problema }
 
 export interface Escritura {
   /** Creates one guide. Concurrent calls of one merchant and mode share a statement. */
-  crear(comercioId: string, modo: Modo, datos: DatosDeGuia): Promise<Verdicto>
+  crear(comercioId: string, modo: Modo, datos: DatosDeGuia): Promise<Veredicto>
   /** Creates many in one statement; a faulty one doesn't fail its neighbours. The verdicts stand in the order of `datos`. */
-  crearVarias(comercioId: string, modo: Modo, datos: readonly DatosDeGuia[]): Promise<Verdicto[]>
+  crearVarias(comercioId: string, modo: Modo, datos: readonly DatosDeGuia[]): Promise<Veredicto[]>
 }
 
 /** Guides per statement, and statements under way per merchant and mode (measured: more gains nothing). */
@@ -76,7 +76,7 @@ const EXISTENTES = sentencia(
 /** What one request asks for. It is never split over two statements, so that within a batch the lower index goes first. */
 interface Pedido {
   datos: readonly DatosDeGuia[]
-  resolver: (verdictos: Verdicto[]) => void
+  resolver: (veredictos: Veredicto[]) => void
   rechazar: (error: unknown) => void
 }
 
@@ -111,7 +111,7 @@ export function crearEscritura(partes: Partes): Escritura {
   const colas = new Map<string, Cola>()
 
   const pedir = (comercioId: string, modo: Modo, datos: readonly DatosDeGuia[]) =>
-    new Promise<Verdicto[]>((resolver, rechazar) => {
+    new Promise<Veredicto[]>((resolver, rechazar) => {
       const clave = `${comercioId}:${modo}`
       const cola = colas.get(clave) ?? { comercioId, modo, espera: [], enVuelo: 0, programada: false }
       colas.set(clave, cola)
@@ -139,31 +139,31 @@ export function crearEscritura(partes: Partes): Escritura {
 
   const escribir = async (cola: Cola, grupo: readonly Pedido[]): Promise<void> => {
     try {
-      const verdictos = await insertarOSeparar(
+      const veredictos = await insertarOSeparar(
         cola,
         grupo.flatMap(({ datos }) => datos),
       )
-      for (const { datos, resolver } of grupo) resolver(verdictos.splice(0, datos.length))
+      for (const { datos, resolver } of grupo) resolver(veredictos.splice(0, datos.length))
     } catch (error) {
       for (const { rechazar } of grupo) rechazar(error)
     }
   }
 
   /** Nothing of a failed statement was written. When a row is at fault, each goes by itself and only that one fails. */
-  const insertarOSeparar = async (cola: Cola, datos: readonly DatosDeGuia[]): Promise<Verdicto[]> => {
+  const insertarOSeparar = async (cola: Cola, datos: readonly DatosDeGuia[]): Promise<Veredicto[]> => {
     try {
       return await insertar(cola, datos)
     } catch (error) {
       if (!esDeDatos(error)) throw error
       if (datos.length === 1) return [{ problema: traducirError(error) }]
       log.warn({ err: error, guias: datos.length }, 'a group of creations failed; writing row by row')
-      const verdictos: Verdicto[] = []
-      for (const uno of datos) verdictos.push(...(await insertarOSeparar(cola, [uno])))
-      return verdictos
+      const veredictos: Veredicto[] = []
+      for (const uno of datos) veredictos.push(...(await insertarOSeparar(cola, [uno])))
+      return veredictos
     }
   }
 
-  const insertar = async ({ comercioId, modo }: Cola, varios: readonly DatosDeGuia[]): Promise<Verdicto[]> => {
+  const insertar = async ({ comercioId, modo }: Cola, varios: readonly DatosDeGuia[]): Promise<Veredicto[]> => {
     const nuevas = varios.map((datos): FilaGuia => {
       const { id, creado_en } = nuevoId()
       return {
@@ -223,7 +223,7 @@ export function crearEscritura(partes: Partes): Escritura {
     }
   }
 
-  const repetir = (existente: FilaGuia | undefined, datos: DatosDeGuia): Verdicto => {
+  const repetir = (existente: FilaGuia | undefined, datos: DatosDeGuia): Veredicto => {
     if (!existente) throw new Error('a conflicting row vanished')
     const errores = diferencias(existente.huellas, datos, secretos)
     if (errores.length === 0) return { fila: existente, repetida: true }
@@ -238,8 +238,8 @@ export function crearEscritura(partes: Partes): Escritura {
 
   return {
     async crear(comercioId, modo, datos) {
-      const [verdicto] = await pedir(comercioId, modo, [datos])
-      return verdicto!
+      const [veredicto] = await pedir(comercioId, modo, [datos])
+      return veredicto!
     },
     crearVarias: pedir,
   }

@@ -2,8 +2,9 @@ import { pipeline } from 'node:stream'
 import type { ErrorRequestHandler, Request, Response } from 'express'
 import { Problema, traducirError } from '../errores.ts'
 import { Flujo } from './flujo.ts'
+import { segunAccept } from './rfc9457.ts'
 
-/** Writes an answer: the only place that does. JSON as the specification names it; problem+json when asked for. */
+/** Writes an answer: the only place that does. JSON unless the headers say otherwise. */
 export function responder(
   req: Request,
   res: Response,
@@ -17,9 +18,8 @@ export function responder(
   if (cuerpo === undefined) return void res.end()
   if (cuerpo instanceof Flujo) return enviarFlujo(req, res, cuerpo)
   const texto = typeof cuerpo === 'string' ? cuerpo : JSON.stringify(cuerpo)
-  const problema = status >= 400 && /\bapplication\/problem\+json\b/i.test(req.headers.accept ?? '')
-  const json = problema ? 'application/problem+json' : 'application/json'
-  res.setHeader('Content-Type', typeof cuerpo === 'string' ? 'text/plain; charset=utf-8' : json)
+  if (typeof cuerpo === 'string') res.setHeader('Content-Type', 'text/plain; charset=utf-8')
+  else if (!res.hasHeader('Content-Type')) res.setHeader('Content-Type', 'application/json')
   res.setHeader('Content-Length', Buffer.byteLength(texto))
   res.end(texto)
 }
@@ -49,13 +49,14 @@ export type Testigo = (
   cuerpo: unknown,
 ) => void
 
-/** The one place where errors become answers. */
-export function presentarProblemas(testigo?: Testigo): ErrorRequestHandler {
+/** The one place where errors become answers: in Spanish as application/json, or as RFC 9457 names them if Accept does. */
+export function presentarProblemas(urlPublica: string, testigo?: Testigo): ErrorRequestHandler {
   return (error, req, res, _next) => {
     const problema = deExpress(error) ?? traducirError(error)
     req.solicitud.error = problema.cause ?? problema
     if (res.headersSent) return void res.destroy()
-    const cuerpo = problema.presentar(req.solicitud.id)
+    const { tipo, cuerpo } = segunAccept(problema.presentar(req.solicitud.id, urlPublica), req.headers.accept)
+    res.setHeader('Content-Type', tipo)
     responder(req, res, problema.status, cuerpo, problema.detalles.cabeceras)
     testigo?.(req, problema.status, res.getHeaders(), cuerpo)
   }

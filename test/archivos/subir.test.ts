@@ -106,7 +106,7 @@ describe('POST /operaciones/v1/guias/{guia}/archivos', () => {
       const inicio = performance.now()
       const { status, cuerpo } = await subir(entorno, guia, { bytes: await hacer(), tipo })
       expect([status, cuerpo.codigo]).toEqual([422, 'imagen_invalida'])
-      expect(cuerpo.detail).toMatch(detalle)
+      expect(cuerpo.mensaje).toMatch(detalle)
       expect(performance.now() - inicio).toBeLessThan(5_000)
     }
     expect(await filas()).toEqual(antes)

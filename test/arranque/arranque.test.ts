@@ -31,6 +31,8 @@ const PILA = /^\s+at .*[:(]/m
 
 /** What the first start did, seen from outside from its first moment on. */
 const primero = { dataDir: '', url: '', proceso: undefined as unknown as Proceso }
+/** What an operation answers while the service starts. */
+const rechazos: { tipo: string | null; cuerpo: object }[] = []
 const sondeos: { readyz: number | undefined; cuerpo: unknown; demo: string | undefined; hora: number }[] = []
 let guia: string
 
@@ -43,6 +45,13 @@ beforeAll(async () => {
   await hasta(async () => {
     const respuesta = await sondear(`${primero.url}/readyz`)
     const hora = Date.now()
+    if (respuesta?.status === 503) {
+      for (const Accept of ['application/json', 'application/problem+json']) {
+        const rechazo = await fetch(`${primero.url}/api/v1/guias`, { headers: { Accept } })
+        if (rechazo.status === 503)
+          rechazos.push({ tipo: rechazo.headers.get('content-type'), cuerpo: (await rechazo.json()) as object })
+      }
+    }
     const demo = existsSync(archivo) ? readFileSync(archivo, 'utf8') : undefined
     sondeos.push({ readyz: respuesta?.status, cuerpo: respuesta?.cuerpo, demo, hora })
     return respuesta?.status === 200 || primero.proceso.fin
@@ -60,6 +69,15 @@ describe('the first start', () => {
     expect(arrancando.length).toBeGreaterThan(0)
     for (const { cuerpo } of arrancando) expect(cuerpo).toMatchObject({ ok: false })
     expect(new Set(sondeos.map(({ readyz }) => readyz))).toEqual(new Set([undefined, 503, 200]))
+  })
+
+  it('refuses operations meanwhile, in Spanish or with the names of RFC 9457', () => {
+    expect(new Set(rechazos.map(({ tipo }) => tipo))).toEqual(new Set(['application/json', 'application/problem+json']))
+    const documentacion = `${primero.url}/docs#error-no_disponible`
+    for (const { tipo, cuerpo } of rechazos) {
+      const estado = tipo === 'application/json' ? { estado_http: 503 } : { status: 503, title: expect.any(String) }
+      expect(cuerpo).toMatchObject({ codigo: 'no_disponible', documentacion, ...estado })
+    }
   })
 
   it('writes demo.json, whole, for its owner only, before it is ready', () => {

@@ -127,19 +127,27 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
   it('shows only errors that exist', () => {
     const problemas = esquemasDe(contrato).CodigoDeProblema?.['x-problemas'] as Record<string, Objeto>
     for (const [status, { content }] of respuestasDe(definicion)) {
-      const json = (content as Objeto | undefined)?.['application/json'] as Objeto | undefined
-      if (status < 400 || !json) continue
-      for (const uno of Object.values((json.examples ?? {}) as Objeto)) {
-        const { value = null } = seguir(contrato, uno)
-        expect(faltasDe(String((json.schema as Objeto).$ref), value), `${id} ${status}`).toBeUndefined()
-        const { codigo, title, type } = value as Objeto
+      if (status < 400) continue
+      const [enEspanol = [], enRfc9457 = []] = ['application/json', 'application/problem+json'].map((tipo) => {
+        const { schema, examples } = (content as Objeto)[tipo] as { schema: { $ref: string }; examples: Objeto }
+        return Object.values(examples).map((uno) => {
+          const { value = null } = seguir(contrato, uno)
+          expect(faltasDe(schema.$ref, value), `${id} ${status} ${tipo}`).toBeUndefined()
+          return value as Objeto
+        })
+      })
+      expect(enEspanol.length, `${id} ${status}`).toBeGreaterThan(0)
+      for (const [i, { codigo, titulo, mensaje, estado_http, documentacion }] of enEspanol.entries()) {
         const declarado = problemas[String(codigo)]
-        expect({ status, title, type, ajeno: false }).toEqual({
+        expect({ status, estado_http, titulo, documentacion, ajeno: false }).toEqual({
           status: declarado?.status,
-          title: declarado?.titulo,
-          type: `urn:guias:problema:${codigo}`,
+          estado_http: status,
+          titulo: declarado?.titulo,
+          documentacion: `https://guias.ejemplo.com/docs#error-${codigo}`,
           ajeno: declarado?.ajeno ?? false,
         })
+        const type = `urn:guias:problema:${codigo}`
+        expect(enRfc9457[i]).toMatchObject({ type, title: titulo, status, detail: mensaje, codigo })
       }
     }
   })

@@ -34,7 +34,7 @@ const problemaDe = (promesa: PromiseLike<unknown>) =>
 /** An answer of the link without what differs in every answer. */
 const negada = async (url: string) => {
   const { status, pdf } = await descargar(url)
-  const { id_solicitud: _1, instance: _2, ...resto } = JSON.parse(pdf.toString())
+  const { id_solicitud: _1, ...resto } = JSON.parse(pdf.toString())
   return { status, ...resto }
 }
 

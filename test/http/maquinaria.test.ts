@@ -234,7 +234,7 @@ describe('the machinery answers the same for every operation', () => {
       ]) {
         const { status, cuerpo } = await pedir(malo)
         expect([malo.slice(0, 20), status, cuerpo.codigo]).toEqual([malo.slice(0, 20), 400, 'json_invalido'])
-        expect(cuerpo.detail).toMatch(/línea \d+, columna \d+/)
+        expect(cuerpo.mensaje).toMatch(/línea \d+, columna \d+/)
       }
       const mal = await pedir('{"__nada":1}')
       expect([mal.status, mal.cuerpo.codigo]).toEqual([422, 'validacion'])
@@ -388,18 +388,65 @@ describe('every answer', () => {
     expect(cabeceras.get('x-powered-by')).toBeNull()
     const malo = await entorno.pedir('GET', '/api/v1/nada', { cabeceras: { 'X-Request-Id': 'con espacio' } })
     expect(malo.cuerpo).toMatchObject({
-      status: 404,
+      estado_http: 404,
       codigo: 'ruta_desconocida',
       id_solicitud: malo.cabeceras.get('x-request-id'),
     })
     expect(malo.cabeceras.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  it('is problem+json when Accept names it', async () => {
-    const { cabeceras } = await entorno.pedir('GET', '/api/v1/guias', {
-      cabeceras: { Accept: 'application/problem+json' },
+  const mala = { ...unaGuia(), telefono: 'x' }
+  const fallar = (cabeceras: Record<string, string>) =>
+    entorno.pedir('POST', '/api/v1/guias', {
+      llave: comercio.llave,
+      cuerpo: mala,
+      cabeceras: { 'X-Request-Id': 'sol-1', ...cabeceras },
     })
-    expect(cabeceras.get('content-type')).toBe('application/problem+json')
+  const errores = [{ campo: '/telefono', codigo: 'formato_invalido', mensaje: expect.any(String) }]
+  const demas = () => ({
+    codigo: 'validacion',
+    errores,
+    id_solicitud: 'sol-1',
+    documentacion: `${entorno.url}/docs#error-validacion`,
+  })
+
+  it('says an error in Spanish', async () => {
+    for (const Accept of ['application/json', '*/*', 'text/html']) {
+      const { status, cabeceras, cuerpo } = await fallar({ Accept })
+      expect([status, cabeceras.get('content-type')]).toEqual([422, 'application/json'])
+      expect(cuerpo).toEqual({
+        titulo: 'Los datos no son válidos',
+        mensaje: 'Corrija 1 campo y vuelva a enviar: telefono.',
+        estado_http: 422,
+        ...demas(),
+      })
+    }
+  })
+
+  it('says it with the names of RFC 9457 when Accept names its type', async () => {
+    for (const Accept of ['application/problem+json', 'application/json, Application/Problem+JSON;q=0.9']) {
+      const { status, cabeceras, cuerpo } = await fallar({ Accept })
+      expect([status, cabeceras.get('content-type')]).toEqual([422, 'application/problem+json'])
+      expect(cuerpo).toEqual({
+        type: 'urn:guias:problema:validacion',
+        title: 'Los datos no son válidos',
+        status: 422,
+        detail: 'Corrija 1 campo y vuelva a enviar: telefono.',
+        instance: 'urn:guias:solicitud:sol-1',
+        ...demas(),
+      })
+    }
+  })
+
+  it('leaves the type of what is no error of ours as it is', async () => {
+    const cabeceras = { Accept: 'application/problem+json' }
+    const { status, cabeceras: suyas } = await entorno.pedir('GET', '/healthz', { cabeceras })
+    expect([status, suyas.get('content-type')]).toEqual([200, 'application/json'])
+  })
+
+  it('points nowhere for an error that no merchant gets', async () => {
+    const { cuerpo } = await entorno.operar('POST', '/comercios/com_x/llaves', { modo: 'test' })
+    expect([cuerpo.codigo, cuerpo.documentacion]).toEqual(['comercio_desconocido', null])
   })
 
   it('never is a 5xx for a path that isn’t well encoded', async () => {
@@ -443,7 +490,7 @@ describe('every answer', () => {
       /^HTTP\/1.1 400[\s\S]*"codigo":"parametro_invalido"/,
     )
     expect(await crudo(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).toMatch(
-      /^HTTP\/1.1 431[\s\S]*16 KB/,
+      /^HTTP\/1.1 431[\s\S]*16 KB[\s\S]*"estado_http":431/,
     )
   })
 

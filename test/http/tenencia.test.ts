@@ -97,7 +97,7 @@ describe('another merchant’s things', () => {
           ruta.replace(/\{(\w+)\}/g, (_m, nombre) => id(nombre)),
           { llave, cuerpo },
         )
-        const { id_solicitud: _1, instance: _2, ...resto } = respuesta
+        const { id_solicitud: _1, ...resto } = respuesta
         const visibles = [...cabeceras.keys()]
           .filter((nombre) => !['date', 'x-request-id'].includes(nombre))
           .map((nombre) => [nombre, cabeceras.get(nombre)])

@@ -168,7 +168,7 @@ describe('POST /repartidor/v1/guias/{guia}/eventos', () => {
     expect(sinClave.cuerpo.errores).toMatchObject([{ campo: '/idempotencia', codigo: 'requerido' }])
     const sinLugar = await movil.registrar(guia, { estado: 'en_ruta', idempotencia: clave() })
     expect([sinLugar.status, sinLugar.cuerpo.codigo]).toEqual([409, 'ubicacion_sin_confirmar'])
-    expect(sinLugar.cuerpo.detail).toContain('central')
+    expect(sinLugar.cuerpo.mensaje).toContain('central')
     const cancelada = await movil.registrar(guia, { estado: 'cancelado', idempotencia: clave() })
     expect([cancelada.status, cancelada.cuerpo.codigo]).toEqual([409, 'transicion_invalida'])
     expect(await ver(guia)).toMatchObject({ estado: 'recolectado' })

@@ -98,7 +98,7 @@ export function cargar({ llave }: Arnes, { apis, ritmo = 40, hilos = 6, simple =
       const { ok, resultados } = JSON.parse(texto)
       for (const r of resultados) {
         if (r.ok) anotar(r.external_ref, r.guia)
-        else if (r.error.status !== 503) carga.fallas.push(`entry ${JSON.stringify(r.error)}`)
+        else if (r.error.estado_http !== 503) carga.fallas.push(`entry ${JSON.stringify(r.error)}`)
       }
       return ok
     })

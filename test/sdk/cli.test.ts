@@ -573,7 +573,7 @@ describe('guias escuchar', () => {
         cuerpo: { datos: [{ id: 'evt_1', tipo: 'guia.nota', guia: 'G', registrado_en: '' }], cursor_siguiente: 'a' },
       },
       { status: 200, cuerpo: { datos: [], cursor_siguiente: 'a' } },
-      { status: 401, cuerpo: { codigo: 'no_autenticado', detail: 'No.' } },
+      { status: 401, cuerpo: { codigo: 'no_autenticado', mensaje: 'No.' } },
     ]
     const caido = createServer((_req, res) => {
       const { status, cuerpo } = paginas.shift()!

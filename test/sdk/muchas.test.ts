@@ -41,7 +41,7 @@ const servidor = createServer(async (req, res) => {
   enviados.push(enviado)
   const dado = await contestar(enviado)
   aLaVez.ahora--
-  const [status, datos] = typeof dado === 'number' ? [dado, { codigo: 'x', detail: 'No.' }] : [200, dado]
+  const [status, datos] = typeof dado === 'number' ? [dado, { codigo: 'x', mensaje: 'No.' }] : [200, dado]
   res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(datos))
 })
 const bien: Contestar = ({ guias }) => ({

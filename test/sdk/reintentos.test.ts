@@ -90,7 +90,11 @@ const json =
       .writeHead(status, { 'Content-Type': 'application/json', 'X-Request-Id': 'sol-1', ...cabeceras })
       .end(JSON.stringify(cuerpo))
 const problema = (status: number, codigo: string, cabeceras?: Record<string, string>) =>
-  json(status, { status, codigo, title: 'Título', detail: 'Haga esto.', errores: [], id_solicitud: 'sol-1' }, cabeceras)
+  json(
+    status,
+    { estado_http: status, codigo, titulo: 'Título', mensaje: 'Haga esto.', errores: [], id_solicitud: 'sol-1' },
+    cabeceras,
+  )
 const bien = json(200, GUIA)
 const falla = <T = ErrorGuias>(promesa: PromiseLike<unknown>): Promise<T> =>
   Promise.resolve(promesa).then(

@@ -171,7 +171,7 @@ async function subirAdjuntos({ orden, guia, fotos, firma }: Accion): Promise<Fin
   for (const [{ imagen, archivo }, tipo] of adjuntos) {
     if (archivo) continue
     const guardada = await leerImagen(imagen)
-    if (!guardada) return atender(orden, { title: 'Falta una foto', detail: SIN_FOTO }, imagen)
+    if (!guardada) return atender(orden, { titulo: 'Falta una foto', mensaje: SIN_FOTO }, imagen)
     const respuesta = await pedir<ArchivoSubido>('POST', `guias/${guia}/archivos?tipo=${tipo}`, guardada.blob)
     if (respuesta.status !== 201) {
       const actual = await leerAccion(orden)
@@ -208,8 +208,8 @@ async function atender(orden: number, problema: Partial<Problema>, imagen?: stri
   await cambiarAccion(orden, () => ({
     situacion: 'atencion',
     falla: {
-      titulo: problema.title ?? 'El servicio no lo aceptó',
-      detalle: problema.detail ?? '',
+      titulo: problema.titulo ?? 'El servicio no lo aceptó',
+      detalle: problema.mensaje ?? '',
       errores: (problema.errores ?? []).slice(0, 5).map(({ mensaje }) => mensaje),
       ...(imagen === undefined ? {} : { imagen }),
     },

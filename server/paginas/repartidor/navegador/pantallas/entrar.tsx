@@ -66,7 +66,7 @@ async function abrir(codigo: string): Promise<string | undefined> {
     }
     if (status === 401) return 'Ese código no es válido. Revíselo, o pida uno nuevo a la central.'
     if (status === 429) return `Demasiados intentos. Espere ${minutos(esperar)} y vuelva a probar.`
-    return problema.detail ?? 'El servicio no responde bien. Pruebe otra vez en un minuto.'
+    return problema.mensaje ?? 'El servicio no responde bien. Pruebe otra vez en un minuto.'
   } catch (error) {
     if (error instanceof SinRed) return 'No hay cobertura, y para entrar hace falta. Búsquela y pruebe otra vez.'
     throw error

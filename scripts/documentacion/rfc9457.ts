@@ -1,0 +1,24 @@
+/** Each answer that is an error has, as application/problem+json, the examples of its application/json under RFC 9457's names. */
+import type { Problema } from '../../server/contrato/generado/tipos/index.ts'
+import { comoRfc9457 } from '../../server/http/rfc9457.ts'
+import { ejemplosDe, type Json, type Objeto } from './contrato.ts'
+
+export function conRfc9457(contrato: Objeto): Objeto {
+  const recorrer = (valor: Json): Json => {
+    if (Array.isArray(valor)) return valor.map(recorrer)
+    if (valor === null || typeof valor !== 'object') return valor
+    const content = valor.content as Objeto | undefined
+    if (!content?.['application/problem+json']) {
+      return Object.fromEntries(Object.entries(valor).map(([clave, dentro]) => [clave, recorrer(dentro)]))
+    }
+    const examples = Object.fromEntries(
+      ejemplosDe(contrato, valor).map(([nombre, { value, ...demas }]) => [
+        nombre,
+        { ...demas, value: comoRfc9457(value as unknown as Problema) as unknown as Json },
+      ]),
+    )
+    const problema = { ...(content['application/problem+json'] as Objeto), examples }
+    return { ...valor, content: { ...content, 'application/problem+json': problema } }
+  }
+  return recorrer(contrato) as Objeto
+}
