@@ -123,7 +123,7 @@ describe('POST /operaciones/v1/guias/{guia}/eventos', () => {
   it.each<[string, object, string]>([
     [
       'the future',
-      { estado: 'recolectado', ocurrido_en: new Date(Date.now() + 6 * 60_000).toISOString() },
+      { estado: 'recolectado', ocurrido_en: new Date(Date.now() + 3_600_000).toISOString() },
       '/ocurrido_en',
     ],
     ['a reason of another state', { estado: 'intento_fallido', motivo: 'robo' }, '/motivo'],

@@ -222,7 +222,7 @@ describe('avanzar', () => {
     ['a reason of another state', { estado: 'recolectado', motivo: 'robo' }, '/motivo'],
     [
       'the future',
-      { estado: 'recolectado', ocurrido_en: new Date(Date.now() + 360_000).toISOString() },
+      { estado: 'recolectado', ocurrido_en: new Date(Date.now() + 3_600_000).toISOString() },
       '/ocurrido_en',
     ],
     ['neither a state nor a note', { descripcion: 'x' }, ''],
