@@ -9,9 +9,9 @@ import type { FilaGuia } from '../guias/guia.ts'
 import type { Log } from '../log.ts'
 import type { Secretos } from '../secretos.ts'
 import { claveDeFirma } from './claves.ts'
+import { type ArchivoLeido, type FilaDeDocumento, reunirDatos } from './datosDelPdf.ts'
 import { firmarManifiesto, hacerManifiesto, nuevaSal } from './manifiesto.ts'
 import { type FilaPrueba, leerArchivos } from './prueba.ts'
-import { type ArchivoLeido, type FilaDeDocumento, reunirDatos } from './reunir.ts'
 
 export interface DepsDePdf {
   db: Db
@@ -109,8 +109,8 @@ export async function hacerPdf(deps: DepsDePdf, prueba: FilaPrueba): Promise<boo
   const [filaDeFirma] = await filasDe(db, guia, prueba.firma === null ? [] : [prueba.firma])
   const firma = filaDeFirma && (await leer(deps, prueba, filaDeFirma))
   // pdfkit, the fonts and sharp are loaded by the first document, not by the start.
-  const { renderizarPrueba } = await import('./pdf.ts')
-  const contenido = await renderizarPrueba(await reunirDatos(db, guia, fotos, firma, deps))
+  const { componerPdf } = await import('./componerPdf.ts')
+  const contenido = await componerPdf(await reunirDatos(db, guia, fotos, firma, deps))
   const pdf = await guardarArchivo(deps, guia, { ...SIN_IMAGEN, contenido })
   const ahora = reloj()
   const sal = nuevaSal()

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import sharp from 'sharp'
 import { expect, test } from 'vitest'
-import { type Archivo, type DatosDePrueba, renderizarPrueba } from '../../server/pruebasEntrega/pdf.ts'
+import { componerPdf } from '../../server/pruebasEntrega/componerPdf.ts'
+import type { Archivo, DatosDePrueba } from '../../server/pruebasEntrega/datosDelPdf.ts'
 import { leerPdf } from './leerPdf.ts'
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
@@ -60,7 +61,7 @@ function hito(ocurrido_en: string, descripcion: string) {
 }
 
 test('says what happened, in Spanish, with the zone of its times and without the phone', async () => {
-  const { texto, medida, diccionarios } = leerPdf(await renderizarPrueba(datos()))
+  const { texto, medida, diccionarios } = leerPdf(await componerPdf(datos()))
   expect(medida).toEqual([612, 792])
   for (const dicho of [
     'PRUEBA DE ENTREGA',
@@ -93,22 +94,22 @@ test('says what happened, in Spanish, with the zone of its times and without the
 })
 
 test('the same data give the same bytes, whenever', async () => {
-  const [una, otra] = [await renderizarPrueba(datos()), await renderizarPrueba(datos())]
+  const [una, otra] = [await componerPdf(datos()), await componerPdf(datos())]
   expect(sha256(otra)).toBe(sha256(una))
   // Nor does a document depend on those before it, nor on those made at the same time.
   const rara = datos({ comercio: 'A\u2010B\u00A0C\u2011D Å × ∕ ⁄ ΩΑΒ' })
-  const [, juntas] = await Promise.all([renderizarPrueba(rara), renderizarPrueba(datos())])
+  const [, juntas] = await Promise.all([componerPdf(rara), componerPdf(datos())])
   expect(sha256(juntas)).toBe(sha256(una))
-  expect(sha256(await renderizarPrueba(datos({ registrado_en: '2026-11-14T21:05:11.000Z' })))).not.toBe(sha256(una))
+  expect(sha256(await componerPdf(datos({ registrado_en: '2026-11-14T21:05:11.000Z' })))).not.toBe(sha256(una))
 })
 
 test('a test guide says so', async () => {
-  expect(leerPdf(await renderizarPrueba(datos({ modo: 'test' }))).texto).toContain('Guía de prueba')
+  expect(leerPdf(await componerPdf(datos({ modo: 'test' }))).texto).toContain('Guía de prueba')
 })
 
 test('shows what its fonts lack as a replacement, and words of right-to-left scripts in their order', async () => {
   const { texto } = leerPdf(
-    await renderizarPrueba(
+    await componerPdf(
       datos({ comercio: '김 Ñandú 👨‍👩‍👧', recibio: { nombre: 'שלום עולם', documento: null, relacion: 'Ω → ✓' } }),
     ),
   )
@@ -120,7 +121,7 @@ test('shows what its fonts lack as a replacement, and words of right-to-left scr
 test('a broken image is a note, and its digest stays', async () => {
   const rota = archivo('rota.jpg', Buffer.from('no es una imagen'))
   const truncada = archivo('truncada.jpg', foto.bytes.subarray(0, foto.bytes.length >> 1))
-  const pdf = leerPdf(await renderizarPrueba(datos({ fotos: [rota, foto, truncada], firma: rota })))
+  const pdf = leerPdf(await componerPdf(datos({ fotos: [rota, foto, truncada], firma: rota })))
   expect(pdf.texto.match(/No se pudo mostrar esta/g)).toHaveLength(2)
   expect(pdf.texto).toContain('No se pudo mostrar la firma')
   expect(pdf.texto).toContain(rota.sha256)
@@ -133,7 +134,7 @@ test('ten photos of any shape and a long history fit on two pages; the last even
   const historial = Array.from({ length: 400 }, (_, i) =>
     hito(new Date(1.8e12 + i * 6e4).toISOString(), `Evento ${i + 1}`),
   )
-  const { paginas, texto } = leerPdf(await renderizarPrueba(datos({ fotos, historial })))
+  const { paginas, texto } = leerPdf(await componerPdf(datos({ fotos, historial })))
   expect(paginas).toBe(2)
   expect(texto).toContain('Foto 10 · ')
   expect(texto).toContain('Evento 1 ')
@@ -144,7 +145,7 @@ test('ten photos of any shape and a long history fit on two pages; the last even
 test('a proof without photos and with little to tell is one page', async () => {
   const nada = { nombre: null, documento: null, relacion: null }
   const { paginas, texto } = leerPdf(
-    await renderizarPrueba(
+    await componerPdf(
       datos({
         external_ref: null,
         contenido: null,
@@ -224,7 +225,7 @@ const cualquiera = (texto: Textos): fc.Arbitrary<DatosDePrueba> =>
 test('whatever the data, one or two pages, and nothing written beyond their edges', { timeout: 240_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(cualquiera(latinos), cualquiera(raros)), async (datos) => {
-      const { paginas, trozos } = leerPdf(await renderizarPrueba(datos))
+      const { paginas, trozos } = leerPdf(await componerPdf(datos))
       expect(paginas).toBeLessThanOrEqual(2)
       for (const { x, y } of trozos) {
         expect(x).toBeGreaterThanOrEqual(38)

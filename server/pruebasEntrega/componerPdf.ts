@@ -3,12 +3,19 @@ import { enGrupos } from '../pdf/codigos.ts'
 import { crearDocumento } from '../pdf/documento.ts'
 import { crearLienzo, TONOS } from '../pdf/lienzo.ts'
 import { crearReloj } from '../tiempo/reloj.ts'
-import type { Archivo, DatosDePrueba } from './datos.ts'
-import { altoDeEvidencias, altoDeHuellas, altoDeNota, type Foto, fotografias, huellas, nota } from './evidencias.ts'
-import { ANCHO, encabezado, FONDO, HOJA, MENOR, type Pagina, partes, portada, recibido, X } from './hechos.ts'
-import { altoDeHistorial, filasDe, historial, repartir } from './historial.ts'
-
-export type { Archivo, DatosDePrueba } from './datos.ts'
+import type { Archivo, DatosDePrueba } from './datosDelPdf.ts'
+import { encabezado, partes, portada, recibido } from './dibujarEntrega.ts'
+import {
+  altoDeEvidencias,
+  altoDeHuellas,
+  altoDeNota,
+  type Foto,
+  fotografias,
+  huellas,
+  nota,
+} from './dibujarEvidencias.ts'
+import { altoDeHistorial, filasDe, historial, repartir } from './dibujarHistorial.ts'
+import { ANCHO, FONDO, HOJA, MENOR, type Pagina, X } from './hojaDelPdf.ts'
 
 const FOTOS = 10
 /** Where the second page begins. */
@@ -18,7 +25,7 @@ const ARRIBA = 34
  * The proof of delivery, on one or two pages: what happened, then the evidence. Same data, same bytes: the only dates are
  * the data's, so the digest of the file can be kept and compared.
  */
-export async function renderizarPrueba(datos: DatosDePrueba): Promise<Buffer> {
+export async function componerPdf(datos: DatosDePrueba): Promise<Buffer> {
   const archivos = datos.fotos.slice(0, FOTOS)
   const fotos = await prepararFotos(archivos)
   const firma = datos.firma ? await prepararImagen(datos.firma.bytes, 900, 92) : undefined

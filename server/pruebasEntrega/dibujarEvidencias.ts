@@ -1,7 +1,7 @@
 import { encajar, type Imagen } from '../imagenes/prepararImagen.ts'
 import { TONOS } from '../pdf/lienzo.ts'
-import type { Archivo } from './datos.ts'
-import { ANCHO, FONDO, MENOR, type Pagina, TITULO, X } from './hechos.ts'
+import type { Archivo } from './datosDelPdf.ts'
+import { ANCHO, FONDO, MENOR, type Pagina, TITULO, X } from './hojaDelPdf.ts'
 
 export interface Foto {
   archivo: Archivo

@@ -1,7 +1,7 @@
 import { type Lienzo, TONOS } from '../pdf/lienzo.ts'
 import { altoDeLinea } from '../pdf/texto.ts'
-import type { Hito } from './datos.ts'
-import { ANCHO, coordenadas, MENOR, type Pagina, SIN_DATO, TEXTO, TITULO, X } from './hechos.ts'
+import type { Hito } from './datosDelPdf.ts'
+import { ANCHO, coordenadas, MENOR, type Pagina, SIN_DATO, TEXTO, TITULO, X } from './hojaDelPdf.ts'
 
 const COLUMNAS = [
   { titulo: 'Fecha', x: X, ancho: 112 },

@@ -1,31 +1,12 @@
 import { encajar, type Imagen } from '../imagenes/prepararImagen.ts'
 import { dibujarQr, enGrupos, qrDe } from '../pdf/codigos.ts'
 import { type Lienzo, TONOS } from '../pdf/lienzo.ts'
-import { altoDeLinea, type Estilo } from '../pdf/texto.ts'
-import type { Reloj } from '../tiempo/reloj.ts'
-import type { DatosDePrueba } from './datos.ts'
+import { altoDeLinea } from '../pdf/texto.ts'
+import type { DatosDePrueba } from './datosDelPdf.ts'
+import { ANCHO, coordenadas, HOJA, MENOR, type Pagina, ROTULO, SIN_DATO, TEXTO, TITULO, X } from './hojaDelPdf.ts'
 
-export const HOJA = { ancho: 612, alto: 792, margen: 46, pie: 40 } as const
-export const X = HOJA.margen
-export const ANCHO = HOJA.ancho - 2 * HOJA.margen
-/** Above it stands the page's content, below it the foot. */
-export const FONDO = HOJA.alto - HOJA.pie - 14
 const CANAL = 24
 const COLUMNA = (ANCHO - CANAL) / 2
-
-export const ROTULO: Estilo = { cuerpo: 6.8, peso: 'fuerte', color: TONOS.gris, espaciado: 0.6 }
-export const TITULO: Estilo = { cuerpo: 10.5, peso: 'fuerte', color: TONOS.tinta }
-export const TEXTO: Estilo = { cuerpo: 9, color: TONOS.tinta }
-export const MENOR: Estilo = { cuerpo: 7.6, color: TONOS.gris }
-
-/** What everyone draws with. */
-export interface Pagina {
-  lienzo: Lienzo
-  datos: DatosDePrueba
-  reloj: Reloj
-}
-
-export const SIN_DATO = '—'
 
 export function encabezado({ lienzo, datos }: Pagina): number {
   lienzo.adorno(() => lienzo.doc.rect(0, 0, HOJA.ancho, 6).fill(TONOS.acento))
@@ -119,7 +100,7 @@ export function partes({ lienzo, datos }: Pagina, y: number): number {
 }
 
 /** Only the last four digits: the document is shown to people who need not know the rest. */
-export function enmascararTelefono(telefono: string): string {
+function enmascararTelefono(telefono: string): string {
   const cifras = telefono.replace(/\D/g, '')
   return cifras.length > 4 ? `•••• ${cifras.slice(-4)}` : '••••'
 }
@@ -186,9 +167,6 @@ function cuadroDeFirma({ lienzo, datos }: Pick<Pagina, 'lienzo' | 'datos'>, caja
     alinear: 'centro',
   })
 }
-
-export const coordenadas = ({ lat, lng }: { lat: number | null; lng: number | null }): string | undefined =>
-  lat === null || lng === null ? undefined : `${lat.toFixed(5)}, ${lng.toFixed(5)}`
 
 function describirPosicion({ lat, lng, precision_m, distancia_m }: NonNullable<DatosDePrueba['posicion']>): string {
   const precision = precision_m === null ? '' : ` (±${metros(precision_m)})`
