@@ -2,10 +2,19 @@ import net from 'node:net'
 import tls from 'node:tls'
 import { Client } from 'undici'
 import { anfitrion, type Politica, resolverDestino } from '../salida/destino.ts'
-import type { Solicitud } from './envio.ts'
-import { INTERRUMPIDO } from './respuesta.ts'
 
 // One connection per exchange and endpoint, never shared: kept for a while, checked when it is opened.
+
+/** The cause that an exchange ends with when whoever sends is closed. */
+export const INTERRUMPIDO = new Error('the sender was closed')
+
+/** Whose connection is wanted. */
+export interface Titular {
+  /** The endpoint's key: connections are never shared between endpoints. */
+  canal: string
+  /** Admits http on loopback. */
+  loopback: boolean
+}
 
 export interface Conexion {
   /** Endpoint and origin. */
@@ -31,8 +40,8 @@ type AbrirSocket = (conexion: Conexion, url: URL, loopback: boolean) => Promise<
 
 export interface Reserva {
   /** An idle connection of the endpoint's, or else a new one. */
-  tomar(solicitud: Solicitud, url: URL, interrumpir: Terminar): Conexion
-  abrir(solicitud: Solicitud, url: URL, interrumpir: Terminar): Conexion
+  tomar(titular: Titular, url: URL, interrumpir: Terminar): Conexion
+  abrir(titular: Titular, url: URL, interrumpir: Terminar): Conexion
   soltar(conexion: Conexion): void
   desechar(conexion: Conexion): void
   cerrar(): Promise<void>
@@ -64,12 +73,12 @@ export function crearReserva(abrirSocket: AbrirSocket): Reserva {
   const ociosas = new Set<Conexion>()
   let cerrada = false
 
-  const claveDe = ({ canal }: Solicitud, url: URL) => `${canal} ${url.origin}`
+  const claveDe = ({ canal }: Titular, url: URL) => `${canal} ${url.origin}`
 
-  const abrir: Reserva['abrir'] = (solicitud, url, interrumpir) => {
+  const abrir: Reserva['abrir'] = (titular, url, interrumpir) => {
     if (cerrada) throw INTERRUMPIDO
-    // Not all of `solicitud`: its body would live as long as the connection.
-    const { loopback } = solicitud
+    // Not all of `titular`: what else is in it, a body, would live as long as the connection.
+    const { loopback } = titular
     const cliente = new Client(url.origin, {
       ...OPCIONES,
       connect: (_opciones, avisar) => {
@@ -79,7 +88,7 @@ export function crearReserva(abrirSocket: AbrirSocket): Reserva {
         )
       },
     })
-    const clave = claveDe(solicitud, url)
+    const clave = claveDe(titular, url)
     const conexion: Conexion = { ...SIN_ABRIR, clave, cliente, interrumpir, desechada: false }
     cliente.on('disconnect', (_origen, _clientes, error) => {
       if (!conexion.interrumpir) desechar(conexion)
@@ -91,8 +100,8 @@ export function crearReserva(abrirSocket: AbrirSocket): Reserva {
     return conexion
   }
 
-  const tomar: Reserva['tomar'] = (solicitud, url, interrumpir) => {
-    const disponibles = libres.get(claveDe(solicitud, url))
+  const tomar: Reserva['tomar'] = (titular, url, interrumpir) => {
+    const disponibles = libres.get(claveDe(titular, url))
     // The last one first, so that those in excess fall idle. A destroyed socket leaves with its 'disconnect'.
     for (let conexion = disponibles?.pop(); conexion; conexion = disponibles?.pop()) {
       ociosas.delete(conexion)
@@ -100,7 +109,7 @@ export function crearReserva(abrirSocket: AbrirSocket): Reserva {
       conexion.interrumpir = interrumpir
       return conexion
     }
-    return abrir(solicitud, url, interrumpir)
+    return abrir(titular, url, interrumpir)
   }
 
   const soltar: Reserva['soltar'] = (conexion) => {

@@ -1,21 +1,17 @@
 import tls from 'node:tls'
 import type { Dispatcher } from 'undici'
 import { leerDestino, type Resolver } from '../salida/destino.ts'
-import { abrirSocket, type Conexion, crearReserva, type Reserva, type Terminar } from './conexiones.ts'
+import { abrirSocket, type Conexion, crearReserva, type Reserva, type Terminar, type Titular } from './conexiones.ts'
 import { AGOTADO, DEMASIADAS_INFORMATIVAS, esCierre, type Llegado, type Respuesta, redactar } from './respuesta.ts'
 
 // One POST to a receiver that may be slow, broken or hostile: bounded in time and in bytes, whatever it does, and never
 // an exception. The receiver belongs to a merchant, so all that goes wrong is told in the merchant's words.
 
-export interface Solicitud {
-  /** The endpoint's key: connections are never shared between endpoints. */
-  canal: string
+export interface Solicitud extends Titular {
   url: string
   /** Lower-case names. */
   cabeceras: Readonly<Record<string, string>>
   cuerpo: string
-  /** Admits http on loopback. */
-  loopback: boolean
 }
 
 export interface Enviador {

@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder'
 import { DestinoNoPermitido } from '../salida/destino.ts'
-import type { Conexion } from './conexiones.ts'
+import { type Conexion, INTERRUMPIDO } from './conexiones.ts'
 
 // What is told of an exchange: kept for the merchant, in his words.
 
@@ -49,7 +49,6 @@ export interface Llegado {
 }
 
 export const AGOTADO = new Error('the deadline passed')
-export const INTERRUMPIDO = new Error('the sender was closed')
 export const DEMASIADAS_INFORMATIVAS = new Error('too many 1xx answers')
 
 type Cabeceras = Record<string, string | string[] | undefined>
