@@ -3,11 +3,10 @@
  * Everything it writes stands in folders named `generado` (or `dist`), which git ignores.
  */
 import { execFile } from 'node:child_process'
-import { copyFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual, promisify } from 'node:util'
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { createClient } from '@hey-api/openapi-ts'
 import { build } from 'tsdown'
 import { coleccionDe } from './documentacion/coleccion.ts'
@@ -17,6 +16,8 @@ import { conGuia } from './documentacion/guia.ts'
 import { conMuestras } from './documentacion/muestras.ts'
 import { construirPagina } from './documentacion/pagina.ts'
 import { conRfc9457 } from './documentacion/rfc9457.ts'
+import { comprimir } from './generar/comprimir.ts'
+import { generarPaginas } from './generar/paginas.ts'
 
 const ejecutar = promisify(execFile)
 const raiz = new URL('../', import.meta.url)
@@ -197,16 +198,6 @@ async function generarSdk() {
   await exigir('sdk/dist/cli.js')
 }
 
-/** What readers fetch, packed once. The page has 3 MB, of which the best compression would take ten seconds for a twentieth. */
-async function comprimirDocumentacion() {
-  for (const archivo of ['documentacion.html', 'comercios.json', 'comercios.yaml', 'coleccion.json']) {
-    const entero = await readFile(new URL(archivo, carpeta))
-    const params = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_LGWIN]: 22 }
-    await writeFile(new URL(`${archivo}.br`, carpeta), brotliCompressSync(entero, { params }))
-    await writeFile(new URL(`${archivo}.gz`, carpeta), gzipSync(entero, { level: 9 }))
-  }
-}
-
 /**
  * The service and the libraries it imports as a handful of files: reading a thousand small ones is half of a start.
  * The same sources run unbundled in tests and scripts.
@@ -227,113 +218,6 @@ async function generarServidor() {
   })
   await exigir('server/generado/main.mjs')
   await exigir('server/generado/worker.mjs')
-}
-
-/** What Leaflet puts into the `src` of an image that it no longer wants: the pages' policy admits no `data:`. */
-const IMAGEN_VACIA = 'data:image/gif;base64,R0lGODlhAQABAAD/ACwAAAAAAQABAAACADs='
-
-/** Modules for browsers, each on its own. */
-const empaquetar = (entry: Record<string, string>, salida: URL, format: 'esm' | 'iife', partes: object = {}) =>
-  build({
-    config: false,
-    entry: Object.fromEntries(
-      Object.entries(entry).map(([nombre, ruta]) => [nombre, fileURLToPath(new URL(ruta, raiz))]),
-    ),
-    outDir: fileURLToPath(salida),
-    format,
-    outputOptions: { entryFileNames: '[name].js' },
-    platform: 'browser',
-    target: 'es2020',
-    minify: true,
-    dts: false,
-    clean: false,
-    logLevel: 'silent',
-    deps: { alwaysBundle: [/.*/], onlyBundle: false },
-    ...partes,
-  })
-
-const abreviar = (css: string) =>
-  css
-    .replace(/\/\*[\s\S]*?\*\//g, '')
-    .replace(/\s+/g, ' ')
-    .replace(/ ?([{};,>]) ?/g, '$1')
-    .replace(/: /g, ':')
-    .replaceAll(';}', '}')
-    .trim()
-
-/** The best compression takes long: it is made here once; of a megabyte it would take longer than it is worth. */
-async function comprimir(salida: URL, archivos: string[]) {
-  for (const archivo of archivos) {
-    const contenido = await readFile(new URL(archivo, salida))
-    if (contenido.length === 0) throw new Error(`${archivo} was generated empty`)
-    const params = { [constants.BROTLI_PARAM_QUALITY]: contenido.length > 500_000 ? 9 : 11 }
-    await writeFile(new URL(`${archivo}.br`, salida), brotliCompressSync(contenido, { params }))
-  }
-}
-
-/**
- * The recipient's page. `leaflet` is its ES module, of which the parts that nobody imports can be left out; its style loses
- * what shows pictures that we don't serve.
- */
-async function generarPaginaDeUbicacion(salida: URL) {
-  const leaflet = new URL('node_modules/leaflet/dist/', raiz)
-  const origen = 'server/paginas/ubicacion'
-  await empaquetar({ navegador: `${origen}/navegador.ts`, mapa: `${origen}/mapa.ts` }, salida, 'esm', {
-    alias: { leaflet: fileURLToPath(new URL('leaflet-src.esm.js', leaflet)) },
-    plugins: [
-      {
-        name: 'sin-imagen-vacia',
-        transform(codigo: string, id: string) {
-          if (!id.includes('leaflet-src')) return undefined
-          if (!codigo.includes(IMAGEN_VACIA)) throw new Error('Leaflet no longer has the image that is to be replaced')
-          return { code: codigo.replace(IMAGEN_VACIA, ''), map: null }
-        },
-      },
-    ],
-  })
-  const estilos = {
-    'estilo.css': await readFile(new URL(`${origen}/estilo.css`, raiz), 'utf8'),
-    'mapa.css': (await readFile(new URL('leaflet.css', leaflet), 'utf8'))
-      .replace(/\/\*[\s\S]*?\*\//g, '')
-      .replace(/[^{}]*\{[^{}]*url\([^{}]*\}/g, ''),
-  }
-  for (const [archivo, css] of Object.entries(estilos)) await writeFile(new URL(archivo, salida), abreviar(css))
-  await comprimir(salida, ['navegador.js', 'mapa.js', ...Object.keys(estilos)])
-}
-
-/** The courier's page. The service worker is a script of one piece, since not every browser takes a module for one. */
-async function generarPaginaDeRepartidor(salida: URL) {
-  const { default: sharp } = await import('sharp')
-  const { icono } = await import('../server/paginas/repartidor/vista.ts')
-  const origen = 'server/paginas/repartidor'
-  const jsx = { inputOptions: { transform: { jsx: { runtime: 'automatic', importSource: 'preact' } } } }
-  await empaquetar({ navegador: `${origen}/navegador/navegador.tsx` }, salida, 'esm', jsx)
-  await empaquetar({ lector: `${origen}/navegador/lector.ts` }, salida, 'esm')
-  await empaquetar({ servicio: `${origen}/navegador/servicio.ts` }, salida, 'iife')
-  await writeFile(
-    new URL('estilo.css', salida),
-    abreviar(await readFile(new URL(`${origen}/estilo.css`, raiz), 'utf8')),
-  )
-  await copyFile(new URL('node_modules/zxing-wasm/dist/reader/zxing_reader.wasm', raiz), new URL('lector.wasm', salida))
-  await writeFile(new URL('icono.svg', salida), icono(true))
-  const png = (nombre: string, lado: number, redondeado: boolean) =>
-    sharp(Buffer.from(icono(redondeado)), { density: (72 * lado) / 100 })
-      .resize(lado, lado)
-      .png({ palette: true })
-      .toFile(fileURLToPath(new URL(`icono-${nombre}.png`, salida)))
-  await Promise.all([png('192', 192, true), png('512', 512, true), png('entero', 512, false), png('apple', 180, false)])
-  await comprimir(salida, ['navegador.js', 'lector.js', 'lector.wasm', 'estilo.css', 'icono.svg'])
-}
-
-async function generarPaginas() {
-  const salida = new URL('paginas/', carpeta)
-  await rm(salida, { recursive: true, force: true })
-  await mkdir(new URL('repartidor/', salida), { recursive: true })
-  await generarPaginaDeUbicacion(salida)
-  await generarPaginaDeRepartidor(new URL('repartidor/', salida))
-  // This one stands inside its page.
-  await empaquetar({ verificar: 'server/paginas/verificar/navegador.ts' }, salida, 'esm')
-  await exigir('server/contrato/generado/paginas/verificar.js')
 }
 
 async function generarContrato() {
@@ -369,7 +253,7 @@ if (!['servidor', 'paginas'].includes(process.argv[2] ?? '')) {
   await mkdir(carpeta, { recursive: true })
   await Promise.all([generarPrisma(), generarContrato()])
   await Promise.all([generarSdk(), construirPagina(await leerBundle('comercios'), carpeta, correr)])
-  await comprimirDocumentacion()
+  await comprimir(carpeta, ['documentacion.html', 'comercios.json', 'comercios.yaml', 'coleccion.json'])
 }
-await generarPaginas()
+await generarPaginas(new URL('paginas/', carpeta))
 if (process.argv[2] !== 'paginas') await generarServidor()

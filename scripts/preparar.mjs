@@ -26,8 +26,7 @@ const MARCA = en('node_modules', '.cache', 'guias', 'preparado.json')
 const SALIDAS = [
   'server/contrato/generado/contrato.json',
   'server/contrato/generado/prisma/client.ts',
-  'server/contrato/generado/paginas/navegador.js',
-  'server/contrato/generado/paginas/mapa.js',
+  'server/contrato/generado/paginas/ubicacion/navegador.js',
   'server/contrato/generado/paginas/repartidor/navegador.js',
   'server/generado/main.mjs',
   'server/generado/worker.mjs',
@@ -72,6 +71,7 @@ const deseado = () => ({
     'prisma/schema.prisma',
     'redocly.yaml',
     'scripts/generar.ts',
+    'scripts/generar',
     'scripts/documentacion',
     'server/paginas/docs/plantilla.hbs',
     'sdk',

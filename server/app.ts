@@ -27,13 +27,7 @@ import { crearTurnos } from './http/turnos.ts'
 import { crearCursores } from './listas/cursor.ts'
 import { crearAutenticadores } from './llaves/autenticadores.ts'
 import type { Log } from './log.ts'
-import { servirBuzon } from './paginas/buzon/ruta.ts'
-import { servirDocumentacion } from './paginas/docs/ruta.ts'
-import { crearLecturaDeEnvios } from './paginas/rastreo/envio.ts'
-import { servirRastreo } from './paginas/rastreo/ruta.ts'
-import { servirPaginaDeRepartidor } from './paginas/repartidor/ruta.ts'
-import { servirPaginaDeUbicacion } from './paginas/ubicacion/ruta.ts'
-import { servirVerificacion } from './paginas/verificar/ruta.ts'
+import { type OpcionesDePaginas, servirPaginas } from './paginas/paginas.ts'
 import { type Politica, resolverDelSistema } from './salida/destino.ts'
 import { crearSecretos } from './secretos.ts'
 import { crearSolicitudes } from './ubicacion/solicitud.ts'
@@ -151,7 +145,7 @@ export function crearDeps(
     almacen,
     recepcion: crearRecepcion(join(dataDir, 'subidas')),
     navegador: crearNavegador(urlPublica),
-    esperaParaEntrar: (red) => porRed(red) || deTodas(''),
+    limiteDeEntrada: (red) => porRed(red) || deTodas(''),
     enlaces: crearEnlaces(deEnlaces),
     enlacesDeEtiquetas: crearEnlaces({ ...deEnlaces, carpeta: 'etiquetas' }),
     turnoDeEtiquetas: crearTurnos(ETIQUETAS_A_LA_VEZ, ETIQUETAS_EN_ESPERA),
@@ -163,27 +157,24 @@ export function crearDeps(
   }
 }
 
-/** The pages that people see, beside the contract's operations. */
-export interface Paginas {
-  mosaicos: Config['mosaicos']
+/** What only HTTP is told. */
+export interface OpcionesDeApp extends OpcionesDePaginas {
   /** Reverse proxies whose word about the caller's address is believed. */
   proxies: number
-  /** The local mailbox as a page, for whoever tries the service out. */
-  buzon: boolean
 }
 
 /** The service as an Express app that doesn't listen, ready to be given to a server. */
 export function crearApp(
   { operaciones }: Contrato,
   deps: Deps,
-  paginas: Paginas = { mosaicos: null, proxies: 0, buzon: false },
+  { proxies, ...paginas }: OpcionesDeApp = { mosaicos: null, proxies: 0, buzon: false },
   testigo?: Testigo,
 ): RequestListener {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
   app.set('query parser', 'simple')
-  app.set('trust proxy', paginas.proxies)
+  app.set('trust proxy', proxies)
   app.use(identificarSolicitud(deps.log, () => deps.nuevoId().id))
   app.use(
     helmet({
@@ -191,12 +182,7 @@ export function crearApp(
     }),
   )
   app.use(exigirDestino)
-  servirDocumentacion(app)
-  servirPaginaDeUbicacion(app, { solicitudes: crearSolicitudes(deps), mosaicos: paginas.mosaicos })
-  servirPaginaDeRepartidor(app)
-  servirRastreo(app, { leer: crearLecturaDeEnvios(deps) })
-  servirVerificacion(app, deps)
-  if (paginas.buzon) servirBuzon(app, deps)
+  servirPaginas(app, { ...deps, solicitudes: crearSolicitudes(deps) }, paginas)
   enlazarRutas(app, { operaciones, handlers, autenticadores: crearAutenticadores(deps.db, deps.reloj), deps, testigo })
   app.use(rutaDesconocida)
   app.use(presentarProblemas(deps.urlPublica, testigo))

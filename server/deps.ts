@@ -43,8 +43,8 @@ export interface Deps {
   enlaces: Enlaces
   /** What is between us and a courier's browser. */
   navegador: Navegador
-  /** Asked before each sign-in: how many seconds that network has to wait, or 0. */
-  esperaParaEntrar: (red: string) => number
+  /** Of sign-ins, by the network. */
+  limiteDeEntrada: Limite
   /** The links that open labels, and the turns in which those are drawn. */
   enlacesDeEtiquetas: Enlaces
   turnoDeEtiquetas: Turnos
@@ -52,7 +52,7 @@ export interface Deps {
   urlPublica: string
   /** The courier company, as its documents name it. */
   nombreDeMensajeria: string
-  /** How many seconds somebody who verifies too much has to wait, by his network; 0: none. */
+  /** Of questions about proofs, by the network. */
   limiteDeVerificacion: Limite
   /** In which documents and pages tell times; undefined: the destination's country's. */
   zonaHoraria: string | undefined

@@ -1,44 +1,84 @@
+import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { Request, Response } from 'express'
 
-/** What a page answers with. */
+export const HTML = 'text/html; charset=utf-8'
+
+/** For what is whoever's who has its address: nobody keeps or finds it. */
+export const PRIVADA = { 'Cache-Control': 'no-store', 'X-Robots-Tag': 'noindex' }
+/** For files whose name changes with them. */
+export const FIJA = { 'Cache-Control': 'public, max-age=31536000, immutable', 'X-Robots-Tag': 'noindex' }
+/** For what anybody may find, and keep for a while. */
+export const PUBLICA = { 'Cache-Control': 'public, max-age=300' }
+
+/** A body in the encodings that it may be sent in. */
+export interface Cuerpo {
+  identity(): Buffer
+  gzip?: () => Buffer
+  br?: () => Buffer
+}
+
+export const cuerpoDe = (texto: string): Cuerpo => ({
+  identity: () => Buffer.from(texto),
+  gzip: () => gzipSync(texto),
+})
+
+/** An answer without a body says only where to go. */
 export interface Respuesta {
   status: number
-  html: string
-  cabeceras?: Readonly<Record<string, string>>
+  tipo?: string
+  cuerpo?: Cuerpo
+  cabeceras: Readonly<Record<string, string>>
 }
 
-/** For pages that are whoever's who has their address: nobody keeps, finds, frames or passes them on. */
-export function ponerCabeceras(res: Response, csp: string, permisos: string) {
-  res.setHeader('Content-Security-Policy', csp)
-  res.setHeader('Referrer-Policy', 'no-referrer')
-  res.setHeader('Cache-Control', 'no-store')
-  res.setHeader('X-Robots-Tag', 'noindex')
-  res.setHeader('X-Content-Type-Options', 'nosniff')
-  res.setHeader('Permissions-Policy', permisos)
-  res.setHeader('Content-Language', 'es')
-  res.setHeader('Content-Type', 'text/html; charset=utf-8')
-  res.setHeader('Vary', 'Accept-Encoding')
-}
-
-export function enviar(req: Request, res: Response, { status, html, cabeceras = {} }: Respuesta) {
+/** Writes an answer of a page or of one of its files: the only place that does. */
+export function enviar(req: Request, res: Response, { status, tipo = HTML, cuerpo, cabeceras }: Respuesta) {
+  // One by one: of several, Express takes the one that the browser happens to name first.
+  const codificacion = (['br', 'gzip'] as const).find((una) => cuerpo?.[una] && req.acceptsEncodings(una))
+  const bytes = cuerpo?.[codificacion ?? 'identity']?.() ?? Buffer.alloc(0)
   res.statusCode = status
-  for (const [nombre, valor] of Object.entries(cabeceras)) res.setHeader(nombre, valor)
-  const comprimir = html !== '' && req.acceptsEncodings('gzip')
-  if (comprimir) res.setHeader('Content-Encoding', 'gzip')
-  const cuerpo = comprimir ? gzipSync(html) : Buffer.from(html)
-  res.setHeader('Content-Length', cuerpo.length)
-  // What is left of a body that was refused is not read.
-  if (req.method === 'POST' && !req.complete) res.setHeader('Connection', 'close')
-  res.end(cuerpo)
+  const todas = {
+    'Content-Type': tipo,
+    'Content-Length': bytes.length,
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+    Vary: 'Accept-Encoding',
+    ...(codificacion ? { 'Content-Encoding': codificacion } : {}),
+    // What is left of a body that was refused is not read.
+    ...(req.method === 'POST' && !req.complete ? { Connection: 'close' } : {}),
+    ...cabeceras,
+  }
+  for (const [nombre, valor] of Object.entries(todas)) res.setHeader(nombre, valor)
+  res.end(bytes)
 }
 
-/** For the log line of the request, where there is one: see server/http/solicitud.ts. */
-export function anotarFallo(req: Request, error: unknown) {
-  if (req.solicitud) req.solicitud.error = error
+/** The methods that only read, as `Allow` names them. */
+export const DE_LECTURA = ['GET', 'HEAD']
+
+type Directiva = `${'script' | 'style' | 'img' | 'font' | 'connect' | 'manifest' | 'worker'}-src` | 'form-action'
+type Aparato = 'camera' | 'geolocation'
+
+/**
+ * The headers that say what a page may do: load, run and send what `permite` names and nothing else, stand in no frame, and
+ * ask for no part of the device but `aparatos`.
+ */
+export function permisos(permite: Readonly<Partial<Record<Directiva, string>>>, aparatos: readonly Aparato[] = []) {
+  const { 'form-action': formularios = "'none'", ...fuentes } = permite
+  const politica = {
+    'default-src': "'none'",
+    ...fuentes,
+    'form-action': formularios,
+    'base-uri': "'none'",
+    'frame-ancestors': "'none'",
+  }
+  const suyo = (aparato: string) => ((aparatos as readonly string[]).includes(aparato) ? 'self' : '')
+  return {
+    'Content-Security-Policy': Object.entries(politica)
+      .map((regla) => regla.join(' '))
+      .join('; '),
+    'Permissions-Policy': ['camera', 'geolocation', 'microphone'].map((cual) => `${cual}=(${suyo(cual)})`).join(', '),
+  }
 }
 
-/** From `/u/x` one step up, from `/u/x/y` two. */
-export const raizDesde = (req: Request) => '../'.repeat((req.originalUrl.split('?')[0] ?? '').split('/').length - 2)
-
-export { redDe } from '../http/red.ts'
+/** What stands in the page itself is known to its policy by its digest. */
+export const porHuella = (texto: string) => `'sha256-${createHash('sha256').update(texto).digest('base64')}'`

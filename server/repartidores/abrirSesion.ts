@@ -29,10 +29,10 @@ const ABRIR = sentencia(
 
 export const abrirSesion: Handler<'abrirSesion'> = async (
   { body, red },
-  { db, reloj, secretos, navegador, esperaParaEntrar },
+  { db, reloj, secretos, navegador, limiteDeEntrada },
 ) => {
   // Before anything is looked at: an answer that came through must not tell a good guess from a bad one.
-  const espera = esperaParaEntrar(red)
+  const espera = limiteDeEntrada(red)
   if (espera > 0) {
     const cabeceras = { 'Retry-After': String(espera) }
     throw new Problema('demasiadas_solicitudes', `Demasiados intentos. Espere ${espera} segundos y repita.`, {

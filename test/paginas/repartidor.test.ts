@@ -83,7 +83,7 @@ describe('what the service answers', () => {
     const respuesta = await leer('/repartidor/servicio.js')
     expect(respuesta.headers.get('service-worker-allowed')).toBe('../repartidor')
     expect(respuesta.headers.get('content-security-policy')).toBe(
-      "default-src 'none'; script-src 'self'; connect-src 'self'",
+      "default-src 'none'; script-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
     )
     expect(respuesta.headers.get('cache-control')).toBe('no-store')
     const { cuerpo: manifiesto } = await entorno.pedir('GET', '/repartidor/manifiesto.webmanifest')

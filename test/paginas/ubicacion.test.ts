@@ -6,7 +6,7 @@ import express from 'express'
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { crearLimite } from '../../server/http/limite.ts'
-import { servirPaginaDeUbicacion } from '../../server/paginas/ubicacion/ruta.ts'
+import { servirUbicacion } from '../../server/paginas/ubicacion/ruta.ts'
 import type {
   DatosDeSolicitud,
   LugarPropuesto,
@@ -119,7 +119,7 @@ let mosaico = ''
 beforeAll(async () => {
   mosaico = await escuchar(teselas)
   const app = express()
-  servirPaginaDeUbicacion(app, {
+  servirUbicacion(app, {
     solicitudes: falso.puerto,
     mosaicos: { url: `${mosaico}/{z}/{x}/{y}.png`, atribucion: '© OpenStreetMap' },
     reloj: () => ahora,
@@ -223,7 +223,7 @@ describe('what the page sends', () => {
 
   it('offers no map without tiles, and admits no foreign pictures then', async () => {
     const app = express()
-    servirPaginaDeUbicacion(app, { solicitudes: falso.puerto, mosaicos: null })
+    servirUbicacion(app, { solicitudes: falso.puerto, mosaicos: null })
     const otro = createServer(app)
     const respuesta = await fetch(`${await escuchar(otro)}/u/${falso.nueva()}`)
     expect(await respuesta.text()).not.toMatch(/id="mapa"|mapa\.[0-9a-f]+\.js/)

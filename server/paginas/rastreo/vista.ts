@@ -3,14 +3,8 @@ import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../../contrato
 import { crearReloj } from '../../tiempo/reloj.ts'
 import { admiteUbicacion } from '../../ubicacion/ubicacion.ts'
 import { type Html, html } from '../html.ts'
+import { type Contenido, dibujarIcono } from '../marco.ts'
 import type { Envio } from './envio.ts'
-
-/** What the page stands in: its style, and the way from its address up to where the service begins. */
-export interface Marco {
-  estilo: Html
-  /** Such as `../`. */
-  raiz: string
-}
 
 /** What is expected after each state, by the contract's transitions: of a new state, too, somebody must say it. */
 export const SIGUE: Readonly<Record<Estado, (comercio: string) => string>> = {
@@ -43,37 +37,17 @@ const DESCRIPCIONES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(DESCRIPCIONES_DE_ESTADO).map(([estado, texto]) => [`guia.${estado}`, texto])),
 }
 
-const ICONO =
-  'data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 24 24%22%3E%3Cpath fill=%22%230b6b3a%22 d=%22M12 1 2 6v12l10 5 10-5V6Zm0 2.6L18.6 7 12 10.3 5.4 7Zm-8 5 7 3.5v7.8l-7-3.5Zm16 0v7.8l-7 3.5v-7.8Z%22/%3E%3C/svg%3E'
+export const ICONO = dibujarIcono(
+  'M12 1 2 6v12l10 5 10-5V6Zm0 2.6L18.6 7 12 10.3 5.4 7Zm-8 5 7 3.5v7.8l-7-3.5Zm16 0v7.8l-7 3.5v-7.8Z',
+)
 
-/** The whole page. The title is what a link preview shows to anybody: it names nobody. */
-const documento = (titulo: string, { estilo }: Marco, cuerpo: Html) =>
-  html`<!doctype html>
-<html lang="es">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="format-detection" content="telephone=no">
-<meta name="robots" content="noindex">
-<title>${titulo}</title>
-<link rel="icon" href="${ICONO}">
-<style>${estilo}</style>
-</head>
-<body>
-<main>
-${cuerpo}
-</main>
-</body>
-</html>
-`.texto
-
-export function paginaDelEnvio(envio: Envio, marco: Marco): string {
+/** @param raiz the way from the page up to where the service begins, such as `../` */
+export function paginaDelEnvio(envio: Envio, raiz: string): Contenido {
   const { guia, modo, estado, comercio, municipio, inicial, intentos, eventos, hayMas } = envio
   const prueba = modo === 'test'
   const reloj = crearReloj(envio.zona)
-  const cuerpo = html`${prueba && html`<p class="aviso prueba"><strong>Guía de prueba.</strong> No hay ningún paquete: alguien está probando el servicio.</p>`}
-<p class="codigo">Envío <b>${guia}</b></p>
+  const cuerpo = html`${prueba && html`<p class="aviso"><strong>Guía de prueba.</strong> No hay ningún paquete: alguien está probando el servicio.</p>`}
+<p class="suave">Envío <b class="codigo">${guia}</b></p>
 <h1>${DESCRIPCIONES_DE_ESTADO[estado]}</h1>
 <section class="sigue" aria-labelledby="sigue"><h2 id="sigue">Qué sigue</h2>
 <p>${SIGUE[estado](comercio)}</p></section>
@@ -92,8 +66,8 @@ ${eventos.map(({ tipo, ocurrido_en }) => {
   return html`<li><span>${DESCRIPCIONES[tipo] ?? tipo}</span><time datetime="${instante}">${reloj.hablada(instante)}</time></li>\n`
 })}</ol>
 ${hayMas && html`<p class="suave">Hay pasos más antiguos que no se muestran.</p>`}</section>
-<p><a href="${marco.raiz}r">Seguir otro envío</a></p>`
-  return documento(`Envío ${guia}`, marco, cuerpo)
+<p><a href="${raiz}r">Seguir otro envío</a></p>`
+  return { titulo: `Envío ${guia}`, cuerpo }
 }
 
 /** Only while somebody's answer is awaited: a courier who was sent out anyway knows where to go. */
@@ -108,48 +82,25 @@ function faltaLugar({ estado, ubicacion, modo }: Envio): Html | false {
   }</section>`
 }
 
-const formulario = ({ raiz }: Marco) => html`<form method="get" action="${raiz}r">
+const formulario = (raiz: string) => html`<form method="get" action="${raiz}r">
 <label for="guia">Código de la guía</label>
 <p class="suave" id="ayuda">Son 12 letras y números, como <b class="entero">7K3M-9QX2-A1B4</b>. Da igual si usa mayúsculas, espacios o guiones.</p>
 <input id="guia" name="guia" type="text" required maxlength="40" autocomplete="off" autocapitalize="characters" spellcheck="false" aria-describedby="ayuda">
-<button type="submit">Seguir el envío</button>
+<button type="submit" class="principal">Seguir el envío</button>
 </form>`
 
-const aviso = (marco: Marco, titulo: string, ...parrafos: Html[]) =>
-  documento(
-    titulo,
-    marco,
-    html`<h1>${titulo}</h1>
-${parrafos.map((parrafo) => html`<p>${parrafo}</p>\n`)}`,
-  )
-
-export const paginaDeBusqueda = (marco: Marco) =>
-  documento('Seguir un envío', marco, html`<h1>Seguir un envío</h1>\n${formulario(marco)}`)
+export const paginaDeBusqueda = (raiz: string): Contenido => ({
+  titulo: 'Seguir un envío',
+  cuerpo: html`<h1>Seguir un envío</h1>\n${formulario(raiz)}`,
+})
 
 /** The same for what can't be a code and for what is nobody's: it teaches nothing to whoever guesses. */
-export const paginaDesconocida = (marco: Marco) =>
-  documento(
-    'No encontramos ese envío',
-    marco,
-    html`<h1>No encontramos ese envío</h1>
+export const paginaDesconocida = (raiz: string): Contenido => ({
+  titulo: 'No encontramos ese envío',
+  cuerpo: html`<h1>No encontramos ese envío</h1>
 <p>Revise el código en la etiqueta o en el mensaje de la tienda: puede que falte una letra o que una esté cambiada. Si acaba de comprar, quizá la tienda todavía no lo registra.</p>
-${formulario(marco)}
+${formulario(raiz)}
 <p class="suave">Si el código está bien y no aparece, escríbale a la tienda donde compró.</p>`,
-  )
+})
 
-export const paginaDeEspera = (marco: Marco, segundos: number) =>
-  aviso(
-    marco,
-    'Espere un momento',
-    html`Recibimos muchas consultas seguidas desde su conexión. Vuelva a intentarlo en ${segundos} ${segundos === 1 ? 'segundo' : 'segundos'}.`,
-  )
-
-export const paginaDeFallo = (marco: Marco) =>
-  aviso(
-    marco,
-    'Algo nos falló',
-    html`No es culpa suya, y el envío sigue su camino. Vuelva a cargar la página en un minuto.`,
-  )
-
-export const paginaMalPedida = (marco: Marco) =>
-  aviso(marco, 'Esta página solo se lee', html`Ábrala en su navegador para ver el envío.`)
+export const FALLO = html`No es culpa suya, y el envío sigue su camino. Vuelva a cargar la página en un minuto.`

@@ -1,8 +1,9 @@
-import type { Express, Request } from 'express'
+import type { Express } from 'express'
 import { crearLimite } from '../../http/limite.ts'
 import type { LugarPropuesto, Solicitudes } from '../../ubicacion/solicitud.ts'
-import { servirRecurso } from '../recursos.ts'
-import { anotarFallo, enviar, ponerCabeceras, type Respuesta, raizDesde, redDe } from '../respuesta.ts'
+import { leerRecursos, servirArchivos } from '../archivos.ts'
+import { type Hoja, servirPagina } from '../pagina.ts'
+import { permisos } from '../respuesta.ts'
 import {
   type Envio,
   ErrorDeEnvio,
@@ -13,21 +14,19 @@ import {
   type Valores,
   valoresDe,
 } from './formulario.ts'
-import { enlazar, leerRecursos, PREFIJO } from './recursos.ts'
 import {
-  type Enlazados,
+  CERRADA,
+  cabezaDe,
+  DESCONOCIDA,
+  FALLO,
   FALTA_LUGAR,
   type Falla,
+  MAL_PEDIDA,
   type Mosaicos,
-  paginaCerrada,
-  paginaDeEspera,
-  paginaDeFallo,
   paginaDeGracias,
   paginaDelFormulario,
   paginaDeSeguro,
-  paginaDesconocida,
-  paginaMalPedida,
-  paginaVencida,
+  VENCIDA,
 } from './vista.ts'
 
 export interface OpcionesDeUbicacion {
@@ -40,80 +39,71 @@ export interface OpcionesDeUbicacion {
 
 /** 22 characters of base64url: 132 bits, too many to guess. */
 const TOKEN = /^[A-Za-z0-9_-]{22}$/
-/** Per minute. Previews alone may open a link 50 times; an address may be a whole mobile network behind one NAT. */
-const LIMITES = { ip: 600, get: 60, post: 10 }
+/** Per minute. Previews alone may open a link 50 times; a network may be a whole mobile one behind one NAT. */
+const LIMITES = { red: 600, get: 60, post: 10 }
 
-const PERMISOS = 'geolocation=(self), camera=(), microphone=()'
+const ARCHIVOS = ['navegador.js', 'estilo.css', 'mapa.js', 'mapa.css', 'icono.svg'] as const
 
 /** `/u/{token}`: where the recipient says where to deliver. The token is the only authority, and is never logged. */
-export function servirPaginaDeUbicacion(app: Express, { solicitudes, mosaicos, reloj }: OpcionesDeUbicacion) {
-  const recursos = leerRecursos()
-  const csp = politica(mosaicos)
-  const porIp = crearLimite(LIMITES.ip, reloj)
+export function servirUbicacion(app: Express, { solicitudes, mosaicos, reloj }: OpcionesDeUbicacion) {
+  const recursos = leerRecursos('ubicacion', 'u-recursos/', ARCHIVOS)
+  const porRed = crearLimite(LIMITES.red, reloj)
   const porLectura = crearLimite(LIMITES.get, reloj)
   const porEnvio = crearLimite(LIMITES.post, reloj)
-  app.use(`/${PREFIJO.slice(0, -1)}`, servirRecurso(recursos))
+  servirArchivos(app, recursos.archivos)
 
-  app.use('/u', (req, res) => {
-    const enlazados = enlazar(recursos, raizDesde(req), mosaicos !== null)
-    ponerCabeceras(res, csp, PERMISOS)
-    atender(req, enlazados)
-      .catch((error: unknown) => fallar(req, error, enlazados))
-      .then((respuesta) => enviar(req, res, respuesta))
-      .catch(() => res.destroy())
-  })
-
-  async function atender(req: Request, enlazados: Enlazados): Promise<Respuesta> {
-    const leyendo = req.method === 'GET' || req.method === 'HEAD'
-    if (!leyendo && req.method !== 'POST') {
-      return { status: 405, html: paginaMalPedida(enlazados), cabeceras: { Allow: 'GET, HEAD, POST' } }
-    }
-    const token = req.path.slice(1)
-    const conocible = TOKEN.test(token)
-    const ip = redDe(req.ip ?? '')
-    const espera = porIp(ip) || (conocible ? (leyendo ? porLectura : porEnvio)(`${ip} ${token}`) : 0)
-    if (espera > 0) {
-      const cabeceras = { 'Retry-After': String(espera) }
-      return { status: 429, html: paginaDeEspera(enlazados, espera), cabeceras }
-    }
-    if (!conocible) return { status: 404, html: paginaDesconocida(enlazados) }
-    return leyendo ? mostrar(token, enlazados) : recibir(token, await leerEnvio(req), enlazados)
-  }
-
-  async function mostrar(token: string, enlazados: Enlazados, envio?: Valores, fallas: readonly Falla[] = []) {
+  const ver = async (token: string, raiz: string, envio?: Valores, fallas: readonly Falla[] = []): Promise<Hoja> => {
     const datos = await solicitudes.leer(token)
-    if (!datos) return { status: 404, html: paginaDesconocida(enlazados) }
-    if (datos.estado === 'vencida') return { status: 410, html: paginaVencida(enlazados) }
-    if (datos.estado === 'cerrada') return { status: 200, html: paginaCerrada(enlazados) }
-    if (datos.estado === 'confirmada') return { status: 200, html: paginaDeGracias(datos, enlazados) }
-    const html = paginaDelFormulario(datos, envio ?? VACIO, fallas, mosaicos, enlazados, envio === undefined)
-    return { status: fallas.length > 0 ? 422 : 200, html }
+    if (!datos) return { status: 404, ...DESCONOCIDA }
+    if (datos.estado === 'vencida') return { status: 410, ...VENCIDA }
+    if (datos.estado === 'cerrada') return { status: 200, ...CERRADA }
+    if (datos.estado === 'confirmada') return { status: 200, ...paginaDeGracias(datos) }
+    const mapa = mosaicos && {
+      ...mosaicos,
+      modulo: raiz + recursos.ruta('mapa.js'),
+      estilo: raiz + recursos.ruta('mapa.css'),
+    }
+    const status = fallas.length > 0 ? 422 : 200
+    return { status, ...paginaDelFormulario(datos, envio ?? VACIO, fallas, mapa, envio === undefined) }
   }
 
-  async function recibir(token: string, envio: Envio, enlazados: Enlazados): Promise<Respuesta> {
+  async function recibir(token: string, raiz: string, envio: Envio): Promise<Hoja> {
     const valores = valoresDe(envio)
-    if (envio.accion === 'corregir') return mostrar(token, enlazados, valores)
+    if (envio.accion === 'corregir') return ver(token, raiz, valores)
     const { lugar, fallas } = interpretar(envio)
-    if (!lugar) return mostrar(token, enlazados, valores, fallas)
+    if (!lugar) return ver(token, raiz, valores, fallas)
     const resultado = await solicitudes.confirmar(token, lugar)
-    // Relative to the page, so that it holds below any prefix.
-    if (resultado.ok) return { status: 303, html: '', cabeceras: { Location: token } }
-    switch (resultado.motivo) {
-      case 'lejos': {
-        const datos = await solicitudes.leer(token)
-        if (!datos) return { status: 404, html: paginaDesconocida(enlazados) }
-        return { status: 422, html: paginaDeSeguro(datos, valores, resultado.distancia_km, enlazados) }
-      }
-      case 'desconocida':
-        return { status: 404, html: paginaDesconocida(enlazados) }
-      case 'vencida':
-        return { status: 410, html: paginaVencida(enlazados) }
-      case 'cerrada':
-        return { status: 200, html: paginaCerrada(enlazados) }
-      default:
-        return mostrar(token, enlazados, valores, [{ campo: CAMPO_DE[resultado.motivo], mensaje: resultado.mensaje }])
+    if (resultado.ok) return { status: 303, a: token }
+    if (resultado.motivo === 'lejos') {
+      const datos = await solicitudes.leer(token)
+      return datos
+        ? { status: 422, ...paginaDeSeguro(datos, valores, resultado.distancia_km) }
+        : { status: 404, ...DESCONOCIDA }
     }
+    if (!('mensaje' in resultado)) return ver(token, raiz)
+    return ver(token, raiz, valores, [{ campo: CAMPO_DE[resultado.motivo], mensaje: resultado.mensaje }])
   }
+
+  servirPagina(app, '/u', {
+    metodos: ['POST'],
+    cabeceras: politica(mosaicos),
+    cabeza: ({ raiz }) => cabezaDe((archivo) => raiz + recursos.ruta(archivo)),
+    fallo: FALLO,
+    esperar({ red, resto, leyendo }) {
+      const deEnlace = leyendo ? porLectura : porEnvio
+      return porRed(red) || (TOKEN.test(resto) ? deEnlace(`${red} ${resto}`) : 0)
+    },
+    async atender({ req, resto: token, raiz, leyendo }) {
+      if (!TOKEN.test(token)) return { status: 404, ...DESCONOCIDA }
+      if (leyendo) return ver(token, raiz)
+      try {
+        return await recibir(token, raiz, await leerEnvio(req))
+      } catch (error) {
+        if (error instanceof ErrorDeEnvio) return { status: error.status, ...MAL_PEDIDA }
+        throw error
+      }
+    },
+  })
 }
 
 const VACIO: Valores = { lat: '', lng: '', precision_m: '', metodo: '', enlace: '', referencia: '' }
@@ -151,23 +141,17 @@ function interpretar(envio: Envio): { lugar?: LugarPropuesto; fallas: Falla[] } 
 }
 
 /** The page loads its own files and the map's tiles; its form goes nowhere else; nobody may frame it. */
-function politica(mosaicos: Mosaicos | null): string {
+function politica(mosaicos: Mosaicos | null) {
   const [, origen] = /^(https?:\/\/[^/]+)\//.exec(mosaicos?.url.replace('{s}', '*') ?? '') ?? []
   if (mosaicos && (!origen || /[\s;,{}]/.test(origen))) throw new Error('the address of the map tiles is no URL')
-  return [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    `img-src 'self'${origen ? ` ${origen}` : ''}`,
-    "connect-src 'self'",
-    "form-action 'self'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ')
-}
-
-function fallar(req: Request, error: unknown, enlazados: Enlazados): Respuesta {
-  if (error instanceof ErrorDeEnvio) return { status: error.status, html: paginaMalPedida(enlazados) }
-  anotarFallo(req, error)
-  return { status: 503, html: paginaDeFallo(enlazados), cabeceras: { 'Retry-After': '10' } }
+  return permisos(
+    {
+      'script-src': "'self'",
+      'style-src': "'self'",
+      'img-src': `'self'${origen ? ` ${origen}` : ''}`,
+      'connect-src': "'self'",
+      'form-action': "'self'",
+    },
+    ['geolocation'],
+  )
 }

@@ -1,19 +1,12 @@
 import type { DatosDeSolicitud } from '../../ubicacion/solicitud.ts'
 import { type Html, html } from '../html.ts'
+import { type Contenido, dibujarIcono, soloDice } from '../marco.ts'
 import type { Valores } from './formulario.ts'
 
 /** A fault and the part of the form where it is put right. */
 export interface Falla {
   campo: 'lugar' | 'enlace' | 'referencia'
   mensaje: string
-}
-
-/** Where the page finds what it loads: paths relative to itself, so that it works below any prefix. */
-export interface Enlazados {
-  estilo: string
-  navegador: string
-  icono: string
-  mapa: { modulo: string; estilo: string } | undefined
 }
 
 export interface Mosaicos {
@@ -23,47 +16,24 @@ export interface Mosaicos {
   atribucion: string
 }
 
-/** The whole page. The title is what a link preview shows to anybody: it names nobody. */
-function documento(titulo: string, enlazados: Enlazados, cuerpo: Html): string {
-  return html`<!doctype html>
-<html lang="es">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="format-detection" content="telephone=no">
-<meta name="robots" content="noindex">
-<title>${titulo}</title>
-<link rel="stylesheet" href="${enlazados.estilo}">
-<link rel="icon" type="image/svg+xml" href="${enlazados.icono}">
-<script type="module" src="${enlazados.navegador}"></script>
-</head>
-<body>
-<main>
-${cuerpo}
-</main>
-</body>
-</html>
-`.texto
+/** A map's tiles, and the files that show them. */
+export interface Mapa extends Mosaicos {
+  modulo: string
+  estilo: string
 }
 
-/** A page that only says something. */
-function aviso(enlazados: Enlazados, titulo: string, ...parrafos: Html[]): string {
-  return documento(
-    titulo,
-    enlazados,
-    html`<div class="aviso"><h1 tabindex="-1">${titulo}</h1>
-${parrafos.map((parrafo) => html`<p>${parrafo}</p>`)}</div>`,
-  )
-}
+/** @param direccion of one of the page's files */
+export const cabezaDe = (direccion: (archivo: 'estilo.css' | 'icono.svg' | 'navegador.js') => string): Html =>
+  html`<link rel="stylesheet" href="${direccion('estilo.css')}">
+<link rel="icon" type="image/svg+xml" href="${direccion('icono.svg')}">
+<script type="module" src="${direccion('navegador.js')}"></script>`
 
 const PREGUNTA = '¿Dónde le entregamos su paquete?'
 const TRAZO_PIN =
   'M12 1.5a8 8 0 0 0-8 8c0 5.6 6.6 11.9 7.4 12.7a.9.9 0 0 0 1.2 0c.8-.8 7.4-7.1 7.4-12.7a8 8 0 0 0-8-8Zm0 11a3 3 0 1 1 0-6 3 3 0 0 1 0 6Z'
 const pin = html`<svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true" focusable="false"><path fill="currentColor" d="${TRAZO_PIN}"/></svg>`
 
-/** The page's icon in the browser's tab. */
-export const ICONO = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path fill="#0b6b3a" d="${TRAZO_PIN}"/></svg>`
+export const ICONO = dibujarIcono(TRAZO_PIN)
 
 const soloNombre = (destinatario: string | null) => (destinatario ?? '').trim().split(/\s+/)[0]?.slice(0, 40) ?? ''
 /** At the end of a sentence; «S. A.» brings its own. */
@@ -76,17 +46,15 @@ export function paginaDelFormulario(
   datos: DatosDeSolicitud,
   valores: Valores,
   fallas: readonly Falla[],
-  mosaicos: Mosaicos | null,
-  enlazados: Enlazados,
+  mapa: Mapa | null,
   nuevo: boolean,
-): string {
+): Contenido {
   const nombre = soloNombre(datos.destinatario)
   const direccion = [datos.direccion?.trim(), zona(datos)].filter(Boolean).join(', ')
-  const enMapa = mosaicos !== null && enlazados.mapa !== undefined
   const cuerpo = html`${fallas.length > 0 && resumen(fallas)}
 <h1 tabindex="-1">${PREGUNTA}</h1>
 <p>${nombre && `Hola, ${nombre}. `}<strong>${datos.comercio}</strong> le envía un paquete. Díganos el lugar exacto para que el repartidor lo encuentre.</p>
-<p class="declarada"><span>La dirección que nos dieron:</span> <strong>${direccion}</strong></p>
+<p class="declarada"><span class="suave">La dirección que nos dieron:</span> <strong>${direccion}</strong></p>
 <form method="post" novalidate data-formulario${nuevo && html` data-nuevo`}>
 ${ocultos(valores, ['lat', 'lng', 'precision_m', 'metodo'])}
 <div id="lugar" tabindex="-1">
@@ -95,7 +63,7 @@ ${ocultos(valores, ['lat', 'lng', 'precision_m', 'metodo'])}
 <button type="button" class="principal" id="gps">${pin} Usar mi ubicación</button>
 <p id="estado-gps" class="estado" role="status"></p>
 </section>
-${enMapa && mapa(datos, mosaicos, enlazados)}
+${mapa && elegirEnMapa(datos, mapa)}
 ${campoDeEnlace(valores.enlace, falla(fallas, 'enlace'))}
 </div>
 ${campoDeReferencia(valores.referencia, falla(fallas, 'referencia'))}
@@ -104,7 +72,7 @@ ${campoDeReferencia(valores.referencia, falla(fallas, 'referencia'))}
 <p id="envio" class="estado" role="status"></p>
 </form>
 <template id="falta-lugar">${resumen([{ campo: 'lugar', mensaje: FALTA_LUGAR }])}</template>`
-  return documento(fallas.length > 0 ? `Falta algo – ${PREGUNTA}` : PREGUNTA, enlazados, cuerpo)
+  return { titulo: fallas.length > 0 ? `Falta algo – ${PREGUNTA}` : PREGUNTA, cuerpo }
 }
 
 export const FALTA_LUGAR = 'Falta el lugar. Elíjalo aquí abajo.'
@@ -121,12 +89,11 @@ const ocultos = (valores: Valores, campos: readonly (keyof Valores)[]) =>
   campos.map((campo) => html`<input type="hidden" name="${campo}" value="${valores[campo]}">`)
 
 /** Empty until somebody wants it: its module and its tiles weigh more than the page. */
-function mapa(datos: DatosDeSolicitud, mosaicos: Mosaicos, { mapa: recursos }: Enlazados): Html {
-  const { centro } = datos
+function elegirEnMapa({ centro, municipio }: DatosDeSolicitud, { modulo, estilo, url, atribucion }: Mapa): Html {
   return html`<section data-con-js hidden aria-labelledby="titulo-mapa">
 <h2 id="titulo-mapa">O señálelo en el mapa</h2>
 <p id="ayuda-mapa">Toque su casa en el mapa, o arrastre el pin hasta su puerta.</p>
-<div id="mapa" data-modulo="${recursos?.modulo}" data-estilo="${recursos?.estilo}" data-url="${mosaicos.url}" data-atribucion="${mosaicos.atribucion}" data-lugar="${datos.municipio}"${centro && html` data-lat="${centro.lat}" data-lng="${centro.lng}"`}><button type="button" id="abrir-mapa">Ver el mapa</button></div>
+<div id="mapa" data-modulo="${modulo}" data-estilo="${estilo}" data-url="${url}" data-atribucion="${atribucion}" data-lugar="${municipio}"${centro && html` data-lat="${centro.lat}" data-lng="${centro.lng}"`}><button type="button" id="abrir-mapa">Ver el mapa</button></div>
 <p id="estado-mapa" class="estado" role="status"></p>
 <details id="flechas" hidden><summary>Mover el pin con botones</summary>
 <div class="flechas"><button type="button" data-paso="arriba">↑ Norte</button><button type="button" data-paso="izquierda">← Oeste</button><button type="button" data-paso="derecha">Este →</button><button type="button" data-paso="abajo">↓ Sur</button></div></details>
@@ -137,43 +104,37 @@ function mapa(datos: DatosDeSolicitud, mosaicos: Mosaicos, { mapa: recursos }: E
 const campoDeEnlace = (valor: string, error: string | undefined) =>
   html`<details id="con-enlace" open><summary>Pegar un enlace de mapa</summary>
 <label for="enlace">Enlace del mapa</label>
-<p class="ayuda" id="ayuda-enlace">En Google Maps o Waze, busque su casa, toque «Compartir» y «Copiar». Después péguelo aquí.</p>
+<p class="suave" id="ayuda-enlace">En Google Maps o Waze, busque su casa, toque «Compartir» y «Copiar». Después péguelo aquí.</p>
 ${error && html`<p class="error" id="error-enlace">${error}</p>`}
 <input id="enlace" name="enlace" type="text" inputmode="url" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="2048" value="${valor}" aria-describedby="${error && 'error-enlace '}ayuda-enlace"${error && html` aria-invalid="true"`}>
 </details>`
 
 const campoDeReferencia = (valor: string, error: string | undefined) =>
   html`<div class="campo"><label for="referencia">¿Cómo reconocemos el lugar?</label>
-<p class="ayuda" id="ayuda-referencia">Por ejemplo: portón verde, frente a la tienda. Puede dejarlo vacío.</p>
+<p class="suave" id="ayuda-referencia">Por ejemplo: portón verde, frente a la tienda. Puede dejarlo vacío.</p>
 ${error && html`<p class="error" id="error-referencia">${error}</p>`}
 <textarea id="referencia" name="referencia" rows="2" maxlength="200" autocomplete="off" aria-describedby="${error && 'error-referencia '}ayuda-referencia"${error && html` aria-invalid="true"`}>
 ${valor}</textarea></div>`
 
 /** The place is far from the declared municipality: a mistake more often than not. */
-export function paginaDeSeguro(
-  datos: DatosDeSolicitud,
-  valores: Valores,
-  distanciaKm: number,
-  enlazados: Enlazados,
-): string {
+export function paginaDeSeguro(datos: DatosDeSolicitud, valores: Valores, distanciaKm: number): Contenido {
   const titulo = '¿Seguro que es ahí?'
   const km = Math.round(distanciaKm).toLocaleString('es-GT')
-  return documento(
+  return {
     titulo,
-    enlazados,
-    html`<div class="aviso"><h1 tabindex="-1" autofocus>${titulo}</h1>
+    cuerpo: html`<h1 tabindex="-1" autofocus>${titulo}</h1>
 <p>El lugar que eligió está a unos <strong>${km}\u00a0km</strong> de <strong>${zona(datos)}</strong>, que es la dirección del paquete.</p>
 <form method="post" data-formulario>
 ${ocultos(valores, ['lat', 'lng', 'precision_m', 'metodo', 'enlace', 'referencia'])}
 <button type="submit" class="principal" name="accion" value="corregir">No, quiero corregirlo</button>
 <button type="submit" name="seguro" value="1">Sí, entréguenlo ahí</button>
 <p id="envio" class="estado" role="status"></p>
-</form></div>`,
-  )
+</form>`,
+  }
 }
 
 /** What was confirmed. */
-export function paginaDeGracias(datos: DatosDeSolicitud, enlazados: Enlazados): string {
+export function paginaDeGracias(datos: DatosDeSolicitud): Contenido {
   const nombre = soloNombre(datos.destinatario)
   const { lat = null, lng = null, referencia = null } = datos.confirmado ?? {}
   const titulo = nombre ? `¡Gracias, ${nombre}!` : '¡Gracias!'
@@ -181,10 +142,9 @@ export function paginaDeGracias(datos: DatosDeSolicitud, enlazados: Enlazados): 
     lat !== null &&
     lng !== null &&
     `https://www.google.com/maps/search/?api=1&query=${lat.toFixed(6)},${lng.toFixed(6)}`
-  return documento(
-    'Gracias',
-    enlazados,
-    html`<div class="aviso gracias"><svg viewBox="0 0 24 24" width="56" height="56" aria-hidden="true" focusable="false"><circle cx="12" cy="12" r="11" fill="currentColor"/><path class="hueco" fill="none" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round" d="m7 12.5 3.5 3.5L17 9"/></svg>
+  return {
+    titulo: 'Gracias',
+    cuerpo: html`<div class="gracias"><svg viewBox="0 0 24 24" width="56" height="56" aria-hidden="true" focusable="false"><circle cx="12" cy="12" r="11" fill="currentColor"/><path class="hueco" fill="none" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round" d="m7 12.5 3.5 3.5L17 9"/></svg>
 <h1 tabindex="-1">${titulo}</h1>
 <p>Ya sabemos dónde entregarle el paquete que le envía <strong>${conPunto(datos.comercio)}</strong></p>
 <dl>
@@ -192,52 +152,32 @@ export function paginaDeGracias(datos: DatosDeSolicitud, enlazados: Enlazados): 
 ${referencia && html`<dt>Cómo reconocerlo</dt><dd>${referencia}</dd>`}
 </dl>
 <p>Ya puede cerrar esta página. Si algo no está bien, avísele a ${conPunto(datos.comercio)}</p></div>`,
-  )
+  }
 }
 
 // What follows tells nothing of any parcel: whoever guesses, or finds an old link, learns nothing.
 
-export const paginaDesconocida = (enlazados: Enlazados) =>
-  aviso(
-    enlazados,
-    'No encontramos este enlace',
-    html`Puede que se haya cortado al copiarlo. Ábralo otra vez desde el mensaje que recibió.`,
-    html`Si sigue sin abrir, escríbale a la tienda donde compró.`,
-  )
+export const DESCONOCIDA = soloDice(
+  'No encontramos este enlace',
+  html`Puede que se haya cortado al copiarlo. Ábralo otra vez desde el mensaje que recibió.`,
+  html`Si sigue sin abrir, escríbale a la tienda donde compró.`,
+)
 
-export const paginaVencida = (enlazados: Enlazados) =>
-  aviso(
-    enlazados,
-    'Este enlace ya venció',
-    html`Ya no se puede usar. Busque en sus mensajes si le mandamos uno más nuevo.`,
-    html`Si no lo tiene, escríbale a la tienda donde compró y pídale que se lo mande otra vez.`,
-  )
+export const VENCIDA = soloDice(
+  'Este enlace ya venció',
+  html`Ya no se puede usar. Busque en sus mensajes si le mandamos uno más nuevo.`,
+  html`Si no lo tiene, escríbale a la tienda donde compró y pídale que se lo mande otra vez.`,
+)
 
-export const paginaCerrada = (enlazados: Enlazados) =>
-  aviso(
-    enlazados,
-    'Ya no hace falta confirmar',
-    html`Este paquete ya no necesita su ubicación. No tiene que hacer nada más.`,
-    html`Si tiene alguna duda, escríbale a la tienda donde compró.`,
-  )
+export const CERRADA = soloDice(
+  'Ya no hace falta confirmar',
+  html`Este paquete ya no necesita su ubicación. No tiene que hacer nada más.`,
+  html`Si tiene alguna duda, escríbale a la tienda donde compró.`,
+)
 
-export const paginaDeEspera = (enlazados: Enlazados, segundos: number) =>
-  aviso(
-    enlazados,
-    'Espere un momento',
-    html`Recibimos muchos intentos seguidos. Vuelva a intentarlo en ${segundos} segundos.`,
-  )
+export const MAL_PEDIDA = soloDice(
+  'No pudimos leer eso',
+  html`Abra otra vez el enlace desde el mensaje que recibió y vuelva a intentarlo.`,
+)
 
-export const paginaDeFallo = (enlazados: Enlazados) =>
-  aviso(
-    enlazados,
-    'Algo nos falló',
-    html`No es culpa suya. Espere un minuto y vuelva a abrir el enlace desde el mensaje que recibió.`,
-  )
-
-export const paginaMalPedida = (enlazados: Enlazados) =>
-  aviso(
-    enlazados,
-    'No pudimos leer eso',
-    html`Abra otra vez el enlace desde el mensaje que recibió y vuelva a intentarlo.`,
-  )
+export const FALLO = html`No es culpa suya. Espere un minuto y vuelva a abrir el enlace desde el mensaje que recibió.`

@@ -1,14 +1,15 @@
 import type { Estado, Modo } from '../../contrato/generado/tipos/index.ts'
-import { type Db, sentencia } from '../../db.ts'
+import { sentencia } from '../../db.ts'
+import type { Deps } from '../../deps.ts'
+import { zonaDe } from '../../tiempo/zona.ts'
 
 /** All that the page may say of a guide: what isn't read can't get out. */
 export interface Entrega {
   guia: string
   modo: Modo
   estado: Estado
-  /** For their time zone. */
-  departamento: string
-  municipio: string
+  /** In which its times are told. */
+  zona: string
   entregado_en: Date | null
   /** Of its PDF: there is none, it is being made, it is there. */
   prueba: 'sin_prueba' | 'pendiente' | 'lista'
@@ -25,7 +26,14 @@ const LEER = sentencia(
    where i.guia = $1`,
 )
 
-export async function leerEntrega(db: Db, codigo: string): Promise<Entrega | undefined> {
-  const [fila] = await db.consultar<Entrega>(LEER, [codigo])
-  return fila
+type Fila = Omit<Entrega, 'zona'> & { departamento: string; municipio: string }
+
+export async function leerEntrega(
+  { db, zonaHoraria }: Pick<Deps, 'db' | 'zonaHoraria'>,
+  codigo: string,
+): Promise<Entrega | undefined> {
+  const [fila] = await db.consultar<Fila>(LEER, [codigo])
+  if (!fila) return undefined
+  const { departamento, municipio, ...entrega } = fila
+  return { ...entrega, zona: zonaDe({ departamento, municipio }, zonaHoraria) }
 }

@@ -108,7 +108,7 @@ export function Escanear({ sesion }: { sesion: Sesion }) {
       <Volver a="">Inicio</Volver>
       <Titulo>Escanear</Titulo>
       {!sinCamara && <video ref={video} class="visor" playsInline muted />}
-      <p class="aviso" role="status">
+      <p class="dicho" role="status">
         {aviso}
       </p>
       {luz && <Luz encender={luz} />}

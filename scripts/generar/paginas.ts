@@ -1,0 +1,112 @@
+/** The pages' own files: programs for browsers, style sheets, icons. */
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { build } from 'tsdown'
+import { comprimir } from './comprimir.ts'
+
+const raiz = new URL('../../', import.meta.url)
+const origen = new URL('server/paginas/', raiz)
+
+/** What Leaflet puts into the `src` of an image that it no longer wants: the pages' policy admits no `data:`. */
+const IMAGEN_VACIA = 'data:image/gif;base64,R0lGODlhAQABAAD/ACwAAAAAAQABAAACADs='
+
+/** Modules for browsers, each on its own. */
+const empaquetar = (entry: Record<string, string>, salida: URL, format: 'esm' | 'iife', partes: object = {}) =>
+  build({
+    config: false,
+    entry: Object.fromEntries(
+      Object.entries(entry).map(([nombre, ruta]) => [nombre, fileURLToPath(new URL(ruta, origen))]),
+    ),
+    outDir: fileURLToPath(salida),
+    format,
+    outputOptions: { entryFileNames: '[name].js' },
+    platform: 'browser',
+    target: 'es2020',
+    minify: true,
+    dts: false,
+    clean: false,
+    logLevel: 'silent',
+    deps: { alwaysBundle: [/.*/], onlyBundle: false },
+    ...partes,
+  })
+
+const abreviar = (css: string) =>
+  css
+    .replace(/\/\*[\s\S]*?\*\//g, '')
+    .replace(/\s+/g, ' ')
+    .replace(/ ?([{};,>]) ?/g, '$1')
+    .replace(/: /g, ':')
+    .replaceAll(';}', '}')
+    .trim()
+
+/** A page's style sheet: what all pages have in common, and then its own. */
+async function escribirEstilo(pagina: string, salida: URL) {
+  const hojas = ['base.css', `${pagina}/estilo.css`].map((hoja) => readFile(new URL(hoja, origen), 'utf8'))
+  await writeFile(new URL('estilo.css', salida), abreviar((await Promise.all(hojas)).join('\n')))
+}
+
+/**
+ * The recipient's page. `leaflet` is its ES module, of which the parts that nobody imports can be left out; its style loses
+ * what shows pictures that we don't serve.
+ */
+async function generarUbicacion(salida: URL) {
+  const { ICONO } = await import('../../server/paginas/ubicacion/vista.ts')
+  const leaflet = new URL('node_modules/leaflet/dist/', raiz)
+  await empaquetar({ navegador: 'ubicacion/navegador.ts', mapa: 'ubicacion/mapa.ts' }, salida, 'esm', {
+    alias: { leaflet: fileURLToPath(new URL('leaflet-src.esm.js', leaflet)) },
+    plugins: [
+      {
+        name: 'sin-imagen-vacia',
+        transform(codigo: string, id: string) {
+          if (!id.includes('leaflet-src')) return undefined
+          if (!codigo.includes(IMAGEN_VACIA)) throw new Error('Leaflet no longer has the image that is to be replaced')
+          return { code: codigo.replace(IMAGEN_VACIA, ''), map: null }
+        },
+      },
+    ],
+  })
+  const deLeaflet = await readFile(new URL('leaflet.css', leaflet), 'utf8')
+  const sinImagenes = deLeaflet.replace(/\/\*[\s\S]*?\*\//g, '').replace(/[^{}]*\{[^{}]*url\([^{}]*\}/g, '')
+  await writeFile(new URL('mapa.css', salida), abreviar(sinImagenes))
+  await writeFile(new URL('icono.svg', salida), ICONO)
+  await comprimir(salida, ['navegador.js', 'mapa.js', 'estilo.css', 'mapa.css', 'icono.svg'])
+}
+
+/** The courier's page. The service worker is a script of one piece, since not every browser takes a module for one. */
+async function generarRepartidor(salida: URL) {
+  const { default: sharp } = await import('sharp')
+  const { icono } = await import('../../server/paginas/repartidor/vista.ts')
+  const jsx = { inputOptions: { transform: { jsx: { runtime: 'automatic', importSource: 'preact' } } } }
+  await empaquetar({ navegador: 'repartidor/navegador/navegador.tsx' }, salida, 'esm', jsx)
+  await empaquetar({ lector: 'repartidor/navegador/lector.ts' }, salida, 'esm')
+  await empaquetar({ servicio: 'repartidor/navegador/servicio.ts' }, salida, 'iife')
+  await copyFile(new URL('node_modules/zxing-wasm/dist/reader/zxing_reader.wasm', raiz), new URL('lector.wasm', salida))
+  await writeFile(new URL('icono.svg', salida), icono(true))
+  const png = (nombre: string, lado: number, redondeado: boolean) =>
+    sharp(Buffer.from(icono(redondeado)), { density: (72 * lado) / 100 })
+      .resize(lado, lado)
+      .png({ palette: true })
+      .toFile(fileURLToPath(new URL(`icono-${nombre}.png`, salida)))
+  await Promise.all([png('192', 192, true), png('512', 512, true), png('entero', 512, false), png('apple', 180, false)])
+  await comprimir(salida, ['navegador.js', 'lector.js', 'lector.wasm', 'estilo.css', 'icono.svg'])
+}
+
+/** What every page has beside its style sheet. What stands inside its page isn't compressed on its own. */
+const PAGINAS: Readonly<Record<string, (salida: URL) => Promise<unknown>>> = {
+  rastreo: async () => {},
+  buzon: async () => {},
+  verificar: (salida) => empaquetar({ navegador: 'verificar/navegador.ts' }, salida, 'esm'),
+  ubicacion: generarUbicacion,
+  repartidor: generarRepartidor,
+}
+
+/** Writes each page's files into a folder of its own below `destino`. */
+export async function generarPaginas(destino: URL) {
+  await rm(destino, { recursive: true, force: true })
+  for (const [pagina, generar] of Object.entries(PAGINAS)) {
+    const salida = new URL(`${pagina}/`, destino)
+    await mkdir(salida, { recursive: true })
+    await escribirEstilo(pagina, salida)
+    await generar(salida)
+  }
+}

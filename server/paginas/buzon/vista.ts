@@ -1,0 +1,41 @@
+import type { EstadoDeUbicacion } from '../../contrato/generado/tipos/index.ts'
+import type { FilaMensaje } from '../../mensajeria/mensaje.ts'
+import { html } from '../html.ts'
+import { type Contenido, dibujarIcono } from '../marco.ts'
+
+export interface Mensaje extends Pick<FilaMensaje, 'telefono' | 'guia' | 'estado'> {
+  comercio: string
+  municipio: string
+  ubicacion_estado: EstadoDeUbicacion
+  /** Of its link; undefined: the master key that made it is gone. */
+  token?: string | undefined
+}
+
+export const ICONO = dibujarIcono('M2 4h20v16H2Zm2.8 2L12 11.4 19.2 6ZM4 7.9V18h16V7.9l-8 6Z')
+
+/** @param raiz the way from the page up to where the service begins, such as `../` */
+export const paginaDelBuzon = (mensajes: readonly Mensaje[], raiz: string): Contenido => ({
+  titulo: 'Buzón de mensajes',
+  cuerpo: html`<h1>Buzón de mensajes</h1>
+<p>Lo que recibirían en su teléfono los destinatarios de guías sin ubicación. Aquí no sale nada afuera: abra un enlace y confirme el lugar como lo harían ellos.</p>
+${
+  mensajes.length > 0
+    ? html`<ol>${mensajes.map((mensaje) => tarjeta(mensaje, raiz))}</ol>`
+    : html`<p><strong>Todavía no hay mensajes.</strong> Cree una guía sin <code>lat</code>, <code>lng</code> ni <code>maps_url</code>.</p>`
+}`,
+})
+
+const tarjeta = (
+  { telefono, comercio, municipio, guia, estado, ubicacion_estado, token }: Mensaje,
+  raiz: string,
+) => html`<li>
+<p class="suave">Para ${telefono ?? '(borrado)'} · guía ${guia} · ${estado}</p>
+<p>Hola. <strong>${comercio}</strong> le envía un paquete a ${municipio}. Díganos dónde entregarlo:</p>
+${
+  estado === 'pendiente' || token === undefined
+    ? html`<p><em>Está por salir: vuelva a cargar la página.</em></p>`
+    : html`<a class="boton principal" href="${raiz}u/${token}">${ubicacion_estado === 'confirmada' ? 'Ver el lugar confirmado' : 'Decir dónde es'}</a>`
+}
+</li>\n`
+
+export const FALLO = html`Vuelva a cargar la página en un minuto.`

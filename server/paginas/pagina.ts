@@ -1,0 +1,105 @@
+import type { Express, Request } from 'express'
+import { redDe } from '../http/red.ts'
+import { type Html, html } from './html.ts'
+import { type Contenido, marco, soloDice } from './marco.ts'
+import { cuerpoDe, DE_LECTURA, enviar, PRIVADA, type Respuesta } from './respuesta.ts'
+
+/** What a page answers with: something to be read, or another address, relative to its own. */
+export type Hoja = (Contenido & { status: number }) | { status: 303; a: string }
+
+/** What a page is told of a request. */
+export interface Pedido {
+  req: Request
+  /** What stands behind the page's own path, decoded; empty if it can't be. */
+  resto: string
+  /** The way from the request's path up to where the service begins, such as `../`. */
+  raiz: string
+  /** The network that the request came from: limits count by it. */
+  red: string
+  /** Whether it only reads. */
+  leyendo: boolean
+}
+
+export interface Pagina {
+  /** Which methods it takes, beside those that only read. */
+  metodos?: readonly string[]
+  /** What it may do: see `permisos`. */
+  cabeceras: Readonly<Record<string, string>>
+  /** What stands in the head of its document. */
+  cabeza(pedido: Pedido): Html
+  /** How many seconds the request has to wait; 0: none. It is asked before anything is looked at. */
+  esperar(pedido: Pedido): number
+  atender(pedido: Pedido): Promise<Hoja>
+  /** What it says, on the whole, when the fault is ours. */
+  fallo: Html
+}
+
+/** Serves a page at a path and everything below it, but for what another one takes further down (`ajeno`). */
+export function servirPagina(app: Express, ruta: string, pagina: Pagina, ajeno = (_resto: string) => false) {
+  app.use(ruta, (req, res, next) => {
+    if (ajeno(req.path.slice(1))) return next()
+    const pedido = leerPedido(req)
+    responder(pagina, pedido)
+      .catch((error: unknown) => {
+        // For the log line of the request, where there is one.
+        if (req.solicitud) req.solicitud.error = error
+        return vestir(
+          pagina,
+          pedido,
+          { status: 503, ...soloDice('Algo nos falló', pagina.fallo) },
+          { 'Retry-After': '10' },
+        )
+      })
+      .then((respuesta) => enviar(req, res, respuesta))
+      .catch(() => res.destroy())
+  })
+}
+
+function leerPedido(req: Request): Pedido {
+  const [ruta = ''] = req.originalUrl.split('?')
+  return {
+    req,
+    resto: decodificar(req.path.slice(1)),
+    raiz: '../'.repeat(ruta.split('/').length - 2),
+    red: redDe(req.ip ?? ''),
+    leyendo: DE_LECTURA.includes(req.method),
+  }
+}
+
+function decodificar(texto: string): string {
+  try {
+    return decodeURIComponent(texto)
+  } catch {
+    return ''
+  }
+}
+
+/** The limit comes before the answer: whoever gets through must not tell a good guess from a bad one. */
+async function responder(pagina: Pagina, pedido: Pedido): Promise<Respuesta> {
+  const { metodos = [] } = pagina
+  if (!pedido.leyendo && !metodos.includes(pedido.req.method)) {
+    return vestir(pagina, pedido, MAL_PEDIDA, { Allow: [...DE_LECTURA, ...metodos].join(', ') })
+  }
+  const segundos = pagina.esperar(pedido)
+  if (segundos > 0) return vestir(pagina, pedido, esperen(segundos), { 'Retry-After': String(segundos) })
+  return vestir(pagina, pedido, await pagina.atender(pedido))
+}
+
+function vestir(pagina: Pagina, pedido: Pedido, hoja: Hoja, propias: Readonly<Record<string, string>> = {}): Respuesta {
+  const cabeceras = { ...PRIVADA, ...pagina.cabeceras, ...propias }
+  if ('a' in hoja) return { status: hoja.status, cabeceras: { ...cabeceras, Location: hoja.a } }
+  return { status: hoja.status, cuerpo: cuerpoDe(marco(hoja, pagina.cabeza(pedido))), cabeceras }
+}
+
+const MAL_PEDIDA: Hoja = {
+  status: 405,
+  ...soloDice('No se puede hacer eso aquí', html`Abra la dirección en su navegador para ver la página.`),
+}
+
+const esperen = (segundos: number): Hoja => ({
+  status: 429,
+  ...soloDice(
+    'Espere un momento',
+    html`Recibimos muchas consultas seguidas desde su conexión. Vuelva a intentarlo en ${segundos} ${segundos === 1 ? 'segundo' : 'segundos'}.`,
+  ),
+})

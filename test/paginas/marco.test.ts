@@ -1,0 +1,125 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { gunzipSync } from 'node:zlib'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { MARCA } from '../../server/paginas/marco.ts'
+import { usarEntorno } from '../entorno.ts'
+import { unaGuia } from '../fabricas.ts'
+
+const entorno = usarEntorno()
+let guia: string
+
+beforeAll(async () => {
+  guia = (await (await entorno.nuevoComercio()).api.guias.crear(unaGuia())).guia
+})
+
+/** As it comes over the wire: `fetch` unpacks bodies. */
+const pedir = (ruta: string, method = 'GET', accept = 'gzip') =>
+  new Promise<{ status: number; cabeceras: Record<string, unknown>; bytes: Buffer }>((resolve, reject) => {
+    const ida = request(entorno.url + ruta, { method, headers: { 'Accept-Encoding': accept } }, async (vuelta) => {
+      const bytes = Buffer.concat(await vuelta.toArray())
+      resolve({ status: vuelta.statusCode!, cabeceras: vuelta.headers, bytes })
+    })
+    ida.on('error', reject).end()
+  })
+
+describe('every page', () => {
+  it.each([
+    ['tracking', '/r/{guia}', 200],
+    ['search', '/r', 200],
+    ['tracking of nothing', '/r/nada', 404],
+    ['verification', '/verificar/{guia}', 200],
+    ['verification of nothing', '/verificar/nada', 404],
+    ['a recipient’s', '/u/nada', 404],
+    ['the courier’s', '/repartidor', 200],
+  ])('(%s) stands in one frame and is served one way', async (_cual, patron, status) => {
+    const ruta = patron.replace('{guia}', guia)
+    const respuesta = await pedir(ruta)
+    const { cabeceras } = respuesta
+    expect([respuesta.status, cabeceras]).toMatchObject([
+      status,
+      {
+        'content-type': 'text/html; charset=utf-8',
+        'content-encoding': 'gzip',
+        'content-length': String(respuesta.bytes.length),
+        'content-language': 'es',
+        'cache-control': 'no-store',
+        'referrer-policy': 'no-referrer',
+        'x-content-type-options': 'nosniff',
+        'x-robots-tag': 'noindex',
+        vary: 'Accept-Encoding',
+        'permissions-policy': expect.stringMatching(/^camera=\((self)?\), geolocation=\((self)?\), microphone=\(\)$/),
+        'content-security-policy': expect.stringMatching(
+          /^default-src 'none'; .*form-action '(none|self)'; base-uri 'none'; frame-ancestors 'none'$/,
+        ),
+      },
+    ])
+    const html = gunzipSync(respuesta.bytes).toString()
+    expect(html).toMatch(/^<!doctype html>\n<html lang="es">\n<head>\n<meta charset="utf-8">/)
+    expect(html).toMatch(/<title>[^<]+<\/title>/)
+    expect(html.match(/<h1/g)).toHaveLength(1)
+    expect(html.match(/<main>/g)).toHaveLength(1)
+    expect((await pedir(ruta, 'GET', 'identity')).bytes.toString()).toBe(html)
+    const { 'x-request-id': _una, date: _una2, ...deCabeza } = (await pedir(ruta, 'HEAD')).cabeceras
+    const { 'x-request-id': _otra, date: _otra2, ...deLectura } = cabeceras
+    expect(deCabeza).toEqual(deLectura)
+    const mala = await pedir(ruta, 'DELETE')
+    expect([mala.status, mala.cabeceras]).toMatchObject([
+      405,
+      { allow: expect.stringMatching(/^GET, HEAD/), 'cache-control': 'no-store' },
+    ])
+  })
+
+  it.each(['/docs', '/openapi.json', '/openapi.yaml', '/coleccion.json'])(
+    '%s is a file for everybody',
+    async (ruta) => {
+      const { status, cabeceras, bytes } = await pedir(ruta, 'GET', 'br')
+      expect([status, cabeceras]).toMatchObject([
+        200,
+        {
+          'content-encoding': 'br',
+          'content-length': String(bytes.length),
+          'cache-control': 'public, max-age=300',
+          'x-content-type-options': 'nosniff',
+        },
+      ])
+      expect(cabeceras).not.toHaveProperty('x-robots-tag')
+      expect(await pedir(`${ruta}/`)).toMatchObject({ status: 308, cabeceras: { location: `..${ruta}` } })
+      expect(await pedir(ruta, 'POST')).toMatchObject({ status: 405, cabeceras: { allow: 'GET, HEAD' } })
+    },
+  )
+})
+
+describe('the tokens', () => {
+  const carpeta = new URL('../../server/paginas/', import.meta.url)
+  const leer = (archivo: string) => readFileSync(new URL(archivo, carpeta), 'utf8').replace(/\/\*[\s\S]*?\*\//g, '')
+  const base = leer('base.css')
+  const propias = readdirSync(carpeta, { recursive: true, encoding: 'utf8' }).filter((una) =>
+    una.endsWith('estilo.css'),
+  )
+
+  it('stand once: style sheets of pages name colours of their own only where no token fits', () => {
+    expect(propias.length).toBe(5)
+    const colores = propias.flatMap((una) =>
+      [...leer(una).matchAll(/([^{}]+)\{([^{}]*)\}/g)]
+        .filter(([, , reglas]) => /#[0-9a-f]{3,8}\b|\brgb/i.test(reglas!))
+        .map(([, selector]) => `${una} ${selector!.trim()}`),
+    )
+    // A map is as light as its tiles, ink is as dark as it is drawn.
+    expect(colores.filter((una) => !una.startsWith('ubicacion/estilo.css #mapa')).sort()).toEqual([
+      'repartidor/estilo.css .firma',
+      'repartidor/estilo.css .visor',
+      'repartidor/estilo.css dialog::backdrop',
+    ])
+  })
+
+  it('are all there and all used; each colour is light and dark', () => {
+    const nombres = (css: string, patron: RegExp) =>
+      [...new Set([...css.matchAll(patron)].map(([, uno]) => uno!))].sort()
+    const definidos = nombres(base, /(--[\w-]+):/g)
+    expect(nombres([base, ...propias.map(leer)].join('\n'), /var\((--[\w-]+)/g)).toEqual(definidos)
+    const [claro = '', oscuro = ''] = [...base.matchAll(/:root \{([^}]*)\}/g)].map(([, reglas]) => reglas!)
+    expect(nombres(oscuro, /(--[\w-]+): #/g)).toEqual(nombres(claro, /(--[\w-]+): #/g))
+    expect(base).toContain(`--marca: ${MARCA};`)
+  })
+})
