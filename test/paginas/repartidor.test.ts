@@ -470,7 +470,13 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('reads bars with the camera and a QR from a photo, without a reader of the browser', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
-    await abrir()
+    // The camera sees the label at once: what is to be done before that has to hold it back.
+    await abrir({
+      alEmpezar: `window.camara = Promise.resolve()
+        const dispositivos = navigator.mediaDevices // none on an empty page
+        const pedir = dispositivos?.getUserMedia.bind(dispositivos)
+        if (dispositivos) dispositivos.getUserMedia = async (que) => { await window.camara; return pedir(que) }`,
+    })
     await instalado()
     expect(pedidas.filter((una) => una.includes('lector.'))).toEqual([])
     await entrar(codigo)
@@ -479,12 +485,14 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await titulo(enGrupos(enCamara)).waitFor()
     await pagina.getByText('Ana Etiqueta').waitFor()
     await inicio()
+    await evaluar('void (window.camara = new Promise((soltar) => { window.soltar = soltar }))')
     await enlace('Escanear').tap()
     await pagina.getByLabel('Cargar varias').check()
+    await evaluar('window.soltar()')
     await pagina.getByText('1 guía').waitFor()
     await revisar('escanear')
-    await pagina.getByLabel('Cargar varias').uncheck()
-    // It is before the camera still.
+    // It is before the camera still: a moment later the box is gone.
+    await pagina.getByLabel('Cargar varias').tap()
     await titulo(enGrupos(enCamara)).waitFor()
     const { guia } = await comercio.api.guias.crear(unaGuia({ destinatario: 'Beto Cuadro' }))
     await inicio()
