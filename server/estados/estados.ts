@@ -7,28 +7,30 @@ const deUbicacion: Readonly<Record<EstadoDeUbicacion, readonly EstadoDeUbicacion
 const motivos: Readonly<Partial<Record<Estado, Readonly<Partial<Record<Motivo, { requiere_accion: boolean }>>>>>> =
   MOTIVOS
 
-/** The states a guide may go to. */
+/** The states that a guide may go to from that one. */
 export const siguientes = (estado: Estado): readonly Estado[] => transiciones[estado]
 
 /** What may be reported of a parcel by whoever carries it: cancelling is the merchant's alone. */
 export const reportables = (estado: Estado): readonly Estado[] =>
   siguientes(estado).filter((otro) => otro !== 'cancelado')
 
-/** Nobody sets out without knowing where to. */
+/** Whether a guide needs a confirmed place for that state: nobody sets out without knowing where to. */
 export const exigeUbicacion = (estado: Estado) => estado === 'en_ruta'
 
+/** Whether nothing can follow that state. */
 export const esFinal = (estado: Estado) => siguientes(estado).length === 0
 
+/** The states that a guide's place may go to. */
 export const siguientesDeUbicacion = (estado: EstadoDeUbicacion): readonly EstadoDeUbicacion[] => deUbicacion[estado]
 
-/** The reasons of a state; empty when it has none. */
+/** The reasons that a state may have; empty when it takes none. */
 export const motivosDe = (estado: Estado): readonly Motivo[] => Object.keys(motivos[estado] ?? {}) as Motivo[]
 
 /** Whether the merchant must do something before the next attempt can succeed. */
 export const requiereAccion = (estado: Estado, motivo: Motivo | null): boolean =>
   motivo !== null && (motivos[estado]?.[motivo]?.requiere_accion ?? false)
 
-/** @throws Problema 409 `transicion_invalida` with the states that are possible, unless `nuevo` is one of them. */
+/** Refuses a state that isn't one of the possible next ones. @throws Problema 409 `transicion_invalida`, with those */
 export function exigirTransicion(estado: Estado, nuevo: Estado, posibles: readonly Estado[] = siguientes(estado)) {
   if (posibles.includes(nuevo)) return
   const cuales = posibles.length > 0 ? `Puede pasar a ${posibles.join(', ')}.` : 'Es un estado final.'

@@ -31,7 +31,7 @@ export type FilaEvento = Fila<
 /** An event without the picture of its guide: all that the contract shows of it. */
 export type EventoSinFoto = Omit<FilaEvento, 'foto'>
 
-/** What of a guide changes, beside what the event itself says. */
+/** The picture of a guide right after an event: what of it changes, and the event itself doesn't say. */
 export type Foto = Pick<
   FilaGuia,
   | 'intentos'
@@ -43,7 +43,7 @@ export type Foto = Pick<
   | 'ubicacion_extra'
 >
 
-/** That picture as SQL, of a row of `guia` (or, with its attempts named apart, of one about to be). */
+/** The picture of a guide as SQL, of a row of `guia` (or, with its attempts named apart, of one about to be). */
 export const foto = (g: string, intentos = `${g}.intentos`) =>
   `jsonb_build_object('intentos', ${intentos}, 'advertencias', ${g}.advertencias, 'ubicacion_estado', ${g}.ubicacion_estado,
     'ubicacion_origen', ${g}.ubicacion_origen, 'ubicacion_lat', ${g}.ubicacion_lat, 'ubicacion_lng', ${g}.ubicacion_lng,
@@ -63,7 +63,7 @@ const DESCRIPCIONES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(DESCRIPCIONES_DE_ESTADO).map(([estado, texto]) => [`guia.${estado}`, texto])),
 }
 
-/** A row → the contract's event. The guide and its sequence are the event's identity, so they make its public id. */
+/** An event as the contract has it; the guide and its sequence are its identity, so they make its public id. */
 export function presentarEvento(fila: EventoSinFoto): Evento {
   return {
     id: `evt_${fila.guia}_${fila.secuencia}`,
@@ -101,11 +101,11 @@ const GUIA_CON_EVENTOS = sentencia<
    where i.guia = :guia and (:comercio_id::uuid is null or (i.comercio_id = :comercio_id and i.modo = :modo))`,
 )
 
-/** As JSON brings it: instants are texts. */
+/** An event as JSON brings it, with instants as texts. */
 type EventoEnJson = Omit<FilaEvento, 'ocurrido_en' | 'registrado_en'> & { ocurrido_en: string; registrado_en: string }
 
 /**
- * A guide and a page of its history, oldest first, in one statement. One cursor serves the detail and the history alone.
+ * A guide and a page of its history, oldest first, in one statement; one cursor serves both the detail and the history.
  * @throws Problema 404 as `buscarGuia` does
  */
 export async function leerConEventos(
@@ -163,6 +163,7 @@ const POR_SECUENCIA = sentencia<DeGuia & { secuencia: number }, FilaEvento>(
      and secuencia = :secuencia`,
 )
 
+/** The guide's event with that sequence. */
 export async function buscarEvento(db: Db, guia: FilaGuia, secuencia: number): Promise<FilaEvento | undefined> {
   const [fila] = await db.consultar(POR_SECUENCIA, { ...deGuia(guia), secuencia })
   return fila
@@ -171,9 +172,9 @@ export async function buscarEvento(db: Db, guia: FilaGuia, secuencia: number): P
 /** A new event, and what it makes of its guide. */
 export interface Paso {
   tipo: TipoDeEvento
-  /** The guide's state after the event; undefined: as it is. */
+  /** The guide's state after the event; undefined if it stays. */
   estado?: Estado
-  /** When the new state happened. */
+  /** When what the event tells happened. */
   ocurrido_en: Date
   registrado_en: Date
   descripcion?: string | null
@@ -184,21 +185,21 @@ export interface Paso {
   autor?: string | null
   idempotencia?: string | null
   huella?: string | null
-  /** Failed attempts so far, if the event changes their number. */
+  /** The number of failed attempts, if the event changes it. */
   intentos?: number
-  /** The place, if the event changes it. Whoever was asked for it is asked no longer. */
+  /** The place, if the event changes it; then whoever was asked for it is asked no longer. */
   ubicacion?: Lugar
   /** A short link whose place is to be looked up. */
   enlaceCorto?: { id: string; maps_url: string } | undefined
 }
 
-/** All of what a guide says of its place. */
+/** Everything that a guide says of its place. */
 export type Lugar = Pick<
   FilaGuia,
   'ubicacion_estado' | 'ubicacion_origen' | 'ubicacion_lat' | 'ubicacion_lng' | 'ubicacion_extra' | 'advertencias'
 >
 
-/** What a step is told: the event's columns, and of the guide what it was and what becomes of it; a place of nulls: as it was. */
+/** The parameters of a step: its event's columns, what the guide was and what becomes of it; a place of nulls stays as it is. */
 type ParametrosDePaso = Omit<EventoSinFoto, 'guia'> & {
   intentos: number
   ubicacion_estado: Lugar['ubicacion_estado'] | null
@@ -246,7 +247,7 @@ const PASO = sentencia<ParametrosDePaso, FilaGuia & { hay_webhook_entregas: bool
    select g.*, exists (select from d) as hay_webhook_entregas from g`,
 )
 
-/** Takes the step from the guide as it was read; undefined: somebody else moved it meanwhile, and nothing was written. */
+/** Takes a step from the guide as it was read; undefined, and nothing written, when somebody else moved it meanwhile. */
 export async function darPaso(
   { db, avisarTrabajo }: Pick<Deps, 'db' | 'avisarTrabajo'>,
   guia: FilaGuia,
@@ -291,8 +292,8 @@ const eventoDe = (guia: FilaGuia, paso: Paso): Omit<EventoSinFoto, 'guia'> => ({
 })
 
 /**
- * Reads, decides and steps. When somebody else moved the guide in between (`intentar` gives undefined) it all starts anew
- * from what the guide is now, three times in all.
+ * Reads a guide, decides and steps, up to three times: when somebody else moved the guide in between (`intentar` gives
+ * undefined), all starts anew from what the guide is now.
  * @throws Problema 409 `carrera_perdida`
  */
 export async function sinCarrera<T>(intentar: () => Promise<T | undefined>): Promise<T> {

@@ -21,16 +21,19 @@ const FLUJO = sentencia<
    order by evento.xid, guia_id, secuencia limit :cuantos`,
 )
 
-/** After which event to go on. */
+/** The event after which the feed goes on. */
 export type PosicionDelFlujo = readonly [xid: string, guiaId: string, secuencia: number]
 
+/** The position before the first event of all. */
 export const COMIENZO: PosicionDelFlujo = ['0', '00000000-0000-0000-0000-000000000000', 0]
 
+/** The next events of a merchant and mode, in the feed's order. */
 export function leerFlujo(db: Db, comercio_id: string, modo: Modo, despues: PosicionDelFlujo, cuantos: number) {
   const [xid, guia_id, secuencia] = despues
   return db.consultar(FLUJO, { comercio_id, modo, xid, guia_id, secuencia, cuantos })
 }
 
+/** Why the feed can't be served from this database, in words for whoever runs the service. */
 export class ErrorDeFlujo extends Error {
   override readonly name = 'ErrorDeFlujo'
 }
@@ -41,8 +44,9 @@ const ADELANTADO = sentencia<object, { si: boolean }>(
 )
 
 /**
- * A logical copy (pg_dump, restore) brings events that were written by another cluster's transactions, which are still to
- * come in this one: the feed would hide them and skip what is written now. Better not to start.
+ * Refuses a logical copy (pg_dump, restore), whose events were written by another cluster's transactions, which are still to
+ * come in this one: the feed would hide them and skip what is written now.
+ * @throws ErrorDeFlujo
  */
 export async function exigirFlujoVigente(db: Db): Promise<void> {
   const [fila] = await db.consultar(ADELANTADO)

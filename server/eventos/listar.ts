@@ -3,7 +3,7 @@ import { LIMITE_POR_OMISION } from '../listas/pagina.ts'
 import { presentarEvento } from './evento.ts'
 import { COMIENZO, leerFlujo, type PosicionDelFlujo } from './flujo.ts'
 
-/** Unlike a page of a list, the feed always gives a cursor: its end is only where one has read up to now. */
+/** Serves the feed, which always gives a cursor: its end is only where one has read up to now. */
 export const listarEventos: Handler<'listarEventos'> = async ({ query, identidad }, { db, cursores }) => {
   const { comercioId, modo } = identidad
   const ambito = { operacion: 'listarEventos', dueno: `${comercioId}:${modo}` }

@@ -4,13 +4,18 @@
 
 import type { Punto } from './punto.ts'
 
+/** What a map link says of its place. */
 export type EnlaceDeMapa = { tipo: 'coordenadas'; coordenadas: Punto } | { tipo: 'corto' } | { tipo: 'sin_coordenadas' }
 
+/** Why a map link isn't admitted, in words for whoever sent it. */
 export class ErrorEnlace extends Error {
   override name = 'ErrorEnlace'
 }
 
-/** `host` or `host/path` (that path and below it). `*` stands for a Google country suffix, never for any other name. */
+/**
+ * The sites whose links are admitted: `host`, or `host/path` for that path and below it; `*` stands for a Google country
+ * suffix.
+ */
 export const HOSTS_DE_MAPAS: readonly string[] = [
   'google.*/maps',
   'www.google.*/maps',
@@ -49,7 +54,7 @@ const PROHIBIDO: readonly [RegExp, string][] = [
   [/^https:\/\/[^/?#]*@/i, 'El enlace lleva usuario o contraseña antes del dominio: quite todo hasta la «@».'],
 ]
 
-/** Classifies a map link; throws ErrorEnlace when it is not a link we admit. */
+/** Reads what a map link says of its place. @throws ErrorEnlace when it isn't a link that we admit */
 export function leerEnlace(texto: string, hosts: readonly string[] = HOSTS_DE_MAPAS): EnlaceDeMapa {
   if (texto.length > 2048) rechazar('El enlace pasa de 2,048 caracteres: use el enlace corto que da «Compartir».')
   for (const [patron, mensaje] of PROHIBIDO) if (patron.test(texto)) rechazar(mensaje)

@@ -11,25 +11,27 @@ import type { Punto } from './punto.ts'
 // where it leads, so every step is judged anew: an admitted map, over https on 443, at addresses that are public; and
 // however it goes, it is bounded in steps, in bytes and in time.
 
+/** Where a short link led to, or why it led nowhere. */
 export type Resuelto =
   | { tipo: 'coordenadas'; coordenadas: Punto }
   | { tipo: 'sin_coordenadas' }
   /** `pasajera`: the same link may work later. The reason is for an operator; it names hosts, never whole links. */
   | { tipo: 'falla'; pasajera: boolean; motivo: string }
 
+/** Follows short map links. */
 export interface ResolutorDeEnlaces {
-  /** Never rejects. */
+  /** Follows a link to its point; it never rejects. */
   resolver(enlace: string): Promise<Resuelto>
-  /** What is under way ends at once, as a passing failure. */
+  /** Ends what is under way at once, as a passing failure. */
   cerrar(): Promise<void>
 }
 
 interface OpcionesDeResolutor {
   resolver: Resolver
-  /** For the whole walk, in ms. */
+  /** How long the whole walk may take, in milliseconds. */
   plazo?: number
   hosts?: readonly string[]
-  /** Trusted instead of the well-known authorities, in PEM. */
+  /** The authorities, in PEM, that are trusted instead of the well-known ones. */
   ca?: string
 }
 

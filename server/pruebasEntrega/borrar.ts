@@ -1,13 +1,13 @@
 import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 
-/** Proofs per round. */
+/** How many proofs one statement deletes. */
 const LOTE = 500
 const DIA = 86_400_000
 
 /**
- * Where the events of `p` were, and its files: first the rows let go of them; the sweeper (`barrerArchivos`) then empties
- * the storage.
+ * What goes with the proofs `p`: their events' coordinates, and the rows of their files, whose bytes the sweeper
+ * (`barrerArchivos`) deletes later.
  */
 const SOLTAR = (archivos: string) => `
    e as (
@@ -22,7 +22,10 @@ const SOLTAR = (archivos: string) => `
    )
    select count(*)::int as cuantas from p`
 
-/** Who received, where, and the files: the whole row goes; that there was one, and since when there isn't, stays. */
+/**
+ * Deletes proofs of deliveries whole: who received, where, and the files; that there was a proof, and when it went,
+ * stays.
+ */
 const BORRAR_ENTREGAS = sentencia(
   'pruebas.borrarEntregas',
   `with v as (
@@ -35,6 +38,7 @@ const BORRAR_ENTREGAS = sentencia(
      insert into prueba_borrada (comercio_id, modo, guia_id, borrado_en) select comercio_id, modo, guia_id, $2 from p
    ), ${SOLTAR('p.fotos || p.firma || p.pdf')}`,
 )
+/** Deletes the photos of failed attempts. */
 const BORRAR_INTENTOS = sentencia(
   'pruebas.borrarIntentos',
   `with v as (
@@ -48,11 +52,11 @@ const BORRAR_INTENTOS = sentencia(
 )
 
 interface DepsDeBorrado extends Pick<Deps, 'db' | 'reloj' | 'log'> {
-  /** Days after the delivery or the attempt (`PROOF_RETENTION_DAYS`). */
+  /** For how many days after a delivery or an attempt its proof is kept (`PROOF_RETENTION_DAYS`). */
   retencionDePruebas: number
 }
 
-/** Proofs of deliveries and photos of failed attempts whose time is over. */
+/** Deletes the proofs of deliveries and the photos of failed attempts whose time is over. */
 export async function borrarPruebas({ db, reloj, log, retencionDePruebas }: DepsDeBorrado): Promise<void> {
   const ahora = reloj()
   const limite = new Date(ahora.getTime() - retencionDePruebas * DIA)

@@ -17,13 +17,14 @@ import {
 import { altoDeHistorial, filasDe, historial, repartir } from './dibujarHistorial.ts'
 import { ANCHO, FONDO, HOJA, MENOR, type Pagina, X } from './hojaDelPdf.ts'
 
+/** How many photos a document shows. */
 const FOTOS = 10
-/** Where the second page begins. */
+/** The height at which the content of the second page begins. */
 const ARRIBA = 34
 
 /**
- * The proof of delivery, on one or two pages: what happened, then the evidence. Same data, same bytes: the only dates are
- * the data's, so the digest of the file can be kept and compared.
+ * Draws the proof of delivery on one or two pages: what happened, then the evidence. The same data gives the same bytes,
+ * for its only dates are the data's, so the digest of the file can be kept and compared.
  */
 export async function componerPdf(datos: DatosDePrueba): Promise<Buffer> {
   const archivos = datos.fotos.slice(0, FOTOS)
@@ -45,7 +46,7 @@ export async function componerPdf(datos: DatosDePrueba): Promise<Buffer> {
   return bytes
 }
 
-/** One after the other: ten photos of 40 megapixels at once would not fit into a small container. */
+/** Prepares photos one after the other, for ten of 40 megapixels at once would not fit into a small container. */
 async function prepararFotos(archivos: Archivo[]): Promise<Foto[]> {
   const lado = archivos.length <= 2 ? 1400 : archivos.length <= 4 ? 1000 : 720
   const fotos: Foto[] = []

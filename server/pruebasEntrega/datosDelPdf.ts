@@ -12,18 +12,18 @@ import type { FilaPrueba } from './prueba.ts'
 
 /** What the document of a proof says, as plain data: whoever draws it reads nothing else. Instants are RFC 3339. */
 export interface DatosDePrueba {
-  /** The courier company, whose document this is. */
+  /** The name of the courier company, whose document this is. */
   mensajeria: string
   comercio: string
   modo: 'live' | 'test'
   guia: string
   external_ref: string | null
-  /** The state in words: «Entregado». */
+  /** The guide's state in words: «Entregado». */
   estado: string
   entregado_en: string
-  /** When the delivery was registered with its proof; the document's own date. */
+  /** When the delivery was registered with its proof; it is the document's own date. */
   registrado_en: string
-  /** IANA zone in which times are told: «America/Guatemala». */
+  /** The IANA zone in which times are told: «America/Guatemala». */
   zona: string
   url_verificacion: string
   recogida: { nombre: string | null; lat: number | null; lng: number | null }
@@ -37,39 +37,44 @@ export interface DatosDePrueba {
   }
   contenido: string | null
   recibio: { nombre: string | null; documento: string | null; relacion: string | null }
-  /** Where it was handed over, and how far from the confirmed place. */
+  /** Where the parcel was handed over, and how far that is from the confirmed place. */
   posicion: { lat: number; lng: number; precision_m: number | null; distancia_m: number | null } | null
-  /** Oldest first. */
+  /** What happened to the parcel, oldest first. */
   historial: Hito[]
   fotos: Archivo[]
   firma: Archivo | null
 }
 
+/** An event as the document tells it. */
 export interface Hito {
   ocurrido_en: string
-  /** In words: «Paquete en ruta de entrega». */
+  /** The event in words: «Paquete en ruta de entrega». */
   descripcion: string
   lugar: string | null
   lat: number | null
   lng: number | null
 }
 
+/** A photo or the signature, as the document shows it. */
 export interface Archivo {
-  /** As it is listed among the digests. */
+  /** The name under which the file is listed among the digests. */
   nombre: string
   bytes: Buffer
-  /** Hexadecimal, of the file as it is kept. */
+  /** The digest of the file as it is kept, in hexadecimal. */
   sha256: string
   capturado_en: string | null
 }
 
-/** A guide's row with what the document says beside it. */
+/** A guide's row, with its merchant's name and its proof. */
 export type FilaDeDocumento = FilaGuia & { comercio_nombre: string; prueba: FilaPrueba }
 
-/** Of the newest ones: far more than two pages hold. */
+/** How many events of a guide are read, the newest: far more than two pages hold. */
 const EVENTOS = 2_000
 
-/** Up to the delivery and no further: what is scanned later is not part of it. What couriers and merchant tell each other isn't either. */
+/**
+ * The events up to the delivery: what is scanned later isn't part of the document, nor is what couriers and merchant tell
+ * each other.
+ */
 const HISTORIAL = sentencia(
   'pruebas.historial',
   `select tipo, estado, motivo, lat, lng, ocurrido_en, datos from evento
@@ -87,13 +92,13 @@ interface EventoContado {
   datos: { tardio?: boolean } | null
 }
 
-/** A stored file, and its bytes: undefined where they can't be read. */
+/** A stored file and its bytes, which are undefined where they can't be read. */
 export interface ArchivoLeido {
   fila: FilaArchivo
   contenido: Buffer | undefined
 }
 
-/** Everything that the document says, from rows. Nothing in it depends on when it is asked. */
+/** Reads from rows everything that a guide's document says; nothing of it depends on when it is asked. */
 export async function reunirDatos(
   db: Db,
   guia: FilaDeDocumento,
@@ -139,7 +144,7 @@ const DESCRIPCIONES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(DESCRIPCIONES_DE_ESTADO).map(([estado, texto]) => [`guia.${estado}`, texto])),
 }
 
-/** The contract's words and not the courier's: a customer is to read them. */
+/** Tells an event in the contract's words and not in the courier's, for a customer is to read it. */
 function enPalabras({ tipo, motivo, lat, lng, ocurrido_en, datos }: EventoContado): Hito {
   const porque = motivo ? `: ${DESCRIPCIONES_DE_MOTIVO[motivo]}` : ''
   const tarde = datos?.tardio ? ' (se supo después)' : ''

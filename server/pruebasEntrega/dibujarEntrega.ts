@@ -8,6 +8,7 @@ import { ANCHO, coordenadas, HOJA, MENOR, type Pagina, ROTULO, SIN_DATO, TEXTO, 
 const CANAL = 24
 const COLUMNA = (ANCHO - CANAL) / 2
 
+/** Draws whose document it is, and gives the height at which the next part begins. */
 export function encabezado({ lienzo, datos }: Pagina): number {
   lienzo.adorno(() => lienzo.doc.rect(0, 0, HOJA.ancho, 6).fill(TONOS.acento))
   let y = 34
@@ -28,7 +29,10 @@ export function encabezado({ lienzo, datos }: Pagina): number {
   return y + 24
 }
 
-/** The code, what became of it and when; at the right the QR that leads to the verification. */
+/**
+ * Draws the guide's code, its state and when that was, and at the right the QR of the verification; gives the height of
+ * the next part.
+ */
 export function portada({ lienzo, datos, reloj }: Pagina, y: number): number {
   const lado = 104
   const ancho = ANCHO - lado - CANAL
@@ -69,12 +73,13 @@ function verificacion({ lienzo, datos }: Pick<Pagina, 'lienzo' | 'datos'>, y: nu
   })
 }
 
-/** A small label and below it what it names. */
+/** Draws a small label and below it what the label names; gives the height of what follows. */
 function campo(lienzo: Lienzo, rotulo: string, valor: string | null, x: number, y: number, ancho: number, max: number) {
   const abajo = lienzo.parrafo(rotulo, x, y, ROTULO, { ancho })
   return lienzo.parrafo(valor?.trim() || SIN_DATO, x, abajo + 1, TEXTO, { ancho, maximo: max })
 }
 
+/** Draws who sends and who was to receive, side by side; gives the height of the next part. */
 export function partes({ lienzo, datos }: Pagina, y: number): number {
   lienzo.regla(X, y, ANCHO)
   const { recogida, destinatario } = datos
@@ -99,12 +104,13 @@ export function partes({ lienzo, datos }: Pagina, y: number): number {
   return Math.max(remite, destino) + 16
 }
 
-/** Only the last four digits: the document is shown to people who need not know the rest. */
+/** The last four digits of a telephone: the document is shown to people who need not know the rest. */
 function enmascararTelefono(telefono: string): string {
   const cifras = telefono.replace(/\D/g, '')
   return cifras.length > 4 ? `•••• ${cifras.slice(-4)}` : '••••'
 }
 
+/** Draws who received the parcel, when and where, and the signature; gives the height of the next part. */
 export function recibido({ lienzo, datos, reloj }: Pagina, y: number, firma: Imagen | undefined): number {
   const { recibio, posicion } = datos
   const margen = 14

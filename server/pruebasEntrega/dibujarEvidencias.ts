@@ -3,6 +3,7 @@ import { TONOS } from '../pdf/lienzo.ts'
 import type { Archivo } from './datosDelPdf.ts'
 import { ANCHO, FONDO, MENOR, type Pagina, TITULO, X } from './hojaDelPdf.ts'
 
+/** A photo of the proof, and its picture made ready; undefined where it can't be shown. */
 export interface Foto {
   archivo: Archivo
   imagen: Imagen | undefined
@@ -11,12 +12,12 @@ export interface Foto {
 const SEPARACION = 10
 const LEYENDA = 14
 const TITULAR = 22
-/** Points per pixel, at most: a tiny photo is enlarged, but not into a page of squares. */
+/** How many points a pixel may take: a tiny photo is enlarged, but not into a page of squares. */
 const AMPLIAR = 10
 const SIN_IMAGEN = { ancho: 4, alto: 3 }
 const HUELLA = { ...MENOR, cuerpo: 7.2, color: TONOS.tinta }
 
-/** The grid whose cells show most of these photos; none is cropped, for what is cut off might be what matters. */
+/** The grid whose cells show most of the photos; none of them is cropped, for what is cut off might be what matters. */
 function mejorRejilla(fotos: Foto[], alto: number) {
   const opciones = [1, 2, 3, 4, 5]
     .filter((columnas) => columnas <= fotos.length)
@@ -35,6 +36,7 @@ function mejorRejilla(fotos: Foto[], alto: number) {
   return opciones.reduce((mejor, otra) => (otra.visto > mejor.visto ? otra : mejor))
 }
 
+/** Draws the photos in a grid no higher than `alto`; gives the height of the next part. */
 export function fotografias({ lienzo, datos, reloj }: Pagina, fotos: Foto[], y: number, alto: number): number {
   if (fotos.length === 0) return y
   const titulo = fotos.length === 1 ? 'Fotografía' : `Fotografías (${fotos.length})`
@@ -79,8 +81,10 @@ function unaFoto({ lienzo, datos, reloj }: Pagina, foto: Foto, numero: number, c
 
 const FILA = 11.6
 
+/** The height that the table of digests takes. */
 export const altoDeHuellas = (archivos: Archivo[]): number => (archivos.length === 0 ? 0 : 46 + archivos.length * FILA)
 
+/** Draws the table of the files' digests; gives the height of the next part. */
 export function huellas({ lienzo }: Pagina, archivos: Archivo[], y: number): number {
   if (archivos.length === 0) return y
   let abajo = lienzo.parrafo('Integridad de los archivos', X, y, TITULO, { papel: 'H2' }) + 4
@@ -122,10 +126,11 @@ function textoDeNota({ datos, reloj }: Pagina): string {
   )
 }
 
+/** The height that the closing note takes. */
 export const altoDeNota = (pagina: Pagina): number =>
   pagina.lienzo.alto(textoDeNota(pagina), NOTA, ANCHO, LINEAS_DE_NOTA) + 8
 
-/** At the foot of the last page, wherever the rest ends. */
+/** Draws the closing note at the foot of the page, wherever the rest ends. */
 export function nota(pagina: Pagina): void {
   const alto = altoDeNota(pagina)
   const y = FONDO - alto
@@ -133,9 +138,10 @@ export function nota(pagina: Pagina): void {
   pagina.lienzo.parrafo(textoDeNota(pagina), X, y + 6, NOTA, { ancho: ANCHO, maximo: LINEAS_DE_NOTA })
 }
 
-/** So low do photos still show something. */
+/** The least height of a row in which photos still show something. */
 export const ALTO_MINIMO_DE_FOTOS = 190
 
+/** The least height that photos, digests and closing note take together. */
 export const altoDeEvidencias = (pagina: Pagina, fotos: Foto[], archivos: Archivo[]): number =>
   (fotos.length === 0 ? 0 : TITULAR + ALTO_MINIMO_DE_FOTOS * (fotos.length > 4 ? 2 : 1)) +
   altoDeHuellas(archivos) +

@@ -11,14 +11,16 @@ const COLUMNAS = [
 const CELDA = { ...TEXTO, cuerpo: 8.4 }
 const HUECO = 5
 const LINEA = altoDeLinea(CELDA) + HUECO
-/** Title, head of the table and the space below it. */
+/** The height of the table's title, its head and the space below it. */
 const ALREDEDOR = 48
 
+/** A row of the table of events, measured. */
 export interface Fila {
   textos: string[]
   alto: number
 }
 
+/** Measures the rows that tell the guide's events. */
 export function filasDe({ lienzo, datos, reloj }: Pagina): Fila[] {
   const celdas = (hito: Hito) => [
     reloj.corta(hito.ocurrido_en),
@@ -37,10 +39,11 @@ export function filasDe({ lienzo, datos, reloj }: Pagina): Fila[] {
 const acortarA = (hitos: Hito[], maximo: number): (Hito | number)[] =>
   hitos.length <= maximo ? hitos : [...hitos.slice(0, maximo / 2), hitos.length - maximo, ...hitos.slice(-maximo / 2)]
 
+/** The height that the table of these rows takes. */
 export const altoDeHistorial = (filas: Fila[]): number =>
   filas.length === 0 ? 0 : ALREDEDOR + filas.reduce((suma, { alto }) => suma + alto, 0)
 
-/** What stands on the first page, which has `primera` points left, and on the second, which can give `segunda`. */
+/** Splits the rows between the first page, which has `primera` points left, and the second, which can give `segunda`. */
 export function repartir(filas: Fila[], primera: number, segunda: number): [Fila[], Fila[]] {
   if (altoDeHistorial(filas) <= primera) return [filas, []]
   let queda = primera - ALREDEDOR
@@ -51,7 +54,7 @@ export function repartir(filas: Fila[], primera: number, segunda: number): [Fila
   return [filas.slice(0, caben), acortar(filas.slice(caben), segunda - ALREDEDOR)]
 }
 
-/** When not all fit, the first and the last ones tell most; a line says how many lie between. */
+/** Cuts rows that don't all fit: the first and the last ones tell most, and a line says how many lie between. */
 function acortar(filas: Fila[], alto: number): Fila[] {
   const [primera, ...otras] = filas
   if (!primera || filas.reduce((suma, fila) => suma + fila.alto, 0) <= alto) return filas
@@ -71,6 +74,7 @@ const filaOmitida = (cuantos: number): Fila => ({
   alto: LINEA,
 })
 
+/** Draws the table of events; gives the height of the next part. */
 export function historial({ lienzo, datos, reloj }: Pagina, filas: Fila[], y: number, titulo = 'Historial'): number {
   if (filas.length === 0) return y
   let abajo = lienzo.parrafo(titulo, X, y, TITULO, { papel: 'H2' }) + 1

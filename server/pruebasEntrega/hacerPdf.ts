@@ -13,27 +13,28 @@ import { type ArchivoLeido, type FilaDeDocumento, reunirDatos } from './datosDel
 import { firmarManifiesto, hacerManifiesto, nuevaSal } from './manifiesto.ts'
 import { type FilaPrueba, leerArchivos } from './prueba.ts'
 
+/** What making a proof's PDF needs of the service. */
 export interface DepsDePdf {
   db: Db
   log: Log
   reloj: () => Date
   secretos: Secretos
   almacen: Deps['almacen']
-  /** Base of the address where a document is verified. */
+  /** The base of the address where a document is verified. */
   urlPublica: string
   /** The courier company's name. */
   mensajeria: string
-  /** In which documents tell times; undefined: the destination's. */
+  /** The zone in which documents tell times; undefined: the destination's. */
   zonaHoraria: string | undefined
 }
 
-/**
- * How long a proof waits after each failure, in milliseconds: a good day in all. Then, and for as long as it takes, as at the
- * end of it, so that a storage that was away for long finds nobody asleep.
- */
 const CUATRO_HORAS = 14_400_000
+/**
+ * How long a proof waits after each failure, in milliseconds: a good day in all. Afterwards it goes on as at the end, for as
+ * long as it takes, so that a storage that was away for long finds nobody asleep.
+ */
 const ESPERAS = [10_000, 60_000, 600_000, 3_600_000, ...Array<number>(6).fill(CUATRO_HORAS)]
-/** Jobs at a time: one document after the other, and all of them within a job's time. */
+/** How many documents one job makes, one after the other: they must all fit into a job's time. */
 const A_LA_VEZ = 8
 
 const PENDIENTES = sentencia(
@@ -41,6 +42,7 @@ const PENDIENTES = sentencia(
   'select id from prueba_entrega where pdf is null and proximo_en <= $1 order by proximo_en limit $2',
 )
 
+/** The proofs whose PDF is due, as jobs. */
 export const pruebasPendientes = (
   { db, reloj }: Pick<DepsDePdf, 'db' | 'reloj'>,
   cuantas: number,
@@ -56,15 +58,15 @@ const GUIA = sentencia(
   `select g.*, c.nombre as comercio_nombre from guia g join comercio c on c.id = g.comercio_id
    where g.comercio_id = $1 and g.modo = $2 and g.id = $3`,
 )
-/** A job's id is used up with the job, so the next time has another. */
+/** Puts a proof off; a job's id is used up with the job, so the next time has another. */
 const APLAZAR = sentencia(
   'pruebas.aplazar',
   `update prueba_entrega set id = gen_random_uuid(), intentos = intentos + 1, proximo_en = $5
    where comercio_id = $1 and modo = $2 and guia_id = $3 and id = $4 and pdf is null`,
 )
 /**
- * All of it or nothing, and once: whoever comes second changes no row, and its file stays unused, for the sweeper. The key
- * is known before anybody can read what it signed.
+ * Gives a proof its PDF, its manifest and the public key that tells it, once: whoever comes second changes no row, and his
+ * file stays unused, for the sweeper.
  */
 const TERMINAR = sentencia(
   'pruebas.terminar',
@@ -98,7 +100,7 @@ export async function hacerPdfs(deps: DepsDePdf, trabajos: readonly { id: string
   }
 }
 
-/** @returns whether this one is the proof's: somebody else may have made another meanwhile */
+/** Makes the PDF and the signed manifest of a proof; false if somebody else had made them meanwhile. */
 export async function hacerPdf(deps: DepsDePdf, prueba: FilaPrueba): Promise<boolean> {
   const { db, reloj, secretos, urlPublica } = deps
   const llave = [prueba.comercio_id, prueba.modo, prueba.guia_id]
@@ -131,17 +133,17 @@ const SIN_IMAGEN = {
   lat: null,
   lng: null,
   autor: null,
-  // Until the proof names it, nobody does: a crash from here on leaves it to the sweeper.
+  // Until the proof names the file, nobody does: a crash from here on leaves it to the sweeper.
   usado_en: null,
 } as const
 
-/** In that order; each is there, for the proof holds it. */
+/** The rows of a proof's files, in the order of their names; each is there, for the proof holds it. */
 async function filasDe(db: Db, guia: FilaGuia, archivos: readonly string[]) {
   const filas = await leerArchivos(db, guia, archivos)
   return archivos.map((archivo) => filas.get(archivo)!)
 }
 
-/** The storage gets a day to give a file out again. After that, the document goes without what can't be shown. */
+/** Reads a picture; the storage gets a day to give it out, and after that the document goes without it. */
 async function leer(
   { almacen, log }: DepsDePdf,
   prueba: FilaPrueba,

@@ -27,7 +27,7 @@ export const listarIntentosDeGuia: Handler<'listarIntentosDeGuia'> = async (
   return { status: 200, body }
 }
 
-/** An attempt's event and its photos. */
+/** The event of a failed attempt, and its photos. */
 type FilaIntento = FilaEvento & { fotos: FilaArchivo[] }
 
 const INTENTOS = sentencia(
@@ -52,7 +52,7 @@ async function leerIntentos(db: Db, guia: FilaGuia, despues: number, cuantos: nu
   }))
 }
 
-/** A row → the contract's attempt, with links that are new each time. */
+/** A failed attempt as the contract has it, with links that are new each time. */
 function presentarIntento(deps: Pick<Deps, 'enlaces'>, fila: FilaIntento): IntentoFallido {
   const { id, secuencia, numero_intento, motivo, descripcion, ocurrido_en, lat, lng } = presentarEvento(fila)
   return {

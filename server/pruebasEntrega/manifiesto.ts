@@ -7,10 +7,13 @@ import type { FilaPrueba } from './prueba.ts'
 
 const TIPO = 'prueba-entrega+jws'
 
-/** 128 random bits: a name alone could be guessed from its digest. */
+/** A new salt of 128 random bits: without it, the recipient's name could be guessed from its digest. */
 export const nuevaSal = () => randomBytes(16).toString('base64url')
 
-/** @param archivos in the order in which they are listed, the PDF at the end */
+/**
+ * The manifest of a proof: what it says, and the digests of its files.
+ * @param archivos in the order in which they are listed, the PDF at the end
+ */
 export function hacerManifiesto(
   emisor: string,
   { guia, modo, external_ref }: Pick<FilaGuia, 'guia' | 'modo' | 'external_ref'>,
@@ -44,7 +47,10 @@ export function hacerManifiesto(
 const huellaDeQuienRecibio = ({ nombre, documento, relacion }: RecibidoPor, sal: string) =>
   hash('sha256', JSON.stringify([sal, nombre, documento, relacion]))
 
-/** The manifest as a compact JWS (RFC 7515). Its type says that it is nothing else, should the key ever sign other things. */
+/**
+ * Signs a manifest as a compact JWS (RFC 7515), whose type says that it is nothing else, should the key ever sign other
+ * things.
+ */
 export async function firmarManifiesto(
   manifiesto: ManifiestoDePrueba,
   { privada, publica }: ClaveDeFirma,

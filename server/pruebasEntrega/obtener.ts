@@ -31,13 +31,13 @@ const BORRADA = sentencia(
   'select borrado_en from prueba_borrada where comercio_id = $1 and modo = $2 and guia_id = $3',
 )
 
-/** When the guide's proof was deleted because its time was over; undefined: it wasn't. */
+/** When the guide's proof was deleted because its time was over; undefined if it wasn't. */
 async function buscarBorrada(db: Db, guia: FilaGuia): Promise<Date | undefined> {
   const [fila] = await db.consultar<{ borrado_en: Date }>(BORRADA, [guia.comercio_id, guia.modo, guia.id])
   return fila?.borrado_en
 }
 
-/** A proof → the contract's, with links that are new each time. */
+/** A proof as the contract has it, with links that are new each time. */
 async function presentarPrueba(
   deps: Pick<Deps, 'db' | 'enlaces'>,
   guia: FilaGuia,

@@ -12,7 +12,7 @@ export interface FilaPrueba {
   comercio_id: string
   modo: Modo
   guia_id: string
-  /** Its job's. */
+  /** The id of the job that makes the PDF. */
   id: string
   secuencia: number
   recibido_por: RecibidoPor
@@ -22,11 +22,11 @@ export interface FilaPrueba {
   distancia_m: number | null
   fotos: string[]
   firma: string | null
-  /** null, like the two below, until its job has made it. */
+  /** The PDF's name; null, as manifest and salt are, until its job has made it. */
   pdf: string | null
   manifiesto: string | null
   sal: string | null
-  /** At making the PDF. */
+  /** How many times making the PDF has failed. */
   intentos: number
   entregado_en: Date
   registrado_en: Date
@@ -39,6 +39,7 @@ const BUSCAR = sentencia(
   'select * from prueba_entrega where comercio_id = $1 and modo = $2 and guia_id = $3',
 )
 
+/** The proof of a guide's delivery; undefined if there is none, or none any more. */
 export async function buscarPrueba(db: Db, guia: LlaveDeGuia): Promise<FilaPrueba | undefined> {
   const [fila] = await db.consultar<FilaPrueba>(BUSCAR, [guia.comercio_id, guia.modo, guia.id])
   return fila
@@ -49,7 +50,7 @@ const ARCHIVOS = sentencia(
   'select * from archivo where comercio_id = $1 and modo = $2 and guia_id = $3 and archivo = any($4::text[])',
 )
 
-/** A guide's own files of those names. */
+/** The files of a guide that have these names, by name. */
 export async function leerArchivos(
   db: Db,
   guia: LlaveDeGuia,
@@ -67,8 +68,8 @@ const USAR = sentencia(
 )
 
 /**
- * The step, its files and what `escribir` writes of them, together or not at all; undefined: somebody else moved the
- * guide meanwhile, nothing was written, and the files are free.
+ * Takes a step together with the files that prove it and what `escribir` writes of them, or nothing at all. It is undefined
+ * when somebody else moved the guide meanwhile; then the files are free.
  * @throws Problema 409 when a file went since it was looked at
  */
 async function darPasoUsando(
@@ -100,10 +101,10 @@ const PROBAR_ENTREGA = sentencia(
      $14::timestamptz, $14::timestamptz)`,
 )
 
-/** What proves a delivery. */
+/** The part of a delivery that proves it. */
 export type Evidencia = Pick<EntregaParaRegistrar, 'recibido_por' | 'fotos' | 'firma' | 'lat' | 'lng' | 'precision_m'>
 
-/** The step and its proof, together; undefined: somebody else moved the guide meanwhile, and nothing was written. */
+/** Takes the step of a delivery together with its proof; undefined when somebody else moved the guide meanwhile. */
 export async function entregar(
   { db, nuevoId, avisarTrabajo }: Pick<Deps, 'db' | 'nuevoId' | 'avisarTrabajo'>,
   guia: FilaGuia,
@@ -123,7 +124,7 @@ export async function entregar(
   return dado && { ...dado, distancia_m }
 }
 
-/** Metres to the confirmed place; null where one of the two isn't known. */
+/** The metres from where a parcel was handed over to the confirmed place; null where one of the two isn't known. */
 function distanciaDe({ ubicacion_lat, ubicacion_lng }: FilaGuia, { lat, lng }: Evidencia): number | null {
   if (lat === undefined || lng === undefined || ubicacion_lat === null || ubicacion_lng === null) return null
   return Math.round(distanciaKm({ lat, lng }, { lat: ubicacion_lat, lng: ubicacion_lng }) * 1_000)
@@ -135,7 +136,9 @@ const PROBAR_INTENTO = sentencia(
    values ($1, $2, $3, $4, $5::text[], $6::timestamptz)`,
 )
 
-/** A failed attempt and its photos, together; undefined: somebody else moved the guide meanwhile, and nothing was written. */
+/**
+ * Takes the step of a failed attempt together with its photos; undefined when somebody else moved the guide meanwhile.
+ */
 export const anotarIntento = (
   deps: Pick<Deps, 'db' | 'avisarTrabajo'>,
   guia: FilaGuia,

@@ -9,7 +9,7 @@ import { contestar, registrarUnaVez } from '../eventos/registrar.ts'
 import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
 import { anotarIntento, buscarPrueba, entregar, leerArchivos } from './prueba.ts'
 
-/** Registers a delivery with its proof, of an operator or a courier. */
+/** Registers a delivery with its proof: a delivery that comes again gets the event of its first time. */
 export async function registrarConPrueba(
   deps: Pick<Deps, 'db' | 'reloj' | 'nuevoId' | 'secretos' | 'avisarTrabajo'>,
   { autor, api }: { autor: string; api: ApiDeSubida },
@@ -52,7 +52,7 @@ const pedidosDe = ({ fotos, firma }: EntregaParaRegistrar): ArchivoPedido[] => [
   ...(firma === undefined ? [] : [{ archivo: firma, tipo: 'firma' as const, campo: '/firma' }]),
 ]
 
-/** Takes the step of a reading; the photos that came with it prove a failed attempt. */
+/** How the step of a reading is taken: with photos, which prove a failed attempt, if some came with it. */
 export const darPasoConFotos =
   (deps: Pick<Deps, 'db' | 'avisarTrabajo'>, api: ApiDeSubida, fotos: readonly string[] = []) =>
   async (guia: FilaGuia, paso: Paso) => {
@@ -62,7 +62,7 @@ export const darPasoConFotos =
       : undefined
   }
 
-/** A file that a request names, and where it does. */
+/** A file that a request names, and the member that names it. */
 interface ArchivoPedido {
   archivo: string
   tipo: 'foto' | 'firma'
@@ -72,13 +72,12 @@ interface ArchivoPedido {
 const fotosPedidas = (fotos: readonly string[]): ArchivoPedido[] =>
   fotos.map((archivo, i) => ({ archivo, tipo: 'foto', campo: `/fotos/${i}` }))
 
-/** Where whoever asks uploads his files. */
+/** The API to which whoever reports uploads his files. */
 type ApiDeSubida = '/operaciones/v1' | '/repartidor/v1'
 
 /**
- * Each file is this guide's, of its kind, and nobody uses it yet. False: somebody moved the guide between the two looks;
- * perhaps it was this very request, come twice, that took them.
- * @param api where whoever asks uploads his pictures
+ * Whether each of these files is the guide's, of its kind, and used by nobody yet. It is false when somebody moved the guide
+ * meanwhile, for then it may have been this very request, come twice, that took them.
  * @throws Problema 422 naming each file that isn't
  */
 async function estanSinUsar(

@@ -5,12 +5,12 @@ import { RETO_DE_SESION } from '../http/autenticar.ts'
 import { huellasDe } from './repartidor.ts'
 import { DURACION, type FilaSesion, hashDe, nuevoToken, presentarSesion } from './sesion.ts'
 
-/** Phones of one courier; the one that signed in longest ago gives way. */
+/** How many phones a courier may be signed in on; the one that signed in longest ago gives way. */
 const TELEFONOS = 10
 
 /**
- * The session is of the code's version as it is read here: should the code be renewed meanwhile, it is born dead. A code kept
- * by an older master key is kept by the present one from here on.
+ * Opens a session of the code's version as it is read here: should the code be renewed meanwhile, the session is born dead. A
+ * code kept by an older master key is kept by the present one from here on.
  */
 const ABRIR = sentencia(
   'sesiones.abrir',

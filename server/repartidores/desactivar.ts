@@ -1,7 +1,10 @@
 import type { Handler } from '../contrato/tipos.ts'
 import { exigirRepartidor, presentarRepartidor } from './repartidor.ts'
 
-/** Who has no code is deactivated: the way back is a new one, so that what somebody may have noted down never works again. */
+/**
+ * Deactivates a courier by taking his code away; the way back is a new code, so that the noted-down one never works
+ * again.
+ */
 export const desactivarRepartidor: Handler<'desactivarRepartidor'> = async ({ path }, { db }) => {
   const { id } = await exigirRepartidor(db, path.repartidor)
   const data = { codigo_hash: null, version: { increment: 1 } }

@@ -3,7 +3,7 @@ import { exigeUbicacion, motivosDe, reportables } from '../estados/estados.ts'
 import { type FilaGuia, presentar } from '../guias/guia.ts'
 import { zonaDe } from '../tiempo/zona.ts'
 
-/** The guide as a courier sees it: what he needs to carry it, and no more. */
+/** A guide as a courier sees it: what he needs to carry it, and no more. */
 export function presentarGuia(fila: FilaGuia, zonaHoraria: string | undefined): GuiaDeReparto {
   const { ubicacion, ...guia } = presentar(fila)
   return {

@@ -10,7 +10,7 @@ const BUSCAR_VARIAS = sentencia(
    where i.guia = any($1::text[])`,
 )
 
-/** Each guide once, however often and in however many spellings it is asked for. */
+/** Gives each guide once, however often and in however many spellings it is asked for. */
 export const listarGuiasDeReparto: Handler<'listarGuiasDeReparto'> = async (
   { query: { guia: pedidas } },
   { db, zonaHoraria },

@@ -1,7 +1,7 @@
 import type { Handler } from '../contrato/tipos.ts'
 import { exigirRepartidor, nuevoCodigo, presentarRepartidor } from './repartidor.ts'
 
-/** The version is what sessions are held against: with it, the old code's end at once. */
+/** Gives a courier a new code; with the version that it raises, the sessions of the old code end at once. */
 export const renovarCodigo: Handler<'renovarCodigo'> = async ({ path }, { db, secretos }) => {
   const { id } = await exigirRepartidor(db, path.repartidor)
   const { codigo, codigo_hash } = nuevoCodigo(secretos)

@@ -15,6 +15,7 @@ export interface FilaRepartidor {
   creado_en: Date
 }
 
+/** A courier as the contract has him; never his code. */
 export const presentarRepartidor = (fila: FilaRepartidor): Repartidor => ({
   repartidor: fila.repartidor,
   nombre: fila.nombre,
@@ -23,13 +24,16 @@ export const presentarRepartidor = (fila: FilaRepartidor): Repartidor => ({
   creado_en: fila.creado_en.toISOString(),
 })
 
-/** 50 bits: short enough for a thumb, and no guide's. Sign-ins are limited and the digest has a key, so that they do. */
+/**
+ * The length of a code, 50 bits: short enough for a thumb and unlike a guide's; it will do because sign-ins are limited
+ * and its digest has a key.
+ */
 const LARGO = 10
 
 const huella = ({ clave }: Subclave, codigo: string) =>
   new Uint8Array(createHmac('sha256', clave).update(codigo).digest())
 
-/** A new code, and what is kept of it. */
+/** Makes a courier's new code, and the digest that is kept of it. */
 export function nuevoCodigo(secretos: Secretos) {
   const codigo = base32AlAzar(LARGO, randomBytes)
   return {
@@ -38,7 +42,7 @@ export function nuevoCodigo(secretos: Secretos) {
   }
 }
 
-/** What a typed code may be kept as, by each master key; the present one's is the first. Anything else is as unknown as a wrong one. */
+/** The digests as which a typed code may be kept, one by each master key, the present one's first. */
 export const huellasDe = (secretos: Secretos, tecleado: string) =>
   secretos.todas('repartidores').map((subclave) => huella(subclave, normalizarBase32(tecleado)))
 
@@ -48,14 +52,14 @@ export async function estaEnUso({ db, secretos }: Pick<Deps, 'db' | 'secretos'>,
   return (await db.prisma.repartidor.count({ where: { codigo_hash } })) > 0
 }
 
-/** @throws Problema 404 */
+/** The courier with that identifier. @throws Problema 404 */
 export async function exigirRepartidor(db: Db, repartidor: string): Promise<FilaRepartidor> {
   const fila = await db.prisma.repartidor.findUnique({ where: { repartidor } })
   if (!fila) throw new Problema('repartidor_desconocido', 'No hay ningún repartidor con ese identificador.')
   return fila
 }
 
-/** Creates a courier. The answer is the only place where the code ever stands. */
+/** Creates a courier; the answer is the only place where his code ever stands. */
 export async function guardarRepartidor(
   { db, nuevoId, secretos }: Pick<Deps, 'db' | 'nuevoId' | 'secretos'>,
   { nombre, telefono = null }: { nombre: string; telefono?: string | null },

@@ -12,25 +12,28 @@ export interface FilaSesion {
   vence_en: Date
 }
 
-/** A working day. */
+/** How long a session lasts, in milliseconds: a working day. */
 export const DURACION = 12 * 3_600_000
 
-/** 256 bits, known to the courier's browser alone; what is kept is its digest. */
+/** A new session's token of 256 bits, known to the courier's browser alone; what is kept is its digest. */
 export const nuevoToken = () => randomBytes(32).toString('base64url')
+/** The digest under which a session is kept. */
 export const hashDe = (token: string) => hash('sha256', token, 'buffer')
 
-/** Sessions of a code that has been renewed or taken away stay where they are, and are nobody's. */
+/** Finds a session, unless its code has been renewed or taken away: such sessions stay in the table, and are nobody's. */
 const BUSCAR = sentencia(
   'sesiones.buscar',
   `select s.hash, s.repartidor_id, s.vence_en, r.repartidor, r.nombre from sesion_repartidor s
    join repartidor r on r.id = s.repartidor_id and r.version = s.version where s.hash = $1`,
 )
 
+/** The session that a token stands for, whether or not it has ended. */
 export async function buscarSesion(db: Db, token: string): Promise<FilaSesion | undefined> {
   const [fila] = await db.consultar<FilaSesion>(BUSCAR, [hashDe(token)])
   return fila
 }
 
+/** A session as the contract has it. */
 export const presentarSesion = ({
   repartidor,
   nombre,
@@ -43,6 +46,7 @@ export const presentarSesion = ({
 
 const LIMPIAR = sentencia('sesiones.limpiar', 'delete from sesion_repartidor where vence_en <= $1')
 
+/** Deletes the sessions that have ended. */
 export async function limpiarSesiones({ db, reloj }: Pick<Deps, 'db' | 'reloj'>): Promise<void> {
   await db.consultar(LIMPIAR, [reloj()])
 }

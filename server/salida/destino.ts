@@ -5,20 +5,23 @@ import ipaddr from 'ipaddr.js'
 // Where our own requests may go. A merchant chooses the address, so it must never lead into our own network: everything is
 // judged in the form in which it will be connected to, and what isn't known to be public is refused.
 
+/** An IP address to connect to. */
 export interface Direccion {
   address: string
   family: 4 | 6
 }
 
-/** Every address of a name. */
+/** Gives every address of a name. */
 export type Resolver = (nombre: string) => Promise<readonly Direccion[]>
 
+/** Which addresses may be connected to, and how their names are looked up. */
 export interface Politica {
   resolver: Resolver
   /** Admits http on loopback, any port (WEBHOOKS_LOOPBACK, for test mode alone). */
   loopback: boolean
 }
 
+/** Why an address may not be connected to. */
 export class DestinoNoPermitido extends Error {
   override readonly name = 'DestinoNoPermitido'
   readonly motivo: 'url_no_permitida' | 'url_no_resuelve'
@@ -31,7 +34,7 @@ export class DestinoNoPermitido extends Error {
 }
 
 const LARGO_MAXIMO = 2048
-/** At most twice that long, in milliseconds. */
+/** How long one of two tries at the DNS may take, in milliseconds. */
 const PLAZO_DNS = 2_500
 const consultas = new Resolucion({ timeout: PLAZO_DNS, tries: 2 })
 
@@ -62,7 +65,7 @@ const MAL_ESCRITA: readonly [RegExp, string][] = [
   [/#/, 'La dirección lleva un fragmento (#), que nunca se envía: quítelo.'],
 ]
 
-/** Everything that can be told without DNS. @throws DestinoNoPermitido */
+/** Reads an address and judges everything that can be told without DNS. @throws DestinoNoPermitido */
 export function leerDestino(texto: string, politica: Pick<Politica, 'loopback'>): URL {
   if (texto.length > LARGO_MAXIMO) rechazarPorLarga()
   for (const [patron, mensaje] of MAL_ESCRITA) if (patron.test(texto)) rechazar(mensaje)
@@ -129,7 +132,7 @@ function juzgarNombre(nombre: string): void {
   }
 }
 
-/** The host as it is looked up: neither brackets nor the final dot of an absolute name. */
+/** The host of an address as it is looked up, without brackets and the final dot of an absolute name. */
 export const anfitrion = (url: URL): string => url.hostname.replace(/^\[|\]$|\.$/g, '')
 
 // Azure's platform services answer here, from inside any of its machines, in the midst of a public range.

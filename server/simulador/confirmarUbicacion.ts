@@ -40,7 +40,7 @@ async function confirmar({ db, avisarTrabajo, reloj }: Deps, guia: FilaGuia, pro
   return paso?.guia
 }
 
-/** Who didn't answer named no place. */
+/** Refuses a place of a recipient who is to have given none. */
 function exigirCoherencia({ resultado, ...lugar }: UbicacionSimulada) {
   if (resultado === 'confirmada') return
   const fallas = Object.keys(lugar).map(
@@ -53,7 +53,7 @@ function exigirCoherencia({ resultado, ...lugar }: UbicacionSimulada) {
   if (fallas.length > 0) throw problemaDeFallas('validacion', fallas)
 }
 
-/** Where the recipient says it is; without a word of his, the middle of the declared municipality. */
+/** The place that the recipient is to have named; without one, the middle of the declared municipality. */
 function proponer(guia: FilaGuia, { lat, lng, referencia }: UbicacionSimulada): Propuesta {
   const punto = lat === undefined || lng === undefined ? centroDe(guia.departamento, guia.municipio) : { lat, lng }
   if (!punto) {
@@ -63,7 +63,7 @@ function proponer(guia: FilaGuia, { lat, lng, referencia }: UbicacionSimulada): 
   return { enlace: null, ...punto, precision_m: null, referencia: referencia ?? null, origen: 'destinatario' }
 }
 
-/** A recipient whose place is known, or no longer needed, is asked no more. */
+/** Refuses a guide whose place is known or no longer needed: its recipient is asked no more. */
 function exigirPreguntada(guia: FilaGuia) {
   if (guia.ubicacion_estado === 'confirmada') {
     const desde = guia.ubicacion_extra?.confirmado_en ?? guia.creado_en.toISOString()

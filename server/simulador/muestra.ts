@@ -8,13 +8,13 @@ import type { Evidencia } from '../pruebasEntrega/prueba.ts'
 
 type DepsDeMuestra = Pick<Deps, 'db' | 'almacen' | 'reloj'>
 
-/** The pictures of `muestras/`: each says that it is one. */
+/** The sample pictures in `muestras/`, each of which says that it is one. */
 const MUESTRAS = {
   foto: { nombre: 'foto.jpg', mime: 'image/jpeg', ancho: 1_280, alto: 960 },
   firma: { nombre: 'firma.png', mime: 'image/png', ancho: 800, alto: 300 },
 } as const
 
-/** Keeps a sample of the guide's, as an upload would; what no step takes is swept like any upload. */
+/** Keeps a sample picture as the guide's, as an upload would; if no step takes it, it is swept like any upload. */
 async function guardarMuestra(
   deps: DepsDeMuestra,
   guia: FilaGuia,
@@ -27,13 +27,14 @@ async function guardarMuestra(
   return (await guardarArchivo(deps, guia, datos)).archivo
 }
 
+/** Keeps a sample photo as the guide's, and gives its name. */
 export const fotoDeMuestra = (deps: DepsDeMuestra, guia: FilaGuia, cuando: Date): Promise<string> =>
   guardarMuestra(deps, guia, 'foto', cuando)
 
-/** Some eleven metres, in degrees of latitude. */
+/** How far from its place a sample delivery is, in degrees of latitude: some eleven metres. */
 const CERCA = 0.0001
 
-/** What a courier would bring from the door of a test guide: always the same, near the confirmed place. */
+/** The evidence that a courier would bring of a test guide's delivery: always the same, near the confirmed place. */
 export async function evidenciaDeMuestra(deps: DepsDeMuestra, guia: FilaGuia, cuando: Date): Promise<Evidencia> {
   return {
     recibido_por: { nombre: 'Persona de prueba', relacion: 'destinatario' },
@@ -43,7 +44,10 @@ export async function evidenciaDeMuestra(deps: DepsDeMuestra, guia: FilaGuia, cu
   }
 }
 
-/** Without a known place, the middle of the municipality; of one that isn't in the catalogue, nowhere. */
+/**
+ * Where a sample delivery is: near the guide's place, or else the middle of its municipality, or nowhere if the catalogue
+ * doesn't know that.
+ */
 function posicionDe(guia: FilaGuia): Pick<Evidencia, 'lat' | 'lng' | 'precision_m'> {
   const { ubicacion_lat: lat, ubicacion_lng: lng, departamento, municipio } = guia
   const lugar = lat === null || lng === null ? centroDe(departamento, municipio) : { lat, lng }

@@ -14,14 +14,14 @@ const POR_SALIR = sentencia(
    order by numero`,
 )
 
-/** What waits for the mailbox gets there; whoever comes later can't undo what is decided next. */
+/** Delivers the guide's waiting messages to the mailbox, so that no job does it after what is decided next. */
 export async function sacarMensajes(deps: DepsDeMensajes, guia: Clave): Promise<void> {
   const pendientes = await deps.db.consultar<{ id: string }>(POR_SALIR, claveDe(guia))
   // One by one: a statement takes one message of each guide.
   for (const { id } of pendientes) await enviarAlBuzon(deps, [id])
 }
 
-/** Time's up: also for the links, which the recipient may have open. */
+/** Ends the time of a guide's open requests, and of their links, which the recipient may have open. */
 const ACORTAR = sentencia(
   'simulador.acortar',
   `with m as (
@@ -36,7 +36,7 @@ const ACORTAR = sentencia(
    select id from m`,
 )
 
-/** The recipient didn't answer in time. */
+/** Has the guide's request end as if its recipient hadn't answered in time. */
 export async function vencer(deps: DepsDeMensajes, guia: Clave): Promise<void> {
   const abiertas = await deps.db.consultar<{ id: string }>(ACORTAR, [...claveDe(guia), deps.reloj()])
   await vencerSolicitudes(
@@ -51,7 +51,7 @@ const ULTIMA = sentencia(
    order by numero desc limit 1`,
 )
 
-/** The message didn't get to the recipient. */
+/** Has the guide's last request fail as if it hadn't got to its recipient. */
 export async function fallarMensaje(deps: DepsDeMensajes, guia: Clave): Promise<void> {
   const [ultima] = await deps.db.consultar<{ id: string }>(ULTIMA, claveDe(guia))
   if (ultima) await fallar(deps, ultima.id, null, 'Falla fingida en modo de prueba.')

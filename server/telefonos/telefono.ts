@@ -1,8 +1,11 @@
 import { parsePhoneNumberFromString, validatePhoneNumberLength } from 'libphonenumber-js/max'
 
+/** A telephone that could be read, or why it couldn't. */
 export type Telefono = { e164: string; dudoso: boolean } | { error: string }
 
-/** The validator reads a phone and the handler reads it again: the last ones are remembered (libphonenumber costs 20 µs). */
+/**
+ * The validator reads a phone and the handler reads it again: the last ones are remembered (libphonenumber costs 20 µs).
+ */
 const recientes = new Map<string, Telefono>()
 const RECIENTES = 2_000
 
@@ -14,8 +17,8 @@ const LONGITUDES: Record<string, string> = {
 }
 
 /**
- * A phone in international format (ITU-T E.164), by libphonenumber's numbering plans. Possible but not known to be valid
- * is `dudoso`: plans move faster than metadata. Mexico's old +521 and 10 digits is +52.
+ * Reads a telephone in international format (ITU-T E.164) by libphonenumber's numbering plans. One that is possible but not
+ * known to be valid is `dudoso`, for plans move faster than metadata; Mexico's old +521 and 10 digits becomes +52.
  */
 export function leerTelefono(texto: string): Telefono {
   const recordado = recientes.get(texto)

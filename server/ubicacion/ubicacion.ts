@@ -8,13 +8,13 @@ import type { FilaGuia } from '../guias/guia.ts'
 import { leerEnlace } from '../mapas/enlaces.ts'
 import type { Secretos } from '../secretos.ts'
 
-/** Whether the place may still be said, or said anew: a confirmed one until the courier is on the way there. */
+/** Whether a guide's place may still be said, or said anew: a confirmed one until the courier is on the way there. */
 export const admiteUbicacion = ({ estado, ubicacion_estado }: Pick<FilaGuia, 'estado' | 'ubicacion_estado'>) =>
   !esFinal(estado) && estado !== 'en_devolucion' && !(estado === 'en_ruta' && ubicacion_estado === 'confirmada')
 
 /** What somebody says about where a guide goes. */
 export interface Propuesta {
-  /** The link that names it; with a short one, its coordinates come later. */
+  /** The link that names the place; with a short one, the coordinates come later. */
   enlace: string | null
   lat: number | null
   lng: number | null
@@ -23,10 +23,10 @@ export interface Propuesta {
   origen: NonNullable<OrigenDeUbicacion>
 }
 
-/** What is judged anew with every place. */
+/** The warnings that are judged anew with every place. */
 const DEL_LUGAR: readonly string[] = ['enlace_sin_coordenadas', 'ubicacion_lejana', 'destino_desconocido']
 
-/** What a guide says of its place once that is confirmed. How it was asked for stays visible. */
+/** What a guide says of its place once that is confirmed; how it was asked for stays visible. */
 function lugarConfirmado(guia: FilaGuia, propuesta: Propuesta, ahora: Date): Lugar {
   const { enlace, lat, lng, precision_m, referencia, origen } = propuesta
   const { distancia_km, advertencias } = juzgarDestino(guia, { ubicacion_lat: lat, ubicacion_lng: lng })
@@ -63,7 +63,7 @@ export const pasoDeLugar = (guia: FilaGuia, propuesta: Propuesta, ahora: Date) =
     ubicacion: lugarConfirmado(guia, propuesta, ahora),
   }) satisfies Paso
 
-/** Saying the same again changes nothing, and writes no event. */
+/** Whether the guide's place is confirmed just so already: saying the same again changes nothing and writes no event. */
 export const mismoLugar = (guia: FilaGuia, { enlace, lat, lng, referencia, origen }: Propuesta) =>
   guia.ubicacion_estado === 'confirmada' &&
   guia.ubicacion_origen === origen &&
@@ -72,7 +72,7 @@ export const mismoLugar = (guia: FilaGuia, { enlace, lat, lng, referencia, orige
     : guia.ubicacion_lat === lat && guia.ubicacion_lng === lng) &&
   (guia.ubicacion_extra?.referencia ?? null) === referencia
 
-/** @throws Problema 409 `ubicacion_cerrada` */
+/** Refuses a guide whose place may not be said any more. @throws Problema 409 `ubicacion_cerrada` */
 export function exigirAbierta(guia: FilaGuia): void {
   if (admiteUbicacion(guia)) return
   const por =
@@ -80,12 +80,12 @@ export function exigirAbierta(guia: FilaGuia): void {
   throw new Problema('ubicacion_cerrada', `La guía está en ${guia.estado}; ${por}.`, { estado: guia.estado })
 }
 
-/** A link that names a place only to whoever follows it, as work to do; undefined for any other. */
+/** The work that a short link makes, which names its place only to whoever follows it; undefined for any other link. */
 export const enlacePorSeguir = (enlace: string | null, nuevoId: () => { id: string }) =>
   enlace !== null && leerEnlace(enlace).tipo === 'corto' ? { id: nuevoId().id, maps_url: enlace } : undefined
 
-/** 128 bits. */
-const BYTES = 16
+/** The bytes of a recipient's token: 128 bits. */
+const BYTES_DE_TOKEN = 16
 
 /**
  * The secret of a recipient's link: derived from the message that carries it, so that the link can be made again for a
@@ -96,9 +96,13 @@ const BYTES = 16
 export function tokenDe(secretos: Secretos, mensajeId: string, kid?: string | null) {
   const subclave = kid ? secretos.de('ubicacion', kid) : secretos.presente('ubicacion')
   if (!subclave) return undefined
-  const token = createHmac('sha256', subclave.clave).update(mensajeId).digest().subarray(0, BYTES).toString('base64url')
+  const token = createHmac('sha256', subclave.clave)
+    .update(mensajeId)
+    .digest()
+    .subarray(0, BYTES_DE_TOKEN)
+    .toString('base64url')
   return { kid: subclave.kid, token }
 }
 
-/** What a token is looked up by. */
+/** The digest by which a recipient's token is looked up. */
 export const huellaDe = (token: string): Buffer => hash('sha256', token, 'buffer')
