@@ -10,7 +10,7 @@ import { mensajesPendientes, solicitudesVencidas, vencerSolicitudes } from './me
 import { entrantesPendientes, procesarEntrantes } from './mensajeria/procesarEntrantes.ts'
 import { borrarPruebas } from './pruebasEntrega/borrar.ts'
 import { type DepsDePdf, hacerPdfs, pruebasPendientes } from './pruebasEntrega/hacerPdf.ts'
-import { limpiarSesiones } from './repartidores/sesion.ts'
+import { limpiarSesiones } from './repartidores/repartidor.ts'
 import type { Secretos } from './secretos.ts'
 import { olvidarUbicaciones } from './ubicacion/olvidar.ts'
 import { enlacesPendientes, resolverEnlaces } from './ubicacion/resolverEnlaces.ts'

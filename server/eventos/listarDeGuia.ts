@@ -1,5 +1,5 @@
 import type { Handler } from '../contrato/tipos.ts'
-import { leerConEventos } from './evento.ts'
+import { leerConEventos } from './historial.ts'
 
 export const listarEventosDeGuia: Handler<'listarEventosDeGuia'> = async (
   { path, query, identidad },

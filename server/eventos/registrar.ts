@@ -1,14 +1,16 @@
 import type { Falla } from '../contrato/generado/tipos/index.ts'
 import type { Respuesta } from '../contrato/tipos.ts'
+import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { Problema, problemaDeFallas } from '../errores.ts'
 import { leerInstante } from '../formatos.ts'
 import { type Ambito, buscarGuia, type FilaGuia } from '../guias/guia.ts'
 import { huella, type Secretos } from '../secretos.ts'
 import {
-  buscarEventoPorIdempotencia,
   type darPaso,
+  deGuia,
   type EventoSinFoto,
+  type FilaEvento,
   type Paso,
   presentarEvento,
   sinCarrera,
@@ -156,7 +158,16 @@ function esElMismo(secretos: Secretos, evento: Pick<EventoSinFoto, 'huella'>, co
   return subclave !== undefined && huella(subclave, contenido) === primera
 }
 
-/** @throws Problema 409 when the report's key is an event's that says something else */
+const POR_IDEMPOTENCIA = sentencia<
+  Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id'> & { idempotencia: string },
+  FilaEvento
+>(
+  'eventos.porIdempotencia',
+  `select * from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
+     and idempotencia = :idempotencia`,
+)
+
+/** The event that the report's key names. @throws Problema 409 when it says something else */
 async function buscarPorClave(
   { db, secretos }: Pick<Deps, 'db' | 'secretos'>,
   guia: FilaGuia,
@@ -164,7 +175,7 @@ async function buscarPorClave(
   contenido: string,
 ): Promise<EventoSinFoto | undefined> {
   if (idempotencia === undefined) return undefined
-  const evento = await buscarEventoPorIdempotencia(db, guia, idempotencia)
+  const [evento] = await db.consultar(POR_IDEMPOTENCIA, { ...deGuia(guia), idempotencia })
   if (evento && !esElMismo(secretos, evento, contenido)) {
     throw new Problema(
       'idempotencia_en_conflicto',

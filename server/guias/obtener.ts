@@ -1,5 +1,5 @@
 import type { Handler } from '../contrato/tipos.ts'
-import { leerConEventos } from '../eventos/evento.ts'
+import { leerConEventos } from '../eventos/historial.ts'
 import { presentar } from './guia.ts'
 
 export const obtenerGuia: Handler<'obtenerGuia'> = async ({ path, query, identidad }, { db, cursores }) => {

@@ -1,6 +1,6 @@
 import type { Db } from '../db.ts'
 import type { Autenticadores } from '../http/identidad.ts'
-import { buscarSesion } from '../repartidores/sesion.ts'
+import { buscarSesion } from '../repartidores/repartidor.ts'
 import { buscarLlave, esSuyo, estaVigente, type FilaLlave, leerLlave, type TipoDeLlave } from './llave.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Handler } from '../contrato/tipos.ts'
-import { leerConEventos } from '../eventos/evento.ts'
+import { leerConEventos } from '../eventos/historial.ts'
 import { presentarGuia } from './guia.ts'
 
 export const consultarGuia: Handler<'consultarGuia'> = async ({ path, query }, { db, cursores }) => {

@@ -2,8 +2,14 @@ import type { Handler } from '../contrato/tipos.ts'
 import { sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
 import { RETO_DE_SESION } from '../http/autenticar.ts'
-import { huellasDe } from './repartidor.ts'
-import { DURACION, type FilaSesion, hashDe, nuevoToken, presentarSesion } from './sesion.ts'
+import {
+  DURACION_DE_SESION,
+  type FilaSesion,
+  hashDeToken,
+  huellasDe,
+  nuevoToken,
+  presentarSesion,
+} from './repartidor.ts'
 
 /** How many phones a courier may be signed in on; the one that signed in longest ago gives way. */
 const TELEFONOS = 10
@@ -42,13 +48,13 @@ export const abrirSesion: Handler<'abrirSesion'> = async (
   const huellas = huellasDe(secretos, body.codigo)
   const token = nuevoToken()
   const ahora = reloj()
-  const vence_en = new Date(ahora.getTime() + DURACION)
-  const [fila] = await db.consultar<FilaSesion>(ABRIR, [huellas, huellas[0], hashDe(token), ahora, vence_en])
+  const vence_en = new Date(ahora.getTime() + DURACION_DE_SESION)
+  const [fila] = await db.consultar<FilaSesion>(ABRIR, [huellas, huellas[0], hashDeToken(token), ahora, vence_en])
   if (!fila) {
     throw new Problema('codigo_incorrecto', 'El código no vale. Revíselo o pida otro a la central.', {
       cabeceras: RETO_DE_SESION,
     })
   }
-  const headers = { 'Set-Cookie': navegador.ponerSesion(token, DURACION / 1_000) }
+  const headers = { 'Set-Cookie': navegador.ponerSesion(token, DURACION_DE_SESION / 1_000) }
   return { status: 201, headers, body: presentarSesion(fila) }
 }

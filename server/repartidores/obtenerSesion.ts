@@ -1,5 +1,5 @@
 import type { Handler } from '../contrato/tipos.ts'
-import { presentarSesion } from './sesion.ts'
+import { presentarSesion } from './repartidor.ts'
 
 export const obtenerSesion: Handler<'obtenerSesion'> = async ({ identidad }) => ({
   status: 200,

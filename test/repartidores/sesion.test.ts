@@ -4,7 +4,7 @@ import { iniciarServicio, type Servicio } from '../../server/arranque/servicio.t
 import { leerConfig } from '../../server/config/config.ts'
 import { leerDocumento, leerOperaciones } from '../../server/contrato/contrato.ts'
 import { crearLog } from '../../server/log.ts'
-import { limpiarSesiones } from '../../server/repartidores/sesion.ts'
+import { limpiarSesiones } from '../../server/repartidores/repartidor.ts'
 import { MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { unaGuia } from '../fabricas.ts'
 import { puertoLibre } from '../procesos.ts'
