@@ -1,4 +1,5 @@
 import type { PgBoss } from 'pg-boss'
+import type { Webhook } from '../contrato/generado/tipos/index.ts'
 import { type Db, enTransaccion, preparada, sentencia } from '../db.ts'
 import type { Log } from '../log.ts'
 import {
@@ -13,7 +14,7 @@ import {
 import type { FilaEntregaDeWebhook } from './entrega.ts'
 import { eventoPropio } from './eventoPropio.ts'
 import type { Respuesta } from './respuesta.ts'
-import { columnasDeWebhook, type FilaWebhook, presentarWebhook } from './webhook.ts'
+import { type ClaveDeWebhook, COLUMNAS_DE_WEBHOOK, type FilaWebhook, presentarWebhook } from './webhook.ts'
 
 /** One attempt that is over, and the job that it was for. */
 export interface Resultado {
@@ -33,17 +34,17 @@ export interface Resultado {
  * kept apart (`tardio`) and changes nothing. A success that comes late is one all the same: the receiver has it. Settling
  * again what was settled already (its commit's answer was lost) does nothing: it gives the ids of the attempts that are new.
  */
-const ASENTAR = sentencia(
+const ASENTAR = sentencia<{ intentos: string; ahora: Date }, Pick<Resultado, 'id'>>(
   'webhookEntregas.asentar',
   `with x as materialized (
-     select * from json_to_recordset($1::json) as x(
+     select * from json_to_recordset(:intentos::json) as x(
        n int, comercio_id uuid, modo text, webhook text, guia_id uuid, secuencia int, turno int, intentos int, causa text,
        id uuid, iniciado_en timestamptz, url text, ip text, secretos int[], status int, error text, detalle text,
        dns_ms real, conexion_ms real, tls_ms real, primer_byte_ms real, total_ms real, cabeceras jsonb, cuerpo text,
        cuerpo_truncado boolean, desenlace text, proximo_en timestamptz)
    ), u as (
      update webhook_entrega e set estado = x.desenlace, turno = e.turno + 1, intento = e.intento + 1, intentos = e.intentos + 1,
-       proximo_en = x.proximo_en, terminado_en = case when x.desenlace <> 'pendiente' then $2::timestamptz end,
+       proximo_en = x.proximo_en, terminado_en = case when x.desenlace <> 'pendiente' then :ahora::timestamptz end,
        ultimo_status = x.status, ultimo_error = x.error
      from x where e.comercio_id = x.comercio_id and e.modo = x.modo and e.webhook = x.webhook
        and e.guia_id = x.guia_id and e.secuencia = x.secuencia and (
@@ -62,15 +63,17 @@ const ASENTAR = sentencia(
    returning id`,
 )
 
+type Cambiado = FilaWebhook & { estado_antes: FilaWebhook['estado']; aviso_antes: FilaWebhook['aviso'] }
+
 /**
  * How endpoints are doing, at the address that they still have. A success forgets every failure; from the third failure in a
  * row on there is a pause before the next probe, half as long as they have been failing; after the window of failures an
  * endpoint is disabled. Rows are locked in one order, or groups would deadlock, and those of whoever is well not at all.
  */
-const SALUD = sentencia(
+const SALUD = sentencia<{ salud: string; ahora: Date }, Cambiado>(
   'webhooks.salud',
   `with x as (
-     select * from json_to_recordset($1::json) as x(
+     select * from json_to_recordset(:salud::json) as x(
        comercio_id uuid, modo text, webhook text, url text, buena boolean, nuevas int, primera timestamptz, adios boolean)
    ), v as materialized (
      select w.comercio_id, w.modo, w.webhook, w.estado, w.aviso, x.adios,
@@ -81,7 +84,7 @@ const SALUD = sentencia(
      where x.nuevas > 0 or w.fallas > 0 or w.freno_vence_en is not null
      order by w.comercio_id, w.modo, w.webhook for no key update of w
    ), s as (
-     select *, extract(epoch from $2::timestamptz - primera) * 1000 as ms from v
+     select *, extract(epoch from :ahora::timestamptz - primera) * 1000 as ms from v
    ), d as (
      select *, case when adios then 'respondio_410'
        when fallas >= ${MINIMO_DE_FALLAS} and ms >= ${VENTANA_DE_FALLAS} then 'fallas_continuas' end as baja from s
@@ -90,13 +93,13 @@ const SALUD = sentencia(
      aviso = case when d.primera is null then 0 ${AVISOS.toReversed()
        .map((parte) => `when d.ms >= ${(VENTANA_DE_FALLAS * parte) / 100} then ${parte}`)
        .join(' ')} else 0 end,
-     freno_vence_en = case when d.fallas >= ${FALLAS_PARA_FRENAR} then $2::timestamptz + interval '1 ms'
+     freno_vence_en = case when d.fallas >= ${FALLAS_PARA_FRENAR} then :ahora::timestamptz + interval '1 ms'
        * greatest(${FRENO_MINIMO}, least(${FRENO_MAXIMO}, d.ms / 2)) end,
      estado = case when d.baja is null then w.estado else 'deshabilitado' end,
      motivo = case when d.baja is null or w.estado = 'deshabilitado' then w.motivo else d.baja end,
-     estado_en = case when d.baja is null or w.estado = 'deshabilitado' then w.estado_en else $2::timestamptz end
+     estado_en = case when d.baja is null or w.estado = 'deshabilitado' then w.estado_en else :ahora::timestamptz end
    from d where w.comercio_id = d.comercio_id and w.modo = d.modo and w.webhook = d.webhook
-   returning ${columnasDeWebhook('$2')}, d.estado as estado_antes, d.aviso as aviso_antes`,
+   returning ${COLUMNAS_DE_WEBHOOK}, d.estado as estado_antes, d.aviso as aviso_antes`,
 )
 
 /**
@@ -106,12 +109,12 @@ const SALUD = sentencia(
 const SIN_ESPERAR = sentencia('webhookEntregas.sinEsperar', 'set local synchronous_commit = off')
 
 /** Told to the merchant's other endpoints. */
-const AVISAR = sentencia(
+const AVISAR = sentencia<ClaveDeWebhook & { evento: string; ahora: Date; datos: { webhook: Webhook } }>(
   'webhooks.avisarDeshabilitado',
   `insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, datos, creado_en)
-   select w.comercio_id, w.modo, w.webhook, md5($4)::uuid, 0, $4, 'webhook.deshabilitado', 'pendiente', 'automatica',
-     $5::timestamptz, $6::jsonb, $5 from webhook w
-   where w.comercio_id = $1 and w.modo = $2 and w.webhook <> $3 and w.estado in ('activo', 'pausado')
+   select w.comercio_id, w.modo, w.webhook, md5(:evento)::uuid, 0, :evento, 'webhook.deshabilitado', 'pendiente', 'automatica',
+     :ahora::timestamptz, :datos::jsonb, :ahora from webhook w
+   where w.comercio_id = :comercio_id and w.modo = :modo and w.webhook <> :webhook and w.estado in ('activo', 'pausado')
      and w.tipos && array['*', 'webhook.*', 'webhook.deshabilitado']`,
 )
 
@@ -137,16 +140,16 @@ export async function asentarIntentos(
   const ahora = deps.reloj()
   const filas = resultados.map((resultado, n) => aFila(resultado, n, ahora, deps.azar()))
   const cambiados = await enTransaccion(deps.db, async (consultar, cliente) => {
-    await consultar(SIN_ESPERAR, [])
-    const nuevos = new Set(
-      (await consultar<{ id: string }>(ASENTAR, [JSON.stringify(filas), ahora])).map(({ id }) => id),
-    )
+    await consultar(SIN_ESPERAR)
+    const asentados = await consultar(ASENTAR, { intentos: JSON.stringify(filas), ahora })
+    const nuevos = new Set(asentados.map(({ id }) => id))
     const salud = saludDe(resultados.filter(({ id }) => nuevos.has(id)))
-    const tocados = salud.length > 0 ? await consultar<Cambiado>(SALUD, [JSON.stringify(salud), ahora]) : []
+    const tocados = salud.length > 0 ? await consultar(SALUD, { salud: JSON.stringify(salud), ahora }) : []
     for (const fila of tocados.filter(quedoDeshabilitado)) {
       // Addresses may hold secrets of their receiver: the others are told where, not how.
-      const datos = { webhook: { ...presentarWebhook(fila), url: `${new URL(fila.url).origin}/` } }
-      await consultar(AVISAR, [fila.comercio_id, fila.modo, fila.webhook, eventoPropio(), ahora, datos])
+      const webhook = presentarWebhook(fila)
+      const datos = { webhook: { ...webhook, url: `${new URL(webhook.url).origin}/` } }
+      await consultar(AVISAR, { ...fila, evento: eventoPropio(), datos, ahora })
     }
     await boss.deleteJob(
       cola,
@@ -157,8 +160,6 @@ export async function asentarIntentos(
   })
   for (const fila of cambiados) contar(deps, fila)
 }
-
-type Cambiado = FilaWebhook & { estado_antes: FilaWebhook['estado']; aviso_antes: number }
 
 const quedoDeshabilitado = ({ estado, estado_antes }: Cambiado) =>
   estado === 'deshabilitado' && estado_antes !== 'deshabilitado'

@@ -1,60 +1,73 @@
 import { randomUUID } from 'node:crypto'
 import type { JobInsert } from 'pg-boss'
+import type { webhook } from '../contrato/generado/prisma/client.ts'
 import { type Db, enTransaccion, sentencia } from '../db.ts'
 import type { Log } from '../log.ts'
-import { eventosPorRecuperar, type FilaRecuperacion, type Posicion, porEnviar, valoresDe } from './recuperacion.ts'
+import {
+  eventosPorRecuperar,
+  type FilaRecuperacion,
+  type PorRecuperar,
+  type Posicion,
+  porEnviar,
+} from './recuperacion.ts'
 import type { FilaWebhook } from './webhook.ts'
 
 /** Events per job. */
 const LOTE = 1_000
 
-const PENDIENTES = sentencia(
+const PENDIENTES = sentencia<{ cuantas: number }, { id: string }>(
   'recuperacion.pendientes',
-  `select paso as id from recuperacion where estado = 'en_curso' order by creado_en limit $1`,
+  `select paso as id from recuperacion where estado = 'en_curso' order by creado_en limit :cuantas`,
 )
 
 /** A recovery's next step is a job of its own, so that one that is already done never stands in the way of the next. */
 export async function recuperacionesPendientes({ db }: { db: Db }, cuantas: number): Promise<JobInsert[]> {
-  return db.consultar<{ id: string }>(PENDIENTES, [cuantas])
+  return db.consultar(PENDIENTES, { cuantas })
 }
 
-const TOMAR = sentencia(
+type Tomada = FilaRecuperacion & Pick<FilaWebhook, 'tipos'> & { estado_del_webhook: webhook['estado'] }
+
+const TOMAR = sentencia<Pick<FilaRecuperacion, 'paso'>, Tomada>(
   'recuperacion.tomar',
   `select r.*, w.tipos, w.estado as estado_del_webhook from recuperacion r
    join webhook w on w.comercio_id = r.comercio_id and w.modo = r.modo and w.webhook = r.webhook
-   where r.paso = $1 and r.estado = 'en_curso' for update of r`,
+   where r.paso = :paso and r.estado = 'en_curso' for update of r`,
 )
 
 /**
  * A batch in one statement: deliveries that never were, or failed, begin anew, the oldest event first (what waits is due
  * since its event). It says how far it looked.
  */
-const AVANZAR = sentencia(
+const AVANZAR = sentencia<PorRecuperar & Pick<Posicion, 'fin'> & { ahora: Date }, Avance>(
   'recuperacion.avanzar',
   `with v as materialized (${eventosPorRecuperar(String(LOTE))}), d as (
      insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
-     select v.comercio_id, v.modo, $3, v.guia_id, v.secuencia, 'evt_' || v.guia || '_' || v.secuencia, v.tipo, 'pendiente',
-       'recuperacion', v.registrado_en, $12::timestamptz
-     from v left join webhook_entrega e on e.comercio_id = v.comercio_id and e.modo = v.modo and e.webhook = $3
+     select v.comercio_id, v.modo, :webhook, v.guia_id, v.secuencia, 'evt_' || v.guia || '_' || v.secuencia, v.tipo, 'pendiente',
+       'recuperacion', v.registrado_en, :ahora::timestamptz
+     from v left join webhook_entrega e on e.comercio_id = v.comercio_id and e.modo = v.modo and e.webhook = :webhook
        and e.guia_id = v.guia_id and e.secuencia = v.secuencia
-     where v.suyo and ${porEnviar('e', '$11::boolean')}
+     where v.suyo and ${porEnviar('e')}
      on conflict (comercio_id, modo, webhook, guia_id, secuencia) do update set estado = 'pendiente',
        causa = 'recuperacion', turno = webhook_entrega.turno + 1, intento = 0, proximo_en = excluded.proximo_en, terminado_en = null
-     where webhook_entrega.estado = 'fallida' or ($11 and webhook_entrega.estado = 'entregada')
+     where webhook_entrega.estado = 'fallida' or (:todas and webhook_entrega.estado = 'entregada')
      returning 1
    )
    select count(*)::int as mirados, count(*) filter (where suyo)::int as eventos,
      (select count(*) from d)::int as entregas,
      (select json_build_object('xid', xid::text, 'guia_id', guia_id, 'secuencia', secuencia) from v
       order by v.xid desc, guia_id desc, secuencia desc limit 1) as ultimo,
-     pg_snapshot_xmin(pg_current_snapshot()) >= $13::text::xid8 as todo_visible
+     pg_snapshot_xmin(pg_current_snapshot()) >= :fin::text::xid8 as todo_visible
    from v`,
 )
 
-const ANOTAR = sentencia(
+/** Adds what a batch did to its recovery, and says where the next one begins. */
+const ANOTAR = sentencia<
+  Pick<FilaRecuperacion, 'paso' | 'posicion' | 'eventos' | 'entregas' | 'estado'> & { siguiente: string; ahora: Date }
+>(
   'recuperacion.anotar',
-  `update recuperacion set paso = $2, posicion = $3::jsonb, eventos = eventos + $4, entregas = entregas + $5, estado = $6,
-     terminado_en = case when $6 <> 'en_curso' then $7::timestamptz end where paso = $1`,
+  `update recuperacion set paso = :siguiente, posicion = :posicion::jsonb, eventos = eventos + :eventos,
+     entregas = entregas + :entregas, estado = :estado,
+     terminado_en = case when :estado <> 'en_curso' then :ahora::timestamptz end where paso = :paso`,
 )
 
 interface Avance {
@@ -64,8 +77,6 @@ interface Avance {
   ultimo: Omit<Posicion, 'fin'> | null
   todo_visible: boolean
 }
-
-type Tomada = FilaRecuperacion & Pick<FilaWebhook, 'tipos'> & { estado_del_webhook: string }
 
 interface DepsDeRecuperacion {
   db: Db
@@ -84,17 +95,17 @@ export async function avanzarRecuperaciones(deps: DepsDeRecuperacion, pasos: rea
 
 async function avanzar({ db, log, reloj, avisarTrabajo }: DepsDeRecuperacion, paso: string): Promise<void> {
   const hizo = await enTransaccion(db, async (consultar) => {
-    const [fila] = await consultar<Tomada>(TOMAR, [paso])
+    const [fila] = await consultar(TOMAR, { paso })
     if (!fila) return false
     const ahora = reloj()
-    const { comercio_id: comercioId, modo, desde, hasta, posicion, todas } = fila
+    const { posicion } = fila
     const cancelada = !['activo', 'pausado'].includes(fila.estado_del_webhook)
-    const valores = valoresDe({ comercioId, modo }, fila, desde, hasta, posicion)
-    const [avance] = cancelada ? [] : await consultar<Avance>(AVANZAR, [...valores, todas, ahora, posicion.fin])
+    const [avance] = cancelada ? [] : await consultar(AVANZAR, { ...fila, ...posicion, ahora })
     const sigue = avance && (avance.mirados === LOTE || !avance.todo_visible)
     const estado = cancelada ? 'cancelada' : sigue ? 'en_curso' : 'terminada'
     const { eventos = 0, entregas = 0, ultimo } = avance ?? {}
-    await consultar(ANOTAR, [paso, randomUUID(), { ...posicion, ...ultimo }, eventos, entregas, estado, ahora])
+    const siguiente = randomUUID()
+    await consultar(ANOTAR, { paso, siguiente, posicion: { ...posicion, ...ultimo }, eventos, entregas, estado, ahora })
     if (estado !== 'en_curso') log.info({ recuperacion: fila.recuperacion, estado }, 'recovery')
     return entregas > 0 || avance?.mirados === LOTE
   })

@@ -1,6 +1,5 @@
 import type { KeyObject } from 'node:crypto'
 import type { Job, PgBoss } from 'pg-boss'
-import type { Modo } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
 import { traducirError } from '../errores.ts'
 import type { Log } from '../log.ts'
@@ -13,7 +12,8 @@ import type { Encargo } from './entregasPendientes.ts'
 import type { Enviador } from './envio.ts'
 import { claveDe, firmar } from './firma.ts'
 import type { Respuesta } from './respuesta.ts'
-import { descifrar } from './secreto.ts'
+import { descifrar, type FilaSecreto } from './secreto.ts'
+import type { ClaveDeWebhook, FilaWebhook } from './webhook.ts'
 
 /** Exchanges under way at a time. One that takes longer than {@link LENTO} milliseconds costs nothing but its socket and isn't counted… */
 const EN_VUELO = 64
@@ -77,26 +77,20 @@ export interface Bomba {
 }
 
 /** An endpoint as the pump needs it. */
-interface Destino {
-  comercio_id: string
-  modo: Modo
-  webhook: string
-  url: string
-  estado: string
-  fallas: number
-  freno_vence_en: Date | null
-  versiones: number[]
-  cifrados: Uint8Array[]
-}
+type Destino = ClaveDeWebhook &
+  Pick<FilaWebhook, 'url' | 'estado' | 'fallas' | 'freno_vence_en'> & {
+    versiones: FilaSecreto['version'][]
+    cifrados: FilaSecreto['cifrado'][]
+  }
 
-const DESTINOS = sentencia(
+const DESTINOS = sentencia<{ claves: string; ahora: Date }, Destino>(
   'webhooks.destinos',
   `select w.comercio_id, w.modo, w.webhook, w.url, w.estado, w.fallas, w.freno_vence_en,
      array_agg(s.version order by s.version desc) as versiones, array_agg(s.cifrado order by s.version desc) as cifrados
-   from json_to_recordset($1::json) as x(comercio_id uuid, modo text, webhook text)
+   from json_to_recordset(:claves::json) as x(comercio_id uuid, modo text, webhook text)
    join webhook w on w.comercio_id = x.comercio_id and w.modo = x.modo and w.webhook = x.webhook
    join webhook_secreto s on s.comercio_id = w.comercio_id and s.modo = w.modo and s.webhook = w.webhook
-     and (s.vence_en is null or s.vence_en > $2)
+     and (s.vence_en is null or s.vence_en > :ahora)
    where w.estado <> 'eliminado' group by w.comercio_id, w.modo, w.webhook`,
 )
 
@@ -232,7 +226,7 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
         db,
         trabajos.map(({ data }) => data),
       ),
-      db.consultar<Destino>(DESTINOS, [JSON.stringify(suyos), ahora]),
+      db.consultar(DESTINOS, { claves: JSON.stringify(suyos), ahora }),
     ])
     const destinos = new Map(leidos.map((destino) => [destino.webhook, { destino, claves: clavesDe(destino) }]))
     const sobrantes: Job<Encargo>[] = []
@@ -348,7 +342,8 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
 
   const intercambiar = async ({ trabajo, contenido, destino, claves }: Lista): Promise<Resultado> => {
     const { entrega } = contenido
-    const { webhook, modo, url, versiones } = destino
+    const { webhook, modo, versiones } = destino
+    const url = destino.url!
     const iniciado_en = reloj()
     const cuerpo = cuerpoDe(contenido)
     const firma = firmar(entrega.evento, Math.floor(iniciado_en.getTime() / 1000), cuerpo, claves)

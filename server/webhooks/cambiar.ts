@@ -1,20 +1,32 @@
 import type { Handler } from '../contrato/tipos.ts'
 import { sentencia } from '../db.ts'
 import { nombrarPorUrl } from './crear.ts'
-import { exigirDestino, exigirWebhook, explicarRepetido, politicaDe, presentarWebhook } from './webhook.ts'
+import {
+  type ClaveDeWebhook,
+  exigirDestino,
+  exigirWebhook,
+  explicarRepetido,
+  type FilaWebhook,
+  politicaDe,
+  presentarWebhook,
+} from './webhook.ts'
+
+/** What a merchant may change of an endpoint; null: it stays. */
+type Cambio = { [Columna in 'url' | 'tipos' | 'descripcion' | 'estado']: FilaWebhook[Columna] | null }
 
 /** A change of state, or of address, forgets what failed before: it is another endpoint now, or a mended one. */
-const CAMBIAR = sentencia(
+const CAMBIAR = sentencia<ClaveDeWebhook & Cambio & { ahora: Date }>(
   'webhooks.cambiar',
-  `update webhook set url = coalesce($4, url), tipos = coalesce($5, tipos), descripcion = coalesce($6, descripcion),
-     estado = coalesce($7, estado), estado_en = case when $7 <> estado then $8::timestamptz else estado_en end,
-     motivo = case when $7 is null then motivo end,
-     fallas = case when $7 = 'activo' or $4 <> url then 0 else fallas end,
-     aviso = case when $7 = 'activo' or $4 <> url then 0 else aviso end,
-     primera_falla_en = case when $7 = 'activo' or $4 <> url then null else primera_falla_en end,
-     freno_vence_en = case when $7 = 'activo' or $4 <> url then null else freno_vence_en end,
-     actualizado_en = $8
-   where comercio_id = $1 and modo = $2 and webhook = $3 and estado <> 'eliminado'`,
+  `update webhook set url = coalesce(:url, url), tipos = coalesce(:tipos, tipos),
+     descripcion = coalesce(:descripcion, descripcion),
+     estado = coalesce(:estado, estado), estado_en = case when :estado <> estado then :ahora::timestamptz else estado_en end,
+     motivo = case when :estado is null then motivo end,
+     fallas = case when :estado = 'activo' or :url <> url then 0 else fallas end,
+     aviso = case when :estado = 'activo' or :url <> url then 0 else aviso end,
+     primera_falla_en = case when :estado = 'activo' or :url <> url then null else primera_falla_en end,
+     freno_vence_en = case when :estado = 'activo' or :url <> url then null else freno_vence_en end,
+     actualizado_en = :ahora
+   where comercio_id = :comercio_id and modo = :modo and webhook = :webhook and estado <> 'eliminado'`,
 )
 
 export const cambiarWebhook: Handler<'cambiarWebhook'> = async (
@@ -28,16 +40,16 @@ export const cambiarWebhook: Handler<'cambiarWebhook'> = async (
   const url = body.url === undefined ? null : await exigirDestino(body.url, politicaDe(destinos, modo))
   await explicarRepetido(
     () =>
-      db.consultar(CAMBIAR, [
-        comercioId,
+      db.consultar(CAMBIAR, {
+        comercio_id: comercioId,
         modo,
-        path.webhook,
+        webhook: path.webhook,
         url,
-        body.tipos ?? null,
-        body.descripcion ?? null,
-        body.estado ?? null,
+        tipos: body.tipos ?? null,
+        descripcion: body.descripcion ?? null,
+        estado: body.estado ?? null,
         ahora,
-      ]),
+      }),
     () => nombrarPorUrl(db, identidad, url ?? ''),
   )
   avisarTrabajo()

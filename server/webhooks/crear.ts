@@ -2,12 +2,13 @@ import type { Handler } from '../contrato/tipos.ts'
 import { type Db, enTransaccion, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
 import { bytesDe, nuevoSecreto } from './firma.ts'
-import { cifrar } from './secreto.ts'
+import { cifrar, type FilaSecreto } from './secreto.ts'
 import {
   type Ambito,
   exigirDestino,
   exigirWebhook,
   explicarRepetido,
+  type FilaWebhook,
   MAXIMO_DE_WEBHOOKS,
   nuevoCodigoDeWebhook,
   politicaDe,
@@ -15,33 +16,38 @@ import {
 } from './webhook.ts'
 
 /** Whoever else creates for this merchant waits here; what he wrote is then counted. */
-const TURNO = sentencia('webhooks.turno', 'select from comercio where id = $1 for no key update')
+const TURNO = sentencia<{ comercio_id: string }>(
+  'webhooks.turno',
+  'select from comercio where id = :comercio_id for no key update',
+)
 
-const CREAR = sentencia(
+const CREAR = sentencia<
+  Pick<FilaWebhook, 'comercio_id' | 'modo' | 'webhook' | 'url' | 'tipos' | 'descripcion'> &
+    Pick<FilaSecreto, 'cifrado'> & { ahora: Date }
+>(
   'webhooks.crear',
   `with w as (
      insert into webhook (comercio_id, modo, webhook, url, tipos, descripcion, estado, estado_en, creado_en, actualizado_en)
-     select $1, $2, $3, $4, $5, $6, 'activo', $7::timestamptz, $7, $7
-     where (select count(*) from webhook where comercio_id = $1 and modo = $2 and estado <> 'eliminado') < $9
+     select :comercio_id, :modo, :webhook, :url, :tipos, :descripcion, 'activo', :ahora::timestamptz, :ahora, :ahora
+     where (select count(*) from webhook where comercio_id = :comercio_id and modo = :modo and estado <> 'eliminado')
+       < ${MAXIMO_DE_WEBHOOKS}
      returning webhook
    )
    insert into webhook_secreto (comercio_id, modo, webhook, version, cifrado, creado_en)
-   select $1, $2, webhook, 1, $8, $7 from w returning webhook`,
-)
-
-const POR_URL = sentencia(
-  'webhooks.porUrl',
-  'select webhook from webhook where comercio_id = $1 and modo = $2 and url = $3',
+   select :comercio_id, :modo, webhook, 1, :cifrado, :ahora from w returning webhook`,
 )
 
 /** Which endpoint has that address. */
 export async function nombrarPorUrl(db: Db, { comercioId, modo }: Ambito, url: string): Promise<string> {
-  const [fila] = await db.consultar<{ webhook: string }>(POR_URL, [comercioId, modo, url])
+  const fila = await db.prisma.webhook.findUnique({
+    where: { comercio_id_modo_url: { comercio_id: comercioId, modo, url } },
+    select: { webhook: true },
+  })
   return fila?.webhook ?? 'que acaba de crear'
 }
 
 export const crearWebhook: Handler<'crearWebhook'> = async ({ body, identidad }, { db, reloj, secretos, destinos }) => {
-  const { comercioId, modo } = identidad
+  const { comercioId: comercio_id, modo } = identidad
   const url = await exigirDestino(body.url, politicaDe(destinos, modo))
   const webhook = nuevoCodigoDeWebhook()
   const secreto = nuevoSecreto()
@@ -50,10 +56,9 @@ export const crearWebhook: Handler<'crearWebhook'> = async ({ body, identidad },
   const creado = await explicarRepetido(
     () =>
       enTransaccion(db, async (consultar) => {
-        await consultar(TURNO, [comercioId])
+        await consultar(TURNO, { comercio_id })
         const { tipos = ['*'], descripcion = null } = body
-        const valores = [comercioId, modo, webhook, url, tipos, descripcion, ahora, cifrado, MAXIMO_DE_WEBHOOKS]
-        return consultar(CREAR, valores)
+        return consultar(CREAR, { comercio_id, modo, webhook, url, tipos, descripcion, cifrado, ahora })
       }),
     () => nombrarPorUrl(db, identidad, url),
   )

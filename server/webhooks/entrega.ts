@@ -1,45 +1,37 @@
 import { normalizarCodigoDeGuia } from '../codigos/codigos.ts'
+import type { webhook_entrega } from '../contrato/generado/prisma/client.ts'
 import type {
   CausaDeEntregaDeWebhook,
   EntregaDeWebhook,
   ErrorDeIntentoDeWebhook,
+  EstadoDeEntregaDeWebhook,
   Guia,
   Modo,
   TipoDeEvento,
   TipoDeEventoPropio,
   Webhook,
 } from '../contrato/generado/tipos/index.ts'
-import { type Db, sentencia } from '../db.ts'
+import { type Db, type Fila, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
-import { type FilaEvento, type Foto, presentarEvento, trasEvento } from '../eventos/evento.ts'
+import { type FilaEvento, presentarEvento, trasEvento } from '../eventos/evento.ts'
 import { type FilaGuia, presentar } from '../guias/guia.ts'
-import type { Ambito } from './webhook.ts'
-
-/** What identifies a delivery: an event, for an endpoint. */
-export interface Clave {
-  comercio_id: string
-  modo: Modo
-  webhook: string
-  guia_id: string
-  secuencia: number
-}
+import type { Ambito, ClaveDeWebhook } from './webhook.ts'
 
 /** A row of `webhook_entrega`. */
-export interface FilaEntregaDeWebhook extends Clave {
-  evento: string
-  tipo: TipoDeEvento | TipoDeEventoPropio
-  estado: 'pendiente' | 'entregada' | 'fallida'
-  causa: CausaDeEntregaDeWebhook
-  turno: number
-  intento: number
-  intentos: number
-  proximo_en: Date
-  ultimo_status: number | null
-  ultimo_error: ErrorDeIntentoDeWebhook | 'webhook_deshabilitado' | null
-  datos: { webhook: Webhook } | null
-  creado_en: Date
-  terminado_en: Date | null
-}
+export type FilaEntregaDeWebhook = Fila<
+  webhook_entrega,
+  {
+    modo: Modo
+    tipo: TipoDeEvento | TipoDeEventoPropio
+    estado: EstadoDeEntregaDeWebhook
+    causa: CausaDeEntregaDeWebhook
+    ultimo_error: ErrorDeIntentoDeWebhook | 'webhook_deshabilitado' | null
+    datos: { webhook: Webhook } | null
+  }
+>
+
+/** What identifies a delivery: an event, for an endpoint. */
+export type Clave = ClaveDeWebhook & Pick<FilaEntregaDeWebhook, 'guia_id' | 'secuencia'>
 
 /** Due before anything else, whatever the endpoint's state: what somebody asked to be sent now. */
 export const YA = new Date(0)
@@ -74,12 +66,12 @@ export const presentarEntregaDeWebhook = (fila: FilaEntregaDeWebhook): EntregaDe
 const FORMA = /^ent_([0-9A-Z]{12})_([0-9A-Z]{12})_(0|[1-9]\d{0,8})$/
 
 /** Which row a public id names; an event of the endpoint's own has its key made of its id. */
-const BUSCAR = sentencia(
+const BUSCAR = sentencia<ClaveDeWebhook & { guia: string; secuencia: number }, FilaEntregaDeWebhook>(
   'webhookEntregas.buscar',
   `select e.* from webhook_entrega e join webhook w on w.comercio_id = e.comercio_id and w.modo = e.modo and w.webhook = e.webhook
-   where e.comercio_id = $1 and e.modo = $2 and e.webhook = $3 and w.estado <> 'eliminado' and e.secuencia = $5
-     and e.guia_id = case when $5 = 0 then md5('evt_' || $4 || '_0')::uuid
-       else (select id from guia_indice where guia = $4 and comercio_id = $1 and modo = $2) end`,
+   where e.comercio_id = :comercio_id and e.modo = :modo and e.webhook = :webhook and w.estado <> 'eliminado'
+     and e.secuencia = :secuencia and e.guia_id = case when :secuencia = 0 then md5('evt_' || :guia || '_0')::uuid
+       else (select id from guia_indice where guia = :guia and comercio_id = :comercio_id and modo = :modo) end`,
 )
 
 /** @throws Problema 404 */
@@ -88,7 +80,7 @@ export async function exigirEntregaDeWebhook(db: Db, { comercioId, modo }: Ambit
   const [fila] =
     guia === undefined || webhook !== `wh_${codigo}`
       ? []
-      : await db.consultar<FilaEntregaDeWebhook>(BUSCAR, [comercioId, modo, webhook, guia, Number(secuencia)])
+      : await db.consultar(BUSCAR, { comercio_id: comercioId, modo, webhook, guia, secuencia: Number(secuencia) })
   if (!fila)
     throw new Problema('entrega_de_webhook_desconocida', 'Ese webhook no tiene ninguna entrega con ese identificador.')
   return fila
@@ -100,7 +92,7 @@ export const codigoDeFiltro = (texto: string | undefined) =>
 
 /** What a body is made of: an event of a guide, or what an event of the endpoint's own brings along. */
 export type Contenido =
-  | { entrega: FilaEntregaDeWebhook; guia: FilaGuia; evento: FilaEvento & { foto: Foto } }
+  | { entrega: FilaEntregaDeWebhook; guia: FilaGuia; evento: FilaEvento }
   | { entrega: FilaEntregaDeWebhook & { datos: { webhook: Webhook } } }
 
 /** The body, byte by byte as it is signed: the same at every attempt, because nothing in it changes after the event. */
@@ -124,10 +116,10 @@ const EVENTO = [
 ] as const
 
 /** For each key of a JSON array, in its order (`n`): the delivery, its guide and its event, each with its prefix. */
-const CARGAR = sentencia(
+const CARGAR = sentencia<{ claves: string }, Cargada>(
   'webhookEntregas.cargar',
   `select x.n, to_json(e) as entrega, g.*, ${EVENTO.map((columna) => `v.${columna} as e_${columna}`).join(', ')}
-   from json_to_recordset($1::json) as x(n int, comercio_id uuid, modo text, webhook text, guia_id uuid, secuencia int)
+   from json_to_recordset(:claves::json) as x(n int, comercio_id uuid, modo text, webhook text, guia_id uuid, secuencia int)
    join webhook_entrega e on e.comercio_id = x.comercio_id and e.modo = x.modo and e.webhook = x.webhook
      and e.guia_id = x.guia_id and e.secuencia = x.secuencia
    left join guia g on g.comercio_id = e.comercio_id and g.modo = e.modo and g.id = e.guia_id and e.secuencia > 0
@@ -135,7 +127,9 @@ const CARGAR = sentencia(
      and v.secuencia = e.secuencia`,
 )
 
-type Cargada = FilaGuia & { n: number; entrega: EntregaDeWebhookEnJson } & Record<`e_${(typeof EVENTO)[number]}`, never>
+type Cargada = FilaGuia & { n: number; entrega: EntregaDeWebhookEnJson } & {
+  [Columna in (typeof EVENTO)[number] as `e_${Columna}`]: FilaEvento[Columna] | null
+}
 /** As JSON brings it: instants are texts. */
 type EntregaDeWebhookEnJson = Omit<FilaEntregaDeWebhook, 'proximo_en' | 'creado_en' | 'terminado_en'> &
   Record<'proximo_en' | 'creado_en', string> & { terminado_en: string | null }
@@ -143,7 +137,7 @@ type EntregaDeWebhookEnJson = Omit<FilaEntregaDeWebhook, 'proximo_en' | 'creado_
 /** What those deliveries are made of, in the order of their keys; undefined where there is none (any more). */
 export async function cargarContenidos(db: Db, claves: readonly Clave[]): Promise<(Contenido | undefined)[]> {
   const contenidos: (Contenido | undefined)[] = claves.map(() => undefined)
-  const filas = await db.consultar<Cargada>(CARGAR, [JSON.stringify(claves.map((clave, n) => ({ n, ...clave })))])
+  const filas = await db.consultar(CARGAR, { claves: JSON.stringify(claves.map((clave, n) => ({ n, ...clave }))) })
   for (const { n, entrega: enJson, ...fila } of filas) {
     const entrega: FilaEntregaDeWebhook = {
       ...enJson,
@@ -156,7 +150,7 @@ export async function cargarContenidos(db: Db, claves: readonly Clave[]): Promis
       const evento = {
         ...Object.fromEntries(EVENTO.map((columna) => [columna, fila[`e_${columna}`]])),
         secuencia: entrega.secuencia,
-      } as FilaEvento & { foto: Foto }
+      } as FilaEvento
       contenidos[n] = { entrega, guia: fila, evento }
     }
   }

@@ -1,20 +1,21 @@
 import type { JobInsert } from 'pg-boss'
 import { type Db, sentencia } from '../db.ts'
 import { FALLAS_PARA_FRENAR, FRENO_MAXIMO } from './calendario.ts'
-import type { Clave } from './entrega.ts'
+import type { Clave, FilaEntregaDeWebhook } from './entrega.ts'
+import type { ClaveDeWebhook } from './webhook.ts'
 
 /** Jobs of one endpoint in the queue: however much waits behind it, it waits here. */
 export const VENTANA = 50
 
 /** What a job carries: whose turn it is. Its id is made of it, so the same turn fed twice is one job. */
-export type Encargo = Clave & { turno: number }
+export type Encargo = Clave & Pick<FilaEntregaDeWebhook, 'turno'>
 
 /** Endpoints looked at in one round; the next one goes on after them. */
 const ENDPOINTS = 100
 
 /** Where the rounds are, among all endpoints: each process its own. */
 export interface Ronda {
-  despues: Pick<Clave, 'comercio_id' | 'modo' | 'webhook'> | undefined
+  despues: ClaveDeWebhook | undefined
 }
 
 /**
@@ -43,23 +44,30 @@ const vencidas = (desde: string, cuantos: string) => `with recursive p as (
     select e.comercio_id, e.modo, e.webhook, e.guia_id, e.secuencia, e.turno, e.proximo_en from webhook_entrega e
     where e.comercio_id = w.comercio_id and e.modo = w.modo and e.webhook = w.webhook and e.estado = 'pendiente'
       and e.proximo_en <= case
-        when w.estado = 'activo' and (w.freno_vence_en is null or w.freno_vence_en <= $1
-          or w.freno_vence_en > $1::timestamptz + interval '${2 * FRENO_MAXIMO} ms') then $1::timestamptz
+        when w.estado = 'activo' and (w.freno_vence_en is null or w.freno_vence_en <= :ahora
+          or w.freno_vence_en > :ahora::timestamptz + interval '${2 * FRENO_MAXIMO} ms') then :ahora::timestamptz
         else timestamptz '1970-01-01Z' end
     order by e.proximo_en
     limit case when w.fallas >= ${FALLAS_PARA_FRENAR} then 1 else ${VENTANA} end) v on true`
 
-const PENDIENTES = sentencia(
-  'webhookEntregas.pendientes',
-  vencidas('and (comercio_id, modo, webhook) > ($2::uuid, $3::text, $4::text)', `p.n < ${ENDPOINTS}`),
-)
+/** A delivery that is due, and the id of its job. */
+type Vencida = Encargo & Pick<FilaEntregaDeWebhook, 'proximo_en'> & { trabajo: string }
 
-type Vencida = Partial<Encargo & { trabajo: string; proximo_en: Date }> & {
+/** What is due of the `n`th endpoint of a round, or, where nothing is, only which endpoint that is. */
+type Hallada = {
   n: number
-  de_comercio: string
-  de_modo: Clave['modo']
-  de_webhook: string
-}
+  de_comercio: ClaveDeWebhook['comercio_id']
+  de_modo: ClaveDeWebhook['modo']
+  de_webhook: ClaveDeWebhook['webhook']
+} & (Vencida | Record<keyof Vencida, null>)
+
+const PENDIENTES = sentencia<Record<keyof ClaveDeWebhook, string> & { ahora: Date }, Hallada>(
+  'webhookEntregas.pendientes',
+  vencidas(
+    'and (comercio_id, modo, webhook) > (:comercio_id::uuid, :modo::text, :webhook::text)',
+    `p.n < ${ENDPOINTS}`,
+  ),
+)
 
 /** Jobs for what is due; `hayMas`: there are endpoints that this round didn't come to. */
 export async function entregasDeWebhookPendientes({
@@ -71,38 +79,26 @@ export async function entregasDeWebhookPendientes({
   reloj: () => Date
   ronda: Ronda
 }): Promise<{ trabajos: JobInsert<Encargo>[]; hayMas: boolean }> {
-  const { comercio_id, modo, webhook } = ronda.despues ?? { comercio_id: CERO, modo: '', webhook: '' }
-  const filas = await db.consultar<Vencida>(PENDIENTES, [reloj(), comercio_id, modo, webhook])
-  const ultima = filas.reduce<Vencida | undefined>((a, b) => (a && a.n > b.n ? a : b), undefined)
+  const despues = ronda.despues ?? { comercio_id: CERO, modo: '', webhook: '' }
+  const filas = await db.consultar(PENDIENTES, { ...despues, ahora: reloj() })
+  const ultima = filas.reduce<Hallada | undefined>((a, b) => (a && a.n > b.n ? a : b), undefined)
   const hayMas = ultima?.n === ENDPOINTS
   ronda.despues = hayMas
     ? { comercio_id: ultima.de_comercio, modo: ultima.de_modo, webhook: ultima.de_webhook }
     : undefined
-  const trabajos = filas.flatMap(({ trabajo, guia_id, secuencia, turno, ...fila }) =>
-    trabajo === undefined || trabajo === null
-      ? []
-      : [
-          {
-            id: trabajo,
-            data: {
-              comercio_id: fila.comercio_id!,
-              modo: fila.modo!,
-              webhook: fila.webhook!,
-              guia_id: guia_id!,
-              secuencia: secuencia!,
-              turno: turno!,
-            },
-            group: { id: fila.webhook! },
-          },
-        ],
-  )
+  const trabajos = filas.flatMap((fila) => {
+    if (fila.trabajo === null) return []
+    const { comercio_id, modo, webhook, guia_id, secuencia, turno } = fila
+    const data = { comercio_id, modo, webhook, guia_id, secuencia, turno }
+    return [{ id: fila.trabajo, data, group: { id: webhook } }]
+  })
   return { trabajos, hayMas }
 }
 
 const CERO = '00000000-0000-0000-0000-000000000000'
 
 /** The one place that reads the queue's own table; nobody writes it. */
-const SIN_TRABAJO = sentencia(
+const SIN_TRABAJO = sentencia<{ ahora: Date }, { cuantas: number }>(
   'webhookEntregas.sinTrabajo',
   `select count(*)::int as cuantas from (${vencidas('', 'true')} limit 20000) v
    where trabajo is not null and not exists (select from pgboss.job j where j.name = 'webhook_entregas' and j.id = v.trabajo and j.state < 'completed')`,
@@ -113,6 +109,6 @@ const SIN_TRABAJO = sentencia(
  * moment. For an instant after a commit they are what the feeder's next round takes. At most 20,000 are counted.
  */
 export async function entregasDeWebhookSinTrabajo({ db, reloj }: { db: Db; reloj: () => Date }): Promise<number> {
-  const [fila] = await db.consultar<{ cuantas: number }>(SIN_TRABAJO, [reloj()])
+  const [fila] = await db.consultar(SIN_TRABAJO, { ahora: reloj() })
   return fila!.cuantas
 }

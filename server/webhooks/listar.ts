@@ -1,28 +1,32 @@
 import type { Handler } from '../contrato/tipos.ts'
 import { sentencia } from '../db.ts'
 import { paginar } from '../listas/pagina.ts'
-import { columnasDeWebhook, type FilaWebhook, presentarWebhook } from './webhook.ts'
+import { COLUMNAS_DE_WEBHOOK, type FilaWebhook, presentarWebhook } from './webhook.ts'
 
-const LISTAR = sentencia(
+const LISTAR = sentencia<
+  Pick<FilaWebhook, 'comercio_id' | 'modo' | 'creado_en' | 'webhook'> & { limite: number; ahora: Date },
+  FilaWebhook
+>(
   'webhooks.listar',
-  `select ${columnasDeWebhook('$6')} from webhook w
-   where w.comercio_id = $1 and w.modo = $2 and w.estado <> 'eliminado' and (w.creado_en, w.webhook) > ($3, $4)
-   order by w.creado_en, w.webhook limit $5`,
+  `select ${COLUMNAS_DE_WEBHOOK} from webhook w
+   where w.comercio_id = :comercio_id and w.modo = :modo and w.estado <> 'eliminado'
+     and (w.creado_en, w.webhook) > (:creado_en, :webhook)
+   order by w.creado_en, w.webhook limit :limite`,
 )
 
 export const listarWebhooks: Handler<'listarWebhooks'> = async ({ query, identidad }, { db, cursores, reloj }) => {
   const { comercioId, modo } = identidad
   const ambito = { operacion: 'listarWebhooks', dueno: `${comercioId}:${modo}` }
   const pagina = await paginar(cursores, ambito, query ?? {}, {
-    leer: (despues, cuantas) =>
-      db.consultar<FilaWebhook>(LISTAR, [
-        comercioId,
+    leer: (despues, limite) =>
+      db.consultar(LISTAR, {
+        comercio_id: comercioId,
         modo,
-        new Date(despues?.[0] ?? 0),
-        despues?.[1] ?? '',
-        cuantas,
-        reloj(),
-      ]),
+        creado_en: new Date(despues?.[0] ?? 0),
+        webhook: String(despues?.[1] ?? ''),
+        limite,
+        ahora: reloj(),
+      }),
     posicion: ({ creado_en, webhook }) => [creado_en.getTime(), webhook],
     presentar: presentarWebhook,
   })

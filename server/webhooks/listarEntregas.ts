@@ -1,51 +1,64 @@
+import type { ListarEntregasDeWebhookData } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
-import { sentenciaDe } from '../db.ts'
+import { type Db, sentenciaDe } from '../db.ts'
 import { leerInstante } from '../formatos.ts'
+import type { Posicion } from '../listas/cursor.ts'
 import { paginar } from '../listas/pagina.ts'
 import { codigoDeFiltro, type FilaEntregaDeWebhook, presentarEntregaDeWebhook } from './entrega.ts'
-import { exigirWebhook } from './webhook.ts'
+import { type ClaveDeWebhook, exigirWebhook } from './webhook.ts'
 
 export const listarEntregasDeWebhook: Handler<'listarEntregasDeWebhook'> = async (
   { path, query, identidad },
   { db, cursores, reloj },
 ) => {
   const { comercioId, modo } = identidad
-  const { webhook } = await exigirWebhook(db, identidad, path.webhook, reloj())
+  const suyo = await exigirWebhook(db, identidad, path.webhook, reloj())
   const { limite, cursor, ...filtros } = query ?? {}
-  const ambito = { operacion: 'listarEntregasDeWebhook', dueno: `${comercioId}:${modo}:${webhook}`, filtros }
+  const ambito = { operacion: 'listarEntregasDeWebhook', dueno: `${comercioId}:${modo}:${suyo.webhook}`, filtros }
   const pagina = await paginar(cursores, ambito, query ?? {}, {
-    async leer(despues, cuantas) {
-      const valores: unknown[] = [comercioId, modo, webhook]
-      const $ = (valor: unknown) => `$${valores.push(valor)}`
-      const { estado, tipo, guia, creado_desde, creado_hasta } = filtros
-      // Each state's own words, so that the planner knows the partial indexes that serve them.
-      const condiciones = [
-        ...(estado === undefined ? [] : [`e.estado = '${ESTADOS[estado] ?? ''}'`]),
-        ...(tipo === undefined ? [] : [`e.tipo = ${$(tipo)}`]),
-        ...(guia === undefined
-          ? []
-          : [
-              `e.guia_id = (select id from guia_indice where guia = ${$(codigoDeFiltro(guia))} and comercio_id = $1 and modo = $2)`,
-            ]),
-        ...(creado_desde === undefined ? [] : [`e.creado_en >= ${$(leerInstante(creado_desde))}`]),
-        ...(creado_hasta === undefined ? [] : [`e.creado_en < ${$(leerInstante(creado_hasta))}`]),
-        ...(despues
-          ? [
-              `(e.creado_en, e.guia_id, e.secuencia) < (${$(new Date(despues[0]!))}, ${$(despues[1])}::uuid, ${$(despues[2])}::int)`,
-            ]
-          : []),
-      ]
-      return db.consultar<FilaEntregaDeWebhook>(
-        sentenciaDe(`select e.* from webhook_entrega e where e.comercio_id = $1 and e.modo = $2 and e.webhook = $3
-          ${condiciones.map((condicion) => `and ${condicion}`).join(' ')}
-          order by e.creado_en desc, e.guia_id desc, e.secuencia desc limit ${$(cuantas)}`),
-        valores,
-      )
-    },
+    leer: (despues, cuantas) => leer(db, suyo, filtros, despues, cuantas),
     posicion: ({ creado_en, guia_id, secuencia }) => [creado_en.getTime(), guia_id, secuencia],
     presentar: presentarEntregaDeWebhook,
   })
   return { status: 200, body: pagina }
+}
+
+type Filtros = Omit<NonNullable<ListarEntregasDeWebhookData['query']>, 'limite' | 'cursor'>
+
+function leer(
+  db: Db,
+  { comercio_id, modo, webhook }: ClaveDeWebhook,
+  { estado, tipo, guia, creado_desde, creado_hasta }: Filtros,
+  despues: Posicion | undefined,
+  limite: number,
+): Promise<FilaEntregaDeWebhook[]> {
+  const posibles: [dado: unknown, condicion: string][] = [
+    // Each state's own words, so that the planner knows the partial indexes that serve them.
+    [estado, `e.estado = '${ESTADOS[estado ?? ''] ?? ''}'`],
+    [tipo, 'e.tipo = :tipo'],
+    [
+      guia,
+      'e.guia_id = (select id from guia_indice where guia = :guia and comercio_id = :comercio_id and modo = :modo)',
+    ],
+    [creado_desde, 'e.creado_en >= :desde'],
+    [creado_hasta, 'e.creado_en < :hasta'],
+    [despues, '(e.creado_en, e.guia_id, e.secuencia) < (:creado_en, :guia_id::uuid, :secuencia::int)'],
+  ]
+  const condiciones = posibles.flatMap(([dado, condicion]) => (dado === undefined ? [] : [`and ${condicion}`]))
+  const valores = {
+    ...{ comercio_id, modo, webhook, tipo, guia: codigoDeFiltro(guia), limite },
+    desde: creado_desde && leerInstante(creado_desde),
+    hasta: creado_hasta && leerInstante(creado_hasta),
+    creado_en: despues && new Date(despues[0]!),
+    guia_id: despues?.[1],
+    secuencia: despues?.[2],
+  }
+  const lista = sentenciaDe<typeof valores, FilaEntregaDeWebhook>(
+    `select e.* from webhook_entrega e
+     where e.comercio_id = :comercio_id and e.modo = :modo and e.webhook = :webhook ${condiciones.join(' ')}
+     order by e.creado_en desc, e.guia_id desc, e.secuencia desc limit :limite`,
+  )
+  return db.consultar(lista, valores)
 }
 
 const ESTADOS: Readonly<Record<string, string>> = {

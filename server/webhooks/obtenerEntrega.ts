@@ -1,41 +1,13 @@
+import type { webhook_intento } from '../contrato/generado/prisma/client.ts'
 import type { IntentoDeWebhook } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
-import { type Db, sentencia } from '../db.ts'
+import type { Db } from '../db.ts'
 import { cabecerasDe } from './cabeceras.ts'
 import { type Clave, cargarContenidos, cuerpoDe, exigirEntregaDeWebhook, presentarEntregaDeWebhook } from './entrega.ts'
 
-/** A row of `webhook_intento`. */
-interface FilaIntento extends Clave {
-  id: string
-  numero: number
-  tardio: boolean
-  causa: IntentoDeWebhook['causa']
-  iniciado_en: Date
-  url: string
-  ip: string | null
-  secretos: number[]
-  status: number | null
-  error: IntentoDeWebhook['error']
-  detalle: string | null
-  dns_ms: number | null
-  conexion_ms: number | null
-  tls_ms: number | null
-  primer_byte_ms: number | null
-  total_ms: number
-  cabeceras: Record<string, string> | null
-  cuerpo: string | null
-  cuerpo_truncado: boolean
-}
-
-const INTENTOS = sentencia(
-  'webhookEntregas.intentos',
-  `select * from webhook_intento where comercio_id = $1 and modo = $2 and webhook = $3 and guia_id = $4 and secuencia = $5
-   order by id desc limit 100`,
-)
-
-const presentarIntento = (evento: string, fila: FilaIntento): IntentoDeWebhook => ({
+const presentarIntento = (evento: string, fila: webhook_intento): IntentoDeWebhook => ({
   numero: fila.numero,
-  causa: fila.causa,
+  causa: fila.causa as IntentoDeWebhook['causa'],
   tardio: fila.tardio,
   iniciado_en: fila.iniciado_en.toISOString(),
   url: fila.url,
@@ -49,7 +21,7 @@ const presentarIntento = (evento: string, fila: FilaIntento): IntentoDeWebhook =
     }),
   },
   status: fila.status,
-  error: fila.error,
+  error: fila.error as IntentoDeWebhook['error'],
   detalle: fila.detalle,
   latencia: {
     dns_ms: redondear(fila.dns_ms),
@@ -61,14 +33,22 @@ const presentarIntento = (evento: string, fila: FilaIntento): IntentoDeWebhook =
   respuesta:
     fila.cuerpo === null
       ? null
-      : { cabeceras: fila.cabeceras ?? {}, cuerpo: fila.cuerpo, cuerpo_truncado: fila.cuerpo_truncado },
+      : {
+          cabeceras: (fila.cabeceras ?? {}) as Record<string, string>,
+          cuerpo: fila.cuerpo,
+          cuerpo_truncado: fila.cuerpo_truncado,
+        },
 })
 
 /** A float4 comes back with digits that it never had. */
 const redondear = (ms: number | null) => (ms === null ? null : Math.round(ms * 10) / 10)
 
 const leerIntentos = (db: Db, { comercio_id, modo, webhook, guia_id, secuencia }: Clave) =>
-  db.consultar<FilaIntento>(INTENTOS, [comercio_id, modo, webhook, guia_id, secuencia])
+  db.prisma.webhook_intento.findMany({
+    where: { comercio_id, modo, webhook, guia_id, secuencia },
+    orderBy: { id: 'desc' },
+    take: 100,
+  })
 
 export const obtenerEntregaDeWebhook: Handler<'obtenerEntregaDeWebhook'> = async ({ path, identidad }, { db }) => {
   const entrega = await exigirEntregaDeWebhook(db, identidad, path.webhook, path.entrega)

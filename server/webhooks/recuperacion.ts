@@ -1,25 +1,12 @@
-import type { EstadoDeRecuperacion, FiltroDeTipos, Modo, Recuperacion } from '../contrato/generado/tipos/index.ts'
-import { type Db, sentencia } from '../db.ts'
+import type { recuperacion } from '../contrato/generado/prisma/client.ts'
+import type { EstadoDeRecuperacion, Modo, Recuperacion } from '../contrato/generado/tipos/index.ts'
+import { type Db, type Fila, sentencia } from '../db.ts'
+import type { FilaEvento } from '../eventos/evento.ts'
 import { quiere } from './insertarEntregas.ts'
-import type { Ambito } from './webhook.ts'
+import type { Ambito, ClaveDeWebhook, FilaWebhook } from './webhook.ts'
 
 /** A row of `recuperacion`. */
-export interface FilaRecuperacion {
-  comercio_id: string
-  modo: Modo
-  webhook: string
-  recuperacion: string
-  paso: string
-  desde: Date
-  hasta: Date
-  todas: boolean
-  posicion: Posicion
-  eventos: number
-  entregas: number
-  estado: EstadoDeRecuperacion
-  creado_en: Date
-  terminado_en: Date | null
-}
+export type FilaRecuperacion = Fila<recuperacion, { modo: Modo; posicion: Posicion; estado: EstadoDeRecuperacion }>
 
 /** Where it is in the feed's order, after which transaction it ends, and before which everything must be visible then. */
 export interface Posicion {
@@ -46,25 +33,28 @@ export const presentarRecuperacion = (fila: FilaRecuperacion): Recuperacion => (
 /** How far the clocks of two processes may differ, in milliseconds: events aren't written strictly in the order of their times. */
 export const DESAJUSTE = 10 * 60_000
 
-const LIMITES = sentencia(
+type DelComercio = Pick<FilaEvento, 'comercio_id' | 'modo'>
+
+const LIMITES = sentencia<DelComercio, { primero: string; ultimo: string; fin: string }>(
   'recuperacion.limites',
   `select coalesce(min(xid::text::numeric), 0)::text as primero, coalesce(max(xid::text::numeric), 0)::text as ultimo,
      pg_snapshot_xmax(pg_current_snapshot())::text as fin
    from (
-     (select xid from evento where comercio_id = $1 and modo = $2 order by xid limit 1) union all
-     (select xid from evento where comercio_id = $1 and modo = $2 order by evento.xid desc limit 1)) e`,
+     (select xid from evento where comercio_id = :comercio_id and modo = :modo order by xid limit 1) union all
+     (select xid from evento where comercio_id = :comercio_id and modo = :modo order by evento.xid desc limit 1)) e`,
 )
 
-const DESDE_XID = sentencia(
+const DESDE_XID = sentencia<DelComercio & { xid: string }, { xid: string } & Pick<FilaEvento, 'registrado_en'>>(
   'recuperacion.desdeXid',
-  `select xid::text as xid, registrado_en from evento where comercio_id = $1 and modo = $2 and xid >= $3::text::xid8
+  `select xid::text as xid, registrado_en from evento
+   where comercio_id = :comercio_id and modo = :modo and xid >= :xid::text::xid8
    order by evento.xid, guia_id, secuencia limit 1`,
 )
 
 /** The part of the feed that may hold events from `desde` to `hasta`: halving, for the feed is nearly in the order of time. */
 export async function buscarTramo(db: Db, ambito: Ambito, desde: Date, hasta: Date): Promise<Posicion> {
-  const suyo = [ambito.comercioId, ambito.modo]
-  const [limites] = await db.consultar<{ primero: string; ultimo: string; fin: string }>(LIMITES, suyo)
+  const suyo = { comercio_id: ambito.comercioId, modo: ambito.modo }
+  const [limites] = await db.consultar(LIMITES, suyo)
   const primero = BigInt(limites!.primero)
   /** The first transaction whose events aren't before that; beyond the last one if there is none. */
   const buscar = async (corte: Date) => {
@@ -72,7 +62,7 @@ export async function buscarTramo(db: Db, ambito: Ambito, desde: Date, hasta: Da
     let alto = BigInt(limites!.ultimo) + 1n
     while (bajo < alto) {
       const medio = (bajo + alto) / 2n
-      const [evento] = await db.consultar<{ xid: string; registrado_en: Date }>(DESDE_XID, [...suyo, String(medio)])
+      const [evento] = await db.consultar(DESDE_XID, { ...suyo, xid: String(medio) })
       if (evento && evento.registrado_en < corte) bajo = BigInt(evento.xid) + 1n
       else alto = medio
     }
@@ -91,25 +81,23 @@ export async function buscarTramo(db: Db, ambito: Ambito, desde: Date, hasta: Da
   }
 }
 
+/** The parameters of {@link eventosPorRecuperar} and {@link porEnviar}. */
+export type PorRecuperar = ClaveDeWebhook &
+  Pick<FilaWebhook, 'tipos'> &
+  Pick<FilaRecuperacion, 'desde' | 'hasta' | 'todas'> &
+  Omit<Posicion, 'fin'>
+
 /** Events of that time that the endpoint wants, in the feed's order after a position, with what became of their delivery. */
 export const eventosPorRecuperar = (limite: string) => `
   select v.comercio_id, v.modo, v.guia_id, v.secuencia, v.guia, v.tipo, v.registrado_en, v.xid,
     v.registrado_en >= w.desde_ and v.registrado_en < w.hasta_ and ${quiere('w', 'v')} as suyo
-  from (select $3::text as webhook, $4::text[] as tipos, $5::timestamptz as desde_, $6::timestamptz as hasta_) w
-  join evento v on v.comercio_id = $1 and v.modo = $2 and v.xid < pg_snapshot_xmin(pg_current_snapshot())
-    and (v.xid, v.guia_id, v.secuencia) > ($7::text::xid8, $8::uuid, $9::int)
-    and v.xid <= $10::text::xid8
+  from (select :webhook::text as webhook, :tipos::text[] as tipos, :desde::timestamptz as desde_,
+    :hasta::timestamptz as hasta_) w
+  join evento v on v.comercio_id = :comercio_id and v.modo = :modo and v.xid < pg_snapshot_xmin(pg_current_snapshot())
+    and (v.xid, v.guia_id, v.secuencia) > (:xid::text::xid8, :guia_id::uuid, :secuencia::int)
+    and v.xid <= :tope::text::xid8
   order by v.xid, v.guia_id, v.secuencia limit ${limite}`
 
 /** Whether its delivery `e` is to be made, or made again. */
-export const porEnviar = (e: string, todas: string) =>
-  `(${e}.evento is null or ${e}.estado = 'fallida' or (${todas} and ${e}.estado = 'entregada'))`
-
-/** The parameters $1 to $10 of {@link eventosPorRecuperar}. */
-export const valoresDe = (
-  { comercioId, modo }: Ambito,
-  webhook: { webhook: string; tipos: FiltroDeTipos },
-  desde: Date,
-  hasta: Date,
-  { xid, guia_id, secuencia, tope }: Posicion,
-) => [comercioId, modo, webhook.webhook, webhook.tipos, desde, hasta, xid, guia_id, secuencia, tope]
+export const porEnviar = (e: string) =>
+  `(${e}.evento is null or ${e}.estado = 'fallida' or (:todas::boolean and ${e}.estado = 'entregada'))`

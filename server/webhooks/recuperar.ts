@@ -9,34 +9,34 @@ import {
   buscarTramo,
   eventosPorRecuperar,
   type FilaRecuperacion,
+  type PorRecuperar,
   porEnviar,
   presentarRecuperacion,
-  valoresDe,
 } from './recuperacion.ts'
-import { type Ambito, exigirWebhook, type FilaWebhook } from './webhook.ts'
+import { type ClaveDeWebhook, exigirWebhook } from './webhook.ts'
 
 /** A dry run looks at so many events at most: it is a request, and somebody waits for it. */
 const ENSAYO = 50_000
 
-const ENSAYAR = sentencia(
+const ENSAYAR = sentencia<PorRecuperar, { eventos: number; mirados: number; entregas: number }>(
   'recuperacion.ensayar',
   `select count(*) filter (where suyo)::int as eventos, count(*)::int as mirados,
-     count(*) filter (where suyo and ${porEnviar('e', '$11::boolean')})::int as entregas
+     count(*) filter (where suyo and ${porEnviar('e')})::int as entregas
    from (${eventosPorRecuperar(String(ENSAYO))}) v
-   left join webhook_entrega e on v.suyo and e.comercio_id = v.comercio_id and e.modo = v.modo and e.webhook = $3
+   left join webhook_entrega e on v.suyo and e.comercio_id = v.comercio_id and e.modo = v.modo and e.webhook = :webhook
      and e.guia_id = v.guia_id and e.secuencia = v.secuencia`,
 )
 
-const CREAR = sentencia(
+const CREAR = sentencia<
+  ClaveDeWebhook &
+    Pick<FilaRecuperacion, 'recuperacion' | 'paso' | 'desde' | 'hasta' | 'todas' | 'posicion' | 'creado_en'>,
+  FilaRecuperacion
+>(
   'recuperacion.crear',
   `insert into recuperacion (comercio_id, modo, webhook, recuperacion, paso, desde, hasta, todas, posicion, estado, creado_en)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9::jsonb, 'en_curso', $10)
+   values (:comercio_id, :modo, :webhook, :recuperacion, :paso, :desde, :hasta, :todas, :posicion::jsonb, 'en_curso',
+     :creado_en)
    on conflict (comercio_id, modo, webhook) where (estado = 'en_curso'::text) do nothing returning *`,
-)
-
-const EN_CURSO = sentencia(
-  'recuperacion.enCurso',
-  `select recuperacion from recuperacion where comercio_id = $1 and modo = $2 and webhook = $3 and estado = 'en_curso'`,
 )
 
 export const recuperarEntregasDeWebhook: Handler<'recuperarEntregasDeWebhook'> = async (
@@ -46,10 +46,10 @@ export const recuperarEntregasDeWebhook: Handler<'recuperarEntregasDeWebhook'> =
   const ahora = reloj()
   const webhook = await exigirWebhook(db, identidad, path.webhook, ahora)
   const { desde, hasta } = exigirTiempo(body, ahora, retencionDeWebhooks)
-  const tramo = await buscarTramo(db, identidad, desde, hasta)
+  const posicion = await buscarTramo(db, identidad, desde, hasta)
+  const pedida = { ...webhook, desde, hasta, todas: body.todas ?? false }
   if (body.ensayo) {
-    const valores = [...valoresDe(identidad, webhook, desde, hasta, tramo), body.todas ?? false]
-    const [cuenta] = await db.consultar<{ eventos: number; entregas: number; mirados: number }>(ENSAYAR, valores)
+    const [cuenta] = await db.consultar(ENSAYAR, { ...pedida, ...posicion })
     const { eventos, entregas, mirados } = cuenta!
     return { status: 200, body: { eventos, entregas, exacto: mirados < ENSAYO } }
   }
@@ -59,19 +59,14 @@ export const recuperarEntregasDeWebhook: Handler<'recuperarEntregasDeWebhook'> =
       `El webhook está ${webhook.estado}. Reactívelo con PATCH {"estado":"activo"} y repita.`,
     )
   }
-  const [creada] = await db.consultar<FilaRecuperacion>(CREAR, [
-    webhook.comercio_id,
-    webhook.modo,
-    webhook.webhook,
-    `rec_${base32AlAzar(12)}`,
-    randomUUID(),
-    desde,
-    hasta,
-    body.todas ?? false,
-    tramo,
-    ahora,
-  ])
-  if (!creada) await rechazarOtra(db, identidad, webhook)
+  const [creada] = await db.consultar(CREAR, {
+    ...pedida,
+    recuperacion: `rec_${base32AlAzar(12)}`,
+    paso: randomUUID(),
+    posicion,
+    creado_en: ahora,
+  })
+  if (!creada) await rechazarOtra(db, webhook)
   avisarTrabajo()
   return {
     status: 202,
@@ -80,8 +75,8 @@ export const recuperarEntregasDeWebhook: Handler<'recuperarEntregasDeWebhook'> =
   }
 }
 
-async function rechazarOtra(db: Db, { comercioId, modo }: Ambito, { webhook }: FilaWebhook): Promise<never> {
-  const [otra] = await db.consultar<{ recuperacion: string }>(EN_CURSO, [comercioId, modo, webhook])
+async function rechazarOtra(db: Db, { comercio_id, modo, webhook }: ClaveDeWebhook): Promise<never> {
+  const otra = await db.prisma.recuperacion.findFirst({ where: { comercio_id, modo, webhook, estado: 'en_curso' } })
   throw new Problema(
     'recuperacion_en_curso',
     `La recuperación ${otra?.recuperacion ?? ''} sigue en curso. Espere a que termine.`,

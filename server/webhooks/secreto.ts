@@ -1,4 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import type { webhook_secreto } from '../contrato/generado/prisma/client.ts'
+import type { Modo } from '../contrato/generado/tipos/index.ts'
+import type { Fila } from '../db.ts'
 import type { Secretos } from '../secretos.ts'
 
 // Signing secrets at rest: AES-256-GCM, bound to their endpoint and version, so that a row copied onto another endpoint
@@ -7,11 +10,11 @@ const KID = 4
 const NONCE = 12
 const SELLO = 16
 
+/** A row of `webhook_secreto`. */
+export type FilaSecreto = Fila<webhook_secreto, { modo: Modo }>
+
 /** Which secret it is. */
-export interface Identidad {
-  webhook: string
-  version: number
-}
+export type Identidad = Pick<FilaSecreto, 'webhook' | 'version'>
 
 const adicional = ({ webhook, version }: Identidad) => Buffer.from(`${webhook}:${version}`)
 

@@ -1,7 +1,7 @@
 import { base32AlAzar } from '../codigos/codigos.ts'
-import type { FiltroDeTipos, Modo, Webhook } from '../contrato/generado/tipos/index.ts'
-import type { Db } from '../db.ts'
-import { sentencia } from '../db.ts'
+import type { webhook } from '../contrato/generado/prisma/client.ts'
+import type { EstadoDeWebhook, FiltroDeTipos, Modo, Webhook } from '../contrato/generado/tipos/index.ts'
+import { type Db, type Fila, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
 import { DestinoNoPermitido, leerDestino, type Politica, resolverDestino } from '../salida/destino.ts'
 import { VENTANA_DE_FALLAS } from './calendario.ts'
@@ -9,26 +9,22 @@ import { VENTANA_DE_FALLAS } from './calendario.ts'
 /** Endpoints per merchant and mode. */
 export const MAXIMO_DE_WEBHOOKS = 20
 
-/** A row of `webhook` that isn't deleted, and which secrets it signs with. */
-export interface FilaWebhook {
-  comercio_id: string
-  modo: Modo
-  webhook: string
-  url: string
-  tipos: FiltroDeTipos
-  descripcion: string | null
-  estado: 'activo' | 'pausado' | 'deshabilitado'
-  motivo: 'fallas_continuas' | 'respondio_410' | null
-  estado_en: Date
-  fallas: number
-  primera_falla_en: Date | null
-  aviso: number
-  freno_vence_en: Date | null
-  creado_en: Date
-  actualizado_en: Date
-  /** As JSON brings them: instants are texts. The newest first. */
+/** A row of `webhook` that isn't deleted (so it has its `url`), and which secrets it signs with. */
+export type FilaWebhook = Fila<
+  webhook,
+  {
+    modo: Modo
+    tipos: FiltroDeTipos
+    estado: EstadoDeWebhook
+    motivo: 'fallas_continuas' | 'respondio_410' | null
+  }
+> & {
+  /** The secrets in force as JSON brings them, with instants as texts; the newest first. */
   secretos: { version: number; creado_en: string; vence_en: string | null }[]
 }
+
+/** What identifies an endpoint. */
+export type ClaveDeWebhook = Pick<FilaWebhook, 'comercio_id' | 'modo' | 'webhook'>
 
 export const nuevoCodigoDeWebhook = () => `wh_${base32AlAzar(12)}`
 
@@ -37,7 +33,7 @@ const iso = (instante: string | null) => (instante === null ? null : new Date(in
 /** A row → the contract's; never its secrets. */
 export const presentarWebhook = (fila: FilaWebhook): Webhook => ({
   webhook: fila.webhook,
-  url: fila.url,
+  url: fila.url!,
   tipos: fila.tipos,
   descripcion: fila.descripcion,
   estado: fila.estado,
@@ -62,17 +58,17 @@ export const presentarWebhook = (fila: FilaWebhook): Webhook => ({
   actualizado_en: fila.actualizado_en.toISOString(),
 })
 
-/** Columns of {@link FilaWebhook} of `w`, with the secrets valid at `$ahora`. */
-export const columnasDeWebhook = (ahora: string) => `w.*, (
+/** Columns of {@link FilaWebhook} of `w`, with the secrets valid at `:ahora`. */
+export const COLUMNAS_DE_WEBHOOK = `w.*, (
   select coalesce(json_agg(json_build_object('version', s.version, 'creado_en', s.creado_en, 'vence_en', s.vence_en)
     order by s.version desc), '[]') from webhook_secreto s
   where s.comercio_id = w.comercio_id and s.modo = w.modo and s.webhook = w.webhook
-    and (s.vence_en is null or s.vence_en > ${ahora})) as secretos`
+    and (s.vence_en is null or s.vence_en > :ahora)) as secretos`
 
-const BUSCAR = sentencia(
+const BUSCAR = sentencia<ClaveDeWebhook & { ahora: Date }, FilaWebhook>(
   'webhooks.buscar',
-  `select ${columnasDeWebhook('$4')} from webhook w
-   where w.comercio_id = $1 and w.modo = $2 and w.webhook = $3 and w.estado <> 'eliminado'`,
+  `select ${COLUMNAS_DE_WEBHOOK} from webhook w
+   where w.comercio_id = :comercio_id and w.modo = :modo and w.webhook = :webhook and w.estado <> 'eliminado'`,
 )
 
 /** Whose endpoints are meant. */
@@ -82,8 +78,8 @@ export interface Ambito {
 }
 
 /** @throws Problema 404: unknown, deleted, malformed and another merchant's are the same answer */
-export async function exigirWebhook(db: Db, { comercioId, modo }: Ambito, id: string, ahora: Date) {
-  const [fila] = await db.consultar<FilaWebhook>(BUSCAR, [comercioId, modo, id, ahora])
+export async function exigirWebhook(db: Db, { comercioId, modo }: Ambito, webhook: string, ahora: Date) {
+  const [fila] = await db.consultar(BUSCAR, { comercio_id: comercioId, modo, webhook, ahora })
   return fila ?? desconocido()
 }
 

@@ -4,11 +4,11 @@ import { limpiarWebhooks } from '../../server/webhooks/limpiar.ts'
 import { type Entorno, MASTER_KEY } from '../entorno.ts'
 
 /** A round of housekeeping, now. */
-export const limpiarAhora = ({ db, reloj }: Entorno) =>
+export const limpiarAhora = ({ db, reloj }: Entorno, claves: readonly string[] = [MASTER_KEY]) =>
   limpiarWebhooks({
     db,
     log: crearLog('silent'),
     reloj,
-    secretos: crearSecretos([Buffer.from(MASTER_KEY, 'base64')]),
+    secretos: crearSecretos(claves.map((clave) => Buffer.from(clave, 'base64'))),
     retencionDeWebhooks: 90,
   })

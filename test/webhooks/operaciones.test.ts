@@ -11,7 +11,7 @@ import { Webhook as Estandar } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
 import { type Direccion, type Resolver, resolverDelSistema } from '../../server/salida/destino.ts'
 import { VENTANA } from '../../server/webhooks/entregasPendientes.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
+import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { limpiarAhora } from './limpiar.ts'
 import { contestar, type Receptor, type Recibido, usarReceptores } from './receptor.ts'
@@ -1440,5 +1440,18 @@ describe('secrets', () => {
       expect(texto).not.toContain('whsec_')
       expect(formas.filter((forma) => texto.includes(forma))).toEqual([])
     }
+  })
+
+  it('are encrypted with the present master key, and sign as ever when the old one is gone', async () => {
+    const { comercio, receptor, webhook, secreto } = await nuevo()
+    const nueva = Buffer.alloc(32, 9).toString('base64')
+    const claves = [nueva, MASTER_KEY]
+    await entorno.reiniciar({ MASTER_KEYS: claves.join() })
+    await limpiarAhora(entorno, claves)
+    await entorno.reiniciar({ MASTER_KEYS: nueva })
+    const api = new Guias({ llave: comercio.llave, baseUrl: entorno.url })
+    const { entrega } = await api.webhooks.probar(webhook)
+    await terminada(api, webhook, entrega)
+    expect(receptor.recibidos.map(firmas)).toEqual([[firmaDe(secreto, receptor.recibidos[0]!)]])
   })
 })
