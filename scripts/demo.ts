@@ -69,8 +69,8 @@ async function crearCien(api: Guias) {
   )
   const mismas = JSON.stringify(codigos(segundo)) === JSON.stringify(codigos(primero))
   comprobar(
-    'segunda vez: los mismos identificadores y las mismas cuentas, todo repetido',
-    mismas && segundo.creadas === 100 && segundo.resultados.every((r) => r.ok && r.repetida),
+    `segunda vez: ${segundo.creadas} creadas, ${segundo.repetidas} repetidas, con los mismos identificadores`,
+    mismas && segundo.ok && segundo.repetidas === 100 && segundo.resultados.every((r) => r.ok && r.repetida),
   )
   comprobar(
     `hay ${guias.length} guías; ubicación por ${[...confirmadas].map(([origen, suyas]) => `${origen}: ${suyas.length}`).join(', ')}`,

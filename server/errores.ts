@@ -6,6 +6,8 @@ export type Codigo = keyof typeof PROBLEMAS
 /** At most this many faults are told for one object, and for one batch. */
 export const MAXIMO_DE_FALLAS = 50
 export const MAXIMO_DE_FALLAS_DEL_LOTE = 500
+/** At most this many warnings are told of one batch. */
+export const MAXIMO_DE_ADVERTENCIAS = 50
 
 interface Detalles extends Pick<CuerpoDeProblema, 'guia' | 'estado' | 'transiciones'> {
   errores?: readonly Falla[]

@@ -184,7 +184,9 @@ describe('requests', () => {
     const lote = {
       ok: false,
       creadas: 1,
+      repetidas: 0,
       fallidas: 1,
+      advertencias: [],
       resultados: [
         {
           indice: 0,

@@ -15,7 +15,7 @@ const cargaDeLotes = (url: string, comercio: Comercio, conexiones: number, segun
   segundos,
   espera: 200,
   siguiente: () => ({ metodo: 'POST', ruta: '/api/v1/guias/bulk', llave: comercio.llave, cuerpo: nuevoLote(GUIAS) }),
-  revisar: (cuerpo) => cuerpo.startsWith(`{"ok":true,"creadas":${GUIAS},"fallidas":0,`),
+  revisar: (cuerpo) => cuerpo.startsWith(`{"ok":true,"creadas":${GUIAS},"repetidas":0,"fallidas":0,`),
 })
 
 const guiasPorSegundo = async (carga: Carga) => (await cargar(carga)).porSegundo * GUIAS

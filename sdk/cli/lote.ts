@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { TextDecoder } from 'node:util'
 import {
+  type AvanceDeMuchas,
   ErrorAbortado,
   ErrorAlcance,
   ErrorApi,
@@ -76,8 +77,7 @@ Opciones:
       concurrencia,
       signal: contexto.signal,
       reintentos: REINTENTOS,
-      alAvanzar: ({ creadas, fallidas }) =>
-        linea.mostrar(origen.leidos() / bytes, `${creadas} creadas, ${fallidas} fallidas`),
+      alAvanzar: (avance) => linea.mostrar(origen.leidos() / bytes, contar(avance)),
     })
 
     const salida = abrirResultados(resultados)
@@ -113,13 +113,13 @@ Opciones:
     linea.borrar()
     const { leidas, creadas, repetidas, fallidas } = creacion.avance
     if (contexto.json) decir(JSON.stringify({ leidas, creadas, repetidas, fallidas, resultados }))
-    else {
-      const yaEstaban = repetidas > 0 ? ` (${repetidas} ya existían)` : ''
-      decir(`${leidas} leídas: ${creadas} creadas${yaEstaban}, ${fallidas} fallidas. Resultados: ${resultados}`)
-    }
+    else decir(`${leidas} leídas: ${contar(creacion.avance)}. Resultados: ${resultados}`)
     return porCorregir > 0 ? SALIDA.rechazo : fallidas > 0 ? SALIDA.conexion : SALIDA.bien
   },
 }
+
+const contar = ({ creadas, repetidas, fallidas }: AvanceDeMuchas) =>
+  `${creadas} creadas, ${repetidas > 0 ? `${repetidas} ya existían, ` : ''}${fallidas} fallidas`
 
 interface Fila extends GuiaParaCrear {
   [FILA]: number

@@ -30,9 +30,9 @@ export interface OpcionesDeConversion<E> extends OpcionesDeMuchas {
 export interface AvanceDeMuchas {
   /** Las que se han leído de lo que usted pasó. */
   leidas: number
-  /** Las que existen, también las que ya existían. */
+  /** Las que se crearon ahora. */
   creadas: number
-  /** De ellas, las que ya existían. */
+  /** Las que ya existían; también las de una solicitud cuya respuesta se perdió y que se envió otra vez. */
   repetidas: number
   fallidas: number
   /** Cuántas son en total, si lo que usted pasó lo dice (una lista, un `Set`). */
@@ -146,10 +146,11 @@ export class CreacionDeMuchas<E> implements AsyncIterable<ResultadoDeMuchas<E>> 
   async #crear(listas: Parameters<typeof crearListas<E>>[0], resto: string) {
     const resultados = await crearListas(listas, (guias) => this.#enviar(`{"guias":${guias}${resto}}`, this.#opciones))
     for (const [i, resultado] of resultados.entries()) {
-      if (resultado.ok) this.#avance.creadas++
-      else this.#avance.fallidas++
-      if (resultado.ok && resultado.repetida) this.#avance.repetidas++
-      if (resultado.ok) continue
+      if (resultado.ok) {
+        this.#avance[resultado.repetida ? 'repetidas' : 'creadas']++
+        continue
+      }
+      this.#avance.fallidas++
       const { entrada, posicion, pasajera } = resultado
       this.#fallidas.push({ ranura: { entrada, posicion, referencia: listas[i]!.referencia }, pasajera })
     }

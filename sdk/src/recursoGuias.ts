@@ -100,7 +100,8 @@ export class RecursoGuias {
    * Crea de 1 a 100 guías. `recogida` es el punto de recogida de las que no traen el suyo.
    *
    * **No falla porque fallen guías**: mire cada entrada de `resultados`; `ok` dice si la guía existe, y `error` por
-   * qué no. Si la respuesta se pierde, envíe el mismo lote otra vez: con `external_ref` nada se duplica.
+   * qué no. Si la respuesta se pierde, envíe el mismo lote otra vez: con `external_ref` nada se duplica, y las que ya
+   * existían cuentan en `repetidas` y no en `creadas`. Lo que conviene revisar del lote mismo está en `advertencias`.
    *
    * ```ts
    * const { resultados } = await api.guias.crearLote({ recogida, guias })

@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv'
 import type { Parametro } from './contrato.ts'
-import type { Falla } from './generado/tipos/index.ts'
+import type { Advertencia, Falla } from './generado/tipos/index.ts'
 
 /** A string format of the contract: the rule, and the Spanish sentence for what breaks it. */
 interface Formato {
@@ -157,12 +157,21 @@ function generico(keyword: string, params: Record<string, unknown>, esquema: Esq
   }
 }
 
-function desconocido(clave: string, conocidas: readonly string[]): string {
-  const parecida = conocidas.find((otra) =>
-    seParecen(clave.toLowerCase(), otra, Math.max(1, Math.floor(otra.length / 4))),
-  )
-  return parecida ? `no existe; ¿quiso decir ${parecida}?` : `no existe; los campos son: ${conocidas.join(', ')}`
+function desconocido(clave: string, conocidas: readonly string[], que = 'no existe'): string {
+  const parecida = buscarParecida(clave, conocidas)
+  return parecida ? `${que}; ¿quiso decir ${parecida}?` : `${que}; los campos son: ${conocidas.join(', ')}`
 }
+
+const buscarParecida = (clave: string, conocidas: readonly string[]) =>
+  conocidas.find((otra) => seParecen(clave.toLowerCase(), otra, Math.max(1, Math.floor(otra.length / 4))))
+
+/** The warning for a member that nobody knows, where it need not fail the request. */
+export const advertirDesconocido = (clave: string, conocidas: readonly string[]): Advertencia => ({
+  codigo: 'campo_desconocido',
+  campo: recortar(`/${escapar(clave)}`, 300),
+  mensaje: recortar(desconocido(clave, conocidas, 'no existe y no se tomó en cuenta'), 500),
+  sugerencia: buscarParecida(clave, conocidas) ?? null,
+})
 
 /** Whether at most so many letters tell them apart (Levenshtein). Texts that differ more in length are not compared at all. */
 function seParecen(a: string, b: string, cuantas: number): boolean {

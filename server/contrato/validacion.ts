@@ -3,10 +3,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { RequestHandler } from 'express'
 import * as OpenApiValidator from 'express-openapi-validator'
-import { MAXIMO_DE_FALLAS, problemaDeFallas } from '../errores.ts'
+import { MAXIMO_DE_ADVERTENCIAS, MAXIMO_DE_FALLAS, problemaDeFallas } from '../errores.ts'
 import type { Documento, Operacion, OperationId, Parametro } from './contrato.ts'
-import { explicar, explicarParametro, type Fallas, type Formatos, SIN_FALLAS } from './fallas.ts'
-import type { Falla } from './generado/tipos/index.ts'
+import { advertirDesconocido, explicar, explicarParametro, type Fallas, type Formatos, SIN_FALLAS } from './fallas.ts'
+import type { Advertencia, Falla } from './generado/tipos/index.ts'
 
 type Json = null | boolean | number | string | Json[] | { [clave: string]: Json }
 type Objeto = { [clave: string]: Json }
@@ -19,12 +19,21 @@ function copiar(nodo: Json, cambiar: (objeto: Objeto) => Objeto): Json {
 }
 
 /**
- * The contract as requests are held to it: lists marked `x-elementos-aparte` lose their item schema, because the
- * operation validates element by element and one bad element must not fail the request.
+ * What a request must have of an envelope (`x-sobre`): the members without which it is none, and lists of the right length.
+ * The operation answers for everything else, item by item, because one that is wrong must not fail the others.
  */
+function sobre({ additionalProperties: _, properties, ...demas }: Objeto): Objeto {
+  const exigidos = (demas.required as string[]).map((miembro) => {
+    const lista = (properties as Objeto)[miembro] as Objeto
+    return [miembro, { ...lista, items: {} }]
+  })
+  return { ...demas, properties: Object.fromEntries(exigidos) }
+}
+
+/** The contract as requests are held to it. */
 const deEntrada = (documento: Documento) =>
   copiar(documento as unknown as Json, (objeto) =>
-    objeto['x-elementos-aparte'] === true ? { ...objeto, items: {} } : objeto,
+    objeto['x-sobre'] === true ? sobre(objeto) : objeto,
   ) as unknown as Documento
 
 /** More than any list of a request may hold (the contract's largest `maxItems` is 100). */
@@ -90,6 +99,8 @@ export interface Validacion {
   explicarParametros(operacion: Operacion, rechazo: Rechazo, valores: Readonly<Record<string, unknown>>): Fallas
   /** A validator of one component schema, for what the operation checks by itself. */
   validador(esquema: string): Validador
+  /** The warnings for the members of a value that its component schema doesn't know. */
+  advertirDesconocidos(esquema: string, valor: object): Advertencia[]
   /** @throws Problema 422 unless the value is a valid body of that operation (for callers that don't come over HTTP). */
   exigirCuerpo(operacion: OperationId, cuerpo: unknown): void
 }
@@ -204,6 +215,11 @@ export function crearValidacion(
     validador(esquema) {
       const ref = `/components/schemas/${esquema}`
       return { vale: compilar(rapido, ref), explicar: (valor, maximo) => fallas(ref, valor, maximo) }
+    },
+    advertirDesconocidos(esquema, valor) {
+      const conocidos = Object.keys(original.components.schemas[esquema]!.properties!)
+      const sobran = Object.keys(valor).filter((miembro) => !conocidos.includes(miembro))
+      return sobran.slice(0, MAXIMO_DE_ADVERTENCIAS).map((miembro) => advertirDesconocido(miembro, conocidos))
     },
     exigirCuerpo(id, cuerpo) {
       const operacion = operaciones.find((o) => o.id === id)!

@@ -1,18 +1,19 @@
-import type { GuiaIndividual, Recogida, ResultadoCreado, ResultadoFallido } from '../contrato/generado/tipos/index.ts'
+import type { Falla, GuiaIndividual, ResultadoCreado, ResultadoFallido } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
 import { MAXIMO_DE_FALLAS, MAXIMO_DE_FALLAS_DEL_LOTE, type Problema, problemaDeFallas } from '../errores.ts'
 import { presentarAdvertencias } from './advertencias.ts'
 import type { FilaGuia } from './guia.ts'
 import { normalizar } from './normalizar.ts'
 
-/** Always 200 for a well-formed envelope: every element has its own verdict at its `indice`. */
+/** Always 200 for what can be read as a list of 1 to 100 entries: each has its own verdict at its `indice`. */
 export const crearLote: Handler<'crearLote'> = async (
   { body, identidad, idSolicitud },
   { escritura, validacion, urlPublica },
 ) => {
   const { vale, explicar } = validacion.validador('GuiaIndividual')
-  // The contract's item schema was loosened for the envelope: from here on an element may be anything.
-  const elementos = (body.guias as readonly unknown[]).map((elemento) => conRecogida(elemento, body.recogida))
+  // Only the envelope was validated (`x-sobre`): an entry may be anything, and so may the batch's pickup.
+  const enviadas: readonly unknown[] = body.guias
+  const elementos = enviadas.map((elemento) => (sinRecogida(elemento) ? conLaDelLote(elemento, body) : elemento))
   const datos = elementos.map((elemento) => (vale(elemento) ? normalizar(elemento as GuiaIndividual) : undefined))
   const validas = datos.filter((unos) => unos !== undefined)
   const veredictos = await escritura.crearVarias(identidad.comercioId, identidad.modo, validas)
@@ -36,20 +37,34 @@ export const crearLote: Handler<'crearLote'> = async (
     const maximo = Math.min(MAXIMO_DE_FALLAS, Math.max(1, cupo - defectuosas))
     const { dichas, omitidas } = explicar(elementos[indice], maximo)
     cupo -= dichas.length
-    return fallida(indice, referencia(body.guias[indice]), problemaDeFallas('validacion', dichas, omitidas))
+    const suyas = hayRecogida(body) && sinRecogida(enviadas[indice]) ? dichas.map(atribuirAlLote) : dichas
+    return fallida(indice, referencia(enviadas[indice]), problemaDeFallas('validacion', suyas, omitidas))
   })
-  const fallidas = resultados.filter(({ ok }) => !ok).length
-  return {
-    status: 200,
-    body: { ok: fallidas === 0, creadas: resultados.length - fallidas, fallidas, resultados, advertencias: [] },
-  }
+  const advertencias = validacion.advertirDesconocidos('LoteParaCrear', body)
+  return { status: 200, body: { ...contar(resultados), resultados, advertencias } }
 }
 
-/** The element with the pickup that it resolves to: its own, or else the batch's. */
-function conRecogida(elemento: unknown, recogida: Recogida | undefined): unknown {
-  const esObjeto = typeof elemento === 'object' && elemento !== null && !Array.isArray(elemento)
-  return esObjeto && recogida && !('recogida' in elemento) ? { ...elemento, recogida } : elemento
+function contar(resultados: readonly (ResultadoCreado | ResultadoFallido)[]) {
+  const fallidas = resultados.filter(({ ok }) => !ok).length
+  const repetidas = resultados.filter((resultado) => resultado.ok && resultado.repetida).length
+  return { ok: fallidas === 0, creadas: resultados.length - repetidas - fallidas, repetidas, fallidas }
 }
+
+const hayRecogida = ({ recogida }: { recogida?: unknown }) => recogida !== undefined && recogida !== null
+
+/** Whether an entry is a guide whose pickup is the batch's: it brings none, or null. */
+const sinRecogida = (elemento: unknown): elemento is object =>
+  typeof elemento === 'object' && elemento !== null && !Array.isArray(elemento) && !hayRecogida(elemento)
+
+/** An entry with the batch's pickup, if that has one; what is undefined isn't there. */
+const conLaDelLote = (elemento: object, lote: { recogida?: unknown }) => ({
+  ...elemento,
+  recogida: hayRecogida(lote) ? lote.recogida : undefined,
+})
+
+/** A fault of the batch's pickup says whose it is; its `campo` is the same in the entry and in the batch. */
+const atribuirAlLote = (falla: Falla): Falla =>
+  /^\/recogida(\/|$)/.test(falla.campo) ? { ...falla, mensaje: `en la recogida del lote, ${falla.mensaje}` } : falla
 
 const creada = (indice: number, fila: FilaGuia, repetida: boolean): ResultadoCreado => ({
   indice,

@@ -61,11 +61,16 @@ class Lote implements Orden {
   async run(modelo: Modelo, { api }: Real) {
     const repetidas = modelo.length > 0 ? this.viejas.map((i) => alguna(modelo, i)) : []
     const nuevas = Array.from({ length: this.nuevas }, () => unaGuia())
-    const { creadas, resultados } = await api.guias.crearLote({
+    const {
+      creadas,
+      repetidas: halladas,
+      resultados,
+    } = await api.guias.crearLote({
       guias: [...repetidas.map((r) => r.cuerpo), ...nuevas, { telefono: 'malo' } as never],
     })
-    expect([creadas, resultados.length]).toEqual([
-      repetidas.length + nuevas.length,
+    expect([creadas, halladas, resultados.length]).toEqual([
+      nuevas.length,
+      repetidas.length,
       repetidas.length + nuevas.length + 1,
     ])
     for (const [i, { guia }] of repetidas.entries())
