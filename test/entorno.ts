@@ -63,14 +63,16 @@ export interface Entorno {
   /** A request with an operator's key. */
   operar(metodo: string, ruta: string, cuerpo?: unknown): Promise<Respuesta>
   llaveDeOperacion: string
-  /** Waits until the service has nothing left to do now: no row of pending work is due and no job is under way. */
-  quietud(): Promise<void>
+  /** Waits until the service has nothing left to do now, or nothing of that merchant's deliveries (`quietud.ts`). */
+  quietud(comercio?: Comercio): Promise<void>
 }
 
 /** An environment that only one file uses: it may move its clock and restart it. */
 export interface EntornoPropio extends Entorno {
   /** Moves the server's clock by that many milliseconds. */
   adelantar(ms: number): void
+  /** From now on the server's clock moves only when it is told to. */
+  detenerReloj(): void
   /** @param cambios of its configuration, from then on */
   reiniciar(cambios?: Record<string, string>): Promise<void>
 }
@@ -139,8 +141,9 @@ async function abrirEntorno(
   const lineas: string[] = []
   const quejas: Error[] = []
   let desfase = 0
+  let detenido: number | undefined
   let revisadas = 0
-  const reloj = () => new Date(Date.now() + desfase)
+  const reloj = () => new Date((detenido ?? Date.now()) + desfase)
   const variables: Record<string, string> = {
     DATABASE_URL: url.href,
     MASTER_KEYS: MASTER_KEY,
@@ -169,6 +172,9 @@ async function abrirEntorno(
     adelantar: (ms) => {
       desfase += ms
       servicio.avisar()
+    },
+    detenerReloj: () => {
+      detenido ??= Date.now()
     },
     async nuevoComercio(modo = 'test') {
       const fila = await db.prisma.comercio.create({
@@ -210,7 +216,7 @@ async function abrirEntorno(
     },
     operar: (metodo, ruta, cuerpo) =>
       entorno.pedir(metodo, `/operaciones/v1${ruta}`, { llave: llaveDeOperacion, cuerpo }),
-    quietud: () => esperarQuietud(db, reloj),
+    quietud: (comercio) => esperarQuietud(db, reloj, comercio?.id),
     async reiniciar(cambios = {}) {
       await servicio.detener()
       Object.assign(variables, cambios)

@@ -5,8 +5,11 @@ import { hasta } from './fabricas.ts'
 /**
  * Waits until no row of pending work is due by that clock and no job is under way, both seen in one snapshot: what happens
  * without anybody's doing has happened then, however slow the machine is.
+ * @param comercioId of whose deliveries alone the end is awaited, where others' receivers may hang
  */
-export async function esperarQuietud(db: Db, reloj: () => Date): Promise<void> {
+export async function esperarQuietud(db: Db, reloj: () => Date, comercioId?: string): Promise<void> {
+  const ajeno = (data: object | null | undefined) =>
+    comercioId !== undefined && data && 'comercio_id' in data && data.comercio_id !== comercioId
   await hasta(() =>
     enTransaccion(db, async (consultar, cliente) => {
       await cliente.query('set transaction isolation level repeatable read')
@@ -15,12 +18,14 @@ export async function esperarQuietud(db: Db, reloj: () => Date): Promise<void> {
         for (let hayMas = true; hayMas; ) {
           const hallados = await pendientes(deps, 1)
           const trabajos = Array.isArray(hallados) ? hallados : hallados.trabajos
-          if (trabajos.length > 0) return false
+          if (!trabajos.every(({ data }) => ajeno(data))) return false
           hayMas = 'hayMas' in hallados && hallados.hayMas
         }
       }
-      const { rowCount } = await cliente.query(`select from pgboss.job where state < 'completed' limit 1`)
-      return rowCount === 0
+      const { rows } = await cliente.query<{ data: object | null }>(
+        `select data from pgboss.job where state < 'completed'`,
+      )
+      return rows.every(({ data }) => ajeno(data))
     }),
   )
 }

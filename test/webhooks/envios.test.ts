@@ -54,8 +54,6 @@ const quieto = () =>
     const { rows } = await entorno.db.pool.query(`select from webhook_entrega where estado = 'pendiente' limit 1`)
     return rows.length === 0
   })
-/** Long enough for what is sent twice to arrive twice. */
-const pausa = () => new Promise((resolve) => setTimeout(resolve, 700))
 
 describe('a webhook', () => {
   it('reaches its receiver, signed so that two independent libraries agree', async () => {
@@ -200,7 +198,7 @@ describe('every event', () => {
     )
     await hasta(async () => receptor.recibidos.length >= diario.fotos.size)
     await quieto()
-    await pausa()
+    await entorno.quietud()
     expect(receptor.recibidos.map(({ id }) => id).sort()).toEqual([...diario.fotos.keys()].sort())
     diario.comprobar(receptor.recibidos)
     for (const { id, json, cabeceras } of receptor.recibidos) {
@@ -218,14 +216,14 @@ describe('every event', () => {
     // The first ones were tried in vain, the others wait behind them.
     await hasta(async () => receptor.recibidos.length >= 3)
     await comercio.api.webhooks.cambiar(webhook, { estado: 'pausado' })
-    await pausa()
+    await entorno.quietud()
     const fallidos = receptor.recibidos.splice(0)
     receptor.responder = contestar(204)
     entorno.adelantar(10 * 60_000)
     await comercio.api.webhooks.cambiar(webhook, { estado: 'activo' })
     await hasta(async () => receptor.recibidos.length >= diario.fotos.size)
     await quieto()
-    await pausa()
+    await entorno.quietud()
     expect(receptor.recibidos.map((uno) => uno.id).sort()).toEqual([...diario.fotos.keys()].sort())
     diario.comprobar([...fallidos, ...receptor.recibidos])
     for (const { id: evento, cuerpo } of fallidos)
@@ -239,7 +237,7 @@ describe('every event', () => {
     const { evento } = await comercio.api.webhooks.probar(webhook)
     await hasta(async () => receptor.recibidos.length > 0)
     await quieto()
-    await pausa()
+    await entorno.quietud()
     expect(receptor.recibidos).toHaveLength(1)
     const [{ json, cuerpo, cabeceras }] = receptor.recibidos as [Recibido]
     validar('AvisoDePrueba', json)
@@ -279,7 +277,7 @@ describe('batches', () => {
       ),
     ])
     await quieto()
-    await pausa()
+    await entorno.quietud()
     expect(await contar()).toEqual([{ estado: 'entregada', n: 300 }])
     for (const { recibidos } of receptores) expect(recibidos.map(({ id }) => id).sort()).toEqual(esperados)
   })
@@ -296,7 +294,7 @@ describe('batches', () => {
     // A refused step sends nothing.
     expect((await entorno.operar('POST', `/guias/${codigo}/eventos`, { estado: 'devuelto' })).status).toBe(409)
     await quieto()
-    await pausa()
+    await entorno.quietud()
     expect(receptor.recibidos.map(({ id }) => id).sort()).toEqual([`evt_${codigo}_1`, `evt_${codigo}_2`])
   })
 })

@@ -12,9 +12,9 @@ import { describe, expect, it } from 'vitest'
 import { type Direccion, type Resolver, resolverDelSistema } from '../../server/salida/destino.ts'
 import { VENTANA } from '../../server/webhooks/entregasPendientes.ts'
 import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
-import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { COMPLETO, hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { limpiarAhora } from './limpiar.ts'
-import { contestar, type Receptor, type Recibido, usarReceptores } from './receptor.ts'
+import { contestar, type Receptor, type Recibido, retener, usarReceptores } from './receptor.ts'
 
 /** Names that exist for this file alone; what isn't here doesn't resolve. */
 const NOMBRES: Record<string, string[]> = {
@@ -36,7 +36,6 @@ const ahora = () => entorno.reloj().getTime()
 const adelantar = (ms: number) => entorno.adelantar(ms)
 const HORA = 3_600_000
 const limpiar = () => limpiarAhora(entorno)
-const pausa = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 type Api = Comercio['api']
 type Datos = Omit<Parameters<Api['webhooks']['crear']>[0], 'url'>
@@ -559,7 +558,7 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
   })
 
   it('pauses: events wait, and go on resuming, the oldest first', async () => {
-    const { api, webhook, receptor } = await nuevo()
+    const { comercio, api, webhook, receptor } = await nuevo()
     const pausado = await api.webhooks.cambiar(webhook, { estado: 'pausado' })
     expect(pausado).toMatchObject({ estado: 'pausado', motivo: null })
     const [a, b] = [await api.guias.crear(unaGuia()), await api.guias.crear(unaGuia())]
@@ -568,14 +567,14 @@ describe('PATCH /api/v1/webhooks/{webhook}', () => {
     expect((await api.webhooks.cambiar(webhook, { estado: 'pausado' })).estado_en).toBe(pausado.estado_en)
     const guias: string[] = [a.guia, b.guia]
     for (let n = 0; n < 150; n++) guias.push((await api.guias.crear(unaGuia())).guia)
-    await pausa(800)
+    await entorno.quietud(comercio)
     expect(receptor.recibidos).toEqual([])
     const entrega = await api.webhooks.obtenerEntrega(webhook, entregaDe(webhook, a.guia))
     expect(entrega).toMatchObject({ estado: 'pendiente', intentos: 0, historial: [], causa: 'automatica' })
     const despierto = await api.webhooks.cambiar(webhook, { estado: 'activo' })
     expect(despierto.estado_en > pausado.estado_en).toBe(true)
     await hasta(async () => receptor.recibidos.length >= 152)
-    await pausa(300)
+    await entorno.quietud(comercio)
     expect(receptor.recibidos).toHaveLength(152)
     // Those in the queue at a time overtake each other, and one may have to wait for a retry of its round: most keep
     // their place, which at random would be 51 away on average.
@@ -738,7 +737,7 @@ describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
 
 describe('POST /api/v1/webhooks/{webhook}/probar', () => {
   it('sends a test whatever the state, once, and counts no failure', async () => {
-    const { api, webhook, receptor } = await nuevo(undefined, { tipos: ['ubicacion.confirmada'] })
+    const { comercio, api, webhook, receptor } = await nuevo(undefined, { tipos: ['ubicacion.confirmada'] })
     const { datos: entrega, status } = await api.webhooks.probar(webhook).conRespuesta()
     expect(status).toBe(202)
     expect(entrega).toMatchObject({
@@ -777,7 +776,7 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
     await terminada(api, webhook, (await api.webhooks.probar(webhook)).entrega)
     expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'pausado', motivo: null, fallas: null })
     adelantar(6_000)
-    await pausa(700)
+    await entorno.quietud(comercio)
     expect(receptor.recibidos).toHaveLength(8)
 
     await api.webhooks.cambiar(webhook, { estado: 'activo', tipos: ['*'] })
@@ -812,10 +811,12 @@ describe('POST /api/v1/webhooks/{webhook}/probar', () => {
 describe('failures', () => {
   it('are forgotten by a success that was under way at the same time', async () => {
     const { api, webhook, receptor } = await nuevo()
-    // The first to come fails at once, the second goes well a little later.
-    receptor.responder = (_recibido, res) => {
-      if (receptor.recibidos.length === 1) res.writeHead(500).end()
-      else setTimeout(() => res.writeHead(204).end(), 400)
+    // The first to come fails at once, the second goes well once that is known.
+    receptor.responder = async (_recibido, res) => {
+      if (receptor.recibidos.length === 1) return void res.writeHead(500).end()
+      receptor.responder = contestar(204)
+      await hasta(async () => (await api.webhooks.obtener(webhook)).fallas)
+      res.writeHead(204).end()
     }
     await api.guias.crearLote({ guias: [unaGuia(), unaGuia()] })
     await hasta(async () => (await api.webhooks.entregas(webhook, { estado: 'entregada' })).datos.length === 1)
@@ -828,15 +829,15 @@ describe('GET /api/v1/webhooks/{webhook}/entregas', () => {
     const { api, webhook, receptor } = await nuevo()
     const { guia: a } = await api.guias.crear(unaGuia())
     await terminada(api, webhook, entregaDe(webhook, a))
-    await pausa(5)
+    adelantar(5)
     receptor.responder = contestar(500)
     const { guia: b } = await api.guias.crear(unaGuia())
     await tras(api, webhook, entregaDe(webhook, b), 1)
-    await pausa(5)
+    adelantar(5)
     const { entrega: prueba } = await api.webhooks.probar(webhook)
     await terminada(api, webhook, prueba)
     receptor.responder = contestar(204)
-    await pausa(5)
+    adelantar(5)
     await api.guias.cancelar(a)
     const cancelada = entregaDe(webhook, a, 2)
     await terminada(api, webhook, cancelada)
@@ -1053,13 +1054,13 @@ describe('POST /api/v1/webhooks/{webhook}/entregas/{entrega}/reenviar', () => {
   })
 
   it('sends once or more, and never loses it, when asked many times at once', async () => {
-    const { api, webhook, receptor } = await nuevo()
+    const { comercio, api, webhook, receptor } = await nuevo()
     const { guia } = await api.guias.crear(unaGuia())
     const clave = entregaDe(webhook, guia)
     await terminada(api, webhook, clave)
     await Promise.all(Array.from({ length: 10 }, () => api.webhooks.reenviar(webhook, clave)))
     const { intentos } = await terminada(api, webhook, clave, 2)
-    await pausa(300)
+    await entorno.quietud(comercio)
     expect(receptor.recibidos.length).toBeGreaterThanOrEqual(intentos)
     expect(receptor.recibidos.length).toBeLessThanOrEqual(11)
     expect((await api.webhooks.obtenerEntrega(webhook, clave)).estado).toBe('entregada')
@@ -1074,13 +1075,13 @@ describe('POST /api/v1/webhooks/{webhook}/entregas/{entrega}/reenviar', () => {
   })
 
   it.each([500, 204])('sends again even while it is under way, whatever becomes of that (%i)', async (status) => {
-    const { api, webhook, receptor } = await nuevo(
-      (_recibido, res) => void setTimeout(() => res.writeHead(status).end(), 400),
-    )
+    const retenedor = retener()
+    const { api, webhook, receptor } = await nuevo(retenedor.responder)
     const { guia } = await api.guias.crear(unaGuia())
     await hasta(async () => receptor.recibidos.length === 1)
     receptor.responder = contestar(204)
     await api.webhooks.reenviar(webhook, entregaDe(webhook, guia))
+    retenedor.soltar(status)
     await hasta(async () => receptor.recibidos.length === 2)
     expect(await terminada(api, webhook, entregaDe(webhook, guia))).toMatchObject({
       estado: 'entregada',
@@ -1109,7 +1110,7 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
       entregas: 5,
       exacto: true,
     })
-    await pausa(600)
+    await entorno.quietud(comercio)
     expect(receptor.recibidos).toEqual([])
     expect((await api.webhooks.entregas(webhook)).datos).toEqual([])
     const { datos: pedida, status, cabeceras } = await api.webhooks.recuperar(webhook, { desde }).conRespuesta()
@@ -1153,7 +1154,7 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     expect(todas.todas).toBe(true)
     expect(await recuperada(api, webhook, todas.recuperacion)).toMatchObject({ eventos: 5, entregas: 5 })
     await hasta(async () => receptor.recibidos.length >= 10)
-    await pausa(300)
+    await entorno.quietud(comercio)
     expect(receptor.recibidos).toHaveLength(10)
     expect(new Set(receptor.recibidos.map((uno) => uno.id + uno.cuerpo)).size).toBe(5)
   })
@@ -1191,12 +1192,12 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     const comercio = await entorno.nuevoComercio()
     const { api } = comercio
     const a = await api.guias.crear(unaGuia())
-    await pausa(5)
+    adelantar(5)
     const b = await api.guias.crear(sinDestino())
-    await pausa(5)
+    adelantar(5)
     const c = await api.guias.crear(unaGuia())
     await hasta(async () => (await api.guias.obtener(b.guia)).secuencia === 2)
-    await pausa(5)
+    adelantar(5)
     await api.guias.cancelar(a.guia)
     const de = async (guia: string, n: number) => (await api.guias.eventos(guia)).datos[n]!.registrado_en
     const [tA, tB, tC, tFin] = [await de(a.guia, 0), await de(b.guia, 0), await de(c.guia, 0), await de(a.guia, 1)]
@@ -1367,7 +1368,7 @@ describe('types and modes', () => {
 })
 
 describe('a recovery', () => {
-  it('goes on after a restart in its middle, and loses and doubles nothing', async () => {
+  it('goes on after a restart in its middle, and loses and doubles nothing', COMPLETO, async () => {
     const comercio = await entorno.nuevoComercio()
     const desde = new Date(ahora() - 1_000).toISOString()
     const TANDAS = 32
@@ -1405,7 +1406,7 @@ describe('a recovery', () => {
       entregas: total,
     })
     await hasta(async () => receptor.recibidos.length >= total)
-    await pausa(200)
+    await entorno.quietud(comercio)
     expect(new Set(receptor.recibidos.map((uno) => uno.id))).toEqual(new Set(guias.map((guia) => `evt_${guia}_1`)))
     expect(receptor.recibidos).toHaveLength(total)
     const { rows } = await entorno.db.pool.query(

@@ -32,6 +32,28 @@ export const contestar = (status: number, cabeceras: Record<string, string> = {}
     res.writeHead(status, cabeceras).end(cuerpo)
   }) satisfies Receptor['responder']
 
+/** Answers of a receiver that takes everything and answers nothing until it is let go. */
+export function retener() {
+  const retenidas: ServerResponse[] = []
+  let status: number | undefined
+  const retenedor = {
+    /** How many senders hung up before. */
+    abandonadas: 0,
+    responder: ((_recibido, res) => {
+      if (status !== undefined) return void res.writeHead(status).end()
+      retenidas.push(res)
+      res.once('close', () => {
+        if (!res.writableEnded) retenedor.abandonadas++
+      })
+    }) satisfies Receptor['responder'],
+    soltar(con = 204) {
+      status = con
+      for (const res of retenidas.splice(0)) res.writeHead(con).end()
+    },
+  }
+  return retenedor
+}
+
 export async function abrirReceptor(responder: Receptor['responder'] = contestar(204)): Promise<Receptor> {
   const receptor = { recibidos: [], responder } as unknown as Receptor
   const servidor = createServer(async (req, res) => {
