@@ -1,14 +1,19 @@
 /** The console: merchants, keys, operators and couriers of the same database as the service, whether it runs or not. */
 import { parseArgs } from 'node:util'
-import { cargarContrato, crearDeps } from '../server/app.ts'
-import { clavesDeLaCasa, ErrorDeClaves } from '../server/arranque/clavesMaestras.ts'
-import { ErrorDeMigracion, migrar } from '../server/arranque/migraciones.ts'
+import { almacenDe } from '../server/archivos/abrir.ts'
+import { ErrorDeClaves } from '../server/arranque/clavesMaestras.ts'
+import { crearDeps } from '../server/arranque/crearDeps.ts'
+import { Deshacer } from '../server/arranque/deshacer.ts'
+import { ErrorDeMigracion } from '../server/arranque/migraciones.ts'
+import { levantarBase } from '../server/arranque/plataforma.ts'
+import { Vida } from '../server/arranque/vida.ts'
 import { crearComercio } from '../server/comercios/crear.ts'
 import { listarComercios } from '../server/comercios/listar.ts'
 import { ErrorConfig, leerConfig } from '../server/config/config.ts'
+import { cargarContrato } from '../server/contrato/cargar.ts'
 import type { Alcance, LlaveCreada, Modo } from '../server/contrato/generado/tipos/index.ts'
 import { abrirDb } from '../server/db.ts'
-import type { Deps } from '../server/deps.ts'
+import type { DepsDeOperacion } from '../server/deps.ts'
 import { explicarBase, Problema } from '../server/errores.ts'
 import { crearLlave } from '../server/llaves/crear.ts'
 import { listarLlaves } from '../server/llaves/listar.ts'
@@ -16,7 +21,7 @@ import { revocarLlave } from '../server/llaves/revocar.ts'
 import { rotarLlave } from '../server/llaves/rotar.ts'
 import { crearLog } from '../server/log.ts'
 import { crearOperador } from '../server/operadores/operador.ts'
-import { ErrorPostgresEmbebido, tomarPostgres } from '../server/postgresEmbebido/postgresEmbebido.ts'
+import { ErrorPostgresEmbebido } from '../server/postgresEmbebido/postgresEmbebido.ts'
 import { crearRepartidor } from '../server/repartidores/crear.ts'
 import { desactivarRepartidor } from '../server/repartidores/desactivar.ts'
 import { listarRepartidores } from '../server/repartidores/listar.ts'
@@ -61,7 +66,7 @@ interface Comando {
   admite?: readonly Opcion[]
   /** `llaves revocar llave_…` reads as well as `--llave llave_…`. */
   objeto?: Opcion
-  ejecutar: (deps: Deps, opciones: Opciones) => Promise<unknown>
+  ejecutar: (deps: DepsDeOperacion, opciones: Opciones) => Promise<unknown>
 }
 
 /** Which option a field of the operation came from. */
@@ -233,26 +238,20 @@ function separar(args: string[]) {
 }
 
 /** Opens the service's database for one piece of work, and leaves it as it was found, however that ends. */
-async function conDeps<T>(hacer: (deps: Deps) => Promise<T>): Promise<T> {
+async function conDeps<T>(hacer: (deps: DepsDeOperacion) => Promise<T>): Promise<T> {
   const config = leerConfig(process.env, process.cwd())
-  const contrato = await cargarContrato()
-  const { baseDeDatos, dataDir } = config
-  const postgres = baseDeDatos.tipo === 'embebida' ? await tomarPostgres({ dataDir, exclusivo: false }) : undefined
+  const log = crearLog('silent')
+  const { validacion } = await cargarContrato()
+  const deshacer = new Deshacer(log)
   try {
-    const url = baseDeDatos.tipo === 'externa' ? baseDeDatos.url : postgres!.url
-    const masterKeys = config.masterKeys ?? (await clavesDeLaCasa(dataDir))
-    await migrar(url)
-    const db = abrirDb(url, { conexiones: 2 })
-    try {
-      const salud = async () => ({ ok: true, base_de_datos: true, cola: true, migraciones: true })
-      return await hacer(
-        crearDeps(contrato, { db, log: crearLog('silent'), masterKeys, dataDir, salud, avisarTrabajo: () => {} }),
-      )
-    } finally {
-      await db.cerrar()
-    }
+    const { databaseUrl, masterKeys } = await levantarBase(config, deshacer, false)
+    const db = abrirDb(databaseUrl, { conexiones: 2 })
+    deshacer.al(() => db.cerrar())
+    const almacen = almacenDe(config.dataDir)
+    const deps = crearDeps(config, { db, masterKeys, almacen, log, vida: new Vida(log, false), urlPublica: '' })
+    return await hacer({ ...deps, validacion })
   } finally {
-    await postgres?.soltar()
+    await deshacer.todo()
   }
 }
 

@@ -1,20 +1,41 @@
 import type { Almacen } from './archivos/almacen.ts'
 import type { Enlaces } from './archivos/enlaces.ts'
 import type { Recepcion } from './archivos/recepcion.ts'
+import type { Config } from './config/config.ts'
 import type { CanalDeMensaje, Modo } from './contrato/generado/tipos/index.ts'
 import type { Validacion } from './contrato/validacion.ts'
 import type { Db } from './db.ts'
-import type { Escritura } from './guias/escritura.ts'
+import type { Escritura } from './guias/veredicto.ts'
 import type { Limite } from './http/limite.ts'
 import type { Navegador } from './http/navegador.ts'
 import type { Turnos } from './http/turnos.ts'
 import type { Cursores } from './listas/cursor.ts'
 import type { Log } from './log.ts'
-import type { ConfigDeWhatsapp } from './mensajeria/whatsapp.ts'
+import type { ResolutorDeEnlaces } from './mapas/enlacesCortos.ts'
+import type { ClienteDeWhatsapp } from './mensajeria/whatsapp.ts'
 import type { Politica } from './salida/destino.ts'
 import type { Secretos } from './secretos.ts'
+import type { Enviador } from './webhooks/envio.ts'
+import type { MetricasDeWebhooks } from './webhooks/metricas.ts'
 
-/** What the composition root builds and hands to every operation. No module keeps state of its own. */
+type DeLaConfig =
+  | 'horasDeSolicitud'
+  | 'mensajeria'
+  | 'mosaicos'
+  | 'nombreDeMensajeria'
+  | 'proxies'
+  | 'retencionDePruebas'
+  | 'retencionDeUbicaciones'
+  | 'retencionDeWebhooks'
+  | 'zonaHoraria'
+
+/** The part of the configuration that operations, pages and jobs read. */
+export interface Ajustes extends Pick<Config, DeLaConfig> {
+  /** Base of every link given out, without a final slash. */
+  readonly urlPublica: string
+}
+
+/** The parts that a process builds once and everybody in it shares. No module keeps state of its own. */
 export interface Deps {
   db: Db
   log: Log
@@ -22,43 +43,54 @@ export interface Deps {
   /** Strictly increasing UUIDv7 and the instant inside it. */
   nuevoId: () => { id: string; creado_en: Date }
   secretos: Secretos
+  ajustes: Ajustes
   cursores: Cursores
-  validacion: Validacion
   escritura: Escritura
   /** Says that rows of pending work were committed, so that the feeder need not wait for its next round. */
   avisarTrabajo: () => void
-  /** Where webhooks may be registered. */
+  /** Where webhooks may lead to. */
   destinos: Politica
-  /** For how many days it is known what became of a webhook's deliveries. */
-  retencionDeWebhooks: number
   /** How a recipient of that mode is asked for the place. */
   canalDe: (modo: Modo) => CanalDeMensaje
-  /** How long a recipient's link is good for, in hours. */
-  horasDeSolicitud: number
-  /** What the messaging provider and we share; undefined: there is none. */
-  whatsapp: Pick<ConfigDeWhatsapp, 'appSecret' | 'verifyToken'> | undefined
-  /** Where files are kept, how they come in, and the links that open them. */
+  /** Where files are kept. */
   almacen: Almacen
+  /** How files come in. */
   recepcion: Recepcion
-  enlaces: Enlaces
+  /** The signed links that open files. */
+  enlacesDeArchivos: Enlaces
+  /** The signed links that open labels. */
+  enlacesDeEtiquetas: Enlaces
+  /** The turns in which labels are drawn. */
+  turnoDeEtiquetas: Turnos
   /** What is between us and a courier's browser. */
   navegador: Navegador
-  /** Of sign-ins, by the network. */
+  /** How many seconds a network that signs in too often has to wait; 0: none. */
   limiteDeEntrada: Limite
-  /** The links that open labels, and the turns in which those are drawn. */
-  enlacesDeEtiquetas: Enlaces
-  turnoDeEtiquetas: Turnos
-  /** Base of every link given out, without a final slash. */
-  urlPublica: string
-  /** The courier company, as its documents name it. */
-  nombreDeMensajeria: string
-  /** Of questions about proofs, by the network. */
+  /** How many seconds a network that verifies too much has to wait; 0: none. */
   limiteDeVerificacion: Limite
-  /** In which documents and pages tell times; undefined: the destination's country's. */
-  zonaHoraria: string | undefined
   salud: () => Promise<Salud>
 }
 
+/** What an operation may use: everybody's parts, and the contract's validation. */
+export interface DepsDeOperacion extends Deps {
+  validacion: Validacion
+}
+
+/** What a job may use: everybody's parts, and what only workers hold. */
+export interface DepsDeTrabajo extends Deps {
+  /** From 0 to 1. */
+  azar: () => number
+  enviador: Enviador
+  metricas: MetricasDeWebhooks
+  /** Undefined: every message goes to the mailbox. */
+  clienteDeWhatsapp: ClienteDeWhatsapp | undefined
+  /** Follows short map links to the places that they name. */
+  enlacesCortos: ResolutorDeEnlaces
+  /** Where the rounds of webhook deliveries are, among all endpoints: after that one, or at the beginning. */
+  ronda: { despues: { comercio_id: string; modo: Modo; webhook: string } | undefined }
+}
+
+/** Whether a process and what it stands on work. */
 export interface Salud {
   ok: boolean
   base_de_datos: boolean

@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Guias } from '@guias/sdk'
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest'
-import { cargarContrato } from '../server/app.ts'
-import { type Ajustes, iniciarServicio } from '../server/arranque/servicio.ts'
+import { iniciarServicio, type SustitutosDeServicio } from '../server/arranque/servicio.ts'
 import { crearGeneradorDeIds } from '../server/codigos/codigos.ts'
 import { nuevoCodigoDeComercio } from '../server/comercios/comercio.ts'
 import { leerConfig } from '../server/config/config.ts'
+import { cargarContrato } from '../server/contrato/cargar.ts'
 import type { Alcance, Modo } from '../server/contrato/generado/tipos/index.ts'
 import { abrirDb, type Db } from '../server/db.ts'
 import { guardarLlave } from '../server/llaves/llave.ts'
@@ -77,7 +77,7 @@ export interface EntornoPropio extends Entorno {
   reiniciar(cambios?: Record<string, string>): Promise<void>
 }
 
-type AjustesDePrueba = Pick<Ajustes, 'nuevoCodigo' | 'resolver' | 'azar'>
+type Sustitutos = Pick<SustitutosDeServicio, 'nuevoCodigo' | 'resolver' | 'azar'>
 type Variables = () => Record<string, string> | Promise<Record<string, string>>
 
 const comun = {} as EntornoPropio
@@ -102,7 +102,7 @@ export function compartirEntorno(): Entorno {
 
 /** A database of its own, cloned from the template, and the real server over it. Called once at the top of a test file. */
 export function usarEntorno(
-  ajustes?: AjustesDePrueba,
+  sustitutos?: Sustitutos,
   /** More configuration, asked for when the service starts. */
   env?: Variables,
 ): EntornoPropio {
@@ -110,7 +110,7 @@ export function usarEntorno(
   let abierto: Abierto | undefined
   let fallo = false
   beforeAll(async () => {
-    abierto = await abrirEntorno(entorno, ajustes, env)
+    abierto = await abrirEntorno(entorno, sustitutos, env)
   })
   afterEach(({ task }) => {
     fallo ||= task.result?.state === 'fail'
@@ -128,7 +128,7 @@ interface Abierto {
 
 async function abrirEntorno(
   entorno: EntornoPropio,
-  ajustes: AjustesDePrueba = {},
+  sustitutos: Sustitutos = {},
   env: Variables = () => ({}),
 ): Promise<Abierto> {
   // Compiling blocks for as long as a busy machine likes; while it does, connections would time out.
@@ -156,7 +156,12 @@ async function abrirEntorno(
   const log = crearLog('info', { write: (linea) => lineas.push(linea) })
   const testigo = crearTestigo(inject('carpeta'), (error) => quejas.push(error))
   const iniciar = () =>
-    iniciarServicio(leerConfig(variables, process.cwd()), log, undefined, { reloj, testigo, despedida: 0, ...ajustes })
+    iniciarServicio(leerConfig(variables, process.cwd()), log, undefined, {
+      reloj,
+      testigo,
+      despedida: 0,
+      ...sustitutos,
+    })
   let servicio = await iniciar()
   const db = abrirDb(url.href, { conexiones: 4 })
   const nuevoId = crearGeneradorDeIds(() => new Date())

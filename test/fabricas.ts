@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { GuiaIndividual, LoteParaCrear } from '@guias/sdk'
+import { ajustesDe } from '../server/arranque/crearDeps.ts'
+import { leerConfig } from '../server/config/config.ts'
+import type { Ajustes } from '../server/deps.ts'
 
 /** Options of a test that needs minutes or a browser's whole journey: only `npm run test:completo` runs it. */
 export const COMPLETO = { tags: ['completo'] }
@@ -26,6 +29,10 @@ export function sinDestino(cambios: Partial<GuiaIndividual> = {}) {
   const { lat, lng, ...resto } = unaGuia(cambios)
   return resto
 }
+
+/** What a service reads of its configuration: of none, or of that. */
+export const ajustesCon = (env: Record<string, string> = {}): Ajustes =>
+  ajustesDe(leerConfig(env, '/'), 'https://guias.example.gt')
 
 /** The hundred real guides (data/README.md says where they come from). */
 export const lote100 = (): LoteParaCrear =>

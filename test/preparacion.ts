@@ -6,8 +6,8 @@ import { PgBoss } from 'pg-boss'
 import type { TestProject } from 'vitest/node'
 import { buscarNavegador } from '../scripts/navegador.ts'
 import { migrar } from '../server/arranque/migraciones.ts'
+import { crearColas } from '../server/cola/workers.ts'
 import { tomarPostgres } from '../server/postgresEmbebido/postgresEmbebido.ts'
-import { crearColas } from '../server/trabajos.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -11,11 +11,11 @@ import {
 } from '../server/codigos/codigos.ts'
 import { ErrorConfig, leerConfig } from '../server/config/config.ts'
 import { leerDocumento } from '../server/contrato/contrato.ts'
-import { leerInstante } from '../server/formatos.ts'
 import { redDe } from '../server/http/red.ts'
 import { crearCursores } from '../server/listas/cursor.ts'
 import { crearSecretos } from '../server/secretos.ts'
 import { leerTelefono } from '../server/telefonos/telefono.ts'
+import { leerInstante } from '../server/tiempo/instante.ts'
 
 describe('codes of guides', () => {
   it('agree with the vectors of the contract', () => {

@@ -1,5 +1,6 @@
 import { type Db, enTransaccion } from '../server/db.ts'
-import { type DepsDeTrabajo, TRABAJOS } from '../server/trabajos.ts'
+import type { DepsDeTrabajo } from '../server/deps.ts'
+import { TRABAJOS } from '../server/trabajos.ts'
 import { hasta } from './fabricas.ts'
 
 /**

@@ -81,7 +81,7 @@ export const enHexadecimal = (bytes: Uint8Array) => Buffer.from(bytes).toString(
 
 /** A row → the contract's file of a proof, with a link that is good from now on for a while. */
 export function presentarArchivo(
-  { enlaces }: Pick<Deps, 'enlaces'>,
+  { enlacesDeArchivos }: Pick<Deps, 'enlacesDeArchivos'>,
   { archivo, tipo, mime, bytes, ancho, alto, sha256, capturado_en }: FilaArchivo,
   disp: Disposicion = 'inline',
 ): ArchivoDePrueba {
@@ -89,7 +89,7 @@ export function presentarArchivo(
     archivo,
     tipo,
     mime,
-    ...enlaces.crear(archivo, disp),
+    ...enlacesDeArchivos.crear(archivo, disp),
     bytes,
     ancho,
     alto,

@@ -29,14 +29,14 @@ export function crearEnlaces({
   reloj,
   urlPublica,
   minutos,
-  carpeta = 'archivos',
+  carpeta,
 }: {
   secretos: Secretos
   reloj: () => Date
   urlPublica: string
   minutos: number
   /** First segment of the path of what they open. */
-  carpeta?: 'archivos' | 'etiquetas'
+  carpeta: 'archivos' | 'etiquetas'
 }): Enlaces {
   const rutaDe = (nombre: string) => `/${carpeta}/${nombre}`
   return {

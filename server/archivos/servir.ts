@@ -21,9 +21,9 @@ const EXTENSIONES: Readonly<Record<string, string>> = {
 
 export const descargarArchivo: Handler<'descargarArchivo'> = async (
   { path: { archivo }, query = {}, headers = {}, soloCabeceras },
-  { db, almacen, enlaces },
+  { db, almacen, enlacesDeArchivos },
 ) => {
-  const disp = enlaces.verificar(archivo, query)
+  const disp = enlacesDeArchivos.verificar(archivo, query)
   const [fila] = disp ? await db.consultar<Pick<FilaArchivo, 'mime' | 'bytes' | 'sha256'>>(BUSCAR, [archivo]) : []
   // Deleted since: for whoever asks, a link that isn't good any more.
   if (!disp || !fila) throw problemaUniforme('enlace_invalido')

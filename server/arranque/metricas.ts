@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { type Db, type Sentencia, sentencia } from '../db.ts'
-import type { MetricasDeWebhooks } from '../webhooks/bomba.ts'
 import { entregasDeWebhookSinTrabajo } from '../webhooks/entregasPendientes.ts'
+import type { MetricasDeWebhooks } from '../webhooks/metricas.ts'
 
 /** What the operator's Prometheus reads: one registry per process. */
 export interface Metricas extends MetricasDeWebhooks {

@@ -1,15 +1,7 @@
 import type { ErrorObject } from 'ajv'
 import type { Parametro } from './contrato.ts'
+import { FORMATOS } from './formatos.ts'
 import type { Advertencia, Falla } from './generado/tipos/index.ts'
-
-/** A string format of the contract: the rule, and the Spanish sentence for what breaks it. */
-interface Formato {
-  validate: (texto: string) => boolean
-  explicar: (texto: string) => string
-}
-
-/** The contract's string formats by their names. */
-export type Formatos = Readonly<Record<string, Formato>>
 
 type Esquema = Record<string, unknown> & {
   properties?: Record<string, unknown>
@@ -60,7 +52,7 @@ export const SIN_FALLAS: Fallas = { dichas: [], omitidas: 0 }
  * Ajv's errors → faults in Spanish, each with the field and the remedy. The contract's `x-mensaje` comes first.
  * @param maximo faults that are told: only so many are looked at, because whoever sends them chooses their number
  */
-export function explicar(errores: readonly ErrorObject[], formatos: Formatos, maximo: number): Fallas {
+export function explicar(errores: readonly ErrorObject[], maximo: number): Fallas {
   // An anyOf or oneOf that has a sentence of its own speaks for its branches.
   const mudas = errores
     .filter(
@@ -74,7 +66,7 @@ export function explicar(errores: readonly ErrorObject[], formatos: Formatos, ma
     if (dichas.length === maximo) break
     revisados++
     if (mudas.some(({ rama, lugar }) => error.schemaPath.startsWith(rama) && error.instancePath === lugar)) continue
-    const falla = explicarUno(error, formatos)
+    const falla = explicarUno(error)
     const clave = `${falla.campo}\n${falla.mensaje}`
     if (!vistas.has(clave)) dichas.push(falla)
     vistas.add(clave)
@@ -82,7 +74,7 @@ export function explicar(errores: readonly ErrorObject[], formatos: Formatos, ma
   return { dichas, omitidas: errores.length - revisados }
 }
 
-function explicarUno(error: ErrorObject, formatos: Formatos): Falla {
+function explicarUno(error: ErrorObject): Falla {
   const { keyword, params, data } = error
   const esquema = (error.parentSchema ?? {}) as Esquema
   const falla = (campo: string, mensaje: string): Falla => ({
@@ -117,7 +109,7 @@ function explicarUno(error: ErrorObject, formatos: Formatos): Falla {
             .join(' o ')}`,
       )
     case 'format': {
-      const formato = formatos[params.format as string]
+      const formato = FORMATOS[params.format as string]
       return falla(
         error.instancePath,
         formato && typeof data === 'string'
@@ -193,7 +185,6 @@ export function explicarParametro(
   parametro: Parametro | undefined,
   valor: unknown,
   declarados: readonly Parametro[],
-  formatos: Formatos,
 ): Falla {
   if (!parametro) {
     const consulta = declarados.filter((p) => p.in === 'query').map((p) => p.name)
@@ -208,7 +199,7 @@ export function explicarParametro(
   }
   if (valor === '')
     return { campo: nombre, codigo: 'largo_invalido', mensaje: 'no puede estar vacío; si no lo necesita, omítalo' }
-  const formato = formatos[esquema.format as string]
+  const formato = FORMATOS[esquema.format as string]
   const elementos = (esquema.items as Esquema | undefined)?.enum ?? esquema.enum
   const mensaje =
     formato && typeof valor === 'string' && !formato.validate(valor)

@@ -1,5 +1,5 @@
 import type { ErrorRequestHandler, Express, RequestHandler } from 'express'
-import type { Deps } from '../deps.ts'
+import type { DepsDeOperacion } from '../deps.ts'
 import { Problema, problemaDeFallas, problemaUniforme } from '../errores.ts'
 import { autenticar, exigirAlcance, reautenticar } from '../http/autenticar.ts'
 import { admitirTipo, leerCuerpo, pasarFlujo } from '../http/cuerpo.ts'
@@ -15,7 +15,7 @@ export interface Enlace {
   operaciones: readonly Operacion[]
   handlers: Handlers
   autenticadores: Autenticadores
-  deps: Deps
+  deps: DepsDeOperacion
   testigo?: Testigo | undefined
 }
 
@@ -105,13 +105,13 @@ const esRechazo = (error: unknown): error is Rechazo =>
 
 type HandlerCualquiera = (
   entrada: Record<keyof Entrada<OperationId>, unknown>,
-  deps: Deps,
+  deps: DepsDeOperacion,
 ) => Promise<{ status: number; body: unknown; headers?: Readonly<Record<string, string>> }>
 
 const ejecutar = (
   operacion: Operacion,
   handlers: Handlers,
-  deps: Deps,
+  deps: DepsDeOperacion,
   testigo: Testigo | undefined,
 ): RequestHandler => {
   // Types end where the map is indexed by a value: from here on the contract's validation stands for them.

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { Deps } from '../deps.ts'
+import type { DepsDeOperacion } from '../deps.ts'
 import type { Flujo } from '../http/flujo.ts'
 import type { Identidades } from '../http/identidad.ts'
 import type { OperationId } from './contrato.ts'
@@ -53,7 +53,7 @@ export type Respuesta<O extends OperationId> = {
 }[keyof Operaciones[O]['cabeceras']]
 
 /** An operation: from one request, with the service's parts, to a declared answer or a thrown `Problema`. */
-export type Handler<O extends OperationId> = (entrada: Entrada<O>, deps: Deps) => Promise<Respuesta<O>>
+export type Handler<O extends OperationId> = (entrada: Entrada<O>, deps: DepsDeOperacion) => Promise<Respuesta<O>>
 
 /** Total over the contract: an operation without its handler is a compile error. */
 export type Handlers = { readonly [O in OperationId]: Handler<O> }

@@ -5,7 +5,8 @@ import type { RequestHandler } from 'express'
 import * as OpenApiValidator from 'express-openapi-validator'
 import { MAXIMO_DE_ADVERTENCIAS, MAXIMO_DE_FALLAS, problemaDeFallas } from '../errores.ts'
 import type { Documento, Operacion, OperationId, Parametro } from './contrato.ts'
-import { advertirDesconocido, explicar, explicarParametro, type Fallas, type Formatos, SIN_FALLAS } from './fallas.ts'
+import { advertirDesconocido, explicar, explicarParametro, type Fallas, SIN_FALLAS } from './fallas.ts'
+import { FORMATOS } from './formatos.ts'
 import type { Advertencia, Falla } from './generado/tipos/index.ts'
 
 type Json = null | boolean | number | string | Json[] | { [clave: string]: Json }
@@ -123,11 +124,7 @@ const ENTERO = /^-?(0|[1-9]\d{0,14})$/
 export const bienEscrito = ({ schema }: Parametro, valor: unknown) =>
   schema.type !== 'integer' || typeof valor !== 'string' || ENTERO.test(valor)
 
-export function crearValidacion(
-  original: Documento,
-  operaciones: readonly Operacion[],
-  formatos: Formatos,
-): Validacion {
+export function crearValidacion(original: Documento, operaciones: readonly Operacion[]): Validacion {
   const documento = deEntrada(original)
   const crearAjv = (allErrors: boolean) => {
     const ajv = new Ajv2020({
@@ -138,7 +135,7 @@ export function crearValidacion(
       addUsedSchema: false,
     })
     addFormats.default(ajv)
-    for (const [nombre, { validate }] of Object.entries(formatos)) ajv.addFormat(nombre, validate)
+    for (const [nombre, { validate }] of Object.entries(FORMATOS)) ajv.addFormat(nombre, validate)
     return ajv.addSchema(documento, 'contrato')
   }
   // Two compilers: a quick one that stops at the first fault decides, a thorough one explains.
@@ -148,21 +145,21 @@ export function crearValidacion(
     ajv.getSchema(`contrato#${ref}`) ?? ajv.compile({ $ref: `contrato#${ref}` })
   const fallas = (ref: string, valor: unknown, maximo: number): Fallas => {
     const validar = compilar(minucioso, ref)
-    return validar(acortar(valor)) ? SIN_FALLAS : explicar(validar.errors as ErrorObject[], formatos, maximo)
+    return validar(acortar(valor)) ? SIN_FALLAS : explicar(validar.errors as ErrorObject[], maximo)
   }
   const refDelCuerpo = ({ ruta, metodo, tipos }: Operacion) =>
     `/paths/${puntero(ruta)}/${metodo}/requestBody/content/${puntero(tipos[0]!)}/schema`
 
   const deParametros = new Ajv2020({ strict: false, coerceTypes: 'array', validateSchema: false })
   addFormats.default(deParametros)
-  for (const [nombre, { validate }] of Object.entries(formatos)) deParametros.addFormat(nombre, validate)
+  for (const [nombre, { validate }] of Object.entries(FORMATOS)) deParametros.addFormat(nombre, validate)
   const revisarParametro = (operacion: Operacion, nombre: string, valor: unknown): Falla[] => {
     const parametro = operacion.parametros.find(({ name }) => name === nombre)
     const valido =
       parametro &&
       bienEscrito(parametro, valor) &&
       (valor === undefined ? !parametro.required : valor !== '' && deParametros.validate(parametro.schema, valor))
-    return valido ? [] : [explicarParametro(nombre, parametro, valor, operacion.parametros, formatos)]
+    return valido ? [] : [explicarParametro(nombre, parametro, valor, operacion.parametros)]
   }
 
   const hallados = new Map<OperationId, object>()
@@ -174,7 +171,7 @@ export function crearValidacion(
     validateRequests: { allowUnknownQueryParameters: false, coerceTypes: false },
     fileUploader: false,
     formats: Object.fromEntries(
-      Object.entries(formatos).map(([nombre, { validate }]) => [nombre, { type: 'string', validate }]),
+      Object.entries(FORMATOS).map(([nombre, { validate }]) => [nombre, { type: 'string', validate }]),
     ) as never,
   }) as unknown as RequestHandler[]
 

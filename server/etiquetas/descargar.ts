@@ -9,7 +9,7 @@ import { datosDe, leerEtiquetas, separar, sinEtiqueta } from './etiqueta.ts'
 /** Whoever made the link had shown that the guides are his; here the link is all there is to show. */
 export const descargarEtiquetas: Handler<'descargarEtiquetas'> = async (
   { path, query = {}, headers = {} },
-  { db, enlacesDeEtiquetas, turnoDeEtiquetas, urlPublica, nombreDeMensajeria },
+  { db, enlacesDeEtiquetas, turnoDeEtiquetas, ajustes },
 ) => {
   const disp = enlacesDeEtiquetas.verificar(path.guias, query)
   const codigos = separar(path.guias)
@@ -18,7 +18,7 @@ export const descargarEtiquetas: Handler<'descargarEtiquetas'> = async (
   const pdf = await turnoDeEtiquetas(async () => {
     // Loaded at its first use: it takes its time.
     const { renderizarEtiquetas } = await import('./pdf.ts')
-    return renderizarEtiquetas(filas.map((fila) => datosDe(fila, { urlPublica, nombreDeMensajeria })))
+    return renderizarEtiquetas(filas.map((fila) => datosDe(fila, ajustes)))
   })
   const ETag = `"${hash('sha256', pdf, 'base64url')}"`
   if (coincideEtag(headers['if-none-match'], ETag)) return { status: 304, headers: { ETag }, body: undefined }

@@ -1,4 +1,5 @@
 import { type Db, sentencia } from '../db.ts'
+import type { Ajustes } from '../deps.ts'
 import { type Ambito, type AmbitoEnFilas, enFilas, type FilaGuia } from '../guias/guia.ts'
 import type { DatosDeEtiqueta } from './pdf.ts'
 
@@ -30,7 +31,7 @@ export const separar = (nombre: string) => nombre.split('-')
 /** A row → what its label says. */
 export function datosDe(
   fila: FilaEtiqueta,
-  { urlPublica, nombreDeMensajeria }: { urlPublica: string; nombreDeMensajeria: string },
+  { urlPublica, nombreDeMensajeria }: Pick<Ajustes, 'urlPublica' | 'nombreDeMensajeria'>,
 ): DatosDeEtiqueta {
   const { guia, modo, external_ref, contenido, recogida } = fila
   return {

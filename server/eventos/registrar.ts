@@ -3,9 +3,9 @@ import type { Respuesta } from '../contrato/tipos.ts'
 import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { Problema, problemaDeFallas } from '../errores.ts'
-import { leerInstante } from '../formatos.ts'
 import { type Ambito, buscarGuia, type FilaGuia } from '../guias/guia.ts'
 import { huella, type Secretos } from '../secretos.ts'
+import { leerInstante } from '../tiempo/instante.ts'
 import {
   type darPaso,
   deGuia,

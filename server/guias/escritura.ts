@@ -9,16 +9,7 @@ import { insertarEntregasDeWebhook } from '../webhooks/insertarEntregas.ts'
 import type { FilaGuia } from './guia.ts'
 import { diferencias, huellasDe } from './huellas.ts'
 import type { DatosDeGuia } from './normalizar.ts'
-
-/** What became of one guide: created, already there with the same content, or refused. */
-export type Veredicto = { fila: FilaGuia; repetida: boolean } | { problema: Problema }
-
-export interface Escritura {
-  /** Creates one guide. Concurrent calls of one merchant and mode share a statement. */
-  crear(comercioId: string, modo: Modo, datos: DatosDeGuia): Promise<Veredicto>
-  /** Creates many in one statement; a faulty one doesn't fail its neighbours. The verdicts stand in the order of `datos`. */
-  crearVarias(comercioId: string, modo: Modo, datos: readonly DatosDeGuia[]): Promise<Veredicto[]>
-}
+import type { Escritura, Veredicto } from './veredicto.ts'
 
 /** Guides per statement, and statements under way per merchant and mode (measured: more gains nothing). */
 const GRUPO = 100

@@ -10,10 +10,10 @@ import type {
 } from '../contrato/generado/tipos/index.ts'
 import { type Db, type Fila, sentencia, sentenciaDe } from '../db.ts'
 import { Problema, problemaDeFallas } from '../errores.ts'
-import { leerInstante } from '../formatos.ts'
 import type { Cursores } from '../listas/cursor.ts'
 import { type Paginacion, paginar } from '../listas/pagina.ts'
 import { leerTelefono } from '../telefonos/telefono.ts'
+import { leerInstante } from '../tiempo/instante.ts'
 import { type AdvertenciaGuardada, presentarAdvertencias } from './advertencias.ts'
 
 /** How the request to the recipient goes; instants are texts, as JSON keeps them. */

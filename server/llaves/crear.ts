@@ -1,7 +1,7 @@
 import { exigirComercio } from '../comercios/comercio.ts'
 import type { Handler } from '../contrato/tipos.ts'
 import { problemaDeFallas } from '../errores.ts'
-import { leerInstante } from '../formatos.ts'
+import { leerInstante } from '../tiempo/instante.ts'
 import { guardarLlave } from './llave.ts'
 
 export const crearLlave: Handler<'crearLlave'> = async ({ path, body }, { db, reloj }) => {

@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts'
+import type { DepsDeTrabajo } from '../deps.ts'
 import {
   aplazar,
   type DepsDeMensajes,
@@ -11,11 +11,7 @@ import {
 } from './mensaje.ts'
 import type { ClienteDeWhatsapp, Envio } from './whatsapp.ts'
 
-export interface DepsDeEnvio extends DepsDeMensajes {
-  log: Log
-  /** undefined: every message goes to the mailbox. */
-  whatsapp: ClienteDeWhatsapp | undefined
-}
+export type DepsDeEnvio = DepsDeMensajes & Pick<DepsDeTrabajo, 'log' | 'clienteDeWhatsapp'>
 
 /** Messages under way to the provider at a time. */
 const A_LA_VEZ = 8
@@ -38,11 +34,12 @@ export async function enviarMensajes(deps: DepsDeEnvio, trabajos: readonly { dat
   const ids = trabajos.map(({ data }) => (data as { mensaje: string }).mensaje)
   await dudar(deps, ids, SIN_NOTICIA, true)
   await enviarAlBuzon(deps, ids)
-  if (!deps.whatsapp) return
+  const { clienteDeWhatsapp } = deps
+  if (!clienteDeWhatsapp) return
   // No more than are sent at once: a claim is good for two minutes, and who waits for a slow provider would outlive it.
   for (let i = 0; i < ids.length; i += A_LA_VEZ) {
     const reclamados = await reclamar(deps, 'whatsapp', ids.slice(i, i + A_LA_VEZ))
-    await Promise.all(reclamados.map((uno) => enviarUno(deps, deps.whatsapp!, uno)))
+    await Promise.all(reclamados.map((uno) => enviarUno(deps, clienteDeWhatsapp, uno)))
   }
 }
 

@@ -7,9 +7,9 @@ import type {
   TipoDeMensaje,
 } from '../contrato/generado/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../contrato/generado/vocabulario.ts'
-import { type Db, sentencia } from '../db.ts'
+import { sentencia } from '../db.ts'
+import type { Deps } from '../deps.ts'
 import { foto } from '../eventos/evento.ts'
-import type { Secretos } from '../secretos.ts'
 import { huellaDe, tokenDe } from '../ubicacion/ubicacion.ts'
 import { insertarEntregasDeWebhook } from '../webhooks/insertarEntregas.ts'
 
@@ -41,14 +41,7 @@ export interface FilaMensaje {
 }
 
 /** What handing messages over needs. */
-export interface DepsDeMensajes {
-  db: Db
-  reloj: () => Date
-  secretos: Secretos
-  avisarTrabajo: () => void
-  /** How long a link is good for, in hours (`LOCATION_REQUEST_HOURS`). */
-  horasDeSolicitud: number
-}
+export type DepsDeMensajes = Pick<Deps, 'db' | 'reloj' | 'secretos' | 'avisarTrabajo' | 'ajustes'>
 
 const PENDIENTES = sentencia(
   'mensajes.pendientes',
@@ -150,7 +143,7 @@ interface Enviado {
 
 /** @param desde in which states the messages may be: `pendiente` for a channel that takes everything at once */
 export async function marcarEnviados(
-  { db, reloj, secretos, avisarTrabajo, horasDeSolicitud }: DepsDeMensajes,
+  { db, reloj, secretos, avisarTrabajo, ajustes }: DepsDeMensajes,
   canal: CanalDeMensaje,
   desde: readonly FilaMensaje['estado'][],
   mensajes: readonly Enviado[],
@@ -164,7 +157,7 @@ export async function marcarEnviados(
     JSON.stringify(filas),
     ahora,
     MAQUINA_DE_ESTADOS.finales,
-    new Date(ahora.getTime() + horasDeSolicitud * 3_600_000),
+    new Date(ahora.getTime() + ajustes.horasDeSolicitud * 3_600_000),
     secretos.presente('ubicacion').kid,
     desde,
     canal,
@@ -218,7 +211,7 @@ const RECLAMAR = sentencia(
 export type Reclamado = FilaMensaje & { municipio: string; comercio: string; token: string }
 
 export async function reclamar(
-  { db, reloj, secretos, horasDeSolicitud }: DepsDeMensajes,
+  { db, reloj, secretos, ajustes }: DepsDeMensajes,
   canal: CanalDeMensaje,
   ids: readonly string[],
 ): Promise<Reclamado[]> {
@@ -231,7 +224,7 @@ export async function reclamar(
     MAQUINA_DE_ESTADOS.finales,
     canal,
     secretos.presente('ubicacion').kid,
-    new Date(ahora.getTime() + horasDeSolicitud * 3_600_000),
+    new Date(ahora.getTime() + ajustes.horasDeSolicitud * 3_600_000),
   ])
   return reclamados.map((fila) => ({ ...fila, token: tokens.get(fila.id)! }))
 }
@@ -267,13 +260,13 @@ const DUDAR = sentencia(
 
 /** @param vencidos only those whose sender vanished */
 export const dudar = (
-  { db, reloj, horasDeSolicitud }: DepsDeMensajes,
+  { db, reloj, ajustes }: DepsDeMensajes,
   ids: readonly string[],
   motivo: string,
   vencidos = false,
 ) => {
   const ahora = reloj()
-  const vence = new Date(ahora.getTime() + horasDeSolicitud * 3_600_000)
+  const vence = new Date(ahora.getTime() + ajustes.horasDeSolicitud * 3_600_000)
   return db.consultar(DUDAR, [ids, motivo, vencidos ? ahora : null, vence])
 }
 

@@ -1,5 +1,6 @@
 import type { JobInsert } from 'pg-boss'
 import { type Db, sentencia } from '../db.ts'
+import type { Deps } from '../deps.ts'
 import { traducirError } from '../errores.ts'
 import { darPaso, sinCarrera } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
@@ -8,11 +9,7 @@ import type { DepsDeEnvio } from './enviar.ts'
 import { anotar, type FilaMensaje, fallar, marcarEnviados } from './mensaje.ts'
 import { type Entrante, leerEntrantes } from './whatsapp.ts'
 
-interface DepsDeEntrantes extends DepsDeEnvio {
-  nuevoId: () => { id: string }
-  /** Ours: what is meant for another number is somebody else's. */
-  phoneNumberId: string
-}
+type DepsDeEntrantes = DepsDeEnvio & Pick<Deps, 'nuevoId'>
 
 const PENDIENTES = sentencia(
   'entrantes.pendientes',
@@ -44,7 +41,10 @@ export async function procesarEntrantes(deps: DepsDeEntrantes, trabajos: readonl
 }
 
 async function procesarFila(deps: DepsDeEntrantes, { id, cuerpo }: { id: string; cuerpo: string }): Promise<void> {
-  for (const entrante of leerEntrantes(JSON.parse(cuerpo), deps.phoneNumberId)) await procesar(deps, entrante)
+  const { mensajeria } = deps.ajustes
+  // What is meant for another number is somebody else's.
+  const numero = mensajeria.tipo === 'whatsapp' ? mensajeria.phoneNumberId : ''
+  for (const entrante of leerEntrantes(JSON.parse(cuerpo), numero)) await procesar(deps, entrante)
   await deps.db.consultar(HECHO, [id, deps.reloj()])
 }
 

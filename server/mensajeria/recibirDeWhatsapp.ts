@@ -12,11 +12,11 @@ const GUARDAR = sentencia(
 /** Kept as it came and answered at once: what it means is a job's business. The same body again is the same row. */
 export const recibirDeWhatsapp: Handler<'recibirDeWhatsapp'> = async (
   { body, headers },
-  { db, reloj, nuevoId, whatsapp, avisarTrabajo },
+  { db, reloj, nuevoId, ajustes: { mensajeria }, avisarTrabajo },
 ) => {
   const crudo = body as unknown as Buffer
   const firma = headers?.['x-hub-signature-256']
-  if (!whatsapp || !firmaValida(crudo, firma, whatsapp.appSecret))
+  if (mensajeria.tipo !== 'whatsapp' || !firmaValida(crudo, firma, mensajeria.appSecret))
     throw new Problema('firma_invalida', 'La firma no corresponde al cuerpo recibido. Revise WHATSAPP_APP_SECRET.')
   const cuerpo = exigirJson(crudo)
   await db.consultar(GUARDAR, [nuevoId().id, hash('sha256', crudo, 'buffer'), cuerpo, reloj()])

@@ -8,7 +8,7 @@ import { servirRepartidor } from './repartidor/ruta.ts'
 import { type OpcionesDeUbicacion, servirUbicacion } from './ubicacion/ruta.ts'
 import { servirVerificacion } from './verificar/ruta.ts'
 
-export interface OpcionesDePaginas extends Pick<OpcionesDeUbicacion, 'mosaicos'> {
+export interface OpcionesDePaginas {
   /** Whether the local mailbox is a page, for whoever tries the service out. */
   buzon: boolean
 }
@@ -17,10 +17,10 @@ export interface OpcionesDePaginas extends Pick<OpcionesDeUbicacion, 'mosaicos'>
 export function servirPaginas(
   app: Express,
   deps: Deps & Pick<OpcionesDeUbicacion, 'solicitudes'>,
-  { mosaicos, buzon }: OpcionesDePaginas,
+  { buzon }: OpcionesDePaginas,
 ) {
   servirDocumentacion(app)
-  servirUbicacion(app, { solicitudes: deps.solicitudes, mosaicos })
+  servirUbicacion(app, { solicitudes: deps.solicitudes, mosaicos: deps.ajustes.mosaicos })
   servirRepartidor(app)
   servirRastreo(app, { leer: crearLecturaDeEnvios(deps) })
   servirVerificacion(app, deps)

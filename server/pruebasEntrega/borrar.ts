@@ -51,15 +51,12 @@ const BORRAR_INTENTOS = sentencia(
    ), ${SOLTAR('p.fotos')}`,
 )
 
-interface DepsDeBorrado extends Pick<Deps, 'db' | 'reloj' | 'log'> {
-  /** For how many days after a delivery or an attempt its proof is kept (`PROOF_RETENTION_DAYS`). */
-  retencionDePruebas: number
-}
+type DepsDeBorrado = Pick<Deps, 'db' | 'reloj' | 'log' | 'ajustes'>
 
 /** Deletes the proofs of deliveries and the photos of failed attempts whose time is over. */
-export async function borrarPruebas({ db, reloj, log, retencionDePruebas }: DepsDeBorrado): Promise<void> {
+export async function borrarPruebas({ db, reloj, log, ajustes }: DepsDeBorrado): Promise<void> {
   const ahora = reloj()
-  const limite = new Date(ahora.getTime() - retencionDePruebas * DIA)
+  const limite = new Date(ahora.getTime() - ajustes.retencionDePruebas * DIA)
   const rondas = [
     () => db.consultar<{ cuantas: number }>(BORRAR_ENTREGAS, [limite, ahora]),
     () => db.consultar<{ cuantas: number }>(BORRAR_INTENTOS, [limite]),

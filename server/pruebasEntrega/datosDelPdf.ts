@@ -6,6 +6,7 @@ import {
   DESCRIPCIONES_DE_MOTIVO,
 } from '../contrato/generado/vocabulario.ts'
 import { type Db, sentencia } from '../db.ts'
+import type { Ajustes } from '../deps.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import { zonaDe } from '../tiempo/zona.ts'
 import type { FilaPrueba } from './prueba.ts'
@@ -104,13 +105,13 @@ export async function reunirDatos(
   guia: FilaDeDocumento,
   fotos: readonly ArchivoLeido[],
   firma: ArchivoLeido | undefined,
-  { mensajeria, urlPublica, zonaHoraria }: { mensajeria: string; urlPublica: string; zonaHoraria: string | undefined },
+  { nombreDeMensajeria, urlPublica, zonaHoraria }: Pick<Ajustes, 'nombreDeMensajeria' | 'urlPublica' | 'zonaHoraria'>,
 ): Promise<DatosDePrueba> {
   const { comercio_id, modo, id, prueba, recogida, destinatario, telefono, departamento, municipio, direccion } = guia
   const eventos = await db.consultar<EventoContado>(HISTORIAL, [comercio_id, modo, id, prueba.secuencia])
   const { lat, lng, precision_m, distancia_m } = prueba
   return {
-    mensajeria,
+    mensajeria: nombreDeMensajeria,
     comercio: guia.comercio_nombre,
     modo,
     guia: guia.guia,

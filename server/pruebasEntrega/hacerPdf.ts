@@ -6,27 +6,12 @@ import { type Db, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { noDisponible } from '../errores.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-import type { Log } from '../log.ts'
-import type { Secretos } from '../secretos.ts'
 import { claveDeFirma } from './claves.ts'
 import { type ArchivoLeido, type FilaDeDocumento, reunirDatos } from './datosDelPdf.ts'
 import { firmarManifiesto, hacerManifiesto, nuevaSal } from './manifiesto.ts'
 import { type FilaPrueba, leerArchivos } from './prueba.ts'
 
-/** What making a proof's PDF needs of the service. */
-export interface DepsDePdf {
-  db: Db
-  log: Log
-  reloj: () => Date
-  secretos: Secretos
-  almacen: Deps['almacen']
-  /** The base of the address where a document is verified. */
-  urlPublica: string
-  /** The courier company's name. */
-  mensajeria: string
-  /** The zone in which documents tell times; undefined: the destination's. */
-  zonaHoraria: string | undefined
-}
+type DepsDePdf = Pick<Deps, 'db' | 'log' | 'reloj' | 'secretos' | 'almacen' | 'ajustes'>
 
 const CUATRO_HORAS = 14_400_000
 /**
@@ -102,7 +87,7 @@ export async function hacerPdfs(deps: DepsDePdf, trabajos: readonly { id: string
 
 /** Makes the PDF and the signed manifest of a proof; false if somebody else had made them meanwhile. */
 export async function hacerPdf(deps: DepsDePdf, prueba: FilaPrueba): Promise<boolean> {
-  const { db, reloj, secretos, urlPublica } = deps
+  const { db, reloj, secretos, ajustes } = deps
   const llave = [prueba.comercio_id, prueba.modo, prueba.guia_id]
   const [fila] = await db.consultar<FilaGuia & { comercio_nombre: string }>(GUIA, llave)
   const guia: FilaDeDocumento = { ...fila!, prueba }
@@ -112,13 +97,16 @@ export async function hacerPdf(deps: DepsDePdf, prueba: FilaPrueba): Promise<boo
   const firma = filaDeFirma && (await leer(deps, prueba, filaDeFirma))
   // pdfkit, the fonts and sharp are loaded by the first document, not by the start.
   const { componerPdf } = await import('./componerPdf.ts')
-  const contenido = await componerPdf(await reunirDatos(db, guia, fotos, firma, deps))
+  const contenido = await componerPdf(await reunirDatos(db, guia, fotos, firma, ajustes))
   const pdf = await guardarArchivo(deps, guia, { ...SIN_IMAGEN, contenido })
   const ahora = reloj()
   const sal = nuevaSal()
   const archivos = [...fotos.map((foto) => foto.fila), ...(filaDeFirma ? [filaDeFirma] : []), pdf]
   const clave = await claveDeFirma(secretos)
-  const manifiesto = await firmarManifiesto(hacerManifiesto(urlPublica, guia, prueba, archivos, sal, ahora), clave)
+  const manifiesto = await firmarManifiesto(
+    hacerManifiesto(ajustes.urlPublica, guia, prueba, archivos, sal, ahora),
+    clave,
+  )
   const { publica } = clave
   const valores = [...llave, pdf.archivo, manifiesto, sal, publica.kid, JSON.stringify(publica), ahora]
   return (await db.consultar(TERMINAR, valores)).length > 0

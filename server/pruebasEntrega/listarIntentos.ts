@@ -10,7 +10,7 @@ import { leerArchivos } from './prueba.ts'
 
 export const listarIntentosDeGuia: Handler<'listarIntentosDeGuia'> = async (
   { path, query, identidad },
-  { db, cursores, enlaces },
+  { db, cursores, enlacesDeArchivos },
 ) => {
   const guia = await buscarGuia(db, identidad, path.guia)
   const dueno = `${identidad.comercioId}:${identidad.modo}`
@@ -21,7 +21,7 @@ export const listarIntentosDeGuia: Handler<'listarIntentosDeGuia'> = async (
     {
       leer: (despues, cuantos) => leerIntentos(db, guia, Number(despues?.[0] ?? 0), cuantos),
       posicion: ({ secuencia }) => [secuencia],
-      presentar: (intento) => presentarIntento({ enlaces }, intento),
+      presentar: (intento) => presentarIntento({ enlacesDeArchivos }, intento),
     },
   )
   return { status: 200, body }
@@ -53,7 +53,7 @@ async function leerIntentos(db: Db, guia: FilaGuia, despues: number, cuantos: nu
 }
 
 /** A failed attempt as the contract has it, with links that are new each time. */
-function presentarIntento(deps: Pick<Deps, 'enlaces'>, fila: FilaIntento): IntentoFallido {
+function presentarIntento(deps: Pick<Deps, 'enlacesDeArchivos'>, fila: FilaIntento): IntentoFallido {
   const { id, secuencia, numero_intento, motivo, descripcion, ocurrido_en, lat, lng } = presentarEvento(fila)
   return {
     secuencia,

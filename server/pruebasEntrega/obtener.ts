@@ -9,14 +9,14 @@ import { buscarPrueba, type FilaPrueba, leerArchivos } from './prueba.ts'
 
 export const obtenerPruebaDeEntrega: Handler<'obtenerPruebaDeEntrega'> = async (
   { path, identidad },
-  { db, enlaces },
+  { db, enlacesDeArchivos },
 ) => {
   const guia = await buscarGuia(db, identidad, path.guia)
   const prueba = await buscarPrueba(db, guia)
   if (!prueba) {
     throw new Problema('prueba_no_disponible', await porQueNoHay(db, guia), { estado: guia.estado })
   }
-  return { status: 200, body: await presentarPrueba({ db, enlaces }, guia, prueba) }
+  return { status: 200, body: await presentarPrueba({ db, enlacesDeArchivos }, guia, prueba) }
 }
 
 async function porQueNoHay(db: Db, guia: FilaGuia): Promise<string> {
@@ -39,7 +39,7 @@ async function buscarBorrada(db: Db, guia: FilaGuia): Promise<Date | undefined> 
 
 /** A proof as the contract has it, with links that are new each time. */
 async function presentarPrueba(
-  deps: Pick<Deps, 'db' | 'enlaces'>,
+  deps: Pick<Deps, 'db' | 'enlacesDeArchivos'>,
   guia: FilaGuia,
   prueba: FilaPrueba,
 ): Promise<PruebaDeEntrega> {

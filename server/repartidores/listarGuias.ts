@@ -13,7 +13,7 @@ const BUSCAR_VARIAS = sentencia(
 /** Gives each guide once, however often and in however many spellings it is asked for. */
 export const listarGuiasDeReparto: Handler<'listarGuiasDeReparto'> = async (
   { query: { guia: pedidas } },
-  { db, zonaHoraria },
+  { db, ajustes },
 ) => {
   const codigos = new Set(pedidas.flatMap((escrita) => normalizarCodigoDeGuia(escrita) ?? []))
   const filas = await db.consultar<FilaGuia>(BUSCAR_VARIAS, [[...codigos]])
@@ -23,7 +23,7 @@ export const listarGuiasDeReparto: Handler<'listarGuiasDeReparto'> = async (
     body: {
       datos: [...codigos].flatMap((codigo) => {
         const fila = porCodigo.get(codigo)
-        return fila ? [presentarGuia(fila, zonaHoraria)] : []
+        return fila ? [presentarGuia(fila, ajustes.zonaHoraria)] : []
       }),
       desconocidas: pedidas.filter((escrita) => !porCodigo.has(normalizarCodigoDeGuia(escrita) ?? '')),
     },

@@ -1,5 +1,6 @@
 import { MAQUINA_DE_ESTADOS } from '../contrato/generado/vocabulario.ts'
-import { type Db, sentencia } from '../db.ts'
+import { sentencia } from '../db.ts'
+import type { Deps } from '../deps.ts'
 
 /** Rows per statement. */
 const LOTE = 1_000
@@ -45,16 +46,13 @@ const OLVIDAR = sentencia(
 const OLVIDAR_ENTRANTES = sentencia('entrantes.olvidar', 'delete from entrante where hecho_en < $1')
 const OLVIDAR_ENLACES = sentencia('ubicacion.olvidarEnlaces', 'delete from enlace_ubicacion where vence_en < $1')
 
-interface DepsDeOlvido {
-  db: Db
-  reloj: () => Date
-  /** Days after a guide's end (`LOCATION_RETENTION_DAYS`). */
-  retencionDeUbicaciones: number
-}
-
-export async function olvidarUbicaciones({ db, reloj, retencionDeUbicaciones }: DepsDeOlvido): Promise<void> {
+export async function olvidarUbicaciones({
+  db,
+  reloj,
+  ajustes,
+}: Pick<Deps, 'db' | 'reloj' | 'ajustes'>): Promise<void> {
   const hace = (dias: number) => new Date(reloj().getTime() - dias * DIA)
-  const values = [MAQUINA_DE_ESTADOS.finales, hace(retencionDeUbicaciones)]
+  const values = [MAQUINA_DE_ESTADOS.finales, hace(ajustes.retencionDeUbicaciones)]
   for (let filas = LOTE; filas === LOTE; ) filas = (await db.pool.query({ ...OLVIDAR, values })).rowCount ?? 0
   // Long enough for the provider to repeat itself.
   await db.consultar(OLVIDAR_ENTRANTES, [hace(7)])

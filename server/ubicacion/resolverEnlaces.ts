@@ -1,19 +1,12 @@
 import type { JobInsert } from 'pg-boss'
-import { type Db, sentencia } from '../db.ts'
+import { sentencia } from '../db.ts'
+import type { DepsDeTrabajo } from '../deps.ts'
 import { esFinal } from '../estados/estados.ts'
 import { darPaso } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-import type { Log } from '../log.ts'
-import type { ResolutorDeEnlaces } from '../mapas/enlacesCortos.ts'
 import { pasoDeLugar } from './ubicacion.ts'
 
-export interface DepsDeEnlaces {
-  db: Db
-  log: Log
-  reloj: () => Date
-  avisarTrabajo: () => void
-  enlaces: ResolutorDeEnlaces
-}
+type DepsDeEnlaces = Pick<DepsDeTrabajo, 'db' | 'log' | 'reloj' | 'avisarTrabajo' | 'enlacesCortos'>
 
 /** How often a link is followed, and how long it waits between, in milliseconds: two days in all. */
 const ESPERAS = [60_000, 600_000, 3_600_000, 14_400_000, 43_200_000, 86_400_000]
@@ -56,7 +49,7 @@ export async function resolverEnlaces(deps: DepsDeEnlaces, trabajos: readonly { 
 async function seguir(deps: DepsDeEnlaces, fila: PorSeguir): Promise<void> {
   const { db, log, reloj } = deps
   const { comercio_id, modo, id, enlace_id, veces } = fila
-  const resuelto = await deps.enlaces.resolver(fila.por_seguir)
+  const resuelto = await deps.enlacesCortos.resolver(fila.por_seguir)
   const espera = ESPERAS[veces]
   if (resuelto.tipo === 'falla' && resuelto.pasajera && espera !== undefined)
     return void (await db.consultar(APLAZAR, [enlace_id, new Date(reloj().getTime() + espera)]))

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { JobInsert } from 'pg-boss'
 import type { webhook } from '../contrato/generado/prisma/client.ts'
 import { type Db, enTransaccion, sentencia } from '../db.ts'
-import type { Log } from '../log.ts'
+import type { Deps } from '../deps.ts'
 import {
   eventosPorRecuperar,
   type FilaRecuperacion,
@@ -78,12 +78,7 @@ interface Avance {
   todo_visible: boolean
 }
 
-interface DepsDeRecuperacion {
-  db: Db
-  log: Log
-  reloj: () => Date
-  avisarTrabajo: () => void
-}
+type DepsDeRecuperacion = Pick<Deps, 'db' | 'log' | 'reloj' | 'avisarTrabajo'>
 
 /** One batch of each of those recoveries; what was done and how far it got commit together. */
 export async function avanzarRecuperaciones(deps: DepsDeRecuperacion, pasos: readonly string[]): Promise<void> {

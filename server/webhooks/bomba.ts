@@ -1,17 +1,15 @@
 import type { KeyObject } from 'node:crypto'
 import type { Job, PgBoss } from 'pg-boss'
-import { type Db, sentencia } from '../db.ts'
+import type { Alimentacion, Bomba } from '../cola/trabajo.ts'
+import { sentencia } from '../db.ts'
+import type { DepsDeTrabajo } from '../deps.ts'
 import { traducirError } from '../errores.ts'
-import type { Log } from '../log.ts'
-import type { Secretos } from '../secretos.ts'
 import { asentarIntentos, type Resultado } from './asentarIntentos.ts'
 import { cabecerasDe } from './cabeceras.ts'
 import { FALLAS_PARA_FRENAR } from './calendario.ts'
 import { type Contenido, cargarContenidos, cuerpoDe, type FilaEntregaDeWebhook, YA } from './entrega.ts'
 import type { Encargo } from './entregasPendientes.ts'
-import type { Enviador } from './envio.ts'
 import { claveDe, firmar } from './firma.ts'
-import type { Respuesta } from './respuesta.ts'
 import { descifrar, type FilaSecreto } from './secreto.ts'
 import type { ClaveDeWebhook, FilaWebhook } from './webhook.ts'
 
@@ -44,37 +42,10 @@ const RONDA = 250
 /** How long a stop waits for exchanges under way, in milliseconds: longer than one may take. */
 const PLAZO = 17_000
 
-export interface DepsDeBomba {
-  db: Db
-  log: Log
-  reloj: () => Date
-  nuevoId: () => { id: string }
-  secretos: Secretos
-  enviador: Enviador
-  azar: () => number
-  /** Whether http on loopback is let through for test data (`WEBHOOKS_LOOPBACK`). */
-  loopback: boolean
-  metricas: MetricasDeWebhooks
-}
-
-export interface MetricasDeWebhooks {
-  intento: (error: Respuesta['error'], segundos: number) => void
-  aviso: (que: 'deshabilitado' | 'aviso', motivo: string) => void
-}
-
-/** How the pump speaks with the feeder. */
-export interface Alimentador {
-  /** There may be room for more of what waits; so many milliseconds are soon enough. */
-  avisar: (ms?: number) => void
-  /** These jobs were given back: they may be fed again. */
-  olvidar: (ids: readonly string[]) => void
-}
-
-export interface Bomba {
-  /** There are new jobs. */
-  despertar: () => void
-  detener: () => Promise<void>
-}
+type DepsDeBomba = Pick<
+  DepsDeTrabajo,
+  'db' | 'log' | 'reloj' | 'nuevoId' | 'secretos' | 'enviador' | 'azar' | 'destinos' | 'metricas'
+>
 
 /** An endpoint as the pump needs it. */
 type Destino = ClaveDeWebhook &
@@ -128,7 +99,7 @@ interface Parte {
  * Takes jobs, sends what they stand for and settles the results. Every endpoint has its own short line and its own few
  * exchanges: one that hangs holds up nobody else. What can't go now is given back to the feeder, never kept.
  */
-export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentador: Alimentador): Bomba {
+export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentador: Alimentacion): Bomba {
   const { db, log, reloj, enviador } = deps
   const filas = new Map<string, Fila>()
   const partes = new Map<string, Parte>()
@@ -352,7 +323,7 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
       url,
       cabeceras: cabecerasDe(firma),
       cuerpo,
-      loopback: deps.loopback && modo === 'test',
+      loopback: deps.destinos.loopback && modo === 'test',
     })
     return {
       id: deps.nuevoId().id,

@@ -1,5 +1,6 @@
 import type { JobInsert } from 'pg-boss'
 import { type Db, sentencia } from '../db.ts'
+import type { DepsDeTrabajo } from '../deps.ts'
 import { FALLAS_PARA_FRENAR, FRENO_MAXIMO } from './calendario.ts'
 import type { Clave, FilaEntregaDeWebhook } from './entrega.ts'
 import type { ClaveDeWebhook } from './webhook.ts'
@@ -12,11 +13,6 @@ export type Encargo = Clave & Pick<FilaEntregaDeWebhook, 'turno'>
 
 /** Endpoints looked at in one round; the next one goes on after them. */
 const ENDPOINTS = 100
-
-/** Where the rounds are, among all endpoints: each process its own. */
-export interface Ronda {
-  despues: ClaveDeWebhook | undefined
-}
 
 /**
  * What is due now, at most {@link VENTANA} an endpoint and one of an endpoint that fails: its probe. `p` jumps from one
@@ -74,11 +70,7 @@ export async function entregasDeWebhookPendientes({
   db,
   reloj,
   ronda,
-}: {
-  db: Db
-  reloj: () => Date
-  ronda: Ronda
-}): Promise<{ trabajos: JobInsert<Encargo>[]; hayMas: boolean }> {
+}: Pick<DepsDeTrabajo, 'db' | 'reloj' | 'ronda'>): Promise<{ trabajos: JobInsert<Encargo>[]; hayMas: boolean }> {
   const despues = ronda.despues ?? { comercio_id: CERO, modo: '', webhook: '' }
   const filas = await db.consultar(PENDIENTES, { ...despues, ahora: reloj() })
   const ultima = filas.reduce<Hallada | undefined>((a, b) => (a && a.n > b.n ? a : b), undefined)

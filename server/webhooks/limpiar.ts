@@ -1,16 +1,8 @@
-import { type Db, sentencia } from '../db.ts'
-import type { Log } from '../log.ts'
-import type { Secretos } from '../secretos.ts'
+import { sentencia } from '../db.ts'
+import type { Deps } from '../deps.ts'
 import { cifrar, descifrar, type FilaSecreto, kidDe } from './secreto.ts'
 
-interface DepsDeLimpieza {
-  db: Db
-  log: Log
-  reloj: () => Date
-  secretos: Secretos
-  /** How long deliveries that are over are kept, in days (`WEBHOOK_RETENTION_DAYS`). */
-  retencionDeWebhooks: number
-}
+type DepsDeLimpieza = Pick<Deps, 'db' | 'log' | 'reloj' | 'secretos' | 'ajustes'>
 
 /** Rows per statement: short transactions, whatever there is to do. */
 const LOTE = 2_000
@@ -87,16 +79,10 @@ const CIFRADOS = sentencia<
 )
 
 /** What nobody asks for and must be done all the same, each in short steps. Two processes at it do no harm. */
-export async function limpiarWebhooks({
-  db,
-  log,
-  reloj,
-  secretos,
-  retencionDeWebhooks,
-}: DepsDeLimpieza): Promise<void> {
+export async function limpiarWebhooks({ db, log, reloj, secretos, ajustes }: DepsDeLimpieza): Promise<void> {
   const ahora = reloj()
   const hace = (ms: number) => new Date(ahora.getTime() - ms)
-  const viejo = { antes_de: hace(retencionDeWebhooks * DIA) }
+  const viejo = { antes_de: hace(ajustes.retencionDeWebhooks * DIA) }
   const pasos: (() => Promise<unknown>)[] = [
     () => repetir(() => db.consultar(CERRAR, { ahora })),
     () => repetir(() => db.consultar(BORRAR_INTENTOS_DE_ELIMINADOS)),

@@ -1,9 +1,9 @@
 import type { ListarEntregasDeWebhookData } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
 import { type Db, sentenciaDe } from '../db.ts'
-import { leerInstante } from '../formatos.ts'
 import type { Posicion } from '../listas/cursor.ts'
 import { paginar } from '../listas/pagina.ts'
+import { leerInstante } from '../tiempo/instante.ts'
 import { codigoDeFiltro, type FilaEntregaDeWebhook, presentarEntregaDeWebhook } from './entrega.ts'
 import { type ClaveDeWebhook, exigirWebhook } from './webhook.ts'
 

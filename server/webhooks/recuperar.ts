@@ -4,7 +4,7 @@ import type { RecuperacionParaCrear } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
 import { type Db, sentencia } from '../db.ts'
 import { Problema, problemaDeFallas } from '../errores.ts'
-import { leerInstante } from '../formatos.ts'
+import { leerInstante } from '../tiempo/instante.ts'
 import {
   buscarTramo,
   eventosPorRecuperar,
@@ -41,11 +41,11 @@ const CREAR = sentencia<
 
 export const recuperarEntregasDeWebhook: Handler<'recuperarEntregasDeWebhook'> = async (
   { path, body, identidad },
-  { db, reloj, avisarTrabajo, retencionDeWebhooks },
+  { db, reloj, avisarTrabajo, ajustes },
 ) => {
   const ahora = reloj()
   const webhook = await exigirWebhook(db, identidad, path.webhook, ahora)
-  const { desde, hasta } = exigirTiempo(body, ahora, retencionDeWebhooks)
+  const { desde, hasta } = exigirTiempo(body, ahora, ajustes.retencionDeWebhooks)
   const posicion = await buscarTramo(db, identidad, desde, hasta)
   const pedida = { ...webhook, desde, hasta, todas: body.todas ?? false }
   if (body.ensayo) {

@@ -136,6 +136,7 @@ describe('GET /archivos/{archivo}', () => {
         reloj: () => new Date(),
         urlPublica: '',
         minutos,
+        carpeta: 'archivos',
       }).crear(foto, 'attachment').url
     const guardada = await pedir(deUnMinuto(1))
     expect([guardada.status, guardada.cabeceras['content-disposition']]).toEqual([

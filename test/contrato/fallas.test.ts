@@ -22,7 +22,7 @@ describe('explaining what somebody else chose the number of', () => {
         return { additionalProperty: clave }
       },
     })) as unknown as ErrorObject[]
-    const { dichas, omitidas } = explicar(errores, {}, 50)
+    const { dichas, omitidas } = explicar(errores, 50)
     expect(dichas).toHaveLength(50)
     expect(omitidas).toBe(6_250)
     expect(mirados).toBeLessThanOrEqual(100)

@@ -234,7 +234,10 @@ describe('GET /etiquetas/{guias}', () => {
       urlPublica: entorno.url,
       minutos: 1,
     }
-    const [deArchivos, deEtiquetas] = [crearEnlaces(partes), crearEnlaces({ ...partes, carpeta: 'etiquetas' })]
+    const [deArchivos, deEtiquetas] = [
+      crearEnlaces({ ...partes, carpeta: 'archivos' }),
+      crearEnlaces({ ...partes, carpeta: 'etiquetas' }),
+    ]
     expect((await descargar(deEtiquetas.crear(guia, 'attachment').url)).cabeceras.get('content-disposition')).toBe(
       `attachment; filename="etiqueta-${guia}.pdf"`,
     )

@@ -3,7 +3,7 @@ import { enviarMensajes } from '../../server/mensajeria/enviar.ts'
 import { crearClienteDeWhatsapp } from '../../server/mensajeria/whatsapp.ts'
 import { crearSecretos } from '../../server/secretos.ts'
 import { type Comercio, MASTER_KEY } from '../entorno.ts'
-import { COMPLETO, hasta, sinDestino } from '../fabricas.ts'
+import { ajustesCon, COMPLETO, hasta, sinDestino } from '../fabricas.ts'
 import { DIA, HORA, MINUTO, nuevoTelefono, revisarLog, usarCanal } from './canal.ts'
 import type { Desenlace } from './proveedor.ts'
 
@@ -94,15 +94,15 @@ describe('a live guide without coordinates', () => {
     const otro = await canal.otroServicio()
     const telefonos = Array.from({ length: 30 }, nuevoTelefono)
     for (const telefono of telefonos) canal.proveedor.porTelefono.set(telefono, { tipo: 'aceptar', demora: 150 })
-    const whatsapp = crearClienteDeWhatsapp(canal.proveedor.config)
+    const clienteDeWhatsapp = crearClienteDeWhatsapp(canal.proveedor.config)
     const deps = {
       db: entorno.db,
       log: { info() {}, warn() {}, error() {} } as never,
       reloj: canal.reloj,
       secretos: crearSecretos([Buffer.from(MASTER_KEY, 'base64')]),
       avisarTrabajo: () => {},
-      horasDeSolicitud: 72,
-      whatsapp,
+      ajustes: ajustesCon(),
+      clienteDeWhatsapp,
     }
     const guias = telefonos.map((telefono) => sinDestino({ telefono: `+${telefono}` }))
     const lote = { recogida: guias[0]!.recogida, guias }
@@ -125,7 +125,7 @@ describe('a live guide without coordinates', () => {
       expect(pedidos({ telefono })).toHaveLength(1)
       sanar({ telefono })
     }
-    await whatsapp.cerrar()
+    await clienteDeWhatsapp.cerrar()
     await otro.detener()
     comercio = { ...comercio, api: (await conUrl(comercio)).api }
     for (const resultado of primero.resultados)

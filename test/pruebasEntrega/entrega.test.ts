@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { enRuta, entregada, subir, unaFoto } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
-import { sinDestino, unaGuia } from '../fabricas.ts'
+
+import { ajustesCon, sinDestino, unaGuia } from '../fabricas.ts'
 import { esperarCerrojo } from '../quietud.ts'
 
 const entorno = usarEntorno()
@@ -310,7 +311,7 @@ describe('GET /api/v1/guias/{guia}/prueba-entrega', () => {
     const { guia, foto } = await entregada(entorno, comercio)
     const { olvidarUbicaciones } = await import('../../server/ubicacion/olvidar.ts')
     const reloj = () => new Date(Date.now() + 2 * 86_400_000)
-    await olvidarUbicaciones({ db: entorno.db, reloj, retencionDeUbicaciones: 1 })
+    await olvidarUbicaciones({ db: entorno.db, reloj, ajustes: ajustesCon({ LOCATION_RETENTION_DAYS: '1' }) })
     expect(await comercio.api.guias.pruebaEntrega(guia)).toMatchObject({ lat: null, lng: null, distancia_m: null })
     const { rows } = await entorno.db.pool.query('select lat, lng from archivo where archivo = $1', [foto])
     expect(rows).toEqual([{ lat: null, lng: null }])

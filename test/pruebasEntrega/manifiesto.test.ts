@@ -13,7 +13,7 @@ import type { FilaPrueba } from '../../server/pruebasEntrega/prueba.ts'
 import { crearSecretos } from '../../server/secretos.ts'
 import { enRuta, entregada, subir } from '../archivos/imagenes.ts'
 import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
+import { ajustesCon, hasta, unaGuia } from '../fabricas.ts'
 import { leerPdf } from './leerPdf.ts'
 
 const entorno = usarEntorno({}, () => ({ TRUST_PROXY: '1', COURIER_NAME: 'Envíos del Altiplano' }))
@@ -42,9 +42,7 @@ const depsDe = (en = sinNadie, mas: Partial<Parameters<typeof hacerPdf>[0]> = {}
   reloj: en.reloj,
   secretos: crearSecretos([Buffer.from(MASTER_KEY, 'base64')]),
   almacen: crearAlmacenLocal(join(en.dataDir, 'archivos')),
-  urlPublica: 'https://guias.example.gt',
-  mensajeria: 'Envíos',
-  zonaHoraria: undefined,
+  ajustes: ajustesCon({ COURIER_NAME: 'Envíos' }),
   ...mas,
 })
 const filaDe = async (en: typeof sinNadie, guia: string): Promise<FilaPrueba & { proximo_en: Date }> => {

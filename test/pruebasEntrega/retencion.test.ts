@@ -6,10 +6,12 @@ import { crearLog } from '../../server/log.ts'
 import { borrarPruebas } from '../../server/pruebasEntrega/borrar.ts'
 import { enRuta, entregada, subir } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
+import { ajustesCon } from '../fabricas.ts'
 
 const DIAS = 30
 const DIA = 86_400_000
-const entorno = usarEntorno({}, () => ({ PROOF_RETENTION_DAYS: String(DIAS), LOCATION_RETENTION_DAYS: '3650' }))
+const env = { PROOF_RETENTION_DAYS: String(DIAS), LOCATION_RETENTION_DAYS: '3650' }
+const entorno = usarEntorno({}, () => env)
 let comercio: Comercio
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
@@ -17,7 +19,7 @@ beforeAll(async () => {
 
 const reloj = () => entorno.reloj()
 const log = crearLog('silent')
-const borrar = () => borrarPruebas({ db: entorno.db, reloj, log, retencionDePruebas: DIAS })
+const borrar = () => borrarPruebas({ db: entorno.db, reloj, log, ajustes: ajustesCon(env) })
 const almacen = () => crearAlmacenLocal(`${entorno.dataDir}/archivos`)
 const barrer = () => barrerArchivos({ db: entorno.db, almacen: almacen(), reloj, log })
 const guardados = async (archivos: string[]) => {

@@ -5,7 +5,8 @@ import { buscarGuia } from '../../server/guias/guia.ts'
 import { enviarAlBuzon, vencerSolicitudes } from '../../server/mensajeria/mensaje.ts'
 import { pasoDeLugar } from '../../server/ubicacion/ubicacion.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
-import { RECOGIDA, sinDestino } from '../fabricas.ts'
+
+import { ajustesCon, RECOGIDA, sinDestino } from '../fabricas.ts'
 import { esperarCerrojo } from '../quietud.ts'
 import { HORA, revisarHistorial, SECRETOS, usarSolicitudes } from './solicitudes.ts'
 
@@ -21,7 +22,7 @@ const deps = (reloj = () => new Date()) => ({
   reloj,
   secretos: SECRETOS,
   avisarTrabajo: () => {},
-  horasDeSolicitud: 72,
+  ajustes: ajustesCon(),
 })
 const dias = (n: number) => () => new Date(Date.now() + n * 24 * HORA)
 

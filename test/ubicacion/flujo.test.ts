@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { enviarMensajes } from '../../server/mensajeria/enviar.ts'
 import { vencerSolicitudes } from '../../server/mensajeria/mensaje.ts'
 import { usarEntorno } from '../entorno.ts'
-import { hasta, RECOGIDA, sinDestino, unaGuia } from '../fabricas.ts'
+import { ajustesCon, hasta, RECOGIDA, sinDestino, unaGuia } from '../fabricas.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
 import { HORA, revisarHistorial, SECRETOS, usarSolicitudes } from './solicitudes.ts'
 
@@ -95,8 +95,8 @@ describe('a guide without a place', () => {
       reloj: () => new Date(),
       secretos: SECRETOS,
       avisarTrabajo: () => {},
-      horasDeSolicitud: 72,
-      whatsapp: undefined,
+      ajustes: ajustesCon(),
+      clienteDeWhatsapp: undefined,
     }
     const trabajos = ids.map((mensaje) => ({ data: { mensaje } }))
     await Promise.all([1, 2, 3, 4].map(() => enviarMensajes(deps, trabajos)))
@@ -369,7 +369,7 @@ describe('a request’s end', () => {
       reloj: () => new Date(vencen),
       secretos: SECRETOS,
       avisarTrabajo: () => {},
-      horasDeSolicitud: 72,
+      ajustes: ajustesCon(),
     }
     await Promise.all([1, 2, 3, 4].map(() => vencerSolicitudes(deps, ids)))
     await vencerSolicitudes(deps, ids)

@@ -3,20 +3,19 @@ import { describe, expect, it } from 'vitest'
 import { anotar, enviarAlBuzon, vencerSolicitudes } from '../../server/mensajeria/mensaje.ts'
 import { olvidarUbicaciones } from '../../server/ubicacion/olvidar.ts'
 import { usarEntorno } from '../entorno.ts'
-import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { ajustesCon, hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { contestar, usarReceptores } from '../webhooks/receptor.ts'
 import { HORA, SECRETOS, usarSolicitudes } from './solicitudes.ts'
 
 const DIAS = 30
-const entorno = usarEntorno({ resolver: () => Promise.reject(new Error('no DNS here')) }, () => ({
-  LOCATION_RETENTION_DAYS: String(DIAS),
-}))
+const env = { LOCATION_RETENTION_DAYS: String(DIAS) }
+const entorno = usarEntorno({ resolver: () => Promise.reject(new Error('no DNS here')) }, () => env)
 const nuevoReceptor = usarReceptores()
 const { enlaceDe, ver, enviar, leer, nueva, escanear, filas, mensajes } = usarSolicitudes(entorno)
 
 const reloj = () => entorno.reloj()
 const adelantar = (ms: number) => entorno.adelantar(ms)
-const olvidar = () => olvidarUbicaciones({ db: entorno.db, reloj, retencionDeUbicaciones: DIAS })
+const olvidar = () => olvidarUbicaciones({ db: entorno.db, reloj, ajustes: ajustesCon(env) })
 
 /** Whatever is stored anywhere, a row to a text; a guide's own phone is no secret of its place. */
 async function todo(): Promise<string[]> {
@@ -192,7 +191,7 @@ describe('after the retention', () => {
     adelantar((DIAS + 1) * 24 * HORA)
     await olvidar()
     const [{ id }] = (await filas(guia)).mensaje as [{ id: string }]
-    const deps = { db: entorno.db, reloj, secretos: SECRETOS, avisarTrabajo: () => {}, horasDeSolicitud: 72 }
+    const deps = { db: entorno.db, reloj, secretos: SECRETOS, avisarTrabajo: () => {}, ajustes: ajustesCon() }
     await anotar(deps, id, 'leido', reloj(), 'wamid.x')
     await enviarAlBuzon(deps, [id])
     await vencerSolicitudes(deps, [id])

@@ -72,7 +72,7 @@ const deps = () => ({
   log: { info: (...partes: unknown[]) => lineas.push(partes) } as never,
   reloj: entorno.reloj,
   avisarTrabajo: () => {},
-  enlaces: resolutor,
+  enlacesCortos: resolutor,
 })
 /** A round of the feeder and what it feeds. */
 async function ronda() {

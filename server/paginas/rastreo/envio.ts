@@ -49,7 +49,7 @@ type Fila = Omit<Envio, 'zona' | 'eventos' | 'hayMas'> & {
 }
 
 export const crearLecturaDeEnvios =
-  ({ db, zonaHoraria }: Pick<Deps, 'db' | 'zonaHoraria'>): LeerEnvio =>
+  ({ db, ajustes }: Pick<Deps, 'db' | 'ajustes'>): LeerEnvio =>
   async (codigo) => {
     const [fila] = await db.consultar<Fila>(LEER, [codigo])
     if (!fila) return undefined
@@ -57,7 +57,7 @@ export const crearLecturaDeEnvios =
     const eventos = fila.eventos.map(({ tipo, ocurrido_en }) => ({ tipo, ocurrido_en: new Date(ocurrido_en) }))
     return {
       ...resto,
-      zona: zonaDe(fila, zonaHoraria),
+      zona: zonaDe(fila, ajustes.zonaHoraria),
       inicial: fila.inicial && /\p{L}/u.test(fila.inicial) ? fila.inicial.toLocaleUpperCase('es') : null,
       eventos: eventos.slice(0, EVENTOS),
       hayMas: eventos.length > EVENTOS,

@@ -29,11 +29,11 @@ const LEER = sentencia(
 type Fila = Omit<Entrega, 'zona'> & { departamento: string; municipio: string }
 
 export async function leerEntrega(
-  { db, zonaHoraria }: Pick<Deps, 'db' | 'zonaHoraria'>,
+  { db, ajustes }: Pick<Deps, 'db' | 'ajustes'>,
   codigo: string,
 ): Promise<Entrega | undefined> {
   const [fila] = await db.consultar<Fila>(LEER, [codigo])
   if (!fila) return undefined
   const { departamento, municipio, ...entrega } = fila
-  return { ...entrega, zona: zonaDe({ departamento, municipio }, zonaHoraria) }
+  return { ...entrega, zona: zonaDe({ departamento, municipio }, ajustes.zonaHoraria) }
 }

@@ -9,7 +9,7 @@ import { permisos, porHuella } from '../respuesta.ts'
 import { leerEntrega } from './entrega.ts'
 import { DESCONOCIDA, FALLO, ICONO, paginaDeVerificacion } from './vista.ts'
 
-type DepsDeVerificacion = Pick<Deps, 'db' | 'limiteDeVerificacion' | 'zonaHoraria'>
+type DepsDeVerificacion = Pick<Deps, 'db' | 'limiteDeVerificacion' | 'ajustes'>
 
 /**
  * `/verificar/{guia}`: whether a PDF is a guide's proof of delivery, for whoever holds it. What the page asks, one step further

@@ -1,0 +1,94 @@
+import { join } from 'node:path'
+import { crearEnlaces } from '../archivos/enlaces.ts'
+import { crearRecepcion } from '../archivos/recepcion.ts'
+import { crearGeneradorDeIds, nuevoCodigoDeGuia } from '../codigos/codigos.ts'
+import type { Config } from '../config/config.ts'
+import type { Modo } from '../contrato/generado/tipos/index.ts'
+import type { Ajustes, Deps } from '../deps.ts'
+import { crearEscritura } from '../guias/escritura.ts'
+import { crearLimite } from '../http/limite.ts'
+import { crearNavegador } from '../http/navegador.ts'
+import { crearTurnos } from '../http/turnos.ts'
+import { crearCursores } from '../listas/cursor.ts'
+import type { Log } from '../log.ts'
+import { type Resolver, resolverDelSistema } from '../salida/destino.ts'
+import { crearSecretos } from '../secretos.ts'
+import type { Plataforma } from './plataforma.ts'
+import type { Vida } from './vida.ts'
+
+/** What only tests put in another's place: time, names, addresses. */
+export interface Sustitutos {
+  reloj?: () => Date
+  nuevoCodigo?: () => string
+  resolver?: Resolver
+}
+
+/** What a process's parts are built of, besides its configuration. */
+interface Cimientos extends Pick<Plataforma, 'db' | 'masterKeys' | 'almacen'>, Sustitutos {
+  log: Log
+  vida: Vida
+  /** Base of every link given out, without a final slash. */
+  urlPublica: string
+}
+
+/**
+ * Sign-ins per minute, of one network and of all, in this process. A code has 50 random bits: at that rate, among a thousand
+ * couriers, one is guessed in some three thousand years.
+ */
+const ENTRADAS = { red: 30, todas: 600 }
+/** PDFs of labels drawn at once (a hundred labels take most of a second of this process), and those that wait for it. */
+const ETIQUETAS = { aLaVez: 2, enEspera: 16 }
+/** Verifications per minute and network, the page and its question together: as much as the tracking page lets through. */
+const VERIFICACIONES = 120
+
+export function crearDeps(config: Config, cimientos: Cimientos): Deps {
+  const { db, log, masterKeys, almacen, vida, urlPublica } = cimientos
+  const { reloj = () => new Date(), nuevoCodigo = nuevoCodigoDeGuia, resolver = resolverDelSistema } = cimientos
+  const secretos = crearSecretos(masterKeys)
+  const nuevoId = crearGeneradorDeIds(reloj)
+  const { avisarTrabajo } = vida
+  const canalDe = (modo: Modo) => (modo === 'live' ? config.mensajeria.tipo : 'buzon')
+  const deEnlaces = { secretos, reloj, urlPublica, minutos: config.minutosDeEnlaces }
+  return {
+    db,
+    log,
+    reloj,
+    nuevoId,
+    secretos,
+    ajustes: ajustesDe(config, urlPublica),
+    cursores: crearCursores(secretos),
+    escritura: crearEscritura({ db, log, secretos, nuevoId, nuevoCodigo, avisarTrabajo, canalDe }),
+    avisarTrabajo,
+    destinos: { resolver, loopback: config.webhooksLoopback },
+    canalDe,
+    almacen,
+    recepcion: crearRecepcion(join(config.dataDir, 'subidas')),
+    enlacesDeArchivos: crearEnlaces({ ...deEnlaces, carpeta: 'archivos' }),
+    enlacesDeEtiquetas: crearEnlaces({ ...deEnlaces, carpeta: 'etiquetas' }),
+    turnoDeEtiquetas: crearTurnos(ETIQUETAS.aLaVez, ETIQUETAS.enEspera),
+    navegador: crearNavegador(urlPublica),
+    limiteDeEntrada: limiteDeEntrada(),
+    limiteDeVerificacion: crearLimite(VERIFICACIONES),
+    salud: () => vida.salud(db),
+  }
+}
+
+export const ajustesDe = (config: Config, urlPublica: string): Ajustes =>
+  Object.freeze({
+    horasDeSolicitud: config.horasDeSolicitud,
+    mensajeria: config.mensajeria,
+    mosaicos: config.mosaicos,
+    nombreDeMensajeria: config.nombreDeMensajeria,
+    proxies: config.proxies,
+    retencionDePruebas: config.retencionDePruebas,
+    retencionDeUbicaciones: config.retencionDeUbicaciones,
+    retencionDeWebhooks: config.retencionDeWebhooks,
+    zonaHoraria: config.zonaHoraria,
+    urlPublica,
+  })
+
+function limiteDeEntrada() {
+  const porRed = crearLimite(ENTRADAS.red)
+  const deTodas = crearLimite(ENTRADAS.todas)
+  return (red: string) => porRed(red) || deTodas('')
+}

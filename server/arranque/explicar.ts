@@ -1,0 +1,29 @@
+import { ErrorDeAlmacen } from '../archivos/almacen.ts'
+import type { Config } from '../config/config.ts'
+import { explicarBase } from '../errores.ts'
+import { ErrorDeFlujo } from '../eventos/flujo.ts'
+import { ErrorPostgresEmbebido } from '../postgresEmbebido/postgresEmbebido.ts'
+import { ErrorDeClaves } from './clavesMaestras.ts'
+import { ErrorDeMigracion } from './migraciones.ts'
+import { ErrorDeArranque } from './proceso.ts'
+
+/** Errors whose message is already meant for whoever starts the process. */
+const CON_SU_MENSAJE = [ErrorPostgresEmbebido, ErrorDeMigracion, ErrorDeFlujo, ErrorDeClaves, ErrorDeAlmacen]
+
+/** Why a start failed, in words for whoever starts the process; what nobody foresaw stays as it is. */
+export function explicarArranque(error: unknown, config: Config): unknown {
+  const porque = motivo(error, config)
+  return porque === undefined ? error : new ErrorDeArranque(porque, { cause: error })
+}
+
+function motivo(error: unknown, { port, metricsPort, host, baseDeDatos }: Config): string | undefined {
+  const { code, message, port: suyo = port } = error as { code?: string; message?: string; port?: number }
+  if (CON_SU_MENSAJE.some((clase) => error instanceof clase)) return String(message)
+  if (code === 'EADDRINUSE') {
+    const variable = suyo === metricsPort ? 'METRICS_PORT' : 'PORT'
+    return `El puerto ${suyo} de ${host} ya está en uso. Detenga al otro programa o elija otro puerto, por ejemplo ${variable}=${suyo + 1}.`
+  }
+  if (code === 'EACCES' || code === 'EADDRNOTAVAIL')
+    return `No se puede escuchar en ${host}:${suyo} (${message}). Revise HOST y PORT.`
+  return baseDeDatos.tipo === 'externa' ? explicarBase(error) : undefined
+}

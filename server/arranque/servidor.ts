@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { Salud } from '../deps.ts'
+import { noDisponible, Problema } from '../errores.ts'
+import { segunAccept } from '../http/rfc9457.ts'
+import { dejarDeEscuchar, escuchar } from './escuchar.ts'
+
+/** How long an end waits for the requests under way, in milliseconds. */
+const PLAZO_DE_DRENAJE = 20_000
+
+/** The API's HTTP server: it answers from the moment it listens, and its end lets what is under way finish. */
+export class Servidor {
+  /** Base of every link given out, without a final slash: unless one is configured, the address it listens on. */
+  url: string
+  /** What requests go to; until the service is put together, to somebody who says so. */
+  atender: RequestListener = (req, res) => arrancando(req, res, this.url)
+  #despidiendo = false
+  readonly #enCurso = new Set<ServerResponse>()
+  readonly #conexiones = new Set<Duplex>()
+  readonly #http = createServer(
+    { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 },
+    (req, res) => {
+      this.#enCurso.add(res)
+      res.once('close', () => this.#enCurso.delete(res))
+      if (this.#despidiendo) res.setHeader('Connection', 'close')
+      this.atender(req, res)
+    },
+  )
+
+  constructor(publicUrl: string | undefined) {
+    this.url = publicUrl ?? ''
+    this.#http.on('connection', (socket) => {
+      this.#conexiones.add(socket)
+      socket.once('close', () => this.#conexiones.delete(socket))
+    })
+    this.#http.on('clientError', (error, socket) => rechazarIlegible(error, socket, this.url))
+  }
+
+  async escuchar(port: number, host: string): Promise<void> {
+    const local = await escuchar(this.#http, port, host)
+    this.url ||= local
+  }
+
+  /**
+   * Whoever has a connection open may be sending just now, and whoever asks /readyz should find out: it goes on accepting
+   * for so many milliseconds, each answer closes its connection, and what is left after that has been idle all along.
+   */
+  async drenar(despedida: number): Promise<void> {
+    this.#despidiendo = true
+    for (const res of this.#enCurso) if (!res.headersSent) res.setHeader('Connection', 'close')
+    await hasta(() => this.#conexiones.size === 0, despedida)
+    this.#http.close()
+    this.#http.closeIdleConnections()
+    await hasta(() => this.#enCurso.size === 0, PLAZO_DE_DRENAJE)
+  }
+
+  cerrar(): Promise<void> {
+    return dejarDeEscuchar(this.#http)
+  }
+}
+
+/** Until the parts are together: alive, and nothing else. */
+function arrancando(req: IncomingMessage, res: ServerResponse, urlPublica: string) {
+  const id = randomUUID()
+  const responder = (status: number, cuerpo: object, cabeceras = {}) =>
+    res
+      .writeHead(status, { 'Content-Type': 'application/json', 'X-Request-Id': id, ...cabeceras })
+      .end(JSON.stringify(cuerpo))
+  const [ruta] = (req.url ?? '').split('?')
+  if (ruta === '/healthz') return responder(200, { ok: true })
+  const salud: Salud = { ok: false, base_de_datos: false, cola: false, migraciones: false }
+  if (ruta === '/readyz') return responder(503, salud, { 'Retry-After': '1' })
+  const problema = noDisponible('El servicio está arrancando. Repita la solicitud en unos segundos.')
+  const { tipo, cuerpo } = segunAccept(problema.presentar(id, urlPublica), req.headers.accept)
+  responder(503, cuerpo, { 'Content-Type': tipo, 'Retry-After': '1' })
+}
+
+/** What Node itself refuses before there is a request: unreadable or oversized headers, a client that is too slow. */
+function rechazarIlegible(error: NodeJS.ErrnoException, socket: Duplex, urlPublica: string) {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const [estado, detalle] = ILEGIBLES[error.code ?? ''] ?? ['400 Bad Request', 'La solicitud no es HTTP legible.']
+  const cuerpo = JSON.stringify({
+    ...new Problema('parametro_invalido', detalle).presentar(randomUUID(), urlPublica),
+    estado_http: Number(estado.slice(0, 3)),
+  })
+  socket.end(
+    `HTTP/1.1 ${estado}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(cuerpo)}\r\nConnection: close\r\n\r\n${cuerpo}`,
+  )
+}
+const ILEGIBLES: Readonly<Record<string, readonly [estado: string, detalle: string]>> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'Las cabeceras pasan de 16 KB.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'La solicitud tardó demasiado en llegar.'],
+}
+
+async function hasta(listo: () => boolean, plazo: number) {
+  for (const fin = performance.now() + plazo; !listo() && performance.now() < fin; ) {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}

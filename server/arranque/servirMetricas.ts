@@ -1,0 +1,33 @@
+import { createServer } from 'node:http'
+import type { Config } from '../config/config.ts'
+import type { Salud } from '../deps.ts'
+import type { Deshacer } from './deshacer.ts'
+import { dejarDeEscuchar, escuchar } from './escuchar.ts'
+import type { Metricas } from './metricas.ts'
+
+/**
+ * Health and metrics for the operator's own network, on a port of their own: nothing there asks for a key.
+ * @returns its address; undefined without `METRICS_PORT`
+ */
+export async function servirMetricas(
+  { metricsPort, host }: Config,
+  deshacer: Deshacer,
+  { metricas, salud }: { metricas: Metricas; salud: () => Promise<Salud> },
+): Promise<string | undefined> {
+  if (metricsPort === undefined) return undefined
+  const servidor = createServer(async (req, res) => {
+    const [ruta] = (req.url ?? '').split('?')
+    try {
+      if (ruta === '/metrics') return void res.setHeader('Content-Type', metricas.tipo).end(await metricas.exponer())
+      const estado = ruta === '/healthz' ? { ok: true } : ruta === '/readyz' ? await salud() : undefined
+      res.writeHead(estado === undefined ? 404 : estado.ok ? 200 : 503, { 'Content-Type': 'application/json' })
+      res.end(JSON.stringify(estado ?? { ok: false }))
+    } catch {
+      if (!res.headersSent) res.writeHead(503)
+      res.end()
+    }
+  })
+  const direccion = await escuchar(servidor, metricsPort, host)
+  deshacer.al(() => dejarDeEscuchar(servidor))
+  return direccion
+}

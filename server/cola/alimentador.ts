@@ -1,0 +1,118 @@
+import type { PgBoss } from 'pg-boss'
+import type { DepsDeTrabajo } from '../deps.ts'
+import { traducirError } from '../errores.ts'
+import { Memoria } from './memoria.ts'
+import type { Alimentacion, Trabajo } from './trabajo.ts'
+
+/** Rows fed to the queue at a time; and how often the feeder looks by itself, in milliseconds. */
+const LOTE = 1_000
+const RONDA = 500
+const MEMORIA = 5_000
+/** Without a good round for so long, in milliseconds, the queue is not well. */
+const SILENCIO = 20_000
+/** How long an end waits for a round under way, in milliseconds. */
+const PLAZO = 5_000
+
+/** Turns pending rows into jobs, one round after another: soon when somebody asks, or else by itself. */
+export class Alimentador implements Alimentacion {
+  readonly #boss: PgBoss
+  readonly #trabajos: readonly Trabajo[]
+  readonly #deps: DepsDeTrabajo
+  /** Queue → how whoever takes its jobs is told of new ones. */
+  readonly #despertadores = new Map<string, () => void>()
+  readonly #memoria = new Memoria(MEMORIA)
+  #temporizador: NodeJS.Timeout | undefined
+  #inmediata: NodeJS.Immediate | undefined
+  #ronda: Promise<void> | undefined
+  /** When the next round is due. */
+  #cita = Number.POSITIVE_INFINITY
+  /** Before that, there is none. */
+  #libre = 0
+  /** When a round last went well. */
+  #buena = performance.now()
+  #detenido = false
+
+  constructor(boss: PgBoss, trabajos: readonly Trabajo[], deps: DepsDeTrabajo) {
+    this.#boss = boss
+    this.#trabajos = trabajos
+    this.#deps = deps
+  }
+
+  /** From now on, whoever takes the jobs of that queue is told of new ones. */
+  conectar(cola: string, despertar: () => void): void {
+    this.#despertadores.set(cola, despertar)
+  }
+
+  readonly avisar = (ms = 0): void => {
+    const cuando = performance.now() + ms
+    if (cuando >= this.#cita) return
+    this.#cita = cuando
+    this.#citar()
+  }
+
+  readonly olvidar = (ids: readonly string[]): void => this.#memoria.olvidar(ids)
+
+  /** Whether it got through to database and queue lately. */
+  late(): boolean {
+    return performance.now() - this.#buena < SILENCIO
+  }
+
+  async detener(): Promise<void> {
+    this.#detenido = true
+    clearTimeout(this.#temporizador)
+    clearImmediate(this.#inmediata)
+    // A round that hangs on a dead connection must not keep the process: its rows are found again by the next one.
+    await Promise.race([this.#ronda, new Promise((resolve) => setTimeout(resolve, PLAZO).unref())])
+  }
+
+  #citar(): void {
+    clearTimeout(this.#temporizador)
+    clearImmediate(this.#inmediata)
+    if (this.#ronda || this.#detenido) return
+    const falta = Math.max(this.#cita, this.#libre) - performance.now()
+    // The shortest timer takes a millisecond, which is a good part of what a delivery takes.
+    if (falta <= 0) this.#inmediata = setImmediate(() => this.#girar())
+    else this.#temporizador = setTimeout(() => this.#girar(), falta)
+  }
+
+  #girar(): void {
+    const inicio = performance.now()
+    this.#cita = inicio + RONDA
+    this.#memoria.olvidarViejos(inicio)
+    this.#ronda = this.#alimentarTodo().finally(() => {
+      this.#ronda = undefined
+      // Half of the time at most: however often somebody asks, the database has others to serve.
+      this.#libre = 2 * performance.now() - inicio
+      this.#citar()
+    })
+  }
+
+  async #alimentarTodo(): Promise<void> {
+    try {
+      const quedan = await Promise.all(this.#trabajos.map((trabajo) => this.#alimentar(trabajo)))
+      this.#buena = performance.now()
+      if (quedan.includes(true)) this.#cita = this.#buena
+    } catch (err) {
+      // What it was about to feed may not have arrived.
+      this.#memoria.olvidarTodo()
+      this.#deps.log[traducirError(err).codigo === 'no_disponible' ? 'warn' : 'error']({ err }, 'feeder')
+    }
+  }
+
+  /** @returns whether there is more than it came to */
+  async #alimentar({ cola, pendientes }: Trabajo): Promise<boolean> {
+    const hallados = await pendientes(this.#deps, LOTE)
+    const { trabajos, hayMas } = Array.isArray(hallados) ? { trabajos: hallados, hayMas: false } : hallados
+    const nuevos = trabajos.filter(({ id }) => !this.#memoria.tiene(id!))
+    for (let i = 0; i < nuevos.length; i += LOTE) {
+      const tanda = nuevos.slice(i, i + LOTE)
+      this.#memoria.anotar(
+        tanda.map(({ id }) => id!),
+        performance.now(),
+      )
+      await this.#boss.insert(cola, tanda, { returnId: false })
+      this.#despertadores.get(cola)?.()
+    }
+    return hayMas
+  }
+}

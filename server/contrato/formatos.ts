@@ -1,0 +1,38 @@
+import { ErrorEnlace, leerEnlace } from '../mapas/enlaces.ts'
+import { leerTelefono } from '../telefonos/telefono.ts'
+import { leerInstante } from '../tiempo/instante.ts'
+
+/** A string format of the contract: the rule, and the Spanish sentence for what breaks it. */
+interface Formato {
+  validate: (texto: string) => boolean
+  explicar: (texto: string) => string
+}
+
+const errorDeEnlace = (texto: string): string | undefined => {
+  try {
+    leerEnlace(texto)
+    return undefined
+  } catch (error) {
+    if (error instanceof ErrorEnlace) return error.message
+    throw error
+  }
+}
+
+/** The contract's string formats. */
+export const FORMATOS: Readonly<Record<string, Formato>> = {
+  telefono: {
+    validate: (texto) => 'e164' in leerTelefono(texto),
+    explicar: (texto) => {
+      const telefono = leerTelefono(texto)
+      return 'error' in telefono ? telefono.error : 'no vale'
+    },
+  },
+  'enlace-de-mapa': {
+    validate: (texto) => errorDeEnlace(texto) === undefined,
+    explicar: (texto) => errorDeEnlace(texto) ?? 'no vale',
+  },
+  'date-time': {
+    validate: (texto) => leerInstante(texto) !== undefined,
+    explicar: () => 'debe ser una fecha y hora según RFC 3339, por ejemplo 2026-11-20T15:04:05.000Z',
+  },
+}
