@@ -5,7 +5,7 @@ import { type Db, type Fila, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { Problema } from '../errores.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-import { insertarEntregasDeWebhook } from '../webhooks/insertarEntregas.ts'
+import { insertarEntregasDeWebhook } from '../webhooks/webhook.ts'
 
 type DatosDeEvento = {
   [Dato in 'estado_reportado' | 'numero_intento' | 'requiere_accion' | 'forzado' | 'tardio']: NonNullable<Evento[Dato]>

@@ -11,7 +11,7 @@ import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { foto } from '../eventos/evento.ts'
 import { huellaDe, tokenDe } from '../ubicacion/ubicacion.ts'
-import { insertarEntregasDeWebhook } from '../webhooks/insertarEntregas.ts'
+import { insertarEntregasDeWebhook } from '../webhooks/webhook.ts'
 
 /** A row of `mensaje`. */
 export interface FilaMensaje {
