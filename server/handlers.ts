@@ -1,4 +1,4 @@
-import { descargarArchivo } from './archivos/servir.ts'
+import { descargarArchivo } from './archivos/descargar.ts'
 import { subirArchivo } from './archivos/subir.ts'
 import { listarDepartamentos } from './catalogo/listarDepartamentos.ts'
 import { listarMunicipios } from './catalogo/listarMunicipios.ts'

@@ -6,7 +6,6 @@ import { type Db, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { noDisponible } from '../errores.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-import { claveDeFirma } from './claves.ts'
 import { type ArchivoLeido, type FilaDeDocumento, reunirDatos } from './datosDelPdf.ts'
 import { firmarManifiesto, hacerManifiesto, nuevaSal } from './manifiesto.ts'
 import { type FilaPrueba, leerArchivos } from './prueba.ts'
@@ -102,13 +101,9 @@ export async function hacerPdf(deps: DepsDePdf, prueba: FilaPrueba): Promise<boo
   const ahora = reloj()
   const sal = nuevaSal()
   const archivos = [...fotos.map((foto) => foto.fila), ...(filaDeFirma ? [filaDeFirma] : []), pdf]
-  const clave = await claveDeFirma(secretos)
-  const manifiesto = await firmarManifiesto(
-    hacerManifiesto(ajustes.urlPublica, guia, prueba, archivos, sal, ahora),
-    clave,
-  )
-  const { publica } = clave
-  const valores = [...llave, pdf.archivo, manifiesto, sal, publica.kid, JSON.stringify(publica), ahora]
+  const manifiesto = hacerManifiesto(ajustes.urlPublica, guia, prueba, archivos, sal, ahora)
+  const { jws, publica } = await firmarManifiesto(secretos, manifiesto)
+  const valores = [...llave, pdf.archivo, jws, sal, publica.kid, JSON.stringify(publica), ahora]
   return (await db.consultar(TERMINAR, valores)).length > 0
 }
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Handler } from '../contrato/tipos.ts'
 import { coincideEtag } from '../http/descarga.ts'
-import { clavesPublicas } from './claves.ts'
+import { clavesPublicas } from './manifiesto.ts'
 
 export const listarClavesPublicas: Handler<'listarClavesPublicas'> = async ({ headers = {} }, { db, secretos }) => {
   const keys = await clavesPublicas(db, secretos)
