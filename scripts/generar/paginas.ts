@@ -52,19 +52,25 @@ async function escribirEstilo(pagina: string, salida: URL) {
 async function generarUbicacion(salida: URL) {
   const { ICONO } = await import('../../server/paginas/ubicacion/vista.ts')
   const leaflet = new URL('node_modules/leaflet/dist/', raiz)
-  await empaquetar({ navegador: 'ubicacion/navegador.ts', mapa: 'ubicacion/mapa.ts' }, salida, 'esm', {
-    alias: { leaflet: fileURLToPath(new URL('leaflet-src.esm.js', leaflet)) },
-    plugins: [
-      {
-        name: 'sin-imagen-vacia',
-        transform(codigo: string, id: string) {
-          if (!id.includes('leaflet-src')) return undefined
-          if (!codigo.includes(IMAGEN_VACIA)) throw new Error('Leaflet no longer has the image that is to be replaced')
-          return { code: codigo.replace(IMAGEN_VACIA, ''), map: null }
+  await empaquetar(
+    { navegador: 'ubicacion/navegador/navegador.ts', mapa: 'ubicacion/navegador/mapa.ts' },
+    salida,
+    'esm',
+    {
+      alias: { leaflet: fileURLToPath(new URL('leaflet-src.esm.js', leaflet)) },
+      plugins: [
+        {
+          name: 'sin-imagen-vacia',
+          transform(codigo: string, id: string) {
+            if (!id.includes('leaflet-src')) return undefined
+            if (!codigo.includes(IMAGEN_VACIA))
+              throw new Error('Leaflet no longer has the image that is to be replaced')
+            return { code: codigo.replace(IMAGEN_VACIA, ''), map: null }
+          },
         },
-      },
-    ],
-  })
+      ],
+    },
+  )
   const deLeaflet = await readFile(new URL('leaflet.css', leaflet), 'utf8')
   const sinImagenes = deLeaflet.replace(/\/\*[\s\S]*?\*\//g, '').replace(/[^{}]*\{[^{}]*url\([^{}]*\}/g, '')
   await writeFile(new URL('mapa.css', salida), abreviar(sinImagenes))
@@ -95,7 +101,7 @@ async function generarRepartidor(salida: URL) {
 const PAGINAS: Readonly<Record<string, (salida: URL) => Promise<unknown>>> = {
   rastreo: async () => {},
   buzon: async () => {},
-  verificar: (salida) => empaquetar({ navegador: 'verificar/navegador.ts' }, salida, 'esm'),
+  verificar: (salida) => empaquetar({ navegador: 'verificar/navegador/navegador.ts' }, salida, 'esm'),
   ubicacion: generarUbicacion,
   repartidor: generarRepartidor,
 }

@@ -1,4 +1,5 @@
 import type { Request } from 'express'
+import type { LugarPropuesto } from '../../ubicacion/solicitud.ts'
 
 const MAXIMO_DE_BYTES = 8_192
 /** How long the body may take to arrive, in milliseconds. A phone with bad coverage needs a while for its 300 bytes. */
@@ -7,66 +8,75 @@ const MAXIMO_DE_REFERENCIA = 200
 
 const CAMPOS = ['lat', 'lng', 'precision_m', 'metodo', 'enlace', 'referencia', 'seguro', 'accion'] as const
 type Campo = (typeof CAMPOS)[number]
-export type Envio = Record<Campo, string>
+export type Formulario = Record<Campo, string>
 
 /** What the person filled in, as text: it goes back into the form as it came. */
-export type Valores = Omit<Envio, 'seguro' | 'accion'>
+export type Valores = Omit<Formulario, 'seguro' | 'accion'>
+
+/** A fault and the part of the form where it is put right. */
+export interface Falla {
+  campo: 'lugar' | 'enlace' | 'referencia'
+  mensaje: string
+}
+
+/** What is said where no place was chosen, by the server and, before it is asked, by the page itself. */
+export const FALTA_LUGAR = 'Falta el lugar. Elíjalo aquí abajo.'
 
 /** A body that our form doesn't send, and the status to answer with. */
-export class ErrorDeEnvio extends Error {
+export class ErrorDeFormulario extends Error {
   readonly status: 400 | 408 | 413 | 415
-  constructor(status: ErrorDeEnvio['status'], mensaje: string) {
+  constructor(status: ErrorDeFormulario['status'], mensaje: string) {
     super(mensaje)
-    this.name = 'ErrorDeEnvio'
+    this.name = 'ErrorDeFormulario'
     this.status = status
   }
 }
 
 /** The posted form: only its own fields, each at most once, well-formed UTF-8, within its limit while it is read. */
-export async function leerEnvio(req: Request): Promise<Envio> {
+export async function leerFormulario(req: Request): Promise<Formulario> {
   const [tipo = ''] = (req.headers['content-type'] ?? '').toLowerCase().split(';')
-  if (tipo.trim() !== 'application/x-www-form-urlencoded') throw new ErrorDeEnvio(415, 'not a form')
-  if ((req.headers['content-encoding'] ?? 'identity') !== 'identity') throw new ErrorDeEnvio(415, 'compressed')
-  return interpretar(await recibir(req))
+  if (tipo.trim() !== 'application/x-www-form-urlencoded') throw new ErrorDeFormulario(415, 'not a form')
+  if ((req.headers['content-encoding'] ?? 'identity') !== 'identity') throw new ErrorDeFormulario(415, 'compressed')
+  return descifrar(await recibir(req))
 }
 
 function recibir(req: Request): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const trozos: Buffer[] = []
     let recibidos = 0
-    const terminar = (error?: ErrorDeEnvio) => {
+    const terminar = (error?: ErrorDeFormulario) => {
       clearTimeout(plazo)
       req.removeAllListeners('data')
       if (!error) return resolve(Buffer.concat(trozos))
       req.pause()
       reject(error)
     }
-    const plazo = setTimeout(() => terminar(new ErrorDeEnvio(408, 'too slow')), PLAZO)
+    const plazo = setTimeout(() => terminar(new ErrorDeFormulario(408, 'too slow')), PLAZO)
     if (Number(req.headers['content-length'] ?? 0) > MAXIMO_DE_BYTES) {
-      return terminar(new ErrorDeEnvio(413, 'too long'))
+      return terminar(new ErrorDeFormulario(413, 'too long'))
     }
     req.on('data', (trozo: Buffer) => {
       recibidos += trozo.length
-      if (recibidos > MAXIMO_DE_BYTES) terminar(new ErrorDeEnvio(413, 'too long'))
+      if (recibidos > MAXIMO_DE_BYTES) terminar(new ErrorDeFormulario(413, 'too long'))
       else trozos.push(trozo)
     })
     req.once('end', () => terminar())
-    req.once('error', () => terminar(new ErrorDeEnvio(400, 'cut off')))
+    req.once('error', () => terminar(new ErrorDeFormulario(400, 'cut off')))
   })
 }
 
-function interpretar(bytes: Buffer): Envio {
-  const envio = Object.fromEntries(CAMPOS.map((campo) => [campo, ''])) as Envio
+function descifrar(bytes: Buffer): Formulario {
+  const formulario = Object.fromEntries(CAMPOS.map((campo) => [campo, ''])) as Formulario
   const vistos = new Set<string>()
   for (const par of bytes.toString('latin1').split('&')) {
     if (par === '') continue
     const igual = par.indexOf('=')
     const campo = decodificar(igual < 0 ? par : par.slice(0, igual))
-    if (!esCampo(campo) || vistos.has(campo)) throw new ErrorDeEnvio(400, 'a field that the form does not have')
+    if (!esCampo(campo) || vistos.has(campo)) throw new ErrorDeFormulario(400, 'a field that the form does not have')
     vistos.add(campo)
-    envio[campo] = limpiar(igual < 0 ? '' : decodificar(par.slice(igual + 1)))
+    formulario[campo] = limpiar(igual < 0 ? '' : decodificar(par.slice(igual + 1)))
   }
-  return envio
+  return formulario
 }
 
 const esCampo = (campo: string): campo is Campo => (CAMPOS as readonly string[]).includes(campo)
@@ -77,7 +87,7 @@ function decodificar(texto: string): string {
     if (/[^\x21-\x7e]/.test(texto)) throw new URIError('not encoded')
     return decodeURIComponent(texto.replaceAll('+', ' '))
   } catch {
-    throw new ErrorDeEnvio(400, 'malformed encoding')
+    throw new ErrorDeFormulario(400, 'malformed encoding')
   }
 }
 
@@ -90,15 +100,41 @@ const limpiar = (texto: string) =>
     .trim()
 
 /** Apps share a link with the place's name before it: the link is what counts. */
-export const soloEnlace = (texto: string) => /(?:https:\/\/|geo:)\S+/i.exec(texto)?.[0] ?? texto
+const soloEnlace = (texto: string) => /(?:https:\/\/|geo:)\S+/i.exec(texto)?.[0] ?? texto
 
-export const valoresDe = ({ seguro: _seguro, accion: _accion, ...valores }: Envio): Valores => valores
+export const valoresDe = ({ seguro: _seguro, accion: _accion, ...valores }: Formulario): Valores => valores
 
-export const referenciaLarga = (referencia: string) => [...referencia].length > MAXIMO_DE_REFERENCIA
+const referenciaLarga = (referencia: string) => [...referencia].length > MAXIMO_DE_REFERENCIA
 
 /** A decimal number in plain notation, between `minimo` and `maximo`. */
-export function numero(texto: string, minimo: number, maximo: number): number | undefined {
+function numero(texto: string, minimo: number, maximo: number): number | undefined {
   if (!/^-?\d{1,9}(?:\.\d{1,20})?$/.test(texto)) return undefined
   const valor = Number(texto)
   return valor >= minimo && valor <= maximo ? valor : undefined
+}
+
+/** What the form says, or why it says nothing. A point and a link together: `metodo` names what was chosen last. */
+export function interpretar(formulario: Formulario): { lugar?: LugarPropuesto; fallas: Falla[] } {
+  const { metodo, enlace, referencia } = formulario
+  const fallas: Falla[] = []
+  if (referenciaLarga(referencia)) {
+    fallas.push({ campo: 'referencia', mensaje: 'La descripción es muy larga: use 200 letras o menos.' })
+  }
+  const comun = { seguro: formulario.seguro === '1', ...(referencia && { referencia }) }
+  const conPunto = (metodo === 'gps' || metodo === 'mapa') && (formulario.lat !== '' || formulario.lng !== '')
+  if (!conPunto) {
+    if (enlace === '') fallas.push({ campo: 'lugar', mensaje: FALTA_LUGAR })
+    return fallas.length > 0
+      ? { fallas }
+      : { lugar: { ...comun, metodo: 'enlace', enlace: soloEnlace(enlace) }, fallas }
+  }
+  const lat = numero(formulario.lat, -90, 90)
+  const lng = numero(formulario.lng, -180, 180)
+  const precision_m = metodo === 'gps' ? numero(formulario.precision_m, 0, 1_000_000) : undefined
+  if (lat === undefined || lng === undefined) {
+    fallas.push({ campo: 'lugar', mensaje: 'No pudimos leer el lugar. Elíjalo otra vez.' })
+    return { fallas }
+  }
+  if (fallas.length > 0) return { fallas }
+  return { lugar: { ...comun, metodo, lat, lng, ...(precision_m === undefined ? {} : { precision_m }) }, fallas }
 }

@@ -1,33 +1,12 @@
 import type { Express } from 'express'
 import { crearLimite } from '../../http/limite.ts'
-import type { LugarPropuesto, Solicitudes } from '../../ubicacion/solicitud.ts'
+import type { Solicitudes } from '../../ubicacion/solicitud.ts'
 import { leerRecursos, servirArchivos } from '../archivos.ts'
-import { type Hoja, servirPagina } from '../pagina.ts'
+import { servirPagina } from '../pagina.ts'
 import { permisos } from '../respuesta.ts'
-import {
-  type Envio,
-  ErrorDeEnvio,
-  leerEnvio,
-  numero,
-  referenciaLarga,
-  soloEnlace,
-  type Valores,
-  valoresDe,
-} from './formulario.ts'
-import {
-  CERRADA,
-  cabezaDe,
-  DESCONOCIDA,
-  FALLO,
-  FALTA_LUGAR,
-  type Falla,
-  MAL_PEDIDA,
-  type Mosaicos,
-  paginaDeGracias,
-  paginaDelFormulario,
-  paginaDeSeguro,
-  VENCIDA,
-} from './vista.ts'
+import { ErrorDeFormulario, leerFormulario } from './formulario.ts'
+import { crearHojas } from './hojas.ts'
+import { cabezaDe, DESCONOCIDA, FALLO, MAL_PEDIDA, type Mosaicos } from './vista.ts'
 
 export interface OpcionesDeUbicacion {
   solicitudes: Solicitudes
@@ -50,40 +29,16 @@ export function servirUbicacion(app: Express, { solicitudes, mosaicos, reloj }: 
   const porRed = crearLimite(LIMITES.red, reloj)
   const porLectura = crearLimite(LIMITES.get, reloj)
   const porEnvio = crearLimite(LIMITES.post, reloj)
+  const { ver, recibir } = crearHojas(
+    solicitudes,
+    (raiz) =>
+      mosaicos && {
+        ...mosaicos,
+        modulo: raiz + recursos.ruta('mapa.js'),
+        estilo: raiz + recursos.ruta('mapa.css'),
+      },
+  )
   servirArchivos(app, recursos.archivos)
-
-  const ver = async (token: string, raiz: string, envio?: Valores, fallas: readonly Falla[] = []): Promise<Hoja> => {
-    const datos = await solicitudes.leer(token)
-    if (!datos) return { status: 404, ...DESCONOCIDA }
-    if (datos.estado === 'vencida') return { status: 410, ...VENCIDA }
-    if (datos.estado === 'cerrada') return { status: 200, ...CERRADA }
-    if (datos.estado === 'confirmada') return { status: 200, ...paginaDeGracias(datos) }
-    const mapa = mosaicos && {
-      ...mosaicos,
-      modulo: raiz + recursos.ruta('mapa.js'),
-      estilo: raiz + recursos.ruta('mapa.css'),
-    }
-    const status = fallas.length > 0 ? 422 : 200
-    return { status, ...paginaDelFormulario(datos, envio ?? VACIO, fallas, mapa, envio === undefined) }
-  }
-
-  async function recibir(token: string, raiz: string, envio: Envio): Promise<Hoja> {
-    const valores = valoresDe(envio)
-    if (envio.accion === 'corregir') return ver(token, raiz, valores)
-    const { lugar, fallas } = interpretar(envio)
-    if (!lugar) return ver(token, raiz, valores, fallas)
-    const resultado = await solicitudes.confirmar(token, lugar)
-    if (resultado.ok) return { status: 303, a: token }
-    if (resultado.motivo === 'lejos') {
-      const datos = await solicitudes.leer(token)
-      return datos
-        ? { status: 422, ...paginaDeSeguro(datos, valores, resultado.distancia_km) }
-        : { status: 404, ...DESCONOCIDA }
-    }
-    if (!('mensaje' in resultado)) return ver(token, raiz)
-    return ver(token, raiz, valores, [{ campo: CAMPO_DE[resultado.motivo], mensaje: resultado.mensaje }])
-  }
-
   servirPagina(app, '/u', {
     metodos: ['POST'],
     cabeceras: politica(mosaicos),
@@ -97,47 +52,13 @@ export function servirUbicacion(app: Express, { solicitudes, mosaicos, reloj }: 
       if (!TOKEN.test(token)) return { status: 404, ...DESCONOCIDA }
       if (leyendo) return ver(token, raiz)
       try {
-        return await recibir(token, raiz, await leerEnvio(req))
+        return await recibir(token, raiz, await leerFormulario(req))
       } catch (error) {
-        if (error instanceof ErrorDeEnvio) return { status: error.status, ...MAL_PEDIDA }
+        if (error instanceof ErrorDeFormulario) return { status: error.status, ...MAL_PEDIDA }
         throw error
       }
     },
   })
-}
-
-const VACIO: Valores = { lat: '', lng: '', precision_m: '', metodo: '', enlace: '', referencia: '' }
-const CAMPO_DE = {
-  sin_lugar: 'lugar',
-  coordenadas_invalidas: 'lugar',
-  enlace_invalido: 'enlace',
-  referencia_larga: 'referencia',
-} as const
-
-/** What the form says, or why it says nothing. A point and a link together: `metodo` names what was chosen last. */
-function interpretar(envio: Envio): { lugar?: LugarPropuesto; fallas: Falla[] } {
-  const { metodo, enlace, referencia } = envio
-  const fallas: Falla[] = []
-  if (referenciaLarga(referencia)) {
-    fallas.push({ campo: 'referencia', mensaje: 'La descripción es muy larga: use 200 letras o menos.' })
-  }
-  const comun = { seguro: envio.seguro === '1', ...(referencia && { referencia }) }
-  const conPunto = (metodo === 'gps' || metodo === 'mapa') && (envio.lat !== '' || envio.lng !== '')
-  if (!conPunto) {
-    if (enlace === '') fallas.push({ campo: 'lugar', mensaje: FALTA_LUGAR })
-    return fallas.length > 0
-      ? { fallas }
-      : { lugar: { ...comun, metodo: 'enlace', enlace: soloEnlace(enlace) }, fallas }
-  }
-  const lat = numero(envio.lat, -90, 90)
-  const lng = numero(envio.lng, -180, 180)
-  const precision_m = metodo === 'gps' ? numero(envio.precision_m, 0, 1_000_000) : undefined
-  if (lat === undefined || lng === undefined) {
-    fallas.push({ campo: 'lugar', mensaje: 'No pudimos leer el lugar. Elíjalo otra vez.' })
-    return { fallas }
-  }
-  if (fallas.length > 0) return { fallas }
-  return { lugar: { ...comun, metodo, lat, lng, ...(precision_m === undefined ? {} : { precision_m }) }, fallas }
 }
 
 /** The page loads its own files and the map's tiles; its form goes nowhere else; nobody may frame it. */

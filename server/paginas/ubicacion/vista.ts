@@ -1,13 +1,7 @@
 import type { DatosDeSolicitud } from '../../ubicacion/solicitud.ts'
 import { type Html, html } from '../html.ts'
 import { type Contenido, dibujarIcono, soloDice } from '../marco.ts'
-import type { Valores } from './formulario.ts'
-
-/** A fault and the part of the form where it is put right. */
-export interface Falla {
-  campo: 'lugar' | 'enlace' | 'referencia'
-  mensaje: string
-}
+import { FALTA_LUGAR, type Falla, type Valores } from './formulario.ts'
 
 export interface Mosaicos {
   /** `https://…/{z}/{x}/{y}.png`, perhaps with `{s}` and `{r}`. */
@@ -74,8 +68,6 @@ ${campoDeReferencia(valores.referencia, falla(fallas, 'referencia'))}
 <template id="falta-lugar">${resumen([{ campo: 'lugar', mensaje: FALTA_LUGAR }])}</template>`
   return { titulo: fallas.length > 0 ? `Falta algo – ${PREGUNTA}` : PREGUNTA, cuerpo }
 }
-
-export const FALTA_LUGAR = 'Falta el lugar. Elíjalo aquí abajo.'
 
 const falla = (fallas: readonly Falla[], campo: Falla['campo']) => fallas.find((una) => una.campo === campo)?.mensaje
 

@@ -1,6 +1,6 @@
 // The service, as seen from a phone: answers, no answer, and what its clock says.
 import type { Problema } from '../../../contrato/generado/tipos/index.ts'
-import { leerAjuste, ponerAjuste } from './almacen.ts'
+import { leerAjuste, ponerAjuste } from './almacen/base.ts'
 import type { GuiaDeReparto, Sesion } from './dominio.ts'
 
 /** Below the page's own address, wherever the service is mounted; a service worker's script lies one step deeper. */

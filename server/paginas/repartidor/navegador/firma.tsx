@@ -2,7 +2,7 @@
 
 import { useEffect, useRef } from 'preact/hooks'
 import SignaturePad, { type PointGroup } from 'signature_pad'
-import type { Trazos } from './almacen.ts'
+import type { Trazos } from './almacen/base.ts'
 import { comoBlob } from './fotos.ts'
 
 /** Height by width: the same at every size, so that strokes only have to be scaled. */

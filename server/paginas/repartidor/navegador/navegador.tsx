@@ -1,19 +1,21 @@
 // The courier's page. It works from what lies on the phone; the network only carries it to and fro.
 import { render } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { acciones, leerAjuste, limpiar } from './almacen.ts'
+import { acciones } from './almacen/acciones.ts'
+import { leerAjuste } from './almacen/base.ts'
+import { limpiar } from './almacen/limpieza.ts'
 import { codigoDe, prevenirLector } from './codigos.ts'
+import { alEnviar, vigilarCola } from './cola.ts'
 import { type Estado, NOMBRES } from './dominio.ts'
-import { alEnviar, vigilarCola } from './envio.ts'
+import { useDatos, useEnLinea, useRuta } from './hooks.ts'
+import { DetalleDeAccion } from './pantallas/accion.tsx'
 import { Entrar } from './pantallas/entrar.tsx'
 import { Entregar } from './pantallas/entregar.tsx'
-import { Envio } from './pantallas/envio.tsx'
 import { Escanear } from './pantallas/escanear.tsx'
 import { Guia } from './pantallas/guia.tsx'
 import { type Contexto, Inicio } from './pantallas/inicio.tsx'
 import { Paso } from './pantallas/paso.tsx'
 import { vigilarGuias } from './refrescar.ts'
-import { useDatos, useEnLinea, useRuta } from './uso.ts'
 
 /** Told, because the times that the phone shows are then not the ones that are sent. */
 const RELOJ_MALO_MS = 2 * 60_000
@@ -63,7 +65,7 @@ function Pantalla({ ruta: [lugar, cual = '', que, estado = ''], ...contexto }: C
   const guia = codigoDe(cual)
   if (lugar === 'entrar') return <Entrar otraVez={sesion.vigente ? null : sesion.nombre} pendientes={0} />
   if (lugar === 'escanear') return <Escanear sesion={sesion} />
-  if (lugar === 'envio') return <Envio {...contexto} orden={Number(cual)} />
+  if (lugar === 'accion') return <DetalleDeAccion {...contexto} orden={Number(cual)} />
   if (lugar === 'guia' && guia) {
     if (que === 'entregar') return <Entregar sesion={sesion} guia={guia} />
     if (que === 'nota') return <Paso sesion={sesion} guia={guia} estado={null} />

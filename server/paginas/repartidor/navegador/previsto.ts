@@ -1,4 +1,4 @@
-import type { Accion, GuiaGuardada } from './almacen.ts'
+import type { Accion, GuiaGuardada } from './almacen/base.ts'
 import { type Estado, type EstadoSiguiente, esFinal, pasoA, pasosDesde, TODOS_LOS_PASOS } from './dominio.ts'
 
 export interface Prevision {

@@ -1,5 +1,6 @@
 // Keeps what is at hand fresh while there is coverage: what is on the phone is what there will be without.
-import { guardarGuias, guardarSinDatos, guiasDe, leerAjuste } from './almacen.ts'
+import { leerAjuste } from './almacen/base.ts'
+import { guardarGuias, guardarSinDatos, guiasDe } from './almacen/guias.ts'
 import { leerGuias } from './api.ts'
 import { esFinal } from './dominio.ts'
 

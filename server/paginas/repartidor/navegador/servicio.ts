@@ -1,5 +1,5 @@
 // The service worker: the page without coverage, and the queue when coverage comes back and the page is closed.
-import { enviarCola } from './envio.ts'
+import { enviarCola } from './cola.ts'
 
 /** Written before this file by the server: see ruta.ts. */
 declare const CASCO: { version: string; ahora: string[]; luego: string[] }

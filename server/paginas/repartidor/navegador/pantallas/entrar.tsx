@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
-import { entrar } from '../almacen.ts'
+import { entrar } from '../almacen/limpieza.ts'
 import { abrirSesion, SinRed } from '../api.ts'
-import { aSolas, enviarAhora } from '../envio.ts'
-import { ir } from '../uso.ts'
+import { aSolas, enviarAhora } from '../cola.ts'
+import { ir } from '../hooks.ts'
 import { Titulo } from './piezas.tsx'
 
 /** `otraVez`: whose session ended by itself; what this courier did is still here. */

@@ -1,19 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import {
-  type Borrador,
-  borradorDe,
-  encolar,
-  guardarBorrador,
-  guiaDe,
-  type Imagen,
-  imagen as leerImagen,
-  type Sesion,
-  sinEspacio,
-  tirarBorrador,
-} from '../almacen.ts'
+import { encolar, imagen as leerImagen } from '../almacen/acciones.ts'
+import { type Borrador, type Imagen, type Sesion, sinEspacio } from '../almacen/base.ts'
+import { borradorDe, guardarBorrador, tirarBorrador } from '../almacen/borradores.ts'
+import { guiaDe } from '../almacen/guias.ts'
 import { enGrupos, RELACIONES, type Relacion } from '../dominio.ts'
 import { Firma, firmaComoPng } from '../firma.tsx'
-import { ir, type Posicion, useDatos, usePosicion } from '../uso.ts'
+import { ir, type Posicion, useDatos, usePosicion } from '../hooks.ts'
 import { explicarFoto, Fotos, useFotos } from './fotos.tsx'
 import { SIN_ESPACIO } from './paso.tsx'
 import { horaDe, Pregunta, Titulo, Volver } from './piezas.tsx'

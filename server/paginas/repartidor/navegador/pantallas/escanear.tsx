@@ -1,9 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { guardarGuias, guardarSinDatos, type Sesion } from '../almacen.ts'
+import type { Sesion } from '../almacen/base.ts'
+import { guardarGuias, guardarSinDatos } from '../almacen/guias.ts'
 import { leerGuia } from '../api.ts'
 import { abrirLector, codigoDe, type Lectura } from '../codigos.ts'
 import { enGrupos } from '../dominio.ts'
-import { ir } from '../uso.ts'
+import { ir } from '../hooks.ts'
 import { Titulo, Volver } from './piezas.tsx'
 
 const CADA_MS = 150

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Imagen } from '../almacen.ts'
+import type { Imagen } from '../almacen/base.ts'
 import { achicarFoto, FotoIlegible } from '../fotos.ts'
 
 const MAXIMO = 10

@@ -1,9 +1,11 @@
 import { useEffect, useState } from 'preact/hooks'
-import { guardarGuias, guardarSinDatos, guiaDe, acciones as leerAcciones, type Sesion, soltarGuia } from '../almacen.ts'
+import { acciones as leerAcciones } from '../almacen/acciones.ts'
+import type { Sesion } from '../almacen/base.ts'
+import { guardarGuias, guardarSinDatos, guiaDe, soltarGuia } from '../almacen/guias.ts'
 import { leerGuia } from '../api.ts'
 import { type EstadoSiguiente, enGrupos, esFinal, type GuiaDeReparto, NOMBRES, PASOS } from '../dominio.ts'
+import { ir, useDatos } from '../hooks.ts'
 import { previsto } from '../previsto.ts'
-import { ir, useDatos } from '../uso.ts'
 import { hace, Titulo, Volver } from './piezas.tsx'
 
 export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
@@ -43,7 +45,7 @@ export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
       {datos?.modo === 'test' && <p class="nota">Guía de prueba: nadie la espera.</p>}
       {detenida && (
         <p class="nota mal">
-          El servicio no aceptó lo que hizo. <a href={`#/envio/${detenida.orden}`}>Vea por qué</a>
+          El servicio no aceptó lo que hizo. <a href={`#/accion/${detenida.orden}`}>Vea por qué</a>
         </p>
       )}
       {datos && !esFinal(datos.estado) && <Destino datos={datos} />}

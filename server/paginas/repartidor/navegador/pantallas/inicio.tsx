@@ -1,19 +1,15 @@
 import { useState } from 'preact/hooks'
-import {
-  type Accion,
-  guardarSinDatos,
-  guiasDe,
-  acciones as leerAcciones,
-  borradores as leerBorradores,
-  olvidar,
-  type Sesion,
-} from '../almacen.ts'
+import { acciones as leerAcciones } from '../almacen/acciones.ts'
+import type { Accion, Sesion } from '../almacen/base.ts'
+import { borradores as leerBorradores } from '../almacen/borradores.ts'
+import { guardarSinDatos, guiasDe } from '../almacen/guias.ts'
+import { olvidar } from '../almacen/limpieza.ts'
 import { cerrarSesion, nadieDentro } from '../api.ts'
 import { codigoDe } from '../codigos.ts'
+import { aSolas, enviarAhora } from '../cola.ts'
 import { enGrupos, NOMBRES } from '../dominio.ts'
-import { aSolas, enviarAhora } from '../envio.ts'
+import { ir, useDatos } from '../hooks.ts'
 import { previsto } from '../previsto.ts'
-import { ir, useDatos } from '../uso.ts'
 import { horaDe, nombreDe, Pregunta, situacionDe, Titulo } from './piezas.tsx'
 
 export interface Contexto {
@@ -36,7 +32,7 @@ export function Inicio({ sesion, enLinea, enviando }: Contexto) {
     .sort((una, otra) => Number(una.final) - Number(otra.final) || otra.leida - una.leida)
   const fila = (accion: Accion) => (
     <li key={accion.orden} class={accion.situacion}>
-      <a href={`#/envio/${accion.orden}`}>
+      <a href={`#/accion/${accion.orden}`}>
         <strong>{nombreDe(accion)}</strong> <span class="codigo">{enGrupos(accion.guia)}</span>
         <small>
           {horaDe(accion.ocurrido_en, accion.zona)} · {situacionDe(accion, enviando, yo, enLinea, sesion.vigente)}

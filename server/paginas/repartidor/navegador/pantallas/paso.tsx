@@ -1,7 +1,8 @@
 import { useRef, useState } from 'preact/hooks'
-import { encolar, type Imagen, type Sesion, sinEspacio } from '../almacen.ts'
+import { encolar } from '../almacen/acciones.ts'
+import { type Imagen, type Sesion, sinEspacio } from '../almacen/base.ts'
 import { type Estado, enGrupos, MOTIVOS_DICHOS, type Motivo, PASOS, pasoA } from '../dominio.ts'
-import { ir, usePosicion } from '../uso.ts'
+import { ir, usePosicion } from '../hooks.ts'
 import { explicarFoto, Fotos, useFotos } from './fotos.tsx'
 import { Titulo, Volver } from './piezas.tsx'
 

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { crearReloj } from '../../../../tiempo/reloj.ts'
-import type { Accion } from '../almacen.ts'
+import type { Accion } from '../almacen/base.ts'
 import { NOMBRES } from '../dominio.ts'
 
 /** The screen's heading gets the focus, so that a screen reader says where one is. */

@@ -1,20 +1,13 @@
 import { useState } from 'preact/hooks'
-import {
-  type Accion,
-  cambiarAccion,
-  descartable,
-  descartar,
-  accion as leerAccion,
-  reabrir,
-  type Sesion,
-} from '../almacen.ts'
+import { cambiarAccion, descartable, descartar, accion as leerAccion, reabrir } from '../almacen/acciones.ts'
+import type { Accion, Sesion } from '../almacen/base.ts'
+import { aSolas, enviarAhora } from '../cola.ts'
 import { enGrupos, MOTIVOS_DICHOS } from '../dominio.ts'
-import { aSolas, enviarAhora } from '../envio.ts'
-import { ir, useDatos } from '../uso.ts'
+import { ir, useDatos } from '../hooks.ts'
 import { horaDe, nombreDe, Pregunta, situacionDe, Titulo, Volver } from './piezas.tsx'
 
 /** One action: how it stands, what the server said, and what can be done about it. */
-export function Envio(props: { sesion: Sesion; enLinea: boolean; enviando: number | null; orden: number }) {
+export function DetalleDeAccion(props: { sesion: Sesion; enLinea: boolean; enviando: number | null; orden: number }) {
   const { sesion, enLinea, enviando, orden } = props
   const accion = useDatos(async () => (await leerAccion(orden)) ?? null, String(orden))
   const [preguntando, preguntar] = useState(false)

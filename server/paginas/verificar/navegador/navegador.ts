@@ -1,6 +1,6 @@
 // What the page does: the digest of a PDF is made here and compared with the one that was signed; the PDF goes nowhere. Then
 // the signature is checked here as well, so that nobody has to take the service's word for it.
-import { crearReloj } from '../../tiempo/reloj.ts'
+import { crearReloj } from '../../../tiempo/reloj.ts'
 
 /** No document of ours is as large. */
 const MAXIMO = 40 * 1024 * 1024

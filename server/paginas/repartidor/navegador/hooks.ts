@@ -1,6 +1,6 @@
 // Hooks: what the screens read, and where they are.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { alCambiar } from './almacen.ts'
+import { alCambiar } from './almacen/base.ts'
 import { alAlcanzar, hayServicio } from './api.ts'
 
 /** Read now, and again whenever something on the phone changed; undefined until it was read. */

@@ -1,0 +1,128 @@
+// What a courier did, until the server has it.
+import { type Estado, pasosDesde } from '../dominio.ts'
+import { type Accion, abrir, borrarImagenes, escribir, type Imagen } from './base.ts'
+
+export const acciones = async () => (await abrir()).getAll('acciones')
+export const accion = async (orden: number) => (await abrir()).get('acciones', orden)
+export const imagen = async (id: string) => (await abrir()).get('imagenes', id)
+
+export type AccionNueva = Pick<
+  Accion,
+  'repartidor' | 'nombre' | 'guia' | 'estado' | 'evento' | 'entrega' | 'fotos' | 'firma' | 'trazos'
+>
+
+/**
+ * Keeps an action with its time: corrected by what is known of the server's clock, and after whatever was done to or seen
+ * of its guide before, or else the server would take it for a late scan.
+ */
+export const encolar = (nueva: AccionNueva, ahora: number, cuando: string | null, imagenes: readonly Imagen[] = []) =>
+  escribir(async (tx) => {
+    const [propias, desfase, vista] = await Promise.all([
+      tx.objectStore('acciones').index('guia').getAll(nueva.guia),
+      tx.objectStore('ajustes').get('desfase') as Promise<number | undefined>,
+      tx.objectStore('guias').get(nueva.guia),
+    ])
+    const anteriores = propias.filter(({ falla }) => !falla).map(({ ocurrido_en }) => Date.parse(ocurrido_en) + 1)
+    const instante = Math.max(ahora + (desfase ?? 0), vista?.vista ?? 0, ...anteriores)
+    for (const imagen of imagenes) await tx.objectStore('imagenes').put(imagen)
+    if (nueva.entrega) await tx.objectStore('borradores').delete(nueva.guia)
+    const entera: Omit<Accion, 'orden'> = {
+      ...nueva,
+      id: crypto.randomUUID(),
+      ocurrido_en: cuando ?? new Date(instante).toISOString(),
+      zona: vista?.datos?.zona_horaria ?? null,
+      situacion: 'pendiente',
+      intentos: 0,
+      noAntesDe: 0,
+      resubida: false,
+      falla: null,
+      aplicado: null,
+      terminada: null,
+    }
+    await tx.objectStore('acciones').add(entera as Accion)
+  })
+
+export const cambiarAccion = (orden: number, cambio: (accion: Accion) => Partial<Accion>) =>
+  escribir(async (tx) => {
+    const almacen = tx.objectStore('acciones')
+    const actual = await almacen.get(orden)
+    if (actual) await almacen.put({ ...actual, ...cambio(actual) })
+  })
+
+/** The server has it: what it held of people goes, and a guide that is done goes with it. */
+export const terminarAccion = (
+  orden: number,
+  aplicado: boolean,
+  guia: { estado: Estado; final: boolean; secuencia: number },
+) =>
+  escribir(async (tx) => {
+    const almacen = tx.objectStore('acciones')
+    const actual = await almacen.get(orden)
+    if (!actual) return
+    const { evento: _evento, entrega: _entrega, ...resto } = actual
+    await borrarImagenes(
+      tx,
+      [...actual.fotos, ...(actual.firma ? [actual.firma] : [])].map(({ imagen: id }) => id),
+    )
+    await almacen.put({
+      ...resto,
+      fotos: [],
+      firma: null,
+      trazos: null,
+      situacion: 'enviada',
+      falla: null,
+      aplicado,
+      terminada: Date.now(),
+    })
+    const guias = tx.objectStore('guias')
+    if (guia.final) return guias.delete(actual.guia)
+    const guardada = await guias.get(actual.guia)
+    if (guardada?.datos && guardada.datos.secuencia <= guia.secuencia) {
+      const { estado, secuencia } = guia
+      const siguientes = estado === guardada.datos.estado ? guardada.datos.siguientes : pasosDesde(estado)
+      await guias.put({ ...guardada, datos: { ...guardada.datos, estado, secuencia, siguientes } })
+    }
+  })
+
+/** Gone, with its pictures. Only what never left the phone, or what the server refused. */
+export const descartar = (orden: number) =>
+  escribir(async (tx) => {
+    const almacen = tx.objectStore('acciones')
+    const actual = await almacen.get(orden)
+    if (!actual || !descartable(actual)) return
+    await borrarImagenes(
+      tx,
+      [...actual.fotos, ...(actual.firma ? [actual.firma] : [])].map(({ imagen: id }) => id),
+    )
+    await almacen.delete(orden)
+  })
+export const descartable = ({ situacion, intentos }: Accion) =>
+  situacion === 'atencion' || (situacion === 'pendiente' && intentos === 0)
+
+/** Back to the form, as it was filled in and with the time at which it happened; photos of another try meanwhile join it. */
+export const reabrir = (orden: number) =>
+  escribir(async (tx) => {
+    const almacen = tx.objectStore('acciones')
+    const actual = await almacen.get(orden)
+    if (actual?.situacion !== 'atencion' || !actual.entrega) return
+    const { recibido_por, descripcion = '', lat, lng, precision_m } = actual.entrega
+    if (actual.firma) await borrarImagenes(tx, [actual.firma.imagen])
+    const otro = await tx.objectStore('borradores').get(actual.guia)
+    await tx.objectStore('borradores').put({
+      guia: actual.guia,
+      repartidor: actual.repartidor,
+      fotos: [
+        ...actual.fotos.map(({ imagen: id }) => id),
+        ...(otro?.repartidor === actual.repartidor ? otro.fotos : []),
+      ],
+      trazos: actual.trazos,
+      nombre: recibido_por.nombre,
+      documento: recibido_por.documento ?? '',
+      relacion: recibido_por.relacion ?? '',
+      descripcion,
+      ocurrido_en: actual.ocurrido_en,
+      zona: actual.zona,
+      lugar: lat === undefined ? null : { lat, lng, precision_m },
+    })
+    await almacen.delete(orden)
+  })

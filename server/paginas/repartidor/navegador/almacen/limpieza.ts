@@ -1,0 +1,43 @@
+// What stays on the phone, and for how long.
+import type { Sesion as SesionDelServidor } from '../dominio.ts'
+import { borrarImagenes, CADUCAN_MS, escribir } from './base.ts'
+
+/** What is old or nobody's. Unsent actions and drafts stay, whatever their age. */
+export const limpiar = () =>
+  escribir(async (tx) => {
+    const desde = Date.now() - CADUCAN_MS
+    const usadas = new Set<string>()
+    for (const una of await tx.objectStore('acciones').getAll()) {
+      if (una.situacion === 'enviada' && (una.terminada ?? 0) < desde)
+        await tx.objectStore('acciones').delete(una.orden)
+      for (const adjunto of [...una.fotos, ...(una.firma ? [una.firma] : [])]) usadas.add(adjunto.imagen)
+    }
+    for (const borrador of await tx.objectStore('borradores').getAll()) for (const id of borrador.fotos) usadas.add(id)
+    for (const id of await tx.objectStore('imagenes').getAllKeys()) if (!usadas.has(id)) await borrarImagenes(tx, [id])
+    for (const guia of await tx.objectStore('guias').getAll()) {
+      if (guia.leida < desde) await tx.objectStore('guias').delete(guia.guia)
+    }
+  })
+
+/** A courier signs in. What somebody else had at hand is not for him; what somebody else did and isn't sent yet stays. */
+export const entrar = (sesion: SesionDelServidor) =>
+  escribir(async (tx) => {
+    for (const guia of await tx.objectStore('guias').getAll()) {
+      if (guia.repartidor !== sesion.repartidor) await tx.objectStore('guias').delete(guia.guia)
+    }
+    await tx.objectStore('ajustes').delete('salir')
+    await tx.objectStore('ajustes').put({ ...sesion, vigente: true }, 'sesion')
+  })
+
+/** Everything of people goes but what still has to be sent. `sinAvisar`: the server could not be told. */
+export const olvidar = (sinAvisar: boolean) =>
+  escribir(async (tx) => {
+    await tx.objectStore('guias').clear()
+    for (const borrador of await tx.objectStore('borradores').getAll()) await borrarImagenes(tx, borrador.fotos)
+    await tx.objectStore('borradores').clear()
+    for (const una of await tx.objectStore('acciones').getAll()) {
+      if (una.situacion === 'enviada') await tx.objectStore('acciones').delete(una.orden)
+    }
+    await tx.objectStore('ajustes').delete('sesion')
+    if (sinAvisar) await tx.objectStore('ajustes').put(true, 'salir')
+  })

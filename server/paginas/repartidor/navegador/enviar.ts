@@ -1,0 +1,133 @@
+// One action on its way out, with its pictures, until the server has acknowledged it.
+import type { ArchivoSubido, EventoRegistrado, Problema } from '../../../contrato/generado/tipos/index.ts'
+import { cambiarAccion, accion as leerAccion, imagen as leerImagen, terminarAccion } from './almacen/acciones.ts'
+import { type Accion, type Adjunto, ponerAjuste } from './almacen/base.ts'
+import { pedir, type Respuesta, SinRed, verSesion } from './api.ts'
+import { esFinal } from './dominio.ts'
+
+export const ESPERA_MS = 5_000
+export const ESPERA_MAXIMA_MS = 5 * 60_000
+/** Longer by up to a fifth, so that phones that failed together don't come back together. */
+const AZAR = 1.2
+/** Nobody waits longer than that, in milliseconds. */
+export const ESPERA_TOPE_MS = ESPERA_MAXIMA_MS * AZAR
+
+/** What became of sending an action; `pausa`: the service asks to be left alone. */
+export type Fin = 'enviada' | 'atencion' | 'luego' | 'pausa' | 'sin_sesion'
+
+/** @returns `luego` as well for what doesn't get through by itself while the service answers */
+export const enviarAccion = (accion: Accion): Promise<Fin> => enviarUna(accion).catch((error) => apartar(accion, error))
+
+/**
+ * Small packets may pass where photos don't, and a phone may lose a photo's bytes: if the service answers, it is this action
+ * that doesn't get through, and the others need not wait for it.
+ * @throws SinRed
+ */
+async function apartar({ orden, intentos }: Accion, error: unknown): Promise<Fin> {
+  if (!(error instanceof SinRed)) throw error
+  const { status } = await verSesion()
+  if (status === 401) return 'sin_sesion'
+  return esperar(orden, intentos)
+}
+
+async function enviarUna(pendiente: Accion): Promise<Fin> {
+  // Counted before it leaves: from now on the server may have it.
+  await cambiarAccion(pendiente.orden, ({ intentos }) => ({ intentos: intentos + 1 }))
+  const mal = await subirAdjuntos(pendiente)
+  if (mal) return mal
+  const lista = await leerAccion(pendiente.orden)
+  if (!lista) return 'enviada'
+  const { guia, id: idempotencia, ocurrido_en } = lista
+  const respuesta = lista.entrega
+    ? await pedir<EventoRegistrado>('POST', `guias/${guia}/entrega`, {
+        ...lista.entrega,
+        fotos: lista.fotos.map(({ archivo }) => archivo),
+        ...(lista.firma ? { firma: lista.firma.archivo } : {}),
+        ocurrido_en,
+        idempotencia,
+      })
+    : await pedir<EventoRegistrado>('POST', `guias/${guia}/eventos`, {
+        ...(lista.estado === null ? { tipo: 'guia.nota' } : { estado: lista.estado }),
+        ...lista.evento,
+        ...(lista.fotos.length > 0 ? { fotos: lista.fotos.map(({ archivo }) => archivo) } : {}),
+        ocurrido_en,
+        idempotencia,
+      })
+  if (respuesta.status === 200 || respuesta.status === 201) {
+    const { aplicado, estado, secuencia } = respuesta.cuerpo
+    await terminarAccion(lista.orden, aplicado, { estado, secuencia, final: esFinal(estado) })
+    return 'enviada'
+  }
+  if (respuesta.status === 422 && !lista.resubida && culpaDeAdjuntos(respuesta.problema)) {
+    // The server keeps what nothing uses for a week: the phone still has the pictures.
+    await cambiarAccion(lista.orden, ({ fotos, firma }) => ({
+      resubida: true,
+      fotos: fotos.map(({ imagen }) => ({ imagen })),
+      firma: firma && { imagen: firma.imagen },
+    }))
+    const otraVez = await leerAccion(lista.orden)
+    return otraVez ? enviarUna(otraVez) : 'enviada'
+  }
+  return resolver(lista, respuesta)
+}
+
+const culpaDeAdjuntos = ({ errores }: Partial<Problema>) =>
+  errores?.some(({ campo }) => /^\/(fotos|firma)\b/.test(campo)) ?? false
+
+/** Each picture once: the server's name for it is kept as soon as it is known. */
+async function subirAdjuntos({ orden, guia, fotos, firma }: Accion): Promise<Fin | undefined> {
+  const adjuntos: [Adjunto, 'foto' | 'firma'][] = fotos.map((foto) => [foto, 'foto'])
+  if (firma) adjuntos.push([firma, 'firma'])
+  for (const [{ imagen, archivo }, tipo] of adjuntos) {
+    if (archivo) continue
+    const guardada = await leerImagen(imagen)
+    if (!guardada) return atender(orden, { titulo: 'Falta una foto', mensaje: SIN_FOTO }, imagen)
+    const respuesta = await pedir<ArchivoSubido>('POST', `guias/${guia}/archivos?tipo=${tipo}`, guardada.blob)
+    if (respuesta.status !== 201) {
+      const actual = await leerAccion(orden)
+      return actual && resolver(actual, respuesta, imagen)
+    }
+    const con = (uno: Adjunto) => (uno.imagen === imagen ? { imagen, archivo: respuesta.cuerpo.archivo } : uno)
+    await cambiarAccion(orden, (actual) => ({ fotos: actual.fotos.map(con), firma: actual.firma && con(actual.firma) }))
+  }
+  return undefined
+}
+const SIN_FOTO =
+  'El teléfono ya no tiene una de las fotos. Tómela otra vez: corrija la entrega, o descarte el intento y regístrelo de nuevo.'
+
+/** What a refusal means: later, never like this, or nobody is signed in. */
+async function resolver({ orden, intentos }: Accion, respuesta: Respuesta<unknown>, imagen?: string): Promise<Fin> {
+  const { status, problema } = respuesta
+  if (status === 401) return 'sin_sesion'
+  if (status === 429 || status === 503) {
+    await aplazar(respuesta)
+    return 'pausa'
+  }
+  if (status < 500 && status !== 408 && problema.codigo !== 'carrera_perdida') return atender(orden, problema, imagen)
+  return esperar(orden, intentos, problema.codigo === 'carrera_perdida')
+}
+
+/** @param pasa what may be over by now: another change came first, or a connection broke */
+async function esperar(orden: number, intentos: number, pasa = true): Promise<Fin> {
+  const ms = Math.min(ESPERA_MAXIMA_MS, ESPERA_MS * 2 ** Math.min(intentos, 10)) * (1 + Math.random() * (AZAR - 1))
+  await cambiarAccion(orden, () => ({ noAntesDe: pasa && intentos < 3 ? 0 : Date.now() + ms }))
+  return 'luego'
+}
+
+async function atender(orden: number, problema: Partial<Problema>, imagen?: string): Promise<Fin> {
+  await cambiarAccion(orden, () => ({
+    situacion: 'atencion',
+    falla: {
+      titulo: problema.titulo ?? 'El servicio no lo aceptó',
+      detalle: problema.mensaje ?? '',
+      errores: (problema.errores ?? []).slice(0, 5).map(({ mensaje }) => mensaje),
+      ...(imagen === undefined ? {} : { imagen }),
+    },
+  }))
+  return 'atencion'
+}
+
+/** Leaves the service alone for as long as it asked. */
+export async function aplazar({ esperar }: Respuesta<unknown>): Promise<void> {
+  await ponerAjuste('pausa', Date.now() + (esperar ?? ESPERA_MS * 2))
+}

@@ -1,0 +1,75 @@
+// Sending, so that it survives bad coverage.
+import { campo, decir } from './formulario.ts'
+
+const PLAZO_DE_ENVIO_MS = 25_000
+const ESPERA_MAXIMA_S = 30
+
+/** @param sustituir puts the page that is answered in the place of this one */
+export function prepararEnvio(formulario: HTMLFormElement, sustituir: (pagina: string) => void) {
+  let enviando = false
+  let intentos = 0
+  let reloj: number | undefined
+  let pulsado: HTMLButtonElement | null = null
+
+  const enviar = async () => {
+    if (enviando || !formulario.isConnected) return
+    enviando = true
+    clearTimeout(reloj)
+    ocupar(true)
+    decir('envio', 'Enviando…')
+    const corte = new AbortController()
+    const plazo = setTimeout(() => corte.abort(), PLAZO_DE_ENVIO_MS)
+    try {
+      const cuerpo = new URLSearchParams()
+      for (const [nombre, valor] of new FormData(formulario)) cuerpo.append(nombre, String(valor))
+      if (pulsado?.name) cuerpo.append(pulsado.name, pulsado.value)
+      // The answer to a confirmation is a redirection to this same page: one way there, and the page comes back.
+      const respuesta = await fetch(location.pathname, { method: 'POST', body: cuerpo, signal: corte.signal })
+      if (respuesta.status === 429 || respuesta.status >= 500) {
+        esperar('Estamos ocupados.', Number(respuesta.headers.get('Retry-After')) || 10)
+      } else {
+        sustituir(await respuesta.text())
+      }
+    } catch {
+      intentos++
+      esperar('No hay señal.', Math.min(ESPERA_MAXIMA_S, 3 * 2 ** Math.min(intentos - 1, 6)))
+    } finally {
+      clearTimeout(plazo)
+      enviando = false
+    }
+  }
+  const ocupar = (ocupado: boolean) => {
+    for (const boton of formulario.querySelectorAll<HTMLButtonElement>('[type=submit]')) {
+      if (ocupado) boton.setAttribute('aria-disabled', 'true')
+      else boton.removeAttribute('aria-disabled')
+    }
+  }
+  const esperar = (motivo: string, segundos: number) => {
+    ocupar(false)
+    decir(
+      'envio',
+      `${motivo} No se perdió nada: deje abierta esta página y lo enviaremos en cuanto se pueda.`,
+      'problema',
+    )
+    reloj = window.setTimeout(enviar, segundos * 1000)
+    if (!navigator.onLine) addEventListener('online', enviar, { once: true })
+  }
+
+  formulario.addEventListener('submit', (evento) => {
+    evento.preventDefault()
+    pulsado = (evento as SubmitEvent).submitter as HTMLButtonElement | null
+    if (faltaLugar(formulario)) return
+    intentos = 0
+    enviar()
+  })
+}
+
+/** Said at once, without asking the server over a bad network. */
+function faltaLugar(formulario: HTMLFormElement): boolean {
+  const plantilla = document.querySelector<HTMLTemplateElement>('#falta-lugar')
+  if (!plantilla || campo(formulario, 'lat')?.value || campo(formulario, 'enlace')?.value.trim()) return false
+  document.getElementById('errores')?.remove()
+  document.querySelector('main')!.prepend(plantilla.content.cloneNode(true))
+  document.getElementById('errores')!.focus()
+  return true
+}
