@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
-/** From that size on the best compression takes ten seconds for a twentieth. */
+/** The size in bytes from which on the best compression takes ten seconds to save a twentieth. */
 const GRANDE = 500_000
 
-/** Packs files for whoever fetches them: once, here, since a start should not take that long. */
+/** Packs files of a folder for whoever fetches them: a start of the server should not take that long. */
 export async function comprimir(carpeta: URL, archivos: readonly string[]) {
   for (const archivo of archivos) {
     const entero = await readFile(new URL(archivo, carpeta))

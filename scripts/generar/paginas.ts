@@ -1,4 +1,4 @@
-/** The pages' own files: programs for browsers, style sheets, icons. */
+// The pages' own files: programs for browsers, style sheets, icons.
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { build } from 'tsdown'
@@ -7,10 +7,10 @@ import { comprimir } from './comprimir.ts'
 const raiz = new URL('../../', import.meta.url)
 const origen = new URL('server/paginas/', raiz)
 
-/** What Leaflet puts into the `src` of an image that it no longer wants: the pages' policy admits no `data:`. */
+/** The picture that Leaflet puts into an image that it no longer wants, which the pages' policy would not admit. */
 const IMAGEN_VACIA = 'data:image/gif;base64,R0lGODlhAQABAAD/ACwAAAAAAQABAAACADs='
 
-/** Modules for browsers, each on its own. */
+/** Bundles modules for browsers, each on its own. */
 const empaquetar = (entry: Record<string, string>, salida: URL, format: 'esm' | 'iife', partes: object = {}) =>
   build({
     config: false,
@@ -39,15 +39,15 @@ const abreviar = (css: string) =>
     .replaceAll(';}', '}')
     .trim()
 
-/** A page's style sheet: what all pages have in common, and then its own. */
+/** Writes a page's style sheet: what all pages have in common, and then its own. */
 async function escribirEstilo(pagina: string, salida: URL) {
   const hojas = ['base.css', `${pagina}/estilo.css`].map((hoja) => readFile(new URL(hoja, origen), 'utf8'))
   await writeFile(new URL('estilo.css', salida), abreviar((await Promise.all(hojas)).join('\n')))
 }
 
 /**
- * The recipient's page. `leaflet` is its ES module, of which the parts that nobody imports can be left out; its style loses
- * what shows pictures that we don't serve.
+ * Writes the recipient's page's files. Leaflet is taken as an ES module, of which the parts that nobody imports are left out,
+ * and its style loses what shows pictures that we don't serve.
  */
 async function generarUbicacion(salida: URL) {
   const { ICONO } = await import('../../server/paginas/ubicacion/vista.ts')
@@ -78,7 +78,7 @@ async function generarUbicacion(salida: URL) {
   await comprimir(salida, ['navegador.js', 'mapa.js', 'estilo.css', 'mapa.css', 'icono.svg'])
 }
 
-/** The courier's page. The service worker is a script of one piece, since not every browser takes a module for one. */
+/** Writes the courier's page's files; its service worker is one script, since not every browser takes a module for it. */
 async function generarRepartidor(salida: URL) {
   const { default: sharp } = await import('sharp')
   const { icono } = await import('../../server/paginas/repartidor/vista.ts')
@@ -97,7 +97,7 @@ async function generarRepartidor(salida: URL) {
   await comprimir(salida, ['navegador.js', 'lector.js', 'lector.wasm', 'estilo.css', 'icono.svg'])
 }
 
-/** What every page has beside its style sheet. What stands inside its page isn't compressed on its own. */
+/** The pages, each with what writes its files beside the style sheet. */
 const PAGINAS: Readonly<Record<string, (salida: URL) => Promise<unknown>>> = {
   rastreo: async () => {},
   buzon: async () => {},

@@ -1,4 +1,4 @@
-/** Says how many seconds to wait, or 0: go ahead. */
+/** A limit says for how many seconds whoever `clave` names has to wait; 0 lets him go ahead. */
 export type Limite = (clave: string) => number
 
 interface Cubo {
@@ -7,8 +7,9 @@ interface Cubo {
 }
 
 /**
- * A token bucket per key, in this process alone: it keeps a runaway client off, it isn't an account. Its memory is
- * bounded: beyond `maximo` keys the one that was used longest ago is forgotten, and so starts afresh.
+ * A limit by a token bucket per key, in this process alone: it keeps a runaway client off, it isn't an account. Beyond
+ * `maximo` keys the one that was used longest ago is forgotten, and so starts afresh.
+ * @param reloj in milliseconds, of which only differences count
  */
 export function crearLimite(porMinuto: number, reloj: () => number = () => performance.now(), maximo = 10_000): Limite {
   const cubos = new Map<string, Cubo>()

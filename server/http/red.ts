@@ -1,4 +1,4 @@
-/** Whose requests are counted together: an IPv6 subscriber has a whole /64 to call from. */
+/** The network of an address, whose requests are counted together: an IPv6 subscriber has a whole /64 to call from. */
 export function redDe(ip: string): string {
   if (ip.includes('.')) return ip
   // `::` stands for as many zeros as are missing, and the first four groups may be among them.

@@ -15,10 +15,10 @@ const TIPOS = {
 /** Files by their paths from where the service begins, such as `/docs`. */
 export type Archivos = ReadonlyMap<string, Omit<Respuesta, 'status'>>
 
-/** A file as `scripts/generar.ts` left it. */
+/** Reads a file that `scripts/generar.ts` left, such as `paginas/rastreo/estilo.css`. */
 export const leerGenerado = (archivo: string) => readFileSync(new URL(`server/contrato/generado/${archivo}`, RAIZ))
 
-/** The same in each encoding that the script packed it in, read when it is first sent. */
+/** A generated file as a body, in each encoding that it was packed in, read when it is first sent. */
 export function cuerpoGenerado(archivo: string): Cuerpo {
   const leidos = new Map<string, Buffer>()
   const leer = (nombre: string) => () => {
@@ -31,8 +31,8 @@ export function cuerpoGenerado(archivo: string): Cuerpo {
 
 /**
  * A page's own files, each under a name that changes with it, such as `estilo.0123456789ab.css`, so that it may be kept for
- * ever. All are looked at here, at start: a page without them is no page.
- * @param base where they are served: `repartidor/recursos/`
+ * ever. All of them are looked at when the server starts: a page without its files is no page.
+ * @param base where the files are served, such as `repartidor/recursos/`
  */
 export function leerRecursos<Nombre extends string>(carpeta: string, base: string, nombres: readonly Nombre[]) {
   const recursos = nombres.map((nombre) => {

@@ -7,7 +7,7 @@ const ENTIDADES: Readonly<Record<string, string>> = {
 }
 const escapar = (texto: string) => texto.replace(/[&<>"']/g, (letra) => ENTIDADES[letra] ?? letra)
 
-/** HTML that is safe to stand inside HTML. Only `html` makes it, so that nothing unescaped gets in by oversight. */
+/** HTML that is safe to stand inside HTML: text becomes one only through `html`, which escapes it. */
 export class Html {
   readonly texto: string
   constructor(texto: string) {

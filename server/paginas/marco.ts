@@ -1,6 +1,6 @@
 import { type Html, html } from './html.ts'
 
-/** The brand's colour where no style sheet reaches: icons and what a phone shows around a page. `base.css` has the same. */
+/** The brand's colour where no style sheet reaches, in icons and around a page; a test holds it against `base.css`. */
 export const MARCA = '#0b6b3a'
 
 /** An icon of one path, in a square of 24. */
@@ -11,13 +11,13 @@ export const dibujarIcono = (trazo: string) =>
 export interface Contenido {
   titulo: string
   cuerpo: Html
-  /** A program that stands in the page itself. */
+  /** The program that stands in the page itself. */
   guion?: Html | undefined
 }
 
 /**
- * The HTML document that every page is.
- * @param cabeza what the page loads or brings along: style, icon, program
+ * Writes the HTML document that every page is.
+ * @param cabeza its style, icon and program, loaded or brought along
  */
 export const marco = ({ titulo, cuerpo, guion }: Contenido, cabeza: Html): string =>
   html`<!doctype html>
@@ -44,7 +44,7 @@ export const cabezaPropia = (estilo: Html, icono: string): Html =>
   html`<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(icono)}">
 <style>${estilo}</style>`
 
-/** A page that only says something. */
+/** The content of a page that only says something. */
 export const soloDice = (titulo: string, ...parrafos: Html[]): Contenido => ({
   titulo,
   cuerpo: html`<h1 tabindex="-1">${titulo}</h1>

@@ -4,37 +4,41 @@ import { type Html, html } from './html.ts'
 import { type Contenido, marco, soloDice } from './marco.ts'
 import { cuerpoDe, DE_LECTURA, enviar, PRIVADA, type Respuesta } from './respuesta.ts'
 
-/** What a page answers with: something to be read, or another address, relative to its own. */
+/** A page's answer: something to be read, or the address to go to, relative to its own. */
 export type Hoja = (Contenido & { status: number }) | { status: 303; a: string }
 
-/** What a page is told of a request. */
+/** A request, as a page is told of it. */
 export interface Pedido {
   req: Request
-  /** What stands behind the page's own path, decoded; empty if it can't be. */
+  /** The path behind the page's own, decoded; empty if it can't be. */
   resto: string
   /** The way from the request's path up to where the service begins, such as `../`. */
   raiz: string
   /** The network that the request came from: limits count by it. */
   red: string
-  /** Whether it only reads. */
+  /** Whether the request only reads. */
   leyendo: boolean
 }
 
+/** A page that is made per request. */
 export interface Pagina {
-  /** Which methods it takes, beside those that only read. */
+  /** The methods that the page takes beside those that only read. */
   metodos?: readonly string[]
-  /** What it may do: see `permisos`. */
+  /** The headers that say what the page may do, as `permisos` makes them. */
   cabeceras: Readonly<Record<string, string>>
-  /** What stands in the head of its document. */
+  /** The head of the page's document. */
   cabeza(pedido: Pedido): Html
-  /** How many seconds the request has to wait; 0: none. It is asked before anything is looked at. */
+  /** For how many seconds the request has to wait, asked before anything is looked at; 0 lets it through. */
   esperar(pedido: Pedido): number
   atender(pedido: Pedido): Promise<Hoja>
-  /** What it says, on the whole, when the fault is ours. */
+  /** The paragraph that the page shows when the fault is ours. */
   fallo: Html
 }
 
-/** Serves a page at a path and everything below it, but for what another one takes further down (`ajeno`). */
+/**
+ * Serves a page at a path and everything below it.
+ * @param ajeno whether what stands behind the page's path is somebody else's
+ */
 export function servirPagina(app: Express, ruta: string, pagina: Pagina, ajeno = (_resto: string) => false) {
   app.use(ruta, (req, res, next) => {
     if (ajeno(req.path.slice(1))) return next()

@@ -1,26 +1,24 @@
 import type { Express } from 'express'
 import type { Deps } from '../deps.ts'
+import { crearSolicitudes } from '../ubicacion/solicitud.ts'
 import { servirBuzon } from './buzon/ruta.ts'
 import { servirDocumentacion } from './docs/ruta.ts'
 import { crearLecturaDeEnvios } from './rastreo/envio.ts'
 import { servirRastreo } from './rastreo/ruta.ts'
 import { servirRepartidor } from './repartidor/ruta.ts'
-import { type OpcionesDeUbicacion, servirUbicacion } from './ubicacion/ruta.ts'
+import { servirUbicacion } from './ubicacion/ruta.ts'
 import { servirVerificacion } from './verificar/ruta.ts'
 
+/** What the composition root decides about pages. */
 export interface OpcionesDePaginas {
   /** Whether the local mailbox is a page, for whoever tries the service out. */
   buzon: boolean
 }
 
-/** All that people see, beside the contract's operations. */
-export function servirPaginas(
-  app: Express,
-  deps: Deps & Pick<OpcionesDeUbicacion, 'solicitudes'>,
-  { buzon }: OpcionesDePaginas,
-) {
+/** Serves all that people see, beside the contract's operations. */
+export function servirPaginas(app: Express, deps: Deps, { buzon }: OpcionesDePaginas) {
   servirDocumentacion(app)
-  servirUbicacion(app, { solicitudes: deps.solicitudes, mosaicos: deps.ajustes.mosaicos })
+  servirUbicacion(app, { solicitudes: crearSolicitudes(deps), mosaicos: deps.ajustes.mosaicos })
   servirRepartidor(app)
   servirRastreo(app, { leer: crearLecturaDeEnvios(deps) })
   servirVerificacion(app, deps)

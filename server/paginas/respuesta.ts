@@ -4,11 +4,11 @@ import type { Request, Response } from 'express'
 
 export const HTML = 'text/html; charset=utf-8'
 
-/** For what is whoever's who has its address: nobody keeps or finds it. */
+/** The headers of what is whoever's who has its address: nobody keeps or finds it. */
 export const PRIVADA = { 'Cache-Control': 'no-store', 'X-Robots-Tag': 'noindex' }
-/** For files whose name changes with them. */
+/** The headers of files whose name changes with them. */
 export const FIJA = { 'Cache-Control': 'public, max-age=31536000, immutable', 'X-Robots-Tag': 'noindex' }
-/** For what anybody may find, and keep for a while. */
+/** The headers of what anybody may find, and keep for a while. */
 export const PUBLICA = { 'Cache-Control': 'public, max-age=300' }
 
 /** A body in the encodings that it may be sent in. */
@@ -18,12 +18,13 @@ export interface Cuerpo {
   br?: () => Buffer
 }
 
+/** A text as a body, packed when it is sent. */
 export const cuerpoDe = (texto: string): Cuerpo => ({
   identity: () => Buffer.from(texto),
   gzip: () => gzipSync(texto),
 })
 
-/** An answer without a body says only where to go. */
+/** An answer of a page or of one of its files; without a body it says only where to go. */
 export interface Respuesta {
   status: number
   tipo?: string
@@ -80,5 +81,5 @@ export function permisos(permite: Readonly<Partial<Record<Directiva, string>>>, 
   }
 }
 
-/** What stands in the page itself is known to its policy by its digest. */
+/** A source of a policy: a style or a program that stands in the page itself, known by its digest. */
 export const porHuella = (texto: string) => `'sha256-${createHash('sha256').update(texto).digest('base64')}'`

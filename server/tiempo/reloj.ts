@@ -13,7 +13,7 @@ const MESES = [
   'diciembre',
 ]
 
-/** Where the city of the zone's name isn't what people call their time. */
+/** What people call their time, where it isn't by the city of the zone's name. */
 const NOMBRES: Record<string, string> = {
   'America/El_Salvador': 'hora de El Salvador',
   'America/Tegucigalpa': 'hora de Honduras',
@@ -28,7 +28,7 @@ type Campo = 'year' | 'month' | 'day' | 'hour' | 'minute' | 'second'
 
 const formatos = new Map<string, Intl.DateTimeFormat>()
 
-/** Only numbers are asked of Intl: its words and spaces change from one version of its data to the next. */
+/** Intl's format of a zone, asked for numbers alone: its words and spaces change from one version to the next. */
 function formato(zona: string): Intl.DateTimeFormat {
   let hecho = formatos.get(zona)
   if (!hecho) {
@@ -47,22 +47,23 @@ const existe = (zona: string): boolean => {
   }
 }
 
+/** Writes instants, given as RFC 3339, as they are told in one zone. */
 export interface Reloj {
-  /** «14 de noviembre de 2026, 15:04» */
+  /** An instant in full: «14 de noviembre de 2026, 15:04». */
   larga(texto: string): string
-  /** «14 nov 2026, 15:04» */
+  /** An instant in short: «14 nov 2026, 15:04». */
   corta(texto: string): string
-  /** «14 nov 2026, 3:04 p. m.», as people say it who have no 24 hours on their clocks. */
+  /** An instant as people say it who have no 24 hours on their clocks: «14 nov 2026, 3:04 p. m.». */
   hablada(texto: string): string
-  /** «15:04» */
+  /** The hour of an instant: «15:04». */
   hora(texto: string): string
-  /** «hora de Guatemala» */
+  /** What people call the zone's time: «hora de Guatemala». */
   nombre: string
-  /** «hora de Guatemala (UTC−6)», as it is at that instant. */
+  /** The zone's time with its difference at that instant: «hora de Guatemala (UTC−6)». */
   zona(texto: string): string
 }
 
-/** Writes instants (RFC 3339) as they are told in an IANA zone; in UTC if there is no such zone, «—» if it is no instant. */
+/** The clock of an IANA zone, or of UTC if there is no such zone; what is no instant it writes as «—». */
 export function crearReloj(pedida: string): Reloj {
   const zona = existe(pedida) ? pedida : 'UTC'
   const nombre = NOMBRES[zona] ?? `hora de ${zona.split('/').pop()!.replaceAll('_', ' ')}`
@@ -84,7 +85,7 @@ export function crearReloj(pedida: string): Reloj {
 
 interface Leido {
   p: Record<Campo, number>
-  /** Minutes that the zone is ahead of UTC. */
+  /** How many minutes the zone is ahead of UTC at that instant. */
   minutos: number
 }
 

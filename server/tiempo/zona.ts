@@ -1,7 +1,7 @@
 import { buscarDestino } from '../catalogo/catalogo.ts'
 import type { Pais } from '../contrato/generado/tipos/index.ts'
 
-/** Of each country, the zone of its capital. */
+/** Each country's zone, which is its capital's. */
 const ZONAS: Readonly<Record<Pais, string>> = {
   GT: 'America/Guatemala',
   SV: 'America/El_Salvador',

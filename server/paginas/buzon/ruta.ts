@@ -20,10 +20,10 @@ const ULTIMOS = sentencia(
    where m.canal = 'buzon' and m.estado <> 'descartado' order by m.creado_en desc limit 100`,
 )
 
-/** Per minute and network. */
+/** How often a minute a network may open the mailbox. */
 const CONSULTAS = 120
 
-/** `/buzon`: what recipients would get on their phones, each with its link, to be opened as they would. */
+/** Serves `/buzon`: the messages that recipients would get on their phones, with links to be opened as they would. */
 export function servirBuzon(app: Express, { db, secretos }: Pick<Deps, 'db' | 'secretos'>) {
   const estilo = leerGenerado('paginas/buzon/estilo.css').toString()
   const cabeza = cabezaPropia(new Html(estilo), ICONO)

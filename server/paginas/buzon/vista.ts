@@ -7,13 +7,16 @@ export interface Mensaje extends Pick<FilaMensaje, 'telefono' | 'guia' | 'estado
   comercio: string
   municipio: string
   ubicacion_estado: EstadoDeUbicacion
-  /** Of its link; undefined: the master key that made it is gone. */
+  /** The token of the message's link; undefined when the master key that made it is gone. */
   token?: string | undefined
 }
 
 export const ICONO = dibujarIcono('M2 4h20v16H2Zm2.8 2L12 11.4 19.2 6ZM4 7.9V18h16V7.9l-8 6Z')
 
-/** @param raiz the way from the page up to where the service begins, such as `../` */
+/**
+ * The page of the mailbox.
+ * @param raiz the way from the page up to where the service begins, such as `../`
+ */
 export const paginaDelBuzon = (mensajes: readonly Mensaje[], raiz: string): Contenido => ({
   titulo: 'Buzón de mensajes',
   cuerpo: html`<h1>Buzón de mensajes</h1>

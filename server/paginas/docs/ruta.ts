@@ -3,8 +3,8 @@ import { cuerpoGenerado, leerGenerado, servirArchivos } from '../archivos.ts'
 import { HTML, PUBLICA, permisos } from '../respuesta.ts'
 
 /**
- * Redoc on one page, offline; the bundled merchant contract that it was made from; and its operations as a collection. Redoc
- * styles itself in the page, and searches in a worker that it builds from a blob.
+ * Serves the documentation: Redoc on one page, the merchants' contract that it was made from, and its operations as a
+ * collection. Redoc styles itself in the page, and searches in a worker that it builds from a blob.
  */
 export function servirDocumentacion(app: Express) {
   const { scripts } = JSON.parse(leerGenerado('documentacion.json').toString()) as { scripts: string[] }

@@ -3,32 +3,32 @@ import { sentencia } from '../../db.ts'
 import type { Deps } from '../../deps.ts'
 import { zonaDe } from '../../tiempo/zona.ts'
 
-/** All that the page may say of a guide: what isn't read can't get out. */
+/** All that the tracking page may say of a guide: what isn't read can't get out. */
 export interface Envio {
   guia: string
   modo: Modo
   estado: Estado
-  /** Who sends the parcel. */
+  /** The merchant's name, who sends the parcel. */
   comercio: string
   municipio: string
-  /** In which its times are told. */
+  /** The IANA zone in which the parcel's times are told. */
   zona: string
   /** The first letter of the recipient's name. */
   inicial: string | null
   ubicacion: EstadoDeUbicacion
   intentos: number
-  /** The newest first. */
+  /** The events that anybody may know of, the newest first. */
   eventos: { tipo: TipoDeEvento; ocurrido_en: Date }[]
-  /** There are older ones than these. */
+  /** Whether there are older events than these. */
   hayMas: boolean
 }
 
-/** The name as the code that was asked for, or nothing. */
+/** Reads the parcel of a guide's code, if there is one. */
 export type LeerEnvio = (codigo: string) => Promise<Envio | undefined>
 
 const EVENTOS = 60
 
-/** Notes and late scans are between the courier and the merchant. Of a name only its first letter comes along. */
+/** The parcel of a code, without notes and late scans, which are between courier and merchant, and but a name's initial. */
 const LEER = sentencia(
   'rastreo.leer',
   `select g.guia, g.modo, g.estado, c.nombre as comercio, g.departamento, g.municipio, left(btrim(g.destinatario), 1) as inicial,

@@ -11,17 +11,17 @@ import { FALLO, ICONO, paginaDeBusqueda, paginaDelEnvio, paginaDesconocida } fro
 
 export interface OpcionesDeRastreo {
   leer: LeerEnvio
-  /** In milliseconds; only differences count. */
+  /** The limit's clock, in milliseconds, of which only differences count. */
   reloj?: () => number
 }
 
 /**
- * Per minute and network, whatever is asked for. A code has 55 random bits: at this rate, among ten million guides, one is
+ * How often a minute a network may ask for anything. A code has 55 random bits: at this rate, among ten million guides, one is
  * guessed in some fifty years; and a whole mobile network behind one address still gets through.
  */
 const CONSULTAS = 120
 
-/** `/r/{guia}`: where a parcel is, for whoever has its code; `/r`: where the code is typed. Nothing is loaded, nothing runs. */
+/** Serves `/r/{guia}`, which says where a parcel is to whoever has its code, and `/r`, where the code is typed. */
 export function servirRastreo(app: Express, { leer, reloj }: OpcionesDeRastreo) {
   const estilo = leerGenerado('paginas/rastreo/estilo.css').toString()
   const cabeza = cabezaPropia(new Html(estilo), ICONO)
@@ -41,7 +41,7 @@ export function servirRastreo(app: Express, { leer, reloj }: OpcionesDeRastreo) 
   })
 }
 
-/** What was typed → its page. */
+/** Leads from what was typed to the parcel's page. */
 function buscar({ req, raiz }: Pedido): Hoja {
   const tecleado = req.query.guia
   if (tecleado === undefined || tecleado === '') return { status: 200, ...paginaDeBusqueda(raiz) }

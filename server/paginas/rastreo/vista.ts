@@ -6,7 +6,7 @@ import { type Html, html } from '../html.ts'
 import { type Contenido, dibujarIcono } from '../marco.ts'
 import type { Envio } from './envio.ts'
 
-/** What is expected after each state, by the contract's transitions: of a new state, too, somebody must say it. */
+/** What a reader may expect after each of the contract's states; the type asks for a new state's sentence, too. */
 export const SIGUE: Readonly<Record<Estado, (comercio: string) => string>> = {
   aceptado: (comercio) => `El mensajero pasará por el paquete. Hasta entonces, ${comercio} puede cancelar el envío.`,
   recolectado: () => 'El paquete pasa por una bodega o sale directo a ruta de entrega.',
@@ -41,7 +41,10 @@ export const ICONO = dibujarIcono(
   'M12 1 2 6v12l10 5 10-5V6Zm0 2.6L18.6 7 12 10.3 5.4 7Zm-8 5 7 3.5v7.8l-7-3.5Zm16 0v7.8l-7 3.5v-7.8Z',
 )
 
-/** @param raiz the way from the page up to where the service begins, such as `../` */
+/**
+ * The page of a parcel.
+ * @param raiz the way from the page up to where the service begins, such as `../`
+ */
 export function paginaDelEnvio(envio: Envio, raiz: string): Contenido {
   const { guia, modo, estado, comercio, municipio, inicial, intentos, eventos, hayMas } = envio
   const prueba = modo === 'test'
@@ -70,7 +73,7 @@ ${hayMas && html`<p class="suave">Hay pasos más antiguos que no se muestran.</p
   return { titulo: `Envío ${guia}`, cuerpo }
 }
 
-/** Only while somebody's answer is awaited: a courier who was sent out anyway knows where to go. */
+/** Says that the place is missing while somebody's answer is awaited: a courier who was sent out anyway knows it. */
 function faltaLugar({ estado, ubicacion, modo }: Envio): Html | false {
   if (ubicacion === 'confirmada' || estado === 'en_ruta') return false
   if (!admiteUbicacion({ estado, ubicacion_estado: ubicacion })) return false
@@ -94,7 +97,7 @@ export const paginaDeBusqueda = (raiz: string): Contenido => ({
   cuerpo: html`<h1>Seguir un envío</h1>\n${formulario(raiz)}`,
 })
 
-/** The same for what can't be a code and for what is nobody's: it teaches nothing to whoever guesses. */
+/** The page for what can't be a code and for what is nobody's, the same for both: it teaches nothing to whoever guesses. */
 export const paginaDesconocida = (raiz: string): Contenido => ({
   titulo: 'No encontramos ese envío',
   cuerpo: html`<h1>No encontramos ese envío</h1>

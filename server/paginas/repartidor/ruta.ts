@@ -5,7 +5,7 @@ import { marco } from '../marco.ts'
 import { cuerpoDe, HTML, PRIVADA, permisos } from '../respuesta.ts'
 import { cabezaDe, manifiesto, paginaDeRepartidor } from './vista.ts'
 
-/** Its own files alone. WebAssembly is the library that reads codes where the browser can't; `blob:` its own photos. */
+/** The page loads its own files alone: WebAssembly reads codes where the browser can't, `blob:` is a photo just taken. */
 const CABECERAS = {
   ...PRIVADA,
   ...permisos(
@@ -20,7 +20,7 @@ const CABECERAS = {
     ['camera', 'geolocation'],
   ),
 }
-/** A service worker's policy is its script's own. Below any prefix its reach is read from where the script lies. */
+/** A service worker's policy comes with its script, and so does its reach, which holds below any prefix. */
 const DEL_SERVICIO = {
   ...PRIVADA,
   ...permisos({ 'script-src': "'self'", 'connect-src': "'self'" }),
@@ -39,7 +39,7 @@ const ARCHIVOS = [
   'lector.wasm',
 ] as const
 
-/** `/repartidor`: what the courier works with. Nothing here knows anybody: people come in through `/repartidor/v1`. */
+/** Serves `/repartidor`, the same files for everybody: who somebody is, only `/repartidor/v1` knows. */
 export function servirRepartidor(app: Express) {
   const recursos = leerRecursos('repartidor', 'repartidor/recursos/', ARCHIVOS)
   // Manifest and service worker lie one step further down than the page.

@@ -1,7 +1,7 @@
 import { type Html, html } from '../html.ts'
 import { type Contenido, MARCA } from '../marco.ts'
 
-/** The page before its program runs: the same for everybody, so that the service worker may keep it. */
+/** The courier's page before its program runs: the same for everybody, so that the service worker may keep it. */
 export const paginaDeRepartidor = (lector: string, wasm: string): Contenido => ({
   titulo: 'Reparto',
   cuerpo: html`<div id="app" data-lector="${lector}" data-wasm="${wasm}">
@@ -13,7 +13,10 @@ export const paginaDeRepartidor = (lector: string, wasm: string): Contenido => (
 
 type Enlazado = 'estilo.css' | 'navegador.js' | 'icono.svg' | 'icono-apple.png'
 
-/** @param direccion of one of the page's files, relative to itself, so that it works below any prefix */
+/**
+ * The head of the courier's page.
+ * @param direccion of one of the page's files, relative to itself, so that it works below any prefix
+ */
 export const cabezaDe = (direccion: (archivo: Enlazado) => string): Html =>
   html`<meta name="theme-color" content="${MARCA}">
 <meta name="apple-mobile-web-app-capable" content="yes">
@@ -25,11 +28,11 @@ export const cabezaDe = (direccion: (archivo: Enlazado) => string): Html =>
 <script type="module" src="${direccion('navegador.js')}"></script>`
 
 const CAJA = '<path fill="#fff" d="M50 19 80 33 50 47 20 33Zm-2 33v33L18 71V37Zm4 0 30-15v34L52 85Z"/>'
-/** Maskable: what matters stands within the middle four fifths, the ground goes to every edge. */
+/** The app's icon, maskable: what matters stands within the middle four fifths, the ground goes to every edge. */
 export const icono = (redondeado: boolean) =>
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100"><rect width="100" height="100"${redondeado ? ' rx="22"' : ''} fill="${MARCA}"/>${CAJA}</svg>`
 
-/** What a phone needs to install the page; relative to the manifest's own address. */
+/** The manifest with which a phone installs the page; its addresses are relative to its own. */
 export const manifiesto = (iconos: Record<'192' | '512' | 'entero', string>) =>
   JSON.stringify({
     id: '../repartidor',

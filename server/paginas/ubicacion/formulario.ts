@@ -8,9 +8,10 @@ const MAXIMO_DE_REFERENCIA = 200
 
 const CAMPOS = ['lat', 'lng', 'precision_m', 'metodo', 'enlace', 'referencia', 'seguro', 'accion'] as const
 type Campo = (typeof CAMPOS)[number]
+/** The fields of the posted form, cleaned; empty where nothing was filled in. */
 export type Formulario = Record<Campo, string>
 
-/** What the person filled in, as text: it goes back into the form as it came. */
+/** The part of the form that the person filled in, which goes back into it as it came. */
 export type Valores = Omit<Formulario, 'seguro' | 'accion'>
 
 /** A fault and the part of the form where it is put right. */
@@ -22,7 +23,7 @@ export interface Falla {
 /** What is said where no place was chosen, by the server and, before it is asked, by the page itself. */
 export const FALTA_LUGAR = 'Falta el lugar. Elíjalo aquí abajo.'
 
-/** A body that our form doesn't send, and the status to answer with. */
+/** Thrown for a body that our form doesn't send, with the status to answer with. */
 export class ErrorDeFormulario extends Error {
   readonly status: 400 | 408 | 413 | 415
   constructor(status: ErrorDeFormulario['status'], mensaje: string) {
@@ -32,7 +33,7 @@ export class ErrorDeFormulario extends Error {
   }
 }
 
-/** The posted form: only its own fields, each at most once, well-formed UTF-8, within its limit while it is read. */
+/** Reads the posted form: only its own fields, each at most once, well-formed UTF-8, within its limit while it is read. */
 export async function leerFormulario(req: Request): Promise<Formulario> {
   const [tipo = ''] = (req.headers['content-type'] ?? '').toLowerCase().split(';')
   if (tipo.trim() !== 'application/x-www-form-urlencoded') throw new ErrorDeFormulario(415, 'not a form')
@@ -81,7 +82,7 @@ function descifrar(bytes: Buffer): Formulario {
 
 const esCampo = (campo: string): campo is Campo => (CAMPOS as readonly string[]).includes(campo)
 
-/** Unlike URLSearchParams it forgives nothing: browsers write this right. */
+/** Decodes a part of the form and, unlike URLSearchParams, forgives nothing: browsers write it right. */
 function decodificar(texto: string): string {
   try {
     if (/[^\x21-\x7e]/.test(texto)) throw new URIError('not encoded')
@@ -91,7 +92,7 @@ function decodificar(texto: string): string {
   }
 }
 
-/** One line, one Unicode form, nothing invisible that could hide or turn text around. */
+/** Makes a text one line in one Unicode form, with nothing invisible that could hide or turn it around. */
 const limpiar = (texto: string) =>
   texto
     .normalize('NFC')
@@ -99,21 +100,21 @@ const limpiar = (texto: string) =>
     .replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g, '')
     .trim()
 
-/** Apps share a link with the place's name before it: the link is what counts. */
+/** The link in what an app shares, which may have the place's name before it. */
 const soloEnlace = (texto: string) => /(?:https:\/\/|geo:)\S+/i.exec(texto)?.[0] ?? texto
 
 export const valoresDe = ({ seguro: _seguro, accion: _accion, ...valores }: Formulario): Valores => valores
 
 const referenciaLarga = (referencia: string) => [...referencia].length > MAXIMO_DE_REFERENCIA
 
-/** A decimal number in plain notation, between `minimo` and `maximo`. */
+/** Reads a decimal number in plain notation, between `minimo` and `maximo`. */
 function numero(texto: string, minimo: number, maximo: number): number | undefined {
   if (!/^-?\d{1,9}(?:\.\d{1,20})?$/.test(texto)) return undefined
   const valor = Number(texto)
   return valor >= minimo && valor <= maximo ? valor : undefined
 }
 
-/** What the form says, or why it says nothing. A point and a link together: `metodo` names what was chosen last. */
+/** The place that the form names, or why it names none; of a point and a link, `metodo` says which was chosen last. */
 export function interpretar(formulario: Formulario): { lugar?: LugarPropuesto; fallas: Falla[] } {
   const { metodo, enlace, referencia } = formulario
   const fallas: Falla[] = []

@@ -13,7 +13,7 @@ import {
 
 const VACIO: Valores = { lat: '', lng: '', precision_m: '', metodo: '', enlace: '', referencia: '' }
 
-/** Of each refusal, where in the form it is put right. */
+/** Where in the form each refusal is put right. */
 const CAMPO_DE = {
   sin_lugar: 'lugar',
   coordenadas_invalidas: 'lugar',
@@ -22,8 +22,8 @@ const CAMPO_DE = {
 } as const
 
 /**
- * What a link shows, and what becomes of the form that is sent from there.
- * @param mapaDe the map, given the way up to where the service begins; null: none is offered
+ * The pages that a recipient's link shows (`ver`), and that answer the form which is sent from there (`recibir`).
+ * @param mapaDe the map, given the way up to where the service begins; null when none is offered
  */
 export function crearHojas(solicitudes: Solicitudes, mapaDe: (raiz: string) => Mapa | null) {
   const ver = async (token: string, raiz: string, llenado?: Valores, fallas: readonly Falla[] = []): Promise<Hoja> => {

@@ -10,20 +10,20 @@ import { cabezaDe, DESCONOCIDA, FALLO, MAL_PEDIDA, type Mosaicos } from './vista
 
 export interface OpcionesDeUbicacion {
   solicitudes: Solicitudes
-  /** Where the map's tiles come from; null: no map is offered. */
+  /** Where the map's tiles come from; null when no map is offered. */
   mosaicos: Mosaicos | null
-  /** In milliseconds; only differences count. */
+  /** The limits' clock, in milliseconds, of which only differences count. */
   reloj?: () => number
 }
 
-/** 22 characters of base64url: 132 bits, too many to guess. */
+/** A link's token: 22 characters of base64url, which are 132 bits, too many to guess. */
 const TOKEN = /^[A-Za-z0-9_-]{22}$/
-/** Per minute. Previews alone may open a link 50 times; a network may be a whole mobile one behind one NAT. */
+/** Requests a minute: previews alone may open a link 50 times, and a network may be a whole mobile one behind one NAT. */
 const LIMITES = { red: 600, get: 60, post: 10 }
 
 const ARCHIVOS = ['navegador.js', 'estilo.css', 'mapa.js', 'mapa.css', 'icono.svg'] as const
 
-/** `/u/{token}`: where the recipient says where to deliver. The token is the only authority, and is never logged. */
+/** Serves `/u/{token}`, where the recipient says where to deliver: the token is the only authority, and is never logged. */
 export function servirUbicacion(app: Express, { solicitudes, mosaicos, reloj }: OpcionesDeUbicacion) {
   const recursos = leerRecursos('ubicacion', 'u-recursos/', ARCHIVOS)
   const porRed = crearLimite(LIMITES.red, reloj)

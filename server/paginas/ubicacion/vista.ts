@@ -3,10 +3,11 @@ import { type Html, html } from '../html.ts'
 import { type Contenido, dibujarIcono, soloDice } from '../marco.ts'
 import { FALTA_LUGAR, type Falla, type Valores } from './formulario.ts'
 
+/** Where a map's tiles come from. */
 export interface Mosaicos {
-  /** `https://…/{z}/{x}/{y}.png`, perhaps with `{s}` and `{r}`. */
+  /** The address of a tile: `https://…/{z}/{x}/{y}.png`, perhaps with `{s}` and `{r}`. */
   url: string
-  /** Whom the map is to be credited to, as plain text. */
+  /** The credit that the map's makers ask for, as plain text. */
   atribucion: string
 }
 
@@ -16,7 +17,10 @@ export interface Mapa extends Mosaicos {
   estilo: string
 }
 
-/** @param direccion of one of the page's files */
+/**
+ * The head of the recipient's page.
+ * @param direccion of one of the page's files
+ */
 export const cabezaDe = (direccion: (archivo: 'estilo.css' | 'icono.svg' | 'navegador.js') => string): Html =>
   html`<link rel="stylesheet" href="${direccion('estilo.css')}">
 <link rel="icon" type="image/svg+xml" href="${direccion('icono.svg')}">
@@ -30,12 +34,16 @@ const pin = html`<svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="tr
 export const ICONO = dibujarIcono(TRAZO_PIN)
 
 const soloNombre = (destinatario: string | null) => (destinatario ?? '').trim().split(/\s+/)[0]?.slice(0, 40) ?? ''
-/** At the end of a sentence; «S. A.» brings its own. */
+/** A name at the end of a sentence, of which «S. A.» brings its own full stop. */
 const conPunto = (nombre: string) => (nombre.endsWith('.') ? nombre : `${nombre}.`)
 const zona = ({ municipio, departamento }: DatosDeSolicitud) =>
   municipio === departamento ? municipio : `${municipio}, ${departamento}`
 
-/** The form. `fallas` stand on top and beside their fields; `nuevo`: nothing was filled in yet. */
+/**
+ * The page with the form.
+ * @param fallas stand on top and beside their fields
+ * @param nuevo nothing was filled in yet
+ */
 export function paginaDelFormulario(
   datos: DatosDeSolicitud,
   valores: Valores,
@@ -80,7 +88,7 @@ const resumen = (fallas: readonly Falla[]) =>
 const ocultos = (valores: Valores, campos: readonly (keyof Valores)[]) =>
   campos.map((campo) => html`<input type="hidden" name="${campo}" value="${valores[campo]}">`)
 
-/** Empty until somebody wants it: its module and its tiles weigh more than the page. */
+/** The map's place, empty until somebody wants it: its module and its tiles weigh more than the page. */
 function elegirEnMapa({ centro, municipio }: DatosDeSolicitud, { modulo, estilo, url, atribucion }: Mapa): Html {
   return html`<section data-con-js hidden aria-labelledby="titulo-mapa">
 <h2 id="titulo-mapa">O señálelo en el mapa</h2>
@@ -92,7 +100,7 @@ function elegirEnMapa({ centro, municipio }: DatosDeSolicitud, { modulo, estilo,
 </section>`
 }
 
-/** Open from the start, because without JavaScript it is the only way; the browser module folds it. */
+/** The field for a link, open from the start, because without JavaScript it is the only way; the program folds it. */
 const campoDeEnlace = (valor: string, error: string | undefined) =>
   html`<details id="con-enlace" open><summary>Pegar un enlace de mapa</summary>
 <label for="enlace">Enlace del mapa</label>
@@ -108,7 +116,7 @@ ${error && html`<p class="error" id="error-referencia">${error}</p>`}
 <textarea id="referencia" name="referencia" rows="2" maxlength="200" autocomplete="off" aria-describedby="${error && 'error-referencia '}ayuda-referencia"${error && html` aria-invalid="true"`}>
 ${valor}</textarea></div>`
 
-/** The place is far from the declared municipality: a mistake more often than not. */
+/** The page that asks whether a place is meant that is far from the declared municipality. */
 export function paginaDeSeguro(datos: DatosDeSolicitud, valores: Valores, distanciaKm: number): Contenido {
   const titulo = '¿Seguro que es ahí?'
   const km = Math.round(distanciaKm).toLocaleString('es-GT')
@@ -125,7 +133,7 @@ ${ocultos(valores, ['lat', 'lng', 'precision_m', 'metodo', 'enlace', 'referencia
   }
 }
 
-/** What was confirmed. */
+/** The page that says what was confirmed. */
 export function paginaDeGracias(datos: DatosDeSolicitud): Contenido {
   const nombre = soloNombre(datos.destinatario)
   const { lat = null, lng = null, referencia = null } = datos.confirmado ?? {}

@@ -3,15 +3,15 @@ import { sentencia } from '../../db.ts'
 import type { Deps } from '../../deps.ts'
 import { zonaDe } from '../../tiempo/zona.ts'
 
-/** All that the page may say of a guide: what isn't read can't get out. */
+/** All that the verification page may say of a guide: what isn't read can't get out. */
 export interface Entrega {
   guia: string
   modo: Modo
   estado: Estado
-  /** In which its times are told. */
+  /** The IANA zone in which the delivery's time is told. */
   zona: string
   entregado_en: Date | null
-  /** Of its PDF: there is none, it is being made, it is there. */
+  /** Whether there is a PDF: none, being made, there. */
   prueba: 'sin_prueba' | 'pendiente' | 'lista'
 }
 

@@ -12,8 +12,8 @@ import { DESCONOCIDA, FALLO, ICONO, paginaDeVerificacion } from './vista.ts'
 type DepsDeVerificacion = Pick<Deps, 'db' | 'limiteDeVerificacion' | 'ajustes'>
 
 /**
- * `/verificar/{guia}`: whether a PDF is a guide's proof of delivery, for whoever holds it. What the page asks, one step further
- * down, stands in the contract.
+ * Serves `/verificar/{guia}`, which says whether a PDF is a guide's proof of delivery to whoever holds it. What the page asks,
+ * one step further down, stands in the contract.
  */
 export function servirVerificacion(app: Express, deps: DepsDeVerificacion) {
   const leer = (archivo: string) => leerGenerado(`paginas/verificar/${archivo}`).toString()

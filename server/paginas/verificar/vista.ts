@@ -8,10 +8,11 @@ export const ICONO = dibujarIcono(
   'M12 1 3 4.5V11c0 5.5 3.8 10 9 12 5.2-2 9-6.5 9-12V4.5Zm-1.4 15-4-4 1.7-1.7 2.3 2.3 5.1-5.1 1.7 1.7Z',
 )
 
-/** As the document writes it. */
+/** A guide's code as the document writes it. */
 const enGrupos = (codigo: string) => codigo.replace(/(.{4})(?=.)/g, '$1 ')
 
 /**
+ * The page where a guide's proof is verified.
  * @param raiz the way from the page up to where the service begins, such as `../`
  * @param guion what checks a PDF, where there is one to check
  */
@@ -39,7 +40,7 @@ const FALTA: Readonly<Record<Exclude<Entrega['prueba'], 'lista'>, Html>> = {
 <p>Esta guía no tiene una prueba de entrega en PDF. Si alguien le dio una, no la emitió este servicio.</p></section>`,
 }
 
-/** Without JavaScript it says what to do instead; the script shows what it needs. */
+/** The part of the page that the program shows; without JavaScript it says what to do instead. */
 const verificador = ({ guia, zona }: Entrega, raiz: string) =>
   html`<section id="verificador" data-guia="${guia}" data-zona="${zona}" data-raiz="${raiz}" hidden>
 <p>Elija el PDF que le dieron y le diremos si es el original. El archivo <strong>no sale de su dispositivo</strong>: aquí se calcula su huella, y solo ella se compara.</p>
@@ -52,7 +53,7 @@ const verificador = ({ guia, zona }: Entrega, raiz: string) =>
 <p>O calcúlela usted (<code>sha256sum prueba.pdf</code>) y envíela:</p>
 <p><code>curl -H 'Content-Type: application/json' -d '{"sha256":"…"}' …/verificar/${guia}/comprobar</code></p></section></noscript>`
 
-/** The same for what can't be a code and for what is nobody's: it teaches nothing to whoever guesses. */
+/** The page for what can't be a code and for what is nobody's, the same for both: it teaches nothing to whoever guesses. */
 export const DESCONOCIDA = soloDice(
   'No encontramos esa guía',
   html`Revise el código: son 12 letras y números, y está en el encabezado del PDF. Si llegó aquí con el código QR de un documento, ese documento no lo emitió este servicio.`,

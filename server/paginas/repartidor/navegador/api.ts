@@ -3,12 +3,12 @@ import type { Problema } from '../../../contrato/generado/tipos/index.ts'
 import { leerAjuste, ponerAjuste } from './almacen/base.ts'
 import type { GuiaDeReparto, Sesion } from './dominio.ts'
 
-/** Below the page's own address, wherever the service is mounted; a service worker's script lies one step deeper. */
+/** The courier's API, below the page's own address; a service worker's script lies one step deeper. */
 const V1 = new URL('document' in globalThis ? 'repartidor/v1/' : 'v1/', location.href)
 const PLAZO_MS = 30_000
-/** A photo over a bad connection. */
+/** How long a photo may take over a bad connection. */
 const PLAZO_DE_SUBIDA_MS = 180_000
-/** `Date` has whole seconds: less than this is noise. */
+/** A difference between clocks that is noise, since `Date` has whole seconds. */
 const RUIDO_MS = 2_000
 const VIAJE_MAXIMO_MS = 10_000
 
@@ -16,13 +16,13 @@ export class SinRed extends Error {}
 
 export interface Respuesta<T> {
   status: number
-  /** Of a 2xx. */
+  /** The body of a 2xx. */
   cuerpo: T
-  /** Of anything else. */
+  /** The problem that any other answer tells. */
   problema: Partial<Problema>
-  /** Milliseconds to wait, when the server said so. */
+  /** For how many milliseconds to wait; null unless the server said so. */
   esperar: number | null
-  /** The server's clock, rounded up. */
+  /** The server's clock at the answer, rounded up. */
   servidor: number
 }
 
@@ -43,7 +43,10 @@ export function alAlcanzar(oyente: (alcanzable: boolean) => void) {
   return () => void oyentes.delete(oyente)
 }
 
-/** @throws SinRed */
+/**
+ * Asks the service something, and remembers whether it answered.
+ * @throws SinRed
+ */
 export async function pedir<T>(...que: Parameters<typeof ir<T>>): Promise<Respuesta<T>> {
   try {
     const respuesta = await ir<T>(...que)

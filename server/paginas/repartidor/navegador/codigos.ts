@@ -2,7 +2,7 @@
 import { normalizarCodigoDeGuia } from '../../../codigos/codigoDeGuia.ts'
 import type { crearLector } from './lector.ts'
 
-/** More pixels than a label needs, fewer than would make a phone stutter. */
+/** The longest side of a picture that is read: more than a label needs, less than would make a phone stutter. */
 const LADO = 1_280
 const FORMATOS = ['code_128', 'qr_code']
 
@@ -44,14 +44,14 @@ export async function abrirLector(): Promise<Lectura> {
   }
 }
 
-/** So that the library is there when there is no coverage. */
+/** Fetches the library that reads codes, so that it is there when there is no coverage. */
 export async function prevenirLector() {
   if (await detectorNativo()) return
   const { active } = await navigator.serviceWorker.ready
   active?.postMessage('guardar-lector')
 }
 
-/** A label's bars hold the code, its QR an address that ends in it; a person types it with spaces or a wrong letter. */
+/** The guide's code in what was read or typed: bars hold it alone, a QR an address that ends in it. */
 export function codigoDe(texto: string): string | undefined {
   const [, alFinal] = /^https?:\/\/[^?#]*\/([^/?#]+)/i.exec(texto.trim()) ?? []
   return normalizarCodigoDeGuia(alFinal ?? texto)

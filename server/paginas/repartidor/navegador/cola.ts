@@ -4,17 +4,13 @@ import { alCambiar, leerAjuste, ponerAjuste } from './almacen/base.ts'
 import { cerrarSesion, nadieDentro, PAUSA_MAXIMA_MS, type Respuesta, SinRed, verSesion } from './api.ts'
 import { aplazar, ESPERA_MAXIMA_MS, ESPERA_MS, ESPERA_TOPE_MS, enviarAccion } from './enviar.ts'
 
-/** How sending the queue ended. */
-export type Ronda =
-  /** Everything that could go went. */
-  | 'hecho'
-  | 'sin_red'
-  /** Somebody has to sign in before anything goes. */
-  | 'sin_sesion'
-  /** Something is to be tried again later. */
-  | 'luego'
+/**
+ * How sending the queue ended: all went that could go, there is no network, somebody has to sign in first, or something is to
+ * be tried again later.
+ */
+export type Ronda = 'hecho' | 'sin_red' | 'sin_sesion' | 'luego'
 
-/** Signing in, signing out and sending never overlap: nothing goes out under another courier's session. */
+/** Runs what must not overlap, so that nothing goes out under another's session: signing in, signing out and sending. */
 export function aSolas<T>(hacer: () => Promise<T>): Promise<T> {
   if (navigator.locks) return navigator.locks.request('repartidor-envio', hacer)
   // Of this tab alone. Of two, `idempotencia` still keeps both from doing a thing twice.
@@ -26,7 +22,7 @@ let ultima: Promise<unknown> = Promise.resolve()
 
 let enEspera: Promise<Ronda> | undefined
 
-/** Waits for whoever is sending, and sends what that one may have missed; callers meanwhile share one turn. */
+/** Sends the queue, after whoever is sending already; callers meanwhile share one turn. */
 export function enviarCola(): Promise<Ronda> {
   enEspera ??= Promise.resolve()
     .then(() =>
@@ -113,6 +109,7 @@ function anunciar(orden: number | null) {
   for (const oyente of oyentes) oyente(orden)
   canal.postMessage(orden)
 }
+/** Calls `oyente` with the action that is being sent, or null, in whichever tab or worker. */
 export function alEnviar(oyente: (orden: number | null) => void) {
   oyentes.add(oyente)
   return () => void oyentes.delete(oyente)
@@ -133,12 +130,13 @@ async function turno() {
   }
 }
 
+/** Sends the queue now, however often it failed before. */
 export function enviarAhora() {
   fallos = 0
   turno()
 }
 
-/** Sends whenever there may be something and a way to send it: called once per page. */
+/** Sends the queue whenever there may be something in it and a way to send it; called once per page. */
 export function vigilarCola() {
   addEventListener('online', enviarAhora)
   document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && enviarAhora())

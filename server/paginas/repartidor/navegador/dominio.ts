@@ -13,7 +13,7 @@ import { MAQUINA_DE_ESTADOS, MOTIVOS } from '../../../contrato/generado/vocabula
 
 export type { Estado, EstadoSiguiente, EventoParaRegistrar, GuiaDeReparto, Motivo, Sesion }
 export type Relacion = RelacionConDestinatario
-/** What the page fills in of a delivery; its photos are uploaded first. */
+/** The part of a delivery that the page fills in; photos and signature are uploaded before it is sent. */
 export type DatosDeEntrega = Omit<EntregaParaRegistrar, 'fotos' | 'firma' | 'ocurrido_en' | 'idempotencia'>
 
 const transiciones: Readonly<Record<Estado, readonly Estado[]>> = MAQUINA_DE_ESTADOS.transiciones
@@ -25,7 +25,7 @@ const siguientesDe = (estado: Estado): Estado[] => transiciones[estado].filter((
 export const esFinal = (estado: Estado) => finales.includes(estado)
 const motivosDe = (estado: Estado) => Object.keys(motivos[estado] ?? {}) as Motivo[]
 
-/** The next steps of a state that the phone foresees, as the server will give them when it hears of it. */
+/** The next steps that the phone foresees from a state, as the server will give them when it hears of it. */
 export const pasosDesde = (estado: Estado): EstadoSiguiente[] => siguientesDe(estado).map(pasoA)
 export const pasoA = (estado: Estado): EstadoSiguiente => ({
   estado,
@@ -34,7 +34,7 @@ export const pasoA = (estado: Estado): EstadoSiguiente => ({
   con_ubicacion: estado === 'en_ruta',
 })
 
-/** Whatever a courier can do to a guide of which nothing is known but its code. */
+/** All that a courier can do to a guide of which nothing is known but its code. */
 export const TODOS_LOS_PASOS: readonly Estado[] = [
   'entregado',
   'intento_fallido',
@@ -58,7 +58,7 @@ export const NOMBRES: Readonly<Record<Estado, string>> = {
   cancelado: 'Cancelado',
 }
 
-/** What the button says that goes there. */
+/** What the button says that leads to a state. */
 export const PASOS: Readonly<Record<Estado, string>> = {
   aceptado: 'Aceptar',
   recolectado: 'Recoger el paquete',
@@ -102,5 +102,5 @@ export const RELACIONES: Readonly<Record<Relacion, string>> = {
   otro: 'Otra persona',
 }
 
-/** `8Z4K-7Q2M-9T1X` is easier to compare with a label than twelve letters in a row. */
+/** A guide's code in groups, since `8Z4K-7Q2M-9T1X` is easier to compare with a label than twelve letters in a row. */
 export const enGrupos = (codigo: string) => codigo.replace(/(.{4})(?=.)/g, '$1-')

@@ -7,15 +7,15 @@ import { esFinal } from './dominio.ts'
 
 export const ESPERA_MS = 5_000
 export const ESPERA_MAXIMA_MS = 5 * 60_000
-/** Longer by up to a fifth, so that phones that failed together don't come back together. */
+/** A wait gets longer by up to a fifth, so that phones that failed together don't come back together. */
 const AZAR = 1.2
-/** Nobody waits longer than that, in milliseconds. */
+/** The longest that an action ever waits, in milliseconds. */
 export const ESPERA_TOPE_MS = ESPERA_MAXIMA_MS * AZAR
 
 /** What became of sending an action; `pausa`: the service asks to be left alone. */
 export type Fin = 'enviada' | 'atencion' | 'luego' | 'pausa' | 'sin_sesion'
 
-/** @returns `luego` as well for what doesn't get through by itself while the service answers */
+/** Sends one action with its pictures. */
 export const enviarAccion = (accion: Accion): Promise<Fin> => enviarUna(accion).catch((error) => apartar(accion, error))
 
 /**
@@ -74,7 +74,7 @@ async function enviarUna(pendiente: Accion): Promise<Fin> {
 const culpaDeAdjuntos = ({ errores }: Partial<Problema>) =>
   errores?.some(({ campo }) => /^\/(fotos|firma)\b/.test(campo)) ?? false
 
-/** Each picture once: the server's name for it is kept as soon as it is known. */
+/** Uploads an action's pictures, each once: the server's name for it is kept as soon as it is known. */
 async function subirAdjuntos({ orden, guia, fotos, firma }: Accion): Promise<Fin | undefined> {
   const adjuntos: [Adjunto, 'foto' | 'firma'][] = fotos.map((foto) => [foto, 'foto'])
   if (firma) adjuntos.push([firma, 'firma'])
@@ -95,7 +95,7 @@ async function subirAdjuntos({ orden, guia, fotos, firma }: Accion): Promise<Fin
 const SIN_FOTO =
   'El teléfono ya no tiene una de las fotos. Tómela otra vez: corrija la entrega, o descarte el intento y regístrelo de nuevo.'
 
-/** What a refusal means: later, never like this, or nobody is signed in. */
+/** Decides what a refusal means: later, never like this, or that nobody is signed in. */
 async function resolver({ orden, intentos }: Accion, respuesta: Respuesta<unknown>, imagen?: string): Promise<Fin> {
   const { status, problema } = respuesta
   if (status === 401) return 'sin_sesion'

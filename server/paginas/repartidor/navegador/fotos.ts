@@ -1,14 +1,17 @@
 // Photos are made small before they are kept: a phone's own are too heavy to wait for coverage in dozens.
 const LADO = 2_560
 const CALIDAD = 0.85
-/** What the service takes. */
+/** The most that the service takes of a photo, in bytes. */
 const MAXIMO = 10 * 1024 * 1024
 const ADMITIDOS = ['image/jpeg', 'image/png', 'image/webp']
 
-/** Its message is for whoever took the photo. */
+/** A photo that can't be read; the message is for whoever took it. */
 export class FotoIlegible extends Error {}
 
-/** @throws FotoIlegible */
+/**
+ * A photo, small enough to wait for coverage.
+ * @throws FotoIlegible
+ */
 export async function achicarFoto(original: Blob): Promise<Blob> {
   const chica = await recodificar(original).catch(() => undefined)
   if (chica) return chica

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { alCambiar } from './almacen/base.ts'
 import { alAlcanzar, hayServicio } from './api.ts'
 
-/** Read now, and again whenever something on the phone changed; undefined until it was read. */
+/** What `leer` reads on the phone, read again whenever something changed there; undefined until then. */
 export function useDatos<T>(leer: () => Promise<T>, clave: string): T | undefined {
   const [leido, poner] = useState<{ clave: string; valor: T }>()
   const actual = useRef(leer)
@@ -28,7 +28,7 @@ export function useDatos<T>(leer: () => Promise<T>, clave: string): T | undefine
 
 const partes = () => location.hash.replace(/^#\/?/, '').split('/').filter(Boolean).map(decodeURIComponent)
 
-/** The screen's place in the address, so that the phone's own button goes back. */
+/** The parts of the screen's address; being one, the phone's own button goes back. */
 export function useRuta(): string[] {
   const [ruta, poner] = useState(partes)
   useEffect(() => {
@@ -39,12 +39,16 @@ export function useRuta(): string[] {
   return ruta
 }
 
-/** `sustituir`: the present screen is done with, going back must not return to it. */
+/**
+ * Goes to a screen.
+ * @param sustituir the present screen is done with, and going back must not return to it
+ */
 export function ir(ruta: string, sustituir = false) {
   if (sustituir) location.replace(`#/${ruta}`)
   else location.hash = `/${ruta}`
 }
 
+/** Whether the service can be reached, as far as the phone knows. */
 export function useEnLinea(): boolean {
   const [enLinea, poner] = useState(navigator.onLine && hayServicio())
   useEffect(() => {
@@ -67,7 +71,10 @@ export interface Posicion {
   punto?: { lat: number; lng: number; precision_m: number }
 }
 
-/** Where the phone is, as exactly as it got to know. `preguntar`: also where the person has to be asked first. */
+/**
+ * Where the phone is, as exactly as it got to know.
+ * @param preguntar also when the person has to be asked first
+ */
 export function usePosicion(preguntar: boolean): Posicion {
   const [posicion, poner] = useState<Posicion>({ estado: 'buscando' })
   useEffect(() => {

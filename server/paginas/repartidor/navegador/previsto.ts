@@ -2,14 +2,14 @@ import type { Accion, GuiaGuardada } from './almacen/base.ts'
 import { type Estado, type EstadoSiguiente, esFinal, pasoA, pasosDesde, TODOS_LOS_PASOS } from './dominio.ts'
 
 export interface Prevision {
-  /** Null: nothing is known of the guide but its code. */
+  /** The state that the guide will be in; null when nothing is known of it but its code. */
   estado: Estado | null
   porEnviar: boolean
   final: boolean
   pasos: EstadoSiguiente[]
 }
 
-/** What the guide will be once everything that was done to it has arrived, and what can be done to it then. */
+/** Foresees what a guide will be once everything that was done to it has arrived, and what can be done to it then. */
 export function previsto(guia: Pick<GuiaGuardada, 'guia' | 'datos'>, acciones: readonly Accion[]): Prevision {
   const ultima = acciones
     .filter((una) => una.guia === guia.guia && una.situacion === 'pendiente' && una.estado !== null)

@@ -5,7 +5,7 @@ import { leerGuias } from './api.ts'
 import { esFinal } from './dominio.ts'
 
 const FRESCA_MS = 2 * 60_000
-/** As many as the service gives at once. */
+/** How many guides the service gives at once. */
 const DE_UNA_VEZ = 100
 
 let enCurso = false

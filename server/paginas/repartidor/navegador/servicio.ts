@@ -1,7 +1,7 @@
 // The service worker: the page without coverage, and the queue when coverage comes back and the page is closed.
 import { enviarCola } from './cola.ts'
 
-/** Written before this file by the server: see ruta.ts. */
+/** The files of the page, which `ruta.ts` writes in front of this script. */
 declare const CASCO: { version: string; ahora: string[]; luego: string[] }
 
 const yo = self as unknown as ServiceWorkerGlobalScope
@@ -55,7 +55,7 @@ yo.addEventListener('sync', (evento) => {
   if (pedido.tag === 'cola') pedido.waitUntil(sincronizar())
 })
 
-/** A failed one is tried again by the browser, later and later. */
+/** Sends the queue for the browser, which tries a failed one again, later and later. */
 async function sincronizar() {
   const fin = await enviarCola()
   if (fin === 'sin_red' || fin === 'luego') throw new Error(fin)

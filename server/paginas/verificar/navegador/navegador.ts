@@ -2,7 +2,7 @@
 // the signature is checked here as well, so that nobody has to take the service's word for it.
 import { crearReloj } from '../../../tiempo/reloj.ts'
 
-/** No document of ours is as large. */
+/** The size in bytes that no document of ours has. */
 const MAXIMO = 40 * 1024 * 1024
 
 interface Manifiesto {
@@ -10,7 +10,7 @@ interface Manifiesto {
   entregado_en: string
   archivos: { tipo: string; sha256: string }[]
 }
-/** What became of checking the signature here. `sin_ella`: this browser doesn't know how. */
+/** What became of checking the signature here; `sin_ella` where the browser doesn't know how. */
 type Firma = { estado: 'buena'; manifiesto: Manifiesto; kid: string } | { estado: 'mala' } | { estado: 'sin_ella' }
 
 interface Resultado {
@@ -23,12 +23,12 @@ interface Resultado {
 
 const seccion = document.querySelector<HTMLElement>('#verificador')!
 const { guia = '', zona = 'UTC', raiz = '' } = seccion.dataset
-/** As the document writes it. */
+/** The guide's code as the document writes it. */
 const codigo = guia.replace(/(.{4})(?=.)/g, '$1 ')
 const entrada = document.querySelector<HTMLInputElement>('#archivo')!
 const donde = document.querySelector<HTMLElement>('#resultado')!
 const caja = document.querySelector<HTMLElement>('.zona')!
-/** Of several, the last one counts. */
+/** The number of the file that was chosen last: of several, only that one's result is shown. */
 let vez = 0
 
 seccion.hidden = false
@@ -144,7 +144,7 @@ function segunFirma(firma: Firma): Resultado {
   }
 }
 
-/** By the service's public keys, and for this file of this guide. */
+/** Checks a signature by the service's public keys, and that it is one for this file of this guide. */
 async function comprobarFirma(jws: string, sha256: string): Promise<Firma> {
   const [cabeza = '', cuerpo = '', firma = ''] = jws.split('.')
   const { alg, typ, kid } = leerJson(cabeza) as { alg?: string; typ?: string; kid?: string }
@@ -174,7 +174,7 @@ const leerJson = (parte: string): unknown => JSON.parse(new TextDecoder().decode
 const enHexadecimal = (bytes: ArrayBuffer) =>
   Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
-/** What is still in somebody's cloud, or gone since it was chosen, has no bytes. */
+/** Reads a file; undefined for one that is still in somebody's cloud, or gone since it was chosen. */
 async function leer(archivo: File): Promise<Uint8Array<ArrayBuffer> | undefined> {
   try {
     return new Uint8Array(await archivo.arrayBuffer())

@@ -14,6 +14,7 @@ export type AccionNueva = Pick<
 /**
  * Keeps an action with its time: corrected by what is known of the server's clock, and after whatever was done to or seen
  * of its guide before, or else the server would take it for a late scan.
+ * @param cuando when it happened, if that was said before
  */
 export const encolar = (nueva: AccionNueva, ahora: number, cuando: string | null, imagenes: readonly Imagen[] = []) =>
   escribir(async (tx) => {
@@ -49,7 +50,7 @@ export const cambiarAccion = (orden: number, cambio: (accion: Accion) => Partial
     if (actual) await almacen.put({ ...actual, ...cambio(actual) })
   })
 
-/** The server has it: what it held of people goes, and a guide that is done goes with it. */
+/** Marks an action as received by the server: what it held of people goes, and a guide that is done goes with it. */
 export const terminarAccion = (
   orden: number,
   aplicado: boolean,
@@ -84,7 +85,7 @@ export const terminarAccion = (
     }
   })
 
-/** Gone, with its pictures. Only what never left the phone, or what the server refused. */
+/** Throws an action away with its pictures, if it never left the phone or the server refused it. */
 export const descartar = (orden: number) =>
   escribir(async (tx) => {
     const almacen = tx.objectStore('acciones')
@@ -96,10 +97,11 @@ export const descartar = (orden: number) =>
     )
     await almacen.delete(orden)
   })
+/** Whether an action may be thrown away: it never left the phone, or the server refused it. */
 export const descartable = ({ situacion, intentos }: Accion) =>
   situacion === 'atencion' || (situacion === 'pendiente' && intentos === 0)
 
-/** Back to the form, as it was filled in and with the time at which it happened; photos of another try meanwhile join it. */
+/** Takes a refused delivery back to its form, as it was filled in and with its time; photos of another try join it. */
 export const reabrir = (orden: number) =>
   escribir(async (tx) => {
     const almacen = tx.objectStore('acciones')

@@ -8,7 +8,7 @@ import type {
   Sesion as SesionDelServidor,
 } from '../dominio.ts'
 
-/** Guides are somebody's address: they don't stay on the phone longer than a day's work. */
+/** How long a guide, which is somebody's address, stays on the phone: no longer than a day's work. */
 export const CADUCAN_MS = 24 * 3_600_000
 
 export interface Imagen {
@@ -16,46 +16,48 @@ export interface Imagen {
   guia: string
   blob: Blob
 }
-/** A picture of an action; `archivo` once the server has it. */
+/** An action's picture; `archivo` is its name once the server has it. */
 export interface Adjunto {
   imagen: string
   archivo?: string
 }
+/** Why the server did not accept an action. */
 export interface Falla {
   titulo: string
   detalle: string
-  /** What the server found wrong, field by field. */
+  /** The sentences about what the server found wrong, field by field. */
   errores: string[]
-  /** The picture it is about. */
+  /** The picture that the refusal is about. */
   imagen?: string
 }
+/** Something that a courier did, until the server has it and a while after. */
 export interface Accion {
-  /** Given by the store: actions go out in this order. */
+  /** The action's number in the order in which actions go out, given by the store. */
   orden: number
-  /** The `idempotencia` of whatever is sent: the server never does the same action twice. */
+  /** The key under which the server does the action once, however often it is sent. */
   id: string
   repartidor: string
   nombre: string
   guia: string
-  /** What the guide will be; null: a note. */
+  /** The state that the guide will be in; null for a note. */
   estado: Estado | null
   ocurrido_en: string
-  /** In which zone that is told; null: nothing was known of the guide but its code. */
+  /** The zone in which the action's time is told; null when nothing was known of the guide but its code. */
   zona: string | null
   evento?: Pick<EventoParaRegistrar, 'motivo' | 'descripcion' | 'lat' | 'lng'>
   entrega?: DatosDeEntrega
   fotos: Adjunto[]
   firma: Adjunto | null
-  /** The signature as it was drawn, should the delivery have to be corrected: who signed is gone by then. */
+  /** The signature as it was drawn, kept because who signed is gone by the time a delivery has to be corrected. */
   trazos: Trazos | null
   situacion: 'pendiente' | 'enviada' | 'atencion'
   intentos: number
-  /** Not to be tried again before (this phone's clock). */
+  /** When the action may be tried again, by this phone's clock. */
   noAntesDe: number
-  /** The server no longer had the pictures, and they were sent once more. */
+  /** Whether the pictures were sent once more, because the server no longer had them. */
   resubida: boolean
   falla: Falla | null
-  /** Whether it moved the guide, once the server said so. */
+  /** Whether the action moved the guide; null until the server said so. */
   aplicado: boolean | null
   terminada: number | null
 }
@@ -74,36 +76,36 @@ export interface Borrador {
   documento: string
   relacion: string
   descripcion: string
-  /** When it happened, if it is a delivery that came back to be corrected. */
+  /** When the delivery happened, if it came back to be corrected. */
   ocurrido_en: string | null
-  /** In which zone that is told. */
+  /** The zone in which the delivery's time is told. */
   zona: string | null
-  /** And where. */
+  /** Where the delivery happened, if it came back to be corrected. */
   lugar: Lugar | null
 }
 export interface GuiaGuardada {
   guia: string
   repartidor: string
-  /** Null: scanned without coverage, so nothing is known but its code. */
+  /** What the server said of the guide; null for a code that was scanned without coverage. */
   datos: GuiaDeReparto | null
-  /** This phone's clock. */
+  /** When the guide was read, by this phone's clock. */
   leida: number
-  /** The server's clock when it was read, rounded up: whatever is done to the guide happened after. */
+  /** When the guide was read, by the server's clock rounded up: whatever is done to it happened after. */
   vista: number
-  /** What the server said of the code, if it is nobody's. */
+  /** Whether the server said that the code is nobody's. */
   desconocida: boolean
 }
-/** `vigente`: as far as the server ever said. */
+/** A session on this phone; it is `vigente` as far as the server ever said. */
 export interface Sesion extends SesionDelServidor {
   vigente: boolean
 }
 interface Ajustes {
   sesion: Sesion
-  /** Server's clock minus this phone's, in milliseconds. */
+  /** The server's clock minus this phone's, in milliseconds. */
   desfase: number
-  /** The server asked to be left alone until then (this phone's clock). */
+  /** Until when the server asked to be left alone, by this phone's clock. */
   pausa: number
-  /** Signed out without coverage: the server is still to be told. */
+  /** Set when somebody signed out without coverage and the server is still to be told. */
   salir: true
 }
 interface Esquema extends DBSchema {
@@ -146,6 +148,7 @@ const canal = new BroadcastChannel('repartidor')
 canal.addEventListener('message', ({ data }) => {
   if (data === 'cambio') for (const oyente of oyentes) oyente()
 })
+/** Calls `oyente` whenever something on the phone changed, in this tab or another. */
 export function alCambiar(oyente: Oyente) {
   oyentes.add(oyente)
   return () => void oyentes.delete(oyente)
@@ -166,7 +169,7 @@ const transaccion = async () =>
     },
   )
 
-/** One transaction over everything: kept whole, or not at all. */
+/** Writes in one transaction over all that lies on the phone: it is kept whole, or not at all. */
 export async function escribir<T>(hacer: (tx: Transaccion) => Promise<T>): Promise<T> {
   const tx = await transaccion()
   try {
@@ -185,6 +188,7 @@ export async function escribir<T>(hacer: (tx: Transaccion) => Promise<T>): Promi
   }
 }
 
+/** Whether something failed because the phone has no room. */
 export const sinEspacio = (error: unknown) => error instanceof DOMException && error.name === 'QuotaExceededError'
 
 export const leerAjuste = async <C extends keyof Ajustes>(clave: C) =>

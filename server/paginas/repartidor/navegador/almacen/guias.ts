@@ -12,7 +12,7 @@ export async function guiaDe(repartidor: string, guia: string) {
   return (await guiasDe(repartidor)).find((una) => una.guia === guia)
 }
 
-/** Of two copies the one with the higher `secuencia` is the newer, whichever arrived first. */
+/** Keeps guides as the server gave them; of two copies the one with the higher `secuencia` is the newer. */
 export const guardarGuias = (repartidor: string, leidas: readonly GuiaDeReparto[], servidor: number) =>
   escribir(async (tx) => {
     const guias = tx.objectStore('guias')
@@ -30,7 +30,7 @@ export const guardarGuias = (repartidor: string, leidas: readonly GuiaDeReparto[
     }
   })
 
-/** Of a guide that is done only that is kept. */
+/** A guide that is done, without its recipient. */
 const sinPersona = (datos: GuiaDeReparto): GuiaDeReparto => ({
   ...datos,
   destinatario: null,
@@ -41,7 +41,7 @@ const sinPersona = (datos: GuiaDeReparto): GuiaDeReparto => ({
   ubicacion: { estado: datos.ubicacion.estado, lat: null, lng: null, maps_url: null, referencia: null },
 })
 
-/** A code that was read where there is no coverage, or that the server doesn't know. */
+/** Keeps a code that was read where there is no coverage, or that the server doesn't know. */
 export const guardarSinDatos = (repartidor: string, guia: string, desconocida: boolean) =>
   escribir(async (tx) => {
     const guias = tx.objectStore('guias')

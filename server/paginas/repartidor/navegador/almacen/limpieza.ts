@@ -2,7 +2,7 @@
 import type { Sesion as SesionDelServidor } from '../dominio.ts'
 import { borrarImagenes, CADUCAN_MS, escribir } from './base.ts'
 
-/** What is old or nobody's. Unsent actions and drafts stay, whatever their age. */
+/** Deletes what is old or nobody's; unsent actions and drafts stay, whatever their age. */
 export const limpiar = () =>
   escribir(async (tx) => {
     const desde = Date.now() - CADUCAN_MS
@@ -19,7 +19,7 @@ export const limpiar = () =>
     }
   })
 
-/** A courier signs in. What somebody else had at hand is not for him; what somebody else did and isn't sent yet stays. */
+/** Lets a courier in: what somebody else had at hand goes, what somebody else did and isn't sent yet stays. */
 export const entrar = (sesion: SesionDelServidor) =>
   escribir(async (tx) => {
     for (const guia of await tx.objectStore('guias').getAll()) {
@@ -29,7 +29,10 @@ export const entrar = (sesion: SesionDelServidor) =>
     await tx.objectStore('ajustes').put({ ...sesion, vigente: true }, 'sesion')
   })
 
-/** Everything of people goes but what still has to be sent. `sinAvisar`: the server could not be told. */
+/**
+ * Forgets everything of people but what still has to be sent.
+ * @param sinAvisar the server could not be told that the courier left
+ */
 export const olvidar = (sinAvisar: boolean) =>
   escribir(async (tx) => {
     await tx.objectStore('guias').clear()

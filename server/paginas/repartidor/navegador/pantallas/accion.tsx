@@ -6,7 +6,7 @@ import { enGrupos, MOTIVOS_DICHOS } from '../dominio.ts'
 import { ir, useDatos } from '../hooks.ts'
 import { horaDe, nombreDe, Pregunta, situacionDe, Titulo, Volver } from './piezas.tsx'
 
-/** One action: how it stands, what the server said, and what can be done about it. */
+/** The screen of one action: how it stands, what the server said, and what can be done about it. */
 export function DetalleDeAccion(props: { sesion: Sesion; enLinea: boolean; enviando: number | null; orden: number }) {
   const { sesion, enLinea, enviando, orden } = props
   const accion = useDatos(async () => (await leerAccion(orden)) ?? null, String(orden))

@@ -5,7 +5,10 @@ import { aSolas, enviarAhora } from '../cola.ts'
 import { ir } from '../hooks.ts'
 import { Titulo } from './piezas.tsx'
 
-/** `otraVez`: whose session ended by itself; what this courier did is still here. */
+/**
+ * The screen where a courier signs in.
+ * @param otraVez the name of the courier whose session ended by itself; what he did is still here
+ */
 export function Entrar({ otraVez, pendientes }: { otraVez: string | null; pendientes: number }) {
   const [falla, fallar] = useState('')
   const [ocupado, ocupar] = useState(false)

@@ -10,7 +10,7 @@ import { Titulo, Volver } from './piezas.tsx'
 const CADA_MS = 150
 const AJENO = 'Ese código no es de una guía. Busque el de la etiqueta de envío.'
 
-/** `varias`: loading the day's parcels, one after another, without looking at each. */
+/** The screen of the camera: one parcel is opened, or (`varias`) a day's are loaded without looking at each. */
 export function Escanear({ sesion }: { sesion: Sesion }) {
   const video = useRef<HTMLVideoElement>(null)
   const [aviso, avisar] = useState('Abriendo la cámara…')

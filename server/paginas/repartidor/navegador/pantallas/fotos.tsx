@@ -12,15 +12,15 @@ export interface FotoTomada {
 
 interface Tomar {
   guia: string
-  /** How many there are by now. */
+  /** Says how many photos there are by now. */
   cuantas: () => number
-  /** Keeps one. */
+  /** Keeps a photo. */
   agregar: (foto: Imagen) => Promise<void> | void
-  /** Says why there is none; undefined: forget what was said. */
+  /** Says why there is no photo; undefined takes back what was said. */
   fallar: (causa: unknown) => void
 }
 
-/** Makes photos small, one after another; `preparando` counts those that aren't there yet. */
+/** Takes photos and makes them small, one after another; `preparando` counts those that aren't there yet. */
 export function useFotos({ guia, cuantas, agregar, fallar }: Tomar) {
   const [preparando, preparar] = useState(0)
   const tomar = async (entrada: HTMLInputElement) => {

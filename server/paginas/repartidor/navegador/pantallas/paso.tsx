@@ -10,8 +10,8 @@ export const SIN_ESPACIO =
   'El teléfono no tiene espacio para guardarlo. Borre fotos o aplicaciones que no use y pruebe otra vez: esta página espera.'
 
 /**
- * One change of state, with its reason where it has one and, where nobody received, photos of the door; `estado` null: a
- * note alone.
+ * The screen of one change of state, with its reason where it has one and, where nobody received, photos of the door.
+ * @param estado null for a note alone
  */
 export function Paso({ sesion, guia, estado }: { sesion: Sesion; guia: string; estado: Estado | null }) {
   const motivos = estado ? pasoA(estado).motivos : []

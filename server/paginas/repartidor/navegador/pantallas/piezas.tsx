@@ -4,7 +4,7 @@ import { crearReloj } from '../../../../tiempo/reloj.ts'
 import type { Accion } from '../almacen/base.ts'
 import { NOMBRES } from '../dominio.ts'
 
-/** The screen's heading gets the focus, so that a screen reader says where one is. */
+/** A screen's heading, which gets the focus, so that a screen reader says where one is. */
 export function Titulo({ children }: { children: ComponentChildren }) {
   const titulo = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
