@@ -10,7 +10,6 @@ import { presentarProblemas, rutaDesconocida, type Testigo } from './http/proble
 import { identificarSolicitud } from './http/solicitud.ts'
 import { crearAutenticadores } from './llaves/autenticadores.ts'
 import { type OpcionesDePaginas, servirPaginas } from './paginas/paginas.ts'
-import { crearSolicitudes } from './ubicacion/solicitud.ts'
 
 interface OpcionesDeApp extends Partial<OpcionesDePaginas> {
   testigo?: Testigo
@@ -34,7 +33,7 @@ export function crearApp(
     }),
   )
   app.use(exigirDestino)
-  servirPaginas(app, { ...deps, solicitudes: crearSolicitudes(deps) }, { buzon })
+  servirPaginas(app, deps, { buzon })
   enlazarRutas(app, {
     operaciones,
     handlers,
