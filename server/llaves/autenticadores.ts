@@ -11,10 +11,10 @@ const VIGENCIA = 500
 const CUANTAS = 10_000
 
 /** Concurrent requests share a read. A failed one is forgotten at once, and unknown ids are remembered like the others. */
-function recordar<Fila>(buscar: (id: string) => Promise<Fila | undefined>) {
+function recordar<Fila>(ahoraMs: () => number, buscar: (id: string) => Promise<Fila | undefined>) {
   const leidas = new Map<string, { vence_en: number; fila: Promise<Fila | undefined> }>()
   return (id: string) => {
-    const ahora = performance.now()
+    const ahora = ahoraMs()
     const leida = leidas.get(id)
     if (leida && leida.vence_en > ahora) return leida.fila
     leidas.delete(id)
@@ -26,10 +26,13 @@ function recordar<Fila>(buscar: (id: string) => Promise<Fila | undefined>) {
   }
 }
 
-/** One authenticator per security scheme of the contract. */
-export function crearAutenticadores(db: Db, reloj: () => Date): Autenticadores {
-  const leer = recordar<FilaLlave>((id) => buscarLlave(db, id))
-  const leerSesion = recordar((token) => buscarSesion(db, token))
+/**
+ * One authenticator per security scheme of the contract.
+ * @param ahoraMs a clock that nobody sets back
+ */
+export function crearAutenticadores(db: Db, reloj: () => Date, ahoraMs = () => performance.now()): Autenticadores {
+  const leer = recordar<FilaLlave>(ahoraMs, (id) => buscarLlave(db, id))
+  const leerSesion = recordar(ahoraMs, (token) => buscarSesion(db, token))
 
   const verificar = async (texto: string, sirve: (tipo: TipoDeLlave) => boolean) => {
     const partes = leerLlave(texto)

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { leerDocumento, leerOperaciones } from '../../server/contrato/contrato.ts'
 import { entregada } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
-import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { sinDestino, unaGuia } from '../fabricas.ts'
 
 const AYER = new Date(Date.now() - 86_400_000).toISOString()
 const entorno = usarEntorno()
@@ -59,11 +59,8 @@ const foto = async () => {
 /** The same, once nothing is under way: what changes from here on is somebody's doing. */
 const quieto = async () => {
   await pedir(`/${ids.webhook}`, { estado: 'pausado' }, 'PATCH')
-  return hasta(async () => {
-    const antes = await foto()
-    await new Promise((resolve) => setTimeout(resolve, 600))
-    return antes === (await foto()) ? antes : undefined
-  })
+  await entorno.quietud()
+  return foto()
 }
 
 describe('another merchant’s things', () => {

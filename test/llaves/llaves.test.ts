@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { leerLlave, nuevaLlave } from '../../server/llaves/llave.ts'
 import { usarEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
+import { hasta, unaGuia } from '../fabricas.ts'
 
 const entorno = usarEntorno()
 const HORA = 3_600_000
@@ -112,13 +112,12 @@ describe('merchants and keys', () => {
 })
 
 describe('the life of a key', () => {
-  it('ends within a second of its revocation, in a server that used it a moment ago', async () => {
+  it('ends with its revocation, also in a server that used it a moment ago', async () => {
     const { comercio } = await crearComercio()
     const llave = await crearLlave(comercio)
     expect(await listar(llave.llave)).toBe(200)
     expect((await entorno.operar('POST', `/llaves/${llave.id}/revocar`)).cuerpo.revocado_en).toEqual(expect.any(String))
-    await new Promise((resolve) => setTimeout(resolve, 1_000))
-    expect(await listar(llave.llave)).toBe(401)
+    await hasta(async () => (await listar(llave.llave)) === 401)
     const otraVez = await entorno.operar('POST', `/llaves/${llave.id}/revocar`)
     expect(otraVez.status).toBe(200)
     expect((await entorno.operar('POST', `/llaves/${llave.id}/rotar`, {})).cuerpo.codigo).toBe('llave_inactiva')
@@ -134,8 +133,8 @@ describe('the life of a key', () => {
     expect([await listar(vieja.llave), await listar(nueva.llave)]).toEqual([200, 200])
     entorno.adelantar(2 * HORA + 1_000)
     try {
-      await new Promise((resolve) => setTimeout(resolve, 900))
-      expect([await listar(vieja.llave), await listar(nueva.llave)]).toEqual([401, 200])
+      await hasta(async () => (await listar(vieja.llave)) === 401)
+      expect(await listar(nueva.llave)).toBe(200)
     } finally {
       entorno.adelantar(-2 * HORA - 1_000)
     }
@@ -150,8 +149,7 @@ describe('the life of a key', () => {
     expect(new Date(vieja.vence_en).getTime() - Date.now()).toBeGreaterThan(23 * HORA)
     expect(await listar(llave.llave)).toBe(200)
     await entorno.operar('POST', `/llaves/${llave.id}/rotar`, { solapamiento_horas: 0 })
-    await new Promise((resolve) => setTimeout(resolve, 1_000))
-    expect(await listar(llave.llave)).toBe(401)
+    await hasta(async () => (await listar(llave.llave)) === 401)
     expect((await entorno.operar('POST', `/llaves/${llave.id}/rotar`, { solapamiento_horas: 169 })).status).toBe(422)
   })
 

@@ -177,7 +177,7 @@ export function usarCanal({ porTunel = false } = {}) {
         process.cwd(),
       )
       const log = crearLog('info', { write: (linea) => entorno.log.push(linea) })
-      const otro = await iniciarServicio(config, log, undefined, { reloj: canal.reloj })
+      const otro = await iniciarServicio(config, log, undefined, { reloj: canal.reloj, despedida: 0 })
       otros.push(otro)
       return otro
     },

@@ -317,7 +317,7 @@ describe('confirmar-ubicacion', () => {
           return guia
         }),
       )
-      await new Promise((resolve) => setTimeout(resolve, 1_500))
+      await entorno.quietud(comercio)
       const tipos = ['guia.aceptado', 'ubicacion.solicitada', `ubicacion.${resultado}`]
       for (const guia of guias) {
         expect(await tiposDe(comercio, guia)).toEqual(tipos)
