@@ -182,9 +182,9 @@ async function seguir(api: Guias) {
 async function confirmar(api: Guias, url: string) {
   titulo('5. Un destinatario dice dónde es')
   const buzon = await (await fetch(`${url}/buzon`)).text()
-  const [, enlace = ''] = /href="(\/u\/[^"]+)"/.exec(buzon) ?? []
-  console.log(`  abre el enlace de su mensaje (/buzon → ${enlace.slice(0, 8)}…) y confirma`)
-  const como = await confirmarComoDestinatario(url + enlace)
+  const [, enlace = ''] = /href="(u\/[^"]+)"/.exec(buzon) ?? []
+  console.log(`  abre el enlace de su mensaje (/buzon → /${enlace.slice(0, 7)}…) y confirma`)
+  const como = await confirmarComoDestinatario(`${url}/${enlace}`)
   const guias = await Array.fromAsync(api.guias.listar({ limite: 100 }))
   const [guia, ...otras] = guias.filter(({ ubicacion }) => ubicacion.origen === 'destinatario')
   comprobar(
