@@ -97,7 +97,7 @@ function espaciar(ms: number, hacer: () => void): () => void {
   return () => {
     if (citado) return
     citado = true
-    setTimeout(llamar, libre - performance.now()).unref()
+    setTimeout(llamar, Math.max(0, libre - performance.now())).unref()
   }
 }
 
