@@ -67,8 +67,8 @@ Opciones:
       } catch (error) {
         if (error instanceof ErrorAbortado) break
         if (error instanceof ErrorParametro && error.codigo === 'cursor_invalido' && cursor !== undefined) {
-          avisar('El cursor guardado ya no vale: sigo desde ahora. Con --desde principio los vería todos.')
           cursor = await alFinal(api, signal)
+          avisar('El cursor guardado ya no vale: sigo desde ahora. Con --desde principio los vería todos.')
         } else if (esPasajero(error)) {
           avisar(`${error.message.split('\n')[0]} Sigo intentando.`)
           await dormir(5_000, signal)
