@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { crearEnlaces } from '../../server/archivos/enlaces.ts'
 import { crearSecretos } from '../../server/secretos.ts'
 import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
+import { COMPLETO } from '../fabricas.ts'
 import { entregada } from './imagenes.ts'
 
 const entorno = usarEntorno()
@@ -107,7 +108,7 @@ describe('GET /archivos/{archivo}', () => {
       expect([fuera, (await pedir(fuera)).status]).toEqual([fuera, 404])
   })
 
-  it('takes no longer to refuse one bad link than another', async () => {
+  it('takes no longer to refuse one bad link than another', COMPLETO, async () => {
     const bueno = await ruta()
     const malos = {
       ultimo: `${bueno.slice(0, -1)}${bueno.endsWith('A') ? 'B' : 'A'}`,

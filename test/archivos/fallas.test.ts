@@ -3,7 +3,6 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { setTimeout as esperar } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { abrirAlmacen, almacenDe } from '../../server/archivos/abrir.ts'
 import type { Almacen } from '../../server/archivos/almacen.ts'
@@ -12,6 +11,7 @@ import { crearRecepcion } from '../../server/archivos/recepcion.ts'
 import { leerConfig } from '../../server/config/config.ts'
 import { crearLog } from '../../server/log.ts'
 import { MASTER_KEY, usarEntorno } from '../entorno.ts'
+import { COMPLETO, hasta } from '../fabricas.ts'
 import { listo, nodoDe, usarProcesos } from '../procesos.ts'
 import { enRuta, subir, unaFoto } from './imagenes.ts'
 
@@ -79,14 +79,16 @@ describe.skipIf(!disco)('a full disk (as root alone, who may mount one)', () => 
 })
 
 describe('a killed service', () => {
-  it('leaves no row without its file, and what it leaves besides is swept', async () => {
+  it('leaves no row without its file, and what it leaves besides is swept', COMPLETO, async () => {
     const dataDir = procesos.carpetaNueva()
     const almacen = almacenDe(dataDir)
     const base = { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: dataDir, WORKERS: '0' }
     const foto = new Uint8Array(await unaFoto({ ancho: 2_000, alto: 1_500, ruido: 30 }))
     const dadas: string[] = []
     const aCuenta = new Set<string>()
-    for (const espera of [25, 120, 300]) {
+    const recibiendo = async () => (await readdir(join(dataDir, 'subidas')).catch(() => [])).length > 0
+    for (const momento of [recibiendo, async () => dadas.length > 0, async () => dadas.length > 3]) {
+      dadas.length = 0
       const proceso = procesos.npmStart(base)
       const url = await listo(proceso)
       const subidas = Array.from({ length: 6 }, async () => {
@@ -99,7 +101,7 @@ describe('a killed service', () => {
         expect(respuesta.status).toBe(201)
         dadas.push(archivo)
       })
-      await esperar(espera)
+      await hasta(momento)
       process.kill(nodoDe(dataDir), 'SIGKILL')
       for (const { status } of await Promise.allSettled(subidas)) aCuenta.add(status)
       await proceso.termina()
@@ -143,7 +145,7 @@ describe('uploads', () => {
       }),
     )
     await expect(recepcion.recibir(algo(), async () => {})).rejects.toMatchObject({ codigo: 'no_disponible' })
-    while (decodificadas.length < 32) await esperar(5)
+    await hasta(async () => decodificadas.length === 32)
     soltar()
     expect((await Promise.all(aLaVez)).length).toBe(32)
     expect(await recepcion.recibir(algo(), async () => 'otra vez')).toBe('otra vez')
