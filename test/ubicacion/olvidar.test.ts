@@ -167,7 +167,7 @@ describe('after the retention', () => {
         codigo: 'external_ref_en_conflicto',
       })
     }
-    expect((await api.guias.crearLote({ guias: Object.values(pedidos) })).creadas).toBe(6)
+    expect((await api.guias.crearLote({ guias: Object.values(pedidos) })).repetidas).toBe(6)
     await expect(api.guias.confirmarUbicacion(guias.corto!, { lat: 1, lng: 1 })).rejects.toMatchObject({ status: 409 })
     await expect(api.guias.reenviarSolicitud(guias.cancelada!)).rejects.toMatchObject({ status: 409 })
 
