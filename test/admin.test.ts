@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ALCANCES } from '../server/contrato/generado/vocabulario.ts'
 import { hasta, unaGuia } from './fabricas.ts'
-import { listo, pedir, procesosDe, puertoLibre, usarProcesos } from './procesos.ts'
+import { listo, pedir, procesosDe, usarProcesos } from './procesos.ts'
+import { puertoLibre } from './puertos.ts'
 
 const procesos = usarProcesos()
 const dataDir = procesos.carpetaNueva()

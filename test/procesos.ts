@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
-import { createServer } from 'node:net'
 import { basename, delimiter, join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { afterAll, inject } from 'vitest'
@@ -214,15 +213,6 @@ export function pedir(url: string, opciones: { metodo?: string; llave?: string; 
 
 /** The same, or undefined while nobody listens. */
 export const sondear = (url: string) => pedir(url).catch(() => undefined)
-
-export function puertoLibre(): Promise<number> {
-  return new Promise((resolve) => {
-    const sonda = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = sonda.address() as { port: number }
-      sonda.close(() => resolve(port))
-    })
-  })
-}
 
 /** Waits until the console says that the service is ready; returns its address. */
 export const listo = (proceso: Proceso) =>

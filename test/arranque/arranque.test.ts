@@ -11,7 +11,8 @@ import { leerMigraciones } from '../../server/arranque/migraciones.ts'
 import { admin } from '../admin.ts'
 import { MASTER_KEY } from '../entorno.ts'
 import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
-import { listo, nodoDe, type Proceso, pedir, procesosDe, puertoLibre, sondear, usarProcesos } from '../procesos.ts'
+import { listo, nodoDe, type Proceso, pedir, procesosDe, sondear, usarProcesos } from '../procesos.ts'
+import { puertoLibre } from '../puertos.ts'
 
 const procesos = usarProcesos()
 

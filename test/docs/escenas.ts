@@ -1,4 +1,3 @@
-import { createServer } from 'node:net'
 import { enRuta, entregada } from '../archivos/imagenes.ts'
 import type { Comercio, Entorno } from '../entorno.ts'
 import { sinDestino, unaGuia } from '../fabricas.ts'
@@ -85,12 +84,3 @@ export async function montar(
     poner: (texto) => vivos.reduce((hecho, [escrito, vivo]) => hecho.replaceAll(escrito, vivo), texto),
   }
 }
-
-/** A port of this machine on which nobody listens. */
-export const puertoLibre = () =>
-  new Promise<number>((resolve) => {
-    const servidor = createServer().listen(0, '127.0.0.1', () => {
-      const direccion = servidor.address()
-      servidor.close(() => resolve(typeof direccion === 'object' && direccion ? direccion.port : 0))
-    })
-  })

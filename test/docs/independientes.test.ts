@@ -7,9 +7,9 @@ import { RAIZ } from '../../server/contrato/raiz.ts'
 import { entregada } from '../archivos/imagenes.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { puertoLibre } from '../puertos.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
 import { correr } from './correr.ts'
-import { puertoLibre } from './escenas.ts'
 
 const entorno = compartirEntorno()
 const abrir = usarReceptores()

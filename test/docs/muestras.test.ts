@@ -19,10 +19,11 @@ import { leerCapitulos } from '../../scripts/documentacion/guia.ts'
 import { RAIZ } from '../../server/contrato/raiz.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { hasta, sinDestino } from '../fabricas.ts'
+import { puertoLibre } from '../puertos.ts'
 import { faltasDe } from '../testigo.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
 import { correr, correrTs } from './correr.ts'
-import { montar, puertoLibre } from './escenas.ts'
+import { montar } from './escenas.ts'
 
 const entorno = compartirEntorno()
 const abrir = usarReceptores()

@@ -7,7 +7,7 @@ import { crearLog } from '../../server/log.ts'
 import { limpiarSesiones } from '../../server/repartidores/repartidor.ts'
 import { MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
-import { puertoLibre } from '../procesos.ts'
+import { puertoLibre } from '../puertos.ts'
 import { cookieDe, entrar, type Movil, nuevoMovil } from './movil.ts'
 
 const HORA = 3_600_000

@@ -15,6 +15,7 @@ import { nuevoCodigoDeComercio } from '../../server/comercios/comercio.ts'
 import { abrirDb, type Db } from '../../server/db.ts'
 import { guardarLlave } from '../../server/llaves/llave.ts'
 import { opcionesDeProceso, prepararInstalacion } from '../../server/postgresEmbebido/instalacion.ts'
+import { puertoLibre } from '../puertos.ts'
 
 // A whole installation for one scenario: a PostgreSQL of its own that can be restarted, the bundles as processes of their
 // own that can be killed, and a receiver that keeps a ledger of what it got.
@@ -238,14 +239,6 @@ async function iniciarPostgres(pasos: Paso[]) {
     url: en('guias'),
     reiniciar: async (modo: 'fast' | 'immediate') => void (await pgCtl('restart', '-m', modo)),
   }
-}
-
-async function puertoLibre(): Promise<number> {
-  const sonda = crearServidorTcp().listen(0, '127.0.0.1')
-  await new Promise((resolve) => sonda.once('listening', resolve))
-  const { port } = sonda.address() as AddressInfo
-  await new Promise((resolve) => sonda.close(resolve))
-  return port
 }
 
 // --- Processes ---

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MAQUINA_DE_ESTADOS } from '../../server/contrato/generado/vocabulario.ts'
 import { type Comercio, compartirEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
-import { puertoLibre } from '../procesos.ts'
+import { puertoLibre } from '../puertos.ts'
 
 const entorno = compartirEntorno()
 const CLI = fileURLToPath(new URL('../../sdk/dist/cli.js', import.meta.url))

@@ -100,6 +100,7 @@ describe('after the retention', () => {
           return { ...resto, enlaces: enlace_corto.map(({ maps_url }) => maps_url) }
         }),
       )
+    await entorno.quietud()
     const intactas = await guardado()
     await olvidar()
     expect(await guardado()).toEqual(intactas)
