@@ -1,7 +1,7 @@
 import { get, request } from 'node:http'
 import { setTimeout as dormir } from 'node:timers/promises'
+import { normalizar } from '../../server/guias/datos.ts'
 import type { FilaGuia } from '../../server/guias/guia.ts'
-import { normalizar } from '../../server/guias/normalizar.ts'
 import { crearSecretos } from '../../server/secretos.ts'
 import { cuerpoDe } from '../../server/webhooks/entrega.ts'
 import { bytesDe, nuevoSecreto } from '../../server/webhooks/firma.ts'

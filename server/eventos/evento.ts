@@ -2,10 +2,8 @@ import type { evento } from '../contrato/generado/prisma/client.ts'
 import type { Estado, Evento, Modo, Motivo, TipoDeEvento } from '../contrato/generado/tipos/index.ts'
 import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../contrato/generado/vocabulario.ts'
 import { type Db, type Fila, sentencia } from '../db.ts'
-import type { Deps } from '../deps.ts'
 import { Problema } from '../errores.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-import { insertarEntregasDeWebhook } from '../webhooks/webhook.ts'
 
 type DatosDeEvento = {
   [Dato in 'estado_reportado' | 'numero_intento' | 'requiere_accion' | 'forzado' | 'tardio']: NonNullable<Evento[Dato]>
@@ -46,6 +44,23 @@ export const foto = (g: string, intentos = `${g}.intentos`) =>
   `jsonb_build_object('intentos', ${intentos}, 'advertencias', ${g}.advertencias, 'ubicacion_estado', ${g}.ubicacion_estado,
     'ubicacion_origen', ${g}.ubicacion_origen, 'ubicacion_lat', ${g}.ubicacion_lat, 'ubicacion_lng', ${g}.ubicacion_lng,
     'ubicacion_extra', ${g}.ubicacion_extra)`
+
+/**
+ * The outbox as SQL: inserts, for the events of `e` (a CTE with `returning *` of an insert into `evento`), one delivery per
+ * endpoint that wants them. It stands as a CTE in the statement that writes the events, so that both commit or neither does.
+ * A paused endpoint's deliveries wait; a disabled one gets none (its merchant recovers them).
+ */
+export const insertarEntregasDeWebhook = (e: string) => `
+  insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
+  select w.comercio_id, w.modo, w.webhook, e.guia_id, e.secuencia, 'evt_' || e.guia || '_' || e.secuencia, e.tipo,
+    'pendiente', 'automatica', e.registrado_en, e.registrado_en
+  from ${e} e join webhook w on w.comercio_id = e.comercio_id and w.modo = e.modo
+  where w.estado in ('activo', 'pausado') and ${quiere('w', 'e')}
+  returning 1`
+
+/** The condition, as SQL, that an endpoint's types, wildcards included, name an event's. */
+export const quiere = (w: string, e: string) =>
+  `${w}.tipos && array['*', split_part(${e}.tipo, '.', 1) || '.*', ${e}.tipo]`
 
 /** The guide as it was right after the event, whatever has become of it since. */
 export const trasEvento = (guia: FilaGuia, evento: FilaEvento): FilaGuia => ({
@@ -179,7 +194,7 @@ const PASO = sentencia<ParametrosDePaso, FilaGuia & { hay_webhook_entregas: bool
 
 /** Takes a step from the guide as it was read; undefined, and nothing written, when somebody else moved it meanwhile. */
 export async function darPaso(
-  { db, avisarTrabajo }: Pick<Deps, 'db' | 'avisarTrabajo'>,
+  { db, avisarTrabajo }: { db: Db; avisarTrabajo: () => void },
   guia: FilaGuia,
   paso: Paso,
 ): Promise<{ guia: FilaGuia; evento: EventoSinFoto } | undefined> {

@@ -1,6 +1,6 @@
 import type { Handler } from '../contrato/tipos.ts'
+import { normalizar } from './datos.ts'
 import { presentar } from './guia.ts'
-import { normalizar } from './normalizar.ts'
 
 export const crearGuia: Handler<'crearGuia'> = async ({ body, identidad }, { escritura }) => {
   const datos = normalizar(body)

@@ -2,8 +2,8 @@ import type { Falla, GuiaIndividual, ResultadoCreado, ResultadoFallido } from '.
 import type { Handler } from '../contrato/tipos.ts'
 import { MAXIMO_DE_FALLAS, MAXIMO_DE_FALLAS_DEL_LOTE, type Problema, problemaDeFallas } from '../errores.ts'
 import { presentarAdvertencias } from './advertencias.ts'
+import { normalizar } from './datos.ts'
 import type { FilaGuia } from './guia.ts'
-import { normalizar } from './normalizar.ts'
 
 /** Always 200 for what can be read as a list of 1 to 100 entries: each has its own verdict at its `indice`. */
 export const crearLote: Handler<'crearLote'> = async (

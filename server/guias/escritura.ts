@@ -1,15 +1,23 @@
 import type { CanalDeMensaje, Modo } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
 import { Problema, traducirError } from '../errores.ts'
-import { foto } from '../eventos/evento.ts'
+import { foto, insertarEntregasDeWebhook } from '../eventos/evento.ts'
 import type { Log } from '../log.ts'
 import { leerEnlace } from '../mapas/enlaces.ts'
 import type { Secretos } from '../secretos.ts'
-import { insertarEntregasDeWebhook } from '../webhooks/webhook.ts'
+import { type DatosDeGuia, diferencias, huellasDe } from './datos.ts'
 import type { FilaGuia } from './guia.ts'
-import { diferencias, huellasDe } from './huellas.ts'
-import type { DatosDeGuia } from './normalizar.ts'
-import type { Escritura, Veredicto } from './veredicto.ts'
+
+/** What became of one guide: created, already there with the same content, or refused. */
+export type Veredicto = { fila: FilaGuia; repetida: boolean } | { problema: Problema }
+
+/** What creates guides. */
+export interface Escritura {
+  /** Creates one guide. Concurrent calls of one merchant and mode share a statement. */
+  crear(comercioId: string, modo: Modo, datos: DatosDeGuia): Promise<Veredicto>
+  /** Creates many in one statement; a faulty one doesn't fail its neighbours. The verdicts stand in the order of `datos`. */
+  crearVarias(comercioId: string, modo: Modo, datos: readonly DatosDeGuia[]): Promise<Veredicto[]>
+}
 
 /** Guides per statement, and statements under way per merchant and mode (measured: more gains nothing). */
 const GRUPO = 100

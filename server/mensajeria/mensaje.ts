@@ -9,9 +9,8 @@ import type {
 import { MAQUINA_DE_ESTADOS } from '../contrato/generado/vocabulario.ts'
 import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
-import { foto } from '../eventos/evento.ts'
+import { foto, insertarEntregasDeWebhook } from '../eventos/evento.ts'
 import { huellaDe, tokenDe } from '../ubicacion/ubicacion.ts'
-import { insertarEntregasDeWebhook } from '../webhooks/webhook.ts'
 
 /** A row of `mensaje`. */
 export interface FilaMensaje {

@@ -1,9 +1,8 @@
 import type { recuperacion } from '../contrato/generado/prisma/client.ts'
 import type { EstadoDeRecuperacion, Modo, Recuperacion } from '../contrato/generado/tipos/index.ts'
 import { type Db, type Fila, sentencia } from '../db.ts'
-import type { FilaEvento } from '../eventos/evento.ts'
+import { type FilaEvento, quiere } from '../eventos/evento.ts'
 import type { Ambito, ClaveDeWebhook, FilaWebhook } from './webhook.ts'
-import { quiere } from './webhook.ts'
 
 /** A row of `recuperacion`. */
 export type FilaRecuperacion = Fila<recuperacion, { modo: Modo; posicion: Posicion; estado: EstadoDeRecuperacion }>
