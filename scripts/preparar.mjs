@@ -22,6 +22,8 @@ const raiz = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname,
 const en = (...partes) => join(raiz, ...partes)
 const NODE_24 = en('node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
 const MARCA = en('node_modules', '.cache', 'guias', 'preparado.json')
+/** `npm run generar`: everything is generated anew, whatever seems to stand. */
+const GENERAR_TODO = process.argv[2] === 'generar'
 /** If one of these is gone, somebody cleaned up. */
 const SALIDAS = [
   'server/contrato/generado/contrato.json',
@@ -140,7 +142,7 @@ function preparar() {
   }
   meta = deseado()
   const falta = SALIDAS.some((salida) => !existsSync(en(salida)))
-  const todo = falta || marca.contrato !== meta.contrato
+  const todo = GENERAR_TODO || falta || marca.contrato !== meta.contrato
   if (todo || marca.servidor !== meta.servidor) {
     decir(todo ? 'Generando tipos, cliente, documentación y servidor…' : 'Generando el servidor…')
     correr(NODE_24, [en('scripts', 'generar.ts'), ...(todo ? [] : ['servidor'])], { NODE_ENV: 'development' })
@@ -158,4 +160,4 @@ const alDia = () => {
   )
 }
 
-if (!alDia()) conCerrojo(preparar)
+if (GENERAR_TODO || !alDia()) conCerrojo(preparar)
