@@ -39,7 +39,10 @@ export interface Consultar {
  * writes in one statement, xid8): each stands as a `Sentencia` beside the operation that needs it.
  */
 export interface Db {
-  /** Prisma's models. The client is loaded at the first call of a method: that takes its time, and the hot paths don't need it. */
+  /**
+   * Prisma's models. The client is loaded at the first call of a method: that takes its time, and the hot paths don't
+   * need it.
+   */
   readonly prisma: Modelos
   readonly pool: pg.Pool
   readonly consultar: Consultar

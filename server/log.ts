@@ -30,7 +30,10 @@ function mostrarError(error: unknown, nivel = 0): ErrorVisible {
   }
 }
 
-/** Structured lines on standard output. Phones are masked by whoever logs them; secrets and coordinates are never logged. */
+/**
+ * Structured lines on standard output. Phones are masked by whoever logs them; secrets and coordinates are never
+ * logged.
+ */
 export const crearLog = (
   nivel: Config['logLevel'],
   // A line a request is a system call a request: they go out together, a tenth of a second late at most.

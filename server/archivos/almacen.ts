@@ -112,7 +112,9 @@ async function sincronizar(carpeta: string) {
   }
 }
 
-/** What the file system refuses (full, gone, not ours) is "not now" for whoever called; anything else stays what it is. */
+/**
+ * What the file system refuses (full, gone, not ours) is "not now" for whoever called; anything else stays what it is.
+ */
 export async function oNoDisponible<T>(hacer: () => Promise<T>): Promise<T> {
   try {
     return await hacer()

@@ -110,7 +110,9 @@ export function crearAlmacenS3(config: ConfigDeS3): AlmacenS3 {
   }
 }
 
-/** Whatever goes wrong between us and the storage is "not now": what waiting doesn't mend was looked for at the start. */
+/**
+ * Whatever goes wrong between us and the storage is "not now": what waiting doesn't mend was looked for at the start.
+ */
 const oOcupado = <T>(hecho: Promise<T>): Promise<T> =>
   hecho.catch((error) => {
     throw almacenOcupado(error)

@@ -36,7 +36,9 @@ const OLVIDAR = sentencia(
   `delete from archivo_indice where archivo = any($1::text[]) and estado = 'borrando'`,
 )
 
-/** How long there must have been a file that no name stands for, in milliseconds: whoever restores a database has time. */
+/**
+ * How long there must have been a file that no name stands for, in milliseconds: whoever restores a database has time.
+ */
 const SIN_NOMBRE = 7 * 86_400_000
 
 const DESCONOCIDAS = sentencia(

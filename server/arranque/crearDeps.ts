@@ -36,9 +36,13 @@ interface Cimientos extends Pick<Plataforma, 'db' | 'masterKeys' | 'almacen'>, S
  * couriers, one is guessed in some three thousand years.
  */
 const ENTRADAS = { red: 30, todas: 600 }
-/** PDFs of labels drawn at once (a hundred labels take most of a second of this process), and those that wait for it. */
+/**
+ * PDFs of labels drawn at once (a hundred labels take most of a second of this process), and those that wait for it.
+ */
 const ETIQUETAS = { aLaVez: 2, enEspera: 16 }
-/** Verifications per minute and network, the page and its question together: as much as the tracking page lets through. */
+/**
+ * Verifications per minute and network, the page and its question together: as much as the tracking page lets through.
+ */
 const VERIFICACIONES = 120
 
 export function crearDeps(config: Config, cimientos: Cimientos): Deps {

@@ -2,7 +2,9 @@ import type { Config } from '../config/config.ts'
 import type { Log } from '../log.ts'
 import { explicarArranque } from './explicar.ts'
 
-/** What was opened so far, and how each of it is closed: in reverse, whether a start fails half-way or the process ends. */
+/**
+ * What was opened so far, and how each of it is closed: in reverse, whether a start fails half-way or the process ends.
+ */
 export class Deshacer {
   readonly #pasos: (() => unknown)[] = []
   readonly #log: Log
@@ -26,7 +28,9 @@ export class Deshacer {
   }
 }
 
-/** Puts a process together; if that fails, what was opened is closed and the reason is told in words for its operator. */
+/**
+ * Puts a process together; if that fails, what was opened is closed and the reason is told in words for its operator.
+ */
 export async function levantar<T>(config: Config, log: Log, hacer: (deshacer: Deshacer) => Promise<T>): Promise<T> {
   const deshacer = new Deshacer(log)
   try {

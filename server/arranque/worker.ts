@@ -10,7 +10,9 @@ import type { EnMarcha } from './proceso.ts'
 import { servirMetricas } from './servirMetricas.ts'
 import { Vida } from './vida.ts'
 
-/** Starts a process of workers alone: it feeds the queue, sends, recovers and cleans, and serves only its own health. */
+/**
+ * Starts a process of workers alone: it feeds the queue, sends, recovers and cleans, and serves only its own health.
+ */
 export const iniciarWorker = (
   config: Config,
   log: Log,

@@ -29,13 +29,18 @@ export interface Destino {
   municipio: Municipio
 }
 
-/** Which of the two names the catalogue doesn't know, and those that come near. Looking for these takes a while: only if asked. */
+/**
+ * Which of the two names the catalogue doesn't know, and those that come near. Looking for these takes a while: only if
+ * asked.
+ */
 export interface Desconocido {
   desconocido: 'departamento' | 'municipio'
   sugerir: () => NombresSugeridos
 }
 
-/** The data as it lies in the file, written so for size: a municipality without a place of its own ends after its name. */
+/**
+ * The data as it lies in the file, written so for size: a municipality without a place of its own ends after its name.
+ */
 type MunicipioGuardado = readonly [
   numero: string | number,
   nombre: string,
@@ -179,7 +184,10 @@ const presentarDepartamento = ({ codigo, pais, nombre, lat, lng }: Fichero): Dep
 
 const CUANTAS = 3
 
-/** The department and municipality that these names mean. Where several countries have that department, the first that has the municipality. */
+/**
+ * The department and municipality that these names mean. Where several countries have that department, the first that
+ * has the municipality.
+ */
 export function buscarDestino(departamento: string, municipio: string): Destino | Desconocido {
   const ficheros = hallarFicheros(departamento)
   const claves = clavesDe(municipio)

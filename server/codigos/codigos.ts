@@ -8,7 +8,10 @@ export type Azar = (bytes: number) => Buffer
 const RESERVA = Buffer.alloc(8_192)
 let usados = RESERVA.length
 
-/** Random bytes out of a reserve, to be used at once: asking the system for eight at a time costs more than a query's parsing. */
+/**
+ * Random bytes out of a reserve, to be used at once: asking the system for eight at a time costs more than a query's
+ * parsing.
+ */
 const azarDeReserva: Azar = (bytes) => {
   if (usados + bytes > RESERVA.length) {
     randomFillSync(RESERVA)

@@ -30,7 +30,9 @@ const ESPACIO = 100
 /** How long a stop waits for the jobs under way, in milliseconds. */
 const PLAZO = 5_000
 
-/** Starts the workers and the feeder that turns pending rows into jobs, and repairs, at every round, what a crash left. */
+/**
+ * Starts the workers and the feeder that turns pending rows into jobs, and repairs, at every round, what a crash left.
+ */
 export async function iniciarWorkers(
   boss: PgBoss,
   partes: Omit<DepsDeTrabajo, 'avisarTrabajo' | 'ronda'>,

@@ -165,7 +165,10 @@ export const advertirDesconocido = (clave: string, conocidas: readonly string[])
   sugerencia: buscarParecida(clave, conocidas) ?? null,
 })
 
-/** Whether at most so many letters tell them apart (Levenshtein). Texts that differ more in length are not compared at all. */
+/**
+ * Whether at most so many letters tell them apart (Levenshtein). Texts that differ more in length are not compared at
+ * all.
+ */
 function seParecen(a: string, b: string, cuantas: number): boolean {
   if (Math.abs(a.length - b.length) > cuantas) return false
   let fila = Array.from({ length: b.length + 1 }, (_, i) => i)

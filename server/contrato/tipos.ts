@@ -29,7 +29,9 @@ export interface Entrada<O extends OperationId> {
   idSolicitud: string
   /** The network that the request came from: limits count by it. */
   red: string
-  /** Whether the request is a HEAD; an operation that sends somebody elsewhere must know, for Node only drops the body. */
+  /**
+   * Whether the request is a HEAD; an operation that sends somebody elsewhere must know, for Node only drops the body.
+   */
   soloCabeceras: boolean
 }
 
@@ -45,7 +47,9 @@ type Cuerpo<O extends OperationId, S> = S extends keyof Cuerpos<O>
     : Cuerpos<O>[S]
   : undefined
 
-/** An answer that the contract declares: its status, its body and exactly its headers. Anything else doesn't compile. */
+/**
+ * An answer that the contract declares: its status, its body and exactly its headers. Anything else doesn't compile.
+ */
 export type Respuesta<O extends OperationId> = {
   [S in keyof Operaciones[O]['cabeceras']]: { status: S; body: Cuerpo<O, S> } & ([Cabeceras<O, S>] extends [never]
     ? { headers?: undefined }

@@ -102,7 +102,9 @@ export interface Validacion {
   validador(esquema: string): Validador
   /** The warnings for the members of a value that its component schema doesn't know. */
   advertirDesconocidos(esquema: string, valor: object): Advertencia[]
-  /** @throws Problema 422 unless the value is a valid body of that operation (for callers that don't come over HTTP). */
+  /**
+   * @throws Problema 422 unless the value is a valid body of that operation (for callers that don't come over HTTP).
+   */
   exigirCuerpo(operacion: OperationId, cuerpo: unknown): void
 }
 

@@ -18,7 +18,7 @@ export type FilaEvento = Fila<
     estado: Estado
     estado_anterior: Estado | null
     motivo: Motivo | null
-    /** What only some types of event have. */
+    /** The members that only some types of event have. */
     datos: Partial<DatosDeEvento> | null
     foto: Foto
   }
@@ -144,7 +144,10 @@ export type Lugar = Pick<
   'ubicacion_estado' | 'ubicacion_origen' | 'ubicacion_lat' | 'ubicacion_lng' | 'ubicacion_extra' | 'advertencias'
 >
 
-/** The parameters of a step: its event's columns, what the guide was and what becomes of it; a place of nulls stays as it is. */
+/**
+ * The parameters of a step: its event's columns, what the guide was and what becomes of it; a place of nulls stays as
+ * it is.
+ */
 type ParametrosDePaso = Omit<EventoSinFoto, 'guia'> & {
   intentos: number
   ubicacion_estado: Lugar['ubicacion_estado'] | null
@@ -152,7 +155,7 @@ type ParametrosDePaso = Omit<EventoSinFoto, 'guia'> & {
   ubicacion_lat: number | null
   ubicacion_lng: number | null
   ubicacion_extra: Lugar['ubicacion_extra']
-  /** As JSON: node-postgres makes of a list an array of PostgreSQL's. */
+  /** The warnings as JSON, because node-postgres makes a list an array of PostgreSQL's. */
   advertencias: string | null
   enlace_corto_id: string | null
   maps_url: string | null
@@ -192,7 +195,9 @@ const PASO = sentencia<ParametrosDePaso, FilaGuia & { hay_webhook_entregas: bool
    select g.*, exists (select from d) as hay_webhook_entregas from g`,
 )
 
-/** Takes a step from the guide as it was read; undefined, and nothing written, when somebody else moved it meanwhile. */
+/**
+ * Takes a step from the guide as it was read; undefined, and nothing written, when somebody else moved it meanwhile.
+ */
 export async function darPaso(
   { db, avisarTrabajo }: { db: Db; avisarTrabajo: () => void },
   guia: FilaGuia,

@@ -19,9 +19,9 @@ import { decidirLectura, type Lectura, revisarLectura } from './lectura.ts'
 
 /** Who reports what happens to guides. */
 export interface Informante {
-  /** Whose guides he may name. */
+  /** The guides that he may name. */
   ambito: Ambito
-  /** op_…, rep_… or com_… */
+  /** The code of whoever reports: op_…, rep_… or com_… */
   autor: string
 }
 
@@ -118,7 +118,7 @@ export const contestarLectura = (registro: Registro): Respuesta<'registrarEvento
     aplicado: registro.evento.tipo !== 'guia.escaneo_tardio',
   })
 
-/** 201 with what was registered now, 200 with what was registered before. */
+/** The answer to a report: 201 with what was registered now, 200 with what was registered before. */
 export const contestar = <Cuerpo>({ repetido }: Registro, body: Cuerpo) =>
   repetido
     ? ({ status: 200, headers: { 'Idempotent-Replayed': 'true' }, body } as const)
@@ -127,7 +127,10 @@ export const contestar = <Cuerpo>({ repetido }: Registro, body: Cuerpo) =>
 /** How far ahead of ours the clock of whoever reports may be, in milliseconds. */
 const ADELANTO = 5 * 60_000
 
-/** @throws Problema 422 with these faults and that of an instant in the future */
+/**
+ * When a report says that it happened, if it says so.
+ * @throws Problema 422 with these faults and that of an instant in the future
+ */
 function leerOcurrido({ ocurrido_en }: Informe, ahora: Date, fallas: readonly Falla[]): Date | undefined {
   const dicho = ocurrido_en === undefined ? undefined : leerInstante(ocurrido_en)
   const mensaje = 'no puede estar más de 5 minutos en el futuro; revise el reloj del lector'
@@ -137,7 +140,7 @@ function leerOcurrido({ ocurrido_en }: Informe, ahora: Date, fallas: readonly Fa
   return dicho
 }
 
-/** What a report says, whatever the order in which it says it. */
+/** The content of a report as one text, whatever the order of its members. */
 const contenidoDe = (informe: object): string =>
   JSON.stringify(informe, (_clave, valor) =>
     valor !== null && typeof valor === 'object' && !Array.isArray(valor)
@@ -145,7 +148,7 @@ const contenidoDe = (informe: object): string =>
       : valor,
   )
 
-/** A digest with the name of its key, so that a new master key doesn't make a replay a conflict. */
+/** A report's digest with the name of its key, so that a new master key doesn't make a replay a conflict. */
 function huellaDeContenido(secretos: Secretos, contenido: string): string {
   const presente = secretos.presente('huellas')
   return `${presente.kid}:${huella(presente, contenido)}`

@@ -8,11 +8,11 @@ type Codigo = Exclude<CodigoDeAdvertencia, 'campo_desconocido'>
 /** What is kept of a guide's warning: what it says and suggests is written whenever it is told. */
 export interface AdvertenciaGuardada {
   codigo: Codigo
-  /** JSON Pointer into the guide. */
+  /** Which member of the guide is meant, as a JSON Pointer (RFC 6901). */
   campo: string
 }
 
-/** What of a guide its warnings speak of. */
+/** The part of a guide that its warnings speak of. */
 interface Advertida {
   departamento: string
   municipio: string
@@ -20,10 +20,10 @@ interface Advertida {
   advertencias: readonly AdvertenciaGuardada[]
 }
 
-/** Beyond that distance from the centre of the declared municipality, in kilometres, somebody should look again. */
+/** The distance in kilometres from the centre of the declared municipality beyond which a place is warned of. */
 export const LEJOS = 50
 
-/** What the catalogue says of a destination, and of how far from it a place is. It decides nothing: it only warns. */
+/** Warns of a destination that the catalogue doesn't know, or of a place far from it; it refuses nothing. */
 export function juzgarDestino(
   { departamento, municipio }: Pick<Advertida, 'departamento' | 'municipio'>,
   { ubicacion_lat: lat, ubicacion_lng: lng }: { ubicacion_lat: number | null; ubicacion_lng: number | null },
@@ -62,7 +62,7 @@ const QUE_DECIR: Record<Codigo, (guia: Advertida, campo: string) => Dicho> = {
   }),
 }
 
-/** The names that the merchant may have meant are the catalogue's of today, which may have learnt the name meanwhile. */
+/** Words an unknown destination with the names that the merchant may have meant, by the catalogue of today. */
 function decirDesconocido({ departamento, municipio }: Advertida, campo: string): Dicho {
   const nombre = campo === '/departamento' ? departamento : municipio
   const hallado = buscarDestino(departamento, municipio)

@@ -5,7 +5,10 @@ import { presentarAdvertencias } from './advertencias.ts'
 import { normalizar } from './datos.ts'
 import type { FilaGuia } from './guia.ts'
 
-/** Always 200 for what can be read as a list of 1 to 100 entries: each has its own verdict at its `indice`. */
+/**
+ * Creates a batch: 200 for whatever can be read as a list of 1 to 100 entries, each with its own verdict at its
+ * `indice`.
+ */
 export const crearLote: Handler<'crearLote'> = async (
   { body, identidad, idSolicitud },
   { escritura, validacion, ajustes: { urlPublica } },

@@ -5,7 +5,7 @@ import { leerTelefono } from '../telefonos/telefono.ts'
 import { type AdvertenciaGuardada, juzgarDestino } from './advertencias.ts'
 import type { FilaGuia } from './guia.ts'
 
-/** The part of a row that the request decides. */
+/** The part of a guide's row that the request for it decides. */
 export type DatosDeGuia = Omit<
   FilaGuia,
   | 'comercio_id'
@@ -24,7 +24,10 @@ export type DatosDeGuia = Omit<
 const TELEFONO_DUDOSO: AdvertenciaGuardada = { codigo: 'telefono_dudoso', campo: '/telefono' }
 const ENLACE_SIN_COORDENADAS: AdvertenciaGuardada = { codigo: 'enlace_sin_coordenadas', campo: '/maps_url' }
 
-/** A valid request (its texts in NFC since they were read) → what is stored: E.164, the pickup resolved, the place read from coordinates or link. */
+/**
+ * Turns a valid request (its texts in NFC since they were read) into what is stored: the telephone in E.164, the pickup
+ * resolved, the place read from coordinates or link.
+ */
 export function normalizar(cuerpo: GuiaIndividual): DatosDeGuia {
   const telefono = leerTelefono(cuerpo.telefono)
   if ('error' in telefono) throw new Error('telefono was not validated')
@@ -62,7 +65,10 @@ export function normalizar(cuerpo: GuiaIndividual): DatosDeGuia {
 
 type Lugar = Pick<FilaGuia, 'ubicacion_estado' | 'ubicacion_origen' | 'ubicacion_lat' | 'ubicacion_lng'>
 
-/** Coordinates win over a link; a link without coordinates still is the merchant's word for the place; neither: ask. */
+/**
+ * The place that a request names: coordinates win over a link, a link without coordinates still is the merchant's word
+ * for it, and without either the recipient is asked.
+ */
 function ubicar({ lat, lng, maps_url }: GuiaIndividual): Lugar {
   if (lat !== undefined && lng !== undefined) {
     return { ubicacion_estado: 'confirmada', ubicacion_origen: 'coordenadas', ubicacion_lat: lat, ubicacion_lng: lng }
@@ -80,7 +86,7 @@ function ubicar({ lat, lng, maps_url }: GuiaIndividual): Lugar {
   }
 }
 
-/** What counts as the content of a request: the fields it can set, as normalised, except the reference itself. */
+/** The fields that make the content of a request: all that it can set, as normalised, except the reference itself. */
 const CAMPOS = [
   'telefono',
   'destinatario',
@@ -95,7 +101,7 @@ const CAMPOS = [
   'recogida',
 ] as const
 
-/** Under this name stands which sub-key made the digests. */
+/** The name under which it stands, among the digests, which sub-key made them. */
 const KID = 'kid'
 
 const digerir = (datos: DatosDeGuia, subclave: Subclave) => {
@@ -107,10 +113,13 @@ const digerir = (datos: DatosDeGuia, subclave: Subclave) => {
   return huellas
 }
 
-/** One keyed digest per field of the request as first accepted: later confirmation or retention never makes a replay a conflict. */
+/**
+ * One keyed digest for each field of a request as first accepted, so that later confirmation or retention never makes a
+ * replay a conflict.
+ */
 export const huellasDe = (datos: DatosDeGuia, secretos: Secretos) => digerir(datos, secretos.presente('huellas'))
 
-/** The fields in which a repeated request differs from the first one. Empty: a replay. */
+/** The fields in which a repeated request differs from the first one; none makes it a replay. */
 export function diferencias(primera: Record<string, string> | null, datos: DatosDeGuia, secretos: Secretos): Falla[] {
   const subclave = secretos.de('huellas', primera?.[KID] ?? '')
   // Without the key nobody can tell: refusing is the answer that can't create or hide a shipment.

@@ -11,11 +11,14 @@ import type { FilaGuia } from './guia.ts'
 /** What became of one guide: created, already there with the same content, or refused. */
 export type Veredicto = { fila: FilaGuia; repetida: boolean } | { problema: Problema }
 
-/** What creates guides. */
+/** Creates guides; calls that come at the same time share statements. */
 export interface Escritura {
   /** Creates one guide. Concurrent calls of one merchant and mode share a statement. */
   crear(comercioId: string, modo: Modo, datos: DatosDeGuia): Promise<Veredicto>
-  /** Creates many in one statement; a faulty one doesn't fail its neighbours. The verdicts stand in the order of `datos`. */
+  /**
+   * Creates many in one statement; a faulty one doesn't fail its neighbours. The verdicts stand in the order of
+   * `datos`.
+   */
   crearVarias(comercioId: string, modo: Modo, datos: readonly DatosDeGuia[]): Promise<Veredicto[]>
 }
 
@@ -72,7 +75,9 @@ const EXISTENTES = sentencia(
   'select * from guia where comercio_id = $1 and modo = $2 and external_ref = any($3::text[])',
 )
 
-/** What one request asks for. It is never split over two statements, so that within a batch the lower index goes first. */
+/**
+ * What one request asks for. It is never split over two statements, so that within a batch the lower index goes first.
+ */
 interface Pedido {
   datos: readonly DatosDeGuia[]
   resolver: (veredictos: Veredicto[]) => void
@@ -101,7 +106,7 @@ interface Partes {
   nuevoId: () => { id: string; creado_en: Date }
   nuevoCodigo: () => string
   avisarTrabajo: () => void
-  /** How a recipient of that mode is asked. */
+  /** The channel by which a recipient is asked for the place, by mode. */
   canalDe: (modo: Modo) => CanalDeMensaje
 }
 
@@ -148,7 +153,7 @@ export function crearEscritura(partes: Partes): Escritura {
     }
   }
 
-  /** Nothing of a failed statement was written. When a row is at fault, each goes by itself and only that one fails. */
+  /** Inserts a group; when a row is at fault nothing was written, so each goes by itself and only that one fails. */
   const insertarOSeparar = async (cola: Cola, datos: readonly DatosDeGuia[]): Promise<Veredicto[]> => {
     try {
       return await insertar(cola, datos)
@@ -211,7 +216,9 @@ export function crearEscritura(partes: Partes): Escritura {
     )
   }
 
-  /** A code that is already taken (one in 10^16) is drawn again; nothing was written. */
+  /**
+   * Executes the statement; if a code was already taken (one in 10^16) nothing was written, and codes are drawn again.
+   */
   const ejecutar = async (filas: FilaGuia[], comercioId: string, modo: Modo, intento = 1): Promise<Insertada[]> => {
     try {
       return await db.consultar<Insertada>(INSERTAR, [JSON.stringify(filas), comercioId, modo])
@@ -254,7 +261,10 @@ function tomarGrupo(espera: Pedido[]): Pedido[] {
   return espera.splice(0, caben === -1 ? espera.length : caben)
 }
 
-/** SQLSTATE classes 22 (data) and 23 (constraint): the fault of a row, and no reason to try again with it. */
+/**
+ * Whether an error is the fault of a row: SQLSTATE classes 22 (data) and 23 (constraint), no reason to try again with
+ * it.
+ */
 const esDeDatos = (error: unknown) => /^2[23]/.test(String((error as { code?: unknown }).code ?? ''))
 
 /** Whether a link (admitted already) names its place only to whoever follows it. */

@@ -16,7 +16,7 @@ import { leerTelefono } from '../telefonos/telefono.ts'
 import { leerInstante } from '../tiempo/instante.ts'
 import { type AdvertenciaGuardada, presentarAdvertencias } from './advertencias.ts'
 
-/** How the request to the recipient goes; instants are texts, as JSON keeps them. */
+/** How the request for the place to the recipient goes; instants are texts, as JSON keeps them. */
 interface Solicitud {
   numero: number
   canal: CanalDeMensaje
@@ -31,7 +31,7 @@ interface Solicitud {
 
 /** What is known of a place besides its coordinates: `guia.ubicacion_extra`. */
 interface UbicacionExtra {
-  /** The link with which it was confirmed, unless that is the guide's own `maps_url`. */
+  /** The link with which the place was confirmed, unless that is the guide's own `maps_url`. */
   enlace?: string
   precision_m?: number
   referencia?: string
@@ -55,7 +55,7 @@ export type FilaGuia = Fila<
   }
 >
 
-/** A row → the contract's guide. Rows never leave by another way. */
+/** A row of `guia` as the contract's guide; rows never leave by another way. */
 export function presentar(fila: FilaGuia): Guia {
   return {
     guia: fila.guia,
@@ -82,7 +82,7 @@ export function presentar(fila: FilaGuia): Guia {
   }
 }
 
-/** A guide's place → the contract's. */
+/** The place of a guide's row as the contract has it. */
 export function presentarUbicacion(fila: FilaGuia): Ubicacion {
   const { enlace, precision_m, referencia, distancia_km, confirmado_en, solicitud } = fila.ubicacion_extra ?? {}
   const confirmada = fila.ubicacion_estado === 'confirmada'
@@ -112,13 +112,13 @@ export function presentarUbicacion(fila: FilaGuia): Ubicacion {
   }
 }
 
-/** PostgreSQL writes instants into JSON in its own form. */
+/** An instant as ISO 8601, from the form in which PostgreSQL writes it into JSON. */
 const instante = (texto: string | undefined) => (texto === undefined ? null : new Date(texto).toISOString())
 
 /** Whose guides are meant: one merchant's of one mode, or anybody's (the operator's). */
 export type Ambito = { comercioId: string; modo: Modo } | 'todos'
 
-/** That scope as a statement's parameters; null: of everybody. */
+/** An {@link Ambito} as a statement's parameters; null is everybody's. */
 export interface AmbitoEnFilas {
   comercio_id: string | null
   modo: Modo | null
@@ -135,13 +135,16 @@ const BUSCAR = sentencia<{ guia: string } & AmbitoEnFilas, FilaGuia & { comercio
    where i.guia = :guia and (:comercio_id::uuid is null or (i.comercio_id = :comercio_id and i.modo = :modo))`,
 )
 
-/** @throws Problema 404: unknown, malformed and another merchant's are the same answer. */
+/**
+ * Says that there is no such guide; unknown, malformed and another merchant's are the same answer.
+ * @throws Problema 404
+ */
 export function desconocida(ambito: Ambito): never {
   const donde = ambito === 'todos' ? '' : ' en el modo de esta llave'
   throw new Problema('guia_desconocida', `No hay ninguna guía con ese identificador${donde}.`)
 }
 
-/** What a person typed → the code that may name a guide. @throws Problema 404 */
+/** The guide's code that a person typed, in its one form. @throws Problema 404 when it can't be one */
 export const exigirCodigo = (ambito: Ambito, codigo: string): string =>
   normalizarCodigoDeGuia(codigo) ?? desconocida(ambito)
 
@@ -151,7 +154,7 @@ export async function buscarGuia(db: Db, ambito: Ambito, codigo: string): Promis
   return fila ?? desconocida(ambito)
 }
 
-/** What a list of guides may be narrowed by; several add up. */
+/** The filters of a list of guides, which add up. */
 export interface Filtros extends Paginacion {
   comercioId?: string
   modo?: Modo

@@ -4,9 +4,9 @@ import { Problema } from '../errores.ts'
 import type { Autenticadores, Esquema } from './identidad.ts'
 import type { Navegador } from './navegador.ts'
 
-/** Where who calls is written, and what is said when it isn't, or not well. */
+/** A way in which requests carry their credential, and what a request without a good one is told. */
 interface Credencial {
-  /** @throws Problema 401 */
+  /** The credential as the request carries it. @throws Problema 401 */
   leer(req: Request): string
   noVale(): Problema
 }
@@ -44,7 +44,7 @@ const cookie = (navegador: Navegador): Credencial => {
   }
 }
 
-/** Before a byte of the body is read. */
+/** Admits only requests that the operation's security scheme knows, before a byte of their body is read. */
 export function autenticar(
   { seguridad }: Operacion,
   autenticadores: Autenticadores,
@@ -64,7 +64,7 @@ export function autenticar(
   }
 }
 
-/** A body may take its time to arrive: after a second the key is looked at again, for it may have been revoked. */
+/** Looks at the key again when the body took more than a second to arrive, for it may have been revoked meanwhile. */
 export function reautenticar(
   operacion: Operacion,
   autenticadores: Autenticadores,
@@ -75,7 +75,7 @@ export function reautenticar(
     performance.now() - req.solicitud.inicio > 1_000 ? autenticarDeNuevo(req, res, next) : next()
 }
 
-/** 403 unless the key has every scope that the operation names. */
+/** Answers 403 unless the key has every scope that the operation names. */
 export function exigirAlcance(operacion: Operacion): RequestHandler {
   const exigidos = operacion.seguridad?.alcances ?? []
   return (req, _res, next) => {

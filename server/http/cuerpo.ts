@@ -43,7 +43,10 @@ export function leerCuerpo(operacion: Operacion): RequestHandler {
   }
 }
 
-/** 415 before a byte of the body is read. A request that announces no body has nothing to declare. */
+/**
+ * Answers 415 to an undeclared type before a byte of the body is read; a request that announces no body has nothing to
+ * declare.
+ */
 export const admitirTipo = (operacion: Operacion) => (req: Request, _res: Response, next: NextFunction) => {
   const anuncia = req.headers['transfer-encoding'] !== undefined || anunciado(req) > 0
   if (operacion.tipos.length > 0 && anuncia) exigirTipo(req, operacion.tipos)
@@ -95,7 +98,7 @@ function recibir(req: Request, res: Response, operacion: Operacion): Promise<Buf
   })
 }
 
-/** What is left of the body is not read: the connection closes once the answer is out. */
+/** The 413 of a body over the limit, whose rest is not read: the connection closes once the answer is out. */
 function rechazarGrande(req: Request, res: Response, { limite, enFlujo }: Operacion): Problema {
   req.pause()
   res.setHeader('Connection', 'close')
@@ -103,10 +106,16 @@ function rechazarGrande(req: Request, res: Response, { limite, enFlujo }: Operac
   return new Problema('cuerpo_demasiado_grande', `El límite de esta operación es de ${limite} bytes. ${remedio}`)
 }
 
-/** How long a body that its operation reads itself may take; no longer than the server lets any request take. */
+/**
+ * How long a body that its operation reads itself may take, in milliseconds; less than the server lets any request
+ * take.
+ */
 const PLAZO_DEL_FLUJO = 28_000
 
-/** The body as a stream for the operation that reads it itself, which ends with a 413 where the limit is passed. */
+/**
+ * Hands the body on as a stream to the operation that reads it itself; the stream ends with a 413 where the limit is
+ * passed.
+ */
 export const pasarFlujo =
   (operacion: Operacion): RequestHandler =>
   (req, res, next) => {
@@ -147,7 +156,10 @@ function interpretar(bytes: Buffer): unknown {
   }
 }
 
-/** Texts in one Unicode form (NFC) before anybody measures or compares them. Keys are the contract's, in ASCII. */
+/**
+ * A value with its texts in one Unicode form (NFC), before anybody measures or compares them; keys are the contract's,
+ * in ASCII.
+ */
 function aNfc(valor: unknown): unknown {
   if (typeof valor === 'string') return valor.normalize('NFC')
   if (valor === null || typeof valor !== 'object') return valor

@@ -1,9 +1,9 @@
-/** The link is the permission: the merchant's own pages may show what they have a link to. */
+/** Headers that let other sites' pages show what a signed link opens: the link is the permission. */
 export const DE_OTRO_ORIGEN = { 'Cross-Origin-Resource-Policy': 'cross-origin' }
 
 export const disposicionDe = (disp: 'inline' | 'attachment', nombre: string) => `${disp}; filename="${nombre}"`
 
-/** What goes with bytes that a signed link opens: they run nothing, load nothing, and are framed by nobody. */
+/** The headers of bytes that a signed link opens: the bytes run nothing, load nothing, and are framed by nobody. */
 export const cabecerasDeDescarga = (disp: 'inline' | 'attachment', nombre: string, ETag: string) => ({
   'Content-Disposition': disposicionDe(disp, nombre),
   ETag,
@@ -11,6 +11,6 @@ export const cabecerasDeDescarga = (disp: 'inline' | 'attachment', nombre: strin
   ...DE_OTRO_ORIGEN,
 })
 
-/** Whether an `If-None-Match` names what we would send. */
+/** Whether an `If-None-Match` header names the entity tag of what would be sent (RFC 9110, 13.1.2). */
 export const coincideEtag = (cabecera: string | undefined, etag: string) =>
   cabecera?.split(',').some((uno) => ['*', etag, `W/${etag}`].includes(uno.trim())) ?? false

@@ -5,8 +5,9 @@ import { Problema } from '../errores.ts'
 const INVALIDOS = new WeakSet<object>()
 
 /**
- * Request targets in origin-form (RFC 9112, 3.2): an absolute one is reduced to it, and what is neither, or holds the `#`
- * that no target may, is marked. Before Express, whose router and validator would each read it in its own way.
+ * Brings request targets into origin-form (RFC 9112, 3.2): an absolute one is reduced to it, and what is neither, or holds
+ * the `#` that no target may, is marked. It runs before Express, whose router and validator would each read a target in
+ * its own way.
  */
 export const conDestinoNormal =
   (atender: RequestListener): RequestListener =>

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 
-/** Bytes as an answer, sent as they are read. */
+/** An answer's body that is sent as it is read from a stream. */
 export class Flujo {
   readonly mime: string
   readonly bytes: number

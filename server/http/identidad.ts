@@ -1,11 +1,11 @@
 import type { Operaciones } from '../contrato/generado/operaciones.ts'
 import type { Alcance } from '../contrato/generado/tipos/index.ts'
 
-/** Who calls, by the contract's security scheme. A scheme without its entry is a compile error in `Autenticadores`. */
+/** Who calls, by the contract's security scheme; a scheme without its entry is a compile error in `Autenticadores`. */
 export interface Identidades {
   llaveDeComercio: {
     comercioId: string
-    /** com_… */
+    /** The merchant's code: com_… */
     comercio: string
     modo: 'test' | 'live'
     llave: string
@@ -13,16 +13,16 @@ export interface Identidades {
   }
   llaveDeOperacion: {
     operadorId: string
-    /** op_… */
+    /** The operator's code: op_… */
     operador: string
     llave: string
   }
   sesionDeRepartidor: {
     repartidorId: string
-    /** rep_… */
+    /** The courier's code: rep_… */
     repartidor: string
     nombre: string
-    /** The digest of its token: which of the courier's sessions it is. */
+    /** Which of the courier's sessions calls: the digest of its token. */
     sesion: Uint8Array
     vence_en: Date
   }
@@ -31,5 +31,8 @@ export interface Identidades {
 export type Esquema = NonNullable<Operaciones[keyof Operaciones]['seguridad']>
 export type Identidad = Identidades[Esquema]
 
-/** From the presented key or token to who calls; undefined: not one of this scheme, or not valid now. Total over the contract. */
+/**
+ * By security scheme, how a presented key or token is turned into who calls; undefined for one that isn't of that
+ * scheme, or isn't valid now.
+ */
 export type Autenticadores = { readonly [E in Esquema]: (presentada: string) => Promise<Identidades[E] | undefined> }

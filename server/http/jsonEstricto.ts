@@ -6,9 +6,9 @@ import { isUtf8 } from 'node:buffer'
 export interface FallaJson {
   mensaje: string
   linea: number
-  /** From 1, in UTF-16 units, as editors count. */
+  /** The column of the fault from 1, in UTF-16 units, as editors count. */
   columna: number
-  /** JSON Pointer (RFC 6901) of the innermost known place, '' for the root. */
+  /** The innermost known place of the fault as a JSON Pointer (RFC 6901), '' for the root. */
   campo: string
 }
 
@@ -22,10 +22,13 @@ export class ErrorJson extends Error {
   }
 }
 
-/** Depth in nested objects and arrays, key length in UTF-16 units. */
+/**
+ * What JSON is refused beyond: depth in nested objects and arrays, properties of an object, length of a key in UTF-16
+ * units.
+ */
 export const LIMITES_JSON = { profundidad: 32, propiedades: 64, largoDeClave: 128 }
 
-/** bytes → value; throws ErrorJson */
+/** The value that JSON in UTF-8 stands for (RFC 8259, and no key twice). @throws ErrorJson */
 export function leerJson(bytes: Uint8Array): unknown {
   const cuerpo = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (!isUtf8(cuerpo)) rechazarBytes(cuerpo)
@@ -129,7 +132,7 @@ class Revision {
     this.profundidad--
   }
 
-  /** The depth is checked before descending, which bounds the recursion too. */
+  /** Goes one level deeper, or refuses to before descending, which bounds the recursion too. */
   private entrar(): number {
     if (this.profundidad === LIMITES_JSON.profundidad)
       this.fallar(`El JSON anida más de ${LIMITES_JSON.profundidad} niveles: aplánalo`)
@@ -144,7 +147,7 @@ class Revision {
     return true
   }
 
-  /** After a member: false past the closing bracket, true at the next member. */
+  /** Moves on after a member: false past the closing bracket, true at the next member. */
   private sigue(cierre: '}' | ']'): boolean {
     if (this.cierra(cierre)) return false
     const coma = this.i

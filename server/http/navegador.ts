@@ -2,13 +2,13 @@ import type { Request, RequestHandler } from 'express'
 import type { Operacion } from '../contrato/contrato.ts'
 import { problemaUniforme } from '../errores.ts'
 
-/** What browsers send along by themselves: the session's cookie, and where a request comes from. */
+/** Reads and writes what browsers send along by themselves: the session's cookie, and where a request comes from. */
 export interface Navegador {
-  /** The session's token; undefined: there is none, or more than one and nobody knows whose they are. */
+  /** The session's token; undefined if there is none, or more than one and nobody knows whose they are. */
   leerSesion(req: Pick<Request, 'headers'>): string | undefined
-  /** `Set-Cookie` of a session; with 0 seconds, of none. */
+  /** The `Set-Cookie` header that opens a session for so many seconds; 0 ends it. */
   ponerSesion(token: string, segundos: number): string
-  /** Whether one of our own pages sent it. */
+  /** Whether one of the service's own pages sent the request. */
   esPropia(req: Pick<Request, 'headers'>): boolean
 }
 
@@ -16,7 +16,10 @@ const NOMBRE = 'guias_repartidor'
 const RUTA = '/repartidor'
 const TOKEN = /^[\w-]{43}$/
 
-/** @param urlPublica where browsers find the service; with https the cookie goes nowhere else */
+/**
+ * Makes what reads and writes cookies and origins.
+ * @param urlPublica where browsers find the service; with https the cookie goes nowhere else
+ */
 export function crearNavegador(urlPublica: string): Navegador {
   const { protocol, origin, pathname } = new URL(urlPublica || 'http://localhost')
   const seguro = protocol === 'https:'
@@ -42,7 +45,9 @@ export function crearNavegador(urlPublica: string): Navegador {
   }
 }
 
-/** 403 for what another site's page makes a courier's browser send. SameSite alone lets a sibling domain through. */
+/**
+ * Answers 403 to what another site's page makes a courier's browser send; SameSite alone lets a sibling domain through.
+ */
 export function exigirPropia({ mismoOrigen }: Operacion, navegador: Navegador): RequestHandler {
   return (req, _res, next) => {
     if (mismoOrigen && !navegador.esPropia(req)) throw problemaUniforme('origen_no_permitido')

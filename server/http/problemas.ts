@@ -4,7 +4,7 @@ import { Problema, traducirError } from '../errores.ts'
 import { Flujo } from './flujo.ts'
 import { segunAccept } from './rfc9457.ts'
 
-/** Writes an answer: the only place that does. JSON unless the headers say otherwise. */
+/** Writes an answer, as JSON unless its headers say otherwise; nothing else writes answers. */
 export function responder(
   req: Request,
   res: Response,
@@ -41,7 +41,7 @@ function enviarFlujo(req: Request, res: Response, { mime, bytes, contenido }: Fl
   })
 }
 
-/** Called with every answer, in tests: it throws when the contract doesn't declare it. */
+/** What tests have called with every answer: it throws when the contract doesn't declare that answer. */
 export type Testigo = (
   req: Request,
   status: number,
@@ -49,7 +49,10 @@ export type Testigo = (
   cuerpo: unknown,
 ) => void
 
-/** The one place where errors become answers: in Spanish as application/json, or as RFC 9457 names them if Accept does. */
+/**
+ * Turns every error into its answer: in Spanish as application/json, or as RFC 9457 has it if Accept names
+ * application/problem+json.
+ */
 export function presentarProblemas(urlPublica: string, testigo?: Testigo): ErrorRequestHandler {
   return (error, req, res, _next) => {
     const problema = deExpress(error) ?? traducirError(error)
@@ -62,7 +65,7 @@ export function presentarProblemas(urlPublica: string, testigo?: Testigo): Error
   }
 }
 
-/** Express's own refusals (a path that isn't valid percent-encoding). */
+/** The problem that stands for one of Express's own refusals (a path that isn't valid percent-encoding). */
 function deExpress(error: unknown): Problema | undefined {
   if (!(error instanceof URIError)) return undefined
   return new Problema('parametro_invalido', 'La ruta no está bien codificada: revise los signos % de la dirección.', {
@@ -77,7 +80,7 @@ export const rutaDesconocida = (req: Request) => {
   )
 }
 
-/** 405 with `Allow`. */
+/** Answers 405 with the allowed methods in `Allow` (RFC 9110, 15.5.6). */
 export const metodoNoPermitido = (metodos: readonly string[]) => {
   const allow = metodos.flatMap((metodo) => (metodo === 'get' ? ['GET', 'HEAD'] : [metodo.toUpperCase()])).join(', ')
   return () => {

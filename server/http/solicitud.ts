@@ -6,12 +6,12 @@ import type { Identidad } from './identidad.ts'
 /** What the machinery knows of a request, from its first middleware on. */
 export interface Solicitud {
   id: string
-  /** GET for a HEAD request too: the method the operation was bound with. */
+  /** The method that the operation was bound with: GET for a HEAD request, too. */
   metodo: string
   inicio: number
   operacion?: Operacion
   identidad?: Identidad
-  /** Why it failed, for the log. */
+  /** Why the request failed, for the log. */
   error?: unknown
 }
 

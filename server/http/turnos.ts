@@ -1,9 +1,13 @@
 import { noDisponible } from '../errores.ts'
 
-/** Lets what is given to it run when its turn comes. */
+/** Runs what is given to it when its turn comes, and gives what comes of it. */
 export type Turnos = <T>(hacer: () => Promise<T>) => Promise<T>
 
-/** At most so many at once; the others wait in order, and where `enEspera` of them wait already, more are told to come back. */
+/**
+ * Makes turns of which at most `aLaVez` are under way; the others wait in order.
+ * @param enEspera how many may wait: one more is refused
+ * @throws Problema 503 from the turn that is refused
+ */
 export function crearTurnos(aLaVez: number, enEspera = Number.POSITIVE_INFINITY): Turnos {
   const esperan: (() => void)[] = []
   let libres = aLaVez

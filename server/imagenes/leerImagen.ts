@@ -62,7 +62,9 @@ const codificar = (imagen: Sharp, tipo: 'foto' | 'firma') =>
 
 const PNG = '\x89PNG\r\n\x1a\n'
 
-/** What phones photograph with and browsers don't show: a box `ftyp` of one of these brands (ISO/IEC 23008-12, AVIF). */
+/**
+ * What phones photograph with and browsers don't show: a box `ftyp` of one of these brands (ISO/IEC 23008-12, AVIF).
+ */
 const HEIC = /^.{4}ftyp(heic|heix|heim|heis|hevc|hevx|mif1|msf1|avif|avis)/s
 
 /** Why it is no picture of ours, by its first bytes, whatever it is called; undefined: it looks like one. */

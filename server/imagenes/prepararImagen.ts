@@ -1,6 +1,9 @@
 import { cargarSharp } from './sharp.ts'
 
-/** An image as the document embeds it: a JPEG in sRGB, upright, opaque, without metadata (a photo's may tell where its owner lives). */
+/**
+ * An image as the document embeds it: a JPEG in sRGB, upright, opaque, without metadata (a photo's may tell where its
+ * owner lives).
+ */
 export interface Imagen {
   bytes: Buffer
   ancho: number

@@ -10,7 +10,9 @@ import { buscarLlave, esSuyo, estaVigente, type FilaLlave, leerLlave, type TipoD
 const VIGENCIA = 500
 const CUANTAS = 10_000
 
-/** Concurrent requests share a read. A failed one is forgotten at once, and unknown ids are remembered like the others. */
+/**
+ * Concurrent requests share a read. A failed one is forgotten at once, and unknown ids are remembered like the others.
+ */
 function recordar<Fila>(ahoraMs: () => number, buscar: (id: string) => Promise<Fila | undefined>) {
   const leidas = new Map<string, { vence_en: number; fila: Promise<Fila | undefined> }>()
   return (id: string) => {

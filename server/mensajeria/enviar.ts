@@ -15,12 +15,18 @@ export type DepsDeEnvio = DepsDeMensajes & Pick<DepsDeTrabajo, 'log' | 'clienteD
 
 /** Messages under way to the provider at a time. */
 const A_LA_VEZ = 8
-/** How often a message that surely didn't leave is tried, and how long it waits between, in milliseconds: some 20 hours in all. */
+/**
+ * How often a message that surely didn't leave is tried, and how long it waits between, in milliseconds: some 20 hours
+ * in all.
+ */
 const INTENTOS = 9
 const ESPERAS = [5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 14_400_000, 43_200_000]
 const ESPERA_EN_TODO = ESPERAS.reduce((suma, espera) => suma + espera, 0)
 
-/** What is wrong with our account, number, template or configuration: no message's fault, and it is mended in minutes or hours. */
+/**
+ * What is wrong with our account, number, template or configuration: no message's fault, and it is mended in minutes or
+ * hours.
+ */
 const DE_LA_CUENTA =
   /^(?:0|3|10|33|100|190|2\d\d|368|131005|131031|131042|131045|133010|132\d{3}|configuracion|http_\d{3})$/
 const ESPERA_DE_LA_CUENTA = 600_000

@@ -60,7 +60,9 @@ export const mensajesPendientes =
 const haceFalta = (finales: string, g = 'g') =>
   `(m.tipo = 'acuse' or (${g}.ubicacion_estado <> 'confirmada' and not ${g}.estado = any(${finales}::text[])))`
 
-/** `extra` with members of its `solicitud` replaced; a guide of before the migration has none, then it is that of `m`. */
+/**
+ * `extra` with members of its `solicitud` replaced; a guide of before the migration has none, then it is that of `m`.
+ */
 const conSolicitud = (extra: string, miembros: string) =>
   `coalesce(${extra}, '{}') || jsonb_build_object('solicitud', coalesce(${extra} -> 'solicitud',
      jsonb_build_object('canal', m.canal, 'numero', m.numero, 'creado_en', m.creado_en)) || ${miembros})`

@@ -29,7 +29,9 @@ export type Envio =
   | { resultado: 'rechazado'; codigo: string; motivo: string }
   /** It wasn't sent; it may be later. */
   | { resultado: 'pasajero'; codigo: string; motivo: string; esperar_s: number | null }
-  /** The request left and no answer came that would tell: it may have been sent. A later status with our id settles it. */
+  /**
+   * The request left and no answer came that would tell: it may have been sent. A later status with our id settles it.
+   */
   | { resultado: 'dudoso'; motivo: string }
 
 interface Destinatario {

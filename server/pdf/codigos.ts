@@ -48,7 +48,9 @@ export function dibujarBarras(
   doc.fill('#000000')
 }
 
-/** The symbol with its quiet zone in a square of `lado` points; neighbours in a row are one rectangle, so no seam shows. */
+/**
+ * The symbol with its quiet zone in a square of `lado` points; neighbours in a row are one rectangle, so no seam shows.
+ */
 export function dibujarQr(doc: Documento, { lado: n, modulos }: Matriz, x: number, y: number, lado: number): void {
   const modulo = lado / (n + 2 * SILENCIO_QR)
   const borde = SILENCIO_QR * modulo

@@ -15,7 +15,10 @@ export interface Portada {
   etiquetado: boolean
 }
 
-/** An empty document without a page, and the promise of its bytes (it is fulfilled after `doc.end()`). Same data, same bytes. */
+/**
+ * An empty document without a page, and the promise of its bytes (it is fulfilled after `doc.end()`). Same data, same
+ * bytes.
+ */
 export function crearDocumento(portada: Portada): { doc: Documento; bytes: Promise<Buffer> } {
   const doc = new PDFDocument({
     size: portada.tamano,

@@ -20,7 +20,9 @@ export interface Tipografia {
   medir(texto: string, estilo: Estilo): number
   /** At most `maximo` lines no wider than `ancho`; what is left over becomes «…». */
   partir(texto: string, estilo: Estilo, ancho: number, maximo: number): string[]
-  /** The largest of `cuerpos` (descending) with which the text fits into the box; the smallest one, cut, if none does. */
+  /**
+   * The largest of `cuerpos` (descending) with which the text fits into the box; the smallest one, cut, if none does.
+   */
   ajustar(texto: string, estilo: Omit<Estilo, 'cuerpo'>, cuerpos: readonly number[], caja: Caja): Ajustado
   /** @returns the `y` below the last line */
   escribir(lineas: string[], x: number, y: number, estilo: Estilo, escritura?: Escritura): number
@@ -44,7 +46,9 @@ interface Tramo {
 }
 
 const REEMPLAZO = '□'
-/** Invisible characters that would only confuse the layout: controls, directions, joiners, variation selectors, tags. */
+/**
+ * Invisible characters that would only confuse the layout: controls, directions, joiners, variation selectors, tags.
+ */
 const INVISIBLES =
   /[\p{Cc}\u00AD\u061C\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF\u{E0000}-\u{E007F}]|\p{Variation_Selector}/gu
 const LATIN = /^[\x20-\x7E\xA1-\xAC\xAE-\xFF]*$/

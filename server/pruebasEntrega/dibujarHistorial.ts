@@ -43,7 +43,9 @@ const acortarA = (hitos: Hito[], maximo: number): (Hito | number)[] =>
 export const altoDeHistorial = (filas: Fila[]): number =>
   filas.length === 0 ? 0 : ALREDEDOR + filas.reduce((suma, { alto }) => suma + alto, 0)
 
-/** Splits the rows between the first page, which has `primera` points left, and the second, which can give `segunda`. */
+/**
+ * Splits the rows between the first page, which has `primera` points left, and the second, which can give `segunda`.
+ */
 export function repartir(filas: Fila[], primera: number, segunda: number): [Fila[], Fila[]] {
   if (altoDeHistorial(filas) <= primera) return [filas, []]
   let queda = primera - ALREDEDOR

@@ -48,7 +48,10 @@ export function hacerManifiesto(
 const huellaDeQuienRecibio = ({ nombre, documento, relacion }: RecibidoPor, sal: string) =>
   hash('sha256', JSON.stringify([sal, nombre, documento, relacion]))
 
-/** Signs a manifest as a compact JWS (RFC 7515), whose type says that it is nothing else; gives the key that tells it, too. */
+/**
+ * Signs a manifest as a compact JWS (RFC 7515), whose type says that it is nothing else; gives the key that tells it,
+ * too.
+ */
 export async function firmarManifiesto(
   secretos: Secretos,
   manifiesto: ManifiestoDePrueba,

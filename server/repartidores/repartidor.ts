@@ -86,7 +86,9 @@ export const nuevoToken = () => randomBytes(32).toString('base64url')
 /** The digest under which a session is kept. */
 export const hashDeToken = (token: string) => hash('sha256', token, 'buffer')
 
-/** Finds a session, unless its code has been renewed or taken away: such sessions stay in the table, and are nobody's. */
+/**
+ * Finds a session, unless its code has been renewed or taken away: such sessions stay in the table, and are nobody's.
+ */
 const BUSCAR = sentencia(
   'sesiones.buscar',
   `select s.hash, s.repartidor_id, s.vence_en, r.repartidor, r.nombre from sesion_repartidor s

@@ -21,7 +21,10 @@ const CUENTA = sentencia(
        and estado <> 'descartado')::int as de_telefono`,
 )
 
-/** Guarded by the guide's sequence, like every step; the older requests are nobody's business any more, but their links work. */
+/**
+ * Guarded by the guide's sequence, like every step; the older requests are nobody's business any more, but their links
+ * work.
+ */
 const PEDIR = sentencia(
   'mensajes.pedir',
   `with g as (

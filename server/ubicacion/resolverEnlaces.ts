@@ -38,7 +38,9 @@ const APLAZAR = sentencia(
 
 type PorSeguir = FilaGuia & { enlace_id: string; por_seguir: string; veces: number }
 
-/** Follows short links; where one leads to a point, the guide's place gets its coordinates, as an event like any other. */
+/**
+ * Follows short links; where one leads to a point, the guide's place gets its coordinates, as an event like any other.
+ */
 export async function resolverEnlaces(deps: DepsDeEnlaces, trabajos: readonly { id: string }[]): Promise<void> {
   const filas = await deps.db.consultar<PorSeguir>(LEER, [trabajos.map(({ id }) => id)])
   for (let i = 0; i < filas.length; i += A_LA_VEZ) {

@@ -63,7 +63,9 @@ export const pasoDeLugar = (guia: FilaGuia, propuesta: Propuesta, ahora: Date) =
     ubicacion: lugarConfirmado(guia, propuesta, ahora),
   }) satisfies Paso
 
-/** Whether the guide's place is confirmed just so already: saying the same again changes nothing and writes no event. */
+/**
+ * Whether the guide's place is confirmed just so already: saying the same again changes nothing and writes no event.
+ */
 export const mismoLugar = (guia: FilaGuia, { enlace, lat, lng, referencia, origen }: Propuesta) =>
   guia.ubicacion_estado === 'confirmada' &&
   guia.ubicacion_origen === origen &&

@@ -12,7 +12,7 @@ import {
 } from './recuperacion.ts'
 import type { FilaWebhook } from './webhook.ts'
 
-/** Events per job. */
+/** Events that one job of a recovery looks at. */
 const LOTE = 1_000
 
 const PENDIENTES = sentencia<{ cuantas: number }, { id: string }>(
@@ -20,7 +20,10 @@ const PENDIENTES = sentencia<{ cuantas: number }, { id: string }>(
   `select paso as id from recuperacion where estado = 'en_curso' order by creado_en limit :cuantas`,
 )
 
-/** A recovery's next step is a job of its own, so that one that is already done never stands in the way of the next. */
+/**
+ * The jobs of recoveries' next steps; each step is a job of its own, so that one that is already done never stands in
+ * the way of the next.
+ */
 export async function recuperacionesPendientes({ db }: { db: Db }, cuantas: number): Promise<JobInsert[]> {
   return db.consultar(PENDIENTES, { cuantas })
 }

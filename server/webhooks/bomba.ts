@@ -13,7 +13,10 @@ import { claveDe, firmar } from './firma.ts'
 import { descifrar, type FilaSecreto } from './secreto.ts'
 import type { ClaveDeWebhook, FilaWebhook } from './webhook.ts'
 
-/** Exchanges under way at a time. One that takes longer than {@link LENTO} milliseconds costs nothing but its socket and isn't counted… */
+/**
+ * Exchanges under way at a time. One that takes longer than {@link LENTO} milliseconds costs nothing but its socket and
+ * isn't counted…
+ */
 const EN_VUELO = 64
 const LENTO = 1_000
 /** …up to so many in all. */
@@ -21,7 +24,10 @@ const EN_VUELO_MAXIMO = 512
 /** …of one endpoint, and of one merchant: no more than half of the quick ones, and fewer the fuller it is. */
 const POR_WEBHOOK = 4
 const POR_COMERCIO = 32
-/** Deliveries that are read and wait for their turn: in all, and from how many on an endpoint or a merchant gets no others. */
+/**
+ * Deliveries that are read and wait for their turn: in all, and from how many on an endpoint or a merchant gets no
+ * others.
+ */
 const LISTAS = 160
 const LISTAS_POR_WEBHOOK = 16
 const LISTAS_POR_COMERCIO = 40

@@ -4,10 +4,10 @@ const SEGUNDO = 1_000
 const MINUTO = 60 * SEGUNDO
 const HORA = 60 * MINUTO
 
-/** How long to wait before each attempt, in milliseconds. */
+/** The wait before each attempt, in milliseconds, first to last. */
 export const ESPERAS: readonly number[] = REINTENTOS.esperas_s.map((segundos) => segundos * SEGUNDO)
 
-/** Up to so much is added to each wait, as a share of it: what failed together doesn't come back together. */
+/** The share of a wait that chance adds to it at most, so that what failed together doesn't come back together. */
 const VARIACION = REINTENTOS.variacion
 const MAXIMO_RETRY_AFTER = REINTENTOS.retry_after_maximo_s * SEGUNDO
 
@@ -40,8 +40,11 @@ export const FALLAS_PARA_FRENAR = 3
 export const FRENO_MINIMO = SEGUNDO
 export const FRENO_MAXIMO = MINUTO
 
-/** Nothing but failure for so long, in milliseconds, and so many attempts: the endpoint is disabled. */
+/** The time in milliseconds after which an endpoint that did nothing but fail is disabled. */
 export const VENTANA_DE_FALLAS = 5 * 24 * HORA
 export const MINIMO_DE_FALLAS = 20
-/** At which shares of that window, in per cent, the operator is warned. */
+/**
+ * The shares of {@link VENTANA_DE_FALLAS}, in per cent, at which the merchant's other endpoints and the operator are
+ * warned.
+ */
 export const AVISOS: readonly number[] = [50, 90]

@@ -11,10 +11,13 @@ import {
   presentarWebhook,
 } from './webhook.ts'
 
-/** What a merchant may change of an endpoint; null: it stays. */
+/** What a merchant may change of an endpoint; null leaves a column as it is. */
 type Cambio = { [Columna in 'url' | 'tipos' | 'descripcion' | 'estado']: FilaWebhook[Columna] | null }
 
-/** A change of state, or of address, forgets what failed before: it is another endpoint now, or a mended one. */
+/**
+ * Changes an endpoint; a change of state or of address forgets what failed before, for it is another endpoint now, or a
+ * mended one.
+ */
 const CAMBIAR = sentencia<ClaveDeWebhook & Cambio & { ahora: Date }>(
   'webhooks.cambiar',
   `update webhook set url = coalesce(:url, url), tipos = coalesce(:tipos, tipos),

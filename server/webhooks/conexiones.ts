@@ -8,25 +8,25 @@ import { anfitrion, type Politica, resolverDestino } from '../salida/destino.ts'
 /** The cause that an exchange ends with when whoever sends is closed. */
 export const INTERRUMPIDO = new Error('the sender was closed')
 
-/** Whose connection is wanted. */
+/** The endpoint for which a connection is wanted. */
 export interface Titular {
   /** The endpoint's key: connections are never shared between endpoints. */
   canal: string
-  /** Admits http on loopback. */
+  /** Whether http on loopback is admitted. */
   loopback: boolean
 }
 
 export interface Conexion {
-  /** Endpoint and origin. */
+  /** What a connection serves: an endpoint at an origin. */
   clave: string
   cliente: Client
   socket: net.Socket | null
   /** Ends the exchange under way; null while idle. */
   interrumpir: Terminar | null
-  /** It has served an exchange before the present one. */
+  /** Whether the connection has served an exchange before the present one. */
   reutilizada: boolean
   desechada: boolean
-  /** How far it has come. */
+  /** How far the connection has come in being made. */
   fase: 'dns' | 'tcp' | 'tls' | 'lista'
   ip: string | null
   dns: number | null
@@ -34,12 +34,12 @@ export interface Conexion {
   tls: number | null
 }
 
-/** With what went wrong; null when the answer is whole. */
+/** Ends an exchange with what went wrong, or with null when the answer is whole. */
 export type Terminar = (causa: unknown) => void
 type AbrirSocket = (conexion: Conexion, url: URL, loopback: boolean) => Promise<net.Socket>
 
 export interface Reserva {
-  /** An idle connection of the endpoint's, or else a new one. */
+  /** Takes an idle connection of the endpoint's, or else makes a new one. */
   tomar(titular: Titular, url: URL, interrumpir: Terminar): Conexion
   abrir(titular: Titular, url: URL, interrumpir: Terminar): Conexion
   soltar(conexion: Conexion): void
@@ -62,10 +62,13 @@ const OPCIONES = {
   maxRequestsPerClient: 1000,
 }
 
-/** Idle ones of all endpoints together: each is a file descriptor. */
+/** The most idle connections of all endpoints together: each is a file descriptor. */
 const OCIOSAS_MAXIMAS = 1000
 
-/** Holds only connections in use and idle ones that are still open, so that endpoints long silent cost nothing. */
+/**
+ * Makes a reserve that holds only connections in use and idle ones that are still open, so that endpoints long silent
+ * cost nothing.
+ */
 export function crearReserva(abrirSocket: AbrirSocket): Reserva {
   const abiertas = new Set<Conexion>()
   const libres = new Map<string, Conexion[]>()

@@ -15,7 +15,7 @@ import {
   presentarWebhook,
 } from './webhook.ts'
 
-/** Whoever else creates for this merchant waits here; what he wrote is then counted. */
+/** Takes the merchant's turn to create endpoints, so that what another request wrote is counted. */
 const TURNO = sentencia<{ comercio_id: string }>(
   'webhooks.turno',
   'select from comercio where id = :comercio_id for no key update',
@@ -37,7 +37,7 @@ const CREAR = sentencia<
    select :comercio_id, :modo, webhook, 1, :cifrado, :ahora from w returning webhook`,
 )
 
-/** Which endpoint has that address. */
+/** The code of the merchant's endpoint that has this address, for a message. */
 export async function nombrarPorUrl(db: Db, { comercioId, modo }: Ambito, url: string): Promise<string> {
   const fila = await db.prisma.webhook.findUnique({
     where: { comercio_id_modo_url: { comercio_id: comercioId, modo, url } },

@@ -2,14 +2,20 @@ import type { Handler } from '../contrato/tipos.ts'
 import { enTransaccion, sentencia } from '../db.ts'
 import { type ClaveDeWebhook, desconocido } from './webhook.ts'
 
-/** The row stays, without its address, until a job has deleted its deliveries: there may be millions. */
+/**
+ * Marks an endpoint as deleted: its row stays, without its address, until a job has deleted its deliveries, which may
+ * be millions.
+ */
 const ELIMINAR = sentencia<ClaveDeWebhook & { ahora: Date }>(
   'webhooks.eliminar',
   `update webhook set estado = 'eliminado', url = null, estado_en = :ahora, actualizado_en = :ahora
    where comercio_id = :comercio_id and modo = :modo and webhook = :webhook and estado <> 'eliminado' returning webhook`,
 )
 
-/** After the row is ours: a rotation that was under way has ended, and what it wrote is seen. */
+/**
+ * Deletes an endpoint's secrets once its row is ours: a rotation that was under way has ended, and what it wrote is
+ * seen.
+ */
 const ELIMINAR_SECRETOS = sentencia<ClaveDeWebhook>(
   'webhooks.eliminarSecretos',
   'delete from webhook_secreto where comercio_id = :comercio_id and modo = :modo and webhook = :webhook',

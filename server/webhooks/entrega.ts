@@ -30,19 +30,22 @@ export type FilaEntregaDeWebhook = Fila<
   }
 >
 
-/** What identifies a delivery: an event, for an endpoint. */
+/** What identifies a delivery: an endpoint, and the event that goes to it. */
 export type Clave = ClaveDeWebhook & Pick<FilaEntregaDeWebhook, 'guia_id' | 'secuencia'>
 
-/** Due before anything else, whatever the endpoint's state: what somebody asked to be sent now. */
+/** The due time of what somebody asked to be sent now: before anything else, whatever the endpoint's state. */
 export const YA = new Date(0)
 
 const PREFIJO = 'evt_'
 
-/** ent_<endpoint>_<guide>_<sequence>: the endpoint and the event are the delivery's identity, so they make its public id. */
+/**
+ * ent_<endpoint>_<guide>_<sequence>: the endpoint and the event are the delivery's identity, so they make its public
+ * id.
+ */
 const codigoDe = ({ webhook, evento }: Pick<FilaEntregaDeWebhook, 'webhook' | 'evento'>) =>
   `ent_${webhook.slice('wh_'.length)}_${evento.slice(PREFIJO.length)}`
 
-/** A row → the contract's. */
+/** A row of `webhook_entrega` as the contract has it. */
 export const presentarEntregaDeWebhook = (fila: FilaEntregaDeWebhook): EntregaDeWebhook => ({
   entrega: codigoDe(fila),
   webhook: fila.webhook,
@@ -74,7 +77,7 @@ const BUSCAR = sentencia<ClaveDeWebhook & { guia: string; secuencia: number }, F
        else (select id from guia_indice where guia = :guia and comercio_id = :comercio_id and modo = :modo) end`,
 )
 
-/** @throws Problema 404 */
+/** The delivery that a public id names. @throws Problema 404 */
 export async function exigirEntregaDeWebhook(db: Db, { comercioId, modo }: Ambito, webhook: string, id: string) {
   const [, codigo, guia, secuencia] = FORMA.exec(id) ?? []
   const [fila] =
@@ -86,7 +89,7 @@ export async function exigirEntregaDeWebhook(db: Db, { comercioId, modo }: Ambit
   return fila
 }
 
-/** The guide that a filter names; undefined: none can have that code. */
+/** The guide's code that a filter names; undefined if no guide can have it. */
 export const codigoDeFiltro = (texto: string | undefined) =>
   texto === undefined ? null : (normalizarCodigoDeGuia(texto) ?? '')
 
@@ -130,11 +133,11 @@ const CARGAR = sentencia<{ claves: string }, Cargada>(
 type Cargada = FilaGuia & { n: number; entrega: EntregaDeWebhookEnJson } & {
   [Columna in (typeof EVENTO)[number] as `e_${Columna}`]: FilaEvento[Columna] | null
 }
-/** As JSON brings it: instants are texts. */
+/** A delivery as JSON brings it, with instants as texts. */
 type EntregaDeWebhookEnJson = Omit<FilaEntregaDeWebhook, 'proximo_en' | 'creado_en' | 'terminado_en'> &
   Record<'proximo_en' | 'creado_en', string> & { terminado_en: string | null }
 
-/** What those deliveries are made of, in the order of their keys; undefined where there is none (any more). */
+/** What deliveries are made of, in the order of their keys; undefined where there is none (any more). */
 export async function cargarContenidos(db: Db, claves: readonly Clave[]): Promise<(Contenido | undefined)[]> {
   const contenidos: (Contenido | undefined)[] = claves.map(() => undefined)
   const filas = await db.consultar(CARGAR, { claves: JSON.stringify(claves.map((clave, n) => ({ n, ...clave }))) })

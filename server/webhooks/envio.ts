@@ -9,25 +9,25 @@ import { AGOTADO, DEMASIADAS_INFORMATIVAS, esCierre, type Llegado, type Respuest
 
 export interface Solicitud extends Titular {
   url: string
-  /** Lower-case names. */
+  /** The headers to send, under lower-case names. */
   cabeceras: Readonly<Record<string, string>>
   cuerpo: string
 }
 
 export interface Enviador {
-  /** Never rejects. */
+  /** Sends one request and tells what came of it; it never rejects. */
   enviar(solicitud: Solicitud): Promise<Respuesta>
-  /** What is under way ends at once, as an error of the connection. */
+  /** Closes the sender: what is under way ends at once, as an error of the connection. */
   cerrar(): Promise<void>
 }
 
 interface OpcionesDeEnvio {
   resolver: Resolver
-  /** For everything from DNS to the last byte, in ms. */
+  /** The deadline for everything from DNS to the last byte, in milliseconds. */
   plazo?: number
-  /** Of the answer's body, in bytes. */
+  /** The most that is read of an answer's body, in bytes. */
   maximo?: number
-  /** Trusted instead of the well-known authorities, in PEM. */
+  /** The authorities that are trusted instead of the well-known ones, in PEM. */
   ca?: string
 }
 

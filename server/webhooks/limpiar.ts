@@ -4,11 +4,11 @@ import { cifrar, descifrar, type FilaSecreto, kidDe } from './secreto.ts'
 
 type DepsDeLimpieza = Pick<Deps, 'db' | 'log' | 'reloj' | 'secretos' | 'ajustes'>
 
-/** Rows per statement: short transactions, whatever there is to do. */
+/** Rows per statement, so that transactions are short whatever there is to do. */
 const LOTE = 2_000
 const DIA = 86_400_000
 
-/** What waited for an endpoint that was disabled waits no longer; its merchant recovers it. Tests and resends still go. */
+/** Ends what waited for an endpoint that was disabled (its merchant recovers it); tests and resends still go. */
 const CERRAR = sentencia<{ ahora: Date }>(
   'limpieza.cerrar',
   `update webhook_entrega e set estado = 'fallida', ultimo_error = 'webhook_deshabilitado', turno = e.turno + 1,
@@ -23,7 +23,7 @@ const CERRAR = sentencia<{ ahora: Date }>(
      and e.secuencia = p.secuencia and e.turno = p.turno and e.estado = 'pendiente' returning 1`,
 )
 
-/** Some deliveries of those endpoints, as `v`. */
+/** SQL of a CTE `v` of some deliveries of the endpoints that a condition names. */
 const algunas = (condicion: string) => `v as (
        select p.* from webhook w cross join lateral (
          select e.comercio_id, e.modo, e.webhook, e.guia_id, e.secuencia from webhook_entrega e
@@ -34,12 +34,12 @@ const DE_V = (a: string) =>
   `${a}.comercio_id = v.comercio_id and ${a}.modo = v.modo and ${a}.webhook = v.webhook and ${a}.guia_id = v.guia_id
      and ${a}.secuencia = v.secuencia`
 
-/** So many attempts of those deliveries, however many a delivery has. */
+/** SQL that deletes some attempts of such deliveries, however many a delivery has. */
 const borrarIntentos = (condicion: string) =>
   `with ${algunas(condicion)} delete from webhook_intento where ctid = any(array(
      select i.ctid from v join webhook_intento i on ${DE_V('i')} limit ${LOTE})) returning 1`
 
-/** Those deliveries that have no attempts left. */
+/** SQL that deletes the deliveries among them that have no attempts left. */
 const borrarEntregas = (condicion: string) =>
   `with ${algunas(condicion)} delete from webhook_entrega e using v where ${DE_V('e')}
      and not exists (select from webhook_intento i where ${DE_V('i')}) returning 1`
@@ -52,7 +52,10 @@ const VIEJAS = `e.creado_en < :antes_de and e.estado <> 'pendiente' and e.termin
 const BORRAR_INTENTOS_DE_VIEJAS = sentencia<{ antes_de: Date }>('limpieza.viejasIntentos', borrarIntentos(VIEJAS))
 const BORRAR_VIEJAS = sentencia<{ antes_de: Date }>('limpieza.viejas', borrarEntregas(VIEJAS))
 
-/** Some time after, so that whatever was being written while it was deleted is seen and goes, too. */
+/**
+ * Deletes the rows of endpoints deleted some time ago, so that whatever was being written meanwhile is seen and goes,
+ * too.
+ */
 const BORRAR_WEBHOOKS = sentencia<{ antes_de: Date }>(
   'limpieza.webhooks',
   `delete from webhook w where estado = 'eliminado' and estado_en < :antes_de and not exists (
@@ -78,7 +81,7 @@ const CIFRADOS = sentencia<
    where substring(cifrado from 1 for 4) <> :kid order by random() limit ${LOTE}`,
 )
 
-/** What nobody asks for and must be done all the same, each in short steps. Two processes at it do no harm. */
+/** Deletes what is kept no longer of webhooks, in short steps; two processes at it do no harm. */
 export async function limpiarWebhooks({ db, log, reloj, secretos, ajustes }: DepsDeLimpieza): Promise<void> {
   const ahora = reloj()
   const hace = (ms: number) => new Date(ahora.getTime() - ms)
@@ -98,14 +101,14 @@ export async function limpiarWebhooks({ db, log, reloj, secretos, ajustes }: Dep
   for (const paso of pasos) await paso().catch((err: unknown) => log.warn({ err }, 'housekeeping'))
 }
 
-/** The same statement again, until it finds less to do than it may at once. */
+/** Repeats a statement until it finds less to do than it may at once. */
 async function repetir(hacer: () => Promise<readonly unknown[]>): Promise<void> {
   let hechas: number
   do hechas = (await hacer()).length
   while (hechas === LOTE)
 }
 
-/** Secrets that an older master key protects are encrypted anew with the present one, which makes the old one dispensable. */
+/** Encrypts with the present master key the secrets that an older one protects, which makes the old one dispensable. */
 async function recifrar({ db, log, secretos }: Pick<DepsDeLimpieza, 'db' | 'log' | 'secretos'>) {
   const presente = Buffer.from(secretos.presente('webhooks').kid, 'hex')
   const viejos = await db.consultar(CIFRADOS, { kid: presente })

@@ -1,6 +1,6 @@
 import type { Respuesta } from './respuesta.ts'
 
-/** What is counted of sending webhooks. */
+/** The counters and histograms of sending webhooks. */
 export interface MetricasDeWebhooks {
   intento: (error: Respuesta['error'], segundos: number) => void
   aviso: (que: 'deshabilitado' | 'aviso', motivo: string) => void

@@ -40,7 +40,7 @@ const presentarIntento = (evento: string, fila: webhook_intento): IntentoDeWebho
         },
 })
 
-/** A float4 comes back with digits that it never had. */
+/** A duration to a tenth of a millisecond: a float4 comes back with digits that it never had. */
 const redondear = (ms: number | null) => (ms === null ? null : Math.round(ms * 10) / 10)
 
 const leerIntentos = (db: Db, { comercio_id, modo, webhook, guia_id, secuencia }: Clave) =>

@@ -5,7 +5,10 @@ import { type FilaEntregaDeWebhook, presentarEntregaDeWebhook, YA } from './entr
 import { eventoPropio } from './eventoPropio.ts'
 import { type ClaveDeWebhook, exigirWebhook, presentarWebhook } from './webhook.ts'
 
-/** An event of an endpoint's own: it belongs to no guide, so its key is made of its id and it brings what it says along. */
+/**
+ * Writes an event of an endpoint's own: it belongs to no guide, so its key is made of its id and it brings along what
+ * it says.
+ */
 const ENVIAR = sentencia<
   ClaveDeWebhook &
     Pick<FilaEntregaDeWebhook, 'evento' | 'tipo' | 'causa' | 'proximo_en' | 'creado_en'> & {
@@ -19,7 +22,7 @@ const ENVIAR = sentencia<
      :datos::jsonb, :creado_en) returning *`,
 )
 
-/** One test at a time: who asks again before it has left is told of that one. */
+/** The test of an endpoint that hasn't left yet: who asks again before it has is told of that one. */
 const PENDIENTE = sentencia<ClaveDeWebhook & Pick<FilaEntregaDeWebhook, 'proximo_en'>, FilaEntregaDeWebhook>(
   'webhookEntregas.pruebaPendiente',
   `select * from webhook_entrega where comercio_id = :comercio_id and modo = :modo and webhook = :webhook

@@ -7,7 +7,10 @@ import type { Ambito, ClaveDeWebhook, FilaWebhook } from './webhook.ts'
 /** A row of `recuperacion`. */
 export type FilaRecuperacion = Fila<recuperacion, { modo: Modo; posicion: Posicion; estado: EstadoDeRecuperacion }>
 
-/** Where it is in the feed's order, after which transaction it ends, and before which everything must be visible then. */
+/**
+ * Where a recovery is in the feed's order, after which transaction it ends, and before which everything must be visible
+ * then.
+ */
 export interface Posicion {
   xid: string
   guia_id: string
@@ -29,7 +32,10 @@ export const presentarRecuperacion = (fila: FilaRecuperacion): Recuperacion => (
   terminado_en: fila.terminado_en?.toISOString() ?? null,
 })
 
-/** How far the clocks of two processes may differ, in milliseconds: events aren't written strictly in the order of their times. */
+/**
+ * How far the clocks of two processes may differ, in milliseconds, for events aren't written strictly in the order of
+ * their times.
+ */
 export const DESAJUSTE = 10 * 60_000
 
 type DelComercio = Pick<FilaEvento, 'comercio_id' | 'modo'>
@@ -50,12 +56,15 @@ const DESDE_XID = sentencia<DelComercio & { xid: string }, { xid: string } & Pic
    order by evento.xid, guia_id, secuencia limit 1`,
 )
 
-/** The part of the feed that may hold events from `desde` to `hasta`: halving, for the feed is nearly in the order of time. */
+/**
+ * The part of the feed that may hold events from `desde` to `hasta`, found by halving, for the feed is nearly in the
+ * order of time.
+ */
 export async function buscarTramo(db: Db, ambito: Ambito, desde: Date, hasta: Date): Promise<Posicion> {
   const suyo = { comercio_id: ambito.comercioId, modo: ambito.modo }
   const [limites] = await db.consultar(LIMITES, suyo)
   const primero = BigInt(limites!.primero)
-  /** The first transaction whose events aren't before that; beyond the last one if there is none. */
+  /** The first transaction whose events aren't before `corte`; beyond the last one if there is none. */
   const buscar = async (corte: Date) => {
     let bajo = primero
     let alto = BigInt(limites!.ultimo) + 1n
@@ -86,7 +95,10 @@ export type PorRecuperar = ClaveDeWebhook &
   Pick<FilaRecuperacion, 'desde' | 'hasta' | 'todas'> &
   Omit<Posicion, 'fin'>
 
-/** Events of that time that the endpoint wants, in the feed's order after a position, with what became of their delivery. */
+/**
+ * SQL of the events in a recovery's time that its endpoint wants, in the feed's order after a position, with what
+ * became of their delivery.
+ */
 export const eventosPorRecuperar = (limite: string) => `
   select v.comercio_id, v.modo, v.guia_id, v.secuencia, v.guia, v.tipo, v.registrado_en, v.xid,
     v.registrado_en >= w.desde_ and v.registrado_en < w.hasta_ and ${quiere('w', 'v')} as suyo
@@ -97,6 +109,6 @@ export const eventosPorRecuperar = (limite: string) => `
     and v.xid <= :tope::text::xid8
   order by v.xid, v.guia_id, v.secuencia limit ${limite}`
 
-/** Whether its delivery `e` is to be made, or made again. */
+/** The condition, as SQL, that an event's delivery `e` is to be made, or made again. */
 export const porEnviar = (e: string) =>
   `(${e}.evento is null or ${e}.estado = 'fallida' or (:todas::boolean and ${e}.estado = 'entregada'))`

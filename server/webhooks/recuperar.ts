@@ -15,7 +15,7 @@ import {
 } from './recuperacion.ts'
 import { type ClaveDeWebhook, exigirWebhook } from './webhook.ts'
 
-/** A dry run looks at so many events at most: it is a request, and somebody waits for it. */
+/** The most events that a dry run looks at: it is a request, and somebody waits for it. */
 const ENSAYO = 50_000
 
 const ENSAYAR = sentencia<PorRecuperar, { eventos: number; mirados: number; entregas: number }>(

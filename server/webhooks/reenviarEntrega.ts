@@ -9,8 +9,8 @@ import {
 } from './entrega.ts'
 
 /**
- * A turn of its own, also for what is under way just now: whatever becomes of that, it is sent once more. What is over
- * begins anew; what waits goes now.
+ * Gives a delivery a turn of its own, also while it is under way: whatever becomes of that, it is sent once more. What is
+ * over begins anew; what waits goes now.
  */
 const REENVIAR = sentencia<Clave & Pick<FilaEntregaDeWebhook, 'proximo_en'>, FilaEntregaDeWebhook>(
   'webhookEntregas.reenviar',

@@ -16,29 +16,29 @@ export type ErrorDeEnvio =
 
 export interface Respuesta {
   status: number | null
-  /** null exactly when the status is 2xx. */
+  /** What went wrong; null exactly when the status is 2xx. */
   error: ErrorDeEnvio | null
-  /** For the merchant; null on success. */
+  /** What went wrong in words for the merchant; null on success. */
   detalle: string | null
-  /** Lower-case names, at most 40 and 4 KB in all; what may be a secret is '***'. */
+  /** The answer's headers under lower-case names, at most 40 and 4 KB in all; what may be a secret is '***'. */
   cabeceras: Record<string, string> | null
-  /** The first bytes as UTF-8, U+FFFD for what isn't, without NUL; null when no answer came. */
+  /** The answer's first bytes as UTF-8, U+FFFD for what isn't, without NUL; null when no answer came. */
   cuerpo: string | null
-  /** The body didn't end where `cuerpo` does: it was longer, or was cut by the deadline or by the receiver. */
+  /** Whether the body went on after `cuerpo`: it was longer, or was cut by the deadline or by the receiver. */
   cuerpo_truncado: boolean
   retry_after: string | null
-  /** The address that was connected to. */
+  /** The IP address that was connected to. */
   ip: string | null
-  /** How long each phase took; null on a reused connection. */
+  /** How long resolving the name took, in milliseconds; null, as tcp and tls are, on a reused connection. */
   dns_ms: number | null
   conexion_ms: number | null
   tls_ms: number | null
-  /** From the start of the attempt. */
+  /** Milliseconds from the start of the attempt to the first byte of the answer. */
   primer_byte_ms: number | null
   total_ms: number
 }
 
-/** What has come of the answer so far. */
+/** The part of an answer that has arrived so far. */
 export interface Llegado {
   status: number | null
   cabeceras: Cabeceras
@@ -86,7 +86,7 @@ const CABECERAS_MAXIMAS = 40
 const BYTES_DE_CABECERAS = 4096
 const SECRETA = /^(?:authorization|www-authenticate|proxy-.*)$|token|secret|key|cookie/
 
-/** What fits: a header that doesn't is left out, the ones after it may still fit. */
+/** The headers that fit: one that doesn't is left out, and those after it may still fit. */
 function recortar(cabeceras: Cabeceras): Record<string, string> {
   const elegidas: [string, string][] = []
   let quedan = BYTES_DE_CABECERAS
@@ -188,7 +188,7 @@ function invalida(causa: unknown, code: string): string {
   return 'El receptor no respondió con HTTP/1.1 válido: revise qué servicio escucha en ese puerto.'
 }
 
-/** As opposed to an answer that can't be understood. */
+/** Whether an error is a closed connection, as opposed to an answer that can't be understood. */
 export function esCierre(error: unknown): boolean {
   const { code, syscall, message } = error as NodeJS.ErrnoException
   return syscall !== undefined || code === 'ECONNRESET' || (code === 'UND_ERR_SOCKET' && /closed/.test(message))

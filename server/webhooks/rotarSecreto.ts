@@ -7,7 +7,9 @@ import { type ClaveDeWebhook, desconocido, exigirWebhook, presentarWebhook } fro
 const HORA = 3_600_000
 const SOLAPAMIENTO_POR_OMISION = 24
 
-/** Rotations of one endpoint go one after another: each ends the one before it, and no other. */
+/**
+ * Takes the endpoint's turn to rotate: rotations go one after another, and each ends the one before it, and no other.
+ */
 const TURNO = sentencia<ClaveDeWebhook>(
   'webhooks.turnoDeRotar',
   `select from webhook where comercio_id = :comercio_id and modo = :modo and webhook = :webhook
@@ -20,7 +22,10 @@ const ULTIMA = sentencia<ClaveDeWebhook, { version: number | null }>(
    where comercio_id = :comercio_id and modo = :modo and webhook = :webhook`,
 )
 
-/** The old ones end with the overlap; of those in force, only the one before goes on, or signatures would pile up. */
+/**
+ * Writes the new secret and ends the old ones with the overlap; of those in force only the one before goes on, or
+ * signatures would pile up.
+ */
 const ROTAR = sentencia<ClaveDeWebhook & Pick<FilaSecreto, 'version' | 'cifrado'> & { ahora: Date; fin: Date }>(
   'webhooks.rotar',
   `with v as (

@@ -13,7 +13,7 @@ const SELLO = 16
 /** A row of `webhook_secreto`. */
 export type FilaSecreto = Fila<webhook_secreto, { modo: Modo }>
 
-/** Which secret it is. */
+/** The identity of a secret: its endpoint, and its version there. */
 export type Identidad = Pick<FilaSecreto, 'webhook' | 'version'>
 
 const adicional = ({ webhook, version }: Identidad) => Buffer.from(`${webhook}:${version}`)
@@ -26,7 +26,10 @@ export function cifrar(secretos: Secretos, identidad: Identidad, claro: Buffer):
   return Buffer.concat([Buffer.from(kid, 'hex'), nonce, cifrador.getAuthTag(), texto])
 }
 
-/** @throws Error when no master key of the configuration made it, or it was altered */
+/**
+ * The bytes of an encrypted secret.
+ * @throws Error when no master key of the configuration made it, or it was altered
+ */
 export function descifrar(secretos: Secretos, identidad: Identidad, cifrado: Uint8Array): Buffer {
   const bytes = Buffer.from(cifrado)
   const subclave = secretos.de('webhooks', kidDe(bytes))
@@ -38,5 +41,5 @@ export function descifrar(secretos: Secretos, identidad: Identidad, cifrado: Uin
   return Buffer.concat([descifrador.update(bytes.subarray(KID + NONCE + SELLO)), descifrador.final()])
 }
 
-/** Which master key made it. */
+/** The id of the master key that encrypted a secret. */
 export const kidDe = (cifrado: Uint8Array) => Buffer.from(cifrado.subarray(0, KID)).toString('hex')

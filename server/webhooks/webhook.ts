@@ -6,7 +6,7 @@ import { Problema } from '../errores.ts'
 import { DestinoNoPermitido, leerDestino, type Politica, resolverDestino } from '../salida/destino.ts'
 import { VENTANA_DE_FALLAS } from './calendario.ts'
 
-/** Endpoints per merchant and mode. */
+/** The most endpoints of a merchant in one mode. */
 export const MAXIMO_DE_WEBHOOKS = 20
 
 /** A row of `webhook` that isn't deleted (so it has its `url`), and which secrets it signs with. */
@@ -30,7 +30,7 @@ export const nuevoCodigoDeWebhook = () => `wh_${base32AlAzar(12)}`
 
 const iso = (instante: string | null) => (instante === null ? null : new Date(instante).toISOString())
 
-/** A row → the contract's; never its secrets. */
+/** A row of `webhook` as the contract has it; never its secrets. */
 export const presentarWebhook = (fila: FilaWebhook): Webhook => ({
   webhook: fila.webhook,
   url: fila.url!,
@@ -58,7 +58,7 @@ export const presentarWebhook = (fila: FilaWebhook): Webhook => ({
   actualizado_en: fila.actualizado_en.toISOString(),
 })
 
-/** Columns of {@link FilaWebhook} of `w`, with the secrets valid at `:ahora`. */
+/** SQL of the columns of {@link FilaWebhook} of `w`, with the secrets valid at `:ahora`. */
 export const COLUMNAS_DE_WEBHOOK = `w.*, (
   select coalesce(json_agg(json_build_object('version', s.version, 'creado_en', s.creado_en, 'vence_en', s.vence_en)
     order by s.version desc), '[]') from webhook_secreto s
@@ -77,24 +77,27 @@ export interface Ambito {
   modo: Modo
 }
 
-/** @throws Problema 404: unknown, deleted, malformed and another merchant's are the same answer */
+/**
+ * The merchant's endpoint of that code; unknown, deleted, malformed and another merchant's are the same answer.
+ * @throws Problema 404
+ */
 export async function exigirWebhook(db: Db, { comercioId, modo }: Ambito, webhook: string, ahora: Date) {
   const [fila] = await db.consultar(BUSCAR, { comercio_id: comercioId, modo, webhook, ahora })
   return fila ?? desconocido()
 }
 
-/** @throws Problema 404 */
+/** Says that there is no such endpoint. @throws Problema 404 */
 export function desconocido(): never {
   throw new Problema('webhook_desconocido', 'No hay ningún webhook con ese identificador en el modo de esta llave.')
 }
 
-/** What decides where an endpoint of a mode may be: loopback is for test data alone. */
+/** The rules of where an endpoint of a mode may be: loopback is for test data alone. */
 export const politicaDe = (politica: Politica, modo: Modo): Politica => ({
   ...politica,
   loopback: politica.loopback && modo === 'test',
 })
 
-/** The address as it is kept. @throws Problema 422 `url_no_permitida`, `url_no_resuelve` */
+/** An endpoint's address in the form in which it is kept. @throws Problema 422 `url_no_permitida`, `url_no_resuelve` */
 export async function exigirDestino(texto: string, politica: Politica): Promise<string> {
   try {
     const url = leerDestino(texto, politica)
@@ -109,7 +112,10 @@ export async function exigirDestino(texto: string, politica: Politica): Promise<
   }
 }
 
-/** The unique index says so when two requests race. @throws Problema 409 `webhook_repetido` */
+/**
+ * Words the refusal of the unique index when two requests race for one address.
+ * @throws Problema 409 `webhook_repetido`
+ */
 export async function explicarRepetido<T>(hacer: () => Promise<T>, nombrar: () => Promise<string>): Promise<T> {
   try {
     return await hacer()
