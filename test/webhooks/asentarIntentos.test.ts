@@ -1,0 +1,24 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { hasta, unaGuia } from '../fabricas.ts'
+import { contestar } from './receptor.ts'
+import { usarWebhooks } from './webhooks.ts'
+
+const { entorno, nuevo } = usarWebhooks()
+// Nothing is tried again by itself, however long a test takes.
+beforeAll(() => entorno.detenerReloj())
+
+describe('failures', () => {
+  it('are forgotten by a success that was under way at the same time', async () => {
+    const { api, webhook, receptor } = await nuevo()
+    // The first to come fails at once, the second goes well once that is known.
+    receptor.responder = async (_recibido, res) => {
+      if (receptor.recibidos.length === 1) return void res.writeHead(500).end()
+      receptor.responder = contestar(204)
+      await hasta(async () => (await api.webhooks.obtener(webhook)).fallas)
+      res.writeHead(204).end()
+    }
+    await api.guias.crearLote({ guias: [unaGuia(), unaGuia()] })
+    await hasta(async () => (await api.webhooks.entregas(webhook, { estado: 'entregada' })).datos.length === 1)
+    expect((await api.webhooks.obtener(webhook)).fallas).toBeNull()
+  })
+})

@@ -1,0 +1,118 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { VENTANA } from '../../server/webhooks/entregasPendientes.ts'
+import { hasta, unaGuia } from '../fabricas.ts'
+import { contestar } from './receptor.ts'
+import { type Api, entregaDe, falla, nadie, terminada, tras, usarWebhooks } from './webhooks.ts'
+
+const { entorno, nuevoReceptor, adelantar, crear, nuevo } = usarWebhooks()
+// Nothing is tried again by itself, however long a test takes.
+beforeAll(() => entorno.detenerReloj())
+
+describe('PATCH /api/v1/webhooks/{webhook}', () => {
+  it('changes what it names and nothing else', async () => {
+    const { api, webhook, ...creado } = await nuevo(undefined, { tipos: ['guia.*'], descripcion: 'Una' })
+    const { comercio: _c, receptor: _r, secreto: _s, ...antes } = creado
+    adelantar(1_000)
+    let previo: object = { webhook, ...antes }
+    const otro = await nuevoReceptor()
+    for (const cambio of [
+      { descripcion: 'Otra' },
+      { tipos: ['*', 'guia.nota'] },
+      { url: otro.url },
+      { url: otro.url, descripcion: 'Tercera', tipos: ['ubicacion.*'] },
+    ] as Parameters<Api['webhooks']['cambiar']>[1][]) {
+      const despues = await api.webhooks.cambiar(webhook, cambio)
+      expect(despues).toEqual({ ...previo, ...cambio, actualizado_en: despues.actualizado_en })
+      expect(despues.actualizado_en > antes.actualizado_en).toBe(true)
+      expect(await api.webhooks.obtener(webhook)).toEqual(despues)
+      previo = despues
+    }
+  })
+
+  it('sends what waits to the new address, and by the new types from then on', async () => {
+    const { api, webhook, receptor } = await nuevo(contestar(500))
+    const { guia } = await api.guias.crear(unaGuia())
+    await tras(api, webhook, entregaDe(webhook, guia), 1)
+    const otro = await nuevoReceptor()
+    await api.webhooks.cambiar(webhook, { url: otro.url, tipos: ['guia.cancelado'] })
+    adelantar(6_000)
+    const entrega = await terminada(api, webhook, entregaDe(webhook, guia), 2)
+    expect(entrega.historial.map(({ url }) => url)).toEqual([otro.url, receptor.url])
+    const { guia: segunda } = await api.guias.crear(unaGuia())
+    await api.guias.cancelar(segunda)
+    await terminada(api, webhook, entregaDe(webhook, segunda, 2))
+    expect(otro.recibidos.map(({ json }) => json.tipo)).toEqual(['guia.aceptado', 'guia.cancelado'])
+    expect(receptor.recibidos).toHaveLength(1)
+  })
+
+  it('refuses another’s address, what is not valid, and changes nothing then', async () => {
+    const { comercio, api, webhook } = await nuevo(undefined, { tipos: ['guia.*'], descripcion: 'Una' })
+    const otro = await crear(comercio, nadie())
+    const antes = await api.webhooks.obtener(webhook)
+    const casos: [object, number, string][] = [
+      [{ url: otro.url, descripcion: 'X', estado: 'pausado' }, 409, 'webhook_repetido'],
+      [{ url: 'https://localhost/', tipos: ['*'] }, 422, 'url_no_permitida'],
+      [{ url: 'https://no-existe.ejemplo.com/', tipos: ['*'] }, 422, 'url_no_resuelve'],
+      [{}, 422, 'validacion'],
+      [{ estado: 'deshabilitado' }, 422, 'validacion'],
+      [{ estado: 'eliminado' }, 422, 'validacion'],
+      [{ estado: null }, 422, 'validacion'],
+      [{ descripcion: 'X', tipos: [] }, 422, 'validacion'],
+      [{ descripcion: 'X', tipos: ['guia.volando'] }, 422, 'validacion'],
+      [{ descripcion: '' }, 422, 'validacion'],
+      [{ descripcion: null }, 422, 'validacion'],
+      [{ descripcion: 'X', modo: 'live' }, 422, 'validacion'],
+      [{ descripcion: 'X', motivo: null }, 422, 'validacion'],
+      [{ id: 'wh_000000000000' }, 422, 'validacion'],
+    ]
+    for (const [cambio, status, codigo] of casos) {
+      const error = await falla(api.webhooks.cambiar(webhook, cambio as never))
+      expect([cambio, error.status, error.codigo]).toEqual([cambio, status, codigo])
+    }
+    expect(await api.webhooks.obtener(webhook)).toEqual(antes)
+    // Its own address is no conflict.
+    expect(await api.webhooks.cambiar(webhook, { url: antes.url })).toMatchObject({ url: antes.url })
+  })
+
+  it('gives one address to one of two endpoints at once', async () => {
+    const { comercio, api, webhook } = await nuevo()
+    const otro = await crear(comercio, nadie())
+    const destino = nadie()
+    const codigos = await Promise.all(
+      [webhook, otro.webhook].map((cual) =>
+        api.webhooks.cambiar(cual, destino).then(
+          () => '200',
+          ({ codigo }) => codigo,
+        ),
+      ),
+    )
+    expect(codigos.sort()).toEqual(['200', 'webhook_repetido'])
+  })
+
+  it('pauses: events wait, and go on resuming, the oldest first', async () => {
+    const { comercio, api, webhook, receptor } = await nuevo()
+    const pausado = await api.webhooks.cambiar(webhook, { estado: 'pausado' })
+    expect(pausado).toMatchObject({ estado: 'pausado', motivo: null })
+    const [a, b] = [await api.guias.crear(unaGuia()), await api.guias.crear(unaGuia())]
+    adelantar(60_000)
+    // Pausing again is no news.
+    expect((await api.webhooks.cambiar(webhook, { estado: 'pausado' })).estado_en).toBe(pausado.estado_en)
+    const guias: string[] = [a.guia, b.guia]
+    for (let n = 0; n < 150; n++) guias.push((await api.guias.crear(unaGuia())).guia)
+    await entorno.quietud(comercio)
+    expect(receptor.recibidos).toEqual([])
+    const entrega = await api.webhooks.obtenerEntrega(webhook, entregaDe(webhook, a.guia))
+    expect(entrega).toMatchObject({ estado: 'pendiente', intentos: 0, historial: [], causa: 'automatica' })
+    const despierto = await api.webhooks.cambiar(webhook, { estado: 'activo' })
+    expect(despierto.estado_en > pausado.estado_en).toBe(true)
+    await hasta(async () => receptor.recibidos.length >= 152)
+    await entorno.quietud(comercio)
+    expect(receptor.recibidos).toHaveLength(152)
+    // Those in the queue at a time overtake each other, and one may have to wait for a retry of its round: most keep
+    // their place, which at random would be 51 away on average.
+    const puesto = new Map(receptor.recibidos.map(({ json }, n) => [json.datos.guia.guia, n]))
+    expect(puesto.size).toBe(152)
+    const corridas = guias.map((guia, n) => Math.abs(puesto.get(guia)! - n))
+    expect(corridas.reduce((suma, corrida) => suma + corrida) / corridas.length).toBeLessThan(VENTANA / 2)
+  })
+})

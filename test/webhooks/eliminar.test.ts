@@ -1,0 +1,44 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { unaGuia } from '../fabricas.ts'
+import { contestar } from './receptor.ts'
+import { codigoDe, entregaDe, terminada, tras, usarWebhooks } from './webhooks.ts'
+
+const { entorno, adelantar, limpiar, crear, nuevo } = usarWebhooks()
+// Nothing is tried again by itself, however long a test takes.
+beforeAll(() => entorno.detenerReloj())
+
+describe('DELETE /api/v1/webhooks/{webhook}', () => {
+  it('ends everything of it, and its address is free again', async () => {
+    const { comercio, api, webhook, url, receptor } = await nuevo(contestar(500))
+    const { guia } = await api.guias.crear(unaGuia())
+    await tras(api, webhook, entregaDe(webhook, guia), 1)
+    expect((await api.webhooks.eliminar(webhook).conRespuesta()).status).toBe(204)
+    expect(await codigoDe(api.webhooks.eliminar(webhook))).toBe('webhook_desconocido')
+    expect((await api.webhooks.listar()).datos).toEqual([])
+    const cuantas = async () => {
+      const { rows } = await entorno.db.pool.query(
+        `select (select count(*)::int from webhook_entrega where webhook = $1) as entregas,
+           (select count(*)::int from webhook_intento where webhook = $1) as intentos,
+           (select count(*)::int from webhook_secreto where webhook = $1) as secretos,
+           (select count(*)::int from webhook where webhook = $1) as webhooks`,
+        [webhook],
+      )
+      return rows[0]
+    }
+    expect(await cuantas()).toMatchObject({ secretos: 0 })
+    receptor.responder = contestar(204)
+    const nuevoId = (await crear(comercio, { url })).webhook
+    expect(nuevoId).not.toBe(webhook)
+    adelantar(6_000)
+    const { guia: otra } = await api.guias.crear(unaGuia())
+    await terminada(api, nuevoId, entregaDe(nuevoId, otra))
+    expect(receptor.recibidos.map(({ id: evento }) => evento)).toEqual([`evt_${guia}_1`, `evt_${otra}_1`])
+    await limpiar()
+    expect(await cuantas()).toEqual({ entregas: 0, intentos: 0, secretos: 0, webhooks: 1 })
+    adelantar(11 * 60_000)
+    await limpiar()
+    expect(await cuantas()).toEqual({ entregas: 0, intentos: 0, secretos: 0, webhooks: 0 })
+    expect((await api.webhooks.obtenerEntrega(nuevoId, entregaDe(nuevoId, otra))).estado).toBe('entregada')
+    expect(await api.webhooks.obtener(nuevoId)).toMatchObject({ estado: 'activo' })
+  })
+})

@@ -1,0 +1,102 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import net from 'node:net'
+import { afterEach, beforeEach, vi } from 'vitest'
+import type { Resolver } from '../../server/salida/destino.ts'
+import { crearEnviador, type Enviador, type Solicitud } from '../../server/webhooks/envio.ts'
+import type { Respuesta } from '../../server/webhooks/respuesta.ts'
+
+export const resolverLocal: Resolver = async () => [{ address: '127.0.0.1', family: 4 }]
+
+interface Receptor extends AsyncDisposable {
+  url: string
+  port: number
+  /** Connections so far. */
+  conexiones(): number
+  abiertas: Set<net.Socket>
+}
+export async function escuchar(servidor: net.Server): Promise<Receptor> {
+  const abiertas = new Set<net.Socket>()
+  let conexiones = 0
+  servidor.on('connection', (socket) => {
+    conexiones++
+    abiertas.add(socket)
+    socket.on('error', () => {}).on('close', () => abiertas.delete(socket))
+  })
+  await once(servidor.listen(0, '127.0.0.1'), 'listening')
+  const { port } = servidor.address() as net.AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}/hooks`,
+    port,
+    conexiones: () => conexiones,
+    abiertas,
+    async [Symbol.asyncDispose]() {
+      const cerrado = once(servidor, 'close')
+      servidor.close()
+      for (const socket of abiertas) socket.destroy()
+      await cerrado
+    },
+  }
+}
+/** A receiver that does what it likes with the socket at every request (each fits in one segment), counted from 1. */
+export const crudo = (atender: (socket: net.Socket, solicitudes: number) => void): Promise<Receptor> =>
+  escuchar(
+    net.createServer((socket) => {
+      let solicitudes = 0
+      socket.on('data', () => atender(socket, ++solicitudes))
+    }),
+  )
+export const conHttp = (atender: http.RequestListener): Promise<Receptor> => escuchar(http.createServer(atender))
+export const responder =
+  (status: number, cuerpo: string | Buffer = '', cabeceras: http.OutgoingHttpHeaders = {}): http.RequestListener =>
+  (_req, res) =>
+    res.writeHead(status, cabeceras).end(cuerpo)
+/** @param alCaer called at every drop, with how many there were */
+export function goteo(socket: net.Socket, texto: string, inicio: string, alCaer: (gotas: number) => void): void {
+  if (inicio) socket.write(inicio)
+  let gotas = 0
+  const reloj = setInterval(() => {
+    socket.write(texto)
+    alCaer(++gotas)
+  }, 5)
+  socket.on('close', () => clearInterval(reloj))
+}
+export const VACIA = 'HTTP/1.1 204 No Content\r\n\r\n'
+
+/** The deadline that a sender gives an exchange unless it is told, in ms. */
+const PLAZO = 15_000
+
+/** A sender for each test. Its deadlines pass when they are told to, and never by themselves. */
+export function usarEnviador() {
+  let enviador: Enviador
+  const plazos = new Map<object, () => void>()
+  beforeEach(() => {
+    const { setTimeout: poner, clearTimeout: quitar } = globalThis
+    vi.stubGlobal('setTimeout', (hacer: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => {
+      if (ms !== PLAZO) return poner(hacer, ms, ...args)
+      const plazo = {}
+      plazos.set(plazo, () => hacer(...args))
+      return plazo
+    })
+    vi.stubGlobal('clearTimeout', (reloj: NodeJS.Timeout) => plazos.delete(reloj) || quitar(reloj))
+    enviador = crearEnviador({ resolver: resolverLocal })
+  })
+  afterEach(async () => {
+    vi.restoreAllMocks()
+    vi.unstubAllEnvs()
+    await enviador.cerrar()
+    vi.unstubAllGlobals()
+    plazos.clear()
+  })
+  return {
+    enviar: (url: string, cambios: Partial<Solicitud> = {}, por = enviador): Promise<Respuesta> =>
+      por.enviar({ canal: 'uno', url, cabeceras: {}, cuerpo: '{"a":1}', loopback: true, ...cambios }),
+    cerrar: () => enviador.cerrar(),
+    /** Of exchanges under way. */
+    plazos: () => plazos.size,
+    /** The deadline of every exchange that is under way passes. */
+    vencer() {
+      for (const pasar of [...plazos.values()]) pasar()
+    },
+  }
+}

@@ -1,0 +1,126 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { unaGuia } from '../fabricas.ts'
+import { contestar } from './receptor.ts'
+import { codigoDe, entregaDe, NOMBRES, terminada, tras, usarWebhooks } from './webhooks.ts'
+
+const { entorno, nuevoReceptor, adelantar, crear, nuevo } = usarWebhooks()
+// Nothing is tried again by itself, however long a test takes.
+beforeAll(() => entorno.detenerReloj())
+
+describe('GET /api/v1/webhooks/{webhook}/entregas/{entrega}', () => {
+  it('tells every attempt: what was sent, what came back, how long it took; nothing secret', async () => {
+    const largo = 'ñ'.repeat(9_000)
+    const { api, webhook, secreto, receptor } = await nuevo((_recibido, res) => {
+      res.writeHead(503, {
+        'Content-Type': 'text/plain; charset=utf-8',
+        'Set-Cookie': ['sesion=SECRETISIMO', 'otra=SECRETISIMO'],
+        Authorization: 'Bearer SECRETISIMO',
+        'WWW-Authenticate': 'Bearer SECRETISIMO',
+        'X-Api-Key': 'SECRETISIMO',
+        'X-Csrf-Token': 'SECRETISIMO',
+        'X-Traza': 'abc',
+      })
+      res.end(largo)
+    })
+    const { guia } = await api.guias.crear(unaGuia({ external_ref: 'Ñuño «Ó» 1' }))
+    const clave = entregaDe(webhook, guia)
+    await tras(api, webhook, clave, 1)
+    receptor.responder = contestar(200, {}, 'ok')
+    adelantar(6_000)
+    const entrega = await terminada(api, webhook, clave, 2)
+    const { rows } = await entorno.db.pool.query('select * from webhook_intento where webhook = $1', [webhook])
+    expect(JSON.stringify([entrega, rows])).not.toContain('SECRETISIMO')
+    expect(JSON.stringify(entrega)).not.toContain(secreto.slice(6))
+    expect(entrega).toMatchObject({
+      entrega: clave,
+      webhook,
+      evento: `evt_${guia}_1`,
+      tipo: 'guia.aceptado',
+      guia,
+      estado: 'entregada',
+      causa: 'automatica',
+      intentos: 2,
+      proximo_intento_en: null,
+      ultimo_status: 200,
+      ultimo_error: null,
+      terminado_en: expect.any(String),
+    })
+    expect(receptor.recibidos.map(({ cuerpo }) => cuerpo)).toEqual([entrega.cuerpo, entrega.cuerpo])
+    const [bueno, malo] = entrega.historial
+    expect(malo).toMatchObject({
+      numero: 1,
+      causa: 'automatica',
+      tardio: false,
+      url: receptor.url,
+      ip: '127.0.0.1',
+      firmado_con: [1],
+      status: 503,
+      error: 'http',
+      detalle: expect.stringContaining('503'),
+    })
+    expect(malo!.respuesta!.cabeceras).toMatchObject({
+      'content-type': 'text/plain; charset=utf-8',
+      'set-cookie': '***',
+      authorization: '***',
+      'www-authenticate': '***',
+      'x-api-key': '***',
+      'x-csrf-token': '***',
+      'x-traza': 'abc',
+    })
+    expect(malo!.respuesta).toMatchObject({ cuerpo: 'ñ'.repeat(8_192), cuerpo_truncado: true })
+    expect(bueno).toMatchObject({
+      numero: 2,
+      status: 200,
+      error: null,
+      detalle: null,
+      respuesta: { cuerpo: 'ok', cuerpo_truncado: false },
+    })
+    for (const [n, intento] of [malo!, bueno!].entries()) {
+      const { cabeceras } = receptor.recibidos[n]!
+      expect(intento.cabeceras).toEqual({
+        'content-type': 'application/json',
+        'user-agent': cabeceras['user-agent'],
+        'webhook-id': cabeceras['webhook-id'],
+        'webhook-timestamp': cabeceras['webhook-timestamp'],
+        'webhook-signature': '***',
+      })
+      const { primer_byte_ms, total_ms, dns_ms, conexion_ms, tls_ms } = intento.latencia
+      expect(primer_byte_ms).toBeGreaterThan(0)
+      expect(total_ms).toBeGreaterThanOrEqual(primer_byte_ms!)
+      expect(tls_ms).toBeNull()
+      for (const fase of [dns_ms, conexion_ms]) if (fase !== null) expect(fase).toBeLessThanOrEqual(total_ms)
+    }
+    expect(malo!.latencia.conexion_ms).not.toBeNull()
+  })
+
+  it('shows why nothing could be sent, and connects to no address that is not public any more', async () => {
+    const trampa = await nuevoReceptor()
+    NOMBRES['cambia.ejemplo.com'] = ['8.8.8.8']
+    const comercio = await entorno.nuevoComercio('live')
+    const { port } = new URL(trampa.url)
+    const { webhook } = await crear(comercio, { url: `https://cambia.ejemplo.com:${port}/avisos` })
+    NOMBRES['cambia.ejemplo.com'] = ['127.0.0.1']
+    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const entrega = await tras(comercio.api, webhook, entregaDe(webhook, guia), 1)
+    expect(entrega).toMatchObject({ estado: 'pendiente', ultimo_status: null, ultimo_error: 'destino_no_permitido' })
+    expect(entrega.historial).toMatchObject([
+      { ip: null, status: null, respuesta: null, error: 'destino_no_permitido' },
+    ])
+    delete NOMBRES['cambia.ejemplo.com']
+    await comercio.api.webhooks.reenviar(webhook, entregaDe(webhook, guia))
+    expect((await tras(comercio.api, webhook, entregaDe(webhook, guia), 2)).ultimo_error).toBe('dns')
+    expect(trampa.recibidos).toEqual([])
+    await comercio.api.webhooks.eliminar(webhook)
+  })
+})
+
+describe('its name', () => {
+  it('names a delivery in one way alone', async () => {
+    const { api, webhook } = await nuevo()
+    const { guia } = await api.guias.crear(unaGuia())
+    await terminada(api, webhook, entregaDe(webhook, guia))
+    expect(await codigoDe(api.webhooks.obtenerEntrega(webhook, entregaDe(webhook, guia).replace(/_1$/, '_01')))).toBe(
+      'entrega_de_webhook_desconocida',
+    )
+  })
+})

@@ -1,0 +1,90 @@
+import { Guias } from '@guias/sdk'
+import { describe, expect, it } from 'vitest'
+import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
+import { contestar } from './receptor.ts'
+import { entregaDe, HORA, recuperada, terminada, usarWebhooks } from './webhooks.ts'
+
+const { entorno, nuevoReceptor, ahora, crear, nuevo } = usarWebhooks()
+
+describe('GET /api/v1/webhooks/{webhook}/recuperaciones/{recuperacion}', () => {
+  it('is cancelled when the endpoint is disabled meanwhile', async () => {
+    const { api, webhook, receptor } = await nuevo()
+    const desde = new Date(ahora() - HORA).toISOString()
+    // As long as somebody's transaction is open, a recovery sees nothing of what came after it, and waits.
+    const abierta = await entorno.db.pool.connect()
+    try {
+      await abierta.query('begin')
+      await abierta.query('select pg_current_xact_id()')
+      const { guia } = await api.guias.crear(unaGuia())
+      await terminada(api, webhook, entregaDe(webhook, guia))
+      const { recuperacion } = await api.webhooks.recuperar(webhook, { desde })
+      receptor.responder = contestar(410)
+      await api.webhooks.reenviar(webhook, entregaDe(webhook, guia))
+      await hasta(async () => (await api.webhooks.obtener(webhook)).estado === 'deshabilitado')
+      expect(await recuperada(api, webhook, recuperacion)).toMatchObject({
+        estado: 'cancelada',
+        eventos: 0,
+        entregas: 0,
+        terminado_en: expect.any(String),
+      })
+    } finally {
+      await abierta.query('rollback')
+      abierta.release()
+    }
+    // The next one may begin.
+    receptor.responder = contestar(204)
+    await api.webhooks.cambiar(webhook, { estado: 'activo' })
+    const { recuperacion: otra } = await api.webhooks.recuperar(webhook, { desde })
+    expect(await recuperada(api, webhook, otra)).toMatchObject({ estado: 'terminada', eventos: 1, entregas: 1 })
+  })
+})
+
+describe('a recovery', () => {
+  it('goes on after a restart in its middle, and loses and doubles nothing', COMPLETO, async () => {
+    const comercio = await entorno.nuevoComercio()
+    const desde = new Date(ahora() - 1_000).toISOString()
+    const TANDAS = 32
+    const guias: string[] = []
+    await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        for (let n = 0; n < TANDAS / 4; n++) {
+          const { resultados } = await comercio.api.guias.crearLote({
+            guias: Array.from({ length: 100 }, () => unaGuia()),
+          })
+          guias.push(...resultados.map((resultado) => ('guia' in resultado ? String(resultado.guia) : '')))
+        }
+      }),
+    )
+    const receptor = await nuevoReceptor()
+    const { webhook } = await crear(comercio, receptor)
+    const total = TANDAS * 100
+    expect(await comercio.api.webhooks.ensayarRecuperacion(webhook, { desde })).toEqual({
+      eventos: total,
+      entregas: total,
+      exacto: true,
+    })
+    const { recuperacion } = await comercio.api.webhooks.recuperar(webhook, { desde })
+    const antes = await hasta(async () => {
+      const leida = await comercio.api.webhooks.obtenerRecuperacion(webhook, recuperacion)
+      return leida.eventos > 0 && leida
+    })
+    await entorno.reiniciar()
+    expect(antes.estado).toBe('en_curso')
+    expect(antes.eventos).toBeLessThan(total)
+    const api = new Guias({ llave: comercio.llave, baseUrl: entorno.url })
+    expect(await recuperada(api, webhook, recuperacion)).toMatchObject({
+      estado: 'terminada',
+      eventos: total,
+      entregas: total,
+    })
+    await hasta(async () => receptor.recibidos.length >= total)
+    await entorno.quietud(comercio)
+    expect(new Set(receptor.recibidos.map((uno) => uno.id))).toEqual(new Set(guias.map((guia) => `evt_${guia}_1`)))
+    expect(receptor.recibidos).toHaveLength(total)
+    const { rows } = await entorno.db.pool.query(
+      'select estado, count(*)::int as n from webhook_entrega where webhook = $1 group by estado',
+      [webhook],
+    )
+    expect(rows).toEqual([{ estado: 'entregada', n: total }])
+  })
+})

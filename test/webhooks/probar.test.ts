@@ -1,0 +1,99 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { usarEntorno } from '../entorno.ts'
+import { hasta, unaGuia } from '../fabricas.ts'
+import { contestar, retener } from './receptor.ts'
+import { entregaDe, leerCodigos, nadie, terminada, usarWebhooks } from './webhooks.ts'
+
+const { entorno, adelantar, crear, nuevo } = usarWebhooks()
+// Nothing is tried again by itself, however long a test takes.
+beforeAll(() => entorno.detenerReloj())
+/** A service that sends nothing. */
+const sinWorkers = usarEntorno({}, () => ({ WORKERS: '0' }))
+
+describe('POST /api/v1/webhooks/{webhook}/probar', () => {
+  it('sends a test whatever the state, once, and counts no failure', async () => {
+    const { comercio, api, webhook, receptor } = await nuevo(undefined, { tipos: ['ubicacion.confirmada'] })
+    const { datos: entrega, status } = await api.webhooks.probar(webhook).conRespuesta()
+    expect(status).toBe(202)
+    expect(entrega).toMatchObject({
+      webhook,
+      tipo: 'webhook.prueba',
+      guia: null,
+      estado: 'pendiente',
+      causa: 'prueba',
+      intentos: 0,
+      proximo_intento_en: entrega.creado_en,
+    })
+    expect(await terminada(api, webhook, entrega.entrega)).toMatchObject({ estado: 'entregada', intentos: 1 })
+    expect(receptor.recibidos[0]!.json).toEqual({
+      id: entrega.evento,
+      tipo: 'webhook.prueba',
+      creado_en: entrega.creado_en,
+      datos: { webhook: await api.webhooks.obtener(webhook) },
+    })
+
+    await api.webhooks.cambiar(webhook, { estado: 'pausado' })
+    expect(await terminada(api, webhook, (await api.webhooks.probar(webhook)).entrega)).toMatchObject({
+      estado: 'entregada',
+    })
+
+    // It may fail as often as it wants.
+    receptor.responder = contestar(500)
+    for (let n = 0; n < 5; n++) {
+      expect(await terminada(api, webhook, (await api.webhooks.probar(webhook)).entrega)).toMatchObject({
+        estado: 'fallida',
+        intentos: 1,
+        proximo_intento_en: null,
+        ultimo_status: 500,
+      })
+    }
+    receptor.responder = contestar(410)
+    await terminada(api, webhook, (await api.webhooks.probar(webhook)).entrega)
+    expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'pausado', motivo: null, fallas: null })
+    adelantar(6_000)
+    await entorno.quietud(comercio)
+    expect(receptor.recibidos).toHaveLength(8)
+
+    await api.webhooks.cambiar(webhook, { estado: 'activo', tipos: ['*'] })
+    const { guia } = await api.guias.crear(unaGuia())
+    await terminada(api, webhook, entregaDe(webhook, guia))
+    expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'deshabilitado', motivo: 'respondio_410' })
+    receptor.responder = contestar(204)
+    expect(await terminada(api, webhook, (await api.webhooks.probar(webhook)).entrega)).toMatchObject({
+      estado: 'entregada',
+    })
+    // A test that goes well brings nothing back by itself.
+    expect(await api.webhooks.obtener(webhook)).toMatchObject({ estado: 'deshabilitado', motivo: 'respondio_410' })
+  })
+
+  it('arrives before a backlog', async () => {
+    const retenedor = retener()
+    const { api, webhook, receptor } = await nuevo(retenedor.responder)
+    await api.webhooks.cambiar(webhook, { estado: 'pausado' })
+    for (let n = 0; n < 3; n++) await api.guias.crearLote({ guias: Array.from({ length: 100 }, () => unaGuia()) })
+    await api.webhooks.cambiar(webhook, { estado: 'activo' })
+    await hasta(async () => receptor.recibidos.length > 0)
+    const { evento } = await api.webhooks.probar(webhook)
+    // As many as may are under way or before it in the queue once it has its place there.
+    await hasta(async () => {
+      const { rowCount } = await entorno.db.pool.query(
+        `select from pgboss.job where data ->> 'guia_id' = md5($1)::uuid::text`,
+        [evento],
+      )
+      return rowCount! > 0
+    })
+    const antes = receptor.recibidos.length
+    retenedor.soltar()
+    await hasta(async () => receptor.recibidos.length >= 301)
+    expect(receptor.recibidos.findIndex((uno) => uno.id === evento) - antes).toBeLessThan(60)
+  })
+
+  it('is one at a time: who asks again before it has left is told of that one', async () => {
+    const { api } = await sinWorkers.nuevoComercio()
+    const [uno, otro] = [await crear({ api }, nadie()), await crear({ api }, nadie())]
+    const pruebas = [await api.webhooks.probar(uno.webhook), await api.webhooks.probar(otro.webhook)]
+    for (let vez = 0; vez < 10; vez++)
+      expect([await api.webhooks.probar(uno.webhook), await api.webhooks.probar(otro.webhook)]).toEqual(pruebas)
+    expect(await leerCodigos('entrega', api.webhooks.entregas(uno.webhook))).toEqual([pruebas[0]!.entrega])
+  })
+})

@@ -1,0 +1,114 @@
+import { ErrorNoEncontrado, Guias } from '@guias/sdk'
+import { describe, expect, it } from 'vitest'
+import { type Api, codigoDe, falla, leerCodigos, nadie, terminada, usarWebhooks } from './webhooks.ts'
+
+const { entorno, crear, nuevo } = usarWebhooks()
+
+describe('what cannot be read', () => {
+  it('is 400 in every operation, and changes nothing', async () => {
+    const { comercio, api, webhook } = await nuevo()
+    const antes = await api.webhooks.obtener(webhook)
+    const { cuerpo: prueba } = await entorno.pedir('POST', `/api/v1/webhooks/${webhook}/probar`, {
+      llave: comercio.llave,
+    })
+    await terminada(api, webhook, prueba.entrega)
+    const pedir = async (metodo: string, ruta: string, crudo?: string) => {
+      const { status, cuerpo } = await entorno.pedir(metodo, `/api/v1/webhooks${ruta}`, {
+        llave: comercio.llave,
+        ...(crudo === undefined ? {} : { crudo, cabeceras: { 'Content-Type': 'application/json' } }),
+      })
+      expect([metodo, ruta, status]).toEqual([metodo, ruta, 400])
+      return cuerpo.codigo
+    }
+    for (const [metodo, ruta] of [
+      ['POST', ''],
+      ['PATCH', `/${webhook}`],
+      ['POST', `/${webhook}/rotar-secreto`],
+      ['POST', `/${webhook}/recuperar`],
+    ] as const) {
+      for (const crudo of ['{', '{"url":"a","url":"b"}', '{"__proto__":{}}', '[1,]']) await pedir(metodo, ruta, crudo)
+    }
+    for (const [metodo, ruta] of [
+      ['GET', ''],
+      ['GET', `/${webhook}`],
+      ['DELETE', `/${webhook}`],
+      ['POST', `/${webhook}/probar`],
+      ['GET', `/${webhook}/entregas`],
+      ['GET', `/${webhook}/entregas/${prueba.entrega}`],
+      ['POST', `/${webhook}/entregas/${prueba.entrega}/reenviar`],
+      ['GET', `/${webhook}/recuperaciones/rec_000000000000`],
+    ] as const) {
+      expect(await pedir(metodo, `${ruta}?inventado=1`)).toBe('parametro_invalido')
+    }
+    for (const consulta of ['limite=0', 'limite=101', 'limite=x', 'limite=1&limite=2'])
+      for (const ruta of ['', `/${webhook}/entregas`]) await pedir('GET', `${ruta}?${consulta}`)
+    for (const consulta of ['creado_desde=ayer', 'creado_hasta=2026-02-30T00:00:00Z', 'tipo=', 'guia='])
+      await pedir('GET', `/${webhook}/entregas?${consulta}`)
+    for (const estado of ['volando', 'constructor', '__proto__', "pendiente'"])
+      await pedir('GET', `/${webhook}/entregas?estado=${encodeURIComponent(estado)}`)
+    for (const cursor of ['x', 'AQx5cJrQkM8b0mQ2cGf1nY3o'])
+      for (const ruta of ['', `/${webhook}/entregas`])
+        expect(await pedir('GET', `${ruta}?cursor=${cursor}`)).toBe('cursor_invalido')
+    expect(await api.webhooks.obtener(webhook)).toEqual(antes)
+    expect(await leerCodigos('entrega', api.webhooks.entregas(webhook))).toEqual([prueba.entrega])
+  })
+})
+
+describe('what is unknown', () => {
+  it('is 404 in every operation, and so is another merchant’s, another mode’s and what was deleted', async () => {
+    const { api, webhook: propio } = await nuevo()
+    const { entrega: suya } = await api.webhooks.probar(propio)
+    const eliminado = await nuevo()
+    const { entrega: prueba } = await eliminado.api.webhooks.probar(eliminado.webhook)
+    const { recuperacion } = await eliminado.api.webhooks.recuperar(eliminado.webhook, {
+      desde: new Date(Date.now() - 86_400_000).toISOString(),
+    })
+    await eliminado.api.webhooks.eliminar(eliminado.webhook)
+    const viva = new Guias({
+      llave: await entorno.nuevaLlave(eliminado.comercio, { modo: 'live' }),
+      baseUrl: entorno.url,
+    })
+    const casos: [Api, string, string, string][] = [
+      [eliminado.api, eliminado.webhook, prueba, recuperacion],
+      [eliminado.api, propio, suya, recuperacion],
+      [viva, eliminado.webhook, prueba, recuperacion],
+      [api, 'wh_000000000000', 'ent_000000000000_000000000000_1', 'rec_000000000000'],
+      [api, 'ñ%00/../x', '¿?', '%'],
+      [api, 'x'.repeat(64), 'x'.repeat(80), 'x'.repeat(64)],
+    ]
+    for (const [suyo, webhook, entrega, recuperado] of casos) {
+      const pedidos: [string, () => PromiseLike<unknown>][] = [
+        ['webhook_desconocido', () => suyo.webhooks.obtener(webhook)],
+        ['webhook_desconocido', () => suyo.webhooks.cambiar(webhook, { descripcion: 'x' })],
+        // Nobody learns from the answer about an address whether the endpoint exists.
+        ['webhook_desconocido', () => suyo.webhooks.cambiar(webhook, { url: 'https://no-existe.ejemplo.com/' })],
+        ['webhook_desconocido', () => suyo.webhooks.eliminar(webhook)],
+        ['webhook_desconocido', () => suyo.webhooks.rotarSecreto(webhook)],
+        ['webhook_desconocido', () => suyo.webhooks.probar(webhook)],
+        ['webhook_desconocido', () => suyo.webhooks.entregas(webhook)],
+        [
+          'webhook_desconocido',
+          () => suyo.webhooks.recuperar(webhook, { desde: new Date(Date.now() - 86_400_000).toISOString() }),
+        ],
+        [
+          'webhook_desconocido',
+          () => suyo.webhooks.ensayarRecuperacion(webhook, { desde: new Date(Date.now() - 86_400_000).toISOString() }),
+        ],
+        ['entrega_de_webhook_desconocida', () => suyo.webhooks.obtenerEntrega(webhook, entrega)],
+        ['entrega_de_webhook_desconocida', () => suyo.webhooks.reenviar(webhook, entrega)],
+        ['recuperacion_desconocida', () => suyo.webhooks.obtenerRecuperacion(webhook, recuperado)],
+      ]
+      for (const [codigo, pedir] of pedidos) {
+        const error = await falla(pedir())
+        expect(error, `${webhook} ${codigo} ${error}`).toBeInstanceOf(ErrorNoEncontrado)
+        expect([webhook, error.codigo]).toEqual([webhook, codigo])
+      }
+    }
+    // A delivery is its endpoint's alone.
+    const vecino = await crear({ api }, nadie())
+    expect(await codigoDe(api.webhooks.obtenerEntrega(vecino.webhook, suya))).toBe('entrega_de_webhook_desconocida')
+    expect(await codigoDe(api.webhooks.reenviar(vecino.webhook, suya))).toBe('entrega_de_webhook_desconocida')
+    for (const torcida of [`${suya}1`, suya.toLowerCase(), `${suya} `, suya.replace('ent_', 'evt_')])
+      expect(await codigoDe(api.webhooks.obtenerEntrega(propio, torcida))).toBe('entrega_de_webhook_desconocida')
+  })
+})

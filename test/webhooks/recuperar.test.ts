@@ -1,0 +1,207 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { contestar } from './receptor.ts'
+import {
+  codigoDe,
+  type Datos,
+  entregaDe,
+  falla,
+  HORA,
+  nadie,
+  recuperada,
+  terminada,
+  tras,
+  usarWebhooks,
+} from './webhooks.ts'
+
+const { entorno, nuevoReceptor, ahora, adelantar, crear, nuevo } = usarWebhooks()
+// Nothing is tried again by itself, however long a test takes.
+beforeAll(() => entorno.detenerReloj())
+/** What happens in the same instant isn't before it. */
+const pasaUnInstante = () => adelantar(1)
+
+describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
+  it('sends what happened before the endpoint existed; the rehearsal counts the same', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const { api } = comercio
+    const desde = new Date(ahora() - 1_000).toISOString()
+    const guias: string[] = []
+    for (let n = 0; n < 5; n++) guias.push((await api.guias.crear(unaGuia())).guia)
+    pasaUnInstante()
+    const receptor = await nuevoReceptor()
+    const { webhook } = await crear(comercio, receptor)
+    expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toEqual({
+      eventos: 5,
+      entregas: 5,
+      exacto: true,
+    })
+    await entorno.quietud(comercio)
+    expect(receptor.recibidos).toEqual([])
+    expect((await api.webhooks.entregas(webhook)).datos).toEqual([])
+    const { datos: pedida, status, cabeceras } = await api.webhooks.recuperar(webhook, { desde }).conRespuesta()
+    expect([status, cabeceras.get('location')]).toEqual([
+      202,
+      `/api/v1/webhooks/${webhook}/recuperaciones/${pedida.recuperacion}`,
+    ])
+    expect(pedida).toMatchObject({
+      recuperacion: expect.stringMatching(/^rec_[0-9A-Z]{12}$/),
+      webhook,
+      estado: 'en_curso',
+      desde,
+      hasta: pedida.creado_en,
+      todas: false,
+      eventos: 0,
+      entregas: 0,
+      terminado_en: null,
+    })
+    expect(await recuperada(api, webhook, pedida.recuperacion)).toMatchObject({
+      estado: 'terminada',
+      eventos: 5,
+      entregas: 5,
+    })
+    await hasta(async () => receptor.recibidos.length >= 5)
+    expect(receptor.recibidos.map((uno) => uno.id).sort()).toEqual(guias.map((guia) => `evt_${guia}_1`).sort())
+    const { datos } = await hasta(async () => {
+      const pagina = await api.webhooks.entregas(webhook, { estado: 'entregada' })
+      return pagina.datos.length === 5 && pagina
+    })
+    expect(datos.every(({ causa, intentos }) => causa === 'recuperacion' && intentos === 1)).toBe(true)
+
+    // Once received, only with «todas».
+    expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toMatchObject({ eventos: 5, entregas: 0 })
+    const nada = await api.webhooks.recuperar(webhook, { desde })
+    expect(await recuperada(api, webhook, nada.recuperacion)).toMatchObject({ eventos: 5, entregas: 0 })
+    expect(await api.webhooks.ensayarRecuperacion(webhook, { desde, todas: true })).toMatchObject({
+      eventos: 5,
+      entregas: 5,
+    })
+    const todas = await api.webhooks.recuperar(webhook, { desde, todas: true })
+    expect(todas.todas).toBe(true)
+    expect(await recuperada(api, webhook, todas.recuperacion)).toMatchObject({ eventos: 5, entregas: 5 })
+    await hasta(async () => receptor.recibidos.length >= 10)
+    await entorno.quietud(comercio)
+    expect(receptor.recibidos).toHaveLength(10)
+    expect(new Set(receptor.recibidos.map((uno) => uno.id + uno.cuerpo)).size).toBe(5)
+  })
+
+  it('sends again what failed and leaves what waits alone', async () => {
+    const { api, webhook, receptor } = await nuevo(contestar(410))
+    const desde = new Date(ahora() - 1_000).toISOString()
+    const { guia: fallida } = await api.guias.crear(unaGuia())
+    await terminada(api, webhook, entregaDe(webhook, fallida))
+    const { guia: perdida } = await api.guias.crear(unaGuia())
+    pasaUnInstante()
+    expect(await codigoDe(api.webhooks.recuperar(webhook, { desde }))).toBe('webhook_inactivo')
+    // What would be sent can be asked all the same.
+    expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toMatchObject({ eventos: 2, entregas: 2 })
+    receptor.responder = contestar(500)
+    await api.webhooks.cambiar(webhook, { estado: 'activo' })
+    const { guia: espera } = await api.guias.crear(unaGuia())
+    await tras(api, webhook, entregaDe(webhook, espera), 1)
+    pasaUnInstante()
+    receptor.responder = contestar(204)
+    expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toMatchObject({ eventos: 3, entregas: 2 })
+    const { recuperacion } = await api.webhooks.recuperar(webhook, { desde })
+    expect(await recuperada(api, webhook, recuperacion)).toMatchObject({ eventos: 3, entregas: 2 })
+    expect(await terminada(api, webhook, entregaDe(webhook, fallida), 2)).toMatchObject({
+      estado: 'entregada',
+      causa: 'recuperacion',
+    })
+    await hasta(
+      async () => (await api.webhooks.entregas(webhook, { guia: perdida, estado: 'entregada' })).datos.length === 1,
+    )
+    expect(await api.webhooks.obtenerEntrega(webhook, entregaDe(webhook, espera))).toMatchObject({
+      causa: 'automatica',
+    })
+  })
+
+  it('takes exactly what lies between its bounds, of the endpoint’s types', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const { api } = comercio
+    const a = await api.guias.crear(unaGuia())
+    adelantar(5)
+    const b = await api.guias.crear(sinDestino())
+    await hasta(async () => (await api.guias.obtener(b.guia)).secuencia === 2)
+    adelantar(5)
+    const c = await api.guias.crear(unaGuia())
+    adelantar(5)
+    await api.guias.cancelar(a.guia)
+    adelantar(5)
+    const de = async (guia: string, n: number) => (await api.guias.eventos(guia)).datos[n]!.registrado_en
+    const [tA, tB, tC, tFin] = [await de(a.guia, 0), await de(b.guia, 0), await de(c.guia, 0), await de(a.guia, 1)]
+    const { webhook } = await crear(comercio, nadie())
+    const eventos = async (cual: string, desde: string, fin?: string) =>
+      (await api.webhooks.ensayarRecuperacion(cual, { desde, ...(fin ? { hasta: fin } : {}) })).eventos
+    const mas = (instante: string) => new Date(new Date(instante).getTime() + 1).toISOString()
+    expect(await eventos(webhook, tA, mas(tA))).toBe(1)
+    expect(await eventos(webhook, tA, tB)).toBe(1)
+    expect(await eventos(webhook, mas(tA), tB)).toBe(0)
+    expect(await eventos(webhook, tC, mas(tC))).toBe(1)
+    expect(await eventos(webhook, tFin)).toBe(1)
+    expect(await eventos(webhook, mas(tFin))).toBe(0)
+    expect(await eventos(webhook, new Date(Date.now() - 80 * 86_400_000).toISOString())).toBe(5)
+    // Of what is older than deliveries are kept, nobody knows whether it arrived.
+    await expect(eventos(webhook, '1970-01-01T00:00:00Z')).rejects.toMatchObject({ status: 422 })
+    // Beyond now is now.
+    expect(await eventos(webhook, tA, '9999-12-31T23:59:59Z')).toBe(5)
+    for (const [tipos, cuantos] of [
+      [['guia.*'], 4],
+      [['guia.aceptado'], 3],
+      [['ubicacion.*'], 1],
+      [['ubicacion.solicitada', 'guia.cancelado'], 2],
+      [['guia.entregado'], 0],
+      [['webhook.*'], 0],
+      [['guia.*', '*'], 5],
+    ] as [NonNullable<Datos['tipos']>, number][]) {
+      const receptor = await nuevoReceptor()
+      const suyo = await crear(comercio, receptor, { tipos })
+      expect([tipos, await eventos(suyo.webhook, tA)]).toEqual([tipos, cuantos])
+      const { recuperacion } = await api.webhooks.recuperar(suyo.webhook, { desde: tA })
+      expect(await recuperada(api, suyo.webhook, recuperacion)).toMatchObject({ eventos: cuantos, entregas: cuantos })
+      await hasta(async () => receptor.recibidos.length === cuantos)
+    }
+  })
+
+  it('refuses an endpoint that is not active, a second at once, and times that are none', async () => {
+    const { api, webhook } = await nuevo()
+    const desde = new Date(ahora() - HORA).toISOString()
+    await api.webhooks.cambiar(webhook, { estado: 'pausado' })
+    expect(await codigoDe(api.webhooks.recuperar(webhook, { desde }))).toBe('webhook_inactivo')
+    await api.webhooks.cambiar(webhook, { estado: 'activo' })
+    const respuestas = await Promise.all(
+      Array.from({ length: 4 }, () =>
+        api.webhooks.recuperar(webhook, { desde }).then(
+          (una) => una.recuperacion,
+          ({ codigo }) => codigo,
+        ),
+      ),
+    )
+    expect(respuestas.filter((una) => una === 'recuperacion_en_curso')).toHaveLength(3)
+    const [primera] = respuestas.filter((una) => una.startsWith('rec_'))
+    expect(await recuperada(api, webhook, primera)).toMatchObject({ estado: 'terminada', eventos: 0, entregas: 0 })
+    // When it is over there may be another.
+    const { recuperacion: otra } = await api.webhooks.recuperar(webhook, { desde })
+    await recuperada(api, webhook, otra)
+    const futuro = new Date(ahora() + HORA).toISOString()
+    for (const [cuerpo, campo] of [
+      [{}, '/desde'],
+      [{ desde: 'ayer' }, '/desde'],
+      [{ desde: '2026-11-20' }, '/desde'],
+      [{ desde: futuro }, '/desde'],
+      [{ desde, hasta: desde }, '/hasta'],
+      [{ desde, hasta: new Date(ahora() - 2 * HORA).toISOString() }, '/hasta'],
+      [{ desde, hasta: null }, '/hasta'],
+      [{ desde, todas: 'sí' }, '/todas'],
+      [{ desde, tipos: ['*'] }, '/tipos'],
+    ] as [object, string][]) {
+      for (const pedir of [
+        () => api.webhooks.recuperar(webhook, cuerpo as never),
+        () => api.webhooks.ensayarRecuperacion(webhook, cuerpo as never),
+      ]) {
+        const error = await falla(pedir())
+        expect([cuerpo, error.status, error.codigo]).toEqual([cuerpo, 422, 'validacion'])
+        expect(error.errores.map((una: { campo: string }) => una.campo)).toEqual([campo])
+      }
+    }
+  })
+})

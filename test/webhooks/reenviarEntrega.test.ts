@@ -1,0 +1,83 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { hasta, unaGuia } from '../fabricas.ts'
+import { contestar, retener } from './receptor.ts'
+import { entregaDe, terminada, tras, usarWebhooks } from './webhooks.ts'
+
+const { entorno, nuevo } = usarWebhooks()
+// Nothing is tried again by itself, however long a test takes.
+beforeAll(() => entorno.detenerReloj())
+
+describe('POST /api/v1/webhooks/{webhook}/entregas/{entrega}/reenviar', () => {
+  it('sends what was delivered, what failed and what waits again, with the same id and body', async () => {
+    const { api, webhook, receptor } = await nuevo()
+    const { guia } = await api.guias.crear(unaGuia())
+    const clave = entregaDe(webhook, guia)
+    await terminada(api, webhook, clave)
+    // Delivered, and the guide has gone on since.
+    await api.guias.cancelar(guia)
+    await terminada(api, webhook, entregaDe(webhook, guia, 2))
+    const { datos, status } = await api.webhooks.reenviar(webhook, clave).conRespuesta()
+    expect(status).toBe(202)
+    expect(datos).toMatchObject({ entrega: clave, estado: 'pendiente', causa: 'manual', terminado_en: null })
+    expect(await terminada(api, webhook, clave, 2)).toMatchObject({
+      estado: 'entregada',
+      causa: 'manual',
+      historial: [
+        { numero: 2, causa: 'manual' },
+        { numero: 1, causa: 'automatica' },
+      ],
+    })
+    const suyos = receptor.recibidos.filter((uno) => uno.id === `evt_${guia}_1`)
+    expect(suyos).toHaveLength(2)
+    expect(suyos[0]!.cuerpo).toBe(suyos[1]!.cuerpo)
+
+    // Failed: it begins anew, with the schedule of always.
+    receptor.responder = contestar(500)
+    const { entrega: prueba, evento } = await api.webhooks.probar(webhook)
+    await terminada(api, webhook, prueba)
+    await api.webhooks.reenviar(webhook, prueba)
+    expect(await tras(api, webhook, prueba, 2)).toMatchObject({ estado: 'pendiente', causa: 'manual' })
+    // Waiting: now.
+    receptor.responder = contestar(204)
+    await api.webhooks.reenviar(webhook, prueba)
+    expect(await terminada(api, webhook, prueba, 3)).toMatchObject({ estado: 'entregada', causa: 'manual' })
+    expect(receptor.recibidos.filter((uno) => uno.id === evento)).toHaveLength(3)
+    // And paused.
+    await api.webhooks.cambiar(webhook, { estado: 'pausado' })
+    await api.webhooks.reenviar(webhook, clave)
+    expect(await terminada(api, webhook, clave, 3)).toMatchObject({ estado: 'entregada', intentos: 3 })
+    const guias = await api.guias.crear(unaGuia())
+    const parada = entregaDe(webhook, guias.guia)
+    expect(await api.webhooks.obtenerEntrega(webhook, parada)).toMatchObject({ estado: 'pendiente', intentos: 0 })
+    await api.webhooks.reenviar(webhook, parada)
+    expect(await terminada(api, webhook, parada)).toMatchObject({ estado: 'entregada', intentos: 1 })
+  })
+
+  it('sends once or more, and never loses it, when asked many times at once', async () => {
+    const { comercio, api, webhook, receptor } = await nuevo()
+    const { guia } = await api.guias.crear(unaGuia())
+    const clave = entregaDe(webhook, guia)
+    await terminada(api, webhook, clave)
+    await Promise.all(Array.from({ length: 10 }, () => api.webhooks.reenviar(webhook, clave)))
+    const { intentos } = await terminada(api, webhook, clave, 2)
+    await entorno.quietud(comercio)
+    expect(receptor.recibidos.length).toBeGreaterThanOrEqual(intentos)
+    expect(receptor.recibidos.length).toBeLessThanOrEqual(11)
+    expect((await api.webhooks.obtenerEntrega(webhook, clave)).estado).toBe('entregada')
+  })
+
+  it.each([500, 204])('sends again even while it is under way, whatever becomes of that (%i)', async (status) => {
+    const retenedor = retener()
+    const { api, webhook, receptor } = await nuevo(retenedor.responder)
+    const { guia } = await api.guias.crear(unaGuia())
+    await hasta(async () => receptor.recibidos.length === 1)
+    receptor.responder = contestar(204)
+    await api.webhooks.reenviar(webhook, entregaDe(webhook, guia))
+    retenedor.soltar(status)
+    await hasta(async () => receptor.recibidos.length === 2)
+    expect(await terminada(api, webhook, entregaDe(webhook, guia))).toMatchObject({
+      estado: 'entregada',
+      causa: 'manual',
+    })
+  })
+})

@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto'
+import { Webhook as Estandar } from 'standardwebhooks'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Receptor, Recibido } from './receptor.ts'
+import { type Api, falla, firmaDe, firmas, HORA, terminada, usarWebhooks } from './webhooks.ts'
+
+const { entorno, ahora, adelantar, limpiar, rotar, nuevo } = usarWebhooks()
+// Nothing is tried again by itself, however long a test takes.
+beforeAll(() => entorno.detenerReloj())
+/** The library's own judgement; it looks at the clock, so the time is made the present. */
+const segunLaBiblioteca = (secreto: string, recibido: Recibido) => {
+  const hace = Number(recibido.cabeceras['webhook-timestamp']) * 1_000 - Date.now()
+  const reloj = Date.now
+  Date.now = () => reloj() + hace
+  try {
+    return new Estandar(secreto).verify(recibido.cuerpo, recibido.cabeceras as Record<string, string>)
+  } finally {
+    Date.now = reloj
+  }
+}
+
+describe('POST /api/v1/webhooks/{webhook}/rotar-secreto', () => {
+  const probar = async (api: Api, webhook: string, receptor: Receptor) => {
+    const { entrega, evento } = await api.webhooks.probar(webhook)
+    const { historial } = await terminada(api, webhook, entrega)
+    const recibido = receptor.recibidos.find((uno) => uno.id === evento)!
+    return { recibido, firmado_con: historial[0]!.firmado_con }
+  }
+
+  it('signs with both during the overlap, and with the new one alone after it', async () => {
+    const { api, webhook, secreto, receptor } = await nuevo()
+    const rotado = await rotar(api, webhook)
+    expect(rotado.secreto).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+    expect(rotado.secreto).not.toBe(secreto)
+    expect(rotado.secretos.map(({ version }) => version)).toEqual([2, 1])
+    expect(rotado.secretos[0]!.vence_en).toBeNull()
+    const fin = new Date(rotado.secretos[1]!.vence_en!).getTime()
+    expect(fin - new Date(rotado.secretos[0]!.creado_en).getTime()).toBe(24 * HORA)
+    const { secreto: _secreto, ...sinSecreto } = rotado
+    expect(await api.webhooks.obtener(webhook)).toEqual(sinSecreto)
+    const { recibido, firmado_con } = await probar(api, webhook, receptor)
+    expect(firmado_con).toEqual([2, 1])
+    expect(firmas(recibido)).toEqual([firmaDe(rotado.secreto, recibido), firmaDe(secreto, recibido)])
+    for (const cual of [secreto, rotado.secreto]) expect(segunLaBiblioteca(cual, recibido)).toEqual(recibido.json)
+    expect(() => segunLaBiblioteca(`whsec_${randomBytes(32).toString('base64')}`, recibido)).toThrow()
+
+    adelantar(fin - ahora() - 5_000)
+    expect((await probar(api, webhook, receptor)).firmado_con).toEqual([2, 1])
+    adelantar(5_001)
+    const despues = await probar(api, webhook, receptor)
+    expect(despues.firmado_con).toEqual([2])
+    expect(firmas(despues.recibido)).toEqual([firmaDe(rotado.secreto, despues.recibido)])
+    expect(() => segunLaBiblioteca(secreto, despues.recibido)).toThrow()
+    expect((await api.webhooks.obtener(webhook)).secretos.map(({ version }) => version)).toEqual([2])
+    // Housekeeping forgets it a day later, and versions go on.
+    adelantar(25 * HORA)
+    await limpiar()
+    const { rows } = await entorno.db.pool.query('select version from webhook_secreto where webhook = $1', [webhook])
+    expect(rows).toEqual([{ version: 2 }])
+    expect((await rotar(api, webhook, 0)).secretos.map(({ version }) => version)).toEqual([3])
+  })
+
+  it('retires the old one at once with no overlap', async () => {
+    const { api, webhook, secreto, receptor } = await nuevo()
+    const rotado = await rotar(api, webhook, 0)
+    expect(rotado.secretos.map(({ version, vence_en }) => [version, vence_en])).toEqual([[2, null]])
+    const { recibido, firmado_con } = await probar(api, webhook, receptor)
+    expect(firmado_con).toEqual([2])
+    expect(firmas(recibido)).toEqual([firmaDe(rotado.secreto, recibido)])
+    expect(() => segunLaBiblioteca(secreto, recibido)).toThrow()
+  })
+
+  it('never signs with more than two, however often it is asked', async () => {
+    const { api, webhook, receptor } = await nuevo()
+    const dados: string[] = []
+    for (let n = 2; n <= 6; n++) {
+      const rotado = await rotar(api, webhook, n % 2 === 0 ? 168 : 1)
+      dados.push(rotado.secreto)
+      expect(rotado.secretos.map(({ version }) => version)).toEqual([n, n - 1])
+    }
+    const { recibido, firmado_con } = await probar(api, webhook, receptor)
+    expect(firmado_con).toEqual([6, 5])
+    expect(firmas(recibido)).toEqual(
+      dados
+        .slice(-2)
+        .map((secreto) => firmaDe(secreto, recibido))
+        .reverse(),
+    )
+    expect(new Set(dados).size).toBe(5)
+  })
+
+  it('gives a version to each of many at once, and the last two sign', async () => {
+    for (let ronda = 0; ronda < 5; ronda++) {
+      const { api, webhook } = await nuevo()
+      const rotados = await Promise.all(Array.from({ length: 10 }, () => rotar(api, webhook)))
+      expect(new Set(rotados.map(({ secreto }) => secreto)).size).toBe(10)
+      const { secretos: vigentes } = await api.webhooks.obtener(webhook)
+      expect(vigentes.map(({ version }) => version)).toEqual([11, 10])
+    }
+  })
+
+  it.each<[string, unknown]>([
+    ['a fraction', { solapamiento_horas: 1.5 }],
+    ['less than nothing', { solapamiento_horas: -1 }],
+    ['more than a week', { solapamiento_horas: 169 }],
+    ['a text', { solapamiento_horas: '24' }],
+    ['null', { solapamiento_horas: null }],
+    ['an unknown property', { horas: 24 }],
+    ['a list', []],
+  ])('refuses %s', async (_que, cuerpo) => {
+    const { api, webhook } = await nuevo()
+    const error = await falla(api.webhooks.rotarSecreto(webhook, cuerpo as never))
+    expect([error.status, error.codigo]).toEqual([422, 'validacion'])
+    expect((await api.webhooks.obtener(webhook)).secretos).toHaveLength(1)
+  })
+})

@@ -1,0 +1,70 @@
+import { Guias } from '@guias/sdk'
+import { describe, expect, it } from 'vitest'
+import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { codigoDe, type Datos, entregaDe, HORA, leerCodigos, terminada, usarWebhooks } from './webhooks.ts'
+
+const { entorno, nuevoReceptor, ahora, crear, nuevo } = usarWebhooks()
+
+describe('types and modes', () => {
+  it('each endpoint gets exactly the types it asked for', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const { api } = comercio
+    const filtros: NonNullable<Datos['tipos']>[] = [
+      ['*'],
+      ['guia.*'],
+      ['ubicacion.*'],
+      ['webhook.*'],
+      ['guia.en_ruta'],
+      ['guia.en_ruta', 'ubicacion.*', 'guia.cancelado'],
+      ['guia.*', 'ubicacion.solicitada'],
+    ]
+    const suyos = await Promise.all(
+      filtros.map(async (tipos) => {
+        const receptor = await nuevoReceptor()
+        return { tipos, receptor, webhook: (await crear(comercio, receptor, { tipos })).webhook }
+      }),
+    )
+    const { guia: a } = await api.guias.crear(unaGuia())
+    const { guia: b } = await api.guias.crear(sinDestino())
+    await hasta(async () => (await api.guias.obtener(b)).secuencia === 2)
+    for (const estado of ['recolectado', 'en_ruta']) await entorno.operar('POST', `/guias/${a}/eventos`, { estado })
+    await entorno.operar('POST', `/guias/${a}/eventos`, { tipo: 'guia.nota', descripcion: 'Llamar antes' })
+    await api.guias.cancelar(b)
+    const eventos = [...(await api.guias.eventos(a)).datos, ...(await api.guias.eventos(b)).datos]
+    for (const { tipos, receptor, webhook } of suyos) {
+      const quiere = (tipo: string) => tipos.some((t) => t === '*' || t === tipo || t === `${tipo.split('.')[0]}.*`)
+      const esperados = eventos.filter(({ tipo }) => quiere(tipo)).map((evento) => evento.id)
+      await hasta(async () => receptor.recibidos.length >= esperados.length)
+      expect([tipos, receptor.recibidos.map((uno) => uno.id).sort()]).toEqual([tipos, esperados.sort()])
+      expect((await api.webhooks.entregas(webhook, { limite: 100 })).datos).toHaveLength(esperados.length)
+    }
+  })
+
+  it('an endpoint hears of its own mode alone', async () => {
+    const { comercio, api, webhook, receptor } = await nuevo()
+    const viva = new Guias({ llave: await entorno.nuevaLlave(comercio, { modo: 'live' }), baseUrl: entorno.url })
+    const vivo = await crear({ api: viva }, { url: 'https://tienda.ejemplo.com/avisos' })
+    await viva.webhooks.cambiar(vivo.webhook, { estado: 'pausado' })
+    const { guia: deVerdad } = await viva.guias.crear(unaGuia())
+    const { guia: deMentira } = await api.guias.crear(unaGuia())
+    await terminada(api, webhook, entregaDe(webhook, deMentira))
+    expect(await leerCodigos('entrega', viva.webhooks.entregas(vivo.webhook))).toEqual([
+      entregaDe(vivo.webhook, deVerdad),
+    ])
+    expect(await leerCodigos('entrega', api.webhooks.entregas(webhook))).toEqual([entregaDe(webhook, deMentira)])
+    expect(receptor.recibidos.map((uno) => uno.json.datos.guia.guia)).toEqual([deMentira])
+    expect(await leerCodigos('webhook', viva.webhooks.listar())).toEqual([vivo.webhook])
+    expect(await leerCodigos('webhook', api.webhooks.listar())).toEqual([webhook])
+    const desde = new Date(ahora() - HORA).toISOString()
+    expect(await api.webhooks.ensayarRecuperacion(webhook, { desde, todas: true })).toMatchObject({ eventos: 1 })
+    expect(await codigoDe(api.webhooks.obtener(vivo.webhook))).toBe('webhook_desconocido')
+    expect(await codigoDe(api.webhooks.obtenerEntrega(vivo.webhook, entregaDe(vivo.webhook, deVerdad)))).toBe(
+      'entrega_de_webhook_desconocida',
+    )
+    // A cursor of one mode is none of the other's.
+    await api.guias.crear(unaGuia())
+    const { cursor_siguiente } = await api.webhooks.entregas(webhook, { limite: 1 })
+    expect(await codigoDe(viva.webhooks.entregas(vivo.webhook, { cursor: cursor_siguiente! }))).toBe('cursor_invalido')
+    await viva.webhooks.eliminar(vivo.webhook)
+  })
+})

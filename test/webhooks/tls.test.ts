@@ -1,0 +1,138 @@
+import https from 'node:https'
+import net from 'node:net'
+import tls from 'node:tls'
+import { describe, expect, test, vi } from 'vitest'
+import type { Resolver } from '../../server/salida/destino.ts'
+import { crearEnviador } from '../../server/webhooks/envio.ts'
+import { certificado, type Par, paraIp, paraNombre } from '../certificado.ts'
+import { crudo, escuchar, responder, usarEnviador, VACIA } from './enviador.ts'
+
+const { enviar, vencer } = usarEnviador()
+
+describe('TLS', () => {
+  const NOMBRE = 'recibe.ejemplo.com'
+  const bueno = certificado([paraNombre(NOMBRE), paraIp(8, 8, 8, 8)])
+
+  /** Public addresses are all that https may go to, so the way there is bent here, at the last step, and nothing else. */
+  function desviar(port: number, alAbrir = (_socket: tls.TLSSocket): unknown => null) {
+    vi.restoreAllMocks()
+    const original = tls.connect as (opciones: tls.ConnectionOptions) => tls.TLSSocket
+    const destinos: unknown[] = []
+    vi.spyOn(tls, 'connect').mockImplementation(((opciones: tls.ConnectionOptions) => {
+      opciones.lookup!(opciones.host!, { all: true }, (_error, direcciones) => destinos.push(direcciones))
+      const socket = original({ ...opciones, socket: net.connect(port, '127.0.0.1') })
+      alAbrir(socket)
+      return socket
+    }) as typeof tls.connect)
+    return destinos
+  }
+  const publico: Resolver = async () => [{ address: '8.8.8.8', family: 4 }]
+
+  async function probar(par: Par, opciones: { url?: string; ca?: string | undefined } = {}) {
+    const { url = `https://${NOMBRE}/hooks`, ca = bueno.cert } = opciones
+    const vistos: unknown[] = []
+    const servidor = https.createServer(par, (req, res) => {
+      vistos.push([(req.socket as tls.TLSSocket).servername, req.headers.host, req.url])
+      res.writeHead(204).end()
+    })
+    servidor.on('tlsClientError', () => {})
+    await using receptor = await escuchar(servidor)
+    const destinos = desviar(receptor.port)
+    const seguro = crearEnviador({ resolver: publico, ca })
+    const respuestas = [await enviar(url, { loopback: false }, seguro), await enviar(url, { loopback: false }, seguro)]
+    await seguro.cerrar()
+    return { respuesta: respuestas[0]!, segunda: respuestas[1]!, vistos, destinos, conexiones: receptor.conexiones() }
+  }
+
+  test('a good certificate, to the address that was checked', async () => {
+    const { respuesta, segunda, vistos, destinos, conexiones } = await probar(bueno)
+    expect(respuesta).toMatchObject({ status: 204, error: null, ip: '127.0.0.1' })
+    expect(respuesta.tls_ms).toBeGreaterThan(0)
+    expect(segunda).toMatchObject({ status: 204, tls_ms: null })
+    expect(vistos[0]).toEqual([NOMBRE, NOMBRE, '/hooks'])
+    expect(destinos).toEqual([[{ address: '8.8.8.8', family: 4 }]])
+    expect(conexiones).toBe(1)
+  })
+
+  test('a name with its final dot and a port, and a literal with its own certificate', async () => {
+    const punto = await probar(bueno, { url: `https://${NOMBRE}.:8443/` })
+    expect(punto.respuesta.status).toBe(204)
+    expect(punto.vistos[0]).toEqual([NOMBRE, `${NOMBRE}.:8443`, '/'])
+    const literal = await probar(bueno, { url: 'https://8.8.8.8/' })
+    expect(literal.respuesta.status).toBe(204)
+    expect(literal.vistos[0]).toEqual([false, '8.8.8.8', '/'])
+  })
+
+  const ajeno = certificado([paraNombre(NOMBRE)])
+  const otroNombre = certificado([paraNombre('otro.ejemplo.com')])
+  const vencido = certificado([paraNombre(NOMBRE)], ['2020', '2021'])
+  const otraIp = certificado([paraIp(1, 1, 1, 1), paraNombre('8.8.8.8')])
+  test.each<[string, Par, { url?: string; ca?: string }, string]>([
+    ['that nobody vouches for', ajeno, {}, 'autofirmado'],
+    ['of another name', otroNombre, { ca: otroNombre.cert }, 'otro nombre'],
+    ['of another address', otraIp, { ca: otraIp.cert, url: 'https://8.8.8.8/' }, 'otro nombre'],
+    ['past its date', vencido, { ca: vencido.cert }, 'venció'],
+  ])('a certificate %s', async (_caso, par, opciones, detalle) => {
+    // Not even the usual way to turn verification off may do so here.
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
+    const { respuesta, vistos } = await probar(par, opciones)
+    expect(respuesta).toMatchObject({ status: null, error: 'tls', cuerpo: null, tls_ms: null })
+    expect(respuesta.detalle).toContain(detalle)
+    expect(vistos).toEqual([])
+  })
+
+  test('without a `ca`, the well-known authorities alone are trusted', async () => {
+    const seguro = crearEnviador({ resolver: publico })
+    await using receptor = await escuchar(https.createServer(bueno, responder(204)).on('tlsClientError', () => {}))
+    desviar(receptor.port)
+    expect((await enviar(`https://${NOMBRE}/`, {}, seguro)).error).toBe('tls')
+    await seguro.cerrar()
+  })
+
+  test.each([
+    ['talks', '220 listo\r\n'],
+    ['answers', VACIA],
+  ])('who %s before there is a request gets one connection and no request', async (_caso, bytes) => {
+    const servidor = tls.createServer(bueno, (socket) => socket.on('error', () => {}).resume())
+    await using receptor = await escuchar(servidor)
+    // As if it had come together with the end of the handshake.
+    desviar(receptor.port, (socket) => socket.once('secureConnect', () => socket.unshift(Buffer.from(bytes))))
+    const seguro = crearEnviador({ resolver: publico, ca: bueno.cert })
+    const respuesta = await enviar(`https://${NOMBRE}/`, {}, seguro)
+    await seguro.cerrar()
+    expect(respuesta).toMatchObject({ status: null, error: 'respuesta_invalida' })
+    expect(receptor.conexiones()).toBe(1)
+  })
+
+  test('a receiver that wants a certificate of ours, which TLS 1.3 tells after the handshake', async () => {
+    // Node's own server closes without a word; others send this alert.
+    const alerta = Object.assign(new Error('alert 116'), { code: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' })
+    let suyo: tls.TLSSocket | undefined
+    const servidor = tls.createServer(bueno, (socket) =>
+      socket.on('error', () => {}).once('data', () => suyo!.destroy(alerta)),
+    )
+    await using receptor = await escuchar(servidor)
+    desviar(receptor.port, (socket) => {
+      suyo = socket
+    })
+    const seguro = crearEnviador({ resolver: publico, ca: bueno.cert })
+    const respuesta = await enviar(`https://${NOMBRE}/`, {}, seguro)
+    await seguro.cerrar()
+    expect(respuesta).toMatchObject({ status: null, error: 'tls', detalle: expect.stringContaining('certificado') })
+  })
+
+  test.each<[string, (socket: net.Socket) => void, string]>([
+    ['plain HTTP', (socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'), 'tls'],
+    ['closing in the middle of the handshake', (socket) => socket.end(), 'tls'],
+    ['hanging in the handshake', () => vencer(), 'tiempo_agotado'],
+  ])('%s on a port of https', async (_caso, atender, error) => {
+    const seguro = crearEnviador({ resolver: publico })
+    await using receptor = await crudo(atender)
+    desviar(receptor.port)
+    const respuesta = await enviar(`https://${NOMBRE}/`, {}, seguro)
+    expect(respuesta).toMatchObject({ status: null, error, tls_ms: null })
+    expect(respuesta.detalle).toContain('TLS')
+    await expect.poll(() => receptor.abiertas.size).toBe(0)
+    await seguro.cerrar()
+  })
+})

@@ -1,0 +1,118 @@
+import { createHmac } from 'node:crypto'
+import { afterAll, expect } from 'vitest'
+import { type Direccion, type Resolver, resolverDelSistema } from '../../server/salida/destino.ts'
+import { type Comercio, usarEntorno } from '../entorno.ts'
+import { hasta } from '../fabricas.ts'
+import { limpiarAhora } from './limpiar.ts'
+import { type Receptor, type Recibido, usarReceptores } from './receptor.ts'
+
+/** Names that these tests' services resolve; what isn't here doesn't. */
+export const NOMBRES: Record<string, string[]> = {
+  'tienda.ejemplo.com': ['8.8.8.8', '2606:4700:4700::1111'],
+  'interno.ejemplo.com': ['10.0.0.7'],
+  'mixto.ejemplo.com': ['8.8.8.8', '127.0.0.1'],
+  'metadatos.ejemplo.com': ['169.254.169.254'],
+}
+const resolver: Resolver = async (nombre) => {
+  if (nombre === 'localhost') return resolverDelSistema(nombre)
+  if (!NOMBRES[nombre]) throw Object.assign(new Error('ENOTFOUND'), { code: 'ENOTFOUND' })
+  return NOMBRES[nombre].map((address): Direccion => ({ address, family: address.includes(':') ? 6 : 4 }))
+}
+export const HORA = 3_600_000
+export type Api = Comercio['api']
+export type Datos = Omit<Parameters<Api['webhooks']['crear']>[0], 'url'>
+/** An address where nobody listens, and nothing is ever sent to. */
+let serie = 0
+export const nadie = () => ({ url: `http://127.0.0.1:9/nadie/${++serie}` })
+export const entregaDe = (webhook: string, guia: string, secuencia = 1) =>
+  `ent_${webhook.slice(3)}_${guia}_${secuencia}`
+export const leerCodigos = async <N extends string>(nombre: N, lista: AsyncIterable<Record<N, string>>) => {
+  const leidos: string[] = []
+  for await (const { [nombre]: codigo } of lista) leidos.push(codigo)
+  return leidos
+}
+export const terminada = (api: Api, webhook: string, entrega: string, intentos = 1) =>
+  hasta(async () => {
+    const leida = await api.webhooks.obtenerEntrega(webhook, entrega)
+    return leida.intentos >= intentos && leida.estado !== 'pendiente' && leida
+  })
+export const tras = (api: Api, webhook: string, entrega: string, intentos: number) =>
+  hasta(async () => {
+    const leida = await api.webhooks.obtenerEntrega(webhook, entrega)
+    return leida.intentos >= intentos && leida
+  })
+export const falla = (promesa: PromiseLike<unknown>) =>
+  promesa.then(
+    () => {
+      throw new Error('it was accepted')
+    },
+    (error) => error,
+  )
+export const codigoDe = async (promesa: PromiseLike<unknown>) => (await falla(promesa)).codigo
+export const firmas = (recibido: Recibido) => String(recibido.cabeceras['webhook-signature']).split(' ')
+/** What the secret makes of it, whatever the time. */
+export const firmaDe = (secreto: string, { id, cabeceras, cuerpo }: Recibido) =>
+  `v1,${createHmac('sha256', Buffer.from(secreto.slice(6), 'base64'))
+    .update(`${id}.${cabeceras['webhook-timestamp']}.${cuerpo}`)
+    .digest('base64')}`
+export const recuperada = (api: Api, webhook: string, recuperacion: string) =>
+  hasta(async () => {
+    const leida = await api.webhooks.obtenerRecuperacion(webhook, recuperacion)
+    return leida.estado !== 'en_curso' && leida
+  })
+
+/** A service of its own, for which the names above are all there are, and what tests do with its endpoints. */
+export function usarWebhooks() {
+  const entorno = usarEntorno({ resolver })
+  const nuevoReceptor = usarReceptores()
+  const ahora = () => entorno.reloj().getTime()
+  const adelantar = (ms: number) => entorno.adelantar(ms)
+  const limpiar = () => limpiarAhora(entorno)
+  /** Every secret that was shown. */
+  const secretos: string[] = []
+  const crear = async ({ api }: Pick<Comercio, 'api'>, { url }: Pick<Receptor, 'url'>, datos: Datos = {}) => {
+    const creado = await api.webhooks.crear({ url, ...datos })
+    secretos.push(creado.secreto)
+    return creado
+  }
+  const rotar = async (api: Api, webhook: string, horas?: number) => {
+    const rotado = await api.webhooks.rotarSecreto(
+      webhook,
+      horas === undefined ? undefined : { solapamiento_horas: horas },
+    )
+    secretos.push(rotado.secreto)
+    return rotado
+  }
+  /** A merchant with an endpoint. */
+  const nuevo = async (responder?: Receptor['responder'], datos?: Datos) => {
+    const comercio = await entorno.nuevoComercio()
+    const receptor = await nuevoReceptor(responder)
+    return { comercio, api: comercio.api, receptor, ...(await crear(comercio, receptor, datos)) }
+  }
+  /** Looks for every secret that was shown, in whatever form, in the log and in all tables. */
+  const sinSecretos = async () => {
+    const formas = secretos.flatMap((secreto) => {
+      const bytes = Buffer.from(secreto.slice(6), 'base64')
+      return [secreto.slice(6), bytes.toString('hex'), bytes.toString('base64url')]
+    })
+    const { rows: tablas } = await entorno.db.pool.query<{ tabla: string }>(
+      `select format('%I.%I', table_schema, table_name) as tabla from information_schema.tables
+       where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`,
+    )
+    const textos = [entorno.log.join('\n')]
+    for (const { tabla } of tablas) {
+      const { rows } = await entorno.db.pool.query<{ texto: string }>(
+        `select string_agg(t::text, '\n') as texto from ${tabla} t`,
+      )
+      textos.push(rows[0]?.texto ?? '')
+    }
+    expect(textos.some((texto) => texto.includes('wh_'))).toBe(true)
+    for (const texto of textos) {
+      expect(texto).not.toContain('whsec_')
+      expect(formas.filter((forma) => texto.includes(forma))).toEqual([])
+    }
+  }
+  afterAll(sinSecretos)
+
+  return { entorno, nuevoReceptor, ahora, adelantar, limpiar, crear, rotar, nuevo, secretos, sinSecretos }
+}
