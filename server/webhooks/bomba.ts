@@ -28,9 +28,9 @@ const POR_COMERCIO = 32
  * Deliveries that are read and wait for their turn: in all, and from how many on an endpoint or a merchant gets no
  * others.
  */
-const LISTAS = 160
-const LISTAS_POR_WEBHOOK = 16
-const LISTAS_POR_COMERCIO = 40
+const EN_ESPERA = 160
+const EN_ESPERA_POR_WEBHOOK = 16
+const EN_ESPERA_POR_COMERCIO = 40
 /**
  * How long one waits at most, in milliseconds: its endpoint may be paused, moved or deleted meanwhile, and with the exchange
  * after it, it must be over well within what its claim lasts.
@@ -71,7 +71,8 @@ const DESTINOS = sentencia<{ claves: string; ahora: Date }, Destino>(
    where w.estado <> 'eliminado' group by w.comercio_id, w.modo, w.webhook`,
 )
 
-interface Lista {
+/** A delivery that waits in memory for its turn. */
+interface EnEspera {
   trabajo: Job<Encargo>
   contenido: Contenido
   destino: Destino
@@ -80,9 +81,9 @@ interface Lista {
   desde: number
 }
 
-/** One endpoint's share of the pump. */
-interface Fila {
-  espera: Lista[]
+/** One endpoint's line: what waits for it, and what is under way. */
+interface Linea {
+  espera: EnEspera[]
   enVuelo: number
   /** When one of its exchanges last began from idle, or ended. */
   movida: number
@@ -91,7 +92,7 @@ interface Fila {
   tope: number
 }
 
-/** One merchant's share. */
+/** One merchant's share of the pump. */
 interface Parte {
   enVuelo: number
   enEspera: number
@@ -107,7 +108,7 @@ interface Parte {
  */
 export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentador: Alimentacion): Bomba {
   const { db, log, reloj, enviador } = deps
-  const filas = new Map<string, Fila>()
+  const lineas = new Map<string, Linea>()
   const partes = new Map<string, Parte>()
   const enVuelo = new Set<{ inicio: number }>()
   let enEspera = 0
@@ -119,13 +120,13 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
   let otra = false
   let detenido = false
 
-  const filaDe = (webhook: string): Fila => {
-    let fila = filas.get(webhook)
-    if (!fila) {
-      fila = { espera: [], enVuelo: 0, movida: 0, fallas: 0, tope: POR_WEBHOOK }
-      filas.set(webhook, fila)
+  const lineaDe = (webhook: string): Linea => {
+    let linea = lineas.get(webhook)
+    if (!linea) {
+      linea = { espera: [], enVuelo: 0, movida: 0, fallas: 0, tope: POR_WEBHOOK }
+      lineas.set(webhook, linea)
     }
-    return fila
+    return linea
   }
   const parteDe = (comercio: string): Parte => {
     let parte = partes.get(comercio)
@@ -139,7 +140,7 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
     Math.max(POR_WEBHOOK, Math.min(POR_COMERCIO, Math.floor((EN_VUELO_MAXIMO - enVuelo.size) / 8)))
   /** A merchant whose receivers are slow waits in the queue, not in everybody's places here. */
   const tieneBastante = ({ enVuelo, enEspera, arranque }: Parte) =>
-    enEspera >= LISTAS_POR_COMERCIO || (enVuelo >= topeDeComercio() && performance.now() - arranque > LENTO / 4)
+    enEspera >= EN_ESPERA_POR_COMERCIO || (enVuelo >= topeDeComercio() && performance.now() - arranque > LENTO / 4)
   const rapidos = () => {
     const lento = performance.now() - LENTO
     let cuantos = 0
@@ -147,7 +148,7 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
     return cuantos
   }
   /** Whether all its exchanges have been waiting for so long. */
-  const estaColgada = (fila: Fila, ms: number) => fila.enVuelo >= fila.tope && performance.now() - fila.movida > ms
+  const estaColgada = (linea: Linea, ms: number) => linea.enVuelo >= linea.tope && performance.now() - linea.movida > ms
   const hayCupo = () => enVuelo.size < EN_VUELO_MAXIMO && rapidos() < EN_VUELO
 
   // --- taking jobs
@@ -174,11 +175,11 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
 
   const tomar = async () => {
     for (;;) {
-      const cupo = LISTAS - enEspera
-      if (detenido || cupo < LISTAS / 4 || porAsentar.length + asentando > SIN_ASENTAR || !hayCupo()) return
+      const cupo = EN_ESPERA - enEspera
+      if (detenido || cupo < EN_ESPERA / 4 || porAsentar.length + asentando > SIN_ASENTAR || !hayCupo()) return
       const pasados = new Set(
-        [...filas]
-          .filter(([, fila]) => fila.espera.length >= LISTAS_POR_WEBHOOK || estaColgada(fila, LENTO / 4))
+        [...lineas]
+          .filter(([, linea]) => linea.espera.length >= EN_ESPERA_POR_WEBHOOK || estaColgada(linea, LENTO / 4))
           .map(([webhook]) => webhook),
       )
       for (const parte of partes.values())
@@ -223,15 +224,15 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
         sobrantes.push(trabajo)
         continue
       }
-      const fila = filaDe(destino.webhook)
-      fila.tope = destino.fallas >= FALLAS_PARA_FRENAR ? 1 : POR_WEBHOOK
-      if (destino.fallas === 0) fila.fallas = 0
-      fila.espera.push({ trabajo, contenido, destino, claves, desde: performance.now() })
+      const linea = lineaDe(destino.webhook)
+      linea.tope = destino.fallas >= FALLAS_PARA_FRENAR ? 1 : POR_WEBHOOK
+      if (destino.fallas === 0) linea.fallas = 0
+      linea.espera.push({ trabajo, contenido, destino, claves, desde: performance.now() })
       parte.enEspera++
       enEspera++
     }
     // The queue gives what was fed at once in any order.
-    for (const { espera } of filas.values()) espera.sort(porEdad)
+    for (const { espera } of lineas.values()) espera.sort(porEdad)
     arrancar()
     await devolver(sobrantes)
   }
@@ -252,13 +253,13 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
     alimentador.olvidar(trabajos.map(({ id }) => id))
   }
 
-  const soltar = (fila: Fila, cuales: (lista: Lista) => boolean = () => true) => {
-    const listas = fila.espera.filter(cuales)
-    if (listas.length === 0) return
-    fila.espera = fila.espera.filter((lista) => !cuales(lista))
-    enEspera -= listas.length
-    for (const { destino } of listas) parteDe(destino.comercio_id).enEspera--
-    devolver(listas.map(({ trabajo }) => trabajo)).catch((err) => log.warn({ err }, 'deliveries'))
+  const soltar = (linea: Linea, cuales: (una: EnEspera) => boolean = () => true) => {
+    const sueltas = linea.espera.filter(cuales)
+    if (sueltas.length === 0) return
+    linea.espera = linea.espera.filter((una) => !cuales(una))
+    enEspera -= sueltas.length
+    for (const { destino } of sueltas) parteDe(destino.comercio_id).enEspera--
+    devolver(sueltas.map(({ trabajo }) => trabajo)).catch((err) => log.warn({ err }, 'deliveries'))
   }
 
   // --- sending
@@ -270,54 +271,54 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
     const tope = topeDeComercio()
     for (let alguno = true; alguno && cupo > 0; ) {
       alguno = false
-      for (const [webhook, fila] of filas) {
+      for (const [webhook, linea] of lineas) {
         if (cupo === 0) break
-        const primera = fila.espera[0]
-        if (!primera || fila.enVuelo >= fila.tope) continue
+        const primera = linea.espera[0]
+        if (!primera || linea.enVuelo >= linea.tope) continue
         const parte = parteDe(primera.destino.comercio_id)
         if (parte.enVuelo >= tope) continue
-        fila.espera.shift()
+        linea.espera.shift()
         parte.enEspera--
         enEspera--
         cupo--
         alguno = true
-        void enviar(webhook, fila, primera)
+        void enviar(webhook, linea, primera)
       }
     }
   }
 
-  const enviar = async (webhook: string, fila: Fila, lista: Lista) => {
+  const enviar = async (webhook: string, linea: Linea, una: EnEspera) => {
     const marca = { inicio: performance.now() }
-    const { comercio_id } = lista.destino
+    const { comercio_id } = una.destino
     const parte = parteDe(comercio_id)
     enVuelo.add(marca)
-    if (fila.enVuelo++ === 0) fila.movida = marca.inicio
+    if (linea.enVuelo++ === 0) linea.movida = marca.inicio
     parte.enVuelo++
     parte.arranque = marca.inicio
-    const resultado = await intercambiar(lista).catch((err: unknown) => void log.error({ err, webhook }, 'delivery'))
+    const resultado = await intercambiar(una).catch((err: unknown) => void log.error({ err, webhook }, 'delivery'))
     enVuelo.delete(marca)
-    fila.enVuelo--
-    fila.movida = performance.now()
+    linea.enVuelo--
+    linea.movida = performance.now()
     parte.enVuelo--
     // It may have been cut by the stop itself: then it never happened, and another process sends it again.
-    if (resultado && !abandonado) anotar(fila, resultado)
-    if (fila.espera.length === 0 && fila.enVuelo === 0) filas.delete(webhook)
+    if (resultado && !abandonado) anotar(linea, resultado)
+    if (linea.espera.length === 0 && linea.enVuelo === 0) lineas.delete(webhook)
     if (parte.enVuelo === 0 && parte.enEspera === 0) partes.delete(comercio_id)
     arrancar()
-    if (enEspera < LISTAS / 2) llenar()
+    if (enEspera < EN_ESPERA / 2) llenar()
   }
 
-  const anotar = (fila: Fila, resultado: Resultado) => {
+  const anotar = (linea: Linea, resultado: Resultado) => {
     const bueno = resultado.respuesta.error === null
-    fila.fallas = bueno ? 0 : fila.fallas + 1
-    if (bueno) fila.tope = POR_WEBHOOK
+    linea.fallas = bueno ? 0 : linea.fallas + 1
+    if (bueno) linea.tope = POR_WEBHOOK
     deps.metricas.intento(resultado.respuesta.error, resultado.respuesta.total_ms / 1000)
     porAsentar.push(resultado)
-    if (fila.fallas >= FALLAS_PARA_FRENAR) soltar(fila)
+    if (linea.fallas >= FALLAS_PARA_FRENAR) soltar(linea)
     reunir()
   }
 
-  const intercambiar = async ({ trabajo, contenido, destino, claves }: Lista): Promise<Resultado> => {
+  const intercambiar = async ({ trabajo, contenido, destino, claves }: EnEspera): Promise<Resultado> => {
     const { entrega } = contenido
     const { webhook, modo, versiones } = destino
     const url = destino.url!
@@ -387,7 +388,7 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
   const ronda = setInterval(() => {
     // What waits behind a receiver that hangs would keep the others' places; behind a slow one, its claim would lapse.
     const viejo = performance.now() - ESPERA_MAXIMA
-    for (const fila of filas.values()) soltar(fila, ({ desde }) => desde < viejo || estaColgada(fila, LENTO))
+    for (const linea of lineas.values()) soltar(linea, ({ desde }) => desde < viejo || estaColgada(linea, LENTO))
     arrancar()
     llenar()
   }, RONDA)
@@ -398,7 +399,7 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
       detenido = true
       clearInterval(ronda)
       await Promise.race([llenando, new Promise((resolve) => setTimeout(resolve, 2_000).unref())])
-      for (const fila of filas.values()) soltar(fila)
+      for (const linea of lineas.values()) soltar(linea)
       const fin = performance.now() + PLAZO
       while (performance.now() < fin && (enVuelo.size > 0 || porAsentar.length > 0 || asentando > 0)) {
         cerrarGrupo()
@@ -413,7 +414,7 @@ export function bombear(boss: PgBoss, cola: string, deps: DepsDeBomba, alimentad
 /** The claim on a job, with which it is settled: a later claim is another's. */
 const intento = ({ id, retryCount }: Job<Encargo>) => ({ id, retryCount })
 
-const porEdad = ({ contenido: { entrega: a } }: Lista, { contenido: { entrega: b } }: Lista) =>
+const porEdad = ({ contenido: { entrega: a } }: EnEspera, { contenido: { entrega: b } }: EnEspera) =>
   a.proximo_en.getTime() - b.proximo_en.getTime() || a.secuencia - b.secuencia
 
 /** Whether it is still to be sent, and now. */
