@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { base32AlAzar } from '../codigos/codigos.ts'
-import type { ArchivoDePrueba, TipoDeArchivo, TipoDeSubida } from '../contrato/generado/tipos/index.ts'
+import type { archivo } from '../contrato/generado/prisma/client.ts'
+import type { ArchivoDePrueba, Modo, TipoDeArchivo, TipoDeSubida } from '../contrato/generado/tipos/index.ts'
 import type { Respuesta } from '../contrato/tipos.ts'
-import { sentencia } from '../db.ts'
+import { type Fila, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { noDisponible } from '../errores.ts'
 import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
@@ -11,21 +12,7 @@ import { leerImagen } from '../imagenes/leerImagen.ts'
 import type { Disposicion } from './enlaces.ts'
 
 /** A row of `archivo`; columns carry the contract's names. */
-export interface FilaArchivo {
-  archivo: string
-  tipo: TipoDeArchivo
-  mime: string
-  bytes: number
-  ancho: number | null
-  alto: number | null
-  sha256: Uint8Array
-  capturado_en: Date | null
-  lat: number | null
-  lng: number | null
-  autor: string | null
-  usado_en: Date | null
-  creado_en: Date
-}
+export type FilaArchivo = Fila<archivo, { modo: Modo; tipo: TipoDeArchivo }>
 
 const PREFIJO = 'arch_'
 /** 80 random bits. */
@@ -34,28 +21,27 @@ const nuevoCodigoDeArchivo = () => PREFIJO + base32AlAzar(16)
 /** Whether we may have given that name to a file: a bucket may hold other people's, too. */
 export const esCodigoDeArchivo = (clave: string) => clave.startsWith(PREFIJO)
 
-const RESERVAR = sentencia(
-  'archivos.reservar',
-  `insert into archivo_indice (archivo, comercio_id, modo, guia_id, estado, creado_en)
-   values ($1, $2, $3, $4, 'subiendo', $5)`,
-)
-const REGISTRAR = sentencia(
+/** What is known of a file beside its name and its bytes. */
+type DatosDeArchivo = Pick<
+  FilaArchivo,
+  'tipo' | 'mime' | 'ancho' | 'alto' | 'capturado_en' | 'lat' | 'lng' | 'autor' | 'usado_en'
+>
+
+const REGISTRAR = sentencia<DatosDeArchivo & Pick<FilaArchivo, 'archivo' | 'bytes' | 'sha256'>, FilaArchivo>(
   'archivos.registrar',
   `with i as (
-     update archivo_indice set estado = 'listo' where archivo = $1 and estado = 'subiendo'
+     update archivo_indice set estado = 'listo' where archivo = :archivo and estado = 'subiendo'
      returning archivo, comercio_id, modo, guia_id, creado_en
    )
    insert into archivo (comercio_id, modo, guia_id, archivo, tipo, mime, bytes, ancho, alto, sha256, capturado_en, lat, lng,
      autor, usado_en, creado_en)
-   select comercio_id, modo, guia_id, archivo, $2, $3, $4, $5, $6, $7, $8::timestamptz, $9::float8, $10::float8, $11,
-     $12::timestamptz, creado_en from i
+   select comercio_id, modo, guia_id, archivo, :tipo, :mime, :bytes, :ancho, :alto, :sha256, :capturado_en::timestamptz,
+     :lat::float8, :lng::float8, :autor, :usado_en::timestamptz, creado_en from i
    returning *`,
 )
 
-/** What is to be kept, and what is known of it. */
-export type ArchivoParaGuardar = Omit<FilaArchivo, 'archivo' | 'bytes' | 'sha256' | 'creado_en'> & {
-  contenido: Buffer
-}
+/** A file that is to be kept: its bytes, and what is known of them. */
+export type ArchivoParaGuardar = DatosDeArchivo & { contenido: Buffer }
 
 /**
  * Keeps a file of a guide: first its name is reserved, then the bytes are made safe, then the row says that they are. Where
@@ -64,14 +50,16 @@ export type ArchivoParaGuardar = Omit<FilaArchivo, 'archivo' | 'bytes' | 'sha256
 export async function guardarArchivo(
   { db, almacen, reloj }: Pick<Deps, 'db' | 'almacen' | 'reloj'>,
   guia: Pick<FilaGuia, 'comercio_id' | 'modo' | 'id'>,
-  { contenido, tipo, mime, ancho, alto, capturado_en, lat, lng, autor, usado_en }: ArchivoParaGuardar,
+  { contenido, ...datos }: ArchivoParaGuardar,
 ): Promise<FilaArchivo> {
   const archivo = nuevoCodigoDeArchivo()
-  await db.consultar(RESERVAR, [archivo, guia.comercio_id, guia.modo, guia.id, reloj()])
-  await almacen.guardar(archivo, contenido, mime)
+  const { comercio_id, modo, id: guia_id } = guia
+  await db.prisma.archivo_indice.create({
+    data: { archivo, comercio_id, modo, guia_id, estado: 'subiendo', creado_en: reloj() },
+  })
+  await almacen.guardar(archivo, contenido, datos.mime)
   const sha256 = createHash('sha256').update(contenido).digest()
-  const valores = [archivo, tipo, mime, contenido.length, ancho, alto, sha256, capturado_en, lat, lng, autor, usado_en]
-  const [fila] = await db.consultar<FilaArchivo>(REGISTRAR, valores)
+  const [fila] = await db.consultar(REGISTRAR, { ...datos, archivo, bytes: contenido.length, sha256 })
   // It took so long that it was swept meanwhile.
   if (!fila) throw noDisponible('La subida tardó demasiado. Repítala.')
   return fila

@@ -11,10 +11,10 @@ const ABANDONADO = 3_600_000
 const SIN_USAR = 7 * 86_400_000
 
 /** From here on no row says that the file is there, so that it may go. */
-const CADUCAR = sentencia(
+const CADUCAR = sentencia<{ antes_de: Date }>(
   'archivos.caducar',
   `with v as (
-     select comercio_id, modo, guia_id, archivo from archivo where usado_en is null and creado_en < $1 limit ${LOTE}
+     select comercio_id, modo, guia_id, archivo from archivo where usado_en is null and creado_en < :antes_de limit ${LOTE}
    ), d as (
      delete from archivo a using v where a.comercio_id = v.comercio_id and a.modo = v.modo and a.guia_id = v.guia_id
        and a.archivo = v.archivo and a.usado_en is null
@@ -22,18 +22,14 @@ const CADUCAR = sentencia(
    )
    update archivo_indice i set estado = 'borrando' from d where i.archivo = d.archivo`,
 )
-/** An upload that comes to its end after all finds that its name isn't its own any more. */
-const ABANDONAR = sentencia(
-  'archivos.abandonar',
-  `update archivo_indice set estado = 'borrando' where estado = 'subiendo' and creado_en < $1`,
-)
-const POR_BORRAR = sentencia(
+/** Of literals, so that PostgreSQL reads it from the partial index of what isn't ready, however large the table. */
+const POR_BORRAR = sentencia<object, { archivo: string }>(
   'archivos.porBorrar',
   `select archivo from archivo_indice where estado = 'borrando' and creado_en > 'epoch' limit ${LOTE}`,
 )
-const OLVIDAR = sentencia(
+const OLVIDAR = sentencia<{ archivos: readonly string[] }>(
   'archivos.olvidar',
-  `delete from archivo_indice where archivo = any($1::text[]) and estado = 'borrando'`,
+  `delete from archivo_indice where archivo = any(:archivos::text[]) and estado = 'borrando'`,
 )
 
 /**
@@ -41,9 +37,9 @@ const OLVIDAR = sentencia(
  */
 const SIN_NOMBRE = 7 * 86_400_000
 
-const DESCONOCIDAS = sentencia(
+const DESCONOCIDAS = sentencia<{ claves: readonly string[] }, { clave: string }>(
   'archivos.desconocidas',
-  `select clave from unnest($1::text[]) as c (clave)
+  `select clave from unnest(:claves::text[]) as c (clave)
    where not exists (select from archivo_indice i where i.archivo = c.clave)`,
 )
 
@@ -55,13 +51,17 @@ export async function barrerArchivos({
   log,
 }: Pick<Deps, 'db' | 'almacen' | 'reloj' | 'log'>): Promise<void> {
   const hace = (ms: number) => new Date(reloj().getTime() - ms)
-  await db.consultar(CADUCAR, [hace(SIN_USAR)])
-  await db.consultar(ABANDONAR, [hace(ABANDONADO)])
+  await db.consultar(CADUCAR, { antes_de: hace(SIN_USAR) })
+  // An upload that comes to its end after all finds that its name isn't its own any more.
+  await db.prisma.archivo_indice.updateMany({
+    where: { estado: 'subiendo', creado_en: { lt: hace(ABANDONADO) } },
+    data: { estado: 'borrando' },
+  })
   for (let filas = LOTE; filas === LOTE; ) {
-    const archivos = (await db.consultar<{ archivo: string }>(POR_BORRAR, [])).map(({ archivo }) => archivo)
+    const archivos = (await db.consultar(POR_BORRAR)).map(({ archivo }) => archivo)
     const { borrados, fallos } = await borrar(almacen, archivos)
     if (borrados.length > 0) {
-      await db.consultar(OLVIDAR, [borrados])
+      await db.consultar(OLVIDAR, { archivos: borrados })
       log.info({ archivos: borrados.length }, 'files swept')
     }
     // The next time begins with these again.
@@ -99,7 +99,7 @@ export async function barrerDesconocidos({
   const antes = reloj().getTime() - SIN_NOMBRE
   let pagina: string[] = []
   const barrerPagina = async () => {
-    const claves = (await db.consultar<{ clave: string }>(DESCONOCIDAS, [pagina])).map(({ clave }) => clave)
+    const claves = (await db.consultar(DESCONOCIDAS, { claves: pagina })).map(({ clave }) => clave)
     const ajeno = claves.length > pagina.length / 2
     if (claves.length > 0) {
       const que = ajeno

@@ -6,11 +6,11 @@ import { Flujo } from '../http/flujo.ts'
 import type { Rango } from './almacen.ts'
 import type { FilaArchivo } from './archivo.ts'
 
-const BUSCAR = sentencia(
+const BUSCAR = sentencia<Pick<FilaArchivo, 'archivo'>, Pick<FilaArchivo, 'mime' | 'bytes' | 'sha256'>>(
   'archivos.buscar',
   `select a.mime, a.bytes, a.sha256 from archivo_indice i
    join archivo a on a.comercio_id = i.comercio_id and a.modo = i.modo and a.guia_id = i.guia_id and a.archivo = i.archivo
-   where i.archivo = $1`,
+   where i.archivo = :archivo`,
 )
 
 const EXTENSIONES: Readonly<Record<string, string>> = {
@@ -24,7 +24,7 @@ export const descargarArchivo: Handler<'descargarArchivo'> = async (
   { db, almacen, enlacesDeArchivos },
 ) => {
   const disp = enlacesDeArchivos.verificar(archivo, query)
-  const [fila] = disp ? await db.consultar<Pick<FilaArchivo, 'mime' | 'bytes' | 'sha256'>>(BUSCAR, [archivo]) : []
+  const [fila] = disp ? await db.consultar(BUSCAR, { archivo }) : []
   // Deleted since: for whoever asks, a link that isn't good any more.
   if (!disp || !fila) throw problemaUniforme('enlace_invalido')
   const { mime, bytes, sha256 } = fila

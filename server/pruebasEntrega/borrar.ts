@@ -26,23 +26,23 @@ const SOLTAR = (archivos: string) => `
  * Deletes proofs of deliveries whole: who received, where, and the files; that there was a proof, and when it went,
  * stays.
  */
-const BORRAR_ENTREGAS = sentencia(
+const BORRAR_ENTREGAS = sentencia<{ antes_de: Date; ahora: Date }, { cuantas: number }>(
   'pruebas.borrarEntregas',
   `with v as (
-     select comercio_id, modo, guia_id from prueba_entrega where entregado_en < $1
+     select comercio_id, modo, guia_id from prueba_entrega where entregado_en < :antes_de
      order by entregado_en limit ${LOTE} for update skip locked
    ), p as (
      delete from prueba_entrega p using v where p.comercio_id = v.comercio_id and p.modo = v.modo and p.guia_id = v.guia_id
      returning p.*
    ), b as (
-     insert into prueba_borrada (comercio_id, modo, guia_id, borrado_en) select comercio_id, modo, guia_id, $2 from p
+     insert into prueba_borrada (comercio_id, modo, guia_id, borrado_en) select comercio_id, modo, guia_id, :ahora from p
    ), ${SOLTAR('p.fotos || p.firma || p.pdf')}`,
 )
 /** Deletes the photos of failed attempts. */
-const BORRAR_INTENTOS = sentencia(
+const BORRAR_INTENTOS = sentencia<{ antes_de: Date }, { cuantas: number }>(
   'pruebas.borrarIntentos',
   `with v as (
-     select comercio_id, modo, guia_id, secuencia from prueba_intento where ocurrido_en < $1
+     select comercio_id, modo, guia_id, secuencia from prueba_intento where ocurrido_en < :antes_de
      order by ocurrido_en limit ${LOTE} for update skip locked
    ), p as (
      delete from prueba_intento p using v where p.comercio_id = v.comercio_id and p.modo = v.modo
@@ -56,10 +56,10 @@ type DepsDeBorrado = Pick<Deps, 'db' | 'reloj' | 'log' | 'ajustes'>
 /** Deletes the proofs of deliveries and the photos of failed attempts whose time is over. */
 export async function borrarPruebas({ db, reloj, log, ajustes }: DepsDeBorrado): Promise<void> {
   const ahora = reloj()
-  const limite = new Date(ahora.getTime() - ajustes.retencionDePruebas * DIA)
+  const antes_de = new Date(ahora.getTime() - ajustes.retencionDePruebas * DIA)
   const rondas = [
-    () => db.consultar<{ cuantas: number }>(BORRAR_ENTREGAS, [limite, ahora]),
-    () => db.consultar<{ cuantas: number }>(BORRAR_INTENTOS, [limite]),
+    () => db.consultar(BORRAR_ENTREGAS, { antes_de, ahora }),
+    () => db.consultar(BORRAR_INTENTOS, { antes_de }),
   ]
   for (const ronda of rondas) {
     for (let cuantas = LOTE; cuantas === LOTE; ) {

@@ -1,5 +1,5 @@
 import { enHexadecimal, type FilaArchivo } from '../archivos/archivo.ts'
-import type { Estado, Motivo, RecibidoPor, TipoDeEvento } from '../contrato/generado/tipos/index.ts'
+import type { RecibidoPor } from '../contrato/generado/tipos/index.ts'
 import {
   DESCRIPCIONES_DE_ESTADO,
   DESCRIPCIONES_DE_EVENTO,
@@ -7,9 +7,10 @@ import {
 } from '../contrato/generado/vocabulario.ts'
 import { type Db, sentencia } from '../db.ts'
 import type { Ajustes } from '../deps.ts'
+import type { FilaEvento } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import { zonaDe } from '../tiempo/zona.ts'
-import type { FilaPrueba } from './prueba.ts'
+import type { FilaPrueba, LlaveDePrueba } from './prueba.ts'
 
 /** What the document of a proof says, as plain data: whoever draws it reads nothing else. Instants are RFC 3339. */
 export interface DatosDePrueba {
@@ -76,22 +77,15 @@ const EVENTOS = 2_000
  * The events up to the delivery: what is scanned later isn't part of the document, nor is what couriers and merchant tell
  * each other.
  */
-const HISTORIAL = sentencia(
+const HISTORIAL = sentencia<LlaveDePrueba & Pick<FilaPrueba, 'secuencia'>, EventoContado>(
   'pruebas.historial',
   `select tipo, estado, motivo, lat, lng, ocurrido_en, datos from evento
-   where comercio_id = $1 and modo = $2 and guia_id = $3 and secuencia <= $4 and tipo not in ('guia.nota', 'guia.escaneo_tardio')
+   where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and secuencia <= :secuencia
+     and tipo not in ('guia.nota', 'guia.escaneo_tardio')
    order by secuencia desc limit ${EVENTOS}`,
 )
 
-interface EventoContado {
-  tipo: TipoDeEvento
-  estado: Estado
-  motivo: Motivo | null
-  lat: number | null
-  lng: number | null
-  ocurrido_en: Date
-  datos: { tardio?: boolean } | null
-}
+type EventoContado = Pick<FilaEvento, 'tipo' | 'estado' | 'motivo' | 'lat' | 'lng' | 'ocurrido_en' | 'datos'>
 
 /** A stored file and its bytes, which are undefined where they can't be read. */
 export interface ArchivoLeido {
@@ -107,8 +101,8 @@ export async function reunirDatos(
   firma: ArchivoLeido | undefined,
   { nombreDeMensajeria, urlPublica, zonaHoraria }: Pick<Ajustes, 'nombreDeMensajeria' | 'urlPublica' | 'zonaHoraria'>,
 ): Promise<DatosDePrueba> {
-  const { comercio_id, modo, id, prueba, recogida, destinatario, telefono, departamento, municipio, direccion } = guia
-  const eventos = await db.consultar<EventoContado>(HISTORIAL, [comercio_id, modo, id, prueba.secuencia])
+  const { modo, prueba, recogida, destinatario, telefono, departamento, municipio, direccion } = guia
+  const eventos = await db.consultar(HISTORIAL, prueba)
   const { lat, lng, precision_m, distancia_m } = prueba
   return {
     mensajeria: nombreDeMensajeria,

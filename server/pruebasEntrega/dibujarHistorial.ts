@@ -15,13 +15,13 @@ const LINEA = altoDeLinea(CELDA) + HUECO
 const ALREDEDOR = 48
 
 /** A row of the table of events, measured. */
-export interface Fila {
+export interface FilaDeHistorial {
   textos: string[]
   alto: number
 }
 
 /** Measures the rows that tell the guide's events. */
-export function filasDe({ lienzo, datos, reloj }: Pagina): Fila[] {
+export function filasDe({ lienzo, datos, reloj }: Pagina): FilaDeHistorial[] {
   const celdas = (hito: Hito) => [
     reloj.corta(hito.ocurrido_en),
     hito.descripcion.trim() || SIN_DATO,
@@ -40,13 +40,17 @@ const acortarA = (hitos: Hito[], maximo: number): (Hito | number)[] =>
   hitos.length <= maximo ? hitos : [...hitos.slice(0, maximo / 2), hitos.length - maximo, ...hitos.slice(-maximo / 2)]
 
 /** The height that the table of these rows takes. */
-export const altoDeHistorial = (filas: Fila[]): number =>
+export const altoDeHistorial = (filas: FilaDeHistorial[]): number =>
   filas.length === 0 ? 0 : ALREDEDOR + filas.reduce((suma, { alto }) => suma + alto, 0)
 
 /**
  * Splits the rows between the first page, which has `primera` points left, and the second, which can give `segunda`.
  */
-export function repartir(filas: Fila[], primera: number, segunda: number): [Fila[], Fila[]] {
+export function repartir(
+  filas: FilaDeHistorial[],
+  primera: number,
+  segunda: number,
+): [FilaDeHistorial[], FilaDeHistorial[]] {
   if (altoDeHistorial(filas) <= primera) return [filas, []]
   let queda = primera - ALREDEDOR
   let caben = 0
@@ -57,10 +61,10 @@ export function repartir(filas: Fila[], primera: number, segunda: number): [Fila
 }
 
 /** Cuts rows that don't all fit: the first and the last ones tell most, and a line says how many lie between. */
-function acortar(filas: Fila[], alto: number): Fila[] {
+function acortar(filas: FilaDeHistorial[], alto: number): FilaDeHistorial[] {
   const [primera, ...otras] = filas
   if (!primera || filas.reduce((suma, fila) => suma + fila.alto, 0) <= alto) return filas
-  const finales: Fila[] = []
+  const finales: FilaDeHistorial[] = []
   let queda = alto - LINEA - primera.alto
   for (const fila of otras.toReversed()) {
     if (fila.alto > queda && finales.length > 0) break
@@ -71,13 +75,18 @@ function acortar(filas: Fila[], alto: number): Fila[] {
   return faltan === 0 ? filas : [primera, filaOmitida(faltan), ...finales]
 }
 
-const filaOmitida = (cuantos: number): Fila => ({
+const filaOmitida = (cuantos: number): FilaDeHistorial => ({
   textos: ['', cuantos === 1 ? '… 1 evento más …' : `… ${cuantos} eventos más …`, ''],
   alto: LINEA,
 })
 
 /** Draws the table of events; gives the height of the next part. */
-export function historial({ lienzo, datos, reloj }: Pagina, filas: Fila[], y: number, titulo = 'Historial'): number {
+export function historial(
+  { lienzo, datos, reloj }: Pagina,
+  filas: FilaDeHistorial[],
+  y: number,
+  titulo = 'Historial',
+): number {
   if (filas.length === 0) return y
   let abajo = lienzo.parrafo(titulo, X, y, TITULO, { papel: 'H2' }) + 1
   const nota = `Horas en ${reloj.zona(datos.entregado_en)}`
@@ -99,7 +108,7 @@ function cabecera(lienzo: Lienzo, y: number): number {
   return abajo + 3
 }
 
-function filaDeHistorial(lienzo: Lienzo, { textos, alto }: Fila, y: number): number {
+function filaDeHistorial(lienzo: Lienzo, { textos, alto }: FilaDeHistorial, y: number): number {
   lienzo.dentro('TR', () => {
     for (const [i, texto] of textos.entries()) {
       const { x, ancho } = COLUMNAS[i]!

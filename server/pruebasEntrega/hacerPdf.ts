@@ -2,13 +2,14 @@ import { hash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import type { JobInsert } from 'pg-boss'
 import { guardarArchivo } from '../archivos/archivo.ts'
+import type { ClavePublica } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { noDisponible } from '../errores.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import { type ArchivoLeido, type FilaDeDocumento, reunirDatos } from './datosDelPdf.ts'
 import { firmarManifiesto, hacerManifiesto, nuevaSal } from './manifiesto.ts'
-import { type FilaPrueba, leerArchivos } from './prueba.ts'
+import { type FilaPrueba, type LlaveDePrueba, leerArchivos } from './prueba.ts'
 
 type DepsDePdf = Pick<Deps, 'db' | 'log' | 'reloj' | 'secretos' | 'almacen' | 'ajustes'>
 
@@ -21,48 +22,52 @@ const ESPERAS = [10_000, 60_000, 600_000, 3_600_000, ...Array<number>(6).fill(CU
 /** How many documents one job makes, one after the other: they must all fit into a job's time. */
 const A_LA_VEZ = 8
 
-const PENDIENTES = sentencia(
+const PENDIENTES = sentencia<{ ahora: Date; cuantas: number }, Pick<FilaPrueba, 'id'>>(
   'pruebas.pendientes',
-  'select id from prueba_entrega where pdf is null and proximo_en <= $1 order by proximo_en limit $2',
+  'select id from prueba_entrega where pdf is null and proximo_en <= :ahora order by proximo_en limit :cuantas',
 )
 
 /** The proofs whose PDF is due, as jobs. */
 export const pruebasPendientes = (
   { db, reloj }: Pick<DepsDePdf, 'db' | 'reloj'>,
   cuantas: number,
-): Promise<JobInsert[]> => db.consultar<{ id: string }>(PENDIENTES, [reloj(), Math.min(cuantas, A_LA_VEZ)])
+): Promise<JobInsert[]> => db.consultar(PENDIENTES, { ahora: reloj(), cuantas: Math.min(cuantas, A_LA_VEZ) })
 
-const LEER = sentencia(
+const LEER = sentencia<Pick<FilaPrueba, 'id'>, FilaPrueba & Pick<FilaGuia, 'guia'>>(
   'pruebas.leer',
   `select p.*, g.guia from prueba_entrega p
-   join guia g on g.comercio_id = p.comercio_id and g.modo = p.modo and g.id = p.guia_id where p.id = $1 and p.pdf is null`,
+   join guia g on g.comercio_id = p.comercio_id and g.modo = p.modo and g.id = p.guia_id where p.id = :id
+     and p.pdf is null`,
 )
-const GUIA = sentencia(
+const GUIA = sentencia<LlaveDePrueba, Omit<FilaDeDocumento, 'prueba'>>(
   'pruebas.guia',
   `select g.*, c.nombre as comercio_nombre from guia g join comercio c on c.id = g.comercio_id
-   where g.comercio_id = $1 and g.modo = $2 and g.id = $3`,
+   where g.comercio_id = :comercio_id and g.modo = :modo and g.id = :guia_id`,
 )
 /** Puts a proof off; a job's id is used up with the job, so the next time has another. */
-const APLAZAR = sentencia(
+const APLAZAR = sentencia<LlaveDePrueba & Pick<FilaPrueba, 'id' | 'proximo_en'>>(
   'pruebas.aplazar',
-  `update prueba_entrega set id = gen_random_uuid(), intentos = intentos + 1, proximo_en = $5
-   where comercio_id = $1 and modo = $2 and guia_id = $3 and id = $4 and pdf is null`,
+  `update prueba_entrega set id = gen_random_uuid(), intentos = intentos + 1, proximo_en = :proximo_en
+   where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and id = :id and pdf is null`,
 )
 /**
  * Gives a proof its PDF, its manifest and the public key that tells it, once: whoever comes second changes no row, and his
  * file stays unused, for the sweeper.
  */
-const TERMINAR = sentencia(
+const TERMINAR = sentencia<
+  LlaveDePrueba & { pdf: string; manifiesto: string; sal: string; kid: string; jwk: ClavePublica; ahora: Date }
+>(
   'pruebas.terminar',
   `with p as (
-     update prueba_entrega set pdf = $4, manifiesto = $5, sal = $6
-     where comercio_id = $1 and modo = $2 and guia_id = $3 and pdf is null and exists (
-       select 1 from archivo a where a.comercio_id = $1 and a.modo = $2 and a.guia_id = $3 and a.archivo = $4)
+     update prueba_entrega set pdf = :pdf, manifiesto = :manifiesto, sal = :sal
+     where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and pdf is null and exists (
+       select 1 from archivo a where a.comercio_id = :comercio_id and a.modo = :modo and a.guia_id = :guia_id
+         and a.archivo = :pdf)
      returning comercio_id, modo, guia_id, pdf
    ), k as (
-     insert into clave_publica (kid, jwk, creado_en) select $7, $8::jsonb, $9 from p on conflict (kid) do nothing
+     insert into clave_publica (kid, jwk, creado_en) select :kid, :jwk::jsonb, :ahora from p on conflict (kid) do nothing
    )
-   update archivo a set usado_en = $9 from p
+   update archivo a set usado_en = :ahora from p
    where a.comercio_id = p.comercio_id and a.modo = p.modo and a.guia_id = p.guia_id and a.archivo = p.pdf
    returning 1`,
 )
@@ -70,16 +75,15 @@ const TERMINAR = sentencia(
 /** Makes the documents of these proofs and signs their manifests. A proof that fails waits, and holds up no other. */
 export async function hacerPdfs(deps: DepsDePdf, trabajos: readonly { id: string }[]): Promise<void> {
   for (const { id } of trabajos) {
-    const [prueba] = await deps.db.consultar<FilaPrueba & { guia: string }>(LEER, [id])
+    const [prueba] = await deps.db.consultar(LEER, { id })
     if (!prueba) continue
     try {
       await hacerPdf(deps, prueba)
     } catch (err) {
       const espera = ESPERAS[prueba.intentos] ?? CUATRO_HORAS
-      const { comercio_id, modo, guia_id, guia, intentos } = prueba
+      const { guia, intentos } = prueba
       deps.log.warn({ err, guia, intentos: intentos + 1, espera }, 'proof without its PDF')
-      const cuando = new Date(deps.reloj().getTime() + espera)
-      await deps.db.consultar(APLAZAR, [comercio_id, modo, guia_id, id, cuando])
+      await deps.db.consultar(APLAZAR, { ...prueba, proximo_en: new Date(deps.reloj().getTime() + espera) })
     }
   }
 }
@@ -87,8 +91,9 @@ export async function hacerPdfs(deps: DepsDePdf, trabajos: readonly { id: string
 /** Makes the PDF and the signed manifest of a proof; false if somebody else had made them meanwhile. */
 export async function hacerPdf(deps: DepsDePdf, prueba: FilaPrueba): Promise<boolean> {
   const { db, reloj, secretos, ajustes } = deps
-  const llave = [prueba.comercio_id, prueba.modo, prueba.guia_id]
-  const [fila] = await db.consultar<FilaGuia & { comercio_nombre: string }>(GUIA, llave)
+  const { comercio_id, modo, guia_id } = prueba
+  const llave = { comercio_id, modo, guia_id }
+  const [fila] = await db.consultar(GUIA, llave)
   const guia: FilaDeDocumento = { ...fila!, prueba }
   const fotos: ArchivoLeido[] = []
   for (const foto of await filasDe(db, guia, prueba.fotos)) fotos.push(await leer(deps, prueba, foto))
@@ -103,8 +108,17 @@ export async function hacerPdf(deps: DepsDePdf, prueba: FilaPrueba): Promise<boo
   const archivos = [...fotos.map((foto) => foto.fila), ...(filaDeFirma ? [filaDeFirma] : []), pdf]
   const manifiesto = hacerManifiesto(ajustes.urlPublica, guia, prueba, archivos, sal, ahora)
   const { jws, publica } = await firmarManifiesto(secretos, manifiesto)
-  const valores = [...llave, pdf.archivo, jws, sal, publica.kid, JSON.stringify(publica), ahora]
-  return (await db.consultar(TERMINAR, valores)).length > 0
+  const { kid } = publica
+  const hechas = await db.consultar(TERMINAR, {
+    ...llave,
+    pdf: pdf.archivo,
+    manifiesto: jws,
+    sal,
+    kid,
+    jwk: publica,
+    ahora,
+  })
+  return hechas.length > 0
 }
 
 const SIN_IMAGEN = {

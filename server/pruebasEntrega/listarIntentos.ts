@@ -1,12 +1,13 @@
 import { type FilaArchivo, presentarArchivo } from '../archivos/archivo.ts'
+import type { prueba_intento } from '../contrato/generado/prisma/client.ts'
 import type { IntentoFallido } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
 import { type Db, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
-import { type FilaEvento, presentarEvento } from '../eventos/evento.ts'
+import { deGuia, type FilaEvento, presentarEvento } from '../eventos/evento.ts'
 import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
 import { paginar } from '../listas/pagina.ts'
-import { leerArchivos } from './prueba.ts'
+import { type LlaveDePrueba, leerArchivos } from './prueba.ts'
 
 export const listarIntentosDeGuia: Handler<'listarIntentosDeGuia'> = async (
   { path, query, identidad },
@@ -30,20 +31,22 @@ export const listarIntentosDeGuia: Handler<'listarIntentosDeGuia'> = async (
 /** The event of a failed attempt, and its photos. */
 type FilaIntento = FilaEvento & { fotos: FilaArchivo[] }
 
-const INTENTOS = sentencia(
+const INTENTOS = sentencia<
+  LlaveDePrueba & { despues: number; cuantos: number },
+  FilaEvento & Pick<prueba_intento, 'fotos'>
+>(
   'intentos.deGuia',
   `select e.*, coalesce(p.fotos, '{}') as fotos from evento e
    left join prueba_intento p using (comercio_id, modo, guia_id, secuencia)
-   where e.comercio_id = $1 and e.modo = $2 and e.guia_id = $3 and e.secuencia > $4
+   where e.comercio_id = :comercio_id and e.modo = :modo and e.guia_id = :guia_id and e.secuencia > :despues
      and (e.tipo = 'guia.intento_fallido'
        or e.tipo = 'guia.escaneo_tardio' and e.datos ->> 'estado_reportado' = 'intento_fallido')
-   order by e.secuencia limit $5`,
+   order by e.secuencia limit :cuantos`,
 )
 
 /** A guide's failed attempts, oldest first. */
 async function leerIntentos(db: Db, guia: FilaGuia, despues: number, cuantos: number): Promise<FilaIntento[]> {
-  const valores = [guia.comercio_id, guia.modo, guia.id, despues, cuantos]
-  const filas = await db.consultar<FilaEvento & { fotos: string[] }>(INTENTOS, valores)
+  const filas = await db.consultar(INTENTOS, { ...deGuia(guia), despues, cuantos })
   const nombres = filas.flatMap(({ fotos }) => fotos)
   const archivos = nombres.length > 0 ? await leerArchivos(db, guia, nombres) : new Map<string, FilaArchivo>()
   return filas.map((fila) => ({

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, hash, type KeyObject, randomBytes } from 'node:crypto'
 import { enHexadecimal, type FilaArchivo } from '../archivos/archivo.ts'
 import type { ClavePublica, ManifiestoDePrueba, RecibidoPor } from '../contrato/generado/tipos/index.ts'
-import { type Db, sentencia } from '../db.ts'
+import type { Db } from '../db.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import type { Secretos } from '../secretos.ts'
 import type { FilaPrueba } from './prueba.ts'
@@ -89,11 +89,9 @@ async function claveDeFirma(secretos: Secretos): Promise<ClaveDeFirma> {
   return { privada, publica: { kty: 'OKP', crv: 'Ed25519', x, kid, use: 'sig', alg: ALG } }
 }
 
-const TODAS = sentencia('claves.todas', 'select jwk from clave_publica order by creado_en desc, kid')
-
 /** The public keys of all manifests: the one that signs now, and after it every one that has signed before. */
 export async function clavesPublicas(db: Db, secretos: Secretos): Promise<ClavePublica[]> {
   const { publica } = await claveDeFirma(secretos)
-  const filas = await db.consultar<{ jwk: ClavePublica }>(TODAS, [])
-  return [publica, ...filas.map(({ jwk }) => jwk).filter(({ kid }) => kid !== publica.kid)]
+  const filas = await db.prisma.clave_publica.findMany({ orderBy: [{ creado_en: 'desc' }, { kid: 'asc' }] })
+  return [publica, ...filas.map(({ jwk }) => jwk as ClavePublica).filter(({ kid }) => kid !== publica.kid)]
 }

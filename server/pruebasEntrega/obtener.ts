@@ -1,9 +1,10 @@
 import { presentarArchivo } from '../archivos/archivo.ts'
 import type { PruebaDeEntrega } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
-import { type Db, sentencia } from '../db.ts'
+import type { Db } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { Problema } from '../errores.ts'
+import { deGuia } from '../eventos/evento.ts'
 import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
 import { buscarPrueba, type FilaPrueba, leerArchivos } from './prueba.ts'
 
@@ -26,14 +27,9 @@ async function porQueNoHay(db: Db, guia: FilaGuia): Promise<string> {
   return `La guía se entregó, y su prueba se borró el ${borrado_en.toISOString()} por la retención de datos. Que se entregó, y cuándo, está en el historial.`
 }
 
-const BORRADA = sentencia(
-  'pruebas.borrada',
-  'select borrado_en from prueba_borrada where comercio_id = $1 and modo = $2 and guia_id = $3',
-)
-
 /** When the guide's proof was deleted because its time was over; undefined if it wasn't. */
 async function buscarBorrada(db: Db, guia: FilaGuia): Promise<Date | undefined> {
-  const [fila] = await db.consultar<{ borrado_en: Date }>(BORRADA, [guia.comercio_id, guia.modo, guia.id])
+  const fila = await db.prisma.prueba_borrada.findUnique({ where: { comercio_id_modo_guia_id: deGuia(guia) } })
   return fila?.borrado_en
 }
 

@@ -1,69 +1,51 @@
 import type { FilaArchivo } from '../archivos/archivo.ts'
+import type { prueba_entrega } from '../contrato/generado/prisma/client.ts'
 import type { EntregaParaRegistrar, Modo, RecibidoPor } from '../contrato/generado/tipos/index.ts'
-import { type Db, enTransaccion, sentencia } from '../db.ts'
+import { type Db, enTransaccion, type Fila, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { Problema } from '../errores.ts'
-import { darPaso, type EventoSinFoto, type Paso } from '../eventos/evento.ts'
+import { darPaso, deGuia, type EventoSinFoto, type FilaEvento, type Paso } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import { distanciaKm } from '../mapas/punto.ts'
 
 /** A row of `prueba_entrega`; columns carry the contract's names. */
-export interface FilaPrueba {
-  comercio_id: string
-  modo: Modo
-  guia_id: string
-  /** The id of the job that makes the PDF. */
-  id: string
-  secuencia: number
-  recibido_por: RecibidoPor
-  lat: number | null
-  lng: number | null
-  precision_m: number | null
-  distancia_m: number | null
-  fotos: string[]
-  firma: string | null
-  /** The PDF's name; null, as manifest and salt are, until its job has made it. */
-  pdf: string | null
-  manifiesto: string | null
-  sal: string | null
-  /** How many times making the PDF has failed. */
-  intentos: number
-  entregado_en: Date
-  registrado_en: Date
-}
+export type FilaPrueba = Fila<prueba_entrega, { modo: Modo; recibido_por: RecibidoPor }>
 
-type LlaveDeGuia = Pick<FilaGuia, 'comercio_id' | 'modo' | 'id'>
+/** The columns by which what proves a guide's delivery is found. */
+export type LlaveDePrueba = Pick<FilaPrueba, 'comercio_id' | 'modo' | 'guia_id'>
 
-const BUSCAR = sentencia(
+const BUSCAR = sentencia<LlaveDePrueba, FilaPrueba>(
   'pruebas.buscar',
-  'select * from prueba_entrega where comercio_id = $1 and modo = $2 and guia_id = $3',
+  'select * from prueba_entrega where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id',
 )
 
 /** The proof of a guide's delivery; undefined if there is none, or none any more. */
-export async function buscarPrueba(db: Db, guia: LlaveDeGuia): Promise<FilaPrueba | undefined> {
-  const [fila] = await db.consultar<FilaPrueba>(BUSCAR, [guia.comercio_id, guia.modo, guia.id])
+export async function buscarPrueba(db: Db, guia: FilaGuia): Promise<FilaPrueba | undefined> {
+  const [fila] = await db.consultar(BUSCAR, deGuia(guia))
   return fila
 }
 
-const ARCHIVOS = sentencia(
+const ARCHIVOS = sentencia<LlaveDePrueba & { archivos: readonly string[] }, FilaArchivo>(
   'pruebas.archivos',
-  'select * from archivo where comercio_id = $1 and modo = $2 and guia_id = $3 and archivo = any($4::text[])',
+  `select * from archivo where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
+     and archivo = any(:archivos::text[])`,
 )
 
 /** The files of a guide that have these names, by name. */
 export async function leerArchivos(
   db: Db,
-  guia: LlaveDeGuia,
+  guia: FilaGuia,
   archivos: readonly string[],
 ): Promise<Map<string, FilaArchivo>> {
-  const filas = await db.consultar<FilaArchivo>(ARCHIVOS, [guia.comercio_id, guia.modo, guia.id, archivos])
+  const filas = await db.consultar(ARCHIVOS, { ...deGuia(guia), archivos })
   return new Map(filas.map((fila) => [fila.archivo, fila]))
 }
 
-const USAR = sentencia(
+const USAR = sentencia<LlaveDePrueba & { archivos: readonly string[]; usado_en: Date }>(
   'archivos.usar',
-  `update archivo set usado_en = $5::timestamptz
-   where comercio_id = $1 and modo = $2 and guia_id = $3 and archivo = any($4::text[]) and usado_en is null
+  `update archivo set usado_en = :usado_en::timestamptz
+   where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and archivo = any(:archivos::text[])
+     and usado_en is null
    returning archivo`,
 )
 
@@ -82,7 +64,7 @@ async function darPasoUsando(
   const dado = await enTransaccion(db, async (consultar) => {
     const dado = await darPaso({ db: { ...db, consultar }, avisarTrabajo: () => {} }, guia, paso)
     if (!dado) return undefined
-    const usados = await consultar(USAR, [guia.comercio_id, guia.modo, guia.id, archivos, paso.registrado_en])
+    const usados = await consultar(USAR, { ...deGuia(guia), archivos, usado_en: paso.registrado_en })
     if (usados.length !== archivos.length)
       throw new Problema('carrera_perdida', 'Un archivo se borró mientras tanto. Súbalo otra vez.')
     await escribir(consultar, dado.evento)
@@ -93,12 +75,15 @@ async function darPasoUsando(
   return dado
 }
 
-const PROBAR_ENTREGA = sentencia(
+const PROBAR_ENTREGA = sentencia<
+  Omit<FilaPrueba, 'fotos' | 'pdf' | 'manifiesto' | 'sal' | 'intentos' | 'proximo_en'> & { fotos: readonly string[] }
+>(
   'entregas.probar',
   `insert into prueba_entrega (comercio_id, modo, guia_id, id, secuencia, recibido_por, lat, lng, precision_m, fotos, firma,
      distancia_m, entregado_en, registrado_en, proximo_en)
-   values ($1, $2, $3, $4, $5, $6::jsonb, $7::float8, $8::float8, $9::float8, $10::text[], $11, $12::int, $13::timestamptz,
-     $14::timestamptz, $14::timestamptz)`,
+   values (:comercio_id, :modo, :guia_id, :id, :secuencia, :recibido_por::jsonb, :lat::float8, :lng::float8,
+     :precision_m::float8, :fotos::text[], :firma, :distancia_m::int, :entregado_en::timestamptz,
+     :registrado_en::timestamptz, :registrado_en::timestamptz)`,
 )
 
 /** The part of a delivery that proves it. */
@@ -115,11 +100,20 @@ export async function entregar(
   const distancia_m = distanciaDe(guia, evidencia)
   const archivos = firma === undefined ? fotos : [...fotos, firma]
   const dado = await darPasoUsando({ db, avisarTrabajo }, guia, paso, archivos, (consultar, { secuencia }) =>
-    consultar(PROBAR_ENTREGA, [
-      ...[guia.comercio_id, guia.modo, guia.id, nuevoId().id, secuencia],
-      ...[{ documento: null, relacion: null, ...recibido_por }, lat ?? null, lng ?? null, precision_m ?? null],
-      ...[fotos, firma ?? null, distancia_m, paso.ocurrido_en, paso.registrado_en],
-    ]),
+    consultar(PROBAR_ENTREGA, {
+      ...deGuia(guia),
+      id: nuevoId().id,
+      secuencia,
+      recibido_por: { documento: null, relacion: null, ...recibido_por },
+      lat: lat ?? null,
+      lng: lng ?? null,
+      precision_m: precision_m ?? null,
+      fotos,
+      firma: firma ?? null,
+      distancia_m,
+      entregado_en: paso.ocurrido_en,
+      registrado_en: paso.registrado_en,
+    }),
   )
   return dado && { ...dado, distancia_m }
 }
@@ -130,10 +124,12 @@ function distanciaDe({ ubicacion_lat, ubicacion_lng }: FilaGuia, { lat, lng }: E
   return Math.round(distanciaKm({ lat, lng }, { lat: ubicacion_lat, lng: ubicacion_lng }) * 1_000)
 }
 
-const PROBAR_INTENTO = sentencia(
+const PROBAR_INTENTO = sentencia<
+  Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id' | 'secuencia' | 'ocurrido_en'> & { fotos: readonly string[] }
+>(
   'intentos.probar',
   `insert into prueba_intento (comercio_id, modo, guia_id, secuencia, fotos, ocurrido_en)
-   values ($1, $2, $3, $4, $5::text[], $6::timestamptz)`,
+   values (:comercio_id, :modo, :guia_id, :secuencia, :fotos::text[], :ocurrido_en::timestamptz)`,
 )
 
 /**
@@ -146,5 +142,5 @@ export const anotarIntento = (
   fotos: readonly string[],
 ): ReturnType<typeof darPaso> =>
   darPasoUsando(deps, guia, paso, fotos, (consultar, { secuencia }) =>
-    consultar(PROBAR_INTENTO, [guia.comercio_id, guia.modo, guia.id, secuencia, fotos, paso.ocurrido_en]),
+    consultar(PROBAR_INTENTO, { ...deGuia(guia), secuencia, fotos, ocurrido_en: paso.ocurrido_en }),
   )

@@ -45,7 +45,7 @@ const depsDe = (en = sinNadie, mas: Partial<Parameters<typeof hacerPdf>[0]> = {}
   ajustes: ajustesCon({ COURIER_NAME: 'Envíos' }),
   ...mas,
 })
-const filaDe = async (en: typeof sinNadie, guia: string): Promise<FilaPrueba & { proximo_en: Date }> => {
+const filaDe = async (en: typeof sinNadie, guia: string): Promise<FilaPrueba> => {
   const { rows } = await en.db.pool.query(
     'select p.* from prueba_entrega p join guia_indice i on i.id = p.guia_id where i.guia = $1',
     [guia],
