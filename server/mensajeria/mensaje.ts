@@ -1,64 +1,54 @@
 import type { JobInsert } from 'pg-boss'
+import type { mensaje } from '../contrato/generado/prisma/client.ts'
 import type {
   CanalDeMensaje,
+  Estado,
   EstadoDeMensaje,
   Modo,
   TipoDeEvento,
   TipoDeMensaje,
 } from '../contrato/generado/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../contrato/generado/vocabulario.ts'
-import { sentencia } from '../db.ts'
+import { type Fila, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { foto, insertarEntregasDeWebhook } from '../eventos/evento.ts'
 import { huellaDe, tokenDe } from '../ubicacion/ubicacion.ts'
 
-/** A row of `mensaje`. */
-export interface FilaMensaje {
-  comercio_id: string
-  modo: Modo
-  guia_id: string
-  numero: number
-  id: string
-  guia: string
-  canal: CanalDeMensaje
-  tipo: TipoDeMensaje
-  telefono: string | null
-  /** `enviando`: a process has it in its hands until `proximo_en`. */
-  estado: EstadoDeMensaje | 'enviando'
-  intentos: number
-  proximo_en: Date
-  kid: string | null
-  proveedor_id: string | null
-  codigo: string | null
-  motivo: string | null
-  creado_en: Date
-  enviado_en: Date | null
-  entregado_en: Date | null
-  leido_en: Date | null
-  vence_en: Date | null
-  abierta: boolean
-}
+/** A row of `mensaje`; columns carry the contract's names. */
+export type FilaMensaje = Fila<
+  mensaje,
+  {
+    modo: Modo
+    canal: CanalDeMensaje
+    tipo: TipoDeMensaje
+    /** `enviando`: a process has it in its hands until `proximo_en`. */
+    estado: EstadoDeMensaje | 'enviando'
+  }
+>
 
 /** What handing messages over needs. */
 export type DepsDeMensajes = Pick<Deps, 'db' | 'reloj' | 'secretos' | 'avisarTrabajo' | 'ajustes'>
 
-const PENDIENTES = sentencia(
+const PENDIENTES = sentencia<
+  Pick<FilaMensaje, 'canal'> & { ahora: Date; cuantas: number },
+  Pick<FilaMensaje, 'id'> & { mensaje: FilaMensaje['id'] }
+>(
   'mensajes.pendientes',
   `select id as mensaje, md5(id::text || ':' || intentos || estado)::uuid as id from mensaje
-   where estado in ('pendiente', 'enviando') and proximo_en <= $1 and canal = $3 order by proximo_en limit $2`,
+   where estado in ('pendiente', 'enviando') and proximo_en <= :ahora and canal = :canal order by proximo_en limit :cuantas`,
 )
 
 /** Messages that no channel has taken yet, and those that somebody had in his hands when he vanished. */
 export const mensajesPendientes =
   (canal: CanalDeMensaje) =>
   async ({ db, reloj }: Pick<DepsDeMensajes, 'db' | 'reloj'>, cuantas: number): Promise<JobInsert[]> => {
-    const filas = await db.consultar<{ id: string; mensaje: string }>(PENDIENTES, [reloj(), cuantas, canal])
+    const filas = await db.consultar(PENDIENTES, { ahora: reloj(), cuantas, canal })
     return filas.map(({ id, mensaje }) => ({ id, data: { mensaje } }))
   }
 
-/** Whether the guide `g` still needs the answer to the message `m`. */
-const haceFalta = (finales: string, g = 'g') =>
-  `(m.tipo = 'acuse' or (${g}.ubicacion_estado <> 'confirmada' and not ${g}.estado = any(${finales}::text[])))`
+/** Whether the guide `g`, unless its state is one of `:finales`, still needs the answer to the message `m`. */
+const haceFalta = (g = 'g') =>
+  `(m.tipo = 'acuse' or (${g}.ubicacion_estado <> 'confirmada' and not ${g}.estado = any(:finales::text[])))`
 
 /**
  * `extra` with members of its `solicitud` replaced; a guide of before the migration has none, then it is that of `m`.
@@ -80,11 +70,11 @@ const susGuias = (cuales: string) =>
 const ES_LA_ULTIMA = `not exists (select from mensaje o where o.comercio_id = m.comercio_id and o.modo = m.modo
        and o.guia_id = m.guia_id and o.tipo = m.tipo and o.numero > m.numero)`
 
-/** The end of a statement whose `g` moved guides' requests: each writes this event and its deliveries. */
-const anunciar = (tipo: TipoDeEvento, cuando: string) => `e as (
+/** The end of a statement whose `g` moved guides' requests `:ahora`: each writes this event and its deliveries. */
+const anunciar = (tipo: TipoDeEvento) => `e as (
      insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, estado_anterior, foto, ocurrido_en,
        registrado_en)
-     select comercio_id, modo, id, secuencia, guia, '${tipo}', estado, estado, ${foto('g')}, ${cuando}, ${cuando} from g
+     select comercio_id, modo, id, secuencia, guia, '${tipo}', estado, estado, ${foto('g')}, :ahora, :ahora from g
      returning *
    )
    ${insertarEntregasDeWebhook('e')}`
@@ -98,24 +88,32 @@ const deSuGuia = (m: string) => `${m}.comercio_id = p.comercio_id and ${m}.modo 
  * a second message of the same guide is left for another time. One that nobody needs any more is dropped, if it hasn't
  * left already.
  */
-const MARCAR_ENVIADOS = sentencia(
+const MARCAR_ENVIADOS = sentencia<{
+  enviados: string
+  ahora: Date
+  finales: readonly Estado[]
+  vence_en: Date
+  kid: string
+  desde: readonly FilaMensaje['estado'][]
+  canal: CanalDeMensaje
+}>(
   'mensajes.marcarEnviados',
   `with x as (
-     select * from json_to_recordset($1::json) as x(id uuid, huella text, proveedor_id text)
+     select * from json_to_recordset(:enviados::json) as x(id uuid, huella text, proveedor_id text)
    ), p as (
-     ${susGuias('id in (select id from x) and estado = any($6::text[]) and canal = $7')}
+     ${susGuias('id in (select id from x) and estado = any(:desde::text[]) and canal = :canal')}
    ), q as (
      select distinct on (m.comercio_id, m.modo, m.guia_id) m.id as mensaje_id, x.huella, x.proveedor_id,
-       ${haceFalta('$3', 'p')} as hace_falta
+       ${haceFalta('p')} as hace_falta
      from p join mensaje m on ${deSuGuia('m')} join x on x.id = m.id
-     where m.estado = any($6::text[]) and m.canal = $7 order by m.comercio_id, m.modo, m.guia_id, m.numero
+     where m.estado = any(:desde::text[]) and m.canal = :canal order by m.comercio_id, m.modo, m.guia_id, m.numero
    ), m as (
      update mensaje set
        estado = case when q.hace_falta or estado <> 'pendiente' then 'enviado' else 'descartado' end,
-       enviado_en = case when q.hace_falta or estado <> 'pendiente' then $2::timestamptz end,
-       vence_en = case when tipo = 'solicitud_ubicacion' then $4::timestamptz end, kid = $5, codigo = null, motivo = null,
+       enviado_en = case when q.hace_falta or estado <> 'pendiente' then :ahora::timestamptz end,
+       vence_en = case when tipo = 'solicitud_ubicacion' then :vence_en::timestamptz end, kid = :kid, codigo = null, motivo = null,
        abierta = q.hace_falta and tipo <> 'acuse', proveedor_id = coalesce(q.proveedor_id, mensaje.proveedor_id)
-     from q where mensaje.id = q.mensaje_id and mensaje.estado = any($6) returning mensaje.*, q.huella, q.hace_falta
+     from q where mensaje.id = q.mensaje_id and mensaje.estado = any(:desde) returning mensaje.*, q.huella, q.hace_falta
    ), l as (
      insert into enlace_ubicacion (huella, comercio_id, modo, guia_id, numero, vence_en)
      select decode(huella, 'hex'), comercio_id, modo, guia_id, numero, vence_en from m
@@ -126,15 +124,15 @@ const MARCAR_ENVIADOS = sentencia(
      from m where not m.hace_falta and m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id
        and guia.modo = m.modo and guia.id = m.guia_id
    ), g as (
-     update guia set secuencia = guia.secuencia + 1, actualizado_en = $2, ubicacion_estado = 'solicitada',
+     update guia set secuencia = guia.secuencia + 1, actualizado_en = :ahora, ubicacion_estado = 'solicitada',
        ubicacion_extra = case when ${ES_LA_ULTIMA} then ${conSolicitud(
          'guia.ubicacion_extra',
-         `jsonb_build_object('canal', m.canal, 'estado', 'enviado', 'enviado_en', $2::timestamptz, 'vence_en', m.vence_en)`,
+         `jsonb_build_object('canal', m.canal, 'estado', 'enviado', 'enviado_en', :ahora::timestamptz, 'vence_en', m.vence_en)`,
        )} else guia.ubicacion_extra end
      from m where m.estado = 'enviado' and m.hace_falta and m.tipo = 'solicitud_ubicacion'
        and guia.comercio_id = m.comercio_id and guia.modo = m.modo and guia.id = m.guia_id
      returning guia.*
-   ), ${anunciar('ubicacion.solicitada', '$2')}`,
+   ), ${anunciar('ubicacion.solicitada')}`,
 )
 
 interface Enviado {
@@ -154,26 +152,26 @@ export async function marcarEnviados(
     const { token } = tokenDe(secretos, id)!
     return { id, proveedor_id: proveedor_id ?? null, huella: huellaDe(token).toString('hex') }
   })
-  const webhookEntregas = await db.consultar(MARCAR_ENVIADOS, [
-    JSON.stringify(filas),
+  const webhookEntregas = await db.consultar(MARCAR_ENVIADOS, {
+    enviados: JSON.stringify(filas),
     ahora,
-    MAQUINA_DE_ESTADOS.finales,
-    new Date(ahora.getTime() + ajustes.horasDeSolicitud * 3_600_000),
-    secretos.presente('ubicacion').kid,
+    finales: MAQUINA_DE_ESTADOS.finales,
+    vence_en: new Date(ahora.getTime() + ajustes.horasDeSolicitud * 3_600_000),
+    kid: secretos.presente('ubicacion').kid,
     desde,
     canal,
-  ])
+  })
   if (webhookEntregas.length > 0) avisarTrabajo()
 }
 
-const EN_BUZON = sentencia(
+const EN_BUZON = sentencia<{ ids: readonly string[] }, Pick<FilaMensaje, 'id'>>(
   'mensajes.enBuzon',
-  `select id from mensaje where id = any($1::uuid[]) and canal = 'buzon' and estado = 'pendiente'`,
+  `select id from mensaje where id = any(:ids::uuid[]) and canal = 'buzon' and estado = 'pendiente'`,
 )
 
 /** The mailbox takes everything; doing it twice does nothing. Several messages of one guide go one after another. */
 export async function enviarAlBuzon(deps: DepsDeMensajes, ids: readonly string[]): Promise<void> {
-  const pendientes = () => deps.db.consultar<{ id: string }>(EN_BUZON, [ids])
+  const pendientes = () => deps.db.consultar(EN_BUZON, { ids })
   for (let quedan = await pendientes(), antes = Infinity; quedan.length > 0 && quedan.length < antes; ) {
     await marcarEnviados(deps, 'buzon', ['pendiente'], quedan)
     antes = quedan.length
@@ -181,22 +179,25 @@ export async function enviarAlBuzon(deps: DepsDeMensajes, ids: readonly string[]
   }
 }
 
-const RECLAMAR = sentencia(
+const RECLAMAR = sentencia<
+  { reclamados: string; ahora: Date; finales: readonly Estado[]; canal: CanalDeMensaje; kid: string; vence_en: Date },
+  Omit<Reclamado, 'token'>
+>(
   'mensajes.reclamar',
   `with x as (
-     select * from json_to_recordset($1::json) as x(id uuid, huella text)
+     select * from json_to_recordset(:reclamados::json) as x(id uuid, huella text)
    ), q as (
-     select m.id, x.huella, ${haceFalta('$3')} as hace_falta
+     select m.id, x.huella, ${haceFalta()} as hace_falta
      from x join mensaje m on m.id = x.id
      join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
-     where m.estado = 'pendiente' and m.canal = $4 and m.proximo_en <= $2::timestamptz for update of m skip locked
+     where m.estado = 'pendiente' and m.canal = :canal and m.proximo_en <= :ahora::timestamptz for update of m skip locked
    ), m as (
      update mensaje set estado = case when q.hace_falta then 'enviando' else 'descartado' end, abierta = q.hace_falta,
-       intentos = intentos + 1, proximo_en = $2::timestamptz + interval '2 minutes', kid = $5
+       intentos = intentos + 1, proximo_en = :ahora::timestamptz + interval '2 minutes', kid = :kid
      from q where mensaje.id = q.id returning mensaje.*, q.huella
    ), l as (
      insert into enlace_ubicacion (huella, comercio_id, modo, guia_id, numero, vence_en)
-     select decode(huella, 'hex'), comercio_id, modo, guia_id, numero, $6::timestamptz from m
+     select decode(huella, 'hex'), comercio_id, modo, guia_id, numero, :vence_en::timestamptz from m
      where estado = 'enviando' and tipo = 'solicitud_ubicacion' on conflict (huella) do nothing
    ), n as (
      update guia set ubicacion_extra = ${conSolicitud('guia.ubicacion_extra', `jsonb_build_object('estado', 'descartado')`)}
@@ -219,39 +220,37 @@ export async function reclamar(
   const ahora = reloj()
   const tokens = new Map(ids.map((id) => [id, tokenDe(secretos, id)!.token]))
   const filas = [...tokens].map(([id, token]) => ({ id, huella: huellaDe(token).toString('hex') }))
-  const reclamados = await db.consultar<Reclamado>(RECLAMAR, [
-    JSON.stringify(filas),
+  const reclamados = await db.consultar(RECLAMAR, {
+    reclamados: JSON.stringify(filas),
     ahora,
-    MAQUINA_DE_ESTADOS.finales,
+    finales: MAQUINA_DE_ESTADOS.finales,
     canal,
-    secretos.presente('ubicacion').kid,
-    new Date(ahora.getTime() + ajustes.horasDeSolicitud * 3_600_000),
-  ])
+    kid: secretos.presente('ubicacion').kid,
+    vence_en: new Date(ahora.getTime() + ajustes.horasDeSolicitud * 3_600_000),
+  })
   return reclamados.map((fila) => ({ ...fila, token: tokens.get(fila.id)! }))
 }
 
-const APLAZAR = sentencia(
-  'mensajes.aplazar',
-  `update mensaje set estado = 'pendiente', proximo_en = $2, codigo = $3, motivo = $4 where id = $1 and estado = 'enviando'`,
-)
-
 /** It surely didn't leave: it is tried again then. */
 export const aplazar = ({ db }: DepsDeMensajes, id: string, proximo_en: Date, codigo: string, motivo: string) =>
-  db.consultar(APLAZAR, [id, proximo_en, codigo, motivo])
+  db.prisma.mensaje.updateMany({
+    where: { id, estado: 'enviando' },
+    data: { estado: 'pendiente', proximo_en, codigo, motivo },
+  })
 
 /** Nobody knows whether they left. They aren't sent again: only the provider's word, or somebody's, moves them on. */
-const DUDAR = sentencia(
+const DUDAR = sentencia<{ ids: readonly string[]; motivo: string; hasta: Date | null; vence_en: Date }>(
   'mensajes.dudar',
   `with p as (
-     ${susGuias(`id = any($1::uuid[]) and estado = 'enviando'`)}
+     ${susGuias(`id = any(:ids::uuid[]) and estado = 'enviando'`)}
    ), m as (
-     update mensaje set estado = 'dudoso', motivo = $2, vence_en = $4 from p
-     where ${deSuGuia('mensaje')} and mensaje.id = any($1::uuid[]) and mensaje.estado = 'enviando'
-       and ($3::timestamptz is null or proximo_en <= $3) returning mensaje.*
+     update mensaje set estado = 'dudoso', motivo = :motivo, vence_en = :vence_en from p
+     where ${deSuGuia('mensaje')} and mensaje.id = any(:ids::uuid[]) and mensaje.estado = 'enviando'
+       and (:hasta::timestamptz is null or proximo_en <= :hasta) returning mensaje.*
    ), n as (
      update guia set ubicacion_extra = ${conSolicitud(
        'guia.ubicacion_extra',
-       `jsonb_build_object('estado', 'dudoso', 'motivo', $2::text, 'vence_en', $4::timestamptz)`,
+       `jsonb_build_object('estado', 'dudoso', 'motivo', :motivo::text, 'vence_en', :vence_en::timestamptz)`,
      )}
      from m where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
        and guia.id = m.guia_id and ${ES_LA_ULTIMA}
@@ -267,27 +266,29 @@ export const dudar = (
   vencidos = false,
 ) => {
   const ahora = reloj()
-  const vence = new Date(ahora.getTime() + ajustes.horasDeSolicitud * 3_600_000)
-  return db.consultar(DUDAR, [ids, motivo, vencidos ? ahora : null, vence])
+  const vence_en = new Date(ahora.getTime() + ajustes.horasDeSolicitud * 3_600_000)
+  return db.consultar(DUDAR, { ids, motivo, hasta: vencidos ? ahora : null, vence_en })
 }
 
 /** What can't be done: the message fails, and with it, if it is the newest, the request. */
-const FALLAR = sentencia(
+const FALLAR = sentencia<
+  Pick<FilaMensaje, 'id' | 'codigo'> & { motivo: string; ahora: Date; finales: readonly Estado[] }
+>(
   'mensajes.fallar',
   `with p as (
-     ${susGuias('id = $1::uuid')}
+     ${susGuias('id = :id::uuid')}
    ), m as (
-     update mensaje set estado = 'fallido', codigo = $2, motivo = $3, abierta = false from p
-     where ${deSuGuia('mensaje')} and mensaje.id = $1
+     update mensaje set estado = 'fallido', codigo = :codigo, motivo = :motivo, abierta = false from p
+     where ${deSuGuia('mensaje')} and mensaje.id = :id
        and mensaje.estado in ('enviando', 'dudoso', 'enviado', 'pendiente') returning mensaje.*
    ), g as (
-     update guia set secuencia = guia.secuencia + 1, actualizado_en = $4, ubicacion_estado = 'fallida',
-       ubicacion_extra = ${conSolicitud('guia.ubicacion_extra', `jsonb_build_object('estado', 'fallido', 'motivo', $3::text)`)}
+     update guia set secuencia = guia.secuencia + 1, actualizado_en = :ahora, ubicacion_estado = 'fallida',
+       ubicacion_extra = ${conSolicitud('guia.ubicacion_extra', `jsonb_build_object('estado', 'fallido', 'motivo', :motivo::text)`)}
      from m where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
-       and guia.id = m.guia_id and guia.ubicacion_estado <> 'confirmada' and not guia.estado = any($5::text[])
+       and guia.id = m.guia_id and guia.ubicacion_estado <> 'confirmada' and not guia.estado = any(:finales::text[])
        and ${ES_LA_ULTIMA}
      returning guia.*
-   ), ${anunciar('ubicacion.fallida', '$4')}`,
+   ), ${anunciar('ubicacion.fallida')}`,
 )
 
 export async function fallar(
@@ -296,29 +297,30 @@ export async function fallar(
   codigo: string | null,
   motivo: string,
 ): Promise<void> {
-  const webhookEntregas = await db.consultar(FALLAR, [
+  const webhookEntregas = await db.consultar(FALLAR, {
     id,
     codigo,
-    motivo.slice(0, 500),
-    reloj(),
-    MAQUINA_DE_ESTADOS.finales,
-  ])
+    motivo: motivo.slice(0, 500),
+    ahora: reloj(),
+    finales: MAQUINA_DE_ESTADOS.finales,
+  })
   if (webhookEntregas.length > 0) avisarTrabajo()
 }
 
 /** What the provider tells: it goes only forward, whatever order it comes in. */
-const ANOTAR = sentencia(
+const ANOTAR = sentencia<{ id: string; estado: string; en: Date; proveedor_id: string }>(
   'mensajes.anotar',
   `with p as (
-     ${susGuias('id = $1::uuid')}
+     ${susGuias('id = :id::uuid')}
    ), m as (
      update mensaje set
-       estado = case when $2 = 'leido' or mensaje.estado = 'leido' then 'leido'
-         when $2 = 'entregado' or mensaje.estado = 'entregado' then 'entregado' else 'enviado' end,
-       entregado_en = case when $2 in ('entregado', 'leido') then least(entregado_en, $3::timestamptz) else entregado_en end,
-       leido_en = case when $2 = 'leido' then least(leido_en, $3::timestamptz) else leido_en end,
-       proveedor_id = coalesce(proveedor_id, $4)
-     from p where ${deSuGuia('mensaje')} and mensaje.id = $1 and mensaje.estado in ('enviado', 'entregado', 'leido')
+       estado = case when :estado = 'leido' or mensaje.estado = 'leido' then 'leido'
+         when :estado = 'entregado' or mensaje.estado = 'entregado' then 'entregado' else 'enviado' end,
+       entregado_en = case when :estado in ('entregado', 'leido') then least(entregado_en, :en::timestamptz)
+         else entregado_en end,
+       leido_en = case when :estado = 'leido' then least(leido_en, :en::timestamptz) else leido_en end,
+       proveedor_id = coalesce(proveedor_id, :proveedor_id)
+     from p where ${deSuGuia('mensaje')} and mensaje.id = :id and mensaje.estado in ('enviado', 'entregado', 'leido')
      returning mensaje.*
    )
    update guia set ubicacion_extra = ${conSolicitud(
@@ -329,37 +331,37 @@ const ANOTAR = sentencia(
      and guia.id = m.guia_id and guia.ubicacion_extra ? 'solicitud' and ${ES_LA_ULTIMA}`,
 )
 
-export const anotar = ({ db }: DepsDeMensajes, id: string, estado: string, en: Date, proveedorId: string) =>
-  db.consultar(ANOTAR, [id, estado, en, proveedorId])
+export const anotar = ({ db }: DepsDeMensajes, id: string, estado: string, en: Date, proveedor_id: string) =>
+  db.consultar(ANOTAR, { id, estado, en, proveedor_id })
 
-const VENCIDOS = sentencia(
+const VENCIDOS = sentencia<{ ahora: Date; cuantas: number }, Pick<FilaMensaje, 'id'>>(
   'mensajes.vencidos',
-  `select id from mensaje where abierta and vence_en <= $1 order by vence_en limit $2`,
+  `select id from mensaje where abierta and vence_en <= :ahora order by vence_en limit :cuantas`,
 )
 
 /** Requests whose time is over. */
 export const solicitudesVencidas = (
   { db, reloj }: Pick<DepsDeMensajes, 'db' | 'reloj'>,
   cuantas: number,
-): Promise<JobInsert[]> => db.consultar<{ id: string }>(VENCIDOS, [reloj(), cuantas])
+): Promise<JobInsert[]> => db.consultar(VENCIDOS, { ahora: reloj(), cuantas })
 
-const VENCER = sentencia(
+const VENCER = sentencia<{ ids: readonly string[]; ahora: Date; finales: readonly Estado[] }>(
   'mensajes.vencer',
   `with p as (
-     ${susGuias('id = any($1::uuid[])')}
+     ${susGuias('id = any(:ids::uuid[])')}
    ), m as (
      update mensaje set abierta = false from p
-     where ${deSuGuia('mensaje')} and mensaje.id = any($1::uuid[]) and abierta and vence_en <= $2 returning mensaje.*
+     where ${deSuGuia('mensaje')} and mensaje.id = any(:ids::uuid[]) and abierta and vence_en <= :ahora returning mensaje.*
    ), q as (
      select distinct comercio_id, modo, guia_id from m where not exists (
        select from mensaje o where o.comercio_id = m.comercio_id and o.modo = m.modo and o.guia_id = m.guia_id
-         and o.tipo = 'solicitud_ubicacion' and o.abierta and (o.vence_en is null or o.vence_en > $2))
+         and o.tipo = 'solicitud_ubicacion' and o.abierta and (o.vence_en is null or o.vence_en > :ahora))
    ), g as (
-     update guia set secuencia = guia.secuencia + 1, actualizado_en = $2, ubicacion_estado = 'vencida' from q
+     update guia set secuencia = guia.secuencia + 1, actualizado_en = :ahora, ubicacion_estado = 'vencida' from q
      where guia.comercio_id = q.comercio_id and guia.modo = q.modo and guia.id = q.guia_id
-       and guia.ubicacion_estado = 'solicitada' and not guia.estado = any($3::text[])
+       and guia.ubicacion_estado = 'solicitada' and not guia.estado = any(:finales::text[])
      returning guia.*
-   ), ${anunciar('ubicacion.vencida', '$2')}`,
+   ), ${anunciar('ubicacion.vencida')}`,
 )
 
 /** Closes them; where nobody is asked any more, the request has expired. */
@@ -367,6 +369,10 @@ export async function vencerSolicitudes(
   { db, reloj, avisarTrabajo }: DepsDeMensajes,
   ids: readonly string[],
 ): Promise<void> {
-  const webhookEntregas = await db.consultar(VENCER, [ids, reloj(), MAQUINA_DE_ESTADOS.finales])
+  const webhookEntregas = await db.consultar(VENCER, {
+    ids,
+    ahora: reloj(),
+    finales: MAQUINA_DE_ESTADOS.finales,
+  })
   if (webhookEntregas.length > 0) avisarTrabajo()
 }

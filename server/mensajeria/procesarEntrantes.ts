@@ -1,8 +1,9 @@
 import type { JobInsert } from 'pg-boss'
+import type { entrante } from '../contrato/generado/prisma/client.ts'
 import { type Db, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { traducirError } from '../errores.ts'
-import { darPaso, sinCarrera } from '../eventos/evento.ts'
+import { darPaso, deGuia, sinCarrera } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import { admiteUbicacion, pasoDeLugar } from '../ubicacion/ubicacion.ts'
 import type { DepsDeEnvio } from './enviar.ts'
@@ -11,23 +12,22 @@ import { type Entrante, leerEntrantes } from './whatsapp.ts'
 
 type DepsDeEntrantes = DepsDeEnvio & Pick<Deps, 'nuevoId'>
 
-const PENDIENTES = sentencia(
+const PENDIENTES = sentencia<{ cuantas: number }, Pick<entrante, 'id'>>(
   'entrantes.pendientes',
-  'select id from entrante where hecho_en is null order by recibido_en limit $1',
+  'select id from entrante where hecho_en is null order by recibido_en limit :cuantas',
 )
 
 export const entrantesPendientes = ({ db }: { db: Db }, cuantas: number): Promise<JobInsert[]> =>
-  db.consultar<{ id: string }>(PENDIENTES, [cuantas])
+  db.consultar(PENDIENTES, { cuantas })
 
-const LEER = sentencia(
+const LEER = sentencia<{ ids: readonly string[] }, Pick<entrante, 'id' | 'cuerpo'>>(
   'entrantes.leer',
-  'select id, cuerpo from entrante where id = any($1::uuid[]) and hecho_en is null order by recibido_en',
+  'select id, cuerpo from entrante where id = any(:ids::uuid[]) and hecho_en is null order by recibido_en',
 )
-const HECHO = sentencia('entrantes.hecho', 'update entrante set hecho_en = $2 where id = $1')
 
 /** Every step of it can be repeated: what is done twice does nothing the second time. */
 export async function procesarEntrantes(deps: DepsDeEntrantes, trabajos: readonly { id: string }[]): Promise<void> {
-  const filas = await deps.db.consultar<{ id: string; cuerpo: string }>(LEER, [trabajos.map(({ id }) => id)])
+  const filas = await deps.db.consultar(LEER, { ids: trabajos.map(({ id }) => id) })
   const fallas: unknown[] = []
   for (const fila of filas) {
     // One that fails must not keep the others waiting; it comes again.
@@ -40,12 +40,12 @@ export async function procesarEntrantes(deps: DepsDeEntrantes, trabajos: readonl
   if (fallas.length > 0) throw new AggregateError(fallas, 'some of what came in could not be worked on')
 }
 
-async function procesarFila(deps: DepsDeEntrantes, { id, cuerpo }: { id: string; cuerpo: string }): Promise<void> {
+async function procesarFila(deps: DepsDeEntrantes, { id, cuerpo }: Pick<entrante, 'id' | 'cuerpo'>): Promise<void> {
   const { mensajeria } = deps.ajustes
   // What is meant for another number is somebody else's.
   const numero = mensajeria.tipo === 'whatsapp' ? mensajeria.phoneNumberId : ''
   for (const entrante of leerEntrantes(JSON.parse(cuerpo), numero)) await procesar(deps, entrante)
-  await deps.db.consultar(HECHO, [id, deps.reloj()])
+  await deps.db.prisma.entrante.update({ where: { id }, data: { hecho_en: deps.reloj() } })
 }
 
 async function procesar(deps: DepsDeEntrantes, entrante: Entrante): Promise<void> {
@@ -64,14 +64,12 @@ async function procesar(deps: DepsDeEntrantes, entrante: Entrante): Promise<void
 /** Others may use the same number, with ids of their own. */
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-const POR_ID = sentencia('mensajes.porId', 'select * from mensaje where id = $1 or proveedor_id = $2 limit 1')
-
 async function anotarEstado(
   deps: DepsDeEntrantes,
   { nuestroId, proveedorId, estado, en, codigo, motivo }: Extract<Entrante, { tipo: 'estado' }>,
 ) {
-  const nuestro = nuestroId && UUID.test(nuestroId) ? nuestroId : null
-  const [mensaje] = await deps.db.consultar<FilaMensaje>(POR_ID, [nuestro, proveedorId])
+  const nuestro = nuestroId && UUID.test(nuestroId) ? [{ id: nuestroId }] : []
+  const mensaje = await deps.db.prisma.mensaje.findFirst({ where: { OR: [...nuestro, { proveedor_id: proveedorId }] } })
   if (!mensaje) return
   if (estado === 'fallido') return fallar(deps, mensaje.id, codigo, motivo ?? 'El proveedor no pudo entregarlo.')
   // It did leave, then, whatever became of our question.
@@ -84,14 +82,14 @@ async function anotarEstado(
  * Open requests that an answer may be meant for, the newest first. One that names a message of ours is meant for that
  * message's guide and for no other, whether it still asks or not.
  */
-const ABIERTAS = sentencia(
+const ABIERTAS = sentencia<{ telefono: string; proveedor_id: string | null }, FilaGuia>(
   'mensajes.abiertas',
   `with n as (
-     select comercio_id, modo, guia_id from mensaje where telefono = $1 and proveedor_id = $2 limit 1
+     select comercio_id, modo, guia_id from mensaje where telefono = :telefono and proveedor_id = :proveedor_id limit 1
    )
    select g.* from (
      select distinct on (comercio_id, modo, guia_id) comercio_id, modo, guia_id, creado_en
-     from mensaje where telefono = $1 and abierta and canal = 'whatsapp' and tipo <> 'acuse'
+     from mensaje where telefono = :telefono and abierta and canal = 'whatsapp' and tipo <> 'acuse'
        and (not exists (select from n) or (comercio_id, modo, guia_id) in (select comercio_id, modo, guia_id from n))
      order by comercio_id, modo, guia_id, creado_en desc) m
    join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
@@ -102,16 +100,22 @@ async function buscarAbiertas(
   { db }: DepsDeEntrantes,
   { telefono, enRespuestaA }: Exclude<Entrante, { tipo: 'estado' }>,
 ) {
-  const filas = await db.consultar<FilaGuia>(ABIERTAS, [telefono, enRespuestaA])
+  const filas = await db.consultar(ABIERTAS, { telefono, proveedor_id: enRespuestaA })
   return filas.filter(admiteUbicacion)
 }
 
-const MENSAJE_NUEVO = sentencia(
+const MENSAJE_NUEVO = sentencia<
+  Pick<FilaMensaje, 'comercio_id' | 'modo' | 'guia_id' | 'id' | 'guia' | 'tipo' | 'telefono'> & {
+    ahora: Date
+    cuantos: number
+  }
+>(
   'mensajes.responder',
   `insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
-   select $1, $2, $3, coalesce(max(numero), 0) + 1, $4::uuid, $5::text, 'whatsapp', $6::text, $7::text, 'pendiente', $8::timestamptz, $8
-   from mensaje where comercio_id = $1 and modo = $2 and guia_id = $3
-   having count(*) filter (where tipo = $6) < $9::int
+   select :comercio_id, :modo, :guia_id, coalesce(max(numero), 0) + 1, :id::uuid, :guia::text, 'whatsapp', :tipo::text,
+     :telefono::text, 'pendiente', :ahora::timestamptz, :ahora
+   from mensaje where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
+   having count(*) filter (where tipo = :tipo) < :cuantos::int
    on conflict (comercio_id, modo, guia_id, numero) do nothing`,
 )
 
@@ -122,8 +126,16 @@ async function responder(
   tipo: FilaMensaje['tipo'],
   cuantos: number,
 ) {
-  const { comercio_id, modo, id, telefono } = guia
-  await db.consultar(MENSAJE_NUEVO, [comercio_id, modo, id, nuevoId().id, guia.guia, tipo, telefono, reloj(), cuantos])
+  const { guia: codigo, telefono } = guia
+  await db.consultar(MENSAJE_NUEVO, {
+    ...deGuia(guia),
+    id: nuevoId().id,
+    guia: codigo,
+    tipo,
+    telefono,
+    ahora: reloj(),
+    cuantos,
+  })
 }
 
 const pedirUnaVez = (deps: DepsDeEntrantes, guia: FilaGuia) =>

@@ -1,13 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Handler } from '../contrato/tipos.ts'
-import { sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
 import { firmaValida } from './whatsapp.ts'
-
-const GUARDAR = sentencia(
-  'entrantes.guardar',
-  `insert into entrante (id, huella, cuerpo, recibido_en) values ($1, $2, $3, $4) on conflict (huella) do nothing`,
-)
 
 /** Kept as it came and answered at once: what it means is a job's business. The same body again is the same row. */
 export const recibirDeWhatsapp: Handler<'recibirDeWhatsapp'> = async (
@@ -19,7 +13,10 @@ export const recibirDeWhatsapp: Handler<'recibirDeWhatsapp'> = async (
   if (mensajeria.tipo !== 'whatsapp' || !firmaValida(crudo, firma, mensajeria.appSecret))
     throw new Problema('firma_invalida', 'La firma no corresponde al cuerpo recibido. Revise WHATSAPP_APP_SECRET.')
   const cuerpo = exigirJson(crudo)
-  await db.consultar(GUARDAR, [nuevoId().id, hash('sha256', crudo, 'buffer'), cuerpo, reloj()])
+  await db.prisma.entrante.createMany({
+    data: { id: nuevoId().id, huella: hash('sha256', crudo, 'buffer'), cuerpo, recibido_en: reloj() },
+    skipDuplicates: true,
+  })
   avisarTrabajo()
   return { status: 200, body: { ok: true } }
 }

@@ -1,3 +1,4 @@
+import type { Estado } from '../contrato/generado/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../contrato/generado/vocabulario.ts'
 import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
@@ -13,11 +14,11 @@ const soloCuando = (extra: string) =>
  * Where somebody lives is nobody's business for ever: of guides that ended so long ago, coordinates, links, references and
  * what the messages knew are deleted; that it was confirmed, by whom and when stays. Events keep their order and words.
  */
-const OLVIDAR = sentencia(
+const OLVIDAR = sentencia<{ finales: readonly Estado[]; antes_de: Date }>(
   'ubicacion.olvidar',
   `with v as (
      select comercio_id, modo, id from guia
-     where estado = any($1::text[]) and estado_en < $2 and (ubicacion_lat is not null or lat is not null
+     where estado = any(:finales::text[]) and estado_en < :antes_de and (ubicacion_lat is not null or lat is not null
        or maps_url is not null or ubicacion_extra - 'confirmado_en' <> '{}')
      limit ${LOTE} for update
    ), e as (
@@ -40,11 +41,8 @@ const OLVIDAR = sentencia(
    )
    update guia set lat = null, lng = null, maps_url = null, ubicacion_lat = null, ubicacion_lng = null,
      ubicacion_extra = ${soloCuando('ubicacion_extra')}
-   from v where guia.comercio_id = v.comercio_id and guia.modo = v.modo and guia.id = v.id`,
+   from v where guia.comercio_id = v.comercio_id and guia.modo = v.modo and guia.id = v.id returning 1`,
 )
-/** What providers sent, with phones and places in it, once it has been understood. */
-const OLVIDAR_ENTRANTES = sentencia('entrantes.olvidar', 'delete from entrante where hecho_en < $1')
-const OLVIDAR_ENLACES = sentencia('ubicacion.olvidarEnlaces', 'delete from enlace_ubicacion where vence_en < $1')
 
 export async function olvidarUbicaciones({
   db,
@@ -52,9 +50,9 @@ export async function olvidarUbicaciones({
   ajustes,
 }: Pick<Deps, 'db' | 'reloj' | 'ajustes'>): Promise<void> {
   const hace = (dias: number) => new Date(reloj().getTime() - dias * DIA)
-  const values = [MAQUINA_DE_ESTADOS.finales, hace(ajustes.retencionDeUbicaciones)]
-  for (let filas = LOTE; filas === LOTE; ) filas = (await db.pool.query({ ...OLVIDAR, values })).rowCount ?? 0
-  // Long enough for the provider to repeat itself.
-  await db.consultar(OLVIDAR_ENTRANTES, [hace(7)])
-  await db.consultar(OLVIDAR_ENLACES, [hace(30)])
+  const viejas = { finales: MAQUINA_DE_ESTADOS.finales, antes_de: hace(ajustes.retencionDeUbicaciones) }
+  for (let filas = LOTE; filas === LOTE; ) filas = (await db.consultar(OLVIDAR, viejas)).length
+  // What providers sent has phones and places in it; they have repeated by then what they repeat.
+  await db.prisma.entrante.deleteMany({ where: { hecho_en: { lt: hace(7) } } })
+  await db.prisma.enlace_ubicacion.deleteMany({ where: { vence_en: { lt: hace(30) } } })
 }

@@ -1,7 +1,9 @@
+import type { mensaje } from '../contrato/generado/prisma/client.ts'
+import type { CanalDeMensaje } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
 import { enTransaccion, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
-import { sinCarrera } from '../eventos/evento.ts'
+import { deGuia, sinCarrera } from '../eventos/evento.ts'
 import { buscarGuia, type FilaGuia, presentar } from '../guias/guia.ts'
 import { exigirAbierta } from './ubicacion.ts'
 
@@ -11,30 +13,46 @@ const POR_TELEFONO_AL_DIA = 5
 const DIA = 86_400_000
 
 /** Of several requests for one phone each counts those before it, whichever guide or merchant they are for. */
-const TURNO = sentencia('mensajes.turno', `select pg_advisory_xact_lock(hashtextextended($1 || ' ' || $2, 0))`)
+const TURNO = sentencia<Pick<FilaGuia, 'modo' | 'telefono'>>(
+  'mensajes.turno',
+  `select pg_advisory_xact_lock(hashtextextended(:modo || ' ' || :telefono, 0))`,
+)
 
-const CUENTA = sentencia(
+const CUENTA = sentencia<ReturnType<typeof deGuia> & Pick<FilaGuia, 'telefono'> & { desde: Date }, Cuenta>(
   'mensajes.cuenta',
-  `select (select count(*) from mensaje where comercio_id = $1 and modo = $2 and guia_id = $3 and tipo = 'solicitud_ubicacion')::int as de_guia,
-     (select max(numero) from mensaje where comercio_id = $1 and modo = $2 and guia_id = $3)::int as ultimo,
-     (select count(*) from mensaje where telefono = $4 and creado_en > $5 and modo = $2 and tipo = 'solicitud_ubicacion'
-       and estado <> 'descartado')::int as de_telefono`,
+  `select (select count(*) from mensaje where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
+       and tipo = 'solicitud_ubicacion')::int as de_guia,
+     (select max(numero) from mensaje where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id)::int
+       as ultimo,
+     (select count(*) from mensaje where telefono = :telefono and creado_en > :desde and modo = :modo
+       and tipo = 'solicitud_ubicacion' and estado <> 'descartado')::int as de_telefono`,
 )
 
 /**
  * Guarded by the guide's sequence, like every step; the older requests are nobody's business any more, but their links
  * work.
  */
-const PEDIR = sentencia(
+const PEDIR = sentencia<
+  ReturnType<typeof deGuia> &
+    Pick<FilaGuia, 'secuencia'> & {
+      /** How many requests the guide has, this one included. */
+      solicitudes: number
+      canal: CanalDeMensaje
+      ahora: Date
+    } & Pick<mensaje, 'numero' | 'id'>,
+  FilaGuia
+>(
   'mensajes.pedir',
   `with g as (
      update guia set ubicacion_extra = coalesce(ubicacion_extra, '{}') || jsonb_build_object('solicitud',
-       jsonb_build_object('numero', $5::int, 'canal', $6::text, 'estado', 'pendiente', 'creado_en', $7::timestamptz))
-     where comercio_id = $1 and modo = $2 and id = $3 and secuencia = $4
-       and coalesce((ubicacion_extra #>> '{solicitud,numero}')::int, 0) < $5 returning *
+       jsonb_build_object('numero', :solicitudes::int, 'canal', :canal::text, 'estado', 'pendiente',
+         'creado_en', :ahora::timestamptz))
+     where comercio_id = :comercio_id and modo = :modo and id = :guia_id and secuencia = :secuencia
+       and coalesce((ubicacion_extra #>> '{solicitud,numero}')::int, 0) < :solicitudes returning *
    ), m as (
      insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
-     select comercio_id, modo, id, $8::int, $9::uuid, guia, $6, 'solicitud_ubicacion', telefono, 'pendiente', $7, $7 from g
+     select comercio_id, modo, id, :numero::int, :id::uuid, guia, :canal, 'solicitud_ubicacion', telefono, 'pendiente',
+       :ahora, :ahora from g
    )
    select * from g`,
 )
@@ -48,23 +66,21 @@ export const reenviarSolicitud: Handler<'reenviarSolicitud'> = async (
     exigirSinConfirmar(leida)
     const ahora = reloj()
     const { exceso, pedida } = await enTransaccion(db, async (consultar) => {
-      const { comercio_id, modo, id, telefono, secuencia } = leida
-      await consultar(TURNO, [modo, telefono])
-      const hace = new Date(ahora.getTime() - DIA)
-      const [cuenta] = await consultar<Cuenta>(CUENTA, [comercio_id, modo, id, telefono, hace])
+      const { modo, telefono, secuencia } = leida
+      await consultar(TURNO, { modo, telefono })
+      const desde = new Date(ahora.getTime() - DIA)
+      const [cuenta] = await consultar(CUENTA, { ...deGuia(leida), telefono, desde })
       const exceso = medir(cuenta!)
       if (exceso) return { exceso }
-      const [pedida] = await consultar<FilaGuia>(PEDIR, [
-        comercio_id,
-        modo,
-        id,
+      const [pedida] = await consultar(PEDIR, {
+        ...deGuia(leida),
         secuencia,
-        cuenta!.de_guia + 1,
-        canalDe(modo),
+        solicitudes: cuenta!.de_guia + 1,
+        canal: canalDe(modo),
         ahora,
-        (cuenta!.ultimo ?? 0) + 1,
-        nuevoId().id,
-      ])
+        numero: (cuenta!.ultimo ?? 0) + 1,
+        id: nuevoId().id,
+      })
       return { pedida }
     })
     if (exceso) throw exceso

@@ -1,8 +1,9 @@
 import type { JobInsert } from 'pg-boss'
+import type { enlace_corto } from '../contrato/generado/prisma/client.ts'
 import { sentencia } from '../db.ts'
 import type { DepsDeTrabajo } from '../deps.ts'
 import { esFinal } from '../estados/estados.ts'
-import { darPaso } from '../eventos/evento.ts'
+import { darPaso, deGuia } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import { pasoDeLugar } from './ubicacion.ts'
 
@@ -12,28 +13,24 @@ type DepsDeEnlaces = Pick<DepsDeTrabajo, 'db' | 'log' | 'reloj' | 'avisarTrabajo
 const ESPERAS = [60_000, 600_000, 3_600_000, 14_400_000, 43_200_000, 86_400_000]
 const A_LA_VEZ = 8
 
-const PENDIENTES = sentencia(
+const PENDIENTES = sentencia<{ ahora: Date; cuantas: number }, Pick<enlace_corto, 'id'>>(
   'enlaces.pendientes',
-  'select id from enlace_corto where proximo_en <= $1 order by proximo_en limit $2',
+  'select id from enlace_corto where proximo_en <= :ahora order by proximo_en limit :cuantas',
 )
 
 export const enlacesPendientes = (
   { db, reloj }: Pick<DepsDeEnlaces, 'db' | 'reloj'>,
   cuantas: number,
-): Promise<JobInsert[]> => db.consultar<{ id: string }>(PENDIENTES, [reloj(), cuantas])
+): Promise<JobInsert[]> => db.consultar(PENDIENTES, { ahora: reloj(), cuantas })
 
-const LEER = sentencia(
+const LEER = sentencia<{ ids: readonly string[] }, PorSeguir>(
   'enlaces.leer',
   `select g.*, k.id as enlace_id, k.maps_url as por_seguir, k.intentos as veces from enlace_corto k
-   join guia g on g.comercio_id = k.comercio_id and g.modo = k.modo and g.id = k.guia_id where k.id = any($1::uuid[])`,
+   join guia g on g.comercio_id = k.comercio_id and g.modo = k.modo and g.id = k.guia_id where k.id = any(:ids::uuid[])`,
 )
-const QUITAR = sentencia(
-  'enlaces.quitar',
-  'delete from enlace_corto where comercio_id = $1 and modo = $2 and guia_id = $3 and id = $4',
-)
-const APLAZAR = sentencia(
+const APLAZAR = sentencia<Pick<enlace_corto, 'id' | 'proximo_en'>>(
   'enlaces.aplazar',
-  'update enlace_corto set id = gen_random_uuid(), intentos = intentos + 1, proximo_en = $2 where id = $1',
+  'update enlace_corto set id = gen_random_uuid(), intentos = intentos + 1, proximo_en = :proximo_en where id = :id',
 )
 
 type PorSeguir = FilaGuia & { enlace_id: string; por_seguir: string; veces: number }
@@ -42,7 +39,7 @@ type PorSeguir = FilaGuia & { enlace_id: string; por_seguir: string; veces: numb
  * Follows short links; where one leads to a point, the guide's place gets its coordinates, as an event like any other.
  */
 export async function resolverEnlaces(deps: DepsDeEnlaces, trabajos: readonly { id: string }[]): Promise<void> {
-  const filas = await deps.db.consultar<PorSeguir>(LEER, [trabajos.map(({ id }) => id)])
+  const filas = await deps.db.consultar(LEER, { ids: trabajos.map(({ id }) => id) })
   for (let i = 0; i < filas.length; i += A_LA_VEZ) {
     await Promise.all(filas.slice(i, i + A_LA_VEZ).map((fila) => seguir(deps, fila)))
   }
@@ -50,11 +47,11 @@ export async function resolverEnlaces(deps: DepsDeEnlaces, trabajos: readonly { 
 
 async function seguir(deps: DepsDeEnlaces, fila: PorSeguir): Promise<void> {
   const { db, log, reloj } = deps
-  const { comercio_id, modo, id, enlace_id, veces } = fila
+  const { enlace_id: id, veces } = fila
   const resuelto = await deps.enlacesCortos.resolver(fila.por_seguir)
   const espera = ESPERAS[veces]
   if (resuelto.tipo === 'falla' && resuelto.pasajera && espera !== undefined)
-    return void (await db.consultar(APLAZAR, [enlace_id, new Date(reloj().getTime() + espera)]))
+    return void (await db.consultar(APLAZAR, { id, proximo_en: new Date(reloj().getTime() + espera) }))
   if (resuelto.tipo === 'falla') log.info({ guia: fila.guia, motivo: resuelto.motivo }, 'short link')
   if (resuelto.tipo === 'coordenadas' && esperaLugar(fila)) {
     const ahora = reloj()
@@ -63,9 +60,9 @@ async function seguir(deps: DepsDeEnlaces, fila: PorSeguir): Promise<void> {
     const propuesta = { enlace, lat, lng, precision_m, referencia, origen: fila.ubicacion_origen! }
     const paso = await darPaso(deps, fila, pasoDeLugar(fila, propuesta, ahora))
     // Somebody else moved the guide meanwhile: it is looked at again, as it is then.
-    if (!paso) return void (await db.consultar(APLAZAR, [enlace_id, ahora]))
+    if (!paso) return void (await db.consultar(APLAZAR, { id, proximo_en: ahora }))
   }
-  await db.consultar(QUITAR, [comercio_id, modo, id, enlace_id])
+  await db.prisma.enlace_corto.deleteMany({ where: { ...deGuia(fila), id } })
 }
 
 /** Nobody has said anything better meanwhile, nor is it over. */

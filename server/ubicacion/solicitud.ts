@@ -55,11 +55,11 @@ export interface Solicitudes {
 }
 
 /** By the digest: whoever reads the table can't open a page. */
-const POR_TOKEN = sentencia(
+const POR_TOKEN = sentencia<{ huella: Buffer }, Hallada>(
   'ubicacion.porToken',
   `select g.*, c.nombre as comercio, l.vence_en as vence from enlace_ubicacion l
    join guia g on g.comercio_id = l.comercio_id and g.modo = l.modo and g.id = l.guia_id
-   join comercio c on c.id = g.comercio_id where l.huella = $1`,
+   join comercio c on c.id = g.comercio_id where l.huella = :huella`,
 )
 
 type Hallada = FilaGuia & { comercio: string; vence: Date }
@@ -68,7 +68,7 @@ const REFERENCIA_MAXIMA = 200
 
 export function crearSolicitudes(deps: Pick<Deps, 'db' | 'reloj' | 'nuevoId' | 'avisarTrabajo'>): Solicitudes {
   const { db, reloj } = deps
-  const buscar = async (token: string) => (await db.consultar<Hallada>(POR_TOKEN, [huellaDe(token)]))[0]
+  const buscar = async (token: string) => (await db.consultar(POR_TOKEN, { huella: huellaDe(token) }))[0]
   const estadoDe = (fila: Hallada): DatosDeSolicitud['estado'] => {
     if (fila.ubicacion_estado === 'confirmada' && fila.ubicacion_origen === 'destinatario') return 'confirmada'
     if (!admiteUbicacion(fila) || fila.ubicacion_estado === 'confirmada') return 'cerrada'

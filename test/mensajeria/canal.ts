@@ -5,6 +5,7 @@ import { afterAll, expect } from 'vitest'
 import { iniciarServicio, type Servicio } from '../../server/arranque/servicio.ts'
 import { leerConfig } from '../../server/config/config.ts'
 import { crearLog } from '../../server/log.ts'
+import type { FilaMensaje } from '../../server/mensajeria/mensaje.ts'
 import { type Comercio, type Entorno, MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { hasta, sinDestino } from '../fabricas.ts'
 import { abrirProveedor, aviso, type DatosDeEstado, estado, mensaje, type Proveedor } from './proveedor.ts'
@@ -22,24 +23,6 @@ export interface Pedida {
   guia: string
   /** Digits alone, as WhatsApp writes them. */
   telefono: string
-}
-
-export interface FilaDeMensaje {
-  id: string
-  numero: number
-  canal: string
-  tipo: string
-  estado: string
-  intentos: number
-  proximo_en: Date
-  proveedor_id: string | null
-  codigo: string | null
-  motivo: string | null
-  enviado_en: Date | null
-  entregado_en: Date | null
-  leido_en: Date | null
-  vence_en: Date | null
-  abierta: boolean
 }
 
 /** What stands between the service and the provider: nobody listens while it is closed. */
@@ -112,7 +95,7 @@ export function usarCanal({ porTunel = false } = {}) {
       return { ...pedida, id, wamid: proveedor_id! }
     },
     mensajes: ({ guia }: { guia: string }) =>
-      consultar<FilaDeMensaje>('select * from mensaje where guia = $1 order by numero', [guia]),
+      consultar<FilaMensaje>('select * from mensaje where guia = $1 order by numero', [guia]),
     /** Waits until a message of the guide is so. */
     esperar: (pedida: { guia: string }, como: string, numero = 1) =>
       hasta(async () =>

@@ -12,7 +12,7 @@ import { permisos, porHuella } from '../respuesta.ts'
 import { FALLO, ICONO, type Mensaje, paginaDelBuzon } from './vista.ts'
 
 /** The newest messages of the mailbox, over all merchants: it exists only where somebody tries the service out. */
-const ULTIMOS = sentencia(
+const ULTIMOS = sentencia<object, FilaMensaje & Omit<Mensaje, 'token'>>(
   'buzon.ultimos',
   `select m.*, c.nombre as comercio, g.municipio, g.ubicacion_estado from mensaje m
    join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
@@ -34,7 +34,7 @@ export function servirBuzon(app: Express, { db, secretos }: Pick<Deps, 'db' | 's
     fallo: FALLO,
     esperar: ({ red }) => limite(red),
     async atender({ raiz }) {
-      const filas = await db.consultar<FilaMensaje & Mensaje>(ULTIMOS, [])
+      const filas = await db.consultar(ULTIMOS)
       const mensajes = filas.map((fila) => ({ ...fila, token: tokenDe(secretos, fila.id, fila.kid)?.token }))
       return { status: 200, ...paginaDelBuzon(mensajes, raiz) }
     },

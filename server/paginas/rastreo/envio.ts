@@ -29,7 +29,7 @@ export type LeerEnvio = (codigo: string) => Promise<Envio | undefined>
 const EVENTOS = 60
 
 /** The parcel of a code, without notes and late scans, which are between courier and merchant, and but a name's initial. */
-const LEER = sentencia(
+const LEER = sentencia<Pick<Envio, 'guia'>, FilaDeEnvio>(
   'rastreo.leer',
   `select g.guia, g.modo, g.estado, c.nombre as comercio, g.departamento, g.municipio, left(btrim(g.destinatario), 1) as inicial,
      g.ubicacion_estado as ubicacion, g.intentos, coalesce((
@@ -40,10 +40,11 @@ const LEER = sentencia(
    from guia_indice i
    join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
    join comercio c on c.id = g.comercio_id
-   where i.guia = $1`,
+   where i.guia = :guia`,
 )
 
-type Fila = Omit<Envio, 'zona' | 'eventos' | 'hayMas'> & {
+/** A parcel as its statement gives it, with instants as texts in JSON. */
+type FilaDeEnvio = Omit<Envio, 'zona' | 'eventos' | 'hayMas'> & {
   departamento: string
   eventos: { tipo: TipoDeEvento; ocurrido_en: string }[]
 }
@@ -51,7 +52,7 @@ type Fila = Omit<Envio, 'zona' | 'eventos' | 'hayMas'> & {
 export const crearLecturaDeEnvios =
   ({ db, ajustes }: Pick<Deps, 'db' | 'ajustes'>): LeerEnvio =>
   async (codigo) => {
-    const [fila] = await db.consultar<Fila>(LEER, [codigo])
+    const [fila] = await db.consultar(LEER, { guia: codigo })
     if (!fila) return undefined
     const { departamento, ...resto } = fila
     const eventos = fila.eventos.map(({ tipo, ocurrido_en }) => ({ tipo, ocurrido_en: new Date(ocurrido_en) }))

@@ -1,6 +1,7 @@
 import type { Estado, Modo } from '../../contrato/generado/tipos/index.ts'
 import { sentencia } from '../../db.ts'
 import type { Deps } from '../../deps.ts'
+import type { FilaGuia } from '../../guias/guia.ts'
 import { zonaDe } from '../../tiempo/zona.ts'
 
 /** All that the verification page may say of a guide: what isn't read can't get out. */
@@ -15,7 +16,7 @@ export interface Entrega {
   prueba: 'sin_prueba' | 'pendiente' | 'lista'
 }
 
-const LEER = sentencia(
+const LEER = sentencia<Pick<Entrega, 'guia'>, Omit<Entrega, 'zona'> & Pick<FilaGuia, 'departamento' | 'municipio'>>(
   'verificacion.leer',
   `select g.guia, g.modo, g.estado, g.departamento, g.municipio,
      coalesce(p.entregado_en, case when g.estado = 'entregado' then g.estado_en end) as entregado_en,
@@ -23,16 +24,14 @@ const LEER = sentencia(
    from guia_indice i
    join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
    left join prueba_entrega p on p.comercio_id = g.comercio_id and p.modo = g.modo and p.guia_id = g.id
-   where i.guia = $1`,
+   where i.guia = :guia`,
 )
-
-type Fila = Omit<Entrega, 'zona'> & { departamento: string; municipio: string }
 
 export async function leerEntrega(
   { db, ajustes }: Pick<Deps, 'db' | 'ajustes'>,
   codigo: string,
 ): Promise<Entrega | undefined> {
-  const [fila] = await db.consultar<Fila>(LEER, [codigo])
+  const [fila] = await db.consultar(LEER, { guia: codigo })
   if (!fila) return undefined
   const { departamento, municipio, ...entrega } = fila
   return { ...entrega, zona: zonaDe({ departamento, municipio }, ajustes.zonaHoraria) }
