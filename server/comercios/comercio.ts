@@ -1,32 +1,28 @@
 import { base32AlAzar } from '../codigos/codigos.ts'
+import type { comercio } from '../contrato/generado/prisma/client.ts'
 import type { Comercio } from '../contrato/generado/tipos/index.ts'
 import type { Db } from '../db.ts'
 import { Problema } from '../errores.ts'
 
-export interface FilaComercio {
-  id: string
-  comercio: string
-  nombre: string
-  creado_en: Date
-}
-
-export const presentarComercio = ({ comercio, nombre, creado_en }: FilaComercio): Comercio => ({
+/** A merchant as the contract has it. */
+export const presentarComercio = ({ comercio, nombre, creado_en }: comercio): Comercio => ({
   comercio,
   nombre,
   creado_en: creado_en.toISOString(),
 })
 
+/** A merchant's new public identifier. */
 export const nuevoCodigoDeComercio = () => `com_${base32AlAzar(12)}`
 
-/** The merchant of that public identifier; undefined: none, also for what can't be one. */
-export async function buscarComercio(db: Db, comercio: string): Promise<FilaComercio | undefined> {
-  if (!/^com_[0-9A-Z]{12}$/.test(comercio)) return undefined
-  return (await db.prisma.comercio.findUnique({ where: { comercio } })) ?? undefined
+/** The merchant of a public identifier; undefined if there is none, also for what can't be one. */
+export async function buscarComercio(db: Db, codigo: string): Promise<comercio | undefined> {
+  if (!/^com_[0-9A-Z]{12}$/.test(codigo)) return undefined
+  return (await db.prisma.comercio.findUnique({ where: { comercio: codigo } })) ?? undefined
 }
 
-/** @throws Problema 404 */
-export async function exigirComercio(db: Db, comercio: string): Promise<FilaComercio> {
-  const fila = await buscarComercio(db, comercio)
+/** The merchant of a public identifier. @throws Problema 404 */
+export async function exigirComercio(db: Db, codigo: string): Promise<comercio> {
+  const fila = await buscarComercio(db, codigo)
   if (!fila) throw new Problema('comercio_desconocido', 'No hay ningún comercio con ese identificador.')
   return fila
 }

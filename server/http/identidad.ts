@@ -23,7 +23,7 @@ export interface Identidades {
     repartidor: string
     nombre: string
     /** Which of the courier's sessions calls: the digest of its token. */
-    sesion: Uint8Array
+    sesion: Uint8Array<ArrayBuffer>
     vence_en: Date
   }
 }

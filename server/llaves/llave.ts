@@ -1,26 +1,16 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { base32AlAzar } from '../codigos/codigos.ts'
+import type { llave } from '../contrato/generado/prisma/client.ts'
 import type { Alcance, Llave, Modo } from '../contrato/generado/tipos/index.ts'
 import { ALCANCES } from '../contrato/generado/vocabulario.ts'
-import { type Db, sentencia } from '../db.ts'
+import { type Db, type Fila, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
 
 /** `oper` keys are operators'; the others are a merchant's, of that mode. */
 export type TipoDeLlave = Modo | 'oper'
 
-export interface FilaLlave {
-  id: string
-  tipo: TipoDeLlave
-  comercio_id: string | null
-  operador_id: string | null
-  hash: Uint8Array
-  alcances: Alcance[]
-  creado_en: Date
-  vence_en: Date | null
-  revocado_en: Date | null
-  /** com_… or op_…: whose it is. */
-  dueno: string
-}
+/** A row of `llave`, and the public identifier (com_… or op_…) of whose key it is. */
+export type FilaLlave = Fila<llave, { tipo: TipoDeLlave; alcances: Alcance[] }> & { dueno: string }
 
 const ID = 12
 const SECRETO = 52
@@ -54,14 +44,14 @@ export const esSuyo = (fila: Pick<FilaLlave, 'hash'>, secreto: string) => timing
 export const estaVigente = ({ vence_en, revocado_en }: Pick<FilaLlave, 'vence_en' | 'revocado_en'>, ahora: Date) =>
   revocado_en === null && (vence_en === null || vence_en > ahora)
 
-const BUSCAR = sentencia(
+const BUSCAR = sentencia<Pick<FilaLlave, 'id'>, FilaLlave>(
   'llaves.buscar',
   `select l.*, coalesce(c.comercio, o.operador) as dueno from llave l
-   left join comercio c on c.id = l.comercio_id left join operador o on o.id = l.operador_id where l.id = $1`,
+   left join comercio c on c.id = l.comercio_id left join operador o on o.id = l.operador_id where l.id = :id`,
 )
 
 export async function buscarLlave(db: Db, id: string): Promise<FilaLlave | undefined> {
-  const [fila] = await db.consultar<FilaLlave>(BUSCAR, [id])
+  const [fila] = await db.consultar(BUSCAR, { id })
   return fila
 }
 

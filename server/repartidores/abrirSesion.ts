@@ -18,13 +18,17 @@ const TELEFONOS = 10
  * Opens a session of the code's version as it is read here: should the code be renewed meanwhile, the session is born dead. A
  * code kept by an older master key is kept by the present one from here on.
  */
-const ABRIR = sentencia(
+const ABRIR = sentencia<
+  { huellas: readonly Uint8Array[]; codigo_hash: Uint8Array; hash: Uint8Array; ahora: Date; vence_en: Date },
+  FilaSesion
+>(
   'sesiones.abrir',
   `with r as (
-     update repartidor set codigo_hash = $2 where codigo_hash = any($1::bytea[]) returning id, repartidor, nombre, version
+     update repartidor set codigo_hash = :codigo_hash where codigo_hash = any(:huellas::bytea[])
+     returning id, repartidor, nombre, version
    ), s as (
      insert into sesion_repartidor (hash, repartidor_id, version, creado_en, vence_en)
-     select $3, id, version, $4::timestamptz, $5::timestamptz from r returning hash, repartidor_id, vence_en
+     select :hash, id, version, :ahora::timestamptz, :vence_en::timestamptz from r returning hash, repartidor_id, vence_en
    ), v as (
      delete from sesion_repartidor where hash in (
        select o.hash from sesion_repartidor o join r on r.id = o.repartidor_id
@@ -49,7 +53,13 @@ export const abrirSesion: Handler<'abrirSesion'> = async (
   const token = nuevoToken()
   const ahora = reloj()
   const vence_en = new Date(ahora.getTime() + DURACION_DE_SESION)
-  const [fila] = await db.consultar<FilaSesion>(ABRIR, [huellas, huellas[0], hashDeToken(token), ahora, vence_en])
+  const [fila] = await db.consultar(ABRIR, {
+    huellas,
+    codigo_hash: huellas[0]!,
+    hash: hashDeToken(token),
+    ahora,
+    vence_en,
+  })
   if (!fila) {
     throw new Problema('codigo_incorrecto', 'El código no vale. Revíselo o pida otro a la central.', {
       cabeceras: RETO_DE_SESION,

@@ -4,10 +4,10 @@ import { sentencia } from '../db.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import { presentarGuia } from './guia.ts'
 
-const BUSCAR_VARIAS = sentencia(
+const BUSCAR_VARIAS = sentencia<{ guias: readonly string[] }, FilaGuia>(
   'repartidores.guias',
   `select g.* from guia_indice i join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
-   where i.guia = any($1::text[])`,
+   where i.guia = any(:guias::text[])`,
 )
 
 /** Gives each guide once, however often and in however many spellings it is asked for. */
@@ -16,7 +16,7 @@ export const listarGuiasDeReparto: Handler<'listarGuiasDeReparto'> = async (
   { db, ajustes },
 ) => {
   const codigos = new Set(pedidas.flatMap((escrita) => normalizarCodigoDeGuia(escrita) ?? []))
-  const filas = await db.consultar<FilaGuia>(BUSCAR_VARIAS, [[...codigos]])
+  const filas = await db.consultar(BUSCAR_VARIAS, { guias: [...codigos] })
   const porCodigo = new Map(filas.map((fila) => [fila.guia, fila]))
   return {
     status: 200,

@@ -1,22 +1,14 @@
 import { createHmac, hash, randomBytes } from 'node:crypto'
 import { base32AlAzar, normalizarBase32 } from '../codigos/codigos.ts'
+import type { repartidor, sesion_repartidor } from '../contrato/generado/prisma/client.ts'
 import type { Repartidor, RepartidorConCodigo, Sesion } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { Problema } from '../errores.ts'
 import type { Secretos, Subclave } from '../secretos.ts'
 
-export interface FilaRepartidor {
-  id: string
-  repartidor: string
-  nombre: string
-  telefono: string | null
-  codigo_hash: Uint8Array | null
-  creado_en: Date
-}
-
 /** A courier as the contract has him; never his code. */
-export const presentarRepartidor = (fila: FilaRepartidor): Repartidor => ({
+export const presentarRepartidor = (fila: repartidor): Repartidor => ({
   repartidor: fila.repartidor,
   nombre: fila.nombre,
   telefono: fila.telefono,
@@ -53,8 +45,8 @@ export async function estaEnUso({ db, secretos }: Pick<Deps, 'db' | 'secretos'>,
 }
 
 /** The courier with that identifier. @throws Problema 404 */
-export async function exigirRepartidor(db: Db, repartidor: string): Promise<FilaRepartidor> {
-  const fila = await db.prisma.repartidor.findUnique({ where: { repartidor } })
+export async function exigirRepartidor(db: Db, codigo: string): Promise<repartidor> {
+  const fila = await db.prisma.repartidor.findUnique({ where: { repartidor: codigo } })
   if (!fila) throw new Problema('repartidor_desconocido', 'No hay ningún repartidor con ese identificador.')
   return fila
 }
@@ -70,13 +62,8 @@ export async function guardarRepartidor(
 }
 
 /** A session that a token stands for, and whose it is. */
-export interface FilaSesion {
-  hash: Uint8Array
-  repartidor_id: string
-  repartidor: string
-  nombre: string
-  vence_en: Date
-}
+export type FilaSesion = Pick<sesion_repartidor, 'hash' | 'repartidor_id' | 'vence_en'> &
+  Pick<repartidor, 'repartidor' | 'nombre'>
 
 /** How long a session lasts, in milliseconds: a working day. */
 export const DURACION_DE_SESION = 12 * 3_600_000
@@ -89,15 +76,15 @@ export const hashDeToken = (token: string) => hash('sha256', token, 'buffer')
 /**
  * Finds a session, unless its code has been renewed or taken away: such sessions stay in the table, and are nobody's.
  */
-const BUSCAR = sentencia(
+const BUSCAR = sentencia<{ hash: Buffer }, FilaSesion>(
   'sesiones.buscar',
   `select s.hash, s.repartidor_id, s.vence_en, r.repartidor, r.nombre from sesion_repartidor s
-   join repartidor r on r.id = s.repartidor_id and r.version = s.version where s.hash = $1`,
+   join repartidor r on r.id = s.repartidor_id and r.version = s.version where s.hash = :hash`,
 )
 
 /** The session that a token stands for, whether or not it has ended. */
 export async function buscarSesion(db: Db, token: string): Promise<FilaSesion | undefined> {
-  const [fila] = await db.consultar<FilaSesion>(BUSCAR, [hashDeToken(token)])
+  const [fila] = await db.consultar(BUSCAR, { hash: hashDeToken(token) })
   return fila
 }
 
@@ -112,9 +99,7 @@ export const presentarSesion = ({
   vence_en: vence_en.toISOString(),
 })
 
-const LIMPIAR = sentencia('sesiones.limpiar', 'delete from sesion_repartidor where vence_en <= $1')
-
 /** Deletes the sessions that have ended. */
 export async function limpiarSesiones({ db, reloj }: Pick<Deps, 'db' | 'reloj'>): Promise<void> {
-  await db.consultar(LIMPIAR, [reloj()])
+  await db.prisma.sesion_repartidor.deleteMany({ where: { vence_en: { lte: reloj() } } })
 }
