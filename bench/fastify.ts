@@ -59,10 +59,13 @@ const COLUMNAS = [
   'departamento', 'municipio', 'direccion', 'indicaciones', 'contenido', 'lat', 'lng', 'maps_url', 'recogida',
   'ubicacion_estado', 'ubicacion_origen', 'ubicacion_lat', 'ubicacion_lng', 'advertencias', 'secuencia', 'creado_en', 'actualizado_en',
 ] as const // biome-ignore format: a list
-const INSERTAR = sentencia(
+const INSERTAR = sentencia<
+  Omit<Pick<FilaGuia, (typeof COLUMNAS)[number]>, 'advertencias'> & { advertencias: string },
+  Pick<FilaGuia, 'id'>
+>(
   'fastify.insertar',
   `with g as (
-     insert into guia (${COLUMNAS.join(', ')}) values (${COLUMNAS.map((_, i) => `$${i + 1}`).join(', ')})
+     insert into guia (${COLUMNAS.join(', ')}) values (${COLUMNAS.map((columna) => `:${columna}`).join(', ')})
      on conflict (comercio_id, modo, external_ref) do nothing returning *
    ), i as (
      insert into guia_indice (guia, comercio_id, modo, id) select guia, comercio_id, modo, id from g
@@ -112,10 +115,7 @@ app.post<{ Body: Parameters<typeof normalizar>[0] }>('/api/v1/guias', {
       creado_en,
       actualizado_en: creado_en,
     }
-    const [creada] = await db.consultar(
-      INSERTAR,
-      COLUMNAS.map((columna) => (columna === 'advertencias' ? JSON.stringify(fila.advertencias) : fila[columna])),
-    )
+    const [creada] = await db.consultar(INSERTAR, { ...fila, advertencias: JSON.stringify(fila.advertencias) })
     if (!creada) return reply.code(409).send({ error: 'external_ref' })
     return reply.code(201).header('Location', `/api/v1/guias/${fila.guia}`).send(presentar(fila))
   },

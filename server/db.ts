@@ -29,10 +29,10 @@ type Modelos = Omit<PrismaClient, `$${string}`>
 type Valores<Parametros> = keyof Parametros extends never ? [] : [valores: NoInfer<Parametros>]
 
 /** Runs a statement and gives its rows. */
-export interface Consultar {
-  <Parametros, Fila>(sentencia: Sentencia<Parametros, Fila>, ...valores: Valores<Parametros>): Promise<Fila[]>
-  <Fila>(sentencia: Sentencia, valores: readonly unknown[]): Promise<Fila[]>
-}
+export type Consultar = <Parametros, Fila>(
+  sentencia: Sentencia<Parametros, Fila>,
+  ...valores: Valores<Parametros>
+) => Promise<Fila[]>
 
 /**
  * The database. Prisma for what it says in one call; `consultar` for the hot paths and for what Prisma cannot say (several
@@ -111,13 +111,8 @@ export const sentenciaDe = <Parametros = object, Fila = object>(sql: string): Se
 
 const consultarCon =
   (quien: Pick<pg.Pool | pg.PoolClient, 'query'>): Consultar =>
-  async (
-    { name, text, parametros }: Sentencia,
-    valores: Readonly<Record<string, unknown>> | readonly unknown[] = {},
-  ) => {
-    const values = Array.isArray(valores)
-      ? valores
-      : parametros.map((nombre) => (valores as Record<string, unknown>)[nombre])
+  async ({ name, text, parametros }, ...[valores]) => {
+    const values = parametros.map((nombre) => valores![nombre as keyof typeof valores])
     return (await quien.query({ name, text, values })).rows
   }
 

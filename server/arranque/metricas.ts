@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { type Db, type Sentencia, sentencia } from '../db.ts'
+import type { webhook } from '../contrato/generado/prisma/client.ts'
+import { type Db, sentencia } from '../db.ts'
 import { entregasDeWebhookSinTrabajo } from '../webhooks/entregasPendientes.ts'
 import type { MetricasDeWebhooks } from '../webhooks/metricas.ts'
 
@@ -12,23 +13,33 @@ export interface Metricas extends MetricasDeWebhooks {
   observar(deps: { db: Db; reloj: () => Date }): void
 }
 
-const ESTADOS = sentencia('metricas.webhooks', 'select estado, count(*)::int as cuantos from webhook group by estado')
-const PENDIENTES = sentencia(
+// Statements even where Prisma could say it: a process that is looked at must not load it for that.
+const ESTADOS = sentencia<object, Pick<webhook, 'estado'> & { cuantos: number }>(
+  'metricas.webhooks',
+  'select estado, count(*)::int as cuantos from webhook group by estado',
+)
+const PENDIENTES = sentencia<object, { cuantas: number }>(
   'metricas.pendientes',
   `select count(*)::int as cuantas from webhook_entrega where estado = 'pendiente'`,
 )
-const ATRASO = sentencia(
+const ATRASO = sentencia<{ ahora: Date }, { segundos: number }>(
   'metricas.atraso',
-  `select coalesce(extract(epoch from $1::timestamptz - min(proximo_en)), 0)::float8 as segundos
+  `select coalesce(extract(epoch from :ahora::timestamptz - min(proximo_en)), 0)::float8 as segundos
    from webhook_entrega where estado = 'pendiente' and proximo_en > 'epoch'`,
 )
 
-const SIN_PDF = sentencia('metricas.sinPdf', 'select count(*)::int as cuantas from prueba_entrega where pdf is null')
-const ATRASO_DE_PDF = sentencia(
+const SIN_PDF = sentencia<object, { cuantas: number }>(
+  'metricas.sinPdf',
+  'select count(*)::int as cuantas from prueba_entrega where pdf is null',
+)
+const ATRASO_DE_PDF = sentencia<{ ahora: Date }, { segundos: number }>(
   'metricas.atrasoDePdf',
-  `select coalesce(extract(epoch from $1::timestamptz - min(registrado_en)), 0)::float8 as segundos
+  `select coalesce(extract(epoch from :ahora::timestamptz - min(registrado_en)), 0)::float8 as segundos
    from prueba_entrega where pdf is null`,
 )
+
+type Cuenta = typeof PENDIENTES
+type Atraso = typeof ATRASO
 
 export function crearMetricas(): Metricas {
   const registro = new Registry()
@@ -69,8 +80,7 @@ export function crearMetricas(): Metricas {
         async collect() {
           try {
             this.reset()
-            for (const { estado, cuantos } of await db.consultar<{ estado: string; cuantos: number }>(ESTADOS, []))
-              this.set({ estado }, cuantos)
+            for (const { estado, cuantos } of await db.consultar(ESTADOS)) this.set({ estado }, cuantos)
           } catch {
             // Without its database a gauge has no value; the others still do.
             this.reset()
@@ -91,10 +101,9 @@ export function crearMetricas(): Metricas {
             }
           },
         })
-      const segundos = async (atraso: Sentencia) =>
-        Math.max(0, (await db.consultar<{ segundos: number }>(atraso, [reloj()]))[0]!.segundos)
-      const cuantas = async (pendientes: Sentencia) =>
-        (await db.consultar<{ cuantas: number }>(pendientes, []))[0]!.cuantas
+      const segundos = async (atraso: Atraso) =>
+        Math.max(0, (await db.consultar(atraso, { ahora: reloj() }))[0]!.segundos)
+      const cuantas = async (cuenta: Cuenta) => (await db.consultar(cuenta))[0]!.cuantas
       medir('guias_webhook_entregas_pendientes', 'Deliveries that are not over.', () => cuantas(PENDIENTES))
       medir(
         'guias_webhook_entregas_atraso_segundos',

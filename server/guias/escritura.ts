@@ -31,10 +31,10 @@ const EN_VUELO = 2
  * alone: a collision of codes is an error, never taken for a replay. Rows are inserted in the order of their references,
  * so that two groups that share some wait for each other instead of deadlocking.
  */
-const INSERTAR = sentencia(
+const INSERTAR = sentencia<{ guias: string; comercio_id: string; modo: Modo }, Insertada>(
   'guias.insertar',
   `with x as materialized (
-     select * from json_to_recordset($1::json) as x(
+     select * from json_to_recordset(:guias::json) as x(
        id uuid, guia text, external_ref text, huellas jsonb, telefono text, destinatario text, departamento text,
        municipio text, direccion text, indicaciones text, contenido text, lat float8, lng float8, maps_url text,
        recogida jsonb, ubicacion_estado text, ubicacion_origen text, ubicacion_lat float8, ubicacion_lng float8,
@@ -43,7 +43,7 @@ const INSERTAR = sentencia(
      insert into guia (comercio_id, modo, id, guia, external_ref, huellas, estado, estado_en, telefono, destinatario,
        departamento, municipio, direccion, indicaciones, contenido, lat, lng, maps_url, recogida, ubicacion_estado,
        ubicacion_origen, ubicacion_lat, ubicacion_lng, ubicacion_extra, advertencias, secuencia, creado_en, actualizado_en)
-     select $2, $3, id, guia, external_ref, huellas, 'aceptado', creado_en, telefono, destinatario,
+     select :comercio_id, :modo, id, guia, external_ref, huellas, 'aceptado', creado_en, telefono, destinatario,
        departamento, municipio, direccion, indicaciones, contenido, lat, lng, maps_url, recogida, ubicacion_estado,
        ubicacion_origen, ubicacion_lat, ubicacion_lng, ubicacion_extra, advertencias, 1, creado_en, creado_en
      from x order by external_ref, id
@@ -51,28 +51,29 @@ const INSERTAR = sentencia(
      returning id
    ), i as (
      insert into guia_indice (guia, comercio_id, modo, id)
-     select x.guia, $2, $3, x.id from g join x using (id)
+     select x.guia, :comercio_id, :modo, x.id from g join x using (id)
    ), e as (
      insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, foto, ocurrido_en, registrado_en)
-     select $2, $3, x.id, 1, x.guia, 'guia.aceptado', 'aceptado', ${foto('x', '0')}, x.creado_en, x.creado_en
+     select :comercio_id, :modo, x.id, 1, x.guia, 'guia.aceptado', 'aceptado', ${foto('x', '0')}, x.creado_en,
+       x.creado_en
      from g join x using (id)
      returning *
    ), d as (${insertarEntregasDeWebhook('e')}), m as (
      insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
-     select $2, $3, x.id, 1, x.mensaje_id, x.guia, x.ubicacion_extra #>> '{solicitud,canal}', 'solicitud_ubicacion',
-       x.telefono, 'pendiente', x.creado_en, x.creado_en
+     select :comercio_id, :modo, x.id, 1, x.mensaje_id, x.guia, x.ubicacion_extra #>> '{solicitud,canal}',
+       'solicitud_ubicacion', x.telefono, 'pendiente', x.creado_en, x.creado_en
      from g join x using (id) where x.mensaje_id is not null
    ), c as (
      insert into enlace_corto (comercio_id, modo, guia_id, id, maps_url, proximo_en)
-     select $2, $3, x.id, x.enlace_corto_id, x.maps_url, x.creado_en from g join x using (id)
+     select :comercio_id, :modo, x.id, x.enlace_corto_id, x.maps_url, x.creado_en from g join x using (id)
      where x.enlace_corto_id is not null
    )
    select id, exists (select from d) as hay_webhook_entregas from g`,
 )
 
-const EXISTENTES = sentencia(
+const EXISTENTES = sentencia<{ comercio_id: string; modo: Modo; external_refs: readonly (string | null)[] }, FilaGuia>(
   'guias.existentes',
-  'select * from guia where comercio_id = $1 and modo = $2 and external_ref = any($3::text[])',
+  `select * from guia where comercio_id = :comercio_id and modo = :modo and external_ref = any(:external_refs::text[])`,
 )
 
 /**
@@ -204,7 +205,7 @@ export function crearEscritura(partes: Partes): Escritura {
     const existentes = new Map(
       repetidas.length === 0
         ? []
-        : (await db.consultar<FilaGuia>(EXISTENTES, [comercioId, modo, repetidas])).map((fila) => [
+        : (await db.consultar(EXISTENTES, { comercio_id: comercioId, modo, external_refs: repetidas })).map((fila) => [
             fila.external_ref,
             fila,
           ]),
@@ -221,7 +222,7 @@ export function crearEscritura(partes: Partes): Escritura {
    */
   const ejecutar = async (filas: FilaGuia[], comercioId: string, modo: Modo, intento = 1): Promise<Insertada[]> => {
     try {
-      return await db.consultar<Insertada>(INSERTAR, [JSON.stringify(filas), comercioId, modo])
+      return await db.consultar(INSERTAR, { guias: JSON.stringify(filas), comercio_id: comercioId, modo })
     } catch (error) {
       if ((error as { constraint?: string }).constraint !== 'guia_indice_pkey' || intento === 5) throw error
       for (const fila of filas) fila.guia = nuevoCodigo()

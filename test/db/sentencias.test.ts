@@ -36,11 +36,6 @@ const CLASES: Readonly<Record<string, string>> = {
 /** JSON may be anything that JSON can say. */
 const JSON_DE_POSTGRES = ['json', 'jsonb']
 
-/** The rooms and files that still have statements with parameters by number; everywhere else each parameter has its name. */
-const POR_NUMERO = [
-  ...['archivos/', 'arranque/', 'guias/escritura.ts', 'llaves/', 'mensajeria/', 'paginas/', 'pruebasEntrega/'],
-  ...['repartidores/', 'simulador/', 'ubicacion/'],
-]
 const enServer = ({ archivo }: Declarada) => archivo.split('/server/').at(-1)!
 
 const archivos = globSync('server/**/*.ts', { cwd: fileURLToPath(RAIZ), exclude: (ruta) => ruta.includes('generado') })
@@ -83,10 +78,9 @@ function faltas(nombre: string, { parametros, columnas }: Descripcion): string[]
     const tipo = parametros[i] === 'int8' ? 'int4' : parametros[i]!
     return vale(tipo, dicho) ? [] : [`parameter ${parametro} is ${parametros[i]}, declared ${[...dicho.clases]}`]
   })
-  const porNumero = POR_NUMERO.some((lugar) => enServer(declarada).startsWith(lugar))
-  const sinNombre = (porNumero ? [] : parametros.slice(nombres.length)).map(
-    (tipo, i) => `parameter $${nombres.length + i + 1} (${tipo}) has no name`,
-  )
+  const sinNombre = parametros
+    .slice(nombres.length)
+    .map((tipo, i) => `parameter $${nombres.length + i + 1} (${tipo}) has no name`)
   const deMas = [...declarada.parametros.keys()]
     .filter((parametro) => !nombres.includes(parametro))
     .map((parametro) => `parameter ${parametro} is declared and not used`)

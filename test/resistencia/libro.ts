@@ -1,3 +1,4 @@
+import type { webhook_entrega } from '../../server/contrato/generado/prisma/client.ts'
 import { entregasDeWebhookSinTrabajo } from '../../server/webhooks/entregasPendientes.ts'
 import { type Arnes, esperar } from './arnes.ts'
 import type { Carga } from './carga.ts'
@@ -37,18 +38,10 @@ interface Exigencias {
   notas?: string[]
 }
 
-interface FilaDeEntregaDeWebhook {
-  webhook: string
-  url: string
-  evento: string
-  estado: string
-  intentos: number
-  creado_en: Date
-  terminado_en: Date | null
-  no_tardios: number
-  tardios: number
-  numeros: number[] | null
-}
+type FilaDeEntregaDeWebhook = Pick<
+  webhook_entrega,
+  'webhook' | 'evento' | 'estado' | 'intentos' | 'creado_en' | 'terminado_en'
+> & { url: string; no_tardios: number; tardios: number; numeros: number[] | null }
 
 /** Waits until everything is delivered, then holds the database against what was acknowledged and what was received. */
 export async function cerrarLibro(arnes: Arnes, exigencias: Exigencias): Promise<Resultado> {
