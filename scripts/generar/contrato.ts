@@ -1,0 +1,43 @@
+import { createClient } from '@hey-api/openapi-ts'
+import { coleccionDe } from '../documentacion/coleccion.ts'
+import type { Objeto } from '../documentacion/contrato.ts'
+import { conFragmentos, exigirFragmentosUsados } from '../documentacion/fragmentos.ts'
+import { conGuia } from '../documentacion/guia.ts'
+import { conMuestras } from '../documentacion/muestras.ts'
+import { conRfc9457 } from '../documentacion/rfc9457.ts'
+import { correr } from './correr.ts'
+import { indiceDeOperaciones } from './indiceDeOperaciones.ts'
+import { CARPETA, escribir, exigir, leerBundle } from './lugares.ts'
+import { DOCUMENTOS, unirContratos } from './unirContratos.ts'
+import { vocabulario } from './vocabulario.ts'
+
+/** The bundles of the three APIs, and what the server has of them: one contract, its types, its vocabulary. */
+export async function generarContrato() {
+  await correr('redocly', ['bundle'])
+  for (const documento of DOCUMENTOS) {
+    const bundle = await leerBundle(documento)
+    const completo = documento === 'comercios' ? conMuestras(conGuia(bundle)) : bundle
+    await escribir(`${documento}.json`, JSON.stringify(conFragmentos(conRfc9457(completo)), null, 2))
+  }
+  exigirFragmentosUsados()
+  await escribir('coleccion.json', JSON.stringify(coleccionDe(await leerBundle('comercios')), null, 2))
+  const [json = '', yaml = ''] = ['json', 'yaml'].map((tipo) => new URL(`comercios.${tipo}`, CARPETA).pathname)
+  await correr('redocly', ['bundle', json, '--output', yaml])
+  await exigir('server/contrato/generado/comercios.yaml')
+  const contrato = await unirContratos()
+  await escribir('contrato.json', JSON.stringify(contrato))
+  await escribir('operaciones.ts', indiceDeOperaciones(contrato))
+  await escribir('vocabulario.ts', vocabulario(contrato))
+  await generarTipos(contrato)
+}
+
+async function generarTipos(contrato: Objeto) {
+  const opciones = { logs: { level: 'silent' as const }, parser: { transforms: { readWrite: false } } }
+  await createClient({
+    ...opciones,
+    input: contrato as never,
+    output: { path: new URL('tipos', CARPETA).pathname, module: { extension: '.ts' } },
+    plugins: ['@hey-api/typescript'],
+  })
+  await exigir('server/contrato/generado/tipos/types.gen.ts')
+}

@@ -1,0 +1,49 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Json, Objeto } from '../documentacion/contrato.ts'
+import { leerBundle } from './lugares.ts'
+
+export const DOCUMENTOS = ['comercios', 'operaciones', 'publico'] as const
+
+/** One document for the server: the three bundles share components, and operationIds are unique over all of them. */
+export async function unirContratos(): Promise<Objeto> {
+  const union = {
+    openapi: '3.1.0',
+    info: { title: 'Guías', version: '0' },
+    servers: [{ url: '/' }],
+    paths: {} as Objeto,
+  }
+  const componentes: Record<string, Objeto> = {
+    schemas: {},
+    parameters: {},
+    headers: {},
+    responses: {},
+    securitySchemes: {},
+  }
+  for (const documento of DOCUMENTOS) {
+    const bundle = await leerBundle(documento)
+    Object.assign(union.paths, sinEjemplos(bundle.paths ?? {}))
+    for (const [clase, destino] of Object.entries(componentes)) {
+      for (const [nombre, valor] of Object.entries(((bundle.components as Objeto)[clase] ?? {}) as Objeto)) {
+        const limpio = sinEjemplos(valor)
+        if (nombre in destino && !isDeepStrictEqual(destino[nombre], limpio)) {
+          throw new Error(`components.${clase}.${nombre} differs between documents`)
+        }
+        destino[nombre] = limpio
+      }
+    }
+  }
+  return { ...union, components: componentes } as unknown as Objeto
+}
+
+/** Examples and samples are for readers; the server's copy goes without (schema `examples` are arrays, and stay). */
+function sinEjemplos(valor: Json): Json {
+  if (Array.isArray(valor)) return valor.map(sinEjemplos)
+  if (valor === null || typeof valor !== 'object') return valor
+  return Object.fromEntries(
+    Object.entries(valor)
+      .filter(
+        ([clave, v]) => !['example', 'x-codeSamples'].includes(clave) && !(clave === 'examples' && !Array.isArray(v)),
+      )
+      .map(([clave, v]) => [clave, sinEjemplos(v)]),
+  )
+}

@@ -1,0 +1,26 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Json, Objeto } from '../documentacion/contrato.ts'
+
+const congelar = (nombre: string, valor: Json) =>
+  `export const ${nombre} = ${JSON.stringify(valor, null, 2)} as const\n`
+
+/** The contract's vocabularies as constants: states and their machine, reasons, problems, scopes, retries. */
+export function vocabulario(contrato: Objeto): string {
+  const esquemas = (contrato.components as Objeto).schemas as Record<string, Objeto>
+  const de = (esquema: string, extension: string) => esquemas[esquema]?.[extension] as Json
+  const problemas = de('CodigoDeProblema', 'x-problemas') as Objeto
+  if (!isDeepStrictEqual(Object.keys(problemas).sort(), [...(de('CodigoDeProblema', 'enum') as string[])].sort())) {
+    throw new Error('CodigoDeProblema: enum and x-problemas differ')
+  }
+  return [
+    congelar('MAQUINA_DE_ESTADOS', de('Estado', 'x-transiciones')),
+    congelar('MAQUINA_DE_UBICACION', de('EstadoDeUbicacion', 'x-transiciones')),
+    congelar('MOTIVOS', de('Estado', 'x-motivos')),
+    congelar('DESCRIPCIONES_DE_ESTADO', de('Estado', 'x-descripciones')),
+    congelar('DESCRIPCIONES_DE_MOTIVO', de('Motivo', 'x-descripciones')),
+    congelar('DESCRIPCIONES_DE_EVENTO', de('TipoDeEvento', 'x-descripciones')),
+    congelar('ALCANCES', de('Alcance', 'enum')),
+    congelar('PROBLEMAS', problemas),
+    congelar('REINTENTOS', de('EstadoDeEntregaDeWebhook', 'x-reintentos')),
+  ].join('\n')
+}
