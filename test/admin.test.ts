@@ -1,8 +1,11 @@
-// The console, typed as its help says, on the embedded database of a service that doesn't run and of one that does.
+// The console on the embedded database of a service that doesn't run and of one that does.
 
+import { Console } from 'node:console'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Writable } from 'node:stream'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { correrLinea } from '../scripts/admin/consola.ts'
 import { ALCANCES } from '../server/contrato/generado/vocabulario.ts'
 import { hasta, unaGuia } from './fabricas.ts'
 import { listo, pedir, procesosDe, usarProcesos } from './procesos.ts'
@@ -24,23 +27,48 @@ const entrar = async (codigo: string) => {
   return (await fetch(`${url}/repartidor/v1/sesion`, { method: 'POST', headers, body })).status
 }
 
-/** A command that succeeds: one line of JSON on stdout, and nothing else anywhere. */
-async function json(...args: string[]) {
-  const { salida, errores, fin } = await procesos.admin([...args, '--json'], { DATA_DIR: dataDir })
-  expect({ args, codigo: fin?.codigo, errores: errores.replace(/^Generando.*\n/gm, '') }).toEqual({
-    args,
-    codigo: 0,
-    errores: '',
-  })
-  expect(salida).toMatch(/^[^\n]+\n$/)
-  return JSON.parse(salida)
+interface Dicho {
+  codigo: number | null | undefined
+  salida: string
+  errores: string
+}
+type Correr = (args: readonly string[], env?: Record<string, string>) => Promise<Dicho>
+
+/** As a process of its own. */
+const enSuProceso: Correr = async (args, env = {}) => {
+  const { fin, salida, errores } = await procesos.admin(args, { DATA_DIR: dataDir, ...env })
+  return { codigo: fin?.codigo, salida, errores }
 }
 
-/** A command that doesn't: without npm, which adds nothing but time. */
-async function mal(args: readonly string[], env: Record<string, string> = {}) {
-  const proceso = procesos.correr([process.execPath, 'scripts/admin.ts', ...args], { DATA_DIR: dataDir, ...env })
+/** In this process: the same but for the start of Node, which takes most of the time. */
+const aqui: Correr = async (args, env = {}) => {
+  const dicho = { salida: '', errores: '' }
+  const [salida, errores] = (['salida', 'errores'] as const).map(
+    (cual) =>
+      new Writable({
+        write(trozo, _codificacion, listo) {
+          dicho[cual] += trozo
+          listo()
+        },
+      }),
+  )
+  const codigo = await correrLinea([...args], { DATA_DIR: dataDir, ...env }, new Console(salida!, errores))
+  return { codigo, ...dicho }
+}
+
+/** As its help says. */
+const porNpm: Correr = async (args) => {
+  const proceso = procesos.correr(['npm', 'run', '--silent', 'admin', '--', ...args], { DATA_DIR: dataDir })
   const { codigo } = await proceso.termina()
-  return { codigo, salida: proceso.salida, errores: proceso.errores }
+  return { codigo, salida: proceso.salida, errores: proceso.errores.replace(/^Generando.*\n/gm, '') }
+}
+
+/** A command that succeeds: one line of JSON on stdout, and nothing else anywhere. */
+async function json(correr: Correr, ...args: string[]) {
+  const { salida, ...demas } = await correr([...args, '--json'])
+  expect({ args, ...demas }).toEqual({ args, codigo: 0, errores: '' })
+  expect(salida).toMatch(/^[^\n]+\n$/)
+  return JSON.parse(salida)
 }
 
 interface Llave {
@@ -66,7 +94,8 @@ interface Repartidor {
 const hechos: Hecho[] = []
 
 /** Every command once, in an order in which each has what it needs. */
-function cadaComando() {
+function cadaComando(correr: Correr) {
+  const pedirle = (...args: string[]) => json(correr, ...args)
   const hecho = {} as Hecho
   let comercio: { comercio: string }
   beforeAll(() => {
@@ -74,7 +103,7 @@ function cadaComando() {
   })
 
   it('comercios crear', async () => {
-    comercio = await json('comercios', 'crear', '--nombre', 'Tienda «La Ceiba» ñ')
+    comercio = await pedirle('comercios', 'crear', '--nombre', 'Tienda «La Ceiba» ñ')
     expect(comercio).toEqual({
       comercio: expect.stringMatching(/^com_[0-9A-Z]{12}$/),
       nombre: 'Tienda «La Ceiba» ñ',
@@ -84,13 +113,13 @@ function cadaComando() {
   })
 
   it('comercios listar', async () => {
-    const lista = await json('comercios', 'listar')
+    const lista = await pedirle('comercios', 'listar')
     expect(lista[0]).toEqual(comercio)
     for (const uno of lista) expect(Object.keys(uno).sort()).toEqual(['comercio', 'creado_en', 'nombre'])
   })
 
   it('llaves crear: all scopes and no end unless told', async () => {
-    hecho.completa = await json('llaves', 'crear', '--comercio', hecho.comercio, '--modo', 'test')
+    hecho.completa = await pedirle('llaves', 'crear', '--comercio', hecho.comercio, '--modo', 'test')
     expect(hecho.completa).toMatchObject({
       id: expect.stringMatching(/^llave_/),
       llave: expect.stringMatching(/^guia_test_/),
@@ -101,7 +130,7 @@ function cadaComando() {
     })
     const vence = new Date(Date.now() + 3_600_000).toISOString()
     const limites = ['--modo', 'live', '--alcances', 'guias:leer, guias:escribir', '--vence', vence]
-    hecho.rotada = await json('llaves', 'crear', '--comercio', hecho.comercio, ...limites)
+    hecho.rotada = await pedirle('llaves', 'crear', '--comercio', hecho.comercio, ...limites)
     expect(hecho.rotada).toMatchObject({
       llave: expect.stringMatching(/^guia_live_/),
       modo: 'live',
@@ -115,7 +144,7 @@ function cadaComando() {
   })
 
   it('llaves listar, without the secrets', async () => {
-    const lista = await json('llaves', 'listar', '--comercio', hecho.comercio)
+    const lista = await pedirle('llaves', 'listar', '--comercio', hecho.comercio)
     expect(lista.map(({ id }: Llave) => id)).toEqual([hecho.rotada.id, hecho.completa.id])
     for (const una of lista) {
       expect(Object.keys(una).sort()).toEqual(
@@ -126,7 +155,7 @@ function cadaComando() {
   })
 
   it('llaves rotar', async () => {
-    hecho.revocada = await json('llaves', 'rotar', '--llave', hecho.rotada.id, '--solapamiento', '0')
+    hecho.revocada = await pedirle('llaves', 'rotar', '--llave', hecho.rotada.id, '--solapamiento', '0')
     expect(hecho.revocada).toMatchObject({
       llave: expect.stringMatching(/^guia_live_/),
       comercio: hecho.comercio,
@@ -141,7 +170,7 @@ function cadaComando() {
     const usos = (async () => {
       while (enUso) await listar(hecho.revocada.llave)
     })()
-    const respuesta = await json('llaves', 'revocar', '--llave', hecho.revocada.id)
+    const respuesta = await pedirle('llaves', 'revocar', '--llave', hecho.revocada.id)
     expect(respuesta).toEqual({
       id: hecho.revocada.id,
       comercio: hecho.comercio,
@@ -159,7 +188,7 @@ function cadaComando() {
   })
 
   it('operadores crear', async () => {
-    hecho.operador = await json('operadores', 'crear', '--nombre', 'Central')
+    hecho.operador = await pedirle('operadores', 'crear', '--nombre', 'Central')
     expect(hecho.operador).toEqual({
       operador: expect.stringMatching(/^op_/),
       nombre: 'Central',
@@ -170,7 +199,7 @@ function cadaComando() {
   })
 
   it('repartidores crear, codigo, desactivar and listar', async () => {
-    const primero = await json('repartidores', 'crear', '--nombre', 'Carlos Méndez', '--telefono', '+50255551234')
+    const primero = await pedirle('repartidores', 'crear', '--nombre', 'Carlos Méndez', '--telefono', '+50255551234')
     expect(primero).toEqual({
       repartidor: expect.stringMatching(/^rep_/),
       nombre: 'Carlos Méndez',
@@ -179,13 +208,13 @@ function cadaComando() {
       creado_en: INSTANTE,
       codigo: expect.stringMatching(/^[0-9A-Z]{5}-[0-9A-Z]{5}$/),
     })
-    hecho.activo = await json('repartidores', 'codigo', primero.repartidor)
+    hecho.activo = await pedirle('repartidores', 'codigo', primero.repartidor)
     expect(hecho.activo).toEqual({ ...primero, codigo: expect.not.stringContaining(primero.codigo) })
-    hecho.inactivo = await json('repartidores', 'crear', '--nombre', 'Ana')
+    hecho.inactivo = await pedirle('repartidores', 'crear', '--nombre', 'Ana')
     const { codigo: _codigo, ...ana } = { ...hecho.inactivo, activo: false }
-    expect(await json('repartidores', 'desactivar', '--repartidor', hecho.inactivo.repartidor)).toEqual(ana)
+    expect(await pedirle('repartidores', 'desactivar', '--repartidor', hecho.inactivo.repartidor)).toEqual(ana)
     const { codigo: _otro, ...carlos } = hecho.activo
-    expect((await json('repartidores', 'listar')).slice(0, 2)).toEqual([ana, carlos])
+    expect((await pedirle('repartidores', 'listar')).slice(0, 2)).toEqual([ana, carlos])
   })
 }
 
@@ -202,7 +231,12 @@ async function valeLoHecho({ comercio, completa, rotada, revocada, operador, act
 }
 
 describe('while the service does not run, before it ever did', () => {
-  cadaComando()
+  cadaComando(aqui)
+
+  it('does the same through npm', async () => {
+    const listar = ['comercios', 'listar']
+    expect(await json(porNpm, ...listar)).toEqual(await json(aqui, ...listar))
+  })
 
   it('leaves nothing running', () => {
     expect([...procesosDe(dataDir).values()]).toEqual([])
@@ -217,7 +251,7 @@ describe('while the service runs', () => {
 
   it('what was made before works', () => valeLoHecho(hechos[0]!))
 
-  cadaComando()
+  cadaComando(enSuProceso)
 
   it('what was made meanwhile works', () => valeLoHecho(hechos[1]!))
 
@@ -232,7 +266,7 @@ describe('while the service runs', () => {
   ])('a bad --%s ends with 1 and names it (%#)', async (opcion, args) => {
     const { comercio, completa } = hechos.at(-1)!
     const final = { '--comercio': comercio, '--llave': completa.id }[args.at(-1)!]
-    const { codigo, salida, errores } = await mal([...args, ...(final ? [final] : []), '--json'])
+    const { codigo, salida, errores } = await aqui([...args, ...(final ? [final] : []), '--json'])
     expect({ codigo, salida }).toEqual({ codigo: 1, salida: '' })
     expect(errores).not.toMatch(PILA)
     expect(errores).not.toMatch(/\b(must|should|invalid|error|unknown)\b/i)
@@ -246,7 +280,7 @@ describe('while the service runs', () => {
     ['solapamiento', ['llaves', 'rotar', '--solapamiento', '', '--llave']],
   ])('an empty --%s is refused', async (opcion, args) => {
     const { comercio, completa } = hechos.at(-1)!
-    const { codigo, salida, errores } = await mal([...args, args.includes('crear') ? comercio : completa.id, '--json'])
+    const { codigo, salida, errores } = await aqui([...args, args.includes('crear') ? comercio : completa.id, '--json'])
     expect(salida).toBe('')
     expect(codigo).not.toBe(0)
     expect(errores).toContain(`--${opcion}`)
@@ -270,7 +304,7 @@ describe('bad usage', () => {
     [['comercios', 'listar', 'todos']],
     [['comercios', 'listar', '--modo', 'live']],
   ])('%j: exit code 2, in Spanish, with the help', async (args) => {
-    const { codigo, salida, errores } = await mal([...args, '--json'])
+    const { codigo, salida, errores } = await aqui([...args, '--json'])
     expect({ codigo, salida }).toEqual({ codigo: 2, salida: '' })
     expect(errores).toContain('Uso: npm run --silent admin -- <comando>')
     expect(errores).not.toMatch(PILA)
@@ -279,12 +313,12 @@ describe('bad usage', () => {
 
   it('is told before anything is touched', async () => {
     const otra = procesos.carpetaNueva()
-    expect(await mal(['comercios', 'crear', '--json'], { DATA_DIR: otra })).toMatchObject({ codigo: 2 })
+    expect(await enSuProceso(['comercios', 'crear', '--json'], { DATA_DIR: otra })).toMatchObject({ codigo: 2 })
     expect(existsSync(otra)).toBe(false)
   })
 
   it('shows the help when asked', async () => {
-    const { codigo, salida, errores } = await mal(['--help'])
+    const { codigo, salida, errores } = await enSuProceso(['--help'])
     expect({ codigo, errores }).toEqual({ codigo: 0, errores: '' })
     for (const comando of ['comercios crear', 'comercios listar', 'llaves crear', 'llaves listar', 'llaves rotar'])
       expect(salida).toContain(comando)
@@ -299,12 +333,12 @@ describe('what cannot be', () => {
     const otra = procesos.carpetaNueva()
     const claves = { MASTER_KEYS: Buffer.alloc(32, 7).toString('base64'), DATA_DIR: otra }
     const puerto = await puertoLibre()
-    const mudo = await mal(['comercios', 'listar', '--json'], {
+    const mudo = await enSuProceso(['comercios', 'listar', '--json'], {
       ...claves,
       DATABASE_URL: `postgres://guias:secreta@127.0.0.1:${puerto}/guias`,
     })
     expect(mudo).toMatchObject({ codigo: 1, salida: '' })
-    const config = await mal(['comercios', 'listar', '--json'], { ...claves, PORT: 'x', LOG_LEVEL: 'mucho' })
+    const config = await aqui(['comercios', 'listar', '--json'], { ...claves, PORT: 'x', LOG_LEVEL: 'mucho' })
     expect(config).toMatchObject({ codigo: 1, salida: '', errores: expect.stringContaining('PORT') })
     expect(config.errores).toContain('LOG_LEVEL')
     expect(existsSync(otra)).toBe(false)
@@ -317,7 +351,7 @@ describe('what cannot be', () => {
     const otra = procesos.carpetaNueva()
     mkdirSync(otra, { mode: 0o755 })
     writeFileSync(join(otra, 'master_keys'), 'dañado\n')
-    const { codigo, salida, errores } = await mal(['comercios', 'listar', '--json'], { DATA_DIR: otra })
+    const { codigo, salida, errores } = await enSuProceso(['comercios', 'listar', '--json'], { DATA_DIR: otra })
     expect([...procesosDe(otra).values()]).toEqual([])
     expect({ codigo, salida }).toEqual({ codigo: 1, salida: '' })
     expect(errores).toContain(join(otra, 'master_keys'))

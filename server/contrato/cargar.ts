@@ -2,12 +2,17 @@ import { autocomprobar } from './autocomprobacion.ts'
 import { leerDocumento, leerOperaciones } from './contrato.ts'
 import { crearValidacion } from './validacion.ts'
 
-async function compilarContrato() {
+/** The contract for whoever serves no requests: its self-check, most of the time that loading takes, is left out. */
+export function leerContrato() {
   const documento = leerDocumento()
   const operaciones = leerOperaciones(documento)
-  const validacion = crearValidacion(documento, operaciones)
-  await autocomprobar(operaciones, validacion)
-  return { operaciones, validacion }
+  return { operaciones, validacion: crearValidacion(documento, operaciones) }
+}
+
+async function compilarContrato() {
+  const contrato = leerContrato()
+  await autocomprobar(contrato.operaciones, contrato.validacion)
+  return contrato
 }
 export type Contrato = Awaited<ReturnType<typeof compilarContrato>>
 

@@ -1,0 +1,157 @@
+import { crearComercio } from '../../server/comercios/crear.ts'
+import { listarComercios } from '../../server/comercios/listar.ts'
+import type { Alcance, LlaveCreada, Modo } from '../../server/contrato/generado/tipos/index.ts'
+import type { DepsDeOperacion } from '../../server/deps.ts'
+import { crearLlave } from '../../server/llaves/crear.ts'
+import { listarLlaves } from '../../server/llaves/listar.ts'
+import { revocarLlave } from '../../server/llaves/revocar.ts'
+import { rotarLlave } from '../../server/llaves/rotar.ts'
+import { crearOperador } from '../../server/operadores/operador.ts'
+import { crearRepartidor } from '../../server/repartidores/crear.ts'
+import { desactivarRepartidor } from '../../server/repartidores/desactivar.ts'
+import { listarRepartidores } from '../../server/repartidores/listar.ts'
+import { renovarCodigo } from '../../server/repartidores/renovarCodigo.ts'
+
+export const OPCIONES = [
+  'nombre',
+  'comercio',
+  'modo',
+  'alcances',
+  'vence',
+  'llave',
+  'solapamiento',
+  'telefono',
+  'repartidor',
+] as const
+export type Opcion = (typeof OPCIONES)[number]
+export type Opciones = Partial<Record<Opcion, string>>
+
+interface Comando {
+  exige: readonly Opcion[]
+  admite?: readonly Opcion[]
+  /** `llaves revocar llave_…` reads as well as `--llave llave_…`. */
+  objeto?: Opcion
+  ejecutar: (deps: DepsDeOperacion, opciones: Opciones) => Promise<unknown>
+}
+
+/** The console is an operator: the operations' own handlers do its work, so that the two can't drift apart. */
+const CONSOLA = {
+  path: undefined,
+  query: undefined,
+  body: undefined,
+  identidad: { operadorId: '', operador: 'consola', llave: '' },
+  idSolicitud: 'consola',
+  red: '',
+  soloCabeceras: false,
+}
+
+/** Every page of a list. */
+async function todas<Dato>(
+  pagina: (cursor?: string) => Promise<{ datos: Dato[]; cursor_siguiente: string | null }>,
+): Promise<Dato[]> {
+  const datos: Dato[] = []
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const leida = await pagina(cursor)
+    datos.push(...leida.datos)
+    cursor = leida.cursor_siguiente
+  }
+  return datos
+}
+
+/** The members that the console's interface fixes for a new key. */
+const nueva = ({ creado_en: _1, revocado_en: _2, ...llave }: LlaveCreada) => llave
+
+export const COMANDOS: Record<string, Comando> = {
+  'comercios crear': {
+    exige: ['nombre'],
+    async ejecutar(deps, { nombre = '' }) {
+      const body = { nombre }
+      deps.validacion.exigirCuerpo('crearComercio', body)
+      return (await crearComercio({ ...CONSOLA, body }, deps)).body
+    },
+  },
+  'comercios listar': {
+    exige: [],
+    ejecutar: (deps) =>
+      todas(async (cursor) => {
+        const query = { limite: 100, ...(cursor ? { cursor } : {}) }
+        return (await listarComercios({ ...CONSOLA, query }, deps)).body as never
+      }),
+  },
+  'llaves crear': {
+    exige: ['comercio', 'modo'],
+    admite: ['alcances', 'vence'],
+    async ejecutar(deps, { comercio = '', modo, alcances, vence }) {
+      const body = {
+        modo: modo as Modo,
+        ...(alcances === undefined ? {} : { alcances: alcances.split(',').map((a) => a.trim()) as Alcance[] }),
+        ...(vence === undefined ? {} : { vence_en: vence }),
+      }
+      deps.validacion.exigirCuerpo('crearLlave', body)
+      const creada = (await crearLlave({ ...CONSOLA, path: { comercio }, body }, deps)).body as LlaveCreada
+      const { creado_en: _1, revocado_en: _2, ...llave } = creada
+      return llave
+    },
+  },
+  'llaves listar': {
+    exige: ['comercio'],
+    objeto: 'comercio',
+    ejecutar: (deps, { comercio = '' }) =>
+      todas(async (cursor) => {
+        const query = { limite: 100, ...(cursor ? { cursor } : {}) }
+        return (await listarLlaves({ ...CONSOLA, path: { comercio }, query }, deps)).body as never
+      }),
+  },
+  'llaves rotar': {
+    exige: ['llave'],
+    admite: ['solapamiento'],
+    objeto: 'llave',
+    async ejecutar(deps, { llave = '', solapamiento }) {
+      const horas = /^\d{1,6}$/.test(solapamiento ?? '') ? Number(solapamiento) : (solapamiento as unknown as number)
+      const body = solapamiento === undefined ? {} : { solapamiento_horas: horas }
+      deps.validacion.exigirCuerpo('rotarLlave', body)
+      return nueva((await rotarLlave({ ...CONSOLA, path: { llave }, body }, deps)).body as LlaveCreada)
+    },
+  },
+  'llaves revocar': {
+    exige: ['llave'],
+    objeto: 'llave',
+    ejecutar: async (deps, { llave = '' }) => (await revocarLlave({ ...CONSOLA, path: { llave } }, deps)).body,
+  },
+  'operadores crear': {
+    exige: ['nombre'],
+    async ejecutar(deps, { nombre = '' }) {
+      deps.validacion.exigirCuerpo('crearComercio', { nombre })
+      return crearOperador(deps.db, deps.nuevoId(), nombre.normalize('NFC'))
+    },
+  },
+  'repartidores crear': {
+    exige: ['nombre'],
+    admite: ['telefono'],
+    async ejecutar(deps, { nombre = '', telefono }) {
+      const body = { nombre: nombre.normalize('NFC'), ...(telefono === undefined ? {} : { telefono }) }
+      deps.validacion.exigirCuerpo('crearRepartidor', body)
+      return (await crearRepartidor({ ...CONSOLA, body }, deps)).body
+    },
+  },
+  'repartidores listar': {
+    exige: [],
+    ejecutar: (deps) =>
+      todas(async (cursor) => {
+        const query = { limite: 100, ...(cursor ? { cursor } : {}) }
+        return (await listarRepartidores({ ...CONSOLA, query }, deps)).body as never
+      }),
+  },
+  'repartidores codigo': {
+    exige: ['repartidor'],
+    objeto: 'repartidor',
+    ejecutar: async (deps, { repartidor = '' }) =>
+      (await renovarCodigo({ ...CONSOLA, path: { repartidor } }, deps)).body,
+  },
+  'repartidores desactivar': {
+    exige: ['repartidor'],
+    objeto: 'repartidor',
+    ejecutar: async (deps, { repartidor = '' }) =>
+      (await desactivarRepartidor({ ...CONSOLA, path: { repartidor } }, deps)).body,
+  },
+}

@@ -1,0 +1,87 @@
+import { almacenDe } from '../../server/archivos/abrir.ts'
+import { ErrorDeClaves } from '../../server/arranque/clavesMaestras.ts'
+import { crearDeps } from '../../server/arranque/crearDeps.ts'
+import { Deshacer } from '../../server/arranque/deshacer.ts'
+import { ErrorDeMigracion } from '../../server/arranque/migraciones.ts'
+import { levantarBase } from '../../server/arranque/plataforma.ts'
+import { Vida } from '../../server/arranque/vida.ts'
+import { ErrorConfig, leerConfig } from '../../server/config/config.ts'
+import { leerContrato } from '../../server/contrato/cargar.ts'
+import { abrirDb } from '../../server/db.ts'
+import type { DepsDeOperacion } from '../../server/deps.ts'
+import { explicarBase, Problema } from '../../server/errores.ts'
+import { crearLog } from '../../server/log.ts'
+import { ErrorPostgresEmbebido } from '../../server/postgresEmbebido/postgresEmbebido.ts'
+import type { Opcion } from './comandos.ts'
+import { AYUDA, ErrorDeUso, leerLinea } from './linea.ts'
+
+type Entorno = Readonly<Record<string, string | undefined>>
+
+/** Runs one line of the console and writes to the given streams; returns the exit code. */
+export async function correrLinea(args: string[], env: Entorno, consola: Console): Promise<number> {
+  try {
+    const linea = leerLinea(args)
+    if (linea) {
+      const { comando, opciones, json } = linea
+      mostrar(await conDeps(env, (deps) => comando.ejecutar(deps, opciones)), json, consola)
+    } else consola.log(AYUDA)
+    return 0
+  } catch (error) {
+    const { texto, codigo } = explicar(error)
+    consola.error('%s', texto)
+    return codigo
+  }
+}
+
+function mostrar(resultado: unknown, json: boolean, consola: Console) {
+  if (json) return consola.log('%s', JSON.stringify(resultado))
+  if (Array.isArray(resultado)) return resultado.length > 0 ? consola.table(resultado) : consola.log('No hay ninguno.')
+  for (const [clave, valor] of Object.entries(resultado as object))
+    consola.log('%s', `${clave.padEnd(12)} ${Array.isArray(valor) ? valor.join(', ') : (valor ?? '—')}`)
+}
+
+/** Which option a field of the operation came from. */
+const DE_CAMPO: Record<string, Opcion> = { vence_en: 'vence', solapamiento_horas: 'solapamiento' }
+const DE_CODIGO: Record<string, Opcion> = {
+  comercio_desconocido: 'comercio',
+  llave_desconocida: 'llave',
+  llave_inactiva: 'llave',
+  repartidor_desconocido: 'repartidor',
+}
+
+/** Opens the service's database for one piece of work, and leaves it as it was found, however that ends. */
+async function conDeps<T>(env: Entorno, hacer: (deps: DepsDeOperacion) => Promise<T>): Promise<T> {
+  const config = leerConfig(env, process.cwd())
+  const log = crearLog('silent')
+  const deshacer = new Deshacer(log)
+  try {
+    const { databaseUrl, masterKeys } = await levantarBase(config, deshacer, false)
+    const db = abrirDb(databaseUrl, { conexiones: 2 })
+    deshacer.al(() => db.cerrar())
+    const almacen = almacenDe(config.dataDir)
+    const deps = crearDeps(config, { db, masterKeys, almacen, log, vida: new Vida(log, false), urlPublica: '' })
+    return await hacer({ ...deps, validacion: leerContrato().validacion })
+  } finally {
+    await deshacer.todo()
+  }
+}
+
+function explicar(error: unknown): { texto: string; codigo: number } {
+  if (error instanceof ErrorDeUso) return { texto: `${error.message}\n\n${AYUDA}`, codigo: 2 }
+  if (error instanceof Problema) {
+    const fallas = (error.detalles.errores ?? []).map(({ campo, mensaje }) => {
+      const [, nombre = ''] = campo.split('/')
+      return `--${DE_CAMPO[nombre] ?? nombre}: ${mensaje}`
+    })
+    const opcion = DE_CODIGO[error.codigo]
+    return {
+      texto: fallas.length > 0 ? fallas.join('\n') : `${opcion ? `--${opcion}: ` : ''}${error.message}`,
+      codigo: 1,
+    }
+  }
+  const conocido = [ErrorConfig, ErrorDeClaves, ErrorPostgresEmbebido, ErrorDeMigracion].some(
+    (clase) => error instanceof clase,
+  )
+  const texto = conocido ? (error as Error).message : explicarBase(error)
+  return { texto: texto ?? (error instanceof Error ? (error.stack ?? error.message) : String(error)), codigo: 1 }
+}

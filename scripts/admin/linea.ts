@@ -1,0 +1,59 @@
+import { parseArgs } from 'node:util'
+import { COMANDOS, OPCIONES, type Opcion, type Opciones } from './comandos.ts'
+
+export const AYUDA = `Uso: npm run --silent admin -- <comando> [opciones] [--json]
+
+  comercios crear  --nombre "Tienda La Ceiba"
+  comercios listar
+  llaves crear     --comercio com_… --modo test|live [--alcances guias:leer,guias:escribir] [--vence 2027-01-31T06:00:00Z]
+  llaves listar    --comercio com_…
+  llaves rotar     --llave llave_… [--solapamiento 24]      horas, de 0 a 168
+  llaves revocar   --llave llave_…
+  operadores crear --nombre "Central"
+  repartidores crear      --nombre "Carlos Méndez" [--telefono +50255551234]
+  repartidores listar
+  repartidores codigo     --repartidor rep_…                 otro código; el anterior y sus sesiones dejan de valer
+  repartidores desactivar --repartidor rep_…                 «codigo» lo activa otra vez
+
+Usa la misma base que el servicio (DATABASE_URL, o la embebida de DATA_DIR), esté en marcha o no.
+--alcances omitido: todos. --vence omitido: no vence. --json: la respuesta como JSON en una línea.`
+
+/** What was typed is wrong: said with the help, exit code 2. */
+export class ErrorDeUso extends Error {}
+
+/** All that can be said of a line before anything is opened. */
+export function leerLinea(args: string[]) {
+  const { values, positionals } = separar(args)
+  const [grupo = '', verbo = '', ...objetos] = positionals
+  if (values.help || values.ayuda || grupo === '') return undefined
+  const comando = COMANDOS[`${grupo} ${verbo}`]
+  if (!comando) throw new ErrorDeUso(`No existe el comando «${`${grupo} ${verbo}`.trim()}».`)
+  const { json, ayuda: _1, help: _2, ...dadas } = values
+  const opciones: Opciones = { ...dadas }
+  if (comando.objeto && objetos.length === 1 && opciones[comando.objeto] === undefined)
+    opciones[comando.objeto] = objetos.pop()!
+  if (objetos.length > 0) throw new ErrorDeUso(`Sobra «${objetos.join(' ')}».`)
+  for (const opcion of Object.keys(opciones) as Opcion[]) {
+    if (![...comando.exige, ...(comando.admite ?? [])].includes(opcion))
+      throw new ErrorDeUso(`«${grupo} ${verbo}» no lleva --${opcion}.`)
+  }
+  for (const opcion of comando.exige) if (opciones[opcion] === undefined) throw new ErrorDeUso(`Falta --${opcion}.`)
+  return { comando, opciones, json: json === true }
+}
+
+function separar(args: string[]) {
+  const textos = Object.fromEntries(OPCIONES.map((nombre) => [nombre, { type: 'string' }])) as Record<
+    Opcion,
+    { type: 'string' }
+  >
+  try {
+    const banderas = { json: { type: 'boolean' }, ayuda: { type: 'boolean' }, help: { type: 'boolean' } } as const
+    return parseArgs({ args, allowPositionals: true, options: { ...textos, ...banderas } })
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string }
+    const [opcion = '?'] = /--?[\w-]+/.exec(message) ?? []
+    if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw new ErrorDeUso(`No existe ${opcion}.`)
+    if (code === 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE') throw new ErrorDeUso(`El valor de ${opcion} falta o sobra.`)
+    throw error
+  }
+}
