@@ -186,8 +186,8 @@ async function abrirEntorno(
         data: { ...nuevoId(), comercio: nuevoCodigoDeComercio(), nombre: 'Tienda La Ceiba' },
       })
       const { llave } = await guardarLlave(db, new Date(), { comercioId: fila.id, comercio: fila.comercio, modo })
-      // Tests look at each answer of the server.
-      const api = new Guias({ llave, baseUrl: entorno.url, reintentos: 0 })
+      // Tests look at each answer of the server, however long a slow machine takes for it.
+      const api = new Guias({ llave, baseUrl: entorno.url, reintentos: 0, tiempoLimite: 120_000 })
       return { id: fila.id, comercio: fila.comercio, llave, modo, api }
     },
     async nuevaLlave(comercio, { modo = comercio.modo, alcances, vence_en } = {}) {

@@ -1,11 +1,17 @@
 import type { Server } from 'node:http'
 import type { Config } from '../config/config.ts'
 
+/**
+ * Connections that may wait in the kernel while this process is busy. Past that number (511 unless told) a burst of clients
+ * is made to repeat its SYN, and some of them are reset. The system has a bound of its own, net.core.somaxconn.
+ */
+const EN_ESPERA = 4096
+
 /** Listens; the address, as somebody on this machine would write it. */
 export function escuchar(servidor: Server, port: number, host: string): Promise<string> {
   return new Promise((resolve, reject) => {
     servidor.once('error', reject)
-    servidor.listen(port, host, () => {
+    servidor.listen({ port, host, backlog: EN_ESPERA }, () => {
       servidor.off('error', reject)
       resolve(`http://${visible(host)}:${(servidor.address() as { port: number }).port}`)
     })
