@@ -1,0 +1,180 @@
+import { once } from 'node:events'
+import type http from 'node:http'
+import net from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { crearResolutorDeEnlaces } from '../../server/mapas/enlacesCortos.ts'
+import type { Direccion, Resolver } from '../../server/salida/destino.ts'
+import { usarPlazos } from '../plazos.ts'
+import { COORDENADAS, CORTO, falla, G, html, PUBLICA, PUNTO, par, publico, SIN, usarMapas } from './mapas.ts'
+
+const { cadena, cerrar, conexiones, desviar, resolver, rutas, sinSockets, vistos } = usarMapas()
+
+/** The deadline of a way unless it is told, in ms. */
+const plazos = usarPlazos(10_000)
+
+let gotas = 0
+function gotear(flujo: NodeJS.WritableStream, inicio: string, gota: string) {
+  if (inicio) flujo.write(inicio)
+  const reloj = setInterval(() => {
+    flujo.write(gota)
+    gotas++
+  }, 20)
+  flujo.on('close', () => clearInterval(reloj))
+}
+
+describe('failures', () => {
+  test.each<[number, boolean, RegExp]>([
+    [404, false, /no existe o venció/],
+    [410, false, /no existe o venció/],
+    [400, false, /400/],
+    [403, false, /403/],
+    [300, false, /300/],
+    [304, false, /304/],
+    [408, true, /408/],
+    [429, true, /429/],
+    [500, true, /500/],
+    [503, true, /503/],
+  ])('%d', async (status, pasajera, motivo) => {
+    rutas.set(CORTO, [status, { 'content-type': 'text/html' }])
+    expect(await resolver(CORTO)).toEqual(falla(pasajera, motivo))
+  })
+
+  test('a redirection to nowhere', async () => {
+    rutas.set(CORTO, [302])
+    expect(await resolver(CORTO)).toEqual(falla(false, /sin decir adónde/))
+  })
+
+  test('the DNS fails or knows no address', async () => {
+    for (const resolver of [() => Promise.reject(new Error('SERVFAIL')), async () => []] as Resolver[]) {
+      expect(await crearResolutorDeEnlaces({ resolver }).resolver(CORTO)).toEqual(falla(true, /DNS/))
+    }
+  })
+
+  test('nobody listens', async () => {
+    const libre = net.createServer()
+    await once(libre.listen(0, '127.0.0.1'), 'listening')
+    const { port } = libre.address() as net.AddressInfo
+    libre.close()
+    desviar(port)
+    expect(await resolver(CORTO)).toEqual(falla(true, /ECONNREFUSED/))
+  })
+
+  test.each<[string, (socket: net.Socket) => void]>([
+    ['closes', (socket) => socket.destroy()],
+    ['answers no HTTP', (socket) => socket.end('220 hola\r\n')],
+    [
+      'closes in the middle of the page',
+      (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 99\r\n\r\n<p>'),
+    ],
+    ['sends endless headers', (socket) => socket.end(`HTTP/1.1 302 X\r\nLocation: ${'a'.repeat(20_000)}\r\n\r\n`)],
+  ])('who %s', async (_caso, romper) => {
+    rutas.set(CORTO, (req) => romper(req.socket))
+    expect(await resolver(CORTO)).toEqual(falla(true, /No se pudo consultar/))
+  })
+
+  test('an endless page is read for 64 KB', async () => {
+    let enviados = 0
+    rutas.set(CORTO, (req, res) => {
+      res.writeHead(200, { 'content-type': 'text/html' })
+      const llenar = () => {
+        while (!req.socket.destroyed && res.write(' '.repeat(16_384))) enviados += 16_384
+      }
+      res.on('drain', llenar)
+      llenar()
+    })
+    expect(await resolver(CORTO)).toEqual(SIN)
+    await sinSockets()
+    // What the buffers of both kernels hold, and no more.
+    expect(enviados).toBeLessThan(20_000_000)
+  })
+
+  test('the body of a redirection or of an error is not read, however long', async () => {
+    let enviados = 0
+    const sinFin =
+      (status: number, cabeceras: http.OutgoingHttpHeaders): http.RequestListener =>
+      (req, res) => {
+        res.writeHead(status, cabeceras)
+        const llenar = () => {
+          while (!req.socket.destroyed && res.write(' '.repeat(16_384))) enviados += 16_384
+        }
+        res.on('drain', llenar)
+        llenar()
+      }
+    rutas.set(CORTO, sinFin(302, { location: PUNTO }))
+    expect(await resolver(CORTO)).toEqual(COORDENADAS)
+    rutas.set(CORTO, sinFin(503, { 'content-type': 'text/html' }))
+    expect(await resolver(CORTO)).toEqual(falla(true, /503/))
+    await sinSockets()
+    expect(enviados).toBeLessThan(20_000_000)
+  })
+
+  test('a target after the first 64 KB is not seen', async () => {
+    const cuerpo = `<meta http-equiv="refresh" content="0;url=${PUNTO}">`
+    rutas.set(CORTO, html(' '.repeat(65_536) + cuerpo))
+    expect(await resolver(CORTO)).toEqual(SIN)
+    rutas.set(CORTO, html(' '.repeat(65_536 - cuerpo.length) + cuerpo))
+    expect(await resolver(CORTO)).toEqual(COORDENADAS)
+  })
+
+  test.each<[string, http.RequestListener, boolean]>([
+    ['answers nothing', () => {}, false],
+    ['drips headers', (req) => gotear(req.socket, 'HTTP/1.1 302 Found\r\n', 'X: 1\r\n'), true],
+    ['drips 1xx answers', (req) => gotear(req.socket, '', 'HTTP/1.1 103 Early Hints\r\n\r\n'), true],
+    ['drips a page', (_req, res) => gotear(res.writeHead(200, { 'content-type': 'text/html' }), '<p>', ' '), true],
+  ])('who %s is waited for until the deadline', async (_caso, oyente, gotea) => {
+    gotas = 0
+    rutas.set(CORTO, oyente)
+    const resuelto = resolver(CORTO)
+    await expect.poll(() => vistos.length === 1 && (!gotea || gotas > 3)).toBe(true)
+    expect(await Promise.race([resuelto, 'waiting'])).toBe('waiting')
+    plazos.vencer()
+    expect(await resuelto).toEqual(falla(true, /plazo/))
+    await sinSockets()
+  })
+
+  test('the deadline is for the whole way, and for the DNS, too', async () => {
+    cadena(CORTO, `${G}/a`, `${G}/b`)
+    rutas.set(`${G}/b`, () => {})
+    const resuelto = resolver(CORTO)
+    await expect.poll(() => vistos.length).toBe(3)
+    expect(plazos.puestos()).toBe(1)
+    plazos.vencer()
+    expect(await resuelto).toEqual(falla(true, /plazo/))
+    const mudo = crearResolutorDeEnlaces({ resolver: () => new Promise(() => {}) }).resolver(CORTO)
+    await expect.poll(plazos.puestos).toBe(1)
+    plazos.vencer()
+    expect(await mudo).toEqual(falla(true, /plazo/))
+  })
+
+  test('a DNS that answers after the deadline opens no connection', async () => {
+    const { promise, resolve } = Promise.withResolvers<Direccion[]>()
+    const tardo = crearResolutorDeEnlaces({ resolver: () => promise, ca: par.cert }).resolver(CORTO)
+    await expect.poll(plazos.puestos).toBe(1)
+    plazos.vencer()
+    expect(await tardo).toEqual(falla(true, /plazo/))
+    resolve([PUBLICA])
+    // Whoever asks afterwards is connected, and is the only one.
+    cadena(CORTO, PUNTO)
+    expect(await resolver(CORTO)).toEqual(COORDENADAS)
+    expect(conexiones).toHaveLength(1)
+  })
+
+  test('closing ends what is under way, and nothing begins after it', async () => {
+    rutas.set(CORTO, () => {})
+    const enCurso = resolver(CORTO)
+    await expect.poll(() => vistos.length).toBe(1)
+    await cerrar()
+    expect(await enCurso).toEqual(falla(true, /se detuvo/))
+    expect(await resolver(CORTO)).toEqual(falla(true, /se detuvo/))
+    expect(vistos).toHaveLength(1)
+    await sinSockets()
+  })
+
+  test('many at a time leave nothing open', async () => {
+    cadena(CORTO, `${G}/a`, PUNTO)
+    const paciente = crearResolutorDeEnlaces({ resolver: publico, ca: par.cert })
+    const todos = await Promise.all(Array.from({ length: 100 }, () => paciente.resolver(CORTO)))
+    expect(todos.filter(({ tipo }) => tipo === 'coordenadas').length).toBe(100)
+    await sinSockets()
+  })
+})

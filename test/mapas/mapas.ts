@@ -1,0 +1,115 @@
+import { once } from 'node:events'
+import type http from 'node:http'
+import https from 'node:https'
+import net from 'node:net'
+import tls from 'node:tls'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest'
+import { crearResolutorDeEnlaces, type ResolutorDeEnlaces } from '../../server/mapas/enlacesCortos.ts'
+import type { Direccion, Resolver } from '../../server/salida/destino.ts'
+import { certificado, paraNombre } from '../certificado.ts'
+
+export const CORTO = 'https://maps.app.goo.gl/abc123'
+export const G = 'https://www.google.com/maps'
+export const PUNTO = `${G}/place/Casa/@14.1,-90.1,17z/data=!4m2!3m1!1s0x1:0x2!8m2!3d14.6349!4d-90.5069`
+export const COORDENADAS = { tipo: 'coordenadas', coordenadas: { lat: 14.6349, lng: -90.5069 } }
+export const SIN = { tipo: 'sin_coordenadas' }
+export const PUBLICA: Direccion = { address: '142.250.1.1', family: 4 }
+export const publico: Resolver = async () => [PUBLICA]
+export const falla = (pasajera: boolean, motivo: RegExp) => ({
+  tipo: 'falla',
+  pasajera,
+  motivo: expect.stringMatching(motivo),
+})
+
+/** A string redirects. */
+type Respuesta = string | http.RequestListener | [status: number, cabeceras?: http.OutgoingHttpHeaders, cuerpo?: string]
+
+export const html = (cuerpo: string, cabeceras = {}): Respuesta => [
+  200,
+  { 'content-type': 'text/html; charset=utf-8', ...cabeceras },
+  cuerpo,
+]
+
+/** The authority of the stand-in's certificate. */
+export const par = certificado(
+  ['maps.app.goo.gl', 'goo.gl', '*.google.com', 'google.com', '*.google.com.gt', 'waze.com'].map(paraNombre),
+)
+
+/** One real https server that stands for every host, and a resolver of links for each test. */
+export function usarMapas() {
+  const abiertos = new Set<net.Socket>()
+  const rutas = new Map<string, Respuesta>()
+  const vistos: http.IncomingMessage[] = []
+  const conexiones: { host: string; port: number; direcciones: Direccion[] }[] = []
+  const enlaceDe = (req: http.IncomingMessage) => `https://${req.headers.host}${req.url}`
+  let servidor: https.Server
+  let puerto: number
+  let resolutor: ResolutorDeEnlaces
+
+  function atender(req: http.IncomingMessage, res: http.ServerResponse) {
+    vistos.push(req)
+    const respuesta = rutas.get(enlaceDe(req))
+    if (typeof respuesta === 'function') return respuesta(req, res)
+    if (typeof respuesta === 'string') return res.writeHead(302, { location: respuesta }).end('<a>aquí</a>')
+    const [status, cabeceras, cuerpo] = respuesta ?? [404]
+    return res.writeHead(status, cabeceras).end(cuerpo)
+  }
+
+  /** Public addresses are all that it may connect to, so the way there is bent here, at the last step, and nothing else. */
+  function desviar(a = puerto) {
+    vi.restoreAllMocks()
+    const original = tls.connect as (opciones: tls.ConnectionOptions) => tls.TLSSocket
+    vi.spyOn(tls, 'connect').mockImplementation(((opciones: tls.ConnectionOptions) => {
+      opciones.lookup!(opciones.host!, { all: true }, (_error, direcciones) =>
+        conexiones.push({
+          host: opciones.host!,
+          port: Number(opciones.port),
+          direcciones: direcciones as unknown as Direccion[],
+        }),
+      )
+      return original({ ...opciones, socket: net.connect(a, '127.0.0.1') })
+    }) as typeof tls.connect)
+  }
+
+  beforeAll(async () => {
+    servidor = https.createServer(par, atender).on('tlsClientError', () => {})
+    servidor.on('connection', (socket: net.Socket) => {
+      abiertos.add(socket)
+      socket.on('error', () => {}).on('close', () => abiertos.delete(socket))
+    })
+    await once(servidor.listen(0, '127.0.0.1'), 'listening')
+    puerto = (servidor.address() as net.AddressInfo).port
+  })
+  afterAll(() => {
+    for (const socket of abiertos) socket.destroy()
+    servidor.close()
+  })
+  beforeEach(() => {
+    rutas.clear()
+    vistos.length = 0
+    conexiones.length = 0
+    desviar()
+    resolutor = crearResolutorDeEnlaces({ resolver: publico, ca: par.cert })
+  })
+  afterEach(async () => {
+    vi.restoreAllMocks()
+    vi.unstubAllEnvs()
+    await resolutor.cerrar()
+  })
+
+  return {
+    rutas,
+    vistos,
+    conexiones,
+    desviar,
+    resolver: (enlace: string) => resolutor.resolver(enlace),
+    cerrar: () => resolutor.cerrar(),
+    /** `a` leads to `b`, `b` to `c`… */
+    cadena(...enlaces: string[]) {
+      for (const [i, enlace] of enlaces.slice(0, -1).entries()) rutas.set(enlace, enlaces[i + 1]!)
+    },
+    visitados: () => vistos.map(enlaceDe),
+    /** Waits until no connection is open. */
+    sinSockets: () => expect.poll(() => abiertos.size).toBe(0),
+  }
+}

@@ -1,0 +1,109 @@
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { objetivosDePagina } from '../../server/mapas/objetivosDePagina.ts'
+import { crecimiento } from '../costo.ts'
+import { COORDENADAS, CORTO, G, html, PUNTO, SIN, usarMapas } from './mapas.ts'
+
+const { cadena, resolver, rutas, visitados, vistos } = usarMapas()
+
+describe('pages that carry the target', () => {
+  const FIN = `${G}/fin?cid=7`
+  test.each([
+    ['meta refresh', `<meta http-equiv="refresh" content="0; url=${FIN}">`],
+    ['meta refresh, the other way round', `<META content='0;URL="${FIN}"' HTTP-EQUIV='Refresh'/>`],
+    ['meta refresh, relative', '<meta http-equiv=refresh content="0;url=fin?cid=7">'],
+    ['window.location', `<script>window.location = "${FIN}"</script>`],
+    ['location.href', `<script>window.location.href='${FIN}';</script>`],
+    [
+      'location.replace with escapes',
+      '<script>location.replace("https:\\/\\/www.google.com\\/maps\\/fin\\x3fcid\\u003d7")</script>',
+    ],
+    ['canonical', `<link href="${FIN}" rel="canonical">`],
+    [
+      'after others that are of no use',
+      `<meta http-equiv="refresh" content="0;url=/httpservice/retry/enablejs"><script>window.location='https://evil.example/'</script><link rel="canonical" href="${FIN}">`,
+    ],
+  ])('%s', async (_caso, cuerpo) => {
+    cadena(CORTO, `${G}/inicio`)
+    rutas.set(`${G}/inicio`, html(`<!doctype html><html><head>${cuerpo}</head></html>`))
+    rutas.set(FIN, PUNTO)
+    expect(await resolver(CORTO)).toEqual(COORDENADAS)
+    expect(visitados()).toEqual([CORTO, `${G}/inicio`, FIN])
+  })
+
+  test('of several targets, the one that names the point', async () => {
+    const refresco = `<meta http-equiv="refresh" content="0;url=${FIN}">`
+    rutas.set(CORTO, html(`${refresco}<link rel="canonical" href="${PUNTO}">`))
+    expect(await resolver(CORTO)).toEqual(COORDENADAS)
+    expect(visitados()).toEqual([CORTO])
+  })
+
+  test('entities in the target', async () => {
+    rutas.set(CORTO, html('<link rel="canonical" href="https://www.google.com/maps?cid=1&amp;q=14.6349,-90.5069">'))
+    expect(await resolver(CORTO)).toEqual(COORDENADAS)
+  })
+
+  test.each([
+    ['itself', `<link rel="canonical" href="${CORTO}">`],
+    ['the bare map', `<link rel="canonical" href="${G}">`],
+    ['the surroundings of who asks', `<link rel="canonical" href="${G}/@50.1,8.6,11z">`],
+    ['another site', '<meta http-equiv="refresh" content="0;url=https://evil.example/?q=14.6,-90.5">'],
+    ['http', '<meta http-equiv="refresh" content="0;url=http://www.google.com/maps?q=14.6,-90.5">'],
+    ['a private address', '<script>location="https://169.254.169.254/"</script>'],
+    ['nothing', '<p>14.6,-90.5</p>'],
+  ])('no target: %s', async (_caso, cuerpo) => {
+    rutas.set(CORTO, html(cuerpo))
+    expect(await resolver(CORTO)).toEqual(SIN)
+    expect(vistos).toHaveLength(1)
+  })
+
+  test('two pages that lead to each other', async () => {
+    rutas.set(CORTO, html(`<meta http-equiv="refresh" content="0;url=${FIN}">`))
+    rutas.set(FIN, html(`<meta http-equiv="refresh" content="0;url=${CORTO}">`))
+    expect(await resolver(CORTO)).toEqual(SIN)
+    expect(vistos).toHaveLength(2)
+  })
+
+  test('compressed or not HTML: not read', async () => {
+    const cuerpo = `<meta http-equiv="refresh" content="0;url=${PUNTO}">`
+    rutas.set(CORTO, (_req, res) =>
+      res.writeHead(200, { 'content-type': 'text/html', 'content-encoding': 'gzip' }).end(gzipSync(cuerpo)),
+    )
+    expect(await resolver(CORTO)).toEqual(SIN)
+    rutas.set(CORTO, [200, { 'content-type': 'text/plain' }, cuerpo])
+    expect(await resolver(CORTO)).toEqual(SIN)
+    rutas.set(CORTO, html(cuerpo))
+    expect(await resolver(CORTO)).toEqual(COORDENADAS)
+  })
+
+  test('a compressed redirection is a redirection', async () => {
+    rutas.set(CORTO, (_req, res) =>
+      res.writeHead(302, { location: PUNTO, 'content-encoding': 'gzip' }).end(gzipSync('hola')),
+    )
+    expect(await resolver(CORTO)).toEqual(COORDENADAS)
+  })
+
+  test('hostile pages are read in linear time', () => {
+    const base = new URL(CORTO)
+    for (const trozo of [
+      '<meta ',
+      '<meta http-equiv=refresh content="',
+      '<link rel=canonical ',
+      'location',
+      'location="',
+      "location = '",
+      '<meta content=\t',
+      '&amp',
+      'location.replace (',
+      ' ',
+      '\\x',
+      '<meta http-equiv=refresh content="0;url=x">',
+    ]) {
+      const veces = crecimiento(65_536, (tamano) => {
+        const pagina = trozo.repeat(Math.ceil(tamano / trozo.length))
+        expect(objetivosDePagina(pagina, base).length).toBeLessThanOrEqual(20)
+      })
+      expect(veces, trozo).toBeLessThan(20)
+    }
+  })
+})

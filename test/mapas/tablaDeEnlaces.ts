@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest'
+import { ErrorEnlace, leerEnlace } from '../../server/mapas/enlaces.ts'
+
+/** What a link should give: 'lat,lng', 'corto', 'sin' (no coordinates), or the reason of the refusal. */
+type Caso = [enlace: string, esperado: string | RegExp]
+
+export function leer(enlace: string, hosts?: readonly string[]): string {
+  const leido = leerEnlace(enlace, hosts)
+  if (leido.tipo === 'coordenadas') return `${leido.coordenadas.lat},${leido.coordenadas.lng}`
+  return leido.tipo === 'corto' ? 'corto' : 'sin'
+}
+
+/** A test for each link of the table. */
+export function tabla(titulo: string, casos: Caso[]) {
+  describe(titulo, () => {
+    it.each(casos)('%s', (enlace, esperado) => {
+      if (typeof esperado === 'string') return expect(leer(enlace)).toBe(esperado)
+      expect(() => leer(enlace)).toThrow(ErrorEnlace)
+      expect(() => leer(enlace)).toThrow(esperado)
+    })
+  })
+}
+
+export const G = 'https://www.google.com/maps'
+export const P = '14.6349,-90.5069'
