@@ -2,7 +2,7 @@ import type { Objeto } from '../documentacion/contrato.ts'
 
 const METODOS = ['get', 'put', 'post', 'delete', 'patch'] as const
 
-const mayuscula = (texto: string) => texto[0]?.toUpperCase() + texto.slice(1)
+export const mayuscula = (texto: string) => texto[0]?.toUpperCase() + texto.slice(1)
 
 /**
  * operationId → its types, security scheme and the headers of each answer: what `Handler<'operationId'>` is made of. Bearer

@@ -3,6 +3,7 @@ import { createClient } from '@hey-api/openapi-ts'
 import type { Objeto } from '../documentacion/contrato.ts'
 import { correr } from './correr.ts'
 import { CARPETA, exigir, leerBundle, RAIZ } from './lugares.ts'
+import { operacionesDelSdk } from './operacionesDelSdk.ts'
 
 /** The SDK's part of the contract, and the package built with it. */
 export async function generarSdk() {
@@ -13,11 +14,10 @@ export async function generarSdk() {
     parser: { transforms: { readWrite: false } },
     input: new URL('comercios.json', CARPETA).pathname,
     output: { path: salida.pathname, module: { extension: '.js' } },
-    // Only their types are used of the client: without one of its own, nobody's bundle carries its 4 KB.
-    plugins: ['@hey-api/client-fetch', '@hey-api/typescript', { name: '@hey-api/sdk', client: false }],
+    plugins: ['@hey-api/typescript'],
   })
-  await exigir('sdk/src/generado/sdk.gen.ts')
   await abrirEnums(bundle, new URL('types.gen.ts', salida))
+  await writeFile(new URL('operaciones.ts', salida), operacionesDelSdk(bundle))
   await rm(new URL('sdk/dist', RAIZ), { recursive: true, force: true })
   await correr('tsdown', ['--config', 'sdk/tsdown.config.ts', '--logLevel', 'error'])
   await exigir('sdk/dist/index.js')

@@ -16,6 +16,10 @@ import type {
   WebhookConSecreto,
 } from './generado/types.gen.js'
 import type { Pagina } from './paginas.js'
+import type { Operacion, Salida } from './pedido.js'
+
+/** Does an answer have the shape that the operation promises? A proxy's `{"ok": true}` has not. */
+export type Forma<T> = (datos: unknown, status: number) => datos is T
 
 const esObjeto = (datos: unknown): datos is Record<string, unknown> => typeof datos === 'object' && datos !== null
 
@@ -65,8 +69,40 @@ export const esRecuperacion = (datos: unknown): datos is Recuperacion =>
 export const esEnsayo = (datos: unknown): datos is EnsayoDeRecuperacion =>
   esObjeto(datos) && typeof datos.entregas === 'number' && typeof datos.exacto === 'boolean'
 
+/** 204 and no other: an empty 200 is what a proxy in the way answers. */
+export const esNada = (_datos: unknown, status: number): _datos is undefined => status === 204
+
 /** What is signed is believed; this much is looked at because whoever has the secret may also sign other things. */
 export const esAviso = <T extends { tipo: string }>(datos: unknown): datos is T => conTextos(datos, 'tipo')
 
-/** 204 and no other: an empty 200 is what a proxy in the way answers. */
-export const esNada = (_datos: unknown, status: number): _datos is undefined => status === 204
+/** The operations that answer a page of a list. */
+export type OperacionDeLista = {
+  [O in Operacion]: Salida<O> extends Pagina<unknown> ? O : never
+}[Operacion]
+
+/** The operations that answer one thing. A recovery answers two: itself or, rehearsed, its counts. */
+export type OperacionDeUnaRespuesta = Exclude<Operacion, OperacionDeLista | 'recuperarEntregasDeWebhook'>
+
+/** The shape of what each operation answers; a list's is {@link esPagina}. */
+export const FORMAS: { readonly [O in OperacionDeUnaRespuesta]: Forma<Salida<O>> } = {
+  cambiarWebhook: esWebhook,
+  cancelarGuia: esGuia,
+  confirmarUbicacion: esGuia,
+  crearEtiquetas: esEtiquetas,
+  crearGuia: esGuia,
+  crearLote: esLote,
+  crearWebhook: esWebhookConSecreto,
+  eliminarWebhook: esNada,
+  obtenerEntregaDeWebhook: esEntregaDeWebhook,
+  obtenerEtiqueta: esEtiquetas,
+  obtenerGuia: esGuia,
+  obtenerPruebaDeEntrega: esPrueba,
+  obtenerRecuperacion: esRecuperacion,
+  obtenerWebhook: esWebhook,
+  probarWebhook: esEntregaDeWebhook,
+  reenviarEntregaDeWebhook: esEntregaDeWebhook,
+  reenviarSolicitud: esGuia,
+  rotarSecreto: esWebhookConSecreto,
+  simularAvance: esGuia,
+  simularUbicacion: esGuia,
+}

@@ -1,3 +1,4 @@
+import { crearCliente } from './cliente.js'
 import { ErrorGuias } from './errores.js'
 import { ajustar, type OpcionesDeSolicitud, type Registro } from './opciones.js'
 import { RecursoCatalogo } from './recursoCatalogo.js'
@@ -57,18 +58,19 @@ export class Guias {
 
   constructor(opciones: OpcionesDeGuias = {}) {
     const { fetch, registro, referenciaAutomatica = false, permitirNavegador = false } = opciones
-    const enviar = crearTransporte({
+    const transporte = crearTransporte({
       llave: leerLlave(opciones.llave ?? delEntorno('GUIAS_LLAVE'), permitirNavegador),
       baseUrl: leerBaseUrl(opciones.baseUrl ?? (delEntorno('GUIAS_BASE_URL') || 'http://127.0.0.1:3000')),
       fetch: leerFetch(fetch),
       ajustes: ajustar(opciones),
       registro: leerRegistro(registro),
     })
-    this.guias = new RecursoGuias(enviar, referenciaAutomatica)
-    this.eventos = new RecursoEventos(enviar)
-    this.catalogo = new RecursoCatalogo(enviar)
-    this.webhooks = new RecursoWebhooks(enviar)
-    this.simulador = new RecursoSimulador(enviar)
+    const cliente = crearCliente(transporte)
+    this.guias = new RecursoGuias(cliente, referenciaAutomatica)
+    this.eventos = new RecursoEventos(cliente)
+    this.catalogo = new RecursoCatalogo(cliente)
+    this.webhooks = new RecursoWebhooks(cliente)
+    this.simulador = new RecursoSimulador(cliente)
   }
 }
 

@@ -1,6 +1,23 @@
-import type { Client } from './generado/client/index.js'
+import { OPERACIONES, type Operaciones } from './generado/operaciones.js'
+import { revisar } from './rutas.js'
 
-/** What goes over the wire, but for what every request carries. */
+/** The name of an operation of the contract. */
+export type Operacion = keyof Operaciones
+
+/** What an operation takes: the members of its path, its query and its body. */
+export type Datos<O extends Operacion> = Omit<Operaciones[O]['datos'], 'url'>
+
+/** What an operation answers when all is well. */
+export type Salida<O extends Operacion> = Operaciones[O]['salida']
+
+/** The {@link Datos} of any operation. */
+export interface DatosDeAlguna {
+  path?: object
+  query?: object | undefined
+  body?: unknown
+}
+
+/** A request: what goes over the wire but for the headers, and whether it may go twice. */
 export interface Pedido {
   metodo: string
   /** With its parameters. */
@@ -8,47 +25,32 @@ export interface Pedido {
   cuerpo: string | undefined
   /** What takes no key is sent none. */
   conLlave: boolean
+  /** Whatever the service did with the first, it does nothing more with the second. */
+  repetible: boolean
 }
 
-/** What every call of a generated function carries besides its own path, query and body. */
-export interface Comunes {
-  client: Client
-  throwOnError: true
-}
-
-interface OpcionesGeneradas {
-  url: string
-  path?: Record<string, unknown>
-  query?: Record<string, unknown>
-  body?: unknown
-  bodySerializer?: (body: unknown) => string
-  security?: readonly unknown[]
-}
-
-/**
- * The generated functions know routes and parameters; what they call in the end only writes down what they would send.
- * Their own client would hand out an HTML page with status 200 as the model, throw plain objects, lose the text of an
- * error, and take 4 KB to do it.
- */
-const client = Object.fromEntries(
-  ['get', 'post', 'put', 'patch', 'delete'].map((metodo) => [
+/** The request of an operation, as the contract's table says. */
+export function armar(operacion: Operacion, { path = {}, query, body }: DatosDeAlguna): Pedido {
+  const [metodo, plantilla, repetible] = OPERACIONES[operacion]
+  const partes = new Map<string, unknown>(Object.entries(path))
+  const ruta = plantilla.replace(/\{(\w+)\}/g, (_, nombre) => encodeURIComponent(revisar(nombre, partes.get(nombre))))
+  const pares = Object.entries(query ?? {}).flatMap(([nombre, valor]) =>
+    [valor].flat().flatMap((uno) => (uno === undefined || uno === null ? [] : [`${nombre}=${codificar(uno)}`])),
+  )
+  return {
     metodo,
-    ({ url, path = {}, query = {}, body, bodySerializer = JSON.stringify, security }: OpcionesGeneradas): Pedido => {
-      const ruta = url.replace(/\{(\w+)\}/g, (_, nombre) => encodeURIComponent(String(path[nombre])))
-      const pares = Object.entries(query).flatMap(([nombre, valor]) =>
-        [valor].flat().flatMap((uno) => (uno === undefined || uno === null ? [] : [`${nombre}=${codificar(uno)}`])),
-      )
-      return {
-        metodo: metodo.toUpperCase(),
-        ruta: pares.length > 0 ? `${ruta}?${pares.join('&')}` : ruta,
-        cuerpo: body === undefined ? undefined : bodySerializer(body),
-        conLlave: security !== undefined,
-      }
-    },
-  ]),
-) as unknown as Client
+    ruta: pares.length > 0 ? `${ruta}?${pares.join('&')}` : ruta,
+    cuerpo: body === undefined || body === null ? undefined : JSON.stringify(body),
+    conLlave: true,
+    repetible: typeof repetible === 'string' ? lleva(body, repetible.split('/')) : repetible,
+  }
+}
 
 const codificar = (valor: unknown) => encodeURIComponent(valor instanceof Date ? valor.toISOString() : String(valor))
 
-/** At once, so that the caller may change its objects for the next guide. */
-export const armar = (llamar: (comunes: Comunes) => unknown): Pedido => llamar({ client, throwOnError: true }) as Pedido
+/** Has the body the member on which repeating hangs? Through a list, each of its entries must have it. */
+function lleva(valor: unknown, [miembro, ...resto]: string[]): boolean {
+  if (miembro === undefined) return Boolean(valor)
+  if (Array.isArray(valor)) return valor.every((uno) => lleva(uno, [miembro, ...resto]))
+  return lleva((valor as Record<string, unknown> | null | undefined)?.[miembro], resto)
+}

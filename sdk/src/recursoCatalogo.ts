@@ -1,5 +1,4 @@
-import { esPagina } from './formas.js'
-import { listarDepartamentos, listarMunicipios } from './generado/sdk.gen.js'
+import type { Cliente } from './cliente.js'
 import type {
   Departamento,
   ListarDepartamentosData,
@@ -9,8 +8,7 @@ import type {
   PaginaDeMunicipios,
 } from './generado/types.gen.js'
 import type { OpcionesDeSolicitud } from './opciones.js'
-import { Listado } from './paginas.js'
-import type { Enviar } from './transporte.js'
+import type { Listado } from './paginas.js'
 
 /** De qué país se listan los departamentos, desde dónde y de cuántos en cuántos. */
 export type FiltrosDeDepartamentos = NonNullable<ListarDepartamentosData['query']>
@@ -20,11 +18,11 @@ export type FiltrosDeMunicipios = ListarMunicipiosData['query']
 
 /** Los departamentos y municipios que el servicio conoce. */
 export class RecursoCatalogo {
-  readonly #enviar: Enviar
+  readonly #listar: Cliente['listar']
 
   /** @internal */
-  constructor(enviar: Enviar) {
-    this.#enviar = enviar
+  constructor({ listar }: Cliente) {
+    this.#listar = listar
   }
 
   /**
@@ -38,15 +36,7 @@ export class RecursoCatalogo {
     filtros: FiltrosDeDepartamentos = {},
     opciones?: OpcionesDeSolicitud,
   ): Listado<Departamento, PaginaDeDepartamentos> {
-    const query = { ...filtros }
-    return new Listado<Departamento, PaginaDeDepartamentos>(query.cursor, (cursor) =>
-      this.#enviar(
-        esPagina<PaginaDeDepartamentos>,
-        (comunes) =>
-          listarDepartamentos({ ...comunes, query: { ...query, ...(cursor === undefined ? {} : { cursor }) } }),
-        opciones,
-      ),
-    )
+    return this.#listar('listarDepartamentos', { query: filtros }, opciones)
   }
 
   /**
@@ -58,13 +48,6 @@ export class RecursoCatalogo {
    * ```
    */
   municipios(filtros: FiltrosDeMunicipios, opciones?: OpcionesDeSolicitud): Listado<Municipio, PaginaDeMunicipios> {
-    const query = { ...filtros }
-    return new Listado<Municipio, PaginaDeMunicipios>(query.cursor, (cursor) =>
-      this.#enviar(
-        esPagina<PaginaDeMunicipios>,
-        (comunes) => listarMunicipios({ ...comunes, query: { ...query, ...(cursor === undefined ? {} : { cursor }) } }),
-        opciones,
-      ),
-    )
+    return this.#listar('listarMunicipios', { query: filtros }, opciones)
   }
 }

@@ -1,20 +1,18 @@
-import { esPagina } from './formas.js'
-import { listarEventos } from './generado/sdk.gen.js'
+import type { Cliente } from './cliente.js'
 import type { Evento, ListarEventosData, PaginaDelFlujo } from './generado/types.gen.js'
 import type { OpcionesDeSolicitud } from './opciones.js'
-import { Listado } from './paginas.js'
-import type { Enviar } from './transporte.js'
+import type { Listado } from './paginas.js'
 
 /** Desde dónde y de cuántos en cuántos se lee el flujo de eventos. */
 export type FiltrosDelFlujo = NonNullable<ListarEventosData['query']>
 
 /** El flujo de eventos de todas sus guías. */
 export class RecursoEventos {
-  readonly #enviar: Enviar
+  readonly #listar: Cliente['listar']
 
   /** @internal */
-  constructor(enviar: Enviar) {
-    this.#enviar = enviar
+  constructor({ listar }: Cliente) {
+    this.#listar = listar
   }
 
   /**
@@ -31,17 +29,6 @@ export class RecursoEventos {
    * ```
    */
   listar(filtros: FiltrosDelFlujo = {}, opciones?: OpcionesDeSolicitud): Listado<Evento, PaginaDelFlujo> {
-    const query = { ...filtros }
-    return new Listado<Evento, PaginaDelFlujo>(
-      query.cursor,
-      (cursor) =>
-        this.#enviar(
-          esPagina<PaginaDelFlujo>,
-          (comunes) => listarEventos({ ...comunes, query: { ...query, ...(cursor === undefined ? {} : { cursor }) } }),
-          opciones,
-        ),
-      // The cursor is always there; an empty page means up to date.
-      (pagina) => pagina.datos.length > 0,
-    )
+    return this.#listar('listarEventos', { query: filtros }, opciones, (pagina) => pagina.datos.length > 0)
   }
 }

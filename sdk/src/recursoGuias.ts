@@ -1,19 +1,6 @@
+import type { Cliente } from './cliente.js'
 import { ErrorGuias } from './errores.js'
-import { esClaves, esEtiquetas, esGuia, esLote, esPagina, esPrueba } from './formas.js'
-import {
-  cancelarGuia,
-  confirmarUbicacion,
-  crearEtiquetas,
-  crearGuia,
-  crearLote,
-  listarEventosDeGuia,
-  listarGuias,
-  listarIntentosDeGuia,
-  obtenerEtiqueta,
-  obtenerGuia,
-  obtenerPruebaDeEntrega,
-  reenviarSolicitud,
-} from './generado/sdk.gen.js'
+import { esClaves, esLote } from './formas.js'
 import type {
   CancelacionParaCrear,
   CodigoDeGuia,
@@ -37,11 +24,10 @@ import type {
 } from './generado/types.gen.js'
 import { type CreacionDeMuchas, crearMuchas, type OpcionesDeConversion, type OpcionesDeMuchas } from './muchas.js'
 import type { OpcionesDeSolicitud } from './opciones.js'
-import { Listado } from './paginas.js'
-import { conReferencia, tieneReferencia } from './referencia.js'
-import { revisar } from './rutas.js'
+import type { Listado } from './paginas.js'
+import { armar } from './pedido.js'
+import { conReferencia } from './referencia.js'
 import { Solicitud } from './solicitud.js'
-import { cuerpo, type Enviar } from './transporte.js'
 import type { ClavesPublicas } from './verificarPrueba.js'
 
 /** Qué guías se listan, desde dónde y de cuántas en cuántas. */
@@ -55,11 +41,15 @@ export type FiltrosDeIntentos = NonNullable<ListarIntentosDeGuiaData['query']>
 
 /** Sus guías: crearlas, verlas, listarlas y cancelarlas. */
 export class RecursoGuias {
-  readonly #enviar: Enviar
+  readonly #pedir: Cliente['pedir']
+  readonly #listar: Cliente['listar']
+  readonly #enviar: Cliente['enviar']
   readonly #referenciaAutomatica: boolean
 
   /** @internal */
-  constructor(enviar: Enviar, referenciaAutomatica: boolean) {
+  constructor({ pedir, listar, enviar }: Cliente, referenciaAutomatica: boolean) {
+    this.#pedir = pedir
+    this.#listar = listar
     this.#enviar = enviar
     this.#referenciaAutomatica = referenciaAutomatica
   }
@@ -85,15 +75,7 @@ export class RecursoGuias {
    * ```
    */
   crear(guia: GuiaIndividual, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
-    const nueva = this.#referir(guia)
-    return new Solicitud(
-      this.#enviar(
-        esGuia<Guia>,
-        (comunes) => crearGuia({ ...comunes, ...cuerpo(nueva) }),
-        opciones,
-        tieneReferencia(nueva),
-      ),
-    )
+    return this.#pedir('crearGuia', { body: this.#referir(guia) }, opciones)
   }
 
   /**
@@ -113,15 +95,7 @@ export class RecursoGuias {
    */
   crearLote(lote: LoteParaCrear, opciones?: OpcionesDeSolicitud): Solicitud<LoteCreado> {
     const guias = Array.isArray(lote?.guias) ? lote.guias.map((guia) => this.#referir(guia)) : undefined
-    const nuevo = guias ? { ...lote, guias } : lote
-    return new Solicitud(
-      this.#enviar(
-        esLote,
-        (comunes) => crearLote({ ...comunes, ...cuerpo(nuevo) }),
-        opciones,
-        guias?.every(tieneReferencia) ?? true,
-      ),
-    )
+    return this.#pedir('crearLote', { body: guias ? { ...lote, guias } : lote }, opciones)
   }
 
   /**
@@ -156,9 +130,9 @@ export class RecursoGuias {
       entradas,
       { referenciaAutomatica: this.#referenciaAutomatica, ...opciones },
       async (texto, deCada) => {
-        const lote = { body: { guias: [] }, bodySerializer: () => texto }
-        const enviado = this.#enviar(esLote, (comunes) => crearLote({ ...comunes, ...lote }), deCada, true)
-        return (await enviado).datos
+        // Each of them has its reference: otherwise it would not be here.
+        const pedido = { ...armar('crearLote', {}), cuerpo: texto, repetible: true }
+        return (await this.#enviar(() => pedido, esLote, deCada)).datos
       },
     )
   }
@@ -168,18 +142,11 @@ export class RecursoGuias {
    * historial; la guía viene siempre entera. El código se acepta en minúsculas, con espacios o con guiones.
    */
   obtener(
-    codigo: CodigoDeGuia,
+    guia: CodigoDeGuia,
     historial: FiltrosDeHistorial = {},
     opciones?: OpcionesDeSolicitud,
   ): Solicitud<GuiaConEventos> {
-    const query = { ...historial }
-    return new Solicitud(
-      this.#enviar(
-        esGuia<GuiaConEventos>,
-        (comunes) => obtenerGuia({ ...comunes, path: { guia: revisarGuia(codigo) }, query }),
-        opciones,
-      ),
-    )
+    return this.#pedir('obtenerGuia', { path: { guia }, query: historial }, opciones)
   }
 
   /**
@@ -192,35 +159,16 @@ export class RecursoGuias {
    * ```
    */
   listar(filtros: FiltrosDeGuias = {}, opciones?: OpcionesDeSolicitud): Listado<Guia, PaginaDeGuias> {
-    const query = { ...filtros, ...(Array.isArray(filtros.estado) ? { estado: [...filtros.estado] } : {}) }
-    return new Listado<Guia, PaginaDeGuias>(query.cursor, (cursor) =>
-      this.#enviar(
-        esPagina<PaginaDeGuias>,
-        (comunes) => listarGuias({ ...comunes, query: { ...query, ...(cursor === undefined ? {} : { cursor }) } }),
-        opciones,
-      ),
-    )
+    return this.#listar('listarGuias', { query: filtros }, opciones)
   }
 
   /** El historial de una guía, del evento más antiguo al más reciente. Con `await`, una página; con `for await`, todo. */
   eventos(
-    codigo: CodigoDeGuia,
+    guia: CodigoDeGuia,
     filtros: FiltrosDeHistorial = {},
     opciones?: OpcionesDeSolicitud,
   ): Listado<Evento, PaginaDeEventos> {
-    const query = { ...filtros }
-    return new Listado<Evento, PaginaDeEventos>(query.cursor, (cursor) =>
-      this.#enviar(
-        esPagina<PaginaDeEventos>,
-        (comunes) =>
-          listarEventosDeGuia({
-            ...comunes,
-            path: { guia: revisarGuia(codigo) },
-            query: { ...query, ...(cursor === undefined ? {} : { cursor }) },
-          }),
-        opciones,
-      ),
-    )
+    return this.#listar('listarEventosDeGuia', { path: { guia }, query: filtros }, opciones)
   }
 
   /**
@@ -232,32 +180,19 @@ export class RecursoGuias {
    * ```
    */
   confirmarUbicacion(
-    codigo: CodigoDeGuia,
+    guia: CodigoDeGuia,
     lugar: UbicacionParaConfirmar,
     opciones?: OpcionesDeSolicitud,
   ): Solicitud<Guia> {
-    return new Solicitud(
-      this.#enviar(
-        esGuia<Guia>,
-        (comunes) => confirmarUbicacion({ ...comunes, path: { guia: revisarGuia(codigo) }, ...cuerpo(lugar) }),
-        opciones,
-        true,
-      ),
-    )
+    return this.#pedir('confirmarUbicacion', { path: { guia }, body: lugar }, opciones)
   }
 
   /**
    * Pide otra vez al destinatario que confirme el lugar: porque el mensaje anterior venció, falló o quedó en duda. Como
    * mucho 3 veces por guía y 5 al día por teléfono; pasado eso es un `ErrorConflicto` (`limite_de_solicitudes`).
    */
-  reenviarSolicitud(codigo: CodigoDeGuia, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
-    return new Solicitud(
-      this.#enviar(
-        esGuia<Guia>,
-        (comunes) => reenviarSolicitud({ ...comunes, path: { guia: revisarGuia(codigo) } }),
-        opciones,
-      ),
-    )
+  reenviarSolicitud(guia: CodigoDeGuia, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
+    return this.#pedir('reenviarSolicitud', { path: { guia } }, opciones)
   }
 
   /**
@@ -272,14 +207,8 @@ export class RecursoGuias {
    * const foto = await (await fetch(fotos[0]!.url)).arrayBuffer()
    * ```
    */
-  pruebaEntrega(codigo: CodigoDeGuia, opciones?: OpcionesDeSolicitud): Solicitud<PruebaDeEntrega> {
-    return new Solicitud(
-      this.#enviar(
-        esPrueba,
-        (comunes) => obtenerPruebaDeEntrega({ ...comunes, path: { guia: revisarGuia(codigo) } }),
-        opciones,
-      ),
-    )
+  pruebaEntrega(guia: CodigoDeGuia, opciones?: OpcionesDeSolicitud): Solicitud<PruebaDeEntrega> {
+    return this.#pedir('obtenerPruebaDeEntrega', { path: { guia } }, opciones)
   }
 
   /**
@@ -292,23 +221,11 @@ export class RecursoGuias {
    * ```
    */
   intentos(
-    codigo: CodigoDeGuia,
+    guia: CodigoDeGuia,
     filtros: FiltrosDeIntentos = {},
     opciones?: OpcionesDeSolicitud,
   ): Listado<IntentoFallido, PaginaDeIntentos> {
-    const query = { ...filtros }
-    return new Listado<IntentoFallido, PaginaDeIntentos>(query.cursor, (cursor) =>
-      this.#enviar(
-        esPagina<PaginaDeIntentos>,
-        (comunes) =>
-          listarIntentosDeGuia({
-            ...comunes,
-            path: { guia: revisarGuia(codigo) },
-            query: { ...query, ...(cursor === undefined ? {} : { cursor }) },
-          }),
-        opciones,
-      ),
-    )
+    return this.#listar('listarIntentosDeGuia', { path: { guia }, query: filtros }, opciones)
   }
 
   /**
@@ -321,14 +238,8 @@ export class RecursoGuias {
    * const pdf = await (await fetch(url)).arrayBuffer()
    * ```
    */
-  etiqueta(codigo: CodigoDeGuia, opciones?: OpcionesDeSolicitud): Solicitud<EnlaceDeEtiquetas> {
-    return new Solicitud(
-      this.#enviar(
-        esEtiquetas,
-        (comunes) => obtenerEtiqueta({ ...comunes, path: { guia: revisarGuia(codigo) } }),
-        opciones,
-      ),
-    )
+  etiqueta(guia: CodigoDeGuia, opciones?: OpcionesDeSolicitud): Solicitud<EnlaceDeEtiquetas> {
+    return this.#pedir('obtenerEtiqueta', { path: { guia } }, opciones)
   }
 
   /**
@@ -340,14 +251,15 @@ export class RecursoGuias {
    * ```
    */
   clavesPublicas(opciones?: OpcionesDeSolicitud): Solicitud<ClavesPublicas> {
-    // It is no merchant's operation, so the generated functions have it not; and it takes no key, so none is sent.
-    return new Solicitud(
-      this.#enviar(
-        esClaves<ClavesPublicas>,
-        ({ client, ...comunes }) => client.get({ ...comunes, url: '/.well-known/jwks.json' }),
-        opciones,
-      ),
-    )
+    // It is no merchant's operation, so the contract's table has it not; and it takes no key, so none is sent.
+    const pedido = {
+      metodo: 'GET',
+      ruta: '/.well-known/jwks.json',
+      cuerpo: undefined,
+      conLlave: false,
+      repetible: true,
+    }
+    return new Solicitud(this.#enviar(() => pedido, esClaves<ClavesPublicas>, opciones))
   }
 
   /**
@@ -361,9 +273,7 @@ export class RecursoGuias {
   etiquetas(codigos: readonly CodigoDeGuia[], opciones?: OpcionesDeSolicitud): Solicitud<EnlaceDeEtiquetas> {
     if (!Array.isArray(codigos)) throw new ErrorGuias('Los códigos de las guías deben ser una lista.')
     const guias: CodigoDeGuia[] = [...codigos]
-    return new Solicitud(
-      this.#enviar(esEtiquetas, (comunes) => crearEtiquetas({ ...comunes, ...cuerpo({ guias }) }), opciones, true),
-    )
+    return this.#pedir('crearEtiquetas', { body: { guias } }, opciones)
   }
 
   /**
@@ -372,25 +282,11 @@ export class RecursoGuias {
    *
    * La guía cancelada conserva su `external_ref`: un envío nuevo necesita otra referencia.
    */
-  cancelar(codigo: CodigoDeGuia, cancelacion?: CancelacionParaCrear, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
-    return new Solicitud(
-      this.#enviar(
-        esGuia<Guia>,
-        (comunes) =>
-          cancelarGuia({
-            ...comunes,
-            path: { guia: revisarGuia(codigo) },
-            ...(cancelacion ? cuerpo(cancelacion) : {}),
-          }),
-        opciones,
-        true,
-      ),
-    )
+  cancelar(guia: CodigoDeGuia, cancelacion?: CancelacionParaCrear, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
+    return this.#pedir('cancelarGuia', { path: { guia }, body: cancelacion }, opciones)
   }
 
   #referir<G extends GuiaParaCrear>(guia: G): G {
     return this.#referenciaAutomatica ? conReferencia(guia) : guia
   }
 }
-
-const revisarGuia = (codigo: unknown): CodigoDeGuia => revisar(codigo, 'código de la guía', '7K3M9QX2A1BV')

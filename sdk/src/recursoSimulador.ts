@@ -1,21 +1,18 @@
-import { esGuia } from './formas.js'
-import { simularAvance, simularUbicacion } from './generado/sdk.gen.js'
+import type { Cliente } from './cliente.js'
 import type { AvanceSimulado, CodigoDeGuia, Guia, UbicacionSimulada } from './generado/types.gen.js'
 import type { OpcionesDeSolicitud } from './opciones.js'
-import { revisar } from './rutas.js'
-import { Solicitud } from './solicitud.js'
-import { cuerpo, type Enviar } from './transporte.js'
+import type { Solicitud } from './solicitud.js'
 
 /**
  * Hacer de mensajero y de destinatario, sin esperar a nadie. Solo con llaves `guia_test_…`: con una `guia_live_…` cada
  * llamada es un `ErrorAlcance` (`solo_en_test`).
  */
 export class RecursoSimulador {
-  readonly #enviar: Enviar
+  readonly #pedir: Cliente['pedir']
 
   /** @internal */
-  constructor(enviar: Enviar) {
-    this.#enviar = enviar
+  constructor({ pedir }: Cliente) {
+    this.#pedir = pedir
   }
 
   /**
@@ -27,14 +24,8 @@ export class RecursoSimulador {
    * for (const estado of ['recolectado', 'en_ruta', 'entregado']) await api.simulador.avanzar(guia, { estado })
    * ```
    */
-  avanzar(codigo: CodigoDeGuia, cambio: AvanceSimulado, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
-    return new Solicitud(
-      this.#enviar(
-        esGuia<Guia>,
-        (comunes) => simularAvance({ ...comunes, path: deGuia(codigo), ...cuerpo(cambio) }),
-        opciones,
-      ),
-    )
+  avanzar(guia: CodigoDeGuia, cambio: AvanceSimulado, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
+    return this.#pedir('simularAvance', { path: { guia }, body: cambio }, opciones)
   }
 
   /**
@@ -48,19 +39,10 @@ export class RecursoSimulador {
    * ```
    */
   confirmarUbicacion(
-    codigo: CodigoDeGuia,
+    guia: CodigoDeGuia,
     respuesta?: UbicacionSimulada,
     opciones?: OpcionesDeSolicitud,
   ): Solicitud<Guia> {
-    return new Solicitud(
-      this.#enviar(
-        esGuia<Guia>,
-        (comunes) => simularUbicacion({ ...comunes, path: deGuia(codigo), ...(respuesta ? cuerpo(respuesta) : {}) }),
-        opciones,
-        true,
-      ),
-    )
+    return this.#pedir('simularUbicacion', { path: { guia }, body: respuesta }, opciones)
   }
 }
-
-const deGuia = (codigo: unknown) => ({ guia: revisar(codigo, 'código de la guía', '7K3M9QX2A1B4') })

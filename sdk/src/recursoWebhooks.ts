@@ -1,27 +1,6 @@
+import type { Cliente } from './cliente.js'
 import { ErrorGuias } from './errores.js'
-import {
-  esEnsayo,
-  esEntregaDeWebhook,
-  esNada,
-  esPagina,
-  esRecuperacion,
-  esWebhook,
-  esWebhookConSecreto,
-} from './formas.js'
-import {
-  cambiarWebhook,
-  crearWebhook,
-  eliminarWebhook,
-  listarEntregasDeWebhook,
-  listarWebhooks,
-  obtenerEntregaDeWebhook,
-  obtenerRecuperacion,
-  obtenerWebhook,
-  probarWebhook,
-  recuperarEntregasDeWebhook,
-  reenviarEntregaDeWebhook,
-  rotarSecreto,
-} from './generado/sdk.gen.js'
+import { esEnsayo, esRecuperacion } from './formas.js'
 import type {
   CodigoDeEntregaDeWebhook,
   CodigoDeWebhook,
@@ -41,10 +20,8 @@ import type {
   WebhookParaCrear,
 } from './generado/types.gen.js'
 import type { OpcionesDeSolicitud } from './opciones.js'
-import { Listado } from './paginas.js'
-import { revisar } from './rutas.js'
+import type { Listado } from './paginas.js'
 import { Solicitud } from './solicitud.js'
-import { cuerpo, type Enviar } from './transporte.js'
 
 /** Desde dónde y de cuántos en cuántos se listan los webhooks. */
 export type FiltrosDeWebhooks = NonNullable<ListarWebhooksData['query']>
@@ -61,11 +38,13 @@ export interface RecuperacionParaCrear extends Omit<RecuperacionDelContrato, 'en
 
 /** Sus webhooks: adónde se envía cada evento, y qué fue de cada envío. La llave necesita el alcance `webhooks:admin`. */
 export class RecursoWebhooks {
-  readonly #enviar: Enviar
+  readonly #pedir: Cliente['pedir']
+  readonly #listar: Cliente['listar']
 
   /** @internal */
-  constructor(enviar: Enviar) {
-    this.#enviar = enviar
+  constructor({ pedir, listar }: Cliente) {
+    this.#pedir = pedir
+    this.#listar = listar
   }
 
   /**
@@ -82,28 +61,17 @@ export class RecursoWebhooks {
    * ```
    */
   crear(webhook: WebhookParaCrear, opciones?: OpcionesDeSolicitud): Solicitud<WebhookConSecreto> {
-    return new Solicitud(
-      this.#enviar(esWebhookConSecreto, (comunes) => crearWebhook({ ...comunes, ...cuerpo(webhook) }), opciones),
-    )
+    return this.#pedir('crearWebhook', { body: webhook }, opciones)
   }
 
   /** Sus webhooks, del más antiguo al más reciente, sin sus secretos. Con `await`, una página; con `for await`, todos. */
   listar(filtros: FiltrosDeWebhooks = {}, opciones?: OpcionesDeSolicitud): Listado<Webhook, PaginaDeWebhooks> {
-    const query = { ...filtros }
-    return new Listado<Webhook, PaginaDeWebhooks>(query.cursor, (cursor) =>
-      this.#enviar(
-        esPagina<PaginaDeWebhooks>,
-        (comunes) => listarWebhooks({ ...comunes, query: { ...query, ...(cursor === undefined ? {} : { cursor }) } }),
-        opciones,
-      ),
-    )
+    return this.#listar('listarWebhooks', { query: filtros }, opciones)
   }
 
   /** El webhook, su estado, cómo van sus envíos y con qué versiones del secreto se firma. */
   obtener(webhook: CodigoDeWebhook, opciones?: OpcionesDeSolicitud): Solicitud<Webhook> {
-    return new Solicitud(
-      this.#enviar(esWebhook, (comunes) => obtenerWebhook({ ...comunes, path: deWebhook(webhook) }), opciones),
-    )
+    return this.#pedir('obtenerWebhook', { path: { webhook } }, opciones)
   }
 
   /**
@@ -113,20 +81,12 @@ export class RecursoWebhooks {
    * `deshabilitado`; lo que se perdió mientras tanto se pide con `recuperar`.
    */
   cambiar(webhook: CodigoDeWebhook, cambios: WebhookParaCambiar, opciones?: OpcionesDeSolicitud): Solicitud<Webhook> {
-    return new Solicitud(
-      this.#enviar(
-        esWebhook,
-        (comunes) => cambiarWebhook({ ...comunes, path: deWebhook(webhook), ...cuerpo(cambios) }),
-        opciones,
-      ),
-    )
+    return this.#pedir('cambiarWebhook', { path: { webhook }, body: cambios }, opciones)
   }
 
   /** Deja de enviarle y borra sus entregas y sus secretos. No se puede deshacer. */
   eliminar(webhook: CodigoDeWebhook, opciones?: OpcionesDeSolicitud): Solicitud<void> {
-    return new Solicitud(
-      this.#enviar(esNada, (comunes) => eliminarWebhook({ ...comunes, path: deWebhook(webhook) }), opciones),
-    )
+    return this.#pedir('eliminarWebhook', { path: { webhook } }, opciones)
   }
 
   /**
@@ -138,13 +98,7 @@ export class RecursoWebhooks {
     rotacion?: RotacionDeSecreto,
     opciones?: OpcionesDeSolicitud,
   ): Solicitud<WebhookConSecreto> {
-    return new Solicitud(
-      this.#enviar(
-        esWebhookConSecreto,
-        (comunes) => rotarSecreto({ ...comunes, path: deWebhook(webhook), ...(rotacion ? cuerpo(rotacion) : {}) }),
-        opciones,
-      ),
-    )
+    return this.#pedir('rotarSecreto', { path: { webhook }, body: rotacion }, opciones)
   }
 
   /**
@@ -152,13 +106,7 @@ export class RecursoWebhooks {
    * entrega del aviso, por salir: pídala después con `obtenerEntrega` para ver qué contestó su servidor.
    */
   probar(webhook: CodigoDeWebhook, opciones?: OpcionesDeSolicitud): Solicitud<EntregaDeWebhook> {
-    return new Solicitud(
-      this.#enviar(
-        esEntregaDeWebhook<EntregaDeWebhook>,
-        (comunes) => probarWebhook({ ...comunes, path: deWebhook(webhook) }),
-        opciones,
-      ),
-    )
+    return this.#pedir('probarWebhook', { path: { webhook } }, opciones)
   }
 
   /**
@@ -174,14 +122,10 @@ export class RecursoWebhooks {
     recuperacion: RecuperacionParaCrear,
     opciones?: OpcionesDeSolicitud,
   ): Solicitud<Recuperacion> {
-    return new Solicitud(
-      this.#enviar(
-        esRecuperacion,
-        (comunes) =>
-          recuperarEntregasDeWebhook({ ...comunes, path: deWebhook(webhook), ...cuerpo(sinEnsayo(recuperacion)) }),
-        opciones,
-      ),
-    )
+    // Who writes JavaScript may ask for a rehearsal here: it must neither be sent for real nor come back as another type.
+    if (recuperacion?.ensayo) return new Solicitud(Promise.reject(new ErrorGuias(ENSAYO)))
+    const datos = { path: { webhook }, body: recuperacion }
+    return this.#pedir('recuperarEntregasDeWebhook', datos, opciones, esRecuperacion)
   }
 
   /** Cuánto enviaría `recuperar` con los mismos datos; no envía nada. */
@@ -190,19 +134,8 @@ export class RecursoWebhooks {
     recuperacion: RecuperacionParaCrear,
     opciones?: OpcionesDeSolicitud,
   ): Solicitud<EnsayoDeRecuperacion> {
-    return new Solicitud(
-      this.#enviar(
-        esEnsayo,
-        (comunes) =>
-          recuperarEntregasDeWebhook({
-            ...comunes,
-            path: deWebhook(webhook),
-            ...cuerpo({ ...recuperacion, ensayo: true }),
-          }),
-        opciones,
-        true,
-      ),
-    )
+    const datos = { path: { webhook }, body: { ...recuperacion, ensayo: true } }
+    return this.#pedir('recuperarEntregasDeWebhook', datos, opciones, esEnsayo)
   }
 
   /** Por dónde va una recuperación. */
@@ -211,20 +144,7 @@ export class RecursoWebhooks {
     recuperacion: string,
     opciones?: OpcionesDeSolicitud,
   ): Solicitud<Recuperacion> {
-    return new Solicitud(
-      this.#enviar(
-        esRecuperacion,
-        (comunes) =>
-          obtenerRecuperacion({
-            ...comunes,
-            path: {
-              ...deWebhook(webhook),
-              recuperacion: revisar(recuperacion, 'identificador de la recuperación', 'rec_9W2KQ8WZ1MTA'),
-            },
-          }),
-        opciones,
-      ),
-    )
+    return this.#pedir('obtenerRecuperacion', { path: { webhook, recuperacion } }, opciones)
   }
 
   /**
@@ -240,19 +160,7 @@ export class RecursoWebhooks {
     filtros: FiltrosDeEntregasDeWebhook = {},
     opciones?: OpcionesDeSolicitud,
   ): Listado<EntregaDeWebhook, PaginaDeEntregasDeWebhook> {
-    const query = { ...filtros }
-    return new Listado<EntregaDeWebhook, PaginaDeEntregasDeWebhook>(query.cursor, (cursor) =>
-      this.#enviar(
-        esPagina<PaginaDeEntregasDeWebhook>,
-        (comunes) =>
-          listarEntregasDeWebhook({
-            ...comunes,
-            path: deWebhook(webhook),
-            query: { ...query, ...(cursor === undefined ? {} : { cursor }) },
-          }),
-        opciones,
-      ),
-    )
+    return this.#listar('listarEntregasDeWebhook', { path: { webhook }, query: filtros }, opciones)
   }
 
   /** La entrega, el cuerpo que se firma y cada intento: qué contestó su servidor y cuánto tardó cada fase. */
@@ -261,13 +169,7 @@ export class RecursoWebhooks {
     entrega: CodigoDeEntregaDeWebhook,
     opciones?: OpcionesDeSolicitud,
   ): Solicitud<EntregaDeWebhookConIntentos> {
-    return new Solicitud(
-      this.#enviar(
-        esEntregaDeWebhook<EntregaDeWebhookConIntentos>,
-        (comunes) => obtenerEntregaDeWebhook({ ...comunes, path: deEntrega(webhook, entrega) }),
-        opciones,
-      ),
-    )
+    return this.#pedir('obtenerEntregaDeWebhook', { path: { webhook, entrega } }, opciones)
   }
 
   /**
@@ -279,25 +181,8 @@ export class RecursoWebhooks {
     entrega: CodigoDeEntregaDeWebhook,
     opciones?: OpcionesDeSolicitud,
   ): Solicitud<EntregaDeWebhook> {
-    return new Solicitud(
-      this.#enviar(
-        esEntregaDeWebhook<EntregaDeWebhook>,
-        (comunes) => reenviarEntregaDeWebhook({ ...comunes, path: deEntrega(webhook, entrega) }),
-        opciones,
-      ),
-    )
+    return this.#pedir('reenviarEntregaDeWebhook', { path: { webhook, entrega } }, opciones)
   }
 }
 
-const deWebhook = (webhook: unknown) => ({ webhook: revisar(webhook, 'identificador del webhook', 'wh_4T8WQ2ZK7NHB') })
-
-const deEntrega = (webhook: unknown, entrega: unknown) => ({
-  ...deWebhook(webhook),
-  entrega: revisar(entrega, 'identificador de la entrega', 'ent_4T8WQ2ZK7NHB_7K3M9QX2A1B4_1'),
-})
-
-/** Who writes JavaScript may ask for a rehearsal here: it must neither be sent for real nor come back as another type. */
-function sinEnsayo(recuperacion: RecuperacionDelContrato): RecuperacionDelContrato {
-  if (!recuperacion?.ensayo) return recuperacion
-  throw new ErrorGuias('Para contar sin enviar nada use api.webhooks.ensayarRecuperacion(webhook, { desde }).')
-}
+const ENSAYO = 'Para contar sin enviar nada use api.webhooks.ensayarRecuperacion(webhook, { desde }).'

@@ -7,9 +7,9 @@ import {
   ErrorRespuesta,
   ErrorTiempo,
 } from './errores.js'
-import { esProblema } from './formas.js'
+import { esProblema, type Forma } from './formas.js'
 import { type Ajustes, ajustar, type OpcionesDeSolicitud, type Registro, type Suceso } from './opciones.js'
-import { armar, type Comunes, type Pedido } from './pedido.js'
+import type { Pedido } from './pedido.js'
 import { pasara, pausa } from './reintentos.js'
 import type { Respuesta } from './solicitud.js'
 import { VERSION } from './version.js'
@@ -25,21 +25,12 @@ export interface Conexion {
   registro: Registro | undefined
 }
 
-/** Does an answer have the shape that the operation promises? A proxy's `{"ok": true}` has not. */
-export type Forma<T> = (datos: unknown, status: number) => datos is T
-
-/**
- * Calls a generated function and gives its whole answer, or throws an {@link ErrorGuias}. `repetible` says that sending
- * it twice does no more than sending it once; if it isn't said, only what isn't a POST is.
- */
+/** Sends what is made at once, again if it may be, and gives the whole answer or throws an {@link ErrorGuias}. */
 export type Enviar = <T>(
+  armar: () => Pedido,
   forma: Forma<T>,
-  llamar: (comunes: Comunes) => unknown,
-  opciones?: OpcionesDeSolicitud,
-  repetible?: boolean,
+  opciones: OpcionesDeSolicitud | undefined,
 ) => Promise<Respuesta<T>>
-
-export const cuerpo = <T>(datos: T): { body: T } => ({ body: datos })
 
 /** setTimeout takes longer delays for 1 ms. */
 const PLAZO_MAXIMO = 2 ** 31 - 1
@@ -67,9 +58,8 @@ export function crearTransporte({ llave, baseUrl, fetch, ajustes: base, registro
     }
   }
 
-  return async (forma, llamar, opciones, siSeRepite) => {
-    const { pedido, ajustes } = preparar(llamar, opciones, base)
-    const repetible = siSeRepite ?? pedido.metodo !== 'POST'
+  return async (armar, forma, opciones) => {
+    const { pedido, ajustes } = preparar(armar, opciones, base)
     const fin = performance.now() + ajustes.plazoTotal
     for (let intento = 1; ; intento++) {
       if (ajustes.signal?.aborted) throw Object.assign(abortada(ajustes.signal), { intentos: intento - 1 })
@@ -82,7 +72,8 @@ export function crearTransporte({ llave, baseUrl, fetch, ajustes: base, registro
       } catch (causa) {
         const error = causa as ErrorGuias
         error.intentos = intento
-        const espera = intento <= ajustes.reintentos && pasara(error, repetible) ? pausa(error, intento) : undefined
+        const espera =
+          intento <= ajustes.reintentos && pasara(error, pedido.repetible) ? pausa(error, intento) : undefined
         // What would end after the deadline is not begun: the caller gets the reason instead of a late «too late».
         const sigue = espera !== undefined && performance.now() + espera < fin
         anotar({ ...contar(error), tipo: sigue ? 'reintento' : 'falla', esperaMs: sigue ? Math.round(espera) : null })
@@ -93,11 +84,12 @@ export function crearTransporte({ llave, baseUrl, fetch, ajustes: base, registro
   }
 }
 
-function preparar(llamar: (comunes: Comunes) => unknown, opciones: OpcionesDeSolicitud | undefined, base: Ajustes) {
+/** At once, so that the caller may change its objects for the next guide. */
+function preparar(armar: () => Pedido, opciones: OpcionesDeSolicitud | undefined, base: Ajustes) {
   try {
     const ajustes = ajustar(opciones, base)
     new Headers(ajustes.cabeceras)
-    return { pedido: armar(llamar), ajustes }
+    return { pedido: armar(), ajustes }
   } catch (causa) {
     if (causa instanceof ErrorGuias) throw causa
     throw new ErrorGuias(`No se pudo armar la solicitud: ${explicar(causa)}. Revise los datos.`, { cause: causa })

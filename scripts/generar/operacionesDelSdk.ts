@@ -1,0 +1,44 @@
+import { type Objeto, operacionesDe, seguir } from '../documentacion/contrato.ts'
+import { mayuscula } from './indiceDeOperaciones.ts'
+
+
+/** Is there such a member in the body, as `x-repetible` says it: `guias/external_ref` is the one of each entry of `guias`? */
+function hayMiembro(contrato: Objeto, esquema: Objeto, [miembro, ...resto]: string[]): boolean {
+  if (miembro === undefined) return true
+  const partes = [esquema, ...((esquema.allOf ?? []) as Objeto[])].map((parte) => seguir(contrato, parte))
+  return partes.some((parte) => {
+    const suyo = seguir(contrato, ((parte.properties ?? {}) as Objeto)[miembro])
+    return Object.keys(suyo).length > 0 && hayMiembro(contrato, seguir(contrato, suyo.items ?? suyo), resto)
+  })
+}
+
+function repetible(contrato: Objeto, id: string, definicion: Objeto): boolean | string {
+  const dicho = definicion['x-repetible']
+  if (typeof dicho === 'boolean') return dicho
+  const tipos = (definicion.requestBody as Objeto | undefined)?.content as Record<string, Objeto> | undefined
+  const cuerpo = seguir(contrato, tipos?.['application/json']?.schema)
+  if (typeof dicho === 'string' && hayMiembro(contrato, cuerpo, dicho.split('/'))) return dicho
+  throw new Error(`${id}: x-repetible must be true, false, or a member of its body, and is ${JSON.stringify(dicho)}`)
+}
+
+/** What the SDK knows of the operations: their types by name, and the table of method, path and `x-repetible`. */
+export function operacionesDelSdk(contrato: Objeto): string {
+  const operaciones = operacionesDe(contrato)
+  const tipos = operaciones.flatMap(({ id }) => [`${mayuscula(id)}Data`, `${mayuscula(id)}Response`])
+  const filas = operaciones.map(({ id, metodo, ruta, definicion }) => {
+    const fila = [metodo.toUpperCase(), ruta, repetible(contrato, id, definicion)]
+    return `  ${id}: ${JSON.stringify(fila)},`
+  })
+  return `import type { ${tipos.join(', ')} } from './types.gen.js'
+
+/** What each operation takes, and what it answers when all is well. */
+export interface Operaciones {
+${operaciones.map(({ id }) => `  ${id}: { datos: ${mayuscula(id)}Data; salida: ${mayuscula(id)}Response }`).join('\n')}
+}
+
+/** Method, path and \`x-repetible\` of each operation. */
+export const OPERACIONES: Readonly<Record<keyof Operaciones, readonly [metodo: string, ruta: string, repetible: boolean | string]>> = {
+${filas.join('\n')}
+}
+`
+}
