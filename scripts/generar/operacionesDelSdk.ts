@@ -1,7 +1,6 @@
 import { type Objeto, operacionesDe, seguir } from '../documentacion/contrato.ts'
 import { mayuscula } from './indiceDeOperaciones.ts'
 
-
 /** Is there such a member in the body, as `x-repetible` says it: `guias/external_ref` is the one of each entry of `guias`? */
 function hayMiembro(contrato: Objeto, esquema: Objeto, [miembro, ...resto]: string[]): boolean {
   if (miembro === undefined) return true
