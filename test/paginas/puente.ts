@@ -1,6 +1,5 @@
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setTimeout as esperar } from 'node:timers/promises'
 
 /** A network between a phone and the service, whose faults are the test's to choose. */
 export interface Puente {
@@ -13,12 +12,14 @@ export interface Puente {
   cortar(cual: RegExp, veces?: number): void
   /** The next request that matches is answered 503 by somebody on the way. */
   rechazar(cual: RegExp, segundos: number): void
-  /** The answer to the next request that matches takes so long, in milliseconds. */
-  demorar(cual: RegExp, ms: number): void
+  /** The answer to the next request that matches waits on its way until it is let go. */
+  retener(cual: RegExp): () => void
   /** Requests that match are answered by somebody on the way, with a page of his own. */
   contestar(cual: RegExp, status: number): void
   /** Changes what is answered. */
   cambiar?: ((ruta: string, cuerpo: string) => string) | undefined
+  /** How many answers were lost and requests cut off since the last healing. */
+  fallas(): number
   /** No faults any more. */
   sanar(): void
   cerrar(): void
@@ -29,7 +30,8 @@ export async function crearPuente(destino: () => string): Promise<Puente> {
   const cortadas: RegExp[] = []
   let espera = 0
   const rechazadas: RegExp[] = []
-  let demorada: { cual: RegExp; ms: number } | undefined
+  let retenida: { cual: RegExp; suelta: Promise<void> } | undefined
+  let fallas = 0
   let contestadas: { cual: RegExp; status: number } | undefined
   const tomar = (lista: RegExp[], que: string) => {
     const i = lista.findIndex((cual) => cual.test(que))
@@ -38,7 +40,10 @@ export async function crearPuente(destino: () => string): Promise<Puente> {
   }
   const servidor: Server = createServer((req, res) => {
     const que = `${req.method} ${req.url}`
-    if (tomar(cortadas, que)) return void res.destroy()
+    if (tomar(cortadas, que)) {
+      fallas++
+      return void res.destroy()
+    }
     if (tomar(rechazadas, que)) return void res.writeHead(503, { 'Retry-After': espera }).end()
     if (contestadas?.cual.test(que)) {
       const { status } = contestadas
@@ -48,12 +53,13 @@ export async function crearPuente(destino: () => string): Promise<Puente> {
     }
     puente.pasados.push(que)
     const ida = request(destino() + req.url, { method: req.method, headers: req.headers }, async (vuelta) => {
-      if (demorada?.cual.test(que)) {
-        const { ms } = demorada
-        demorada = undefined
-        await esperar(ms)
+      if (retenida?.cual.test(que)) {
+        const { suelta } = retenida
+        retenida = undefined
+        await suelta
       }
       if (tomar(perdidas, que)) {
+        fallas++
         vuelta.resume().on('end', () => res.destroy())
         return
       }
@@ -83,14 +89,18 @@ export async function crearPuente(destino: () => string): Promise<Puente> {
       rechazadas.push(cual)
       espera = segundos
     },
-    demorar(cual, ms) {
-      demorada = { cual, ms }
+    retener(cual) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      retenida = { cual, suelta: promise }
+      return resolve
     },
     contestar(cual, status) {
       contestadas = { cual, status }
     },
+    fallas: () => fallas,
     sanar() {
-      demorada = undefined
+      fallas = 0
+      retenida = undefined
       contestadas = undefined
       rechazadas.length = 0
       perdidas.length = 0

@@ -2,7 +2,7 @@ import { Guias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
 import { contestar } from './receptor.ts'
-import { entregaDe, HORA, recuperada, terminada, usarWebhooks } from './webhooks.ts'
+import { entregaDe, HORA, recuperada, terminada, usarWebhooks, visibles } from './webhooks.ts'
 
 const { entorno, nuevoReceptor, ahora, crear, nuevo } = usarWebhooks()
 
@@ -58,6 +58,7 @@ describe('a recovery', () => {
     const receptor = await nuevoReceptor()
     const { webhook } = await crear(comercio, receptor)
     const total = TANDAS * 100
+    await visibles(comercio.api, webhook, desde, total)
     expect(await comercio.api.webhooks.ensayarRecuperacion(webhook, { desde })).toEqual({
       eventos: total,
       entregas: total,

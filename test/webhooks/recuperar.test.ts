@@ -12,6 +12,7 @@ import {
   terminada,
   tras,
   usarWebhooks,
+  visibles,
 } from './webhooks.ts'
 
 const { entorno, nuevoReceptor, ahora, adelantar, crear, nuevo } = usarWebhooks()
@@ -30,6 +31,7 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     pasaUnInstante()
     const receptor = await nuevoReceptor()
     const { webhook } = await crear(comercio, receptor)
+    await visibles(api, webhook, desde, 5)
     expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toEqual({
       eventos: 5,
       entregas: 5,
@@ -93,6 +95,7 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     pasaUnInstante()
     expect(await codigoDe(api.webhooks.recuperar(webhook, { desde }))).toBe('webhook_inactivo')
     // What would be sent can be asked all the same.
+    await visibles(api, webhook, desde, 2)
     expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toMatchObject({ eventos: 2, entregas: 2 })
     receptor.responder = contestar(500)
     await api.webhooks.cambiar(webhook, { estado: 'activo' })
@@ -100,6 +103,7 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     await tras(api, webhook, entregaDe(webhook, espera), 1)
     pasaUnInstante()
     receptor.responder = contestar(204)
+    await visibles(api, webhook, desde, 3)
     expect(await api.webhooks.ensayarRecuperacion(webhook, { desde })).toMatchObject({ eventos: 3, entregas: 2 })
     const { recuperacion } = await api.webhooks.recuperar(webhook, { desde })
     expect(await recuperada(api, webhook, recuperacion)).toMatchObject({ eventos: 3, entregas: 2 })
@@ -130,6 +134,7 @@ describe('POST /api/v1/webhooks/{webhook}/recuperar', () => {
     const de = async (guia: string, n: number) => (await api.guias.eventos(guia)).datos[n]!.registrado_en
     const [tA, tB, tC, tFin] = [await de(a.guia, 0), await de(b.guia, 0), await de(c.guia, 0), await de(a.guia, 1)]
     const { webhook } = await crear(comercio, nadie())
+    await visibles(api, webhook, tA, 5)
     const eventos = async (cual: string, desde: string, fin?: string) =>
       (await api.webhooks.ensayarRecuperacion(cual, { desde, ...(fin ? { hasta: fin } : {}) })).eventos
     const mas = (instante: string) => new Date(new Date(instante).getTime() + 1).toISOString()

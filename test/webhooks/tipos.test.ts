@@ -1,7 +1,7 @@
 import { Guias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { codigoDe, type Datos, entregaDe, HORA, leerCodigos, terminada, usarWebhooks } from './webhooks.ts'
+import { codigoDe, type Datos, entregaDe, HORA, leerCodigos, terminada, usarWebhooks, visibles } from './webhooks.ts'
 
 const { entorno, nuevoReceptor, ahora, crear, nuevo } = usarWebhooks()
 
@@ -56,6 +56,7 @@ describe('types and modes', () => {
     expect(await leerCodigos('webhook', viva.webhooks.listar())).toEqual([vivo.webhook])
     expect(await leerCodigos('webhook', api.webhooks.listar())).toEqual([webhook])
     const desde = new Date(ahora() - HORA).toISOString()
+    await visibles(api, webhook, desde, 1)
     expect(await api.webhooks.ensayarRecuperacion(webhook, { desde, todas: true })).toMatchObject({ eventos: 1 })
     expect(await codigoDe(api.webhooks.obtener(vivo.webhook))).toBe('webhook_desconocido')
     expect(await codigoDe(api.webhooks.obtenerEntrega(vivo.webhook, entregaDe(vivo.webhook, deVerdad)))).toBe(

@@ -60,6 +60,12 @@ export const recuperada = (api: Api, webhook: string, recuperacion: string) =>
     const leida = await api.webhooks.obtenerRecuperacion(webhook, recuperacion)
     return leida.estado !== 'en_curso' && leida
   })
+/**
+ * Waits until a recovery would see so many events: a transaction of anybody's, on the whole server, hides what came after it
+ * as long as it is open; what was seen once stays seen.
+ */
+export const visibles = (api: Api, webhook: string, desde: string, cuantos: number) =>
+  hasta(async () => (await api.webhooks.ensayarRecuperacion(webhook, { desde })).eventos === cuantos)
 
 /** A service of its own, for which the names above are all there are, and what tests do with its endpoints. */
 export function usarWebhooks() {

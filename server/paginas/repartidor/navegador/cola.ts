@@ -141,12 +141,13 @@ export function vigilarCola() {
   addEventListener('online', enviarAhora)
   document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && enviarAhora())
   // A new action in this tab or another; what else is written while sending is the sender's own.
-  let pendientes = 0
+  // Which they are, not how many: one may have gone by the time another is seen.
+  let pendientes = new Set<number>()
   alCambiar(async () => {
-    const cuantas = (await acciones()).filter(({ situacion }) => situacion === 'pendiente').length
-    const masQueAntes = cuantas > pendientes
-    pendientes = cuantas
-    if (!masQueAntes) return
+    const ahora = (await acciones()).filter(({ situacion }) => situacion === 'pendiente').map(({ orden }) => orden)
+    const antes = pendientes
+    pendientes = new Set(ahora)
+    if (ahora.every((orden) => antes.has(orden))) return
     enviarAhora()
     pedirSincronizacion()
   })

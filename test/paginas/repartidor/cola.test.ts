@@ -1,0 +1,365 @@
+import { describe, expect, it } from 'vitest'
+import { enRuta } from '../../archivos/imagenes.ts'
+import { COMPLETO, hasta, unaGuia } from '../../fabricas.ts'
+import { hayNavegador } from '../../navegador.ts'
+import {
+  abrir,
+  abrirGuia,
+  boton,
+  comercio,
+  contexto,
+  dar,
+  enlace,
+  entorno,
+  entrar,
+  entre,
+  enviarYa,
+  evaluar,
+  eventosDe,
+  fallarIntento,
+  foto,
+  inicio,
+  instalado,
+  llenarEntrega,
+  mirar,
+  nuevoRepartidor,
+  pagina,
+  pruebaDe,
+  puente,
+  registrar,
+  revisar,
+  tiposDe,
+  titulo,
+  usarTelefono,
+} from './telefono.ts'
+
+usarTelefono()
+
+describe.skipIf(!hayNavegador)('in a browser', () => {
+  it(
+    'sends the photos of a failed attempt with it, also without coverage and when the service swept them',
+    COMPLETO,
+    async () => {
+      const { codigo } = await nuevoRepartidor()
+      const guia = await enRuta(entorno, comercio)
+      await abrir()
+      await entrar(codigo)
+      await abrirGuia(guia)
+      await enlace('No se pudo entregar').waitFor()
+      await instalado()
+      await contexto.setOffline(true)
+      await enlace('No se pudo entregar').tap()
+      await pagina.getByLabel('No había nadie').check()
+      for (const [i, color] of ['#36c', '#c63', '#3c6'].entries()) {
+        await pagina.locator('input[type=file]').setInputFiles(await foto(color))
+        await pagina.getByAltText(`Foto ${i + 1}`, { exact: true }).waitFor()
+      }
+      await boton('Quitar la foto 2').tap()
+      await revisar('intento-con-fotos')
+      await boton('Registrar').tap()
+      await pagina.getByText('Intento fallido (por enviar)').waitFor()
+      await pagina.reload()
+      await pagina.getByText('Intento fallido (por enviar)').waitFor()
+      // Its first photo arrives and is gone before the event gets there.
+      puente.cortar(/POST .*\/eventos$/)
+      await contexto.setOffline(false)
+      await hasta(async () => puente.pasados.filter((que) => que.includes('tipo=foto')).length === 2)
+      await entorno.db.pool.query('delete from archivo where tipo = $1 and usado_en is null', ['foto'])
+      await inicio()
+      await enviarYa()
+      await pagina.getByText('Enviado hoy (1)').waitFor()
+      const { datos } = await comercio.api.guias.intentos(guia)
+      expect(datos).toMatchObject([{ numero_intento: 1, motivo: 'destinatario_ausente' }])
+      expect(datos[0]!.fotos.map(({ ancho }) => ancho)).toEqual([640, 640])
+      expect(puente.pasados.filter((que) => que.includes('tipo=foto'))).toHaveLength(4)
+      expect(await tiposDe(guia)).toEqual(['aceptado', 'recolectado', 'en_ruta', 'intento_fallido'])
+    },
+  )
+
+  it('works without coverage: everything arrives once, in order, with its own time', COMPLETO, async () => {
+    const { codigo } = await nuevoRepartidor()
+    const [una, otra, sinDatos] = [
+      await enRuta(entorno, comercio),
+      await enRuta(entorno, comercio),
+      await enRuta(entorno, comercio),
+    ]
+    await abrir()
+    await entrar(codigo)
+    for (const guia of [una, otra]) {
+      await abrirGuia(guia)
+      await enlace('Entregar').waitFor()
+    }
+    await instalado()
+    await contexto.setOffline(true)
+    await inicio()
+    await pagina.reload()
+    await pagina.getByText('Sin cobertura.').waitFor()
+
+    const primero = Date.now()
+    await fallarIntento(una)
+    await pagina.getByText('(por enviar)').waitFor()
+    const trasPrimero = Date.now()
+    // What is offered follows from what is still to be sent.
+    expect((await pagina.locator('.pasos a').allTextContents())[0]).toBe('Salir a ruta')
+    await dar(una, 'Salir a ruta')
+    await pagina.getByText('En ruta (por enviar)').waitFor()
+    await llenarEntrega(una, { fotos: 2, firmar: true })
+    const antesDeEntregar = Date.now()
+    await boton('Confirmar la entrega').tap()
+    await pagina.getByText('Entregado (por enviar)').waitFor()
+    const entregado = Date.now()
+    await pagina.reload()
+    await pagina.getByText('Entregado (por enviar)').waitFor()
+    await fallarIntento(otra, 'No contesta')
+    // One of which nothing is known but its code.
+    await inicio()
+    await pagina.getByLabel('O escriba la guía').fill(sinDatos)
+    await boton('Abrir').tap()
+    await pagina.getByText('Sin cobertura no se ve el destino').waitFor()
+    await revisar('sin-datos')
+    await fallarIntento(sinDatos)
+    await inicio()
+    await pagina.getByRole('heading', { name: 'Por enviar (5)' }).waitFor()
+    await pagina.getByText('Espera cobertura').first().waitFor()
+    await revisar('sin-cobertura')
+    expect(await tiposDe(una)).toEqual(['aceptado', 'recolectado', 'en_ruta'])
+
+    // Coverage comes in pieces, and the page is closed and opened in between.
+    puente.perder(/POST .*\/eventos$/)
+    puente.cortar(/POST .*tipo=firma$/)
+    puente.perder(/POST .*\/entrega$/)
+    await contexto.setOffline(false)
+    for (const falla of [1, 2, 3]) {
+      await hasta(async () => puente.fallas() === falla)
+      await pagina.reload()
+      await pagina.getByRole('heading', { name: /^Hola/ }).waitFor()
+      await enviarYa()
+    }
+    await pagina.getByText('Enviado hoy (5)').waitFor()
+
+    expect(await tiposDe(una)).toEqual([
+      'aceptado',
+      'recolectado',
+      'en_ruta',
+      'intento_fallido',
+      'en_ruta',
+      'entregado',
+    ])
+    const eventos = (await eventosDe(una)).slice(3)
+    entre(eventos[0]!.ocurrido_en, primero, trasPrimero)
+    entre(eventos[2]!.ocurrido_en, antesDeEntregar, entregado)
+    const prueba = (await pruebaDe(una)).cuerpo
+    expect(prueba.fotos).toHaveLength(2)
+    expect(prueba.firma).not.toBeNull()
+    // Photos that had arrived were not sent again, unless the first reload took the answer.
+    const subidas = puente.pasados.filter((que) => que.includes('tipo=foto')).length
+    expect([2, 3]).toContain(subidas)
+    for (const guia of [otra, sinDatos]) {
+      expect(await tiposDe(guia)).toEqual(['aceptado', 'recolectado', 'en_ruta', 'intento_fallido'])
+    }
+    const { rows } = await entorno.db.pool.query('select count(*)::int as n from evento where guia = any($1)', [
+      [una, otra, sinDatos],
+    ])
+    expect(rows).toEqual([{ n: 6 + 4 + 4 }])
+  })
+
+  it('shows what the service refused, and goes on with the rest', COMPLETO, async () => {
+    const { codigo } = await nuevoRepartidor()
+    const [cancelada, movida, libre] = [
+      (await comercio.api.guias.crear(unaGuia())).guia,
+      await enRuta(entorno, comercio),
+      await enRuta(entorno, comercio),
+    ]
+    await abrir()
+    await entrar(codigo)
+    for (const guia of [cancelada, movida, libre]) {
+      await abrirGuia(guia)
+      await pagina.locator('.pasos').waitFor()
+    }
+    await instalado()
+    await contexto.setOffline(true)
+    await comercio.api.guias.cancelar(cancelada)
+    await dar(cancelada, 'Recoger el paquete')
+    await dar(cancelada, 'Dejar en bodega')
+    await fallarIntento(movida)
+    await fallarIntento(libre)
+    await registrar(movida, { estado: 'en_devolucion', motivo: 'a_pedido_del_comercio' })
+    await contexto.setOffline(false)
+    await inicio()
+    await pagina.getByText('Enviado hoy (2)').waitFor()
+    await pagina.getByText('Necesita su atención').waitFor()
+    // Older than what the depot read meanwhile: noted, and told.
+    await pagina.getByText('Enviado hoy (2)').tap()
+    await pagina.getByText('anotado, sin cambiar el estado').waitFor()
+    expect(await tiposDe(libre)).toContain('intento_fallido')
+    expect(await tiposDe(cancelada)).toEqual(['aceptado', 'cancelado'])
+    await pagina.locator('.lista .atencion a').first().tap()
+    await pagina.locator('.nota.mal').waitFor()
+    expect(await pagina.locator('.nota.mal').textContent()).toContain('cancelado')
+    await revisar('conflicto')
+    await boton('Intentar otra vez').tap()
+    await pagina.getByText('Necesita su atención').waitFor()
+    for (const quedan of [1, 0]) {
+      await pagina.locator('.nota.mal').waitFor()
+      await boton('Descartar').tap()
+      await pagina.getByText('¿Descartar esta acción?').waitFor()
+      if (quedan === 1) await revisar('descartar')
+      await pagina.getByRole('dialog').getByRole('button', { name: 'Descartar' }).tap()
+      await titulo(/^Hola/).waitFor()
+      if (quedan === 1) {
+        await pagina.getByText('Necesita su atención').waitFor()
+        await pagina.locator('.lista .atencion a').first().tap()
+      }
+    }
+    expect(await pagina.getByText('Por enviar').count()).toBe(0)
+    expect(await tiposDe(cancelada)).toEqual(['aceptado', 'cancelado'])
+  })
+
+  it('works in two tabs without doing anything twice', COMPLETO, async () => {
+    const { codigo } = await nuevoRepartidor()
+    const guias = [await enRuta(entorno, comercio), await enRuta(entorno, comercio)]
+    await abrir()
+    await entrar(codigo)
+    const [aqui, alla] = [pagina, await contexto.newPage()]
+    await alla.goto(`${puente.url}/repartidor`)
+    await alla.getByRole('heading', { name: /^Hola/ }).waitFor()
+    await contexto.setOffline(true)
+    await fallarIntento(guias[0]!)
+    mirar(alla)
+    await fallarIntento(guias[1]!)
+    mirar(aqui)
+    await inicio()
+    await pagina.getByRole('heading', { name: 'Por enviar (2)' }).waitFor()
+    await contexto.setOffline(false)
+    await pagina.getByText('Enviado hoy (2)').waitFor()
+    for (const guia of guias) {
+      expect((await tiposDe(guia)).filter((tipo) => tipo === 'intento_fallido')).toHaveLength(1)
+      expect(puente.pasados.filter((que) => que.endsWith(`${guia}/eventos`))).toHaveLength(1)
+    }
+  })
+
+  it('leaves a service alone that asks for it', COMPLETO, async () => {
+    const { codigo } = await nuevoRepartidor()
+    const guia = await enRuta(entorno, comercio)
+    await abrir()
+    await entrar(codigo)
+    await abrirGuia(guia)
+    puente.rechazar(/\/eventos$/, 2)
+    const momento = Date.now()
+    await fallarIntento(guia)
+    const hecho = Date.now()
+    await inicio()
+    await pagina.getByText('Por enviar (1)').waitFor()
+    await hasta(async () => {
+      await enviarYa()
+      return (await tiposDe(guia)).includes('intento_fallido')
+    })
+    const { rows } = await entorno.db.pool.query(
+      'select registrado_en from evento where guia = $1 order by secuencia',
+      [guia],
+    )
+    expect(rows.at(-1).registrado_en.getTime() - momento).toBeGreaterThan(2_000)
+    entre((await eventosDe(guia)).at(-1)!.ocurrido_en, momento, hecho)
+  })
+
+  it('goes on with the rest when only one thing does not get through', COMPLETO, async () => {
+    const { codigo } = await nuevoRepartidor()
+    const [conFoto, otra] = [await enRuta(entorno, comercio), await enRuta(entorno, comercio)]
+    await abrir()
+    await entrar(codigo)
+    // Small packets pass, large ones don't: what a bad network does to photos.
+    puente.cortar(/\/archivos/, 1_000)
+    await llenarEntrega(conFoto)
+    await boton('Confirmar la entrega').tap()
+    await pagina.getByText('Entregado (por enviar)').waitFor()
+    await fallarIntento(otra)
+    await hasta(async () => (await tiposDe(otra)).includes('intento_fallido'))
+    expect(await tiposDe(conFoto)).not.toContain('entregado')
+    puente.sanar()
+    await inicio()
+    await hasta(async () => {
+      await enviarYa()
+      return (await pruebaDe(conFoto)).status === 200
+    })
+  })
+
+  it('does not wait for a time that the phone’s clock was set back from', COMPLETO, async () => {
+    const { codigo } = await nuevoRepartidor()
+    const guia = await enRuta(entorno, comercio)
+    await abrir()
+    await entrar(codigo)
+    await abrirGuia(guia)
+    await enlace('Entregar').waitFor()
+    await instalado()
+    await contexto.setOffline(true)
+    await fallarIntento(guia)
+    await evaluar(`new Promise((resolver) => { const abierta = indexedDB.open('repartidor')
+      abierta.onsuccess = () => { const db = abierta.result, lejos = Date.now() + 86_400_000
+        const tx = db.transaction(['acciones', 'ajustes'], 'readwrite')
+        tx.objectStore('ajustes').put(lejos, 'pausa')
+        const q = tx.objectStore('acciones').getAll()
+        q.onsuccess = () => { for (const una of q.result) tx.objectStore('acciones').put({ ...una, noAntesDe: lejos }) }
+        tx.oncomplete = () => { db.close(); resolver() } } })`)
+    await contexto.setOffline(false)
+    await inicio()
+    await hasta(async () => {
+      await enviarYa()
+      return (await tiposDe(guia)).includes('intento_fallido')
+    })
+  })
+
+  it('sends with the page closed, when the browser says that there is coverage', COMPLETO, async () => {
+    const { codigo } = await nuevoRepartidor()
+    const guia = await enRuta(entorno, comercio)
+    await abrir()
+    await instalado()
+    await entrar(codigo)
+    await abrirGuia(guia)
+    await enlace('Entregar').waitFor()
+    puente.cortar(/\/sesion$/, 100)
+    await llenarEntrega(guia)
+    await boton('Confirmar la entrega').tap()
+    await pagina.getByText('Entregado (por enviar)').waitFor()
+    const testigo = await contexto.newPage()
+    await testigo.goto(`${puente.url}/healthz`)
+    await pagina.close()
+    const sesion = await contexto.newCDPSession(testigo)
+    const registro = new Promise<string>((resolve) => {
+      sesion.on(
+        'ServiceWorker.workerRegistrationUpdated',
+        ({ registrations: [uno] }) => uno && resolve(uno.registrationId),
+      )
+    })
+    await sesion.send('ServiceWorker.enable')
+    puente.sanar()
+    const origin = puente.url
+    await sesion.send('ServiceWorker.dispatchSyncEvent', {
+      origin,
+      registrationId: await registro,
+      tag: 'cola',
+      lastChance: false,
+    })
+    await hasta(async () => (await pruebaDe(guia)).status === 200)
+    mirar(testigo)
+  })
+
+  it('offers a new version, and changes to it without losing what is to be sent', COMPLETO, async () => {
+    const { codigo } = await nuevoRepartidor()
+    const guia = await enRuta(entorno, comercio)
+    await abrir()
+    await entrar(codigo)
+    await abrirGuia(guia)
+    await enlace('Entregar').waitFor()
+    const [antes] = (await instalado()) as string[]
+    puente.cortar(/\/sesion$/, 50)
+    await fallarIntento(guia)
+    puente.cambiar = (ruta, cuerpo) =>
+      ruta.endsWith('servicio.js') ? cuerpo.replace(/"version":"\w+"/, '"version":"otra"') : cuerpo
+    await evaluar('navigator.serviceWorker.getRegistration("/repartidor").then((r) => r.update()).then(() => 0)')
+    await pagina.getByText('Hay una versión nueva.').waitFor()
+    expect(await evaluar<string[]>('caches.keys()')).toContain(antes)
+    await boton('Cargarla').tap()
+    await expect.poll(() => evaluar<string[]>('caches.keys()').catch(() => [])).toEqual(['repartidor-otra'])
+    await pagina.getByText('Intento fallido (por enviar)').waitFor()
+  })
+})

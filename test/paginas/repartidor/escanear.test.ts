@@ -1,0 +1,151 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import sharp from 'sharp'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { barrasDe, qrDe } from '../../../server/pdf/codigos.ts'
+import { unaFoto } from '../../archivos/imagenes.ts'
+import { COMPLETO, unaGuia } from '../../fabricas.ts'
+import { abrirNavegador, hayNavegador } from '../../navegador.ts'
+import {
+  abrir,
+  comercio,
+  contexto,
+  enGrupos,
+  enlace,
+  entrar,
+  evaluar,
+  inicio,
+  instalado,
+  nuevoRepartidor,
+  pagina,
+  pedidas,
+  puente,
+  revisar,
+  titulo,
+  usarTelefono,
+} from './telefono.ts'
+
+usarTelefono()
+
+/** What a label shows to a camera, bars or a QR, in grey: drawn by hand, since the service bars sharp from other formats. */
+function dibujo(que: { barras?: string; qr?: string }, ancho = 640, alto = 480) {
+  const grises = Buffer.alloc(ancho * alto, 0xee)
+  const rectangulo = (x: number, y: number, w: number, h: number) => {
+    for (let fila = y; fila < y + h; fila++) grises.fill(0, fila * ancho + x, fila * ancho + x + w)
+  }
+  if (que.barras) {
+    const anchos = barrasDe(que.barras)!
+    const modulos = anchos.reduce((a, b) => a + b)
+    const modulo = Math.floor((ancho - 40) / modulos)
+    let x = Math.floor((ancho - modulo * modulos) / 2)
+    for (const [i, n] of anchos.entries()) {
+      if (i % 2 === 0) rectangulo(x, 140, n * modulo, 180)
+      x += n * modulo
+    }
+  }
+  if (que.qr) {
+    const { lado, modulos } = qrDe(que.qr)!
+    const modulo = Math.floor((alto - 120) / lado)
+    for (let i = 0; i < lado * lado; i++) {
+      if (modulos[i]) rectangulo(60 + (i % lado) * modulo, 60 + Math.floor(i / lado) * modulo, modulo, modulo)
+    }
+  }
+  return { grises, ancho, alto }
+}
+type Dibujo = ReturnType<typeof dibujo>
+/** The guide whose label the camera sees. */
+let _enCamara: string
+
+/** A film of one picture, as Chromium's false camera plays it. */
+function pelicula({ grises, ancho, alto }: Dibujo): Buffer {
+  const cuadro = Buffer.concat([Buffer.from('FRAME\n'), grises, Buffer.alloc((ancho * alto) / 2, 128)])
+  return Buffer.concat([Buffer.from(`YUV4MPEG2 W${ancho} H${alto} F5:1 Ip A1:1 C420jpeg\n`), cuadro, cuadro])
+}
+
+describe.skipIf(!hayNavegador)('in a browser', () => {
+  let carpeta: string
+  let navegador: Browser
+  /** The guide whose label the camera sees. */
+  let enCamara: string
+
+  beforeAll(async () => {
+    carpeta = await mkdtemp(join(tmpdir(), 'guias-repartidor-'))
+    enCamara = (await comercio.api.guias.crear(unaGuia({ destinatario: 'Ana Etiqueta' }))).guia
+    await writeFile(join(carpeta, 'etiqueta.y4m'), pelicula(dibujo({ barras: enCamara })))
+    navegador = await abrirNavegador(
+      '--use-fake-device-for-media-stream',
+      `--use-file-for-fake-video-capture=${join(carpeta, 'etiqueta.y4m')}`,
+    )
+  })
+  afterAll(async () => {
+    await navegador?.close()
+    await rm(carpeta, { recursive: true, force: true })
+  })
+
+  it('reads bars with the camera and a QR from a photo, without a reader of the browser', COMPLETO, async () => {
+    const { codigo } = await nuevoRepartidor()
+    // The camera sees the label at once: what is to be done before that has to hold it back.
+    await abrir(
+      {
+        alEmpezar: `window.camara = Promise.resolve()
+        const dispositivos = navigator.mediaDevices // none on an empty page
+        const pedir = dispositivos?.getUserMedia.bind(dispositivos)
+        if (dispositivos) dispositivos.getUserMedia = async (que) => { await window.camara; return pedir(que) }`,
+      },
+      navegador,
+    )
+    await instalado()
+    expect(pedidas.filter((una) => una.includes('lector.'))).toEqual([])
+    await entrar(codigo)
+    expect(await evaluar('typeof BarcodeDetector')).toBe('undefined')
+    await enlace('Escanear').tap()
+    await titulo(enGrupos(enCamara)).waitFor()
+    await pagina.getByText('Ana Etiqueta').waitFor()
+    await inicio()
+    await evaluar('void (window.camara = new Promise((soltar) => { window.soltar = soltar }))')
+    await enlace('Escanear').tap()
+    await pagina.getByLabel('Cargar varias').check()
+    await evaluar('window.soltar()')
+    await pagina.getByText('1 guía').waitFor()
+    await revisar('escanear')
+    // It is before the camera still: a moment later the box is gone.
+    await pagina.getByLabel('Cargar varias').tap()
+    await titulo(enGrupos(enCamara)).waitFor()
+    const { guia } = await comercio.api.guias.crear(unaGuia({ destinatario: 'Beto Cuadro' }))
+    await inicio()
+    await contexto.clearPermissions()
+    await contexto.grantPermissions(['geolocation'])
+    await enlace('Escanear').tap()
+    await pagina.getByText('Sin permiso para usar la cámara').waitFor()
+    const png = ({ grises, ancho, alto }: Dibujo) =>
+      sharp(grises, { raw: { width: ancho, height: alto, channels: 1 } })
+        .png()
+        .toBuffer()
+    const entrada = pagina.locator('input[type=file]')
+    await entrada.setInputFiles({ name: 'a.jpg', mimeType: 'image/jpeg', buffer: await unaFoto() })
+    await pagina.getByText('No se ve ningún código').waitFor()
+    const ajeno = await png(dibujo({ qr: 'https://example.com/menu' }))
+    await entrada.setInputFiles({ name: 'b.png', mimeType: 'image/png', buffer: ajeno })
+    await pagina.getByText('Ese código no es de una guía').waitFor()
+    const propio = await png(dibujo({ qr: `https://guias.example.com/r/${guia}` }))
+    await entrada.setInputFiles({ name: 'c.png', mimeType: 'image/png', buffer: propio })
+    await pagina.getByText('Beto Cuadro').waitFor()
+  })
+
+  it('uses the browser’s own reader where there is one', COMPLETO, async () => {
+    const { codigo } = await nuevoRepartidor()
+    await abrir(
+      {
+        alEmpezar: `window.BarcodeDetector = class { static async getSupportedFormats() { return ['code_128', 'qr_code'] }
+        async detect(video) { return video.videoWidth > 0 ? [{ rawValue: '${enCamara}' }] : [] } }`,
+      },
+      navegador,
+    )
+    await entrar(codigo)
+    await enlace('Escanear').tap()
+    await titulo(enGrupos(enCamara)).waitFor()
+    expect(puente.pasados.some((una) => una.includes('lector.'))).toBe(false)
+  })
+})

@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest'
+import { crearReloj } from '../../../server/tiempo/reloj.ts'
+import { enRuta } from '../../archivos/imagenes.ts'
+import { COMPLETO, hasta, sinDestino, unaGuia } from '../../fabricas.ts'
+import { hayNavegador } from '../../navegador.ts'
+import {
+  abrir,
+  abrirGuia,
+  boton,
+  comercio,
+  enGrupos,
+  enlace,
+  entorno,
+  entrar,
+  entre,
+  evaluar,
+  eventosDe,
+  fallarIntento,
+  inicio,
+  nuevoRepartidor,
+  pagina,
+  registrar,
+  revisar,
+  tiposDe,
+  titulo,
+  usarTelefono,
+} from './telefono.ts'
+
+usarTelefono()
+
+describe.skipIf(!hayNavegador)('in a browser', () => {
+  it('opens a guide that is typed, and offers what may be done to it alone', COMPLETO, async () => {
+    const { codigo } = await nuevoRepartidor()
+    const { guia } = await comercio.api.guias.crear(
+      unaGuia({ destinatario: 'María José Ajú', direccion: '5a avenida norte 12', indicaciones: 'Portón verde' }),
+    )
+    for (const estado of ['recolectado', 'en_ruta']) await registrar(guia, { estado })
+    await abrir()
+    await entrar(codigo)
+    const campo = pagina.getByLabel('O escriba la guía')
+    await campo.fill(guia.slice(0, 11))
+    await boton('Abrir').tap()
+    await pagina.getByText('aquí hay 11').waitFor()
+    await campo.fill(guia.slice(0, 11) + (guia.endsWith('7') ? '8' : '7'))
+    await boton('Abrir').tap()
+    await pagina.getByText('alguna letra está cambiada').waitFor()
+    await campo.fill(enGrupos(guia).toLowerCase().replace(/0/g, 'o').replace(/1/g, 'l'))
+    await campo.press('Enter')
+    await titulo(enGrupos(guia)).waitFor()
+    await pagina.getByText('María José Ajú').waitFor()
+    await pagina.getByText('5a avenida norte 12, San Juan Sacatepéquez, Guatemala').waitFor()
+    expect(await enlace('Llamar').getAttribute('href')).toBe('tel:+50231481676')
+    expect(await enlace('Cómo llegar').getAttribute('href')).toContain('destination=14.71889%2C-90.64417')
+    expect(await enlace('Waze').getAttribute('href')).toContain('ll=14.71889%2C-90.64417')
+    expect(await pagina.locator('.pasos a').allTextContents()).toEqual([
+      'Entregar',
+      'No se pudo entregar',
+      'Dejar en bodega',
+      'Empezar la devolución',
+      'Reportar extravío',
+      'Anotar algo',
+    ])
+    await revisar('guia')
+  })
+
+  it('keeps a failed attempt with its reason, and notes', COMPLETO, async () => {
+    const { codigo } = await nuevoRepartidor()
+    const guia = await enRuta(entorno, comercio)
+    await abrir()
+    await entrar(codigo)
+    await abrirGuia(guia)
+    await enlace('No se pudo entregar').tap()
+    await boton('Registrar').tap()
+    await pagina.getByText('Elija el motivo.').waitFor()
+    await revisar('intento')
+    await pagina.getByLabel('Otro motivo').check()
+    await boton('Registrar').tap()
+    await pagina.getByText('Escriba en la nota qué pasó.').waitFor()
+    await pagina.getByLabel('Nota').fill('Hay un perro\nbravo')
+    await boton('Registrar').tap()
+    await pagina.getByText('Intento fallido').waitFor()
+    await enlace('Anotar algo').tap()
+    await pagina.getByLabel('Nota').fill('Que llamen antes')
+    await boton('Guardar la nota').tap()
+    await hasta(async () => (await tiposDe(guia)).includes('nota'))
+    expect((await eventosDe(guia)).slice(-2)).toMatchObject([
+      { tipo: 'guia.intento_fallido', motivo: 'otro', descripcion: 'Hay un perro bravo' },
+      { tipo: 'guia.nota', descripcion: 'Que llamen antes' },
+    ])
+    // The place was known, because it had been allowed.
+    expect((await entorno.operar('GET', `/guias/${guia}`)).cuerpo.estado).toBe('intento_fallido')
+  })
+
+  it('tells times by the clock of the destination, named where the phone’s shows another hour', COMPLETO, async () => {
+    const { codigo } = await nuevoRepartidor()
+    const guia = await enRuta(entorno, comercio)
+    await abrir({ timezoneId: 'America/Bogota' })
+    await entrar(codigo)
+    await fallarIntento(guia)
+    await hasta(async () => (await tiposDe(guia)).includes('intento_fallido'))
+    const { hora } = crearReloj('America/Guatemala')
+    const suya = hora((await eventosDe(guia)).at(-1)!.ocurrido_en)
+    await inicio()
+    await pagina.getByText('Enviado hoy (1)').tap()
+    await pagina.getByText(`${suya} (hora de Guatemala)`).tap()
+    await pagina.getByText(`, a las ${suya} (hora de Guatemala).`).waitFor()
+  })
+
+  it('does not let a parcel out whose place nobody confirmed', COMPLETO, async () => {
+    const { codigo } = await nuevoRepartidor()
+    const { guia } = await comercio.api.guias.crear(sinDestino())
+    await registrar(guia, { estado: 'recolectado' })
+    await abrir()
+    await entrar(codigo)
+    await abrirGuia(guia)
+    await pagina.getByText('falta que se confirme el lugar').waitFor()
+    expect(await enlace('Salir a ruta').count()).toBe(0)
+    expect(await enlace('Dejar en bodega').count()).toBe(1)
+  })
+
+  it('corrects the phone’s clock, and says when it is wrong', COMPLETO, async () => {
+    const { codigo } = await nuevoRepartidor()
+    const guia = await enRuta(entorno, comercio)
+    await abrir({ alEmpezar: 'const deVerdad = Date.now; Date.now = () => deVerdad() + 47 * 60_000' })
+    await entrar(codigo)
+    await pagina.getByText('está 47 min adelantado').waitFor()
+    const momento = Date.now()
+    await fallarIntento(guia)
+    entre(
+      (await hasta(async () => (await eventosDe(guia)).find(({ motivo }) => motivo)))!.ocurrido_en,
+      momento,
+      Date.now(),
+    )
+  })
+
+  it('is used with a keyboard', COMPLETO, async () => {
+    const { codigo } = await nuevoRepartidor()
+    const guia = await enRuta(entorno, comercio)
+    await abrir()
+    await pagina.getByLabel('Su código').waitFor()
+    await pagina.keyboard.press('Tab')
+    await pagina.keyboard.type(codigo)
+    await pagina.keyboard.press('Enter')
+    await titulo(/^Hola/).waitFor()
+    await pagina.keyboard.press('Tab')
+    expect(await evaluar('document.activeElement.textContent')).toBe('Escanear')
+    await pagina.keyboard.press('Tab')
+    await pagina.keyboard.type(guia)
+    await pagina.keyboard.press('Enter')
+    await enlace('No se pudo entregar').press('Enter')
+    await titulo('No se pudo entregar').waitFor()
+    await pagina.keyboard.press('Tab')
+    await pagina.keyboard.press('Space')
+    // Photos, the note, the button.
+    for (let i = 0; i < 3; i++) await pagina.keyboard.press('Tab')
+    await pagina.keyboard.press('Enter')
+    await hasta(async () => (await tiposDe(guia)).includes('intento_fallido'))
+    expect((await eventosDe(guia)).at(-1)!.motivo).toBe('destinatario_ausente')
+  })
+})

@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest'
+import { enRuta } from '../../archivos/imagenes.ts'
+import { COMPLETO, hasta } from '../../fabricas.ts'
+import { hayNavegador } from '../../navegador.ts'
+import {
+  abrir,
+  abrirGuia,
+  boton,
+  comercio,
+  contexto,
+  enElTelefono,
+  enGrupos,
+  enlace,
+  entorno,
+  entrar,
+  fallarIntento,
+  inicio,
+  instalado,
+  llenarEntrega,
+  nuevoRepartidor,
+  pagina,
+  pruebaDe,
+  puente,
+  revisar,
+  tiposDe,
+  titulo,
+  usarTelefono,
+} from './telefono.ts'
+
+usarTelefono()
+
+describe.skipIf(!hayNavegador)('in a browser', () => {
+  it('lets a courier in with his code, and out again', COMPLETO, async () => {
+    const { codigo } = await nuevoRepartidor()
+    await abrir()
+    await pagina.getByLabel('Su código').waitFor()
+    await revisar('entrar')
+    await boton('Entrar').tap()
+    await pagina.getByText('Escriba el código').waitFor()
+    await pagina.getByLabel('Su código').fill('AAAAA-AAAAA')
+    await boton('Entrar').tap()
+    await pagina.getByText('Ese código no es válido').waitFor()
+    // As a thumb types it.
+    await entrar(codigo.toLowerCase().replace('-', ' '))
+    await titulo('Hola, Carlos').waitFor()
+    await revisar('vacio')
+    const [galleta] = await contexto.cookies()
+    expect(galleta).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/repartidor' })
+    await pagina.reload()
+    await titulo('Hola, Carlos').waitFor()
+    await boton('Salir').tap()
+    await pagina.getByLabel('Su código de repartidor').waitFor()
+    expect(await contexto.cookies()).toEqual([])
+  })
+
+  it('weighs little, can be installed, and asks nobody else for anything', COMPLETO, async () => {
+    await abrir()
+    await instalado()
+    const sesion = await contexto.newCDPSession(pagina)
+    const { installabilityErrors } = await sesion.send('Page.getInstallabilityErrors')
+    // A private window cannot install: it is the only thing Chromium has against it.
+    expect(installabilityErrors.map(({ errorId }) => errorId).filter((id) => id !== 'in-incognito')).toEqual([])
+    const { errors } = await sesion.send('Page.getAppManifest')
+    expect(errors).toEqual([])
+    let bytes = 0
+    sesion.on('Network.loadingFinished', ({ encodedDataLength }) => {
+      bytes += encodedDataLength
+    })
+    await sesion.send('Network.enable')
+    await sesion.send('Network.setBypassServiceWorker', { bypass: true })
+    await sesion.send('Network.setCacheDisabled', { cacheDisabled: true })
+    await pagina.reload({ waitUntil: 'networkidle' })
+    console.log(`the courier's page with headers: ${bytes} bytes`)
+    expect(bytes).toBeGreaterThan(10_000)
+    expect(bytes).toBeLessThan(40_000)
+  })
+
+  it('keeps what was done when the session ends, and never sends it for another courier', COMPLETO, async () => {
+    const [carlos, berta] = [await nuevoRepartidor(), await nuevoRepartidor('Berta Chávez')]
+    const [guia, deBerta] = [await enRuta(entorno, comercio), await enRuta(entorno, comercio)]
+    await abrir()
+    await entrar(carlos.codigo)
+    await abrirGuia(guia)
+    await enlace('Entregar').waitFor()
+    // The operator takes the code away.
+    const nuevo = (await entorno.operar('POST', `/repartidores/${carlos.repartidor}/codigo`)).cuerpo.codigo
+    const [galleta] = await contexto.cookies()
+    await hasta(async () => {
+      const Cookie = `${galleta!.name}=${galleta!.value}`
+      return (await entorno.pedir('GET', '/repartidor/v1/sesion', { cabeceras: { Cookie } })).status === 401
+    })
+    await fallarIntento(guia)
+    await pagina.getByText('Su sesión venció').waitFor()
+    await inicio()
+    await pagina.getByText('Espera a que entre otra vez').waitFor()
+    await revisar('vencida')
+    await enlace('Entre otra vez para enviar').tap()
+    await entrar(berta.codigo)
+    await pagina.getByText('Espera a Carlos Méndez').waitFor()
+    await fallarIntento(deBerta)
+    await hasta(async () => (await tiposDe(deBerta)).includes('intento_fallido'))
+    expect(await tiposDe(guia)).not.toContain('intento_fallido')
+    // What was at hand for one isn't for the other.
+    expect(await pagina.locator('main').textContent()).not.toContain(enGrupos(guia))
+    await inicio()
+    await boton('Salir').tap()
+    await pagina.getByText('¿Salir sin haberlo enviado todo?').waitFor()
+    await boton('Quedarme').tap()
+    await boton('Salir').tap()
+    await boton('Salir de todos modos').tap()
+    await pagina.getByText('guarda una acción sin enviar').waitFor()
+    await entrar(nuevo)
+    await hasta(async () => (await tiposDe(guia)).includes('intento_fallido'))
+    await pagina.getByText('Enviado hoy (1)').waitFor()
+    await boton('Salir').tap()
+    await pagina.getByLabel('Su código de repartidor').waitFor()
+    expect(await enElTelefono()).not.toContain(guia)
+  })
+
+  it('sends nothing for another courier where the browser has no locks, either', COMPLETO, async () => {
+    const [carlos, berta] = [await nuevoRepartidor(), await nuevoRepartidor('Berta Chávez')]
+    const guia = await enRuta(entorno, comercio)
+    await abrir({ alEmpezar: `Object.defineProperty(Navigator.prototype, 'locks', { value: undefined })` })
+    await entrar(carlos.codigo)
+    await llenarEntrega(guia)
+    // A photo that is under way while the phone changes hands.
+    const soltar = puente.retener(/\/archivos/)
+    await boton('Confirmar la entrega').tap()
+    await pagina.getByText('Entregado (por enviar)').waitFor()
+    await inicio()
+    await boton('Salir').tap()
+    await boton('Salir de todos modos').tap()
+    soltar()
+    await entrar(berta.codigo)
+    await hasta(async () => (await pruebaDe(guia)).status === 200)
+    const { rows } = await entorno.db.pool.query('select autor from evento where guia = $1 order by secuencia', [guia])
+    expect(rows.at(-1)).toEqual({ autor: carlos.repartidor })
+  })
+
+  it('tells the service that somebody left until it has heard it', COMPLETO, async () => {
+    const { codigo } = await nuevoRepartidor()
+    await abrir()
+    await entrar(codigo)
+    await contexto.setOffline(true)
+    await boton('Salir').tap()
+    await pagina.getByLabel('Su código de repartidor').waitFor()
+    puente.rechazar(/^DELETE .*\/sesion$/, 1)
+    await contexto.setOffline(false)
+    await expect.poll(() => contexto.cookies()).toEqual([])
+  })
+})

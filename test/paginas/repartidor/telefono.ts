@@ -1,0 +1,199 @@
+import axe from 'axe-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+import { unaFoto } from '../../archivos/imagenes.ts'
+import { type Comercio, compartirEntorno, type Entorno } from '../../entorno.ts'
+import { abrirContexto } from '../../navegador.ts'
+import { crearPuente, type Puente } from '../puente.ts'
+
+// What a file's tests see and touch, one file after another: a merchant, a network and a phone.
+export let entorno: Entorno
+export let comercio: Comercio
+export let puente: Puente
+export let contexto: BrowserContext
+export let pagina: Page
+/** What the page complained of, and what it asked for. */
+const quejas: string[] = []
+export const pedidas: string[] = []
+
+/** Called once at the top of a test file. */
+export function usarTelefono() {
+  entorno = compartirEntorno()
+  beforeAll(async () => {
+    comercio = await entorno.nuevoComercio()
+    puente = await crearPuente(() => entorno.url)
+  })
+  afterAll(() => puente?.cerrar())
+  afterEach(async () => {
+    await contexto?.close()
+    puente.sanar()
+    expect([...new Set(quejas)]).toEqual([])
+    expect(pedidas.filter((una) => !una.startsWith(`${puente.url}/`) && !una.startsWith('blob:'))).toEqual([])
+  })
+}
+
+/** From now on the tests look at this tab. */
+export function mirar(pestana: Page) {
+  pagina = pestana
+}
+
+export const enGrupos = (guia: string) => guia.replace(/(.{4})(?=.)/g, '$1-')
+export const nuevoRepartidor = async (nombre = 'Carlos Méndez') =>
+  (await entorno.operar('POST', '/repartidores', { nombre })).cuerpo as { repartidor: string; codigo: string }
+interface Evento {
+  tipo: string
+  estado: string
+  motivo: string | null
+  descripcion: string
+  ocurrido_en: string
+}
+export const eventosDe = async (guia: string): Promise<Evento[]> =>
+  (await entorno.operar('GET', `/guias/${guia}`)).cuerpo.eventos.datos
+export const tiposDe = async (guia: string) => (await eventosDe(guia)).map(({ tipo }) => tipo.replace('guia.', ''))
+export const registrar = (guia: string, cuerpo: object) => entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
+export const pruebaDe = (guia: string) =>
+  entorno.pedir('GET', `/api/v1/guias/${guia}/prueba-entrega`, { llave: comercio.llave })
+/** The page on a new phone: with a script that runs before its own, or in a browser of the test's. */
+export async function abrir(opciones: BrowserContextOptions & { alEmpezar?: string } = {}, navegador?: Browser) {
+  quejas.length = 0
+  pedidas.length = 0
+  puente.pasados.length = 0
+  const { alEmpezar, ...deContexto } = opciones
+  const telefono: BrowserContextOptions = {
+    viewport: { width: 360, height: 740 },
+    deviceScaleFactor: 2,
+    hasTouch: true,
+    isMobile: true,
+    permissions: ['camera', 'geolocation'],
+    geolocation: { latitude: 14.7189, longitude: -90.6442, accuracy: 8 },
+  }
+  contexto = await abrirContexto({ ...telefono, ...deContexto }, navegador)
+  contexto.on('request', (solicitud) => pedidas.push(solicitud.url()))
+  contexto.on('console', (mensaje) => {
+    // What a browser writes of answers and connections that the page deals with.
+    const esperado =
+      /ERR_INTERNET_DISCONNECTED|ERR_EMPTY_RESPONSE|ERR_CONNECTION|status of [45]\d\d|willReadFrequently/.test(
+        mensaje.text(),
+      )
+    if (['error', 'warning'].includes(mensaje.type()) && !esperado) quejas.push(mensaje.text().slice(0, 300))
+  })
+  contexto.on('weberror', (error) => quejas.push(`uncaught: ${error.error().message}`))
+  await contexto.exposeFunction('violada', (que: string) => quejas.push(`CSP: ${que}`))
+  await contexto.addInitScript(`document.addEventListener('securitypolicyviolation', (e) =>
+      window.violada(e.violatedDirective + ' ' + e.blockedURI.slice(0, 80)))`)
+  if (alEmpezar) await contexto.addInitScript(alEmpezar)
+  pagina = await contexto.newPage()
+  await pagina.goto(`${puente.url}/repartidor`)
+}
+/** Not Playwright's evaluate(), which the page's policy would report as an eval. */
+export async function evaluar<T>(expression: string, en = pagina): Promise<T> {
+  const sesion = await contexto.newCDPSession(en)
+  const { result, exceptionDetails } = await sesion.send('Runtime.evaluate', {
+    expression,
+    awaitPromise: true,
+    returnByValue: true,
+  })
+  await sesion.detach()
+  if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
+  return result.value as T
+}
+/** In light and dark: no fault that axe can find, no target under 48 px, nothing wider than the phone; and its picture. */
+export async function revisar(nombre: string) {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await pagina.emulateMedia({ colorScheme })
+    const fallas = await evaluar<string[]>(`(async () => { if (!window.axe) { ${axe.source} }
+        const { violations } = await axe.run(document, { runOnly: { type: 'tag', values:
+          ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] } })
+        return violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html.slice(0, 120) + ' ' + n.failureSummary).join(' | ')) })()`)
+    expect(fallas, `${nombre}, ${colorScheme}`).toEqual([])
+    await pagina.screenshot({ path: `/tmp/repartidor-${nombre}-${colorScheme}.png`, fullPage: true })
+  }
+  await pagina.emulateMedia({ colorScheme: 'light' })
+  const medidas = await evaluar<{ ancho: number; chicos: string[] }>(`({
+      ancho: document.documentElement.scrollWidth,
+      chicos: [...document.querySelectorAll('a, button, input:not(.oculta, [type=radio], [type=checkbox]), select, textarea, .opcion, summary')]
+        .filter((e) => e.getClientRects().length > 0)
+        .filter((e) => { const { width, height } = e.getBoundingClientRect(); return width < 47.9 || height < 47.9 })
+        .map((e) => e.outerHTML.slice(0, 100)) })`)
+  expect(medidas.ancho).toBeLessThanOrEqual(360)
+  expect(medidas.chicos).toEqual([])
+}
+export const boton = (name: string | RegExp) => pagina.getByRole('button', { name })
+export const enlace = (name: string) => pagina.getByRole('link', { name, exact: true })
+export const titulo = (name: string | RegExp) => pagina.getByRole('heading', { name, level: 1 })
+export async function entrar(codigo: string) {
+  await pagina.getByLabel('Su código de repartidor').fill(codigo)
+  await boton('Entrar').tap()
+  await titulo(/^Hola/).waitFor()
+}
+export async function abrirGuia(guia: string) {
+  await pagina.goto(`${puente.url}/repartidor#/guia/${guia}`)
+  await titulo(enGrupos(guia)).waitFor()
+}
+export const inicio = () => pagina.goto(`${puente.url}/repartidor#/`)
+export const instalado = () => evaluar('navigator.serviceWorker.ready.then(() => caches.keys())')
+export async function fallarIntento(guia: string, motivo = 'No había nadie') {
+  await abrirGuia(guia)
+  await enlace('No se pudo entregar').tap()
+  await pagina.getByLabel(motivo).check()
+  await boton('Registrar').tap()
+  await pagina.getByText('Intento fallido').first().waitFor()
+}
+export async function dar(guia: string, paso: string) {
+  await abrirGuia(guia)
+  await enlace(paso).tap()
+  await boton('Registrar').tap()
+  await titulo(enGrupos(guia)).waitFor()
+}
+/** Without waiting for the next try; it may all have gone by itself. */
+export const enviarYa = () =>
+  boton('Enviar ahora')
+    .tap({ timeout: 500 })
+    .catch(() => {})
+export const foto = async (color?: string) => ({
+  name: 'foto.jpg',
+  mimeType: 'image/jpeg',
+  buffer: await unaFoto(color ? { color } : {}),
+})
+export async function llenarEntrega(guia: string, { nombre = 'María López', fotos = 1, firmar = false } = {}) {
+  await abrirGuia(guia)
+  await enlace('Entregar').tap()
+  await titulo('Entregar').waitFor()
+  for (let i = 1; i <= fotos; i++) {
+    await pagina.locator('input[type=file]').setInputFiles(await foto())
+    await pagina.getByAltText(`Foto ${i}`, { exact: true }).waitFor()
+  }
+  await pagina.getByLabel('Nombre').fill(nombre)
+  if (firmar) await firma()
+}
+export async function firma() {
+  const lienzo = pagina.locator('canvas.firma')
+  await lienzo.scrollIntoViewIfNeeded()
+  const { x, y, width, height } = (await lienzo.boundingBox())!
+  for (const desde of [0.2, 0.5]) {
+    await pagina.mouse.move(x + width * desde, y + height * 0.3)
+    await pagina.mouse.down()
+    for (let i = 1; i <= 12; i++) {
+      await pagina.mouse.move(x + width * (desde + i / 50), y + height * (0.3 + (i % 4) / 8))
+      // Drawn before it goes on: points of one frame are taken for one.
+      await evaluar('new Promise(requestAnimationFrame)')
+    }
+    await pagina.mouse.up()
+  }
+}
+export const oscuros = () =>
+  evaluar<number>(`(() => { const c = document.querySelector('canvas.firma')
+      const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data
+      let n = 0; for (let i = 0; i < d.length; i += 4) if (d[i] < 128) n++; return n / (d.length / 4) })()`)
+/** That it happened between two readings of this machine's clock, as far as a phone that heard whole seconds knows. */
+export const entre = (instante: string, desde: number, hasta: number) => {
+  expect(Date.parse(instante)).toBeGreaterThan(desde - 2_000)
+  expect(Date.parse(instante)).toBeLessThan(hasta + 2_000)
+}
+/** Everything that lies in the database of the page, as text. */
+export const enElTelefono = () =>
+  evaluar<string>(`new Promise((resolver) => { const abierta = indexedDB.open('repartidor')
+      abierta.onsuccess = async () => { const db = abierta.result
+        const todo = await Promise.all([...db.objectStoreNames].map((a) => new Promise((r) => {
+          const q = db.transaction(a).objectStore(a).getAll(); q.onsuccess = () => r([a, q.result]) })))
+        db.close(); resolver(JSON.stringify(todo)) } })`)

@@ -1,0 +1,252 @@
+import { createServer } from 'node:http'
+import express from 'express'
+import { describe, expect, it, vi } from 'vitest'
+import { crearLimite } from '../../../server/http/limite.ts'
+import { servirUbicacion } from '../../../server/paginas/ubicacion/ruta.ts'
+import { adelantar, enviar, escuchar, falso, mosaico, url, usarServicio } from './servicio.ts'
+
+usarServicio()
+
+describe('what the page sends', () => {
+  it('is private, strict and without effect, however often it is opened', async () => {
+    const token = falso.nueva()
+    for (let i = 0; i < 50; i++) expect((await fetch(`${url}/u/${token}`)).status).toBe(200)
+    const respuesta = await fetch(`${url}/u/${token}`, { method: 'HEAD' })
+    expect([respuesta.status, await respuesta.text()]).toEqual([200, ''])
+    expect(falso.confirmaciones).toEqual([])
+    expect(Object.fromEntries(respuesta.headers)).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-robots-tag': 'noindex',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' ${mosaico}; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+    })
+    expect(respuesta.headers.get('set-cookie')).toBeNull()
+  })
+
+  it('shows the first name alone, and nobody in its title', async () => {
+    const html = await (await fetch(`${url}/u/${falso.nueva()}`)).text()
+    expect(html).toContain('Hola, María.')
+    expect(html).not.toMatch(/Ajú|López|Fernanda/)
+    expect(/<title>(.*)<\/title>/.exec(html)?.[1]).toBe('¿Dónde le entregamos su paquete?')
+    expect(html).not.toMatch(/<style|style="|<script(?![^>]*\bsrc=)| on\w+="/)
+  })
+
+  it.each([
+    ['unknown', 'desconocido0000000000A', 404],
+    ['too short', 'corto', 404],
+    ['not of our letters', 'tok_00000000000000000%C3%B1', 404],
+    ['badly encoded', 'tok_0000000000000000%ZZ', 404],
+    ['below another', 'tok_000000000000000001/x', 404],
+  ])('says 404 for a token that is %s', async (_que, token, status) => {
+    const respuesta = await fetch(`${url}/u/${token}`)
+    expect(respuesta.status).toBe(status)
+    expect(await respuesta.text()).toContain('No encontramos este enlace')
+  })
+
+  it.each([
+    ['vencida', 410, 'Este enlace ya venció'],
+    ['cerrada', 200, 'Ya no hace falta confirmar'],
+  ] as const)('tells nothing of a parcel whose request is %s', async (estado, status, titulo) => {
+    const token = falso.nueva({ estado })
+    for (const respuesta of [await fetch(`${url}/u/${token}`), await enviar(token, { enlace: 'geo:14.6,-90.5' })]) {
+      expect(respuesta.status).toBe(status)
+      const html = await respuesta.text()
+      expect(html).toContain(titulo)
+      expect(html).not.toMatch(/María|Zapatería|Mixco|calle/)
+    }
+  })
+
+  it.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS'])('knows no %s', async (method) => {
+    const respuesta = await fetch(`${url}/u/${falso.nueva()}`, { method })
+    expect([respuesta.status, respuesta.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST'])
+  })
+
+  it('escapes whatever it shows', async () => {
+    const malo = `"><script>alert(1)</script>'&`
+    const token = falso.nueva({ comercio: malo, destinatario: malo, direccion: malo, municipio: malo })
+    falso.responder(() => ({ ok: false, motivo: 'enlace_invalido', mensaje: malo }))
+    const html = await (await enviar(token, { referencia: `${malo}</textarea>`, enlace: malo, lat: malo })).text()
+    expect(html).not.toMatch(/<script>|<\/textarea>[^<]*<\/textarea>/)
+    expect(html.match(/&lt;script&gt;/g)?.length).toBeGreaterThanOrEqual(6)
+  })
+
+  it('answers an error of ours with a page, and no details', async () => {
+    const token = falso.nueva()
+    const espia = vi.spyOn(falso.puerto, 'leer').mockRejectedValue(new Error(`no database for ${token}`))
+    const respuesta = await fetch(`${url}/u/${token}`)
+    espia.mockRestore()
+    expect([respuesta.status, respuesta.headers.get('retry-after')]).toEqual([503, '10'])
+    const html = await respuesta.text()
+    expect(html).toContain('Algo nos falló')
+    expect(html).not.toContain(token)
+  })
+
+  it('offers no map without tiles, and admits no foreign pictures then', async () => {
+    const app = express()
+    servirUbicacion(app, { solicitudes: falso.puerto, mosaicos: null })
+    const otro = createServer(app)
+    const respuesta = await fetch(`${await escuchar(otro)}/u/${falso.nueva()}`)
+    expect(await respuesta.text()).not.toMatch(/id="mapa"|mapa\.[0-9a-f]+\.js/)
+    expect(respuesta.headers.get('content-security-policy')).toContain("img-src 'self';")
+    otro.closeAllConnections()
+    otro.close()
+  })
+})
+
+describe('its own files', () => {
+  it('have names that change with them, and are kept for ever', async () => {
+    const html = await (await fetch(`${url}/u/${falso.nueva()}`)).text()
+    const nombres = [...html.matchAll(/\.\.\/(u-recursos\/[\w.]+)/g)].map(([, nombre]) => nombre!)
+    expect(nombres.map((nombre) => nombre.replace(/[0-9a-f]{12}/, '#')).sort()).toEqual(
+      ['estilo.#.css', 'icono.#.svg', 'mapa.#.css', 'mapa.#.js', 'navegador.#.js'].map((n) => `u-recursos/${n}`),
+    )
+    for (const nombre of nombres) {
+      for (const codificacion of ['br', 'gzip', 'identity']) {
+        const respuesta = await fetch(`${url}/${nombre}`, { headers: { 'Accept-Encoding': codificacion } })
+        expect(respuesta.status).toBe(200)
+        expect(respuesta.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+        expect(respuesta.headers.get('x-content-type-options')).toBe('nosniff')
+        expect(respuesta.headers.get('content-type')).toMatch(
+          { js: /^text\/javascript/, css: /^text\/css/, svg: /^image\/svg/ }[nombre.split('.').at(-1)!]!,
+        )
+        expect((await respuesta.text()).length).toBeGreaterThan(100)
+      }
+    }
+    expect((await fetch(`${url}/${nombres[0]!.replace(/[0-9a-f]{12}/, '0'.repeat(12))}`)).status).toBe(404)
+    expect((await fetch(`${url}/${nombres[0]}`, { method: 'POST' })).status).toBe(405)
+  })
+})
+
+describe('a posted form', () => {
+  it('is confirmed and answered with the way back', async () => {
+    const token = falso.nueva()
+    const respuesta = await enviar(token, {
+      lat: '14.6349',
+      lng: '-90.5069',
+      precision_m: '12',
+      metodo: 'gps',
+      enlace: 'https://maps.app.goo.gl/viejo',
+      referencia: '  portón\r\nverde\u202e ',
+    })
+    expect([respuesta.status, respuesta.headers.get('location')]).toEqual([303, token])
+    expect(falso.confirmaciones).toEqual([
+      { seguro: false, metodo: 'gps', lat: 14.6349, lng: -90.5069, precision_m: 12, referencia: 'portón verde' },
+    ])
+    const gracias = await (await fetch(`${url}/u/${token}`)).text()
+    expect(gracias).toContain('¡Gracias, María!')
+    expect(gracias).toContain('portón verde')
+  })
+
+  it('may hold a link with words around it', async () => {
+    await enviar(falso.nueva(), { enlace: 'Mi casa https://maps.app.goo.gl/abc123', lat: '', lng: '', metodo: '' })
+    expect(falso.confirmaciones).toEqual([
+      { seguro: false, metodo: 'enlace', enlace: 'https://maps.app.goo.gl/abc123' },
+    ])
+  })
+
+  it.each([
+    ['nothing', {}, 'Falta el lugar'],
+    ['a reference alone', { referencia: 'portón' }, 'Falta el lugar'],
+    ['half a point', { metodo: 'mapa', lat: '14.6', lng: '' }, 'No pudimos leer el lugar'],
+    ['no number', { metodo: 'gps', lat: '1e1', lng: '-90' }, 'No pudimos leer el lugar'],
+    ['a point off the Earth', { metodo: 'gps', lat: '91', lng: '-90' }, 'No pudimos leer el lugar'],
+    ['a long reference', { enlace: 'geo:14,-90', referencia: 'ñ'.repeat(201) }, 'La descripción es muy larga'],
+  ] as [string, Record<string, string>, string][])('with %s comes back as it was', async (_que, campos, mensaje) => {
+    const respuesta = await enviar(falso.nueva(), campos)
+    expect(respuesta.status).toBe(422)
+    const html = await respuesta.text()
+    expect(html).toContain(mensaje)
+    for (const valor of Object.values(campos)) expect(html).toContain(valor)
+    expect(falso.confirmaciones).toEqual([])
+  })
+
+  it.each([
+    ['enlace_invalido', 'enlace'],
+    ['coordenadas_invalidas', 'lugar'],
+    ['sin_lugar', 'lugar'],
+    ['referencia_larga', 'referencia'],
+  ] as const)('that is refused as %s says so where it is put right', async (motivo, campo) => {
+    falso.responder(() => ({ ok: false, motivo, mensaje: 'Esto no <sirve>.' }))
+    const respuesta = await enviar(falso.nueva(), { enlace: 'https://example.com/', referencia: 'portón' })
+    expect(respuesta.status).toBe(422)
+    const html = await respuesta.text()
+    expect(html).toContain(`<a href="#${campo}">Esto no &lt;sirve&gt;.</a>`)
+    expect(html).toContain('value="https://example.com/"')
+    expect(html).toContain('portón')
+  })
+
+  it('is asked about when it is far away, and may be corrected or insisted on', async () => {
+    falso.responder(({ seguro }) => (seguro ? undefined : { ok: false, motivo: 'lejos', distancia_km: 171.6 }))
+    const token = falso.nueva()
+    const campos = { metodo: 'mapa', lat: '15.5', lng: '-89.1', referencia: 'frente al muelle' }
+    const pregunta = await enviar(token, campos)
+    expect(pregunta.status).toBe(422)
+    const html = await pregunta.text()
+    expect(html).toContain('172\u00a0km')
+    expect(html).toContain('Mixco, Guatemala')
+    const corregida = await enviar(token, { ...campos, accion: 'corregir' })
+    expect(corregida.status).toBe(200)
+    expect(await corregida.text()).toContain('frente al muelle')
+    expect((await enviar(token, { ...campos, seguro: '1' })).status).toBe(303)
+    expect(falso.confirmaciones.at(-1)).toMatchObject({ seguro: true, lat: 15.5, referencia: 'frente al muelle' })
+  })
+
+  it.each([
+    ['another type', '{}', { 'Content-Type': 'application/json' }, 415],
+    ['compression', 'enlace=x', { 'Content-Encoding': 'gzip' }, 415],
+    ['8 KB', `enlace=${'x'.repeat(8_192)}`, {}, 413],
+    ['a field that is not ours', 'enlace=x&admin=1', {}, 400],
+    ['a field twice', 'enlace=x&enlace=y', {}, 400],
+    ['half an escape', 'enlace=%4', {}, 400],
+    ['something that is not UTF-8', 'enlace=%ff', {}, 400],
+  ] as [string, string, Record<string, string>, number][])('with %s is refused', async (_que, body, extra, status) => {
+    const respuesta = await fetch(`${url}/u/${falso.nueva()}`, {
+      method: 'POST',
+      body,
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...extra },
+    })
+    expect(respuesta.status).toBe(status)
+    expect(await respuesta.text()).toContain('No pudimos leer eso')
+    expect(falso.confirmaciones).toEqual([])
+  })
+})
+
+it('reads no more of a form than its limit, whatever was announced', async () => {
+  const mucho = new ReadableStream({
+    start(salida) {
+      salida.enqueue(new TextEncoder().encode(`enlace=${'x'.repeat(9_000)}`))
+      salida.close()
+    },
+  })
+  const respuesta = await fetch(`${url}/u/${falso.nueva()}`, {
+    method: 'POST',
+    body: mucho,
+    duplex: 'half',
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+  } as RequestInit)
+  expect(respuesta.status).toBe(413)
+})
+
+describe('the limits', () => {
+  it('hold per address and link, and say for how long', async () => {
+    const [token, otro] = [falso.nueva(), falso.nueva()]
+    for (let i = 0; i < 10; i++) expect((await enviar(token, {})).status).toBe(422)
+    const respuesta = await enviar(token, {})
+    expect([respuesta.status, respuesta.headers.get('retry-after')]).toEqual([429, '6'])
+    expect(await respuesta.text()).toContain('en 6 segundos')
+    expect((await enviar(otro, {})).status).toBe(422)
+    expect((await fetch(`${url}/u/${token}`)).status).toBe(200)
+    adelantar(6_000)
+    expect((await enviar(token, {})).status).toBe(422)
+    for (let i = 0; i < 59; i++) await fetch(`${url}/u/${otro}`)
+    expect((await fetch(`${url}/u/${otro}`)).status).toBe(200)
+    expect((await fetch(`${url}/u/${otro}`)).status).toBe(429)
+  })
+
+  it('forget whom they have not seen for long', () => {
+    const limite = crearLimite(1, () => 0, 2)
+    expect(['a', 'a', 'b', 'c', 'a'].map(limite)).toEqual([0, 60, 0, 0, 0])
+  })
+})
