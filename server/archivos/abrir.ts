@@ -2,9 +2,10 @@ import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { type Almacen, crearAlmacenLocal } from './almacen.ts'
 
-/** Processes that share the folder share the files. */
+/** The storage of files in the data folder; processes that share the folder share the files. */
 export const almacenDe = (dataDir: string): Almacen => crearAlmacenLocal(join(dataDir, 'archivos'))
 
+/** A storage that is ready, and how it is closed. */
 export interface AlmacenAbierto {
   almacen: Almacen
   /** Why it can't be used just now. */
@@ -12,7 +13,9 @@ export interface AlmacenAbierto {
   cerrar: () => void
 }
 
-/** The storage that the configuration names; a remote one has been asked whether it is there. @throws ErrorDeAlmacen */
+/**
+ * Opens the storage that the configuration names; a remote one is asked whether it is there. @throws ErrorDeAlmacen
+ */
 export async function abrirAlmacen({ almacenamiento, dataDir }: Config): Promise<AlmacenAbierto> {
   if (almacenamiento.tipo === 'local') return { almacen: almacenDe(dataDir), cerrar: () => {} }
   // Loaded here alone: a start with files on the disk doesn't pay for it.

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { noDisponible } from '../errores.ts'
 
-/** Bytes from `desde` to `hasta`, both included. */
+/** A part of a file: its bytes from `desde` to `hasta`, both included. */
 export interface Rango {
   desde: number
   hasta: number
@@ -19,8 +19,8 @@ export interface Descarga {
 }
 
 /**
- * Where the bytes of files are kept. Keys are made by us (letters, digits, `_`, `-`) and used once; what is kept never
- * changes. What the storage can't do now is a `Problema` 503.
+ * Where the bytes of files are kept, under keys of our own making (letters, digits, `_`, `-`) that are used once, so
+ * that what is kept never changes; whatever a storage can't do now is a `Problema` 503.
  */
 export interface Almacen {
   /**
@@ -38,27 +38,32 @@ export interface Almacen {
   listar(): AsyncIterable<{ clave: string; modificado_en: Date }>
 }
 
-/** Why a storage can't be used, in words for whoever named it. */
+/** Why a storage can't be used, in words for whoever configured it. */
 export class ErrorDeAlmacen extends Error {
   override readonly name = 'ErrorDeAlmacen'
 }
 
 const CLAVE = /^[A-Za-z0-9_-]{4,100}$/
 
+/** Whether a name may be the key of a stored file. */
 export const esClave = (nombre: string) => CLAVE.test(nombre)
 
-/** A key is never a path. */
+/** Gives back the key of a stored file, and throws for what could be a path. */
 export function exigirClave(clave: string): string {
   if (!esClave(clave)) throw new Error(`no key of the storage: ${clave.slice(0, 40)}`)
   return clave
 }
 
+/** The 503 for a storage that can't do just now what it was asked. */
 export const almacenOcupado = (cause: unknown) =>
   noDisponible('El almacén de archivos no está disponible. Repita la solicitud en unos segundos.', cause)
 
 const PARCIAL = '.parcial'
 
-/** Files in a folder that all processes of the service share, spread over subfolders by the end of their keys. */
+/**
+ * Creates a storage in a folder that all processes of the service share; files are spread over subfolders by the end
+ * of their keys.
+ */
 export function crearAlmacenLocal(carpeta: string): Almacen {
   const ruta = (clave: string) => join(carpeta, exigirClave(clave).slice(-2), clave)
   return {
@@ -113,7 +118,8 @@ async function sincronizar(carpeta: string) {
 }
 
 /**
- * What the file system refuses (full, gone, not ours) is "not now" for whoever called; anything else stays what it is.
+ * Runs what touches the file system: what that refuses (full, gone, not ours) becomes a 503, any other error stays
+ * what it is.
  */
 export async function oNoDisponible<T>(hacer: () => Promise<T>): Promise<T> {
   try {

@@ -11,7 +11,7 @@ import {
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { type Almacen, almacenOcupado, ErrorDeAlmacen, esClave, exigirClave } from './almacen.ts'
 
-/** A bucket of Amazon S3 or of whatever speaks its language. */
+/** How to reach a bucket of Amazon S3, or of whatever speaks its language. */
 export interface ConfigDeS3 {
   bucket: string
   region: string
@@ -26,6 +26,7 @@ export interface ConfigDeS3 {
   prefijo: string
 }
 
+/** A storage in a bucket, which can be asked whether it works, and closed. */
 export interface AlmacenS3 extends Almacen {
   /** What keeps it from being used just now; undefined: nothing. @throws ErrorDeAlmacen what waiting doesn't mend */
   comprobar(): Promise<string | undefined>
@@ -40,6 +41,7 @@ const INTENTOS = 3
 /** Of a link of the storage's own, in seconds. Whoever was sent there follows at once. */
 const VIGENCIA = 300
 
+/** Creates a storage in a bucket of Amazon S3, or of whatever speaks its language. */
 export function crearAlmacenS3(config: ConfigDeS3): AlmacenS3 {
   const { bucket: Bucket, prefijo, accessKeyId, secretAccessKey } = config
   const s3 = new S3Client({

@@ -18,7 +18,7 @@ const PREFIJO = 'arch_'
 /** 80 random bits. */
 const nuevoCodigoDeArchivo = () => PREFIJO + base32AlAzar(16)
 
-/** Whether we may have given that name to a file: a bucket may hold other people's, too. */
+/** Whether a key of the storage may be a file's code that we made: a bucket may hold other people's files, too. */
 export const esCodigoDeArchivo = (clave: string) => clave.startsWith(PREFIJO)
 
 /** What is known of a file beside its name and its bytes. */
@@ -44,8 +44,8 @@ const REGISTRAR = sentencia<DatosDeArchivo & Pick<FilaArchivo, 'archivo' | 'byte
 export type ArchivoParaGuardar = DatosDeArchivo & { contenido: Buffer }
 
 /**
- * Keeps a file of a guide: first its name is reserved, then the bytes are made safe, then the row says that they are. Where
- * a crash ends it, either the row is there and its file, too, or the reservation tells the sweeper what to delete.
+ * Keeps a file of a guide: reserves its name, makes its bytes safe, then writes the row that says so; wherever a
+ * crash ends it, either the row stands with its file, or the reservation tells the sweeper what to delete.
  */
 export async function guardarArchivo(
   { db, almacen, reloj }: Pick<Deps, 'db' | 'almacen' | 'reloj'>,
@@ -65,9 +65,10 @@ export async function guardarArchivo(
   return fila
 }
 
+/** A digest in hexadecimal, as the contract has it. */
 export const enHexadecimal = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 
-/** A row → the contract's file of a proof, with a link that is good from now on for a while. */
+/** A file's row as the contract's file of a proof, with a link that is good from now on for a while. */
 export function presentarArchivo(
   { enlacesDeArchivos }: Pick<Deps, 'enlacesDeArchivos'>,
   { archivo, tipo, mime, bytes, ancho, alto, sha256, capturado_en }: FilaArchivo,
@@ -86,7 +87,7 @@ export function presentarArchivo(
   }
 }
 
-/** An operator's or a courier's picture of a guide, kept for the delivery that will name it. */
+/** Receives an operator's or a courier's picture of a guide, and keeps it for the delivery that will name it. */
 export async function recibirImagen(
   { db, reloj, almacen, recepcion }: Pick<Deps, 'db' | 'reloj' | 'almacen' | 'recepcion'>,
   autor: string,

@@ -43,7 +43,10 @@ const DESCONOCIDAS = sentencia<{ claves: readonly string[] }, { clave: string }>
    where not exists (select from archivo_indice i where i.archivo = c.clave)`,
 )
 
-/** Files that no row names and no proof uses: first the rows let go of them, then the storage, then their names. */
+/**
+ * Deletes the files that no row names or no proof uses: first their rows let go of them, then the storage, then their
+ * names.
+ */
 export async function barrerArchivos({
   db,
   almacen,
@@ -87,8 +90,9 @@ async function borrar(almacen: Almacen, archivos: readonly string[]) {
 }
 
 /**
- * What lies in the storage without a name: its database was restored to an earlier day. Where most of it is unknown, it is
- * the database that is wrong (another environment's, an empty one), and nothing is deleted.
+ * Deletes the files of the storage that the database doesn't know, for it was restored to an earlier day; where it
+ * knows the lesser part of them, it is the wrong database (another environment's, an empty one), and nothing is
+ * deleted.
  */
 export async function barrerDesconocidos({
   db,

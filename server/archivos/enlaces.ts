@@ -1,13 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Secretos } from '../secretos.ts'
 
-/** Shown, or saved. */
+/** Whether what a link opens is shown (`inline`) or saved (`attachment`). */
 export type Disposicion = 'inline' | 'attachment'
 
-/** What a link carries besides the name of what it opens. */
+/** The query of a signed link: all that it carries besides the name of what it opens. */
 export type ParametrosDeEnlace = Partial<Record<'v' | 'exp' | 'kid' | 'disp' | 'firma', string>>
 
-/** Links that open something (a file, labels) without a key, for a while. */
+/** Makes and verifies the signed links that open something (a file, labels) without a key, for a while. */
 export interface Enlaces {
   crear(nombre: string, disp: Disposicion): { url: string; vence_en: string }
   /** How a good link wants what it opens; undefined: the link isn't good, for whatever reason. */
@@ -24,6 +24,7 @@ const MAXIMO = 24 * 3_600_000
 const firmar = (clave: Buffer, ruta: string, exp: string, kid: string, disp: string) =>
   createHmac('sha256', clave).update(`1\n${ruta}\n${exp}\n${kid}\n${disp}`).digest('base64url')
 
+/** Creates what makes and verifies the signed links below one folder of paths. */
 export function crearEnlaces({
   secretos,
   reloj,

@@ -9,8 +9,8 @@ import { crearTurnos, type Turnos } from '../http/turnos.ts'
 import { oNoDisponible } from './almacen.ts'
 
 /**
- * What is uploaded waits on the disk, not in memory, for its turn to be decoded: pictures of 40 megapixels take up to
- * 250 MB while they are, so one is at a time.
+ * Receives uploads onto the disk, where they wait for their turn to be decoded: a picture of 40 megapixels takes up
+ * to 250 MB meanwhile, so one is decoded at a time.
  */
 export interface Recepcion {
   /**
@@ -27,6 +27,7 @@ const A_LA_VEZ = 1
 /** What is older was left by a process that is no more, in milliseconds. */
 const VIEJO = 3_600_000
 
+/** Creates what receives uploads, into a folder that it makes and clears of what crashes left. */
 export function crearRecepcion(carpeta: string): Recepcion {
   const turno = crearTurnos(A_LA_VEZ)
   let enCurso = 0

@@ -111,6 +111,7 @@ interface Partes {
   canalDe: (modo: Modo) => CanalDeMensaje
 }
 
+/** Creates what writes new guides in groups, one statement a group. */
 export function crearEscritura(partes: Partes): Escritura {
   const { db, log, secretos, nuevoId, nuevoCodigo, avisarTrabajo, canalDe } = partes
   const colas = new Map<string, Cola>()

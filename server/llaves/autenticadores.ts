@@ -29,8 +29,8 @@ function recordar<Fila>(ahoraMs: () => number, buscar: (id: string) => Promise<F
 }
 
 /**
- * One authenticator per security scheme of the contract.
- * @param ahoraMs a clock that nobody sets back
+ * Creates one authenticator per security scheme of the contract.
+ * @param ahoraMs a clock that nobody sets back, in milliseconds
  */
 export function crearAutenticadores(db: Db, reloj: () => Date, ahoraMs = () => performance.now()): Autenticadores {
   const leer = recordar<FilaLlave>(ahoraMs, (id) => buscarLlave(db, id))

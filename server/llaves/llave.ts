@@ -6,10 +6,10 @@ import { ALCANCES } from '../contrato/generado/vocabulario.ts'
 import { type Db, type Fila, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
 
-/** `oper` keys are operators'; the others are a merchant's, of that mode. */
+/** The kind of a key: `oper` keys are operators', the others a merchant's, of that mode. */
 export type TipoDeLlave = Modo | 'oper'
 
-/** A row of `llave`, and the public identifier (com_… or op_…) of whose key it is. */
+/** A row of `llave`, and the public identifier (com_… or op_…) of whoever owns the key. */
 export type FilaLlave = Fila<llave, { tipo: TipoDeLlave; alcances: Alcance[] }> & { dueno: string }
 
 const ID = 12
@@ -24,7 +24,10 @@ const suma = (texto: string) => base32AlAzar(SUMA, (bytes) => hash('sha256', tex
 
 const hashDe = (secreto: string) => hash('sha256', secreto, 'buffer')
 
-/** A new key: `guia_<tipo>_` + id (12) + secret (52 characters, 260 bits) + checksum (6). Only its hash is kept. */
+/**
+ * Makes a new key, `guia_<tipo>_` + id (12) + secret (52 characters, 260 bits) + checksum (6), and the hash that is
+ * kept of it.
+ */
 export function nuevaLlave(tipo: TipoDeLlave): { id: string; hash: Uint8Array<ArrayBuffer>; llave: string } {
   const id = base32AlAzar(ID, randomBytes)
   const secreto = base32AlAzar(SECRETO, randomBytes)
@@ -32,15 +35,17 @@ export function nuevaLlave(tipo: TipoDeLlave): { id: string; hash: Uint8Array<Ar
   return { id, hash: new Uint8Array(hashDe(secreto)), llave: cuerpo + suma(cuerpo) }
 }
 
-/** A presented key → its parts; undefined if it can't be one. */
+/** Takes a presented key apart; undefined if it can't be a key. */
 export function leerLlave(texto: string): { tipo: TipoDeLlave; id: string; secreto: string } | undefined {
   const [, tipo, id, secreto, final] = FORMA.exec(texto) ?? []
   if (!tipo || !id || !secreto || suma(texto.slice(0, -SUMA)) !== final) return undefined
   return { tipo: tipo as TipoDeLlave, id, secreto }
 }
 
+/** Whether a secret is a key's, compared in constant time. */
 export const esSuyo = (fila: Pick<FilaLlave, 'hash'>, secreto: string) => timingSafeEqual(hashDe(secreto), fila.hash)
 
+/** Whether a key works now: it was neither revoked nor has it expired. */
 export const estaVigente = ({ vence_en, revocado_en }: Pick<FilaLlave, 'vence_en' | 'revocado_en'>, ahora: Date) =>
   revocado_en === null && (vence_en === null || vence_en > ahora)
 
@@ -50,6 +55,7 @@ const BUSCAR = sentencia<Pick<FilaLlave, 'id'>, FilaLlave>(
    left join comercio c on c.id = l.comercio_id left join operador o on o.id = l.operador_id where l.id = :id`,
 )
 
+/** The key with that id, whether or not it still works, and whose it is. */
 export async function buscarLlave(db: Db, id: string): Promise<FilaLlave | undefined> {
   const [fila] = await db.consultar(BUSCAR, { id })
   return fila
@@ -58,7 +64,7 @@ export async function buscarLlave(db: Db, id: string): Promise<FilaLlave | undef
 const PREFIJO = 'llave_'
 const PUBLICO = new RegExp(`^${PREFIJO}([0-9A-Z]{${ID}})$`)
 
-/** The merchant key that a public id (`llave_…`) names. @throws Problema 404 */
+/** The merchant's key that a public id (`llave_…`) names. @throws Problema 404 */
 export async function exigirLlave(db: Db, publico: string): Promise<FilaLlave & { tipo: Modo; comercio_id: string }> {
   const [, id] = PUBLICO.exec(publico) ?? []
   const fila = id ? await buscarLlave(db, id) : undefined
@@ -70,7 +76,7 @@ export async function exigirLlave(db: Db, publico: string): Promise<FilaLlave & 
 const esDeComercio = (fila: FilaLlave): fila is FilaLlave & { tipo: Modo; comercio_id: string } =>
   fila.comercio_id !== null && fila.tipo !== 'oper'
 
-/** A merchant's key → the contract's; never its hash. */
+/** A merchant's key as the contract has it, without its hash. */
 export const presentarLlave = (fila: Omit<FilaLlave, 'hash'> & { tipo: Modo }): Llave => ({
   id: PREFIJO + fila.id,
   comercio: fila.dueno,
@@ -90,7 +96,7 @@ interface LlaveDeComercio {
   vence_en?: Date | null
 }
 
-/** Creates a merchant's key. The answer is the only place where the whole key ever stands. */
+/** Creates a merchant's key; the answer is the only place where the whole key ever stands. */
 export async function guardarLlave(db: Db, ahora: Date, de: LlaveDeComercio) {
   const { id, hash, llave } = nuevaLlave(de.modo)
   const fila = {

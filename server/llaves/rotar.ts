@@ -5,7 +5,10 @@ import { estaVigente, exigirLlave, guardarLlave } from './llave.ts'
 const HORA = 3_600_000
 const SOLAPAMIENTO_POR_OMISION = 24
 
-/** The new key first: if the second write is lost, both keys work and the rotation can be repeated. */
+/**
+ * Creates the new key before the old one gets its end: if the second write is lost, both work and the rotation can be
+ * repeated.
+ */
 export const rotarLlave: Handler<'rotarLlave'> = async ({ path, body }, { db, reloj }) => {
   const vieja = await exigirLlave(db, path.llave)
   const ahora = reloj()

@@ -1,6 +1,7 @@
 // What WhatsApp's error codes mean for us, in an operator's words: each sentence names the remedy. The codes are those of
 // Meta's Cloud API (developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes).
 
+/** What an error code of WhatsApp means for a message, in an operator's words. */
 export interface Veredicto {
   /** Otherwise it will never work as it stands. */
   pasajero: boolean
@@ -75,7 +76,7 @@ function porCodigo<T>(tabla: Record<number, T>): ReadonlyMap<string, T> {
   return new Map(Object.entries(tabla))
 }
 
-/** null for a code that isn't known. */
+/** What an error code of WhatsApp means; null for a code that isn't known. */
 export function juzgarCodigo(codigo: string): Veredicto | null {
   const pasajero = PASAJEROS.get(codigo)
   if (pasajero) return { pasajero: true, esperar_s: pasajero[0], motivo: pasajero[1] }
@@ -84,7 +85,7 @@ export function juzgarCodigo(codigo: string): Veredicto | null {
   return motivo ? { pasajero: false, motivo, esperar_s: null } : null
 }
 
-/** Whatever looks like a phone or a token is hidden: details end up in logs and on screens. */
+/** Hides in a text whatever looks like a phone or a token, for details end up in logs and on screens. */
 export const enmascarar = (texto: string): string =>
   texto
     .replace(/\bEAA\w{5,}/g, '***')
@@ -94,7 +95,7 @@ export const enmascarar = (texto: string): string =>
 
 const DETALLE_MAXIMO = 200
 
-/** Our sentence, and Meta's own words after it. */
+/** The reason of a failure for an operator: our sentence about the code, and Meta's own words after it. */
 export function redactarMotivo(codigo: string, detalle: string | null): string {
   const sentencia =
     juzgarCodigo(codigo)?.motivo ??

@@ -4,6 +4,7 @@ import { redactarMotivo } from './codigosDeWhatsapp.ts'
 // What WhatsApp tells us. Pure. The signature is judged over the raw bytes before anything is parsed; after that the
 // body is Meta's, but its shape changes with every version: what isn't understood is skipped, one item at a time.
 
+/** Something that WhatsApp told us: how a message of ours fares, a recipient's place, or a text. */
 export type Entrante =
   | {
       tipo: 'estado'
@@ -35,7 +36,7 @@ interface Mensaje {
   en: Date
 }
 
-/** X-Hub-Signature-256 over the raw bytes, compared in constant time. Hexadecimal digits count in either case. */
+/** Whether the header X-Hub-Signature-256, in either case, is the body's signature, compared in constant time. */
 export function firmaValida(crudo: Buffer, cabecera: string | undefined, appSecret: string): boolean {
   const [, hex] = /^sha256=([0-9a-f]{64})$/i.exec(cabecera ?? '') ?? []
   // Anybody can sign with an empty secret.
@@ -43,7 +44,9 @@ export function firmaValida(crudo: Buffer, cabecera: string | undefined, appSecr
   return timingSafeEqual(Buffer.from(hex, 'hex'), hmac(appSecret, crudo))
 }
 
-/** Meta proves once, with a GET, that we are who it was told; the answer is the challenge, as text/plain. */
+/**
+ * The text that answers Meta's one GET, which proves that we are who it was told; undefined where it proves nothing.
+ */
 export function responderReto(consulta: Record<string, unknown>, verifyToken: string): string | undefined {
   const { 'hub.mode': modo, 'hub.verify_token': token, 'hub.challenge': reto } = consulta
   if (modo !== 'subscribe' || typeof token !== 'string' || typeof reto !== 'string' || verifyToken === '')
@@ -56,7 +59,10 @@ export function responderReto(consulta: Record<string, unknown>, verifyToken: st
 
 const hmac = (clave: string, datos: string | Buffer): Buffer => createHmac('sha256', clave).update(datos).digest()
 
-/** Every message and status of our number, in order. Never throws on a parsed JSON value. */
+/**
+ * Reads every message and status of our number from a webhook's JSON, in order, and never throws, whatever that
+ * holds.
+ */
 export function leerEntrantes(cuerpo: unknown, phoneNumberId: string): Entrante[] {
   const { object, entry } = objeto(cuerpo)
   if (object !== 'whatsapp_business_account') return []

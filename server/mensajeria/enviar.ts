@@ -11,6 +11,7 @@ import {
 } from './mensaje.ts'
 import type { ClienteDeWhatsapp, Envio } from './whatsapp.ts'
 
+/** The parts of the service that sending messages needs. */
 export type DepsDeEnvio = DepsDeMensajes & Pick<DepsDeTrabajo, 'log' | 'clienteDeWhatsapp'>
 
 /** Messages under way to the provider at a time. */
@@ -35,7 +36,7 @@ const PACIENCIA = 86_400_000
 const SIN_NOTICIA =
   'El proceso que lo enviaba se detuvo antes de saber si salió. Si el destinatario no lo recibió, pídalo otra vez.'
 
-/** Hands over what waits. A job that comes twice finds nothing to do the second time. */
+/** Sends the messages of these jobs; a job that comes twice finds nothing to do the second time. */
 export async function enviarMensajes(deps: DepsDeEnvio, trabajos: readonly { data: object }[]): Promise<void> {
   const ids = trabajos.map(({ data }) => (data as { mensaje: string }).mensaje)
   await dudar(deps, ids, SIN_NOTICIA, true)

@@ -26,7 +26,7 @@ export type FilaMensaje = Fila<
   }
 >
 
-/** What handing messages over needs. */
+/** The parts of the service that handing messages over needs. */
 export type DepsDeMensajes = Pick<Deps, 'db' | 'reloj' | 'secretos' | 'avisarTrabajo' | 'ajustes'>
 
 const PENDIENTES = sentencia<
@@ -38,7 +38,7 @@ const PENDIENTES = sentencia<
    where estado in ('pendiente', 'enviando') and proximo_en <= :ahora and canal = :canal order by proximo_en limit :cuantas`,
 )
 
-/** Messages that no channel has taken yet, and those that somebody had in his hands when he vanished. */
+/** The messages of a channel that wait to be sent, and those whose sender vanished with them, as jobs. */
 export const mensajesPendientes =
   (canal: CanalDeMensaje) =>
   async ({ db, reloj }: Pick<DepsDeMensajes, 'db' | 'reloj'>, cuantas: number): Promise<JobInsert[]> => {
@@ -140,7 +140,10 @@ interface Enviado {
   proveedor_id?: string | null
 }
 
-/** @param desde in which states the messages may be: `pendiente` for a channel that takes everything at once */
+/**
+ * Writes that a channel took these messages: their links work from here on, and their guides tell it by an event.
+ * @param desde in which states the messages may be: `pendiente` for a channel that takes everything at once
+ */
 export async function marcarEnviados(
   { db, reloj, secretos, avisarTrabajo, ajustes }: DepsDeMensajes,
   canal: CanalDeMensaje,
@@ -169,7 +172,10 @@ const EN_BUZON = sentencia<{ ids: readonly string[] }, Pick<FilaMensaje, 'id'>>(
   `select id from mensaje where id = any(:ids::uuid[]) and canal = 'buzon' and estado = 'pendiente'`,
 )
 
-/** The mailbox takes everything; doing it twice does nothing. Several messages of one guide go one after another. */
+/**
+ * Puts messages into the mailbox, which takes everything, those of one guide one after another; doing it twice does
+ * nothing.
+ */
 export async function enviarAlBuzon(deps: DepsDeMensajes, ids: readonly string[]): Promise<void> {
   const pendientes = () => deps.db.consultar(EN_BUZON, { ids })
   for (let quedan = await pendientes(), antes = Infinity; quedan.length > 0 && quedan.length < antes; ) {
@@ -209,9 +215,10 @@ const RECLAMAR = sentencia<
    join comercio c on c.id = m.comercio_id where m.estado = 'enviando'`,
 )
 
-/** A message in one's hands: from here on its link works, and nobody else sends it. */
+/** A message that this process holds to send it: its link works already, and nobody else sends it. */
 export type Reclamado = FilaMensaje & { municipio: string; comercio: string; token: string }
 
+/** Claims those of these messages that are due, for two minutes; what no guide needs any more is dropped. */
 export async function reclamar(
   { db, reloj, secretos, ajustes }: DepsDeMensajes,
   canal: CanalDeMensaje,
@@ -231,7 +238,7 @@ export async function reclamar(
   return reclamados.map((fila) => ({ ...fila, token: tokens.get(fila.id)! }))
 }
 
-/** It surely didn't leave: it is tried again then. */
+/** Puts off a claimed message that surely didn't leave, until it is tried again. */
 export const aplazar = ({ db }: DepsDeMensajes, id: string, proximo_en: Date, codigo: string, motivo: string) =>
   db.prisma.mensaje.updateMany({
     where: { id, estado: 'enviando' },
@@ -258,7 +265,10 @@ const DUDAR = sentencia<{ ids: readonly string[]; motivo: string; hasta: Date | 
    select id from m`,
 )
 
-/** @param vencidos only those whose sender vanished */
+/**
+ * Marks claimed messages of which nobody knows whether they left, and which therefore nobody sends again.
+ * @param vencidos only those whose sender vanished
+ */
 export const dudar = (
   { db, reloj, ajustes }: DepsDeMensajes,
   ids: readonly string[],
@@ -291,6 +301,7 @@ const FALLAR = sentencia<
    ), ${anunciar('ubicacion.fallida')}`,
 )
 
+/** Ends a message that can't be delivered, and, if it is its guide's newest request, the request with it. */
 export async function fallar(
   { db, reloj, avisarTrabajo }: DepsDeMensajes,
   id: string,
@@ -331,6 +342,7 @@ const ANOTAR = sentencia<{ id: string; estado: string; en: Date; proveedor_id: s
      and guia.id = m.guia_id and guia.ubicacion_extra ? 'solicitud' and ${ES_LA_ULTIMA}`,
 )
 
+/** Notes what the provider tells of a sent message, which goes only forward, whatever order it is told in. */
 export const anotar = ({ db }: DepsDeMensajes, id: string, estado: string, en: Date, proveedor_id: string) =>
   db.consultar(ANOTAR, { id, estado, en, proveedor_id })
 
@@ -339,7 +351,7 @@ const VENCIDOS = sentencia<{ ahora: Date; cuantas: number }, Pick<FilaMensaje, '
   `select id from mensaje where abierta and vence_en <= :ahora order by vence_en limit :cuantas`,
 )
 
-/** Requests whose time is over. */
+/** The open requests whose time is over, as jobs. */
 export const solicitudesVencidas = (
   { db, reloj }: Pick<DepsDeMensajes, 'db' | 'reloj'>,
   cuantas: number,
@@ -364,7 +376,7 @@ const VENCER = sentencia<{ ids: readonly string[]; ahora: Date; finales: readonl
    ), ${anunciar('ubicacion.vencida')}`,
 )
 
-/** Closes them; where nobody is asked any more, the request has expired. */
+/** Closes requests whose time is over; a guide whose recipient is asked by no other has its request expired. */
 export async function vencerSolicitudes(
   { db, reloj, avisarTrabajo }: DepsDeMensajes,
   ids: readonly string[],

@@ -17,6 +17,7 @@ const PENDIENTES = sentencia<{ cuantas: number }, Pick<entrante, 'id'>>(
   'select id from entrante where hecho_en is null order by recibido_en limit :cuantas',
 )
 
+/** What providers told and nobody has worked on yet, as jobs. */
 export const entrantesPendientes = ({ db }: { db: Db }, cuantas: number): Promise<JobInsert[]> =>
   db.consultar(PENDIENTES, { cuantas })
 
@@ -25,7 +26,7 @@ const LEER = sentencia<{ ids: readonly string[] }, Pick<entrante, 'id' | 'cuerpo
   'select id, cuerpo from entrante where id = any(:ids::uuid[]) and hecho_en is null order by recibido_en',
 )
 
-/** Every step of it can be repeated: what is done twice does nothing the second time. */
+/** Works on what providers told, in steps that do nothing when they are repeated. */
 export async function procesarEntrantes(deps: DepsDeEntrantes, trabajos: readonly { id: string }[]): Promise<void> {
   const filas = await deps.db.consultar(LEER, { ids: trabajos.map(({ id }) => id) })
   const fallas: unknown[] = []

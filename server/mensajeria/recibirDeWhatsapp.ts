@@ -3,7 +3,10 @@ import type { Handler } from '../contrato/tipos.ts'
 import { Problema } from '../errores.ts'
 import { firmaValida } from './whatsapp.ts'
 
-/** Kept as it came and answered at once: what it means is a job's business. The same body again is the same row. */
+/**
+ * Keeps what WhatsApp tells as it came, and answers at once: what it means is a job's business, and the same body
+ * again is the same row.
+ */
 export const recibirDeWhatsapp: Handler<'recibirDeWhatsapp'> = async (
   { body, headers },
   { db, reloj, nuevoId, ajustes: { mensajeria }, avisarTrabajo },

@@ -6,6 +6,7 @@ export { type Entrante, firmaValida, leerEntrantes, responderReto } from './entr
 // A client of the WhatsApp Cloud API. Its answer to every send is one of four, and the one that matters is `dudoso`:
 // who repeats a message that may have gone out writes to a person twice, who gives up one that didn't leaves him without.
 
+/** How the service reaches WhatsApp, and the template that its messages are made from. */
 export interface ConfigDeWhatsapp {
   /** https://graph.facebook.com */
   baseUrl: string
@@ -21,7 +22,7 @@ export interface ConfigDeWhatsapp {
   idioma: string
 }
 
-/** The reasons are for an operator, and safe to log: without phones or secrets. */
+/** What became of sending a message; the reasons are for an operator, and safe to log, without phones or secrets. */
 export type Envio =
   /** `proveedorId` is the wamid. */
   | { resultado: 'aceptado'; proveedorId: string }
@@ -46,7 +47,7 @@ interface Libre extends Destinatario {
   enRespuestaA?: string
 }
 
-/** None of these rejects. Free messages reach only who wrote to us in the last 24 hours. */
+/** Sends messages by WhatsApp, and never rejects; a free message reaches only who wrote to us in the last 24 hours. */
 export interface ClienteDeWhatsapp {
   /** `token` is the suffix of the button's URL. */
   enviarPlantilla(mensaje: Destinatario & { comercio: string; municipio: string; token: string }): Promise<Envio>
@@ -66,6 +67,7 @@ interface OpcionesDeCliente {
   ca?: string
 }
 
+/** Creates a client of the WhatsApp Cloud API, with connections of its own. */
 export function crearClienteDeWhatsapp(config: ConfigDeWhatsapp, opciones: OpcionesDeCliente = {}): ClienteDeWhatsapp {
   const mensajero = crearMensajero(config, opciones)
   const enviar = async ({ id, telefono, enRespuestaA }: Omit<Libre, 'texto'>, contenido: object): Promise<Envio> => {

@@ -10,7 +10,7 @@ const BUSCAR_VARIAS = sentencia<{ guias: readonly string[] }, FilaGuia>(
    where i.guia = any(:guias::text[])`,
 )
 
-/** Gives each guide once, however often and in however many spellings it is asked for. */
+/** Lists the guides that a courier asks for, each once, however often and in however many spellings. */
 export const listarGuiasDeReparto: Handler<'listarGuiasDeReparto'> = async (
   { query: { guia: pedidas } },
   { db, ajustes },

@@ -38,13 +38,13 @@ export function nuevoCodigo(secretos: Secretos) {
 export const huellasDe = (secretos: Secretos, tecleado: string) =>
   secretos.todas('repartidores').map((subclave) => huella(subclave, normalizarBase32(tecleado)))
 
-/** Whether a courier signs in with that code. */
+/** Whether some courier signs in with that code. */
 export async function estaEnUso({ db, secretos }: Pick<Deps, 'db' | 'secretos'>, codigo: string): Promise<boolean> {
   const codigo_hash = { in: huellasDe(secretos, codigo) }
   return (await db.prisma.repartidor.count({ where: { codigo_hash } })) > 0
 }
 
-/** The courier with that identifier. @throws Problema 404 */
+/** The courier with that public identifier. @throws Problema 404 */
 export async function exigirRepartidor(db: Db, codigo: string): Promise<repartidor> {
   const fila = await db.prisma.repartidor.findUnique({ where: { repartidor: codigo } })
   if (!fila) throw new Problema('repartidor_desconocido', 'No hay ningún repartidor con ese identificador.')
@@ -68,9 +68,9 @@ export type FilaSesion = Pick<sesion_repartidor, 'hash' | 'repartidor_id' | 'ven
 /** How long a session lasts, in milliseconds: a working day. */
 export const DURACION_DE_SESION = 12 * 3_600_000
 
-/** A new session's token of 256 bits, known to the courier's browser alone; what is kept is its digest. */
+/** Makes a new session's token of 256 bits, which only the courier's browser knows. */
 export const nuevoToken = () => randomBytes(32).toString('base64url')
-/** The digest under which a session is kept. */
+/** The digest under which a session's token is kept. */
 export const hashDeToken = (token: string) => hash('sha256', token, 'buffer')
 
 /**

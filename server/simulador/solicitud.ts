@@ -12,7 +12,7 @@ import {
 // What becomes of the message to a test guide's recipient, now instead of later. Each step is the one that a job would
 // take; the jobs find it done.
 
-/** Delivers the guide's waiting messages to the mailbox, so that no job does it after what is decided next. */
+/** Delivers the guide's waiting messages to the mailbox, so that no job does it after what the simulator does next. */
 export async function sacarMensajes(deps: DepsDeMensajes, guia: FilaGuia): Promise<void> {
   const pendientes = await deps.db.prisma.mensaje.findMany({
     where: { ...deGuia(guia), canal: 'buzon', estado: 'pendiente' },

@@ -44,6 +44,7 @@ const OLVIDAR = sentencia<{ finales: readonly Estado[]; antes_de: Date }>(
    from v where guia.comercio_id = v.comercio_id and guia.modo = v.modo and guia.id = v.id returning 1`,
 )
 
+/** Deletes where people live, and what providers sent, once their time is over. */
 export async function olvidarUbicaciones({
   db,
   reloj,

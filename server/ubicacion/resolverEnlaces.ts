@@ -18,6 +18,7 @@ const PENDIENTES = sentencia<{ ahora: Date; cuantas: number }, Pick<enlace_corto
   'select id from enlace_corto where proximo_en <= :ahora order by proximo_en limit :cuantas',
 )
 
+/** The short links that are due to be followed, as jobs. */
 export const enlacesPendientes = (
   { db, reloj }: Pick<DepsDeEnlaces, 'db' | 'reloj'>,
   cuantas: number,
@@ -36,7 +37,8 @@ const APLAZAR = sentencia<Pick<enlace_corto, 'id' | 'proximo_en'>>(
 type PorSeguir = FilaGuia & { enlace_id: string; por_seguir: string; veces: number }
 
 /**
- * Follows short links; where one leads to a point, the guide's place gets its coordinates, as an event like any other.
+ * Follows short links; where one leads to a point, its guide's place gets the coordinates, by an event like any
+ * other.
  */
 export async function resolverEnlaces(deps: DepsDeEnlaces, trabajos: readonly { id: string }[]): Promise<void> {
   const filas = await deps.db.consultar(LEER, { ids: trabajos.map(({ id }) => id) })

@@ -7,7 +7,7 @@ import type { FilaGuia } from '../guias/guia.ts'
 import { ErrorEnlace, leerEnlace } from '../mapas/enlaces.ts'
 import { admiteUbicacion, enlacePorSeguir, huellaDe, type Propuesta, pasoDeLugar } from './ubicacion.ts'
 
-/** What whoever has the link may know of its request. */
+/** What whoever has a recipient's link may know of the request. */
 export interface DatosDeSolicitud {
   /** `cerrada`: the parcel no longer needs it (delivered, cancelled, on its way). */
   estado: 'abierta' | 'confirmada' | 'vencida' | 'cerrada'
@@ -23,7 +23,7 @@ export interface DatosDeSolicitud {
   confirmado: { lat: number | null; lng: number | null; referencia: string | null } | null
 }
 
-/** Where the recipient says that it is. */
+/** The place that a recipient proposes for the delivery. */
 export interface LugarPropuesto {
   lat?: number
   lng?: number
@@ -35,7 +35,7 @@ export interface LugarPropuesto {
   metodo: 'gps' | 'mapa' | 'enlace'
 }
 
-/** What became of a place that was proposed. */
+/** What became of a place that a recipient proposed. */
 export type ResultadoDeConfirmacion =
   | { ok: true }
   | { ok: false; motivo: 'lejos'; distancia_km: number }
@@ -46,7 +46,7 @@ export type ResultadoDeConfirmacion =
     }
   | { ok: false; motivo: 'vencida' | 'cerrada' | 'desconocida' }
 
-/** What the recipient's page shows and does: `token` says which guide; nothing else does. */
+/** What the recipient's page shows and does; the link's token alone says of which guide. */
 export interface Solicitudes {
   /** Without effect: previews of the message open the page, too. */
   leer(token: string): Promise<DatosDeSolicitud | undefined>
@@ -66,6 +66,7 @@ type Hallada = FilaGuia & { comercio: string; vence: Date }
 
 const REFERENCIA_MAXIMA = 200
 
+/** Creates what the recipient's page shows and does. */
 export function crearSolicitudes(deps: Pick<Deps, 'db' | 'reloj' | 'nuevoId' | 'avisarTrabajo'>): Solicitudes {
   const { db, reloj } = deps
   const buscar = async (token: string) => (await db.consultar(POR_TOKEN, { huella: huellaDe(token) }))[0]

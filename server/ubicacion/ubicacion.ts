@@ -12,7 +12,7 @@ import type { Secretos } from '../secretos.ts'
 export const admiteUbicacion = ({ estado, ubicacion_estado }: Pick<FilaGuia, 'estado' | 'ubicacion_estado'>) =>
   !esFinal(estado) && estado !== 'en_devolucion' && !(estado === 'en_ruta' && ubicacion_estado === 'confirmada')
 
-/** What somebody says about where a guide goes. */
+/** A place that somebody says a guide goes to. */
 export interface Propuesta {
   /** The link that names the place; with a short one, the coordinates come later. */
   enlace: string | null
@@ -82,7 +82,9 @@ export function exigirAbierta(guia: FilaGuia): void {
   throw new Problema('ubicacion_cerrada', `La guía está en ${guia.estado}; ${por}.`, { estado: guia.estado })
 }
 
-/** The work that a short link makes, which names its place only to whoever follows it; undefined for any other link. */
+/**
+ * The work that a link to a map makes: a short one names its place only to whoever follows it, any other makes none.
+ */
 export const enlacePorSeguir = (enlace: string | null, nuevoId: () => { id: string }) =>
   enlace !== null && leerEnlace(enlace).tipo === 'corto' ? { id: nuevoId().id, maps_url: enlace } : undefined
 
@@ -90,7 +92,7 @@ export const enlacePorSeguir = (enlace: string | null, nuevoId: () => { id: stri
 const BYTES_DE_TOKEN = 16
 
 /**
- * The secret of a recipient's link: derived from the message that carries it, so that the link can be made again for a
+ * The secret of a recipient's link, derived from the message that carries it: so the link can be made again for a
  * retry, and only its digest is kept.
  * @param kid which master key made it, of a link that is out already; else the present one
  * @returns undefined when that master key is gone

@@ -3,6 +3,7 @@ import type { FilaMensaje } from '../../mensajeria/mensaje.ts'
 import { html } from '../html.ts'
 import { type Contenido, dibujarIcono } from '../marco.ts'
 
+/** A message as the mailbox shows it. */
 export interface Mensaje extends Pick<FilaMensaje, 'telefono' | 'guia' | 'estado'> {
   comercio: string
   municipio: string

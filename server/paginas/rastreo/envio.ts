@@ -23,7 +23,7 @@ export interface Envio {
   hayMas: boolean
 }
 
-/** Reads the parcel of a guide's code, if there is one. */
+/** Reads the parcel that a guide's code names, if there is one. */
 export type LeerEnvio = (codigo: string) => Promise<Envio | undefined>
 
 const EVENTOS = 60
@@ -49,6 +49,7 @@ type FilaDeEnvio = Omit<Envio, 'zona' | 'eventos' | 'hayMas'> & {
   eventos: { tipo: TipoDeEvento; ocurrido_en: string }[]
 }
 
+/** Creates what reads parcels for the tracking page. */
 export const crearLecturaDeEnvios =
   ({ db, ajustes }: Pick<Deps, 'db' | 'ajustes'>): LeerEnvio =>
   async (codigo) => {

@@ -27,6 +27,7 @@ const LEER = sentencia<Pick<Entrega, 'guia'>, Omit<Entrega, 'zona'> & Pick<FilaG
    where i.guia = :guia`,
 )
 
+/** Reads what the verification page says of the guide that a code names, if there is one. */
 export async function leerEntrega(
   { db, ajustes }: Pick<Deps, 'db' | 'ajustes'>,
   codigo: string,

@@ -4,7 +4,10 @@ import { campo, decir } from './formulario.ts'
 const PLAZO_DE_ENVIO_MS = 25_000
 const ESPERA_MAXIMA_S = 30
 
-/** @param sustituir puts the page that is answered in the place of this one */
+/**
+ * Sends the form without leaving the page, and shows the page that is answered.
+ * @param sustituir puts the page that is answered in the place of this one
+ */
 export function prepararEnvio(formulario: HTMLFormElement, sustituir: (pagina: string) => void) {
   let enviando = false
   let intentos = 0
