@@ -22,7 +22,7 @@ type DeLaConfig =
   | 'horasDeSolicitud'
   | 'mensajeria'
   | 'mosaicos'
-  | 'nombreDeMensajeria'
+  | 'nombreDeEmpresa'
   | 'proxies'
   | 'retencionDePruebas'
   | 'retencionDeUbicaciones'

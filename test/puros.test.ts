@@ -80,7 +80,7 @@ describe('configuration', () => {
       retencionDeWebhooks: 90,
       minutosDeEnlaces: 15,
       retencionDePruebas: 730,
-      nombreDeMensajeria: 'Servicio de mensajería',
+      nombreDeEmpresa: 'Servicio de mensajería',
       zonaHoraria: undefined,
       almacenamiento: { tipo: 'local' },
       mensajeria: { tipo: 'buzon' },

@@ -82,7 +82,7 @@ export const ajustesDe = (config: Config, urlPublica: string): Ajustes =>
     horasDeSolicitud: config.horasDeSolicitud,
     mensajeria: config.mensajeria,
     mosaicos: config.mosaicos,
-    nombreDeMensajeria: config.nombreDeMensajeria,
+    nombreDeEmpresa: config.nombreDeEmpresa,
     proxies: config.proxies,
     retencionDePruebas: config.retencionDePruebas,
     retencionDeUbicaciones: config.retencionDeUbicaciones,

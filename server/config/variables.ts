@@ -217,7 +217,7 @@ export const VARIABLES = {
     significado:
       'how long proofs (files, who received, where) and photos of failed attempts are kept after the delivery or attempt (at most 3650)',
   }),
-  nombreDeMensajeria: variable({
+  nombreDeEmpresa: variable({
     nombre: 'COURIER_NAME',
     lector: lectores.nombreVisible,
     porDefecto: 'Servicio de mensajería',

@@ -31,11 +31,11 @@ export const separar = (nombre: string) => nombre.split('-')
 /** A row → what its label says. */
 export function datosDe(
   fila: FilaEtiqueta,
-  { urlPublica, nombreDeMensajeria }: Pick<Ajustes, 'urlPublica' | 'nombreDeMensajeria'>,
+  { urlPublica, nombreDeEmpresa }: Pick<Ajustes, 'urlPublica' | 'nombreDeEmpresa'>,
 ): DatosDeEtiqueta {
   const { guia, modo, external_ref, contenido, recogida } = fila
   return {
-    mensajeria: nombreDeMensajeria,
+    empresa: nombreDeEmpresa,
     comercio: fila.nombre,
     modo,
     guia,

@@ -6,7 +6,7 @@ import { altoDeLinea, crearTipografia, type Estilo, type Tipografia } from '../p
 /** What a label says. Plain data: the caller maps its rows. */
 export interface DatosDeEtiqueta {
   /** The courier company. */
-  mensajeria: string
+  empresa: string
   comercio: string
   modo: 'live' | 'test'
   guia: string
@@ -43,7 +43,7 @@ export async function renderizarEtiquetas(etiquetas: DatosDeEtiqueta[]): Promise
   const [primera] = etiquetas
   const { doc, bytes } = crearDocumento({
     titulo: etiquetas.length === 1 && primera ? `Etiqueta ${primera.guia}` : `${etiquetas.length} etiquetas`,
-    autor: primera?.mensajeria ?? '',
+    autor: primera?.empresa ?? '',
     asunto: 'Etiquetas de envío de 10 × 15 cm',
     creado_en: etiquetas.map(({ creado_en }) => creado_en).reduce((a, b) => (b > a ? b : a), ''),
     tamano: [HOJA.ancho, HOJA.alto],
@@ -100,7 +100,7 @@ function fondoDeTest({ doc, tipografia }: Hoja): void {
 function cabecera({ doc, tipografia, etiqueta, regla }: Hoja): number {
   const y = X
   const mitad = ANCHO / 2 - 4
-  const titulo = tipografia.ajustar(etiqueta.mensajeria, { peso: 'fuerte', interlineado: 1.15 }, [13, 11, 9, 7.5], {
+  const titulo = tipografia.ajustar(etiqueta.empresa, { peso: 'fuerte', interlineado: 1.15 }, [13, 11, 9, 7.5], {
     ancho: mitad,
     alto: 28,
   })

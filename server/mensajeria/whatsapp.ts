@@ -69,7 +69,7 @@ interface OpcionesDeCliente {
 
 /** Creates a client of the WhatsApp Cloud API, with connections of its own. */
 export function crearClienteDeWhatsapp(config: ConfigDeWhatsapp, opciones: OpcionesDeCliente = {}): ClienteDeWhatsapp {
-  const mensajero = crearMensajero(config, opciones)
+  const transporte = crearTransporte(config, opciones)
   const enviar = async ({ id, telefono, enRespuestaA }: Omit<Libre, 'texto'>, contenido: object): Promise<Envio> => {
     const cuerpo = {
       messaging_product: 'whatsapp',
@@ -79,7 +79,7 @@ export function crearClienteDeWhatsapp(config: ConfigDeWhatsapp, opciones: Opcio
       ...contenido,
       biz_opaque_callback_data: id,
     }
-    return juzgar(await mensajero.enviar(JSON.stringify(cuerpo)))
+    return juzgar(await transporte.enviar(JSON.stringify(cuerpo)))
   }
   return {
     enviarPlantilla: (mensaje) => enviar(mensaje, plantilla(config, mensaje)),
@@ -95,7 +95,7 @@ export function crearClienteDeWhatsapp(config: ConfigDeWhatsapp, opciones: Opcio
     // Without a preview: to make one, Meta would open the recipient's personal link.
     enviarTexto: (mensaje) =>
       enviar(mensaje, { type: 'text', text: { preview_url: false, body: recortar(mensaje.texto, 4096) } }),
-    cerrar: () => mensajero.cerrar(),
+    cerrar: () => transporte.cerrar(),
   }
 }
 
@@ -139,7 +139,7 @@ interface Desenlace {
 }
 type Terminar = (causa: Error | null) => void
 
-interface Mensajero {
+interface Transporte {
   enviar(cuerpo: string): Promise<Desenlace>
   cerrar(): Promise<void>
 }
@@ -151,7 +151,7 @@ const CERRADO = falla('the client was closed', 'cerrado')
 const LARGA = falla('the answer is too long', 'respuesta_larga')
 const REPETIDA = falla('the request would have been written twice', 'repetida')
 
-function crearMensajero(config: ConfigDeWhatsapp, opciones: OpcionesDeCliente): Mensajero {
+function crearTransporte(config: ConfigDeWhatsapp, opciones: OpcionesDeCliente): Transporte {
   const { plazo = 15_000, conexiones = 32, ca } = opciones
   const base = new URL(config.baseUrl)
   const segmentos = [config.version, config.phoneNumberId, 'messages'].map(encodeURIComponent)

@@ -32,7 +32,7 @@ export async function componerPdf(datos: DatosDePrueba): Promise<Buffer> {
   const firma = datos.firma ? await prepararImagen(datos.firma.bytes, 900, 92) : undefined
   const { doc, bytes } = crearDocumento({
     titulo: `Prueba de entrega ${datos.guia}`,
-    autor: datos.mensajeria,
+    autor: datos.empresa,
     asunto: `Guía ${datos.guia}, ${datos.estado.toLowerCase()}`,
     creado_en: datos.registrado_en,
     tamano: [HOJA.ancho, HOJA.alto],
@@ -78,7 +78,7 @@ function pie({ lienzo, datos }: Pagina, numero: number, total: number): void {
   const y = HOJA.alto - HOJA.pie
   const estilo = { ...MENOR, cuerpo: 7 }
   lienzo.adorno(() => {
-    const [linea = ''] = lienzo.partir(`${datos.mensajeria} · Guía ${enGrupos(datos.guia)}`, estilo, ANCHO - 90, 1)
+    const [linea = ''] = lienzo.partir(`${datos.empresa} · Guía ${enGrupos(datos.guia)}`, estilo, ANCHO - 90, 1)
     lienzo.escribir([linea], X, y, estilo)
     lienzo.escribir([`Página ${numero} de ${total}`], X + ANCHO - 80, y, estilo, { ancho: 80, alinear: 'derecha' })
   })

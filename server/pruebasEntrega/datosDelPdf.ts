@@ -15,7 +15,7 @@ import type { FilaPrueba, LlaveDePrueba } from './prueba.ts'
 /** What the document of a proof says, as plain data: whoever draws it reads nothing else. Instants are RFC 3339. */
 export interface DatosDePrueba {
   /** The name of the courier company, whose document this is. */
-  mensajeria: string
+  empresa: string
   comercio: string
   modo: 'live' | 'test'
   guia: string
@@ -99,13 +99,13 @@ export async function reunirDatos(
   guia: FilaDeDocumento,
   fotos: readonly ArchivoLeido[],
   firma: ArchivoLeido | undefined,
-  { nombreDeMensajeria, urlPublica, zonaHoraria }: Pick<Ajustes, 'nombreDeMensajeria' | 'urlPublica' | 'zonaHoraria'>,
+  { nombreDeEmpresa, urlPublica, zonaHoraria }: Pick<Ajustes, 'nombreDeEmpresa' | 'urlPublica' | 'zonaHoraria'>,
 ): Promise<DatosDePrueba> {
   const { modo, prueba, recogida, destinatario, telefono, departamento, municipio, direccion } = guia
   const eventos = await db.consultar(HISTORIAL, prueba)
   const { lat, lng, precision_m, distancia_m } = prueba
   return {
-    mensajeria: nombreDeMensajeria,
+    empresa: nombreDeEmpresa,
     comercio: guia.comercio_nombre,
     modo,
     guia: guia.guia,

@@ -18,7 +18,7 @@ export function encabezado({ lienzo, datos }: Pagina): number {
     alinear: 'derecha',
     papel: 'H1',
   })
-  y = lienzo.parrafo(datos.mensajeria || SIN_DATO, X, y, { ...TITULO, cuerpo: 13 }, { ancho: ANCHO - 190, maximo: 3 })
+  y = lienzo.parrafo(datos.empresa || SIN_DATO, X, y, { ...TITULO, cuerpo: 13 }, { ancho: ANCHO - 190, maximo: 3 })
   if (datos.modo === 'test') {
     const aviso = 'Guía de prueba: este documento no acredita ninguna entrega real.'
     lienzo.adorno(() => lienzo.doc.roundedRect(X, y + 6, ANCHO, 20, 3).fill('#FBF3E6'))

@@ -10,7 +10,7 @@ import { anchosDe, barras, leerBarras, leerQr, MODULO, qrDibujado } from './lect
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
 const datos = (cambios: Partial<DatosDeEtiqueta> = {}): DatosDeEtiqueta => ({
-  mensajeria: 'Envíos del Altiplano',
+  empresa: 'Envíos del Altiplano',
   comercio: 'Zapatería El Caminante, S. A.',
   modo: 'live',
   guia: '7K3M9QX2A1B4',
@@ -138,7 +138,7 @@ const quiza = <T>(valor: fc.Arbitrary<T>) => fc.option(valor, { nil: null })
 const grados = fc.double({ min: -180, max: 180, noNaN: true })
 const cualquiera = (texto: Textos): fc.Arbitrary<DatosDeEtiqueta> =>
   fc.record({
-    mensajeria: texto(120),
+    empresa: texto(120),
     comercio: texto(120),
     modo: fc.constantFrom('live', 'test'),
     guia: fc.oneof(fc.constant('7K3M9QX2A1B4'), texto(64)),

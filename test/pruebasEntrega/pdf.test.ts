@@ -30,7 +30,7 @@ const firma = archivo(
 )
 
 const datos = (cambios: Partial<DatosDePrueba> = {}): DatosDePrueba => ({
-  mensajeria: 'Envíos del Altiplano',
+  empresa: 'Envíos del Altiplano',
   comercio: 'Zapatería El Caminante, S. A.',
   modo: 'live',
   guia: '7K3M9QX2A1B4',
@@ -188,7 +188,7 @@ const unArchivo = (texto: Textos) =>
   fc.record({ nombre: texto(60), bytes, sha256: texto(64), capturado_en: quiza(fecha(texto)) })
 const cualquiera = (texto: Textos): fc.Arbitrary<DatosDePrueba> =>
   fc.record({
-    mensajeria: texto(120),
+    empresa: texto(120),
     comercio: texto(120),
     modo: fc.constantFrom('live', 'test'),
     guia: fc.oneof(fc.constant('7K3M9QX2A1B4'), texto(64)),
