@@ -78,7 +78,7 @@ export const noDisponible = (mensaje: string, cause?: unknown) =>
 const PASAJEROS = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
   ...['40001', '40P01', '53300', '53400', '55P03', '57014', '57P01', '57P02', '57P03'],
-  ...['P1001', 'P1002', 'P1008', 'P1017', 'P2024'],
+  ...['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2034', 'P2037'],
 ])
 /** What node-postgres says of a lost or exhausted connection, without a code. */
 const CONEXION_PERDIDA =

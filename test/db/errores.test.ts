@@ -1,0 +1,51 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { abrirDb, type Db, sentencia } from '../../server/db.ts'
+import { traducirError } from '../../server/errores.ts'
+import { PLANTILLA } from '../preparacion.ts'
+
+const BASE = 'errores'
+const direccion = (pathname: string) => Object.assign(new URL(inject('postgres')), { pathname }).href
+const admin = new pg.Client({ connectionString: direccion('/postgres') })
+let db: Db
+
+beforeAll(async () => {
+  await admin.connect()
+  await admin.query(`create database ${BASE} template ${PLANTILLA} strategy file_copy`)
+  db = abrirDb(direccion(`/${BASE}`))
+  // Every deletion of sessions fails as the setting says.
+  await db.pool.query(`create function fallar() returns trigger language plpgsql as $$
+    begin raise exception using errcode = (select codigo from falla); end $$`)
+  await db.pool.query('create table falla (codigo text)')
+  await db.pool.query(`create trigger falla before delete on sesion_repartidor
+    for each statement execute function fallar()`)
+})
+afterAll(async () => {
+  await db.cerrar()
+  await admin.query(`drop database ${BASE}`)
+  await admin.end()
+})
+
+const BORRAR = sentencia('pruebas.borrarSesiones', 'delete from sesion_repartidor')
+
+describe('what PostgreSQL refuses', () => {
+  it.each([
+    ['a deadlock', '40P01', 'no_disponible'],
+    ['a write conflict', '40001', 'no_disponible'],
+    ['too many connections', '53300', 'no_disponible'],
+    ['a lock that nobody gives', '55P03', 'no_disponible'],
+    ['a statement that takes too long', '57014', 'no_disponible'],
+    ['a server that stops', '57P01', 'no_disponible'],
+    ['a lost connection', '08006', 'no_disponible'],
+    ['a value that is none', '22P02', 'error_interno'],
+    ['a value that there is already', '23505', 'error_interno'],
+  ])('%s (%s) is %s, whether a statement or Prisma asked', async (_que, sqlstate, codigo) => {
+    await db.pool.query('truncate falla')
+    await db.pool.query('insert into falla values ($1)', [sqlstate])
+    const errores = await Promise.all([
+      db.consultar(BORRAR).then(() => undefined, traducirError),
+      db.prisma.sesion_repartidor.deleteMany().then(() => undefined, traducirError),
+    ])
+    expect(errores.map((error) => error?.codigo)).toEqual([codigo, codigo])
+  })
+})
