@@ -8,12 +8,16 @@ import { crearLog } from '../../server/log.ts'
 import type { FilaMensaje } from '../../server/mensajeria/mensaje.ts'
 import { type Comercio, type Entorno, MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { hasta, sinDestino } from '../fabricas.ts'
-import { abrirProveedor, aviso, type DatosDeEstado, estado, mensaje, type Proveedor } from './proveedor.ts'
+import { abrirProveedor, aviso, type DatosDeEstado, estado, firmar, mensaje, type Proveedor } from './proveedor.ts'
 
 export const MINUTO = 60_000
 export const HORA = 60 * MINUTO
 export const DIA = 24 * HORA
 export const RUTA = '/proveedores/whatsapp'
+export const AHI = { latitude: 14.6123457, longitude: -90.5198763 }
+/** The events of a guide whose place was asked for; of one whose recipient gave it. */
+export const SOLICITADA = ['guia.aceptado', 'ubicacion.solicitada']
+export const CONFIRMADA = [...SOLICITADA, 'ubicacion.confirmada']
 
 let serie = 0
 /** A phone of its own, as WhatsApp writes it. */
@@ -128,6 +132,15 @@ export function usarCanal({ porTunel = false } = {}) {
             [comercio.id],
           )
         ).map(({ tipo }) => tipo)
+    },
+    /** Sends those bytes, signed unless told otherwise. */
+    publicar(cuerpo: string | Uint8Array<ArrayBuffer>, cabeceras: Record<string, string> = {}) {
+      const crudo = typeof cuerpo === 'string' ? new TextEncoder().encode(cuerpo) : cuerpo
+      const firma = firmar(Buffer.from(crudo), proveedor.config.appSecret)
+      return entorno.pedir('POST', RUTA, {
+        crudo,
+        cabeceras: { 'Content-Type': 'application/json', 'X-Hub-Signature-256': firma, ...cabeceras },
+      })
     },
     /** Sends a signed webhook around those things. */
     async avisar(valor: Parameters<typeof aviso>[0]) {

@@ -1,0 +1,199 @@
+import { createHash } from 'node:crypto'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Comercio } from '../entorno.ts'
+import { hasta } from '../fabricas.ts'
+import { AHI, RUTA, usarCanal } from './canal.ts'
+import { aviso, estado, firmar, mensaje } from './proveedor.ts'
+
+const canal = usarCanal()
+const { entorno, pedida, esperar, leer, contestar, consultar, publicar } = canal
+let comercio: Comercio
+beforeAll(async () => {
+  comercio = await entorno.nuevoComercio('live')
+})
+
+const filasDe = async (cuerpo: string) =>
+  (
+    await consultar<{ n: number }>('select count(*)::int n from entrante where huella = $1', [
+      createHash('sha256').update(cuerpo).digest(),
+    ])
+  )[0]!.n
+
+describe('the signature', () => {
+  const cuerpo = '{"object":"whatsapp_business_account","entry":[],"n":"ñ🏠 0123456789012345678901234567890123456789"}'
+  const buena = () => firmar(cuerpo, canal.proveedor.config.appSecret)
+
+  it('is what lets a body in', async () => {
+    const { status, cuerpo: respuesta } = await publicar(cuerpo)
+    expect([status, respuesta]).toEqual([200, { ok: true }])
+    expect(
+      (await publicar(cuerpo, { 'X-Hub-Signature-256': buena().toUpperCase().replace('SHA256', 'sha256') })).status,
+    ).toBe(200)
+    // The same bytes are one row.
+    expect(await filasDe(cuerpo)).toBe(1)
+  })
+
+  it('keeps every other out, before it is read as JSON', async () => {
+    const alterado = cuerpo.replace('entry', 'entrY')
+    const sha1 = `sha1=${buena().slice(7, 47)}`
+    const casos: [string, string | Uint8Array<ArrayBuffer>, Record<string, string>][] = [
+      ['altered byte', alterado, { 'X-Hub-Signature-256': buena() }],
+      ['a byte more', `${cuerpo} `, { 'X-Hub-Signature-256': buena() }],
+      ['missing', cuerpo, { 'X-Hub-Signature-256': '' }],
+      ['other secret', cuerpo, { 'X-Hub-Signature-256': firmar(cuerpo, 'otro') }],
+      ['empty secret', cuerpo, { 'X-Hub-Signature-256': firmar(cuerpo, '') }],
+      ['of the verify token', cuerpo, { 'X-Hub-Signature-256': firmar(cuerpo, canal.proveedor.config.verifyToken) }],
+      ['sha1', cuerpo, { 'X-Hub-Signature-256': sha1 }],
+      ['cut', cuerpo, { 'X-Hub-Signature-256': buena().slice(0, -1) }],
+      ['too much', cuerpo, { 'X-Hub-Signature-256': `${buena()}0` }],
+      ['no JSON', '{', { 'X-Hub-Signature-256': buena() }],
+      ['nothing', '', { 'X-Hub-Signature-256': buena() }],
+    ]
+    for (const [que, crudo, cabeceras] of casos) {
+      const respuesta = await publicar(crudo, cabeceras)
+      expect([que, respuesta.status, respuesta.cuerpo.codigo]).toEqual([que, 403, 'firma_invalida'])
+    }
+    const sin = await entorno.pedir('POST', RUTA, { crudo: cuerpo, cabeceras: { 'Content-Type': 'application/json' } })
+    expect(sin.status).toBe(403)
+    const nada = await entorno.pedir('POST', RUTA)
+    expect([nada.status, nada.cuerpo.codigo]).toEqual([403, 'firma_invalida'])
+    expect(await filasDe(alterado)).toBe(0)
+  })
+
+  it('is read whatever else is wrong: every other declared answer', async () => {
+    for (const malo of ['', '{', 'nul', '{"a":1}{', '\ufeff{}', '[1,]']) {
+      const { status, cuerpo: problema } = await publicar(malo)
+      expect([malo, status, problema.codigo]).toEqual([malo, 400, 'json_invalido'])
+    }
+    expect((await publicar(cuerpo, { 'X-Hub-Signature-256': 'x'.repeat(201) })).status).toBe(400)
+    expect(
+      (await entorno.pedir('POST', `${RUTA}?x=1`, { crudo: cuerpo, cabeceras: { 'Content-Type': 'application/json' } }))
+        .status,
+    ).toBe(400)
+    for (const tipo of ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1'])
+      expect([tipo, (await publicar(cuerpo, { 'Content-Type': tipo })).status]).toEqual([tipo, 415])
+    for (const metodo of ['PUT', 'PATCH', 'DELETE']) expect((await entorno.pedir(metodo, RUTA)).status).toBe(405)
+  })
+
+  it('takes 3 MB and not a byte more', async () => {
+    const LIMITE = 3 * 1024 * 1024
+    const llena = (bytes: number) => {
+      const vacia = JSON.stringify(aviso({ relleno: '' }))
+      return vacia.replace('"relleno":""', `"relleno":"${'x'.repeat(bytes - vacia.length)}"`)
+    }
+    expect(Buffer.byteLength(llena(LIMITE))).toBe(LIMITE)
+    expect((await publicar(llena(LIMITE))).status).toBe(200)
+    const larga = await publicar(llena(LIMITE + 1))
+    expect([larga.status, larga.cuerpo.codigo]).toEqual([413, 'cuerpo_demasiado_grande'])
+    await canal.procesado()
+  })
+
+  it('is answered while the jobs can’t get on', async () => {
+    const esta = await pedida(comercio)
+    const entregado = (i: number) =>
+      canal.avisar({
+        statuses: [estado('delivered', { wamid: esta.wamid, para: esta.telefono, en: new Date(1.7e12 + i * 1_000) })],
+      })
+    const cliente = await entorno.db.pool.connect()
+    try {
+      await cliente.query('begin')
+      await cliente.query('lock table mensaje in access exclusive mode')
+      await entregado(0)
+      await hasta(
+        async () => (await consultar(`select from pg_locks where not granted and relation = 'mensaje'::regclass`))[0],
+      )
+      await Promise.all(Array.from({ length: 40 }, (_, i) => entregado(i + 1)))
+    } finally {
+      await cliente.query('rollback')
+      cliente.release()
+    }
+    await canal.procesado()
+    await esperar(esta, 'entregado')
+  })
+})
+
+describe('garbage', () => {
+  it('of any shape is a 200 and no more', async () => {
+    const dentro = (valor: unknown) => aviso(valor as never)
+    const uno = mensaje('text', { body: 'x' })
+    const formas: unknown[] = [
+      ...[null, 1, 'x', true, [], {}, [[]], { object: 1 }, { object: 'page', entry: [] }],
+      ...[null, 1, 'x', {}, [null], [1], [{ changes: null }], [{ changes: 'x' }], [{ changes: [null, 1, {}] }]].map(
+        (entry) => ({ object: 'whatsapp_business_account', entry }),
+      ),
+      ...[null, 1, 'x', {}, [null, 1, 'x', [], {}]].flatMap((x) => [dentro({ messages: x }), dentro({ statuses: x })]),
+      ...[null, 1, {}, [], '', 'x'].flatMap((x) =>
+        ['id', 'from', 'timestamp', 'type', 'context', 'text', 'location', 'errors'].map((campo) =>
+          dentro({
+            messages: [{ ...uno, [campo]: x }],
+            statuses: [{ ...estado('failed', { wamid: 'w', para: '50255551234' }), [campo]: x }],
+          }),
+        ),
+      ),
+      dentro({
+        messages: [
+          { ...uno, type: '__proto__' },
+          { ...uno, type: 'toString' },
+          { ...uno, timestamp: '9'.repeat(40) },
+        ],
+      }),
+      dentro({ messages: [{ ...uno, type: 'location', location: { latitude: '14', longitude: -90 } }] }),
+      dentro({ messages: [{ ...uno, type: 'location', location: { latitude: 1e300, longitude: 200 } }] }),
+      dentro({
+        statuses: [{ ...estado('failed', { wamid: 'w', para: '50255551234' }), errors: [{ code: { a: 1 } }, 3] }],
+      }),
+    ]
+    for (const forma of formas) {
+      const { status } = await publicar(JSON.stringify(forma))
+      expect([JSON.stringify(forma).slice(0, 300), status]).toEqual([expect.anything(), 200])
+    }
+    expect((await publicar('['.repeat(200_000) + ']'.repeat(200_000))).status).toBe(200)
+    expect((await publicar('{"__proto__":{"a":1},"a":1,"a":2,"n":1e999}')).status).toBe(200)
+    await canal.procesado()
+  })
+
+  it('in texts (NUL, lone surrogates, halves of characters) does no harm to what is good in them', async () => {
+    const casos = [
+      { name: 'a\u0000b\ud800c', address: '\udc00\u0000' },
+      { name: `${'x'.repeat(199)}🏠`, address: 'y' },
+      { name: `${'🏠'.repeat(150)}`, address: `\u202e${'z'.repeat(900)}` },
+    ]
+    for (const nombres of casos) {
+      const esta = await pedida(comercio)
+      await contestar('text', { body: `\u0000\ud83d${nombres.name}` }, esta)
+      await contestar('location', { ...AHI, ...nombres }, esta)
+      const { ubicacion } = await leer(comercio, esta)
+      expect([ubicacion.estado, ubicacion.referencia!.length <= 200, ubicacion.referencia!.isWellFormed()]).toEqual([
+        'confirmada',
+        true,
+        true,
+      ])
+    }
+    // NUL bytes as such, and bytes that are no UTF-8.
+    const esta = await pedida(comercio)
+    const crudo = JSON.stringify(aviso({ messages: [mensaje('text', { body: 'aXbY' }, { de: esta.telefono })] }))
+    const bytes = new Uint8Array(Buffer.from(crudo))
+    bytes[crudo.indexOf('aXbY') + 1] = 0
+    bytes[crudo.indexOf('aXbY') + 3] = 0xff
+    expect((await publicar(bytes)).status).toBe(200)
+    await esperar(esta, 'enviado', 2)
+  })
+
+  it('that can’t be worked on keeps nothing else waiting', async () => {
+    const [mala, buena] = [await pedida(comercio), await pedida(comercio)]
+    await consultar(`create function estorbar() returns trigger language plpgsql as
+      $$ begin if new.guia = '${mala.guia}' and new.numero > 1 then raise 'estorbo'; end if; return new; end $$`)
+    await consultar('create trigger estorbo before insert on mensaje for each row execute function estorbar()')
+    try {
+      await canal.avisar({ messages: [mensaje('text', { body: 'x' }, { de: mala.telefono })] })
+      await canal.avisar({ messages: [mensaje('location', AHI, { de: buena.telefono })] })
+      await hasta(async () => (await leer(comercio, buena)).ubicacion.estado === 'confirmada')
+    } finally {
+      await consultar('drop trigger estorbo on mensaje')
+      await consultar('drop function estorbar')
+    }
+    await canal.procesado()
+    await esperar(mala, 'enviado', 2)
+    expect(canal.apartarErrores(/"inbound"/).length).toBeGreaterThan(0)
+  })
+})
