@@ -91,6 +91,9 @@ export function usarProcesos() {
     correr,
     /** `npm start`, on any free port unless told. */
     npmStart: (env: Record<string, string>) => correr(['npm', 'start'], { PORT: '0', LOG_LEVEL: 'warn', ...env }),
+    /** The service alone: what `npm start` runs, without the time that npm takes. */
+    iniciar: (env: Record<string, string>) =>
+      correr([process.execPath, 'server/generado/main.mjs'], { PORT: '0', LOG_LEVEL: 'warn', ...env }),
     /** A line of the console to its end: what `npm run --silent admin -- …` runs, without the time that npm takes. */
     async admin(args: readonly string[], env: Record<string, string>) {
       const proceso = correr([process.execPath, 'scripts/admin.ts', ...args], env)

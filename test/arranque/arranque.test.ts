@@ -1,4 +1,4 @@
-// `npm start` as a user types it: real processes, real signals, an own DATA_DIR each.
+// `npm start` as a user types it: real processes, real signals, an own DATA_DIR each. What npm has no part in starts without it.
 
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -48,7 +48,7 @@ beforeAll(async () => {
     const hora = Date.now()
     if (respuesta?.status === 503) {
       for (const Accept of ['application/json', 'application/problem+json']) {
-        const rechazo = await fetch(`${primero.url}/api/v1/guias`, { headers: { Accept } })
+        const rechazo = await fetch(`${primero.url}/api/v1/guias`, { headers: { Accept, Connection: 'close' } })
         if (rechazo.status === 503)
           rechazos.push({ tipo: rechazo.headers.get('content-type'), cuerpo: (await rechazo.json()) as object })
       }
@@ -165,7 +165,7 @@ describe('while one runs', () => {
   it('refuses a second one on the same PORT, before it makes anything', async () => {
     const dataDir = procesos.carpetaNueva()
     const puerto = new URL(primero.url).port
-    const segundo = procesos.npmStart({ DATA_DIR: dataDir, PORT: puerto })
+    const segundo = procesos.iniciar({ DATA_DIR: dataDir, PORT: puerto })
     expect((await segundo.termina()).codigo).toBe(1)
     expect(segundo.errores).toMatch(new RegExp(`El puerto ${puerto} .* ya está en uso\\..* otro puerto`))
     expect(segundo.errores).not.toMatch(PILA)
@@ -178,7 +178,7 @@ describe('while one runs', () => {
 describe('what cannot be', () => {
   it('tells all faults of the configuration at once and starts nothing', async () => {
     const dataDir = procesos.carpetaNueva()
-    const malo = procesos.npmStart({
+    const malo = procesos.iniciar({
       DATA_DIR: dataDir,
       PORT: '70000',
       HOST: 'mi casa',
@@ -199,7 +199,7 @@ describe('what cannot be', () => {
   })
 
   it('asks for MASTER_KEYS when there is a DATABASE_URL', async () => {
-    const malo = procesos.npmStart({ DATA_DIR: procesos.carpetaNueva(), DATABASE_URL: inject('postgres') })
+    const malo = procesos.iniciar({ DATA_DIR: procesos.carpetaNueva(), DATABASE_URL: inject('postgres') })
     expect((await malo.termina()).codigo).toBe(1)
     expect(malo.errores).toMatch(/MASTER_KEYS: .*openssl rand -base64 32/)
   })
@@ -221,7 +221,7 @@ describe('what cannot be', () => {
       // One after the other, but for the one that only waits.
       const probar = async ([caso, url]: [string, string]) => {
         const dataDir = procesos.carpetaNueva()
-        const malo = procesos.npmStart({ DATA_DIR: dataDir, DATABASE_URL: url, MASTER_KEYS: MASTER_KEY })
+        const malo = procesos.iniciar({ DATA_DIR: dataDir, DATABASE_URL: url, MASTER_KEYS: MASTER_KEY })
         const { codigo } = await malo.termina()
         vistos[caso] = {
           codigo,
@@ -249,7 +249,7 @@ describe('what the service kept and somebody damaged', () => {
     const dataDir = procesos.carpetaNueva()
     mkdirSync(dataDir, { mode: 0o755 })
     writeFileSync(join(dataDir, 'master_keys'), 'dañado\n')
-    const malo = procesos.npmStart({ DATA_DIR: dataDir })
+    const malo = procesos.iniciar({ DATA_DIR: dataDir })
     expect((await malo.termina()).codigo).toBe(1)
     expect([...procesosDe(dataDir).values()]).toEqual([])
     expect(malo.errores).toContain(join(dataDir, 'master_keys'))
@@ -266,7 +266,7 @@ describe('somebody else’s PostgreSQL', () => {
     const dataDir = procesos.carpetaNueva()
     const url = Object.assign(new URL(inject('postgres')), { pathname: `/${nombre}` }).href
     const env = { DATA_DIR: dataDir, DATABASE_URL: url, MASTER_KEYS: MASTER_KEY }
-    const proceso = procesos.npmStart(env)
+    const proceso = procesos.iniciar(env)
     const base = await listo(proceso)
     expect(await pedir(`${base}/readyz`)).toMatchObject({ status: 200, cuerpo: { ok: true, migraciones: true } })
     expect(await pedir(`${base}/api/v1/guias`)).toMatchObject({ status: 401 })

@@ -11,6 +11,7 @@ import { setTimeout as dormir } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ErrorInstancia, ErrorPostgresEmbebido, tomarPostgres } from '../../server/postgresEmbebido/postgresEmbebido.ts'
+import { hasta } from '../fabricas.ts'
 
 const ES_ROOT = process.getuid?.() === 0
 const SIN_SYNC = ['-c', 'fsync=off']
@@ -80,7 +81,7 @@ function corre(pid: number): boolean {
 
 async function matar(pid: number, senal: NodeJS.Signals): Promise<void> {
   if (corre(pid)) process.kill(pid, senal)
-  for (let i = 0; corre(pid) && i < 500; i++) await dormir(10)
+  await hasta(async () => !corre(pid))
 }
 
 interface Mensaje {
@@ -244,10 +245,11 @@ describe('muertes', () => {
 
   test('SIGKILL en pleno initdb: el siguiente arranque empieza limpio', async () => {
     const servicio = otroProceso(true)
-    while (!fs.existsSync(dataDir) || !fs.readdirSync(dataDir).some((nombre) => nombre.includes('.nuevo-'))) {
-      await dormir(5)
-    }
-    await dormir(60)
+    // In the middle of it some of the cluster's folders are there, beside where they will be in the end.
+    await hasta(async () => {
+      const dentro = fs.existsSync(dataDir) ? fs.readdirSync(dataDir, { recursive: true, encoding: 'utf8' }) : []
+      return dentro.some((ruta) => /^pgdata\.nuevo-.*\/global$/.test(ruta) || ruta === 'pgdata')
+    })
     process.kill(servicio.pid, 'SIGKILL')
     await servicio.salida
     const siguiente = await tomar()
@@ -288,17 +290,21 @@ describe('muertes', () => {
     const servicio = await tomar()
     for (const senal of ['SIGINT', 'SIGKILL'] as const) {
       await matar(pidEn()!, senal)
-      let vuelto = false
-      for (let i = 0; i < 300 && !vuelto; i++) {
-        await dormir(20)
-        vuelto = await consultar(servicio.url, 'SELECT 1').then(
+      await hasta(() =>
+        consultar(servicio.url, 'SELECT 1').then(
           () => true,
           () => false,
-        )
-      }
-      expect(vuelto).toBe(true)
+        ),
+      )
     }
-    await dormir(100)
+    // Its holder is back once it has its two locks again.
+    await hasta(async () => {
+      const [fila] = await consultar(
+        servicio.url,
+        `SELECT count(*)::int AS n FROM pg_locks WHERE locktype = 'advisory' AND granted`,
+      )
+      return fila?.n === 2
+    })
     const admin = otroProceso(false)
     expect((await admin.dice()).url).toBe(servicio.url)
     await expect(tomar()).rejects.toThrow(ErrorInstancia)

@@ -11,6 +11,7 @@ import {
   resolverDestino,
 } from '../../server/salida/destino.ts'
 import { crearEnviador } from '../../server/webhooks/envio.ts'
+import { usarPlazos } from '../plazos.ts'
 
 const rechazo = (texto: string, loopback = false): DestinoNoPermitido | null => {
   try {
@@ -399,6 +400,8 @@ describe('what the DNS answers', () => {
 })
 
 describe('rebinding', () => {
+  /** The deadline of an exchange unless it is told, in ms. */
+  const plazos = usarPlazos(15_000)
   async function trampa() {
     let conexiones = 0
     const servidor = net
@@ -419,7 +422,7 @@ describe('rebinding', () => {
     const resolver: Resolver = async () => [direccion(respuestas.shift()!)]
     const url = `https://gira.ejemplo.com:${local.port}/`
     expect(await motivoDe(url, resolver)).toEqual([direccion('8.8.8.8')])
-    const enviador = crearEnviador({ resolver, plazo: 2000 })
+    const enviador = crearEnviador({ resolver })
     const respuesta = await enviador.enviar({ ...solicitud, url })
     await enviador.cerrar()
     expect(respuesta).toMatchObject({ status: null, error: 'destino_no_permitido', ip: null })
@@ -438,7 +441,7 @@ describe('rebinding', () => {
       lookup!(host!, { all: true }, (_error, direcciones) => destinos.push(direcciones))
       return new net.Socket().destroy(new Error('nobody there')) as tls.TLSSocket
     })
-    const enviador = crearEnviador({ resolver, plazo: 300 })
+    const enviador = crearEnviador({ resolver })
     const respuesta = await enviador.enviar({ ...solicitud, url: `https://gira.ejemplo.com:${local.port}/` })
     await enviador.cerrar()
     conectar.mockRestore()
@@ -451,14 +454,18 @@ describe('rebinding', () => {
   test('an answer that comes after the deadline leads nowhere', async () => {
     await using local = await trampa()
     const { promise, resolve } = Promise.withResolvers<Direccion[]>()
-    const enviador = crearEnviador({ resolver: () => promise, plazo: 100 })
+    const enviador = crearEnviador({ resolver: () => promise })
     const url = `http://localhost:${local.port}/`
-    const respuesta = await enviador.enviar({ ...solicitud, url, loopback: true })
+    const enviando = enviador.enviar({ ...solicitud, url, loopback: true })
+    await expect.poll(plazos.puestos).toBe(1)
+    plazos.vencer()
+    const respuesta = await enviando
     expect(respuesta).toMatchObject({ status: null, error: 'tiempo_agotado', ip: null, dns_ms: null })
     expect(respuesta.detalle).toContain('nombre')
     resolve([direccion('127.0.0.1')])
-    await new Promise((listo) => setTimeout(listo, 100))
-    expect(local.cuenta()).toBe(0)
+    // Whoever comes afterwards is the first.
+    await once(net.connect(local.port, '127.0.0.1').resume(), 'close')
+    expect(local.cuenta()).toBe(1)
     await enviador.cerrar()
   })
 })
