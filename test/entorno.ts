@@ -13,7 +13,7 @@ import { abrirDb, type Db } from '../server/db.ts'
 import { guardarLlave } from '../server/llaves/llave.ts'
 import { crearLog } from '../server/log.ts'
 import { crearOperador } from '../server/operadores/operador.ts'
-import { admin } from './admin.ts'
+import { admin } from './postgres.ts'
 import { esperarQuietud } from './quietud.ts'
 import { crearTestigo } from './testigo.ts'
 

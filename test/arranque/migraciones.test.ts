@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { ErrorDeMigracion, leerMigraciones, migrar } from '../../server/arranque/migraciones.ts'
-import { admin } from '../admin.ts'
 import { deriva } from '../deriva.ts'
 import { hasta } from '../fabricas.ts'
+import { admin } from '../postgres.ts'
 import { type Proceso, usarProcesos } from '../procesos.ts'
 
 const procesos = usarProcesos()

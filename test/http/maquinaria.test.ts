@@ -2,10 +2,10 @@ import { createHmac } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { leerDocumento, leerOperaciones, type Operacion } from '../../server/contrato/contrato.ts'
 import { nuevaLlave } from '../../server/llaves/llave.ts'
-import { admin } from '../admin.ts'
 import { enRuta, entregada, subir } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { admin } from '../postgres.ts'
 import { type Movil, nuevoMovil } from '../repartidores/movil.ts'
 
 const AYER = new Date(Date.now() - 86_400_000).toISOString()

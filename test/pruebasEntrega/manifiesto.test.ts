@@ -1,8 +1,8 @@
 import { createHash, createPublicKey, hash, verify } from 'node:crypto'
 import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ArchivoDePrueba, Guias, type ManifiestoDePrueba, type PruebaDeEntrega } from '@guias/sdk'
-import { calculateJwkThumbprint, compactVerify, createLocalJWKSet, decodeProtectedHeader } from 'jose'
+import { Guias, type ManifiestoDePrueba } from '@guias/sdk'
+import { compactVerify, createLocalJWKSet, decodeProtectedHeader } from 'jose'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { crearAlmacenLocal } from '../../server/archivos/almacen.ts'
 import { barrerArchivos } from '../../server/archivos/barrer.ts'
@@ -12,30 +12,16 @@ import { hacerPdf, hacerPdfs, pruebasPendientes } from '../../server/pruebasEntr
 import type { FilaPrueba } from '../../server/pruebasEntrega/prueba.ts'
 import { crearSecretos } from '../../server/secretos.ts'
 import { enRuta, entregada, subir } from '../archivos/imagenes.ts'
-import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
-import { ajustesCon, hasta, unaGuia } from '../fabricas.ts'
+import { type Comercio, MASTER_KEY } from '../entorno.ts'
+import { ajustesCon, unaGuia } from '../fabricas.ts'
+import { comercio, usarDocumentos } from './documentos.ts'
 import { leerPdf } from './leerPdf.ts'
 
-const entorno = usarEntorno({}, () => ({ TRUST_PROXY: '1', COURIER_NAME: 'Envíos del Altiplano' }))
-/** Where nobody makes documents but the test. */
-const sinNadie = usarEntorno({}, () => ({ WORKERS: '0' }))
-let comercio: Comercio
-beforeAll(async () => {
-  comercio = await entorno.nuevoComercio()
-})
-
+const { entorno, sinNadie, conPdf, jwks } = usarDocumentos()
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 const bajar = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
-type ConPdf = PruebaDeEntrega & { pdf: ArchivoDePrueba; manifiesto: string; sal: string }
-const conPdf = (guia: string, de = comercio) =>
-  hasta(async () => {
-    const prueba = await de.api.guias.pruebaEntrega(guia)
-    return prueba.pdf !== null && (prueba as ConPdf)
-  })
-const jwks = async () => (await entorno.pedir('GET', '/.well-known/jwks.json')).cuerpo
 const contenidoDe = (jws: string): ManifiestoDePrueba =>
   JSON.parse(Buffer.from(jws.split('.')[1]!, 'base64url').toString())
-
 const depsDe = (en = sinNadie, mas: Partial<Parameters<typeof hacerPdf>[0]> = {}) => ({
   db: en.db,
   log: crearLog('silent'),
@@ -284,82 +270,6 @@ describe('the job', () => {
     expect(fila).toMatchObject({ pdf: null, manifiesto: null, intentos: 1 })
     await hacerPdfs(depsDe(), [{ id: fila.id }])
     expect((await filaDe(sinNadie, guia)).pdf).not.toBeNull()
-  })
-})
-
-describe('GET /.well-known/jwks.json', () => {
-  it('may be kept for a while, by anybody', async () => {
-    const { status, cabeceras, cuerpo } = await entorno.pedir('GET', '/.well-known/jwks.json')
-    expect([status, cabeceras.get('cache-control'), cabeceras.get('access-control-allow-origin')]).toEqual([
-      200,
-      'public, max-age=300',
-      '*',
-    ])
-    expect(cuerpo.keys).toHaveLength(1)
-    const [{ kid, x, ...resto }] = cuerpo.keys
-    expect(resto).toEqual({ kty: 'OKP', crv: 'Ed25519', use: 'sig', alg: 'EdDSA' })
-    expect(kid).toBe(await calculateJwkThumbprint({ kty: 'OKP', crv: 'Ed25519', x }))
-    const etag = cabeceras.get('etag')!
-    for (const conocidas of [etag, `W/${etag}`, `"otra", ${etag}`, '*']) {
-      const otra = await entorno.pedir('GET', '/.well-known/jwks.json', { cabeceras: { 'If-None-Match': conocidas } })
-      expect([conocidas, otra.status, otra.cuerpo]).toEqual([conocidas, 304, undefined])
-    }
-    expect(
-      (await entorno.pedir('GET', '/.well-known/jwks.json', { cabeceras: { 'If-None-Match': '"x"' } })).status,
-    ).toBe(200)
-  })
-})
-
-describe('POST /verificar/{guia}/comprobar', () => {
-  const comprobar = (guia: string, huella: string, ip = '198.51.100.1') =>
-    entorno.pedir('POST', `/verificar/${guia}/comprobar`, {
-      cuerpo: { sha256: huella },
-      cabeceras: { 'X-Forwarded-For': ip },
-    })
-
-  it('tells whoever holds the PDF, and nobody else', async () => {
-    const { guia } = await entregada(entorno, comercio)
-    const otra = await entregada(entorno, comercio)
-    const { pdf, manifiesto, fotos } = await conPdf(guia)
-    const buena = await comprobar(guia, pdf.sha256)
-    expect([buena.status, buena.cuerpo]).toEqual([200, { guia, resultado: 'autentica', manifiesto }])
-    expect((await comprobar(guia.toLowerCase(), pdf.sha256.toUpperCase())).cuerpo.resultado).toBe('autentica')
-    const nada = { guia, resultado: 'no_coincide', manifiesto: null }
-    for (const mala of [(await conPdf(otra.guia)).pdf.sha256, fotos[0]!.sha256, '0'.repeat(64)])
-      expect((await comprobar(guia, mala)).cuerpo).toEqual(nada)
-    for (const mal of ['', 'x'.repeat(64), `${pdf.sha256}0`]) expect((await comprobar(guia, mal)).status).toBe(422)
-    for (const ninguna of ['000000000000', 'nada', '%00'])
-      expect([ninguna, (await comprobar(ninguna, pdf.sha256)).cuerpo.codigo]).toEqual([ninguna, 'guia_desconocida'])
-  })
-
-  it('says when there is nothing to compare with, yet or at all', async () => {
-    const { guia } = await comercio.api.guias.crear(unaGuia())
-    expect((await comprobar(guia, '0'.repeat(64))).cuerpo).toEqual({ guia, resultado: 'sin_prueba', manifiesto: null })
-    const dueno = await sinNadie.nuevoComercio()
-    const pendiente = await entregada(sinNadie, dueno)
-    const { cuerpo } = await sinNadie.pedir('POST', `/verificar/${pendiente.guia}/comprobar`, {
-      cuerpo: { sha256: '0'.repeat(64) },
-    })
-    expect(cuerpo).toEqual({ guia: pendiente.guia, resultado: 'pendiente', manifiesto: null })
-  })
-
-  it('can’t be searched through', async () => {
-    const { guia } = await comercio.api.guias.crear(unaGuia())
-    const cuantas = async (pedir: () => Promise<{ status: number }>, n: number) =>
-      (await Promise.all(Array.from({ length: n }, pedir))).filter(({ status }) => status === 200).length
-    const preguntar = () => comprobar(guia, '0'.repeat(64), '198.51.100.9')
-    expect(await cuantas(preguntar, 120)).toBe(120)
-    // On a slow machine some seconds give some more.
-    expect(await cuantas(preguntar, 60)).toBeLessThan(50)
-    // The page counts with it.
-    const pagina = () => fetch(`${entorno.url}/verificar/${guia}`, { headers: { 'X-Forwarded-For': '198.51.100.9' } })
-    expect(await cuantas(pagina, 60)).toBeLessThan(50)
-    const negada = await hasta(async () => {
-      const una = await preguntar()
-      return una.status === 429 && una
-    })
-    expect([negada.cuerpo.codigo, negada.cabeceras.get('retry-after')]).toEqual(['demasiadas_solicitudes', '1'])
-    expect((await comprobar(guia, '0'.repeat(64), '198.51.100.10')).status).toBe(200)
   })
 })
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { COMPLETO } from './fabricas.ts'
-import { type Proceso, procesosDe, usarProcesos } from './procesos.ts'
+import { COMPLETO } from '../fabricas.ts'
+import { type Proceso, procesosDe, usarProcesos } from '../procesos.ts'
 
 const procesos = usarProcesos()
 /** One screen. */

@@ -3,12 +3,12 @@ import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { request } from 'undici'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { leerDocumento, leerOperaciones } from '../server/contrato/contrato.ts'
-import { PROBLEMAS } from '../server/contrato/generado/vocabulario.ts'
-import { RAIZ } from '../server/contrato/raiz.ts'
-import { compartirEntorno } from './entorno.ts'
-import { COMPLETO, hasta } from './fabricas.ts'
-import { abrirContexto, hayNavegador } from './navegador.ts'
+import { leerDocumento, leerOperaciones } from '../../server/contrato/contrato.ts'
+import { PROBLEMAS } from '../../server/contrato/generado/vocabulario.ts'
+import { RAIZ } from '../../server/contrato/raiz.ts'
+import { compartirEntorno } from '../entorno.ts'
+import { COMPLETO, hasta } from '../fabricas.ts'
+import { abrirContexto, hayNavegador } from '../navegador.ts'
 
 const entorno = compartirEntorno()
 // The YAML reader of a tool that we have anyway, so that it isn't our own reading of YAML.

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
 const ejecutar = promisify(execFile)
-const raiz = join(import.meta.dirname, '..')
+const raiz = join(import.meta.dirname, '../..')
 const SCRIPT = join(raiz, 'scripts/compatibilidad.ts')
 const LUGARES = [
   'openapi/comercios/openapi.yaml',

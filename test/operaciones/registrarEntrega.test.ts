@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { enRuta, entregada, subir, unaFoto } from '../archivos/imagenes.ts'
+import { enRuta, entregada, subir } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
-
-import { ajustesCon, sinDestino, unaGuia } from '../fabricas.ts'
+import { unaGuia } from '../fabricas.ts'
 import { esperarCerrojo } from '../quietud.ts'
 
 const entorno = usarEntorno()
@@ -10,7 +9,6 @@ let comercio: Comercio
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
 })
-
 const entregar = (guia: string, cuerpo: object) => entorno.operar('POST', `/guias/${guia}/entrega`, cuerpo)
 const mover = (guia: string, estado: string, mas: object = {}) =>
   entorno.operar('POST', `/guias/${guia}/eventos`, { estado, ...mas })
@@ -263,57 +261,5 @@ describe('POST /operaciones/v1/guias/{guia}/entrega', () => {
     expect(await comercio.api.guias.obtener(guia)).toMatchObject({ estado: 'en_ruta', secuencia: 3 })
     expect(await contar('prueba_entrega', guia)).toBe(0)
     expect((await entregar(guia, { ...POR, fotos: [a] })).status).toBe(201)
-  })
-})
-
-describe('GET /api/v1/guias/{guia}/prueba-entrega', () => {
-  it('is not there before the delivery, nor for one without proof', async () => {
-    const { guia } = await comercio.api.guias.crear(sinDestino())
-    await expect(comercio.api.guias.pruebaEntrega(guia)).rejects.toMatchObject({
-      name: 'ErrorNoEncontrado',
-      codigo: 'prueba_no_disponible',
-    })
-    const sinPrueba = await enRuta(entorno, comercio)
-    await mover(sinPrueba, 'entregado')
-    await expect(comercio.api.guias.pruebaEntrega(sinPrueba)).rejects.toMatchObject({ codigo: 'prueba_no_disponible' })
-  })
-
-  it('gives new links every time', async () => {
-    const { guia } = await entregada(entorno, comercio)
-    const una = await comercio.api.guias.pruebaEntrega(guia)
-    entorno.adelantar(2_000)
-    const otra = await comercio.api.guias.pruebaEntrega(guia)
-    expect(otra.fotos[0]!.url).not.toBe(una.fotos[0]!.url)
-    expect(otra.fotos[0]!.archivo).toBe(una.fotos[0]!.archivo)
-    expect((await comercio.api.guias.pruebaEntrega(guia.toLowerCase())).guia).toBe(guia)
-  })
-
-  it('is its merchant’s alone, of that mode, and with its scope', async () => {
-    const { guia } = await entregada(entorno, comercio)
-    const extrano = await entorno.nuevoComercio()
-    const leer = async (llave: string, cual = guia) =>
-      (await entorno.pedir('GET', `/api/v1/guias/${cual}/prueba-entrega`, { llave })).cuerpo.codigo
-    expect(await leer(extrano.llave)).toBe('guia_desconocida')
-    expect(await leer(extrano.llave, '000000000000')).toBe('guia_desconocida')
-    expect(await leer(await entorno.nuevaLlave(comercio, { modo: 'live' }))).toBe('guia_desconocida')
-    expect(await leer(await entorno.nuevaLlave(comercio, { alcances: ['guias:leer'] }))).toBe('alcance_insuficiente')
-    expect(await leer(await entorno.nuevaLlave(comercio, { alcances: ['pruebas_entrega:leer'] }))).toBeUndefined()
-    // A merchant uploads nothing.
-    const { status } = await entorno.pedir('POST', `/operaciones/v1/guias/${guia}/archivos?tipo=foto`, {
-      llave: comercio.llave,
-      crudo: new Uint8Array(await unaFoto()),
-      cabeceras: { 'Content-Type': 'image/jpeg' },
-    })
-    expect(status).toBe(401)
-  })
-
-  it('forgets where it was when places are forgotten', async () => {
-    const { guia, foto } = await entregada(entorno, comercio)
-    const { olvidarUbicaciones } = await import('../../server/ubicacion/olvidar.ts')
-    const reloj = () => new Date(Date.now() + 2 * 86_400_000)
-    await olvidarUbicaciones({ db: entorno.db, reloj, ajustes: ajustesCon({ LOCATION_RETENTION_DAYS: '1' }) })
-    expect(await comercio.api.guias.pruebaEntrega(guia)).toMatchObject({ lat: null, lng: null, distancia_m: null })
-    const { rows } = await entorno.db.pool.query('select lat, lng from archivo where archivo = $1', [foto])
-    expect(rows).toEqual([{ lat: null, lng: null }])
   })
 })

@@ -5,11 +5,11 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { correrLinea } from '../scripts/admin/consola.ts'
-import { ALCANCES } from '../server/contrato/generado/vocabulario.ts'
-import { hasta, unaGuia } from './fabricas.ts'
-import { listo, pedir, procesosDe, usarProcesos } from './procesos.ts'
-import { puertoLibre } from './puertos.ts'
+import { correrLinea } from '../../scripts/admin/consola.ts'
+import { ALCANCES } from '../../server/contrato/generado/vocabulario.ts'
+import { hasta, unaGuia } from '../fabricas.ts'
+import { listo, pedir, procesosDe, usarProcesos } from '../procesos.ts'
+import { puertoLibre } from '../puertos.ts'
 
 const procesos = usarProcesos()
 const dataDir = procesos.carpetaNueva()

@@ -2,9 +2,9 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { ErrorConfig, leerConfig } from '../server/config/config.ts'
+import { ErrorConfig, leerConfig } from '../../server/config/config.ts'
 
-const raiz = join(import.meta.dirname, '..')
+const raiz = join(import.meta.dirname, '../..')
 const leer = (archivo: string) => readFileSync(join(raiz, archivo), 'utf8')
 
 /** As GitHub makes them of headings. */

@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest'
+import { compartirEntorno } from '../entorno.ts'
+
+const entorno = compartirEntorno()
+
+describe('POST /operaciones/v1/comercios', () => {
+  it('creates a merchant, whom the list shows from then on', async () => {
+    const { status, cuerpo } = await entorno.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba' })
+    expect([status, cuerpo]).toEqual([
+      201,
+      { comercio: expect.stringMatching(/^com_/), nombre: 'Tienda La Ceiba', creado_en: expect.any(String) },
+    ])
+    expect((await entorno.operar('GET', '/comercios?limite=1')).cuerpo.datos).toEqual([cuerpo])
+  })
+
+  it('refuses a blank name', async () => {
+    const { status, cuerpo } = await entorno.operar('POST', '/comercios', { nombre: ' ' })
+    expect([status, cuerpo.errores.map((e: { campo: string }) => e.campo)]).toEqual([422, ['/nombre']])
+  })
+})

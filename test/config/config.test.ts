@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest'
+import { ErrorConfig, leerConfig } from '../../server/config/config.ts'
+
+describe('configuration', () => {
+  const base = { DATABASE_URL: 'postgres://a:b@localhost/c', MASTER_KEYS: Buffer.alloc(32).toString('base64') }
+
+  it('has defaults for everything', () => {
+    expect(leerConfig({}, '/proyecto')).toEqual({
+      port: 3000,
+      host: '127.0.0.1',
+      baseDeDatos: { tipo: 'embebida' },
+      dataDir: '/proyecto/.datos',
+      publicUrl: undefined,
+      logLevel: 'info',
+      masterKeys: undefined,
+      workers: true,
+      metricsPort: undefined,
+      webhooksLoopback: true,
+      retencionDeWebhooks: 90,
+      minutosDeEnlaces: 15,
+      retencionDePruebas: 730,
+      nombreDeEmpresa: 'Servicio de mensajería',
+      zonaHoraria: undefined,
+      almacenamiento: { tipo: 'local' },
+      mensajeria: { tipo: 'buzon' },
+      horasDeSolicitud: 72,
+      retencionDeUbicaciones: 365,
+      proxies: 0,
+      mosaicos: { url: 'https://tile.openstreetmap.org/{z}/{x}/{y}.png', atribucion: '© OpenStreetMap' },
+    })
+    expect(
+      leerConfig({ ...base, WORKERS: '0', METRICS_PORT: '9464', WEBHOOK_RETENTION_DAYS: '30' }, '/'),
+    ).toMatchObject({ workers: false, metricsPort: 9464, webhooksLoopback: false, retencionDeWebhooks: 30 })
+    expect(leerConfig({ ...base, PUBLIC_URL: 'https://guias.example.com/' }, '/')).toMatchObject({
+      baseDeDatos: { tipo: 'externa', url: base.DATABASE_URL },
+      publicUrl: 'https://guias.example.com',
+    })
+  })
+
+  it('knows where files are kept, and names each fault of it', () => {
+    const s3 = { STORAGE: 's3', S3_BUCKET: 'mis-guias', S3_REGION: 'sa-east-1' }
+    const leer = (env: Record<string, string>) => {
+      const { almacenamiento } = leerConfig(env, '/')
+      return almacenamiento.tipo === 's3' ? almacenamiento : undefined
+    }
+    expect(leer(s3)).toEqual({
+      tipo: 's3',
+      bucket: 'mis-guias',
+      region: 'sa-east-1',
+      endpoint: undefined,
+      enLaRuta: false,
+      accessKeyId: undefined,
+      secretAccessKey: undefined,
+      prefijo: '',
+    })
+    const propio = { S3_ENDPOINT: 'http://minio:9000/', S3_PATH_STYLE: '1', S3_PREFIX: 'datos/guias' }
+    const llave = { S3_ACCESS_KEY_ID: 'a', S3_SECRET_ACCESS_KEY: 'b' }
+    expect(leer({ STORAGE: 's3', S3_BUCKET: 'mis-guias', ...propio, ...llave })).toEqual({
+      tipo: 's3',
+      bucket: 'mis-guias',
+      region: 'us-east-1',
+      endpoint: 'http://minio:9000',
+      enLaRuta: true,
+      accessKeyId: 'a',
+      secretAccessKey: 'b',
+      prefijo: 'datos/guias/',
+    })
+    const fallas = (env: Record<string, string>) => {
+      try {
+        leerConfig(env, '/')
+        return []
+      } catch (error) {
+        return (error as ErrorConfig).fallas.map((falla) => falla.split(':')[0]).sort()
+      }
+    }
+    expect(fallas({ STORAGE: 'nube' })).toEqual(['STORAGE'])
+    expect(fallas({ STORAGE: 's3' })).toEqual(['S3_BUCKET', 'S3_REGION'])
+    expect(fallas({ ...s3, S3_ACCESS_KEY_ID: 'a' })).toEqual(['S3_SECRET_ACCESS_KEY'])
+    expect(fallas({ ...s3, S3_SECRET_ACCESS_KEY: 'a' })).toEqual(['S3_ACCESS_KEY_ID'])
+    const malas = {
+      S3_BUCKET: 'Mis Guías',
+      S3_ENDPOINT: 'ftp://x/y',
+      S3_PATH_STYLE: 'sí',
+      S3_PREFIX: '../x',
+      S3_REGION: '!',
+    }
+    expect(fallas({ STORAGE: 's3', ...malas })).toEqual(Object.keys(malas).sort())
+    // What isn't used isn't asked for.
+    expect(fallas({ S3_BUCKET: 'Mis Guías' })).toEqual([])
+  })
+
+  it('tells every fault at once', () => {
+    const malo = {
+      PORT: '70000',
+      HOST: 'a b',
+      DATABASE_URL: 'mysql://x',
+      LOG_LEVEL: 'mucho',
+      PUBLIC_URL: 'guias',
+      MASTER_KEYS: 'abc',
+      PROOF_RETENTION_DAYS: '0',
+      COURIER_NAME: 'x'.repeat(81),
+      TIME_ZONE: 'Marte/Olimpo',
+    }
+    const error = (() => {
+      try {
+        return leerConfig(malo, '/')
+      } catch (e) {
+        return e
+      }
+    })()
+    expect(error).toBeInstanceOf(ErrorConfig)
+    expect((error as ErrorConfig).fallas.map((falla) => falla.split(':')[0]).sort()).toEqual(Object.keys(malo).sort())
+    expect(() => leerConfig({ DATABASE_URL: base.DATABASE_URL }, '/')).toThrow(/MASTER_KEYS/)
+  })
+})

@@ -1,0 +1,96 @@
+import { hash } from 'node:crypto'
+import { ErrorConflicto } from '@guias/sdk'
+import { describe, expect, it } from 'vitest'
+import { entregada } from '../archivos/imagenes.ts'
+import { RECOGIDA } from '../fabricas.ts'
+import { leerPdf } from '../pruebasEntrega/leerPdf.ts'
+import { comercio, descargar, guia, negada, nueva, problemaDe, usarEtiquetas } from './etiquetas.ts'
+import { barrasDibujadas, leerBarras, leerQr, qrDibujado } from './lectores.ts'
+
+const entorno = usarEtiquetas()
+
+describe('GET /api/v1/guias/{guia}/etiqueta', () => {
+  it('links to a label whose bars and QR a scanner reads', async () => {
+    const codigo = await nueva({
+      external_ref: 'PEDIDO-ÑANDÚ-7',
+      destinatario: 'María José Ajú',
+      direccion: '5a avenida norte 12, casa 3',
+      indicaciones: 'Portón verde, frente a la tienda',
+      contenido: '2 pares de zapatos',
+    })
+    const { url, vence_en, guias } = await comercio.api.guias.etiqueta(codigo)
+    expect([guias, new URL(url).pathname]).toEqual([[codigo], `/etiquetas/${codigo}`])
+    expect(new Date(vence_en).getTime() - Date.now()).toBeLessThanOrEqual(15 * 60_000)
+    expect(new Date(vence_en).getTime() - Date.now()).toBeGreaterThan(14 * 60_000)
+    const { status, cabeceras, pdf } = await descargar(url)
+    expect(status).toBe(200)
+    expect(Object.fromEntries(cabeceras)).toMatchObject({
+      'content-type': 'application/pdf',
+      'content-length': String(pdf.length),
+      'content-disposition': `inline; filename="etiqueta-${codigo}.pdf"`,
+      etag: `"${hash('sha256', pdf, 'base64url')}"`,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
+      'cross-origin-resource-policy': 'cross-origin',
+      'referrer-policy': 'no-referrer',
+    })
+    const { paginas, texto, medida, contenidos } = leerPdf(pdf)
+    expect(paginas).toBe(1)
+    expect(medida.map((puntos) => (puntos / 72) * 25.4)).toEqual([expect.closeTo(100, 1), expect.closeTo(150, 1)])
+    for (const dicho of [
+      ...['Envíos del Altiplano', 'Tienda La Ceiba', 'PEDIDO-ÑANDÚ-7', RECOGIDA.nombre, 'María José Ajú'],
+      ...['Tel. +50231481676', 'San Juan Sacatepéquez', 'Guatemala', '5a avenida norte 12, casa 3'],
+      ...['Indicaciones: Portón verde, frente a la tienda', '2 pares de zapatos', 'PRUEBA'],
+      codigo.replace(/(.{4})(?=.)/g, '$1 '),
+    ])
+      expect(texto).toContain(dicho)
+    expect(leerBarras(barrasDibujadas(contenidos[0]!))).toBe(codigo)
+    const rastreo = leerQr(qrDibujado(contenidos[0]!))
+    expect(rastreo).toBe(`${entorno.url}/r/${codigo}`)
+    const pagina = await fetch(rastreo)
+    expect([pagina.status, await pagina.text()]).toEqual([200, expect.stringContaining(codigo.slice(0, 4))])
+  })
+
+  it('is drawn when it is opened: the same bytes until the guide changes', async () => {
+    const codigo = await nueva({ direccion: 'Calle vieja 1' })
+    const { url } = await comercio.api.guias.etiqueta(codigo.toLowerCase())
+    const primera = await descargar(url)
+    await entorno.operar('POST', `/guias/${codigo}/eventos`, { estado: 'recolectado' })
+    const otra = await descargar((await comercio.api.guias.etiqueta(codigo)).url)
+    expect(otra.pdf.equals(primera.pdf)).toBe(true)
+    const ETag = primera.cabeceras.get('etag')!
+    for (const suyo of [ETag, `W/${ETag}`, `"x", ${ETag}`, '*']) {
+      const igual = await descargar(url, { headers: { 'If-None-Match': suyo } })
+      expect([suyo, igual.status, igual.pdf.length, igual.cabeceras.get('etag')]).toEqual([suyo, 304, 0, ETag])
+    }
+    await entorno.db.pool.query(`update guia set direccion = 'Calle nueva 2' where guia = $1`, [codigo])
+    const cambiada = await descargar(url, { headers: { 'If-None-Match': ETag } })
+    expect([cambiada.status, leerPdf(cambiada.pdf).texto]).toEqual([200, expect.stringContaining('Calle nueva 2')])
+  })
+
+  it('of a live guide says nothing of a test, and holds whatever names are', async () => {
+    const real = await entorno.nuevoComercio('live')
+    await entorno.db.pool.query('update comercio set nombre = $2 where id = $1', [real.id, 'Ñ'.repeat(120)])
+    const codigo = await nueva(
+      { destinatario: 'W'.repeat(120), direccion: `${'Calle larga '.repeat(20)}fin`, external_ref: 'R'.repeat(128) },
+      real,
+    )
+    const { texto, contenidos, paginas } = leerPdf((await descargar((await real.api.guias.etiqueta(codigo)).url)).pdf)
+    expect([paginas, texto.includes('PRUEBA'), leerBarras(barrasDibujadas(contenidos[0]!))]).toEqual([1, false, codigo])
+  })
+
+  it('is not for a cancelled guide, nor is a link from before', async () => {
+    const codigo = await nueva()
+    const { url } = await comercio.api.guias.etiqueta(codigo)
+    const { url: tanda } = await comercio.api.guias.etiquetas([guia, codigo])
+    await comercio.api.guias.cancelar(codigo)
+    const error = await problemaDe(comercio.api.guias.etiqueta(codigo))
+    expect(error).toBeInstanceOf(ErrorConflicto)
+    expect([error.codigo, error.estado]).toEqual(['guia_cancelada', 'cancelado'])
+    for (const viejo of [url, tanda]) expect((await negada(viejo)).codigo).toBe('enlace_invalido')
+    // A delivered one may be printed again.
+    const { guia: entregado } = await entregada(entorno, comercio)
+    expect((await descargar((await comercio.api.guias.etiqueta(entregado)).url)).status).toBe(200)
+  })
+})

@@ -1,0 +1,66 @@
+import { ErrorConflicto } from '@guias/sdk'
+import { describe, expect, it } from 'vitest'
+import { compartirEntorno } from '../entorno.ts'
+import { unaGuia } from '../fabricas.ts'
+import { usarGuias } from './mover.ts'
+
+const entorno = compartirEntorno()
+const { mover } = usarGuias(entorno)
+
+describe('POST /api/v1/guias/{guia}/cancelar', () => {
+  it('cancels an accepted guide, once, with the merchant’s words', async () => {
+    const { api, comercio } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(unaGuia())
+    expect(await api.guias.cancelar(guia, { descripcion: 'El cliente canceló el pedido' })).toMatchObject({
+      estado: 'cancelado',
+      secuencia: 2,
+    })
+    expect(await api.guias.cancelar(guia)).toMatchObject({ estado: 'cancelado', secuencia: 2 })
+    const { eventos } = await api.guias.obtener(guia)
+    expect(eventos.datos[1]).toMatchObject({
+      tipo: 'guia.cancelado',
+      estado_anterior: 'aceptado',
+      descripcion: 'El cliente canceló el pedido',
+    })
+    expect(JSON.stringify(eventos)).not.toContain(comercio)
+  })
+
+  it('refuses once the courier has it, and says what is possible', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(unaGuia())
+    await mover(guia, 'recolectado')
+    const error = (await api.guias.cancelar(guia).catch((e: unknown) => e)) as ErrorConflicto
+    expect(error).toBeInstanceOf(ErrorConflicto)
+    expect([error.codigo, error.transiciones]).toEqual([
+      'transicion_invalida',
+      ['en_bodega', 'en_transito', 'en_ruta', 'en_devolucion', 'extraviado'],
+    ])
+  })
+
+  it('refuses an unknown field of its body', async () => {
+    const { llave, api } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(unaGuia())
+    expect(
+      (await entorno.pedir('POST', `/api/v1/guias/${guia}/cancelar`, { llave, cuerpo: { motivo: 'x' } })).status,
+    ).toBe(422)
+  })
+
+  it('has one winner against a collection, 100 times', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const { resultados } = await api.guias.crearLote({ guias: Array.from({ length: 100 }, () => unaGuia()) })
+    for (const { guia } of resultados as { guia: string }[]) {
+      const [cancelada, recolectada] = await Promise.all([
+        api.guias.cancelar(guia).then(
+          () => true,
+          () => false,
+        ),
+        entorno
+          .operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
+          .then(({ status }) => status === 201),
+      ])
+      expect([cancelada, recolectada].filter(Boolean)).toHaveLength(1)
+      const { estado, secuencia, eventos } = await api.guias.obtener(guia)
+      expect([estado, secuencia, eventos.datos.length]).toEqual([cancelada ? 'cancelado' : 'recolectado', 2, 2])
+    }
+  })
+})

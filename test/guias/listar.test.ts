@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+import { compartirEntorno } from '../entorno.ts'
+import { unaGuia } from '../fabricas.ts'
+import { usarGuias } from './mover.ts'
+
+const entorno = compartirEntorno()
+const { mover } = usarGuias(entorno)
+
+describe('GET /api/v1/guias', () => {
+  it('pages newest first, without doubles or gaps while guides are created', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const creadas: string[] = []
+    for (let i = 0; i < 25; i++) creadas.push((await api.guias.crear(unaGuia())).guia)
+    const leidas: string[] = []
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const pagina = await api.guias.listar({ limite: leidas.length % 2 === 0 ? 4 : 3, ...(cursor ? { cursor } : {}) })
+      leidas.push(...pagina.datos.map(({ guia }) => guia))
+      cursor = pagina.cursor_siguiente
+      await api.guias.crear(unaGuia())
+    }
+    expect(leidas).toEqual(creadas.reverse())
+  })
+
+  it('filters by states, reference and dates, which add up', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const [a, b, c] = [
+      await api.guias.crear(unaGuia()),
+      await api.guias.crear(unaGuia()),
+      await api.guias.crear(unaGuia()),
+    ]
+    await mover(b.guia, 'recolectado')
+    await api.guias.cancelar(c.guia)
+    const codigos = async (filtros: Parameters<typeof api.guias.listar>[0]) =>
+      (await api.guias.listar(filtros)).datos.map(({ guia }) => guia)
+    expect(await codigos({ estado: ['recolectado', 'cancelado'] })).toEqual([c.guia, b.guia])
+    expect(await codigos({ estado: ['aceptado'] })).toEqual([a.guia])
+    expect(await codigos({ external_ref: b.external_ref! })).toEqual([b.guia])
+    expect(await codigos({ external_ref: b.external_ref!, estado: ['cancelado'] })).toEqual([])
+    expect(await codigos({ creado_desde: b.creado_en })).toContain(b.guia)
+    expect(await codigos({ creado_hasta: b.creado_en })).not.toContain(b.guia)
+    expect(await codigos({ creado_desde: '2020-01-01T00:00:00-06:00', creado_hasta: '2020-02-01T00:00:00Z' })).toEqual(
+      [],
+    )
+    const todas: string[] = []
+    for await (const guia of api.guias.listar({ limite: 1, estado: ['recolectado', 'cancelado', 'aceptado'] }))
+      todas.push(guia.guia)
+    expect(todas).toEqual([c.guia, b.guia, a.guia])
+  })
+
+  it.each(['Infinity', '1e999', '1e1', '0x10', '+5', ' 5', '5.0', '-0', 'NaN', '101', '0', ''])(
+    'refuses limite=%s',
+    async (limite) => {
+      const { llave } = await entorno.nuevoComercio()
+      const { status, cuerpo } = await entorno.pedir('GET', `/api/v1/guias?limite=${encodeURIComponent(limite)}`, {
+        llave,
+      })
+      expect([status, cuerpo.errores.map((e: { campo: string }) => e.campo)]).toEqual([400, ['limite']])
+    },
+  )
+
+  it('takes no brackets for arrays', async () => {
+    const { llave } = await entorno.nuevoComercio()
+    const { status, cuerpo } = await entorno.pedir('GET', '/api/v1/guias?estado[]=aceptado', { llave })
+    expect([status, cuerpo.errores[0].campo]).toEqual([400, 'estado[]'])
+  })
+
+  it('names every fault of its parameters', async () => {
+    const { llave } = await entorno.nuevoComercio()
+    const { status, cuerpo } = await entorno.pedir(
+      'GET',
+      '/api/v1/guias?limite=0&estado=volando&creado_desde=ayer&pagina=2',
+      { llave },
+    )
+    expect(status).toBe(400)
+    expect(cuerpo.codigo).toBe('parametro_invalido')
+    expect(cuerpo.errores.map((e: { campo: string }) => e.campo).sort()).toEqual([
+      'creado_desde',
+      'estado',
+      'limite',
+      'pagina',
+    ])
+  })
+})

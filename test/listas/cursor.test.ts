@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { crearCursores } from '../../server/listas/cursor.ts'
+import { crearSecretos } from '../../server/secretos.ts'
+
+describe('cursors', () => {
+  const viejo = randomBytes(32)
+  const cursores = crearCursores(crearSecretos([viejo]))
+  const ambito = { operacion: 'listar', dueno: 'uno', filtros: { estado: ['a'], nada: undefined } }
+
+  it('come back as they went, and survive a new master key', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(fc.string(), fc.integer()), { maxLength: 4 }), (posicion) => {
+        expect(cursores.descifrar(ambito, cursores.cifrar(ambito, posicion))).toEqual(posicion)
+      }),
+    )
+    const despues = crearCursores(crearSecretos([randomBytes(32), viejo]))
+    expect(despues.descifrar(ambito, cursores.cifrar(ambito, [1]))).toEqual([1])
+    expect(() =>
+      crearCursores(crearSecretos([randomBytes(32)])).descifrar(ambito, cursores.cifrar(ambito, [1])),
+    ).toThrow()
+  })
+
+  it('open for nobody and nothing else', () => {
+    const cursor = cursores.cifrar(ambito, ['secreto'])
+    for (const otro of [
+      { ...ambito, dueno: 'dos' },
+      { ...ambito, operacion: 'otra' },
+      { ...ambito, filtros: { estado: ['b'] } },
+      { ...ambito, filtros: {} },
+    ]) {
+      expect(() => cursores.descifrar(otro, cursor)).toThrow()
+    }
+    fc.assert(fc.property(fc.string(), (texto) => void expect(() => cursores.descifrar(ambito, texto)).toThrow()))
+    expect(Buffer.from(cursor, 'base64url').toString('latin1')).not.toContain('secreto')
+  })
+})

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { compartirEntorno } from '../entorno.ts'
+import { administrar } from './administrar.ts'
+
+const entorno = compartirEntorno()
+const { listar, crearComercio, crearLlave } = administrar(entorno)
+
+describe('POST /operaciones/v1/comercios/{comercio}/llaves', () => {
+  it('creates a merchant and a key that works at once, and shows its secret only once', async () => {
+    const comercio = await crearComercio()
+    expect(comercio).toMatchObject({ comercio: expect.stringMatching(/^com_/), nombre: 'Tienda La Ceiba' })
+    const llave = await crearLlave(comercio.comercio, { modo: 'live', alcances: ['guias:leer'] })
+    expect(llave).toMatchObject({
+      id: expect.stringMatching(/^llave_/),
+      llave: expect.stringMatching(/^guia_live_/),
+      comercio: comercio.comercio,
+      modo: 'live',
+      alcances: ['guias:leer'],
+      vence_en: null,
+    })
+    expect(await listar(llave.llave)).toBe(200)
+    const { cuerpo } = await entorno.operar('GET', `/comercios/${comercio.comercio}/llaves`)
+    const { llave: secreto, ...publica } = llave
+    expect(cuerpo.datos).toEqual([publica])
+    const { rows } = await entorno.db.pool.query('select * from llave where id = $1', [llave.id.slice(6)])
+    expect(JSON.stringify(rows)).not.toContain(secreto.slice(22, 74))
+    expect(entorno.log.join()).not.toContain(secreto.slice(22, 40))
+  })
+
+  it.each<[string, string, object, string]>([
+    ['an unknown scope', '/comercios/{c}/llaves', { modo: 'test', alcances: ['todo'] }, '/alcances/0'],
+    ['no scope', '/comercios/{c}/llaves', { modo: 'test', alcances: [] }, '/alcances'],
+    ['a doubled scope', '/comercios/{c}/llaves', { modo: 'test', alcances: ['guias:leer', 'guias:leer'] }, '/alcances'],
+    ['no mode', '/comercios/{c}/llaves', {}, '/modo'],
+    ['a past expiry', '/comercios/{c}/llaves', { modo: 'test', vence_en: '2020-01-01T00:00:00Z' }, '/vence_en'],
+  ])('refuses %s', async (_que, ruta, cuerpo, campo) => {
+    const { comercio } = await crearComercio()
+    const respuesta = await entorno.operar('POST', ruta.replace('{c}', comercio), cuerpo)
+    expect([respuesta.status, respuesta.cuerpo.errores.map((e: { campo: string }) => e.campo)]).toEqual([422, [campo]])
+  })
+})

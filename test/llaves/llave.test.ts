@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import { leerLlave, nuevaLlave } from '../../server/llaves/llave.ts'
+import { usarEntorno } from '../entorno.ts'
+import { unaGuia } from '../fabricas.ts'
+import { administrar, HORA } from './administrar.ts'
+
+const entorno = usarEntorno()
+const { listar } = administrar(entorno)
+
+describe('the format of a key', () => {
+  it('carries kind, id, 256-bit secret and a checksum that finds any wrong character', () => {
+    const { llave, id } = nuevaLlave('live')
+    expect(llave).toMatch(/^guia_live_[0-9A-Z]{70}$/)
+    expect(leerLlave(llave)).toMatchObject({ tipo: 'live', id })
+    for (let i = 0; i < llave.length; i++) {
+      const alterada = llave.slice(0, i) + (llave[i] === '0' ? '1' : '0') + llave.slice(i + 1)
+      expect(leerLlave(alterada)).toBeUndefined()
+    }
+  })
+})
+
+describe('merchants and keys', () => {
+  it('answers 404 to merchants and keys that don’t exist', async () => {
+    expect((await entorno.operar('GET', '/comercios/com_NADIE/llaves')).cuerpo.codigo).toBe('comercio_desconocido')
+    expect((await entorno.operar('POST', '/comercios/com_NADIE/llaves', { modo: 'test' })).cuerpo.codigo).toBe(
+      'comercio_desconocido',
+    )
+    expect((await entorno.operar('POST', '/llaves/llave_NADIE/rotar', {})).cuerpo.codigo).toBe('llave_desconocida')
+    expect((await entorno.operar('POST', '/llaves/llave_NADIE/revocar')).cuerpo.codigo).toBe('llave_desconocida')
+    for (const raro of ['%00', '%F0%9F%92%A9', 'com_%00', 'llave_%00', 'x'.repeat(300), "'--"]) {
+      expect([raro, (await entorno.operar('GET', `/comercios/${raro}/llaves`)).status]).toEqual([
+        raro,
+        expect.toSatisfy((s) => s === 404 || s === 400),
+      ])
+      expect([raro, (await entorno.operar('POST', `/llaves/${raro}/revocar`)).status]).toEqual([
+        raro,
+        expect.toSatisfy((s) => s === 404 || s === 400),
+      ])
+      expect([raro, (await entorno.operar('GET', `/guias?comercio=${raro}`)).status]).toEqual([
+        raro,
+        expect.toSatisfy((s) => s === 200 || s === 400),
+      ])
+      expect([raro, (await entorno.operar('GET', `/mensajes?guia=${raro}`)).status]).toEqual([
+        raro,
+        expect.toSatisfy((s) => s === 404 || s === 400),
+      ])
+    }
+    // An operator's key is none of a merchant's.
+    const suya = leerLlave(entorno.llaveDeOperacion)!.id
+    expect((await entorno.operar('POST', `/llaves/llave_${suya}/revocar`)).status).toBe(404)
+  })
+})
+
+describe('the life of a key', () => {
+  it('ends at its expiry', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const llave = await entorno.nuevaLlave(comercio, { vence_en: new Date(Date.now() + HORA) })
+    expect(await listar(llave)).toBe(200)
+    entorno.adelantar(HORA + 1_000)
+    try {
+      expect(await listar(llave)).toBe(401)
+    } finally {
+      entorno.adelantar(-HORA - 1_000)
+    }
+  })
+
+  it('never sees the other mode', async () => {
+    const comercio = await entorno.nuevoComercio('test')
+    const enVivo = await entorno.nuevaLlave(comercio, { modo: 'live' })
+    const { guia } = await comercio.api.guias.crear(unaGuia())
+    expect((await entorno.pedir('GET', `/api/v1/guias/${guia}`, { llave: enVivo })).status).toBe(404)
+    expect((await entorno.pedir('GET', '/api/v1/guias', { llave: enVivo })).cuerpo.datos).toEqual([])
+  })
+})

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+import { usarEntorno } from '../entorno.ts'
+import { hasta } from '../fabricas.ts'
+import { administrar, HORA } from './administrar.ts'
+
+const entorno = usarEntorno()
+const { listar, crearComercio, crearLlave } = administrar(entorno)
+
+describe('POST /operaciones/v1/llaves/{llave}/rotar', () => {
+  it('goes on in two keys while a rotation overlaps, and then in one', async () => {
+    const { comercio } = await crearComercio()
+    const vieja = await crearLlave(comercio, { modo: 'live', alcances: ['guias:leer'] })
+    const { status, cuerpo: nueva } = await entorno.operar('POST', `/llaves/${vieja.id}/rotar`, {
+      solapamiento_horas: 2,
+    })
+    expect([status, nueva.modo, nueva.alcances, nueva.vence_en]).toEqual([201, 'live', ['guias:leer'], null])
+    expect([await listar(vieja.llave), await listar(nueva.llave)]).toEqual([200, 200])
+    entorno.adelantar(2 * HORA + 1_000)
+    try {
+      await hasta(async () => (await listar(vieja.llave)) === 401)
+      expect(await listar(nueva.llave)).toBe(200)
+    } finally {
+      entorno.adelantar(-2 * HORA - 1_000)
+    }
+  })
+
+  it('rotates with a day of overlap unless told, and at once with 0', async () => {
+    const { comercio } = await crearComercio()
+    const llave = await crearLlave(comercio)
+    await entorno.operar('POST', `/llaves/${llave.id}/rotar`)
+    const { cuerpo } = await entorno.operar('GET', `/comercios/${comercio}/llaves`)
+    const vieja = cuerpo.datos.find((l: { id: string }) => l.id === llave.id)
+    expect(new Date(vieja.vence_en).getTime() - Date.now()).toBeGreaterThan(23 * HORA)
+    expect(await listar(llave.llave)).toBe(200)
+    await entorno.operar('POST', `/llaves/${llave.id}/rotar`, { solapamiento_horas: 0 })
+    await hasta(async () => (await listar(llave.llave)) === 401)
+    expect((await entorno.operar('POST', `/llaves/${llave.id}/rotar`, { solapamiento_horas: 169 })).status).toBe(422)
+  })
+})

@@ -1,0 +1,13 @@
+import { describe, expect, it } from 'vitest'
+import { compartirEntorno } from '../entorno.ts'
+
+const entorno = compartirEntorno()
+
+describe('GET /operaciones/v1/mensajes', () => {
+  it('answers 404 for a guide that doesn’t exist, and needs one', async () => {
+    expect((await entorno.operar('GET', '/mensajes?guia=000000000000')).status).toBe(404)
+    expect((await entorno.operar('GET', '/mensajes')).cuerpo.errores).toMatchObject([
+      { campo: 'guia', codigo: 'requerido' },
+    ])
+  })
+})

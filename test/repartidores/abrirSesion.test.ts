@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { MASTER_KEY } from '../entorno.ts'
+import { hasta } from '../fabricas.ts'
+import { cookieDe, entrar, type Movil, nuevoMovil } from './movil.ts'
+import { conocida, entrarEn, HORA, usarSesiones } from './sesiones.ts'
+
+const { entorno, otroServicio, nuevo } = usarSesiones()
+
+describe('signing in', () => {
+  it('opens a session for twelve hours, in a cookie that no page reads', async () => {
+    const { repartidor, codigo } = await nuevo()
+    const { status, cuerpo, cabeceras } = await entrar(entorno, codigo)
+    expect([status, cuerpo]).toEqual([
+      201,
+      { repartidor, nombre: 'Carlos Méndez', vence_en: expect.stringMatching(/Z$/) },
+    ])
+    expect(Math.abs(Date.parse(cuerpo.vence_en) - Date.now() - 12 * HORA)).toBeLessThan(5_000)
+    expect(cabeceras.getSetCookie()).toEqual([
+      expect.stringMatching(
+        /^guias_repartidor=[\w-]{43}; Max-Age=43200; Path=\/repartidor; HttpOnly; SameSite=Strict$/,
+      ),
+    ])
+    const cookie = cookieDe(cabeceras)
+    const vista = await entorno.pedir('GET', '/repartidor/v1/sesion', { cabeceras: { Cookie: cookie } })
+    expect([vista.status, vista.cuerpo]).toEqual([200, cuerpo])
+    // Only its digest is kept.
+    const { rows } = await entorno.db.pool.query('select * from sesion_repartidor')
+    expect(rows.length).toBeGreaterThan(0)
+    expect(JSON.stringify(rows)).not.toContain(cookie.split('=')[1])
+  })
+
+  it('is for https alone where the service is', async () => {
+    const { codigo } = await nuevo()
+    const { url } = await otroServicio({ PUBLIC_URL: 'https://envios.ejemplo.com/guias' })
+    const { status, cabeceras } = await entrarEn(url, codigo, { Origin: 'https://envios.ejemplo.com' })
+    expect(status).toBe(201)
+    const [puesta = ''] = cabeceras.getSetCookie()
+    expect(puesta).toMatch(
+      /^__Secure-guias_repartidor=[\w-]{43}; Max-Age=43200; Path=\/guias\/repartidor; HttpOnly; Secure; SameSite=Strict$/,
+    )
+    const pedir = (Cookie: string) => fetch(`${url}/repartidor/v1/sesion`, { headers: { Cookie } })
+    const [cookie = ''] = puesta.split(';')
+    expect((await pedir(cookie)).status).toBe(200)
+    // What a page without https may have put there is not looked at.
+    expect((await pedir(cookie.replace('__Secure-', ''))).status).toBe(401)
+    for (const Origin of ['http://envios.ejemplo.com', 'http://127.0.0.1', 'https://ejemplo.com'])
+      expect((await entrarEn(url, codigo, { Origin })).cuerpo.codigo).toBe('origen_no_permitido')
+  })
+
+  it('takes the code as a thumb types it', async () => {
+    const { codigo } = await nuevo()
+    const tecleado = ` ${codigo.toLowerCase().replace('-', ' ').replaceAll('0', 'o').replaceAll('1', 'l')} `
+    expect((await entrar(entorno, tecleado)).status).toBe(201)
+  })
+
+  it('says the same of every code that is none', async () => {
+    const { repartidor, codigo } = await nuevo()
+    await entorno.operar('POST', `/repartidores/${repartidor}/desactivar`)
+    const vistas = []
+    for (const malo of [codigo, '00000-00000', 'x', '¿?', 'A'.repeat(100), `${codigo}0`]) {
+      const { status, cuerpo, cabeceras } = await entrar(entorno, malo)
+      const { id_solicitud: _1, ...resto } = cuerpo
+      vistas.push(JSON.stringify([status, resto, cabeceras.get('www-authenticate'), cabeceras.getSetCookie()]))
+    }
+    expect(new Set(vistas).size).toBe(1)
+    expect(vistas[0]).toContain('codigo_incorrecto')
+  })
+
+  it('makes a token of its own every time, and forgets the phone that came first after ten', async () => {
+    const de = await nuevo()
+    const moviles: Movil[] = []
+    for (let i = 0; i < 11; i++) moviles.push(await nuevoMovil(entorno, de))
+    expect(new Set(moviles.map(({ cookie }) => cookie)).size).toBe(11)
+    const estados = await Promise.all(moviles.map(async (movil) => (await conocida(movil)).status))
+    expect(estados).toEqual([401, ...Array(10).fill(200)])
+  })
+
+  it('moves a code to the present master key, so that the old one can go', async () => {
+    const { codigo } = await nuevo()
+    const llave = randomBytes(32).toString('base64')
+    const dos = await otroServicio({ MASTER_KEYS: `${llave},${MASTER_KEY}` })
+    expect((await entrarEn(dos.url, codigo, { Origin: dos.url })).status).toBe(201)
+    const una = await otroServicio({ MASTER_KEYS: llave })
+    expect((await entrarEn(una.url, codigo, { Origin: una.url })).status).toBe(201)
+  })
+})
+
+describe('guessing codes', () => {
+  beforeAll(() => entorno.reiniciar())
+
+  it('has to wait after thirty in a minute, also with a good one; who is in stays in', async () => {
+    const movil = await nuevoMovil(entorno)
+    const respuestas = await Promise.all(Array.from({ length: 60 }, (_, i) => entrar(entorno, `MALO${i}`)))
+    const deEspera = respuestas.filter(({ status }) => status === 429)
+    expect(deEspera.length).toBeGreaterThan(25)
+    expect(deEspera.length + respuestas.filter(({ status }) => status === 401).length).toBe(60)
+    for (const { cuerpo, cabeceras } of deEspera) {
+      expect(cuerpo.codigo).toBe('demasiadas_solicitudes')
+      expect(Number(cabeceras.get('retry-after'))).toBeGreaterThan(0)
+    }
+    expect((await entrar(entorno, movil.codigo)).status).toBe(429)
+    expect((await conocida(movil)).status).toBe(200)
+    // The address that is counted is the connection's: nobody chooses another by a header.
+    const cabeceras = { 'X-Forwarded-For': '203.0.113.7' }
+    expect((await entrar(entorno, movil.codigo, { cabeceras })).status).toBe(429)
+    // Then it goes on.
+    await hasta(async () => (await entrar(entorno, movil.codigo)).status === 201)
+  })
+
+  it('is slowed down over all addresses together', async () => {
+    // A proxy that is believed: each request seems to come from somewhere else.
+    const { url } = await otroServicio({ TRUST_PROXY: '1' })
+    const estados: number[] = []
+    const inicio = performance.now()
+    for (let i = 0; i < 1_000; i += 100) {
+      const tanda = Array.from({ length: 100 }, (_, n) =>
+        entrarEn(url, 'MALO', {
+          Origin: url,
+          'X-Forwarded-For': `198.51.${Math.floor((i + n) / 250)}.${(i + n) % 250}`,
+        }),
+      )
+      for (const { status } of await Promise.all(tanda)) estados.push(status)
+    }
+    const segundos = (performance.now() - inicio) / 1_000
+    const probados = estados.filter((status) => status === 401).length
+    expect(estados.filter((status) => status === 429).length).toBe(1_000 - probados)
+    expect(probados).toBeGreaterThanOrEqual(600)
+    // As many again in each further minute, however slow the machine is.
+    expect(probados).toBeLessThanOrEqual(600 + Math.ceil(segundos * 10))
+  })
+})

@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest'
+import { compartirEntorno } from '../entorno.ts'
+import { entrar, nuevoMovil } from './movil.ts'
+
+const entorno = compartirEntorno()
+
+describe('couriers, for operators', () => {
+  it('are deactivated, twice as well as once, and come back with another code', async () => {
+    const movil = await nuevoMovil(entorno)
+    for (const _vez of [1, 2]) {
+      const { status, cuerpo } = await entorno.operar('POST', `/repartidores/${movil.repartidor}/desactivar`)
+      expect([status, cuerpo.activo, 'codigo' in cuerpo]).toEqual([200, false, false])
+    }
+    expect((await entrar(entorno, movil.codigo)).cuerpo.codigo).toBe('codigo_incorrecto')
+    const { codigo } = (await entorno.operar('POST', `/repartidores/${movil.repartidor}/codigo`)).cuerpo
+    expect((await entrar(entorno, codigo)).status).toBe(201)
+    expect((await entrar(entorno, movil.codigo)).status).toBe(401)
+  })
+})

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest'
+import { unaGuia } from '../fabricas.ts'
+import { comercio, movil, usarReparto } from './reparto.ts'
+
+const { entorno, ver } = usarReparto()
+
+describe('GET /repartidor/v1/guias', () => {
+  it('gives a day’s guides at once, in the order asked for, and names what is none', async () => {
+    const otro = await entorno.nuevoComercio('live')
+    const guias: string[] = []
+    for (let i = 0; i < 6; i++) guias.push((await (i % 2 ? otro : comercio).api.guias.crear(unaGuia())).guia)
+    const pedidas = [...guias.toReversed(), guias[0]!.toLowerCase(), 'nada', '000000000000']
+    const { status, cuerpo } = await movil.pedir('GET', `/guias?guia=${pedidas.join('&guia=')}`)
+    expect(status).toBe(200)
+    expect(cuerpo.datos.map(({ guia }: { guia: string }) => guia)).toEqual(guias.toReversed())
+    expect(cuerpo.datos[0]).toEqual(await ver(guias[5]!))
+    // 000000000000 is well formed, and still nobody's.
+    expect(cuerpo.desconocidas).toEqual(['nada', '000000000000'])
+    expect((await movil.pedir('GET', `/guias?guia=${guias[0]}`)).cuerpo.datos).toHaveLength(1)
+  })
+
+  it('takes from 1 to 100', async () => {
+    const lista = (n: number) => Array.from({ length: n }, (_, i) => `guia=X${i}`).join('&')
+    expect((await movil.pedir('GET', `/guias?${lista(100)}`)).cuerpo.desconocidas).toHaveLength(100)
+    for (const consulta of ['', '?guia=', `?${lista(101)}`, `?guia=${'A'.repeat(65)}`, '?guia=A&guia=A'])
+      expect([consulta, (await movil.pedir('GET', `/guias${consulta}`)).status]).toEqual([consulta, 400])
+  })
+})

@@ -1,0 +1,105 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { leerDocumento, leerOperaciones } from '../../server/contrato/contrato.ts'
+import { unaGuia } from '../fabricas.ts'
+import { entrar, type Movil, nuevoMovil } from './movil.ts'
+import { conocida, usarSesiones } from './sesiones.ts'
+
+const { entorno } = usarSesiones()
+
+describe('what another site’s page makes a browser send', () => {
+  const operaciones = leerOperaciones(leerDocumento()).filter(({ ruta }) => ruta.startsWith('/repartidor/'))
+  const queCambian = operaciones.filter(({ metodo }) => metodo !== 'get')
+  let movil: Movil
+  let guia: string
+  beforeAll(async () => {
+    await entorno.reiniciar()
+    movil = await nuevoMovil(entorno)
+    guia = (await (await entorno.nuevoComercio()).api.guias.crear(unaGuia())).guia
+  })
+
+  /** Also the machinery's own rule is looked at: an operation that forgets it would be found here. */
+  it('has operations to try, and not one that changes something and takes it from anywhere', () => {
+    expect(queCambian.length).toBe(5)
+    expect(operaciones.filter(({ mismoOrigen }) => mismoOrigen)).toEqual(queCambian)
+  })
+
+  const malas = (url: string): Record<string, string>[] => [
+    {},
+    { Origin: 'https://malo.ejemplo' },
+    { Origin: 'null' },
+    { Origin: url.replace('http:', 'https:') },
+    { Origin: `${url}.malo.ejemplo` },
+    { Origin: url.replace(/\d+$/, '1') },
+    { Origin: `${url}, ${url}` },
+    { Origin: '' },
+    { 'Sec-Fetch-Site': 'cross-site' },
+    { 'Sec-Fetch-Site': 'same-site' },
+    { 'Sec-Fetch-Site': 'none' },
+    { Origin: url, 'Sec-Fetch-Site': 'cross-site' },
+    { Origin: url, 'Sec-Fetch-Site': 'same-site' },
+    { Origin: 'https://malo.ejemplo', 'Sec-Fetch-Site': 'same-origin' },
+    { Referer: `${url}/repartidor` },
+  ]
+
+  it.each(queCambian.map((operacion) => [operacion.id, operacion] as const))('%s: 403', async (_id, operacion) => {
+    const ruta = operacion.ruta.replace('{guia}', guia) + (operacion.enFlujo ? '?tipo=foto' : '')
+    for (const cabeceras of malas(entorno.url)) {
+      const [tipo] = operacion.tipos
+      const { status, cuerpo } = await entorno.pedir(operacion.metodo.toUpperCase(), ruta, {
+        cabeceras: { Cookie: movil.cookie, ...(tipo ? { 'Content-Type': tipo } : {}), ...cabeceras },
+        ...(tipo ? { crudo: JSON.stringify({ codigo: movil.codigo }) } : {}),
+      })
+      expect([cabeceras, status, cuerpo.codigo]).toEqual([cabeceras, 403, 'origen_no_permitido'])
+    }
+    expect((await conocida(movil)).status).toBe(200)
+  })
+
+  it('opens no session in somebody else’s name, and changes nothing', async () => {
+    const antes = (await entorno.db.pool.query('select from sesion_repartidor')).rowCount
+    const { status, cabeceras } = await entrar(entorno, movil.codigo, { cabeceras: { Origin: 'https://malo.ejemplo' } })
+    expect([status, cabeceras.getSetCookie()]).toEqual([403, []])
+    expect((await entorno.db.pool.query('select from sesion_repartidor')).rowCount).toBe(antes)
+    expect((await entorno.operar('GET', `/guias/${guia}`)).cuerpo.secuencia).toBe(1)
+  })
+
+  it('cannot be the type that a form sends, nor be read where it may only read', async () => {
+    for (const tipo of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
+      const crudo = JSON.stringify({ tipo: 'guia.nota', descripcion: 'x', idempotencia: 'x' })
+      const cabeceras = { 'Content-Type': tipo }
+      expect((await movil.pedir('POST', `/guias/${guia}/eventos`, undefined, { crudo, cabeceras })).status).toBe(415)
+    }
+    const { cabeceras } = await movil.pedir('GET', `/guias/${guia}`, undefined, {
+      cabeceras: { Origin: 'https://malo.ejemplo' },
+    })
+    expect(cabeceras.get('access-control-allow-origin')).toBeNull()
+    expect(cabeceras.get('cross-origin-resource-policy')).toBe('same-origin')
+  })
+
+  it('is told from our own pages, however these are reached', async () => {
+    const puerto = new URL(entorno.url).port
+    const nota = (n: number) => ({ tipo: 'guia.nota', descripcion: 'x', idempotencia: `propia-${n}` })
+    const propias: Record<string, string>[] = [
+      { Origin: entorno.url },
+      { Origin: entorno.url, 'Sec-Fetch-Site': 'same-origin' },
+      { 'Sec-Fetch-Site': 'same-origin' },
+    ]
+    for (const [n, cabeceras] of propias.entries()) {
+      const { status } = await entorno.pedir('POST', `/repartidor/v1/guias/${guia}/eventos`, {
+        cuerpo: nota(n),
+        cabeceras: { Cookie: movil.cookie, ...cabeceras },
+      })
+      expect([cabeceras, status]).toEqual([cabeceras, 201])
+    }
+    // By another of its names, as a phone in the same network does.
+    const local = await fetch(`http://localhost:${puerto}/repartidor/v1/guias/${guia}/eventos`, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        Cookie: movil.cookie,
+        Origin: `http://localhost:${puerto}`,
+      },
+      body: JSON.stringify(nota(9)),
+    })
+    expect(local.status).toBe(201)
+  })
+})

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+import { MAQUINA_DE_ESTADOS, MOTIVOS } from '../../server/contrato/generado/vocabulario.ts'
+import { sinDestino, unaGuia } from '../fabricas.ts'
+import { comercio, movil, usarReparto } from './reparto.ts'
+
+const { entorno, ver } = usarReparto()
+
+describe('GET /repartidor/v1/guias/{guia}', () => {
+  it('says what a courier needs, and nothing else', async () => {
+    const { guia } = await comercio.api.guias.crear(
+      unaGuia({ destinatario: 'María', direccion: '5a avenida 1', indicaciones: 'Portón verde', contenido: 'Zapatos' }),
+    )
+    const { status, cuerpo, cabeceras } = await movil.pedir('GET', `/guias/${guia}`)
+    expect(status).toBe(200)
+    expect(cuerpo).toEqual({
+      guia,
+      estado: 'aceptado',
+      modo: 'test',
+      destinatario: 'María',
+      telefono: '+50231481676',
+      departamento: 'Guatemala',
+      municipio: 'San Juan Sacatepéquez',
+      direccion: '5a avenida 1',
+      indicaciones: 'Portón verde',
+      contenido: 'Zapatos',
+      ubicacion: { estado: 'confirmada', lat: 14.71889, lng: -90.64417, maps_url: null, referencia: null },
+      intentos: 0,
+      secuencia: 1,
+      zona_horaria: 'America/Guatemala',
+      siguientes: [{ estado: 'recolectado', motivos: [], con_prueba: false, con_ubicacion: false }],
+    })
+    // Its clock is what the phone sets its own by, and the answer stays out of every cache.
+    expect(Math.abs(Date.parse(cabeceras.get('date')!) - Date.now())).toBeLessThan(3_000)
+    expect(cabeceras.get('cache-control')).toBe('no-store')
+  })
+
+  it('offers in each state what the contract’s machine does, but not what is the merchant’s', async () => {
+    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const { transiciones } = MAQUINA_DE_ESTADOS
+    for (const estado of Object.keys(transiciones) as (keyof typeof transiciones)[]) {
+      await entorno.db.pool.query('update guia set estado = $1 where guia = $2', [estado, guia])
+      const { siguientes } = await ver(guia)
+      expect(siguientes).toEqual(
+        transiciones[estado]
+          .filter((otro) => otro !== 'cancelado')
+          .map((otro) => ({
+            estado: otro,
+            motivos: Object.keys((MOTIVOS as Record<string, object>)[otro] ?? {}),
+            con_prueba: otro === 'entregado',
+            con_ubicacion: otro === 'en_ruta',
+          })),
+      )
+    }
+  })
+
+  it('tells the place once it is confirmed', async () => {
+    const { guia } = await comercio.api.guias.crear(sinDestino())
+    const sin = { lat: null, lng: null, maps_url: null, referencia: null }
+    expect((await ver(guia)).ubicacion).toEqual({ estado: 'solicitada', ...sin })
+    await comercio.api.guias.confirmarUbicacion(guia, {
+      maps_url: 'https://www.google.com/maps?q=14.7,-90.6',
+      referencia: 'Casa azul',
+    })
+    expect((await ver(guia)).ubicacion).toEqual({
+      estado: 'confirmada',
+      lat: 14.7,
+      lng: -90.6,
+      maps_url: 'https://www.google.com/maps?q=14.7,-90.6',
+      referencia: 'Casa azul',
+    })
+  })
+
+  it('is of every merchant and mode, read as it is typed, and 404 for what names none', async () => {
+    const deVerdad = await entorno.nuevoComercio('live')
+    const { guia } = await deVerdad.api.guias.crear(unaGuia())
+    const tecleada = `${guia.slice(0, 4)}-${guia.slice(4, 8)} ${guia.slice(8)}`.toLowerCase()
+    expect(await ver(encodeURIComponent(tecleada))).toMatchObject({ guia, modo: 'live' })
+    for (const otra of ['000000000000', 'nada', `${guia}0`]) {
+      const { status, cuerpo } = await movil.pedir('GET', `/guias/${otra}`)
+      expect([otra, status, cuerpo.codigo]).toEqual([otra, 404, 'guia_desconocida'])
+    }
+  })
+})

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest'
+import { enRuta, unaFirma, unaFoto } from '../archivos/imagenes.ts'
+import { unaGuia } from '../fabricas.ts'
+import { clave, comercio, MINUTO, movil, usarReparto } from './reparto.ts'
+
+const { entorno, hace, ver, eventos, foto } = usarReparto()
+
+describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
+  const recibido_por = { nombre: 'María López', relacion: 'familiar' }
+
+  it('delivers with photo, signature and place, in the courier’s name', async () => {
+    const guia = await enRuta(entorno, comercio)
+    const subida = await movil.subir(guia, 'foto', await unaFoto())
+    expect([subida.status, subida.cuerpo.tipo]).toEqual([201, 'foto'])
+    const firma = await movil.subir(guia, 'firma', await unaFirma())
+    const entrega = {
+      recibido_por,
+      fotos: [subida.cuerpo.archivo],
+      firma: firma.cuerpo.archivo,
+      lat: 14.7189,
+      lng: -90.6442,
+      precision_m: 8,
+      idempotencia: clave(),
+    }
+    const { status, cuerpo } = await movil.entregar(guia, entrega)
+    expect([status, cuerpo]).toMatchObject([
+      201,
+      { estado: 'entregado', aplicado: true, distancia_m: expect.any(Number) },
+    ])
+    const repetida = await movil.entregar(guia, entrega)
+    expect([repetida.status, repetida.cabeceras.get('idempotent-replayed'), repetida.cuerpo]).toEqual([
+      200,
+      'true',
+      cuerpo,
+    ])
+    expect(await ver(guia)).toMatchObject({ estado: 'entregado', siguientes: [] })
+    expect((await eventos(guia)).at(-1)).toMatchObject({ autor: movil.repartidor })
+    const { rows } = await entorno.db.pool.query('select distinct autor from archivo where archivo = any($1)', [
+      [...entrega.fotos, entrega.firma],
+    ])
+    expect(rows).toEqual([{ autor: movil.repartidor }])
+    const prueba = await entorno.pedir('GET', `/api/v1/guias/${guia}/prueba-entrega`, { llave: comercio.llave })
+    expect(prueba.cuerpo).toMatchObject({ recibido_por, fotos: [{ archivo: entrega.fotos[0] }] })
+  })
+
+  it('counts with its own time when it was made without coverage', async () => {
+    const guia = await enRuta(entorno, comercio)
+    const fotos = [await foto(guia)]
+    entorno.adelantar(60 * MINUTO)
+    // Meanwhile somebody scanned the parcel at the depot.
+    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega' })
+    const ocurrido_en = hace(20)
+    const { status, cuerpo } = await movil.entregar(guia, { recibido_por, fotos, ocurrido_en, idempotencia: clave() })
+    expect([status, cuerpo]).toMatchObject([
+      201,
+      { estado: 'entregado', estado_anterior: 'en_bodega', ocurrido_en, tardio: true, aplicado: true },
+    ])
+  })
+
+  it('is not applied once the guide is over, nor without its files or its key', async () => {
+    const guia = await enRuta(entorno, comercio)
+    const fotos = [await foto(guia)]
+    const ajena = await foto(await enRuta(entorno, comercio))
+    const mal = await movil.entregar(guia, { recibido_por, fotos: [ajena], idempotencia: clave() })
+    expect([mal.status, mal.cuerpo.errores]).toMatchObject([
+      422,
+      [{ campo: '/fotos/0', mensaje: expect.stringContaining(`POST /repartidor/v1/guias/${guia}/archivos`) }],
+    ])
+    expect((await movil.entregar(guia, { recibido_por, fotos })).cuerpo.errores).toMatchObject([
+      { campo: '/idempotencia' },
+    ])
+    for (const estado of ['en_devolucion', 'devuelto'])
+      await entorno.operar('POST', `/guias/${guia}/eventos`, { estado })
+    const tarde = await movil.entregar(guia, { recibido_por, fotos, ocurrido_en: hace(5), idempotencia: clave() })
+    expect([tarde.status, tarde.cuerpo.codigo]).toEqual([409, 'transicion_invalida'])
+  })
+
+  it('is one delivery when it comes twenty times at once', async () => {
+    const guia = await enRuta(entorno, comercio)
+    const entrega = { recibido_por, fotos: [await foto(guia)], idempotencia: clave() }
+    const vistas = await Promise.all(Array.from({ length: 20 }, () => movil.entregar(guia, entrega)))
+    expect(vistas.filter(({ status }) => status === 201)).toHaveLength(1)
+    expect([...new Set(vistas.map(({ status }) => status))].sort()).toEqual([200, 201])
+    const { rows } = await entorno.db.pool.query(
+      `select (select count(*) from evento e where e.guia = g.guia and e.estado = 'entregado')::int eventos,
+        (select count(*) from prueba_entrega p where p.guia_id = g.id)::int pruebas from guia g where guia = $1`,
+      [guia],
+    )
+    expect(rows).toEqual([{ eventos: 1, pruebas: 1 }])
+    const otra = await movil.entregar(guia, { ...entrega, recibido_por: { nombre: 'Otra persona' } })
+    expect([otra.status, otra.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
+  })
+
+  it('has one winner against whatever else is done to the guide', async () => {
+    for (let vez = 0; vez < 12; vez++) {
+      const guia = await enRuta(entorno, comercio)
+      const fotos = [await foto(guia)]
+      const [entrega, otro] = await Promise.all([
+        movil.entregar(guia, { recibido_por, fotos, idempotencia: clave() }),
+        entorno.operar('POST', `/guias/${guia}/eventos`, { estado: vez % 2 ? 'extraviado' : 'en_devolucion' }),
+      ])
+      const fin = (await ver(guia)).estado
+      const ganoLaEntrega = entrega.status === 201
+      expect([vez, fin === 'entregado']).toEqual([vez, ganoLaEntrega])
+      expect([vez, otro.status]).toEqual([vez, ganoLaEntrega ? expect.any(Number) : 201])
+      const historia = await eventos(guia)
+      expect(historia.map(({ secuencia }) => secuencia)).toEqual(historia.map((_, i) => i + 1))
+    }
+  })
+
+  it('takes a collection or the merchant’s cancellation, never both', async () => {
+    for (let vez = 0; vez < 12; vez++) {
+      const { guia } = await comercio.api.guias.crear(unaGuia())
+      const [recogida, cancelacion] = await Promise.all([
+        movil.registrar(guia, { estado: 'recolectado', idempotencia: clave() }),
+        entorno.pedir('POST', `/api/v1/guias/${guia}/cancelar`, { llave: comercio.llave }),
+      ])
+      expect([recogida.status, cancelacion.status].sort()).toEqual([expect.any(Number), 409])
+      expect((await ver(guia)).estado).toBe(recogida.status === 201 ? 'recolectado' : 'cancelado')
+    }
+  })
+})

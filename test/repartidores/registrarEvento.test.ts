@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest'
+import { sinDestino, unaGuia } from '../fabricas.ts'
+import { clave, comercio, movil, usarReparto } from './reparto.ts'
+
+const { entorno, hace, ver, eventos } = usarReparto()
+
+describe('POST /repartidor/v1/guias/{guia}/eventos', () => {
+  it('registers in the courier’s name what happened, when it happened', async () => {
+    const { guia } = await comercio.api.guias.crear(unaGuia())
+    await movil.registrar(guia, { estado: 'recolectado', ocurrido_en: hace(0), idempotencia: clave() })
+    const cuando = hace(-1)
+    const { status, cuerpo } = await movil.registrar(guia, {
+      estado: 'en_ruta',
+      ocurrido_en: cuando,
+      lat: 14.7,
+      lng: -90.6,
+      idempotencia: clave(),
+    })
+    expect([status, cuerpo]).toMatchObject([201, { estado: 'en_ruta', ocurrido_en: cuando, aplicado: true }])
+    const fallido = await movil.registrar(guia, {
+      estado: 'intento_fallido',
+      motivo: 'destinatario_ausente',
+      ocurrido_en: hace(-2),
+      idempotencia: clave(),
+    })
+    expect(fallido.cuerpo).toMatchObject({ numero_intento: 1, requiere_accion: false })
+    expect(await ver(guia)).toMatchObject({ estado: 'intento_fallido', intentos: 1, secuencia: 4 })
+    const autores = (await eventos(guia)).map(({ autor }) => autor)
+    expect(autores).toEqual([null, movil.repartidor, movil.repartidor, movil.repartidor])
+    expect((await comercio.api.guias.obtener(guia)).estado).toBe('intento_fallido')
+  })
+
+  it('does not do what is not a courier’s', async () => {
+    const { guia } = await comercio.api.guias.crear(sinDestino())
+    await movil.registrar(guia, { estado: 'recolectado', idempotencia: clave() })
+    const faltas = async (cuerpo: object) => {
+      const respuesta = await movil.registrar(guia, { idempotencia: clave(), ...cuerpo })
+      expect(respuesta.status).toBe(422)
+      return respuesta.cuerpo.errores
+    }
+    expect(await faltas({ estado: 'en_ruta', forzar: { razon: 'Me urge' } })).toMatchObject([{ campo: '/forzar' }])
+    expect(await faltas({ estado: 'entregado' })).toMatchObject([
+      { campo: '/estado', mensaje: expect.stringContaining('/entrega') },
+    ])
+    expect(await faltas({ estado: 'en_devolucion', motivo: 'robo' })).toMatchObject([{ campo: '/motivo' }])
+    expect(await faltas({ estado: 'en_bodega', autor: 'rep_000000000000' })).toMatchObject([{ codigo: 'desconocido' }])
+    const sinClave = await movil.registrar(guia, { estado: 'en_bodega' })
+    expect(sinClave.cuerpo.errores).toMatchObject([{ campo: '/idempotencia', codigo: 'requerido' }])
+    const sinLugar = await movil.registrar(guia, { estado: 'en_ruta', idempotencia: clave() })
+    expect([sinLugar.status, sinLugar.cuerpo.codigo]).toEqual([409, 'ubicacion_sin_confirmar'])
+    expect(sinLugar.cuerpo.mensaje).toContain('central')
+    const cancelada = await movil.registrar(guia, { estado: 'cancelado', idempotencia: clave() })
+    expect([cancelada.status, cancelada.cuerpo.codigo]).toEqual([409, 'transicion_invalida'])
+    expect(await ver(guia)).toMatchObject({ estado: 'recolectado' })
+  })
+
+  it('tells a wrong clock so that the phone can show it', async () => {
+    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const { status, cuerpo } = await movil.registrar(guia, {
+      estado: 'recolectado',
+      ocurrido_en: hace(-6),
+      idempotencia: clave(),
+    })
+    expect([status, cuerpo.errores]).toEqual([
+      422,
+      [
+        {
+          campo: '/ocurrido_en',
+          codigo: 'fuera_de_rango',
+          mensaje: expect.stringMatching(/5 minutos en el futuro; revise el reloj/),
+        },
+      ],
+    ])
+  })
+
+  it('notes down what comes late, and moves nothing back', async () => {
+    const { guia } = await comercio.api.guias.crear(unaGuia())
+    for (const estado of ['recolectado', 'en_transito'])
+      await entorno.operar('POST', `/guias/${guia}/eventos`, { estado })
+    const { status, cuerpo } = await movil.registrar(guia, {
+      estado: 'en_bodega',
+      ocurrido_en: hace(30),
+      idempotencia: clave(),
+    })
+    expect([status, cuerpo]).toMatchObject([
+      201,
+      { tipo: 'guia.escaneo_tardio', estado: 'en_transito', estado_reportado: 'en_bodega', aplicado: false },
+    ])
+    expect((await ver(guia)).estado).toBe('en_transito')
+  })
+
+  it('is one event, however often and at once it is sent; another of the same key is a conflict', async () => {
+    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const idempotencia = clave()
+    const accion = { estado: 'recolectado', ocurrido_en: hace(0), idempotencia }
+    const vistas = await Promise.all(Array.from({ length: 20 }, () => movil.registrar(guia, accion)))
+    expect(vistas.map(({ status }) => status).sort()).toEqual([...Array(19).fill(200), 201])
+    const repetida = await movil.registrar(guia, accion)
+    expect([repetida.status, repetida.cabeceras.get('idempotent-replayed')]).toEqual([200, 'true'])
+    for (const { cuerpo } of vistas) expect(cuerpo).toEqual(repetida.cuerpo)
+    expect(await eventos(guia)).toHaveLength(2)
+    // Also once the guide has gone on.
+    await movil.registrar(guia, { estado: 'en_ruta', idempotencia: clave() })
+    expect((await movil.registrar(guia, accion)).cuerpo).toEqual(repetida.cuerpo)
+    const otra = await movil.registrar(guia, { ...accion, estado: 'en_bodega' })
+    expect([otra.status, otra.cuerpo.codigo]).toEqual([409, 'idempotencia_en_conflicto'])
+    expect(await eventos(guia)).toHaveLength(3)
+  })
+})

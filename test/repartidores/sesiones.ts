@@ -1,0 +1,38 @@
+import { afterAll } from 'vitest'
+import { iniciarServicio, type Servicio } from '../../server/arranque/servicio.ts'
+import { leerConfig } from '../../server/config/config.ts'
+import { crearLog } from '../../server/log.ts'
+import { MASTER_KEY, usarEntorno } from '../entorno.ts'
+import { puertoLibre } from '../puertos.ts'
+import type { Movil } from './movil.ts'
+
+export const HORA = 3_600_000
+/** Signing in at a service that isn't the environment's own, or with headers of its own. */
+export async function entrarEn(url: string, codigo: unknown, cabeceras: Record<string, string>) {
+  const respuesta = await fetch(`${url}/repartidor/v1/sesion`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...cabeceras },
+    body: JSON.stringify({ codigo }),
+  })
+  return { status: respuesta.status, cabeceras: respuesta.headers, cuerpo: JSON.parse(await respuesta.text()) }
+}
+export const conocida = (movil: Movil) => movil.pedir('GET', '/sesion')
+
+export function usarSesiones() {
+  const entorno = usarEntorno()
+  const otros: Servicio[] = []
+  afterAll(async () => {
+    await Promise.all(otros.map((otro) => otro.detener()))
+  })
+  /** Another process over the same database, with other settings. */
+  async function otroServicio(env: Record<string, string> = {}) {
+    const base = { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: entorno.dataDir }
+    const PORT = `${await puertoLibre()}`
+    const config = leerConfig({ ...base, PORT, WORKERS: '0', ...env }, process.cwd())
+    otros.push(await iniciarServicio(config, crearLog('silent'), undefined, { reloj: entorno.reloj, despedida: 0 }))
+    return { url: `http://127.0.0.1:${PORT}` }
+  }
+  const nuevo = async () => (await entorno.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).cuerpo
+
+  return { entorno, otroServicio, nuevo }
+}

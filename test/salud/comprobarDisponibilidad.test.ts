@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest'
+import { usarEntorno } from '../entorno.ts'
+import { hasta } from '../fabricas.ts'
+import { admin } from '../postgres.ts'
+
+// Workers say in the log what they make of a database that is gone.
+const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+
+describe('GET /readyz', () => {
+  const leer = () => entorno.pedir('GET', '/readyz')
+
+  it('says what the process stands on, and that it isn’t ready while the database takes nobody in', async () => {
+    const lista = { ok: true, base_de_datos: true, cola: true, migraciones: true }
+    const { status, cuerpo } = await leer()
+    expect([status, cuerpo]).toEqual([200, lista])
+    const base = new URL(entorno.databaseUrl).pathname.slice(1)
+    await admin(async (cliente) => {
+      await cliente.query(`alter database ${base} allow_connections false`)
+      await cliente.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [base])
+    })
+    const caida = await hasta(async () => {
+      const una = await leer()
+      return una.status === 503 && una
+    })
+    expect(caida.cuerpo).toEqual({ ok: false, base_de_datos: false, cola: false, migraciones: true })
+    expect(caida.cabeceras.get('retry-after')).toBe('2')
+    await admin((cliente) => cliente.query(`alter database ${base} allow_connections true`))
+    expect((await hasta(async () => (await leer()).status === 200 && leer())).cuerpo).toEqual(lista)
+  })
+})

@@ -1,0 +1,221 @@
+import { hash } from 'node:crypto'
+import { ErrorConflicto, ErrorValidacion, type Estado } from '@guias/sdk'
+import sharp from 'sharp'
+import { describe, expect, it } from 'vitest'
+import { MOTIVOS } from '../../server/contrato/generado/vocabulario.ts'
+import { compartirEntorno } from '../entorno.ts'
+import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { usarReceptores } from '../webhooks/receptor.ts'
+import { avanzar, caminoA, ESTADOS, llevar, motivoDe, problemaDe, transiciones } from './simular.ts'
+
+const entorno = compartirEntorno()
+const nuevoReceptor = usarReceptores()
+const MOTIVOS_DE_CADA = Object.entries(MOTIVOS).flatMap(([estado, suyos]) =>
+  Object.entries<{ requiere_accion: boolean }>(suyos).map(
+    ([motivo, { requiere_accion }]) => [estado as Estado, motivo as never, requiere_accion] as const,
+  ),
+)
+
+describe('avanzar', () => {
+  it.each(ESTADOS)('from %s: goes where the machine says, and nowhere else', async (estado) => {
+    const comercio = await entorno.nuevoComercio()
+    const nueva = async () => {
+      const { guia } = await comercio.api.guias.crear(unaGuia())
+      await llevar(comercio, guia, estado)
+      return guia
+    }
+    const quieta = await nueva()
+    const { secuencia } = await comercio.api.guias.obtener(quieta)
+    const admitidos = transiciones[estado]!.filter((otro) => otro !== 'cancelado')
+    for (const otro of ESTADOS) {
+      if (admitidos.includes(otro)) {
+        const movida = await comercio.api.simulador.avanzar(await nueva(), { estado: otro, motivo: motivoDe(otro) })
+        expect(movida).toMatchObject({ estado: otro, secuencia: secuencia + 1, modo: 'test' })
+      } else {
+        const error = await problemaDe(comercio.api.simulador.avanzar(quieta, { estado: otro, motivo: motivoDe(otro) }))
+        expect(error).toBeInstanceOf(ErrorConflicto)
+        expect([otro, error.codigo, error.transiciones ?? []]).toEqual([otro, 'transicion_invalida', admitidos])
+      }
+    }
+    expect(await comercio.api.guias.obtener(quieta)).toMatchObject({ estado, secuencia })
+  })
+
+  it('writes what an operator’s scan would, and the webhooks arrive', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const receptor = await nuevoReceptor()
+    await comercio.api.webhooks.crear({ url: receptor.url })
+    const { guia } = await comercio.api.guias.crear(unaGuia())
+    for (const estado of ['recolectado', 'en_ruta'] as const) await comercio.api.simulador.avanzar(guia, { estado })
+    const descripcion = 'No había nadie; se dejó aviso'
+    const tras = await comercio.api.simulador.avanzar(guia, {
+      estado: 'intento_fallido',
+      motivo: 'direccion_incorrecta',
+      descripcion,
+    })
+    expect(tras).toMatchObject({ guia, estado: 'intento_fallido', intentos: 1, secuencia: 4 })
+    await comercio.api.simulador.avanzar(guia, { estado: 'en_ruta' })
+    await comercio.api.simulador.avanzar(guia, { estado: 'entregado' })
+    const { datos } = await comercio.api.guias.eventos(guia)
+    expect(datos[3]).toMatchObject({
+      tipo: 'guia.intento_fallido',
+      motivo: 'direccion_incorrecta',
+      descripcion,
+      numero_intento: 1,
+      requiere_accion: true,
+    })
+    const tipos = ['aceptado', 'recolectado', 'en_ruta', 'intento_fallido', 'en_ruta', 'entregado'].map(
+      (e) => `guia.${e}`,
+    )
+    expect(datos.map(({ tipo }) => tipo)).toEqual(tipos)
+    const recibidos = await hasta(async () => receptor.recibidos.length >= 6 && receptor.recibidos)
+    const porSecuencia = recibidos.map(({ json }) => json.datos.evento).sort((a, b) => a.secuencia - b.secuencia)
+    expect(porSecuencia).toEqual(datos)
+  })
+
+  it.each(MOTIVOS_DE_CADA)('%s for %s: with what the merchant has to do', async (estado, motivo, requiere_accion) => {
+    const comercio = await entorno.nuevoComercio()
+    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const camino = caminoA(estado)
+    for (const otro of camino.slice(0, -1)) await avanzar(comercio, guia, otro)
+    expect(await comercio.api.simulador.avanzar(guia, { estado, motivo })).toMatchObject({ estado })
+    const evento = (await comercio.api.guias.eventos(guia)).datos.at(-1)!
+    expect(evento).toMatchObject({ tipo: `guia.${estado}`, motivo })
+    if (estado === 'intento_fallido') expect(evento.requiere_accion).toBe(requiere_accion)
+  })
+
+  it('delivers with a sample proof, which reads as a real one does', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const { api } = comercio
+    for (const lugar of [
+      { lat: 14.71889, lng: -90.64417 },
+      { lat: -33.45, lng: -70.66 },
+      { lat: 90, lng: 0 },
+    ]) {
+      const { guia } = await api.guias.crear(unaGuia(lugar))
+      await llevar(comercio, guia, 'en_ruta')
+      expect(await problemaDe(api.guias.pruebaEntrega(guia))).toMatchObject({ codigo: 'prueba_no_disponible' })
+      await api.simulador.avanzar(guia, { estado: 'entregado', descripcion: 'Entregado en recepción' })
+      const prueba = await api.guias.pruebaEntrega(guia)
+      expect(prueba).toMatchObject({
+        recibido_por: { nombre: 'Persona de prueba', documento: null, relacion: 'destinatario' },
+        lat: expect.closeTo(lugar.lat, 3),
+        lng: lugar.lng,
+        precision_m: 8,
+        distancia_m: 11,
+        fotos: [{ tipo: 'foto', mime: 'image/jpeg', ancho: 1_280, alto: 960, capturado_en: prueba.entregado_en }],
+        firma: { tipo: 'firma', mime: 'image/png', ancho: 800, alto: 300, capturado_en: null },
+      })
+      const evento = (await api.guias.eventos(guia)).datos.at(-1)
+      expect(evento).toMatchObject({
+        tipo: 'guia.entregado',
+        descripcion: 'Entregado en recepción',
+        ocurrido_en: prueba.entregado_en,
+        lat: prueba.lat,
+        lng: prueba.lng,
+      })
+      for (const { url, sha256, ancho, alto } of [...prueba.fotos, prueba.firma!]) {
+        const bytes = Buffer.from(await (await fetch(url)).arrayBuffer())
+        expect(hash('sha256', bytes)).toBe(sha256)
+        // What an upload would have left, and no other size than is said.
+        const leida = await sharp(bytes).metadata()
+        expect([leida.width, leida.height, leida.exif, leida.icc]).toEqual([ancho, alto, undefined, undefined])
+      }
+    }
+  })
+
+  it('delivers somewhere else without a place, and nowhere where there is none', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const { api } = comercio
+    const sinCoordenadas = { maps_url: 'https://www.google.com/maps/place/Mixco' }
+    const { guia } = await api.guias.crear(sinDestino({ municipio: 'Mixco', ...sinCoordenadas }))
+    await llevar(comercio, guia, 'entregado')
+    expect(await api.guias.pruebaEntrega(guia)).toMatchObject({ lat: expect.closeTo(14.63, 1), distancia_m: null })
+    const otra = await api.guias.crear(sinDestino({ municipio: 'Villa Inexistente del Monte', ...sinCoordenadas }))
+    await llevar(comercio, otra.guia, 'entregado')
+    expect(await api.guias.pruebaEntrega(otra.guia)).toMatchObject({ lat: null, lng: null, precision_m: null })
+  })
+
+  it('fails with a sample photo', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const { guia } = await comercio.api.guias.crear(unaGuia())
+    await llevar(comercio, guia, 'intento_fallido')
+    const [intento, ...demas] = (await comercio.api.guias.intentos(guia)).datos
+    expect([demas, intento]).toMatchObject([[], { numero_intento: 1, fotos: [{ ancho: 1_280, alto: 960 }] }])
+    expect((await fetch(intento!.fotos[0]!.url)).status).toBe(200)
+  })
+
+  it('writes a note where the guide is, and its webhook arrives', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const receptor = await nuevoReceptor()
+    await comercio.api.webhooks.crear({ url: receptor.url, tipos: ['guia.nota'] })
+    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const descripcion = 'El destinatario pide que llamen antes'
+    expect(await comercio.api.simulador.avanzar(guia, { tipo: 'guia.nota', descripcion })).toMatchObject({
+      estado: 'aceptado',
+      secuencia: 2,
+    })
+    const [aviso] = await hasta(async () => receptor.recibidos.length > 0 && receptor.recibidos)
+    expect(aviso!.json).toMatchObject({ tipo: 'guia.nota', datos: { evento: { descripcion } } })
+  })
+
+  it('notes a late scan and leaves the guide where it is', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(unaGuia())
+    await api.simulador.avanzar(guia, { estado: 'recolectado' })
+    const ocurrido_en = new Date(Date.now() - 3_600_000).toISOString()
+    expect(await api.simulador.avanzar(guia, { estado: 'en_bodega', ocurrido_en })).toMatchObject({
+      estado: 'recolectado',
+      secuencia: 3,
+    })
+    expect((await api.guias.eventos(guia)).datos.at(-1)).toMatchObject({
+      tipo: 'guia.escaneo_tardio',
+      estado_reportado: 'en_bodega',
+      ocurrido_en,
+    })
+  })
+
+  it('sends nobody out to a place that isn’t confirmed, and says what to do', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(sinDestino())
+    await api.simulador.avanzar(guia, { estado: 'recolectado' })
+    const error = await problemaDe(api.simulador.avanzar(guia, { estado: 'en_ruta' }))
+    expect(error).toMatchObject({
+      codigo: 'ubicacion_sin_confirmar',
+      message: expect.stringMatching(/\/simulador\/guias\/\{guia\}\/confirmar-ubicacion/),
+    })
+    await api.simulador.confirmarUbicacion(guia)
+    expect((await api.simulador.avanzar(guia, { estado: 'en_ruta' })).estado).toBe('en_ruta')
+  })
+
+  it.each<[string, object, string]>([
+    ['a reason of another state', { estado: 'recolectado', motivo: 'robo' }, '/motivo'],
+    [
+      'the future',
+      { estado: 'recolectado', ocurrido_en: new Date(Date.now() + 3_600_000).toISOString() },
+      '/ocurrido_en',
+    ],
+    ['neither a state nor a note', { descripcion: 'x' }, ''],
+    ['both', { estado: 'recolectado', tipo: 'guia.nota', descripcion: 'x' }, ''],
+    ['a note that says nothing', { tipo: 'guia.nota' }, '/descripcion'],
+    ['a note with a reason', { tipo: 'guia.nota', descripcion: 'x', motivo: 'robo' }, '/motivo'],
+    ['an operator’s force', { estado: 'en_ruta', forzar: { razon: 'porque sí' } }, '/forzar'],
+    ['a state that doesn’t exist', { estado: 'volando' }, '/estado'],
+  ])('refuses %s', async (_que, cambio, campo) => {
+    const { api } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(unaGuia())
+    const error = await problemaDe(api.simulador.avanzar(guia, cambio as never))
+    expect(error).toBeInstanceOf(ErrorValidacion)
+    expect(error).toMatchObject({ errores: expect.arrayContaining([expect.objectContaining({ campo })]) })
+    expect((await api.guias.obtener(guia)).secuencia).toBe(1)
+  })
+
+  it('writes every one of many at once, or says that it didn’t', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(unaGuia())
+    const todas = await Promise.allSettled(
+      Array.from({ length: 8 }, () => api.simulador.avanzar(guia, { estado: 'recolectado' })),
+    )
+    expect(todas.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    expect((await api.guias.obtener(guia)).secuencia).toBe(2)
+  })
+})

@@ -1,0 +1,33 @@
+import type { Estado } from '@guias/sdk'
+import { MAQUINA_DE_ESTADOS, MOTIVOS } from '../../server/contrato/generado/vocabulario.ts'
+import type { Comercio } from '../entorno.ts'
+
+export const transiciones: Readonly<Record<string, readonly Estado[]>> = MAQUINA_DE_ESTADOS.transiciones
+export const ESTADOS = Object.keys(transiciones) as Estado[]
+export const motivoDe = (estado: Estado) => {
+  const suyos: Readonly<Record<string, object>> = MOTIVOS
+  return Object.keys(suyos[estado] ?? {})[0] as never
+}
+/** The shortest way from a new guide to that state. */
+export function caminoA(meta: Estado): Estado[] {
+  const caminos: Estado[][] = [['aceptado']]
+  for (const camino of caminos) {
+    if (camino.at(-1) === meta) return camino.slice(1)
+    for (const otro of transiciones[camino.at(-1)!]!) if (!camino.includes(otro)) caminos.push([...camino, otro])
+  }
+  throw new Error(`there is no way to ${meta}`)
+}
+export const avanzar = ({ api }: Comercio, guia: string, estado: Estado) =>
+  estado === 'cancelado' ? api.guias.cancelar(guia) : api.simulador.avanzar(guia, { estado, motivo: motivoDe(estado) })
+export const llevar = async (comercio: Comercio, guia: string, meta: Estado) => {
+  for (const estado of caminoA(meta)) await avanzar(comercio, guia, estado)
+}
+export const problemaDe = (promesa: PromiseLike<unknown>) =>
+  Promise.resolve(promesa).then(
+    () => {
+      throw new Error('it was accepted')
+    },
+    (error: { codigo: string; status: number; transiciones?: string[] }) => error,
+  )
+export const tiposDe = async ({ api }: Comercio, guia: string) =>
+  (await api.guias.eventos(guia)).datos.map(({ tipo }) => tipo)

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest'
+import { leerTelefono } from '../../server/telefonos/telefono.ts'
+
+describe('phones', () => {
+  it.each([
+    ['+502 5555-1234', '+50255551234', false],
+    ['+503 7123 4567', '+50371234567', false],
+    ['+1 (212) 555-0100', '+12125550100', false],
+    ['+5215512345678', '+525512345678', false],
+    ['+50211111111', '+50211111111', true],
+  ])('reads %s', (texto, e164, dudoso) => expect(leerTelefono(texto)).toEqual({ e164, dudoso }))
+
+  it.each([
+    '55551234',
+    '+',
+    '+502',
+    '+50255',
+    '+502555512345678',
+    '+999 1234567',
+    '+502 5555 1234 ext 5',
+    'tel:+50255551234',
+    '＋50255551234',
+    '+502٥٥٥٥١٢٣٤',
+  ])('refuses %s', (texto) => expect(leerTelefono(texto)).toHaveProperty('error'))
+})
