@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,12 +13,16 @@ import { VERSION } from '@guias/sdk'
 import type { BrowserContext } from 'playwright-core'
 import { publint } from 'publint'
 import { build } from 'tsdown'
+import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Comercio, compartirEntorno } from '../entorno.ts'
 import { unaGuia } from '../fabricas.ts'
 import { abrirContexto, hayNavegador } from '../navegador.ts'
+import { GUIA, json, LLAVE, usarServidor } from './servidor.ts'
 
 const entorno = compartirEntorno()
+const servidor = usarServidor()
+const { contestar } = servidor
 const raiz = fileURLToPath(new URL('../..', import.meta.url))
 const sdk = join(raiz, 'sdk')
 const ejecutar = promisify(execFile)
@@ -38,7 +43,7 @@ let paquete = ''
 let tgz = ''
 let comercio: Comercio
 beforeAll(async () => {
-  proyecto = await mkdtemp(join(tmpdir(), 'guias-consumidor-'))
+  proyecto = await realpath(await mkdtemp(join(tmpdir(), 'guias-consumidor-')))
   const [{ filename }] = JSON.parse(
     await correr('npm', ['pack', '--json', '--loglevel=error', '--pack-destination', proyecto], { cwd: sdk }),
   )
@@ -317,7 +322,44 @@ void api.guias.borrar('x')
       noEmit: true,
       ...opciones,
     }
-    await archivo('tsconfig.json', JSON.stringify({ compilerOptions, files: nombres }))
-    expect(await node([herramienta('typescript/bin/tsc'), '-p', 'tsconfig.json'], { cwd: proyecto })).toBe('')
+    const { options, errors } = ts.convertCompilerOptionsFromJson(compilerOptions, proyecto)
+    const programa = ts.createProgram(
+      nombres.map((nombre) => join(proyecto, nombre)),
+      options,
+    )
+    // What the user writes and what the package declares; Node's own declarations are not ours to check.
+    const nuestros = programa.getSourceFiles().filter(({ fileName }) => fileName.startsWith(proyecto))
+    expect(nuestros.filter(({ fileName }) => fileName.startsWith(paquete)).length).toBeGreaterThan(0)
+    const fallas = [
+      ...errors,
+      ...programa.getOptionsDiagnostics(),
+      ...programa.getGlobalDiagnostics(),
+      ...nuestros.flatMap((uno) => [...programa.getSyntacticDiagnostics(uno), ...programa.getSemanticDiagnostics(uno)]),
+    ]
+    expect(fallas.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))).toEqual([])
+  })
+})
+
+describe('the package', () => {
+  const leer = (nombre: string) => readFile(join(sdk, nombre), 'utf8')
+  const codigo = async (nombre: string) => (await leer(nombre)).replace(/\/\*[\s\S]*?\*\//g, '')
+
+  it('loads with require too, and has no dependency', async () => {
+    const cjs = createRequire(import.meta.url)('@guias/sdk') as typeof import('@guias/sdk')
+    contestar(json(200, GUIA))
+    expect(await new cjs.Guias({ llave: LLAVE, baseUrl: servidor.baseUrl }).guias.obtener('A')).toEqual(GUIA)
+    const ajenos = (await Promise.all(['dist/index.js', 'dist/index.cjs'].map(codigo))).flatMap(
+      (texto) => texto.match(/\b(require\(|from ["']|import\().*/g) ?? [],
+    )
+    expect(ajenos).toEqual([])
+  })
+
+  it('has one version, and no any in what it declares', async () => {
+    const { version, dependencies } = JSON.parse(await leer('package.json')) as {
+      version: string
+      dependencies?: object
+    }
+    expect([VERSION, dependencies]).toEqual([version, undefined])
+    expect((await codigo('dist/index.d.ts')).match(/.*\bany\b.*/g) ?? []).toEqual([])
   })
 })

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest'
+import { unaGuia } from '../../fabricas.ts'
+import { DESTINO, nuevaRef, RECOGIDA, usarCli } from './correr.ts'
+
+const cli = usarCli()
+const { escribir, guias } = cli
+
+describe('guias crear', () => {
+  it('creates with options, once for one reference', async () => {
+    const ref = nuevaRef()
+    const args = ['crear', ...DESTINO, ...RECOGIDA, '--external-ref', ref, '--lat', '14.63', '--lng', '-90.6']
+    const una = await guias(args)
+    expect([una.codigo, una.errores]).toEqual([0, ''])
+    const [, codigo = ''] = /^(\w{12}) {2}aceptado, ubicación confirmada\n$/.exec(una.salida) ?? []
+    expect(await cli.comercio.api.guias.obtener(codigo)).toMatchObject({ external_ref: ref, lat: 14.63, lng: -90.6 })
+    expect((await guias(args)).salida).toBe(`${codigo}  aceptado, ubicación confirmada  (ya existía)\n`)
+    expect(JSON.parse((await guias([...args, '--json'])).salida)).toMatchObject({ guia: codigo })
+  })
+
+  it('says what to look at again, apart from what was asked for', async () => {
+    const guia = { ...unaGuia(), municipio: 'San Juan Sacatepeques y algo' }
+    const { codigo, salida, errores } = await guias(['crear', await escribir('rara.json', JSON.stringify(guia))])
+    expect([codigo, salida]).toEqual([0, expect.stringMatching(/^\w{12} {2}aceptado, ubicación confirmada\n$/)])
+    expect(errores).toMatch(/^Revise \/municipio «San Juan Sacatepeques y algo» no está en el catálogo.*\n$/)
+  })
+
+  it('creates from a file or from what is piped into it', async () => {
+    const guia = unaGuia()
+    const archivo = await escribir('guia.json', `\uFEFF${JSON.stringify(guia)}`)
+    const una = await guias(['crear', archivo, '--json'])
+    const otra = await guias(['crear', '-', '--json'], { entrada: JSON.stringify(guia) })
+    expect(JSON.parse(otra.salida).guia).toBe(JSON.parse(una.salida).guia)
+    expect(await guias(['crear', '-'], { entrada: '{' })).toMatchObject({ codigo: 2 })
+    expect(await guias(['crear', archivo, '--telefono', '1'])).toMatchObject({ codigo: 2 })
+  })
+
+  it('tells field by field what is wrong', async () => {
+    const { codigo, errores } = await guias(['crear', '--telefono', '12'])
+    expect(codigo).toBe(1)
+    for (const campo of ['/telefono', '/departamento', '/recogida']) expect(errores).toContain(campo)
+  })
+})

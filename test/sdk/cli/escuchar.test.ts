@@ -1,0 +1,195 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { type AvisoDeGuia, Guias, verificarWebhook } from '@guias/sdk'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Comercio } from '../../entorno.ts'
+import { hasta, unaGuia } from '../../fabricas.ts'
+import { puertoLibre } from '../../puertos.ts'
+import { SECRETO } from '../firmas.ts'
+import { SIN_PAUSAS, usarCli } from './correr.ts'
+
+const cli = usarCli()
+const { entorno, guias, lanzar } = cli
+
+describe('guias escuchar', () => {
+  interface Llegada {
+    ruta: string
+    cabeceras: Record<string, string>
+    cuerpo: string
+  }
+  const llegadas: Llegada[] = []
+  let contestar = () => 204
+  let destino = ''
+  const receptor = createServer(async (req, res) => {
+    const trozos: Buffer[] = []
+    for await (const trozo of req) trozos.push(trozo)
+    llegadas.push({
+      ruta: req.url!,
+      cabeceras: req.headers as Record<string, string>,
+      cuerpo: Buffer.concat(trozos).toString(),
+    })
+    res.writeHead(contestar()).end('gracias')
+  })
+  beforeAll(async () => {
+    await new Promise<void>((listo) => receptor.listen(0, '127.0.0.1', listo))
+    destino = `http://127.0.0.1:${(receptor.address() as AddressInfo).port}`
+  })
+  afterAll(() => {
+    receptor.closeAllConnections()
+    receptor.close()
+  })
+  const avisos = (ruta: string) =>
+    llegadas.filter((una) => una.ruta === ruta).map(({ cuerpo }) => JSON.parse(cuerpo) as AvisoDeGuia)
+  const escuchar = async (suyo: Comercio, args: string[], mas: Record<string, string> = {}) => {
+    const proceso = lanzar(['escuchar', '--intervalo', '0.1', ...args], {
+      programa: SIN_PAUSAS,
+      env: { GUIAS_LLAVE: suyo.llave, ...mas },
+    })
+    await hasta(async () => proceso.errores.includes('Escuchando'))
+    const cerrar = async () => {
+      proceso.hijo.kill('SIGINT')
+      return proceso.fin
+    }
+    return Object.assign(proceso, { cerrar })
+  }
+
+  it('sends what a webhook would, signed the same', async () => {
+    const suyo = await entorno.nuevoComercio()
+    await suyo.api.guias.crear(unaGuia())
+    await suyo.api.webhooks.crear({ url: `${destino}/real` })
+    const proceso = await escuchar(suyo, ['--reenviar', `${destino}/local`, '--secreto', SECRETO])
+    const { guia } = await suyo.api.guias.crear(unaGuia())
+    for (const estado of ['recolectado', 'en_ruta', 'intento_fallido']) {
+      await suyo.api.simulador.avanzar(guia, {
+        estado,
+        ...(estado === 'intento_fallido' ? { motivo: 'sin_pago' } : {}),
+      })
+    }
+    await hasta(async () => avisos('/local').length === 4 && avisos('/real').length === 4)
+    // Only what came after it began, in order.
+    expect(avisos('/local').map(({ tipo, datos }) => [tipo, datos.guia.guia, datos.guia.estado])).toEqual(
+      ['aceptado', 'recolectado', 'en_ruta', 'intento_fallido'].map((estado) => [`guia.${estado}`, guia, estado]),
+    )
+    const ultimo = (ruta: string) => avisos(ruta).find(({ tipo }) => tipo === 'guia.intento_fallido')
+    expect(ultimo('/local')).toEqual(ultimo('/real'))
+    const [una] = llegadas.filter(({ ruta }) => ruta === '/local')
+    expect(await verificarWebhook(una!.cuerpo, una!.cabeceras, SECRETO)).toMatchObject({
+      id: una!.cabeceras['webhook-id'],
+    })
+    expect(una!.cabeceras['content-type']).toBe('application/json')
+    expect(proceso.salida).toMatch(new RegExp(`guia.intento_fallido +${guia} {2}→ 204 \\(\\d+ ms\\)`))
+
+    // The next time it goes on from there, and sends what happened in between.
+    expect(await proceso.cerrar()).toBe(0)
+    await suyo.api.guias.cancelar((await suyo.api.guias.crear(unaGuia())).guia)
+    const otra = await escuchar(suyo, ['--reenviar', `${destino}/luego`], { GUIAS_SECRETO: SECRETO })
+    await hasta(async () => avisos('/luego').length === 2)
+    expect(avisos('/luego').map(({ tipo }) => tipo)).toEqual(['guia.aceptado', 'guia.cancelado'])
+    expect(await otra.cerrar()).toBe(0)
+    expect(otra.errores).not.toContain('whsec_')
+  })
+
+  it('replays from the beginning or a date, of some types, and signs with a secret of its own', async () => {
+    const suyo = await entorno.nuevoComercio()
+    const { guia } = await suyo.api.guias.crear(unaGuia())
+    await suyo.api.simulador.avanzar(guia, { estado: 'recolectado' })
+    const todo = await escuchar(suyo, ['--reenviar', `${destino}/todo`, '--desde', 'principio'])
+    await hasta(async () => avisos('/todo').length === 2)
+    const [, secreto = ''] = /(whsec_\S+)/.exec(todo.errores) ?? []
+    const [una] = llegadas.filter(({ ruta }) => ruta === '/todo')
+    await verificarWebhook(una!.cuerpo, una!.cabeceras, secreto)
+    await todo.cerrar()
+
+    const desde = new Date(Date.now() + 3_600_000).toISOString()
+    const nada = await escuchar(suyo, ['--reenviar', `${destino}/nada`, '--desde', desde])
+    const algunos = await escuchar(suyo, [
+      ...['--reenviar', `${destino}/algunos`, '--desde', '2026-01-01', '--tipos', 'ubicacion.*, guia.recolectado'],
+      ...['--cursor', join(cli.carpeta, 'aparte', 'cursor')],
+    ])
+    await hasta(async () => avisos('/algunos').length === 1)
+    expect(avisos('/algunos').map(({ tipo }) => tipo)).toEqual(['guia.recolectado'])
+    // The cursor is written after the notice was taken.
+    await hasta(async () =>
+      /^\S+\n$/.test(await readFile(join(cli.carpeta, 'aparte', 'cursor'), 'utf8').catch(() => '')),
+    )
+    expect(avisos('/nada')).toEqual([])
+    expect([await nada.cerrar(), await algunos.cerrar()]).toEqual([0, 0])
+  })
+
+  it('insists while the local server fails, and goes on when it will not have it', async () => {
+    const suyo = await entorno.nuevoComercio()
+    await suyo.api.guias.crear(unaGuia())
+    let veces = 0
+    contestar = () => (++veces < 2 ? 500 : 204)
+    const proceso = await escuchar(suyo, ['--reenviar', `${destino}/terco`, '--desde', 'principio', '--json'])
+    await hasta(async () => avisos('/terco').length === 2)
+    await hasta(async () => proceso.salida.trim().split('\n').length === 2)
+    expect(
+      proceso.salida
+        .trim()
+        .split('\n')
+        .map((linea) => JSON.parse(linea)),
+    ).toMatchObject([
+      { intento: 1, status: 500, ok: false },
+      { intento: 2, status: 204, ok: true },
+    ])
+    await proceso.cerrar()
+    contestar = () => 500
+    const rendido = await escuchar(suyo, ['--reenviar', `${destino}/no`, '--desde', 'principio', '--reintentos', '0'])
+    await hasta(async () => rendido.errores.includes('no aceptó'))
+    await rendido.cerrar()
+    const nadie = await escuchar(suyo, [
+      '--reenviar',
+      `http://127.0.0.1:${await puertoLibre()}`,
+      '--desde',
+      'principio',
+      '--reintentos',
+      '0',
+    ])
+    await hasta(async () => nadie.salida.includes('ECONNREFUSED'))
+    expect(await nadie.cerrar()).toBe(0)
+    contestar = () => 204
+  })
+
+  it('only shows them without a destination, and begins anew where the cursor is of another', async () => {
+    const suyo = await entorno.nuevoComercio()
+    const cursor = join(cli.carpeta, 'ajeno')
+    const ajeno = await cli.comercio.api.eventos.listar({ limite: 1 })
+    await writeFile(cursor, `${ajeno.cursor_siguiente}\n`)
+    const proceso = await escuchar(suyo, ['--cursor', cursor, '--json'])
+    await hasta(async () => proceso.errores.includes('ya no vale'))
+    const { guia } = await new Guias({ llave: suyo.llave, baseUrl: entorno.url }).guias.crear(unaGuia())
+    await hasta(async () => proceso.salida.includes(guia))
+    expect(JSON.parse(proceso.salida)).toMatchObject({ tipo: 'guia.aceptado', guia })
+    expect(await proceso.cerrar()).toBe(0)
+  })
+
+  it('waits out a service that is away, but not a key that is none', async () => {
+    const paginas = [
+      { status: 503, cuerpo: '<html>' },
+      {
+        status: 200,
+        cuerpo: { datos: [{ id: 'evt_1', tipo: 'guia.nota', guia: 'G', registrado_en: '' }], cursor_siguiente: 'a' },
+      },
+      { status: 200, cuerpo: { datos: [], cursor_siguiente: 'a' } },
+      { status: 401, cuerpo: { codigo: 'no_autenticado', mensaje: 'No.' } },
+    ]
+    const caido = createServer((_req, res) => {
+      const { status, cuerpo } = paginas.shift()!
+      res.writeHead(status, { 'Retry-After': '3600' }).end(typeof cuerpo === 'string' ? cuerpo : JSON.stringify(cuerpo))
+    })
+    await new Promise<void>((listo) => caido.listen(0, '127.0.0.1', listo))
+    const baseUrl = `http://127.0.0.1:${(caido.address() as AddressInfo).port}`
+    try {
+      const args = ['escuchar', '--desde', 'principio', '--base-url', baseUrl, '--intervalo', '0.1']
+      const { codigo, salida, errores } = await guias(args, { programa: SIN_PAUSAS })
+      expect([codigo, salida]).toEqual([1, expect.stringMatching(/guia\.nota +G\n$/)])
+      expect(errores).toMatch(/Sigo intentando\..*no_autenticado/s)
+    } finally {
+      caido.closeAllConnections()
+      caido.close()
+    }
+  })
+})

@@ -1,0 +1,236 @@
+import { existsSync } from 'node:fs'
+import { readFile, rm } from 'node:fs/promises'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { hasta, unaGuia } from '../../fabricas.ts'
+import { CLI, nuevaRef, RECOGIDA, usarCli } from './correr.ts'
+
+const cli = usarCli()
+const { entorno, escribir, guias, lanzar } = cli
+
+const servidores: Server[] = []
+afterAll(() => {
+  for (const servidor of servidores) {
+    servidor.closeAllConnections()
+    servidor.close()
+  }
+})
+async function servir(atender: RequestListener): Promise<string> {
+  const servidor = createServer(atender)
+  servidores.push(servidor)
+  await new Promise<void>((listo) => servidor.listen(0, '127.0.0.1', listo))
+  return `http://127.0.0.1:${(servidor.address() as AddressInfo).port}`
+}
+
+/** Stands before the service and, after so many answers, keeps the others: what was asked for is done, and nobody hears of it. */
+const intermediario = (respuestas: number) =>
+  servir(async (req, res) => {
+    const trozos: Buffer[] = []
+    for await (const trozo of req) trozos.push(trozo)
+    const { authorization } = req.headers
+    const { status, cuerpo } = await entorno.pedir(req.method!, req.url!, {
+      cabeceras: { authorization: authorization!, 'content-type': 'application/json' },
+      crudo: Buffer.concat(trozos).toString(),
+    })
+    if (respuestas-- > 0) res.writeHead(status).end(JSON.stringify(cuerpo))
+  })
+
+describe('guias lote', () => {
+  const leerResultados = async (archivo: string) => {
+    const texto = await readFile(join(cli.carpeta, archivo), 'utf8')
+    expect(texto.startsWith('\uFEFFfila,external_ref,ok,')).toBe(true)
+    return texto
+      .trim()
+      .split('\r\n')
+      .slice(1)
+      .map((linea) => linea.split(','))
+  }
+
+  it('reads a CSV as spreadsheets write them, and says of each row what became of it', async () => {
+    const [a, b, c] = [nuevaRef(), nuevaRef(), nuevaRef()]
+    const csv = await escribir(
+      'pedidos.csv',
+      `\uFEFFTeléfono;Departamento;Municipio;External Ref;Indicaciones;lat;lng;Recogida.Lat;recogida lng\r\n${[
+        `+50231481676;Guatemala;Mixco;${a};"Portón ""verde""; al fondo\r\na la derecha";14,63;-90,6;14.5;-90.5`,
+        `12;Guatemala;Mixco;${b};;;;14.5;-90.5`,
+        ';;;;;;;;',
+        `+50231481676;Guatemala;Mixco;${c};;;;14.5;-90.5;;`,
+      ].join('\r\n')}`,
+    )
+    const primera = await guias(['lote', csv])
+    expect(primera.codigo).toBe(1)
+    expect(primera.salida).toMatch(/^4 leídas: 2 creadas, 2 fallidas/)
+    expect(primera.errores).toContain('fila 3')
+    expect(primera.errores).not.toContain('█')
+    const filas = await leerResultados('pedidos.resultados.csv')
+    expect(filas.map(([fila, ref, ok]) => [fila, ref, ok])).toEqual([
+      ['2', a, 'sí'],
+      ['3', b, 'no'],
+      ['4', '', 'no'],
+      ['5', c, 'sí'],
+    ])
+    expect(filas[1]!.join()).toContain('/telefono')
+    expect(filas[2]!.join()).toContain('external_ref')
+    const texto = await readFile(join(cli.carpeta, csv), 'utf8')
+    await escribir(csv, texto.replace('\r\n12;', '\r\n+50231481677;').replace(';;;;;;;;\r\n', ''))
+    expect(await guias(['lote', csv])).toMatchObject({
+      codigo: 0,
+      salida: expect.stringMatching(/^3 leídas: 1 creadas, 2 ya existían, 0 fallidas/),
+      errores: '',
+    })
+    const [guia] = (await cli.comercio.api.guias.listar({ external_ref: a })).datos
+    expect(guia).toMatchObject({
+      indicaciones: expect.stringMatching(/^Portón "verde"; al fondo\r?\na la derecha$/),
+      lat: 14.63,
+      lng: -90.6,
+    })
+  })
+
+  it('reads JSON and JSON lines, with a pickup for all, and reports in JSON', async () => {
+    const { recogida, ...guia } = unaGuia()
+    const json = await escribir(
+      'lote.json',
+      JSON.stringify({ recogida, guias: [guia, { ...guia, external_ref: nuevaRef() }] }),
+    )
+    expect(await guias(['lote', json])).toMatchObject({ codigo: 0, salida: expect.stringContaining('2 creadas') })
+    const jsonl = await escribir(
+      'lote.jsonl',
+      `${JSON.stringify(guia)}\n\n${JSON.stringify({ ...guia, telefono: '1' })}\n7`,
+    )
+    const { codigo, salida } = await guias(['lote', jsonl, '--json', ...RECOGIDA, '--resultados', 'otro.csv'])
+    expect(codigo).toBe(1)
+    expect(
+      salida
+        .trim()
+        .split('\n')
+        .map((linea) => JSON.parse(linea)),
+    ).toMatchObject([
+      { fila: 1, ok: false, error: 'external_ref_en_conflicto' },
+      { fila: 3, ok: false, error: 'validacion' },
+      { fila: 4, ok: false, error: 'ErrorGuias' },
+      { leidas: 3, creadas: 0, fallidas: 3, resultados: 'otro.csv' },
+    ])
+  })
+
+  it('gives references by row, under a prefix', async () => {
+    const prefijo = nuevaRef()
+    const csv = await escribir(
+      'sin.csv',
+      'telefono,departamento,municipio\n+50231481676,Guatemala,Mixco\n+50231481676,Guatemala,Mixco\n',
+    )
+    expect(await guias(['lote', csv, ...RECOGIDA])).toMatchObject({ codigo: 1 })
+    expect((await guias(['lote', csv, ...RECOGIDA, '--referencias', prefijo])).salida).toContain('2 creadas, 0')
+    expect((await guias(['lote', csv, ...RECOGIDA, '--referencias', prefijo])).salida).toContain(
+      '0 creadas, 2 ya existían, 0',
+    )
+    expect((await leerResultados('sin.resultados.csv')).map(([, ref]) => ref)).toEqual([`${prefijo}-2`, `${prefijo}-3`])
+  })
+
+  it.each<[string, string | Uint8Array, string[], string]>([
+    ['columnas.csv', 'telefono,color,talla\n', [], '«color», «talla»'],
+    ['doble.csv', 'telefono,Teléfono\n', [], 'dos veces'],
+    ['vacio.csv', '', [], 'vacío'],
+    ['larga.csv', 'telefono,municipio\n1,2,3\n', [], 'fila 2: trae 3 campos'],
+    ['comillas.csv', 'telefono\n"1\n', [], 'comillas'],
+    ['excel.csv', Buffer.from('telefono;direcci\xf3n\n', 'latin1'), [], '--codificacion windows-1252'],
+    ['rara.csv', 'telefono\n', ['--codificacion', 'klingon'], 'klingon'],
+    ['malo.json', '{"a": 1}', [], 'lista de guías'],
+    ['malo.jsonl', '{"a": 1}\n{', [], 'línea 2'],
+    ['hoja.xlsx', 'PK', [], 'CSV'],
+    ['propio.csv', 'telefono\n', ['--resultados', 'propio.csv'], 'borraría'],
+  ])('refuses %s and says what to do', async (nombre, contenido, args, dice) => {
+    const { codigo, errores } = await guias(['lote', await escribir(nombre, contenido), ...args])
+    expect([codigo, errores]).toEqual([2, expect.stringContaining(dice)])
+  })
+
+  it('takes other columns and encodings when it is told to', async () => {
+    const ref = nuevaRef()
+    const texto = `telefono;departamento;municipio;external_ref;color;dirección\n+50231481676;Guatemala;Mixco;${ref};azul;Vía 5\n`
+    const csv = await escribir('excel2.csv', Buffer.from(texto, 'latin1'))
+    const args = ['lote', csv, ...RECOGIDA, '--ignorar-otras', '--codificacion', 'windows-1252']
+    expect(await guias(args)).toMatchObject({ codigo: 0 })
+    expect((await cli.comercio.api.guias.listar({ external_ref: ref })).datos[0]).toMatchObject({ direccion: 'Vía 5' })
+  })
+
+  it('interrupted or killed, it is run again and nothing is doubled', async () => {
+    const otro = await entorno.nuevoComercio()
+    const env = { GUIAS_LLAVE: otro.llave }
+    const filas = Array.from({ length: 3_000 }, (_, i) => `+50231481676,Guatemala,Mixco,K-${i},14.6,-90.6`)
+    const csv = await escribir(
+      'grande.csv',
+      `telefono,departamento,municipio,external_ref,lat,lng\n${filas.join('\n')}\n`,
+    )
+    const orden = ['lote', csv, ...RECOGIDA, '--concurrencia', '1']
+    const escritas = async () =>
+      (await readFile(join(cli.carpeta, 'grande.resultados.csv'), 'utf8').catch(() => '')).split('\n').length
+    const cuantas = async () => {
+      let total = 0
+      for await (const _ of otro.api.guias.listar({ limite: 100 })) total++
+      return total
+    }
+
+    const cortado = { env: { ...env, GUIAS_BASE_URL: await intermediario(4) } }
+    const muerta = lanzar(orden, cortado)
+    await hasta(async () => (await escritas()) > 300)
+    muerta.hijo.kill('SIGKILL')
+    await muerta.fin
+    await rm(join(cli.carpeta, 'grande.resultados.csv'))
+
+    cortado.env.GUIAS_BASE_URL = await intermediario(4)
+    const interrumpida = lanzar(orden, cortado)
+    await hasta(async () => (await escritas()) > 300)
+    interrumpida.hijo.kill('SIGINT')
+    expect(await interrumpida.fin).toBe(130)
+    expect(interrumpida.errores).toContain('nada se duplica')
+
+    const entera = await guias(orden, { env })
+    expect([entera.codigo, entera.errores]).toEqual([0, ''])
+    expect(entera.salida).toMatch(/^3000 leídas: \d+ creadas, \d+ ya existían, 0 fallidas/)
+    expect(await cuantas()).toBe(3_000)
+    expect(await leerResultados('grande.resultados.csv')).toHaveLength(3_000)
+  })
+
+  it('does not go on for ever where nobody answers, nor with a key that is none', async () => {
+    const filas = Array.from({ length: 1_000 }, (_, i) => `1,A,B,M-${i}`)
+    const csv = await escribir('mil.csv', `telefono,departamento,municipio,external_ref\n${filas.join('\n')}\n`)
+    let status = 503
+    const caido = await servir((req, res) =>
+      // Nobody waits for an hour: each request is answered for at once.
+      req.resume().on('end', () => res.writeHead(status, { 'Retry-After': '3600' }).end('<html>')),
+    )
+    const url = ['--base-url', caido]
+    const dejado = await guias(['lote', csv, ...RECOGIDA, ...url, '--concurrencia', '1'])
+    expect([dejado.codigo, dejado.errores]).toEqual([3, expect.stringContaining('no contesta')])
+    expect(await leerResultados('mil.resultados.csv')).toHaveLength(300)
+    await escribir('pocas.csv', `telefono,external_ref\n1,A\n2,B\n`)
+    expect((await guias(['lote', 'pocas.csv', ...url])).codigo).toBe(3)
+    status = 400
+    expect((await guias(['lote', csv, ...RECOGIDA, ...url])).codigo).toBe(1)
+    expect(await leerResultados('mil.resultados.csv')).toHaveLength(1_000)
+    const { codigo, errores } = await guias(['lote', csv, ...RECOGIDA], {
+      env: { GUIAS_LLAVE: `${cli.comercio.llave}x` },
+    })
+    expect([codigo, errores]).toEqual([1, expect.stringContaining('no_autenticado')])
+    expect(await leerResultados('mil.resultados.csv')).toHaveLength(1)
+  })
+
+  const hayScript = existsSync('/usr/bin/script')
+  it.skipIf(!hayScript)('shows its progress and colours on a terminal, unless NO_COLOR', async () => {
+    const csv = await escribir(
+      'terminal.csv',
+      `telefono,departamento,municipio,external_ref\n+50231481676,Guatemala,Mixco,${nuevaRef()}\n1,Guatemala,Mixco,${nuevaRef()}\n`,
+    )
+    const orden = `'${process.execPath}' '${CLI}' lote ${csv} ${RECOGIDA.join(' ')}`
+    const programa: [string, ...string[]] = ['/usr/bin/script', '-qec', orden, '/dev/null']
+    const env = { TERM: 'xterm-256color' }
+    const conColor = await guias([], { programa, env })
+    expect(conColor.codigo).toBe(1)
+    expect(conColor.salida).toMatch(/█/)
+    expect(conColor.salida).toContain('\x1b[31mfila 3\x1b[0m')
+    const sin = await guias([], { programa, env: { ...env, NO_COLOR: '1' } })
+    expect(sin.salida).toContain('█')
+    expect(sin.salida).not.toContain('\x1b[3')
+  })
+})

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest'
+import { hasta, unaGuia } from '../../fabricas.ts'
+import { usarCli } from './correr.ts'
+
+const cli = usarCli()
+const { guias, lanzar } = cli
+
+describe('guias rastrear', () => {
+  it('shows a history, and follows it to its end', async () => {
+    const { guia } = await cli.comercio.api.guias.crear(unaGuia({ destinatario: 'Marisol\u200b' }))
+    const una = await guias(['rastrear', guia.toLowerCase()])
+    expect([una.codigo, una.errores]).toEqual([0, ''])
+    expect(una.salida).toMatch(
+      new RegExp(`^${guia} {2}aceptado {2}Marisol.*, San Juan.*\\n {2}\\S+ \\S+ {2}guia.aceptado `),
+    )
+    const siguiendo = lanzar(['rastrear', guia, '--seguir', '--intervalo', '0.1', '--json'])
+    await hasta(async () => siguiendo.salida.includes('guia.aceptado'))
+    for (const estado of ['recolectado', 'en_ruta', 'entregado'])
+      await cli.comercio.api.simulador.avanzar(guia, { estado })
+    expect(await siguiendo.fin).toBe(0)
+    expect(
+      siguiendo.salida
+        .trim()
+        .split('\n')
+        .map((linea) => JSON.parse(linea).tipo),
+    ).toEqual(['guia.aceptado', 'guia.recolectado', 'guia.en_ruta', 'guia.entregado'])
+    const { guia: otra } = await cli.comercio.api.guias.crear(unaGuia())
+    const cortada = lanzar(['rastrear', otra, '--seguir', '--intervalo', '30'])
+    await hasta(async () => cortada.salida.includes('guia.aceptado'))
+    cortada.hijo.kill('SIGINT')
+    expect([await cortada.fin, cortada.errores]).toEqual([0, ''])
+  })
+})
