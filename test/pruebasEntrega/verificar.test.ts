@@ -43,12 +43,14 @@ describe('POST /verificar/{guia}/comprobar', () => {
     const cuantas = async (pedir: () => Promise<{ status: number }>, n: number) =>
       (await Promise.all(Array.from({ length: n }, pedir))).filter(({ status }) => status === 200).length
     const preguntar = () => comprobar(guia, '0'.repeat(64), '198.51.100.9')
+    const inicio = performance.now()
     expect(await cuantas(preguntar, 120)).toBe(120)
-    // On a slow machine some seconds give some more.
-    expect(await cuantas(preguntar, 60)).toBeLessThan(50)
+    const demas = await cuantas(preguntar, 60)
     // The page counts with it.
     const pagina = () => fetch(`${entorno.url}/verificar/${guia}`, { headers: { 'X-Forwarded-For': '198.51.100.9' } })
-    expect(await cuantas(pagina, 60)).toBeLessThan(50)
+    const vistas = await cuantas(pagina, 60)
+    // As many again in each further minute, however slow the machine is.
+    expect(demas + vistas).toBeLessThanOrEqual(Math.ceil((performance.now() - inicio) / 500))
     const negada = await hasta(async () => {
       const una = await preguntar()
       return una.status === 429 && una

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, vi } from 'vitest'
 import type { Resolver } from '../../server/salida/destino.ts'
 import { crearEnviador, type Enviador, type Solicitud } from '../../server/webhooks/envio.ts'
 import type { Respuesta } from '../../server/webhooks/respuesta.ts'
+import { usarPlazos } from '../plazos.ts'
 
 export const resolverLocal: Resolver = async () => [{ address: '127.0.0.1', family: 4 }]
 
@@ -68,35 +69,17 @@ const PLAZO = 15_000
 
 /** A sender for each test. Its deadlines pass when they are told to, and never by themselves. */
 export function usarEnviador() {
+  const { puestos: plazos, vencer } = usarPlazos(PLAZO)
   let enviador: Enviador
-  const plazos = new Map<object, () => void>()
   beforeEach(() => {
-    const { setTimeout: poner, clearTimeout: quitar } = globalThis
-    vi.stubGlobal('setTimeout', (hacer: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => {
-      if (ms !== PLAZO) return poner(hacer, ms, ...args)
-      const plazo = {}
-      plazos.set(plazo, () => hacer(...args))
-      return plazo
-    })
-    vi.stubGlobal('clearTimeout', (reloj: NodeJS.Timeout) => plazos.delete(reloj) || quitar(reloj))
     enviador = crearEnviador({ resolver: resolverLocal })
   })
   afterEach(async () => {
     vi.restoreAllMocks()
     vi.unstubAllEnvs()
     await enviador.cerrar()
-    vi.unstubAllGlobals()
-    plazos.clear()
   })
-  return {
-    enviar: (url: string, cambios: Partial<Solicitud> = {}, por = enviador): Promise<Respuesta> =>
-      por.enviar({ canal: 'uno', url, cabeceras: {}, cuerpo: '{"a":1}', loopback: true, ...cambios }),
-    cerrar: () => enviador.cerrar(),
-    /** Of exchanges under way. */
-    plazos: () => plazos.size,
-    /** The deadline of every exchange that is under way passes. */
-    vencer() {
-      for (const pasar of [...plazos.values()]) pasar()
-    },
-  }
+  const enviar = (url: string, cambios: Partial<Solicitud> = {}, por = enviador): Promise<Respuesta> =>
+    por.enviar({ canal: 'uno', url, cabeceras: {}, cuerpo: '{"a":1}', loopback: true, ...cambios })
+  return { enviar, plazos, vencer }
 }
