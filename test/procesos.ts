@@ -96,7 +96,8 @@ export function usarProcesos() {
       correr([process.execPath, 'server/generado/main.mjs'], { PORT: '0', LOG_LEVEL: 'warn', ...env }),
     /** A line of the console to its end: what `npm run --silent admin -- …` runs, without the time that npm takes. */
     async admin(args: readonly string[], env: Record<string, string>) {
-      const proceso = correr([process.execPath, 'scripts/admin.ts', ...args], env)
+      const compilado = { NODE_COMPILE_CACHE: join(inject('carpeta'), 'compilado') }
+      const proceso = correr([process.execPath, 'scripts/admin.ts', ...args], { ...compilado, ...env })
       await proceso.termina()
       return proceso
     },

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { inject } from 'vitest'
 import { RAIZ } from '../../server/contrato/raiz.ts'
 
 interface Corrida {
@@ -32,7 +34,7 @@ export function correr([programa = '', ...args]: string[], { env = {}, cwd, hast
         // Everything in it has ended.
       }
     }
-    const plazo = setTimeout(parar, 20_000)
+    const plazo = setTimeout(parar, 120_000)
     hijo.stdout.on('data', (trozo) => {
       corrida.salida += trozo
       const lineas = corrida.salida.split('\n')
@@ -54,6 +56,9 @@ export function correr([programa = '', ...args]: string[], { env = {}, cwd, hast
   })
 }
 
-/** A TypeScript module, run by this Node; `@guias/sdk` is found from here. */
-export const correrTs = (codigo: string, opciones?: Opciones) =>
-  correr([process.execPath, '--input-type=module-typescript', '--no-warnings', '--eval', codigo], opciones)
+/** A TypeScript module, run by this Node; `@guias/sdk` is found from here, and compiled once in a run. */
+export const correrTs = (codigo: string, opciones: Opciones = {}) =>
+  correr([process.execPath, '--input-type=module-typescript', '--no-warnings', '--eval', codigo], {
+    ...opciones,
+    env: { NODE_COMPILE_CACHE: join(inject('carpeta'), 'compilado'), ...opciones.env },
+  })

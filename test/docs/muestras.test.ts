@@ -61,7 +61,7 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
       expect(muestraDe(definicion, etiqueta), `${id}: CONTRIBUTING.md, «How to add a sample»`).not.toBe('')
   })
 
-  it.skipIf(conCurl)('does what its curl line says', async () => {
+  it.skipIf(conCurl)('does what its curl line says', { concurrent: true }, async () => {
     const { comercio, poner } = await montar(entorno, receptor, operacion)
     const env = { GUIAS_URL: entorno.url, GUIAS_LLAVE: comercio.llave, CURL_HOME: carpeta }
     const linea = poner(muestraDe(definicion, 'curl'))
@@ -74,7 +74,7 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
     ).toContain(status)
   })
 
-  it('does what its SDK sample says', async () => {
+  it('does what its SDK sample says', { concurrent: true }, async () => {
     const { comercio, poner } = await montar(entorno, receptor, operacion)
     const env = { GUIAS_URL: entorno.url, GUIAS_LLAVE: comercio.llave }
     const { codigo, errores } = await correrTs(poner(muestraDe(definicion, 'Node.js')), { env })
