@@ -301,6 +301,7 @@ describe('an endpoint', () => {
     adelantar(2 * HORA)
     const perdida = await nuevaGuia(creado)
     await hasta(async () => vecino.receptor.recibidos.length === 4)
+    await entorno.quietud()
     await limpiar()
     expect((await api.webhooks.entregas(webhook, { estado: 'pendiente' })).datos).toEqual([])
     expect(await tras(creado, pendiente, 1)).toMatchObject({
@@ -391,6 +392,8 @@ describe('an endpoint', () => {
     const { intentos } = aviso.json.datos.webhook.fallas
     expect(intentos).toBeGreaterThan(0)
     expect(intentos).toBeLessThanOrEqual(deshabilitado.fallas!.intentos)
+    // What was under way is over, too.
+    await entorno.quietud()
     await limpiar()
     expect((await api.webhooks.obtenerEntrega(webhook, entrega)).estado).toBe('fallida')
 
