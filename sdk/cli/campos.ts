@@ -15,11 +15,11 @@ const DE_GUIA = [
 ] as const
 const DE_RECOGIDA = ['recogida_nombre', 'recogida_lat', 'recogida_lng', 'recogida_maps_url'] as const
 
-/** The columns of a file, and with hyphens the options of `crear`. */
+/** The columns that a file may have; with hyphens, the options of `crear`. */
 export const CAMPOS: readonly string[] = [...DE_GUIA, ...DE_RECOGIDA]
 export const CAMPOS_DE_RECOGIDA: readonly string[] = DE_RECOGIDA
 
-/** «Teléfono», «External Ref» and «recogida.lat» are told apart from nothing. */
+/** The name of a column as we write it: «Teléfono» is `telefono`, «External Ref» `external_ref`, «recogida.lat» `recogida_lat`. */
 export const normalizar = (nombre: string) =>
   nombre
     .normalize('NFD')

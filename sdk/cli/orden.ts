@@ -1,39 +1,39 @@
 import type { ParseArgsOptionsConfig } from 'node:util'
 import { ErrorApi, ErrorConexion, ErrorRespuesta, type Guias } from '@guias/sdk'
 
-/** What is asked for wrongly: told in one line, and the help is near. */
+/** The error of an order that is asked for wrongly: told in one line, with the help near. */
 export class ErrorDeUso extends Error {}
 
-/** How it ends, for scripts. `--help` says the same. */
+/** The exit codes of the program, for scripts; `--help` says the same. */
 export const SALIDA = { bien: 0, rechazo: 1, uso: 2, conexion: 3, interrumpida: 130 } as const
 
 export type Valores = Record<string, string | boolean | (string | boolean)[] | undefined>
 
 export interface Contexto {
-  /** Made when it is asked for: some orders have to look at their arguments first. */
+  /** Makes the client, only when it is asked for: some orders have to look at their arguments first. */
   api(): Guias
-  /** Of whom this is: one merchant's place in the feed isn't another's. */
+  /** A digest of key and address, which says whose an order is: one merchant's place in the feed isn't another's. */
   cuenta(): string
   posicionales: string[]
-  /** An option's text. */
+  /** The text of an option, if it was given. */
   texto(nombre: string): string | undefined
   si(nombre: string): boolean
   json: boolean
-  /** Aborted by Ctrl-C. */
+  /** The signal that Ctrl-C aborts. */
   signal: AbortSignal
 }
 
 export interface Orden {
   resumen: string
-  /** Usage, without the common options. */
+  /** The help of an order, without the options common to all. */
   ayuda: string
   opciones: ParseArgsOptionsConfig
-  /** How many arguments without a name it takes. */
+  /** How many arguments without a name an order takes. */
   posicionales: [minimo: number, maximo: number]
   ejecutar(contexto: Contexto): Promise<number>
 }
 
-/** A number of at least so much, or the one that stands if none is given. */
+/** Reads a numeric option: at least `minimo`, and `omision` if it is not given. */
 export function numero(contexto: Contexto, nombre: string, omision: number, minimo: number): number {
   const texto = contexto.texto(nombre)
   if (texto === undefined) return omision
@@ -42,7 +42,7 @@ export function numero(contexto: Contexto, nombre: string, omision: number, mini
   throw new ErrorDeUso(`--${nombre} debe ser un número de ${minimo} en adelante y llegó «${texto}».`)
 }
 
-/** Ends early, without failing, when it is aborted. */
+/** Waits so many milliseconds; aborted, it ends early and without failing. */
 export function dormir(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((listo) => {
     const terminar = () => {
@@ -56,7 +56,7 @@ export function dormir(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** What whoever waits for something to happen waits out too. */
+/** Is the error one that passes, which an order that follows something waits out? */
 export const esPasajero = (error: unknown): error is ErrorApi | ErrorConexion | ErrorRespuesta =>
   error instanceof ErrorConexion ||
   ((error instanceof ErrorApi || error instanceof ErrorRespuesta) && (error.status >= 500 || error.status === 429))

@@ -12,13 +12,13 @@ const pintor = (flujo: NodeJS.WriteStream) => (tono: Tono, texto: string) =>
 export const pintar = pintor(process.stdout)
 export const pintarAviso = pintor(process.stderr)
 
-/** What was asked for goes to the standard output; what is only said, to the other one. */
+/** Writes what was asked for to the standard output; what is only said (`avisar`) goes to the other one. */
 export const decir = (texto: string) => process.stdout.write(`${texto}\n`)
 export const avisar = (texto: string) => process.stderr.write(`${texto}\n`)
 
 const ANCHO = 24
 
-/** A line that is written over, on a terminal; nothing elsewhere. */
+/** A line of progress that is written over on a terminal, and nothing elsewhere. */
 export function barra() {
   const flujo = process.stderr
   return {
@@ -34,6 +34,6 @@ export function barra() {
   }
 }
 
-/** What a server or a file wrote must not move the cursor or colour the screen. */
+/** The text of a server or a file without what would move the cursor or colour the screen. */
 export const limpio = (texto: string) =>
   Array.from(texto, (letra) => (/[\p{Cc}\p{Cf}]/u.test(letra) ? ' ' : letra)).join('')

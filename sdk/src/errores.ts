@@ -40,7 +40,7 @@ export class ErrorGuias extends Error {
 
 /** De dónde salió un {@link ErrorApi}. */
 export interface OrigenDelError {
-  /** Estado HTTP; si falta, el del problema. */
+  /** Estado HTTP de la respuesta; si falta, el que dice el problema. */
   status?: number
   /** Cabeceras de la respuesta. */
   cabeceras?: Headers
@@ -57,7 +57,7 @@ export class ErrorApi extends ErrorGuias {
   readonly status: number
   /** Código estable del problema, por ejemplo `validacion` o `guia_desconocida`. */
   readonly codigo: CodigoDeProblema
-  /** Identificador de la solicitud. */
+  /** Identificador de la solicitud (`X-Request-Id`); cítelo al escribirnos. */
   readonly idSolicitud: string | null
   /** Todo lo que hay que corregir, campo por campo; vacío si el problema no es de los datos. */
   readonly errores: Falla[]
@@ -65,7 +65,7 @@ export class ErrorApi extends ErrorGuias {
   readonly esperarSegundos: number | null
   /** Dónde se explica el `codigo` y qué hacer; nulo si el servicio no lo dijo. */
   readonly documentacion: string | null
-  /** El problema tal como llegó. */
+  /** El cuerpo de la respuesta, el `Problema`, tal como llegó. */
   readonly problema: Problema
   /** Cabeceras de la respuesta. */
   readonly cabeceras: Headers
@@ -209,7 +209,7 @@ export class ErrorConexion extends ErrorGuias {
 export class ErrorTiempo extends ErrorConexion {
   declare name: 'ErrorTiempo'
 
-  /** El plazo que venció, en milisegundos. */
+  /** El plazo que venció, en milisegundos: el `tiempoLimite` de un intento, o el `plazoTotal` de todos. */
   readonly tiempoLimite: number
 
   constructor(mensaje: string, tiempoLimite: number) {
@@ -223,7 +223,7 @@ export class ErrorTiempo extends ErrorConexion {
 }
 
 /**
- * Usted la abortó con su `signal`; `cause` es la razón que dio. El servicio pudo haber recibido la solicitud: abortar no
+ * Usted abortó la solicitud con su `signal`; `cause` es la razón que dio. El servicio pudo haberla recibido: abortar no
  * deshace nada.
  */
 export class ErrorAbortado extends ErrorGuias {
@@ -238,13 +238,13 @@ export class ErrorAbortado extends ErrorGuias {
 export class ErrorRespuesta extends ErrorGuias {
   declare name: 'ErrorRespuesta'
 
-  /** Estado HTTP (0 si el navegador lo oculta). */
+  /** Estado HTTP de lo que llegó (0 si el navegador lo oculta). */
   readonly status: number
   /** Los primeros 200 caracteres de lo que llegó. */
   readonly texto: string
-  /** La cabecera `X-Request-Id`, si venía. */
+  /** Identificador de la solicitud: la cabecera `X-Request-Id`, si venía. */
   readonly idSolicitud: string | null
-  /** Segundos que pide esperar antes de repetir (`Retry-After`), si lo dijo. */
+  /** Segundos que la respuesta pide esperar antes de repetir (`Retry-After`), si lo dijo. */
   readonly esperarSegundos: number | null
   /** Cabeceras de la respuesta. */
   readonly cabeceras: Headers
@@ -274,11 +274,11 @@ export class ErrorRespuesta extends ErrorGuias {
  */
 export type MotivoDeFirma = 'cabecera_ausente' | 'marca_de_tiempo' | 'firma' | 'secreto' | 'cuerpo'
 
-/** `verificarWebhook` no aceptó lo que llegó. No lo atienda: conteste 400. `motivo` es estable. */
+/** `verificarWebhook` no aceptó lo que llegó: no lo atienda, conteste 400. `motivo` dice por qué, y es estable. */
 export class ErrorFirma extends ErrorGuias {
   declare name: 'ErrorFirma'
 
-  /** Por qué no se aceptó. */
+  /** Por qué no se aceptó el webhook. */
   readonly motivo: MotivoDeFirma
 
   constructor(mensaje: string, motivo: MotivoDeFirma, opciones?: ErrorOptions) {
@@ -315,11 +315,11 @@ export type CodigoDeErrorDePrueba =
   | 'archivo'
   | 'entorno'
 
-/** `verificarPrueba` no dio la prueba por buena. `codigo` es estable. */
+/** `verificarPrueba` no dio la prueba por buena. `codigo` dice por qué, y es estable. */
 export class ErrorPrueba extends ErrorGuias {
   declare name: 'ErrorPrueba'
 
-  /** Qué falló. */
+  /** Qué falló al verificar la prueba de entrega. */
   readonly codigo: CodigoDeErrorDePrueba
 
   constructor(mensaje: string, codigo: CodigoDeErrorDePrueba, opciones?: ErrorOptions) {
@@ -344,14 +344,20 @@ const CLASES = new Map<number, typeof ErrorApi>([
   [429, ErrorLimite],
 ])
 
-/** The class follows the status, never the `codigo`: a newer server may know more codes, but not other meanings of 409. */
+/**
+ * The error of a problem. Its class follows the status, never the `codigo`: a newer server may know more codes, but not
+ * other meanings of 409.
+ */
 export function crearErrorApi(problema: Problema, origen: OrigenDelError = {}): ErrorApi {
   const status = origen.status ?? problema.estado_http
   const Clase = status >= 500 ? ErrorServicio : (CLASES.get(status) ?? ErrorApi)
   return new Clase(problema, origen)
 }
 
-/** The message of an error: the server's own, which already says what to do, then codes and ids for whoever reads the log. */
+/**
+ * The message of an error: the server's own, which already says what to do, then codes and ids for whoever reads the
+ * log.
+ */
 function redactar(problema: Problema, status: number, idSolicitud: string | null, errores: Falla[]): string {
   const que = problema.mensaje || problema.titulo || 'El servicio rechazó la solicitud'
   const datos = [

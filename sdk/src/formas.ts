@@ -41,7 +41,7 @@ export const esEtiquetas = (datos: unknown): datos is EnlaceDeEtiquetas => conTe
 export const esClaves = <T extends { keys: readonly unknown[] }>(datos: unknown): datos is T =>
   esObjeto(datos) && Array.isArray(datos.keys)
 
-/** All that is compared with something, and the first version of its form: a later one may mean something else. */
+/** A manifest's first version, with all that is compared with something: a later version may mean something else. */
 export const esManifiesto = (datos: unknown): datos is ManifiestoDePrueba =>
   conTextos(datos, 'guia', 'modo', 'entregado_en', 'registrado_en', 'hecho_en', 'recibido_por_sha256') &&
   esObjeto(datos) &&
@@ -56,7 +56,7 @@ export const esProblema = (datos: unknown): datos is Problema => conTextos(datos
 
 export const esWebhook = (datos: unknown): datos is Webhook => conTextos(datos, 'webhook', 'url')
 
-/** Without the secret the answer is of no use, and it is never shown again. */
+/** A webhook with its secret: without it the answer is of no use, and it is never shown again. */
 export const esWebhookConSecreto = (datos: unknown): datos is WebhookConSecreto =>
   conTextos(datos, 'webhook', 'url', 'secreto')
 
@@ -69,10 +69,13 @@ export const esRecuperacion = (datos: unknown): datos is Recuperacion =>
 export const esEnsayo = (datos: unknown): datos is EnsayoDeRecuperacion =>
   esObjeto(datos) && typeof datos.entregas === 'number' && typeof datos.exacto === 'boolean'
 
-/** 204 and no other: an empty 200 is what a proxy in the way answers. */
+/** The answer without a body is 204 and no other: an empty 200 is what a proxy in the way answers. */
 export const esNada = (_datos: unknown, status: number): _datos is undefined => status === 204
 
-/** What is signed is believed; this much is looked at because whoever has the secret may also sign other things. */
+/**
+ * A webhook's notice. What is signed is believed; this much is looked at because whoever has the secret may also sign
+ * other things.
+ */
 export const esAviso = <T extends { tipo: string }>(datos: unknown): datos is T => conTextos(datos, 'tipo')
 
 /** The operations that answer a page of a list. */

@@ -19,7 +19,7 @@ export interface OpcionesDeGuias extends Omit<OpcionesDeSolicitud, 'signal'> {
   baseUrl?: string | undefined
   /** Otro `fetch`, por ejemplo para salir por un proxy. Si falta, el del entorno. */
   fetch?: Fetch | undefined
-  /** Recibe qué fue de cada intento: `registro: (suceso) => console.log(suceso)`. */
+  /** Recibe qué fue de cada intento de cada solicitud: `registro: (suceso) => console.log(suceso)`. */
   registro?: Registro | undefined
   /**
    * Pone una `external_ref` al azar (`auto-…`) a cada guía que se crea sin la suya, y así repetir la solicitud es seguro.
@@ -53,7 +53,7 @@ export class Guias {
   readonly catalogo: RecursoCatalogo
   /** Sus webhooks: adónde se envía cada evento, y qué fue de cada envío. */
   readonly webhooks: RecursoWebhooks
-  /** Con llaves de prueba: hacer de mensajero y de destinatario, sin esperar a nadie. */
+  /** El simulador: con llaves de prueba, hacer de mensajero y de destinatario, sin esperar a nadie. */
   readonly simulador: RecursoSimulador
 
   constructor(opciones: OpcionesDeGuias = {}) {

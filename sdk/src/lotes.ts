@@ -9,40 +9,43 @@ import type {
 import { nuevaReferencia, tieneReferencia } from './referencia.js'
 import { esPasajero } from './reintentos.js'
 
-/** Una guía que existe. */
+/** El resultado de `crearMuchas` de una guía que existe. */
 export interface GuiaDeMuchas<E> extends Pick<ResultadoCreado, 'estado' | 'advertencias'> {
   ok: true
-  /** El mismo objeto que usted pasó. */
+  /** Su entrada: el mismo objeto que usted pasó a `crearMuchas`. */
   entrada: E
-  /** Su posición en lo que usted pasó, desde 0. */
+  /** La posición de la entrada en lo que usted pasó a `crearMuchas`, desde 0. */
   posicion: number
+  /** El código de la guía. */
   guia: CodigoDeGuia
-  /** La `external_ref` con que se creó: la suya, o la que se puso al azar. */
+  /** La `external_ref` con que se creó la guía: la suya, o la que se puso al azar. */
   external_ref: string
-  /** Ya existía con esta referencia y este contenido. */
+  /** Verdadero si la guía ya existía con esta referencia y este contenido. */
   repetida: boolean
 }
 
-/** Una guía que no se creó, o de la que no se sabe. */
+/** El resultado de `crearMuchas` de una guía que no se creó, o de la que no se sabe. */
 export interface FallaDeMuchas<E> {
   ok: false
-  /** El mismo objeto que usted pasó. */
+  /** Su entrada: el mismo objeto que usted pasó a `crearMuchas`. */
   entrada: E
-  /** Su posición en lo que usted pasó, desde 0. */
+  /** La posición de la entrada en lo que usted pasó a `crearMuchas`, desde 0. */
   posicion: number
-  /** Por qué: un `ErrorValidacion`, un `ErrorConflicto`… o lo que le pasó a la solicitud entera. */
+  /** Por qué no se creó la guía: un `ErrorValidacion`, un `ErrorConflicto`… o lo que le pasó a la solicitud entera. */
   error: ErrorGuias
-  /** Puede resultar si se intenta otra vez tal como está; si no, antes hay que corregirla. */
+  /** Verdadero si la guía puede resultar al intentarla otra vez tal como está; si no, antes hay que corregirla. */
   pasajera: boolean
 }
 
-/** Qué fue de una guía: `ok` dice si existe. */
+/** Qué fue de una guía de `crearMuchas`: `ok` dice si existe. */
 export type ResultadoDeMuchas<E> = GuiaDeMuchas<E> | FallaDeMuchas<E>
 
 export interface Ranura<E> {
   entrada: E
   posicion: number
-  /** Of our own, if it has none, and kept: repeated with another it would be another guide. */
+  /**
+   * The reference of our own, if the entry has none; it is kept, for repeated with another it would be another guide.
+   */
   referencia: string | undefined
 }
 
@@ -57,10 +60,10 @@ const BYTES_POR_LOTE = 1_900_000
 
 const bytes = (texto: string) => new TextEncoder().encode(texto).length
 
-/** How an entry becomes a guide. */
+/** How an entry of `crearMuchas` becomes a guide. */
 export interface Lectura<E> {
   aGuia: (entrada: E) => GuiaParaCrear
-  /** Give those a reference that have none. */
+  /** Whether guides without a reference are given one. */
   referir: boolean
 }
 
@@ -86,7 +89,10 @@ function alistar<E>(ranura: Ranura<E>, { aGuia, referir }: Lectura<E>): Lista<E>
   }
 }
 
-/** As many as the service takes at once. Reads no further than it must to know that one is full. */
+/**
+ * Groups entries into batches that the service takes at once, and reads no further than it must to know that one is
+ * full.
+ */
 export async function* agrupar<E>(
   origen: AsyncIterable<Ranura<E>>,
   lectura: Lectura<E>,
@@ -112,7 +118,10 @@ export async function* agrupar<E>(
   if (lote.length > 0) yield lote
 }
 
-/** One result for each, whatever happens: what failed as a whole failed for each of them. */
+/**
+ * Creates a batch and gives one result for each of its entries, whatever happens: what failed as a whole failed for
+ * each.
+ */
 export async function crearListas<E>(
   listas: readonly Lista<E>[],
   enviar: (guias: string) => Promise<LoteCreado>,

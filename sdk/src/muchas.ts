@@ -3,39 +3,40 @@ import type { GuiaParaCrear, LoteCreado, Recogida } from './generado/types.gen.j
 import { agrupar, crearListas, numerar, type Ranura, type ResultadoDeMuchas } from './lotes.js'
 import type { OpcionesDeSolicitud } from './opciones.js'
 
-/** Opciones de `crearMuchas`; las de cada solicitud también. */
+/** Opciones de `crearMuchas`, con las de cada una de sus solicitudes. */
 export interface OpcionesDeMuchas extends OpcionesDeSolicitud {
-  /** El punto de recogida de las que no traen el suyo. */
+  /** El punto de recogida de las guías que no traen el suyo. */
   recogida?: Recogida | undefined
-  /** Cuántas solicitudes a la vez; 2 si falta. */
+  /** Cuántas solicitudes se envían a la vez; 2 si falta. */
   concurrencia?: number | undefined
-  /** Cuántas guías por solicitud, de 1 a 100; 100 si falta. */
+  /** Cuántas guías lleva cada solicitud, de 1 a 100; 100 si falta. */
   tamano?: number | undefined
-  /** Recibe las cuentas cada vez que se contesta una solicitud. Lo que lance se pasa por alto. */
+  /** Función que recibe cuántas guías van cada vez que se contesta una solicitud. Lo que lance se pasa por alto. */
   alAvanzar?: ((avance: AvanceDeMuchas) => void) | undefined
   /**
-   * Pone una `external_ref` al azar a las que no la traen, en vez de rechazarlas. Si su proceso muere a mitad y lo hace
-   * otra vez, esas se duplican.
+   * Pone una `external_ref` al azar a las guías que no la traen, en vez de rechazarlas. Si su proceso muere a mitad y lo
+   * hace otra vez, esas se duplican.
    */
   referenciaAutomatica?: boolean | undefined
 }
 
 /** Opciones de `crearMuchas` cuando lo que usted tiene no son guías, sino sus pedidos. */
 export interface OpcionesDeConversion<E> extends OpcionesDeMuchas {
-  /** La guía de cada uno. Lo que lance es la falla de ese. */
+  /** Función que da la guía de cada pedido. Lo que lance es la falla de ese pedido. */
   aGuia: (entrada: E) => GuiaParaCrear
 }
 
-/** Cuántas van. */
+/** Cuántas guías de `crearMuchas` van: leídas, creadas, repetidas y fallidas. */
 export interface AvanceDeMuchas {
-  /** Las que se han leído de lo que usted pasó. */
+  /** Cuántas guías se han leído de lo que usted pasó. */
   leidas: number
-  /** Las que se crearon ahora. */
+  /** Cuántas guías se crearon ahora. */
   creadas: number
-  /** Las que ya existían; también las de una solicitud cuya respuesta se perdió y que se envió otra vez. */
+  /** Cuántas guías ya existían; también las de una solicitud cuya respuesta se perdió y que se envió otra vez. */
   repetidas: number
+  /** Cuántas guías fallaron. */
   fallidas: number
-  /** Cuántas son en total, si lo que usted pasó lo dice (una lista, un `Set`). */
+  /** Cuántas guías son en total, si lo que usted pasó lo dice (una lista, un `Set`). */
   total: number | null
 }
 
@@ -67,14 +68,14 @@ export class CreacionDeMuchas<E> implements AsyncIterable<ResultadoDeMuchas<E>> 
     this.#avance = { leidas: 0, creadas: 0, repetidas: 0, fallidas: 0, total }
   }
 
-  /** Cuántas van. */
+  /** Cuántas guías van: leídas, creadas, repetidas y fallidas. */
   get avance(): AvanceDeMuchas {
     return { ...this.#avance }
   }
 
   /**
-   * Otra vez las que fallaron por algo pasajero (la red, un 5xx, un 429), con sus mismas posiciones y referencias. Con
-   * `{ todas: true }`, también las que había que corregir: corrija antes su `entrada`.
+   * Crea otra vez las guías que fallaron por algo pasajero (la red, un 5xx, un 429), con sus mismas posiciones y
+   * referencias. Con `{ todas: true }`, también las que había que corregir: corrija antes su `entrada`.
    *
    * ```ts
    * for await (const r of creacion.reintentarFallidas()) anotar(r)

@@ -36,7 +36,7 @@ export class Listado<T, P extends Pagina<T> = Pagina<T>> implements Promise<P>, 
     this.#hayMas = hayMas
   }
 
-  /** La primera página con su respuesta entera: estado, cabeceras e identificador de la solicitud. */
+  /** Da la primera página de la lista con su respuesta entera: estado, cabeceras e identificador de la solicitud. */
   conRespuesta(): Promise<Respuesta<P>> {
     this.#primera ??= this.#pedir(this.#desde)
     return this.#primera
@@ -61,7 +61,7 @@ export class Listado<T, P extends Pagina<T> = Pagina<T>> implements Promise<P>, 
   }
 
   /**
-   * Todas las páginas, de una en una. Sirve para guardar `cursor_siguiente` tras atender cada página:
+   * Recorre todas las páginas de la lista, de una en una. Sirve para guardar `cursor_siguiente` tras atender cada página:
    *
    * ```ts
    * for await (const { datos, cursor_siguiente } of api.eventos.listar({ cursor }).paginas()) {

@@ -20,16 +20,19 @@ export interface DatosDeAlguna {
 /** A request: what goes over the wire but for the headers, and whether it may go twice. */
 export interface Pedido {
   metodo: string
-  /** With its parameters. */
+  /** The address on the service, with its parameters. */
   ruta: string
   cuerpo: string | undefined
-  /** What takes no key is sent none. */
+  /** Whether the merchant's key goes with the request: what takes none is sent none. */
   conLlave: boolean
-  /** Whatever the service did with the first, it does nothing more with the second. */
+  /**
+   * Whether the request may be sent twice: whatever the service did with the first, it does nothing more with the
+   * second.
+   */
   repetible: boolean
 }
 
-/** The request of an operation, as the contract's table says. */
+/** Makes the request of an operation, as the contract's table says. */
 export function armar(operacion: Operacion, { path = {}, query, body }: DatosDeAlguna): Pedido {
   const [metodo, plantilla, repetible] = OPERACIONES[operacion]
   const partes = new Map<string, unknown>(Object.entries(path))

@@ -33,10 +33,10 @@ import type { ClavesPublicas } from './verificarPrueba.js'
 /** Qué guías se listan, desde dónde y de cuántas en cuántas. */
 export type FiltrosDeGuias = NonNullable<ListarGuiasData['query']>
 
-/** Qué parte del historial se pide. */
+/** Qué parte del historial de una guía se pide. */
 export type FiltrosDeHistorial = NonNullable<ListarEventosDeGuiaData['query']>
 
-/** Qué intentos fallidos se piden. */
+/** Qué intentos fallidos de una guía se piden. */
 export type FiltrosDeIntentos = NonNullable<ListarIntentosDeGuiaData['query']>
 
 /** Sus guías: crearlas, verlas, listarlas y cancelarlas. */
@@ -138,7 +138,7 @@ export class RecursoGuias {
   }
 
   /**
-   * La guía como está ahora y su historial, del evento más antiguo al más reciente. `limite` y `cursor` paginan el
+   * Da la guía como está ahora y su historial, del evento más antiguo al más reciente. `limite` y `cursor` paginan el
    * historial; la guía viene siempre entera. El código se acepta en minúsculas, con espacios o con guiones.
    */
   obtener(
@@ -162,7 +162,9 @@ export class RecursoGuias {
     return this.#listar('listarGuias', { query: filtros }, opciones)
   }
 
-  /** El historial de una guía, del evento más antiguo al más reciente. Con `await`, una página; con `for await`, todo. */
+  /**
+   * El historial de una guía, del evento más antiguo al más reciente. Con `await`, una página; con `for await`, todo.
+   */
   eventos(
     guia: CodigoDeGuia,
     filtros: FiltrosDeHistorial = {},

@@ -29,14 +29,16 @@ export type FiltrosDeWebhooks = NonNullable<ListarWebhooksData['query']>
 /** Qué entregas de un webhook se listan, desde dónde y de cuántas en cuántas. */
 export type FiltrosDeEntregasDeWebhook = NonNullable<ListarEntregasDeWebhookData['query']>
 
-/** Desde cuándo, y qué, volver a enviar. */
+/** Desde cuándo se vuelven a enviar los eventos a un webhook, y cuáles. */
 // Sending and counting are two methods here: with `ensayo` among the data, the type of the answer would hang on a value.
 export interface RecuperacionParaCrear extends Omit<RecuperacionDelContrato, 'ensayo'> {
-  /** Para contar sin enviar nada, use `ensayarRecuperacion`. */
+  /** Un ensayo no se pide aquí: para contar sin enviar nada, use `ensayarRecuperacion`. */
   ensayo?: never
 }
 
-/** Sus webhooks: adónde se envía cada evento, y qué fue de cada envío. La llave necesita el alcance `webhooks:admin`. */
+/**
+ * Sus webhooks: adónde se envía cada evento, y qué fue de cada envío. La llave necesita el alcance `webhooks:admin`.
+ */
 export class RecursoWebhooks {
   readonly #pedir: Cliente['pedir']
   readonly #listar: Cliente['listar']
@@ -64,18 +66,20 @@ export class RecursoWebhooks {
     return this.#pedir('crearWebhook', { body: webhook }, opciones)
   }
 
-  /** Sus webhooks, del más antiguo al más reciente, sin sus secretos. Con `await`, una página; con `for await`, todos. */
+  /**
+   * Sus webhooks, del más antiguo al más reciente, sin sus secretos. Con `await`, una página; con `for await`, todos.
+   */
   listar(filtros: FiltrosDeWebhooks = {}, opciones?: OpcionesDeSolicitud): Listado<Webhook, PaginaDeWebhooks> {
     return this.#listar('listarWebhooks', { query: filtros }, opciones)
   }
 
-  /** El webhook, su estado, cómo van sus envíos y con qué versiones del secreto se firma. */
+  /** Da el webhook: su dirección, su estado, cómo van sus envíos y con qué versiones del secreto se firma. */
   obtener(webhook: CodigoDeWebhook, opciones?: OpcionesDeSolicitud): Solicitud<Webhook> {
     return this.#pedir('obtenerWebhook', { path: { webhook } }, opciones)
   }
 
   /**
-   * Cambia la dirección, los tipos, la descripción o el estado; lo demás queda como está.
+   * Cambia la dirección, los tipos, la descripción o el estado de un webhook; lo demás queda como está.
    *
    * `{ estado: 'pausado' }` deja de enviar y guarda los eventos; `{ estado: 'activo' }` los envía. También reactiva uno
    * `deshabilitado`; lo que se perdió mientras tanto se pide con `recuperar`.
@@ -84,13 +88,13 @@ export class RecursoWebhooks {
     return this.#pedir('cambiarWebhook', { path: { webhook }, body: cambios }, opciones)
   }
 
-  /** Deja de enviarle y borra sus entregas y sus secretos. No se puede deshacer. */
+  /** Elimina un webhook: deja de enviarle, y borra sus entregas y sus secretos. No se puede deshacer. */
   eliminar(webhook: CodigoDeWebhook, opciones?: OpcionesDeSolicitud): Solicitud<void> {
     return this.#pedir('eliminarWebhook', { path: { webhook } }, opciones)
   }
 
   /**
-   * Crea un secreto nuevo, que se muestra **solo en esta respuesta**. Durante `solapamiento_horas` (24 si falta) cada
+   * Crea un secreto nuevo del webhook, que se muestra **solo en esta respuesta**. Durante `solapamiento_horas` (24 si falta) cada
    * envío lleva las dos firmas: cambie el secreto en su servidor sin perder ninguno. Cada llamada crea otro.
    */
   rotarSecreto(
@@ -102,7 +106,7 @@ export class RecursoWebhooks {
   }
 
   /**
-   * Envía un `webhook.prueba` firmado, una sola vez, también si el webhook está pausado o deshabilitado. Devuelve la
+   * Envía al webhook un `webhook.prueba` firmado, una sola vez, también si el webhook está pausado o deshabilitado. Devuelve la
    * entrega del aviso, por salir: pídala después con `obtenerEntrega` para ver qué contestó su servidor.
    */
   probar(webhook: CodigoDeWebhook, opciones?: OpcionesDeSolicitud): Solicitud<EntregaDeWebhook> {
@@ -128,7 +132,7 @@ export class RecursoWebhooks {
     return this.#pedir('recuperarEntregasDeWebhook', datos, opciones, esRecuperacion)
   }
 
-  /** Cuánto enviaría `recuperar` con los mismos datos; no envía nada. */
+  /** Cuenta cuánto enviaría `recuperar` con los mismos datos, sin enviar nada. */
   ensayarRecuperacion(
     webhook: CodigoDeWebhook,
     recuperacion: RecuperacionParaCrear,
@@ -138,7 +142,7 @@ export class RecursoWebhooks {
     return this.#pedir('recuperarEntregasDeWebhook', datos, opciones, esEnsayo)
   }
 
-  /** Por dónde va una recuperación. */
+  /** Dice por dónde va una recuperación de un webhook. */
   obtenerRecuperacion(
     webhook: CodigoDeWebhook,
     recuperacion: string,
@@ -163,7 +167,10 @@ export class RecursoWebhooks {
     return this.#listar('listarEntregasDeWebhook', { path: { webhook }, query: filtros }, opciones)
   }
 
-  /** La entrega, el cuerpo que se firma y cada intento: qué contestó su servidor y cuánto tardó cada fase. */
+  /**
+   * Da una entrega de un webhook, el cuerpo que se firma y cada intento: qué contestó su servidor y cuánto tardó cada
+   * fase.
+   */
   obtenerEntrega(
     webhook: CodigoDeWebhook,
     entrega: CodigoDeEntregaDeWebhook,

@@ -9,8 +9,8 @@ const ESPERA_MAXIMA = 60
 const SIN_CONEXION = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused)$/
 
 /**
- * May this pass if it is sent again, and may it be sent again? `repetible`: whatever the service did with the first, it
- * does nothing more with the second. What isn't is repeated only when the first was certainly not done.
+ * May a request that failed with this error pass if it is sent again, and may it be sent again? What isn't `repetible` is
+ * repeated only when the first was certainly not done.
  */
 export function pasara(error: unknown, repetible: boolean): boolean {
   if (error instanceof ErrorConexion) return repetible || noSalio(error.cause)
@@ -19,10 +19,10 @@ export function pasara(error: unknown, repetible: boolean): boolean {
   return repetible && (error.status === 408 || error.status >= 500)
 }
 
-/** May it be tried later? For who still has what was to be sent. */
+/** May what failed with this error be tried later, by who still has what was to be sent? */
 export const esPasajero = (error: unknown) => pasara(error, true) || error instanceof ErrorAbortado
 
-/** Milliseconds before attempt n + 1; undefined: the service asks for longer than is worth waiting. */
+/** Milliseconds to wait before the next attempt; undefined if the service asks for longer than is worth waiting. */
 export function pausa(error: unknown, intento: number): number | undefined {
   // Over the whole width: those whom one fault hit at once must not come back at once.
   const azar = Math.random() * Math.min(TOPE, BASE * 2 ** (intento - 1))

@@ -11,7 +11,10 @@ const MIEMBROS: Record<Miembro<Operaciones[keyof Operaciones]['datos']>, [que: s
   recuperacion: ['identificador de la recuperación', 'rec_9W2KQ8WZ1MTA'],
 }
 
-/** Empty, `.` and `..` would change the path and reach another operation; anything else the server answers itself. */
+/**
+ * Refuses a member of a path that is empty, `.` or `..`: it would reach another operation. The rest the server answers
+ * itself.
+ */
 export function revisar(miembro: string, codigo: unknown): string {
   if (typeof codigo === 'string' && !/^(\s*|\.\.?)$/.test(codigo)) return codigo
   const [que, ejemplo] = MIEMBROS[miembro as keyof typeof MIEMBROS]

@@ -2,9 +2,9 @@
 export interface Respuesta<T> {
   /** Los datos de la respuesta. */
   datos: T
-  /** Estado HTTP. */
+  /** Estado HTTP de la respuesta. */
   status: number
-  /** Cabeceras HTTP. */
+  /** Cabeceras HTTP de la respuesta. */
   cabeceras: Headers
   /** Identificador de la solicitud (`X-Request-Id`); cítelo al escribirnos. */
   idSolicitud: string | null
@@ -31,7 +31,7 @@ export class Solicitud<T> extends Promise<T> {
   }
 
   /**
-   * La respuesta entera, de la misma solicitud (no se envía otra).
+   * Da la respuesta entera de esta solicitud; no envía otra.
    *
    * ```ts
    * const { datos, repetida, idSolicitud } = await api.guias.crear(guia).conRespuesta()

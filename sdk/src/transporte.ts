@@ -14,7 +14,7 @@ import { pasara, pausa } from './reintentos.js'
 import type { Respuesta } from './solicitud.js'
 import { VERSION } from './version.js'
 
-/** La parte de `fetch` que se usa. */
+/** La parte de `fetch` que este paquete usa. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 export interface Conexion {
@@ -25,7 +25,10 @@ export interface Conexion {
   registro: Registro | undefined
 }
 
-/** Sends what is made at once, again if it may be, and gives the whole answer or throws an {@link ErrorGuias}. */
+/**
+ * Sends a request, which is made at once, again if it may be, and gives the whole answer or throws an {@link
+ * ErrorGuias}.
+ */
 export type Enviar = <T>(
   armar: () => Pedido,
   forma: Forma<T>,

@@ -4,13 +4,17 @@ import type { ArchivoDeManifiesto, ManifiestoDePrueba } from './generado/types.g
 
 /** Una clave pública de Ed25519 (JWK: RFC 7517, RFC 8037). */
 export interface ClavePublica {
+  /** Tipo de clave: `OKP`. */
   kty: string
+  /** Curva de la clave: `Ed25519`. */
   crv: string
-  /** La clave, 32 bytes en base64url. */
+  /** La clave pública: 32 bytes en base64url. */
   x: string
-  /** Con qué nombre la citan los manifiestos: su huella RFC 7638. */
+  /** El nombre con que los manifiestos citan la clave: su huella RFC 7638. */
   kid: string
+  /** Para qué sirve la clave: `sig`, firmar. */
   use?: string
+  /** Algoritmo con que firma la clave: `EdDSA`. */
   alg?: string
 }
 
@@ -20,6 +24,7 @@ export interface ClavePublica {
  * ella.
  */
 export interface ClavesPublicas {
+  /** Las claves, la presente y las retiradas. */
   keys: readonly ClavePublica[]
 }
 
@@ -34,17 +39,17 @@ export interface PruebaPorVerificar {
   claves: ClavesPublicas
   /** El PDF, las fotos o la firma que usted tiene. Cada uno debe ser uno de los del manifiesto, byte por byte. */
   archivos?: readonly BytesDeArchivo[] | undefined
-  /** De qué guía debe ser. Si falta, vale la de cualquiera: mírela en el resultado. */
+  /** De qué guía debe ser la prueba. Si falta, vale la de cualquiera: mírela en el resultado. */
   guia?: string | undefined
 }
 
 /** Lo que {@link verificarPrueba} comprobó. */
 export interface PruebaVerificada {
-  /** Lo firmado: la guía, cuándo, dónde y la huella de cada archivo. */
+  /** El manifiesto firmado: la guía, cuándo, dónde y la huella de cada archivo. */
   manifiesto: ManifiestoDePrueba
   /** Qué archivo del manifiesto es cada uno de los que pasó, en el mismo orden. */
   archivos: ArchivoDeManifiesto[]
-  /** Con qué clave se firmó. */
+  /** El nombre de la clave con que se firmó el manifiesto. */
   kid: string
 }
 
@@ -212,7 +217,10 @@ async function hallar(manifiesto: ManifiestoDePrueba, bytes: Uint8Array<ArrayBuf
   )
 }
 
-/** Always a copy: the caller may use its buffer again while the digest is computed. Tests by `instanceof` fail across realms. */
+/**
+ * Always a copy: the caller may use its buffer again while the digest is computed. Tests by `instanceof` fail across
+ * realms.
+ */
 function leerBytes(archivo: unknown, i: number): Uint8Array<ArrayBuffer> {
   if (ArrayBuffer.isView(archivo)) {
     return new Uint8Array(new Uint8Array(archivo.buffer, archivo.byteOffset, archivo.byteLength))
@@ -226,7 +234,9 @@ function leerBytes(archivo: unknown, i: number): Uint8Array<ArrayBuffer> {
   )
 }
 
-/** Base64url without padding, written in the only way: spare bits would let two texts be one signature. @throws Error */
+/**
+ * Base64url without padding, written in the only way: spare bits would let two texts be one signature. @throws Error
+ */
 function deBase64(texto: string): Uint8Array<ArrayBuffer> {
   if (!/^[A-Za-z0-9_-]*$/.test(texto)) throw new Error('no es base64url')
   const bytes = Uint8Array.from(atob(texto.replace(/-/g, '+').replace(/_/g, '/')), (letra) => letra.charCodeAt(0))

@@ -33,7 +33,7 @@ export interface AvisoDeGuia extends Omit<AvisoDeGuiaDelContrato, 'tipo'> {
  */
 export interface AvisoDesconocido {
   id: IdDeAviso
-  /** Compárelo como texto: `String(aviso.tipo) === '…'`. */
+  /** Un tipo que esta versión no conoce; compárelo como texto: `String(aviso.tipo) === '…'`. */
   tipo: SinFamilia
   creado_en: FechaHora
   // Without properties, so that `'guia' in aviso.datos` leaves this member out too.
@@ -87,21 +87,21 @@ export type CabecerasRecibidas =
 export interface OpcionesDeVerificacion {
   /** Segundos que la firma puede diferir de su reloj, antes o después; 300 si falta. `Infinity` no mira la hora. */
   toleranciaSegundos?: number | undefined
-  /** La hora con que se compara; si falta, la de su reloj. */
+  /** La hora con que se compara la de la firma; si falta, la de su reloj. */
   ahora?: Date | undefined
 }
 
-/** Con qué firma {@link firmarWebhook}. */
+/** Opciones de {@link firmarWebhook}. */
 export interface OpcionesDeFirma {
-  /** Identificador del evento (`webhook-id`). */
+  /** Identificador del evento que se firma (`webhook-id`). */
   id: string
-  /** Segundos desde 1970; si falta, ahora. */
+  /** La hora de la firma, en segundos desde 1970; si falta, ahora. */
   timestamp?: number | undefined
-  /** El secreto, `whsec_…`; con varios, una firma de cada uno, como en una rotación. */
+  /** El secreto del webhook, `whsec_…`; con varios, una firma de cada uno, como en una rotación. */
   secreto: string | readonly string[]
 }
 
-/** Las cabeceras que lleva cada envío. */
+/** Las tres cabeceras de firma que lleva cada envío. */
 export type CabecerasDeFirma = {
   'webhook-id': string
   'webhook-timestamp': string
@@ -190,7 +190,10 @@ export async function firmarWebhook(
 const COMO_LLEGO =
   'Pase el texto o los bytes tal como llegaron. En Express, use express.raw({ type: "application/json" }) en esta ruta, antes de cualquier express.json(), y pase req.body; con fetch, pase await request.text().'
 
-/** Always a copy: the caller may use its buffer again while the signature is computed. Tests by `instanceof` fail across realms. */
+/**
+ * Always a copy: the caller may use its buffer again while the signature is computed. Tests by `instanceof` fail across
+ * realms.
+ */
 function leerCuerpo(cuerpo: unknown): Uint8Array<ArrayBuffer> {
   // What `String(req.body)` makes of an object.
   if (typeof cuerpo === 'string' && cuerpo !== '[object Object]') return new TextEncoder().encode(cuerpo)
