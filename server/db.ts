@@ -109,7 +109,8 @@ export const sentenciaDe = <Parametros = object, Fila = object>(sql: string): Se
   ...numerar(sql),
 })
 
-const consultarCon =
+/** What runs statements on a pool, or on one of its connections. */
+export const consultarCon =
   (quien: Pick<pg.Pool | pg.PoolClient, 'query'>): Consultar =>
   async ({ name, text, parametros }, ...[valores]) => {
     const values = parametros.map((nombre) => valores![nombre as keyof typeof valores])

@@ -17,6 +17,7 @@ import type { Politica } from './salida/destino.ts'
 import type { Secretos } from './secretos.ts'
 import type { Enviador } from './webhooks/envio.ts'
 import type { MetricasDeWebhooks } from './webhooks/metricas.ts'
+import type { AvisarTrabajo, ClaveDeWebhook } from './webhooks/webhook.ts'
 
 type DeLaConfig =
   | 'horasDeSolicitud'
@@ -46,8 +47,7 @@ export interface Deps {
   ajustes: Ajustes
   cursores: Cursores
   escritura: Escritura
-  /** Says that rows of pending work were committed, so that the feeder need not wait for its next round. */
-  avisarTrabajo: () => void
+  avisarTrabajo: AvisarTrabajo
   /** Where webhooks may lead to. */
   destinos: Politica
   /** How a recipient of that mode is asked for the place. */
@@ -86,8 +86,10 @@ export interface DepsDeTrabajo extends Deps {
   clienteDeWhatsapp: ClienteDeWhatsapp | undefined
   /** Follows short map links to the places that they name. */
   enlacesCortos: ResolutorDeEnlaces
-  /** Where the rounds of webhook deliveries are, among all endpoints: after that one, or at the beginning. */
-  ronda: { despues: { comercio_id: string; modo: Modo; webhook: string } | undefined }
+  /** The database by sessions whose commits don't wait for the disk: if it crashes, what they wrote last is done again. */
+  dbSinEspera: Pick<Db, 'pool' | 'consultar'>
+  /** Tells other processes that endpoints have deliveries due. */
+  senalar: (webhooks: readonly ClaveDeWebhook[]) => void
 }
 
 /** Whether a process and what it stands on work. */

@@ -9,10 +9,13 @@ import { hacerPdfs, pruebasPendientes } from './pruebasEntrega/hacerPdf.ts'
 import { limpiarSesiones } from './repartidores/repartidor.ts'
 import { olvidarUbicaciones } from './ubicacion/olvidar.ts'
 import { enlacesPendientes, resolverEnlaces } from './ubicacion/resolverEnlaces.ts'
+import { COLA_DE_ARRIENDOS, VIGENCIA_S } from './webhooks/arriendos.ts'
 import { avanzarRecuperaciones, recuperacionesPendientes } from './webhooks/avanzarRecuperacion.ts'
-import { bombear } from './webhooks/bomba.ts'
-import { entregasDeWebhookPendientes } from './webhooks/entregasPendientes.ts'
 import { limpiarWebhooks } from './webhooks/limpiar.ts'
+import { COLA_DE_REINTENTOS } from './webhooks/reintentos.ts'
+import type { ClaveDeWebhook } from './webhooks/webhook.ts'
+
+export { Bomba } from './webhooks/bomba.ts'
 
 const DE_FILAS: QueueOptions = {
   retryLimit: 5,
@@ -69,19 +72,25 @@ export const TRABAJOS: readonly Trabajo[] = [
     ejecutar: hacerPdfs,
   },
   {
-    cola: 'webhook_entregas',
+    // Endpoints that a process holds, to send what is due to them (server/webhooks/bomba.ts).
+    cola: COLA_DE_ARRIENDOS,
     opciones: {
-      // Its own tables count attempts: what the queue repeats is a claim that lapsed with its worker.
       retryLimit: 1_000_000,
       retryDelay: 0,
-      // Longer than an exchange may take (15 s) with what comes before (5 s) and after it.
-      expireInSeconds: 25,
-      retentionSeconds: 3_600,
+      // A lease lives by its heartbeat; after half a day it is taken anew.
+      expireInSeconds: 43_200,
+      heartbeatSeconds: VIGENCIA_S,
+      retentionSeconds: 86_400,
       deleteAfterSeconds: 60,
     },
     aparte: true,
-    pendientes: entregasDeWebhookPendientes,
-    bombear,
+    politica: 'exclusive',
+  },
+  {
+    cola: COLA_DE_REINTENTOS,
+    opciones: { ...DE_FILAS, retentionSeconds: 7 * 86_400 },
+    ejecutar: async ({ avisarTrabajo }, trabajos) => avisarTrabajo(trabajos.map(({ data }) => data as ClaveDeWebhook)),
+    sondeo: 1,
   },
   {
     cola: 'recuperaciones',

@@ -1,6 +1,9 @@
 import { type Db, enTransaccion } from '../server/db.ts'
 import type { DepsDeTrabajo } from '../server/deps.ts'
 import { TRABAJOS } from '../server/trabajos.ts'
+import { COLA_DE_ARRIENDOS } from '../server/webhooks/arriendos.ts'
+import { hallarVencidas } from '../server/webhooks/vencidas.ts'
+import type { ClaveDeWebhook } from '../server/webhooks/webhook.ts'
 import { hasta } from './fabricas.ts'
 
 /**
@@ -14,17 +17,20 @@ export async function esperarQuietud(db: Db, reloj: () => Date, comercioId?: str
   await hasta(() =>
     enTransaccion(db, async (consultar, cliente) => {
       await cliente.query('set transaction isolation level repeatable read')
-      const deps = { db: { consultar }, reloj, ronda: {} } as unknown as DepsDeTrabajo
+      const deps = { db: { consultar }, reloj } as unknown as DepsDeTrabajo
       for (const { pendientes } of TRABAJOS) {
-        for (let hayMas = true; hayMas; ) {
-          const hallados = await pendientes(deps, 1)
-          const trabajos = Array.isArray(hallados) ? hallados : hallados.trabajos
-          if (!trabajos.every(({ data }) => ajeno(data))) return false
-          hayMas = 'hayMas' in hallados && hallados.hayMas
-        }
+        const trabajos = (await pendientes?.(deps, 1)) ?? []
+        if (!trabajos.every(({ data }) => ajeno(data))) return false
       }
+      for (let despues: ClaveDeWebhook | undefined, mas = true; mas; mas = despues !== undefined) {
+        const { claves, ultimo } = await hallarVencidas({ consultar }, reloj(), despues)
+        if (!claves.every(ajeno)) return false
+        despues = ultimo
+      }
+      // A lease is held for a while after its last delivery, and a retry waits for its time.
       const { rows } = await cliente.query<{ data: object | null }>(
-        `select data from pgboss.job where state < 'completed'`,
+        `select data from pgboss.job where name <> $1 and state < 'completed' and start_after <= now()`,
+        [COLA_DE_ARRIENDOS],
       )
       return rows.every(({ data }) => ajeno(data))
     }),

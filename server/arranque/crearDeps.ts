@@ -50,7 +50,7 @@ export function crearDeps(config: Config, cimientos: Cimientos): Deps {
   const { reloj = () => new Date(), nuevoCodigo = nuevoCodigoDeGuia, resolver = resolverDelSistema } = cimientos
   const secretos = crearSecretos(masterKeys)
   const nuevoId = crearGeneradorDeIds(reloj)
-  const { avisarTrabajo } = vida
+  const { avisarTrabajo, despachar } = vida
   const canalDe = (modo: Modo) => (modo === 'live' ? config.mensajeria.tipo : 'buzon')
   const deEnlaces = { secretos, reloj, urlPublica, minutos: config.minutosDeEnlaces }
   return {
@@ -61,7 +61,7 @@ export function crearDeps(config: Config, cimientos: Cimientos): Deps {
     secretos,
     ajustes: ajustesDe(config, urlPublica),
     cursores: crearCursores(secretos),
-    escritura: crearEscritura({ db, log, secretos, nuevoId, nuevoCodigo, avisarTrabajo, canalDe }),
+    escritura: crearEscritura({ db, log, secretos, nuevoId, nuevoCodigo, avisarTrabajo, despachar, canalDe }),
     avisarTrabajo,
     destinos: { resolver, loopback: config.webhooksLoopback },
     canalDe,

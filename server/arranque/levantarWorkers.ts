@@ -1,5 +1,6 @@
+import type pg from 'pg'
 import { PgBoss } from 'pg-boss'
-import { abrirPool, preparada } from '../db.ts'
+import { abrirPool, consultarCon, preparada } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import type { Deshacer } from './deshacer.ts'
 import type { Metricas } from './metricas.ts'
@@ -20,34 +21,56 @@ export async function levantarWorkers(
   deshacer: Deshacer,
 ): Promise<void> {
   // Loaded here alone: a process without workers doesn't pay for what they need.
-  const [{ iniciarWorkers }, { crearEnviador }, { crearClienteDeWhatsapp }, { crearResolutorDeEnlaces }] =
+  const [{ iniciarWorkers }, { Emisor }, { crearEnviador }, { crearClienteDeWhatsapp }, { crearResolutorDeEnlaces }] =
     await Promise.all([
       import('../cola/workers.ts'),
+      import('../cola/senales.ts'),
       import('../webhooks/envio.ts'),
       import('../mensajeria/whatsapp.ts'),
       import('../mapas/enlacesCortos.ts'),
     ])
-  const boss = await abrirCola(deps, databaseUrl, vida, deshacer)
+  const pool = abrirPoolSinEspera(databaseUrl, vida, deshacer)
+  const boss = await abrirCola(deps, pool)
   const { resolver } = deps.destinos
   const { mensajeria } = deps.ajustes
   const clienteDeWhatsapp = mensajeria.tipo === 'whatsapp' ? crearClienteDeWhatsapp(mensajeria) : undefined
   const enlacesCortos = crearResolutorDeEnlaces({ resolver })
   deshacer.al(() => Promise.all([clienteDeWhatsapp?.cerrar(), enlacesCortos.cerrar()]))
   const enviador = crearEnviador({ resolver })
-  const workers = await iniciarWorkers(boss, { ...deps, azar, enviador, metricas, clienteDeWhatsapp, enlacesCortos })
+  const { senalar } = new Emisor(pool, deps.log)
+  const dbSinEspera = { pool, consultar: consultarCon(pool) }
+  const workers = await iniciarWorkers(
+    boss,
+    { ...deps, dbSinEspera, senalar, azar, enviador, metricas, clienteDeWhatsapp, enlacesCortos },
+    databaseUrl,
+  )
   deshacer.al(() => workers.detener())
   metricas.observar(deps)
   vida.workers = workers
 }
 
-async function abrirCola({ log }: Deps, databaseUrl: string, { alPerder }: Vida, deshacer: Deshacer): Promise<PgBoss> {
-  // Jobs are made of rows, and can be made of them again: the queue need not wait for the disk.
-  const cola = abrirPool(databaseUrl, 4, `guias cola pid=${process.pid}`, '-c synchronous_commit=off')
-  cola.on('error', alPerder)
-  deshacer.al(() => cola.end())
+/** What tells the workers of other processes, where this one has none. */
+export async function levantarEmisor(
+  { log }: Pick<Deps, 'log'>,
+  { databaseUrl, vida }: Pick<ParaWorkers, 'databaseUrl' | 'vida'>,
+  deshacer: Deshacer,
+): Promise<void> {
+  const { Emisor } = await import('../cola/senales.ts')
+  vida.emisor = new Emisor(abrirPoolSinEspera(databaseUrl, vida, deshacer, 1), log)
+}
+
+/** Jobs are made of rows, and can be made of them again, as can what was sent: neither need wait for the disk. */
+function abrirPoolSinEspera(databaseUrl: string, { alPerder }: Vida, deshacer: Deshacer, conexiones = 5): pg.Pool {
+  const pool = abrirPool(databaseUrl, conexiones, `guias cola pid=${process.pid}`, '-c synchronous_commit=off')
+  pool.on('error', alPerder)
+  deshacer.al(() => pool.end())
+  return pool
+}
+
+async function abrirCola({ log }: Deps, pool: pg.Pool): Promise<PgBoss> {
   const boss = new PgBoss({
     // pg-boss's own pool would wait for ever for a connection that is half open.
-    db: { executeSql: (text, values) => cola.query(preparada(text, values)) },
+    db: { executeSql: (text, values) => pool.query(preparada(text, values)) },
     schedule: false,
     // A dead worker's claims lapse soon, and what is over goes soon.
     superviseIntervalSeconds: 5,

@@ -1,8 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { webhook } from '../contrato/generado/prisma/client.ts'
 import { type Db, sentencia } from '../db.ts'
-import { entregasDeWebhookSinTrabajo } from '../webhooks/entregasPendientes.ts'
 import type { MetricasDeWebhooks } from '../webhooks/metricas.ts'
+import { entregasDeWebhookSinArriendo } from '../webhooks/vencidas.ts'
 
 /** What the operator's Prometheus reads: one registry per process. */
 export interface Metricas extends MetricasDeWebhooks {
@@ -111,9 +111,9 @@ export function crearMetricas(): Metricas {
         () => segundos(ATRASO),
       )
       medir(
-        'guias_webhook_entregas_sin_trabajo',
-        'Deliveries neither over, nor waiting for their time or endpoint, nor backed by a live job: 0 at any quiet moment.',
-        () => entregasDeWebhookSinTrabajo({ db, reloj }),
+        'guias_webhook_entregas_sin_arriendo',
+        'Deliveries that are due and of whose endpoint no process has the lease: 0 at any quiet moment.',
+        () => entregasDeWebhookSinArriendo({ db, reloj }),
       )
       medir('guias_pruebas_sin_pdf', 'Proofs of delivery whose PDF and manifest are still to be made.', () =>
         cuantas(SIN_PDF),

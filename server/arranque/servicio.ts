@@ -7,7 +7,7 @@ import type { Log } from '../log.ts'
 import { crearDeps, type Sustitutos } from './crearDeps.ts'
 import { asegurarDemo } from './demo.ts'
 import { type Deshacer, levantar, unaVez } from './deshacer.ts'
-import { levantarWorkers } from './levantarWorkers.ts'
+import { levantarEmisor, levantarWorkers } from './levantarWorkers.ts'
 import { crearMetricas } from './metricas.ts'
 import { levantarPlataforma } from './plataforma.ts'
 import type { EnMarcha } from './proceso.ts'
@@ -69,10 +69,9 @@ async function poner(
 
   const deps = crearDeps(config, { ...plataforma, ...sustitutos, log, vida, urlPublica: url })
   const metricas = crearMetricas()
-  if (config.workers) {
-    const { databaseUrl } = plataforma
-    await levantarWorkers(deps, { databaseUrl, vida, metricas, ...(azar ? { azar } : {}) }, deshacer)
-  }
+  const { databaseUrl } = plataforma
+  if (config.workers) await levantarWorkers(deps, { databaseUrl, vida, metricas, ...(azar ? { azar } : {}) }, deshacer)
+  else await levantarEmisor(deps, { databaseUrl, vida }, deshacer)
   const deMetricas = await servirMetricas(config, deshacer, { metricas, salud: deps.salud })
   const embebida = config.baseDeDatos.tipo === 'embebida'
   const demo = embebida ? await asegurarDemo(deps, config.dataDir, url) : undefined

@@ -1,7 +1,10 @@
+import type { Emisor } from '../cola/senales.ts'
 import type { Workers } from '../cola/workers.ts'
 import type { Db } from '../db.ts'
 import type { Salud } from '../deps.ts'
+import type { EventoRecien } from '../eventos/evento.ts'
 import type { Log } from '../log.ts'
+import type { AvisarTrabajo } from '../webhooks/webhook.ts'
 
 /** How a process is: what it is about just now, its workers, and whether what it stands on answers. */
 export class Vida {
@@ -16,7 +19,24 @@ export class Vida {
     this.#conWorkers = conWorkers
   }
 
-  readonly avisarTrabajo = (): void => this.workers?.avisar()
+  /** How other processes are told of work, where this one has no workers. */
+  emisor: Emisor | undefined
+
+  readonly avisarTrabajo: AvisarTrabajo = (webhooks) => {
+    if (this.workers) this.workers.avisar(webhooks)
+    else this.emisor?.senalar(webhooks)
+  }
+
+  readonly despachar = (recientes: readonly EventoRecien[]): void => {
+    if (this.workers) {
+      this.workers.despachar(recientes)
+      return
+    }
+    const claves = recientes.flatMap(({ webhooks, evento: { comercio_id, modo } }) =>
+      webhooks.map((webhook) => ({ comercio_id, modo, webhook })),
+    )
+    this.emisor?.senalar(claves)
+  }
 
   /** While it stops, PostgreSQL may end a session that is just being closed. */
   readonly alPerder = (err: Error): void => {

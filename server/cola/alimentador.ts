@@ -2,19 +2,24 @@ import type { PgBoss } from 'pg-boss'
 import type { DepsDeTrabajo } from '../deps.ts'
 import { traducirError } from '../errores.ts'
 import { Memoria } from './memoria.ts'
-import type { Alimentacion, Trabajo } from './trabajo.ts'
+import type { Trabajo } from './trabajo.ts'
 
-/** Rows fed to the queue at a time; and how often the feeder looks by itself, in milliseconds. */
+/** Rows fed to the queue at a time. */
 const LOTE = 1_000
+/** How long the feeder waits before it looks by itself, in milliseconds: after it found something, and at most. */
 const RONDA = 500
+const RONDA_MAXIMA = 5_000
 const MEMORIA = 5_000
 /** Without a good round for so long, in milliseconds, the queue is not well. */
 const SILENCIO = 20_000
 /** How long an end waits for a round under way, in milliseconds. */
 const PLAZO = 5_000
 
-/** Turns pending rows into jobs, one round after another: soon when somebody asks, or else by itself. */
-export class Alimentador implements Alimentacion {
+/**
+ * Turns pending rows into jobs, one round after another: soon when somebody asks, or else by itself, the more rarely the
+ * longer it found nothing.
+ */
+export class Alimentador {
   readonly #boss: PgBoss
   readonly #trabajos: readonly Trabajo[]
   readonly #deps: DepsDeTrabajo
@@ -28,6 +33,8 @@ export class Alimentador implements Alimentacion {
   #cita = Number.POSITIVE_INFINITY
   /** Before that, there is none. */
   #libre = 0
+  /** How long after a round the next one is due. */
+  #pausa = RONDA
   /** When a round last went well. */
   #buena = performance.now()
   #detenido = false
@@ -43,14 +50,12 @@ export class Alimentador implements Alimentacion {
     this.#despertadores.set(cola, despertar)
   }
 
-  readonly avisar = (ms = 0): void => {
-    const cuando = performance.now() + ms
+  readonly avisar = (): void => {
+    const cuando = performance.now()
     if (cuando >= this.#cita) return
     this.#cita = cuando
     this.#citar()
   }
-
-  readonly olvidar = (ids: readonly string[]): void => this.#memoria.olvidar(ids)
 
   /** Whether it got through to database and queue lately. */
   late(): boolean {
@@ -77,7 +82,7 @@ export class Alimentador implements Alimentacion {
 
   #girar(): void {
     const inicio = performance.now()
-    this.#cita = inicio + RONDA
+    this.#cita = inicio + this.#pausa
     this.#memoria.olvidarViejos(inicio)
     this.#ronda = this.#alimentarTodo().finally(() => {
       this.#ronda = undefined
@@ -89,30 +94,27 @@ export class Alimentador implements Alimentacion {
 
   async #alimentarTodo(): Promise<void> {
     try {
-      const quedan = await Promise.all(this.#trabajos.map((trabajo) => this.#alimentar(trabajo)))
+      const alimentados = await Promise.all(this.#trabajos.map((trabajo) => this.#alimentar(trabajo)))
       this.#buena = performance.now()
-      if (quedan.includes(true)) this.#cita = this.#buena
+      this.#pausa = alimentados.some((cuantos) => cuantos > 0) ? RONDA : Math.min(2 * this.#pausa, RONDA_MAXIMA)
     } catch (err) {
       // What it was about to feed may not have arrived.
       this.#memoria.olvidarTodo()
+      this.#pausa = RONDA
       this.#deps.log[traducirError(err).codigo === 'no_disponible' ? 'warn' : 'error']({ err }, 'feeder')
     }
   }
 
-  /** @returns whether there is more than it came to */
-  async #alimentar({ cola, pendientes }: Trabajo): Promise<boolean> {
-    const hallados = await pendientes(this.#deps, LOTE)
-    const { trabajos, hayMas } = Array.isArray(hallados) ? { trabajos: hallados, hayMas: false } : hallados
-    const nuevos = trabajos.filter(({ id }) => !this.#memoria.tiene(id!))
-    for (let i = 0; i < nuevos.length; i += LOTE) {
-      const tanda = nuevos.slice(i, i + LOTE)
-      this.#memoria.anotar(
-        tanda.map(({ id }) => id!),
-        performance.now(),
-      )
-      await this.#boss.insert(cola, tanda, { returnId: false })
-      this.#despertadores.get(cola)?.()
-    }
-    return hayMas
+  /** @returns how many jobs there were to make */
+  async #alimentar({ cola, pendientes }: Trabajo): Promise<number> {
+    const nuevos = ((await pendientes?.(this.#deps, LOTE)) ?? []).filter(({ id }) => !this.#memoria.tiene(id!))
+    if (nuevos.length === 0) return 0
+    this.#memoria.anotar(
+      nuevos.map(({ id }) => id!),
+      performance.now(),
+    )
+    await this.#boss.insert(cola, nuevos, { returnId: false })
+    this.#despertadores.get(cola)?.()
+    return nuevos.length
   }
 }

@@ -17,10 +17,6 @@ export class Memoria {
     for (const id of ids) this.#alimentados.set(id, ahora)
   }
 
-  olvidar(ids: readonly string[]): void {
-    for (const id of ids) this.#alimentados.delete(id)
-  }
-
   olvidarViejos(ahora: number): void {
     for (const [id, cuando] of this.#alimentados) {
       if (cuando > ahora - this.#plazo) break

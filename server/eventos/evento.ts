@@ -4,6 +4,7 @@ import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../contrato/ge
 import { type Db, type Fila, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
 import type { FilaGuia } from '../guias/guia.ts'
+import type { AvisarTrabajo } from '../webhooks/webhook.ts'
 
 type DatosDeEvento = {
   [Dato in 'estado_reportado' | 'numero_intento' | 'requiere_accion' | 'forzado' | 'tardio']: NonNullable<Evento[Dato]>
@@ -23,6 +24,13 @@ export type FilaEvento = Fila<
     foto: Foto
   }
 >
+
+/** An event that was just committed, its guide as the event left it, and the endpoints that it goes to. */
+export interface EventoRecien {
+  guia: FilaGuia
+  evento: FilaEvento
+  webhooks: readonly string[]
+}
 
 /** An event without the picture of its guide: all that the contract shows of it. */
 export type EventoSinFoto = Omit<FilaEvento, 'foto'>
@@ -56,7 +64,7 @@ export const insertarEntregasDeWebhook = (e: string) => `
     'pendiente', 'automatica', e.registrado_en, e.registrado_en
   from ${e} e join webhook w on w.comercio_id = e.comercio_id and w.modo = e.modo
   where w.estado in ('activo', 'pausado') and ${quiere('w', 'e')}
-  returning 1`
+  returning comercio_id, modo, webhook, guia_id`
 
 /** The condition, as SQL, that an endpoint's types, wildcards included, name an event's. */
 export const quiere = (w: string, e: string) =>
@@ -96,6 +104,19 @@ export function presentarEvento(fila: EventoSinFoto): Evento {
     requiere_accion: fila.datos?.requiere_accion ?? null,
     forzado: fila.datos?.forzado ?? null,
     tardio: fila.tipo === 'guia.escaneo_tardio' || fila.datos?.tardio === true,
+  }
+}
+
+/** The first event of a guide, as the statement that creates the guide writes it. */
+export function eventoDeCreacion(guia: FilaGuia): FilaEvento {
+  const { creado_en, intentos, advertencias, ubicacion_estado, ubicacion_origen } = guia
+  const { ubicacion_lat, ubicacion_lng, ubicacion_extra } = guia
+  const lugar = { ubicacion_estado, ubicacion_origen, ubicacion_lat, ubicacion_lng, ubicacion_extra }
+  return {
+    ...{ ...deGuia(guia), secuencia: 1, guia: guia.guia, tipo: 'guia.aceptado', estado: 'aceptado' },
+    ...{ estado_anterior: null, descripcion: null, motivo: null, lat: null, lng: null, datos: null, autor: null },
+    ...{ idempotencia: null, huella: null, foto: { intentos, advertencias, ...lugar } },
+    ...{ ocurrido_en: creado_en, registrado_en: creado_en },
   }
 }
 
@@ -162,7 +183,7 @@ type ParametrosDePaso = Omit<EventoSinFoto, 'guia'> & {
 }
 
 /** One guarded step: the guide as it was read goes on to its next sequence and writes its event, or nothing happens. */
-const PASO = sentencia<ParametrosDePaso, FilaGuia & { hay_webhook_entregas: boolean }>(
+const PASO = sentencia<ParametrosDePaso, FilaGuia & { webhooks: string[] | null }>(
   'eventos.paso',
   `with g as (
      update guia set secuencia = secuencia + 1, actualizado_en = :registrado_en::timestamptz, intentos = :intentos,
@@ -192,14 +213,14 @@ const PASO = sentencia<ParametrosDePaso, FilaGuia & { hay_webhook_entregas: bool
      on conflict (comercio_id, modo, guia_id) do update set id = excluded.id, maps_url = excluded.maps_url, intentos = 0,
        proximo_en = excluded.proximo_en
    ), d as (${insertarEntregasDeWebhook('e')})
-   select g.*, exists (select from d) as hay_webhook_entregas from g`,
+   select g.*, (select array_agg(webhook) from d) as webhooks from g`,
 )
 
 /**
  * Takes a step from the guide as it was read; undefined, and nothing written, when somebody else moved it meanwhile.
  */
 export async function darPaso(
-  { db, avisarTrabajo }: { db: Db; avisarTrabajo: () => void },
+  { db, avisarTrabajo }: { db: Db; avisarTrabajo: AvisarTrabajo },
   guia: FilaGuia,
   paso: Paso,
 ): Promise<{ guia: FilaGuia; evento: EventoSinFoto } | undefined> {
@@ -218,7 +239,9 @@ export async function darPaso(
     maps_url: enlaceCorto?.maps_url ?? null,
   })
   if (!movida) return undefined
-  if (movida.hay_webhook_entregas || enlaceCorto) avisarTrabajo()
+  if (enlaceCorto) avisarTrabajo()
+  const { comercio_id, modo } = guia
+  if (movida.webhooks) avisarTrabajo(movida.webhooks.map((webhook) => ({ comercio_id, modo, webhook })))
   return { guia: movida, evento: { ...evento, guia: guia.guia, secuencia: movida.secuencia } }
 }
 

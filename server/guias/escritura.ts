@@ -1,7 +1,7 @@
 import type { CanalDeMensaje, Modo } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
 import { Problema, traducirError } from '../errores.ts'
-import { foto, insertarEntregasDeWebhook } from '../eventos/evento.ts'
+import { type EventoRecien, eventoDeCreacion, foto, insertarEntregasDeWebhook } from '../eventos/evento.ts'
 import type { Log } from '../log.ts'
 import { leerEnlace } from '../mapas/enlaces.ts'
 import type { Secretos } from '../secretos.ts'
@@ -68,7 +68,8 @@ const INSERTAR = sentencia<{ guias: string; comercio_id: string; modo: Modo }, I
      select :comercio_id, :modo, x.id, x.enlace_corto_id, x.maps_url, x.creado_en from g join x using (id)
      where x.enlace_corto_id is not null
    )
-   select id, exists (select from d) as hay_webhook_entregas from g`,
+   select g.id, d.webhooks from g
+   left join (select guia_id, array_agg(webhook) as webhooks from d group by guia_id) d on d.guia_id = g.id`,
 )
 
 const EXISTENTES = sentencia<{ comercio_id: string; modo: Modo; external_refs: readonly (string | null)[] }, FilaGuia>(
@@ -87,8 +88,8 @@ interface Pedido {
 
 interface Insertada {
   id: string
-  /** Whether the statement wrote any delivery. */
-  hay_webhook_entregas: boolean
+  /** The endpoints that its event goes to. */
+  webhooks: string[] | null
 }
 
 /** The creations of one merchant and mode. */
@@ -107,13 +108,15 @@ interface Partes {
   nuevoId: () => { id: string; creado_en: Date }
   nuevoCodigo: () => string
   avisarTrabajo: () => void
+  /** Gives what was just committed to whoever sends webhooks. */
+  despachar: (recientes: readonly EventoRecien[]) => void
   /** The channel by which a recipient is asked for the place, by mode. */
   canalDe: (modo: Modo) => CanalDeMensaje
 }
 
 /** Creates what writes new guides in groups, one statement a group. */
 export function crearEscritura(partes: Partes): Escritura {
-  const { db, log, secretos, nuevoId, nuevoCodigo, avisarTrabajo, canalDe } = partes
+  const { db, log, secretos, nuevoId, nuevoCodigo, avisarTrabajo, despachar, canalDe } = partes
   const colas = new Map<string, Cola>()
 
   const pedir = (comercioId: string, modo: Modo, datos: readonly DatosDeGuia[]) =>
@@ -127,17 +130,17 @@ export function crearEscritura(partes: Partes): Escritura {
       cola.programada = true
       setImmediate(() => {
         cola.programada = false
-        despachar(clave, cola)
+        escribirGrupos(clave, cola)
       })
     })
 
-  const despachar = (clave: string, cola: Cola) => {
+  const escribirGrupos = (clave: string, cola: Cola) => {
     while (cola.espera.length > 0 && cola.enVuelo < EN_VUELO) {
       const grupo = tomarGrupo(cola.espera)
       cola.enVuelo++
       escribir(cola, grupo).finally(() => {
         cola.enVuelo--
-        despachar(clave, cola)
+        escribirGrupos(clave, cola)
         if (cola.enVuelo === 0 && cola.espera.length === 0) colas.delete(clave)
       })
     }
@@ -201,7 +204,8 @@ export function crearEscritura(partes: Partes): Escritura {
     const hayTrabajo = conTrabajo.some(
       (nueva) => ('mensaje_id' in nueva || 'enlace_corto_id' in nueva) && creadas.has(nueva.id),
     )
-    if (insertadas[0]?.hay_webhook_entregas || hayTrabajo) avisarTrabajo()
+    if (hayTrabajo) avisarTrabajo()
+    despacharCreadas(nuevas, insertadas)
     const repetidas = nuevas.filter(({ id }) => !creadas.has(id)).map(({ external_ref }) => external_ref)
     const existentes = new Map(
       repetidas.length === 0
@@ -216,6 +220,15 @@ export function crearEscritura(partes: Partes): Escritura {
         ? { fila: nueva, repetida: false }
         : repetir(existentes.get(nueva.external_ref), varios[i]!),
     )
+  }
+
+  const despacharCreadas = (nuevas: readonly FilaGuia[], insertadas: readonly Insertada[]) => {
+    const webhooksDe = new Map(insertadas.map(({ id, webhooks }) => [id, webhooks]))
+    const recientes = nuevas.flatMap((guia): EventoRecien[] => {
+      const webhooks = webhooksDe.get(guia.id)
+      return webhooks ? [{ guia, evento: eventoDeCreacion(guia), webhooks }] : []
+    })
+    if (recientes.length > 0) despachar(recientes)
   }
 
   /**

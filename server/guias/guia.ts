@@ -72,7 +72,7 @@ export function presentar(fila: FilaGuia): Guia {
     lat: fila.lat,
     lng: fila.lng,
     maps_url: fila.maps_url,
-    recogida: fila.recogida,
+    recogida: presentarRecogida(fila.recogida),
     ubicacion: presentarUbicacion(fila),
     intentos: fila.intentos,
     advertencias: presentarAdvertencias(fila),
@@ -81,6 +81,14 @@ export function presentar(fila: FilaGuia): Guia {
     actualizado_en: fila.actualizado_en.toISOString(),
   }
 }
+
+/** A pickup with its members in one order: jsonb has an order of its own, and a body that is made again must be the same. */
+const presentarRecogida = ({ nombre, lat, lng, maps_url }: Guia['recogida']): Guia['recogida'] => ({
+  nombre,
+  lat,
+  lng,
+  maps_url,
+})
 
 /** The place of a guide's row as the contract has it. */
 export function presentarUbicacion(fila: FilaGuia): Ubicacion {

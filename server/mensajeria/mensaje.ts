@@ -13,6 +13,7 @@ import { type Fila, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { foto, insertarEntregasDeWebhook } from '../eventos/evento.ts'
 import { huellaDe, tokenDe } from '../ubicacion/ubicacion.ts'
+import type { ClaveDeWebhook } from '../webhooks/webhook.ts'
 
 /** A row of `mensaje`; columns carry the contract's names. */
 export type FilaMensaje = Fila<
@@ -70,6 +71,9 @@ const susGuias = (cuales: string) =>
 const ES_LA_ULTIMA = `not exists (select from mensaje o where o.comercio_id = m.comercio_id and o.modo = m.modo
        and o.guia_id = m.guia_id and o.tipo = m.tipo and o.numero > m.numero)`
 
+/** A webhook delivery that such a statement wrote. */
+type EntregaHecha = ClaveDeWebhook & { guia_id: string }
+
 /** The end of a statement whose `g` moved guides' requests `:ahora`: each writes this event and its deliveries. */
 const anunciar = (tipo: TipoDeEvento) => `e as (
      insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, estado_anterior, foto, ocurrido_en,
@@ -88,15 +92,18 @@ const deSuGuia = (m: string) => `${m}.comercio_id = p.comercio_id and ${m}.modo 
  * a second message of the same guide is left for another time. One that nobody needs any more is dropped, if it hasn't
  * left already.
  */
-const MARCAR_ENVIADOS = sentencia<{
-  enviados: string
-  ahora: Date
-  finales: readonly Estado[]
-  vence_en: Date
-  kid: string
-  desde: readonly FilaMensaje['estado'][]
-  canal: CanalDeMensaje
-}>(
+const MARCAR_ENVIADOS = sentencia<
+  {
+    enviados: string
+    ahora: Date
+    finales: readonly Estado[]
+    vence_en: Date
+    kid: string
+    desde: readonly FilaMensaje['estado'][]
+    canal: CanalDeMensaje
+  },
+  EntregaHecha
+>(
   'mensajes.marcarEnviados',
   `with x as (
      select * from json_to_recordset(:enviados::json) as x(id uuid, huella text, proveedor_id text)
@@ -155,7 +162,7 @@ export async function marcarEnviados(
     const { token } = tokenDe(secretos, id)!
     return { id, proveedor_id: proveedor_id ?? null, huella: huellaDe(token).toString('hex') }
   })
-  const webhookEntregas = await db.consultar(MARCAR_ENVIADOS, {
+  const entregas = await db.consultar(MARCAR_ENVIADOS, {
     enviados: JSON.stringify(filas),
     ahora,
     finales: MAQUINA_DE_ESTADOS.finales,
@@ -164,7 +171,7 @@ export async function marcarEnviados(
     desde,
     canal,
   })
-  if (webhookEntregas.length > 0) avisarTrabajo()
+  if (entregas.length > 0) avisarTrabajo(entregas)
 }
 
 const EN_BUZON = sentencia<{ ids: readonly string[] }, Pick<FilaMensaje, 'id'>>(
@@ -282,7 +289,8 @@ export const dudar = (
 
 /** What can't be done: the message fails, and with it, if it is the newest, the request. */
 const FALLAR = sentencia<
-  Pick<FilaMensaje, 'id' | 'codigo'> & { motivo: string; ahora: Date; finales: readonly Estado[] }
+  Pick<FilaMensaje, 'id' | 'codigo'> & { motivo: string; ahora: Date; finales: readonly Estado[] },
+  EntregaHecha
 >(
   'mensajes.fallar',
   `with p as (
@@ -308,14 +316,14 @@ export async function fallar(
   codigo: string | null,
   motivo: string,
 ): Promise<void> {
-  const webhookEntregas = await db.consultar(FALLAR, {
+  const entregas = await db.consultar(FALLAR, {
     id,
     codigo,
     motivo: motivo.slice(0, 500),
     ahora: reloj(),
     finales: MAQUINA_DE_ESTADOS.finales,
   })
-  if (webhookEntregas.length > 0) avisarTrabajo()
+  if (entregas.length > 0) avisarTrabajo(entregas)
 }
 
 /** What the provider tells: it goes only forward, whatever order it comes in. */
@@ -357,7 +365,7 @@ export const solicitudesVencidas = (
   cuantas: number,
 ): Promise<JobInsert[]> => db.consultar(VENCIDOS, { ahora: reloj(), cuantas })
 
-const VENCER = sentencia<{ ids: readonly string[]; ahora: Date; finales: readonly Estado[] }>(
+const VENCER = sentencia<{ ids: readonly string[]; ahora: Date; finales: readonly Estado[] }, EntregaHecha>(
   'mensajes.vencer',
   `with p as (
      ${susGuias('id = any(:ids::uuid[])')}
@@ -381,10 +389,10 @@ export async function vencerSolicitudes(
   { db, reloj, avisarTrabajo }: DepsDeMensajes,
   ids: readonly string[],
 ): Promise<void> {
-  const webhookEntregas = await db.consultar(VENCER, {
+  const entregas = await db.consultar(VENCER, {
     ids,
     ahora: reloj(),
     finales: MAQUINA_DE_ESTADOS.finales,
   })
-  if (webhookEntregas.length > 0) avisarTrabajo()
+  if (entregas.length > 0) avisarTrabajo(entregas)
 }

@@ -61,8 +61,12 @@ async function darPasoUsando(
   archivos: readonly string[],
   escribir: (consultar: Db['consultar'], evento: EventoSinFoto) => Promise<unknown>,
 ): ReturnType<typeof darPaso> {
+  let webhooks: Parameters<Deps['avisarTrabajo']>[0]
   const dado = await enTransaccion(db, async (consultar) => {
-    const dado = await darPaso({ db: { ...db, consultar }, avisarTrabajo: () => {} }, guia, paso)
+    const alDarPaso: Deps['avisarTrabajo'] = (suyos) => {
+      webhooks = suyos
+    }
+    const dado = await darPaso({ db: { ...db, consultar }, avisarTrabajo: alDarPaso }, guia, paso)
     if (!dado) return undefined
     const usados = await consultar(USAR, { ...deGuia(guia), archivos, usado_en: paso.registrado_en })
     if (usados.length !== archivos.length)
@@ -71,7 +75,10 @@ async function darPasoUsando(
     return dado
   })
   // Once it is committed.
-  if (dado) avisarTrabajo()
+  if (dado) {
+    avisarTrabajo()
+    if (webhooks) avisarTrabajo(webhooks)
+  }
   return dado
 }
 

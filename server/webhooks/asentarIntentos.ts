@@ -1,6 +1,6 @@
-import type { PgBoss } from 'pg-boss'
 import type { Webhook } from '../contrato/generado/tipos/index.ts'
-import { type Db, enTransaccion, preparada, sentencia } from '../db.ts'
+import { enTransaccion, sentencia } from '../db.ts'
+import type { DepsDeTrabajo } from '../deps.ts'
 import type { Log } from '../log.ts'
 import {
   AVISOS,
@@ -16,11 +16,10 @@ import { eventoPropio } from './eventoPropio.ts'
 import type { Respuesta } from './respuesta.ts'
 import { type ClaveDeWebhook, COLUMNAS_DE_WEBHOOK, type FilaWebhook, presentarWebhook } from './webhook.ts'
 
-/** One attempt that is over, and the job that it was for. */
+/** One attempt that is over. */
 export interface Resultado {
-  /** Of the attempt: ids sort as attempts began. */
+  /** The attempt's id: ids sort as attempts began. */
   id: string
-  trabajo: { id: string; retryCount: number }
   entrega: FilaEntregaDeWebhook
   url: string
   /** Versions of the secret that signed. */
@@ -30,7 +29,7 @@ export interface Resultado {
 }
 
 /**
- * The fence: only who finds the delivery pending in the turn that his job was for moves it on, and what comes too late is
+ * The fence: only who finds the delivery pending in the turn that his attempt was for moves it on, and what comes too late is
  * kept apart (`tardio`) and changes nothing. A success that comes late is one all the same: the receiver has it. Settling
  * again what was settled already (its commit's answer was lost) does nothing: it gives the ids of the attempts that are new.
  */
@@ -44,7 +43,7 @@ const ASENTAR = sentencia<{ intentos: string; ahora: Date }, Pick<Resultado, 'id
        cuerpo_truncado boolean, desenlace text, proximo_en timestamptz)
    ), u as (
      update webhook_entrega e set estado = x.desenlace, turno = e.turno + 1, intento = e.intento + 1, intentos = e.intentos + 1,
-       proximo_en = x.proximo_en, terminado_en = case when x.desenlace <> 'pendiente' then :ahora::timestamptz end,
+       proximo_en = coalesce(x.proximo_en, e.proximo_en), terminado_en = case when x.desenlace <> 'pendiente' then :ahora::timestamptz end,
        ultimo_status = x.status, ultimo_error = x.error
      from x where e.comercio_id = x.comercio_id and e.modo = x.modo and e.webhook = x.webhook
        and e.guia_id = x.guia_id and e.secuencia = x.secuencia and (
@@ -102,12 +101,6 @@ const SALUD = sentencia<{ salud: string; ahora: Date }, Cambiado>(
    returning ${COLUMNAS_DE_WEBHOOK}, d.estado as estado_antes, d.aviso as aviso_antes`,
 )
 
-/**
- * The commit doesn't wait for the disk. If PostgreSQL itself crashes, what was settled in its last moments is pending
- * again, and is sent again: at least once, as promised.
- */
-const SIN_ESPERAR = sentencia('webhookEntregas.sinEsperar', 'set local synchronous_commit = off')
-
 /** Told to the merchant's other endpoints. */
 const AVISAR = sentencia<ClaveDeWebhook & { evento: string; ahora: Date; datos: { webhook: Webhook } }>(
   'webhooks.avisarDeshabilitado',
@@ -119,7 +112,8 @@ const AVISAR = sentencia<ClaveDeWebhook & { evento: string; ahora: Date; datos: 
 )
 
 export interface DepsDeAsiento {
-  db: Db
+  /** If PostgreSQL crashes, what was settled in its last moments is pending again, and is sent again: at least once, as promised. */
+  dbSinEspera: DepsDeTrabajo['dbSinEspera']
   log: Log
   reloj: () => Date
   /** From 0 to 1. */
@@ -128,19 +122,12 @@ export interface DepsDeAsiento {
 }
 
 /**
- * Settles a group in one transaction: the attempts, what they make of their deliveries, how their endpoints are doing, and
- * the jobs, which are gone with it. A job that another worker has claimed meanwhile stays his.
+ * Settles a group in one transaction: the attempts, what they make of their deliveries, and how their endpoints are doing.
  */
-export async function asentarIntentos(
-  boss: PgBoss,
-  cola: string,
-  deps: DepsDeAsiento,
-  resultados: readonly Resultado[],
-) {
+export async function asentarIntentos(deps: DepsDeAsiento, resultados: readonly Resultado[]): Promise<void> {
   const ahora = deps.reloj()
   const filas = resultados.map((resultado, n) => aFila(resultado, n, ahora, deps.azar()))
-  const cambiados = await enTransaccion(deps.db, async (consultar, cliente) => {
-    await consultar(SIN_ESPERAR)
+  const cambiados = await enTransaccion(deps.dbSinEspera, async (consultar) => {
     const asentados = await consultar(ASENTAR, { intentos: JSON.stringify(filas), ahora })
     const nuevos = new Set(asentados.map(({ id }) => id))
     const salud = saludDe(resultados.filter(({ id }) => nuevos.has(id)))
@@ -151,11 +138,6 @@ export async function asentarIntentos(
       const datos = { webhook: { ...webhook, url: `${new URL(webhook.url).origin}/` } }
       await consultar(AVISAR, { ...fila, evento: eventoPropio(), datos, ahora })
     }
-    await boss.deleteJob(
-      cola,
-      resultados.map(({ trabajo }) => trabajo),
-      { db: { executeSql: (text, values) => cliente.query(preparada(text, values)) } },
-    )
     return tocados
   })
   for (const fila of cambiados) contar(deps, fila)
@@ -195,7 +177,7 @@ function aFila(
     ...{ id, iniciado_en, url, secretos },
     ...dicho,
     desenlace: error === null ? 'entregada' : proximo ? 'pendiente' : 'fallida',
-    proximo_en: proximo ?? entrega.proximo_en,
+    proximo_en: proximo ?? null,
   }
 }
 

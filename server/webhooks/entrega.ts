@@ -13,8 +13,9 @@ import type {
 } from '../contrato/generado/tipos/index.ts'
 import { type Db, type Fila, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
-import { type FilaEvento, presentarEvento, trasEvento } from '../eventos/evento.ts'
+import { type EventoRecien, type FilaEvento, presentarEvento, trasEvento } from '../eventos/evento.ts'
 import { type FilaGuia, presentar } from '../guias/guia.ts'
+import type { Respuesta } from './respuesta.ts'
 import type { Ambito, ClaveDeWebhook } from './webhook.ts'
 
 /** A row of `webhook_entrega`. */
@@ -26,9 +27,22 @@ export type FilaEntregaDeWebhook = Fila<
     estado: EstadoDeEntregaDeWebhook
     causa: CausaDeEntregaDeWebhook
     ultimo_error: ErrorDeIntentoDeWebhook | 'webhook_deshabilitado' | null
+    exito: Exito | null
     datos: { webhook: Webhook } | null
   }
 >
+
+/** The attempt of a delivery that went well at the first try, as the delivery's own row keeps it. */
+export interface Exito extends Omit<Respuesta, 'error' | 'detalle' | 'retry_after'> {
+  /** The attempt's id: ids sort as attempts began. */
+  id: string
+  causa: CausaDeEntregaDeWebhook
+  /** When it began, as ISO 8601. */
+  iniciado_en: string
+  url: string
+  /** Versions of the secret that signed. */
+  secretos: number[]
+}
 
 /** What identifies a delivery: an endpoint, and the event that goes to it. */
 export type Clave = ClaveDeWebhook & Pick<FilaEntregaDeWebhook, 'guia_id' | 'secuencia'>
@@ -97,6 +111,20 @@ export const codigoDeFiltro = (texto: string | undefined) =>
 export type Contenido =
   | { entrega: FilaEntregaDeWebhook; guia: FilaGuia; evento: FilaEvento }
   | { entrega: FilaEntregaDeWebhook & { datos: { webhook: Webhook } } }
+
+/** The deliveries of an event that was just committed, with what their bodies are made of. */
+export const entregasDe = ({ guia, evento, webhooks }: EventoRecien): Contenido[] =>
+  webhooks.map((webhook) => ({
+    entrega: {
+      ...{ comercio_id: evento.comercio_id, modo: evento.modo, webhook, guia_id: evento.guia_id },
+      ...{ secuencia: evento.secuencia, evento: `${PREFIJO}${evento.guia}_${evento.secuencia}`, tipo: evento.tipo },
+      ...{ estado: 'pendiente', causa: 'automatica', turno: 0, intento: 0, intentos: 0 },
+      ...{ proximo_en: evento.registrado_en, ultimo_status: null, ultimo_error: null, exito: null, datos: null },
+      ...{ creado_en: evento.registrado_en, terminado_en: null },
+    },
+    guia,
+    evento,
+  }))
 
 /** The body, byte by byte as it is signed: the same at every attempt, because nothing in it changes after the event. */
 export function cuerpoDe(contenido: Contenido): string {

@@ -9,6 +9,8 @@ import { AGOTADO, DEMASIADAS_INFORMATIVAS, esCierre, type Llegado, type Respuest
 
 export interface Solicitud extends Titular {
   url: string
+  /** `url`, if it was read and judged already (`leerDestino`). */
+  direccion?: URL | undefined
   /** The headers to send, under lower-case names. */
   cabeceras: Readonly<Record<string, string>>
   cuerpo: string
@@ -37,7 +39,7 @@ export function crearEnviador({
   resolver,
   plazo = 15_000,
   maximo = 16_384,
-  ociosas = 1_000,
+  ociosas = 4_000,
   ca,
 }: OpcionesDeEnvio): Enviador {
   const contexto = tls.createSecureContext({ ca })
@@ -91,7 +93,7 @@ function intercambiar(solicitud: Solicitud, reserva: Reserva, { plazo, maximo }:
   }
 
   try {
-    const url = leerDestino(solicitud.url, solicitud)
+    const url = solicitud.direccion ?? leerDestino(solicitud.url, solicitud)
     despachar(url, reserva.tomar(solicitud, url, terminar))
   } catch (error) {
     terminar(error)

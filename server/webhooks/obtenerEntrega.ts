@@ -3,9 +3,22 @@ import type { IntentoDeWebhook } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
 import type { Db } from '../db.ts'
 import { cabecerasDe } from './cabeceras.ts'
-import { type Clave, cargarContenidos, cuerpoDe, exigirEntregaDeWebhook, presentarEntregaDeWebhook } from './entrega.ts'
+import {
+  type Clave,
+  cargarContenidos,
+  cuerpoDe,
+  type Exito,
+  exigirEntregaDeWebhook,
+  type FilaEntregaDeWebhook,
+  presentarEntregaDeWebhook,
+} from './entrega.ts'
 
-const presentarIntento = (evento: string, fila: webhook_intento): IntentoDeWebhook => ({
+/** Attempts that are shown of a delivery. */
+const INTENTOS = 100
+
+type FilaIntento = Omit<webhook_intento, keyof Clave>
+
+const presentarIntento = (evento: string, fila: FilaIntento): IntentoDeWebhook => ({
   numero: fila.numero,
   causa: fila.causa as IntentoDeWebhook['causa'],
   tardio: fila.tardio,
@@ -43,12 +56,26 @@ const presentarIntento = (evento: string, fila: webhook_intento): IntentoDeWebho
 /** A duration to a tenth of a millisecond: a float4 comes back with digits that it never had. */
 const redondear = (ms: number | null) => (ms === null ? null : Math.round(ms * 10) / 10)
 
-const leerIntentos = (db: Db, { comercio_id, modo, webhook, guia_id, secuencia }: Clave) =>
-  db.prisma.webhook_intento.findMany({
+/** The attempts of a delivery, the newest first: a first one that went well stands in the delivery's own row. */
+async function leerIntentos(db: Db, entrega: FilaEntregaDeWebhook): Promise<FilaIntento[]> {
+  const { comercio_id, modo, webhook, guia_id, secuencia, exito } = entrega
+  const filas = await db.prisma.webhook_intento.findMany({
     where: { comercio_id, modo, webhook, guia_id, secuencia },
     orderBy: { id: 'desc' },
-    take: 100,
+    take: INTENTOS,
   })
+  if (!exito || filas.length === INTENTOS) return filas
+  return [...filas, deExito(exito)].sort((a, b) => (a.id < b.id ? 1 : -1))
+}
+
+const deExito = ({ iniciado_en, ...exito }: Exito): FilaIntento => ({
+  ...exito,
+  iniciado_en: new Date(iniciado_en),
+  numero: 1,
+  tardio: false,
+  error: null,
+  detalle: null,
+})
 
 export const obtenerEntregaDeWebhook: Handler<'obtenerEntregaDeWebhook'> = async ({ path, identidad }, { db }) => {
   const entrega = await exigirEntregaDeWebhook(db, identidad, path.webhook, path.entrega)

@@ -26,6 +26,12 @@ export type FilaWebhook = Fila<
 /** What identifies an endpoint. */
 export type ClaveDeWebhook = Pick<FilaWebhook, 'comercio_id' | 'modo' | 'webhook'>
 
+/**
+ * Says that rows of pending work were committed, so that nobody need wait until they are found.
+ * @param webhooks the endpoints that have deliveries now; left out: any kind of work
+ */
+export type AvisarTrabajo = (webhooks?: readonly ClaveDeWebhook[]) => void
+
 export const nuevoCodigoDeWebhook = () => `wh_${base32AlAzar(12)}`
 
 const iso = (instante: string | null) => (instante === null ? null : new Date(instante).toISOString())

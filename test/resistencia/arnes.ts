@@ -82,7 +82,7 @@ export interface Arnes {
   reiniciarPostgres(modo: 'fast' | 'immediate'): Promise<void>
   /** Ends every session of the database but the one that does it. */
   cortarConexiones(): Promise<number>
-  /** The database through a proxy that can lose the answer to a COMMIT. */
+  /** The database through a proxy that can lose the answer to a settlement's COMMIT. */
   intermediario(): Promise<Intermediario>
   /** Registers an endpoint of the receiver's. */
   registrar(api: Proceso, ruta: string, tipos?: readonly string[]): Promise<string>
@@ -387,6 +387,8 @@ async function abrirReceptor(pasos: Paso[]): Promise<Receptor> {
 
 /** `commit` as node-postgres sends it by itself: nothing of pg-boss's looks like it. */
 const COMMIT = Buffer.from([0x51, 0, 0, 0, 11, ...Buffer.from('commit\0')])
+/** The statement that settles what went well, and commits by itself. */
+const ASENTAR = Buffer.from('webhookEntregas.asentarExitos\0')
 
 async function abrirIntermediario(pasos: Paso[], databaseUrl: string): Promise<Intermediario> {
   const url = new URL(databaseUrl)
@@ -407,7 +409,7 @@ async function abrirIntermediario(pasos: Paso[], databaseUrl: string): Promise<I
       socket.setNoDelay(true).on('error', cerrar).on('close', cerrar)
     }
     cliente.on('data', (trozo) => {
-      if (porPerder > 0 && trozo.includes(COMMIT)) {
+      if (porPerder > 0 && (trozo.includes(COMMIT) || trozo.includes(ASENTAR))) {
         porPerder--
         perdidas++
         tragar = true

@@ -1,5 +1,5 @@
 import type { webhook_entrega } from '../../server/contrato/generado/prisma/client.ts'
-import { entregasDeWebhookSinTrabajo } from '../../server/webhooks/entregasPendientes.ts'
+import { entregasDeWebhookSinArriendo } from '../../server/webhooks/vencidas.ts'
 import { type Arnes, esperar } from './arnes.ts'
 import type { Carga } from './carga.ts'
 
@@ -105,8 +105,10 @@ export async function cerrarLibro(arnes: Arnes, exigencias: Exigencias): Promise
   const entregas = await consultar<FilaDeEntregaDeWebhook>(
     `select e.webhook, w.url, e.evento, e.estado, e.intentos,
        e.creado_en, e.terminado_en,
-       count(i.id) filter (where not i.tardio)::int as no_tardios, count(i.id) filter (where i.tardio)::int as tardios,
-       array_agg(i.numero order by i.numero) filter (where not i.tardio) as numeros
+       (count(i.id) filter (where not i.tardio) + (e.exito is not null)::int)::int as no_tardios,
+       count(i.id) filter (where i.tardio)::int as tardios,
+       case when e.exito is null then '{}' else '{1}'::int[] end
+         || array_agg(i.numero order by i.numero) filter (where not i.tardio) as numeros
      from webhook_entrega e join webhook w using (comercio_id, modo, webhook)
      left join webhook_intento i using (comercio_id, modo, webhook, guia_id, secuencia)
      where e.webhook <> all($1) group by e.comercio_id, e.modo, e.webhook, e.guia_id, e.secuencia, w.url`,
@@ -146,22 +148,22 @@ export async function cerrarLibro(arnes: Arnes, exigencias: Exigencias): Promise
   exigir(repetida <= repeticiones, `a webhook came ${repetida} times again (${duplicado} in all), not ${repeticiones}`)
   exigir(receptor.malas.length === 0, `bodies that aren't their id's: ${receptor.malas[0]}`)
 
-  // The queue: what is over needs no job, what is due has one.
-  const sinTrabajo = await esperar(
-    async () => (await entregasDeWebhookSinTrabajo({ db, reloj: () => new Date() })) === 0,
+  // The queue: somebody holds the endpoint of what is due, and no lease waits for nobody.
+  const sinArriendo = await esperar(
+    async () => (await entregasDeWebhookSinArriendo({ db, reloj: () => new Date() })) === 0,
     aparte.length > 0 ? 5_000 : 2_000,
   )
-  exigir(sinTrabajo === true, 'deliveries are due that no job stands for')
+  exigir(sinArriendo === true, 'deliveries are due of endpoints that nobody holds')
   if (aparte.length === 0) {
-    // A job that lapsed with its worker is cleared when the claim does.
+    // A lease that lapsed with its worker is taken by another.
     const limpia = await esperar(
       async () =>
         (await contar(
-          `select count(*)::int as n from pgboss.job where name = 'webhook_entregas' and state in ('created', 'retry')`,
+          `select count(*)::int as n from pgboss.job where name = 'arriendos' and state in ('created', 'retry')`,
         )) === 0,
       5_000,
     )
-    exigir(limpia === true, 'jobs are left that nobody takes')
+    exigir(limpia === true, 'leases are left that nobody takes')
   }
 
   exigir((carga?.fallas.length ?? 0) === 0, `answers: ${carga?.fallas.slice(0, 3).join(' | ')}`)

@@ -72,7 +72,7 @@ const muerteTrasContestar: Escenario['correr'] = ({ veces }) =>
     const victimas = new Map<string, number>()
     for (let i = 0; i < veces; i++) {
       const worker = await arnes.worker()
-      // Few: what a dead worker has claimed counts among its endpoint's 50 until the claims lapse.
+      // Few: a dead worker's lease holds its endpoint's deliveries back until it lapses.
       const cual = Math.floor(entre(1, 4))
       let nuevas = 0
       const muerto = new Promise<void>((resolve) => {
@@ -327,7 +327,7 @@ const colaPerdida: Escenario['correr'] = ({ veces }) =>
     const apis = [await arnes.api()]
     await arnes.worker()
     await preparar(arnes, apis[0]!)
-    // Slow enough that there are jobs to lose.
+    // Slow enough that there is something under way.
     arnes.receptor.atender = async () => {
       await dormir(entre(50, 250))
       return 204
@@ -338,8 +338,7 @@ const colaPerdida: Escenario['correr'] = ({ veces }) =>
     for (let i = 0; i < veces; i++) {
       await dormir(entre(200, 600))
       await esperar(
-        async () =>
-          (await arnes.db.pool.query(`select from pgboss.job where name = 'webhook_entregas' limit 1`)).rowCount,
+        async () => (await arnes.db.pool.query(`select from pgboss.job where name = 'arriendos' limit 1`)).rowCount,
         2_000,
         5,
       )

@@ -243,6 +243,7 @@ CREATE TABLE "webhook_entrega" (
     "proximo_en" TIMESTAMPTZ(3) NOT NULL,
     "ultimo_status" INTEGER,
     "ultimo_error" TEXT,
+    "exito" JSON,
     "datos" JSONB,
     "creado_en" TIMESTAMPTZ(3) NOT NULL,
     "terminado_en" TIMESTAMPTZ(3),
@@ -463,7 +464,7 @@ CREATE UNIQUE INDEX "webhook_comercio_id_modo_url_key" ON "webhook"("comercio_id
 CREATE INDEX "webhook_entrega_comercio_id_modo_webhook_creado_en_guia_id__idx" ON "webhook_entrega"("comercio_id", "modo", "webhook", "creado_en", "guia_id", "secuencia");
 
 -- CreateIndex
-CREATE INDEX "webhook_entrega_pendiente_idx" ON "webhook_entrega"("comercio_id", "modo", "webhook", "proximo_en") WHERE (estado = 'pendiente'::text);
+CREATE INDEX "webhook_entrega_pendiente_idx" ON "webhook_entrega"("comercio_id", "modo", "webhook", "proximo_en", "guia_id", "secuencia") WHERE (estado = 'pendiente'::text);
 
 -- CreateIndex
 CREATE INDEX "webhook_entrega_fallida_idx" ON "webhook_entrega"("comercio_id", "modo", "webhook", "creado_en", "guia_id", "secuencia") WHERE (estado = 'fallida'::text);

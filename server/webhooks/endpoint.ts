@@ -1,0 +1,93 @@
+import type { Arriendo } from './arriendos.ts'
+import { FALLAS_PARA_FRENAR } from './calendario.ts'
+import { type EnEspera, Linea, type Parte, POR_WEBHOOK } from './cupos.ts'
+import { type Contenido, YA } from './entrega.ts'
+import type { Receptor } from './receptor.ts'
+
+/** A delivery in memory, with what its body is made of. */
+export interface Lista extends EnEspera {
+  contenido: Contenido
+}
+
+export const aLista = (contenido: Contenido, desde: number): Lista => {
+  const { evento, guia_id, secuencia } = contenido.entrega
+  return { evento, guia_id, secuencia, desde, contenido }
+}
+
+/** How old what is known of an endpoint may be when something is sent to it, in milliseconds. */
+const FRESCO = 1_500
+
+/** An endpoint that this process holds: what is known of it, and what of it is in memory. */
+export class Endpoint extends Linea<Lista> {
+  readonly arriendo: Arriendo
+  receptor: Receptor | undefined
+  /** When the receiver was last read, in milliseconds of the process's clock. */
+  #leidoEn = Number.NEGATIVE_INFINITY
+  /** Deliveries that wait, are under way or aren't settled yet, by their event. */
+  readonly enMemoria = new Set<string>()
+  /** Whether there may be deliveries of it that aren't in memory. */
+  porLeer = true
+  leyendo = false
+  /** Settled while a read was under way that may still bring them: forgotten after it. */
+  #asentadas: string[] = []
+  /** Failures in a row that this process saw since it last knew the endpoint to be well. */
+  #fallas = 0
+  /** Whether something failed that its row doesn't tell yet. */
+  #turbio = false
+  /** When something of it last began or ended, in milliseconds. */
+  actividad: number
+
+  constructor(arriendo: Arriendo, parte: Parte, ahora: number) {
+    super(parte)
+    this.arriendo = arriendo
+    this.actividad = ahora
+  }
+
+  /** What its row says now; undefined: it is gone. */
+  conocer(receptor: Receptor | undefined, ahora: number): void {
+    this.receptor = receptor
+    this.#leidoEn = ahora
+    this.#turbio = false
+    if (receptor?.fallas === 0) this.#fallas = 0
+    this.tope = Math.max(this.#fallas, receptor?.fallas ?? 0) >= FALLAS_PARA_FRENAR ? 1 : POR_WEBHOOK
+  }
+
+  esFresco(ahora: number): boolean {
+    return ahora - this.#leidoEn < FRESCO
+  }
+
+  /** Whether it takes what is due, and not only what somebody asked to be sent. */
+  estaActivo(cuando: Date): boolean {
+    const { estado, freno_vence_en = null } = this.receptor ?? {}
+    return estado === 'activo' && (freno_vence_en === null || freno_vence_en <= cuando)
+  }
+
+  /** Whether a delivery may go to it as it is now. */
+  admite({ contenido: { entrega } }: Lista, cuando: Date): boolean {
+    return entrega.proximo_en.getTime() === YA.getTime() || this.estaActivo(cuando)
+  }
+
+  /** Whether it is known to be well, so that what goes well changes nothing of it. */
+  get estaSano(): boolean {
+    return !this.#turbio && this.receptor?.fallas === 0 && this.receptor.freno_vence_en === null
+  }
+
+  /** An attempt is over. @returns whether it fails so often that it gets one delivery at a time, as a probe */
+  anotar(bueno: boolean): boolean {
+    if (!bueno) this.#turbio = true
+    this.#fallas = bueno ? 0 : this.#fallas + 1
+    this.tope = this.#fallas >= FALLAS_PARA_FRENAR ? 1 : bueno ? POR_WEBHOOK : this.tope
+    return this.#fallas >= FALLAS_PARA_FRENAR
+  }
+
+  /** A delivery is settled: it may be read again, if there is more to do about it. */
+  olvidar(evento: string): void {
+    if (this.leyendo) this.#asentadas.push(evento)
+    else this.enMemoria.delete(evento)
+  }
+
+  terminarLectura(): void {
+    this.leyendo = false
+    for (const evento of this.#asentadas.splice(0)) this.enMemoria.delete(evento)
+  }
+}

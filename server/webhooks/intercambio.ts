@@ -1,0 +1,29 @@
+import type { DepsDeTrabajo } from '../deps.ts'
+import type { Resultado } from './asentarIntentos.ts'
+import { cabecerasDe } from './cabeceras.ts'
+import { type Contenido, cuerpoDe } from './entrega.ts'
+import { firmar } from './firma.ts'
+import { type Receptor, vigentes } from './receptor.ts'
+import { politicaDe } from './webhook.ts'
+
+/** Makes one attempt at a delivery: signs its body, sends it and tells what came of it. */
+export async function intercambiar(
+  { reloj, nuevoId, enviador, destinos }: Pick<DepsDeTrabajo, 'reloj' | 'nuevoId' | 'enviador' | 'destinos'>,
+  receptor: Receptor,
+  contenido: Contenido,
+): Promise<Resultado> {
+  const { entrega } = contenido
+  const { webhook, modo, url, direccion } = receptor
+  const iniciado_en = reloj()
+  const { secretos, claves } = vigentes(receptor, iniciado_en)
+  const cuerpo = cuerpoDe(contenido)
+  const respuesta = await enviador.enviar({
+    canal: webhook,
+    url,
+    direccion,
+    cabeceras: cabecerasDe(firmar(entrega.evento, Math.floor(iniciado_en.getTime() / 1000), cuerpo, claves)),
+    cuerpo,
+    loopback: politicaDe(destinos, modo).loopback,
+  })
+  return { id: nuevoId().id, entrega, url, secretos, iniciado_en, respuesta }
+}

@@ -1,0 +1,91 @@
+import type { KeyObject } from 'node:crypto'
+import { sentencia } from '../db.ts'
+import type { DepsDeTrabajo } from '../deps.ts'
+import { leerDestino } from '../salida/destino.ts'
+import { claveDe } from './firma.ts'
+import { descifrar, type FilaSecreto } from './secreto.ts'
+import { type ClaveDeWebhook, type FilaWebhook, politicaDe } from './webhook.ts'
+
+/** An endpoint's row with the secrets in force, the newest first. */
+type FilaReceptor = ClaveDeWebhook &
+  Pick<FilaWebhook, 'url' | 'estado' | 'fallas' | 'freno_vence_en'> & {
+    versiones: FilaSecreto['version'][]
+    cifrados: FilaSecreto['cifrado'][]
+    vencen_en: FilaSecreto['vence_en'][]
+  }
+
+/** An endpoint as whoever sends needs it. */
+export interface Receptor extends Omit<FilaReceptor, 'url'> {
+  url: string
+  /** The address, read and judged; undefined where it may not be sent to (any more). */
+  direccion: URL | undefined
+  /** The keys of its secrets; undefined where they can't be had, and then nothing can be sent. */
+  claves: KeyObject[] | undefined
+}
+
+const RECEPTORES = sentencia<{ claves: string; ahora: Date }, FilaReceptor>(
+  'webhooks.receptores',
+  `select w.comercio_id, w.modo, w.webhook, w.url, w.estado, w.fallas, w.freno_vence_en,
+     array_agg(s.version order by s.version desc) as versiones, array_agg(s.cifrado order by s.version desc) as cifrados,
+     array_agg(s.vence_en order by s.version desc) as vencen_en
+   from json_to_recordset(:claves::json) as x(comercio_id uuid, modo text, webhook text)
+   join webhook w on w.comercio_id = x.comercio_id and w.modo = x.modo and w.webhook = x.webhook
+   join webhook_secreto s on s.comercio_id = w.comercio_id and s.modo = w.modo and s.webhook = w.webhook
+     and (s.vence_en is null or s.vence_en > :ahora)
+   where w.estado <> 'eliminado' group by w.comercio_id, w.modo, w.webhook`,
+)
+
+/** What reading endpoints takes. */
+export type DepsDeReceptor = Pick<DepsDeTrabajo, 'db' | 'log' | 'reloj' | 'secretos' | 'destinos'>
+
+/**
+ * Reads endpoints that aren't deleted, by their code.
+ * @param conocido what was known of one before: keys and addresses that are the same aren't made anew
+ */
+export async function leerReceptores(
+  deps: DepsDeReceptor,
+  claves: readonly ClaveDeWebhook[],
+  conocido: (webhook: string) => Receptor | undefined,
+): Promise<Map<string, Receptor>> {
+  const filas = await deps.db.consultar(RECEPTORES, { claves: JSON.stringify(claves), ahora: deps.reloj() })
+  return new Map(filas.map((fila) => [fila.webhook, aReceptor(deps, fila, conocido(fila.webhook))]))
+}
+
+function aReceptor(deps: DepsDeReceptor, fila: FilaReceptor, antes: Receptor | undefined): Receptor {
+  const url = fila.url!
+  return {
+    ...fila,
+    url,
+    direccion: antes?.url === url ? antes.direccion : leerDireccion(deps, url, fila.modo),
+    claves: antes?.claves && mismosSecretos(antes, fila) ? antes.claves : leerClaves(deps, fila),
+  }
+}
+
+function leerDireccion({ destinos }: DepsDeReceptor, url: string, modo: Receptor['modo']): URL | undefined {
+  try {
+    return leerDestino(url, politicaDe(destinos, modo))
+  } catch {
+    return undefined
+  }
+}
+
+function leerClaves({ secretos, log }: DepsDeReceptor, { webhook, versiones, cifrados }: FilaReceptor) {
+  try {
+    return versiones.map((version, i) => claveDe(descifrar(secretos, { webhook, version }, cifrados[i]!)))
+  } catch (err) {
+    log.error({ err, webhook }, 'signing secret')
+    return undefined
+  }
+}
+
+/** The secrets of an endpoint that are in force at an instant, the newest first. */
+export function vigentes({ versiones, vencen_en, claves = [] }: Receptor, cuando: Date) {
+  const cuales = [...versiones.keys()].filter((i) => vencen_en[i] === null || vencen_en[i]! > cuando)
+  return { secretos: cuales.map((i) => versiones[i]!), claves: cuales.map((i) => claves[i]!) }
+}
+
+const mismosSecretos = (antes: FilaReceptor | Receptor, ahora: FilaReceptor) =>
+  antes.versiones.length === ahora.versiones.length &&
+  antes.versiones.every(
+    (version, i) => version === ahora.versiones[i] && Buffer.compare(antes.cifrados[i]!, ahora.cifrados[i]!) === 0,
+  )

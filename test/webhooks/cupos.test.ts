@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest'
+import {
+  Cupos,
+  EN_ESPERA,
+  EN_ESPERA_POR_COMERCIO,
+  EN_VUELO,
+  EN_VUELO_MAXIMO,
+  type EnEspera,
+  LENTO,
+  Linea,
+  POR_COMERCIO,
+  POR_WEBHOOK,
+  type Turno,
+  VENTANA,
+} from '../../server/webhooks/cupos.ts'
+
+type Suyo = Turno<EnEspera, Linea>
+
+/** Quotas on a clock of the test's own. */
+function nuevo() {
+  const cupos = new Cupos<EnEspera, Linea>()
+  let serie = 0
+  const pendiente = (guia_id = `guia ${++serie}`, secuencia = 1): EnEspera => ({
+    evento: `${guia_id} ${secuencia}`,
+    guia_id,
+    secuencia,
+    desde: 0,
+  })
+  const linea = (comercio: string, cuantas = 0) => {
+    const suya = new Linea(cupos.abrir(comercio))
+    for (let i = 0; i < cuantas; i++) cupos.poner(suya, pendiente())
+    return suya
+  }
+  /** All that may begin at that instant. */
+  const empezar = (ahora: number, puede: (linea: Linea) => boolean = () => true): Suyo[] => {
+    const empezados: Suyo[] = []
+    for (let turno = cupos.tomar(ahora, puede); turno; turno = cupos.tomar(ahora, puede)) empezados.push(turno)
+    return empezados
+  }
+  return { cupos, pendiente, linea, empezar }
+}
+
+const de = (linea: Linea) => (turno: Suyo) => turno.linea === linea
+
+describe('who may send now', () => {
+  it('an endpoint has four exchanges under way, and begins another when one ends', () => {
+    const { cupos, linea, empezar } = nuevo()
+    const una = linea('a', 10)
+    const turnos = empezar(0)
+    expect(turnos).toHaveLength(POR_WEBHOOK)
+    expect([una.enVuelo, una.espera.length, cupos.enVuelo, cupos.enEspera]).toEqual([4, 6, 4, 6])
+    cupos.terminar(turnos[2]!, 5)
+    expect(empezar(5)).toHaveLength(1)
+    // The end of the same exchange counts once.
+    cupos.terminar(turnos[2]!, 6)
+    expect(empezar(6)).toEqual([])
+  })
+
+  it('endpoints take turns, one delivery each', () => {
+    const { linea, empezar } = nuevo()
+    const [una, otra, tercera] = [linea('a', 4), linea('a', 1), linea('b', 2)]
+    expect(empezar(0).map((turno) => [una, otra, tercera].indexOf(turno.linea))).toEqual([0, 1, 2, 0, 2, 0, 0])
+  })
+
+  it('a merchant has half of the places, and what he may not begin goes on when one of his ends', () => {
+    const { cupos, linea, empezar } = nuevo()
+    const suyas = Array.from({ length: 20 }, () => linea('a', 10))
+    const turnos = empezar(0)
+    expect(turnos).toHaveLength(POR_COMERCIO)
+    const vecina = linea('b', 3)
+    expect(empezar(1).every(de(vecina))).toBe(true)
+    expect(vecina.enVuelo).toBe(3)
+    for (const turno of turnos.slice(0, 5)) cupos.terminar(turno, 2)
+    expect(empezar(2).map((turno) => suyas.includes(turno.linea))).toEqual(Array(5).fill(true))
+  })
+
+  it('64 quick exchanges are under way; slow ones aren’t counted, up to 512', () => {
+    const { linea, empezar } = nuevo()
+    for (let i = 0; i < 300; i++) linea(`comercio ${i}`, 10)
+    let total = 0
+    for (let vez = 0; total < EN_VUELO_MAXIMO; vez++) {
+      const empezados = empezar(vez * (LENTO + 1)).length
+      expect(empezados).toBe(EN_VUELO)
+      total += empezados
+    }
+    expect(empezar(1e9)).toEqual([])
+  })
+
+  it('the fuller it is the less a merchant may have under way, but never fewer than an endpoint', () => {
+    const { linea, empezar } = nuevo()
+    for (let i = 0; i < 110; i++) linea(`comercio ${i}`, POR_WEBHOOK)
+    for (let vez = 0; vez < 7; vez++) empezar(vez * (LENTO + 1))
+    const llena = Array.from({ length: 20 }, () => linea('tarde', 10))
+    empezar(1e9)
+    const enVuelo = llena.reduce((suma, una) => suma + una.enVuelo, 0)
+    expect(enVuelo).toBeGreaterThanOrEqual(POR_WEBHOOK)
+    expect(enVuelo).toBeLessThan(POR_COMERCIO)
+  })
+
+  it('a failing endpoint has one under way, its probe', () => {
+    const { cupos, linea, empezar } = nuevo()
+    const una = linea('a')
+    una.tope = 1
+    expect(cupos.cabida(una)).toBe(1)
+    cupos.poner(una, { evento: 'e', guia_id: 'g', secuencia: 1, desde: 0 })
+    expect(cupos.cabida(una)).toBe(0)
+    const [sonda, ...mas] = empezar(0)
+    expect(mas).toEqual([])
+    expect(cupos.cabida(una)).toBe(0)
+    cupos.terminar(sonda!, 1)
+    expect(cupos.cabida(una)).toBe(1)
+  })
+
+  it('one that may not be sent to just now loses its place until it is summoned, and keeps what waits', () => {
+    const { cupos, linea, empezar } = nuevo()
+    const [una, otra] = [linea('a', 2), linea('a', 1)]
+    expect(empezar(0, (quien) => quien !== una).every(de(otra))).toBe(true)
+    expect(empezar(1)).toEqual([])
+    cupos.citar(una)
+    expect(empezar(2)).toHaveLength(2)
+  })
+
+  it('two events of a guide are never under way at once, and go in their order, whatever order they come in', () => {
+    const { cupos, linea, pendiente, empezar } = nuevo()
+    const una = linea('a')
+    for (const secuencia of [2, 3, 1]) cupos.poner(una, pendiente('suya', secuencia))
+    cupos.poner(una, pendiente('otra'))
+    const vistas: string[] = []
+    for (let ahora = 0; cupos.enVuelo + cupos.enEspera > 0; ahora++) {
+      const turnos = empezar(ahora)
+      vistas.push(turnos.map(({ entrega }) => entrega.evento).join(' + '))
+      for (const turno of turnos) cupos.terminar(turno, ahora)
+    }
+    expect(vistas).toEqual(['suya 1 + otra 1', 'suya 2', 'suya 3'])
+  })
+})
+
+describe('what is in memory', () => {
+  it('is bounded for an endpoint, a merchant and all, and leaves room for whoever comes', () => {
+    const { cupos, linea, pendiente } = nuevo()
+    const llenar = (una: Linea) => {
+      const cuantas = cupos.reservar(una, VENTANA)
+      for (let i = 0; i < cuantas; i++) cupos.poner(una, pendiente())
+      cupos.liberar(una, cuantas)
+      return cuantas
+    }
+    const de_uno = Array.from({ length: 10 }, () => linea('a'))
+    expect(de_uno.map(llenar)).toEqual([VENTANA, VENTANA, EN_ESPERA_POR_COMERCIO - 2 * VENTANA, 0, 0, 0, 0, 0, 0, 0])
+    for (let i = 0; i < 200; i++) llenar(linea(`comercio ${i}`))
+    expect(cupos.enEspera).toBeLessThan(EN_ESPERA + 200 * POR_WEBHOOK)
+    expect(llenar(linea('el último'))).toBe(POR_WEBHOOK)
+  })
+
+  it('counts what is being read', () => {
+    const { cupos, linea } = nuevo()
+    const unas = Array.from({ length: 3 }, () => linea('a'))
+    const otra = linea('a')
+    expect(cupos.reservar(otra, 3)).toBe(3)
+    cupos.liberar(otra, 3)
+    for (const una of unas) expect(cupos.reservar(una, VENTANA)).toBe(VENTANA)
+    expect(cupos.reservar(otra, VENTANA)).toBe(0)
+    for (const una of unas) cupos.liberar(una, VENTANA)
+    expect(cupos.cabida(otra)).toBe(VENTANA)
+  })
+
+  it('goes when it is taken out, or with its line', () => {
+    const { cupos, linea, empezar } = nuevo()
+    const una = linea('a', 6)
+    const otra = linea('a', 2)
+    expect(cupos.sacar(una, ({ evento }) => evento < 'guia 3')).toHaveLength(2)
+    cupos.cerrar(otra)
+    expect([cupos.enEspera, una.parte.enEspera]).toEqual([4, 4])
+    expect(empezar(0).every(de(una))).toBe(true)
+    cupos.cerrar(una)
+    expect(cupos.enEspera).toBe(0)
+    expect(cupos.abrir('a')).not.toBe(una.parte)
+  })
+
+  it('an endpoint hangs when all its exchanges wait for too long', () => {
+    const { cupos, linea, empezar } = nuevo()
+    const una = linea('a', 4)
+    const [primero] = empezar(100)
+    expect([una.estaColgada(1_100, 1_000), una.estaColgada(1_101, 1_000)]).toEqual([false, true])
+    cupos.terminar(primero!, 2_000)
+    expect(una.estaColgada(9_000, 1_000)).toBe(false)
+  })
+})
