@@ -53,8 +53,8 @@ export interface Base {
   url: string
   db: Db
   crearComercios(cuantos: number, modo?: Modo): Promise<Comercio[]>
-  /** The service, as `npm start` runs it; ready when this resolves. */
-  servicio(): Promise<Programa>
+  /** The service, as `npm start` runs it, with more variables; ready when this resolves. */
+  servicio(variables?: Readonly<Record<string, string>>): Promise<Programa>
   /** Workers alone, as `npm run worker` runs them. */
   worker(): Promise<Programa>
   /** A program of the bench, with the service's flags, that answers /readyz when it is ready. */
@@ -67,6 +67,12 @@ export interface Programa {
   /** From its spawn to its first 200 of /readyz. */
   segundosHastaListo: number
   terminar(): Promise<void>
+}
+
+interface Arranque {
+  flags?: readonly string[]
+  variables?: Readonly<Record<string, string>>
+  aparte?: Parameters<typeof iniciarPrograma>[4]
 }
 
 export async function abrirBanco(opciones: Opciones): Promise<Banco> {
@@ -107,17 +113,25 @@ export async function abrirBanco(opciones: Opciones): Promise<Banco> {
         WEBHOOKS_LOOPBACK: '1',
       }
       const perfil = opciones.perfil ? ['--cpu-prof', `--cpu-prof-dir=${opciones.perfil}`] : []
-      const arrancar = (args: readonly string[], flags = FLAGS, aparte?: Parameters<typeof iniciarPrograma>[4]) =>
-        anotar(iniciarPrograma(process.execPath, [...flags, ...perfil, ...args], env, carpeta, aparte))
+      const arrancar = (
+        args: readonly string[],
+        { flags = FLAGS, variables = {}, aparte }: Arranque = {},
+      ): Promise<Programa> =>
+        anotar(
+          iniciarPrograma(process.execPath, [...flags, ...perfil, ...args], { ...env, ...variables }, carpeta, aparte),
+        )
       try {
         return await medir({
           url,
           db,
           crearComercios: (cuantos, modo) => crearComercios(db, cuantos, modo),
-          servicio: () => arrancar([enRaiz('server/generado/main.mjs')]),
+          servicio: (variables = {}) => arrancar([enRaiz('server/generado/main.mjs')], { variables }),
           // It serves nothing but its health, on that port.
           worker: () =>
-            arrancar([enRaiz('server/generado/worker.mjs')], flagsDe('worker'), { variable: 'METRICS_PORT' }),
+            arrancar([enRaiz('server/generado/worker.mjs')], {
+              flags: flagsDe('worker'),
+              aparte: { variable: 'METRICS_PORT' },
+            }),
           programa: (archivo, args = []) => arrancar([enRaiz(`bench/${archivo}`), ...args]),
         })
       } finally {

@@ -115,7 +115,7 @@ function cuerpoDeEjemplo({ id: comercio_id, modo }: Comercio): string {
     entrega: {
       ...{ comercio_id, modo, webhook: '', guia_id: '', secuencia: 1, evento: 'evt_GUIA_EJEMPLO_1' },
       ...{ tipo: 'guia.aceptado', estado: 'pendiente', causa: 'automatica', turno: 0, intento: 0, intentos: 0 },
-      ...{ proximo_en: momento, ultimo_status: null, ultimo_error: null, datos: null, creado_en: momento },
+      ...{ proximo_en: momento, ultimo_status: null, ultimo_error: null, exito: null, datos: null, creado_en: momento },
       terminado_en: null,
     },
     guia,

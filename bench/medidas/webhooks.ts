@@ -14,6 +14,7 @@ import { fila } from './crear.ts'
 import type { Medida } from './medida.ts'
 
 const ENDPOINTS = 20
+const MUCHOS = 2_000
 const RITMO = 200
 const PLAZO = 300_000
 
@@ -67,9 +68,11 @@ function cronometro({ pidDePostgres }: Banco, receptor: Receptor, lado: Lado) {
   }
 }
 
-async function destinosEnMarcha(banco: Banco, base: Base, receptor: Receptor): Promise<Destino[]> {
-  const comercios = await base.crearComercios(ENDPOINTS, 'test')
-  return registrar(banco, base, comercios, (i) => `${receptor.url}/r/${i}`)
+async function destinosEnMarcha(banco: Banco, base: Base, receptor: Receptor, cuantos = ENDPOINTS): Promise<Destino[]> {
+  // A merchant may have 20 of them.
+  const comercios = await base.crearComercios(Math.min(cuantos, 200), 'test')
+  const duenos = Array.from({ length: cuantos }, (_, i) => comercios[i % comercios.length]!)
+  return registrar(banco, base, duenos, (i) => `${receptor.url}/r/${i}`)
 }
 
 const deWorker = (base: Base, destinos: readonly Destino[], { pid }: Programa): Lado => ({
@@ -144,9 +147,34 @@ const rendimiento = (banco: Banco) =>
       const medida = `enviar ${miles(cuantas)} webhooks en espera, ${ENDPOINTS} endpoints`
       const contra = (nombre: string, referencia: number[], valor: number) =>
         fila(medida, 'webhooks/s', nombre, { programa, referencia }, { sentido: '≥', valor })
-      filas.push(contra('graphile-worker', graphile, 1.3), contra('undici sin base de datos', undici, 0.5))
+      filas.push(contra('graphile-worker', graphile, 2), contra('undici sin base de datos', undici, 0.5))
     }
     return { filas, notas: Object.values(lados).map((lado) => lado.nota()) }
+  })
+
+/** Two deliveries for each of many endpoints: what an endpoint costs. */
+const muchos = (banco: Banco) =>
+  banco.conBase(async (base): Promise<Resultado> => {
+    const receptor = await abrirReceptor(base)
+    const destinos = await destinosEnMarcha(banco, base, receptor, MUCHOS)
+    const lados = {
+      programa: cronometro(banco, receptor, deWorker(base, destinos, await base.worker())),
+      referencia: cronometro(banco, receptor, deGraphile(base, destinos, await base.programa('graphile.ts'))),
+    }
+    const cuantas = 2 * MUCHOS
+    for (const lado of Object.values(lados)) {
+      await lado.medir(cuantas)
+      lado.olvidar()
+    }
+    const valores = await intercalar(banco.opciones.rondas, {
+      programa: () => lados.programa.medir(cuantas),
+      referencia: () => lados.referencia.medir(cuantas),
+    })
+    const medida = `enviar 2 webhooks a cada uno de ${miles(MUCHOS)} endpoints`
+    return {
+      filas: [fila(medida, 'webhooks/s', 'graphile-worker', valores, { sentido: '≥', valor: 1.3 })],
+      notas: Object.values(lados).map((lado) => lado.nota()),
+    }
   })
 
 /** The same against how much waits. */
@@ -265,7 +293,8 @@ async function trabajosAlRitmo({ db }: Base, destinos: readonly Destino[], segun
   return confirmadas
 }
 
-const latencia = (banco: Banco) =>
+/** @param aparte whether a worker sends what another process, the API, commits */
+const latencia = (aparte: boolean) => (banco: Banco) =>
   banco.conBase(async (base): Promise<Resultado> => {
     const { rondas, segundos } = banco.opciones
     const receptor = await abrirReceptor(base)
@@ -273,7 +302,8 @@ const latencia = (banco: Banco) =>
     // Of the reference's merchant the service knows no endpoint, so it has nothing to send for him.
     const [destino] = await registrar(banco, base, [suyo!], () => `${receptor.url}/r`)
     const deReferencia: Destino = { ...destino!, comercio: ajeno! }
-    const { url } = await base.servicio()
+    const { url } = await base.servicio(aparte ? { WORKERS: '0' } : {})
+    if (aparte) await base.worker()
     await base.programa('graphile.ts')
     const p99 = { programa: [] as number[], referencia: [] as number[] }
     const medir = async (lado: keyof typeof p99, duracion = segundos) => {
@@ -297,11 +327,18 @@ const latencia = (banco: Banco) =>
       programa: () => medir('programa'),
       referencia: () => medir('referencia'),
     })
+    const donde = aparte ? 'de la API a un worker' : 'en un proceso'
     const filaDe = (percentil: string, valores: typeof p99, marca: Parameters<typeof fila>[4]) =>
-      fila(`de confirmado a recibido, ${RITMO} eventos/s, ${percentil}`, 'ms', 'graphile-worker', valores, marca)
+      fila(
+        `de confirmado a recibido, ${RITMO} eventos/s, ${donde}, ${percentil}`,
+        'ms',
+        'graphile-worker',
+        valores,
+        marca,
+      )
     return {
       filas: [
-        filaDe('p50', p50, { sentido: '≤', valor: 1.5 }),
+        filaDe('p50', p50, { sentido: '≤', valor: aparte ? 1.5 : 0.5 }),
         filaDe('p99', p99, { sentido: '≤', valor: 60, absoluta: true }),
       ],
       notas: [
@@ -381,7 +418,17 @@ export const webhooks: Medida[] = [
   {
     clave: 'latencia',
     descripcion: 'de confirmado a recibido a 200 eventos por segundo, contra graphile-worker',
-    medir: latencia,
+    medir: latencia(false),
+  },
+  {
+    clave: 'latenciaAparte',
+    descripcion: 'lo mismo, de la API a un worker en otro proceso',
+    medir: latencia(true),
+  },
+  {
+    clave: 'muchos',
+    descripcion: 'webhooks por segundo a 2,000 endpoints, contra graphile-worker',
+    medir: muchos,
   },
   { clave: 'vecino', descripcion: 'un endpoint de 20 no responde: qué les cuesta a los demás', medir: vecino },
   { clave: 'atraso', descripcion: 'webhooks por segundo según cuántos esperan', medir: atraso },
