@@ -1,4 +1,5 @@
 import { parsePhoneNumberFromString, validatePhoneNumberLength } from 'libphonenumber-js/max'
+import { esValidoSinDuda } from './patrones.ts'
 
 /** A telephone that could be read, or why it couldn't. */
 export type Telefono = { e164: string; dudoso: boolean } | { error: string }
@@ -21,6 +22,7 @@ const LONGITUDES: Record<string, string> = {
  * known to be valid is `dudoso`, for plans move faster than metadata; Mexico's old +521 and 10 digits becomes +52.
  */
 export function leerTelefono(texto: string): Telefono {
+  if (esValidoSinDuda(texto)) return { e164: texto, dudoso: false }
   const recordado = recientes.get(texto)
   if (recordado) return recordado
   const telefono = leer(texto)
