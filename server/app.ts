@@ -1,6 +1,5 @@
 import type { RequestListener } from 'node:http'
 import express from 'express'
-import helmet from 'helmet'
 import type { Contrato } from './contrato/cargar.ts'
 import { enlazarRutas } from './contrato/rutas.ts'
 import type { Deps } from './deps.ts'
@@ -27,11 +26,6 @@ export function crearApp(
   app.set('query parser', 'simple')
   app.set('trust proxy', deps.ajustes.proxies)
   app.use(identificarSolicitud(deps.log, () => deps.nuevoId().id))
-  app.use(
-    helmet({
-      contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
-    }),
-  )
   app.use(exigirDestino)
   servirPaginas(app, deps, { buzon })
   enlazarRutas(app, {

@@ -189,6 +189,20 @@ const CUANTAS = 3
  * has the municipality.
  */
 export function buscarDestino(departamento: string, municipio: string): Destino | Desconocido {
+  const clave = `${departamento}\n${municipio}`
+  const recordado = RECIENTES.get(clave)
+  if (recordado) return recordado
+  const hallado = hallar(departamento, municipio)
+  if (RECIENTES.size >= MAXIMO_DE_RECIENTES) RECIENTES.delete(RECIENTES.keys().next().value!)
+  RECIENTES.set(clave, hallado)
+  return hallado
+}
+
+/** The destinations that were looked for lately, by both names as they were written: orders come from few places. */
+const RECIENTES = new Map<string, Destino | Desconocido>()
+const MAXIMO_DE_RECIENTES = 2_000
+
+function hallar(departamento: string, municipio: string): Destino | Desconocido {
   const ficheros = hallarFicheros(departamento)
   const claves = clavesDe(municipio)
   return (

@@ -130,7 +130,7 @@ const ejecutar = (
       },
       deps,
     )
-    responder(req, res, status, body, headers)
-    testigo?.(req, status, res.getHeaders(), body)
+    const cabeceras = responder(req, res, status, body, headers)
+    testigo?.(req, status, cabeceras, body)
   }
 }

@@ -183,7 +183,9 @@ export function crearValidacion(original: Documento, operaciones: readonly Opera
     async preparar(operacion) {
       hallados.set(operacion.id, await hallar(piezas, operacion))
     },
-    validar({ id }) {
+    validar(operacion) {
+      if (decideElCuerpo(operacion)) return [crearJuez(compilar(rapido, refDelCuerpo(operacion)))]
+      const { id } = operacion
       const ubicar: RequestHandler = (req, _res, next) => {
         const hallado = hallados.get(id)
         if (!hallado) return next(new Error(`${id} was not prepared`))
@@ -228,6 +230,21 @@ export function crearValidacion(original: Documento, operaciones: readonly Opera
   }
   return validacion
 }
+
+/** Whether nothing of a request but its body, which must be there, is left for the validator to look at. */
+const decideElCuerpo = ({ tipos, parametros, crudo, enFlujo, cuerpoObligatorio }: Operacion) =>
+  tipos.length === 1 && parametros.length === 0 && cuerpoObligatorio && !crudo && !enFlujo
+
+/**
+ * Judges the body alone, with the compiled schema: the validator's own walk through a request without parameters would find
+ * nothing more, and takes twice as long as the judgement. What is refused is explained as the validator's refusals are.
+ */
+const crearJuez =
+  (vale: ValidateFunction): RequestHandler =>
+  (req, _res, next) => {
+    if (vale(req.body)) next()
+    else next(Object.assign(new Error('the body is refused'), { status: 400, errors: [{ path: '/body' }] }))
+  }
 
 type Piezas = Readonly<Record<'metadataMiddleware' | 'requestMiddleware', RequestHandler>>
 

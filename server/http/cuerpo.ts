@@ -143,9 +143,13 @@ async function* limitar(req: Request, res: Response, operacion: Operacion): Asyn
   }
 }
 
+/** A byte from which on UTF-8 may hold what NFC changes (U+0300 and up), or an escape that may. */
+const PUEDE_NO_SER_NFC = /[\xcc-\xff]|\\u/
+
 function interpretar(bytes: Buffer): unknown {
   try {
-    return aNfc(leerJson(bytes))
+    const valor = leerJson(bytes)
+    return PUEDE_NO_SER_NFC.test(bytes.toString('latin1')) ? aNfc(valor) : valor
   } catch (error) {
     if (!(error instanceof ErrorJson)) throw error
     // The message names line, column and place.

@@ -1,35 +1,49 @@
 import { pipeline } from 'node:stream'
 import type { ErrorRequestHandler, Request, Response } from 'express'
 import { Problema, traducirError } from '../errores.ts'
+import { CABECERAS } from './cabeceras.ts'
 import { Flujo } from './flujo.ts'
 import { segunAccept } from './rfc9457.ts'
 
-/** Writes an answer, as JSON unless its headers say otherwise; nothing else writes answers. */
+/** What an answer of the merchants' API carries besides its own headers. */
+const DE_API: Readonly<Record<string, string>> = { ...CABECERAS, 'Cache-Control': 'no-store' }
+
+/**
+ * Writes an answer, as JSON unless its headers say otherwise; nothing else writes answers.
+ * @returns its headers, as far as they aren't the connection's
+ */
 export function responder(
   req: Request,
   res: Response,
   status: number,
   cuerpo: unknown,
   cabeceras: Readonly<Record<string, string>> = {},
-) {
-  res.statusCode = status
-  res.setHeader('Cache-Control', 'no-store')
-  for (const [nombre, valor] of Object.entries(cabeceras)) res.setHeader(nombre, valor)
-  if (cuerpo === undefined) return void res.end()
-  if (cuerpo instanceof Flujo) return enviarFlujo(req, res, cuerpo)
-  const texto = typeof cuerpo === 'string' ? cuerpo : JSON.stringify(cuerpo)
-  if (typeof cuerpo === 'string') res.setHeader('Content-Type', 'text/plain; charset=utf-8')
-  else if (!res.hasHeader('Content-Type')) res.setHeader('Content-Type', 'application/json')
-  res.setHeader('Content-Length', Buffer.byteLength(texto))
-  res.end(texto)
+): Readonly<Record<string, string>> {
+  const { id, deApi } = req.solicitud
+  const suyas: Record<string, string> = deApi
+    ? { ...DE_API, 'X-Request-Id': id, ...cabeceras }
+    : { 'Cache-Control': 'no-store', ...cabeceras }
+  if (cuerpo instanceof Flujo) {
+    suyas['Content-Type'] = cuerpo.mime
+    suyas['Content-Length'] = String(cuerpo.bytes)
+    res.writeHead(status, suyas)
+    enviarFlujo(req, res, cuerpo)
+  } else if (cuerpo === undefined) {
+    res.writeHead(status, suyas).end()
+  } else {
+    const texto = typeof cuerpo === 'string' ? cuerpo : JSON.stringify(cuerpo)
+    suyas['Content-Type'] ??= typeof cuerpo === 'string' ? 'text/plain; charset=utf-8' : 'application/json'
+    suyas['Content-Length'] = String(Buffer.byteLength(texto))
+    res.writeHead(status, suyas).end(texto)
+  }
+  // What was set before it was known what the answer would be.
+  return deApi ? suyas : { ...(res.getHeaders() as Record<string, string>), ...suyas }
 }
 
 /** How long a reader may read nothing, in milliseconds, before it is let go. */
 const PACIENCIA = 30_000
 
-function enviarFlujo(req: Request, res: Response, { mime, bytes, contenido }: Flujo) {
-  res.setHeader('Content-Type', mime)
-  res.setHeader('Content-Length', bytes)
+function enviarFlujo(req: Request, res: Response, { contenido }: Flujo) {
   if (req.solicitud.metodo === 'HEAD') {
     contenido.destroy()
     return void res.end()
@@ -59,9 +73,11 @@ export function presentarProblemas(urlPublica: string, testigo?: Testigo): Error
     req.solicitud.error = problema.cause ?? problema
     if (res.headersSent) return void res.destroy()
     const { tipo, cuerpo } = segunAccept(problema.presentar(req.solicitud.id, urlPublica), req.headers.accept)
-    res.setHeader('Content-Type', tipo)
-    responder(req, res, problema.status, cuerpo, problema.detalles.cabeceras)
-    testigo?.(req, problema.status, res.getHeaders(), cuerpo)
+    const cabeceras = responder(req, res, problema.status, cuerpo, {
+      'Content-Type': tipo,
+      ...problema.detalles.cabeceras,
+    })
+    testigo?.(req, problema.status, cabeceras, cuerpo)
   }
 }
 

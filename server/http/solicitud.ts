@@ -1,6 +1,7 @@
 import type { NextFunction, Request, Response } from 'express'
 import type { Operacion } from '../contrato/contrato.ts'
 import type { Log } from '../log.ts'
+import { CABECERAS } from './cabeceras.ts'
 import type { Identidad } from './identidad.ts'
 
 /** What the machinery knows of a request, from its first middleware on. */
@@ -9,6 +10,8 @@ export interface Solicitud {
   /** The method that the operation was bound with: GET for a HEAD request, too. */
   metodo: string
   inicio: number
+  /** Whether it is for the merchants' API, whose answers all come from `responder`. */
+  deApi: boolean
   operacion?: Operacion
   identidad?: Identidad
   /** Why the request failed, for the log. */
@@ -33,10 +36,14 @@ export function identificarSolicitud(log: Log, nuevoId: () => string) {
       id: typeof ajeno === 'string' && ID_AJENO.test(ajeno) ? ajeno : nuevoId(),
       metodo: req.method,
       inicio: performance.now(),
+      deApi: req.url.startsWith('/api/v1/'),
     }
     req.solicitud = solicitud
-    res.setHeader('X-Request-Id', solicitud.id)
-    res.setHeader('Content-Language', 'es')
+    // Those of an answer to a merchant's system are written at once with it (`responder`).
+    if (!solicitud.deApi) {
+      for (const nombre in CABECERAS) res.setHeader(nombre, CABECERAS[nombre]!)
+      res.setHeader('X-Request-Id', solicitud.id)
+    }
     res.once('close', () => {
       if (res.statusCode < 500 && !log.isLevelEnabled('info')) return
       const { operacion, identidad, error } = solicitud
