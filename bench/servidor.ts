@@ -14,8 +14,10 @@ const config = leerConfig({ PORT: '0', DATA_DIR: tmpdir(), ...process.env }, pro
 const log = crearLog('warn')
 const contrato = await cargarContrato()
 if (process.argv[2] === 'sin') contrato.validacion.validar = () => []
+const db = abrirDb(process.env.DATABASE_URL!)
 const deps = crearDeps(config, {
-  db: abrirDb(process.env.DATABASE_URL!),
+  db,
+  dbImpaciente: db,
   masterKeys: config.masterKeys!,
   almacen: almacenDe(config.dataDir),
   log,

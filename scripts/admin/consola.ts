@@ -59,7 +59,15 @@ async function conDeps<T>(env: Entorno, hacer: (deps: DepsDeOperacion) => Promis
     const db = abrirDb(databaseUrl, { conexiones: 2 })
     deshacer.al(() => db.cerrar())
     const almacen = almacenDe(config.dataDir)
-    const deps = crearDeps(config, { db, masterKeys, almacen, log, vida: new Vida(log, false), urlPublica: '' })
+    const deps = crearDeps(config, {
+      db,
+      dbImpaciente: db,
+      masterKeys,
+      almacen,
+      log,
+      vida: new Vida(log, false),
+      urlPublica: '',
+    })
     return await hacer({ ...deps, validacion: leerContrato().validacion })
   } finally {
     await deshacer.todo()

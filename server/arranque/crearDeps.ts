@@ -24,7 +24,7 @@ export interface Sustitutos {
 }
 
 /** What a process's parts are built of, besides its configuration. */
-interface Cimientos extends Pick<Plataforma, 'db' | 'masterKeys' | 'almacen'>, Sustitutos {
+interface Cimientos extends Pick<Plataforma, 'db' | 'dbImpaciente' | 'masterKeys' | 'almacen'>, Sustitutos {
   log: Log
   vida: Vida
   /** Base of every link given out, without a final slash. */
@@ -46,7 +46,7 @@ const ETIQUETAS = { aLaVez: 2, enEspera: 16 }
 const VERIFICACIONES = 120
 
 export function crearDeps(config: Config, cimientos: Cimientos): Deps {
-  const { db, log, masterKeys, almacen, vida, urlPublica } = cimientos
+  const { db, dbImpaciente, log, masterKeys, almacen, vida, urlPublica } = cimientos
   const { reloj = () => new Date(), nuevoCodigo = nuevoCodigoDeGuia, resolver = resolverDelSistema } = cimientos
   const secretos = crearSecretos(masterKeys)
   const nuevoId = crearGeneradorDeIds(reloj)
@@ -61,7 +61,17 @@ export function crearDeps(config: Config, cimientos: Cimientos): Deps {
     secretos,
     ajustes: ajustesDe(config, urlPublica),
     cursores: crearCursores(secretos),
-    escritura: crearEscritura({ db, log, secretos, nuevoId, nuevoCodigo, avisarTrabajo, despachar, canalDe }),
+    escritura: crearEscritura({
+      db,
+      dbImpaciente,
+      log,
+      secretos,
+      nuevoId,
+      nuevoCodigo,
+      avisarTrabajo,
+      despachar,
+      canalDe,
+    }),
     avisarTrabajo,
     destinos: { resolver, loopback: config.webhooksLoopback },
     canalDe,

@@ -1,7 +1,7 @@
 import { abrirAlmacen } from '../archivos/abrir.ts'
 import type { Almacen } from '../archivos/almacen.ts'
 import type { Config } from '../config/config.ts'
-import { abrirDb, type Db } from '../db.ts'
+import { abrirDb, abrirPool, consultarCon, type Db } from '../db.ts'
 import { exigirFlujoVigente } from '../eventos/flujo.ts'
 import type { Log } from '../log.ts'
 import { tomarPostgres } from '../postgresEmbebido/postgresEmbebido.ts'
@@ -22,12 +22,17 @@ interface Base {
 /** What every process stands on: its database, and the files beside it. */
 export interface Plataforma extends Omit<Base, 'migraciones'> {
   db: Db
+  /** The database by sessions that wait for nobody's lock for long: what others wait for goes through it. */
+  dbImpaciente: Pick<Db, 'consultar'>
   almacen: Almacen
 }
 
 /** What is signed with a wrong address stays so: manifests and the QR codes of documents. */
 const SIN_DIRECCION =
   'Falta PUBLIC_URL: los enlaces que se dan, y los códigos QR de las pruebas, llevan la dirección en que escucha este proceso.'
+
+/** How long a statement that others wait for may wait for a lock, in milliseconds. */
+const PACIENCIA = 300
 
 /** @param exclusivo whether the embedded PostgreSQL is this process's alone, or any one of several may start it */
 export async function levantarPlataforma(
@@ -42,11 +47,19 @@ export async function levantarPlataforma(
   const { migraciones, ...base } = await levantarBase(config, deshacer, exclusivo)
   const db = abrirDb(base.databaseUrl, { alFallar: alPerder })
   deshacer.al(() => db.cerrar())
+  const impacientes = abrirPool(
+    base.databaseUrl,
+    3,
+    `guias creación pid=${process.pid}`,
+    `-c lock_timeout=${PACIENCIA}`,
+  )
+  impacientes.on('error', alPerder)
+  deshacer.al(() => impacientes.end())
   await exigirFlujoVigente(db)
   if (migraciones.length > 0) log.info({ migraciones }, 'migrated')
   const notas = [...base.notas, ...(nota ? [nota] : [])]
   if (config.baseDeDatos.tipo === 'externa' && !config.publicUrl) notas.push(SIN_DIRECCION)
-  return { ...base, db, almacen, notas }
+  return { ...base, db, dbImpaciente: { consultar: consultarCon(impacientes) }, almacen, notas }
 }
 
 /** @param exclusivo whether the embedded PostgreSQL is this process's alone, or any one of several may start it */

@@ -101,30 +101,28 @@ const CAMPOS = [
   'recogida',
 ] as const
 
-/** The name under which it stands, among the digests, which sub-key made them. */
-const KID = 'kid'
-
-const digerir = (datos: DatosDeGuia, subclave: Subclave) => {
-  const huellas: Record<string, string> = { [KID]: subclave.kid }
-  for (const campo of CAMPOS) {
+const digerir = (datos: DatosDeGuia, subclave: Subclave): string[] =>
+  CAMPOS.map((campo) => {
     const valor = datos[campo]
-    if (valor !== null) huellas[campo] = huella(subclave, `${campo}\n${JSON.stringify(valor)}`)
-  }
-  return huellas
-}
+    return valor === null ? '' : huella(subclave, `${campo}\n${JSON.stringify(valor)}`)
+  })
 
 /**
  * One keyed digest for each field of a request as first accepted, so that later confirmation or retention never makes a
- * replay a conflict.
+ * replay a conflict: a text of the sub-key's name and the digests, in the order of the fields.
  */
-export const huellasDe = (datos: DatosDeGuia, secretos: Secretos) => digerir(datos, secretos.presente('huellas'))
+export function huellasDe(datos: DatosDeGuia, secretos: Secretos): string {
+  const presente = secretos.presente('huellas')
+  return [presente.kid, ...digerir(datos, presente)].join(' ')
+}
 
 /** The fields in which a repeated request differs from the first one; none makes it a replay. */
-export function diferencias(primera: Record<string, string> | null, datos: DatosDeGuia, secretos: Secretos): Falla[] {
-  const subclave = secretos.de('huellas', primera?.[KID] ?? '')
+export function diferencias(primera: string | null, datos: DatosDeGuia, secretos: Secretos): Falla[] {
+  const [kid = '', ...primeras] = primera?.split(' ') ?? []
+  const subclave = secretos.de('huellas', kid)
   // Without the key nobody can tell: refusing is the answer that can't create or hide a shipment.
-  const segunda = subclave ? digerir(datos, subclave) : {}
-  return CAMPOS.filter((campo) => (primera?.[campo] ?? null) !== (segunda[campo] ?? null)).map((campo) => ({
+  const segundas = subclave ? digerir(datos, subclave) : []
+  return CAMPOS.filter((_campo, i) => primeras[i] !== segundas[i]).map((campo) => ({
     campo: `/${campo}`,
     codigo: 'difiere',
     mensaje: 'es distinto del que se envió al crear la guía',

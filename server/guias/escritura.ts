@@ -1,3 +1,4 @@
+import { type Dueno, Grupos, type Pedido } from '../cola/grupos.ts'
 import type { CanalDeMensaje, Modo } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
 import { Problema, traducirError } from '../errores.ts'
@@ -22,69 +23,76 @@ export interface Escritura {
   crearVarias(comercioId: string, modo: Modo, datos: readonly DatosDeGuia[]): Promise<Veredicto[]>
 }
 
-/** Guides per statement, and statements under way per merchant and mode (measured: more gains nothing). */
+/** Guides per statement, and statements under way (measured: more gains nothing). */
 const GRUPO = 100
 const EN_VUELO = 2
 
-/**
- * One statement a group: guide, look-up, event, deliveries and message commit together or not at all. ON CONFLICT names the reference
- * alone: a collision of codes is an error, never taken for a replay. Rows are inserted in the order of their references,
- * so that two groups that share some wait for each other instead of deadlocking.
- */
-const INSERTAR = sentencia<{ guias: string; comercio_id: string; modo: Modo }, Insertada>(
-  'guias.insertar',
-  `with x as materialized (
-     select * from json_to_recordset(:guias::json) as x(
-       id uuid, guia text, external_ref text, huellas jsonb, telefono text, destinatario text, departamento text,
-       municipio text, direccion text, indicaciones text, contenido text, lat float8, lng float8, maps_url text,
-       recogida jsonb, ubicacion_estado text, ubicacion_origen text, ubicacion_lat float8, ubicacion_lng float8,
-       ubicacion_extra jsonb, advertencias jsonb, creado_en timestamptz, mensaje_id uuid, enlace_corto_id uuid)
-   ), g as (
-     insert into guia (comercio_id, modo, id, guia, external_ref, huellas, estado, estado_en, telefono, destinatario,
-       departamento, municipio, direccion, indicaciones, contenido, lat, lng, maps_url, recogida, ubicacion_estado,
-       ubicacion_origen, ubicacion_lat, ubicacion_lng, ubicacion_extra, advertencias, secuencia, creado_en, actualizado_en)
-     select :comercio_id, :modo, id, guia, external_ref, huellas, 'aceptado', creado_en, telefono, destinatario,
-       departamento, municipio, direccion, indicaciones, contenido, lat, lng, maps_url, recogida, ubicacion_estado,
-       ubicacion_origen, ubicacion_lat, ubicacion_lng, ubicacion_extra, advertencias, 1, creado_en, creado_en
-     from x order by external_ref, id
-     on conflict (comercio_id, modo, external_ref) do nothing
-     returning id
-   ), i as (
-     insert into guia_indice (guia, comercio_id, modo, id)
-     select x.guia, :comercio_id, :modo, x.id from g join x using (id)
-   ), e as (
-     insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, foto, ocurrido_en, registrado_en)
-     select :comercio_id, :modo, x.id, 1, x.guia, 'guia.aceptado', 'aceptado', ${foto('x', '0')}, x.creado_en,
-       x.creado_en
-     from g join x using (id)
-     returning *
-   ), d as (${insertarEntregasDeWebhook('e')}), m as (
+/** SQL of a column list, each of a row that has this name. */
+const de = (fila: string, columnas: readonly string[]) => columnas.map((columna) => `${fila}.${columna}`).join(', ')
+
+/** The columns of a new guide that the statement is told; the others are the same for all. */
+const COLUMNAS = [
+  ...['comercio_id', 'modo', 'id', 'guia', 'external_ref', 'huellas', 'telefono', 'destinatario', 'departamento'],
+  ...['municipio', 'direccion', 'indicaciones', 'contenido', 'lat', 'lng', 'maps_url', 'recogida', 'ubicacion_estado'],
+  ...['ubicacion_origen', 'ubicacion_lat', 'ubicacion_lng', 'ubicacion_extra', 'advertencias', 'creado_en'],
+] as const
+
+const MENSAJES_Y_ENLACES = `, m as (
      insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
-     select :comercio_id, :modo, x.id, 1, x.mensaje_id, x.guia, x.ubicacion_extra #>> '{solicitud,canal}',
+     select x.comercio_id, x.modo, x.id, 1, x.mensaje_id, x.guia, x.ubicacion_extra #>> '{solicitud,canal}',
        'solicitud_ubicacion', x.telefono, 'pendiente', x.creado_en, x.creado_en
      from g join x using (id) where x.mensaje_id is not null
    ), c as (
      insert into enlace_corto (comercio_id, modo, guia_id, id, maps_url, proximo_en)
-     select :comercio_id, :modo, x.id, x.enlace_corto_id, x.maps_url, x.creado_en from g join x using (id)
+     select x.comercio_id, x.modo, x.id, x.enlace_corto_id, x.maps_url, x.creado_en from g join x using (id)
      where x.enlace_corto_id is not null
-   )
-   select g.id, d.webhooks from g
-   left join (select guia_id, array_agg(webhook) as webhooks from d group by guia_id) d on d.guia_id = g.id`,
-)
-
-const EXISTENTES = sentencia<{ comercio_id: string; modo: Modo; external_refs: readonly (string | null)[] }, FilaGuia>(
-  'guias.existentes',
-  `select * from guia where comercio_id = :comercio_id and modo = :modo and external_ref = any(:external_refs::text[])`,
-)
+   )`
 
 /**
- * What one request asks for. It is never split over two statements, so that within a batch the lower index goes first.
+ * SQL of one statement for a group: guide, look-up, event and deliveries commit together or not at all, and with `tareas` a
+ * message or a short link to follow, too. ON CONFLICT names the reference alone: a collision of codes is an error, never
+ * taken for a replay. Rows are inserted in one order, so that two groups that share some wait for each other instead of
+ * deadlocking.
  */
-interface Pedido {
-  datos: readonly DatosDeGuia[]
-  resolver: (veredictos: Veredicto[]) => void
-  rechazar: (error: unknown) => void
-}
+const insertar = (tareas: string) =>
+  `with x as materialized (
+     select * from json_to_recordset(:guias::json) as x(
+       comercio_id uuid, modo text, id uuid, guia text, external_ref text, huellas text, telefono text, destinatario text,
+       departamento text, municipio text, direccion text, indicaciones text, contenido text, lat float8, lng float8,
+       maps_url text, recogida jsonb, ubicacion_estado text, ubicacion_origen text, ubicacion_lat float8,
+       ubicacion_lng float8, ubicacion_extra jsonb, advertencias jsonb, creado_en timestamptz, mensaje_id uuid,
+       enlace_corto_id uuid)
+   ), g as (
+     insert into guia (${COLUMNAS.join(', ')}, estado, estado_en, secuencia, actualizado_en)
+     select ${de('x', COLUMNAS)}, 'aceptado', creado_en, 1, creado_en
+     from x order by comercio_id, modo, external_ref, id
+     on conflict (comercio_id, modo, external_ref) do nothing
+     returning comercio_id, modo, id, guia, creado_en, advertencias, ubicacion_estado, ubicacion_origen, ubicacion_lat,
+       ubicacion_lng, ubicacion_extra
+   ), i as (
+     insert into guia_indice (guia, comercio_id, modo, id) select guia, comercio_id, modo, id from g
+   ), e as (
+     insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, foto, ocurrido_en, registrado_en)
+     select comercio_id, modo, id, 1, guia, 'guia.aceptado', 'aceptado', ${foto('g', '0')}, creado_en, creado_en from g
+     returning comercio_id, modo, guia_id, secuencia, guia, tipo, registrado_en
+   ), d as (${insertarEntregasDeWebhook('e')})${tareas}
+   select g.id, d.webhooks from g
+   left join (select guia_id, array_agg(webhook) as webhooks from d group by guia_id) d on d.guia_id = g.id`
+
+const INSERTAR = sentencia<{ guias: string }, Insertada>('guias.insertar', insertar(''))
+const INSERTAR_CON_TAREAS = sentencia<{ guias: string }, Insertada>(
+  'guias.insertarConTareas',
+  insertar(MENSAJES_Y_ENLACES),
+)
+
+const EXISTENTES = sentencia<
+  { comercios: readonly string[]; modos: readonly Modo[]; external_refs: readonly (string | null)[] },
+  FilaGuia
+>(
+  'guias.existentes',
+  `select g.* from unnest(:comercios::uuid[], :modos::text[], :external_refs::text[]) x(comercio_id, modo, external_ref)
+   join guia g on g.comercio_id = x.comercio_id and g.modo = x.modo and g.external_ref = x.external_ref`,
+)
 
 interface Insertada {
   id: string
@@ -93,16 +101,18 @@ interface Insertada {
 }
 
 /** The creations of one merchant and mode. */
-interface Cola {
+interface Ambito extends Dueno {
   comercioId: string
   modo: Modo
-  espera: Pedido[]
-  enVuelo: number
-  programada: boolean
 }
+
+/** A new guide, and what is to be done for it besides. */
+type Nueva = FilaGuia & { mensaje_id?: string; enlace_corto_id?: string }
 
 interface Partes {
   db: Db
+  /** The database by sessions that wait for nobody's lock for long: what others wait for goes through it. */
+  dbImpaciente: Pick<Db, 'consultar'>
   log: Log
   secretos: Secretos
   nuevoId: () => { id: string; creado_en: Date }
@@ -114,149 +124,18 @@ interface Partes {
   canalDe: (modo: Modo) => CanalDeMensaje
 }
 
-/** Creates what writes new guides in groups, one statement a group. */
+/** Creates what writes new guides in groups, of whatever merchants: one statement a group. */
 export function crearEscritura(partes: Partes): Escritura {
-  const { db, log, secretos, nuevoId, nuevoCodigo, avisarTrabajo, despachar, canalDe } = partes
-  const colas = new Map<string, Cola>()
-
+  const grupos = new Grupos<Ambito, DatosDeGuia, Veredicto>({
+    maximo: GRUPO,
+    aLaVez: EN_VUELO,
+    // One PostgreSQL commits all of them at once; a distributed engine would group by merchant.
+    juntos: () => '',
+    hacer: (pedidos, solo) => insertarOSeparar(partes, pedidos, solo),
+    esDeUno: (error) => esDeDatos(error) || esDeCerrojo(error),
+  })
   const pedir = (comercioId: string, modo: Modo, datos: readonly DatosDeGuia[]) =>
-    new Promise<Veredicto[]>((resolver, rechazar) => {
-      const clave = `${comercioId}:${modo}`
-      const cola = colas.get(clave) ?? { comercioId, modo, espera: [], enVuelo: 0, programada: false }
-      colas.set(clave, cola)
-      cola.espera.push({ datos, resolver, rechazar })
-      if (cola.programada) return
-      // No timer: whatever else arrives in this turn of the loop goes along, and a lone request waits for nobody.
-      cola.programada = true
-      setImmediate(() => {
-        cola.programada = false
-        escribirGrupos(clave, cola)
-      })
-    })
-
-  const escribirGrupos = (clave: string, cola: Cola) => {
-    while (cola.espera.length > 0 && cola.enVuelo < EN_VUELO) {
-      const grupo = tomarGrupo(cola.espera)
-      cola.enVuelo++
-      escribir(cola, grupo).finally(() => {
-        cola.enVuelo--
-        escribirGrupos(clave, cola)
-        if (cola.enVuelo === 0 && cola.espera.length === 0) colas.delete(clave)
-      })
-    }
-  }
-
-  const escribir = async (cola: Cola, grupo: readonly Pedido[]): Promise<void> => {
-    try {
-      const veredictos = await insertarOSeparar(
-        cola,
-        grupo.flatMap(({ datos }) => datos),
-      )
-      for (const { datos, resolver } of grupo) resolver(veredictos.splice(0, datos.length))
-    } catch (error) {
-      for (const { rechazar } of grupo) rechazar(error)
-    }
-  }
-
-  /** Inserts a group; when a row is at fault nothing was written, so each goes by itself and only that one fails. */
-  const insertarOSeparar = async (cola: Cola, datos: readonly DatosDeGuia[]): Promise<Veredicto[]> => {
-    try {
-      return await insertar(cola, datos)
-    } catch (error) {
-      if (!esDeDatos(error)) throw error
-      if (datos.length === 1) return [{ problema: traducirError(error) }]
-      log.warn({ err: error, guias: datos.length }, 'a group of creations failed; writing row by row')
-      const veredictos: Veredicto[] = []
-      for (const uno of datos) veredictos.push(...(await insertarOSeparar(cola, [uno])))
-      return veredictos
-    }
-  }
-
-  const insertar = async ({ comercioId, modo }: Cola, varios: readonly DatosDeGuia[]): Promise<Veredicto[]> => {
-    const nuevas = varios.map((datos): FilaGuia => {
-      const { id, creado_en } = nuevoId()
-      return {
-        ...datos,
-        comercio_id: comercioId,
-        modo,
-        id,
-        guia: nuevoCodigo(),
-        huellas: datos.external_ref === null ? null : huellasDe(datos, secretos),
-        estado: 'aceptado',
-        estado_en: creado_en,
-        intentos: 0,
-        secuencia: 1,
-        creado_en,
-        actualizado_en: creado_en,
-      }
-    })
-    const conTrabajo = nuevas.map((nueva) => {
-      if (nueva.ubicacion_estado === 'solicitada') {
-        const creado_en = nueva.creado_en.toISOString()
-        nueva.ubicacion_extra = { solicitud: { numero: 1, canal: canalDe(modo), estado: 'pendiente', creado_en } }
-        return { ...nueva, mensaje_id: nuevoId().id }
-      }
-      const corto = nueva.ubicacion_lat === null && esCorto(nueva.maps_url)
-      return corto ? { ...nueva, enlace_corto_id: nuevoId().id } : nueva
-    })
-    const insertadas = await ejecutar(conTrabajo, comercioId, modo)
-    const creadas = new Set(insertadas.map(({ id }) => id))
-    const hayTrabajo = conTrabajo.some(
-      (nueva) => ('mensaje_id' in nueva || 'enlace_corto_id' in nueva) && creadas.has(nueva.id),
-    )
-    if (hayTrabajo) avisarTrabajo()
-    despacharCreadas(nuevas, insertadas)
-    const repetidas = nuevas.filter(({ id }) => !creadas.has(id)).map(({ external_ref }) => external_ref)
-    const existentes = new Map(
-      repetidas.length === 0
-        ? []
-        : (await db.consultar(EXISTENTES, { comercio_id: comercioId, modo, external_refs: repetidas })).map((fila) => [
-            fila.external_ref,
-            fila,
-          ]),
-    )
-    return nuevas.map((nueva, i) =>
-      creadas.has(nueva.id)
-        ? { fila: nueva, repetida: false }
-        : repetir(existentes.get(nueva.external_ref), varios[i]!),
-    )
-  }
-
-  const despacharCreadas = (nuevas: readonly FilaGuia[], insertadas: readonly Insertada[]) => {
-    const webhooksDe = new Map(insertadas.map(({ id, webhooks }) => [id, webhooks]))
-    const recientes = nuevas.flatMap((guia): EventoRecien[] => {
-      const webhooks = webhooksDe.get(guia.id)
-      return webhooks ? [{ guia, evento: eventoDeCreacion(guia), webhooks }] : []
-    })
-    if (recientes.length > 0) despachar(recientes)
-  }
-
-  /**
-   * Executes the statement; if a code was already taken (one in 10^16) nothing was written, and codes are drawn again.
-   */
-  const ejecutar = async (filas: FilaGuia[], comercioId: string, modo: Modo, intento = 1): Promise<Insertada[]> => {
-    try {
-      return await db.consultar(INSERTAR, { guias: JSON.stringify(filas), comercio_id: comercioId, modo })
-    } catch (error) {
-      if ((error as { constraint?: string }).constraint !== 'guia_indice_pkey' || intento === 5) throw error
-      for (const fila of filas) fila.guia = nuevoCodigo()
-      return ejecutar(filas, comercioId, modo, intento + 1)
-    }
-  }
-
-  const repetir = (existente: FilaGuia | undefined, datos: DatosDeGuia): Veredicto => {
-    if (!existente) throw new Error('a conflicting row vanished')
-    const errores = diferencias(existente.huellas, datos, secretos)
-    if (errores.length === 0) return { fila: existente, repetida: true }
-    return {
-      problema: new Problema(
-        'external_ref_en_conflicto',
-        `Ya creó la guía ${existente.guia} con external_ref ${existente.external_ref} y otros datos. Si es otro envío, use otra referencia.`,
-        { errores, guia: existente.guia },
-      ),
-    }
-  }
-
+    grupos.pedir({ clave: `${comercioId}:${modo}`, comercioId, modo }, datos)
   return {
     async crear(comercioId, modo, datos) {
       const [veredicto] = await pedir(comercioId, modo, [datos])
@@ -266,21 +145,145 @@ export function crearEscritura(partes: Partes): Escritura {
   }
 }
 
-/** The next requests that fit in one statement, at least one. */
-function tomarGrupo(espera: Pedido[]): Pedido[] {
-  let guias = 0
-  const caben = espera.findIndex(({ datos }, i) => {
-    guias += datos.length
-    return guias > GRUPO && i > 0
+type Grupo = readonly Pedido<Ambito, DatosDeGuia>[]
+
+/** Inserts a group; in one merchant's, each guide goes by itself when a row is at fault, and only that one fails. */
+async function insertarOSeparar(partes: Partes, pedidos: Grupo, solo: boolean): Promise<Veredicto[]> {
+  try {
+    return await insertarGrupo(partes, pedidos, solo)
+  } catch (error) {
+    if (!solo || !esDeDatos(error)) throw error
+    const guias = pedidos.flatMap(({ dueno, datos }) => datos.map((uno) => ({ dueno, datos: [uno] })))
+    if (guias.length === 1) return [{ problema: traducirError(error) }]
+    partes.log.warn({ err: error, guias: guias.length }, 'a group of creations failed; writing row by row')
+    const veredictos: Veredicto[] = []
+    for (const una of guias) veredictos.push(...(await insertarOSeparar(partes, [una], true)))
+    return veredictos
+  }
+}
+
+async function insertarGrupo(partes: Partes, pedidos: Grupo, solo: boolean): Promise<Veredicto[]> {
+  const nuevas = pedidos.flatMap(({ dueno, datos }) => datos.map((unos) => nuevaDe(partes, dueno, unos)))
+  const insertadas = await ejecutar(partes, nuevas, solo ? partes.db : partes.dbImpaciente)
+  const webhooksDe = new Map(insertadas.map(({ id, webhooks }) => [id, webhooks]))
+  const creadas = nuevas.filter(({ id }) => webhooksDe.has(id))
+  if (creadas.some(tieneTareas)) partes.avisarTrabajo()
+  const recientes = creadas.flatMap((guia): EventoRecien[] => {
+    const webhooks = webhooksDe.get(guia.id)
+    return webhooks ? [{ guia, evento: eventoDeCreacion(guia), webhooks }] : []
   })
-  return espera.splice(0, caben === -1 ? espera.length : caben)
+  if (recientes.length > 0) partes.despachar(recientes)
+  const repetidas = nuevas.filter(({ id }) => !webhooksDe.has(id))
+  const existentes = repetidas.length > 0 ? await leerExistentes(partes.db, repetidas) : undefined
+  const datos = pedidos.flatMap(({ datos }) => datos)
+  return nuevas.map((nueva, i) =>
+    existentes && !webhooksDe.has(nueva.id)
+      ? repetir(partes.secretos, existentes.get(claveDe(nueva)), datos[i]!)
+      : { fila: nueva, repetida: false },
+  )
+}
+
+const tieneTareas = ({ mensaje_id, enlace_corto_id }: Nueva) =>
+  mensaje_id !== undefined || enlace_corto_id !== undefined
+
+/** A guide as it will be, with the message that asks its recipient for the place, or the link to follow. */
+function nuevaDe(
+  { secretos, nuevoId, nuevoCodigo, canalDe }: Partes,
+  { comercioId, modo }: Ambito,
+  datos: DatosDeGuia,
+) {
+  const { id, creado_en } = nuevoId()
+  const nueva: Nueva = {
+    ...datos,
+    comercio_id: comercioId,
+    modo,
+    id,
+    guia: nuevoCodigo(),
+    huellas: datos.external_ref === null ? null : huellasDe(datos, secretos),
+    estado: 'aceptado',
+    estado_en: creado_en,
+    intentos: 0,
+    secuencia: 1,
+    creado_en,
+    actualizado_en: creado_en,
+  }
+  if (nueva.ubicacion_estado === 'solicitada') {
+    const solicitud = {
+      numero: 1,
+      canal: canalDe(modo),
+      estado: 'pendiente',
+      creado_en: creado_en.toISOString(),
+    } as const
+    nueva.ubicacion_extra = { solicitud }
+    nueva.mensaje_id = nuevoId().id
+  } else if (nueva.ubicacion_lat === null && esCorto(nueva.maps_url)) nueva.enlace_corto_id = nuevoId().id
+  return nueva
 }
 
 /**
- * Whether an error is the fault of a row: SQLSTATE classes 22 (data) and 23 (constraint), no reason to try again with
- * it.
+ * Executes the statement; if a code was already taken (one in 10^16) nothing was written, and codes are drawn again.
  */
-const esDeDatos = (error: unknown) => /^2[23]/.test(String((error as { code?: unknown }).code ?? ''))
+async function ejecutar(
+  partes: Partes,
+  nuevas: readonly Nueva[],
+  { consultar }: Pick<Db, 'consultar'>,
+  intento = 1,
+): Promise<Insertada[]> {
+  try {
+    return await consultar(nuevas.some(tieneTareas) ? INSERTAR_CON_TAREAS : INSERTAR, { guias: enJson(nuevas) })
+  } catch (error) {
+    if ((error as { constraint?: string }).constraint !== 'guia_indice_pkey' || intento === 5) throw error
+    for (const nueva of nuevas) nueva.guia = partes.nuevoCodigo()
+    return ejecutar(partes, nuevas, { consultar }, intento + 1)
+  }
+}
+
+const LEIDAS = [...COLUMNAS, 'mensaje_id', 'enlace_corto_id'] as const
+
+/** What the statement reads of new guides, as JSON without nulls, which PostgreSQL would read for nothing. */
+const enJson = (nuevas: readonly Nueva[]) =>
+  JSON.stringify(
+    nuevas.map((nueva) => {
+      const leida: Record<string, unknown> = {}
+      for (const columna of LEIDAS) {
+        const valor = nueva[columna]
+        if (valor !== null && valor !== undefined) leida[columna] = valor
+      }
+      return leida
+    }),
+  )
+
+const claveDe = ({ comercio_id, modo, external_ref }: FilaGuia) => `${comercio_id} ${modo} ${external_ref}`
+
+async function leerExistentes({ consultar }: Db, repetidas: readonly FilaGuia[]): Promise<Map<string, FilaGuia>> {
+  const filas = await consultar(EXISTENTES, {
+    comercios: repetidas.map(({ comercio_id }) => comercio_id),
+    modos: repetidas.map(({ modo }) => modo),
+    external_refs: repetidas.map(({ external_ref }) => external_ref),
+  })
+  return new Map(filas.map((fila) => [claveDe(fila), fila]))
+}
+
+function repetir(secretos: Secretos, existente: FilaGuia | undefined, datos: DatosDeGuia): Veredicto {
+  if (!existente) throw new Error('a conflicting row vanished')
+  const errores = diferencias(existente.huellas, datos, secretos)
+  if (errores.length === 0) return { fila: existente, repetida: true }
+  return {
+    problema: new Problema(
+      'external_ref_en_conflicto',
+      `Ya creó la guía ${existente.guia} con external_ref ${existente.external_ref} y otros datos. Si es otro envío, use otra referencia.`,
+      { errores, guia: existente.guia },
+    ),
+  }
+}
+
+/** Whether an error is the fault of a row: SQLSTATE classes 22 (data) and 23 (constraint), no reason to try again with it. */
+const esDeDatos = (error: unknown) => /^2[23]/.test(codigoDe(error))
+
+/** Whether a statement waited too long for somebody's lock: SQLSTATE 55P03, of `lock_timeout`. */
+const esDeCerrojo = (error: unknown) => codigoDe(error) === '55P03'
+
+const codigoDe = (error: unknown) => String((error as { code?: unknown }).code ?? '')
 
 /** Whether a link (admitted already) names its place only to whoever follows it. */
 const esCorto = (enlace: string | null) => enlace !== null && leerEnlace(enlace).tipo === 'corto'

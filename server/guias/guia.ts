@@ -45,7 +45,6 @@ export type FilaGuia = Fila<
   guia,
   {
     modo: Modo
-    huellas: Record<string, string> | null
     estado: Estado
     recogida: Guia['recogida']
     ubicacion_estado: Guia['ubicacion']['estado']

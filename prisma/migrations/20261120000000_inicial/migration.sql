@@ -64,7 +64,7 @@ CREATE TABLE "guia" (
     "id" UUID NOT NULL,
     "guia" TEXT NOT NULL,
     "external_ref" TEXT,
-    "huellas" JSONB,
+    "huellas" TEXT,
     "estado" TEXT NOT NULL,
     "estado_en" TIMESTAMPTZ(3) NOT NULL,
     "telefono" TEXT NOT NULL,

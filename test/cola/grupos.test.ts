@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import { type Dueno, Grupos, type Pedido } from '../../server/cola/grupos.ts'
+
+class Mala extends Error {}
+
+interface Opciones {
+  maximo?: number
+  aLaVez?: number
+  falla?: (datos: readonly string[], solo: boolean) => boolean
+}
+
+/** Groups whose work the test lets go on, and what each was given. */
+function nuevo({ maximo = 10, aLaVez = 1, falla = () => false }: Opciones = {}) {
+  const hechos: { duenos: string; datos: string[]; solo: boolean }[] = []
+  const esperan: (() => void)[] = []
+  let suelto = false
+  const grupos = new Grupos<Dueno, string, string>({
+    maximo,
+    aLaVez,
+    juntos: () => '',
+    hacer: async (pedidos: readonly Pedido<Dueno, string>[], solo) => {
+      const datos = pedidos.flatMap((pedido) => pedido.datos)
+      hechos.push({ duenos: pedidos.map(({ dueno }) => dueno.clave).join(''), datos, solo })
+      if (!suelto) await new Promise<void>((resolve) => void esperan.push(resolve))
+      if (falla(datos, solo)) throw new Mala(datos.join())
+      return datos.map((dato) => dato.toUpperCase())
+    },
+    esDeUno: (error) => error instanceof Mala,
+  })
+  const pedir = (clave: string, ...datos: string[]) => grupos.pedir({ clave }, datos)
+  const soltar = () => {
+    suelto = true
+    for (const seguir of esperan.splice(0)) seguir()
+  }
+  const turno = () => new Promise((resolve) => setImmediate(resolve))
+  return { hechos, pedir, soltar, turno }
+}
+
+describe('what is asked for at the same time', () => {
+  it('is done together, and each gets his own', async () => {
+    const { hechos, pedir, soltar, turno } = nuevo()
+    const todos = Promise.all([pedir('a', 'uno', 'dos'), pedir('b', 'tres'), pedir('a', 'cuatro')])
+    await turno()
+    soltar()
+    expect(await todos).toEqual([['UNO', 'DOS'], ['TRES'], ['CUATRO']])
+    expect(hechos).toEqual([{ duenos: 'aba', datos: ['uno', 'dos', 'tres', 'cuatro'], solo: false }])
+  })
+
+  it('waits for nobody when it is alone', async () => {
+    const { hechos, pedir, soltar, turno } = nuevo()
+    const uno = pedir('a', 'uno')
+    await turno()
+    expect(hechos).toEqual([{ duenos: 'a', datos: ['uno'], solo: true }])
+    soltar()
+    expect(await uno).toEqual(['UNO'])
+  })
+
+  it('keeps to what fits, one request of each owner in turn: a flood is in the others’ way with one', async () => {
+    const { hechos, pedir, soltar, turno } = nuevo({ maximo: 3 })
+    const primera = pedir('z', 'z')
+    await turno()
+    const riada = Array.from({ length: 7 }, (_, i) => pedir('a', `a${i}`))
+    const vecinas = [pedir('b', 'b1'), pedir('c', 'c1'), pedir('b', 'b2')]
+    await turno()
+    soltar()
+    await Promise.all([primera, ...riada, ...vecinas])
+    expect(hechos.map(({ duenos }) => duenos)).toEqual(['z', 'abc', 'aba', 'aaa', 'a'])
+  })
+
+  it('is never split, and what doesn’t fit keeps its turn while smaller ones go along', async () => {
+    const { hechos, pedir, soltar, turno } = nuevo({ maximo: 3 })
+    const primera = pedir('z', 'z')
+    await turno()
+    const otras = [pedir('a', 'a'), pedir('b', 'b1', 'b2', 'b3', 'b4'), pedir('c', 'c')]
+    await turno()
+    soltar()
+    await Promise.all([primera, ...otras])
+    expect(hechos.map(({ datos }) => datos.join(' '))).toEqual(['z', 'a c', 'b1 b2 b3 b4'])
+  })
+
+  it('is done owner by owner when one may be at fault, who then goes by himself', async () => {
+    const { hechos, pedir, soltar, turno } = nuevo({ falla: (datos, solo) => !solo && datos.includes('mala') })
+    soltar()
+    const juntas = [pedir('a', 'mala'), pedir('b', 'buena'), pedir('c', 'buena')]
+    expect(await Promise.all(juntas)).toEqual([['MALA'], ['BUENA'], ['BUENA']])
+    expect(hechos.map(({ duenos, solo }) => [duenos, solo])).toEqual([
+      ['abc', false],
+      ['a', false],
+      ['b', false],
+      ['c', false],
+      ['a', true],
+    ])
+    hechos.length = 0
+    await Promise.all([pedir('a', 'mala'), pedir('b', 'buena'), pedir('c', 'buena')])
+    await turno()
+    expect(hechos.map(({ duenos, solo }) => `${duenos} ${solo}`).sort()).toEqual(['a true', 'bc false'])
+  })
+
+  it('fails for all when nobody is to blame', async () => {
+    const { hechos, pedir, soltar } = nuevo({
+      falla: () => {
+        throw new Error('the database is away')
+      },
+    })
+    soltar()
+    const fin = await Promise.allSettled([pedir('a', 'uno'), pedir('b', 'dos')])
+    expect(fin.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(hechos).toHaveLength(1)
+  })
+})
