@@ -12,7 +12,7 @@ import { crearLog } from '../server/log.ts'
 
 const config = leerConfig({ PORT: '0', DATA_DIR: tmpdir(), ...process.env }, process.cwd())
 const log = crearLog('warn')
-const contrato = await cargarContrato()
+const contrato = cargarContrato()
 if (process.argv[2] === 'sin') contrato.validacion.validar = () => []
 const db = abrirDb(process.env.DATABASE_URL!)
 const deps = crearDeps(config, {

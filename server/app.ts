@@ -16,7 +16,7 @@ interface OpcionesDeApp extends Partial<OpcionesDePaginas> {
 
 /** The service as an Express app that doesn't listen, ready to be given to a server. */
 export function crearApp(
-  { operaciones, validacion }: Contrato,
+  { operaciones, validacion, comprobar }: Contrato,
   deps: Deps,
   { buzon = false, testigo }: OpcionesDeApp = {},
 ): RequestListener {
@@ -30,6 +30,7 @@ export function crearApp(
   servirPaginas(app, deps, { buzon })
   enlazarRutas(app, {
     operaciones,
+    comprobar,
     handlers,
     autenticadores: crearAutenticadores(deps.db, deps.reloj),
     deps: { ...deps, validacion },

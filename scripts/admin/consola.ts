@@ -6,7 +6,7 @@ import { ErrorDeMigracion } from '../../server/arranque/migraciones.ts'
 import { levantarBase } from '../../server/arranque/plataforma.ts'
 import { Vida } from '../../server/arranque/vida.ts'
 import { ErrorConfig, leerConfig } from '../../server/config/config.ts'
-import { leerContrato } from '../../server/contrato/cargar.ts'
+import { cargarContrato } from '../../server/contrato/cargar.ts'
 import { abrirDb } from '../../server/db.ts'
 import type { DepsDeOperacion } from '../../server/deps.ts'
 import { explicarBase, Problema } from '../../server/errores.ts'
@@ -68,7 +68,7 @@ async function conDeps<T>(env: Entorno, hacer: (deps: DepsDeOperacion) => Promis
       vida: new Vida(log, false),
       urlPublica: '',
     })
-    return await hacer({ ...deps, validacion: leerContrato().validacion })
+    return await hacer({ ...deps, validacion: cargarContrato().validacion })
   } finally {
     await deshacer.todo()
   }

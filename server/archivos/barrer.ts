@@ -37,6 +37,11 @@ const OLVIDAR = sentencia<{ archivos: readonly string[] }>(
  */
 const SIN_NOMBRE = 7 * 86_400_000
 
+const ABANDONAR = sentencia<{ antes_de: Date }>(
+  'archivos.abandonar',
+  `update archivo_indice set estado = 'borrando' where estado = 'subiendo' and creado_en < :antes_de`,
+)
+
 const DESCONOCIDAS = sentencia<{ claves: readonly string[] }, { clave: string }>(
   'archivos.desconocidas',
   `select clave from unnest(:claves::text[]) as c (clave)
@@ -56,10 +61,7 @@ export async function barrerArchivos({
   const hace = (ms: number) => new Date(reloj().getTime() - ms)
   await db.consultar(CADUCAR, { antes_de: hace(SIN_USAR) })
   // An upload that comes to its end after all finds that its name isn't its own any more.
-  await db.prisma.archivo_indice.updateMany({
-    where: { estado: 'subiendo', creado_en: { lt: hace(ABANDONADO) } },
-    data: { estado: 'borrando' },
-  })
+  await db.consultar(ABANDONAR, { antes_de: hace(ABANDONADO) })
   for (let filas = LOTE; filas === LOTE; ) {
     const archivos = (await db.consultar(POR_BORRAR)).map(({ archivo }) => archivo)
     const { borrados, fallos } = await borrar(almacen, archivos)

@@ -1,7 +1,7 @@
 import { crearApp } from '../app.ts'
 
 import type { Config } from '../config/config.ts'
-import { cargarContrato } from '../contrato/cargar.ts'
+import { calentarContrato, cargarContrato } from '../contrato/cargar.ts'
 import type { Testigo } from '../http/problemas.ts'
 import type { Log } from '../log.ts'
 import { crearDeps, type Sustitutos } from './crearDeps.ts'
@@ -60,11 +60,9 @@ async function poner(
   const { url } = servidor
 
   const levantada = levantarPlataforma(config, log, deshacer, { exclusivo: true, alPerder: vida.alPerder })
-  // A contract that fails must not leave behind what is still being put up.
-  const [plataforma, contrato] = await Promise.all([
-    levantada,
-    cargarContrato().finally(() => levantada.catch(() => {})),
-  ])
+  // It needs no database, so it is read while the database starts.
+  const contrato = leerContrato(levantada)
+  const plataforma = await levantada
   for (const nota of plataforma.notas) consola(nota)
 
   const deps = crearDeps(config, { ...plataforma, ...sustitutos, log, vida, urlPublica: url })
@@ -80,7 +78,18 @@ async function poner(
   consola(`Guías está listo en ${((performance.now() - inicio) / 1000).toFixed(2)} s`)
   presentar(consola, url, { embebida, deMetricas })
   for (const linea of demo?.consola ?? []) consola(linea)
+  void calentarContrato(contrato, (err) => log.error({ err }, 'contract'))
   return { url, avisar: vida.avisarTrabajo, detener: unaVez(() => despedir(vida, servidor, despedida, deshacer)) }
+}
+
+/** A contract that can't be read must not leave behind what is still being put up. */
+function leerContrato(levantada: Promise<unknown>) {
+  try {
+    return cargarContrato()
+  } catch (error) {
+    levantada.catch(() => {})
+    throw error
+  }
 }
 
 function presentar(

@@ -3,14 +3,22 @@ import type { Operacion } from './contrato.ts'
 import type { Validacion } from './validacion.ts'
 
 /**
- * Refuses to serve if validation is off: express-openapi-validator switches itself off silently when it doesn't find a
- * path. A request that is wrong for every operation must be refused by each. It also warms the validator up.
+ * Refuses an operation whose validation is off: express-openapi-validator switches itself off silently when it doesn't find
+ * a path. A request that is wrong for every operation must be refused by each, before the first real one is let through.
+ * @returns for each operation, what checks it the first time that it is called
  */
-export async function autocomprobar(operaciones: readonly Operacion[], validacion: Validacion): Promise<void> {
-  for (const operacion of operaciones) {
-    await validacion.preparar(operacion)
-    await comprobar(operacion, validacion)
+export function crearAutocomprobacion(validacion: Validacion): (operacion: Operacion) => Promise<void> {
+  const comprobadas = new Map<Operacion, Promise<void>>()
+  return (operacion) => {
+    const comprobada = comprobadas.get(operacion) ?? prepararYComprobar(operacion, validacion)
+    comprobadas.set(operacion, comprobada)
+    return comprobada
   }
+}
+
+async function prepararYComprobar(operacion: Operacion, validacion: Validacion): Promise<void> {
+  await validacion.preparar(operacion)
+  await comprobar(operacion, validacion)
 }
 
 async function comprobar(operacion: Operacion, validacion: Validacion): Promise<void> {

@@ -1,28 +1,35 @@
-import { autocomprobar } from './autocomprobacion.ts'
+import { crearAutocomprobacion } from './autocomprobacion.ts'
 import { leerDocumento, leerOperaciones } from './contrato.ts'
 import { crearValidacion } from './validacion.ts'
 
-/** The contract for whoever serves no requests: its self-check, most of the time that loading takes, is left out. */
-export function leerContrato() {
+function compilarContrato() {
   const documento = leerDocumento()
   const operaciones = leerOperaciones(documento)
-  return { operaciones, validacion: crearValidacion(documento, operaciones) }
+  const validacion = crearValidacion(documento, operaciones)
+  return { operaciones, validacion, comprobar: crearAutocomprobacion(validacion) }
 }
 
-async function compilarContrato() {
-  const contrato = leerContrato()
-  await autocomprobar(contrato.operaciones, contrato.validacion)
-  return contrato
-}
-export type Contrato = Awaited<ReturnType<typeof compilarContrato>>
+/** The contract's operations, their validation, and what checks that it is in force. */
+export type Contrato = ReturnType<typeof compilarContrato>
 
-let contrato: Promise<Contrato> | undefined
+let contrato: Contrato | undefined
 
-/**
- * The contract, compiled once in a process and found to be in force. It needs no database, so it is made while the
- * database starts.
- */
-export function cargarContrato(): Promise<Contrato> {
+/** The contract, read once in a process; an operation's schemas are compiled when it is first called. */
+export function cargarContrato(): Contrato {
   contrato ??= compilarContrato()
   return contrato
+}
+
+/** How long the process is left to others between two operations, in milliseconds. */
+const RESPIRO = 10
+
+/**
+ * Compiles and checks every operation, so that nobody waits for it at his first call: one after the other, while there may
+ * be other work. One that fails is refused when it is called, too.
+ */
+export async function calentarContrato({ operaciones, comprobar }: Contrato, alFallar: (error: unknown) => void) {
+  for (const operacion of operaciones) {
+    await comprobar(operacion).catch(alFallar)
+    await new Promise((resolve) => setTimeout(resolve, RESPIRO).unref())
+  }
 }

@@ -13,6 +13,8 @@ import { bienEscrito, type Rechazo, type Validacion } from './validacion.ts'
 
 export interface Enlace {
   operaciones: readonly Operacion[]
+  /** Fails for an operation whose validation is not in force. */
+  comprobar: (operacion: Operacion) => Promise<void>
   handlers: Handlers
   autenticadores: Autenticadores
   deps: DepsDeOperacion
@@ -23,7 +25,10 @@ export interface Enlace {
  * Binds every operation of the contract by its operationId. What stands in the call is the way of one request, in order;
  * a path of the contract with another method is a 405.
  */
-export function enlazarRutas(app: Express, { operaciones, handlers, autenticadores, deps, testigo }: Enlace) {
+export function enlazarRutas(
+  app: Express,
+  { operaciones, comprobar, handlers, autenticadores, deps, testigo }: Enlace,
+) {
   const porRuta = [...Map.groupBy(operaciones, ({ ruta }) => ruta)]
   for (const [ruta, suyas] of porRuta.sort(([a], [b]) => parametrosDe(a) - parametrosDe(b))) {
     const patron = ruta.replace(/\{(\w+)\}/g, ':$1')
@@ -36,6 +41,7 @@ export function enlazarRutas(app: Express, { operaciones, handlers, autenticador
         admitirTipo(operacion),
         leerCuerpo(operacion),
         reautenticar(operacion, autenticadores, deps.navegador),
+        exigirComprobada(operacion, comprobar),
         exigirConsulta(operacion, deps.validacion),
         ...deps.validacion.validar(operacion),
         explicarRechazo(operacion, deps.validacion),
@@ -59,6 +65,18 @@ const marcar =
     if (req.method === 'HEAD') req.method = 'GET'
     next()
   }
+
+/** Lets nobody through to an operation before its validation was seen to be in force. */
+function exigirComprobada(operacion: Operacion, comprobar: Enlace['comprobar']): RequestHandler {
+  let comprobada = false
+  return (_req, _res, next) => {
+    if (comprobada) return next()
+    comprobar(operacion).then(() => {
+      comprobada = true
+      next()
+    }, next)
+  }
+}
 
 /** What the validator lets pass: integers spelt oddly, and names with brackets, which it takes for arrays. */
 const exigirConsulta = (operacion: Operacion, validacion: Validacion): RequestHandler => {

@@ -165,26 +165,31 @@ export function crearValidacion(original: Documento, operaciones: readonly Opera
   }
 
   const hallados = new Map<OperationId, object>()
-  const middlewares = OpenApiValidator.middleware({
-    apiSpec: paraElValidador(documento) as never,
-    validateApiSpec: false, // the lint did, when it was generated
-    validateSecurity: false, // authentication comes before the body is read
-    validateResponses: false, // tests validate every answer themselves, errors and headers included
-    validateRequests: { allowUnknownQueryParameters: false, coerceTypes: false },
-    fileUploader: false,
-    formats: Object.fromEntries(
-      Object.entries(FORMATOS).map(([nombre, { validate }]) => [nombre, { type: 'string', validate }]),
-    ) as never,
-  }) as unknown as RequestHandler[]
-
-  const piezas = separar(middlewares)
+  // Made when it is first needed: reading the contract in its own way takes it a tenth of a second.
+  let piezas: Piezas | undefined
+  const lasPiezas = () => {
+    piezas ??= separar(crearMiddlewares())
+    return piezas
+  }
+  const crearMiddlewares = () =>
+    OpenApiValidator.middleware({
+      apiSpec: paraElValidador(documento) as never,
+      validateApiSpec: false, // the lint did, when it was generated
+      validateSecurity: false, // authentication comes before the body is read
+      validateResponses: false, // tests validate every answer themselves, errors and headers included
+      validateRequests: { allowUnknownQueryParameters: false, coerceTypes: false },
+      fileUploader: false,
+      formats: Object.fromEntries(
+        Object.entries(FORMATOS).map(([nombre, { validate }]) => [nombre, { type: 'string', validate }]),
+      ) as never,
+    }) as unknown as RequestHandler[]
 
   const validacion: Validacion = {
     async preparar(operacion) {
-      hallados.set(operacion.id, await hallar(piezas, operacion))
+      hallados.set(operacion.id, await hallar(lasPiezas(), operacion))
     },
     validar(operacion) {
-      if (decideElCuerpo(operacion)) return [crearJuez(compilar(rapido, refDelCuerpo(operacion)))]
+      if (decideElCuerpo(operacion)) return [crearJuez(() => compilar(rapido, refDelCuerpo(operacion)))]
       const { id } = operacion
       const ubicar: RequestHandler = (req, _res, next) => {
         const hallado = hallados.get(id)
@@ -192,7 +197,7 @@ export function crearValidacion(original: Documento, operaciones: readonly Opera
         Object.assign(req, { openapi: { ...hallado, pathParams: req.params } })
         next()
       }
-      return [ubicar, piezas.requestMiddleware]
+      return [ubicar, (req, res, next) => lasPiezas().requestMiddleware(req, res, next)]
     },
     explicarCuerpo: (operacion, cuerpo) =>
       cuerpo === undefined
@@ -239,12 +244,14 @@ const decideElCuerpo = ({ tipos, parametros, crudo, enFlujo, cuerpoObligatorio }
  * Judges the body alone, with the compiled schema: the validator's own walk through a request without parameters would find
  * nothing more, and takes twice as long as the judgement. What is refused is explained as the validator's refusals are.
  */
-const crearJuez =
-  (vale: ValidateFunction): RequestHandler =>
-  (req, _res, next) => {
+function crearJuez(compilado: () => ValidateFunction): RequestHandler {
+  let vale: ValidateFunction | undefined
+  return (req, _res, next) => {
+    vale ??= compilado()
     if (vale(req.body)) next()
     else next(Object.assign(new Error('the body is refused'), { status: 400, errors: [{ path: '/body' }] }))
   }
+}
 
 type Piezas = Readonly<Record<'metadataMiddleware' | 'requestMiddleware', RequestHandler>>
 

@@ -38,10 +38,15 @@ export function nuevoCodigo(secretos: Secretos) {
 export const huellasDe = (secretos: Secretos, tecleado: string) =>
   secretos.todas('repartidores').map((subclave) => huella(subclave, normalizarBase32(tecleado)))
 
+const EN_USO = sentencia<{ huellas: readonly Uint8Array[] }, { en_uso: boolean }>(
+  'repartidores.enUso',
+  'select exists (select from repartidor where codigo_hash = any(:huellas::bytea[])) as en_uso',
+)
+
 /** Whether some courier signs in with that code. */
 export async function estaEnUso({ db, secretos }: Pick<Deps, 'db' | 'secretos'>, codigo: string): Promise<boolean> {
-  const codigo_hash = { in: huellasDe(secretos, codigo) }
-  return (await db.prisma.repartidor.count({ where: { codigo_hash } })) > 0
+  const [fila] = await db.consultar(EN_USO, { huellas: huellasDe(secretos, codigo) })
+  return fila!.en_uso
 }
 
 /** The courier with that public identifier. @throws Problema 404 */
@@ -99,7 +104,9 @@ export const presentarSesion = ({
   vence_en: vence_en.toISOString(),
 })
 
+const LIMPIAR = sentencia<{ ahora: Date }>('sesiones.limpiar', 'delete from sesion_repartidor where vence_en <= :ahora')
+
 /** Deletes the sessions that have ended. */
 export async function limpiarSesiones({ db, reloj }: Pick<Deps, 'db' | 'reloj'>): Promise<void> {
-  await db.prisma.sesion_repartidor.deleteMany({ where: { vence_en: { lte: reloj() } } })
+  await db.consultar(LIMPIAR, { ahora: reloj() })
 }

@@ -44,6 +44,15 @@ const OLVIDAR = sentencia<{ finales: readonly Estado[]; antes_de: Date }>(
    from v where guia.comercio_id = v.comercio_id and guia.modo = v.modo and guia.id = v.id returning 1`,
 )
 
+const OLVIDAR_ENTRANTES = sentencia<{ antes_de: Date }>(
+  'entrantes.olvidar',
+  'delete from entrante where hecho_en < :antes_de',
+)
+const OLVIDAR_ENLACES = sentencia<{ antes_de: Date }>(
+  'enlacesDeUbicacion.olvidar',
+  'delete from enlace_ubicacion where vence_en < :antes_de',
+)
+
 /** Deletes where people live, and what providers sent, once their time is over. */
 export async function olvidarUbicaciones({
   db,
@@ -54,6 +63,6 @@ export async function olvidarUbicaciones({
   const viejas = { finales: MAQUINA_DE_ESTADOS.finales, antes_de: hace(ajustes.retencionDeUbicaciones) }
   for (let filas = LOTE; filas === LOTE; ) filas = (await db.consultar(OLVIDAR, viejas)).length
   // What providers sent has phones and places in it; they have repeated by then what they repeat.
-  await db.prisma.entrante.deleteMany({ where: { hecho_en: { lt: hace(7) } } })
-  await db.prisma.enlace_ubicacion.deleteMany({ where: { vence_en: { lt: hace(30) } } })
+  await db.consultar(OLVIDAR_ENTRANTES, { antes_de: hace(7) })
+  await db.consultar(OLVIDAR_ENLACES, { antes_de: hace(30) })
 }

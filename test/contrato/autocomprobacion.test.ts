@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest'
+import { crearAutocomprobacion } from '../../server/contrato/autocomprobacion.ts'
+import { cargarContrato } from '../../server/contrato/cargar.ts'
+
+describe('the check that validation is in force', () => {
+  const { operaciones, validacion } = cargarContrato()
+
+  it('passes every operation', async () => {
+    const comprobar = crearAutocomprobacion(validacion)
+    for (const operacion of operaciones) await comprobar(operacion)
+  })
+
+  it('refuses an operation that lets everything through, each time', async () => {
+    const comprobar = crearAutocomprobacion({ ...validacion, validar: () => [] })
+    for (let vez = 0; vez < 2; vez++)
+      await expect(comprobar(operaciones[0]!)).rejects.toThrow(`request to ${operaciones[0]!.id} would pass validation`)
+  })
+})
