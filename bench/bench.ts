@@ -1,6 +1,17 @@
 /** `npm run bench`: the service against its references, side by side. See --help. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { abrirBanco, type Banco } from './arnes/entorno.ts'
+import {
+  anotar,
+  caidas,
+  carga,
+  desplomes,
+  dibujarHistoria,
+  leer,
+  presentarCarga,
+  type Registro,
+  registrar,
+} from './arnes/historia.ts'
 import { condiciones, type Resultado, tabla } from './arnes/informe.ts'
 import { terminarTodo } from './arnes/limpieza.ts'
 import { ayuda, ErrorDeOpciones, leerOpciones, type Opciones } from './arnes/opciones.ts'
@@ -20,6 +31,7 @@ const decir = (texto: string) => process.stderr.write(`${texto}\n`)
 
 async function correr(opciones: Opciones) {
   const inicio = new Date()
+  const antes = carga()
   const banco = await abrirBanco(opciones)
   if (!banco.pgbench) decir(FALTA_PGBENCH)
   const elegidas = MEDIDAS.filter(({ clave, aparte }) =>
@@ -32,28 +44,38 @@ async function correr(opciones: Opciones) {
     medidas.push({ medida, resultado })
     decir(`${tabla(resultado.filas)}\n${(resultado.notas ?? []).map((nota) => `  ${nota}`).join('\n')}\n`)
   }
-  const informe = await escribir(banco, inicio, medidas)
+  const filas = medidas.flatMap(({ resultado }) => resultado.filas)
+  const registro = registrar(inicio, antes, opciones.rondas, filas)
+  const historia = leer()
+  const bajaron = caidas(registro, historia)
+  if (!opciones.corto) anotar(registro)
+  const informe = await escribir(banco, registro, medidas, bajaron)
   process.stdout.write(informe)
+  const caidos = opciones.corto ? desplomes(registro) : []
+  if (caidos.length > 0) throw new ErrorDeCifras(`Por debajo de media marca:\n${caidos.join('\n')}`)
 }
 
 /** The dated report with its charts and, of a whole run, the latest. */
 async function escribir(
   banco: Banco,
-  inicio: Date,
+  registro: Registro,
   medidas: readonly { medida: Medida; resultado: Resultado }[],
+  bajaron: readonly string[],
 ): Promise<string> {
   const { solo, rondas, segundos, guias } = banco.opciones
-  const fecha = inicio.toISOString().slice(0, 16).replace(/:/g, '')
+  const fecha = registro.fecha.slice(0, 16).replace(/:/g, '')
   const carpeta = new URL('resultados/', import.meta.url)
   mkdirSync(carpeta, { recursive: true })
   const graficas = medidas.flatMap(({ resultado }) => resultado.graficas ?? [])
   for (const { nombre, grafica } of graficas)
     writeFileSync(new URL(`${fecha}-${nombre}.svg`, carpeta), dibujar(grafica))
+  for (const [i, grafica] of dibujarHistoria(leer()).entries())
+    writeFileSync(new URL(`historia-${i + 1}.svg`, carpeta), dibujar(grafica))
   const notas = medidas.flatMap(({ medida, resultado }) =>
     (resultado.notas ?? []).map((nota) => `- \`${medida.clave}\`: ${nota}`),
   )
   const lugar = await banco.conBase(({ db }) => condiciones(db))
-  const informe = (ruta: string) => `# Rendimiento, ${inicio.toISOString().slice(0, 10)}
+  const informe = (ruta: string) => `# Rendimiento, ${registro.fecha.slice(0, 10)}
 
 Medianas de ${rondas} rondas intercaladas de ${segundos} s por celda (entre paréntesis, la menor y la mayor); la razón es la mediana
 de las razones de cada ronda. Tabla grande: ${guias.toLocaleString('en-US')} guías. Solo las razones se comparan entre máquinas.
@@ -62,12 +84,20 @@ ${tabla(medidas.flatMap(({ resultado }) => resultado.filas))}
 ${graficas.map(({ nombre, grafica }) => `\n![${grafica.titulo}](${ruta}${fecha}-${nombre}.svg)\n`).join('')}
 ${notas.length > 0 ? `## Detalles\n\n${notas.join('\n')}\n\n` : ''}## Condiciones
 
+- ${presentarCarga(registro.carga)}
 ${lugar.map((linea) => `- ${linea}`).join('\n')}
+
+## Desde la corrida anterior en esta máquina
+
+${bajaron.length > 0 ? bajaron.map((linea) => `- Bajó ${linea}`).join('\n') : 'Ninguna cifra bajó más que el ruido de sus rondas.'}
 `
   writeFileSync(new URL(`${fecha}.md`, carpeta), informe(''))
   if (solo.length === 0) writeFileSync(new URL('RESULTADOS.md', import.meta.url), informe('resultados/'))
   return informe('bench/resultados/')
 }
+
+/** What a short run says when a figure is far below its mark. */
+class ErrorDeCifras extends Error {}
 
 let interrumpido = false
 for (const senal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -89,7 +119,13 @@ try {
 } catch (error) {
   // What fails because it was interrupted is no news; whoever interrupted it also ends the process.
   if (!interrumpido) {
-    decir(error instanceof ErrorDeOpciones ? error.message : error instanceof Error ? `${error.stack}` : String(error))
+    decir(
+      error instanceof ErrorDeOpciones || error instanceof ErrorDeCifras
+        ? error.message
+        : error instanceof Error
+          ? `${error.stack}`
+          : String(error),
+    )
     await terminarTodo()
     process.exit(1)
   }

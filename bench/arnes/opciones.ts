@@ -12,6 +12,8 @@ export interface Opciones {
   memoria: number
   /** Where the server's CPU profiles go. */
   perfil: string | undefined
+  /** The main measurements alone, and quickly; it fails below half a mark. */
+  corto: boolean
 }
 
 /** What is wrong with the command, in words for the console. */
@@ -29,6 +31,7 @@ function interpretar(args: readonly string[]) {
         guias: { type: 'string', default: '1000000' },
         memoria: { type: 'string', default: '0' },
         perfil: { type: 'string' },
+        corto: { type: 'boolean', default: false },
       },
     })
   } catch (error) {
@@ -36,9 +39,15 @@ function interpretar(args: readonly string[]) {
   }
 }
 
+/** What `--corto` stands for: options after it win. */
+const CORTO = [
+  ...['--solo', 'crear32,comercios32,fastify32,lote,detalle,webhooks,latencia,arranque'],
+  ...['--rondas', '3', '--segundos', '1', '--guias', '50000'],
+]
+
 /** undefined: help was asked for. */
 export function leerOpciones(args: readonly string[], claves: readonly string[]): Opciones | undefined {
-  const { values } = interpretar(args)
+  const { values } = interpretar(args.includes('--corto') ? [...CORTO, ...args] : args)
   if (values.help) return undefined
   const entero = (nombre: 'rondas' | 'segundos' | 'guias' | 'memoria', minimo: number) => {
     const valor = Number(values[nombre])
@@ -56,6 +65,7 @@ export function leerOpciones(args: readonly string[], claves: readonly string[])
     guias: entero('guias', 2_000),
     memoria: entero('memoria', 0),
     perfil: values.perfil,
+    corto: values.corto,
   }
 }
 
@@ -70,10 +80,12 @@ marcas del diseño. Trae su propio PostgreSQL (fsync y synchronous_commit activo
   --guias N       guías de la tabla grande (1000000)
   --memoria MIN   además, memoria tras MIN minutos a plena carga (no se mide)
   --perfil DIR    deja allí perfiles de CPU del servidor (.cpuprofile); falsea los tiempos
+  --corto         las ocho medidas principales en unos dos minutos; falla por debajo de media marca
   --help          esta ayuda
 
 Medidas:
 ${medidas.map(({ clave, descripcion }) => `  ${clave.padEnd(16)}${descripcion}`).join('\n')}
 
-Escribe bench/resultados/<fecha>.md con sus gráficas y, si corrió todo, bench/RESULTADOS.md.
+Escribe bench/resultados/<fecha>.md con sus gráficas y, si corrió todo, bench/RESULTADOS.md. Anota sus cifras en
+bench/historia.jsonl (no con --corto), dibuja la historia y dice cuáles bajaron más que el ruido de sus rondas.
 `

@@ -154,7 +154,7 @@ export const crear: Medida[] = [
       medida: 'crear, 32 conexiones, 32 comercios',
       conexiones: 32,
       comercios: 32,
-      marca: { sentido: '≥', valor: 0.6 },
+      marca: { sentido: '≥', valor: 0.8 },
     }),
   },
   {
@@ -164,7 +164,7 @@ export const crear: Medida[] = [
       medida: 'crear, 32 conexiones, 1 comercio',
       conexiones: 32,
       comercios: 1,
-      marca: { sentido: '≥', valor: 1.5 },
+      marca: { sentido: '≥', valor: 1.8 },
     }),
   },
   {
@@ -174,7 +174,7 @@ export const crear: Medida[] = [
       medida: 'crear, 1 conexión',
       conexiones: 1,
       comercios: 1,
-      marca: { sentido: '≥', valor: 0.8 },
+      marca: { sentido: '≥', valor: 0.9 },
     }),
   },
 ]

@@ -162,7 +162,7 @@ const detalle = (banco: Banco) =>
           'lecturas/s',
           'pgbench',
           valores,
-          { sentido: '≥', valor: 0.25 },
+          { sentido: '≥', valor: 0.35 },
         ),
       ],
     }

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync } from 'node:fs'
 import { chmod, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -26,6 +27,12 @@ const arranque = (banco: Banco) =>
       return arrancado.segundosHastaListo
     }
     const celdas = {
+      // What any program pays on this machine.
+      nada: async () => {
+        const inicio = performance.now()
+        spawnSync(process.execPath, ['-e', '0'])
+        return (performance.now() - inicio) / 1_000
+      },
       servidor: () => medir(process.execPath, [...FLAGS, SERVIDOR], externa),
       npm: () => medir('npm', ['start'], externa),
       embebida: async () => {
@@ -52,6 +59,13 @@ const arranque = (banco: Banco) =>
     return {
       filas: [
         filaDe('arranque del servidor, con la base en marcha', valores.servidor, 0.6),
+        fila(
+          'arranque del servidor, con la base en marcha',
+          's',
+          'node -e 0',
+          { programa: valores.servidor, referencia: valores.nada },
+          { sentido: '≤', valor: 18 },
+        ),
         filaDe('arranque con npm start, con la base en marcha', valores.npm, 1),
         filaDe('primer arranque, base embebida', valores.embebida, 2.5),
       ],
