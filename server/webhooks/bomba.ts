@@ -178,11 +178,11 @@ export class Bomba {
 
   #alAsentar(grupo: readonly Resultado[], conSalud: boolean): void {
     const tocados = new Set<Endpoint>()
-    for (const { entrega } of grupo) {
+    for (const { entrega, respuesta } of grupo) {
       const endpoint = this.#endpoints.de(entrega.webhook)
-      if (!endpoint) continue
-      endpoint.olvidar(entrega.evento)
-      tocados.add(endpoint)
+      if (endpoint) tocados.add(endpoint)
+      endpoint?.asentar(entrega.evento, respuesta.error === null)
+      this.#endpoints.olvidar(entrega.webhook, entrega.evento)
     }
     if (conSalud) this.#alCambiarSalud([...tocados])
     for (const endpoint of tocados) this.#lector.considerar(endpoint)
@@ -207,6 +207,8 @@ export class Bomba {
   #alHallar(claves: readonly ClaveDeWebhook[]): boolean {
     const nuevas = claves.filter(({ webhook }) => {
       const endpoint = this.#endpoints.de(webhook)
+      // Of one that has something to do it is looked at again when some of that is done.
+      if (endpoint) endpoint.porLeer = true
       return !endpoint || (endpoint.enMemoria.size === 0 && !endpoint.leyendo)
     })
     this.mirar(nuevas)

@@ -24,7 +24,7 @@ export class Endpoint extends Linea<Lista> {
   /** When the receiver was last read, in milliseconds of the process's clock. */
   #leidoEn = Number.NEGATIVE_INFINITY
   /** Deliveries that wait, are under way or aren't settled yet, by their event. */
-  readonly enMemoria = new Set<string>()
+  readonly enMemoria: Set<string>
   /** Whether there may be deliveries of it that aren't in memory. */
   porLeer = true
   leyendo = false
@@ -32,14 +32,17 @@ export class Endpoint extends Linea<Lista> {
   #asentadas: string[] = []
   /** Failures in a row that this process saw since it last knew the endpoint to be well. */
   #fallas = 0
-  /** Whether something failed that its row doesn't tell yet. */
+  /** Failures that aren't settled yet, and whether one was that what is known doesn't tell. */
+  #fallasSinAsentar = 0
   #turbio = false
   /** When something of it last began or ended, in milliseconds. */
   actividad: number
 
-  constructor(arriendo: Arriendo, parte: Parte, ahora: number) {
+  /** @param enMemoria deliveries that are still under way since this process held the endpoint before */
+  constructor(arriendo: Arriendo, parte: Parte, ahora: number, enMemoria: Set<string>) {
     super(parte)
     this.arriendo = arriendo
+    this.enMemoria = enMemoria
     this.actividad = ahora
   }
 
@@ -47,7 +50,7 @@ export class Endpoint extends Linea<Lista> {
   conocer(receptor: Receptor | undefined, ahora: number): void {
     this.receptor = receptor
     this.#leidoEn = ahora
-    this.#turbio = false
+    this.#turbio = this.#fallasSinAsentar > 0
     if (receptor?.fallas === 0) this.#fallas = 0
     this.tope = Math.max(this.#fallas, receptor?.fallas ?? 0) >= FALLAS_PARA_FRENAR ? 1 : POR_WEBHOOK
   }
@@ -74,13 +77,22 @@ export class Endpoint extends Linea<Lista> {
 
   /** An attempt is over. @returns whether it fails so often that it gets one delivery at a time, as a probe */
   anotar(bueno: boolean): boolean {
-    if (!bueno) this.#turbio = true
+    if (!bueno) {
+      this.#turbio = true
+      this.#fallasSinAsentar++
+    }
     this.#fallas = bueno ? 0 : this.#fallas + 1
     this.tope = this.#fallas >= FALLAS_PARA_FRENAR ? 1 : bueno ? POR_WEBHOOK : this.tope
     return this.#fallas >= FALLAS_PARA_FRENAR
   }
 
-  /** A delivery is settled: it may be read again, if there is more to do about it. */
+  /** An attempt is settled. */
+  asentar(evento: string, bueno: boolean): void {
+    if (!bueno && this.#fallasSinAsentar > 0) this.#fallasSinAsentar--
+    this.olvidar(evento)
+  }
+
+  /** A delivery is out of memory: it may be read again, if there is more to do about it. */
   olvidar(evento: string): void {
     if (this.leyendo) this.#asentadas.push(evento)
     else this.enMemoria.delete(evento)

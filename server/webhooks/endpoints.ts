@@ -26,6 +26,8 @@ export class Endpoints {
   readonly #oyente: Oyente
   readonly #arriendos: Arriendos
   readonly #suyos = new Map<string, Endpoint>()
+  /** Deliveries under way of endpoints that were lost: who takes one again must not send them twice. */
+  readonly #enElAire = new Map<string, Set<string>>()
   readonly #porConocer = new Set<Endpoint>()
   #conociendo = false
 
@@ -91,17 +93,30 @@ export class Endpoints {
   }
 
   #atender(arriendo: Arriendo): void {
-    const endpoint = new Endpoint(arriendo, this.#cupos.abrir(arriendo.clave.comercio_id), performance.now())
-    this.#suyos.set(arriendo.clave.webhook, endpoint)
+    const { webhook, comercio_id } = arriendo.clave
+    const enElAire = this.#enElAire.get(webhook) ?? new Set()
+    this.#enElAire.delete(webhook)
+    const endpoint = new Endpoint(arriendo, this.#cupos.abrir(comercio_id), performance.now(), enElAire)
+    this.#suyos.set(webhook, endpoint)
     this.#oyente.alTomar(endpoint)
   }
 
   #dejar(endpoint: Endpoint | undefined): void {
     if (!endpoint) return
-    this.#suyos.delete(endpoint.arriendo.clave.webhook)
+    const { webhook } = endpoint.arriendo.clave
+    this.#suyos.delete(webhook)
     this.#porConocer.delete(endpoint)
+    for (const { evento } of endpoint.espera) endpoint.enMemoria.delete(evento)
+    if (endpoint.enMemoria.size > 0) this.#enElAire.set(webhook, endpoint.enMemoria)
     this.#cupos.cerrar(endpoint)
     this.#oyente.alDejar(endpoint)
+  }
+
+  /** An attempt at an endpoint that isn't held any more is settled. */
+  olvidar(webhook: string, evento: string): void {
+    const enElAire = this.#enElAire.get(webhook)
+    enElAire?.delete(evento)
+    if (enElAire?.size === 0) this.#enElAire.delete(webhook)
   }
 
   /** Reads an endpoint's row, together with those of others that are asked for meanwhile. */
