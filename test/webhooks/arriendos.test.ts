@@ -4,13 +4,10 @@ import { preparada } from '../../server/db.ts'
 import { type Arriendo, Arriendos, COLA_DE_ARRIENDOS } from '../../server/webhooks/arriendos.ts'
 import type { ClaveDeWebhook } from '../../server/webhooks/webhook.ts'
 import { usarEntorno } from '../entorno.ts'
-import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
-import { retener } from './receptor.ts'
-import { entregaDe, terminada, usarWebhooks } from './webhooks.ts'
+import { hasta } from '../fabricas.ts'
 
 /** The service makes the queue; it has no endpoint, so it takes no lease by itself but of what is asked for here. */
 const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
-const { entorno: servicio, nuevo } = usarWebhooks()
 const COMERCIO = '00000000-0000-7000-8000-000000000000'
 let serie = 0
 const nueva = (): ClaveDeWebhook => ({ comercio_id: COMERCIO, modo: 'test', webhook: `wh_${++serie}` })
@@ -104,25 +101,5 @@ describe('a lease of an endpoint', () => {
     await uno.arriendos.soltar([arriendo!])
     await otro.arriendos.latir(performance.now() + 20_000)
     expect([otro.perdidos, nombres(otro.arriendos.todos())]).toEqual([[], [clave.webhook]])
-  })
-})
-
-describe('a service that loses its lease in the middle of an exchange', COMPLETO, () => {
-  it('takes it again and sends nothing twice', async () => {
-    const retenedor = retener()
-    const { api, webhook, receptor } = await nuevo(retenedor.responder)
-    const { guia } = await api.guias.crear(unaGuia())
-    await hasta(async () => receptor.recibidos.length === 1)
-    const { pool } = servicio.db
-    const arriendos = async () =>
-      (await pool.query<{ id: string }>('select id from pgboss.job where name = $1', [COLA_DE_ARRIENDOS])).rows
-    const [antes] = await arriendos()
-    await pool.query('delete from pgboss.job')
-    await hasta(async () => (await arriendos()).some(({ id }) => id !== antes!.id))
-    await api.guias.crear(unaGuia())
-    await hasta(async () => receptor.recibidos.length === 2)
-    retenedor.soltar()
-    const entrega = await terminada(api, webhook, entregaDe(webhook, guia))
-    expect([entrega.estado, entrega.intentos, receptor.recibidos.length]).toEqual(['entregada', 1, 2])
   })
 })
