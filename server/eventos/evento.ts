@@ -30,6 +30,8 @@ export interface EventoRecien {
   guia: FilaGuia
   evento: FilaEvento
   webhooks: readonly string[]
+  /** When its writing began, in milliseconds of the process's clock: whoever read after that may have seen it already. */
+  desde: number
 }
 
 /** An event without the picture of its guide: all that the contract shows of it. */

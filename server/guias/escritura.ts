@@ -164,13 +164,14 @@ async function insertarOSeparar(partes: Partes, pedidos: Grupo, solo: boolean): 
 
 async function insertarGrupo(partes: Partes, pedidos: Grupo, solo: boolean): Promise<Veredicto[]> {
   const nuevas = pedidos.flatMap(({ dueno, datos }) => datos.map((unos) => nuevaDe(partes, dueno, unos)))
+  const desde = performance.now()
   const insertadas = await ejecutar(partes, nuevas, solo ? partes.db : partes.dbImpaciente)
   const webhooksDe = new Map(insertadas.map(({ id, webhooks }) => [id, webhooks]))
   const creadas = nuevas.filter(({ id }) => webhooksDe.has(id))
   if (creadas.some(tieneTareas)) partes.avisarTrabajo()
   const recientes = creadas.flatMap((guia): EventoRecien[] => {
     const webhooks = webhooksDe.get(guia.id)
-    return webhooks ? [{ guia, evento: eventoDeCreacion(guia), webhooks }] : []
+    return webhooks ? [{ guia, evento: eventoDeCreacion(guia), webhooks, desde }] : []
   })
   if (recientes.length > 0) partes.despachar(recientes)
   const repetidas = nuevas.filter(({ id }) => !webhooksDe.has(id))

@@ -92,15 +92,16 @@ export class Bomba {
   recibir(recientes: readonly EventoRecien[]): void {
     const ahora = performance.now()
     const porMirar: ClaveDeWebhook[] = []
-    for (const contenido of recientes.flatMap(entregasDe)) {
-      const { entrega } = contenido
-      const endpoint = this.#endpoints.de(entrega.webhook)
-      if (endpoint && this.#cabe(endpoint, entrega.secuencia)) {
-        endpoint.actividad = ahora
-        endpoint.enMemoria.add(entrega.evento)
-        this.#cupos.poner(endpoint, aLista(contenido, ahora))
-      } else porMirar.push(entrega)
-    }
+    for (const reciente of recientes)
+      for (const contenido of entregasDe(reciente)) {
+        const { entrega } = contenido
+        const endpoint = this.#endpoints.de(entrega.webhook)
+        if (endpoint?.esNuevo(entrega.evento, reciente.desde) && this.#cabe(endpoint, entrega.secuencia)) {
+          endpoint.actividad = ahora
+          endpoint.enMemoria.add(entrega.evento)
+          this.#cupos.poner(endpoint, aLista(contenido, ahora))
+        } else porMirar.push(entrega)
+      }
     this.#enviar()
     this.mirar(porMirar)
   }

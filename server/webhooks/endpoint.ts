@@ -35,6 +35,11 @@ export class Endpoint extends Linea<Lista> {
   /** Failures that aren't settled yet, and whether one was that what is known doesn't tell. */
   #fallasSinAsentar = 0
   #turbio = false
+  /** When the reads before the last one were over, and the last one: until when it was taken, there was none. */
+  #antes: number
+  #leida: number
+  /** What the last read brought, by event. */
+  #traidas = new Set<string>()
   /** When something of it last began or ended, in milliseconds. */
   actividad: number
 
@@ -44,6 +49,8 @@ export class Endpoint extends Linea<Lista> {
     this.arriendo = arriendo
     this.enMemoria = enMemoria
     this.actividad = ahora
+    this.#antes = ahora
+    this.#leida = ahora
   }
 
   /** What its row says now; undefined: it is gone. */
@@ -98,8 +105,20 @@ export class Endpoint extends Linea<Lista> {
     else this.enMemoria.delete(evento)
   }
 
-  terminarLectura(): void {
+  /** @param traidas the events that it brought */
+  terminarLectura(traidas: readonly string[], ahora: number): void {
     this.leyendo = false
+    this.#antes = this.#leida
+    this.#leida = ahora
+    this.#traidas = new Set(traidas)
     for (const evento of this.#asentadas.splice(0)) this.enMemoria.delete(evento)
+  }
+
+  /**
+   * Whether an event is known not to have been read, though others may see a commit before its own process hears of it.
+   * @param desde when the writing of it began, in milliseconds
+   */
+  esNuevo(evento: string, desde: number): boolean {
+    return desde > this.#antes && !this.#traidas.has(evento)
   }
 }

@@ -141,49 +141,43 @@ export function cuerpoDe(contenido: Contenido): string {
   })
 }
 
-const EVENTO = [
+const DE_GUIA = [
+  ...['modo', 'guia', 'external_ref', 'telefono', 'destinatario', 'departamento', 'municipio', 'direccion'],
+  ...['indicaciones', 'contenido', 'lat', 'lng', 'maps_url', 'recogida', 'creado_en'],
+] as const
+const DE_EVENTO = [
   ...['tipo', 'guia', 'estado', 'estado_anterior', 'descripcion', 'motivo', 'lat', 'lng', 'datos', 'foto'],
   ...['ocurrido_en', 'registrado_en'],
 ] as const
 
-/** For each key of a JSON array, in its order (`n`): the delivery, its guide and its event, each with its prefix. */
-const CARGAR = sentencia<{ claves: string }, Cargada>(
+/** What {@link DE_CONTENIDO} reads: nothing of either, once they are gone or where an event is the endpoint's own. */
+export type FilaDeContenido = {
+  [C in (typeof DE_GUIA)[number]]: FilaGuia[C] | null
+} & { [C in (typeof DE_EVENTO)[number] as `e_${C}`]: FilaEvento[C] | null }
+
+/** SQL of what a body is made of, of a guide `g` and its event `v`. */
+export const DE_CONTENIDO = [...DE_GUIA.map((c) => `g.${c}`), ...DE_EVENTO.map((c) => `v.${c} as e_${c}`)].join(', ')
+
+/** What a delivery's body is made of; undefined when its guide or its event is gone. */
+export function contenidoDe(entrega: FilaEntregaDeWebhook, fila: FilaDeContenido): Contenido | undefined {
+  if (entrega.datos !== null) return { entrega: { ...entrega, datos: entrega.datos } }
+  if (fila.e_registrado_en === null) return undefined
+  const evento: Record<string, unknown> = { secuencia: entrega.secuencia }
+  for (const columna of DE_EVENTO) evento[columna] = fila[`e_${columna}`]
+  return { entrega, guia: fila as unknown as FilaGuia, evento: evento as FilaEvento }
+}
+
+const CARGAR = sentencia<Omit<Clave, 'webhook'>, FilaDeContenido>(
   'webhookEntregas.cargar',
-  `select x.n, to_json(e) as entrega, g.*, ${EVENTO.map((columna) => `v.${columna} as e_${columna}`).join(', ')}
-   from json_to_recordset(:claves::json) as x(n int, comercio_id uuid, modo text, webhook text, guia_id uuid, secuencia int)
-   join webhook_entrega e on e.comercio_id = x.comercio_id and e.modo = x.modo and e.webhook = x.webhook
-     and e.guia_id = x.guia_id and e.secuencia = x.secuencia
-   left join guia g on g.comercio_id = e.comercio_id and g.modo = e.modo and g.id = e.guia_id and e.secuencia > 0
-   left join evento v on v.comercio_id = e.comercio_id and v.modo = e.modo and v.guia_id = e.guia_id
-     and v.secuencia = e.secuencia`,
+  `select ${DE_CONTENIDO} from evento v
+   join guia g on g.comercio_id = v.comercio_id and g.modo = v.modo and g.id = v.guia_id
+   where v.comercio_id = :comercio_id and v.modo = :modo and v.guia_id = :guia_id and v.secuencia = :secuencia`,
 )
 
-type Cargada = FilaGuia & { n: number; entrega: EntregaDeWebhookEnJson } & {
-  [Columna in (typeof EVENTO)[number] as `e_${Columna}`]: FilaEvento[Columna] | null
-}
-/** A delivery as JSON brings it, with instants as texts. */
-type EntregaDeWebhookEnJson = Omit<FilaEntregaDeWebhook, 'proximo_en' | 'creado_en' | 'terminado_en'> &
-  Record<'proximo_en' | 'creado_en', string> & { terminado_en: string | null }
-
-/** What deliveries are made of, in the order of their keys; undefined where there is none (any more). */
-export async function cargarContenidos(db: Db, claves: readonly Clave[]): Promise<(Contenido | undefined)[]> {
-  const contenidos: (Contenido | undefined)[] = claves.map(() => undefined)
-  const filas = await db.consultar(CARGAR, { claves: JSON.stringify(claves.map((clave, n) => ({ n, ...clave }))) })
-  for (const { n, entrega: enJson, ...fila } of filas) {
-    const entrega: FilaEntregaDeWebhook = {
-      ...enJson,
-      proximo_en: new Date(enJson.proximo_en),
-      creado_en: new Date(enJson.creado_en),
-      terminado_en: enJson.terminado_en === null ? null : new Date(enJson.terminado_en),
-    }
-    if (entrega.datos !== null) contenidos[n] = { entrega: { ...entrega, datos: entrega.datos } }
-    else if (fila.e_registrado_en !== null) {
-      const evento = {
-        ...Object.fromEntries(EVENTO.map((columna) => [columna, fila[`e_${columna}`]])),
-        secuencia: entrega.secuencia,
-      } as FilaEvento
-      contenidos[n] = { entrega, guia: fila, evento }
-    }
-  }
-  return contenidos
+/** What the body of a delivery is made of; undefined when its guide or its event is gone. */
+export async function cargarContenido(db: Db, entrega: FilaEntregaDeWebhook): Promise<Contenido | undefined> {
+  if (entrega.datos !== null) return { entrega: { ...entrega, datos: entrega.datos } }
+  const { comercio_id, modo, guia_id, secuencia } = entrega
+  const [fila] = await db.consultar(CARGAR, { comercio_id, modo, guia_id, secuencia })
+  return fila && contenidoDe(entrega, fila)
 }

@@ -92,6 +92,7 @@ export class Lector {
   async #leer(): Promise<boolean> {
     const pedidas = this.#tomar()
     if (pedidas.length === 0) return false
+    const traidas = pedidas.map((): string[] => [])
     try {
       const pedidos = pedidas.map(({ endpoint: { arriendo, enMemoria }, cuantas }) => ({
         ...arriendo.clave,
@@ -106,6 +107,7 @@ export class Lector {
       const ahora = performance.now()
       for (const [i, { endpoint, cuantas }] of pedidas.entries()) {
         const suyas = leidas[i]!
+        traidas[i] = suyas.map(({ entrega }) => entrega.evento)
         for (const contenido of suyas) this.#poner(endpoint, aLista(contenido, ahora))
         // A full answer: there may be more behind it.
         if (suyas.length >= cuantas) endpoint.porLeer = true
@@ -114,9 +116,10 @@ export class Lector {
       for (const { endpoint } of pedidas) endpoint.porLeer = true
       throw error
     } finally {
-      for (const { endpoint, cuantas } of pedidas) {
+      const ahora = performance.now()
+      for (const [i, { endpoint, cuantas }] of pedidas.entries()) {
         this.#cupos.liberar(endpoint, cuantas)
-        endpoint.terminarLectura()
+        endpoint.terminarLectura(traidas[i]!, ahora)
       }
     }
     for (const { endpoint } of pedidas) if (endpoint.tope > 1) this.considerar(endpoint)

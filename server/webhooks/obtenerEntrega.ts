@@ -5,7 +5,7 @@ import type { Db } from '../db.ts'
 import { cabecerasDe } from './cabeceras.ts'
 import {
   type Clave,
-  cargarContenidos,
+  cargarContenido,
   cuerpoDe,
   type Exito,
   exigirEntregaDeWebhook,
@@ -79,7 +79,7 @@ const deExito = ({ iniciado_en, ...exito }: Exito): FilaIntento => ({
 
 export const obtenerEntregaDeWebhook: Handler<'obtenerEntregaDeWebhook'> = async ({ path, identidad }, { db }) => {
   const entrega = await exigirEntregaDeWebhook(db, identidad, path.webhook, path.entrega)
-  const [intentos, [contenido]] = await Promise.all([leerIntentos(db, entrega), cargarContenidos(db, [entrega])])
+  const [intentos, contenido] = await Promise.all([leerIntentos(db, entrega), cargarContenido(db, entrega)])
   return {
     status: 200,
     body: {

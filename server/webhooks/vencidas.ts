@@ -1,9 +1,13 @@
 import { type Db, sentencia } from '../db.ts'
-import type { FilaEvento } from '../eventos/evento.ts'
-import type { FilaGuia } from '../guias/guia.ts'
 import { COLA_DE_ARRIENDOS } from './arriendos.ts'
 import { FALLAS_PARA_FRENAR, FRENO_MAXIMO } from './calendario.ts'
-import type { Contenido, FilaEntregaDeWebhook } from './entrega.ts'
+import {
+  type Contenido,
+  contenidoDe,
+  DE_CONTENIDO,
+  type FilaDeContenido,
+  type FilaEntregaDeWebhook,
+} from './entrega.ts'
 import type { ClaveDeWebhook } from './webhook.ts'
 
 /**
@@ -18,24 +22,23 @@ const HASTA = `case
 /** SQL of the condition that `e` is a delivery of `a`'s endpoint. */
 const DE = (a: string) => `e.comercio_id = ${a}.comercio_id and e.modo = ${a}.modo and e.webhook = ${a}.webhook`
 
-const DE_GUIA = [
-  ...['modo', 'guia', 'external_ref', 'telefono', 'destinatario', 'departamento', 'municipio', 'direccion'],
-  ...['indicaciones', 'contenido', 'lat', 'lng', 'maps_url', 'recogida', 'creado_en'],
+const DE_ENTREGA = [
+  'guia_id',
+  'secuencia',
+  'evento',
+  'tipo',
+  'causa',
+  'turno',
+  'intento',
+  'intentos',
+  'proximo_en',
+  'datos',
 ] as const
-const DE_EVENTO = [
-  ...['tipo', 'guia', 'estado', 'estado_anterior', 'descripcion', 'motivo', 'lat', 'lng', 'datos', 'foto'],
-  ...['ocurrido_en', 'registrado_en'],
-] as const
-const DE_ENTREGA = ['guia_id', 'secuencia', 'evento', 'tipo', 'causa', 'turno', 'intento', 'intentos', 'datos'] as const
-
-type ColumnaDeGuia = (typeof DE_GUIA)[number]
-type ColumnaDeEvento = (typeof DE_EVENTO)[number]
-type ColumnaDeEntrega = (typeof DE_ENTREGA)[number]
 
 /** A delivery that is due, of the `n`th endpoint asked for, with what its body is made of. */
-type Leida = { n: number; x_creado_en: Date } & { [C in ColumnaDeEntrega as `x_${C}`]: FilaEntregaDeWebhook[C] } & {
-  [C in ColumnaDeGuia]: FilaGuia[C] | null
-} & { [C in ColumnaDeEvento as `e_${C}`]: FilaEvento[C] | null }
+type Leida = FilaDeContenido & { n: number; x_creado_en: Date } & {
+  [C in (typeof DE_ENTREGA)[number] as `x_${C}`]: FilaEntregaDeWebhook[C]
+}
 
 /**
  * What is due of some endpoints, the oldest first, as far as it isn't in memory already; one of an endpoint that fails, as
@@ -44,7 +47,7 @@ type Leida = { n: number; x_creado_en: Date } & { [C in ColumnaDeEntrega as `x_$
 const LEER = sentencia<{ pedidos: string; ahora: Date }, Leida>(
   'webhookEntregas.leer',
   `select x.n, ${DE_ENTREGA.map((c) => `e.${c} as x_${c}`).join(', ')}, e.creado_en as x_creado_en,
-     ${DE_GUIA.map((c) => `g.${c}`).join(', ')}, ${DE_EVENTO.map((c) => `v.${c} as e_${c}`).join(', ')}
+     ${DE_CONTENIDO}
    from json_to_recordset(:pedidos::json) as x(n int, comercio_id uuid, modo text, webhook text, cuantas int, salvo text[])
    join webhook w on w.comercio_id = x.comercio_id and w.modo = x.modo and w.webhook = x.webhook
      and w.estado <> 'eliminado'
@@ -77,8 +80,6 @@ export async function leerVencidas(db: Db, pedidos: readonly Pedido[], ahora: Da
   return leidas
 }
 
-const NUNCA = new Date(0)
-
 function aContenido({ comercio_id, modo, webhook }: ClaveDeWebhook, fila: Leida): Contenido | undefined {
   const entrega: FilaEntregaDeWebhook = {
     ...{ comercio_id, modo, webhook },
@@ -91,8 +92,7 @@ function aContenido({ comercio_id, modo, webhook }: ClaveDeWebhook, fila: Leida)
     turno: fila.x_turno,
     intento: fila.x_intento,
     intentos: fila.x_intentos,
-    // Who sends what is due doesn't ask since when.
-    proximo_en: NUNCA,
+    proximo_en: fila.x_proximo_en,
     ultimo_status: null,
     ultimo_error: null,
     exito: null,
@@ -100,11 +100,7 @@ function aContenido({ comercio_id, modo, webhook }: ClaveDeWebhook, fila: Leida)
     creado_en: fila.x_creado_en,
     terminado_en: null,
   }
-  if (entrega.datos !== null) return { entrega: { ...entrega, datos: entrega.datos } }
-  if (fila.e_registrado_en === null) return undefined
-  const evento: Record<string, unknown> = { secuencia: entrega.secuencia }
-  for (const columna of DE_EVENTO) evento[columna] = fila[`e_${columna}`]
-  return { entrega, guia: fila as unknown as FilaGuia, evento: evento as FilaEvento }
+  return contenidoDe(entrega, fila)
 }
 
 /** Endpoints that one step of a search looks at. */

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { Arriendo } from '../../server/webhooks/arriendos.ts'
+import { Cupos } from '../../server/webhooks/cupos.ts'
+import { aLista, Endpoint, type Lista } from '../../server/webhooks/endpoint.ts'
+import type { Receptor } from '../../server/webhooks/receptor.ts'
+import { leerVencidas } from '../../server/webhooks/vencidas.ts'
+import { usarEntorno } from '../entorno.ts'
+import { unaGuia } from '../fabricas.ts'
+import { nadie } from './webhooks.ts'
+
+/** A service that sends nothing. */
+const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+
+describe('what is due of an endpoint', () => {
+  it('waits in memory only as long as its endpoint takes it; what somebody asked to be sent goes all the same', async () => {
+    const { api, id } = await entorno.nuevoComercio()
+    const { webhook } = await api.webhooks.crear(nadie())
+    for (let n = 0; n < 2; n++) await api.guias.crear(unaGuia())
+    const prueba = await api.webhooks.probar(webhook)
+    const clave = { comercio_id: id, modo: 'test', webhook } as const
+    const [leidas] = await leerVencidas(entorno.db, [{ ...clave, cuantas: 10, salvo: [] }], new Date())
+    const cupos = new Cupos<Lista, Endpoint>()
+    const endpoint = new Endpoint(new Arriendo(clave, { id: '', retryCount: 0 }, 0), cupos.abrir(id), 0, new Set())
+    const admitidas = (receptor: Partial<Receptor>) => {
+      endpoint.conocer({ fallas: 0, freno_vence_en: null, ...receptor } as Receptor, 0)
+      const listas = leidas!.map((contenido) => aLista(contenido, 0))
+      return listas.filter((lista) => endpoint.admite(lista, new Date())).map(({ evento }) => evento)
+    }
+    expect(admitidas({ estado: 'activo' })).toHaveLength(3)
+    expect(admitidas({ estado: 'pausado' })).toEqual([prueba.evento])
+    expect(admitidas({ estado: 'activo', freno_vence_en: new Date(Date.now() + 60_000) })).toEqual([prueba.evento])
+  })
+})
+
+describe('an event that its own process has just committed', () => {
+  const evento = 'evt_00000000000A_1'
+  const tomado = () =>
+    new Endpoint(
+      new Arriendo({ comercio_id: '', modo: 'test', webhook: '' }, { id: '', retryCount: 0 }, 0),
+      new Cupos<Lista, Endpoint>().abrir(''),
+      100,
+      new Set(),
+    )
+
+  it('is new to an endpoint that was held before it was written, and not read since', () => {
+    const endpoint = tomado()
+    expect(endpoint.esNuevo(evento, 99)).toBe(false)
+    expect(endpoint.esNuevo(evento, 101)).toBe(true)
+  })
+
+  it('isn’t if a read brought it first: a commit is seen by others before its own process hears of it', () => {
+    const endpoint = tomado()
+    endpoint.terminarLectura([evento], 200)
+    expect(endpoint.esNuevo(evento, 150)).toBe(false)
+    expect(endpoint.esNuevo('evt_00000000000B_1', 150)).toBe(true)
+  })
+
+  it('isn’t where more than one read was over since, since the one before the last isn’t remembered', () => {
+    const endpoint = tomado()
+    endpoint.terminarLectura([evento], 200)
+    endpoint.terminarLectura([], 300)
+    expect(endpoint.esNuevo(evento, 150)).toBe(false)
+    expect(endpoint.esNuevo('evt_00000000000B_1', 250)).toBe(true)
+  })
+})
