@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { PgBoss } from 'pg-boss'
+import { Emisor } from '../cola/senales.ts'
 import { abrirPool, consultarCon, preparada } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import type { Deshacer } from './deshacer.ts'
@@ -21,10 +22,9 @@ export async function levantarWorkers(
   deshacer: Deshacer,
 ): Promise<void> {
   // Loaded here alone: a process without workers doesn't pay for what they need.
-  const [{ iniciarWorkers }, { Emisor }, { crearEnviador }, { crearClienteDeWhatsapp }, { crearResolutorDeEnlaces }] =
+  const [{ iniciarWorkers }, { crearEnviador }, { crearClienteDeWhatsapp }, { crearResolutorDeEnlaces }] =
     await Promise.all([
       import('../cola/workers.ts'),
-      import('../cola/senales.ts'),
       import('../webhooks/envio.ts'),
       import('../mensajeria/whatsapp.ts'),
       import('../mapas/enlacesCortos.ts'),
@@ -50,12 +50,11 @@ export async function levantarWorkers(
 }
 
 /** What tells the workers of other processes, where this one has none. */
-export async function levantarEmisor(
+export function levantarEmisor(
   { log }: Pick<Deps, 'log'>,
   { databaseUrl, vida }: Pick<ParaWorkers, 'databaseUrl' | 'vida'>,
   deshacer: Deshacer,
-): Promise<void> {
-  const { Emisor } = await import('../cola/senales.ts')
+): void {
   vida.emisor = new Emisor(abrirPoolSinEspera(databaseUrl, vida, deshacer, 1), log)
 }
 

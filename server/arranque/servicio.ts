@@ -1,7 +1,6 @@
 import { crearApp } from '../app.ts'
-
 import type { Config } from '../config/config.ts'
-import { calentarContrato, cargarContrato } from '../contrato/cargar.ts'
+import { type Contrato, calentarContrato, cargarContrato } from '../contrato/cargar.ts'
 import type { Testigo } from '../http/problemas.ts'
 import type { Log } from '../log.ts'
 import { crearDeps, type Sustitutos } from './crearDeps.ts'
@@ -61,7 +60,7 @@ async function poner(
 
   const levantada = levantarPlataforma(config, log, deshacer, { exclusivo: true, alPerder: vida.alPerder })
   // It needs no database, so it is read while the database starts.
-  const contrato = leerContrato(levantada)
+  const contrato = await leerContrato(levantada)
   const plataforma = await levantada
   for (const nota of plataforma.notas) consola(nota)
 
@@ -69,7 +68,7 @@ async function poner(
   const metricas = crearMetricas()
   const { databaseUrl } = plataforma
   if (config.workers) await levantarWorkers(deps, { databaseUrl, vida, metricas, ...(azar ? { azar } : {}) }, deshacer)
-  else await levantarEmisor(deps, { databaseUrl, vida }, deshacer)
+  else levantarEmisor(deps, { databaseUrl, vida }, deshacer)
   const deMetricas = await servirMetricas(config, deshacer, { metricas, salud: deps.salud })
   const embebida = config.baseDeDatos.tipo === 'embebida'
   const demo = embebida ? await asegurarDemo(deps, config.dataDir, url) : undefined
@@ -83,11 +82,12 @@ async function poner(
 }
 
 /** A contract that can't be read must not leave behind what is still being put up. */
-function leerContrato(levantada: Promise<unknown>) {
+async function leerContrato(levantada: Promise<unknown>): Promise<Contrato> {
   try {
     return cargarContrato()
   } catch (error) {
-    levantada.catch(() => {})
+    // What was put up undoes itself only once it stands.
+    await levantada.catch(() => {})
     throw error
   }
 }

@@ -10,6 +10,8 @@ import type { AvisarTrabajo } from '../webhooks/webhook.ts'
 export class Vida {
   fase: 'arrancando' | 'lista' | 'deteniendo' = 'arrancando'
   workers: Workers | undefined
+  /** How other processes are told of work, where this one has no workers. */
+  emisor: Emisor | undefined
   readonly #log: Log
   readonly #conWorkers: boolean
 
@@ -18,9 +20,6 @@ export class Vida {
     this.#log = log
     this.#conWorkers = conWorkers
   }
-
-  /** How other processes are told of work, where this one has no workers. */
-  emisor: Emisor | undefined
 
   readonly avisarTrabajo: AvisarTrabajo = (webhooks) => {
     if (this.workers) this.workers.avisar(webhooks)

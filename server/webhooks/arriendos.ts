@@ -55,7 +55,7 @@ export class Arriendos {
   readonly #boss: PgBoss
   readonly #oyente: Oyente
   readonly #suyos = new Map<string, Arriendo>()
-  #pedidos = new Map<string, { clave: ClaveDeWebhook; deOtro: boolean }>()
+  readonly #pedidos = new Map<string, { clave: ClaveDeWebhook; deOtro: boolean }>()
   /** Endpoints that another process held when they were last asked for, and until when that is taken for granted. */
   readonly #ajenos = new Map<string, number>()
   #tomando: Promise<void> | undefined

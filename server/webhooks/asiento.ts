@@ -25,7 +25,7 @@ export class Asiento {
   readonly #deps: DepsDeAsiento
   readonly #alAsentar: (grupo: readonly Resultado[], conSalud: boolean) => void
   readonly #exitos: Clase = { por: [], asentar: (grupo) => this.#asentarExitos(grupo) }
-  readonly #demas: Clase = { por: [], asentar: (grupo) => this.#asentarDemas(grupo) }
+  readonly #demas: Clase = { por: [], asentar: (grupo) => asentarIntentos(this.#deps, grupo) }
   #reunion: NodeJS.Timeout | undefined
   #grupos = 0
   #asentando = 0
@@ -99,9 +99,5 @@ export class Asiento {
     const { dbSinEspera, reloj } = this.#deps
     const sobran = await asentarExitos(dbSinEspera.consultar, grupo, reloj())
     if (sobran.length > 0) await asentarIntentos(this.#deps, sobran)
-  }
-
-  #asentarDemas(grupo: readonly Resultado[]): Promise<void> {
-    return asentarIntentos(this.#deps, grupo)
   }
 }

@@ -30,6 +30,7 @@ export class Endpoints {
   readonly #enElAire = new Map<string, Set<string>>()
   readonly #porConocer = new Set<Endpoint>()
   #conociendo = false
+  #cerrado = false
 
   constructor(
     boss: PgBoss,
@@ -89,6 +90,7 @@ export class Endpoints {
   }
 
   async cerrar(): Promise<void> {
+    this.#cerrado = true
     await this.#arriendos.cerrar()
   }
 
@@ -121,12 +123,13 @@ export class Endpoints {
 
   /** Reads an endpoint's row, together with those of others that are asked for meanwhile. */
   conocer(endpoint: Endpoint): void {
+    if (this.#cerrado) return
     this.#porConocer.add(endpoint)
     if (this.#conociendo) return
     this.#conociendo = true
     queueMicrotask(async () => {
       try {
-        while (this.#porConocer.size > 0) await this.conocerTodos([...this.#porConocer])
+        while (this.#porConocer.size > 0 && !this.#cerrado) await this.conocerTodos([...this.#porConocer])
       } catch (error) {
         this.#oyente.alFallar(error)
       } finally {

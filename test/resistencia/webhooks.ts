@@ -1,4 +1,5 @@
 import { setTimeout as dormir } from 'node:timers/promises'
+import { azarDe } from '../azar.ts'
 import { type Arnes, conArnes, esperar, type Proceso } from './arnes.ts'
 import { type Carga, cargar, crearLoteDe } from './carga.ts'
 import { cerrarLibro, type Resultado } from './libro.ts'
@@ -266,17 +267,6 @@ const paradaOrdenada: Escenario['correr'] = ({ veces }) =>
       notas: [`the slowest exit took ${mayor(salidas)} s`],
     })
   })
-
-/** Small, seeded, good enough to shuffle (mulberry32). */
-function azarDe(semilla: number) {
-  let estado = semilla
-  return () => {
-    estado = (estado + 0x6d2b79f5) | 0
-    let t = Math.imul(estado ^ (estado >>> 15), 1 | estado)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
 
 const caos: Escenario['correr'] = ({ veces }) =>
   conArnes(async (arnes) => {

@@ -1,24 +1,15 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import { describe, expect, it } from 'vitest'
 import { esValidoSinDuda } from '../../server/telefonos/patrones.ts'
+import { azarDe } from '../azar.ts'
 import { COMPLETO } from '../fabricas.ts'
 
 const CODIGOS = ['502', '503', '504', '505', '506', '507', '57', '52', '521']
 
-/** Small, seeded: the same numbers at each run (mulberry32). */
-function azarDe(semilla: number) {
-  let estado = semilla
-  return (n: number) => {
-    estado = (estado + 0x6d2b79f5) | 0
-    let t = Math.imul(estado ^ (estado >>> 15), 1 | estado)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 4_294_967_296) * n)
-  }
-}
-
 /** Numbers of the served countries, of every length that may be one, and what the library says of each. */
 function comparar(cuantos: number, semilla: number) {
-  const azar = azarDe(semilla)
+  const siguiente = azarDe(semilla)
+  const azar = (n: number) => Math.floor(siguiente() * n)
   let validos = 0
   const distintos: string[] = []
   for (let i = 0; i < cuantos; i++) {
