@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { setTimeout as dormir } from 'node:timers/promises'
 
 // The generator shares the cores with what it measures, so it does little: one keep-alive socket per connection, one
 // request at a time on each, and no more HTTP than both sides speak (answers with Content-Length).
@@ -17,6 +18,11 @@ export interface Carga {
   siguiente: (conexion: number) => Peticion
   /** The status that every answer must have. */
   espera: number
+  /**
+   * Requests a second on each connection; without it, one after another as fast as they are answered. A request counts from
+   * when it should have begun, so that those which wait for a slow one aren't left out.
+   */
+  ritmo?: number
   /** Whether an answer's body is what it should be. */
   revisar?: (cuerpo: string) => boolean
 }
@@ -26,22 +32,33 @@ export interface Resultado {
   porSegundo: number
   /** Milliseconds. */
   p50: number
+  p95: number
   p99: number
 }
 
 const PLAZO = 30_000
 
 /** Loads the server for some seconds. A single answer other than the expected one fails the run. */
-export async function cargar({ url, conexiones, segundos, siguiente, espera, revisar }: Carga): Promise<Resultado> {
+export async function cargar({
+  url,
+  conexiones,
+  segundos,
+  siguiente,
+  espera,
+  ritmo,
+  revisar,
+}: Carga): Promise<Resultado> {
   const latencias: number[] = []
   const inicio = performance.now()
   const fin = inicio + segundos * 1000
   const conducir = async (conexion: number) => {
     const enchufe = abrirEnchufe(url)
     try {
-      while (performance.now() < fin) {
+      // Each connection begins at a moment of its own.
+      for (let n = conexion / conexiones; performance.now() < fin; n++) {
+        const salida = ritmo ? inicio + (n / ritmo) * 1_000 : performance.now()
+        if (salida > performance.now()) await dormir(salida - performance.now())
         const peticion = siguiente(conexion)
-        const salida = performance.now()
         const { status, cuerpo } = await enchufe.pedir(peticion)
         latencias.push(performance.now() - salida)
         if (status !== espera || revisar?.(cuerpo()) === false) {
@@ -57,7 +74,8 @@ export async function cargar({ url, conexiones, segundos, siguiente, espera, rev
   latencias.sort((a, b) => a - b)
   const percentil = (p: number) =>
     latencias[Math.min(latencias.length - 1, Math.floor(latencias.length * p))] ?? Number.NaN
-  return { total: latencias.length, porSegundo: latencias.length / duracion, p50: percentil(0.5), p99: percentil(0.99) }
+  const { length: total } = latencias
+  return { total, porSegundo: total / duracion, p50: percentil(0.5), p95: percentil(0.95), p99: percentil(0.99) }
 }
 
 export interface Respuesta {

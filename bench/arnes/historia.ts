@@ -49,9 +49,12 @@ export function registrar(inicio: Date, antes: number, rondas: number, filas: re
     maquina: `${cpus()[0]?.model ?? 'CPU desconocida'}, ${cpus().length} núcleos`,
     carga: { antes, despues: carga() },
     rondas,
-    cifras: Object.fromEntries(filas.flatMap(cifraDe)),
+    cifras: cifrasDe(filas),
   }
 }
+
+/** The figures of measurements that a mark judges. */
+export const cifrasDe = (filas: readonly Fila[]): Registro['cifras'] => Object.fromEntries(filas.flatMap(cifraDe))
 
 function cifraDe({ medida, referencia, programa, razon, marca }: Fila): [string, Cifra][] {
   const juzgada = marca?.absoluta ? programa : razon
@@ -89,7 +92,7 @@ export function caidas(ahora: Registro, historia: readonly Registro[]): string[]
 }
 
 /** Figures that miss their mark by more than any noise: half of it, or twice where less is better. */
-export const desplomes = ({ cifras }: Registro): string[] =>
+export const desplomes = (cifras: Registro['cifras']): string[] =>
   Object.entries(cifras).flatMap(([nombre, { sentido, mediana, marca }]) => {
     const suelo = sentido === '≥' ? marca / 2 : marca * 2
     const cayo = sentido === '≥' ? mediana < suelo : mediana > suelo

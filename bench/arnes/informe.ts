@@ -12,6 +12,8 @@ export interface Marca {
   sentido: '≥' | '≤'
   valor: number
   absoluta?: boolean
+  /** So much more than the reference, in the row's unit, is good, too. */
+  holgura?: number
 }
 
 export interface Fila {
@@ -32,9 +34,10 @@ export interface Resultado {
 
 const serie = ({ mediana, min, max }: Serie) => `**${numero(mediana)}** (${numero(min)}–${numero(max)})`
 
-export function cumple({ programa, razon, marca }: Fila): boolean | undefined {
+export function cumple({ programa, referencia, razon, marca }: Fila): boolean | undefined {
   const juzgada = marca?.absoluta ? programa : razon
   if (!marca || !juzgada) return undefined
+  if (marca.holgura && referencia && programa.mediana <= referencia.serie.mediana + marca.holgura) return true
   return marca.sentido === '≥' ? juzgada.mediana >= marca.valor : juzgada.mediana <= marca.valor
 }
 
@@ -44,7 +47,9 @@ const SENAL = new Map([
 ])
 
 const marcaEnTexto = ({ unidad, marca }: Fila) =>
-  marca ? `${marca.sentido} ${numero(marca.valor)} ${marca.absoluta ? unidad : '×'}` : ''
+  marca
+    ? `${marca.sentido} ${numero(marca.valor)} ${marca.absoluta ? unidad : '×'}${marca.holgura ? ` o + ${marca.holgura} ${unidad}` : ''}`
+    : ''
 
 export function tabla(filas: readonly Fila[]): string {
   const lineas = filas.map((fila) =>
