@@ -2,8 +2,10 @@ import { descargarArchivo } from './archivos/descargar.ts'
 import { subirArchivo } from './archivos/subir.ts'
 import { listarDepartamentos } from './catalogo/listarDepartamentos.ts'
 import { listarMunicipios } from './catalogo/listarMunicipios.ts'
+import { cambiarComercio } from './comercios/cambiar.ts'
 import { crearComercio } from './comercios/crear.ts'
 import { listarComercios } from './comercios/listar.ts'
+import { obtenerCuenta } from './comercios/obtenerCuenta.ts'
 import type { Handlers } from './contrato/tipos.ts'
 import { crearEtiquetas } from './etiquetas/crear.ts'
 import { descargarEtiquetas } from './etiquetas/descargar.ts'
@@ -74,7 +76,9 @@ export const handlers = {
   confirmarUbicacion,
   simularUbicacion,
   consultarGuia,
+  cambiarComercio,
   crearComercio,
+  obtenerCuenta,
   crearEtiquetas,
   crearGuia,
   crearLlave,

@@ -183,7 +183,7 @@ async function abrirEntorno(
     },
     async nuevoComercio(modo = 'test') {
       const fila = await db.prisma.comercio.create({
-        data: { ...nuevoId(), comercio: nuevoCodigoDeComercio(), nombre: 'Tienda La Ceiba' },
+        data: { ...nuevoId(), comercio: nuevoCodigoDeComercio(), nombre: 'Tienda La Ceiba', pais: 'GT' },
       })
       const { llave } = await guardarLlave(db, new Date(), { comercioId: fila.id, comercio: fila.comercio, modo })
       // Tests look at each answer of the server, however long a slow machine takes for it.

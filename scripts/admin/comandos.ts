@@ -1,6 +1,7 @@
+import { cambiarComercio } from '../../server/comercios/cambiar.ts'
 import { crearComercio } from '../../server/comercios/crear.ts'
 import { listarComercios } from '../../server/comercios/listar.ts'
-import type { Alcance, LlaveCreada, Modo } from '../../server/contrato/generado/tipos/index.ts'
+import type { Alcance, LlaveCreada, Modo, Pais } from '../../server/contrato/generado/tipos/index.ts'
 import type { DepsDeOperacion } from '../../server/deps.ts'
 import { crearLlave } from '../../server/llaves/crear.ts'
 import { listarLlaves } from '../../server/llaves/listar.ts'
@@ -14,6 +15,8 @@ import { renovarCodigo } from '../../server/repartidores/renovarCodigo.ts'
 
 export const OPCIONES = [
   'nombre',
+  'pais',
+  'estricto',
   'comercio',
   'modo',
   'alcances',
@@ -58,16 +61,33 @@ async function todas<Dato>(
   return datos
 }
 
+/** A merchant's settings as the operation takes them; what they can't be goes as it is, and the operation says so. */
+const leerAjustes = ({ pais, estricto }: Pick<Opciones, 'pais' | 'estricto'>) => ({
+  ...(pais === undefined ? {} : { pais: pais === 'ninguno' ? null : (pais as Pais) }),
+  ...(estricto === undefined ? {} : { estricto: ({ sí: true, si: true, no: false }[estricto] ?? estricto) as boolean }),
+})
+
 /** The members that the console's interface fixes for a new key. */
 const nueva = ({ creado_en: _1, revocado_en: _2, ...llave }: LlaveCreada) => llave
 
 export const COMANDOS: Record<string, Comando> = {
   'comercios crear': {
     exige: ['nombre'],
-    async ejecutar(deps, { nombre = '' }) {
-      const body = { nombre }
+    admite: ['pais', 'estricto'],
+    async ejecutar(deps, { nombre = '', ...ajustes }) {
+      const body = { nombre, ...leerAjustes(ajustes) }
       deps.validacion.exigirCuerpo('crearComercio', body)
       return (await crearComercio({ ...CONSOLA, body }, deps)).body
+    },
+  },
+  'comercios cambiar': {
+    exige: ['comercio'],
+    admite: ['nombre', 'pais', 'estricto'],
+    objeto: 'comercio',
+    async ejecutar(deps, { comercio = '', nombre, ...ajustes }) {
+      const body = { ...(nombre === undefined ? {} : { nombre }), ...leerAjustes(ajustes) }
+      deps.validacion.exigirCuerpo('cambiarComercio', body)
+      return (await cambiarComercio({ ...CONSOLA, path: { comercio }, body }, deps)).body
     },
   },
   'comercios listar': {

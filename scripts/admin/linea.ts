@@ -3,7 +3,8 @@ import { COMANDOS, OPCIONES, type Opcion, type Opciones } from './comandos.ts'
 
 export const AYUDA = `Uso: npm run --silent admin -- <comando> [opciones] [--json]
 
-  comercios crear  --nombre "Tienda La Ceiba"
+  comercios crear  --nombre "Tienda La Ceiba" [--pais GT] [--estricto sí|no]
+  comercios cambiar --comercio com_… [--nombre …] [--pais GT|ninguno] [--estricto sí|no]
   comercios listar
   llaves crear     --comercio com_… --modo test|live [--alcances guias:leer,guias:escribir] [--vence 2027-01-31T06:00:00Z]
   llaves listar    --comercio com_…
@@ -16,6 +17,7 @@ export const AYUDA = `Uso: npm run --silent admin -- <comando> [opciones] [--jso
   repartidores desactivar --repartidor rep_…                 «codigo» lo activa otra vez
 
 Usa la misma base que el servicio (DATABASE_URL, o la embebida de DATA_DIR), esté en marcha o no.
+--pais: el de los teléfonos sin «+». --estricto: si se rechazan los lugares inverosímiles.
 --alcances omitido: todos. --vence omitido: no vence. --json: la respuesta como JSON en una línea.`
 
 /** What was typed is wrong: said with the help, exit code 2. */

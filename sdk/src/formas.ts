@@ -3,6 +3,7 @@
  * server. Types come from the contract.
  */
 import type {
+  Cuenta,
   EnlaceDeEtiquetas,
   EnsayoDeRecuperacion,
   EntregaDeWebhook,
@@ -37,6 +38,8 @@ export const esPrueba = (datos: unknown): datos is PruebaDeEntrega =>
   conTextos(datos, 'guia', 'entregado_en') && esObjeto(datos) && Array.isArray(datos.fotos)
 
 export const esEtiquetas = (datos: unknown): datos is EnlaceDeEtiquetas => conTextos(datos, 'url', 'vence_en')
+
+export const esCuenta = (datos: unknown): datos is Cuenta => conTextos(datos, 'comercio', 'modo')
 
 export const esClaves = <T extends { keys: readonly unknown[] }>(datos: unknown): datos is T =>
   esObjeto(datos) && Array.isArray(datos.keys)
@@ -97,6 +100,7 @@ export const FORMAS: { readonly [O in OperacionDeUnaRespuesta]: Forma<Salida<O>>
   crearWebhook: esWebhookConSecreto,
   eliminarWebhook: esNada,
   obtenerEntregaDeWebhook: esEntregaDeWebhook,
+  obtenerCuenta: esCuenta,
   obtenerEtiqueta: esEtiquetas,
   obtenerGuia: esGuia,
   obtenerPruebaDeEntrega: esPrueba,

@@ -2,6 +2,7 @@ import { crearCliente } from './cliente.js'
 import { ErrorGuias } from './errores.js'
 import { ajustar, type OpcionesDeSolicitud, type Registro } from './opciones.js'
 import { RecursoCatalogo } from './recursoCatalogo.js'
+import { RecursoCuenta } from './recursoCuenta.js'
 import { RecursoEventos } from './recursoEventos.js'
 import { RecursoGuias } from './recursoGuias.js'
 import { RecursoSimulador } from './recursoSimulador.js'
@@ -51,6 +52,8 @@ export class Guias {
   readonly eventos: RecursoEventos
   /** Los departamentos y municipios que el servicio conoce. */
   readonly catalogo: RecursoCatalogo
+  /** La cuenta de la llave: de quién es, qué puede y qué ajustes tiene. */
+  readonly cuenta: RecursoCuenta
   /** Sus webhooks: adónde se envía cada evento, y qué fue de cada envío. */
   readonly webhooks: RecursoWebhooks
   /** El simulador: con llaves de prueba, hacer de mensajero y de destinatario, sin esperar a nadie. */
@@ -69,6 +72,7 @@ export class Guias {
     this.guias = new RecursoGuias(cliente, referenciaAutomatica)
     this.eventos = new RecursoEventos(cliente)
     this.catalogo = new RecursoCatalogo(cliente)
+    this.cuenta = new RecursoCuenta(cliente)
     this.webhooks = new RecursoWebhooks(cliente)
     this.simulador = new RecursoSimulador(cliente)
   }

@@ -24,6 +24,7 @@ export {
 // The contract's own words; the generator's helpers (`*Data`, `*Responses`, `Estado2`…) stay inside.
 export type {
   Advertencia,
+  Alcance,
   ArchivoDeManifiesto,
   ArchivoDePrueba,
   AvanceSimulado,
@@ -37,6 +38,7 @@ export type {
   CodigoDeProblema,
   CodigoDeWebhook,
   ComodinDeTipos,
+  Cuenta,
   Cursor,
   DatosDeWebhook,
   Departamento,
@@ -114,6 +116,7 @@ export type { AvanceDeMuchas, CreacionDeMuchas, OpcionesDeConversion, OpcionesDe
 export type { OpcionesDeSolicitud, Registro, Suceso } from './opciones.js'
 export type { Listado, Pagina } from './paginas.js'
 export type { FiltrosDeDepartamentos, FiltrosDeMunicipios, RecursoCatalogo } from './recursoCatalogo.js'
+export type { RecursoCuenta } from './recursoCuenta.js'
 export type { FiltrosDelFlujo, RecursoEventos } from './recursoEventos.js'
 export type { FiltrosDeGuias, FiltrosDeHistorial, FiltrosDeIntentos, RecursoGuias } from './recursoGuias.js'
 export type { RecursoSimulador } from './recursoSimulador.js'

@@ -58,7 +58,7 @@ async function valen({ db, reloj }: Deps, { llave, llave_operaciones }: Demo): P
 
 async function crear({ db, reloj, nuevoId }: Deps): Promise<Pick<Demo, 'comercio' | 'llave' | 'llave_operaciones'>> {
   const comercio = await db.prisma.comercio.create({
-    data: { ...nuevoId(), comercio: nuevoCodigoDeComercio(), nombre: 'Comercio de demostración' },
+    data: { ...nuevoId(), comercio: nuevoCodigoDeComercio(), nombre: 'Comercio de demostración', pais: 'GT' },
   })
   const { llave } = await guardarLlave(db, reloj(), {
     comercioId: comercio.id,

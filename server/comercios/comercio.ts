@@ -1,13 +1,15 @@
 import { base32AlAzar } from '../codigos/codigos.ts'
 import type { comercio } from '../contrato/generado/prisma/client.ts'
-import type { Comercio } from '../contrato/generado/tipos/index.ts'
+import type { Comercio, Pais } from '../contrato/generado/tipos/index.ts'
 import type { Db } from '../db.ts'
 import { Problema } from '../errores.ts'
 
 /** A merchant as the contract has it. */
-export const presentarComercio = ({ comercio, nombre, creado_en }: comercio): Comercio => ({
+export const presentarComercio = ({ comercio, nombre, pais, estricto, creado_en }: comercio): Comercio => ({
   comercio,
   nombre,
+  pais: pais as Pais | null,
+  estricto,
   creado_en: creado_en.toISOString(),
 })
 

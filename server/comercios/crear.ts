@@ -3,7 +3,7 @@ import { nuevoCodigoDeComercio, presentarComercio } from './comercio.ts'
 
 export const crearComercio: Handler<'crearComercio'> = async ({ body }, { db, nuevoId }) => {
   const fila = await db.prisma.comercio.create({
-    data: { ...nuevoId(), comercio: nuevoCodigoDeComercio(), nombre: body.nombre },
+    data: { ...nuevoId(), comercio: nuevoCodigoDeComercio(), ...body },
   })
   return { status: 201, body: presentarComercio(fila) }
 }

@@ -58,14 +58,17 @@ export function explicar(errores: readonly ErrorObject[], maximo: number): Falla
     .filter(
       ({ keyword, parentSchema }) => ['anyOf', 'oneOf'].includes(keyword) && (parentSchema as Esquema)['x-mensaje'],
     )
-    .map(({ schemaPath, instancePath }) => ({ rama: `${schemaPath}/`, lugar: instancePath }))
+    .flatMap(({ schema, schemaPath, instancePath }) => {
+      const referidas = (schema as { $ref?: string }[]).flatMap(({ $ref }) => $ref ?? [])
+      return [schemaPath, ...referidas].map((rama) => ({ rama: `${rama}/`, lugar: instancePath }))
+    })
   const vistas = new Set<string>()
   const dichas: Falla[] = []
   let revisados = 0
   for (const error of errores) {
     if (dichas.length === maximo) break
     revisados++
-    if (mudas.some(({ rama, lugar }) => error.schemaPath.startsWith(rama) && error.instancePath === lugar)) continue
+    if (mudas.some(({ rama, lugar }) => error.schemaPath.includes(rama) && error.instancePath === lugar)) continue
     const falla = explicarUno(error)
     const clave = `${falla.campo}\n${falla.mensaje}`
     if (!vistas.has(clave)) dichas.push(falla)

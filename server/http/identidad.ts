@@ -1,13 +1,11 @@
 import type { Operaciones } from '../contrato/generado/operaciones.ts'
-import type { Alcance } from '../contrato/generado/tipos/index.ts'
+import type { Alcance, Cuenta } from '../contrato/generado/tipos/index.ts'
 
 /** Who calls, by the contract's security scheme; a scheme without its entry is a compile error in `Autenticadores`. */
 export interface Identidades {
-  llaveDeComercio: {
+  /** The account that the key opens, as of half a second ago at most, and the key's id. */
+  llaveDeComercio: Readonly<Omit<Cuenta, 'alcances'>> & {
     comercioId: string
-    /** The merchant's code: com_… */
-    comercio: string
-    modo: 'test' | 'live'
     llave: string
     alcances: readonly Alcance[]
   }

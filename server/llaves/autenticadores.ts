@@ -1,7 +1,7 @@
 import type { Db } from '../db.ts'
 import type { Autenticadores } from '../http/identidad.ts'
 import { buscarSesion } from '../repartidores/repartidor.ts'
-import { buscarLlave, esSuyo, estaVigente, type FilaLlave, leerLlave, type TipoDeLlave } from './llave.ts'
+import { buscarLlave, esSuyo, estaVigente, leerLlave, type TipoDeLlave } from './llave.ts'
 
 /**
  * How long a row read from the database is believed, in milliseconds: a revocation holds everywhere in less than 1 s, counted
@@ -33,7 +33,7 @@ function recordar<Fila>(ahoraMs: () => number, buscar: (id: string) => Promise<F
  * @param ahoraMs a clock that nobody sets back, in milliseconds
  */
 export function crearAutenticadores(db: Db, reloj: () => Date, ahoraMs = () => performance.now()): Autenticadores {
-  const leer = recordar<FilaLlave>(ahoraMs, (id) => buscarLlave(db, id))
+  const leer = recordar(ahoraMs, (id) => buscarLlave(db, id))
   const leerSesion = recordar(ahoraMs, (token) => buscarSesion(db, token))
 
   const verificar = async (texto: string, sirve: (tipo: TipoDeLlave) => boolean) => {
@@ -55,6 +55,9 @@ export function crearAutenticadores(db: Db, reloj: () => Date, ahoraMs = () => p
         modo: fila.tipo,
         llave: fila.id,
         alcances: fila.alcances,
+        nombre: fila.nombre,
+        pais: fila.pais,
+        estricto: fila.estricto === true,
       }
     },
     async llaveDeOperacion(texto) {

@@ -1,7 +1,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { base32AlAzar } from '../codigos/codigos.ts'
 import type { llave } from '../contrato/generado/prisma/client.ts'
-import type { Alcance, Llave, Modo } from '../contrato/generado/tipos/index.ts'
+import type { Alcance, Llave, Modo, Pais } from '../contrato/generado/tipos/index.ts'
 import { ALCANCES } from '../contrato/generado/vocabulario.ts'
 import { type Db, type Fila, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
@@ -11,6 +11,9 @@ export type TipoDeLlave = Modo | 'oper'
 
 /** A row of `llave`, and the public identifier (com_… or op_…) of whoever owns the key. */
 export type FilaLlave = Fila<llave, { tipo: TipoDeLlave; alcances: Alcance[] }> & { dueno: string }
+
+/** A key's row with what is needed of its owner; an operator has no settings. */
+type FilaConDueno = FilaLlave & { nombre: string; pais: Pais | null; estricto: boolean | null }
 
 const ID = 12
 const SECRETO = 52
@@ -49,14 +52,15 @@ export const esSuyo = (fila: Pick<FilaLlave, 'hash'>, secreto: string) => timing
 export const estaVigente = ({ vence_en, revocado_en }: Pick<FilaLlave, 'vence_en' | 'revocado_en'>, ahora: Date) =>
   revocado_en === null && (vence_en === null || vence_en > ahora)
 
-const BUSCAR = sentencia<Pick<FilaLlave, 'id'>, FilaLlave>(
+const BUSCAR = sentencia<Pick<FilaLlave, 'id'>, FilaConDueno>(
   'llaves.buscar',
-  `select l.*, coalesce(c.comercio, o.operador) as dueno from llave l
+  `select l.*, coalesce(c.comercio, o.operador) as dueno, coalesce(c.nombre, o.nombre) as nombre, c.pais, c.estricto
+   from llave l
    left join comercio c on c.id = l.comercio_id left join operador o on o.id = l.operador_id where l.id = :id`,
 )
 
 /** The key with that id, whether or not it still works, and whose it is. */
-export async function buscarLlave(db: Db, id: string): Promise<FilaLlave | undefined> {
+export async function buscarLlave(db: Db, id: string): Promise<FilaConDueno | undefined> {
   const [fila] = await db.consultar(BUSCAR, { id })
   return fila
 }

@@ -8,9 +8,29 @@ describe('POST /operaciones/v1/comercios', () => {
     const { status, cuerpo } = await entorno.operar('POST', '/comercios', { nombre: 'Tienda La Ceiba' })
     expect([status, cuerpo]).toEqual([
       201,
-      { comercio: expect.stringMatching(/^com_/), nombre: 'Tienda La Ceiba', creado_en: expect.any(String) },
+      {
+        comercio: expect.stringMatching(/^com_/),
+        nombre: 'Tienda La Ceiba',
+        pais: null,
+        estricto: false,
+        creado_en: expect.any(String),
+      },
     ])
     expect((await entorno.operar('GET', '/comercios?limite=1')).cuerpo.datos).toEqual([cuerpo])
+  })
+
+  it('takes its country and whether it is strict', async () => {
+    const ajustes = { nombre: 'Tienda El Amate', pais: 'SV', estricto: true }
+    const { status, cuerpo } = await entorno.operar('POST', '/comercios', ajustes)
+    expect([status, cuerpo]).toEqual([201, expect.objectContaining(ajustes)])
+  })
+
+  it('refuses a country that the catalogue has not', async () => {
+    const { status, cuerpo } = await entorno.operar('POST', '/comercios', { nombre: 'x', pais: 'ES' })
+    expect([status, cuerpo.errores]).toEqual([
+      422,
+      [{ campo: '/pais', codigo: 'incompatible', mensaje: expect.stringContaining('por ejemplo GT') }],
+    ])
   })
 
   it('refuses a blank name', async () => {

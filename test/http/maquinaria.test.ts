@@ -346,6 +346,7 @@ const CUERPOS: Partial<Record<Operacion['id'], () => unknown>> = {
   registrarEntrega: () => ({ recibido_por: { nombre: 'María' }, fotos: [foto] }),
   registrarEvento: () => ({ tipo: 'guia.nota', descripcion: 'x' }),
   crearEtiquetas: () => ({ guias: [guias.obtenerEtiqueta] }),
+  cambiarComercio: () => ({ nombre: 'x' }),
   crearComercio: () => ({ nombre: 'x' }),
   crearLlave: () => ({ modo: 'test' }),
   crearRepartidor: () => ({ nombre: 'x' }),

@@ -107,15 +107,24 @@ function cadaComando(correr: Correr) {
     expect(comercio).toEqual({
       comercio: expect.stringMatching(/^com_[0-9A-Z]{12}$/),
       nombre: 'Tienda «La Ceiba» ñ',
+      pais: null,
+      estricto: false,
       creado_en: INSTANTE,
     })
     hecho.comercio = comercio.comercio
   })
 
+  it('comercios cambiar', async () => {
+    const cambiar = (...args: string[]) => pedirle('comercios', 'cambiar', comercio.comercio, ...args)
+    expect(await cambiar('--pais', 'SV', '--estricto', 'sí')).toEqual({ ...comercio, pais: 'SV', estricto: true })
+    expect(await cambiar('--pais', 'ninguno', '--estricto', 'no')).toEqual(comercio)
+  })
+
   it('comercios listar', async () => {
     const lista = await pedirle('comercios', 'listar')
     expect(lista[0]).toEqual(comercio)
-    for (const uno of lista) expect(Object.keys(uno).sort()).toEqual(['comercio', 'creado_en', 'nombre'])
+    for (const uno of lista)
+      expect(Object.keys(uno).sort()).toEqual(['comercio', 'creado_en', 'estricto', 'nombre', 'pais'])
   })
 
   it('llaves crear: all scopes and no end unless told', async () => {

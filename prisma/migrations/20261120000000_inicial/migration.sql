@@ -3,6 +3,8 @@ CREATE TABLE "comercio" (
     "id" UUID NOT NULL,
     "comercio" TEXT NOT NULL,
     "nombre" TEXT NOT NULL,
+    "pais" TEXT,
+    "estricto" BOOLEAN NOT NULL DEFAULT false,
     "creado_en" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "comercio_pkey" PRIMARY KEY ("id")

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest'
+import { ALCANCES } from '../../server/contrato/generado/vocabulario.ts'
+import { compartirEntorno } from '../entorno.ts'
+
+const entorno = compartirEntorno()
+
+describe('GET /api/v1/cuenta', () => {
+  it('says whose the key is, what it may do, and the settings', async () => {
+    for (const modo of ['test', 'live'] as const) {
+      const { api, comercio } = await entorno.nuevoComercio(modo)
+      const cuenta = { comercio, nombre: 'Tienda La Ceiba', modo, alcances: [...ALCANCES], pais: 'GT', estricto: false }
+      expect(await api.cuenta.obtener()).toEqual(cuenta)
+    }
+  })
+
+  it('is for any key, with whatever scopes', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const llave = await entorno.nuevaLlave(comercio, { alcances: ['webhooks:admin'] })
+    const { status, cuerpo } = await entorno.pedir('GET', '/api/v1/cuenta', { llave })
+    expect([status, cuerpo.alcances]).toEqual([200, ['webhooks:admin']])
+  })
+
+  it('shows what operators change, in less than a second', async () => {
+    const { api, comercio } = await entorno.nuevoComercio()
+    await entorno.operar('PATCH', `/comercios/${comercio}`, { nombre: 'El Amate', pais: 'SV', estricto: true })
+    await expect
+      .poll(() => api.cuenta.obtener(), { timeout: 120_000 })
+      .toMatchObject({ comercio, nombre: 'El Amate', pais: 'SV', estricto: true })
+  })
+})
