@@ -13,7 +13,15 @@ export const leerClaves = (texto: string): readonly Buffer[] | undefined =>
   explicarClaves(texto).length > 0 ? undefined : partes(texto).map((parte) => Buffer.from(parte, 'base64'))
 
 /** What a sub-key is for. Keys of different purposes are independent (HKDF, RFC 5869). */
-export type Proposito = 'cursores' | 'huellas' | 'webhooks' | 'ubicacion' | 'enlaces' | 'pruebas' | 'repartidores'
+export type Proposito =
+  | 'cursores'
+  | 'nonces'
+  | 'huellas'
+  | 'webhooks'
+  | 'ubicacion'
+  | 'enlaces'
+  | 'pruebas'
+  | 'repartidores'
 
 export interface Subclave {
   /** Which master key it comes from: 8 hex digits, not secret. */

@@ -103,7 +103,7 @@ function revisar(operacion: Operacion, status: number, cabeceras: Readonly<Recor
 /** Holds every answer against the contract and notes which (operation, status) pairs were seen. */
 export function crearTestigo(carpeta: string, alFallar: (error: Error) => void): Testigo {
   const vistos = new Set<string>()
-  return (req, status, dichas, cuerpo) => {
+  return (req, { status, cabeceras: dichas, cuerpo }) => {
     const cabeceras = Object.fromEntries(Object.entries(dichas).map(([nombre, valor]) => [nombre.toLowerCase(), valor]))
     const suya = req.solicitud.operacion
     // A 405 is the path's answer: it counts for every operation there.

@@ -4,7 +4,8 @@ export const mayuscula = (texto: string) => texto[0]?.toUpperCase() + texto.slic
 
 /**
  * operationId → its types, security scheme and the headers of each answer: what `Handler<'operationId'>` is made of. Bearer
- * keys and cookies say who calls; a signature is the operation's own business.
+ * keys and cookies say who calls; a signature is the operation's own business. Entity tags of JSON, and the 304 for whoever
+ * has it already, are the machinery's (`server/http/condicional.ts`).
  */
 export function indiceDeOperaciones(contrato: Objeto): string {
   const esquemas = (contrato.components as Objeto).securitySchemes as Record<string, Objeto>
@@ -17,8 +18,12 @@ export function indiceDeOperaciones(contrato: Objeto): string {
     const esquema = Object.keys(seguridad ?? {}).find(
       (nombre) => esquemas[nombre]?.type === 'http' || esquemas[nombre]?.in === 'cookie',
     )
-    const cabeceras = Object.entries(definicion.responses as Objeto).map(([status, respuesta]) => {
-      const nombres = Object.keys(((respuesta as Objeto).headers ?? {}) as Objeto).filter((n) => n !== 'X-Request-Id')
+    const respuestas = definicion.responses as Record<string, Objeto>
+    const condicional = '304' in respuestas && 'application/json' in ((respuestas[200]?.content ?? {}) as Objeto)
+    const ajenas = ['X-Request-Id', ...(condicional ? ['ETag'] : [])]
+    const propias = Object.entries(respuestas).filter(([status]) => !condicional || status !== '304')
+    const cabeceras = propias.map(([status, { headers }]) => {
+      const nombres = Object.keys((headers ?? {}) as Objeto).filter((nombre) => !ajenas.includes(nombre))
       return `${status}: ${nombres.map((n) => `'${n}'`).join(' | ') || 'never'}`
     })
     filas.push(

@@ -16,7 +16,7 @@ interface OperacionDelDocumento {
   operationId: OperationId
   parameters?: readonly (Parametro | { $ref: string })[]
   requestBody?: { required?: boolean; content: Readonly<Record<string, { schema: Esquema }>> }
-  responses: Readonly<Record<string, unknown>>
+  responses: Readonly<Record<string, { content?: Readonly<Record<string, unknown>> }>>
   security?: readonly Readonly<Record<string, readonly string[]>>[]
   'x-limite-bytes'?: number
   'x-cuerpo-crudo'?: boolean
@@ -54,6 +54,8 @@ export interface Operacion {
   /** What every wrong parameter is answered with, where nothing may be told apart. */
   rechazo: Codigo | undefined
   estados: readonly number[]
+  /** Whoever names the entity tag of its JSON (`If-None-Match`) gets a 304 while it is the same. */
+  condicional: boolean
 }
 
 export const LIMITE_DE_JSON = 256 * 1024
@@ -95,6 +97,7 @@ export function leerOperaciones(documento: Documento): Operacion[] {
         enFlujo: operacion['x-cuerpo-en-flujo'] ?? false,
         rechazo: operacion['x-rechazo'],
         estados: Object.keys(operacion.responses).map(Number),
+        condicional: '304' in operacion.responses && 'application/json' in (operacion.responses[200]?.content ?? {}),
       }
     }),
   )

@@ -148,7 +148,7 @@ const ejecutar = (
       },
       deps,
     )
-    const cabeceras = responder(req, res, status, body, headers)
-    testigo?.(req, status, cabeceras, body)
+    const enviada = responder(req, res, status, body, headers)
+    testigo?.(req, enviada)
   }
 }

@@ -1,8 +1,8 @@
-import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { Handler } from '../contrato/tipos.ts'
 import { problemaUniforme } from '../errores.ts'
-import { cabecerasDeDescarga, coincideEtag } from '../http/descarga.ts'
+import { coincideEtag, etagDe } from '../http/condicional.ts'
+import { cabecerasDeDescarga } from '../http/descarga.ts'
 import { Flujo } from '../http/flujo.ts'
 import { datosDe, leerEtiquetas, separar, sinEtiqueta } from './etiqueta.ts'
 
@@ -20,7 +20,7 @@ export const descargarEtiquetas: Handler<'descargarEtiquetas'> = async (
     const { renderizarEtiquetas } = await import('./pdf.ts')
     return renderizarEtiquetas(filas.map((fila) => datosDe(fila, ajustes)))
   })
-  const ETag = `"${hash('sha256', pdf, 'base64url')}"`
+  const ETag = etagDe(pdf)
   if (coincideEtag(headers['if-none-match'], ETag)) return { status: 304, headers: { ETag }, body: undefined }
   const nombre = filas.length === 1 ? `etiqueta-${path.guias}.pdf` : `etiquetas-${filas.length}.pdf`
   return {

@@ -10,7 +10,3 @@ export const cabecerasDeDescarga = (disp: 'inline' | 'attachment', nombre: strin
   'Content-Security-Policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
   ...DE_OTRO_ORIGEN,
 })
-
-/** Whether an `If-None-Match` header names the entity tag of what would be sent (RFC 9110, 13.1.2). */
-export const coincideEtag = (cabecera: string | undefined, etag: string) =>
-  cabecera?.split(',').some((uno) => ['*', etag, `W/${etag}`].includes(uno.trim())) ?? false

@@ -2,15 +2,23 @@ import { pipeline } from 'node:stream'
 import type { ErrorRequestHandler, Request, Response } from 'express'
 import { Problema, traducirError } from '../errores.ts'
 import { CABECERAS } from './cabeceras.ts'
+import { coincideEtag, etagDe } from './condicional.ts'
 import { Flujo } from './flujo.ts'
 import { segunAccept } from './rfc9457.ts'
 
 /** What an answer of the merchants' API carries besides its own headers. */
 const DE_API: Readonly<Record<string, string>> = { ...CABECERAS, 'Cache-Control': 'no-store' }
 
+/** An answer as it went out, but for the headers of the connection. */
+interface Enviada {
+  status: number
+  cabeceras: Readonly<Record<string, unknown>>
+  cuerpo: unknown
+}
+
 /**
- * Writes an answer, as JSON unless its headers say otherwise; nothing else writes answers.
- * @returns its headers, as far as they aren't the connection's
+ * Writes an answer, as JSON unless its headers say otherwise; nothing else writes answers. Of an operation that the
+ * contract makes conditional, whoever has the same bytes already gets a 304 in their place.
  */
 export function responder(
   req: Request,
@@ -18,8 +26,8 @@ export function responder(
   status: number,
   cuerpo: unknown,
   cabeceras: Readonly<Record<string, string>> = {},
-): Readonly<Record<string, string>> {
-  const { id, deApi } = req.solicitud
+): Enviada {
+  const { id, deApi, operacion } = req.solicitud
   const suyas: Record<string, string> = deApi
     ? { ...DE_API, 'X-Request-Id': id, ...cabeceras }
     : { 'Cache-Control': 'no-store', ...cabeceras }
@@ -32,13 +40,24 @@ export function responder(
     res.writeHead(status, suyas).end()
   } else {
     const texto = typeof cuerpo === 'string' ? cuerpo : JSON.stringify(cuerpo)
+    if (status === 200 && operacion?.condicional) {
+      suyas.ETag = etagDe(texto)
+      suyas['Cache-Control'] = cabeceras['Cache-Control'] ?? 'private, no-cache'
+      if (coincideEtag(req.headers['if-none-match'], suyas.ETag)) {
+        res.writeHead(304, suyas).end()
+        return { status: 304, cabeceras: todas(res, suyas), cuerpo: undefined }
+      }
+    }
     suyas['Content-Type'] ??= typeof cuerpo === 'string' ? 'text/plain; charset=utf-8' : 'application/json'
     suyas['Content-Length'] = String(Buffer.byteLength(texto))
     res.writeHead(status, suyas).end(texto)
   }
-  // What was set before it was known what the answer would be.
-  return deApi ? suyas : { ...(res.getHeaders() as Record<string, string>), ...suyas }
+  return { status, cabeceras: todas(res, suyas), cuerpo }
 }
+
+/** An answer's own headers, and those that were set before it was known what the answer would be. */
+const todas = (res: Response, suyas: Readonly<Record<string, string>>) =>
+  res.req.solicitud.deApi ? suyas : { ...res.getHeaders(), ...suyas }
 
 /** How long a reader may read nothing, in milliseconds, before it is let go. */
 const PACIENCIA = 30_000
@@ -56,12 +75,7 @@ function enviarFlujo(req: Request, res: Response, { contenido }: Flujo) {
 }
 
 /** What tests have called with every answer: it throws when the contract doesn't declare that answer. */
-export type Testigo = (
-  req: Request,
-  status: number,
-  cabeceras: Readonly<Record<string, unknown>>,
-  cuerpo: unknown,
-) => void
+export type Testigo = (req: Request, enviada: Enviada) => void
 
 /**
  * Turns every error into its answer: in Spanish as application/json, or as RFC 9457 has it if Accept names
@@ -73,11 +87,11 @@ export function presentarProblemas(urlPublica: string, testigo?: Testigo): Error
     req.solicitud.error = problema.cause ?? problema
     if (res.headersSent) return void res.destroy()
     const { tipo, cuerpo } = segunAccept(problema.presentar(req.solicitud.id, urlPublica), req.headers.accept)
-    const cabeceras = responder(req, res, problema.status, cuerpo, {
+    const enviada = responder(req, res, problema.status, cuerpo, {
       'Content-Type': tipo,
       ...problema.detalles.cabeceras,
     })
-    testigo?.(req, problema.status, cabeceras, cuerpo)
+    testigo?.(req, enviada)
   }
 }
 

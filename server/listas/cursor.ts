@@ -1,6 +1,6 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { Problema } from '../errores.ts'
-import type { Secretos } from '../secretos.ts'
+import { huella, type Secretos } from '../secretos.ts'
 
 export type Posicion = readonly (string | number)[]
 
@@ -23,7 +23,8 @@ const KID = 4
 
 /**
  * Opaque, authenticated positions: AES-256-GCM with the scope as additional data. Encrypted and not merely signed,
- * because a position holds internal keys, which never leave the server.
+ * because a position holds internal keys, which never leave the server. The nonce is a keyed digest of all that goes in, so
+ * that the same page is the same bytes whenever it is asked for, and no nonce ever serves two positions.
  */
 export function crearCursores(secretos: Secretos): Cursores {
   const adicional = ({ operacion, dueno, filtros = {} }: Ambito) =>
@@ -39,9 +40,11 @@ export function crearCursores(secretos: Secretos): Cursores {
   return {
     cifrar(ambito, posicion) {
       const { kid, clave } = secretos.presente('cursores')
-      const nonce = randomBytes(NONCE)
-      const cifrador = createCipheriv('aes-256-gcm', clave, nonce).setAAD(adicional(ambito))
-      const texto = Buffer.concat([cifrador.update(JSON.stringify(posicion)), cifrador.final()])
+      const aad = adicional(ambito)
+      const claro = JSON.stringify(posicion)
+      const nonce = Buffer.from(huella(secretos.presente('nonces'), `${aad}${claro}`), 'base64url')
+      const cifrador = createCipheriv('aes-256-gcm', clave, nonce).setAAD(aad)
+      const texto = Buffer.concat([cifrador.update(claro), cifrador.final()])
       return Buffer.concat([Buffer.from(kid, 'hex'), nonce, cifrador.getAuthTag(), texto]).toString('base64url')
     },
     descifrar(ambito, cursor) {

@@ -28,6 +28,45 @@ describe('GET /api/v1/guias/{guia}', () => {
     )
   })
 
+  it('is not sent again while it is the same', async () => {
+    const { llave, api } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(unaGuia())
+    const ver = (etag: string, ruta = `/api/v1/guias/${guia}?limite=1`) =>
+      entorno.pedir('GET', ruta, { llave, cabeceras: { 'If-None-Match': etag } })
+    const etagDe = async (etag: string) => {
+      const { status, cabeceras } = await ver(etag)
+      expect(status).toBe(200)
+      return cabeceras.get('etag')!
+    }
+    const creada = await etagDe('"ninguna"')
+    expect((await ver(creada)).status).toBe(304)
+    await mover(guia, 'recolectado')
+    // Now its page of the history ends with a cursor, which is the same each time.
+    const recolectada = await etagDe(creada)
+    expect((await ver(recolectada)).status).toBe(304)
+    // Another page of the history is another thing.
+    expect((await ver(recolectada, `/api/v1/guias/${guia}?limite=2`)).status).toBe(200)
+    await api.guias.confirmarUbicacion(guia, { lat: 14.6, lng: -90.5 })
+    expect((await ver(recolectada)).status).toBe(200)
+  })
+
+  it('is unknown to others, whatever they say they have of it', async () => {
+    const { llave, api } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(unaGuia())
+    const ruta = `/api/v1/guias/${guia}`
+    const etag = (await entorno.pedir('GET', ruta, { llave })).cabeceras.get('etag')!
+    const ajeno = await entorno.nuevoComercio()
+    for (const suya of [etag, '*', '"otra"']) {
+      const { status, cuerpo, cabeceras } = await entorno.pedir('GET', ruta, {
+        llave: ajeno.llave,
+        cabeceras: { 'If-None-Match': suya },
+      })
+      expect([status, cuerpo.codigo, cabeceras.get('etag')]).toEqual([404, 'guia_desconocida', null])
+      expect(cabeceras.get('cache-control')).toBe('no-store')
+    }
+    expect((await entorno.pedir('GET', ruta, { cabeceras: { 'If-None-Match': etag } })).status).toBe(401)
+  })
+
   it('takes the code as people type it', async () => {
     const { api } = await entorno.nuevoComercio()
     const { guia } = await api.guias.crear(unaGuia())

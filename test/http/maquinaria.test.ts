@@ -205,6 +205,23 @@ describe('the machinery answers the same for every operation', () => {
     }
   })
 
+  it.each(tabla(operaciones.filter(({ condicional }) => condicional)))(
+    '%s: 304 for whoever has it already, and the whole of it for others',
+    async (_id, operacion) => {
+      // A delivery may be tried in between.
+      await hasta(async () => {
+        const entera = await pedirA(operacion)
+        const etag = entera.cabeceras.get('etag')!
+        expect([entera.status, etag]).toEqual([200, expect.stringMatching(/^"[\w-]{43}"$/)])
+        const igual = await pedirA(operacion, { cabeceras: { 'If-None-Match': etag } })
+        if (igual.status === 200) return false
+        expect([igual.status, igual.cabeceras.get('etag'), igual.cuerpo]).toEqual([304, etag, undefined])
+        return true
+      })
+      expect((await pedirA(operacion, { cabeceras: { 'If-None-Match': '"otra"' } })).status).toBe(200)
+    },
+  )
+
   it.each(tabla(conCuerpo))(
     '%s: 413, 415, 400 and 422 for a body that is too large, of another type, unreadable or wrong',
     async (_id, operacion) => {

@@ -12,7 +12,8 @@ beforeAll(async () => {
 
 describe('every answer', () => {
   it('carries its id, language and safety headers', async () => {
-    const { cabeceras } = await entorno.pedir('GET', '/api/v1/guias', {
+    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const { cabeceras } = await entorno.pedir('GET', `/api/v1/guias/${guia}/etiqueta`, {
       llave: comercio.llave,
       cabeceras: { 'X-Request-Id': 'mi-solicitud-1' },
     })

@@ -22,6 +22,20 @@ describe('cursors', () => {
     ).toThrow()
   })
 
+  it('are the same for the same position in the same list, and for no other', () => {
+    const hechos = [
+      cursores.cifrar(ambito, [1]),
+      cursores.cifrar(ambito, [2]),
+      cursores.cifrar({ ...ambito, dueno: 'dos' }, [1]),
+      cursores.cifrar({ ...ambito, filtros: {} }, [1]),
+    ]
+    expect(cursores.cifrar({ ...ambito }, [1])).toBe(hechos[0])
+    // After the key's name come twelve bytes that AES-GCM must never see twice with other texts.
+    expect(new Set(hechos.map((cursor) => Buffer.from(cursor, 'base64url').subarray(4, 16).toString('hex'))).size).toBe(
+      4,
+    )
+  })
+
   it('open for nobody and nothing else', () => {
     const cursor = cursores.cifrar(ambito, ['secreto'])
     for (const otro of [
