@@ -1,8 +1,7 @@
-import type { Evento } from '@guias/sdk'
+import type { Evento, GuiaConEventos, Guias } from '@guias/sdk'
 import { type Contexto, dormir, esPasajero, numero, type Orden, SALIDA } from './orden.ts'
 import { decir, limpio, pintar, type Tono } from './terminal.ts'
 
-const FINALES = ['entregado', 'devuelto', 'cancelado']
 const TONOS: Record<string, Tono> = { entregado: 'verde', intento_fallido: 'amarillo', extraviado: 'rojo' }
 
 export const rastrear: Orden = {
@@ -20,29 +19,44 @@ Opciones:
     const [codigo = ''] = contexto.posicionales
     const intervalo = numero(contexto, 'intervalo', 5, 0.1) * 1000
     const { guias } = contexto.api()
-    const { signal, json } = contexto
-    const guia = await guias.obtener(codigo, { limite: 1 }, { signal })
-    if (!json) {
-      const para = [guia.destinatario, guia.municipio, guia.departamento].filter(Boolean).join(', ')
-      decir(`${pintar('fuerte', limpio(guia.guia))}  ${limpio(guia.estado)}  ${limpio(para)}`)
-    }
+    const { signal } = contexto
+    const sigue = contexto.si('seguir')
     let ultima = 0
-    let estado: string = guia.estado
     for (;;) {
       try {
-        for await (const evento of guias.eventos(codigo, { limite: 100 }, { signal })) {
-          if (evento.secuencia <= ultima) continue
-          ;[ultima, estado] = [evento.secuencia, evento.estado]
-          mostrar(evento, contexto)
+        for await (const guia of guias.seguir(codigo, { intervalo, limite: PAGINA }, { signal })) {
+          if (ultima === 0) titular(guia, contexto)
+          for await (const evento of historial(guias, guia, signal)) {
+            if (evento.secuencia <= ultima) continue
+            ultima = evento.secuencia
+            mostrar(evento, contexto)
+          }
+          if (!sigue) break
         }
+        return SALIDA.bien
       } catch (error) {
-        if (!signal.aborted && !(contexto.si('seguir') && esPasajero(error))) throw error
+        if (sigue && signal.aborted && ultima > 0) return SALIDA.bien
+        // What fails before anything was seen is rather a wrong key or address than something that passes.
+        if (!(sigue && ultima > 0 && esPasajero(error))) throw error
       }
-      if (!contexto.si('seguir') || FINALES.includes(estado)) return SALIDA.bien
       await dormir(intervalo, signal)
-      if (signal.aborted) return SALIDA.bien
     }
   },
+}
+
+/** How many events come with a guide, and at a time after these. */
+const PAGINA = 100
+
+async function* historial(guias: Guias['guias'], { guia, eventos }: GuiaConEventos, signal: AbortSignal) {
+  yield* eventos.datos
+  const cursor = eventos.cursor_siguiente
+  if (cursor !== null) yield* guias.eventos(guia, { cursor, limite: PAGINA }, { signal })
+}
+
+function titular(guia: GuiaConEventos, { json }: Contexto) {
+  if (json) return
+  const para = [guia.destinatario, guia.municipio, guia.departamento].filter(Boolean).join(', ')
+  decir(`${pintar('fuerte', limpio(guia.guia))}  ${limpio(guia.estado)}  ${limpio(para)}`)
 }
 
 function mostrar(evento: Evento, { json }: Contexto) {

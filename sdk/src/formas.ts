@@ -72,6 +72,10 @@ export const esRecuperacion = (datos: unknown): datos is Recuperacion =>
 export const esEnsayo = (datos: unknown): datos is EnsayoDeRecuperacion =>
   esObjeto(datos) && typeof datos.entregas === 'number' && typeof datos.exacto === 'boolean'
 
+/** A guide, or nothing: it is still what it was. */
+export const esGuiaOIgual = <T extends Guia>(datos: unknown, status: number): datos is T | undefined =>
+  status === 304 || esGuia(datos)
+
 /** The answer without a body is 204 and no other: an empty 200 is what a proxy in the way answers. */
 export const esNada = (_datos: unknown, status: number): _datos is undefined => status === 204
 

@@ -126,6 +126,7 @@ export type {
   RecuperacionParaCrear,
   RecursoWebhooks,
 } from './recursoWebhooks.js'
+export type { OpcionesDeSeguimiento } from './seguimiento.js'
 export type { Respuesta, Solicitud } from './solicitud.js'
 export type { Fetch } from './transporte.js'
 export {

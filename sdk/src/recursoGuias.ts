@@ -1,6 +1,6 @@
 import type { Cliente } from './cliente.js'
 import { ErrorGuias } from './errores.js'
-import { esClaves, esLote } from './formas.js'
+import { esClaves, esGuiaOIgual, esLote } from './formas.js'
 import type {
   CancelacionParaCrear,
   CodigoDeGuia,
@@ -27,6 +27,7 @@ import type { OpcionesDeSolicitud } from './opciones.js'
 import type { Listado } from './paginas.js'
 import { armar } from './pedido.js'
 import { conReferencia } from './referencia.js'
+import { type OpcionesDeSeguimiento, seguir } from './seguimiento.js'
 import { Solicitud } from './solicitud.js'
 import type { ClavesPublicas } from './verificarPrueba.js'
 
@@ -147,6 +148,28 @@ export class RecursoGuias {
     opciones?: OpcionesDeSolicitud,
   ): Solicitud<GuiaConEventos> {
     return this.#pedir('obtenerGuia', { path: { guia }, query: historial }, opciones)
+  }
+
+  /**
+   * Sigue una guía hasta el final: la da como está ahora y otra vez con cada cambio, hasta que se entrega, se devuelve o se
+   * cancela. Pregunta cada `intervalo`, y mientras nada cambia el servicio contesta sin cuerpo (`ETag`, 304). Salga con
+   * `break` cuando vea lo que esperaba, o corte con `signal`; lo que falla del todo se lanza.
+   *
+   * Es para una guía que alguien está mirando; para enterarse de todas están los webhooks y `api.eventos.listar()`.
+   *
+   * ```ts
+   * for await (const { ubicacion } of api.guias.seguir(guia, { intervalo: 10_000 })) {
+   *   if (ubicacion.estado === 'confirmada') break
+   * }
+   * ```
+   */
+  seguir(
+    guia: CodigoDeGuia,
+    { intervalo, limite }: OpcionesDeSeguimiento = {},
+    opciones?: OpcionesDeSolicitud,
+  ): AsyncGenerator<GuiaConEventos, void, undefined> {
+    const pedido = () => armar('obtenerGuia', { path: { guia }, query: { limite } })
+    return seguir((suyas) => this.#enviar(pedido, esGuiaOIgual<GuiaConEventos>, suyas), intervalo, opciones)
   }
 
   /**

@@ -30,6 +30,19 @@ export function pausa(error: unknown, intento: number): number | undefined {
   return pide === null ? azar : pide > ESPERA_MAXIMA ? undefined : pide * 1000 + azar
 }
 
+/** Waits so many milliseconds; aborted, it ends at once. */
+export function dormir(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((listo) => {
+    const terminar = () => {
+      clearTimeout(reloj)
+      signal?.removeEventListener('abort', terminar)
+      listo()
+    }
+    const reloj = setTimeout(terminar, ms)
+    signal?.addEventListener('abort', terminar)
+  })
+}
+
 function noSalio(causa: unknown): boolean {
   for (let una = causa; una instanceof Error; una = una.cause) {
     if (SIN_CONEXION.test(String((una as { code?: unknown }).code))) return true

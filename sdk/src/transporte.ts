@@ -10,7 +10,7 @@ import {
 import { esProblema, type Forma } from './formas.js'
 import { type Ajustes, ajustar, type OpcionesDeSolicitud, type Registro, type Suceso } from './opciones.js'
 import type { Pedido } from './pedido.js'
-import { pasara, pausa } from './reintentos.js'
+import { dormir, pasara, pausa } from './reintentos.js'
 import type { Respuesta } from './solicitud.js'
 import { VERSION } from './version.js'
 
@@ -116,7 +116,8 @@ function cabecerasDe(pedido: Pedido, { cabeceras }: Ajustes, llave: string, inte
 function interpretar<T>(respuesta: Response, texto: string, forma: Forma<T>): Respuesta<T> {
   const { status, headers: cabeceras } = respuesta
   const datos = leerJson(texto)
-  if (respuesta.ok && forma(datos, status)) {
+  // Whose form takes a 304 has asked whether something changed.
+  if ((respuesta.ok || status === 304) && forma(datos, status)) {
     return {
       datos,
       status,
@@ -190,19 +191,6 @@ const abortada = (signal: AbortSignal | undefined) =>
   new ErrorAbortado('La solicitud se abortó con signal. Si ya había salido, el servicio pudo haberla recibido.', {
     cause: signal?.reason,
   })
-
-/** Ends at once when it is aborted. */
-function dormir(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((listo) => {
-    const terminar = () => {
-      clearTimeout(reloj)
-      signal?.removeEventListener('abort', terminar)
-      listo()
-    }
-    const reloj = setTimeout(terminar, ms)
-    signal?.addEventListener('abort', terminar)
-  })
-}
 
 const contar = (error: ErrorGuias): Partial<Suceso> => ({
   error: error.name,

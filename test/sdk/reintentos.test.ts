@@ -48,6 +48,7 @@ type Pedir = (api: Guias, opciones?: OpcionesDeSolicitud) => PromiseLike<unknown
 const lote = (...guias: GuiaIndividual[]) => ({ guias })
 const REPETIBLES: Record<string, Pedir> = {
   'guias.obtener': (api, o) => api.guias.obtener('A', {}, o),
+  'guias.seguir': (api, o) => api.guias.seguir('A', {}, o).next(),
   'guias.listar': (api, o) => api.guias.listar({}, o),
   'guias.eventos': (api, o) => api.guias.eventos('A', {}, o),
   'guias.pruebaEntrega': (api, o) => api.guias.pruebaEntrega('A', o),

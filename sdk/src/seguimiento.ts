@@ -1,0 +1,37 @@
+import { ErrorGuias } from './errores.js'
+import type { GuiaConEventos } from './generado/types.gen.js'
+import type { OpcionesDeSolicitud } from './opciones.js'
+import { dormir } from './reintentos.js'
+import type { Respuesta } from './solicitud.js'
+
+/** Cada cuánto se pregunta por una guía, y cuánto de su historial viene con ella. */
+export interface OpcionesDeSeguimiento {
+  /** Milisegundos entre una pregunta y la siguiente; 5 000 si falta. */
+  intervalo?: number | undefined
+  /** Cuántos eventos del historial vienen con la guía, de 1 a 100; 25 si falta. */
+  limite?: number | undefined
+}
+
+/** The states that a guide never leaves: `finales` of the contract's `x-transiciones`. */
+const FINALES: readonly string[] = ['entregado', 'devuelto', 'cancelado']
+
+/** Gives a guide whenever it isn't what it was. Between two questions nothing is kept of it but its entity tag. */
+export async function* seguir(
+  pedir: (opciones: OpcionesDeSolicitud) => Promise<Respuesta<GuiaConEventos | undefined>>,
+  intervalo = 5_000,
+  opciones: OpcionesDeSolicitud = {},
+): AsyncGenerator<GuiaConEventos, void, undefined> {
+  if (!(intervalo > 0)) throw new ErrorGuias('intervalo debe ser un número de milisegundos mayor que 0.')
+  let etag: string | null = null
+  for (;;) {
+    const { datos, cabeceras } = await pedir(
+      etag ? { ...opciones, cabeceras: { ...opciones.cabeceras, 'If-None-Match': etag } } : opciones,
+    )
+    if (datos) {
+      etag = cabeceras.get('etag')
+      yield datos
+      if (FINALES.includes(datos.estado)) return
+    }
+    await dormir(intervalo, opciones.signal)
+  }
+}
