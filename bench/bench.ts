@@ -18,6 +18,7 @@ import { terminarTodo } from './arnes/limpieza.ts'
 import { ayuda, ErrorDeOpciones, leerOpciones, type Opciones } from './arnes/opciones.ts'
 import { FALTA_PGBENCH } from './arnes/pgbench.ts'
 import { dibujar } from './arnes/svg.ts'
+import { bucleDeEventos } from './medidas/bucle.ts'
 import { crear } from './medidas/crear.ts'
 import { inundaciones } from './medidas/inundacion.ts'
 import { lectura } from './medidas/leer.ts'
@@ -34,6 +35,7 @@ const MEDIDAS: readonly Medida[] = [
   ...validacion,
   ...webhooks,
   ...inundaciones,
+  ...bucleDeEventos,
   ...proceso,
 ]
 

@@ -32,6 +32,7 @@ const SALIDAS = [
   'server/contrato/generado/paginas/repartidor/navegador.js',
   'server/generado/main.mjs',
   'server/generado/worker.mjs',
+  'server/generado/hilo.mjs',
   'sdk/dist/index.js',
 ]
 

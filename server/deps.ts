@@ -6,9 +6,10 @@ import type { CanalDeMensaje, Modo } from './contrato/generado/tipos/index.ts'
 import type { Validacion } from './contrato/validacion.ts'
 import type { Db } from './db.ts'
 import type { Escritura } from './guias/escritura.ts'
+import type { TareasDeHilo } from './hilo.ts'
+import type { Hilos } from './hilos/hilos.ts'
 import type { Limite } from './http/limite.ts'
 import type { Navegador } from './http/navegador.ts'
-import type { Turnos } from './http/turnos.ts'
 import type { Cursores } from './listas/cursor.ts'
 import type { Log } from './log.ts'
 import type { ResolutorDeEnlaces } from './mapas/enlacesCortos.ts'
@@ -60,8 +61,8 @@ export interface Deps {
   enlacesDeArchivos: Enlaces
   /** The signed links that open labels. */
   enlacesDeEtiquetas: Enlaces
-  /** The turns in which labels are drawn. */
-  turnoDeEtiquetas: Turnos
+  /** The threads that make documents. */
+  hilos: Hilos<TareasDeHilo>
   /** What is between us and a courier's browser. */
   navegador: Navegador
   /** How many seconds a network that signs in too often has to wait; 0: none. */

@@ -211,7 +211,7 @@ export function contesta(url: string): Promise<boolean> {
   })
 }
 
-function puertoLibre(): Promise<number> {
+export function puertoLibre(): Promise<number> {
   return new Promise((resolve, reject) => {
     const sonda = createServer().once('error', reject)
     sonda.listen(0, '127.0.0.1', () => {

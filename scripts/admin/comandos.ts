@@ -46,6 +46,7 @@ const CONSOLA = {
   idSolicitud: 'consola',
   red: '',
   soloCabeceras: false,
+  alAbandonar: () => new AbortController().signal,
 }
 
 /** Every page of a list. */

@@ -8,7 +8,7 @@ import { exigir, RAIZ } from './lugares.ts'
 export async function generarServidor() {
   await build({
     config: false,
-    entry: ['main', 'worker'].map((proceso) => new URL(`server/${proceso}.ts`, RAIZ).pathname),
+    entry: ['main', 'worker', 'hilo'].map((entrada) => new URL(`server/${entrada}.ts`, RAIZ).pathname),
     outDir: new URL('server/generado', RAIZ).pathname,
     format: 'esm',
     platform: 'node',
@@ -21,4 +21,5 @@ export async function generarServidor() {
   })
   await exigir('server/generado/main.mjs')
   await exigir('server/generado/worker.mjs')
+  await exigir('server/generado/hilo.mjs')
 }

@@ -1,14 +1,16 @@
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { crearEnlaces } from '../archivos/enlaces.ts'
 import { crearRecepcion } from '../archivos/recepcion.ts'
 import { crearGeneradorDeIds, nuevoCodigoDeGuia } from '../codigos/codigos.ts'
 import type { Config } from '../config/config.ts'
 import type { Modo } from '../contrato/generado/tipos/index.ts'
+import { RAIZ } from '../contrato/raiz.ts'
 import type { Ajustes, Deps } from '../deps.ts'
 import { crearEscritura } from '../guias/escritura.ts'
+import { Hilos } from '../hilos/hilos.ts'
 import { crearLimite } from '../http/limite.ts'
 import { crearNavegador } from '../http/navegador.ts'
-import { crearTurnos } from '../http/turnos.ts'
 import { crearCursores } from '../listas/cursor.ts'
 import type { Log } from '../log.ts'
 import { type Resolver, resolverDelSistema } from '../salida/destino.ts'
@@ -37,13 +39,24 @@ interface Cimientos extends Pick<Plataforma, 'db' | 'dbImpaciente' | 'masterKeys
  */
 const ENTRADAS = { red: 30, todas: 600 }
 /**
- * PDFs of labels drawn at once (a hundred labels take most of a second of this process), and those that wait for it.
+ * Threads that make documents: a hundred labels take a second of one at the first time and a third of that afterwards, so
+ * two are enough for any machine, and a core is left to the event loop. A thread and what it has loaded take some 60 MB,
+ * given back after a minute without work.
  */
-const ETIQUETAS = { aLaVez: 2, enEspera: 16 }
+const DOCUMENTOS = {
+  modulo: new URL(import.meta.url.endsWith('.ts') ? 'server/hilo.ts' : 'server/generado/hilo.mjs', RAIZ),
+  cuantos: availableParallelism() > 2 ? 2 : 1,
+  enEspera: 32,
+  paciencia: 15_000,
+  plazo: 60_000,
+  ocio: 60_000,
+}
 /**
  * Verifications per minute and network, the page and its question together: as much as the tracking page lets through.
  */
 const VERIFICACIONES = 120
+
+export const crearHilos = (log: Log): Deps['hilos'] => new Hilos(log, DOCUMENTOS)
 
 export function crearDeps(config: Config, cimientos: Cimientos): Deps {
   const { db, dbImpaciente, log, masterKeys, almacen, vida, urlPublica } = cimientos
@@ -79,7 +92,7 @@ export function crearDeps(config: Config, cimientos: Cimientos): Deps {
     recepcion: crearRecepcion(join(config.dataDir, 'subidas')),
     enlacesDeArchivos: crearEnlaces({ ...deEnlaces, carpeta: 'archivos' }),
     enlacesDeEtiquetas: crearEnlaces({ ...deEnlaces, carpeta: 'etiquetas' }),
-    turnoDeEtiquetas: crearTurnos(ETIQUETAS.aLaVez, ETIQUETAS.enEspera),
+    hilos: crearHilos(log),
     navegador: crearNavegador(urlPublica),
     limiteDeEntrada: limiteDeEntrada(),
     limiteDeVerificacion: crearLimite(VERIFICACIONES),

@@ -65,6 +65,7 @@ async function poner(
   for (const nota of plataforma.notas) consola(nota)
 
   const deps = crearDeps(config, { ...plataforma, ...sustitutos, log, vida, urlPublica: url })
+  deshacer.al(() => deps.hilos.detener())
   const metricas = crearMetricas()
   const { databaseUrl } = plataforma
   if (config.workers) await levantarWorkers(deps, { databaseUrl, vida, metricas, ...(azar ? { azar } : {}) }, deshacer)

@@ -24,6 +24,7 @@ export const iniciarWorker = (
     const plataforma = await levantarPlataforma(config, log, deshacer, { exclusivo: false, alPerder })
     for (const nota of plataforma.notas) consola(nota)
     const deps = crearDeps(config, { ...plataforma, log, vida, urlPublica: urlDe(config) })
+    deshacer.al(() => deps.hilos.detener())
     const metricas = crearMetricas()
     await levantarWorkers(deps, { databaseUrl: plataforma.databaseUrl, vida, metricas }, deshacer)
     vida.fase = 'lista'

@@ -1,4 +1,4 @@
-import type { ErrorRequestHandler, Express, RequestHandler } from 'express'
+import type { ErrorRequestHandler, Express, RequestHandler, Response } from 'express'
 import type { DepsDeOperacion } from '../deps.ts'
 import { Problema, problemaDeFallas, problemaUniforme } from '../errores.ts'
 import { autenticar, exigirAlcance, reautenticar } from '../http/autenticar.ts'
@@ -121,6 +121,14 @@ const esRechazo = (error: unknown): error is Rechazo =>
   typeof error.status === 'number' &&
   error.status < 500
 
+/** Made for those who ask, for most operations are over before anybody could go away. */
+function alCerrar(res: Response): AbortSignal {
+  const control = new AbortController()
+  if (res.closed) control.abort()
+  else res.once('close', () => control.abort())
+  return control.signal
+}
+
 type HandlerCualquiera = (
   entrada: Record<keyof Entrada<OperationId>, unknown>,
   deps: DepsDeOperacion,
@@ -145,6 +153,7 @@ const ejecutar = (
         idSolicitud: req.solicitud.id,
         red: redDe(req.ip ?? ''),
         soloCabeceras: req.solicitud.metodo === 'HEAD',
+        alAbandonar: () => alCerrar(res),
       },
       deps,
     )

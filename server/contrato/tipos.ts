@@ -33,6 +33,8 @@ export interface Entrada<O extends OperationId> {
    * Whether the request is a HEAD; an operation that sends somebody elsewhere must know, for Node only drops the body.
    */
   soloCabeceras: boolean
+  /** Makes a signal that aborts when whoever asked goes away before the answer is out. */
+  alAbandonar: () => AbortSignal
 }
 
 type Cuerpos<O extends OperationId> = Operaciones[O]['exitos'] & Operaciones[O]['errores']

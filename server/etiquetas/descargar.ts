@@ -8,18 +8,15 @@ import { datosDe, leerEtiquetas, separar, sinEtiqueta } from './etiqueta.ts'
 
 /** Whoever made the link had shown that the guides are his; here the link is all there is to show. */
 export const descargarEtiquetas: Handler<'descargarEtiquetas'> = async (
-  { path, query = {}, headers = {} },
-  { db, enlacesDeEtiquetas, turnoDeEtiquetas, ajustes },
+  { path, query = {}, headers = {}, alAbandonar },
+  { db, enlacesDeEtiquetas, hilos, ajustes },
 ) => {
   const disp = enlacesDeEtiquetas.verificar(path.guias, query)
   const codigos = separar(path.guias)
   const filas = disp ? await leerEtiquetas(db, 'todos', codigos) : []
   if (!disp || filas.length !== codigos.length || filas.some(sinEtiqueta)) throw problemaUniforme('enlace_invalido')
-  const pdf = await turnoDeEtiquetas(async () => {
-    // Loaded at its first use: it takes its time.
-    const { renderizarEtiquetas } = await import('./pdf.ts')
-    return renderizarEtiquetas(filas.map((fila) => datosDe(fila, ajustes)))
-  })
+  const datos = filas.map((fila) => datosDe(fila, ajustes))
+  const pdf = await hilos.hacer(filas[0]!.comercio_id, 'etiquetas', datos, alAbandonar())
   const ETag = etagDe(pdf)
   if (coincideEtag(headers['if-none-match'], ETag)) return { status: 304, headers: { ETag }, body: undefined }
   const nombre = filas.length === 1 ? `etiqueta-${path.guias}.pdf` : `etiquetas-${filas.length}.pdf`

@@ -38,8 +38,8 @@ const MODULO = (4 / 203) * 72
 const LARGO_128 = 24
 const ROTULO: Estilo = { cuerpo: 6.2, peso: 'fuerte', espaciado: 0.5 }
 
-/** Labels of 10 × 15 cm, one on each page. Same data, same bytes. */
-export async function renderizarEtiquetas(etiquetas: DatosDeEtiqueta[]): Promise<Buffer> {
+/** Draws labels of 10 × 15 cm, one on each page, until the signal says that nobody wants them. Same data, same bytes. */
+export async function renderizarEtiquetas(etiquetas: DatosDeEtiqueta[], senal?: AbortSignal): Promise<Buffer> {
   const [primera] = etiquetas
   const { doc, bytes } = crearDocumento({
     titulo: etiquetas.length === 1 && primera ? `Etiqueta ${primera.guia}` : `${etiquetas.length} etiquetas`,
@@ -53,8 +53,9 @@ export async function renderizarEtiquetas(etiquetas: DatosDeEtiqueta[]): Promise
   for (const etiqueta of etiquetas) {
     doc.addPage()
     dibujar(doc, tipografia, etiqueta)
-    // A hundred labels take most of a second: requests in between must not wait for all of them.
+    // Only between two labels is there time to hear the signal.
     await ceder()
+    senal?.throwIfAborted()
   }
   if (etiquetas.length === 0) doc.addPage()
   doc.end()

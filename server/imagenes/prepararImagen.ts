@@ -5,7 +5,7 @@ import { cargarSharp } from './sharp.ts'
  * owner lives).
  */
 export interface Imagen {
-  bytes: Buffer
+  bytes: Uint8Array
   ancho: number
   alto: number
 }

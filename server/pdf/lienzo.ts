@@ -22,6 +22,7 @@ export interface Lienzo extends Tipografia {
   /** The height of such a paragraph. */
   alto(texto: string, estilo: Estilo, ancho: number, maximo: number): number
   figura(descripcion: string, dibujar: () => void): void
+  imagen(descripcion: string, bytes: Uint8Array, x: number, y: number, medida: { ancho: number; alto: number }): void
   adorno(dibujar: () => void): void
   /** What `dibujar` writes stands below a structure element, such as a table or its row. */
   dentro(tipo: 'Table' | 'TR' | 'Sect', dibujar: () => void): void
@@ -63,6 +64,9 @@ export function crearLienzo(doc: Documento): Lienzo {
     doc.endMarkedContent()
   }
 
+  const figura = (descripcion: string, dibujar: () => void) =>
+    marcado('Figure', dibujar, { alt: limpiar(descripcion) }).end()
+
   return {
     ...tipografia,
     doc,
@@ -80,7 +84,12 @@ export function crearLienzo(doc: Documento): Lienzo {
     },
     alto: (texto, estilo, ancho, maximo) =>
       tipografia.partir(texto, estilo, ancho, maximo).length * altoDeLinea(estilo),
-    figura: (descripcion, dibujar) => marcado('Figure', dibujar, { alt: limpiar(descripcion) }).end(),
+    figura,
+    imagen(descripcion, { buffer, byteOffset, byteLength }, x, y, { ancho, alto }) {
+      // Bytes that came from another thread are no Buffer any more, and pdfkit takes no others.
+      const bytes = Buffer.from(buffer, byteOffset, byteLength)
+      figura(descripcion, () => doc.image(bytes, x, y, { width: ancho, height: alto }))
+    },
     dentro(tipo, dibujar) {
       const elemento = doc.struct(tipo)
       pila.at(-1)!.add(elemento)

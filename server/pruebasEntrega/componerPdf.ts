@@ -1,24 +1,13 @@
-import { prepararImagen } from '../imagenes/prepararImagen.ts'
 import { enGrupos } from '../pdf/codigos.ts'
 import { crearDocumento } from '../pdf/documento.ts'
 import { crearLienzo, TONOS } from '../pdf/lienzo.ts'
 import { crearReloj } from '../tiempo/reloj.ts'
-import type { Archivo, DatosDePrueba } from './datosDelPdf.ts'
+import type { Archivo, DatosDePrueba } from './contenidoDelPdf.ts'
 import { encabezado, partes, portada, recibido } from './dibujarEntrega.ts'
-import {
-  altoDeEvidencias,
-  altoDeHuellas,
-  altoDeNota,
-  type Foto,
-  fotografias,
-  huellas,
-  nota,
-} from './dibujarEvidencias.ts'
+import { altoDeEvidencias, altoDeHuellas, altoDeNota, fotografias, huellas, nota } from './dibujarEvidencias.ts'
 import { altoDeHistorial, filasDe, historial, repartir } from './dibujarHistorial.ts'
 import { ANCHO, FONDO, HOJA, MENOR, type Pagina, X } from './hojaDelPdf.ts'
 
-/** How many photos a document shows. */
-const FOTOS = 10
 /** The height at which the content of the second page begins. */
 const ARRIBA = 34
 
@@ -27,9 +16,6 @@ const ARRIBA = 34
  * for its only dates are the data's, so the digest of the file can be kept and compared.
  */
 export async function componerPdf(datos: DatosDePrueba): Promise<Buffer> {
-  const archivos = datos.fotos.slice(0, FOTOS)
-  const fotos = await prepararFotos(archivos)
-  const firma = datos.firma ? await prepararImagen(datos.firma.bytes, 900, 92) : undefined
   const { doc, bytes } = crearDocumento({
     titulo: `Prueba de entrega ${datos.guia}`,
     autor: datos.empresa,
@@ -40,23 +26,16 @@ export async function componerPdf(datos: DatosDePrueba): Promise<Buffer> {
   })
   doc.addPage()
   const pagina: Pagina = { lienzo: crearLienzo(doc), datos, reloj: crearReloj(datos.zona) }
-  componer(pagina, fotos, datos.firma ? [...archivos, datos.firma] : archivos, (y) => recibido(pagina, y, firma))
+  componer(pagina, datos.firma ? [...datos.fotos, datos.firma] : datos.fotos)
   pagina.lienzo.terminar()
   doc.end()
   return bytes
 }
 
-/** Prepares photos one after the other, for ten of 40 megapixels at once would not fit into a small container. */
-async function prepararFotos(archivos: Archivo[]): Promise<Foto[]> {
-  const lado = archivos.length <= 2 ? 1400 : archivos.length <= 4 ? 1000 : 720
-  const fotos: Foto[] = []
-  for (const archivo of archivos) fotos.push({ archivo, imagen: await prepararImagen(archivo.bytes, lado, 78) })
-  return fotos
-}
-
-function componer(pagina: Pagina, fotos: Foto[], archivos: Archivo[], quienRecibio: (y: number) => number): void {
+function componer(pagina: Pagina, archivos: Archivo[]): void {
   const { doc } = pagina.lienzo
-  let y = quienRecibio(partes(pagina, portada(pagina, encabezado(pagina))))
+  const { fotos } = pagina.datos
+  let y = recibido(pagina, partes(pagina, portada(pagina, encabezado(pagina))))
   const filas = filasDe(pagina)
   const evidencias = altoDeEvidencias(pagina, fotos, archivos)
   const enUna = y + altoDeHistorial(filas) + evidencias <= FONDO

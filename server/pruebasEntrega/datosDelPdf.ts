@@ -9,63 +9,10 @@ import { type Db, sentencia } from '../db.ts'
 import type { Ajustes } from '../deps.ts'
 import type { FilaEvento } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
+import type { Imagen } from '../imagenes/prepararImagen.ts'
 import { zonaDe } from '../tiempo/zona.ts'
+import type { Archivo, DatosDePrueba, Hito } from './contenidoDelPdf.ts'
 import type { FilaPrueba, LlaveDePrueba } from './prueba.ts'
-
-/** What the document of a proof says, as plain data: whoever draws it reads nothing else. Instants are RFC 3339. */
-export interface DatosDePrueba {
-  /** The name of the courier company, whose document this is. */
-  empresa: string
-  comercio: string
-  modo: 'live' | 'test'
-  guia: string
-  external_ref: string | null
-  /** The guide's state in words: «Entregado». */
-  estado: string
-  entregado_en: string
-  /** When the delivery was registered with its proof; it is the document's own date. */
-  registrado_en: string
-  /** The IANA zone in which times are told: «America/Guatemala». */
-  zona: string
-  url_verificacion: string
-  recogida: { nombre: string | null; lat: number | null; lng: number | null }
-  destinatario: {
-    nombre: string | null
-    /** Whole; the document shows its last four digits. */
-    telefono: string
-    departamento: string
-    municipio: string
-    direccion: string | null
-  }
-  contenido: string | null
-  recibio: { nombre: string | null; documento: string | null; relacion: string | null }
-  /** Where the parcel was handed over, and how far that is from the confirmed place. */
-  posicion: { lat: number; lng: number; precision_m: number | null; distancia_m: number | null } | null
-  /** What happened to the parcel, oldest first. */
-  historial: Hito[]
-  fotos: Archivo[]
-  firma: Archivo | null
-}
-
-/** An event as the document tells it. */
-export interface Hito {
-  ocurrido_en: string
-  /** The event in words: «Paquete en ruta de entrega». */
-  descripcion: string
-  lugar: string | null
-  lat: number | null
-  lng: number | null
-}
-
-/** A photo or the signature, as the document shows it. */
-export interface Archivo {
-  /** The name under which the file is listed among the digests. */
-  nombre: string
-  bytes: Buffer
-  /** The digest of the file as it is kept, in hexadecimal. */
-  sha256: string
-  capturado_en: string | null
-}
 
 /** A guide's row, with its merchant's name and its proof. */
 export type FilaDeDocumento = FilaGuia & { comercio_nombre: string; prueba: FilaPrueba }
@@ -87,10 +34,10 @@ const HISTORIAL = sentencia<LlaveDePrueba & Pick<FilaPrueba, 'secuencia'>, Event
 
 type EventoContado = Pick<FilaEvento, 'tipo' | 'estado' | 'motivo' | 'lat' | 'lng' | 'ocurrido_en' | 'datos'>
 
-/** A stored file and its bytes, which are undefined where they can't be read. */
+/** A stored file and its picture, which is undefined where it can't be read or shown. */
 export interface ArchivoLeido {
   fila: FilaArchivo
-  contenido: Buffer | undefined
+  imagen: Imagen | undefined
 }
 
 /** Reads from rows everything that a guide's document says; nothing of it depends on when it is asked. */
@@ -126,10 +73,9 @@ export async function reunirDatos(
   }
 }
 
-const presentar = ({ fila, contenido }: ArchivoLeido, nombre: string): Archivo => ({
+const presentar = ({ fila, imagen }: ArchivoLeido, nombre: string): Archivo => ({
   nombre: `${nombre} · ${fila.archivo}`,
-  // What isn't there can't be shown; the document says so, and its digest stays.
-  bytes: contenido ?? Buffer.alloc(0),
+  imagen,
   sha256: enHexadecimal(fila.sha256),
   capturado_en: fila.capturado_en?.toISOString() ?? null,
 })

@@ -1,8 +1,8 @@
-import { encajar, type Imagen } from '../imagenes/prepararImagen.ts'
+import { encajar } from '../imagenes/prepararImagen.ts'
 import { dibujarQr, enGrupos, qrDe } from '../pdf/codigos.ts'
 import { type Lienzo, TONOS } from '../pdf/lienzo.ts'
 import { altoDeLinea } from '../pdf/texto.ts'
-import type { DatosDePrueba } from './datosDelPdf.ts'
+import type { DatosDePrueba } from './contenidoDelPdf.ts'
 import { ANCHO, coordenadas, HOJA, MENOR, type Pagina, ROTULO, SIN_DATO, TEXTO, TITULO, X } from './hojaDelPdf.ts'
 
 const CANAL = 24
@@ -111,7 +111,7 @@ function enmascararTelefono(telefono: string): string {
 }
 
 /** Draws who received the parcel, when and where, and the signature; gives the height of the next part. */
-export function recibido({ lienzo, datos, reloj }: Pagina, y: number, firma: Imagen | undefined): number {
+export function recibido({ lienzo, datos, reloj }: Pagina, y: number): number {
   const { recibio, posicion } = datos
   const margen = 14
   const x = X + margen
@@ -142,14 +142,15 @@ export function recibido({ lienzo, datos, reloj }: Pagina, y: number, firma: Ima
     ancho: X + ANCHO - margen - (x + ancho + margen),
     alto: alto - 2 * margen,
   }
-  cuadroDeFirma({ lienzo, datos }, caja, firma)
+  cuadroDeFirma({ lienzo, datos }, caja)
   return y + alto + 18
 }
 
 type Cuadro = { x: number; y: number; ancho: number; alto: number }
 
-function cuadroDeFirma({ lienzo, datos }: Pick<Pagina, 'lienzo' | 'datos'>, caja: Cuadro, firma: Imagen | undefined) {
+function cuadroDeFirma({ lienzo, datos }: Pick<Pagina, 'lienzo' | 'datos'>, caja: Cuadro) {
   const { doc } = lienzo
+  const firma = datos.firma?.imagen
   lienzo.adorno(() => {
     doc.roundedRect(caja.x, caja.y, caja.ancho, caja.alto, 3).fill('#FFFFFF')
     doc.roundedRect(caja.x, caja.y, caja.ancho, caja.alto, 3).lineWidth(0.6).stroke(TONOS.linea)
@@ -160,9 +161,7 @@ function cuadroDeFirma({ lienzo, datos }: Pick<Pagina, 'lienzo' | 'datos'>, caja
     const medida = encajar(firma, dentro)
     const x = caja.x + (caja.ancho - medida.ancho) / 2
     const y = caja.y + 6 + (dentro.alto - medida.alto) / 2
-    lienzo.figura('Firma de quien recibió', () =>
-      doc.image(firma.bytes, x, y, { width: medida.ancho, height: medida.alto }),
-    )
+    lienzo.imagen('Firma de quien recibió', firma.bytes, x, y, medida)
   } else {
     const nota = datos.firma ? 'No se pudo mostrar la firma' : 'Sin firma'
     lienzo.parrafo(nota, caja.x, caja.y + dentro.alto / 2, MENOR, { ancho: caja.ancho, alinear: 'centro' })

@@ -1,13 +1,7 @@
-import { encajar, type Imagen } from '../imagenes/prepararImagen.ts'
+import { encajar } from '../imagenes/prepararImagen.ts'
 import { TONOS } from '../pdf/lienzo.ts'
-import type { Archivo } from './datosDelPdf.ts'
+import type { Archivo } from './contenidoDelPdf.ts'
 import { ANCHO, FONDO, MENOR, type Pagina, TITULO, X } from './hojaDelPdf.ts'
-
-/** A photo of the proof, and its picture made ready; undefined where it can't be shown. */
-export interface Foto {
-  archivo: Archivo
-  imagen: Imagen | undefined
-}
 
 const SEPARACION = 10
 const LEYENDA = 14
@@ -18,7 +12,7 @@ const SIN_IMAGEN = { ancho: 4, alto: 3 }
 const HUELLA = { ...MENOR, cuerpo: 7.2, color: TONOS.tinta }
 
 /** The grid whose cells show most of the photos; none of them is cropped, for what is cut off might be what matters. */
-function mejorRejilla(fotos: Foto[], alto: number) {
+function mejorRejilla(fotos: Archivo[], alto: number) {
   const opciones = [1, 2, 3, 4, 5]
     .filter((columnas) => columnas <= fotos.length)
     .map((columnas) => {
@@ -37,7 +31,7 @@ function mejorRejilla(fotos: Foto[], alto: number) {
 }
 
 /** Draws the photos in a grid no higher than `alto`; gives the height of the next part. */
-export function fotografias({ lienzo, datos, reloj }: Pagina, fotos: Foto[], y: number, alto: number): number {
+export function fotografias({ lienzo, datos, reloj }: Pagina, fotos: Archivo[], y: number, alto: number): number {
   if (fotos.length === 0) return y
   const titulo = fotos.length === 1 ? 'Fotografía' : `Fotografías (${fotos.length})`
   const arriba = lienzo.parrafo(titulo, X, y, TITULO, { papel: 'H2' }) + 8
@@ -58,23 +52,27 @@ export function fotografias({ lienzo, datos, reloj }: Pagina, fotos: Foto[], y: 
 
 type Celda = { x: number; y: number; ancho: number; alto: number }
 
-function unaFoto({ lienzo, datos, reloj }: Pagina, foto: Foto, numero: number, celda: Celda, estrecha: boolean): void {
-  const { archivo, imagen } = foto
+function unaFoto(
+  { lienzo, datos, reloj }: Pagina,
+  foto: Archivo,
+  numero: number,
+  celda: Celda,
+  estrecha: boolean,
+): void {
+  const { imagen, capturado_en: tomada } = foto
   const { x, y, ancho, alto } = celda
   lienzo.adorno(() => lienzo.doc.rect(x, y, ancho, alto).fill(TONOS.fondo))
   if (imagen) {
     const medida = encajar(imagen, celda, AMPLIAR)
     const [izquierda, cima] = [x + (ancho - medida.ancho) / 2, y + (alto - medida.alto) / 2]
-    lienzo.figura(`Fotografía ${numero} de la entrega de la guía ${datos.guia}`, () =>
-      lienzo.doc.image(imagen.bytes, izquierda, cima, { width: medida.ancho, height: medida.alto }),
-    )
+    const descripcion = `Fotografía ${numero} de la entrega de la guía ${datos.guia}`
+    lienzo.imagen(descripcion, imagen.bytes, izquierda, cima, medida)
   } else {
     const nota = 'No se pudo mostrar esta imagen; su huella está en la tabla.'
     const margen = ancho - 16
     const mitad = y + (alto - lienzo.alto(nota, MENOR, margen, 3)) / 2
     lienzo.parrafo(nota, x + 8, mitad, MENOR, { ancho: margen, maximo: 3, alinear: 'centro' })
   }
-  const tomada = archivo.capturado_en
   const cuando = tomada ? ` · ${estrecha ? reloj.hora(tomada) : reloj.corta(tomada)}` : ''
   lienzo.parrafo(`Foto ${numero}${cuando}`, x, y + alto + 2, MENOR, { ancho, papel: 'Caption' })
 }
@@ -142,7 +140,7 @@ export function nota(pagina: Pagina): void {
 export const ALTO_MINIMO_DE_FOTOS = 190
 
 /** The least height that photos, digests and closing note take together. */
-export const altoDeEvidencias = (pagina: Pagina, fotos: Foto[], archivos: Archivo[]): number =>
+export const altoDeEvidencias = (pagina: Pagina, fotos: Archivo[], archivos: Archivo[]): number =>
   (fotos.length === 0 ? 0 : TITULAR + ALTO_MINIMO_DE_FOTOS * (fotos.length > 4 ? 2 : 1)) +
   altoDeHuellas(archivos) +
   altoDeNota(pagina)

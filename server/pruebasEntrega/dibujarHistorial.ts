@@ -1,6 +1,6 @@
 import { type Lienzo, TONOS } from '../pdf/lienzo.ts'
 import { altoDeLinea } from '../pdf/texto.ts'
-import type { Hito } from './datosDelPdf.ts'
+import type { Hito } from './contenidoDelPdf.ts'
 import { ANCHO, coordenadas, MENOR, type Pagina, SIN_DATO, TEXTO, TITULO, X } from './hojaDelPdf.ts'
 
 const COLUMNAS = [

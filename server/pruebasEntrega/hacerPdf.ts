@@ -7,12 +7,15 @@ import { type Db, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { noDisponible } from '../errores.ts'
 import type { FilaGuia } from '../guias/guia.ts'
+import { prepararImagen } from '../imagenes/prepararImagen.ts'
 import { type ArchivoLeido, type FilaDeDocumento, reunirDatos } from './datosDelPdf.ts'
 import { firmarManifiesto, hacerManifiesto, nuevaSal } from './manifiesto.ts'
 import { type FilaPrueba, type LlaveDePrueba, leerArchivos } from './prueba.ts'
 
-type DepsDePdf = Pick<Deps, 'db' | 'log' | 'reloj' | 'secretos' | 'almacen' | 'ajustes'>
+type DepsDePdf = Pick<Deps, 'db' | 'log' | 'reloj' | 'secretos' | 'almacen' | 'ajustes' | 'hilos'>
 
+/** Proofs take turns with merchants' labels as if they were one more merchant's: no flood of labels keeps them waiting. */
+const DUENO = 'pruebas'
 const CUATRO_HORAS = 14_400_000
 /**
  * How long a proof waits after each failure, in milliseconds: a good day in all. Afterwards it goes on as at the end, for as
@@ -90,18 +93,18 @@ export async function hacerPdfs(deps: DepsDePdf, trabajos: readonly { id: string
 
 /** Makes the PDF and the signed manifest of a proof; false if somebody else had made them meanwhile. */
 export async function hacerPdf(deps: DepsDePdf, prueba: FilaPrueba): Promise<boolean> {
-  const { db, reloj, secretos, ajustes } = deps
+  const { db, reloj, secretos, ajustes, hilos } = deps
   const { comercio_id, modo, guia_id } = prueba
   const llave = { comercio_id, modo, guia_id }
   const [fila] = await db.consultar(GUIA, llave)
   const guia: FilaDeDocumento = { ...fila!, prueba }
   const fotos: ArchivoLeido[] = []
-  for (const foto of await filasDe(db, guia, prueba.fotos)) fotos.push(await leer(deps, prueba, foto))
+  // One after the other, for ten of 40 megapixels at once would not fit into a small container.
+  for (const foto of await filasDe(db, guia, prueba.fotos))
+    fotos.push(await leer(deps, prueba, foto, { lado: ladoDeFotos(prueba.fotos.length), calidad: 78 }))
   const [filaDeFirma] = await filasDe(db, guia, prueba.firma === null ? [] : [prueba.firma])
-  const firma = filaDeFirma && (await leer(deps, prueba, filaDeFirma))
-  // pdfkit, the fonts and sharp are loaded by the first document, not by the start.
-  const { componerPdf } = await import('./componerPdf.ts')
-  const contenido = await componerPdf(await reunirDatos(db, guia, fotos, firma, ajustes))
+  const firma = filaDeFirma && (await leer(deps, prueba, filaDeFirma, DE_FIRMA))
+  const contenido = await hilos.hacer(DUENO, 'prueba', await reunirDatos(db, guia, fotos, firma, ajustes))
   const pdf = await guardarArchivo(deps, guia, { ...SIN_IMAGEN, contenido })
   const ahora = reloj()
   const sal = nuevaSal()
@@ -140,20 +143,24 @@ async function filasDe(db: Db, guia: FilaGuia, archivos: readonly string[]) {
   return archivos.map((archivo) => filas.get(archivo)!)
 }
 
-/** Reads a picture; the storage gets a day to give it out, and after that the document goes without it. */
+const ladoDeFotos = (cuantas: number) => (cuantas <= 2 ? 1_400 : cuantas <= 4 ? 1_000 : 720)
+const DE_FIRMA = { lado: 900, calidad: 92 }
+
+/** Reads a picture as the document shows it; the storage gets a day to give it out, and after that the document goes without it. */
 async function leer(
   { almacen, log }: DepsDePdf,
   prueba: FilaPrueba,
   fila: ArchivoLeido['fila'],
+  { lado, calidad }: { lado: number; calidad: number },
 ): Promise<ArchivoLeido> {
   try {
     const contenido = await buffer(await almacen.leer(fila.archivo))
     if (!hash('sha256', contenido, 'buffer').equals(fila.sha256))
       throw noDisponible('These are not the bytes that were kept.')
-    return { fila, contenido }
+    return { fila, imagen: await prepararImagen(contenido, lado, calidad) }
   } catch (err) {
     if (prueba.intentos < ESPERAS.length) throw err
     log.warn({ err, archivo: fila.archivo }, 'picture left out of its PDF')
-    return { fila, contenido: undefined }
+    return { fila, imagen: undefined }
   }
 }

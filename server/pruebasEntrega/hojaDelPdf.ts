@@ -1,7 +1,7 @@
 import { type Lienzo, TONOS } from '../pdf/lienzo.ts'
 import type { Estilo } from '../pdf/texto.ts'
 import type { Reloj } from '../tiempo/reloj.ts'
-import type { DatosDePrueba } from './datosDelPdf.ts'
+import type { DatosDePrueba } from './contenidoDelPdf.ts'
 
 /** The sheet's measures, in points: Letter, with the margin at its sides and the height of its foot. */
 export const HOJA = { ancho: 612, alto: 792, margen: 46, pie: 40 } as const

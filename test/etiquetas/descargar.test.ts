@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { crearEnlaces } from '../../server/archivos/enlaces.ts'
 import { crearSecretos } from '../../server/secretos.ts'
 import { entregada } from '../archivos/imagenes.ts'
-import { MASTER_KEY } from '../entorno.ts'
-import { RECOGIDA, unaGuia } from '../fabricas.ts'
+import { type Comercio, MASTER_KEY } from '../entorno.ts'
+import { hasta, RECOGIDA, unaGuia } from '../fabricas.ts'
 import { comercio, descargar, guia, negada, nueva, usarEtiquetas } from './etiquetas.ts'
 
 const entorno = usarEtiquetas()
@@ -86,19 +86,44 @@ describe('GET /etiquetas/{guias}', () => {
     expect(entorno.log.join('')).not.toContain(/firma=(.+)$/.exec(url)![1]!)
   })
 
-  it('draws two at once, lets sixteen wait, and tells the others to come back', async () => {
-    const lote = await comercio.api.guias.crearLote({
-      recogida: RECOGIDA,
-      guias: Array.from({ length: 20 }, () => unaGuia()),
-    })
-    const { url } = await comercio.api.guias.etiquetas(lote.resultados.map((uno) => (uno.ok ? uno.guia : '')))
-    const todas = await Promise.all(Array.from({ length: 24 }, () => descargar(url)))
+  const cien = async (de: Comercio) => {
+    const guias = Array.from({ length: 100 }, () => unaGuia())
+    const lote = await de.api.guias.crearLote({ recogida: RECOGIDA, guias })
+    return de.api.guias.etiquetas(lote.resultados.map((uno) => (uno.ok ? uno.guia : '')))
+  }
+
+  it('tells those that are too many to come back, and lets no merchant wait behind another’s', async () => {
+    const { url } = await cien(comercio)
+    const otro = await entorno.nuevoComercio()
+    const { url: deOtro } = await otro.api.guias.etiqueta((await otro.api.guias.crear(unaGuia())).guia)
+    let terminadas = 0
+    const muchas = Array.from({ length: 40 }, () => descargar(url).finally(() => terminadas++))
+    // One that was refused shows that the line is full.
+    await hasta(async () => terminadas > 0)
+    const antes = terminadas
+    expect((await descargar(deOtro)).status).toBe(200)
+    expect(terminadas - antes).toBeLessThan(20)
+    const todas = await Promise.all(muchas)
     const buenas = todas.filter(({ status }) => status === 200)
     const demas = todas.filter(({ status }) => status !== 200)
-    expect(buenas.length).toBeGreaterThanOrEqual(18)
-    expect(demas.length).toBeGreaterThan(0)
+    expect(buenas.length).toBeGreaterThan(0)
+    // One is drawn at once, or two; 32 wait, some of them in vain where the machine is slow.
+    expect(demas.length).toBeGreaterThanOrEqual(40 - 2 - 32)
     for (const { status, cabeceras } of demas) expect([status, cabeceras.get('retry-after')]).toEqual([503, '2'])
     expect(new Set(buenas.map(({ pdf }) => hash('sha256', pdf))).size).toBe(1)
+  })
+
+  it('keeps no place for who went away', async () => {
+    const { url } = await cien(comercio)
+    const control = new AbortController()
+    const idas = Array.from({ length: 33 }, () => fetch(url, { signal: control.signal }).catch(() => undefined))
+    const cortadas = () => entorno.log.filter((linea) => linea.includes('"cortada":true')).length
+    const antes = cortadas()
+    // Once it is full, somebody is refused.
+    await hasta(async () => (await descargar(url)).status === 503)
+    control.abort()
+    await Promise.all(idas)
+    await hasta(async () => cortadas() > antes)
     expect((await descargar(url)).status).toBe(200)
   })
 })

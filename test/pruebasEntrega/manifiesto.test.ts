@@ -3,9 +3,10 @@ import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Guias, type ManifiestoDePrueba } from '@guias/sdk'
 import { compactVerify, createLocalJWKSet, decodeProtectedHeader } from 'jose'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { crearAlmacenLocal } from '../../server/archivos/almacen.ts'
 import { barrerArchivos } from '../../server/archivos/barrer.ts'
+import { crearHilos } from '../../server/arranque/crearDeps.ts'
 import { crearMetricas } from '../../server/arranque/metricas.ts'
 import { crearLog } from '../../server/log.ts'
 import { hacerPdf, hacerPdfs, pruebasPendientes } from '../../server/pruebasEntrega/hacerPdf.ts'
@@ -22,12 +23,15 @@ const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest(
 const bajar = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
 const contenidoDe = (jws: string): ManifiestoDePrueba =>
   JSON.parse(Buffer.from(jws.split('.')[1]!, 'base64url').toString())
+const hilos = crearHilos(crearLog('silent'))
+afterAll(() => hilos.detener())
 const depsDe = (en = sinNadie, mas: Partial<Parameters<typeof hacerPdf>[0]> = {}) => ({
   db: en.db,
   log: crearLog('silent'),
   reloj: en.reloj,
   secretos: crearSecretos([Buffer.from(MASTER_KEY, 'base64')]),
   almacen: crearAlmacenLocal(join(en.dataDir, 'archivos')),
+  hilos,
   ajustes: ajustesCon({ COURIER_NAME: 'Envíos' }),
   ...mas,
 })

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import sharp from 'sharp'
 import { expect, test } from 'vitest'
+import { prepararImagen } from '../../server/imagenes/prepararImagen.ts'
 import { componerPdf } from '../../server/pruebasEntrega/componerPdf.ts'
-import type { Archivo, DatosDePrueba } from '../../server/pruebasEntrega/datosDelPdf.ts'
+import type { Archivo, DatosDePrueba } from '../../server/pruebasEntrega/contenidoDelPdf.ts'
 import { COMPLETO } from '../fabricas.ts'
 import { leerPdf } from './leerPdf.ts'
 
@@ -14,15 +15,16 @@ const imagen = (width: number, height: number, background = '#7fa6c9') =>
     .jpeg()
     .toBuffer()
 
-const archivo = (nombre: string, bytes: Buffer): Archivo => ({
+const archivo = async (nombre: string, bytes: Buffer): Promise<Archivo> => ({
   nombre,
-  bytes,
+  imagen: await prepararImagen(bytes, 1_400, 78),
   sha256: sha256(bytes),
   capturado_en: '2026-11-14T21:03:00.000Z',
 })
 
-const foto = archivo('foto-1.jpg', await imagen(800, 600))
-const firma = archivo(
+const bytesDeFoto = await imagen(800, 600)
+const foto = await archivo('foto-1.jpg', bytesDeFoto)
+const firma = await archivo(
   'firma.png',
   await sharp(await imagen(300, 100, '#223'))
     .png()
@@ -120,8 +122,8 @@ test('shows what its fonts lack as a replacement, and words of right-to-left scr
 })
 
 test('a broken image is a note, and its digest stays', async () => {
-  const rota = archivo('rota.jpg', Buffer.from('no es una imagen'))
-  const truncada = archivo('truncada.jpg', foto.bytes.subarray(0, foto.bytes.length >> 1))
+  const rota = await archivo('rota.jpg', Buffer.from('no es una imagen'))
+  const truncada = await archivo('truncada.jpg', bytesDeFoto.subarray(0, bytesDeFoto.length >> 1))
   const pdf = leerPdf(await componerPdf(datos({ fotos: [rota, foto, truncada], firma: rota })))
   expect(pdf.texto.match(/No se pudo mostrar esta/g)).toHaveLength(2)
   expect(pdf.texto).toContain('No se pudo mostrar la firma')
@@ -131,7 +133,9 @@ test('a broken image is a note, and its digest stays', async () => {
 
 test('ten photos of any shape and a long history fit on two pages; the last event is always there', async () => {
   const formas = await Promise.all([imagen(3000, 30), imagen(30, 3000), imagen(1, 1), imagen(1600, 1200)])
-  const fotos = Array.from({ length: 10 }, (_, i) => archivo(`foto-${i + 1}.jpg`, formas[i % formas.length]!))
+  const fotos = await Promise.all(
+    Array.from({ length: 10 }, (_, i) => archivo(`foto-${i + 1}.jpg`, formas[i % formas.length]!)),
+  )
   const historial = Array.from({ length: 400 }, (_, i) =>
     hito(new Date(1.8e12 + i * 6e4).toISOString(), `Evento ${i + 1}`),
   )
@@ -183,9 +187,10 @@ const fecha = (texto: Textos) =>
     fc.date({ noInvalidDate: true }).map((d) => d.toISOString()),
     texto(10),
   )
-const bytes = fc.constantFrom(await imagen(40, 30), await imagen(9, 16), Buffer.alloc(0), await imagen(900, 7))
+const preparar = async (...medida: [number, number]) => prepararImagen(await imagen(...medida), 720, 78)
+const imagenes = fc.constantFrom(await preparar(40, 30), await preparar(9, 16), undefined, await preparar(900, 7))
 const unArchivo = (texto: Textos) =>
-  fc.record({ nombre: texto(60), bytes, sha256: texto(64), capturado_en: quiza(fecha(texto)) })
+  fc.record({ nombre: texto(60), imagen: imagenes, sha256: texto(64), capturado_en: quiza(fecha(texto)) })
 const cualquiera = (texto: Textos): fc.Arbitrary<DatosDePrueba> =>
   fc.record({
     empresa: texto(120),

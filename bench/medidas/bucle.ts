@@ -1,0 +1,155 @@
+import sharp from 'sharp'
+import { crearGeneradorDeIds } from '../../server/codigos/codigos.ts'
+import { crearOperador } from '../../server/operadores/operador.ts'
+import { type Carga, cargar } from '../arnes/carga.ts'
+import { nuevoLote } from '../arnes/datos.ts'
+import { type Banco, type Base, type Comercio, puertoLibre } from '../arnes/entorno.ts'
+import type { Fila } from '../arnes/informe.ts'
+import { resumir } from '../arnes/rondas.ts'
+import type { Medida } from './medida.ts'
+
+const GUIAS = 100
+
+/** What a measurement of the event loop stands on: a service that shows its metrics, and what is asked of it. */
+interface Escena {
+  url: string
+  metricas: string
+  comercio: Comercio
+  /** The path of a link that opens a hundred labels. */
+  etiquetas: string
+  guia: string
+  /** An operator's key. */
+  llave: string
+  /** Twelve megapixels of noise, as a phone's JPEG. */
+  foto: Uint8Array<ArrayBuffer>
+}
+
+async function montar({ db, servicio, crearComercios }: Base): Promise<Escena> {
+  const puerto = await puertoLibre()
+  const [comercio] = await crearComercios(1)
+  const { llave } = await crearOperador(db, crearGeneradorDeIds(() => new Date())(), 'Banco')
+  const { url } = await servicio({ METRICS_PORT: `${puerto}` })
+  const pedir = async <T>(ruta: string, cuerpo: string): Promise<T> => {
+    const headers = { Authorization: `Bearer ${comercio!.llave}`, 'Content-Type': 'application/json' }
+    const respuesta = await fetch(`${url}/api/v1/${ruta}`, { method: 'POST', headers, body: cuerpo })
+    return (await respuesta.json()) as T
+  }
+  const { resultados } = await pedir<{ resultados: { guia: string }[] }>('guias/bulk', nuevoLote(GUIAS))
+  const guias = resultados.map(({ guia }) => guia)
+  const enlace = new URL((await pedir<{ url: string }>('etiquetas', JSON.stringify({ guias }))).url)
+  const foto = await sharp({
+    create: {
+      width: 4_000,
+      height: 3_000,
+      channels: 3,
+      background: '#888888',
+      noise: { type: 'gaussian', mean: 128, sigma: 20 },
+    },
+  })
+    .jpeg({ quality: 60 })
+    .toBuffer()
+  return {
+    url,
+    metricas: `http://127.0.0.1:${puerto}/metrics`,
+    comercio: comercio!,
+    etiquetas: enlace.pathname + enlace.search,
+    guia: guias[0]!,
+    llave,
+    foto: new Uint8Array(foto),
+  }
+}
+
+const deEtiquetas = ({ url, comercio, etiquetas }: Escena, segundos: number): Carga => ({
+  url,
+  conexiones: 2,
+  segundos,
+  espera: 200,
+  siguiente: () => ({ metodo: 'GET', ruta: etiquetas, llave: comercio.llave }),
+})
+
+const deLotes = ({ url, comercio }: Escena, segundos: number): Carga => ({
+  url,
+  conexiones: 2,
+  segundos,
+  espera: 200,
+  siguiente: () => ({ metodo: 'POST', ruta: '/api/v1/guias/bulk', llave: comercio.llave, cuerpo: nuevoLote(GUIAS) }),
+})
+
+/** Two uploads at a time: one is decoded while the other arrives. */
+async function subirFotos({ url, guia, llave, foto }: Escena, segundos: number): Promise<number> {
+  const fin = performance.now() + segundos * 1_000
+  let cuantas = 0
+  const headers = { Authorization: `Bearer ${llave}`, 'Content-Type': 'image/jpeg' }
+  const conducir = async () => {
+    while (performance.now() < fin) {
+      const destino = `${url}/operaciones/v1/guias/${guia}/archivos?tipo=foto`
+      const respuesta = await fetch(destino, { method: 'POST', headers, body: foto })
+      if (respuesta.status !== 201) throw new Error(`foto: ${respuesta.status} ${await respuesta.text()}`)
+      await respuesta.body?.cancel()
+      cuantas++
+    }
+  }
+  await Promise.all([conducir(), conducir()])
+  return cuantas / segundos
+}
+
+/** What the service itself measured since the last time, with `perf_hooks.monitorEventLoopDelay`, in milliseconds. */
+async function leerRetrasos(metricas: string): Promise<{ p99: number; max: number }> {
+  const texto = await (await fetch(metricas)).text()
+  const leer = (nombre: string) =>
+    Number(new RegExp(`^nodejs_eventloop_lag_${nombre}_seconds (\\S+)$`, 'm').exec(texto)?.[1]) * 1_000
+  return { p99: leer('p99'), max: leer('max') }
+}
+
+type Cargar = (escena: Escena, segundos: number) => Promise<string>
+
+const etiquetas: Cargar = async (escena, segundos) =>
+  `${((await cargar(deEtiquetas(escena, segundos))).porSegundo * GUIAS).toFixed(0)} etiquetas/s`
+const fotos: Cargar = async (escena, segundos) => `${(await subirFotos(escena, segundos)).toFixed(1)} fotos/s`
+const lotes: Cargar = async (escena, segundos) =>
+  `${((await cargar(deLotes(escena, segundos))).porSegundo * GUIAS).toFixed(0)} guías/s`
+
+const CARGAS: Readonly<Record<string, Cargar>> = {
+  'en reposo': async (_escena, segundos) => {
+    await new Promise((resolve) => setTimeout(resolve, segundos * 1_000))
+    return 'nada'
+  },
+  'con etiquetas de 100 en 100, 2 conexiones': etiquetas,
+  'con fotos de 12 megapíxeles, 2 conexiones': fotos,
+  'con lotes de 100, 2 conexiones': lotes,
+  'con todo a la vez': async (...carga) =>
+    (await Promise.all([etiquetas(...carga), fotos(...carga), lotes(...carga)])).join(', '),
+}
+
+const bucle = (banco: Banco) =>
+  banco.conBase(async (base) => {
+    const { rondas, segundos } = banco.opciones
+    const escena = await montar(base)
+    // What is loaded or compiled at its first use is paid for once.
+    for (const cargarCon of Object.values(CARGAS)) await cargarCon(escena, segundos)
+    const filas: Fila[] = []
+    const notas: string[] = []
+    for (const [nombre, cargarCon] of Object.entries(CARGAS)) {
+      const p99: number[] = []
+      const max: number[] = []
+      for (let ronda = 0; ronda < rondas; ronda++) {
+        await leerRetrasos(escena.metricas)
+        const hecho = await cargarCon(escena, segundos)
+        const retraso = await leerRetrasos(escena.metricas)
+        p99.push(retraso.p99)
+        max.push(retraso.max)
+        notas.push(`${nombre}, ronda ${ronda + 1}: ${hecho}; el mayor ${retraso.max.toFixed(0)} ms`)
+      }
+      const marca = { sentido: '≤' as const, valor: 20, absoluta: true }
+      filas.push({ medida: `retraso del bucle de eventos ${nombre}, p99`, unidad: 'ms', programa: resumir(p99), marca })
+      filas.push({ medida: `retraso del bucle de eventos ${nombre}, el mayor`, unidad: 'ms', programa: resumir(max) })
+    }
+    return {
+      filas,
+      notas: ['De cada retraso, 10 ms son lo que espera el propio reloj que lo mide.', ...notas],
+    }
+  })
+
+export const bucleDeEventos: Medida[] = [
+  { clave: 'bucle', descripcion: 'retraso del bucle de eventos con etiquetas, fotos y lotes', medir: bucle },
+]

@@ -1,0 +1,136 @@
+import { noDisponible } from '../errores.ts'
+import type { Log } from '../log.ts'
+import type { Tareas } from './atender.ts'
+import { Espera } from './espera.ts'
+import { Hilo, HiloMuerto } from './hilo.ts'
+
+interface Reglas {
+  /** What a thread runs: a module that calls `atender`. */
+  modulo: URL
+  /** Threads at most; each starts when there is work for it. */
+  cuantos: number
+  /** Tasks that may wait, of all owners. */
+  enEspera: number
+  /** How long a task may wait for its turn, in milliseconds. */
+  paciencia: number
+  /** How long a task may take once it has begun, in milliseconds: its thread is then taken for hung and ended. */
+  plazo: number
+  /** How long threads without work are kept, in milliseconds. */
+  ocio: number
+}
+
+interface Pedido {
+  readonly dueno: string
+  readonly tarea: string
+  readonly datos: unknown
+  readonly fin: PromiseWithResolvers<Buffer>
+  /** Undefined while it waits. */
+  hilo?: Hilo
+}
+
+const MUCHOS = 'Hay demasiados documentos en preparación. Repita la solicitud en unos segundos.'
+
+/**
+ * Does in threads of their own what would keep the event loop from everybody else. Owners take turns, so that however much
+ * one of them asks for, the others wait for one task of his at a time.
+ */
+export class Hilos<T extends Tareas> {
+  readonly #reglas: Reglas
+  readonly #log: Log
+  readonly #espera: Espera<Pedido>
+  readonly #hilos = new Set<Hilo>()
+  #ocio: NodeJS.Timeout | undefined
+  #detenido = false
+
+  constructor(log: Log, reglas: Reglas) {
+    this.#log = log
+    this.#reglas = reglas
+    this.#espera = new Espera(reglas.enEspera)
+  }
+
+  /**
+   * Has a thread do a task.
+   * @param dueno who takes turns with the others
+   * @param senal aborts when nobody waits for the result any more
+   * @throws Problema 503 if there is no turn for it, or its thread died; whatever else the task itself throws
+   */
+  async hacer<N extends keyof T & string>(
+    dueno: string,
+    tarea: N,
+    datos: Parameters<T[N]>[0],
+    senal?: AbortSignal,
+  ): Promise<Buffer> {
+    if (this.#detenido || senal?.aborted) throw noDisponible('El servicio ya no espera este documento.')
+    const pedido: Pedido = { dueno, tarea, datos, fin: Promise.withResolvers() }
+    const dejarlo = () => this.#dejar(pedido, noDisponible('La solicitud se abandonó.'))
+    const reloj = setTimeout(() => pedido.hilo ?? this.#dejar(pedido, noDisponible(MUCHOS)), this.#reglas.paciencia)
+    senal?.addEventListener('abort', dejarlo)
+    this.#espera.poner(dueno, pedido)?.fin.reject(noDisponible(MUCHOS))
+    this.#repartir()
+    try {
+      return await pedido.fin.promise
+    } finally {
+      clearTimeout(reloj)
+      senal?.removeEventListener('abort', dejarlo)
+    }
+  }
+
+  /** Ends all threads at once; whoever still waits is told to come back. */
+  async detener(): Promise<void> {
+    this.#detenido = true
+    clearTimeout(this.#ocio)
+    for (let pedido = this.#espera.sacar(); pedido; pedido = this.#espera.sacar())
+      pedido.fin.reject(noDisponible('El servicio se está deteniendo.'))
+    await Promise.all([...this.#hilos].map((hilo) => hilo.terminar()))
+  }
+
+  #dejar(pedido: Pedido, problema: Error): void {
+    this.#espera.quitar(pedido.dueno, pedido)
+    pedido.hilo?.dejarlo()
+    pedido.fin.reject(problema)
+  }
+
+  #repartir(): void {
+    while (!this.#detenido) {
+      const libre = [...this.#hilos].find((hilo) => hilo.libre)
+      if (!libre && this.#hilos.size >= this.#reglas.cuantos) return
+      const pedido = this.#espera.sacar()
+      if (!pedido) return
+      void this.#hacer(libre ?? this.#nuevo(), pedido)
+    }
+  }
+
+  #nuevo(): Hilo {
+    const hilo = new Hilo(this.#reglas.modulo, () => this.#hilos.delete(hilo))
+    this.#hilos.add(hilo)
+    return hilo
+  }
+
+  async #hacer(hilo: Hilo, pedido: Pedido): Promise<void> {
+    pedido.hilo = hilo
+    const plazo = setTimeout(() => void hilo.terminar(), this.#reglas.plazo)
+    try {
+      pedido.fin.resolve(await hilo.hacer(pedido.tarea, pedido.datos))
+    } catch (err) {
+      if (err instanceof HiloMuerto && !this.#detenido) this.#log.warn({ err, tarea: pedido.tarea }, 'thread lost')
+      pedido.fin.reject(err instanceof HiloMuerto ? noDisponible('Falló al preparar el documento. Repita.', err) : err)
+    } finally {
+      clearTimeout(plazo)
+      this.#descansar()
+      this.#repartir()
+    }
+  }
+
+  /** Threads that nobody needs for a while give their memory back. */
+  #descansar(): void {
+    this.#ocio ??= setTimeout(() => {
+      this.#ocio = undefined
+      for (const hilo of this.#hilos) {
+        if (!hilo.libre) continue
+        this.#hilos.delete(hilo)
+        void hilo.terminar()
+      }
+    }, this.#reglas.ocio).unref()
+    this.#ocio.refresh()
+  }
+}

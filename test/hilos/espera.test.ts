@@ -1,0 +1,40 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { Espera } from '../../server/hilos/espera.ts'
+
+test('whatever comes and goes: never too many, nobody is lost, and a line is never the longest while another pays for it', () => {
+  const accion = fc.oneof(
+    { weight: 3, arbitrary: fc.record({ poner: fc.constantFrom('a', 'b', 'c', 'd') }) },
+    fc.record({ sacar: fc.constant(true) }),
+    fc.record({ quitar: fc.nat(40) }),
+  )
+  fc.assert(
+    fc.property(fc.array(accion, { maxLength: 60 }), fc.integer({ min: 1, max: 6 }), (acciones, maximo) => {
+      const espera = new Espera<string>(maximo)
+      let dentro: string[] = []
+      const largo = (dueno: string) => dentro.filter((quien) => quien[0] === dueno).length
+      for (const [i, accion] of acciones.entries()) {
+        if ('poner' in accion) {
+          dentro.push(`${accion.poner}${i}`)
+          const sobra = espera.poner(accion.poner, `${accion.poner}${i}`)
+          expect(sobra !== undefined).toBe(dentro.length > maximo)
+          if (sobra) expect(largo(sobra[0]!)).toBe(Math.max(...['a', 'b', 'c', 'd'].map(largo)))
+          dentro = dentro.filter((quien) => quien !== sobra)
+        } else if ('sacar' in accion) {
+          const quien = espera.sacar()
+          expect(quien === undefined).toBe(dentro.length === 0)
+          if (quien) expect(dentro.find((otro) => otro[0] === quien[0])).toBe(quien)
+          dentro = dentro.filter((otro) => otro !== quien)
+        } else {
+          const quien = dentro[accion.quitar] ?? 'z'
+          espera.quitar(quien[0]!, quien)
+          dentro = dentro.filter((otro) => otro !== quien)
+        }
+      }
+      const resto = dentro.map(() => espera.sacar())
+      expect(resto.toSorted()).toEqual(dentro.toSorted())
+      expect(espera.sacar()).toBeUndefined()
+    }),
+    { numRuns: 500 },
+  )
+})

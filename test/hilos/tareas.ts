@@ -1,0 +1,37 @@
+import { threadId } from 'node:worker_threads'
+import { atender } from '../../server/hilos/atender.ts'
+
+/** What a test's thread does; a door is an Int32Array over shared memory that the test opens. */
+const TAREAS = {
+  quien: async () => Buffer.from(`${threadId}`),
+  eco: async (texto: string) => Buffer.from(texto),
+  /** Does nothing until its door is opened, and then what `eco` does. */
+  tras: async ({ puerta, texto }: { puerta: Int32Array; texto: string }) => {
+    Atomics.wait(puerta, 0, 0)
+    return Buffer.from(texto)
+  },
+  /** Never ends, and never lets anything else of its thread run. */
+  colgarse: async () => {
+    for (;;);
+  },
+  morir: async () => process.exit(7),
+  /** Takes all the memory that it gets. */
+  hincharse: async () => {
+    const todo: unknown[] = []
+    for (;;) todo.push(Array(100_000).fill(todo.length))
+  },
+  fallar: async (mensaje: string): Promise<Buffer> => {
+    throw new RangeError(mensaje)
+  },
+  /** Ends when nobody waits for it any more, and tells so by opening the door. */
+  hastaQueLoDejen: async (puerta: Int32Array, senal: AbortSignal) => {
+    Atomics.store(puerta, 1, 1)
+    while (!senal.aborted) await new Promise(setImmediate)
+    Atomics.store(puerta, 0, 1)
+    return Buffer.alloc(0)
+  },
+}
+
+export type TareasDePrueba = typeof TAREAS
+
+atender(TAREAS)
