@@ -19,7 +19,8 @@ interface Arreglos {
 /**
  * First attempts that went well, of endpoints that are well: each is written into its delivery's row, in its turn. It gives
  * the numbers of those that weren't in their turn any more, save what it settled itself before (its commit's answer was
- * lost).
+ * lost). The state is asked for in a way that keeps the planner from the index of what is pending: where it believed that
+ * little is, it would read all that waits for others.
  */
 const ASENTAR = sentencia<Arreglos, { n: string }>(
   'webhookEntregas.asentarExitos',
@@ -34,7 +35,7 @@ const ASENTAR = sentencia<Arreglos, { n: string }>(
      update webhook_entrega e set estado = 'entregada', turno = e.turno + 1, intento = 1, intentos = 1,
        terminado_en = :ahora::timestamptz, ultimo_status = x.status, ultimo_error = null, exito = x.exito::json
      from x where e.comercio_id = x.comercio_id and e.modo = x.modo and e.webhook = x.webhook
-       and e.guia_id = x.guia_id and e.secuencia = x.secuencia and e.estado = 'pendiente' and e.turno = x.turno
+       and e.guia_id = x.guia_id and e.secuencia = x.secuencia and (e.estado || '') = 'pendiente' and e.turno = x.turno
        and e.intentos = 0
      returning x.n
    )

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import { abrirPool, consultarCon } from '../../server/db.ts'
+import { asentarExitos } from '../../server/webhooks/asentarExitos.ts'
+import type { Resultado } from '../../server/webhooks/asentarIntentos.ts'
+import { leerVencidas } from '../../server/webhooks/vencidas.ts'
+import { usarEntorno } from '../entorno.ts'
+import { nadie } from './webhooks.ts'
+
+/** A service that sends nothing. */
+const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+
+describe('settling what went well', () => {
+  it('reads its own deliveries alone, though it was planned when there were hardly any others', async () => {
+    const { api, id } = await entorno.nuevoComercio()
+    const { webhook } = await api.webhooks.crear(nadie())
+    const vecino = await api.webhooks.crear(nadie())
+    const pool = abrirPool(entorno.databaseUrl, 1, 'prueba')
+    const consultar = consultarCon(pool)
+    const clave = { comercio_id: id, modo: 'test', webhook } as const
+    const poner = (suyo: string, cuantas: number, estado = 'pendiente') =>
+      pool.query(
+        `insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, datos, creado_en)
+         select $1, 'test', $2, gen_random_uuid(), 0, 'evt_' || gen_random_uuid() || '_0', 'webhook.prueba', $4, 'automatica', now(), '{}', now()
+         from generate_series(1, $3::int)`,
+        [id, suyo, cuantas, estado],
+      )
+    /** Rows of deliveries. */
+    const leidasHastaAhora = async (): Promise<number> => {
+      await pool.query('select pg_stat_force_next_flush()')
+      const { rows } = await pool.query(
+        `select (seq_tup_read + idx_tup_fetch)::int as filas from pg_stat_user_tables where relname = 'webhook_entrega'`,
+      )
+      return rows[0].filas
+    }
+    const asentar = async () => {
+      await poner(webhook, 20)
+      const [leidas] = await leerVencidas(entorno.db, [{ ...clave, cuantas: 20, salvo: [] }], new Date())
+      const resultados = leidas!.map(
+        ({ entrega }, n) =>
+          ({
+            id: `${n}`,
+            entrega,
+            url: '',
+            secretos: [1],
+            iniciado_en: new Date(),
+            respuesta: { status: 204 },
+          }) as never as Resultado,
+      )
+      const antes = await leidasHastaAhora()
+      expect(await asentarExitos(consultar, resultados, new Date())).toEqual([])
+      return (await leidasHastaAhora()) - antes
+    }
+    try {
+      await poner(webhook, 300, 'entregada')
+      await pool.query('analyze webhook_entrega')
+      // From the sixth time on PostgreSQL keeps the plan.
+      for (let n = 0; n < 7; n++) await asentar()
+      await poner(vecino.webhook, 20_000)
+      expect(await asentar()).toBeLessThan(2_000)
+    } finally {
+      await pool.end()
+    }
+  })
+})
