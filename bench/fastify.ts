@@ -99,7 +99,7 @@ app.post<{ Body: Parameters<typeof normalizar>[0] }>('/api/v1/guias', {
   handler: async (req, reply) => {
     const identidad = req.getDecorator<NonNullable<Awaited<ReturnType<typeof llaveDeComercio>>>>('identidad')
     if ('error' in leerTelefono(req.body.telefono)) return reply.code(422).send({ error: 'telefono' })
-    const datos = normalizar(req.body)
+    const datos = normalizar(req.body, { pais: null })
     const { id, creado_en } = nuevoId()
     const fila: FilaGuia = {
       ...datos,

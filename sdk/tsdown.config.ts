@@ -3,7 +3,7 @@ import { defineConfig } from 'tsdown'
 export default defineConfig([
   {
     cwd: import.meta.dirname,
-    entry: ['src/index.ts'],
+    entry: ['src/index.ts', 'src/telefono.ts'],
     format: ['esm', 'cjs'],
     dts: true,
     platform: 'neutral',
@@ -20,6 +20,6 @@ export default defineConfig([
     platform: 'node',
     target: 'node20',
     clean: false,
-    deps: { neverBundle: ['@guias/sdk'] },
+    deps: { neverBundle: [/^@guias\/sdk/] },
   },
 ])

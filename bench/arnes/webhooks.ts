@@ -105,7 +105,7 @@ export async function registrar(
 function cuerpoDeEjemplo({ id: comercio_id, modo }: Comercio): string {
   const momento = new Date()
   const guia: FilaGuia = {
-    ...normalizar(JSON.parse(nuevaGuia())),
+    ...normalizar(JSON.parse(nuevaGuia()), { pais: null }),
     ...{ comercio_id, modo, id: '', guia: 'GUIA_EJEMPLO', huellas: null, intentos: 0, secuencia: 1 },
     ...{ estado: 'aceptado', estado_en: momento, creado_en: momento, actualizado_en: momento },
   }

@@ -4,6 +4,7 @@ import type { Objeto } from '../documentacion/contrato.ts'
 import { correr } from './correr.ts'
 import { CARPETA, exigir, leerBundle, RAIZ } from './lugares.ts'
 import { operacionesDelSdk } from './operacionesDelSdk.ts'
+import { generarTelefonos } from './telefonos.ts'
 
 /** The SDK's part of the contract, and the package built with it. */
 export async function generarSdk() {
@@ -18,6 +19,7 @@ export async function generarSdk() {
   })
   await abrirEnums(bundle, new URL('types.gen.ts', salida))
   await writeFile(new URL('operaciones.ts', salida), operacionesDelSdk(bundle))
+  await generarTelefonos(salida)
   await rm(new URL('sdk/dist', RAIZ), { recursive: true, force: true })
   await correr('tsdown', ['--config', 'sdk/tsdown.config.ts', '--logLevel', 'error'])
   await exigir('sdk/dist/index.js')

@@ -1,7 +1,9 @@
 import type { GuiaParaCrear, Recogida } from '@guias/sdk'
+import { leerTelefono } from '@guias/sdk/telefono'
 
 const DE_GUIA = [
   'telefono',
+  'pais',
   'departamento',
   'municipio',
   'external_ref',
@@ -38,6 +40,17 @@ export function leerGuia(valor: (campo: string) => string | undefined): GuiaPara
   for (const campo of DE_GUIA) poner(guia, campo, campo, valor)
   if (recogida) guia.recogida = recogida
   return guia as GuiaParaCrear
+}
+
+/**
+ * The guide with its telephone in E.164, read with its own country or else with that one; what can't be read goes as it is
+ * with the country, and the service says why.
+ */
+export function fijarTelefono<G extends GuiaParaCrear>(guia: G, pais: string | undefined): G {
+  const { telefono } = guia as { telefono?: unknown }
+  if (pais === undefined || typeof telefono !== 'string') return guia
+  const leido = leerTelefono(telefono, guia.pais ?? pais)
+  return 'error' in leido ? { ...guia, pais: guia.pais ?? pais } : { ...guia, telefono: leido.e164 }
 }
 
 export function leerRecogida(valor: (campo: string) => string | undefined): Recogida | undefined {

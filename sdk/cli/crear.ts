@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { GuiaIndividual } from '@guias/sdk'
-import { CAMPOS, leerGuia } from './campos.ts'
+import { decirAdvertencia } from './advertencias.ts'
+import { CAMPOS, fijarTelefono, leerGuia } from './campos.ts'
 import { ErrorDeUso, type Orden, SALIDA } from './orden.ts'
 import { avisar, decir, limpio, pintar, pintarAviso } from './terminal.ts'
 
@@ -8,7 +9,7 @@ const opcionDe = (campo: string) => campo.replaceAll('_', '-')
 
 export const crear: Orden = {
   resumen: 'crea una guía',
-  ayuda: `Uso: guias crear --telefono +502… --departamento … --municipio … [opciones]
+  ayuda: `Uso: guias crear --telefono 31481676 --departamento … --municipio … [opciones]
      guias crear guia.json
      guias crear -              (la guía, en JSON, por la entrada)
 
@@ -16,6 +17,7 @@ Crea una guía y escribe su código. Con --external-ref (su número de pedido), 
 
 Opciones de la guía:
   --telefono, --departamento, --municipio      obligatorias
+  --pais <GT>                                  el país de un teléfono sin +; si falta, el de su cuenta
   --external-ref, --destinatario, --direccion, --indicaciones, --contenido
   --lat y --lng, o --maps-url                  el lugar de entrega; sin él se le pregunta al destinatario
   --recogida-nombre, --recogida-lat, --recogida-lng, --recogida-maps-url
@@ -24,16 +26,18 @@ Opciones de la guía:
   posicionales: [0, 1],
   async ejecutar(contexto) {
     const [archivo] = contexto.posicionales
-    const dadas = CAMPOS.filter((campo) => contexto.texto(opcionDe(campo)) !== undefined)
+    // The country says how to read a telephone, wherever that stands.
+    const dadas = CAMPOS.filter((campo) => campo !== 'pais' && contexto.texto(opcionDe(campo)) !== undefined)
     if (archivo !== undefined && dadas.length > 0) {
       throw new ErrorDeUso(
         `La guía viene de ${archivo} o de las opciones, no de ambos: quite --${opcionDe(dadas[0]!)}.`,
       )
     }
+    const pais = contexto.texto('pais')
     const guia = archivo === undefined ? leerGuia((campo) => contexto.texto(opcionDe(campo))) : leerJson(archivo)
     const { datos, repetida } = await contexto
       .api()
-      .guias.crear(guia as GuiaIndividual, { signal: contexto.signal })
+      .guias.crear(fijarTelefono(guia as GuiaIndividual, pais), { signal: contexto.signal })
       .conRespuesta()
     if (contexto.json) decir(JSON.stringify(datos))
     else {
@@ -41,8 +45,8 @@ Opciones de la guía:
       decir(
         `${pintar('fuerte', limpio(datos.guia))}  ${limpio(datos.estado)}${lugar}${repetida ? '  (ya existía)' : ''}`,
       )
-      for (const { campo, mensaje } of datos.advertencias)
-        avisar(`${pintarAviso('amarillo', 'Revise')} ${limpio(`${campo ?? ''} ${mensaje}`.trim())}`)
+      for (const advertencia of datos.advertencias)
+        avisar(`${pintarAviso('amarillo', 'Revise')} ${decirAdvertencia(advertencia)}`)
     }
     return SALIDA.bien
   },

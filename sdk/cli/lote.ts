@@ -12,7 +12,8 @@ import {
   type Recogida,
   type ResultadoDeMuchas,
 } from '@guias/sdk'
-import { CAMPOS, CAMPOS_DE_RECOGIDA, leerGuia, leerRecogida, normalizar } from './campos.ts'
+import { decirAdvertencia } from './advertencias.ts'
+import { CAMPOS, CAMPOS_DE_RECOGIDA, fijarTelefono, leerGuia, leerRecogida, normalizar } from './campos.ts'
 import { escribirCsv, leerCsv } from './csv.ts'
 import { type Contexto, ErrorDeUso, numero, type Orden, SALIDA } from './orden.ts'
 import { avisar, barra, decir, limpio, pintarAviso } from './terminal.ts'
@@ -40,12 +41,14 @@ interrumpe, ejecútelo otra vez: con external_ref en cada fila, las que ya exist
 El CSV lleva los nombres en la primera línea; separan «,», «;» o tabuladores. Columnas:
   telefono, departamento, municipio            obligatorias
   external_ref                                 su número de pedido
+  pais                                         el de un teléfono sin +
   destinatario, direccion, indicaciones, contenido, lat, lng, maps_url
   recogida_nombre, recogida_lat, recogida_lng, recogida_maps_url
 
 Opciones:
   --recogida-nombre, --recogida-lat, --recogida-lng, --recogida-maps-url
                             dónde se recogen las que no lo dicen
+  --pais <GT>               el país de los teléfonos sin + de las que no lo dicen; si falta, el de su cuenta
   --referencias <prefijo>   da a las filas sin external_ref la de <prefijo>-<número de fila>; con el mismo prefijo y
                             el mismo archivo, repetir no duplica
   --ignorar-otras           pasa por alto las columnas que no conoce
@@ -54,6 +57,7 @@ Opciones:
   --concurrencia <n>        solicitudes a la vez; 2 si falta`,
   opciones: {
     ...Object.fromEntries(CAMPOS_DE_RECOGIDA.map((campo) => [opcionDe(campo), { type: 'string' } as const])),
+    pais: { type: 'string' },
     referencias: { type: 'string' },
     'ignorar-otras': { type: 'boolean' },
     codificacion: { type: 'string' },
@@ -72,7 +76,7 @@ Opciones:
     const origen = await abrir(archivo, contexto)
 
     const linea = barra()
-    const creacion = api.guias.crearMuchas(conReferencia(origen.filas, contexto.texto('referencias')), {
+    const creacion = api.guias.crearMuchas(preparar(origen.filas, contexto), {
       recogida: leerRecogida((campo) => contexto.texto(opcionDe(campo))) ?? origen.recogida,
       concurrencia,
       signal: contexto.signal,
@@ -86,7 +90,10 @@ Opciones:
     try {
       // With the mark by which Excel knows UTF-8.
       writeSync(salida, '\uFEFF')
-      writeSync(salida, escribirCsv(['fila', 'external_ref', 'ok', 'guia', 'estado', 'repetida', 'error', 'detalle']))
+      writeSync(
+        salida,
+        escribirCsv(['fila', 'external_ref', 'ok', 'guia', 'estado', 'repetida', 'error', 'detalle', 'advertencias']),
+      )
       for await (const resultado of creacion) {
         anotar(resultado, salida, contexto, linea)
         if (
@@ -265,11 +272,12 @@ const conFila = (guia: unknown, fila: number): Fila =>
     ? Object.assign(guia as GuiaParaCrear, { [FILA]: fila })
     : ({ valor: guia, [FILA]: fila } as unknown as Fila)
 
-/** Of the row and not of its content: a row that is corrected is still the same one, and two equal ones are two. */
-async function* conReferencia(filas: AsyncIterable<Fila>, prefijo: string | undefined) {
+/** Gives rows a reference of their place in the file, for a row that is corrected is still the same one; and reads telephones. */
+async function* preparar(filas: AsyncIterable<Fila>, contexto: Contexto) {
+  const prefijo = contexto.texto('referencias')
   for await (const fila of filas) {
     if (prefijo !== undefined && !fila.external_ref) fila.external_ref = `${prefijo}-${fila[FILA]}`
-    yield fila
+    yield fijarTelefono(fila, contexto.texto('pais'))
   }
 }
 
@@ -292,16 +300,24 @@ function anotar(
   const fila = entrada[FILA]
   const external_ref = String(entrada.external_ref ?? '')
   if (resultado.ok) {
-    const { guia, estado, repetida } = resultado
-    writeSync(salida, escribirCsv([fila, external_ref, 'sí', guia, estado, repetida ? 'sí' : 'no', '', '']))
-    if (contexto.json) decir(JSON.stringify({ fila, external_ref, ok: true, guia, estado, repetida }))
+    const { guia, estado, repetida, advertencias } = resultado
+    const dichas = advertencias.map(decirAdvertencia)
+    writeSync(
+      salida,
+      escribirCsv([fila, external_ref, 'sí', guia, estado, repetida ? 'sí' : 'no', '', '', dichas.join('; ')]),
+    )
+    if (contexto.json) decir(JSON.stringify({ fila, external_ref, ok: true, guia, estado, repetida, advertencias }))
+    else if (dichas.length > 0) {
+      linea.borrar()
+      for (const dicha of dichas) avisar(`${pintarAviso('amarillo', `fila ${fila}`)} ${limpio(external_ref)} ${dicha}`)
+    }
     return
   }
   const { error } = resultado
   const codigo = error instanceof ErrorApi ? error.codigo : error.name
   const errores = error instanceof ErrorApi ? error.errores.map(({ campo, mensaje }) => `${campo} ${mensaje}`) : []
   const detalle = limpio(errores.length > 0 ? errores.join('; ') : error.message)
-  writeSync(salida, escribirCsv([fila, external_ref, 'no', '', '', '', codigo, detalle]))
+  writeSync(salida, escribirCsv([fila, external_ref, 'no', '', '', '', codigo, detalle, '']))
   if (contexto.json) decir(JSON.stringify({ fila, external_ref, ok: false, error: codigo, detalle }))
   else {
     linea.borrar()

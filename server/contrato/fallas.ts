@@ -25,6 +25,7 @@ const CODIGOS: Record<string, Falla['codigo']> = {
   unevaluatedProperties: 'desconocido',
   type: 'tipo_invalido',
   format: 'formato_invalido',
+  'x-telefono': 'formato_invalido',
   pattern: 'formato_invalido',
   minLength: 'largo_invalido',
   maxLength: 'largo_invalido',
@@ -102,7 +103,8 @@ function explicarUno(error: ErrorObject): Falla {
       return falla(`${error.instancePath}/${escapar(clave)}`, desconocido(clave, Object.keys(esquema.properties ?? {})))
     }
     case 'type':
-      if (data === null) return falla(error.instancePath, 'no puede ser null; si no tiene valor, omita el campo')
+      if (data === null && !esquema['x-telefono'])
+        return falla(error.instancePath, 'no puede ser null; si no tiene valor, omita el campo')
       return falla(
         error.instancePath,
         esquema['x-mensaje'] ??
@@ -111,6 +113,8 @@ function explicarUno(error: ErrorObject): Falla {
             .map((t: string) => TIPOS[t] ?? t)
             .join(' o ')}`,
       )
+    case 'x-telefono':
+      return falla(error.instancePath, error.message!)
     case 'format': {
       const formato = FORMATOS[params.format as string]
       return falla(

@@ -9,7 +9,7 @@ import { metodoNoPermitido, responder, type Testigo } from '../http/problemas.ts
 import { redDe } from '../http/red.ts'
 import type { Operacion, OperationId } from './contrato.ts'
 import type { Entrada, Handlers } from './tipos.ts'
-import { bienEscrito, type Rechazo, type Validacion } from './validacion.ts'
+import { bienEscrito, type Rechazo, remitenteDe, type Validacion } from './validacion.ts'
 
 export interface Enlace {
   operaciones: readonly Operacion[]
@@ -110,7 +110,7 @@ const explicarRechazo =
         new Problema('parametro_invalido', 'La ruta o los parámetros no están bien escritos.', { cause: error }),
       )
     }
-    const { dichas, omitidas } = validacion.explicarCuerpo(operacion, req.body)
+    const { dichas, omitidas } = validacion.explicarCuerpo(operacion, req.body, remitenteDe(req))
     next(problemaDeFallas('validacion', dichas, omitidas))
   }
 

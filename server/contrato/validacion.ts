@@ -1,13 +1,14 @@
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { RequestHandler } from 'express'
+import type { Request, RequestHandler } from 'express'
 import * as OpenApiValidator from 'express-openapi-validator'
 import { MAXIMO_DE_ADVERTENCIAS, MAXIMO_DE_FALLAS, problemaDeFallas } from '../errores.ts'
 import type { Documento, Operacion, OperationId, Parametro } from './contrato.ts'
 import { advertirDesconocido, explicar, explicarParametro, type Fallas, SIN_FALLAS } from './fallas.ts'
 import { FORMATOS } from './formatos.ts'
 import type { Advertencia, Falla } from './generado/tipos/index.ts'
+import { admitirTelefonos, type Remitente } from './telefonos.ts'
 
 type Json = null | boolean | number | string | Json[] | { [clave: string]: Json }
 type Objeto = { [clave: string]: Json }
@@ -95,7 +96,7 @@ export interface Validacion {
   /** express-openapi-validator's middlewares for one operation, to stand before its handler. */
   validar(operacion: Operacion): RequestHandler[]
   /** The faults of a body, once the validator has refused it. */
-  explicarCuerpo(operacion: Operacion, cuerpo: unknown): Fallas
+  explicarCuerpo(operacion: Operacion, cuerpo: unknown, remitente?: Remitente): Fallas
   /** The faults of the parameters, once the validator has refused one. */
   explicarParametros(operacion: Operacion, rechazo: Rechazo, valores: Readonly<Record<string, unknown>>): Fallas
   /** A validator of one component schema, for what the operation checks by itself. */
@@ -109,9 +110,9 @@ export interface Validacion {
 }
 
 export interface Validador {
-  vale(valor: unknown): boolean
+  vale(valor: unknown, remitente: Remitente): boolean
   /** Why it isn't valid; at most `maximo` faults are told. */
-  explicar(valor: unknown, maximo: number): Fallas
+  explicar(valor: unknown, maximo: number, remitente: Remitente): Fallas
 }
 
 /** What express-openapi-validator throws. */
@@ -135,7 +136,10 @@ export function crearValidacion(original: Documento, operaciones: readonly Opera
       verbose: allErrors,
       validateSchema: false,
       addUsedSchema: false,
+      // Whose request it is goes along as `this`, down to the keywords.
+      passContext: true,
     })
+    admitirTelefonos(ajv)
     addFormats.default(ajv)
     for (const [nombre, { validate }] of Object.entries(FORMATOS)) ajv.addFormat(nombre, validate)
     return ajv.addSchema(documento, 'contrato')
@@ -145,9 +149,9 @@ export function crearValidacion(original: Documento, operaciones: readonly Opera
   const minucioso = crearAjv(true)
   const compilar = (ajv: Ajv2020, ref: string): ValidateFunction =>
     ajv.getSchema(`contrato#${ref}`) ?? ajv.compile({ $ref: `contrato#${ref}` })
-  const fallas = (ref: string, valor: unknown, maximo: number): Fallas => {
+  const fallas = (ref: string, valor: unknown, maximo: number, remitente: Remitente | undefined): Fallas => {
     const validar = compilar(minucioso, ref)
-    return validar(acortar(valor)) ? SIN_FALLAS : explicar(validar.errors as ErrorObject[], maximo)
+    return validar.call(remitente, acortar(valor)) ? SIN_FALLAS : explicar(validar.errors as ErrorObject[], maximo)
   }
   const refDelCuerpo = ({ ruta, metodo, tipos }: Operacion) =>
     `/paths/${puntero(ruta)}/${metodo}/requestBody/content/${puntero(tipos[0]!)}/schema`
@@ -199,10 +203,10 @@ export function crearValidacion(original: Documento, operaciones: readonly Opera
       }
       return [ubicar, (req, res, next) => lasPiezas().requestMiddleware(req, res, next)]
     },
-    explicarCuerpo: (operacion, cuerpo) =>
+    explicarCuerpo: (operacion, cuerpo, remitente) =>
       cuerpo === undefined
         ? { dichas: [{ campo: '', codigo: 'requerido', mensaje: 'falta el cuerpo: un objeto JSON' }], omitidas: 0 }
-        : fallas(refDelCuerpo(operacion), cuerpo, MAXIMO_DE_FALLAS),
+        : fallas(refDelCuerpo(operacion), cuerpo, MAXIMO_DE_FALLAS, remitente),
     explicarParametros(operacion, rechazo, valores) {
       const declarados = operacion.parametros.map(({ name }) => name)
       const ajenos = Object.keys(valores).filter((nombre) => !declarados.includes(nombre))
@@ -220,7 +224,11 @@ export function crearValidacion(original: Documento, operaciones: readonly Opera
     },
     validador(esquema) {
       const ref = `/components/schemas/${esquema}`
-      return { vale: compilar(rapido, ref), explicar: (valor, maximo) => fallas(ref, valor, maximo) }
+      const validar = compilar(rapido, ref)
+      return {
+        vale: (valor, remitente) => validar.call(remitente, valor) === true,
+        explicar: (valor, maximo, remitente) => fallas(ref, valor, maximo, remitente),
+      }
     },
     advertirDesconocidos(esquema, valor) {
       const conocidos = Object.keys(original.components.schemas[esquema]!.properties!)
@@ -248,10 +256,14 @@ function crearJuez(compilado: () => ValidateFunction): RequestHandler {
   let vale: ValidateFunction | undefined
   return (req, _res, next) => {
     vale ??= compilado()
-    if (vale(req.body)) next()
+    if (vale.call(remitenteDe(req), req.body)) next()
     else next(Object.assign(new Error('the body is refused'), { status: 400, errors: [{ path: '/body' }] }))
   }
 }
+
+/** Whose request it is; before anybody is known, as in the self-check, nobody's. */
+export const remitenteDe = ({ solicitud }: Request): Remitente | undefined =>
+  solicitud?.identidad as Remitente | undefined
 
 type Piezas = Readonly<Record<'metadataMiddleware' | 'requestMiddleware', RequestHandler>>
 

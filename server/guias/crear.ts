@@ -3,7 +3,7 @@ import { normalizar } from './datos.ts'
 import { presentar } from './guia.ts'
 
 export const crearGuia: Handler<'crearGuia'> = async ({ body, identidad }, { escritura }) => {
-  const datos = normalizar(body)
+  const datos = normalizar(body, identidad)
   const veredicto = await escritura.crear(identidad.comercioId, identidad.modo, datos)
   if ('problema' in veredicto) throw veredicto.problema
   const { fila, repetida } = veredicto

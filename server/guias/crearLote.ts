@@ -17,7 +17,9 @@ export const crearLote: Handler<'crearLote'> = async (
   // Only the envelope was validated (`x-sobre`): an entry may be anything, and so may the batch's pickup.
   const enviadas: readonly unknown[] = body.guias
   const elementos = enviadas.map((elemento) => (sinRecogida(elemento) ? conLaDelLote(elemento, body) : elemento))
-  const datos = elementos.map((elemento) => (vale(elemento) ? normalizar(elemento as GuiaIndividual) : undefined))
+  const datos = elementos.map((elemento) =>
+    vale(elemento, identidad) ? normalizar(elemento as GuiaIndividual, identidad) : undefined,
+  )
   const validas = datos.filter((unos) => unos !== undefined)
   const veredictos = await escritura.crearVarias(identidad.comercioId, identidad.modo, validas)
   const fallida = (indice: number, external_ref: string | null, problema: Problema): ResultadoFallido => ({
@@ -38,7 +40,7 @@ export const crearLote: Handler<'crearLote'> = async (
     // Every entry tells at least one fault; what the batch's allowance leaves over goes to the first.
     defectuosas--
     const maximo = Math.min(MAXIMO_DE_FALLAS, Math.max(1, cupo - defectuosas))
-    const { dichas, omitidas } = explicar(elementos[indice], maximo)
+    const { dichas, omitidas } = explicar(elementos[indice], maximo, identidad)
     cupo -= dichas.length
     const suyas = hayRecogida(body) && sinRecogida(enviadas[indice]) ? dichas.map(atribuirAlLote) : dichas
     return fallida(indice, referencia(enviadas[indice]), problemaDeFallas('validacion', suyas, omitidas))

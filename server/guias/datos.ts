@@ -1,4 +1,4 @@
-import type { Falla, GuiaIndividual } from '../contrato/generado/tipos/index.ts'
+import type { Cuenta, Falla, GuiaIndividual } from '../contrato/generado/tipos/index.ts'
 import { leerEnlace } from '../mapas/enlaces.ts'
 import { huella, type Secretos, type Subclave } from '../secretos.ts'
 import { leerTelefono } from '../telefonos/telefono.ts'
@@ -28,8 +28,8 @@ const ENLACE_SIN_COORDENADAS: AdvertenciaGuardada = { codigo: 'enlace_sin_coorde
  * Turns a valid request (its texts in NFC since they were read) into what is stored: the telephone in E.164, the pickup
  * resolved, the place read from coordinates or link.
  */
-export function normalizar(cuerpo: GuiaIndividual): DatosDeGuia {
-  const telefono = leerTelefono(cuerpo.telefono)
+export function normalizar(cuerpo: GuiaIndividual, cuenta: Pick<Cuenta, 'pais'>): DatosDeGuia {
+  const telefono = leerTelefono(cuerpo.telefono, cuerpo.pais ?? cuenta.pais)
   if ('error' in telefono) throw new Error('telefono was not validated')
   const ubicacion = ubicar(cuerpo)
   const destino = juzgarDestino(cuerpo, ubicacion)

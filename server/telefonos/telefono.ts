@@ -1,12 +1,10 @@
 import { parsePhoneNumberFromString, validatePhoneNumberLength } from 'libphonenumber-js/max'
-import { esValidoSinDuda } from './patrones.ts'
+import { interpretar } from './interpretar.ts'
 
 /** A telephone that could be read, or why it couldn't. */
 export type Telefono = { e164: string; dudoso: boolean } | { error: string }
 
-/**
- * The validator reads a phone and the handler reads it again: the last ones are remembered (libphonenumber costs 20 µs).
- */
+/** The numbers of other countries that were read lately: a validator and a handler read each, and the library takes 20 µs. */
 const recientes = new Map<string, Telefono>()
 const RECIENTES = 2_000
 
@@ -18,25 +16,22 @@ const LONGITUDES: Record<string, string> = {
 }
 
 /**
- * Reads a telephone in international format (ITU-T E.164) by libphonenumber's numbering plans. One that is possible but not
- * known to be valid is `dudoso`, for plans move faster than metadata; Mexico's old +521 and 10 digits becomes +52.
+ * Reads a telephone as people write it, into E.164 (ITU-T): of the served countries by their plans, of others, which need +,
+ * by libphonenumber's. One that is possible but not known to be valid is `dudoso`, for plans move faster than metadata.
+ * @param pais the country of what is written without +; undefined or null if there is none
  */
-export function leerTelefono(texto: string): Telefono {
-  if (esValidoSinDuda(texto)) return { e164: texto, dudoso: false }
-  const recordado = recientes.get(texto)
+export function leerTelefono(texto: string, pais?: string | null): Telefono {
+  const lectura = interpretar(texto, pais ?? undefined)
+  if (!('ajeno' in lectura)) return lectura
+  const recordado = recientes.get(lectura.ajeno)
   if (recordado) return recordado
-  const telefono = leer(texto)
+  const telefono = leerAjeno(lectura.ajeno)
   if (recientes.size >= RECIENTES) recientes.delete(recientes.keys().next().value!)
-  recientes.set(texto, telefono)
+  recientes.set(lectura.ajeno, telefono)
   return telefono
 }
 
-function leer(texto: string): Telefono {
-  if (!texto.startsWith('+')) return { error: 'debe empezar con + y el código de país, por ejemplo +50255551234' }
-  if (!/^\+[\d\s().-]+$/.test(texto)) {
-    return { error: 'solo puede llevar +, dígitos, espacios, puntos, guiones y paréntesis, por ejemplo +50255551234' }
-  }
-  const compacto = texto.replace(/[^\d+]/g, '').replace(/^\+521(\d{10})$/, '+52$1')
+function leerAjeno(compacto: string): Telefono {
   const numero = parsePhoneNumberFromString(compacto)
   if (!numero?.isPossible()) {
     const largo = validatePhoneNumberLength(compacto) ?? 'INVALID_LENGTH'

@@ -107,7 +107,7 @@ describe('POST /api/v1/guias', () => {
   it('says everything that is wrong, field by field, in Spanish, and creates nothing', async () => {
     const { api } = await entorno.nuevoComercio()
     const malo = {
-      telefono: '31481676',
+      telefono: '3148167',
       municipio: null,
       externalref: 'X',
       lat: 99,
@@ -118,7 +118,7 @@ describe('POST /api/v1/guias', () => {
     expect(error).toBeInstanceOf(ErrorValidacion)
     const errores = Object.fromEntries((error as ErrorValidacion).errores.map(({ campo, mensaje }) => [campo, mensaje]))
     expect(errores).toEqual({
-      '/telefono': 'debe empezar con + y el código de país, por ejemplo +50255551234',
+      '/telefono': 'le faltan dígitos: un número de Guatemala tiene 8; uno de otro país va con + y su código',
       '/departamento': 'falta; es obligatorio',
       '/municipio': 'no puede ser null; si no tiene valor, omita el campo',
       '/externalref': 'no existe; ¿quiso decir external_ref?',

@@ -54,7 +54,7 @@ describe('POST /api/v1/guias/bulk', () => {
       ['guia', ''],
       [[], ''],
       [{}, '/telefono'],
-      [{ ...unaGuia(), telefono: '55551234' }, '/telefono'],
+      [{ ...unaGuia(), telefono: '5555123' }, '/telefono'],
       [{ ...unaGuia(), lat: 91 }, '/lat'],
       [{ ...unaGuia(), externalRef: 'X' }, '/externalRef'],
       [{ ...unaGuia(), recogida: {} }, '/recogida'],

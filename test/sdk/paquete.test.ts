@@ -72,7 +72,9 @@ describe('what is published', () => {
       .map((uno) => join(uno.parentPath, uno.name).slice(paquete.length + 1))
     expect(archivos.filter((uno) => !/^(bin|dist|ejemplos)\//.test(uno)).sort()).toEqual(['README.md', 'package.json'])
     expect(archivos).toEqual(
-      expect.arrayContaining(['dist/index.js', 'dist/index.cjs', 'dist/index.d.ts', 'dist/index.d.cts']),
+      expect.arrayContaining(
+        ['index', 'telefono'].flatMap((uno) => ['js', 'cjs', 'd.ts', 'd.cts'].map((tipo) => `dist/${uno}.${tipo}`)),
+      ),
     )
     const { dependencies, peerDependencies, optionalDependencies, scripts } = JSON.parse(
       await readFile(join(paquete, 'package.json'), 'utf8'),
@@ -109,18 +111,22 @@ describe('what is published', () => {
     expect(analysis.types).toEqual({ kind: 'included' })
   })
 
-  it.each(['index.d.ts', 'index.d.cts'])('has no any in %s, and no code of a generator', async (nombre) => {
-    const tipos = (await readFile(join(paquete, 'dist', nombre), 'utf8')).replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
-    expect(tipos.match(/.*\bany\b.*/g) ?? []).toEqual([])
-    expect(tipos.match(/^import .*/gm) ?? []).toEqual([])
-    expect(tipos).not.toMatch(/\bClient\b|RequestResult|ThrowOnError/)
-  })
+  it.each(['index.d.ts', 'index.d.cts', 'telefono.d.ts', 'telefono.d.cts'])(
+    'has no any in %s, and no code of a generator',
+    async (nombre) => {
+      const tipos = (await readFile(join(paquete, 'dist', nombre), 'utf8')).replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
+      expect(tipos.match(/.*\bany\b.*/g) ?? []).toEqual([])
+      expect(tipos.match(/^import .*/gm) ?? []).toEqual([])
+      expect(tipos).not.toMatch(/\bClient\b|RequestResult|ThrowOnError/)
+    },
+  )
 
   it.each([
     ["export { Guias, verificarWebhook } from '@guias/sdk'", 12],
     ["export * from '@guias/sdk'", 12],
     ["export { verificarWebhook } from '@guias/sdk'", 3.5],
     ["export { ErrorApi } from '@guias/sdk'", 1.5],
+    ["export * from '@guias/sdk/telefono'", 3],
   ])('%s is at most %d KB, min+gz, bundled as a user would', async (codigo, kb) => {
     const outDir = join(proyecto, 'salida')
     await build({
@@ -151,12 +157,13 @@ const cabeceras = await firmarWebhook(cuerpo, { id: 'evt_1', secreto })
 const aviso = await verificarWebhook(cuerpo, cabeceras, secreto)
 let falla = ''
 try { await api.guias.obtener('NADA') } catch (error) { falla = error instanceof ErrorNoEncontrado ? error.codigo : String(error) }
-const salida = JSON.stringify({ bien: vistas.length === 1 && vistas[0] === guia, tipo: aviso.tipo, falla })
+const salida = JSON.stringify({ bien: vistas.length === 1 && vistas[0] === guia, tipo: aviso.tipo, falla, e164: leerTelefono('3148 1676', 'GT').e164 })
 `
-const ESPERADO = { bien: true, tipo: 'guia.nota', falla: 'guia_desconocida' }
+const ESPERADO = { bien: true, tipo: 'guia.nota', falla: 'guia_desconocida', e164: '+50231481676' }
 const NOMBRES = '{ ErrorNoEncontrado, firmarWebhook, Guias, verificarWebhook }'
 const SECRETO = "const secreto = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='"
 const ESM = `import ${NOMBRES} from '@guias/sdk'
+import { leerTelefono } from '@guias/sdk/telefono'
 ${SECRETO}
 const entrada = process.env.ENTRADA
 const api = new Guias()
@@ -164,6 +171,7 @@ ${USO}
 console.log(salida)
 `
 const CJS = `const ${NOMBRES} = require('@guias/sdk')
+const { leerTelefono } = require('@guias/sdk/telefono')
 ${SECRETO}
 const entrada = process.env.ENTRADA
 const api = new Guias()
@@ -213,6 +221,7 @@ describe('where it runs', () => {
         await archivo(
           'pagina.js',
           `import ${NOMBRES} from '@guias/sdk'
+          import { leerTelefono } from '@guias/sdk/telefono'
           ${SECRETO}
           window.probar = async (llave, entrada) => {
             const api = new Guias({ llave, baseUrl: location.origin })
@@ -280,6 +289,11 @@ describe('where it runs', () => {
 describe('who writes TypeScript', () => {
   const CODIGO = `
 import { ErrorValidacion, Guias, verificarWebhook, type AvisoDeWebhook, type Guia, type Suceso } from '@guias/sdk'
+import { leerTelefono } from '@guias/sdk/telefono'
+export const e164 = (texto: string): string | undefined => {
+  const leido = leerTelefono(texto, 'GT')
+  return 'error' in leido ? undefined : leido.e164
+}
 const api = new Guias({ llave: 'guia_test_x', registro: (suceso: Suceso) => void suceso.ms })
 export async function crear(): Promise<Guia> {
   const { datos, repetida } = await api.guias

@@ -8,7 +8,7 @@ describe('phones', () => {
     ['+1 (212) 555-0100', '+12125550100', false],
     ['+5215512345678', '+525512345678', false],
     ['+50211111111', '+50211111111', true],
-  ])('reads %s', (texto, e164, dudoso) => expect(leerTelefono(texto)).toEqual({ e164, dudoso }))
+  ])('reads %s', (texto, e164, dudoso) => expect(leerTelefono(texto)).toMatchObject({ e164, dudoso }))
 
   it.each([
     '55551234',

@@ -6,15 +6,15 @@ const { resultados } = await api.guias.crearLote({
   recogida: { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611 },
   guias: [
     {
-      telefono: '+502 3148 1676',
+      telefono: '3148 1676',
       departamento: 'Guatemala',
       municipio: 'San Juan Sacatepéquez',
       external_ref: 'PEDIDO-2026-00005',
     },
-    { telefono: '3185 9595', departamento: 'Quetzaltenango', municipio: 'Quetzaltenango' },
+    { telefono: '3185 959', departamento: 'Quetzaltenango', municipio: 'Quetzaltenango' },
   ],
 })
 for (const r of resultados) {
   if (r.ok) console.log(r.indice, r.guia, r.repetida ? 'ya existía' : 'creada')
-  else console.error(r.indice, r.error.codigo, r.error.errores) // 1 validacion: el teléfono no lleva +
+  else console.error(r.indice, r.error.codigo, r.error.errores) // 1 validacion: al teléfono le falta un dígito
 }

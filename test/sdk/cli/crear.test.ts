@@ -24,6 +24,27 @@ describe('guias crear', () => {
     expect(errores).toMatch(/^Revise \/municipio «San Juan Sacatepeques y algo» no está en el catálogo.*\n$/)
   })
 
+  it('reads a telephone without + with the country that it is told, offline, or else with that of the account', async () => {
+    const telefono = async (...args: string[]) => {
+      const { salida } = await guias(['crear', ...DESTINO.slice(2), ...RECOGIDA, '--json', ...args])
+      return JSON.parse(salida).telefono
+    }
+    expect(await telefono('--telefono', '3148 1676')).toBe('+50231481676')
+    expect(await telefono('--telefono', '7723 4567', '--pais', 'SV')).toBe('+50377234567')
+    const archivo = await escribir('sv.json', JSON.stringify({ ...unaGuia(), telefono: '7723 4567' }))
+    expect(JSON.parse((await guias(['crear', archivo, '--pais', 'SV', '--json'])).salida).telefono).toBe('+50377234567')
+    const { codigo, errores } = await guias([
+      'crear',
+      ...DESTINO.slice(2),
+      ...RECOGIDA,
+      '--telefono',
+      '77',
+      '--pais',
+      'SV',
+    ])
+    expect([codigo, errores]).toEqual([1, expect.stringContaining('un número de El Salvador tiene 8')])
+  })
+
   it('creates from a file or from what is piped into it', async () => {
     const guia = unaGuia()
     const archivo = await escribir('guia.json', `\uFEFF${JSON.stringify(guia)}`)

@@ -4,7 +4,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { hasta, unaGuia } from '../../fabricas.ts'
+import { hasta, lote100, unaGuia } from '../../fabricas.ts'
 import { CLI, nuevaRef, RECOGIDA, usarCli } from './correr.ts'
 
 const cli = usarCli()
@@ -47,6 +47,64 @@ describe('guias lote', () => {
       .slice(1)
       .map((linea) => linea.split(','))
   }
+
+  it('refuses none of 500 rows whose telephones are written as in a spreadsheet, without their country', async () => {
+    // The hundred real towns, five times: what stands in a shop's own book.
+    const escrituras = [
+      (n: string) => `${n.slice(0, 4)} ${n.slice(4)}`,
+      (n: string) => n,
+      (n: string) => `${n.slice(0, 4)}-${n.slice(4)}`,
+      (n: string) => `502 ${n}`,
+      (n: string) => `(502) ${n.slice(0, 4)}-${n.slice(4)}`,
+    ]
+    const filas = escrituras.flatMap((escribirlo) =>
+      lote100().guias.map(({ telefono, departamento, municipio, lat = '', lng = '', maps_url = '' }) =>
+        [
+          escribirlo(telefono.replace(/\D/g, '').slice(3)),
+          departamento,
+          municipio,
+          lat,
+          lng,
+          `"${maps_url}"`,
+          nuevaRef(),
+        ].join(),
+      ),
+    )
+    await escribir('libro.csv', ['Teléfono,Departamento,Municipio,lat,lng,maps_url,external_ref', ...filas].join('\n'))
+    const { codigo, salida } = await guias(['lote', 'libro.csv', ...RECOGIDA])
+    expect([codigo, salida]).toEqual([0, expect.stringMatching(/^500 leídas: 500 creadas, 0 fallidas\./)])
+    const { datos } = await cli.comercio.api.guias.listar({ limite: 100 })
+    expect(datos.map(({ telefono }) => telefono)).toEqual(Array(100).fill(expect.stringMatching(/^\+502\d{8}$/)))
+  })
+
+  it('reads telephones of a country that it is told, and of one that a row tells', async () => {
+    const [una, otra, mala] = [nuevaRef(), nuevaRef(), nuevaRef()]
+    const csv = `telefono;país;departamento;municipio;external_ref
+7723 4567;;San Salvador;Soyapango;${una}
+3148 1676;GT;Guatemala;Mixco;${otra}
+7723 456;;San Salvador;Soyapango;${mala}`
+    const { codigo, errores } = await guias(['lote', await escribir('paises.csv', csv), '--pais', 'SV', ...RECOGIDA])
+    expect([codigo, errores]).toEqual([1, expect.stringMatching(/fila 4 .*un número de El Salvador tiene 8/)])
+    const telefonos = await Promise.all(
+      [una, otra].map(
+        async (external_ref) => (await cli.comercio.api.guias.listar({ external_ref })).datos[0]?.telefono,
+      ),
+    )
+    expect(telefonos).toEqual(['+50377234567', '+50231481676'])
+  })
+
+  it('shows every warning, on the screen and in the results', async () => {
+    const csv = `telefono,departamento,municipio,external_ref\n1111 1111,Guatemala,Vila Nueva,${nuevaRef()}`
+    const { codigo, errores } = await guias(['lote', await escribir('dudosas.csv', csv), ...RECOGIDA])
+    expect(codigo).toBe(0)
+    for (const dicha of [
+      /^fila 2 .*\/telefono .*plan de numeración/m,
+      /^fila 2 .*\/municipio «Vila Nueva».*¿Villa Nueva/m,
+    ])
+      expect(errores).toMatch(dicha)
+    const [fila] = await leerResultados('dudosas.resultados.csv')
+    expect(fila!.slice(8).join()).toMatch(/\/telefono .*; \/municipio «Vila Nueva».*¿Villa Nueva/)
+  })
 
   it('reads a CSV as spreadsheets write them, and says of each row what became of it', async () => {
     const [a, b, c] = [nuevaRef(), nuevaRef(), nuevaRef()]

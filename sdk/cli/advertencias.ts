@@ -1,0 +1,13 @@
+import type { Advertencia } from '@guias/sdk'
+import { limpio } from './terminal.ts'
+
+const sugerir = (sugerencia: Advertencia['sugerencia']): string => {
+  if (sugerencia === null) return ''
+  if (typeof sugerencia === 'string') return `¿${sugerencia}?`
+  if ('lat' in sugerencia) return `¿${sugerencia.lat}, ${sugerencia.lng}?`
+  return `¿${[...sugerencia.municipios, ...sugerencia.departamentos].join(', ')}?`
+}
+
+/** One line that says what is worth reviewing in a guide, in which field, and what was perhaps meant. */
+export const decirAdvertencia = ({ campo, mensaje, sugerencia }: Advertencia) =>
+  limpio([campo, mensaje, sugerir(sugerencia)].filter(Boolean).join(' '))

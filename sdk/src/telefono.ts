@@ -1,0 +1,41 @@
+import { esFijo, interpretar } from './generado/interpretar.js'
+import type { PaisConPlan } from './generado/planes.js'
+
+export type { PaisConPlan } from './generado/planes.js'
+
+/** Un teléfono que se pudo leer. */
+export interface TelefonoLeido {
+  /** El número en E.164, como lo guarda y lo devuelve el servicio. */
+  e164: string
+  /** El país del número; nulo si es de otro que los que el servicio atiende, y entonces solo se miró su forma. */
+  pais: PaisConPlan | null
+  /** Si es posible pero no figura en el plan de numeración de su país: la guía llevaría `telefono_dudoso`. */
+  dudoso: boolean
+  /** Si es un teléfono fijo, que no recibe el mensaje con que se pide la ubicación. */
+  fijo: boolean
+}
+
+/** Por qué un texto no es un teléfono, y qué hacer. */
+export interface TelefonoIlegible {
+  error: string
+}
+
+/**
+ * Lee un teléfono tal como se escribe, con el mismo resultado que el servicio y sin llamarlo. Sin `pais`, o de un país que
+ * el servicio no atiende, hace falta `+` y el código de país.
+ *
+ * ```ts
+ * import { leerTelefono } from '@guias/sdk/telefono'
+ *
+ * const leido = leerTelefono('3148 1676', 'GT')
+ * if ('error' in leido) mostrar(leido.error)
+ * else guardar(leido.e164) // +50231481676
+ * ```
+ */
+export function leerTelefono(texto: string, pais?: string | undefined): TelefonoLeido | TelefonoIlegible {
+  const lectura = interpretar(texto, pais)
+  if ('error' in lectura) return lectura
+  if ('e164' in lectura) return { ...lectura, fijo: esFijo(lectura.e164) }
+  if (/^\+[1-9]\d{6,14}$/.test(lectura.ajeno)) return { e164: lectura.ajeno, pais: null, dudoso: false, fijo: false }
+  return { error: 'no tiene la forma de un número: + y de 7 a 15 dígitos, por ejemplo +50255551234' }
+}

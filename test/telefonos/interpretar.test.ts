@@ -1,0 +1,186 @@
+import { leerTelefono as leerSinLlamar } from '@guias/sdk/telefono'
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import { describe, expect, it } from 'vitest'
+import { PLANES } from '../../server/contrato/generado/planes.ts'
+import { esFijo, interpretar } from '../../server/telefonos/interpretar.ts'
+import { leerTelefono } from '../../server/telefonos/telefono.ts'
+import { azarDe } from '../azar.ts'
+import { COMPLETO } from '../fabricas.ts'
+
+/** Digits that may be a number of a served country, with its code or without, of lengths that fit nearly. */
+function* numeros(cuantos: number, semilla: number) {
+  const siguiente = azarDe(semilla)
+  const azar = (n: number) => Math.floor(siguiente() * n)
+  for (let i = 0; i < cuantos; i++) {
+    const plan = PLANES[azar(PLANES.length)]!
+    let nacional = ''
+    for (let largo = 6 + azar(7); largo > 0; largo--) nacional += azar(10)
+    yield { plan, nacional, azar }
+  }
+}
+
+const ESCRITURAS: ((codigo: string, nacional: string) => string)[] = [
+  (codigo, nacional) => `+${codigo}${nacional}`,
+  (codigo, nacional) => `+${codigo} ${nacional.slice(0, 4)}-${nacional.slice(4)}`,
+  (codigo, nacional) => `00${codigo}${nacional}`,
+  (codigo, nacional) => `${codigo} ${nacional}`,
+  (codigo, nacional) => `(${codigo}) ${nacional}`,
+  (_codigo, nacional) => nacional,
+  (_codigo, nacional) => `${nacional.slice(0, 4)} ${nacional.slice(4)}`,
+]
+
+/** How the library reads E.164 of the served countries, and how we do. */
+function compararConLaBiblioteca(cuantos: number, semilla: number) {
+  let validos = 0
+  const distintos: string[] = []
+  for (const { plan, nacional } of numeros(cuantos, semilla)) {
+    const texto = `+${plan.codigo}${nacional}`
+    const suyo = parsePhoneNumberFromString(texto)
+    // The old prefixes of Mexico are ours: the library knows them no more.
+    if (plan.pais === 'MX' && /^(1|01|04[45])/.test(nacional)) continue
+    const ella = suyo?.isPossible() ? { e164: suyo.number, dudoso: !suyo.isValid() } : 'error'
+    const nuestra = leerTelefono(texto)
+    if (!('error' in nuestra) && !nuestra.dudoso) validos++
+    const igual =
+      'error' in nuestra
+        ? ella === 'error'
+        : ella !== 'error' && ella.e164 === nuestra.e164 && ella.dudoso === nuestra.dudoso
+    if (!igual) distintos.push(texto)
+  }
+  return { validos, distintos: distintos.slice(0, 10) }
+}
+
+/** What the SDK's own copy says offline, of any writing, and what the server says. */
+function compararConElSdk(cuantos: number, semilla: number) {
+  const distintos: string[] = []
+  let leidos = 0
+  for (const { plan, nacional, azar } of numeros(cuantos, semilla)) {
+    const texto = ESCRITURAS[azar(ESCRITURAS.length)]!(plan.codigo, nacional)
+    const pais = [plan.pais, plan.pais, 'GT', undefined][azar(4)]
+    // Of other countries only the server's library knows the plans.
+    if ('ajeno' in interpretar(texto, pais)) continue
+    const servidor = leerTelefono(texto, pais)
+    const sdk = leerSinLlamar(texto, pais)
+    if ('error' in servidor || 'error' in sdk) {
+      if (JSON.stringify(servidor) !== JSON.stringify(sdk)) distintos.push(texto)
+      continue
+    }
+    leidos++
+    if (sdk.pais === null || sdk.e164 !== servidor.e164 || sdk.dudoso !== servidor.dudoso) distintos.push(texto)
+  }
+  return { leidos, distintos: distintos.slice(0, 10) }
+}
+
+describe('numbers of the served countries', () => {
+  it('are in E.164 what they are for the library', () => {
+    const { validos, distintos } = compararConLaBiblioteca(30_000, 1)
+    expect(distintos).toEqual([])
+    expect(validos).toBeGreaterThan(1_000)
+  })
+
+  it('are in E.164 what they are for the library, a million of them', COMPLETO, () => {
+    expect(compararConLaBiblioteca(1_000_000, 2).distintos).toEqual([])
+  })
+
+  it('are in any writing for the SDK, offline, what they are for the server', () => {
+    const { leidos, distintos } = compararConElSdk(30_000, 3)
+    expect(distintos).toEqual([])
+    expect(leidos).toBeGreaterThan(5_000)
+  })
+
+  it('are in any writing for the SDK what they are for the server, a million of them', COMPLETO, () => {
+    expect(compararConElSdk(1_000_000, 4).distintos).toEqual([])
+  })
+
+  it('are landlines where the library says so', () => {
+    let fijos = 0
+    const distintos: string[] = []
+    for (const { plan, nacional } of numeros(30_000, 5)) {
+      const texto = `+${plan.codigo}${nacional}`
+      const numero = parsePhoneNumberFromString(texto)
+      if (!numero?.isValid() || numero.number !== texto) continue
+      const fijo = numero.getType() === 'FIXED_LINE'
+      if (fijo) fijos++
+      if (fijo !== esFijo(texto)) distintos.push(texto)
+    }
+    expect(distintos).toEqual([])
+    expect(fijos).toBeGreaterThan(300)
+  })
+})
+
+describe('a number in every writing', () => {
+  it.each([
+    '3148 1676',
+    '31481676',
+    '3148-1676',
+    '3148.1676',
+    '3148–1676',
+    '502 31481676',
+    '50231481676',
+    '(502) 3148-1676',
+    '00502 3148 1676',
+    '+502 3148 1676',
+    '(+502) 3148-1676',
+    ' +50231481676 ',
+    '\u202a+502 3148-1676\u202c',
+  ])('%s is one of Guatemala', (texto) =>
+    expect(interpretar(texto, 'GT')).toEqual({ e164: '+50231481676', pais: 'GT', dudoso: false }),
+  )
+
+  it.each([
+    ['7723 4567', 'SV', '+50377234567'],
+    ['7723 4567', 'GT', '+50277234567'],
+    ['310 123 4567', 'CO', '+573101234567'],
+    ['03 310 123 4567', 'CO', '+573101234567'],
+    ['55 1234 5678', 'MX', '+525512345678'],
+    ['044 55 1234 5678', 'MX', '+525512345678'],
+    ['+52 1 55 1234 5678', 'GT', '+525512345678'],
+    ['+503 7123 4567', 'GT', '+50371234567'],
+    ['00503 7123 4567', 'GT', '+50371234567'],
+  ])('%s from %s is %s', (texto, pais, e164) => expect(interpretar(texto, pais)).toMatchObject({ e164, dudoso: false }))
+
+  it('that is in no plan is doubtful, if it has the length of a mobile there', () => {
+    for (const texto of ['1111 1111', '502 1111 1111', '+502 1111 1111'])
+      expect(interpretar(texto, 'GT')).toEqual({ e164: '+50211111111', pais: 'GT', dudoso: true })
+  })
+
+  it.each([
+    ['', /está vacío: escriba el número/],
+    [' \u200b ', /está vacío/],
+    ['3148 167', /le faltan dígitos: un número de Guatemala tiene 8/],
+    ['3148 16766', /le sobran dígitos: un número de Guatemala tiene 8; uno de otro país va con \+/],
+    ['503 7123 4567', /le sobran dígitos.*uno de otro país va con \+/],
+    ['+502 3148 167', /le faltan dígitos.*después de \+502/],
+    ['3148 1676 / 3148 1677', /solo puede llevar/],
+    ['3148 1676 ext 5', /solo puede llevar/],
+    ['no tiene', /solo puede llevar/],
+    ['+', /solo puede llevar/],
+    ['31+481676', /solo puede llevar/],
+    ['\u202e67618413', /solo puede llevar/],
+  ])('%o says why it is none', (texto, porque) =>
+    expect(interpretar(texto, 'GT')).toEqual({ error: expect.stringMatching(porque) }),
+  )
+
+  it('needs + or 00 where no country is known', () => {
+    for (const pais of [undefined, 'US', 'gt', ''])
+      expect(interpretar('3148 1676', pais)).toEqual({
+        error: expect.stringMatching(/con \+ y su código.*diga el pais/),
+      })
+    expect(interpretar('00502 3148 1676')).toMatchObject({ e164: '+50231481676' })
+  })
+})
+
+describe('@guias/sdk/telefono', () => {
+  it('takes a number of another country with + for what it looks like', () => {
+    const ajeno = { pais: null, dudoso: false, fijo: false }
+    expect(leerSinLlamar('+1 (212) 555-0100', 'GT')).toEqual({ e164: '+12125550100', ...ajeno })
+    expect(leerSinLlamar('001 212 555 0100', 'GT')).toEqual({ e164: '+12125550100', ...ajeno })
+    for (const texto of ['+0123456789', '+1 23', '+4912345678901234567'])
+      expect(leerSinLlamar(texto)).toEqual({ error: expect.stringMatching(/de 7 a 15 dígitos/) })
+  })
+
+  it('tells landlines', () => {
+    expect(leerSinLlamar('2222 2222', 'GT')).toEqual({ e164: '+50222222222', pais: 'GT', dudoso: false, fijo: true })
+    expect(leerSinLlamar('3148 1676', 'GT')).toMatchObject({ fijo: false })
+  })
+})
