@@ -23,6 +23,11 @@ export type Fila<Modelo, Precisas extends { [C in keyof Precisas]: C extends key
 > &
   Precisas
 
+/** A row as JSON brings it: instants are texts. */
+export type EnJson<Fila> = {
+  [C in keyof Fila]: Fila[C] extends Date ? string : Fila[C] extends Date | null ? string | null : Fila[C]
+}
+
 type Modelos = Omit<PrismaClient, `$${string}`>
 
 /** Values by name; a statement without parameters takes none. */
@@ -103,11 +108,14 @@ function nombreDe(text: string): string {
   return nombre
 }
 
+const hechas = new Map<string, Pick<Sentencia, 'name' | 'text' | 'parametros'>>()
+
 /** A statement whose text depends on what is asked (few different ones). */
-export const sentenciaDe = <Parametros = object, Fila = object>(sql: string): Sentencia<Parametros, Fila> => ({
-  name: nombreDe(sql),
-  ...numerar(sql),
-})
+export function sentenciaDe<Parametros = object, Fila = object>(sql: string): Sentencia<Parametros, Fila> {
+  const hecha = hechas.get(sql) ?? { name: nombreDe(sql), ...numerar(sql) }
+  hechas.set(sql, hecha)
+  return hecha
+}
 
 /** What runs statements on a pool, or on one of its connections. */
 export const consultarCon =

@@ -31,10 +31,10 @@ export function enlazarRutas(
 ) {
   const porRuta = [...Map.groupBy(operaciones, ({ ruta }) => ruta)]
   for (const [ruta, suyas] of porRuta.sort(([a], [b]) => parametrosDe(a) - parametrosDe(b))) {
-    const patron = ruta.replace(/\{(\w+)\}/g, ':$1')
+    // One layer for all methods of a path: every request walks through those before its own.
+    const deRuta = app.route(ruta.replace(/\{(\w+)\}/g, ':$1'))
     for (const operacion of suyas) {
-      app[operacion.metodo](
-        patron,
+      deRuta[operacion.metodo](
         marcar(operacion),
         exigirPropia(operacion, deps.navegador),
         autenticar(operacion, autenticadores, deps.navegador),
@@ -50,7 +50,7 @@ export function enlazarRutas(
         ejecutar(operacion, handlers, deps, testigo),
       )
     }
-    app.all(patron, metodoNoPermitido(suyas.map(({ metodo }) => metodo)))
+    deRuta.all(metodoNoPermitido(suyas.map(({ metodo }) => metodo)))
   }
 }
 

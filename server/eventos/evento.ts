@@ -1,9 +1,10 @@
 import type { evento } from '../contrato/generado/prisma/client.ts'
 import type { Estado, Evento, Modo, Motivo, TipoDeEvento } from '../contrato/generado/tipos/index.ts'
 import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../contrato/generado/vocabulario.ts'
-import { type Db, type Fila, sentencia } from '../db.ts'
+import { type Db, type EnJson, type Fila, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
 import type { FilaGuia } from '../guias/guia.ts'
+import { iso } from '../tiempo/instante.ts'
 import type { AvisarTrabajo } from '../webhooks/webhook.ts'
 
 type DatosDeEvento = {
@@ -36,6 +37,18 @@ export interface EventoRecien {
 
 /** An event without the picture of its guide: all that the contract shows of it. */
 export type EventoSinFoto = Omit<FilaEvento, 'foto'>
+
+const MOSTRADAS = [
+  ...(['guia', 'secuencia', 'tipo', 'estado', 'estado_anterior', 'descripcion', 'motivo', 'lat', 'lng'] as const),
+  ...(['datos', 'ocurrido_en', 'registrado_en'] as const),
+] as const
+
+/** What the contract shows of an event, as its row or as JSON has it. */
+export type EventoMostrado = Pick<FilaEvento, (typeof MOSTRADAS)[number]>
+export type EventoPorMostrar = EventoMostrado | EnJson<EventoMostrado>
+
+/** SQL of the columns of {@link EventoMostrado}. */
+export const COLUMNAS_DE_EVENTO = MOSTRADAS.join(', ')
 
 /** The picture of a guide right after an event: what of it changes, and the event itself doesn't say. */
 export type Foto = Pick<
@@ -87,7 +100,7 @@ const DESCRIPCIONES: Readonly<Record<string, string>> = {
 }
 
 /** An event as the contract has it; the guide and its sequence are its identity, so they make its public id. */
-export function presentarEvento(fila: EventoSinFoto): Evento {
+export function presentarEvento(fila: EventoPorMostrar): Evento {
   return {
     id: `evt_${fila.guia}_${fila.secuencia}`,
     tipo: fila.tipo,
@@ -99,8 +112,8 @@ export function presentarEvento(fila: EventoSinFoto): Evento {
     motivo: fila.motivo,
     lat: fila.lat,
     lng: fila.lng,
-    ocurrido_en: fila.ocurrido_en.toISOString(),
-    registrado_en: fila.registrado_en.toISOString(),
+    ocurrido_en: iso(fila.ocurrido_en),
+    registrado_en: iso(fila.registrado_en),
     estado_reportado: fila.datos?.estado_reportado ?? null,
     numero_intento: fila.datos?.numero_intento ?? null,
     requiere_accion: fila.datos?.requiere_accion ?? null,

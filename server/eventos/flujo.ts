@@ -1,6 +1,6 @@
 import type { Modo } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
-import type { FilaEvento } from './evento.ts'
+import { COLUMNAS_DE_EVENTO, type EventoMostrado, type FilaEvento } from './evento.ts'
 
 /**
  * The feed's order, PostgreSQL's alone (the one place that knows xid8). Rows become visible in the order in which their
@@ -12,10 +12,10 @@ import type { FilaEvento } from './evento.ts'
  */
 const FLUJO = sentencia<
   { comercio_id: string; modo: Modo; xid: string; guia_id: string; secuencia: number; cuantos: number },
-  FilaEvento & { xid: string }
+  EventoMostrado & Pick<FilaEvento, 'guia_id'> & { xid: string }
 >(
   'eventos.flujo',
-  `select *, xid::text as xid from evento
+  `select ${COLUMNAS_DE_EVENTO}, guia_id, xid::text as xid from evento
    where comercio_id = :comercio_id and modo = :modo and xid < pg_snapshot_xmin(pg_current_snapshot())
      and (xid, guia_id, secuencia) > (:xid::text::xid8, :guia_id::uuid, :secuencia::int)
    order by evento.xid, guia_id, secuencia limit :cuantos`,

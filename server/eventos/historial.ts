@@ -1,59 +1,99 @@
 import type { PaginaDeEventos } from '../contrato/generado/tipos/index.ts'
-import { type Db, sentencia } from '../db.ts'
-import { type Ambito, type AmbitoEnFilas, desconocida, enFilas, exigirCodigo, type FilaGuia } from '../guias/guia.ts'
+import { type Db, type EnJson, sentencia } from '../db.ts'
+import {
+  type Ambito,
+  type AmbitoEnFilas,
+  COLUMNAS_DE_GUIA,
+  desconocida,
+  enFilas,
+  exigirCodigo,
+  type GuiaPorMostrar,
+} from '../guias/guia.ts'
 import type { Cursores } from '../listas/cursor.ts'
 import { type Paginacion, paginar } from '../listas/pagina.ts'
-import { type FilaEvento, presentarEvento } from './evento.ts'
+import { COLUMNAS_DE_EVENTO, type EventoMostrado, presentarEvento } from './evento.ts'
 
-const GUIA_CON_EVENTOS = sentencia<
-  { guia: string; despues: number; cuantos: number } & AmbitoEnFilas,
-  FilaGuia & { comercio: string; eventos: EventoEnJson[] }
->(
+interface ConEventos {
+  eventos: EnJson<EventoMostrado>[]
+}
+
+/** The parameters of both statements: whose guide, and which of its events. */
+type Parametros = { guia: string; despues: number; cuantos: number } & AmbitoEnFilas
+
+/** SQL of a page of the history of the guide that `i`, a row of `guia_indice`, names. */
+const EVENTOS = `coalesce((
+  select json_agg(e order by e.secuencia) from (
+    select ${COLUMNAS_DE_EVENTO} from evento
+    where comercio_id = i.comercio_id and modo = i.modo and guia_id = i.id and secuencia > :despues
+    order by secuencia limit :cuantos) e), '[]') as eventos`
+
+const SUYA = 'i.guia = :guia and (:comercio_id::uuid is null or (i.comercio_id = :comercio_id and i.modo = :modo))'
+
+/** One JSON, because describing and reading thirty columns costs more than all else that is done with them. */
+const GUIA_CON_EVENTOS = sentencia<Parametros, { guia: GuiaPorMostrar & ConEventos & { comercio: string | null } }>(
   'eventos.guiaConEventos',
-  `select g.*, c.comercio, coalesce((
-     select json_agg(e order by e.secuencia) from (
-       select * from evento where comercio_id = g.comercio_id and modo = g.modo and guia_id = g.id and secuencia > :despues
-       order by secuencia limit :cuantos) e), '[]') as eventos
-   from guia_indice i
-   join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
-   join comercio c on c.id = g.comercio_id
-   where i.guia = :guia and (:comercio_id::uuid is null or (i.comercio_id = :comercio_id and i.modo = :modo))`,
+  `select row_to_json(x) as guia from (
+     select ${COLUMNAS_DE_GUIA}, ${EVENTOS},
+       case when :comercio_id::uuid is null then (select comercio from comercio where id = i.comercio_id) end as comercio
+     from guia_indice i join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
+     where ${SUYA}) x`,
 )
 
-/** An event as JSON brings it, with instants as texts. */
-type EventoEnJson = Omit<FilaEvento, 'ocurrido_en' | 'registrado_en'> & { ocurrido_en: string; registrado_en: string }
+const DE_GUIA = sentencia<Parametros, ConEventos>(
+  'eventos.deGuia',
+  `select ${EVENTOS} from guia_indice i where ${SUYA}`,
+)
+
+/** What reading a history needs of the service. */
+interface Partes {
+  db: Db
+  cursores: Cursores
+}
 
 /**
- * A guide and a page of its history, oldest first, in one statement; one cursor serves both the detail and the history.
+ * A guide and a page of its history, oldest first, in one statement. Whose it is, is told to those who may read everybody's.
  * @throws Problema 404 as `buscarGuia` does
  */
 export async function leerConEventos(
-  { db, cursores }: { db: Db; cursores: Cursores },
+  partes: Partes,
   ambito: Ambito,
   codigo: string,
   paginacion: Paginacion = {},
-): Promise<{ guia: FilaGuia & { comercio: string }; eventos: PaginaDeEventos }> {
+): Promise<{ guia: GuiaPorMostrar & { comercio: string | null }; eventos: PaginaDeEventos }> {
+  let guia: (GuiaPorMostrar & ConEventos & { comercio: string | null }) | undefined
+  const eventos = await leerPagina(partes, ambito, codigo, paginacion, async (parametros) => {
+    guia = (await partes.db.consultar(GUIA_CON_EVENTOS, parametros))[0]?.guia
+    return guia
+  })
+  return { guia: guia!, eventos }
+}
+
+/** A page of a guide's history, oldest first. @throws Problema 404 as `buscarGuia` does */
+export const leerEventos = (partes: Partes, ambito: Ambito, codigo: string, paginacion: Paginacion = {}) =>
+  leerPagina(
+    partes,
+    ambito,
+    codigo,
+    paginacion,
+    async (parametros) => (await partes.db.consultar(DE_GUIA, parametros))[0],
+  )
+
+/** A page of a history; one cursor serves both the detail and the history alone. */
+function leerPagina(
+  { cursores }: Partes,
+  ambito: Ambito,
+  codigo: string,
+  paginacion: Paginacion,
+  leer: (parametros: Parametros) => Promise<ConEventos | undefined>,
+): Promise<PaginaDeEventos> {
   const guia = exigirCodigo(ambito, codigo)
   const dueno = ambito === 'todos' ? 'operador' : `${ambito.comercioId}:${ambito.modo}`
-  let fila: (FilaGuia & { comercio: string; eventos: EventoEnJson[] }) | undefined
-  const eventos = await paginar(cursores, { operacion: 'eventosDeGuia', dueno, filtros: { guia } }, paginacion, {
-    async leer(despues, cuantas): Promise<FilaEvento[]> {
-      const desde = Number(despues?.[0] ?? 0)
-      const leidas = await db.consultar(GUIA_CON_EVENTOS, {
-        guia,
-        ...enFilas(ambito),
-        despues: desde,
-        cuantos: cuantas,
-      })
-      fila = leidas[0] ?? desconocida(ambito)
-      return fila.eventos.map((e) => ({
-        ...e,
-        ocurrido_en: new Date(e.ocurrido_en),
-        registrado_en: new Date(e.registrado_en),
-      }))
+  return paginar(cursores, { operacion: 'eventosDeGuia', dueno, filtros: { guia } }, paginacion, {
+    async leer(despues, cuantos) {
+      const leidos = await leer({ guia, ...enFilas(ambito), despues: Number(despues?.[0] ?? 0), cuantos })
+      return (leidos ?? desconocida(ambito)).eventos
     },
     posicion: ({ secuencia }) => [secuencia],
     presentar: presentarEvento,
   })
-  return { guia: fila!, eventos }
 }

@@ -1,10 +1,7 @@
 import type { Handler } from '../contrato/tipos.ts'
-import { leerConEventos } from './historial.ts'
+import { leerEventos } from './historial.ts'
 
 export const listarEventosDeGuia: Handler<'listarEventosDeGuia'> = async (
   { path, query, identidad },
   { db, cursores },
-) => {
-  const { eventos } = await leerConEventos({ db, cursores }, identidad, path.guia, query)
-  return { status: 200, body: eventos }
-}
+) => ({ status: 200, body: await leerEventos({ db, cursores }, identidad, path.guia, query) })

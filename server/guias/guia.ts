@@ -8,12 +8,12 @@ import type {
   Modo,
   Ubicacion,
 } from '../contrato/generado/tipos/index.ts'
-import { type Db, type Fila, sentencia, sentenciaDe } from '../db.ts'
+import { type Db, type EnJson, type Fila, sentencia, sentenciaDe } from '../db.ts'
 import { Problema, problemaDeFallas } from '../errores.ts'
 import type { Cursores } from '../listas/cursor.ts'
 import { type Paginacion, paginar } from '../listas/pagina.ts'
 import { leerTelefono } from '../telefonos/telefono.ts'
-import { leerInstante } from '../tiempo/instante.ts'
+import { iso, leerInstante } from '../tiempo/instante.ts'
 import { type AdvertenciaGuardada, presentarAdvertencias } from './advertencias.ts'
 
 /** How the request for the place to the recipient goes; instants are texts, as JSON keeps them. */
@@ -54,8 +54,22 @@ export type FilaGuia = Fila<
   }
 >
 
+const MOSTRADAS = [
+  ...(['guia', 'estado', 'modo', 'external_ref', 'telefono', 'destinatario', 'departamento', 'municipio'] as const),
+  ...(['direccion', 'indicaciones', 'contenido', 'lat', 'lng', 'maps_url', 'recogida', 'ubicacion_estado'] as const),
+  ...(['ubicacion_origen', 'ubicacion_lat', 'ubicacion_lng', 'ubicacion_extra', 'intentos'] as const),
+  ...(['advertencias', 'secuencia', 'creado_en', 'actualizado_en'] as const),
+] as const
+
+/** What the contract shows of a guide, as its row or as JSON has it. */
+type GuiaMostrada = Pick<FilaGuia, (typeof MOSTRADAS)[number]>
+export type GuiaPorMostrar = GuiaMostrada | EnJson<GuiaMostrada>
+
+/** SQL of the columns of {@link GuiaPorMostrar} of `g`. */
+export const COLUMNAS_DE_GUIA = MOSTRADAS.map((columna) => `g.${columna}`).join(', ')
+
 /** A row of `guia` as the contract's guide; rows never leave by another way. */
-export function presentar(fila: FilaGuia): Guia {
+export function presentar(fila: GuiaPorMostrar): Guia {
   return {
     guia: fila.guia,
     estado: fila.estado,
@@ -76,8 +90,8 @@ export function presentar(fila: FilaGuia): Guia {
     intentos: fila.intentos,
     advertencias: presentarAdvertencias(fila),
     secuencia: fila.secuencia,
-    creado_en: fila.creado_en.toISOString(),
-    actualizado_en: fila.actualizado_en.toISOString(),
+    creado_en: iso(fila.creado_en),
+    actualizado_en: iso(fila.actualizado_en),
   }
 }
 
@@ -90,7 +104,7 @@ const presentarRecogida = ({ nombre, lat, lng, maps_url }: Guia['recogida']): Gu
 })
 
 /** The place of a guide's row as the contract has it. */
-export function presentarUbicacion(fila: FilaGuia): Ubicacion {
+function presentarUbicacion(fila: GuiaPorMostrar): Ubicacion {
   const { enlace, precision_m, referencia, distancia_km, confirmado_en, solicitud } = fila.ubicacion_extra ?? {}
   const confirmada = fila.ubicacion_estado === 'confirmada'
   return {
@@ -102,13 +116,13 @@ export function presentarUbicacion(fila: FilaGuia): Ubicacion {
     precision_m: precision_m ?? null,
     referencia: referencia ?? null,
     distancia_km: distancia_km ?? null,
-    confirmado_en: confirmada ? (confirmado_en ?? fila.creado_en.toISOString()) : null,
+    confirmado_en: confirmada ? (confirmado_en ?? iso(fila.creado_en)) : null,
     solicitud: solicitud
       ? {
           canal: solicitud.canal,
           estado: solicitud.estado,
           numero: solicitud.numero,
-          creado_en: instante(solicitud.creado_en)!,
+          creado_en: iso(solicitud.creado_en),
           enviado_en: instante(solicitud.enviado_en),
           entregado_en: instante(solicitud.entregado_en),
           leido_en: instante(solicitud.leido_en),
@@ -119,8 +133,7 @@ export function presentarUbicacion(fila: FilaGuia): Ubicacion {
   }
 }
 
-/** An instant as ISO 8601, from the form in which PostgreSQL writes it into JSON. */
-const instante = (texto: string | undefined) => (texto === undefined ? null : new Date(texto).toISOString())
+const instante = (texto: string | undefined) => (texto === undefined ? null : iso(texto))
 
 /** Whose guides are meant: one merchant's of one mode, or anybody's (the operator's). */
 export type Ambito = { comercioId: string; modo: Modo } | 'todos'

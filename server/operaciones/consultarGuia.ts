@@ -4,5 +4,5 @@ import { presentarGuia } from './guia.ts'
 
 export const consultarGuia: Handler<'consultarGuia'> = async ({ path, query }, { db, cursores }) => {
   const { guia, eventos } = await leerConEventos({ db, cursores }, 'todos', path.guia, query)
-  return { status: 200, body: { ...presentarGuia(guia), eventos } }
+  return { status: 200, body: { ...presentarGuia({ ...guia, comercio: guia.comercio! }), eventos } }
 }

@@ -2,6 +2,9 @@ const RFC3339 =
   /^(\d{4})-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
 const DIAS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
+/** An instant as answers have it; its text may be PostgreSQL's, which says the same in another way. */
+export const iso = (instante: Date | string): string => new Date(instante).toISOString()
+
 /** An instant (RFC 3339) as Date; undefined if it isn't one. A leap second counts as the second before it. */
 export function leerInstante(texto: string): Date | undefined {
   const partes = RFC3339.exec(texto)

@@ -59,8 +59,29 @@ const PREFIJO = 'evt_'
 const codigoDe = ({ webhook, evento }: Pick<FilaEntregaDeWebhook, 'webhook' | 'evento'>) =>
   `ent_${webhook.slice('wh_'.length)}_${evento.slice(PREFIJO.length)}`
 
+const MOSTRADAS = [
+  ...([
+    'webhook',
+    'evento',
+    'tipo',
+    'secuencia',
+    'estado',
+    'causa',
+    'intentos',
+    'proximo_en',
+    'ultimo_status',
+  ] as const),
+  ...(['ultimo_error', 'creado_en', 'terminado_en'] as const),
+] as const
+
+/** What the contract shows of a delivery in a list. */
+export type EntregaMostrada = Pick<FilaEntregaDeWebhook, (typeof MOSTRADAS)[number]>
+
+/** SQL of the columns of {@link EntregaMostrada} of `e`: without the bodies that endpoints answered with. */
+export const COLUMNAS_DE_ENTREGA = MOSTRADAS.map((columna) => `e.${columna}`).join(', ')
+
 /** A row of `webhook_entrega` as the contract has it. */
-export const presentarEntregaDeWebhook = (fila: FilaEntregaDeWebhook): EntregaDeWebhook => ({
+export const presentarEntregaDeWebhook = (fila: EntregaMostrada): EntregaDeWebhook => ({
   entrega: codigoDe(fila),
   webhook: fila.webhook,
   evento: fila.evento,

@@ -4,7 +4,13 @@ import { type Db, sentenciaDe } from '../db.ts'
 import type { Posicion } from '../listas/cursor.ts'
 import { paginar } from '../listas/pagina.ts'
 import { leerInstante } from '../tiempo/instante.ts'
-import { codigoDeFiltro, type FilaEntregaDeWebhook, presentarEntregaDeWebhook } from './entrega.ts'
+import {
+  COLUMNAS_DE_ENTREGA,
+  codigoDeFiltro,
+  type EntregaMostrada,
+  type FilaEntregaDeWebhook,
+  presentarEntregaDeWebhook,
+} from './entrega.ts'
 import { type ClaveDeWebhook, exigirWebhook } from './webhook.ts'
 
 export const listarEntregasDeWebhook: Handler<'listarEntregasDeWebhook'> = async (
@@ -12,16 +18,23 @@ export const listarEntregasDeWebhook: Handler<'listarEntregasDeWebhook'> = async
   { db, cursores, reloj },
 ) => {
   const { comercioId, modo } = identidad
-  const suyo = await exigirWebhook(db, identidad, path.webhook, reloj())
+  const { webhook } = path
   const { limite, cursor, ...filtros } = query ?? {}
-  const ambito = { operacion: 'listarEntregasDeWebhook', dueno: `${comercioId}:${modo}:${suyo.webhook}`, filtros }
+  const ambito = { operacion: 'listarEntregasDeWebhook', dueno: `${comercioId}:${modo}:${webhook}`, filtros }
   const pagina = await paginar(cursores, ambito, query ?? {}, {
-    leer: (despues, cuantas) => leer(db, suyo, filtros, despues, cuantas),
+    async leer(despues, cuantas) {
+      const filas = await leer(db, { comercio_id: comercioId, modo, webhook }, filtros, despues, cuantas)
+      // A webhook that isn't there has no deliveries, and one that is may have none.
+      if (filas.length === 0) await exigirWebhook(db, identidad, webhook, reloj())
+      return filas
+    },
     posicion: ({ creado_en, guia_id, secuencia }) => [creado_en.getTime(), guia_id, secuencia],
     presentar: presentarEntregaDeWebhook,
   })
   return { status: 200, body: pagina }
 }
+
+type FilaDeLista = EntregaMostrada & Pick<FilaEntregaDeWebhook, 'guia_id'>
 
 type Filtros = Omit<NonNullable<ListarEntregasDeWebhookData['query']>, 'limite' | 'cursor'>
 
@@ -31,7 +44,7 @@ function leer(
   { estado, tipo, guia, creado_desde, creado_hasta }: Filtros,
   despues: Posicion | undefined,
   limite: number,
-): Promise<FilaEntregaDeWebhook[]> {
+): Promise<FilaDeLista[]> {
   const posibles: [dado: unknown, condicion: string][] = [
     // Each state's own words, so that the planner knows the partial indexes that serve them.
     [estado, `e.estado = '${ESTADOS[estado ?? ''] ?? ''}'`],
@@ -53,9 +66,11 @@ function leer(
     guia_id: despues?.[1],
     secuencia: despues?.[2],
   }
-  const lista = sentenciaDe<typeof valores, FilaEntregaDeWebhook>(
-    `select e.* from webhook_entrega e
+  const lista = sentenciaDe<typeof valores, FilaDeLista>(
+    `select ${COLUMNAS_DE_ENTREGA}, e.guia_id from webhook_entrega e
      where e.comercio_id = :comercio_id and e.modo = :modo and e.webhook = :webhook ${condiciones.join(' ')}
+       and exists (select from webhook w where w.comercio_id = :comercio_id and w.modo = :modo and w.webhook = :webhook
+         and w.estado <> 'eliminado')
      order by e.creado_en desc, e.guia_id desc, e.secuencia desc limit :limite`,
   )
   return db.consultar(lista, valores)
