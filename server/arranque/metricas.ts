@@ -9,6 +9,8 @@ export interface Metricas extends MetricasDeWebhooks {
   /** The exposition format, as text. */
   exponer(): Promise<string>
   tipo: string
+  /** What Node says of the process: its loop is sampled from then on, a hundred times a second. */
+  observarProceso(): void
   /** What is asked of the database when somebody looks; any worker may be asked, all say the same. */
   observar(deps: { db: Db; reloj: () => Date }): void
 }
@@ -65,13 +67,13 @@ export function crearMetricas(): Metricas {
   return {
     tipo: registro.contentType,
     exponer: () => registro.metrics(),
+    observarProceso: () => collectDefaultMetrics({ register: registro }),
     intento(error, segundos) {
       intentos.inc({ resultado: error ?? 'ok' })
       duracion.observe(segundos)
     },
     aviso: (que, motivo) => avisos.inc({ que, motivo }),
     observar({ db, reloj }) {
-      collectDefaultMetrics({ register: registro })
       new Gauge({
         name: 'guias_webhooks',
         help: 'Endpoints by state.',

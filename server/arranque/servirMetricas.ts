@@ -15,6 +15,7 @@ export async function servirMetricas(
   { metricas, salud }: { metricas: Metricas; salud: () => Promise<Salud> },
 ): Promise<string | undefined> {
   if (metricsPort === undefined) return undefined
+  metricas.observarProceso()
   const servidor = createServer(async (req, res) => {
     const [ruta] = (req.url ?? '').split('?')
     try {

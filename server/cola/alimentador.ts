@@ -8,7 +8,7 @@ import type { Trabajo } from './trabajo.ts'
 const LOTE = 1_000
 /** How long the feeder waits before it looks by itself, in milliseconds: after it found something, and at most. */
 const RONDA = 500
-const RONDA_MAXIMA = 5_000
+const RONDA_MAXIMA = 10_000
 const MEMORIA = 5_000
 /** Without a good round for so long, in milliseconds, the queue is not well. */
 const SILENCIO = 20_000

@@ -35,7 +35,7 @@ const ESPACIO = 100
  * How often a worker looks for jobs of which nobody told it, in seconds: what another process fed and did not do, and what
  * failed and is tried again.
  */
-const SONDEO = 5
+const SONDEO = 10
 /** How long a stop waits for the jobs under way, in milliseconds. */
 const PLAZO = 5_000
 
