@@ -40,8 +40,8 @@ interface Cimientos extends Pick<Plataforma, 'db' | 'dbImpaciente' | 'masterKeys
 const ENTRADAS = { red: 30, todas: 600 }
 /**
  * Threads that make documents: a hundred labels take a second of one at the first time and a third of that afterwards, so
- * two are enough for any machine, and a core is left to the event loop. A thread and what it has loaded take some 60 MB,
- * given back after a minute without work.
+ * two are enough for any machine, and a core is left to the event loop. A thread takes 70 MB with the first document and up to
+ * 180 at work, most of it given back after a minute without.
  */
 const DOCUMENTOS = {
   modulo: new URL(import.meta.url.endsWith('.ts') ? 'server/hilo.ts' : 'server/generado/hilo.mjs', RAIZ),

@@ -7,10 +7,11 @@ export class HiloMuerto extends Error {
 }
 
 /**
- * Megabytes that a thread's heap may take: what a document needs several times over, and not what would take the process
- * along. The young generation is small, for the process's own (64) would triple what a thread keeps.
+ * What a thread's heap may take, in megabytes: three times what any document needs, and not what would take the process
+ * along. With half of it V8 collected garbage all the time (four times the CPU), for it counts the young generation in,
+ * whose size is the process's (`--max-semi-space-size`), whatever is asked for here.
  */
-const MEMORIA = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 }
+const MEMORIA = { maxOldGenerationSizeMb: 256 }
 
 /** A thread, as its pool sees it: at one task or at none. */
 export class Hilo {

@@ -121,6 +121,18 @@ describe('the first start', () => {
     expect(await pedir(`${primero.url}/api/v1/guias/${guia}`, { llave })).toMatchObject({ status: 200 })
   })
 
+  it('draws labels and proofs in the thread that was built with it', async () => {
+    const { llave } = leerDemo(primero.dataDir)
+    const api = `${primero.url}/api/v1`
+    const inicioDe = async (url: string) => (await (await fetch(url)).text()).slice(0, 8)
+    const etiqueta = await pedir(`${api}/guias/${guia}/etiqueta`, { llave })
+    expect(await inicioDe(etiqueta.cuerpo.url)).toBe('%PDF-1.7')
+    for (const estado of ['recolectado', 'en_ruta', 'entregado'])
+      await pedir(`${api}/simulador/guias/${guia}/avanzar`, { llave, metodo: 'POST', cuerpo: { estado } })
+    const pdf = await hasta(async () => (await pedir(`${api}/guias/${guia}/prueba-entrega`, { llave })).cuerpo?.pdf)
+    expect(await inicioDe(pdf.url)).toBe('%PDF-1.7')
+  })
+
   it.each([
     ['/healthz', { ok: true }],
     ['/readyz', { ok: true, base_de_datos: true, cola: true, migraciones: true }],

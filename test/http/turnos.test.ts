@@ -3,7 +3,7 @@ import { crearTurnos } from '../../server/http/turnos.ts'
 
 describe('turns', () => {
   it('go in order, so many at once, and go on after a failure', async () => {
-    const turno = crearTurnos(2, 3)
+    const turno = crearTurnos(2)
     const pasos: string[] = []
     let enCurso = 0
     const hacer = (nombre: string, falla = false) =>
@@ -15,10 +15,9 @@ describe('turns', () => {
         if (falla) throw new Error(nombre)
       })
     const todos = await Promise.allSettled(
-      ['a', 'b', 'c', 'd', 'e', 'f'].map((nombre) => hacer(nombre, ['a', 'c'].includes(nombre))),
+      ['a', 'b', 'c', 'd', 'e'].map((nombre) => hacer(nombre, ['a', 'c'].includes(nombre))),
     )
-    expect(todos.map(({ status }) => status === 'fulfilled')).toEqual([false, true, false, true, true, false])
-    expect(todos[5]).toMatchObject({ reason: { codigo: 'no_disponible' } })
+    expect(todos.map(({ status }) => status === 'fulfilled')).toEqual([false, true, false, true, true])
     expect(pasos).toEqual(['a', 'b', 'c', 'd', 'e'])
     await hacer('g')
     expect(pasos.at(-1)).toBe('g')
