@@ -28,6 +28,10 @@ export type EnJson<Fila> = {
   [C in keyof Fila]: Fila[C] extends Date ? string : Fila[C] extends Date | null ? string | null : Fila[C]
 }
 
+/** SQL of columns whose instants come as texts, too, as {@link EnJson} has them: nobody needs a Date of what is only shown. */
+export const conTextos = (columnas: readonly string[], de = '') =>
+  columnas.map((c) => (c.endsWith('_en') ? `${de}${c}::text as ${c}` : `${de}${c}`)).join(', ')
+
 type Modelos = Omit<PrismaClient, `$${string}`>
 
 /** Values by name; a statement without parameters takes none. */
@@ -142,6 +146,9 @@ export interface OpcionesDeDb {
  */
 const SIN_RECORRER = '-c enable_seqscan=off'
 
+/** Instants come in UTC, wherever the database stands: what is shown of them is then cut out of their text (`iso`). */
+const EN_UTC = '-c timezone=UTC'
+
 /**
  * No request may hold a connection for ever: the server stops a long statement, the client gives a dead server up.
  * @param options more settings of every session, as the server's command line has them
@@ -151,7 +158,7 @@ export function abrirPool(url: string, max: number, application_name: string, op
     connectionString: url,
     max,
     application_name,
-    options: `${SIN_RECORRER} ${options}`,
+    options: `${SIN_RECORRER} ${EN_UTC} ${options}`,
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 60_000,
     keepAlive: true,

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { Modo } from '../../server/contrato/generado/tipos/index.ts'
+import { nuevoCodigoDeWebhook } from '../../server/webhooks/webhook.ts'
 import type { Destino, Encargo } from './encargo.ts'
 import type { Comercio } from './entorno.ts'
 
@@ -110,6 +111,21 @@ select g.*, c.comercio from guia_indice i join guia g on g.comercio_id = i.comer
 select * from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :id and secuencia > 0 order by secuencia limit 26;
 `
 
+/** pgbench: what the first page of the feed reads. */
+export const guionDelFlujo = (
+  { id }: Comercio,
+  pagina: number,
+) => `select *, xid::text from evento where comercio_id = '${id}' and modo = 'live' and xid < pg_snapshot_xmin(pg_current_snapshot()) order by evento.xid, guia_id, secuencia limit ${pagina};
+`
+
+/** pgbench: what the first page of an endpoint's deliveries reads. */
+export const guionDeEntregas = (
+  { id }: Comercio,
+  webhook: string,
+  pagina: number,
+) => `select * from webhook_entrega where comercio_id = '${id}' and modo = 'live' and webhook = '${webhook}' order by creado_en desc, guia_id desc, secuencia desc limit ${pagina + 1};
+`
+
 /** A valid public code for a number below 16^6: its last six digits in hexadecimal and the check character. */
 export const codigoSembrado = (n: string) =>
   `upper(lpad(to_hex(${n}), 11, '0')) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', 1 + (${[21, 19, 17, 15, 13, 11]
@@ -168,6 +184,53 @@ export async function sembrar(
     await cliente.end()
   }
 }
+
+/** Fresh deliveries of so many seeded guides that went well at once, to a new endpoint, whose code is given back. */
+export async function sembrarEntregasHechas(url: string, comercio: Comercio, cuantas: number): Promise<string> {
+  const webhook = nuevoCodigoDeWebhook()
+  const cliente = new pg.Client(url)
+  await cliente.connect()
+  try {
+    await cliente.query(
+      `insert into webhook (comercio_id, modo, webhook, url, tipos, estado, estado_en, creado_en, actualizado_en)
+       values ($1, 'live', $2, 'https://tienda.ejemplo.com/guias', '{*}', 'activo', now(), now(), now())`,
+      [comercio.id, webhook],
+    )
+    await cliente.query(
+      `insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, intento,
+         intentos, proximo_en, ultimo_status, exito, creado_en, terminado_en)
+       select comercio_id, modo, $2, guia_id, secuencia, 'evt_' || guia || '_1', tipo, 'entregada', 'automatica', 1, 1,
+         momento, 204, $3, momento, momento
+       from (select *, now() - n * interval '1 second' as momento from (
+         select *, row_number() over (order by guia_id) as n from evento where comercio_id = $1 and secuencia = 1) e) e
+       where n <= $4`,
+      [comercio.id, webhook, EXITO, cuantas],
+    )
+    await cliente.query('vacuum (analyze) webhook_entrega')
+  } finally {
+    await cliente.end()
+  }
+  return webhook
+}
+
+/** The attempt as server/webhooks/asentarExitos.ts keeps it of an endpoint that answers without a body. */
+const EXITO = JSON.stringify({
+  id: '01990000-0000-7000-8000-000000000000',
+  causa: 'automatica',
+  iniciado_en: '2026-01-01T00:00:00.000Z',
+  url: 'https://tienda.ejemplo.com/guias',
+  ip: '8.8.8.8',
+  secretos: [1],
+  status: 204,
+  dns_ms: 0.1,
+  conexion_ms: 4.2,
+  tls_ms: 8.1,
+  primer_byte_ms: 20.4,
+  total_ms: 20.6,
+  cabeceras: { date: 'Thu, 01 Jan 2026 00:00:00 GMT' },
+  cuerpo: '',
+  cuerpo_truncado: false,
+})
 
 /** Numbers of {@link deNumero} that nothing else of the bench uses, neither pgbench nor the load's references. */
 let tomadas = 2 ** 30

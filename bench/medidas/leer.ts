@@ -1,11 +1,18 @@
 import { crearCursores } from '../../server/listas/cursor.ts'
 import { crearSecretos } from '../../server/secretos.ts'
 import { abrirEnchufe, cargar, type Enchufe } from '../arnes/carga.ts'
-import { ESTADOS_RAROS, guionDeDetalle, sembrar } from '../arnes/datos.ts'
+import {
+  ESTADOS_RAROS,
+  guionDeDetalle,
+  guionDeEntregas,
+  guionDelFlujo,
+  sembrar,
+  sembrarEntregasHechas,
+} from '../arnes/datos.ts'
 import type { Banco, Base, Comercio } from '../arnes/entorno.ts'
 import { correrPgbench } from '../arnes/pgbench.ts'
 import { intercalar, resumir } from '../arnes/rondas.ts'
-import { fila } from './crear.ts'
+import { fila, medidor } from './crear.ts'
 import type { Medida } from './medida.ts'
 
 const PAGINA = 50
@@ -120,53 +127,68 @@ const paginas = (banco: Banco) =>
     }
   })
 
-const detalle = (banco: Banco) =>
-  banco.conBase(async (base) => {
-    const { rondas, segundos } = banco.opciones
-    const guias = Math.min(banco.opciones.guias, 100_000)
-    const conexiones = 32
-    const [comercio] = await base.crearComercios(1)
-    await sembrar(base.url, { comercio: comercio!, hasta: guias, conHistoria: true })
-    const { rows } = await base.db.pool.query<{ guia: string }>(
-      'select guia from guia_indice order by random() limit 20000',
-    )
-    const { url } = await base.servicio()
-    let n = 0
-    const carga = {
-      url,
-      conexiones,
-      segundos,
-      espera: 200,
-      siguiente: () => ({
-        metodo: 'GET' as const,
-        ruta: `/api/v1/guias/${rows[++n % rows.length]!.guia}`,
-        llave: comercio!.llave,
-      }),
-    }
-    await cargar({ ...carga, segundos: 2 * segundos })
-    const corrida = {
-      url: base.url,
-      carpeta: banco.carpeta,
-      guion: guionDeDetalle(comercio!, guias),
-      clientes: conexiones,
-      segundos,
-    }
-    const valores = await intercalar(rondas, {
-      programa: async () => (await cargar(carga)).porSegundo,
-      referencia: banco.pgbench ? () => correrPgbench(corrida) : undefined,
+/** What is read, once a merchant's guides with their history stand in the base, and what pgbench runs for the same rows. */
+interface Lectura {
+  medida: string
+  rutas: readonly string[]
+  guion: string
+}
+
+/** A read under load, against pgbench with the same rows. */
+const contraPgbench =
+  (preparar: (base: Base, comercio: Comercio, guias: number) => Promise<Lectura>) => (banco: Banco) =>
+    banco.conBase(async (base) => {
+      const { rondas, segundos } = banco.opciones
+      const guias = Math.min(banco.opciones.guias, 100_000)
+      const conexiones = 32
+      const [comercio] = (await base.crearComercios(1)) as [Comercio]
+      await sembrar(base.url, { comercio, hasta: guias, conHistoria: true })
+      const { medida, rutas, guion } = await preparar(base, comercio, guias)
+      const servicio = await base.servicio()
+      let n = 0
+      const carga = {
+        url: servicio.url,
+        conexiones,
+        segundos,
+        espera: 200,
+        siguiente: () => ({ metodo: 'GET' as const, ruta: rutas[++n % rutas.length]!, llave: comercio.llave }),
+      }
+      await cargar({ ...carga, segundos: 2 * segundos })
+      const corrida = { url: base.url, carpeta: banco.carpeta, guion, clientes: conexiones, segundos }
+      const programa = medidor(banco, servicio, carga)
+      const valores = await intercalar(rondas, {
+        programa: programa.medir,
+        referencia: banco.pgbench ? () => correrPgbench(corrida) : undefined,
+      })
+      return {
+        filas: [fila(medida, 'lecturas/s', 'pgbench', valores, { sentido: '≥', valor: 0.35 })],
+        notas: [programa.nota('servicio')],
+      }
     })
-    return {
-      filas: [
-        fila(
-          `detalle de una de ${guias.toLocaleString('en-US')} guías, 32 conexiones`,
-          'lecturas/s',
-          'pgbench',
-          valores,
-          { sentido: '≥', valor: 0.35 },
-        ),
-      ],
-    }
-  })
+
+const detalle = contraPgbench(async ({ db }, comercio, guias) => {
+  const { rows } = await db.pool.query<{ guia: string }>('select guia from guia_indice order by random() limit 20000')
+  return {
+    medida: `detalle de una de ${guias.toLocaleString('en-US')} guías, 32 conexiones`,
+    rutas: rows.map(({ guia }) => `/api/v1/guias/${guia}`),
+    guion: guionDeDetalle(comercio, guias),
+  }
+})
+
+const eventos = contraPgbench(async (_base, comercio) => ({
+  medida: `página de ${PAGINA} del flujo de eventos, 32 conexiones`,
+  rutas: [`/api/v1/eventos?limite=${PAGINA}`],
+  guion: guionDelFlujo(comercio, PAGINA),
+}))
+
+const entregas = contraPgbench(async ({ url }, comercio, guias) => {
+  const webhook = await sembrarEntregasHechas(url, comercio, Math.min(guias, 20_000))
+  return {
+    medida: `página de ${PAGINA} de las entregas de un webhook, 32 conexiones`,
+    rutas: [`/api/v1/webhooks/${webhook}/entregas?limite=${PAGINA}`],
+    guion: guionDeEntregas(comercio, webhook, PAGINA),
+  }
+})
 
 export const lectura: Medida[] = [
   {
@@ -175,4 +197,10 @@ export const lectura: Medida[] = [
     medir: paginas,
   },
   { clave: 'detalle', descripcion: 'detalle de una guía, contra pgbench con las mismas dos lecturas', medir: detalle },
+  { clave: 'eventos', descripcion: 'página del flujo de eventos, contra pgbench con la misma lectura', medir: eventos },
+  {
+    clave: 'entregas',
+    descripcion: 'página de las entregas de un webhook, contra pgbench con la misma lectura',
+    medir: entregas,
+  },
 ]

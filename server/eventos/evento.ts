@@ -1,7 +1,7 @@
 import type { evento } from '../contrato/generado/prisma/client.ts'
 import type { Estado, Evento, Modo, Motivo, TipoDeEvento } from '../contrato/generado/tipos/index.ts'
 import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../contrato/generado/vocabulario.ts'
-import { type Db, type EnJson, type Fila, sentencia } from '../db.ts'
+import { conTextos, type Db, type EnJson, type Fila, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import { iso } from '../tiempo/instante.ts'
@@ -43,12 +43,11 @@ const MOSTRADAS = [
   ...(['datos', 'ocurrido_en', 'registrado_en'] as const),
 ] as const
 
-/** What the contract shows of an event, as its row or as JSON has it. */
-export type EventoMostrado = Pick<FilaEvento, (typeof MOSTRADAS)[number]>
-export type EventoPorMostrar = EventoMostrado | EnJson<EventoMostrado>
+/** What the contract shows of an event, its instants as texts. */
+export type EventoLeido = EnJson<Pick<FilaEvento, (typeof MOSTRADAS)[number]>>
 
-/** SQL of the columns of {@link EventoMostrado}. */
-export const COLUMNAS_DE_EVENTO = MOSTRADAS.join(', ')
+/** SQL of the columns of {@link EventoLeido}. */
+export const COLUMNAS_DE_EVENTO = conTextos(MOSTRADAS)
 
 /** The picture of a guide right after an event: what of it changes, and the event itself doesn't say. */
 export type Foto = Pick<
@@ -100,7 +99,7 @@ const DESCRIPCIONES: Readonly<Record<string, string>> = {
 }
 
 /** An event as the contract has it; the guide and its sequence are its identity, so they make its public id. */
-export function presentarEvento(fila: EventoPorMostrar): Evento {
+export function presentarEvento(fila: EventoSinFoto | EventoLeido): Evento {
   return {
     id: `evt_${fila.guia}_${fila.secuencia}`,
     tipo: fila.tipo,

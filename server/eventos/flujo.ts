@@ -1,6 +1,6 @@
 import type { Modo } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
-import { COLUMNAS_DE_EVENTO, type EventoMostrado, type FilaEvento } from './evento.ts'
+import { COLUMNAS_DE_EVENTO, type EventoLeido, type FilaEvento } from './evento.ts'
 
 /**
  * The feed's order, PostgreSQL's alone (the one place that knows xid8). Rows become visible in the order in which their
@@ -12,7 +12,7 @@ import { COLUMNAS_DE_EVENTO, type EventoMostrado, type FilaEvento } from './even
  */
 const FLUJO = sentencia<
   { comercio_id: string; modo: Modo; xid: string; guia_id: string; secuencia: number; cuantos: number },
-  EventoMostrado & Pick<FilaEvento, 'guia_id'> & { xid: string }
+  EventoLeido & Pick<FilaEvento, 'guia_id'> & { xid: string }
 >(
   'eventos.flujo',
   `select ${COLUMNAS_DE_EVENTO}, guia_id, xid::text as xid from evento

@@ -1,5 +1,5 @@
 import type { PaginaDeEventos } from '../contrato/generado/tipos/index.ts'
-import { type Db, type EnJson, sentencia } from '../db.ts'
+import { type Db, sentencia } from '../db.ts'
 import {
   type Ambito,
   type AmbitoEnFilas,
@@ -7,14 +7,14 @@ import {
   desconocida,
   enFilas,
   exigirCodigo,
-  type GuiaPorMostrar,
+  type GuiaLeida,
 } from '../guias/guia.ts'
 import type { Cursores } from '../listas/cursor.ts'
 import { type Paginacion, paginar } from '../listas/pagina.ts'
-import { COLUMNAS_DE_EVENTO, type EventoMostrado, presentarEvento } from './evento.ts'
+import { COLUMNAS_DE_EVENTO, type EventoLeido, presentarEvento } from './evento.ts'
 
 interface ConEventos {
-  eventos: EnJson<EventoMostrado>[]
+  eventos: EventoLeido[]
 }
 
 /** The parameters of both statements: whose guide, and which of its events. */
@@ -30,7 +30,7 @@ const EVENTOS = `coalesce((
 const SUYA = 'i.guia = :guia and (:comercio_id::uuid is null or (i.comercio_id = :comercio_id and i.modo = :modo))'
 
 /** One JSON, because describing and reading thirty columns costs more than all else that is done with them. */
-const GUIA_CON_EVENTOS = sentencia<Parametros, { guia: GuiaPorMostrar & ConEventos & { comercio: string | null } }>(
+const GUIA_CON_EVENTOS = sentencia<Parametros, { guia: GuiaLeida & ConEventos & { comercio: string | null } }>(
   'eventos.guiaConEventos',
   `select row_to_json(x) as guia from (
      select ${COLUMNAS_DE_GUIA}, ${EVENTOS},
@@ -59,8 +59,8 @@ export async function leerConEventos(
   ambito: Ambito,
   codigo: string,
   paginacion: Paginacion = {},
-): Promise<{ guia: GuiaPorMostrar & { comercio: string | null }; eventos: PaginaDeEventos }> {
-  let guia: (GuiaPorMostrar & ConEventos & { comercio: string | null }) | undefined
+): Promise<{ guia: GuiaLeida & { comercio: string | null }; eventos: PaginaDeEventos }> {
+  let guia: (GuiaLeida & ConEventos & { comercio: string | null }) | undefined
   const eventos = await leerPagina(partes, ambito, codigo, paginacion, async (parametros) => {
     guia = (await partes.db.consultar(GUIA_CON_EVENTOS, parametros))[0]?.guia
     return guia

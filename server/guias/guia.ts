@@ -8,7 +8,7 @@ import type {
   Modo,
   Ubicacion,
 } from '../contrato/generado/tipos/index.ts'
-import { type Db, type EnJson, type Fila, sentencia, sentenciaDe } from '../db.ts'
+import { conTextos, type Db, type EnJson, type Fila, sentencia, sentenciaDe } from '../db.ts'
 import { Problema, problemaDeFallas } from '../errores.ts'
 import type { Cursores } from '../listas/cursor.ts'
 import { type Paginacion, paginar } from '../listas/pagina.ts'
@@ -61,15 +61,14 @@ const MOSTRADAS = [
   ...(['advertencias', 'secuencia', 'creado_en', 'actualizado_en'] as const),
 ] as const
 
-/** What the contract shows of a guide, as its row or as JSON has it. */
-type GuiaMostrada = Pick<FilaGuia, (typeof MOSTRADAS)[number]>
-export type GuiaPorMostrar = GuiaMostrada | EnJson<GuiaMostrada>
+/** What the contract shows of a guide, its instants as texts. */
+export type GuiaLeida = EnJson<Pick<FilaGuia, (typeof MOSTRADAS)[number]>>
 
-/** SQL of the columns of {@link GuiaPorMostrar} of `g`. */
-export const COLUMNAS_DE_GUIA = MOSTRADAS.map((columna) => `g.${columna}`).join(', ')
+/** SQL of the columns of {@link GuiaLeida} of `g`. */
+export const COLUMNAS_DE_GUIA = conTextos(MOSTRADAS, 'g.')
 
 /** A row of `guia` as the contract's guide; rows never leave by another way. */
-export function presentar(fila: GuiaPorMostrar): Guia {
+export function presentar(fila: FilaGuia | GuiaLeida): Guia {
   return {
     guia: fila.guia,
     estado: fila.estado,
@@ -104,7 +103,7 @@ const presentarRecogida = ({ nombre, lat, lng, maps_url }: Guia['recogida']): Gu
 })
 
 /** The place of a guide's row as the contract has it. */
-function presentarUbicacion(fila: GuiaPorMostrar): Ubicacion {
+function presentarUbicacion(fila: FilaGuia | GuiaLeida): Ubicacion {
   const { enlace, precision_m, referencia, distancia_km, confirmado_en, solicitud } = fila.ubicacion_extra ?? {}
   const confirmada = fila.ubicacion_estado === 'confirmada'
   return {
@@ -185,7 +184,7 @@ export interface Filtros extends Paginacion {
   creado_hasta?: string
 }
 
-type FilaDeLista = FilaGuia & { comercio: string }
+type FilaDeLista = GuiaLeida & Pick<FilaGuia, 'id'> & { comercio: string }
 
 /**
  * A page of guides, newest first. The id is a UUIDv7 of the creation's instant, so one keyset on the id serves the order,
@@ -234,7 +233,7 @@ function leer(db: Db, filtros: Filtros, antesDe: string | undefined, cuantas: nu
   const estados = Object.fromEntries((estado ?? []).map((uno, i) => [`estado_${i}`, uno]))
   return db.consultar(
     sentenciaDe<Record<string, unknown>, FilaDeLista>(
-      `select g.*, c.comercio from (${guias}) g join comercio c on c.id = g.comercio_id order by g.id desc`,
+      `select ${COLUMNAS_DE_GUIA}, g.id, c.comercio from (${guias}) g join comercio c on c.id = g.comercio_id order by g.id desc`,
     ),
     { ...valores, ...estados, limite: cuantas },
   )

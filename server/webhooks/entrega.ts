@@ -11,10 +11,11 @@ import type {
   TipoDeEventoPropio,
   Webhook,
 } from '../contrato/generado/tipos/index.ts'
-import { type Db, type Fila, sentencia } from '../db.ts'
+import { conTextos, type Db, type EnJson, type Fila, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
 import { type EventoRecien, type FilaEvento, presentarEvento, trasEvento } from '../eventos/evento.ts'
 import { type FilaGuia, presentar } from '../guias/guia.ts'
+import { iso } from '../tiempo/instante.ts'
 import type { Respuesta } from './respuesta.ts'
 import type { Ambito, ClaveDeWebhook } from './webhook.ts'
 
@@ -74,14 +75,16 @@ const MOSTRADAS = [
   ...(['ultimo_error', 'creado_en', 'terminado_en'] as const),
 ] as const
 
-/** What the contract shows of a delivery in a list. */
-export type EntregaMostrada = Pick<FilaEntregaDeWebhook, (typeof MOSTRADAS)[number]>
+type EntregaMostrada = Pick<FilaEntregaDeWebhook, (typeof MOSTRADAS)[number]>
 
-/** SQL of the columns of {@link EntregaMostrada} of `e`: without the bodies that endpoints answered with. */
-export const COLUMNAS_DE_ENTREGA = MOSTRADAS.map((columna) => `e.${columna}`).join(', ')
+/** What the contract shows of a delivery in a list, its instants as texts. */
+export type EntregaLeida = EnJson<EntregaMostrada>
+
+/** SQL of the columns of {@link EntregaLeida} of `e`: without the bodies that endpoints answered with. */
+export const COLUMNAS_DE_ENTREGA = conTextos(MOSTRADAS, 'e.')
 
 /** A row of `webhook_entrega` as the contract has it. */
-export const presentarEntregaDeWebhook = (fila: EntregaMostrada): EntregaDeWebhook => ({
+export const presentarEntregaDeWebhook = (fila: EntregaMostrada | EntregaLeida): EntregaDeWebhook => ({
   entrega: codigoDe(fila),
   webhook: fila.webhook,
   evento: fila.evento,
@@ -94,11 +97,11 @@ export const presentarEntregaDeWebhook = (fila: EntregaMostrada): EntregaDeWebho
     fila.estado !== 'pendiente'
       ? null
       : // What goes now went on its way when it was asked for.
-        (fila.proximo_en > YA ? fila.proximo_en : fila.creado_en).toISOString(),
+        iso(new Date(fila.proximo_en) > YA ? fila.proximo_en : fila.creado_en),
   ultimo_status: fila.ultimo_status,
   ultimo_error: fila.ultimo_error,
-  creado_en: fila.creado_en.toISOString(),
-  terminado_en: fila.terminado_en?.toISOString() ?? null,
+  creado_en: iso(fila.creado_en),
+  terminado_en: fila.terminado_en && iso(fila.terminado_en),
 })
 
 const FORMA = /^ent_([0-9A-Z]{12})_([0-9A-Z]{12})_(0|[1-9]\d{0,8})$/

@@ -3,11 +3,11 @@ import type { Handler } from '../contrato/tipos.ts'
 import { type Db, sentenciaDe } from '../db.ts'
 import type { Posicion } from '../listas/cursor.ts'
 import { paginar } from '../listas/pagina.ts'
-import { leerInstante } from '../tiempo/instante.ts'
+import { iso, leerInstante } from '../tiempo/instante.ts'
 import {
   COLUMNAS_DE_ENTREGA,
   codigoDeFiltro,
-  type EntregaMostrada,
+  type EntregaLeida,
   type FilaEntregaDeWebhook,
   presentarEntregaDeWebhook,
 } from './entrega.ts'
@@ -28,13 +28,13 @@ export const listarEntregasDeWebhook: Handler<'listarEntregasDeWebhook'> = async
       if (filas.length === 0) await exigirWebhook(db, identidad, webhook, reloj())
       return filas
     },
-    posicion: ({ creado_en, guia_id, secuencia }) => [creado_en.getTime(), guia_id, secuencia],
+    posicion: ({ creado_en, guia_id, secuencia }) => [Date.parse(iso(creado_en)), guia_id, secuencia],
     presentar: presentarEntregaDeWebhook,
   })
   return { status: 200, body: pagina }
 }
 
-type FilaDeLista = EntregaMostrada & Pick<FilaEntregaDeWebhook, 'guia_id'>
+type FilaDeLista = EntregaLeida & Pick<FilaEntregaDeWebhook, 'guia_id'>
 
 type Filtros = Omit<NonNullable<ListarEntregasDeWebhookData['query']>, 'limite' | 'cursor'>
 

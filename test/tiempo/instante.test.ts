@@ -1,7 +1,23 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { leerInstante } from '../../server/tiempo/instante.ts'
+import { iso, leerInstante } from '../../server/tiempo/instante.ts'
 
 describe('instants', () => {
+  it('are shown as they are, from a Date and from any text of PostgreSQL', () => {
+    const momentos = fc.date({ min: new Date(0), max: new Date('9999-12-31T23:59:59.999Z'), noInvalidDate: true })
+    fc.assert(
+      fc.property(momentos, (momento) => {
+        const escrito = momento.toISOString()
+        const corto = escrito.slice(0, -1).replace(/\.?0+$/, '')
+        // Zeros at the end of a second that has no fraction belong to it.
+        const justo = corto.length < 19 ? escrito.slice(0, 19) : corto
+        const textos = [`${justo.replace('T', ' ')}+00`, `${justo}+00:00`, escrito]
+        expect([iso(momento), ...textos.map(iso)]).toEqual(Array(4).fill(escrito))
+      }),
+    )
+    expect(iso('2026-11-20 09:04:05.5-06')).toBe('2026-11-20T15:04:05.500Z')
+  })
+
   it.each([
     ['2026-11-20T15:04:05Z', '2026-11-20T15:04:05.000Z'],
     ['2026-11-20t15:04:05.5z', '2026-11-20T15:04:05.500Z'],
