@@ -16,13 +16,17 @@ export const crear: Orden = {
 Crea una guía y escribe su código. Con --external-ref (su número de pedido), repetir la orden no crea otra.
 
 Opciones de la guía:
+  --estricto                                   si el lugar es inverosímil, no la crea
   --telefono, --departamento, --municipio      obligatorias
   --pais <GT>                                  el país de un teléfono sin +; si falta, el de su cuenta
   --external-ref, --destinatario, --direccion, --indicaciones, --contenido
   --lat y --lng, o --maps-url                  el lugar de entrega; sin él se le pregunta al destinatario
   --recogida-nombre, --recogida-lat, --recogida-lng, --recogida-maps-url
                                                dónde se recoge; obligatorio por uno de los dos medios`,
-  opciones: Object.fromEntries(CAMPOS.map((campo) => [opcionDe(campo), { type: 'string' }])),
+  opciones: {
+    ...Object.fromEntries(CAMPOS.map((campo) => [opcionDe(campo), { type: 'string' } as const])),
+    estricto: { type: 'boolean' },
+  },
   posicionales: [0, 1],
   async ejecutar(contexto) {
     const [archivo] = contexto.posicionales
@@ -34,10 +38,11 @@ Opciones de la guía:
       )
     }
     const pais = contexto.texto('pais')
+    const estricto = contexto.si('estricto') ? { estricto: true } : {}
     const guia = archivo === undefined ? leerGuia((campo) => contexto.texto(opcionDe(campo))) : leerJson(archivo)
     const { datos, repetida } = await contexto
       .api()
-      .guias.crear(fijarTelefono(guia as GuiaIndividual, pais), { signal: contexto.signal })
+      .guias.crear({ ...fijarTelefono(guia as GuiaIndividual, pais), ...estricto }, { signal: contexto.signal })
       .conRespuesta()
     if (contexto.json) decir(JSON.stringify(datos))
     else {

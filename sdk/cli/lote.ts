@@ -49,6 +49,7 @@ Opciones:
   --recogida-nombre, --recogida-lat, --recogida-lng, --recogida-maps-url
                             dónde se recogen las que no lo dicen
   --pais <GT>               el país de los teléfonos sin + de las que no lo dicen; si falta, el de su cuenta
+  --estricto                no crea las guías cuyo lugar es inverosímil
   --referencias <prefijo>   da a las filas sin external_ref la de <prefijo>-<número de fila>; con el mismo prefijo y
                             el mismo archivo, repetir no duplica
   --ignorar-otras           pasa por alto las columnas que no conoce
@@ -58,6 +59,7 @@ Opciones:
   opciones: {
     ...Object.fromEntries(CAMPOS_DE_RECOGIDA.map((campo) => [opcionDe(campo), { type: 'string' } as const])),
     pais: { type: 'string' },
+    estricto: { type: 'boolean' },
     referencias: { type: 'string' },
     'ignorar-otras': { type: 'boolean' },
     codificacion: { type: 'string' },
@@ -78,6 +80,7 @@ Opciones:
     const linea = barra()
     const creacion = api.guias.crearMuchas(preparar(origen.filas, contexto), {
       recogida: leerRecogida((campo) => contexto.texto(opcionDe(campo))) ?? origen.recogida,
+      ...(contexto.si('estricto') ? { estricto: true } : {}),
       concurrencia,
       signal: contexto.signal,
       reintentos: REINTENTOS,

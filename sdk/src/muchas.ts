@@ -7,6 +7,8 @@ import type { OpcionesDeSolicitud } from './opciones.js'
 export interface OpcionesDeMuchas extends OpcionesDeSolicitud {
   /** El punto de recogida de las guías que no traen el suyo. */
   recogida?: Recogida | undefined
+  /** Si se rechazan las guías cuyo lugar es inverosímil, de las que no lo dicen; si falta, lo que diga su cuenta. */
+  estricto?: boolean | undefined
   /** Cuántas solicitudes se envían a la vez; 2 si falta. */
   concurrencia?: number | undefined
   /** Cuántas guías lleva cada solicitud, de 1 a 100; 100 si falta. */
@@ -97,8 +99,17 @@ export class CreacionDeMuchas<E> implements AsyncIterable<ResultadoDeMuchas<E>> 
   async *[Symbol.asyncIterator](): AsyncGenerator<ResultadoDeMuchas<E>, void, undefined> {
     if (this.#empezada) throw new ErrorGuias('crearMuchas se recorre una sola vez: guarde los resultados.')
     this.#empezada = true
-    const { concurrencia = 2, tamano = 100, recogida, signal, aGuia, referenciaAutomatica = false } = this.#opciones
-    const resto = recogida === undefined ? '' : `,"recogida":${JSON.stringify(recogida)}`
+    const {
+      concurrencia = 2,
+      tamano = 100,
+      recogida,
+      estricto,
+      signal,
+      aGuia,
+      referenciaAutomatica = false,
+    } = this.#opciones
+    // The members that are there, and their comma; of none nothing.
+    const resto = JSON.stringify({ recogida, estricto }).replace(/^\{(.*)\}$/, (_, suyos) => suyos && `,${suyos}`)
     const lotes = agrupar(this.#leer(), { aGuia, referir: referenciaAutomatica }, tamano, resto.length * 3)
     const enVuelo: Promise<ResultadoDeMuchas<E>[]>[] = []
     let leyendo: Promise<() => void> | undefined

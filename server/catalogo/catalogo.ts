@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import type { NombresSugeridos, Pais } from '../contrato/generado/tipos/index.ts'
 import { RAIZ } from '../contrato/raiz.ts'
-import type { Punto } from '../mapas/punto.ts'
+import { distanciaKm, type Punto } from '../mapas/punto.ts'
 import { cercanos, type Nombre } from './cercanos.ts'
 import { clavesDe } from './claves.ts'
 
@@ -60,6 +60,8 @@ export type DepartamentoGuardado = readonly [
 
 interface Fichero extends Departamento {
   municipios: readonly Municipio[]
+  /** How far the furthest of its municipalities lies from its capital, in kilometres. */
+  radio(): number
   /** Built when somebody asks for this department's first municipality: most are never asked for. */
   indice(): { porClave: ReadonlyMap<string, Municipio>; nombres: readonly Nombre[] }
 }
@@ -116,6 +118,7 @@ function abrir([codigo, nombre, , lat, lng, guardados]: DepartamentoGuardado): F
     aproximado: suLat === undefined,
   }))
   let indice: ReturnType<Fichero['indice']> | undefined
+  let radio: number | undefined
   return {
     codigo,
     pais,
@@ -123,6 +126,10 @@ function abrir([codigo, nombre, , lat, lng, guardados]: DepartamentoGuardado): F
     lat,
     lng,
     municipios,
+    radio() {
+      radio ??= Math.max(...municipios.map((municipio) => distanciaKm({ lat, lng }, municipio)))
+      return radio
+    },
     indice() {
       indice ??= indizar(municipios, guardados)
       return indice
@@ -232,6 +239,40 @@ function sugerir(departamento: string, ficheros: readonly Fichero[], municipio: 
 
 /** The departments that a code or a name means: several, if several countries have it. */
 export const buscarDepartamentos = (texto: string): Departamento[] => hallarFicheros(texto).map(presentarDepartamento)
+
+/** The distance in kilometres from a municipality's centre up to which a place is taken for one of its own. */
+export const LEJOS = 50
+
+const kmA = ({ municipios }: Fichero, punto: Punto) =>
+  Math.min(...municipios.map((municipio) => distanciaKm(punto, municipio)))
+
+/**
+ * Whether a place may belong to a department: in the large ones people live as far from any municipality's centre as these
+ * lie from the capital.
+ */
+function admite(fichero: Fichero, punto: Punto): boolean {
+  const radio = fichero.radio()
+  const cerca = Math.max(LEJOS, radio)
+  // What is that far from the capital can't be near any municipality: most slips end here.
+  return distanciaKm(punto, fichero) <= radio + cerca && kmA(fichero, punto) <= cerca
+}
+
+/** Whether a place may belong to a department of that name or code; undefined if there is none. */
+export function esDelDepartamento(departamento: string, punto: Punto): boolean | undefined {
+  const ficheros = hallarFicheros(departamento)
+  return ficheros.length === 0 ? undefined : ficheros.some((fichero) => admite(fichero, punto))
+}
+
+/** How many kilometres a place is from the nearest municipality of the departments of that name or code. */
+export const distanciaAlDepartamento = (departamento: string, punto: Punto): number =>
+  Math.min(...hallarFicheros(departamento).map((fichero) => kmA(fichero, punto)))
+
+/** The distance in kilometres from a department's capital up to which a place may well be in some department. */
+const AL_ALCANCE = 300
+
+/** Whether a place is near the capital of any department. */
+export const cercaDeAlguno = (punto: Punto): boolean =>
+  catalogo().ficheros.some((fichero) => distanciaKm(punto, fichero) <= AL_ALCANCE)
 
 /** The names of departments nearest to one that isn't any. */
 export const departamentosParecidos = (texto: string): string[] => cercanos(texto, catalogo().nombres, CUANTAS)

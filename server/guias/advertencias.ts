@@ -1,6 +1,7 @@
-import { buscarDestino } from '../catalogo/catalogo.ts'
-import type { Advertencia, CodigoDeAdvertencia } from '../contrato/generado/tipos/index.ts'
+import { buscarDestino, LEJOS } from '../catalogo/catalogo.ts'
+import type { Advertencia, CodigoDeAdvertencia, Falla } from '../contrato/generado/tipos/index.ts'
 import { distanciaKm } from '../mapas/punto.ts'
+import { esInverosimil, type Sospecha, sospechar } from './lugares.ts'
 
 /** What a guide may be warned of; the other codes are a batch's. */
 type Codigo = Exclude<CodigoDeAdvertencia, 'campo_desconocido'>
@@ -12,35 +13,71 @@ export interface AdvertenciaGuardada {
   campo: string
 }
 
-/** The part of a guide that its warnings speak of. */
-interface Advertida {
+/** A guide's destination by its names. */
+interface Destino {
   departamento: string
   municipio: string
+}
+
+/** The coordinates of a guide's place; null as long as they aren't known. */
+interface Lugar {
+  ubicacion_lat: number | null
+  ubicacion_lng: number | null
+}
+
+/** The part of a guide that its warnings speak of. */
+interface Advertida extends Destino, Lugar {
   ubicacion_extra: { distancia_km?: number } | null
   advertencias: readonly AdvertenciaGuardada[]
 }
 
-/** The distance in kilometres from the centre of the declared municipality beyond which a place is warned of. */
-export const LEJOS = 50
-
-/** Warns of a destination that the catalogue doesn't know, or of a place far from it; it refuses nothing. */
-export function juzgarDestino(
-  { departamento, municipio }: Pick<Advertida, 'departamento' | 'municipio'>,
-  { ubicacion_lat: lat, ubicacion_lng: lng }: { ubicacion_lat: number | null; ubicacion_lng: number | null },
-): { distancia_km: number | null; advertencias: AdvertenciaGuardada[] } {
-  const hallado = buscarDestino(departamento, municipio)
+/** Warns of a destination that the catalogue doesn't know, and of a place that is far from it; it refuses nothing. */
+export function juzgarDestino(destino: Destino, lugar: Lugar): Juicio {
+  const hallado = buscarDestino(destino.departamento, destino.municipio)
   if ('desconocido' in hallado) {
-    const campo = `/${hallado.desconocido}`
-    return { distancia_km: null, advertencias: [{ codigo: 'destino_desconocido', campo }] }
+    const desconocido = { codigo: 'destino_desconocido', campo: `/${hallado.desconocido}` } as const
+    const sospecha = sospecharDe(destino, lugar)
+    return { distancia_km: null, advertencias: sospecha ? [desconocido, delLugar(sospecha.codigo)] : [desconocido] }
   }
+  const { ubicacion_lat: lat, ubicacion_lng: lng } = lugar
   if (lat === null || lng === null) return { distancia_km: null, advertencias: [] }
   const km = Math.round(distanciaKm(hallado.municipio, { lat, lng }) * 10) / 10
-  return { distancia_km: km, advertencias: km > LEJOS ? [{ codigo: 'ubicacion_lejana', campo: '/ubicacion' }] : [] }
+  // Nearly all are near: what takes longer is looked at only for the others.
+  if (km <= LEJOS) return { distancia_km: km, advertencias: [] }
+  return { distancia_km: km, advertencias: [delLugar(sospecharDe(destino, lugar)?.codigo ?? 'ubicacion_lejana')] }
 }
+
+/** How far a place is from the declared municipality, if both are known, and what to warn of. */
+interface Juicio {
+  distancia_km: number | null
+  advertencias: AdvertenciaGuardada[]
+}
+
+const delLugar = (codigo: Codigo): AdvertenciaGuardada => ({ codigo, campo: '/ubicacion' })
+
+const sospecharDe = ({ departamento }: Destino, { ubicacion_lat: lat, ubicacion_lng: lng }: Lugar) =>
+  lat === null || lng === null ? undefined : sospechar(departamento, { lat, lng })
 
 /** The warnings of a guide, as the contract has them. */
 export const presentarAdvertencias = (guia: Advertida): Advertencia[] =>
   guia.advertencias.map(({ codigo, campo }) => ({ codigo, campo, ...QUE_DECIR[codigo](guia, campo) }))
+
+/**
+ * The faults of a guide whose place is implausible, for whoever is strict: each with its warning's words and the place that
+ * was perhaps meant; none if there is nothing against it.
+ * @param deEnlace whether a link named the place, instead of coordinates
+ */
+export const explicarInverosimil = (guia: Advertida, deEnlace: boolean): Falla[] =>
+  presentarAdvertencias(guia)
+    .filter(({ codigo }) => esInverosimil(codigo))
+    .map(({ mensaje, sugerencia }) => {
+      const corregido = sugerencia !== null && typeof sugerencia === 'object' && 'lat' in sugerencia ? sugerencia : null
+      return {
+        campo: deEnlace ? '/maps_url' : corregido?.lat === guia.ubicacion_lat ? '/lng' : '/lat',
+        codigo: 'lugar_inverosimil',
+        mensaje: corregido ? `${mensaje} Quizá quiso decir ${corregido.lat}, ${corregido.lng}.` : mensaje,
+      }
+    })
 
 type Dicho = Pick<Advertencia, 'mensaje' | 'sugerencia'>
 
@@ -56,10 +93,46 @@ const QUE_DECIR: Record<Codigo, (guia: Advertida, campo: string) => Dicho> = {
     sugerencia: null,
   }),
   destino_desconocido: decirDesconocido,
-  ubicacion_lejana: ({ ubicacion_extra }) => ({
-    mensaje: `el lugar confirmado está a ${ubicacion_extra?.distancia_km ?? `más de ${LEJOS}`} km del municipio declarado: revise el municipio, y que lat y lng no estén cambiadas`,
+  telefono_fijo: () => ({
+    mensaje:
+      'es un teléfono fijo y no recibirá el mensaje que pide la ubicación: confirme usted el lugar, o cree la guía con un móvil',
     sugerencia: null,
   }),
+  coordenadas_en_cero: () => ({
+    mensaje:
+      'lat y lng son 0, un lugar en el mar: dé las coordenadas del destino, o ninguna, y se le preguntará al destinatario',
+    sugerencia: null,
+  }),
+  coordenadas_sin_signo: decirSospecha,
+  coordenadas_invertidas: decirSospecha,
+  fuera_del_departamento: decirSospecha,
+  ubicacion_lejana: ({ ubicacion_extra }) => ({
+    mensaje: `el lugar confirmado está a ${ubicacion_extra?.distancia_km ?? `más de ${LEJOS}`} km del municipio declarado: revise el municipio y el lugar`,
+    sugerencia: null,
+  }),
+}
+
+/** Words an implausible place by what it is today; of a place that was forgotten, what little can be said. */
+function decirSospecha(guia: Advertida): Dicho {
+  const sospecha = sospecharDe(guia, guia)
+  if (!sospecha) return { mensaje: 'el lugar no estaba donde dice el departamento', sugerencia: null }
+  return {
+    mensaje: `el lugar está ${decirDonde(sospecha, guia)}: ${preguntar(sospecha, guia)}`,
+    sugerencia: sospecha.corregido,
+  }
+}
+
+function decirDonde({ km }: Sospecha, { departamento, municipio, ubicacion_extra }: Advertida): string {
+  const alMunicipio = ubicacion_extra?.distancia_km
+  if (alMunicipio !== undefined) return `a ${alMunicipio} km de ${municipio}`
+  return km === null ? 'lejos de todos los departamentos del catálogo' : `a ${Math.round(km)} km de ${departamento}`
+}
+
+function preguntar({ codigo, corregido }: Sospecha, { ubicacion_lat, ubicacion_lng }: Advertida): string {
+  if (codigo === 'coordenadas_invertidas') return '¿lat y lng al revés?'
+  if (!corregido) return 'revise el departamento y el lugar'
+  if (corregido.lat === ubicacion_lat) return '¿falta el signo − en lng?'
+  return corregido.lng === ubicacion_lng ? '¿falta el signo − en lat?' : '¿falta el signo − en lat y en lng?'
 }
 
 /** Words an unknown destination with the names that the merchant may have meant, by the catalogue of today. */

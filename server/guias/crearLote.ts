@@ -2,7 +2,8 @@ import type { Falla, GuiaIndividual, ResultadoCreado, ResultadoFallido } from '.
 import type { Handler } from '../contrato/tipos.ts'
 import { MAXIMO_DE_FALLAS, MAXIMO_DE_FALLAS_DEL_LOTE, type Problema, problemaDeFallas } from '../errores.ts'
 import { presentarAdvertencias } from './advertencias.ts'
-import { normalizar } from './datos.ts'
+import { type DatosDeGuia, normalizar } from './datos.ts'
+import { esRechazable, rechazar } from './estricto.ts'
 import type { FilaGuia } from './guia.ts'
 
 /**
@@ -16,12 +17,18 @@ export const crearLote: Handler<'crearLote'> = async (
   const { vale, explicar } = validacion.validador('GuiaIndividual')
   // Only the envelope was validated (`x-sobre`): an entry may be anything, and so may the batch's pickup.
   const enviadas: readonly unknown[] = body.guias
-  const elementos = enviadas.map((elemento) => (sinRecogida(elemento) ? conLaDelLote(elemento, body) : elemento))
+  const elementos = enviadas.map((elemento) => completar(elemento, body))
   const datos = elementos.map((elemento) =>
     vale(elemento, identidad) ? normalizar(elemento as GuiaIndividual, identidad) : undefined,
   )
   const validas = datos.filter((unos) => unos !== undefined)
-  const veredictos = await escritura.crearVarias(identidad.comercioId, identidad.modo, validas)
+  const rechazables = datos.filter(
+    (unos, i): unos is DatosDeGuia =>
+      unos !== undefined && esRechazable((elementos[i] as GuiaIndividual).estricto ?? identidad.estricto, unos),
+  )
+  const rechazadas = rechazables.length > 0 ? await rechazar(escritura, identidad, rechazables) : NINGUNA
+  const admitidas = validas.filter((unos) => !rechazadas.has(unos))
+  const veredictos = await escritura.crearVarias(identidad.comercioId, identidad.modo, admitidas)
   const fallida = (indice: number, external_ref: string | null, problema: Problema): ResultadoFallido => ({
     indice,
     ok: false,
@@ -33,6 +40,8 @@ export const crearLote: Handler<'crearLote'> = async (
   let defectuosas = elementos.length - validas.length
   const resultados = datos.map((unos, indice) => {
     if (unos) {
+      const rechazo = rechazadas.get(unos)
+      if (rechazo) return fallida(indice, unos.external_ref, rechazo)
       const veredicto = veredictos.shift()!
       if ('problema' in veredicto) return fallida(indice, unos.external_ref, veredicto.problema)
       return creada(indice, veredicto.fila, veredicto.repetida)
@@ -42,7 +51,7 @@ export const crearLote: Handler<'crearLote'> = async (
     const maximo = Math.min(MAXIMO_DE_FALLAS, Math.max(1, cupo - defectuosas))
     const { dichas, omitidas } = explicar(elementos[indice], maximo, identidad)
     cupo -= dichas.length
-    const suyas = hayRecogida(body) && sinRecogida(enviadas[indice]) ? dichas.map(atribuirAlLote) : dichas
+    const suyas = dichas.map((falla) => atribuir(falla, enviadas[indice], body))
     return fallida(indice, referencia(enviadas[indice]), problemaDeFallas('validacion', suyas, omitidas))
   })
   const advertencias = validacion.advertirDesconocidos('LoteParaCrear', body)
@@ -55,21 +64,45 @@ function contar(resultados: readonly (ResultadoCreado | ResultadoFallido)[]) {
   return { ok: fallidas === 0, creadas: resultados.length - repetidas - fallidas, repetidas, fallidas }
 }
 
-const hayRecogida = ({ recogida }: { recogida?: unknown }) => recogida !== undefined && recogida !== null
+const NINGUNA: ReadonlyMap<DatosDeGuia, Problema> = new Map()
 
-/** Whether an entry is a guide whose pickup is the batch's: it brings none, or null. */
-const sinRecogida = (elemento: unknown): elemento is object =>
-  typeof elemento === 'object' && elemento !== null && !Array.isArray(elemento) && !hayRecogida(elemento)
+/** What a batch says for the entries that don't say it themselves; a pickup may be null, too, and then is none. */
+interface PorOmision {
+  recogida?: unknown
+  estricto?: unknown
+}
 
-/** An entry with the batch's pickup, if that has one; what is undefined isn't there. */
-const conLaDelLote = (elemento: object, lote: { recogida?: unknown }) => ({
-  ...elemento,
-  recogida: hayRecogida(lote) ? lote.recogida : undefined,
-})
+const esGuia = (elemento: unknown): elemento is PorOmision =>
+  typeof elemento === 'object' && elemento !== null && !Array.isArray(elemento)
 
-/** A fault of the batch's pickup says whose it is; its `campo` is the same in the entry and in the batch. */
-const atribuirAlLote = (falla: Falla): Falla =>
-  /^\/recogida(\/|$)/.test(falla.campo) ? { ...falla, mensaje: `en la recogida del lote, ${falla.mensaje}` } : falla
+/** An entry with the batch's pickup and strictness, where it has none of its own; what is undefined isn't there. */
+function completar(elemento: unknown, lote: PorOmision): unknown {
+  if (!esGuia(elemento)) return elemento
+  const recogida = elemento.recogida ?? lote.recogida ?? undefined
+  const estricto = elemento.estricto === undefined ? lote.estricto : elemento.estricto
+  if (recogida === elemento.recogida && estricto === elemento.estricto) return elemento
+  return { ...elemento, recogida, estricto }
+}
+
+const DEL_LOTE = [
+  {
+    ruta: /^\/recogida(\/|$)/,
+    donde: 'en la recogida del lote',
+    esSuya: ({ recogida }: PorOmision) => (recogida ?? null) !== null,
+  },
+  {
+    ruta: /^\/estricto$/,
+    donde: 'en el estricto del lote',
+    esSuya: ({ estricto }: PorOmision) => estricto !== undefined,
+  },
+]
+
+/** A fault of what an entry has of the batch says whose it is; its `campo` is the same in both. */
+function atribuir(falla: Falla, elemento: unknown, lote: PorOmision): Falla {
+  const deQuien = DEL_LOTE.find(({ ruta }) => ruta.test(falla.campo))
+  if (!deQuien || !esGuia(elemento) || deQuien.esSuya(elemento) || !deQuien.esSuya(lote)) return falla
+  return { ...falla, mensaje: `${deQuien.donde}, ${falla.mensaje}` }
+}
 
 const creada = (indice: number, fila: FilaGuia, repetida: boolean): ResultadoCreado => ({
   indice,

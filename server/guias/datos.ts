@@ -1,7 +1,7 @@
 import type { Cuenta, Falla, GuiaIndividual } from '../contrato/generado/tipos/index.ts'
 import { leerEnlace } from '../mapas/enlaces.ts'
 import { huella, type Secretos, type Subclave } from '../secretos.ts'
-import { leerTelefono } from '../telefonos/telefono.ts'
+import { esFijo, leerTelefono } from '../telefonos/telefono.ts'
 import { type AdvertenciaGuardada, juzgarDestino } from './advertencias.ts'
 import type { FilaGuia } from './guia.ts'
 
@@ -22,6 +22,7 @@ export type DatosDeGuia = Omit<
 >
 
 const TELEFONO_DUDOSO: AdvertenciaGuardada = { codigo: 'telefono_dudoso', campo: '/telefono' }
+const TELEFONO_FIJO: AdvertenciaGuardada = { codigo: 'telefono_fijo', campo: '/telefono' }
 const ENLACE_SIN_COORDENADAS: AdvertenciaGuardada = { codigo: 'enlace_sin_coordenadas', campo: '/maps_url' }
 
 /**
@@ -55,6 +56,8 @@ export function normalizar(cuerpo: GuiaIndividual, cuenta: Pick<Cuenta, 'pais'>)
     ubicacion_extra: destino.distancia_km === null ? null : { distancia_km: destino.distancia_km },
     advertencias: [
       ...(telefono.dudoso ? [TELEFONO_DUDOSO] : []),
+      // Only whoever is asked for the place gets a message.
+      ...(ubicacion.ubicacion_estado === 'solicitada' && esFijo(telefono.e164) ? [TELEFONO_FIJO] : []),
       ...(ubicacion.ubicacion_origen === 'maps_url' && ubicacion.ubicacion_lat === null
         ? [ENLACE_SIN_COORDENADAS]
         : []),

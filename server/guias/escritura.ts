@@ -21,6 +21,8 @@ export interface Escritura {
    * `datos`.
    */
   crearVarias(comercioId: string, modo: Modo, datos: readonly DatosDeGuia[]): Promise<Veredicto[]>
+  /** Which of them have the reference of a guide that is there already. */
+  leerRepetidas(comercioId: string, modo: Modo, datos: readonly DatosDeGuia[]): Promise<ReadonlySet<DatosDeGuia>>
 }
 
 /** Guides per statement, and statements under way (measured: more gains nothing). */
@@ -142,6 +144,11 @@ export function crearEscritura(partes: Partes): Escritura {
       return veredicto!
     },
     crearVarias: pedir,
+    async leerRepetidas(comercio_id, modo, datos) {
+      const referidas = datos.map(({ external_ref }) => ({ comercio_id, modo, external_ref }))
+      const existentes = await leerExistentes(partes.db, referidas)
+      return new Set(datos.filter((_unos, i) => existentes.has(claveDe(referidas[i]!))))
+    },
   }
 }
 
@@ -254,9 +261,12 @@ const enJson = (nuevas: readonly Nueva[]) =>
     }),
   )
 
-const claveDe = ({ comercio_id, modo, external_ref }: FilaGuia) => `${comercio_id} ${modo} ${external_ref}`
+/** By what a merchant's guide is known to him. */
+type Referida = Pick<FilaGuia, 'comercio_id' | 'modo' | 'external_ref'>
 
-async function leerExistentes({ consultar }: Db, repetidas: readonly FilaGuia[]): Promise<Map<string, FilaGuia>> {
+const claveDe = ({ comercio_id, modo, external_ref }: Referida) => `${comercio_id} ${modo} ${external_ref}`
+
+async function leerExistentes({ consultar }: Db, repetidas: readonly Referida[]): Promise<Map<string, FilaGuia>> {
   const filas = await consultar(EXISTENTES, {
     comercios: repetidas.map(({ comercio_id }) => comercio_id),
     modos: repetidas.map(({ modo }) => modo),

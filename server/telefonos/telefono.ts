@@ -1,5 +1,5 @@
 import { parsePhoneNumberFromString, validatePhoneNumberLength } from 'libphonenumber-js/max'
-import { interpretar } from './interpretar.ts'
+import { esFijo as esFijoDeAqui, interpretar } from './interpretar.ts'
 
 /** A telephone that could be read, or why it couldn't. */
 export type Telefono = { e164: string; dudoso: boolean } | { error: string }
@@ -39,3 +39,7 @@ function leerAjeno(compacto: string): Telefono {
   }
   return { e164: numero.number, dudoso: !numero.isValid() }
 }
+
+/** Whether a number in E.164 is a landline's, which gets no message; where its plan doesn't tell, it isn't. */
+export const esFijo = (e164: string): boolean =>
+  'ajeno' in interpretar(e164) ? parsePhoneNumberFromString(e164)?.getType() === 'FIXED_LINE' : esFijoDeAqui(e164)

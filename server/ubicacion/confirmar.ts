@@ -1,5 +1,7 @@
 import type { Handler } from '../contrato/tipos.ts'
+import { problemaDeFallas } from '../errores.ts'
 import { darPaso, sinCarrera } from '../eventos/evento.ts'
+import { explicarInverosimil } from '../guias/advertencias.ts'
 import { buscarGuia, presentar } from '../guias/guia.ts'
 import { leerEnlace } from '../mapas/enlaces.ts'
 import { enlacePorSeguir, exigirAbierta, mismoLugar, pasoDeLugar } from './ubicacion.ts'
@@ -23,8 +25,11 @@ export const confirmarUbicacion: Handler<'confirmarUbicacion'> = async (
     const leida = await buscarGuia(db, identidad, path.guia)
     if (mismoLugar(leida, propuesta)) return leida
     exigirAbierta(leida)
+    const deLugar = pasoDeLugar(leida, propuesta, reloj())
+    const fallas = explicarInverosimil({ ...leida, ...deLugar.ubicacion }, propuesta.enlace !== null)
+    if (identidad.estricto && fallas.length > 0) throw problemaDeFallas('validacion', fallas)
     const paso = await darPaso({ db, avisarTrabajo }, leida, {
-      ...pasoDeLugar(leida, propuesta, reloj()),
+      ...deLugar,
       autor: identidad.comercio,
       enlaceCorto: enlacePorSeguir(propuesta.enlace, nuevoId),
     })

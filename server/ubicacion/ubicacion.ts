@@ -1,5 +1,5 @@
 import { createHmac, hash } from 'node:crypto'
-import type { OrigenDeUbicacion } from '../contrato/generado/tipos/index.ts'
+import type { CodigoDeAdvertencia, OrigenDeUbicacion } from '../contrato/generado/tipos/index.ts'
 import { Problema } from '../errores.ts'
 import { esFinal } from '../estados/estados.ts'
 import type { Lugar, Paso } from '../eventos/evento.ts'
@@ -23,8 +23,11 @@ export interface Propuesta {
   origen: NonNullable<OrigenDeUbicacion>
 }
 
-/** The warnings that are judged anew with every place. */
-const DEL_LUGAR: readonly string[] = ['enlace_sin_coordenadas', 'ubicacion_lejana', 'destino_desconocido']
+/** The warnings that are judged anew with every place, and the one of a message that isn't needed any more. */
+const DEL_LUGAR: readonly CodigoDeAdvertencia[] = [
+  ...(['telefono_fijo', 'enlace_sin_coordenadas', 'destino_desconocido', 'coordenadas_en_cero'] as const),
+  ...(['coordenadas_sin_signo', 'coordenadas_invertidas', 'fuera_del_departamento', 'ubicacion_lejana'] as const),
+]
 
 /** What a guide says of its place once that is confirmed; how it was asked for stays visible. */
 function lugarConfirmado(guia: FilaGuia, propuesta: Propuesta, ahora: Date): Lugar {

@@ -6,6 +6,8 @@ import { usarReceptores } from '../webhooks/receptor.ts'
 const entorno = usarEntorno()
 const nuevoReceptor = usarReceptores()
 
+/** Where the guides of these tests go. */
+const A = { lat: 14.71889, lng: -90.64417 }
 const SIN_COORDENADAS = 'https://maps.app.goo.gl/aBcD1234'
 /** Everything there is to warn of at once, but a place far from a municipality that is unknown. */
 const dudosa = () => ({
@@ -68,6 +70,79 @@ describe('warnings of a guide', () => {
         expect(senalado, campo!).toBeTruthy()
       }
     }
+  })
+
+  it.each([
+    [{ lat: 0, lng: 0 }, 'coordenadas_en_cero', /lat y lng son 0/, null],
+    [
+      { lat: 14.71889, lng: 90.64417 },
+      'coordenadas_sin_signo',
+      /a 167\d\d(\.\d)? km de San Juan Sacatepéquez: ¿falta el signo − en lng\?/,
+      A,
+    ],
+    [{ lat: -14.71889, lng: -90.64417 }, 'coordenadas_sin_signo', /¿falta el signo − en lat\?/, A],
+    [
+      { lat: 16.93, lng: -89.89 },
+      'fuera_del_departamento',
+      /a 2\d\d(\.\d)? km de San Juan Sacatepéquez: revise el departamento/,
+      null,
+    ],
+    [{ maps_url: 'https://www.google.com/maps?q=14.71889,90.64417' }, 'coordenadas_sin_signo', /en lng\?/, A],
+  ])(
+    'tell an implausible place, %o, which is confirmed all the same, without a message',
+    async (lugar, codigo, mensaje, sugerencia) => {
+      const { api, id } = await entorno.nuevoComercio()
+      const creada = await api.guias.crear({ ...sinDestino(), ...lugar })
+      const suya = { codigo, campo: '/ubicacion', mensaje: expect.stringMatching(mensaje), sugerencia }
+      expect([creada.ubicacion.estado, creada.advertencias]).toEqual(['confirmada', [suya]])
+      expect((await api.guias.obtener(creada.guia)).advertencias).toEqual([suya])
+      expect(await entorno.db.prisma.mensaje.count({ where: { comercio_id: id } })).toBe(0)
+      if (sugerencia === null) return
+      const corregida = await api.guias.confirmarUbicacion(creada.guia, sugerencia)
+      expect(corregida.advertencias).toEqual([])
+    },
+  )
+
+  it('tell latitude and longitude that are swapped, in the place and where they are out of range', async () => {
+    const { api, llave } = await entorno.nuevoComercio()
+    const guia = { ...sinDestino({ departamento: 'San Salvador', municipio: 'Soyapango' }), lat: -89.14, lng: 13.71 }
+    const { advertencias } = await api.guias.crear(guia)
+    const mensaje = expect.stringMatching(/km de Soyapango: ¿lat y lng al revés\?/)
+    expect(advertencias).toEqual([
+      { codigo: 'coordenadas_invertidas', campo: '/ubicacion', mensaje, sugerencia: { lat: 13.71, lng: -89.14 } },
+    ])
+    const cuerpo = { ...unaGuia(), lat: -90.64417, lng: 14.71889 }
+    const fuera = await entorno.pedir('POST', '/api/v1/guias', { llave, cuerpo })
+    expect([fuera.status, fuera.cuerpo.errores]).toEqual([
+      422,
+      [{ campo: '/lat', codigo: 'fuera_de_rango', mensaje: expect.stringContaining('¿lat y lng al revés?') }],
+    ])
+  })
+
+  it('tell a landline that would get the message, until the place is known without it', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const creada = await api.guias.crear(sinDestino({ telefono: '2222 2222' }))
+    expect([creada.ubicacion.estado, creada.advertencias]).toEqual([
+      'solicitada',
+      [
+        {
+          codigo: 'telefono_fijo',
+          campo: '/telefono',
+          mensaje: expect.stringMatching(/es un teléfono fijo/),
+          sugerencia: null,
+        },
+      ],
+    ])
+    const { lat, lng } = unaGuia()
+    expect((await api.guias.confirmarUbicacion(creada.guia, { lat: lat!, lng: lng! })).advertencias).toEqual([])
+    const codigos = async (telefono: string, conLugar: boolean) =>
+      (await api.guias.crear(conLugar ? unaGuia({ telefono }) : sinDestino({ telefono }))).advertencias.map(
+        ({ codigo }) => codigo,
+      )
+    expect(await codigos('2222 2222', true)).toEqual([])
+    expect(await codigos('3148 1676', false)).toEqual([])
+    expect(await codigos('+34 912 345 678', false)).toEqual(['telefono_fijo'])
+    expect(await codigos('+34 612 345 678', false)).toEqual([])
   })
 
   it('are in a webhook what they were with its event, byte by byte, however late it is sent again', async () => {

@@ -122,7 +122,7 @@ describe('POST /api/v1/guias', () => {
       '/departamento': 'falta; es obligatorio',
       '/municipio': 'no puede ser null; si no tiene valor, omita el campo',
       '/externalref': 'no existe; ¿quiso decir external_ref?',
-      '/lat': 'debe ser un número de -90 a 90, en grados decimales, por ejemplo 14.6349',
+      '/lat': 'debe ser un número de -90 a 90, en grados decimales, por ejemplo 14.6349; ¿lat y lng al revés?',
       '/lng': 'falta: lat y lng van juntas',
       '/external_ref':
         'debe tener de 1 a 128 caracteres imprimibles, sin espacios al principio ni al final, por ejemplo PEDIDO-2026-00001',

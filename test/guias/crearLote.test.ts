@@ -205,7 +205,7 @@ describe('POST /api/v1/guias/bulk', () => {
       {
         codigo: 'campo_desconocido',
         campo: '/a~1b~0c',
-        mensaje: 'no existe y no se tomó en cuenta; los campos son: guias, recogida',
+        mensaje: 'no existe y no se tomó en cuenta; los campos son: guias, recogida, estricto',
         sugerencia: null,
       },
     ])

@@ -42,7 +42,7 @@ describe('confirmar-ubicacion', () => {
       referencia: 'Frente al muelle',
     })
     expect(lejos.ubicacion).toMatchObject({ lat: 15.7, lng: -88.6, referencia: 'Frente al muelle' })
-    expect(lejos.advertencias).toMatchObject([{ codigo: 'ubicacion_lejana', campo: '/ubicacion' }])
+    expect(lejos.advertencias).toMatchObject([{ codigo: 'fuera_del_departamento', campo: '/ubicacion' }])
     // The recipient is asked no more, as his page says; the merchant may correct.
     expect(await problemaDe(api.simulador.confirmarUbicacion(guia))).toMatchObject({
       codigo: 'ubicacion_ya_confirmada',

@@ -67,7 +67,10 @@ describe('the catalogue', () => {
     expect(alReves.ubicacion.distancia_km).toBeGreaterThan(9_000)
     const mensaje = expect.stringContaining(` ${alReves.ubicacion.distancia_km} km `)
     expect(alReves.advertencias).toEqual([
-      { codigo: 'ubicacion_lejana', campo: '/ubicacion', mensaje, sugerencia: null },
+      {
+        ...{ codigo: 'coordenadas_invertidas', campo: '/ubicacion', mensaje },
+        sugerencia: { lat: 13.6929, lng: -89.2182 },
+      },
     ])
   })
 })

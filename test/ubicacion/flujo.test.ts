@@ -220,7 +220,7 @@ describe('the recipient’s page', () => {
     expect(await filas(guia)).toEqual(antes)
     expect((await enviar(ruta, { ...EN_PETEN, seguro: '1' })).status).toBe(303)
     const lejana = await leer(comercio, guia)
-    expect(lejana.advertencias).toMatchObject([{ codigo: 'ubicacion_lejana', campo: '/ubicacion' }])
+    expect(lejana.advertencias).toMatchObject([{ codigo: 'fuera_del_departamento', campo: '/ubicacion' }])
     expect(lejana.ubicacion.distancia_km).toBeCloseTo(266, -1)
     // The warning goes with the place.
     const cerca = await comercio.api.guias.confirmarUbicacion(guia, { lat: 14.6333, lng: -90.6064 })

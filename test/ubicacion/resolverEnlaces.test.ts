@@ -131,7 +131,7 @@ describe('a guide with a short link', () => {
     rutas.set(CORTO, 'https://www.google.com/maps?q=16.93,-89.89')
     await ronda()
     expect(await leer(comercio, guia)).toMatchObject({
-      advertencias: [{ codigo: 'ubicacion_lejana' }],
+      advertencias: [{ codigo: 'fuera_del_departamento' }],
       ubicacion: { lat: 16.93 },
     })
   })

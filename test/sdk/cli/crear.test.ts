@@ -45,6 +45,16 @@ describe('guias crear', () => {
     expect([codigo, errores]).toEqual([1, expect.stringContaining('un número de El Salvador tiene 8')])
   })
 
+  it('tells an implausible place with the one that was perhaps meant, and with --estricto creates no such guide', async () => {
+    const args = ['crear', ...DESTINO, ...RECOGIDA, '--lat', '14.633', '--lng', '90.606']
+    const una = await guias(args)
+    const dicha = /^Revise \/ubicacion el lugar está a .* ¿falta el signo − en lng\? ¿14\.633, -90\.606\?\n$/
+    expect([una.codigo, una.errores]).toEqual([0, expect.stringMatching(dicha)])
+    const estricta = await guias([...args, '--estricto'])
+    expect([estricta.codigo, estricta.salida]).toEqual([1, ''])
+    expect(estricta.errores).toContain('Quizá quiso decir 14.633, -90.606')
+  })
+
   it('creates from a file or from what is piped into it', async () => {
     const guia = unaGuia()
     const archivo = await escribir('guia.json', `\uFEFF${JSON.stringify(guia)}`)

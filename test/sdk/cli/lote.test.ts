@@ -106,6 +106,21 @@ describe('guias lote', () => {
     expect(fila!.slice(8).join()).toMatch(/\/telefono .*; \/municipio «Vila Nueva».*¿Villa Nueva/)
   })
 
+  it('tells an implausible place with the one that was perhaps meant, and with --estricto creates no such guide', async () => {
+    const fila = () => `3148 1676,Guatemala,Mixco,14.633,90.606,${nuevaRef()}`
+    const csv = `telefono,departamento,municipio,lat,lng,external_ref\n${fila()}\n`
+    const una = await guias(['lote', await escribir('signo.csv', csv), ...RECOGIDA])
+    const dicha = /fila 2 \S+ \/ubicacion el lugar está a .* ¿falta el signo − en lng\? ¿14\.633, -90\.606\?/
+    expect([una.codigo, una.errores]).toEqual([0, expect.stringMatching(dicha)])
+    expect((await leerResultados('signo.resultados.csv'))[0]!.slice(8).join()).toContain('¿14.633, -90.606?')
+    const estricta = await escribir('estricta.csv', csv + fila())
+    expect(await guias(['lote', estricta, '--estricto', ...RECOGIDA])).toMatchObject({
+      codigo: 1,
+      salida: expect.stringMatching(/^2 leídas: 0 creadas, 1 ya existían, 1 fallidas/),
+      errores: expect.stringMatching(/fila 3 \S+ validacion: \/lng .*Quizá quiso decir 14\.633, -90\.606/),
+    })
+  })
+
   it('reads a CSV as spreadsheets write them, and says of each row what became of it', async () => {
     const [a, b, c] = [nuevaRef(), nuevaRef(), nuevaRef()]
     const csv = await escribir(
