@@ -7,7 +7,7 @@ import { ahora, type Destino, type Encargo } from '../arnes/encargo.ts'
 import type { Banco, Base, Comercio, Programa } from '../arnes/entorno.ts'
 import type { Resultado } from '../arnes/informe.ts'
 import { numero } from '../arnes/numero.ts'
-import { cpuConHijos, cpuDe } from '../arnes/proceso.ts'
+import { cpuConHijos, cpuDe, memoriaDe } from '../arnes/proceso.ts'
 import { intercalar, razones, resumir } from '../arnes/rondas.ts'
 import { abrirReceptor, alRitmo, mandar, type Receptor, registrar, vaciar } from '../arnes/webhooks.ts'
 import { fila } from './crear.ts'
@@ -211,6 +211,32 @@ const atraso = (banco: Banco) =>
           },
         },
       ],
+    }
+  })
+
+/** What a worker's memory grows to when a great many deliveries wait for a great many endpoints. */
+const memoria = (banco: Banco) =>
+  banco.conBase(async (base): Promise<Resultado> => {
+    const [endpoints, cuantas] = [4_000, 200_000]
+    const receptor = await abrirReceptor(base)
+    const destinos = await destinosEnMarcha(banco, base, receptor, endpoints)
+    const worker = await base.worker()
+    const lado = cronometro(banco, receptor, deWorker(base, destinos, worker))
+    await lado.medir(3_000)
+    const antes = memoriaDe(worker.pid) ?? Number.NaN
+    const muestras: number[] = []
+    const muestreo = setInterval(() => muestras.push(memoriaDe(worker.pid) ?? Number.NaN), 250)
+    const ritmo = await lado.medir(cuantas).finally(() => clearInterval(muestreo))
+    return {
+      filas: [
+        {
+          medida: `memoria con ${miles(cuantas)} webhooks en espera de ${miles(endpoints)} endpoints`,
+          unidad: 'MB',
+          programa: resumir(muestras),
+          referencia: { nombre: 'tras los primeros 3,000', serie: resumir([antes]) },
+        },
+      ],
+      notas: [`se enviaron a ${numero(ritmo)} webhooks/s`],
     }
   })
 
@@ -432,4 +458,10 @@ export const webhooks: Medida[] = [
   },
   { clave: 'vecino', descripcion: 'un endpoint de 20 no responde: qué les cuesta a los demás', medir: vecino },
   { clave: 'atraso', descripcion: 'webhooks por segundo según cuántos esperan', medir: atraso },
+  {
+    clave: 'memoriaWebhooks',
+    descripcion: 'memoria de un worker con 200,000 webhooks en espera de 4,000 endpoints (pide --memoria)',
+    aparte: ({ memoria: minutos }) => minutos === 0,
+    medir: memoria,
+  },
 ]
