@@ -1,6 +1,6 @@
 import type { Ajv2020, FuncKeywordDefinition } from 'ajv/dist/2020.js'
-import { PLANES } from '../contrato/generado/planes.ts'
 import { leerTelefono } from '../telefonos/telefono.ts'
+import { PLANES } from './generado/planes.ts'
 
 /** Whose request a body is, as far as that decides whether it is valid. */
 export interface Remitente {

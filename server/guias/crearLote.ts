@@ -1,8 +1,10 @@
 import type { Falla, GuiaIndividual, ResultadoCreado, ResultadoFallido } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
 import { MAXIMO_DE_FALLAS, MAXIMO_DE_FALLAS_DEL_LOTE, type Problema, problemaDeFallas } from '../errores.ts'
+import type { Identidades } from '../http/identidad.ts'
 import { presentarAdvertencias } from './advertencias.ts'
 import { type DatosDeGuia, normalizar } from './datos.ts'
+import type { Escritura, Veredicto } from './escritura.ts'
 import { esRechazable, rechazar } from './estricto.ts'
 import type { FilaGuia } from './guia.ts'
 
@@ -18,17 +20,11 @@ export const crearLote: Handler<'crearLote'> = async (
   // Only the envelope was validated (`x-sobre`): an entry may be anything, and so may the batch's pickup.
   const enviadas: readonly unknown[] = body.guias
   const elementos = enviadas.map((elemento) => completar(elemento, body))
-  const datos = elementos.map((elemento) =>
-    vale(elemento, identidad) ? normalizar(elemento as GuiaIndividual, identidad) : undefined,
+  const candidatas = elementos.map((elemento) =>
+    vale(elemento, identidad) ? candidata(elemento as GuiaIndividual, identidad) : undefined,
   )
-  const validas = datos.filter((unos) => unos !== undefined)
-  const rechazables = datos.filter(
-    (unos, i): unos is DatosDeGuia =>
-      unos !== undefined && esRechazable((elementos[i] as GuiaIndividual).estricto ?? identidad.estricto, unos),
-  )
-  const rechazadas = rechazables.length > 0 ? await rechazar(escritura, identidad, rechazables) : NINGUNA
-  const admitidas = validas.filter((unos) => !rechazadas.has(unos))
-  const veredictos = await escritura.crearVarias(identidad.comercioId, identidad.modo, admitidas)
+  const validas = candidatas.filter((una) => una !== undefined)
+  const veredictos = await crearValidas(escritura, identidad, validas)
   const fallida = (indice: number, external_ref: string | null, problema: Problema): ResultadoFallido => ({
     indice,
     ok: false,
@@ -38,12 +34,10 @@ export const crearLote: Handler<'crearLote'> = async (
 
   let cupo = MAXIMO_DE_FALLAS_DEL_LOTE
   let defectuosas = elementos.length - validas.length
-  const resultados = datos.map((unos, indice) => {
-    if (unos) {
-      const rechazo = rechazadas.get(unos)
-      if (rechazo) return fallida(indice, unos.external_ref, rechazo)
+  const resultados = candidatas.map((una, indice) => {
+    if (una) {
       const veredicto = veredictos.shift()!
-      if ('problema' in veredicto) return fallida(indice, unos.external_ref, veredicto.problema)
+      if ('problema' in veredicto) return fallida(indice, una.datos.external_ref, veredicto.problema)
       return creada(indice, veredicto.fila, veredicto.repetida)
     }
     // Every entry tells at least one fault; what the batch's allowance leaves over goes to the first.
@@ -64,7 +58,32 @@ function contar(resultados: readonly (ResultadoCreado | ResultadoFallido)[]) {
   return { ok: fallidas === 0, creadas: resultados.length - repetidas - fallidas, repetidas, fallidas }
 }
 
+type Cuenta = Identidades['llaveDeComercio']
+
+/** A valid entry: what is to be stored, and whether it is refused for an implausible place. */
+interface Candidata {
+  datos: DatosDeGuia
+  estricto: boolean
+}
+
+const candidata = (guia: GuiaIndividual, cuenta: Cuenta): Candidata => ({
+  datos: normalizar(guia, cuenta),
+  estricto: guia.estricto ?? cuenta.estricto,
+})
+
 const NINGUNA: ReadonlyMap<DatosDeGuia, Problema> = new Map()
+
+/** The verdicts of valid entries, in their order. */
+async function crearValidas(escritura: Escritura, cuenta: Cuenta, validas: readonly Candidata[]): Promise<Veredicto[]> {
+  const rechazables = validas.filter(({ datos, estricto }) => esRechazable(estricto, datos)).map(({ datos }) => datos)
+  const rechazadas = rechazables.length > 0 ? await rechazar(escritura, cuenta, rechazables) : NINGUNA
+  const admitidas = validas.flatMap(({ datos }) => (rechazadas.has(datos) ? [] : [datos]))
+  const escritas = await escritura.crearVarias(cuenta.comercioId, cuenta.modo, admitidas)
+  return validas.map(({ datos }) => {
+    const problema = rechazadas.get(datos)
+    return problema ? { problema } : escritas.shift()!
+  })
+}
 
 /** What a batch says for the entries that don't say it themselves; a pickup may be null, too, and then is none. */
 interface PorOmision {
