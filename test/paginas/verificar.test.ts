@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { PruebaDeEntrega } from '@guias/sdk'
-import axe from 'axe-core'
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { nuevoCodigoDeGuia } from '../../server/codigos/codigos.ts'
@@ -12,6 +11,7 @@ import { enRuta, entregada, subir } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
 import { abrirContexto, hayNavegador } from '../navegador.ts'
+import { revisarLetrasGrandes, revisarPagina } from './revisar.ts'
 
 const entorno = usarEntorno({}, () => ({ TRUST_PROXY: '1' }))
 const ver = (codigo: string, init: RequestInit = {}) =>
@@ -151,39 +151,10 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   const elegir = (pagina: Page, nombre: string) => pagina.getByLabel('Elegir el PDF').setInputFiles(archivo(nombre))
   const titulo = (pagina: Page, name: string) => pagina.getByRole('heading', { level: 2, name }).waitFor()
 
-  /** In light and dark: no fault that axe can find, no small target, nothing wider than the screen, also with large letters; and its picture. */
+  /** Also with large letters. */
   async function revisar(pagina: Page, nombre: string, ancho = 360) {
-    // Not Playwright's evaluate(), which the page's policy would report as an eval.
-    const sesion = await contexto.newCDPSession(pagina)
-    const evaluar = async <T>(expression: string): Promise<T> => {
-      const { result, exceptionDetails } = await sesion.send('Runtime.evaluate', {
-        expression,
-        awaitPromise: true,
-        returnByValue: true,
-      })
-      if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
-      return result.value as T
-    }
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await pagina.emulateMedia({ colorScheme })
-      const fallas = await evaluar<string[]>(`(async () => { if (!window.axe) { ${axe.source} }
-        const { violations } = await axe.run(document, { runOnly: { type: 'tag', values:
-          ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] } })
-        return violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html.slice(0, 120) + ' ' + n.failureSummary).join(' | ')) })()`)
-      expect(fallas, `${nombre}, ${colorScheme}`).toEqual([])
-      await pagina.screenshot({ path: `/tmp/verificar-${nombre}-${colorScheme}.png`, fullPage: true })
-    }
-    const medidas = await evaluar<{ ancho: number; chicos: string[] }>(`({
-      ancho: document.documentElement.scrollWidth,
-      chicos: [...document.querySelectorAll('button, input, a')]
-        .filter((e) => { const { width, height } = e.getBoundingClientRect(); return width < 47.9 || height < 47.9 })
-        .map((e) => e.outerHTML.slice(0, 100)) })`)
-    expect(medidas).toEqual({ ancho, chicos: [] })
-    // 1.4.10: a column of 320 px with letters twice as large scrolls one way only.
-    await pagina.setViewportSize({ width: 320, height: 740 })
-    await evaluar(`document.documentElement.style.fontSize = '200%'`)
-    expect(await evaluar('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
-    await sesion.detach()
+    await revisarPagina({ pagina, nombre: `verificar-${nombre}`, ancho, blancos: 'button, input, a' })
+    await revisarLetrasGrandes(pagina)
   }
 
   it('finds the original genuine, and checks its signature itself; the file stays where it is', async () => {

@@ -1,10 +1,10 @@
-import axe from 'axe-core'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { unaFoto } from '../../archivos/imagenes.ts'
 import { type Comercio, compartirEntorno, type Entorno } from '../../entorno.ts'
 import { abrirContexto } from '../../navegador.ts'
 import { crearPuente, type Puente } from '../puente.ts'
+import { evaluarEn, revisarPagina } from '../revisar.ts'
 
 // What a file's tests see and touch, one file after another: a merchant, a network and a phone.
 export let entorno: Entorno
@@ -85,39 +85,10 @@ export async function abrir(opciones: BrowserContextOptions & { alEmpezar?: stri
   pagina = await contexto.newPage()
   await pagina.goto(`${puente.url}/repartidor`)
 }
-/** Not Playwright's evaluate(), which the page's policy would report as an eval. */
-export async function evaluar<T>(expression: string, en = pagina): Promise<T> {
-  const sesion = await contexto.newCDPSession(en)
-  const { result, exceptionDetails } = await sesion.send('Runtime.evaluate', {
-    expression,
-    awaitPromise: true,
-    returnByValue: true,
-  })
-  await sesion.detach()
-  if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
-  return result.value as T
-}
-/** In light and dark: no fault that axe can find, no target under 48 px, nothing wider than the phone; and its picture. */
-export async function revisar(nombre: string) {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await pagina.emulateMedia({ colorScheme })
-    const fallas = await evaluar<string[]>(`(async () => { if (!window.axe) { ${axe.source} }
-        const { violations } = await axe.run(document, { runOnly: { type: 'tag', values:
-          ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] } })
-        return violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html.slice(0, 120) + ' ' + n.failureSummary).join(' | ')) })()`)
-    expect(fallas, `${nombre}, ${colorScheme}`).toEqual([])
-    await pagina.screenshot({ path: `/tmp/repartidor-${nombre}-${colorScheme}.png`, fullPage: true })
-  }
-  await pagina.emulateMedia({ colorScheme: 'light' })
-  const medidas = await evaluar<{ ancho: number; chicos: string[] }>(`({
-      ancho: document.documentElement.scrollWidth,
-      chicos: [...document.querySelectorAll('a, button, input:not(.oculta, [type=radio], [type=checkbox]), select, textarea, .opcion, summary')]
-        .filter((e) => e.getClientRects().length > 0)
-        .filter((e) => { const { width, height } = e.getBoundingClientRect(); return width < 47.9 || height < 47.9 })
-        .map((e) => e.outerHTML.slice(0, 100)) })`)
-  expect(medidas.ancho).toBeLessThanOrEqual(360)
-  expect(medidas.chicos).toEqual([])
-}
+/** Not Playwright's `evaluate()`, which the page's policy would report as an eval. */
+export const evaluar = <T>(expression: string, en = pagina): Promise<T> => evaluarEn<T>(en, expression)
+const BLANCOS = 'a, button, input:not(.oculta, [type=radio], [type=checkbox]), select, textarea, .opcion, summary'
+export const revisar = (nombre: string) => revisarPagina({ pagina, nombre: `repartidor-${nombre}`, blancos: BLANCOS })
 export const boton = (name: string | RegExp) => pagina.getByRole('button', { name })
 export const enlace = (name: string) => pagina.getByRole('link', { name, exact: true })
 export const titulo = (name: string | RegExp) => pagina.getByRole('heading', { name, level: 1 })

@@ -1,8 +1,8 @@
-import axe from 'axe-core'
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { afterEach, describe, expect, it } from 'vitest'
 import { COMPLETO, hasta } from '../../fabricas.ts'
 import { abrirContexto, hayNavegador } from '../../navegador.ts'
+import { evaluarEn, revisarPagina } from '../revisar.ts'
 import { falso, MIXCO, mosaico, remitentes, url, usarServicio } from './servicio.ts'
 
 usarServicio()
@@ -44,40 +44,10 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await pagina.goto(`${url}/u/${token}`, { waitUntil: 'networkidle' })
   }
 
-  /** Not Playwright's evaluate(), which the page's policy would report as an eval. */
-  async function evaluar<T>(expression: string): Promise<T> {
-    const sesion = await contexto.newCDPSession(pagina)
-    const { result, exceptionDetails } = await sesion.send('Runtime.evaluate', {
-      expression,
-      awaitPromise: true,
-      returnByValue: true,
-    })
-    await sesion.detach()
-    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
-    return result.value as T
-  }
-
-  /** In light and dark: no fault that axe can find, no target under 48 px, nothing wider than the phone; and its picture. */
-  async function revisar(nombre: string) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await pagina.emulateMedia({ colorScheme })
-      const fallas = await evaluar<string[]>(`(async () => { if (!window.axe) { ${axe.source} }
-        const { violations } = await axe.run(document, { runOnly: { type: 'tag', values:
-          ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] } })
-        return violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html.slice(0, 120) + ' ' + n.failureSummary).join(' | ')) })()`)
-      expect(fallas, `${nombre}, ${colorScheme}`).toEqual([])
-      await pagina.screenshot({ path: `/tmp/ubicacion-${nombre}-${colorScheme}.png`, fullPage: true })
-    }
-    await pagina.emulateMedia({ colorScheme: 'light' })
-    const medidas = await evaluar<{ ancho: number; chicos: string[] }>(`({
-      ancho: document.documentElement.scrollWidth,
-      chicos: [...document.querySelectorAll('button, input:not([type=hidden]), textarea, summary, .errores a, dd a, .pin')]
-        .filter((e) => e.getClientRects().length > 0)
-        .filter((e) => { const { width, height } = e.getBoundingClientRect(); return width < 47.9 || height < 47.9 })
-        .map((e) => e.outerHTML.slice(0, 100)) })`)
-    expect(medidas.ancho).toBeLessThanOrEqual(360)
-    expect(medidas.chicos).toEqual([])
-  }
+  /** Not Playwright's `evaluate()`, which the page's policy would report as an eval. */
+  const evaluar = <T>(expression: string) => evaluarEn<T>(pagina, expression)
+  const blancos = 'button, input:not([type=hidden]), textarea, summary, .errores a, dd a, .pin'
+  const revisar = (nombre: string) => revisarPagina({ pagina, nombre: `ubicacion-${nombre}`, blancos })
 
   const oculto = (nombre: string) => pagina.locator(`input[name=${nombre}]`).inputValue()
   const boton = (name: string | RegExp) => pagina.getByRole('button', { name })
