@@ -4,11 +4,19 @@ import type { Objeto } from './contrato.ts'
 
 const CARPETA = new URL('../../openapi/comercios/guia/', import.meta.url)
 
+const EJEMPLOS = new URL('../../sdk/ejemplos/', import.meta.url)
+
+/** `{{ejemplos/receptor.py}}` is the file of that name: what the guide shows is what the SDK brings and the tests run. */
+const conEjemplos = (texto: string) =>
+  texto.replace(/\{\{ejemplos\/([\w.]+)\}\}/g, (_, archivo: string) =>
+    readFileSync(new URL(archivo, EJEMPLOS), 'utf8').trimEnd(),
+  )
+
 export const leerCapitulos = () =>
   readdirSync(CARPETA)
     .filter((archivo) => archivo.endsWith('.md'))
     .sort()
-    .map((archivo) => ({ archivo, texto: readFileSync(new URL(archivo, CARPETA), 'utf8').trim() }))
+    .map((archivo) => ({ archivo, texto: conEjemplos(readFileSync(new URL(archivo, CARPETA), 'utf8').trim()) }))
 
 /** The contract with the guide as the description of the whole, and a title of its own over the operations. */
 export function conGuia(contrato: Objeto): Objeto {

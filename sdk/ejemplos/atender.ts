@@ -1,5 +1,5 @@
 /**
- * Qué hacer con cada aviso: lo que comparten los receptores de esta carpeta. Cambie los `return` por lo suyo.
+ * Qué hacer con cada aviso que se guardó. Cambie los `return` por lo suyo.
  */
 import type { AvisoDeWebhook, TodoAtendido } from '@guias/sdk'
 
@@ -37,12 +37,4 @@ export function atender(aviso: AvisoDeWebhook): string {
       true satisfies TodoAtendido<typeof aviso.tipo>
       return 'guia' in aviso.datos ? `${aviso.datos.guia.guia}: novedad` : 'novedad'
   }
-}
-
-/** Los avisos llegan al menos una vez. En su servidor, una tabla con `aviso.id` como llave única. */
-const recibidos = new Set<string>()
-export function esNuevo({ id }: AvisoDeWebhook): boolean {
-  if (recibidos.has(id)) return false
-  recibidos.add(id)
-  return true
 }

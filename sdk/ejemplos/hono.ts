@@ -1,18 +1,10 @@
-/** Hono, en Node, Deno, Bun o Cloudflare Workers (allí, `c.env.GUIAS_SECRETO`). */
-import { ErrorFirma, verificarWebhook } from '@guias/sdk'
+/** Hono, en Node, Deno o Bun. En Workers, tome el secreto de `c.env` y guarde los avisos donde allí se pueda. */
 import { Hono } from 'hono'
-import { atender, esNuevo } from './atender.ts'
+import { bodyLimit } from 'hono/body-limit'
+import { recibir } from './recibir.ts'
 
 export const app = new Hono()
 
-app.post('/webhooks/guias', async (c) => {
-  try {
-    const aviso = await verificarWebhook(await c.req.arrayBuffer(), c.req.raw.headers, process.env.GUIAS_SECRETO!)
-    if (esNuevo(aviso)) console.log(atender(aviso))
-    return c.body(null, 204)
-  } catch (error) {
-    if (!(error instanceof ErrorFirma)) throw error
-    console.error(error.motivo, error.message)
-    return c.body(null, 400)
-  }
-})
+app.post('/webhooks/guias', bodyLimit({ maxSize: 1024 * 1024 }), async (c) =>
+  c.body(null, await recibir(await c.req.arrayBuffer(), c.req.raw.headers)),
+)

@@ -1,15 +1,22 @@
 /** Next.js, con el enrutador de `app`: guárdelo como `app/webhooks/guias/route.ts`. */
-import { ErrorFirma, verificarWebhook } from '@guias/sdk'
-import { atender, esNuevo } from './atender.ts'
+import { recibir } from './recibir.ts'
+
+const LIMITE = 1024 * 1024
 
 export async function POST(request: Request): Promise<Response> {
-  try {
-    const aviso = await verificarWebhook(await request.text(), request.headers, process.env.GUIAS_SECRETO!)
-    if (esNuevo(aviso)) console.log(atender(aviso))
-    return new Response(null, { status: 204 })
-  } catch (error) {
-    if (!(error instanceof ErrorFirma)) throw error
-    console.error(error.motivo, error.message)
-    return new Response(null, { status: 400 })
+  const cuerpo = await leer(request).catch(() => undefined) // la conexión se cortó
+  const status = cuerpo ? await recibir(cuerpo, request.headers) : 413
+  return new Response(null, { status })
+}
+
+/** Los bytes tal como llegaron; nada si son demasiados. */
+async function leer({ body }: Request): Promise<Uint8Array | undefined> {
+  const trozos: Uint8Array[] = []
+  let largo = 0
+  for await (const trozo of body ?? []) {
+    largo += trozo.length
+    if (largo > LIMITE) return undefined
+    trozos.push(trozo)
   }
+  return Buffer.concat(trozos)
 }

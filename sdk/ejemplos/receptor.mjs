@@ -1,49 +1,29 @@
-/**
- * Un receptor de webhooks entero, sin más que Node:
- *
- *   PORT=8080 GUIAS_SECRETO=whsec_… node sdk/ejemplos/receptor.mjs
- *
- * Mientras cambia de secreto, ponga los dos en GUIAS_SECRETO, separados por una coma.
- */
+// Un receptor de webhooks entero, sin más que Node 20 o posterior.
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { rename, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { ErrorFirma, firmarWebhook, verificarWebhook } from '@guias/sdk'
 
+const { GUIAS_SECRETO = '', GUIAS_AVISOS = 'avisos', PORT = '8080' } = process.env
 const LIMITE = 1024 * 1024
-const RECORDADOS = 10_000
-
-const secretos = (process.env.GUIAS_SECRETO ?? '').split(',')
-// Un secreto mal copiado se descubre aquí, no con el primer aviso.
-await firmarWebhook('', { id: 'arranque', secreto: secretos }).catch((error) => {
-  console.error(`GUIAS_SECRETO: ${error.message}`)
-  process.exit(1)
-})
-
-/** Los últimos que llegaron. En su servidor, una tabla con `aviso.id` como llave única: sobrevive a un reinicio. */
-const recibidos = new Set()
+if (!GUIAS_SECRETO.startsWith('whsec_')) throw new Error('GUIAS_SECRETO no es el secreto de un webhook (whsec_…)')
 
 const servidor = createServer(async (req, res) => {
+  const contestar = (status) => res.writeHead(status, { Connection: 'close' }).end()
   try {
-    if (req.method !== 'POST') return contestar(res, 405, { Allow: 'POST' })
     const cuerpo = await leer(req)
-    if (!cuerpo) return contestar(res, 413, { Connection: 'close' })
-
-    const aviso = await verificarWebhook(cuerpo, req.headers, secretos)
-    const repetido = recibidos.has(aviso.id)
-    if (!repetido) recordar(aviso)
-    // Guardado: se contesta ya, y se trabaja después. Lo que tarde más de 15 s se volvería a enviar.
-    contestar(res, 204)
-    if (repetido) console.log(`repetido ${aviso.id}`)
-    else setImmediate(atender, aviso)
-  } catch (error) {
-    if (error instanceof ErrorFirma) {
-      console.error(`rechazado (${error.motivo}) ${error.message}`)
-      contestar(res, 400)
-    } else if (!req.complete) {
-      console.error('la conexión se cortó antes de terminar')
-    } else {
-      console.error(error)
-      contestar(res, 500)
+    if (!cuerpo) return contestar(413)
+    if (!vale(cuerpo, req.headers)) {
+      console.log('rechazado')
+      return contestar(400)
     }
+    const { id, tipo } = JSON.parse(cuerpo)
+    const nuevo = await guardar(id, cuerpo)
+    contestar(204) // guardado: se contesta ya, y se trabaja después
+    console.log(nuevo ? `firma comprobada: ${tipo}` : `repetido: ${id}`)
+  } catch (error) {
+    console.error('sin guardar', error) // la conexión se cortó, o no se pudo guardar: volverá a llegar
+    contestar(500)
   }
 })
 
@@ -59,23 +39,26 @@ async function leer(req) {
   return Buffer.concat(trozos)
 }
 
-function recordar({ id }) {
-  recibidos.add(id)
-  if (recibidos.size > RECORDADOS) recibidos.delete(recibidos.values().next().value)
+/** Si lo firmó el servicio, hace menos de 5 minutos. */
+function vale(cuerpo, { 'webhook-id': id, 'webhook-timestamp': hora, 'webhook-signature': firmas = '' }) {
+  if (!(Math.abs(Math.floor(Date.now() / 1000) - hora) <= 300)) return false
+  const clave = Buffer.from(GUIAS_SECRETO.replace('whsec_', ''), 'base64')
+  const buena = Buffer.from(
+    `v1,${createHmac('sha256', clave).update(`${id}.${hora}.`).update(cuerpo).digest('base64')}`,
+  )
+  return firmas.split(' ').some((una) => {
+    const dada = Buffer.from(una)
+    return dada.length === buena.length && timingSafeEqual(dada, buena)
+  })
 }
 
-/** Aquí va lo suyo. Los avisos llegan sin orden: si ya tiene de esta guía una `secuencia` mayor, este es viejo. */
-function atender(aviso) {
-  if ('guia' in aviso.datos) {
-    const { guia, estado, secuencia } = aviso.datos.guia
-    console.log(`atendido ${aviso.id} ${aviso.tipo}: guía ${guia}, ${estado} (${secuencia})`)
-  } else console.log(`atendido ${aviso.id} ${aviso.tipo}`)
+/** Un archivo por aviso, entero o ninguno. En su servidor, una tabla con el id como llave única. */
+async function guardar(id, cuerpo) {
+  const archivo = `${GUIAS_AVISOS}/${id}.json`
+  if (existsSync(archivo)) return false
+  await writeFile(`${archivo}.parte`, cuerpo)
+  await rename(`${archivo}.parte`, archivo)
+  return true
 }
 
-function contestar(res, status, cabeceras = {}) {
-  res.writeHead(status, cabeceras).end()
-}
-
-servidor.listen(Number(process.env.PORT ?? 8080), () => {
-  console.log(`escucho en http://127.0.0.1:${servidor.address().port}`)
-})
+servidor.listen(Number(PORT), '127.0.0.1', () => console.log(`escucho en http://127.0.0.1:${servidor.address().port}`))

@@ -115,10 +115,14 @@ export type CabecerasDeFirma = {
  * Pase el cuerpo **tal como llegó**, antes de leerlo como JSON. En Express:
  *
  * ```ts
- * app.post('/guias/eventos', express.raw({ type: 'application/json' }), async (req, res) => {
- *   const aviso = await verificarWebhook(req.body, req.headers, process.env.GUIAS_SECRETO!)
- *   await guardar(aviso) // una vez por aviso.id: puede llegar más de una
- *   res.sendStatus(204)
+ * app.post('/guias/eventos', express.raw({ type: () => true }), async (req, res) => {
+ *   try {
+ *     const aviso = await verificarWebhook(req.body, req.headers, process.env.GUIAS_SECRETO!)
+ *     await guardar(aviso) // una vez por aviso.id: puede llegar más de una
+ *     res.sendStatus(204)
+ *   } catch (error) {
+ *     res.sendStatus(error instanceof ErrorFirma ? 400 : 500) // con un 500, el aviso vuelve a llegar
+ *   }
  * })
  * ```
  *

@@ -1,6 +1,6 @@
 /** Whatever the documentation shows is run, or held against what the server does. */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -208,22 +208,29 @@ describe('the guide', () => {
       lengua,
       codigo,
     }))
+    // Files of one program in one module: they don't import each other.
     const de = (cual: string) =>
       bloques
         .filter(({ lengua }) => lengua === cual)
-        .map(({ codigo }) => codigo)
+        .map(({ codigo }) => codigo.replace(/^import .* from '\.\/.*'\n/gm, ''))
         .join('\n')
     return { archivo, bloques, bash: de('bash'), ts: de('ts'), lineas: de('text').trim().split('\n').filter(Boolean) }
   })
   const GUIA = { id: 'guía', ruta: '', metodo: '' }
   /** What a chapter's program leaves to its reader. */
   const SIGUE: Record<string, string> = {
-    '07-webhooks.md': 'receptor.listen(Number(process.env.PUERTO))',
+    '07-webhooks.md': 'app.listen(Number(process.env.PUERTO))',
   }
+
+  /** Whole files of the SDK's, which test/sdk runs. */
+  const enEjemplos = fileURLToPath(new URL('sdk/ejemplos/', RAIZ))
+  const ejemplos = readdirSync(enEjemplos).map((archivo) => readFileSync(join(enEjemplos, archivo), 'utf8'))
 
   it('has only code that is run here', () => {
     const ajenos = capitulos.flatMap(({ archivo, bloques }) =>
-      bloques.filter(({ lengua }) => !['bash', 'ts', 'text'].includes(lengua)).map(({ lengua }) => [archivo, lengua]),
+      bloques
+        .filter(({ lengua, codigo }) => !['bash', 'ts', 'text'].includes(lengua) && !ejemplos.includes(codigo))
+        .map(({ lengua }) => [archivo, lengua]),
     )
     expect(ajenos).toEqual([])
   })
@@ -280,11 +287,11 @@ describe('the guide', () => {
     const archivo = '07-webhooks.md'
     const { comercio } = await montar(entorno, receptor, GUIA)
     const puerto = await puertoLibre()
-    const { webhook, secreto } = await comercio.api.webhooks.crear({ url: `http://127.0.0.1:${puerto}/avisos` })
+    const { webhook, secreto } = await comercio.api.webhooks.crear({ url: `http://127.0.0.1:${puerto}/webhooks/guias` })
     const { entrega, evento } = await comercio.api.webhooks.probar(webhook)
     const codigo = `${capitulos.find((uno) => uno.archivo === archivo)!.ts}\n${SIGUE[archivo]}`
-    const env = { GUIAS_SECRETO: secreto, PUERTO: String(puerto) }
-    const corriendo = correrTs(codigo, { env, hasta: [`${evento} webhook.prueba`] })
+    const env = { GUIAS_SECRETO: secreto, PUERTO: String(puerto), GUIAS_AVISOS: carpeta }
+    const corriendo = correrTs(codigo, { env, hasta: [`recibido ${evento} webhook.prueba`] })
     await hasta(() =>
       fetch(`http://127.0.0.1:${puerto}`).then(
         () => true,
@@ -293,6 +300,6 @@ describe('the guide', () => {
     )
     await comercio.api.webhooks.reenviar(webhook, entrega)
     const { salida, errores } = await corriendo
-    expect({ salida: salida.trim(), errores }).toEqual({ salida: `${evento} webhook.prueba`, errores: '' })
+    expect({ salida: salida.trim(), errores }).toEqual({ salida: `recibido ${evento} webhook.prueba`, errores: '' })
   })
 })

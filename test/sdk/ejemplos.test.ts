@@ -1,108 +1,168 @@
+/** The receivers that we show, each as a process of its own, on real HTTP, with what the service really sends. */
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { type AvisoDeWebhook, firmarWebhook, type TodoAtendido } from '@guias/sdk'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, type Mock, vi } from 'vitest'
-import { app as express } from '../../sdk/ejemplos/express.ts'
-import { app as fastify } from '../../sdk/ejemplos/fastify.ts'
-import { app as hono } from '../../sdk/ejemplos/hono.ts'
-import { POST as next } from '../../sdk/ejemplos/next.ts'
+import ts from 'typescript'
+import { request } from 'undici'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { atender } from '../../sdk/ejemplos/atender.ts'
 import { DESCRIPCIONES_DE_EVENTO } from '../../server/contrato/generado/vocabulario.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
+import { NODE_20, PHP, PYTHON } from '../interpretes.ts'
+import { puertoLibre } from '../puertos.ts'
 
 const entorno = compartirEntorno()
-const SECRETO = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='
-const RUTA = '/webhooks/guias'
-
-let servidor: Server
-const deExpress = () => `http://127.0.0.1:${(servidor.address() as AddressInfo).port}${RUTA}`
-let deFastify = ''
-beforeAll(async () => {
-  servidor = express.listen(0, '127.0.0.1')
-  await once(servidor, 'listening')
-  deFastify = `${await fastify.listen({ port: 0, host: '127.0.0.1' })}${RUTA}`
-})
-afterAll(async () => {
-  servidor.closeAllConnections()
-  servidor.close()
-  await fastify.close()
-})
-let dicho: Mock
-beforeEach(() => {
-  vi.stubEnv('GUIAS_SECRETO', SECRETO)
-  dicho = vi.spyOn(console, 'log').mockImplementation(() => {})
-  vi.spyOn(console, 'error').mockImplementation(() => {})
-})
-afterEach(() => {
-  vi.unstubAllEnvs()
-  vi.restoreAllMocks()
-})
-
-const MARCOS: Record<string, (init: RequestInit) => Promise<Response>> = {
-  Express: (init) => fetch(deExpress(), init),
-  Fastify: (init) => fetch(deFastify, init),
-  Hono: async (init) => hono.request(RUTA, init),
-  'Next.js': (init) => next(new Request(`https://tienda.ejemplo.com${RUTA}`, init)),
+const raiz = fileURLToPath(new URL('../../', import.meta.url))
+const ejemplos = join(raiz, 'sdk/ejemplos')
+const EXPRESS = 'app.listen(PORT)'
+const CON_HONO = "import { serve } from '@hono/node-server'"
+/** What a shop has around each example. */
+const TIENDAS = {
+  'Express 5': `import { app } from './express.js'; ${EXPRESS}`,
+  'Express 4': `import { app } from './express4.js'; ${EXPRESS}`,
+  Fastify: `import { app } from './fastify.js'; await app.listen({ port: PORT, host: '127.0.0.1' })`,
+  Hono: `${CON_HONO}; import { app } from './hono.js'; serve({ fetch: app.fetch, port: PORT })`,
+  // A route handler is a function from Request to Response, which is all that Next.js asks of it.
+  'Next.js': `${CON_HONO}; import { POST } from './next.js'; serve({ fetch: POST, port: PORT })`,
 }
 
-describe.each(Object.entries(MARCOS))('the example of %s', (nombre, enviar) => {
-  const id = `evt_${nombre}_1`
-  const cuerpo = JSON.stringify({
-    id,
-    tipo: 'guia.entregado',
-    creado_en: '2026-11-20T15:04:05.000Z',
-    datos: { guia: { guia: '7K3M9QX2A1B4', external_ref: 'Señal-1' }, evento: {} },
-  })
-  const con = async (texto: string, cabeceras: object) =>
-    (
-      await enviar({
-        method: 'POST',
-        body: texto,
-        headers: { 'Content-Type': 'application/json', ...cabeceras },
-      })
-    ).status
+let carpeta = ''
+const hijos: ChildProcess[] = []
+beforeAll(async () => {
+  carpeta = await mkdtemp(join(tmpdir(), 'guias-ejemplos-'))
+  await cp(ejemplos, carpeta, { recursive: true })
+  await symlink(join(raiz, 'node_modules'), join(carpeta, 'node_modules'))
+  await writeFile(join(carpeta, 'package.json'), '{ "type": "module" }')
+  for (const archivo of await readdir(ejemplos)) {
+    if (!archivo.endsWith('.ts')) continue
+    const { outputText } = ts.transpileModule(await readFile(join(ejemplos, archivo), 'utf8'), {
+      compilerOptions: {
+        target: ts.ScriptTarget.ES2022,
+        module: ts.ModuleKind.ESNext,
+        rewriteRelativeImportExtensions: true,
+      },
+    })
+    await writeFile(join(carpeta, archivo.replace(/ts$/, 'js')), outputText)
+    if (archivo === 'express.ts')
+      await writeFile(join(carpeta, 'express4.js'), outputText.replace("from 'express'", "from 'express4'"))
+  }
+  for (const [nombre, codigo] of Object.entries(TIENDAS))
+    await writeFile(join(carpeta, `${nombre}.mjs`), `const PORT = Number(process.env.PORT)\n${codigo}\n`)
+})
+afterAll(async () => {
+  for (const hijo of hijos) hijo.kill('SIGKILL')
+  await rm(carpeta, { recursive: true, force: true })
+})
 
-  it('takes what is signed, once, and nothing else', async () => {
-    const firmadas = await firmarWebhook(cuerpo, { id, secreto: SECRETO })
-    expect(await con(cuerpo, firmadas)).toBe(204)
-    expect(await con(cuerpo, firmadas)).toBe(204)
-    expect(dicho.mock.calls).toEqual([['Señal-1: cerrar el pedido']])
-    expect(await con(cuerpo.replace('Señal-1', 'Señal-2'), firmadas)).toBe(400)
-    expect(await con(cuerpo, {})).toBe(400)
-    expect(await con('no es JSON', firmadas)).toBe(400)
-    expect(dicho).toHaveBeenCalledTimes(1)
+const nodes = { 'Node 20': NODE_20, 'this Node': process.execPath }
+const RECEPTORES: [nombre: string, programa: string | undefined, args: (puerto: number) => string[]][] = [
+  ...Object.entries(nodes).flatMap(([version, node]) =>
+    [...Object.keys(TIENDAS), 'receptor'].map((nombre): (typeof RECEPTORES)[number] => [
+      `${nombre === 'receptor' ? 'receptor.mjs' : nombre}, ${version}`,
+      node,
+      () => [`${nombre}.mjs`],
+    ]),
+  ),
+  ['receptor.py', PYTHON, () => ['receptor.py']],
+  ['receptor.php', PHP, (puerto) => ['-S', `127.0.0.1:${puerto}`, 'receptor.php']],
+]
+
+describe.each(RECEPTORES)('%s', (nombre, programa, args) => {
+  it.skipIf(!programa)('takes what the service sends, once, and outlives what nobody should send', async () => {
+    const puerto = await puertoLibre()
+    const url = `http://127.0.0.1:${puerto}/webhooks/guias`
+    const avisos = join(carpeta, `avisos de ${nombre}`)
+    await mkdir(avisos)
+    const { api } = await entorno.nuevoComercio()
+    const { webhook, secreto } = await api.webhooks.crear({ url })
+    const hijo = spawn(programa!, args(puerto), {
+      cwd: carpeta,
+      env: { PATH: process.env.PATH, PORT: String(puerto), GUIAS_SECRETO: secreto, GUIAS_AVISOS: avisos },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    hijos.push(hijo)
+    let dicho = ''
+    for (const flujo of [hijo.stdout, hijo.stderr])
+      flujo.on('data', (trozo) => {
+        dicho += trozo
+      })
+    const enviar = (cuerpo: string, headers: Record<string, string> = {}) =>
+      fetch(url, { method: 'POST', body: cuerpo, headers: { 'Content-Type': 'application/json', ...headers } })
+    const contesta = async (...como: Parameters<typeof enviar>) => (await enviar(...como)).status
+    await hasta(() =>
+      fetch(url).then(
+        () => true,
+        () => false,
+      ),
+    )
+
+    const { entrega, evento } = await api.webhooks.probar(webhook)
+    await hasta(async () => (await api.webhooks.obtenerEntrega(webhook, entrega)).estado === 'entregada')
+    expect(await readdir(avisos), dicho).toEqual([`${evento}.json`])
+
+    const id = 'evt_7K3M9QX2A1B4_1'
+    const cuerpo = JSON.stringify({ id, tipo: 'guia.nota', creado_en: '', datos: { guia: {}, evento: { x: 'Ñuño' } } })
+    const firmadas = await firmarWebhook(cuerpo, { id, secreto })
+    expect(await contesta('', {}), dicho).toBe(400)
+    expect(await contesta(cuerpo), dicho).toBe(400)
+    expect(await contesta(cuerpo, { ...firmadas, 'webhook-timestamp': 'ayer' }), dicho).toBe(400)
+    expect(await contesta(cuerpo.replace('Ñuño', 'Nuno'), firmadas), dicho).toBe(400)
+    expect((await fetch(url, { method: 'POST' })).status, dicho).toBe(400)
+    // Whoever is refused while he still sends may lose the connection before he reads why.
+    const enorme = request(url, { method: 'POST', body: 'x'.repeat(2 * 1024 * 1024), headers: firmadas, reset: true })
+    expect(
+      await enorme.then(
+        ({ statusCode, body }) => body.dump().then(() => statusCode),
+        () => 413,
+      ),
+      dicho,
+    ).toBe(413)
+    const cortada = connect(puerto, '127.0.0.1')
+    await once(cortada, 'connect')
+    cortada.write(
+      'POST /webhooks/guias HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{',
+    )
+    cortada.resetAndDestroy()
+
+    await rm(avisos, { recursive: true })
+    expect(await contesta(cuerpo, firmadas), dicho).toBe(500)
+    await mkdir(avisos)
+    expect(await contesta(cuerpo, firmadas), dicho).toBe(204)
+    expect(await contesta(cuerpo, firmadas), dicho).toBe(204)
+    expect(await readdir(avisos)).toEqual([`${id}.json`])
+    expect(JSON.parse(await readFile(join(avisos, `${id}.json`), 'utf8'))).toEqual(JSON.parse(cuerpo))
+    expect(dicho).not.toContain('whsec_')
+    expect(hijo.exitCode, dicho).toBeNull()
+    hijo.kill()
   })
 })
 
-describe('on the running server', () => {
-  it('what it sends arrives at Express and Fastify', async () => {
-    const { api } = await entorno.nuevoComercio()
-    for (const url of [deExpress(), deFastify]) {
-      const { webhook, secreto } = await api.webhooks.crear({ url })
-      vi.stubEnv('GUIAS_SECRETO', secreto)
-      const { entrega } = await api.webhooks.probar(webhook)
-      await hasta(async () => (await api.webhooks.obtenerEntrega(webhook, entrega)).estado === 'entregada')
-      await api.webhooks.eliminar(webhook)
-    }
-    expect(dicho.mock.calls).toEqual([['la prueba llegó'], ['la prueba llegó']])
+describe('receptor.mjs', () => {
+  it('does not start with a secret that is none', async () => {
+    const hijo = spawn(process.execPath, ['receptor.mjs'], { cwd: carpeta, env: { GUIAS_SECRETO: 'corto' } })
+    hijos.push(hijo)
+    let dicho = ''
+    hijo.stderr.on('data', (trozo) => {
+      dicho += trozo
+    })
+    expect((await once(hijo, 'close'))[0]).toBe(1)
+    expect(dicho).toContain('GUIAS_SECRETO no es el secreto de un webhook')
   })
 })
 
 describe('the exhaustive switch', () => {
-  it('of the example knows every type there is', async () => {
-    for (const tipo of [...Object.keys(DESCRIPCIONES_DE_EVENTO), 'guia.de_manana', 'de.manana']) {
-      const cuerpo = JSON.stringify({
-        id: `evt_${tipo}`,
-        tipo,
-        creado_en: '',
-        datos: { guia: { guia: 'G', external_ref: 'R' }, evento: { descripcion: 'D' } },
-      })
-      const cabeceras = await firmarWebhook(cuerpo, { id: `evt_${tipo}`, secreto: SECRETO })
-      expect((await MARCOS['Next.js']!({ method: 'POST', body: cuerpo, headers: cabeceras })).status).toBe(204)
-    }
-    const novedades = dicho.mock.calls.filter(([texto]) => texto === 'G: novedad')
-    expect(novedades).toHaveLength(2)
+  const aviso = (tipo: string) =>
+    ({ id: '', tipo, creado_en: '', datos: { guia: { guia: 'G' }, evento: {}, webhook: {} } }) as AvisoDeWebhook
+
+  it('of the example knows every type there is', () => {
+    for (const tipo of Object.keys(DESCRIPCIONES_DE_EVENTO)) expect(atender(aviso(tipo))).not.toBe('G: novedad')
+    for (const tipo of ['guia.de_manana', 'de.manana']) expect(atender(aviso(tipo))).toBe('G: novedad')
   })
 
   it('does not compile when one is missing, and the error names it (this compiles)', () => {

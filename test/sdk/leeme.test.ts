@@ -20,6 +20,10 @@ const bloques = (lenguaje: string) =>
     clase === lenguaje ? [codigo] : [],
   )
 const TS = bloques('ts')
+/** What the text shows whole is a file of the package, which is run as it is. */
+const [RECIBIR = '', EXPRESS = ''] = await Promise.all(
+  ['recibir.ts', 'express.ts'].map((archivo) => readFile(join(raiz, 'sdk/ejemplos', archivo), 'utf8')),
+)
 
 /** What the reader has around each block. */
 const ALREDEDOR = `
@@ -37,11 +41,10 @@ const aviso = JSON.parse('{"id":"evt_1","tipo":"guia.entregado","creado_en":"","
 const anotar = async (entrada: object, guia: string) => void [entrada, guia]
 const atender = async (evento: Evento) => void evento.id
 const guardar = async (siguiente: string) => void (cursor = siguiente)
-const guardarSiEsNuevo = async (uno: string, otro: AvisoDeWebhook) => uno === otro.id
 const cerrarPedido = async (referencia: string | null) => void referencia
 const avisarAlEquipo = async (url: string) => void url
 const actualizar = async (una: Guia) => void una.secuencia
-void [pedidos, codigo, webhook, cursor, aviso, anotar, atender, guardar, guardarSiEsNuevo, cerrarPedido, avisarAlEquipo, actualizar, unPedido]
+void [pedidos, codigo, webhook, cursor, aviso, anotar, atender, guardar, cerrarPedido, avisarAlEquipo, actualizar, unPedido]
 `
 
 /** For who reads of proofs. */
@@ -73,6 +76,8 @@ beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
   await new Promise<void>((listo) => receptor.listen(0, '127.0.0.1', listo))
   url = `http://127.0.0.1:${(receptor.address() as AddressInfo).port}`
+  await writeFile(join(carpeta, 'package.json'), '{ "type": "module" }')
+  await writeFile(join(carpeta, 'recibir.ts'), RECIBIR)
   await Promise.all(TS.map((codigo, i) => writeFile(join(carpeta, `bloque${i}.mts`), modulo(codigo))))
 })
 afterAll(async () => {
@@ -83,6 +88,7 @@ afterAll(async () => {
 
 /** The block's own imports, and the rest in a scope of its own: it may name what stands around it anew. */
 function modulo(codigo: string): string {
+  if (codigo === RECIBIR || codigo === EXPRESS) return codigo
   const importados = new Set(['Guias', 'type AvisoDeWebhook', 'type Evento', 'type Guia'])
   const cuerpo = codigo
     .replace(/^import \{ (.*) \} from '@guias\/sdk'\n/gm, (_, nombres: string) => {
@@ -145,6 +151,10 @@ describe('sdk/README.md', () => {
     expect(TS.length).toBeGreaterThanOrEqual(18)
   })
 
+  it('shows the receiver that the package brings', () => {
+    expect(TS).toEqual(expect.arrayContaining([RECIBIR, EXPRESS]))
+  })
+
   it('shows TypeScript that compiles', async () => {
     const compilerOptions = {
       target: 'ES2023',
@@ -153,6 +163,7 @@ describe('sdk/README.md', () => {
       strict: true,
       skipLibCheck: true,
       noEmit: true,
+      allowImportingTsExtensions: true,
     }
     await writeFile(join(carpeta, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.mts'] }))
     const tsc = [join(raiz, 'node_modules/typescript/bin/tsc'), '-p', carpeta]

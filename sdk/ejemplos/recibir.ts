@@ -1,0 +1,34 @@
+/** Lo que hace un receptor con lo que le llegó: comprobarlo, guardarlo una vez y decir qué se contesta. Nunca falla. */
+import { existsSync } from 'node:fs'
+import { rename, writeFile } from 'node:fs/promises'
+import {
+  type AvisoDeWebhook,
+  type CabecerasRecibidas,
+  type CuerpoRecibido,
+  ErrorFirma,
+  verificarWebhook,
+} from '@guias/sdk'
+
+export async function recibir(cuerpo: CuerpoRecibido, cabeceras: CabecerasRecibidas): Promise<204 | 400 | 500> {
+  try {
+    const aviso = await verificarWebhook(cuerpo, cabeceras, process.env.GUIAS_SECRETO!)
+    console.log((await guardar(aviso)) ? 'recibido' : 'repetido', aviso.id, aviso.tipo)
+    return 204 // guardado: se contesta ya, y se trabaja después
+  } catch (error) {
+    if (error instanceof ErrorFirma && error.motivo !== 'secreto') {
+      console.error(`rechazado (${error.motivo}) ${error.message}`)
+      return 400
+    }
+    console.error('sin guardar', error)
+    return 500 // el aviso volverá a llegar
+  }
+}
+
+/** Un archivo por aviso, entero o ninguno. En su servidor, una tabla con `aviso.id` como llave única. */
+async function guardar(aviso: AvisoDeWebhook): Promise<boolean> {
+  const archivo = `${process.env.GUIAS_AVISOS ?? 'avisos'}/${aviso.id}.json`
+  if (existsSync(archivo)) return false
+  await writeFile(`${archivo}.parte`, JSON.stringify(aviso))
+  await rename(`${archivo}.parte`, archivo)
+  return true
+}
