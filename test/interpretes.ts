@@ -14,3 +14,9 @@ function hallar(nombre: string, version: RegExp): string | undefined {
 export const NODE_20 = hallar('node', /^v20\./)
 export const PYTHON = hallar('python3', /^Python 3\./)
 export const PHP = hallar('php', /^PHP 8\./)
+
+/** Python with the library that proofs are checked with (Debian's python3-cryptography). */
+export const PYTHON_CON_CRYPTOGRAPHY =
+  PYTHON && spawnSync(PYTHON, ['-c', 'import cryptography']).status === 0 ? PYTHON : undefined
+if (PYTHON && !PYTHON_CON_CRYPTOGRAPHY)
+  console.warn('\n*** This Python has no cryptography: prueba.py is NOT run. ***\n')

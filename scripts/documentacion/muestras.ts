@@ -1,6 +1,6 @@
-/** The code samples of each operation: its curl line, written from its own examples, and its file in `muestras/`. */
+/** The code samples of each operation: curl, Python and PHP, written from its own examples, and its file in `muestras/`. */
 import { existsSync, readFileSync } from 'node:fs'
-import { ejemplosDe, type Objeto, type Operacion, operacionesDe, parametrosDe, seguir } from './contrato.ts'
+import { ejemplosDe, type Json, type Objeto, type Operacion, operacionesDe, parametrosDe, seguir } from './contrato.ts'
 
 const CARPETA = new URL('../../openapi/comercios/muestras/', import.meta.url)
 
@@ -22,28 +22,116 @@ function archivoDe(contrato: Objeto, { definicion }: Operacion): string | undefi
   return undefined
 }
 
-export function muestraDeCurl(contrato: Objeto, operacion: Operacion): string {
+/** What a call of an operation says, from its own examples: each language writes it in its way. */
+function llamadaDe(contrato: Objeto, operacion: Operacion) {
   const { id, metodo, ruta, definicion } = operacion
   const parametros = parametrosDe(contrato, operacion)
   const camino = ruta.replace(/\{(\w+)\}/g, (_, nombre) =>
     String(parametros.find((uno) => uno.in === 'path' && uno.name === nombre)?.example),
   )
   const consulta = consultaDe(parametros).flatMap(({ name, example }) =>
-    [example].flat().map((valor) => `--data-urlencode ${entreComillas(`${name}=${valor}`)}`),
+    [example].flat().map((valor): [string, string] => [String(name), String(valor)]),
   )
   const [ejemplo] = ejemplosDe(contrato, definicion.requestBody)
   if (definicion.requestBody && !ejemplo) throw new Error(`${id}: give its request an example`)
-  const verbo = metodo === 'get' ? (consulta.length > 0 ? '-G ' : '') : `-X ${metodo.toUpperCase()} `
   const extension = archivoDe(contrato, operacion)
+  return {
+    metodo: metodo.toUpperCase(),
+    camino,
+    consulta,
+    cuerpo: ejemplo?.[1].value,
+    archivo: extension && `${ruta.split('/').at(-1)}.${extension}`,
+  }
+}
+
+export function muestraDeCurl(contrato: Objeto, operacion: Operacion): string {
+  const { metodo, camino, consulta, cuerpo, archivo } = llamadaDe(contrato, operacion)
+  const verbo = metodo === 'GET' ? (consulta.length > 0 ? '-G ' : '') : `-X ${metodo} `
   return [
     `curl ${verbo}"$GUIAS_URL${camino}"`,
     '-H "Authorization: Bearer $GUIAS_LLAVE"',
-    ...consulta,
-    ...(ejemplo
-      ? ['-H "Content-Type: application/json"', `-d ${entreComillas(JSON.stringify(ejemplo[1].value, null, 2))}`]
-      : []),
-    ...(extension ? [`-o ${ruta.split('/').at(-1)}.${extension}`] : []),
+    ...consulta.map((par) => `--data-urlencode ${entreComillas(par.join('='))}`),
+    ...(cuerpo === undefined
+      ? []
+      : ['-H "Content-Type: application/json"', `-d ${entreComillas(JSON.stringify(cuerpo, null, 2))}`]),
+    ...(archivo ? [`-o ${archivo}`] : []),
   ].join(' \\\n  ')
+}
+
+const rutaConConsulta = ({ camino, consulta }: ReturnType<typeof llamadaDe>) =>
+  consulta.length > 0 ? `${camino}?${new URLSearchParams(consulta)}` : camino
+
+function muestraDePython(contrato: Objeto, operacion: Operacion): string {
+  const llamada = llamadaDe(contrato, operacion)
+  const { metodo, cuerpo, archivo } = llamada
+  return `import json
+import os
+import sys
+import urllib.error
+import urllib.request
+
+solicitud = urllib.request.Request(
+    os.environ['GUIAS_URL'] + '${rutaConConsulta(llamada)}',
+    method='${metodo}',
+    headers={
+        'Authorization': 'Bearer ' + os.environ['GUIAS_LLAVE'],${cuerpo === undefined ? '' : "\n        'Content-Type': 'application/json',"}
+    },${cuerpo === undefined ? '' : `\n    data=json.dumps(${comoLiteral(cuerpo, PARA_PYTHON, 1)}).encode(),`}
+)
+try:
+    with urllib.request.urlopen(solicitud, timeout=30) as respuesta:
+        leido = respuesta.read()
+except urllib.error.HTTPError as error:
+    sys.exit(f'{error.code}: {error.read().decode()}')
+${archivo ? `with open('${archivo}', 'wb') as archivo:\n    archivo.write(leido)` : "print(json.loads(leido or 'null'))"}`
+}
+
+function muestraDePhp(contrato: Objeto, operacion: Operacion): string {
+  const llamada = llamadaDe(contrato, operacion)
+  const { metodo, cuerpo, archivo } = llamada
+  return `<?php
+$leido = file_get_contents(getenv('GUIAS_URL') . '${rutaConConsulta(llamada)}', false, stream_context_create(['http' => [
+    'method' => '${metodo}',
+    'header' => [
+        'Authorization: Bearer ' . getenv('GUIAS_LLAVE'),${cuerpo === undefined ? '' : "\n        'Content-Type: application/json',"}
+    ],${cuerpo === undefined ? '' : `\n    'content' => json_encode(${comoLiteral(cuerpo, PARA_PHP, 1)}),`}
+    'timeout' => 30,
+    'ignore_errors' => true,
+]]));
+if ($leido === false || !preg_match('/ 2\\d\\d\\b/', $http_response_header[0])) {
+    fwrite(STDERR, "$leido\\n");
+    exit(1);
+}
+${archivo ? `file_put_contents('${archivo}', $leido);` : 'print_r(json_decode($leido, true));'}`
+}
+
+interface Lengua {
+  objeto: (partes: string[], sangria: string) => string
+  flecha: string
+  palabras: Record<string, string>
+}
+const entre = (abre: string, partes: string[], cierra: string, sangria: string) =>
+  [abre, ...partes.map((parte) => `${sangria}    ${parte},`), sangria + cierra].join('\n')
+const PARA_PYTHON: Lengua = {
+  objeto: (partes, sangria) => entre('{', partes, '}', sangria),
+  flecha: ': ',
+  palabras: { true: 'True', false: 'False', null: 'None' },
+}
+const PARA_PHP: Lengua = {
+  // An empty array of PHP's is a list in JSON.
+  objeto: (partes, sangria) => (partes.length > 0 ? entre('[', partes, ']', sangria) : '(object) []'),
+  flecha: ' => ',
+  palabras: {},
+}
+
+/** A value of JSON in a language whose strings between apostrophes know a backslash before one of theirs. */
+function comoLiteral(valor: Json, lengua: Lengua, nivel: number): string {
+  if (typeof valor === 'string') return `'${valor.replace(/[\\']/g, '\\$&')}'`
+  if (valor === null || typeof valor !== 'object') return lengua.palabras[String(valor)] ?? String(valor)
+  const sangria = '    '.repeat(nivel)
+  const dentro = (uno: Json) => comoLiteral(uno, lengua, nivel + 1)
+  if (Array.isArray(valor)) return entre('[', valor.map(dentro), ']', sangria)
+  const partes = Object.entries(valor).map(([clave, uno]) => `'${clave}'${lengua.flecha}${dentro(uno)}`)
+  return lengua.objeto(partes, sangria)
 }
 
 /** The contract with `x-codeSamples` in every operation. */
@@ -56,6 +144,8 @@ export function conMuestras(contrato: Objeto): Objeto {
     operacion.definicion['x-codeSamples'] = [
       { lang: 'bash', label: 'curl', source: muestraDeCurl(contrato, operacion) },
       // Of what it doesn't know the name, Redoc shows nothing.
+      { lang: 'Python', label: 'Python', source: muestraDePython(contrato, operacion) },
+      { lang: 'PHP', label: 'PHP', source: muestraDePhp(contrato, operacion) },
       { lang: 'TypeScript', label: 'Node.js', source: readFileSync(archivo, 'utf8').trimEnd() },
     ]
   }

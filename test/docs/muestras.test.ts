@@ -19,6 +19,7 @@ import { leerCapitulos } from '../../scripts/documentacion/guia.ts'
 import { RAIZ } from '../../server/contrato/raiz.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { hasta, sinDestino } from '../fabricas.ts'
+import { PHP, PYTHON } from '../interpretes.ts'
 import { puertoLibre } from '../puertos.ts'
 import { faltasDe } from '../testigo.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
@@ -56,8 +57,8 @@ beforeAll(async () => {
 describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const))('%s', (id, operacion) => {
   const { definicion, metodo } = operacion
 
-  it('has a curl and an SDK sample', () => {
-    for (const etiqueta of ['curl', 'Node.js'])
+  it('has its samples', () => {
+    for (const etiqueta of ['curl', 'Python', 'PHP', 'Node.js'])
       expect(muestraDe(definicion, etiqueta), `${id}: CONTRIBUTING.md, «How to add a sample»`).not.toBe('')
   })
 
@@ -73,6 +74,19 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
       salida,
     ).toContain(status)
   })
+
+  for (const [lengua, programa, archivo] of [
+    ['Python', PYTHON, 'muestra.py'],
+    ['PHP', PHP, 'muestra.php'],
+  ] as const)
+    it.skipIf(!programa)(`does what its ${lengua} sample says`, { concurrent: true }, async () => {
+      const { comercio, poner } = await montar(entorno, receptor, operacion)
+      const env = { GUIAS_URL: entorno.url, GUIAS_LLAVE: comercio.llave }
+      const cwd = mkdtempSync(join(carpeta, `${id}-`))
+      writeFileSync(join(cwd, archivo), poner(muestraDe(definicion, lengua)))
+      const { codigo, errores } = await correr([programa!, archivo], { env, cwd })
+      expect({ codigo, errores }).toEqual({ codigo: 0, errores: '' })
+    })
 
   it('does what its SDK sample says', { concurrent: true }, async () => {
     const { comercio, poner } = await montar(entorno, receptor, operacion)
