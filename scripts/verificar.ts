@@ -28,7 +28,7 @@ const PASOS: Record<string, string[]> = {
   ],
   "the configuration's table": ['node', 'scripts/configuracion.ts', '--comprobar'],
   [VERSIONES]: ['node', 'scripts/compatibilidad.ts'],
-  'the contract (OWASP)': [
+  'the contract (Spectral, OWASP)': [
     'spectral',
     'lint',
     '--fail-severity=hint',

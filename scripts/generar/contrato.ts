@@ -8,23 +8,26 @@ import { conRfc9457 } from '../documentacion/rfc9457.ts'
 import { correr } from './correr.ts'
 import { indiceDeOperaciones } from './indiceDeOperaciones.ts'
 import { CARPETA, escribir, exigir, leerBundle } from './lugares.ts'
+import { paraElServidor, paraPublicar } from './publicar.ts'
 import { DOCUMENTOS, unirContratos } from './unirContratos.ts'
 import { vocabulario } from './vocabulario.ts'
 
 /** The bundles of the three APIs, and what the server has of them: one contract, its types, its vocabulary. */
 export async function generarContrato() {
   await correr('redocly', ['bundle'])
+  const completos: Objeto[] = []
   for (const documento of DOCUMENTOS) {
     const bundle = await leerBundle(documento)
-    const completo = documento === 'comercios' ? conMuestras(conGuia(bundle)) : bundle
-    await escribir(`${documento}.json`, JSON.stringify(conFragmentos(conRfc9457(completo)), null, 2))
+    const completo = conFragmentos(conRfc9457(documento === 'comercios' ? conMuestras(conGuia(bundle)) : bundle))
+    completos.push(completo)
+    await escribir(`${documento}.json`, JSON.stringify(paraPublicar(completo), null, 2))
   }
   exigirFragmentosUsados()
   await escribir('coleccion.json', JSON.stringify(coleccionDe(await leerBundle('comercios')), null, 2))
   const [json = '', yaml = ''] = ['json', 'yaml'].map((tipo) => new URL(`comercios.${tipo}`, CARPETA).pathname)
   await correr('redocly', ['bundle', json, '--output', yaml])
   await exigir('server/contrato/generado/comercios.yaml')
-  const contrato = await unirContratos()
+  const contrato = paraElServidor(unirContratos(completos))
   await escribir('contrato.json', JSON.stringify(contrato))
   await escribir('operaciones.ts', indiceDeOperaciones(contrato))
   await escribir('vocabulario.ts', vocabulario(contrato))

@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Json, Objeto } from '../documentacion/contrato.ts'
-import { leerBundle } from './lugares.ts'
 
 export const DOCUMENTOS = ['comercios', 'operaciones', 'publico'] as const
 
 /** One document for the server: the three bundles share components, and operationIds are unique over all of them. */
-export async function unirContratos(): Promise<Objeto> {
+export function unirContratos(bundles: readonly Objeto[]): Objeto {
   const union = {
     openapi: '3.1.0',
     info: { title: 'Guías', version: '0' },
@@ -19,8 +18,7 @@ export async function unirContratos(): Promise<Objeto> {
     responses: {},
     securitySchemes: {},
   }
-  for (const documento of DOCUMENTOS) {
-    const bundle = await leerBundle(documento)
+  for (const bundle of bundles) {
     Object.assign(union.paths, sinEjemplos(bundle.paths ?? {}))
     for (const [clase, destino] of Object.entries(componentes)) {
       for (const [nombre, valor] of Object.entries(((bundle.components as Objeto)[clase] ?? {}) as Objeto)) {
