@@ -22,6 +22,10 @@ export const operacionesDe = (contrato: Objeto): Operacion[] =>
       }),
   )
 
+/** What has no security of its own has the document's; an empty list asks for no key. */
+export const pideLlave = (contrato: Objeto, definicion: Objeto) =>
+  ((definicion.security ?? contrato.security) as Objeto[]).length > 0
+
 export const esquemasDe = (contrato: Objeto) => (contrato.components as Objeto).schemas as Record<string, Objeto>
 
 /** What a value says, or what it points at. */

@@ -1,6 +1,15 @@
 /** The code samples of each operation: curl, Python and PHP, written from its own examples, and its file in `muestras/`. */
 import { existsSync, readFileSync } from 'node:fs'
-import { ejemplosDe, type Json, type Objeto, type Operacion, operacionesDe, parametrosDe, seguir } from './contrato.ts'
+import {
+  ejemplosDe,
+  type Json,
+  type Objeto,
+  type Operacion,
+  operacionesDe,
+  parametrosDe,
+  pideLlave,
+  seguir,
+} from './contrato.ts'
 
 const CARPETA = new URL('../../openapi/comercios/muestras/', import.meta.url)
 
@@ -37,6 +46,7 @@ function llamadaDe(contrato: Objeto, operacion: Operacion) {
   const extension = archivoDe(contrato, operacion)
   return {
     metodo: metodo.toUpperCase(),
+    conLlave: pideLlave(contrato, definicion),
     camino,
     consulta,
     cuerpo: ejemplo?.[1].value,
@@ -45,11 +55,11 @@ function llamadaDe(contrato: Objeto, operacion: Operacion) {
 }
 
 export function muestraDeCurl(contrato: Objeto, operacion: Operacion): string {
-  const { metodo, camino, consulta, cuerpo, archivo } = llamadaDe(contrato, operacion)
+  const { metodo, conLlave, camino, consulta, cuerpo, archivo } = llamadaDe(contrato, operacion)
   const verbo = metodo === 'GET' ? (consulta.length > 0 ? '-G ' : '') : `-X ${metodo} `
   return [
     `curl ${verbo}"$GUIAS_URL${camino}"`,
-    '-H "Authorization: Bearer $GUIAS_LLAVE"',
+    ...(conLlave ? ['-H "Authorization: Bearer $GUIAS_LLAVE"'] : []),
     ...consulta.map((par) => `--data-urlencode ${entreComillas(par.join('='))}`),
     ...(cuerpo === undefined
       ? []
@@ -63,7 +73,7 @@ const rutaConConsulta = ({ camino, consulta }: ReturnType<typeof llamadaDe>) =>
 
 function muestraDePython(contrato: Objeto, operacion: Operacion): string {
   const llamada = llamadaDe(contrato, operacion)
-  const { metodo, cuerpo, archivo } = llamada
+  const { metodo, conLlave, cuerpo, archivo } = llamada
   return `import json
 import os
 import sys
@@ -73,8 +83,7 @@ import urllib.request
 solicitud = urllib.request.Request(
     os.environ['GUIAS_URL'] + '${rutaConConsulta(llamada)}',
     method='${metodo}',
-    headers={
-        'Authorization': 'Bearer ' + os.environ['GUIAS_LLAVE'],${cuerpo === undefined ? '' : "\n        'Content-Type': 'application/json',"}
+    headers={${conLlave ? "\n        'Authorization': 'Bearer ' + os.environ['GUIAS_LLAVE']," : ''}${cuerpo === undefined ? '' : "\n        'Content-Type': 'application/json',"}
     },${cuerpo === undefined ? '' : `\n    data=json.dumps(${comoLiteral(cuerpo, PARA_PYTHON, 1)}).encode(),`}
 )
 try:
@@ -87,12 +96,11 @@ ${archivo ? `with open('${archivo}', 'wb') as archivo:\n    archivo.write(leido)
 
 function muestraDePhp(contrato: Objeto, operacion: Operacion): string {
   const llamada = llamadaDe(contrato, operacion)
-  const { metodo, cuerpo, archivo } = llamada
+  const { metodo, conLlave, cuerpo, archivo } = llamada
   return `<?php
 $leido = file_get_contents(getenv('GUIAS_URL') . '${rutaConConsulta(llamada)}', false, stream_context_create(['http' => [
     'method' => '${metodo}',
-    'header' => [
-        'Authorization: Bearer ' . getenv('GUIAS_LLAVE'),${cuerpo === undefined ? '' : "\n        'Content-Type: application/json',"}
+    'header' => [${conLlave ? "\n        'Authorization: Bearer ' . getenv('GUIAS_LLAVE')," : ''}${cuerpo === undefined ? '' : "\n        'Content-Type: application/json',"}
     ],${cuerpo === undefined ? '' : `\n    'content' => json_encode(${comoLiteral(cuerpo, PARA_PHP, 1)}),`}
     'timeout' => 30,
     'ignore_errors' => true,

@@ -1,4 +1,4 @@
-import { type Objeto, operacionesDe, seguir } from '../documentacion/contrato.ts'
+import { type Objeto, operacionesDe, pideLlave, seguir } from '../documentacion/contrato.ts'
 import { mayuscula } from './indiceDeOperaciones.ts'
 
 /** Is there such a member in the body, as `x-repetible` says it: `guias/external_ref` is the one of each entry of `guias`? */
@@ -22,7 +22,7 @@ function repetible(contrato: Objeto, id: string, definicion: Objeto): boolean | 
 
 /** What the SDK knows of the operations: their types by name, and the table of method, path and `x-repetible`. */
 export function operacionesDelSdk(contrato: Objeto): string {
-  const operaciones = operacionesDe(contrato)
+  const operaciones = operacionesDe(contrato).filter(({ definicion }) => pideLlave(contrato, definicion))
   const tipos = operaciones.flatMap(({ id }) => [`${mayuscula(id)}Data`, `${mayuscula(id)}Response`])
   const filas = operaciones.map(({ id, metodo, ruta, definicion }) => {
     const fila = [metodo.toUpperCase(), ruta, repetible(contrato, id, definicion)]

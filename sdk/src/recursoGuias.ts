@@ -276,7 +276,7 @@ export class RecursoGuias {
    * ```
    */
   clavesPublicas(opciones?: OpcionesDeSolicitud): Solicitud<ClavesPublicas> {
-    // It is no merchant's operation, so the contract's table has it not; and it takes no key, so none is sent.
+    // It takes no key, so none is sent, and the table of what takes one has it not.
     const pedido = {
       metodo: 'GET',
       ruta: '/.well-known/jwks.json',

@@ -68,6 +68,7 @@ describe('prism', () => {
     await Array.fromAsync(api.guias.eventos(guia))
     await Array.fromAsync(api.eventos.listar())
     await api.guias.pruebaEntrega((await entregada(entorno, comercio)).guia)
+    expect((await api.guias.clavesPublicas()).keys).not.toEqual([])
     await api.guias.cancelar((await api.guias.crear(unaGuia())).guia)
     await api.catalogo.municipios({ departamento: 'GT-SA', buscar: 'santa' })
     const { entrega } = await api.webhooks.probar(webhook)

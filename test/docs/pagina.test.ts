@@ -40,7 +40,7 @@ describe('the contract', () => {
     const texto = await respuesta.text()
     expect(texto).toBe(bundle)
     expect(contrato.openapi).toBe('3.1.0')
-    const servidas = leerOperaciones(leerDocumento()).filter(({ ruta }) => ruta.startsWith('/api/v1/'))
+    const servidas = leerOperaciones(leerDocumento()).filter(({ ruta }) => /^\/(api\/v1|\.well-known)\//.test(ruta))
     expect(operaciones.map(({ operationId }) => operationId).sort()).toEqual(servidas.map(({ id }) => id).sort())
     expect(texto).not.toContain('/operaciones/v1')
   })
