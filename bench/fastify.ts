@@ -70,8 +70,9 @@ const INSERTAR = sentencia<
    ), i as (
      insert into guia_indice (guia, comercio_id, modo, id) select guia, comercio_id, modo, id from g
    ), e as (
-     insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, foto, ocurrido_en, registrado_en)
-     select comercio_id, modo, id, 1, guia, 'guia.aceptado', 'aceptado', ${foto('g')}, creado_en, creado_en from g
+     insert into evento (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, foto, ocurrido_en,
+       registrado_en)
+     select comercio_id, modo, id, 1, guia, external_ref, 'guia.aceptado', 'aceptado', ${foto('g')}, creado_en, creado_en from g
    )
    select id from g`,
 )

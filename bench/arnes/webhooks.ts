@@ -121,7 +121,16 @@ function cuerpoDeEjemplo({ id: comercio_id, modo }: Comercio): string {
     guia,
     evento: {
       ...{ comercio_id, modo, guia_id: '', secuencia: 1, guia: guia.guia, tipo: 'guia.aceptado', estado: 'aceptado' },
-      ...{ estado_anterior: null, descripcion: null, motivo: null, lat: null, lng: null, datos: null, autor: null },
+      ...{
+        external_ref: guia.external_ref,
+        estado_anterior: null,
+        descripcion: null,
+        motivo: null,
+        lat: null,
+        lng: null,
+        datos: null,
+        autor: null,
+      },
       ...{ idempotencia: null, huella: null, ocurrido_en: momento, registrado_en: momento },
       foto: {
         ubicacion_estado,

@@ -16,6 +16,7 @@ export function vocabulario(contrato: Objeto): string {
     congelar('MAQUINA_DE_ESTADOS', de('Estado', 'x-transiciones')),
     congelar('MAQUINA_DE_UBICACION', de('EstadoDeUbicacion', 'x-transiciones')),
     congelar('MOTIVOS', de('Estado', 'x-motivos')),
+    congelar('TIPOS_DE_EVENTO', de('TipoDeEvento', 'enum')),
     congelar('DESCRIPCIONES_DE_ESTADO', de('Estado', 'x-descripciones')),
     congelar('DESCRIPCIONES_DE_MOTIVO', de('Motivo', 'x-descripciones')),
     congelar('DESCRIPCIONES_DE_EVENTO', de('TipoDeEvento', 'x-descripciones')),

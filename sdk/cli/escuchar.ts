@@ -41,23 +41,20 @@ Opciones:
     const intervalo = numero(contexto, 'intervalo', 1, 0.05) * 1000
     const reintentos = numero(contexto, 'reintentos', 4, 0)
     const desde = leerDesde(contexto.texto('desde'))
-    const pasa = leerTipos(contexto.texto('tipos'))
+    const tipo = leerTipos(contexto.texto('tipos'))
     const api = contexto.api()
     const archivo = contexto.texto('cursor') ?? porOmision(contexto.cuenta())
     const secreto = destino ? await leerSecreto(contexto) : ''
 
+    // The cursor, once there is one, goes before the date.
+    const filtros = { limite: 50, ...(tipo && { tipo }), ...(desde && desde !== 'principio' && { desde }) }
     let cursor = desde === undefined ? leerCursor(archivo) : undefined
-    if (desde === 'ahora' || (desde === undefined && cursor === undefined)) {
-      cursor = await alFinal(api, signal)
-    }
+    if (desde === 'ahora' || (desde === undefined && cursor === undefined)) cursor = await alFinal(api, signal)
     avisar(`Escuchando${destino ? ` y reenviando a ${destino}` : ''}. Ctrl-C para terminar.`)
     while (!signal.aborted) {
       try {
-        const pagina = await api.eventos.listar({ limite: 50, ...(cursor ? { cursor } : {}) }, { signal })
-        for (const evento of pagina.datos) {
-          if (!pasa(evento.tipo) || (desde instanceof Date && new Date(evento.registrado_en) < desde)) continue
-          await atender(evento, { api, destino, secreto, reintentos, contexto })
-        }
+        const pagina = await api.eventos.listar({ ...filtros, cursor }, { signal })
+        for (const evento of pagina.datos) await atender(evento, { api, destino, secreto, reintentos, contexto })
         // After they were delivered: killed in between, it sends some again and loses none.
         if (pagina.cursor_siguiente && pagina.cursor_siguiente !== cursor) {
           cursor = pagina.cursor_siguiente
@@ -149,18 +146,15 @@ function leerDestino(texto: string | undefined): string | undefined {
   throw new ErrorDeUso(`--reenviar debe ser una dirección como http://localhost:4000/webhooks y llegó «${texto}».`)
 }
 
-function leerDesde(texto: string | undefined): 'principio' | 'ahora' | Date | undefined {
+/** `principio`, or what the service's `desde` takes. */
+function leerDesde(texto: string | undefined): string | undefined {
   if (texto === undefined || texto === 'principio' || texto === 'ahora') return texto
   const fecha = new Date(texto)
-  if (!Number.isNaN(fecha.getTime())) return fecha
+  if (!Number.isNaN(fecha.getTime())) return fecha.toISOString()
   throw new ErrorDeUso(`--desde debe ser principio, ahora o una fecha como 2026-11-20T15:00:00Z y llegó «${texto}».`)
 }
 
-function leerTipos(texto: string | undefined): (tipo: string) => boolean {
-  if (texto === undefined) return () => true
-  const tipos = texto.split(',').map((uno) => uno.trim())
-  return (tipo) => tipos.some((uno) => (uno.endsWith('*') ? tipo.startsWith(uno.slice(0, -1)) : tipo === uno))
-}
+const leerTipos = (texto: string | undefined) => texto?.split(',').map((uno) => uno.trim())
 
 async function leerSecreto(contexto: Contexto): Promise<string> {
   const dado = contexto.texto('secreto') ?? process.env.GUIAS_SECRETO
@@ -199,14 +193,5 @@ function guardarCursor(archivo: string, cursor: string) {
   }
 }
 
-async function alFinal(api: Guias, signal: AbortSignal): Promise<string | undefined> {
-  let cursor: string | undefined
-  try {
-    for await (const pagina of api.eventos.listar({ limite: 100 }, { signal }).paginas()) {
-      cursor = pagina.cursor_siguiente ?? cursor
-    }
-  } catch (error) {
-    if (!(error instanceof ErrorAbortado)) throw error
-  }
-  return cursor
-}
+const alFinal = async (api: Guias, signal: AbortSignal) =>
+  (await api.eventos.listar({ desde: 'ahora', limite: 1 }, { signal })).cursor_siguiente

@@ -16,13 +16,14 @@ export class RecursoEventos {
   }
 
   /**
-   * Sigue los eventos de todas sus guías, en orden y sin huecos. Sin `cursor` empieza por el primero.
+   * Sigue los eventos de todas sus guías, en orden y sin huecos. Sin `cursor` empieza por el primero, o donde diga `desde`
+   * (un instante o `ahora`); `tipo` y `guia` dejan solo los que le interesan.
    *
    * `cursor_siguiente` viene siempre: guárdelo y vuelva con él cuando quiera para recibir solo lo nuevo. El recorrido
    * termina cuando está al día, con una página vacía.
    *
    * ```ts
-   * for await (const { datos, cursor_siguiente } of api.eventos.listar({ cursor, limite: 100 }).paginas()) {
+   * for await (const { datos, cursor_siguiente } of api.eventos.listar({ cursor, desde: 'ahora', limite: 100 }).paginas()) {
    *   for (const evento of datos) await atender(evento)
    *   await guardar(cursor_siguiente)
    * }

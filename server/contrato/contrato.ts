@@ -67,13 +67,15 @@ export const leerDocumento = (): Documento =>
   JSON.parse(readFileSync(new URL('server/contrato/generado/contrato.json', RAIZ), 'utf8'))
 
 export function leerOperaciones(documento: Documento): Operacion[] {
-  const esquema = (dado: Esquema): Esquema =>
-    typeof dado.$ref === 'string' ? esquema(documento.components.schemas[dado.$ref.split('/').at(-1)!]!) : dado
+  const esquema = (dado: Esquema): Esquema => {
+    if (typeof dado.$ref === 'string') return esquema(documento.components.schemas[dado.$ref.split('/').at(-1)!]!)
+    const { items, anyOf, ...resto } = dado as Esquema & { items?: Esquema; anyOf?: Esquema[] }
+    return { ...resto, ...(items && { items: esquema(items) }), ...(anyOf && { anyOf: anyOf.map(esquema) }) }
+  }
   const resolver = (dado: Parametro | { $ref: string }): Parametro => {
     const parametro =
       '$ref' in dado ? (documento.components.parameters[dado.$ref.split('/').at(-1)!] as unknown as Parametro) : dado
-    const { items, ...resto } = esquema(parametro.schema)
-    return { ...parametro, schema: items ? { ...resto, items: esquema(items as Esquema) } : resto }
+    return { ...parametro, schema: esquema(parametro.schema) }
   }
   return Object.entries(documento.paths).flatMap(([ruta, porMetodo]) =>
     METODOS.filter((metodo) => metodo in porMetodo).map((metodo) => {

@@ -39,8 +39,8 @@ export interface EventoRecien {
 export type EventoSinFoto = Omit<FilaEvento, 'foto'>
 
 const MOSTRADAS = [
-  ...(['guia', 'secuencia', 'tipo', 'estado', 'estado_anterior', 'descripcion', 'motivo', 'lat', 'lng'] as const),
-  ...(['datos', 'ocurrido_en', 'registrado_en'] as const),
+  ...(['guia', 'external_ref', 'secuencia', 'tipo', 'estado', 'estado_anterior', 'descripcion', 'motivo'] as const),
+  ...(['lat', 'lng', 'datos', 'ocurrido_en', 'registrado_en'] as const),
 ] as const
 
 /** What the contract shows of an event, its instants as texts. */
@@ -104,6 +104,7 @@ export function presentarEvento(fila: EventoSinFoto | EventoLeido): Evento {
     id: `evt_${fila.guia}_${fila.secuencia}`,
     tipo: fila.tipo,
     guia: fila.guia,
+    external_ref: fila.external_ref,
     estado: fila.estado,
     estado_anterior: fila.estado_anterior,
     secuencia: fila.secuencia,
@@ -128,7 +129,16 @@ export function eventoDeCreacion(guia: FilaGuia): FilaEvento {
   const lugar = { ubicacion_estado, ubicacion_origen, ubicacion_lat, ubicacion_lng, ubicacion_extra }
   return {
     ...{ ...deGuia(guia), secuencia: 1, guia: guia.guia, tipo: 'guia.aceptado', estado: 'aceptado' },
-    ...{ estado_anterior: null, descripcion: null, motivo: null, lat: null, lng: null, datos: null, autor: null },
+    ...{
+      external_ref: guia.external_ref,
+      estado_anterior: null,
+      descripcion: null,
+      motivo: null,
+      lat: null,
+      lng: null,
+      datos: null,
+      autor: null,
+    },
     ...{ idempotencia: null, huella: null, foto: { intentos, advertencias, ...lugar } },
     ...{ ocurrido_en: creado_en, registrado_en: creado_en },
   }
@@ -183,7 +193,7 @@ export type Lugar = Pick<
  * The parameters of a step: its event's columns, what the guide was and what becomes of it; a place of nulls stays as
  * it is.
  */
-type ParametrosDePaso = Omit<EventoSinFoto, 'guia'> & {
+type ParametrosDePaso = Omit<EventoSinFoto, 'guia' | 'external_ref'> & {
   intentos: number
   ubicacion_estado: Lugar['ubicacion_estado'] | null
   ubicacion_origen: Lugar['ubicacion_origen']
@@ -211,9 +221,9 @@ const PASO = sentencia<ParametrosDePaso, FilaGuia & { webhooks: string[] | null 
      where comercio_id = :comercio_id and modo = :modo and id = :guia_id and secuencia = :secuencia
      returning *
    ), e as (
-     insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, estado_anterior, descripcion, motivo,
-       lat, lng, datos, autor, idempotencia, huella, foto, ocurrido_en, registrado_en)
-     select comercio_id, modo, id, secuencia, guia, :tipo, :estado, :estado_anterior, :descripcion, :motivo,
+     insert into evento (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, estado_anterior,
+       descripcion, motivo, lat, lng, datos, autor, idempotencia, huella, foto, ocurrido_en, registrado_en)
+     select comercio_id, modo, id, secuencia, guia, external_ref, :tipo, :estado, :estado_anterior, :descripcion, :motivo,
        :lat::float8, :lng::float8, :datos::jsonb, :autor, :idempotencia, :huella, ${foto('g')},
        :ocurrido_en::timestamptz, :registrado_en::timestamptz from g
      returning *
@@ -256,11 +266,14 @@ export async function darPaso(
   if (enlaceCorto) avisarTrabajo()
   const { comercio_id, modo } = guia
   if (movida.webhooks) avisarTrabajo(movida.webhooks.map((webhook) => ({ comercio_id, modo, webhook })))
-  return { guia: movida, evento: { ...evento, guia: guia.guia, secuencia: movida.secuencia } }
+  return {
+    guia: movida,
+    evento: { ...evento, guia: guia.guia, external_ref: guia.external_ref, secuencia: movida.secuencia },
+  }
 }
 
 /** The event of a step, still with the sequence that the guide has before it. */
-const eventoDe = (guia: FilaGuia, paso: Paso): Omit<EventoSinFoto, 'guia'> => ({
+const eventoDe = (guia: FilaGuia, paso: Paso): Omit<EventoSinFoto, 'guia' | 'external_ref'> => ({
   ...deGuia(guia),
   secuencia: guia.secuencia,
   tipo: paso.tipo,

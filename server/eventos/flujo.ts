@@ -1,4 +1,4 @@
-import type { Modo } from '../contrato/generado/tipos/index.ts'
+import type { Modo, TipoDeEvento } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
 import { COLUMNAS_DE_EVENTO, type EventoLeido, type FilaEvento } from './evento.ts'
 
@@ -10,27 +10,110 @@ import { COLUMNAS_DE_EVENTO, type EventoLeido, type FilaEvento } from './evento.
  *
  * A long transaction anywhere in the cluster holds the feed back until it ends; it never loses an event.
  */
-const FLUJO = sentencia<
-  { comercio_id: string; modo: Modo; xid: string; guia_id: string; secuencia: number; cuantos: number },
-  EventoLeido & Pick<FilaEvento, 'guia_id'> & { xid: string }
->(
+const HASTA_AQUI = 'xid < pg_snapshot_xmin(pg_current_snapshot())'
+
+/** The condition, as SQL, that an event comes after the position, below that boundary, and not from before `desde`. */
+const SIGUE = `${HASTA_AQUI} and (xid, guia_id, secuencia) > (:xid::text::xid8, :guia_id::uuid, :secuencia::int)
+  and registrado_en >= :desde::timestamptz`
+
+const COLUMNAS = `${COLUMNAS_DE_EVENTO}, guia_id, xid::text as xid`
+
+type Parametros = {
+  comercio_id: string
+  modo: Modo
+  xid: string
+  guia_id: string
+  secuencia: number
+  desde: Date
+  cuantos: number
+}
+type FilaDelFlujo = EventoLeido & Pick<FilaEvento, 'guia_id'> & { xid: string }
+
+const FLUJO = sentencia<Parametros, FilaDelFlujo>(
   'eventos.flujo',
-  `select ${COLUMNAS_DE_EVENTO}, guia_id, xid::text as xid from evento
-   where comercio_id = :comercio_id and modo = :modo and xid < pg_snapshot_xmin(pg_current_snapshot())
-     and (xid, guia_id, secuencia) > (:xid::text::xid8, :guia_id::uuid, :secuencia::int)
+  `select ${COLUMNAS} from evento where comercio_id = :comercio_id and modo = :modo and ${SIGUE}
    order by evento.xid, guia_id, secuencia limit :cuantos`,
 )
 
-/** The event after which the feed goes on. */
-export type PosicionDelFlujo = readonly [xid: string, guiaId: string, secuencia: number]
+/** Each type is read from its own range of the index, and the ranges are merged: a rare one costs what a frequent one does. */
+const DE_TIPOS = sentencia<Parametros & { tipos: readonly TipoDeEvento[] }, FilaDelFlujo>(
+  'eventos.flujoDeTipos',
+  `select ${COLUMNAS} from unnest(:tipos::text[]) t(suyo) cross join lateral (
+     select * from evento where comercio_id = :comercio_id and modo = :modo and tipo = t.suyo and ${SIGUE}
+     order by evento.xid, guia_id, secuencia limit :cuantos) e
+   order by e.xid, guia_id, secuencia limit :cuantos`,
+)
+
+/** A guide's few events are read whole before they are put in order, or the planner would look for them in everybody's. */
+const DE_GUIA = sentencia<Parametros & { guia: string; tipos: readonly TipoDeEvento[] | null }, FilaDelFlujo>(
+  'eventos.flujoDeGuia',
+  `with e as materialized (
+     select * from evento where comercio_id = :comercio_id and modo = :modo
+       and guia_id = (select id from guia_indice where guia = :guia and comercio_id = :comercio_id and modo = :modo))
+   select ${COLUMNAS} from e where ${SIGUE} and (:tipos::text[] is null or tipo = any(:tipos))
+   order by e.xid, guia_id, secuencia limit :cuantos`,
+)
+
+/**
+ * The transaction where events registered at an instant or later begin, found by halving, in some forty looks at the feed's
+ * index however long the feed is; null is after the last one that can be served. Transactions follow the clock but for the
+ * time they take and the difference of two processes' clocks, for which it begins a minute early: `registrado_en` decides
+ * from there on.
+ */
+const COMIENZO_DESDE = sentencia<{ comercio_id: string; modo: Modo; desde: Date | null }, { xid: string }>(
+  'eventos.comienzoDesde',
+  `with recursive b(antes, despues) as (
+     select coalesce((select xid from evento where comercio_id = :comercio_id and modo = :modo
+         order by evento.xid, guia_id, secuencia limit 1), fin)::text::int8 - 1, fin::text::int8
+     from pg_snapshot_xmin(pg_current_snapshot()) fin
+     union all
+     select case when p.anterior then m.medio else antes end, case when p.anterior then despues else m.medio end
+     from b, lateral (select (antes + despues) / 2 as medio) m, lateral (select coalesce((
+         select registrado_en < coalesce(:desde::timestamptz - interval '1 minute', 'infinity') from evento
+         where comercio_id = :comercio_id and modo = :modo and xid >= m.medio::text::xid8 and ${HASTA_AQUI}
+         order by evento.xid, guia_id, secuencia limit 1), false) as anterior) p
+     where despues - antes > 1
+   )
+   select despues::text as xid from b order by despues - antes limit 1`,
+)
+
+/** Where the feed goes on: after an event, with those that were registered since an instant (in milliseconds). */
+export type PosicionDelFlujo = readonly [xid: string, guiaId: string, secuencia: number, desde: number]
+
+const NINGUNA_GUIA = '00000000-0000-0000-0000-000000000000'
 
 /** The position before the first event of all. */
-export const COMIENZO: PosicionDelFlujo = ['0', '00000000-0000-0000-0000-000000000000', 0]
+export const COMIENZO: PosicionDelFlujo = ['0', NINGUNA_GUIA, 0, 0]
+
+/** The position before the first event that is registered at an instant or later; undefined is now. */
+export async function posicionDesde(
+  db: Db,
+  comercio_id: string,
+  modo: Modo,
+  desde: Date | undefined,
+): Promise<PosicionDelFlujo> {
+  const [fila] = await db.consultar(COMIENZO_DESDE, { comercio_id, modo, desde: desde ?? null })
+  return [fila!.xid, NINGUNA_GUIA, 0, desde?.getTime() ?? 0]
+}
+
+/** What of the feed is asked for: everything, some types, one guide. */
+export interface FiltrosDelFlujo {
+  tipos?: readonly TipoDeEvento[]
+  guia?: string
+}
 
 /** The next events of a merchant and mode, in the feed's order. */
-export function leerFlujo(db: Db, comercio_id: string, modo: Modo, despues: PosicionDelFlujo, cuantos: number) {
-  const [xid, guia_id, secuencia] = despues
-  return db.consultar(FLUJO, { comercio_id, modo, xid, guia_id, secuencia, cuantos })
+export function leerFlujo(
+  db: Db,
+  comercio_id: string,
+  modo: Modo,
+  [xid, guia_id, secuencia, desde]: PosicionDelFlujo,
+  { tipos, guia }: FiltrosDelFlujo,
+  cuantos: number,
+): Promise<FilaDelFlujo[]> {
+  const parametros = { comercio_id, modo, xid, guia_id, secuencia, desde: new Date(desde), cuantos }
+  if (guia !== undefined) return db.consultar(DE_GUIA, { ...parametros, guia, tipos: tipos ?? null })
+  return tipos ? db.consultar(DE_TIPOS, { ...parametros, tipos }) : db.consultar(FLUJO, parametros)
 }
 
 /** Why the feed can't be served from this database, in words for whoever runs the service. */

@@ -69,13 +69,15 @@ const insertar = (tareas: string) =>
      select ${de('x', COLUMNAS)}, 'aceptado', creado_en, 1, creado_en
      from x order by comercio_id, modo, external_ref, id
      on conflict (comercio_id, modo, external_ref) do nothing
-     returning comercio_id, modo, id, guia, creado_en, advertencias, ubicacion_estado, ubicacion_origen, ubicacion_lat,
+     returning comercio_id, modo, id, guia, external_ref, creado_en, advertencias, ubicacion_estado, ubicacion_origen, ubicacion_lat,
        ubicacion_lng, ubicacion_extra
    ), i as (
      insert into guia_indice (guia, comercio_id, modo, id) select guia, comercio_id, modo, id from g
    ), e as (
-     insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, foto, ocurrido_en, registrado_en)
-     select comercio_id, modo, id, 1, guia, 'guia.aceptado', 'aceptado', ${foto('g', '0')}, creado_en, creado_en from g
+     insert into evento (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, foto, ocurrido_en,
+       registrado_en)
+     select comercio_id, modo, id, 1, guia, external_ref, 'guia.aceptado', 'aceptado', ${foto('g', '0')}, creado_en,
+       creado_en from g
      returning comercio_id, modo, guia_id, secuencia, guia, tipo, registrado_en
    ), d as (${insertarEntregasDeWebhook('e')})${tareas}
    select g.id, d.webhooks from g

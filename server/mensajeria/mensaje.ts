@@ -76,9 +76,9 @@ type EntregaHecha = ClaveDeWebhook & { guia_id: string }
 
 /** The end of a statement whose `g` moved guides' requests `:ahora`: each writes this event and its deliveries. */
 const anunciar = (tipo: TipoDeEvento) => `e as (
-     insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, estado_anterior, foto, ocurrido_en,
-       registrado_en)
-     select comercio_id, modo, id, secuencia, guia, '${tipo}', estado, estado, ${foto('g')}, :ahora, :ahora from g
+     insert into evento (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, estado_anterior, foto,
+       ocurrido_en, registrado_en)
+     select comercio_id, modo, id, secuencia, guia, external_ref, '${tipo}', estado, estado, ${foto('g')}, :ahora, :ahora from g
      returning *
    )
    ${insertarEntregasDeWebhook('e')}`

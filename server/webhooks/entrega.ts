@@ -170,8 +170,8 @@ const DE_GUIA = [
   ...['indicaciones', 'contenido', 'lat', 'lng', 'maps_url', 'recogida', 'creado_en'],
 ] as const
 const DE_EVENTO = [
-  ...['tipo', 'guia', 'estado', 'estado_anterior', 'descripcion', 'motivo', 'lat', 'lng', 'datos', 'foto'],
-  ...['ocurrido_en', 'registrado_en'],
+  ...['tipo', 'guia', 'external_ref', 'estado', 'estado_anterior', 'descripcion', 'motivo', 'lat', 'lng', 'datos'],
+  ...['foto', 'ocurrido_en', 'registrado_en'],
 ] as const
 
 /** What {@link DE_CONTENIDO} reads: nothing of either, once they are gone or where an event is the endpoint's own. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { SENTENCIAS } from '../../server/db.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { usarGuias } from '../guias/mover.ts'
@@ -63,6 +64,104 @@ describe('GET /api/v1/eventos', () => {
       lento.release()
     }
     expect(id).toBeTruthy()
+  })
+
+  it('gives some types, families or one guide, and the same cursor serves every filter', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const uno = await api.guias.crear(unaGuia())
+    const otro = await api.guias.crear(unaGuia())
+    await mover(uno.guia, 'recolectado', 'en_ruta')
+    await mover(otro.guia, 'recolectado')
+    await hasta(async () => (await api.eventos.listar()).datos.length === 5)
+    const ids = async (filtros: Parameters<typeof api.eventos.listar>[0]) => {
+      const vistos: string[] = []
+      for await (const evento of api.eventos.listar({ limite: 1, ...filtros })) vistos.push(evento.id)
+      return vistos
+    }
+    expect(await ids({ tipo: ['guia.en_ruta', 'guia.recolectado'] })).toEqual([
+      `evt_${uno.guia}_2`,
+      `evt_${uno.guia}_3`,
+      `evt_${otro.guia}_2`,
+    ])
+    expect(await ids({ tipo: ['ubicacion.*'] })).toEqual([])
+    expect(await ids({ tipo: ['guia.*'] })).toEqual(await ids({}))
+    expect(await ids({ guia: uno.guia.toLowerCase() })).toEqual([1, 2, 3].map((n) => `evt_${uno.guia}_${n}`))
+    expect(await ids({ guia: uno.guia, tipo: ['guia.aceptado'] })).toEqual([`evt_${uno.guia}_1`])
+    expect(await ids({ guia: 'NO' })).toEqual([])
+    const ajeno = await (await entorno.nuevoComercio()).api.guias.crear(unaGuia())
+    expect(await ids({ guia: ajeno.guia })).toEqual([])
+    const { cursor_siguiente } = await api.eventos.listar({ limite: 1, tipo: ['guia.en_ruta'] })
+    expect(await ids({ cursor: cursor_siguiente })).toEqual([`evt_${otro.guia}_2`])
+    await expect(api.eventos.listar({ tipo: ['guia.perdida'] })).rejects.toMatchObject({
+      codigo: 'parametro_invalido',
+      errores: [{ campo: 'tipo', mensaje: expect.stringContaining('guia.entregado') }],
+    })
+  })
+
+  it('begins now or at an instant, and a cursor goes before that', async () => {
+    const { api } = await entorno.nuevoComercio()
+    expect((await api.eventos.listar({ desde: 'ahora' })).datos).toEqual([])
+    const vieja = await api.guias.crear(unaGuia())
+    const nueva = await api.guias.crear(unaGuia())
+    const { datos } = await hasta(async () => {
+      const pagina = await api.eventos.listar()
+      return pagina.datos.length === 2 && pagina
+    })
+    // As if it had been registered a day ago.
+    await entorno.db.pool.query(`update evento set registrado_en = registrado_en - interval '1 day' where guia = $1`, [
+      vieja.guia,
+    ])
+    const ids = (pagina: { datos: { id: string }[] }) => pagina.datos.map(({ id }) => id)
+    const desde = datos.find(({ guia }) => guia === nueva.guia)!.registrado_en
+    const pagina = await api.eventos.listar({ desde })
+    expect(ids(pagina)).toEqual([`evt_${nueva.guia}_1`])
+    const milisegundo = new Date(Date.parse(desde) + 1).toISOString()
+    expect(ids(await api.eventos.listar({ desde: milisegundo, tipo: ['guia.*'] }))).toEqual([])
+    expect(ids(await api.eventos.listar({ desde: milisegundo, guia: nueva.guia }))).toEqual([])
+    expect(ids(await api.eventos.listar({ desde: '2026-01-01T00:00:00Z' }))).toEqual(ids({ datos }))
+
+    const ahora = await api.eventos.listar({ desde: 'ahora' })
+    expect(ahora.datos).toEqual([])
+    const ultima = await api.guias.crear(unaGuia())
+    const luego = await hasta(async () => {
+      const mas = await api.eventos.listar({ desde: 'ahora', cursor: ahora.cursor_siguiente })
+      return mas.datos.length > 0 && mas
+    })
+    expect(luego.datos).toMatchObject([{ id: `evt_${ultima.guia}_1`, external_ref: ultima.external_ref }])
+    await expect(api.eventos.listar({ desde: 'ayer' })).rejects.toMatchObject({
+      codigo: 'parametro_invalido',
+      errores: [{ campo: 'desde', mensaje: expect.stringContaining('«ahora»') }],
+    })
+  })
+
+  it('reads a rare type, one guide and the beginning without walking over the others', async () => {
+    const { api } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(unaGuia({ external_ref: `FLUJO-${process.pid}` }))
+    await entorno.db.pool.query(
+      `insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, foto, ocurrido_en, registrado_en)
+       select comercio_id, modo, id, n, guia, case n when 15000 then 'guia.extraviado' else 'guia.nota' end, estado, '{}',
+         creado_en, creado_en from guia, generate_series(2, 20000) n where guia = $1`,
+      [guia],
+    )
+    const otra = await api.guias.crear(unaGuia())
+    await hasta(async () => (await api.eventos.listar({ desde: 'ahora' })).datos.length === 0)
+    const { rows } = await entorno.db.pool.query('select comercio_id, modo from guia where guia = $1', [guia])
+    const valores = { ...rows[0], xid: '0', guia_id: '00000000-0000-0000-0000-000000000000', secuencia: 0, cuantos: 25 }
+    const leidas = async (nombre: string, mas: Record<string, unknown>) => {
+      const { text, parametros } = SENTENCIAS.get(nombre)!
+      const dados: Record<string, unknown> = { ...valores, desde: new Date(0), ...mas }
+      const plan = await entorno.db.pool.query(
+        `explain (analyze, buffers, format json) ${text}`,
+        parametros.map((uno) => dados[uno]),
+      )
+      const { Plan } = plan.rows[0]['QUERY PLAN'][0]
+      return Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks']
+    }
+    expect(await leidas('eventos.flujoDeTipos', { tipos: ['guia.extraviado'] })).toBeLessThan(60)
+    expect(await leidas('eventos.flujoDeGuia', { guia: otra.guia, tipos: null })).toBeLessThan(60)
+    expect(await leidas('eventos.comienzoDesde', { desde: null })).toBeLessThan(400)
+    const [extraviado] = (await api.eventos.listar({ tipo: ['guia.extraviado'] })).datos
+    expect(extraviado?.id).toBe(`evt_${guia}_15000`)
   })
 
   it('shows a merchant its own events only', async () => {

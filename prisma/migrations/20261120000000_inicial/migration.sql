@@ -111,6 +111,7 @@ CREATE TABLE "evento" (
     "guia_id" UUID NOT NULL,
     "secuencia" INTEGER NOT NULL,
     "guia" TEXT NOT NULL,
+    "external_ref" TEXT,
     "tipo" TEXT NOT NULL,
     "estado" TEXT NOT NULL,
     "estado_anterior" TEXT,
@@ -428,6 +429,9 @@ CREATE UNIQUE INDEX "guia_comercio_id_modo_external_ref_key" ON "guia"("comercio
 
 -- CreateIndex
 CREATE INDEX "evento_comercio_id_modo_xid_guia_id_secuencia_idx" ON "evento"("comercio_id", "modo", "xid", "guia_id", "secuencia");
+
+-- CreateIndex
+CREATE INDEX "evento_comercio_id_modo_tipo_xid_guia_id_secuencia_idx" ON "evento"("comercio_id", "modo", "tipo", "xid", "guia_id", "secuencia");
 
 -- CreateIndex
 CREATE UNIQUE INDEX "mensaje_id_key" ON "mensaje"("id");

@@ -91,6 +91,28 @@ describe('guias escuchar', () => {
     expect(otra.errores).not.toContain('whsec_')
   })
 
+  it('begins with one request, however long the feed is', async () => {
+    const pedidas: string[] = []
+    const servicio = createServer((req, res) => {
+      pedidas.push(req.url!)
+      const desde = new URL(req.url!, 'http://x').searchParams.get('desde')
+      if (!desde) return void res.writeHead(401).end('{"codigo":"no_autenticado","mensaje":"No."}')
+      res.end(JSON.stringify({ datos: [], cursor_siguiente: 'aqui' }))
+    })
+    await new Promise<void>((listo) => servicio.listen(0, '127.0.0.1', listo))
+    const baseUrl = `http://127.0.0.1:${(servicio.address() as AddressInfo).port}`
+    try {
+      await guias(['escuchar', '--base-url', baseUrl, '--tipos', 'guia.*', '--cursor', join(cli.carpeta, 'nuevo')])
+      expect(pedidas).toEqual([
+        '/api/v1/eventos?desde=ahora&limite=1',
+        '/api/v1/eventos?limite=50&tipo=guia.*&cursor=aqui',
+      ])
+    } finally {
+      servicio.closeAllConnections()
+      servicio.close()
+    }
+  })
+
   it('replays from the beginning or a date, of some types, and signs with a secret of its own', async () => {
     const suyo = await entorno.nuevoComercio()
     const { guia } = await suyo.api.guias.crear(unaGuia())
