@@ -354,6 +354,8 @@ describe('an endpoint', () => {
     const comienzo = new Date(fallas!.primera_falla_en).getTime()
     const lineas = () =>
       entorno.log.map((linea) => JSON.parse(linea)).filter((linea) => linea.webhook === webhook && linea.level === 40)
+    /** What is settled can be read a moment before it is logged. */
+    const escritas = (cuantas: number) => hasta(async () => lineas().length >= cuantas)
     const a = async (parte: number) => {
       adelantar(comienzo + parte * 5 * DIA - ahora())
       await fallarVeces(creado, entrega, 1)
@@ -363,8 +365,10 @@ describe('an endpoint', () => {
     expect(lineas()).toEqual([])
     expect(await a(0.501)).toMatchObject({ estado: 'activo', fallas: { ventana: 50 } })
     await fallarVeces(creado, entrega, 1)
+    await escritas(1)
     expect(lineas().map(({ msg, ventana }) => [msg, ventana])).toEqual([['webhook keeps failing', 50]])
     expect(await a(0.901)).toMatchObject({ estado: 'activo', fallas: { ventana: 90 } })
+    await escritas(2)
     expect(lineas().map(({ ventana }) => ventana)).toEqual([50, 90])
     expect((await api.webhooks.entregas(vecino.webhook, { tipo: 'webhook.deshabilitado' })).datos).toEqual([])
     const deshabilitado = await a(1.001)
@@ -375,6 +379,7 @@ describe('an endpoint', () => {
     })
     expect(new Date(deshabilitado.estado_en).getTime()).toBe(ahora())
     expect(new Date(deshabilitado.fallas!.primera_falla_en).getTime()).toBe(comienzo)
+    await escritas(3)
     expect(lineas().map(({ msg }) => msg)).toEqual([
       'webhook keeps failing',
       'webhook keeps failing',
