@@ -102,7 +102,9 @@ function esMenor(una: string, otra: string): boolean {
   return i >= 0 && a[i]! < b[i]!
 }
 
-const rutasMayores = ({ paths }: Contrato) => new Set(Object.keys(paths).map((ruta) => /^\/api\/v\d+/.exec(ruta)?.[0]))
+/** Well-known addresses (RFC 8615) have no version of their own. */
+const rutasMayores = ({ paths }: Contrato) =>
+  new Set(Object.keys(paths).flatMap((ruta) => /^\/api\/v\d+/.exec(ruta)?.[0] ?? []))
 
 async function versionesQueDifieren(): Promise<string[]> {
   const halladas = await Promise.all(
