@@ -1,7 +1,7 @@
 import type { Db } from '../db.ts'
 import type { Autenticadores } from '../http/identidad.ts'
 import { buscarSesion } from '../repartidores/repartidor.ts'
-import { buscarLlave, esSuyo, estaVigente, leerLlave, type TipoDeLlave } from './llave.ts'
+import { buscarPorTexto, estaVigente, type TipoDeLlave } from './llave.ts'
 
 /**
  * How long a row read from the database is believed, in milliseconds: a revocation holds everywhere in less than 1 s, counted
@@ -11,19 +11,22 @@ const VIGENCIA = 500
 const CUANTAS = 10_000
 
 /**
- * Concurrent requests share a read. A failed one is forgotten at once, and unknown ids are remembered like the others.
+ * Remembers what a credential's text stands for, so that a request costs no digest. Concurrent requests share a read, a
+ * failed one is forgotten at once, and unknown texts are remembered like the others.
+ * @param buscar undefined, and nothing is remembered, for a text that can't be such a credential
  */
-function recordar<Fila>(ahoraMs: () => number, buscar: (id: string) => Promise<Fila | undefined>) {
+function recordar<Fila>(ahoraMs: () => number, buscar: (texto: string) => Promise<Fila | undefined> | undefined) {
   const leidas = new Map<string, { vence_en: number; fila: Promise<Fila | undefined> }>()
-  return (id: string) => {
+  return (texto: string): Promise<Fila | undefined> | undefined => {
     const ahora = ahoraMs()
-    const leida = leidas.get(id)
+    const leida = leidas.get(texto)
     if (leida && leida.vence_en > ahora) return leida.fila
-    leidas.delete(id)
+    const fila = buscar(texto)
+    if (!fila) return undefined
+    leidas.delete(texto)
     if (leidas.size >= CUANTAS) leidas.delete(leidas.keys().next().value!)
-    const fila = buscar(id)
-    leidas.set(id, { vence_en: ahora + VIGENCIA, fila })
-    fila.catch(() => leidas.delete(id))
+    leidas.set(texto, { vence_en: ahora + VIGENCIA, fila })
+    fila.catch(() => leidas.delete(texto))
     return fila
   }
 }
@@ -33,16 +36,12 @@ function recordar<Fila>(ahoraMs: () => number, buscar: (id: string) => Promise<F
  * @param ahoraMs a clock that nobody sets back, in milliseconds
  */
 export function crearAutenticadores(db: Db, reloj: () => Date, ahoraMs = () => performance.now()): Autenticadores {
-  const leer = recordar(ahoraMs, (id) => buscarLlave(db, id))
+  const leer = recordar(ahoraMs, (texto) => buscarPorTexto(db, texto))
   const leerSesion = recordar(ahoraMs, (token) => buscarSesion(db, token))
 
   const verificar = async (texto: string, sirve: (tipo: TipoDeLlave) => boolean) => {
-    const partes = leerLlave(texto)
-    if (!partes || !sirve(partes.tipo)) return undefined
-    const fila = await leer(partes.id)
-    return fila && fila.tipo === partes.tipo && esSuyo(fila, partes.secreto) && estaVigente(fila, reloj())
-      ? fila
-      : undefined
+    const fila = await leer(texto)
+    return fila && sirve(fila.tipo) && estaVigente(fila, reloj()) ? fila : undefined
   }
 
   return {

@@ -23,7 +23,7 @@ const FORMA = new RegExp(
 )
 
 /** Says whether a key was copied whole, before anybody asks the database. */
-const suma = (texto: string) => base32AlAzar(SUMA, (bytes) => hash('sha256', texto, 'buffer').subarray(0, bytes))
+export const suma = (texto: string) => base32AlAzar(SUMA, (bytes) => hash('sha256', texto, 'buffer').subarray(0, bytes))
 
 const hashDe = (secreto: string) => hash('sha256', secreto, 'buffer')
 
@@ -46,7 +46,7 @@ export function leerLlave(texto: string): { tipo: TipoDeLlave; id: string; secre
 }
 
 /** Whether a secret is a key's, compared in constant time. */
-export const esSuyo = (fila: Pick<FilaLlave, 'hash'>, secreto: string) => timingSafeEqual(hashDe(secreto), fila.hash)
+const esSuyo = (fila: Pick<FilaLlave, 'hash'>, secreto: string) => timingSafeEqual(hashDe(secreto), fila.hash)
 
 /** Whether a key works now: it was neither revoked nor has it expired. */
 export const estaVigente = ({ vence_en, revocado_en }: Pick<FilaLlave, 'vence_en' | 'revocado_en'>, ahora: Date) =>
@@ -63,6 +63,20 @@ const BUSCAR = sentencia<Pick<FilaLlave, 'id'>, FilaConDueno>(
 export async function buscarLlave(db: Db, id: string): Promise<FilaConDueno | undefined> {
   const [fila] = await db.consultar(BUSCAR, { id })
   return fila
+}
+
+/**
+ * The key that a presented text is, whether or not it still works.
+ * @returns undefined, without asking the database, if the text can't be a key
+ */
+export function buscarPorTexto(db: Db, texto: string): Promise<FilaConDueno | undefined> | undefined {
+  const partes = leerLlave(texto)
+  return (
+    partes &&
+    buscarLlave(db, partes.id).then((fila) =>
+      fila && fila.tipo === partes.tipo && esSuyo(fila, partes.secreto) ? fila : undefined,
+    )
+  )
 }
 
 const PREFIJO = 'llave_'

@@ -75,6 +75,8 @@ export const DURACION_DE_SESION = 12 * 3_600_000
 
 /** Makes a new session's token of 256 bits, which only the courier's browser knows. */
 export const nuevoToken = () => randomBytes(32).toString('base64url')
+const FORMA_DE_TOKEN = /^[\w-]{43}$/
+
 /** The digest under which a session's token is kept. */
 export const hashDeToken = (token: string) => hash('sha256', token, 'buffer')
 
@@ -87,11 +89,12 @@ const BUSCAR = sentencia<{ hash: Buffer }, FilaSesion>(
    join repartidor r on r.id = s.repartidor_id and r.version = s.version where s.hash = :hash`,
 )
 
-/** The session that a token stands for, whether or not it has ended. */
-export async function buscarSesion(db: Db, token: string): Promise<FilaSesion | undefined> {
-  const [fila] = await db.consultar(BUSCAR, { hash: hashDeToken(token) })
-  return fila
-}
+/**
+ * The session that a token stands for, whether or not it has ended.
+ * @returns undefined, without asking the database, if the text can't be a token
+ */
+export const buscarSesion = (db: Db, token: string): Promise<FilaSesion | undefined> | undefined =>
+  FORMA_DE_TOKEN.test(token) ? db.consultar(BUSCAR, { hash: hashDeToken(token) }).then(([fila]) => fila) : undefined
 
 /** A session as the contract has it. */
 export const presentarSesion = ({

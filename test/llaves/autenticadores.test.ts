@@ -1,12 +1,54 @@
 import { describe, expect, it } from 'vitest'
 import { crearAutenticadores } from '../../server/llaves/autenticadores.ts'
+import { nuevaLlave, suma } from '../../server/llaves/llave.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { nuevoMovil } from '../repartidores/movil.ts'
 
 const entorno = compartirEntorno()
 
+/** The entorno's database, and how often it was asked. */
+function contando() {
+  const { db } = entorno
+  const cuenta = {
+    veces: 0,
+    db: {
+      ...db,
+      get consultar() {
+        cuenta.veces++
+        return db.consultar
+      },
+    },
+  }
+  return cuenta
+}
+
 describe('what was looked up', () => {
   const SEGUNDO = 1_000
+
+  it('is remembered by the whole text: a second look is free, another text with the same id is another key', async () => {
+    const cuenta = contando()
+    const { llaveDeComercio, llaveDeOperacion } = crearAutenticadores(cuenta.db, entorno.reloj, () => 0)
+    const { llave } = await entorno.nuevoComercio()
+    const juntas = await Promise.all([llaveDeComercio(llave), llaveDeComercio(llave)])
+    expect(juntas).toEqual([await llaveDeComercio(llave), expect.objectContaining({ modo: 'test' })])
+    expect(await llaveDeOperacion(llave)).toBeUndefined()
+    expect(cuenta.veces).toBe(1)
+    const ajena = nuevaLlave('test').llave
+    const cuerpo = `${llave.slice(0, 'guia_test_'.length + 12)}${ajena.slice('guia_test_'.length + 12, -6)}`
+    expect(await llaveDeComercio(cuerpo + suma(cuerpo))).toBeUndefined()
+    expect(await llaveDeComercio(llave)).toBeDefined()
+    expect(cuenta.veces).toBe(2)
+  })
+
+  it('is nothing of a text that can be no credential, however long: nobody is asked and nothing is kept', async () => {
+    const cuenta = contando()
+    const { llaveDeComercio, sesionDeRepartidor } = crearAutenticadores(cuenta.db, entorno.reloj, () => 0)
+    for (const texto of ['', 'guia_test_', `guia_test_${'A'.repeat(70)}`, 'x'.repeat(16_000)]) {
+      expect(await llaveDeComercio(texto)).toBeUndefined()
+      expect(await sesionDeRepartidor(texto)).toBeUndefined()
+    }
+    expect(cuenta.veces).toBe(0)
+  })
 
   it('is believed for less than a second: a revoked key', async () => {
     let ahora = 0
