@@ -1,9 +1,10 @@
 import { get, request } from 'node:http'
 import { setTimeout as dormir } from 'node:timers/promises'
+import { eventoDeCreacion } from '../../server/eventos/evento.ts'
 import { normalizar } from '../../server/guias/datos.ts'
 import type { FilaGuia } from '../../server/guias/guia.ts'
 import { crearSecretos } from '../../server/secretos.ts'
-import { cuerpoDe } from '../../server/webhooks/entrega.ts'
+import { cuerpoDe, entregasDe } from '../../server/webhooks/entrega.ts'
 import { bytesDe, nuevoSecreto } from '../../server/webhooks/firma.ts'
 import { cifrar } from '../../server/webhooks/secreto.ts'
 import { nuevoCodigoDeWebhook } from '../../server/webhooks/webhook.ts'
@@ -109,40 +110,8 @@ function cuerpoDeEjemplo({ id: comercio_id, modo }: Comercio): string {
     ...{ comercio_id, modo, id: '', guia: 'GUIA_EJEMPLO', huellas: null, intentos: 0, secuencia: 1 },
     ...{ estado: 'aceptado', estado_en: momento, creado_en: momento, actualizado_en: momento },
   }
-  const { ubicacion_estado, ubicacion_origen, ubicacion_lat, ubicacion_lng, ubicacion_extra, advertencias, intentos } =
-    guia
-  return cuerpoDe({
-    entrega: {
-      ...{ comercio_id, modo, webhook: '', guia_id: '', secuencia: 1, evento: 'evt_GUIA_EJEMPLO_1' },
-      ...{ tipo: 'guia.aceptado', estado: 'pendiente', causa: 'automatica', turno: 0, intento: 0, intentos: 0 },
-      ...{ proximo_en: momento, ultimo_status: null, ultimo_error: null, exito: null, datos: null, creado_en: momento },
-      terminado_en: null,
-    },
-    guia,
-    evento: {
-      ...{ comercio_id, modo, guia_id: '', secuencia: 1, guia: guia.guia, tipo: 'guia.aceptado', estado: 'aceptado' },
-      ...{
-        external_ref: guia.external_ref,
-        estado_anterior: null,
-        descripcion: null,
-        motivo: null,
-        lat: null,
-        lng: null,
-        datos: null,
-        autor: null,
-      },
-      ...{ idempotencia: null, huella: null, ocurrido_en: momento, registrado_en: momento },
-      foto: {
-        ubicacion_estado,
-        ubicacion_origen,
-        ubicacion_lat,
-        ubicacion_lng,
-        ubicacion_extra,
-        advertencias,
-        intentos,
-      },
-    },
-  })
+  const [contenido] = entregasDe({ guia, evento: eventoDeCreacion(guia), webhooks: [''], desde: 0 })
+  return cuerpoDe(contenido!)
 }
 
 /** Begins one after another at a steady pace, however long each takes; ends when all have. */

@@ -56,7 +56,8 @@ export class Grupos<D extends Dueno, T, R> {
     this.#reglas = reglas
   }
 
-  pedir(dueno: D, datos: readonly T[]): Promise<R[]> {
+  async pedir(dueno: D, datos: readonly T[]): Promise<R[]> {
+    if (datos.length === 0) return []
     return new Promise((resolver, rechazar) => {
       const nombre = this.#vaAparte(dueno) ? `aparte ${dueno.clave}` : `juntos ${this.#reglas.juntos(dueno)}`
       const cola = this.#colas.get(nombre) ?? { duenos: new Map(), enVuelo: 0, programada: false }

@@ -9,15 +9,14 @@ export interface Remitente {
 }
 
 const PAISES: readonly unknown[] = PLANES.map(({ pais }) => pais)
-const LARGO_MAXIMO = 40
 
 type Validar = NonNullable<FuncKeywordDefinition['validate']>
 
 /** The contract's `x-telefono`: a telephone that can be read with the country that stands beside it, or the sender's. */
-const validar: Validar = function (this: Remitente | undefined, _exigido, texto: string, _esquema, lugar) {
+const validar: Validar = function (this: Remitente | undefined, _exigido, texto: string, esquema, lugar) {
   const dicho: unknown = lugar?.parentData.pais
   // A country that is none has a fault of its own, and so has what is too long to be a number.
-  if ((dicho !== undefined && !PAISES.includes(dicho)) || texto.length > LARGO_MAXIMO) return true
+  if ((dicho !== undefined && !PAISES.includes(dicho)) || texto.length > esquema?.maxLength) return true
   const telefono = leerTelefono(texto, (dicho as string | undefined) ?? this?.pais)
   if (!('error' in telefono)) return true
   validar.errors = [{ keyword: 'x-telefono', message: telefono.error }]

@@ -38,16 +38,17 @@ export interface EventoRecien {
 /** An event without the picture of its guide: all that the contract shows of it. */
 export type EventoSinFoto = Omit<FilaEvento, 'foto'>
 
-const MOSTRADAS = [
+/** The columns of what the contract shows of an event. */
+export const MOSTRADAS_DE_EVENTO = [
   ...(['guia', 'external_ref', 'secuencia', 'tipo', 'estado', 'estado_anterior', 'descripcion', 'motivo'] as const),
   ...(['lat', 'lng', 'datos', 'ocurrido_en', 'registrado_en'] as const),
 ] as const
 
 /** What the contract shows of an event, its instants as texts. */
-export type EventoLeido = EnJson<Pick<FilaEvento, (typeof MOSTRADAS)[number]>>
+export type EventoLeido = EnJson<Pick<FilaEvento, (typeof MOSTRADAS_DE_EVENTO)[number]>>
 
 /** SQL of the columns of {@link EventoLeido}. */
-export const COLUMNAS_DE_EVENTO = conTextos(MOSTRADAS)
+export const COLUMNAS_DE_EVENTO = conTextos(MOSTRADAS_DE_EVENTO)
 
 /** The picture of a guide right after an event: what of it changes, and the event itself doesn't say. */
 export type Foto = Pick<

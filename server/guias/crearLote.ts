@@ -1,11 +1,8 @@
 import type { Falla, GuiaIndividual, ResultadoCreado, ResultadoFallido } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
 import { MAXIMO_DE_FALLAS, MAXIMO_DE_FALLAS_DEL_LOTE, type Problema, problemaDeFallas } from '../errores.ts'
-import type { Identidades } from '../http/identidad.ts'
 import { presentarAdvertencias } from './advertencias.ts'
-import { type DatosDeGuia, normalizar } from './datos.ts'
-import type { Escritura, Veredicto } from './escritura.ts'
-import { esRechazable, rechazar } from './estricto.ts'
+import { candidata, crearCandidatas } from './estricto.ts'
 import type { FilaGuia } from './guia.ts'
 
 /**
@@ -24,7 +21,7 @@ export const crearLote: Handler<'crearLote'> = async (
     vale(elemento, identidad) ? candidata(elemento as GuiaIndividual, identidad) : undefined,
   )
   const validas = candidatas.filter((una) => una !== undefined)
-  const veredictos = await crearValidas(escritura, identidad, validas)
+  const veredictos = await crearCandidatas(escritura, identidad, validas)
   const fallida = (indice: number, external_ref: string | null, problema: Problema): ResultadoFallido => ({
     indice,
     ok: false,
@@ -56,33 +53,6 @@ function contar(resultados: readonly (ResultadoCreado | ResultadoFallido)[]) {
   const fallidas = resultados.filter(({ ok }) => !ok).length
   const repetidas = resultados.filter((resultado) => resultado.ok && resultado.repetida).length
   return { ok: fallidas === 0, creadas: resultados.length - repetidas - fallidas, repetidas, fallidas }
-}
-
-type Cuenta = Identidades['llaveDeComercio']
-
-/** A valid entry: what is to be stored, and whether it is refused for an implausible place. */
-interface Candidata {
-  datos: DatosDeGuia
-  estricto: boolean
-}
-
-const candidata = (guia: GuiaIndividual, cuenta: Cuenta): Candidata => ({
-  datos: normalizar(guia, cuenta),
-  estricto: guia.estricto ?? cuenta.estricto,
-})
-
-const NINGUNA: ReadonlyMap<DatosDeGuia, Problema> = new Map()
-
-/** The verdicts of valid entries, in their order. */
-async function crearValidas(escritura: Escritura, cuenta: Cuenta, validas: readonly Candidata[]): Promise<Veredicto[]> {
-  const rechazables = validas.filter(({ datos, estricto }) => esRechazable(estricto, datos)).map(({ datos }) => datos)
-  const rechazadas = rechazables.length > 0 ? await rechazar(escritura, cuenta, rechazables) : NINGUNA
-  const admitidas = validas.flatMap(({ datos }) => (rechazadas.has(datos) ? [] : [datos]))
-  const escritas = await escritura.crearVarias(cuenta.comercioId, cuenta.modo, admitidas)
-  return validas.map(({ datos }) => {
-    const problema = rechazadas.get(datos)
-    return problema ? { problema } : escritas.shift()!
-  })
 }
 
 /** What a batch says for the entries that don't say it themselves; a pickup may be null, too, and then is none. */

@@ -14,13 +14,8 @@ export type Veredicto = { fila: FilaGuia; repetida: boolean } | { problema: Prob
 
 /** Creates guides; calls that come at the same time share statements. */
 export interface Escritura {
-  /** Creates one guide. Concurrent calls of one merchant and mode share a statement. */
-  crear(comercioId: string, modo: Modo, datos: DatosDeGuia): Promise<Veredicto>
-  /**
-   * Creates many in one statement; a faulty one doesn't fail its neighbours. The verdicts stand in the order of
-   * `datos`.
-   */
-  crearVarias(comercioId: string, modo: Modo, datos: readonly DatosDeGuia[]): Promise<Veredicto[]>
+  /** Creates guides; a faulty one doesn't fail its neighbours. The verdicts stand in the order of `datos`. */
+  crear(comercioId: string, modo: Modo, datos: readonly DatosDeGuia[]): Promise<Veredicto[]>
   /** Which of them have the reference of a guide that is there already. */
   leerRepetidas(comercioId: string, modo: Modo, datos: readonly DatosDeGuia[]): Promise<ReadonlySet<DatosDeGuia>>
 }
@@ -138,14 +133,8 @@ export function crearEscritura(partes: Partes): Escritura {
     hacer: (pedidos, solo) => insertarOSeparar(partes, pedidos, solo),
     esDeUno: (error) => esDeDatos(error) || esDeCerrojo(error),
   })
-  const pedir = (comercioId: string, modo: Modo, datos: readonly DatosDeGuia[]) =>
-    grupos.pedir({ clave: `${comercioId}:${modo}`, comercioId, modo }, datos)
   return {
-    async crear(comercioId, modo, datos) {
-      const [veredicto] = await pedir(comercioId, modo, [datos])
-      return veredicto!
-    },
-    crearVarias: pedir,
+    crear: (comercioId, modo, datos) => grupos.pedir({ clave: `${comercioId}:${modo}`, comercioId, modo }, datos),
     async leerRepetidas(comercio_id, modo, datos) {
       const referidas = datos.map(({ external_ref }) => ({ comercio_id, modo, external_ref }))
       const existentes = await leerExistentes(partes.db, referidas)

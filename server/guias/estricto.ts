@@ -1,21 +1,49 @@
+import type { GuiaIndividual } from '../contrato/generado/tipos/index.ts'
 import { type Problema, problemaDeFallas } from '../errores.ts'
 import type { Identidades } from '../http/identidad.ts'
 import { explicarInverosimil } from './advertencias.ts'
-import type { DatosDeGuia } from './datos.ts'
-import type { Escritura } from './escritura.ts'
+import { type DatosDeGuia, normalizar } from './datos.ts'
+import type { Escritura, Veredicto } from './escritura.ts'
 import { esInverosimil } from './lugares.ts'
 
-/** Whether a guide is refused for its place if it is new: where `estricto` holds for it and the place is implausible. */
-export const esRechazable = (estricto: boolean, { advertencias }: DatosDeGuia) =>
+type Cuenta = Identidades['llaveDeComercio']
+
+/** A valid guide: what is to be stored, and whether an implausible place refuses it. */
+export interface Candidata {
+  datos: DatosDeGuia
+  estricto: boolean
+}
+
+export const candidata = (guia: GuiaIndividual, cuenta: Cuenta): Candidata => ({
+  datos: normalizar(guia, cuenta),
+  estricto: guia.estricto ?? cuenta.estricto,
+})
+
+/** Creates guides, but for those that are refused for their place; the verdicts stand in their order. */
+export async function crearCandidatas(
+  escritura: Escritura,
+  cuenta: Cuenta,
+  candidatas: readonly Candidata[],
+): Promise<Veredicto[]> {
+  const rechazables = candidatas.filter(esRechazable).map(({ datos }) => datos)
+  const rechazadas = rechazables.length > 0 ? await rechazar(escritura, cuenta, rechazables) : NINGUNA
+  const admitidas = candidatas.flatMap(({ datos }) => (rechazadas.has(datos) ? [] : [datos]))
+  const escritas = await escritura.crear(cuenta.comercioId, cuenta.modo, admitidas)
+  return candidatas.map(({ datos }) => {
+    const problema = rechazadas.get(datos)
+    return problema ? { problema } : escritas.shift()!
+  })
+}
+
+const esRechazable = ({ datos: { advertencias }, estricto }: Candidata) =>
   estricto && advertencias.some(({ codigo }) => esInverosimil(codigo))
 
-/**
- * Of guides that are refused if they are new, why each of them is: a creation that is repeated stays one, whatever
- * strictness was added since.
- */
-export async function rechazar(
+const NINGUNA: ReadonlyMap<DatosDeGuia, Problema> = new Map()
+
+/** Why each new guide is refused; a creation that is repeated stays one, whatever strictness was added since. */
+async function rechazar(
   { leerRepetidas }: Escritura,
-  { comercioId, modo }: Identidades['llaveDeComercio'],
+  { comercioId, modo }: Cuenta,
   rechazables: readonly DatosDeGuia[],
 ): Promise<ReadonlyMap<DatosDeGuia, Problema>> {
   const repetidas = await leerRepetidas(comercioId, modo, rechazables)

@@ -13,7 +13,13 @@ import type {
 } from '../contrato/generado/tipos/index.ts'
 import { conTextos, type Db, type EnJson, type Fila, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
-import { type EventoRecien, type FilaEvento, presentarEvento, trasEvento } from '../eventos/evento.ts'
+import {
+  type EventoRecien,
+  type FilaEvento,
+  MOSTRADAS_DE_EVENTO,
+  presentarEvento,
+  trasEvento,
+} from '../eventos/evento.ts'
 import { type FilaGuia, presentar } from '../guias/guia.ts'
 import { iso } from '../tiempo/instante.ts'
 import type { Respuesta } from './respuesta.ts'
@@ -169,10 +175,7 @@ const DE_GUIA = [
   ...['modo', 'guia', 'external_ref', 'telefono', 'destinatario', 'departamento', 'municipio', 'direccion'],
   ...['indicaciones', 'contenido', 'lat', 'lng', 'maps_url', 'recogida', 'creado_en'],
 ] as const
-const DE_EVENTO = [
-  ...['tipo', 'guia', 'external_ref', 'estado', 'estado_anterior', 'descripcion', 'motivo', 'lat', 'lng', 'datos'],
-  ...['foto', 'ocurrido_en', 'registrado_en'],
-] as const
+const DE_EVENTO = [...MOSTRADAS_DE_EVENTO, 'foto'] as const
 
 /** What {@link DE_CONTENIDO} reads: nothing of either, once they are gone or where an event is the endpoint's own. */
 export type FilaDeContenido = {
@@ -186,7 +189,7 @@ export const DE_CONTENIDO = [...DE_GUIA.map((c) => `g.${c}`), ...DE_EVENTO.map((
 export function contenidoDe(entrega: FilaEntregaDeWebhook, fila: FilaDeContenido): Contenido | undefined {
   if (entrega.datos !== null) return { entrega: { ...entrega, datos: entrega.datos } }
   if (fila.e_registrado_en === null) return undefined
-  const evento: Record<string, unknown> = { secuencia: entrega.secuencia }
+  const evento: Record<string, unknown> = {}
   for (const columna of DE_EVENTO) evento[columna] = fila[`e_${columna}`]
   return { entrega, guia: fila as unknown as FilaGuia, evento: evento as FilaEvento }
 }

@@ -1,6 +1,7 @@
 import type { Db } from '../db.ts'
 import { type Cupos, EN_ESPERA, LENTO, POR_WEBHOOK } from './cupos.ts'
 import { aLista, type Endpoint, type Lista } from './endpoint.ts'
+import type { Contenido } from './entrega.ts'
 import { leerVencidas } from './vencidas.ts'
 
 /** Endpoints of one read, those that are looked at for it at most, and reads under way at a time. */
@@ -92,7 +93,7 @@ export class Lector {
   async #leer(): Promise<boolean> {
     const pedidas = this.#tomar()
     if (pedidas.length === 0) return false
-    const traidas = pedidas.map((): string[] => [])
+    let leidas: Contenido[][] = []
     try {
       const pedidos = pedidas.map(({ endpoint: { arriendo, enMemoria }, cuantas }) => ({
         ...arriendo.clave,
@@ -100,14 +101,13 @@ export class Lector {
         salvo: [...enMemoria],
       }))
       // Who sends what was due a while ago must know where to: an address or a state may have changed since.
-      const [leidas] = await Promise.all([
+      ;[leidas] = await Promise.all([
         leerVencidas(this.#db, pedidos, this.#reloj()),
         this.#conocer(pedidas.map(({ endpoint }) => endpoint)),
       ])
       const ahora = performance.now()
       for (const [i, { endpoint, cuantas }] of pedidas.entries()) {
         const suyas = leidas[i]!
-        traidas[i] = suyas.map(({ entrega }) => entrega.evento)
         for (const contenido of suyas) this.#poner(endpoint, aLista(contenido, ahora))
         // A full answer: there may be more behind it.
         if (suyas.length >= cuantas) endpoint.porLeer = true
@@ -119,7 +119,8 @@ export class Lector {
       const ahora = performance.now()
       for (const [i, { endpoint, cuantas }] of pedidas.entries()) {
         this.#cupos.liberar(endpoint, cuantas)
-        endpoint.terminarLectura(traidas[i]!, ahora)
+        const traidas = leidas[i]?.map(({ entrega }) => entrega.evento) ?? []
+        endpoint.terminarLectura(traidas, ahora)
       }
     }
     for (const { endpoint } of pedidas) if (endpoint.tope > 1) this.considerar(endpoint)
