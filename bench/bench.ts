@@ -5,8 +5,6 @@ import {
   anotar,
   caidas,
   carga,
-  cifrasDe,
-  desplomes,
   dibujarHistoria,
   leer,
   presentarCarga,
@@ -14,6 +12,7 @@ import {
   registrar,
 } from './arnes/historia.ts'
 import { condiciones, type Resultado, tabla } from './arnes/informe.ts'
+import { medirConJuicio } from './arnes/juicio.ts'
 import { terminarTodo } from './arnes/limpieza.ts'
 import { ayuda, ErrorDeOpciones, leerOpciones, type Opciones } from './arnes/opciones.ts'
 import { FALTA_PGBENCH } from './arnes/pgbench.ts'
@@ -50,13 +49,16 @@ async function correr(opciones: Opciones) {
     opciones.solo.length > 0 ? opciones.solo.includes(clave) : !aparte?.(opciones),
   )
   const medidas: { medida: Medida; resultado: Resultado }[] = []
+  const caidos: string[] = []
   for (const medida of elegidas) {
     decir(`${medida.clave}: ${medida.descripcion}…`)
-    let resultado = await medida.medir(banco)
-    // Noise doesn't strike twice.
-    if (opciones.corto && desplomes(cifrasDe(resultado.filas)).length > 0) resultado = await medida.medir(banco)
+    const juicio = opciones.corto ? await medirConJuicio(medida, banco) : { resultado: await medida.medir(banco) }
+    const { resultado } = juicio
     medidas.push({ medida, resultado })
     decir(`${tabla(resultado.filas)}\n${(resultado.notas ?? []).map((nota) => `  ${nota}`).join('\n')}\n`)
+    if (!('caidos' in juicio)) continue
+    caidos.push(...juicio.caidos)
+    for (const cifra of juicio.sinJuzgar) decir(`Sin juzgar, porque otros usaban la máquina: ${cifra}`)
   }
   const filas = medidas.flatMap(({ resultado }) => resultado.filas)
   const registro = registrar(inicio, antes, opciones.rondas, filas)
@@ -65,7 +67,6 @@ async function correr(opciones: Opciones) {
   if (!opciones.corto) anotar(registro)
   const informe = await escribir(banco, registro, medidas, bajaron)
   process.stdout.write(informe)
-  const caidos = opciones.corto ? desplomes(registro.cifras) : []
   if (caidos.length > 0) throw new ErrorDeCifras(`Por debajo de media marca:\n${caidos.join('\n')}`)
 }
 

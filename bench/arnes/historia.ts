@@ -91,11 +91,11 @@ export function caidas(ahora: Registro, historia: readonly Registro[]): string[]
   })
 }
 
-/** Figures that miss their mark by more than any noise: half of it, or twice where less is better. */
+/** Figures that miss their floor, half of their mark or twice where less is better, in each of their rounds: noise strikes some. */
 export const desplomes = (cifras: Registro['cifras']): string[] =>
-  Object.entries(cifras).flatMap(([nombre, { sentido, mediana, marca }]) => {
+  Object.entries(cifras).flatMap(([nombre, { sentido, mediana, min, max, marca }]) => {
     const suelo = sentido === '≥' ? marca / 2 : marca * 2
-    const cayo = sentido === '≥' ? mediana < suelo : mediana > suelo
+    const cayo = sentido === '≥' ? max < suelo : min > suelo
     return cayo ? [`${nombre}: ${numero(mediana)}, cuando el suelo es ${sentido} ${numero(suelo)}`] : []
   })
 

@@ -12,7 +12,7 @@ export interface Opciones {
   memoria: number
   /** Where the server's CPU profiles go. */
   perfil: string | undefined
-  /** The main measurements alone, and quickly; it fails below half a mark. */
+  /** The main measurements alone, and quickly; it fails where one stays below half of its mark on a quiet machine. */
   corto: boolean
 }
 
@@ -80,7 +80,7 @@ marcas del diseño. Trae su propio PostgreSQL (fsync y synchronous_commit activo
   --guias N       guías de la tabla grande (1000000)
   --memoria MIN   además, memoria tras MIN minutos a plena carga (no se mide)
   --perfil DIR    deja allí perfiles de CPU del servidor (.cpuprofile); falsea los tiempos
-  --corto         las ocho medidas principales en unos dos minutos; falla si dos veces quedan por debajo de media marca
+  --corto         las ocho medidas principales en unos dos minutos; falla si una queda siempre bajo media marca con la máquina libre
   --help          esta ayuda
 
 Medidas:

@@ -60,7 +60,10 @@ export async function correrPgbench({ url, carpeta, guion, clientes, segundos }:
   const codigo = await new Promise((resolve) => hijo.once('close', resolve))
   await terminar()
   rmSync(archivo)
-  const tps = /^tps = ([\d.]+)/m.exec(salida)?.[1]
+  // Of a second in which the machine let none through it tells no rate.
+  const tps = /^number of transactions actually processed: 0$/m.test(salida)
+    ? '0'
+    : /^tps = ([\d.]+)/m.exec(salida)?.[1]
   const fallidas = /^number of failed transactions: (\d+)/m.exec(salida)?.[1] ?? '0'
   if (codigo !== 0 || tps === undefined || fallidas !== '0') throw new Error(`pgbench falló:\n${salida}`)
   return Number(tps)

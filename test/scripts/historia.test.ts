@@ -7,6 +7,7 @@ import {
   presentarCarga,
   type Registro,
 } from '../../bench/arnes/historia.ts'
+import { juzgar } from '../../bench/arnes/juicio.ts'
 
 const cifra = (min: number, mediana: number, max: number, cambios: Partial<Cifra> = {}): Cifra => ({
   ...{ min, mediana, max },
@@ -48,14 +49,25 @@ describe('the history of the bench', () => {
     expect(caidas(registro({ crear: cifra(0.5, 0.5, 0.5) }), historia)).toHaveLength(1)
   })
 
-  it('calls a breakdown only what is below half of its mark, or above its double', () => {
+  it('calls a breakdown only what is below half of its mark, or above its double, in every round', () => {
     const cifras = {
       justa: cifra(0.5, 0.5, 0.5),
-      mala: cifra(0.4, 0.49, 0.6),
-      lenta: cifra(30, 37, 40, { sentido: '≤', marca: 18 }),
+      mala: cifra(0.4, 0.45, 0.49),
+      ruidosa: cifra(0.1, 0.2, 0.5),
+      lenta: cifra(37, 38, 40, { sentido: '≤', marca: 18 }),
       pasable: cifra(30, 36, 40, { sentido: '≤', marca: 18 }),
     }
     expect(desplomes(cifras).map((linea) => linea.split(':')[0])).toEqual(['mala', 'lenta'])
+  })
+
+  it('judges by the attempts that had the machine for themselves, and by two of them', () => {
+    const intento = (cayo: boolean, tranquilo = true) => ({ caidos: cayo ? ['lote: 0.1'] : [], tranquilo })
+    expect(juzgar([intento(false, false)])).toEqual([])
+    expect(juzgar([intento(true)])).toBeUndefined()
+    expect(juzgar([intento(true), intento(true)])).toEqual(['lote: 0.1'])
+    expect(juzgar([intento(true), intento(false, false)])).toEqual([])
+    expect(juzgar([intento(true, false), intento(true, false), intento(true, false)])).toBeUndefined()
+    expect(juzgar([intento(true, false), intento(true), intento(true, false), intento(true)])).toEqual(['lote: 0.1'])
   })
 
   it('draws every figure against its mark, and marks what was measured on a busy machine', () => {
