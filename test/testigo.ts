@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { leerDocumento, leerOperaciones, type Operacion } from '../server/contrato/contrato.ts'
+import type { Problema } from '../server/contrato/generado/tipos/index.ts'
 import type { Testigo } from '../server/http/problemas.ts'
 
 const documento = leerDocumento()
@@ -98,6 +99,20 @@ function revisar(operacion: Operacion, status: number, cabeceras: Readonly<Recor
       `${operacion.id} ${status} breaks the contract: ${faltas}\n${JSON.stringify(cuerpo, null, 1).slice(0, 2_000)}`,
     )
   }
+  if (status >= 400 && operacion.ruta.startsWith('/api/v1/')) revisarProblema(cuerpo as Partial<Problema>)
+}
+
+/** A merchant's problem: of his list, and in words for whatever he calls with, the SDK or HTTP. */
+function revisarProblema({ codigo, mensaje = '', errores = [] }: Partial<Problema>) {
+  if (esAjeno(codigo)) throw new Error(`${codigo} isn't in the merchants' contract`)
+  for (const uno of [mensaje, ...errores.map((falla) => falla.mensaje)])
+    if (/\/api\/v1\/|\bapi\.\w/.test(uno)) throw new Error(`${codigo}: «${uno}» names what only one tool calls so`)
+}
+
+/** Whether a problem is none of a merchant's, and so none of his contract's. */
+const esAjeno = (codigo = '') => {
+  const problemas = documento.components.schemas.CodigoDeProblema?.['x-problemas']
+  return (problemas as Record<string, { ajeno?: boolean }>)[codigo]?.ajeno === true
 }
 
 /** Holds every answer against the contract and notes which (operation, status) pairs were seen. */

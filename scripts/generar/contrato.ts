@@ -8,7 +8,7 @@ import { conRfc9457 } from '../documentacion/rfc9457.ts'
 import { correr } from './correr.ts'
 import { indiceDeOperaciones } from './indiceDeOperaciones.ts'
 import { CARPETA, escribir, exigir, leerBundle } from './lugares.ts'
-import { paraElServidor, paraPublicar } from './publicar.ts'
+import { paraElServidor, paraPublicar, sinProblemasAjenos } from './publicar.ts'
 import { DOCUMENTOS, unirContratos } from './unirContratos.ts'
 import { vocabulario } from './vocabulario.ts'
 
@@ -20,7 +20,8 @@ export async function generarContrato() {
     const bundle = await leerBundle(documento)
     const completo = conFragmentos(conRfc9457(documento === 'comercios' ? conMuestras(conGuia(bundle)) : bundle))
     completos.push(completo)
-    await escribir(`${documento}.json`, JSON.stringify(paraPublicar(completo), null, 2))
+    const suyo = documento === 'comercios' ? sinProblemasAjenos(completo) : completo
+    await escribir(`${documento}.json`, JSON.stringify(paraPublicar(suyo), null, 2))
   }
   exigirFragmentosUsados()
   await escribir('coleccion.json', JSON.stringify(coleccionDe(await leerBundle('comercios')), null, 2))

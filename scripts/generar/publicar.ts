@@ -19,6 +19,14 @@ function copiar(valor: Json, cambiar: (objeto: Objeto) => Objeto): Json {
   return Object.fromEntries(Object.entries(cambiar(valor)).map(([clave, dentro]) => [clave, copiar(dentro, cambiar)]))
 }
 
+/** The contract of merchants: in their list of problems stands none that only couriers and operators can get. */
+export const sinProblemasAjenos = (contrato: Objeto) =>
+  copiar(contrato, ({ 'x-problemas': problemas, ...objeto }) => {
+    if (problemas === undefined) return objeto
+    const suyos = Object.entries(problemas as Record<string, Objeto>).filter(([, { ajeno }]) => ajeno !== true)
+    return { ...objeto, enum: suyos.map(([codigo]) => codigo), 'x-problemas': Object.fromEntries(suyos) }
+  }) as Objeto
+
 /** The contract as others read it: without the marks that are only ours. */
 export const paraPublicar = (contrato: Objeto) =>
   copiar(contrato, (objeto) =>

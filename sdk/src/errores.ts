@@ -32,9 +32,14 @@ export class ErrorGuias extends Error {
   /** Cuántas veces se envió la solicitud, contando los reintentos; 0 si no llegó a enviarse. */
   declare intentos: number
 
+  /**
+   * Segundos que la respuesta pide esperar antes de repetir (`Retry-After`), también la de un proxy; nulo si no lo dijo, o
+   * no la hubo.
+   */
+  declare readonly esperarSegundos: number | null
+
   static {
-    ErrorGuias.prototype.name = 'ErrorGuias'
-    ErrorGuias.prototype.intentos = 0
+    Object.assign(ErrorGuias.prototype, { name: 'ErrorGuias', intentos: 0, esperarSegundos: null })
   }
 }
 
@@ -61,8 +66,7 @@ export class ErrorApi extends ErrorGuias {
   readonly idSolicitud: string | null
   /** Todo lo que hay que corregir, campo por campo; vacío si el problema no es de los datos. */
   readonly errores: Falla[]
-  /** Segundos que el servicio pide esperar antes de repetir (`Retry-After`), si lo dijo. */
-  readonly esperarSegundos: number | null
+  override readonly esperarSegundos: number | null
   /** Dónde se explica el `codigo` y qué hacer; nulo si el servicio no lo dijo. */
   readonly documentacion: string | null
   /** El cuerpo de la respuesta, el `Problema`, tal como llegó. */
@@ -145,7 +149,7 @@ export class ErrorConflicto extends ErrorApi {
   readonly guia: CodigoDeGuia | null
   /** El estado presente de la guía; solo en conflictos de estado. */
   readonly estado: Estado | null
-  /** Los estados a los que la guía puede pasar; vacío si el conflicto no es de estado. */
+  /** Los estados que esa operación puede pedir ahora; vacío si ninguno, o si el conflicto no es de estado. */
   readonly transiciones: Estado[]
 
   constructor(problema: Problema, origen?: OrigenDelError) {
@@ -191,11 +195,22 @@ export class ErrorServicio extends ErrorApi {
 }
 
 /**
- * No hubo respuesta: no se pudo conectar, o la conexión se cortó. El servicio pudo haber recibido la solicitud;
- * repetir una consulta, una cancelación o una creación con `external_ref` es seguro.
+ * No hubo respuesta: no se pudo conectar, o la conexión se cortó. `pudoLlegar` dice si el servicio pudo haber recibido la
+ * solicitud; repetir una consulta, una cancelación o una creación con `external_ref` es seguro de todos modos.
  */
 export class ErrorConexion extends ErrorGuias {
   declare name: 'ErrorConexion' | 'ErrorTiempo'
+
+  /**
+   * Falso si es seguro que el servicio no recibió la solicitud en ningún intento: nadie escucha, el nombre no existe, el
+   * certificado no vale… Un navegador no lo dice, y ahí es siempre verdadero.
+   */
+  readonly pudoLlegar: boolean
+
+  constructor(mensaje: string, opciones?: ErrorOptions, pudoLlegar = true) {
+    super(mensaje, opciones)
+    this.pudoLlegar = pudoLlegar
+  }
 
   static {
     ErrorConexion.prototype.name = 'ErrorConexion'
@@ -244,8 +259,7 @@ export class ErrorRespuesta extends ErrorGuias {
   readonly texto: string
   /** Identificador de la solicitud: la cabecera `X-Request-Id`, si venía. */
   readonly idSolicitud: string | null
-  /** Segundos que la respuesta pide esperar antes de repetir (`Retry-After`), si lo dijo. */
-  readonly esperarSegundos: number | null
+  override readonly esperarSegundos: number | null
   /** Cabeceras de la respuesta. */
   readonly cabeceras: Headers
 
@@ -372,7 +386,7 @@ function redactar(problema: Problema, status: number, idSolicitud: string | null
 }
 
 /** `Retry-After` (RFC 9110, 10.2.3): seconds, or a date, which is taken by the clock of whoever wrote it. */
-function leerEspera(cabeceras: Headers): number | null {
+export function leerEspera(cabeceras: Headers): number | null {
   const espera = cabeceras.get('retry-after') ?? ''
   if (/^\d{1,9}$/.test(espera)) return Number(espera)
   const ahora = Date.parse(cabeceras.get('date') ?? '') || Date.now()

@@ -303,7 +303,7 @@ export class RecursoGuias {
 
   /**
    * Cancela una guía que aún no se recolectó (estado `aceptado`). Cancelar una ya cancelada no cambia nada, así que
-   * repetir es seguro. En otro estado es un `ErrorConflicto` que dice en `transiciones` a cuáles puede pasar.
+   * repetir es seguro. En otro estado es un `ErrorConflicto` (`transicion_invalida`), con el `estado` en que está.
    *
    * La guía cancelada conserva su `external_ref`: un envío nuevo necesita otra referencia.
    */

@@ -5,15 +5,19 @@ const TOPE = 8_000
 /** Who asks for more is not to be waited for in the middle of a call: the caller is told. */
 const ESPERA_MAXIMA = 60
 
-/** Node's and Bun's names for a connection that never was: nothing can have arrived. */
-const SIN_CONEXION = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused)$/
+/**
+ * How Node, Bun and Deno tell of a connection that never was, or of a certificate that they didn't take: nothing can have
+ * arrived. An `AggregateError` has one for each address.
+ */
+const SIN_CONEXION =
+  /^Aggregate|\b(connect|getaddrinfo) E|CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket|\(Connect\)|bad port|secure TLS|CERT(_|\b)|UNABLE_TO|WRONG_VERSION|PROTOCOL_VERSION|HANDSHAKE/
 
 /**
  * May a request that failed with this error pass if it is sent again, and may it be sent again? What isn't `repetible` is
  * repeated only when the first was certainly not done.
  */
 export function pasara(error: unknown, repetible: boolean): boolean {
-  if (error instanceof ErrorConexion) return repetible || noSalio(error.cause)
+  if (error instanceof ErrorConexion) return repetible || !error.pudoLlegar
   if (!(error instanceof ErrorApi || error instanceof ErrorRespuesta)) return false
   if (error.status === 429 || (error instanceof ErrorApi && error.codigo === 'carrera_perdida')) return true
   return repetible && (error.status === 408 || error.status >= 500)
@@ -43,9 +47,9 @@ export function dormir(ms: number, signal: AbortSignal | undefined): Promise<voi
   })
 }
 
-function noSalio(causa: unknown): boolean {
-  for (let una = causa; una instanceof Error; una = una.cause) {
-    if (SIN_CONEXION.test(String((una as { code?: unknown }).code))) return true
-  }
-  return false
+/** Is it certain, by what `fetch` failed with, that nothing was sent? */
+export function noSalio(causa: unknown): boolean {
+  if (!(causa instanceof Error)) return false
+  const { name, code, message } = causa as Error & { code?: unknown }
+  return SIN_CONEXION.test(`${name} ${code} ${message}`) || noSalio(causa.cause)
 }

@@ -6,11 +6,12 @@ import {
   ErrorGuias,
   ErrorRespuesta,
   ErrorTiempo,
+  leerEspera,
 } from './errores.js'
 import { esProblema, type Forma } from './formas.js'
 import { type Ajustes, ajustar, type OpcionesDeSolicitud, type Registro, type Suceso } from './opciones.js'
 import type { Pedido } from './pedido.js'
-import { dormir, pasara, pausa } from './reintentos.js'
+import { dormir, noSalio, pasara, pausa } from './reintentos.js'
 import type { Respuesta } from './solicitud.js'
 import { VERSION } from './version.js'
 
@@ -47,23 +48,23 @@ export function crearTransporte({ llave, baseUrl, fetch, ajustes: base, registro
       redirect: 'manual',
     }
     if (pedido.cuerpo !== undefined) init.body = pedido.cuerpo
-    try {
-      return await conPlazo(plazo, ajustes, async (signal) => {
-        const respuesta = await fetch(baseUrl + pedido.ruta, { ...init, signal })
-        return interpretar(respuesta, await respuesta.text(), forma)
-      })
-    } catch (causa) {
-      if (causa instanceof ErrorGuias) throw causa
-      throw new ErrorConexion(
-        `No hubo respuesta de ${baseUrl}: ${explicar(causa)}. Revise la red y baseUrl. ${SI_REPITE}`,
-        { cause: causa },
-      )
-    }
+    return conPlazo(plazo, ajustes, async (signal) => {
+      const respuesta = await fetch(baseUrl + pedido.ruta, { ...init, signal })
+      return interpretar(respuesta, await respuesta.text(), forma)
+    })
   }
+
+  const sinRespuesta = (causa: unknown, pudoLlegar: boolean) =>
+    new ErrorConexion(
+      `${pudoLlegar ? 'No hubo respuesta de' : 'No se pudo conectar con'} ${baseUrl}: ${explicar(causa)}. Revise la red y baseUrl. ${pudoLlegar ? SI_REPITE : 'La solicitud no llegó a enviarse.'}`,
+      { cause: causa },
+      pudoLlegar,
+    )
 
   return async (armar, forma, opciones) => {
     const { pedido, ajustes } = preparar(armar, opciones, base)
     const fin = performance.now() + ajustes.plazoTotal
+    let pudoLlegar = false
     for (let intento = 1; ; intento++) {
       if (ajustes.signal?.aborted) throw Object.assign(abortada(ajustes.signal), { intentos: intento - 1 })
       const inicio = performance.now()
@@ -73,7 +74,10 @@ export function crearTransporte({ llave, baseUrl, fetch, ajustes: base, registro
         anotar({ status: respuesta.status, idSolicitud: respuesta.idSolicitud })
         return respuesta
       } catch (causa) {
-        const error = causa as ErrorGuias
+        // What an attempt before this one may have done, it may have done whatever became of this one.
+        const error: ErrorGuias =
+          causa instanceof ErrorGuias ? causa : sinRespuesta(causa, pudoLlegar || !noSalio(causa))
+        pudoLlegar ||= !pasara(error, false)
         error.intentos = intento
         const espera =
           intento <= ajustes.reintentos && pasara(error, pedido.repetible) ? pausa(error, intento) : undefined
@@ -150,7 +154,9 @@ function describir({ status, type, headers }: Response, texto: string): string {
     ? 'es una página HTML, como la de un proxy o un balanceador, y no de la API de guías'
     : 'no es de la API de guías'
   const remedio =
-    status >= 500 ? 'Intente de nuevo en unos segundos; si insiste, revise' : 'Revise si hay un proxy en medio y'
+    status >= 500 || status === 429
+      ? `Intente de nuevo en ${leerEspera(headers) ?? 'unos'} segundos; si insiste, revise`
+      : 'Revise si hay un proxy en medio y'
   return `La respuesta (HTTP ${status}, ${tipo}${id ? `, id_solicitud: ${id}` : ''}) ${que}. ${remedio} baseUrl. ${principio ? `Empieza así: ${principio}` : 'Vino vacía.'}`
 }
 

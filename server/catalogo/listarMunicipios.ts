@@ -32,7 +32,7 @@ function desconocido(departamento: string) {
   const remedio =
     parecidos.length > 0
       ? `¿Quiso decir ${new Intl.ListFormat('es', { type: 'disjunction' }).format(parecidos)}?`
-      : 'Vea los que hay en GET /api/v1/catalogo/departamentos.'
+      : 'Vea los que hay en el catálogo de departamentos.'
   return new Problema(
     'departamento_desconocido',
     `En el catálogo no hay ningún departamento «${departamento}». ${remedio}`,

@@ -30,12 +30,21 @@ export const motivosDe = (estado: Estado): readonly Motivo[] => Object.keys(moti
 export const requiereAccion = (estado: Estado, motivo: Motivo | null): boolean =>
   motivo !== null && (motivos[estado]?.[motivo]?.requiere_accion ?? false)
 
-/** Refuses a state that isn't one of the possible next ones. @throws Problema 409 `transicion_invalida`, with those */
-export function exigirTransicion(estado: Estado, nuevo: Estado, posibles: readonly Estado[] = siguientes(estado)) {
+/** Refuses a state that can't be reported next. @throws Problema 409 `transicion_invalida`, with those that can */
+export function exigirTransicion(estado: Estado, nuevo: Estado) {
+  const posibles = reportables(estado)
   if (posibles.includes(nuevo)) return
   const cuales = posibles.length > 0 ? `Puede pasar a ${posibles.join(', ')}.` : 'Es un estado final.'
   throw new Problema('transicion_invalida', `La guía está en ${estado} y no puede pasar a ${nuevo}. ${cuales}`, {
     estado,
     transiciones: [...posibles],
   })
+}
+
+/** Refuses to cancel what the courier has or had. @throws Problema 409 `transicion_invalida`: no state can be asked for */
+export function exigirCancelable(estado: Estado) {
+  if (siguientes(estado).includes('cancelado')) return
+  const remedio = esFinal(estado) ? '' : ' Si el paquete debe volver, hable con el servicio de mensajería.'
+  const mensaje = `La guía está en ${estado} y ya no se puede cancelar: solo se cancela antes de que se recolecte.${remedio}`
+  throw new Problema('transicion_invalida', mensaje, { estado, transiciones: [] })
 }

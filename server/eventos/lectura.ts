@@ -1,6 +1,6 @@
 import type { Estado, Falla, Motivo } from '../contrato/generado/tipos/index.ts'
 import { Problema } from '../errores.ts'
-import { exigeUbicacion, exigirTransicion, motivosDe, reportables, requiereAccion } from '../estados/estados.ts'
+import { exigeUbicacion, exigirTransicion, motivosDe, requiereAccion } from '../estados/estados.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import type { FilaEvento, Paso } from './evento.ts'
 
@@ -49,7 +49,7 @@ export function decidirLectura(
   if (estado === undefined) return { tipo: 'guia.nota' }
   const motivo = dado ?? null
   if (ocurrido_en < guia.estado_en) return { tipo: 'guia.escaneo_tardio', motivo, datos: { estado_reportado: estado } }
-  exigirTransicion(guia.estado, estado, reportables(guia.estado))
+  exigirTransicion(guia.estado, estado)
   const sinConfirmar = exigeUbicacion(estado) && guia.ubicacion_estado !== 'confirmada'
   if (sinConfirmar && !forzar) {
     throw new Problema('ubicacion_sin_confirmar', `La ubicación de la guía está ${guia.ubicacion_estado}. ${remedio}`, {

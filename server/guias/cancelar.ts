@@ -1,5 +1,5 @@
 import type { Handler } from '../contrato/tipos.ts'
-import { exigirTransicion } from '../estados/estados.ts'
+import { exigirCancelable } from '../estados/estados.ts'
 import { darPaso, sinCarrera } from '../eventos/evento.ts'
 import { buscarGuia, presentar } from './guia.ts'
 
@@ -10,7 +10,7 @@ export const cancelarGuia: Handler<'cancelarGuia'> = async (
   const guia = await sinCarrera(async () => {
     const leida = await buscarGuia(db, identidad, path.guia)
     if (leida.estado === 'cancelado') return leida
-    exigirTransicion(leida.estado, 'cancelado')
+    exigirCancelable(leida.estado)
     const ahora = reloj()
     const paso = await darPaso({ db, avisarTrabajo }, leida, {
       tipo: 'guia.cancelado',

@@ -45,12 +45,15 @@ for (const [prefijo, paises] of Object.entries(PAISES_GOOGLE)) {
 
 // The raw text is judged before any URL parser sees it: parsers quietly drop tabs, turn `\` into `/` and fold
 // look-alike letters, and another parser downstream might do it differently.
+const SIN_HTTPS = 'El enlace debe empezar con https:// (o con geo:): cópielo completo desde el mapa.'
 const PROHIBIDO: readonly [RegExp, string][] = [
   [/^$/, 'El enlace está vacío: envíe un enlace de mapa o quite el campo.'],
   [/[\p{Cc}\p{Cf}\p{Cs}]/u, 'El enlace lleva caracteres de control o invisibles: cópielo de nuevo desde el mapa.'],
-  [/\p{Z}/u, 'El enlace lleva espacios: quítelos o codifíquelos como %20.'],
+  // Words instead of a link; next, words around one.
+  [/^(?!.*https:\/\/|geo:).*\p{Z}/iu, SIN_HTTPS],
+  [/\p{Z}/u, 'El enlace lleva espacios: envíe solo el enlace, sin espacios ni más texto.'],
   [/\\/, 'El enlace lleva una barra invertida (\\): use «/» o %5C.'],
-  [/^(?!https:\/\/|geo:)/i, 'El enlace debe empezar con https:// (o con geo:): cópielo completo desde el mapa.'],
+  [/^(?!https:\/\/|geo:)/i, SIN_HTTPS],
   [/^https:\/\/[^/?#]*@/i, 'El enlace lleva usuario o contraseña antes del dominio: quite todo hasta la «@».'],
 ]
 

@@ -3,7 +3,7 @@ import type { Respuesta } from '../contrato/tipos.ts'
 import type { Db } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { problemaDeFallas } from '../errores.ts'
-import { esFinal, exigirTransicion, reportables } from '../estados/estados.ts'
+import { esFinal, exigirTransicion } from '../estados/estados.ts'
 import { buscarEvento, darPaso, type Paso, presentarEvento } from '../eventos/evento.ts'
 import { contestar, registrarUnaVez } from '../eventos/registrar.ts'
 import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
@@ -43,7 +43,7 @@ function decidirEntrega(guia: FilaGuia, ocurrido_en: Date): Pick<Paso, 'tipo' | 
     const mensaje = `no puede ser antes de que la guía existiera (${guia.creado_en.toISOString()})`
     throw problemaDeFallas('validacion', [{ campo: '/ocurrido_en', codigo: 'fuera_de_rango', mensaje }])
   }
-  if (!tardio) exigirTransicion(guia.estado, 'entregado', reportables(guia.estado))
+  if (!tardio) exigirTransicion(guia.estado, 'entregado')
   return { tipo: 'guia.entregado', estado: 'entregado', datos: tardio ? { tardio } : null }
 }
 

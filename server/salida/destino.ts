@@ -55,12 +55,15 @@ export const resolverDelSistema: Resolver = async (nombre) => {
 
 // The text is judged before the URL parser sees it: that one quietly drops tabs and line breaks, turns `\` into `/`,
 // and takes `https:host` and an empty user for granted.
+const SIN_HTTPS = 'La dirección debe empezar con https:// seguido del dominio: escríbala completa.'
 const MAL_ESCRITA: readonly [RegExp, string][] = [
   [/^$/, 'La dirección está vacía: escriba una que empiece con https://.'],
   [/[\p{Cc}\p{Cf}\p{Cs}]/u, 'La dirección lleva caracteres de control o invisibles: quítelos.'],
-  [/\p{Z}/u, 'La dirección lleva espacios: quítelos o codifíquelos como %20.'],
+  // Words instead of an address; next, words around one.
+  [/^(?!.*https?:\/\/).*\p{Z}/iu, SIN_HTTPS],
+  [/\p{Z}/u, 'La dirección lleva espacios: escriba solo la dirección, sin espacios ni más texto.'],
   [/\\/, 'La dirección lleva una barra invertida (\\): use «/» o %5C.'],
-  [/^(?!https?:\/\/[^/?#])/i, 'La dirección debe empezar con https:// seguido del dominio: escríbala completa.'],
+  [/^(?!https?:\/\/[^/?#])/i, SIN_HTTPS],
   [/^[^:]*:\/\/[^/?#]*@/, 'La dirección lleva usuario o contraseña antes del dominio: quite todo hasta la «@».'],
   [/#/, 'La dirección lleva un fragmento (#), que nunca se envía: quítelo.'],
 ]

@@ -7,7 +7,7 @@ import { anotarIntento, entregar } from '../pruebasEntrega/prueba.ts'
 import { evidenciaDeMuestra, fotoDeMuestra } from './muestra.ts'
 import { exigirModoTest } from './simulador.ts'
 
-const REMEDIO = 'Confírmela antes con POST /api/v1/simulador/guias/{guia}/confirmar-ubicacion.'
+const REMEDIO = 'Confírmela antes con confirmar-ubicacion, del simulador.'
 
 export const simularAvance: Handler<'simularAvance'> = async ({ path, body, identidad }, deps) => {
   exigirModoTest(identidad)

@@ -106,7 +106,7 @@ interface Cuenta {
 }
 
 function medir({ de_guia, de_telefono }: Cuenta): Problema | undefined {
-  const confirme = 'Confirme usted el lugar con POST /api/v1/guias/{guia}/ubicacion.'
+  const confirme = 'Confirme usted el lugar, con coordenadas o con un enlace de mapa.'
   if (de_guia > REENVIOS_POR_GUIA)
     return new Problema('limite_de_solicitudes', `Ya se reenvió ${REENVIOS_POR_GUIA} veces. ${confirme}`)
   if (de_telefono >= POR_TELEFONO_AL_DIA)

@@ -91,7 +91,7 @@ function exigirTiempo(cuerpo: RecuperacionParaCrear, ahora: Date, dias: number) 
   if (desde >= ahora) throw falla('/desde', 'debe estar en el pasado')
   // Of what is older nobody knows any more whether it arrived.
   if (desde.getTime() < ahora.getTime() - dias * 86_400_000)
-    throw falla('/desde', `debe estar en los últimos ${dias} días; lo anterior está en GET /api/v1/eventos`)
+    throw falla('/desde', `debe estar en los últimos ${dias} días; lo anterior está en el flujo de eventos`)
   if (hasta <= desde) throw falla('/hasta', 'debe ser posterior a desde; omítalo para llegar hasta ahora')
   return { desde, hasta: hasta > ahora ? ahora : hasta }
 }

@@ -55,7 +55,7 @@ describe('listarMunicipios', () => {
     expect(error).toMatchObject({ codigo: 'departamento_desconocido', status: 404 })
     expect(String(error)).toContain('¿Quiso decir Sacatepéquez?')
     const nada = await comercio.api.catalogo.municipios({ departamento: 'x'.repeat(100) }).catch((e: unknown) => e)
-    expect(String(nada)).toContain('GET /api/v1/catalogo/departamentos')
+    expect(String(nada)).toContain('Vea los que hay en el catálogo de departamentos')
   })
 
   it('needs a department', async () => {

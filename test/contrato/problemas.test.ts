@@ -1,7 +1,8 @@
 // Every error that the contract declares is told twice: with Spanish names, and with RFC 9457's for whoever asks for them.
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { ejemplosDe, type Objeto, operacionesDe, seguir } from '../../scripts/documentacion/contrato.ts'
+import { ejemplosDe, esquemasDe, type Objeto, operacionesDe, seguir } from '../../scripts/documentacion/contrato.ts'
+import { leerDocumento } from '../../server/contrato/contrato.ts'
 import { RAIZ } from '../../server/contrato/raiz.ts'
 import { comoRfc9457 } from '../../server/http/rfc9457.ts'
 import { faltasDe } from '../testigo.ts'
@@ -11,8 +12,11 @@ interface Medio {
   examples: Record<string, { value: Parameters<typeof comoRfc9457>[0] }>
 }
 
+const leer = (nombre: string) =>
+  JSON.parse(readFileSync(new URL(`server/contrato/generado/${nombre}.json`, RAIZ), 'utf8')) as Objeto
+
 describe.each(['comercios', 'operaciones', 'publico'])('the errors of the contract %s', (nombre) => {
-  const contrato = JSON.parse(readFileSync(new URL(`server/contrato/generado/${nombre}.json`, RAIZ), 'utf8')) as Objeto
+  const contrato = leer(nombre)
   const errores = operacionesDe(contrato).flatMap(({ id, definicion }) =>
     Object.entries(definicion.responses as Objeto)
       .filter(([estado]) => Number(estado) >= 400)
@@ -37,5 +41,32 @@ describe.each(['comercios', 'operaciones', 'publico'])('the errors of the contra
       expect(faltasDe(json!.schema.$ref, value)).toBeUndefined()
       expect(faltasDe(rfc9457!.schema.$ref, suyo)).toBeUndefined()
     }
+  })
+})
+
+describe('the list of codes', () => {
+  const problemas = leerDocumento().components.schemas.CodigoDeProblema!['x-problemas'] as Record<
+    string,
+    { ajeno?: boolean }
+  >
+  const propios = Object.keys(problemas).filter((codigo) => !problemas[codigo]!.ajeno)
+  const listaDe = (nombre: string) => {
+    const { CodigoDeProblema = {} } = esquemasDe(leer(nombre))
+    return { enum: CodigoDeProblema.enum, tabla: Object.keys(CodigoDeProblema['x-problemas'] as Objeto) }
+  }
+
+  it('is, for merchants, what merchants can get: none of the couriers’ and operators’', () => {
+    expect(propios.length).toBeLessThan(Object.keys(problemas).length)
+    expect(listaDe('comercios')).toEqual({ enum: propios, tabla: propios })
+    expect(listaDe('operaciones').enum).toEqual(Object.keys(problemas))
+  })
+
+  it('is the same in the SDK and in the guide', () => {
+    const tipos = readFileSync(new URL('sdk/src/generado/types.gen.ts', RAIZ), 'utf8')
+    const [, delSdk = ''] = /export type CodigoDeProblema = ([^;]+);/.exec(tipos) ?? []
+    expect([...delSdk.matchAll(/'(\w+)'/g)].map(([, codigo]) => codigo)).toEqual(propios)
+    const guia = JSON.stringify(leer('comercios'))
+    const anclas = [...guia.matchAll(/id=\\"error-(\w+)\\"/g)].map(([, codigo]) => codigo)
+    expect(anclas.sort()).toEqual([...propios].sort())
   })
 })

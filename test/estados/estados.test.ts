@@ -5,6 +5,7 @@ import type { Estado, EstadoDeUbicacion } from '../../server/contrato/generado/t
 import { MAQUINA_DE_ESTADOS, MAQUINA_DE_UBICACION, MOTIVOS } from '../../server/contrato/generado/vocabulario.ts'
 import {
   esFinal,
+  exigirCancelable,
   exigirTransicion,
   motivosDe,
   siguientes,
@@ -111,7 +112,8 @@ describe('the state machine of the contract', () => {
           const legal: boolean = (MAQUINA_DE_ESTADOS.transiciones[estado] as readonly Estado[]).includes(pedido)
           let paso = true
           try {
-            exigirTransicion(estado, pedido)
+            if (pedido === 'cancelado') exigirCancelable(estado)
+            else exigirTransicion(estado, pedido)
           } catch {
             paso = false
           }

@@ -25,15 +25,24 @@ describe('POST /api/v1/guias/{guia}/cancelar', () => {
     expect(JSON.stringify(eventos)).not.toContain(comercio)
   })
 
-  it('refuses once the courier has it, and says what is possible', async () => {
+  it('refuses once the courier has it, and offers no state that only the courier can ask for', async () => {
     const { api } = await entorno.nuevoComercio()
     const { guia } = await api.guias.crear(unaGuia())
+    const rechazo = async () => {
+      const error = (await api.guias.cancelar(guia).catch((e: unknown) => e)) as ErrorConflicto
+      expect(error).toBeInstanceOf(ErrorConflicto)
+      expect(error).toMatchObject({ codigo: 'transicion_invalida', transiciones: [] })
+      return [error.estado, error.problema.mensaje]
+    }
     await mover(guia, 'recolectado')
-    const error = (await api.guias.cancelar(guia).catch((e: unknown) => e)) as ErrorConflicto
-    expect(error).toBeInstanceOf(ErrorConflicto)
-    expect([error.codigo, error.transiciones]).toEqual([
-      'transicion_invalida',
-      ['en_bodega', 'en_transito', 'en_ruta', 'en_devolucion', 'extraviado'],
+    expect(await rechazo()).toEqual([
+      'recolectado',
+      'La guía está en recolectado y ya no se puede cancelar: solo se cancela antes de que se recolecte. Si el paquete debe volver, hable con el servicio de mensajería.',
+    ])
+    await mover(guia, 'en_devolucion', 'devuelto')
+    expect(await rechazo()).toEqual([
+      'devuelto',
+      'La guía está en devuelto y ya no se puede cancelar: solo se cancela antes de que se recolecte.',
     ])
   })
 

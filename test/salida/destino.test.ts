@@ -94,6 +94,7 @@ describe('what is badly written', () => {
     ['http://8.8.8.8/', 'sin cifrar'],
     ['http://127.0.0.1/', 'sin cifrar'],
     ['http://localhost:3000/', 'sin cifrar'],
+    ['la de siempre', 'https://'],
     [' https://ejemplo.com/', 'espacios'],
     ['https://ejemplo.com/ ', 'espacios'],
     ['https://ejemplo.com/a b', 'espacios'],

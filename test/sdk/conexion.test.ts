@@ -1,6 +1,9 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
+import { certificado, paraIp } from '../certificado.ts'
 import { puertoLibre } from '../puertos.ts'
 import { SIN_FIN, sdkConReloj } from './reloj.ts'
 import { aMedias, GUIA, json, usarServidor } from './servidor.ts'
@@ -17,6 +20,7 @@ describe('connection and time', () => {
     expect(error.message).toContain(servidor.baseUrl)
     expect(error.message).toContain('external_ref')
     expect(error.cause).toBeInstanceOf(Error)
+    expect([error.pudoLlegar, error.message]).toEqual([true, expect.stringContaining('pudo haber recibido')])
   })
 
   it.each([201, 404])('cut in the middle of a %i', async (status) => {
@@ -24,10 +28,87 @@ describe('connection and time', () => {
     expect(error.name).toBe('ErrorConexion')
   })
 
-  it('nobody listens: it says where and why', async () => {
-    const port = await puertoLibre()
-    const error = await fallaCon(ErrorConexion, () => {}, { baseUrl: `http://127.0.0.1:${port}` })
-    expect(error.message).toMatch(new RegExp(`127\\.0\\.0\\.1:${port}.*ECONNREFUSED`))
+  const nadie = async () => `http://127.0.0.1:${await puertoLibre()}`
+  const deCifrado = () => servidor.baseUrl.replace('http:', 'https:')
+  it.each([
+    ['nobody listens', nadie, 'ECONNREFUSED'],
+    ['nobody listens at any address of a name', async () => `http://localhost:${await puertoLibre()}`, 'ECONNREFUSED'],
+    ['a name that nobody has', () => 'http://no-existe.invalid', /ENOTFOUND|EAI_AGAIN/],
+    ['a port that fetch leaves alone', () => 'http://127.0.0.1:22', 'bad port'],
+    ['https where http is spoken', deCifrado, 'wrong version number'],
+  ])('%s: it says where and why, and that nothing was received', async (_, donde, porque) => {
+    const baseUrl = await donde()
+    const error = await fallaCon(ErrorConexion, () => {}, { baseUrl })
+    expect(error.pudoLlegar).toBe(false)
+    expect(error.message).toContain(`No se pudo conectar con ${baseUrl}: `)
+    expect(error.message).toMatch(porque)
+    expect(error.message).toContain('La solicitud no llegó a enviarse.')
+    expect(error.message).not.toContain('pudo haber recibido')
+  })
+
+  it('a certificate that nobody vouches for: nothing was received', async () => {
+    const recibidas: string[] = []
+    const escucha = createServer(certificado([paraIp(127, 0, 0, 1)]), (req) => recibidas.push(String(req.url)))
+    await new Promise<void>((listo) => escucha.listen(0, '127.0.0.1', listo))
+    try {
+      const { port } = escucha.address() as AddressInfo
+      const error = await fallaCon(ErrorConexion, () => {}, { baseUrl: `https://127.0.0.1:${port}` })
+      expect([error.pudoLlegar, recibidas]).toEqual([false, []])
+    } finally {
+      escucha.close()
+    }
+  })
+
+  it.each([
+    [
+      'Node, cut in the handshake',
+      new TypeError('fetch failed', {
+        cause: Object.assign(
+          new Error('Client network socket disconnected before secure TLS connection was established'),
+          { code: 'ECONNRESET' },
+        ),
+      }),
+    ],
+    [
+      'Node, slow to connect',
+      new TypeError('fetch failed', {
+        cause: Object.assign(new Error('Connect Timeout Error'), { code: 'UND_ERR_CONNECT_TIMEOUT' }),
+      }),
+    ],
+    [
+      'Bun',
+      Object.assign(new Error('Unable to connect. Is the computer able to access the url?'), {
+        code: 'ConnectionRefused',
+      }),
+    ],
+    [
+      'Deno',
+      new TypeError(
+        'error sending request for url (http://127.0.0.1:9/): client error (Connect): tcp connect error: Connection refused (os error 111)',
+      ),
+    ],
+  ])('knows that nothing was received by the words of %s', async (_, causa) => {
+    const error = await fallaCon(ErrorConexion, () => {}, { fetch: () => Promise.reject(causa) })
+    expect(error.pudoLlegar).toBe(false)
+  })
+
+  it.each([
+    ['a page', new TypeError('Failed to fetch')],
+    [
+      'a TLS alert after the handshake',
+      Object.assign(new Error('tlsv13 alert certificate required'), {
+        code: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
+      }),
+    ],
+    [
+      'a socket that was closed',
+      new TypeError('fetch failed', {
+        cause: Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' }),
+      }),
+    ],
+  ])('believes nothing of the sort of %s', async (_, causa) => {
+    const error = await fallaCon(ErrorConexion, () => {}, { fetch: () => Promise.reject(causa) })
+    expect(error.pudoLlegar).toBe(true)
   })
 
   it.each([

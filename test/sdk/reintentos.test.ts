@@ -145,11 +145,29 @@ describe('what is sent again', () => {
   it('whatever it is, where nobody listened: nothing can have arrived', async () => {
     const api = cliente({ baseUrl: `http://127.0.0.1:${await puertoLibre()}` })
     const error = await falla<ErrorConexion>(api.guias.crear(SIN))
-    expect([error.name, error.intentos, String(error.message)]).toEqual([
+    expect([error.name, error.intentos, error.pudoLlegar, String(error.message)]).toEqual([
       'ErrorConexion',
       3,
+      false,
       expect.stringContaining('ECONNREFUSED'),
     ])
+  })
+
+  it.each<[string, Contestar | undefined, boolean]>([
+    ['cut', cortar, true],
+    ['failed', conProblema(503, 'no_disponible'), true],
+    ['refused for its rate', conProblema(429, 'demasiadas_solicitudes'), false],
+    ['refused, too', undefined, false],
+  ])('refused after an attempt that was %s: it says what that one may have done', async (_, primera, pudoLlegar) => {
+    contestar(primera ?? bien)
+    const vieneDe = primera ? [fetch] : []
+    const rechazar = async () => {
+      throw Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:9'), { code: 'ECONNREFUSED' })
+    }
+    const api = cliente({ fetch: (url, init) => (vieneDe.shift() ?? rechazar)(url, init) })
+    const error = await falla<ErrorConexion>(api.guias.crear(CON))
+    expect([error.name, error.intentos, error.pudoLlegar]).toEqual(['ErrorConexion', 3, pudoLlegar])
+    expect(error.message.includes('pudo haber recibido')).toBe(pudoLlegar)
   })
 
   it('as often as is said, by the client or by the call', async () => {

@@ -1,4 +1,4 @@
-import { ErrorRespuesta } from '@guias/sdk'
+import { type ErrorGuias, ErrorRespuesta } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { falla, GUIA, json, NUEVA, texto, usarServidor } from './servidor.ts'
 
@@ -36,6 +36,23 @@ describe('answers that are not the API’s', () => {
       message: expect.stringContaining('sol-9'),
     })
     expect(error.message.length).toBeLessThan(500)
+  })
+
+  describe.each([
+    ['an HTML page', '<html><h1>Slow down</h1>'],
+    ['nothing', ''],
+    ['JSON of its own', '{"message":"API rate limit exceeded"}'],
+  ])('a proxy’s %s', (_, cuerpo) => {
+    it.each([
+      [429, { 'Retry-After': '120' }, 120],
+      [503, { 'Retry-After': '7' }, 7],
+      [503, { 'Retry-After': 'Fri, 20 Nov 2026 10:01:30 GMT', Date: 'Fri, 20 Nov 2026 10:00:00 GMT' }, 90],
+      [429, {}, null],
+    ])('with %i keeps how long to wait: %j', async (status, cabeceras, segundos) => {
+      const error: ErrorGuias = await fallaCon(ErrorRespuesta, texto(status, cuerpo, cabeceras))
+      expect(error.esperarSegundos).toBe(segundos)
+      expect(error.message).toContain(`Intente de nuevo en ${segundos ?? 'unos'} segundos`)
+    })
   })
 
   it('follows no redirect: a POST would become a GET', async () => {

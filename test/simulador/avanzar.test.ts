@@ -181,7 +181,7 @@ describe('avanzar', () => {
     const error = await problemaDe(api.simulador.avanzar(guia, { estado: 'en_ruta' }))
     expect(error).toMatchObject({
       codigo: 'ubicacion_sin_confirmar',
-      message: expect.stringMatching(/\/simulador\/guias\/\{guia\}\/confirmar-ubicacion/),
+      message: expect.stringContaining('Confírmela antes con confirmar-ubicacion, del simulador.'),
     })
     await api.simulador.confirmarUbicacion(guia)
     expect((await api.simulador.avanzar(guia, { estado: 'en_ruta' })).estado).toBe('en_ruta')
