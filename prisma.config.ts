@@ -1,4 +1,4 @@
-import { defineConfig } from 'prisma/config'
+import { defineConfig } from 'prisma-cli/config'
 
 /** Prisma's own CLI (`prisma generate`, `prisma migrate`); the service never reads this file. */
 export default defineConfig({

@@ -1,8 +1,11 @@
 /**
- * Makes a fresh clone runnable before any other script: installs what the lock names, generates what is not committed.
- * Needs nothing but Node 20's built-ins, and does nothing (in some 30 ms) when there is nothing to do.
+ * Makes a fresh clone runnable before any other script: installs what is to come needs, generates what is not committed, and
+ * says so. Needs nothing but Node 20's built-ins, and does nothing (in some 30 ms) when there is nothing to do.
+ *
+ * `preparar.mjs` is for what runs the service; `preparar.mjs todo` installs the tools of tests and checks, too (the
+ * workspace `test`); `preparar.mjs generar` does both and generates everything anew, whatever seems to stand.
  */
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   closeSync,
@@ -22,8 +25,12 @@ const raiz = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname,
 const en = (...partes) => join(raiz, ...partes)
 const NODE_24 = en('node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
 const MARCA = en('node_modules', '.cache', 'guias', 'preparado.json')
-/** `npm run generar`: everything is generated anew, whatever seems to stand. */
+/** npm writes it last: what it installed is whole. */
+const DE_NPM = en('node_modules', '.package-lock.json')
+/** Of the workspace `test` and of nothing else: where it is, that workspace is installed. */
+const DE_PRUEBAS = en('node_modules', 'vitest', 'package.json')
 const GENERAR_TODO = process.argv[2] === 'generar'
+const CON_PRUEBAS = GENERAR_TODO || process.argv[2] === 'todo'
 /** If one of these is gone, somebody cleaned up. */
 const SALIDAS = [
   'server/contrato/generado/contrato.json',
@@ -56,6 +63,11 @@ function huella(rutas) {
   return hash.digest('hex')
 }
 
+const escribirMarca = (marca) => {
+  mkdirSync(join(MARCA, '..'), { recursive: true })
+  writeFileSync(MARCA, JSON.stringify(marca))
+}
+
 const leerMarca = () => {
   try {
     return JSON.parse(readFileSync(MARCA, 'utf8'))
@@ -82,30 +94,63 @@ const deseado = () => ({
   servidor: huella(['server']),
 })
 
+/** The program that runs for us: a signal for us is for it, too. */
+let hijo
+
+/** Runs a program to its end, silently. @throws with all that it said, when it fails */
 function correr(programa, args, env = {}) {
-  const { status, error } = spawnSync(programa, args, {
-    cwd: raiz,
-    stdio: ['ignore', 'inherit', 'inherit'],
-    env: { ...process.env, ...env },
+  return new Promise((resolve, reject) => {
+    const dicho = []
+    hijo = spawn(programa, args, {
+      cwd: raiz,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...env },
+      shell: programa.endsWith('.cmd'),
+    })
+    for (const flujo of [hijo.stdout, hijo.stderr]) flujo.on('data', (trozo) => dicho.push(trozo))
+    const fallar = (causa = '') =>
+      reject(new Error(`${Buffer.concat(dicho)}\nFalló «${[programa, ...args].join(' ')}»${causa}.`))
+    hijo.on('error', ({ message }) => fallar(`: ${message}`))
+    hijo.on('close', (codigo) => (codigo === 0 ? resolve() : fallar()))
   })
-  if (error || status !== 0) {
-    decir(`Falló «${[programa, ...args].join(' ')}»${error ? `: ${error.message}` : ''}.`)
-    process.exit(1)
-  }
 }
 
-/** `npm ci`, also for a user whose NODE_ENV is production: Node 24 and the generators are development dependencies. */
-function instalar() {
-  decir('Instalando dependencias; la primera vez tarda un minuto o dos…')
+const segundos = (desde) => `${((Date.now() - desde) / 1000).toFixed(0)} s`
+
+/** Does one of the steps and says how long it has been at it: in a terminal every second, elsewhere every ten. */
+async function paso(titulo, hacer) {
+  const inicio = Date.now()
+  const [vuelta, salto, cada] = process.stderr.isTTY ? ['\r', '', 1_000] : ['', '\n', 10_000]
+  const contar = () => process.stderr.write(`${vuelta}${titulo}… ${segundos(inicio)} ${salto}`)
+  contar()
+  const reloj = setInterval(contar, cada)
+  try {
+    await hacer()
+  } catch (error) {
+    decir(`${vuelta}${titulo}: falló a los ${segundos(inicio)}\n${error.message}`)
+    process.exit(1)
+  }
+  clearInterval(reloj)
+  decir(`${vuelta}${titulo}: hecho en ${segundos(inicio)}`)
+}
+
+/**
+ * Installs what the lock names, also for a user whose NODE_ENV is production: the generators are development dependencies.
+ * Over an install that is whole npm only puts what is missing or another version, and leaves the rest alone.
+ */
+function instalar(sobreOtra, conPruebas) {
+  const partes = conPruebas ? [] : ['--workspace=sdk', '--include-workspace-root']
+  const orden = sobreOtra ? ['install', '--no-save'] : ['ci']
+  const args = [...orden, '--include=dev', ...partes, '--no-audit', '--no-fund']
   const npm = process.env.npm_execpath
-  const args = ['ci', '--include=dev', '--no-audit', '--no-fund']
-  if (npm?.endsWith('.js')) correr(process.env.npm_node_execpath ?? process.execPath, [npm, ...args])
-  else correr(process.platform === 'win32' ? 'npm.cmd' : 'npm', args)
+  if (npm?.endsWith('.js')) return correr(process.env.npm_node_execpath ?? process.execPath, [npm, ...args])
+  return correr(process.platform === 'win32' ? 'npm.cmd' : 'npm', args)
 }
 
 /** Two first starts at once would install over each other: the second waits for the first. */
-function conCerrojo(hacer) {
+async function conCerrojo(hacer) {
   const cerrojo = join(tmpdir(), `guias-preparar-${createHash('sha256').update(raiz).digest('hex').slice(0, 12)}`)
+  let avisado = false
   for (;;) {
     try {
       closeSync(openSync(cerrojo, 'wx'))
@@ -115,14 +160,21 @@ function conCerrojo(hacer) {
       const pid = Number(readFileSync(cerrojo, 'utf8')) || 0
       const viejo = Date.now() - statSync(cerrojo).mtimeMs > 5_000
       if (pid > 0 ? !vive(pid) : viejo) rmSync(cerrojo, { force: true })
-      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
+      else if (!avisado) {
+        avisado = true
+        decir('Otro proceso lo está preparando: se espera a que termine…')
+      } else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
     }
   }
   writeFileSync(cerrojo, String(process.pid))
   const soltar = () => rmSync(cerrojo, { force: true })
   process.on('exit', soltar)
-  for (const senal of ['SIGINT', 'SIGTERM']) process.on(senal, () => process.exit(130))
-  hacer()
+  for (const senal of ['SIGINT', 'SIGTERM'])
+    process.on(senal, () => {
+      hijo?.kill(senal)
+      process.exit(130)
+    })
+  await hacer()
 }
 
 function vive(pid) {
@@ -134,31 +186,45 @@ function vive(pid) {
   }
 }
 
-function preparar() {
+const faltaInstalar = (marca, meta) =>
+  marca.instalado !== meta.instalado || !existsSync(NODE_24) || (CON_PRUEBAS && !existsSync(DE_PRUEBAS))
+
+const faltanSalidas = () => SALIDAS.some((salida) => !existsSync(en(salida)))
+
+async function ponerLoQueFalta(marca) {
+  const conPruebas = CON_PRUEBAS || existsSync(DE_PRUEBAS)
+  const sobreOtra = existsSync(DE_NPM) && !marca.instalando
+  // What is interrupted half-way is installed anew from nothing.
+  if (sobreOtra) escribirMarca({ instalando: true })
+  const titulo = `Instalando lo que hace falta para ${conPruebas ? 'arrancar y probar' : 'arrancar'}`
+  await paso(titulo, () => instalar(sobreOtra, conPruebas))
+  const { instalado } = deseado()
+  // Another lock may bring other generators.
+  const queda = marca.instalado === instalado ? marca : { instalado }
+  escribirMarca(queda)
+  return queda
+}
+
+async function preparar() {
+  const inicio = Date.now()
   let marca = leerMarca()
-  let meta = deseado()
-  if (marca.instalado !== meta.instalado || !existsSync(NODE_24)) {
-    instalar()
-    marca = { instalado: meta.instalado }
-  }
-  meta = deseado()
-  const falta = SALIDAS.some((salida) => !existsSync(en(salida)))
-  const todo = GENERAR_TODO || falta || marca.contrato !== meta.contrato
+  if (faltaInstalar(marca, deseado())) marca = await ponerLoQueFalta(marca)
+  const meta = deseado()
+  const todo = GENERAR_TODO || faltanSalidas() || marca.contrato !== meta.contrato
   if (todo || marca.servidor !== meta.servidor) {
-    decir(todo ? 'Generando tipos, cliente, documentación y servidor…' : 'Generando el servidor…')
-    correr(NODE_24, [en('scripts', 'generar.ts'), ...(todo ? [] : ['servidor'])], { NODE_ENV: 'development' })
+    const args = [en('scripts', 'generar.ts'), ...(todo ? [] : ['servidor'])]
+    const que = todo ? 'tipos, cliente, documentación y servidor' : 'el servidor'
+    await paso(`Generando ${que}`, () => correr(NODE_24, args, { NODE_ENV: 'development' }))
   }
-  mkdirSync(join(MARCA, '..'), { recursive: true })
-  writeFileSync(MARCA, JSON.stringify(meta))
+  escribirMarca(meta)
+  const orden = process.env.npm_lifecycle_event
+  decir(`Preparado en ${segundos(inicio)}${orden === 'prestart' ? '. Arrancando…' : ''}`)
 }
 
 const alDia = () => {
   const marca = leerMarca()
   const meta = deseado()
-  return (
-    Object.keys(meta).every((clave) => marca[clave] === meta[clave]) &&
-    [NODE_24, ...SALIDAS.map((s) => en(s))].every((ruta) => existsSync(ruta))
-  )
+  return !faltaInstalar(marca, meta) && !faltanSalidas() && ['contrato', 'servidor'].every((c) => marca[c] === meta[c])
 }
 
-if (GENERAR_TODO || !alDia()) conCerrojo(preparar)
+if (GENERAR_TODO || !alDia()) await conCerrojo(preparar)

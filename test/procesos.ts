@@ -42,10 +42,10 @@ export function usarProcesos() {
   chmodSync(base, 0o755)
   let serie = 0
 
-  function correr(orden: readonly string[], env: Record<string, string> = {}): Proceso {
+  function correr(orden: readonly string[], env: Record<string, string> = {}, cwd = RAIZ): Proceso {
     const [programa = '', ...args] = orden
     const hijo = spawn(programa, args, {
-      cwd: RAIZ,
+      cwd,
       detached: true,
       env: { ...ENTORNO, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -86,11 +86,9 @@ export async function condiciones(db: Db): Promise<string[]> {
     'select name, current_setting(name) as valor from pg_settings where name = any($1) order by array_position($1, name)',
     [AJUSTES],
   )
-  const dependencias = JSON.parse(readFileSync(`${RAIZ}package.json`, 'utf8')) as Record<
-    'dependencies' | 'devDependencies',
-    Record<string, string>
-  >
-  const versiones = { ...dependencias.dependencies, ...dependencias.devDependencies }
+  const leer = (paquete: string) =>
+    JSON.parse(readFileSync(`${RAIZ}${paquete}`, 'utf8')) as Record<string, Record<string, string>>
+  const versiones = { ...leer('package.json').dependencies, ...leer('bench/package.json').devDependencies }
   const de = (nombre: string) => `${nombre} ${versiones[nombre]}`
   const pgbench = spawnSync('pgbench', ['--version'], { encoding: 'utf8' }).stdout?.trim()
   const commit = spawnSync('git', ['-C', RAIZ, 'describe', '--always', '--dirty'], { encoding: 'utf8' }).stdout?.trim()

@@ -1,0 +1,51 @@
+// What production takes (docs/operacion.md, «Installing»), in a folder of its own: no sources to generate from, no generators.
+
+import { cp, mkdir, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+import { RAIZ } from '../../server/contrato/raiz.ts'
+import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
+import { listo, pedir, usarProcesos } from '../procesos.ts'
+
+const procesos = usarProcesos()
+
+it('`npm ci --omit=dev` and the built output are a service, with its console', COMPLETO, async () => {
+  const carpeta = join(procesos.base, 'produccion')
+  await mkdir(carpeta)
+  const libro = await readFile(new URL('docs/operacion.md', RAIZ), 'utf8')
+  const [, lista = ''] = /^cp -r (.+) \/srv\/guias$/m.exec(libro) ?? []
+  for (const una of lista.split(' '))
+    await cp(fileURLToPath(new URL(una, RAIZ)), join(carpeta, una), { recursive: true })
+  const [instalar = ''] = /^npm ci .+$/m.exec(libro) ?? []
+  const env = { NODE_ENV: 'production', DATA_DIR: join(carpeta, 'datos'), PORT: '0', LOG_LEVEL: 'warn' }
+  const instalacion = procesos.correr([...instalar.split(' '), '--prefer-offline'], env, carpeta)
+  expect(await instalacion.termina(), instalacion.errores).toEqual({ codigo: 0, senal: null })
+
+  const instalados = await readdir(join(carpeta, 'node_modules'))
+  expect(instalados).toEqual(expect.arrayContaining(['express', 'node', 'pg-boss', 'sharp']))
+  for (const ajeno of ['prisma-cli', 'tsdown', 'vitest', '@redocly', '@biomejs', '@guias'])
+    expect(instalados).not.toContain(ajeno)
+
+  const servicio = procesos.correr(['npm', 'start', '--ignore-scripts'], env, carpeta)
+  const url = await listo(servicio)
+  const { llave } = JSON.parse(await readFile(join(carpeta, 'datos/demo.json'), 'utf8'))
+  const creada = await pedir(`${url}/api/v1/guias`, { metodo: 'POST', llave, cuerpo: unaGuia() })
+  expect(creada).toMatchObject({ status: 201, cuerpo: { estado: 'aceptado' } })
+  const { guia } = creada.cuerpo
+  for (const estado of ['recolectado', 'en_ruta', 'entregado'])
+    await pedir(`${url}/api/v1/simulador/guias/${guia}/avanzar`, { metodo: 'POST', llave, cuerpo: { estado } })
+  const prueba = await hasta(async () => {
+    const { cuerpo } = await pedir(`${url}/api/v1/guias/${guia}/prueba-entrega`, { llave })
+    return cuerpo.pdf && cuerpo
+  })
+  expect((await pedir(prueba.pdf.url)).texto.slice(0, 5)).toBe('%PDF-')
+  expect((await pedir(`${url}/docs`)).status).toBe(200)
+
+  const consola = ['npm', 'run', '--silent', '--ignore-scripts', 'admin', '--', 'comercios', 'listar', '--json']
+  const comercios = procesos.correr(consola, env, carpeta)
+  expect(await comercios.termina(), comercios.errores).toEqual({ codigo: 0, senal: null })
+  expect(JSON.parse(comercios.salida)).toBeTruthy()
+  servicio.aTodos('SIGINT')
+  await servicio.termina()
+})
