@@ -60,11 +60,10 @@ async function npmStart(puerto: number, dataDir: string) {
 }
 
 /** The first guide, as the README says. */
-async function primeraGuia(url: string, dataDir: string) {
+async function primeraGuia(dataDir: string) {
   const leeme = await readFile(new URL('README.md', raiz), 'utf8')
-  const [, orden = ''] = /^```bash\n(LLAVE=[\s\S]*?)\n```$/m.exec(leeme) ?? []
-  const vivo = orden.replaceAll('./.datos', dataDir).replaceAll(`http://127.0.0.1:${PUERTO}`, url)
-  const { stdout } = await ejecutar('bash', ['-ec', vivo.replace('curl ', 'curl -sS --fail-with-body ')])
+  const [, orden = ''] = /^```bash\n(GUIAS_URL=[\s\S]*?)\n```$/m.exec(leeme) ?? []
+  const { stdout } = await ejecutar('bash', ['-ec', orden.replaceAll('./.datos', dataDir)])
   return { orden, respuesta: stdout, guia: JSON.parse(stdout) as Guia }
 }
 
@@ -144,7 +143,7 @@ const puerto = await puertoLibre()
 const url = `http://127.0.0.1:${puerto}`
 const servicio = await npmStart(puerto, dataDir)
 try {
-  const { orden, respuesta, guia } = await primeraGuia(url, dataDir)
+  const { orden, respuesta, guia } = await primeraGuia(dataDir)
   const paginas = await conPaginas(url, JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8')), guia)
   const docs = new URL('docs/', raiz)
   await mkdir(docs, { recursive: true })

@@ -26,8 +26,8 @@ function direccion(contrato: Objeto, operacion: Operacion): Objeto {
   const texto = new URLSearchParams()
   for (const uno of query) if (!('disabled' in uno)) texto.append(String(uno.key), uno.value)
   return {
-    raw: `{{base_url}}/${camino}${texto.size > 0 ? `?${texto}` : ''}`,
-    host: ['{{base_url}}'],
+    raw: `{{GUIAS_URL}}/${camino}${texto.size > 0 ? `?${texto}` : ''}`,
+    host: ['{{GUIAS_URL}}'],
     path: camino.split('/'),
     ...(query.length > 0 ? { query } : {}),
   }
@@ -67,13 +67,13 @@ export function coleccionDe(contrato: Objeto): Objeto {
     info: {
       name: info.title ?? '',
       version: info.version ?? '',
-      description: 'Ponga `base_url` y `llave` (de prueba, mejor) en las variables de la colección.',
+      description: 'Ponga `GUIAS_URL` y `GUIAS_LLAVE` (de prueba, mejor) en las variables de la colección.',
       schema: ESQUEMA,
     },
-    auth: { type: 'bearer', bearer: [{ key: 'token', value: '{{llave}}', type: 'string' }] },
+    auth: { type: 'bearer', bearer: [{ key: 'token', value: '{{GUIAS_LLAVE}}', type: 'string' }] },
     variable: [
-      { key: 'base_url', value: 'http://127.0.0.1:3000' },
-      { key: 'llave', value: 'guia_test_…' },
+      { key: 'GUIAS_URL', value: 'http://127.0.0.1:3000' },
+      { key: 'GUIAS_LLAVE', value: 'guia_test_…' },
       ...[...ejemplos].map(([key = '', value = '']) => ({ key, value })),
     ],
     event: [{ listen: 'test', script: { type: 'text/javascript', exec: RECORDAR.split('\n') } }],

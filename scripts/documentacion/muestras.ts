@@ -58,7 +58,7 @@ export function muestraDeCurl(contrato: Objeto, operacion: Operacion): string {
   const { metodo, conLlave, camino, consulta, cuerpo, archivo } = llamadaDe(contrato, operacion)
   const verbo = metodo === 'GET' ? (consulta.length > 0 ? '-G ' : '') : `-X ${metodo} `
   return [
-    `curl ${verbo}"$GUIAS_URL${camino}"`,
+    `curl --fail-with-body ${verbo}"$GUIAS_URL${camino}"`,
     ...(conLlave ? ['-H "Authorization: Bearer $GUIAS_LLAVE"'] : []),
     ...consulta.map((par) => `--data-urlencode ${entreComillas(par.join('='))}`),
     ...(cuerpo === undefined

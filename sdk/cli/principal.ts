@@ -33,7 +33,7 @@ const COMUNES: ParseArgsOptionsConfig = {
 
 const AYUDA_COMUN = `Opciones de todas las órdenes:
   --llave-archivo <ruta>   archivo con su llave; si falta, la variable GUIAS_LLAVE
-  --base-url <url>         dirección del servicio; si falta, la variable GUIAS_BASE_URL, o http://127.0.0.1:3000
+  --base-url <url>         dirección del servicio; si falta, la variable GUIAS_URL, o http://127.0.0.1:3000
   --json                   escribe JSON, un objeto por línea
   -h, --help               esta ayuda
 
@@ -86,7 +86,7 @@ function contextoDe(nombre: string, orden: Orden, args: string[]): Contexto {
   }
   const texto = (opcion: string) => values[opcion] as string | undefined
   const llave = () => leerLlave(texto('llave-archivo'))
-  const baseUrl = texto('base-url') ?? (process.env.GUIAS_BASE_URL || undefined)
+  const baseUrl = texto('base-url') ?? (process.env.GUIAS_URL || undefined)
   return {
     api: () => new Guias({ llave: llave(), ...(baseUrl ? { baseUrl } : {}) }),
     cuenta: () => createHash('sha256').update(`${baseUrl} ${llave()}`).digest('hex').slice(0, 16),

@@ -14,8 +14,8 @@ export interface OpcionesDeGuias extends Omit<OpcionesDeSolicitud, 'signal'> {
   /** Su llave, `guia_live_…` o `guia_test_…`. Si falta, la de la variable de entorno `GUIAS_LLAVE`. */
   llave?: string | undefined
   /**
-   * Dirección del servicio, sin `/api/v1`. Si falta, la de la variable de entorno `GUIAS_BASE_URL`; si tampoco está, la
-   * del servicio local: `http://127.0.0.1:3000`.
+   * Dirección del servicio, sin `/api/v1`. Si falta, la de la variable de entorno `GUIAS_URL`; si tampoco está, una llave de
+   * prueba va al servicio de su propia máquina, `http://127.0.0.1:3000`, y con otra es un error.
    */
   baseUrl?: string | undefined
   /** Otro `fetch`, por ejemplo para salir por un proxy. Si falta, el del entorno. */
@@ -61,9 +61,10 @@ export class Guias {
 
   constructor(opciones: OpcionesDeGuias = {}) {
     const { fetch, registro, referenciaAutomatica = false, permitirNavegador = false } = opciones
+    const llave = leerLlave(opciones.llave ?? delEntorno('GUIAS_LLAVE'), permitirNavegador)
     const transporte = crearTransporte({
-      llave: leerLlave(opciones.llave ?? delEntorno('GUIAS_LLAVE'), permitirNavegador),
-      baseUrl: leerBaseUrl(opciones.baseUrl ?? (delEntorno('GUIAS_BASE_URL') || 'http://127.0.0.1:3000')),
+      llave,
+      baseUrl: leerBaseUrl(opciones.baseUrl ?? (delEntorno('GUIAS_URL') || porOmision(llave))),
       fetch: leerFetch(fetch),
       ajustes: ajustar(opciones),
       registro: leerRegistro(registro),
@@ -84,6 +85,8 @@ function delEntorno(nombre: string): string | undefined {
   return process?.env?.[nombre]
 }
 
+const esDePrueba = (llave: string) => llave.startsWith('guia_test_')
+
 /** What a header doesn't take is refused here: the engine's own error would show the key in a log. */
 function leerLlave(llave: unknown, permitirNavegador: boolean): string {
   const limpia = typeof llave === 'string' ? llave.trim() : ''
@@ -92,12 +95,18 @@ function leerLlave(llave: unknown, permitirNavegador: boolean): string {
     throw new ErrorGuias('La llave tiene espacios o caracteres que no son de una llave: cópiela de nuevo, entera.')
   }
   // Jsdom and its like have a document too, but test keys.
-  if (!permitirNavegador && 'document' in globalThis && !limpia.startsWith('guia_test_')) {
+  if (!permitirNavegador && 'document' in globalThis && !esDePrueba(limpia)) {
     throw new ErrorGuias(
       'Esta llave da acceso a todas sus guías y aquí la vería quien abra la página: úsela en su servidor. Si la página es solo para su gente, pase permitirNavegador: true.',
     )
   }
   return limpia
+}
+
+/** Guides that are real are not sent to whatever listens on this machine. */
+function porOmision(llave: string): string {
+  if (esDePrueba(llave)) return 'http://127.0.0.1:3000'
+  throw new ErrorGuias('Falta la dirección del servicio: new Guias({ baseUrl }), o la variable de entorno GUIAS_URL.')
 }
 
 function leerBaseUrl(baseUrl: unknown): string {

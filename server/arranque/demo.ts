@@ -8,7 +8,7 @@ import { crearOperador } from '../operadores/operador.ts'
 import { estaEnUso, guardarRepartidor } from '../repartidores/repartidor.ts'
 
 interface Demo {
-  base_url: string
+  url: string
   /** com_… */
   comercio: string
   /** A test key of that merchant. */
@@ -26,14 +26,14 @@ interface Demo {
 export async function asegurarDemo(
   deps: Deps,
   dataDir: string,
-  base_url: string,
+  url: string,
 ): Promise<{ demo: Demo; consola: string[] }> {
   const archivo = join(dataDir, 'demo.json')
   const guardado = await leer(archivo)
   const sirve = guardado !== undefined && (await valen(deps, guardado))
   const llaves = sirve ? guardado : await crear(deps)
   const codigo_repartidor = await codigoVigente(deps, guardado?.codigo_repartidor)
-  const demo = { ...llaves, base_url, codigo_repartidor }
+  const demo = { ...llaves, url, codigo_repartidor }
   if (!isDeepStrictEqual(demo, guardado)) {
     await writeFile(`${archivo}.nuevo`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
     await rename(`${archivo}.nuevo`, archivo)
@@ -83,11 +83,12 @@ const EJEMPLO = {
   recogida: { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611 },
 }
 
-const presentar = ({ base_url, llave, codigo_repartidor }: Demo, archivo: string) => [
+const presentar = ({ url, llave, codigo_repartidor }: Demo, archivo: string) => [
   `  Llave de prueba ${llave}`,
   `                 (también en ${archivo}, con la de operaciones)`,
-  `  Repartidor     ${base_url}/repartidor  código ${codigo_repartidor}`,
+  `  Repartidor     ${url}/repartidor  código ${codigo_repartidor}`,
   '',
   'Su primera guía, en otra terminal:',
-  `  curl -X POST ${base_url}/api/v1/guias -H 'Authorization: Bearer ${llave}' -H 'Content-Type: application/json' -d '${JSON.stringify(EJEMPLO)}'`,
+  `  export GUIAS_URL=${url} GUIAS_LLAVE=${llave}`,
+  `  curl --fail-with-body "$GUIAS_URL/api/v1/guias" -H "Authorization: Bearer $GUIAS_LLAVE" -H 'Content-Type: application/json' -d '${JSON.stringify(EJEMPLO)}'`,
 ]

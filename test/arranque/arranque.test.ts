@@ -17,7 +17,7 @@ import { puertoLibre } from '../puertos.ts'
 const procesos = usarProcesos()
 
 interface Demo {
-  base_url: string
+  url: string
   comercio: string
   llave: string
   llave_operaciones: string
@@ -87,7 +87,7 @@ describe('the first start', () => {
     expect((mode & 0o777).toString(8)).toBe('600')
     const demo = leerDemo(primero.dataDir)
     expect(demo).toEqual({
-      base_url: primero.url,
+      url: primero.url,
       comercio: expect.stringMatching(/^com_[0-9A-Z]{12}$/),
       llave: expect.stringMatching(/^guia_test_/),
       llave_operaciones: expect.stringMatching(/^guia_oper_/),
@@ -108,10 +108,10 @@ describe('the first start', () => {
     expect(salida).toContain(llave)
     expect(salida).toContain(join(primero.dataDir, 'demo.json'))
     expect(errores.replace(/^(Generando|Preparado).*\n/gm, '')).toBe('')
-    const lineas = salida.split('\n').filter((linea) => /^\s*curl /.test(linea))
-    expect(lineas).toHaveLength(1)
+    const lineas = salida.split('\n').filter((linea) => /^\s*(export|curl) /.test(linea))
+    expect(lineas).toHaveLength(2)
     // The line itself is left as it is; the function only makes curl say the status.
-    const guion = `curl() { command curl -sS -w '\\n%{http_code}' "$@"; }\n${lineas[0]}`
+    const guion = `curl() { command curl -sS -w '\\n%{http_code}' "$@"; }\n${lineas.join('\n')}`
     const pegado = procesos.correr(['bash', '-c', guion])
     expect(await pegado.termina()).toMatchObject({ codigo: 0 })
     const [cuerpo = '', status] = pegado.salida.split('\n')
@@ -420,8 +420,8 @@ describe('stopping and starting again', () => {
     expect(perdedor.errores).toMatch(/Ya hay otro `npm start` usando los datos de /)
     expect(perdedor.errores).not.toMatch(PILA)
     const url = await listo(ganador)
-    const { base_url, llave } = leerDemo(dataDir)
-    expect(base_url).toBe(url)
+    const { llave, ...demo } = leerDemo(dataDir)
+    expect(demo.url).toBe(url)
     expect(await pedir(`${url}/api/v1/guias`, { llave, metodo: 'POST', cuerpo: unaGuia() })).toMatchObject({
       status: 201,
     })

@@ -62,7 +62,7 @@ it('holds every operation, a key for all of them and what their paths name', () 
     esperadas.map(({ operacion }) => operacion.metodo.toUpperCase()),
   )
   expect(new Set(solicitudes.map(({ name }) => name)).size).toBe(solicitudes.length)
-  expect(collection.root.request.auth).toMatchObject({ mode: 'bearer', bearer: { token: '{{llave}}' } })
+  expect(collection.root.request.auth).toMatchObject({ mode: 'bearer', bearer: { token: '{{GUIAS_LLAVE}}' } })
   expect(solicitudes.every(({ request }) => request.auth.mode === 'inherit')).toBe(true)
   const declaradas = new Set(collection.root.request.vars.req.map(({ name }) => name))
   const usadas = solicitudes.flatMap(({ request }) => [...request.url.matchAll(/\{\{(\w+)\}\}/g)].map(([, una]) => una))

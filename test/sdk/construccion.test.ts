@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { conProblema, GUIA, json, LLAVE, texto, usarServidor } from './servidor.ts'
 
 const servidor = usarServidor()
+const servicioAjeno = 'https://guias.ejemplo.com'
 const { cliente, contestar, fallaCon, recibidas } = servidor
 
 describe('construction', () => {
@@ -52,7 +53,7 @@ describe('the environment', () => {
   it('gives the key and the address that are not passed', async () => {
     contestar(json(200, GUIA))
     vi.stubEnv('GUIAS_LLAVE', ' guia_test_del_entorno\n')
-    vi.stubEnv('GUIAS_BASE_URL', `${servidor.baseUrl}/`)
+    vi.stubEnv('GUIAS_URL', `${servidor.baseUrl}/`)
     try {
       await new Guias().guias.obtener('A')
       await new Guias({ llave: LLAVE, baseUrl: undefined }).guias.obtener('A')
@@ -60,8 +61,23 @@ describe('the environment', () => {
         'Bearer guia_test_del_entorno',
         `Bearer ${LLAVE}`,
       ])
-      vi.stubEnv('GUIAS_BASE_URL', '')
+      vi.stubEnv('GUIAS_URL', '')
       expect(() => new Guias({ llave: '' })).toThrow('Falta la llave')
+    } finally {
+      vi.unstubAllEnvs()
+    }
+  })
+
+  it('without an address leaves a test key on this machine, and a live one nowhere', () => {
+    vi.stubEnv('GUIAS_URL', '')
+    try {
+      expect(new Guias({ llave: LLAVE })).toBeInstanceOf(Guias)
+      for (const llave of ['guia_live_abc_secreto', 'otra']) {
+        expect(() => new Guias({ llave })).toThrow('Falta la dirección del servicio: new Guias({ baseUrl })')
+        vi.stubEnv('GUIAS_LLAVE', llave)
+        expect(() => new Guias()).toThrow('GUIAS_URL')
+        expect(new Guias({ baseUrl: servicioAjeno })).toBeInstanceOf(Guias)
+      }
     } finally {
       vi.unstubAllEnvs()
     }
@@ -71,7 +87,8 @@ describe('the environment', () => {
     vi.stubGlobal('document', {})
     try {
       expect(() => new Guias({ llave: 'guia_live_abc_secreto' })).toThrow('permitirNavegador')
-      expect(new Guias({ llave: 'guia_live_abc_secreto', permitirNavegador: true })).toBeInstanceOf(Guias)
+      const conPermiso = { llave: 'guia_live_abc_secreto', baseUrl: servicioAjeno, permitirNavegador: true }
+      expect(new Guias(conPermiso)).toBeInstanceOf(Guias)
       expect(new Guias({ llave: LLAVE })).toBeInstanceOf(Guias)
     } finally {
       vi.unstubAllGlobals()

@@ -9,7 +9,7 @@ const { resultados } = await api.guias.crearLote({
       telefono: '3148 1676',
       departamento: 'Guatemala',
       municipio: 'San Juan Sacatepéquez',
-      external_ref: 'PEDIDO-2026-00005',
+      external_ref: 'PEDIDO-2026-00004',
     },
     { telefono: '3185 959', departamento: 'Quetzaltenango', municipio: 'Quetzaltenango' },
   ],

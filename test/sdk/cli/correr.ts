@@ -50,7 +50,7 @@ export function usarCli() {
         PATH: process.env.PATH,
         HOME: cli.carpeta,
         GUIAS_LLAVE: cli.comercio.llave,
-        GUIAS_BASE_URL: entorno.url,
+        GUIAS_URL: entorno.url,
         ...env,
       },
       stdio: ['pipe', 'pipe', 'pipe'],

@@ -244,14 +244,14 @@ describe('guias lote', () => {
       return total
     }
 
-    const cortado = { env: { ...env, GUIAS_BASE_URL: await intermediario(4) } }
+    const cortado = { env: { ...env, GUIAS_URL: await intermediario(4) } }
     const muerta = lanzar(orden, cortado)
     await hasta(async () => (await escritas()) > 300)
     muerta.hijo.kill('SIGKILL')
     await muerta.fin
     await rm(join(cli.carpeta, 'grande.resultados.csv'))
 
-    cortado.env.GUIAS_BASE_URL = await intermediario(4)
+    cortado.env.GUIAS_URL = await intermediario(4)
     const interrumpida = lanzar(orden, cortado)
     await hasta(async () => (await escritas()) > 300)
     interrumpida.hijo.kill('SIGINT')
