@@ -8,8 +8,9 @@ import type { Db } from './db.ts'
 import type { Escritura } from './guias/escritura.ts'
 import type { TareasDeHilo } from './hilo.ts'
 import type { Hilos } from './hilos/hilos.ts'
-import type { Limite } from './http/limite.ts'
 import type { Navegador } from './http/navegador.ts'
+import type { Cuenta, Limite } from './limites/cubos.ts'
+import type { Limites } from './limites/limites.ts'
 import type { Cursores } from './listas/cursor.ts'
 import type { Log } from './log.ts'
 import type { ResolutorDeEnlaces } from './mapas/enlacesCortos.ts'
@@ -65,8 +66,10 @@ export interface Deps {
   hilos: Hilos<TareasDeHilo>
   /** What is between us and a courier's browser. */
   navegador: Navegador
-  /** How many seconds a network that signs in too often has to wait; 0: none. */
-  limiteDeEntrada: Limite
+  /** What everybody may ask for, and how fast. */
+  limites: Limites
+  /** Sign-ins of a network: those that fail are counted. */
+  limiteDeEntrada: Cuenta
   /** How many seconds a network that verifies too much has to wait; 0: none. */
   limiteDeVerificacion: Limite
   salud: () => Promise<Salud>

@@ -5,10 +5,10 @@ import { Guias } from '@guias/sdk'
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest'
 import { iniciarServicio, type SustitutosDeServicio } from '../server/arranque/servicio.ts'
 import { crearGeneradorDeIds } from '../server/codigos/codigos.ts'
-import { nuevoCodigoDeComercio } from '../server/comercios/comercio.ts'
+import { columnasDe, nuevoCodigoDeComercio } from '../server/comercios/comercio.ts'
 import { leerConfig } from '../server/config/config.ts'
 import { cargarContrato } from '../server/contrato/cargar.ts'
-import type { Alcance, Modo } from '../server/contrato/generado/tipos/index.ts'
+import type { Alcance, Modo, RitmosDeComercio } from '../server/contrato/generado/tipos/index.ts'
 import { abrirDb, type Db } from '../server/db.ts'
 import { guardarLlave } from '../server/llaves/llave.ts'
 import { crearLog } from '../server/log.ts'
@@ -47,7 +47,8 @@ export interface Entorno {
   log: string[]
   /** The server's clock. */
   reloj(): Date
-  nuevoComercio(modo?: Modo): Promise<Comercio>
+  /** @param ritmos without them it may ask as fast as it likes */
+  nuevoComercio(modo?: Modo, ritmos?: RitmosDeComercio): Promise<Comercio>
   nuevaLlave(comercio: Comercio, opciones?: { modo?: Modo; alcances?: Alcance[]; vence_en?: Date }): Promise<string>
   /** A raw request, where rawness is the point or where a merchant has no SDK (operators). */
   pedir(
@@ -77,7 +78,7 @@ export interface EntornoPropio extends Entorno {
   reiniciar(cambios?: Record<string, string>): Promise<void>
 }
 
-type Sustitutos = Pick<SustitutosDeServicio, 'nuevoCodigo' | 'resolver' | 'azar'>
+type Sustitutos = Pick<SustitutosDeServicio, 'nuevoCodigo' | 'resolver' | 'azar' | 'relojDeLimites'>
 type Variables = () => Record<string, string> | Promise<Record<string, string>>
 
 const comun = {} as EntornoPropio
@@ -151,6 +152,9 @@ async function abrirEntorno(
     PORT: '0',
     LOG_LEVEL: 'info',
     WEBHOOKS_LOOPBACK: '1',
+    // All of them come from this machine. What limits do is looked at where it is told.
+    REQUESTS_PER_NETWORK: '10000',
+    REQUESTS_PER_OPERATOR_KEY: '10000',
     ...(await env()),
   }
   const log = crearLog('info', { write: (linea) => lineas.push(linea) })
@@ -181,9 +185,13 @@ async function abrirEntorno(
     detenerReloj: () => {
       detenido ??= Date.now()
     },
-    async nuevoComercio(modo = 'test') {
+    async nuevoComercio(modo = 'test', ritmos = { solicitudes: 100_000, guias: 100_000 }) {
       const fila = await db.prisma.comercio.create({
-        data: { ...nuevoId(), comercio: nuevoCodigoDeComercio(), nombre: 'Tienda La Ceiba', pais: 'GT' },
+        data: {
+          ...nuevoId(),
+          comercio: nuevoCodigoDeComercio(),
+          ...columnasDe({ nombre: 'Tienda La Ceiba', pais: 'GT', ritmos }),
+        },
       })
       const { llave } = await guardarLlave(db, new Date(), { comercioId: fila.id, comercio: fila.comercio, modo })
       // Tests look at each answer of the server, however long a slow machine takes for it.

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { migrar } from '../../server/arranque/migraciones.ts'
 import { crearGeneradorDeIds } from '../../server/codigos/codigos.ts'
-import { nuevoCodigoDeComercio } from '../../server/comercios/comercio.ts'
+import { columnasDe, nuevoCodigoDeComercio } from '../../server/comercios/comercio.ts'
 import type { Modo } from '../../server/contrato/generado/tipos/index.ts'
 import { abrirDb, type Db } from '../../server/db.ts'
 import { guardarLlave } from '../../server/llaves/llave.ts'
@@ -111,6 +111,8 @@ export async function abrirBanco(opciones: Opciones): Promise<Banco> {
         MASTER_KEYS: masterKeys.map((clave) => clave.toString('base64')).join(','),
         // The bench's receivers are http on this machine; without endpoints registered it changes nothing.
         WEBHOOKS_LOOPBACK: '1',
+        REQUESTS_PER_NETWORK: '10000',
+        CONNECTIONS_PER_NETWORK: '10000',
       }
       const perfil = opciones.perfil ? ['--cpu-prof', `--cpu-prof-dir=${opciones.perfil}`] : []
       const arrancar = (
@@ -227,7 +229,12 @@ async function crearComercios(db: Db, cuantos: number, modo: Modo = 'live'): Pro
   const comercios: Comercio[] = []
   for (let i = 0; i < cuantos; i++) {
     const fila = await prisma.comercio.create({
-      data: { ...nuevoId(), comercio: nuevoCodigoDeComercio(), nombre: `Comercio ${i + 1}` },
+      data: {
+        ...nuevoId(),
+        comercio: nuevoCodigoDeComercio(),
+        // As an operator would raise them for whoever sends that much.
+        ...columnasDe({ nombre: `Comercio ${i + 1}`, ritmos: { solicitudes: 100_000, guias: 100_000 } }),
+      },
     })
     const { llave } = await guardarLlave(db, new Date(), { comercioId: fila.id, comercio: fila.comercio, modo })
     comercios.push({ id: fila.id, modo, llave })

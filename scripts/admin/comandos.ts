@@ -1,7 +1,7 @@
 import { cambiarComercio } from '../../server/comercios/cambiar.ts'
 import { crearComercio } from '../../server/comercios/crear.ts'
 import { listarComercios } from '../../server/comercios/listar.ts'
-import type { Alcance, LlaveCreada, Modo, Pais } from '../../server/contrato/generado/tipos/index.ts'
+import type { Alcance, LlaveCreada, Modo, Pais, RitmosDeComercio } from '../../server/contrato/generado/tipos/index.ts'
 import type { DepsDeOperacion } from '../../server/deps.ts'
 import { crearLlave } from '../../server/llaves/crear.ts'
 import { listarLlaves } from '../../server/llaves/listar.ts'
@@ -17,6 +17,7 @@ export const OPCIONES = [
   'nombre',
   'pais',
   'estricto',
+  'ritmos',
   'comercio',
   'modo',
   'alcances',
@@ -63,10 +64,17 @@ async function todas<Dato>(
 }
 
 /** A merchant's settings as the operation takes them; what they can't be goes as it is, and the operation says so. */
-const leerAjustes = ({ pais, estricto }: Pick<Opciones, 'pais' | 'estricto'>) => ({
+const leerAjustes = ({ pais, estricto, ritmos }: Pick<Opciones, 'pais' | 'estricto' | 'ritmos'>) => ({
   ...(pais === undefined ? {} : { pais: pais === 'ninguno' ? null : (pais as Pais) }),
   ...(estricto === undefined ? {} : { estricto: ({ sí: true, si: true, no: false }[estricto] ?? estricto) as boolean }),
+  ...(ritmos === undefined ? {} : { ritmos: leerRitmos(ritmos) }),
 })
+
+/** `100,200`: requests and guides per second. */
+function leerRitmos(texto: string) {
+  const [solicitudes, guias] = texto.split(',').map(Number)
+  return { solicitudes, guias } as RitmosDeComercio
+}
 
 /** The members that the console's interface fixes for a new key. */
 const nueva = ({ creado_en: _1, revocado_en: _2, ...llave }: LlaveCreada) => llave
@@ -74,7 +82,7 @@ const nueva = ({ creado_en: _1, revocado_en: _2, ...llave }: LlaveCreada) => lla
 export const COMANDOS: Record<string, Comando> = {
   'comercios crear': {
     exige: ['nombre'],
-    admite: ['pais', 'estricto'],
+    admite: ['pais', 'estricto', 'ritmos'],
     async ejecutar(deps, { nombre = '', ...ajustes }) {
       const body = { nombre, ...leerAjustes(ajustes) }
       deps.validacion.exigirCuerpo('crearComercio', body)
@@ -83,7 +91,7 @@ export const COMANDOS: Record<string, Comando> = {
   },
   'comercios cambiar': {
     exige: ['comercio'],
-    admite: ['nombre', 'pais', 'estricto'],
+    admite: ['nombre', 'pais', 'estricto', 'ritmos'],
     objeto: 'comercio',
     async ejecutar(deps, { comercio = '', nombre, ...ajustes }) {
       const body = { ...(nombre === undefined ? {} : { nombre }), ...leerAjustes(ajustes) }

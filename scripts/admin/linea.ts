@@ -3,8 +3,8 @@ import { COMANDOS, OPCIONES, type Opcion, type Opciones } from './comandos.ts'
 
 export const AYUDA = `Uso: npm run --silent admin -- <comando> [opciones] [--json]
 
-  comercios crear  --nombre "Tienda La Ceiba" [--pais GT] [--estricto sí|no]
-  comercios cambiar --comercio com_… [--nombre …] [--pais GT|ninguno] [--estricto sí|no]
+  comercios crear  --nombre "Tienda La Ceiba" [--pais GT] [--estricto sí|no] [--ritmos 50,100]
+  comercios cambiar --comercio com_… [--nombre …] [--pais GT|ninguno] [--estricto sí|no] [--ritmos 50,100]
   comercios listar
   llaves crear     --comercio com_… --modo test|live [--alcances guias:leer,guias:escribir] [--vence 2027-01-31T06:00:00Z]
   llaves listar    --comercio com_…
@@ -18,6 +18,7 @@ export const AYUDA = `Uso: npm run --silent admin -- <comando> [opciones] [--jso
 
 Usa la misma base que el servicio (DATABASE_URL, o la embebida de DATA_DIR), esté en marcha o no.
 --pais: el de los teléfonos sin «+». --estricto: si se rechazan los lugares inverosímiles.
+--ritmos: solicitudes y guías por segundo de cada llave suya.
 --alcances omitido: todos. --vence omitido: no vence. --json: la respuesta como JSON en una línea.`
 
 /** What was typed is wrong: said with the help, exit code 2. */

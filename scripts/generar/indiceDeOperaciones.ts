@@ -20,7 +20,7 @@ export function indiceDeOperaciones(contrato: Objeto): string {
     )
     const respuestas = definicion.responses as Record<string, Objeto>
     const condicional = '304' in respuestas && 'application/json' in ((respuestas[200]?.content ?? {}) as Objeto)
-    const ajenas = ['X-Request-Id', ...(condicional ? ['ETag'] : [])]
+    const ajenas = ['X-Request-Id', 'RateLimit', 'RateLimit-Policy', ...(condicional ? ['ETag'] : [])]
     const propias = Object.entries(respuestas).filter(([status]) => !condicional || status !== '304')
     const cabeceras = propias.map(([status, { headers }]) => {
       const nombres = Object.keys((headers ?? {}) as Objeto).filter((nombre) => !ajenas.includes(nombre))

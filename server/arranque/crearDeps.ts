@@ -9,8 +9,9 @@ import { RAIZ } from '../contrato/raiz.ts'
 import type { Ajustes, Deps } from '../deps.ts'
 import { crearEscritura } from '../guias/escritura.ts'
 import { Hilos } from '../hilos/hilos.ts'
-import { crearLimite } from '../http/limite.ts'
 import { crearNavegador } from '../http/navegador.ts'
+import { crearCuenta, crearLimite } from '../limites/cubos.ts'
+import { Limites } from '../limites/limites.ts'
 import { crearCursores } from '../listas/cursor.ts'
 import type { Log } from '../log.ts'
 import { type Resolver, resolverDelSistema } from '../salida/destino.ts'
@@ -23,10 +24,14 @@ export interface Sustitutos {
   reloj?: () => Date
   nuevoCodigo?: () => string
   resolver?: Resolver
+  /** The limits' clock, in milliseconds, of which only differences count. */
+  relojDeLimites?: () => number
 }
 
 /** What a process's parts are built of, besides its configuration. */
 interface Cimientos extends Pick<Plataforma, 'db' | 'dbImpaciente' | 'masterKeys' | 'almacen'>, Sustitutos {
+  /** How many processes share the limits at this moment; one, unless told. */
+  procesos?: () => number
   log: Log
   vida: Vida
   /** Base of every link given out, without a final slash. */
@@ -34,10 +39,10 @@ interface Cimientos extends Pick<Plataforma, 'db' | 'dbImpaciente' | 'masterKeys
 }
 
 /**
- * Sign-ins per minute, of one network and of all, in this process. A code has 50 random bits: at that rate, among a thousand
- * couriers, one is guessed in some three thousand years.
+ * Sign-ins of one network that may fail: 30 a minute. A code has 50 random bits: among a thousand couriers, ten thousand
+ * networks together guess one in some six years; no bound over all of them, for strangers would lock everybody out with it.
  */
-const ENTRADAS = { red: 30, todas: 600 }
+const ENTRADAS = { porSegundo: 0.5, rafaga: 30 }
 /**
  * Threads that make documents: a hundred labels take a second of one at the first time and a third of that afterwards, so
  * two are enough for any machine, and a core is left to the event loop. A thread takes 70 MB with the first document and up to
@@ -61,6 +66,8 @@ export const crearHilos = (log: Log): Deps['hilos'] => new Hilos(log, DOCUMENTOS
 export function crearDeps(config: Config, cimientos: Cimientos): Deps {
   const { db, dbImpaciente, log, masterKeys, almacen, vida, urlPublica } = cimientos
   const { reloj = () => new Date(), nuevoCodigo = nuevoCodigoDeGuia, resolver = resolverDelSistema } = cimientos
+  const { procesos = () => 1, relojDeLimites: deLimites } = cimientos
+  const delReparto = { procesos, ...(deLimites ? { reloj: deLimites } : {}) }
   const secretos = crearSecretos(masterKeys)
   const nuevoId = crearGeneradorDeIds(reloj)
   const { avisarTrabajo, despachar } = vida
@@ -94,8 +101,9 @@ export function crearDeps(config: Config, cimientos: Cimientos): Deps {
     enlacesDeEtiquetas: crearEnlaces({ ...deEnlaces, carpeta: 'etiquetas' }),
     hilos: crearHilos(log),
     navegador: crearNavegador(urlPublica),
-    limiteDeEntrada: limiteDeEntrada(),
-    limiteDeVerificacion: crearLimite(VERIFICACIONES),
+    limites: new Limites({ ...delReparto, porOperador: config.ritmoDeOperador, porRed: config.ritmoDeRed }),
+    limiteDeEntrada: crearCuenta(ENTRADAS, delReparto),
+    limiteDeVerificacion: crearLimite(VERIFICACIONES, delReparto),
     salud: () => vida.salud(db),
   }
 }
@@ -113,9 +121,3 @@ export const ajustesDe = (config: Config, urlPublica: string): Ajustes =>
     zonaHoraria: config.zonaHoraria,
     urlPublica,
   })
-
-function limiteDeEntrada() {
-  const porRed = crearLimite(ENTRADAS.red)
-  const deTodas = crearLimite(ENTRADAS.todas)
-  return (red: string) => porRed(red) || deTodas('')
-}

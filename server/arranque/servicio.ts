@@ -2,6 +2,7 @@ import { crearApp } from '../app.ts'
 import type { Config } from '../config/config.ts'
 import { type Contrato, calentarContrato, cargarContrato } from '../contrato/cargar.ts'
 import type { Testigo } from '../http/problemas.ts'
+import { Presencia } from '../limites/presencia.ts'
 import type { Log } from '../log.ts'
 import { crearDeps, type Sustitutos } from './crearDeps.ts'
 import { asegurarDemo } from './demo.ts'
@@ -53,7 +54,7 @@ async function poner(
   const inicio = performance.now()
   const vida = new Vida(log, config.workers)
   // The port first: if it is taken, nothing else is touched.
-  const servidor = new Servidor(config.publicUrl)
+  const servidor = new Servidor(config)
   await servidor.escuchar(config.port, config.host)
   deshacer.al(() => servidor.cerrar())
   const { url } = servidor
@@ -64,10 +65,14 @@ async function poner(
   const plataforma = await levantada
   for (const nota of plataforma.notas) consola(nota)
 
-  const deps = crearDeps(config, { ...plataforma, ...sustitutos, log, vida, urlPublica: url })
+  const { databaseUrl } = plataforma
+  const presencia = new Presencia(databaseUrl, log)
+  deshacer.al(() => presencia.cerrar())
+  await presencia.contar()
+  const procesos = () => presencia.procesos
+  const deps = crearDeps(config, { ...plataforma, procesos, ...sustitutos, log, vida, urlPublica: url })
   deshacer.al(() => deps.hilos.detener())
   const metricas = crearMetricas()
-  const { databaseUrl } = plataforma
   if (config.workers) await levantarWorkers(deps, { databaseUrl, vida, metricas, ...(azar ? { azar } : {}) }, deshacer)
   else levantarEmisor(deps, { databaseUrl, vida }, deshacer)
   const deMetricas = await servirMetricas(config, deshacer, { metricas, salud: deps.salud })

@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { Config } from '../config/config.ts'
 import type { Salud } from '../deps.ts'
 import { noDisponible, Problema } from '../errores.ts'
+import { redDe } from '../http/red.ts'
 import { segunAccept } from '../http/rfc9457.ts'
 import { dejarDeEscuchar, escuchar } from './escuchar.ts'
+import { soltarLentos } from './lentos.ts'
 
 /** How long an end waits for the requests under way, in milliseconds. */
 const PLAZO_DE_DRENAJE = 20_000
@@ -16,6 +20,9 @@ export class Servidor {
   /** What requests go to; until the service is put together, to somebody who says so. */
   atender: RequestListener = (req, res) => arrancando(req, res, this.url)
   #despidiendo = false
+  readonly #porRed = new Map<string, number>()
+  readonly #conexionesPorRed: number
+  readonly #dejarDeSoltar: () => void
   readonly #enCurso = new Set<ServerResponse>()
   readonly #conexiones = new Set<Duplex>()
   readonly #http = createServer(
@@ -24,17 +31,33 @@ export class Servidor {
       this.#enCurso.add(res)
       res.once('close', () => this.#enCurso.delete(res))
       if (this.#despidiendo) res.setHeader('Connection', 'close')
+      if (this.#enCurso.size > SATURADO && !DE_SALUD.includes(req.url ?? '')) return saturado(req, res, this.url)
       this.atender(req, res)
     },
   )
 
-  constructor(publicUrl: string | undefined) {
+  constructor({ publicUrl, proxies, conexionesPorRed }: Pick<Config, 'publicUrl' | 'proxies' | 'conexionesPorRed'>) {
     this.url = publicUrl ?? ''
-    this.#http.on('connection', (socket) => {
-      this.#conexiones.add(socket)
-      socket.once('close', () => this.#conexiones.delete(socket))
-    })
+    // Behind a proxy all connections are the proxy's.
+    this.#conexionesPorRed = proxies > 0 ? Number.POSITIVE_INFINITY : conexionesPorRed
+    this.#http.on('connection', (socket) => this.#admitir(socket))
+    this.#dejarDeSoltar = soltarLentos(this.#enCurso)
     this.#http.on('clientError', (error, socket) => rechazarIlegible(error, socket, this.url))
+  }
+
+  /** One network can't have all the connections that a process may hold. */
+  #admitir(socket: Socket): void {
+    const red = redDe(socket.remoteAddress ?? '')
+    const suyas = (this.#porRed.get(red) ?? 0) + 1
+    if (suyas > this.#conexionesPorRed) return void socket.destroy()
+    this.#porRed.set(red, suyas)
+    this.#conexiones.add(socket)
+    socket.once('close', () => {
+      this.#conexiones.delete(socket)
+      const quedan = this.#porRed.get(red)! - 1
+      if (quedan > 0) this.#porRed.set(red, quedan)
+      else this.#porRed.delete(red)
+    })
   }
 
   async escuchar(port: number, host: string): Promise<void> {
@@ -56,25 +79,37 @@ export class Servidor {
   }
 
   cerrar(): Promise<void> {
+    this.#dejarDeSoltar()
     return dejarDeEscuchar(this.#http)
   }
 }
 
 /** Until the parts are together: alive, and nothing else. */
 function arrancando(req: IncomingMessage, res: ServerResponse, urlPublica: string) {
-  const id = randomUUID()
-  const responder = (status: number, cuerpo: object, cabeceras = {}) =>
-    res
-      .writeHead(status, { 'Content-Type': 'application/json', 'X-Request-Id': id, ...cabeceras })
-      .end(JSON.stringify(cuerpo))
   const [ruta] = (req.url ?? '').split('?')
-  if (ruta === '/healthz') return responder(200, { ok: true })
+  if (ruta === '/healthz') return responder(res, 200, { ok: true })
   const salud: Salud = { ok: false, base_de_datos: false, cola: false, migraciones: false }
-  if (ruta === '/readyz') return responder(503, salud, { 'Retry-After': '1' })
-  const problema = noDisponible('El servicio está arrancando. Repita la solicitud en unos segundos.')
-  const { tipo, cuerpo } = segunAccept(problema.presentar(id, urlPublica), req.headers.accept)
-  responder(503, cuerpo, { 'Content-Type': tipo, 'Retry-After': '1' })
+  if (ruta === '/readyz') return responder(res, 503, salud, { 'Retry-After': '1' })
+  rechazar(req, res, urlPublica, 'El servicio está arrancando. Repita la solicitud en unos segundos.')
 }
+
+/** Requests under way beyond which another one would only wait: at full load it is some tenths of a second's work. */
+const SATURADO = 1_000
+const DE_SALUD: readonly string[] = ['/healthz', '/readyz']
+
+const saturado = (req: IncomingMessage, res: ServerResponse, urlPublica: string) =>
+  rechazar(req, res, urlPublica, 'El servicio está saturado. No se hizo nada: repita la solicitud en unos segundos.')
+
+function rechazar(req: IncomingMessage, res: ServerResponse, urlPublica: string, mensaje: string) {
+  const id = randomUUID()
+  const { tipo, cuerpo } = segunAccept(noDisponible(mensaje).presentar(id, urlPublica), req.headers.accept)
+  responder(res, 503, cuerpo, { 'Content-Type': tipo, 'Retry-After': '1', 'X-Request-Id': id })
+}
+
+const responder = (res: ServerResponse, status: number, cuerpo: object, cabeceras: Record<string, string> = {}) =>
+  void res
+    .writeHead(status, { 'Content-Type': 'application/json', 'X-Request-Id': randomUUID(), ...cabeceras })
+    .end(JSON.stringify(cuerpo))
 
 /** What Node itself refuses before there is a request: unreadable or oversized headers, a client that is too slow. */
 function rechazarIlegible(error: NodeJS.ErrnoException, socket: Duplex, urlPublica: string) {

@@ -1,16 +1,30 @@
 import { base32AlAzar } from '../codigos/codigos.ts'
 import type { comercio } from '../contrato/generado/prisma/client.ts'
-import type { Comercio, Pais } from '../contrato/generado/tipos/index.ts'
+import type { Comercio, Pais, RitmosDeComercio } from '../contrato/generado/tipos/index.ts'
 import type { Db } from '../db.ts'
 import { Problema } from '../errores.ts'
+import { RITMOS_POR_OMISION } from '../limites/ritmos.ts'
 
 /** A merchant as the contract has it. */
-export const presentarComercio = ({ comercio, nombre, pais, estricto, creado_en }: comercio): Comercio => ({
+export const presentarComercio = ({ comercio, nombre, pais, estricto, creado_en, ...ritmos }: comercio): Comercio => ({
   comercio,
   nombre,
   pais: pais as Pais | null,
   estricto,
+  ritmos: presentarRitmos(ritmos),
   creado_en: creado_en.toISOString(),
+})
+
+/** A merchant's rhythms, where it has none of its own the service's. */
+export const presentarRitmos = (fila: Pick<comercio, 'ritmo_solicitudes' | 'ritmo_guias'>): RitmosDeComercio => ({
+  solicitudes: fila.ritmo_solicitudes ?? RITMOS_POR_OMISION.solicitudes,
+  guias: fila.ritmo_guias ?? RITMOS_POR_OMISION.guias,
+})
+
+/** What the contract says of a merchant, as columns. */
+export const columnasDe = <T extends { ritmos?: RitmosDeComercio }>({ ritmos, ...resto }: T) => ({
+  ...resto,
+  ...(ritmos && { ritmo_solicitudes: ritmos.solicitudes, ritmo_guias: ritmos.guias }),
 })
 
 /** A merchant's new public identifier. */

@@ -264,6 +264,26 @@ export const VARIABLES = {
     significado:
       'how many reverse proxies stand before the service; without it all recipients behind one share a rate limit. Proxies should not log paths below `/u/`: they are secrets',
   }),
+  ritmoDeRed: variable({
+    nombre: 'REQUESTS_PER_NETWORK',
+    lector: lectores.numero(1, 10_000, 'solicitudes por segundo'),
+    porDefecto: 50,
+    significado:
+      'requests without a key (signed links, pages of couriers, notifications of the messaging app) that one network may make per second, ten times that after a rest',
+  }),
+  ritmoDeOperador: variable({
+    nombre: 'REQUESTS_PER_OPERATOR_KEY',
+    lector: lectores.numero(1, 10_000, 'solicitudes por segundo'),
+    porDefecto: 50,
+    significado: "requests per second of one operator's key; a merchant's are his own (`ritmos`, by an operator)",
+  }),
+  conexionesPorRed: variable({
+    nombre: 'CONNECTIONS_PER_NETWORK',
+    lector: lectores.numero(1, 10_000, 'conexiones'),
+    porDefecto: 500,
+    significado:
+      'connections that one network (an IPv4 address, an IPv6 /64) may have open at once, in each process; with `TRUST_PROXY` that is for the proxy to bound',
+  }),
   logLevel: variable({
     nombre: 'LOG_LEVEL',
     lector: lectores.unaDe(NIVELES_DE_LOG),

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Codigo } from '../errores.ts'
+import type { Clase } from '../limites/ritmos.ts'
 import type { Operaciones } from './generado/operaciones.ts'
 import { RAIZ } from './raiz.ts'
 
@@ -23,6 +24,7 @@ interface OperacionDelDocumento {
   'x-cuerpo-en-flujo'?: boolean
   'x-rechazo'?: Codigo
   'x-mismo-origen'?: boolean
+  'x-ritmo'?: { clase: Clase; por?: string }
 }
 export interface Documento {
   openapi: string
@@ -47,6 +49,9 @@ export interface Operacion {
   cuerpoObligatorio: boolean
   /** Bytes. */
   limite: number
+  /** What it spends besides a request: one of that class, or one per element of that list of its body. */
+  ritmo: Clase | undefined
+  ritmoPor: string | undefined
   /** The operation wants the bytes as they came: a signature stands over them. */
   crudo: boolean
   /** The operation reads the bytes itself, as they come, whatever they are. */
@@ -95,6 +100,8 @@ export function leerOperaciones(documento: Documento): Operacion[] {
         tipos: Object.keys(operacion.requestBody?.content ?? {}),
         cuerpoObligatorio: operacion.requestBody?.required ?? false,
         limite: operacion['x-limite-bytes'] ?? LIMITE_DE_JSON,
+        ritmo: operacion['x-ritmo']?.clase,
+        ritmoPor: operacion['x-ritmo']?.por,
         crudo: operacion['x-cuerpo-crudo'] ?? false,
         enFlujo: operacion['x-cuerpo-en-flujo'] ?? false,
         rechazo: operacion['x-rechazo'],

@@ -4,6 +4,7 @@ import { Problema, problemaDeFallas, problemaUniforme } from '../errores.ts'
 import { autenticar, exigirAlcance, reautenticar } from '../http/autenticar.ts'
 import { admitirTipo, leerCuerpo, pasarFlujo } from '../http/cuerpo.ts'
 import type { Autenticadores } from '../http/identidad.ts'
+import { corregirCosto, limitar } from '../http/limitar.ts'
 import { exigirPropia } from '../http/navegador.ts'
 import { metodoNoPermitido, responder, type Testigo } from '../http/problemas.ts'
 import { redDe } from '../http/red.ts'
@@ -37,10 +38,12 @@ export function enlazarRutas(
       deRuta[operacion.metodo](
         marcar(operacion),
         exigirPropia(operacion, deps.navegador),
-        autenticar(operacion, autenticadores, deps.navegador),
+        autenticar(operacion, autenticadores, deps),
+        limitar(operacion, deps.limites),
         admitirTipo(operacion),
         leerCuerpo(operacion),
-        reautenticar(operacion, autenticadores, deps.navegador),
+        corregirCosto(operacion),
+        reautenticar(operacion, autenticadores, deps),
         exigirComprobada(operacion, comprobar),
         exigirConsulta(operacion, deps.validacion),
         ...deps.validacion.validar(operacion),

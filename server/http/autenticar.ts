@@ -1,8 +1,10 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { Operacion } from '../contrato/contrato.ts'
+import type { Deps } from '../deps.ts'
 import { Problema } from '../errores.ts'
 import type { Autenticadores, Esquema } from './identidad.ts'
 import type { Navegador } from './navegador.ts'
+import { redDe } from './red.ts'
 
 /** A way in which requests carry their credential, and what a request without a good one is told. */
 interface Credencial {
@@ -48,7 +50,7 @@ const cookie = (navegador: Navegador): Credencial => {
 export function autenticar(
   { seguridad }: Operacion,
   autenticadores: Autenticadores,
-  navegador: Navegador,
+  { navegador, limites }: Pick<Deps, 'navegador' | 'limites'>,
 ): RequestHandler {
   if (!seguridad) return (_req, _res, next) => next()
   const verificar = autenticadores[seguridad.esquema as Esquema]
@@ -56,7 +58,7 @@ export function autenticar(
   return (req: Request, _res: Response, next: NextFunction) => {
     verificar(leer(req))
       .then((identidad) => {
-        if (!identidad) throw noVale()
+        if (!identidad) throw limites.contarFallo(redDe(req.ip ?? '')) ?? noVale()
         req.solicitud.identidad = identidad
         next()
       })
@@ -68,9 +70,9 @@ export function autenticar(
 export function reautenticar(
   operacion: Operacion,
   autenticadores: Autenticadores,
-  navegador: Navegador,
+  deps: Pick<Deps, 'navegador' | 'limites'>,
 ): RequestHandler {
-  const autenticarDeNuevo = autenticar(operacion, autenticadores, navegador)
+  const autenticarDeNuevo = autenticar(operacion, autenticadores, deps)
   return (req, res, next) =>
     performance.now() - req.solicitud.inicio > 1_000 ? autenticarDeNuevo(req, res, next) : next()
 }

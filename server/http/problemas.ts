@@ -27,10 +27,11 @@ export function responder(
   cuerpo: unknown,
   cabeceras: Readonly<Record<string, string>> = {},
 ): Enviada {
-  const { id, deApi, operacion } = req.solicitud
+  const { id, deApi, operacion, admision } = req.solicitud
   const suyas: Record<string, string> = deApi
     ? { ...DE_API, 'X-Request-Id': id, ...cabeceras }
     : { 'Cache-Control': 'no-store', ...cabeceras }
+  if (admision && status < 500 && status !== 401) Object.assign(suyas, admision.cabeceras)
   if (cuerpo instanceof Flujo) {
     suyas['Content-Type'] = cuerpo.mime
     suyas['Content-Length'] = String(cuerpo.bytes)

@@ -1,5 +1,6 @@
 import type { NextFunction, Request, Response } from 'express'
 import type { Operacion } from '../contrato/contrato.ts'
+import type { Admision } from '../limites/limites.ts'
 import type { Log } from '../log.ts'
 import { CABECERAS } from './cabeceras.ts'
 import type { Identidad } from './identidad.ts'
@@ -14,6 +15,8 @@ export interface Solicitud {
   deApi: boolean
   operacion?: Operacion
   identidad?: Identidad
+  /** What it was let through with. */
+  admision?: Admision
   /** Why the request failed, for the log. */
   error?: unknown
 }

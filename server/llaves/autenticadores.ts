@@ -1,3 +1,4 @@
+import { presentarRitmos } from '../comercios/comercio.ts'
 import type { Db } from '../db.ts'
 import type { Autenticadores } from '../http/identidad.ts'
 import { buscarSesion } from '../repartidores/repartidor.ts'
@@ -36,7 +37,9 @@ function recordar<Fila>(ahoraMs: () => number, buscar: (texto: string) => Promis
  * @param ahoraMs a clock that nobody sets back, in milliseconds
  */
 export function crearAutenticadores(db: Db, reloj: () => Date, ahoraMs = () => performance.now()): Autenticadores {
-  const leer = recordar(ahoraMs, (texto) => buscarPorTexto(db, texto))
+  const leer = recordar(ahoraMs, (texto) =>
+    buscarPorTexto(db, texto)?.then((fila) => fila && { ...fila, ritmos: presentarRitmos(fila) }),
+  )
   const leerSesion = recordar(ahoraMs, (token) => buscarSesion(db, token))
 
   const verificar = async (texto: string, sirve: (tipo: TipoDeLlave) => boolean) => {
@@ -57,6 +60,7 @@ export function crearAutenticadores(db: Db, reloj: () => Date, ahoraMs = () => p
         nombre: fila.nombre,
         pais: fila.pais,
         estricto: fila.estricto === true,
+        ritmos: fila.ritmos,
       }
     },
     async llaveDeOperacion(texto) {

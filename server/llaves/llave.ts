@@ -13,7 +13,13 @@ export type TipoDeLlave = Modo | 'oper'
 export type FilaLlave = Fila<llave, { tipo: TipoDeLlave; alcances: Alcance[] }> & { dueno: string }
 
 /** A key's row with what is needed of its owner; an operator has no settings. */
-type FilaConDueno = FilaLlave & { nombre: string; pais: Pais | null; estricto: boolean | null }
+type FilaConDueno = FilaLlave & {
+  nombre: string
+  pais: Pais | null
+  estricto: boolean | null
+  ritmo_solicitudes: number | null
+  ritmo_guias: number | null
+}
 
 const ID = 12
 const SECRETO = 52
@@ -54,7 +60,8 @@ export const estaVigente = ({ vence_en, revocado_en }: Pick<FilaLlave, 'vence_en
 
 const BUSCAR = sentencia<Pick<FilaLlave, 'id'>, FilaConDueno>(
   'llaves.buscar',
-  `select l.*, coalesce(c.comercio, o.operador) as dueno, coalesce(c.nombre, o.nombre) as nombre, c.pais, c.estricto
+  `select l.*, coalesce(c.comercio, o.operador) as dueno, coalesce(c.nombre, o.nombre) as nombre, c.pais, c.estricto,
+     c.ritmo_solicitudes, c.ritmo_guias
    from llave l
    left join comercio c on c.id = l.comercio_id left join operador o on o.id = l.operador_id where l.id = :id`,
 )

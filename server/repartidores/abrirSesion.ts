@@ -42,7 +42,7 @@ export const abrirSesion: Handler<'abrirSesion'> = async (
   { db, reloj, secretos, navegador, limiteDeEntrada },
 ) => {
   // Before anything is looked at: an answer that came through must not tell a good guess from a bad one.
-  const espera = limiteDeEntrada(red)
+  const espera = limiteDeEntrada.tomar(red)
   if (espera > 0) {
     const cabeceras = { 'Retry-After': String(espera) }
     throw new Problema('demasiadas_solicitudes', `Demasiados intentos. Espere ${espera} segundos y repita.`, {
@@ -65,6 +65,7 @@ export const abrirSesion: Handler<'abrirSesion'> = async (
       cabeceras: RETO_DE_SESION,
     })
   }
+  limiteDeEntrada.devolver(red)
   const headers = { 'Set-Cookie': navegador.ponerSesion(token, DURACION_DE_SESION / 1_000) }
   return { status: 201, headers, body: presentarSesion(fila) }
 }

@@ -36,7 +36,7 @@ const pedir = (destino: string, metodo = 'GET', headers: Record<string, string> 
 /** An answer without what differs in every answer. */
 const comun = ({ status, cabeceras, cuerpo }: Awaited<ReturnType<typeof pedir>>) => {
   const { id_solicitud: _1, ...resto } = JSON.parse(cuerpo.toString())
-  const { date: _3, 'x-request-id': _4, ...otras } = cabeceras
+  const { date: _3, 'x-request-id': _4, ratelimit: _5, ...otras } = cabeceras
   return { status, otras, resto }
 }
 

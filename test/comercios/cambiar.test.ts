@@ -8,7 +8,13 @@ const crear = async () => (await entorno.operar('POST', '/comercios', { nombre: 
 describe('PATCH /operaciones/v1/comercios/{comercio}', () => {
   it('changes what it names and nothing else', async () => {
     let antes = await crear()
-    for (const cambio of [{ pais: 'SV' }, { estricto: true }, { nombre: 'Otra', estricto: false }, { pais: null }]) {
+    const ritmos = { solicitudes: 10, guias: 2_000 }
+    for (const cambio of [
+      { pais: 'SV' },
+      { estricto: true, ritmos },
+      { nombre: 'Otra', estricto: false },
+      { pais: null },
+    ]) {
       const { status, cuerpo } = await cambiar(antes.comercio, cambio)
       expect([status, cuerpo]).toEqual([200, { ...antes, ...cambio }])
       antes = cuerpo
@@ -22,6 +28,8 @@ describe('PATCH /operaciones/v1/comercios/{comercio}', () => {
     [{ pais: '' }, '/pais'],
     [{ estricto: 'no' }, '/estricto'],
     [{ estricto: null }, '/estricto'],
+    [{ ritmos: { solicitudes: 0, guias: 1 } }, '/ritmos/solicitudes'],
+    [{ ritmos: { solicitudes: 1 } }, '/ritmos/guias'],
     [{ comercio: 'com_000000000000' }, '/comercio'],
   ])('refuses %o', async (cambio, campo) => {
     const { comercio } = await crear()

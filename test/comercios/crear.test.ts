@@ -13,6 +13,7 @@ describe('POST /operaciones/v1/comercios', () => {
         nombre: 'Tienda La Ceiba',
         pais: null,
         estricto: false,
+        ritmos: { solicitudes: 50, guias: 100 },
         creado_en: expect.any(String),
       },
     ])

@@ -8,7 +8,8 @@ describe('GET /api/v1/cuenta', () => {
   it('says whose the key is, what it may do, and the settings', async () => {
     for (const modo of ['test', 'live'] as const) {
       const { api, comercio } = await entorno.nuevoComercio(modo)
-      const cuenta = { comercio, nombre: 'Tienda La Ceiba', modo, alcances: [...ALCANCES], pais: 'GT', estricto: false }
+      const ajustes = { pais: 'GT', estricto: false, ritmos: { solicitudes: 100_000, guias: 100_000 } }
+      const cuenta = { comercio, nombre: 'Tienda La Ceiba', modo, alcances: [...ALCANCES], ...ajustes }
       expect(await api.cuenta.obtener()).toEqual(cuenta)
     }
   })

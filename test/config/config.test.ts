@@ -26,6 +26,9 @@ describe('configuration', () => {
       horasDeSolicitud: 72,
       retencionDeUbicaciones: 365,
       proxies: 0,
+      ritmoDeRed: 50,
+      ritmoDeOperador: 50,
+      conexionesPorRed: 500,
       mosaicos: { url: 'https://tile.openstreetmap.org/{z}/{x}/{y}.png', atribucion: '© OpenStreetMap' },
     })
     expect(

@@ -96,7 +96,7 @@ describe('another merchant’s things', () => {
         )
         const { id_solicitud: _1, ...resto } = respuesta
         const visibles = [...cabeceras.keys()]
-          .filter((nombre) => !['date', 'x-request-id'].includes(nombre))
+          .filter((nombre) => !['date', 'x-request-id', 'ratelimit'].includes(nombre))
           .map((nombre) => [nombre, cabeceras.get(nombre)])
         return { status, resto, visibles }
       }

@@ -11,7 +11,7 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { migrar } from '../../server/arranque/migraciones.ts'
 import { crearGeneradorDeIds } from '../../server/codigos/codigos.ts'
-import { nuevoCodigoDeComercio } from '../../server/comercios/comercio.ts'
+import { columnasDe, nuevoCodigoDeComercio } from '../../server/comercios/comercio.ts'
 import { abrirDb, type Db } from '../../server/db.ts'
 import { guardarLlave } from '../../server/llaves/llave.ts'
 import { opcionesDeProceso, prepararInstalacion } from '../../server/postgresEmbebido/instalacion.ts'
@@ -135,7 +135,14 @@ async function abrir(pasos: Paso[]): Promise<Arnes> {
     lanzar(pasos, {
       nombre: `${programa}#${++serie}`,
       programa,
-      env: { DATABASE_URL: postgres.url, MASTER_KEYS: masterKeys, WEBHOOKS_LOOPBACK: '1', LOG_LEVEL: 'warn', ...mas },
+      env: {
+        DATABASE_URL: postgres.url,
+        MASTER_KEYS: masterKeys,
+        WEBHOOKS_LOOPBACK: '1',
+        LOG_LEVEL: 'warn',
+        CONNECTIONS_PER_NETWORK: '10000',
+        ...mas,
+      },
       alQuejarse: (queja) => quejas.push(queja),
       alAvisar: (aviso) => avisos.set(aviso, (avisos.get(aviso) ?? 0) + 1),
     })
@@ -185,7 +192,11 @@ async function abrir(pasos: Paso[]): Promise<Arnes> {
 async function crearComercio(db: Db) {
   const nuevoId = crearGeneradorDeIds(() => new Date())
   const fila = await db.prisma.comercio.create({
-    data: { ...nuevoId(), comercio: nuevoCodigoDeComercio(), nombre: 'Tienda La Ceiba' },
+    data: {
+      ...nuevoId(),
+      comercio: nuevoCodigoDeComercio(),
+      ...columnasDe({ nombre: 'Tienda La Ceiba', ritmos: { solicitudes: 100_000, guias: 100_000 } }),
+    },
   })
   const { llave } = await guardarLlave(db, new Date(), { comercioId: fila.id, comercio: fila.comercio, modo: 'test' })
   return { id: fila.id, llave }

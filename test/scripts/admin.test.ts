@@ -109,6 +109,7 @@ function cadaComando(correr: Correr) {
       nombre: 'Tienda «La Ceiba» ñ',
       pais: null,
       estricto: false,
+      ritmos: { solicitudes: 50, guias: 100 },
       creado_en: INSTANTE,
     })
     hecho.comercio = comercio.comercio
@@ -117,14 +118,16 @@ function cadaComando(correr: Correr) {
   it('comercios cambiar', async () => {
     const cambiar = (...args: string[]) => pedirle('comercios', 'cambiar', comercio.comercio, ...args)
     expect(await cambiar('--pais', 'SV', '--estricto', 'sí')).toEqual({ ...comercio, pais: 'SV', estricto: true })
-    expect(await cambiar('--pais', 'ninguno', '--estricto', 'no')).toEqual(comercio)
+    const ritmos = await cambiar('--ritmos', '500,900')
+    expect(ritmos).toMatchObject({ ritmos: { solicitudes: 500, guias: 900 } })
+    expect(await cambiar('--pais', 'ninguno', '--estricto', 'no', '--ritmos', '50,100')).toEqual(comercio)
   })
 
   it('comercios listar', async () => {
     const lista = await pedirle('comercios', 'listar')
     expect(lista[0]).toEqual(comercio)
     for (const uno of lista)
-      expect(Object.keys(uno).sort()).toEqual(['comercio', 'creado_en', 'estricto', 'nombre', 'pais'])
+      expect(Object.keys(uno).sort()).toEqual(['comercio', 'creado_en', 'estricto', 'nombre', 'pais', 'ritmos'])
   })
 
   it('llaves crear: all scopes and no end unless told', async () => {

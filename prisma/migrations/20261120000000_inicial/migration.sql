@@ -5,6 +5,8 @@ CREATE TABLE "comercio" (
     "nombre" TEXT NOT NULL,
     "pais" TEXT,
     "estricto" BOOLEAN NOT NULL DEFAULT false,
+    "ritmo_solicitudes" INTEGER,
+    "ritmo_guias" INTEGER,
     "creado_en" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "comercio_pkey" PRIMARY KEY ("id")

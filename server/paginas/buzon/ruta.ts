@@ -1,7 +1,7 @@
 import type { Express } from 'express'
 import { sentencia } from '../../db.ts'
 import type { Deps } from '../../deps.ts'
-import { crearLimite } from '../../http/limite.ts'
+import { crearLimite } from '../../limites/cubos.ts'
 import type { FilaMensaje } from '../../mensajeria/mensaje.ts'
 import { tokenDe } from '../../ubicacion/ubicacion.ts'
 import { leerGenerado } from '../archivos.ts'

@@ -1,6 +1,6 @@
 import type { Express } from 'express'
 import { normalizarCodigoDeGuia } from '../../codigos/codigos.ts'
-import { crearLimite } from '../../http/limite.ts'
+import { crearLimite } from '../../limites/cubos.ts'
 import { leerGenerado } from '../archivos.ts'
 import { Html } from '../html.ts'
 import { cabezaPropia } from '../marco.ts'
@@ -25,7 +25,7 @@ const CONSULTAS = 120
 export function servirRastreo(app: Express, { leer, reloj }: OpcionesDeRastreo) {
   const estilo = leerGenerado('paginas/rastreo/estilo.css').toString()
   const cabeza = cabezaPropia(new Html(estilo), ICONO)
-  const limite = crearLimite(CONSULTAS, reloj)
+  const limite = crearLimite(CONSULTAS, reloj ? { reloj } : {})
   servirPagina(app, '/r', {
     cabeceras: permisos({ 'style-src': porHuella(estilo), 'img-src': 'data:', 'form-action': "'self'" }),
     cabeza: () => cabeza,

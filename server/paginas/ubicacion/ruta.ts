@@ -1,5 +1,5 @@
 import type { Express } from 'express'
-import { crearLimite } from '../../http/limite.ts'
+import { crearLimite } from '../../limites/cubos.ts'
 import type { Solicitudes } from '../../ubicacion/solicitud.ts'
 import { leerRecursos, servirArchivos } from '../archivos.ts'
 import { servirPagina } from '../pagina.ts'
@@ -26,9 +26,10 @@ const ARCHIVOS = ['navegador.js', 'estilo.css', 'mapa.js', 'mapa.css', 'icono.sv
 /** Serves `/u/{token}`, where the recipient says where to deliver: the token is the only authority, and is never logged. */
 export function servirUbicacion(app: Express, { solicitudes, mosaicos, reloj }: OpcionesDeUbicacion) {
   const recursos = leerRecursos('ubicacion', 'u-recursos/', ARCHIVOS)
-  const porRed = crearLimite(LIMITES.red, reloj)
-  const porLectura = crearLimite(LIMITES.get, reloj)
-  const porEnvio = crearLimite(LIMITES.post, reloj)
+  const conReloj = reloj ? { reloj } : {}
+  const porRed = crearLimite(LIMITES.red, conReloj)
+  const porLectura = crearLimite(LIMITES.get, conReloj)
+  const porEnvio = crearLimite(LIMITES.post, conReloj)
   const { ver, recibir } = crearHojas(
     solicitudes,
     (raiz) =>

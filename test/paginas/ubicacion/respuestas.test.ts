@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import express from 'express'
 import { describe, expect, it, vi } from 'vitest'
-import { crearLimite } from '../../../server/http/limite.ts'
+import { crearLimite } from '../../../server/limites/cubos.ts'
 import { servirUbicacion } from '../../../server/paginas/ubicacion/ruta.ts'
 import { adelantar, enviar, escuchar, falso, mosaico, url, usarServicio } from './servicio.ts'
 
@@ -246,7 +246,7 @@ describe('the limits', () => {
   })
 
   it('forget whom they have not seen for long', () => {
-    const limite = crearLimite(1, () => 0, 2)
+    const limite = crearLimite(1, { reloj: () => 0, maximo: 2 })
     expect(['a', 'a', 'b', 'c', 'a'].map(limite)).toEqual([0, 60, 0, 0, 0])
   })
 })

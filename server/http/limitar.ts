@@ -1,0 +1,27 @@
+import type { RequestHandler } from 'express'
+import type { Operacion } from '../contrato/contrato.ts'
+import { COSTO_MAXIMO, type Limites } from '../limites/limites.ts'
+import { redDe } from './red.ts'
+
+/** Lets a request through if whoever calls has enough left of what it spends; before a byte of its body is read. */
+export function limitar(operacion: Operacion, limites: Limites): RequestHandler {
+  return (req, res, next) => {
+    const { solicitud } = req
+    const admision = limites.admitir(operacion, solicitud.identidad, redDe(req.ip ?? ''))
+    solicitud.admision = admision
+    res.once('close', admision.terminar)
+    next()
+  }
+}
+
+/** Gives back what a request took for a list that turns out to be shorter. */
+export function corregirCosto({ ritmoPor }: Operacion): RequestHandler {
+  return (req, _res, next) => {
+    if (ritmoPor !== undefined) {
+      const lista: unknown = req.body?.[ritmoPor]
+      const cuantos = Array.isArray(lista) ? lista.length : 1
+      req.solicitud.admision?.corregir(Math.max(1, Math.min(COSTO_MAXIMO, cuantos)))
+    }
+    next()
+  }
+}

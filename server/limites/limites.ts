@@ -1,0 +1,224 @@
+import type { Operacion } from '../contrato/contrato.ts'
+import type { RitmosDeComercio } from '../contrato/generado/tipos/index.ts'
+import { Problema } from '../errores.ts'
+import type { Identidad, Identidades } from '../http/identidad.ts'
+import { Cubos, type Ritmo } from './cubos.ts'
+import { type Clase, DE_INTENTOS, DE_SESION, deLlave, deOperacion, deRed, LLAVES, SIMULTANEAS } from './ritmos.ts'
+
+type Nombre = 'solicitudes' | Clase
+
+/** What one request spends of one rhythm. */
+interface Gasto {
+  nombre: Nombre
+  clave: string
+  ritmo: Ritmo
+  costo: number
+  /** In Spanish, whose rhythm it is: `de su llave`. */
+  de: string
+}
+
+/** Who calls, as far as limits are concerned. */
+interface Quien {
+  /** Whose requests under way are counted together. */
+  clave: string
+  simultaneas: number
+  gastos: readonly Gasto[]
+}
+
+/** A request that was let through. */
+export interface Admision {
+  /** What is left of its rhythms, for the answer. */
+  readonly cabeceras: Readonly<Record<'RateLimit' | 'RateLimit-Policy', string>>
+  /** What it spends of its operation's class turned out to be this. */
+  corregir(costo: number): void
+  /** It is over. */
+  terminar(): void
+}
+
+interface OpcionesDeLimites {
+  /** How many processes share the limits at this moment. */
+  procesos?: () => number
+  /** Requests per second of an operator's key. */
+  porOperador: number
+  /** Requests per second without a key of one network. */
+  porRed: number
+  /** In milliseconds, of which only differences count. */
+  reloj?: () => number
+}
+
+/** What a request takes of its class before it is known how much it needs: it was bounded to this by the contract. */
+export const COSTO_MAXIMO = 100
+
+/** The limits of a process; see `ritmos.ts` for the figures. */
+export class Limites {
+  readonly #cubos: Readonly<Record<Nombre | 'desconocidos', Cubos>>
+  readonly #simultaneas = new Map<string, number>()
+
+  readonly #deOperacion: Ritmo
+  readonly #deRed: Ritmo
+
+  constructor({ procesos = () => 1, porOperador, porRed, reloj }: OpcionesDeLimites) {
+    this.#deOperacion = deOperacion(porOperador)
+    this.#deRed = deRed(porRed)
+    const cubos = () => new Cubos({ procesos, ...(reloj ? { reloj } : {}) })
+    this.#cubos = {
+      solicitudes: cubos(),
+      guias: cubos(),
+      documentos: cubos(),
+      recuperaciones: cubos(),
+      // Strangers have buckets of their own, so that they can't have those of merchants forgotten.
+      desconocidos: cubos(),
+    }
+  }
+
+  /**
+   * Takes what the request spends, of all its rhythms or of none.
+   * @param red the network it comes from, which counts where nobody is known
+   * @throws Problema 429
+   */
+  admitir(operacion: Operacion, identidad: Identidad | undefined, red: string): Admision {
+    const quien = this.#quienEs(operacion, identidad, red)
+    const enCurso = this.#simultaneas.get(quien.clave) ?? 0
+    if (enCurso >= quien.simultaneas) throw this.#rechazo(quien, 1, `${enCurso} a la vez es el máximo`)
+    const tomados: Gasto[] = []
+    for (const gasto of quien.gastos) {
+      const espera = this.#de(gasto).tomar(gasto.clave, gasto.ritmo, gasto.costo)
+      if (espera > 0) {
+        for (const tomado of tomados) this.#de(tomado).devolver(tomado.clave, tomado.costo)
+        throw this.#rechazo(quien, espera, explicar(gasto))
+      }
+      tomados.push(gasto)
+    }
+    this.#simultaneas.set(quien.clave, enCurso + 1)
+    return this.#admision(quien)
+  }
+
+  /**
+   * Counts a key or session that is none against the network that presented it. Good ones from the same network aren't
+   * touched: strangers can lock nobody out.
+   * @returns what the network is told instead, once it is too many; undefined: it isn't
+   */
+  contarFallo(red: string): Problema | undefined {
+    const quien = solo(`red ${red} sin llave`, DE_INTENTOS, 'de su red')
+    const [gasto] = quien.gastos
+    const espera = this.#de(gasto!).tomar(gasto!.clave, gasto!.ritmo)
+    return espera > 0 ? this.#rechazo(quien, espera, 'Llegaron demasiadas llaves que no valen desde su red') : undefined
+  }
+
+  #quienEs(operacion: Operacion, identidad: Identidad | undefined, red: string): Quien {
+    if (!identidad) return solo(`red ${red}`, this.#deRed, 'de su red')
+    if ('comercio' in identidad) return deComercio(operacion, identidad)
+    if ('operador' in identidad) return solo(`llave ${identidad.llave}`, this.#deOperacion, 'de su llave')
+    return solo(`sesion ${Buffer.from(identidad.sesion).toString('base64')}`, DE_SESION, 'de su sesión')
+  }
+
+  #de({ clave, nombre }: Gasto): Cubos {
+    return this.#cubos[clave.startsWith('red ') ? 'desconocidos' : nombre]
+  }
+
+  #admision(quien: Quien): Admision {
+    const limites = this
+    let abierta = true
+    return {
+      get cabeceras() {
+        return limites.#cabeceras(quien)
+      },
+      corregir(costo) {
+        for (const gasto of quien.gastos) {
+          if (gasto.nombre !== 'solicitudes') limites.#de(gasto).devolver(gasto.clave, gasto.costo - costo)
+        }
+      },
+      terminar() {
+        if (!abierta) return
+        abierta = false
+        const quedan = (limites.#simultaneas.get(quien.clave) ?? 1) - 1
+        if (quedan > 0) limites.#simultaneas.set(quien.clave, quedan)
+        else limites.#simultaneas.delete(quien.clave)
+      },
+    }
+  }
+
+  #rechazo(quien: Quien, segundos: number, porQue: string): Problema {
+    const repita = `Repita en ${segundos} ${segundos === 1 ? 'segundo' : 'segundos'}.`
+    return new Problema('demasiadas_solicitudes', `${porQue}. ${repita}`, {
+      cabeceras: { ...this.#cabeceras(quien), 'Retry-After': String(segundos) },
+    })
+  }
+
+  /** Of each rhythm, the account that has less left: a key's, or all its merchant's. */
+  #cabeceras({ gastos }: Quien): Admision['cabeceras'] {
+    const dichos = new Map<Nombre, { quedan: number; estado: string; politica: string }>()
+    for (const gasto of gastos) {
+      const { nombre, clave, ritmo } = gasto
+      const cubos = this.#de(gasto)
+      const { quedan, enteroEn } = cubos.quedan(clave, ritmo)
+      const dicho = dichos.get(nombre)
+      if (dicho && dicho.quedan <= quedan) continue
+      const { porSegundo, rafaga } = cubos.parte(ritmo)
+      dichos.set(nombre, {
+        quedan,
+        estado: `"${nombre}";r=${quedan};t=${enteroEn}`,
+        politica: `"${nombre}";q=${Math.floor(rafaga)};w=${Math.ceil(rafaga / porSegundo)}`,
+      })
+    }
+    const valores = [...dichos.values()]
+    return {
+      RateLimit: valores.map(({ estado }) => estado).join(', '),
+      'RateLimit-Policy': valores.map(({ politica }) => politica).join(', '),
+    }
+  }
+}
+
+function deComercio({ ritmo: clase, ritmoPor }: Operacion, identidad: Identidades['llaveDeComercio']): Quien {
+  const { llave, comercioId, modo, ritmos } = identidad
+  const costo = ritmoPor === undefined ? 1 : COSTO_MAXIMO
+  const suyos = ritmosDe(ritmos)
+  const gasto = (nombre: Nombre, costo: number): Gasto[] => [
+    { nombre, costo, clave: `llave ${llave}`, ritmo: suyos.llave[nombre], de: 'de su llave' },
+    { nombre, costo, clave: `comercio ${comercioId} ${modo}`, ritmo: suyos.comercio[nombre], de: 'de su cuenta' },
+  ]
+  return {
+    clave: `comercio ${comercioId} ${modo}`,
+    simultaneas: SIMULTANEAS + ritmos.solicitudes,
+    gastos: clase ? [...gasto('solicitudes', 1), ...gasto(clase, costo)] : gasto('solicitudes', 1),
+  }
+}
+
+const solo = (clave: string, ritmo: Ritmo, de: string): Quien => ({
+  clave,
+  simultaneas: SIMULTANEAS,
+  gastos: [{ nombre: 'solicitudes', clave, ritmo, costo: 1, de }],
+})
+
+type DeComercio = Readonly<Record<'llave' | 'comercio', Readonly<Record<Nombre, Ritmo>>>>
+
+/** Made once for each time that a merchant's figures were read. */
+const hechos = new WeakMap<RitmosDeComercio, DeComercio>()
+
+function ritmosDe(ritmos: RitmosDeComercio): DeComercio {
+  const hecho = hechos.get(ritmos)
+  if (hecho) return hecho
+  const llave = deLlave(ritmos)
+  const todas = ({ porSegundo, rafaga }: Ritmo): Ritmo => ({ porSegundo: LLAVES * porSegundo, rafaga: LLAVES * rafaga })
+  const comercio = {
+    solicitudes: todas(llave.solicitudes),
+    guias: todas(llave.guias),
+    documentos: llave.documentos,
+    recuperaciones: llave.recuperaciones,
+  }
+  const nuevo = { llave, comercio }
+  hechos.set(ritmos, nuevo)
+  return nuevo
+}
+
+const NOMBRES: Readonly<Record<Nombre, string>> = {
+  solicitudes: 'solicitudes',
+  guias: 'guías',
+  documentos: 'etiquetas',
+  recuperaciones: 'recuperaciones',
+}
+
+function explicar({ nombre, ritmo: { porSegundo, rafaga }, de }: Gasto): string {
+  const ritmo = porSegundo >= 1 ? `${porSegundo} por segundo` : `${Math.round(porSegundo * 60)} por minuto`
+  return `Se agotó el ritmo de ${NOMBRES[nombre]} ${de} (${ritmo}, ${rafaga} seguidas)`
+}

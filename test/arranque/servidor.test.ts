@@ -1,0 +1,116 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { soltarLentos } from '../../server/arranque/lentos.ts'
+import { Servidor } from '../../server/arranque/servidor.ts'
+import { hasta } from '../fabricas.ts'
+
+const porCerrar: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cerrar of porCerrar.splice(0).reverse()) await cerrar()
+})
+
+async function servir({ proxies = 0, conexionesPorRed = 500 } = {}) {
+  const servidor = new Servidor({ publicUrl: undefined, proxies, conexionesPorRed })
+  await servidor.escuchar(0, '127.0.0.1')
+  porCerrar.push(() => servidor.cerrar())
+  return servidor
+}
+
+async function conectar(url: string): Promise<Socket> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.on('error', () => {})
+  porCerrar.push(() => socket.destroy())
+  await once(socket, 'connect')
+  return socket
+}
+
+const pedido = (ruta: string) => `GET ${ruta} HTTP/1.1\r\nHost: x\r\n\r\n`
+
+/** The first answer's status; undefined if the connection ended without one. */
+async function preguntar(socket: Socket, ruta = '/healthz'): Promise<number | undefined> {
+  socket.write(pedido(ruta))
+  const [trozo] = await Promise.race([once(socket, 'data'), once(socket, 'close').then(() => [''])])
+  const status = /^HTTP\/1\.1 (\d+)/.exec(String(trozo))?.[1]
+  return status === undefined ? undefined : Number(status)
+}
+
+describe('the server', () => {
+  it('holds so many connections of one network, and takes another once one is gone', async () => {
+    const { url } = await servir({ conexionesPorRed: 3 })
+    const tres = []
+    for (let i = 0; i < 3; i++) tres.push(await conectar(url))
+    for (const socket of tres) expect(await preguntar(socket)).toBe(200)
+    expect(await preguntar(await conectar(url))).toBeUndefined()
+    tres[0]!.destroy()
+    await hasta(async () => (await preguntar(await conectar(url))) === 200)
+    expect(await preguntar(tres[1]!)).toBe(200)
+  })
+
+  it('counts no connections behind a proxy, whose all of them are', async () => {
+    const { url } = await servir({ conexionesPorRed: 1, proxies: 1 })
+    for (let i = 0; i < 3; i++) expect(await preguntar(await conectar(url))).toBe(200)
+  })
+
+  it('answers 503 at once when more is under way than it could do soon, but for its health', async () => {
+    const servidor = await servir()
+    const retenidas: ServerResponse[] = []
+    servidor.atender = (req, res) => {
+      if (req.url === '/lenta') retenidas.push(res)
+      else res.writeHead(200).end('{}')
+    }
+    const llena = await conectar(servidor.url)
+    llena.write(pedido('/lenta').repeat(1_000))
+    await hasta(async () => retenidas.length === 1_000)
+    const otra = await conectar(servidor.url)
+    expect(await preguntar(otra, '/api/v1/guias')).toBe(503)
+    expect(await preguntar(otra, '/healthz')).toBe(200)
+    const { headers } = await fetch(`${servidor.url}/api/v1/guias`)
+    expect(headers.get('retry-after')).toBe('1')
+    for (const res of retenidas) res.end()
+    await hasta(async () => (await preguntar(await conectar(servidor.url), '/api/v1/guias')) === 200)
+  })
+})
+
+describe('a reader', () => {
+  /** A server with an answer larger than what the kernel keeps for a reader that takes nothing. */
+  async function conLentos(ronda: number) {
+    const enCurso = new Set<ServerResponse>()
+    let cerradas = 0
+    const servidor = createServer((_req, res) => {
+      enCurso.add(res)
+      res.once('close', () => {
+        cerradas += Number(!res.writableFinished)
+        enCurso.delete(res)
+      })
+      res.end(Buffer.alloc(32 * 2 ** 20))
+    }).listen(0, '127.0.0.1')
+    await once(servidor, 'listening')
+    porCerrar.push(() => servidor.close(), soltarLentos(enCurso, ronda))
+    return { url: `http://127.0.0.1:${(servidor.address() as AddressInfo).port}`, enCurso, cerradas: () => cerradas }
+  }
+
+  it('that takes nothing is let go', async () => {
+    const { url, enCurso, cerradas } = await conLentos(50)
+    const socket = await conectar(url)
+    socket.pause()
+    socket.write(pedido('/'))
+    await hasta(async () => cerradas() === 1)
+    expect(enCurso.size).toBe(0)
+  })
+
+  it('that takes what it can gets all of it', async () => {
+    const { url, cerradas } = await conLentos(2_000)
+    const socket = await conectar(url)
+    let leidos = 0
+    socket.on('data', ({ length }) => {
+      leidos += length
+      socket.pause()
+      setTimeout(() => socket.resume(), 1)
+    })
+    socket.write(pedido('/'))
+    await hasta(async () => leidos > 32 * 2 ** 20)
+    expect(cerradas()).toBe(0)
+  })
+})

@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest'
+import { iniciarServicio } from '../../server/arranque/servicio.ts'
+import { leerConfig } from '../../server/config/config.ts'
+import { leerDocumento, leerOperaciones } from '../../server/contrato/contrato.ts'
+import { Limites } from '../../server/limites/limites.ts'
+import { crearAutenticadores } from '../../server/llaves/autenticadores.ts'
+import { crearLog } from '../../server/log.ts'
+import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
+import { hasta, unaGuia } from '../fabricas.ts'
+import { nuevoMovil } from '../repartidores/movil.ts'
+
+// The limits' clock moves only when it is told to: nothing comes back meanwhile, however slow the machine.
+let ms = 0
+const entorno = usarEntorno({ relojDeLimites: () => ms }, () => ({
+  REQUESTS_PER_NETWORK: '5',
+  REQUESTS_PER_OPERATOR_KEY: '10',
+}))
+
+const cuenta = (llave: string) => entorno.pedir('GET', '/api/v1/cuenta', { llave })
+const crear = ({ llave }: Comercio) => entorno.pedir('POST', '/api/v1/guias', { llave, cuerpo: unaGuia() })
+
+/** Asks until it is told to wait. */
+async function agotar(pedir: () => ReturnType<typeof entorno.pedir>, maximo = 500) {
+  for (let i = 0; i < maximo; i++) {
+    const respuesta = await pedir()
+    if (respuesta.status === 429) return { respuesta, antes: i }
+  }
+  throw new Error(`there was no 429 in ${maximo} requests`)
+}
+
+const numero = (texto: string | null, clave: string) => Number(new RegExp(`${clave}=(\\d+)`).exec(texto ?? '')?.[1])
+
+describe('the limits', () => {
+  it('are told with every answer, and keep a key within its rhythm without touching anybody else’s', async () => {
+    const uno = await entorno.nuevoComercio('test', { solicitudes: 5, guias: 100 })
+    const otro = await entorno.nuevoComercio('test', { solicitudes: 5, guias: 100 })
+    const primera = await cuenta(uno.llave)
+    expect(primera.cuerpo.ritmos).toEqual({ solicitudes: 5, guias: 100 })
+    expect(primera.cabeceras.get('ratelimit-policy')).toBe('"solicitudes";q=20;w=4')
+    expect(primera.cabeceras.get('ratelimit')).toMatch(/^"solicitudes";r=19;t=1$/)
+    const { respuesta, antes } = await agotar(() => cuenta(uno.llave))
+    expect(antes).toBe(19)
+    expect(respuesta.cuerpo).toMatchObject({
+      codigo: 'demasiadas_solicitudes',
+      mensaje: 'Se agotó el ritmo de solicitudes de su llave (5 por segundo, 20 seguidas). Repita en 1 segundo.',
+    })
+    expect(respuesta.cabeceras.get('retry-after')).toBe('1')
+    expect(numero(respuesta.cabeceras.get('ratelimit'), 'r')).toBe(0)
+    expect((await cuenta(otro.llave)).status).toBe(200)
+    ms += 1_000
+    expect((await agotar(() => cuenta(uno.llave))).antes).toBe(5)
+  })
+
+  it('hold for all keys of a merchant together, of one mode', async () => {
+    const comercio = await entorno.nuevoComercio('test', { solicitudes: 1, guias: 100 })
+    const llaves = await Promise.all([1, 2, 3, 4].map(() => entorno.nuevaLlave(comercio)))
+    const antes = []
+    for (const llave of llaves) antes.push((await agotar(() => cuenta(llave))).antes)
+    expect(antes).toEqual([4, 4, 0, 0])
+    expect((await cuenta(llaves.at(-1)!)).cuerpo.mensaje).toContain('de su cuenta')
+    expect((await cuenta(await entorno.nuevaLlave(comercio, { modo: 'live' }))).status).toBe(200)
+  })
+
+  it('make a batch cost its guides, and nothing is created beyond them', async () => {
+    const comercio = await entorno.nuevoComercio('test', { solicitudes: 100, guias: 1 })
+    const lote = (cuantas: number) =>
+      entorno.pedir('POST', '/api/v1/guias/bulk', {
+        llave: comercio.llave,
+        cuerpo: { guias: Array.from({ length: cuantas }, () => unaGuia()) },
+      })
+    const primero = await lote(15)
+    expect(primero.cuerpo).toMatchObject({ creadas: 15 })
+    expect(primero.cabeceras.get('ratelimit-policy')).toBe('"solicitudes";q=400;w=4, "guias";q=20;w=20')
+    expect(primero.cabeceras.get('ratelimit')).toBe('"solicitudes";r=399;t=1, "guias";r=5;t=15')
+    // Whoever has something left may go over it, and then owes it.
+    expect((await lote(30)).cuerpo).toMatchObject({ creadas: 30 })
+    const negado = await lote(1)
+    expect(negado.status).toBe(429)
+    expect(negado.cuerpo.mensaje).toMatch(
+      /^Se agotó el ritmo de guías de su llave \(1 por segundo, 20 seguidas\)\. Repita en 26 segundos/,
+    )
+    expect((await crear(comercio)).status).toBe(429)
+    expect((await cuenta(comercio.llave)).status).toBe(200)
+    expect(await entorno.db.prisma.guia.count({ where: { comercio_id: comercio.id } })).toBe(45)
+  })
+
+  it('are changed by operators, and hold at once', async () => {
+    const comercio = await entorno.nuevoComercio('test', { solicitudes: 1, guias: 1 })
+    await agotar(() => cuenta(comercio.llave))
+    const ruta = `/comercios/${comercio.comercio}`
+    expect((await entorno.operar('PATCH', ruta, { ritmos: { solicitudes: 0, guias: 1 } })).cuerpo.errores).toEqual([
+      expect.objectContaining({ campo: '/ritmos/solicitudes', mensaje: 'debe ser un entero de 1 a 100000' }),
+    ])
+    const ritmos = { solicitudes: 500, guias: 900 }
+    expect((await entorno.operar('PATCH', ruta, { ritmos })).cuerpo).toMatchObject({ ritmos })
+    await hasta(
+      async () => (await cuenta(comercio.llave)).cabeceras.get('ratelimit-policy')?.includes('q=2000') === true,
+    )
+  })
+
+  it('hold for an operator’s key, a courier’s session and a network without either', async () => {
+    const operar = () => entorno.operar('GET', '/comercios?limite=1')
+    const antesDeOperar = (await agotar(operar)).antes
+    expect(antesDeOperar).toBeLessThanOrEqual(40)
+    const vida = () => entorno.pedir('GET', '/healthz')
+    expect((await agotar(vida)).respuesta.cuerpo.mensaje).toContain('de su red (5 por segundo, 50 seguidas)')
+    ms += 60_000
+    const { cookie } = await nuevoMovil(entorno)
+    const sesion = () => entorno.pedir('GET', '/repartidor/v1/guias', { cabeceras: { cookie } })
+    const { respuesta, antes } = await agotar(sesion, 2_000)
+    expect(antes).toBe(300)
+    expect(respuesta.cuerpo.mensaje).toContain('de su sesión')
+  })
+
+  it('let nobody be locked out by strangers who try keys from the same network', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const falsa = `${comercio.llave.slice(0, -1)}${comercio.llave.endsWith('0') ? '1' : '0'}`
+    const { respuesta, antes } = await agotar(() => cuenta(falsa))
+    expect(antes).toBe(100)
+    expect(respuesta.cuerpo.mensaje).toMatch(/^Llegaron demasiadas llaves que no valen desde su red/)
+    expect((await cuenta(comercio.llave)).status).toBe(200)
+  })
+
+  it('are shared by all processes of this moment', async () => {
+    const comercio = await entorno.nuevoComercio('test', { solicitudes: 100, guias: 100 })
+    const politica = async () => (await cuenta(comercio.llave)).cabeceras.get('ratelimit-policy')
+    expect(await politica()).toBe('"solicitudes";q=400;w=4')
+    const variables = {
+      DATABASE_URL: entorno.databaseUrl,
+      MASTER_KEYS: MASTER_KEY,
+      PORT: '0',
+      DATA_DIR: entorno.dataDir,
+    }
+    const otro = await iniciarServicio(leerConfig(variables, process.cwd()), crearLog('silent'), undefined, {
+      despedida: 0,
+    })
+    try {
+      await hasta(async () => (await politica()) === '"solicitudes";q=200;w=4')
+    } finally {
+      await otro.detener()
+    }
+    await hasta(async () => (await politica()) === '"solicitudes";q=400;w=4')
+  })
+
+  it('bound what is under way at once, and give it back', async () => {
+    const limites = new Limites({ porOperador: 1, porRed: 1 })
+    const operacion = leerOperaciones(leerDocumento()).find(({ id }) => id === 'obtenerCuenta')!
+    const ritmos = { solicitudes: 1_000, guias: 1_000 }
+    const autenticadores = crearAutenticadores(entorno.db, entorno.reloj)
+    const comercio = await entorno.nuevoComercio('test', ritmos)
+    const identidad = await autenticadores.llaveDeComercio(comercio.llave)
+    const admitir = () => limites.admitir(operacion, identidad, 'red')
+    const admisiones = Array.from({ length: 1_100 }, admitir)
+    expect(admitir).toThrow(/1100 a la vez es el máximo/)
+    for (const { terminar } of admisiones) terminar()
+    expect(admitir).not.toThrow()
+  })
+})
