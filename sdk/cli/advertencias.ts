@@ -1,4 +1,5 @@
 import type { Advertencia } from '@guias/sdk'
+import { decirFalla } from './errores.ts'
 import { limpio } from './terminal.ts'
 
 const sugerir = (sugerencia: Advertencia['sugerencia']): string => {
@@ -9,5 +10,5 @@ const sugerir = (sugerencia: Advertencia['sugerencia']): string => {
 }
 
 /** One line that says what is worth reviewing in a guide, in which field, and what was perhaps meant. */
-export const decirAdvertencia = ({ campo, mensaje, sugerencia }: Advertencia) =>
-  limpio([campo, mensaje, sugerir(sugerencia)].filter(Boolean).join(' '))
+export const decirAdvertencia = ({ campo, mensaje, sugerencia }: Advertencia, dadas?: readonly string[]) =>
+  [decirFalla({ campo: campo ?? '', mensaje }, dadas), limpio(sugerir(sugerencia))].filter(Boolean).join(' ')

@@ -1,25 +1,45 @@
 import type { GuiaParaCrear, Recogida } from '@guias/sdk'
 import { leerTelefono } from '@guias/sdk/telefono'
+import type { Opcion, Opciones } from './orden.ts'
 
-const DE_GUIA = [
-  'telefono',
-  'pais',
-  'departamento',
-  'municipio',
-  'external_ref',
-  'destinatario',
-  'direccion',
-  'indicaciones',
-  'contenido',
-  'lat',
-  'lng',
-  'maps_url',
-] as const
-const DE_RECOGIDA = ['recogida_nombre', 'recogida_lat', 'recogida_lng', 'recogida_maps_url'] as const
+const DE_GUIA = {
+  telefono: { valor: '<número>', dice: 'teléfono del destinatario, como 3148 1676 o +50231481676' },
+  departamento: { valor: '<nombre>', dice: 'departamento de destino' },
+  municipio: { valor: '<nombre>', dice: 'municipio de destino' },
+  external_ref: { valor: '<ref>', dice: 'su número de pedido; con él, repetir no crea otra guía' },
+  destinatario: { valor: '<nombre>', dice: 'quién recibe' },
+  direccion: { valor: '<texto>', dice: 'calle, número, zona' },
+  indicaciones: { valor: '<texto>', dice: 'cómo llegar, a quién preguntar' },
+  contenido: { valor: '<texto>', dice: 'qué lleva el paquete' },
+  lat: { valor: '<grados>', dice: 'latitud del lugar de entrega' },
+  lng: { valor: '<grados>', dice: 'longitud del lugar de entrega; aquí es negativa' },
+  maps_url: { valor: '<url>', dice: 'el lugar de entrega, en un enlace de mapa' },
+} as const
+const DE_RECOGIDA = {
+  recogida_nombre: { valor: '<nombre>', dice: 'nombre del lugar donde se recoge' },
+  recogida_lat: { valor: '<grados>', dice: 'latitud de donde se recoge' },
+  recogida_lng: { valor: '<grados>', dice: 'longitud de donde se recoge' },
+  recogida_maps_url: { valor: '<url>', dice: 'donde se recoge, en un enlace de mapa' },
+} as const
+/** The countries whose numbers are read without +. */
+const PAISES = ['GT', 'SV', 'HN', 'NI', 'CR', 'PA', 'CO', 'MX']
+const CAMPOS_DE_GUIA = Object.keys(DE_GUIA)
+const CAMPOS_DE_RECOGIDA = Object.keys(DE_RECOGIDA)
 
 /** The columns that a file may have; with hyphens, the options of `crear`. */
-export const CAMPOS: readonly string[] = [...DE_GUIA, ...DE_RECOGIDA]
-export const CAMPOS_DE_RECOGIDA: readonly string[] = DE_RECOGIDA
+export const CAMPOS: readonly string[] = [...CAMPOS_DE_GUIA, 'pais', ...CAMPOS_DE_RECOGIDA]
+
+export const opcionDe = (campo: string) => campo.replaceAll('_', '-')
+const opciones = (campos: Readonly<Record<string, Opcion>>): Opciones =>
+  Object.fromEntries(Object.entries(campos).map(([campo, opcion]) => [opcionDe(campo), opcion]))
+
+export const OPCIONES_DE_RECOGIDA = opciones(DE_RECOGIDA)
+export const OPCIONES_DE_GUIA: Opciones = { ...opciones(DE_GUIA), ...OPCIONES_DE_RECOGIDA }
+export const opcionDePais = (cual: string): Opcion => ({
+  valor: '<GT>',
+  dice: `país ${cual}; si falta, el de su cuenta`,
+  valores: PAISES,
+})
 
 /** The name of a column as we write it: «Teléfono» is `telefono`, «External Ref» `external_ref`, «recogida.lat» `recogida_lat`. */
 export const normalizar = (nombre: string) =>
@@ -37,7 +57,7 @@ export const normalizar = (nombre: string) =>
 export function leerGuia(valor: (campo: string) => string | undefined): GuiaParaCrear {
   const guia: Record<string, unknown> = {}
   const recogida = leerRecogida(valor)
-  for (const campo of DE_GUIA) poner(guia, campo, campo, valor)
+  for (const campo of [...CAMPOS_DE_GUIA, 'pais']) poner(guia, campo, campo, valor)
   if (recogida) guia.recogida = recogida
   return guia as GuiaParaCrear
 }
@@ -55,7 +75,7 @@ export function fijarTelefono<G extends GuiaParaCrear>(guia: G, pais: string | u
 
 export function leerRecogida(valor: (campo: string) => string | undefined): Recogida | undefined {
   const recogida: Record<string, unknown> = {}
-  for (const campo of DE_RECOGIDA) poner(recogida, campo.slice('recogida_'.length), campo, valor)
+  for (const campo of CAMPOS_DE_RECOGIDA) poner(recogida, campo.slice('recogida_'.length), campo, valor)
   return Object.keys(recogida).length > 0 ? (recogida as Recogida) : undefined
 }
 

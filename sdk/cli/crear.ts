@@ -1,45 +1,43 @@
 import { readFileSync } from 'node:fs'
 import type { GuiaIndividual } from '@guias/sdk'
 import { decirAdvertencia } from './advertencias.ts'
-import { CAMPOS, fijarTelefono, leerGuia } from './campos.ts'
-import { ErrorDeUso, type Orden, SALIDA } from './orden.ts'
+import { fijarTelefono, leerGuia, OPCIONES_DE_GUIA, opcionDe, opcionDePais } from './campos.ts'
+import { type Contexto, ErrorDeUso, type Orden, SALIDA } from './orden.ts'
+import { porque } from './porque.ts'
 import { avisar, decir, limpio, pintar, pintarAviso } from './terminal.ts'
-
-const opcionDe = (campo: string) => campo.replaceAll('_', '-')
 
 export const crear: Orden = {
   resumen: 'crea una guía',
-  ayuda: `Uso: guias crear --telefono 31481676 --departamento … --municipio … [opciones]
-     guias crear guia.json
-     guias crear -              (la guía, en JSON, por la entrada)
-
-Crea una guía y escribe su código. Con --external-ref (su número de pedido), repetir la orden no crea otra.
-
-Opciones de la guía:
-  --estricto                                   si el lugar es inverosímil, no la crea
-  --telefono, --departamento, --municipio      obligatorias
-  --pais <GT>                                  el país de un teléfono sin +; si falta, el de su cuenta
-  --external-ref, --destinatario, --direccion, --indicaciones, --contenido
-  --lat y --lng, o --maps-url                  el lugar de entrega; sin él se le pregunta al destinatario
-  --recogida-nombre, --recogida-lat, --recogida-lng, --recogida-maps-url
-                                               dónde se recoge; obligatorio por uno de los dos medios`,
+  uso: [
+    'crear --telefono … --departamento … --municipio … [opciones]',
+    'crear guia.json',
+    'crear -              (la guía, en JSON, por la entrada)',
+  ],
+  explica: `Crea una guía y escribe su código. Teléfono, departamento, municipio y el lugar
+donde se recoge son obligatorios; sin lugar de entrega (--lat y --lng, o
+--maps-url) se le pregunta al destinatario por un mensaje.`,
   opciones: {
-    ...Object.fromEntries(CAMPOS.map((campo) => [opcionDe(campo), { type: 'string' } as const])),
-    estricto: { type: 'boolean' },
+    ...OPCIONES_DE_GUIA,
+    pais: opcionDePais('de un teléfono sin +'),
+    estricto: { dice: 'si el lugar es inverosímil, no la crea' },
   },
   posicionales: [0, 1],
+  completa: 'archivo',
+  ejemplos: [
+    `crear --telefono '3148 1676' --departamento Guatemala \\
+    --municipio Mixco --external-ref PEDIDO-7 \\
+    --recogida-lat 14.58 --recogida-lng -90.54`,
+  ],
   async ejecutar(contexto) {
     const [archivo] = contexto.posicionales
     // The country says how to read a telephone, wherever that stands.
-    const dadas = CAMPOS.filter((campo) => campo !== 'pais' && contexto.texto(opcionDe(campo)) !== undefined)
+    const dadas = contexto.dadas.filter((opcion) => opcion !== 'pais' && opcion !== 'estricto')
     if (archivo !== undefined && dadas.length > 0) {
-      throw new ErrorDeUso(
-        `La guía viene de ${archivo} o de las opciones, no de ambos: quite --${opcionDe(dadas[0]!)}.`,
-      )
+      throw new ErrorDeUso(`La guía viene de ${archivo} o de las opciones, no de ambos: quite --${dadas[0]}.`)
     }
     const pais = contexto.texto('pais')
     const estricto = contexto.si('estricto') ? { estricto: true } : {}
-    const guia = archivo === undefined ? leerGuia((campo) => contexto.texto(opcionDe(campo))) : leerJson(archivo)
+    const guia = archivo === undefined ? deOpciones(contexto) : leerJson(archivo)
     const { datos, repetida } = await contexto
       .api()
       .guias.crear({ ...fijarTelefono(guia as GuiaIndividual, pais), ...estricto }, { signal: contexto.signal })
@@ -51,18 +49,34 @@ Opciones de la guía:
         `${pintar('fuerte', limpio(datos.guia))}  ${limpio(datos.estado)}${lugar}${repetida ? '  (ya existía)' : ''}`,
       )
       for (const advertencia of datos.advertencias)
-        avisar(`${pintarAviso('amarillo', 'Revise')} ${decirAdvertencia(advertencia)}`)
+        avisar(`${pintarAviso('amarillo', 'Revise')} ${decirAdvertencia(advertencia, contexto.dadas)}`)
     }
     return SALIDA.bien
   },
 }
+
+/** What an order without a file must have: asking the service for what can't be would only tell it later. */
+function deOpciones(contexto: Contexto) {
+  const hay = (...nombres: string[]) => nombres.every((nombre) => contexto.texto(nombre)?.trim())
+  const faltan = ['telefono', 'departamento', 'municipio']
+    .filter((nombre) => !hay(nombre))
+    .map((nombre) => `--${nombre}`)
+  if (!hay('recogida-lat', 'recogida-lng') && !hay('recogida-maps-url')) {
+    faltan.push('dónde se recoge (--recogida-lat y --recogida-lng, o --recogida-maps-url)')
+  }
+  if (hay('lat') !== hay('lng')) faltan.push(hay('lat') ? '--lng' : '--lat')
+  if (faltan.length > 0) throw new ErrorDeUso(`Falta ${enumerar(faltan)}. Vea guias crear --help.`)
+  return leerGuia((campo) => contexto.texto(opcionDe(campo)))
+}
+
+const enumerar = (cosas: string[]) => new Intl.ListFormat('es').format(cosas)
 
 function leerJson(archivo: string): unknown {
   let texto: string
   try {
     texto = readFileSync(archivo === '-' ? 0 : archivo, 'utf8')
   } catch (error) {
-    throw new ErrorDeUso(`No se pudo leer ${archivo}: ${(error as Error).message}`)
+    throw new ErrorDeUso(`No se pudo leer ${archivo === '-' ? 'la entrada' : archivo}: ${porque(error)}.`)
   }
   try {
     return JSON.parse(texto.replace(/^\uFEFF/, ''))

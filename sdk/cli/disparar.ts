@@ -16,7 +16,9 @@ const CAMINOS: Record<string, string[]> = {
   extraviado: ['recolectado', 'extraviado'],
   cancelado: ['cancelado'],
 }
-const UBICACIONES = ['solicitada', 'confirmada', 'vencida', 'fallida']
+export const UBICACIONES = ['solicitada', 'confirmada', 'vencida', 'fallida']
+/** The states of a guide, as the contract has them. */
+export const ESTADOS = Object.keys(CAMINOS)
 const MOTIVOS: Record<string, string> = {
   intento_fallido: 'destinatario_ausente',
   en_devolucion: 'a_pedido_del_comercio',
@@ -25,30 +27,33 @@ const MOTIVOS: Record<string, string> = {
 
 export const disparar: Orden = {
   resumen: 'con una llave de prueba, provoca un evento',
-  ayuda: `Uso: guias disparar <evento> [opciones]
-
-Lleva una guía de prueba hasta ese evento por las mismas reglas que una real, y sus webhooks lo reciben. Sin --guia crea
-una. Solo con llaves guia_test_….
+  uso: ['disparar <evento> [opciones]'],
+  explica: `Lleva una guía de prueba hasta ese evento por las mismas reglas que una real, y
+sus webhooks lo reciben. Sin --guia crea una. Solo con llaves guia_test_….
 
 Eventos:
-  guia.<estado>, o solo el estado: ${Object.keys(CAMINOS).slice(0, 6).join(', ')},
-      ${Object.keys(CAMINOS).slice(6).join(', ')}
-  ubicacion.<estado>: ${UBICACIONES.join(', ')}
-  webhook.prueba (con --webhook)
+  guia.<estado>, o solo el estado:
+      ${ESTADOS.slice(0, 6).join(', ')},
+      ${ESTADOS.slice(6).join(', ')}
+  ubicacion.<estado>:
+      ${UBICACIONES.join(', ')}
 
-Opciones:
-  --guia <codigo>     una guía de prueba que ya existe; sigue desde donde esté
-  --motivo <motivo>   por qué, en intento_fallido, en_devolucion y extraviado
-  --webhook <codigo>  a cuál se le envía webhook.prueba`,
-  opciones: { guia: { type: 'string' }, motivo: { type: 'string' }, webhook: { type: 'string' } },
+Para enviar un aviso de prueba a un webhook: guias webhooks probar.`,
+  opciones: {
+    guia: { valor: '<código>', dice: 'una guía de prueba que ya existe; sigue desde donde esté' },
+    motivo: { valor: '<motivo>', dice: 'por qué, en intento_fallido, en_devolucion y extraviado' },
+  },
   posicionales: [1, 1],
+  completa: [...ESTADOS.map((estado) => `guia.${estado}`), ...UBICACIONES.map((estado) => `ubicacion.${estado}`)],
   async ejecutar(contexto) {
     const [evento = ''] = contexto.posicionales
-    if (evento === 'webhook.prueba') return probar(contexto)
     const estado = evento.replace(/^guia\./, '')
     const ubicacion = evento.startsWith('ubicacion.') ? evento.slice('ubicacion.'.length) : undefined
     if (ubicacion === undefined ? !CAMINOS[estado] : !UBICACIONES.includes(ubicacion)) {
-      throw new ErrorDeUso(`No sé provocar «${evento}». Vea los que sí con guias disparar --help.`)
+      const remedio = evento.startsWith('webhook.')
+        ? 'guias webhooks probar envía el suyo'
+        : 'vea guias disparar --help'
+      throw new ErrorDeUso(`No sé provocar «${evento}»: ${remedio}.`)
     }
     const api = contexto.api()
     const guia = await tomar(api, contexto, ubicacion !== undefined)
@@ -61,14 +66,6 @@ Opciones:
       )
     return SALIDA.bien
   },
-}
-
-async function probar(contexto: Contexto): Promise<number> {
-  const webhook = contexto.texto('webhook')
-  if (!webhook) throw new ErrorDeUso('Diga a cuál: guias disparar webhook.prueba --webhook wh_….')
-  const { entrega } = await contexto.api().webhooks.probar(webhook, { signal: contexto.signal })
-  decir(contexto.json ? JSON.stringify({ entrega }) : `${pintar('fuerte', limpio(entrega))}  por salir`)
-  return SALIDA.bien
 }
 
 async function tomar({ guias }: Guias, contexto: Contexto, sinLugar: boolean): Promise<Guia> {

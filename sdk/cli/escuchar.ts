@@ -3,45 +3,47 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { ErrorAbortado, ErrorParametro, type Evento, firmarWebhook, type Guias } from '@guias/sdk'
-import { type Contexto, dormir, ErrorDeUso, esPasajero, numero, type Orden, SALIDA } from './orden.ts'
+import { esPasajero } from './errores.ts'
+import { type Contexto, dormir, ErrorDeUso, instante, numero, type Orden, SALIDA } from './orden.ts'
+import { porque } from './porque.ts'
 import { avisar, decir, limpio, pintar } from './terminal.ts'
 
 const PLAZO = 15_000
 
 export const escuchar: Orden = {
   resumen: 'recibe sus eventos y los reenvía a un servidor local, como un webhook',
-  ayuda: `Uso: guias escuchar --reenviar http://localhost:4000/webhooks [opciones]
+  uso: ['escuchar --reenviar http://localhost:4000/webhooks [opciones]'],
+  explica: `Sigue los eventos de todas sus guías y envía cada uno a esa dirección, firmado y
+con el mismo cuerpo que un webhook, sin abrir su máquina a nadie. Sin --reenviar
+solo los muestra. Ctrl-C termina; la próxima vez sigue donde quedó.
 
-Sigue los eventos de todas sus guías y envía cada uno a esa dirección, firmado y con el mismo cuerpo que un webhook, sin
-abrir su máquina a nadie. Sin --reenviar solo los muestra. Ctrl-C termina; la próxima vez sigue donde quedó.
-
-La guía de cada aviso es la de ahora, con el estado y la secuencia del evento; en un webhook es la de entonces.
-
-Opciones:
-  --reenviar <url>      adónde enviarlos
-  --secreto <whsec_…>   con qué firmar; si falta, el de GUIAS_SECRETO, y si tampoco está, uno nuevo que se muestra
-  --desde <cuándo>      principio, ahora, o una fecha (2026-11-20T15:00:00Z); si falta, donde quedó o ahora
-  --tipos <tipos>       solo esos, separados por comas: guia.entregado,ubicacion.*
-  --cursor <archivo>    dónde guardar por dónde va
-  --reintentos <n>      cuántas veces más si su servidor falla; 4 si falta
-  --intervalo <seg>     cada cuánto mira; 1 si falta`,
+La guía de cada aviso es la de ahora, con el estado y la secuencia del evento;
+en un webhook es la de entonces.`,
   opciones: {
-    reenviar: { type: 'string' },
-    secreto: { type: 'string' },
-    desde: { type: 'string' },
-    tipos: { type: 'string' },
-    cursor: { type: 'string' },
-    reintentos: { type: 'string' },
-    intervalo: { type: 'string' },
+    reenviar: { valor: '<url>', dice: 'adónde enviarlos' },
+    secreto: {
+      valor: '<whsec_…>',
+      dice: 'con qué firmar; si falta, el de la variable GUIAS_SECRETO, y si tampoco está, uno nuevo que se muestra',
+    },
+    desde: {
+      valor: '<cuándo>',
+      dice: 'principio, ahora o una fecha; si falta, donde quedó o ahora',
+      valores: ['principio', 'ahora'],
+    },
+    tipos: { valor: '<tipos>', dice: 'solo esos, separados por comas: guia.entregado,ubicacion.*', varias: true },
+    cursor: { valor: '<ruta>', dice: 'dónde guardar por dónde va' },
+    reintentos: { valor: '<n>', dice: 'cuántas veces más si su servidor falla; 4 si falta' },
+    intervalo: { valor: '<segundos>', dice: 'cada cuánto mira; 1 si falta' },
   },
   posicionales: [0, 0],
+  muestra: true,
   async ejecutar(contexto) {
     const { signal } = contexto
     const destino = leerDestino(contexto.texto('reenviar'))
     const intervalo = numero(contexto, 'intervalo', 1, 0.05) * 1000
     const reintentos = numero(contexto, 'reintentos', 4, 0)
     const desde = leerDesde(contexto.texto('desde'))
-    const tipo = leerTipos(contexto.texto('tipos'))
+    const tipo = contexto.textos('tipos')
     const api = contexto.api()
     const archivo = contexto.texto('cursor') ?? porOmision(contexto.cuenta())
     const secreto = destino ? await leerSecreto(contexto) : ''
@@ -67,7 +69,7 @@ Opciones:
           cursor = await alFinal(api, signal)
           avisar('El cursor guardado ya no vale: sigo desde ahora. Con --desde principio los vería todos.')
         } else if (esPasajero(error)) {
-          avisar(`${error.message.split('\n')[0]} Sigo intentando.`)
+          avisar(`${contexto.decirError(error).split('\n')[0]} Sigo intentando.`)
           await dormir(5_000, signal)
         } else throw error
       }
@@ -149,12 +151,8 @@ function leerDestino(texto: string | undefined): string | undefined {
 /** `principio`, or what the service's `desde` takes. */
 function leerDesde(texto: string | undefined): string | undefined {
   if (texto === undefined || texto === 'principio' || texto === 'ahora') return texto
-  const fecha = new Date(texto)
-  if (!Number.isNaN(fecha.getTime())) return fecha.toISOString()
-  throw new ErrorDeUso(`--desde debe ser principio, ahora o una fecha como 2026-11-20T15:00:00Z y llegó «${texto}».`)
+  return instante('desde', texto, 'principio, ahora o ')
 }
-
-const leerTipos = (texto: string | undefined) => texto?.split(',').map((uno) => uno.trim())
 
 async function leerSecreto(contexto: Contexto): Promise<string> {
   const dado = contexto.texto('secreto') ?? process.env.GUIAS_SECRETO
@@ -189,7 +187,7 @@ function guardarCursor(archivo: string, cursor: string) {
     writeFileSync(`${archivo}.${process.pid}`, `${cursor}\n`)
     renameSync(`${archivo}.${process.pid}`, archivo)
   } catch (error) {
-    throw new ErrorDeUso(`No se pudo guardar el cursor en ${archivo}: ${(error as Error).message}`)
+    throw new ErrorDeUso(`No se pudo guardar el cursor en ${archivo}: ${porque(error)}.`)
   }
 }
 

@@ -1,20 +1,18 @@
 import type { Evento, GuiaConEventos, Guias } from '@guias/sdk'
-import { type Contexto, dormir, esPasajero, numero, type Orden, SALIDA } from './orden.ts'
-import { decir, limpio, pintar, type Tono } from './terminal.ts'
-
-const TONOS: Record<string, Tono> = { entregado: 'verde', intento_fallido: 'amarillo', extraviado: 'rojo' }
+import { esPasajero } from './errores.ts'
+import { type Contexto, dormir, numero, type Orden, SALIDA } from './orden.ts'
+import { decir, hora, limpio, pintar, tonoDe } from './terminal.ts'
 
 export const rastrear: Orden = {
-  resumen: 'muestra una guía y su historial',
-  ayuda: `Uso: guias rastrear <guia> [opciones]
-
-Muestra cómo está la guía y su historial, de lo más antiguo a lo más reciente.
-
-Opciones:
-  --seguir            sigue mostrando lo que pase, hasta que se entregue, se devuelva o se cancele
-  --intervalo <seg>   cada cuánto mira; 5 si falta`,
-  opciones: { seguir: { type: 'boolean' }, intervalo: { type: 'string' } },
+  resumen: 'muestra el historial de una guía, y sigue lo que pase',
+  uso: ['rastrear <guia> [opciones]'],
+  explica: `Muestra el historial de la guía, de lo más antiguo a lo más reciente.`,
+  opciones: {
+    seguir: { dice: 'sigue mostrando lo que pase, hasta que se entregue, se devuelva o se cancele' },
+    intervalo: { valor: '<segundos>', dice: 'cada cuánto mira; 5 si falta' },
+  },
   posicionales: [1, 1],
+  muestra: true,
   async ejecutar(contexto) {
     const [codigo = ''] = contexto.posicionales
     const intervalo = numero(contexto, 'intervalo', 5, 0.1) * 1000
@@ -29,7 +27,7 @@ Opciones:
           for await (const evento of historial(guias, guia, signal)) {
             if (evento.secuencia <= ultima) continue
             ultima = evento.secuencia
-            mostrar(evento, contexto)
+            decir(contexto.json ? JSON.stringify(evento) : decirEvento(evento))
           }
           if (!sigue) break
         }
@@ -59,12 +57,6 @@ function titular(guia: GuiaConEventos, { json }: Contexto) {
   decir(`${pintar('fuerte', limpio(guia.guia))}  ${limpio(guia.estado)}  ${limpio(para)}`)
 }
 
-function mostrar(evento: Evento, { json }: Contexto) {
-  if (json) {
-    decir(JSON.stringify(evento))
-    return
-  }
-  const cuando = new Date(evento.ocurrido_en).toLocaleString('sv-SE')
-  const tipo = pintar(TONOS[evento.estado] ?? 'gris', limpio(evento.tipo).padEnd(24))
-  decir(`  ${cuando}  ${tipo}  ${limpio(evento.descripcion)}${evento.motivo ? ` (${limpio(evento.motivo)})` : ''}`)
-}
+/** One line of a history. */
+export const decirEvento = ({ ocurrido_en, estado, tipo, descripcion, motivo }: Evento) =>
+  `  ${hora(ocurrido_en)}  ${pintar(tonoDe(estado) ?? 'gris', limpio(tipo).padEnd(20))}  ${limpio(descripcion)}${motivo ? ` (${limpio(motivo)})` : ''}`

@@ -204,10 +204,14 @@ describe('sdk/README.md', () => {
       `${[...Object.keys(guia), 'external_ref'].join()}\n${[...Object.values(guia), external_ref].join()}\n`,
     )
     const { guia: codigo } = await comercio.api.guias.crear(unaGuia())
-    const guion = `npx() { shift; '${process.execPath}' '${CLI}' "$@"; }\n${ordenes!.replace('7K3M9QX2A1BV', codigo)}`
+    const guion = `npx() { shift; '${process.execPath}' '${CLI}' "$@"; }\n${ordenes!.replaceAll(/\b7K3M9QX2A1B\w\b/g, codigo)}`
     const { stdout } = await promisify(execFile)('/bin/sh', ['-ec', guion], { cwd: carpeta, env: env() })
-    expect(stdout).toMatch(/aceptado, ubicación solicitada\n1 leídas: 1 creadas, 0 fallidas.*\n\w+ {2}entregado/)
+    expect(stdout).toMatch(
+      /aceptado, ubicación solicitada\n1 leídas: 1 creadas, 0 fallidas.*\netiquetas.pdf {2}1 etiqueta\n\w+ {2}entregado/,
+    )
     expect(stdout).toContain('guia.aceptado')
+    expect(stdout).toContain(`Auténtica  ${codigo}`)
+    expect(await readFile(join(carpeta, 'pendientes.csv'), 'utf8')).toContain(external_ref)
     expect(await readFile(join(carpeta, 'pedidos.resultados.csv'), 'utf8')).toContain(external_ref)
   })
 

@@ -1,5 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -19,14 +22,32 @@ export const SIN_PAUSAS: [string, ...string[]] = [
   CLI,
 ]
 
+/** A terminal of so many columns, in which the order runs. */
+export const enTerminal = (args: string[], columnas = 80): [string, ...string[]] => [
+  '/usr/bin/script',
+  ...['-qec', `stty cols ${columnas}; '${process.execPath}' '${CLI}' ${args.join(' ')}`, '/dev/null'],
+]
+export const hayTerminal = existsSync('/usr/bin/script')
+if (!hayTerminal) console.warn('\n*** There is no script(1): what the CLI does on a terminal is NOT tested here. ***\n')
+
 export interface Opciones {
   env?: Record<string, string>
-  entrada?: string
+  /** What is piped into it; undefined ends at once, null stays open. */
+  entrada?: string | null
   programa?: [string, ...string[]]
 }
 
 let serie = 0
 export const nuevaRef = () => `CLI-${process.pid}-${++serie}`
+
+const servidores: Server[] = []
+/** A server of the test's own, until its file ends. */
+export async function servir(atender: RequestListener): Promise<string> {
+  const servidor = createServer(atender)
+  servidores.push(servidor)
+  await new Promise<void>((listo) => servidor.listen(0, '127.0.0.1', listo))
+  return `http://127.0.0.1:${(servidor.address() as AddressInfo).port}`
+}
 
 /** The built command line, run by this Node in a folder of its own as a merchant of its own. Called at the top of a file. */
 export function usarCli() {
@@ -39,6 +60,10 @@ export function usarCli() {
   })
   afterAll(async () => {
     for (const hijo of hijos) hijo.kill('SIGKILL')
+    for (const servidor of servidores.splice(0)) {
+      servidor.closeAllConnections()
+      servidor.close()
+    }
     await rm(cli.carpeta, { recursive: true, force: true, maxRetries: 10 })
   })
 
@@ -63,7 +88,9 @@ export function usarCli() {
     hijo.stderr.setEncoding('utf8').on('data', (texto: string) => {
       proceso.errores += texto
     })
-    hijo.stdin.end(entrada)
+    // Who has ended reads no more.
+    hijo.stdin.on('error', () => {})
+    if (entrada !== null) hijo.stdin.end(entrada)
     const fin = new Promise<number | null>((listo) => hijo.once('close', listo))
     return Object.assign(proceso, { fin })
   }

@@ -21,7 +21,7 @@ describe('guias crear', () => {
     const guia = { ...unaGuia(), municipio: 'San Juan Sacatepeques y algo' }
     const { codigo, salida, errores } = await guias(['crear', await escribir('rara.json', JSON.stringify(guia))])
     expect([codigo, salida]).toEqual([0, expect.stringMatching(/^\w{12} {2}aceptado, ubicación confirmada\n$/)])
-    expect(errores).toMatch(/^Revise \/municipio «San Juan Sacatepeques y algo» no está en el catálogo.*\n$/)
+    expect(errores).toMatch(/^Revise municipio: «San Juan Sacatepeques y algo» no está en el catálogo.*\n$/)
   })
 
   it('reads a telephone without + with the country that it is told, offline, or else with that of the account', async () => {
@@ -48,7 +48,7 @@ describe('guias crear', () => {
   it('tells an implausible place with the one that was perhaps meant, and with --estricto creates no such guide', async () => {
     const args = ['crear', ...DESTINO, ...RECOGIDA, '--lat', '14.633', '--lng', '90.606']
     const una = await guias(args)
-    const dicha = /^Revise \/ubicacion el lugar está a .* ¿falta el signo − en lng\? ¿14\.633, -90\.606\?\n$/
+    const dicha = /^Revise ubicacion: el lugar está a .* ¿falta el signo − en lng\? ¿14\.633, -90\.606\?\n$/
     expect([una.codigo, una.errores]).toEqual([0, expect.stringMatching(dicha)])
     const estricta = await guias([...args, '--estricto'])
     expect([estricta.codigo, estricta.salida]).toEqual([1, ''])
@@ -65,9 +65,34 @@ describe('guias crear', () => {
     expect(await guias(['crear', archivo, '--telefono', '1'])).toMatchObject({ codigo: 2 })
   })
 
-  it('tells field by field what is wrong', async () => {
-    const { codigo, errores } = await guias(['crear', '--telefono', '12'])
-    expect(codigo).toBe(1)
-    for (const campo of ['/telefono', '/departamento', '/recogida']) expect(errores).toContain(campo)
+  it('asks for nothing that can be known to be missing, and tells the options', async () => {
+    const nada = await guias(['crear', '--telefono', '12', '--lat', '14.6'], {
+      env: { GUIAS_URL: 'http://127.0.0.1:1' },
+    })
+    expect([nada.codigo, nada.salida]).toEqual([2, ''])
+    expect(nada.errores).toContain(
+      'Falta --departamento, --municipio, dónde se recoge (--recogida-lat y --recogida-lng',
+    )
+    expect(nada.errores).toContain('y --lng.')
+  })
+
+  it('tells by its options, or by the fields of a file, all that the service finds wrong', async () => {
+    const opciones = await guias([
+      'crear',
+      '--telefono',
+      '12',
+      ...DESTINO.slice(2),
+      ...RECOGIDA,
+      '--lat',
+      '91',
+      '--lng',
+      '0',
+    ])
+    expect([opciones.codigo, opciones.salida]).toEqual([1, ''])
+    expect(opciones.errores).toMatch(/^Error: Corrija y repita la orden .*\n( {2}--(telefono|lat): .*\n){2}$/)
+    const { recogida, ...guia } = unaGuia({ telefono: '12' })
+    const archivo = await escribir('mala.json', JSON.stringify({ ...guia, recogida: { ...recogida, lat: 91 } }))
+    const { errores } = await guias(['crear', archivo])
+    for (const campo of ['\n  telefono: ', '\n  recogida.lat: ']) expect(errores).toContain(campo)
   })
 })

@@ -102,7 +102,7 @@ describe('guias escuchar', () => {
     await new Promise<void>((listo) => servicio.listen(0, '127.0.0.1', listo))
     const baseUrl = `http://127.0.0.1:${(servicio.address() as AddressInfo).port}`
     try {
-      await guias(['escuchar', '--base-url', baseUrl, '--tipos', 'guia.*', '--cursor', join(cli.carpeta, 'nuevo')])
+      await guias(['escuchar', '--url', baseUrl, '--tipos', 'guia.*', '--cursor', join(cli.carpeta, 'nuevo')])
       expect(pedidas).toEqual([
         '/api/v1/eventos?desde=ahora&limite=1',
         '/api/v1/eventos?limite=50&tipo=guia.*&cursor=aqui',
@@ -205,7 +205,7 @@ describe('guias escuchar', () => {
     await new Promise<void>((listo) => caido.listen(0, '127.0.0.1', listo))
     const baseUrl = `http://127.0.0.1:${(caido.address() as AddressInfo).port}`
     try {
-      const args = ['escuchar', '--desde', 'principio', '--base-url', baseUrl, '--intervalo', '0.1']
+      const args = ['escuchar', '--desde', 'principio', '--url', baseUrl, '--intervalo', '0.1']
       const { codigo, salida, errores } = await guias(args, { programa: SIN_PAUSAS })
       expect([codigo, salida]).toEqual([1, expect.stringMatching(/guia\.nota +G\n$/)])
       expect(errores).toMatch(/Sigo intentando\..*no_autenticado/s)

@@ -1,63 +1,153 @@
+import type { RequestListener } from 'node:http'
 import { VERSION } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { puertoLibre } from '../../puertos.ts'
-import { SIN_PAUSAS, usarCli } from './correr.ts'
+import { SIN_PAUSAS, servir, usarCli } from './correr.ts'
 
 const cli = usarCli()
 const { escribir, guias } = cli
 
 describe('guias', () => {
-  it('explains itself and each of its orders', async () => {
+  it('explains itself and each of its orders, within the width of a terminal', async () => {
     const todo = await guias(['--help'])
     expect([todo.codigo, todo.errores]).toEqual([0, ''])
-    const ordenes = [...todo.salida.matchAll(/^ {2}(\w+) {2,}\S/gm)].map(([, orden]) => orden!)
-    expect(ordenes).toEqual(['crear', 'lote', 'rastrear', 'escuchar', 'disparar'])
-    const ayudas = await Promise.all(ordenes.map((orden) => guias([orden, '--help'])))
-    for (const [i, { codigo, salida }] of ayudas.entries()) {
-      expect([codigo, salida.startsWith(`Uso: guias ${ordenes[i]}`)]).toEqual([0, true])
-      expect(salida).toContain('Termina con: 0')
+    const ordenesEn = (ayuda: string) => [...ayuda.matchAll(/^ {2}([a-z][a-z-]+) {2,}\S/gm)].map(([, orden]) => orden!)
+    const ordenes = ordenesEn(todo.salida)
+    expect(ordenes).toEqual([
+      ...['crear', 'lote', 'listar', 'ver', 'cancelar', 'etiquetas', 'prueba'],
+      ...['rastrear', 'webhooks', 'escuchar', 'disparar', 'completar'],
+    ])
+    const deWebhooks = await guias(['webhooks', '--help'])
+    const suyas = ordenesEn(deWebhooks.salida).map((orden) => `webhooks ${orden}`)
+    expect(suyas).toEqual(
+      ['listar', 'ver', 'crear', 'cambiar', 'probar', 'pausar', 'reanudar', 'rotar-secreto', 'entregas', 'reenviar']
+        .concat('recuperar', 'eliminar')
+        .map((orden) => `webhooks ${orden}`),
+    )
+    const textos = [todo.salida, deWebhooks.salida]
+    for (const orden of [...ordenes.filter((una) => una !== 'webhooks'), ...suyas]) {
+      const { codigo, salida } = await guias([...orden.split(' '), '--help'])
+      expect([codigo, salida.startsWith(`Uso: guias ${orden}`)]).toEqual([0, true])
+      textos.push(salida)
+    }
+    for (const texto of textos) {
+      expect(texto).toMatch(
+        /Termina con 0 si todo fue bien, 1 si el servicio .*\n.* 2 si la orden o sus datos no valen, y 130/,
+      )
+      expect(texto.split('\n').filter((linea) => linea.length > 80)).toEqual([])
     }
     expect(await guias(['--version'])).toMatchObject({ codigo: 0, salida: `${VERSION}\n` })
     expect(await guias([])).toMatchObject({ codigo: 2, salida: '', errores: expect.stringContaining('Uso:') })
+    expect(await guias(['webhooks'])).toMatchObject({ codigo: 2, salida: '', errores: expect.stringContaining('Uso:') })
   })
 
   it.each<[string, string[], string, Record<string, string>?]>([
-    ['an unknown order', ['borrar'], 'No conozco la orden «borrar»'],
+    ['an unknown order', ['facturar'], 'No conozco la orden «facturar». Las que hay: crear, lote'],
+    ['one that is nearly one', ['listr'], '¿Quiso decir «guias listar»?'],
+    ['one that is nearly one of a group', ['webhooks', 'probra'], '¿Quiso decir «guias webhooks probar»?'],
+    ['options before the order', ['--json', 'listar'], 'Primero va la orden'],
     ['one that every object has', ['toString'], 'No conozco la orden'],
-    ['an unknown option', ['crear', '--telefonos', 'x'], '--telefonos'],
-    ['an option without its value', ['crear', '--telefono'], '--telefono'],
-    ['too few arguments', ['rastrear'], 'Falta un argumento'],
+    ['an unknown option', ['crear', '--telefonos', 'x'], '--telefonos. ¿Quiso decir --telefono?'],
+    ['an option without its value', ['crear', '--telefono'], '--telefono <número>'],
+    ['a value for an option that takes none', ['listar', '--todas=si'], '--todas no lleva ningún valor'],
+    ['an argument for an order that takes none', ['listar', 'todas'], 'solo lleva opciones'],
+    ['too few arguments', ['rastrear'], 'Falta un argumento: guias rastrear <guia>'],
     ['too many', ['rastrear', 'A', 'B'], 'Sobra «B»'],
     ['the key as an argument', ['rastrear', 'A', '--llave', 'guia_test_secreto'], 'GUIAS_LLAVE'],
     ['no key', ['rastrear', 'A'], 'Falta su llave', { GUIAS_LLAVE: '' }],
     ['no file with the key', ['rastrear', 'A', '--llave-archivo', 'no-hay'], 'no-hay'],
-    ['no address', ['rastrear', 'A', '--base-url', 'nada'], 'baseUrl'],
+    ['a key in the place of an argument', ['rastrear', 'A', 'guia_live_secreto'], 'Sobra «guia_live_…»'],
+    ['no address', ['rastrear', 'A', '--url', 'nada'], '--url no es una dirección'],
+    ['no address in the environment', ['rastrear', 'A'], 'GUIAS_URL no es una dirección', { GUIAS_URL: 'nada' }],
+    [
+      'a live key without an address',
+      ['listar'],
+      'en --url o en la variable GUIAS_URL',
+      { GUIAS_LLAVE: 'guia_live_x', GUIAS_URL: '' },
+    ],
+    ['no whole number', ['listar', '--limite', '1.5'], '--limite debe ser un número entero'],
+    ['a code that is none', ['ver', '..'], 'código de la guía'],
     ['no number', ['rastrear', 'A', '--intervalo', 'mucho'], '--intervalo'],
     ['no file', ['lote', 'no-hay.csv'], 'no-hay.csv'],
     ['no destination', ['escuchar', '--reenviar', 'ftp://x'], '--reenviar'],
     ['no date', ['escuchar', '--desde', 'ayer'], '--desde'],
     ['no secret', ['escuchar', '--reenviar', 'http://x.test', '--secreto', 'corto'], 'whsec_'],
     ['an event that nobody can provoke', ['disparar', 'guia.nota'], 'guias disparar --help'],
-    ['whom to try', ['disparar', 'webhook.prueba'], '--webhook'],
+    ['what another order does', ['disparar', 'webhook.prueba'], 'guias webhooks probar'],
   ])('ends with 2 for %s', async (_, args, dice, env = {}) => {
     const { codigo, salida, errores } = await guias(args, { env })
     expect([codigo, salida]).toEqual([2, ''])
     expect(errores).toContain(dice)
-    expect(errores).not.toMatch(/test_secreto|\n\s+at /)
+    expect(errores).not.toMatch(/_secreto|\n\s+at |baseUrl/)
   })
 
-  it('ends with 1 when the service refuses, with 3 when nobody answers; in JSON if asked', async () => {
+  it('ends with 1 when the service refuses, in JSON if asked', async () => {
     const { codigo, errores } = await guias(['rastrear', 'NADA', '--json'])
     expect(codigo).toBe(1)
-    expect(JSON.parse(errores)).toMatchObject({ error: 'ErrorNoEncontrado', codigo: 'guia_desconocida', status: 404 })
-    const nadie = ['rastrear', 'NADA', '--base-url', `http://127.0.0.1:${await puertoLibre()}`]
-    expect(await guias(nadie, { programa: SIN_PAUSAS })).toMatchObject({
-      codigo: 3,
-      errores: expect.stringContaining('ECONNREFUSED'),
+    expect(JSON.parse(errores)).toMatchObject({
+      ...{ error: 'ErrorNoEncontrado', codigo: 'guia_desconocida', status: 404, pasajero: false },
+    })
+    expect(JSON.parse((await guias(['listar', '--json', '--limite', 'x'])).errores)).toMatchObject({
+      error: 'ErrorDeUso',
     })
     const mala = await guias(['rastrear', 'NADA'], { env: { GUIAS_LLAVE: `${cli.comercio.llave}x` } })
-    expect(mala.codigo).toBe(1)
+    expect([mala.codigo, mala.errores]).toEqual([
+      1,
+      expect.stringMatching(/no acepta su llave.*GUIAS_LLAVE, o --llave-archivo/),
+    ])
     expect(mala.errores).not.toContain(cli.comercio.llave)
+    const corta = await cli.entorno.nuevaLlave(cli.comercio, { alcances: ['guias:leer'] })
+    const sinAlcance = await guias(['webhooks', 'listar'], { env: { GUIAS_LLAVE: corta } })
+    expect([sinAlcance.codigo, sinAlcance.errores]).toEqual([
+      1,
+      expect.stringMatching(/alcance webhooks:admin.*GUIAS_LLAVE/),
+    ])
+  })
+
+  it('where nobody answers it ends with 1 and says that nothing was sent, and whence the address came', async () => {
+    const nadie = `http://127.0.0.1:${await puertoLibre()}`
+    const conOpcion = await guias(['listar', '--url', nadie], { programa: SIN_PAUSAS })
+    expect([conOpcion.codigo, conOpcion.errores]).toEqual([
+      1,
+      `Error: No se pudo conectar con ${nadie}: ahí no escucha nadie (ECONNREFUSED). No se envió nada. Revise --url, y que el servicio esté en marcha.\n`,
+    ])
+    const conVariable = await guias(['listar'], { programa: SIN_PAUSAS, env: { GUIAS_URL: nadie } })
+    expect(conVariable.errores).toContain('No se envió nada. Revise GUIAS_URL,')
+    const sinNombre = await guias(['listar', '--url', 'http://no-existe.invalid'], { programa: SIN_PAUSAS })
+    expect([sinNombre.codigo, sinNombre.errores]).toEqual([1, expect.stringContaining('No se envió nada')])
+  })
+
+  it.each<[string, RequestListener, RegExp]>([
+    ['a cut connection', (req) => req.socket.destroy(), /^Error: Se cortó la conexión con \S+\. Pudo haber recibido/],
+    [
+      'a page of a proxy',
+      (_, res) => res.writeHead(200).end('<html>'),
+      /\(200\) es una página web.* Revise --url y si hay un proxy/,
+    ],
+    [
+      'a proxy that asks to wait',
+      (_, res) => res.writeHead(503, { 'Retry-After': '90' }).end(''),
+      /\(503\) vino vacío .*Repita la orden en 90 s\./,
+    ],
+    [
+      'too many requests',
+      (_, res) =>
+        res
+          .writeHead(429, { 'Retry-After': '75' })
+          .end('{"codigo":"demasiadas_solicitudes","mensaje":"Use Retry-After."}'),
+      /^Error: Demasiadas solicitudes.* en 75 s\. \(codigo: demasiadas_solicitudes\)\n$/,
+    ],
+    [
+      'another path',
+      (_, res) => res.writeHead(404).end('{"codigo":"ruta_desconocida","mensaje":"No hay ninguna operación."}'),
+      /revise --url \(o GUIAS_URL\)/,
+    ],
+  ])('tells of %s in its own words', async (_, atender, dice) => {
+    const url = await servir(atender)
+    const { codigo, salida, errores } = await guias(['listar', '--url', url], { programa: SIN_PAUSAS })
+    expect([codigo, salida, errores]).toEqual([1, '', expect.stringMatching(dice)])
+    // Neither the SDK's words nor those of HTTP.
+    expect(errores).not.toMatch(/baseUrl|tiempoLimite|plazoTotal|signal|HTTP|Retry-After|external_ref|GET |POST /)
   })
 
   it('takes the key from a file too', async () => {

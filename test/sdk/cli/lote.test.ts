@@ -1,28 +1,11 @@
-import { existsSync } from 'node:fs'
-import { readFile, rm } from 'node:fs/promises'
-import { createServer, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { hasta, lote100, unaGuia } from '../../fabricas.ts'
-import { CLI, nuevaRef, RECOGIDA, usarCli } from './correr.ts'
+import { CLI, enTerminal, hayTerminal, nuevaRef, RECOGIDA, servir, usarCli } from './correr.ts'
 
 const cli = usarCli()
 const { entorno, escribir, guias, lanzar } = cli
-
-const servidores: Server[] = []
-afterAll(() => {
-  for (const servidor of servidores) {
-    servidor.closeAllConnections()
-    servidor.close()
-  }
-})
-async function servir(atender: RequestListener): Promise<string> {
-  const servidor = createServer(atender)
-  servidores.push(servidor)
-  await new Promise<void>((listo) => servidor.listen(0, '127.0.0.1', listo))
-  return `http://127.0.0.1:${(servidor.address() as AddressInfo).port}`
-}
 
 /** Stands before the service and, after so many answers, keeps the others: what was asked for is done, and nobody hears of it. */
 const intermediario = (respuestas: number) =>
@@ -84,7 +67,10 @@ describe('guias lote', () => {
 3148 1676;GT;Guatemala;Mixco;${otra}
 7723 456;;San Salvador;Soyapango;${mala}`
     const { codigo, errores } = await guias(['lote', await escribir('paises.csv', csv), '--pais', 'SV', ...RECOGIDA])
-    expect([codigo, errores]).toEqual([1, expect.stringMatching(/fila 4 .*un número de El Salvador tiene 8/)])
+    expect([codigo, errores]).toEqual([
+      1,
+      expect.stringMatching(/fila 4: telefono: .*un número de El Salvador tiene 8/),
+    ])
     const telefonos = await Promise.all(
       [una, otra].map(
         async (external_ref) => (await cli.comercio.api.guias.listar({ external_ref })).datos[0]?.telefono,
@@ -98,26 +84,26 @@ describe('guias lote', () => {
     const { codigo, errores } = await guias(['lote', await escribir('dudosas.csv', csv), ...RECOGIDA])
     expect(codigo).toBe(0)
     for (const dicha of [
-      /^fila 2 .*\/telefono .*plan de numeración/m,
-      /^fila 2 .*\/municipio «Vila Nueva».*¿Villa Nueva/m,
+      /^Revise {2}fila 2: telefono: .*plan de numeración/m,
+      /^Revise {2}fila 2: municipio: «Vila Nueva».*¿Villa Nueva/m,
     ])
       expect(errores).toMatch(dicha)
     const [fila] = await leerResultados('dudosas.resultados.csv')
-    expect(fila!.slice(8).join()).toMatch(/\/telefono .*; \/municipio «Vila Nueva».*¿Villa Nueva/)
+    expect(fila!.slice(8).join()).toMatch(/telefono: .*; municipio: «Vila Nueva».*¿Villa Nueva/)
   })
 
   it('tells an implausible place with the one that was perhaps meant, and with --estricto creates no such guide', async () => {
     const fila = () => `3148 1676,Guatemala,Mixco,14.633,90.606,${nuevaRef()}`
     const csv = `telefono,departamento,municipio,lat,lng,external_ref\n${fila()}\n`
     const una = await guias(['lote', await escribir('signo.csv', csv), ...RECOGIDA])
-    const dicha = /fila 2 \S+ \/ubicacion el lugar está a .* ¿falta el signo − en lng\? ¿14\.633, -90\.606\?/
+    const dicha = /fila 2: ubicacion: el lugar está a .* ¿falta el signo − en lng\? ¿14\.633, -90\.606\?/
     expect([una.codigo, una.errores]).toEqual([0, expect.stringMatching(dicha)])
     expect((await leerResultados('signo.resultados.csv'))[0]!.slice(8).join()).toContain('¿14.633, -90.606?')
     const estricta = await escribir('estricta.csv', csv + fila())
     expect(await guias(['lote', estricta, '--estricto', ...RECOGIDA])).toMatchObject({
       codigo: 1,
       salida: expect.stringMatching(/^2 leídas: 0 creadas, 1 ya existían, 1 fallidas/),
-      errores: expect.stringMatching(/fila 3 \S+ validacion: \/lng .*Quizá quiso decir 14\.633, -90\.606/),
+      errores: expect.stringMatching(/fila 3: lng: .*Quizá quiso decir 14\.633, -90\.606/),
     })
   })
 
@@ -135,7 +121,8 @@ describe('guias lote', () => {
     const primera = await guias(['lote', csv])
     expect(primera.codigo).toBe(1)
     expect(primera.salida).toMatch(/^4 leídas: 2 creadas, 2 fallidas/)
-    expect(primera.errores).toContain('fila 3')
+    expect(primera.errores).toContain('fila 3: telefono')
+    expect(primera.errores).toContain('fila 4: falta external_ref')
     expect(primera.errores).not.toContain('█')
     const filas = await leerResultados('pedidos.resultados.csv')
     expect(filas.map(([fila, ref, ok]) => [fila, ref, ok])).toEqual([
@@ -144,7 +131,7 @@ describe('guias lote', () => {
       ['4', '', 'no'],
       ['5', c, 'sí'],
     ])
-    expect(filas[1]!.join()).toContain('/telefono')
+    expect(filas[1]!.join()).toContain('telefono: ')
     expect(filas[2]!.join()).toContain('external_ref')
     const texto = await readFile(join(cli.carpeta, csv), 'utf8')
     await escribir(csv, texto.replace('\r\n12;', '\r\n+50231481677;').replace(';;;;;;;;\r\n', ''))
@@ -198,7 +185,10 @@ describe('guias lote', () => {
     expect((await guias(['lote', csv, ...RECOGIDA, '--referencias', prefijo])).salida).toContain(
       '0 creadas, 2 ya existían, 0',
     )
-    expect((await leerResultados('sin.resultados.csv')).map(([, ref]) => ref)).toEqual([`${prefijo}-2`, `${prefijo}-3`])
+    expect((await leerResultados('sin.resultados-3.csv')).map(([, ref]) => ref)).toEqual([
+      `${prefijo}-2`,
+      `${prefijo}-3`,
+    ])
   })
 
   it.each<[string, string | Uint8Array, string[], string]>([
@@ -212,7 +202,7 @@ describe('guias lote', () => {
     ['malo.json', '{"a": 1}', [], 'lista de guías'],
     ['malo.jsonl', '{"a": 1}\n{', [], 'línea 2'],
     ['hoja.xlsx', 'PK', [], 'CSV'],
-    ['propio.csv', 'telefono\n', ['--resultados', 'propio.csv'], 'borraría'],
+    ['propio.csv', 'telefono\n', ['--resultados', 'propio.csv'], 'otro nombre a --resultados'],
   ])('refuses %s and says what to do', async (nombre, contenido, args, dice) => {
     const { codigo, errores } = await guias(['lote', await escribir(nombre, contenido), ...args])
     expect([codigo, errores]).toEqual([2, expect.stringContaining(dice)])
@@ -236,8 +226,8 @@ describe('guias lote', () => {
       `telefono,departamento,municipio,external_ref,lat,lng\n${filas.join('\n')}\n`,
     )
     const orden = ['lote', csv, ...RECOGIDA, '--concurrencia', '1']
-    const escritas = async () =>
-      (await readFile(join(cli.carpeta, 'grande.resultados.csv'), 'utf8').catch(() => '')).split('\n').length
+    const escritas = async (archivo: string) =>
+      (await readFile(join(cli.carpeta, archivo), 'utf8').catch(() => '')).split('\n').length
     const cuantas = async () => {
       let total = 0
       for await (const _ of otro.api.guias.listar({ limite: 100 })) total++
@@ -246,23 +236,22 @@ describe('guias lote', () => {
 
     const cortado = { env: { ...env, GUIAS_URL: await intermediario(4) } }
     const muerta = lanzar(orden, cortado)
-    await hasta(async () => (await escritas()) > 300)
+    await hasta(async () => (await escritas('grande.resultados.csv')) > 300)
     muerta.hijo.kill('SIGKILL')
     await muerta.fin
-    await rm(join(cli.carpeta, 'grande.resultados.csv'))
 
     cortado.env.GUIAS_URL = await intermediario(4)
     const interrumpida = lanzar(orden, cortado)
-    await hasta(async () => (await escritas()) > 300)
+    await hasta(async () => (await escritas('grande.resultados-2.csv')) > 300)
     interrumpida.hijo.kill('SIGINT')
     expect(await interrumpida.fin).toBe(130)
     expect(interrumpida.errores).toContain('nada se duplica')
 
     const entera = await guias(orden, { env })
-    expect([entera.codigo, entera.errores]).toEqual([0, ''])
+    expect([entera.codigo, entera.errores]).toEqual([0, expect.stringMatching(/^(\d+ %: .*\n){3}$/)])
     expect(entera.salida).toMatch(/^3000 leídas: \d+ creadas, \d+ ya existían, 0 fallidas/)
     expect(await cuantas()).toBe(3_000)
-    expect(await leerResultados('grande.resultados.csv')).toHaveLength(3_000)
+    expect(await leerResultados('grande.resultados-3.csv')).toHaveLength(3_000)
   })
 
   it('does not go on for ever where nobody answers, nor with a key that is none', async () => {
@@ -273,35 +262,79 @@ describe('guias lote', () => {
       // Nobody waits for an hour: each request is answered for at once.
       req.resume().on('end', () => res.writeHead(status, { 'Retry-After': '3600' }).end('<html>')),
     )
-    const url = ['--base-url', caido]
+    const url = ['--url', caido]
     const dejado = await guias(['lote', csv, ...RECOGIDA, ...url, '--concurrencia', '1'])
-    expect([dejado.codigo, dejado.errores]).toEqual([3, expect.stringContaining('no contesta')])
+    expect([dejado.codigo, dejado.errores]).toEqual([1, expect.stringContaining('no contesta')])
     expect(await leerResultados('mil.resultados.csv')).toHaveLength(300)
     await escribir('pocas.csv', `telefono,external_ref\n1,A\n2,B\n`)
-    expect((await guias(['lote', 'pocas.csv', ...url])).codigo).toBe(3)
+    expect((await guias(['lote', 'pocas.csv', ...url])).codigo).toBe(1)
     status = 400
     expect((await guias(['lote', csv, ...RECOGIDA, ...url])).codigo).toBe(1)
-    expect(await leerResultados('mil.resultados.csv')).toHaveLength(1_000)
+    expect(await leerResultados('mil.resultados-2.csv')).toHaveLength(1_000)
     const { codigo, errores } = await guias(['lote', csv, ...RECOGIDA], {
       env: { GUIAS_LLAVE: `${cli.comercio.llave}x` },
     })
     expect([codigo, errores]).toEqual([1, expect.stringContaining('no_autenticado')])
-    expect(await leerResultados('mil.resultados.csv')).toHaveLength(1)
+    expect(await leerResultados('mil.resultados-3.csv')).toHaveLength(1)
   })
 
-  const hayScript = existsSync('/usr/bin/script')
-  it.skipIf(!hayScript)('shows its progress and colours on a terminal, unless NO_COLOR', async () => {
+  it('counts equal faults together, with their rows, and tells apart what differs in few ways', async () => {
+    const malos = ['', '77', '1234567', '', '12', '', '']
+    const filas = malos.map((telefono, i) => `${telefono},Guatemala,${i === 4 ? '' : 'Mixco'},${nuevaRef()}`)
+    const csv = `telefono,departamento,municipio,external_ref\n${filas.join('\n')}\n`
+    const { codigo, errores } = await guias(['lote', await escribir('malas.csv', csv), ...RECOGIDA])
+    expect(codigo).toBe(1)
+    const lineas = errores.trim().split('\n')
+    expect(lineas).toEqual([
+      'Falla   4 filas: falta telefono (filas 2, 5, 7…)',
+      expect.stringMatching(/^Falla {3}3 filas: telefono: .* \(filas 3, 4, 6\)$/),
+      'Falla   fila 6: falta municipio',
+    ])
+  })
+
+  it('sums up what differs in many ways', async () => {
+    const lista = Array.from({ length: 30 }, (_, i) => ({ ...unaGuia(), municipio: `Lugar ${i}` }))
+    const { errores } = await guias(['lote', await escribir('muchas.json', JSON.stringify(lista))])
+    expect(errores).toMatch(/^Revise {2}30 filas: municipio: «Lugar 0».*, y otras así \(filas 1, 2, 3…\)\n$/)
+  })
+
+  it('never writes over results of before: by itself it takes another name, told which it says what to do', async () => {
+    const csv = await escribir(
+      'otra.csv',
+      `telefono,departamento,municipio,external_ref\n31481676,Guatemala,Mixco,${nuevaRef()}\n`,
+    )
+    expect((await guias(['lote', csv, ...RECOGIDA])).salida).toContain('Resultados: otra.resultados.csv')
+    const antes = await readFile(join(cli.carpeta, 'otra.resultados.csv'), 'utf8')
+    expect((await guias(['lote', csv, ...RECOGIDA])).salida).toContain('Resultados: otra.resultados-2.csv')
+    const { codigo, errores } = await guias(['lote', csv, ...RECOGIDA, '--resultados', 'otra.resultados.csv'])
+    expect([codigo, errores]).toEqual([
+      2,
+      expect.stringMatching(/otra\.resultados\.csv ya existe.*dé otro nombre a --resultados/),
+    ])
+    expect(await readFile(join(cli.carpeta, 'otra.resultados.csv'), 'utf8')).toBe(antes)
+    expect((await readdir(cli.carpeta)).filter((nombre) => nombre.startsWith('otra.res'))).toHaveLength(2)
+  })
+
+  it('goes on to its end when nobody reads what it says any more', async () => {
+    const filas = Array.from({ length: 400 }, () => `31481676,Guatemala,Mixco,${nuevaRef()}`)
+    const csv = await escribir('tubo.csv', `telefono,departamento,municipio,external_ref\n${filas.join('\n')}\n`)
+    const orden = `'${process.execPath}' '${CLI}' lote ${csv} --json ${RECOGIDA.join(' ')} | head -1`
+    const { codigo, errores } = await guias([], { programa: ['/bin/bash', '-c', `set -o pipefail; ${orden}`] })
+    expect([codigo, errores]).toEqual([0, ''])
+    expect((await leerResultados('tubo.resultados.csv')).filter(([, , ok]) => ok === 'sí')).toHaveLength(400)
+  })
+
+  it.skipIf(!hayTerminal)('shows its progress and colours on a terminal, unless NO_COLOR', async () => {
     const csv = await escribir(
       'terminal.csv',
       `telefono,departamento,municipio,external_ref\n+50231481676,Guatemala,Mixco,${nuevaRef()}\n1,Guatemala,Mixco,${nuevaRef()}\n`,
     )
-    const orden = `'${process.execPath}' '${CLI}' lote ${csv} ${RECOGIDA.join(' ')}`
-    const programa: [string, ...string[]] = ['/usr/bin/script', '-qec', orden, '/dev/null']
+    const programa = enTerminal(['lote', csv, ...RECOGIDA])
     const env = { TERM: 'xterm-256color' }
     const conColor = await guias([], { programa, env })
     expect(conColor.codigo).toBe(1)
     expect(conColor.salida).toMatch(/█/)
-    expect(conColor.salida).toContain('\x1b[31mfila 3\x1b[0m')
+    expect(conColor.salida).toContain('\x1b[31mFalla\x1b[0m   fila 3: telefono')
     const sin = await guias([], { programa, env: { ...env, NO_COLOR: '1' } })
     expect(sin.salida).toContain('█')
     expect(sin.salida).not.toContain('\x1b[3')

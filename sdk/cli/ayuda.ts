@@ -1,0 +1,114 @@
+import { VERSION } from '@guias/sdk'
+import type { Grupo, Opciones, Orden, Ordenes } from './orden.ts'
+
+/** What a terminal has at least. */
+const ANCHO = 80
+
+export const esGrupo = (una: Orden | Grupo): una is Grupo => 'ordenes' in una
+
+/** The options that every order takes which speaks to the service. */
+const COMUNES: Opciones = {
+  url: {
+    valor: '<url>',
+    dice: 'dirección del servicio; o la variable GUIAS_URL; si no, con una llave de prueba, la de esta máquina',
+  },
+  'llave-archivo': { valor: '<ruta>', dice: 'archivo con su llave; o la variable GUIAS_LLAVE' },
+  json: { dice: 'escribe JSON, un objeto por línea' },
+}
+const AYUDA: Opciones = { help: { dice: 'esta ayuda' } }
+
+/** All the options of an order, its own first. */
+export const opcionesDe = (orden: Orden): Opciones => ({ ...orden.opciones, ...(orden.local ? {} : COMUNES), ...AYUDA })
+
+const TERMINA = `Termina con 0 si todo fue bien, 1 si el servicio rechazó algo, falló o no
+contestó, 2 si la orden o sus datos no valen, y 130 si se interrumpe (Ctrl-C).`
+
+/** Breaks a text at its spaces, so that no line is longer than the terminal. */
+function doblar(texto: string, ancho: number): string[] {
+  const lineas: string[] = []
+  let linea = ''
+  for (const palabra of texto.split(' ')) {
+    if (linea && linea.length + 1 + palabra.length > ancho) {
+      lineas.push(linea)
+      linea = palabra
+    } else linea = linea ? `${linea} ${palabra}` : palabra
+  }
+  return [...lineas, linea]
+}
+
+/** Names and what they say, in two columns; a long name has a line of its own. */
+function columnas(filas: readonly (readonly [nombre: string, dice: string])[]): string {
+  const sangria = Math.min(30, Math.max(...filas.map(([nombre]) => nombre.length)) + 4)
+  return filas
+    .flatMap(([nombre, dice]) => {
+      const [primera = '', ...demas] = doblar(dice, ANCHO - sangria)
+      const cabe = nombre.length + 4 <= sangria
+      const inicio = cabe
+        ? [`  ${nombre.padEnd(sangria - 2)}${primera}`]
+        : [`  ${nombre}`, `${' '.repeat(sangria)}${primera}`]
+      return [...inicio, ...demas.map((linea) => ' '.repeat(sangria) + linea)]
+    })
+    .join('\n')
+}
+
+const deOpciones = (opciones: Opciones) =>
+  columnas(
+    Object.entries(opciones).map(([nombre, { valor, dice }]) => [
+      `${nombre === 'help' ? '-h, ' : ''}--${nombre}${valor ? ` ${valor}` : ''}`,
+      dice,
+    ]),
+  )
+
+const usos = (uso: readonly string[]) =>
+  uso.map((forma, i) => `${i === 0 ? 'Uso: ' : '     '}guias ${forma}`).join('\n')
+
+/** Paragraphs as wide as the terminal; one with indented lines stays as it is. */
+const parrafos = (texto: string) =>
+  texto
+    .split('\n\n')
+    .map((uno) => (/\n /.test(uno) || uno.startsWith(' ') ? uno : doblar(uno.replaceAll('\n', ' '), ANCHO).join('\n')))
+    .join('\n\n')
+
+/** The help of one order. */
+export function ayudaDeOrden(orden: Orden): string {
+  const { uso, explica, opciones, ejemplos = [], local } = orden
+  return [
+    usos(uso),
+    parrafos(explica),
+    ...(Object.keys(opciones).length > 0 ? [`Opciones:\n${deOpciones(opciones)}`] : []),
+    `Opciones comunes:\n${deOpciones(local ? AYUDA : { ...COMUNES, ...AYUDA })}`,
+    ...(ejemplos.length > 0 ? [`Ejemplos:\n${ejemplos.map((uno) => `  guias ${uno}`).join('\n')}`] : []),
+    TERMINA,
+  ].join('\n\n')
+}
+
+const listaDe = (ordenes: Ordenes) =>
+  columnas(Object.entries(ordenes).map(([nombre, { resumen }]) => [nombre, resumen]))
+
+/** The help of a group: its orders. */
+export const ayudaDeGrupo = (nombre: string, { resumen, ordenes }: Grupo) =>
+  `Uso: guias ${nombre} <orden> [opciones]
+
+${resumen[0]?.toUpperCase()}${resumen.slice(1)}.
+
+Órdenes:
+${listaDe(ordenes)}
+
+«guias ${nombre} <orden> --help» explica cada una.
+
+${TERMINA}`
+
+/** The help of the whole program. */
+export const ayudaDeTodo = (ordenes: Ordenes) => `guias ${VERSION}: guías de envío desde la terminal
+
+Uso: guias <orden> [opciones]
+
+Órdenes:
+${listaDe(ordenes)}
+
+«guias <orden> --help» explica cada una. «guias --version» da la versión.
+
+Opciones comunes:
+${deOpciones({ ...COMUNES, ...AYUDA })}
+
+${TERMINA}`

@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs'
+import { ErrorApi } from '@guias/sdk'
+import { leerCsv } from './csv.ts'
+import { type Contexto, ErrorDeUso, type Opciones } from './orden.ts'
+import { porque } from './porque.ts'
+import { avisar, limpio, pintarAviso } from './terminal.ts'
+
+export const OPCION_DE_CODIGOS: Opciones = {
+  archivo: {
+    valor: '<ruta>',
+    dice: 'los códigos, de un archivo: uno por línea, un CSV o JSON con guia (los resultados de lote); «-» es la entrada',
+  },
+}
+
+/** How a code is compared: as the service reads it, which takes whatever a person takes for the same. */
+export const canonico = (codigo: string) =>
+  codigo.toUpperCase().replace(/[\s-]/g, '').replaceAll('O', '0').replace(/[IL]/g, '1')
+
+/** The guides that an order is about, each once: its arguments, or what a file says. */
+export async function leerCodigos(contexto: Contexto): Promise<string[]> {
+  const archivo = contexto.texto('archivo')
+  const dados = contexto.posicionales
+  if (archivo !== undefined && dados.length > 0) {
+    throw new ErrorDeUso(`Los códigos vienen de --archivo o de la orden, no de ambos: quite «${dados[0]}» o --archivo.`)
+  }
+  const codigos = archivo === undefined ? dados : await deTexto(leer(archivo))
+  const unicos = new Map(codigos.filter((uno) => uno.trim()).map((uno) => [canonico(uno), uno.trim()]))
+  if (unicos.size > 0) return [...unicos.values()]
+  throw new ErrorDeUso(
+    archivo === undefined
+      ? 'Falta el código de la guía, o --archivo con los códigos.'
+      : `${archivo === '-' ? 'La entrada' : archivo} no trae ningún código de guía.`,
+  )
+}
+
+function leer(archivo: string): string {
+  try {
+    return readFileSync(archivo === '-' ? 0 : archivo, 'utf8').replace(/^\uFEFF/, '')
+  } catch (error) {
+    throw new ErrorDeUso(`No se pudo leer ${archivo === '-' ? 'la entrada' : archivo}: ${porque(error)}.`)
+  }
+}
+
+/** JSON, one object per line or a list; a table with a column `guia`, of which only the rows with a code count; or just codes. */
+async function deTexto(texto: string): Promise<string[]> {
+  if (/^\s*[[{]/.test(texto)) return deJson(texto)
+  const filas: string[][] = []
+  for await (const fila of leerCsv(trozo(texto))) filas.push(fila)
+  const columna = filas[0]?.findIndex((titulo) => titulo.trim().toLowerCase() === 'guia') ?? -1
+  return columna < 0 ? filas.flat() : filas.slice(1).map((fila) => fila[columna] ?? '')
+}
+
+async function* trozo(texto: string) {
+  yield texto
+}
+
+function deJson(texto: string): string[] {
+  try {
+    const leido: unknown = texto.trimStart().startsWith('[')
+      ? JSON.parse(texto)
+      : texto.split('\n').flatMap((linea) => (linea.trim() ? [JSON.parse(linea)] : []))
+    return (leido as unknown[]).map((una) =>
+      String(typeof una === 'object' ? ((una as { guia?: unknown })?.guia ?? '') : una),
+    )
+  } catch (error) {
+    throw new ErrorDeUso(`Los códigos no son JSON: ${(error as Error).message}`)
+  }
+}
+
+/**
+ * Does something with each guide, of which one that the service doesn't know or whose state forbids it holds up none of the
+ * others. Says of how many it failed.
+ */
+export async function conCada(
+  codigos: readonly string[],
+  contexto: Contexto,
+  hacer: (codigo: string) => Promise<void>,
+) {
+  let fallidas = 0
+  for (const codigo of codigos) {
+    try {
+      await hacer(codigo)
+    } catch (error) {
+      const suya = error instanceof ErrorApi && (error.status === 404 || error.status === 409)
+      if (!suya || codigos.length === 1) throw error
+      fallidas++
+      const mensaje = contexto.decirError(error)
+      if (contexto.json) avisar(JSON.stringify({ guia: codigo, codigo: error.codigo, mensaje }))
+      else avisar(`${pintarAviso('rojo', limpio(codigo))}  ${mensaje}`)
+    }
+  }
+  return fallidas
+}

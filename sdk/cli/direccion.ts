@@ -1,0 +1,16 @@
+import type { Valores } from './argumentos.ts'
+
+/** Where the service is, and what said so. */
+export interface Direccion {
+  url: string
+  de: '--url' | 'GUIAS_URL' | undefined
+}
+
+const AQUI = 'http://127.0.0.1:3000'
+
+export function leerDireccion(valores: Valores): Direccion {
+  const dada = valores.url as string | undefined
+  if (dada !== undefined) return { url: dada, de: '--url' }
+  const variable = process.env.GUIAS_URL
+  return variable ? { url: variable, de: 'GUIAS_URL' } : { url: AQUI, de: undefined }
+}

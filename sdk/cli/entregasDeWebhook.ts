@@ -1,0 +1,133 @@
+import type { EntregaDeWebhook, EntregaDeWebhookConIntentos, Guias, IntentoDeWebhook } from '@guias/sdk'
+import { type Contexto, dormir, instante, type Orden, SALIDA } from './orden.ts'
+import { type Lista, mostrarLista, OPCIONES_DE_LISTA } from './tabla.ts'
+import { avisar, decir, hora, limpio, pintar, type Tono } from './terminal.ts'
+import { TIPOS } from './tipos.ts'
+
+const TONOS: Record<string, Tono> = { entregada: 'verde', fallida: 'rojo', pendiente: 'amarillo' }
+
+const contesto = (status: number | null, error: string | null) => (status === null ? (error ?? '') : String(status))
+
+const LISTA: Lista<EntregaDeWebhook> = {
+  columnas: [
+    { titulo: 'ENTREGA', de: ({ entrega }) => entrega },
+    { titulo: 'ESTADO', de: ({ estado }) => estado, tono: ({ estado }) => TONOS[estado] },
+    { titulo: 'CONTESTÓ', de: ({ ultimo_status, ultimo_error }) => contesto(ultimo_status, ultimo_error), cede: true },
+    { titulo: 'TIPO', de: ({ tipo }) => tipo, cede: true },
+    { titulo: 'CREADA', de: ({ creado_en }) => hora(creado_en).slice(5, 16) },
+  ],
+  nombres: [
+    ...['entrega', 'webhook', 'evento', 'tipo', 'guia', 'estado', 'causa', 'intentos', 'proximo_intento_en'],
+    ...['ultimo_status', 'ultimo_error', 'creado_en', 'terminado_en'],
+  ],
+  campos: (entrega) => ({ ...entrega }),
+  vacia: 'No hay entregas así: nada se envió a este webhook.',
+}
+
+export const entregas: Orden = {
+  resumen: 'lista lo que se envió, o muestra un envío con sus intentos',
+  uso: ['webhooks entregas <webhook> [opciones]', 'webhooks entregas <webhook> <entrega>'],
+  explica: `Lista lo que se envió o se va a enviar al webhook, de lo más reciente a lo más
+antiguo. De una sola entrega muestra cada intento y qué contestó su servidor.`,
+  opciones: {
+    estado: { valor: '<estado>', dice: 'solo en ese estado', valores: Object.keys(TONOS) },
+    tipo: { valor: '<tipo>', dice: 'solo de ese tipo de evento', valores: TIPOS.filter((tipo) => !tipo.endsWith('*')) },
+    guia: { valor: '<código>', dice: 'solo de esa guía' },
+    'creado-desde': { valor: '<fecha>', dice: 'creadas ese día o instante, o después' },
+    'creado-hasta': { valor: '<fecha>', dice: 'creadas antes de ese día o instante' },
+    ...OPCIONES_DE_LISTA,
+  },
+  posicionales: [1, 2],
+  muestra: true,
+  ejemplos: ['webhooks entregas wh_4T8WQ2ZK7NHB --estado fallida'],
+  async ejecutar(contexto) {
+    const [webhook = '', entrega] = contexto.posicionales
+    const { texto, signal } = contexto
+    const api = contexto.api()
+    if (entrega !== undefined) {
+      mostrar(await api.webhooks.obtenerEntrega(webhook, entrega, { signal }), contexto)
+      return SALIDA.bien
+    }
+    const [desde, hasta] = [texto('creado-desde'), texto('creado-hasta')]
+    const filtros = {
+      estado: texto('estado'),
+      tipo: texto('tipo'),
+      guia: texto('guia'),
+      creado_desde: desde === undefined ? desde : instante('creado-desde', desde),
+      creado_hasta: hasta === undefined ? hasta : instante('creado-hasta', hasta),
+    }
+    await mostrarLista(contexto, LISTA, (pagina) =>
+      api.webhooks.entregas(webhook, { ...filtros, ...pagina }, { signal }),
+    )
+    return SALIDA.bien
+  },
+}
+
+function mostrar(entrega: EntregaDeWebhookConIntentos, { json }: Contexto) {
+  if (json) {
+    decir(JSON.stringify(entrega))
+    return
+  }
+  const { estado, tipo, proximo_intento_en, historial } = entrega
+  const proximo = proximo_intento_en ? `  próximo intento ${hora(proximo_intento_en)}` : ''
+  decir(
+    `${pintar('fuerte', limpio(entrega.entrega))}  ${pintar(TONOS[estado] ?? 'fuerte', limpio(estado))}  ${limpio(tipo)}${proximo}`,
+  )
+  for (const intento of historial) decir(`  ${intento.numero}  ${hora(intento.iniciado_en)}  ${decirIntento(intento)}`)
+  decir(`\n${limpio(entrega.cuerpo)}`)
+}
+
+const decirIntento = ({ status, error, detalle, latencia }: IntentoDeWebhook) =>
+  limpio(`${contesto(status, error)} en ${latencia.total_ms} ms${detalle ? `: ${detalle}` : ''}`)
+
+/** A test or a resend goes at once; its server may take the time that it is given. */
+const ESPERAS = 60
+const ENTRE_ESPERAS = 500
+
+/** Waits for the attempt that comes after that one, and tells what the server answered. */
+async function contarIntento(api: Guias, enviada: EntregaDeWebhook, anterior: string | undefined, contexto: Contexto) {
+  const { webhook, entrega } = enviada
+  for (let vez = 0; vez < ESPERAS; vez++) {
+    const leida = await api.webhooks.obtenerEntrega(webhook, entrega, { signal: contexto.signal })
+    const [ultimo] = leida.historial
+    if (ultimo && ultimo.iniciado_en !== anterior) {
+      const bien = ultimo.status !== null && ultimo.status >= 200 && ultimo.status < 300
+      const dicho = pintar(bien ? 'verde' : 'rojo', decirIntento(ultimo))
+      decir(contexto.json ? JSON.stringify(leida) : `${pintar('fuerte', limpio(entrega))}  ${dicho}`)
+      return bien ? SALIDA.bien : SALIDA.rechazo
+    }
+    await dormir(ENTRE_ESPERAS, contexto.signal)
+  }
+  avisar(`Todavía no sale: mírela después con guias webhooks entregas ${webhook} ${entrega}`)
+  return SALIDA.rechazo
+}
+
+export const probar: Orden = {
+  resumen: 'le envía un aviso de prueba, y dice qué contestó su servidor',
+  uso: ['webhooks probar <webhook>'],
+  explica: `Envía un webhook.prueba firmado, también a uno pausado, y espera a ver qué
+contesta su servidor. Termina con 1 si no lo aceptó.`,
+  opciones: {},
+  posicionales: [1, 1],
+  async ejecutar(contexto) {
+    const [webhook = ''] = contexto.posicionales
+    const api = contexto.api()
+    return contarIntento(api, await api.webhooks.probar(webhook, { signal: contexto.signal }), undefined, contexto)
+  },
+}
+
+export const reenviar: Orden = {
+  resumen: 'envía otra vez un evento, ahora',
+  uso: ['webhooks reenviar <webhook> <entrega>'],
+  explica: `Envía otra vez el mismo evento, con el mismo webhook-id, y espera a ver qué
+contesta su servidor. Termina con 1 si no lo aceptó.`,
+  opciones: {},
+  posicionales: [2, 2],
+  async ejecutar(contexto) {
+    const [webhook = '', entrega = ''] = contexto.posicionales
+    const [api, opciones] = [contexto.api(), { signal: contexto.signal }]
+    const { historial } = await api.webhooks.obtenerEntrega(webhook, entrega, opciones)
+    const enviada = await api.webhooks.reenviar(webhook, entrega, opciones)
+    return contarIntento(api, enviada, historial[0]?.iniciado_en, contexto)
+  },
+}

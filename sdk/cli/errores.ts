@@ -1,0 +1,159 @@
+import {
+  ErrorAbortado,
+  ErrorAlcance,
+  ErrorApi,
+  ErrorConexion,
+  ErrorGuias,
+  ErrorLimite,
+  ErrorNoAutenticado,
+  ErrorParametro,
+  ErrorRespuesta,
+  ErrorServicio,
+  ErrorTiempo,
+  ErrorValidacion,
+  type Falla,
+} from '@guias/sdk'
+import { ErrorDeDescarga } from './archivos.ts'
+import type { Direccion } from './direccion.ts'
+import { ErrorDeUso, SALIDA } from './orden.ts'
+import { porque } from './porque.ts'
+import { avisar, limpio, pintarAviso } from './terminal.ts'
+
+/** What an order was asked with, to which its faults are told. */
+export interface Pedida {
+  json: boolean
+  direccion: Direccion | undefined
+  /** The order's own options that were given. */
+  dadas: readonly string[]
+}
+
+/** How somebody who types names a field: by its option, or else by its name with dots. */
+export function nombrarCampo(campo: string, dadas: readonly string[] = []): string {
+  const partes = campo.replace(/^\//, '').split('/').filter(Boolean)
+  const opcion = partes
+    .filter((una) => !/^\d+$/.test(una))
+    .join('-')
+    .replaceAll('_', '-')
+  return dadas.includes(opcion) ? `--${opcion}` : partes.join('.')
+}
+
+/** Is the error one that passes, which an order that follows something waits out? */
+export const esPasajero = (error: unknown): error is ErrorApi | ErrorConexion | ErrorRespuesta =>
+  error instanceof ErrorConexion ||
+  ((error instanceof ErrorApi || error instanceof ErrorRespuesta) && (error.status >= 500 || error.status === 429))
+
+/** Why a connection was never made, by the codes of Node's network. */
+const SIN_CONEXION: Record<string, string> = {
+  ECONNREFUSED: 'ahí no escucha nadie',
+  ENOTFOUND: 'ese nombre no existe',
+  EAI_AGAIN: 'no se pudo averiguar dónde está ese nombre',
+  EHOSTUNREACH: 'no hay camino hasta ahí',
+  ENETUNREACH: 'no hay red',
+  UND_ERR_CONNECT_TIMEOUT: 'ahí no contesta nadie',
+}
+
+function porQueNoConecta(error: unknown): string {
+  let [codigo, dicho] = ['', '']
+  for (let una = error; una instanceof Error; una = una.cause) {
+    dicho = una.message
+    codigo = String((una as { code?: unknown }).code ?? '') || codigo
+  }
+  const que = SIN_CONEXION[codigo] ?? (/CERT|UNABLE_TO/.test(codigo) ? 'su certificado no vale' : dicho)
+  return codigo ? `${que} (${codigo})` : que
+}
+
+const SEGURO =
+  'Pudo haber recibido lo último que se le pidió; consultar, cancelar y crear con --external-ref se puede repetir.'
+
+/** What an error says, in the words of whoever is at a terminal. */
+export function decirError(error: unknown, { direccion, dadas }: Pick<Pedida, 'direccion' | 'dadas'>): string {
+  if (error instanceof ErrorAbortado) return 'Interrumpido.'
+  if (error instanceof ErrorApi) return decirRechazo(error, dadas)
+  const url = direccion?.url ?? ''
+  const revise = direccion?.de ? `Revise ${direccion.de}` : 'Diga dónde está con --url o la variable GUIAS_URL'
+  if (error instanceof ErrorTiempo) return `${url} no contestó a tiempo. ${SEGURO}`
+  if (error instanceof ErrorConexion) {
+    if (error.pudoLlegar) return `Se cortó la conexión con ${url}. ${SEGURO}`
+    return `No se pudo conectar con ${url}: ${porQueNoConecta(error.cause)}. No se envió nada. ${revise}, y que el servicio esté en marcha.`
+  }
+  if (error instanceof ErrorRespuesta) {
+    const { status, texto } = error
+    const que = /^\s*</.test(texto)
+      ? 'es una página web, como la de un proxy,'
+      : `«${limpio(texto.slice(0, 60)).trim()}»`
+    const espera = esperar(error.esperarSegundos)
+    return `Lo que contestó ${url} (${status}) ${texto ? que : 'vino vacío'} y no es del servicio de guías. ${status >= 500 || status === 429 ? `${espera} Si insiste, revise` : 'Revise'} ${direccion?.de ?? '--url'} y si hay un proxy en medio.`
+  }
+  const { code, syscall, path } = error as NodeJS.ErrnoException
+  if (code && syscall) return `${path ?? syscall}: ${porque(error)}.`
+  return (error as Error).message
+}
+
+const esperar = (segundos: number | null) =>
+  segundos === null ? 'Repita la orden en un momento.' : `Repita la orden en ${segundos} s.`
+
+function decirRechazo(error: ErrorApi, dadas: readonly string[]): string {
+  const { codigo, idSolicitud, problema } = error
+  // Its own text says where the cursor stands in an answer, which nobody sees here.
+  const errores = codigo === 'cursor_invalido' ? [] : error.errores
+  const datos = [`codigo: ${codigo}`, ...(idSolicitud ? [`id_solicitud: ${idSolicitud}`] : [])].join(', ')
+  const demas = problema.errores_omitidos ?? 0
+  return [
+    `${limpio(que(error))} (${limpio(datos)})`,
+    ...errores.map((falla) => `  ${decirFalla(falla, dadas)}`),
+    ...(demas > 0 ? [`  … y ${demas} más`] : []),
+  ].join('\n')
+}
+
+export const decirFalla = ({ campo, mensaje }: Pick<Falla, 'campo' | 'mensaje'>, dadas?: readonly string[]) =>
+  limpio([nombrarCampo(campo, dadas), mensaje].filter(Boolean).join(': '))
+
+function que(error: ErrorApi): string {
+  const { problema } = error
+  const suyo = problema.mensaje || problema.titulo || 'El servicio no lo aceptó.'
+  if (error instanceof ErrorNoAutenticado) {
+    return 'El servicio no acepta su llave: está incompleta, venció, fue revocada o es de otro servicio. Revise GUIAS_LLAVE, o --llave-archivo.'
+  }
+  if (error instanceof ErrorAlcance) return `${suyo} Use otra llave, en GUIAS_LLAVE o --llave-archivo.`
+  if (error instanceof ErrorLimite) return `Demasiadas solicitudes en poco tiempo. ${esperar(error.esperarSegundos)}`
+  if (error.codigo === 'cursor_invalido') {
+    return 'El --cursor no es de esta lista con estos filtros: quítelo, o repita los filtros con que lo recibió.'
+  }
+  if (error.codigo === 'ruta_desconocida') {
+    return 'Ahí hay un servicio de guías, pero no en esa ruta: revise --url (o GUIAS_URL), que va sin nada después del puerto.'
+  }
+  if (error.errores.length > 0 && (error instanceof ErrorValidacion || error instanceof ErrorParametro)) {
+    return 'Corrija y repita la orden'
+  }
+  if (error instanceof ErrorServicio) return `${suyo} ${esperar(error.esperarSegundos)}`
+  return suyo
+}
+
+/** Tells an error and says with what to end. */
+export function explicar(error: unknown, pedida: Pedida): number {
+  if (!esNuestro(error)) throw error
+  const mensaje = sinSecretos(decirError(error, pedida))
+  if (pedida.json) {
+    const { codigo, status, idSolicitud, errores } = error as Partial<ErrorApi>
+    const { intentos } = error as Partial<ErrorGuias>
+    const tipo = error instanceof ErrorDeUso ? 'ErrorDeUso' : error.name
+    const pasajero = esPasajero(error)
+    avisar(
+      JSON.stringify({ error: tipo, codigo, status, id_solicitud: idSolicitud, intentos, pasajero, errores, mensaje }),
+    )
+  } else avisar(`${pintarAviso('rojo', 'Error:')} ${mensaje}`)
+  if (error instanceof ErrorAbortado) return SALIDA.interrumpida
+  // Without a class of its own, the SDK's error is of something that it wouldn't even send.
+  const deUso = error instanceof ErrorDeUso || error instanceof ErrorParametro || error.name === 'ErrorGuias'
+  return deUso ? SALIDA.uso : SALIDA.rechazo
+}
+
+/** What is told; anything else is a fault of this program, whose stack is wanted. */
+const esNuestro = (error: unknown): error is Error =>
+  error instanceof ErrorDeUso ||
+  error instanceof ErrorDeDescarga ||
+  error instanceof ErrorGuias ||
+  (error instanceof Error && 'syscall' in error)
+
+/** A key that was typed in the wrong place is shown to nobody. */
+const sinSecretos = (texto: string) => texto.replace(/\b(guia_(?:test|live|oper)_|whsec_)[\w+/=-]+/g, '$1…')

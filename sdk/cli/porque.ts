@@ -1,0 +1,17 @@
+const CAUSAS: Record<string, string> = {
+  ENOENT: 'no existe',
+  EACCES: 'no tiene permiso',
+  EPERM: 'no tiene permiso',
+  EROFS: 'ahí no se puede escribir',
+  EISDIR: 'es una carpeta',
+  ENOTDIR: 'una parte de la ruta no es una carpeta',
+  EEXIST: 'ya existe',
+  ENOSPC: 'no queda espacio en el disco',
+  ENAMETOOLONG: 'el nombre es demasiado largo',
+}
+
+/** Says of a failure of the file system why, in Spanish where it is a common one. */
+export function porque(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  return (code && CAUSAS[code]) || message
+}

@@ -1,0 +1,72 @@
+import type { Evento, Guia, Guias } from '@guias/sdk'
+import { decirAdvertencia } from './advertencias.ts'
+import { type Orden, SALIDA } from './orden.ts'
+import { decirEvento } from './rastrear.ts'
+import { decir, hora, limpio, pintar, tonoDe } from './terminal.ts'
+
+export const ver: Orden = {
+  resumen: 'muestra una guía entera, con su historial y sus advertencias',
+  uso: ['ver <guia> [opciones]'],
+  explica: `Muestra la guía como está ahora: su destino, su lugar de entrega, lo que
+conviene revisar y su historial. El código se acepta en minúsculas y con guiones.`,
+  opciones: {},
+  posicionales: [1, 1],
+  muestra: true,
+  ejemplos: ['ver 7K3M9QX2A1B4', "ver 7K3M9QX2A1B4 --json | jq '.ubicacion'"],
+  async ejecutar(contexto) {
+    const [codigo = ''] = contexto.posicionales
+    const { eventos, ...guia } = await contexto
+      .api()
+      .guias.obtener(codigo, { limite: 100 }, { signal: contexto.signal })
+    const historial = [...eventos.datos]
+    const cursor = eventos.cursor_siguiente
+    if (cursor !== null) historial.push(...(await seguir(contexto.api(), guia.guia, cursor, contexto.signal)))
+    if (contexto.json) {
+      decir(JSON.stringify({ ...guia, eventos: { datos: historial, cursor_siguiente: null } }))
+      return SALIDA.bien
+    }
+    mostrar(guia)
+    decir(pintar('gris', 'Historial'))
+    for (const evento of historial) decir(decirEvento(evento))
+    return SALIDA.bien
+  },
+}
+
+async function seguir({ guias }: Guias, guia: string, cursor: string, signal: AbortSignal) {
+  const demas: Evento[] = []
+  for await (const evento of guias.eventos(guia, { cursor, limite: 100 }, { signal })) demas.push(evento)
+  return demas
+}
+
+const juntar = (...partes: (string | null)[]) => partes.filter(Boolean).join(', ')
+
+function mostrar(guia: Guia) {
+  const { recogida } = guia
+  const modo = guia.modo === 'test' ? '  (de prueba)' : ''
+  decir(
+    `${pintar('fuerte', limpio(guia.guia))}  ${pintar(tonoDe(guia.estado) ?? 'fuerte', limpio(guia.estado))}${modo}`,
+  )
+  const campos: [string, string | null][] = [
+    ['Referencia', guia.external_ref],
+    ['Destinatario', juntar(guia.destinatario, guia.telefono)],
+    ['Destino', juntar(guia.direccion, guia.municipio, guia.departamento)],
+    ['Indicaciones', guia.indicaciones],
+    ['Contenido', guia.contenido],
+    ['Ubicación', decirUbicacion(guia)],
+    ['Recogida', juntar(recogida.nombre, lugar(recogida))],
+    ['Intentos', guia.intentos > 0 ? String(guia.intentos) : null],
+    ['Creada', hora(guia.creado_en)],
+    ['Cambió', guia.actualizado_en === guia.creado_en ? null : hora(guia.actualizado_en)],
+  ]
+  for (const [nombre, valor] of campos) if (valor) decir(`  ${pintar('gris', nombre.padEnd(12))}  ${limpio(valor)}`)
+  for (const advertencia of guia.advertencias)
+    decir(`  ${pintar('amarillo', 'Revise'.padEnd(12))}  ${decirAdvertencia(advertencia)}`)
+}
+
+const decirUbicacion = ({ ubicacion }: Guia) => {
+  const donde = lugar(ubicacion)
+  return `${ubicacion.estado}${ubicacion.origen ? ` por ${ubicacion.origen}` : ''}${donde ? `: ${donde}` : ''}`
+}
+
+const lugar = ({ lat, lng, maps_url }: { lat: number | null; lng: number | null; maps_url: string | null }) =>
+  lat === null ? maps_url : `${lat}, ${lng}`

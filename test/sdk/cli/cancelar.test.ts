@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { hasta, unaGuia } from '../../fabricas.ts'
+import { enTerminal, hayTerminal, usarCli } from './correr.ts'
+
+const cli = usarCli()
+const { escribir, guias, lanzar } = cli
+const nueva = async () => (await cli.comercio.api.guias.crear(unaGuia())).guia
+const estado = async (guia: string) => (await cli.comercio.api.guias.obtener(guia)).estado
+
+describe('guias cancelar', () => {
+  it('cancels nothing unasked where there is nobody to ask, and with --si without asking', async () => {
+    const guia = await nueva()
+    const sin = await guias(['cancelar', guia])
+    expect([sin.codigo, sin.salida, sin.errores]).toEqual([2, '', expect.stringContaining('repita la orden con --si')])
+    expect(await estado(guia)).toBe('aceptado')
+    const con = await guias(['cancelar', guia.toLowerCase(), '--si', '--descripcion', 'Desistió'])
+    expect(con).toEqual({ codigo: 0, salida: `${guia}  cancelado\n`, errores: '' })
+    const { eventos } = await cli.comercio.api.guias.obtener(guia)
+    expect(eventos.datos.at(-1)).toMatchObject({ tipo: 'guia.cancelado', descripcion: 'Desistió' })
+  })
+
+  it('takes many, also from a file, and says of each that it could not', async () => {
+    const [una, otra, ida] = [await nueva(), await nueva(), await nueva()]
+    await cli.comercio.api.simulador.avanzar(ida, { estado: 'recolectado' })
+    const archivo = await escribir('codigos.txt', `${una}\n\n${ida} , 7K3M9QX2A1B4\n${otra.toLowerCase()}\n${una}\n`)
+    const { codigo, salida, errores } = await guias(['cancelar', '--archivo', archivo, '--si'])
+    expect([codigo, salida]).toEqual([1, `${una}  cancelado\n${otra}  cancelado\n`])
+    expect(errores).toMatch(
+      new RegExp(`^${ida} {2}La guía está en recolectado.*\\n7K3M9QX2A1B4 {2}No hay ninguna guía`),
+    )
+    expect(errores).toMatch(/\n2 canceladas, 2 no\.\n$/)
+    expect(await guias(['cancelar', '--archivo', archivo, una])).toMatchObject({ codigo: 2 })
+    expect(await guias(['cancelar', '--archivo', '-', '--si'], { entrada: ' \n' })).toMatchObject({
+      codigo: 2,
+      errores: expect.stringContaining('La entrada no trae ningún código'),
+    })
+    expect(await guias(['cancelar'])).toMatchObject({ codigo: 2, errores: expect.stringContaining('Falta el código') })
+  })
+
+  describe.skipIf(!hayTerminal)('on a terminal', () => {
+    const preguntar = async (guia: string) => {
+      const proceso = lanzar([], { programa: enTerminal(['cancelar', guia]), entrada: null })
+      await hasta(async () => proceso.salida.includes('[s/N]'))
+      return proceso
+    }
+    it.each([
+      ['s\n', 0, 'cancelado'],
+      ['n\n', 130, 'aceptado'],
+      ['\n', 130, 'aceptado'],
+      ['\x04', 130, 'aceptado'],
+      ['\x03', 130, 'aceptado'],
+    ])('asks first; answered %j it ends with %i and the guide is %s', async (respuesta, codigo, queda) => {
+      const guia = await nueva()
+      const proceso = await preguntar(guia)
+      proceso.hijo.stdin.write(respuesta)
+      expect(await proceso.fin).toBe(codigo)
+      expect(proceso.salida).toContain(`¿Cancelar la guía ${guia}? No se puede deshacer. [s/N]`)
+      expect(await estado(guia)).toBe(queda)
+    })
+  })
+})

@@ -1,0 +1,130 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { hasta, unaGuia } from '../../fabricas.ts'
+import { CLI, enTerminal, hayTerminal, RECOGIDA, servir, usarCli } from './correr.ts'
+
+const cli = usarCli()
+const { escribir, guias, lanzar } = cli
+const leer = (nombre: string) => readFile(join(cli.carpeta, nombre), 'latin1')
+const hojas = async (nombre: string) => (await leer(nombre)).match(/\/Type \/Page\b/g)?.length
+
+describe('guias etiquetas', () => {
+  const suyas: string[] = []
+  beforeAll(async () => {
+    for (let n = 0; n < 3; n++) suyas.push((await cli.comercio.api.guias.crear(unaGuia())).guia)
+  })
+
+  it('downloads one PDF, and writes over none unless it is told to', async () => {
+    const [una = '', otra = ''] = suyas
+    expect(await guias(['etiquetas', una, otra.toLowerCase(), una])).toEqual({
+      codigo: 0,
+      salida: 'etiquetas.pdf  2 etiquetas\n',
+      errores: '',
+    })
+    expect([(await leer('etiquetas.pdf')).slice(0, 5), await hojas('etiquetas.pdf')]).toEqual(['%PDF-', 2])
+    // Nobody is asked for what could not be kept.
+    const nadie = { env: { GUIAS_URL: 'http://127.0.0.1:1' } }
+    const segunda = await guias(['etiquetas', una], nadie)
+    expect([segunda.codigo, segunda.errores]).toEqual([
+      2,
+      expect.stringMatching(/etiquetas\.pdf ya existe: .*--salida.*--forzar/),
+    ])
+    expect(await hojas('etiquetas.pdf')).toBe(2)
+    const forzada = await guias(['etiquetas', una, '--forzar', '--json'])
+    expect(JSON.parse(forzada.salida)).toEqual({ archivo: 'etiquetas.pdf', guias: [una] })
+    expect(await hojas('etiquetas.pdf')).toBe(1)
+  })
+
+  it('takes codes from the results of a batch, from JSON lines and from lines, and writes to the output', async () => {
+    const csv = ['31481676', '1', '31481677'].map((telefono, i) => `${telefono},Guatemala,Mixco,E-${i}`).join('\n')
+    await guias([
+      'lote',
+      await escribir('tres.csv', `telefono,departamento,municipio,external_ref\n${csv}\n`),
+      ...RECOGIDA,
+    ])
+    const deLote = await guias(['etiquetas', '--archivo', 'tres.resultados.csv', '--salida', 'lote.pdf'])
+    expect([deLote.codigo, deLote.salida]).toEqual([0, 'lote.pdf  2 etiquetas\n'])
+    const entrada = (await guias(['listar', '--limite', '2', '--json'])).salida
+    const porTubo = await guias(['etiquetas', '--archivo', '-', '--salida', '-'], { entrada })
+    expect([porTubo.codigo, porTubo.salida.slice(0, 5), porTubo.errores]).toEqual([0, '%PDF-', ''])
+    const lineas = await guias(['etiquetas', '--archivo', '-', '--salida', 'a/b/l.pdf'], {
+      entrada: suyas.join('\r\n'),
+    })
+    expect(lineas.salida).toBe('a/b/l.pdf  3 etiquetas\n')
+    expect(await guias(['etiquetas', '--archivo', '-'], { entrada: '{"guia":' })).toMatchObject({
+      codigo: 2,
+      errores: expect.stringContaining('no son JSON'),
+    })
+  })
+
+  it('makes a file of each hundred', async () => {
+    const filas = Array.from({ length: 101 }, (_, i) => `31481676,Guatemala,Mixco,C-${i}`)
+    await guias([
+      ...['lote', await escribir('cien.csv', `telefono,departamento,municipio,external_ref\n${filas.join('\n')}\n`)],
+      ...RECOGIDA,
+    ])
+    const { codigo, salida } = await guias(['etiquetas', '--archivo', 'cien.resultados.csv', '--salida', 'cien.PDF'])
+    expect([codigo, salida]).toEqual([0, 'cien-1.PDF  100 etiquetas\ncien-2.PDF  1 etiqueta\n'])
+    expect([await hojas('cien-1.PDF'), await hojas('cien-2.PDF')]).toEqual([100, 1])
+    expect(await guias(['etiquetas', '--archivo', 'cien.resultados.csv', '--salida', '-'])).toMatchObject({ codigo: 2 })
+  })
+
+  it('downloads none if one can’t be made, and names them all', async () => {
+    const [una = ''] = suyas
+    const { guia: cancelada } = await cli.comercio.api.guias.crear(unaGuia())
+    await cli.comercio.api.guias.cancelar(cancelada)
+    const { codigo, salida, errores } = await guias(['etiquetas', una, cancelada, '7K3M9QX2A1B4', '--salida', 'no.pdf'])
+    expect([codigo, salida]).toEqual([1, ''])
+    expect(errores).toMatch(
+      new RegExp(
+        `^${cancelada} {2}la guía está cancelada.*\\n7K3M9QX2A1B4 {2}no es una guía suya.*\\nNo se descargó ninguna`,
+      ),
+    )
+    expect(await readdir(cli.carpeta)).not.toContain('no.pdf')
+  })
+
+  it('interrupted or cut off in the middle of a download, it leaves nothing', async () => {
+    let llego = false
+    let cortar = false
+    const lento = await servir(async (req, res) => {
+      if (req.url!.startsWith('/archivo')) {
+        res.writeHead(200, { 'Content-Type': 'application/pdf', 'Content-Length': '1000' }).write('%PDF-')
+        llego = true
+        if (cortar) res.destroy()
+        return
+      }
+      req.resume().on('end', () => {
+        const [aqui, vence_en] = [`http://${req.headers.host}/archivo`, new Date().toISOString()]
+        res.setHeader('Content-Type', 'application/json').end(JSON.stringify({ url: aqui, vence_en, guias: suyas }))
+      })
+    })
+    const orden = ['etiquetas', suyas[0]!, '--salida', 'media.pdf', '--url', lento]
+    const proceso = lanzar(orden)
+    await hasta(async () => llego)
+    proceso.hijo.kill('SIGINT')
+    expect([await proceso.fin, proceso.errores]).toEqual([130, 'Error: Interrumpido.\n'])
+    cortar = true
+    const cortada = await guias(orden)
+    expect([cortada.codigo, cortada.errores]).toEqual([
+      1,
+      expect.stringMatching(/No se pudo descargar las etiquetas .*Repita la orden/),
+    ])
+    expect((await readdir(cli.carpeta)).filter((nombre) => nombre.startsWith('media'))).toEqual([])
+  })
+
+  it.skipIf(!hayTerminal)('writes no PDF on a terminal', async () => {
+    const { codigo, salida } = await guias([], { programa: enTerminal(['etiquetas', suyas[0]!, '--salida', '-']) })
+    expect([codigo, salida]).toEqual([2, expect.stringContaining('no se ve en la terminal')])
+  })
+
+  it('removes nothing that it did not make', async () => {
+    const orden = `mkdir -p mia && touch mia/x && '${process.execPath}' '${CLI}' etiquetas ${suyas[0]} --salida mia --forzar; e=$?; ls mia; exit $e`
+    const { codigo, salida, errores } = await guias([], { programa: ['/bin/sh', '-c', orden] })
+    expect([codigo, salida, errores]).toEqual([
+      2,
+      'x\n',
+      expect.stringContaining('No se pudo escribir mia: es una carpeta'),
+    ])
+  })
+})

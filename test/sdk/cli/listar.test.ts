@@ -1,0 +1,101 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { unaGuia } from '../../fabricas.ts'
+import { CLI, enTerminal, hayTerminal, usarCli } from './correr.ts'
+
+const cli = usarCli()
+const { guias } = cli
+const lineas = (texto: string) => texto.trimEnd().split('\n')
+
+describe('guias listar', () => {
+  /** Newest first. */
+  const creadas: string[] = []
+  beforeAll(async () => {
+    for (let n = 0; n < 4; n++) {
+      const destinatario = n === 3 ? 'José María de los Ángeles Xiloj Ajcalón de la Cruz y Cruz' : 'Ana'
+      creadas.unshift((await cli.comercio.api.guias.crear(unaGuia({ destinatario }))).guia)
+    }
+    await cli.comercio.api.guias.cancelar(creadas[3]!)
+  })
+
+  it('shows people a table, newest first, and says when there is more', async () => {
+    const toda = await guias(['listar'])
+    expect([toda.codigo, toda.errores]).toEqual([0, ''])
+    const [titulos, ...filas] = lineas(toda.salida)
+    expect(titulos).toMatch(/^GUÍA {10}ESTADO {5}CREADA {12}REFERENCIA +DESTINO$/)
+    expect(filas.map((fila) => fila.split(/ {2,}/).slice(0, 2))).toEqual(
+      creadas.map((guia, n) => [guia, n === 3 ? 'cancelado' : 'aceptado']),
+    )
+    // Nothing is cut where there is no terminal.
+    expect(filas[0]).toContain('Xiloj Ajcalón de la Cruz y Cruz, San Juan Sacatepéquez')
+    const parte = await guias(['listar', '--limite', '3'])
+    const [, cursor = ''] = /^Hay más: pida --todas, o siga con --cursor (\S+)\n$/.exec(parte.errores) ?? []
+    expect(lineas(parte.salida)).toHaveLength(4)
+    const resto = await guias(['listar', '--cursor', cursor, '--json'])
+    expect([JSON.parse(resto.salida).guia, resto.errores]).toEqual([creadas[3], ''])
+  })
+
+  it('writes JSON lines and CSV for machines', async () => {
+    const json = lineas((await guias(['listar', '--json'])).salida).map((linea) => JSON.parse(linea))
+    expect(json).toEqual((await cli.comercio.api.guias.listar()).datos)
+    const csv = (await guias(['listar', '--csv', '--estado', 'cancelado'])).salida
+    const [cabecera, fila, fin] = csv.split('\r\n')
+    expect(cabecera).toMatch(/^guia,estado,modo,external_ref,telefono,/)
+    expect([fila, fin]).toEqual([expect.stringMatching(new RegExp(`^${creadas[3]},cancelado,test,`)), ''])
+  })
+
+  it('filters as the service does', async () => {
+    const codigos = async (...args: string[]) =>
+      lineas((await guias(['listar', '--json', ...args])).salida).flatMap((linea) =>
+        linea ? [JSON.parse(linea).guia] : [],
+      )
+    const [una] = (await cli.comercio.api.guias.listar({ limite: 1 })).datos
+    expect(await codigos('--external-ref', una!.external_ref!)).toEqual([una!.guia])
+    expect(await codigos('--estado', 'cancelado,entregado')).toEqual([creadas[3]])
+    expect(await codigos('--estado', 'cancelado', '--estado', 'aceptado')).toEqual(creadas)
+    expect(await codigos('--creado-desde', una!.creado_en)).toEqual([una!.guia])
+    expect(await codigos('--creado-hasta', una!.creado_en)).toEqual(creadas.slice(1))
+    // A date alone begins at midnight here, not in Greenwich.
+    const aqui = { env: { TZ: 'America/Guatemala' } }
+    const { errores } = await guias(['listar', '--creado-hasta', '2020-01-01', '--creado-desde', '2019-12-31'], aqui)
+    expect(errores).toBe('No hay guías así.\n')
+  })
+
+  it('says that there is nothing, and what is wrong with a filter', async () => {
+    const otro = await cli.entorno.nuevoComercio()
+    const env = { GUIAS_LLAVE: otro.llave }
+    expect(await guias(['listar'], { env })).toEqual({
+      codigo: 0,
+      salida: '',
+      errores: expect.stringMatching(/^No hay guías todavía/),
+    })
+    expect(await guias(['listar', '--json'], { env })).toMatchObject({ codigo: 0, salida: '' })
+    expect((await guias(['listar', '--csv'], { env })).salida).toMatch(/^guia,.*\r\n$/)
+    expect(await guias(['listar', '--estado', 'volando'])).toMatchObject({
+      codigo: 2,
+      errores: expect.stringMatching(/^Error: Corrija y repita la orden .*\n {2}--estado: debe ser uno de: aceptado/),
+    })
+    const ajeno = await guias(['listar', '--cursor', 'basura'])
+    expect([ajeno.codigo, ajeno.errores]).toEqual([2, expect.stringMatching(/^Error: El --cursor no es de esta lista/)])
+  })
+
+  it('ends quietly when whoever reads has seen enough', async () => {
+    const orden = `'${process.execPath}' '${CLI}' listar --todas --json | head -1`
+    const { codigo, errores, salida } = await guias([], { programa: ['/bin/bash', '-c', `set -o pipefail; ${orden}`] })
+    expect([codigo, errores, JSON.parse(salida).guia]).toEqual([0, '', creadas[0]])
+  })
+
+  it.skipIf(!hayTerminal)('fits on a terminal, however long the names, with colours unless NO_COLOR', async () => {
+    const env = { TERM: 'xterm-256color' }
+    const { codigo, salida } = await guias([], { programa: enTerminal(['listar']), env })
+    expect(codigo).toBe(0)
+    expect(salida).toContain('\x1b[90mcancelado')
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: what colours the screen is looked away
+    const sinColor = salida.replace(/\x1b\[\d+m/g, '')
+    for (const linea of sinColor.split('\r\n')) expect(linea.length).toBeLessThanOrEqual(80)
+    expect(sinColor).toContain('…')
+    expect(sinColor).not.toContain('Ajcalón')
+    expect(
+      (await guias([], { programa: enTerminal(['listar']), env: { ...env, NO_COLOR: '1' } })).salida,
+    ).not.toContain('\x1b')
+  })
+})

@@ -1,0 +1,183 @@
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { verificarWebhook } from '@guias/sdk'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { hasta, unaGuia } from '../../fabricas.ts'
+import { servir, usarCli } from './correr.ts'
+
+const cli = usarCli()
+const { guias } = cli
+
+describe('guias webhooks', () => {
+  const llegadas: { cuerpo: string; cabeceras: Record<string, string> }[] = []
+  let status = 204
+  let destino = ''
+  let serie = 0
+  const direccion = () => `${destino}/${++serie}`
+  beforeAll(async () => {
+    destino = await servir(async (req, res) => {
+      const trozos: Buffer[] = []
+      for await (const trozo of req) trozos.push(trozo)
+      llegadas.push({ cuerpo: Buffer.concat(trozos).toString(), cabeceras: req.headers as Record<string, string> })
+      res.writeHead(status).end()
+    })
+  })
+  const nuevo = async (...args: string[]) =>
+    JSON.parse((await guias(['webhooks', 'crear', direccion(), '--json', ...args])).salida)
+
+  it('says that there is none, creates one and gives its secret once', async () => {
+    const otro = await cli.entorno.nuevoComercio()
+    const env = { GUIAS_LLAVE: otro.llave }
+    expect(await guias(['webhooks', 'listar'], { env })).toEqual({
+      codigo: 0,
+      salida: '',
+      errores: 'No hay webhooks: cree uno con guias webhooks crear <url>.\n',
+    })
+    const url = direccion()
+    const creado = await guias(
+      ['webhooks', 'crear', url, '--tipos', 'guia.*,ubicacion.confirmada', '--descripcion', 'La mía'],
+      { env },
+    )
+    const [, webhook = '', secreto = ''] = /^(wh_\w+) {2}activo {2}\S+\n(whsec_\S+)\n$/.exec(creado.salida) ?? []
+    expect([creado.codigo, creado.errores]).toEqual([0, expect.stringContaining('no se vuelve a mostrar')])
+    const lista = await guias(['webhooks', 'listar'], { env })
+    expect(lista.salida).toMatch(new RegExp(`\\n${webhook} {2}activo  ${url}  guia\\.\\*,ubicacion\\.confirmada\\n$`))
+    const visto = await guias(['webhooks', 'ver', webhook], { env })
+    expect(visto.salida).toMatch(/^wh_\w+ {2}activo.*\n {2}Tipos .*\n {2}Descripción {3}La mía\n/)
+    for (const { salida } of [lista, visto, await guias(['webhooks', 'ver', webhook, '--json'], { env })]) {
+      expect(salida).not.toContain(secreto)
+    }
+    expect((await guias(['webhooks', 'listar', '--csv'], { env })).salida).toContain(
+      `${webhook},activo,,test,${url},guia.* ubicacion.confirmada,La mía,`,
+    )
+  })
+
+  it('keeps the secret in a file of one’s own instead of showing it', async () => {
+    const orden = ['webhooks', 'crear', direccion(), '--secreto-en', 'secreto.txt']
+    const { codigo, salida, errores } = await guias(orden)
+    expect([codigo, salida + errores]).toEqual([0, expect.not.stringContaining('whsec_')])
+    const archivo = join(cli.carpeta, 'secreto.txt')
+    expect([(await stat(archivo)).mode & 0o777, await readFile(archivo, 'utf8')]).toEqual([
+      0o600,
+      expect.stringMatching(/^whsec_\S+\n$/),
+    ])
+    // Before it is made: a secret that can't be kept would be lost.
+    const antes = await cli.comercio.api.webhooks.listar()
+    const segunda = await guias(['webhooks', 'crear', direccion(), '--secreto-en', 'secreto.txt'])
+    expect([segunda.codigo, segunda.errores]).toEqual([2, expect.stringContaining('--forzar')])
+    expect((await cli.comercio.api.webhooks.listar()).datos).toHaveLength(antes.datos.length)
+  })
+
+  it('tries one and says what the server answered', async () => {
+    const { webhook, secreto } = await nuevo()
+    expect(await guias(['webhooks', 'probar', webhook])).toEqual({
+      codigo: 0,
+      salida: expect.stringMatching(/^ent_\w+ {2}204 en [\d.]+ ms\n$/),
+      errores: '',
+    })
+    const { cuerpo, cabeceras } = llegadas.at(-1)!
+    expect((await verificarWebhook(cuerpo, cabeceras, secreto)).tipo).toBe('webhook.prueba')
+    status = 500
+    const mala = await guias(['webhooks', 'probar', webhook])
+    expect([mala.codigo, mala.salida]).toEqual([
+      1,
+      expect.stringMatching(/^ent_\w+ {2}500 en [\d.]+ ms: El receptor respondió 500/),
+    ])
+    status = 204
+  })
+
+  it('lists what was sent, shows one and sends it again', async () => {
+    const { webhook } = await nuevo('--tipos', 'guia.*')
+    const { guia } = await cli.comercio.api.guias.crear(unaGuia())
+    const [una] = await hasta(async () => {
+      const { datos } = await cli.comercio.api.webhooks.entregas(webhook, { estado: 'entregada' })
+      return datos.length > 0 && datos
+    })
+    const entrega = una!.entrega
+    const lista = await guias(['webhooks', 'entregas', webhook, '--guia', guia])
+    expect([lista.codigo, lista.salida]).toEqual([
+      0,
+      expect.stringMatching(new RegExp(`\\n${entrega} {2}entregada {2}204 +guia\\.aceptado +\\S+ \\S+\\n$`)),
+    ])
+    expect((await guias(['webhooks', 'entregas', webhook, '--estado', 'fallida'])).errores).toMatch(
+      /^No hay entregas así/,
+    )
+    const sola = await guias(['webhooks', 'entregas', webhook, entrega])
+    expect(sola.salida).toMatch(
+      new RegExp(`^${entrega} {2}entregada {2}guia\\.aceptado\\n {2}1 {2}\\S+ \\S+ {2}204 en .*\\n\\n\\{"id"`),
+    )
+    const veces = () => llegadas.filter(({ cabeceras }) => cabeceras['webhook-id'] === una!.evento).length
+    const antes = veces()
+    expect(await guias(['webhooks', 'reenviar', webhook, entrega])).toMatchObject({
+      codigo: 0,
+      salida: expect.stringMatching(/ {2}204 en /),
+    })
+    expect(veces()).toBe(antes + 1)
+  })
+
+  it('pauses, resumes, changes, rotates the secret and recovers', async () => {
+    const { webhook, secreto } = await nuevo()
+    const estado = async () => (await cli.comercio.api.webhooks.obtener(webhook)).estado
+    expect((await guias(['webhooks', 'pausar', webhook])).salida).toMatch(/^wh_\w+ {2}pausado {2}/)
+    expect(await estado()).toBe('pausado')
+    await guias(['webhooks', 'reanudar', webhook])
+    expect(await estado()).toBe('activo')
+    await guias(['webhooks', 'cambiar', webhook, '--descripcion', 'Otra', '--tipos', 'guia.entregado'])
+    expect(await cli.comercio.api.webhooks.obtener(webhook)).toMatchObject({
+      descripcion: 'Otra',
+      tipos: ['guia.entregado'],
+    })
+    expect(await guias(['webhooks', 'cambiar', webhook])).toMatchObject({ codigo: 2 })
+    const rotado = await guias(['webhooks', 'rotar-secreto', webhook, '--solapamiento', '1'])
+    expect([rotado.codigo, /(whsec_\S+)/.exec(rotado.salida)?.[1]]).not.toEqual([0, secreto])
+    expect((await cli.comercio.api.webhooks.obtener(webhook)).secretos).toHaveLength(2)
+    const ensayo = await guias([
+      'webhooks',
+      'recuperar',
+      webhook,
+      '--desde',
+      new Date(Date.now() - 3_600_000).toISOString(),
+      '--ensayo',
+    ])
+    expect([ensayo.codigo, ensayo.salida]).toEqual([
+      0,
+      expect.stringMatching(/^\d+ eventos, de los que enviaría \d+\n$/),
+    ])
+    const hecha = await guias([
+      'webhooks',
+      'recuperar',
+      webhook,
+      '--desde',
+      new Date(Date.now() - 3_600_000).toISOString(),
+    ])
+    expect([hecha.codigo, hecha.salida]).toEqual([0, expect.stringMatching(/^rec_\w+ {2}/)])
+    expect(await guias(['webhooks', 'recuperar', webhook])).toMatchObject({
+      codigo: 2,
+      errores: expect.stringContaining('--desde'),
+    })
+  })
+
+  it('eliminates one, only when it is sure', async () => {
+    const { webhook } = await nuevo()
+    expect(await guias(['webhooks', 'eliminar', webhook])).toMatchObject({
+      codigo: 2,
+      errores: expect.stringContaining('--si'),
+    })
+    expect(await guias(['webhooks', 'eliminar', webhook, '--si'])).toEqual({
+      codigo: 0,
+      salida: `${webhook}  eliminado\n`,
+      errores: '',
+    })
+    expect(await guias(['webhooks', 'ver', webhook])).toMatchObject({
+      codigo: 1,
+      errores: expect.stringContaining('webhook_desconocido'),
+    })
+  })
+
+  it('tells what the service will not have by the option that it was in', async () => {
+    const { codigo, errores } = await guias(['webhooks', 'crear', direccion(), '--tipos', 'guia.nada'])
+    expect([codigo, errores]).toEqual([1, expect.stringMatching(/\n {2}--tipos: debe ser un tipo de evento/)])
+    const mala = await guias(['webhooks', 'crear', 'nada', '--url', cli.entorno.url])
+    expect([mala.codigo, mala.errores]).toEqual([1, expect.stringMatching(/\n {2}url: La dirección debe empezar/)])
+  })
+})
