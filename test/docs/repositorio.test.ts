@@ -1,5 +1,5 @@
 // What people read of the repository: every link leads somewhere, and the operators' book has every variable.
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ErrorConfig, leerConfig } from '../../server/config/config.ts'
@@ -41,6 +41,21 @@ describe('README.md', () => {
     expect(peso[0]! + peso[1]!).toBeLessThan(150 * 1024)
     expect(leer('docs/terminal.svg')).not.toMatch(/guia_\w{4}_\w{20}/)
   })
+})
+
+it('address, key and secret have one name in every sample, tool and document', () => {
+  const archivos = ['sdk/src', 'sdk/cli', 'sdk/ejemplos', 'openapi/comercios'].flatMap((carpeta) =>
+    readdirSync(join(raiz, carpeta), { recursive: true, withFileTypes: true })
+      .filter((uno) => uno.isFile())
+      .map((uno) => join(uno.parentPath, uno.name).slice(raiz.length + 1)),
+  )
+  const generados = ['comercios.json', 'coleccion.json'].map((uno) => `server/contrato/generado/${uno}`)
+  const todos = ['README.md', 'sdk/README.md', 'server/arranque/demo.ts', ...generados, ...archivos]
+  const nombres = new Set(todos.flatMap((archivo) => leer(archivo).match(/\bGUIAS_[A-Z_]+/g) ?? []))
+  expect([...nombres].sort()).toEqual(['GUIAS_AVISOS', 'GUIAS_LLAVE', 'GUIAS_SECRETO', 'GUIAS_URL'])
+  const coleccion = JSON.parse(leer('server/contrato/generado/coleccion.json'))
+  const variables = coleccion.variable.map(({ key }: { key: string }) => key)
+  expect(variables.slice(0, 2)).toEqual(['GUIAS_URL', 'GUIAS_LLAVE'])
 })
 
 it('docs/operacion.md has every variable that the service reads', () => {
