@@ -48,34 +48,35 @@ export class ErrorDeDescarga extends Error {
 }
 
 const INTENTOS = 3
+const ESPERA_MAXIMA = 60_000
 /** For one file, of which the largest have some tens of megabytes. */
 const PLAZO = 120_000
 
 /** Brings what a signed link leads to, trying again what may pass. @throws ErrorDeDescarga */
 export async function descargar(url: string, que: string, signal: AbortSignal): Promise<Buffer> {
   for (let intento = 1; ; intento++) {
-    const { bytes, falla, pasara } = await traer(url, signal)
+    const { bytes, falla, espera } = await traer(url, 1000 * 2 ** intento, signal)
     if (signal.aborted) throw new ErrorAbortado('Interrumpido.')
     if (bytes) return bytes
-    if (!pasara || intento === INTENTOS) {
+    if (espera === undefined || espera > ESPERA_MAXIMA || intento === INTENTOS) {
       throw new ErrorDeDescarga(`No se pudo descargar ${que} de ${new URL(url).origin}: ${falla}. Repita la orden.`)
     }
-    await dormir(500 * 2 ** intento, signal)
+    await dormir(espera, signal)
   }
 }
 
-async function traer(url: string, signal: AbortSignal) {
+/** The bytes, or why there are none and in how many milliseconds there may be some; never, if it doesn't say. */
+async function traer(url: string, pausa: number, signal: AbortSignal) {
   try {
     const respuesta = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(PLAZO)]) })
-    if (respuesta.ok) return { bytes: Buffer.from(await respuesta.arrayBuffer()), falla: '', pasara: false }
+    if (respuesta.ok) return { bytes: Buffer.from(await respuesta.arrayBuffer()), falla: '', espera: undefined }
     await respuesta.body?.cancel()
-    const { status } = respuesta
-    return { falla: `contestó ${status}`, pasara: status >= 500 || status === 429 }
+    const { status, headers } = respuesta
+    const pide = Number(headers.get('retry-after')) * 1000 || 0
+    return { falla: `contestó ${status}`, espera: status >= 500 || status === 429 ? Math.max(pausa, pide) : undefined }
   } catch (error) {
     const { message, cause } = error as Error
-    return {
-      falla: cause instanceof Error ? cause.message || String((cause as { code?: string }).code) : message,
-      pasara: true,
-    }
+    const que = cause instanceof Error ? cause.message || String((cause as { code?: string }).code) : message
+    return { falla: que, espera: pausa }
   }
 }

@@ -1,5 +1,5 @@
 import type { EntregaDeWebhook, EntregaDeWebhookConIntentos, Guias, IntentoDeWebhook } from '@guias/sdk'
-import { type Contexto, dormir, instante, type Orden, SALIDA } from './orden.ts'
+import { type Contexto, dormir, ErrorDeUso, instante, type Orden, SALIDA } from './orden.ts'
 import { type Lista, mostrarLista, OPCIONES_DE_LISTA } from './tabla.ts'
 import { avisar, decir, hora, limpio, pintar, type Tono } from './terminal.ts'
 import { TIPOS } from './tipos.ts'
@@ -129,5 +129,46 @@ contesta su servidor. Termina con 1 si no lo aceptó.`,
     const { historial } = await api.webhooks.obtenerEntrega(webhook, entrega, opciones)
     const enviada = await api.webhooks.reenviar(webhook, entrega, opciones)
     return contarIntento(api, enviada, historial[0]?.iniciado_en, contexto)
+  },
+}
+
+export const recuperar: Orden = {
+  resumen: 'envía otra vez lo que su servidor no recibió',
+  uso: ['webhooks recuperar <webhook> --desde <fecha> [opciones]'],
+  explica: `Vuelve a enviar los eventos desde esa fecha que el webhook no recibió, lo más
+antiguo primero. Es un trabajo del servicio, que sigue solo. Con --ensayo solo
+cuenta cuántos serían.`,
+  opciones: {
+    desde: { valor: '<fecha>', dice: 'eventos registrados ese día o instante, o después; obligatoria' },
+    hasta: { valor: '<fecha>', dice: 'eventos registrados antes; hasta ahora si falta' },
+    todas: { dice: 'también los que sí recibió' },
+    ensayo: { dice: 'solo cuenta, sin enviar nada' },
+  },
+  posicionales: [1, 1],
+  async ejecutar(contexto) {
+    const [codigo = ''] = contexto.posicionales
+    const [desde, hasta] = [contexto.texto('desde'), contexto.texto('hasta')]
+    if (desde === undefined)
+      throw new ErrorDeUso('Diga desde cuándo: guias webhooks recuperar <webhook> --desde <fecha>.')
+    const datos = {
+      desde: instante('desde', desde),
+      ...(hasta !== undefined && { hasta: instante('hasta', hasta) }),
+      ...(contexto.si('todas') && { todas: true }),
+    }
+    const [{ webhooks }, opciones] = [contexto.api(), { signal: contexto.signal }]
+    if (contexto.si('ensayo')) {
+      const ensayo = await webhooks.ensayarRecuperacion(codigo, datos, opciones)
+      decir(
+        contexto.json ? JSON.stringify(ensayo) : `${ensayo.eventos} eventos, de los que enviaría ${ensayo.entregas}`,
+      )
+      return SALIDA.bien
+    }
+    const hecha = await webhooks.recuperar(codigo, datos, opciones)
+    decir(
+      contexto.json
+        ? JSON.stringify(hecha)
+        : `${pintar('fuerte', limpio(hecha.recuperacion))}  ${limpio(hecha.estado)}`,
+    )
+    return SALIDA.bien
   },
 }

@@ -58,6 +58,7 @@ function porQueNoConecta(error: unknown): string {
     dicho = una.message
     codigo = String((una as { code?: unknown }).code ?? '') || codigo
   }
+  if (dicho === 'bad port') return 'ese puerto no se usa para la web'
   const que = SIN_CONEXION[codigo] ?? (/CERT|UNABLE_TO/.test(codigo) ? 'su certificado no vale' : dicho)
   return codigo ? `${que} (${codigo})` : que
 }

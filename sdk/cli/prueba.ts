@@ -157,7 +157,7 @@ async function comprobar(guia: string, contexto: Contexto): Promise<boolean> {
     if (contexto.json) decir(JSON.stringify({ guia, autentica: true, completa: ausentes === 0, kid, manifiesto }))
     else {
       decir(
-        `${pintar('verde', 'Auténtica')}  ${guia}, entregada ${hora(manifiesto.entregado_en)}; ${archivos.length} archivos como se firmaron`,
+        `${pintar('verde', 'Auténtica')}  ${guia}, entregada ${hora(manifiesto.entregado_en)}; ${archivos.length} archivos intactos`,
       )
       if (ausentes > 0)
         avisar(`${pintarAviso('amarillo', 'Revise')}  faltan ${ausentes} de los archivos firmados en ${carpeta}`)

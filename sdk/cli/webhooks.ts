@@ -1,7 +1,7 @@
 import type { Webhook, WebhookConSecreto } from '@guias/sdk'
 import { escribirEntero, exigirLibres } from './archivos.ts'
-import { entregas, probar, reenviar } from './entregasDeWebhook.ts'
-import { type Contexto, ErrorDeUso, type Grupo, instante, numero, type Opciones, type Orden, SALIDA } from './orden.ts'
+import { entregas, probar, recuperar, reenviar } from './entregasDeWebhook.ts'
+import { type Contexto, ErrorDeUso, type Grupo, numero, type Opciones, type Orden, SALIDA } from './orden.ts'
 import { type Lista, mostrarLista, OPCIONES_DE_LISTA } from './tabla.ts'
 import { avisar, confirmar, decir, hora, limpio, pintar } from './terminal.ts'
 import { TIPOS } from './tipos.ts'
@@ -84,8 +84,7 @@ async function conSecreto(contexto: Contexto, pedir: () => PromiseLike<WebhookCo
   const archivo = contexto.texto('secreto-en')
   if (archivo !== undefined) exigirLibres([archivo], contexto.si('forzar'), 'dé otro nombre a --secreto-en')
   const { secreto, ...webhook } = await pedir()
-  if (archivo !== undefined) {
-    await escribirEntero(archivo, `${secreto}\n`, 0o600)
+  if (archivo !== undefined && (await guardar(archivo, secreto))) {
     decirWebhook(webhook, contexto)
     avisar(`Secreto guardado en ${archivo}.`)
   } else if (contexto.json) decir(JSON.stringify({ ...webhook, secreto }))
@@ -95,6 +94,18 @@ async function conSecreto(contexto: Contexto, pedir: () => PromiseLike<WebhookCo
     avisar('Guarde el secreto (GUIAS_SECRETO en su servidor): no se vuelve a mostrar.')
   }
   return SALIDA.bien
+}
+
+/** Says whether it could be kept; a secret that couldn't is shown instead of lost. */
+async function guardar(archivo: string, secreto: string): Promise<boolean> {
+  try {
+    await escribirEntero(archivo, `${secreto}\n`, 0o600)
+    return true
+  } catch (error) {
+    if (!(error instanceof ErrorDeUso)) throw error
+    avisar(`${error.message} Se muestra aquí.`)
+    return false
+  }
 }
 
 const DE_WEBHOOK: Opciones = {
@@ -173,47 +184,6 @@ lleva las dos firmas: cambie el secreto en su servidor con calma.`,
     return conSecreto(contexto, () =>
       contexto.api().webhooks.rotarSecreto(codigo, rotacion, { signal: contexto.signal }),
     )
-  },
-}
-
-const recuperar: Orden = {
-  resumen: 'envía otra vez lo que su servidor no recibió',
-  uso: ['webhooks recuperar <webhook> --desde <fecha> [opciones]'],
-  explica: `Vuelve a enviar los eventos desde esa fecha que el webhook no recibió, lo más
-antiguo primero. Es un trabajo del servicio, que sigue solo. Con --ensayo solo
-cuenta cuántos serían.`,
-  opciones: {
-    desde: { valor: '<fecha>', dice: 'eventos registrados ese día o instante, o después; obligatoria' },
-    hasta: { valor: '<fecha>', dice: 'eventos registrados antes; hasta ahora si falta' },
-    todas: { dice: 'también los que sí recibió' },
-    ensayo: { dice: 'solo cuenta, sin enviar nada' },
-  },
-  posicionales: [1, 1],
-  async ejecutar(contexto) {
-    const [codigo = ''] = contexto.posicionales
-    const [desde, hasta] = [contexto.texto('desde'), contexto.texto('hasta')]
-    if (desde === undefined)
-      throw new ErrorDeUso('Diga desde cuándo: guias webhooks recuperar <webhook> --desde <fecha>.')
-    const datos = {
-      desde: instante('desde', desde),
-      ...(hasta !== undefined && { hasta: instante('hasta', hasta) }),
-      ...(contexto.si('todas') && { todas: true }),
-    }
-    const [{ webhooks }, opciones] = [contexto.api(), { signal: contexto.signal }]
-    if (contexto.si('ensayo')) {
-      const ensayo = await webhooks.ensayarRecuperacion(codigo, datos, opciones)
-      decir(
-        contexto.json ? JSON.stringify(ensayo) : `${ensayo.eventos} eventos, de los que enviaría ${ensayo.entregas}`,
-      )
-      return SALIDA.bien
-    }
-    const hecha = await webhooks.recuperar(codigo, datos, opciones)
-    decir(
-      contexto.json
-        ? JSON.stringify(hecha)
-        : `${pintar('fuerte', limpio(hecha.recuperacion))}  ${limpio(hecha.estado)}`,
-    )
-    return SALIDA.bien
   },
 }
 

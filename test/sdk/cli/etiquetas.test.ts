@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { hasta, unaGuia } from '../../fabricas.ts'
-import { CLI, enTerminal, hayTerminal, RECOGIDA, servir, usarCli } from './correr.ts'
+import { CLI, enTerminal, hayTerminal, RECOGIDA, SIN_PAUSAS, servir, usarCli } from './correr.ts'
 
 const cli = usarCli()
 const { escribir, guias, lanzar } = cli
@@ -111,6 +111,23 @@ describe('guias etiquetas', () => {
       expect.stringMatching(/No se pudo descargar las etiquetas .*Repita la orden/),
     ])
     expect((await readdir(cli.carpeta)).filter((nombre) => nombre.startsWith('media'))).toEqual([])
+  })
+
+  it('waits as long as a busy service asks, and tells of a link that is none any more', async () => {
+    const estados = [429, 503, 200, 403]
+    const ocupado = await servir((req, res) => {
+      if (req.url!.startsWith('/archivo'))
+        return void res.writeHead(estados.shift()!, { 'Retry-After': '1' }).end('%PDF-')
+      req.resume().on('end', () => {
+        const enlace = { url: `http://${req.headers.host}/archivo`, vence_en: '', guias: suyas }
+        res.setHeader('Content-Type', 'application/json').end(JSON.stringify(enlace))
+      })
+    })
+    const orden = ['etiquetas', suyas[0]!, '--salida', 'paciente.pdf', '--forzar', '--url', ocupado]
+    expect(await guias(orden, { programa: SIN_PAUSAS })).toMatchObject({ codigo: 0, errores: '' })
+    const vencido = await guias(orden, { programa: SIN_PAUSAS })
+    expect([vencido.codigo, vencido.errores]).toEqual([1, expect.stringMatching(/: contestó 403\. Repita la orden/)])
+    expect(await leer('paciente.pdf')).toBe('%PDF-')
   })
 
   it.skipIf(!hayTerminal)('writes no PDF on a terminal', async () => {

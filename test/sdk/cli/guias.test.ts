@@ -113,6 +113,8 @@ describe('guias', () => {
     ])
     const conVariable = await guias(['listar'], { programa: SIN_PAUSAS, env: { GUIAS_URL: nadie } })
     expect(conVariable.errores).toContain('No se envió nada. Revise GUIAS_URL,')
+    const sinPuerto = await guias(['listar', '--url', 'http://127.0.0.1:1'], { programa: SIN_PAUSAS })
+    expect(sinPuerto.errores).toContain('ese puerto no se usa para la web. No se envió nada')
     const sinNombre = await guias(['listar', '--url', 'http://no-existe.invalid'], { programa: SIN_PAUSAS })
     expect([sinNombre.codigo, sinNombre.errores]).toEqual([1, expect.stringContaining('No se envió nada')])
   })

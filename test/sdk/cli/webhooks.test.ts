@@ -61,6 +61,9 @@ describe('guias webhooks', () => {
       0o600,
       expect.stringMatching(/^whsec_\S+\n$/),
     ])
+    const sinLugar = await guias(['webhooks', 'crear', direccion(), '--secreto-en', 'secreto.txt/x'])
+    expect([sinLugar.codigo, sinLugar.salida]).toEqual([0, expect.stringMatching(/\nwhsec_\S+\n$/)])
+    expect(sinLugar.errores).toContain('No se pudo escribir secreto.txt/x')
     // Before it is made: a secret that can't be kept would be lost.
     const antes = await cli.comercio.api.webhooks.listar()
     const segunda = await guias(['webhooks', 'crear', direccion(), '--secreto-en', 'secreto.txt'])
