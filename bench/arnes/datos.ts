@@ -192,8 +192,8 @@ export async function sembrarEntregasHechas(url: string, comercio: Comercio, cua
   await cliente.connect()
   try {
     await cliente.query(
-      `insert into webhook (comercio_id, modo, webhook, url, tipos, estado, estado_en, creado_en, actualizado_en)
-       values ($1, 'live', $2, 'https://tienda.ejemplo.com/guias', '{*}', 'activo', now(), now(), now())`,
+      `insert into webhook (comercio_id, modo, webhook, url, tipos, estado, estado_en, comprobado_en, creado_en, actualizado_en)
+       values ($1, 'live', $2, 'https://tienda.ejemplo.com/guias', '{*}', 'activo', now(), now(), now(), now())`,
       [comercio.id, webhook],
     )
     await cliente.query(

@@ -87,8 +87,8 @@ export async function registrar(
     const url = urlDe(i)
     const clave = bytesDe(nuevoSecreto())
     await db.pool.query(
-      `insert into webhook (comercio_id, modo, webhook, url, tipos, estado, estado_en, creado_en, actualizado_en)
-       values ($1, $2, $3, $4, '{*}', 'activo', now(), now(), now())`,
+      `insert into webhook (comercio_id, modo, webhook, url, tipos, estado, estado_en, comprobado_en, creado_en, actualizado_en)
+       values ($1, $2, $3, $4, '{*}', 'activo', now(), now(), now(), now())`,
       [comercio.id, comercio.modo, webhook, url],
     )
     await db.pool.query(

@@ -73,14 +73,15 @@ const SALUD = sentencia<{ salud: string; ahora: Date }, Cambiado>(
   'webhooks.salud',
   `with x as (
      select * from json_to_recordset(:salud::json) as x(
-       comercio_id uuid, modo text, webhook text, url text, buena boolean, nuevas int, primera timestamptz, adios boolean)
+       comercio_id uuid, modo text, webhook text, url text, buena boolean, probada boolean, nuevas int, primera timestamptz,
+       adios boolean)
    ), v as materialized (
-     select w.comercio_id, w.modo, w.webhook, w.estado, w.aviso, x.adios,
+     select w.comercio_id, w.modo, w.webhook, w.estado, w.aviso, x.adios, x.probada,
        case when x.buena then 0 else w.fallas + x.nuevas end as fallas,
        case when not x.buena then coalesce(w.primera_falla_en, x.primera) end as primera
      from x join webhook w on w.comercio_id = x.comercio_id and w.modo = x.modo and w.webhook = x.webhook
        and w.url = x.url
-     where x.nuevas > 0 or w.fallas > 0 or w.freno_vence_en is not null
+     where x.nuevas > 0 or w.fallas > 0 or w.freno_vence_en is not null or (w.comprobado_en is null and x.probada)
      order by w.comercio_id, w.modo, w.webhook for no key update of w
    ), s as (
      select *, extract(epoch from :ahora::timestamptz - primera) * 1000 as ms from v
@@ -88,7 +89,8 @@ const SALUD = sentencia<{ salud: string; ahora: Date }, Cambiado>(
      select *, case when adios then 'respondio_410'
        when fallas >= ${MINIMO_DE_FALLAS} and ms >= ${VENTANA_DE_FALLAS} then 'fallas_continuas' end as baja from s
    )
-   update webhook w set fallas = d.fallas, primera_falla_en = d.primera,
+   update webhook w set comprobado_en = case when d.probada then coalesce(w.comprobado_en, :ahora::timestamptz) else w.comprobado_en end,
+     fallas = d.fallas, primera_falla_en = d.primera,
      aviso = case when d.primera is null then 0 ${AVISOS.toReversed()
        .map((parte) => `when d.ms >= ${(VENTANA_DE_FALLAS * parte) / 100} then ${parte}`)
        .join(' ')} else 0 end,
@@ -181,7 +183,10 @@ function aFila(
   }
 }
 
-/** How each endpoint did in this group. One that took something is well; a test that fails says nothing. */
+/**
+ * How each endpoint did in this group. One that took something is well, and has proved its address if it was a test; a test
+ * that fails says nothing.
+ */
 function saludDe(resultados: readonly Resultado[]) {
   const grupos = Map.groupBy(resultados, ({ entrega, url }) => `${entrega.webhook} ${url}`)
   return [...grupos.values()].flatMap((suyos) => {
@@ -189,9 +194,12 @@ function saludDe(resultados: readonly Resultado[]) {
     const adios = malos.some(({ respuesta }) => respuesta.status === 410)
     const buena = !adios && suyos.some(({ respuesta }) => respuesta.error === null)
     if (malos.length === 0 && !buena) return []
+    const probada = suyos.some(
+      ({ entrega, respuesta }) => entrega.tipo === 'webhook.prueba' && respuesta.error === null,
+    )
     const { url, entrega } = suyos[0]!
     const { comercio_id, modo, webhook } = entrega
     const primera = malos[0]?.iniciado_en ?? null
-    return [{ comercio_id, modo, webhook, url, buena, nuevas: buena ? 0 : malos.length, primera, adios }]
+    return [{ comercio_id, modo, webhook, url, buena, probada, nuevas: buena ? 0 : malos.length, primera, adios }]
   })
 }

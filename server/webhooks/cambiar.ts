@@ -1,6 +1,7 @@
 import type { Handler } from '../contrato/tipos.ts'
 import { sentencia } from '../db.ts'
 import { nombrarPorUrl } from './crear.ts'
+import { enviarPrueba } from './probar.ts'
 import {
   type ClaveDeWebhook,
   exigirDestino,
@@ -9,6 +10,7 @@ import {
   type FilaWebhook,
   politicaDe,
   presentarWebhook,
+  seComprueba,
 } from './webhook.ts'
 
 /** What a merchant may change of an endpoint; null leaves a column as it is. */
@@ -18,11 +20,12 @@ type Cambio = { [Columna in 'url' | 'tipos' | 'descripcion' | 'estado']: FilaWeb
  * Changes an endpoint; a change of state or of address forgets what failed before, for it is another endpoint now, or a
  * mended one.
  */
-const CAMBIAR = sentencia<ClaveDeWebhook & Cambio & { ahora: Date }>(
+const CAMBIAR = sentencia<ClaveDeWebhook & Cambio & { ahora: Date; se_comprueba: boolean }>(
   'webhooks.cambiar',
   `update webhook set url = coalesce(:url, url), tipos = coalesce(:tipos, tipos),
      descripcion = coalesce(:descripcion, descripcion),
      estado = coalesce(:estado, estado), estado_en = case when :estado <> estado then :ahora::timestamptz else estado_en end,
+     comprobado_en = case when :url = url or not :se_comprueba::boolean or :url is null then comprobado_en end,
      motivo = case when :estado is null then motivo end,
      fallas = case when :estado = 'activo' or :url <> url then 0 else fallas end,
      aviso = case when :estado = 'activo' or :url <> url then 0 else aviso end,
@@ -39,7 +42,7 @@ export const cambiarWebhook: Handler<'cambiarWebhook'> = async (
   const { comercioId, modo } = identidad
   const ahora = reloj()
   // Unknown is unknown, whatever the body asks for.
-  await exigirWebhook(db, identidad, path.webhook, ahora)
+  const antes = await exigirWebhook(db, identidad, path.webhook, ahora)
   const url = body.url === undefined ? null : await exigirDestino(body.url, politicaDe(destinos, modo))
   await explicarRepetido(
     () =>
@@ -51,10 +54,14 @@ export const cambiarWebhook: Handler<'cambiarWebhook'> = async (
         tipos: body.tipos ?? null,
         descripcion: body.descripcion ?? null,
         estado: body.estado ?? null,
+        se_comprueba: seComprueba(modo),
         ahora,
       }),
     () => nombrarPorUrl(db, identidad, url ?? ''),
   )
+  const fila = await exigirWebhook(db, identidad, path.webhook, ahora)
+  // Another address proves itself anew.
+  if (antes.comprobado_en && !fila.comprobado_en) await enviarPrueba(db.consultar, fila, ahora)
   avisarTrabajo()
-  return { status: 200, body: presentarWebhook(await exigirWebhook(db, identidad, path.webhook, ahora)) }
+  return { status: 200, body: presentarWebhook(fila) }
 }

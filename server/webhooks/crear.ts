@@ -2,17 +2,19 @@ import type { Handler } from '../contrato/tipos.ts'
 import { type Db, enTransaccion, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
 import { bytesDe, nuevoSecreto } from './firma.ts'
+import { enviarPrueba } from './probar.ts'
 import { cifrar, type FilaSecreto } from './secreto.ts'
 import {
   type Ambito,
   exigirDestino,
-  exigirWebhook,
   explicarRepetido,
   type FilaWebhook,
+  leerWebhook,
   MAXIMO_DE_WEBHOOKS,
   nuevoCodigoDeWebhook,
   politicaDe,
   presentarWebhook,
+  seComprueba,
 } from './webhook.ts'
 
 /** Takes the merchant's turn to create endpoints, so that what another request wrote is counted. */
@@ -23,12 +25,14 @@ const TURNO = sentencia<{ comercio_id: string }>(
 
 const CREAR = sentencia<
   Pick<FilaWebhook, 'comercio_id' | 'modo' | 'webhook' | 'url' | 'tipos' | 'descripcion'> &
-    Pick<FilaSecreto, 'cifrado'> & { ahora: Date }
+    Pick<FilaSecreto, 'cifrado'> & { ahora: Date; comprobado_en: Date | null }
 >(
   'webhooks.crear',
   `with w as (
-     insert into webhook (comercio_id, modo, webhook, url, tipos, descripcion, estado, estado_en, creado_en, actualizado_en)
-     select :comercio_id, :modo, :webhook, :url, :tipos, :descripcion, 'activo', :ahora::timestamptz, :ahora, :ahora
+     insert into webhook (comercio_id, modo, webhook, url, tipos, descripcion, estado, estado_en, comprobado_en,
+       creado_en, actualizado_en)
+     select :comercio_id, :modo, :webhook, :url, :tipos, :descripcion, 'activo', :ahora::timestamptz,
+       :comprobado_en::timestamptz, :ahora, :ahora
      where (select count(*) from webhook where comercio_id = :comercio_id and modo = :modo and estado <> 'eliminado')
        < ${MAXIMO_DE_WEBHOOKS}
      returning webhook
@@ -46,31 +50,40 @@ export async function nombrarPorUrl(db: Db, { comercioId, modo }: Ambito, url: s
   return fila?.webhook ?? 'que acaba de crear'
 }
 
-export const crearWebhook: Handler<'crearWebhook'> = async ({ body, identidad }, { db, reloj, secretos, destinos }) => {
+export const crearWebhook: Handler<'crearWebhook'> = async (
+  { body, identidad },
+  { db, reloj, secretos, destinos, avisarTrabajo },
+) => {
   const { comercioId: comercio_id, modo } = identidad
   const url = await exigirDestino(body.url, politicaDe(destinos, modo))
   const webhook = nuevoCodigoDeWebhook()
   const secreto = nuevoSecreto()
   const ahora = reloj()
   const cifrado = cifrar(secretos, { webhook, version: 1 }, bytesDe(secreto))
-  const creado = await explicarRepetido(
+  const fila = await explicarRepetido(
     () =>
       enTransaccion(db, async (consultar) => {
         await consultar(TURNO, { comercio_id })
         const { tipos = ['*'], descripcion = null } = body
-        return consultar(CREAR, { comercio_id, modo, webhook, url, tipos, descripcion, cifrado, ahora })
+        const comprobado_en = seComprueba(modo) ? null : ahora
+        const datos = { comercio_id, modo, webhook, url, tipos, descripcion, cifrado, ahora, comprobado_en }
+        const creado = await consultar(CREAR, datos)
+        const nuevo = creado.length > 0 ? await leerWebhook(consultar, identidad, webhook, ahora) : undefined
+        if (nuevo && seComprueba(modo)) await enviarPrueba(consultar, nuevo, ahora)
+        return nuevo
       }),
     () => nombrarPorUrl(db, identidad, url),
   )
-  if (creado.length === 0) {
+  if (!fila) {
     throw new Problema(
       'limite_de_webhooks',
       `Ya tiene ${MAXIMO_DE_WEBHOOKS} webhooks en este modo. Elimine uno, o sume tipos a uno que ya tiene.`,
     )
   }
+  if (seComprueba(modo)) avisarTrabajo()
   return {
     status: 201,
     headers: { Location: `/api/v1/webhooks/${webhook}` },
-    body: { ...presentarWebhook(await exigirWebhook(db, identidad, webhook, ahora)), secreto },
+    body: { ...presentarWebhook(fila), secreto },
   }
 }

@@ -68,8 +68,8 @@ export class Endpoint extends Linea<Lista> {
 
   /** Whether it takes what is due, and not only what somebody asked to be sent. */
   estaActivo(cuando: Date): boolean {
-    const { estado, freno_vence_en = null } = this.receptor ?? {}
-    return estado === 'activo' && (freno_vence_en === null || freno_vence_en <= cuando)
+    const { estado, comprobado_en = null, freno_vence_en = null } = this.receptor ?? {}
+    return estado === 'activo' && comprobado_en !== null && (freno_vence_en === null || freno_vence_en <= cuando)
   }
 
   /** Whether a delivery may go to it as it is now. */
@@ -79,7 +79,9 @@ export class Endpoint extends Linea<Lista> {
 
   /** Whether it is known to be well, so that what goes well changes nothing of it. */
   get estaSano(): boolean {
-    return !this.#turbio && this.receptor?.fallas === 0 && this.receptor.freno_vence_en === null
+    const { receptor } = this
+    if (this.#turbio || !receptor || receptor.comprobado_en === null) return false
+    return receptor.fallas === 0 && receptor.freno_vence_en === null
   }
 
   /** An attempt is over. @returns whether it fails so often that it gets one delivery at a time, as a probe */

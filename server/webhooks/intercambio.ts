@@ -25,5 +25,8 @@ export async function intercambiar(
     cuerpo,
     loopback: politicaDe(destinos, modo).loopback,
   })
-  return { id: nuevoId().id, entrega, url, secretos, iniciado_en, respuesta }
+  // What a server of this machine says (only there is http admitted) isn't shown to whoever can only call us.
+  const local = url.startsWith('http:') && respuesta.cuerpo
+  const visible = local ? { ...respuesta, cuerpo: '', cuerpo_truncado: true } : respuesta
+  return { id: nuevoId().id, entrega, url, secretos, iniciado_en, respuesta: visible }
 }

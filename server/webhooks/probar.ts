@@ -1,9 +1,9 @@
 import type { Webhook } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
-import { sentencia } from '../db.ts'
+import { type Consultar, sentencia } from '../db.ts'
 import { type FilaEntregaDeWebhook, presentarEntregaDeWebhook, YA } from './entrega.ts'
 import { eventoPropio } from './eventoPropio.ts'
-import { type ClaveDeWebhook, exigirWebhook, presentarWebhook } from './webhook.ts'
+import { type ClaveDeWebhook, exigirWebhook, type FilaWebhook, presentarWebhook } from './webhook.ts'
 
 /**
  * Writes an event of an endpoint's own: it belongs to no guide, so its key is made of its id and it brings along what
@@ -29,14 +29,17 @@ const PENDIENTE = sentencia<ClaveDeWebhook & Pick<FilaEntregaDeWebhook, 'proximo
      and estado = 'pendiente' and proximo_en = :proximo_en and causa = 'prueba' limit 1`,
 )
 
-export const probarWebhook: Handler<'probarWebhook'> = async ({ path, identidad }, { db, reloj, avisarTrabajo }) => {
-  const ahora = reloj()
-  const fila = await exigirWebhook(db, identidad, path.webhook, ahora)
+/** Asks an endpoint for an answer, now and once; who asks again before that has left is told of that one. */
+export async function enviarPrueba(
+  consultar: Consultar,
+  fila: FilaWebhook,
+  ahora: Date,
+): Promise<FilaEntregaDeWebhook> {
   const { comercio_id, modo, webhook } = fila
   const suyo = { comercio_id, modo, webhook, proximo_en: YA }
-  const [pendiente] = await db.consultar(PENDIENTE, suyo)
-  if (pendiente) return { status: 202, body: presentarEntregaDeWebhook(pendiente) }
-  const [entrega] = await db.consultar(ENVIAR, {
+  const [pendiente] = await consultar(PENDIENTE, suyo)
+  if (pendiente) return pendiente
+  const [entrega] = await consultar(ENVIAR, {
     ...suyo,
     evento: eventoPropio(),
     tipo: 'webhook.prueba',
@@ -44,6 +47,13 @@ export const probarWebhook: Handler<'probarWebhook'> = async ({ path, identidad 
     datos: { webhook: presentarWebhook(fila) },
     creado_en: ahora,
   })
+  return entrega!
+}
+
+export const probarWebhook: Handler<'probarWebhook'> = async ({ path, identidad }, { db, reloj, avisarTrabajo }) => {
+  const ahora = reloj()
+  const fila = await exigirWebhook(db, identidad, path.webhook, ahora)
+  const entrega = await enviarPrueba(db.consultar, fila, ahora)
   avisarTrabajo()
-  return { status: 202, body: presentarEntregaDeWebhook(entrega!) }
+  return { status: 202, body: presentarEntregaDeWebhook(entrega) }
 }

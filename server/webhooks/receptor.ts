@@ -8,7 +8,7 @@ import { type ClaveDeWebhook, type FilaWebhook, politicaDe } from './webhook.ts'
 
 /** An endpoint's row with the secrets in force, the newest first. */
 type FilaReceptor = ClaveDeWebhook &
-  Pick<FilaWebhook, 'url' | 'estado' | 'fallas' | 'freno_vence_en'> & {
+  Pick<FilaWebhook, 'url' | 'estado' | 'comprobado_en' | 'fallas' | 'freno_vence_en'> & {
     versiones: FilaSecreto['version'][]
     cifrados: FilaSecreto['cifrado'][]
     vencen_en: FilaSecreto['vence_en'][]
@@ -25,7 +25,7 @@ export interface Receptor extends Omit<FilaReceptor, 'url'> {
 
 const RECEPTORES = sentencia<{ claves: string; ahora: Date }, FilaReceptor>(
   'webhooks.receptores',
-  `select w.comercio_id, w.modo, w.webhook, w.url, w.estado, w.fallas, w.freno_vence_en,
+  `select w.comercio_id, w.modo, w.webhook, w.url, w.estado, w.comprobado_en, w.fallas, w.freno_vence_en,
      array_agg(s.version order by s.version desc) as versiones, array_agg(s.cifrado order by s.version desc) as cifrados,
      array_agg(s.vence_en order by s.version desc) as vencen_en
    from json_to_recordset(:claves::json) as x(comercio_id uuid, modo text, webhook text)

@@ -15,7 +15,7 @@ import type { ClaveDeWebhook } from './webhook.ts'
  * somebody asked to be sent (`YA`). A pause that a clock gone wrong put far ahead doesn't count.
  */
 const HASTA = `case
-  when w.estado = 'activo' and (w.freno_vence_en is null or w.freno_vence_en <= :ahora
+  when w.estado = 'activo' and w.comprobado_en is not null and (w.freno_vence_en is null or w.freno_vence_en <= :ahora
     or w.freno_vence_en > :ahora::timestamptz + interval '${2 * FRENO_MAXIMO} ms') then :ahora::timestamptz
   else timestamptz '1970-01-01Z' end`
 
@@ -186,6 +186,7 @@ const PROXIMAS = sentencia<{ claves: string; ahora: Date }, ClaveDeWebhook & { e
   `select w.comercio_id, w.modo, w.webhook, greatest(e.proximo_en, w.freno_vence_en, :ahora::timestamptz) as en
    from json_to_recordset(:claves::json) as x(comercio_id uuid, modo text, webhook text)
    join webhook w on w.comercio_id = x.comercio_id and w.modo = x.modo and w.webhook = x.webhook and w.estado = 'activo'
+     and w.comprobado_en is not null
    cross join lateral (select e.proximo_en from webhook_entrega e where ${DE('w')} and e.estado = 'pendiente'
      order by e.proximo_en limit 1) e`,
 )

@@ -1,7 +1,7 @@
 import { base32AlAzar } from '../codigos/codigos.ts'
 import type { webhook } from '../contrato/generado/prisma/client.ts'
 import type { EstadoDeWebhook, FiltroDeTipos, Modo, Webhook } from '../contrato/generado/tipos/index.ts'
-import { type Db, type Fila, sentencia } from '../db.ts'
+import { type Consultar, type Db, type Fila, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
 import { DestinoNoPermitido, leerDestino, type Politica, resolverDestino } from '../salida/destino.ts'
 import { VENTANA_DE_FALLAS } from './calendario.ts'
@@ -15,7 +15,7 @@ export type FilaWebhook = Fila<
   {
     modo: Modo
     tipos: FiltroDeTipos
-    estado: EstadoDeWebhook
+    estado: Exclude<EstadoDeWebhook, 'por_comprobar'>
     motivo: 'fallas_continuas' | 'respondio_410' | null
   }
 > & {
@@ -42,9 +42,10 @@ export const presentarWebhook = (fila: FilaWebhook): Webhook => ({
   url: fila.url!,
   tipos: fila.tipos,
   descripcion: fila.descripcion,
-  estado: fila.estado,
+  estado: fila.estado === 'activo' && fila.comprobado_en === null ? 'por_comprobar' : fila.estado,
   motivo: fila.motivo,
   estado_en: fila.estado_en.toISOString(),
+  comprobado_en: fila.comprobado_en?.toISOString() ?? null,
   fallas:
     fila.primera_falla_en === null
       ? null
@@ -87,15 +88,27 @@ export interface Ambito {
  * The merchant's endpoint of that code; unknown, deleted, malformed and another merchant's are the same answer.
  * @throws Problema 404
  */
-export async function exigirWebhook(db: Db, { comercioId, modo }: Ambito, webhook: string, ahora: Date) {
-  const [fila] = await db.consultar(BUSCAR, { comercio_id: comercioId, modo, webhook, ahora })
-  return fila ?? desconocido()
+export async function exigirWebhook(
+  { consultar }: Pick<Db, 'consultar'>,
+  ambito: Ambito,
+  webhook: string,
+  ahora: Date,
+) {
+  return (await leerWebhook(consultar, ambito, webhook, ahora)) ?? desconocido()
+}
+
+export async function leerWebhook(consultar: Consultar, { comercioId, modo }: Ambito, webhook: string, ahora: Date) {
+  const [fila] = await consultar(BUSCAR, { comercio_id: comercioId, modo, webhook, ahora })
+  return fila
 }
 
 /** Says that there is no such endpoint. @throws Problema 404 */
 export function desconocido(): never {
   throw new Problema('webhook_desconocido', 'No hay ningún webhook con ese identificador en el modo de esta llave.')
 }
+
+/** Whether an endpoint of that mode gets events only after its address answered a test: nobody floods a stranger with it. */
+export const seComprueba = (modo: Modo) => modo === 'live'
 
 /** The rules of where an endpoint of a mode may be: loopback is for test data alone. */
 export const politicaDe = (politica: Politica, modo: Modo): Politica => ({

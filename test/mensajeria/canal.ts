@@ -121,8 +121,8 @@ export function usarCanal({ porTunel = false } = {}) {
     /** A webhook of a live merchant, paused so that its deliveries stay where they are. */
     async conWebhook(comercio: Comercio) {
       await consultar(
-        `insert into webhook (comercio_id, modo, webhook, url, tipos, estado, estado_en, creado_en, actualizado_en)
-         values ($1, 'live', $2, $3, '{ubicacion.*}', 'pausado', now(), now(), now())`,
+        `insert into webhook (comercio_id, modo, webhook, url, tipos, estado, estado_en, comprobado_en, creado_en, actualizado_en)
+         values ($1, 'live', $2, $3, '{ubicacion.*}', 'pausado', now(), now(), now(), now())`,
         [comercio.id, `wh_${comercio.comercio.slice(4)}`, `https://${comercio.comercio.slice(4)}.ejemplo.com/`],
       )
       return async () =>

@@ -20,6 +20,7 @@ describe('POST /api/v1/webhooks', () => {
       tipos: ['*'],
       descripcion: null,
       estado: 'activo',
+      comprobado_en: creado.creado_en,
       motivo: null,
       estado_en: resto.creado_en,
       fallas: null,

@@ -22,11 +22,12 @@ describe('what is due of an endpoint', () => {
     const cupos = new Cupos<Lista, Endpoint>()
     const endpoint = new Endpoint(new Arriendo(clave, { id: '', retryCount: 0 }, 0), cupos.abrir(id), 0, new Set())
     const admitidas = (receptor: Partial<Receptor>) => {
-      endpoint.conocer({ fallas: 0, freno_vence_en: null, ...receptor } as Receptor, 0)
+      endpoint.conocer({ fallas: 0, comprobado_en: new Date(), freno_vence_en: null, ...receptor } as Receptor, 0)
       const listas = leidas!.map((contenido) => aLista(contenido, 0))
       return listas.filter((lista) => endpoint.admite(lista, new Date())).map(({ evento }) => evento)
     }
     expect(admitidas({ estado: 'activo' })).toHaveLength(3)
+    expect(admitidas({ estado: 'activo', comprobado_en: null })).toEqual([prueba.evento])
     expect(admitidas({ estado: 'pausado' })).toEqual([prueba.evento])
     expect(admitidas({ estado: 'activo', freno_vence_en: new Date(Date.now() + 60_000) })).toEqual([prueba.evento])
   })

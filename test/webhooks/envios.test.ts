@@ -96,7 +96,7 @@ describe('a webhook', () => {
       ultimo_status: 204,
       historial: [
         { numero: 2, status: 204, error: null },
-        { numero: 1, status: 500, error: 'http', respuesta: { cuerpo: 'ay' } },
+        { numero: 1, status: 500, error: 'http', respuesta: { cuerpo: '', cuerpo_truncado: true } },
       ],
     })
   })

@@ -67,13 +67,14 @@ describe('GET /api/v1/webhooks/{webhook}/entregas/{entrega}', () => {
       'x-csrf-token': '***',
       'x-traza': 'abc',
     })
-    expect(malo!.respuesta).toMatchObject({ cuerpo: 'ñ'.repeat(8_192), cuerpo_truncado: true })
+    // What a server of this machine says is kept from whoever can only call us.
+    expect(malo!.respuesta).toMatchObject({ cuerpo: '', cuerpo_truncado: true })
     expect(bueno).toMatchObject({
       numero: 2,
       status: 200,
       error: null,
       detalle: null,
-      respuesta: { cuerpo: 'ok', cuerpo_truncado: false },
+      respuesta: { cuerpo: '', cuerpo_truncado: true },
     })
     for (const [n, intento] of [malo!, bueno!].entries()) {
       const { cabeceras } = receptor.recibidos[n]!
@@ -99,6 +100,7 @@ describe('GET /api/v1/webhooks/{webhook}/entregas/{entrega}', () => {
     const comercio = await entorno.nuevoComercio('live')
     const { port } = new URL(trampa.url)
     const { webhook } = await crear(comercio, { url: `https://cambia.ejemplo.com:${port}/avisos` })
+    await entorno.db.pool.query('update webhook set comprobado_en = now() where webhook = $1', [webhook])
     NOMBRES['cambia.ejemplo.com'] = ['127.0.0.1']
     const { guia } = await comercio.api.guias.crear(unaGuia())
     const entrega = await tras(comercio.api, webhook, entregaDe(webhook, guia), 1)

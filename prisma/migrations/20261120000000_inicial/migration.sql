@@ -208,6 +208,7 @@ CREATE TABLE "webhook" (
     "estado" TEXT NOT NULL,
     "motivo" TEXT,
     "estado_en" TIMESTAMPTZ(3) NOT NULL,
+    "comprobado_en" TIMESTAMPTZ(3),
     "fallas" INTEGER NOT NULL DEFAULT 0,
     "primera_falla_en" TIMESTAMPTZ(3),
     "aviso" INTEGER NOT NULL DEFAULT 0,
