@@ -5,11 +5,10 @@ import { redDe } from './red.ts'
 
 /** Lets a request through if whoever calls has enough left of what it spends; before a byte of its body is read. */
 export function limitar(operacion: Operacion, limites: Limites): RequestHandler {
-  return (req, res, next) => {
+  return (req, _res, next) => {
     const { solicitud } = req
-    const admision = limites.admitir(operacion, solicitud.identidad, redDe(req.ip ?? ''))
-    solicitud.admision = admision
-    res.once('close', admision.terminar)
+    // It is over with the answer: `identificarSolicitud` ends it.
+    solicitud.admision = limites.admitir(operacion, solicitud.identidad, redDe(req.ip ?? ''))
     next()
   }
 }

@@ -48,6 +48,7 @@ export function identificarSolicitud(log: Log, nuevoId: () => string) {
       res.setHeader('X-Request-Id', solicitud.id)
     }
     res.once('close', () => {
+      solicitud.admision?.terminar()
       if (res.statusCode < 500 && !log.isLevelEnabled('info')) return
       const { operacion, identidad, error } = solicitud
       const linea = {
