@@ -3,7 +3,7 @@ import type { RitmosDeComercio } from '../contrato/generado/tipos/index.ts'
 import { Problema } from '../errores.ts'
 import type { Identidad, Identidades } from '../http/identidad.ts'
 import { Cubos, type Ritmo } from './cubos.ts'
-import { type Clase, DE_INTENTOS, DE_SESION, deLlave, deOperacion, deRed, LLAVES, SIMULTANEAS } from './ritmos.ts'
+import { type Clase, DE_SESION, deIntentos, deLlave, deOperacion, deRed, LLAVES, SIMULTANEAS } from './ritmos.ts'
 
 type Nombre = 'solicitudes' | Clase
 
@@ -56,10 +56,12 @@ export class Limites {
 
   readonly #deOperacion: Ritmo
   readonly #deRed: Ritmo
+  readonly #deIntentos: Ritmo
 
   constructor({ procesos = () => 1, porOperador, porRed, reloj }: OpcionesDeLimites) {
     this.#deOperacion = deOperacion(porOperador)
     this.#deRed = deRed(porRed)
+    this.#deIntentos = deIntentos(porRed)
     const cubos = () => new Cubos({ procesos, ...(reloj ? { reloj } : {}) })
     this.#cubos = {
       solicitudes: cubos(),
@@ -99,7 +101,7 @@ export class Limites {
    * @returns what the network is told instead, once it is too many; undefined: it isn't
    */
   contarFallo(red: string): Problema | undefined {
-    const quien = solo(`red ${red} sin llave`, DE_INTENTOS, 'de su red')
+    const quien = solo(`red ${red} sin llave`, this.#deIntentos, 'de su red')
     const [gasto] = quien.gastos
     const espera = this.#de(gasto!).tomar(gasto!.clave, gasto!.ritmo)
     return espera > 0 ? this.#rechazo(quien, espera, 'Llegaron demasiadas llaves que no valen desde su red') : undefined

@@ -36,5 +36,8 @@ export const DE_SESION: Ritmo = { porSegundo: 20, rafaga: 300 }
  */
 export const deRed = (solicitudes: number): Ritmo => ({ porSegundo: solicitudes, rafaga: 10 * solicitudes })
 
-/** A network's requests with a key or session that isn't one: each costs a look into the database. */
-export const DE_INTENTOS: Ritmo = { porSegundo: 10, rafaga: 100 }
+/**
+ * A network's requests with a key or session that isn't one: each costs a look into the database.
+ * @param solicitudes per second that it may make without any
+ */
+export const deIntentos = (solicitudes: number): Ritmo => ({ porSegundo: solicitudes / 5, rafaga: 2 * solicitudes })
