@@ -3,11 +3,10 @@
  * Everything it writes stands in folders named `generado` (or `dist`), which git ignores.
  */
 import { mkdir, rm } from 'node:fs/promises'
-import { construirPagina } from './documentacion/pagina.ts'
 import { comprimir } from './generar/comprimir.ts'
 import { generarContrato } from './generar/contrato.ts'
-import { correr } from './generar/correr.ts'
-import { CARPETA, leerBundle } from './generar/lugares.ts'
+import { generarDocumentacion } from './generar/documentacion.ts'
+import { CARPETA } from './generar/lugares.ts'
 import { generarPaginas } from './generar/paginas.ts'
 import { generarPrisma } from './generar/prisma.ts'
 import { generarSdk } from './generar/sdk.ts'
@@ -18,8 +17,8 @@ if (!['servidor', 'paginas'].includes(process.argv[2] ?? '')) {
   await rm(CARPETA, { recursive: true, force: true })
   await mkdir(CARPETA, { recursive: true })
   await Promise.all([generarPrisma(), generarContrato()])
-  await Promise.all([generarSdk(), construirPagina(await leerBundle('comercios'), CARPETA, correr)])
-  await comprimir(CARPETA, ['documentacion.html', 'comercios.json', 'comercios.yaml', 'coleccion.json'])
+  await Promise.all([generarSdk(), generarDocumentacion()])
+  await comprimir(CARPETA, ['comercios.json', 'comercios.yaml', 'coleccion.json'])
 }
 await generarPaginas(new URL('paginas/', CARPETA))
 if (process.argv[2] !== 'paginas') await generarServidor()

@@ -89,6 +89,7 @@ const deseado = () => ({
     'scripts/generar',
     'scripts/documentacion',
     'server/paginas/docs/plantilla.hbs',
+    'server/paginas/docs/direccion.ts',
     'sdk',
   ]),
   servidor: huella(['server']),

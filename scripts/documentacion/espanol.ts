@@ -55,7 +55,8 @@ const PALABRAS: Record<string, string> = {
   required: 'obligatorio',
   deprecated: 'obsoleto',
   Deprecated: 'obsoleto',
-  array: 'lista',
+  // Before «campos», of which their number tells enough.
+  array: '',
   'Array of': 'Lista de',
   'Array of ': 'Lista de ',
   'Any of': 'Alguno de',
@@ -97,11 +98,23 @@ const PALABRAS: Record<string, string> = {
   Report: 'Avisar',
   'Report a problem': 'Avisar de un problema',
   Webhook: 'Webhook',
+  Schemas: 'Objetos',
+  'Switch color mode': 'Cambiar entre claro y oscuro',
 }
 
 /** The few that it doesn't ask for. */
 const LITERALES: Record<string, string> = {
   'One of:': 'Uno de:',
+  'Value:': 'Valor:',
+  'Enum:': 'Valores:',
+  'Enum Value': 'Valor',
+  'Array [': 'Lista [',
+  'property name*': 'cualquier nombre',
+  collapse: 'Abrir o cerrar',
+  Variant: 'Forma',
+  Discriminator: 'Forma',
+  'Hide sidebar': 'Ocultar el menú',
+  'Show sidebar': 'Mostrar el menú',
   'to navigate': 'moverse',
   'to select': 'elegir',
   'to exit': 'salir',
@@ -115,12 +128,73 @@ const LITERALES: Record<string, string> = {
 
 export const TRADUCE = /translate:\(e,t\)=>\(typeof t==["`]string["`]\?t:t\?\.defaultValue\)\|\|e\|\|(?:""|``)/
 
+/** What it says of a value's type, such as «string or null, (uri)», before its limits are added. */
+const TIPO = /(\w+)&&(\w+)\.push\(`\(\$\{\1\}\)`\),(\w+)&&\2\.push\(\3\)(?=,\2\.push\(\.\.\.\w+\))/
+/** The list of what it says of a value's limits, such as «[ 1 .. 40 ] characters». */
+const LIMITES = /(\w+\.uniqueItems&&(\w+)\.push\((["`])unique\3\),)\2\}/
+/** Its switch of light and dark, which is called by what is on. */
+const CLARO = /("data-testid":(["`])color-mode-switcher\2[\s\S]{0,300}?"aria-label":)\w+,/
+
+const DE_TIPOS: readonly (readonly [RegExp, string])[] = [
+  [/\bArray of any\b/, 'lista'],
+  [/\bArray of /, 'lista de '],
+  [/\bstring(s?)\b/, 'texto$1'],
+  [/\bintegers\b/, 'enteros'],
+  [/\binteger\b/, 'entero'],
+  [/\bnumbers\b/, 'números'],
+  [/\bnumber\b/, 'número'],
+  [/\bboolean(s?)\b/, 'booleano$1'],
+  [/\bobject(s?)\b/, 'objeto$1'],
+  [/\bany\b/, 'cualquiera'],
+  [/ or null\b/, ' o nulo'],
+  [/ or /, ' o '],
+  [/\(date-time\)/, 'fecha y hora'],
+  [/\(uri\)/, 'dirección'],
+  [/^\((?:[a-z]+-)+[a-z]+\)$/, ''],
+  [/\bcharacters\b/, 'caracteres'],
+  [/\bitems\b/, 'elementos'],
+  [/\bproperties\b/, 'campos'],
+  [/\bproperty\b/, 'campo'],
+  [/\bnon-empty\b/, 'al menos 1'],
+  [/\bunique\b/, 'sin repetidos'],
+  [/\bdecimal places <= (\d+)/, 'hasta $1 decimales'],
+  [/\bmultiple of\b/, 'múltiplo de'],
+  [/\[ (\S+) \.\. (\S+) \]/, 'de $1 a $2'],
+  [/^<= /, 'hasta '],
+  [/^>= /, 'desde '],
+  [/^= /, ''],
+]
+
+const deTipos = `(t=>[${DE_TIPOS.map(([que, por]) => `[${new RegExp(que, 'g')},${JSON.stringify(por)}]`)}].reduce((x,[q,p])=>x.replace(q,p),t))`
+
+/** What it writes without asking, as a child or for who can't see: looked up, too. */
+const ESCRITAS = /(children|"aria-label"|title|tip):(["`])([A-Z][^"`$]*)\2/g
+
+const PIEZAS = { TRADUCE, TIPO, LIMITES, CLARO }
+
+/** Redoc's program in Spanish. @throws when one of the places that are changed is no longer there */
 export function enEspanol(codigo: string): string {
-  if (!TRADUCE.test(codigo))
-    throw new Error('Redoc no longer asks for its words where it did: see scripts/documentacion')
+  for (const [nombre, pieza] of Object.entries(PIEZAS)) {
+    if (!pieza.test(codigo)) throw new Error(`Redoc no longer has ${nombre}: see scripts/documentacion/espanol.ts`)
+  }
   const busca = `translate:(e,t)=>{let i=(typeof t=="string"?t:t?.defaultValue)||e||"";return(${JSON.stringify(PALABRAS)})[i]??i}`
-  return Object.entries(LITERALES).reduce(
-    (texto, [ingles, espanol]) => texto.replaceAll(new RegExp(`(["\`])${ingles}\\1`, 'g'), `$1${espanol}$1`),
-    codigo.replace(TRADUCE, () => busca),
-  )
+  const escrito = codigo.replace(ESCRITAS, (todo, donde: string, comilla: string, ingles: string) => {
+    const espanol = PALABRAS[ingles]
+    return espanol ? `${donde}:${comilla}${espanol}${comilla}` : todo
+  })
+  return Object.entries(LITERALES)
+    .reduce(
+      (texto, [ingles, espanol]) =>
+        texto.replaceAll(new RegExp(`(["\`])${RegExp.escape(ingles)}\\1`, 'g'), `$1${espanol}$1`),
+      escrito,
+    )
+    .replaceAll('`link to ${', '`Enlace a ${')
+    .replace(CLARO, '$1"Cambiar entre claro y oscuro",')
+    .replace(LIMITES, (_, antes: string, lista: string) => `${antes}${lista}.map(${deTipos})}`)
+    .replace(
+      TIPO,
+      (todo, _formato: string, lista: string) =>
+        `${todo},${lista}.splice(0,9,...${lista}.map(${deTipos}).filter(Boolean))`,
+    )
+    .replace(TRADUCE, () => busca)
 }

@@ -14,7 +14,7 @@ type Textos = Record<string, string>
 
 const codigo = (texto: string) => `\`${texto}\``
 const codigos = (textos: readonly string[]) => textos.map(codigo).join(', ')
-const tabla = (cabecera: readonly string[], filas: readonly (readonly string[])[]) =>
+export const tabla = (cabecera: readonly string[], filas: readonly (readonly string[])[]) =>
   [cabecera, cabecera.map(() => '---'), ...filas].map((fila) => `| ${fila.join(' | ')} |`).join('\n')
 /** 64800 → «18 h». */
 export function duracion(segundos: number): string {

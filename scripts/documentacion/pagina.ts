@@ -1,26 +1,41 @@
-/** One offline page made by Redoc; its inline scripts are named by hash, so that its policy needs no 'unsafe-inline'. */
-import { createHash } from 'node:crypto'
-import { readFile, rm, writeFile } from 'node:fs/promises'
+/**
+ * The reading view, made by Redoc and taken apart: the HTML that it writes beforehand, which is all that has to arrive before
+ * there is something to read, its program, and the contract that the program shows.
+ */
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { comprimir } from '../generar/comprimir.ts'
 import type { Objeto } from './contrato.ts'
 import { conDiagramas } from './diagrama.ts'
 import { enEspanol } from './espanol.ts'
+import { leerGuia } from './guia.ts'
+import { paraLeer } from './lectura.ts'
 
 type Correr = (programa: string, args: string[], env?: NodeJS.ProcessEnv) => Promise<void>
 
 /** Pictures that Redoc's footer would fetch from elsewhere. */
 const AJENAS = /https:\/\/cdn\.redoc\.ly\/redoc\/logo-mini(?:-full)?\.svg/g
+/** How Redoc's page ends: its program, which exports `hydrate`, the contract, its options, and the call. */
+const FINAL =
+  /<script type="module">\s*([\s\S]*export\{[^}]*\bhydrate\b[^}]*\};)\s*const __redoc_definition = ([\s\S]*);\s*const __redoc_options = ([^\n]*);\s*hydrate\([^\n]*\);\s*<\/script>/
 
-const hash = (codigo: string) => `'sha256-${createHash('sha256').update(codigo).digest('base64')}'`
+/** A chapter's parts have smaller headings than chapters; Redoc writes both as `h2`. */
+const tamanos = (contrato: Objeto) => {
+  const partes = leerGuia(contrato).capitulos.map(({ lugar }) => `h2[id^="${lugar}/"]`)
+  return `<style>:is(${partes}){font-size:1.3em!important}</style>\n`
+}
 
+/** Where it sets about an index for its own search, which ours stands before, as soon as the browser has nothing to do. */
+const SU_INDICE = /(\w+\.current=(\w+);let \w+=)\w+\(\2\)(;return\(\)=>\{\w+=!0,\w+\.current=null,\w+\(\)\})/
+
+/** Writes `base.html`, `redoc.js` and `contrato.json` of the reading view into a folder. */
 export async function construirPagina(contrato: Objeto, carpeta: URL, correr: Correr) {
-  const entrada = new URL('documentacion.entrada.json', carpeta)
-  const pagina = new URL('documentacion.html', carpeta)
+  await mkdir(carpeta, { recursive: true })
+  const entrada = new URL('entrada.json', carpeta)
+  const pagina = new URL('base.html', carpeta)
   const info = contrato.info as Objeto
   const description = await conDiagramas(String(info.description))
-  // Whoever reads the page is at the service: `{base_url}` would be read as a place under this one.
-  const servers = [{ url: '/', description: 'Este servicio' }]
-  await writeFile(entrada, JSON.stringify({ ...contrato, info: { ...info, description }, servers }))
+  await writeFile(entrada, JSON.stringify(paraLeer({ ...contrato, info: { ...info, description } })))
   const [desde, hacia] = [entrada, pagina].map((url) => fileURLToPath(url)) as [string, string]
   const plantilla = ['--template', 'server/paginas/docs/plantilla.hbs']
   // The half of the page that is written here, and the half that the browser writes, say the same words.
@@ -28,10 +43,14 @@ export async function construirPagina(contrato: Objeto, carpeta: URL, correr: Co
     NODE_OPTIONS: `--import ${new URL('traducirRedoc.mjs', import.meta.url).href}`,
   })
   const html = enEspanol((await readFile(pagina, 'utf8')).replace(AJENAS, 'data:,'))
-  await writeFile(pagina, html)
-  const scripts = [...html.matchAll(/<script(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(([, codigo = '']) =>
-    hash(codigo),
-  )
-  await writeFile(new URL('documentacion.json', carpeta), JSON.stringify({ scripts }))
+  const [guion, programa, definicion, opciones] = FINAL.exec(html) ?? []
+  if (!guion || !programa || !definicion || !opciones || !SU_INDICE.test(programa)) {
+    throw new Error('Redoc no longer is what it was: see scripts/documentacion/pagina.ts')
+  }
+  const base = html.replace(guion, () => '').replace('</head>', () => `${tamanos(contrato)}</head>`)
+  await writeFile(pagina, base)
+  await writeFile(new URL('redoc.js', carpeta), programa.replace(SU_INDICE, '$1()=>{}$3'))
+  await writeFile(new URL('contrato.json', carpeta), `{"definicion":${definicion},"opciones":${opciones}}`)
+  await comprimir(carpeta, ['redoc.js', 'contrato.json'])
   await rm(entrada)
 }

@@ -2,6 +2,7 @@
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { build } from 'tsdown'
+import { rutaDeRecurso } from '../../server/paginas/archivos.ts'
 import { comprimir } from './comprimir.ts'
 
 const raiz = new URL('../../', import.meta.url)
@@ -97,7 +98,36 @@ async function generarRepartidor(salida: URL) {
   await comprimir(salida, ['navegador.js', 'lector.js', 'lector.wasm', 'estilo.css', 'icono.svg'])
 }
 
-/** The pages, each with what writes its files beside the style sheet. */
+/**
+ * Writes the reading view: what Redoc wrote beforehand, with our style and the addresses of the programs that follow it. They
+ * change with what stands in them, so the page names them.
+ */
+async function generarLectura(destino: URL) {
+  const salida = new URL('docs/', destino)
+  const hecha = new URL('../documentacion/', destino)
+  await empaquetar({ navegador: 'docs/navegador/navegador.ts', buscador: 'docs/navegador/buscador.ts' }, salida, 'esm')
+  const ruta = async (archivo: URL) =>
+    rutaDeRecurso('docs/recursos/', archivo.pathname.split('/').at(-1)!, await readFile(archivo))
+  const datos = {
+    src: new URL('navegador.js', salida),
+    'data-buscador': new URL('buscador.js', salida),
+    'data-redoc': new URL('redoc.js', hecha),
+    'data-contrato': new URL('contrato.json', hecha),
+    'data-indice': new URL('indice.json', hecha),
+  }
+  const atributos = await Promise.all(
+    Object.entries(datos).map(async ([nombre, archivo]) => `${nombre}="${await ruta(archivo)}"`),
+  )
+  const guion = `<script id="programa" type="module" ${atributos.join(' ')}></script>`
+  const [base = '', estilo = ''] = await Promise.all(
+    [new URL('base.html', hecha), new URL('docs/lectura.css', origen)].map((archivo) => readFile(archivo, 'utf8')),
+  )
+  const html = base.replace('/*ESTILO*/', () => abreviar(estilo)).replace('</body>', () => `${guion}\n</body>`)
+  await writeFile(new URL('documentacion.html', salida), html)
+  await comprimir(salida, ['documentacion.html', 'navegador.js', 'buscador.js'])
+}
+
+/** The pages in the one frame, each with what writes its files beside the style sheet. */
 const PAGINAS: Readonly<Record<string, (salida: URL) => Promise<unknown>>> = {
   rastreo: async () => {},
   buzon: async () => {},
@@ -115,4 +145,5 @@ export async function generarPaginas(destino: URL) {
     await escribirEstilo(pagina, salida)
     await generar(salida)
   }
+  await generarLectura(destino)
 }

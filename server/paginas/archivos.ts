@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import type { Express } from 'express'
+import { readdirSync, readFileSync } from 'node:fs'
+import type { Express, Request, Response } from 'express'
 import { RAIZ } from '../contrato/raiz.ts'
+import { coincideEtag, etagDe } from '../http/condicional.ts'
 import { type Cuerpo, cuerpoDe, DE_LECTURA, enviar, FIJA, PRIVADA, type Respuesta } from './respuesta.ts'
 
 const TIPOS = {
@@ -10,6 +11,7 @@ const TIPOS = {
   svg: 'image/svg+xml',
   png: 'image/png',
   wasm: 'application/wasm',
+  json: 'application/json',
 } as const
 
 /** Files by their paths from where the service begins, such as `/docs`. */
@@ -17,6 +19,12 @@ export type Archivos = ReadonlyMap<string, Omit<Respuesta, 'status'>>
 
 /** Reads a file that `scripts/generar.ts` left, such as `paginas/rastreo/estilo.css`. */
 export const leerGenerado = (archivo: string) => readFileSync(new URL(`server/contrato/generado/${archivo}`, RAIZ))
+
+/** The files below a folder that `scripts/generar.ts` left, by their paths from there. */
+export const listarGenerados = (carpeta: string) =>
+  readdirSync(new URL(`server/contrato/generado/${carpeta}`, RAIZ), { recursive: true, encoding: 'utf8' })
+    .map((ruta) => ruta.replaceAll('\\', '/'))
+    .filter((ruta) => /\.\w+$/.test(ruta))
 
 /** A generated file as a body, in each encoding that it was packed in, read when it is first sent. */
 export function cuerpoGenerado(archivo: string): Cuerpo {
@@ -30,18 +38,28 @@ export function cuerpoGenerado(archivo: string): Cuerpo {
 }
 
 /**
- * A page's own files, each under a name that changes with it, such as `estilo.0123456789ab.css`, so that it may be kept for
- * ever. All of them are looked at when the server starts: a page without its files is no page.
+ * The address of a file under a name that changes with it, such as `estilo.0123456789ab.css`.
+ * @param base where the file is served, such as `repartidor/recursos/`
+ */
+export function rutaDeRecurso(base: string, nombre: string, contenido: Buffer) {
+  const [antes, extension] = nombre.split('.')
+  const marca = createHash('sha256').update(contenido).digest('hex').slice(0, 12)
+  return `${base}${antes}.${marca}.${extension}`
+}
+
+/**
+ * A page's own files, each under a name that changes with it, so that it may be kept for ever. All of them are looked at when
+ * the server starts: a page without its files is no page.
+ * @param carpeta where they were generated, such as `paginas/repartidor/`
  * @param base where the files are served, such as `repartidor/recursos/`
  */
 export function leerRecursos<Nombre extends string>(carpeta: string, base: string, nombres: readonly Nombre[]) {
   const recursos = nombres.map((nombre) => {
-    const archivo = `paginas/${carpeta}/${nombre}`
+    const archivo = `${carpeta}${nombre}`
     const entero = leerGenerado(archivo)
-    const [antes, extension] = nombre.split('.') as [string, keyof typeof TIPOS]
-    const marca = createHash('sha256').update(entero).digest('hex').slice(0, 12)
+    const extension = nombre.split('.')[1] as keyof typeof TIPOS
     const cuerpo = extension === 'png' ? { identity: () => entero } : cuerpoGenerado(archivo)
-    return { nombre, ruta: `${base}${antes}.${marca}.${extension}`, tipo: TIPOS[extension], cuerpo }
+    return { nombre, ruta: rutaDeRecurso(base, nombre, entero), tipo: TIPOS[extension], cuerpo }
   })
   const rutas = new Map(recursos.map(({ nombre, ruta }) => [nombre, ruta]))
   return {
@@ -61,9 +79,28 @@ export function servirArchivos(app: Express, archivos: Archivos) {
       const cuerpo = cuerpoDe('Use GET o HEAD.')
       return enviar(req, res, { status: 405, tipo: 'text/plain; charset=utf-8', cuerpo, cabeceras })
     }
-    if (req.path === sinBarra) return enviar(req, res, { status: 200, ...archivo })
+    if (req.path === sinBarra) return enviarArchivo(req, res, archivo)
     // Relative, so that it holds below any prefix.
     const Location = `../${sinBarra.split('/').at(-1)}`
     enviar(req, res, { status: 308, cabeceras: { ...PRIVADA, Location } })
   })
+}
+
+const etags = new WeakMap<Cuerpo, string>()
+
+/** What may be kept is known again by what stands in it, in whichever encoding it came: a weak tag. */
+function etagDeCuerpo(cuerpo: Cuerpo): string {
+  const etag = etags.get(cuerpo) ?? etagDe(cuerpo.identity())
+  etags.set(cuerpo, etag)
+  return etag
+}
+
+function enviarArchivo(req: Request, res: Response, { cuerpo, ...archivo }: Omit<Respuesta, 'status'>) {
+  if (!cuerpo || archivo.cabeceras['Cache-Control'] === PRIVADA['Cache-Control']) {
+    return enviar(req, res, { status: 200, ...archivo, ...(cuerpo ? { cuerpo } : {}) })
+  }
+  const etag = etagDeCuerpo(cuerpo)
+  const cabeceras = { ...archivo.cabeceras, ETag: `W/${etag}` }
+  if (coincideEtag(req.headers['if-none-match'], etag)) return enviar(req, res, { status: 304, cabeceras })
+  enviar(req, res, { status: 200, ...archivo, cuerpo, cabeceras })
 }

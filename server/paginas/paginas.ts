@@ -17,7 +17,7 @@ export interface OpcionesDePaginas {
 
 /** Serves all that people see, beside the contract's operations. */
 export function servirPaginas(app: Express, deps: Deps, { buzon }: OpcionesDePaginas) {
-  servirDocumentacion(app)
+  servirDocumentacion(app, deps.ajustes.urlPublica)
   servirUbicacion(app, { solicitudes: crearSolicitudes(deps), mosaicos: deps.ajustes.mosaicos })
   servirRepartidor(app)
   servirRastreo(app, { leer: crearLecturaDeEnvios(deps) })

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import type { Request, Response } from 'express'
 
 export const HTML = 'text/html; charset=utf-8'
@@ -24,6 +24,23 @@ export const cuerpoDe = (texto: string): Cuerpo => ({
   gzip: () => gzipSync(texto),
 })
 
+/** A text that is the same for everybody as a body: made and packed when it is first sent. */
+export function cuerpoFijo(leer: () => string): Cuerpo {
+  const unaVez = (hacer: () => Buffer) => {
+    let hecho: Buffer | undefined
+    return () => {
+      hecho ??= hacer()
+      return hecho
+    }
+  }
+  const identity = unaVez(() => Buffer.from(leer()))
+  return {
+    identity,
+    gzip: unaVez(() => gzipSync(identity())),
+    br: unaVez(() => brotliCompressSync(identity())),
+  }
+}
+
 /** An answer of a page or of one of its files; without a body it says only where to go. */
 export interface Respuesta {
   status: number
@@ -39,8 +56,8 @@ export function enviar(req: Request, res: Response, { status, tipo = HTML, cuerp
   const bytes = cuerpo?.[codificacion ?? 'identity']?.() ?? Buffer.alloc(0)
   res.statusCode = status
   const todas = {
-    'Content-Type': tipo,
-    'Content-Length': bytes.length,
+    // RFC 9110, 15.4.5: of what it has already, a client is told nothing that would be wrong of it.
+    ...(status === 304 ? {} : { 'Content-Type': tipo, 'Content-Length': bytes.length }),
     'Referrer-Policy': 'no-referrer',
     'X-Content-Type-Options': 'nosniff',
     Vary: 'Accept-Encoding',

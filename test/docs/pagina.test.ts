@@ -6,9 +6,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { leerDocumento, leerOperaciones } from '../../server/contrato/contrato.ts'
 import { PROBLEMAS } from '../../server/contrato/generado/vocabulario.ts'
 import { RAIZ } from '../../server/contrato/raiz.ts'
+import type { Parte } from '../../server/paginas/docs/navegador/buscar.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { COMPLETO, hasta } from '../fabricas.ts'
 import { abrirContexto, hayNavegador } from '../navegador.ts'
+import { evaluarEn } from '../paginas/revisar.ts'
 
 const entorno = compartirEntorno()
 // The YAML reader of a tool that we have anyway, so that it isn't our own reading of YAML.
@@ -18,7 +20,6 @@ interface Operacion {
   operationId: string
   summary: string
   tags: string[]
-  'x-origen': 'especificado' | 'decision'
 }
 interface Contrato {
   openapi: string
@@ -31,6 +32,49 @@ const contrato = JSON.parse(bundle) as Contrato
 const operaciones = Object.values(contrato.paths).flatMap((ruta) =>
   Object.values(ruta).filter((operacion) => operacion.operationId),
 )
+
+const indice = JSON.parse(
+  readFileSync(new URL('server/contrato/generado/documentacion/indice.json', RAIZ), 'utf8'),
+) as Parte[]
+
+/** Words that Redoc has and we have not; marks of the contract, and expressions. */
+const INGLES =
+  /\b(?:the|of|or|and|to|copy|expand|collapse|requests?|responses?|required|security|servers?|overview|show|hide|search|loading|string|integer|number|boolean|object|array|any|items|characters|properties|property|unique|non-empty|null|example|enum|value|schemas?|link|light|dark|deprecated|default|variant|one|all|more)\b/i
+const MARCAS = /\borigen:|\bx-(?!repetible\b)[a-z]|\[\^|\\x|\{\d+,\d*\}/
+
+/** What stands at a place of the page, for eyes or for a screen reader, in no word of the contract's nor in Spanish. */
+async function ajenas(pagina: Page, lugar: string): Promise<string[]> {
+  await pagina.goto(`${entorno.url}/docs#${lugar}`)
+  const id = lugar.slice(1)
+  if (id) await pagina.locator(`[id="${id}"]`).waitFor({ state: 'attached' })
+  await pagina.getByTestId('color-mode-switcher').waitFor({ state: 'attached' })
+  return (
+    await evaluarEn<string[]>(
+      pagina,
+      `(async () => {
+        const raiz = document.getElementById(${JSON.stringify(id)}) ?? document.body
+        raiz.querySelectorAll('[data-testid="schema-expand-all-button"]').forEach((boton) => boton.click())
+        await new Promise((listo) => requestAnimationFrame(() => setTimeout(listo)))
+        const vistos = []
+        const todo = document.createTreeWalker(raiz, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT)
+        while (todo.nextNode()) {
+          const nodo = todo.currentNode
+          if (nodo.nodeType === Node.TEXT_NODE) {
+            if (!nodo.parentElement.closest('script, style, pre, code, .token, .tag-schema')) vistos.push(nodo.data)
+          } else vistos.push(...['aria-label', 'title', 'placeholder'].map((cual) => nodo.getAttribute(cual) ?? ''))
+        }
+        return [...new Set(vistos.map((uno) => uno.trim()).filter(Boolean))]
+      })()`,
+    )
+  ).filter((texto) => MARCAS.test(texto) || (INGLES.test(texto) && !propias.has(texto.replace(/^Enlace a /, ''))))
+}
+/** Every word of the contract's that stands for itself: names and values, which are nobody's language. */
+const propias = new Set<string>()
+JSON.parse(bundle, (clave, valor) => {
+  propias.add(clave)
+  if (typeof valor === 'string') for (const uno of [valor, `"${valor}"`]) propias.add(uno)
+  return valor
+})
 
 describe('the contract', () => {
   it('is served as JSON, as it was bundled, with every merchant operation that is served', async () => {
@@ -58,9 +102,9 @@ describe('the contract', () => {
   })
 
   it.each([
-    ['br', 'gzip, deflate, br, zstd', 750],
-    ['gzip', 'gzip, deflate', 900],
-    ['identity', 'identity', 3_300],
+    ['br', 'gzip, deflate, br, zstd', 100],
+    ['gzip', 'gzip, deflate', 120],
+    ['identity', 'identity', 600],
   ])('is documented on one page, packed (%s for «%s») into less than %i KB', async (codificacion, acepta, limite) => {
     const { statusCode, headers, body } = await request(`${entorno.url}/docs`, {
       headers: { 'accept-encoding': acepta },
@@ -80,7 +124,7 @@ describe('the contract', () => {
 
 describe('the place of each error', () => {
   const codigos = Object.entries(PROBLEMAS).map(([codigo, uno]) => ({ codigo, ajeno: 'ajeno' in uno }))
-  const html = readFileSync(new URL('server/contrato/generado/documentacion.html', RAIZ), 'utf8')
+  const html = readFileSync(new URL('server/contrato/generado/paginas/docs/documentacion.html', RAIZ), 'utf8')
 
   it.each(codigos)('$codigo', ({ codigo, ajeno }) => {
     expect(html.split(` id="error-${codigo}"`).length - 1).toBe(ajeno ? 0 : 1)
@@ -116,23 +160,55 @@ describe.skipIf(!hayNavegador)('/docs in a browser', () => {
   })
   afterAll(() => pagina?.context().close())
 
-  it('shows every operation in Spanish, and where each comes from', COMPLETO, async () => {
-    await pagina.getByRole('heading', { name: contrato.info.title }).waitFor()
-    await pagina.screenshot({ path: '/tmp/docs-desktop.png' })
-    const origenes = new Map<string, string[]>()
-    for (const { operationId, summary } of operaciones) {
-      await pagina.goto(`${entorno.url}/docs#operation/${operationId}`)
-      await pagina.getByRole('heading', { name: summary }).first().waitFor()
-      // Redoc shows x-origen as «origen:».
-      const vistos = await hasta(async () => {
-        const marcas = [...(await pagina.innerText('body')).matchAll(/^(?:x-)?origen:\s*"?(\w+)"?$/gm)]
-        return marcas.length > 0 && marcas
-      })
-      origenes.set(summary, [...new Set(vistos.map(([, valor]) => valor ?? ''))].sort())
-    }
-    expect(Object.fromEntries(origenes)).toEqual(
-      Object.fromEntries(operaciones.map((una) => [una.summary, expect.arrayContaining([una['x-origen']])])),
+  it('is read before the rest comes: 300 KB at most, at the speed of a phone', async () => {
+    const contexto = await abrirContexto({ viewport: { width: 390, height: 844 } })
+    const otra = await contexto.newPage()
+    const sesion = await contexto.newCDPSession(otra)
+    const pedidos = new Map<string, { cuando: number; bytes: number }>()
+    sesion.on('Network.requestWillBeSent', ({ requestId, timestamp }) =>
+      pedidos.set(requestId, { cuando: timestamp, bytes: 0 }),
     )
+    sesion.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+      pedidos.get(requestId)!.bytes = encodedDataLength
+    })
+    await sesion.send('Network.enable')
+    await sesion.send('Network.emulateNetworkConditions', {
+      offline: false,
+      latency: 150,
+      downloadThroughput: (1.6 * 1024 * 1024) / 8,
+      uploadThroughput: (0.75 * 1024 * 1024) / 8,
+    })
+    await otra.goto(`${entorno.url}/docs`)
+    await otra.getByTestId('color-mode-switcher').waitFor({ state: 'attached' })
+    const primera = await evaluarEn<number>(
+      otra,
+      `performance.getEntriesByName('first-contentful-paint')[0].startTime / 1000`,
+    )
+    const suma = (unos: { bytes: number }[]) => unos.reduce((total, { bytes }) => total + bytes, 0)
+    const todos = [...pedidos.values()]
+    // Whatever was asked for by then, whole.
+    const antes = suma(todos.filter(({ cuando }) => cuando <= todos[0]!.cuando + primera))
+    expect(antes).toBeGreaterThan(20 * 1024)
+    expect(antes).toBeLessThan(300 * 1024)
+    // The rest is many times that.
+    await expect.poll(() => suma(todos)).toBeGreaterThan(500 * 1024)
+    await contexto.close()
+  })
+
+  it('names the address that serves it', async () => {
+    const otra = await pagina.context().newPage()
+    const direccion = entorno.url.replace('127.0.0.1', 'localhost')
+    await otra.goto(`${direccion}/docs`)
+    await otra.getByText(`export GUIAS_URL=${direccion}`).first().waitFor()
+    await otra.getByTestId('server-panel-item-name').waitFor()
+    await otra.getByText(direccion, { exact: true }).first().waitFor()
+    await otra.goto(`${direccion}/docs#/guias/crearguia`)
+    await otra.getByText(`"${direccion}/api/v1/guias"`).first().waitFor()
+    const texto = await otra.innerText('body')
+    expect(texto).not.toMatch(/127\.0\.0\.1:3000|guias\.ejemplo\.com/)
+    expect(texto).toContain(`${direccion}/docs#error-validacion`)
+    await otra.close()
+    pedidas.length = 0
   })
 
   it('shows the samples of an operation', async () => {
@@ -146,13 +222,14 @@ describe.skipIf(!hayNavegador)('/docs in a browser', () => {
   it('says that it is in Spanish', async () => {
     expect(await pagina.getAttribute('html', 'lang')).toBe('es')
     expect(await pagina.title()).toBe(contrato.info.title)
-    await pagina.goto(`${entorno.url}/docs#operation/crearLote`)
-    await pagina.getByRole('heading', { name: 'Respuestas' }).first().waitFor()
-    // Redoc's own words; what stays in English is the notation of types («Array of strings»).
-    const INGLES =
-      /\b(Copy|Expand all|Collapse all|Requests?|Responses?|required|Security|Servers|Overview|Show|Search|Loading)\b/
-    const texto = (await pagina.innerText('body')).split('\n').filter((linea) => INGLES.test(linea))
-    expect(texto.filter((linea) => !bundle.includes(linea.trim()))).toEqual([])
+    for (const lugar of ['/', '/guias/crearlote', '/eventos/listareventos', '/webhooks/crearwebhook', '/objetos/guia'])
+      expect(await ajenas(pagina, lugar), lugar).toEqual([])
+  })
+
+  it('says all of it in Spanish, and shows no marks', COMPLETO, async () => {
+    const lugares = indice.filter(({ clase }) => clase === 'Operación' || clase === 'Objeto').map(({ lugar }) => lugar)
+    expect(lugares.length).toBeGreaterThan(operaciones.length + 50)
+    for (const lugar of lugares) expect(await ajenas(pagina, lugar), lugar).toEqual([])
   })
 
   it('draws the states, and says in words what it draws', COMPLETO, async () => {
@@ -196,19 +273,6 @@ describe.skipIf(!hayNavegador)('/docs in a browser', () => {
         return y >= 0 && y < 400
       })
     }
-  })
-
-  it.each([
-    ['cancelar', '/api/v1/guias/{guia}/cancelar'],
-    ['ubicación', 'Ubicación'],
-    ['ubicacion', 'Ubicación'],
-  ])('finds «%s»', COMPLETO, async (escrito, hallado) => {
-    await pagina.goto(`${entorno.url}/docs?${encodeURIComponent(escrito)}`)
-    await pagina.getByText('Buscar').first().waitFor()
-    await pagina.keyboard.press('Control+k')
-    await pagina.locator('input:focus').fill(escrito)
-    await pagina.locator('[role=dialog],[data-component-name*="Search"]').getByText(hallado).first().waitFor()
-    await pagina.keyboard.press('Escape')
   })
 
   it('fits a phone', COMPLETO, async () => {

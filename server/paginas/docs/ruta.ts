@@ -1,32 +1,51 @@
 import type { Express } from 'express'
-import { cuerpoGenerado, leerGenerado, servirArchivos } from '../archivos.ts'
-import { HTML, PUBLICA, permisos } from '../respuesta.ts'
+import { cuerpoGenerado, leerGenerado, leerRecursos, listarGenerados, servirArchivos } from '../archivos.ts'
+import { cuerpoFijo, HTML, PUBLICA, permisos, porHuella } from '../respuesta.ts'
+import { conDireccion } from './direccion.ts'
+
+const RECURSOS = 'docs/recursos/'
+const TEXTOS = 'documentacion/textos/'
 
 /**
- * Serves the documentation: Redoc on one page, the merchants' contract that it was made from, and its operations as a
- * collection. Redoc styles itself in the page, and searches in a worker that it builds from a blob.
+ * Serves the documentation: the reading view, which Redoc makes; the same as Markdown, with its list `/llms.txt`; the
+ * merchants' contract, and its operations as a collection.
  */
-export function servirDocumentacion(app: Express) {
-  const { scripts } = JSON.parse(leerGenerado('documentacion.json').toString()) as { scripts: string[] }
-  const cabeceras = {
-    ...PUBLICA,
-    ...permisos({
-      'script-src': scripts.join(' '),
-      'style-src': "'unsafe-inline'",
-      'img-src': "'self' data:",
-      'connect-src': "'self'",
-      'font-src': "'self' data:",
-      'worker-src': 'blob:',
-    }),
-  }
+export function servirDocumentacion(app: Express, urlPublica: string) {
   const publico = (archivo: string, tipo: string) => ({ tipo, cuerpo: cuerpoGenerado(archivo), cabeceras: PUBLICA })
+  const textos = listarGenerados(TEXTOS).map((archivo) => {
+    const tipo = archivo.endsWith('.md') ? 'text/markdown; charset=utf-8' : 'text/plain; charset=utf-8'
+    const cuerpo = cuerpoFijo(() => conDireccion(leerGenerado(TEXTOS + archivo).toString(), urlPublica))
+    return [`/${archivo}`, { tipo, cuerpo, cabeceras: PUBLICA }] as const
+  })
   servirArchivos(
     app,
     new Map([
-      ['/docs', { tipo: HTML, cuerpo: cuerpoGenerado('documentacion.html'), cabeceras }],
+      [
+        '/docs',
+        { tipo: HTML, cuerpo: cuerpoGenerado('paginas/docs/documentacion.html'), cabeceras: cabecerasDeLectura() },
+      ],
+      ...leerRecursos('paginas/docs/', RECURSOS, ['navegador.js', 'buscador.js']).archivos,
+      ...leerRecursos('documentacion/', RECURSOS, ['redoc.js', 'contrato.json', 'indice.json']).archivos,
+      ...textos,
       ['/openapi.json', publico('comercios.json', 'application/json')],
       ['/openapi.yaml', publico('comercios.yaml', 'application/yaml')],
       ['/coleccion.json', publico('coleccion.json', 'application/json')],
     ]),
   )
+}
+
+/** Redoc styles itself in the page, where its one script of its own chooses light or dark before anything is painted. */
+function cabecerasDeLectura() {
+  const html = leerGenerado('paginas/docs/documentacion.html').toString()
+  const enLinea = [...html.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, codigo = '']) => porHuella(codigo))
+  return {
+    ...PUBLICA,
+    ...permisos({
+      'script-src': ["'self'", ...enLinea].join(' '),
+      'style-src': "'unsafe-inline'",
+      'img-src': "'self' data:",
+      'connect-src': "'self'",
+      'font-src': "'self' data:",
+    }),
+  }
 }

@@ -41,7 +41,7 @@ const ARCHIVOS = [
 
 /** Serves `/repartidor`, the same files for everybody: who somebody is, only `/repartidor/v1` knows. */
 export function servirRepartidor(app: Express) {
-  const recursos = leerRecursos('repartidor', 'repartidor/recursos/', ARCHIVOS)
+  const recursos = leerRecursos('paginas/repartidor/', 'repartidor/recursos/', ARCHIVOS)
   // Manifest and service worker lie one step further down than the page.
   const desdeDentro = (archivo: (typeof ARCHIVOS)[number]) => recursos.ruta(archivo).replace('repartidor/', '')
   const contenido = paginaDeRepartidor(recursos.ruta('lector.js'), recursos.ruta('lector.wasm'))

@@ -25,7 +25,7 @@ const ARCHIVOS = ['navegador.js', 'estilo.css', 'mapa.js', 'mapa.css', 'icono.sv
 
 /** Serves `/u/{token}`, where the recipient says where to deliver: the token is the only authority, and is never logged. */
 export function servirUbicacion(app: Express, { solicitudes, mosaicos, reloj }: OpcionesDeUbicacion) {
-  const recursos = leerRecursos('ubicacion', 'u-recursos/', ARCHIVOS)
+  const recursos = leerRecursos('paginas/ubicacion/', 'u-recursos/', ARCHIVOS)
   const conReloj = reloj ? { reloj } : {}
   const porRed = crearLimite(LIMITES.red, conReloj)
   const porLectura = crearLimite(LIMITES.get, conReloj)

@@ -1,0 +1,76 @@
+/** What the documentation's search looks through: each chapter, part, operation, schema and error by itself. */
+import type { Parte } from '../../server/paginas/docs/navegador/buscar.ts'
+import { camposDe } from './campos.ts'
+import { esquemasDe, type Objeto, operacionesDe, parametrosDe } from './contrato.ts'
+import { enDireccion, leerGuia, sinMarcas } from './guia.ts'
+import { OBJETOS } from './lectura.ts'
+
+/** What people call a chapter who come from another service. */
+const TAMBIEN: Readonly<Record<string, string>> = {
+  autenticacion: 'llave, clave, api key, token, bearer, credenciales',
+  idempotencia: 'external_ref, repetir, duplicados, idempotency',
+  limites: 'rate limit, cuota, velocidad, demasiadas solicitudes',
+  paginas: 'paginación, cursor, siguiente, lista',
+  'modo-de-prueba': 'sandbox, test, pruebas, llave de prueba',
+  lotes: 'bulk, batch, masivo, varias',
+  'recibir-webhooks': 'webhook, webhooks, notificaciones, avisos, callback',
+  'pagina-de-rastreo': 'seguimiento, tracking',
+  cambios: 'changelog, novedades, versiones',
+}
+
+const deLaGuia = (contrato: Objeto): Parte[] =>
+  leerGuia(contrato).capitulos.flatMap(({ titulo, nombre, lugar, texto, partes }) => [
+    { clase: 'Capítulo', titulo, lugar: `/${lugar}`, claves: TAMBIEN[nombre] ?? '', texto: sinMarcas(texto) },
+    ...partes.map(
+      (parte): Parte => ({
+        clase: 'Apartado',
+        titulo: parte.titulo,
+        lugar: `/${parte.lugar}`,
+        de: titulo,
+        claves: '',
+        // The tables of errors have a row each below.
+        texto: nombre === 'errores' ? '' : sinMarcas(parte.texto),
+      }),
+    ),
+  ])
+
+const deOperaciones = (contrato: Objeto): Parte[] =>
+  operacionesDe(contrato).map((operacion) => {
+    const { id, metodo, ruta, definicion } = operacion
+    return {
+      clase: 'Operación',
+      titulo: String(definicion.summary),
+      lugar: `/${enDireccion(String((definicion.tags as string[])[0]))}/${id.toLowerCase()}`,
+      de: `${metodo.toUpperCase()} ${ruta}`,
+      claves: [id, ...parametrosDe(contrato, operacion).map(({ name }) => name)].join(' '),
+      texto: sinMarcas(String(definicion.description)),
+    }
+  })
+
+const deObjetos = (contrato: Objeto): Parte[] =>
+  Object.entries(esquemasDe(contrato)).map(([nombre, esquema]) => ({
+    clase: 'Objeto',
+    titulo: String(esquema.title ?? nombre),
+    lugar: `/${OBJETOS.toLowerCase()}/${nombre.toLowerCase()}`,
+    ...(esquema.title ? { de: nombre } : {}),
+    claves: camposDe(contrato, esquema)
+      .map((campo) => campo.nombre)
+      .filter((campo) => !/[.[]/.test(campo))
+      .join(' '),
+    texto: sinMarcas(String(esquema.description ?? '')),
+  }))
+
+const deErrores = (contrato: Objeto): Parte[] =>
+  Object.entries(esquemasDe(contrato).CodigoDeProblema?.['x-problemas'] as Record<string, Objeto>)
+    .filter(([, { ajeno }]) => ajeno !== true)
+    .map(([codigo, { status, titulo, causa, remedio }]) => ({
+      clase: 'Error',
+      titulo: codigo,
+      lugar: `error-${codigo}`,
+      de: `${status} · ${titulo}`,
+      claves: '',
+      texto: sinMarcas(`${causa} ${remedio}`),
+    }))
+
+export const indiceDe = (contrato: Objeto): Parte[] =>
+  [deLaGuia, deOperaciones, deObjetos, deErrores].flatMap((partes) => partes(contrato))

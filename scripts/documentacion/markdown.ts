@@ -1,0 +1,163 @@
+/** The documentation as Markdown, for programs and for whoever asks them: each chapter, each operation, and `/llms.txt`. */
+import { DIRECCION } from '../../server/paginas/docs/direccion.ts'
+import { camposDe, tipoDe } from './campos.ts'
+import { ejemplosDe, type Json, type Objeto, type Operacion, operacionesDe, parametrosDe, seguir } from './contrato.ts'
+import { tabla } from './fragmentos.ts'
+import { type Capitulo, leerGuia, sinMarcas } from './guia.ts'
+
+/** Files by their paths below the service, such as `docs/guia/lotes.md`. */
+export type Textos = Map<string, string>
+
+const enDocs = (ruta: string) => `${DIRECCION}/docs/${ruta}.md`
+
+/** What a place of the reading view is in Markdown; a group of operations is a list of `/llms.txt`. */
+function enlaceDe(contrato: Objeto, lugar: string): string {
+  const [grupo = '', nombre] = lugar.split('/')
+  if (grupo === 'section') return enDocs(`guia/${nombre}`)
+  if (!nombre) return `${DIRECCION}/llms.txt`
+  const operacion = operacionesDe(contrato).find(({ id }) => id.toLowerCase() === nombre)
+  if (!operacion) throw new Error(`the documentation links to #/${lugar}, which is not there`)
+  return enDocs(`operaciones/${operacion.id}`)
+}
+
+/** Links lead to Markdown, and from wherever the text was taken to. */
+const conEnlaces = (contrato: Objeto, texto: string) =>
+  texto
+    .replace(/\]\(#\/([^)]*)\)/g, (_, lugar: string) => `](${enlaceDe(contrato, lugar)})`)
+    .replace(/\]\(\//g, `](${DIRECCION}/`)
+    .replace(/<a id="[^"]*"><\/a>/g, '')
+
+const juntar = (...partes: (string | undefined)[]) => partes.filter(Boolean).join('\n\n')
+const bloque = (lengua: string, codigo: string) => `\`\`\`${lengua}\n${codigo}\n\`\`\``
+const enJson = (valor: Json | undefined) => bloque('json', JSON.stringify(valor, null, 2))
+const enCelda = (texto: string) =>
+  texto
+    .trim()
+    .replace(/\s*\n\s*/g, ' ')
+    .replaceAll('|', '\\|')
+/** The first sentence of a text, if it isn't too long for a list. */
+function enFrase(texto: string): string {
+  const llano = sinMarcas(texto)
+  const frase = /^.*?\.(?=\s|$)/.exec(llano)?.[0] ?? llano
+  return frase.length <= 180 ? frase : `${frase.slice(0, 180).replace(/\s+\S*$/, '')}…`
+}
+
+const deCapitulo = ({ titulo, texto, partes }: Capitulo) =>
+  juntar(`# ${titulo}`, texto, ...partes.map((parte) => `## ${parte.titulo}\n\n${parte.texto}`))
+
+function tablaDeCampos(contrato: Objeto, esquema: Json | undefined): string {
+  const filas = camposDe(contrato, esquema).map(({ nombre, tipo, obligatorio, descripcion }) => [
+    `\`${nombre}\``,
+    obligatorio ? `${tipo}, obligatorio` : tipo,
+    enCelda(descripcion),
+  ])
+  return filas.length > 0 ? tabla(['campo', 'tipo', 'qué es'], filas) : ''
+}
+
+function parametros(contrato: Objeto, operacion: Operacion): string | undefined {
+  const DONDE: Readonly<Record<string, string>> = { path: 'ruta', query: 'consulta', header: 'cabecera' }
+  const filas = parametrosDe(contrato, operacion).map((uno) => [
+    `\`${uno.name}\``,
+    DONDE[String(uno.in)] ?? '',
+    [tipoDe(contrato, uno.schema), ...(uno.required ? ['obligatorio'] : [])].join(', '),
+    enCelda(String(uno.description ?? seguir(contrato, uno.schema).description ?? '')),
+  ])
+  return filas.length > 0 ? `## Parámetros\n\n${tabla(['nombre', 'dónde', 'tipo', 'qué es'], filas)}` : undefined
+}
+
+function cuerpo(contrato: Objeto, { definicion }: Operacion): string | undefined {
+  const json = ((seguir(contrato, definicion.requestBody).content ?? {}) as Objeto)['application/json'] as Objeto
+  if (!json) return undefined
+  const ejemplos = ejemplosDe(contrato, definicion.requestBody).map(
+    ([, { summary, value }]) => `Ejemplo: ${summary}.\n\n${enJson(value)}`,
+  )
+  return ['## Cuerpo', tablaDeCampos(contrato, json.schema), ...ejemplos].join('\n\n')
+}
+
+function respuestas(contrato: Objeto, { definicion }: Operacion): string {
+  const todas = Object.entries(definicion.responses as Objeto).map(([status, una]) => {
+    const respuesta = seguir(contrato, una)
+    const [primero] = ejemplosDe(contrato, una)
+    const esquema = (((respuesta.content ?? {}) as Objeto)['application/json'] as Objeto | undefined)?.schema
+    const titulo = `### ${status}\n\n${String(respuesta.description).trim()}`
+    if (Number(status) >= 400) {
+      const codigos = ejemplosDe(contrato, una).map(([, { value }]) => `\`${(value as Objeto).codigo}\``)
+      return `${titulo}\n\n\`codigo\`: ${[...new Set(codigos)].join(', ')}.`
+    }
+    return [
+      titulo,
+      ...(esquema ? [tablaDeCampos(contrato, esquema)] : []),
+      ...(primero ? [enJson(primero[1].value)] : []),
+    ].join('\n\n')
+  })
+  return [
+    '## Respuestas',
+    ...todas,
+    'Qué trae un error y qué hacer con cada código: [Errores](#/section/errores).',
+  ].join('\n\n')
+}
+
+function deOperacion(contrato: Objeto, operacion: Operacion): string {
+  const { metodo, ruta, definicion } = operacion
+  const muestras = (definicion['x-codeSamples'] as Record<string, string>[]).map(
+    ({ label, lang, source }) => `### ${label}\n\n${bloque(lang!.toLowerCase(), source!)}`,
+  )
+  return juntar(
+    `# ${definicion.summary}`,
+    `\`${metodo.toUpperCase()} ${DIRECCION}${ruta}\``,
+    String(definicion.description),
+    parametros(contrato, operacion),
+    cuerpo(contrato, operacion),
+    respuestas(contrato, operacion),
+    '## Muestras',
+    ...muestras,
+  )
+}
+
+/** As llmstxt.org says: a title, a sentence, what there is to know first, and lists of links. */
+function indice(contrato: Objeto, capitulos: readonly Capitulo[], introduccion: string): string {
+  const { title, summary } = contrato.info as Objeto
+  const enlace = (titulo: string, ruta: string, que: string) => `- [${titulo}](${ruta}): ${que}`
+  return juntar(
+    `# ${title}`,
+    `> ${summary}`,
+    introduccion,
+    `La API está en ${DIRECCION}/api/v1 y se llama con \`Authorization: Bearer\` y su llave.`,
+    '## Guía',
+    capitulos
+      .map(({ titulo, nombre, texto, partes }) =>
+        enlace(titulo, enDocs(`guia/${nombre}`), enFrase(texto || (partes[0]?.texto ?? ''))),
+      )
+      .join('\n'),
+    ...((contrato.tags ?? []) as Objeto[]).flatMap(({ name, description }) => [
+      `## ${name}`,
+      String(description),
+      operacionesDe(contrato)
+        .filter(({ definicion }) => (definicion.tags as Json[]).includes(name!))
+        .map(({ id, metodo, ruta, definicion }) =>
+          enlace(
+            String(definicion.summary),
+            enDocs(`operaciones/${id}`),
+            `\`${metodo.toUpperCase()} ${ruta}\`. ${enFrase(String(definicion.description))}`,
+          ),
+        )
+        .join('\n'),
+    ]),
+    '## Contrato',
+    [
+      enlace('OpenAPI 3.1 en JSON', `${DIRECCION}/openapi.json`, 'el contrato entero, para generar un cliente.'),
+      enlace('OpenAPI 3.1 en YAML', `${DIRECCION}/openapi.yaml`, 'el mismo.'),
+      enlace('Colección', `${DIRECCION}/coleccion.json`, 'las operaciones con sus ejemplos, para Postman o Bruno.'),
+    ].join('\n'),
+  )
+}
+
+export function enMarkdown(contrato: Objeto): Textos {
+  const { introduccion, capitulos } = leerGuia(contrato)
+  const textos = [
+    ['llms.txt', indice(contrato, capitulos, introduccion)],
+    ...capitulos.map((uno) => [`docs/guia/${uno.nombre}.md`, deCapitulo(uno)]),
+    ...operacionesDe(contrato).map((una) => [`docs/operaciones/${una.id}.md`, deOperacion(contrato, una)]),
+  ] as [string, string][]
+  return new Map(textos.map(([ruta, texto]) => [ruta, `${conEnlaces(contrato, texto).trim()}\n`]))
+}

@@ -1,0 +1,21 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { indiceDe } from '../documentacion/indice.ts'
+import { enMarkdown } from '../documentacion/markdown.ts'
+import { construirPagina } from '../documentacion/pagina.ts'
+import { comprimir } from './comprimir.ts'
+import { correr } from './correr.ts'
+import { CARPETA, leerBundle } from './lugares.ts'
+
+/** What the merchants' documentation is made of, but for the programs of its pages (`paginas.ts`). */
+export async function generarDocumentacion() {
+  const contrato = await leerBundle('comercios')
+  const carpeta = new URL('documentacion/', CARPETA)
+  await construirPagina(contrato, carpeta, correr)
+  await writeFile(new URL('indice.json', carpeta), JSON.stringify(indiceDe(contrato)))
+  await comprimir(carpeta, ['indice.json'])
+  for (const [ruta, texto] of enMarkdown(contrato)) {
+    const archivo = new URL(`textos/${ruta}`, carpeta)
+    await mkdir(new URL('./', archivo), { recursive: true })
+    await writeFile(archivo, texto)
+  }
+}

@@ -1,0 +1,137 @@
+/** The documentation's search: what comes first for what people ask, and the window in which they ask it. */
+import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { RAIZ } from '../../server/contrato/raiz.ts'
+import { crearBusqueda, fragmento, type Parte } from '../../server/paginas/docs/navegador/buscar.ts'
+import { compartirEntorno } from '../entorno.ts'
+import { abrirContexto, hayNavegador } from '../navegador.ts'
+import { evaluarEn } from '../paginas/revisar.ts'
+
+const entorno = compartirEntorno()
+const leer = (archivo: string) => readFileSync(new URL(`server/contrato/generado/${archivo}`, RAIZ), 'utf8')
+const indice = JSON.parse(leer('documentacion/indice.json')) as Parte[]
+const buscar = crearBusqueda(indice)
+
+/** What is asked, and where its first hit leads. */
+const PREGUNTAS = [
+  ['idempotencia', '/section/idempotencia'],
+  ['IDEMPOTENSIA', '/section/idempotencia'],
+  ['external_ref', '/section/idempotencia'],
+  ['ubicacion', '/section/ubicacion'],
+  ['Ubicación', '/section/ubicacion'],
+  ['webhooks', '/section/recibir-webhooks'],
+  ['web hook', '/section/recibir-webhooks'],
+  ['firma', '/section/recibir-webhooks/firma'],
+  ['reintentos', '/section/recibir-webhooks/reintentos'],
+  ['lote', '/section/lotes'],
+  ['qué hago si falla un lote', '/section/lotes'],
+  ['estados', '/section/estados'],
+  ['prueba de entrega', '/section/prueba-de-entrega'],
+  ['etiqueta', '/section/prueba-de-entrega/etiquetas'],
+  ['modo de prueba', '/section/modo-de-prueba'],
+  ['llave', '/section/autenticacion'],
+  ['api key', '/section/autenticacion'],
+  ['autentificación', '/section/autenticacion'],
+  ['limites', '/section/limites'],
+  ['cursor', '/section/paginas'],
+  ['rastreo', '/section/pagina-de-rastreo'],
+  ['429', '/section/errores/429'],
+  ['carrera_perdida', 'error-carrera_perdida'],
+  ['crear guia', '/guias/crearguia'],
+  ['cómo cancelo una guía', '/guias/cancelarguia'],
+  ['/api/v1/cuenta', '/cuenta/obtenercuenta'],
+  ['rotar secreto', '/webhooks/rotarsecreto'],
+  ['GuiaIndividual', '/objetos/guiaindividual'],
+] as const
+
+describe('what is found first', () => {
+  it.each(PREGUNTAS)('«%s»: %s', (pregunta, lugar) => {
+    expect(buscar(pregunta)[0]?.lugar).toBe(lugar)
+  })
+
+  it('is nothing for what is not there', () => {
+    expect(buscar('xyzzy')).toEqual([])
+    expect(buscar('')).toEqual([])
+  })
+
+  it('shows the words around the one that was asked for', () => {
+    const texto = `${'nada '.repeat(40)}aquí está la firma que se busca${' nada'.repeat(40)}`
+    expect(fragmento(texto, 'FIRMA')).toMatch(/^….*la firma que se busca.*…$/)
+  })
+})
+
+it('has each chapter, part, operation, schema and error by itself', () => {
+  const cuantas = Object.groupBy(indice, ({ clase }) => clase)
+  expect(cuantas.Capítulo!.length).toBe(15)
+  for (const clase of ['Apartado', 'Operación', 'Objeto', 'Error'] as const) {
+    expect(cuantas[clase]!.length, clase).toBeGreaterThan(25)
+  }
+  expect(new Set(indice.map(({ lugar }) => lugar)).size).toBe(indice.length)
+})
+
+describe.skipIf(!hayNavegador)('its window', () => {
+  let pagina: Page
+  const pedidas: string[] = []
+  beforeAll(async () => {
+    const contexto = await abrirContexto({ viewport: { width: 390, height: 844 } })
+    contexto.on('request', (solicitud) => pedidas.push(solicitud.url().replace(/\.[0-9a-f]{12}\./, '.')))
+    pagina = await contexto.newPage()
+    await pagina.goto(`${entorno.url}/docs`)
+    // Redoc's own search listens as soon as Redoc runs.
+    await pagina.locator('[data-testid="color-mode-switcher"]').waitFor({ state: 'attached' })
+  })
+  afterAll(() => pagina?.context().close())
+  const campo = () => pagina.getByRole('combobox', { name: 'Buscar en la documentación' })
+  const deBusqueda = () => pedidas.filter((url) => /buscador|indice/.test(url))
+
+  it('opens by key and is read by a screen reader, and comes only when it is wanted', async () => {
+    expect(deBusqueda()).toEqual([])
+    await pagina.keyboard.press('Control+k')
+    await campo().fill('idempotensia')
+    const primera = pagina.getByRole('dialog').getByRole('option').first()
+    await primera.getByText('Idempotencia', { exact: true }).waitFor()
+    expect(await primera.getAttribute('aria-selected')).toBe('true')
+    expect(await campo().getAttribute('aria-activedescendant')).toBe(await primera.getAttribute('id'))
+    expect(deBusqueda().length).toBe(2)
+    expect(await pagina.getByRole('dialog').count()).toBe(1)
+    await pagina.screenshot({ path: '/tmp/docs-buscador.png' })
+  })
+
+  const llevaA = (lugar: string) =>
+    expect
+      .poll(() => evaluarEn(pagina, `document.getElementById('${lugar.slice(1)}')?.getBoundingClientRect().y`), {
+        message: lugar,
+      })
+      .toSatisfy((y: number) => y >= -50 && y < 300)
+
+  it('leads there with the keyboard alone', async () => {
+    await pagina.keyboard.press('ArrowDown')
+    await pagina.keyboard.press('ArrowUp')
+    await pagina.keyboard.press('Enter')
+    await llevaA('/section/idempotencia')
+    expect(await pagina.getByRole('dialog').count()).toBe(0)
+  })
+
+  it('leads to each class of things', async () => {
+    for (const [pregunta, hallado, lugar] of [
+      ['reintentos', 'Reintentos', '/section/recibir-webhooks/reintentos'],
+      ['cancelar una guía', 'Cancelar una guía', '/guias/cancelarguia'],
+      ['GuiaIndividual', 'Guía individual', '/objetos/guiaindividual'],
+      ['carrera_perdida', 'carrera_perdida', '#error-carrera_perdida'],
+    ] as const) {
+      await pagina.locator('#buscar').click()
+      await campo().fill(pregunta)
+      await pagina.getByRole('dialog').getByRole('option').first().getByText(hallado, { exact: true }).click()
+      await llevaA(lugar)
+    }
+  })
+
+  it('is left with Escape, and says when there is nothing', async () => {
+    await pagina.keyboard.press('/')
+    await campo().fill('xyzzy')
+    await pagina.getByRole('dialog').getByRole('status').getByText('Nada coincide con «xyzzy».').waitFor()
+    await pagina.keyboard.press('Escape')
+    await campo().waitFor({ state: 'hidden' })
+  })
+})
