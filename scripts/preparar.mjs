@@ -2,8 +2,8 @@
  * Makes a fresh clone runnable before any other script: installs what is to come needs, generates what is not committed, and
  * says so. Needs nothing but Node 20's built-ins, and does nothing (in some 30 ms) when there is nothing to do.
  *
- * `preparar.mjs` is for what runs the service; `preparar.mjs todo` installs the tools of tests and checks, too (the
- * workspace `test`); `preparar.mjs generar` does both and generates everything anew, whatever seems to stand.
+ * `preparar.mjs` is for what runs the service; `preparar.mjs todo` installs the tools of tests, checks and benches, too (the
+ * workspaces `test` and `bench`); `preparar.mjs generar` does both and generates everything anew, whatever seems to stand.
  */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
