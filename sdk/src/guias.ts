@@ -106,7 +106,9 @@ function leerLlave(llave: unknown, permitirNavegador: boolean): string {
 /** Guides that are real are not sent to whatever listens on this machine. */
 function porOmision(llave: string): string {
   if (esDePrueba(llave)) return 'http://127.0.0.1:3000'
-  throw new ErrorGuias('Falta la dirección del servicio: new Guias({ baseUrl }), o la variable de entorno GUIAS_URL.')
+  throw new ErrorGuias(
+    'Falta la dirección del servicio: new Guias({ baseUrl }), o la variable de entorno GUIAS_URL. Solo una llave guia_test_… va sin ella a esta máquina.',
+  )
 }
 
 function leerBaseUrl(baseUrl: unknown): string {
