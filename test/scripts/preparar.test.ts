@@ -57,6 +57,10 @@ describe('scripts/preparar.mjs', () => {
     proyecto = await mkdtemp(join(tmpdir(), 'guias-preparar-'))
     const guion = await readFile(new URL('scripts/preparar.mjs', RAIZ), 'utf8')
     await escribir('scripts/preparar.mjs', guion)
+    const [, entradas = ''] = /contrato: huella\(\[([^\]]+)\]/.exec(guion) ?? []
+    expect(entradas).toContain("'openapi'")
+    for (const [, ruta = ''] of `${entradas} 'server'`.matchAll(/'([^']+)'/g))
+      await escribir(/\.\w+$/.test(ruta) ? ruta : `${ruta}/algo.ts`, '')
     const salidas = [...guion.matchAll(/^ {2}'((?:server|sdk)\/.*)',$/gm)].map(([, ruta]) => ruta!)
     expect(salidas).toContain('server/generado/main.mjs')
     await escribir(
@@ -69,9 +73,6 @@ describe('scripts/preparar.mjs', () => {
         writeFileSync(ruta, '')
       }`,
     )
-    for (const ruta of ['openapi/a.yaml', 'prisma/schema.prisma', 'redocly.yaml', 'server/paginas/docs/plantilla.hbs'])
-      await escribir(ruta, '')
-    for (const ruta of ['scripts/generar/a.ts', 'scripts/documentacion/a.ts']) await escribir(ruta, '')
     await escribir('sdk/package.json', '{ "name": "@x/sdk" }')
     const dePruebas = { name: '@x/test', devDependencies: { vitest: 'file:../paquetes/vitest-1.0.0.tgz' } }
     await escribir('test/package.json', JSON.stringify(dePruebas))
