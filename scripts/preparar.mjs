@@ -41,9 +41,14 @@ const SALIDAS = [
   'server/generado/worker.mjs',
   'server/generado/hilo.mjs',
   'sdk/dist/index.js',
+  'sdk/LICENSE',
+  'sdk/CHANGELOG.md',
 ]
 
 const decir = (texto) => process.stderr.write(`${texto}\n`)
+
+/** What the generator writes among its sources, because npm packs nothing from elsewhere (`scripts/generar/sdk.ts`). */
+const COPIAS = ['LICENSE', 'CHANGELOG.md'].map((copia) => en('sdk', copia))
 
 /** Changes when a file below those paths does: names, sizes and times are enough, and ten times faster than contents. */
 function huella(rutas) {
@@ -56,7 +61,7 @@ function huella(rutas) {
     for (const entrada of readdirSync(ruta, { withFileTypes: true })) {
       if (entrada.isDirectory()) {
         if (!['generado', 'dist', 'node_modules'].includes(entrada.name)) recorrer(join(ruta, entrada.name))
-      } else if (entrada.isFile()) mirar(join(ruta, entrada.name))
+      } else if (entrada.isFile() && !COPIAS.includes(join(ruta, entrada.name))) mirar(join(ruta, entrada.name))
     }
   }
   for (const ruta of rutas.map((r) => en(r))) statSync(ruta).isDirectory() ? recorrer(ruta) : mirar(ruta)

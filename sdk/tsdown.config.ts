@@ -8,6 +8,7 @@ export default defineConfig([
     dts: true,
     platform: 'neutral',
     target: 'es2022',
+    sourcemap: true,
     clean: false,
   },
   // Apart, and importing the package by its name: it weighs nothing on whoever only uses the library.
@@ -19,6 +20,7 @@ export default defineConfig([
     dts: false,
     platform: 'node',
     target: 'node20',
+    sourcemap: true,
     clean: false,
     deps: { neverBundle: [/^@guias\/sdk/] },
   },

@@ -25,8 +25,10 @@ export function operacionesDelSdk(contrato: Objeto): string {
   const operaciones = operacionesDe(contrato).filter(({ definicion }) => pideLlave(contrato, definicion))
   const tipos = operaciones.flatMap(({ id }) => [`${mayuscula(id)}Data`, `${mayuscula(id)}Response`])
   const filas = operaciones.map(({ id, metodo, ruta, definicion }) => {
-    const fila = [metodo.toUpperCase(), ruta, repetible(contrato, id, definicion)]
-    return `  ${id}: ${JSON.stringify(fila)},`
+    if (!ruta.startsWith('/api/v1/')) throw new Error(`${id}: ${ruta} isn't below /api/v1`)
+    const dicho = repetible(contrato, id, definicion)
+    const fila = [metodo.toUpperCase(), ruta.slice('/api/v1'.length), ...(dicho === false ? [] : [dicho])]
+    return `  ${id}: '${fila.join(' ')}',`
   })
   return `import type { ${tipos.join(', ')} } from './types.gen.js'
 
@@ -35,8 +37,11 @@ export interface Operaciones {
 ${operaciones.map(({ id }) => `  ${id}: { datos: ${mayuscula(id)}Data; salida: ${mayuscula(id)}Response }`).join('\n')}
 }
 
-/** Method, path and \`x-repetible\` of each operation. */
-export const OPERACIONES: Readonly<Record<keyof Operaciones, readonly [metodo: string, ruta: string, repetible: boolean | string]>> = {
+/**
+ * Method, path below \`/api/v1\` and, but for what may not be repeated, \`x-repetible\` of each operation. As one text it
+ * weighs less than as a tuple.
+ */
+export const OPERACIONES: Readonly<Record<keyof Operaciones, string>> = {
 ${filas.join('\n')}
 }
 `

@@ -9,7 +9,7 @@ import { porque } from './porque.ts'
 
 /** What an order gets to work with. */
 export function crearContexto(valores: Valores, posicionales: string[], dadas: readonly string[]): Contexto {
-  const texto = (opcion: string) => valores[opcion] as string | undefined
+  const texto = <T extends string>(opcion: string) => valores[opcion] as T | undefined
   const llave = () => leerLlave(texto('llave-archivo'))
   const direccion = leerDireccion(valores)
   const { url, de } = direccion
@@ -19,8 +19,8 @@ export function crearContexto(valores: Valores, posicionales: string[], dadas: r
     posicionales,
     dadas,
     texto,
-    textos: (opcion) =>
-      (valores[opcion] as string[] | undefined)?.flatMap((uno) => uno.split(',').map((parte) => parte.trim())),
+    textos: <T extends string>(opcion: string) =>
+      (valores[opcion] as string[] | undefined)?.flatMap((uno) => uno.split(',').map((parte) => parte.trim() as T)),
     si: (opcion) => valores[opcion] === true,
     json: valores.json === true,
     decirError: (error) => decirError(error, { direccion, dadas }),

@@ -1,9 +1,9 @@
-import type { Guia, Guias } from '@guias/sdk'
+import type { Conocido, Estado, Guia, Guias, Motivo } from '@guias/sdk'
 import { type Contexto, ErrorDeUso, type Orden, SALIDA } from './orden.ts'
 import { decir, limpio, pintar } from './terminal.ts'
 
 /** One way to each state, as a courier would go. */
-const CAMINOS: Record<string, string[]> = {
+const CAMINOS: Record<string, Conocido<Estado>[]> = {
   aceptado: [],
   recolectado: ['recolectado'],
   en_bodega: ['recolectado', 'en_bodega'],
@@ -19,7 +19,7 @@ const CAMINOS: Record<string, string[]> = {
 export const UBICACIONES = ['solicitada', 'confirmada', 'vencida', 'fallida']
 /** The states of a guide, as the contract has them. */
 export const ESTADOS = Object.keys(CAMINOS)
-const MOTIVOS: Record<string, string> = {
+const MOTIVOS: Record<string, Conocido<Motivo>> = {
   intento_fallido: 'destinatario_ausente',
   en_devolucion: 'a_pedido_del_comercio',
   extraviado: 'perdida',
@@ -87,12 +87,12 @@ async function tomar({ guias }: Guias, contexto: Contexto, sinLugar: boolean): P
 
 async function llevar(api: Guias, desde: Guia, estado: string, contexto: Contexto): Promise<Guia> {
   const camino = CAMINOS[estado] ?? []
-  const aqui = camino.indexOf(desde.estado)
+  const aqui = camino.indexOf(desde.estado as Conocido<Estado>)
   // Whoever stands off the way is taken there directly, or told by the service why not.
   const pasos = aqui >= 0 ? camino.slice(aqui + 1) : desde.estado === 'aceptado' ? camino : camino.slice(-1)
   let guia = desde
   for (const paso of pasos) {
-    const motivo = (paso === estado ? contexto.texto('motivo') : undefined) ?? MOTIVOS[paso]
+    const motivo = (paso === estado ? contexto.texto<Conocido<Motivo>>('motivo') : undefined) ?? MOTIVOS[paso]
     guia =
       paso === 'cancelado'
         ? await api.guias.cancelar(guia.guia)

@@ -1,4 +1,10 @@
-import type { EntregaDeWebhook, EntregaDeWebhookConIntentos, Guias, IntentoDeWebhook } from '@guias/sdk'
+import type {
+  EntregaDeWebhook,
+  EntregaDeWebhookConIntentos,
+  FiltrosDeEntregasDeWebhook,
+  Guias,
+  IntentoDeWebhook,
+} from '@guias/sdk'
 import { type Contexto, dormir, ErrorDeUso, instante, type Orden, SALIDA } from './orden.ts'
 import { type Lista, mostrarLista, OPCIONES_DE_LISTA } from './tabla.ts'
 import { avisar, decir, hora, limpio, pintar, type Tono } from './terminal.ts'
@@ -49,7 +55,7 @@ antiguo. De una sola entrega muestra cada intento y qué contestó su servidor.`
       return SALIDA.bien
     }
     const [desde, hasta] = [texto('creado-desde'), texto('creado-hasta')]
-    const filtros = {
+    const filtros: FiltrosDeEntregasDeWebhook = {
       estado: texto('estado'),
       tipo: texto('tipo'),
       guia: texto('guia'),

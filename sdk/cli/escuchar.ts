@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { ErrorAbortado, ErrorParametro, type Evento, firmarWebhook, type Guias } from '@guias/sdk'
+import { ErrorAbortado, ErrorParametro, type Evento, type FiltrosDelFlujo, firmarWebhook, type Guias } from '@guias/sdk'
 import { esPasajero } from './errores.ts'
 import { type Contexto, dormir, ErrorDeUso, instante, numero, type Orden, SALIDA } from './orden.ts'
 import { porque } from './porque.ts'
@@ -43,7 +43,7 @@ en un webhook es la de entonces.`,
     const intervalo = numero(contexto, 'intervalo', 1, 0.05) * 1000
     const reintentos = numero(contexto, 'reintentos', 4, 0)
     const desde = leerDesde(contexto.texto('desde'))
-    const tipo = contexto.textos('tipos')
+    const tipo: FiltrosDelFlujo['tipo'] = contexto.textos('tipos')
     const api = contexto.api()
     const archivo = contexto.texto('cursor') ?? porOmision(contexto.cuenta())
     const secreto = destino ? await leerSecreto(contexto) : ''

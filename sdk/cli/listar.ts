@@ -1,4 +1,4 @@
-import type { Guia } from '@guias/sdk'
+import type { FiltrosDeGuias, Guia } from '@guias/sdk'
 import { ESTADOS } from './disparar.ts'
 import { instante, type Orden, SALIDA } from './orden.ts'
 import { type Lista, mostrarLista, OPCIONES_DE_LISTA } from './tabla.ts'
@@ -66,7 +66,7 @@ export const listar: Orden = {
   async ejecutar(contexto) {
     const { texto, textos, signal } = contexto
     const [desde, hasta, external_ref] = [texto('creado-desde'), texto('creado-hasta'), texto('external-ref')]
-    const filtros = {
+    const filtros: FiltrosDeGuias = {
       estado: textos('estado'),
       external_ref,
       creado_desde: desde === undefined ? desde : instante('creado-desde', desde),

@@ -26,10 +26,10 @@ export interface Contexto {
   posicionales: string[]
   /** The order's own options that were given. */
   dadas: readonly string[]
-  /** The text of an option, if it was given. */
-  texto(nombre: string): string | undefined
+  /** The text of an option, if it was given. What isn't of the vocabulary `T`, the service refuses in its own words. */
+  texto<T extends string = string>(nombre: string): T | undefined
   /** The texts of an option that may be given several times; none is undefined. */
-  textos(nombre: string): string[] | undefined
+  textos<T extends string = string>(nombre: string): T[] | undefined
   si(nombre: string): boolean
   json: boolean
   /** What an error says, in the words of this program. */

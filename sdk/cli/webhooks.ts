@@ -1,4 +1,4 @@
-import type { Webhook, WebhookConSecreto } from '@guias/sdk'
+import type { Webhook, WebhookConSecreto, WebhookParaCambiar } from '@guias/sdk'
 import { escribirEntero, exigirLibres } from './archivos.ts'
 import { entregas, probar, recuperar, reenviar } from './entregasDeWebhook.ts'
 import { type Contexto, ErrorDeUso, type Grupo, numero, type Opciones, type Orden, SALIDA } from './orden.ts'
@@ -118,8 +118,9 @@ const DE_WEBHOOK: Opciones = {
   descripcion: { valor: '<texto>', dice: 'una nota para usted' },
 }
 
-function leerDatos(contexto: Contexto) {
-  const [tipos, descripcion] = [contexto.textos('tipos'), contexto.texto('descripcion')]
+function leerDatos(contexto: Contexto): Pick<WebhookParaCambiar, 'tipos' | 'descripcion'> {
+  const tipos: WebhookParaCambiar['tipos'] = contexto.textos('tipos')
+  const descripcion = contexto.texto('descripcion')
   return { ...(tipos && { tipos }), ...(descripcion !== undefined && { descripcion }) }
 }
 

@@ -27,32 +27,30 @@ const esObjeto = (datos: unknown): datos is Record<string, unknown> => typeof da
 const conTextos = (datos: unknown, ...claves: string[]) =>
   esObjeto(datos) && claves.every((clave) => typeof datos[clave] === 'string')
 
+const conLista = (datos: unknown, clave: string) => esObjeto(datos) && Array.isArray(datos[clave])
+
 export const esGuia = <T extends Guia>(datos: unknown): datos is T => conTextos(datos, 'guia')
 
-export const esLote = (datos: unknown): datos is LoteCreado => esObjeto(datos) && Array.isArray(datos.resultados)
+export const esLote = (datos: unknown): datos is LoteCreado => conLista(datos, 'resultados')
 
-export const esPagina = <P extends Pagina<unknown>>(datos: unknown): datos is P =>
-  esObjeto(datos) && Array.isArray(datos.datos)
+export const esPagina = <P extends Pagina<unknown>>(datos: unknown): datos is P => conLista(datos, 'datos')
 
 export const esPrueba = (datos: unknown): datos is PruebaDeEntrega =>
-  conTextos(datos, 'guia', 'entregado_en') && esObjeto(datos) && Array.isArray(datos.fotos)
+  conTextos(datos, 'guia', 'entregado_en') && conLista(datos, 'fotos')
 
 export const esEtiquetas = (datos: unknown): datos is EnlaceDeEtiquetas => conTextos(datos, 'url', 'vence_en')
 
 export const esCuenta = (datos: unknown): datos is Cuenta => conTextos(datos, 'comercio', 'modo')
 
-export const esClaves = <T extends { keys: readonly unknown[] }>(datos: unknown): datos is T =>
-  esObjeto(datos) && Array.isArray(datos.keys)
+export const esClaves = <T extends { keys: readonly unknown[] }>(datos: unknown): datos is T => conLista(datos, 'keys')
 
 /** A manifest's first version, with all that is compared with something: a later version may mean something else. */
 export const esManifiesto = (datos: unknown): datos is ManifiestoDePrueba =>
   conTextos(datos, 'guia', 'modo', 'entregado_en', 'registrado_en', 'hecho_en', 'recibido_por_sha256') &&
-  esObjeto(datos) &&
-  datos.version === 1 &&
-  Array.isArray(datos.archivos) &&
-  datos.archivos.every(
-    (uno) =>
-      conTextos(uno, 'archivo', 'tipo', 'mime', 'sha256') && Number.isSafeInteger((uno as { bytes?: unknown }).bytes),
+  (datos as ManifiestoDePrueba).version === 1 &&
+  conLista(datos, 'archivos') &&
+  (datos as ManifiestoDePrueba).archivos.every(
+    (uno) => conTextos(uno, 'archivo', 'tipo', 'mime', 'sha256') && Number.isSafeInteger(uno.bytes),
   )
 
 export const esProblema = (datos: unknown): datos is Problema => conTextos(datos, 'codigo')
@@ -78,6 +76,10 @@ export const esGuiaOIgual = <T extends Guia>(datos: unknown, status: number): da
 
 /** The answer without a body is 204 and no other: an empty 200 is what a proxy in the way answers. */
 export const esNada = (_datos: unknown, status: number): _datos is undefined => status === 204
+
+/** Whatever the API may answer: JSON, or nothing where its status says so. */
+export const esAlgo = <T>(datos: unknown, status: number): datos is T =>
+  datos !== undefined || status === 204 || status === 304
 
 /**
  * A webhook's notice. What is signed is believed; this much is looked at because whoever has the secret may also sign

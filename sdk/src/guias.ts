@@ -1,13 +1,16 @@
 import { crearCliente } from './cliente.js'
 import { ErrorGuias } from './errores.js'
+import { esAlgo } from './formas.js'
 import { ajustar, type OpcionesDeSolicitud, type Registro } from './opciones.js'
+import { armarOtra, type DatosDeAlguna } from './pedido.js'
 import { RecursoCatalogo } from './recursoCatalogo.js'
 import { RecursoCuenta } from './recursoCuenta.js'
 import { RecursoEventos } from './recursoEventos.js'
 import { RecursoGuias } from './recursoGuias.js'
 import { RecursoSimulador } from './recursoSimulador.js'
 import { RecursoWebhooks } from './recursoWebhooks.js'
-import { crearTransporte, type Fetch } from './transporte.js'
+import { Solicitud } from './solicitud.js'
+import { crearTransporte, type Enviar, type Fetch } from './transporte.js'
 
 /** Opciones de {@link Guias}. */
 export interface OpcionesDeGuias extends Omit<OpcionesDeSolicitud, 'signal'> {
@@ -35,6 +38,15 @@ export interface OpcionesDeGuias extends Omit<OpcionesDeSolicitud, 'signal'> {
   permitirNavegador?: boolean | undefined
 }
 
+/** Opciones de `api.get`, `api.post` y las demás. */
+export interface OpcionesDeLlamada extends OpcionesDeSolicitud {
+  /**
+   * Si la solicitud se puede enviar dos veces sin más efecto que una. Si falta, lo que este paquete sepa de la operación; si
+   * no la conoce, sí en `get`, `put` y `delete`, y no en `post` y `patch`.
+   */
+  repetible?: boolean | undefined
+}
+
 /**
  * Cliente de la API de guías de envío.
  *
@@ -58,24 +70,88 @@ export class Guias {
   readonly webhooks: RecursoWebhooks
   /** El simulador: con llaves de prueba, hacer de mensajero y de destinatario, sin esperar a nadie. */
   readonly simulador: RecursoSimulador
+  readonly #opciones: OpcionesDeGuias
+  readonly #enviar: Enviar
 
   constructor(opciones: OpcionesDeGuias = {}) {
     const { fetch, registro, referenciaAutomatica = false, permitirNavegador = false } = opciones
     const llave = leerLlave(opciones.llave ?? delEntorno('GUIAS_LLAVE'), permitirNavegador)
-    const transporte = crearTransporte({
+    const baseUrl = opciones.baseUrl ?? (delEntorno('GUIAS_URL') || undefined)
+    const ajustes = ajustar(opciones)
+    // What it fell back on for its key is not kept: it may be no place for another's.
+    this.#opciones = { ...opciones, ...ajustes, llave, baseUrl }
+    this.#enviar = crearTransporte({
       llave,
-      baseUrl: leerBaseUrl(opciones.baseUrl ?? (delEntorno('GUIAS_URL') || porOmision(llave))),
-      fetch: leerFetch(fetch),
-      ajustes: ajustar(opciones),
+      baseUrl: leerBaseUrl(baseUrl ?? porOmision(llave)),
+      // The environment's is looked up at each call, so that tools which replace it are seen.
+      fetch: fetch ?? ((url, init) => globalThis.fetch(url, init)),
+      ajustes,
       registro: leerRegistro(registro),
     })
-    const cliente = crearCliente(transporte)
+    const cliente = crearCliente(this.#enviar)
     this.guias = new RecursoGuias(cliente, referenciaAutomatica)
     this.eventos = new RecursoEventos(cliente)
     this.catalogo = new RecursoCatalogo(cliente)
     this.cuenta = new RecursoCuenta(cliente)
     this.webhooks = new RecursoWebhooks(cliente)
     this.simulador = new RecursoSimulador(cliente)
+  }
+
+  /**
+   * Otro cliente como este, con lo que cambie: otra llave, otros plazos. Las `cabeceras` se suman a las suyas; lo demás
+   * toma el lugar de lo que había.
+   *
+   * ```ts
+   * const sinPrisa = api.conOpciones({ tiempoLimite: 120_000, reintentos: 5 })
+   * ```
+   */
+  conOpciones(opciones: OpcionesDeGuias): Guias {
+    const dadas = Object.entries(opciones).filter(([, valor]) => valor !== undefined)
+    const cabeceras = { ...this.#opciones.cabeceras, ...opciones.cabeceras }
+    return new Guias({ ...this.#opciones, ...Object.fromEntries(dadas), cabeceras })
+  }
+
+  /**
+   * Consulta una ruta de la API para la que este paquete no tiene método: la misma llave, reintentos, plazos y errores.
+   *
+   * ```ts
+   * const { datos } = await api.get<{ datos: Zona[] }>('/api/v1/zonas', { limite: 10 })
+   * ```
+   */
+  get<T = unknown>(ruta: string, parametros?: object, opciones?: OpcionesDeLlamada): Solicitud<T> {
+    return this.#llamar('GET', ruta, { query: parametros }, opciones)
+  }
+
+  /**
+   * Envía un cuerpo a una ruta para la que este paquete no tiene método. No se repite si no se sabe que es seguro: dígalo con
+   * `repetible`.
+   *
+   * ```ts
+   * const zona = await api.post<Zona>('/api/v1/zonas', { nombre: 'Norte' }, { repetible: true })
+   * ```
+   */
+  post<T = unknown>(ruta: string, cuerpo?: unknown, opciones?: OpcionesDeLlamada): Solicitud<T> {
+    return this.#llamar('POST', ruta, { body: cuerpo }, opciones)
+  }
+
+  /** Como `post`, con `PUT`, que se puede repetir. */
+  put<T = unknown>(ruta: string, cuerpo?: unknown, opciones?: OpcionesDeLlamada): Solicitud<T> {
+    return this.#llamar('PUT', ruta, { body: cuerpo }, opciones)
+  }
+
+  /** Como `post`, con `PATCH`. */
+  patch<T = unknown>(ruta: string, cuerpo?: unknown, opciones?: OpcionesDeLlamada): Solicitud<T> {
+    return this.#llamar('PATCH', ruta, { body: cuerpo }, opciones)
+  }
+
+  /** Como `get`, con `DELETE`. */
+  delete<T = unknown>(ruta: string, parametros?: object, opciones?: OpcionesDeLlamada): Solicitud<T> {
+    return this.#llamar('DELETE', ruta, { query: parametros }, opciones)
+  }
+
+  #llamar<T>(metodo: string, ruta: string, datos: DatosDeAlguna, opciones: OpcionesDeLlamada | undefined) {
+    const pedido = () => armarOtra(metodo, ruta, datos, opciones?.repetible)
+    return new Solicitud(this.#enviar(pedido, esAlgo<T>, opciones))
   }
 }
 
@@ -124,14 +200,6 @@ function leerBaseUrl(baseUrl: unknown): string {
   const base = (url.origin + url.pathname).replace(/\/+$/, '')
   if (base.endsWith('/api/v1')) throw falla('va sin /api/v1, que se añade solo')
   return base
-}
-
-/** The environment's is looked up at each call, so that tools which replace it are seen. */
-function leerFetch(propio: Fetch | undefined): Fetch {
-  if (propio === undefined && typeof globalThis.fetch !== 'function') {
-    throw new ErrorGuias('Este entorno no tiene fetch: use Node 20 o posterior, o pase uno en la opción fetch.')
-  }
-  return propio ?? ((url, init) => globalThis.fetch(url, init))
 }
 
 function leerRegistro(registro: Registro | undefined): Registro | undefined {

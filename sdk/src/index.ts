@@ -1,3 +1,4 @@
+export type { Conocido, TipoDesconocido } from './abierto.js'
 export {
   type CodigoDeErrorDePrueba,
   ErrorAbortado,
@@ -21,6 +22,7 @@ export {
   type NombreDeError,
   type OrigenDelError,
 } from './errores.js'
+export type { Evento, TipoDeEventoRecibido } from './evento.js'
 // The contract's own words; the generator's helpers (`*Data`, `*Responses`, `Estado2`…) stay inside.
 export type {
   Advertencia,
@@ -54,7 +56,6 @@ export type {
   EstadoDeRecuperacion,
   EstadoDeUbicacion,
   EstadoDeWebhook,
-  Evento,
   Falla,
   FallasDeWebhook,
   FechaHora,
@@ -71,6 +72,9 @@ export type {
   LoteParaCrear,
   ManifiestoDePrueba,
   Modo,
+  Motivo,
+  MotivoDeDeshabilitado,
+  MotivosDeEstado,
   Municipio,
   NombresSugeridos,
   OrigenDeUbicacion,
@@ -110,7 +114,7 @@ export type {
   WebhookParaCambiar,
   WebhookParaCrear,
 } from './generado/types.gen.js'
-export { Guias, type OpcionesDeGuias } from './guias.js'
+export { Guias, type OpcionesDeGuias, type OpcionesDeLlamada } from './guias.js'
 export type { FallaDeMuchas, GuiaDeMuchas, ResultadoDeMuchas } from './lotes.js'
 export type { AvanceDeMuchas, CreacionDeMuchas, OpcionesDeConversion, OpcionesDeMuchas } from './muchas.js'
 export type { OpcionesDeSolicitud, Registro, Suceso } from './opciones.js'

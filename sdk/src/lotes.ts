@@ -1,3 +1,4 @@
+import { enUtf8 } from './bytes.js'
 import { crearErrorApi, ErrorApi, ErrorGuias, ErrorRespuesta } from './errores.js'
 import type {
   CodigoDeGuia,
@@ -58,7 +59,7 @@ interface Lista<E> extends Ranura<E> {
 /** The service takes 2 MB; what stands around the guides needs some of it. */
 const BYTES_POR_LOTE = 1_900_000
 
-const bytes = (texto: string) => new TextEncoder().encode(texto).length
+const bytes = (texto: string) => enUtf8(texto).length
 
 /** How an entry of `crearMuchas` becomes a guide. */
 export interface Lectura<E> {

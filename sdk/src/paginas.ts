@@ -15,6 +15,7 @@ export interface Pagina<T> {
  * - `await lista` da la primera página: `{ datos, cursor_siguiente }`.
  * - `for await (const elemento of lista)` recorre todos los elementos y pide las páginas según hagan falta.
  * - `for await (const pagina of lista.paginas())` recorre las páginas.
+ * - `await lista.primeros(250)` da los primeros en un arreglo.
  *
  * Cada recorrido empieza de nuevo desde el cursor que se dio.
  */
@@ -81,6 +82,20 @@ export class Listado<T, P extends Pagina<T> = Pagina<T>> implements Promise<P>, 
       if (siguiente === cursor) throw new ErrorGuias('La lista no avanza: el servicio repite el cursor. Escríbanos.')
       cursor = siguiente
     }
+  }
+
+  /**
+   * Los primeros elementos de la lista, o todos si hay menos; pide las páginas que hagan falta.
+   *
+   * ```ts
+   * const recientes = await api.guias.listar({ estado: ['en_ruta'] }).primeros(250)
+   * ```
+   */
+  async primeros(cuantos: number): Promise<T[]> {
+    if (!(cuantos >= 0)) throw new ErrorGuias('primeros espera cuántos: un número de 0 en adelante, o Infinity.')
+    const todos: T[] = []
+    if (cuantos > 0) for await (const uno of this) if (todos.push(uno) >= cuantos) break
+    return todos
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {

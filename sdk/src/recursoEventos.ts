@@ -1,5 +1,6 @@
 import type { Cliente } from './cliente.js'
-import type { Evento, ListarEventosData, PaginaDelFlujo } from './generado/types.gen.js'
+import type { Evento } from './evento.js'
+import type { ListarEventosData, PaginaDelFlujo } from './generado/types.gen.js'
 import type { OpcionesDeSolicitud } from './opciones.js'
 import type { Listado } from './paginas.js'
 

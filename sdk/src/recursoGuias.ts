@@ -1,11 +1,11 @@
 import type { Cliente } from './cliente.js'
 import { ErrorGuias } from './errores.js'
+import type { Evento } from './evento.js'
 import { esClaves, esGuiaOIgual, esLote } from './formas.js'
 import type {
   CancelacionParaCrear,
   CodigoDeGuia,
   EnlaceDeEtiquetas,
-  Evento,
   Guia,
   GuiaConEventos,
   GuiaIndividual,

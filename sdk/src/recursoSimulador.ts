@@ -21,7 +21,7 @@ export class RecursoSimulador {
    * llamada es otra lectura. `entregado` trae una prueba de entrega de muestra, e `intento_fallido`, una foto.
    *
    * ```ts
-   * for (const estado of ['recolectado', 'en_ruta', 'entregado']) await api.simulador.avanzar(guia, { estado })
+   * for (const estado of ['recolectado', 'en_ruta', 'entregado'] as const) await api.simulador.avanzar(guia, { estado })
    * ```
    */
   avanzar(guia: CodigoDeGuia, cambio: AvanceSimulado, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {

@@ -1,3 +1,4 @@
+import { enHexadecimal } from './bytes.js'
 import type { GuiaParaCrear } from './generado/types.gen.js'
 
 /** Has the guide a reference? With one, creating again what was created gives the same guide. */
@@ -15,5 +16,4 @@ export function conReferencia<G extends GuiaParaCrear>(guia: G): G {
 }
 
 /** A reference of 128 random bits; `randomUUID` is missing in pages that did not come by https. */
-export const nuevaReferencia = () =>
-  `auto-${Array.from(crypto.getRandomValues(new Uint8Array(16)), (uno) => uno.toString(16).padStart(2, '0')).join('')}`
+export const nuevaReferencia = () => `auto-${enHexadecimal(crypto.getRandomValues(new Uint8Array(16)))}`

@@ -10,7 +10,7 @@ const ESPERA_MAXIMA = 60
  * arrived. An `AggregateError` has one for each address.
  */
 const SIN_CONEXION =
-  /^Aggregate|\b(connect|getaddrinfo) E|CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket|\(Connect\)|bad port|secure TLS|CERT(_|\b)|UNABLE_TO|WRONG_VERSION|PROTOCOL_VERSION|HANDSHAKE/
+  /^Aggregate|\b(connect|getaddrinfo) E|CONNECT_TIMEOUT|ConnectionRefused|OpenSocket|\(Connect\)|bad port|secure TLS|CERT(_|\b)|UNABLE_TO|SSL\w+VERSION|HANDSHAKE/
 
 /**
  * May a request that failed with this error pass if it is sent again, and may it be sent again? What isn't `repetible` is

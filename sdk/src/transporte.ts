@@ -150,14 +150,11 @@ function describir({ status, type, headers }: Response, texto: string): string {
   const tipo = headers.get('content-type') ?? 'sin Content-Type'
   const id = headers.get('x-request-id')
   const principio = texto.slice(0, 200).replace(/\s+/g, ' ').trim()
-  const que = principio.startsWith('<')
-    ? 'es una página HTML, como la de un proxy o un balanceador, y no de la API de guías'
-    : 'no es de la API de guías'
   const remedio =
     status >= 500 || status === 429
       ? `Intente de nuevo en ${leerEspera(headers) ?? 'unos'} segundos; si insiste, revise`
       : 'Revise si hay un proxy en medio y'
-  return `La respuesta (HTTP ${status}, ${tipo}${id ? `, id_solicitud: ${id}` : ''}) ${que}. ${remedio} baseUrl. ${principio ? `Empieza así: ${principio}` : 'Vino vacía.'}`
+  return `La respuesta (HTTP ${status}, ${tipo}${id ? `, id_solicitud: ${id}` : ''}) no es de la API de guías. ${remedio} baseUrl. ${principio ? `Empieza así: ${principio}` : 'Vino vacía.'}`
 }
 
 const SI_REPITE =

@@ -1,3 +1,4 @@
+import { copiar, deBase64, deUtf8, enBase64, enHexadecimal, enUtf8, webCrypto } from './bytes.js'
 import { ErrorPrueba } from './errores.js'
 import { esManifiesto } from './formas.js'
 import type { ArchivoDeManifiesto, ManifiestoDePrueba } from './generado/types.gen.js'
@@ -103,25 +104,23 @@ const TIPO = 'prueba-entrega+jws'
 const ALGORITMOS = ['EdDSA', 'Ed25519']
 
 function leerJws(manifiesto: unknown): Jws {
-  const ilegible = (que: string, causa?: unknown) =>
+  const ilegible = (que: string, cause?: unknown) =>
     new ErrorPrueba(
       `El manifiesto ${que}. Pase el campo manifiesto de la prueba de entrega tal como llegó.`,
       'manifiesto_ilegible',
-      causa === undefined ? {} : { cause: causa },
+      { cause },
     )
-  if (typeof manifiesto !== 'string') {
-    throw ilegible(
-      manifiesto === null ? 'es nulo: el PDF todavía se está haciendo' : `no es un texto (${typeof manifiesto})`,
-    )
-  }
-  const [cabeza = '', cuerpo = '', sello = '', ...resto] = manifiesto.split('.')
-  if (resto.length > 0 || !cabeza || !cuerpo || !sello)
-    throw ilegible('no es un JWS compacto, de tres partes con puntos')
+  if (manifiesto === null) throw ilegible('es nulo: el PDF todavía se está haciendo')
+  const partes = String(manifiesto).split('.')
+  const [cabeza = '', cuerpo = '', sello = ''] = partes
   let cabecera: unknown
+  let firma: Uint8Array<ArrayBuffer>
   try {
-    cabecera = JSON.parse(enTexto(deBase64(cabeza)))
+    if (partes.length !== 3 || !cuerpo || !sello) throw new Error('no tiene tres partes con puntos')
+    cabecera = JSON.parse(deUtf8(deBase64url(cabeza)))
+    firma = deBase64url(sello)
   } catch (error) {
-    throw ilegible('tiene una cabecera que no se puede leer', error)
+    throw ilegible('no es un JWS compacto', error)
   }
   const { alg, typ, kid, crit } = Object(cabecera) as Record<string, unknown>
   // Before any key is looked for: what says how it is to be checked is not believed.
@@ -132,12 +131,6 @@ function leerJws(manifiesto: unknown): Jws {
     )
   }
   if (typeof kid !== 'string' || kid === '') throw ilegible('no dice con qué clave se firmó (kid)')
-  let firma: Uint8Array<ArrayBuffer>
-  try {
-    firma = deBase64(sello)
-  } catch (error) {
-    throw ilegible('tiene una firma que no se puede leer', error)
-  }
   return { kid, firmado: `${cabeza}.${cuerpo}`, cuerpo, firma }
 }
 
@@ -154,24 +147,23 @@ function elegirClave(claves: unknown, kid: string): Uint8Array<ArrayBuffer> {
   const clave = keys.find((una) => Object(una).kid === kid) as ClavePublica | undefined
   if (!clave) {
     throw new ErrorPrueba(
-      `Ninguna de las claves es «${kid.slice(0, 64)}», la que firmó. Pida otra vez las del servicio (api.guias.clavesPublicas()); si tampoco está ahí, la prueba no es de este servicio.`,
+      `Ninguna de las claves es «${kid.slice(0, 64)}», la que firmó: pida otra vez las del servicio, api.guias.clavesPublicas().`,
       'clave_desconocida',
     )
   }
   const mala = () => new ErrorPrueba('La clave que firmó no es una clave pública de Ed25519 (OKP, Ed25519).', 'claves')
   if (clave.kty !== 'OKP' || clave.crv !== 'Ed25519' || typeof clave.x !== 'string') throw mala()
   try {
-    const bytes = deBase64(clave.x)
+    const bytes = deBase64url(clave.x)
     if (bytes.length === 32) return bytes
   } catch {}
   throw mala()
 }
 
 async function firmaBuena(clave: Uint8Array<ArrayBuffer>, { firmado, firma }: Jws): Promise<boolean> {
-  const subtle = webCrypto()
   let publica: CryptoKey
   try {
-    publica = await subtle.importKey('raw', clave, { name: 'Ed25519' }, false, ['verify'])
+    publica = await subtle().importKey('raw', clave, { name: 'Ed25519' }, false, ['verify'])
   } catch (error) {
     // A key that is no point of the curve is refused here, too, but with another name.
     if ((error as Error).name === 'DataError') throw new ErrorPrueba('La clave que firmó no vale.', 'claves')
@@ -181,21 +173,16 @@ async function firmaBuena(clave: Uint8Array<ArrayBuffer>, { firmado, firma }: Jw
       { cause: error },
     )
   }
-  return subtle.verify({ name: 'Ed25519' }, publica, firma, new TextEncoder().encode(firmado))
+  return subtle().verify({ name: 'Ed25519' }, publica, firma, enUtf8(firmado))
 }
 
-/** Missing in old engines, and in pages that did not come by https. */
-function webCrypto(): SubtleCrypto {
-  const subtle = globalThis.crypto?.subtle
-  if (subtle) return subtle
-  throw new ErrorPrueba('Este entorno no tiene WebCrypto (crypto.subtle): use Node 20 o posterior, o https.', 'entorno')
-}
+const subtle = () => webCrypto((mensaje) => new ErrorPrueba(mensaje, 'entorno'))
 
 function leerContenido(cuerpo: string): ManifiestoDePrueba {
   let contenido: unknown
   let causa: unknown
   try {
-    contenido = JSON.parse(enTexto(deBase64(cuerpo)))
+    contenido = JSON.parse(deUtf8(deBase64url(cuerpo)))
   } catch (error) {
     causa = error
   }
@@ -208,7 +195,7 @@ function leerContenido(cuerpo: string): ManifiestoDePrueba {
 }
 
 async function hallar(manifiesto: ManifiestoDePrueba, bytes: Uint8Array<ArrayBuffer>, i: number) {
-  const sha256 = enHexadecimal(await webCrypto().digest('SHA-256', bytes))
+  const sha256 = enHexadecimal(new Uint8Array(await subtle().digest('SHA-256', bytes)))
   const hallado = manifiesto.archivos.find((uno) => uno.sha256 === sha256 && uno.bytes === bytes.length)
   if (hallado) return hallado
   throw new ErrorPrueba(
@@ -217,36 +204,19 @@ async function hallar(manifiesto: ManifiestoDePrueba, bytes: Uint8Array<ArrayBuf
   )
 }
 
-/**
- * Always a copy: the caller may use its buffer again while the digest is computed. Tests by `instanceof` fail across
- * realms.
- */
 function leerBytes(archivo: unknown, i: number): Uint8Array<ArrayBuffer> {
-  if (ArrayBuffer.isView(archivo)) {
-    return new Uint8Array(new Uint8Array(archivo.buffer, archivo.byteOffset, archivo.byteLength))
-  }
-  if (Object.prototype.toString.call(archivo) === '[object ArrayBuffer]') {
-    return new Uint8Array(new Uint8Array(archivo as ArrayBuffer))
-  }
-  throw new ErrorPrueba(
-    `El archivo ${i + 1} no son bytes: pase un Uint8Array, un Buffer o un ArrayBuffer, como new Uint8Array(await respuesta.arrayBuffer()).`,
-    'archivo',
-  )
+  const bytes = copiar(archivo)
+  if (bytes) return bytes
+  throw new ErrorPrueba(`El archivo ${i + 1} no son bytes: pase un Uint8Array, un Buffer o un ArrayBuffer.`, 'archivo')
 }
 
 /**
  * Base64url without padding, written in the only way: spare bits would let two texts be one signature. @throws Error
  */
-function deBase64(texto: string): Uint8Array<ArrayBuffer> {
-  if (!/^[A-Za-z0-9_-]*$/.test(texto)) throw new Error('no es base64url')
-  const bytes = Uint8Array.from(atob(texto.replace(/-/g, '+').replace(/_/g, '/')), (letra) => letra.charCodeAt(0))
+function deBase64url(texto: string): Uint8Array<ArrayBuffer> {
+  const bytes = deBase64(texto.replace(/-/g, '+').replace(/_/g, '/'))
   let escrito = ''
-  for (let i = 0; i < bytes.length; i += 3) escrito += btoa(String.fromCharCode(...bytes.subarray(i, i + 3)))
+  for (let i = 0; i < bytes.length; i += 3) escrito += enBase64(bytes.subarray(i, i + 3))
   if (escrito.replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '') !== texto) throw new Error('no es base64url')
   return bytes
 }
-
-const enTexto = (bytes: Uint8Array<ArrayBuffer>) => new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-
-const enHexadecimal = (bytes: ArrayBuffer) =>
-  Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('')

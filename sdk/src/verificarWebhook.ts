@@ -1,40 +1,39 @@
+import type { Conocido, TipoDesconocido } from './abierto.js'
+import { copiar, deBase64, deUtf8, enBase64, enUtf8, webCrypto } from './bytes.js'
 import { ErrorFirma, ErrorGuias } from './errores.js'
+import type { Evento, TipoDeEventoRecibido } from './evento.js'
 import { esAviso } from './formas.js'
 import type {
   AvisoDeDeshabilitado,
-  AvisoDeGuia as AvisoDeGuiaDelContrato,
+  AvisoDeGuia as AvisoDelContrato,
   AvisoDePrueba,
   FechaHora,
+  Guia,
   IdDeAviso,
   TipoDeEvento,
 } from './generado/types.gen.js'
 
 export type { AvisoDeDeshabilitado, AvisoDePrueba }
 
-// The contract's enums are open (`string & {}`), and an open `tipo` would tell no member of a union from another. Here
-// it is open by family: what comes with `guia.…` and `ubicacion.…` is always a guide and its event, also tomorrow.
-// `Record<never, never>` keeps the known names from being swallowed by their family, and so in the editor's completion.
-type Conocido<T> = T extends string ? (string extends T ? never : T) : never
-type Familia<F extends string> = `${F}.${string}` & Record<never, never>
-
-// The rest must be a string that no literal and no family can be, or `case 'webhook.prueba'` would not leave it out. The
-// compiler takes a branded `string` or template for either; a branded literal not. Its text is what the editor shows.
-declare const desconocido: unique symbol
-type SinFamilia = 'un tipo que esta versión no conoce' & { readonly [desconocido]: true }
-
-/** Lo que llega por webhook cuando algo le pasa a una guía. */
-export interface AvisoDeGuia extends Omit<AvisoDeGuiaDelContrato, 'tipo'> {
-  tipo: Conocido<TipoDeEvento> | Familia<'guia'> | Familia<'ubicacion'>
+interface AvisoDe<T extends TipoDeEventoRecibido> extends Omit<AvisoDelContrato, 'tipo' | 'datos'> {
+  /** El tipo del evento; dice qué trae. */
+  tipo: T
+  /** La guía como quedó con el evento, y el evento. */
+  datos: { guia: Guia; evento: Evento<T> }
 }
 
 /**
- * Un aviso de una familia que esta versión del paquete no conoce. Contéstelo 2xx y páselo por alto, o actualice el
- * paquete.
+ * Lo que llega por webhook cuando algo le pasa a una guía; `AvisoDeGuia<'guia.entregado'>` es el de un tipo. Los tipos de
+ * mañana también traen la guía y su evento.
  */
+export type AvisoDeGuia<T extends TipoDeEventoRecibido = TipoDeEventoRecibido> = T extends TipoDeEventoRecibido
+  ? AvisoDe<T>
+  : never
+
+/** Un aviso de lo que esta versión del paquete no conoce. Contéstelo 2xx y páselo por alto, o actualice el paquete. */
 export interface AvisoDesconocido {
   id: IdDeAviso
-  /** Un tipo que esta versión no conoce; compárelo como texto: `String(aviso.tipo) === '…'`. */
-  tipo: SinFamilia
+  tipo: TipoDesconocido
   creado_en: FechaHora
   // Without properties, so that `'guia' in aviso.datos` leaves this member out too.
   datos: object
@@ -194,19 +193,10 @@ export async function firmarWebhook(
 const COMO_LLEGO =
   'Pase el texto o los bytes tal como llegaron. En Express, use express.raw({ type: "application/json" }) en esta ruta, antes de cualquier express.json(), y pase req.body; con fetch, pase await request.text().'
 
-/**
- * Always a copy: the caller may use its buffer again while the signature is computed. Tests by `instanceof` fail across
- * realms.
- */
 function leerCuerpo(cuerpo: unknown): Uint8Array<ArrayBuffer> {
   // What `String(req.body)` makes of an object.
-  if (typeof cuerpo === 'string' && cuerpo !== '[object Object]') return new TextEncoder().encode(cuerpo)
-  if (ArrayBuffer.isView(cuerpo)) {
-    return new Uint8Array(new Uint8Array(cuerpo.buffer, cuerpo.byteOffset, cuerpo.byteLength))
-  }
-  if (Object.prototype.toString.call(cuerpo) === '[object ArrayBuffer]') {
-    return new Uint8Array(new Uint8Array(cuerpo as ArrayBuffer))
-  }
+  const bytes = typeof cuerpo === 'string' && cuerpo !== '[object Object]' ? enUtf8(cuerpo) : copiar(cuerpo)
+  if (bytes) return bytes
   throw new ErrorFirma(
     cuerpo === undefined || cuerpo === null
       ? `El cuerpo no llegó (${cuerpo}): nada lo leyó, o ya se había leído. ${COMO_LLEGO}`
@@ -222,7 +212,7 @@ function leerSecretos(secreto: unknown): Uint8Array<ArrayBuffer>[] {
   return secretos.map((uno) => {
     const limpio = typeof uno === 'string' ? uno.trim() : ''
     if (!limpio) throw new ErrorFirma('Falta el secreto: el que dio api.webhooks.crear, whsec_….', 'secreto')
-    const clave = limpio.startsWith('whsec_') ? deBase64(limpio.slice(6)) : undefined
+    const clave = limpio.startsWith('whsec_') ? leerClave(limpio.slice(6)) : undefined
     if (clave && clave.length >= 24 && clave.length <= 64) return clave
     throw new ErrorFirma(
       'El secreto no es de un webhook: debe empezar por whsec_ y estar entero, sin comillas. Cópielo de nuevo; si se perdió, pida otro con api.webhooks.rotarSecreto.',
@@ -231,9 +221,9 @@ function leerSecretos(secreto: unknown): Uint8Array<ArrayBuffer>[] {
   })
 }
 
-function deBase64(texto: string): Uint8Array<ArrayBuffer> | undefined {
+function leerClave(base64: string): Uint8Array<ArrayBuffer> | undefined {
   try {
-    return Uint8Array.from(atob(texto), (letra) => letra.charCodeAt(0))
+    return deBase64(base64)
   } catch {
     return undefined
   }
@@ -286,16 +276,13 @@ async function firmar(
   timestamp: string,
   cuerpo: Uint8Array<ArrayBuffer>,
 ): Promise<string> {
-  // Missing in old engines, and in pages that did not come by https.
-  const subtle = globalThis.crypto?.subtle
-  if (!subtle)
-    throw new ErrorGuias('Este entorno no tiene WebCrypto (crypto.subtle): use Node 20 o posterior, o https.')
-  const principio = new TextEncoder().encode(`${id}.${timestamp}.`)
+  const subtle = webCrypto((mensaje) => new ErrorGuias(mensaje))
+  const principio = enUtf8(`${id}.${timestamp}.`)
   const firmado = new Uint8Array(principio.length + cuerpo.length)
   firmado.set(principio)
   firmado.set(cuerpo, principio.length)
   const hmac = await subtle.importKey('raw', clave, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
-  return btoa(String.fromCharCode(...new Uint8Array(await subtle.sign('HMAC', hmac, firmado))))
+  return enBase64(new Uint8Array(await subtle.sign('HMAC', hmac, firmado)))
 }
 
 /** Looks at every character whatever it finds: how long it takes tells nothing of how much was right. */
@@ -310,7 +297,7 @@ function iguales(una: string, otra: string): boolean {
 function leerAviso(bytes: Uint8Array<ArrayBuffer>): AvisoDeWebhook {
   let causa: unknown
   try {
-    const aviso: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    const aviso: unknown = JSON.parse(deUtf8(bytes))
     if (esAviso<AvisoDeWebhook>(aviso)) return aviso
   } catch (error) {
     causa = error

@@ -1,6 +1,12 @@
 import { base32AlAzar } from '../codigos/codigos.ts'
 import type { webhook } from '../contrato/generado/prisma/client.ts'
-import type { EstadoDeWebhook, FiltroDeTipos, Modo, Webhook } from '../contrato/generado/tipos/index.ts'
+import type {
+  EstadoDeWebhook,
+  FiltroDeTipos,
+  Modo,
+  MotivoDeDeshabilitado,
+  Webhook,
+} from '../contrato/generado/tipos/index.ts'
 import { type Consultar, type Db, type Fila, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
 import { DestinoNoPermitido, leerDestino, type Politica, resolverDestino } from '../salida/destino.ts'
@@ -16,7 +22,7 @@ export type FilaWebhook = Fila<
     modo: Modo
     tipos: FiltroDeTipos
     estado: Exclude<EstadoDeWebhook, 'por_comprobar'>
-    motivo: 'fallas_continuas' | 'respondio_410' | null
+    motivo: MotivoDeDeshabilitado | null
   }
 > & {
   /** The secrets in force as JSON brings them, with instants as texts; the newest first. */

@@ -19,7 +19,10 @@ describe('the table of operations', () => {
   it('says of each what the contract says, whether it may be repeated too', () => {
     expect(OPERACIONES).toEqual(
       Object.fromEntries(
-        suyas.map(({ id, metodo, ruta, definicion }) => [id, [metodo.toUpperCase(), ruta, definicion['x-repetible']]]),
+        suyas.map(({ id, metodo, ruta, definicion: { 'x-repetible': repetible } }) => [
+          id,
+          `${metodo.toUpperCase()} ${ruta.replace(/^\/api\/v1/, '')}${repetible === false ? '' : ` ${repetible}`}`,
+        ]),
       ),
     )
     expect(Object.keys(OPERACIONES).length).toBeGreaterThan(25)

@@ -50,7 +50,7 @@ void [pedidos, codigo, webhook, cursor, aviso, anotar, atender, guardar, cerrarP
 /** For who reads of proofs. */
 const ENTREGADA = `
 const { guia: entregada } = await api.guias.crear({ ...pedido, external_ref: unico + 'entregada' })
-for (const estado of ['recolectado', 'en_ruta', 'entregado']) await api.simulador.avanzar(entregada, { estado })
+for (const estado of ['recolectado', 'en_ruta', 'entregado'] as const) await api.simulador.avanzar(entregada, { estado })
 while (!(await api.guias.pruebaEntrega(entregada)).pdf) await new Promise((r) => setTimeout(r, 50))
 `
 
@@ -204,7 +204,7 @@ describe('sdk/README.md', () => {
       `${[...Object.keys(guia), 'external_ref'].join()}\n${[...Object.values(guia), external_ref].join()}\n`,
     )
     const { guia: codigo } = await comercio.api.guias.crear(unaGuia())
-    const guion = `npx() { shift; '${process.execPath}' '${CLI}' "$@"; }\n${ordenes!.replaceAll(/\b7K3M9QX2A1B\w\b/g, codigo)}`
+    const guion = `npx() { shift; '${process.execPath}' '${CLI}' "$@"; }\n${ordenes!.replaceAll('7K3M9QX2A1B4', codigo)}`
     const { stdout } = await promisify(execFile)('/bin/sh', ['-ec', guion], { cwd: carpeta, env: env() })
     expect(stdout).toMatch(
       /aceptado, ubicación solicitada\n1 leídas: 1 creadas, 0 fallidas.*\netiquetas.pdf {2}1 etiqueta\n\w+ {2}entregado/,

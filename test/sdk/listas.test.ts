@@ -1,4 +1,4 @@
-import { ErrorServicio } from '@guias/sdk'
+import { type Conocido, ErrorServicio, type Estado } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { type Contestar, conProblema, falla, json, usarServidor } from './servidor.ts'
 
@@ -38,7 +38,7 @@ describe('lists', () => {
 
   it('walks all pages with the same filters, each time anew', async () => {
     contestar(paginas(5))
-    const filtros = { estado: ['en_ruta'], limite: 2 }
+    const filtros: { estado: Conocido<Estado>[]; limite: number } = { estado: ['en_ruta'], limite: 2 }
     const lista = cliente().guias.listar(filtros)
     filtros.estado.push('aceptado')
     expect(await todos(lista)).toEqual(ids(5))
@@ -51,16 +51,39 @@ describe('lists', () => {
     expect(await todos(cliente().guias.listar({ cursor: '3' }))).toEqual(ids(2, 3))
   })
 
+  it.each([
+    [3, [0, 1, 2], 2],
+    [2, [0, 1], 1],
+    [0, [], 0],
+    [Infinity, [0, 1, 2, 3, 4], 3],
+    [99, [0, 1, 2, 3, 4], 3],
+  ])('gives the first %d in an array, and asks for no page more', async (cuantos, suyos, veces) => {
+    contestar(paginas(5))
+    const primeros = await cliente().guias.listar().primeros(cuantos)
+    expect([primeros, recibidas.length]).toEqual([suyos.map((id) => ({ id })), veces])
+  })
+
+  it('gives the first of the feed up to now, and none for what is no number', async () => {
+    contestar(paginas(3, { flujo: true }))
+    expect(await cliente().eventos.listar().primeros(10)).toHaveLength(3)
+    for (const mal of [-1, Number.NaN, undefined])
+      await expect(
+        cliente()
+          .guias.listar()
+          .primeros(mal as number),
+      ).rejects.toThrow('primeros espera cuántos')
+  })
+
   it('walks the history of a guide, and stops asking when the caller stops', async () => {
     contestar(paginas(50))
-    for await (const evento of cliente().guias.eventos('7K3M9QX2A1BV', { limite: 2 }))
+    for await (const evento of cliente().guias.eventos('7K3M9QX2A1B4', { limite: 2 }))
       if (evento.id === (2 as never)) break
     expect(recibidas.map(({ ruta }) => ruta)).toEqual([
-      '/api/v1/guias/7K3M9QX2A1BV/eventos?limite=2',
-      '/api/v1/guias/7K3M9QX2A1BV/eventos?limite=2&cursor=2',
+      '/api/v1/guias/7K3M9QX2A1B4/eventos?limite=2',
+      '/api/v1/guias/7K3M9QX2A1B4/eventos?limite=2&cursor=2',
     ])
     contestar(paginas(0))
-    expect(await todos(cliente().guias.eventos('7K3M9QX2A1BV'))).toEqual([])
+    expect(await todos(cliente().guias.eventos('7K3M9QX2A1B4'))).toEqual([])
   })
 
   it('follows the feed until it is up to date, page by page with the cursor to keep', async () => {

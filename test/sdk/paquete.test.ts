@@ -70,7 +70,15 @@ describe('what is published', () => {
     const archivos = lista
       .filter((uno) => uno.isFile())
       .map((uno) => join(uno.parentPath, uno.name).slice(paquete.length + 1))
-    expect(archivos.filter((uno) => !/^(bin|dist|ejemplos)\//.test(uno)).sort()).toEqual(['README.md', 'package.json'])
+    expect(archivos.filter((uno) => !/^(bin|dist|ejemplos)\//.test(uno)).sort()).toEqual([
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'package.json',
+    ])
+    const iguales = { LICENSE: 'LICENSE', 'CHANGELOG.md': 'openapi/comercios/guia/15-cambios.md' }
+    for (const [suyo, nuestro] of Object.entries(iguales))
+      expect(await readFile(join(paquete, suyo), 'utf8')).toBe(await readFile(join(raiz, nuestro), 'utf8'))
     expect(archivos).toEqual(
       expect.arrayContaining(
         ['index', 'telefono'].flatMap((uno) => ['js', 'cjs', 'd.ts', 'd.cts'].map((tipo) => `dist/${uno}.${tipo}`)),
@@ -82,6 +90,25 @@ describe('what is published', () => {
     expect([dependencies, peerDependencies, optionalDependencies, scripts.postinstall, scripts.install]).toEqual(
       Array(5).fill(undefined),
     )
+  })
+
+  it('has the sources of its code in maps, and no address that is nobody’s', async () => {
+    for (const nombre of ['index.js', 'index.cjs', 'telefono.js', 'telefono.cjs', 'cli.js']) {
+      const codigo = await readFile(join(paquete, 'dist', nombre), 'utf8')
+      const [, mapa = ''] = /^\/\/# sourceMappingURL=(.+)$/m.exec(codigo) ?? []
+      const { sources, sourcesContent } = JSON.parse(await readFile(join(paquete, 'dist', mapa), 'utf8'))
+      expect(sources.length).toBeGreaterThan(0)
+      for (const [i, fuente] of (sources as string[]).entries())
+        expect([fuente, sourcesContent[i]]).toEqual([expect.stringMatching(/^\.\.\/(src|cli)\//), expect.any(String)])
+    }
+    const { repository, homepage, bugs } = JSON.parse(await readFile(join(paquete, 'package.json'), 'utf8'))
+    expect([repository, homepage, bugs]).toEqual([undefined, undefined, undefined])
+  })
+
+  it('shows its sources to whoever asks Node for them', async () => {
+    const codigo = `import { Guias } from '@guias/sdk'\ntry { new Guias({ llave: ' ' }) } catch (error) { console.log(error.stack) }`
+    const pila = await node(['--enable-source-maps', await archivo('pila.mjs', codigo)], { cwd: proyecto })
+    expect(pila).toMatch(/src\/guias\.ts:\d+/)
   })
 
   it('is what `npm publish` would send, under the name, version and access that it should have', async () => {

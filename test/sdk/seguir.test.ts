@@ -4,7 +4,7 @@ import { leerDocumento } from '../../server/contrato/contrato.ts'
 import { conProblema, falla, GUIA, json, texto, usarServidor } from './servidor.ts'
 
 const { cliente, contestar, recibidas } = usarServidor()
-const CODIGO = '7K3M9QX2A1BV'
+const CODIGO = '7K3M9QX2A1B4'
 const YA = { intervalo: 1 }
 
 const en = (estado: string, etag?: string) => json(200, { ...GUIA, estado }, etag ? { ETag: etag } : {})

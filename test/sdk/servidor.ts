@@ -17,7 +17,7 @@ export type Contestar = (res: ServerResponse, recibida: Recibida) => unknown
 type Partes = Pick<typeof import('@guias/sdk'), 'Guias' | 'ErrorGuias'>
 
 export const LLAVE = 'guia_test_abc_secreto'
-export const GUIA = { guia: '7K3M9QX2A1BV', estado: 'aceptado', secuencia: 1 } as Guia
+export const GUIA = { guia: '7K3M9QX2A1B4', estado: 'aceptado', secuencia: 1 } as Guia
 export const NUEVA: GuiaIndividual = {
   telefono: '+50231481676',
   departamento: 'Guatemala',
@@ -63,7 +63,7 @@ export function usarServidor(dadas: OpcionesDeGuias = {}, sdk: Partes = { Guias,
       opciones?: OpcionesDeGuias,
     ): Promise<T> {
       guion = [respuesta]
-      const error = await falla(servidor.cliente(opciones).guias.obtener('7K3M9QX2A1BV'))
+      const error = await falla(servidor.cliente(opciones).guias.obtener('7K3M9QX2A1B4'))
       expect(error).toBeInstanceOf(clase)
       expect(error).toBeInstanceOf(sdk.ErrorGuias)
       return error as T

@@ -87,13 +87,13 @@ describe('requests', () => {
   it('escapes codes and parameters, and cancels with and without a body', async () => {
     contestar(json(200, GUIA))
     const { guias } = cliente({ baseUrl: `${servidor.baseUrl}//` })
-    await guias.obtener('7k3m-9qx2 a1bv/..', { limite: 2, cursor: 'a+b&c' })
+    await guias.obtener('7k3m-9qx2 a1b4/..', { limite: 2, cursor: 'a+b&c' })
     await guias.cancelar(GUIA.guia)
     await guias.cancelar(GUIA.guia, { descripcion: 'El cliente desistió' })
     expect(recibidas.map(({ metodo, ruta, cuerpo }) => [metodo, ruta, cuerpo])).toEqual([
-      ['GET', '/api/v1/guias/7k3m-9qx2%20a1bv%2F..?limite=2&cursor=a%2Bb%26c', ''],
-      ['POST', '/api/v1/guias/7K3M9QX2A1BV/cancelar', ''],
-      ['POST', '/api/v1/guias/7K3M9QX2A1BV/cancelar', '{"descripcion":"El cliente desistió"}'],
+      ['GET', '/api/v1/guias/7k3m-9qx2%20a1b4%2F..?limite=2&cursor=a%2Bb%26c', ''],
+      ['POST', '/api/v1/guias/7K3M9QX2A1B4/cancelar', ''],
+      ['POST', '/api/v1/guias/7K3M9QX2A1B4/cancelar', '{"descripcion":"El cliente desistió"}'],
     ])
     expect(recibidas.map(({ cabeceras }) => cabeceras['content-type'])).toEqual([
       undefined,
@@ -140,7 +140,7 @@ describe('requests', () => {
     ]) {
       expect(await falla(solicitud)).toMatchObject({
         name: 'ErrorGuias',
-        message: expect.stringContaining('código de la guía'),
+        message: expect.stringContaining('guia debe ser un texto, el código'),
       })
     }
     expect(recibidas).toEqual([])

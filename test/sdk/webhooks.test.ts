@@ -172,10 +172,10 @@ describe('api.webhooks', () => {
         webhooks.entregas(id),
         webhooks.obtenerEntrega(id, 'ent_1'),
         webhooks.reenviar(id, 'ent_1'),
-      ].map((pedida): [PromiseLike<unknown>, string] => [pedida, 'identificador del webhook']),
-      [webhooks.obtenerRecuperacion('wh_1', id), 'identificador de la recuperación'],
-      [webhooks.obtenerEntrega('wh_1', id), 'identificador de la entrega'],
-      [webhooks.reenviar('wh_1', id), 'identificador de la entrega'],
+      ].map((pedida): [PromiseLike<unknown>, string] => [pedida, 'webhook debe ser un texto']),
+      [webhooks.obtenerRecuperacion('wh_1', id), 'recuperacion debe ser un texto'],
+      [webhooks.obtenerEntrega('wh_1', id), 'entrega debe ser un texto'],
+      [webhooks.reenviar('wh_1', id), 'entrega debe ser un texto'],
     ]
     for (const [pedida, dice] of pedidas) {
       expect(await falla(pedida)).toMatchObject({ name: 'ErrorGuias', message: expect.stringContaining(dice) })

@@ -1,6 +1,8 @@
-import type { Estado } from '@guias/sdk'
+import type { Conocido, Estado as EstadoRecibido } from '@guias/sdk'
 import { MAQUINA_DE_ESTADOS, MOTIVOS } from '../../server/contrato/generado/vocabulario.ts'
 import type { Comercio } from '../entorno.ts'
+
+export type Estado = Conocido<EstadoRecibido>
 
 export const transiciones: Readonly<Record<string, readonly Estado[]>> = MAQUINA_DE_ESTADOS.transiciones
 export const ESTADOS = Object.keys(transiciones) as Estado[]

@@ -61,7 +61,7 @@ describe('guias escuchar', () => {
     await suyo.api.webhooks.crear({ url: `${destino}/real` })
     const proceso = await escuchar(suyo, ['--reenviar', `${destino}/local`, '--secreto', SECRETO])
     const { guia } = await suyo.api.guias.crear(unaGuia())
-    for (const estado of ['recolectado', 'en_ruta', 'intento_fallido']) {
+    for (const estado of ['recolectado', 'en_ruta', 'intento_fallido'] as const) {
       await suyo.api.simulador.avanzar(guia, {
         estado,
         ...(estado === 'intento_fallido' ? { motivo: 'sin_pago' } : {}),

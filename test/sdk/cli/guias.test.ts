@@ -66,7 +66,7 @@ describe('guias', () => {
       { GUIAS_LLAVE: 'guia_live_x', GUIAS_URL: '' },
     ],
     ['no whole number', ['listar', '--limite', '1.5'], '--limite debe ser un número entero'],
-    ['a code that is none', ['ver', '..'], 'código de la guía'],
+    ['a code that is none', ['ver', '..'], 'guia debe ser un texto'],
     ['no number', ['rastrear', 'A', '--intervalo', 'mucho'], '--intervalo'],
     ['no file', ['lote', 'no-hay.csv'], 'no-hay.csv'],
     ['no destination', ['escuchar', '--reenviar', 'ftp://x'], '--reenviar'],

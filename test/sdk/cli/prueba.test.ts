@@ -14,7 +14,7 @@ describe('guias prueba', () => {
   const entregada = async () => {
     const { api } = cli.comercio
     const { guia } = await api.guias.crear(unaGuia())
-    for (const estado of ['recolectado', 'en_ruta', 'entregado']) await api.simulador.avanzar(guia, { estado })
+    for (const estado of ['recolectado', 'en_ruta', 'entregado'] as const) await api.simulador.avanzar(guia, { estado })
     await hasta(async () => (await api.guias.pruebaEntrega(guia)).pdf)
     return guia
   }

@@ -15,7 +15,7 @@ describe('guias rastrear', () => {
     )
     const siguiendo = lanzar(['rastrear', guia, '--seguir', '--intervalo', '0.1', '--json'])
     await hasta(async () => siguiendo.salida.includes('guia.aceptado'))
-    for (const estado of ['recolectado', 'en_ruta', 'entregado'])
+    for (const estado of ['recolectado', 'en_ruta', 'entregado'] as const)
       await cli.comercio.api.simulador.avanzar(guia, { estado })
     expect(await siguiendo.fin).toBe(0)
     expect(

@@ -10,7 +10,8 @@ describe('guias ver', () => {
     const creada = await cli.comercio.api.guias.crear(
       unaGuia({ destinatario: 'Marisol\u200b', municipio: 'Vila Nueva', direccion: 'Vía 5, zona 4' }),
     )
-    for (const estado of ['recolectado', 'en_ruta']) await cli.comercio.api.simulador.avanzar(creada.guia, { estado })
+    for (const estado of ['recolectado', 'en_ruta'] as const)
+      await cli.comercio.api.simulador.avanzar(creada.guia, { estado })
     await cli.comercio.api.simulador.avanzar(creada.guia, { estado: 'intento_fallido', motivo: 'sin_pago' })
     const { codigo, salida, errores } = await guias(['ver', creada.guia.toLowerCase()])
     expect([codigo, errores]).toEqual([0, ''])

@@ -1,0 +1,132 @@
+import { esquemasDe, type Json, type Objeto, operacionesDe } from '../documentacion/contrato.ts'
+import { mayuscula } from './indiceDeOperaciones.ts'
+
+/** Where a declaration of the generated types ends, and the next begins. */
+const ENTRE_DECLARACIONES = /\n\n(?=\/\*\*|export )/
+const nombreDe = (declaracion: string) => /^export type (\w+) =/m.exec(declaracion)?.[1] ?? ''
+
+/**
+ * What the generator wrote of the contract's types, as the SDK gives them to merchants. The contract's event is one flat
+ * object; the SDK's, which `tipo` tells apart, is written over it by hand (`sdk/src/evento.ts`), so what it needs stands in
+ * a file of its own.
+ */
+export function tiposDelSdk(contrato: Objeto, texto: string): { evento: string; tipos: string } {
+  const cerrado = admitirIndefinidos(cerrarSolicitudes(contrato, abrirEnums(contrato, texto)))
+  const delEvento = alcanzados(contrato, { $ref: '#/components/schemas/Evento' })
+  const partes = Map.groupBy(cerrado.split(ENTRE_DECLARACIONES), (una) => delEvento.has(nombreDe(una)))
+  const unir = (deCual: boolean) => partes.get(deCual)?.join('\n\n') ?? ''
+  const suyos = [...delEvento].filter((nombre) => nombre !== 'Evento').sort()
+  return {
+    evento: `${reemplazar(unir(true), 'export type Evento = {', 'export type EventoDelContrato = {')}\n\n${motivosDeEstado(contrato)}`,
+    tipos: `import type { Cerrado } from '../abierto.js'
+import type { Evento } from '../evento.js'
+import type { ${suyos.join(', ')} } from './evento.gen.js'
+
+export type * from './evento.gen.js'
+export type { Evento }
+
+${unir(false)}
+`,
+  }
+}
+
+function reemplazar(texto: string, que: string | RegExp, por: string): string {
+  const nuevo = texto.replace(que, por)
+  if (nuevo === texto) throw new Error(`the SDK's types have no ${que}`)
+  return nuevo
+}
+
+const extensiblesDe = (esquemas: Record<string, Objeto>) =>
+  Object.keys(esquemas).filter((nombre) => esquemas[nombre]?.['x-extensible'] === true)
+
+/**
+ * Enums marked `x-extensible` stay open in the SDK: a value from a newer server is not a type error. Each has a name of its
+ * own, because an inline one could not be found again in the generated types.
+ */
+function abrirEnums(contrato: Objeto, texto: string): string {
+  const extensibles = extensiblesDe(esquemasDe(contrato))
+  const marcas = JSON.stringify(contrato).match(/"x-extensible":true/g)?.length ?? 0
+  if (marcas !== extensibles.length) throw new Error('an x-extensible enum stands inline: give it a schema of its own')
+  return extensibles.reduce(
+    (abierto, nombre) =>
+      reemplazar(
+        abierto,
+        new RegExp(`(export type ${nombre} = (?:(?:'[^']+'|null)(?: \\| )?)+);`),
+        '$1 | (string & {});',
+      ),
+    texto,
+  )
+}
+
+/** In requests such enums are closed: nobody means to send a value that doesn't exist. */
+function cerrarSolicitudes(contrato: Objeto, texto: string): string {
+  const operaciones = operacionesDe(contrato)
+  const enviados = alcanzados(
+    contrato,
+    operaciones.map(({ definicion: { requestBody = {}, parameters = {} } }) => [requestBody, parameters]),
+  )
+  const respuestas = operaciones.map(({ definicion }) => definicion.responses ?? {})
+  const recibidos = alcanzados(contrato, [respuestas, contrato.webhooks ?? {}])
+  const soloEnviados = new Set([...enviados].filter((nombre) => !recibidos.has(nombre)))
+  for (const { id } of operaciones) soloEnviados.add(`${mayuscula(id)}Data`)
+  const abiertos = [...enviados].filter((nombre) => recibidos.has(nombre) && esAbierto(contrato, nombre))
+  const referencia = new RegExp(`\\b(${[...extensiblesDe(esquemasDe(contrato)), ...abiertos].join('|')})\\b`, 'g')
+  const cerrar = (declaracion: string) =>
+    declaracion.replace(/^ +'?[\w-]+'?\??: .*$/gm, (miembro) => miembro.replace(referencia, 'Cerrado<$1>'))
+  return texto
+    .split(ENTRE_DECLARACIONES)
+    .map((una) => (soloEnviados.has(nombreDe(una)) ? cerrar(una) : una))
+    .join('\n\n')
+}
+
+/** Whether there is an `x-extensible` enum in a schema, which then must be one, or a list, for `Cerrado` to close it. */
+function esAbierto(contrato: Objeto, nombre: string): boolean {
+  const esquemas = esquemasDe(contrato)
+  const suyos = alcanzados(contrato, { $ref: `#/components/schemas/${nombre}` })
+  if (!extensiblesDe(esquemas).some((uno) => suyos.has(uno))) return false
+  if (['string', 'array'].includes(String(esquemas[nombre]?.type))) return true
+  throw new Error(`${nombre} goes both ways with an x-extensible enum in it: give requests a schema of their own`)
+}
+
+/** The names of the schemas that stand in a part of the contract, however deep. */
+function alcanzados(
+  contrato: Objeto,
+  parte: Json,
+  vistos = new Set<string>(),
+  hallados = new Set<string>(),
+): Set<string> {
+  if (Array.isArray(parte)) for (const uno of parte) alcanzados(contrato, uno, vistos, hallados)
+  else if (parte !== null && typeof parte === 'object') {
+    const { $ref, ...resto } = parte
+    if (typeof $ref === 'string' && !vistos.has($ref)) {
+      vistos.add($ref)
+      const [, , clase = '', nombre = ''] = $ref.split('/')
+      if (clase === 'schemas') hallados.add(nombre)
+      alcanzados(contrato, ((contrato.components as Objeto)[clase] as Objeto)[nombre] ?? null, vistos, hallados)
+    }
+    for (const [clave, dentro] of Object.entries(resto))
+      if (!clave.startsWith('example')) alcanzados(contrato, dentro, vistos, hallados)
+  }
+  return hallados
+}
+
+/** The reasons of each state that has them, with what each means. */
+function motivosDeEstado(contrato: Objeto): string {
+  const motivos = esquemasDe(contrato).Estado?.['x-motivos'] as Record<string, Record<string, Objeto>>
+  const miembros = Object.entries(motivos).map(([estado, suyos]) => {
+    const lineas = Object.entries(suyos).map(([motivo, { significa }]) => `     * - \`${motivo}\`: ${significa}`)
+    return `    /**\n${lineas.join('\n')}\n     */\n    ${estado}: ${Object.keys(suyos)
+      .map((motivo) => `'${motivo}'`)
+      .join(' | ')};`
+  })
+  return `/**
+ * Los motivos que puede tener cada estado que los lleva.
+ */
+export interface MotivosDeEstado {
+${miembros.join('\n')}
+}
+`
+}
+
+/** What may be left out may be `undefined`, also for who compiles with `exactOptionalPropertyTypes`: it isn't sent. */
+const admitirIndefinidos = (tipos: string) => tipos.replace(/^( +\w+\?: (?!never\b)[^{}\n]+);$/gm, '$1 | undefined;')
