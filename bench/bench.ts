@@ -21,6 +21,7 @@ import { bucleDeEventos } from './medidas/bucle.ts'
 import { crear } from './medidas/crear.ts'
 import { inundaciones } from './medidas/inundacion.ts'
 import { lectura } from './medidas/leer.ts'
+import { limites } from './medidas/limites.ts'
 import { lote } from './medidas/lote.ts'
 import type { Medida } from './medidas/medida.ts'
 import { proceso } from './medidas/proceso.ts'
@@ -34,6 +35,7 @@ const MEDIDAS: readonly Medida[] = [
   ...validacion,
   ...webhooks,
   ...inundaciones,
+  ...limites,
   ...bucleDeEventos,
   ...proceso,
 ]

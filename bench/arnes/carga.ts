@@ -9,6 +9,7 @@ export interface Peticion {
   ruta: string
   llave: string
   cuerpo?: string
+  cabeceras?: Readonly<Record<string, string>>
 }
 
 export interface Carga {
@@ -16,8 +17,8 @@ export interface Carga {
   conexiones: number
   segundos: number
   siguiente: (conexion: number) => Peticion
-  /** The status that every answer must have. */
-  espera: number
+  /** The status that every answer must have; any, where answers aren't the point. */
+  espera?: number
   /**
    * Requests a second on each connection; without it, one after another as fast as they are answered. A request counts from
    * when it should have begun, so that those which wait for a slow one aren't left out.
@@ -61,7 +62,7 @@ export async function cargar({
         const peticion = siguiente(conexion)
         const { status, cuerpo } = await enchufe.pedir(peticion)
         latencias.push(performance.now() - salida)
-        if (status !== espera || revisar?.(cuerpo()) === false) {
+        if ((espera !== undefined && status !== espera) || revisar?.(cuerpo()) === false) {
           throw new Error(`${peticion.metodo} ${peticion.ruta}: ${status} ${cuerpo().slice(0, 1000)}`)
         }
       }
@@ -116,10 +117,11 @@ export function abrirEnchufe(url: string): Enchufe {
     }
   })
   return {
-    pedir({ metodo, ruta, llave, cuerpo }) {
+    pedir({ metodo, ruta, llave, cuerpo, cabeceras = {} }) {
       if (socket.destroyed) return Promise.reject(new Error(`${host} cerró la conexión`))
       espera = Promise.withResolvers()
-      const cabeza = `${metodo} ${ruta} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${llave}\r\n`
+      const otras = Object.entries(cabeceras).map(([nombre, valor]) => `${nombre}: ${valor}\r\n`)
+      const cabeza = `${metodo} ${ruta} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${llave}\r\n${otras.join('')}`
       socket.write(
         cuerpo === undefined
           ? `${cabeza}\r\n`

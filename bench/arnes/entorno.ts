@@ -12,7 +12,7 @@ import pg from 'pg'
 import { migrar } from '../../server/arranque/migraciones.ts'
 import { crearGeneradorDeIds } from '../../server/codigos/codigos.ts'
 import { columnasDe, nuevoCodigoDeComercio } from '../../server/comercios/comercio.ts'
-import type { Modo } from '../../server/contrato/generado/tipos/index.ts'
+import type { Modo, RitmosDeComercio } from '../../server/contrato/generado/tipos/index.ts'
 import { abrirDb, type Db } from '../../server/db.ts'
 import { guardarLlave } from '../../server/llaves/llave.ts'
 import { alTerminar, lanzar, type Proceso } from './limpieza.ts'
@@ -52,7 +52,8 @@ export interface Comercio {
 export interface Base {
   url: string
   db: Db
-  crearComercios(cuantos: number, modo?: Modo): Promise<Comercio[]>
+  /** @param ritmos without them they may ask as fast as they like, as if an operator had raised theirs */
+  crearComercios(cuantos: number, modo?: Modo, ritmos?: RitmosDeComercio): Promise<Comercio[]>
   /** The service, as `npm start` runs it, with more variables; ready when this resolves. */
   servicio(variables?: Readonly<Record<string, string>>): Promise<Programa>
   /** Workers alone, as `npm run worker` runs them. */
@@ -112,6 +113,7 @@ export async function abrirBanco(opciones: Opciones): Promise<Banco> {
         // The bench's receivers are http on this machine; without endpoints registered it changes nothing.
         WEBHOOKS_LOOPBACK: '1',
         REQUESTS_PER_NETWORK: '10000',
+        REQUESTS_PER_OPERATOR_KEY: '10000',
         CONNECTIONS_PER_NETWORK: '10000',
       }
       const perfil = opciones.perfil ? ['--cpu-prof', `--cpu-prof-dir=${opciones.perfil}`] : []
@@ -126,7 +128,7 @@ export async function abrirBanco(opciones: Opciones): Promise<Banco> {
         return await medir({
           url,
           db,
-          crearComercios: (cuantos, modo) => crearComercios(db, cuantos, modo),
+          crearComercios: (...args) => crearComercios(db, ...args),
           servicio: (variables = {}) => arrancar([enRaiz('server/generado/main.mjs')], { variables }),
           // It serves nothing but its health, on that port.
           worker: () =>
@@ -223,7 +225,12 @@ export function puertoLibre(): Promise<number> {
   })
 }
 
-async function crearComercios(db: Db, cuantos: number, modo: Modo = 'live'): Promise<Comercio[]> {
+async function crearComercios(
+  db: Db,
+  cuantos: number,
+  modo: Modo = 'live',
+  ritmos = { solicitudes: 100_000, guias: 100_000 },
+): Promise<Comercio[]> {
   const nuevoId = crearGeneradorDeIds(() => new Date())
   const { prisma } = db
   const comercios: Comercio[] = []
@@ -232,8 +239,7 @@ async function crearComercios(db: Db, cuantos: number, modo: Modo = 'live'): Pro
       data: {
         ...nuevoId(),
         comercio: nuevoCodigoDeComercio(),
-        // As an operator would raise them for whoever sends that much.
-        ...columnasDe({ nombre: `Comercio ${i + 1}`, ritmos: { solicitudes: 100_000, guias: 100_000 } }),
+        ...columnasDe({ nombre: `Comercio ${i + 1}`, ritmos }),
       },
     })
     const { llave } = await guardarLlave(db, new Date(), { comercioId: fila.id, comercio: fila.comercio, modo })
