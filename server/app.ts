@@ -26,7 +26,7 @@ export function crearApp(
   app.set('query parser', 'simple')
   app.set('trust proxy', deps.ajustes.proxies)
   app.use(identificarSolicitud(deps.log, () => deps.nuevoId().id))
-  app.use(exigirDestino)
+  app.use(exigirDestino(operaciones))
   servirPaginas(app, deps, { buzon })
   enlazarRutas(app, {
     operaciones,

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http'
-import type { RequestHandler } from 'express'
-import { Problema } from '../errores.ts'
+import type { Request, RequestHandler } from 'express'
+import type { Operacion } from '../contrato/contrato.ts'
+import { Problema, problemaDeFallas, problemaUniforme } from '../errores.ts'
 
 const INVALIDOS = new WeakSet<object>()
 
@@ -21,12 +22,66 @@ export const conDestinoNormal =
     atender(req, res)
   }
 
-export const exigirDestino: RequestHandler = (req, _res, next) => {
-  if (INVALIDOS.has(req)) {
-    throw new Problema(
-      'parametro_invalido',
-      'La dirección no está bien escrita: debe empezar por una sola / y no llevar #.',
-    )
+/**
+ * Refuses what no operation and no page could read, before any of them: a target that is none, more than one `Host`, and
+ * escapes that stand for NUL, which PostgreSQL keeps in no text, or for bytes that aren't UTF-8.
+ */
+export const exigirDestino =
+  (operaciones: readonly Operacion[]): RequestHandler =>
+  (req, _res, next) => {
+    if (INVALIDOS.has(req)) throw mal('La dirección no está bien escrita: debe empezar por una sola / y no llevar #.')
+    if ((req.headersDistinct.host?.length ?? 0) > 1) throw mal('Envíe una sola cabecera Host.')
+    if (req.url.includes('%')) exigirLegible(req, operaciones)
+    next()
   }
-  next()
+
+const mal = (mensaje: string) => new Problema('parametro_invalido', mensaje)
+
+const ESCAPES = /(?:%[0-9a-f]{2})+/gi
+
+/** What stands for no text; a lone `%` is somebody else's to judge. */
+function ilegible(escrito: string): boolean {
+  try {
+    return (escrito.match(ESCAPES) ?? []).some((escapes) => decodeURIComponent(escapes).includes('\0'))
+  } catch {
+    return true
+  }
+}
+
+function exigirLegible({ url, method }: Request, operaciones: readonly Operacion[]): void {
+  if (!ilegible(url)) return
+  const [ruta = '', consulta = ''] = url.split(/\?(.*)/s)
+  const deRuta = ruta.split('/').flatMap((segmento, i) => (ilegible(segmento) ? [i] : []))
+  const metodo = method === 'HEAD' ? 'get' : method.toLowerCase()
+  const operacion = hallar(operaciones, metodo, ruta)
+  if (operacion?.rechazo) throw problemaUniforme(operacion.rechazo)
+  const declarada = operacion?.ruta.split('/')
+  const campos = [
+    ...deRuta.map((i) => declarada?.[i]?.replace(/[{}]/g, '') ?? 'ruta'),
+    ...consulta.split('&').flatMap((par) => (ilegible(par) ? [nombreDe(par)] : [])),
+  ]
+  throw problemaDeFallas(
+    'parametro_invalido',
+    [...new Set(campos)].map((campo) => ({
+      campo,
+      codigo: 'formato_invalido',
+      mensaje: 'lleva un carácter nulo (%00) o bytes que no son UTF-8; quítelos',
+    })),
+  )
+}
+
+/** The operation of a path that can't be decoded. */
+const hallar = (operaciones: readonly Operacion[], metodo: string, ruta: string) => {
+  const segmentos = ruta.split('/')
+  return operaciones.find((operacion) => {
+    const suyos = operacion.ruta.split('/')
+    const esSuya = (suyo: string, i: number) => suyo.startsWith('{') || suyo === segmentos[i]
+    return operacion.metodo === metodo && suyos.length === segmentos.length && suyos.every(esSuya)
+  })
+}
+
+/** The name of a parameter as it is written, as far as it can be shown. */
+function nombreDe(par: string): string {
+  const [nombre = ''] = par.split('=', 1)
+  return ilegible(nombre) ? 'consulta' : nombre.slice(0, 100)
 }

@@ -1,0 +1,74 @@
+import { request } from 'node:http'
+import { describe, expect, it } from 'vitest'
+import { leerDocumento, leerOperaciones, type Operacion } from '../../server/contrato/contrato.ts'
+import { type Comercio, compartirEntorno } from '../entorno.ts'
+
+const entorno = compartirEntorno()
+const operaciones = leerOperaciones(leerDocumento())
+/** NUL, half of a surrogate pair, a byte that begins nothing. */
+const ILEGIBLES = ['%00', 'a%00b', '%ED%A0%80', '%ff']
+
+const pedir = (ruta: string, metodo: string, { llave }: Comercio, { seguridad }: Operacion) =>
+  entorno.pedir(metodo.toUpperCase(), ruta, {
+    llave: seguridad?.esquema === 'llaveDeOperacion' ? entorno.llaveDeOperacion : llave,
+  })
+
+/** The paths of an operation with something unreadable in each of its parameters, and that parameter's name. */
+function* ilegibles({ ruta, parametros }: Operacion): Generator<readonly [campo: string, destino: string]> {
+  for (const malo of ILEGIBLES) {
+    for (const { name, in: donde } of parametros) {
+      const llena = ruta.replace(/\{(\w+)\}/g, (_todo, nombre) => (nombre === name ? malo : 'x'))
+      if (donde !== 'header') yield [name, donde === 'query' ? `${llena}?${name}=${malo}` : llena]
+    }
+  }
+}
+
+describe('a target that stands for no text', () => {
+  it.each(operaciones.filter(({ parametros }) => parametros.length > 0).map((o) => [o.id, o] as const))(
+    '%s: 400 that names the parameter, of path and query',
+    async (_id, operacion) => {
+      const comercio = await entorno.nuevoComercio()
+      for (const [campo, destino] of ilegibles(operacion)) {
+        const { status, cuerpo } = await pedir(destino, operacion.metodo, comercio, operacion)
+        // Of what a signed link opens nothing may be told apart.
+        if (operacion.rechazo)
+          expect([destino, cuerpo.codigo, cuerpo.errores]).toEqual([destino, operacion.rechazo, []])
+        else
+          expect([destino, status, cuerpo.errores.map((falla: { campo: string }) => falla.campo)]).toEqual([
+            destino,
+            400,
+            [campo],
+          ])
+      }
+    },
+  )
+
+  it('is refused in Spanish by pages and unknown paths, too, and a lone % is none', async () => {
+    for (const ruta of ['/r/', '/u/', '/verificar/', '/nada/', '/docs/', '/repartidor/']) {
+      const { status, cuerpo } = await entorno.pedir('GET', `${ruta}%00`)
+      expect([ruta, status, cuerpo.mensaje]).toEqual([ruta, 400, 'Corrija 1 parámetro y vuelva a enviar: ruta.'])
+    }
+    const { cuerpo } = await entorno.pedir('GET', '/r?guia=%00&%00=x')
+    expect(cuerpo.errores).toEqual(
+      ['guia', 'consulta'].map((campo) => ({
+        campo,
+        codigo: 'formato_invalido',
+        mensaje: 'lleva un carácter nulo (%00) o bytes que no son UTF-8; quítelos',
+      })),
+    )
+    expect((await fetch(`${entorno.url}/r?guia=100%&a=%C3%B1&b=%2500`)).status).toBe(404)
+  })
+
+  it('is one with two Host headers', async () => {
+    const { port } = new URL(entorno.url)
+    const status = (...hosts: string[]) =>
+      new Promise((resolve, reject) => {
+        const headers = ['Connection', 'close', ...hosts.flatMap((host) => ['Host', host])]
+        request({ port, path: '/healthz', headers }, (res) => resolve(res.resume().statusCode))
+          .once('error', reject)
+          .end()
+      })
+    expect(await status('uno')).toBe(200)
+    expect(await status('uno', 'dos')).toBe(400)
+  })
+})
