@@ -62,8 +62,7 @@ export async function iniciarWorkers(
   const oyente = new Oyente(databaseUrl, deps.log, (webhooks) => (webhooks ? bomba.mirar(webhooks, true) : avisar()))
   alimentador.avisar()
   const parar = async () => {
-    for (const terminar of limpieza) terminar()
-    await Promise.all([alimentador.detener(), oyente.cerrar()])
+    await Promise.all([...limpieza.map((terminar) => terminar()), alimentador.detener(), oyente.cerrar()])
     await bomba.detener()
     await boss.stop({ graceful: true, timeout: PLAZO })
   }
@@ -110,16 +109,20 @@ function espaciar(ms: number, hacer: () => void): () => void {
   }
 }
 
-/** Does it now and then every so often, never twice at once; returns how to stop it. */
-function repetir(cada: number, hacer: () => Promise<void>, log: Log): () => void {
-  let enMarcha = false
-  const vez = async () => {
-    if (enMarcha) return
-    enMarcha = true
-    await hacer().catch((err) => log.warn({ err }, 'housekeeping'))
-    enMarcha = false
+/** Does it now and then every so often, never twice at once; returns how to stop it, which waits for the one under way. */
+function repetir(cada: number, hacer: () => Promise<void>, log: Log): () => Promise<void> {
+  let enMarcha: Promise<void> | undefined
+  const vez = () => {
+    enMarcha ??= hacer()
+      .catch((err) => log.warn({ err }, 'housekeeping'))
+      .finally(() => {
+        enMarcha = undefined
+      })
   }
   const temporizador = setInterval(vez, cada)
-  void vez()
-  return () => clearInterval(temporizador)
+  vez()
+  return async () => {
+    clearInterval(temporizador)
+    await enMarcha
+  }
 }
