@@ -232,8 +232,7 @@ function explicar(causa: unknown): string {
   if (!(causa instanceof Error)) return String(causa)
   const { cause } = causa
   if (!(cause instanceof Error)) return causa.message
-  const codigo = (cause as { code?: unknown }).code
-  return [causa.message, cause.message || (typeof codigo === 'string' ? codigo : '')].filter(Boolean).join(': ')
+  return `${causa.message}: ${cause.message || (cause as { code?: unknown }).code}`
 }
 
 /** Pages and workers both have a navigator; Node's and Deno's is not Mozilla's. */

@@ -191,7 +191,7 @@ export async function firmarWebhook(
 }
 
 const COMO_LLEGO =
-  'Pase el texto o los bytes tal como llegaron. En Express, use express.raw({ type: "application/json" }) en esta ruta, antes de cualquier express.json(), y pase req.body; con fetch, pase await request.text().'
+  'Pase lo que llegó: en Express, req.body, con express.raw({ type: "application/json" }) en esta ruta y antes de express.json(); con fetch, await request.text().'
 
 function leerCuerpo(cuerpo: unknown): Uint8Array<ArrayBuffer> {
   // What `String(req.body)` makes of an object.
