@@ -8,6 +8,7 @@ import type { Db } from './db.ts'
 import type { Escritura } from './guias/escritura.ts'
 import type { TareasDeHilo } from './hilo.ts'
 import type { Hilos } from './hilos/hilos.ts'
+import type { Recientes } from './hilos/recientes.ts'
 import type { Navegador } from './http/navegador.ts'
 import type { Cuenta, Limite } from './limites/cubos.ts'
 import type { Limites } from './limites/limites.ts'
@@ -64,6 +65,8 @@ export interface Deps {
   enlacesDeEtiquetas: Enlaces
   /** The threads that make documents. */
   hilos: Hilos<TareasDeHilo>
+  /** Labels drawn lately, for whoever opens the same link again. */
+  recientes: Recientes
   /** What is between us and a courier's browser. */
   navegador: Navegador
   /** What everybody may ask for, and how fast. */

@@ -9,6 +9,7 @@ import { RAIZ } from '../contrato/raiz.ts'
 import type { Ajustes, Deps } from '../deps.ts'
 import { crearEscritura } from '../guias/escritura.ts'
 import { Hilos } from '../hilos/hilos.ts'
+import { Recientes } from '../hilos/recientes.ts'
 import { crearNavegador } from '../http/navegador.ts'
 import { crearCuenta, crearLimite } from '../limites/cubos.ts'
 import { Limites } from '../limites/limites.ts'
@@ -56,6 +57,8 @@ const DOCUMENTOS = {
   plazo: 60_000,
   ocio: 60_000,
 }
+/** A hundred labels are some 300 KB; a minute is as long as threads without work are kept. */
+const RECIENTES = { cuantos: 100, bytes: 32 * 1024 * 1024, vigencia: 60_000 }
 /**
  * Verifications per minute and network, the page and its question together: as much as the tracking page lets through.
  */
@@ -100,6 +103,7 @@ export function crearDeps(config: Config, cimientos: Cimientos): Deps {
     enlacesDeArchivos: crearEnlaces({ ...deEnlaces, carpeta: 'archivos' }),
     enlacesDeEtiquetas: crearEnlaces({ ...deEnlaces, carpeta: 'etiquetas' }),
     hilos: crearHilos(log),
+    recientes: new Recientes(RECIENTES),
     navegador: crearNavegador(urlPublica),
     limites: new Limites({ ...delReparto, porOperador: config.ritmoDeOperador, porRed: config.ritmoDeRed }),
     limiteDeEntrada: crearCuenta(ENTRADAS, delReparto),

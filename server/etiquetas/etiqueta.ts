@@ -3,6 +3,9 @@ import type { Ajustes } from '../deps.ts'
 import { type Ambito, type AmbitoEnFilas, enFilas, type FilaGuia } from '../guias/guia.ts'
 import type { DatosDeEtiqueta } from './pdf.ts'
 
+/** Counted up whenever the same data are drawn otherwise: entity tags of labels are made of the data. */
+export const DIBUJO = 1
+
 /** A guide and its merchant's name. */
 export type FilaEtiqueta = FilaGuia & { nombre: string }
 

@@ -34,7 +34,7 @@ export function responder(
   if (admision && status < 500 && status !== 401) Object.assign(suyas, admision.cabeceras)
   if (cuerpo instanceof Flujo) {
     suyas['Content-Type'] = cuerpo.mime
-    suyas['Content-Length'] = String(cuerpo.bytes)
+    if (cuerpo.bytes !== undefined) suyas['Content-Length'] = String(cuerpo.bytes)
     res.writeHead(status, suyas)
     enviarFlujo(req, res, cuerpo)
   } else if (cuerpo === undefined) {

@@ -3,7 +3,17 @@ import type { RitmosDeComercio } from '../contrato/generado/tipos/index.ts'
 import { Problema } from '../errores.ts'
 import type { Identidad, Identidades } from '../http/identidad.ts'
 import { Cubos, type Ritmo } from './cubos.ts'
-import { type Clase, DE_SESION, deIntentos, deLlave, deOperacion, deRed, LLAVES, SIMULTANEAS } from './ritmos.ts'
+import {
+  type Clase,
+  DE_SESION,
+  deEtiquetas,
+  deIntentos,
+  deLlave,
+  deOperacion,
+  deRed,
+  LLAVES,
+  SIMULTANEAS,
+} from './ritmos.ts'
 
 type Nombre = 'solicitudes' | Clase
 
@@ -57,11 +67,13 @@ export class Limites {
   readonly #deOperacion: Ritmo
   readonly #deRed: Ritmo
   readonly #deIntentos: Ritmo
+  readonly #deEtiquetas: Ritmo
 
   constructor({ procesos = () => 1, porOperador, porRed, reloj }: OpcionesDeLimites) {
     this.#deOperacion = deOperacion(porOperador)
     this.#deRed = deRed(porRed)
     this.#deIntentos = deIntentos(porRed)
+    this.#deEtiquetas = deEtiquetas(porRed)
     const cubos = () => new Cubos({ procesos, ...(reloj ? { reloj } : {}) })
     this.#cubos = {
       solicitudes: cubos(),
@@ -105,6 +117,17 @@ export class Limites {
     const [gasto] = quien.gastos
     const espera = this.#de(gasto!).tomar(gasto!.clave, gasto!.ritmo)
     return espera > 0 ? this.#rechazo(quien, espera, 'Llegaron demasiadas llaves que no valen desde su red') : undefined
+  }
+
+  /**
+   * Takes what drawing labels costs, of the network that opened their link.
+   * @throws Problema 429
+   */
+  gastarEtiquetas(red: string, cuantas: number): void {
+    const quien = solo(`red ${red} etiquetas`, this.#deEtiquetas, 'de su red', 'documentos')
+    const [gasto] = quien.gastos
+    const espera = this.#de(gasto!).tomar(gasto!.clave, gasto!.ritmo, cuantas)
+    if (espera > 0) throw this.#rechazo(quien, espera, explicar(gasto!))
   }
 
   #quienEs(operacion: Operacion, identidad: Identidad | undefined, red: string): Quien {
@@ -186,10 +209,10 @@ function deComercio({ ritmo: clase, ritmoPor }: Operacion, identidad: Identidade
   }
 }
 
-const solo = (clave: string, ritmo: Ritmo, de: string): Quien => ({
+const solo = (clave: string, ritmo: Ritmo, de: string, nombre: Nombre = 'solicitudes'): Quien => ({
   clave,
   simultaneas: SIMULTANEAS,
-  gastos: [{ nombre: 'solicitudes', clave, ritmo, costo: 1, de }],
+  gastos: [{ nombre, clave, ritmo, costo: 1, de }],
 })
 
 type DeComercio = Readonly<Record<'llave' | 'comercio', Readonly<Record<Nombre, Ritmo>>>>

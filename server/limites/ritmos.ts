@@ -37,6 +37,12 @@ export const DE_SESION: Ritmo = { porSegundo: 20, rafaga: 300 }
 export const deRed = (solicitudes: number): Ritmo => ({ porSegundo: solicitudes, rafaga: 10 * solicitudes })
 
 /**
+ * The labels that are drawn for a network, which needs no more than a link: as many as a merchant may name in his links.
+ * @param solicitudes per second that it may make without a key
+ */
+export const deEtiquetas = (solicitudes: number): Ritmo => ({ porSegundo: solicitudes, rafaga: 10 * solicitudes })
+
+/**
  * A network's requests with a key or session that isn't one: each costs a look into the database.
  * @param solicitudes per second that it may make without any
  */

