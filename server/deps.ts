@@ -18,6 +18,7 @@ import type { ResolutorDeEnlaces } from './mapas/enlacesCortos.ts'
 import type { ClienteDeWhatsapp } from './mensajeria/whatsapp.ts'
 import type { Politica } from './salida/destino.ts'
 import type { Secretos } from './secretos.ts'
+import type { Ensayar } from './webhooks/ensayo.ts'
 import type { Enviador } from './webhooks/envio.ts'
 import type { MetricasDeWebhooks } from './webhooks/metricas.ts'
 import type { AvisarTrabajo, ClaveDeWebhook } from './webhooks/webhook.ts'
@@ -67,6 +68,8 @@ export interface Deps {
   hilos: Hilos<TareasDeHilo>
   /** Labels drawn lately, for whoever opens the same link again. */
   recientes: Recientes
+  /** Dry runs of recoveries. */
+  ensayar: Ensayar
   /** What is between us and a courier's browser. */
   navegador: Navegador
   /** What everybody may ask for, and how fast. */

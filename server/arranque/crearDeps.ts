@@ -17,6 +17,7 @@ import { crearCursores } from '../listas/cursor.ts'
 import type { Log } from '../log.ts'
 import { type Resolver, resolverDelSistema } from '../salida/destino.ts'
 import { crearSecretos } from '../secretos.ts'
+import { crearEnsayos } from '../webhooks/ensayo.ts'
 import type { Plataforma } from './plataforma.ts'
 import type { Vida } from './vida.ts'
 
@@ -103,6 +104,7 @@ export function crearDeps(config: Config, cimientos: Cimientos): Deps {
     enlacesDeArchivos: crearEnlaces({ ...deEnlaces, carpeta: 'archivos' }),
     enlacesDeEtiquetas: crearEnlaces({ ...deEnlaces, carpeta: 'etiquetas' }),
     hilos: crearHilos(log),
+    ensayar: crearEnsayos(db),
     recientes: new Recientes(RECIENTES),
     navegador: crearNavegador(urlPublica),
     limites: new Limites({ ...delReparto, porOperador: config.ritmoDeOperador, porRed: config.ritmoDeRed }),

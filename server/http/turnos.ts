@@ -17,3 +17,19 @@ export function crearTurnos(aLaVez: number): Turnos {
     }
   }
 }
+
+/** Makes turns that each owner has for himself: at most so many of his are under way, whatever the others do. */
+export function crearTurnosPorDueno(aLaVez: number) {
+  const duenos = new Map<string, { turno: Turnos; cuantos: number }>()
+  return async <T>(dueno: string, hacer: () => Promise<T>): Promise<T> => {
+    const suyos = duenos.get(dueno) ?? { turno: crearTurnos(aLaVez), cuantos: 0 }
+    duenos.set(dueno, suyos)
+    suyos.cuantos++
+    try {
+      return await suyos.turno(hacer)
+    } finally {
+      suyos.cuantos--
+      if (suyos.cuantos === 0) duenos.delete(dueno)
+    }
+  }
+}

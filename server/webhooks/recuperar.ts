@@ -5,27 +5,8 @@ import type { Handler } from '../contrato/tipos.ts'
 import { type Db, sentencia } from '../db.ts'
 import { Problema, problemaDeFallas } from '../errores.ts'
 import { leerInstante } from '../tiempo/instante.ts'
-import {
-  buscarTramo,
-  eventosPorRecuperar,
-  type FilaRecuperacion,
-  type PorRecuperar,
-  porEnviar,
-  presentarRecuperacion,
-} from './recuperacion.ts'
+import { buscarTramo, type FilaRecuperacion, presentarRecuperacion } from './recuperacion.ts'
 import { type ClaveDeWebhook, exigirWebhook } from './webhook.ts'
-
-/** The most events that a dry run looks at: it is a request, and somebody waits for it. */
-const ENSAYO = 50_000
-
-const ENSAYAR = sentencia<PorRecuperar, { eventos: number; mirados: number; entregas: number }>(
-  'recuperacion.ensayar',
-  `select count(*) filter (where suyo)::int as eventos, count(*)::int as mirados,
-     count(*) filter (where suyo and ${porEnviar('e')})::int as entregas
-   from (${eventosPorRecuperar(String(ENSAYO))}) v
-   left join webhook_entrega e on v.suyo and e.comercio_id = v.comercio_id and e.modo = v.modo and e.webhook = :webhook
-     and e.guia_id = v.guia_id and e.secuencia = v.secuencia`,
-)
 
 const CREAR = sentencia<
   ClaveDeWebhook &
@@ -40,19 +21,14 @@ const CREAR = sentencia<
 )
 
 export const recuperarEntregasDeWebhook: Handler<'recuperarEntregasDeWebhook'> = async (
-  { path, body, identidad },
-  { db, reloj, avisarTrabajo, ajustes },
+  { path, body, identidad, alAbandonar },
+  { db, reloj, avisarTrabajo, ajustes, ensayar },
 ) => {
   const ahora = reloj()
   const webhook = await exigirWebhook(db, identidad, path.webhook, ahora)
   const { desde, hasta } = exigirTiempo(body, ahora, ajustes.retencionDeWebhooks)
-  const posicion = await buscarTramo(db, identidad, desde, hasta)
   const pedida = { ...webhook, desde, hasta, todas: body.todas ?? false }
-  if (body.ensayo) {
-    const [cuenta] = await db.consultar(ENSAYAR, { ...pedida, ...posicion })
-    const { eventos, entregas, mirados } = cuenta!
-    return { status: 200, body: { eventos, entregas, exacto: mirados < ENSAYO } }
-  }
+  if (body.ensayo) return { status: 200, body: await ensayar(pedida, alAbandonar()) }
   if (webhook.estado !== 'activo') {
     throw new Problema(
       'webhook_inactivo',
@@ -63,7 +39,7 @@ export const recuperarEntregasDeWebhook: Handler<'recuperarEntregasDeWebhook'> =
     ...pedida,
     recuperacion: `rec_${base32AlAzar(12)}`,
     paso: randomUUID(),
-    posicion,
+    posicion: await buscarTramo(db, identidad, desde, hasta),
     creado_en: ahora,
   })
   if (!creada) await rechazarOtra(db, webhook)

@@ -1,0 +1,63 @@
+import type { EnsayoDeRecuperacion } from '../contrato/generado/tipos/index.ts'
+import { type Db, sentencia } from '../db.ts'
+import { noDisponible } from '../errores.ts'
+import { crearTurnos, crearTurnosPorDueno } from '../http/turnos.ts'
+import { buscarTramo, eventosPorRecuperar, type PorRecuperar, type Posicion, porEnviar } from './recuperacion.ts'
+
+/** Events that one statement of a dry run looks at: some ten milliseconds of the database. */
+const PASO = 1_000
+/** The most events that a dry run looks at, and for how long, in milliseconds: it is a request, and somebody waits for it. */
+const MAXIMO = 50_000
+const PLAZO = 2_000
+/** Statements of dry runs under way at once, of all merchants: a quarter of the process's connections. */
+const A_LA_VEZ = 2
+
+interface Paso {
+  eventos: number
+  mirados: number
+  entregas: number
+  ultimo: Omit<Posicion, 'fin' | 'tope'> | null
+}
+
+const ENSAYAR = sentencia<PorRecuperar, Paso>(
+  'recuperacion.ensayar',
+  `with v as materialized (${eventosPorRecuperar(String(PASO))})
+   select count(*) filter (where suyo)::int as eventos, count(*)::int as mirados,
+     count(*) filter (where suyo and ${porEnviar('e')})::int as entregas,
+     (select json_build_object('xid', xid::text, 'guia_id', guia_id, 'secuencia', secuencia) from v
+      order by v.xid desc, guia_id desc, secuencia desc limit 1) as ultimo
+   from v left join webhook_entrega e on v.suyo and e.comercio_id = v.comercio_id and e.modo = v.modo
+     and e.webhook = :webhook and e.guia_id = v.guia_id and e.secuencia = v.secuencia`,
+)
+
+/** What a dry run is asked about. */
+export type PorEnsayar = Omit<PorRecuperar, keyof Posicion>
+
+/** Counts what a recovery would send, until that is known or it took too long. */
+export type Ensayar = (pedida: PorEnsayar, senal: AbortSignal) => Promise<EnsayoDeRecuperacion>
+
+/**
+ * Makes dry runs one at a time for each merchant, in steps that take turns with those of other merchants: however many are
+ * asked for, everybody else has most of the connections.
+ * @param ms only differences count
+ */
+export function crearEnsayos(db: Db, ms = () => performance.now()): Ensayar {
+  const porComercio = crearTurnosPorDueno(1)
+  const turno = crearTurnos(A_LA_VEZ)
+  return (pedida, senal) =>
+    porComercio(pedida.comercio_id, async () => {
+      if (senal.aborted) throw noDisponible('La solicitud se abandonó.')
+      const fin = ms() + PLAZO
+      const { comercio_id: comercioId, modo, desde, hasta } = pedida
+      let posicion = await turno(() => buscarTramo(db, { comercioId, modo }, desde, hasta))
+      const suma = { eventos: 0, entregas: 0 }
+      for (let mirados = 0; mirados < MAXIMO && ms() < fin && !senal.aborted; mirados += PASO) {
+        const [paso] = await turno(() => db.consultar(ENSAYAR, { ...pedida, ...posicion }))
+        suma.eventos += paso!.eventos
+        suma.entregas += paso!.entregas
+        if (paso!.mirados < PASO) return { ...suma, exacto: true }
+        posicion = { ...posicion, ...paso!.ultimo }
+      }
+      return { ...suma, exacto: false }
+    })
+}

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import type { Db } from '../../server/db.ts'
+import { crearEnsayos, type PorEnsayar } from '../../server/webhooks/ensayo.ts'
+import { RECOGIDA, unaGuia } from '../fabricas.ts'
+import { nadie, usarWebhooks } from './webhooks.ts'
+
+const { entorno, crear: registrar } = usarWebhooks()
+const SIN_PRISA = new AbortController().signal
+
+/** A merchant with 1,100 events, more than one step looks at, and what a dry run of his is asked about. */
+async function muchos() {
+  const comercio = await entorno.nuevoComercio()
+  const desde = new Date(entorno.reloj().getTime() - 1_000)
+  for (let lote = 0; lote < 11; lote++)
+    await comercio.api.guias.crearLote({ recogida: RECOGIDA, guias: Array.from({ length: 100 }, () => unaGuia()) })
+  const { webhook } = await registrar(comercio, nadie())
+  const hasta = new Date(entorno.reloj().getTime() + 1_000)
+  const { id: comercio_id, modo } = comercio
+  const pedida: PorEnsayar = { comercio_id, modo, webhook, tipos: ['*'], desde, hasta, todas: false }
+  return { comercio, webhook, desde, pedida }
+}
+
+/** The database, with what is asked of it counted: the most at once in all, and of one merchant. */
+function contada() {
+  const enCurso = new Map<string, number>()
+  const visto = { todas: 0, suyas: 0, consultas: 0 }
+  const db = {
+    ...entorno.db,
+    async consultar(sentencia: unknown, valores: { comercio_id: string }) {
+      const { comercio_id } = valores
+      enCurso.set(comercio_id, (enCurso.get(comercio_id) ?? 0) + 1)
+      visto.consultas++
+      visto.suyas = Math.max(visto.suyas, enCurso.get(comercio_id)!)
+      visto.todas = Math.max(
+        visto.todas,
+        [...enCurso.values()].reduce((suma, n) => suma + n, 0),
+      )
+      try {
+        return await (entorno.db.consultar as (...todo: unknown[]) => Promise<unknown>)(sentencia, valores)
+      } finally {
+        enCurso.set(comercio_id, enCurso.get(comercio_id)! - 1)
+      }
+    },
+  }
+  return { db: db as unknown as Db, visto }
+}
+
+describe('a dry run', () => {
+  it('counts in steps, one at a time for a merchant and two for all, and stops when it takes too long', async () => {
+    const [uno, otro, tercero] = [await muchos(), await muchos(), await muchos()]
+    const exacto = { eventos: 1_100, entregas: 1_100, exacto: true }
+    const { db, visto } = contada()
+    const ensayar = crearEnsayos(db)
+    const todos = await Promise.all(
+      [uno, otro, tercero].flatMap(({ pedida }) => Array.from({ length: 5 }, () => ensayar(pedida, SIN_PRISA))),
+    )
+    expect(todos).toEqual(Array.from({ length: 15 }, () => exacto))
+    expect([visto.todas, visto.suyas]).toEqual([2, 1])
+    expect(
+      await uno.comercio.api.webhooks.ensayarRecuperacion(uno.webhook, { desde: uno.desde.toISOString() }),
+    ).toEqual(exacto)
+    let ms = 0
+    const lento = crearEnsayos(db, () => (ms += 1_000))
+    expect(await lento(uno.pedida, SIN_PRISA)).toEqual({ eventos: 1_000, entregas: 1_000, exacto: false })
+  })
+
+  it('is never begun for who went away', async () => {
+    const { pedida } = await muchos()
+    const { db, visto } = contada()
+    await expect(crearEnsayos(db)(pedida, AbortSignal.abort())).rejects.toMatchObject({ codigo: 'no_disponible' })
+    expect(visto.consultas).toBe(0)
+  })
+})
