@@ -24,6 +24,7 @@ import type { MetricasDeWebhooks } from './webhooks/metricas.ts'
 import type { AvisarTrabajo, ClaveDeWebhook } from './webhooks/webhook.ts'
 
 type DeLaConfig =
+  | 'contactoDeSeguridad'
   | 'horasDeSolicitud'
   | 'mensajeria'
   | 'mosaicos'

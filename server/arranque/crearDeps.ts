@@ -116,6 +116,7 @@ export function crearDeps(config: Config, cimientos: Cimientos): Deps {
 
 export const ajustesDe = (config: Config, urlPublica: string): Ajustes =>
   Object.freeze({
+    contactoDeSeguridad: config.contactoDeSeguridad,
     horasDeSolicitud: config.horasDeSolicitud,
     mensajeria: config.mensajeria,
     mosaicos: config.mosaicos,

@@ -64,6 +64,11 @@ export const nombreVisible = segun('debe tener de 1 a 80 caracteres visibles, en
   /^(?=.*[\p{L}\p{N}])[^\p{Cc}\u202A-\u202E\u2066-\u2069]{1,80}$/u.test(texto) ? texto.normalize('NFC') : undefined,
 )
 
+/** Where somebody can be reached, as RFC 9116 wants it. */
+export const contacto = segun('debe ser una dirección mailto:, tel: o https:', (texto) =>
+  /^(mailto:[^\s@]+@[^\s@]+|tel:\+\d+|https:\/\/\S+)$/.test(texto) && URL.canParse(texto) ? texto : undefined,
+)
+
 export const zona = segun('debe ser una zona horaria de IANA, por ejemplo America/Guatemala', (texto) => {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: texto }) && texto

@@ -264,6 +264,13 @@ export const VARIABLES = {
     significado:
       'how many reverse proxies stand before the service; without it all recipients behind one share a rate limit. Proxies should not log paths below `/u/`: they are secrets',
   }),
+  contactoDeSeguridad: variable({
+    nombre: 'SECURITY_CONTACT',
+    lector: lectores.contacto,
+    porDefecto: undefined,
+    significado:
+      'whom to tell of a weakness, a `mailto:`, `tel:` or `https:` address, shown at `/.well-known/security.txt`; unset: no such file',
+  }),
   ritmoDeRed: variable({
     nombre: 'REQUESTS_PER_NETWORK',
     lector: lectores.numero(1, 10_000, 'solicitudes por segundo'),

@@ -6,6 +6,7 @@ import { servirDocumentacion } from './docs/ruta.ts'
 import { crearLecturaDeEnvios } from './rastreo/envio.ts'
 import { servirRastreo } from './rastreo/ruta.ts'
 import { servirRepartidor } from './repartidor/ruta.ts'
+import { servirContactoDeSeguridad } from './seguridad.ts'
 import { servirUbicacion } from './ubicacion/ruta.ts'
 import { servirVerificacion } from './verificar/ruta.ts'
 
@@ -22,5 +23,6 @@ export function servirPaginas(app: Express, deps: Deps, { buzon }: OpcionesDePag
   servirRepartidor(app)
   servirRastreo(app, { leer: crearLecturaDeEnvios(deps) })
   servirVerificacion(app, deps)
+  servirContactoDeSeguridad(app, deps)
   if (buzon) servirBuzon(app, deps)
 }

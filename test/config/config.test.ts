@@ -26,6 +26,7 @@ describe('configuration', () => {
       horasDeSolicitud: 72,
       retencionDeUbicaciones: 365,
       proxies: 0,
+      contactoDeSeguridad: undefined,
       ritmoDeRed: 50,
       ritmoDeOperador: 50,
       conexionesPorRed: 500,
