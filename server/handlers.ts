@@ -18,7 +18,9 @@ import { crearLote } from './guias/crearLote.ts'
 import { listarGuias } from './guias/listar.ts'
 import { obtenerGuia } from './guias/obtener.ts'
 import { crearLlave } from './llaves/crear.ts'
+import { crearLlaveDeOperador } from './llaves/crearDeOperador.ts'
 import { listarLlaves } from './llaves/listar.ts'
+import { listarLlavesDeOperador } from './llaves/listarDeOperador.ts'
 import { revocarLlave } from './llaves/revocar.ts'
 import { rotarLlave } from './llaves/rotar.ts'
 import { listarMensajes } from './mensajeria/listar.ts'
@@ -28,6 +30,9 @@ import { buscarGuias } from './operaciones/buscarGuias.ts'
 import { consultarGuia } from './operaciones/consultarGuia.ts'
 import { registrarEntrega } from './operaciones/registrarEntrega.ts'
 import { registrarEvento } from './operaciones/registrarEvento.ts'
+import { crearOperador } from './operadores/crear.ts'
+import { listarOperadores } from './operadores/listar.ts'
+import { revocarOperador } from './operadores/revocar.ts'
 import { listarClavesPublicas } from './pruebasEntrega/listarClaves.ts'
 import { listarIntentosDeGuia } from './pruebasEntrega/listarIntentos.ts'
 import { obtenerPruebaDeEntrega } from './pruebasEntrega/obtener.ts'
@@ -82,6 +87,8 @@ export const handlers = {
   crearEtiquetas,
   crearGuia,
   crearLlave,
+  crearLlaveDeOperador,
+  crearOperador,
   crearLote,
   crearRepartidor,
   crearWebhook,
@@ -91,6 +98,9 @@ export const handlers = {
   eliminarWebhook,
   listarClavesPublicas,
   listarComercios,
+  listarLlavesDeOperador,
+  listarOperadores,
+  revocarOperador,
   listarDepartamentos,
   listarEntregasDeWebhook,
   listarEventos,

@@ -8,11 +8,11 @@ import { crearGeneradorDeIds } from '../server/codigos/codigos.ts'
 import { columnasDe, nuevoCodigoDeComercio } from '../server/comercios/comercio.ts'
 import { leerConfig } from '../server/config/config.ts'
 import { cargarContrato } from '../server/contrato/cargar.ts'
-import type { Alcance, Modo, RitmosDeComercio } from '../server/contrato/generado/tipos/index.ts'
+import type { Alcance, AlcanceDeOperacion, Modo, RitmosDeComercio } from '../server/contrato/generado/tipos/index.ts'
 import { abrirDb, type Db } from '../server/db.ts'
-import { guardarLlave } from '../server/llaves/llave.ts'
+import { guardarLlave, guardarLlaveDeOperador } from '../server/llaves/llave.ts'
 import { crearLog } from '../server/log.ts'
-import { crearOperador } from '../server/operadores/operador.ts'
+import { exigirOperador, guardarOperadorConLlave } from '../server/operadores/operador.ts'
 import { admin } from './postgres.ts'
 import { esperarQuietud } from './quietud.ts'
 import { crearTestigo } from './testigo.ts'
@@ -63,7 +63,10 @@ export interface Entorno {
   ): Promise<Respuesta>
   /** A request with an operator's key. */
   operar(metodo: string, ruta: string, cuerpo?: unknown): Promise<Respuesta>
+  /** Of all scopes. */
   llaveDeOperacion: string
+  /** Another key of the same operator. */
+  nuevaLlaveDeOperacion(alcances: AlcanceDeOperacion[]): Promise<string>
   /** Waits until the service has nothing left to do now, or nothing of that merchant's deliveries (`quietud.ts`). */
   quietud(comercio?: Comercio): Promise<void>
 }
@@ -169,7 +172,8 @@ async function abrirEntorno(
   let servicio = await iniciar()
   const db = abrirDb(url.href, { conexiones: 4 })
   const nuevoId = crearGeneradorDeIds(() => new Date())
-  const { llave: llaveDeOperacion } = await crearOperador(db, nuevoId(), 'Pruebas')
+  const { llave: llaveDeOperacion, operador } = await guardarOperadorConLlave({ db, nuevoId }, 'Pruebas')
+  const { id: operadorId } = await exigirOperador(db, operador)
   Object.assign(entorno, {
     url: servicio.url,
     db,
@@ -208,6 +212,8 @@ async function abrirEntorno(
       })
       return llave
     },
+    nuevaLlaveDeOperacion: async (alcances) =>
+      (await guardarLlaveDeOperador(db, new Date(), { operadorId, operador, alcances })).llave,
     async pedir(metodo, ruta, { llave, cuerpo, cabeceras = {}, crudo } = {}) {
       const respuesta = await fetch(entorno.url + ruta, {
         method: metodo,

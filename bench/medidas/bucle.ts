@@ -1,6 +1,6 @@
 import sharp from 'sharp'
 import { crearGeneradorDeIds } from '../../server/codigos/codigos.ts'
-import { crearOperador } from '../../server/operadores/operador.ts'
+import { guardarOperadorConLlave } from '../../server/operadores/operador.ts'
 import { type Carga, cargar } from '../arnes/carga.ts'
 import { nuevoLote } from '../arnes/datos.ts'
 import { type Banco, type Base, type Comercio, puertoLibre } from '../arnes/entorno.ts'
@@ -26,7 +26,7 @@ interface Escena {
 async function montar({ db, servicio, crearComercios }: Base): Promise<Escena> {
   const puerto = await puertoLibre()
   const [comercio] = await crearComercios(1)
-  const { llave } = await crearOperador(db, crearGeneradorDeIds(() => new Date())(), 'Banco')
+  const { llave } = await guardarOperadorConLlave({ db, nuevoId: crearGeneradorDeIds(() => new Date()) }, 'Banco')
   const { url } = await servicio({ METRICS_PORT: `${puerto}` })
   const pedir = async <T>(ruta: string, cuerpo: string): Promise<T> => {
     const headers = { Authorization: `Bearer ${comercio!.llave}`, 'Content-Type': 'application/json' }

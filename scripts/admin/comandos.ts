@@ -1,13 +1,29 @@
 import { cambiarComercio } from '../../server/comercios/cambiar.ts'
 import { crearComercio } from '../../server/comercios/crear.ts'
 import { listarComercios } from '../../server/comercios/listar.ts'
-import type { Alcance, LlaveCreada, Modo, Pais, RitmosDeComercio } from '../../server/contrato/generado/tipos/index.ts'
+import type {
+  Alcance,
+  AlcanceDeOperacion,
+  LlaveCreada,
+  LlaveCualquieraCreada,
+  LlaveDeOperadorCreada,
+  Modo,
+  Operador,
+  Pais,
+  RitmosDeComercio,
+} from '../../server/contrato/generado/tipos/index.ts'
+import { ALCANCES_DE_OPERACION } from '../../server/contrato/generado/vocabulario.ts'
 import type { DepsDeOperacion } from '../../server/deps.ts'
 import { crearLlave } from '../../server/llaves/crear.ts'
+import { crearLlaveDeOperador } from '../../server/llaves/crearDeOperador.ts'
 import { listarLlaves } from '../../server/llaves/listar.ts'
+import { listarLlavesDeOperador } from '../../server/llaves/listarDeOperador.ts'
+import { leerVencimiento } from '../../server/llaves/llave.ts'
 import { revocarLlave } from '../../server/llaves/revocar.ts'
 import { rotarLlave } from '../../server/llaves/rotar.ts'
-import { crearOperador } from '../../server/operadores/operador.ts'
+import { crearOperador } from '../../server/operadores/crear.ts'
+import { listarOperadores } from '../../server/operadores/listar.ts'
+import { revocarOperador } from '../../server/operadores/revocar.ts'
 import { crearRepartidor } from '../../server/repartidores/crear.ts'
 import { desactivarRepartidor } from '../../server/repartidores/desactivar.ts'
 import { listarRepartidores } from '../../server/repartidores/listar.ts'
@@ -19,6 +35,7 @@ export const OPCIONES = [
   'estricto',
   'ritmos',
   'comercio',
+  'operador',
   'modo',
   'alcances',
   'vence',
@@ -43,7 +60,7 @@ const CONSOLA = {
   path: undefined,
   query: undefined,
   body: undefined,
-  identidad: { operadorId: '', operador: 'consola', llave: '' },
+  identidad: { operadorId: '', operador: 'consola', llave: '', alcances: ALCANCES_DE_OPERACION },
   idSolicitud: 'consola',
   red: '',
   soloCabeceras: false,
@@ -77,8 +94,22 @@ function leerRitmos(texto: string) {
 }
 
 /** The members that the console's interface fixes for a new key. */
-const nueva = ({ creado_en: _1, revocado_en: _2, ...llave }: LlaveCreada) => llave
+const nueva = ({ creado_en: _1, revocado_en: _2, ...llave }: LlaveCualquieraCreada) => llave
 
+/** What both kinds of key are made with; empty is not left out, and the operation says so. */
+const leerOpcionesDeLlave = <A>({ alcances, vence }: Pick<Opciones, 'alcances' | 'vence'>) => ({
+  ...(alcances === undefined ? {} : { alcances: alcances.split(',').map((a) => a.trim()) as A[] }),
+  ...(vence === undefined ? {} : { vence_en: vence }),
+})
+
+async function nuevaLlaveDeOperador(deps: DepsDeOperacion, operador: string, opciones: Opciones) {
+  const body = leerOpcionesDeLlave<AlcanceDeOperacion>(opciones)
+  deps.validacion.exigirCuerpo('crearLlaveDeOperador', body)
+  const creada = await crearLlaveDeOperador({ ...CONSOLA, path: { operador }, body }, deps)
+  return nueva(creada.body as LlaveDeOperadorCreada)
+}
+
+/** By group and verb; where there is another form for operators, that stands behind `--operador`. */
 export const COMANDOS: Record<string, Comando> = {
   'comercios crear': {
     exige: ['nombre'],
@@ -110,17 +141,16 @@ export const COMANDOS: Record<string, Comando> = {
   'llaves crear': {
     exige: ['comercio', 'modo'],
     admite: ['alcances', 'vence'],
-    async ejecutar(deps, { comercio = '', modo, alcances, vence }) {
-      const body = {
-        modo: modo as Modo,
-        ...(alcances === undefined ? {} : { alcances: alcances.split(',').map((a) => a.trim()) as Alcance[] }),
-        ...(vence === undefined ? {} : { vence_en: vence }),
-      }
+    async ejecutar(deps, { comercio = '', modo, ...opciones }) {
+      const body = { modo: modo as Modo, ...leerOpcionesDeLlave<Alcance>(opciones) }
       deps.validacion.exigirCuerpo('crearLlave', body)
-      const creada = (await crearLlave({ ...CONSOLA, path: { comercio }, body }, deps)).body as LlaveCreada
-      const { creado_en: _1, revocado_en: _2, ...llave } = creada
-      return llave
+      return nueva((await crearLlave({ ...CONSOLA, path: { comercio }, body }, deps)).body as LlaveCreada)
     },
+  },
+  'llaves crear --operador': {
+    exige: ['operador'],
+    admite: ['alcances', 'vence'],
+    ejecutar: (deps, { operador = '', ...opciones }) => nuevaLlaveDeOperador(deps, operador, opciones),
   },
   'llaves listar': {
     exige: ['comercio'],
@@ -131,6 +161,14 @@ export const COMANDOS: Record<string, Comando> = {
         return (await listarLlaves({ ...CONSOLA, path: { comercio }, query }, deps)).body as never
       }),
   },
+  'llaves listar --operador': {
+    exige: ['operador'],
+    ejecutar: (deps, { operador = '' }) =>
+      todas(async (cursor) => {
+        const query = { limite: 100, ...(cursor ? { cursor } : {}) }
+        return (await listarLlavesDeOperador({ ...CONSOLA, path: { operador }, query }, deps)).body as never
+      }),
+  },
   'llaves rotar': {
     exige: ['llave'],
     admite: ['solapamiento'],
@@ -139,7 +177,7 @@ export const COMANDOS: Record<string, Comando> = {
       const horas = /^\d{1,6}$/.test(solapamiento ?? '') ? Number(solapamiento) : (solapamiento as unknown as number)
       const body = solapamiento === undefined ? {} : { solapamiento_horas: horas }
       deps.validacion.exigirCuerpo('rotarLlave', body)
-      return nueva((await rotarLlave({ ...CONSOLA, path: { llave }, body }, deps)).body as LlaveCreada)
+      return nueva((await rotarLlave({ ...CONSOLA, path: { llave }, body }, deps)).body as LlaveCualquieraCreada)
     },
   },
   'llaves revocar': {
@@ -149,10 +187,29 @@ export const COMANDOS: Record<string, Comando> = {
   },
   'operadores crear': {
     exige: ['nombre'],
-    async ejecutar(deps, { nombre = '' }) {
-      deps.validacion.exigirCuerpo('crearComercio', { nombre })
-      return crearOperador(deps.db, deps.nuevoId(), nombre.normalize('NFC'))
+    admite: ['alcances', 'vence'],
+    async ejecutar(deps, { nombre = '', ...opciones }) {
+      const body = { nombre: nombre.normalize('NFC') }
+      deps.validacion.exigirCuerpo('crearOperador', body)
+      // What is wrong with the key is told before anybody is made.
+      deps.validacion.exigirCuerpo('crearLlaveDeOperador', leerOpcionesDeLlave(opciones))
+      leerVencimiento(opciones.vence, deps.reloj())
+      const { operador, creado_en } = (await crearOperador({ ...CONSOLA, body }, deps)).body as Operador
+      return { ...body, creado_en, ...(await nuevaLlaveDeOperador(deps, operador, opciones)) }
     },
+  },
+  'operadores listar': {
+    exige: [],
+    ejecutar: (deps) =>
+      todas(async (cursor) => {
+        const query = { limite: 100, ...(cursor ? { cursor } : {}) }
+        return (await listarOperadores({ ...CONSOLA, query }, deps)).body as never
+      }),
+  },
+  'operadores revocar': {
+    exige: ['operador'],
+    objeto: 'operador',
+    ejecutar: async (deps, { operador = '' }) => (await revocarOperador({ ...CONSOLA, path: { operador } }, deps)).body,
   },
   'repartidores crear': {
     exige: ['nombre'],

@@ -46,6 +46,8 @@ const DE_CODIGO: Record<string, Opcion> = {
   comercio_desconocido: 'comercio',
   llave_desconocida: 'llave',
   llave_inactiva: 'llave',
+  operador_desconocido: 'operador',
+  operador_revocado: 'operador',
   repartidor_desconocido: 'repartidor',
 }
 

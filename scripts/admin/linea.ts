@@ -7,10 +7,13 @@ export const AYUDA = `Uso: npm run --silent admin -- <comando> [opciones] [--jso
   comercios cambiar --comercio com_… [--nombre …] [--pais GT|ninguno] [--estricto sí|no] [--ritmos 50,100]
   comercios listar
   llaves crear     --comercio com_… --modo test|live [--alcances guias:leer,guias:escribir] [--vence 2027-01-31T06:00:00Z]
-  llaves listar    --comercio com_…
+  llaves crear     --operador op_… [--alcances ver,operar] [--vence …]
+  llaves listar    --comercio com_… | --operador op_…
   llaves rotar     --llave llave_… [--solapamiento 24]      horas, de 0 a 168
   llaves revocar   --llave llave_…
-  operadores crear --nombre "Central"
+  operadores crear --nombre "Central" [--alcances ver,operar,caja,administrar] [--vence …]      con su primera llave
+  operadores listar
+  operadores revocar --operador op_…                        con él, todas sus llaves
   repartidores crear      --nombre "Carlos Méndez" [--telefono +50255551234]
   repartidores listar
   repartidores codigo     --repartidor rep_…                 otro código; el anterior y sus sesiones dejan de valer
@@ -29,7 +32,8 @@ export function leerLinea(args: string[]) {
   const { values, positionals } = separar(args)
   const [grupo = '', verbo = '', ...objetos] = positionals
   if (values.help || values.ayuda || grupo === '') return undefined
-  const comando = COMANDOS[`${grupo} ${verbo}`]
+  const deOperador = values.operador === undefined ? undefined : COMANDOS[`${grupo} ${verbo} --operador`]
+  const comando = deOperador ?? COMANDOS[`${grupo} ${verbo}`]
   if (!comando) throw new ErrorDeUso(`No existe el comando «${`${grupo} ${verbo}`.trim()}».`)
   const { json, ayuda: _1, help: _2, ...dadas } = values
   const opciones: Opciones = { ...dadas }

@@ -21,6 +21,7 @@ export function vocabulario(contrato: Objeto): string {
     congelar('DESCRIPCIONES_DE_MOTIVO', de('Motivo', 'x-descripciones')),
     congelar('DESCRIPCIONES_DE_EVENTO', de('TipoDeEvento', 'x-descripciones')),
     congelar('ALCANCES', de('Alcance', 'enum')),
+    congelar('ALCANCES_DE_OPERACION', de('AlcanceDeOperacion', 'enum')),
     congelar('PROBLEMAS', problemas),
     congelar('REINTENTOS', de('EstadoDeEntregaDeWebhook', 'x-reintentos')),
   ].join('\n')

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { nuevoCodigoDeComercio } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
 import { buscarLlave, estaVigente, guardarLlave, leerLlave } from '../llaves/llave.ts'
-import { crearOperador } from '../operadores/operador.ts'
+import { guardarOperadorConLlave } from '../operadores/operador.ts'
 import { estaEnUso, guardarRepartidor } from '../repartidores/repartidor.ts'
 
 interface Demo {
@@ -65,7 +65,7 @@ async function crear({ db, reloj, nuevoId }: Deps): Promise<Pick<Demo, 'comercio
     comercio: comercio.comercio,
     modo: 'test',
   })
-  const operador = await crearOperador(db, nuevoId(), 'Operador de demostración')
+  const operador = await guardarOperadorConLlave({ db, nuevoId }, 'Operador de demostración')
   return { comercio: comercio.comercio, llave, llave_operaciones: operador.llave }
 }
 

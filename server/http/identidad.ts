@@ -1,5 +1,5 @@
 import type { Operaciones } from '../contrato/generado/operaciones.ts'
-import type { Alcance, Cuenta } from '../contrato/generado/tipos/index.ts'
+import type { Alcance, AlcanceDeOperacion, Cuenta } from '../contrato/generado/tipos/index.ts'
 
 /** Who calls, by the contract's security scheme; a scheme without its entry is a compile error in `Autenticadores`. */
 export interface Identidades {
@@ -14,6 +14,7 @@ export interface Identidades {
     /** The operator's code: op_… */
     operador: string
     llave: string
+    alcances: readonly AlcanceDeOperacion[]
   }
   sesionDeRepartidor: {
     repartidorId: string

@@ -50,7 +50,7 @@ export function crearAutenticadores(db: Db, reloj: () => Date, ahoraMs = () => p
   return {
     async llaveDeComercio(texto) {
       const fila = await verificar(texto, (tipo) => tipo !== 'oper')
-      if (!fila || fila.tipo === 'oper' || fila.comercio_id === null) return undefined
+      if (!fila || fila.tipo === 'oper') return undefined
       return {
         comercioId: fila.comercio_id,
         comercio: fila.dueno,
@@ -65,8 +65,8 @@ export function crearAutenticadores(db: Db, reloj: () => Date, ahoraMs = () => p
     },
     async llaveDeOperacion(texto) {
       const fila = await verificar(texto, (tipo) => tipo === 'oper')
-      if (!fila || fila.operador_id === null) return undefined
-      return { operadorId: fila.operador_id, operador: fila.dueno, llave: fila.id }
+      if (fila?.tipo !== 'oper') return undefined
+      return { operadorId: fila.operador_id, operador: fila.dueno, llave: fila.id, alcances: fila.alcances }
     },
     async sesionDeRepartidor(token) {
       const fila = await leerSesion(token)

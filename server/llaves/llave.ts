@@ -1,16 +1,44 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { base32AlAzar } from '../codigos/codigos.ts'
 import type { llave } from '../contrato/generado/prisma/client.ts'
-import type { Alcance, Llave, Modo, Pais } from '../contrato/generado/tipos/index.ts'
-import { ALCANCES } from '../contrato/generado/vocabulario.ts'
+import type {
+  Alcance,
+  AlcanceDeOperacion,
+  Llave,
+  LlaveCreada,
+  LlaveCualquiera,
+  LlaveCualquieraCreada,
+  LlaveDeOperador,
+  LlaveDeOperadorCreada,
+  Modo,
+  Pais,
+} from '../contrato/generado/tipos/index.ts'
+import { ALCANCES, ALCANCES_DE_OPERACION } from '../contrato/generado/vocabulario.ts'
 import { type Db, type Fila, sentencia } from '../db.ts'
-import { Problema } from '../errores.ts'
+import { Problema, problemaDeFallas } from '../errores.ts'
+import { leerInstante } from '../tiempo/instante.ts'
 
 /** The kind of a key: `oper` keys are operators', the others a merchant's, of that mode. */
 export type TipoDeLlave = Modo | 'oper'
 
+/** What a row says of whose key it is. */
+interface DeComercio {
+  tipo: Modo
+  comercio_id: string
+  operador_id: null
+  alcances: Alcance[]
+}
+interface DeOperador {
+  tipo: 'oper'
+  comercio_id: null
+  operador_id: string
+  alcances: AlcanceDeOperacion[]
+}
+
 /** A row of `llave`, and the public identifier (com_… or op_…) of whoever owns the key. */
-export type FilaLlave = Fila<llave, { tipo: TipoDeLlave; alcances: Alcance[] }> & { dueno: string }
+type FilaDeComercio = Fila<llave, DeComercio> & { dueno: string }
+type FilaDeOperador = Fila<llave, DeOperador> & { dueno: string }
+export type FilaLlave = FilaDeComercio | FilaDeOperador
 
 /** A key's row with what is needed of its owner; an operator has no settings. */
 type FilaConDueno = FilaLlave & {
@@ -58,9 +86,12 @@ const esSuyo = (fila: Pick<FilaLlave, 'hash'>, secreto: string) => timingSafeEqu
 export const estaVigente = ({ vence_en, revocado_en }: Pick<FilaLlave, 'vence_en' | 'revocado_en'>, ahora: Date) =>
   revocado_en === null && (vence_en === null || vence_en > ahora)
 
+/** An operator's revocation is that of all his keys. */
 const BUSCAR = sentencia<Pick<FilaLlave, 'id'>, FilaConDueno>(
   'llaves.buscar',
-  `select l.*, coalesce(c.comercio, o.operador) as dueno, coalesce(c.nombre, o.nombre) as nombre, c.pais, c.estricto,
+  `select l.id, l.tipo, l.comercio_id, l.operador_id, l.hash, l.alcances, l.creado_en, l.vence_en,
+     coalesce(l.revocado_en, o.revocado_en) as revocado_en,
+     coalesce(c.comercio, o.operador) as dueno, coalesce(c.nombre, o.nombre) as nombre, c.pais, c.estricto,
      c.ritmo_solicitudes, c.ritmo_guias
    from llave l
    left join comercio c on c.id = l.comercio_id left join operador o on o.id = l.operador_id where l.id = :id`,
@@ -89,52 +120,136 @@ export function buscarPorTexto(db: Db, texto: string): Promise<FilaConDueno | un
 const PREFIJO = 'llave_'
 const PUBLICO = new RegExp(`^${PREFIJO}([0-9A-Z]{${ID}})$`)
 
-/** The merchant's key that a public id (`llave_…`) names. @throws Problema 404 */
-export async function exigirLlave(db: Db, publico: string): Promise<FilaLlave & { tipo: Modo; comercio_id: string }> {
+/** The key, a merchant's or an operator's, that a public id (`llave_…`) names. @throws Problema 404 */
+export async function exigirLlave(db: Db, publico: string): Promise<FilaLlave> {
   const [, id] = PUBLICO.exec(publico) ?? []
   const fila = id ? await buscarLlave(db, id) : undefined
-  if (!fila || !esDeComercio(fila))
-    throw new Problema('llave_desconocida', 'No hay ninguna llave con ese identificador.')
+  if (!fila) throw new Problema('llave_desconocida', 'No hay ninguna llave con ese identificador.')
   return fila
 }
 
-const esDeComercio = (fila: FilaLlave): fila is FilaLlave & { tipo: Modo; comercio_id: string } =>
-  fila.comercio_id !== null && fila.tipo !== 'oper'
-
-/** A merchant's key as the contract has it, without its hash. */
-export const presentarLlave = (fila: Omit<FilaLlave, 'hash'> & { tipo: Modo }): Llave => ({
-  id: PREFIJO + fila.id,
-  comercio: fila.dueno,
-  modo: fila.tipo,
-  alcances: fila.alcances,
+const presentarComun = (fila: Omit<llave, 'hash'>) => ({
   creado_en: fila.creado_en.toISOString(),
   vence_en: fila.vence_en?.toISOString() ?? null,
   revocado_en: fila.revocado_en?.toISOString() ?? null,
 })
 
-interface LlaveDeComercio {
-  comercioId: string
-  /** com_… */
-  comercio: string
-  modo: Modo
-  alcances?: readonly Alcance[] | undefined
+/** A merchant's key as the contract has it, without its hash. */
+export const presentarLlave = (fila: Omit<FilaDeComercio, 'hash'>): Llave => ({
+  id: PREFIJO + fila.id,
+  comercio: fila.dueno,
+  modo: fila.tipo,
+  alcances: fila.alcances,
+  ...presentarComun(fila),
+})
+
+/** An operator's key as the contract has it, without its hash. */
+export const presentarLlaveDeOperador = (fila: Omit<FilaDeOperador, 'hash'>): LlaveDeOperador => ({
+  id: PREFIJO + fila.id,
+  operador: fila.dueno,
+  alcances: fila.alcances,
+  ...presentarComun(fila),
+})
+
+/** A key of either kind as the contract has it, without its hash. */
+export const presentarCualquiera = (fila: FilaLlave): LlaveCualquiera =>
+  fila.tipo === 'oper' ? presentarLlaveDeOperador(fila) : presentarLlave(fila)
+
+/** What is decided of a new key; what is left out of it is all scopes, and no end. */
+interface Opciones<A> {
+  alcances?: readonly A[] | undefined
   vence_en?: Date | null
 }
 
+/** The row of a new key, kept, and the whole key, which stands nowhere else. */
+async function guardar<F extends FilaLlave>(
+  db: Db,
+  creado_en: Date,
+  de: Omit<F, 'id' | 'hash' | 'creado_en' | 'revocado_en'>,
+) {
+  const { llave, ...nueva } = nuevaLlave(de.tipo)
+  const fila = { ...de, ...nueva, creado_en, revocado_en: null } as unknown as F
+  const { dueno: _dueno, ...data } = fila
+  await db.prisma.llave.create({ data })
+  return { fila, llave }
+}
+
 /** Creates a merchant's key; the answer is the only place where the whole key ever stands. */
-export async function guardarLlave(db: Db, ahora: Date, de: LlaveDeComercio) {
-  const { id, hash, llave } = nuevaLlave(de.modo)
-  const fila = {
-    id,
+export async function guardarLlave(
+  db: Db,
+  ahora: Date,
+  de: Opciones<Alcance> & { comercioId: string; comercio: string; modo: Modo },
+): Promise<LlaveCreada> {
+  const { fila, llave } = await guardar<FilaDeComercio>(db, ahora, {
     tipo: de.modo,
     comercio_id: de.comercioId,
     operador_id: null,
-    hash,
+    dueno: de.comercio,
     alcances: [...(de.alcances ?? ALCANCES)],
-    creado_en: ahora,
     vence_en: de.vence_en ?? null,
-    revocado_en: null,
-  }
-  await db.prisma.llave.create({ data: fila })
-  return { ...presentarLlave({ ...fila, dueno: de.comercio }), llave }
+  })
+  return { ...presentarLlave(fila), llave }
 }
+
+/** Creates an operator's key, likewise. */
+export async function guardarLlaveDeOperador(
+  db: Db,
+  ahora: Date,
+  de: Opciones<AlcanceDeOperacion> & { operadorId: string; operador: string },
+): Promise<LlaveDeOperadorCreada> {
+  const { fila, llave } = await guardar<FilaDeOperador>(db, ahora, {
+    tipo: 'oper',
+    comercio_id: null,
+    operador_id: de.operadorId,
+    dueno: de.operador,
+    alcances: [...(de.alcances ?? ALCANCES_DE_OPERACION)],
+    vence_en: de.vence_en ?? null,
+  })
+  return { ...presentarLlaveDeOperador(fila), llave }
+}
+
+/** Creates a key of the same owner that may do the same until the same end. */
+export async function guardarOtra(db: Db, ahora: Date, vieja: FilaLlave): Promise<LlaveCualquieraCreada> {
+  const { tipo, comercio_id, operador_id, dueno, alcances, vence_en } = vieja
+  const de = { tipo, comercio_id, operador_id, dueno, alcances, vence_en } as FilaLlave
+  const { fila, llave } = await guardar<FilaLlave>(db, ahora, de)
+  return { ...presentarCualquiera(fila), llave }
+}
+
+/** How an owner's keys are listed, newest first, and after which one. */
+export const masRecientes = (
+  de: { comercio_id: string } | { operador_id: string },
+  despues: readonly (string | number)[] | undefined,
+) => {
+  const [creado_en, id] = despues ? [new Date(despues[0]!), String(despues[1])] : []
+  return {
+    where: despues
+      ? { ...de, OR: [{ creado_en: { lt: creado_en! } }, { creado_en: creado_en!, id: { lt: id! } }] }
+      : de,
+    orderBy: [{ creado_en: 'desc' as const }, { id: 'desc' as const }],
+  }
+}
+export const posicionDeLlave = ({ creado_en, id }: Pick<llave, 'creado_en' | 'id'>) => [creado_en.getTime(), id]
+
+/** When a new key is to end, as the request has it. @throws Problema 422 if that is over */
+export function leerVencimiento(vence_en: string | undefined, ahora: Date): Date | null {
+  const fin = vence_en === undefined ? null : leerInstante(vence_en)!
+  if (!fin || fin > ahora) return fin
+  throw problemaDeFallas('validacion', [
+    { campo: '/vence_en', codigo: 'fuera_de_rango', mensaje: 'debe estar en el futuro; omítalo si la llave no vence' },
+  ])
+}
+
+/**
+ * The keys with which somebody may administer now, locked in one order, so that of two revocations the second sees the
+ * first: `administran` is where a statement that revokes begins.
+ */
+export const ADMINISTRAN = `administran as (
+  select l.id, l.operador_id from llave l join operador o on o.id = l.operador_id
+  where 'administrar' = any(l.alcances) and l.revocado_en is null and o.revocado_en is null
+    and (l.vence_en is null or l.vence_en > :ahora)
+  order by l.id for update)`
+
+/** Nobody is locked out of the operators' API by one of its own requests. */
+export const ultimaLlave = () =>
+  new Problema('ultima_llave', 'Es la última llave vigente con el alcance administrar. Cree antes otra.')

@@ -1,6 +1,6 @@
 import type { Handler } from '../contrato/tipos.ts'
 import { Problema } from '../errores.ts'
-import { estaVigente, exigirLlave, guardarLlave } from './llave.ts'
+import { estaVigente, exigirLlave, guardarOtra } from './llave.ts'
 
 const HORA = 3_600_000
 const SOLAPAMIENTO_POR_OMISION = 24
@@ -16,13 +16,7 @@ export const rotarLlave: Handler<'rotarLlave'> = async ({ path, body }, { db, re
     const que = vieja.revocado_en ? 'fue revocada' : 'venció'
     throw new Problema('llave_inactiva', `La llave ${que} y no se puede rotar. Cree una llave nueva.`)
   }
-  const llave = await guardarLlave(db, ahora, {
-    comercioId: vieja.comercio_id,
-    comercio: vieja.dueno,
-    modo: vieja.tipo,
-    alcances: vieja.alcances,
-    vence_en: vieja.vence_en,
-  })
+  const llave = await guardarOtra(db, ahora, vieja)
   const fin = new Date(ahora.getTime() + (body?.solapamiento_horas ?? SOLAPAMIENTO_POR_OMISION) * HORA)
   if (!vieja.vence_en || fin < vieja.vence_en)
     await db.prisma.llave.update({ where: { id: vieja.id }, data: { vence_en: fin } })

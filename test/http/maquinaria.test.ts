@@ -1,8 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { leerDocumento, leerOperaciones, type Operacion } from '../../server/contrato/contrato.ts'
+import { ALCANCES, ALCANCES_DE_OPERACION } from '../../server/contrato/generado/vocabulario.ts'
 import { nuevaLlave } from '../../server/llaves/llave.ts'
-import { enRuta, entregada, subir } from '../archivos/imagenes.ts'
+import { enRuta, entregada, subir, unaFoto } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { admin } from '../postgres.ts'
@@ -34,6 +35,11 @@ const sinUsar = new Map<Operacion['id'], Movil>()
 const llavesSinUsar = new Map<Operacion['id'], string>()
 let guia: string
 let llavePublica: string
+let operador: string
+let llaveEfimera: string
+let operadorEfimero: string
+/** One whose sessions nobody needs. */
+let otroRepartidor: string
 const ids: Record<string, string> = {}
 let efimero: string
 let foto: string
@@ -58,6 +64,10 @@ beforeAll(async () => {
   etiquetas = (await comercio.api.guias.etiqueta(guias.obtenerEtiqueta)).url.slice(entorno.url.length)
   foto = (await subir(entorno, guias.registrarEntrega)).cuerpo.archivo
   llavePublica = (await entorno.operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test' })).cuerpo.id
+  operador = (await entorno.operar('POST', '/operadores', { nombre: 'x' })).cuerpo.operador
+  llaveEfimera = (await entorno.operar('POST', `/operadores/${operador}/llaves`, {})).cuerpo.id
+  otroRepartidor = (await nuevoMovil(entorno)).repartidor
+  operadorEfimero = (await entorno.operar('POST', '/operadores', { nombre: 'x' })).cuerpo.operador
   const { cuerpo: prueba } = await entorno.pedir(
     'GET',
     `/api/v1/guias/${guias.obtenerPruebaDeEntrega}/prueba-entrega`,
@@ -89,8 +99,9 @@ const rutaDe = ({ id, ruta, parametros }: Operacion) => {
   const llena = ruta
     .replace('{guia}', guias[id] ?? guia)
     .replace('{comercio}', comercio.comercio)
-    .replace('{llave}', llavePublica)
-    .replace('{repartidor}', movil.repartidor)
+    .replace('{operador}', id === 'revocarOperador' ? operadorEfimero : operador)
+    .replace('{llave}', id === 'revocarLlave' ? llaveEfimera : llavePublica)
+    .replace('{repartidor}', otroRepartidor)
     // What deletes has something of its own to delete.
     .replace('{webhook}', id === 'eliminarWebhook' ? efimero : ids.webhook!)
     .replace(/\{(entrega|recuperacion)\}/g, (_m, nombre) => ids[nombre]!)
@@ -164,19 +175,31 @@ describe('the machinery answers the same for every operation', () => {
     '%s: 403 exactly without its scope',
     async (_id, operacion) => {
       const exigidos = operacion.seguridad!.alcances
-      const todos = ['guias:leer', 'guias:escribir', 'pruebas_entrega:leer', 'webhooks:admin'] as const
-      const sin = await entorno.nuevaLlave(comercio, {
-        alcances: todos.filter((alcance) => !exigidos.includes(alcance)),
-      })
-      const con = await entorno.nuevaLlave(comercio, {
-        alcances: todos.filter((alcance) => exigidos.includes(alcance)),
-      })
-      const cuerpo = cuerpoDe(operacion)
-      const pedir = (llave: string) =>
-        entorno.pedir(operacion.metodo.toUpperCase(), rutaDe(operacion), { llave, cuerpo })
+      const con = await llaveCon(operacion, (alcance) => exigidos.includes(alcance))
+      const sin = await llaveCon(operacion, (alcance) => !exigidos.includes(alcance))
+      const bueno = await cuerpoBueno(operacion)
+      const pedir = (llave: string) => pedirA(operacion, { llave, ...bueno })
       const negada = await pedir(sin)
       expect([negada.status, negada.cuerpo.codigo]).toEqual([403, 'alcance_insuficiente'])
       expect((await pedir(con)).status).toBeLessThan(300)
+    },
+  )
+
+  it.each(tabla(conLlave.filter(({ seguridad }) => seguridad!.esquema === 'llaveDeOperacion')))(
+    '%s: has one scope, and each other alone is a 403',
+    async (_id, operacion) => {
+      const [exigido, ...mas] = operacion.seguridad!.alcances
+      expect([ALCANCES_DE_OPERACION, mas]).toEqual([expect.arrayContaining([exigido]), []])
+      for (const uno of ALCANCES_DE_OPERACION.filter((alcance) => alcance !== exigido)) {
+        const llave = await llaveCon(operacion, (alcance) => alcance === uno)
+        const { status, cuerpo } = await pedirA(operacion, { llave, ...(await cuerpoBueno(operacion)) })
+        expect([uno, status, cuerpo.codigo, cuerpo.mensaje]).toEqual([
+          uno,
+          403,
+          'alcance_insuficiente',
+          expect.stringContaining(` ${exigido} `),
+        ])
+      }
     },
   )
 
@@ -368,6 +391,7 @@ const CUERPOS: Partial<Record<Operacion['id'], () => unknown>> = {
   cambiarComercio: () => ({ nombre: 'x' }),
   crearComercio: () => ({ nombre: 'x' }),
   crearLlave: () => ({ modo: 'test' }),
+  crearOperador: () => ({ nombre: 'x' }),
   crearRepartidor: () => ({ nombre: 'x' }),
   abrirSesion: () => ({ codigo: movil.codigo }),
   crearWebhook: () => ({ url: nuevaUrl() }),
@@ -378,6 +402,18 @@ const CUERPOS: Partial<Record<Operacion['id'], () => unknown>> = {
 /** A body that the operation accepts, if it takes one. */
 const cuerpoDe = ({ id, tipos, enFlujo }: Operacion) =>
   CUERPOS[id]?.() ?? (tipos.length > 0 && !enFlujo ? {} : undefined)
+
+/** That body, or a stream's. */
+const cuerpoBueno = async (operacion: Operacion): Promise<Pedido> =>
+  operacion.enFlujo
+    ? { crudo: new Uint8Array(await unaFoto()), cabeceras: { 'Content-Type': 'image/jpeg' } }
+    : { cuerpo: cuerpoDe(operacion) }
+
+/** A key of the operation's kind, of those scopes. */
+const llaveCon = ({ seguridad }: Operacion, sirve: (alcance: string) => boolean) =>
+  seguridad!.esquema === 'llaveDeOperacion'
+    ? entorno.nuevaLlaveDeOperacion(ALCANCES_DE_OPERACION.filter(sirve))
+    : entorno.nuevaLlave(comercio, { alcances: ALCANCES.filter(sirve) })
 
 /** Nobody gets into the database meanwhile: what a restart or a lost network looks like to the service. */
 async function conBaseCerrada(nombre: string, hacer: () => Promise<void>) {

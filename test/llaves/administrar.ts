@@ -8,5 +8,13 @@ export function administrar(entorno: Entorno) {
   const crearLlave = async (comercio: string, cuerpo: object = { modo: 'test' }) =>
     (await entorno.operar('POST', `/comercios/${comercio}/llaves`, cuerpo)).cuerpo
 
-  return { listar, crearComercio, crearLlave }
+  const crearOperador = async (): Promise<string> =>
+    (await entorno.operar('POST', '/operadores', { nombre: 'Bodega' })).cuerpo.operador
+  const crearLlaveDeOperador = async (operador: string, cuerpo: object = {}) =>
+    (await entorno.operar('POST', `/operadores/${operador}/llaves`, cuerpo)).cuerpo
+  /** What an operator's key is told when it looks for guides. */
+  const buscar = async (llave: string) =>
+    (await entorno.pedir('GET', '/operaciones/v1/guias?limite=1', { llave })).status
+
+  return { listar, crearComercio, crearLlave, crearOperador, crearLlaveDeOperador, buscar }
 }

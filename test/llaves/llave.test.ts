@@ -45,9 +45,6 @@ describe('merchants and keys', () => {
         expect.toSatisfy((s) => s === 404 || s === 400),
       ])
     }
-    // An operator's key is none of a merchant's.
-    const suya = leerLlave(entorno.llaveDeOperacion)!.id
-    expect((await entorno.operar('POST', `/llaves/llave_${suya}/revocar`)).status).toBe(404)
   })
 })
 

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { compartirEntorno } from '../entorno.ts'
+import { leerLlave } from '../../server/llaves/llave.ts'
+import { usarEntorno } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
 import { administrar } from './administrar.ts'
 
-const entorno = compartirEntorno()
-const { listar, crearComercio, crearLlave } = administrar(entorno)
+const entorno = usarEntorno()
+const { listar, crearComercio, crearLlave, crearOperador, crearLlaveDeOperador, buscar } = administrar(entorno)
 
 describe('POST /operaciones/v1/llaves/{llave}/revocar', () => {
   it('ends with its revocation, also in a server that used it a moment ago', async () => {
@@ -16,5 +17,23 @@ describe('POST /operaciones/v1/llaves/{llave}/revocar', () => {
     const otraVez = await entorno.operar('POST', `/llaves/${llave.id}/revocar`)
     expect(otraVez.status).toBe(200)
     expect((await entorno.operar('POST', `/llaves/${llave.id}/rotar`, {})).cuerpo.codigo).toBe('llave_inactiva')
+  })
+
+  it('ends an operator’s key, but not the last that administers', async () => {
+    const operador = await crearOperador()
+    const llave = await crearLlaveDeOperador(operador)
+    expect(await buscar(llave.llave)).toBe(200)
+    const { status, cuerpo } = await entorno.operar('POST', `/llaves/${llave.id}/revocar`)
+    expect([status, cuerpo.operador, cuerpo.revocado_en]).toEqual([200, operador, expect.any(String)])
+    await hasta(async () => (await buscar(llave.llave)) === 401)
+
+    const ultima = `llave_${leerLlave(entorno.llaveDeOperacion)!.id}`
+    // What was revoked is not another; nor is what may do all but that.
+    await crearLlaveDeOperador(operador, { alcances: ['ver', 'operar', 'caja'] })
+    const negada = await entorno.operar('POST', `/llaves/${ultima}/revocar`)
+    expect([negada.status, negada.cuerpo.codigo]).toEqual([409, 'ultima_llave'])
+    const otra = await crearLlaveDeOperador(operador, { alcances: ['administrar'] })
+    const juntas = await Promise.all([ultima, otra.id].map((id) => entorno.operar('POST', `/llaves/${id}/revocar`)))
+    expect(juntas.map((una) => una.status).sort()).toEqual([200, 409])
   })
 })

@@ -4,7 +4,7 @@ import { hasta } from '../fabricas.ts'
 import { administrar, HORA } from './administrar.ts'
 
 const entorno = usarEntorno()
-const { listar, crearComercio, crearLlave } = administrar(entorno)
+const { listar, crearComercio, crearLlave, crearOperador, crearLlaveDeOperador, buscar } = administrar(entorno)
 
 describe('POST /operaciones/v1/llaves/{llave}/rotar', () => {
   it('goes on in two keys while a rotation overlaps, and then in one', async () => {
@@ -35,5 +35,22 @@ describe('POST /operaciones/v1/llaves/{llave}/rotar', () => {
     await entorno.operar('POST', `/llaves/${llave.id}/rotar`, { solapamiento_horas: 0 })
     await hasta(async () => (await listar(llave.llave)) === 401)
     expect((await entorno.operar('POST', `/llaves/${llave.id}/rotar`, { solapamiento_horas: 169 })).status).toBe(422)
+  })
+
+  it('rotates an operator’s key: the same scopes and end, both for as long as they overlap', async () => {
+    const operador = await crearOperador()
+    const vence_en = new Date(entorno.reloj().getTime() + 100 * HORA).toISOString()
+    const vieja = await crearLlaveDeOperador(operador, { alcances: ['ver'], vence_en })
+    const { status, cuerpo: nueva } = await entorno.operar('POST', `/llaves/${vieja.id}/rotar`, {
+      solapamiento_horas: 2,
+    })
+    expect([status, nueva]).toEqual([201, expect.objectContaining({ operador, alcances: ['ver'], vence_en })])
+    expect([await buscar(vieja.llave), await buscar(nueva.llave)]).toEqual([200, 200])
+    entorno.adelantar(2 * HORA + 1_000)
+    try {
+      expect([await buscar(vieja.llave), await buscar(nueva.llave)]).toEqual([401, 200])
+    } finally {
+      entorno.adelantar(-2 * HORA - 1_000)
+    }
   })
 })

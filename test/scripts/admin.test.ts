@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { correrLinea } from '../../scripts/admin/consola.ts'
-import { ALCANCES } from '../../server/contrato/generado/vocabulario.ts'
+import { ALCANCES, ALCANCES_DE_OPERACION } from '../../server/contrato/generado/vocabulario.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
 import { listo, pedir, procesosDe, usarProcesos } from '../procesos.ts'
 import { puertoLibre } from '../puertos.ts'
@@ -207,7 +207,26 @@ function cadaComando(correr: Correr) {
       creado_en: INSTANTE,
       id: expect.stringMatching(/^llave_/),
       llave: expect.stringMatching(/^guia_oper_/),
+      alcances: [...ALCANCES_DE_OPERACION],
+      vence_en: null,
     })
+  })
+
+  it('operadores listar and revocar; llaves crear, listar, rotar and revocar of an operator', async () => {
+    const vence = new Date(Date.now() + 3_600_000).toISOString()
+    const nuevo = await pedirle('operadores', 'crear', '--nombre', 'Bodega', '--alcances', 'ver', '--vence', vence)
+    expect(nuevo).toMatchObject({ alcances: ['ver'], vence_en: vence })
+    const { operador } = nuevo
+    const otra = await pedirle('llaves', 'crear', '--operador', operador, '--alcances', 'ver,operar')
+    expect(otra).toMatchObject({ operador, alcances: ['ver', 'operar'], vence_en: null })
+    const rotada = await pedirle('llaves', 'rotar', otra.id, '--solapamiento', '0')
+    expect(rotada).toMatchObject({ operador, alcances: ['ver', 'operar'] })
+    expect(await pedirle('llaves', 'revocar', rotada.id)).toMatchObject({ operador, revocado_en: INSTANTE })
+    const lista = await pedirle('llaves', 'listar', '--operador', operador)
+    expect(lista.map(({ id }: Llave) => id)).toEqual([rotada.id, otra.id, nuevo.id])
+    const revocado = await pedirle('operadores', 'revocar', operador)
+    expect(revocado).toEqual({ operador, nombre: 'Bodega', creado_en: INSTANTE, revocado_en: INSTANTE })
+    expect((await pedirle('operadores', 'listar'))[0]).toEqual(revocado)
   })
 
   it('repartidores crear, codigo, desactivar and listar', async () => {
@@ -274,6 +293,8 @@ describe('while the service runs', () => {
     ['nombre', ['comercios', 'crear', '--nombre', 'x'.repeat(1_000)]],
     ['comercio', ['llaves', 'listar', '--comercio', 'com_NADA']],
     ['llave', ['llaves', 'revocar', '--llave', 'llave_NADA']],
+    ['operador', ['operadores', 'revocar', 'op_NADA']],
+    ['alcances', ['operadores', 'crear', '--nombre', 'x', '--alcances', 'guias:leer']],
     ['solapamiento', ['llaves', 'rotar', '--solapamiento', 'un día', '--llave']],
   ])('a bad --%s ends with 1 and names it (%#)', async (opcion, args) => {
     const { comercio, completa } = hechos.at(-1)!
@@ -315,6 +336,8 @@ describe('bad usage', () => {
     [['comercios', 'crear', '--nombre', 'Tienda', 'Ceiba']],
     [['comercios', 'listar', 'todos']],
     [['comercios', 'listar', '--modo', 'live']],
+    [['llaves', 'crear', '--operador', 'op_X', '--modo', 'live']],
+    [['llaves', 'listar', '--operador', 'op_X', '--comercio', 'com_X']],
   ])('%j: exit code 2, in Spanish, with the help', async (args) => {
     const { codigo, salida, errores } = await aqui([...args, '--json'])
     expect({ codigo, salida }).toEqual({ codigo: 2, salida: '' })

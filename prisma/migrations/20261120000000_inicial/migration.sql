@@ -18,6 +18,7 @@ CREATE TABLE "operador" (
     "operador" TEXT NOT NULL,
     "nombre" TEXT NOT NULL,
     "creado_en" TIMESTAMPTZ(3) NOT NULL,
+    "revocado_en" TIMESTAMPTZ(3),
 
     CONSTRAINT "operador_pkey" PRIMARY KEY ("id")
 );
@@ -405,6 +406,9 @@ CREATE UNIQUE INDEX "operador_operador_key" ON "operador"("operador");
 
 -- CreateIndex
 CREATE INDEX "llave_comercio_id_creado_en_idx" ON "llave"("comercio_id", "creado_en");
+
+-- CreateIndex
+CREATE INDEX "llave_operador_id_creado_en_idx" ON "llave"("operador_id", "creado_en");
 
 -- CreateIndex
 CREATE UNIQUE INDEX "repartidor_repartidor_key" ON "repartidor"("repartidor");

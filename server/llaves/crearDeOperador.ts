@@ -1,0 +1,18 @@
+import type { Handler } from '../contrato/tipos.ts'
+import { Problema } from '../errores.ts'
+import { exigirOperador } from '../operadores/operador.ts'
+import { guardarLlaveDeOperador, leerVencimiento } from './llave.ts'
+
+export const crearLlaveDeOperador: Handler<'crearLlaveDeOperador'> = async ({ path, body }, { db, reloj }) => {
+  const { id: operadorId, operador, revocado_en } = await exigirOperador(db, path.operador)
+  // Should he be revoked meanwhile, the key is born dead: it is its operator's.
+  if (revocado_en)
+    throw new Problema(
+      'operador_revocado',
+      'El operador fue revocado y no puede tener llaves nuevas. Cree otro operador.',
+    )
+  const ahora = reloj()
+  const vence_en = leerVencimiento(body.vence_en, ahora)
+  const de = { operadorId, operador, alcances: body.alcances, vence_en }
+  return { status: 201, body: await guardarLlaveDeOperador(db, ahora, de) }
+}

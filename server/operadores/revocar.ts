@@ -1,0 +1,22 @@
+import type { Handler } from '../contrato/tipos.ts'
+import { sentencia } from '../db.ts'
+import { ADMINISTRAN, ultimaLlave } from '../llaves/llave.ts'
+import { exigirOperador, presentarOperador } from './operador.ts'
+
+const REVOCAR = sentencia<{ id: string; ahora: Date }, { id: string }>(
+  'operadores.revocar',
+  `with ${ADMINISTRAN}
+   update operador set revocado_en = :ahora::timestamptz where id = :id and revocado_en is null
+     and (not exists (select from administran where operador_id = :id)
+       or exists (select from administran where operador_id <> :id))
+   returning id`,
+)
+
+/** His keys end with him, without being touched: whoever looks one up looks at its operator, too. */
+export const revocarOperador: Handler<'revocarOperador'> = async ({ path }, { db, reloj }) => {
+  const { id, ...operador } = await exigirOperador(db, path.operador)
+  if (!operador.revocado_en) await db.consultar(REVOCAR, { id, ahora: reloj() })
+  const revocado = await exigirOperador(db, path.operador)
+  if (!revocado.revocado_en) throw ultimaLlave()
+  return { status: 200, body: presentarOperador(revocado) }
+}

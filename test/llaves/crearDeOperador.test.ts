@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { ALCANCES_DE_OPERACION } from '../../server/contrato/generado/vocabulario.ts'
+import { usarEntorno } from '../entorno.ts'
+import { administrar, HORA } from './administrar.ts'
+
+const entorno = usarEntorno()
+const { crearOperador, crearLlaveDeOperador, buscar } = administrar(entorno)
+
+describe('POST /operaciones/v1/operadores/{operador}/llaves', () => {
+  it('creates a key of all scopes and without end unless told, which works at once and is shown once', async () => {
+    const operador = await crearOperador()
+    const llave = await crearLlaveDeOperador(operador)
+    expect(llave).toEqual({
+      id: expect.stringMatching(/^llave_/),
+      llave: expect.stringMatching(/^guia_oper_/),
+      operador,
+      alcances: [...ALCANCES_DE_OPERACION],
+      creado_en: expect.any(String),
+      vence_en: null,
+      revocado_en: null,
+    })
+    expect(await buscar(llave.llave)).toBe(200)
+    const { llave: secreto, ...publica } = llave
+    expect((await entorno.operar('GET', `/operadores/${operador}/llaves`)).cuerpo.datos).toEqual([publica])
+    expect(entorno.log.join()).not.toContain(secreto.slice(22, 40))
+  })
+
+  it('creates one of some scopes, that ends', async () => {
+    const vence_en = new Date(entorno.reloj().getTime() + HORA).toISOString()
+    const llave = await crearLlaveDeOperador(await crearOperador(), { alcances: ['ver'], vence_en })
+    expect(llave).toMatchObject({ alcances: ['ver'], vence_en })
+    expect(await buscar(llave.llave)).toBe(200)
+    entorno.adelantar(HORA + 1_000)
+    expect(await buscar(llave.llave)).toBe(401)
+    entorno.adelantar(-HORA - 1_000)
+  })
+
+  it.each<[string, object, string]>([
+    ['a merchant’s scope', { alcances: ['guias:leer'] }, '/alcances/0'],
+    ['no scope', { alcances: [] }, '/alcances'],
+    ['a past expiry', { vence_en: '2020-01-01T00:00:00Z' }, '/vence_en'],
+    ['a mode', { modo: 'test' }, '/modo'],
+  ])('refuses %s', async (_que, cuerpo, campo) => {
+    const { status, cuerpo: dicho } = await entorno.operar(
+      'POST',
+      `/operadores/${await crearOperador()}/llaves`,
+      cuerpo,
+    )
+    expect([status, dicho.errores.map((e: { campo: string }) => e.campo)]).toEqual([422, [campo]])
+  })
+
+  it('answers 404 to operators that don’t exist', async () => {
+    expect((await entorno.operar('POST', '/operadores/op_NADIE/llaves', {})).cuerpo.codigo).toBe('operador_desconocido')
+    expect((await entorno.operar('GET', '/operadores/op_NADIE/llaves')).cuerpo.codigo).toBe('operador_desconocido')
+  })
+})

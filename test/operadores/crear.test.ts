@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest'
+import { compartirEntorno } from '../entorno.ts'
+
+const entorno = compartirEntorno()
+
+describe('POST /operaciones/v1/operadores', () => {
+  it('creates an operator, who has no key yet', async () => {
+    const { status, cuerpo } = await entorno.operar('POST', '/operadores', { nombre: 'Bodega' })
+    expect([status, cuerpo]).toEqual([
+      201,
+      {
+        operador: expect.stringMatching(/^op_[0-9A-Z]{12}$/),
+        nombre: 'Bodega',
+        creado_en: expect.any(String),
+        revocado_en: null,
+      },
+    ])
+    expect((await entorno.operar('GET', `/operadores/${cuerpo.operador}/llaves`)).cuerpo.datos).toEqual([])
+  })
+
+  it('refuses one without a name', async () => {
+    const { status, cuerpo } = await entorno.operar('POST', '/operadores', { nombre: '' })
+    expect([status, cuerpo.errores[0].campo]).toEqual([422, '/nombre'])
+  })
+})

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { usarEntorno } from '../entorno.ts'
+import { hasta } from '../fabricas.ts'
+import { administrar } from '../llaves/administrar.ts'
+
+const entorno = usarEntorno()
+const { crearOperador, crearLlaveDeOperador, buscar } = administrar(entorno)
+
+describe('POST /operaciones/v1/operadores/{operador}/revocar', () => {
+  it('ends all his keys, also in a server that used one a moment ago, and he gets no other', async () => {
+    const operador = await crearOperador()
+    const [una, otra] = [await crearLlaveDeOperador(operador), await crearLlaveDeOperador(operador)]
+    expect([await buscar(una.llave), await buscar(otra.llave)]).toEqual([200, 200])
+    for (const _vez of [1, 2]) {
+      const { status, cuerpo } = await entorno.operar('POST', `/operadores/${operador}/revocar`)
+      expect([status, cuerpo.operador, cuerpo.revocado_en]).toEqual([200, operador, expect.any(String)])
+    }
+    await hasta(async () => (await buscar(una.llave)) === 401 && (await buscar(otra.llave)) === 401)
+    const { datos } = (await entorno.operar('GET', `/operadores/${operador}/llaves`)).cuerpo
+    expect(datos.map(({ revocado_en }: { revocado_en: string }) => revocado_en)).toEqual([
+      expect.any(String),
+      expect.any(String),
+    ])
+    const negada = await entorno.operar('POST', `/operadores/${operador}/llaves`, {})
+    expect([negada.status, negada.cuerpo.codigo]).toEqual([409, 'operador_revocado'])
+    expect((await entorno.operar('POST', `/llaves/${una.id}/rotar`)).cuerpo.codigo).toBe('llave_inactiva')
+  })
+
+  it('answers 404 to operators that don’t exist', async () => {
+    for (const nadie of ['op_NADIE', 'op_4T8WQ2ZK7NHB', 'com_4T8WQ2ZK7NHB'])
+      expect((await entorno.operar('POST', `/operadores/${nadie}/revocar`)).cuerpo.codigo).toBe('operador_desconocido')
+  })
+
+  it('leaves somebody who administers, however many are revoked at once', async () => {
+    const { operador: yo } = (await entorno.operar('GET', '/operadores?limite=100')).cuerpo.datos.at(-1)
+    // He has a key of another scope, one that is over, and none that administers.
+    const otro = await crearOperador()
+    await crearLlaveDeOperador(otro, { alcances: ['ver', 'operar', 'caja'] })
+    const solo = await entorno.operar('POST', `/operadores/${yo}/revocar`)
+    expect([solo.status, solo.cuerpo.codigo]).toEqual([409, 'ultima_llave'])
+    await crearLlaveDeOperador(otro, { alcances: ['administrar'] })
+    const juntas = await Promise.all([yo, otro].map((quien) => entorno.operar('POST', `/operadores/${quien}/revocar`)))
+    expect(juntas.map(({ status }) => status).sort()).toEqual([200, 409])
+  })
+})
