@@ -78,10 +78,10 @@ async function poner(
   const deMetricas = await servirMetricas(config, deshacer, { metricas, salud: deps.salud })
   const embebida = config.baseDeDatos.tipo === 'embebida'
   const demo = embebida ? await asegurarDemo(deps, config.dataDir, url) : undefined
-  servidor.atender = crearApp(contrato, deps, { buzon: embebida, ...(testigo ? { testigo } : {}) })
+  servidor.atender = crearApp(contrato, deps, { buzon: config.buzon, ...(testigo ? { testigo } : {}) })
   vida.fase = 'lista'
   consola(`Guías está listo en ${((performance.now() - inicio) / 1000).toFixed(2)} s`)
-  presentar(consola, url, { embebida, deMetricas })
+  presentar(consola, url, { buzon: config.buzon, deMetricas })
   for (const linea of demo?.consola ?? []) consola(linea)
   void calentarContrato(contrato, (err) => log.error({ err }, 'contract'))
   return { url, avisar: vida.avisarTrabajo, detener: unaVez(() => despedir(vida, servidor, despedida, deshacer)) }
@@ -101,11 +101,11 @@ async function leerContrato(levantada: Promise<unknown>): Promise<Contrato> {
 function presentar(
   consola: Consola,
   url: string,
-  { embebida, deMetricas }: { embebida: boolean; deMetricas?: string | undefined },
+  { buzon, deMetricas }: { buzon: boolean; deMetricas?: string | undefined },
 ) {
   consola(`  API            ${url}/api/v1`)
   consola(`  Documentación  ${url}/docs`)
-  if (embebida) consola(`  Buzón          ${url}/buzon`)
+  if (buzon) consola(`  Buzón          ${url}/buzon`)
   if (deMetricas) consola(`  Métricas       ${deMetricas}/metrics`)
 }
 

@@ -18,6 +18,11 @@ const MOSAICOS = {
 
 const siHay = (env: Entorno['env'], otra: string, motivo: string) => (textoDe(env, otra) ? motivo : undefined)
 
+/** Whether somebody tries the service out on a machine where nobody else reaches it. */
+const soloAqui = ({ env }: Entorno) =>
+  textoDe(env, 'DATABASE_URL') === undefined &&
+  /^(localhost|127\.[\d.]+|::1)$/.test(textoDe(env, 'HOST') ?? 'localhost')
+
 /** A bucket of Amazon S3 or of a compatible server. */
 const S3 = {
   bucket: variable({
@@ -188,9 +193,17 @@ export const VARIABLES = {
   webhooksLoopback: variable({
     nombre: 'WEBHOOKS_LOOPBACK',
     lector: lectores.siONo,
-    porDefecto: ({ env }) => textoDe(env, 'DATABASE_URL') === undefined,
-    defecto: '1 in the embedded default, else 0',
+    porDefecto: soloAqui,
+    defecto: '1 in the embedded default while `HOST` is loopback, else 0',
     significado: 'test keys may register webhooks at `http` on loopback',
+  }),
+  buzon: variable({
+    nombre: 'MAILBOX',
+    lector: lectores.siONo,
+    porDefecto: soloAqui,
+    defecto: '1 in the embedded default while `HOST` is loopback, else 0',
+    significado:
+      'serves `/buzon`, the messages to recipients with their telephones and links, without a key: to whoever asks for it as `localhost`, `127.0.0.1`, `[::1]` or by the name in `PUBLIC_URL`',
   }),
   retencionDeWebhooks: variable({
     nombre: 'WEBHOOK_RETENTION_DAYS',

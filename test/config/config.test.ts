@@ -16,6 +16,7 @@ describe('configuration', () => {
       workers: true,
       metricsPort: undefined,
       webhooksLoopback: true,
+      buzon: true,
       retencionDeWebhooks: 90,
       minutosDeEnlaces: 15,
       retencionDePruebas: 730,

@@ -1,4 +1,5 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Guias } from '@guias/sdk'
@@ -101,6 +102,38 @@ describe('with a database of one’s own', () => {
   it('there is no such page', async () => {
     const { status, cuerpo } = await entorno.pedir('GET', '/buzon')
     expect([status, cuerpo.codigo]).toEqual([404, 'ruta_desconocida'])
+  })
+})
+
+describe('/buzon, with telephones and no key,', () => {
+  it('is for who asks for it by a name of this machine: no other site can read it by leading its own name here', async () => {
+    const { port } = new URL(servicio.url)
+    const status = (host: string) =>
+      new Promise((resolve, reject) => {
+        get({ port, path: '/buzon', headers: { host } }, (res) => resolve(res.resume().statusCode)).once(
+          'error',
+          reject,
+        )
+      })
+    for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`, '127.0.0.1'])
+      expect([host, await status(host)]).toEqual([host, 200])
+    for (const host of [`malo.ejemplo:${port}`, '127.0.0.1.malo.ejemplo', '10.0.0.7', 'localhost.', 'a b'])
+      expect([host, await status(host)]).toEqual([host, 404])
+  })
+
+  it('is off, like webhooks to this machine, where others reach the service, unless it is asked for', () => {
+    const leer = (env: Record<string, string>) => {
+      const { buzon, webhooksLoopback } = leerConfig(env, process.cwd())
+      return [buzon, webhooksLoopback]
+    }
+    for (const HOST of ['', '127.0.0.1', '127.8.8.8', 'localhost', '::1'])
+      expect([HOST, leer({ HOST })]).toEqual([HOST, [true, true]])
+    for (const HOST of ['0.0.0.0', '::', '10.0.0.7', 'guias.ejemplo']) {
+      expect([HOST, leer({ HOST })]).toEqual([HOST, [false, false]])
+      expect(leer({ HOST, MAILBOX: '1', WEBHOOKS_LOOPBACK: '1' })).toEqual([true, true])
+    }
+    const DATABASE_URL = 'postgres://u:c@h/b'
+    expect(leer({ DATABASE_URL, MASTER_KEYS: Buffer.alloc(32).toString('base64') })).toEqual([false, false])
   })
 })
 

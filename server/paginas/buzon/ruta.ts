@@ -1,6 +1,7 @@
-import type { Express } from 'express'
+import type { Express, RequestHandler } from 'express'
 import { sentencia } from '../../db.ts'
 import type { Deps } from '../../deps.ts'
+import { Problema } from '../../errores.ts'
 import { crearLimite } from '../../limites/cubos.ts'
 import type { FilaMensaje } from '../../mensajeria/mensaje.ts'
 import { tokenDe } from '../../ubicacion/ubicacion.ts'
@@ -23,8 +24,11 @@ const ULTIMOS = sentencia<object, FilaMensaje & Omit<Mensaje, 'token'>>(
 /** How often a minute a network may open the mailbox. */
 const CONSULTAS = 120
 
+const DE_ESTA_MAQUINA = ['localhost', '127.0.0.1', '[::1]']
+
 /** Serves `/buzon`: the messages that recipients would get on their phones, with links to be opened as they would. */
-export function servirBuzon(app: Express, { db, secretos }: Pick<Deps, 'db' | 'secretos'>) {
+export function servirBuzon(app: Express, { db, secretos, ajustes }: Pick<Deps, 'db' | 'secretos' | 'ajustes'>) {
+  app.use('/buzon', exigirNombre([...DE_ESTA_MAQUINA, new URL(ajustes.urlPublica).hostname]))
   const estilo = leerGenerado('paginas/buzon/estilo.css').toString()
   const cabeza = cabezaPropia(new Html(estilo), ICONO)
   const limite = crearLimite(CONSULTAS)
@@ -41,3 +45,14 @@ export function servirBuzon(app: Express, { db, secretos }: Pick<Deps, 'db' | 's
   } satisfies Pagina
   servirPagina(app, '/buzon', pagina, (resto) => resto !== '')
 }
+
+/** Another site's page can have its own name lead here, and would then read what only this machine may (DNS rebinding). */
+const exigirNombre =
+  (nombres: readonly string[]): RequestHandler =>
+  (req, _res, next) => {
+    const { hostname } = URL.parse(`http://${req.headers.host}`) ?? {}
+    if (hostname === undefined || !nombres.includes(hostname)) {
+      throw new Problema('ruta_desconocida', 'El buzón solo se abre como localhost o con el nombre de PUBLIC_URL.')
+    }
+    next()
+  }
