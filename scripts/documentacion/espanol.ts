@@ -109,7 +109,7 @@ const LITERALES: Record<string, string> = {
   'Enum:': 'Valores:',
   'Enum Value': 'Valor',
   'Array [': 'Lista [',
-  'property name*': 'cualquier nombre',
+  'property name': 'cualquier nombre',
   collapse: 'Abrir o cerrar',
   Variant: 'Forma',
   Discriminator: 'Forma',
@@ -132,6 +132,8 @@ export const TRADUCE = /translate:\(e,t\)=>\(typeof t==["`]string["`]\?t:t\?\.de
 const TIPO = /(\w+)&&(\w+)\.push\(`\(\$\{\1\}\)`\),(\w+)&&\2\.push\(\3\)(?=,\2\.push\(\.\.\.\w+\))/
 /** The list of what it says of a value's limits, such as «[ 1 .. 40 ] characters». */
 const LIMITES = /(\w+\.uniqueItems&&(\w+)\.push\((["`])unique\3\),)\2\}/
+/** What it calls one of several shapes, such as «string (date-time)». */
+const FORMA = /(\w+)&&\((\w+)\+=` \(\$\{\1\}\)`\),(?=\{label:)/
 /** Its switch of light and dark, which is called by what is on. */
 const CLARO = /("data-testid":(["`])color-mode-switcher\2[\s\S]{0,300}?"aria-label":)\w+,/
 
@@ -148,6 +150,7 @@ const DE_TIPOS: readonly (readonly [RegExp, string])[] = [
   [/\bany\b/, 'cualquiera'],
   [/ or null\b/, ' o nulo'],
   [/ or /, ' o '],
+  [/ \(date-time\)/, ', fecha y hora'],
   [/\(date-time\)/, 'fecha y hora'],
   [/\(uri\)/, 'dirección'],
   [/^\((?:[a-z]+-)+[a-z]+\)$/, ''],
@@ -170,7 +173,7 @@ const deTipos = `(t=>[${DE_TIPOS.map(([que, por]) => `[${new RegExp(que, 'g')},$
 /** What it writes without asking, as a child or for who can't see: looked up, too. */
 const ESCRITAS = /(children|"aria-label"|title|tip):(["`])([A-Z][^"`$]*)\2/g
 
-const PIEZAS = { TRADUCE, TIPO, LIMITES, CLARO }
+const PIEZAS = { TRADUCE, TIPO, LIMITES, FORMA, CLARO }
 
 /** Redoc's program in Spanish. @throws when one of the places that are changed is no longer there */
 export function enEspanol(codigo: string): string {
@@ -191,6 +194,7 @@ export function enEspanol(codigo: string): string {
     .replaceAll('`link to ${', '`Enlace a ${')
     .replace(CLARO, '$1"Cambiar entre claro y oscuro",')
     .replace(LIMITES, (_, antes: string, lista: string) => `${antes}${lista}.map(${deTipos})}`)
+    .replace(FORMA, (todo, _formato: string, nombre: string) => `${todo}${nombre}=${deTipos}(${nombre}),`)
     .replace(
       TIPO,
       (todo, _formato: string, lista: string) =>

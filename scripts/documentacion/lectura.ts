@@ -12,7 +12,8 @@ const enMarkdown = (ruta: string) => `[Ver como Markdown](docs/${ruta}.md)`
 function conHerramientas(contrato: Objeto) {
   for (const { id, metodo, ruta, definicion } of operacionesDe(contrato)) {
     const acceso = `\`${metodo.toUpperCase()} ${ruta}\``
-    definicion.description = [acceso, enMarkdown(`operaciones/${id}`), definicion.description].join('\n\n')
+    const enlaces = [`[Probarla](docs/consola#${id})`, enMarkdown(`operaciones/${id}`)].join(' · ')
+    definicion.description = [acceso, enlaces, definicion.description].join('\n\n')
     // Whoever copies it from here needs no variable.
     for (const muestra of definicion['x-codeSamples'] as Record<string, string>[]) {
       if (muestra.lang === 'bash') muestra.source = muestra.source!.replace('"$GUIAS_URL', `"${DIRECCION}`)

@@ -1,4 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises'
+import { operacionesDeConsola } from '../documentacion/consola.ts'
 import { indiceDe } from '../documentacion/indice.ts'
 import { enMarkdown } from '../documentacion/markdown.ts'
 import { construirPagina } from '../documentacion/pagina.ts'
@@ -12,7 +13,8 @@ export async function generarDocumentacion() {
   const carpeta = new URL('documentacion/', CARPETA)
   await construirPagina(contrato, carpeta, correr)
   await writeFile(new URL('indice.json', carpeta), JSON.stringify(indiceDe(contrato)))
-  await comprimir(carpeta, ['indice.json'])
+  await writeFile(new URL('operaciones.json', carpeta), JSON.stringify(operacionesDeConsola(contrato)))
+  await comprimir(carpeta, ['indice.json', 'operaciones.json'])
   for (const [ruta, texto] of enMarkdown(contrato)) {
     const archivo = new URL(`textos/${ruta}`, carpeta)
     await mkdir(new URL('./', archivo), { recursive: true })

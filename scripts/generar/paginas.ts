@@ -131,6 +131,10 @@ async function generarLectura(destino: URL) {
 const PAGINAS: Readonly<Record<string, (salida: URL) => Promise<unknown>>> = {
   rastreo: async () => {},
   buzon: async () => {},
+  consola: async (salida) => {
+    await empaquetar({ navegador: 'consola/navegador/navegador.ts' }, salida, 'esm')
+    await comprimir(salida, ['navegador.js', 'estilo.css'])
+  },
   verificar: (salida) => empaquetar({ navegador: 'verificar/navegador/navegador.ts' }, salida, 'esm'),
   ubicacion: generarUbicacion,
   repartidor: generarRepartidor,

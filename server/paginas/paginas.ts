@@ -2,6 +2,7 @@ import type { Express } from 'express'
 import type { Deps } from '../deps.ts'
 import { crearSolicitudes } from '../ubicacion/solicitud.ts'
 import { servirBuzon } from './buzon/ruta.ts'
+import { servirConsola } from './consola/ruta.ts'
 import { servirDocumentacion } from './docs/ruta.ts'
 import { crearLecturaDeEnvios } from './rastreo/envio.ts'
 import { servirRastreo } from './rastreo/ruta.ts'
@@ -19,6 +20,7 @@ export interface OpcionesDePaginas {
 /** Serves all that people see, beside the contract's operations. */
 export function servirPaginas(app: Express, deps: Deps, { buzon }: OpcionesDePaginas) {
   servirDocumentacion(app, deps.ajustes.urlPublica)
+  servirConsola(app)
   servirUbicacion(app, { solicitudes: crearSolicitudes(deps), mosaicos: deps.ajustes.mosaicos })
   servirRepartidor(app)
   servirRastreo(app, { leer: crearLecturaDeEnvios(deps) })

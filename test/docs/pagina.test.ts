@@ -196,7 +196,8 @@ describe.skipIf(!hayNavegador)('/docs in a browser', () => {
   })
 
   it('names the address that serves it', async () => {
-    const otra = await pagina.context().newPage()
+    const contexto = await abrirContexto({ viewport: { width: 1440, height: 900 } })
+    const otra = await contexto.newPage()
     const direccion = entorno.url.replace('127.0.0.1', 'localhost')
     await otra.goto(`${direccion}/docs`)
     await otra.getByText(`export GUIAS_URL=${direccion}`).first().waitFor()
@@ -207,8 +208,7 @@ describe.skipIf(!hayNavegador)('/docs in a browser', () => {
     const texto = await otra.innerText('body')
     expect(texto).not.toMatch(/127\.0\.0\.1:3000|guias\.ejemplo\.com/)
     expect(texto).toContain(`${direccion}/docs#error-validacion`)
-    await otra.close()
-    pedidas.length = 0
+    await contexto.close()
   })
 
   it('shows the samples of an operation', async () => {

@@ -32,6 +32,7 @@ describe('every page', () => {
     ['verification of nothing', '/verificar/nada', 404],
     ['a recipient’s', '/u/nada', 404],
     ['the courier’s', '/repartidor', 200],
+    ['the console', '/docs/consola', 200],
   ])('(%s) stands in one frame and is served one way', async (_cual, patron, status) => {
     const ruta = patron.replace('{guia}', guia)
     const respuesta = await pedir(ruta)
@@ -99,7 +100,7 @@ describe('the tokens', () => {
   )
 
   it('stand once: style sheets of pages name colours of their own only where no token fits', () => {
-    expect(propias.length).toBe(5)
+    expect(propias.length).toBe(6)
     const colores = propias.flatMap((una) =>
       [...leer(una).matchAll(/([^{}]+)\{([^{}]*)\}/g)]
         .filter(([, , reglas]) => /#[0-9a-f]{3,8}\b|\brgb/i.test(reglas!))

@@ -2,7 +2,7 @@
 
 /** What is copied out of a sentence: addresses, paths, variables of the environment, commands. */
 const SE_COPIA =
-  /^(?:(?:GET|POST|PUT|PATCH|DELETE) )?(?:https?:\/\/|\/[\w.])\S*$|^[A-Z]+(?:_[A-Z]+)+$|^(?:npm|npx|curl) \S/
+  /^(?:(?:GET|POST|PUT|PATCH|DELETE) )?(?:https?:\/\/|\/(?:api|\.well-known|docs|verificar|r)\/|\/\w+\.(?:json|yaml|txt)$)\S*$|^[A-Z]+(?:_[A-Z]+)+$|^(?:npm|npx|curl) \S/
 
 const sinVerbo = (texto: string) => texto.replace(/^[A-Z]+ (?=\/)/, '')
 

@@ -1,0 +1,43 @@
+/** What the console offers: each operation with its parameters and the contract's own examples. */
+import type { Ejemplo, OperacionDeConsola, Parametro } from '../../server/paginas/consola/navegador/operacion.ts'
+import { ejemplosDe, type Json, type Objeto, operacionesDe, parametrosDe, pideLlave, seguir } from './contrato.ts'
+import { enDireccion, sinMarcas } from './guia.ts'
+
+/** Where a value goes that is asked for; what goes into headers a browser says by itself. */
+const DONDE: Readonly<Record<string, Parametro['en']>> = { path: 'ruta', query: 'consulta' }
+
+function parametros(contrato: Objeto, suyos: readonly Objeto[]): Parametro[] {
+  return suyos.flatMap(({ name, in: donde, required, example, description, schema }) => {
+    const en = DONDE[String(donde)]
+    if (!en) return []
+    return {
+      nombre: String(name),
+      en,
+      obligatorio: required === true,
+      ejemplo: String([example as Json].flat()[0] ?? ''),
+      descripcion: sinMarcas(String(description ?? seguir(contrato, schema).description ?? '')),
+    }
+  })
+}
+
+export const operacionesDeConsola = (contrato: Objeto): OperacionDeConsola[] =>
+  ((contrato.tags ?? []) as Objeto[]).flatMap(({ name }) =>
+    operacionesDe(contrato)
+      .filter(({ definicion }) => (definicion.tags as Json[])[0] === name)
+      .map((operacion) => {
+        const { id, metodo, ruta, definicion } = operacion
+        return {
+          id,
+          grupo: String(name),
+          metodo: metodo.toUpperCase(),
+          ruta,
+          resumen: String(definicion.summary),
+          lugar: `/${enDireccion(String(name))}/${id.toLowerCase()}`,
+          conLlave: pideLlave(contrato, definicion),
+          parametros: parametros(contrato, parametrosDe(contrato, operacion)),
+          ejemplos: ejemplosDe(contrato, definicion.requestBody).map(
+            ([, { summary, value }]): Ejemplo => ({ nombre: String(summary), cuerpo: JSON.stringify(value, null, 2) }),
+          ),
+        }
+      }),
+  )

@@ -1,0 +1,14 @@
+const NOMBRE = 'guias.llave'
+
+/** Keeps the key in this tab while the box is ticked, and nowhere otherwise. */
+export function recordarLlave(llave: HTMLInputElement, casilla: HTMLInputElement) {
+  const guardada = sessionStorage.getItem(NOMBRE)
+  casilla.checked = guardada !== null
+  llave.value = guardada ?? ''
+  const guardar = () => {
+    if (casilla.checked && llave.value.startsWith('guia_test_')) sessionStorage.setItem(NOMBRE, llave.value.trim())
+    else sessionStorage.removeItem(NOMBRE)
+  }
+  casilla.addEventListener('change', guardar)
+  llave.addEventListener('input', guardar)
+}

@@ -1,0 +1,83 @@
+/** The headers that tell something; the others are a server's housekeeping. */
+const DE_INTERES = [
+  'X-Request-Id',
+  'Location',
+  'Idempotent-Replayed',
+  'ETag',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+  'WWW-Authenticate',
+  'Content-Type',
+]
+/** What a status means, for who doesn't know them by heart. */
+const QUE_ES: Readonly<Record<number, string>> = {
+  200: 'Bien',
+  201: 'Creado',
+  202: 'Recibido',
+  204: 'Bien, sin cuerpo',
+  304: 'Sin cambios',
+  400: 'La solicitud no se pudo leer',
+  401: 'Falta una llave válida',
+  403: 'La llave no tiene permiso',
+  404: 'No existe',
+  405: 'La ruta no admite ese método',
+  409: 'Está en conflicto con lo que hay',
+  413: 'El cuerpo es demasiado grande',
+  415: 'El cuerpo no es JSON',
+  422: 'Hay datos que corregir',
+  429: 'Demasiadas solicitudes',
+  503: 'El servicio no está disponible',
+}
+
+const ver = (selector: string) => document.querySelector<HTMLElement>(selector)!
+
+function decir(texto: string, clase: string) {
+  const estado = ver('#estado')
+  estado.className = clase
+  estado.textContent = texto
+  const titulo = ver('#titulo-respuesta')
+  titulo.focus({ preventScroll: true })
+  const { top, bottom } = titulo.getBoundingClientRect()
+  if (top < 0 || bottom > innerHeight) titulo.scrollIntoView()
+}
+
+export function mostrarEspera() {
+  ver('#contestado').hidden = true
+  ver('#estado').className = ''
+  ver('#estado').textContent = 'Enviando…'
+}
+
+export const mostrarFallo = () =>
+  decir(
+    'No hubo respuesta: revise su conexión y la dirección. No se sabe si el servicio recibió la solicitud.',
+    'falla',
+  )
+
+function comoSeLee(texto: string): [leido: unknown, texto: string] {
+  try {
+    const leido: unknown = JSON.parse(texto)
+    return [leido, JSON.stringify(leido, null, 2)]
+  } catch {
+    return [undefined, texto]
+  }
+}
+
+/** Shows an answer as it came. @returns its body, if it is JSON */
+export async function mostrarRespuesta(respuesta: Response, ms: number): Promise<unknown> {
+  const { status, ok, headers } = respuesta
+  const [leido, texto] = comoSeLee(await respuesta.text())
+  const cabeceras = DE_INTERES.flatMap((nombre) => {
+    const valor = headers.get(nombre)
+    if (valor === null) return []
+    return [
+      Object.assign(document.createElement('dt'), { textContent: nombre }),
+      Object.assign(document.createElement('dd'), { textContent: valor }),
+    ]
+  })
+  ver('#cabeceras').replaceChildren(...cabeceras)
+  ver('#recibido').textContent = texto || '(vacío)'
+  ver('#contestado').hidden = false
+  decir(`${status} · ${QUE_ES[status] ?? (ok ? 'Bien' : 'Error')} · ${Math.round(ms)} ms`, ok ? 'bien' : 'falla')
+  return leido
+}
