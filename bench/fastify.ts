@@ -10,6 +10,8 @@ import { foto } from '../server/eventos/evento.ts'
 import { huellasDe, normalizar } from '../server/guias/datos.ts'
 import { type FilaGuia, presentar } from '../server/guias/guia.ts'
 import { crearAutenticadores } from '../server/llaves/autenticadores.ts'
+import { Usos } from '../server/llaves/usos.ts'
+import { crearLog } from '../server/log.ts'
 import { crearSecretos, leerClaves } from '../server/secretos.ts'
 import { leerTelefono } from '../server/telefonos/telefono.ts'
 
@@ -80,7 +82,7 @@ const INSERTAR = sentencia<
 const { DATABASE_URL = '', MASTER_KEYS = '', PORT = '0' } = process.env
 const db = abrirDb(DATABASE_URL)
 const reloj = () => new Date()
-const { llaveDeComercio } = crearAutenticadores(db, reloj)
+const { llaveDeComercio } = crearAutenticadores({ db, reloj, usos: new Usos(db, crearLog('silent')) })
 const secretos = crearSecretos(leerClaves(MASTER_KEYS)!)
 const nuevoId = crearGeneradorDeIds(reloj)
 

@@ -32,7 +32,7 @@ export function crearApp(
     operaciones,
     comprobar,
     handlers,
-    autenticadores: crearAutenticadores(deps.db, deps.reloj),
+    autenticadores: crearAutenticadores(deps),
     deps: { ...deps, validacion },
     testigo,
   })

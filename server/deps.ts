@@ -13,6 +13,7 @@ import type { Navegador } from './http/navegador.ts'
 import type { Cuenta, Limite } from './limites/cubos.ts'
 import type { Limites } from './limites/limites.ts'
 import type { Cursores } from './listas/cursor.ts'
+import type { Usos } from './llaves/usos.ts'
 import type { Log } from './log.ts'
 import type { ResolutorDeEnlaces } from './mapas/enlacesCortos.ts'
 import type { ClienteDeWhatsapp } from './mensajeria/whatsapp.ts'
@@ -79,6 +80,8 @@ export interface Deps {
   limiteDeEntrada: Cuenta
   /** How many seconds a network that verifies too much has to wait; 0: none. */
   limiteDeVerificacion: Limite
+  /** When keys were last used. */
+  usos: Usos
   salud: () => Promise<Salud>
 }
 

@@ -18,7 +18,7 @@ import { crearLlave } from '../../server/llaves/crear.ts'
 import { crearLlaveDeOperador } from '../../server/llaves/crearDeOperador.ts'
 import { listarLlaves } from '../../server/llaves/listar.ts'
 import { listarLlavesDeOperador } from '../../server/llaves/listarDeOperador.ts'
-import { leerVencimiento } from '../../server/llaves/llave.ts'
+import { leerRedes, leerVencimiento } from '../../server/llaves/llave.ts'
 import { revocarLlave } from '../../server/llaves/revocar.ts'
 import { rotarLlave } from '../../server/llaves/rotar.ts'
 import { crearOperador } from '../../server/operadores/crear.ts'
@@ -39,6 +39,7 @@ export const OPCIONES = [
   'modo',
   'alcances',
   'vence',
+  'redes',
   'llave',
   'solapamiento',
   'telefono',
@@ -60,7 +61,7 @@ const CONSOLA = {
   path: undefined,
   query: undefined,
   body: undefined,
-  identidad: { operadorId: '', operador: 'consola', llave: '', alcances: ALCANCES_DE_OPERACION },
+  identidad: { operadorId: '', operador: 'consola', llave: '', alcances: ALCANCES_DE_OPERACION, rangos: [] },
   idSolicitud: 'consola',
   red: '',
   soloCabeceras: false,
@@ -94,12 +95,13 @@ function leerRitmos(texto: string) {
 }
 
 /** The members that the console's interface fixes for a new key. */
-const nueva = ({ creado_en: _1, revocado_en: _2, ...llave }: LlaveCualquieraCreada) => llave
+const nueva = ({ creado_en: _1, revocado_en: _2, usado_en: _3, ...llave }: LlaveCualquieraCreada) => llave
 
 /** What both kinds of key are made with; empty is not left out, and the operation says so. */
-const leerOpcionesDeLlave = <A>({ alcances, vence }: Pick<Opciones, 'alcances' | 'vence'>) => ({
+const leerOpcionesDeLlave = <A>({ alcances, vence, redes }: Pick<Opciones, 'alcances' | 'vence' | 'redes'>) => ({
   ...(alcances === undefined ? {} : { alcances: alcances.split(',').map((a) => a.trim()) as A[] }),
   ...(vence === undefined ? {} : { vence_en: vence }),
+  ...(redes === undefined ? {} : { redes: redes.split(',').map((r) => r.trim()) }),
 })
 
 async function nuevaLlaveDeOperador(deps: DepsDeOperacion, operador: string, opciones: Opciones) {
@@ -140,7 +142,7 @@ export const COMANDOS: Record<string, Comando> = {
   },
   'llaves crear': {
     exige: ['comercio', 'modo'],
-    admite: ['alcances', 'vence'],
+    admite: ['alcances', 'vence', 'redes'],
     async ejecutar(deps, { comercio = '', modo, ...opciones }) {
       const body = { modo: modo as Modo, ...leerOpcionesDeLlave<Alcance>(opciones) }
       deps.validacion.exigirCuerpo('crearLlave', body)
@@ -149,7 +151,7 @@ export const COMANDOS: Record<string, Comando> = {
   },
   'llaves crear --operador': {
     exige: ['operador'],
-    admite: ['alcances', 'vence'],
+    admite: ['alcances', 'vence', 'redes'],
     ejecutar: (deps, { operador = '', ...opciones }) => nuevaLlaveDeOperador(deps, operador, opciones),
   },
   'llaves listar': {
@@ -187,13 +189,14 @@ export const COMANDOS: Record<string, Comando> = {
   },
   'operadores crear': {
     exige: ['nombre'],
-    admite: ['alcances', 'vence'],
+    admite: ['alcances', 'vence', 'redes'],
     async ejecutar(deps, { nombre = '', ...opciones }) {
       const body = { nombre: nombre.normalize('NFC') }
       deps.validacion.exigirCuerpo('crearOperador', body)
       // What is wrong with the key is told before anybody is made.
       deps.validacion.exigirCuerpo('crearLlaveDeOperador', leerOpcionesDeLlave(opciones))
       leerVencimiento(opciones.vence, deps.reloj())
+      leerRedes(leerOpcionesDeLlave(opciones).redes)
       const { operador, creado_en } = (await crearOperador({ ...CONSOLA, body }, deps)).body as Operador
       return { ...body, creado_en, ...(await nuevaLlaveDeOperador(deps, operador, opciones)) }
     },

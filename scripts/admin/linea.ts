@@ -6,12 +6,13 @@ export const AYUDA = `Uso: npm run --silent admin -- <comando> [opciones] [--jso
   comercios crear  --nombre "Tienda La Ceiba" [--pais GT] [--estricto sí|no] [--ritmos 50,100]
   comercios cambiar --comercio com_… [--nombre …] [--pais GT|ninguno] [--estricto sí|no] [--ritmos 50,100]
   comercios listar
-  llaves crear     --comercio com_… --modo test|live [--alcances guias:leer,guias:escribir] [--vence 2027-01-31T06:00:00Z]
-  llaves crear     --operador op_… [--alcances ver,operar] [--vence …]
+  llaves crear     --comercio com_… --modo test|live [--alcances guias:leer,guias:escribir] [--vence 2027-01-31T06:00:00Z] [--redes 203.0.113.0/24,2001:db8::/48]
+  llaves crear     --operador op_… [--alcances ver,operar] [--vence …] [--redes …]
   llaves listar    --comercio com_… | --operador op_…
   llaves rotar     --llave llave_… [--solapamiento 24]      horas, de 0 a 168
   llaves revocar   --llave llave_…
-  operadores crear --nombre "Central" [--alcances ver,operar,caja,administrar] [--vence …]      con su primera llave
+  operadores crear --nombre "Central" [--alcances ver,operar,caja,administrar] [--vence …] [--redes …]
+                                                            con su primera llave
   operadores listar
   operadores revocar --operador op_…                        con él, todas sus llaves
   repartidores crear      --nombre "Carlos Méndez" [--telefono +50255551234]
@@ -22,7 +23,7 @@ export const AYUDA = `Uso: npm run --silent admin -- <comando> [opciones] [--jso
 Usa la misma base que el servicio (DATABASE_URL, o la embebida de DATA_DIR), esté en marcha o no.
 --pais: el de los teléfonos sin «+». --estricto: si se rechazan los lugares inverosímiles.
 --ritmos: solicitudes y guías por segundo de cada llave suya.
---alcances omitido: todos. --vence omitido: no vence. --json: la respuesta como JSON en una línea.`
+--alcances omitido: todos. --vence omitido: no vence. --redes omitido: desde cualquiera. --json: la respuesta como JSON en una línea.`
 
 /** What was typed is wrong: said with the help, exit code 2. */
 export class ErrorDeUso extends Error {}

@@ -14,6 +14,7 @@ import { crearNavegador } from '../http/navegador.ts'
 import { crearCuenta, crearLimite } from '../limites/cubos.ts'
 import { Limites } from '../limites/limites.ts'
 import { crearCursores } from '../listas/cursor.ts'
+import { Usos } from '../llaves/usos.ts'
 import type { Log } from '../log.ts'
 import { type Resolver, resolverDelSistema } from '../salida/destino.ts'
 import { crearSecretos } from '../secretos.ts'
@@ -110,6 +111,7 @@ export function crearDeps(config: Config, cimientos: Cimientos): Deps {
     limites: new Limites({ ...delReparto, porOperador: config.ritmoDeOperador, porRed: config.ritmoDeRed }),
     limiteDeEntrada: crearCuenta(ENTRADAS, delReparto),
     limiteDeVerificacion: crearLimite(VERIFICACIONES, delReparto),
+    usos: new Usos(db, log),
     salud: () => vida.salud(db),
   }
 }

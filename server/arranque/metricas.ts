@@ -40,6 +40,13 @@ const ATRASO_DE_PDF = sentencia<{ ahora: Date }, { segundos: number }>(
    from prueba_entrega where pdf is null`,
 )
 
+const LLAVES_POR_VENCER = sentencia<{ ahora: Date }, { cuantas: number }>(
+  'metricas.llavesPorVencer',
+  `select count(*)::int as cuantas from llave
+   where revocado_en is null and vence_en > :ahora and vence_en <= :ahora::timestamptz + interval '7 days'
+     and usado_en > :ahora::timestamptz - interval '1 day'`,
+)
+
 type Cuenta = typeof PENDIENTES
 type Atraso = typeof ATRASO
 
@@ -116,6 +123,11 @@ export function crearMetricas(): Metricas {
         'guias_webhook_entregas_sin_arriendo',
         'Deliveries that are due and of whose endpoint no process has the lease: 0 at any quiet moment.',
         () => entregasDeWebhookSinArriendo({ db, reloj }),
+      )
+      medir(
+        'guias_llaves_por_vencer',
+        'Keys that were used within a day and end within seven.',
+        async () => (await db.consultar(LLAVES_POR_VENCER, { ahora: reloj() }))[0]!.cuantas,
       )
       medir('guias_pruebas_sin_pdf', 'Proofs of delivery whose PDF and manifest are still to be made.', () =>
         cuantas(SIN_PDF),

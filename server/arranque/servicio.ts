@@ -72,6 +72,7 @@ async function poner(
   const procesos = () => presencia.procesos
   const deps = crearDeps(config, { ...plataforma, procesos, ...sustitutos, log, vida, urlPublica: url })
   deshacer.al(() => deps.hilos.detener())
+  deshacer.al(() => deps.usos.escribir())
   const metricas = crearMetricas()
   if (config.workers) await levantarWorkers(deps, { databaseUrl, vida, metricas, ...(azar ? { azar } : {}) }, deshacer)
   else levantarEmisor(deps, { databaseUrl, vida }, deshacer)

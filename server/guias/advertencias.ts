@@ -3,8 +3,8 @@ import type { Advertencia, CodigoDeAdvertencia, Falla } from '../contrato/genera
 import { distanciaKm } from '../mapas/punto.ts'
 import { esInverosimil, type Sospecha, sospechar } from './lugares.ts'
 
-/** What a guide may be warned of; the other codes are a batch's. */
-type Codigo = Exclude<CodigoDeAdvertencia, 'campo_desconocido'>
+/** What a guide may be warned of; the other codes are a batch's or an account's. */
+type Codigo = Exclude<CodigoDeAdvertencia, 'campo_desconocido' | 'llave_por_vencer'>
 
 /** What is kept of a guide's warning: what it says and suggests is written whenever it is told. */
 export interface AdvertenciaGuardada {

@@ -1,10 +1,10 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { Operacion } from '../contrato/contrato.ts'
 import type { Deps } from '../deps.ts'
-import { Problema } from '../errores.ts'
+import { Problema, problemaUniforme } from '../errores.ts'
 import type { Autenticadores, Esquema } from './identidad.ts'
 import type { Navegador } from './navegador.ts'
-import { redDe } from './red.ts'
+import { estaEn, redDe } from './red.ts'
 
 /** A way in which requests carry their credential, and what a request without a good one is told. */
 interface Credencial {
@@ -58,7 +58,11 @@ export function autenticar(
   return (req: Request, _res: Response, next: NextFunction) => {
     verificar(leer(req))
       .then((identidad) => {
-        if (!identidad) throw limites.contarFallo(redDe(req.ip ?? '')) ?? noVale()
+        const { ip = '' } = req
+        if (!identidad) throw limites.contarFallo(redDe(ip)) ?? noVale()
+        // Before it spends anything: a stolen key takes nothing from where it is used rightly.
+        if ('rangos' in identidad && identidad.rangos.length > 0 && !estaEn(ip, identidad.rangos))
+          throw limites.contarFallo(redDe(ip)) ?? problemaUniforme('red_no_permitida')
         req.solicitud.identidad = identidad
         next()
       })

@@ -1,13 +1,17 @@
 import type { Operaciones } from '../contrato/generado/operaciones.ts'
 import type { Alcance, AlcanceDeOperacion, Cuenta } from '../contrato/generado/tipos/index.ts'
+import type { Rango } from './red.ts'
 
 /** Who calls, by the contract's security scheme; a scheme without its entry is a compile error in `Autenticadores`. */
 export interface Identidades {
   /** The account that the key opens, as of half a second ago at most, and the key's id. */
-  llaveDeComercio: Readonly<Omit<Cuenta, 'alcances'>> & {
+  llaveDeComercio: Readonly<Omit<Cuenta, 'alcances' | 'vence_en' | 'advertencias'>> & {
     comercioId: string
     llave: string
     alcances: readonly Alcance[]
+    vence_en: Date | null
+    /** From where it is admitted; none: from anywhere. */
+    rangos: readonly Rango[]
   }
   llaveDeOperacion: {
     operadorId: string
@@ -15,6 +19,7 @@ export interface Identidades {
     operador: string
     llave: string
     alcances: readonly AlcanceDeOperacion[]
+    rangos: readonly Rango[]
   }
   sesionDeRepartidor: {
     repartidorId: string

@@ -1,3 +1,6 @@
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+
 /** The network of an address, whose requests are counted together: an IPv6 subscriber has a whole /64 to call from. */
 export function redDe(ip: string): string {
   if (ip.includes('.')) return ip
@@ -5,4 +8,25 @@ export function redDe(ip: string): string {
   const [antes = '', despues] = ip.split('::').map((parte) => parte.split(':').filter(Boolean))
   const ceros = despues ? Math.max(0, 8 - antes.length - despues.length) : 0
   return [...antes, ...Array(ceros).fill('0'), ...(despues ?? [])].slice(0, 4).join(':')
+}
+
+/** A network: an address and how many of its bits are the network's. */
+export type Rango = [ipaddr.IPv4 | ipaddr.IPv6, number]
+
+/** A network in its one way of being written, from `203.0.113.7/24`, `2001:db8::/48` or an address; undefined if it is none. */
+export function normalizarRango(texto: string): string | undefined {
+  const [ip = '', bits = isIP(texto) === 4 ? '32' : '128', ...mas] = texto.split('/')
+  const clase = { 4: ipaddr.IPv4, 6: ipaddr.IPv6 }[isIP(ip)]
+  if (!clase || mas.length > 0 || Number(bits) > (isIP(ip) === 4 ? 32 : 128)) return undefined
+  return `${clase.networkAddressFromCIDR(`${ip}/${bits}`)}/${Number(bits)}`
+}
+
+/** @param texto a normalized one */
+export const leerRango = (texto: string): Rango => ipaddr.parseCIDR(texto) as Rango
+
+/** Whether an address is of one of those networks; what is no address is of none. */
+export function estaEn(ip: string, rangos: readonly Rango[]): boolean {
+  if (isIP(ip) === 0) return false
+  const direccion = ipaddr.process(ip)
+  return rangos.some(([red, bits]) => red.kind() === direccion.kind() && direccion.match([red, bits]))
 }

@@ -1,6 +1,7 @@
 import { presentarRitmos } from '../comercios/comercio.ts'
-import type { Db } from '../db.ts'
+import type { Deps } from '../deps.ts'
 import type { Autenticadores } from '../http/identidad.ts'
+import { leerRango } from '../http/red.ts'
 import { buscarSesion } from '../repartidores/repartidor.ts'
 import { buscarPorTexto, estaVigente, type TipoDeLlave } from './llave.ts'
 
@@ -36,9 +37,15 @@ function recordar<Fila>(ahoraMs: () => number, buscar: (texto: string) => Promis
  * Creates one authenticator per security scheme of the contract.
  * @param ahoraMs a clock that nobody sets back, in milliseconds
  */
-export function crearAutenticadores(db: Db, reloj: () => Date, ahoraMs = () => performance.now()): Autenticadores {
+export function crearAutenticadores(
+  { db, reloj, usos }: Pick<Deps, 'db' | 'reloj' | 'usos'>,
+  ahoraMs = () => performance.now(),
+): Autenticadores {
   const leer = recordar(ahoraMs, (texto) =>
-    buscarPorTexto(db, texto)?.then((fila) => fila && { ...fila, ritmos: presentarRitmos(fila) }),
+    buscarPorTexto(db, texto)?.then((fila) => {
+      if (fila && estaVigente(fila, reloj())) usos.anotar(fila, reloj())
+      return fila && { ...fila, ritmos: presentarRitmos(fila), rangos: fila.redes.map(leerRango) }
+    }),
   )
   const leerSesion = recordar(ahoraMs, (token) => buscarSesion(db, token))
 
@@ -61,12 +68,15 @@ export function crearAutenticadores(db: Db, reloj: () => Date, ahoraMs = () => p
         pais: fila.pais,
         estricto: fila.estricto === true,
         ritmos: fila.ritmos,
+        vence_en: fila.vence_en,
+        rangos: fila.rangos,
       }
     },
     async llaveDeOperacion(texto) {
       const fila = await verificar(texto, (tipo) => tipo === 'oper')
       if (fila?.tipo !== 'oper') return undefined
-      return { operadorId: fila.operador_id, operador: fila.dueno, llave: fila.id, alcances: fila.alcances }
+      const { operador_id: operadorId, dueno: operador, id: llave, alcances, rangos } = fila
+      return { operadorId, operador, llave, alcances, rangos }
     },
     async sesionDeRepartidor(token) {
       const fila = await leerSesion(token)

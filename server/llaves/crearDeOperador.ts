@@ -1,7 +1,7 @@
 import type { Handler } from '../contrato/tipos.ts'
 import { Problema } from '../errores.ts'
 import { exigirOperador } from '../operadores/operador.ts'
-import { guardarLlaveDeOperador, leerVencimiento } from './llave.ts'
+import { guardarLlaveDeOperador, leerRedes, leerVencimiento } from './llave.ts'
 
 export const crearLlaveDeOperador: Handler<'crearLlaveDeOperador'> = async ({ path, body }, { db, reloj }) => {
   const { id: operadorId, operador, revocado_en } = await exigirOperador(db, path.operador)
@@ -13,6 +13,6 @@ export const crearLlaveDeOperador: Handler<'crearLlaveDeOperador'> = async ({ pa
     )
   const ahora = reloj()
   const vence_en = leerVencimiento(body.vence_en, ahora)
-  const de = { operadorId, operador, alcances: body.alcances, vence_en }
+  const de = { operadorId, operador, alcances: body.alcances, vence_en, redes: leerRedes(body.redes) }
   return { status: 201, body: await guardarLlaveDeOperador(db, ahora, de) }
 }

@@ -16,6 +16,7 @@ import type {
 import { ALCANCES, ALCANCES_DE_OPERACION } from '../contrato/generado/vocabulario.ts'
 import { type Db, type Fila, sentencia } from '../db.ts'
 import { Problema, problemaDeFallas } from '../errores.ts'
+import { normalizarRango } from '../http/red.ts'
 import { leerInstante } from '../tiempo/instante.ts'
 
 /** The kind of a key: `oper` keys are operators', the others a merchant's, of that mode. */
@@ -89,8 +90,8 @@ export const estaVigente = ({ vence_en, revocado_en }: Pick<FilaLlave, 'vence_en
 /** An operator's revocation is that of all his keys. */
 const BUSCAR = sentencia<Pick<FilaLlave, 'id'>, FilaConDueno>(
   'llaves.buscar',
-  `select l.id, l.tipo, l.comercio_id, l.operador_id, l.hash, l.alcances, l.creado_en, l.vence_en,
-     coalesce(l.revocado_en, o.revocado_en) as revocado_en,
+  `select l.id, l.tipo, l.comercio_id, l.operador_id, l.hash, l.alcances, l.redes, l.creado_en,
+     l.vence_en, l.usado_en,     coalesce(l.revocado_en, o.revocado_en) as revocado_en,
      coalesce(c.comercio, o.operador) as dueno, coalesce(c.nombre, o.nombre) as nombre, c.pais, c.estricto,
      c.ritmo_solicitudes, c.ritmo_guias
    from llave l
@@ -120,6 +121,12 @@ export function buscarPorTexto(db: Db, texto: string): Promise<FilaConDueno | un
 const PREFIJO = 'llave_'
 const PUBLICO = new RegExp(`^${PREFIJO}([0-9A-Z]{${ID}})$`)
 
+const SEMANA = 7 * 86_400_000
+
+/** Whether a key that works ends within seven days. */
+export const vencePronto = (vence_en: Date | null, ahora: Date) =>
+  vence_en !== null && vence_en.getTime() - ahora.getTime() <= SEMANA
+
 /** The key, a merchant's or an operator's, that a public id (`llave_…`) names. @throws Problema 404 */
 export async function exigirLlave(db: Db, publico: string): Promise<FilaLlave> {
   const [, id] = PUBLICO.exec(publico) ?? []
@@ -129,9 +136,11 @@ export async function exigirLlave(db: Db, publico: string): Promise<FilaLlave> {
 }
 
 const presentarComun = (fila: Omit<llave, 'hash'>) => ({
+  redes: fila.redes,
   creado_en: fila.creado_en.toISOString(),
   vence_en: fila.vence_en?.toISOString() ?? null,
   revocado_en: fila.revocado_en?.toISOString() ?? null,
+  usado_en: fila.usado_en?.toISOString() ?? null,
 })
 
 /** A merchant's key as the contract has it, without its hash. */
@@ -155,20 +164,22 @@ export const presentarLlaveDeOperador = (fila: Omit<FilaDeOperador, 'hash'>): Ll
 export const presentarCualquiera = (fila: FilaLlave): LlaveCualquiera =>
   fila.tipo === 'oper' ? presentarLlaveDeOperador(fila) : presentarLlave(fila)
 
-/** What is decided of a new key; what is left out of it is all scopes, and no end. */
+/** What is decided of a new key; what is left out of it is all scopes, no end, and any network. */
 interface Opciones<A> {
   alcances?: readonly A[] | undefined
   vence_en?: Date | null
+  /** Normalized; none: from anywhere. */
+  redes?: string[]
 }
 
 /** The row of a new key, kept, and the whole key, which stands nowhere else. */
 async function guardar<F extends FilaLlave>(
   db: Db,
   creado_en: Date,
-  de: Omit<F, 'id' | 'hash' | 'creado_en' | 'revocado_en'>,
+  de: Omit<F, 'id' | 'hash' | 'creado_en' | 'revocado_en' | 'usado_en'>,
 ) {
   const { llave, ...nueva } = nuevaLlave(de.tipo)
-  const fila = { ...de, ...nueva, creado_en, revocado_en: null } as unknown as F
+  const fila = { ...de, ...nueva, creado_en, revocado_en: null, usado_en: null } as unknown as F
   const { dueno: _dueno, ...data } = fila
   await db.prisma.llave.create({ data })
   return { fila, llave }
@@ -187,6 +198,7 @@ export async function guardarLlave(
     dueno: de.comercio,
     alcances: [...(de.alcances ?? ALCANCES)],
     vence_en: de.vence_en ?? null,
+    redes: de.redes ?? [],
   })
   return { ...presentarLlave(fila), llave }
 }
@@ -204,14 +216,15 @@ export async function guardarLlaveDeOperador(
     dueno: de.operador,
     alcances: [...(de.alcances ?? ALCANCES_DE_OPERACION)],
     vence_en: de.vence_en ?? null,
+    redes: de.redes ?? [],
   })
   return { ...presentarLlaveDeOperador(fila), llave }
 }
 
-/** Creates a key of the same owner that may do the same until the same end. */
+/** Creates a key of the same owner that may do the same, from the same networks, until the same end. */
 export async function guardarOtra(db: Db, ahora: Date, vieja: FilaLlave): Promise<LlaveCualquieraCreada> {
-  const { tipo, comercio_id, operador_id, dueno, alcances, vence_en } = vieja
-  const de = { tipo, comercio_id, operador_id, dueno, alcances, vence_en } as FilaLlave
+  const { tipo, comercio_id, operador_id, dueno, alcances, vence_en, redes } = vieja
+  const de = { tipo, comercio_id, operador_id, dueno, alcances, vence_en, redes } as FilaLlave
   const { fila, llave } = await guardar<FilaLlave>(db, ahora, de)
   return { ...presentarCualquiera(fila), llave }
 }
@@ -239,6 +252,19 @@ export function leerVencimiento(vence_en: string | undefined, ahora: Date): Date
     { campo: '/vence_en', codigo: 'fuera_de_rango', mensaje: 'debe estar en el futuro; omítalo si la llave no vence' },
   ])
 }
+
+/** The networks of a new key, as the request has them. @throws Problema 422 for what is none */
+export const leerRedes = (redes: readonly string[] = []): string[] => {
+  const leidas = redes.map(normalizarRango)
+  const fallas = leidas.flatMap((leida, i) => (leida === undefined ? [falta(i)] : []))
+  if (fallas.length > 0) throw problemaDeFallas('validacion', fallas)
+  return [...new Set(leidas as string[])]
+}
+const falta = (i: number) => ({
+  campo: `/redes/${i}`,
+  codigo: 'formato_invalido' as const,
+  mensaje: 'no es una red: escriba una como 203.0.113.0/24 o 2001:db8::/48, o una dirección',
+})
 
 /**
  * The keys with which somebody may administer now, locked in one order, so that of two revocations the second sees the

@@ -9,7 +9,15 @@ describe('GET /api/v1/cuenta', () => {
     for (const modo of ['test', 'live'] as const) {
       const { api, comercio } = await entorno.nuevoComercio(modo)
       const ajustes = { pais: 'GT', estricto: false, ritmos: { solicitudes: 100_000, guias: 100_000 } }
-      const cuenta = { comercio, nombre: 'Tienda La Ceiba', modo, alcances: [...ALCANCES], ...ajustes }
+      const cuenta = {
+        comercio,
+        nombre: 'Tienda La Ceiba',
+        modo,
+        alcances: [...ALCANCES],
+        vence_en: null,
+        ...ajustes,
+        advertencias: [],
+      }
       expect(await api.cuenta.obtener()).toEqual(cuenta)
     }
   })

@@ -7,6 +7,7 @@ import { crearAutenticadores } from '../../server/llaves/autenticadores.ts'
 import { crearLog } from '../../server/log.ts'
 import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
+import { sinUsos } from '../llaves/administrar.ts'
 import { nuevoMovil } from '../repartidores/movil.ts'
 
 // The limits' clock moves only when it is told to: nothing comes back meanwhile, however slow the machine.
@@ -167,7 +168,7 @@ describe('the limits', () => {
     const limites = new Limites({ porOperador: 1, porRed: 1 })
     const operacion = leerOperaciones(leerDocumento()).find(({ id }) => id === 'obtenerCuenta')!
     const ritmos = { solicitudes: 1_000, guias: 1_000 }
-    const autenticadores = crearAutenticadores(entorno.db, entorno.reloj)
+    const autenticadores = crearAutenticadores({ ...entorno, usos: sinUsos })
     const comercio = await entorno.nuevoComercio('test', ritmos)
     const identidad = await autenticadores.llaveDeComercio(comercio.llave)
     const admitir = () => limites.admitir(operacion, identidad, 'red')

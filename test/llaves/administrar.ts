@@ -1,4 +1,9 @@
+import { Usos } from '../../server/llaves/usos.ts'
+import { crearLog } from '../../server/log.ts'
 import type { Entorno } from '../entorno.ts'
+
+/** Nobody writes down when keys are used. */
+export const sinUsos = new Usos({ consultar: async () => [] }, crearLog('silent'))
 
 export const HORA = 3_600_000
 

@@ -3,6 +3,7 @@ import { crearAutenticadores } from '../../server/llaves/autenticadores.ts'
 import { nuevaLlave, suma } from '../../server/llaves/llave.ts'
 import { compartirEntorno } from '../entorno.ts'
 import { nuevoMovil } from '../repartidores/movil.ts'
+import { sinUsos } from './administrar.ts'
 
 const entorno = compartirEntorno()
 
@@ -27,7 +28,10 @@ describe('what was looked up', () => {
 
   it('is remembered by the whole text: a second look is free, another text with the same id is another key', async () => {
     const cuenta = contando()
-    const { llaveDeComercio, llaveDeOperacion } = crearAutenticadores(cuenta.db, entorno.reloj, () => 0)
+    const { llaveDeComercio, llaveDeOperacion } = crearAutenticadores(
+      { db: cuenta.db, reloj: entorno.reloj, usos: sinUsos },
+      () => 0,
+    )
     const { llave } = await entorno.nuevoComercio()
     const juntas = await Promise.all([llaveDeComercio(llave), llaveDeComercio(llave)])
     expect(juntas).toEqual([await llaveDeComercio(llave), expect.objectContaining({ modo: 'test' })])
@@ -42,7 +46,10 @@ describe('what was looked up', () => {
 
   it('is nothing of a text that can be no credential, however long: nobody is asked and nothing is kept', async () => {
     const cuenta = contando()
-    const { llaveDeComercio, sesionDeRepartidor } = crearAutenticadores(cuenta.db, entorno.reloj, () => 0)
+    const { llaveDeComercio, sesionDeRepartidor } = crearAutenticadores(
+      { db: cuenta.db, reloj: entorno.reloj, usos: sinUsos },
+      () => 0,
+    )
     for (const texto of ['', 'guia_test_', `guia_test_${'A'.repeat(70)}`, 'x'.repeat(16_000)]) {
       expect(await llaveDeComercio(texto)).toBeUndefined()
       expect(await sesionDeRepartidor(texto)).toBeUndefined()
@@ -52,7 +59,7 @@ describe('what was looked up', () => {
 
   it('is believed for less than a second: a revoked key', async () => {
     let ahora = 0
-    const { llaveDeComercio } = crearAutenticadores(entorno.db, entorno.reloj, () => ahora)
+    const { llaveDeComercio } = crearAutenticadores({ ...entorno, usos: sinUsos }, () => ahora)
     const { llave } = await entorno.nuevoComercio()
     const id = (await llaveDeComercio(llave))!.llave
     expect((await entorno.operar('POST', `/llaves/llave_${id}/revocar`)).status).toBe(200)
@@ -63,7 +70,7 @@ describe('what was looked up', () => {
 
   it('is believed for less than a second: a courier’s session', async () => {
     let ahora = 0
-    const { sesionDeRepartidor } = crearAutenticadores(entorno.db, entorno.reloj, () => ahora)
+    const { sesionDeRepartidor } = crearAutenticadores({ ...entorno, usos: sinUsos }, () => ahora)
     const { repartidor, cookie } = await nuevoMovil(entorno)
     const [, token = ''] = cookie.split('=')
     expect(await sesionDeRepartidor(token)).toMatchObject({ repartidor })

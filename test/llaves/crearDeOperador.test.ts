@@ -15,9 +15,11 @@ describe('POST /operaciones/v1/operadores/{operador}/llaves', () => {
       llave: expect.stringMatching(/^guia_oper_/),
       operador,
       alcances: [...ALCANCES_DE_OPERACION],
+      redes: [],
       creado_en: expect.any(String),
       vence_en: null,
       revocado_en: null,
+      usado_en: null,
     })
     expect(await buscar(llave.llave)).toBe(200)
     const { llave: secreto, ...publica } = llave

@@ -152,7 +152,15 @@ function cadaComando(correr: Correr) {
   })
 
   it('llaves crear: exactly the members that the interface fixes', () => {
-    expect(Object.keys(hecho.completa).sort()).toEqual(['alcances', 'comercio', 'id', 'llave', 'modo', 'vence_en'])
+    expect(Object.keys(hecho.completa).sort()).toEqual([
+      'alcances',
+      'comercio',
+      'id',
+      'llave',
+      'modo',
+      'redes',
+      'vence_en',
+    ])
   })
 
   it('llaves listar, without the secrets', async () => {
@@ -160,7 +168,7 @@ function cadaComando(correr: Correr) {
     expect(lista.map(({ id }: Llave) => id)).toEqual([hecho.rotada.id, hecho.completa.id])
     for (const una of lista) {
       expect(Object.keys(una).sort()).toEqual(
-        ['alcances', 'comercio', 'creado_en', 'id', 'modo', 'revocado_en', 'vence_en'].sort(),
+        ['alcances', 'comercio', 'creado_en', 'id', 'modo', 'redes', 'revocado_en', 'usado_en', 'vence_en'].sort(),
       )
     }
     expect(JSON.stringify(lista)).not.toContain('guia_')
@@ -188,9 +196,11 @@ function cadaComando(correr: Correr) {
       comercio: hecho.comercio,
       modo: 'live',
       alcances: ['guias:leer', 'guias:escribir'],
+      redes: [],
       creado_en: INSTANTE,
       vence_en: expect.anything(),
       revocado_en: INSTANTE,
+      usado_en: respuesta.usado_en,
     })
     if (url) {
       await hasta(async () => (await listar(hecho.revocada.llave)) === 401)
@@ -208,6 +218,7 @@ function cadaComando(correr: Correr) {
       id: expect.stringMatching(/^llave_/),
       llave: expect.stringMatching(/^guia_oper_/),
       alcances: [...ALCANCES_DE_OPERACION],
+      redes: [],
       vence_en: null,
     })
   })
@@ -217,8 +228,18 @@ function cadaComando(correr: Correr) {
     const nuevo = await pedirle('operadores', 'crear', '--nombre', 'Bodega', '--alcances', 'ver', '--vence', vence)
     expect(nuevo).toMatchObject({ alcances: ['ver'], vence_en: vence })
     const { operador } = nuevo
-    const otra = await pedirle('llaves', 'crear', '--operador', operador, '--alcances', 'ver,operar')
-    expect(otra).toMatchObject({ operador, alcances: ['ver', 'operar'], vence_en: null })
+    const otra = await pedirle(
+      'llaves',
+      'crear',
+      '--operador',
+      operador,
+      '--alcances',
+      'ver,operar',
+      '--redes',
+      '10.0.0.0/8, 2001:db8::1',
+    )
+    const redes = ['10.0.0.0/8', '2001:db8::1/128']
+    expect(otra).toMatchObject({ operador, alcances: ['ver', 'operar'], redes, vence_en: null })
     const rotada = await pedirle('llaves', 'rotar', otra.id, '--solapamiento', '0')
     expect(rotada).toMatchObject({ operador, alcances: ['ver', 'operar'] })
     expect(await pedirle('llaves', 'revocar', rotada.id)).toMatchObject({ operador, revocado_en: INSTANTE })
@@ -295,6 +316,7 @@ describe('while the service runs', () => {
     ['llave', ['llaves', 'revocar', '--llave', 'llave_NADA']],
     ['operador', ['operadores', 'revocar', 'op_NADA']],
     ['alcances', ['operadores', 'crear', '--nombre', 'x', '--alcances', 'guias:leer']],
+    ['redes', ['operadores', 'crear', '--nombre', 'x', '--redes', '10.0.0.0/33']],
     ['solapamiento', ['llaves', 'rotar', '--solapamiento', 'un día', '--llave']],
   ])('a bad --%s ends with 1 and names it (%#)', async (opcion, args) => {
     const { comercio, completa } = hechos.at(-1)!
@@ -310,6 +332,7 @@ describe('while the service runs', () => {
   it.each([
     ['alcances', ['llaves', 'crear', '--modo', 'test', '--alcances', '', '--comercio']],
     ['vence', ['llaves', 'crear', '--modo', 'test', '--vence', '', '--comercio']],
+    ['redes', ['llaves', 'crear', '--modo', 'test', '--redes', '', '--comercio']],
     ['solapamiento', ['llaves', 'rotar', '--solapamiento', '', '--llave']],
   ])('an empty --%s is refused', async (opcion, args) => {
     const { comercio, completa } = hechos.at(-1)!

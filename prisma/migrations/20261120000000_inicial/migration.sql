@@ -31,9 +31,11 @@ CREATE TABLE "llave" (
     "operador_id" UUID,
     "hash" BYTEA NOT NULL,
     "alcances" TEXT[],
+    "redes" TEXT[],
     "creado_en" TIMESTAMPTZ(3) NOT NULL,
     "vence_en" TIMESTAMPTZ(3),
     "revocado_en" TIMESTAMPTZ(3),
+    "usado_en" TIMESTAMPTZ(3),
 
     CONSTRAINT "llave_pkey" PRIMARY KEY ("id")
 );

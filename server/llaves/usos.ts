@@ -1,0 +1,55 @@
+import { type Db, sentencia } from '../db.ts'
+import type { Log } from '../log.ts'
+import { type FilaLlave, vencePronto } from './llave.ts'
+
+/** How far apart two written uses of a key are, at least, and how long uses wait for others, in milliseconds. */
+const CADA = 60_000
+const ESPERA = 1_000
+
+const ANOTAR = sentencia<{ ids: readonly string[]; instantes: readonly Date[] }>(
+  'llaves.anotarUsos',
+  `update llave l set usado_en = u.usado_en
+   from unnest(:ids::text[], :instantes::timestamptz[]) as u(id, usado_en)
+   where l.id = u.id and (l.usado_en is null or l.usado_en <= u.usado_en - interval '${CADA / 1_000} seconds')`,
+)
+
+/**
+ * When keys were last used, and which are used though they end soon. It is told of a key when its row was read, which happens
+ * twice a second at most: a request waits for none of this and asks the database nothing more.
+ */
+export class Usos {
+  readonly #db: Pick<Db, 'consultar'>
+  readonly #log: Log
+  readonly #pendientes = new Map<string, Date>()
+  readonly #avisadas = new Set<string>()
+  #aviso: NodeJS.Timeout | undefined
+
+  constructor(db: Pick<Db, 'consultar'>, log: Log) {
+    this.#db = db
+    this.#log = log
+  }
+
+  anotar(
+    { id, dueno, vence_en, usado_en }: Pick<FilaLlave, 'id' | 'dueno' | 'vence_en' | 'usado_en'>,
+    ahora: Date,
+  ): void {
+    if (vencePronto(vence_en, ahora) && !this.#avisadas.has(id)) {
+      this.#avisadas.add(id)
+      this.#log.warn({ llave: `llave_${id}`, dueno, vence_en }, 'key ends soon')
+    }
+    if (usado_en && ahora.getTime() - usado_en.getTime() < CADA) return
+    this.#pendientes.set(id, ahora)
+    this.#aviso ??= setTimeout(() => void this.escribir(), ESPERA).unref()
+  }
+
+  /** Writes what waits. What can't be written is lost: the key's next use tells the same. */
+  async escribir(): Promise<void> {
+    clearTimeout(this.#aviso)
+    this.#aviso = undefined
+    if (this.#pendientes.size === 0) return
+    const usos = [...this.#pendientes].sort(([a], [b]) => (a < b ? -1 : 1))
+    this.#pendientes.clear()
+    const valores = { ids: usos.map(([id]) => id), instantes: usos.map(([, instante]) => instante) }
+    await this.#db.consultar(ANOTAR, valores).catch((err: unknown) => this.#log.warn({ err }, 'uses of keys'))
+  }
+}

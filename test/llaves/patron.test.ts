@@ -1,0 +1,26 @@
+// What is published for secret scanners: a pattern, and a checksum that tells keys from what only looks like one.
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { RAIZ } from '../../server/contrato/raiz.ts'
+import { nuevaLlave } from '../../server/llaves/llave.ts'
+
+const leer = (archivo: string) => readFileSync(new URL(archivo, RAIZ), 'utf8')
+const publicados = ['SECURITY.md', 'openapi/comercios/guia/02-autenticacion.md'].map(
+  (archivo) => /`(guia_\([^`]+)`/.exec(leer(archivo))![1]!,
+)
+
+/** As the documents say it, without a line of ours. */
+function sumaPublicada(texto: string): string {
+  const bytes = createHash('sha256').update(texto.slice(0, -6)).digest().subarray(0, 6)
+  return [...bytes].map((byte) => '0123456789ABCDEFGHJKMNPQRSTVWXYZ'[byte % 32]).join('')
+}
+
+it('finds every kind of key, whole, in the middle of a text', () => {
+  expect(new Set(publicados).size).toBe(1)
+  for (const tipo of ['live', 'test', 'oper'] as const) {
+    const { llave } = nuevaLlave(tipo)
+    const [hallada] = new RegExp(publicados[0]!).exec(`LLAVE="${llave}" # de la tienda`) ?? []
+    expect([hallada, sumaPublicada(llave)]).toEqual([llave, llave.slice(-6)])
+  }
+})

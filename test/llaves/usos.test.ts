@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest'
+import { crearMetricas } from '../../server/arranque/metricas.ts'
+import { crearAutenticadores } from '../../server/llaves/autenticadores.ts'
+import { buscarLlave, leerLlave } from '../../server/llaves/llave.ts'
+import { Usos } from '../../server/llaves/usos.ts'
+import { crearLog } from '../../server/log.ts'
+import { usarEntorno } from '../entorno.ts'
+import { hasta } from '../fabricas.ts'
+import { administrar } from './administrar.ts'
+
+const MINUTO = 60_000
+const DIA = 86_400_000
+const entorno = usarEntorno()
+const { listar } = administrar(entorno)
+
+const log = crearLog('silent')
+const filaDe = async (llave: string) => (await buscarLlave(entorno.db, leerLlave(llave)!.id))!
+
+/** The entorno's database, and which statements it was asked. */
+function contando() {
+  const hechas: string[] = []
+  const consultar: typeof entorno.db.consultar = (sentencia, ...valores) => {
+    hechas.push(sentencia.name)
+    return entorno.db.consultar(sentencia, ...valores)
+  }
+  return { hechas, db: { ...entorno.db, consultar } }
+}
+
+describe('when a key was last used', () => {
+  it('is shown with it', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const mirar = async () => (await entorno.operar('GET', `/comercios/${comercio.comercio}/llaves`)).cuerpo.datos[0]
+    expect((await mirar()).usado_en).toBeNull()
+    await listar(comercio.llave)
+    const primero = await hasta(async () => (await mirar()).usado_en as string)
+    expect(Date.parse(primero)).toBeLessThanOrEqual(entorno.reloj().getTime())
+    entorno.adelantar(2 * MINUTO)
+    // It is noted when the key is looked up again.
+    await hasta(async () => (await listar(comercio.llave)) === 200 && (await mirar()).usado_en !== primero)
+    expect(Date.parse((await mirar()).usado_en) - Date.parse(primero)).toBeGreaterThanOrEqual(MINUTO)
+  })
+
+  it('costs requests no statement: of a hundred one looks the key up, and one is written later', async () => {
+    const { hechas, db } = contando()
+    const usos = new Usos(db, log)
+    const { llaveDeComercio } = crearAutenticadores({ db, reloj: entorno.reloj, usos }, () => 0)
+    const { llave } = await entorno.nuevoComercio()
+    for (let i = 0; i < 100; i++) expect(await llaveDeComercio(llave)).toBeDefined()
+    expect(hechas).toEqual(['llaves.buscar'])
+    await usos.escribir()
+    await usos.escribir()
+    expect(hechas).toEqual(['llaves.buscar', 'llaves.anotarUsos'])
+  })
+
+  it('is written once a minute at most, however many processes write it', async () => {
+    const { llave } = await entorno.nuevoComercio()
+    const vieja = await filaDe(llave)
+    const [uno, otro] = [new Usos(entorno.db, log), new Usos(entorno.db, log)]
+    const inicio = entorno.reloj()
+    const tras = (ms: number) => new Date(inicio.getTime() + ms)
+    uno.anotar(vieja, inicio)
+    otro.anotar(vieja, tras(MINUTO - 1))
+    await uno.escribir()
+    await otro.escribir()
+    expect((await filaDe(llave)).usado_en).toEqual(inicio)
+    const { hechas, db } = contando()
+    const tercero = new Usos(db, log)
+    tercero.anotar(await filaDe(llave), tras(MINUTO - 1))
+    await tercero.escribir()
+    expect(hechas).toEqual([])
+    tercero.anotar(await filaDe(llave), tras(MINUTO))
+    await tercero.escribir()
+    expect((await filaDe(llave)).usado_en).toEqual(tras(MINUTO))
+  })
+
+  it('is not of a key that works no more', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const llave = await entorno.nuevaLlave(comercio, { vence_en: new Date(entorno.reloj().getTime() - 1) })
+    const { hechas, db } = contando()
+    const usos = new Usos(db, log)
+    await crearAutenticadores({ db, reloj: entorno.reloj, usos }).llaveDeComercio(llave)
+    await usos.escribir()
+    expect(hechas).toEqual(['llaves.buscar'])
+  })
+})
+
+describe('a key that ends within a week', () => {
+  it('is told to its merchant, and once to the log, when it is used', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const cuenta = async (dias: number) => {
+      const vence_en = new Date(entorno.reloj().getTime() + dias * DIA)
+      const llave = await entorno.nuevaLlave(comercio, { vence_en })
+      const { cuerpo } = await entorno.pedir('GET', '/api/v1/cuenta', { llave })
+      const lineas = entorno.log.filter((l) => l.includes('key ends soon') && l.includes(leerLlave(llave)!.id))
+      expect(cuerpo.vence_en).toBe(vence_en.toISOString())
+      return [cuerpo.advertencias.map((a: { codigo: string }) => a.codigo), lineas.length]
+    }
+    expect(await cuenta(8)).toEqual([[], 0])
+    expect(await cuenta(6)).toEqual([['llave_por_vencer'], 1])
+    const metricas = crearMetricas()
+    metricas.observar(entorno)
+    await hasta(async () => /^guias_llaves_por_vencer 1$/m.test(await metricas.exponer()))
+    expect(entorno.log.join()).not.toContain(comercio.llave.slice(22, 40))
+  })
+})
