@@ -35,7 +35,7 @@ const PENDIENTES = sentencia<
   Pick<FilaMensaje, 'id'> & { mensaje: FilaMensaje['id'] }
 >(
   'mensajes.pendientes',
-  `select id as mensaje, md5(id::text || ':' || intentos || estado)::uuid as id from mensaje
+  `select id as mensaje, md5(id::text || ':' || estado || proximo_en)::uuid as id from mensaje
    where estado in ('pendiente', 'enviando') and proximo_en <= :ahora and canal = :canal order by proximo_en limit :cuantas`,
 )
 
@@ -134,7 +134,7 @@ const MARCAR_ENVIADOS = sentencia<
      update guia set secuencia = guia.secuencia + 1, actualizado_en = :ahora, ubicacion_estado = 'solicitada',
        ubicacion_extra = case when ${ES_LA_ULTIMA} then ${conSolicitud(
          'guia.ubicacion_extra',
-         `jsonb_build_object('canal', m.canal, 'estado', 'enviado', 'enviado_en', :ahora::timestamptz, 'vence_en', m.vence_en)`,
+         `jsonb_build_object('canal', m.canal, 'estado', 'enviado', 'motivo', null, 'enviado_en', :ahora::timestamptz, 'vence_en', m.vence_en)`,
        )} else guia.ubicacion_extra end
      from m where m.estado = 'enviado' and m.hace_falta and m.tipo = 'solicitud_ubicacion'
        and guia.comercio_id = m.comercio_id and guia.modo = m.modo and guia.id = m.guia_id
@@ -192,29 +192,71 @@ export async function enviarAlBuzon(deps: DepsDeMensajes, ids: readonly string[]
   }
 }
 
+/**
+ * Requests that one telephone gets from all merchants together: whoever waits for that many parcels at once is asked about
+ * the first of them now and the others over the day, and nobody can have a stranger's phone flooded.
+ */
+const POR_TELEFONO = { hora: 5, dia: 20 }
+const YA_RECIBIO = `Ese teléfono ya recibió ${POR_TELEFONO.hora} solicitudes en una hora o ${POR_TELEFONO.dia} en un día, de todos los comercios. Saldrá más tarde, por sí sola.`
+
+/** How many requests left for the telephone of `m` since then. */
+const salieron = (desde: string) => `(select count(*) from mensaje o where o.telefono = m.telefono and o.modo = m.modo
+       and o.tipo = m.tipo and o.estado in ('enviando', 'dudoso', 'enviado', 'entregado', 'leido')
+       and coalesce(o.enviado_en, o.proximo_en) > :ahora::timestamptz - interval '${desde}')`
+
+/**
+ * The place of `m` among the requests that are due for its telephone. With those that left it stays the same while others
+ * are sent beside it, so that nobody has to lock a telephone.
+ */
+const LUGAR = `(select count(*) from mensaje o where o.telefono = m.telefono and o.modo = m.modo and o.tipo = m.tipo
+       and o.estado = 'pendiente' and o.canal = m.canal and o.proximo_en <= :ahora
+       and (o.creado_en, o.id) <= (m.creado_en, m.id))`
+
+/** What is over a telephone's quota is put off in its row: by an hour for each five before it, by a day for each twenty. */
 const RECLAMAR = sentencia<
-  { reclamados: string; ahora: Date; finales: readonly Estado[]; canal: CanalDeMensaje; kid: string; vence_en: Date },
+  {
+    reclamados: string
+    ahora: Date
+    motivo: string
+    finales: readonly Estado[]
+    canal: CanalDeMensaje
+    kid: string
+    vence_en: Date
+  },
   Omit<Reclamado, 'token'>
 >(
   'mensajes.reclamar',
   `with x as (
      select * from json_to_recordset(:reclamados::json) as x(id uuid, huella text)
    ), q as (
-     select m.id, x.huella, ${haceFalta()} as hace_falta
+     select m.id, x.huella, ${haceFalta()} as hace_falta, m.tipo = 'solicitud_ubicacion' as contada,
+       ${LUGAR} as lugar, ${salieron('1 hour')} as en_la_hora, ${salieron('1 day')} as en_el_dia
      from x join mensaje m on m.id = x.id
      join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
      where m.estado = 'pendiente' and m.canal = :canal and m.proximo_en <= :ahora::timestamptz for update of m skip locked
+   ), c as (
+     select *, contada and hace_falta
+       and (en_la_hora + lugar > ${POR_TELEFONO.hora} or en_el_dia + lugar > ${POR_TELEFONO.dia}) as sobra from q
    ), m as (
-     update mensaje set estado = case when q.hace_falta then 'enviando' else 'descartado' end, abierta = q.hace_falta,
-       intentos = intentos + 1, proximo_en = :ahora::timestamptz + interval '2 minutes', kid = :kid
-     from q where mensaje.id = q.id returning mensaje.*, q.huella
+     update mensaje set
+       estado = case when q.sobra then 'pendiente' when q.hace_falta then 'enviando' else 'descartado' end,
+       abierta = q.hace_falta, intentos = intentos + case when q.sobra then 0 else 1 end, kid = :kid,
+       proximo_en = :ahora::timestamptz + case when q.sobra then random() * interval '20 minutes'
+         + ((en_el_dia + lugar) / ${POR_TELEFONO.hora}) * interval '1 hour'
+         + ((en_el_dia + lugar) / ${POR_TELEFONO.dia}) * interval '20 hours'
+         else interval '2 minutes' end
+     from c q where mensaje.id = q.id returning mensaje.*, q.huella
    ), l as (
      insert into enlace_ubicacion (huella, comercio_id, modo, guia_id, numero, vence_en)
      select decode(huella, 'hex'), comercio_id, modo, guia_id, numero, :vence_en::timestamptz from m
      where estado = 'enviando' and tipo = 'solicitud_ubicacion' on conflict (huella) do nothing
    ), n as (
-     update guia set ubicacion_extra = ${conSolicitud('guia.ubicacion_extra', `jsonb_build_object('estado', 'descartado')`)}
-     from m where m.estado = 'descartado' and m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id
+     update guia set ubicacion_extra = ${conSolicitud(
+       'guia.ubicacion_extra',
+       `jsonb_build_object('estado', m.estado) || case when m.estado = 'pendiente'
+         then jsonb_build_object('motivo', :motivo::text) else '{}' end`,
+     )}
+     from m where m.estado <> 'enviando' and m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id
        and guia.modo = m.modo and guia.id = m.guia_id
    )
    select m.*, g.municipio, c.nombre as comercio from m
@@ -225,7 +267,10 @@ const RECLAMAR = sentencia<
 /** A message that this process holds to send it: its link works already, and nobody else sends it. */
 export type Reclamado = FilaMensaje & { municipio: string; comercio: string; token: string }
 
-/** Claims those of these messages that are due, for two minutes; what no guide needs any more is dropped. */
+/**
+ * Claims those of these messages that are due, for two minutes; what no guide needs any more is dropped, and what is over
+ * its telephone's quota waits.
+ */
 export async function reclamar(
   { db, reloj, secretos, ajustes }: DepsDeMensajes,
   canal: CanalDeMensaje,
@@ -239,6 +284,7 @@ export async function reclamar(
     ahora,
     finales: MAQUINA_DE_ESTADOS.finales,
     canal,
+    motivo: YA_RECIBIO,
     kid: secretos.presente('ubicacion').kid,
     vence_en: new Date(ahora.getTime() + ajustes.horasDeSolicitud * 3_600_000),
   })
