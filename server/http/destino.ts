@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http'
 import type { Request, RequestHandler } from 'express'
 import type { Operacion } from '../contrato/contrato.ts'
-import { Problema, problemaDeFallas, problemaUniforme } from '../errores.ts'
+import { Problema, problemaDeFallas } from '../errores.ts'
 
 const INVALIDOS = new WeakSet<object>()
 
@@ -48,13 +48,18 @@ function ilegible(escrito: string): boolean {
   }
 }
 
-function exigirLegible({ url, method }: Request, operaciones: readonly Operacion[]): void {
+function exigirLegible(req: Request, operaciones: readonly Operacion[]): void {
+  const { url, method } = req
   if (!ilegible(url)) return
   const [ruta = '', consulta = ''] = url.split(/\?(.*)/s)
   const deRuta = ruta.split('/').flatMap((segmento, i) => (ilegible(segmento) ? [i] : []))
   const metodo = method === 'HEAD' ? 'get' : method.toLowerCase()
   const operacion = hallar(operaciones, metodo, ruta)
-  if (operacion?.rechazo) throw problemaUniforme(operacion.rechazo)
+  if (operacion?.rechazo) {
+    // Nothing may be told apart: it goes the way of whatever no signature covers.
+    req.url = url.replace(ESCAPES, (escapes) => (ilegible(escapes) ? '%EF%BF%BD' : escapes))
+    return
+  }
   const declarada = operacion?.ruta.split('/')
   const campos = [
     ...deRuta.map((i) => declarada?.[i]?.replace(/[{}]/g, '') ?? 'ruta'),
