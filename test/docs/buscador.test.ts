@@ -1,5 +1,6 @@
 /** The documentation's search: what comes first for what people ask, and the window in which they ask it. */
 import { readFileSync } from 'node:fs'
+import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { RAIZ } from '../../server/contrato/raiz.ts'
@@ -126,6 +127,29 @@ describe.skipIf(!hayNavegador)('its window', () => {
       await llevaA(lugar)
     }
   })
+
+  it.each(['light', 'dark'] as const)(
+    'has no fault that axe can find, nor has the page around it (%s)',
+    async (tema) => {
+      await pagina.emulateMedia({ colorScheme: tema })
+      await pagina.goto(`${entorno.url}/docs?${tema}`)
+      await pagina.locator('pre > .copiar').first().waitFor()
+      const faltas = (donde: string) =>
+        evaluarEn<string[]>(
+          pagina,
+          `(async () => { if (!window.axe) { ${axe.source} }
+          const runOnly = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+          const { violations } = await axe.run('${donde}', { runOnly })
+          return violations.map((una) => una.id + ': ' + una.nodes[0].html.slice(0, 200)) })()`,
+        )
+      expect(await faltas('body')).toEqual([])
+      await pagina.keyboard.press('Control+k')
+      await campo().fill('lote')
+      await pagina.getByRole('dialog').getByRole('option').first().waitFor()
+      expect(await faltas('.buscador')).toEqual([])
+      await pagina.keyboard.press('Escape')
+    },
+  )
 
   it('is left with Escape, and says when there is nothing', async () => {
     await pagina.keyboard.press('/')
