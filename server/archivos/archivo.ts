@@ -4,9 +4,10 @@ import { base32AlAzar } from '../codigos/codigos.ts'
 import type { archivo } from '../contrato/generado/prisma/client.ts'
 import type { ArchivoDePrueba, Modo, TipoDeArchivo, TipoDeSubida } from '../contrato/generado/tipos/index.ts'
 import type { Respuesta } from '../contrato/tipos.ts'
-import { type Fila, sentencia } from '../db.ts'
+import { type Consultar, enTransaccion, type Fila, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
-import { noDisponible } from '../errores.ts'
+import { noDisponible, Problema } from '../errores.ts'
+import { deGuia } from '../eventos/evento.ts'
 import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
 import { leerImagen } from '../imagenes/leerImagen.ts'
 import type { Disposicion } from './enlaces.ts'
@@ -40,6 +41,52 @@ const REGISTRAR = sentencia<DatosDeArchivo & Pick<FilaArchivo, 'archivo' | 'byte
    returning *`,
 )
 
+/**
+ * Pictures that one guide takes: more than a proof may name, and as many again for those that were lost or taken anew, for
+ * each attempt and for three of them. Who needs no guide but its code can't fill the storage with it.
+ */
+const IMAGENES = { por_intento: 20, por_guia: 60 }
+
+/** How long a reservation may take to become a file, in milliseconds: the storage answers within ten seconds. */
+const EN_CAMINO = 60_000
+
+type DeGuia = Pick<FilaArchivo, 'comercio_id' | 'modo' | 'guia_id'>
+
+/** With those under way, and since the last failed attempt. What a storage that is away keeps from its end isn't counted. */
+const CONTAR = sentencia<DeGuia & { desde: Date }, { por_guia: number; por_intento: number }>(
+  'archivos.contar',
+  `select count(*)::int as por_guia, count(*) filter (where a.creado_en > coalesce((
+       select max(registrado_en) from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
+         and tipo = 'guia.intento_fallido'), '-infinity'))::int as por_intento
+   from (
+     select creado_en from archivo where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
+       and tipo in ('foto', 'firma') and autor is not null
+     union all
+     select creado_en from archivo_indice where estado = 'subiendo' and comercio_id = :comercio_id and modo = :modo
+       and guia_id = :guia_id and creado_en > :desde) a`,
+)
+
+/** Of several uploads for one guide each counts those before it. */
+const TURNO = sentencia<Pick<DeGuia, 'guia_id'>>(
+  'archivos.turno',
+  `select pg_advisory_xact_lock(hashtextextended(:guia_id::uuid::text, 0))`,
+)
+
+const RESERVAR = sentencia<DeGuia & Pick<FilaArchivo, 'archivo' | 'creado_en'>>(
+  'archivos.reservar',
+  `insert into archivo_indice (archivo, comercio_id, modo, guia_id, estado, creado_en)
+   values (:archivo, :comercio_id, :modo, :guia_id, 'subiendo', :creado_en)`,
+)
+
+/** @throws Problema 409 if the guide has as many pictures as it takes */
+async function exigirCupo(consultar: Consultar, suya: DeGuia, ahora: Date): Promise<void> {
+  const [cuenta] = await consultar(CONTAR, { ...suya, desde: new Date(ahora.getTime() - EN_CAMINO) })
+  const lleno = (['por_guia', 'por_intento'] as const).find((cual) => cuenta![cual] >= IMAGENES[cual])
+  if (!lleno) return
+  const cuales = lleno === 'por_guia' ? 'La guía' : 'Este intento de entrega'
+  throw new Problema('limite_de_imagenes', `${cuales} ya tiene ${IMAGENES[lleno]} imágenes. Use las que subió.`)
+}
+
 /** A file that is to be kept: its bytes, and what is known of them. */
 export type ArchivoParaGuardar = DatosDeArchivo & { contenido: Buffer }
 
@@ -54,8 +101,13 @@ export async function guardarArchivo(
 ): Promise<FilaArchivo> {
   const archivo = nuevoCodigoDeArchivo()
   const { comercio_id, modo, id: guia_id } = guia
-  await db.prisma.archivo_indice.create({
-    data: { archivo, comercio_id, modo, guia_id, estado: 'subiendo', creado_en: reloj() },
+  const suya = { comercio_id, modo, guia_id }
+  await enTransaccion(db, async (consultar) => {
+    if (datos.autor !== null) {
+      await consultar(TURNO, suya)
+      await exigirCupo(consultar, suya, reloj())
+    }
+    await consultar(RESERVAR, { ...suya, archivo, creado_en: reloj() })
   })
   await almacen.guardar(archivo, contenido, datos.mime)
   const sha256 = createHash('sha256').update(contenido).digest()
@@ -96,6 +148,8 @@ export async function recibirImagen(
   contenido: Readable,
 ): Promise<Respuesta<'subirArchivo'>> {
   const guia = await buscarGuia(db, 'todos', codigo)
+  // Before a byte is read; it is counted again when there is a picture to keep.
+  await exigirCupo(db.consultar, deGuia(guia), reloj())
   const fila = await recepcion.recibir(contenido, async (ruta, enTurno) =>
     guardarArchivo({ db, almacen, reloj }, guia, {
       ...(await enTurno(() => leerImagen(ruta, tipo))),

@@ -16,6 +16,8 @@ export interface Imagen {
 
 const MEGAPIXELES = 40
 const LADO = { foto: 2_560, firma: 1_600 }
+/** Pixels of the shorter and the longer side: what is smaller shows nothing. */
+const MINIMO = { foto: [200, 200], firma: [20, 50] } as const
 /** Seconds that decoding may take. */
 const PLAZO = 20
 /** More EXIF than a JPEG can hold is no camera's. */
@@ -38,7 +40,8 @@ export async function leerImagen(ruta: string, tipo: 'foto' | 'firma'): Promise<
     pages: 1,
   })
   try {
-    const { exif } = await entrada.metadata()
+    const { exif, width, height } = await entrada.metadata()
+    exigirTamano(tipo, width, height)
     const hecha = entrada
       .timeout({ seconds: PLAZO })
       .autoOrient()
@@ -49,10 +52,18 @@ export async function leerImagen(ruta: string, tipo: 'foto' | 'firma'): Promise<
     const mime = tipo === 'foto' ? 'image/jpeg' : 'image/png'
     return { mime, ancho: info.width, alto: info.height, contenido: data, ...(await leerExif(exif)) }
   } catch (cause) {
+    if (cause instanceof Problema) throw cause
     const { message = '' } = cause as Error
     if (/pixel limit/.test(message)) throw invalida(`La imagen pasa de ${MEGAPIXELES} megapíxeles.`, cause)
     throw invalida('La imagen está incompleta o dañada. Envíela otra vez.', cause)
   }
+}
+
+function exigirTamano(tipo: 'foto' | 'firma', ancho: number, alto: number): void {
+  const [corto, largo] = MINIMO[tipo]
+  if (Math.min(ancho, alto) >= corto && Math.max(ancho, alto) >= largo) return
+  const que = tipo === 'foto' ? 'La foto' : 'La firma'
+  throw invalida(`${que} mide ${ancho} × ${alto} píxeles y hacen falta al menos ${largo} × ${corto}.`)
 }
 
 const invalida = (detail: string, cause?: unknown) => new Problema('imagen_invalida', detail, { cause })

@@ -65,7 +65,7 @@ describe.skipIf(!disco)('a full disk (as root alone, who may mount one)', () => 
       expect(await readdir(donde, { recursive: true }).then((hay) => hay.filter((n) => n.length > 2))).toEqual([])
       expect(await filas()).toEqual(antes)
       // What fits is taken: it was the disk.
-      expect((await subir(entorno, guia, { bytes: await unaFoto({ ancho: 64, alto: 64 }) })).status).toBe(201)
+      expect((await subir(entorno, guia, { bytes: await unaFoto({ ancho: 200, alto: 200 }) })).status).toBe(201)
       expect((await filas()).length).toBe(antes.length + 1)
     } finally {
       expect(desmontar(donde)).toBe(0)

@@ -41,8 +41,8 @@ const conSegmento = (foto: Buffer, marca: number, datos: Buffer) => {
 const trasLaCabeza = (png: Buffer, datos: Buffer) => Buffer.concat([png.subarray(0, 33), datos, png.subarray(33)])
 const conCola = async (imagen: Promise<Buffer>, cola: string) =>
   Buffer.concat([await imagen, Buffer.from(cola, 'latin1')])
-const cuadro = (color: string) => lisa(50, 40, color).png().toBuffer()
-const girada = (orientation: number) => () => lisa(60, 30).withMetadata({ orientation }).jpeg().toBuffer()
+const cuadro = (color: string) => lisa(250, 240, color).png().toBuffer()
+const girada = (orientation: number) => () => lisa(400, 200).withMetadata({ orientation }).jpeg().toBuffer()
 /** A photo whose EXIF is there and means nothing. */
 const conExif = (romper: (exif: Buffer) => void) => async () => {
   const foto = await unaFoto()
@@ -79,23 +79,27 @@ export const HECHAS: readonly [que: string, hacer: Bytes, esperado: Esperado][] 
   ],
   [
     'a CMYK JPEG',
-    () => lisa(80, 60).toColourspace('cmyk').jpeg().toBuffer(),
-    { mime: 'image/jpeg', ancho: 80, alto: 60 },
+    () => lisa(240, 200).toColourspace('cmyk').jpeg().toBuffer(),
+    { mime: 'image/jpeg', ancho: 240, alto: 200 },
   ],
-  ['a grey JPEG', () => lisa(80, 60).toColourspace('b-w').jpeg().toBuffer(), { ancho: 80 }],
-  ['a PNG of 16 bits', () => lisa(80, 60).toColourspace('rgb16').png().toBuffer(), { ancho: 80 }],
-  ['a signature of 16 bits', () => lisa(80, 60).toColourspace('rgb16').png().toBuffer(), { tipo: 'firma', ancho: 80 }],
-  ['a PNG with a palette', () => lisa(80, 60).png({ palette: true }).toBuffer(), { tipo: 'firma', ancho: 80 }],
+  ['a grey JPEG', () => lisa(240, 200).toColourspace('b-w').jpeg().toBuffer(), { ancho: 240 }],
+  ['a PNG of 16 bits', () => lisa(240, 200).toColourspace('rgb16').png().toBuffer(), { ancho: 240 }],
+  [
+    'a signature of 16 bits',
+    () => lisa(240, 200).toColourspace('rgb16').png().toBuffer(),
+    { tipo: 'firma', ancho: 240 },
+  ],
+  ['a PNG with a palette', () => lisa(240, 200).png({ palette: true }).toBuffer(), { tipo: 'firma', ancho: 240 }],
   [
     'an animated WebP',
     async () =>
       sharp([await cuadro('#f00'), await cuadro('#00f')], { join: { animated: true } })
         .webp()
         .toBuffer(),
-    { ancho: 50, alto: 40 },
+    { ancho: 250, alto: 240 },
   ],
-  ...[1, 2, 3, 4].map((n): [string, Bytes, Esperado] => [`orientation ${n}`, girada(n), { ancho: 60, alto: 30 }]),
-  ...[5, 6, 7, 8].map((n): [string, Bytes, Esperado] => [`orientation ${n}`, girada(n), { ancho: 30, alto: 60 }]),
+  ...[1, 2, 3, 4].map((n): [string, Bytes, Esperado] => [`orientation ${n}`, girada(n), { ancho: 400, alto: 200 }]),
+  ...[5, 6, 7, 8].map((n): [string, Bytes, Esperado] => [`orientation ${n}`, girada(n), { ancho: 200, alto: 400 }]),
   ['EXIF full of ones', conExif((exif) => exif.fill(0xff)), { ancho: 640, capturado_en: null, lat: null }],
   ['EXIF that points outside', conExif((exif) => exif.fill(0xff, 4, 8)), { ancho: 640, capturado_en: null, lat: null }],
   [
@@ -138,7 +142,7 @@ export const NEGADAS: readonly [que: string, hacer: Bytes, detalle: RegExp][] = 
   ['noise that begins like a PNG', () => Buffer.concat([FIRMA_PNG, randomBytes(5_000)]), ROTA],
   ['noise that begins like a WebP', () => Buffer.concat([Buffer.from('RIFF\0\0\0\0WEBP'), randomBytes(5_000)]), ROTA],
   ['a JPEG that ends too soon', async () => (await unaFoto()).subarray(0, -400), ROTA],
-  ['a PNG that ends too soon', async () => (await unaFirma()).subarray(0, 200), ROTA],
+  ['a PNG that ends too soon', async () => (await lisa(400, 300).png().toBuffer()).subarray(0, 200), ROTA],
   ['a PNG without pixels', () => Buffer.concat([cabezaPng(10, 10, 8), pedazo('IEND', Buffer.alloc(0))]), ROTA],
   ['a PNG that unfolds to 17,000² pixels', () => bomba(17_000), GRANDE],
   [

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as esperar } from 'node:timers/promises'
 import sharp from 'sharp'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { crearAlmacenLocal } from '../../server/archivos/almacen.ts'
 import { barrerArchivos } from '../../server/archivos/barrer.ts'
 import { crearLog } from '../../server/log.ts'
@@ -18,6 +18,9 @@ let comercio: Comercio
 let guia: string
 beforeAll(async () => {
   comercio = await entorno.nuevoComercio()
+})
+// A guide takes no more than some pictures.
+beforeEach(async () => {
   guia = await enRuta(entorno, comercio)
 })
 

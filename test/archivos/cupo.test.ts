@@ -1,0 +1,63 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type Comercio, usarEntorno } from '../entorno.ts'
+import { nuevoMovil } from '../repartidores/movil.ts'
+import { enRuta, subir, unaFoto } from './imagenes.ts'
+
+const entorno = usarEntorno()
+let comercio: Comercio
+let bytes: Uint8Array
+beforeAll(async () => {
+  comercio = await entorno.nuevoComercio()
+  bytes = await unaFoto({ ancho: 200, alto: 200 })
+})
+const lleno = { codigo: 'limite_de_imagenes' }
+
+describe('the pictures of a guide', () => {
+  it('are 20 for each attempt, however many come at once, and 60 in all', async () => {
+    const guia = await enRuta(entorno, comercio)
+    const tanda = async (cuantas: number) => {
+      const respuestas = await Promise.all(Array.from({ length: cuantas }, () => subir(entorno, guia, { bytes })))
+      for (const { status, cuerpo } of respuestas)
+        if (status !== 201) expect([status, cuerpo]).toMatchObject([409, lleno])
+      return respuestas.filter(({ status }) => status === 201).length
+    }
+    for (let intento = 0; intento < 3; intento++) {
+      expect(await tanda(12)).toBe(12)
+      expect(await tanda(12)).toBe(8)
+      const { cuerpo } = await subir(entorno, guia, { tipo: 'firma' })
+      expect(cuerpo.mensaje).toMatch(intento < 2 ? /^Este intento de entrega ya tiene 20/ : /^La guía ya tiene 60/)
+      entorno.adelantar(1_000)
+      for (const evento of [{ estado: 'intento_fallido', motivo: 'sin_respuesta' }, { estado: 'en_ruta' }])
+        expect((await entorno.operar('POST', `/guias/${guia}/eventos`, evento)).status).toBe(201)
+      entorno.adelantar(1_000)
+    }
+    expect((await subir(entorno, guia, { bytes })).cuerpo.mensaje).toBe(
+      'La guía ya tiene 60 imágenes. Use las que subió.',
+    )
+    const { cookie } = await nuevoMovil(entorno)
+    const deReparto = await entorno.pedir('POST', `/repartidor/v1/guias/${guia}/archivos?tipo=foto`, {
+      crudo: new Uint8Array(bytes),
+      cabeceras: { cookie, Origin: entorno.url, 'Content-Type': 'image/jpeg' },
+    })
+    expect([deReparto.status, deReparto.cuerpo]).toMatchObject([409, lleno])
+    // Another guide takes its own.
+    expect((await subir(entorno, await enRuta(entorno, comercio), { bytes })).status).toBe(201)
+  })
+
+  it('show something: a photo has 200 × 200 pixels, a signature 50 × 20', async () => {
+    const guia = await enRuta(entorno, comercio)
+    for (const [tipo, ancho, alto, status] of [
+      ['foto', 1, 1, 422],
+      ['foto', 199, 4_000, 422],
+      ['foto', 200, 200, 201],
+      ['firma', 49, 49, 422],
+      ['firma', 400, 19, 422],
+      ['firma', 50, 20, 201],
+      ['firma', 20, 50, 201],
+    ] as const) {
+      const respuesta = await subir(entorno, guia, { tipo, bytes: await unaFoto({ ancho, alto }) })
+      expect([tipo, ancho, alto, respuesta.status]).toEqual([tipo, ancho, alto, status])
+      if (status === 422) expect(respuesta.cuerpo.mensaje).toMatch(/ mide \d+ × \d+ píxeles y hacen falta al menos /)
+    }
+  })
+})
