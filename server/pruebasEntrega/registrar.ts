@@ -12,7 +12,7 @@ import { anotarIntento, buscarPrueba, entregar, leerArchivos } from './prueba.ts
 /** Registers a delivery with its proof: a delivery that comes again gets the event of its first time. */
 export async function registrarConPrueba(
   deps: Pick<Deps, 'db' | 'reloj' | 'nuevoId' | 'secretos' | 'avisarTrabajo'>,
-  { autor, api }: { autor: string; api: ApiDeSubida },
+  { autor, api }: Remitente,
   codigo: string,
   body: EntregaParaRegistrar,
 ): Promise<Respuesta<'registrarEntrega'>> {
@@ -20,7 +20,9 @@ export async function registrarConPrueba(
   const registro = await registrarUnaVez(deps, { ambito: 'todos', autor }, codigo, body, {
     async dar(guia, informado) {
       const paso = { ...informado, ...decidirEntrega(guia, informado.ocurrido_en) }
-      return (await estanSinUsar(db, guia, pedidosDe(body), api)) ? entregar(deps, guia, paso, body) : undefined
+      return (await estanSinUsar(db, guia, pedidosDe(body), { autor, api }))
+        ? entregar(deps, guia, paso, body)
+        : undefined
     },
     // A delivered guide has one proof: words that are just its own are that delivery again, with or without a key.
     async buscarAnterior(guia) {
@@ -54,10 +56,10 @@ const pedidosDe = ({ fotos, firma }: EntregaParaRegistrar): ArchivoPedido[] => [
 
 /** How the step of a reading is taken: with photos, which prove a failed attempt, if some came with it. */
 export const darPasoConFotos =
-  (deps: Pick<Deps, 'db' | 'avisarTrabajo'>, api: ApiDeSubida, fotos: readonly string[] = []) =>
+  (deps: Pick<Deps, 'db' | 'avisarTrabajo'>, de: Remitente, fotos: readonly string[] = []) =>
   async (guia: FilaGuia, paso: Paso) => {
     if (fotos.length === 0) return darPaso(deps, guia, paso)
-    return (await estanSinUsar(deps.db, guia, fotosPedidas(fotos), api))
+    return (await estanSinUsar(deps.db, guia, fotosPedidas(fotos), de))
       ? anotarIntento(deps, guia, paso, fotos)
       : undefined
   }
@@ -72,11 +74,14 @@ interface ArchivoPedido {
 const fotosPedidas = (fotos: readonly string[]): ArchivoPedido[] =>
   fotos.map((archivo, i) => ({ archivo, tipo: 'foto', campo: `/fotos/${i}` }))
 
-/** The API to which whoever reports uploads his files. */
-type ApiDeSubida = '/operaciones/v1' | '/repartidor/v1'
+/** Who reports, by his code, and the API to which he uploads his files. */
+interface Remitente {
+  autor: string
+  api: '/operaciones/v1' | '/repartidor/v1'
+}
 
 /**
- * Whether each of these files is the guide's, of its kind, and used by nobody yet. It is false when somebody moved the guide
+ * Whether each of these files is the guide's, his who may use it, of its kind, and used by nobody yet. It is false when somebody moved the guide
  * meanwhile, for then it may have been this very request, come twice, that took them.
  * @throws Problema 422 naming each file that isn't
  */
@@ -84,16 +89,18 @@ async function estanSinUsar(
   db: Db,
   guia: FilaGuia,
   pedidos: readonly ArchivoPedido[],
-  api: ApiDeSubida,
+  { autor, api }: Remitente,
 ): Promise<boolean> {
   const nombres = pedidos.map(({ archivo }) => archivo)
   const suyos = await leerArchivos(db, guia, nombres)
   const fallas = pedidos.flatMap(({ archivo, tipo, campo }): Falla[] => {
-    const fila = suyos.get(archivo)
+    const dado = suyos.get(archivo)
+    // A courier's files are his: what another one photographed proves nothing of his delivery. Operators use anybody's.
+    const fila = api === '/operaciones/v1' || dado?.autor === autor ? dado : undefined
     if (fila?.tipo === tipo && fila.usado_en === null) return []
     const mensaje = fila
       ? `debe ser una ${tipo} sin usar; ese archivo es ${fila.tipo}${fila.usado_en ? ' y ya está en una prueba' : ''}`
-      : `no es un archivo de esta guía; súbalo a POST ${api}/guias/${guia.guia}/archivos`
+      : `no es un archivo suyo de esta guía; súbalo a POST ${api}/guias/${guia.guia}/archivos`
     return [{ campo, codigo: 'valor_no_admitido', mensaje }]
   })
   if (fallas.length === 0) return true

@@ -9,6 +9,6 @@ export const registrarEventoDeReparto: Handler<'registrarEventoDeReparto'> = asy
   deps,
 ) => {
   const quien = { ambito: 'todos', autor: identidad.repartidor, remedio: REMEDIO } as const
-  const dar = darPasoConFotos(deps, '/repartidor/v1', body.fotos)
+  const dar = darPasoConFotos(deps, { autor: identidad.repartidor, api: '/repartidor/v1' }, body.fotos)
   return contestarLectura(await registrarLectura(deps, quien, path.guia, body, dar))
 }

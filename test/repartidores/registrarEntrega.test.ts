@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { enRuta, unaFirma, unaFoto } from '../archivos/imagenes.ts'
 import { unaGuia } from '../fabricas.ts'
+import { nuevoMovil } from './movil.ts'
 import { clave, comercio, MINUTO, movil, usarReparto } from './reparto.ts'
 
 const { entorno, hace, ver, eventos, foto } = usarReparto()
@@ -73,6 +74,27 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
       await entorno.operar('POST', `/guias/${guia}/eventos`, { estado })
     const tarde = await movil.entregar(guia, { recibido_por, fotos, ocurrido_en: hace(5), idempotencia: clave() })
     expect([tarde.status, tarde.cuerpo.codigo]).toEqual([409, 'transicion_invalida'])
+  })
+
+  it('is proved with the courier’s own files; operators may use his', async () => {
+    const otro = await nuevoMovil(entorno)
+    const guia = await enRuta(entorno, comercio)
+    const ajena = await foto(guia)
+    const firma = (await movil.subir(guia, 'firma', await unaFirma())).cuerpo.archivo
+    const suya = (await otro.subir(guia, 'foto', await unaFoto())).cuerpo.archivo
+    const fallas = async (cuerpo: object) =>
+      (await otro.entregar(guia, { ...cuerpo, idempotencia: clave() })).cuerpo.errores
+    expect(await fallas({ recibido_por, fotos: [suya, ajena], firma })).toMatchObject([
+      { campo: '/fotos/1', codigo: 'valor_no_admitido' },
+      { campo: '/firma', codigo: 'valor_no_admitido' },
+    ])
+    const intento = { estado: 'intento_fallido', motivo: 'destinatario_ausente', idempotencia: clave() }
+    expect((await otro.registrar(guia, { ...intento, fotos: [ajena] })).cuerpo.errores).toMatchObject([
+      { campo: '/fotos/0' },
+    ])
+    expect(await eventos(guia)).toHaveLength(3)
+    const deCentral = { recibido_por, fotos: [suya, ajena], firma }
+    expect((await entorno.operar('POST', `/guias/${guia}/entrega`, deCentral)).status).toBe(201)
   })
 
   it('is one delivery when it comes twenty times at once', async () => {
