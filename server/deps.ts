@@ -76,7 +76,7 @@ export interface Deps {
   navegador: Navegador
   /** What everybody may ask for, and how fast. */
   limites: Limites
-  /** Sign-ins of a network: those that fail are counted. */
+  /** Sign-ins of a known phone, or else of its network: those that fail are counted. */
   limiteDeEntrada: Cuenta
   /** How many seconds a network that verifies too much has to wait; 0: none. */
   limiteDeVerificacion: Limite

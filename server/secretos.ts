@@ -22,6 +22,7 @@ export type Proposito =
   | 'enlaces'
   | 'pruebas'
   | 'repartidores'
+  | 'dispositivos'
 
 export interface Subclave {
   /** Which master key it comes from: 8 hex digits, not secret. */

@@ -62,6 +62,7 @@ const CONSOLA = {
   query: undefined,
   body: undefined,
   identidad: { operadorId: '', operador: 'consola', llave: '', alcances: ALCANCES_DE_OPERACION, rangos: [] },
+  cookie: '',
   idSolicitud: 'consola',
   red: '',
   soloCabeceras: false,

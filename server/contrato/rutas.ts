@@ -135,7 +135,7 @@ function alCerrar(res: Response): AbortSignal {
 type HandlerCualquiera = (
   entrada: Record<keyof Entrada<OperationId>, unknown>,
   deps: DepsDeOperacion,
-) => Promise<{ status: number; body: unknown; headers?: Readonly<Record<string, string>> }>
+) => Promise<{ status: number; body: unknown; headers?: Readonly<Record<string, string | string[]>> }>
 
 const ejecutar = (
   operacion: Operacion,
@@ -153,6 +153,7 @@ const ejecutar = (
         headers: req.headers,
         body: req.body,
         identidad: req.solicitud.identidad ?? null,
+        cookie: req.headers.cookie ?? '',
         idSolicitud: req.solicitud.id,
         red: redDe(req.ip ?? ''),
         soloCabeceras: req.solicitud.metodo === 'HEAD',

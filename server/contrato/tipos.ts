@@ -25,6 +25,8 @@ export interface Entrada<O extends OperationId> {
       ? B
       : Campo<Datos<O>, 'body'> | undefined
   identidad: Identidad<O>
+  /** What a browser sends along by itself; empty where there is nothing. */
+  cookie: string
   /** The request's id, as in `X-Request-Id`. */
   idSolicitud: string
   /** The network that the request came from: limits count by it. */
@@ -55,7 +57,7 @@ type Cuerpo<O extends OperationId, S> = S extends keyof Cuerpos<O>
 export type Respuesta<O extends OperationId> = {
   [S in keyof Operaciones[O]['cabeceras']]: { status: S; body: Cuerpo<O, S> } & ([Cabeceras<O, S>] extends [never]
     ? { headers?: undefined }
-    : { headers: Readonly<Record<Cabeceras<O, S> & string, string>> })
+    : { headers: Readonly<Record<Cabeceras<O, S> & string, string | string[]>> })
 }[keyof Operaciones[O]['cabeceras']]
 
 /** An operation: from one request, with the service's parts, to a declared answer or a thrown `Problema`. */

@@ -25,10 +25,10 @@ export function responder(
   res: Response,
   status: number,
   cuerpo: unknown,
-  cabeceras: Readonly<Record<string, string>> = {},
+  cabeceras: Readonly<Record<string, string | string[]>> = {},
 ): Enviada {
   const { id, deApi, operacion, admision } = req.solicitud
-  const suyas: Record<string, string> = deApi
+  const suyas: Record<string, string | string[]> = deApi
     ? { ...DE_API, 'X-Request-Id': id, ...cabeceras }
     : { 'Cache-Control': 'no-store', ...cabeceras }
   if (admision && status < 500 && status !== 401) Object.assign(suyas, admision.cabeceras)
@@ -42,9 +42,10 @@ export function responder(
   } else {
     const texto = typeof cuerpo === 'string' ? cuerpo : JSON.stringify(cuerpo)
     if (status === 200 && operacion?.condicional) {
-      suyas.ETag = etagDe(texto)
+      const etag = etagDe(texto)
+      suyas.ETag = etag
       suyas['Cache-Control'] = cabeceras['Cache-Control'] ?? 'private, no-cache'
-      if (coincideEtag(req.headers['if-none-match'], suyas.ETag)) {
+      if (coincideEtag(req.headers['if-none-match'], etag)) {
         res.writeHead(304, suyas).end()
         return { status: 304, cabeceras: todas(res, suyas), cuerpo: undefined }
       }
@@ -57,7 +58,7 @@ export function responder(
 }
 
 /** An answer's own headers, and those that were set before it was known what the answer would be. */
-const todas = (res: Response, suyas: Readonly<Record<string, string>>) =>
+const todas = (res: Response, suyas: Readonly<Record<string, string | string[]>>) =>
   res.req.solicitud.deApi ? suyas : { ...res.getHeaders(), ...suyas }
 
 /** How long a reader may read nothing, in milliseconds, before it is let go. */

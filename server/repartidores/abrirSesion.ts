@@ -2,6 +2,7 @@ import type { Handler } from '../contrato/tipos.ts'
 import { sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
 import { RETO_DE_SESION } from '../http/autenticar.ts'
+import { leerDispositivo, sellarDispositivo } from './dispositivo.ts'
 import {
   DURACION_DE_SESION,
   type FilaSesion,
@@ -38,11 +39,14 @@ const ABRIR = sentencia<
 )
 
 export const abrirSesion: Handler<'abrirSesion'> = async (
-  { body, red },
+  { body, cookie, red },
   { db, reloj, secretos, navegador, limiteDeEntrada },
 ) => {
+  // Strangers behind the same address as a known phone spend what is theirs, and lock it out of nothing.
+  const conocido = leerDispositivo(secretos, navegador.leerDispositivo(cookie))
+  const quien = conocido === undefined ? `red ${red}` : `dispositivo ${conocido}`
   // Before anything is looked at: an answer that came through must not tell a good guess from a bad one.
-  const espera = limiteDeEntrada.tomar(red)
+  const espera = limiteDeEntrada.tomar(quien)
   if (espera > 0) {
     const cabeceras = { 'Retry-After': String(espera) }
     throw new Problema('demasiadas_solicitudes', `Demasiados intentos. Espere ${espera} segundos y repita.`, {
@@ -65,7 +69,8 @@ export const abrirSesion: Handler<'abrirSesion'> = async (
       cabeceras: RETO_DE_SESION,
     })
   }
-  limiteDeEntrada.devolver(red)
-  const headers = { 'Set-Cookie': navegador.ponerSesion(token, DURACION_DE_SESION / 1_000) }
-  return { status: 201, headers, body: presentarSesion(fila) }
+  limiteDeEntrada.devolver(quien)
+  const sesion = navegador.ponerSesion(token, DURACION_DE_SESION / 1_000)
+  const dispositivo = navegador.ponerDispositivo(sellarDispositivo(secretos, fila.repartidor_id))
+  return { status: 201, headers: { 'Set-Cookie': [sesion, dispositivo] }, body: presentarSesion(fila) }
 }

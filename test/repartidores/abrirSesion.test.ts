@@ -22,6 +22,9 @@ describe('signing in', () => {
       expect.stringMatching(
         /^guias_repartidor=[\w-]{43}; Max-Age=43200; Path=\/repartidor; HttpOnly; SameSite=Strict$/,
       ),
+      expect.stringMatching(
+        /^guias_dispositivo=[0-9a-f-]{36}\.[\w-]{43}; Max-Age=31536000; Path=\/repartidor; HttpOnly; SameSite=Strict$/,
+      ),
     ])
     const cookie = cookieDe(cabeceras)
     const vista = await entorno.pedir('GET', '/repartidor/v1/sesion', { cabeceras: { Cookie: cookie } })
@@ -108,6 +111,41 @@ describe('guessing codes', () => {
     expect((await entrar(entorno, movil.codigo, { cabeceras })).status).toBe(429)
     // Then it goes on.
     await hasta(async () => (await entrar(entorno, movil.codigo)).status === 201)
+  })
+
+  it('keeps no known phone out, nor does a known phone keep others out', async () => {
+    // What a courier's phone and strangers behind the same address send, at a clock that stands.
+    const { url } = await otroServicio({}, { relojDeLimites: () => 0 })
+    const { codigo } = await nuevo()
+    const conocido = async (Cookie: string, que = codigo) => (await entrarEn(url, que, { Origin: url, Cookie })).status
+    const de = (cabeceras: Headers) => cabeceras.getSetCookie()[1]!.split(';')[0]!
+    const primera = await entrarEn(url, codigo, { Origin: url })
+    const dispositivo = de(primera.cabeceras)
+    for (let i = 0; i < 31; i++) await entrarEn(url, `MALO${i}`, { Origin: url })
+    expect((await entrarEn(url, codigo, { Origin: url })).status).toBe(429)
+    expect(await conocido(dispositivo)).toBe(201)
+    // What we didn't seal is a stranger's.
+    const [nombre, valor = ''] = dispositivo.split('=')
+    const [quien, sello = ''] = valor.split('.')
+    const otro = (await nuevo()).repartidor
+    for (const falso of [
+      `${quien}.${sello.startsWith('A') ? 'B' : 'A'}${sello.slice(1)}`,
+      `${crypto.randomUUID()}.${sello}`,
+      `${quien}.`,
+      otro,
+    ])
+      expect([falso, await conocido(`${nombre}=${falso}`)]).toEqual([falso, 429])
+    expect(await conocido(`${dispositivo}; ${dispositivo}`)).toBe(429)
+    // A known one has as many wrong ones, and no more by signing in anew; another phone there isn't held up by them.
+    const { url: porProxy } = await otroServicio({ TRUST_PROXY: '1' }, { relojDeLimites: () => 0 })
+    const alli = { Origin: porProxy, 'X-Forwarded-For': '203.0.113.7' }
+    const renovado = de((await entrarEn(porProxy, codigo, { ...alli, Cookie: dispositivo })).cabeceras)
+    const estados: number[] = []
+    for (let i = 0; i < 31; i++)
+      estados.push((await entrarEn(porProxy, `MALO${i}`, { ...alli, Cookie: i % 2 ? renovado : dispositivo })).status)
+    expect([estados[0], estados.at(-1)]).toEqual([401, 429])
+    expect((await entrarEn(porProxy, codigo, { ...alli, Cookie: renovado })).status).toBe(429)
+    expect((await entrarEn(porProxy, codigo, alli)).status).toBe(201)
   })
 
   it('from elsewhere keeps nobody out, however much of it there is', async () => {

@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest'
-import { iniciarServicio, type Servicio } from '../../server/arranque/servicio.ts'
+import { iniciarServicio, type Servicio, type SustitutosDeServicio } from '../../server/arranque/servicio.ts'
 import { leerConfig } from '../../server/config/config.ts'
 import { crearLog } from '../../server/log.ts'
 import { MASTER_KEY, usarEntorno } from '../entorno.ts'
@@ -25,11 +25,17 @@ export function usarSesiones() {
     await Promise.all(otros.map((otro) => otro.detener()))
   })
   /** Another process over the same database, with other settings. */
-  async function otroServicio(env: Record<string, string> = {}) {
+  async function otroServicio(env: Record<string, string> = {}, sustitutos: SustitutosDeServicio = {}) {
     const base = { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: entorno.dataDir }
     const PORT = `${await puertoLibre()}`
     const config = leerConfig({ ...base, PORT, WORKERS: '0', ...env }, process.cwd())
-    otros.push(await iniciarServicio(config, crearLog('silent'), undefined, { reloj: entorno.reloj, despedida: 0 }))
+    otros.push(
+      await iniciarServicio(config, crearLog('silent'), undefined, {
+        reloj: entorno.reloj,
+        despedida: 0,
+        ...sustitutos,
+      }),
+    )
     return { url: `http://127.0.0.1:${PORT}` }
   }
   const nuevo = async () => (await entorno.operar('POST', '/repartidores', { nombre: 'Carlos Méndez' })).cuerpo
