@@ -55,8 +55,11 @@ async function buscar() {
   await abrirBuscador(completa(recursos.indice))
 }
 
+/** Whether a key is written somewhere; a window just closed may still be told of the next one. */
 const escribiendo = (donde: EventTarget | null) =>
-  donde instanceof HTMLElement && (donde.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(donde.tagName))
+  donde instanceof HTMLElement &&
+  (donde.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(donde.tagName)) &&
+  !donde.closest('dialog:not([open])')
 
 // Before Redoc, whose own search knows no chapters, hears of the key.
 window.addEventListener(
