@@ -16,7 +16,8 @@ interface Escena {
   comercio: Comercio
   /** The path of a link that opens a hundred labels. */
   etiquetas: string
-  guia: string
+  /** A guide takes only some pictures. */
+  guias: readonly string[]
   /** An operator's key. */
   llave: string
   /** Twelve megapixels of noise, as a phone's JPEG. */
@@ -52,7 +53,7 @@ async function montar({ db, servicio, crearComercios }: Base): Promise<Escena> {
     metricas: `http://127.0.0.1:${puerto}/metrics`,
     comercio: comercio!,
     etiquetas: enlace.pathname + enlace.search,
-    guia: guias[0]!,
+    guias,
     llave,
     foto: new Uint8Array(foto),
   }
@@ -83,13 +84,13 @@ const dePaginas = ({ url, comercio }: Escena, segundos: number): Carga => ({
 })
 
 /** Two uploads at a time: one is decoded while the other arrives. */
-async function subirFotos({ url, guia, llave, foto }: Escena, segundos: number): Promise<number> {
+async function subirFotos({ url, guias, llave, foto }: Escena, segundos: number): Promise<number> {
   const fin = performance.now() + segundos * 1_000
   let cuantas = 0
   const headers = { Authorization: `Bearer ${llave}`, 'Content-Type': 'image/jpeg' }
   const conducir = async () => {
     while (performance.now() < fin) {
-      const destino = `${url}/operaciones/v1/guias/${guia}/archivos?tipo=foto`
+      const destino = `${url}/operaciones/v1/guias/${guias[cuantas % guias.length]}/archivos?tipo=foto`
       const respuesta = await fetch(destino, { method: 'POST', headers, body: foto })
       if (respuesta.status !== 201) throw new Error(`foto: ${respuesta.status} ${await respuesta.text()}`)
       await respuesta.body?.cancel()

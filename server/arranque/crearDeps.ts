@@ -108,7 +108,12 @@ export function crearDeps(config: Config, cimientos: Cimientos): Deps {
     ensayar: crearEnsayos(db),
     recientes: new Recientes(RECIENTES),
     navegador: crearNavegador(urlPublica),
-    limites: new Limites({ ...delReparto, porOperador: config.ritmoDeOperador, porRed: config.ritmoDeRed }),
+    limites: new Limites({
+      ...delReparto,
+      porOperador: config.ritmoDeOperador,
+      porRed: config.ritmoDeRed,
+      alDesconocer: (repartidor) => log.warn({ repartidor }, 'unknown guides'),
+    }),
     limiteDeEntrada: crearCuenta(ENTRADAS, delReparto),
     limiteDeVerificacion: crearLimite(VERIFICACIONES, delReparto),
     usos: new Usos(db, log),

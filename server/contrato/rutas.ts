@@ -4,7 +4,7 @@ import { Problema, problemaDeFallas, problemaUniforme } from '../errores.ts'
 import { autenticar, exigirAlcance, reautenticar } from '../http/autenticar.ts'
 import { admitirTipo, leerCuerpo, pasarFlujo } from '../http/cuerpo.ts'
 import type { Autenticadores } from '../http/identidad.ts'
-import { corregirCosto, limitar } from '../http/limitar.ts'
+import { contarDesconocida, corregirCosto, limitar } from '../http/limitar.ts'
 import { exigirPropia } from '../http/navegador.ts'
 import { metodoNoPermitido, responder, type Testigo } from '../http/problemas.ts'
 import { redDe } from '../http/red.ts'
@@ -51,6 +51,7 @@ export function enlazarRutas(
         exigirAlcance(operacion),
         pasarFlujo(operacion),
         ejecutar(operacion, handlers, deps, testigo),
+        contarDesconocida(deps.limites),
       )
     }
     deRuta.all(metodoNoPermitido(suyas.map(({ metodo }) => metodo)))

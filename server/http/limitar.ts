@@ -1,5 +1,6 @@
-import type { RequestHandler } from 'express'
+import type { ErrorRequestHandler, RequestHandler } from 'express'
 import type { Operacion } from '../contrato/contrato.ts'
+import { Problema } from '../errores.ts'
 import { COSTO_MAXIMO, type Limites } from '../limites/limites.ts'
 import { redDe } from './red.ts'
 
@@ -22,5 +23,15 @@ export function corregirCosto({ ritmoPor }: Operacion): RequestHandler {
       req.solicitud.admision?.corregir(Math.max(1, Math.min(COSTO_MAXIMO, cuantos)))
     }
     next()
+  }
+}
+
+/** Counts a code that a courier asked for and that names no guide. */
+export function contarDesconocida(limites: Limites): ErrorRequestHandler {
+  return (error, req, _res, next) => {
+    const { identidad } = req.solicitud
+    const desconocida = error instanceof Problema && error.codigo === 'guia_desconocida'
+    if (desconocida && identidad && 'sesion' in identidad) limites.contarDesconocidas(identidad, 1)
+    next(error)
   }
 }

@@ -5,6 +5,7 @@ import type { Identidad, Identidades } from '../http/identidad.ts'
 import { Cubos, type Ritmo } from './cubos.ts'
 import {
   type Clase,
+  DE_DESCONOCIDAS,
   DE_SESION,
   deEtiquetas,
   deIntentos,
@@ -54,6 +55,8 @@ interface OpcionesDeLimites {
   porRed: number
   /** In milliseconds, of which only differences count. */
   reloj?: () => number
+  /** Told once when a courier has asked for too many guides that don't exist. */
+  alDesconocer?: (repartidor: string) => void
 }
 
 /** What a request takes of its class before it is known how much it needs: it was bounded to this by the contract. */
@@ -61,7 +64,8 @@ export const COSTO_MAXIMO = 100
 
 /** The limits of a process; see `ritmos.ts` for the figures. */
 export class Limites {
-  readonly #cubos: Readonly<Record<Nombre | 'desconocidos', Cubos>>
+  readonly #cubos: Readonly<Record<Nombre | 'desconocidos' | 'desconocidas', Cubos>>
+  readonly #alDesconocer: (repartidor: string) => void
   readonly #simultaneas = new Map<string, number>()
 
   readonly #deOperacion: Ritmo
@@ -69,7 +73,8 @@ export class Limites {
   readonly #deIntentos: Ritmo
   readonly #deEtiquetas: Ritmo
 
-  constructor({ procesos = () => 1, porOperador, porRed, reloj }: OpcionesDeLimites) {
+  constructor({ procesos = () => 1, porOperador, porRed, reloj, alDesconocer = () => {} }: OpcionesDeLimites) {
+    this.#alDesconocer = alDesconocer
     this.#deOperacion = deOperacion(porOperador)
     this.#deRed = deRed(porRed)
     this.#deIntentos = deIntentos(porRed)
@@ -82,6 +87,7 @@ export class Limites {
       recuperaciones: cubos(),
       // Strangers have buckets of their own, so that they can't have those of merchants forgotten.
       desconocidos: cubos(),
+      desconocidas: cubos(),
     }
   }
 
@@ -94,6 +100,7 @@ export class Limites {
     const quien = this.#quienEs(operacion, identidad, red)
     const enCurso = this.#simultaneas.get(quien.clave) ?? 0
     if (enCurso >= quien.simultaneas) throw this.#rechazo(quien, 1, `${enCurso} a la vez es el máximo`)
+    if (identidad && 'sesion' in identidad) this.#exigirConocidas(quien)
     const tomados: Gasto[] = []
     for (const gasto of quien.gastos) {
       const espera = this.#de(gasto).tomar(gasto.clave, gasto.ritmo, gasto.costo)
@@ -130,11 +137,25 @@ export class Limites {
     if (espera > 0) throw this.#rechazo(quien, espera, explicar(gasto!))
   }
 
+  /** Counts codes that a courier's session asked for and that name no guide. */
+  contarDesconocidas({ sesion, repartidor }: Identidades['sesionDeRepartidor'], cuantas: number): void {
+    if (cuantas === 0) return
+    const clave = claveDeSesion(sesion)
+    const cubos = this.#cubos.desconocidas
+    const negado = cubos.tomar(clave, DE_DESCONOCIDAS, cuantas) > 0
+    if (!negado && cubos.quedan(clave, DE_DESCONOCIDAS).quedan === 0) this.#alDesconocer(repartidor)
+  }
+
+  #exigirConocidas(quien: Quien): void {
+    const espera = this.#cubos.desconocidas.tomar(quien.clave, DE_DESCONOCIDAS, 0)
+    if (espera > 0) throw this.#rechazo(quien, espera, 'Buscó demasiadas guías que no existen')
+  }
+
   #quienEs(operacion: Operacion, identidad: Identidad | undefined, red: string): Quien {
     if (!identidad) return solo(`red ${red}`, this.#deRed, 'de su red')
     if ('comercio' in identidad) return deComercio(operacion, identidad)
     if ('operador' in identidad) return solo(`llave ${identidad.llave}`, this.#deOperacion, 'de su llave')
-    return solo(`sesion ${Buffer.from(identidad.sesion).toString('base64')}`, DE_SESION, 'de su sesión')
+    return solo(claveDeSesion(identidad.sesion), DE_SESION, 'de su sesión')
   }
 
   #de({ clave, nombre }: Gasto): Cubos {
@@ -208,6 +229,8 @@ function deComercio({ ritmo: clase, ritmoPor }: Operacion, identidad: Identidade
     gastos: clase ? [...gasto('solicitudes', 1), ...gasto(clase, costo)] : gasto('solicitudes', 1),
   }
 }
+
+const claveDeSesion = (sesion: Uint8Array) => `sesion ${Buffer.from(sesion).toString('base64')}`
 
 const solo = (clave: string, ritmo: Ritmo, de: string, nombre: Nombre = 'solicitudes'): Quien => ({
   clave,

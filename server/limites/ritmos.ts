@@ -31,6 +31,12 @@ export const deOperacion = (solicitudes: number): Ritmo => ({ porSegundo: solici
 export const DE_SESION: Ritmo = { porSegundo: 20, rafaga: 300 }
 
 /**
+ * Codes that name no guide, which a courier's session may ask for: a mistyped label now and then, a day's list after it was
+ * swept, and never enough to guess one.
+ */
+export const DE_DESCONOCIDAS: Ritmo = { porSegundo: 0.5, rafaga: 60 }
+
+/**
  * A network's requests without a key: a whole mobile network may stand behind one address.
  * @param solicitudes per second
  */

@@ -12,12 +12,13 @@ const BUSCAR_VARIAS = sentencia<{ guias: readonly string[] }, FilaGuia>(
 
 /** Lists the guides that a courier asks for, each once, however often and in however many spellings. */
 export const listarGuiasDeReparto: Handler<'listarGuiasDeReparto'> = async (
-  { query: { guia: pedidas } },
-  { db, ajustes },
+  { query: { guia: pedidas }, identidad },
+  { db, ajustes, limites },
 ) => {
   const codigos = new Set(pedidas.flatMap((escrita) => normalizarCodigoDeGuia(escrita) ?? []))
   const filas = await db.consultar(BUSCAR_VARIAS, { guias: [...codigos] })
   const porCodigo = new Map(filas.map((fila) => [fila.guia, fila]))
+  limites.contarDesconocidas(identidad, codigos.size - porCodigo.size)
   return {
     status: 200,
     body: {

@@ -113,6 +113,31 @@ describe('the limits', () => {
     expect(respuesta.cuerpo.mensaje).toContain('de su sesión')
   })
 
+  it('hold for codes that name no guide, which a courier’s session asks for, and are told to the operator', async () => {
+    ms += 600_000
+    const movil = await nuevoMovil(entorno)
+    const { api } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(unaGuia())
+    const otro = await nuevoMovil(entorno)
+    const { antes, respuesta } = await agotar(() => movil.pedir('GET', '/guias/7K3M9QX2A1B4'))
+    expect([antes, respuesta.cuerpo.mensaje]).toEqual([
+      60,
+      'Buscó demasiadas guías que no existen. Repita en 2 segundos.',
+    ])
+    // Nor does he learn which ones exist.
+    expect((await movil.pedir('GET', `/guias/${guia}`)).status).toBe(429)
+    expect((await otro.pedir('GET', `/guias/${guia}`)).status).toBe(200)
+    ms += 2_000
+    expect((await movil.pedir('GET', `/guias/${guia}`)).status).toBe(200)
+    // A list costs what it didn't find.
+    const lista = Array.from({ length: 30 }, (_, i) => `guia=${String(i).padStart(12, '0')}`).join('&')
+    expect((await movil.pedir('GET', `/guias?${lista}`)).status).toBe(200)
+    expect((await movil.pedir('GET', `/guias/${guia}`)).status).toBe(429)
+    const avisos = entorno.log.filter((linea) => linea.includes('unknown guides'))
+    expect(avisos.length).toBeGreaterThan(0)
+    for (const aviso of avisos) expect(JSON.parse(aviso)).toMatchObject({ level: 40, repartidor: movil.repartidor })
+  })
+
   it('hold for the labels that are drawn for a network, whoever’s they are', async () => {
     ms += 60_000
     const abrir = async () => {
