@@ -6,10 +6,11 @@ import { redDe } from './red.ts'
 
 /** Lets a request through if whoever calls has enough left of what it spends; before a byte of its body is read. */
 export function limitar(operacion: Operacion, limites: Limites): RequestHandler {
-  return (req, _res, next) => {
+  return (req, res, next) => {
     const { solicitud } = req
-    // It is over with the answer: `identificarSolicitud` ends it.
+    // It is over with the answer: `identificarSolicitud` ends it, but for whoever went away while it was found out who he is.
     solicitud.admision = limites.admitir(operacion, solicitud.identidad, redDe(req.ip ?? ''))
+    if (res.closed) solicitud.admision.terminar()
     next()
   }
 }

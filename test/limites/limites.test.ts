@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { iniciarServicio } from '../../server/arranque/servicio.ts'
 import { leerConfig } from '../../server/config/config.ts'
@@ -8,6 +9,7 @@ import { crearLog } from '../../server/log.ts'
 import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
 import { sinUsos } from '../llaves/administrar.ts'
+import { esperarCerrojo } from '../quietud.ts'
 import { nuevoMovil } from '../repartidores/movil.ts'
 
 // The limits' clock moves only when it is told to: nothing comes back meanwhile, however slow the machine.
@@ -187,6 +189,30 @@ describe('the limits', () => {
       await otro.detener()
     }
     await hasta(async () => (await politica()) === '"solicitudes";q=400;w=4')
+  })
+
+  it('forget whoever goes away while it is found out who he is', async () => {
+    const comercio = await entorno.nuevoComercio('test', { solicitudes: 100, guias: 1 })
+    const cliente = await entorno.db.pool.connect()
+    const { port } = new URL(entorno.url)
+    const socket = connect(Number(port), '127.0.0.1').on('error', () => {})
+    try {
+      await cliente.query('begin; lock table llave in access exclusive mode')
+      socket.write(
+        `GET /api/v1/cuenta HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${comercio.llave}\r\n\r\n`.repeat(250),
+      )
+      await esperarCerrojo(entorno.db)
+      const cortadas = () => entorno.log.filter((linea) => linea.includes('"cortada":true')).length
+      const antes = cortadas()
+      socket.destroy()
+      await hasta(async () => cortadas() - antes === 250)
+    } finally {
+      await cliente.query('commit')
+      cliente.release()
+    }
+    const limpias = async () => (await cuenta(comercio.llave)).cuerpo.mensaje?.includes('a la vez') !== true
+    expect(await limpias()).toBe(true)
+    expect((await cuenta(comercio.llave)).status).toBe(200)
   })
 
   it('bound what is under way at once, and give it back', async () => {
