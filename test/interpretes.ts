@@ -15,8 +15,16 @@ export const NODE_20 = hallar('node', /^v20\./)
 export const PYTHON = hallar('python3', /^Python 3\./)
 export const PHP = hallar('php', /^PHP 8\./)
 
+/** The first Python on the PATH that has a module; a machine without it says so, and skips. */
+function pythonCon(modulo: string, que: string): string | undefined {
+  const hallado = [...new Set(['/usr/bin', ...(process.env.PATH ?? '').split(delimiter)])]
+    .map((carpeta) => join(carpeta, 'python3'))
+    .find((programa) => spawnSync(programa, ['-c', `import ${modulo}`]).status === 0)
+  if (PYTHON && !hallado) console.warn(`\n*** No Python here has ${modulo}: ${que} NOT run. ***\n`)
+  return hallado
+}
+
 /** Python with the library that proofs are checked with (Debian's python3-cryptography). */
-export const PYTHON_CON_CRYPTOGRAPHY =
-  PYTHON && spawnSync(PYTHON, ['-c', 'import cryptography']).status === 0 ? PYTHON : undefined
-if (PYTHON && !PYTHON_CON_CRYPTOGRAPHY)
-  console.warn('\n*** This Python has no cryptography: prueba.py is NOT run. ***\n')
+export const PYTHON_CON_CRYPTOGRAPHY = pythonCon('cryptography', 'prueba.py is')
+/** Python with what quicktype's models read instants with (Debian's python3-dateutil). */
+export const PYTHON_CON_DATEUTIL = pythonCon('dateutil', "quicktype's models are")

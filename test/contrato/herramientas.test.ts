@@ -17,6 +17,7 @@ import {
 import { RAIZ } from '../../server/contrato/raiz.ts'
 import { correr } from '../docs/correr.ts'
 import { COMPLETO, unaGuia } from '../fabricas.ts'
+import { PYTHON_CON_DATEUTIL } from '../interpretes.ts'
 
 const CONTRATO = fileURLToPath(new URL('server/contrato/generado/comercios.json', RAIZ))
 const contrato: Objeto = JSON.parse(readFileSync(CONTRATO, 'utf8'))
@@ -120,7 +121,7 @@ describe('openapi-typescript', () => {
   })
 })
 
-describe('quicktype, in Python', () => {
+describe.skipIf(!PYTHON_CON_DATEUTIL)('quicktype, in Python', () => {
   it('makes models that read every example', async () => {
     const propiedad = ({ operacion, de }: Caso) => `${operacion}_${de}`
     const esquema = {
@@ -140,7 +141,7 @@ describe('quicktype, in Python', () => {
     await writeFile(en('modelos.py'), lines.join('\n'))
     await writeFile(en('casos.json'), JSON.stringify(casos.map((caso) => ({ [propiedad(caso)]: caso.valor }))))
     await writeFile(en('leer.py'), LECTOR)
-    expect(await exigir(['python3', 'leer.py'])).toBe(`${casos.length}\n`)
+    expect(await exigir([PYTHON_CON_DATEUTIL!, 'leer.py'])).toBe(`${casos.length}\n`)
   })
 })
 
