@@ -20,6 +20,9 @@ export function nuevaGuia(): string {
   )
 }
 
+/** One that is refused for its telephone. */
+export const guiaFaltosa = (): string => nuevaGuia().replace(/"telefono":"[^"]*"/, '"telefono":"123"')
+
 export const nuevoLote = (guias: number): string => `{"guias":[${Array.from({ length: guias }, nuevaGuia).join(',')}]}`
 
 /** SQL expressions for what differs between rows. */

@@ -1,19 +1,12 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as dormir } from 'node:timers/promises'
 import { type Carga, cargar, type Peticion } from '../arnes/carga.ts'
-import { nuevaGuia, nuevoLote } from '../arnes/datos.ts'
+import { guiaFaltosa, nuevaGuia, nuevoLote } from '../arnes/datos.ts'
 import type { Banco, Base, Comercio, Programa } from '../arnes/entorno.ts'
-import { numero } from '../arnes/numero.ts'
-import { intercalar, resumir } from '../arnes/rondas.ts'
 import { registrar } from '../arnes/webhooks.ts'
-import { calentar, cargaDeCrear, fila } from './crear.ts'
 import type { Medida } from './medida.ts'
+import { CONEXIONES, medirVecinos, VECINOS } from './vecinos.ts'
 
-/** Merchants that do what they always do, and what each asks for in a second. */
-const VECINOS = 8
-const RITMO = 20
-/** Connections of the flood. */
-const CONEXIONES = 32
 /** Guides that the flooding merchant has already, for what counts or lists them. */
 const GUIAS = 2_000
 /** Readers that take nothing. */
@@ -36,8 +29,6 @@ interface Inundacion {
   preparar: (escena: Escena) => Promise<() => Omit<Peticion, 'llave'> & { llave?: string }>
 }
 
-const faltosa = () => nuevaGuia().replace(/"telefono":"[^"]*"/, '"telefono":"123"')
-
 const INUNDACIONES: readonly Inundacion[] = [
   {
     nombre: 'creaciones',
@@ -50,7 +41,7 @@ const INUNDACIONES: readonly Inundacion[] = [
     preparar: async () => () => ({
       metodo: 'POST',
       ruta: '/api/v1/guias/bulk',
-      cuerpo: `{"guias":[${Array.from({ length: 100 }, faltosa).join()}]}`,
+      cuerpo: `{"guias":[${Array.from({ length: 100 }, guiaFaltosa).join()}]}`,
     }),
   },
   {
@@ -93,38 +84,27 @@ const INUNDACIONES: readonly Inundacion[] = [
   },
 ]
 
-/** The neighbours' p95, while one floods the service, and while the same flood meets a bare server that says 429. */
-const medir =
-  (inundar: (escena: Escena) => Promise<(destino: Programa, segundos: number) => Promise<number>>, nombre: string) =>
-  (banco: Banco) =>
-    banco.conBase(async (base) => {
-      const vecinos = await base.crearComercios(VECINOS)
-      const [inundador] = await base.crearComercios(1, 'live', { solicitudes: 50, guias: 100 })
-      const { segundos, rondas } = banco.opciones
-      const servicio = await base.servicio({ REQUESTS_PER_NETWORK: '50' })
-      const desnudo = await base.programa('desnudo.ts', ['429'])
-      const deVecinos: Carga = { ...cargaDeCrear(servicio.url, vecinos, VECINOS, segundos), ritmo: RITMO }
-      await calentar(banco, base, { ...deVecinos, ritmo: 100 })
-      const guias = await crearGuias(servicio, inundador!)
-      const enviar = await inundar({ base, banco, servicio, inundador: inundador!, guias })
-      const enviadas: number[] = []
-      const con = (programa: Programa) => async () => {
-        const inundando = enviar(programa, segundos + 1)
-        // The flood stands already when its neighbours come.
-        await dormir(500)
-        const [{ p95 }, porSegundo] = await Promise.all([cargar(deVecinos), inundando])
-        if (programa === servicio) enviadas.push(porSegundo)
-        return p95
-      }
-      await con(servicio)()
-      enviadas.length = 0
-      const valores = await intercalar(rondas, { programa: con(servicio), referencia: con(desnudo) })
-      const marca = { sentido: '≤' as const, valor: 1.25, holgura: 10 }
-      return {
-        filas: [fila(`p95 de ${VECINOS} comercios, otro inunda de ${nombre}`, 'ms', '429 desnudo', valores, marca)],
-        notas: [`la inundación: ${numero(resumir(enviadas).mediana)} por segundo`],
-      }
+type Inundar = (destino: Programa, segundos: number) => Promise<number>
+
+/** What one's flood costs the others where everybody has the limits that everybody has. */
+const medir = (inundar: (escena: Escena) => Promise<Inundar>, nombre: string) => (banco: Banco) =>
+  banco.conBase(async (base) => {
+    const vecinos = await base.crearComercios(VECINOS)
+    const [inundador] = await base.crearComercios(1, 'live', { solicitudes: 50, guias: 100 })
+    const servicio = await base.servicio({ REQUESTS_PER_NETWORK: '50' })
+    const { filas, inundacion } = await medirVecinos(banco, base, {
+      servicio,
+      vecinos,
+      status: 429,
+      referencia: '429 desnudo',
+      de: nombre,
+      async preparar() {
+        const guias = await crearGuias(servicio, inundador!)
+        return inundar({ base, banco, servicio, inundador: inundador!, guias })
+      },
     })
+    return { filas, notas: [`la inundación: ${inundacion} por segundo`] }
+  })
 
 async function crearGuias({ url }: Programa, { llave }: Comercio): Promise<string[]> {
   const codigos: string[] = []
