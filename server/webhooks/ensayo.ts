@@ -21,7 +21,7 @@ interface Paso {
 
 const ENSAYAR = sentencia<PorRecuperar, Paso>(
   'recuperacion.ensayar',
-  `with v as materialized (${eventosPorRecuperar(String(PASO))})
+  `with v as materialized (${eventosPorRecuperar(PASO)})
    select count(*) filter (where suyo)::int as eventos, count(*)::int as mirados,
      count(*) filter (where suyo and ${porEnviar('e')})::int as entregas,
      (select json_build_object('xid', xid::text, 'guia_id', guia_id, 'secuencia', secuencia) from v

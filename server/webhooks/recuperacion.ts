@@ -98,13 +98,14 @@ export type PorRecuperar = ClaveDeWebhook &
 /**
  * SQL of the events in a recovery's time that its endpoint wants, in the feed's order after a position, with what
  * became of their delivery.
+ * @param condicion SQL about the event `v` that must hold, too
  */
-export const eventosPorRecuperar = (limite: string) => `
+export const eventosPorRecuperar = (limite: number, condicion = 'true') => `
   select v.comercio_id, v.modo, v.guia_id, v.secuencia, v.guia, v.tipo, v.registrado_en, v.xid,
     v.registrado_en >= w.desde_ and v.registrado_en < w.hasta_ and ${quiere('w', 'v')} as suyo
   from (select :webhook::text as webhook, :tipos::text[] as tipos, :desde::timestamptz as desde_,
     :hasta::timestamptz as hasta_) w
-  join evento v on v.comercio_id = :comercio_id and v.modo = :modo and v.xid < pg_snapshot_xmin(pg_current_snapshot())
+  join evento v on v.comercio_id = :comercio_id and v.modo = :modo and ${condicion}
     and (v.xid, v.guia_id, v.secuencia) > (:xid::text::xid8, :guia_id::uuid, :secuencia::int)
     and v.xid <= :tope::text::xid8
   order by v.xid, v.guia_id, v.secuencia limit ${limite}`
