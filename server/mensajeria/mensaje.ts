@@ -199,18 +199,23 @@ export async function enviarAlBuzon(deps: DepsDeMensajes, ids: readonly string[]
 const POR_TELEFONO = { hora: 5, dia: 20 }
 const YA_RECIBIO = `Ese teléfono ya recibió ${POR_TELEFONO.hora} solicitudes en una hora o ${POR_TELEFONO.dia} en un día, de todos los comercios. Saldrá más tarde, por sí sola.`
 
-/** How many requests left for the telephone of `m` since then. */
-const salieron = (desde: string) => `(select count(*) from mensaje o where o.telefono = m.telefono and o.modo = m.modo
-       and o.tipo = m.tipo and o.estado in ('enviando', 'dudoso', 'enviado', 'entregado', 'leido')
-       and coalesce(o.enviado_en, o.proximo_en) > :ahora::timestamptz - interval '${desde}')`
+/** How many requests left within an hour and a day for each telephone of `q`: counted once, however many of `q` are its. */
+const SALIERON = `select o.telefono, o.modo, o.tipo, count(*) as en_el_dia,
+       count(*) filter (where coalesce(o.enviado_en, o.proximo_en) > :ahora::timestamptz - interval '1 hour') as en_la_hora
+     from mensaje o where o.telefono in (select telefono from q)
+       and o.estado in ('enviando', 'dudoso', 'enviado', 'entregado', 'leido')
+       and coalesce(o.enviado_en, o.proximo_en) > :ahora::timestamptz - interval '1 day'
+     group by o.telefono, o.modo, o.tipo`
 
 /**
- * The place of `m` among the requests that are due for its telephone. With those that left it stays the same while others
- * are sent beside it, so that nobody has to lock a telephone.
+ * The place of a message of `q` among the requests that are due for its telephone. With those that left it stays the same
+ * while others are sent beside it, so that nobody has to lock a telephone. Beyond the five-hundredth it is put off for weeks
+ * in any case, and nobody counts on.
  */
-const LUGAR = `(select count(*) from mensaje o where o.telefono = m.telefono and o.modo = m.modo and o.tipo = m.tipo
-       and o.estado = 'pendiente' and o.canal = m.canal and o.proximo_en <= :ahora
-       and (o.creado_en, o.id) <= (m.creado_en, m.id))`
+const LUGAR = `(select count(*) from (
+       select from mensaje o where o.telefono = q.telefono and o.modo = q.modo and o.tipo = q.tipo
+         and o.estado = 'pendiente' and o.canal = :canal and o.proximo_en <= :ahora
+         and (o.creado_en, o.id) <= (q.creado_en, q.id) limit 500) antes)`
 
 /** What is over a telephone's quota is put off in its row: by an hour for each five before it, by a day for each twenty. */
 const RECLAMAR = sentencia<
@@ -229,14 +234,18 @@ const RECLAMAR = sentencia<
   `with x as (
      select * from json_to_recordset(:reclamados::json) as x(id uuid, huella text)
    ), q as (
-     select m.id, x.huella, ${haceFalta()} as hace_falta, m.tipo = 'solicitud_ubicacion' as contada,
-       ${LUGAR} as lugar, ${salieron('1 hour')} as en_la_hora, ${salieron('1 day')} as en_el_dia
+     select m.id, m.telefono, m.modo, m.tipo, m.creado_en, x.huella, ${haceFalta()} as hace_falta
      from x join mensaje m on m.id = x.id
      join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
      where m.estado = 'pendiente' and m.canal = :canal and m.proximo_en <= :ahora::timestamptz for update of m skip locked
+   ), t as materialized (
+     ${SALIERON}
+   ), s as (
+     select q.*, ${LUGAR} as lugar, coalesce(en_la_hora, 0) as en_la_hora, coalesce(en_el_dia, 0) as en_el_dia
+     from q left join t using (telefono, modo, tipo)
    ), c as (
-     select *, contada and hace_falta
-       and (en_la_hora + lugar > ${POR_TELEFONO.hora} or en_el_dia + lugar > ${POR_TELEFONO.dia}) as sobra from q
+     select *, tipo = 'solicitud_ubicacion' and hace_falta
+       and (en_la_hora + lugar > ${POR_TELEFONO.hora} or en_el_dia + lugar > ${POR_TELEFONO.dia}) as sobra from s
    ), m as (
      update mensaje set
        estado = case when q.sobra then 'pendiente' when q.hace_falta then 'enviando' else 'descartado' end,
