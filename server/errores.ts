@@ -71,6 +71,17 @@ export function problemaDeFallas(
 /** The same words every time, where a caller must not learn what exactly was wrong. */
 export const problemaUniforme = (codigo: Codigo) => new Problema(codigo, PROBLEMAS[codigo].causa)
 
+/**
+ * Nothing was done, for it was too much.
+ * @param porQue in Spanish, without its full stop
+ */
+export function demasiadas(porQue: string, segundos: number, cabeceras: Detalles['cabeceras'] = {}): Problema {
+  const mensaje = `${porQue}. Repita en ${segundos} ${segundos === 1 ? 'segundo' : 'segundos'}.`
+  return new Problema('demasiadas_solicitudes', mensaje, {
+    cabeceras: { ...cabeceras, 'Retry-After': String(segundos) },
+  })
+}
+
 export const noDisponible = (mensaje: string, cause?: unknown) =>
   new Problema('no_disponible', mensaje, { cabeceras: { 'Retry-After': '2' }, cause })
 

@@ -42,8 +42,9 @@ interface Cimientos extends Pick<Plataforma, 'db' | 'dbImpaciente' | 'masterKeys
 }
 
 /**
- * Sign-ins that may fail of one network, and of the phones on which one courier's code was good: 30 a minute. A code has 50 random bits: among a thousand couriers, ten thousand
- * networks together guess one in some six years; no bound over all of them, for strangers would lock everybody out with it.
+ * Sign-ins that may fail of one network, and of the phones on which one courier's code was good: 30 a minute. A code has 50
+ * random bits: among a thousand couriers, ten thousand networks together guess one in some six years; no bound over all of
+ * them, for strangers would lock everybody out with it.
  */
 const ENTRADAS = { porSegundo: 0.5, rafaga: 30 }
 /**

@@ -68,7 +68,8 @@ async function poner(
   const { databaseUrl } = plataforma
   const presencia = new Presencia(databaseUrl, log)
   deshacer.al(() => presencia.cerrar())
-  await presencia.contar()
+  // Its lock and the first count are there before anybody asks; nothing waits for them.
+  void presencia.contar()
   const procesos = () => presencia.procesos
   const deps = crearDeps(config, { ...plataforma, procesos, ...sustitutos, log, vida, urlPublica: url })
   deshacer.al(() => deps.hilos.detener())

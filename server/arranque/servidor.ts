@@ -7,6 +7,7 @@ import type { Salud } from '../deps.ts'
 import { noDisponible, Problema } from '../errores.ts'
 import { redDe } from '../http/red.ts'
 import { segunAccept } from '../http/rfc9457.ts'
+import { Conteo } from '../limites/conteo.ts'
 import { dejarDeEscuchar, escuchar } from './escuchar.ts'
 import { soltarLentos } from './lentos.ts'
 
@@ -20,7 +21,7 @@ export class Servidor {
   /** What requests go to; until the service is put together, to somebody who says so. */
   atender: RequestListener = (req, res) => arrancando(req, res, this.url)
   #despidiendo = false
-  readonly #porRed = new Map<string, number>()
+  readonly #porRed = new Conteo()
   readonly #conexionesPorRed: number
   readonly #dejarDeSoltar: () => void
   readonly #enCurso = new Set<ServerResponse>()
@@ -31,7 +32,7 @@ export class Servidor {
       this.#enCurso.add(res)
       res.once('close', () => this.#enCurso.delete(res))
       if (this.#despidiendo) res.setHeader('Connection', 'close')
-      if (this.#enCurso.size > SATURADO && !DE_SALUD.includes(req.url ?? '')) return saturado(req, res, this.url)
+      if (this.#enCurso.size > SATURADO && !DE_SALUD.includes(rutaDe(req))) return rechazar(req, res, this.url, LLENO)
       this.atender(req, res)
     },
   )
@@ -48,15 +49,12 @@ export class Servidor {
   /** One network can't have all the connections that a process may hold. */
   #admitir(socket: Socket): void {
     const red = redDe(socket.remoteAddress ?? '')
-    const suyas = (this.#porRed.get(red) ?? 0) + 1
-    if (suyas > this.#conexionesPorRed) return void socket.destroy()
-    this.#porRed.set(red, suyas)
+    if (this.#porRed.de(red) >= this.#conexionesPorRed) return void socket.destroy()
+    this.#porRed.sumar(red)
     this.#conexiones.add(socket)
     socket.once('close', () => {
       this.#conexiones.delete(socket)
-      const quedan = this.#porRed.get(red)! - 1
-      if (quedan > 0) this.#porRed.set(red, quedan)
-      else this.#porRed.delete(red)
+      this.#porRed.restar(red)
     })
   }
 
@@ -86,29 +84,29 @@ export class Servidor {
 
 /** Until the parts are together: alive, and nothing else. */
 function arrancando(req: IncomingMessage, res: ServerResponse, urlPublica: string) {
-  const [ruta] = (req.url ?? '').split('?')
-  if (ruta === '/healthz') return responder(res, 200, { ok: true })
+  const ruta = rutaDe(req)
+  if (ruta === '/healthz') return responder(res, randomUUID(), 200, { ok: true })
   const salud: Salud = { ok: false, base_de_datos: false, cola: false, migraciones: false }
-  if (ruta === '/readyz') return responder(res, 503, salud, { 'Retry-After': '1' })
+  if (ruta === '/readyz') return responder(res, randomUUID(), 503, salud, { 'Retry-After': '1' })
   rechazar(req, res, urlPublica, 'El servicio está arrancando. Repita la solicitud en unos segundos.')
 }
 
 /** Requests under way beyond which another one would only wait: at full load it is some tenths of a second's work. */
 const SATURADO = 1_000
+const LLENO = 'El servicio está saturado. No se hizo nada: repita la solicitud en unos segundos.'
 const DE_SALUD: readonly string[] = ['/healthz', '/readyz']
 
-const saturado = (req: IncomingMessage, res: ServerResponse, urlPublica: string) =>
-  rechazar(req, res, urlPublica, 'El servicio está saturado. No se hizo nada: repita la solicitud en unos segundos.')
+const rutaDe = ({ url = '' }: IncomingMessage) => url.split('?', 1)[0]!
 
 function rechazar(req: IncomingMessage, res: ServerResponse, urlPublica: string, mensaje: string) {
   const id = randomUUID()
   const { tipo, cuerpo } = segunAccept(noDisponible(mensaje).presentar(id, urlPublica), req.headers.accept)
-  responder(res, 503, cuerpo, { 'Content-Type': tipo, 'Retry-After': '1', 'X-Request-Id': id })
+  responder(res, id, 503, cuerpo, { 'Content-Type': tipo, 'Retry-After': '1' })
 }
 
-const responder = (res: ServerResponse, status: number, cuerpo: object, cabeceras: Record<string, string> = {}) =>
+const responder = (res: ServerResponse, id: string, status: number, cuerpo: object, cabeceras = {}) =>
   void res
-    .writeHead(status, { 'Content-Type': 'application/json', 'X-Request-Id': randomUUID(), ...cabeceras })
+    .writeHead(status, { 'Content-Type': 'application/json', 'X-Request-Id': id, ...cabeceras })
     .end(JSON.stringify(cuerpo))
 
 /** What Node itself refuses before there is a request: unreadable or oversized headers, a client that is too slow. */

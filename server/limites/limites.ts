@@ -1,7 +1,8 @@
 import type { Operacion } from '../contrato/contrato.ts'
 import type { RitmosDeComercio } from '../contrato/generado/tipos/index.ts'
-import { Problema } from '../errores.ts'
+import { demasiadas, type Problema } from '../errores.ts'
 import type { Identidad, Identidades } from '../http/identidad.ts'
+import { Conteo } from './conteo.ts'
 import { Cubos, type Ritmo } from './cubos.ts'
 import {
   type Clase,
@@ -66,7 +67,7 @@ export const COSTO_MAXIMO = 100
 export class Limites {
   readonly #cubos: Readonly<Record<Nombre | 'desconocidos' | 'desconocidas', Cubos>>
   readonly #alDesconocer: (repartidor: string) => void
-  readonly #simultaneas = new Map<string, number>()
+  readonly #simultaneas = new Conteo()
 
   readonly #deOperacion: Ritmo
   readonly #deRed: Ritmo
@@ -98,7 +99,7 @@ export class Limites {
    */
   admitir(operacion: Operacion, identidad: Identidad | undefined, red: string): Admision {
     const quien = this.#quienEs(operacion, identidad, red)
-    const enCurso = this.#simultaneas.get(quien.clave) ?? 0
+    const enCurso = this.#simultaneas.de(quien.clave)
     if (enCurso >= quien.simultaneas) throw this.#rechazo(quien, 1, `${enCurso} a la vez es el máximo`)
     if (identidad && 'sesion' in identidad) this.#exigirConocidas(quien)
     const tomados: Gasto[] = []
@@ -110,7 +111,7 @@ export class Limites {
       }
       tomados.push(gasto)
     }
-    this.#simultaneas.set(quien.clave, enCurso + 1)
+    this.#simultaneas.sumar(quien.clave)
     return this.#admision(quien)
   }
 
@@ -177,18 +178,13 @@ export class Limites {
       terminar() {
         if (!abierta) return
         abierta = false
-        const quedan = (limites.#simultaneas.get(quien.clave) ?? 1) - 1
-        if (quedan > 0) limites.#simultaneas.set(quien.clave, quedan)
-        else limites.#simultaneas.delete(quien.clave)
+        limites.#simultaneas.restar(quien.clave)
       },
     }
   }
 
   #rechazo(quien: Quien, segundos: number, porQue: string): Problema {
-    const repita = `Repita en ${segundos} ${segundos === 1 ? 'segundo' : 'segundos'}.`
-    return new Problema('demasiadas_solicitudes', `${porQue}. ${repita}`, {
-      cabeceras: { ...this.#cabeceras(quien), 'Retry-After': String(segundos) },
-    })
+    return demasiadas(porQue, segundos, this.#cabeceras(quien))
   }
 
   /** Of each rhythm, the account that has less left: a key's, or all its merchant's. */

@@ -1,7 +1,7 @@
 import { enHexadecimal } from '../archivos/archivo.ts'
 import type { ResultadoDeVerificacion } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
-import { Problema } from '../errores.ts'
+import { demasiadas } from '../errores.ts'
 import { buscarGuia } from '../guias/guia.ts'
 import { buscarPrueba, leerArchivos } from './prueba.ts'
 
@@ -10,10 +10,7 @@ export const verificarPrueba: Handler<'verificarPrueba'> = async (
   { db, limiteDeVerificacion },
 ) => {
   const espera = limiteDeVerificacion(red)
-  if (espera > 0) {
-    const detail = `Llegaron muchas solicitudes seguidas desde su conexión. Repita en ${espera} ${espera === 1 ? 'segundo' : 'segundos'}.`
-    throw new Problema('demasiadas_solicitudes', detail, { cabeceras: { 'Retry-After': String(espera) } })
-  }
+  if (espera > 0) throw demasiadas('Llegaron muchas solicitudes seguidas desde su conexión', espera)
   const guia = await buscarGuia(db, 'todos', path.guia)
   const prueba = await buscarPrueba(db, guia)
   const pdf = prueba?.pdf ? (await leerArchivos(db, guia, [prueba.pdf])).get(prueba.pdf) : undefined
