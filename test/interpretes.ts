@@ -1,11 +1,15 @@
 import { spawnSync } from 'node:child_process'
 import { delimiter, join } from 'node:path'
 
+/** Where a program of that name may be: Debian's own first. */
+const candidatos = (nombre: string) =>
+  [...new Set(['/usr/bin', ...(process.env.PATH ?? '').split(delimiter)])].map((carpeta) => join(carpeta, nombre))
+
 /** The first program of that name on the PATH whose version is such a one; a machine without it says so, and skips. */
 function hallar(nombre: string, version: RegExp): string | undefined {
-  const hallado = [...new Set(['/usr/bin', ...(process.env.PATH ?? '').split(delimiter)])]
-    .map((carpeta) => join(carpeta, nombre))
-    .find((programa) => version.test(spawnSync(programa, ['--version'], { encoding: 'utf8' }).stdout ?? ''))
+  const hallado = candidatos(nombre).find((programa) =>
+    version.test(spawnSync(programa, ['--version'], { encoding: 'utf8' }).stdout ?? ''),
+  )
   if (!hallado) console.warn(`\n*** There is no ${nombre} (${version.source}) here: what needs it is NOT run. ***\n`)
   return hallado
 }
@@ -17,9 +21,7 @@ export const PHP = hallar('php', /^PHP 8\./)
 
 /** The first Python on the PATH that has a module; a machine without it says so, and skips. */
 function pythonCon(modulo: string, que: string): string | undefined {
-  const hallado = [...new Set(['/usr/bin', ...(process.env.PATH ?? '').split(delimiter)])]
-    .map((carpeta) => join(carpeta, 'python3'))
-    .find((programa) => spawnSync(programa, ['-c', `import ${modulo}`]).status === 0)
+  const hallado = candidatos('python3').find((programa) => spawnSync(programa, ['-c', `import ${modulo}`]).status === 0)
   if (PYTHON && !hallado) console.warn(`\n*** No Python here has ${modulo}: ${que} NOT run. ***\n`)
   return hallado
 }

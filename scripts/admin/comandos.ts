@@ -71,11 +71,12 @@ const CONSOLA = {
 
 /** Every page of a list. */
 async function todas<Dato>(
-  pagina: (cursor?: string) => Promise<{ datos: Dato[]; cursor_siguiente: string | null }>,
+  listar: (query: { limite: number; cursor?: string }) => Promise<{ body: unknown }>,
 ): Promise<Dato[]> {
   const datos: Dato[] = []
   for (let cursor: string | null | undefined; cursor !== null; ) {
-    const leida = await pagina(cursor)
+    const { body } = await listar({ limite: 100, ...(cursor ? { cursor } : {}) })
+    const leida = body as { datos: Dato[]; cursor_siguiente: string | null }
     datos.push(...leida.datos)
     cursor = leida.cursor_siguiente
   }
@@ -135,11 +136,7 @@ export const COMANDOS: Record<string, Comando> = {
   },
   'comercios listar': {
     exige: [],
-    ejecutar: (deps) =>
-      todas(async (cursor) => {
-        const query = { limite: 100, ...(cursor ? { cursor } : {}) }
-        return (await listarComercios({ ...CONSOLA, query }, deps)).body as never
-      }),
+    ejecutar: (deps) => todas((query) => listarComercios({ ...CONSOLA, query }, deps)),
   },
   'llaves crear': {
     exige: ['comercio', 'modo'],
@@ -159,18 +156,12 @@ export const COMANDOS: Record<string, Comando> = {
     exige: ['comercio'],
     objeto: 'comercio',
     ejecutar: (deps, { comercio = '' }) =>
-      todas(async (cursor) => {
-        const query = { limite: 100, ...(cursor ? { cursor } : {}) }
-        return (await listarLlaves({ ...CONSOLA, path: { comercio }, query }, deps)).body as never
-      }),
+      todas((query) => listarLlaves({ ...CONSOLA, path: { comercio }, query }, deps)),
   },
   'llaves listar --operador': {
     exige: ['operador'],
     ejecutar: (deps, { operador = '' }) =>
-      todas(async (cursor) => {
-        const query = { limite: 100, ...(cursor ? { cursor } : {}) }
-        return (await listarLlavesDeOperador({ ...CONSOLA, path: { operador }, query }, deps)).body as never
-      }),
+      todas((query) => listarLlavesDeOperador({ ...CONSOLA, path: { operador }, query }, deps)),
   },
   'llaves rotar': {
     exige: ['llave'],
@@ -204,11 +195,7 @@ export const COMANDOS: Record<string, Comando> = {
   },
   'operadores listar': {
     exige: [],
-    ejecutar: (deps) =>
-      todas(async (cursor) => {
-        const query = { limite: 100, ...(cursor ? { cursor } : {}) }
-        return (await listarOperadores({ ...CONSOLA, query }, deps)).body as never
-      }),
+    ejecutar: (deps) => todas((query) => listarOperadores({ ...CONSOLA, query }, deps)),
   },
   'operadores revocar': {
     exige: ['operador'],
@@ -226,11 +213,7 @@ export const COMANDOS: Record<string, Comando> = {
   },
   'repartidores listar': {
     exige: [],
-    ejecutar: (deps) =>
-      todas(async (cursor) => {
-        const query = { limite: 100, ...(cursor ? { cursor } : {}) }
-        return (await listarRepartidores({ ...CONSOLA, query }, deps)).body as never
-      }),
+    ejecutar: (deps) => todas((query) => listarRepartidores({ ...CONSOLA, query }, deps)),
   },
   'repartidores codigo': {
     exige: ['repartidor'],

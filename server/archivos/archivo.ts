@@ -100,15 +100,16 @@ export async function guardarArchivo(
   { contenido, ...datos }: ArchivoParaGuardar,
 ): Promise<FilaArchivo> {
   const archivo = nuevoCodigoDeArchivo()
-  const { comercio_id, modo, id: guia_id } = guia
-  const suya = { comercio_id, modo, guia_id }
-  await enTransaccion(db, async (consultar) => {
-    if (datos.autor !== null) {
+  const suya = deGuia(guia)
+  const reservar = (consultar: Consultar) => consultar(RESERVAR, { ...suya, archivo, creado_en: reloj() })
+  if (datos.autor === null) await reservar(db.consultar)
+  else {
+    await enTransaccion(db, async (consultar) => {
       await consultar(TURNO, suya)
       await exigirCupo(consultar, suya, reloj())
-    }
-    await consultar(RESERVAR, { ...suya, archivo, creado_en: reloj() })
-  })
+      await reservar(consultar)
+    })
+  }
   await almacen.guardar(archivo, contenido, datos.mime)
   const sha256 = createHash('sha256').update(contenido).digest()
   const [fila] = await db.consultar(REGISTRAR, { ...datos, archivo, bytes: contenido.length, sha256 })

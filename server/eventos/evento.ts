@@ -146,7 +146,11 @@ export function eventoDeCreacion(guia: FilaGuia): FilaEvento {
 }
 
 /** The columns by which a guide's events are found. */
-export const deGuia = ({ comercio_id, modo, id }: FilaGuia) => ({ comercio_id, modo, guia_id: id })
+export const deGuia = ({ comercio_id, modo, id }: Pick<FilaGuia, 'comercio_id' | 'modo' | 'id'>) => ({
+  comercio_id,
+  modo,
+  guia_id: id,
+})
 
 const POR_SECUENCIA = sentencia<Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id' | 'secuencia'>, FilaEvento>(
   'eventos.porSecuencia',

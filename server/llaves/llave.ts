@@ -90,8 +90,8 @@ export const estaVigente = ({ vence_en, revocado_en }: Pick<FilaLlave, 'vence_en
 /** An operator's revocation is that of all his keys. */
 const BUSCAR = sentencia<Pick<FilaLlave, 'id'>, FilaConDueno>(
   'llaves.buscar',
-  `select l.id, l.tipo, l.comercio_id, l.operador_id, l.hash, l.alcances, l.redes, l.creado_en,
-     l.vence_en, l.usado_en,     coalesce(l.revocado_en, o.revocado_en) as revocado_en,
+  `select l.id, l.tipo, l.comercio_id, l.operador_id, l.hash, l.alcances, l.redes, l.creado_en, l.vence_en,
+     l.usado_en, coalesce(l.revocado_en, o.revocado_en) as revocado_en,
      coalesce(c.comercio, o.operador) as dueno, coalesce(c.nombre, o.nombre) as nombre, c.pais, c.estricto,
      c.ritmo_solicitudes, c.ritmo_guias
    from llave l

@@ -81,8 +81,8 @@ interface Remitente {
 }
 
 /**
- * Whether each of these files is the guide's, his who may use it, of its kind, and used by nobody yet. It is false when somebody moved the guide
- * meanwhile, for then it may have been this very request, come twice, that took them.
+ * Whether each of these files is the guide's, his who may use it, of its kind, and used by nobody yet. It is false when
+ * somebody moved the guide meanwhile, for then it may have been this very request, come twice, that took them.
  * @throws Problema 422 naming each file that isn't
  */
 async function estanSinUsar(

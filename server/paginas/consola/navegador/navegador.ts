@@ -1,5 +1,6 @@
 // What the console does. The key stays in its field, unless it is to be remembered in this tab; requests go to this service,
 // which the page's policy makes sure of.
+import { copiarTexto } from '../../docs/navegador/portapapeles.ts'
 import { escribirCampos, leerCampos, recordarIdentificadores } from './campos.ts'
 import { recordarLlave } from './llave.ts'
 import { armarRuta, comoCurl, type OperacionDeConsola, reparoDeLlave } from './operacion.ts'
@@ -104,10 +105,7 @@ formulario.addEventListener('keydown', (evento) => {
   if (evento.key === 'Enter' && (evento.ctrlKey || evento.metaKey)) formulario.requestSubmit()
 })
 const copiar = async (texto: string) => {
-  const bien = await navigator.clipboard.writeText(texto).then(
-    () => true,
-    () => false,
-  )
+  const bien = await copiarTexto(texto)
   ver('#copiado').textContent = bien ? 'Copiado.' : 'El navegador no dejó copiar.'
 }
 ver('#curl').addEventListener('click', () => void copiar(comoCurl(elegida(), direccion(), cuerpoDe(elegida()))))

@@ -1,5 +1,7 @@
 /** The buttons with which one copies what Redoc shows without one: the guide's programs, addresses and commands. */
 
+import { copiarTexto } from './portapapeles.ts'
+
 /** What is copied out of a sentence: addresses, paths, variables of the environment, commands. */
 const SE_COPIA =
   /^(?:(?:GET|POST|PUT|PATCH|DELETE) )?(?:https?:\/\/|\/(?:api|\.well-known|docs|verificar|r)\/|\/\w+\.(?:json|yaml|txt)$)\S*$|^[A-Z]+(?:_[A-Z]+)+$|^(?:npm|npx|curl) \S/
@@ -25,10 +27,7 @@ function crearBoton(nombre: string, leer: () => string): HTMLButtonElement {
   })
   boton.setAttribute('aria-label', nombre)
   boton.addEventListener('click', async () => {
-    const bien = await navigator.clipboard.writeText(leer()).then(
-      () => true,
-      () => false,
-    )
+    const bien = await copiarTexto(leer())
     avisar(bien ? 'Copiado' : 'No se pudo copiar')
     boton.dataset.copiado = bien ? 'si' : 'no'
     setTimeout(() => delete boton.dataset.copiado, 2000)
