@@ -10,7 +10,7 @@ import { COLUMNAS_DE_EVENTO, type EventoLeido, type FilaEvento } from './evento.
  *
  * A long transaction anywhere in the cluster holds the feed back until it ends; it never loses an event.
  */
-export const HASTA_AQUI = 'xid < pg_snapshot_xmin(pg_current_snapshot())'
+const HASTA_AQUI = 'xid < pg_snapshot_xmin(pg_current_snapshot())'
 
 /** The condition, as SQL, that an event comes after the position, below that boundary, and not from before `desde`. */
 const SIGUE = `${HASTA_AQUI} and (xid, guia_id, secuencia) > (:xid::text::xid8, :guia_id::uuid, :secuencia::int)

@@ -3,7 +3,6 @@ import type { JobInsert } from 'pg-boss'
 import type { webhook } from '../contrato/generado/prisma/client.ts'
 import { type Db, enTransaccion, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
-import { HASTA_AQUI } from '../eventos/flujo.ts'
 import {
   eventosPorRecuperar,
   type FilaRecuperacion,
@@ -44,7 +43,7 @@ const TOMAR = sentencia<Pick<FilaRecuperacion, 'paso'>, Tomada>(
  */
 const AVANZAR = sentencia<PorRecuperar & Pick<Posicion, 'fin'> & { ahora: Date }, Avance>(
   'recuperacion.avanzar',
-  `with v as materialized (${eventosPorRecuperar(LOTE, `v.${HASTA_AQUI}`)}), d as (
+  `with v as materialized (${eventosPorRecuperar(LOTE, 'v.xid < pg_snapshot_xmin(pg_current_snapshot())')}), d as (
      insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
      select v.comercio_id, v.modo, :webhook, v.guia_id, v.secuencia, 'evt_' || v.guia || '_' || v.secuencia, v.tipo, 'pendiente',
        'recuperacion', v.registrado_en, :ahora::timestamptz
