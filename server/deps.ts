@@ -104,6 +104,10 @@ export interface DepsDeTrabajo extends Deps {
   dbSinEspera: Pick<Db, 'pool' | 'consultar'>
   /** Tells other processes that endpoints have deliveries due. */
   senalar: (webhooks: readonly ClaveDeWebhook[]) => void
+  /** Tells whoever does a queue's jobs that there are some. */
+  despertar: (cola: string) => void
+  /** Tells that there is work: the queue is looked after more often than at rest. */
+  hayTrabajo: () => void
 }
 
 /** Whether a process and what it stands on work. */

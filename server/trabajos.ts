@@ -90,7 +90,6 @@ export const TRABAJOS: readonly Trabajo[] = [
     cola: COLA_DE_REINTENTOS,
     opciones: { ...DE_FILAS, retentionSeconds: 7 * 86_400 },
     ejecutar: async ({ avisarTrabajo }, trabajos) => avisarTrabajo(trabajos.map(({ data }) => data as ClaveDeWebhook)),
-    sondeo: 1,
   },
   {
     cola: 'recuperaciones',

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { Emisor } from '../cola/senales.ts'
+import { CUIDADO_S } from '../cola/trabajo.ts'
 import { abrirPool, consultarCon, preparada } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import type { Deshacer } from './deshacer.ts'
@@ -71,9 +72,9 @@ async function abrirCola({ log }: Deps, pool: pg.Pool): Promise<PgBoss> {
     // pg-boss's own pool would wait for ever for a connection that is half open.
     db: { executeSql: (text, values) => pool.query(preparada(text, values)) },
     schedule: false,
-    // A dead worker's claims lapse soon, and what is over goes soon.
-    superviseIntervalSeconds: 5,
-    monitorIntervalSeconds: 5,
+    // It is looked after by us (server/cola/workers.ts), and rarely while nothing happens.
+    supervise: false,
+    monitorIntervalSeconds: CUIDADO_S,
     maintenanceIntervalSeconds: 60,
   })
   boss.on('error', (err) => log.warn({ err }, 'queue'))

@@ -23,8 +23,6 @@ export class Alimentador {
   readonly #boss: PgBoss
   readonly #trabajos: readonly Trabajo[]
   readonly #deps: DepsDeTrabajo
-  /** Queue → how whoever takes its jobs is told of new ones. */
-  readonly #despertadores = new Map<string, () => void>()
   readonly #memoria = new Memoria(MEMORIA)
   #temporizador: NodeJS.Timeout | undefined
   #inmediata: NodeJS.Immediate | undefined
@@ -43,11 +41,6 @@ export class Alimentador {
     this.#boss = boss
     this.#trabajos = trabajos
     this.#deps = deps
-  }
-
-  /** From now on, whoever takes the jobs of that queue is told of new ones. */
-  conectar(cola: string, despertar: () => void): void {
-    this.#despertadores.set(cola, despertar)
   }
 
   readonly avisar = (): void => {
@@ -114,7 +107,8 @@ export class Alimentador {
       performance.now(),
     )
     await this.#boss.insert(cola, nuevos, { returnId: false })
-    this.#despertadores.get(cola)?.()
+    this.#deps.despertar(cola)
+    this.#deps.hayTrabajo()
     return nuevos.length
   }
 }

@@ -1,6 +1,9 @@
 import type { JobInsert, QueueOptions } from 'pg-boss'
 import type { DepsDeTrabajo } from '../deps.ts'
 
+/** How often the queue is looked after while there is work, in seconds: a dead worker's claims lapse, what is over goes. */
+export const CUIDADO_S = 5
+
 /**
  * A kind of background work. The rows of pending work are the truth; a job is only what wakes a worker for one of them,
  * so losing the queue loses nothing and a job that runs twice does nothing the second time.
@@ -19,8 +22,6 @@ export type Trabajo = {
   pendientes?: (deps: DepsDeTrabajo, cuantas: number) => Promise<JobInsert[]>
   /** Does the work of those rows; throws to be tried again. Without it, somebody else takes the jobs. */
   ejecutar?: (deps: DepsDeTrabajo, trabajos: readonly { id: string; data: object }[]) => Promise<void>
-  /** How often its worker looks for jobs of which nobody told it, in seconds. */
-  sondeo?: number
 }
 
 /** What is done every so many seconds without anybody's row asking for it. */

@@ -1,11 +1,12 @@
 import type { PgBoss } from 'pg-boss'
 import type { DepsDeTrabajo } from '../deps.ts'
 import type { EventoRecien } from '../eventos/evento.ts'
-import type { Log } from '../log.ts'
 import { Bomba, LIMPIEZA, TRABAJOS } from '../trabajos.ts'
 import type { AvisarTrabajo } from '../webhooks/webhook.ts'
 import { Alimentador } from './alimentador.ts'
+import { Ronda } from './ronda.ts'
 import { Oyente } from './senales.ts'
+import { CUIDADO_S } from './trabajo.ts'
 
 /** Makes the queues, or brings their options up to date. */
 export async function crearColas(boss: PgBoss): Promise<void> {
@@ -32,10 +33,12 @@ const LOTE = 1_000
 /** How often a worker is told of new jobs, in milliseconds: one round of many jobs costs less than many of one. */
 const ESPACIO = 100
 /**
- * How often a worker looks for jobs of which nobody told it, in seconds: what another process fed and did not do, and what
- * failed and is tried again.
+ * How often a worker looks for jobs of which nobody told it, in seconds. What another process fed and did not do, and what
+ * failed, is fed again as long as its row waits, and then it is told.
  */
-const SONDEO = 10
+const SONDEO = 60
+/** How often the queue is looked after at rest, in milliseconds. */
+const CUIDADO_EN_CALMA = 30_000
 /** How long a stop waits for the jobs under way, in milliseconds. */
 const PLAZO = 5_000
 
@@ -45,7 +48,7 @@ const PLAZO = 5_000
  */
 export async function iniciarWorkers(
   boss: PgBoss,
-  partes: Omit<DepsDeTrabajo, 'avisarTrabajo'>,
+  partes: Omit<DepsDeTrabajo, 'avisarTrabajo' | 'despertar' | 'hayTrabajo'>,
   databaseUrl: string,
 ): Promise<Workers> {
   await crearColas(boss)
@@ -54,15 +57,28 @@ export async function iniciarWorkers(
     alimentador.avisar()
     bomba.despertar()
   }
-  const deps: DepsDeTrabajo = { ...partes, avisarTrabajo: avisar }
+  const despertadores = new Map<string, () => void>()
+  const deps: DepsDeTrabajo = {
+    ...partes,
+    avisarTrabajo: avisar,
+    despertar: (cola) => despertadores.get(cola)?.(),
+    hayTrabajo: () => cuidado.apurar(),
+  }
+  const fallo = (err: unknown) => deps.log.warn({ err }, 'housekeeping')
   const bomba = new Bomba(boss, deps)
   const alimentador = new Alimentador(boss, TRABAJOS, deps)
-  const limpieza = LIMPIEZA.map(({ cada, hacer }) => repetir(cada * 1_000, () => hacer(deps), deps.log))
-  await atenderColas(boss, deps, alimentador)
+  const cuidar = async () => {
+    await boss.supervise()
+    bomba.tomar()
+  }
+  const cuidado = new Ronda(cuidar, { prisa: CUIDADO_S * 1_000, calma: CUIDADO_EN_CALMA }, fallo)
+  const limpieza = LIMPIEZA.map(({ cada, hacer }) => new Ronda(() => hacer(deps), { prisa: cada * 1_000 }, fallo))
+  await atenderColas(boss, deps, despertadores)
   const oyente = new Oyente(databaseUrl, deps.log, (webhooks) => (webhooks ? bomba.mirar(webhooks, true) : avisar()))
   alimentador.avisar()
   const parar = async () => {
-    await Promise.all([...limpieza.map((terminar) => terminar()), alimentador.detener(), oyente.cerrar()])
+    const rondas = [cuidado, ...limpieza]
+    await Promise.all([...rondas.map((ronda) => ronda.detener()), alimentador.detener(), oyente.cerrar()])
     await bomba.detener()
     await boss.stop({ graceful: true, timeout: PLAZO })
   }
@@ -78,15 +94,16 @@ export async function iniciarWorkers(
   }
 }
 
-async function atenderColas(boss: PgBoss, deps: DepsDeTrabajo, alimentador: Alimentador): Promise<void> {
-  for (const { cola, ejecutar, sondeo = SONDEO } of TRABAJOS) {
+/** @param despertadores where it says, by queue, how its worker is told of new jobs */
+async function atenderColas(boss: PgBoss, deps: DepsDeTrabajo, despertadores: Map<string, () => void>): Promise<void> {
+  for (const { cola, ejecutar } of TRABAJOS) {
     if (!ejecutar) continue
-    const id = await boss.work<object>(cola, { batchSize: LOTE, pollingIntervalSeconds: sondeo }, async (trabajos) => {
+    const id = await boss.work<object>(cola, { batchSize: LOTE, pollingIntervalSeconds: SONDEO }, async (trabajos) => {
       const inicio = performance.now()
       await ejecutar(deps, trabajos)
       deps.log.info({ cola, filas: trabajos.length, ms: Math.round(performance.now() - inicio) }, 'job')
     })
-    alimentador.conectar(
+    despertadores.set(
       cola,
       espaciar(ESPACIO, () => boss.notifyWorker(id)),
     )
@@ -106,23 +123,5 @@ function espaciar(ms: number, hacer: () => void): () => void {
     if (citado) return
     citado = true
     setTimeout(llamar, Math.max(0, libre - performance.now())).unref()
-  }
-}
-
-/** Does it now and then every so often, never twice at once; returns how to stop it, which waits for the one under way. */
-function repetir(cada: number, hacer: () => Promise<void>, log: Log): () => Promise<void> {
-  let enMarcha: Promise<void> | undefined
-  const vez = () => {
-    enMarcha ??= hacer()
-      .catch((err) => log.warn({ err }, 'housekeeping'))
-      .finally(() => {
-        enMarcha = undefined
-      })
-  }
-  const temporizador = setInterval(vez, cada)
-  vez()
-  return async () => {
-    clearInterval(temporizador)
-    await enMarcha
   }
 }

@@ -11,12 +11,11 @@ import { Endpoints } from './endpoints.ts'
 import { entregasDe } from './entrega.ts'
 import { intercambiar } from './intercambio.ts'
 import { Lector } from './lector.ts'
-import { citarReintentos } from './reintentos.ts'
+import { Reintentos } from './reintentos.ts'
 import type { ClaveDeWebhook } from './webhook.ts'
 
-/** How often it looks after its endpoints, and how often it takes what nobody holds unasked, in milliseconds. */
+/** How often it looks after its endpoints, in milliseconds. */
 const RONDA = 500
-const TOMA = 2_000
 /** How long a delivery waits in memory at most, in milliseconds: others may need its place. */
 const ESPERA_MAXIMA = 5_000
 /** How long a stop waits for exchanges under way, in milliseconds: longer than one may take. */
@@ -25,7 +24,7 @@ const PLAZO = 17_000
 type DepsDeBomba = Pick<
   DepsDeTrabajo,
   | ('db' | 'dbSinEspera' | 'log' | 'reloj' | 'nuevoId' | 'azar')
-  | ('secretos' | 'enviador' | 'destinos' | 'metricas' | 'senalar')
+  | ('secretos' | 'enviador' | 'destinos' | 'metricas' | 'senalar' | 'despertar' | 'hayTrabajo')
 >
 
 /**
@@ -34,19 +33,17 @@ type DepsDeBomba = Pick<
  */
 export class Bomba {
   readonly #deps: DepsDeBomba
-  readonly #boss: PgBoss
   readonly #cupos = new Cupos<Lista, Endpoint>()
   readonly #endpoints: Endpoints
   readonly #lector: Lector
   readonly #asiento: Asiento
   readonly #busqueda: Busqueda
+  readonly #reintentos: Reintentos
   readonly #ronda: NodeJS.Timeout
-  #proximaToma = 0
   #detenida = false
   #abandonada = false
 
   constructor(boss: PgBoss, deps: DepsDeBomba) {
-    this.#boss = boss
     this.#deps = deps
     this.#endpoints = new Endpoints(boss, deps, this.#cupos, {
       alTomar: (endpoint) => this.#lector.pedir(endpoint),
@@ -61,6 +58,7 @@ export class Bomba {
     })
     const deAsiento = { ...deps, alAvisar: deps.metricas.aviso }
     this.#asiento = new Asiento(deAsiento, (grupo, conSalud) => this.#alAsentar(grupo, conSalud))
+    this.#reintentos = new Reintentos(boss, deps)
     this.#busqueda = new Busqueda(deps, (claves) => this.#alHallar(claves), this.#fallo('search'))
     this.#ronda = setInterval(() => this.#girar(), RONDA)
     this.#busqueda.pedir()
@@ -113,9 +111,15 @@ export class Bomba {
     return endpoint.estaActivo(this.#deps.reloj()) && this.#cupos.cabida(endpoint) > 0
   }
 
+  /** Takes the endpoints that nobody holds any more. */
+  tomar(): void {
+    this.#endpoints.tomar()
+  }
+
   async detener(): Promise<void> {
     this.#detenida = true
     clearInterval(this.#ronda)
+    this.#reintentos.cerrar()
     this.#lector.cerrar()
     await Promise.all([this.#busqueda.cerrar(), this.#endpoints.cerrar()])
     for (const endpoint of this.#endpoints.todos()) this.#cupos.sacar(endpoint)
@@ -194,7 +198,7 @@ export class Bomba {
   #alCambiarSalud(endpoints: readonly Endpoint[]): void {
     for (const endpoint of endpoints) this.#endpoints.conocer(endpoint)
     const claves = endpoints.map(({ arriendo }) => arriendo.clave)
-    citarReintentos(this.#boss, this.#deps, claves).then((ya) => this.mirar(ya), this.#fallo('retries'))
+    this.#reintentos.citar(claves).then((ya) => this.mirar(ya), this.#fallo('retries'))
   }
 
   #alConocer(endpoint: Endpoint): void {
@@ -213,6 +217,7 @@ export class Bomba {
       return !endpoint || (endpoint.enMemoria.size === 0 && !endpoint.leyendo)
     })
     this.mirar(nuevas)
+    if (nuevas.length > 0) this.#deps.hayTrabajo()
     return nuevas.length > 0
   }
 
@@ -235,10 +240,6 @@ export class Bomba {
       this.#cupos.citar(endpoint)
     }
     this.#endpoints.cuidar(ahora)
-    if (ahora >= this.#proximaToma) {
-      this.#proximaToma = ahora + TOMA
-      this.#endpoints.tomar()
-    }
     this.#enviar()
   }
 

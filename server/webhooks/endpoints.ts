@@ -8,6 +8,8 @@ import type { ClaveDeWebhook } from './webhook.ts'
 
 /** How long an endpoint without anything to send is held, in milliseconds: steady traffic takes nothing anew. */
 const OCIO = 5_000
+/** How often, while it holds any, it takes those that nobody holds, in milliseconds. */
+const TOMA = 2_000
 
 interface Oyente {
   /** An endpoint is held from now on. */
@@ -21,7 +23,7 @@ interface Oyente {
 
 /** The endpoints that this process holds: their leases, and what is known of them. */
 export class Endpoints {
-  readonly #deps: DepsDeReceptor & Pick<DepsDeTrabajo, 'senalar'>
+  readonly #deps: DepsDeReceptor & Pick<DepsDeTrabajo, 'senalar' | 'hayTrabajo'>
   readonly #cupos: Cupos<Lista, Endpoint>
   readonly #oyente: Oyente
   readonly #arriendos: Arriendos
@@ -30,11 +32,12 @@ export class Endpoints {
   readonly #enElAire = new Map<string, Set<string>>()
   readonly #porConocer = new Set<Endpoint>()
   #conociendo = false
+  #proximaToma = 0
   #cerrado = false
 
   constructor(
     boss: PgBoss,
-    deps: DepsDeReceptor & Pick<DepsDeTrabajo, 'senalar'>,
+    deps: DepsDeReceptor & Pick<DepsDeTrabajo, 'senalar' | 'hayTrabajo'>,
     cupos: Cupos<Lista, Endpoint>,
     oyente: Oyente,
   ) {
@@ -73,14 +76,19 @@ export class Endpoints {
     this.#arriendos.tomar().catch(this.#oyente.alFallar)
   }
 
-  /** Gives the sign of life, when it is time, and gives up what has been idle. */
+  /** Gives the sign of life, when it is time, gives up what has been idle, and takes what nobody holds. */
   cuidar(ahora: number): void {
+    if (this.#suyos.size === 0) return
     this.#arriendos.latir(ahora).catch(this.#oyente.alFallar)
     const ociosos = [...this.#suyos.values()].filter(
       ({ enMemoria, leyendo, porLeer, actividad }) =>
         enMemoria.size === 0 && !leyendo && !porLeer && actividad < ahora - OCIO,
     )
     this.soltar(ociosos).catch(this.#oyente.alFallar)
+    if (ahora < this.#proximaToma) return
+    this.#proximaToma = ahora + TOMA
+    this.#deps.hayTrabajo()
+    this.tomar()
   }
 
   /** Gives endpoints up; all of them, if it isn't said which. */
