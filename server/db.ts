@@ -2,9 +2,10 @@ import { hash } from 'node:crypto'
 import pg from 'pg'
 import type { PrismaClient } from './contrato/generado/prisma/client.ts'
 
-/** A statement that is prepared once per connection under its name. */
+/** A statement. */
 export interface Sentencia<Parametros = object, Fila = object> {
-  readonly name: string
+  /** Under it the statement is prepared once per connection; undefined: it is parsed and planned each time. */
+  readonly name: string | undefined
   /** With `$1`, `$2`… where the source names parameters. */
   readonly text: string
   /** The parameters in the order of their numbers. */
@@ -80,7 +81,7 @@ export async function enTransaccion<T>(
 /** `:name`, but neither `::type` nor what stands behind a letter. */
 const PARAMETRO = /(?<![:\w]):([a-z]\w*)/g
 
-/** Every named statement of the process, by its name. */
+/** Every statement of the process whose text is fixed, by its name. */
 export const SENTENCIAS = new Map<string, Sentencia>()
 
 /**
@@ -112,21 +113,22 @@ function nombreDe(text: string): string {
   return nombre
 }
 
-const hechas = new Map<string, Pick<Sentencia, 'name' | 'text' | 'parametros'>>()
-
-/** A statement whose text depends on what is asked (few different ones). */
-export function sentenciaDe<Parametros = object, Fila = object>(sql: string): Sentencia<Parametros, Fila> {
-  const hecha = hechas.get(sql) ?? { name: nombreDe(sql), ...numerar(sql) }
-  hechas.set(sql, hecha)
-  return hecha
-}
+/**
+ * A statement whose text depends on what is asked. A prepared text stays in the memory of each connection for as long as that
+ * lives: 768 forms of the list of guides took 292 MB of one. So only few of them may be.
+ * @param comun whether this text is one of the few that are asked for again and again
+ */
+export const sentenciaDe = <Parametros = object, Fila = object>(
+  sql: string,
+  comun: boolean,
+): Sentencia<Parametros, Fila> => ({ name: comun ? nombreDe(sql) : undefined, ...numerar(sql) })
 
 /** What runs statements on a pool, or on one of its connections. */
 export const consultarCon =
   (quien: Pick<pg.Pool | pg.PoolClient, 'query'>): Consultar =>
   async ({ name, text, parametros }, ...[valores]) => {
     const values = parametros.map((nombre) => valores![nombre as keyof typeof valores])
-    return (await quien.query({ name, text, values })).rows
+    return (await quien.query(name === undefined ? { text, values } : { name, text, values })).rows
   }
 
 /** pg-boss's statements are few and come again and again; those without parameters may be several in one text. */

@@ -38,6 +38,9 @@ type FilaDeLista = EntregaLeida & Pick<FilaEntregaDeWebhook, 'guia_id'>
 
 type Filtros = Omit<NonNullable<ListarEntregasDeWebhookData['query']>, 'limite' | 'cursor'>
 
+/** With more filters than this a list is planned anew each time: together they make 128 statements. */
+const FILTROS_COMUNES = 1
+
 function leer(
   db: Db,
   { comercio_id, modo, webhook }: ClaveDeWebhook,
@@ -72,6 +75,7 @@ function leer(
        and exists (select from webhook w where w.comercio_id = :comercio_id and w.modo = :modo and w.webhook = :webhook
          and w.estado <> 'eliminado')
      order by e.creado_en desc, e.guia_id desc, e.secuencia desc limit :limite`,
+    [estado, tipo, guia, creado_desde, creado_hasta].filter((dado) => dado !== undefined).length <= FILTROS_COMUNES,
   )
   return db.consultar(lista, valores)
 }

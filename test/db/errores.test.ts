@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { abrirDb, type Db, sentencia } from '../../server/db.ts'
+import { abrirDb, type Db, sentenciaDe } from '../../server/db.ts'
 import { traducirError } from '../../server/errores.ts'
 import { PLANTILLA } from '../preparacion.ts'
 
@@ -26,7 +26,7 @@ afterAll(async () => {
   await admin.end()
 })
 
-const BORRAR = sentencia('pruebas.borrarSesiones', 'delete from sesion_repartidor')
+const BORRAR = sentenciaDe('delete from sesion_repartidor', false)
 
 describe('what PostgreSQL refuses', () => {
   it.each([

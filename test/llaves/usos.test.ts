@@ -18,7 +18,7 @@ const filaDe = async (llave: string) => (await buscarLlave(entorno.db, leerLlave
 
 /** The entorno's database, and which statements it was asked. */
 function contando() {
-  const hechas: string[] = []
+  const hechas: (string | undefined)[] = []
   const consultar: typeof entorno.db.consultar = (sentencia, ...valores) => {
     hechas.push(sentencia.name)
     return entorno.db.consultar(sentencia, ...valores)

@@ -1,0 +1,41 @@
+import { afterAll, expect, it } from 'vitest'
+import { abrirDb, type Db } from '../../server/db.ts'
+import { buscarPagina, type Filtros } from '../../server/guias/guia.ts'
+import { crearCursores } from '../../server/listas/cursor.ts'
+import { crearSecretos } from '../../server/secretos.ts'
+import { listarEntregasDeWebhook } from '../../server/webhooks/listarEntregas.ts'
+import { compartirEntorno, MASTER_KEY } from '../entorno.ts'
+
+const entorno = compartirEntorno()
+const abiertas: Db[] = []
+afterAll(() => Promise.all(abiertas.map((db) => db.cerrar())))
+
+/** Every choice among members, each given or not. */
+function combinar<T extends object>(miembros: T): Partial<T>[] {
+  let hechos: Partial<T>[] = [{}]
+  for (const [nombre, valor] of Object.entries(miembros))
+    hechos = hechos.flatMap((hecho) => [hecho, { ...hecho, [nombre]: valor }])
+  return hechos
+}
+
+it('a connection keeps few statements, whatever lists are filtered by', async () => {
+  const { id: comercioId, api } = await entorno.nuevoComercio()
+  const { webhook } = await api.webhooks.crear({ url: 'http://127.0.0.1:9/x' })
+  const db = abrirDb(entorno.databaseUrl, { conexiones: 1 })
+  abiertas.push(db)
+  const cursores = crearCursores(crearSecretos([Buffer.from(MASTER_KEY, 'base64')]))
+  const comunes = { creado_desde: '2026-01-01T00:00:00Z', creado_hasta: '2027-01-01T00:00:00Z' }
+  const deGuias = combinar({
+    ...{ ...comunes, comercioId, modo: 'test' as const, external_ref: 'a', telefono: '+50255551234' },
+    estado: ['aceptado', 'cancelado'] satisfies Filtros['estado'],
+  })
+  for (const filtros of deGuias) await buscarPagina({ db, cursores }, { operacion: 'x', dueno: 'y' }, filtros, () => 0)
+  const deEntregas = combinar({ ...comunes, estado: 'fallida' as const, tipo: 'guia.aceptado' as const, guia: 'A' })
+  for (const query of deEntregas) {
+    const identidad = { comercioId, modo: 'test' }
+    const deps = { db, cursores, reloj: () => new Date() }
+    await listarEntregasDeWebhook({ path: { webhook }, query, identidad } as never, deps as never)
+  }
+  const { rows } = await db.pool.query('select count(*)::int as n from pg_prepared_statements')
+  expect(rows[0].n).toBeLessThanOrEqual(64)
+})
