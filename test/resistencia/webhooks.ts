@@ -1,33 +1,12 @@
 import { setTimeout as dormir } from 'node:timers/promises'
 import { azarDe } from '../azar.ts'
 import { type Arnes, conArnes, esperar, type Proceso } from './arnes.ts'
-import { type Carga, cargar, crearLoteDe } from './carga.ts'
-import { cerrarLibro, type Resultado } from './libro.ts'
+import { type Carga, cargar } from './carga.ts'
+import { type Escenario, entre, LENTO } from './escenario.ts'
+import { cerrarLibro } from './libro.ts'
+import { muerteBajoCarga, muerteTrasContestar } from './workerMuerto.ts'
 
 // What the sender of webhooks must survive. Each scenario does its harm `veces` times and then closes the books.
-
-export interface Medida {
-  veces: number
-  /** Of isolation: what waits behind the endpoint that hangs. Of the receiver that is down: for how long, in seconds. */
-  tamano?: number
-}
-
-export interface Escenario {
-  clave: string
-  titulo: string
-  correr: (medida: Medida) => Promise<Resultado>
-  /** For `npm test`, and for `npm run test:resistencia`. */
-  ci: Medida
-  completo: Medida
-}
-
-/** Longest that a killed worker's claims hold its deliveries back, in seconds. */
-const RECUPERACION = 60
-const entre = (menos: number, mas: number, azar = Math.random) => menos + azar() * (mas - menos)
-const LENTO: Arnes['receptor']['atender'] = async () => {
-  await dormir(entre(0, 40))
-  return 204
-}
 
 /** Two endpoints, one of all events and one of some, and a receiver that takes its time. */
 async function preparar(arnes: Arnes, api: Proceso) {
@@ -63,56 +42,6 @@ async function vuelta(carga: Carga): Promise<number> {
 }
 
 const mayor = (numeros: readonly number[]) => Math.max(0, ...numeros).toFixed(1)
-
-const muerteTrasContestar: Escenario['correr'] = ({ veces }) =>
-  conArnes(async (arnes) => {
-    const { receptor } = arnes
-    const api = await arnes.api()
-    await arnes.registrar(api, '/todo')
-    const guias = new Map<string, string>()
-    const victimas = new Map<string, number>()
-    for (let i = 0; i < veces; i++) {
-      const worker = await arnes.worker()
-      // Few: a dead worker's lease holds its endpoint's deliveries back until it lapses.
-      const cual = Math.floor(entre(1, 4))
-      let nuevas = 0
-      const muerto = new Promise<void>((resolve) => {
-        receptor.trasContestar = (ruta, id, vez) => {
-          if (vez > 1 || ++nuevas !== cual) return
-          worker.matar('SIGKILL')
-          victimas.set(`${ruta} ${id}`, Date.now())
-          resolve()
-        }
-      })
-      await crearLoteDe(arnes, api, 3, guias)
-      if (!(await Promise.race([muerto.then(() => true), dormir(60_000)])))
-        arnes.quejas.push(`kill ${i + 1}: ${cual} deliveries didn't arrive within 60 s`)
-      receptor.trasContestar = () => {}
-      worker.matar('SIGKILL')
-      await worker.fin
-    }
-    const danado = Date.now()
-    await arnes.worker()
-    const resultado = await cerrarLibro(arnes, {
-      escenario: 'worker muerto tras el 2xx',
-      probado: `${veces} SIGKILL`,
-      carga: { guias, canceladas: new Set(), fallas: [], respuestas: new Map() },
-      danado,
-      // One that came again may be under way at the next kill, too.
-      repeticiones: veces,
-    })
-    // The ones that stood between answer and settling came again, soon after their worker's death.
-    const tardanzas = [...victimas].map(([clave, muerte]) => {
-      const segunda = receptor.recibidas.get(clave)?.[1]
-      return segunda ? (segunda.en - muerte) / 1000 : undefined
-    })
-    const repetidas = tardanzas.filter((tardanza) => tardanza !== undefined)
-    const lenta = Math.max(0, ...repetidas)
-    if (lenta > RECUPERACION) resultado.fallas.push(`resumed ${lenta.toFixed(1)} s after the kill`)
-    resultado.notas.push(`${repetidas.length} of ${veces} victims came again, the last after ${lenta.toFixed(1)} s`)
-    resultado.recuperado = lenta
-    return resultado
-  })
 
 const muerteDeApi: Escenario['correr'] = ({ veces }) =>
   conArnes(async (arnes) => {
@@ -458,6 +387,13 @@ export const ESCENARIOS: readonly Escenario[] = [
     correr: muerteTrasContestar,
     ci: { veces: 2 },
     completo: { veces: 20 },
+  },
+  {
+    clave: 'worker-cargado',
+    titulo: 'a worker killed in the middle of its work',
+    correr: muerteBajoCarga,
+    ci: { veces: 2 },
+    completo: { veces: 8 },
   },
   {
     clave: 'caos',

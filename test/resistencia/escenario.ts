@@ -1,0 +1,26 @@
+import { setTimeout as dormir } from 'node:timers/promises'
+import type { Arnes } from './arnes.ts'
+import type { Resultado } from './libro.ts'
+
+export interface Medida {
+  veces: number
+  /** Of isolation: what waits behind the endpoint that hangs. Of the receiver that is down: for how long, in seconds. */
+  tamano?: number
+}
+
+export interface Escenario {
+  clave: string
+  titulo: string
+  correr: (medida: Medida) => Promise<Resultado>
+  /** For `npm test`, and for `npm run test:resistencia`. */
+  ci: Medida
+  completo: Medida
+}
+
+export const entre = (menos: number, mas: number, azar = Math.random) => menos + azar() * (mas - menos)
+
+/** A receiver that takes its time. */
+export const LENTO: Arnes['receptor']['atender'] = async () => {
+  await dormir(entre(0, 40))
+  return 204
+}
