@@ -113,6 +113,7 @@ app.post<{ Body: Parameters<typeof normalizar>[0] }>('/api/v1/guias', {
       huellas: datos.external_ref === null ? null : huellasDe(datos, secretos),
       estado: 'aceptado',
       estado_en: creado_en,
+      custodio: null,
       intentos: 0,
       secuencia: 1,
       creado_en,

@@ -278,7 +278,7 @@ async function probar(api: Guias, url: string, codigo: string, operar: Operar) {
     destinatario: 'María José Ajú',
     direccion: '5a avenida norte 12, casa 3',
   })
-  for (const estado of ['recolectado', 'en_ruta'] as const) await operar(guia, estado)
+  await operar(guia, 'recolectado')
   const { como, mientras } = await entregarComoRepartidor({
     url,
     codigo,

@@ -13,7 +13,7 @@ import { promisify, stripVTControlCharacters } from 'node:util'
 import { type Guia, Guias } from '@guias/sdk'
 import sharp, { type OverlayOptions } from 'sharp'
 import { conUnTelefono, SIN_NAVEGADOR } from './demo/navegador.ts'
-import { firmar } from './demo/repartidor.ts'
+import { firmar, salirARuta } from './demo/repartidor.ts'
 import { terminal } from './ilustrar/terminal.ts'
 
 const ejecutar = promisify(execFile)
@@ -68,15 +68,12 @@ async function primeraGuia(dataDir: string) {
 }
 
 async function conPaginas(url: string, { llave_operaciones, codigo_repartidor, llave }: Demo, guia: Guia) {
-  const operar = async (estado: string) => {
-    const respuesta = await fetch(`${url}/operaciones/v1/guias/${guia.guia}/eventos`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${llave_operaciones}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ estado }),
-    })
-    if (respuesta.status !== 201) throw new Error(await respuesta.text())
-  }
-  for (const estado of ['recolectado', 'en_ruta']) await operar(estado)
+  const respuesta = await fetch(`${url}/operaciones/v1/guias/${guia.guia}/eventos`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${llave_operaciones}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ estado: 'recolectado' }),
+  })
+  if (respuesta.status !== 201) throw new Error(await respuesta.text())
   const donde = { latitude: guia.lat! + 0.0001, longitude: guia.lng!, accuracy: 8 }
   const pantallas = await conUnTelefono(donde, async (pagina) => {
     const boton = (name: string) => pagina.getByRole('button', { name })
@@ -84,8 +81,7 @@ async function conPaginas(url: string, { llave_operaciones, codigo_repartidor, l
     await pagina.goto(`${url}/repartidor`)
     await pagina.getByLabel('Su código de repartidor').fill(codigo_repartidor)
     await boton('Entrar').tap()
-    await pagina.getByLabel('O escriba la guía').fill(guia.guia)
-    await boton('Abrir').tap()
+    await salirARuta(pagina, guia.guia)
     await pagina.getByRole('link', { name: 'Entregar', exact: true }).tap()
     await pagina.locator('input[type=file]').setInputFiles(FOTO)
     await pagina.getByAltText('Foto 1').waitFor()

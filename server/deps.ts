@@ -25,6 +25,7 @@ import type { MetricasDeWebhooks } from './webhooks/metricas.ts'
 import type { AvisarTrabajo, ClaveDeWebhook } from './webhooks/webhook.ts'
 
 type DeLaConfig =
+  | 'alcanceDeRepartidor'
   | 'contactoDeSeguridad'
   | 'horasDeSolicitud'
   | 'mensajeria'

@@ -5,7 +5,7 @@ import { conUnTelefono, SIN_NAVEGADOR } from './navegador.ts'
 const FOTO = new URL('../../server/simulador/muestras/foto.jpg', import.meta.url)
 const FIRMA = new URL('../../server/simulador/muestras/firma.png', import.meta.url)
 
-/** What the courier delivers, and where: a guide that is `en_ruta`. */
+/** What the courier takes out and delivers, and where: a guide that is `recolectado`. */
 export interface Reparto {
   url: string
   /** What the courier signs in with. */
@@ -28,8 +28,7 @@ function entregarEnLaPagina({ url, codigo, guia, lat, lng, estado }: Reparto) {
     await pagina.goto(`${url}/repartidor`)
     await pagina.getByLabel('Su código de repartidor').fill(codigo)
     await boton('Entrar').tap()
-    await pagina.getByLabel('O escriba la guía').fill(guia)
-    await boton('Abrir').tap()
+    await salirARuta(pagina, guia)
     const entregar = pagina.getByRole('link', { name: 'Entregar', exact: true })
     await entregar.waitFor()
     // What the page's own policy would not let a page's script do.
@@ -63,7 +62,18 @@ function entregarEnLaPagina({ url, codigo, guia, lat, lng, estado }: Reparto) {
   })
 }
 
-export async function firmar(pagina: Parameters<Parameters<typeof conUnTelefono>[1]>[0]) {
+type Pagina = Parameters<Parameters<typeof conUnTelefono>[1]>[0]
+
+/** Types a guide's code on the first screen, and takes the guide out; it is then seen whole. */
+export async function salirARuta(pagina: Pagina, guia: string) {
+  await pagina.getByLabel('O escriba la guía').fill(guia)
+  await pagina.getByRole('button', { name: 'Abrir' }).tap()
+  await pagina.getByRole('link', { name: 'Salir a ruta' }).tap()
+  await pagina.getByRole('button', { name: 'Registrar' }).tap()
+  await pagina.getByRole('link', { name: 'Llamar' }).waitFor()
+}
+
+export async function firmar(pagina: Pagina) {
   const lienzo = pagina.locator('canvas.firma')
   await lienzo.scrollIntoViewIfNeeded()
   const { x, y, width, height } = (await lienzo.boundingBox())!
@@ -86,6 +96,8 @@ async function entregarSinPagina({ url, codigo, guia, lat, lng, estado }: Repart
   }
   const { cabeceras } = await pedir('sesion', 'application/json', JSON.stringify({ codigo }))
   const cookie = cabeceras.getSetCookie()[0]!.split(';')[0]!
+  const salida = { estado: 'en_ruta', idempotencia: crypto.randomUUID() }
+  await pedir(`guias/${guia}/eventos`, 'application/json', JSON.stringify(salida), cookie)
   const subir = async (archivo: URL, tipo: string, mime: string) =>
     (await pedir(`guias/${guia}/archivos?tipo=${tipo}`, mime, await readFile(archivo), cookie)).datos.archivo
   const cuerpo = {

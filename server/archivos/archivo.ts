@@ -140,15 +140,19 @@ export function presentarArchivo(
   }
 }
 
-/** Receives an operator's or a courier's picture of a guide, and keeps it for the delivery that will name it. */
+/**
+ * Receives an operator's or a courier's picture of a guide, and keeps it for the delivery that will name it.
+ * @param permitir refuses who may not bring any
+ */
 export async function recibirImagen(
   { db, reloj, almacen, recepcion }: Pick<Deps, 'db' | 'reloj' | 'almacen' | 'recepcion'>,
-  autor: string,
+  { autor, permitir }: { autor: string; permitir?: (guia: FilaGuia) => void },
   codigo: string,
   tipo: TipoDeSubida,
   contenido: Readable,
 ): Promise<Respuesta<'subirArchivo'>> {
   const guia = await buscarGuia(db, 'todos', codigo)
+  permitir?.(guia)
   // Before a byte is read; it is counted again when there is a picture to keep.
   await exigirCupo(db.consultar, deGuia(guia), reloj())
   const fila = await recepcion.recibir(contenido, async (ruta, enTurno) =>

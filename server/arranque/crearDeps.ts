@@ -124,6 +124,7 @@ export function crearDeps(config: Config, cimientos: Cimientos): Deps {
 
 export const ajustesDe = (config: Config, urlPublica: string): Ajustes =>
   Object.freeze({
+    alcanceDeRepartidor: config.alcanceDeRepartidor,
     contactoDeSeguridad: config.contactoDeSeguridad,
     horasDeSolicitud: config.horasDeSolicitud,
     mensajeria: config.mensajeria,

@@ -236,6 +236,13 @@ export const VARIABLES = {
     porDefecto: 'Servicio de mensajería',
     significado: 'the courier company, as labels and proofs name it',
   }),
+  alcanceDeRepartidor: variable({
+    nombre: 'COURIER_REACH',
+    lector: lectores.unaDe(['custodia', 'cualquiera']),
+    porDefecto: 'custodia',
+    significado:
+      "which guides a courier sees whole and finishes: `custodia`, those that he took last (`recolectado`, `en_ruta`); `cualquiera`, everybody's",
+  }),
   zonaHoraria: variable({
     nombre: 'TIME_ZONE',
     lector: lectores.zona,

@@ -139,6 +139,7 @@ export function eventoDeCreacion(guia: FilaGuia): FilaEvento {
       lng: null,
       datos: null,
       autor: null,
+      custodio: null,
     },
     ...{ idempotencia: null, huella: null, foto: { intentos, advertencias, ...lugar } },
     ...{ ocurrido_en: creado_en, registrado_en: creado_en },
@@ -180,6 +181,8 @@ export interface Paso {
   autor?: string | null
   idempotencia?: string | null
   huella?: string | null
+  /** The courier who has the parcel from now on, if the event changes that. */
+  custodio?: string
   /** The number of failed attempts, if the event changes it. */
   intentos?: number
   /** The place, if the event changes it; then whoever was asked for it is asked no longer. */
@@ -222,14 +225,14 @@ const PASO = sentencia<ParametrosDePaso, FilaGuia & { webhooks: string[] | null 
        ubicacion_lat = case when :ubicacion_estado::text is null then ubicacion_lat else :ubicacion_lat::float8 end,
        ubicacion_lng = case when :ubicacion_estado::text is null then ubicacion_lng else :ubicacion_lng::float8 end,
        ubicacion_extra = case when :ubicacion_estado::text is null then ubicacion_extra else :ubicacion_extra::jsonb end,
-       advertencias = coalesce(:advertencias::jsonb, advertencias)
+       advertencias = coalesce(:advertencias::jsonb, advertencias), custodio = coalesce(:custodio, custodio)
      where comercio_id = :comercio_id and modo = :modo and id = :guia_id and secuencia = :secuencia
      returning *
    ), e as (
      insert into evento (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, estado_anterior,
-       descripcion, motivo, lat, lng, datos, autor, idempotencia, huella, foto, ocurrido_en, registrado_en)
+       descripcion, motivo, lat, lng, datos, autor, custodio, idempotencia, huella, foto, ocurrido_en, registrado_en)
      select comercio_id, modo, id, secuencia, guia, external_ref, :tipo, :estado, :estado_anterior, :descripcion, :motivo,
-       :lat::float8, :lng::float8, :datos::jsonb, :autor, :idempotencia, :huella, ${foto('g')},
+       :lat::float8, :lng::float8, :datos::jsonb, :autor, :custodio, :idempotencia, :huella, ${foto('g')},
        :ocurrido_en::timestamptz, :registrado_en::timestamptz from g
      returning *
    ), m as (
@@ -290,6 +293,7 @@ const eventoDe = (guia: FilaGuia, paso: Paso): Omit<EventoSinFoto, 'guia' | 'ext
   lng: paso.lng ?? null,
   datos: paso.datos ?? null,
   autor: paso.autor ?? null,
+  custodio: paso.custodio ?? null,
   idempotencia: paso.idempotencia ?? null,
   huella: paso.huella ?? null,
   ocurrido_en: paso.ocurrido_en,

@@ -1,5 +1,6 @@
 import type { Estado, Falla, Motivo } from '../contrato/generado/tipos/index.ts'
 import { Problema } from '../errores.ts'
+import { daCustodia, esToma } from '../estados/custodia.ts'
 import { exigeUbicacion, exigirTransicion, motivosDe, requiereAccion } from '../estados/estados.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import type { FilaEvento, Paso } from './evento.ts'
@@ -10,10 +11,20 @@ export interface Lectura {
   motivo?: Motivo
   forzar?: { razon: string }
   fotos?: readonly string[]
+  /** The courier who has the parcel from this reading on, where it takes one. */
+  repartidor?: string
+}
+
+/** What of whoever reports decides what becomes of a reading. */
+export interface Lector {
+  /** What he can do about a place that isn't confirmed, in words for him. */
+  remedio: string
+  /** The courier who has the parcel once a reading takes it: whoever reports, or whom he names. */
+  toma?: string | undefined
 }
 
 /** The faults of a reading that the contract's schema can't tell: what doesn't go with its state. */
-export function revisarLectura({ estado, motivo, forzar, fotos }: Lectura): Falla[] {
+export function revisarLectura({ estado, motivo, forzar, fotos, repartidor }: Lectura): Falla[] {
   const fallas: Falla[] = []
   const suyos = estado ? motivosDe(estado) : []
   if (motivo !== undefined && !suyos.includes(motivo)) {
@@ -31,24 +42,29 @@ export function revisarLectura({ estado, motivo, forzar, fotos }: Lectura): Fall
     const mensaje = 'solo va con estado intento_fallido; las fotos de una entrega, con …/entrega'
     fallas.push({ campo: '/fotos', codigo: 'incompatible', mensaje })
   }
+  if (repartidor !== undefined && !(estado && esToma(estado))) {
+    const mensaje = 'solo va con recolectado o en_ruta, que dejan el paquete en sus manos; omítalo'
+    fallas.push({ campo: '/repartidor', codigo: 'incompatible', mensaje })
+  }
   return fallas
 }
 
 /**
  * What a reading makes of the guide as it is now, by the rules of `x-transiciones`. One that is older than the guide's
  * present state is only noted down.
- * @param remedio what whoever reports can do about a place that isn't confirmed
  * @throws Problema 409
  */
 export function decidirLectura(
   guia: FilaGuia,
   { estado, motivo: dado, forzar }: Lectura,
   ocurrido_en: Date,
-  remedio: string,
-): Pick<Paso, 'tipo' | 'estado' | 'motivo' | 'intentos' | 'datos'> {
+  { remedio, toma }: Lector,
+): Pick<Paso, 'tipo' | 'estado' | 'motivo' | 'intentos' | 'datos' | 'custodio'> {
   if (estado === undefined) return { tipo: 'guia.nota' }
   const motivo = dado ?? null
-  if (ocurrido_en < guia.estado_en) return { tipo: 'guia.escaneo_tardio', motivo, datos: { estado_reportado: estado } }
+  const custodia = toma !== undefined && daCustodia(guia, estado) ? { custodio: toma } : {}
+  if (ocurrido_en < guia.estado_en)
+    return { tipo: 'guia.escaneo_tardio', motivo, datos: { estado_reportado: estado }, ...custodia }
   exigirTransicion(guia.estado, estado)
   const sinConfirmar = exigeUbicacion(estado) && guia.ubicacion_estado !== 'confirmada'
   if (sinConfirmar && !forzar) {
@@ -63,5 +79,12 @@ export function decidirLectura(
       : {}),
     ...(sinConfirmar && forzar ? { forzado: forzar } : {}),
   }
-  return { tipo: `guia.${estado}`, estado, motivo, intentos, datos: Object.keys(datos).length > 0 ? datos : null }
+  return {
+    tipo: `guia.${estado}`,
+    estado,
+    motivo,
+    intentos,
+    datos: Object.keys(datos).length > 0 ? datos : null,
+    ...custodia,
+  }
 }

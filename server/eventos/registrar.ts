@@ -1,4 +1,4 @@
-import type { Falla } from '../contrato/generado/tipos/index.ts'
+import type { Estado, Falla } from '../contrato/generado/tipos/index.ts'
 import type { Respuesta } from '../contrato/tipos.ts'
 import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
@@ -15,7 +15,7 @@ import {
   presentarEvento,
   sinCarrera,
 } from './evento.ts'
-import { decidirLectura, type Lectura, revisarLectura } from './lectura.ts'
+import { decidirLectura, type Lector, type Lectura, revisarLectura } from './lectura.ts'
 
 /** Who reports what happens to guides. */
 export interface Informante {
@@ -23,6 +23,11 @@ export interface Informante {
   ambito: Ambito
   /** The code of whoever reports: op_…, rep_… or com_… */
   autor: string
+  /**
+   * Refuses what isn't his to report of the guide as it is; without a state it is a note.
+   * @throws Problema 403
+   */
+  permitir?: (guia: FilaGuia, estado?: Estado) => void
 }
 
 /** What every report may say, whatever it tells. */
@@ -49,6 +54,8 @@ type Dado = NonNullable<Awaited<ReturnType<typeof darPaso>>>
 export type Registro<T extends Dado = Dado> = (T & { repetido: false }) | (Dado & { repetido: true })
 
 interface Decision<T> {
+  /** The state that is reported; undefined for a note. */
+  estado?: Estado | undefined
   /** Faults that the caller found in the report; those of its instant are told with them. */
   fallas?: readonly Falla[]
   /** Decides and steps from the guide as it is; undefined when somebody else moved it meanwhile. */
@@ -64,10 +71,10 @@ interface Decision<T> {
  */
 export async function registrarUnaVez<T extends Dado>(
   { db, reloj, secretos }: Pick<Deps, 'db' | 'reloj' | 'secretos'>,
-  { ambito, autor }: Informante,
+  { ambito, autor, permitir }: Informante,
   codigo: string,
   informe: Informe,
-  { fallas = [], dar, buscarAnterior }: Decision<T>,
+  { estado, fallas = [], dar, buscarAnterior }: Decision<T>,
 ): Promise<Registro<T>> {
   const dicho = leerOcurrido(informe, reloj(), fallas)
   const contenido = contenidoDe(informe)
@@ -76,6 +83,7 @@ export async function registrarUnaVez<T extends Dado>(
     const anterior =
       (await buscarPorClave({ db, secretos }, guia, informe, contenido)) ?? (await buscarAnterior?.(guia))
     if (anterior && esElMismo(secretos, anterior, contenido)) return { guia, evento: anterior, repetido: true }
+    permitir?.(guia, estado)
     const registrado_en = reloj()
     // The guard on the sequence also makes the key unique: two equal reports can't both step from here.
     const dado = await dar(guia, {
@@ -95,20 +103,20 @@ export async function registrarUnaVez<T extends Dado>(
 
 /**
  * Registers a change of state or a note.
- * @param remedio what whoever reports can do about a place that isn't confirmed
  * @param dar takes the step, with the proof that goes with it
  */
 export const registrarLectura = (
   deps: Pick<Deps, 'db' | 'reloj' | 'secretos'>,
-  { remedio, ...quien }: Informante & { remedio: string },
+  quien: Informante & Lector,
   codigo: string,
   lectura: Lectura & Informe,
   dar: (guia: FilaGuia, paso: Paso) => Promise<Dado | undefined>,
 ): Promise<Registro> =>
   registrarUnaVez(deps, quien, codigo, lectura, {
+    estado: lectura.estado,
     fallas: revisarLectura(lectura),
     dar: (guia, informado) =>
-      dar(guia, { ...informado, ...decidirLectura(guia, lectura, informado.ocurrido_en, remedio) }),
+      dar(guia, { ...informado, ...decidirLectura(guia, lectura, informado.ocurrido_en, quien) }),
   })
 
 /** The answer to whoever registered a reading. */

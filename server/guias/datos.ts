@@ -15,6 +15,7 @@ export type DatosDeGuia = Omit<
   | 'huellas'
   | 'estado'
   | 'estado_en'
+  | 'custodio'
   | 'intentos'
   | 'secuencia'
   | 'creado_en'

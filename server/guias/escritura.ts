@@ -201,6 +201,7 @@ function nuevaDe(
     huellas: datos.external_ref === null ? null : huellasDe(datos, secretos),
     estado: 'aceptado',
     estado_en: creado_en,
+    custodio: null,
     intentos: 0,
     secuencia: 1,
     creado_en,

@@ -2,4 +2,4 @@ import type { Handler } from '../contrato/tipos.ts'
 import { registrarConPrueba } from '../pruebasEntrega/registrar.ts'
 
 export const registrarEntrega: Handler<'registrarEntrega'> = ({ path, body, identidad }, deps) =>
-  registrarConPrueba(deps, { autor: identidad.operador, api: '/operaciones/v1' }, path.guia, body)
+  registrarConPrueba(deps, { ambito: 'todos', autor: identidad.operador, api: '/operaciones/v1' }, path.guia, body)

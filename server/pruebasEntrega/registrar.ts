@@ -5,22 +5,23 @@ import type { Deps } from '../deps.ts'
 import { problemaDeFallas } from '../errores.ts'
 import { esFinal, exigirTransicion } from '../estados/estados.ts'
 import { buscarEvento, darPaso, type Paso, presentarEvento } from '../eventos/evento.ts'
-import { contestar, registrarUnaVez } from '../eventos/registrar.ts'
+import { contestar, type Informante, registrarUnaVez } from '../eventos/registrar.ts'
 import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
 import { anotarIntento, buscarPrueba, entregar, leerArchivos } from './prueba.ts'
 
 /** Registers a delivery with its proof: a delivery that comes again gets the event of its first time. */
 export async function registrarConPrueba(
   deps: Pick<Deps, 'db' | 'reloj' | 'nuevoId' | 'secretos' | 'avisarTrabajo'>,
-  { autor, api }: Remitente,
+  { api, ...quien }: Informante & Pick<Remitente, 'api'>,
   codigo: string,
   body: EntregaParaRegistrar,
 ): Promise<Respuesta<'registrarEntrega'>> {
   const { db } = deps
-  const registro = await registrarUnaVez(deps, { ambito: 'todos', autor }, codigo, body, {
+  const registro = await registrarUnaVez(deps, quien, codigo, body, {
+    estado: 'entregado',
     async dar(guia, informado) {
       const paso = { ...informado, ...decidirEntrega(guia, informado.ocurrido_en) }
-      return (await estanSinUsar(db, guia, pedidosDe(body), { autor, api }))
+      return (await estanSinUsar(db, guia, pedidosDe(body), { autor: quien.autor, api }))
         ? entregar(deps, guia, paso, body)
         : undefined
     },

@@ -1,37 +1,85 @@
-import type { GuiaDeReparto } from '../contrato/generado/tipos/index.ts'
-import { exigeUbicacion, motivosDe, reportables } from '../estados/estados.ts'
+import type { Estado, GuiaDeReparto } from '../contrato/generado/tipos/index.ts'
+import { type Db, sentencia } from '../db.ts'
+import type { Ajustes } from '../deps.ts'
+import { EN_MANOS } from '../estados/custodia.ts'
 import { type FilaGuia, presentar } from '../guias/guia.ts'
 import { zonaDe } from '../tiempo/zona.ts'
+import { type Alcance, custodiaPara, pasosPara } from './custodia.ts'
 
-/** A guide as a courier sees it: what he needs to carry it, and no more. */
-export function presentarGuia(fila: FilaGuia, zonaHoraria: string | undefined): GuiaDeReparto {
-  const { ubicacion, ...guia } = presentar(fila)
+/** A guide with the name of the merchant who sends it. */
+type FilaDeReparto = FilaGuia & { nombre_comercio: string }
+
+const BUSCAR = sentencia<{ guias: readonly string[] }, FilaDeReparto>(
+  'repartidores.guias',
+  `select g.*, c.nombre as nombre_comercio from guia_indice i
+   join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
+   join comercio c on c.id = g.comercio_id
+   where i.guia = any(:guias::text[])`,
+)
+
+/** The guides that these codes name, by code. */
+export async function leerGuias(db: Db, guias: readonly string[]): Promise<Map<string, FilaDeReparto>> {
+  const filas = await db.consultar(BUSCAR, { guias })
+  return new Map(filas.map((fila) => [fila.guia, fila]))
+}
+
+/** As many as anybody carries in a day. */
+const SUYAS = 500
+
+const BUSCAR_SUYAS = sentencia<{ repartidor: string; estados: readonly Estado[] }, FilaDeReparto>(
+  'repartidores.suyas',
+  `select g.*, c.nombre as nombre_comercio from guia g join comercio c on c.id = g.comercio_id
+   where g.custodio = :repartidor and g.estado = any(:estados::text[]) order by g.estado_en desc, g.id desc limit ${SUYAS}`,
+)
+
+/** The guides that a courier has with him, the last that changed first. */
+export const leerSuyas = (db: Db, repartidor: string): Promise<FilaDeReparto[]> =>
+  db.consultar(BUSCAR_SUYAS, { repartidor, estados: EN_MANOS })
+
+/** What takes a parcel to its recipient, who is told to nobody but its courier. */
+const SIN_DESTINO = {
+  destinatario: null,
+  telefono: null,
+  departamento: null,
+  municipio: null,
+  direccion: null,
+  indicaciones: null,
+  intentos: null,
+}
+/** What it takes to collect a parcel. */
+const SIN_RECOGIDA = { nombre_comercio: null, recogida: null, contenido: null }
+
+/** A guide as that courier sees it: whole if he carries it, what collecting it takes if nobody does, or else hardly at all. */
+export function presentarGuia(
+  ajustes: Pick<Ajustes, 'zonaHoraria'> & Alcance,
+  fila: FilaDeReparto,
+  repartidor: string,
+): GuiaDeReparto {
+  const custodia = custodiaPara(ajustes, fila, repartidor)
+  const guia = presentar(fila)
+  const { estado, lat, lng, maps_url, referencia } = guia.ubicacion
   return {
     guia: guia.guia,
     estado: guia.estado,
     modo: guia.modo,
+    custodia,
+    nombre_comercio: fila.nombre_comercio,
+    recogida: guia.recogida,
+    contenido: guia.contenido,
     destinatario: guia.destinatario,
     telefono: guia.telefono,
     departamento: guia.departamento,
     municipio: guia.municipio,
     direccion: guia.direccion,
     indicaciones: guia.indicaciones,
-    contenido: guia.contenido,
-    ubicacion: {
-      estado: ubicacion.estado,
-      lat: ubicacion.lat,
-      lng: ubicacion.lng,
-      maps_url: ubicacion.maps_url,
-      referencia: ubicacion.referencia,
-    },
     intentos: guia.intentos,
+    ubicacion: { estado, lat, lng, maps_url, referencia },
+    ...(custodia === 'propia'
+      ? {}
+      : { ...SIN_DESTINO, ubicacion: { estado, lat: null, lng: null, maps_url: null, referencia: null } }),
+    ...(custodia === 'ajena' ? SIN_RECOGIDA : {}),
     secuencia: guia.secuencia,
-    zona_horaria: zonaDe(fila, zonaHoraria),
-    siguientes: reportables(fila.estado).map((estado) => ({
-      estado,
-      motivos: [...motivosDe(estado)],
-      con_prueba: estado === 'entregado',
-      con_ubicacion: exigeUbicacion(estado),
-    })),
+    zona_horaria: zonaDe(fila, ajustes.zonaHoraria),
+    siguientes: pasosPara(fila, custodia),
   }
 }

@@ -1,8 +1,9 @@
 import type { Handler } from '../contrato/tipos.ts'
-import { buscarGuia } from '../guias/guia.ts'
-import { presentarGuia } from './guia.ts'
+import { desconocida, exigirCodigo } from '../guias/guia.ts'
+import { leerGuias, presentarGuia } from './guia.ts'
 
-export const obtenerGuiaDeReparto: Handler<'obtenerGuiaDeReparto'> = async ({ path }, { db, ajustes }) => ({
-  status: 200,
-  body: presentarGuia(await buscarGuia(db, 'todos', path.guia), ajustes.zonaHoraria),
-})
+export const obtenerGuiaDeReparto: Handler<'obtenerGuiaDeReparto'> = async ({ path, identidad }, { db, ajustes }) => {
+  const codigo = exigirCodigo('todos', path.guia)
+  const fila = (await leerGuias(db, [codigo])).get(codigo) ?? desconocida('todos')
+  return { status: 200, body: presentarGuia(ajustes, fila, identidad.repartidor) }
+}

@@ -1,14 +1,16 @@
 import type { Handler } from '../contrato/tipos.ts'
 import { contestarLectura, registrarLectura } from '../eventos/registrar.ts'
 import { darPasoConFotos } from '../pruebasEntrega/registrar.ts'
+import { permitirA } from './custodia.ts'
 
 const REMEDIO = 'Espere la confirmación, o pida a la central que fuerce la salida.'
 
 export const registrarEventoDeReparto: Handler<'registrarEventoDeReparto'> = async (
-  { path, body, identidad },
+  { path, body, identidad: { repartidor } },
   deps,
 ) => {
-  const quien = { ambito: 'todos', autor: identidad.repartidor, remedio: REMEDIO } as const
-  const dar = darPasoConFotos(deps, { autor: identidad.repartidor, api: '/repartidor/v1' }, body.fotos)
+  const permitir = permitirA(deps.ajustes, repartidor)
+  const quien = { ambito: 'todos', autor: repartidor, remedio: REMEDIO, toma: repartidor, permitir } as const
+  const dar = darPasoConFotos(deps, { autor: repartidor, api: '/repartidor/v1' }, body.fotos)
   return contestarLectura(await registrarLectura(deps, quien, path.guia, body, dar))
 }

@@ -49,9 +49,13 @@ export async function estaEnUso({ db, secretos }: Pick<Deps, 'db' | 'secretos'>,
   return fila!.en_uso
 }
 
+/** The courier with that public identifier; null if there is none. */
+export const buscarRepartidor = (db: Db, codigo: string): Promise<repartidor | null> =>
+  db.prisma.repartidor.findUnique({ where: { repartidor: codigo } })
+
 /** The courier with that public identifier. @throws Problema 404 */
 export async function exigirRepartidor(db: Db, codigo: string): Promise<repartidor> {
-  const fila = await db.prisma.repartidor.findUnique({ where: { repartidor: codigo } })
+  const fila = await buscarRepartidor(db, codigo)
   if (!fila) throw new Problema('repartidor_desconocido', 'No hay ningún repartidor con ese identificador.')
   return fila
 }

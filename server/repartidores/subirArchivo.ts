@@ -1,7 +1,8 @@
 import { recibirImagen } from '../archivos/archivo.ts'
 import type { Handler } from '../contrato/tipos.ts'
+import { permitirA } from './custodia.ts'
 
 export const subirArchivoDeReparto: Handler<'subirArchivoDeReparto'> = (
-  { path, query: { tipo }, body, identidad },
+  { path, query: { tipo }, body, identidad: { repartidor } },
   deps,
-) => recibirImagen(deps, identidad.repartidor, path.guia, tipo, body)
+) => recibirImagen(deps, { autor: repartidor, permitir: permitirA(deps.ajustes, repartidor) }, path.guia, tipo, body)

@@ -34,7 +34,8 @@ describe('the pictures of a guide', () => {
     expect((await subir(entorno, guia, { bytes })).cuerpo.mensaje).toBe(
       'La guía ya tiene 60 imágenes. Use las que subió.',
     )
-    const { cookie } = await nuevoMovil(entorno)
+    const { cookie, repartidor } = await nuevoMovil(entorno)
+    await entorno.db.pool.query('update guia set custodio = $1 where guia = $2', [repartidor, guia])
     const deReparto = await entorno.pedir('POST', `/repartidor/v1/guias/${guia}/archivos?tipo=foto`, {
       crudo: new Uint8Array(bytes),
       cabeceras: { cookie, Origin: entorno.url, 'Content-Type': 'image/jpeg' },

@@ -47,10 +47,11 @@ export async function subir(
   })
 }
 
-/** A guide on its way to the recipient. */
-export async function enRuta(entorno: Entorno, { api }: Pick<Comercio, 'api'>) {
+/** A guide on its way to the recipient; that courier carries it, if it says so. */
+export async function enRuta(entorno: Entorno, { api }: Pick<Comercio, 'api'>, repartidor?: string) {
   const { guia } = await api.guias.crear(unaGuia())
-  for (const estado of ['recolectado', 'en_ruta']) await entorno.operar('POST', `/guias/${guia}/eventos`, { estado })
+  for (const estado of ['recolectado', 'en_ruta'])
+    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado, ...(repartidor ? { repartidor } : {}) })
   return guia
 }
 

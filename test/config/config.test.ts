@@ -21,6 +21,7 @@ describe('configuration', () => {
       minutosDeEnlaces: 15,
       retencionDePruebas: 730,
       nombreDeEmpresa: 'Servicio de mensajería',
+      alcanceDeRepartidor: 'custodia',
       zonaHoraria: undefined,
       almacenamiento: { tipo: 'local' },
       mensajeria: { tipo: 'buzon' },

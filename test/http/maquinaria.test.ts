@@ -60,6 +60,7 @@ beforeAll(async () => {
   guias.simularUbicacion = (await comercio.api.guias.crear(sinDestino())).guia
   guias.obtenerPruebaDeEntrega = (await entregada(entorno, comercio)).guia
   guias.registrarEntrega = await enRuta(entorno, comercio)
+  guias.subirArchivoDeReparto = await enRuta(entorno, comercio, movil.repartidor)
   guias.obtenerEtiqueta = (await comercio.api.guias.crear(unaGuia())).guia
   etiquetas = (await comercio.api.guias.etiqueta(guias.obtenerEtiqueta)).url.slice(entorno.url.length)
   foto = (await subir(entorno, guias.registrarEntrega)).cuerpo.archivo

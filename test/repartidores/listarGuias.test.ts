@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { enRuta } from '../archivos/imagenes.ts'
 import { unaGuia } from '../fabricas.ts'
-import { comercio, movil, usarReparto } from './reparto.ts'
+import { nuevoMovil } from './movil.ts'
+import { clave, comercio, movil, usarReparto } from './reparto.ts'
 
 const { entorno, ver } = usarReparto()
 
@@ -19,10 +21,31 @@ describe('GET /repartidor/v1/guias', () => {
     expect((await movil.pedir('GET', `/guias?guia=${guias[0]}`)).cuerpo.datos).toHaveLength(1)
   })
 
+  it('gives what the courier has with him when he asks for none, the last that changed first', async () => {
+    const yo = await nuevoMovil(entorno)
+    const suyas = async () =>
+      (await yo.pedir('GET', '/guias')).cuerpo.datos.map(({ guia }: { guia: string }) => guia) as string[]
+    expect(await suyas()).toEqual([])
+    const [una, otra] = [await enRuta(entorno, comercio, yo.repartidor), await enRuta(entorno, comercio, yo.repartidor)]
+    await enRuta(entorno, comercio, movil.repartidor)
+    await enRuta(entorno, comercio)
+    expect(await suyas()).toEqual([otra, una])
+    const { datos, desconocidas } = (await yo.pedir('GET', '/guias')).cuerpo
+    expect([datos[0].custodia, datos[0].telefono, desconocidas]).toEqual(['propia', '+50231481676', []])
+    const motivo = 'destinatario_ausente'
+    await yo.registrar(una, { estado: 'intento_fallido', motivo, idempotencia: clave() })
+    expect(await suyas()).toEqual([una, otra])
+    await yo.registrar(una, { estado: 'en_bodega', idempotencia: clave() })
+    expect(await suyas()).toEqual([otra])
+    await entorno.operar('POST', `/guias/${otra}/eventos`, { estado: 'en_devolucion' })
+    await entorno.operar('POST', `/guias/${otra}/eventos`, { estado: 'devuelto' })
+    expect(await suyas()).toEqual([])
+  })
+
   it('takes from 1 to 100', async () => {
     const lista = (n: number) => Array.from({ length: n }, (_, i) => `guia=X${i}`).join('&')
     expect((await movil.pedir('GET', `/guias?${lista(100)}`)).cuerpo.desconocidas).toHaveLength(100)
-    for (const consulta of ['', '?guia=', `?${lista(101)}`, `?guia=${'A'.repeat(65)}`, '?guia=A&guia=A'])
+    for (const consulta of ['?guia=', `?${lista(101)}`, `?guia=${'A'.repeat(65)}`, '?guia=A&guia=A'])
       expect([consulta, (await movil.pedir('GET', `/guias${consulta}`)).status]).toEqual([consulta, 400])
   })
 })

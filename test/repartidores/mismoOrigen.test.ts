@@ -78,6 +78,7 @@ describe('what another site’s page makes a browser send', () => {
   it('is told from our own pages, however these are reached', async () => {
     const puerto = new URL(entorno.url).port
     const nota = (n: number) => ({ tipo: 'guia.nota', descripcion: 'x', idempotencia: `propia-${n}` })
+    await movil.registrar(guia, { estado: 'recolectado', idempotencia: 'propia' })
     const propias: Record<string, string>[] = [
       { Origin: entorno.url },
       { Origin: entorno.url, 'Sec-Fetch-Site': 'same-origin' },

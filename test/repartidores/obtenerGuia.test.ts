@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { MAQUINA_DE_ESTADOS, MOTIVOS } from '../../server/contrato/generado/vocabulario.ts'
+import { enRuta } from '../archivos/imagenes.ts'
 import { sinDestino, unaGuia } from '../fabricas.ts'
-import { comercio, movil, usarReparto } from './reparto.ts'
+import { clave, comercio, movil, usarReparto } from './reparto.ts'
 
 const { entorno, ver } = usarReparto()
 
@@ -10,14 +11,18 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
     const { guia } = await comercio.api.guias.crear(
       unaGuia({ destinatario: 'María', direccion: '5a avenida 1', indicaciones: 'Portón verde', contenido: 'Zapatos' }),
     )
+    await movil.registrar(guia, { estado: 'recolectado', idempotencia: clave() })
     const antes = Date.now()
     const { status, cuerpo, cabeceras } = await movil.pedir('GET', `/guias/${guia}`)
     const despues = Date.now()
     expect(status).toBe(200)
     expect(cuerpo).toEqual({
       guia,
-      estado: 'aceptado',
+      estado: 'recolectado',
       modo: 'test',
+      custodia: 'propia',
+      nombre_comercio: expect.any(String),
+      recogida: { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611, maps_url: null },
       destinatario: 'María',
       telefono: '+50231481676',
       departamento: 'Guatemala',
@@ -27,9 +32,9 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
       contenido: 'Zapatos',
       ubicacion: { estado: 'confirmada', lat: 14.71889, lng: -90.64417, maps_url: null, referencia: null },
       intentos: 0,
-      secuencia: 1,
+      secuencia: 2,
       zona_horaria: 'America/Guatemala',
-      siguientes: [{ estado: 'recolectado', motivos: [], con_prueba: false, con_ubicacion: false }],
+      siguientes: expect.arrayContaining([{ estado: 'en_ruta', motivos: [], con_prueba: false, con_ubicacion: true }]),
     })
     // Its clock is what the phone sets its own by, and the answer stays out of every cache.
     const fecha = Date.parse(cabeceras.get('date')!)
@@ -39,7 +44,7 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
   })
 
   it('offers in each state what the contract’s machine does, but not what is the merchant’s', async () => {
-    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const guia = await enRuta(entorno, comercio, movil.repartidor)
     const { transiciones } = MAQUINA_DE_ESTADOS
     for (const estado of Object.keys(transiciones) as (keyof typeof transiciones)[]) {
       await entorno.db.pool.query('update guia set estado = $1 where guia = $2', [estado, guia])
@@ -59,6 +64,7 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
 
   it('tells the place once it is confirmed', async () => {
     const { guia } = await comercio.api.guias.crear(sinDestino())
+    await movil.registrar(guia, { estado: 'recolectado', idempotencia: clave() })
     const sin = { lat: null, lng: null, maps_url: null, referencia: null }
     expect((await ver(guia)).ubicacion).toEqual({ estado: 'solicitada', ...sin })
     await comercio.api.guias.confirmarUbicacion(guia, {

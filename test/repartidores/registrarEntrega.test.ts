@@ -10,7 +10,7 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
   const recibido_por = { nombre: 'María López', relacion: 'familiar' }
 
   it('delivers with photo, signature and place, in the courier’s name', async () => {
-    const guia = await enRuta(entorno, comercio)
+    const guia = await enRuta(entorno, comercio, movil.repartidor)
     const subida = await movil.subir(guia, 'foto', await unaFoto())
     expect([subida.status, subida.cuerpo.tipo]).toEqual([201, 'foto'])
     const firma = await movil.subir(guia, 'firma', await unaFirma())
@@ -45,7 +45,7 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
   })
 
   it('counts with its own time when it was made without coverage', async () => {
-    const guia = await enRuta(entorno, comercio)
+    const guia = await enRuta(entorno, comercio, movil.repartidor)
     const fotos = [await foto(guia)]
     entorno.adelantar(60 * MINUTO)
     // Meanwhile somebody scanned the parcel at the depot.
@@ -59,9 +59,9 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
   })
 
   it('is not applied once the guide is over, nor without its files or its key', async () => {
-    const guia = await enRuta(entorno, comercio)
+    const guia = await enRuta(entorno, comercio, movil.repartidor)
     const fotos = [await foto(guia)]
-    const ajena = await foto(await enRuta(entorno, comercio))
+    const ajena = await foto(await enRuta(entorno, comercio, movil.repartidor))
     const mal = await movil.entregar(guia, { recibido_por, fotos: [ajena], idempotencia: clave() })
     expect([mal.status, mal.cuerpo.errores]).toMatchObject([
       422,
@@ -78,9 +78,12 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
 
   it('is proved with the courier’s own files; operators may use his', async () => {
     const otro = await nuevoMovil(entorno)
-    const guia = await enRuta(entorno, comercio)
+    const guia = await enRuta(entorno, comercio, movil.repartidor)
     const ajena = await foto(guia)
     const firma = (await movil.subir(guia, 'firma', await unaFirma())).cuerpo.archivo
+    // Handed over on the way, with what the first courier had photographed.
+    await movil.registrar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente', idempotencia: clave() })
+    await otro.registrar(guia, { estado: 'en_ruta', idempotencia: clave() })
     const suya = (await otro.subir(guia, 'foto', await unaFoto())).cuerpo.archivo
     const fallas = async (cuerpo: object) =>
       (await otro.entregar(guia, { ...cuerpo, idempotencia: clave() })).cuerpo.errores
@@ -92,13 +95,13 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
     expect((await otro.registrar(guia, { ...intento, fotos: [ajena] })).cuerpo.errores).toMatchObject([
       { campo: '/fotos/0' },
     ])
-    expect(await eventos(guia)).toHaveLength(3)
+    expect(await eventos(guia)).toHaveLength(5)
     const deCentral = { recibido_por, fotos: [suya, ajena], firma }
     expect((await entorno.operar('POST', `/guias/${guia}/entrega`, deCentral)).status).toBe(201)
   })
 
   it('is one delivery when it comes twenty times at once', async () => {
-    const guia = await enRuta(entorno, comercio)
+    const guia = await enRuta(entorno, comercio, movil.repartidor)
     const entrega = { recibido_por, fotos: [await foto(guia)], idempotencia: clave() }
     const vistas = await Promise.all(Array.from({ length: 20 }, () => movil.entregar(guia, entrega)))
     expect(vistas.filter(({ status }) => status === 201)).toHaveLength(1)
@@ -115,7 +118,7 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
 
   it('has one winner against whatever else is done to the guide', async () => {
     for (let vez = 0; vez < 12; vez++) {
-      const guia = await enRuta(entorno, comercio)
+      const guia = await enRuta(entorno, comercio, movil.repartidor)
       const fotos = [await foto(guia)]
       const [entrega, otro] = await Promise.all([
         movil.entregar(guia, { recibido_por, fotos, idempotencia: clave() }),

@@ -6,7 +6,7 @@ const { entorno, foto } = usarReparto()
 
 describe('POST /repartidor/v1/guias/{guia}/archivos', () => {
   it('takes only pictures, of guides that exist; again is another copy', async () => {
-    const guia = await enRuta(entorno, comercio)
+    const guia = await enRuta(entorno, comercio, movil.repartidor)
     expect((await movil.subir('000000000000', 'foto', await unaFoto())).cuerpo.codigo).toBe('guia_desconocida')
     const mala = await movil.subir(guia, 'foto', Buffer.from('<svg onload="alert(1)"/>'))
     expect([mala.status, mala.cuerpo.codigo]).toEqual([422, 'imagen_invalida'])

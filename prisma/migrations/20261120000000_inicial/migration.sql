@@ -74,6 +74,7 @@ CREATE TABLE "guia" (
     "huellas" TEXT,
     "estado" TEXT NOT NULL,
     "estado_en" TIMESTAMPTZ(3) NOT NULL,
+    "custodio" TEXT,
     "telefono" TEXT NOT NULL,
     "destinatario" TEXT,
     "departamento" TEXT NOT NULL,
@@ -127,6 +128,7 @@ CREATE TABLE "evento" (
     "datos" JSONB,
     "foto" JSONB NOT NULL,
     "autor" TEXT,
+    "custodio" TEXT,
     "idempotencia" TEXT,
     "huella" TEXT,
     "ocurrido_en" TIMESTAMPTZ(3) NOT NULL,
@@ -432,6 +434,9 @@ CREATE INDEX "guia_telefono_id_idx" ON "guia"("telefono", "id");
 
 -- CreateIndex
 CREATE INDEX "guia_id_idx" ON "guia"("id");
+
+-- CreateIndex
+CREATE INDEX "guia_custodio_idx" ON "guia"("custodio", "estado") WHERE (custodio IS NOT NULL);
 
 -- CreateIndex
 CREATE UNIQUE INDEX "guia_comercio_id_modo_external_ref_key" ON "guia"("comercio_id", "modo", "external_ref");

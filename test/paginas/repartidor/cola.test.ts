@@ -40,8 +40,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     'sends the photos of a failed attempt with it, also without coverage and when the service swept them',
     COMPLETO,
     async () => {
-      const { codigo } = await nuevoRepartidor()
-      const guia = await enRuta(entorno, comercio)
+      const { codigo, repartidor } = await nuevoRepartidor()
+      const guia = await enRuta(entorno, comercio, repartidor)
       await abrir()
       await entrar(codigo)
       await abrirGuia(guia)
@@ -77,12 +77,10 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   )
 
   it('works without coverage: everything arrives once, in order, with its own time', COMPLETO, async () => {
-    const { codigo } = await nuevoRepartidor()
-    const [una, otra, sinDatos] = [
-      await enRuta(entorno, comercio),
-      await enRuta(entorno, comercio),
-      await enRuta(entorno, comercio),
-    ]
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const [una, otra] = [await enRuta(entorno, comercio, repartidor), await enRuta(entorno, comercio, repartidor)]
+    const sinDatos = (await comercio.api.guias.crear(unaGuia())).guia
+    for (const estado of ['recolectado', 'en_bodega']) await registrar(sinDatos, { estado })
     await abrir()
     await entrar(codigo)
     for (const guia of [una, otra]) {
@@ -117,9 +115,10 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await boton('Abrir').tap()
     await pagina.getByText('Sin cobertura no se ve el destino').waitFor()
     await revisar('sin-datos')
+    await dar(sinDatos, 'Salir a ruta')
     await fallarIntento(sinDatos)
     await inicio()
-    await pagina.getByRole('heading', { name: 'Por enviar (5)' }).waitFor()
+    await pagina.getByRole('heading', { name: 'Por enviar (6)' }).waitFor()
     await pagina.getByText('Espera cobertura').first().waitFor()
     await revisar('sin-cobertura')
     expect(await tiposDe(una)).toEqual(['aceptado', 'recolectado', 'en_ruta'])
@@ -135,7 +134,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
       await pagina.getByRole('heading', { name: /^Hola/ }).waitFor()
       await enviarYa()
     }
-    await pagina.getByText('Enviado hoy (5)').waitFor()
+    await pagina.getByText('Enviado hoy (6)').waitFor()
 
     expect(await tiposDe(una)).toEqual([
       'aceptado',
@@ -154,21 +153,20 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     // Photos that had arrived were not sent again, unless the first reload took the answer.
     const subidas = puente.pasados.filter((que) => que.includes('tipo=foto')).length
     expect([2, 3]).toContain(subidas)
-    for (const guia of [otra, sinDatos]) {
-      expect(await tiposDe(guia)).toEqual(['aceptado', 'recolectado', 'en_ruta', 'intento_fallido'])
-    }
+    expect(await tiposDe(otra)).toEqual(['aceptado', 'recolectado', 'en_ruta', 'intento_fallido'])
+    expect(await tiposDe(sinDatos)).toEqual(['aceptado', 'recolectado', 'en_bodega', 'en_ruta', 'intento_fallido'])
     const { rows } = await entorno.db.pool.query('select count(*)::int as n from evento where guia = any($1)', [
       [una, otra, sinDatos],
     ])
-    expect(rows).toEqual([{ n: 6 + 4 + 4 }])
+    expect(rows).toEqual([{ n: 6 + 4 + 5 }])
   })
 
   it('shows what the service refused, and goes on with the rest', COMPLETO, async () => {
-    const { codigo } = await nuevoRepartidor()
+    const { codigo, repartidor } = await nuevoRepartidor()
     const [cancelada, movida, libre] = [
       (await comercio.api.guias.crear(unaGuia())).guia,
-      await enRuta(entorno, comercio),
-      await enRuta(entorno, comercio),
+      await enRuta(entorno, comercio, repartidor),
+      await enRuta(entorno, comercio, repartidor),
     ]
     await abrir()
     await entrar(codigo)
@@ -216,8 +214,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   })
 
   it('works in two tabs without doing anything twice', COMPLETO, async () => {
-    const { codigo } = await nuevoRepartidor()
-    const guias = [await enRuta(entorno, comercio), await enRuta(entorno, comercio)]
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const guias = [await enRuta(entorno, comercio, repartidor), await enRuta(entorno, comercio, repartidor)]
     await abrir()
     await entrar(codigo)
     const [aqui, alla] = [pagina, await contexto.newPage()]
@@ -239,8 +237,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   })
 
   it('leaves a service alone that asks for it', COMPLETO, async () => {
-    const { codigo } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercio)
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const guia = await enRuta(entorno, comercio, repartidor)
     await abrir()
     await entrar(codigo)
     await abrirGuia(guia)
@@ -263,8 +261,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   })
 
   it('goes on with the rest when only one thing does not get through', COMPLETO, async () => {
-    const { codigo } = await nuevoRepartidor()
-    const [conFoto, otra] = [await enRuta(entorno, comercio), await enRuta(entorno, comercio)]
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const [conFoto, otra] = [await enRuta(entorno, comercio, repartidor), await enRuta(entorno, comercio, repartidor)]
     await abrir()
     await entrar(codigo)
     // Small packets pass, large ones don't: what a bad network does to photos.
@@ -284,8 +282,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   })
 
   it('does not wait for a time that the phone’s clock was set back from', COMPLETO, async () => {
-    const { codigo } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercio)
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const guia = await enRuta(entorno, comercio, repartidor)
     await abrir()
     await entrar(codigo)
     await abrirGuia(guia)
@@ -309,8 +307,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   })
 
   it('sends with the page closed, when the browser says that there is coverage', COMPLETO, async () => {
-    const { codigo } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercio)
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const guia = await enRuta(entorno, comercio, repartidor)
     await abrir()
     await instalado()
     await entrar(codigo)
@@ -344,8 +342,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   })
 
   it('offers a new version, and changes to it without losing what is to be sent', COMPLETO, async () => {
-    const { codigo } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercio)
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const guia = await enRuta(entorno, comercio, repartidor)
     await abrir()
     await entrar(codigo)
     await abrirGuia(guia)

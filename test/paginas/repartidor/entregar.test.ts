@@ -37,9 +37,9 @@ usarTelefono()
 
 describe.skipIf(!hayNavegador)('in a browser', () => {
   it('delivers with photos, a signature and the place', async () => {
-    const { codigo } = await nuevoRepartidor()
+    const { codigo, repartidor } = await nuevoRepartidor()
     const { guia } = await comercio.api.guias.crear(unaGuia({ destinatario: 'María López' }))
-    for (const estado of ['recolectado', 'en_ruta']) await registrar(guia, { estado })
+    for (const estado of ['recolectado', 'en_ruta']) await registrar(guia, { estado, repartidor })
     await abrir()
     await entrar(codigo)
     await abrirGuia(guia)
@@ -118,8 +118,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   })
 
   it('delivers without a place where the phone may not tell it', COMPLETO, async () => {
-    const { codigo } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercio)
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const guia = await enRuta(entorno, comercio, repartidor)
     await abrir({ permissions: [] })
     await entrar(codigo)
     await llenarEntrega(guia)
@@ -130,8 +130,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   })
 
   it('names the photo that was refused, and sends the delivery once it is corrected', COMPLETO, async () => {
-    const { codigo } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercio)
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const guia = await enRuta(entorno, comercio, repartidor)
     await abrir()
     await entrar(codigo)
     await llenarEntrega(guia, { firmar: true })
@@ -160,8 +160,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   })
 
   it('loses no photo when a delivery comes back while another try is half filled in', COMPLETO, async () => {
-    const { codigo } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercio)
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const guia = await enRuta(entorno, comercio, repartidor)
     await abrir()
     await entrar(codigo)
     await llenarEntrega(guia)
@@ -183,8 +183,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   })
 
   it('sends photos again that the service swept meanwhile', COMPLETO, async () => {
-    const { codigo } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercio)
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const guia = await enRuta(entorno, comercio, repartidor)
     await abrir()
     await entrar(codigo)
     await llenarEntrega(guia, { firmar: true })
@@ -201,8 +201,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   })
 
   it('says which photo a proxy on the way finds too large', COMPLETO, async () => {
-    const { codigo } = await nuevoRepartidor()
-    const [conFoto, otra] = [await enRuta(entorno, comercio), await enRuta(entorno, comercio)]
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const [conFoto, otra] = [await enRuta(entorno, comercio, repartidor), await enRuta(entorno, comercio, repartidor)]
     await abrir()
     await entrar(codigo)
     puente.contestar(/\/archivos/, 413)
@@ -220,8 +220,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   })
 
   it('says that the phone is full before anything is lost', COMPLETO, async () => {
-    const { codigo } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercio)
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const guia = await enRuta(entorno, comercio, repartidor)
     await abrir()
     await entrar(codigo)
     await llenarEntrega(guia)

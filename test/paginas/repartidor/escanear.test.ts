@@ -72,7 +72,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   beforeAll(async () => {
     carpeta = await mkdtemp(join(tmpdir(), 'guias-repartidor-'))
-    enCamara = (await comercio.api.guias.crear(unaGuia({ destinatario: 'Ana Etiqueta' }))).guia
+    enCamara = (await comercio.api.guias.crear(unaGuia({ contenido: 'Etiquetas' }))).guia
     await writeFile(join(carpeta, 'etiqueta.y4m'), pelicula(dibujo({ barras: enCamara })))
     navegador = await abrirNavegador(
       '--use-fake-device-for-media-stream',
@@ -102,7 +102,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     expect(await evaluar('typeof BarcodeDetector')).toBe('undefined')
     await enlace('Escanear').tap()
     await titulo(enGrupos(enCamara)).waitFor()
-    await pagina.getByText('Ana Etiqueta').waitFor()
+    await pagina.getByText('Lleva: Etiquetas').waitFor()
     await inicio()
     await evaluar('void (window.camara = new Promise((soltar) => { window.soltar = soltar }))')
     await enlace('Escanear').tap()
@@ -113,7 +113,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     // It is before the camera still: a moment later the box is gone.
     await pagina.getByLabel('Cargar varias').tap()
     await titulo(enGrupos(enCamara)).waitFor()
-    const { guia } = await comercio.api.guias.crear(unaGuia({ destinatario: 'Beto Cuadro' }))
+    const { guia } = await comercio.api.guias.crear(unaGuia({ contenido: 'Cuadros' }))
     await inicio()
     await contexto.clearPermissions()
     await contexto.grantPermissions(['geolocation'])
@@ -131,7 +131,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await pagina.getByText('Ese código no es de una guía').waitFor()
     const propio = await png(dibujo({ qr: `https://guias.example.com/r/${guia}` }))
     await entrada.setInputFiles({ name: 'c.png', mimeType: 'image/png', buffer: propio })
-    await pagina.getByText('Beto Cuadro').waitFor()
+    await pagina.getByText('Lleva: Cuadros').waitFor()
   })
 
   it('uses the browser’s own reader where there is one', COMPLETO, async () => {

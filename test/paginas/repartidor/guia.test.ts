@@ -30,11 +30,11 @@ usarTelefono()
 
 describe.skipIf(!hayNavegador)('in a browser', () => {
   it('opens a guide that is typed, and offers what may be done to it alone', COMPLETO, async () => {
-    const { codigo } = await nuevoRepartidor()
+    const { codigo, repartidor } = await nuevoRepartidor()
     const { guia } = await comercio.api.guias.crear(
       unaGuia({ destinatario: 'María José Ajú', direccion: '5a avenida norte 12', indicaciones: 'Portón verde' }),
     )
-    for (const estado of ['recolectado', 'en_ruta']) await registrar(guia, { estado })
+    for (const estado of ['recolectado', 'en_ruta']) await registrar(guia, { estado, repartidor })
     await abrir()
     await entrar(codigo)
     const campo = pagina.getByLabel('O escriba la guía')
@@ -64,8 +64,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   })
 
   it('keeps a failed attempt with its reason, and notes', COMPLETO, async () => {
-    const { codigo } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercio)
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const guia = await enRuta(entorno, comercio, repartidor)
     await abrir()
     await entrar(codigo)
     await abrirGuia(guia)
@@ -92,8 +92,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   })
 
   it('tells times by the clock of the destination, named where the phone’s shows another hour', COMPLETO, async () => {
-    const { codigo } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercio)
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const guia = await enRuta(entorno, comercio, repartidor)
     await abrir({ timezoneId: 'America/Bogota' })
     await entrar(codigo)
     await fallarIntento(guia)
@@ -119,8 +119,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   })
 
   it('corrects the phone’s clock, and says when it is wrong', COMPLETO, async () => {
-    const { codigo } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercio)
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const guia = await enRuta(entorno, comercio, repartidor)
     await abrir({ alEmpezar: 'const deVerdad = Date.now; Date.now = () => deVerdad() + 47 * 60_000' })
     await entrar(codigo)
     await pagina.getByText('está 47 min adelantado').waitFor()
@@ -134,8 +134,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   })
 
   it('is used with a keyboard', COMPLETO, async () => {
-    const { codigo } = await nuevoRepartidor()
-    const guia = await enRuta(entorno, comercio)
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const guia = await enRuta(entorno, comercio, repartidor)
     await abrir()
     await pagina.getByLabel('Su código').waitFor()
     await pagina.keyboard.press('Tab')

@@ -80,7 +80,10 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('keeps what was done when the session ends, and never sends it for another courier', COMPLETO, async () => {
     const [carlos, berta] = [await nuevoRepartidor(), await nuevoRepartidor('Berta Chávez')]
-    const [guia, deBerta] = [await enRuta(entorno, comercio), await enRuta(entorno, comercio)]
+    const [guia, deBerta] = [
+      await enRuta(entorno, comercio, carlos.repartidor),
+      await enRuta(entorno, comercio, berta.repartidor),
+    ]
     await abrir()
     await entrar(carlos.codigo)
     await abrirGuia(guia)
@@ -122,7 +125,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('sends nothing for another courier where the browser has no locks, either', COMPLETO, async () => {
     const [carlos, berta] = [await nuevoRepartidor(), await nuevoRepartidor('Berta Chávez')]
-    const guia = await enRuta(entorno, comercio)
+    const guia = await enRuta(entorno, comercio, carlos.repartidor)
     await abrir({ alEmpezar: `Object.defineProperty(Navigator.prototype, 'locks', { value: undefined })` })
     await entrar(carlos.codigo)
     await llenarEntrega(guia)

@@ -132,6 +132,8 @@ export const verSesion = () => pedir<Sesion>('GET', 'sesion')
 export const nadieDentro = ({ status }: Respuesta<unknown>) => status === 204 || status === 401
 export const cerrarSesion = () => pedir<undefined>('DELETE', 'sesion')
 export const leerGuia = (guia: string) => pedir<GuiaDeReparto>('GET', `guias/${guia}`)
+/** The guides that the courier carries. */
+export const leerSuyas = () => pedir<{ datos: GuiaDeReparto[] }>('GET', 'guias')
 export const leerGuias = (guias: readonly string[]) =>
   pedir<{ datos: GuiaDeReparto[]; desconocidas: string[] }>(
     'GET',

@@ -3,6 +3,7 @@ import { acciones, accion as leerAccion } from './almacen/acciones.ts'
 import { alCambiar, leerAjuste, ponerAjuste } from './almacen/base.ts'
 import { cerrarSesion, nadieDentro, PAUSA_MAXIMA_MS, type Respuesta, SinRed, verSesion } from './api.ts'
 import { aplazar, ESPERA_MAXIMA_MS, ESPERA_MS, ESPERA_TOPE_MS, enviarAccion } from './enviar.ts'
+import { refrescar } from './refrescar.ts'
 
 /**
  * How sending the queue ended: all went that could go, there is no network, somebody has to sign in first, or something is to
@@ -125,6 +126,8 @@ async function turno() {
   const fin = await enviarCola().catch(() => 'luego' as const)
   fallos = fin === 'hecho' ? 0 : fallos + 1
   clearTimeout(reloj)
+  // What was sent may have changed what the courier carries.
+  if (fin === 'hecho') refrescar()
   if (fin === 'sin_red' || fin === 'luego') {
     reloj = setTimeout(turno, Math.min(ESPERA_MAXIMA_MS, (ESPERA_MS / 2) * 2 ** Math.min(fallos, 8)))
   }

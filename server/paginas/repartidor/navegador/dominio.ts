@@ -34,6 +34,9 @@ export const pasoA = (estado: Estado): EstadoSiguiente => ({
   con_ubicacion: estado === 'en_ruta',
 })
 
+/** Whether that step puts the parcel into the hands of the courier who takes it. */
+export const esToma = (estado: Estado | null) => estado === 'recolectado' || estado === 'en_ruta'
+
 /** All that a courier can do to a guide of which nothing is known but its code. */
 export const TODOS_LOS_PASOS: readonly Estado[] = [
   'entregado',

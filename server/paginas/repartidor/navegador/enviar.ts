@@ -3,7 +3,7 @@ import type { ArchivoSubido, EventoRegistrado, Problema } from '../../../contrat
 import { cambiarAccion, accion as leerAccion, imagen as leerImagen, terminarAccion } from './almacen/acciones.ts'
 import { type Accion, type Adjunto, ponerAjuste } from './almacen/base.ts'
 import { pedir, type Respuesta, SinRed, verSesion } from './api.ts'
-import { esFinal } from './dominio.ts'
+import { esFinal, esToma } from './dominio.ts'
 
 export const ESPERA_MS = 5_000
 export const ESPERA_MAXIMA_MS = 5 * 60_000
@@ -85,7 +85,8 @@ async function subirAdjuntos({ orden, guia, fotos, firma }: Accion): Promise<Fin
     const respuesta = await pedir<ArchivoSubido>('POST', `guias/${guia}/archivos?tipo=${tipo}`, guardada.blob)
     if (respuesta.status !== 201) {
       const actual = await leerAccion(orden)
-      return actual && resolver(actual, respuesta, imagen)
+      const ajena = respuesta.problema.codigo === 'sin_custodia'
+      return actual && resolver(actual, respuesta, ajena ? undefined : imagen)
     }
     const con = (uno: Adjunto) => (uno.imagen === imagen ? { imagen, archivo: respuesta.cuerpo.archivo } : uno)
     await cambiarAccion(orden, (actual) => ({ fotos: actual.fotos.map(con), firma: actual.firma && con(actual.firma) }))
@@ -115,13 +116,15 @@ async function esperar(orden: number, intentos: number, pasa = true): Promise<Fi
 }
 
 async function atender(orden: number, problema: Partial<Problema>, imagen?: string): Promise<Fin> {
-  await cambiarAccion(orden, () => ({
+  const toma = problema.transiciones?.find(esToma)
+  await cambiarAccion(orden, ({ estado }) => ({
     situacion: 'atencion',
     falla: {
       titulo: problema.titulo ?? 'El servicio no lo aceptó',
       detalle: problema.mensaje ?? '',
       errores: (problema.errores ?? []).slice(0, 5).map(({ mensaje }) => mensaje),
       ...(imagen === undefined ? {} : { imagen }),
+      ...(toma === undefined || estado === null || esToma(estado) ? {} : { toma }),
     },
   }))
   return 'atencion'

@@ -1,7 +1,7 @@
 // Keeps what is at hand fresh while there is coverage: what is on the phone is what there will be without.
 import { leerAjuste } from './almacen/base.ts'
 import { guardarGuias, guardarSinDatos, guiasDe } from './almacen/guias.ts'
-import { leerGuias } from './api.ts'
+import { leerGuias, leerSuyas } from './api.ts'
 import { esFinal } from './dominio.ts'
 
 const FRESCA_MS = 2 * 60_000
@@ -10,12 +10,16 @@ const DE_UNA_VEZ = 100
 
 let enCurso = false
 
-async function refrescar() {
+/** Fetches what the courier carries, and what of the rest is old. */
+export async function refrescar() {
   const sesion = await leerAjuste('sesion')
   if (!sesion?.vigente || enCurso || !navigator.onLine) return
   enCurso = true
   try {
     const { repartidor } = sesion
+    const suyas = await leerSuyas()
+    if (suyas.status !== 200) return
+    await guardarGuias(repartidor, suyas.cuerpo.datos, suyas.servidor)
     const desde = Date.now() - FRESCA_MS
     const viejas = (await guiasDe(repartidor)).filter(
       ({ datos, leida, desconocida }) => !desconocida && (!datos || (leida < desde && !esFinal(datos.estado))),

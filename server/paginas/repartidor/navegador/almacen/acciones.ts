@@ -1,5 +1,5 @@
 // What a courier did, until the server has it.
-import { type Estado, pasosDesde } from '../dominio.ts'
+import { type Estado, esToma, pasosDesde } from '../dominio.ts'
 import { type Accion, abrir, borrarImagenes, escribir, type Imagen } from './base.ts'
 
 export const acciones = async () => (await abrir()).getAll('acciones')
@@ -79,9 +79,43 @@ export const terminarAccion = (
     if (guia.final) return guias.delete(actual.guia)
     const guardada = await guias.get(actual.guia)
     if (guardada?.datos && guardada.datos.secuencia <= guia.secuencia) {
+      // Whoever took it may see it whole now: it is asked for anew.
+      if (esToma(actual.estado) && guardada.datos.custodia !== 'propia') return guias.put({ ...guardada, datos: null })
       const { estado, secuencia } = guia
       const siguientes = estado === guardada.datos.estado ? guardada.datos.siguientes : pasosDesde(estado)
       await guias.put({ ...guardada, datos: { ...guardada.datos, estado, secuencia, siguientes } })
+    }
+  })
+
+/**
+ * Puts before a refused action that its courier took the parcel, which had gone unsaid. What is still to be sent of the guide
+ * follows it, in its order and with its times.
+ */
+export const tomarAntes = (orden: number, estado: Estado) =>
+  escribir(async (tx) => {
+    const almacen = tx.objectStore('acciones')
+    const actual = await almacen.get(orden)
+    if (actual?.situacion !== 'atencion') return
+    const { orden: _orden, entrega: _entrega, ...resto } = actual
+    const pendiente = { situacion: 'pendiente', intentos: 0, noAntesDe: 0, resubida: false, falla: null } as const
+    const toma: Omit<Accion, 'orden'> = {
+      ...resto,
+      ...pendiente,
+      id: crypto.randomUUID(),
+      estado,
+      ocurrido_en: new Date(Date.parse(actual.ocurrido_en) - 1).toISOString(),
+      evento: {},
+      fotos: [],
+      firma: null,
+      trazos: null,
+    }
+    const siguen = (await almacen.index('guia').getAll(actual.guia)).filter(
+      (una) => una.orden >= orden && una.situacion !== 'enviada' && una.repartidor === actual.repartidor,
+    )
+    await almacen.add(toma as Accion)
+    for (const { orden: suyo, ...una } of siguen) {
+      await almacen.delete(suyo)
+      await almacen.add((suyo === orden ? { ...una, ...pendiente } : una) as Accion)
     }
   })
 

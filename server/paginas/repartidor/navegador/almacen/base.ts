@@ -29,6 +29,8 @@ export interface Falla {
   errores: string[]
   /** The picture that the refusal is about. */
   imagen?: string
+  /** The state in which the courier could have taken the parcel before. */
+  toma?: Estado
 }
 /** Something that a courier did, until the server has it and a while after. */
 export interface Accion {

@@ -1,6 +1,6 @@
 // The guides that a courier has at hand.
 import { esFinal, type GuiaDeReparto } from '../dominio.ts'
-import { abrir, CADUCAN_MS, escribir, type GuiaGuardada } from './base.ts'
+import { abrir, CADUCAN_MS, escribir, type GuiaGuardada, type Sesion, type Transaccion } from './base.ts'
 
 export async function guiasDe(repartidor: string): Promise<GuiaGuardada[]> {
   const desde = Date.now() - CADUCAN_MS
@@ -12,9 +12,14 @@ export async function guiaDe(repartidor: string, guia: string) {
   return (await guiasDe(repartidor)).find((una) => una.guia === guia)
 }
 
+/** Whether that courier is the one on this phone: an answer may come when he has left. */
+const estaDentro = async (tx: Transaccion, repartidor: string) =>
+  ((await tx.objectStore('ajustes').get('sesion')) as Sesion | undefined)?.repartidor === repartidor
+
 /** Keeps guides as the server gave them; of two copies the one with the higher `secuencia` is the newer. */
 export const guardarGuias = (repartidor: string, leidas: readonly GuiaDeReparto[], servidor: number) =>
   escribir(async (tx) => {
+    if (!(await estaDentro(tx, repartidor))) return
     const guias = tx.objectStore('guias')
     for (const datos of leidas) {
       const previa = await guias.get(datos.guia)
@@ -34,7 +39,7 @@ export const guardarGuias = (repartidor: string, leidas: readonly GuiaDeReparto[
 const sinPersona = (datos: GuiaDeReparto): GuiaDeReparto => ({
   ...datos,
   destinatario: null,
-  telefono: '',
+  telefono: null,
   direccion: null,
   indicaciones: null,
   contenido: null,
@@ -44,6 +49,7 @@ const sinPersona = (datos: GuiaDeReparto): GuiaDeReparto => ({
 /** Keeps a code that was read where there is no coverage, or that the server doesn't know. */
 export const guardarSinDatos = (repartidor: string, guia: string, desconocida: boolean) =>
   escribir(async (tx) => {
+    if (!(await estaDentro(tx, repartidor))) return
     const guias = tx.objectStore('guias')
     const previa = await guias.get(guia)
     if (previa?.repartidor === repartidor && previa.datos && !desconocida) return

@@ -1,8 +1,15 @@
 import { useState } from 'preact/hooks'
-import { cambiarAccion, descartable, descartar, accion as leerAccion, reabrir } from '../almacen/acciones.ts'
+import {
+  cambiarAccion,
+  descartable,
+  descartar,
+  accion as leerAccion,
+  reabrir,
+  tomarAntes,
+} from '../almacen/acciones.ts'
 import type { Accion, Sesion } from '../almacen/base.ts'
 import { aSolas, enviarAhora } from '../cola.ts'
-import { enGrupos, MOTIVOS_DICHOS } from '../dominio.ts'
+import { type Estado, enGrupos, MOTIVOS_DICHOS, PASOS } from '../dominio.ts'
 import { ir, useDatos } from '../hooks.ts'
 import { horaDe, nombreDe, Pregunta, situacionDe, Titulo, Volver } from './piezas.tsx'
 
@@ -41,10 +48,11 @@ export function DetalleDeAccion(props: { sesion: Sesion; enLinea: boolean; envia
       {accion.falla && <Rechazo accion={accion} />}
       {accion.situacion === 'atencion' && mia && (
         <>
+          {accion.falla?.toma && <TomarAntes accion={accion} toma={accion.falla.toma} />}
           {accion.entrega && (
             <button
               type="button"
-              class="principal"
+              class={accion.falla?.toma ? '' : 'principal'}
               onClick={() => aSolas(() => reabrir(orden)).then(() => ir(`guia/${accion.guia}/entregar`, true))}
             >
               Corregir
@@ -86,6 +94,19 @@ export function DetalleDeAccion(props: { sesion: Sesion; enLinea: boolean; envia
         </Pregunta>
       )}
     </>
+  )
+}
+
+/** What sends a refused action after all, where its courier had the parcel and never said so. */
+function TomarAntes({ accion: { orden, guia }, toma }: { accion: Accion; toma: Estado }) {
+  return (
+    <button
+      type="button"
+      class="principal"
+      onClick={() => aSolas(() => tomarAntes(orden, toma)).then(() => ir(`guia/${guia}`, true))}
+    >
+      La tenía yo: {PASOS[toma].toLowerCase()}, y enviarlo otra vez
+    </button>
   )
 }
 

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { acciones as leerAcciones } from '../almacen/acciones.ts'
-import type { Accion, Sesion } from '../almacen/base.ts'
+import type { Accion, GuiaGuardada, Sesion } from '../almacen/base.ts'
 import { borradores as leerBorradores } from '../almacen/borradores.ts'
 import { guardarSinDatos, guiasDe } from '../almacen/guias.ts'
 import { olvidar } from '../almacen/limpieza.ts'
@@ -9,7 +9,7 @@ import { codigoDe } from '../codigos.ts'
 import { aSolas, enviarAhora } from '../cola.ts'
 import { enGrupos, NOMBRES } from '../dominio.ts'
 import { ir, useDatos } from '../hooks.ts'
-import { previsto } from '../previsto.ts'
+import { type Prevision, previsto } from '../previsto.ts'
 import { horaDe, nombreDe, Pregunta, situacionDe, Titulo } from './piezas.tsx'
 
 export interface Contexto {
@@ -30,6 +30,8 @@ export function Inicio({ sesion, enLinea, enviando }: Contexto) {
   const aMano = datos.guias
     .map((guia) => ({ ...guia, ...previsto(guia, datos.acciones) }))
     .sort((una, otra) => Number(una.final) - Number(otra.final) || otra.leida - una.leida)
+  const suyas = aMano.filter(esSuya)
+  const otras = aMano.filter((una) => !esSuya(una))
   const fila = (accion: Accion) => (
     <li key={accion.orden} class={accion.situacion}>
       <a href={`#/accion/${accion.orden}`}>
@@ -73,33 +75,19 @@ export function Inicio({ sesion, enLinea, enviando }: Contexto) {
           </ul>
         </section>
       )}
-      <section aria-labelledby="a-mano">
-        <h2 id="a-mano">Guías a mano ({aMano.length})</h2>
+      <section aria-labelledby="suyas">
+        <h2 id="suyas">Las que lleva ({suyas.length})</h2>
         {aMano.length === 0 && (
           <p class="suave">Escanee los paquetes antes de salir: así tendrá sus direcciones también sin cobertura.</p>
         )}
-        <ul class="lista">
-          {aMano.map(({ guia, datos: una, estado, porEnviar, desconocida }) => (
-            <li key={guia}>
-              <a href={`#/guia/${guia}`}>
-                <strong>
-                  {una
-                    ? (una.destinatario ?? una.direccion ?? 'Sin nombre')
-                    : desconocida
-                      ? 'No existe'
-                      : 'Sin datos todavía'}
-                </strong>{' '}
-                <span class="codigo">{enGrupos(guia)}</span>
-                <small>
-                  {una && `${una.municipio} · `}
-                  {estado ? NOMBRES[estado] : 'estado desconocido'}
-                  {porEnviar && ' (por enviar)'}
-                </small>
-              </a>
-            </li>
-          ))}
-        </ul>
+        <Guias guias={suyas} />
       </section>
+      {otras.length > 0 && (
+        <section aria-labelledby="otras">
+          <h2 id="otras">Otras a mano ({otras.length})</h2>
+          <Guias guias={otras} />
+        </section>
+      )}
       {enviadas.length > 0 && (
         <details>
           <summary>Enviado hoy ({enviadas.length})</summary>
@@ -109,6 +97,34 @@ export function Inicio({ sesion, enLinea, enviando }: Contexto) {
       <Salir sinEnviar={sinEnviar.length} aMedias={datos.borradores.length} />
     </>
   )
+}
+
+function Guias({ guias }: { guias: readonly (GuiaGuardada & Prevision)[] }) {
+  return (
+    <ul class="lista">
+      {guias.map((una) => (
+        <li key={una.guia}>
+          <a href={`#/guia/${una.guia}`}>
+            <strong>{tituloDe(una)}</strong> <span class="codigo">{enGrupos(una.guia)}</span>
+            <small>
+              {una.datos?.municipio && `${una.datos.municipio} · `}
+              {una.estado ? NOMBRES[una.estado] : 'estado desconocido'}
+              {una.porEnviar && ' (por enviar)'}
+            </small>
+          </a>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** Whether the courier carries a guide, as far as the phone can say. */
+const esSuya = ({ datos, suya, final }: GuiaGuardada & Prevision) => datos !== null && suya && !final
+
+function tituloDe({ datos, desconocida }: GuiaGuardada) {
+  if (!datos) return desconocida ? 'No existe' : 'Sin datos todavía'
+  if (datos.custodia === 'ajena') return 'La lleva otro'
+  return datos.destinatario ?? datos.direccion ?? datos.nombre_comercio ?? 'Sin nombre'
 }
 
 function Teclear({ repartidor }: { repartidor: string }) {

@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest'
+import { enRuta } from '../../archivos/imagenes.ts'
+import { COMPLETO, hasta, unaGuia } from '../../fabricas.ts'
+import { hayNavegador } from '../../navegador.ts'
+import {
+  abrir,
+  abrirGuia,
+  boton,
+  comercio,
+  contexto,
+  dar,
+  enElTelefono,
+  enGrupos,
+  enlace,
+  entorno,
+  entrar,
+  enviarYa,
+  inicio,
+  instalado,
+  llenarEntrega,
+  nuevoRepartidor,
+  pagina,
+  pruebaDe,
+  registrar,
+  revisar,
+  tiposDe,
+  usarTelefono,
+} from './telefono.ts'
+
+usarTelefono()
+
+const persona = { destinatario: 'María José Ajú', direccion: '5a avenida norte 12' }
+const nueva = async () =>
+  (await comercio.api.guias.crear(unaGuia({ ...persona, contenido: '2 pares de zapatos' }))).guia
+
+describe.skipIf(!hayNavegador)('in a browser', () => {
+  it(
+    'shows of a guide that nobody carries where it is collected, and where it goes once it is taken',
+    COMPLETO,
+    async () => {
+      const { codigo } = await nuevoRepartidor()
+      const guia = await nueva()
+      await abrir()
+      await entrar(codigo)
+      await abrirGuia(guia)
+      await pagina.getByText('Se recoge en Bodega Zona 12').waitFor()
+      await pagina.getByText('Lleva: 2 pares de zapatos').waitFor()
+      expect(await enlace('Cómo llegar').getAttribute('href')).toContain('destination=14.583611%2C-90.548611')
+      expect(await pagina.locator('.pasos a').allTextContents()).toEqual(['Recoger el paquete'])
+      expect(await enElTelefono()).not.toMatch(/María|5a avenida|\+502/)
+      await revisar('por-recoger')
+      await dar(guia, 'Recoger el paquete')
+      await pagina.getByText(persona.destinatario).waitFor()
+      await pagina.getByText('Salir a ruta').waitFor()
+      await revisar('propia')
+    },
+  )
+
+  it('says that another carries a guide, and takes it where it changes hands', COMPLETO, async () => {
+    const [carlos, berta] = [await nuevoRepartidor(), await nuevoRepartidor('Berta Chávez')]
+    const guia = await nueva()
+    for (const estado of ['recolectado', 'en_ruta']) await registrar(guia, { estado, repartidor: berta.repartidor })
+    await abrir()
+    await entrar(carlos.codigo)
+    await abrirGuia(guia)
+    await pagina.getByText('La lleva otro repartidor').waitFor()
+    expect(await pagina.locator('.pasos').count()).toBe(0)
+    expect(await enElTelefono()).not.toMatch(/María|5a avenida|zapatos|\+502/)
+    await revisar('ajena')
+    await registrar(guia, { estado: 'intento_fallido', motivo: 'destinatario_ausente' })
+    await pagina.reload()
+    await pagina.getByText('Si ya la tiene usted, regístrelo aquí.').waitFor()
+    await revisar('de-mano-en-mano')
+    await dar(guia, 'Salir a ruta')
+    await pagina.getByText(persona.destinatario).waitFor()
+    await enlace('Entregar').waitFor()
+  })
+
+  it('lists what a courier carries without being told, apart from the rest', COMPLETO, async () => {
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const [suya, libre] = [await enRuta(entorno, comercio, repartidor), await nueva()]
+    await abrir()
+    await entrar(codigo)
+    const suyas = pagina.getByRole('region', { name: 'Las que lleva (1)' })
+    await suyas.getByText(enGrupos(suya)).waitFor()
+    await abrirGuia(libre)
+    await pagina.getByText('No la lleva nadie').waitFor()
+    await inicio()
+    await pagina.getByRole('region', { name: 'Otras a mano (1)' }).getByText(enGrupos(libre)).waitFor()
+    await revisar('suyas-y-otras')
+  })
+
+  it('sends in its order what was collected and delivered without coverage', COMPLETO, async () => {
+    const { codigo } = await nuevoRepartidor()
+    const guia = await nueva()
+    await abrir()
+    await entrar(codigo)
+    await abrirGuia(guia)
+    await pagina.getByText('No la lleva nadie').waitFor()
+    await instalado()
+    await contexto.setOffline(true)
+    await dar(guia, 'Recoger el paquete')
+    await pagina.getByText('El destino se verá').waitFor()
+    await dar(guia, 'Salir a ruta')
+    await llenarEntrega(guia)
+    await boton('Confirmar la entrega').tap()
+    await pagina.getByText('Entregado (por enviar)').waitFor()
+    await contexto.setOffline(false)
+    await hasta(async () => (await pruebaDe(guia)).status === 200)
+    expect(await tiposDe(guia)).toEqual(['aceptado', 'recolectado', 'en_ruta', 'entregado'])
+  })
+
+  it('keeps a delivery of what its courier never said to carry, and sends it once he does', COMPLETO, async () => {
+    const { codigo } = await nuevoRepartidor()
+    const guia = await nueva()
+    for (const estado of ['recolectado', 'en_bodega']) await registrar(guia, { estado })
+    await abrir()
+    await entrar(codigo)
+    await instalado()
+    await contexto.setOffline(true)
+    await llenarEntrega(guia, { firmar: true })
+    await boton('Confirmar la entrega').tap()
+    await pagina.getByText('Entregado (por enviar)').waitFor()
+    await contexto.setOffline(false)
+    await enlace('Vea por qué').tap()
+    await pagina.getByText('La guía no está en sus manos').waitFor()
+    await pagina.getByText('No la lleva nadie todavía. Si la tiene usted').waitFor()
+    await revisar('sin-custodia')
+    await boton('La tenía yo').tap()
+    await hasta(async () => {
+      await enviarYa()
+      return (await pruebaDe(guia)).status === 200
+    })
+    expect((await pruebaDe(guia)).cuerpo).toMatchObject({ fotos: [{}], firma: {} })
+    expect(await tiposDe(guia)).toEqual(['aceptado', 'recolectado', 'en_bodega', 'en_ruta', 'entregado'])
+    await inicio()
+    await pagina.getByText('Enviado hoy (2)').waitFor()
+  })
+})

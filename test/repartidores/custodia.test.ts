@@ -1,0 +1,221 @@
+// Who sees a guide whole and who finishes it: in each state, for its courier, for another, and when nobody carries it.
+import { beforeAll, describe, expect, it } from 'vitest'
+import { MAQUINA_DE_ESTADOS, MOTIVOS } from '../../server/contrato/generado/vocabulario.ts'
+import { unaFoto } from '../archivos/imagenes.ts'
+import { sinDestino, unaGuia } from '../fabricas.ts'
+import { type Movil, nuevoMovil } from './movil.ts'
+import { clave, comercio, movil, usarReparto } from './reparto.ts'
+
+const { entorno, hace, ver, eventos, foto } = usarReparto()
+type Estado = keyof typeof MAQUINA_DE_ESTADOS.transiciones
+
+/** What whoever doesn't carry a guide may report of it. */
+const TOMAS: Record<Estado, { nadie: Estado[]; otro: Estado[] }> = {
+  aceptado: { nadie: ['recolectado'], otro: ['recolectado'] },
+  recolectado: { nadie: ['en_bodega', 'en_ruta'], otro: ['en_ruta'] },
+  en_bodega: { nadie: ['en_ruta'], otro: ['en_ruta'] },
+  en_transito: { nadie: ['en_bodega', 'en_ruta'], otro: ['en_bodega', 'en_ruta'] },
+  en_ruta: { nadie: ['en_bodega'], otro: [] },
+  intento_fallido: { nadie: ['en_ruta', 'en_bodega'], otro: ['en_ruta'] },
+  en_devolucion: { nadie: [], otro: [] },
+  extraviado: { nadie: ['en_bodega'], otro: [] },
+  entregado: { nadie: [], otro: [] },
+  devuelto: { nadie: [], otro: [] },
+  cancelado: { nadie: [], otro: [] },
+}
+const ESTADOS = Object.keys(TOMAS) as Estado[]
+const REPORTABLES = ESTADOS.filter((estado) => !['aceptado', 'entregado', 'cancelado'].includes(estado))
+const recibido_por = { nombre: 'María López' }
+const PERSONA = {
+  destinatario: 'María José Ajú',
+  telefono: '+50231481676',
+  direccion: '5a avenida 1',
+  indicaciones: 'Portón verde',
+}
+
+let otro: Movil
+beforeAll(async () => {
+  otro = await nuevoMovil(entorno)
+})
+
+/** A guide in that state and those hands, however it got there. */
+async function en(estado: Estado, custodio: string | null) {
+  const { guia } = await comercio.api.guias.crear(unaGuia({ ...PERSONA, contenido: 'Zapatos' }))
+  await entorno.db.pool.query('update guia set estado = $1, custodio = $2 where guia = $3', [estado, custodio, guia])
+  return guia
+}
+const reportar = (quien: Movil, guia: string, estado: Estado) => {
+  const [motivo] = Object.keys((MOTIVOS as Record<string, object>)[estado] ?? {})
+  return quien.registrar(guia, { estado, ...(motivo ? { motivo } : {}), idempotencia: clave() })
+}
+const custodioDe = async (guia: string) =>
+  (await entorno.db.pool.query('select custodio from guia where guia = $1', [guia])).rows[0].custodio
+const tomar = (quien: Movil, guia: string) => reportar(quien, guia, 'recolectado')
+
+describe.each(ESTADOS)('a guide in %s', (estado) => {
+  it.each(['nadie', 'otro'] as const)('is seen and moved as its custody lets, carried by: %s', async (de) => {
+    const yo = await nuevoMovil(entorno)
+    const custodio = de === 'otro' ? otro.repartidor : null
+    const guia = await en(estado, custodio)
+    const { cuerpo } = await yo.pedir('GET', `/guias/${guia}`)
+    const texto = JSON.stringify(cuerpo)
+    for (const dato of Object.values(PERSONA)) expect(texto).not.toContain(dato)
+    const ajena = de === 'otro' && !['en_bodega', 'en_transito'].includes(estado)
+    expect(cuerpo).toMatchObject({
+      estado,
+      custodia: ajena ? 'ajena' : 'ninguna',
+      municipio: null,
+      departamento: null,
+      intentos: null,
+      contenido: ajena ? null : 'Zapatos',
+      nombre_comercio: ajena ? null : expect.any(String),
+      recogida: ajena ? null : { nombre: 'Bodega Zona 12', lat: 14.583611 },
+      ubicacion: { estado: 'confirmada', lat: null, lng: null, maps_url: null, referencia: null },
+    })
+    const posibles = TOMAS[estado][de]
+    expect(cuerpo.siguientes.map((uno: { estado: string }) => uno.estado)).toEqual(posibles)
+
+    const negado = async (respuesta: ReturnType<Movil['pedir']>) => {
+      const { status, cuerpo } = await respuesta
+      expect([status, cuerpo.codigo, cuerpo.estado, cuerpo.transiciones]).toEqual([
+        403,
+        'sin_custodia',
+        estado,
+        posibles,
+      ])
+      expect(cuerpo.mensaje).toMatch(ajena ? /^La lleva otro repartidor: pídale/ : /^No la lleva nadie/)
+    }
+    await negado(yo.registrar(guia, { tipo: 'guia.nota', descripcion: 'Hola', idempotencia: clave() }))
+    await negado(yo.subir(guia, 'foto', await unaFoto()))
+    const fotos = ['arch_0000000000000000']
+    await negado(yo.entregar(guia, { recibido_por, fotos, idempotencia: clave() }))
+    // What would take a guide that nobody carries is the machine's to refuse.
+    const deLaMaquina = ajena ? [] : ['recolectado', 'en_ruta', 'en_bodega']
+    for (const nuevo of REPORTABLES.filter((uno) => !posibles.includes(uno))) {
+      if (!deLaMaquina.includes(nuevo)) await negado(reportar(yo, guia, nuevo))
+      else expect((await reportar(yo, guia, nuevo)).cuerpo.codigo).toBe('transicion_invalida')
+    }
+    expect(await custodioDe(guia)).toBe(custodio)
+    expect(await eventos(guia)).toHaveLength(1)
+
+    for (const nuevo of posibles) {
+      const otra = await en(estado, custodio)
+      const { status, cuerpo } = await reportar(yo, otra, nuevo)
+      expect([nuevo, status, cuerpo.aplicado]).toEqual([nuevo, 201, true])
+      expect(await custodioDe(otra)).toBe(nuevo === 'en_bodega' ? custodio : yo.repartidor)
+    }
+  })
+
+  it('is seen whole, and moved as the machine lets, by whoever carries it', async () => {
+    const guia = await en(estado, movil.repartidor)
+    expect(await ver(guia)).toMatchObject({ ...PERSONA, custodia: 'propia', municipio: 'San Juan Sacatepéquez' })
+    const posibles = MAQUINA_DE_ESTADOS.transiciones[estado].filter((uno) => uno !== 'cancelado')
+    expect((await ver(guia)).siguientes.map((uno: { estado: string }) => uno.estado)).toEqual(posibles)
+    for (const nuevo of posibles) {
+      const otra = await en(estado, movil.repartidor)
+      const { status } =
+        nuevo === 'entregado'
+          ? await movil.entregar(otra, { recibido_por, fotos: [await foto(otra)], idempotencia: clave() })
+          : await reportar(movil, otra, nuevo)
+      expect([nuevo, status]).toEqual([nuevo, 201])
+      expect(await custodioDe(otra)).toBe(movil.repartidor)
+    }
+  })
+})
+
+describe('custody', () => {
+  it('goes from hand to hand, and each event says into whose', async () => {
+    const { guia } = await comercio.api.guias.crear(unaGuia())
+    await tomar(movil, guia)
+    await reportar(movil, guia, 'en_bodega')
+    await reportar(otro, guia, 'en_ruta')
+    expect((await reportar(movil, guia, 'intento_fallido')).cuerpo.codigo).toBe('sin_custodia')
+    await reportar(otro, guia, 'intento_fallido')
+    await reportar(movil, guia, 'en_ruta')
+    expect((await eventos(guia)).map(({ custodio }) => custodio)).toEqual([
+      null,
+      movil.repartidor,
+      null,
+      otro.repartidor,
+      null,
+      movil.repartidor,
+    ])
+  })
+
+  it('is one courier’s when several take a guide at once', async () => {
+    const varios = await Promise.all(Array.from({ length: 4 }, () => nuevoMovil(entorno)))
+    for (const [desde, toma] of [
+      ['aceptado', 'recolectado'],
+      ['en_bodega', 'en_ruta'],
+      ['intento_fallido', 'en_ruta'],
+    ] as const) {
+      for (let vez = 0; vez < 5; vez++) {
+        const guia = await en(desde, desde === 'aceptado' ? null : otro.repartidor)
+        const vistas = await Promise.all(varios.map((uno) => reportar(uno, guia, toma)))
+        const ganador = vistas.findIndex(({ status }) => status === 201)
+        expect(vistas.map(({ cuerpo }) => cuerpo.codigo ?? 'tomada').sort()).toEqual([
+          ...['sin_custodia', 'sin_custodia', 'sin_custodia', 'tomada'],
+        ])
+        expect(await custodioDe(guia)).toBe(varios[ganador]!.repartidor)
+        expect(await eventos(guia)).toHaveLength(2)
+      }
+    }
+  })
+
+  it('is given by the central, which needs none itself', async () => {
+    const operar = (guia: string, cuerpo: object) => entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
+    const { guia } = await comercio.api.guias.crear(sinDestino())
+    await tomar(movil, guia)
+    // The courier stays the same where the central names none: it forces a parcel out that he has with him.
+    await operar(guia, { estado: 'en_ruta', forzar: { razon: 'El cliente llamó' } })
+    expect(await custodioDe(guia)).toBe(movil.repartidor)
+    await operar(guia, { estado: 'en_bodega' })
+    const dada = await operar(guia, {
+      ...{ estado: 'en_ruta', repartidor: otro.repartidor },
+      forzar: { razon: 'El cliente llamó' },
+    })
+    expect([dada.status, await custodioDe(guia)]).toEqual([201, otro.repartidor])
+    expect((await eventos(guia)).at(-1)).toMatchObject({ custodio: otro.repartidor })
+    expect((await ver(guia)).custodia).toBe('ajena')
+    const falta = async (cuerpo: object) => (await operar(guia, cuerpo)).cuerpo.errores
+    expect(await falta({ estado: 'en_bodega', repartidor: otro.repartidor })).toMatchObject([
+      { campo: '/repartidor', codigo: 'incompatible' },
+    ])
+    expect(await falta({ estado: 'en_ruta', repartidor: 'rep_NADIE' })).toMatchObject([
+      { campo: '/repartidor', codigo: 'valor_no_admitido' },
+    ])
+    const suya = { estado: 'en_ruta', repartidor: movil.repartidor, idempotencia: clave() }
+    expect((await movil.registrar(guia, suya)).cuerpo.errores).toMatchObject([{ campo: '/repartidor' }])
+  })
+
+  it('follows what happened without coverage, in its order, whatever was scanned meanwhile', async () => {
+    const { guia } = await comercio.api.guias.crear(unaGuia())
+    await tomar(otro, guia)
+    await reportar(otro, guia, 'en_bodega')
+    entorno.adelantar(60 * 60_000)
+    // The depot scans the parcel again by mistake, while it is on its way already.
+    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_transito' })
+    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_bodega' })
+    const salida = { estado: 'en_ruta', ocurrido_en: hace(30), idempotencia: clave() }
+    expect((await movil.registrar(guia, salida)).cuerpo).toMatchObject({ aplicado: false, estado: 'en_bodega' })
+    expect(await custodioDe(guia)).toBe(movil.repartidor)
+    const entrega = { recibido_por, fotos: [await foto(guia)], ocurrido_en: hace(20), idempotencia: clave() }
+    expect((await movil.entregar(guia, entrega)).cuerpo).toMatchObject({ estado: 'entregado', tardio: true })
+  })
+
+  it('is not had by telling of it once all is over', async () => {
+    const guia = await en('entregado', null)
+    const tarde = { estado: 'en_ruta', ocurrido_en: hace(5), idempotencia: clave() }
+    expect((await movil.registrar(guia, tarde)).cuerpo.aplicado).toBe(false)
+    expect((await ver(guia)).custodia).toBe('ninguna')
+  })
+
+  it('answers what comes again as it did, though another carries the guide by then', async () => {
+    const { guia } = await comercio.api.guias.crear(unaGuia())
+    await tomar(movil, guia)
+    const deje = { estado: 'en_bodega', idempotencia: clave() }
+    const primera = await movil.registrar(guia, deje)
+    await reportar(otro, guia, 'en_ruta')
+    expect(await movil.registrar(guia, deje)).toMatchObject({ status: 200, cuerpo: primera.cuerpo })
+  })
+})
