@@ -37,6 +37,8 @@ interface Cimientos extends Pick<Plataforma, 'db' | 'dbImpaciente' | 'masterKeys
   procesos?: () => number
   log: Log
   vida: Vida
+  /** Told when a courier asked for as many codes that name no guide as a session may. */
+  alDesconocer?: () => void
   /** Base of every link given out, without a final slash. */
   urlPublica: string
 }
@@ -72,7 +74,7 @@ export const crearHilos = (log: Log): Deps['hilos'] => new Hilos(log, DOCUMENTOS
 export function crearDeps(config: Config, cimientos: Cimientos): Deps {
   const { db, dbImpaciente, log, masterKeys, almacen, vida, urlPublica } = cimientos
   const { reloj = () => new Date(), nuevoCodigo = nuevoCodigoDeGuia, resolver = resolverDelSistema } = cimientos
-  const { procesos = () => 1, relojDeLimites: deLimites } = cimientos
+  const { procesos = () => 1, relojDeLimites: deLimites, alDesconocer = () => {} } = cimientos
   const delReparto = { procesos, ...(deLimites ? { reloj: deLimites } : {}) }
   const secretos = crearSecretos(masterKeys)
   const nuevoId = crearGeneradorDeIds(reloj)
@@ -113,7 +115,10 @@ export function crearDeps(config: Config, cimientos: Cimientos): Deps {
       ...delReparto,
       porOperador: config.ritmoDeOperador,
       porRed: config.ritmoDeRed,
-      alDesconocer: (repartidor) => log.warn({ repartidor }, 'unknown guides'),
+      alDesconocer: (repartidor) => {
+        log.warn({ repartidor }, 'unknown guides')
+        alDesconocer()
+      },
     }),
     limiteDeEntrada: crearCuenta(ENTRADAS, delReparto),
     limiteDeVerificacion: crearLimite(VERIFICACIONES, delReparto),

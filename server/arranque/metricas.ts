@@ -9,6 +9,8 @@ export interface Metricas extends MetricasDeWebhooks {
   /** The exposition format, as text. */
   exponer(): Promise<string>
   tipo: string
+  /** A courier's session asked for as many codes that name no guide as it may. */
+  desconocidas(): void
   /** What Node says of the process: its loop is sampled from then on, a hundred times a second. */
   observarProceso(): void
   /** What is asked of the database when somebody looks; any worker may be asked, all say the same. */
@@ -71,6 +73,11 @@ export function crearMetricas(): Metricas {
     labelNames: ['que', 'motivo'],
     registers,
   })
+  const desconocidas = new Counter({
+    name: 'guias_repartidores_desconocidas_total',
+    help: 'Times that a courier asked this process for as many codes that name no guide as a session may.',
+    registers,
+  })
   return {
     tipo: registro.contentType,
     exponer: () => registro.metrics(),
@@ -79,6 +86,7 @@ export function crearMetricas(): Metricas {
       intentos.inc({ resultado: error ?? 'ok' })
       duracion.observe(segundos)
     },
+    desconocidas: () => desconocidas.inc(),
     aviso: (que, motivo) => avisos.inc({ que, motivo }),
     observar({ db, reloj }) {
       new Gauge({

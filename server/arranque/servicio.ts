@@ -71,10 +71,11 @@ async function poner(
   // Its lock and the first count are there before anybody asks; nothing waits for them.
   void presencia.contar()
   const procesos = () => presencia.procesos
-  const deps = crearDeps(config, { ...plataforma, procesos, ...sustitutos, log, vida, urlPublica: url })
+  const metricas = crearMetricas()
+  const alDesconocer = metricas.desconocidas
+  const deps = crearDeps(config, { ...plataforma, procesos, ...sustitutos, log, vida, alDesconocer, urlPublica: url })
   deshacer.al(() => deps.hilos.detener())
   deshacer.al(() => deps.usos.escribir())
-  const metricas = crearMetricas()
   if (config.workers) await levantarWorkers(deps, { databaseUrl, vida, metricas, ...(azar ? { azar } : {}) }, deshacer)
   else levantarEmisor(deps, { databaseUrl, vida }, deshacer)
   const deMetricas = await servirMetricas(config, deshacer, { metricas, salud: deps.salud })

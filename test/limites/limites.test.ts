@@ -9,12 +9,15 @@ import { crearLog } from '../../server/log.ts'
 import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
 import { sinUsos } from '../llaves/administrar.ts'
+import { puertoLibre } from '../puertos.ts'
 import { esperarCerrojo } from '../quietud.ts'
 import { nuevoMovil } from '../repartidores/movil.ts'
 
 // The limits' clock moves only when it is told to: nothing comes back meanwhile, however slow the machine.
 let ms = 0
+const puertoDeMetricas = await puertoLibre()
 const entorno = usarEntorno({ relojDeLimites: () => ms }, () => ({
+  METRICS_PORT: `${puertoDeMetricas}`,
   REQUESTS_PER_NETWORK: '5',
   REQUESTS_PER_OPERATOR_KEY: '10',
 }))
@@ -138,6 +141,8 @@ describe('the limits', () => {
     const avisos = entorno.log.filter((linea) => linea.includes('unknown guides'))
     expect(avisos.length).toBeGreaterThan(0)
     for (const aviso of avisos) expect(JSON.parse(aviso)).toMatchObject({ level: 40, repartidor: movil.repartidor })
+    const metricas = await (await fetch(`http://127.0.0.1:${puertoDeMetricas}/metrics`)).text()
+    expect(metricas).toContain(`\nguias_repartidores_desconocidas_total ${avisos.length}\n`)
   })
 
   it('hold for the labels that are drawn for a network, whoever’s they are', async () => {
