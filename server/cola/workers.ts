@@ -1,5 +1,7 @@
+import { setTimeout as dormir } from 'node:timers/promises'
 import type { PgBoss } from 'pg-boss'
 import type { DepsDeTrabajo } from '../deps.ts'
+import { traducirError } from '../errores.ts'
 import type { EventoRecien } from '../eventos/evento.ts'
 import { Bomba, LIMPIEZA, TRABAJOS } from '../trabajos.ts'
 import type { AvisarTrabajo } from '../webhooks/webhook.ts'
@@ -39,6 +41,8 @@ const ESPACIO = 100
 const SONDEO = 60
 /** How often the queue is looked after at rest, in milliseconds. */
 const CUIDADO_EN_CALMA = 30_000
+/** How long a job waits for a database that is away before it begins anew, in milliseconds. */
+const OTRA_VEZ = 500
 /** How long a stop waits for the jobs under way, in milliseconds. */
 const PLAZO = 5_000
 
@@ -100,13 +104,28 @@ async function atenderColas(boss: PgBoss, deps: DepsDeTrabajo, despertadores: Ma
     if (!ejecutar) continue
     const id = await boss.work<object>(cola, { batchSize: LOTE, pollingIntervalSeconds: SONDEO }, async (trabajos) => {
       const inicio = performance.now()
-      await ejecutar(deps, trabajos)
+      await insistir(() => ejecutar(deps, trabajos), trabajos[0]!.signal)
       deps.log.info({ cola, filas: trabajos.length, ms: Math.round(performance.now() - inicio) }, 'job')
     })
     despertadores.set(
       cola,
       espaciar(ESPACIO, () => boss.notifyWorker(id)),
     )
+  }
+}
+
+/**
+ * Does it, and anew for as long as the database is away: the queue can't be told then that a job failed, and its rows would
+ * wait until the time that the job had is over.
+ */
+async function insistir(hacer: () => Promise<void>, senal: AbortSignal): Promise<void> {
+  for (;;) {
+    try {
+      return await hacer()
+    } catch (err) {
+      if (senal.aborted || traducirError(err).codigo !== 'no_disponible') throw err
+      await dormir(OTRA_VEZ)
+    }
   }
 }
 

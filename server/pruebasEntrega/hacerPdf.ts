@@ -21,7 +21,7 @@ const CUATRO_HORAS = 14_400_000
  * How long a proof waits after each failure, in milliseconds: a good day in all. Afterwards it goes on as at the end, for as
  * long as it takes, so that a storage that was away for long finds nobody asleep.
  */
-const ESPERAS = [10_000, 60_000, 600_000, 3_600_000, ...Array<number>(6).fill(CUATRO_HORAS)]
+const ESPERAS = [5_000, 60_000, 600_000, 3_600_000, ...Array<number>(6).fill(CUATRO_HORAS)]
 /** How many documents one job makes, one after the other: they must all fit into a job's time. */
 const A_LA_VEZ = 8
 
@@ -35,6 +35,18 @@ export const pruebasPendientes = (
   { db, reloj }: Pick<DepsDePdf, 'db' | 'reloj'>,
   cuantas: number,
 ): Promise<JobInsert[]> => db.consultar(PENDIENTES, { ahora: reloj(), cuantas: Math.min(cuantas, A_LA_VEZ) })
+
+/** No proof waits for longer than its last failure asks for. */
+const ADELANTAR = sentencia<{ ahora: Date; esperas: number[] }>(
+  'pruebas.adelantar',
+  `update prueba_entrega set proximo_en = least(proximo_en, :ahora::timestamptz + interval '1 ms'
+     * case when intentos = 0 then 0 else (:esperas::int[])[least(intentos, array_length(:esperas::int[], 1))] end)
+   where pdf is null and proximo_en > :ahora`,
+)
+
+/** Brings forward what a clock that has stepped back since put off. */
+export const adelantarPruebas = ({ db, reloj }: Pick<DepsDePdf, 'db' | 'reloj'>) =>
+  db.consultar(ADELANTAR, { ahora: reloj(), esperas: ESPERAS })
 
 const LEER = sentencia<Pick<FilaPrueba, 'id'>, FilaPrueba & Pick<FilaGuia, 'guia'>>(
   'pruebas.leer',

@@ -4,6 +4,7 @@ import { type Arnes, conArnes, esperar, type Proceso } from './arnes.ts'
 import { type Carga, cargar } from './carga.ts'
 import { type Escenario, entre, LENTO } from './escenario.ts'
 import { cerrarLibro } from './libro.ts'
+import { documentosSinPostgres } from './pruebas.ts'
 import { muerteBajoCarga, muerteTrasContestar } from './workerMuerto.ts'
 
 // What the sender of webhooks must survive. Each scenario does its harm `veces` times and then closes the books.
@@ -408,6 +409,13 @@ export const ESCENARIOS: readonly Escenario[] = [
     correr: postgresReiniciado,
     ci: { veces: 2 },
     completo: { veces: 20 },
+  },
+  {
+    clave: 'documentos',
+    titulo: 'PostgreSQL gone while proofs are made',
+    correr: documentosSinPostgres,
+    ci: { veces: 2 },
+    completo: { veces: 6 },
   },
   {
     clave: 'conexiones',
