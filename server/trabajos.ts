@@ -2,13 +2,14 @@ import type { QueueOptions } from 'pg-boss'
 import { barrerArchivos, barrerDesconocidos } from './archivos/barrer.ts'
 import type { Limpieza, Trabajo } from './cola/trabajo.ts'
 import { enviarMensajes } from './mensajeria/enviar.ts'
-import { mensajesPendientes, solicitudesVencidas, vencerSolicitudes } from './mensajeria/mensaje.ts'
+import { adelantarMensajes, mensajesPendientes, solicitudesVencidas, vencerSolicitudes } from './mensajeria/mensaje.ts'
 import { entrantesPendientes, procesarEntrantes } from './mensajeria/procesarEntrantes.ts'
 import { borrarPruebas } from './pruebasEntrega/borrar.ts'
-import { hacerPdfs, pruebasPendientes } from './pruebasEntrega/hacerPdf.ts'
+import { adelantarPruebas, hacerPdfs, pruebasPendientes } from './pruebasEntrega/hacerPdf.ts'
 import { limpiarSesiones } from './repartidores/repartidor.ts'
 import { olvidarUbicaciones } from './ubicacion/olvidar.ts'
-import { enlacesPendientes, resolverEnlaces } from './ubicacion/resolverEnlaces.ts'
+import { adelantarEnlaces, enlacesPendientes, resolverEnlaces } from './ubicacion/resolverEnlaces.ts'
+import { adelantarEntregas } from './webhooks/adelantar.ts'
 import { COLA_DE_ARRIENDOS, VIGENCIA_S } from './webhooks/arriendos.ts'
 import { avanzarRecuperaciones, recuperacionesPendientes } from './webhooks/avanzarRecuperacion.ts'
 import { limpiarWebhooks } from './webhooks/limpiar.ts'
@@ -33,6 +34,7 @@ export const TRABAJOS: readonly Trabajo[] = [
     // A finished or given-up job makes room soon: if its row still waits, the feeder makes a new one.
     opciones: { ...DE_FILAS, expireInSeconds: 300 },
     pendientes: mensajesPendientes('buzon'),
+    adelantar: adelantarMensajes,
     ejecutar: enviarMensajes,
   },
   {
@@ -62,6 +64,7 @@ export const TRABAJOS: readonly Trabajo[] = [
     cola: 'enlaces',
     opciones: { ...DE_FILAS, expireInSeconds: 300 },
     pendientes: enlacesPendientes,
+    adelantar: adelantarEnlaces,
     ejecutar: resolverEnlaces,
   },
   {
@@ -69,6 +72,7 @@ export const TRABAJOS: readonly Trabajo[] = [
     cola: 'pruebas',
     opciones: { ...DE_FILAS, expireInSeconds: 120 },
     pendientes: pruebasPendientes,
+    adelantar: adelantarPruebas,
     ejecutar: hacerPdfs,
   },
   {
@@ -85,6 +89,7 @@ export const TRABAJOS: readonly Trabajo[] = [
     },
     aparte: true,
     politica: 'exclusive',
+    adelantar: adelantarEntregas,
   },
   {
     cola: COLA_DE_REINTENTOS,

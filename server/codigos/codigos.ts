@@ -34,7 +34,13 @@ export function nuevoCodigoDeGuia(azar: Azar = azarDeReserva): string {
   return cuerpo + verificador(cuerpo)
 }
 
-/** RFC 9562 UUIDv7, strictly increasing within the process: ids sort as they were made, also within a millisecond. */
+/** How far back a clock may step without ids following it, in milliseconds. */
+const RETROCESO = 1_000
+
+/**
+ * RFC 9562 UUIDv7, strictly increasing within the process: ids sort as they were made, also within a millisecond. A clock
+ * that steps back further than a second is followed, or everything made until it catches up would be dated ahead.
+ */
 export function crearGeneradorDeIds(
   reloj: () => Date,
   azar: Azar = azarDeReserva,
@@ -43,8 +49,8 @@ export function crearGeneradorDeIds(
   let contador = 0
   return () => {
     const ahora = reloj().getTime()
-    // 12 bits of counter per millisecond; a full one, or a clock that steps back, moves on to the next millisecond.
-    if (ahora > ms) {
+    // 12 bits of counter per millisecond; a full one moves on to the next millisecond.
+    if (ahora > ms || ahora < ms - RETROCESO) {
       ms = ahora
       contador = 0
     } else if (++contador > 0xfff) {

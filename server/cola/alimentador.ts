@@ -10,6 +10,8 @@ const LOTE = 1_000
 const RONDA = 500
 const RONDA_MAXIMA = 10_000
 const MEMORIA = 5_000
+/** A clock that falls behind by so many milliseconds from one round to the next has stepped back. */
+const RETROCESO = 1_000
 /** Without a good round for so long, in milliseconds, the queue is not well. */
 const SILENCIO = 20_000
 /** How long an end waits for a round under way, in milliseconds. */
@@ -33,6 +35,8 @@ export class Alimentador {
   #libre = 0
   /** How long after a round the next one is due. */
   #pausa = RONDA
+  /** By how much the clock was ahead of the process's age, in milliseconds; a process doesn't know what was before it. */
+  #adelanto = Number.POSITIVE_INFINITY
   /** When a round last went well. */
   #buena = performance.now()
   #detenido = false
@@ -87,6 +91,7 @@ export class Alimentador {
 
   async #alimentarTodo(): Promise<void> {
     try {
+      await this.#cuidarReloj()
       const alimentados = await Promise.all(this.#trabajos.map((trabajo) => this.#alimentar(trabajo)))
       this.#buena = performance.now()
       this.#pausa = alimentados.some((cuantos) => cuantos > 0) ? RONDA : Math.min(2 * this.#pausa, RONDA_MAXIMA)
@@ -96,6 +101,16 @@ export class Alimentador {
       this.#pausa = RONDA
       this.#deps.log[traducirError(err).codigo === 'no_disponible' ? 'warn' : 'error']({ err }, 'feeder')
     }
+  }
+
+  /** At first, and whenever the clock stepped back, what waits for the clock that was ahead is brought forward. */
+  async #cuidarReloj(): Promise<void> {
+    const adelanto = this.#deps.reloj().getTime() - performance.now()
+    if (adelanto < this.#adelanto - RETROCESO) {
+      await Promise.all(this.#trabajos.map(({ adelantar }) => adelantar?.(this.#deps)))
+      this.#deps.avisarTrabajo()
+    }
+    this.#adelanto = adelanto
   }
 
   /** @returns how many jobs there were to make */

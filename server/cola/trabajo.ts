@@ -20,6 +20,8 @@ export type Trabajo = {
    * somebody else makes the jobs.
    */
   pendientes?: (deps: DepsDeTrabajo, cuantas: number) => Promise<JobInsert[]>
+  /** Brings forward, after the clock stepped back, what waits for an instant that it was put to by the clock ahead. */
+  adelantar?: (deps: DepsDeTrabajo) => Promise<unknown>
   /** Does the work of those rows; throws to be tried again. Without it, somebody else takes the jobs. */
   ejecutar?: (deps: DepsDeTrabajo, trabajos: readonly { id: string; data: object }[]) => Promise<void>
 }

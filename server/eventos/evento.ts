@@ -72,11 +72,12 @@ export const foto = (g: string, intentos = `${g}.intentos`) =>
  * The outbox as SQL: inserts, for the events of `e` (a CTE with `returning *` of an insert into `evento`), one delivery per
  * endpoint that wants them. It stands as a CTE in the statement that writes the events, so that both commit or neither does.
  * A paused endpoint's deliveries wait; a disabled one gets none (its merchant recovers them).
+ * @param ahora the clock: an event's own date is ahead of it where its guide's is
  */
-export const insertarEntregasDeWebhook = (e: string) => `
+export const insertarEntregasDeWebhook = (e: string, ahora = `${e}.registrado_en`) => `
   insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
   select w.comercio_id, w.modo, w.webhook, e.guia_id, e.secuencia, 'evt_' || e.guia || '_' || e.secuencia, e.tipo,
-    'pendiente', 'automatica', e.registrado_en, e.registrado_en
+    'pendiente', 'automatica', ${ahora}, e.registrado_en
   from ${e} e join webhook w on w.comercio_id = e.comercio_id and w.modo = e.modo
   where w.estado in ('activo', 'pausado') and ${quiere('w', 'e')}
   returning comercio_id, modo, webhook, guia_id`
@@ -212,6 +213,7 @@ type ParametrosDePaso = Omit<EventoSinFoto, 'guia' | 'external_ref'> & {
   advertencias: string | null
   enlace_corto_id: string | null
   maps_url: string | null
+  ahora: Date
 }
 
 /** One guarded step: the guide as it was read goes on to its next sequence and writes its event, or nothing happens. */
@@ -240,11 +242,11 @@ const PASO = sentencia<ParametrosDePaso, FilaGuia & { webhooks: string[] | null 
        and mensaje.comercio_id = g.comercio_id and mensaje.modo = g.modo and mensaje.guia_id = g.id and mensaje.abierta
    ), k as (
      insert into enlace_corto (comercio_id, modo, guia_id, id, maps_url, proximo_en)
-     select comercio_id, modo, id, :enlace_corto_id::uuid, :maps_url, :registrado_en::timestamptz from g
+     select comercio_id, modo, id, :enlace_corto_id::uuid, :maps_url, :ahora::timestamptz from g
      where :enlace_corto_id::uuid is not null
      on conflict (comercio_id, modo, guia_id) do update set id = excluded.id, maps_url = excluded.maps_url, intentos = 0,
        proximo_en = excluded.proximo_en
-   ), d as (${insertarEntregasDeWebhook('e')})
+   ), d as (${insertarEntregasDeWebhook('e', ':ahora::timestamptz')})
    select g.*, (select array_agg(webhook) from d) as webhooks from g`,
 )
 
@@ -260,6 +262,7 @@ export async function darPaso(
   const { ubicacion, enlaceCorto } = paso
   const [movida] = await db.consultar(PASO, {
     ...evento,
+    ahora: paso.registrado_en,
     intentos: paso.intentos ?? guia.intentos,
     ubicacion_estado: ubicacion?.ubicacion_estado ?? null,
     ubicacion_origen: ubicacion?.ubicacion_origen ?? null,
@@ -280,6 +283,9 @@ export async function darPaso(
   }
 }
 
+/** When something of a guide is registered: never before what was registered last, whatever clock that was dated by. */
+const registroDe = (guia: FilaGuia, ahora: Date) => (ahora < guia.actualizado_en ? guia.actualizado_en : ahora)
+
 /** The event of a step, still with the sequence that the guide has before it. */
 const eventoDe = (guia: FilaGuia, paso: Paso): Omit<EventoSinFoto, 'guia' | 'external_ref'> => ({
   ...deGuia(guia),
@@ -296,8 +302,9 @@ const eventoDe = (guia: FilaGuia, paso: Paso): Omit<EventoSinFoto, 'guia' | 'ext
   custodio: paso.custodio ?? null,
   idempotencia: paso.idempotencia ?? null,
   huella: paso.huella ?? null,
-  ocurrido_en: paso.ocurrido_en,
-  registrado_en: paso.registrado_en,
+  // What happens as it is registered happens then.
+  ocurrido_en: paso.ocurrido_en === paso.registrado_en ? registroDe(guia, paso.registrado_en) : paso.ocurrido_en,
+  registrado_en: registroDe(guia, paso.registrado_en),
 })
 
 /**

@@ -87,8 +87,8 @@ export async function registrarUnaVez<T extends Dado>(
     const registrado_en = reloj()
     // The guard on the sequence also makes the key unique: two equal reports can't both step from here.
     const dado = await dar(guia, {
-      // Now is never before the present state, whatever another process's clock says.
-      ocurrido_en: dicho ?? new Date(Math.max(registrado_en.getTime(), guia.estado_en.getTime())),
+      // Now is never before what the guide has been through, whatever clock that was dated by.
+      ocurrido_en: dicho ?? masTarde(registrado_en, guia.estado_en, guia.actualizado_en),
       registrado_en,
       descripcion: informe.descripcion ?? null,
       lat: informe.lat ?? null,
@@ -131,6 +131,8 @@ export const contestar = <Cuerpo>({ repetido }: Registro, body: Cuerpo) =>
   repetido
     ? ({ status: 200, headers: { 'Idempotent-Replayed': 'true' }, body } as const)
     : ({ status: 201, body } as const)
+
+const masTarde = (...instantes: Date[]) => new Date(Math.max(...instantes.map((instante) => instante.getTime())))
 
 /** How far ahead of ours the clock of whoever reports may be, in milliseconds. */
 const ADELANTO = 5 * 60_000

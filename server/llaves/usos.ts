@@ -37,7 +37,7 @@ export class Usos {
       this.#avisadas.add(id)
       this.#log.warn({ llave: `llave_${id}`, dueno, vence_en }, 'key ends soon')
     }
-    if (usado_en && ahora.getTime() - usado_en.getTime() < CADA) return
+    if (usado_en && Math.abs(ahora.getTime() - usado_en.getTime()) < CADA) return
     this.#pendientes.set(id, ahora)
     this.#aviso ??= setTimeout(() => void this.escribir(), ESPERA).unref()
   }

@@ -74,14 +74,15 @@ const ES_LA_ULTIMA = `not exists (select from mensaje o where o.comercio_id = m.
 /** A webhook delivery that such a statement wrote. */
 type EntregaHecha = ClaveDeWebhook & { guia_id: string }
 
-/** The end of a statement whose `g` moved guides' requests `:ahora`: each writes this event and its deliveries. */
+/** The end of a statement whose `g` moved guides' requests, `:ahora` or at their last date if that is ahead: each writes this event and its deliveries. */
 const anunciar = (tipo: TipoDeEvento) => `e as (
      insert into evento (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, estado_anterior, foto,
        ocurrido_en, registrado_en)
-     select comercio_id, modo, id, secuencia, guia, external_ref, '${tipo}', estado, estado, ${foto('g')}, :ahora, :ahora from g
+     select comercio_id, modo, id, secuencia, guia, external_ref, '${tipo}', estado, estado, ${foto('g')}, actualizado_en, actualizado_en
+     from g
      returning *
    )
-   ${insertarEntregasDeWebhook('e')}`
+   ${insertarEntregasDeWebhook('e', ':ahora::timestamptz')}`
 
 /** Whether the message `m` is of a guide of `p`. */
 const deSuGuia = (m: string) => `${m}.comercio_id = p.comercio_id and ${m}.modo = p.modo and ${m}.guia_id = p.id`
@@ -131,7 +132,7 @@ const MARCAR_ENVIADOS = sentencia<
      from m where not m.hace_falta and m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id
        and guia.modo = m.modo and guia.id = m.guia_id
    ), g as (
-     update guia set secuencia = guia.secuencia + 1, actualizado_en = :ahora, ubicacion_estado = 'solicitada',
+     update guia set secuencia = guia.secuencia + 1, actualizado_en = greatest(guia.actualizado_en, :ahora), ubicacion_estado = 'solicitada',
        ubicacion_extra = case when ${ES_LA_ULTIMA} then ${conSolicitud(
          'guia.ubicacion_extra',
          `jsonb_build_object('canal', m.canal, 'estado', 'enviado', 'motivo', null, 'enviado_en', :ahora::timestamptz, 'vence_en', m.vence_en)`,
@@ -355,7 +356,7 @@ const FALLAR = sentencia<
      where ${deSuGuia('mensaje')} and mensaje.id = :id
        and mensaje.estado in ('enviando', 'dudoso', 'enviado', 'pendiente') returning mensaje.*
    ), g as (
-     update guia set secuencia = guia.secuencia + 1, actualizado_en = :ahora, ubicacion_estado = 'fallida',
+     update guia set secuencia = guia.secuencia + 1, actualizado_en = greatest(guia.actualizado_en, :ahora), ubicacion_estado = 'fallida',
        ubicacion_extra = ${conSolicitud('guia.ubicacion_extra', `jsonb_build_object('estado', 'fallido', 'motivo', :motivo::text)`)}
      from m where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
        and guia.id = m.guia_id and guia.ubicacion_estado <> 'confirmada' and not guia.estado = any(:finales::text[])
@@ -414,6 +415,17 @@ const VENCIDOS = sentencia<{ ahora: Date; cuantas: number }, Pick<FilaMensaje, '
   `select id from mensaje where abierta and vence_en <= :ahora order by vence_en limit :cuantas`,
 )
 
+/** Messages that never left and were written in the future; what was put off since waits for as long as it was told. */
+const ADELANTAR = sentencia<{ ahora: Date }>(
+  'mensajes.adelantar',
+  `update mensaje set proximo_en = :ahora::timestamptz + (proximo_en - creado_en)
+   where estado = 'pendiente' and proximo_en > :ahora and creado_en > :ahora and intentos = 0`,
+)
+
+/** Brings forward what a clock that has stepped back since put off. */
+export const adelantarMensajes = ({ db, reloj }: Pick<DepsDeMensajes, 'db' | 'reloj'>) =>
+  db.consultar(ADELANTAR, { ahora: reloj() })
+
 /** The open requests whose time is over, as jobs. */
 export const solicitudesVencidas = (
   { db, reloj }: Pick<DepsDeMensajes, 'db' | 'reloj'>,
@@ -432,7 +444,7 @@ const VENCER = sentencia<{ ids: readonly string[]; ahora: Date; finales: readonl
        select from mensaje o where o.comercio_id = m.comercio_id and o.modo = m.modo and o.guia_id = m.guia_id
          and o.tipo = 'solicitud_ubicacion' and o.abierta and (o.vence_en is null or o.vence_en > :ahora))
    ), g as (
-     update guia set secuencia = guia.secuencia + 1, actualizado_en = :ahora, ubicacion_estado = 'vencida' from q
+     update guia set secuencia = guia.secuencia + 1, actualizado_en = greatest(guia.actualizado_en, :ahora), ubicacion_estado = 'vencida' from q
      where guia.comercio_id = q.comercio_id and guia.modo = q.modo and guia.id = q.guia_id
        and guia.ubicacion_estado = 'solicitada' and not guia.estado = any(:finales::text[])
      returning guia.*

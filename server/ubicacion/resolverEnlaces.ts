@@ -24,6 +24,17 @@ export const enlacesPendientes = (
   cuantas: number,
 ): Promise<JobInsert[]> => db.consultar(PENDIENTES, { ahora: reloj(), cuantas })
 
+/** No link waits for longer than its last failure asks for. */
+const ADELANTAR = sentencia<{ ahora: Date; esperas: number[] }>(
+  'enlaces.adelantar',
+  `update enlace_corto set proximo_en = least(proximo_en, :ahora::timestamptz + interval '1 ms'
+     * coalesce((:esperas::int[])[intentos], 0)) where proximo_en > :ahora`,
+)
+
+/** Brings forward what a clock that has stepped back since put off. */
+export const adelantarEnlaces = ({ db, reloj }: Pick<DepsDeEnlaces, 'db' | 'reloj'>) =>
+  db.consultar(ADELANTAR, { ahora: reloj(), esperas: ESPERAS })
+
 const LEER = sentencia<{ ids: readonly string[] }, PorSeguir>(
   'enlaces.leer',
   `select g.*, k.id as enlace_id, k.maps_url as por_seguir, k.intentos as veces from enlace_corto k

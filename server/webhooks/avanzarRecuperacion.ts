@@ -46,7 +46,7 @@ const AVANZAR = sentencia<PorRecuperar & Pick<Posicion, 'fin'> & { ahora: Date }
   `with v as materialized (${eventosPorRecuperar(LOTE, 'v.xid < pg_snapshot_xmin(pg_current_snapshot())')}), d as (
      insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
      select v.comercio_id, v.modo, :webhook, v.guia_id, v.secuencia, 'evt_' || v.guia || '_' || v.secuencia, v.tipo, 'pendiente',
-       'recuperacion', v.registrado_en, :ahora::timestamptz
+       'recuperacion', least(v.registrado_en, :ahora::timestamptz), :ahora::timestamptz
      from v left join webhook_entrega e on e.comercio_id = v.comercio_id and e.modo = v.modo and e.webhook = :webhook
        and e.guia_id = v.guia_id and e.secuencia = v.secuencia
      where v.suyo and ${porEnviar('e')}

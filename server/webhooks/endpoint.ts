@@ -1,5 +1,5 @@
 import type { Arriendo } from './arriendos.ts'
-import { FALLAS_PARA_FRENAR } from './calendario.ts'
+import { FALLAS_PARA_FRENAR, FRENO_MAXIMO } from './calendario.ts'
 import { type EnEspera, Linea, type Parte, POR_WEBHOOK } from './cupos.ts'
 import { type Contenido, YA } from './entrega.ts'
 import type { Receptor } from './receptor.ts'
@@ -13,6 +13,9 @@ export const aLista = (contenido: Contenido, desde: number): Lista => {
   const { evento, guia_id, secuencia } = contenido.entrega
   return { evento, guia_id, secuencia, desde, contenido }
 }
+
+/** Whether a pause isn't over; one that a clock gone wrong put far ahead doesn't count. */
+const frena = (hasta: Date, cuando: Date) => hasta > cuando && hasta.getTime() <= cuando.getTime() + 2 * FRENO_MAXIMO
 
 /** How old what is known of an endpoint may be when something is sent to it, in milliseconds. */
 const FRESCO = 1_500
@@ -69,7 +72,7 @@ export class Endpoint extends Linea<Lista> {
   /** Whether it takes what is due, and not only what somebody asked to be sent. */
   estaActivo(cuando: Date): boolean {
     const { estado, comprobado_en = null, freno_vence_en = null } = this.receptor ?? {}
-    return estado === 'activo' && comprobado_en !== null && (freno_vence_en === null || freno_vence_en <= cuando)
+    return estado === 'activo' && comprobado_en !== null && (freno_vence_en === null || !frena(freno_vence_en, cuando))
   }
 
   /** Whether a delivery may go to it as it is now. */

@@ -1,0 +1,24 @@
+import { sentencia } from '../db.ts'
+import type { DepsDeTrabajo } from '../deps.ts'
+
+/**
+ * A delivery that was put off by an attempt (or, before its first, by an event) of the future waits from now as long as it
+ * was told to then. What was put off before the clock went ahead stays.
+ */
+const ADELANTAR = sentencia<{ ahora: Date }>(
+  'webhookEntregas.adelantar',
+  `update webhook_entrega e set proximo_en = :ahora::timestamptz + greatest(interval '0', e.proximo_en - p.puesta_en)
+   from (
+     select d.comercio_id, d.modo, d.webhook, d.guia_id, d.secuencia, coalesce(i.iniciado_en, d.creado_en) as puesta_en
+     from webhook_entrega d left join lateral (
+       select iniciado_en from webhook_intento i where i.comercio_id = d.comercio_id and i.modo = d.modo
+         and i.webhook = d.webhook and i.guia_id = d.guia_id and i.secuencia = d.secuencia order by i.numero desc limit 1) i on true
+     where d.estado = 'pendiente' and d.proximo_en > :ahora
+   ) p
+   where p.puesta_en > :ahora and e.comercio_id = p.comercio_id and e.modo = p.modo and e.webhook = p.webhook
+     and e.guia_id = p.guia_id and e.secuencia = p.secuencia and e.estado = 'pendiente' and e.proximo_en > :ahora`,
+)
+
+/** Brings forward what a clock that has stepped back since put off. */
+export const adelantarEntregas = ({ db, reloj }: Pick<DepsDeTrabajo, 'db' | 'reloj'>) =>
+  db.consultar(ADELANTAR, { ahora: reloj() })

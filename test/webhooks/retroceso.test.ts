@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest'
+import { hasta, unaGuia } from '../fabricas.ts'
+import { contestar } from './receptor.ts'
+import { entregaDe, HORA, terminada, tras, usarWebhooks } from './webhooks.ts'
+
+const { entorno, adelantar, nuevo } = usarWebhooks()
+const ms = (texto: string | null) => Date.parse(texto!)
+
+it('a clock that stepped back leaves histories in order, and nothing waits for it to catch up', async () => {
+  entorno.detenerReloj()
+  const { api, webhook, receptor } = await nuevo(contestar(500))
+  adelantar(HORA)
+  const adelantada = (await api.guias.crear(unaGuia())).guia
+  const clave = entregaDe(webhook, adelantada)
+  const fallida = await tras(api, webhook, clave, 1)
+  expect(ms(fallida.proximo_intento_en)).toBeGreaterThan(entorno.reloj().getTime() + 4_000)
+  adelantar(-HORA)
+
+  // What was put off by the clock ahead is due as soon as it would have been.
+  receptor.responder = contestar(204)
+  await hasta(async () => {
+    const { proximo_intento_en } = await api.webhooks.obtenerEntrega(webhook, clave)
+    return ms(proximo_intento_en) < entorno.reloj().getTime() + 10_000
+  })
+  adelantar(10_000)
+  expect(await terminada(api, webhook, clave, 2)).toMatchObject({ estado: 'entregada' })
+
+  // The guide goes on behind its last date, and its webhooks leave at once.
+  await entorno.operar('POST', `/guias/${adelantada}/eventos`, { tipo: 'guia.nota', descripcion: 'Una nota' })
+  await api.guias.cancelar(adelantada)
+  const { datos } = await api.guias.eventos(adelantada)
+  const registrados = datos.map(({ registrado_en }) => ms(registrado_en))
+  expect(registrados).toEqual(registrados.toSorted((a, b) => a - b))
+  const ocurridos = datos.map(({ ocurrido_en }) => ms(ocurrido_en))
+  expect(ocurridos).toEqual(ocurridos.toSorted((a, b) => a - b))
+  for (const { secuencia } of datos) await terminada(api, webhook, entregaDe(webhook, adelantada, secuencia))
+
+  // What is new is dated by the clock as it is.
+  const { guia, creado_en } = await api.guias.crear(unaGuia())
+  expect(ms(creado_en)).toBeLessThanOrEqual(entorno.reloj().getTime() + 1_000)
+  await terminada(api, webhook, entregaDe(webhook, guia))
+})
