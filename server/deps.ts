@@ -1,6 +1,7 @@
 import type { Almacen } from './archivos/almacen.ts'
 import type { Enlaces } from './archivos/enlaces.ts'
 import type { Recepcion } from './archivos/recepcion.ts'
+import type { Bitacora } from './bitacora/bitacora.ts'
 import type { Config } from './config/config.ts'
 import type { CanalDeMensaje, Modo } from './contrato/generado/tipos/index.ts'
 import type { Validacion } from './contrato/validacion.ts'
@@ -81,6 +82,8 @@ export interface Deps {
   limiteDeEntrada: Cuenta
   /** How many seconds a network that verifies too much has to wait; 0: none. */
   limiteDeVerificacion: Limite
+  /** Who changed or looked at what is protected. */
+  bitacora: Bitacora
   /** When keys were last used. */
   usos: Usos
   salud: () => Promise<Salud>

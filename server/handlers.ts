@@ -1,5 +1,7 @@
 import { descargarArchivo } from './archivos/descargar.ts'
 import { subirArchivo } from './archivos/subir.ts'
+import { buscarEnBitacora } from './bitacora/buscar.ts'
+import { listarBitacora } from './bitacora/listar.ts'
 import { listarDepartamentos } from './catalogo/listarDepartamentos.ts'
 import { listarMunicipios } from './catalogo/listarMunicipios.ts'
 import { cambiarComercio } from './comercios/cambiar.ts'
@@ -71,6 +73,8 @@ import { rotarSecreto } from './webhooks/rotarSecreto.ts'
 /** operationId → handler, total over the three documents: what is missing or answers otherwise doesn't compile. */
 export const handlers = {
   abrirSesion,
+  buscarEnBitacora,
+  listarBitacora,
   simularAvance,
   buscarGuias,
   cambiarWebhook,

@@ -29,7 +29,7 @@ export interface Comercio {
   api: Guias
 }
 
-interface Respuesta {
+export interface Respuesta {
   status: number
   cabeceras: Headers
   // A test reads what it expects to be there.

@@ -1,14 +1,18 @@
+import { CONSOLA as NOMBRE } from '../../server/bitacora/bitacora.ts'
+import { buscarEnBitacora } from '../../server/bitacora/buscar.ts'
 import { cambiarComercio } from '../../server/comercios/cambiar.ts'
 import { crearComercio } from '../../server/comercios/crear.ts'
 import { listarComercios } from '../../server/comercios/listar.ts'
 import type {
   Alcance,
   AlcanceDeOperacion,
+  LineaDeBitacoraDeOperacion,
   LlaveCreada,
   LlaveCualquieraCreada,
   LlaveDeOperadorCreada,
   Modo,
   Operador,
+  PaginaDeBitacoraDeOperacion,
   Pais,
   RitmosDeComercio,
 } from '../../server/contrato/generado/tipos/index.ts'
@@ -44,6 +48,11 @@ export const OPCIONES = [
   'solapamiento',
   'telefono',
   'repartidor',
+  'quien',
+  'accion',
+  'sobre',
+  'desde',
+  'hasta',
 ] as const
 export type Opcion = (typeof OPCIONES)[number]
 export type Opciones = Partial<Record<Opcion, string>>
@@ -54,6 +63,8 @@ interface Comando {
   /** `llaves revocar llave_…` reads as well as `--llave llave_…`. */
   objeto?: Opcion
   ejecutar: (deps: DepsDeOperacion, opciones: Opciones) => Promise<unknown>
+  /** What a table for people shows of a row; left out, all of it. */
+  resumir?: (fila: never) => object
 }
 
 /** The console is an operator: the operations' own handlers do its work, so that the two can't drift apart. */
@@ -61,9 +72,9 @@ const CONSOLA = {
   path: undefined,
   query: undefined,
   body: undefined,
-  identidad: { operadorId: '', operador: 'consola', llave: '', alcances: ALCANCES_DE_OPERACION, rangos: [] },
+  identidad: { operadorId: '', operador: NOMBRE, llave: '', alcances: ALCANCES_DE_OPERACION, rangos: [] },
   cookie: '',
-  idSolicitud: 'consola',
+  idSolicitud: NOMBRE,
   red: '',
   soloCabeceras: false,
   alAbandonar: () => new AbortController().signal,
@@ -113,6 +124,16 @@ async function nuevaLlaveDeOperador(deps: DepsDeOperacion, operador: string, opc
   return nueva(creada.body as LlaveDeOperadorCreada)
 }
 
+const resumirLinea = ({ creado_en, accion, quien, sobre, comercio, campos, red }: LineaDeBitacoraDeOperacion) => ({
+  creado_en,
+  quien: quien.identificador ?? quien.tipo,
+  accion,
+  sobre: sobre?.identificador,
+  comercio,
+  campos: campos.join(' '),
+  red,
+})
+
 /** By group and verb; where there is another form for operators, that stands behind `--operador`. */
 export const COMANDOS: Record<string, Comando> = {
   'comercios crear': {
@@ -123,6 +144,17 @@ export const COMANDOS: Record<string, Comando> = {
       deps.validacion.exigirCuerpo('crearComercio', body)
       return (await crearComercio({ ...CONSOLA, body }, deps)).body
     },
+  },
+  'bitacora listar': {
+    exige: [],
+    admite: ['quien', 'accion', 'sobre', 'comercio', 'desde', 'hasta'],
+    async ejecutar(deps, { desde, hasta, ...filtros }) {
+      const instantes = { ...(desde && { creado_desde: desde }), ...(hasta && { creado_hasta: hasta }) }
+      const query = { limite: 100, ...filtros, ...instantes }
+      const { body } = await buscarEnBitacora({ ...CONSOLA, query }, deps)
+      return (body as PaginaDeBitacoraDeOperacion).datos
+    },
+    resumir: resumirLinea,
   },
   'comercios cambiar': {
     exige: ['comercio'],

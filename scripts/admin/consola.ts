@@ -23,7 +23,8 @@ export async function correrLinea(args: string[], env: Entorno, consola: Console
     const linea = leerLinea(args)
     if (linea) {
       const { comando, opciones, json } = linea
-      mostrar(await conDeps(env, (deps) => comando.ejecutar(deps, opciones)), json, consola)
+      const resultado = await conDeps(env, (deps) => comando.ejecutar(deps, opciones))
+      mostrar(comando.resumir && !json ? (resultado as never[]).map(comando.resumir) : resultado, json, consola)
     } else consola.log(AYUDA)
     return 0
   } catch (error) {
@@ -70,6 +71,7 @@ async function conDeps<T>(env: Entorno, hacer: (deps: DepsDeOperacion) => Promis
       vida: new Vida(log, false),
       urlPublica: '',
     })
+    deshacer.al(() => deps.bitacora.escribir())
     return await hacer({ ...deps, validacion: cargarContrato().validacion })
   } finally {
     await deshacer.todo()

@@ -19,6 +19,8 @@ export const AYUDA = `Uso: npm run --silent admin -- <comando> [opciones] [--jso
   repartidores listar
   repartidores codigo     --repartidor rep_…                 otro código; el anterior y sus sesiones dejan de valer
   repartidores desactivar --repartidor rep_…                 «codigo» lo activa otra vez
+  bitacora listar  [--quien op_…] [--accion revocarLlave] [--sobre wh_…] [--comercio com_…] [--desde 2026-11-20T06:00:00Z] [--hasta …]
+                                                            las 100 líneas más recientes
 
 Usa la misma base que el servicio (DATABASE_URL, o la embebida de DATA_DIR), esté en marcha o no.
 --pais: el de los teléfonos sin «+». --estricto: si se rechazan los lugares inverosímiles.

@@ -110,6 +110,7 @@ const LITERALES: Record<string, string> = {
   'Enum Value': 'Valor',
   'Array [': 'Lista [',
   'property name': 'cualquier nombre',
+  'property name*': 'cualquier nombre*',
   collapse: 'Abrir o cerrar',
   Variant: 'Forma',
   Discriminator: 'Forma',

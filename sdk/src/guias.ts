@@ -64,7 +64,7 @@ export class Guias {
   readonly eventos: RecursoEventos
   /** Los departamentos y municipios que el servicio conoce. */
   readonly catalogo: RecursoCatalogo
-  /** La cuenta de la llave: de quién es, qué puede y qué ajustes tiene. */
+  /** La cuenta de la llave: de quién es, qué puede, qué ajustes tiene y su bitácora. */
   readonly cuenta: RecursoCuenta
   /** Sus webhooks: adónde se envía cada evento, y qué fue de cada envío. */
   readonly webhooks: RecursoWebhooks

@@ -120,7 +120,7 @@ export type { AvanceDeMuchas, CreacionDeMuchas, OpcionesDeConversion, OpcionesDe
 export type { OpcionesDeSolicitud, Registro, Suceso } from './opciones.js'
 export type { Listado, Pagina } from './paginas.js'
 export type { FiltrosDeDepartamentos, FiltrosDeMunicipios, RecursoCatalogo } from './recursoCatalogo.js'
-export type { RecursoCuenta } from './recursoCuenta.js'
+export type { FiltrosDeBitacora, RecursoCuenta } from './recursoCuenta.js'
 export type { FiltrosDelFlujo, RecursoEventos } from './recursoEventos.js'
 export type { FiltrosDeGuias, FiltrosDeHistorial, FiltrosDeIntentos, RecursoGuias } from './recursoGuias.js'
 export type { RecursoSimulador } from './recursoSimulador.js'

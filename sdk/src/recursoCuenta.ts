@@ -1,15 +1,21 @@
 import type { Cliente } from './cliente.js'
-import type { Cuenta } from './generado/types.gen.js'
+import type { Cuenta, LineaDeBitacora, ListarBitacoraData, PaginaDeBitacora } from './generado/types.gen.js'
 import type { OpcionesDeSolicitud } from './opciones.js'
+import type { Listado } from './paginas.js'
 import type { Solicitud } from './solicitud.js'
+
+/** Qué líneas de la bitácora, y de cuántas en cuántas. */
+export type FiltrosDeBitacora = NonNullable<ListarBitacoraData['query']>
 
 /** La cuenta de la llave. */
 export class RecursoCuenta {
   readonly #pedir: Cliente['pedir']
+  readonly #listar: Cliente['listar']
 
   /** @internal */
-  constructor({ pedir }: Cliente) {
+  constructor({ pedir, listar }: Cliente) {
     this.#pedir = pedir
+    this.#listar = listar
   }
 
   /**
@@ -21,5 +27,20 @@ export class RecursoCuenta {
    */
   obtener(opciones?: OpcionesDeSolicitud): Solicitud<Cuenta> {
     return this.#pedir('obtenerCuenta', {}, opciones)
+  }
+
+  /**
+   * Quién cambió sus llaves, sus webhooks y sus ajustes, y quién del servicio miró sus guías, de lo más reciente a lo más
+   * antiguo. La llave necesita el alcance `bitacora:leer`.
+   *
+   * ```ts
+   * for await (const { accion, quien, creado_en } of api.cuenta.bitacora()) console.log(creado_en, accion, quien.tipo)
+   * ```
+   */
+  bitacora(
+    filtros: FiltrosDeBitacora = {},
+    opciones?: OpcionesDeSolicitud,
+  ): Listado<LineaDeBitacora, PaginaDeBitacora> {
+    return this.#listar('listarBitacora', { query: filtros }, opciones)
   }
 }

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { crearEnlaces } from '../archivos/enlaces.ts'
 import { crearRecepcion } from '../archivos/recepcion.ts'
+import { Bitacora } from '../bitacora/bitacora.ts'
 import { crearGeneradorDeIds, nuevoCodigoDeGuia } from '../codigos/codigos.ts'
 import type { Config } from '../config/config.ts'
 import type { Modo } from '../contrato/generado/tipos/index.ts'
@@ -122,6 +123,7 @@ export function crearDeps(config: Config, cimientos: Cimientos): Deps {
     }),
     limiteDeEntrada: crearCuenta(ENTRADAS, delReparto),
     limiteDeVerificacion: crearLimite(VERIFICACIONES, delReparto),
+    bitacora: new Bitacora({ db, log, nuevoId }),
     usos: new Usos(db, log),
     salud: () => vida.salud(db),
   }

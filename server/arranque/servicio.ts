@@ -76,6 +76,7 @@ async function poner(
   const deps = crearDeps(config, { ...plataforma, procesos, ...sustitutos, log, vida, alDesconocer, urlPublica: url })
   deshacer.al(() => deps.hilos.detener())
   deshacer.al(() => deps.usos.escribir())
+  deshacer.al(() => deps.bitacora.escribir())
   if (config.workers) await levantarWorkers(deps, { databaseUrl, vida, metricas, ...(azar ? { azar } : {}) }, deshacer)
   else levantarEmisor(deps, { databaseUrl, vida }, deshacer)
   const deMetricas = await servirMetricas(config, deshacer, { metricas, salud: deps.salud })

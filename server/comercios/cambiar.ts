@@ -1,10 +1,36 @@
+import { cambios } from '../bitacora/bitacora.ts'
+import type { comercio } from '../contrato/generado/prisma/client.ts'
 import type { Handler } from '../contrato/tipos.ts'
-import { columnasDe, exigirComercio, presentarComercio } from './comercio.ts'
+import { enTransaccion, sentencia } from '../db.ts'
+import { columnasDe, DECIBLES, exigirComercio, presentarComercio } from './comercio.ts'
 
-export const cambiarComercio: Handler<'cambiarComercio'> = async ({ path, body }, { db }) => {
-  const { id } = await exigirComercio(db, path.comercio)
-  return {
-    status: 200,
-    body: presentarComercio(await db.prisma.comercio.update({ where: { id }, data: columnasDe(body) })),
-  }
+/** The merchant's row, which is nobody else's to change until the transaction ends. */
+const TOMAR = sentencia<Pick<comercio, 'id'>, comercio>(
+  'comercios.tomar',
+  'select * from comercio where id = :id for no key update',
+)
+
+const CAMBIAR = sentencia<
+  Pick<comercio, 'id' | 'nombre' | 'pais' | 'estricto' | 'ritmo_solicitudes' | 'ritmo_guias'>,
+  comercio
+>(
+  'comercios.cambiar',
+  `update comercio set nombre = :nombre, pais = :pais, estricto = :estricto, ritmo_solicitudes = :ritmo_solicitudes,
+     ritmo_guias = :ritmo_guias where id = :id returning *`,
+)
+
+export const cambiarComercio: Handler<'cambiarComercio'> = async ({ path, body, ...quien }, { db, bitacora }) => {
+  const { id, comercio } = await exigirComercio(db, path.comercio)
+  const fila = await enTransaccion(db, async (consultar) => {
+    const [antes] = await consultar(TOMAR, { id })
+    const [despues] = await consultar(CAMBIAR, { ...antes!, ...columnasDe(body) })
+    await bitacora.anotar(consultar, quien, {
+      accion: 'cambiarComercio',
+      sobre: ['comercio', comercio],
+      de: { comercio_id: id, modo: null },
+      ...cambios(antes!, despues!, DECIBLES),
+    })
+    return despues!
+  })
+  return { status: 200, body: presentarComercio(fila) }
 }

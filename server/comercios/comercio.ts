@@ -27,6 +27,12 @@ export const columnasDe = <T extends { ritmos?: RitmosDeComercio }>({ ritmos, ..
   ...(ritmos && { ritmo_solicitudes: ritmos.solicitudes, ritmo_guias: ritmos.guias }),
 })
 
+/** The columns of a merchant whose values stand in the audit record, where its name, which may be a person's, doesn't. */
+export const DECIBLES = ['pais', 'estricto', 'ritmo_solicitudes', 'ritmo_guias'] as const
+
+export const decibles = (fila: Pick<comercio, (typeof DECIBLES)[number]>) =>
+  Object.fromEntries(DECIBLES.map((columna) => [columna, fila[columna]]))
+
 /** A merchant's new public identifier. */
 export const nuevoCodigoDeComercio = () => `com_${base32AlAzar(12)}`
 

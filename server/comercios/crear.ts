@@ -1,9 +1,28 @@
+import type { comercio } from '../contrato/generado/prisma/client.ts'
 import type { Handler } from '../contrato/tipos.ts'
-import { columnasDe, nuevoCodigoDeComercio, presentarComercio } from './comercio.ts'
+import { enTransaccion, sentencia } from '../db.ts'
+import { columnasDe, decibles, nuevoCodigoDeComercio, presentarComercio } from './comercio.ts'
 
-export const crearComercio: Handler<'crearComercio'> = async ({ body }, { db, nuevoId }) => {
-  const fila = await db.prisma.comercio.create({
-    data: { ...nuevoId(), comercio: nuevoCodigoDeComercio(), ...columnasDe(body) },
+const CREAR = sentencia<comercio, comercio>(
+  'comercios.crear',
+  `insert into comercio (id, comercio, nombre, pais, estricto, ritmo_solicitudes, ritmo_guias, creado_en)
+   values (:id, :comercio, :nombre, :pais, :estricto, :ritmo_solicitudes, :ritmo_guias, :creado_en) returning *`,
+)
+
+const SIN_AJUSTES = { pais: null, estricto: false, ritmo_solicitudes: null, ritmo_guias: null }
+
+export const crearComercio: Handler<'crearComercio'> = async ({ body, ...quien }, { db, nuevoId, bitacora }) => {
+  const nuevo = { ...nuevoId(), comercio: nuevoCodigoDeComercio(), ...SIN_AJUSTES, ...columnasDe(body) }
+  const fila = await enTransaccion(db, async (consultar) => {
+    const [creada] = await consultar(CREAR, nuevo)
+    await bitacora.anotar(consultar, quien, {
+      accion: 'crearComercio',
+      sobre: ['comercio', nuevo.comercio],
+      de: { comercio_id: nuevo.id, modo: null },
+      campos: Object.keys(body),
+      despues: decibles(nuevo),
+    })
+    return creada!
   })
   return { status: 201, body: presentarComercio(fila) }
 }

@@ -1,3 +1,4 @@
+import type { comercio } from '../contrato/generado/prisma/client.ts'
 import type { PaginaDeEventos } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
 import {
@@ -17,6 +18,11 @@ interface ConEventos {
   eventos: EventoLeido[]
 }
 
+/** Whose a guide is, where everybody's may be read. */
+interface DeQuien {
+  dueno: Pick<comercio, 'id' | 'comercio'> | null
+}
+
 /** The parameters of both statements: whose guide, and which of its events. */
 type Parametros = { guia: string; despues: number; cuantos: number } & AmbitoEnFilas
 
@@ -30,11 +36,12 @@ const EVENTOS = `coalesce((
 const SUYA = 'i.guia = :guia and (:comercio_id::uuid is null or (i.comercio_id = :comercio_id and i.modo = :modo))'
 
 /** One JSON, because describing and reading thirty columns costs more than all else that is done with them. */
-const GUIA_CON_EVENTOS = sentencia<Parametros, { guia: GuiaLeida & ConEventos & { comercio: string | null } }>(
+const GUIA_CON_EVENTOS = sentencia<Parametros, { guia: GuiaLeida & ConEventos & DeQuien }>(
   'eventos.guiaConEventos',
   `select row_to_json(x) as guia from (
      select ${COLUMNAS_DE_GUIA}, ${EVENTOS},
-       case when :comercio_id::uuid is null then (select comercio from comercio where id = i.comercio_id) end as comercio
+       case when :comercio_id::uuid is null then (select json_build_object('id', id, 'comercio', comercio) from comercio
+         where id = i.comercio_id) end as dueno
      from guia_indice i join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
      where ${SUYA}) x`,
 )
@@ -59,8 +66,8 @@ export async function leerConEventos(
   ambito: Ambito,
   codigo: string,
   paginacion: Paginacion = {},
-): Promise<{ guia: GuiaLeida & { comercio: string | null }; eventos: PaginaDeEventos }> {
-  let guia: (GuiaLeida & ConEventos & { comercio: string | null }) | undefined
+): Promise<{ guia: GuiaLeida & DeQuien; eventos: PaginaDeEventos }> {
+  let guia: (GuiaLeida & ConEventos & DeQuien) | undefined
   const eventos = await leerPagina(partes, ambito, codigo, paginacion, async (parametros) => {
     guia = (await partes.db.consultar(GUIA_CON_EVENTOS, parametros))[0]?.guia
     return guia

@@ -10,6 +10,13 @@ export function redDe(ip: string): string {
   return [...antes, ...Array(ceros).fill('0'), ...(despues ?? [])].slice(0, 4).join(':')
 }
 
+/** A network that names nobody: the /24 or /48 around what {@link redDe} gives; null for what is no network. */
+export function redAncha(red: string): string | null {
+  const [, corta] = /(\d+\.\d+\.\d+)\.\d+$/.exec(red) ?? []
+  if (corta !== undefined) return `${corta}.0/24`
+  return red.includes(':') ? `${red.split(':').slice(0, 3).join(':')}::/48` : null
+}
+
 /** A network: an address and how many of its bits are the network's. */
 export type Rango = [ipaddr.IPv4 | ipaddr.IPv6, number]
 

@@ -172,22 +172,27 @@ interface Opciones<A> {
   redes?: string[]
 }
 
+const GUARDAR = sentencia<Omit<FilaLlave, 'dueno' | 'revocado_en' | 'usado_en'>>(
+  'llaves.guardar',
+  `insert into llave (id, tipo, comercio_id, operador_id, hash, alcances, redes, creado_en, vence_en)
+   values (:id, :tipo, :comercio_id, :operador_id, :hash, :alcances, :redes, :creado_en, :vence_en)`,
+)
+
 /** The row of a new key, kept, and the whole key, which stands nowhere else. */
 async function guardar<F extends FilaLlave>(
-  db: Db,
+  { consultar }: Pick<Db, 'consultar'>,
   creado_en: Date,
   de: Omit<F, 'id' | 'hash' | 'creado_en' | 'revocado_en' | 'usado_en'>,
 ) {
   const { llave, ...nueva } = nuevaLlave(de.tipo)
   const fila = { ...de, ...nueva, creado_en, revocado_en: null, usado_en: null } as unknown as F
-  const { dueno: _dueno, ...data } = fila
-  await db.prisma.llave.create({ data })
+  await consultar(GUARDAR, fila)
   return { fila, llave }
 }
 
 /** Creates a merchant's key; the answer is the only place where the whole key ever stands. */
 export async function guardarLlave(
-  db: Db,
+  db: Pick<Db, 'consultar'>,
   ahora: Date,
   de: Opciones<Alcance> & { comercioId: string; comercio: string; modo: Modo },
 ): Promise<LlaveCreada> {
@@ -205,7 +210,7 @@ export async function guardarLlave(
 
 /** Creates an operator's key, likewise. */
 export async function guardarLlaveDeOperador(
-  db: Db,
+  db: Pick<Db, 'consultar'>,
   ahora: Date,
   de: Opciones<AlcanceDeOperacion> & { operadorId: string; operador: string },
 ): Promise<LlaveDeOperadorCreada> {
@@ -222,12 +227,29 @@ export async function guardarLlaveDeOperador(
 }
 
 /** Creates a key of the same owner that may do the same, from the same networks, until the same end. */
-export async function guardarOtra(db: Db, ahora: Date, vieja: FilaLlave): Promise<LlaveCualquieraCreada> {
+export async function guardarOtra(
+  db: Pick<Db, 'consultar'>,
+  ahora: Date,
+  vieja: FilaLlave,
+): Promise<LlaveCualquieraCreada> {
   const { tipo, comercio_id, operador_id, dueno, alcances, vence_en, redes } = vieja
   const de = { tipo, comercio_id, operador_id, dueno, alcances, vence_en, redes } as FilaLlave
   const { fila, llave } = await guardar<FilaLlave>(db, ahora, de)
   return { ...presentarCualquiera(fila), llave }
 }
+
+/** What the audit record says of a key: whose line it is, and what the key may. */
+export const enBitacora = ({ tipo, comercio_id }: Pick<FilaLlave, 'tipo' | 'comercio_id'>) =>
+  tipo === 'oper' || comercio_id === null ? {} : { de: { comercio_id, modo: tipo } }
+export const loQuePuede = ({
+  alcances,
+  vence_en,
+  redes,
+}: Pick<LlaveCualquiera, 'alcances' | 'vence_en' | 'redes'>) => ({
+  alcances,
+  vence_en,
+  redes,
+})
 
 /** How an owner's keys are listed, newest first, and after which one. */
 export const masRecientes = (

@@ -1,6 +1,6 @@
 import type { Handler } from '../contrato/tipos.ts'
-import { sentencia } from '../db.ts'
-import { ADMINISTRAN, exigirLlave, presentarCualquiera, ultimaLlave } from './llave.ts'
+import { enTransaccion, sentencia } from '../db.ts'
+import { ADMINISTRAN, enBitacora, exigirLlave, presentarCualquiera, ultimaLlave } from './llave.ts'
 
 const REVOCAR = sentencia<{ id: string; ahora: Date }, { id: string }>(
   'llaves.revocar',
@@ -10,9 +10,20 @@ const REVOCAR = sentencia<{ id: string; ahora: Date }, { id: string }>(
    returning id`,
 )
 
-export const revocarLlave: Handler<'revocarLlave'> = async ({ path }, { db, reloj }) => {
+export const revocarLlave: Handler<'revocarLlave'> = async ({ path, ...quien }, { db, reloj, bitacora }) => {
   const llave = await exigirLlave(db, path.llave)
-  if (!llave.revocado_en) await db.consultar(REVOCAR, { id: llave.id, ahora: reloj() })
+  if (!llave.revocado_en) {
+    await enTransaccion(db, async (consultar) => {
+      const revocadas = await consultar(REVOCAR, { id: llave.id, ahora: reloj() })
+      if (revocadas.length === 0) return
+      await bitacora.anotar(consultar, quien, {
+        accion: 'revocarLlave',
+        sobre: ['llave', path.llave],
+        ...enBitacora(llave),
+        campos: ['revocado_en'],
+      })
+    })
+  }
   const revocada = await exigirLlave(db, path.llave)
   if (!revocada.revocado_en) throw ultimaLlave()
   return { status: 200, body: presentarCualquiera(revocada) }

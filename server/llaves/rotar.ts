@@ -1,24 +1,35 @@
 import type { Handler } from '../contrato/tipos.ts'
+import { enTransaccion, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
-import { estaVigente, exigirLlave, guardarOtra } from './llave.ts'
+import { enBitacora, estaVigente, exigirLlave, guardarOtra } from './llave.ts'
 
 const HORA = 3_600_000
 const SOLAPAMIENTO_POR_OMISION = 24
 
-/**
- * Creates the new key before the old one gets its end: if the second write is lost, both work and the rotation can be
- * repeated.
- */
-export const rotarLlave: Handler<'rotarLlave'> = async ({ path, body }, { db, reloj }) => {
+const VENCER = sentencia<{ id: string; vence_en: Date }>(
+  'llaves.vencer',
+  'update llave set vence_en = :vence_en where id = :id and (vence_en is null or vence_en > :vence_en)',
+)
+
+export const rotarLlave: Handler<'rotarLlave'> = async ({ path, body, ...quien }, { db, reloj, bitacora }) => {
   const vieja = await exigirLlave(db, path.llave)
   const ahora = reloj()
   if (!estaVigente(vieja, ahora)) {
     const que = vieja.revocado_en ? 'fue revocada' : 'venció'
     throw new Problema('llave_inactiva', `La llave ${que} y no se puede rotar. Cree una llave nueva.`)
   }
-  const llave = await guardarOtra(db, ahora, vieja)
   const fin = new Date(ahora.getTime() + (body?.solapamiento_horas ?? SOLAPAMIENTO_POR_OMISION) * HORA)
-  if (!vieja.vence_en || fin < vieja.vence_en)
-    await db.prisma.llave.update({ where: { id: vieja.id }, data: { vence_en: fin } })
-  return { status: 201, body: llave }
+  const creada = await enTransaccion(db, async (consultar) => {
+    const llave = await guardarOtra({ consultar }, ahora, vieja)
+    await consultar(VENCER, { id: vieja.id, vence_en: fin })
+    await bitacora.anotar(consultar, quien, {
+      accion: 'rotarLlave',
+      sobre: ['llave', path.llave],
+      ...enBitacora(vieja),
+      antes: { vence_en: vieja.vence_en },
+      despues: { vence_en: vieja.vence_en && vieja.vence_en < fin ? vieja.vence_en : fin, nueva: llave.id },
+    })
+    return llave
+  })
+  return { status: 201, body: creada }
 }

@@ -3,7 +3,7 @@ import type { Handler } from '../contrato/tipos.ts'
 import { buscarGuia } from '../guias/guia.ts'
 import { paginar } from '../listas/pagina.ts'
 
-export const listarMensajes: Handler<'listarMensajes'> = async ({ query }, { db, cursores }) => {
+export const listarMensajes: Handler<'listarMensajes'> = async ({ query, ...quien }, { db, cursores, bitacora }) => {
   const { comercio_id, modo, id: guia_id, guia, comercio } = await buscarGuia(db, 'todos', query.guia)
   const pagina = await paginar(cursores, { operacion: 'listarMensajes', dueno: 'operador', filtros: { guia } }, query, {
     leer: async (despues, take) =>
@@ -34,5 +34,7 @@ export const listarMensajes: Handler<'listarMensajes'> = async ({ query }, { db,
       vence_en: fila.vence_en?.toISOString() ?? null,
     }),
   })
+  const sobre = ['guia', guia] as const
+  await bitacora.consultada(quien, { accion: 'listarMensajes', sobre, de: { comercio_id, modo } })
   return { status: 200, body: pagina }
 }

@@ -3,12 +3,22 @@ import type { Handler } from '../contrato/tipos.ts'
 import { buscarPagina } from '../guias/guia.ts'
 import { presentarGuia } from './guia.ts'
 
-export const buscarGuias: Handler<'buscarGuias'> = async ({ query }, { db, cursores }) => {
+/** What says of a question only how much of it is wanted. */
+const PAGINACION = ['limite', 'cursor']
+
+export const buscarGuias: Handler<'buscarGuias'> = async ({ query, ...pedida }, { db, cursores, bitacora }) => {
   const { comercio, ...filtros } = query ?? {}
   const fila = comercio === undefined ? undefined : await buscarComercio(db, comercio)
   // A merchant that doesn't exist has no guides, as a state that no guide is in.
   if (comercio !== undefined && !fila) return { status: 200, body: { datos: [], cursor_siguiente: null } }
   const de = fila ? { comercioId: fila.id } : {}
   const quien = { operacion: 'buscarGuias', dueno: 'operador' }
-  return { status: 200, body: await buscarPagina({ db, cursores }, quien, { ...filtros, ...de }, presentarGuia) }
+  const pagina = await buscarPagina({ db, cursores }, quien, { ...filtros, ...de }, presentarGuia)
+  await bitacora.consultada(pedida, {
+    accion: 'buscarGuias',
+    ...(fila && { sobre: ['comercio', fila.comercio], de: { comercio_id: fila.id, modo: filtros.modo ?? null } }),
+    campos: Object.keys(query ?? {}).filter((filtro) => !PAGINACION.includes(filtro)),
+    despues: { guias: pagina.datos.length },
+  })
+  return { status: 200, body: pagina }
 }

@@ -3,11 +3,15 @@ import { paginar } from '../listas/pagina.ts'
 import { masNuevas, posicionDeId } from '../listas/porId.ts'
 import { presentarOperador } from './operador.ts'
 
-export const listarOperadores: Handler<'listarOperadores'> = async ({ query }, { db, cursores }) => {
+export const listarOperadores: Handler<'listarOperadores'> = async (
+  { query, ...quien },
+  { db, cursores, bitacora },
+) => {
   const pagina = await paginar(cursores, { operacion: 'listarOperadores', dueno: 'operador' }, query ?? {}, {
     leer: async (despues, take) => db.prisma.operador.findMany(masNuevas(despues, take)),
     posicion: posicionDeId,
     presentar: presentarOperador,
   })
+  await bitacora.consultada(quien, { accion: 'listarOperadores', despues: { operadores: pagina.datos.length } })
   return { status: 200, body: pagina }
 }

@@ -1,7 +1,7 @@
 import { base32AlAzar } from '../codigos/codigos.ts'
 import type { operador } from '../contrato/generado/prisma/client.ts'
 import type { LlaveDeOperadorCreada, Operador } from '../contrato/generado/tipos/index.ts'
-import type { Db } from '../db.ts'
+import { type Db, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { Problema } from '../errores.ts'
 import { guardarLlaveDeOperador } from '../llaves/llave.ts'
@@ -23,9 +23,19 @@ export async function exigirOperador(db: Db, codigo: string): Promise<operador> 
   return fila
 }
 
+const GUARDAR = sentencia<Pick<operador, 'id' | 'operador' | 'nombre' | 'creado_en'>, operador>(
+  'operadores.guardar',
+  'insert into operador (id, operador, nombre, creado_en) values (:id, :operador, :nombre, :creado_en) returning *',
+)
+
 /** Creates an operator, who can do nothing until he has a key. */
-export const guardarOperador = ({ db, nuevoId }: Pick<Deps, 'db' | 'nuevoId'>, nombre: string): Promise<operador> =>
-  db.prisma.operador.create({ data: { ...nuevoId(), operador: `op_${base32AlAzar(12)}`, nombre } })
+export async function guardarOperador(
+  { db, nuevoId }: { db: Pick<Db, 'consultar'>; nuevoId: Deps['nuevoId'] },
+  nombre: string,
+): Promise<operador> {
+  const [fila] = await db.consultar(GUARDAR, { ...nuevoId(), operador: `op_${base32AlAzar(12)}`, nombre })
+  return fila!
+}
 
 /** Creates an operator with a first key of all scopes, which is shown only here. */
 export async function guardarOperadorConLlave(

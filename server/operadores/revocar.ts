@@ -1,5 +1,5 @@
 import type { Handler } from '../contrato/tipos.ts'
-import { sentencia } from '../db.ts'
+import { enTransaccion, sentencia } from '../db.ts'
 import { ADMINISTRAN, ultimaLlave } from '../llaves/llave.ts'
 import { exigirOperador, presentarOperador } from './operador.ts'
 
@@ -13,9 +13,19 @@ const REVOCAR = sentencia<{ id: string; ahora: Date }, { id: string }>(
 )
 
 /** His keys end with him, without being touched: whoever looks one up looks at its operator, too. */
-export const revocarOperador: Handler<'revocarOperador'> = async ({ path }, { db, reloj }) => {
+export const revocarOperador: Handler<'revocarOperador'> = async ({ path, ...quien }, { db, reloj, bitacora }) => {
   const { id, ...operador } = await exigirOperador(db, path.operador)
-  if (!operador.revocado_en) await db.consultar(REVOCAR, { id, ahora: reloj() })
+  if (!operador.revocado_en) {
+    await enTransaccion(db, async (consultar) => {
+      const revocados = await consultar(REVOCAR, { id, ahora: reloj() })
+      if (revocados.length === 0) return
+      await bitacora.anotar(consultar, quien, {
+        accion: 'revocarOperador',
+        sobre: ['operador', operador.operador],
+        campos: ['revocado_en'],
+      })
+    })
+  }
   const revocado = await exigirOperador(db, path.operador)
   if (!revocado.revocado_en) throw ultimaLlave()
   return { status: 200, body: presentarOperador(revocado) }

@@ -1,5 +1,5 @@
 import type { Handler } from '../contrato/tipos.ts'
-import { sentencia } from '../db.ts'
+import { enTransaccion, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
 import { RETO_DE_SESION } from '../http/autenticar.ts'
 import { leerDispositivo, sellarDispositivo } from './dispositivo.ts'
@@ -39,15 +39,16 @@ const ABRIR = sentencia<
 )
 
 export const abrirSesion: Handler<'abrirSesion'> = async (
-  { body, cookie, red },
-  { db, reloj, secretos, navegador, limiteDeEntrada },
+  { body, cookie, red, ...quien },
+  { db, reloj, secretos, navegador, limiteDeEntrada, bitacora },
 ) => {
   // Strangers behind the same address as a known phone spend what is theirs, and lock it out of nothing.
   const conocido = leerDispositivo(secretos, navegador.leerDispositivo(cookie))
-  const quien = conocido === undefined ? `red ${red}` : `dispositivo ${conocido}`
+  const de = conocido === undefined ? `red ${red}` : `dispositivo ${conocido}`
   // Before anything is looked at: an answer that came through must not tell a good guess from a bad one.
-  const espera = limiteDeEntrada.tomar(quien)
+  const espera = limiteDeEntrada.tomar(de)
   if (espera > 0) {
+    await bitacora.rechazada(de, { ...quien, red }, { accion: 'abrirSesion', despues: { rechazada: true } })
     const cabeceras = { 'Retry-After': String(espera) }
     throw new Problema('demasiadas_solicitudes', `Demasiados intentos. Espere ${espera} segundos y repita.`, {
       cabeceras,
@@ -57,19 +58,19 @@ export const abrirSesion: Handler<'abrirSesion'> = async (
   const token = nuevoToken()
   const ahora = reloj()
   const vence_en = new Date(ahora.getTime() + DURACION_DE_SESION)
-  const [fila] = await db.consultar(ABRIR, {
-    huellas,
-    codigo_hash: huellas[0]!,
-    hash: hashDeToken(token),
-    ahora,
-    vence_en,
+  const fila = await enTransaccion(db, async (consultar) => {
+    const nueva = { huellas, codigo_hash: huellas[0]!, hash: hashDeToken(token), ahora, vence_en }
+    const [abierta] = await consultar(ABRIR, nueva)
+    if (!abierta) return undefined
+    await bitacora.anotar(consultar, { ...quien, red, identidad: abierta }, { accion: 'abrirSesion' })
+    return abierta
   })
   if (!fila) {
     throw new Problema('codigo_incorrecto', 'El código no vale. Revíselo o pida otro a la central.', {
       cabeceras: RETO_DE_SESION,
     })
   }
-  limiteDeEntrada.devolver(quien)
+  limiteDeEntrada.devolver(de)
   const sesion = navegador.ponerSesion(token, DURACION_DE_SESION / 1_000)
   const dispositivo = navegador.ponerDispositivo(sellarDispositivo(secretos, fila.repartidor_id))
   return { status: 201, headers: { 'Set-Cookie': [sesion, dispositivo] }, body: presentarSesion(fila) }

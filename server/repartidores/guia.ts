@@ -1,3 +1,4 @@
+import type { Linea } from '../bitacora/bitacora.ts'
 import type { Estado, GuiaDeReparto } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
 import type { Ajustes } from '../deps.ts'
@@ -35,6 +36,13 @@ const BUSCAR_SUYAS = sentencia<{ repartidor: string; estados: readonly Estado[] 
 /** The guides that a courier has with him, the last that changed first. */
 export const leerSuyas = (db: Db, repartidor: string): Promise<FilaDeReparto[]> =>
   db.consultar(BUSCAR_SUYAS, { repartidor, estados: EN_MANOS })
+
+/** The audit record's line of a look at a guide that the courier doesn't carry. */
+export const miradaAjena = (accion: string, { guia, comercio_id, modo }: FilaGuia): Linea => ({
+  accion,
+  sobre: ['guia', guia],
+  de: { comercio_id, modo },
+})
 
 /** What takes a parcel to its recipient, who is told to nobody but its courier. */
 const SIN_DESTINO = {

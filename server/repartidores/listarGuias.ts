@@ -1,11 +1,11 @@
 import { normalizarCodigoDeGuia } from '../codigos/codigos.ts'
 import type { Handler } from '../contrato/tipos.ts'
-import { leerGuias, leerSuyas, presentarGuia } from './guia.ts'
+import { leerGuias, leerSuyas, miradaAjena, presentarGuia } from './guia.ts'
 
 /** Lists what a courier carries, or the guides that he asks for, each once, however often and in however many spellings. */
 export const listarGuiasDeReparto: Handler<'listarGuiasDeReparto'> = async (
-  { query: { guia: pedidas } = {}, identidad },
-  { db, ajustes, limites },
+  { query: { guia: pedidas } = {}, identidad, idSolicitud, red },
+  { db, ajustes, limites, bitacora },
 ) => {
   if (pedidas === undefined) {
     const suyas = await leerSuyas(db, identidad.repartidor)
@@ -15,6 +15,10 @@ export const listarGuiasDeReparto: Handler<'listarGuiasDeReparto'> = async (
   const codigos = new Set(pedidas.flatMap((escrita) => normalizarCodigoDeGuia(escrita) ?? []))
   const porCodigo = await leerGuias(db, [...codigos])
   limites.contarDesconocidas(identidad, codigos.size - porCodigo.size)
+  const quien = { identidad, idSolicitud, red }
+  for (const fila of porCodigo.values())
+    if (fila.custodio !== identidad.repartidor)
+      await bitacora.consultada(quien, miradaAjena('listarGuiasDeReparto', fila))
   return {
     status: 200,
     body: {

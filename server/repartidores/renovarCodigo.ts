@@ -1,11 +1,18 @@
 import type { Handler } from '../contrato/tipos.ts'
-import { exigirRepartidor, nuevoCodigo, presentarRepartidor } from './repartidor.ts'
+import { enTransaccion } from '../db.ts'
+import { nuevoCodigo, ponerCodigo, presentarRepartidor } from './repartidor.ts'
 
-/** Gives a courier a new code; with the version that it raises, the sessions of the old code end at once. */
-export const renovarCodigo: Handler<'renovarCodigo'> = async ({ path }, { db, secretos }) => {
-  const { id } = await exigirRepartidor(db, path.repartidor)
+/** Gives a courier a new code. */
+export const renovarCodigo: Handler<'renovarCodigo'> = async (
+  { path: { repartidor }, ...quien },
+  { db, secretos, bitacora },
+) => {
   const { codigo, codigo_hash } = nuevoCodigo(secretos)
-  const data = { codigo_hash, version: { increment: 1 } }
-  const fila = await db.prisma.repartidor.update({ where: { id }, data })
+  const fila = await enTransaccion(db, async (consultar) => {
+    const renovado = await ponerCodigo(consultar, { repartidor, codigo_hash })
+    const sobre = ['repartidor', repartidor] as const
+    await bitacora.anotar(consultar, quien, { accion: 'renovarCodigo', sobre, campos: ['codigo'] })
+    return renovado
+  })
   return { status: 201, body: { ...presentarRepartidor(fila), codigo } }
 }

@@ -2,7 +2,7 @@ import { createHmac, hash, randomBytes } from 'node:crypto'
 import { base32AlAzar, normalizarBase32 } from '../codigos/codigos.ts'
 import type { repartidor, sesion_repartidor } from '../contrato/generado/prisma/client.ts'
 import type { Repartidor, RepartidorConCodigo, Sesion } from '../contrato/generado/tipos/index.ts'
-import { type Db, sentencia } from '../db.ts'
+import { type Consultar, type Db, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { Problema } from '../errores.ts'
 import type { Secretos, Subclave } from '../secretos.ts'
@@ -53,21 +53,46 @@ export async function estaEnUso({ db, secretos }: Pick<Deps, 'db' | 'secretos'>,
 export const buscarRepartidor = (db: Db, codigo: string): Promise<repartidor | null> =>
   db.prisma.repartidor.findUnique({ where: { repartidor: codigo } })
 
-/** The courier with that public identifier. @throws Problema 404 */
-export async function exigirRepartidor(db: Db, codigo: string): Promise<repartidor> {
-  const fila = await buscarRepartidor(db, codigo)
-  if (!fila) throw new Problema('repartidor_desconocido', 'No hay ningún repartidor con ese identificador.')
-  return fila
-}
+const GUARDAR = sentencia<
+  Pick<repartidor, 'id' | 'repartidor' | 'nombre' | 'telefono' | 'codigo_hash' | 'creado_en'>,
+  repartidor
+>(
+  'repartidores.guardar',
+  `insert into repartidor (id, repartidor, nombre, telefono, codigo_hash, creado_en)
+   values (:id, :repartidor, :nombre, :telefono, :codigo_hash, :creado_en) returning *`,
+)
 
 /** Creates a courier; the answer is the only place where his code ever stands. */
 export async function guardarRepartidor(
-  { db, nuevoId, secretos }: Pick<Deps, 'db' | 'nuevoId' | 'secretos'>,
+  { db, nuevoId, secretos }: Pick<Deps, 'nuevoId' | 'secretos'> & { db: Pick<Db, 'consultar'> },
   { nombre, telefono = null }: { nombre: string; telefono?: string | null },
 ): Promise<RepartidorConCodigo> {
   const { codigo, codigo_hash } = nuevoCodigo(secretos)
-  const data = { ...nuevoId(), repartidor: `rep_${base32AlAzar(12)}`, nombre, telefono, codigo_hash }
-  return { ...presentarRepartidor(await db.prisma.repartidor.create({ data })), codigo }
+  const nuevo = { ...nuevoId(), repartidor: `rep_${base32AlAzar(12)}`, nombre, telefono, codigo_hash }
+  const [fila] = await db.consultar(GUARDAR, nuevo)
+  return { ...presentarRepartidor(fila!), codigo }
+}
+
+const PONER_CODIGO = sentencia<Pick<repartidor, 'repartidor' | 'codigo_hash'>, repartidor>(
+  'repartidores.ponerCodigo',
+  `update repartidor set codigo_hash = :codigo_hash::bytea, version = version + 1 where repartidor = :repartidor
+   returning *`,
+)
+
+/**
+ * Puts another code, or none, in the place of a courier's; with the version that it raises, the sessions of the old one end
+ * at once. @throws Problema 404
+ */
+export async function ponerCodigo(
+  consultar: Consultar,
+  de: Pick<repartidor, 'repartidor' | 'codigo_hash'>,
+): Promise<repartidor> {
+  const [fila] = await consultar(PONER_CODIGO, de)
+  return fila ?? desconocido()
+}
+
+function desconocido(): never {
+  throw new Problema('repartidor_desconocido', 'No hay ningún repartidor con ese identificador.')
 }
 
 /** A session that a token stands for, and whose it is. */

@@ -1,9 +1,10 @@
 import type { Handler } from '../contrato/tipos.ts'
-import { sentencia } from '../db.ts'
+import { enTransaccion, sentencia } from '../db.ts'
 import { nombrarPorUrl } from './crear.ts'
 import { enviarPrueba } from './probar.ts'
 import {
   type ClaveDeWebhook,
+  cambiosDeWebhook,
   exigirDestino,
   exigirWebhook,
   explicarRepetido,
@@ -36,32 +37,39 @@ const CAMBIAR = sentencia<ClaveDeWebhook & Cambio & { ahora: Date; se_comprueba:
 )
 
 export const cambiarWebhook: Handler<'cambiarWebhook'> = async (
-  { path, body, identidad },
-  { db, reloj, destinos, avisarTrabajo },
+  { path, body, identidad, idSolicitud, red },
+  { db, reloj, destinos, avisarTrabajo, bitacora },
 ) => {
   const { comercioId, modo } = identidad
   const ahora = reloj()
   // Unknown is unknown, whatever the body asks for.
   const antes = await exigirWebhook(db, identidad, path.webhook, ahora)
   const url = body.url === undefined ? null : await exigirDestino(body.url, politicaDe(destinos, modo))
-  await explicarRepetido(
+  const cambio = {
+    comercio_id: comercioId,
+    modo,
+    webhook: path.webhook,
+    url,
+    tipos: body.tipos ?? null,
+    descripcion: body.descripcion ?? null,
+    estado: body.estado ?? null,
+    se_comprueba: seComprueba(modo),
+    ahora,
+  }
+  const fila = await explicarRepetido(
     () =>
-      db.consultar(CAMBIAR, {
-        comercio_id: comercioId,
-        modo,
-        webhook: path.webhook,
-        url,
-        tipos: body.tipos ?? null,
-        descripcion: body.descripcion ?? null,
-        estado: body.estado ?? null,
-        se_comprueba: seComprueba(modo),
-        ahora,
+      enTransaccion(db, async (consultar) => {
+        await consultar(CAMBIAR, cambio)
+        const despues = await exigirWebhook({ consultar }, identidad, path.webhook, ahora)
+        // Another address proves itself anew.
+        if (antes.comprobado_en && !despues.comprobado_en) await enviarPrueba(consultar, despues, ahora)
+        const linea = { accion: 'cambiarWebhook', sobre: ['webhook', path.webhook] as const }
+        const quien = { identidad, idSolicitud, red }
+        await bitacora.anotar(consultar, quien, { ...linea, ...cambiosDeWebhook(antes, despues) })
+        return despues
       }),
     () => nombrarPorUrl(db, identidad, url ?? ''),
   )
-  const fila = await exigirWebhook(db, identidad, path.webhook, ahora)
-  // Another address proves itself anew.
-  if (antes.comprobado_en && !fila.comprobado_en) await enviarPrueba(db.consultar, fila, ahora)
   avisarTrabajo()
   return { status: 200, body: presentarWebhook(fila) }
 }

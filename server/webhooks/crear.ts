@@ -6,6 +6,7 @@ import { enviarPrueba } from './probar.ts'
 import { cifrar, type FilaSecreto } from './secreto.ts'
 import {
   type Ambito,
+  cambiosDeWebhook,
   exigirDestino,
   explicarRepetido,
   type FilaWebhook,
@@ -51,8 +52,8 @@ export async function nombrarPorUrl(db: Db, { comercioId, modo }: Ambito, url: s
 }
 
 export const crearWebhook: Handler<'crearWebhook'> = async (
-  { body, identidad },
-  { db, reloj, secretos, destinos, avisarTrabajo },
+  { body, identidad, idSolicitud, red },
+  { db, reloj, secretos, destinos, avisarTrabajo, bitacora },
 ) => {
   const { comercioId: comercio_id, modo } = identidad
   const url = await exigirDestino(body.url, politicaDe(destinos, modo))
@@ -69,7 +70,11 @@ export const crearWebhook: Handler<'crearWebhook'> = async (
         const datos = { comercio_id, modo, webhook, url, tipos, descripcion, cifrado, ahora, comprobado_en }
         const creado = await consultar(CREAR, datos)
         const nuevo = creado.length > 0 ? await leerWebhook(consultar, identidad, webhook, ahora) : undefined
-        if (nuevo && seComprueba(modo)) await enviarPrueba(consultar, nuevo, ahora)
+        if (!nuevo) return undefined
+        if (seComprueba(modo)) await enviarPrueba(consultar, nuevo, ahora)
+        const sobre = ['webhook', webhook] as const
+        const linea = { accion: 'crearWebhook', sobre, ...cambiosDeWebhook(undefined, nuevo) }
+        await bitacora.anotar(consultar, { identidad, idSolicitud, red }, linea)
         return nuevo
       }),
     () => nombrarPorUrl(db, identidad, url),

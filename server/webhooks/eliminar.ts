@@ -21,12 +21,17 @@ const ELIMINAR_SECRETOS = sentencia<ClaveDeWebhook>(
   'delete from webhook_secreto where comercio_id = :comercio_id and modo = :modo and webhook = :webhook',
 )
 
-export const eliminarWebhook: Handler<'eliminarWebhook'> = async ({ path, identidad }, { db, reloj }) => {
+export const eliminarWebhook: Handler<'eliminarWebhook'> = async (
+  { path, identidad, idSolicitud, red },
+  { db, reloj, bitacora },
+) => {
   const { comercioId, modo } = identidad
   const suyo = { comercio_id: comercioId, modo, webhook: path.webhook }
   await enTransaccion(db, async (consultar) => {
     if ((await consultar(ELIMINAR, { ...suyo, ahora: reloj() })).length === 0) desconocido()
     await consultar(ELIMINAR_SECRETOS, suyo)
+    const linea = { accion: 'eliminarWebhook', sobre: ['webhook', path.webhook] as const }
+    await bitacora.anotar(consultar, { identidad, idSolicitud, red }, linea)
   })
   return { status: 204, body: undefined }
 }

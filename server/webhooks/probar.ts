@@ -1,6 +1,6 @@
 import type { Webhook } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
-import { type Consultar, sentencia } from '../db.ts'
+import { type Consultar, enTransaccion, sentencia } from '../db.ts'
 import { type FilaEntregaDeWebhook, presentarEntregaDeWebhook, YA } from './entrega.ts'
 import { eventoPropio } from './eventoPropio.ts'
 import { type ClaveDeWebhook, exigirWebhook, type FilaWebhook, presentarWebhook } from './webhook.ts'
@@ -50,10 +50,17 @@ export async function enviarPrueba(
   return entrega!
 }
 
-export const probarWebhook: Handler<'probarWebhook'> = async ({ path, identidad }, { db, reloj, avisarTrabajo }) => {
+export const probarWebhook: Handler<'probarWebhook'> = async (
+  { path, identidad, idSolicitud, red },
+  { db, reloj, avisarTrabajo, bitacora },
+) => {
   const ahora = reloj()
   const fila = await exigirWebhook(db, identidad, path.webhook, ahora)
-  const entrega = await enviarPrueba(db.consultar, fila, ahora)
+  const entrega = await enTransaccion(db, async (consultar) => {
+    const linea = { accion: 'probarWebhook', sobre: ['webhook', path.webhook] as const }
+    await bitacora.anotar(consultar, { identidad, idSolicitud, red }, linea)
+    return enviarPrueba(consultar, fila, ahora)
+  })
   avisarTrabajo()
   return { status: 202, body: presentarEntregaDeWebhook(entrega) }
 }

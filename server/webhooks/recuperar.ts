@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { base32AlAzar } from '../codigos/codigos.ts'
 import type { RecuperacionParaCrear } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
-import { type Db, sentencia } from '../db.ts'
+import { type Db, enTransaccion, sentencia } from '../db.ts'
 import { Problema, problemaDeFallas } from '../errores.ts'
 import { leerInstante } from '../tiempo/instante.ts'
 import { buscarTramo, type FilaRecuperacion, presentarRecuperacion } from './recuperacion.ts'
@@ -21,8 +21,8 @@ const CREAR = sentencia<
 )
 
 export const recuperarEntregasDeWebhook: Handler<'recuperarEntregasDeWebhook'> = async (
-  { path, body, identidad, alAbandonar },
-  { db, reloj, avisarTrabajo, ajustes, ensayar },
+  { path, body, identidad, idSolicitud, red, alAbandonar },
+  { db, reloj, avisarTrabajo, ajustes, ensayar, bitacora },
 ) => {
   const ahora = reloj()
   const webhook = await exigirWebhook(db, identidad, path.webhook, ahora)
@@ -35,12 +35,21 @@ export const recuperarEntregasDeWebhook: Handler<'recuperarEntregasDeWebhook'> =
       `El webhook está ${webhook.estado}. Reactívelo con PATCH {"estado":"activo"} y repita.`,
     )
   }
-  const [creada] = await db.consultar(CREAR, {
-    ...pedida,
-    recuperacion: `rec_${base32AlAzar(12)}`,
-    paso: randomUUID(),
-    posicion: await buscarTramo(db, identidad, desde, hasta),
-    creado_en: ahora,
+  const recuperacion = `rec_${base32AlAzar(12)}`
+  const posicion = await buscarTramo(db, identidad, desde, hasta)
+  const creada = await enTransaccion(db, async (consultar) => {
+    const [fila] = await consultar(CREAR, { ...pedida, recuperacion, paso: randomUUID(), posicion, creado_en: ahora })
+    if (!fila) return undefined
+    await bitacora.anotar(
+      consultar,
+      { identidad, idSolicitud, red },
+      {
+        accion: 'recuperarEntregasDeWebhook',
+        sobre: ['webhook', path.webhook],
+        despues: { recuperacion, desde, hasta, todas: pedida.todas },
+      },
+    )
+    return fila
   })
   if (!creada) await rechazarOtra(db, webhook)
   avisarTrabajo()

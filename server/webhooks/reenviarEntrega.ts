@@ -1,5 +1,5 @@
 import type { Handler } from '../contrato/tipos.ts'
-import { sentencia } from '../db.ts'
+import { enTransaccion, sentencia } from '../db.ts'
 import {
   type Clave,
   exigirEntregaDeWebhook,
@@ -23,11 +23,17 @@ const REENVIAR = sentencia<Clave & Pick<FilaEntregaDeWebhook, 'proximo_en'>, Fil
 )
 
 export const reenviarEntregaDeWebhook: Handler<'reenviarEntregaDeWebhook'> = async (
-  { path, identidad },
-  { db, avisarTrabajo },
+  { path, identidad, idSolicitud, red },
+  { db, avisarTrabajo, bitacora },
 ) => {
   const leida = await exigirEntregaDeWebhook(db, identidad, path.webhook, path.entrega)
-  const [fila] = await db.consultar(REENVIAR, { ...leida, proximo_en: YA })
+  const fila = await enTransaccion(db, async (consultar) => {
+    const [reenviada] = await consultar(REENVIAR, { ...leida, proximo_en: YA })
+    if (!reenviada) return undefined
+    const linea = { accion: 'reenviarEntregaDeWebhook', sobre: ['entrega_de_webhook', path.entrega] as const }
+    await bitacora.anotar(consultar, { identidad, idSolicitud, red }, linea)
+    return reenviada
+  })
   avisarTrabajo()
   // Asked for again before it has left, it is the same resend.
   return { status: 202, body: presentarEntregaDeWebhook(fila ?? leida) }

@@ -40,7 +40,10 @@ const ROTAR = sentencia<ClaveDeWebhook & Pick<FilaSecreto, 'version' | 'cifrado'
    values (:comercio_id, :modo, :webhook, :version, :cifrado, :ahora::timestamptz)`,
 )
 
-export const rotarSecreto: Handler<'rotarSecreto'> = async ({ path, body, identidad }, { db, reloj, secretos }) => {
+export const rotarSecreto: Handler<'rotarSecreto'> = async (
+  { path, body, identidad, idSolicitud, red },
+  { db, reloj, secretos, bitacora },
+) => {
   const { comercioId, modo } = identidad
   const ahora = reloj()
   const fin = new Date(ahora.getTime() + (body?.solapamiento_horas ?? SOLAPAMIENTO_POR_OMISION) * HORA)
@@ -52,6 +55,15 @@ export const rotarSecreto: Handler<'rotarSecreto'> = async ({ path, body, identi
     const version = (ultima?.version ?? 0) + 1
     const cifrado = cifrar(secretos, { webhook: path.webhook, version }, bytesDe(secreto))
     await consultar(ROTAR, { ...suyo, version, cifrado, ahora, fin })
+    await bitacora.anotar(
+      consultar,
+      { identidad, idSolicitud, red },
+      {
+        accion: 'rotarSecreto',
+        sobre: ['webhook', path.webhook],
+        despues: { version, anterior_vence_en: fin },
+      },
+    )
   })
   return {
     status: 200,

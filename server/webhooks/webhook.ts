@@ -1,3 +1,4 @@
+import { cambios } from '../bitacora/bitacora.ts'
 import { base32AlAzar } from '../codigos/codigos.ts'
 import type { webhook } from '../contrato/generado/prisma/client.ts'
 import type {
@@ -70,6 +71,22 @@ export const presentarWebhook = (fila: FilaWebhook): Webhook => ({
   creado_en: fila.creado_en.toISOString(),
   actualizado_en: fila.actualizado_en.toISOString(),
 })
+
+/** What a merchant decides of an endpoint; of its address, whose path may hold a secret, the host is told. */
+const decidido = (fila: FilaWebhook | undefined) =>
+  fila
+    ? {
+        host: fila.url && new URL(fila.url).host,
+        url: fila.url,
+        tipos: fila.tipos,
+        estado: fila.estado,
+        descripcion: fila.descripcion,
+      }
+    : {}
+
+/** What the audit record says of a change of an endpoint. */
+export const cambiosDeWebhook = (antes: FilaWebhook | undefined, despues: FilaWebhook) =>
+  cambios(decidido(antes), decidido(despues), ['host', 'tipos', 'estado'])
 
 /** SQL of the columns of {@link FilaWebhook} of `w`, with the secrets valid at `:ahora`. */
 export const COLUMNAS_DE_WEBHOOK = `w.*, (

@@ -141,6 +141,8 @@ describe('the schema', () => {
       ...['guia_indice', 'archivo_indice', 'enlace_ubicacion', 'entrante'],
       // The service's own.
       'clave_publica',
+      // Of operators, too; a merchant's lines are found by comercio_id.
+      ...['bitacora', 'eslabon', 'sello'],
     ]
     const { rows } = await entorno.db.pool.query<{ tabla: string; tipo: string; columnas: string[] }>(`
       select c.conrelid::regclass::text tabla, c.contype::text tipo,

@@ -163,6 +163,21 @@ function cadaComando(correr: Correr) {
     ])
   })
 
+  it('bitacora listar', async () => {
+    const [ultima] = await pedirle('bitacora', 'listar', '--comercio', hecho.comercio, '--accion', 'crearLlave')
+    expect(ultima).toMatchObject({
+      accion: 'crearLlave',
+      quien: { tipo: 'consola', identificador: null },
+      sobre: { tipo: 'llave', identificador: expect.stringMatching(/^llave_/) },
+      comercio: hecho.comercio,
+      id_solicitud: null,
+      red: null,
+    })
+    expect(
+      await pedirle('bitacora', 'listar', '--comercio', hecho.comercio, '--desde', '2100-01-01T00:00:00Z'),
+    ).toEqual([])
+  })
+
   it('llaves listar, without the secrets', async () => {
     const lista = await pedirle('llaves', 'listar', '--comercio', hecho.comercio)
     expect(lista.map(({ id }: Llave) => id)).toEqual([hecho.rotada.id, hecho.completa.id])

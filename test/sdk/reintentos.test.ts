@@ -60,6 +60,8 @@ const REPETIBLES: Record<string, Pedir> = {
   'guias.crearLote, a reference in each': (api, o) => api.guias.crearLote(lote(CON, CON), o),
   'guias.cancelar': (api, o) => api.guias.cancelar('A', undefined, o),
   'guias.confirmarUbicacion': (api, o) => api.guias.confirmarUbicacion('A', { lat: 1, lng: 2 }, o),
+  'cuenta.obtener': (api, o) => api.cuenta.obtener(o),
+  'cuenta.bitacora': (api, o) => api.cuenta.bitacora({}, o),
   'eventos.listar': (api, o) => api.eventos.listar({}, o),
   'catalogo.departamentos': (api, o) => api.catalogo.departamentos({}, o),
   'catalogo.municipios': (api, o) => api.catalogo.municipios({ departamento: 'GT-GU' }, o),
@@ -131,7 +133,7 @@ describe('what is sent again', () => {
 
   it('is every method there is', () => {
     const api = cliente()
-    const metodos = (['guias', 'eventos', 'catalogo', 'webhooks', 'simulador'] as const).flatMap((recurso) =>
+    const metodos = (['guias', 'cuenta', 'eventos', 'catalogo', 'webhooks', 'simulador'] as const).flatMap((recurso) =>
       Object.getOwnPropertyNames(Object.getPrototypeOf(api[recurso])).map((metodo) => `${recurso}.${metodo}`),
     )
     const probados = [...Object.keys(REPETIBLES), ...Object.keys(UNA_VEZ)].map((cual) => cual.split(/[ ,]/)[0])

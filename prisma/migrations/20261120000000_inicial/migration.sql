@@ -402,6 +402,52 @@ CREATE TABLE "clave_publica" (
     CONSTRAINT "clave_publica_pkey" PRIMARY KEY ("kid")
 );
 
+-- CreateTable
+CREATE TABLE "bitacora" (
+    "id" UUID NOT NULL,
+    "linea" TEXT NOT NULL,
+    "comercio_id" UUID,
+    "modo" TEXT,
+    "accion" TEXT NOT NULL,
+    "quien_tipo" TEXT NOT NULL,
+    "quien" TEXT,
+    "llave" TEXT,
+    "sobre_tipo" TEXT,
+    "sobre" TEXT,
+    "campos" TEXT[],
+    "antes" JSONB,
+    "despues" JSONB,
+    "id_solicitud" TEXT,
+    "red" TEXT,
+    "creado_en" TIMESTAMPTZ(3) NOT NULL,
+    "xid" xid8 NOT NULL DEFAULT pg_current_xact_id(),
+
+    CONSTRAINT "bitacora_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "eslabon" (
+    "registro" TEXT NOT NULL,
+    "numero" INTEGER NOT NULL,
+    "xid" xid8 NOT NULL,
+    "lineas" INTEGER NOT NULL,
+    "claves" BYTEA NOT NULL,
+    "huellas" BYTEA NOT NULL,
+    "hash" BYTEA NOT NULL,
+    "creado_en" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "eslabon_pkey" PRIMARY KEY ("registro","numero")
+);
+
+-- CreateTable
+CREATE TABLE "sello" (
+    "dia" DATE NOT NULL,
+    "jws" TEXT NOT NULL,
+    "creado_en" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "sello_pkey" PRIMARY KEY ("dia")
+);
+
 -- CreateIndex
 CREATE UNIQUE INDEX "comercio_comercio_key" ON "comercio"("comercio");
 
@@ -440,6 +486,9 @@ CREATE INDEX "guia_custodio_idx" ON "guia"("custodio", "estado") WHERE (custodio
 
 -- CreateIndex
 CREATE UNIQUE INDEX "guia_comercio_id_modo_external_ref_key" ON "guia"("comercio_id", "modo", "external_ref");
+
+-- CreateIndex
+CREATE INDEX "evento_xid_idx" ON "evento"("xid");
 
 -- CreateIndex
 CREATE INDEX "evento_comercio_id_modo_xid_guia_id_secuencia_idx" ON "evento"("comercio_id", "modo", "xid", "guia_id", "secuencia");
@@ -515,6 +564,24 @@ CREATE INDEX "prueba_entrega_entregado_en_idx" ON "prueba_entrega"("entregado_en
 
 -- CreateIndex
 CREATE INDEX "prueba_intento_ocurrido_en_idx" ON "prueba_intento"("ocurrido_en");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "bitacora_linea_key" ON "bitacora"("linea");
+
+-- CreateIndex
+CREATE INDEX "bitacora_xid_id_idx" ON "bitacora"("xid", "id");
+
+-- CreateIndex
+CREATE INDEX "bitacora_comercio_id_id_idx" ON "bitacora"("comercio_id", "id");
+
+-- CreateIndex
+CREATE INDEX "bitacora_quien_id_idx" ON "bitacora"("quien", "id");
+
+-- CreateIndex
+CREATE INDEX "bitacora_sobre_id_idx" ON "bitacora"("sobre", "id");
+
+-- CreateIndex
+CREATE INDEX "eslabon_registro_creado_en_idx" ON "eslabon"("registro", "creado_en");
 
 -- AddForeignKey
 ALTER TABLE "llave" ADD CONSTRAINT "llave_comercio_id_fkey" FOREIGN KEY ("comercio_id") REFERENCES "comercio"("id") ON DELETE RESTRICT ON UPDATE CASCADE;

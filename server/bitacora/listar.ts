@@ -1,0 +1,15 @@
+import type { LineaDeBitacora } from '../contrato/generado/tipos/index.ts'
+import type { Handler } from '../contrato/tipos.ts'
+import type { FilaBitacora } from './bitacora.ts'
+import { paginarBitacora, presentarLinea } from './pagina.ts'
+
+/** From where operators and couriers work, and with which keys, is nothing to a merchant. */
+const presentar = (fila: FilaBitacora): LineaDeBitacora =>
+  presentarLinea(fila.quien_tipo === 'llave' ? fila : { ...fila, llave: null, id_solicitud: null, red: null })
+
+export const listarBitacora: Handler<'listarBitacora'> = async ({ query, identidad }, { db, cursores }) => {
+  const { comercioId: comercio_id, modo } = identidad
+  const quien = { operacion: 'listarBitacora', dueno: `${comercio_id}:${modo}` }
+  const pagina = await paginarBitacora({ db, cursores }, quien, query ?? {}, { comercio_id, modo }, presentar)
+  return { status: 200, body: pagina }
+}

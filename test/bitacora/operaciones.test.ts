@@ -1,0 +1,297 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { FilaBitacora } from '../../server/bitacora/bitacora.ts'
+import { leerDocumento, type OperationId } from '../../server/contrato/contrato.ts'
+import { enRuta, entregada, subir, unaFoto } from '../archivos/imagenes.ts'
+import { type Comercio, type Respuesta, usarEntorno } from '../entorno.ts'
+import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { entrar, type Movil, nuevoMovil } from '../repartidores/movil.ts'
+
+const entorno = usarEntorno()
+let comercio: Comercio
+let movil: Movil
+let operador: string
+beforeAll(async () => {
+  comercio = await entorno.nuevoComercio()
+  movil = await nuevoMovil(entorno)
+  operador = (await entorno.operar('GET', '/operadores')).cuerpo.datos[0].operador
+})
+
+type Pedida = Promise<Pick<Respuesta, 'status'>>
+/** What is sent, and what its line is to be on; whatever it takes was made before. */
+type Escena = () => Promise<{ pedir: () => Pedida; sobre?: string }>
+
+const operar = (metodo: string, ruta: string, cuerpo?: unknown) => () => entorno.operar(metodo, ruta, cuerpo)
+const suya = (metodo: string, ruta: string, cuerpo?: unknown) => () =>
+  entorno.pedir(metodo, `/api/v1${ruta}`, { llave: comercio.llave, cuerpo })
+const publica = (metodo: string, ruta: string, cuerpo?: unknown) => () => entorno.pedir(metodo, ruta, { cuerpo })
+const deReparto = (metodo: string, ruta: string, cuerpo?: unknown) => () => movil.pedir(metodo, ruta, cuerpo)
+const ya = (pedir: () => Pedida, sobre?: string) => ({ pedir, ...(sobre === undefined ? {} : { sobre }) })
+
+const nuevaGuia = async () => (await comercio.api.guias.crear(unaGuia())).guia
+const sinLugar = async () => (await comercio.api.guias.crear(sinDestino())).guia
+/** What a courier's phone says with everything that it sends. */
+const lectura = (estado?: string) => ({
+  ...(estado && { estado }),
+  ocurrido_en: new Date().toISOString(),
+  idempotencia: randomUUID(),
+})
+/** One that this courier carries. */
+const enReparto = async () => {
+  const guia = await nuevaGuia()
+  for (const estado of ['recolectado', 'en_ruta']) await movil.registrar(guia, lectura(estado))
+  return guia
+}
+let urls = 0
+const otraUrl = () => ({ url: `http://127.0.0.1:9/${++urls}` })
+const nuevoWebhook = async (): Promise<string> => (await suya('POST', '/webhooks', otraUrl())()).cuerpo.webhook
+const nuevaLlave = async (): Promise<string> =>
+  (await operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test' })()).cuerpo.id
+const nuevoRepartidor = async () => (await operar('POST', '/repartidores', { nombre: 'Otro' })()).cuerpo
+const nuevoOperador = async (): Promise<string> =>
+  (await operar('POST', '/operadores', { nombre: 'x' })()).cuerpo.operador
+const AYER = new Date(Date.now() - 86_400_000).toISOString()
+const unaEntrega = async () => {
+  const webhook = await nuevoWebhook()
+  return { webhook, entrega: `ent_${webhook.slice(3)}_${await nuevaGuia()}_1` }
+}
+const unaPrueba = async () => {
+  const { guia } = await entregada(entorno, comercio)
+  return (await suya('GET', `/guias/${guia}/prueba-entrega`)()).cuerpo
+}
+const sobreComercio = () => comercio.comercio
+
+const ESCENAS: Record<OperationId, Escena> = {
+  // Of operators
+  buscarEnBitacora: async () => ya(operar('GET', '/bitacora')),
+  buscarGuias: async () => ya(operar('GET', `/guias?comercio=${comercio.comercio}`), sobreComercio()),
+  cambiarComercio: async () =>
+    ya(operar('PATCH', `/comercios/${comercio.comercio}`, { estricto: false, nombre: 'Ceiba' }), sobreComercio()),
+  consultarGuia: async () => {
+    const guia = await nuevaGuia()
+    return ya(operar('GET', `/guias/${guia}`), guia)
+  },
+  crearComercio: async () => ya(operar('POST', '/comercios', { nombre: 'Ana Pérez', pais: 'GT' })),
+  crearLlave: async () => ya(operar('POST', `/comercios/${comercio.comercio}/llaves`, { modo: 'test' })),
+  crearLlaveDeOperador: async () => ya(operar('POST', `/operadores/${operador}/llaves`, { alcances: ['ver'] })),
+  crearOperador: async () => ya(operar('POST', '/operadores', { nombre: 'Ana Pérez' })),
+  crearRepartidor: async () => ya(operar('POST', '/repartidores', { nombre: 'Ana Pérez', telefono: '+50255551234' })),
+  desactivarRepartidor: async () => {
+    const { repartidor } = await nuevoRepartidor()
+    return ya(operar('POST', `/repartidores/${repartidor}/desactivar`), repartidor)
+  },
+  listarComercios: async () => ya(operar('GET', '/comercios')),
+  listarLlaves: async () => ya(operar('GET', `/comercios/${comercio.comercio}/llaves`)),
+  listarLlavesDeOperador: async () => ya(operar('GET', `/operadores/${operador}/llaves`)),
+  listarMensajes: async () => {
+    const guia = await sinLugar()
+    return ya(operar('GET', `/mensajes?guia=${guia}`), guia)
+  },
+  listarOperadores: async () => ya(operar('GET', '/operadores')),
+  listarRepartidores: async () => ya(operar('GET', '/repartidores')),
+  registrarEntrega: async () => {
+    const guia = await enRuta(entorno, comercio)
+    const fotos = [(await subir(entorno, guia)).cuerpo.archivo]
+    return ya(operar('POST', `/guias/${guia}/entrega`, { recibido_por: { nombre: 'x', relacion: 'familiar' }, fotos }))
+  },
+  registrarEvento: async () => ya(operar('POST', `/guias/${await nuevaGuia()}/eventos`, { estado: 'recolectado' })),
+  renovarCodigo: async () => {
+    const { repartidor } = await nuevoRepartidor()
+    return ya(operar('POST', `/repartidores/${repartidor}/codigo`), repartidor)
+  },
+  revocarLlave: async () => {
+    const llave = await nuevaLlave()
+    return ya(operar('POST', `/llaves/${llave}/revocar`), llave)
+  },
+  revocarOperador: async () => {
+    const otro = await nuevoOperador()
+    return ya(operar('POST', `/operadores/${otro}/revocar`), otro)
+  },
+  rotarLlave: async () => {
+    const llave = await nuevaLlave()
+    return ya(operar('POST', `/llaves/${llave}/rotar`, { solapamiento_horas: 1 }), llave)
+  },
+  subirArchivo: async () => {
+    const guia = await enRuta(entorno, comercio)
+    return ya(() => subir(entorno, guia))
+  },
+  // Of merchants
+  cambiarWebhook: async () => {
+    const webhook = await nuevoWebhook()
+    const cambio = { estado: 'pausado', url: 'http://127.0.0.1:9/secreto-en-la-ruta', descripcion: 'la de Ana' }
+    return ya(suya('PATCH', `/webhooks/${webhook}`, cambio), webhook)
+  },
+  cancelarGuia: async () => ya(suya('POST', `/guias/${await nuevaGuia()}/cancelar`)),
+  confirmarUbicacion: async () =>
+    ya(suya('POST', `/guias/${await sinLugar()}/ubicacion`, { lat: 14.71889, lng: -90.64417 })),
+  crearEtiquetas: async () => ya(suya('POST', '/etiquetas', { guias: [await nuevaGuia()] })),
+  crearGuia: async () => ya(suya('POST', '/guias', unaGuia())),
+  crearLote: async () => ya(suya('POST', '/guias/bulk', { guias: [unaGuia(), unaGuia()] })),
+  crearWebhook: async () => ya(suya('POST', '/webhooks', otraUrl())),
+  eliminarWebhook: async () => {
+    const webhook = await nuevoWebhook()
+    return ya(suya('DELETE', `/webhooks/${webhook}`), webhook)
+  },
+  listarBitacora: async () => ya(suya('GET', '/bitacora')),
+  listarClavesPublicas: async () => ya(publica('GET', '/.well-known/jwks.json')),
+  listarDepartamentos: async () => ya(suya('GET', '/catalogo/departamentos')),
+  listarEntregasDeWebhook: async () => ya(suya('GET', `/webhooks/${await nuevoWebhook()}/entregas`)),
+  listarEventos: async () => ya(suya('GET', '/eventos')),
+  listarEventosDeGuia: async () => ya(suya('GET', `/guias/${await nuevaGuia()}/eventos`)),
+  listarGuias: async () => ya(suya('GET', '/guias')),
+  listarIntentosDeGuia: async () => ya(suya('GET', `/guias/${await nuevaGuia()}/intentos`)),
+  listarMunicipios: async () => ya(suya('GET', '/catalogo/municipios?departamento=GT-SA')),
+  listarWebhooks: async () => ya(suya('GET', '/webhooks')),
+  obtenerCuenta: async () => ya(suya('GET', '/cuenta')),
+  obtenerEntregaDeWebhook: async () => {
+    const { webhook, entrega } = await unaEntrega()
+    return ya(suya('GET', `/webhooks/${webhook}/entregas/${entrega}`))
+  },
+  obtenerEtiqueta: async () => ya(suya('GET', `/guias/${await nuevaGuia()}/etiqueta`)),
+  obtenerGuia: async () => ya(suya('GET', `/guias/${await nuevaGuia()}`)),
+  obtenerPruebaDeEntrega: async () => ya(suya('GET', `/guias/${(await unaPrueba()).guia}/prueba-entrega`)),
+  obtenerRecuperacion: async () => {
+    const webhook = await nuevoWebhook()
+    const { cuerpo } = await suya('POST', `/webhooks/${webhook}/recuperar`, { desde: AYER })()
+    return ya(suya('GET', `/webhooks/${webhook}/recuperaciones/${cuerpo.recuperacion}`))
+  },
+  obtenerWebhook: async () => ya(suya('GET', `/webhooks/${await nuevoWebhook()}`)),
+  probarWebhook: async () => {
+    const webhook = await nuevoWebhook()
+    return ya(suya('POST', `/webhooks/${webhook}/probar`), webhook)
+  },
+  recuperarEntregasDeWebhook: async () => {
+    const webhook = await nuevoWebhook()
+    return ya(suya('POST', `/webhooks/${webhook}/recuperar`, { desde: AYER }), webhook)
+  },
+  reenviarEntregaDeWebhook: async () => {
+    const { webhook, entrega } = await unaEntrega()
+    return ya(suya('POST', `/webhooks/${webhook}/entregas/${entrega}/reenviar`), entrega)
+  },
+  reenviarSolicitud: async () => {
+    const guia = await sinLugar()
+    await entorno.quietud(comercio)
+    return ya(suya('POST', `/guias/${guia}/reenviar-solicitud`))
+  },
+  rotarSecreto: async () => {
+    const webhook = await nuevoWebhook()
+    return ya(suya('POST', `/webhooks/${webhook}/rotar-secreto`, { solapamiento_horas: 1 }), webhook)
+  },
+  simularAvance: async () =>
+    ya(suya('POST', `/simulador/guias/${await nuevaGuia()}/avanzar`, { estado: 'recolectado' })),
+  simularUbicacion: async () => ya(suya('POST', `/simulador/guias/${await sinLugar()}/confirmar-ubicacion`, {})),
+  // Of couriers
+  abrirSesion: async () => {
+    const { codigo } = await nuevoRepartidor()
+    return ya(() => entrar(entorno, codigo))
+  },
+  cerrarSesion: async () => {
+    const otro = await nuevoMovil(entorno)
+    return ya(() => otro.pedir('DELETE', '/sesion'))
+  },
+  listarGuiasDeReparto: async () => ya(deReparto('GET', `/guias?guia=${await enReparto()}`)),
+  obtenerGuiaDeReparto: async () => ya(deReparto('GET', `/guias/${await enReparto()}`)),
+  obtenerSesion: async () => ya(deReparto('GET', '/sesion')),
+  registrarEntregaDeReparto: async () => {
+    const guia = await enReparto()
+    const fotos = [(await movil.subir(guia, 'foto', await unaFoto())).cuerpo.archivo]
+    const recibido_por = { nombre: 'x', relacion: 'familiar' }
+    return ya(deReparto('POST', `/guias/${guia}/entrega`, { ...lectura(), recibido_por, fotos }))
+  },
+  registrarEventoDeReparto: async () =>
+    ya(deReparto('POST', `/guias/${await nuevaGuia()}/eventos`, lectura('recolectado'))),
+  subirArchivoDeReparto: async () => {
+    const guia = await enReparto()
+    const foto = await unaFoto()
+    return ya(() => movil.subir(guia, 'foto', foto))
+  },
+  // Of anybody
+  comprobarDisponibilidad: async () => ya(publica('GET', '/readyz')),
+  comprobarVida: async () => ya(publica('GET', '/healthz')),
+  descargarArchivo: async () => {
+    const { fotos } = await unaPrueba()
+    return ya(() => fetch(fotos[0].url))
+  },
+  descargarEtiquetas: async () => {
+    const { url } = await comercio.api.guias.etiqueta(await nuevaGuia())
+    return ya(() => fetch(url))
+  },
+  recibirDeWhatsapp: async () => ya(publica('POST', '/proveedores/whatsapp', {})),
+  verificarPrueba: async () =>
+    ya(publica('POST', `/verificar/${await nuevaGuia()}/comprobar`, { sha256: '0'.repeat(64) })),
+  verificarWhatsapp: async () => ya(publica('GET', '/proveedores/whatsapp')),
+}
+/** No provider is set up here: whoever asks in its name is refused. */
+const RECHAZADAS = ['recibirDeWhatsapp', 'verificarWhatsapp']
+
+/** Of each operation, what its contract says that it leaves in the record. */
+const DICHO = Object.values(leerDocumento().paths).flatMap((porMetodo) =>
+  Object.values(porMetodo)
+    .filter((operacion) => operacion.operationId)
+    .map((operacion) => [operacion.operationId, (operacion as { 'x-bitacora'?: string })['x-bitacora']] as const),
+)
+
+/** Who does what in these scenes. */
+function autor(id: OperationId): Pick<FilaBitacora, 'quien_tipo'> {
+  if (['abrirSesion', 'cerrarSesion'].includes(id)) return { quien_tipo: 'repartidor' }
+  return { quien_tipo: /Webhook|Secreto/.test(id) ? 'llave' : 'operador' }
+}
+
+interface Vista {
+  status: number
+  sobre: string | undefined
+  lineas: FilaBitacora[]
+}
+const vistas = new Map<OperationId, Vista>()
+
+/** A millisecond in which nothing happened: what was written before it is older, and what comes is younger. */
+async function frontera(): Promise<Date> {
+  const ahora = Date.now()
+  while (Date.now() <= ahora + 1) await new Promise((resolve) => setImmediate(resolve))
+  return new Date(ahora + 1)
+}
+
+/** Does every scene, one after the other, and reads what was written while each was asked for. */
+async function verTodas() {
+  const tramos: { id: OperationId; status: number; sobre: string | undefined; desde: Date; hasta: Date }[] = []
+  for (const [id] of DICHO) {
+    const { pedir, sobre } = await ESCENAS[id]()
+    const desde = await frontera()
+    const { status } = await pedir()
+    tramos.push({ id, status, sobre, desde, hasta: await frontera() })
+  }
+  // A look is written within half a second, in its turn: once the last one is there, so are those before.
+  await entorno.operar('GET', '/guias?limite=1')
+  const todas = await hasta(async () => {
+    const { rows } = await entorno.db.pool.query<FilaBitacora>('select * from bitacora order by id')
+    return rows.at(-1)?.accion === 'buscarGuias' && rows
+  })
+  for (const { id, status, sobre, desde, hasta: fin } of tramos) {
+    const lineas = todas.filter(({ creado_en }) => creado_en > desde && creado_en <= fin)
+    vistas.set(id, { status, sobre, lineas })
+  }
+}
+
+describe('every operation', () => {
+  beforeAll(verTodas)
+
+  it('says what it leaves in the record', () => {
+    const valores = ['cambio', 'consulta', 'ajena', 'evento', 'nada']
+    expect(DICHO.filter(([, dicho]) => !valores.includes(dicho ?? ''))).toEqual([])
+    expect(DICHO.map(([id]) => id).sort()).toEqual(Object.keys(ESCENAS).sort())
+  })
+
+  it.each(DICHO)('%s leaves what it says: %s', (id, dicho) => {
+    const { status, sobre, lineas } = vistas.get(id)!
+    if (!RECHAZADAS.includes(id)) expect(status).toBeLessThan(300)
+    if (dicho !== 'cambio' && dicho !== 'consulta') return expect(lineas).toEqual([])
+    expect(lineas).toHaveLength(1)
+    const [linea] = lineas
+    expect(linea).toMatchObject({ accion: id, ...autor(id), red: '127.0.0.0/24' })
+    expect(linea!.linea).toMatch(/^bit_[0-9A-Z]{12}$/)
+    expect(linea!.id_solicitud).toMatch(/^[0-9a-f-]{36}$/)
+    if (sobre !== undefined) expect(linea!.sobre).toBe(sobre)
+    // Neither personal data nor secrets, whoever writes it.
+    expect(JSON.stringify(linea)).not.toMatch(/Ana|Pérez|5555|secreto-en|Ceiba|guia_test_|whsec_/)
+  })
+})
