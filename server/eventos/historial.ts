@@ -8,6 +8,7 @@ import {
   desconocida,
   enFilas,
   exigirCodigo,
+  type FilaGuia,
   type GuiaLeida,
 } from '../guias/guia.ts'
 import type { Cursores } from '../listas/cursor.ts'
@@ -18,8 +19,8 @@ interface ConEventos {
   eventos: EventoLeido[]
 }
 
-/** Whose a guide is, where everybody's may be read. */
-interface DeQuien {
+/** Whose a guide is and who carries it, where everybody's may be read. */
+interface DeQuien extends Pick<FilaGuia, 'custodio'> {
   dueno: Pick<comercio, 'id' | 'comercio'> | null
 }
 
@@ -41,7 +42,8 @@ const GUIA_CON_EVENTOS = sentencia<Parametros, { guia: GuiaLeida & ConEventos & 
   `select row_to_json(x) as guia from (
      select ${COLUMNAS_DE_GUIA}, ${EVENTOS},
        case when :comercio_id::uuid is null then (select json_build_object('id', id, 'comercio', comercio) from comercio
-         where id = i.comercio_id) end as dueno
+         where id = i.comercio_id) end as dueno,
+       case when :comercio_id::uuid is null then g.custodio end as custodio
      from guia_indice i join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
      where ${SUYA}) x`,
 )
@@ -58,7 +60,8 @@ interface Partes {
 }
 
 /**
- * A guide and a page of its history, oldest first, in one statement. Whose it is, is told to those who may read everybody's.
+ * A guide and a page of its history, oldest first, in one statement. Whose it is and who carries it is told to those who
+ * may read everybody's.
  * @throws Problema 404 as `buscarGuia` does
  */
 export async function leerConEventos(

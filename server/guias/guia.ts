@@ -184,7 +184,7 @@ export interface Filtros extends Paginacion {
   creado_hasta?: string
 }
 
-type FilaDeLista = GuiaLeida & Pick<FilaGuia, 'id'> & { comercio: string }
+type FilaDeLista = GuiaLeida & Pick<FilaGuia, 'id' | 'custodio'> & { comercio: string }
 
 /**
  * A page of guides, newest first. The id is a UUIDv7 of the creation's instant, so one keyset on the id serves the order,
@@ -237,7 +237,7 @@ function leer(db: Db, filtros: Filtros, antesDe: string | undefined, cuantas: nu
   const dados = [external_ref, telefono, creado_desde, creado_hasta, ...(estado ?? [])]
   return db.consultar(
     sentenciaDe<Record<string, unknown>, FilaDeLista>(
-      `select ${COLUMNAS_DE_GUIA}, g.id, c.comercio from (${guias}) g join comercio c on c.id = g.comercio_id order by g.id desc`,
+      `select ${COLUMNAS_DE_GUIA}, g.id, g.custodio, c.comercio from (${guias}) g join comercio c on c.id = g.comercio_id order by g.id desc`,
       dados.filter((dado) => dado !== undefined).length <= FILTROS_COMUNES,
     ),
     { ...valores, ...estados, limite: cuantas },

@@ -3,6 +3,7 @@ import type { Estado, GuiaDeReparto } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
 import type { Ajustes } from '../deps.ts'
 import { EN_MANOS } from '../estados/custodia.ts'
+import { esFinal } from '../estados/estados.ts'
 import { type FilaGuia, presentar } from '../guias/guia.ts'
 import { zonaDe } from '../tiempo/zona.ts'
 import { type Alcance, custodiaPara, pasosPara } from './custodia.ts'
@@ -44,7 +45,7 @@ export const miradaAjena = (accion: string, { guia, comercio_id, modo }: FilaGui
   de: { comercio_id, modo },
 })
 
-/** What takes a parcel to its recipient, who is told to nobody but its courier. */
+/** What takes a parcel to its recipient, told to nobody but its courier, and to him until all is over. */
 const SIN_DESTINO = {
   destinatario: null,
   telefono: null,
@@ -57,7 +58,9 @@ const SIN_DESTINO = {
 /** What it takes to collect a parcel. */
 const SIN_RECOGIDA = { nombre_comercio: null, recogida: null, contenido: null }
 
-/** A guide as that courier sees it: whole if he carries it, what collecting it takes if nobody does, or else hardly at all. */
+/**
+ * A guide as that courier sees it: whole while he carries it, what collecting it takes if nobody does, or else hardly at all.
+ */
 export function presentarGuia(
   ajustes: Pick<Ajustes, 'zonaHoraria'> & Alcance,
   fila: FilaDeReparto,
@@ -82,7 +85,7 @@ export function presentarGuia(
     indicaciones: guia.indicaciones,
     intentos: guia.intentos,
     ubicacion: { estado, lat, lng, maps_url, referencia },
-    ...(custodia === 'propia'
+    ...(custodia === 'propia' && !esFinal(fila.estado)
       ? {}
       : { ...SIN_DESTINO, ubicacion: { estado, lat: null, lng: null, maps_url: null, referencia: null } }),
     ...(custodia === 'ajena' ? SIN_RECOGIDA : {}),

@@ -108,8 +108,13 @@ describe.each(ESTADOS)('a guide in %s', (estado) => {
 
   it('is seen whole, and moved as the machine lets, by whoever carries it', async () => {
     const guia = await en(estado, movil.repartidor)
-    expect(await ver(guia)).toMatchObject({ ...PERSONA, custodia: 'propia', municipio: 'San Juan Sacatepéquez' })
     const posibles = MAQUINA_DE_ESTADOS.transiciones[estado].filter((uno) => uno !== 'cancelado')
+    const vista = await ver(guia)
+    expect(vista).toMatchObject({ custodia: 'propia', contenido: 'Zapatos', recogida: { nombre: 'Bodega Zona 12' } })
+    // To whom it went is nobody's to see once it is over.
+    if (posibles.length > 0)
+      expect(vista).toMatchObject({ ...PERSONA, municipio: 'San Juan Sacatepéquez', intentos: 0 })
+    else for (const dato of Object.values(PERSONA)) expect(JSON.stringify(vista)).not.toContain(dato)
     expect((await ver(guia)).siguientes.map((uno: { estado: string }) => uno.estado)).toEqual(posibles)
     for (const nuevo of posibles) {
       const otra = await en(estado, movil.repartidor)
@@ -176,6 +181,9 @@ describe('custody', () => {
     })
     expect([dada.status, await custodioDe(guia)]).toEqual([201, otro.repartidor])
     expect((await eventos(guia)).at(-1)).toMatchObject({ custodio: otro.repartidor })
+    const { cuerpo: detalle } = await entorno.operar('GET', `/guias/${guia}`)
+    const { cuerpo: lista } = await entorno.operar('GET', `/guias?comercio=${comercio.comercio}&limite=1`)
+    expect([detalle.repartidor, lista.datos[0].repartidor]).toEqual([otro.repartidor, otro.repartidor])
     expect((await ver(guia)).custodia).toBe('ajena')
     const falta = async (cuerpo: object) => (await operar(guia, cuerpo)).cuerpo.errores
     expect(await falta({ estado: 'en_bodega', repartidor: otro.repartidor })).toMatchObject([

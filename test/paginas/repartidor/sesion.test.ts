@@ -143,6 +143,24 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     expect(rows.at(-1)).toEqual({ autor: carlos.repartidor })
   })
 
+  it('keeps nothing of what is answered when the courier has left', COMPLETO, async () => {
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const guia = await enRuta(entorno, comercio, repartidor)
+    await abrir()
+    await entrar(codigo)
+    await abrirGuia(guia)
+    await enlace('Entregar').waitFor()
+    const soltar = puente.retener(/^GET .*\/guias/)
+    const tarde = pagina.waitForResponse(/\/guias/)
+    await pagina.reload()
+    await inicio()
+    await boton('Salir').tap()
+    await pagina.getByLabel('Su código de repartidor').waitFor()
+    soltar()
+    await (await tarde).finished()
+    await expect.poll(() => enElTelefono()).not.toContain(guia)
+  })
+
   it('tells the service that somebody left until it has heard it', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
     await abrir()

@@ -1,5 +1,5 @@
 // The guides that a courier has at hand.
-import { esFinal, type GuiaDeReparto } from '../dominio.ts'
+import type { GuiaDeReparto } from '../dominio.ts'
 import { abrir, CADUCAN_MS, escribir, type GuiaGuardada, type Sesion, type Transaccion } from './base.ts'
 
 export async function guiasDe(repartidor: string): Promise<GuiaGuardada[]> {
@@ -27,24 +27,13 @@ export const guardarGuias = (repartidor: string, leidas: readonly GuiaDeReparto[
       await guias.put({
         guia: datos.guia,
         repartidor,
-        datos: esFinal(datos.estado) ? sinPersona(datos) : datos,
+        datos,
         leida: Date.now(),
         vista: servidor,
         desconocida: false,
       })
     }
   })
-
-/** A guide that is done, without its recipient. */
-const sinPersona = (datos: GuiaDeReparto): GuiaDeReparto => ({
-  ...datos,
-  destinatario: null,
-  telefono: null,
-  direccion: null,
-  indicaciones: null,
-  contenido: null,
-  ubicacion: { estado: datos.ubicacion.estado, lat: null, lng: null, maps_url: null, referencia: null },
-})
 
 /** Keeps a code that was read where there is no coverage, or that the server doesn't know. */
 export const guardarSinDatos = (repartidor: string, guia: string, desconocida: boolean) =>
