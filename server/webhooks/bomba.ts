@@ -2,6 +2,7 @@ import type { PgBoss } from 'pg-boss'
 import type { DepsDeTrabajo } from '../deps.ts'
 import { traducirError } from '../errores.ts'
 import type { EventoRecien } from '../eventos/evento.ts'
+import { Anfitriones, envioDe } from './anfitriones.ts'
 import type { Resultado } from './asentarIntentos.ts'
 import { Asiento } from './asiento.ts'
 import { Busqueda } from './busqueda.ts'
@@ -34,6 +35,7 @@ type DepsDeBomba = Pick<
 export class Bomba {
   readonly #deps: DepsDeBomba
   readonly #cupos = new Cupos<Lista, Endpoint>()
+  readonly #anfitriones = new Anfitriones<Endpoint>()
   readonly #endpoints: Endpoints
   readonly #lector: Lector
   readonly #asiento: Asiento
@@ -48,7 +50,10 @@ export class Bomba {
     this.#endpoints = new Endpoints(boss, deps, this.#cupos, {
       alTomar: (endpoint) => this.#lector.pedir(endpoint),
       alConocer: (endpoint) => this.#alConocer(endpoint),
-      alDejar: (endpoint) => this.#lector.olvidar(endpoint),
+      alDejar: (endpoint) => {
+        this.#lector.olvidar(endpoint)
+        this.#anfitriones.olvidar(endpoint)
+      },
       alFallar: this.#fallo('endpoints'),
     })
     this.#lector = new Lector(deps, this.#cupos, {
@@ -150,18 +155,31 @@ export class Bomba {
   /** What is known too little of is read first, and then has its turn. */
   #puede(endpoint: Endpoint, ahora: number): boolean {
     if (!endpoint.esFresco(ahora)) this.#endpoints.conocer(endpoint)
-    else return endpoint.arriendo.vale(ahora) && endpoint.receptor?.claves !== undefined
+    else
+      return (
+        endpoint.arriendo.vale(ahora) && endpoint.receptor?.claves !== undefined && this.#cabeEnSuAnfitrion(endpoint)
+      )
     return false
+  }
+
+  #cabeEnSuAnfitrion(endpoint: Endpoint): boolean {
+    const { contenido } = endpoint.espera[endpoint.primeraLibre()]!
+    const envio = envioDe(endpoint.receptor!, contenido.entrega)
+    return !envio || this.#anfitriones.puede(envio, endpoint)
   }
 
   async #intentar(turno: Turno<Lista, Endpoint>): Promise<void> {
     const { linea: endpoint, entrega } = turno
+    const envio = envioDe(endpoint.receptor!, entrega.contenido.entrega)
+    if (envio) this.#anfitriones.empezar(envio)
     const resultado = await intercambiar(this.#deps, endpoint.receptor!, entrega.contenido).catch((err: unknown) => {
       this.#deps.log.error({ err, webhook: endpoint.arriendo.clave.webhook }, 'delivery')
       return undefined
     })
     const ahora = performance.now()
     this.#cupos.terminar(turno, ahora)
+    if (envio)
+      for (const otro of this.#anfitriones.terminar(envio, resultado?.respuesta.error === null)) this.#cupos.citar(otro)
     endpoint.actividad = ahora
     // It may have been cut by the stop itself: then it never happened, and another process sends it again.
     if (resultado && !this.#abandonada) this.#anotar(endpoint, resultado)

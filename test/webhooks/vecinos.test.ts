@@ -2,18 +2,23 @@ import { describe, expect, it } from 'vitest'
 import { compartirEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
 import { contestar, retener, usarReceptores } from './receptor.ts'
+import { terminada } from './webhooks.ts'
 
 const entorno = compartirEntorno()
 const nuevoReceptor = usarReceptores()
 
-/** A merchant with as many endpoints as there may be, at a receiver that takes everything and answers nothing. */
+/** A merchant with as many endpoints as there may be, at a receiver that took one and answers nothing any more. */
 async function pesado() {
   const comercio = await entorno.nuevoComercio()
   const retenedor = retener()
-  const receptor = await nuevoReceptor(retenedor.responder)
+  const receptor = await nuevoReceptor()
   const webhooks: string[] = []
   for (let i = 0; i < 20; i++)
     webhooks.push((await comercio.api.webhooks.crear({ url: `${receptor.url}/${i}` })).webhook)
+  // A host that never took anything would be sent less.
+  const { entrega } = await comercio.api.webhooks.probar(webhooks[0]!)
+  await terminada(comercio.api, webhooks[0]!, entrega)
+  receptor.responder = retenedor.responder
   return { comercio, receptor, retenedor, webhooks }
 }
 

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest'
+import {
+  Anfitriones,
+  type Envio,
+  POR_ANFITRION,
+  POR_DESCONOCIDO,
+  POR_MINUTO,
+} from '../../server/webhooks/anfitriones.ts'
+import { compartirEntorno } from '../entorno.ts'
+import { hasta, unaGuia } from '../fabricas.ts'
+import { contestar, retener, usarReceptores } from './receptor.ts'
+
+const entorno = compartirEntorno()
+const nuevoReceptor = usarReceptores()
+
+/** Hosts on a clock of the test's own. */
+function nuevos() {
+  let ms = 0
+  const anfitriones = new Anfitriones<string>(() => ms)
+  /** Begins as many of that as may begin. */
+  const empezar = (envio: Envio, cuantos = 1_000, linea = 'una') => {
+    let hechos = 0
+    for (; hechos < cuantos && anfitriones.puede(envio, linea); hechos++) anfitriones.empezar(envio)
+    return hechos
+  }
+  const pasar = (cuantos: number) => {
+    ms += cuantos
+  }
+  return { anfitriones, empezar, pasar }
+}
+const envio = (cambios: Partial<Envio> = {}): Envio => ({
+  anfitrion: 'tienda.ejemplo.com',
+  comprobado: false,
+  esPrueba: false,
+  ...cambios,
+})
+
+describe('what one host is sent', () => {
+  it('is little at once while it has taken nothing, and so many a minute, whoever’s endpoints they are', () => {
+    const { anfitriones, empezar, pasar } = nuevos()
+    expect(empezar(envio())).toBe(POR_DESCONOCIDO)
+    let enviados = POR_DESCONOCIDO
+    for (let i = 0; i < 1_000; i++) {
+      anfitriones.terminar(envio(), false)
+      enviados += empezar(envio(), 1, `linea ${i}`)
+    }
+    expect(enviados).toBe(POR_MINUTO)
+    pasar(10_000)
+    expect(empezar(envio())).toBe(POR_DESCONOCIDO)
+    // Another host isn't touched.
+    expect(empezar(envio({ anfitrion: 'otra.ejemplo.com' }))).toBe(POR_DESCONOCIDO)
+  })
+
+  it('is much once it has taken something, or an endpoint of it was proved, but for tests', () => {
+    const { anfitriones, empezar } = nuevos()
+    expect(empezar(envio({ comprobado: true }))).toBe(POR_ANFITRION)
+    const otra = { anfitrion: 'otra.ejemplo.com' }
+    expect(empezar(envio(otra), 1)).toBe(1)
+    anfitriones.terminar(envio(otra), true)
+    expect(empezar(envio(otra))).toBe(POR_ANFITRION)
+    const tercera = envio({ anfitrion: 'tercera.ejemplo.com', comprobado: true, esPrueba: true })
+    expect(empezar(tercera)).toBe(POR_MINUTO)
+  })
+
+  it('goes on with whoever waited as soon as something of it ends', () => {
+    const { anfitriones, empezar } = nuevos()
+    empezar(envio())
+    for (const linea of ['una', 'otra', 'ida']) expect(anfitriones.puede(envio(), linea)).toBe(false)
+    anfitriones.olvidar('ida')
+    expect([...anfitriones.terminar(envio(), true)]).toEqual(['una', 'otra'])
+    expect([...anfitriones.terminar(envio(), true)]).toEqual([])
+  })
+})
+
+it('many merchants’ endpoints at a host that hangs send it little, and hold up nobody', async () => {
+  const retenedor = retener()
+  const victima = await nuevoReceptor(retenedor.responder)
+  const atacantes = await Promise.all(Array.from({ length: 5 }, () => entorno.nuevoComercio()))
+  for (const { api } of atacantes)
+    for (let i = 0; i < 4; i++) {
+      const { webhook } = await api.webhooks.crear({ url: `${victima.url}/${i}` })
+      await api.webhooks.probar(webhook)
+    }
+  await hasta(async () => victima.recibidos.length === POR_DESCONOCIDO)
+  const { api } = await entorno.nuevoComercio()
+  const receptor = await nuevoReceptor(contestar(204))
+  await api.webhooks.crear({ url: receptor.url })
+  for (let i = 1; i <= 10; i++) {
+    await api.guias.crear(unaGuia())
+    await hasta(async () => receptor.recibidos.length === i)
+  }
+  expect([victima.recibidos.length, retenedor.abandonadas]).toEqual([POR_DESCONOCIDO, 0])
+  // It answers after all: what waited goes.
+  retenedor.soltar()
+  await hasta(async () => victima.recibidos.length === 20)
+})
