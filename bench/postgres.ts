@@ -13,7 +13,7 @@ for (const senal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(senal, 
 
 const postgres = await tomarPostgres({ dataDir: join(carpeta, 'datos'), exclusivo: true })
 process.stdout.on('error', () => {})
-process.stdout.write(`${postgres.url}\n`)
+process.stdout.write(`${postgres.urlDeSuperusuario}\n`)
 process.stdin.resume().once('close', async () => {
   await postgres.soltar()
   rmSync(carpeta, { recursive: true, force: true })

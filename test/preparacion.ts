@@ -38,7 +38,7 @@ export default async function preparar(proyecto: TestProject) {
   )
   const servidor = await tomarPostgres({ dataDir: carpeta, exclusivo: false, flags })
   const en = (base: string) => {
-    const url = new URL(servidor.url)
+    const url = new URL(servidor.urlDeSuperusuario)
     url.pathname = `/${base}`
     return url.href
   }

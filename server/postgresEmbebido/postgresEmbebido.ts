@@ -17,6 +17,7 @@ import { setTimeout as dormir } from 'node:timers/promises'
 import pg from 'pg'
 import type { Instalacion } from './instalacion.ts'
 import { ErrorPostgresEmbebido, opcionesDeProceso, prepararInstalacion } from './instalacion.ts'
+import { asegurarBase, claveDelPapel, PAPEL } from './papel.ts'
 import { esPostmaster, leerLineas, leerPostmaster, quitarPidAjeno, vivo } from './postmaster.ts'
 
 export { ErrorPostgresEmbebido }
@@ -25,8 +26,10 @@ export { ErrorPostgresEmbebido }
 export class ErrorInstancia extends ErrorPostgresEmbebido {}
 
 export interface PostgresEmbebido {
-  /** postgres://guias:…@127.0.0.1:port/guias */
+  /** postgres://guias_servicio:…@127.0.0.1:port/guias */
   url: string
+  /** The same database as the superuser, for tests and benches. */
+  urlDeSuperusuario: string
   /** Lines for the console, such as where the data lives when it had to be elsewhere. */
   notas: string[]
   /** Leaves the server; stops it if nobody else uses it. Harmless when called again. Close your own pools before. */
@@ -66,7 +69,7 @@ export async function tomarPostgres(opciones: OpcionesPostgres): Promise<Postgre
   const { cliente, puerto } = await enganchar(servidor)
   try {
     if (exclusivo) await tomarInstancia(cliente, servidor.dataDir)
-    await asegurarBase(cliente)
+    await asegurarBase(cliente, servidor.clave, direccion('guias', servidor.clave, puerto))
   } catch (error) {
     await liberar(servidor, cliente)
     throw error
@@ -110,7 +113,8 @@ export async function tomarPostgres(opciones: OpcionesPostgres): Promise<Postgre
 
   cuidar(cliente)
   return {
-    url: `postgres://guias:${servidor.clave}@127.0.0.1:${puerto}/guias`,
+    url: direccion(PAPEL, claveDelPapel(servidor.clave), puerto),
+    urlDeSuperusuario: direccion('guias', servidor.clave, puerto),
     notas: servidor.notas,
     soltar: () => {
       soltado ??= soltar()
@@ -118,6 +122,9 @@ export async function tomarPostgres(opciones: OpcionesPostgres): Promise<Postgre
     },
   }
 }
+
+const direccion = (quien: string, clave: string, puerto: number) =>
+  `postgres://${quien}:${clave}@127.0.0.1:${puerto}/guias`
 
 function socketDe(cliente: pg.Client): Socket {
   return cliente.connection.stream as Socket
@@ -242,14 +249,6 @@ async function tomarInstancia(cliente: pg.Client, dataDir: string): Promise<void
         'Deténgalo o use otro DATA_DIR.',
     )
   }
-}
-
-async function asegurarBase(cliente: pg.Client): Promise<void> {
-  const { rowCount } = await cliente.query(`SELECT FROM pg_database WHERE datname = 'guias'`)
-  if (rowCount) return
-  await cliente.query('CREATE DATABASE guias').catch((error: pg.DatabaseError) => {
-    if (error.code !== '42P04' && error.code !== '23505') throw error // another holder made it meanwhile
-  })
 }
 
 /** Gives up the locks; whoever then gets the exclusive one is the last, and nobody can come in while it stops. */

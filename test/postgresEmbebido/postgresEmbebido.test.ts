@@ -9,7 +9,10 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as dormir } from 'node:timers/promises'
 import pg from 'pg'
+import { PgBoss } from 'pg-boss'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { migrar } from '../../server/arranque/migraciones.ts'
+import { crearColas } from '../../server/cola/workers.ts'
 import { ErrorInstancia, ErrorPostgresEmbebido, tomarPostgres } from '../../server/postgresEmbebido/postgresEmbebido.ts'
 import { hasta } from '../fabricas.ts'
 
@@ -138,17 +141,64 @@ function otroProceso(exclusivo: boolean, raiz = RAIZ) {
   }
 }
 
+/** What of the database is the superuser's, PostgreSQL's own apart. */
+const DEL_SUPERUSUARIO = `select relname as que from pg_class where relowner = 'guias'::regrole and relname !~ '^pg_'
+    and relnamespace not in ('pg_catalog'::regnamespace, 'information_schema'::regnamespace, 'pg_toast'::regnamespace)
+  union all select proname from pg_proc where proowner = 'guias'::regrole
+    and pronamespace not in ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
+  union all select nspname from pg_namespace where nspowner = 'guias'::regrole and nspname !~ '^pg_|^information_schema$'
+  union all select datname from pg_database where datdba = 'guias'::regrole and datname = 'guias'`
+
+describe('el servicio no es superusuario', () => {
+  const negado = (url: string, sql: string) => expect(consultar(url, sql)).rejects.toMatchObject({ code: '42501' })
+
+  test('es dueño de su base y puede crear papeles, y del servidor no puede nada', async () => {
+    yaUsado()
+    const { url, soltar } = await tomar()
+    await migrar(url)
+    expect(await consultar(url, DEL_SUPERUSUARIO)).toEqual([])
+    await consultar(url, 'create role guias_prueba')
+    await negado(url, `select pg_read_file('/etc/passwd')`)
+    await negado(url, `copy (select 1) to program 'true'`)
+    await negado(url, `alter system set log_statement = 'all'`)
+    await negado(url, 'create role otro superuser')
+    await soltar()
+  })
+
+  test('recibe la base de un DATA_DIR en que todo era del superusuario', async () => {
+    yaUsado()
+    const viejo = await tomar()
+    await consultar(viejo.urlDeSuperusuario, 'alter database guias owner to guias')
+    await consultar(viejo.urlDeSuperusuario, 'drop role guias_servicio')
+    await migrar(viejo.urlDeSuperusuario)
+    const boss = new PgBoss({ connectionString: viejo.urlDeSuperusuario, supervise: false, schedule: false })
+    await boss.start()
+    await crearColas(boss)
+    await boss.stop({ graceful: false })
+    await consultar(viejo.urlDeSuperusuario, 'create table t (n serial, m int generated always as identity)')
+    await viejo.soltar()
+
+    const { url, soltar } = await tomar()
+    expect(await consultar(url, DEL_SUPERUSUARIO)).toEqual([])
+    expect(await migrar(url)).toEqual([])
+    await consultar(url, 'alter table guia add column nueva int')
+    expect(await consultar(url, 'insert into t default values returning n, m')).toEqual([{ n: 1, m: 1 }])
+    expect(await consultar(url, 'select count(*)::int as n from pgboss.queue')).toEqual([{ n: expect.any(Number) }])
+    await soltar()
+  })
+})
+
 describe('vida normal', () => {
   test('el primer arranque crea, el segundo conserva y el último en salir apaga', async () => {
     const primero = await tomar()
-    expect(primero.url).toMatch(/^postgres:\/\/guias:[\w-]{32}@127\.0\.0\.1:\d+\/guias$/)
+    expect(primero.url).toMatch(/^postgres:\/\/guias_servicio:[\w-]{43}@127\.0\.0\.1:\d+\/guias$/)
     // In root's own home the binaries are copied, and it says so; the data stays where it was asked to be.
     expect(primero.notas?.filter((nota) => !nota.includes('node_modules'))).toEqual([])
     expect(fs.statSync(join(dataDir, 'postgres.json')).mode & 0o777).toBe(0o600)
     await consultar(primero.url, 'CREATE TABLE t AS SELECT 7 AS n')
     expect(
       await consultar(
-        primero.url,
+        primero.urlDeSuperusuario,
         `SELECT current_setting('jit') AS jit, current_setting('server_encoding') AS codificacion,
            current_setting('unix_socket_directories') AS sockets, upper('ñandú') AS mayusculas,
            (SELECT concat(datlocprovider, ' ', datlocale) FROM pg_database WHERE datname = 'guias') AS locale`,
