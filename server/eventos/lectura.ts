@@ -62,11 +62,12 @@ export function decidirLectura(
 ): Pick<Paso, 'tipo' | 'estado' | 'motivo' | 'intentos' | 'datos' | 'custodio'> {
   if (estado === undefined) return { tipo: 'guia.nota' }
   const motivo = dado ?? null
-  const custodia = toma !== undefined && daCustodia(guia, estado) ? { custodio: toma } : {}
+  const sinConfirmar = exigeUbicacion(estado) && guia.ubicacion_estado !== 'confirmada'
+  const loToma = toma !== undefined && daCustodia(guia, estado) && (!sinConfirmar || forzar !== undefined)
+  const custodia = loToma ? { custodio: toma } : {}
   if (ocurrido_en < guia.estado_en)
     return { tipo: 'guia.escaneo_tardio', motivo, datos: { estado_reportado: estado }, ...custodia }
   exigirTransicion(guia.estado, estado)
-  const sinConfirmar = exigeUbicacion(estado) && guia.ubicacion_estado !== 'confirmada'
   if (sinConfirmar && !forzar) {
     throw new Problema('ubicacion_sin_confirmar', `La ubicación de la guía está ${guia.ubicacion_estado}. ${remedio}`, {
       estado: guia.estado,

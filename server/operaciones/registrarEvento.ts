@@ -7,8 +7,8 @@ import { buscarRepartidor } from '../repartidores/repartidor.ts'
 const REMEDIO = 'Espere la confirmación o envíe forzar con una razón.'
 
 export const registrarEvento: Handler<'registrarEvento'> = async ({ path, body, identidad }, deps) => {
-  if (body.repartidor !== undefined && !(await buscarRepartidor(deps.db, body.repartidor))) {
-    const mensaje = 'no es ningún repartidor; compárelo con GET /operaciones/v1/repartidores'
+  if (body.repartidor !== undefined && !(await buscarRepartidor(deps.db, body.repartidor))?.codigo_hash) {
+    const mensaje = 'no es ningún repartidor activo; compárelo con GET /operaciones/v1/repartidores'
     throw problemaDeFallas('validacion', [{ campo: '/repartidor', codigo: 'valor_no_admitido', mensaje }])
   }
   const quien = { ambito: 'todos', autor: identidad.operador, remedio: REMEDIO, toma: body.repartidor } as const

@@ -192,6 +192,11 @@ describe('custody', () => {
     expect(await falta({ estado: 'en_ruta', repartidor: 'rep_NADIE' })).toMatchObject([
       { campo: '/repartidor', codigo: 'valor_no_admitido' },
     ])
+    const inactivo = await nuevoMovil(entorno)
+    await entorno.operar('POST', `/repartidores/${inactivo.repartidor}/desactivar`)
+    expect(await falta({ estado: 'en_ruta', repartidor: inactivo.repartidor })).toMatchObject([
+      { campo: '/repartidor' },
+    ])
     const suya = { estado: 'en_ruta', repartidor: movil.repartidor, idempotencia: clave() }
     expect((await movil.registrar(guia, suya)).cuerpo.errores).toMatchObject([{ campo: '/repartidor' }])
   })
@@ -216,6 +221,16 @@ describe('custody', () => {
     const tarde = { estado: 'en_ruta', ocurrido_en: hace(5), idempotencia: clave() }
     expect((await movil.registrar(guia, tarde)).cuerpo.aplicado).toBe(false)
     expect((await ver(guia)).custodia).toBe('ninguna')
+  })
+
+  it('is not had by telling late of setting out to a place that is not confirmed', async () => {
+    const { guia } = await comercio.api.guias.crear(sinDestino())
+    await tomar(otro, guia)
+    await reportar(otro, guia, 'en_bodega')
+    expect((await reportar(movil, guia, 'en_ruta')).cuerpo.codigo).toBe('ubicacion_sin_confirmar')
+    const tarde = { estado: 'en_ruta', ocurrido_en: hace(5), idempotencia: clave() }
+    expect((await movil.registrar(guia, tarde)).cuerpo.aplicado).toBe(false)
+    expect(await custodioDe(guia)).toBe(otro.repartidor)
   })
 
   it('answers what comes again as it did, though another carries the guide by then', async () => {

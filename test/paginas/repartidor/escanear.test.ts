@@ -5,8 +5,8 @@ import type { Browser } from 'playwright-core'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { barrasDe, qrDe } from '../../../server/pdf/codigos.ts'
-import { unaFoto } from '../../archivos/imagenes.ts'
-import { COMPLETO, unaGuia } from '../../fabricas.ts'
+import { enRuta, unaFoto } from '../../archivos/imagenes.ts'
+import { COMPLETO, hasta, unaGuia } from '../../fabricas.ts'
 import { abrirNavegador, hayNavegador } from '../../navegador.ts'
 import {
   abrir,
@@ -14,6 +14,7 @@ import {
   contexto,
   enGrupos,
   enlace,
+  entorno,
   entrar,
   evaluar,
   inicio,
@@ -22,7 +23,9 @@ import {
   pagina,
   pedidas,
   puente,
+  registrar,
   revisar,
+  tiposDe,
   titulo,
   usarTelefono,
 } from './telefono.ts'
@@ -63,6 +66,11 @@ function pelicula({ grises, ancho, alto }: Dibujo): Buffer {
   const cuadro = Buffer.concat([Buffer.from('FRAME\n'), grises, Buffer.alloc((ancho * alto) / 2, 128)])
   return Buffer.concat([Buffer.from(`YUV4MPEG2 W${ancho} H${alto} F5:1 Ip A1:1 C420jpeg\n`), cuadro, cuadro])
 }
+
+const png = ({ grises, ancho, alto }: Dibujo) =>
+  sharp(grises, { raw: { width: ancho, height: alto, channels: 1 } })
+    .png()
+    .toBuffer()
 
 describe.skipIf(!hayNavegador)('in a browser', () => {
   let carpeta: string
@@ -119,10 +127,6 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await contexto.grantPermissions(['geolocation'])
     await enlace('Escanear').tap()
     await pagina.getByText('Sin permiso para usar la cámara').waitFor()
-    const png = ({ grises, ancho, alto }: Dibujo) =>
-      sharp(grises, { raw: { width: ancho, height: alto, channels: 1 } })
-        .png()
-        .toBuffer()
     const entrada = pagina.locator('input[type=file]')
     await entrada.setInputFiles({ name: 'a.jpg', mimeType: 'image/jpeg', buffer: await unaFoto() })
     await pagina.getByText('No se ve ningún código').waitFor()
@@ -132,6 +136,41 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     const propio = await png(dibujo({ qr: `https://guias.example.com/r/${guia}` }))
     await entrada.setInputFiles({ name: 'c.png', mimeType: 'image/png', buffer: propio })
     await pagina.getByText('Lleva: Cuadros').waitFor()
+  })
+
+  it('takes many parcels one after the other, each once', COMPLETO, async () => {
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const enBodega = async () => {
+      const { guia } = await comercio.api.guias.crear(unaGuia())
+      for (const estado of ['recolectado', 'en_bodega']) await registrar(guia, { estado })
+      return guia
+    }
+    const [una, otra] = [await enBodega(), await enBodega()]
+    const suya = await enRuta(entorno, comercio, repartidor)
+    await abrir({ permissions: [] }, navegador)
+    await entrar(codigo)
+    await pagina.getByText('Las que lleva (1)').waitFor()
+    await enlace('Escanear').tap()
+    await pagina.getByText('Sin permiso para usar la cámara').waitFor()
+    await pagina.getByLabel('Cargar varias').check()
+    await pagina.getByLabel('Salir a ruta con ellas').check()
+    const mostrar = async (guia: string) =>
+      pagina.locator('input[type=file]').setInputFiles({
+        ...{ name: 'etiqueta.png', mimeType: 'image/png' },
+        buffer: await png(dibujo({ barras: guia })),
+      })
+    for (const guia of [una, otra]) {
+      await mostrar(guia)
+      await pagina.getByText(`${enGrupos(guia)}: en ruta.`).waitFor()
+    }
+    await mostrar(suya)
+    await pagina.getByText(`${enGrupos(suya)} no se puede tomar así.`).waitFor()
+    await pagina.getByText('3 guías').waitFor()
+    await revisar('tomar-varias')
+    for (const guia of [una, otra]) await hasta(async () => (await tiposDe(guia)).includes('en_ruta'))
+    await inicio()
+    await pagina.getByText('Las que lleva (3)').waitFor()
+    expect((await tiposDe(una)).filter((tipo) => tipo === 'en_ruta')).toHaveLength(1)
   })
 
   it('uses the browser’s own reader where there is one', COMPLETO, async () => {

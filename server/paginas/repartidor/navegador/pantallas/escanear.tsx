@@ -1,16 +1,23 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { encolar, acciones as leerAcciones } from '../almacen/acciones.ts'
 import type { Sesion } from '../almacen/base.ts'
-import { guardarGuias, guardarSinDatos } from '../almacen/guias.ts'
+import { guardarGuias, guardarSinDatos, guiaDe } from '../almacen/guias.ts'
 import { leerGuia } from '../api.ts'
 import { abrirLector, codigoDe, type Lectura } from '../codigos.ts'
-import { enGrupos } from '../dominio.ts'
+import { enGrupos, NOMBRES } from '../dominio.ts'
 import { ir } from '../hooks.ts'
+import { previsto } from '../previsto.ts'
+import { SIN_ESPACIO } from './paso.tsx'
 import { Titulo, Volver } from './piezas.tsx'
 
 const CADA_MS = 150
 const AJENO = 'Ese código no es de una guía. Busque el de la etiqueta de envío.'
 
-/** The screen of the camera: one parcel is opened, or (`varias`) a day's are loaded without looking at each. */
+/** What is done with each of many parcels. */
+const CON_CADA_UNA = { cargar: 'Solo cargarlas', recolectado: 'Recogerlas', en_ruta: 'Salir a ruta con ellas' } as const
+type ConCadaUna = keyof typeof CON_CADA_UNA
+
+/** The screen of the camera: one parcel is opened, or (`varias`) a day's are loaded or taken without looking at each. */
 export function Escanear({ sesion }: { sesion: Sesion }) {
   const video = useRef<HTMLVideoElement>(null)
   const [aviso, avisar] = useState('Abriendo la cámara…')
@@ -18,8 +25,9 @@ export function Escanear({ sesion }: { sesion: Sesion }) {
   const [varias, alternar] = useState(false)
   const [leidas, sumar] = useState<string[]>([])
   const [luz, poderLuz] = useState<((encendida: boolean) => void) | null>(null)
-  const enVarias = useRef(varias)
-  enVarias.current = varias
+  const [que, elegir] = useState<ConCadaUna>('cargar')
+  const actual = useRef({ varias, que })
+  actual.current = { varias, que }
   const lector = useRef<Promise<Lectura>>(null)
   lector.current ??= abrirLector()
 
@@ -29,7 +37,7 @@ export function Escanear({ sesion }: { sesion: Sesion }) {
       avisar(AJENO)
       return false
     }
-    if (!enVarias.current) {
+    if (!actual.current.varias) {
       navigator.vibrate?.(80)
       guardarSinDatos(sesion.repartidor, guia, false).then(() => ir(`guia/${guia}`, true))
       return true
@@ -37,8 +45,10 @@ export function Escanear({ sesion }: { sesion: Sesion }) {
     sumar((antes) => {
       if (antes.includes(guia)) return antes
       navigator.vibrate?.(80)
-      avisar(`${enGrupos(guia)} en la lista.`)
-      guardarYTraer(sesion.repartidor, guia)
+      conUna(sesion, guia, actual.current.que).then(avisar, () => {
+        sumar((leidas) => leidas.filter((otra) => otra !== guia))
+        avisar(SIN_ESPACIO)
+      })
       return [guia, ...antes]
     })
     return false
@@ -117,6 +127,25 @@ export function Escanear({ sesion }: { sesion: Sesion }) {
         <input type="checkbox" checked={varias} onChange={({ currentTarget }) => alternar(currentTarget.checked)} />{' '}
         Cargar varias a la lista
       </label>
+      {varias && (
+        <fieldset>
+          <legend>Qué hace con ellas</legend>
+          {Object.entries(CON_CADA_UNA).map(([uno, dicho]) => (
+            <label key={uno} class="opcion">
+              <input
+                type="radio"
+                name="que"
+                checked={uno === que}
+                onChange={() => {
+                  elegir(uno as ConCadaUna)
+                  sumar([])
+                }}
+              />{' '}
+              {dicho}
+            </label>
+          ))}
+        </fieldset>
+      )}
       {varias && <p class="cuenta">{leidas.length === 1 ? '1 guía' : `${leidas.length} guías`}</p>}
       <label class="boton">
         <input
@@ -134,9 +163,24 @@ export function Escanear({ sesion }: { sesion: Sesion }) {
 const SIN_LECTOR =
   'El lector de códigos no se pudo cargar: hace falta cobertura la primera vez. Escriba la guía en el inicio.'
 
-async function guardarYTraer(repartidor: string, guia: string) {
+/** Loads one of many parcels, or takes it: what was done is on the phone before anything is asked. Returns what to say. */
+async function conUna(sesion: Sesion, guia: string, que: ConCadaUna): Promise<string> {
+  const { repartidor, nombre } = sesion
   await guardarSinDatos(repartidor, guia, false)
-  // Without coverage it is fetched as soon as there is some: see refrescar.ts.
+  if (que === 'cargar') {
+    traer(repartidor, guia)
+    return `${enGrupos(guia)} en la lista.`
+  }
+  const datos = (await guiaDe(repartidor, guia))?.datos ?? null
+  if (!previsto({ guia, datos }, await leerAcciones()).pasos.some(({ estado }) => estado === que))
+    return `${enGrupos(guia)} no se puede tomar así. Ábrala para ver por qué.`
+  const nada = { evento: {}, fotos: [], firma: null, trazos: null }
+  await encolar({ repartidor, nombre, guia, estado: que, ...nada }, Date.now(), null)
+  return `${enGrupos(guia)}: ${NOMBRES[que].toLowerCase()}.`
+}
+
+/** Without coverage a guide is fetched as soon as there is some: see refrescar.ts. */
+async function traer(repartidor: string, guia: string) {
   const respuesta = await leerGuia(guia).catch(() => undefined)
   if (respuesta?.status === 200) await guardarGuias(repartidor, [respuesta.cuerpo], respuesta.servidor)
   if (respuesta?.status === 404) await guardarSinDatos(repartidor, guia, true)
