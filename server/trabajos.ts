@@ -1,5 +1,6 @@
 import type { QueueOptions } from 'pg-boss'
 import { barrerArchivos, barrerDesconocidos } from './archivos/barrer.ts'
+import { encadenar } from './bitacora/encadenar.ts'
 import type { Limpieza, Trabajo } from './cola/trabajo.ts'
 import { enviarMensajes } from './mensajeria/enviar.ts'
 import { adelantarMensajes, mensajesPendientes, solicitudesVencidas, vencerSolicitudes } from './mensajeria/mensaje.ts'
@@ -111,6 +112,7 @@ export const TRABAJOS: readonly Trabajo[] = [
 /** What is done every so many seconds without anybody's row asking for it. */
 export const LIMPIEZA: readonly Limpieza[] = [
   { cada: 30, hacer: limpiarWebhooks },
+  { cada: 30, hacer: encadenar },
   { cada: 300, hacer: olvidarUbicaciones },
   { cada: 300, hacer: borrarPruebas },
   { cada: 300, hacer: barrerArchivos },

@@ -1,5 +1,6 @@
 import { CONSOLA as NOMBRE } from '../../server/bitacora/bitacora.ts'
 import { buscarEnBitacora } from '../../server/bitacora/buscar.ts'
+import { type Verificada, verificarCadenas } from '../../server/bitacora/verificar.ts'
 import { cambiarComercio } from '../../server/comercios/cambiar.ts'
 import { crearComercio } from '../../server/comercios/crear.ts'
 import { listarComercios } from '../../server/comercios/listar.ts'
@@ -18,6 +19,7 @@ import type {
 } from '../../server/contrato/generado/tipos/index.ts'
 import { ALCANCES_DE_OPERACION } from '../../server/contrato/generado/vocabulario.ts'
 import type { DepsDeOperacion } from '../../server/deps.ts'
+import { problemaDeFallas } from '../../server/errores.ts'
 import { crearLlave } from '../../server/llaves/crear.ts'
 import { crearLlaveDeOperador } from '../../server/llaves/crearDeOperador.ts'
 import { listarLlaves } from '../../server/llaves/listar.ts'
@@ -32,6 +34,8 @@ import { crearRepartidor } from '../../server/repartidores/crear.ts'
 import { desactivarRepartidor } from '../../server/repartidores/desactivar.ts'
 import { listarRepartidores } from '../../server/repartidores/listar.ts'
 import { renovarCodigo } from '../../server/repartidores/renovarCodigo.ts'
+
+import { leerInstante } from '../../server/tiempo/instante.ts'
 
 export const OPCIONES = [
   'nombre',
@@ -63,6 +67,8 @@ interface Comando {
   /** `llaves revocar llave_…` reads as well as `--llave llave_…`. */
   objeto?: Opcion
   ejecutar: (deps: DepsDeOperacion, opciones: Opciones) => Promise<unknown>
+  /** Whether what it found means that something is wrong: then it ends with 1. */
+  falla?: (resultado: never) => boolean
   /** What a table for people shows of a row; left out, all of it. */
   resumir?: (fila: never) => object
 }
@@ -124,6 +130,13 @@ async function nuevaLlaveDeOperador(deps: DepsDeOperacion, operador: string, opc
   return nueva(creada.body as LlaveDeOperadorCreada)
 }
 
+function exigirInstante(opcion: 'desde' | 'hasta', texto: string): Date {
+  const instante = leerInstante(texto)
+  if (instante) return instante
+  const mensaje = 'debe ser una fecha y hora según RFC 3339, por ejemplo 2026-11-20T15:04:05Z'
+  throw problemaDeFallas('validacion', [{ campo: `/${opcion}`, codigo: 'formato_invalido', mensaje }])
+}
+
 const resumirLinea = ({ creado_en, accion, quien, sobre, comercio, campos, red }: LineaDeBitacoraDeOperacion) => ({
   creado_en,
   quien: quien.identificador ?? quien.tipo,
@@ -155,6 +168,16 @@ export const COMANDOS: Record<string, Comando> = {
       return (body as PaginaDeBitacoraDeOperacion).datos
     },
     resumir: resumirLinea,
+  },
+  'bitacora verificar': {
+    exige: [],
+    admite: ['desde', 'hasta'],
+    ejecutar: ({ db, secretos }, { desde, hasta }) =>
+      verificarCadenas(db, secretos, {
+        desde: exigirInstante('desde', desde ?? '1970-01-01T00:00:00Z'),
+        hasta: exigirInstante('hasta', hasta ?? '9999-01-01T00:00:00Z'),
+      }),
+    falla: ({ faltas }: Verificada) => faltas.length > 0,
   },
   'comercios cambiar': {
     exige: ['comercio'],

@@ -25,7 +25,9 @@ export async function correrLinea(args: string[], env: Entorno, consola: Console
       const { comando, opciones, json } = linea
       const resultado = await conDeps(env, (deps) => comando.ejecutar(deps, opciones))
       mostrar(comando.resumir && !json ? (resultado as never[]).map(comando.resumir) : resultado, json, consola)
-    } else consola.log(AYUDA)
+      return comando.falla?.(resultado as never) ? 1 : 0
+    }
+    consola.log(AYUDA)
     return 0
   } catch (error) {
     const { texto, codigo } = explicar(error)

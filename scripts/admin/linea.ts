@@ -21,6 +21,7 @@ export const AYUDA = `Uso: npm run --silent admin -- <comando> [opciones] [--jso
   repartidores desactivar --repartidor rep_…                 «codigo» lo activa otra vez
   bitacora listar  [--quien op_…] [--accion revocarLlave] [--sobre wh_…] [--comercio com_…] [--desde 2026-11-20T06:00:00Z] [--hasta …]
                                                             las 100 líneas más recientes
+  bitacora verificar [--desde …] [--hasta …]                  si alguien cambió, quitó o agregó líneas o eventos; termina con 1 si las hay
 
 Usa la misma base que el servicio (DATABASE_URL, o la embebida de DATA_DIR), esté en marcha o no.
 --pais: el de los teléfonos sin «+». --estricto: si se rechazan los lugares inverosímiles.

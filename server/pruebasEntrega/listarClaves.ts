@@ -1,5 +1,5 @@
 import type { Handler } from '../contrato/tipos.ts'
-import { clavesPublicas } from './manifiesto.ts'
+import { clavesPublicas } from '../firma/jws.ts'
 
 export const listarClavesPublicas: Handler<'listarClavesPublicas'> = async (_entrada, { db, secretos }) => ({
   status: 200,

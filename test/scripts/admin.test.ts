@@ -178,6 +178,11 @@ function cadaComando(correr: Correr) {
     ).toEqual([])
   })
 
+  it('bitacora verificar', async () => {
+    const hallado = await pedirle('bitacora', 'verificar', '--desde', '2026-01-01T00:00:00Z')
+    expect(hallado).toMatchObject({ faltas: [], sellos: expect.any(Number) })
+  })
+
   it('llaves listar, without the secrets', async () => {
     const lista = await pedirle('llaves', 'listar', '--comercio', hecho.comercio)
     expect(lista.map(({ id }: Llave) => id)).toEqual([hecho.rotada.id, hecho.completa.id])

@@ -1,0 +1,102 @@
+import type { eslabon } from '../contrato/generado/prisma/client.ts'
+import { type Db, sentencia } from '../db.ts'
+
+/** The records that are chained. */
+export type Registro = 'bitacora' | 'evento'
+export const REGISTROS: readonly Registro[] = ['bitacora', 'evento']
+
+/** Lines of one link. */
+const LOTE = 5_000
+/** Bytes of a line's key in a link, and of its digest. */
+export const DE_CLAVE = 20
+export const DE_HUELLA = 8
+
+/**
+ * What a record's lines are ordered by after their transactions, and which columns their digests cover. Of an event these
+ * are the ones that never change. What people said, where they were and how they are reached is left out, because it is
+ * erased in its time; a digest of it with a salt to be thrown away would cost the creation of guides a column for nothing,
+ * since what was delivered is signed by its proof.
+ */
+const LINEAS = {
+  bitacora: {
+    orden: 'id',
+    clave: 'uuid_send(id) || int4send(0)',
+    columnas: `xid::text, id, linea, comercio_id, modo, accion, quien_tipo, quien, llave, sobre_tipo, sobre, campos, antes,
+      despues, id_solicitud, red, creado_en`,
+  },
+  evento: {
+    orden: 'guia_id, secuencia',
+    clave: 'uuid_send(guia_id) || int4send(secuencia)',
+    columnas: `xid::text, comercio_id, modo, guia_id, secuencia, guia, tipo, estado, estado_anterior, motivo, autor,
+      custodio, ocurrido_en, registrado_en`,
+  },
+} as const
+
+/** SQL of keys and digests of a record's lines from a position on, in the feed's order (server/eventos/flujo.ts). */
+const lineas = (registro: Registro, hasta: string, cuantas: number) => {
+  const { orden, clave, columnas } = LINEAS[registro]
+  return `select xid, ${clave} as clave, sha256(convert_to(jsonb_build_array(${columnas})::text, 'UTF8')) as huella
+    from ${registro} where xid >= d.xid and (xid, ${orden}) > ${lugar('d', registro)} and ${hasta}
+    order by xid, ${orden} limit ${cuantas}`
+}
+/** SQL of a position as that record's order has it. */
+const lugar = (p: string, registro: Registro) =>
+  registro === 'evento' ? `(${p}.xid, ${p}.id, ${p}.secuencia)` : `(${p}.xid, ${p}.id)`
+
+/** SQL of the position where a link ends, and of what the next one goes on from. */
+const POSICION = `xid, encode(substring(claves from length(claves) - 19 for 16), 'hex')::uuid as id,
+  ('x' || encode(substring(claves from length(claves) - 3), 'hex'))::bit(32)::int as secuencia`
+const COMIENZO = `'0'::xid8, '00000000-0000-0000-0000-000000000000'::uuid, 0`
+
+/** The next link, of what is committed below the oldest transaction under way; whoever else makes the same one, makes it. */
+const encadenar = (registro: Registro) => `with d as (
+    (select numero, hash, creado_en, ${POSICION} from eslabon where registro = '${registro}' order by numero desc limit 1)
+    union all select 0, ''::bytea, '-infinity', ${COMIENZO} order by numero desc limit 1
+  ), l as materialized (
+    select x.* from d, lateral (${lineas(registro, 'xid < pg_snapshot_xmin(pg_current_snapshot())', LOTE)}) x
+  )
+  insert into eslabon (registro, numero, xid, lineas, claves, huellas, hash, creado_en)
+  select '${registro}', d.numero + 1, x.xid, x.lineas, x.claves, x.huellas, sha256(d.hash || x.enteras),
+    greatest(d.creado_en, :ahora::timestamptz)
+  from d, (
+    select (array_agg(xid order by xid desc))[1] as xid, count(*)::int as lineas,
+      string_agg(clave, '' order by xid, clave) as claves,
+      string_agg(substring(huella for ${DE_HUELLA}), '' order by xid, clave) as huellas,
+      string_agg(huella, '' order by xid, clave) as enteras from l) x
+  where x.lineas > 0 on conflict (registro, numero) do nothing returning lineas`
+
+type Ahora = { ahora: Date }
+type Cuantas = Pick<eslabon, 'lineas'>
+const ENCADENAR = {
+  bitacora: sentencia<Ahora, Cuantas>('bitacora.encadenar', encadenar('bitacora')),
+  evento: sentencia<Ahora, Cuantas>('bitacora.encadenarEventos', encadenar('evento')),
+}
+
+/** Makes the next link of a record; gives whether there may be another one to make. */
+export async function hacerEslabon(db: Pick<Db, 'consultar'>, registro: Registro, ahora: Date): Promise<boolean> {
+  const [hecho] = await db.consultar(ENCADENAR[registro], { ahora })
+  return hecho?.lineas === LOTE
+}
+
+/** The lines that stand now where a link says that it has some. */
+const leer = (registro: Registro) => `with d as (
+    (select numero, ${POSICION} from eslabon where registro = '${registro}' and numero = :numero::int - 1)
+    union all select 0, ${COMIENZO} order by numero desc limit 1
+  ), e as (
+    select ${POSICION} from eslabon where registro = '${registro}' and numero = :numero
+  )
+  select x.clave, x.huella from d, e, lateral (
+    ${lineas(registro, `(xid, ${LINEAS[registro].orden}) <= ${lugar('e', registro)}`, 2 * LOTE)}) x`
+
+type Numero = { numero: number }
+/** A line as it stands: its key and its digest. */
+export interface LineaLeida {
+  clave: Buffer
+  huella: Buffer
+}
+const LEER = {
+  bitacora: sentencia<Numero, LineaLeida>('bitacora.leerEslabon', leer('bitacora')),
+  evento: sentencia<Numero, LineaLeida>('bitacora.leerEslabonDeEventos', leer('evento')),
+}
+export const leerLineas = (db: Pick<Db, 'consultar'>, registro: Registro, numero: number): Promise<LineaLeida[]> =>
+  db.consultar(LEER[registro], { numero })

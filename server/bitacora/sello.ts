@@ -1,0 +1,85 @@
+import { hash } from 'node:crypto'
+import type { eslabon, sello } from '../contrato/generado/prisma/client.ts'
+import type { ClavePublica } from '../contrato/generado/tipos/index.ts'
+import { sentencia } from '../db.ts'
+import type { Deps } from '../deps.ts'
+import { firmar } from '../firma/jws.ts'
+import type { Registro } from './cadena.ts'
+
+export const TIPO_DE_SELLO = 'bitacora-sello+jws'
+
+/** What the seal of a day says: where each chain stood at its end, and which seal came before. */
+export interface Sello {
+  version: 1
+  emisor: string
+  /** In UTC. */
+  dia: string
+  eslabones: Partial<Record<Registro, { numero: number; hash: string }>>
+  /** SHA-256 of the JWS before; null: this is the first. */
+  anterior: string | null
+}
+
+/** SHA-256 of a seal, by which the next one names it. */
+export const huellaDeSello = (jws: string) => hash('sha256', jws)
+
+const ULTIMO = sentencia<object, { dia: string; jws: string }>(
+  'sellos.ultimo',
+  'select dia::text as dia, jws from sello order by sello.dia desc limit 1',
+)
+
+/** The last link of each chain before an instant, if there is one that no seal has yet. */
+const ULTIMOS_ESLABONES = sentencia<
+  { hoy: Date; sellado: string | null },
+  Pick<eslabon, 'registro' | 'numero' | 'hash'> & { dia: string; nuevo: boolean }
+>(
+  'sellos.eslabones',
+  `select e.registro, e.numero, e.hash, e.creado_en::date::text as dia,
+     coalesce(e.creado_en::date > :sellado::text::date, true) as nuevo
+   from unnest(array['bitacora', 'evento']) r(registro), lateral (
+     select * from eslabon where registro = r.registro and creado_en < :hoy order by creado_en desc, numero desc limit 1) e`,
+)
+
+const SELLAR = sentencia<
+  Pick<sello, 'jws'> & { dia: string; kid: string; jwk: ClavePublica; ahora: Date },
+  { dia: string }
+>(
+  'sellos.sellar',
+  `with k as (
+     insert into clave_publica (kid, jwk, creado_en) values (:kid, :jwk::jsonb, :ahora) on conflict (kid) do nothing
+   )
+   insert into sello (dia, jws, creado_en) values (:dia::text::date, :jws, :ahora::timestamptz)
+   on conflict (dia) do nothing returning dia::text as dia`,
+)
+
+const DIA = 86_400_000
+
+/** Seals what was chained before today, unless a seal has it. The log has each seal, so that there is one outside the database. */
+export async function sellar({
+  db,
+  reloj,
+  log,
+  secretos,
+  ajustes,
+}: Pick<Deps, 'db' | 'reloj' | 'log' | 'secretos' | 'ajustes'>): Promise<void> {
+  const ahora = reloj()
+  const hoy = new Date(Math.floor(ahora.getTime() / DIA) * DIA)
+  const [ultimo] = await db.consultar(ULTIMO)
+  const eslabones = await db.consultar(ULTIMOS_ESLABONES, { hoy, sellado: ultimo?.dia ?? null })
+  if (!eslabones.some(({ nuevo }) => nuevo)) return
+  const dia = eslabones
+    .map((uno) => uno.dia)
+    .sort()
+    .at(-1)!
+  const contenido: Sello = {
+    version: 1,
+    emisor: ajustes.urlPublica,
+    dia,
+    eslabones: Object.fromEntries(
+      eslabones.map(({ registro, numero, hash: de }) => [registro, { numero, hash: Buffer.from(de).toString('hex') }]),
+    ),
+    anterior: ultimo ? huellaDeSello(ultimo.jws) : null,
+  }
+  const { jws, publica } = await firmar(secretos, TIPO_DE_SELLO, contenido)
+  const [sellado] = await db.consultar(SELLAR, { dia, jws, kid: publica.kid, jwk: publica, ahora })
+  if (sellado) log.info({ dia, jws }, 'audit record sealed')
+}

@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto'
+import type { eslabon } from '../contrato/generado/prisma/client.ts'
+import { type Db, sentencia } from '../db.ts'
+import { clavesPublicas, leerFirmado } from '../firma/jws.ts'
+import type { Secretos } from '../secretos.ts'
+import { DE_CLAVE, DE_HUELLA, type LineaLeida, leerLineas, REGISTROS, type Registro } from './cadena.ts'
+import { huellaDeSello, type Sello, TIPO_DE_SELLO } from './sello.ts'
+
+type FilaEslabon = Pick<eslabon, 'numero' | 'lineas' | 'claves' | 'huellas' | 'hash'>
+
+const ESLABONES = sentencia<{ registro: string; desde: Date; hasta: Date; tras: number }, FilaEslabon>(
+  'bitacora.eslabones',
+  `select numero, lineas, claves, huellas, hash from eslabon where registro = :registro and numero > :tras
+     and creado_en >= :desde and creado_en < :hasta order by numero limit 100`,
+)
+const HASH = sentencia<{ registro: string; numero: number }, Pick<eslabon, 'hash'>>(
+  'bitacora.hashDeEslabon',
+  'select hash from eslabon where registro = :registro and numero = :numero',
+)
+const SELLOS = sentencia<{ desde: Date; hasta: Date }, { dia: string; jws: string }>(
+  'sellos.leer',
+  'select dia::text as dia, jws from sello where sello.dia >= :desde::timestamptz and sello.dia < :hasta::timestamptz order by sello.dia',
+)
+const NOMBRE = {
+  bitacora: sentencia<{ id: string }, { nombre: string }>(
+    'bitacora.nombre',
+    'select linea as nombre from bitacora where id = :id::uuid',
+  ),
+  evento: sentencia<{ id: string }, { nombre: string }>(
+    'bitacora.nombreDeEvento',
+    `select 'evt_' || guia as nombre from guia_indice where (comercio_id, modo, id) = (
+       select comercio_id, modo, id from guia where id = :id::uuid)`,
+  ),
+}
+
+/** What verifying found: how much was looked at, and whatever isn't as it was. */
+export interface Verificada {
+  lineas: number
+  eslabones: number
+  sellos: number
+  faltas: string[]
+}
+
+interface Tiempo {
+  desde: Date
+  hasta: Date
+}
+
+/**
+ * Computes the chains of that time anew, and names every line that was changed, removed, added or moved since it was
+ * chained, every link that isn't what its lines make, and every seal that isn't of the chain.
+ */
+export async function verificarCadenas(db: Db, secretos: Secretos, tiempo: Tiempo): Promise<Verificada> {
+  const hecho: Verificada = { lineas: 0, eslabones: 0, sellos: 0, faltas: [] }
+  for (const registro of REGISTROS) await verificarCadena(db, registro, tiempo, hecho)
+  await verificarSellos(db, secretos, tiempo, hecho)
+  return hecho
+}
+
+async function verificarCadena(db: Db, registro: Registro, tiempo: Tiempo, hecho: Verificada): Promise<void> {
+  let previo: Uint8Array | undefined
+  for (let tras = 0; ; ) {
+    const eslabones = await db.consultar(ESLABONES, { registro, ...tiempo, tras })
+    for (const uno of eslabones) {
+      if (uno.numero !== tras + 1) previo = undefined
+      // The one before the first of that time is believed, as its seal is.
+      const anterior = previo ?? (await hashDe(db, registro, uno.numero - 1))
+      if (anterior === undefined && uno.numero > 1) hecho.faltas.push(`${registro}: falta el eslabón ${uno.numero - 1}`)
+      else hecho.faltas.push(...(await compararEslabon(db, registro, uno, anterior ?? new Uint8Array())))
+      hecho.lineas += uno.lineas
+      hecho.eslabones++
+      previo = uno.hash
+      tras = uno.numero
+    }
+    if (eslabones.length === 0) return
+  }
+}
+
+async function hashDe(db: Db, registro: Registro, numero: number): Promise<Uint8Array | undefined> {
+  return (await db.consultar(HASH, { registro, numero }))[0]?.hash
+}
+
+async function compararEslabon(
+  db: Db,
+  registro: Registro,
+  { numero, claves, huellas, hash }: FilaEslabon,
+  anterior: Uint8Array,
+): Promise<string[]> {
+  const lineas: LineaLeida[] = await leerLineas(db, registro, numero)
+  const dichas = partir(claves, DE_CLAVE)
+  const huellaDe = new Map(partir(huellas, DE_HUELLA).map((huella, i) => [dichas[i], huella]))
+  const hay = new Map(lineas.map((linea) => [linea.clave.toString('hex'), linea.huella]))
+  const nombrar = (que: string) => async (clave: string) =>
+    `${registro}: ${que} ${await nombreDe(db, registro, clave)} (eslabón ${numero})`
+  const faltan = dichas.filter((clave) => !hay.has(clave))
+  const sobran = [...hay.keys()].filter((clave) => !huellaDe.has(clave))
+  const cambiaron = dichas.filter(
+    (clave) => hay.has(clave) && hay.get(clave)!.subarray(0, DE_HUELLA).toString('hex') !== huellaDe.get(clave),
+  )
+  const enSuOrden = [...hay.keys()].filter((clave) => huellaDe.has(clave))
+  const movidas = dichas.filter((clave) => hay.has(clave)).filter((clave, i) => clave !== enSuOrden[i])
+  const faltas = await Promise.all([
+    ...faltan.map(nombrar('falta')),
+    ...sobran.map(nombrar('se agregó')),
+    ...cambiaron.map(nombrar('cambió')),
+    ...movidas.filter((clave) => !cambiaron.includes(clave)).map(nombrar('está en otro lugar')),
+  ])
+  if (faltas.length > 0) return faltas
+  const suma = createHash('sha256').update(anterior)
+  for (const { huella } of lineas) suma.update(huella)
+  return suma.digest().equals(hash) ? [] : [`${registro}: el eslabón ${numero} no es el de sus líneas`]
+}
+
+const partir = (bytes: Uint8Array, largo: number): string[] =>
+  Array.from({ length: bytes.length / largo }, (_nada, i) =>
+    Buffer.from(bytes.subarray(i * largo, (i + 1) * largo)).toString('hex'),
+  )
+
+/** A line's public identifier; of one that is gone, the key by which it was known. */
+async function nombreDe(db: Db, registro: Registro, clave: string): Promise<string> {
+  const id = clave.slice(0, 32).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+  const [fila] = await db.consultar(NOMBRE[registro], { id })
+  if (registro === 'bitacora') return fila?.nombre ?? id
+  return `${fila?.nombre ?? id}_${Number.parseInt(clave.slice(32), 16)}`
+}
+
+async function verificarSellos(db: Db, secretos: Secretos, tiempo: Tiempo, hecho: Verificada): Promise<void> {
+  const claves = await clavesPublicas(db, secretos)
+  let anterior: string | undefined
+  for (const { dia, jws } of await db.consultar(SELLOS, tiempo)) {
+    hecho.sellos++
+    const sello = await leerFirmado<Sello>(claves, TIPO_DE_SELLO, jws)
+    if (!sello || sello.dia !== dia) {
+      hecho.faltas.push(`sello del ${dia}: la firma no es del servicio`)
+      continue
+    }
+    if (anterior !== undefined && sello.anterior !== anterior)
+      hecho.faltas.push(`sello del ${dia}: falta el anterior, o es otro`)
+    anterior = huellaDeSello(jws)
+    for (const registro of REGISTROS) {
+      const dicho = sello.eslabones[registro]
+      if (!dicho) continue
+      const hash = await hashDe(db, registro, dicho.numero)
+      if (!hash || Buffer.from(hash).toString('hex') !== dicho.hash)
+        hecho.faltas.push(`sello del ${dia}: el eslabón ${dicho.numero} de ${registro} es otro`)
+    }
+  }
+}

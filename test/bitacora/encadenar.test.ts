@@ -1,0 +1,158 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { encadenar } from '../../server/bitacora/encadenar.ts'
+import { verificarCadenas } from '../../server/bitacora/verificar.ts'
+import { enTransaccion } from '../../server/db.ts'
+import { crearLog } from '../../server/log.ts'
+import { crearSecretos } from '../../server/secretos.ts'
+import { MASTER_KEY, usarEntorno } from '../entorno.ts'
+import { ajustesCon, hasta, unaGuia } from '../fabricas.ts'
+
+// Its own job does nothing meanwhile: here links are made when they are asked for.
+const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+const secretos = crearSecretos([Buffer.from(MASTER_KEY, 'base64')])
+const DIA = 86_400_000
+let dias = 0
+const reloj = () => new Date(entorno.reloj().getTime() + dias * DIA)
+const encadenarYa = () => encadenar({ db: entorno.db, reloj, log: crearLog('silent'), secretos, ajustes: ajustesCon() })
+/** Chains all that there is; other databases of the same server may hold it back for a while. */
+const avanzar = () =>
+  hasta(async () => {
+    await encadenarYa()
+    const [cuenta] = await consultar<{ todo: boolean }>(`select (select count(*) from bitacora)
+      + (select count(*) from evento) = (select sum(lineas) from eslabon) as todo`)
+    return cuenta!.todo
+  })
+const TODO = { desde: new Date(0), hasta: new Date('9999-01-01') }
+const verificar = (tiempo = TODO) => verificarCadenas(entorno.db, secretos, tiempo)
+const consultar = async <T extends object>(sql: string, valores: unknown[] = []) =>
+  (await entorno.db.pool.query<T>(sql, valores)).rows
+const eslabones = async () => Number((await consultar<{ n: string }>('select count(*) n from eslabon'))[0]!.n)
+
+/** What somebody with the database in his hands does, and what it was before. */
+async function falsear(tabla: string, hacer: string, deshacer: string): Promise<string[]> {
+  await consultar(`alter table ${tabla} disable trigger user`)
+  await consultar(`create table copia as ${deshacer}`)
+  await consultar(hacer)
+  const { faltas } = await verificar()
+  await consultar(`delete from ${tabla}`)
+  await consultar(`insert into ${tabla} select * from copia`)
+  await consultar('drop table copia')
+  await consultar(`alter table ${tabla} enable trigger user`)
+  expect((await verificar()).faltas).toEqual([])
+  return faltas
+}
+const cambiar = (tabla: string, hacer: string) => falsear(tabla, hacer, `select * from ${tabla}`)
+
+let guia: string
+let lineas: { id: string; linea: string }[]
+beforeEach(async () => {
+  const comercio = await entorno.nuevoComercio()
+  guia = (await comercio.api.guias.crear(unaGuia())).guia
+  await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado', descripcion: 'en la puerta de Ana' })
+  await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'en_ruta', lat: 14.6, lng: -90.5 })
+  for (const nombre of ['Uno', 'Dos', 'Tres']) await entorno.operar('POST', '/operadores', { nombre })
+  await avanzar()
+  lineas = await consultar('select id, linea from bitacora order by xid desc, id desc limit 3')
+})
+
+describe('the chains', () => {
+  it('go on from link to link, and rest when there is nothing new', async () => {
+    const antes = await eslabones()
+    await avanzar()
+    expect(await eslabones()).toBe(antes)
+    await entorno.operar('POST', '/operadores', { nombre: 'Otro' })
+    await avanzar()
+    expect(await eslabones()).toBe(antes + 1)
+    expect(await verificar()).toMatchObject({ faltas: [], eslabones: antes + 1 })
+  })
+
+  it('name the line that was changed, removed, added or moved', async () => {
+    const [tercera, segunda, primera] = lineas as [(typeof lineas)[0], (typeof lineas)[0], (typeof lineas)[0]]
+    const de = (linea: string) => expect.stringContaining(` ${linea} (eslabón `)
+    expect(await cambiar('bitacora', `update bitacora set accion = 'x' where id = '${segunda.id}'`)).toEqual([
+      expect.stringMatching(`^bitacora: cambió ${segunda.linea} `),
+    ])
+    expect(await cambiar('bitacora', `delete from bitacora where id = '${segunda.id}'`)).toEqual([
+      expect.stringMatching(`^bitacora: falta ${segunda.id} `),
+    ])
+    const otra = `insert into bitacora select gen_random_uuid(), 'bit_FALSA', comercio_id, modo, accion, quien_tipo, quien,
+      llave, sobre_tipo, sobre, campos, antes, despues, id_solicitud, red, creado_en, xid
+      from bitacora where id = '${segunda.id}'`
+    expect(await cambiar('bitacora', otra)).toEqual([expect.stringMatching('^bitacora: se agregó bit_FALSA ')])
+    const movida = `update bitacora b set xid = o.xid from bitacora o
+      where (b.id, o.id) in (('${primera.id}', '${tercera.id}'), ('${tercera.id}', '${primera.id}'))`
+    expect(await cambiar('bitacora', movida)).toEqual([de(primera.linea), de(tercera.linea)])
+  })
+
+  it('name the event that was changed or removed', async () => {
+    const suyo = (secuencia: number) => `guia = '${guia}' and secuencia = ${secuencia}`
+    expect(await cambiar('evento', `update evento set autor = 'op_OTRO' where ${suyo(2)}`)).toEqual([
+      expect.stringMatching(`^evento: cambió evt_${guia}_2 `),
+    ])
+    expect(await cambiar('evento', `delete from evento where ${suyo(3)}`)).toEqual([
+      expect.stringMatching(`^evento: falta evt_${guia}_3 `),
+    ])
+  })
+
+  it('aren’t broken by erasing what is personal', async () => {
+    await consultar(`update evento set descripcion = null, lat = null, lng = null, datos = null, foto = '{}',
+      external_ref = null`)
+    expect((await verificar()).faltas).toEqual([])
+  })
+
+  it('have only what no transaction under way can come before', async () => {
+    const antes = await verificar()
+    await enTransaccion(entorno.db, async (_consultar, cliente) => {
+      await cliente.query('select pg_current_xact_id()')
+      await entorno.operar('POST', '/operadores', { nombre: 'Mientras' })
+      await encadenarYa()
+      expect((await verificar()).lineas).toBe(antes.lineas)
+    })
+    await avanzar()
+    expect((await verificar()).lineas).toBe(antes.lineas + 1)
+  })
+
+  it('take many lines in links of a bounded size', async () => {
+    const antes = await verificar()
+    await consultar(`insert into bitacora (id, linea, accion, quien_tipo, creado_en)
+      select gen_random_uuid(), 'bit_' || n, 'x', 'trabajo', now() from generate_series(1, 11000) n`)
+    await avanzar()
+    const despues = await verificar()
+    expect(despues).toMatchObject({ faltas: [], eslabones: antes.eslabones + 3, lineas: antes.lineas + 11_000 })
+    const [bytes] = await consultar<{ n: number }>(
+      'select (sum(pg_column_size(eslabon)) / sum(lineas))::int n from eslabon',
+    )
+    expect(bytes!.n).toBeLessThan(40)
+  })
+})
+
+describe('the seals', () => {
+  it('say each day where the chains stand, signed, and each names the one before', async () => {
+    dias = 1
+    await avanzar()
+    await avanzar()
+    await entorno.operar('POST', '/operadores', { nombre: 'Del segundo día' })
+    await avanzar()
+    dias = 2
+    await avanzar()
+    dias = 3
+    await avanzar()
+    expect(await verificar()).toMatchObject({ sellos: 2, faltas: [] })
+    expect(await consultar('select kid from clave_publica')).toHaveLength(1)
+    const [primero] = await consultar<{ jws: string }>('select jws from sello order by dia')
+    const falso = `${primero!.jws.slice(0, -4)}AAAA`
+    expect(await cambiar('sello', `update sello set jws = '${falso}' where jws = '${primero!.jws}'`)).toContainEqual(
+      expect.stringContaining('la firma no es del servicio'),
+    )
+  })
+
+  it('tell that a chain was made anew', async () => {
+    const hacer = `update eslabon set hash = sha256(hash) where registro = 'bitacora' and numero =
+      (select max(numero) from eslabon where registro = 'bitacora' and creado_en::date = (select min(dia) from sello))`
+    const faltas = await cambiar('eslabon', hacer)
+    expect(faltas).toContainEqual(expect.stringMatching(/^bitacora: el eslabón \d+ no es el de sus líneas$/))
+    expect(faltas).toContainEqual(expect.stringMatching(/^sello del .*: el eslabón \d+ de bitacora es otro$/))
+    const sinUno = await cambiar('eslabon', `delete from eslabon where registro = 'bitacora' and numero = 2`)
+    expect(sinUno).toContainEqual('bitacora: falta el eslabón 2')
+  })
+})
