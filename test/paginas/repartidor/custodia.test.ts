@@ -88,6 +88,10 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await inicio()
     await pagina.getByRole('region', { name: 'Otras a mano (1)' }).getByText(enGrupos(libre)).waitFor()
     await revisar('suyas-y-otras')
+    // Again at the next sign-in, however soon: the phone forgot them when the courier left.
+    await boton('Salir').tap()
+    await entrar(codigo)
+    await suyas.getByText(enGrupos(suya)).waitFor()
   })
 
   it('sends in its order what was collected and delivered without coverage', COMPLETO, async () => {

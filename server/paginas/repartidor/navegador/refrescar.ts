@@ -9,18 +9,23 @@ const FRESCA_MS = 2 * 60_000
 const DE_UNA_VEZ = 100
 
 let enCurso = false
+/** When what the courier carries was listed last, and in which session: another one begins with nothing at hand. */
+let listadas = { sesion: '', en: 0 }
 
-/** Fetches what the courier carries, and what of the rest is old. */
+/** Fetches what the courier carries, unless that is fresh, and what of the rest is old. */
 export async function refrescar() {
   const sesion = await leerAjuste('sesion')
   if (!sesion?.vigente || enCurso || !navigator.onLine) return
   enCurso = true
   try {
-    const { repartidor } = sesion
-    const suyas = await leerSuyas()
-    if (suyas.status !== 200) return
-    await guardarGuias(repartidor, suyas.cuerpo.datos, suyas.servidor)
+    const { repartidor, vence_en } = sesion
     const desde = Date.now() - FRESCA_MS
+    if (listadas.sesion !== vence_en || listadas.en < desde) {
+      const suyas = await leerSuyas()
+      if (suyas.status !== 200) return
+      await guardarGuias(repartidor, suyas.cuerpo.datos, suyas.servidor)
+      listadas = { sesion: vence_en, en: Date.now() }
+    }
     const viejas = (await guiasDe(repartidor)).filter(
       ({ datos, leida, desconocida }) => !desconocida && (!datos || (leida < desde && !esFinal(datos.estado))),
     )
