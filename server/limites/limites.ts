@@ -128,7 +128,7 @@ export class Limites {
   }
 
   /**
-   * Takes what drawing labels costs, of the network that opened their link.
+   * Takes what opening or drawing labels costs, of the network that opened their link.
    * @throws Problema 429
    */
   gastarEtiquetas(red: string, cuantas: number): void {
