@@ -114,6 +114,7 @@ app.post<{ Body: Parameters<typeof normalizar>[0] }>('/api/v1/guias', {
       estado: 'aceptado',
       estado_en: creado_en,
       custodio: null,
+      datos_borrados_en: null,
       intentos: 0,
       secuencia: 1,
       creado_en,

@@ -33,6 +33,7 @@ type DeLaConfig =
   | 'mosaicos'
   | 'nombreDeEmpresa'
   | 'proxies'
+  | 'retencionDePersonas'
   | 'retencionDePruebas'
   | 'retencionDeUbicaciones'
   | 'retencionDeWebhooks'

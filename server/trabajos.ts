@@ -5,6 +5,7 @@ import type { Limpieza, Trabajo } from './cola/trabajo.ts'
 import { enviarMensajes } from './mensajeria/enviar.ts'
 import { adelantarMensajes, mensajesPendientes, solicitudesVencidas, vencerSolicitudes } from './mensajeria/mensaje.ts'
 import { entrantesPendientes, procesarEntrantes } from './mensajeria/procesarEntrantes.ts'
+import { olvidarPersonas } from './personas/olvidar.ts'
 import { borrarPruebas } from './pruebasEntrega/borrar.ts'
 import { adelantarPruebas, hacerPdfs, pruebasPendientes } from './pruebasEntrega/hacerPdf.ts'
 import { limpiarSesiones } from './repartidores/repartidor.ts'
@@ -114,6 +115,7 @@ export const LIMPIEZA: readonly Limpieza[] = [
   { cada: 30, hacer: limpiarWebhooks },
   { cada: 30, hacer: encadenar },
   { cada: 300, hacer: olvidarUbicaciones },
+  { cada: 300, hacer: olvidarPersonas },
   { cada: 300, hacer: borrarPruebas },
   { cada: 300, hacer: barrerArchivos },
   { cada: 300, hacer: limpiarSesiones },

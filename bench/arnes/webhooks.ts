@@ -108,7 +108,14 @@ function cuerpoDeEjemplo({ id: comercio_id, modo }: Comercio): string {
   const guia: FilaGuia = {
     ...normalizar(JSON.parse(nuevaGuia()), { pais: null }),
     ...{ comercio_id, modo, id: '', guia: 'GUIA_EJEMPLO', huellas: null, intentos: 0, secuencia: 1 },
-    ...{ estado: 'aceptado', estado_en: momento, custodio: null, creado_en: momento, actualizado_en: momento },
+    ...{
+      estado: 'aceptado',
+      estado_en: momento,
+      custodio: null,
+      datos_borrados_en: null,
+      creado_en: momento,
+      actualizado_en: momento,
+    },
   }
   const [contenido] = entregasDe({ guia, evento: eventoDeCreacion(guia), webhooks: [''], desde: 0 })
   return cuerpoDe(contenido!)

@@ -138,6 +138,7 @@ export const ajustesDe = (config: Config, urlPublica: string): Ajustes =>
     mosaicos: config.mosaicos,
     nombreDeEmpresa: config.nombreDeEmpresa,
     proxies: config.proxies,
+    retencionDePersonas: config.retencionDePersonas,
     retencionDePruebas: config.retencionDePruebas,
     retencionDeUbicaciones: config.retencionDeUbicaciones,
     retencionDeWebhooks: config.retencionDeWebhooks,

@@ -268,6 +268,13 @@ export const VARIABLES = {
     porDefecto: 365,
     significado: "how long places, links and phones of messages are kept after a guide's end",
   }),
+  retencionDePersonas: variable({
+    nombre: 'PERSON_RETENTION_DAYS',
+    lector: lectores.numero(1, 3_650, 'días'),
+    porDefecto: 365,
+    significado:
+      "how long names, telephones, addresses, contents and the words of the history are kept after a guide's end (at most 3650)",
+  }),
   mosaicos: variable({
     nombre: 'MAP_TILES_URL',
     lector: lectores.mosaicos(MOSAICOS),

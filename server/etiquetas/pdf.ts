@@ -18,7 +18,7 @@ export interface DatosDeEtiqueta {
   destinatario: {
     nombre: string | null
     /** Shown whole: the courier calls it. */
-    telefono: string
+    telefono: string | null
     departamento: string
     municipio: string
     direccion: string | null
@@ -183,7 +183,7 @@ function destino({ tipografia, etiqueta }: Hoja, y: number, fondo: number): void
     : { nombre: [15, 13, 11, 9, 8], municipio: [26, 22, 18, 14, 11, 9], departamento: [12, 10, 8, 7] }
   let abajo = tipografia.escribir(['ENTREGAR A'], X, y, ROTULO)
   abajo = bloque(nombre ?? 'Destinatario sin nombre', abajo + 1, fuerte, cuerpos.nombre, apretada ? 27 : 34)
-  abajo = bloque(`Tel. ${telefono}`, abajo, normal, [8.4], 12) + (apretada ? 2 : 4)
+  abajo = bloque(`Tel. ${telefono ?? '—'}`, abajo, normal, [8.4], 12) + (apretada ? 2 : 4)
   abajo = bloque(municipio, abajo, fuerte, cuerpos.municipio, apretada ? 22 : 34)
   abajo = bloque(departamento, abajo, normal, cuerpos.departamento, 18) + (apretada ? 3 : 5)
   abajo =

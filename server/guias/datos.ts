@@ -20,6 +20,7 @@ export type DatosDeGuia = Omit<
   | 'secuencia'
   | 'creado_en'
   | 'actualizado_en'
+  | 'datos_borrados_en'
 >
 
 const TELEFONO_DUDOSO: AdvertenciaGuardada = { codigo: 'telefono_dudoso', campo: '/telefono' }

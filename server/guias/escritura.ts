@@ -202,6 +202,7 @@ function nuevaDe(
     estado: 'aceptado',
     estado_en: creado_en,
     custodio: null,
+    datos_borrados_en: null,
     intentos: 0,
     secuencia: 1,
     creado_en,

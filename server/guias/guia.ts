@@ -58,7 +58,7 @@ const MOSTRADAS = [
   ...(['guia', 'estado', 'modo', 'external_ref', 'telefono', 'destinatario', 'departamento', 'municipio'] as const),
   ...(['direccion', 'indicaciones', 'contenido', 'lat', 'lng', 'maps_url', 'recogida', 'ubicacion_estado'] as const),
   ...(['ubicacion_origen', 'ubicacion_lat', 'ubicacion_lng', 'ubicacion_extra', 'intentos'] as const),
-  ...(['advertencias', 'secuencia', 'creado_en', 'actualizado_en'] as const),
+  ...(['advertencias', 'secuencia', 'creado_en', 'actualizado_en', 'datos_borrados_en'] as const),
 ] as const
 
 /** What the contract shows of a guide, its instants as texts. */
@@ -91,6 +91,7 @@ export function presentar(fila: FilaGuia | GuiaLeida): Guia {
     secuencia: fila.secuencia,
     creado_en: iso(fila.creado_en),
     actualizado_en: iso(fila.actualizado_en),
+    datos_borrados_en: fila.datos_borrados_en && iso(fila.datos_borrados_en),
   }
 }
 

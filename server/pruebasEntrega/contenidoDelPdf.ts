@@ -20,7 +20,7 @@ export interface DatosDePrueba {
   destinatario: {
     nombre: string | null
     /** Whole; the document shows its last four digits. */
-    telefono: string
+    telefono: string | null
     departamento: string
     municipio: string
     direccion: string | null

@@ -97,7 +97,7 @@ export function partes({ lienzo, datos }: Pagina, y: number): number {
     [recogido[1]!, 1],
   ])
   const destino = columna(X + COLUMNA + CANAL, 'DESTINATARIO', destinatario.nombre, [
-    [`Teléfono ${enmascararTelefono(destinatario.telefono)}`, 1],
+    [destinatario.telefono === null ? '' : `Teléfono ${enmascararTelefono(destinatario.telefono)}`, 1],
     [destinatario.direccion ?? '', 6],
     [lugar, 3],
   ])

@@ -173,7 +173,7 @@ export function cuerpoDe(contenido: Contenido): string {
 
 const DE_GUIA = [
   ...['modo', 'guia', 'external_ref', 'telefono', 'destinatario', 'departamento', 'municipio', 'direccion'],
-  ...['indicaciones', 'contenido', 'lat', 'lng', 'maps_url', 'recogida', 'creado_en'],
+  ...['indicaciones', 'contenido', 'lat', 'lng', 'maps_url', 'recogida', 'creado_en', 'datos_borrados_en'],
 ] as const
 const DE_EVENTO = [...MOSTRADAS_DE_EVENTO, 'foto'] as const
 

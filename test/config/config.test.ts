@@ -19,6 +19,7 @@ describe('configuration', () => {
       buzon: true,
       retencionDeWebhooks: 90,
       minutosDeEnlaces: 15,
+      retencionDePersonas: 365,
       retencionDePruebas: 730,
       nombreDeEmpresa: 'Servicio de mensajería',
       alcanceDeRepartidor: 'custodia',

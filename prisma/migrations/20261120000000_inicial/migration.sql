@@ -75,7 +75,7 @@ CREATE TABLE "guia" (
     "estado" TEXT NOT NULL,
     "estado_en" TIMESTAMPTZ(3) NOT NULL,
     "custodio" TEXT,
-    "telefono" TEXT NOT NULL,
+    "telefono" TEXT,
     "destinatario" TEXT,
     "departamento" TEXT NOT NULL,
     "municipio" TEXT NOT NULL,
@@ -96,6 +96,7 @@ CREATE TABLE "guia" (
     "secuencia" INTEGER NOT NULL,
     "creado_en" TIMESTAMPTZ(3) NOT NULL,
     "actualizado_en" TIMESTAMPTZ(3) NOT NULL,
+    "datos_borrados_en" TIMESTAMPTZ(3),
 
     CONSTRAINT "guia_pkey" PRIMARY KEY ("comercio_id","modo","id")
 );
@@ -477,6 +478,9 @@ CREATE INDEX "guia_comercio_id_modo_estado_id_idx" ON "guia"("comercio_id", "mod
 
 -- CreateIndex
 CREATE INDEX "guia_telefono_id_idx" ON "guia"("telefono", "id");
+
+-- CreateIndex
+CREATE INDEX "guia_por_olvidar_idx" ON "guia"("estado_en") WHERE ((datos_borrados_en IS NULL) AND (estado = ANY (ARRAY['entregado'::text, 'devuelto'::text, 'cancelado'::text])));
 
 -- CreateIndex
 CREATE INDEX "guia_id_idx" ON "guia"("id");

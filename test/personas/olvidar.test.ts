@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import { crearLog } from '../../server/log.ts'
+import { olvidarPersonas } from '../../server/personas/olvidar.ts'
+import { entregada } from '../archivos/imagenes.ts'
+import { usarEntorno } from '../entorno.ts'
+import { ajustesCon, unaGuia } from '../fabricas.ts'
+
+// Its own housekeeping does nothing meanwhile.
+const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+const DIA = 86_400_000
+const olvidarEn = (dias: number) =>
+  olvidarPersonas({
+    db: entorno.db,
+    reloj: () => new Date(entorno.reloj().getTime() + dias * DIA),
+    log: crearLog('silent'),
+    ajustes: ajustesCon(),
+  })
+const PERSONALES = {
+  destinatario: 'Ana Pérez',
+  direccion: '5a avenida 10-20',
+  indicaciones: 'Portón verde, preguntar por Ana',
+  contenido: 'Medicinas de Ana',
+}
+
+describe('personal data', () => {
+  it('go a year after the guide’s end, and a repeated creation still is the same one', async () => {
+    const { api, id } = await entorno.nuevoComercio()
+    const pedida = unaGuia(PERSONALES)
+    const { guia } = await api.guias.crear(pedida)
+    const viva = await api.guias.crear(unaGuia(PERSONALES))
+    await entorno.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: 'Ana no contesta' })
+    await api.guias.cancelar(guia, { descripcion: 'Ana ya no lo quiere' })
+    await olvidarEn(364)
+    expect((await api.guias.obtener(guia)).destinatario).toBe('Ana Pérez')
+    await olvidarEn(366)
+    const borrada = await api.guias.obtener(guia)
+    const nulos = [
+      'telefono',
+      'destinatario',
+      'direccion',
+      'indicaciones',
+      'contenido',
+      'lat',
+      'lng',
+      'maps_url',
+    ] as const
+    expect(nulos.map((campo) => borrada[campo])).toEqual(nulos.map(() => null))
+    expect(borrada).toMatchObject({
+      estado: 'cancelado',
+      external_ref: pedida.external_ref,
+      datos_borrados_en: expect.stringMatching(/Z$/),
+    })
+    const { rows } = await entorno.db.pool.query(
+      `select to_jsonb(g)::text as fila from guia g where comercio_id = $1 and guia = $2
+       union all select to_jsonb(e)::text from evento e where comercio_id = $1 and guia = $2`,
+      [id, guia],
+    )
+    expect(JSON.stringify(rows)).not.toMatch(/Ana|Pérez|5a avenida|Portón|\+502|14\.71/)
+    expect(await api.guias.crear(pedida)).toMatchObject({ guia, telefono: null })
+    expect(await api.guias.obtener(viva.guia)).toMatchObject({ ...PERSONALES, datos_borrados_en: null })
+  })
+
+  it('leave a proof to its own time, which still says what it signed', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const { guia } = await entregada(entorno, comercio)
+    await olvidarEn(366)
+    expect(await comercio.api.guias.obtener(guia)).toMatchObject({ estado: 'entregado', telefono: null })
+    const prueba = await comercio.api.guias.pruebaEntrega(guia)
+    expect(prueba.recibido_por.nombre).toBe('María López')
+  })
+
+  it('are found by the index of what is due', async () => {
+    const { rows } = await entorno.db.pool.query(`explain select from guia where datos_borrados_en is null
+      and estado = any(array['entregado'::text, 'devuelto'::text, 'cancelado'::text]) and estado_en < now()
+      order by estado_en limit 500`)
+    expect(JSON.stringify(rows)).toContain('guia_por_olvidar_idx')
+  })
+})
