@@ -1,5 +1,15 @@
 import { hash } from 'node:crypto'
 import pg from 'pg'
+import {
+  type Ambito,
+  comenzar,
+  consultarComo,
+  enAmbito,
+  enAmbitoDe,
+  poolConAmbito,
+  prepararAmbitos,
+  type Rol,
+} from './ambito.ts'
 import type { PrismaClient } from './contrato/generado/prisma/client.ts'
 
 /** A statement. */
@@ -56,18 +66,22 @@ export interface Db {
   readonly prisma: Modelos
   readonly pool: pg.Pool
   readonly consultar: Consultar
+  /** As whom it is asked; undefined: as whoever the pool connects as. */
+  readonly ambito?: Ambito | undefined
+  /** The same database, asked as somebody. */
+  como(rol: Rol, comercios?: readonly string[]): Db
   cerrar(): Promise<void>
 }
 
 /** Runs statements on one connection as one transaction: all of it is there afterwards, or nothing. */
 export async function enTransaccion<T>(
-  { pool }: Pick<Db, 'pool'>,
+  { pool, ambito }: Pick<Db, 'pool' | 'ambito'>,
   hacer: (consultar: Consultar, cliente: pg.PoolClient) => Promise<T>,
 ): Promise<T> {
   const cliente = await pool.connect()
   try {
-    await cliente.query('begin')
-    const hecho = await hacer(consultarCon(cliente), cliente)
+    await cliente.query(comenzar(ambito))
+    const hecho = await hacer(consultarCon(cliente, ambito), cliente)
     await cliente.query('commit')
     cliente.release()
     return hecho
@@ -123,21 +137,28 @@ export const sentenciaDe = <Parametros = object, Fila = object>(
   comun: boolean,
 ): Sentencia<Parametros, Fila> => ({ name: comun ? nombreDe(sql) : undefined, ...numerar(sql) })
 
-/** What runs statements on a pool, or on one of its connections. */
+/**
+ * What runs statements on a pool, or on one of its connections.
+ * @param ambito as whom: a connection was told so when its transaction began
+ */
 export const consultarCon =
-  (quien: Pick<pg.Pool | pg.PoolClient, 'query'>): Consultar =>
+  (quien: pg.Pool | pg.PoolClient, ambito?: Ambito): Consultar =>
   async ({ name, text, parametros }, ...[valores]) => {
     const values = parametros.map((nombre) => valores![nombre as keyof typeof valores])
-    return (await quien.query(name === undefined ? { text, values } : { name, text, values })).rows
+    const config = name === undefined ? { text, values } : { name, text, values }
+    if (ambito && quien instanceof pg.Pool) return (await consultarComo(quien, ambito, config)).rows
+    return (await quien.query(enAmbitoDe(ambito, config))).rows
   }
 
 /** pg-boss's statements are few and come again and again; those without parameters may be several in one text. */
 export const preparada = (text: string, values: unknown[] | undefined): pg.QueryConfig =>
   values === undefined || values.length === 0 ? { text } : { name: nombreDe(text), text, values }
 
-export interface OpcionesDeDb {
+export interface OpcionesDeDb extends OpcionesDePool {
   /** Connections of this process; 8 serve as well as 16 (measured), 4 cost a third. */
   conexiones?: number
+  /** What the sessions are called, beside the process's number. */
+  nombre?: string
   /** Called with errors of idle connections, which are no request's. */
   alFallar?: (error: Error) => void
 }
@@ -151,57 +172,73 @@ const SIN_RECORRER = '-c enable_seqscan=off'
 /** Instants come in UTC, wherever the database stands: what is shown of them is then cut out of their text (`iso`). */
 const EN_UTC = '-c timezone=UTC'
 
-/**
- * No request may hold a connection for ever: the server stops a long statement, the client gives a dead server up.
- * @param options more settings of every session, as the server's command line has them
- */
-export function abrirPool(url: string, max: number, application_name: string, options = ''): pg.Pool {
+export interface OpcionesDePool {
+  /** As whom every session begins. */
+  rol?: Rol | undefined
+  /** More settings of every session, as the server's command line has them. */
+  options?: string
+}
+
+/** No request may hold a connection for ever: the server stops a long statement, the client gives a dead server up. */
+export function abrirPool(
+  url: string,
+  max: number,
+  application_name: string,
+  { rol, options = '' }: OpcionesDePool = {},
+): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
     max,
     application_name,
-    options: `${SIN_RECORRER} ${EN_UTC} ${options}`,
+    options: `${SIN_RECORRER} ${EN_UTC} ${rol ? `-c role=${rol}` : ''} ${options}`,
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     statement_timeout: 7_000,
     query_timeout: 8_000,
+    onConnect: prepararAmbitos,
   })
   // A connection that is lost in somebody's hands fails his statement; the event that says so again must not end the process.
   pool.on('connect', (cliente) => cliente.on('error', () => {}))
   return pool
 }
 
-export function abrirDb(url: string, { conexiones = 8, alFallar = () => {} }: OpcionesDeDb = {}): Db {
-  const pool = abrirPool(url, conexiones, `guias pid=${process.pid}`)
+export function abrirDb(url: string, opciones: OpcionesDeDb = {}): Db {
+  const { conexiones = 8, nombre = 'guias', alFallar = () => {}, ...sesiones } = opciones
+  const pool = abrirPool(url, conexiones, `${nombre} pid=${process.pid}`, sesiones)
   pool.on('error', alFallar)
   let cliente: Promise<PrismaClient> | undefined
   const cargar = () => {
     cliente ??= cargarPrisma(pool)
     return cliente
   }
-  return {
+  const como = (ambito?: Ambito): Db => ({
     pool,
-    prisma: alPrimerUso(cargar),
-    consultar: consultarCon(pool),
+    ambito,
+    prisma: alPrimerUso(cargar, ambito),
+    consultar: consultarCon(pool, ambito),
+    como: (rol, comercios = []) => como({ rol, comercios }),
     async cerrar() {
       await (await cliente)?.$disconnect()
       await pool.end()
     },
-  }
+  })
+  return como()
 }
 
 type Metodos = Record<string, (...argumentos: unknown[]) => unknown>
 
 /** `prisma.model.method(…)`, of a client that the call waits for. */
-const alPrimerUso = (cargar: () => Promise<PrismaClient>): Modelos =>
+const alPrimerUso = (cargar: () => Promise<PrismaClient>, ambito: Ambito | undefined): Modelos =>
   new Proxy({} as Modelos, {
     get: (_nada, modelo: string) =>
       new Proxy({} as Metodos, {
         get:
           (_nada, metodo: string) =>
-          async (...argumentos: unknown[]) =>
-            ((await cargar()) as unknown as Record<string, Metodos>)[modelo]![metodo]!(...argumentos),
+          async (...argumentos: unknown[]) => {
+            const cliente = (await cargar()) as unknown as Record<string, Metodos>
+            return enAmbito(ambito, async () => cliente[modelo]![metodo]!(...argumentos))
+          },
       }),
   })
 
@@ -211,7 +248,7 @@ async function cargarPrisma(pool: pg.Pool): Promise<PrismaClient> {
     import('./contrato/generado/prisma/client.ts'),
   ])
   // Without names nothing of Prisma's is prepared.
-  const adapter = new PrismaPg(pool, { statementNameGenerator: ({ sql }) => nombreDe(sql) })
+  const adapter = new PrismaPg(poolConAmbito(pool), { statementNameGenerator: ({ sql }) => nombreDe(sql) })
   // Its long messages quote the arguments, which have no place in a log.
   return new Cliente({ errorFormat: 'minimal', adapter })
 }

@@ -23,7 +23,7 @@ export async function levantarWorkers(
   deshacer: Deshacer,
 ): Promise<void> {
   // Loaded here alone: a process without workers doesn't pay for what they need.
-  const [{ iniciarWorkers }, { crearEnviador }, { crearClienteDeWhatsapp }, { crearResolutorDeEnlaces }] =
+  const [{ crearColas, iniciarWorkers }, { crearEnviador }, { crearClienteDeWhatsapp }, { crearResolutorDeEnlaces }] =
     await Promise.all([
       import('../cola/workers.ts'),
       import('../webhooks/envio.ts'),
@@ -31,7 +31,7 @@ export async function levantarWorkers(
       import('../mapas/enlacesCortos.ts'),
     ])
   const pool = abrirPoolSinEspera(databaseUrl, vida, deshacer)
-  const boss = await abrirCola(deps, pool)
+  const boss = await abrirCola(deps, pool, crearColas)
   const { resolver } = deps.destinos
   const { mensajeria } = deps.ajustes
   const clienteDeWhatsapp = mensajeria.tipo === 'whatsapp' ? crearClienteDeWhatsapp(mensajeria) : undefined
@@ -42,7 +42,17 @@ export async function levantarWorkers(
   const dbSinEspera = { pool, consultar: consultarCon(pool) }
   const workers = await iniciarWorkers(
     boss,
-    { ...deps, dbSinEspera, senalar, azar, enviador, metricas, clienteDeWhatsapp, enlacesCortos },
+    {
+      ...deps,
+      db: deps.db.como('guias_trabajos'),
+      dbSinEspera,
+      senalar,
+      azar,
+      enviador,
+      metricas,
+      clienteDeWhatsapp,
+      enlacesCortos,
+    },
     databaseUrl,
   )
   deshacer.al(() => workers.detener())
@@ -61,16 +71,30 @@ export function levantarEmisor(
 
 /** Jobs are made of rows, and can be made of them again, as can what was sent: neither need wait for the disk. */
 function abrirPoolSinEspera(databaseUrl: string, { alPerder }: Vida, deshacer: Deshacer, conexiones = 5): pg.Pool {
-  const pool = abrirPool(databaseUrl, conexiones, `guias cola pid=${process.pid}`, '-c synchronous_commit=off')
+  const pool = abrirPool(databaseUrl, conexiones, `guias cola pid=${process.pid}`, {
+    rol: 'guias_trabajos',
+    options: '-c synchronous_commit=off',
+  })
   pool.on('error', alPerder)
   deshacer.al(() => pool.end())
   return pool
 }
 
-async function abrirCola({ log }: Deps, pool: pg.Pool): Promise<PgBoss> {
+/** What whoever does jobs needs of the queue's tables, which are their owner's, like ours. */
+const PERMISOS = `grant usage on schema pgboss to guias_trabajos;
+  grant select, insert, update, delete on all tables in schema pgboss to guias_trabajos;
+  do $$ begin
+    if current_setting('server_version_num')::int >= 170000 then
+      grant maintain on all tables in schema pgboss to guias_trabajos; -- pg-boss rebuilds bloated indexes
+    end if;
+  end $$`
+
+async function abrirCola({ log }: Deps, pool: pg.Pool, crearColas: (boss: PgBoss) => Promise<void>): Promise<PgBoss> {
+  const dueno = await pool.connect()
+  let quien: pg.Pool | pg.PoolClient = dueno
   const boss = new PgBoss({
     // pg-boss's own pool would wait for ever for a connection that is half open.
-    db: { executeSql: (text, values) => pool.query(preparada(text, values)) },
+    db: { executeSql: (text, values) => quien.query(preparada(text, values)) },
     schedule: false,
     // It is looked after by us (server/cola/workers.ts), and rarely while nothing happens.
     supervise: false,
@@ -78,6 +102,14 @@ async function abrirCola({ log }: Deps, pool: pg.Pool): Promise<PgBoss> {
     maintenanceIntervalSeconds: 60,
   })
   boss.on('error', (err) => log.warn({ err }, 'queue'))
-  await boss.start()
+  try {
+    await dueno.query('set role none')
+    await boss.start()
+    await crearColas(boss)
+    await dueno.query(PERMISOS)
+  } finally {
+    dueno.release(true)
+  }
+  quien = pool
   return boss
 }

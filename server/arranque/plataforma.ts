@@ -1,7 +1,7 @@
 import { abrirAlmacen } from '../archivos/abrir.ts'
 import type { Almacen } from '../archivos/almacen.ts'
 import type { Config } from '../config/config.ts'
-import { abrirDb, abrirPool, consultarCon, type Db } from '../db.ts'
+import { abrirDb, type Db } from '../db.ts'
 import { exigirFlujoVigente } from '../eventos/flujo.ts'
 import type { Log } from '../log.ts'
 import { tomarPostgres } from '../postgresEmbebido/postgresEmbebido.ts'
@@ -23,7 +23,7 @@ interface Base {
 export interface Plataforma extends Omit<Base, 'migraciones'> {
   db: Db
   /** The database by sessions that wait for nobody's lock for long: what others wait for goes through it. */
-  dbImpaciente: Pick<Db, 'consultar'>
+  dbImpaciente: Db
   almacen: Almacen
 }
 
@@ -45,21 +45,21 @@ export async function levantarPlataforma(
   deshacer.al(cerrar)
   if (nota) log.warn({ nota }, 'storage')
   const { migraciones, ...base } = await levantarBase(config, deshacer, exclusivo)
-  const db = abrirDb(base.databaseUrl, { alFallar: alPerder })
+  const db = abrirDb(base.databaseUrl, { rol: 'guias_operacion', alFallar: alPerder })
   deshacer.al(() => db.cerrar())
-  const impacientes = abrirPool(
-    base.databaseUrl,
-    3,
-    `guias creación pid=${process.pid}`,
-    `-c lock_timeout=${PACIENCIA}`,
-  )
-  impacientes.on('error', alPerder)
-  deshacer.al(() => impacientes.end())
+  const dbImpaciente = abrirDb(base.databaseUrl, {
+    conexiones: 3,
+    nombre: 'guias creación',
+    rol: 'guias_operacion',
+    options: `-c lock_timeout=${PACIENCIA}`,
+    alFallar: alPerder,
+  })
+  deshacer.al(() => dbImpaciente.cerrar())
   await exigirFlujoVigente(db)
   if (migraciones.length > 0) log.info({ migraciones }, 'migrated')
   const notas = [...base.notas, ...(nota ? [nota] : [])]
   if (config.baseDeDatos.tipo === 'externa' && !config.publicUrl) notas.push(SIN_DIRECCION)
-  return { ...base, db, dbImpaciente: { consultar: consultarCon(impacientes) }, almacen, notas }
+  return { ...base, db, dbImpaciente, almacen, notas }
 }
 
 /** @param exclusivo whether the embedded PostgreSQL is this process's alone, or any one of several may start it */

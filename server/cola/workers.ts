@@ -55,7 +55,6 @@ export async function iniciarWorkers(
   partes: Omit<DepsDeTrabajo, 'avisarTrabajo' | 'despertar' | 'hayTrabajo'>,
   databaseUrl: string,
 ): Promise<Workers> {
-  await crearColas(boss)
   const avisar: AvisarTrabajo = (webhooks) => {
     if (webhooks) return bomba.mirar(webhooks)
     alimentador.avisar()

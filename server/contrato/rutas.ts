@@ -3,7 +3,7 @@ import type { DepsDeOperacion } from '../deps.ts'
 import { Problema, problemaDeFallas, problemaUniforme } from '../errores.ts'
 import { autenticar, exigirAlcance, reautenticar } from '../http/autenticar.ts'
 import { admitirTipo, leerCuerpo, pasarFlujo } from '../http/cuerpo.ts'
-import type { Autenticadores } from '../http/identidad.ts'
+import type { Autenticadores, Identidad } from '../http/identidad.ts'
 import { contarDesconocida, corregirCosto, limitar } from '../http/limitar.ts'
 import { exigirPropia } from '../http/navegador.ts'
 import { metodoNoPermitido, responder, type Testigo } from '../http/problemas.ts'
@@ -138,6 +138,10 @@ type HandlerCualquiera = (
   deps: DepsDeOperacion,
 ) => Promise<{ status: number; body: unknown; headers?: Readonly<Record<string, string | string[]>> }>
 
+/** A merchant's requests see his rows alone. */
+const depsDe = (identidad: Identidad | undefined, deps: DepsDeOperacion): DepsDeOperacion =>
+  identidad && 'comercioId' in identidad ? { ...deps, db: deps.db.como('guias_api', [identidad.comercioId]) } : deps
+
 const ejecutar = (
   operacion: Operacion,
   handlers: Handlers,
@@ -160,7 +164,7 @@ const ejecutar = (
         soloCabeceras: req.solicitud.metodo === 'HEAD',
         alAbandonar: () => alCerrar(res),
       },
-      deps,
+      depsDe(req.solicitud.identidad, deps),
     )
     const enviada = responder(req, res, status, body, headers)
     testigo?.(req, enviada)

@@ -111,7 +111,7 @@ type Nueva = FilaGuia & { mensaje_id?: string; enlace_corto_id?: string }
 interface Partes {
   db: Db
   /** The database by sessions that wait for nobody's lock for long: what others wait for goes through it. */
-  dbImpaciente: Pick<Db, 'consultar'>
+  dbImpaciente: Db
   log: Log
   secretos: Secretos
   nuevoId: () => { id: string; creado_en: Date }
@@ -137,7 +137,7 @@ export function crearEscritura(partes: Partes): Escritura {
     crear: (comercioId, modo, datos) => grupos.pedir({ clave: `${comercioId}:${modo}`, comercioId, modo }, datos),
     async leerRepetidas(comercio_id, modo, datos) {
       const referidas = datos.map(({ external_ref }) => ({ comercio_id, modo, external_ref }))
-      const existentes = await leerExistentes(partes.db, referidas)
+      const existentes = await leerExistentes(partes.db.como('guias_api', [comercio_id]), referidas)
       return new Set(datos.filter((_unos, i) => existentes.has(claveDe(referidas[i]!))))
     },
   }
@@ -163,7 +163,9 @@ async function insertarOSeparar(partes: Partes, pedidos: Grupo, solo: boolean): 
 async function insertarGrupo(partes: Partes, pedidos: Grupo, solo: boolean): Promise<Veredicto[]> {
   const nuevas = pedidos.flatMap(({ dueno, datos }) => datos.map((unos) => nuevaDe(partes, dueno, unos)))
   const desde = performance.now()
-  const insertadas = await ejecutar(partes, nuevas, solo ? partes.db : partes.dbImpaciente)
+  const comercios = [...new Set(pedidos.map(({ dueno }) => dueno.comercioId))]
+  const db = (solo ? partes.db : partes.dbImpaciente).como('guias_api', comercios)
+  const insertadas = await ejecutar(partes, nuevas, db)
   const webhooksDe = new Map(insertadas.map(({ id, webhooks }) => [id, webhooks]))
   const creadas = nuevas.filter(({ id }) => webhooksDe.has(id))
   if (creadas.some(tieneTareas)) partes.avisarTrabajo()
@@ -173,7 +175,8 @@ async function insertarGrupo(partes: Partes, pedidos: Grupo, solo: boolean): Pro
   })
   if (recientes.length > 0) partes.despachar(recientes)
   const repetidas = nuevas.filter(({ id }) => !webhooksDe.has(id))
-  const existentes = repetidas.length > 0 ? await leerExistentes(partes.db, repetidas) : undefined
+  const existentes =
+    repetidas.length > 0 ? await leerExistentes(partes.db.como('guias_api', comercios), repetidas) : undefined
   const datos = pedidos.flatMap(({ datos }) => datos)
   return nuevas.map((nueva, i) =>
     existentes && !webhooksDe.has(nueva.id)

@@ -24,8 +24,7 @@ const CUENTA = sentencia<ReturnType<typeof deGuia> & Pick<FilaGuia, 'telefono'> 
        and tipo = 'solicitud_ubicacion')::int as de_guia,
      (select max(numero) from mensaje where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id)::int
        as ultimo,
-     (select count(*) from mensaje where telefono = :telefono and creado_en > :desde and modo = :modo
-       and tipo = 'solicitud_ubicacion' and estado <> 'descartado')::int as de_telefono`,
+     solicitudes_al_telefono(:telefono, :modo, :desde) as de_telefono`,
 )
 
 /**

@@ -25,8 +25,8 @@ async function muchos() {
 function contada() {
   const enCurso = new Map<string, number>()
   const visto = { todas: 0, suyas: 0, consultas: 0 }
-  const db = {
-    ...entorno.db,
+  const db: object = {
+    como: () => db,
     async consultar(sentencia: unknown, valores: { comercio_id: string }) {
       const { comercio_id } = valores
       enCurso.set(comercio_id, (enCurso.get(comercio_id) ?? 0) + 1)
