@@ -222,7 +222,7 @@ describe('the job', () => {
     metricas.observar(deps)
     const ids = new Set<string>()
     const desde = ahora
-    const esperas = [10, 60, 600, 3_600, ...Array<number>(6).fill(14_400)]
+    const esperas = [5, 60, 600, 3_600, ...Array<number>(6).fill(14_400)]
     for (const segundos of esperas) {
       const pendientes = await pruebasPendientes(deps, 100)
       const { id, proximo_en } = await filaDe(sinNadie, guia)
