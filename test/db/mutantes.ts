@@ -26,6 +26,9 @@ export const mutar = (text: string) =>
     text: text.slice(0, index) + siempre(condicion) + text.slice(index + condicion.length),
   }))
 
+/** What is gathered in an array has no order of its own. */
+const sinOrden = (_clave: string, valor: unknown) => (Array.isArray(valor) ? [...valor].sort() : valor)
+
 interface Consulta extends pg.QueryConfig {
   submit?: unknown
 }
@@ -62,7 +65,7 @@ export function acechar(url: string, comercio: string, ajeno: string): () => Pro
       const { rows, rowCount } = await consultar.call(cliente, { text, values })
       await consultar.call(cliente, 'set local role none')
       const { rows: despues } = await consultar.call(cliente, ajeno)
-      return JSON.stringify([rowCount, rows.map((fila) => JSON.stringify(fila)).sort(), despues])
+      return JSON.stringify([rowCount, rows.map((fila) => JSON.stringify(fila, sinOrden)).sort(), despues])
     } catch (error) {
       return String((error as { code?: string }).code)
     } finally {
@@ -79,11 +82,8 @@ export function acechar(url: string, comercio: string, ajeno: string): () => Pro
       const sinMuro =
         visto?.sinMuro || (await probar(cliente, { text: mutante.text, values: values! }, false)) !== entera
       mutantes.set(clave, {
-        sentencia: name?.replace('guias_api.', '') ?? text.slice(0, 60),
+        sentencia: name && !/[0-9a-f]{40}$/.test(name) ? name.replace('guias_api.', '') : text,
         falta: `${i + 1}: ${mutante.falta}`,
-        ...(conMuro && process.env.VER
-          ? { a: entera, b: await probar(cliente, { text: mutante.text, values: values! }, true), t: mutante.text }
-          : {}),
         conMuro: conMuro || (visto?.conMuro ?? false),
         sinMuro,
       })
