@@ -11,6 +11,7 @@ import type { TareasDeHilo } from './hilo.ts'
 import type { Hilos } from './hilos/hilos.ts'
 import type { Recientes } from './hilos/recientes.ts'
 import type { Navegador } from './http/navegador.ts'
+import type { TurnosPorDueno } from './http/turnos.ts'
 import type { Cuenta, Limite } from './limites/cubos.ts'
 import type { Limites } from './limites/limites.ts'
 import type { Cursores } from './listas/cursor.ts'
@@ -71,6 +72,8 @@ export interface Deps {
   enlacesDeEtiquetas: Enlaces
   /** The threads that make documents. */
   hilos: Hilos<TareasDeHilo>
+  /** Links to labels are read in turns, of which each network has one: whoever has only a link takes few connections. */
+  turnosDeEnlaces: TurnosPorDueno
   /** Labels drawn lately, for whoever opens the same link again. */
   recientes: Recientes
   /** Dry runs of recoveries. */

@@ -12,6 +12,7 @@ import { crearEscritura } from '../guias/escritura.ts'
 import { Hilos } from '../hilos/hilos.ts'
 import { Recientes } from '../hilos/recientes.ts'
 import { crearNavegador } from '../http/navegador.ts'
+import { crearTurnosRepartidos } from '../http/turnos.ts'
 import { crearCuenta, crearLimite } from '../limites/cubos.ts'
 import { Limites } from '../limites/limites.ts'
 import { crearCursores } from '../listas/cursor.ts'
@@ -63,6 +64,8 @@ const DOCUMENTOS = {
   plazo: 60_000,
   ocio: 60_000,
 }
+/** Links to labels read at once, of one network and of all. */
+const ENLACES = { porDueno: 1, todos: 2 }
 /** A hundred labels are some 300 KB; a minute is as long as threads without work are kept. */
 const RECIENTES = { cuantos: 100, bytes: 32 * 1024 * 1024, vigencia: 60_000 }
 /**
@@ -110,6 +113,7 @@ export function crearDeps(config: Config, cimientos: Cimientos): Deps {
     enlacesDeEtiquetas: crearEnlaces({ ...deEnlaces, carpeta: 'etiquetas' }),
     hilos: crearHilos(log),
     ensayar: crearEnsayos(db),
+    turnosDeEnlaces: crearTurnosRepartidos(ENLACES),
     recientes: new Recientes(RECIENTES),
     navegador: crearNavegador(urlPublica),
     limites: new Limites({

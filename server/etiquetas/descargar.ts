@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { Handler } from '../contrato/tipos.ts'
-import { problemaUniforme } from '../errores.ts'
+import { noDisponible, problemaUniforme } from '../errores.ts'
 import { coincideEtag, etagDe } from '../http/condicional.ts'
 import { cabecerasDeDescarga } from '../http/descarga.ts'
 import { Flujo } from '../http/flujo.ts'
@@ -15,12 +15,17 @@ const POR_DIBUJO = 10
 /** Whoever made the link had shown that the guides are his; here the link is all there is to show. */
 export const descargarEtiquetas: Handler<'descargarEtiquetas'> = async (
   { path, query = {}, headers = {}, red, soloCabeceras, alAbandonar },
-  { db, enlacesDeEtiquetas, hilos, recientes, limites, ajustes },
+  { db, turnosDeEnlaces, enlacesDeEtiquetas, hilos, recientes, limites, ajustes },
 ) => {
   const disp = enlacesDeEtiquetas.verificar(path.guias, query)
   const codigos = separar(path.guias)
+  const senal = alAbandonar()
+  const leer = async () => {
+    if (senal.aborted) throw noDisponible('La solicitud se abandonó.')
+    return leerEtiquetas(db, 'todos', codigos)
+  }
   if (disp) limites.gastarEtiquetas(red, Math.ceil(codigos.length / POR_DIBUJO))
-  const filas = disp ? await leerEtiquetas(db, 'todos', codigos) : []
+  const filas = disp ? await turnosDeEnlaces(red, leer) : []
   if (!disp || filas.length !== codigos.length || filas.some(sinEtiqueta)) throw problemaUniforme('enlace_invalido')
   const datos = filas.map((fila) => datosDe(fila, ajustes))
   // The same data are the same bytes: nothing is drawn for whoever has them already, or only asks about them.
@@ -30,7 +35,7 @@ export const descargarEtiquetas: Handler<'descargarEtiquetas'> = async (
     limites.gastarEtiquetas(red, filas.length)
     return hilos.hacer(filas[0]!.comercio_id, 'etiquetas', datos, senal)
   }
-  const pdf = soloCabeceras ? recientes.hallar(ETag) : await recientes.dar(ETag, dibujar, alAbandonar())
+  const pdf = soloCabeceras ? recientes.hallar(ETag) : await recientes.dar(ETag, dibujar, senal)
   const nombre = filas.length === 1 ? `etiqueta-${path.guias}.pdf` : `etiquetas-${filas.length}.pdf`
   return {
     status: 200,

@@ -18,10 +18,20 @@ export function crearTurnos(aLaVez: number): Turnos {
   }
 }
 
+/** The same, for an owner. */
+export type TurnosPorDueno = <T>(dueno: string, hacer: () => Promise<T>) => Promise<T>
+
+/** Makes turns of which each owner has at most so many under way, and all owners together. */
+export function crearTurnosRepartidos({ porDueno, todos }: { porDueno: number; todos: number }): TurnosPorDueno {
+  const suyos = crearTurnosPorDueno(porDueno)
+  const turno = crearTurnos(todos)
+  return (dueno, hacer) => suyos(dueno, () => turno(hacer))
+}
+
 /** Makes turns that each owner has for himself: at most so many of his are under way, whatever the others do. */
-export function crearTurnosPorDueno(aLaVez: number) {
+export function crearTurnosPorDueno(aLaVez: number): TurnosPorDueno {
   const duenos = new Map<string, { turno: Turnos; cuantos: number }>()
-  return async <T>(dueno: string, hacer: () => Promise<T>): Promise<T> => {
+  return async (dueno, hacer) => {
     const suyos = duenos.get(dueno) ?? { turno: crearTurnos(aLaVez), cuantos: 0 }
     duenos.set(dueno, suyos)
     suyos.cuantos++

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { crearTurnos } from '../../server/http/turnos.ts'
+import { crearTurnos, crearTurnosRepartidos } from '../../server/http/turnos.ts'
 
 describe('turns', () => {
   it('go in order, so many at once, and go on after a failure', async () => {
@@ -21,5 +21,29 @@ describe('turns', () => {
     expect(pasos).toEqual(['a', 'b', 'c', 'd', 'e'])
     await hacer('g')
     expect(pasos.at(-1)).toBe('g')
+  })
+
+  it('are shared evenly: an owner with many has one at a time, and all together few', async () => {
+    const turno = crearTurnosRepartidos({ porDueno: 1, todos: 2 })
+    const enCurso = new Map<string, number>()
+    const visto = { suyas: 0, todas: 0 }
+    const hechas: string[] = []
+    const pedir = (dueno: string) =>
+      turno(dueno, async () => {
+        enCurso.set(dueno, (enCurso.get(dueno) ?? 0) + 1)
+        visto.suyas = Math.max(visto.suyas, ...enCurso.values())
+        visto.todas = Math.max(
+          visto.todas,
+          [...enCurso.values()].reduce((suma, n) => suma + n, 0),
+        )
+        await new Promise(setImmediate)
+        enCurso.set(dueno, enCurso.get(dueno)! - 1)
+        hechas.push(dueno)
+      })
+    await Promise.all([...Array<string>(20).fill('muchas'), 'otro', 'tercero'].map(pedir))
+    expect(visto).toEqual({ suyas: 1, todas: 2 })
+    // Who comes last waits for one of the flood's, not for all of it.
+    expect(hechas.indexOf('otro')).toBeLessThan(4)
+    expect(hechas.indexOf('tercero')).toBeLessThan(5)
   })
 })
