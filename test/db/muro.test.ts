@@ -85,6 +85,7 @@ describe('the wall', () => {
     expect(permisos.filter(({ que }) => que.some((uno) => /TRUNCATE|TRIGGER|REFERENCES/.test(uno)))).toEqual([])
     for (const rol of ['guias_api', 'guias_operacion', 'guias_trabajos'])
       expect(de(rol, 'bitacora'), rol).toEqual(['INSERT', 'SELECT'])
+    for (const tabla of ['eslabon', 'sello']) expect(de('guias_trabajos', tabla), tabla).toEqual(['INSERT', 'SELECT'])
   })
 })
 

@@ -54,7 +54,7 @@ GRANT SELECT ON clave_publica TO guias_api;
 GRANT DELETE ON webhook_secreto TO guias_api;
 REVOKE ALL ON llave FROM guias_api, guias_lectura;
 -- What is recorded stays as it was.
-REVOKE UPDATE, DELETE ON bitacora FROM guias_api, guias_operacion, guias_trabajos;
+REVOKE UPDATE, DELETE ON bitacora, eslabon, sello FROM guias_api, guias_operacion, guias_trabajos;
 REVOKE ALL ON sesion_repartidor, repartidor, webhook_secreto FROM guias_lectura;
 
 -- The one thing that a merchant's statement counts over everybody's rows: what a telephone was asked for since an instant.
