@@ -1,4 +1,6 @@
-import { almacenDe } from '../../server/archivos/abrir.ts'
+import { createInterface } from 'node:readline/promises'
+import { abrirAlmacen, almacenDe } from '../../server/archivos/abrir.ts'
+import { ErrorDeAlmacen } from '../../server/archivos/almacen.ts'
 import { ErrorDeClaves } from '../../server/arranque/clavesMaestras.ts'
 import { crearDeps } from '../../server/arranque/crearDeps.ts'
 import { Deshacer } from '../../server/arranque/deshacer.ts'
@@ -23,8 +25,10 @@ export async function correrLinea(args: string[], env: Entorno, consola: Console
     const linea = leerLinea(args)
     if (linea) {
       const { comando, opciones, json } = linea
-      const resultado = await conDeps(env, (deps) => comando.ejecutar(deps, opciones))
-      mostrar(comando.resumir && !json ? (resultado as never[]).map(comando.resumir) : resultado, json, consola)
+      if (comando.pregunta && !opciones.si && !(await confirmar(comando.pregunta(opciones)))) return 1
+      const resultado = await conDeps(env, comando.conArchivos === true, (deps) => comando.ejecutar(deps, opciones))
+      if (comando.documento && !json) consola.log('%s', JSON.stringify(resultado, null, 2))
+      else mostrar(comando.resumir && !json ? (resultado as never[]).map(comando.resumir) : resultado, json, consola)
       return comando.falla?.(resultado as never) ? 1 : 0
     }
     consola.log(AYUDA)
@@ -33,6 +37,17 @@ export async function correrLinea(args: string[], env: Entorno, consola: Console
     const { texto, codigo } = explicar(error)
     consola.error('%s', texto)
     return codigo
+  }
+}
+
+/** Asks a person at a terminal; a program has to say `--si`. */
+async function confirmar(pregunta: string): Promise<boolean> {
+  if (!process.stdin.isTTY) throw new ErrorDeUso('Falta --si: aquí no hay a quién preguntar.')
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return /^s[ií]$/i.test((await terminal.question(`${pregunta}\n¿Continuar? (sí/no) `)).trim())
+  } finally {
+    terminal.close()
   }
 }
 
@@ -55,7 +70,11 @@ const DE_CODIGO: Record<string, Opcion> = {
 }
 
 /** Opens the service's database for one piece of work, and leaves it as it was found, however that ends. */
-async function conDeps<T>(env: Entorno, hacer: (deps: DepsDeOperacion) => Promise<T>): Promise<T> {
+async function conDeps<T>(
+  env: Entorno,
+  conArchivos: boolean,
+  hacer: (deps: DepsDeOperacion) => Promise<T>,
+): Promise<T> {
   const config = leerConfig(env, process.cwd())
   const log = crearLog('silent')
   const deshacer = new Deshacer(log)
@@ -63,7 +82,10 @@ async function conDeps<T>(env: Entorno, hacer: (deps: DepsDeOperacion) => Promis
     const { databaseUrl, masterKeys } = await levantarBase(config, deshacer, false)
     const db = abrirDb(databaseUrl, { conexiones: 2 })
     deshacer.al(() => db.cerrar())
-    const almacen = almacenDe(config.dataDir)
+    const { almacen, cerrar } = conArchivos
+      ? await abrirAlmacen(config)
+      : { almacen: almacenDe(config.dataDir), cerrar: () => {} }
+    deshacer.al(cerrar)
     const deps = crearDeps(config, {
       db,
       dbImpaciente: db,
@@ -93,7 +115,7 @@ function explicar(error: unknown): { texto: string; codigo: number } {
       codigo: 1,
     }
   }
-  const conocido = [ErrorConfig, ErrorDeClaves, ErrorPostgresEmbebido, ErrorDeMigracion].some(
+  const conocido = [ErrorConfig, ErrorDeAlmacen, ErrorDeClaves, ErrorPostgresEmbebido, ErrorDeMigracion].some(
     (clase) => error instanceof clase,
   )
   const texto = conocido ? (error as Error).message : explicarBase(error)

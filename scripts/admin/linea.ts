@@ -22,11 +22,15 @@ export const AYUDA = `Uso: npm run --silent admin -- <comando> [opciones] [--jso
   bitacora listar  [--quien op_…] [--accion revocarLlave] [--sobre wh_…] [--comercio com_…] [--desde 2026-11-20T06:00:00Z] [--hasta …]
                                                             las 100 líneas más recientes
   bitacora verificar [--desde …] [--hasta …]                  si alguien cambió, quitó o agregó líneas o eventos; termina con 1 si las hay
+  persona exportar --telefono +50255551234 [--comercio com_…] [--carpeta expediente]
+                                                            todo lo guardado de ese teléfono, en JSON; con --carpeta copia sus archivos
+  persona olvidar  --telefono +50255551234 [--comercio com_…] [--si]
+                                                            lo borra de las guías terminadas; termina con 1 si quedan guías en curso
 
 Usa la misma base que el servicio (DATABASE_URL, o la embebida de DATA_DIR), esté en marcha o no.
 --pais: el de los teléfonos sin «+». --estricto: si se rechazan los lugares inverosímiles.
 --ritmos: solicitudes y guías por segundo de cada llave suya.
---alcances omitido: todos. --vence omitido: no vence. --redes omitido: desde cualquiera. --json: la respuesta como JSON en una línea.`
+--alcances omitido: todos. --vence omitido: no vence. --redes omitido: desde cualquiera. --json: la respuesta como JSON en una línea. --si: sin preguntar.`
 
 /** What was typed is wrong: said with the help, exit code 2. */
 export class ErrorDeUso extends Error {}
@@ -39,8 +43,8 @@ export function leerLinea(args: string[]) {
   const deOperador = values.operador === undefined ? undefined : COMANDOS[`${grupo} ${verbo} --operador`]
   const comando = deOperador ?? COMANDOS[`${grupo} ${verbo}`]
   if (!comando) throw new ErrorDeUso(`No existe el comando «${`${grupo} ${verbo}`.trim()}».`)
-  const { json, ayuda: _1, help: _2, ...dadas } = values
-  const opciones: Opciones = { ...dadas }
+  const { json, ayuda: _1, help: _2, si, ...dadas } = values
+  const opciones: Opciones = { ...dadas, ...(si && { si: 'sí' }) }
   if (comando.objeto && objetos.length === 1 && opciones[comando.objeto] === undefined)
     opciones[comando.objeto] = objetos.pop()!
   if (objetos.length > 0) throw new ErrorDeUso(`Sobra «${objetos.join(' ')}».`)
@@ -54,11 +58,12 @@ export function leerLinea(args: string[]) {
 
 function separar(args: string[]) {
   const textos = Object.fromEntries(OPCIONES.map((nombre) => [nombre, { type: 'string' }])) as Record<
-    Opcion,
+    (typeof OPCIONES)[number],
     { type: 'string' }
   >
   try {
-    const banderas = { json: { type: 'boolean' }, ayuda: { type: 'boolean' }, help: { type: 'boolean' } } as const
+    const bandera = { type: 'boolean' } as const
+    const banderas = { json: bandera, ayuda: bandera, help: bandera, si: bandera }
     return parseArgs({ args, allowPositionals: true, options: { ...textos, ...banderas } })
   } catch (error) {
     const { code, message } = error as { code?: string; message: string }

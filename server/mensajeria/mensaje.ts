@@ -382,7 +382,10 @@ export async function fallar(
   if (entregas.length > 0) avisarTrabajo(entregas)
 }
 
-/** What the provider tells: it goes only forward, whatever order it comes in. */
+/**
+ * What the provider tells: it goes only forward, whatever order it comes in. Its own id, which WhatsApp makes of the
+ * telephone, isn't taken when the telephone was erased.
+ */
 const ANOTAR = sentencia<{ id: string; estado: string; en: Date; proveedor_id: string }>(
   'mensajes.anotar',
   `with p as (
@@ -394,7 +397,7 @@ const ANOTAR = sentencia<{ id: string; estado: string; en: Date; proveedor_id: s
        entregado_en = case when :estado in ('entregado', 'leido') then least(entregado_en, :en::timestamptz)
          else entregado_en end,
        leido_en = case when :estado = 'leido' then least(leido_en, :en::timestamptz) else leido_en end,
-       proveedor_id = coalesce(proveedor_id, :proveedor_id)
+       proveedor_id = case when telefono is not null then coalesce(proveedor_id, :proveedor_id) end
      from p where ${deSuGuia('mensaje')} and mensaje.id = :id and mensaje.estado in ('enviado', 'entregado', 'leido')
      returning mensaje.*
    )

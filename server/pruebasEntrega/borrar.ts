@@ -35,7 +35,8 @@ const BORRAR_ENTREGAS = sentencia<{ antes_de: Date; ahora: Date }, { cuantas: nu
      delete from prueba_entrega p using v where p.comercio_id = v.comercio_id and p.modo = v.modo and p.guia_id = v.guia_id
      returning p.*
    ), b as (
-     insert into prueba_borrada (comercio_id, modo, guia_id, borrado_en) select comercio_id, modo, guia_id, :ahora from p
+     insert into prueba_borrada (comercio_id, modo, guia_id, borrado_en, motivo)
+     select comercio_id, modo, guia_id, :ahora, 'retencion' from p
    ), ${SOLTAR('p.fotos || p.firma || p.pdf')}`,
 )
 /** Deletes the photos of failed attempts. */

@@ -22,15 +22,10 @@ export const obtenerPruebaDeEntrega: Handler<'obtenerPruebaDeEntrega'> = async (
 
 async function porQueNoHay(db: Db, guia: FilaGuia): Promise<string> {
   if (guia.estado !== 'entregado') return `La guía está en ${guia.estado}; la prueba existe desde que se entrega.`
-  const borrado_en = await buscarBorrada(db, guia)
-  if (!borrado_en) return 'La guía se entregó sin prueba.'
-  return `La guía se entregó, y su prueba se borró el ${borrado_en.toISOString()} por la retención de datos. Que se entregó, y cuándo, está en el historial.`
-}
-
-/** When the guide's proof was deleted because its time was over; undefined if it wasn't. */
-async function buscarBorrada(db: Db, guia: FilaGuia): Promise<Date | undefined> {
-  const fila = await db.prisma.prueba_borrada.findUnique({ where: { comercio_id_modo_guia_id: deGuia(guia) } })
-  return fila?.borrado_en
+  const borrada = await db.prisma.prueba_borrada.findUnique({ where: { comercio_id_modo_guia_id: deGuia(guia) } })
+  if (!borrada) return 'La guía se entregó sin prueba.'
+  const porque = borrada.motivo === 'peticion' ? 'a petición de la persona' : 'por la retención de datos'
+  return `La guía se entregó, y su prueba se borró el ${borrada.borrado_en.toISOString()} ${porque}. Que se entregó, y cuándo, está en el historial.`
 }
 
 /** A proof as the contract has it, with links that are new each time. */

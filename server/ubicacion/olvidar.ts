@@ -26,7 +26,7 @@ const OLVIDAR = sentencia<{ finales: readonly Estado[]; antes_de: Date }>(
        'ubicacion_extra', ${soloCuando("foto -> 'ubicacion_extra'")})
      from v where evento.comercio_id = v.comercio_id and evento.modo = v.modo and evento.guia_id = v.id
    ), m as (
-     update mensaje set telefono = null, abierta = false from v
+     update mensaje set telefono = null, abierta = false, proveedor_id = null, motivo = null from v
      where mensaje.comercio_id = v.comercio_id and mensaje.modo = v.modo and mensaje.guia_id = v.id
    ), p as (
      update prueba_entrega p set lat = null, lng = null, precision_m = null, distancia_m = null from v

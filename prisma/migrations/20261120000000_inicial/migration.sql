@@ -390,6 +390,7 @@ CREATE TABLE "prueba_borrada" (
     "modo" TEXT NOT NULL,
     "guia_id" UUID NOT NULL,
     "borrado_en" TIMESTAMPTZ(3) NOT NULL,
+    "motivo" TEXT NOT NULL,
 
     CONSTRAINT "prueba_borrada_pkey" PRIMARY KEY ("comercio_id","modo","guia_id")
 );

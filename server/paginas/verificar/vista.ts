@@ -33,9 +33,15 @@ function comoVa({ estado, entregado_en, zona }: Entrega): Html {
   return html`<p>Este envío se entregó el <b><time datetime="${texto}">${reloj.larga(texto)}</time></b>, ${reloj.zona(texto)}.</p>`
 }
 
+const borrada = (porque: string) =>
+  html`<section class="aviso" aria-labelledby="falta"><h2 id="falta">La prueba se borró</h2>
+<p>Esta guía tuvo una prueba de entrega, que se borró ${porque}. Aquí ya no se puede comprobar su PDF: esto no dice nada en contra del que alguien conserve.</p></section>`
+
 const FALTA: Readonly<Record<Exclude<Entrega['prueba'], 'lista'>, Html>> = {
   pendiente: html`<section class="aviso" aria-labelledby="falta"><h2 id="falta">La prueba se está preparando</h2>
 <p>El PDF y su firma tardan unos segundos. Vuelva a cargar esta página en un momento.</p></section>`,
+  retencion: borrada('cuando venció su plazo'),
+  peticion: borrada('a petición de la persona'),
   sin_prueba: html`<section class="aviso" aria-labelledby="falta"><h2 id="falta">No hay nada que verificar</h2>
 <p>Esta guía no tiene una prueba de entrega en PDF. Si alguien le dio una, no la emitió este servicio.</p></section>`,
 }

@@ -1,0 +1,242 @@
+// What the console does for a person who asks what is kept of her, or asks to be forgotten.
+
+import { randomUUID } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { correrLinea } from '../../scripts/admin/consola.ts'
+import { Bitacora } from '../../server/bitacora/bitacora.ts'
+import { encadenar } from '../../server/bitacora/encadenar.ts'
+import { crearGeneradorDeIds } from '../../server/codigos/codigos.ts'
+import { crearLog } from '../../server/log.ts'
+import { olvidarTelefono } from '../../server/personas/olvidarTelefono.ts'
+import { crearSecretos } from '../../server/secretos.ts'
+import { subir } from '../archivos/imagenes.ts'
+import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
+import { ajustesCon, hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { contestar, usarReceptores } from '../webhooks/receptor.ts'
+
+const entorno = usarEntorno()
+const nuevoReceptor = usarReceptores()
+
+const TELEFONO = '+50255557788'
+const SUYO = /55557788|Quetzalina|Calzada Irrepetible|Portón ámbar|Vecino Testigo/
+const DE_ELLA = {
+  telefono: TELEFONO,
+  destinatario: 'Quetzalina Paz',
+  direccion: 'Calzada Irrepetible 7-77',
+  indicaciones: 'Portón ámbar',
+}
+
+async function admin(...args: string[]) {
+  const dicho = { salida: '', errores: '' }
+  const consola = {
+    log: (_formato: string, texto: string) => (dicho.salida += texto),
+    error: (_formato: string, texto: string) => (dicho.errores += texto),
+  } as unknown as Console
+  const env = { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: entorno.dataDir }
+  return { codigo: await correrLinea(args, env, consola), ...dicho }
+}
+const json = (salida: string) => JSON.parse(salida)
+
+/** Delivered by an operator, with whatever is kept of that on the way; its PDF is made. */
+async function entregar({ api, llave }: Comercio, guia: string, nombre: string) {
+  await entorno.pedir('POST', `/api/v1/guias/${guia}/ubicacion`, { llave, cuerpo: { lat: 14.71889, lng: -90.64417 } })
+  await entorno.operar('POST', `/guias/${guia}/eventos`, { tipo: 'guia.nota', descripcion: `Llamar a ${nombre}` })
+  for (const estado of ['recolectado', 'en_ruta']) await entorno.operar('POST', `/guias/${guia}/eventos`, { estado })
+  const [foto, firma] = [await subir(entorno, guia), await subir(entorno, guia, { tipo: 'firma' })]
+  const { status } = await entorno.operar('POST', `/guias/${guia}/entrega`, {
+    recibido_por: { nombre, relacion: 'vecino' },
+    fotos: [foto.cuerpo.archivo],
+    firma: firma.cuerpo.archivo,
+    lat: 14.7189,
+    lng: -90.6442,
+  })
+  expect(status).toBe(201)
+  return hasta(async () => {
+    const { pdf } = await api.guias.pruebaEntrega(guia)
+    return pdf ?? undefined
+  })
+}
+
+/** The tables in any of whose columns something of hers stands. */
+async function tablasCon(patron: RegExp) {
+  const { rows } = await entorno.db.pool.query<{ tabla: string }>(
+    `select format('%I.%I', table_schema, table_name) as tabla from information_schema.tables
+     where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`,
+  )
+  const halladas: string[] = []
+  for (const { tabla } of rows) {
+    const sql = `select from ${tabla} t where to_jsonb(t)::text ~ $1 limit 1`
+    if ((await entorno.db.pool.query(sql, [patron.source])).rowCount) halladas.push(tabla)
+  }
+  return halladas.sort()
+}
+
+const archivosDe = async (carpeta: string) =>
+  (await readdir(carpeta, { recursive: true, withFileTypes: true }))
+    .filter((uno) => uno.isFile())
+    .map((uno) => join(uno.parentPath, uno.name))
+
+/** What a provider sent, worked on already or not. */
+const entrante = (cuerpo: string, hecho: boolean) =>
+  entorno.db.pool.query('insert into entrante values ($1, $2, $3, now(), $4)', [
+    randomUUID(),
+    Buffer.from(cuerpo),
+    cuerpo,
+    hecho ? new Date() : null,
+  ])
+
+/** As if her merchant's server, which isn't on this machine, had repeated what it was sent. */
+async function repetirEnRespuestas(guia: string) {
+  const { rowCount } = await entorno.db.pool.query(
+    `update webhook_entrega set exito = (exito::jsonb || '{"cuerpo": "{\\"a\\": \\"+50255557788\\"}"}')::json
+     where evento like $1 and exito is not null`,
+    [`evt_${guia}_%`],
+  )
+  expect(rowCount).toBeGreaterThan(0)
+  await entorno.db.pool.query(
+    `insert into webhook_intento (comercio_id, modo, webhook, guia_id, secuencia, id, numero, tardio, causa, iniciado_en, url,
+       secretos, total_ms, cuerpo, cuerpo_truncado, detalle)
+     select comercio_id, modo, webhook, guia_id, secuencia, gen_random_uuid(), 1, false, causa, now(), 'x', '{}', 1,
+       'gracias, Quetzalina', false, 'Quetzalina' from webhook_entrega where evento = $1`,
+    [`evt_${guia}_1`],
+  )
+}
+
+const verificar = async () => {
+  await encadenar({
+    db: entorno.db,
+    reloj: () => new Date(),
+    log: crearLog('silent'),
+    secretos: crearSecretos([Buffer.from(MASTER_KEY, 'base64')]),
+    ajustes: ajustesCon(),
+  })
+  return admin('bitacora', 'verificar', '--json')
+}
+
+describe('a person', () => {
+  it('gets all that is kept of her, and is forgotten everywhere; nobody else is', async () => {
+    const [ceiba, otra] = [await entorno.nuevoComercio(), await entorno.nuevoComercio()]
+    await ceiba.api.webhooks.crear({ url: (await nuevoReceptor(contestar(204))).url })
+    const pedida = sinDestino(DE_ELLA) as ReturnType<typeof unaGuia>
+    const { guia } = await ceiba.api.guias.crear(pedida)
+    const pdf = await entregar(ceiba, guia, 'Vecino Testigo')
+    const ajena = await ceiba.api.guias.crear(unaGuia())
+    const pdfAjeno = await entregar(ceiba, ajena.guia, 'Otra Persona')
+    const enCurso = await otra.api.guias.crear(unaGuia(DE_ELLA))
+    const solaSuya = await otra.api.guias.crear(unaGuia(DE_ELLA))
+    await otra.api.guias.cancelar(solaSuya.guia, { descripcion: 'Quetzalina ya no lo quiere' })
+    await entorno.quietud()
+    await repetirEnRespuestas(guia)
+    await entrante('{"messages":[{"from":"50255557788","text":"Soy Quetzalina"}]}', true)
+    await entrante('{"messages":[{"from":"150255557788","text":"otro"}]}', true)
+    expect(await verificar()).toMatchObject({ codigo: 0 })
+    const todas = ['entrante', 'evento', 'guia', 'mensaje', 'prueba_entrega', 'webhook_entrega', 'webhook_intento']
+    expect(await tablasCon(SUYO)).toEqual(todas.map((tabla) => `public.${tabla}`))
+
+    const carpeta = join(entorno.dataDir, '..', `expediente-${guia}`)
+    const { codigo, salida } = await admin('persona', 'exportar', '--telefono', TELEFONO, '--carpeta', carpeta)
+    const documento = json(salida)
+    expect(codigo).toBe(0)
+    expect(documento.guias.map((una: { guia: string }) => una.guia)).toEqual([guia, enCurso.guia, solaSuya.guia])
+    expect(Object.keys(documento.guias[0].tablas).sort()).toEqual(
+      [
+        ...todas.filter((tabla) => tabla !== 'entrante'),
+        'archivo',
+        'enlace_corto',
+        'enlace_ubicacion',
+        'prueba_intento',
+      ].sort(),
+    )
+    expect(documento.guias[0].hasta.prueba).toMatch(/Z$/)
+    expect(documento.guias[1].hasta).toEqual({ personas: null, ubicaciones: null, prueba: null })
+    expect(JSON.stringify(documento.guias[0].tablas)).toMatch(/gracias, Quetzalina/)
+    expect(documento.entrante).toHaveLength(1)
+    expect(JSON.stringify(documento)).not.toMatch(/huella|Otra Persona/)
+    expect((await archivosDe(carpeta)).length).toBe(3)
+    const deUno = json((await admin('persona', 'exportar', '--telefono', TELEFONO, '--comercio', otra.comercio)).salida)
+    expect(deUno.guias).toHaveLength(2)
+
+    // A program has to say so.
+    const olvidar = (...mas: string[]) => admin('persona', 'olvidar', '--telefono', TELEFONO, '--json', ...mas)
+    expect(await olvidar()).toMatchObject({ codigo: 2, errores: expect.stringContaining('Falta --si') })
+    const primera = await olvidar('--si')
+    expect([primera.codigo, json(primera.salida)]).toEqual([
+      1,
+      { guias: 2, entrantes: 1, entrantes_pendientes: 0, en_curso: [enCurso.guia], repartidores: [] },
+    ])
+    expect(await tablasCon(SUYO)).toEqual(['public.entrante', 'public.guia'])
+    await otra.api.guias.cancelar(enCurso.guia)
+    expect((await olvidar('--si')).codigo).toBe(0)
+    expect(json((await olvidar('--si')).salida).guias).toBe(0)
+    await entorno.db.pool.query(`delete from entrante where cuerpo like '%150255557788%'`)
+    expect(await tablasCon(SUYO)).toEqual([])
+
+    // Her files are gone, the other's are there.
+    const nombres = (await archivosDe(join(entorno.dataDir, 'archivos'))).map((ruta) => ruta.split('/').at(-1))
+    const suya = documento.guias[0].archivos as string[]
+    expect(nombres.filter((nombre) => suya.includes(nombre!))).toEqual([])
+    expect(nombres).toHaveLength(3)
+    for (const ruta of await archivosDe(entorno.dataDir))
+      expect((await readFile(ruta)).toString('utf8')).not.toMatch(SUYO)
+
+    // What was delivered still was; whoever has her PDF is told the truth, and the other's is genuine.
+    expect(await ceiba.api.guias.crear(pedida)).toMatchObject({ guia, estado: 'entregado', telefono: null })
+    await expect(ceiba.api.guias.crear({ ...pedida, municipio: 'Mixco' })).rejects.toMatchObject({ status: 409 })
+    const { llave } = ceiba
+    const prueba = await entorno.pedir('GET', `/api/v1/guias/${guia}/prueba-entrega`, { llave })
+    expect([prueba.status, prueba.cuerpo.mensaje]).toEqual([404, expect.stringMatching(/se borró .* a petición/)])
+    const comprobar = async (cual: string, sha256: string) =>
+      (await entorno.pedir('POST', `/verificar/${cual}/comprobar`, { cuerpo: { sha256 } })).cuerpo.resultado
+    expect(await comprobar(guia, pdf.sha256)).toBe('sin_prueba')
+    expect(await comprobar(ajena.guia, pdfAjeno.sha256)).toBe('autentica')
+    expect(await (await fetch(`${entorno.url}/verificar/${guia}`)).text()).toContain(
+      'se borró a petición de la persona',
+    )
+    expect(await verificar()).toMatchObject({ codigo: 0 })
+    const lineas = json((await admin('bitacora', 'listar', '--json')).salida) as { accion: string }[]
+    const suyas = lineas.map(({ accion }) => accion).filter((accion) => accion.endsWith('Persona'))
+    expect(suyas.sort()).toEqual([...Array(2).fill('exportarPersona'), ...Array(3).fill('olvidarPersona')])
+  })
+
+  it('goes on where it was when what was at it died', async () => {
+    const { api, id } = await entorno.nuevoComercio()
+    const telefono = '+50255557766'
+    const lote = (n: number) => Array.from({ length: n }, () => unaGuia({ telefono }))
+    await api.guias.crearLote({ guias: lote(100) })
+    await api.guias.crearLote({ guias: lote(5) })
+    await entorno.quietud()
+    await entorno.db.pool.query(`update guia set estado = 'cancelado' where comercio_id = $1`, [id])
+    const quedan = async () =>
+      Number((await entorno.db.pool.query('select count(*) from guia where telefono = $1', [telefono])).rows[0].count)
+    const nuevoId = crearGeneradorDeIds(() => new Date())
+    const bitacora = new Bitacora({ db: entorno.db, log: crearLog('silent'), nuevoId })
+    let veces = 0
+    const reloj = () => {
+      if (++veces === 2) throw new Error('died')
+      return new Date()
+    }
+    const consola = { identidad: null, idSolicitud: 'x', red: '' }
+    const muere = olvidarTelefono({ db: entorno.db, reloj, bitacora }, consola, { telefono, comercio_id: id })
+    await expect(muere).rejects.toThrow('died')
+    expect(await quedan()).toBe(5)
+    const { codigo, salida } = await admin('persona', 'olvidar', '--telefono', telefono, '--si', '--json')
+    expect([codigo, json(salida).guias, await quedan()]).toEqual([0, 5, 0])
+  })
+
+  it('waits for what her provider sent and nobody has worked on yet', async () => {
+    await entorno.reiniciar({ WORKERS: '0' })
+    await entrante('{"from":"50255557799"}', false)
+    const { codigo, salida } = await admin('persona', 'olvidar', '--telefono', '+50255557799', '--si', '--json')
+    expect([codigo, json(salida)]).toMatchObject([1, { guias: 0, entrantes: 0, entrantes_pendientes: 1 }])
+  })
+
+  it('is asked for by a telephone that can be one', async () => {
+    for (const que of ['exportar', 'olvidar'])
+      expect(await admin('persona', que, '--telefono', '+5025', ...(que === 'olvidar' ? ['--si'] : []))).toMatchObject({
+        codigo: 1,
+        errores: expect.stringContaining('--telefono: '),
+      })
+  })
+})
