@@ -21,3 +21,6 @@ export function normalizarCodigoDeGuia(texto: string): string | undefined {
   if (!/^[0-9A-HJKMNP-TV-Z]{12}$/.test(codigo)) return undefined
   return verificador(codigo.slice(0, 11)) === codigo[11] ? codigo : undefined
 }
+
+/** A code as people read it, in groups of four: `7K3M-9QX2-A1B4`. */
+export const enGrupos = (codigo: string) => codigo.replace(/(.{4})(?=.)/g, '$1-')

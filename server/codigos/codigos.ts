@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto'
 import { ALFABETO, verificador } from './codigoDeGuia.ts'
 
-export { normalizarBase32, normalizarCodigoDeGuia, verificador } from './codigoDeGuia.ts'
+export { enGrupos, normalizarBase32, normalizarCodigoDeGuia, verificador } from './codigoDeGuia.ts'
 
 export type Azar = (bytes: number) => Buffer
 

@@ -1,5 +1,6 @@
 import { setImmediate as ceder } from 'node:timers/promises'
-import { barrasDe, dibujarBarras, dibujarQr, enGrupos, qrDe, SILENCIO_128 } from '../pdf/codigos.ts'
+import { enGrupos } from '../codigos/codigoDeGuia.ts'
+import { barrasDe, dibujarBarras, dibujarQr, qrDe, SILENCIO_128 } from '../pdf/codigos.ts'
 import { crearDocumento, type Documento } from '../pdf/documento.ts'
 import { altoDeLinea, crearTipografia, type Estilo, type Tipografia } from '../pdf/texto.ts'
 

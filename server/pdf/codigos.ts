@@ -65,6 +65,3 @@ export function dibujarQr(doc: Documento, { lado: n, modulos }: Matriz, x: numbe
   }
   doc.fill('#000000')
 }
-
-/** A guide's code as people read it out: in groups of four. */
-export const enGrupos = (codigo: string): string => codigo.replace(/(.{4})(?=.)/gu, '$1 ')

@@ -1,4 +1,4 @@
-import { enGrupos } from '../pdf/codigos.ts'
+import { enGrupos } from '../codigos/codigoDeGuia.ts'
 import { crearDocumento } from '../pdf/documento.ts'
 import { crearLienzo, TONOS } from '../pdf/lienzo.ts'
 import { crearReloj } from '../tiempo/reloj.ts'

@@ -1,5 +1,6 @@
+import { enGrupos } from '../codigos/codigoDeGuia.ts'
 import { encajar } from '../imagenes/prepararImagen.ts'
-import { dibujarQr, enGrupos, qrDe } from '../pdf/codigos.ts'
+import { dibujarQr, qrDe } from '../pdf/codigos.ts'
 import { type Lienzo, TONOS } from '../pdf/lienzo.ts'
 import { altoDeLinea } from '../pdf/texto.ts'
 import type { DatosDePrueba } from './contenidoDelPdf.ts'

@@ -53,8 +53,6 @@ export interface Reloj {
   larga(texto: string): string
   /** An instant in short: «14 nov 2026, 15:04». */
   corta(texto: string): string
-  /** An instant as people say it who have no 24 hours on their clocks: «14 nov 2026, 3:04 p. m.». */
-  hablada(texto: string): string
   /** The hour of an instant: «15:04». */
   hora(texto: string): string
   /** What people call the zone's time: «hora de Guatemala». */
@@ -76,7 +74,6 @@ export function crearReloj(pedida: string): Reloj {
   return {
     larga: (texto) => con(texto, (l) => `${l.p.day} de ${MESES[l.p.month - 1]} de ${l.p.year}, ${hora(l)}`),
     corta: (texto) => con(texto, (l) => `${dos(l.p.day)} ${mes(l)} ${l.p.year}, ${hora(l)}`),
-    hablada: (texto) => con(texto, (l) => `${l.p.day} ${mes(l)} ${l.p.year}, ${deDoce(l.p)}`),
     hora: (texto) => con(texto, hora),
     nombre,
     zona: (texto) => con(texto, ({ minutos }) => `${nombre} (${desfase(minutos)})`),
@@ -99,9 +96,6 @@ function leer(texto: string, zona: string): Leido | undefined {
 }
 
 const dos = (numero: number) => String(numero).padStart(2, '0')
-
-const deDoce = ({ hour, minute }: Leido['p']) =>
-  `${hour % 12 || 12}:${dos(minute)}\u00a0${hour < 12 ? 'a' : 'p'}.\u00a0m.`
 
 function desfase(minutos: number): string {
   if (minutos === 0) return 'UTC'

@@ -41,7 +41,7 @@ describe('GET /api/v1/guias/{guia}/etiqueta', () => {
       ...['Envíos del Altiplano', 'Tienda La Ceiba', 'PEDIDO-ÑANDÚ-7', RECOGIDA.nombre, 'María José Ajú'],
       ...['Tel. +50231481676', 'San Juan Sacatepéquez', 'Guatemala', '5a avenida norte 12, casa 3'],
       ...['Indicaciones: Portón verde, frente a la tienda', '2 pares de zapatos', 'PRUEBA'],
-      codigo.replace(/(.{4})(?=.)/g, '$1 '),
+      codigo.replace(/(.{4})(?=.)/g, '$1-'),
     ])
       expect(texto).toContain(dicho)
     expect(leerBarras(barrasDibujadas(contenidos[0]!))).toBe(codigo)

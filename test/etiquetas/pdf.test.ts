@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { enGrupos } from '../../server/codigos/codigoDeGuia.ts'
 import { type DatosDeEtiqueta, renderizarEtiquetas } from '../../server/etiquetas/pdf.ts'
-import { barrasDe, enGrupos, qrDe } from '../../server/pdf/codigos.ts'
+import { barrasDe, qrDe } from '../../server/pdf/codigos.ts'
 import { COMPLETO } from '../fabricas.ts'
 import { leerPdf } from '../pruebasEntrega/leerPdf.ts'
 import { anchosDe, barras, leerBarras, leerQr, MODULO, qrDibujado } from './lectores.ts'
@@ -37,7 +38,7 @@ test('a label of 10 × 15 cm with everything that a courier needs', async () => 
   for (const dicho of [
     'Envíos del Altiplano',
     'Zapatería El Caminante, S. A.',
-    '7K3M 9QX2 A1B4',
+    '7K3M-9QX2-A1B4',
     'PEDIDO-2026-00005',
     'Bodega Zona 12',
     'María José Ajú',
@@ -126,7 +127,7 @@ test('a hundred labels: a page each, in time that grows with their number, in li
 })
 
 test('a code in groups of four', () => {
-  expect(enGrupos('7K3M9QX2A1B4')).toBe('7K3M 9QX2 A1B4')
+  expect(enGrupos('7K3M9QX2A1B4')).toBe('7K3M-9QX2-A1B4')
   expect(enGrupos('')).toBe('')
 })
 

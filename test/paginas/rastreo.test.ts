@@ -4,10 +4,11 @@ import { gzipSync } from 'node:zlib'
 import express from 'express'
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { nuevoCodigoDeGuia, verificador } from '../../server/codigos/codigos.ts'
+import { enGrupos, nuevoCodigoDeGuia, verificador } from '../../server/codigos/codigos.ts'
 import type { Estado } from '../../server/contrato/generado/tipos/index.ts'
-import { DESCRIPCIONES_DE_ESTADO, MAQUINA_DE_ESTADOS } from '../../server/contrato/generado/vocabulario.ts'
+import { MAQUINA_DE_ESTADOS } from '../../server/contrato/generado/vocabulario.ts'
 import type { Envio } from '../../server/paginas/rastreo/envio.ts'
+import { ASPECTOS } from '../../server/paginas/rastreo/estados.ts'
 import { servirRastreo } from '../../server/paginas/rastreo/ruta.ts'
 import { SIGUE } from '../../server/paginas/rastreo/vista.ts'
 import { crearReloj } from '../../server/tiempo/reloj.ts'
@@ -71,7 +72,7 @@ const ENVIO: Envio = {
   inicial: 'M',
   ubicacion: 'confirmada',
   intentos: 0,
-  eventos: [{ tipo: 'guia.en_ruta', ocurrido_en: new Date('2026-11-21T14:05:00Z') }],
+  eventos: [{ tipo: 'guia.en_ruta', ocurrido_en: new Date('2026-11-21T14:05:00Z'), motivo: null }],
   hayMas: false,
 }
 
@@ -91,12 +92,12 @@ describe('the page of a guide', () => {
     expect(JSON.stringify([...respuesta.headers]) + pagina).not.toMatch(LEJOS_DE_AQUI)
     const visto = texto(pagina)
     for (const esperado of [
-      guia,
-      'Intento de entrega fallido',
+      enGrupos(guia),
+      'Motivo: no había quien recibiera.',
       'Tienda La Ceiba',
       'M.',
       'Chinautla',
-      'Paquete en ruta',
+      'En ruta de entrega',
     ])
       expect(visto).toContain(esperado)
     expect(visto).toMatch(/Intentos de entrega fallidos 1 /)
@@ -104,14 +105,14 @@ describe('the page of a guide', () => {
     // The newest first, with the day and the hour of its destination.
     const pasos = [...pagina.matchAll(/<li><span>(.*?)<\/span><time datetime="(.*?)">(.*?)<\/time>/g)]
     expect(pasos.map(([, que]) => que)).toEqual([
-      'Intento de entrega fallido',
-      'Paquete en ruta de entrega',
-      'Paquete recolectado',
-      'Guía aceptada',
+      'No se pudo entregar: no había quien recibiera',
+      'En ruta de entrega',
+      'Recogido',
+      'Envío registrado',
     ])
-    expect(pasos[0]![3]).toMatch(/^\d+ \w+\.? 20\d\d, \d+:\d\d\s[ap]\.\s?m\.$/)
+    expect(pasos[0]![3]).toMatch(/^\d+ \w+ 20\d\d, \d\d:\d\d$/)
     expect(visto).toContain('en hora de Guatemala')
-    expect(/<title>(.*)<\/title>/.exec(pagina)?.[1]).toBe(`Envío ${guia}`)
+    expect(/<title>(.*)<\/title>/.exec(pagina)?.[1]).toBe(`Envío ${enGrupos(guia)}`)
   })
 
   it('tells times by the clock of the destination', async () => {
@@ -121,7 +122,7 @@ describe('the page of a guide', () => {
     )
     const visto = texto(await html(guia))
     expect(visto).toContain('en hora de Panamá')
-    expect(visto).toContain(crearReloj('America/Panama').hablada(creado_en).replace(/\s+/g, ' '))
+    expect(visto).toContain(crearReloj('America/Panama').corta(creado_en).replace(/\s+/g, ' '))
   })
 
   it('is read as the code is typed', async () => {
@@ -197,10 +198,42 @@ describe('the page of a guide', () => {
     const aparte = await servirAparte(async () => ({ ...ENVIO, estado, comercio: 'Calzado & Más' }))
     const pagina = await (await fetch(`${aparte.url}/r/${nuevoCodigoDeGuia()}`)).text()
     aparte.cerrar()
-    expect(/<h1>(.*)<\/h1>/.exec(pagina)?.[1]).toBe(DESCRIPCIONES_DE_ESTADO[estado])
+    expect(/<h1>(.*)<\/h1>/.exec(pagina)?.[1]).toBe(ASPECTOS[estado].palabra)
     expect(pagina).toContain(SIGUE[estado]('Calzado & Más').replaceAll('&', '&amp;'))
     // Nothing follows exactly where the contract says that nothing does.
     expect(SIGUE[estado]('x').startsWith('Nada más')).toBe(MAQUINA_DE_ESTADOS.transiciones[estado].length === 0)
+  })
+
+  it('gives each state a word and an icon of its own, and shows how far it has come', async () => {
+    const todos = Object.values(ASPECTOS)
+    for (const parte of ['palabra', 'trazo'] as const) expect(new Set(todos.map((uno) => uno[parte])).size).toBe(11)
+    const pasosDe = async (estado: Estado) => {
+      const aparte = await servirAparte(async () => ({ ...ENVIO, estado }))
+      const pagina = await (await fetch(`${aparte.url}/r/${nuevoCodigoDeGuia()}`)).text()
+      aparte.cerrar()
+      const linea = /<ol class="avance"[\s\S]*?<\/ol>/.exec(pagina)?.[0] ?? ''
+      return [linea.match(/class="hecho"/g)?.length ?? 0, /aria-current="step">(.*?)</.exec(linea)?.[1]]
+    }
+    expect(await pasosDe('aceptado')).toEqual([0, 'Registrado'])
+    expect(await pasosDe('en_transito')).toEqual([2, 'En camino'])
+    expect(await pasosDe('intento_fallido')).toEqual([3, 'En ruta'])
+    expect(await pasosDe('entregado')).toEqual([4, 'Entregado'])
+    expect(await pasosDe('en_devolucion')).toEqual([2, 'De regreso'])
+    expect(await pasosDe('extraviado')).toEqual([0, undefined])
+  })
+
+  it('tells why it failed in plain words, and of a lost parcel nothing', async () => {
+    const con = async (estado: Estado, motivo: Envio['eventos'][number]['motivo']) => {
+      const eventos = [{ tipo: `guia.${estado}` as const, ocurrido_en: new Date(), motivo }]
+      const aparte = await servirAparte(async () => ({ ...ENVIO, estado, eventos }))
+      const pagina = await (await fetch(`${aparte.url}/r/${nuevoCodigoDeGuia()}`)).text()
+      aparte.cerrar()
+      return /class="motivo">(.*?)</.exec(pagina)?.[1]
+    }
+    expect(await con('intento_fallido', 'sin_respuesta')).toBe('Motivo: nadie contestó.')
+    expect(await con('en_devolucion', 'intentos_agotados')).toMatch(/^Motivo: /)
+    expect(await con('intento_fallido', 'otro')).toBeUndefined()
+    expect(await con('extraviado', 'robo')).toBeUndefined()
   })
 
   it('escapes whatever it shows, and takes nothing but a letter for an initial', async () => {
@@ -230,7 +263,7 @@ describe('the page of a guide', () => {
     for (let i = 0; i < 35; i++)
       for (const estado of ['en_bodega', 'en_transito'] as const) await api.simulador.avanzar(guia, { estado })
     const respuesta = await html(guia)
-    expect(respuesta.match(/<li>/g)).toHaveLength(60)
+    expect(respuesta.match(/<li><span>/g)).toHaveLength(60)
     expect(respuesta).toContain('pasos más antiguos')
     expect(gzipSync(respuesta).length).toBeLessThan(15_000)
   })
@@ -356,7 +389,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     ])
       await registrar(guia, cuerpo)
     const pagina = await abrir(`/r/${guia.toLowerCase()}`)
-    await pagina.getByRole('heading', { level: 1, name: 'Paquete en ruta de entrega' }).waitFor()
+    await pagina.getByRole('heading', { level: 1, name: 'En ruta de entrega' }).waitFor()
     // One request, and nobody else's server.
     expect(pedidas).toEqual([`${entorno.url}/r/${guia.toLowerCase()}`])
     await revisar(pagina, 'en-ruta')
@@ -394,7 +427,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await pagina.getByLabel('Código de la guía').focus()
     await pagina.keyboard.type(`${guia.slice(0, 6)}-${guia.slice(6)}`.toLowerCase())
     await pagina.keyboard.press('Enter')
-    await pagina.getByRole('heading', { level: 1, name: 'Guía aceptada' }).waitFor()
+    await pagina.getByRole('heading', { level: 1, name: 'Envío registrado' }).waitFor()
     expect(pagina.url()).toBe(`${entorno.url}/r/${guia}`)
     await pagina.getByRole('link', { name: 'Seguir otro envío' }).tap()
     await pagina.getByRole('heading', { name: 'Seguir un envío' }).waitFor()

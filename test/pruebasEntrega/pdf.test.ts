@@ -70,7 +70,7 @@ test('says what happened, in Spanish, with the zone of its times and without the
     'PRUEBA DE ENTREGA',
     'Envíos del Altiplano',
     'Zapatería El Caminante, S. A.',
-    '7K3M 9QX2 A1B4',
+    '7K3M-9QX2-A1B4',
     'PEDIDO-2026-00005',
     '14 de noviembre de 2026, 15:04 · hora de Guatemala (UTC−6)',
     'Recogida: Bodega Zona 12',

@@ -1,4 +1,4 @@
-import type { Estado, EstadoDeUbicacion, Modo, TipoDeEvento } from '../../contrato/generado/tipos/index.ts'
+import type { Estado, EstadoDeUbicacion, Modo, Motivo, TipoDeEvento } from '../../contrato/generado/tipos/index.ts'
 import { sentencia } from '../../db.ts'
 import type { Deps } from '../../deps.ts'
 import { zonaDe } from '../../tiempo/zona.ts'
@@ -18,7 +18,7 @@ export interface Envio {
   ubicacion: EstadoDeUbicacion
   intentos: number
   /** The events that anybody may know of, the newest first. */
-  eventos: { tipo: TipoDeEvento; ocurrido_en: Date }[]
+  eventos: { tipo: TipoDeEvento; ocurrido_en: Date; motivo: Motivo | null }[]
   /** Whether there are older events than these. */
   hayMas: boolean
 }
@@ -33,8 +33,8 @@ const LEER = sentencia<Pick<Envio, 'guia'>, FilaDeEnvio>(
   'rastreo.leer',
   `select g.guia, g.modo, g.estado, c.nombre as comercio, g.departamento, g.municipio, left(btrim(g.destinatario), 1) as inicial,
      g.ubicacion_estado as ubicacion, g.intentos, coalesce((
-       select json_agg(json_build_object('tipo', e.tipo, 'ocurrido_en', e.ocurrido_en) order by e.secuencia desc) from (
-         select tipo, ocurrido_en, secuencia from evento
+       select json_agg(json_build_object('tipo', e.tipo, 'ocurrido_en', e.ocurrido_en, 'motivo', e.motivo) order by e.secuencia desc) from (
+         select tipo, ocurrido_en, motivo, secuencia from evento
          where comercio_id = g.comercio_id and modo = g.modo and guia_id = g.id and tipo not in ('guia.nota', 'guia.escaneo_tardio')
          order by secuencia desc limit ${EVENTOS + 1}) e), '[]') as eventos
    from guia_indice i
@@ -46,7 +46,7 @@ const LEER = sentencia<Pick<Envio, 'guia'>, FilaDeEnvio>(
 /** A parcel as its statement gives it, with instants as texts in JSON. */
 type FilaDeEnvio = Omit<Envio, 'zona' | 'eventos' | 'hayMas'> & {
   departamento: string
-  eventos: { tipo: TipoDeEvento; ocurrido_en: string }[]
+  eventos: { tipo: TipoDeEvento; ocurrido_en: string; motivo: Motivo | null }[]
 }
 
 /** Creates what reads parcels for the tracking page. */
@@ -56,7 +56,7 @@ export const crearLecturaDeEnvios =
     const [fila] = await db.consultar(LEER, { guia: codigo })
     if (!fila) return undefined
     const { departamento, ...resto } = fila
-    const eventos = fila.eventos.map(({ tipo, ocurrido_en }) => ({ tipo, ocurrido_en: new Date(ocurrido_en) }))
+    const eventos = fila.eventos.map((evento) => ({ ...evento, ocurrido_en: new Date(evento.ocurrido_en) }))
     return {
       ...resto,
       zona: zonaDe(fila, ajustes.zonaHoraria),

@@ -1,10 +1,12 @@
+import { enGrupos } from '../../codigos/codigoDeGuia.ts'
 import type { Estado, EstadoDeUbicacion } from '../../contrato/generado/tipos/index.ts'
-import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../../contrato/generado/vocabulario.ts'
+import { DESCRIPCIONES_DE_EVENTO } from '../../contrato/generado/vocabulario.ts'
 import { crearReloj } from '../../tiempo/reloj.ts'
 import { admiteUbicacion } from '../../ubicacion/ubicacion.ts'
 import { type Html, html } from '../html.ts'
 import { type Contenido, dibujarIcono } from '../marco.ts'
 import type { Envio } from './envio.ts'
+import { ASPECTOS, avance, cabecera, porQue } from './estados.ts'
 
 /** What a reader may expect after each of the contract's states; the type asks for a new state's sentence, too. */
 export const SIGUE: Readonly<Record<Estado, (comercio: string) => string>> = {
@@ -34,7 +36,7 @@ const FALTA_LUGAR: Readonly<Record<Exclude<EstadoDeUbicacion, 'confirmada'>, str
 
 const DESCRIPCIONES: Readonly<Record<string, string>> = {
   ...DESCRIPCIONES_DE_EVENTO,
-  ...Object.fromEntries(Object.entries(DESCRIPCIONES_DE_ESTADO).map(([estado, texto]) => [`guia.${estado}`, texto])),
+  ...Object.fromEntries(Object.entries(ASPECTOS).map(([estado, { palabra }]) => [`guia.${estado}`, palabra])),
 }
 
 export const ICONO = dibujarIcono(
@@ -47,13 +49,20 @@ export const ICONO = dibujarIcono(
  */
 export function paginaDelEnvio(envio: Envio, raiz: string): Contenido {
   const { guia, modo, estado, comercio, municipio, inicial, intentos, eventos, hayMas } = envio
+  const actual = eventos.find(({ tipo }) => tipo === `guia.${estado}`)
+  const motivo = actual && porQue(actual)
   const prueba = modo === 'test'
   const reloj = crearReloj(envio.zona)
   const cuerpo = html`${prueba && html`<p class="aviso"><strong>Guía de prueba.</strong> No hay ningún paquete: alguien está probando el servicio.</p>`}
-<p class="suave">Envío <b class="codigo">${guia}</b></p>
-<h1>${DESCRIPCIONES_DE_ESTADO[estado]}</h1>
+<p class="suave">Envío <b class="codigo">${enGrupos(guia)}</b></p>
+<div class="${ASPECTOS[estado].tono}">${cabecera(estado)}
+${
+  motivo &&
+  html`<p class="motivo">Motivo: ${motivo}.</p>
+`
+}${avance(estado)}
 <section class="sigue" aria-labelledby="sigue"><h2 id="sigue">Qué sigue</h2>
-<p>${SIGUE[estado](comercio)}</p></section>
+<p>${SIGUE[estado](comercio)}</p></section></div>
 ${faltaLugar(envio)}
 <dl>
 <dt>Lo envía</dt><dd>${comercio}</dd>
@@ -61,16 +70,17 @@ ${inicial !== null && html`<dt>Para</dt><dd>${inicial}.</dd>`}
 <dt>Municipio de destino</dt><dd>${municipio}</dd>
 <dt>Intentos de entrega fallidos</dt><dd>${intentos === 0 ? 'Ninguno' : intentos}</dd>
 </dl>
-<section aria-labelledby="historial"><h2 id="historial">Historial</h2>
+<section class="historial" aria-labelledby="historial"><h2 id="historial">Historial</h2>
 <p class="suave">De lo más reciente a lo más antiguo, en ${reloj.nombre}.</p>
 <ol>
-${eventos.map(({ tipo, ocurrido_en }) => {
-  const instante = ocurrido_en.toISOString()
-  return html`<li><span>${DESCRIPCIONES[tipo] ?? tipo}</span><time datetime="${instante}">${reloj.hablada(instante)}</time></li>\n`
+${eventos.map((evento) => {
+  const instante = evento.ocurrido_en.toISOString()
+  const porque = porQue(evento)
+  return html`<li><span>${DESCRIPCIONES[evento.tipo] ?? evento.tipo}${porque && `: ${porque}`}</span><time datetime="${instante}">${reloj.corta(instante)}</time></li>\n`
 })}</ol>
 ${hayMas && html`<p class="suave">Hay pasos más antiguos que no se muestran.</p>`}</section>
 <p><a href="${raiz}r">Seguir otro envío</a></p>`
-  return { titulo: `Envío ${guia}`, cuerpo }
+  return { titulo: `Envío ${enGrupos(guia)}`, cuerpo }
 }
 
 /** Says that the place is missing while somebody's answer is awaited: a courier who was sent out anyway knows it. */

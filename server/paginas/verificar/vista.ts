@@ -1,3 +1,4 @@
+import { enGrupos } from '../../codigos/codigoDeGuia.ts'
 import { DESCRIPCIONES_DE_ESTADO } from '../../contrato/generado/vocabulario.ts'
 import { crearReloj } from '../../tiempo/reloj.ts'
 import { type Html, html } from '../html.ts'
@@ -9,7 +10,6 @@ export const ICONO = dibujarIcono(
 )
 
 /** A guide's code as the document writes it. */
-const enGrupos = (codigo: string) => codigo.replace(/(.{4})(?=.)/g, '$1 ')
 
 /**
  * The page where a guide's proof is verified.

@@ -104,6 +104,3 @@ export const RELACIONES: Readonly<Record<Relacion, string>> = {
   vecino: 'Vecino',
   otro: 'Otra persona',
 }
-
-/** A guide's code in groups, since `8Z4K-7Q2M-9T1X` is easier to compare with a label than twelve letters in a row. */
-export const enGrupos = (codigo: string) => codigo.replace(/(.{4})(?=.)/g, '$1-')

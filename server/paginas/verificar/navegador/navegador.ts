@@ -1,5 +1,6 @@
 // What the page does: the digest of a PDF is made here and compared with the one that was signed; the PDF goes nowhere. Then
 // the signature is checked here as well, so that nobody has to take the service's word for it.
+import { enGrupos } from '../../../codigos/codigoDeGuia.ts'
 import { crearReloj } from '../../../tiempo/reloj.ts'
 
 /** The size in bytes that no document of ours has. */
@@ -24,7 +25,7 @@ interface Resultado {
 const seccion = document.querySelector<HTMLElement>('#verificador')!
 const { guia = '', zona = 'UTC', raiz = '' } = seccion.dataset
 /** The guide's code as the document writes it. */
-const codigo = guia.replace(/(.{4})(?=.)/g, '$1 ')
+const codigo = enGrupos(guia)
 const entrada = document.querySelector<HTMLInputElement>('#archivo')!
 const donde = document.querySelector<HTMLElement>('#resultado')!
 const caja = document.querySelector<HTMLElement>('.zona')!

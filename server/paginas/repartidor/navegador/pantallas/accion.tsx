@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { enGrupos } from '../../../../codigos/codigoDeGuia.ts'
 import {
   cambiarAccion,
   descartable,
@@ -9,7 +10,7 @@ import {
 } from '../almacen/acciones.ts'
 import type { Accion, Sesion } from '../almacen/base.ts'
 import { aSolas, enviarAhora } from '../cola.ts'
-import { type Estado, enGrupos, MOTIVOS_DICHOS, PASOS } from '../dominio.ts'
+import { type Estado, MOTIVOS_DICHOS, PASOS } from '../dominio.ts'
 import { ir, useDatos } from '../hooks.ts'
 import { horaDe, nombreDe, Pregunta, situacionDe, Titulo, Volver } from './piezas.tsx'
 
