@@ -48,12 +48,18 @@ const siVale = (plan: Compilado, numero: string) =>
     false,
   )
 
+/** Whether a national number that is in no plan would lose its first digits, and be another one, when it is read again. */
+const perderia = (plan: Compilado, numero: string) =>
+  escrituras(plan, numero)
+    .slice(1)
+    .some((resto) => plan.nacional.test(resto) || plan.largos.includes(resto.length))
+
 const siEsPosible = (plan: Compilado, numero: string, largos: readonly number[]) =>
   enE164(
     plan,
     escrituras(plan, numero)
       .reverse()
-      .find(({ length }) => largos.includes(length)),
+      .find((uno) => largos.includes(uno.length) && !perderia(plan, uno)),
     true,
   )
 
@@ -89,13 +95,13 @@ function leerNacional(plan: Compilado, digitos: string): Lectura {
     siVale(plan, sinCodigo) ??
     siEsPosible(plan, sinCodigo, plan.digitos) ??
     siEsPosible(plan, digitos, plan.digitos) ??
-    explicarLargo(plan, digitos, 'uno de otro país va con + y su código')
+    explicarLargo(plan, escrituras(plan, digitos).at(-1)!, 'uno de otro país va con + y su código')
   )
 }
 
 /** What programs put around a number that is copied from them: marks of direction that nobody sees. */
 const INVISIBLES = /[\u200b\u200e\u202a\u202c\u2066\u2068\u2069\ufeff]/g
-const FORMA = /^\s*\(?\s*\+?[\d\s().\u2010-\u2015-]*$/
+const FORMA = /^(?:\s*(?:\(\s*)?\+)?[\d\s().\u2010-\u2015-]*$/
 
 /**
  * Reads a telephone as people write it: with `+` or `00` and the code of any country; or as a number of `pais`, with its

@@ -33,12 +33,19 @@ export function leerTelefono(texto: string, pais?: string | null): Telefono {
 
 function leerAjeno(compacto: string): Telefono {
   const numero = parsePhoneNumberFromString(compacto)
-  if (!numero?.isPossible()) {
+  if (!numero?.isPossible() || !esE164(numero.number)) {
     const largo = validatePhoneNumberLength(compacto) ?? 'INVALID_LENGTH'
     return { error: LONGITUDES[largo] ?? LONGITUDES.INVALID_LENGTH! }
   }
   return { e164: numero.number, dudoso: !numero.isValid() }
 }
+
+/**
+ * The library's metadata know possible numbers of more digits than any may have; and behind a prefix that it takes away
+ * another one may stand, so that what it gives would be read as another number.
+ */
+const esE164 = (numero: string) =>
+  /^\+[1-9]\d{6,14}$/.test(numero) && parsePhoneNumberFromString(numero)?.number === numero
 
 /** Whether a number in E.164 is a landline's, which gets no message; where its plan doesn't tell, it isn't. */
 export const esFijo = (e164: string): boolean =>

@@ -38,7 +38,9 @@ function compararConLaBiblioteca(cuantos: number, semilla: number) {
     const suyo = parsePhoneNumberFromString(texto)
     // The old prefixes of Mexico are ours: the library knows them no more.
     if (plan.pais === 'MX' && /^(1|01|04[45])/.test(nacional)) continue
-    const ella = suyo?.isPossible() ? { e164: suyo.number, dudoso: !suyo.isValid() } : 'error'
+    // What it gives and reads as yet another number is none for us.
+    const seLeeIgual = suyo && parsePhoneNumberFromString(suyo.number)?.number === suyo.number
+    const ella = seLeeIgual && suyo.isPossible() ? { e164: suyo.number, dudoso: !suyo.isValid() } : 'error'
     const nuestra = leerTelefono(texto)
     if (!('error' in nuestra) && !nuestra.dudoso) validos++
     const igual =
@@ -160,6 +162,18 @@ describe('a number in every writing', () => {
   ])('%o says why it is none', (texto, porque) =>
     expect(interpretar(texto, 'GT')).toEqual({ error: expect.stringMatching(porque) }),
   )
+
+  it.each([
+    ['+57 00776234567', 'GT', /le sobran dígitos/],
+    ['0551235678', 'CO', /le faltan dígitos: un número de Colombia tiene 10/],
+  ])('%s is none, for what would be kept of it would read as another number', (texto, pais, porque) =>
+    expect(interpretar(texto, pais)).toEqual({ error: expect.stringMatching(porque) }),
+  )
+
+  it('is looked for in time that grows with its length alone', () => {
+    for (const relleno of [' ', '(', ' (', '1', '-'])
+      expect(interpretar(`${relleno.repeat(100_000)}x`, 'GT')).toEqual({ error: expect.stringMatching(/solo puede/) })
+  })
 
   it('needs + or 00 where no country is known', () => {
     for (const pais of [undefined, 'US', 'gt', ''])

@@ -15,6 +15,11 @@ describe('phones', () => {
     '+',
     '+502',
     '+50255',
+    // Possible for the library's metadata, and longer than any number is (E.164).
+    '+4930123456123456',
+    '+8100138123456000',
+    // What it gives of these is yet another number when it is read again.
+    '+234006734567899',
     '+502555512345678',
     '+999 1234567',
     '+502 5555 1234 ext 5',
