@@ -46,6 +46,10 @@ export async function* leerCsv(trozos: AsyncIterable<string>): AsyncGenerator<st
       }
     }
   }
+  const empezar = () => {
+    separador = separadorDe(cabecera)
+    return comer(cabecera.replace(/^\uFEFF/, ''))
+  }
   for await (const trozo of trozos) {
     if (separador !== undefined) {
       yield* comer(trozo)
@@ -53,25 +57,27 @@ export async function* leerCsv(trozos: AsyncIterable<string>): AsyncGenerator<st
     }
     // The first line says what separates.
     cabecera += trozo
-    if (cabecera.charCodeAt(0) === 0xfeff) cabecera = cabecera.slice(1)
-    if (!/[\r\n]/.test(cabecera)) continue
-    separador = separadorDe(cabecera)
-    yield* comer(cabecera)
+    if (PRIMERA_LINEA.test(cabecera) || cabecera.length > CABECERA_MAXIMA) yield* empezar()
   }
-  if (separador === undefined) {
-    separador = separadorDe(cabecera)
-    yield* comer(cabecera)
-  }
+  if (separador === undefined) yield* empezar()
   if (citado && !cierra) throw new SyntaxError('unas comillas se abren y no se cierran')
   const ultima = tocado || campo !== '' ? cerrarFila() : undefined
   if (ultima) yield ultima
 }
 
+/** Up to the first line end that stands in no quotes. */
+const PRIMERA_LINEA = /^(?:[^"\r\n]|"[^"]*")*[\r\n]/
+/** In UTF-16 units: where quotes are never closed, no more is waited for. */
+const CABECERA_MAXIMA = 65_536
+
 function separadorDe(texto: string): string {
-  const linea = (/^[^\r\n]*/.exec(texto)?.[0] ?? '').replace(/"[^"]*"/g, '')
+  const linea = (PRIMERA_LINEA.exec(texto)?.[0] ?? texto).replace(/"[^"]*"/g, '')
   const cuantos = (uno: string) => linea.split(uno).length
   return [',', ';', '\t'].reduce((mejor, uno) => (cuantos(uno) > cuantos(mejor) ? uno : mejor))
 }
 
-export const escribirCsv = (campos: readonly (string | number | boolean)[]) =>
-  `${campos.map((campo) => (/[",;\r\n]/.test(String(campo)) ? `"${String(campo).replaceAll('"', '""')}"` : String(campo))).join()}\r\n`
+/** A row of a file that is read the same whatever row it is: what might pass for a separator or a mark stands in quotes. */
+export const escribirCsv = (campos: readonly (string | number | boolean)[]) => `${campos.map(citar).join()}\r\n`
+
+const citar = (campo: string | number | boolean) =>
+  /[",;\t\r\n\uFEFF]/.test(String(campo)) ? `"${String(campo).replaceAll('"', '""')}"` : String(campo)
