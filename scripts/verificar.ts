@@ -21,6 +21,7 @@ const PASOS: Record<string, string[]> = {
   'types of the SDK': tipos('sdk'),
   'types of its command line': tipos('sdk/cli'),
   'dead code': ['knip'],
+  'house rules, and the time of patterns': ['node', 'scripts/reglas.ts'],
   'the contract': [
     ...['redocly', 'lint', '--max-problems=50', 'comercios', 'operaciones', 'publico'],
     // As it is served, with its samples; and the way that leads through it.

@@ -12,7 +12,7 @@ export function redDe(ip: string): string {
 
 /** A network that names nobody: the /24 or /48 around what {@link redDe} gives; null for what is no network. */
 export function redAncha(red: string): string | null {
-  const [, corta] = /(\d+\.\d+\.\d+)\.\d+$/.exec(red) ?? []
+  const [, corta] = /(\d{1,3}\.\d{1,3}\.\d{1,3})\.\d{1,3}$/.exec(red) ?? []
   if (corta !== undefined) return `${corta}.0/24`
   return red.includes(':') ? `${red.split(':').slice(0, 3).join(':')}::/48` : null
 }

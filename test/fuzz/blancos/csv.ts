@@ -1,0 +1,56 @@
+import { isDeepStrictEqual } from 'node:util'
+import { escribirCsv, leerCsv } from '../../../sdk/cli/csv.ts'
+import { type Blanco, exigir } from '../blanco.ts'
+
+/** The rows of a file that comes in such pieces, or why it has none. */
+async function leer(trozos: Iterable<string>): Promise<string[][] | string> {
+  const deUno = async function* () {
+    yield* trozos
+  }
+  try {
+    return await Array.fromAsync(leerCsv(deUno()))
+  } catch (error) {
+    if (error instanceof SyntaxError) return error.message
+    throw error
+  }
+}
+
+/** In whatever pieces a file comes, it has the same rows; and rows that are written are the same when they are read. */
+export const blanco: Blanco = {
+  semillas: [
+    'telefono,departamento,municipio\r\n+50255551234,Guatemala,Mixco\r\n',
+    'telefono;departamento\n"55551234";"Sacatepéquez ""La Antigua"""\n',
+    '\ufefftelefono\tdepartamento\n55551234\tPetén\n\n',
+    '"a\nb",c\r1,"2\r\n3"\r',
+    'uno\r\n""\r\n" "\r\ndos',
+  ],
+  palabras: [
+    '"',
+    '""',
+    '","',
+    ',',
+    ';',
+    '\t',
+    '\r',
+    '\n',
+    '\r\n',
+    '\n\n',
+    '\ufeff',
+    ' ',
+    '"\n"',
+    ',,',
+    ';;;',
+    '=1+1',
+    '😀',
+  ],
+  async probar(entrada) {
+    const texto = entrada.toString('utf8')
+    const filas = await leer([texto])
+    const mitad = entrada.length % (texto.length + 1)
+    for (const trozos of [texto.split(''), [texto.slice(0, mitad), texto.slice(mitad)], ['', texto]])
+      exigir(isDeepStrictEqual(await leer(trozos), filas), 'it has the same rows in whatever pieces it comes')
+    if (typeof filas === 'string') return
+    const escrito = filas.map((fila) => escribirCsv(fila)).join('')
+    exigir(isDeepStrictEqual(await leer([escrito]), filas), 'what is written is what is read')
+  },
+}

@@ -1,0 +1,29 @@
+import { Problema } from '../../../server/errores.ts'
+import { type Ambito, crearCursores, type Posicion } from '../../../server/listas/cursor.ts'
+import { crearSecretos } from '../../../server/secretos.ts'
+import { type Blanco, exigir, intentar } from '../blanco.ts'
+
+const [PRESENTE, VIEJA] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+const cursores = crearCursores(crearSecretos([PRESENTE, VIEJA]))
+const viejos = crearCursores(crearSecretos([VIEJA]))
+const AMBITOS: readonly Ambito[] = [
+  { operacion: 'listarGuias', dueno: 'uno/test', filtros: { estado: ['aceptado'] } },
+  { operacion: 'listarGuias', dueno: 'dos/test', filtros: { estado: ['aceptado'] } },
+  { operacion: 'listarEventos', dueno: 'uno/test' },
+]
+const POSICION: Posicion = ['019a9d3e-0000-7000-8000-000000000001', 42]
+const dados = AMBITOS.map((ambito) => [cursores.cifrar(ambito, POSICION), viejos.cifrar(ambito, POSICION)])
+
+/** A cursor opens only for the list for which it was given out, and only letter by letter as it was given out. */
+export const blanco: Blanco = {
+  semillas: [...dados.flat(), '', 'AAAA', Buffer.alloc(60, 7).toString('base64url')],
+  palabras: ['=', '==', '-', '_', '+', '/', 'A', '\n', ' ', ...dados.flat().map((uno) => uno.slice(0, 6))],
+  probar(entrada) {
+    const cursor = entrada.toString('utf8')
+    AMBITOS.forEach((ambito, i) => {
+      const leido = intentar(() => cursores.descifrar(ambito, cursor), Problema)
+      exigir(!(leido instanceof Problema) || leido.codigo === 'cursor_invalido', 'it is refused as a cursor')
+      exigir(leido instanceof Problema !== dados[i]!.includes(cursor), 'it opens if, and only if, it was given out')
+    })
+  },
+}

@@ -1,0 +1,58 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
+import sharp from 'sharp'
+import { Problema } from '../../../server/errores.ts'
+import { leerImagen } from '../../../server/imagenes/leerImagen.ts'
+import { unaFirma, unaFoto } from '../../archivos/imagenes.ts'
+import { type Blanco, exigir } from '../blanco.ts'
+
+const carpeta = mkdtempSync(join(tmpdir(), 'guias-fuzz-'))
+process.on('exit', () => rmSync(carpeta, { recursive: true }))
+const ruta = join(carpeta, 'imagen')
+
+/** The same PNG with the checksums that its pieces should have: or none of what was changed would be looked at. */
+function conSumas(entrada: Buffer): Buffer {
+  if (entrada.toString('latin1', 1, 4) !== 'PNG') return entrada
+  const hecha = Buffer.from(entrada)
+  for (let i = 8; i + 12 <= hecha.length; ) {
+    const fin = i + 8 + hecha.readUInt32BE(i)
+    if (fin + 4 > hecha.length) break
+    hecha.writeUInt32BE(crc32(hecha.subarray(i + 4, fin)), fin)
+    i = fin + 4
+  }
+  return hecha
+}
+
+const webp = () =>
+  sharp({ create: { width: 200, height: 200, channels: 3, background: '#369' } })
+    .webp()
+    .toBuffer()
+
+/** Whatever somebody calls a picture is refused in words for him, or becomes one that says nothing but what is seen. */
+export const blanco: Blanco = {
+  semillas: await Promise.all([unaFoto({ ancho: 200, alto: 200 }), unaFirma(), webp()]),
+  palabras: [
+    ...['\x89PNG\r\n\x1a\n', 'IHDR', 'IDAT', 'IEND', 'acTL', 'iCCP', 'eXIf', 'tEXt', 'Exif\0\0', 'MM\0*', 'II*\0'],
+    ...['RIFF', 'WEBP', 'VP8 ', 'VP8X', 'VP8L', 'ANIM', 'ftypheic', '\xff\xd8\xff', '\xff\xc0', '\xff\xc2', '\xff\xd9'],
+    ...['\0\0\0\0', '\0\0\xff\xff', '\x7f\xff\xff\xff', '2026:11:20 15:04:05', '-06:00', '0000:00:00 00:00:00'],
+  ],
+  async probar(entrada) {
+    writeFileSync(ruta, conSumas(entrada))
+    const tipo = entrada.length % 2 === 0 ? 'foto' : 'firma'
+    const leida = await leerImagen(ruta, tipo).catch((error: unknown) => {
+      if (error instanceof Problema && error.codigo === 'imagen_invalida') return undefined
+      throw error
+    })
+    if (!leida) return
+    const { format, width, height, exif, xmp, iptc } = await sharp(leida.contenido).metadata()
+    exigir(`image/${format}` === leida.mime && width === leida.ancho && height === leida.alto, 'it is what it says')
+    exigir(Math.max(width, height) <= 2_560, 'it is no larger than it may be')
+    exigir(exif === undefined && xmp === undefined && iptc === undefined, 'it tells nothing besides')
+    const { lat, lng, capturado_en } = leida
+    exigir((lat === null) === (lng === null), 'a place has both coordinates')
+    exigir(lat === null || (Math.abs(lat) <= 90 && Math.abs(lng!) <= 180), 'the place is on Earth')
+    exigir(capturado_en === null || !Number.isNaN(capturado_en.getTime()), 'the instant is one')
+  },
+}

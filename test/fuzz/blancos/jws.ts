@@ -1,0 +1,64 @@
+import { isDeepStrictEqual } from 'node:util'
+import { ErrorPrueba, verificarPrueba } from '@guias/sdk'
+import { firmar, leerFirmado } from '../../../server/firma/jws.ts'
+import { crearSecretos } from '../../../server/secretos.ts'
+import { type Blanco, exigir } from '../blanco.ts'
+
+const TIPO = 'prueba-entrega+jws'
+const MANIFIESTO = {
+  ...{ version: 1, emisor: 'https://guias.example', guia: '7K3M9QX2A1B4', modo: 'test', external_ref: null },
+  ...{ entregado_en: '2026-11-20T15:04:05.000Z', registrado_en: '2026-11-20T15:04:06.000Z' },
+  ...{ hecho_en: '2026-11-20T15:04:07.000Z', posicion: null, recibido_por_sha256: '0'.repeat(64), archivos: [] },
+}
+const nuestros = crearSecretos([Buffer.alloc(32, 1)])
+const bueno = await firmar(nuestros, TIPO, MANIFIESTO)
+const deOtroTipo = await firmar(nuestros, 'sello-de-bitacora+jws', MANIFIESTO)
+const ajeno = await firmar(crearSecretos([Buffer.alloc(32, 3)]), TIPO, { ...MANIFIESTO, guia: 'AJENA' })
+const claves = [bueno.publica]
+
+const deBase64url = (texto: string) => Buffer.from(texto, 'base64url').toString()
+/** As three lines, so that mutations reach what its parts say. */
+const enLineas = (jws: string) => {
+  const [cabeza = '', cuerpo = '', firma = ''] = jws.split('.')
+  return [deBase64url(cabeza), deBase64url(cuerpo), firma].join('\n')
+}
+const deLineas = (texto: string) => {
+  const [cabeza = '', cuerpo = '', firma = ''] = texto.split('\n')
+  return [Buffer.from(cabeza).toString('base64url'), Buffer.from(cuerpo).toString('base64url'), firma].join('.')
+}
+
+/** What our key didn't sign as a proof says nothing: to the server, and to the SDK, which asks for every letter. */
+export const blanco: Blanco = {
+  semillas: [bueno, deOtroTipo, ajeno].flatMap(({ jws }) => [jws, enLineas(jws)]),
+  palabras: [
+    ...['"alg":"none"', '"alg":"HS256"', '"alg":"Ed25519"', '"alg":"EdDSA"', '"crit":["b64"],"b64":false', `"${TIPO}"`],
+    ...[
+      '"kid":',
+      '"typ":',
+      '"jwk":',
+      '"zip":"DEF"',
+      bueno.publica.kid,
+      bueno.publica.x,
+      '.',
+      '..',
+      '\n',
+      '=',
+      '{',
+      '}',
+    ],
+  ],
+  async probar(entrada) {
+    const texto = entrada.toString('utf8')
+    const jws = texto.startsWith('{') ? deLineas(texto) : texto
+    const leido = await leerFirmado(claves, TIPO, jws)
+    exigir(
+      leido === undefined || isDeepStrictEqual(leido, MANIFIESTO),
+      'the server believes what was signed, or nothing',
+    )
+    const suyo = await verificarPrueba({ manifiesto: jws, claves: { keys: claves } }).catch((error: unknown) => {
+      if (error instanceof ErrorPrueba) return undefined
+      throw error
+    })
+    exigir((suyo !== undefined) === (jws === bueno.jws), 'the SDK believes what was signed as it was signed')
+  },
+}

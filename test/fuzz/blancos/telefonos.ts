@@ -1,0 +1,37 @@
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import { PLANES } from '../../../server/contrato/generado/planes.ts'
+import { leerTelefono } from '../../../server/telefonos/telefono.ts'
+import { type Blanco, exigir } from '../blanco.ts'
+
+const PAISES = [undefined, ...PLANES.map(({ pais }) => pais)]
+
+/** What is read is a number that the phone library knows, of the same validity, and reads again as itself. */
+export const blanco: Blanco = {
+  // The first character says the country.
+  semillas: [
+    ...['0+50255551234', '131481676', '1502 3148-1676', '1(502) 3148-1676', '100502 3148 1676', '0+1 (212) 555-0100'],
+    ...['0+34 612 34 56 78', '0+52 1 55 1234 5678', '2+503 7123 4567', '50448112345678', '0\u202a+502 3148-1676\u202c'],
+    ...['0+447911123456', '0+4930123456', '0+8613800138000', '0+390612345678', '3+57 310 123 4567', '0+5491123456789'],
+  ],
+  palabras: [
+    ...['+', '00', '(', ')', '-', '.', ' ', '\u2013', '\u200b', '\u202a', '\ufeff', '٤', '９', 'ext', ';', 'tel:', ','],
+    ...PLANES.map(({ codigo }) => codigo),
+    ...['1', '7', '34', '39', '44', '49', '54', '55', '61', '86', '91', '211', '878', '979', '800', '0', '521', '044'],
+  ],
+  probar(entrada) {
+    const [cual = '0', ...resto] = entrada.toString('utf8')
+    const pais = PAISES[cual.codePointAt(0)! % PAISES.length]
+    const leido = leerTelefono(resto.join(''), pais)
+    if ('error' in leido) {
+      exigir(leido.error.length > 10, 'it says why')
+      return
+    }
+    const { e164, dudoso } = leido
+    exigir(/^\+[1-9]\d{6,14}$/.test(e164), `${e164} is E.164`)
+    const suyo = parsePhoneNumberFromString(e164)
+    exigir(suyo?.isPossible() && suyo.number === e164, `${e164} is possible, and itself`)
+    exigir(dudoso === !suyo?.isValid(), `${e164} is as valid as the library says`)
+    const otraVez = leerTelefono(e164)
+    exigir('e164' in otraVez && otraVez.e164 === e164 && otraVez.dudoso === dudoso, `${e164} is read again as itself`)
+  },
+}

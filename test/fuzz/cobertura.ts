@@ -1,0 +1,70 @@
+import { Session } from 'node:inspector'
+
+interface Rango {
+  startOffset: number
+  endOffset: number
+  count: number
+}
+interface Perfil {
+  result: { url: string; functions: { ranges: Rango[] }[] }[]
+}
+
+/** A place in the code: what is known of its module, and a character of it. */
+type Lugar = readonly [vistos: Uint8Array, caracter: number]
+
+/** Which characters of the code under test have run, as V8 counts them; it must begin before that code is loaded. */
+export class Cobertura {
+  readonly #sesion = new Session()
+  readonly #de: RegExp
+  readonly #vistos = new Map<string, Uint8Array>()
+
+  /** @param de the addresses of the modules that count */
+  constructor(de: RegExp) {
+    this.#de = de
+    this.#sesion.connect()
+    this.#pedir('Profiler.enable')
+    this.#pedir('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
+  }
+
+  /** How many characters have run so far, of how many. */
+  get cuanta(): string {
+    const todos = [...this.#vistos.values()]
+    const suma = (de: (vistos: Uint8Array) => number) => todos.reduce((cuantos, vistos) => cuantos + de(vistos), 0)
+    return `${suma((vistos) => vistos.filter(Boolean).length)}/${suma(({ length }) => length)}`
+  }
+
+  /** What ran since it was last asked and had never run before: places that {@link anotar} makes old. */
+  nuevo(): Lugar[] {
+    const nuevo: Lugar[] = []
+    for (const { url, functions } of this.#pedir<Perfil>('Profiler.takePreciseCoverage').result) {
+      if (!this.#de.test(url)) continue
+      const corridos = pintar(functions)
+      const vistos = this.#vistos.get(url) ?? new Uint8Array(corridos.length)
+      this.#vistos.set(url, vistos)
+      for (let i = 0; i < corridos.length; i++) if (corridos[i] === 1 && vistos[i] === 0) nuevo.push([vistos, i])
+    }
+    return nuevo
+  }
+
+  anotar(lugares: readonly Lugar[]): void {
+    for (const [vistos, i] of lugares) vistos[i] = 1
+  }
+
+  // An inspector of one's own thread answers before it returns.
+  #pedir<T = unknown>(metodo: string, parametros: object = {}): T {
+    let respuesta: T | undefined
+    this.#sesion.post(metodo, parametros, (error, dada) => {
+      if (error) throw error
+      respuesta = dada as T
+    })
+    return respuesta as T
+  }
+}
+
+/** Where a script ran. Ranges are told from the outermost to the innermost, and only where their counts differ. */
+function pintar(funciones: Perfil['result'][number]['functions']): Uint8Array {
+  const corridos = new Uint8Array(Math.max(...funciones.map(({ ranges }) => ranges[0]!.endOffset)))
+  for (const { startOffset, endOffset, count } of funciones.flatMap(({ ranges }) => ranges))
+    corridos.fill(count > 0 ? 1 : 0, startOffset, endOffset)
+  return corridos
+}

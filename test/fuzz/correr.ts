@@ -1,0 +1,57 @@
+/**
+ * `npm run fuzz [-- target [seconds [seed]]]`: feeds a target, or each of them, with mutations of its seeds, led by the
+ * blocks of code that they reach, and says which input breaks what must hold.
+ */
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { azarDe } from '../azar.ts'
+import type { Blanco } from './blanco.ts'
+import { Cobertura } from './cobertura.ts'
+import { fuzzear } from './motor.ts'
+
+const BLANCOS: Record<string, { de: RegExp; cargar: () => Promise<{ blanco: Blanco }> }> = {
+  json: { de: /http\/jsonEstricto/, cargar: () => import('./blancos/json.ts') },
+  enlacesDeMapas: { de: /mapas\/enlaces/, cargar: () => import('./blancos/enlacesDeMapas.ts') },
+  telefonos: { de: /server\/telefonos\//, cargar: () => import('./blancos/telefonos.ts') },
+  cursores: { de: /listas\/cursor/, cargar: () => import('./blancos/cursores.ts') },
+  enlacesFirmados: { de: /archivos\/enlaces|llaves\/llave/, cargar: () => import('./blancos/enlacesFirmados.ts') },
+  jws: { de: /firma\/jws|jose\/|verificarPrueba|sdk\/dist/, cargar: () => import('./blancos/jws.ts') },
+  imagenes: { de: /imagenes\/leerImagen|exifr/, cargar: () => import('./blancos/imagenes.ts') },
+  csv: { de: /cli\/csv/, cargar: () => import('./blancos/csv.ts') },
+}
+const [cual = 'todos', segundos = '7', semilla = String(Date.now() % 1_000_000)] = process.argv.slice(2)
+
+/** One target, in a process of its own. */
+async function uno(nombre: string): Promise<number> {
+  const { de, cargar } = BLANCOS[nombre]!
+  const cobertura = new Cobertura(de)
+  const { blanco } = await cargar()
+  const siguiente = azarDe(Number(semilla))
+  const fin = performance.now() + Number(segundos) * 1_000
+  const vuelta = await fuzzear(
+    blanco,
+    cobertura,
+    (n) => Math.floor(siguiente() * n),
+    () => performance.now() < fin,
+  )
+  const { entradas, corpus, hallazgo } = vuelta
+  console.log(`${nombre}: ${entradas} inputs, ${vuelta.cobertura} of the code, ${corpus} kept (seed ${semilla})`)
+  if (!hallazgo) return 0
+  console.log(`  broken by ${JSON.stringify(hallazgo.entrada.toString('latin1'))} (Latin-1)\n`, hallazgo.error)
+  return 1
+}
+
+if (cual === 'todos') {
+  const correr = (nombre: string) =>
+    spawnSync(process.execPath, [fileURLToPath(import.meta.url), nombre, segundos, semilla], {
+      stdio: 'inherit',
+      // What hangs behind a promise is ended here.
+      timeout: (Number(segundos) + 120) * 1_000,
+    })
+  process.exitCode = Math.max(...Object.keys(BLANCOS).map((nombre) => correr(nombre).status ?? 1))
+} else if (cual in BLANCOS) {
+  process.exitCode = await uno(cual)
+} else {
+  console.error(`There is no target «${cual}»: ${Object.keys(BLANCOS).join(', ')}, or todos.`)
+  process.exitCode = 2
+}

@@ -1,0 +1,95 @@
+import { Script } from 'node:vm'
+import type { Blanco } from './blanco.ts'
+import type { Cobertura } from './cobertura.ts'
+import { type Azar, mutar } from './mutar.ts'
+
+/** An input that breaks what must hold, made as short as it could be. */
+export interface Hallazgo {
+  entrada: Buffer
+  error: Error
+}
+
+/** What feeding one target came to. */
+export interface Vuelta {
+  entradas: number
+  /** How much of the code ran. */
+  cobertura: string
+  corpus: number
+  hallazgo: Hallazgo | undefined
+}
+
+/** Milliseconds after which inputs are said to hang: a thousand times what they take. */
+const COLGADO = 20_000
+/** As many inputs are fed at once: to ask for coverage, or to watch the time, costs more than most of them do. */
+const TANDA = 200
+const LLAMAR = new Script('__alimentar()')
+
+/** The first of some inputs that fails; one that keeps the thread for too long fails, too, even within a regular expression. */
+async function probar(
+  blanco: Blanco,
+  entradas: readonly Buffer[],
+): Promise<{ cual: number; error: Error } | undefined> {
+  let cual = 0
+  const alimentar = async () => {
+    for (; cual < entradas.length; cual++) {
+      const hecho = blanco.probar(entradas[cual]!)
+      // Without a promise there is no pause, and the time limit holds for all of them.
+      if (hecho) await hecho
+    }
+  }
+  try {
+    Object.assign(globalThis, { __alimentar: alimentar })
+    await LLAMAR.runInThisContext({ timeout: COLGADO })
+    return undefined
+  } catch (error) {
+    return { cual, error: error instanceof Error ? error : new Error(String(error)) }
+  }
+}
+
+/** Takes away whatever isn't needed for the same kind of failure. */
+async function acortar(blanco: Blanco, entrada: Buffer, error: Error): Promise<Hallazgo> {
+  let corta = { entrada, error }
+  for (let largo = entrada.length >> 1; largo > 0; largo >>= 1) {
+    for (let i = 0; i + largo <= corta.entrada.length; ) {
+      const sin = Buffer.concat([corta.entrada.subarray(0, i), corta.entrada.subarray(i + largo)])
+      const falla = await probar(blanco, [sin])
+      if (falla?.error.name === error.name) corta = { entrada: sin, error: falla.error }
+      else i += largo
+    }
+  }
+  return corta
+}
+
+/** Those of some inputs that lead where none before them did. */
+async function losQueLlegan(blanco: Blanco, cobertura: Cobertura, entradas: readonly Buffer[]): Promise<Buffer[]> {
+  const llegan: Buffer[] = []
+  for (const entrada of entradas) {
+    await probar(blanco, [entrada])
+    const suyo = cobertura.nuevo()
+    cobertura.anotar(suyo)
+    if (suyo.length > 0) llegan.push(entrada)
+  }
+  return llegan
+}
+
+/** Feeds mutations of whatever led somewhere new, until something breaks or it is time to stop. */
+export async function fuzzear(blanco: Blanco, cobertura: Cobertura, azar: Azar, sigue: () => boolean): Promise<Vuelta> {
+  const corpus: Buffer[] = blanco.semillas.map((semilla) => Buffer.from(semilla as Uint8Array))
+  let entradas = 0
+  let tanda: readonly Buffer[] = corpus
+  do {
+    const falla = await probar(blanco, tanda)
+    entradas += falla ? falla.cual + 1 : tanda.length
+    if (falla) {
+      const hallazgo = await acortar(blanco, tanda[falla.cual]!, falla.error)
+      return { entradas, cobertura: cobertura.cuanta, corpus: corpus.length, hallazgo }
+    }
+    const nuevo = cobertura.nuevo()
+    if (nuevo.length > 0) corpus.push(...(await losQueLlegan(blanco, cobertura, tanda)))
+    // What only ran once, since something is remembered, isn't looked for again.
+    cobertura.anotar(nuevo)
+    const tomar = () => corpus[azar(corpus.length)]!
+    tanda = Array.from({ length: TANDA }, () => mutar(tomar(), azar, tomar(), blanco.palabras))
+  } while (sigue())
+  return { entradas, cobertura: cobertura.cuanta, corpus: corpus.length, hallazgo: undefined }
+}
