@@ -1,9 +1,3 @@
-import { createWriteStream } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
-import { barrerArchivos } from '../../server/archivos/barrer.ts'
-import { CONSOLA as NOMBRE } from '../../server/bitacora/bitacora.ts'
 import { buscarEnBitacora } from '../../server/bitacora/buscar.ts'
 import { type Verificada, verificarCadenas } from '../../server/bitacora/verificar.ts'
 import { cambiarComercio } from '../../server/comercios/cambiar.ts'
@@ -22,7 +16,6 @@ import type {
   Pais,
   RitmosDeComercio,
 } from '../../server/contrato/generado/tipos/index.ts'
-import { ALCANCES_DE_OPERACION } from '../../server/contrato/generado/vocabulario.ts'
 import type { DepsDeOperacion } from '../../server/deps.ts'
 import { problemaDeFallas } from '../../server/errores.ts'
 import { crearLlave } from '../../server/llaves/crear.ts'
@@ -35,72 +28,14 @@ import { rotarLlave } from '../../server/llaves/rotar.ts'
 import { crearOperador } from '../../server/operadores/crear.ts'
 import { listarOperadores } from '../../server/operadores/listar.ts'
 import { revocarOperador } from '../../server/operadores/revocar.ts'
-import { exportarPersona } from '../../server/personas/exportar.ts'
-import { type Olvidada, olvidarTelefono } from '../../server/personas/olvidarTelefono.ts'
-import { leerDeQuien } from '../../server/personas/persona.ts'
 import { crearRepartidor } from '../../server/repartidores/crear.ts'
 import { desactivarRepartidor } from '../../server/repartidores/desactivar.ts'
 import { listarRepartidores } from '../../server/repartidores/listar.ts'
 import { renovarCodigo } from '../../server/repartidores/renovarCodigo.ts'
 
 import { leerInstante } from '../../server/tiempo/instante.ts'
-
-export const OPCIONES = [
-  'nombre',
-  'pais',
-  'estricto',
-  'ritmos',
-  'comercio',
-  'operador',
-  'modo',
-  'alcances',
-  'vence',
-  'redes',
-  'llave',
-  'solapamiento',
-  'telefono',
-  'repartidor',
-  'quien',
-  'accion',
-  'sobre',
-  'desde',
-  'hasta',
-  'carpeta',
-] as const
-/** `si` has no value. */
-export type Opcion = (typeof OPCIONES)[number] | 'si'
-export type Opciones = Partial<Record<Opcion, string>>
-
-interface Comando {
-  exige: readonly Opcion[]
-  admite?: readonly Opcion[]
-  /** `llaves revocar llave_…` reads as well as `--llave llave_…`. */
-  objeto?: Opcion
-  ejecutar: (deps: DepsDeOperacion, opciones: Opciones) => Promise<unknown>
-  /** What a person is asked first, unless `--si` answers it. */
-  pregunta?: (opciones: Opciones) => string
-  /** Whether it needs the storage of files, wherever that is. */
-  conArchivos?: true
-  /** Whether its answer is a document, which is JSON for people, too. */
-  documento?: true
-  /** Whether what it found means that something is wrong: then it ends with 1. */
-  falla?: (resultado: never) => boolean
-  /** What a table for people shows of a row; left out, all of it. */
-  resumir?: (fila: never) => object
-}
-
-/** The console is an operator: the operations' own handlers do its work, so that the two can't drift apart. */
-const CONSOLA = {
-  path: undefined,
-  query: undefined,
-  body: undefined,
-  identidad: { operadorId: '', operador: NOMBRE, llave: '', alcances: ALCANCES_DE_OPERACION, rangos: [] },
-  cookie: '',
-  idSolicitud: NOMBRE,
-  red: '',
-  soloCabeceras: false,
-  alAbandonar: () => new AbortController().signal,
-}
+import { CONSOLA, type Comando, type Opciones } from './comando.ts'
+import { COMANDOS_DE_PERSONA } from './personas.ts'
 
 /** Every page of a list. */
 async function todas<Dato>(
@@ -162,13 +97,6 @@ const resumirLinea = ({ creado_en, accion, quien, sobre, comercio, campos, red }
   campos: campos.join(' '),
   red,
 })
-
-/** Copies the files of a person's guides into a folder, under their names. */
-async function copiarArchivos({ almacen }: DepsDeOperacion, archivos: readonly string[], carpeta: string) {
-  await mkdir(carpeta, { recursive: true, mode: 0o700 })
-  for (const archivo of archivos)
-    await pipeline(await almacen.leer(archivo), createWriteStream(join(carpeta, archivo), { mode: 0o600 }))
-}
 
 /** By group and verb; where there is another form for operators, that stands behind `--operador`. */
 export const COMANDOS: Record<string, Comando> = {
@@ -305,30 +233,5 @@ export const COMANDOS: Record<string, Comando> = {
     ejecutar: async (deps, { repartidor = '' }) =>
       (await desactivarRepartidor({ ...CONSOLA, path: { repartidor } }, deps)).body,
   },
-  'persona exportar': {
-    exige: ['telefono'],
-    admite: ['comercio', 'carpeta'],
-    conArchivos: true,
-    documento: true,
-    async ejecutar(deps, { telefono = '', comercio, carpeta }) {
-      const exportada = await exportarPersona(deps, CONSOLA, await leerDeQuien(deps.db, telefono, comercio))
-      const archivos = exportada.guias.flatMap((guia) => guia.archivos)
-      if (carpeta !== undefined) await copiarArchivos(deps, archivos, carpeta)
-      return exportada
-    },
-  },
-  'persona olvidar': {
-    exige: ['telefono'],
-    admite: ['comercio', 'si'],
-    conArchivos: true,
-    pregunta: ({ telefono }) =>
-      `Se borra para siempre lo que hay de ${telefono} en las guías terminadas, también pruebas de entrega y fotos.`,
-    async ejecutar(deps, { telefono = '', comercio }) {
-      const olvidada = await olvidarTelefono(deps, CONSOLA, await leerDeQuien(deps.db, telefono, comercio))
-      // Those that an earlier run left, too.
-      await barrerArchivos(deps)
-      return olvidada
-    },
-    falla: ({ entrantes_pendientes, en_curso }: Olvidada) => entrantes_pendientes > 0 || en_curso.length > 0,
-  },
+  ...COMANDOS_DE_PERSONA,
 }

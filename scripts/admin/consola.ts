@@ -14,7 +14,7 @@ import type { DepsDeOperacion } from '../../server/deps.ts'
 import { explicarBase, Problema } from '../../server/errores.ts'
 import { crearLog } from '../../server/log.ts'
 import { ErrorPostgresEmbebido } from '../../server/postgresEmbebido/postgresEmbebido.ts'
-import type { Opcion } from './comandos.ts'
+import type { Opcion } from './comando.ts'
 import { AYUDA, ErrorDeUso, leerLinea } from './linea.ts'
 
 type Entorno = Readonly<Record<string, string | undefined>>

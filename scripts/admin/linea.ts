@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
-import { COMANDOS, OPCIONES, type Opcion, type Opciones } from './comandos.ts'
+import { OPCIONES, type Opcion, type Opciones } from './comando.ts'
+import { COMANDOS } from './comandos.ts'
 
 export const AYUDA = `Uso: npm run --silent admin -- <comando> [opciones] [--json]
 

@@ -1,0 +1,47 @@
+import { createWriteStream } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { barrerArchivos } from '../../server/archivos/barrer.ts'
+import type { DepsDeOperacion } from '../../server/deps.ts'
+import { exportarPersona } from '../../server/personas/exportar.ts'
+import { type Olvidada, olvidarTelefono } from '../../server/personas/olvidarTelefono.ts'
+import { leerDeQuien } from '../../server/personas/persona.ts'
+import { CONSOLA, type Comando } from './comando.ts'
+
+/** Copies the files of a person's guides into a folder, under their names. */
+async function copiarArchivos({ almacen }: DepsDeOperacion, archivos: readonly string[], carpeta: string) {
+  await mkdir(carpeta, { recursive: true, mode: 0o700 })
+  for (const archivo of archivos)
+    await pipeline(await almacen.leer(archivo), createWriteStream(join(carpeta, archivo), { mode: 0o600 }))
+}
+
+/** What is done for a person who asks what is kept of him, or to be forgotten. */
+export const COMANDOS_DE_PERSONA: Record<string, Comando> = {
+  'persona exportar': {
+    exige: ['telefono'],
+    admite: ['comercio', 'carpeta'],
+    conArchivos: true,
+    documento: true,
+    async ejecutar(deps, { telefono = '', comercio, carpeta }) {
+      const exportada = await exportarPersona(deps, CONSOLA, await leerDeQuien(deps.db, telefono, comercio))
+      const archivos = exportada.guias.flatMap((guia) => guia.archivos)
+      if (carpeta !== undefined) await copiarArchivos(deps, archivos, carpeta)
+      return exportada
+    },
+  },
+  'persona olvidar': {
+    exige: ['telefono'],
+    admite: ['comercio', 'si'],
+    conArchivos: true,
+    pregunta: ({ telefono }) =>
+      `Se borra para siempre lo que hay de ${telefono} en las guías terminadas, también pruebas de entrega y fotos.`,
+    async ejecutar(deps, { telefono = '', comercio }) {
+      const olvidada = await olvidarTelefono(deps, CONSOLA, await leerDeQuien(deps.db, telefono, comercio))
+      // Those that an earlier run left, too.
+      await barrerArchivos(deps)
+      return olvidada
+    },
+    falla: ({ entrantes_pendientes, en_curso }: Olvidada) => entrantes_pendientes > 0 || en_curso.length > 0,
+  },
+}
