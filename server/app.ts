@@ -5,7 +5,9 @@ import { enlazarRutas } from './contrato/rutas.ts'
 import type { Deps } from './deps.ts'
 import { handlers } from './handlers.ts'
 import { conDestinoNormal, exigirDestino } from './http/destino.ts'
+import { limitarPaginas } from './http/limitar.ts'
 import { presentarProblemas, rutaDesconocida, type Testigo } from './http/problemas.ts'
+import { redDe } from './http/red.ts'
 import { identificarSolicitud } from './http/solicitud.ts'
 import { crearAutenticadores } from './llaves/autenticadores.ts'
 import { type OpcionesDePaginas, servirPaginas } from './paginas/paginas.ts'
@@ -27,6 +29,7 @@ export function crearApp(
   app.set('trust proxy', deps.ajustes.proxies)
   app.use(identificarSolicitud(deps.log, () => deps.nuevoId().id))
   app.use(exigirDestino(operaciones))
+  app.use(limitarPaginas(operaciones, deps.limites))
   servirPaginas(app, deps, { buzon })
   enlazarRutas(app, {
     operaciones,
@@ -36,7 +39,10 @@ export function crearApp(
     deps: { ...deps, validacion },
     testigo,
   })
-  app.use(rutaDesconocida)
+  app.use((req, _res, next) => {
+    deps.limites.gastarPagina(redDe(req.ip ?? ''))
+    next()
+  }, rutaDesconocida)
   app.use(presentarProblemas(deps.ajustes.urlPublica, testigo))
   return conDestinoNormal(app)
 }

@@ -25,14 +25,20 @@ export class Servidor {
   readonly #conexionesPorRed: number
   readonly #dejarDeSoltar: () => void
   readonly #enCurso = new Set<ServerResponse>()
+  /** Those of them whose body hasn't come whole. */
+  readonly #llegando = new Set<ServerResponse>()
+  readonly #deSocket = new WeakMap<Socket, number>()
   readonly #conexiones = new Set<Duplex>()
   readonly #http = createServer(
     { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 },
     (req, res) => {
+      if (!this.#cabeEnSuConexion(req, res)) return
       this.#enCurso.add(res)
       res.once('close', () => this.#enCurso.delete(res))
+      this.#esperarCuerpo(req, res)
       if (this.#despidiendo) res.setHeader('Connection', 'close')
-      if (this.#enCurso.size > SATURADO && !DE_SALUD.includes(rutaDe(req))) return rechazar(req, res, this.url, LLENO)
+      if (this.#enCurso.size - this.#llegando.size > SATURADO && !DE_SALUD.includes(rutaDe(req)))
+        return rechazar(req, res, this.url, LLENO)
       this.atender(req, res)
     },
   )
@@ -56,6 +62,32 @@ export class Servidor {
       this.#conexiones.delete(socket)
       this.#porRed.restar(red)
     })
+  }
+
+  /**
+   * Many requests in one breath, without waiting for an answer, are made by nobody but to flood: each would be begun at once,
+   * and its answer kept until the one before is read.
+   */
+  #cabeEnSuConexion({ socket }: IncomingMessage, res: ServerResponse): boolean {
+    if (socket.destroyed) return false
+    const suyas = (this.#deSocket.get(socket) ?? 0) + 1
+    if (suyas > POR_CONEXION) {
+      socket.destroy()
+      return false
+    }
+    this.#deSocket.set(socket, suyas)
+    res.once('close', () => this.#deSocket.set(socket, this.#deSocket.get(socket)! - 1))
+    return true
+  }
+
+  /** What is still being sent keeps nobody else from being served: it waits for its sender, and not for long. */
+  #esperarCuerpo(req: IncomingMessage, res: ServerResponse): void {
+    const { 'content-length': largo, 'transfer-encoding': trozos } = req.headers
+    if (trozos === undefined && (largo === undefined || largo === '0')) return
+    this.#llegando.add(res)
+    const llego = () => this.#llegando.delete(res)
+    req.once('end', llego)
+    res.once('close', llego)
   }
 
   async escuchar(port: number, host: string): Promise<void> {
@@ -91,6 +123,8 @@ function arrancando(req: IncomingMessage, res: ServerResponse, urlPublica: strin
   rechazar(req, res, urlPublica, 'El servicio está arrancando. Repita la solicitud en unos segundos.')
 }
 
+/** Requests of one connection under way at most: whoever doesn't pipeline has one. */
+const POR_CONEXION = 16
 /** Requests under way beyond which another one would only wait: at full load it is some tenths of a second's work. */
 const SATURADO = 1_000
 const LLENO = 'El servicio está saturado. No se hizo nada: repita la solicitud en unos segundos.'

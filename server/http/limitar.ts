@@ -15,6 +15,21 @@ export function limitar(operacion: Operacion, limites: Limites): RequestHandler 
   }
 }
 
+/**
+ * Lets through what asks for a page, or for nothing that there is, as long as its network has some left of that: operations
+ * are counted by themselves, where it is known who calls.
+ */
+export function limitarPaginas(operaciones: readonly Operacion[], limites: Limites): RequestHandler {
+  const raices = new Set(operaciones.map(({ ruta }) => raizDe(ruta)))
+  return (req, _res, next) => {
+    if (!raices.has(raizDe(req.path))) limites.gastarPagina(redDe(req.ip ?? ''))
+    next()
+  }
+}
+
+/** What begins the paths of operations and of nothing else: `/repartidor/v1`, where `/repartidor` is a page. */
+const raizDe = (ruta: string) => /^\/\w+\/v1(?=\/)|^\/[^/]*/.exec(ruta)?.[0] ?? ruta
+
 /** Gives back what a request took for a list that turns out to be shorter. */
 export function corregirCosto({ ritmoPor }: Operacion): RequestHandler {
   return (req, _res, next) => {

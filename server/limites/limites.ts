@@ -128,6 +128,17 @@ export class Limites {
   }
 
   /**
+   * Takes what a page, a file of one or a path that leads nowhere costs, of the network that asked for it.
+   * @throws Problema 429
+   */
+  gastarPagina(red: string): void {
+    const quien = solo(`red ${red} páginas`, this.#deRed, 'de su red')
+    const [gasto] = quien.gastos
+    const espera = this.#de(gasto!).tomar(gasto!.clave, gasto!.ritmo)
+    if (espera > 0) throw this.#rechazo(quien, espera, explicar(gasto!))
+  }
+
+  /**
    * Takes what opening or drawing labels costs, of the network that opened their link.
    * @throws Problema 429
    */

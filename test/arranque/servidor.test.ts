@@ -60,8 +60,7 @@ describe('the server', () => {
       if (req.url === '/lenta') retenidas.push(res)
       else res.writeHead(200).end('{}')
     }
-    const llena = await conectar(servidor.url)
-    llena.write(pedido('/lenta').repeat(1_000))
+    for (let i = 0; i < 100; i++) (await conectar(servidor.url)).write(pedido('/lenta').repeat(10))
     await hasta(async () => retenidas.length === 1_000)
     const otra = await conectar(servidor.url)
     expect(await preguntar(otra, '/api/v1/guias')).toBe(503)
@@ -70,6 +69,46 @@ describe('the server', () => {
     expect(headers.get('retry-after')).toBe('1')
     for (const res of retenidas) res.end()
     await hasta(async () => (await preguntar(await conectar(servidor.url), '/api/v1/guias')) === 200)
+  })
+
+  it('ends a connection that asks for more and more without waiting for an answer', async () => {
+    const servidor = await servir()
+    const retenidas: ServerResponse[] = []
+    let vistas = 0
+    servidor.atender = (_req, res) => {
+      vistas++
+      retenidas.push(res)
+    }
+    const avida = await conectar(servidor.url)
+    const fin = once(avida, 'close')
+    avida.resume().write(pedido('/lenta').repeat(2_000))
+    await fin
+    expect(vistas).toBe(16)
+    // Whoever waits goes on for as long as he likes.
+    servidor.atender = (_req, res) => void res.end('{}')
+    const paciente = await conectar(servidor.url)
+    for (let i = 0; i < 40; i++) expect(await preguntar(paciente, '/otra')).toBe(200)
+  })
+
+  it('serves others while more than it could do is still being sent', async () => {
+    const servidor = await servir({ conexionesPorRed: 2_000 })
+    let llegadas = 0
+    servidor.atender = (req, res) => {
+      if (req.method === 'GET') return void res.end('{}')
+      llegadas++
+      req.resume().once('end', () => res.end('{}'))
+    }
+    const largos = []
+    for (let i = 0; i < 1_100; i++) {
+      const socket = await conectar(servidor.url)
+      socket.write('POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{')
+      largos.push(socket)
+    }
+    await hasta(async () => llegadas === 1_100)
+    expect(await preguntar(await conectar(servidor.url), '/api/v1/guias')).toBe(200)
+    largos[0]!.write('}')
+    const [trozo] = await once(largos[0]!, 'data')
+    expect(String(trozo)).toMatch(/^HTTP\/1\.1 200/)
   })
 })
 

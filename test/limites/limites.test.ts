@@ -202,16 +202,15 @@ describe('the limits', () => {
     const comercio = await entorno.nuevoComercio('test', { solicitudes: 100, guias: 1 })
     const cliente = await entorno.db.pool.connect()
     const { port } = new URL(entorno.url)
-    const socket = connect(Number(port), '127.0.0.1').on('error', () => {})
+    const sockets = Array.from({ length: 25 }, () => connect(Number(port), '127.0.0.1').on('error', () => {}))
     try {
       await cliente.query('begin; lock table llave in access exclusive mode')
-      socket.write(
-        `GET /api/v1/cuenta HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${comercio.llave}\r\n\r\n`.repeat(250),
-      )
+      const pedido = `GET /api/v1/cuenta HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${comercio.llave}\r\n\r\n`
+      for (const socket of sockets) socket.write(pedido.repeat(10))
       await esperarCerrojo(entorno.db)
       const cortadas = () => entorno.log.filter((linea) => linea.includes('"cortada":true')).length
       const antes = cortadas()
-      socket.destroy()
+      for (const socket of sockets) socket.destroy()
       await hasta(async () => cortadas() - antes === 250)
     } finally {
       await cliente.query('commit')
@@ -234,5 +233,19 @@ describe('the limits', () => {
     expect(admitir).toThrow(/1100 a la vez es el máximo/)
     for (const { terminar } of admisiones) terminar()
     expect(admitir).not.toThrow()
+  })
+
+  it('bound pages, their files and paths that lead nowhere, by network', async () => {
+    for (const ruta of ['/docs', '/nada', '/api/v1/nada']) {
+      ms += 60_000
+      const { respuesta, antes } = await agotar(() => entorno.pedir('HEAD', ruta))
+      expect(antes, ruta).toBeGreaterThan(20)
+      expect(antes, ruta).toBeLessThanOrEqual(50)
+      expect(Number(respuesta.cabeceras.get('retry-after'))).toBeGreaterThan(0)
+    }
+    // Others' doings aren't touched: whoever has a key, and health.
+    expect((await cuenta((await entorno.nuevoComercio()).llave)).status).toBe(200)
+    expect((await entorno.pedir('GET', '/readyz')).status).toBe(200)
+    ms += 60_000
   })
 })
