@@ -224,6 +224,8 @@ describe('a statement that lost a condition', () => {
   it('leaks nothing behind the wall, and with the wall off it does', COMPLETO, async () => {
     const dueno = await entorno.nuevoComercio()
     const extrano = await entorno.nuevoComercio()
+    // The oldest event is somebody else's, and so is the newest.
+    await extrano.api.guias.crear(unaGuia())
     const ids = await poblar(dueno)
     await poblar(extrano)
     // From here on nothing changes but by what is asked.

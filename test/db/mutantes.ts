@@ -26,8 +26,9 @@ export const mutar = (text: string) =>
     text: text.slice(0, index) + siempre(condicion) + text.slice(index + condicion.length),
   }))
 
-/** What is gathered in an array has no order of its own. */
-const sinOrden = (_clave: string, valor: unknown) => (Array.isArray(valor) ? [...valor].sort() : valor)
+/** What is gathered in an array has no order of its own, and where the server's transactions end is nobody's doing. */
+const sinOrden = (clave: string, valor: unknown) =>
+  clave === 'fin' ? undefined : Array.isArray(valor) ? [...valor].sort() : valor
 
 interface Consulta extends pg.QueryConfig {
   submit?: unknown

@@ -18,7 +18,7 @@ import {
 import { leerCapitulos } from '../../scripts/documentacion/guia.ts'
 import { RAIZ } from '../../server/contrato/raiz.ts'
 import { compartirEntorno } from '../entorno.ts'
-import { hasta, sinDestino } from '../fabricas.ts'
+import { COMPLETO, hasta, sinDestino } from '../fabricas.ts'
 import { PHP, PYTHON } from '../interpretes.ts'
 import { puertoLibre } from '../puertos.ts'
 import { faltasDe } from '../testigo.ts'
@@ -62,7 +62,7 @@ describe.each(operaciones.map((operacion) => [operacion.id, operacion] as const)
       expect(muestraDe(definicion, etiqueta), `${id}: CONTRIBUTING.md, «How to add a sample»`).not.toBe('')
   })
 
-  it.skipIf(conCurl)('does what its curl line says', { concurrent: true }, async () => {
+  it.skipIf(conCurl)('does what its curl line says', { ...COMPLETO, concurrent: true }, async () => {
     const { comercio, poner } = await montar(entorno, receptor, operacion)
     const env = { GUIAS_URL: entorno.url, GUIAS_LLAVE: comercio.llave, CURL_HOME: carpeta }
     const linea = poner(muestraDe(definicion, 'curl'))

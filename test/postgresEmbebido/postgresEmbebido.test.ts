@@ -14,7 +14,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { migrar } from '../../server/arranque/migraciones.ts'
 import { crearColas } from '../../server/cola/workers.ts'
 import { ErrorInstancia, ErrorPostgresEmbebido, tomarPostgres } from '../../server/postgresEmbebido/postgresEmbebido.ts'
-import { hasta } from '../fabricas.ts'
+import { COMPLETO, hasta } from '../fabricas.ts'
 
 const ES_ROOT = process.getuid?.() === 0
 const SIN_SYNC = ['-c', 'fsync=off']
@@ -277,7 +277,7 @@ describe('una sola instancia', () => {
   })
 })
 
-describe('muertes', () => {
+describe('muertes', COMPLETO, () => {
   test('SIGKILL al servicio: el siguiente adopta el PostgreSQL que quedó', async () => {
     yaUsado()
     const servicio = otroProceso(true)
@@ -393,7 +393,7 @@ describe('datos y claves', () => {
   })
 })
 
-describe('como root', () => {
+describe('como root', COMPLETO, () => {
   if (!ES_ROOT) console.warn('postgresEmbebido.test: sin root NO se prueban las carpetas 0700 de root')
 
   test.skipIf(!ES_ROOT)('DATA_DIR bajo una carpeta 0700: los datos van a otra, se dice y se reencuentran', async () => {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { COMPLETO } from '../fabricas.ts'
 
 const ejecutar = promisify(execFile)
 const raiz = join(import.meta.dirname, '../..')
@@ -88,7 +89,7 @@ describe('before the first release', () => {
   })
 })
 
-describe('since the last release', () => {
+describe('since the last release', COMPLETO, () => {
   beforeAll(async () => {
     await git('tag', 'v1.4.1') // an older one
     await git('commit', '--quiet', '--allow-empty', '-m', 'release')

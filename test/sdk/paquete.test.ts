@@ -16,7 +16,7 @@ import { build } from 'tsdown'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Comercio, compartirEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
+import { COMPLETO, unaGuia } from '../fabricas.ts'
 import { abrirContexto, hayNavegador } from '../navegador.ts'
 import { GUIA, json, LLAVE, usarServidor } from './servidor.ts'
 
@@ -345,7 +345,7 @@ describe('where it runs', () => {
   })
 })
 
-describe('who writes TypeScript', () => {
+describe('who writes TypeScript', COMPLETO, () => {
   const CODIGO = `
 import { ErrorValidacion, Guias, verificarWebhook, type AvisoDeWebhook, type Guia, type Suceso } from '@guias/sdk'
 import { leerTelefono } from '@guias/sdk/telefono'

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { hasta, unaGuia } from '../../fabricas.ts'
+import { COMPLETO, hasta, unaGuia } from '../../fabricas.ts'
 import { CLI, enTerminal, hayTerminal, RECOGIDA, SIN_PAUSAS, servir, usarCli } from './correr.ts'
 
 const cli = usarCli()
@@ -84,7 +84,7 @@ describe('guias etiquetas', () => {
     expect(await readdir(cli.carpeta)).not.toContain('no.pdf')
   })
 
-  it('interrupted or cut off in the middle of a download, it leaves nothing', async () => {
+  it('interrupted or cut off in the middle of a download, it leaves nothing', COMPLETO, async () => {
     let llego = false
     let cortar = false
     const lento = await servir(async (req, res) => {
