@@ -7,7 +7,7 @@ import { Writable } from 'node:stream'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { correrLinea } from '../../scripts/admin/consola.ts'
 import { ALCANCES, ALCANCES_DE_OPERACION } from '../../server/contrato/generado/vocabulario.ts'
-import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
+import { hasta, unaGuia } from '../fabricas.ts'
 import { listo, pedir, procesosDe, usarProcesos } from '../procesos.ts'
 import { puertoLibre } from '../puertos.ts'
 
@@ -315,7 +315,7 @@ describe('while the service does not run, before it ever did', () => {
   })
 })
 
-describe('while the service runs', COMPLETO, () => {
+describe('while the service runs', () => {
   beforeAll(async () => {
     const puerto = await puertoLibre()
     url = await listo(procesos.npmStart({ DATA_DIR: dataDir, PORT: `${puerto}` }))

@@ -153,6 +153,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     const soltar = puente.retener(/^GET .*\/guias/)
     const tarde = pagina.waitForResponse(/\/guias/)
     await pagina.reload()
+    // The phone's own copy, as long as no answer comes.
+    await enlace('Entregar').waitFor()
     await inicio()
     await boton('Salir').tap()
     await pagina.getByLabel('Su código de repartidor').waitFor()
