@@ -1,13 +1,13 @@
 import type { Handler } from '../contrato/tipos.ts'
-import { leerConEventos } from '../eventos/historial.ts'
+import { leerDeQuienSeaConEventos } from '../eventos/historial.ts'
 import { presentarGuia } from './guia.ts'
 
 export const consultarGuia: Handler<'consultarGuia'> = async (
   { path, query, ...quien },
   { db, cursores, bitacora },
 ) => {
-  const { guia, eventos } = await leerConEventos({ db, cursores }, 'todos', path.guia, query)
-  const { id: comercio_id, comercio } = guia.dueno!
+  const { guia, eventos } = await leerDeQuienSeaConEventos({ db, cursores }, path.guia, query)
+  const { id: comercio_id, comercio } = guia.dueno
   const sobre = ['guia', guia.guia] as const
   await bitacora.consultada(quien, { accion: 'consultarGuia', sobre, de: { comercio_id, modo: guia.modo } })
   return { status: 200, body: { ...presentarGuia({ ...guia, comercio }), eventos } }
