@@ -7,7 +7,6 @@ import { handlers } from './handlers.ts'
 import { conDestinoNormal, exigirDestino } from './http/destino.ts'
 import { limitarPaginas } from './http/limitar.ts'
 import { presentarProblemas, rutaDesconocida, type Testigo } from './http/problemas.ts'
-import { redDe } from './http/red.ts'
 import { identificarSolicitud } from './http/solicitud.ts'
 import { crearAutenticadores } from './llaves/autenticadores.ts'
 import { type OpcionesDePaginas, servirPaginas } from './paginas/paginas.ts'
@@ -29,7 +28,8 @@ export function crearApp(
   app.set('trust proxy', deps.ajustes.proxies)
   app.use(identificarSolicitud(deps.log, () => deps.nuevoId().id))
   app.use(exigirDestino(operaciones))
-  app.use(limitarPaginas(operaciones, deps.limites))
+  const { paginas, desconocidas } = limitarPaginas(operaciones, deps.limites)
+  app.use(paginas)
   servirPaginas(app, deps, { buzon })
   enlazarRutas(app, {
     operaciones,
@@ -39,10 +39,7 @@ export function crearApp(
     deps: { ...deps, validacion },
     testigo,
   })
-  app.use((req, _res, next) => {
-    deps.limites.gastarPagina(redDe(req.ip ?? ''))
-    next()
-  }, rutaDesconocida)
+  app.use(desconocidas, rutaDesconocida)
   app.use(presentarProblemas(deps.ajustes.urlPublica, testigo))
   return conDestinoNormal(app)
 }

@@ -80,12 +80,20 @@ function abrirPoolSinEspera(databaseUrl: string, { alPerder }: Vida, deshacer: D
   return pool
 }
 
-/** What whoever does jobs needs of the queue's tables, which are their owner's, like ours. */
-const PERMISOS = `grant usage on schema pgboss to guias_trabajos;
-  grant select, insert, update, delete on all tables in schema pgboss to guias_trabajos;
+/**
+ * What whoever does jobs needs of the queue's tables, which are their owner's, like ours; given once, for two processes that
+ * start together can't both give it.
+ */
+const PERMISOS = `select pg_advisory_xact_lock(hashtext('pgboss.permisos'));
   do $$ begin
-    if current_setting('server_version_num')::int >= 170000 then
-      grant maintain on all tables in schema pgboss to guias_trabajos; -- pg-boss rebuilds bloated indexes
+    if exists (select from pg_class where relnamespace = 'pgboss'::regnamespace and relkind in ('r', 'p')
+      and not has_table_privilege('guias_trabajos', oid, 'DELETE'))
+    then
+      grant usage on schema pgboss to guias_trabajos;
+      if current_setting('server_version_num')::int >= 170000 then
+        grant maintain on all tables in schema pgboss to guias_trabajos; -- pg-boss rebuilds bloated indexes
+      end if;
+      grant select, insert, update, delete on all tables in schema pgboss to guias_trabajos;
     end if;
   end $$`
 

@@ -32,10 +32,8 @@ export class Servidor {
   readonly #http = createServer(
     { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 },
     (req, res) => {
-      if (!this.#cabeEnSuConexion(req, res)) return
-      this.#enCurso.add(res)
-      res.once('close', () => this.#enCurso.delete(res))
-      this.#esperarCuerpo(req, res)
+      if (!this.#cabeEnSuConexion(req)) return
+      this.#seguir(req, res)
       if (this.#despidiendo) res.setHeader('Connection', 'close')
       if (this.#enCurso.size - this.#llegando.size > SATURADO && !DE_SALUD.includes(rutaDe(req)))
         return rechazar(req, res, this.url, LLENO)
@@ -68,26 +66,28 @@ export class Servidor {
    * Many requests in one breath, without waiting for an answer, are made by nobody but to flood: each would be begun at once,
    * and its answer kept until the one before is read.
    */
-  #cabeEnSuConexion({ socket }: IncomingMessage, res: ServerResponse): boolean {
+  #cabeEnSuConexion({ socket }: IncomingMessage): boolean {
     if (socket.destroyed) return false
-    const suyas = (this.#deSocket.get(socket) ?? 0) + 1
-    if (suyas > POR_CONEXION) {
-      socket.destroy()
-      return false
-    }
-    this.#deSocket.set(socket, suyas)
-    res.once('close', () => this.#deSocket.set(socket, this.#deSocket.get(socket)! - 1))
-    return true
+    const cabe = (this.#deSocket.get(socket) ?? 0) < POR_CONEXION
+    if (!cabe) socket.destroy()
+    return cabe
   }
 
-  /** What is still being sent keeps nobody else from being served: it waits for its sender, and not for long. */
-  #esperarCuerpo(req: IncomingMessage, res: ServerResponse): void {
-    const { 'content-length': largo, 'transfer-encoding': trozos } = req.headers
-    if (trozos === undefined && (largo === undefined || largo === '0')) return
-    this.#llegando.add(res)
-    const llego = () => this.#llegando.delete(res)
-    req.once('end', llego)
-    res.once('close', llego)
+  /** A request is under way until its answer is over. */
+  #seguir(req: IncomingMessage, res: ServerResponse): void {
+    const { socket } = req
+    this.#enCurso.add(res)
+    this.#deSocket.set(socket, (this.#deSocket.get(socket) ?? 0) + 1)
+    // What is still being sent keeps nobody else from being served: it waits for its sender, and not for long.
+    if (traeCuerpo(req)) {
+      this.#llegando.add(res)
+      req.once('end', () => this.#llegando.delete(res))
+    }
+    res.once('close', () => {
+      this.#enCurso.delete(res)
+      this.#llegando.delete(res)
+      this.#deSocket.set(socket, this.#deSocket.get(socket)! - 1)
+    })
   }
 
   async escuchar(port: number, host: string): Promise<void> {
@@ -129,6 +129,9 @@ const POR_CONEXION = 16
 const SATURADO = 1_000
 const LLENO = 'El servicio está saturado. No se hizo nada: repita la solicitud en unos segundos.'
 const DE_SALUD: readonly string[] = ['/healthz', '/readyz']
+
+const traeCuerpo = ({ headers: { 'content-length': largo, 'transfer-encoding': trozos } }: IncomingMessage) =>
+  trozos !== undefined || (largo !== undefined && largo !== '0')
 
 const rutaDe = ({ url = '' }: IncomingMessage) => url.split('?', 1)[0]!
 

@@ -59,10 +59,15 @@ export function autenticar(
     verificar(leer(req))
       .then((identidad) => {
         const { ip = '' } = req
-        if (!identidad) throw limites.contarFallo(redDe(ip)) ?? noVale()
+        if (!identidad) {
+          limites.contarFallo(redDe(ip))
+          throw noVale()
+        }
         // Before it spends anything: a stolen key takes nothing from where it is used rightly.
-        if ('rangos' in identidad && identidad.rangos.length > 0 && !estaEn(ip, identidad.rangos))
-          throw limites.contarFallo(redDe(ip)) ?? problemaUniforme('red_no_permitida')
+        if ('rangos' in identidad && identidad.rangos.length > 0 && !estaEn(ip, identidad.rangos)) {
+          limites.contarFallo(redDe(ip))
+          throw problemaUniforme('red_no_permitida')
+        }
         req.solicitud.identidad = identidad
         next()
       })

@@ -18,13 +18,17 @@ export function limitar(operacion: Operacion, limites: Limites): RequestHandler 
 /**
  * Lets through what asks for a page, or for nothing that there is, as long as its network has some left of that: operations
  * are counted by themselves, where it is known who calls.
+ * @returns what goes ahead of all paths, and what goes behind those of operations
  */
-export function limitarPaginas(operaciones: readonly Operacion[], limites: Limites): RequestHandler {
+export function limitarPaginas(operaciones: readonly Operacion[], limites: Limites) {
   const raices = new Set(operaciones.map(({ ruta }) => raizDe(ruta)))
-  return (req, _res, next) => {
-    if (!raices.has(raizDe(req.path))) limites.gastarPagina(redDe(req.ip ?? ''))
-    next()
-  }
+  const gastar =
+    (bajoOperaciones: boolean): RequestHandler =>
+    (req, _res, next) => {
+      if (raices.has(raizDe(req.path)) === bajoOperaciones) limites.gastarPagina(redDe(req.ip ?? ''))
+      next()
+    }
+  return { paginas: gastar(false), desconocidas: gastar(true) }
 }
 
 /** What begins the paths of operations and of nothing else: `/repartidor/v1`, where `/repartidor` is a page. */

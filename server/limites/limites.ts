@@ -118,13 +118,11 @@ export class Limites {
   /**
    * Counts a key or session that is none against the network that presented it. Good ones from the same network aren't
    * touched: strangers can lock nobody out.
-   * @returns what the network is told instead, once it is too many; undefined: it isn't
+   * @throws Problema 429, once it is too many
    */
-  contarFallo(red: string): Problema | undefined {
+  contarFallo(red: string): void {
     const quien = solo(`red ${red} sin llave`, this.#deIntentos, 'de su red')
-    const [gasto] = quien.gastos
-    const espera = this.#de(gasto!).tomar(gasto!.clave, gasto!.ritmo)
-    return espera > 0 ? this.#rechazo(quien, espera, 'Llegaron demasiadas llaves que no valen desde su red') : undefined
+    this.#gastar(quien, 1, 'Llegaron demasiadas llaves que no valen desde su red')
   }
 
   /**
@@ -132,10 +130,7 @@ export class Limites {
    * @throws Problema 429
    */
   gastarPagina(red: string): void {
-    const quien = solo(`red ${red} páginas`, this.#deRed, 'de su red')
-    const [gasto] = quien.gastos
-    const espera = this.#de(gasto!).tomar(gasto!.clave, gasto!.ritmo)
-    if (espera > 0) throw this.#rechazo(quien, espera, explicar(gasto!))
+    this.#gastar(solo(`red ${red} páginas`, this.#deRed, 'de su red'))
   }
 
   /**
@@ -143,10 +138,7 @@ export class Limites {
    * @throws Problema 429
    */
   gastarEtiquetas(red: string, cuantas: number): void {
-    const quien = solo(`red ${red} etiquetas`, this.#deEtiquetas, 'de su red', 'documentos')
-    const [gasto] = quien.gastos
-    const espera = this.#de(gasto!).tomar(gasto!.clave, gasto!.ritmo, cuantas)
-    if (espera > 0) throw this.#rechazo(quien, espera, explicar(gasto!))
+    this.#gastar(solo(`red ${red} etiquetas`, this.#deEtiquetas, 'de su red', 'documentos'), cuantas)
   }
 
   /** Counts codes that a courier's session asked for and that name no guide. */
@@ -156,6 +148,12 @@ export class Limites {
     const cubos = this.#cubos.desconocidas
     const negado = cubos.tomar(clave, DE_DESCONOCIDAS, cuantas) > 0
     if (!negado && cubos.quedan(clave, DE_DESCONOCIDAS).quedan === 0) this.#alDesconocer(repartidor)
+  }
+
+  #gastar(quien: Quien, costo = 1, porQue?: string): void {
+    const [gasto] = quien.gastos
+    const espera = this.#de(gasto!).tomar(gasto!.clave, gasto!.ritmo, costo)
+    if (espera > 0) throw this.#rechazo(quien, espera, porQue ?? explicar(gasto!))
   }
 
   #exigirConocidas(quien: Quien): void {
