@@ -1,5 +1,5 @@
 import type { evento } from '../contrato/generado/prisma/client.ts'
-import type { Estado, Evento, Modo, Motivo, TipoDeEvento } from '../contrato/generado/tipos/index.ts'
+import type { Estado, Evento, Modo, Motivo, QuienReparte, TipoDeEvento } from '../contrato/generado/tipos/index.ts'
 import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../contrato/generado/vocabulario.ts'
 import { conTextos, type Db, type EnJson, type Fila, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
@@ -8,7 +8,13 @@ import { iso } from '../tiempo/instante.ts'
 import type { AvisarTrabajo } from '../webhooks/webhook.ts'
 
 type DatosDeEvento = {
-  [Dato in 'estado_reportado' | 'numero_intento' | 'requiere_accion' | 'forzado' | 'tardio']: NonNullable<Evento[Dato]>
+  [Dato in
+    | 'estado_reportado'
+    | 'numero_intento'
+    | 'requiere_accion'
+    | 'forzado'
+    | 'tardio'
+    | 'repartidor']: NonNullable<Evento[Dato]>
 }
 
 /** A row of `evento`; columns carry the contract's names. */
@@ -121,6 +127,7 @@ export function presentarEvento(fila: EventoSinFoto | EventoLeido): Evento {
     requiere_accion: fila.datos?.requiere_accion ?? null,
     forzado: fila.datos?.forzado ?? null,
     tardio: fila.tipo === 'guia.escaneo_tardio' || fila.datos?.tardio === true,
+    repartidor: fila.datos?.repartidor ?? null,
   }
 }
 
@@ -182,6 +189,8 @@ export interface Paso {
   autor?: string | null
   idempotencia?: string | null
   huella?: string | null
+  /** The courier who did it, or to whom the operator gave the parcel, by the name that he has now. */
+  repartidor?: QuienReparte | undefined
   /** The courier who has the parcel from now on, if the event changes that. */
   custodio?: string
   /** The number of failed attempts, if the event changes it. */
@@ -297,7 +306,7 @@ const eventoDe = (guia: FilaGuia, paso: Paso): Omit<EventoSinFoto, 'guia' | 'ext
   motivo: paso.motivo ?? null,
   lat: paso.lat ?? null,
   lng: paso.lng ?? null,
-  datos: paso.datos ?? null,
+  datos: paso.repartidor ? { ...paso.datos, repartidor: paso.repartidor } : (paso.datos ?? null),
   autor: paso.autor ?? null,
   custodio: paso.custodio ?? null,
   idempotencia: paso.idempotencia ?? null,

@@ -1,4 +1,4 @@
-import type { Estado, Falla } from '../contrato/generado/tipos/index.ts'
+import type { Estado, Falla, QuienReparte } from '../contrato/generado/tipos/index.ts'
 import type { Respuesta } from '../contrato/tipos.ts'
 import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
@@ -23,6 +23,8 @@ export interface Informante {
   ambito: Ambito
   /** The code of whoever reports: op_…, rep_… or com_… */
   autor: string
+  /** The courier who reports, or to whom the operator gives the parcel. */
+  repartidor?: QuienReparte | undefined
   /**
    * Refuses what isn't his to report of the guide as it is; without a state it is a note.
    * @throws Problema 403
@@ -44,7 +46,7 @@ export interface Informe {
 /** The part of a step that the report itself says, whatever the guide's state. */
 export type PasoInformado = Pick<
   Paso,
-  'ocurrido_en' | 'registrado_en' | 'descripcion' | 'lat' | 'lng' | 'autor' | 'idempotencia' | 'huella'
+  'ocurrido_en' | 'registrado_en' | 'descripcion' | 'lat' | 'lng' | 'autor' | 'repartidor' | 'idempotencia' | 'huella'
 >
 
 /** A guide and the event that a step gave it. */
@@ -71,7 +73,7 @@ interface Decision<T> {
  */
 export async function registrarUnaVez<T extends Dado>(
   { db, reloj, secretos }: Pick<Deps, 'db' | 'reloj' | 'secretos'>,
-  { ambito, autor, permitir }: Informante,
+  { ambito, autor, repartidor, permitir }: Informante,
   codigo: string,
   informe: Informe,
   { estado, fallas = [], dar, buscarAnterior }: Decision<T>,
@@ -94,6 +96,7 @@ export async function registrarUnaVez<T extends Dado>(
       lat: informe.lat ?? null,
       lng: informe.lng ?? null,
       autor,
+      repartidor,
       idempotencia: informe.idempotencia ?? null,
       huella: huellaDeContenido(secretos, contenido),
     })

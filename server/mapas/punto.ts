@@ -14,3 +14,15 @@ export function distanciaKm(a: Punto, b: Punto): number {
     Math.cos(a.lat * rad) * Math.cos(b.lat * rad) * Math.sin(((b.lng - a.lng) * rad) / 2) ** 2
   return 2 * RADIO_KM * Math.asin(Math.sqrt(Math.min(1, h)))
 }
+
+/** A place that may not be known. */
+interface Lugar {
+  lat: number | null
+  lng: number | null
+}
+
+/** The metres between two places along the great circle; null where one of them isn't known. */
+export function distanciaEntre(a: Lugar, b: Lugar): number | null {
+  if (a.lat === null || a.lng === null || b.lat === null || b.lng === null) return null
+  return Math.round(distanciaKm({ lat: a.lat, lng: a.lng }, { lat: b.lat, lng: b.lng }) * 1_000)
+}

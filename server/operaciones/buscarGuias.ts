@@ -1,7 +1,7 @@
 import { buscarComercio } from '../comercios/comercio.ts'
 import type { Handler } from '../contrato/tipos.ts'
 import { buscarPagina } from '../guias/guia.ts'
-import { presentarGuia } from './guia.ts'
+import { presentarGuias } from './guia.ts'
 
 /** What says of a question only how much of it is wanted. */
 const PAGINACION = ['limite', 'cursor']
@@ -13,12 +13,12 @@ export const buscarGuias: Handler<'buscarGuias'> = async ({ query, ...pedida }, 
   if (comercio !== undefined && !fila) return { status: 200, body: { datos: [], cursor_siguiente: null } }
   const de = fila ? { comercioId: fila.id } : {}
   const quien = { operacion: 'buscarGuias', dueno: 'operador' }
-  const pagina = await buscarPagina({ db, cursores }, quien, { ...filtros, ...de }, presentarGuia)
+  const pagina = await buscarPagina({ db, cursores }, quien, { ...filtros, ...de }, (guia) => guia)
   await bitacora.consultada(pedida, {
     accion: 'buscarGuias',
     ...(fila && { sobre: ['comercio', fila.comercio], de: { comercio_id: fila.id, modo: filtros.modo ?? null } }),
     campos: Object.keys(query ?? {}).filter((filtro) => !PAGINACION.includes(filtro)),
     despues: { guias: pagina.datos.length },
   })
-  return { status: 200, body: pagina }
+  return { status: 200, body: { ...pagina, datos: await presentarGuias(db, pagina.datos) } }
 }

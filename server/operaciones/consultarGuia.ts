@@ -1,6 +1,6 @@
 import type { Handler } from '../contrato/tipos.ts'
 import { leerDeQuienSeaConEventos } from '../eventos/historial.ts'
-import { presentarGuia } from './guia.ts'
+import { presentarGuias } from './guia.ts'
 
 export const consultarGuia: Handler<'consultarGuia'> = async (
   { path, query, ...quien },
@@ -10,5 +10,6 @@ export const consultarGuia: Handler<'consultarGuia'> = async (
   const { id: comercio_id, comercio } = guia.dueno
   const sobre = ['guia', guia.guia] as const
   await bitacora.consultada(quien, { accion: 'consultarGuia', sobre, de: { comercio_id, modo: guia.modo } })
-  return { status: 200, body: { ...presentarGuia({ ...guia, comercio }), eventos } }
+  const [vista] = await presentarGuias(db, [{ ...guia, comercio }])
+  return { status: 200, body: { ...vista!, eventos } }
 }

@@ -1,11 +1,19 @@
 import type { GuiaDeOperacion } from '../contrato/generado/tipos/index.ts'
+import type { Db } from '../db.ts'
 import { type FilaGuia, type GuiaLeida, presentar } from '../guias/guia.ts'
+import { leerQuienes } from '../repartidores/repartidor.ts'
 
-/** A guide as an operator sees it, with the merchant whose it is and the courier who carries it. */
-export const presentarGuia = (
-  fila: GuiaLeida & Pick<FilaGuia, 'custodio'> & { comercio: string },
-): GuiaDeOperacion => ({
-  ...presentar(fila),
-  comercio: fila.comercio,
-  repartidor: fila.custodio,
-})
+type FilaDeOperacion = GuiaLeida & Pick<FilaGuia, 'custodio'> & { comercio: string }
+
+/** Guides as an operator sees them, with the merchant whose each is and the courier who carries it. */
+export async function presentarGuias(db: Db, filas: readonly FilaDeOperacion[]): Promise<GuiaDeOperacion[]> {
+  const quienes = await leerQuienes(
+    db,
+    filas.flatMap(({ custodio }) => custodio ?? []),
+  )
+  return filas.map((fila) => ({
+    ...presentar(fila),
+    comercio: fila.comercio,
+    repartidor: quienes.get(fila.custodio ?? '') ?? null,
+  }))
+}

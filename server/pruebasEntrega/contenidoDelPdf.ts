@@ -26,6 +26,8 @@ export interface DatosDePrueba {
     direccion: string | null
   }
   contenido: string | null
+  /** The courier who handed the parcel over; null if it was none. */
+  repartidor: { repartidor: string; nombre: string } | null
   recibio: { nombre: string | null; documento: string | null; relacion: string | null }
   /** Where the parcel was handed over, and how far that is from the confirmed place. */
   posicion: { lat: number; lng: number; precision_m: number | null; distancia_m: number | null } | null

@@ -12,10 +12,10 @@ import type { FilaGuia } from '../guias/guia.ts'
 import type { Imagen } from '../imagenes/prepararImagen.ts'
 import { zonaDe } from '../tiempo/zona.ts'
 import type { Archivo, DatosDePrueba, Hito } from './contenidoDelPdf.ts'
-import type { FilaPrueba, LlaveDePrueba } from './prueba.ts'
+import type { FilaPrueba, LlaveDePrueba, PruebaConQuien } from './prueba.ts'
 
 /** A guide's row, with its merchant's name and its proof. */
-export type FilaDeDocumento = FilaGuia & { comercio_nombre: string; prueba: FilaPrueba }
+export type FilaDeDocumento = FilaGuia & { comercio_nombre: string; prueba: PruebaConQuien }
 
 /** How many events of a guide are read, the newest: far more than two pages hold. */
 const EVENTOS = 2_000
@@ -65,6 +65,7 @@ export async function reunirDatos(
     recogida: { nombre: recogida.nombre, lat: recogida.lat, lng: recogida.lng },
     destinatario: { nombre: destinatario, telefono, departamento, municipio, direccion },
     contenido: guia.contenido,
+    repartidor: prueba.repartidor,
     recibio: { ...prueba.recibido_por, relacion: relacionEnPalabras(prueba.recibido_por) },
     posicion: lat === null || lng === null ? null : { lat, lng, precision_m, distancia_m },
     historial: eventos.reverse().map(enPalabras),

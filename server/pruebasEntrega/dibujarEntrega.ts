@@ -113,13 +113,14 @@ function enmascararTelefono(telefono: string): string {
 
 /** Draws who received the parcel, when and where, and the signature; gives the height of the next part. */
 export function recibido({ lienzo, datos, reloj }: Pagina, y: number): number {
-  const { recibio, posicion } = datos
+  const { recibio, repartidor, posicion } = datos
   const margen = 14
   const x = X + margen
   const ancho = ANCHO - COLUMNA - 2 * margen + 20
   const filas: [string, string][] = [
     ['Documento', recibio.documento?.trim() || SIN_DATO],
     ['Relación', recibio.relacion?.trim() || SIN_DATO],
+    ...(repartidor ? [['Entregó', `${repartidor.nombre.trim()} · ${repartidor.repartidor}`] as [string, string]] : []),
     ['Entregado', `${reloj.larga(datos.entregado_en)} · ${reloj.zona(datos.entregado_en)}`],
     ['Posición', posicion ? describirPosicion(posicion) : 'No se registró'],
   ]

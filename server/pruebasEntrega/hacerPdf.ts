@@ -10,7 +10,7 @@ import type { FilaGuia } from '../guias/guia.ts'
 import { prepararImagen } from '../imagenes/prepararImagen.ts'
 import { type ArchivoLeido, type FilaDeDocumento, reunirDatos } from './datosDelPdf.ts'
 import { firmarManifiesto, hacerManifiesto, nuevaSal } from './manifiesto.ts'
-import { type FilaPrueba, type LlaveDePrueba, leerArchivos } from './prueba.ts'
+import { type FilaPrueba, type LlaveDePrueba, leerArchivos, type PruebaConQuien, QUIEN_ENTREGO } from './prueba.ts'
 
 type DepsDePdf = Pick<Deps, 'db' | 'log' | 'reloj' | 'secretos' | 'almacen' | 'ajustes' | 'hilos'>
 
@@ -48,9 +48,9 @@ const ADELANTAR = sentencia<{ ahora: Date; esperas: number[] }>(
 export const adelantarPruebas = ({ db, reloj }: Pick<DepsDePdf, 'db' | 'reloj'>) =>
   db.consultar(ADELANTAR, { ahora: reloj(), esperas: ESPERAS })
 
-const LEER = sentencia<Pick<FilaPrueba, 'id'>, FilaPrueba & Pick<FilaGuia, 'guia'>>(
+const LEER = sentencia<Pick<FilaPrueba, 'id'>, PruebaConQuien & Pick<FilaGuia, 'guia'>>(
   'pruebas.leer',
-  `select p.*, g.guia from prueba_entrega p
+  `select p.*, g.guia, ${QUIEN_ENTREGO} from prueba_entrega p
    join guia g on g.comercio_id = p.comercio_id and g.modo = p.modo and g.id = p.guia_id where p.id = :id
      and p.pdf is null`,
 )
@@ -104,7 +104,7 @@ export async function hacerPdfs(deps: DepsDePdf, trabajos: readonly { id: string
 }
 
 /** Makes the PDF and the signed manifest of a proof; false if somebody else had made them meanwhile. */
-export async function hacerPdf(deps: DepsDePdf, prueba: FilaPrueba): Promise<boolean> {
+export async function hacerPdf(deps: DepsDePdf, prueba: PruebaConQuien): Promise<boolean> {
   const { db, reloj, secretos, ajustes, hilos } = deps
   const { comercio_id, modo, guia_id } = prueba
   const llave = { comercio_id, modo, guia_id }

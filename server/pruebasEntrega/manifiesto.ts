@@ -4,7 +4,7 @@ import type { ManifiestoDePrueba, RecibidoPor } from '../contrato/generado/tipos
 import { firmar } from '../firma/jws.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import type { Secretos } from '../secretos.ts'
-import type { FilaPrueba } from './prueba.ts'
+import type { PruebaConQuien } from './prueba.ts'
 
 const TIPO = 'prueba-entrega+jws'
 
@@ -18,7 +18,7 @@ export const nuevaSal = () => randomBytes(16).toString('base64url')
 export function hacerManifiesto(
   emisor: string,
   { guia, modo, external_ref }: Pick<FilaGuia, 'guia' | 'modo' | 'external_ref'>,
-  prueba: FilaPrueba,
+  prueba: PruebaConQuien,
   archivos: readonly FilaArchivo[],
   sal: string,
   ahora: Date,
@@ -33,6 +33,7 @@ export function hacerManifiesto(
     entregado_en: prueba.entregado_en.toISOString(),
     registrado_en: prueba.registrado_en.toISOString(),
     hecho_en: ahora.toISOString(),
+    repartidor: prueba.repartidor,
     posicion: lat === null || lng === null ? null : { lat, lng, precision_m, distancia_m },
     recibido_por_sha256: huellaDeQuienRecibio(prueba.recibido_por, sal),
     archivos: archivos.map(({ archivo, tipo, mime, bytes, sha256 }) => ({

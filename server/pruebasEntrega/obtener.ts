@@ -6,7 +6,7 @@ import type { Deps } from '../deps.ts'
 import { Problema } from '../errores.ts'
 import { deGuia } from '../eventos/evento.ts'
 import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
-import { buscarPrueba, type FilaPrueba, leerArchivos } from './prueba.ts'
+import { buscarPrueba, leerArchivos, type PruebaConQuien } from './prueba.ts'
 
 export const obtenerPruebaDeEntrega: Handler<'obtenerPruebaDeEntrega'> = async (
   { path, identidad },
@@ -32,7 +32,7 @@ async function porQueNoHay(db: Db, guia: FilaGuia): Promise<string> {
 async function presentarPrueba(
   deps: Pick<Deps, 'db' | 'enlacesDeArchivos'>,
   guia: FilaGuia,
-  prueba: FilaPrueba,
+  prueba: PruebaConQuien,
 ): Promise<PruebaDeEntrega> {
   const { fotos, firma, pdf } = prueba
   const archivos = await leerArchivos(
@@ -47,6 +47,7 @@ async function presentarPrueba(
   return {
     guia: guia.guia,
     entregado_en: prueba.entregado_en.toISOString(),
+    repartidor: prueba.repartidor,
     recibido_por: prueba.recibido_por,
     lat: prueba.lat,
     lng: prueba.lng,

@@ -1,26 +1,34 @@
 import type { FilaArchivo } from '../archivos/archivo.ts'
 import type { prueba_entrega } from '../contrato/generado/prisma/client.ts'
-import type { EntregaParaRegistrar, Modo, RecibidoPor } from '../contrato/generado/tipos/index.ts'
+import type { EntregaParaRegistrar, Modo, QuienReparte, RecibidoPor } from '../contrato/generado/tipos/index.ts'
 import { type Db, enTransaccion, type Fila, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { Problema } from '../errores.ts'
 import { darPaso, deGuia, type EventoSinFoto, type FilaEvento, type Paso } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-import { distanciaKm } from '../mapas/punto.ts'
+import { distanciaEntre } from '../mapas/punto.ts'
 
 /** A row of `prueba_entrega`; columns carry the contract's names. */
 export type FilaPrueba = Fila<prueba_entrega, { modo: Modo; recibido_por: RecibidoPor }>
 
+/** A proof with the courier who handed the parcel over, as its event names him. */
+export type PruebaConQuien = FilaPrueba & { repartidor: QuienReparte | null }
+
+/** SQL of the courier whom the event of `p`, a row of `prueba_entrega`, names. */
+export const QUIEN_ENTREGO = `(select e.datos -> 'repartidor' from evento e where e.comercio_id = p.comercio_id
+  and e.modo = p.modo and e.guia_id = p.guia_id and e.secuencia = p.secuencia) as repartidor`
+
 /** The columns by which what proves a guide's delivery is found. */
 export type LlaveDePrueba = Pick<FilaPrueba, 'comercio_id' | 'modo' | 'guia_id'>
 
-const BUSCAR = sentencia<LlaveDePrueba, FilaPrueba>(
+const BUSCAR = sentencia<LlaveDePrueba, PruebaConQuien>(
   'pruebas.buscar',
-  'select * from prueba_entrega where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id',
+  `select p.*, ${QUIEN_ENTREGO} from prueba_entrega p
+   where p.comercio_id = :comercio_id and p.modo = :modo and p.guia_id = :guia_id`,
 )
 
 /** The proof of a guide's delivery; undefined if there is none, or none any more. */
-export async function buscarPrueba(db: Db, guia: FilaGuia): Promise<FilaPrueba | undefined> {
+export async function buscarPrueba(db: Db, guia: FilaGuia): Promise<PruebaConQuien | undefined> {
   const [fila] = await db.consultar(BUSCAR, deGuia(guia))
   return fila
 }
@@ -126,10 +134,8 @@ export async function entregar(
 }
 
 /** The metres from where a parcel was handed over to the confirmed place; null where one of the two isn't known. */
-function distanciaDe({ ubicacion_lat, ubicacion_lng }: FilaGuia, { lat, lng }: Evidencia): number | null {
-  if (lat === undefined || lng === undefined || ubicacion_lat === null || ubicacion_lng === null) return null
-  return Math.round(distanciaKm({ lat, lng }, { lat: ubicacion_lat, lng: ubicacion_lng }) * 1_000)
-}
+const distanciaDe = ({ ubicacion_lat, ubicacion_lng }: FilaGuia, { lat, lng }: Evidencia) =>
+  distanciaEntre({ lat: lat ?? null, lng: lng ?? null }, { lat: ubicacion_lat, lng: ubicacion_lng })
 
 const PROBAR_INTENTO = sentencia<
   Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id' | 'secuencia' | 'ocurrido_en'> & { fotos: readonly string[] }

@@ -5,6 +5,7 @@ import type { Ajustes } from '../deps.ts'
 import { EN_MANOS } from '../estados/custodia.ts'
 import { esFinal } from '../estados/estados.ts'
 import { type FilaGuia, presentar } from '../guias/guia.ts'
+import { distanciaEntre } from '../mapas/punto.ts'
 import { zonaDe } from '../tiempo/zona.ts'
 import { type Alcance, custodiaPara, pasosPara } from './custodia.ts'
 
@@ -53,8 +54,10 @@ const SIN_DESTINO = {
   municipio: null,
   direccion: null,
   indicaciones: null,
+  distancia_m: null,
   intentos: null,
 }
+const SIN_LUGAR = { lat: null, lng: null, maps_url: null, precision_m: null, referencia: null }
 /** What it takes to collect a parcel. */
 const SIN_RECOGIDA = { nombre_comercio: null, recogida: null, contenido: null }
 
@@ -68,7 +71,7 @@ export function presentarGuia(
 ): GuiaDeReparto {
   const custodia = custodiaPara(ajustes, fila, repartidor)
   const guia = presentar(fila)
-  const { estado, lat, lng, maps_url, referencia } = guia.ubicacion
+  const { estado, lat, lng, maps_url, precision_m, referencia } = guia.ubicacion
   return {
     guia: guia.guia,
     estado: guia.estado,
@@ -84,10 +87,9 @@ export function presentarGuia(
     direccion: guia.direccion,
     indicaciones: guia.indicaciones,
     intentos: guia.intentos,
-    ubicacion: { estado, lat, lng, maps_url, referencia },
-    ...(custodia === 'propia' && !esFinal(fila.estado)
-      ? {}
-      : { ...SIN_DESTINO, ubicacion: { estado, lat: null, lng: null, maps_url: null, referencia: null } }),
+    ubicacion: { estado, lat, lng, maps_url, precision_m, referencia },
+    distancia_m: distanciaEntre(guia.recogida, guia.ubicacion),
+    ...(custodia === 'propia' && !esFinal(fila.estado) ? {} : { ...SIN_DESTINO, ubicacion: { ...SIN_LUGAR, estado } }),
     ...(custodia === 'ajena' ? SIN_RECOGIDA : {}),
     secuencia: guia.secuencia,
     zona_horaria: zonaDe(fila, ajustes.zonaHoraria),

@@ -1,7 +1,7 @@
 import { createHmac, hash, randomBytes } from 'node:crypto'
 import { base32AlAzar, normalizarBase32 } from '../codigos/codigos.ts'
 import type { repartidor, sesion_repartidor } from '../contrato/generado/prisma/client.ts'
-import type { Repartidor, RepartidorConCodigo, Sesion } from '../contrato/generado/tipos/index.ts'
+import type { QuienReparte, Repartidor, RepartidorConCodigo, Sesion } from '../contrato/generado/tipos/index.ts'
 import { type Consultar, type Db, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { Problema } from '../errores.ts'
@@ -15,6 +15,9 @@ export const presentarRepartidor = (fila: repartidor): Repartidor => ({
   activo: fila.codigo_hash !== null,
   creado_en: fila.creado_en.toISOString(),
 })
+
+/** The part of a courier that is public. */
+export const presentarQuien = ({ repartidor, nombre }: QuienReparte): QuienReparte => ({ repartidor, nombre })
 
 /**
  * The length of a code, 50 bits: short enough for a thumb and unlike a guide's; it will do because sign-ins are limited
@@ -52,6 +55,18 @@ export async function estaEnUso({ db, secretos }: Pick<Deps, 'db' | 'secretos'>,
 /** The courier with that public identifier; null if there is none. */
 export const buscarRepartidor = (db: Db, codigo: string): Promise<repartidor | null> =>
   db.prisma.repartidor.findUnique({ where: { repartidor: codigo } })
+
+const QUIENES = sentencia<{ repartidores: readonly string[] }, QuienReparte>(
+  'repartidores.quienes',
+  'select repartidor, nombre from repartidor where repartidor = any(:repartidores::text[])',
+)
+
+/** The couriers with these public identifiers, by them, as they are called now. */
+export async function leerQuienes(db: Db, codigos: readonly string[]): Promise<Map<string, QuienReparte>> {
+  if (codigos.length === 0) return new Map()
+  const filas = await db.consultar(QUIENES, { repartidores: [...new Set(codigos)] })
+  return new Map(filas.map((fila) => [fila.repartidor, fila]))
+}
 
 const GUARDAR = sentencia<
   Pick<repartidor, 'id' | 'repartidor' | 'nombre' | 'telefono' | 'codigo_hash' | 'creado_en'>,

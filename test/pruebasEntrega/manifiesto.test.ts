@@ -10,7 +10,7 @@ import { crearHilos } from '../../server/arranque/crearDeps.ts'
 import { crearMetricas } from '../../server/arranque/metricas.ts'
 import { crearLog } from '../../server/log.ts'
 import { hacerPdf, hacerPdfs, pruebasPendientes } from '../../server/pruebasEntrega/hacerPdf.ts'
-import type { FilaPrueba } from '../../server/pruebasEntrega/prueba.ts'
+import type { PruebaConQuien } from '../../server/pruebasEntrega/prueba.ts'
 import { crearSecretos } from '../../server/secretos.ts'
 import { enRuta, entregada, subir } from '../archivos/imagenes.ts'
 import { type Comercio, MASTER_KEY } from '../entorno.ts'
@@ -35,9 +35,9 @@ const depsDe = (en = sinNadie, mas: Partial<Parameters<typeof hacerPdf>[0]> = {}
   ajustes: ajustesCon({ COURIER_NAME: 'Envíos' }),
   ...mas,
 })
-const filaDe = async (en: typeof sinNadie, guia: string): Promise<FilaPrueba> => {
+const filaDe = async (en: typeof sinNadie, guia: string): Promise<PruebaConQuien> => {
   const { rows } = await en.db.pool.query(
-    'select p.* from prueba_entrega p join guia_indice i on i.id = p.guia_id where i.guia = $1',
+    'select p.*, null as repartidor from prueba_entrega p join guia_indice i on i.id = p.guia_id where i.guia = $1',
     [guia],
   )
   return rows[0]
@@ -111,6 +111,7 @@ describe('a delivery gets its document', () => {
       entregado_en: prueba.entregado_en,
       registrado_en: expect.stringMatching(/Z$/),
       hecho_en: expect.stringMatching(/Z$/),
+      repartidor: null,
       posicion: { lat: 14.7189, lng: -90.6442, precision_m: 8.5, distancia_m: prueba.distancia_m },
       recibido_por_sha256: hash(
         'sha256',

@@ -51,6 +51,7 @@ const datos = (cambios: Partial<DatosDePrueba> = {}): DatosDePrueba => ({
     direccion: '5a avenida norte 12, casa 3',
   },
   contenido: '2 pares de zapatos',
+  repartidor: { repartidor: 'rep_4T8WQ2ZK7NHB', nombre: 'Carlos Méndez' },
   recibio: { nombre: 'Ana Lucía Xicay Ñandú', documento: 'DPI 1234', relacion: 'Hija' },
   posicion: { lat: 14.558912, lng: -90.733211, precision_m: 8, distancia_m: 1234 },
   historial: [hito('2026-11-12T15:12:00.000Z', 'Guía aceptada'), hito('2026-11-14T21:04:22.000Z', 'Paquete entregado')],
@@ -79,6 +80,7 @@ test('says what happened, in Spanish, with the zone of its times and without the
     'Ana Lucía Xicay Ñandú',
     'DPI 1234',
     'Hija',
+    'Carlos Méndez · rep_4T8WQ2ZK7NHB',
     '14.55891, -90.73321 (±8 m); a 1.2 km',
     '12 nov 2026, 09:12 Guía aceptada 14.63490, -90.50690',
     'Foto 1 · 14 nov 2026, 15:03',
@@ -154,6 +156,7 @@ test('a proof without photos and with little to tell is one page', async () => {
       datos({
         external_ref: null,
         contenido: null,
+        repartidor: null,
         recibio: nada,
         posicion: null,
         historial: [],
@@ -212,6 +215,7 @@ const cualquiera = (texto: Textos): fc.Arbitrary<DatosDePrueba> =>
       direccion: quiza(texto(300)),
     }),
     contenido: quiza(texto(300)),
+    repartidor: quiza(fc.record({ repartidor: texto(64), nombre: texto(120) })),
     recibio: fc.record({ nombre: quiza(texto(120)), documento: quiza(texto(60)), relacion: quiza(texto(60)) }),
     posicion: quiza(fc.record({ lat: grados, lng: grados, precision_m: metros, distancia_m: metros })),
     historial: fc.array(

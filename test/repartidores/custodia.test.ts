@@ -183,7 +183,8 @@ describe('custody', () => {
     expect((await eventos(guia)).at(-1)).toMatchObject({ custodio: otro.repartidor })
     const { cuerpo: detalle } = await entorno.operar('GET', `/guias/${guia}`)
     const { cuerpo: lista } = await entorno.operar('GET', `/guias?comercio=${comercio.comercio}&limite=1`)
-    expect([detalle.repartidor, lista.datos[0].repartidor]).toEqual([otro.repartidor, otro.repartidor])
+    const quien = { repartidor: otro.repartidor, nombre: 'Carlos Méndez' }
+    expect([detalle.repartidor, lista.datos[0].repartidor]).toEqual([quien, quien])
     expect((await ver(guia)).custodia).toBe('ajena')
     const falta = async (cuerpo: object) => (await operar(guia, cuerpo)).cuerpo.errores
     expect(await falta({ estado: 'en_bodega', repartidor: otro.repartidor })).toMatchObject([

@@ -30,7 +30,15 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
       direccion: '5a avenida 1',
       indicaciones: 'Portón verde',
       contenido: 'Zapatos',
-      ubicacion: { estado: 'confirmada', lat: 14.71889, lng: -90.64417, maps_url: null, referencia: null },
+      ubicacion: {
+        estado: 'confirmada',
+        lat: 14.71889,
+        lng: -90.64417,
+        maps_url: null,
+        precision_m: null,
+        referencia: null,
+      },
+      distancia_m: 18_220,
       intentos: 0,
       secuencia: 2,
       zona_horaria: 'America/Guatemala',
@@ -65,7 +73,7 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
   it('tells the place once it is confirmed', async () => {
     const { guia } = await comercio.api.guias.crear(sinDestino())
     await movil.registrar(guia, { estado: 'recolectado', idempotencia: clave() })
-    const sin = { lat: null, lng: null, maps_url: null, referencia: null }
+    const sin = { lat: null, lng: null, maps_url: null, precision_m: null, referencia: null }
     expect((await ver(guia)).ubicacion).toEqual({ estado: 'solicitada', ...sin })
     await comercio.api.guias.confirmarUbicacion(guia, {
       maps_url: 'https://www.google.com/maps?q=14.7,-90.6',
@@ -76,6 +84,7 @@ describe('GET /repartidor/v1/guias/{guia}', () => {
       lat: 14.7,
       lng: -90.6,
       maps_url: 'https://www.google.com/maps?q=14.7,-90.6',
+      precision_m: null,
       referencia: 'Casa azul',
     })
   })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { enRuta, unaFirma, unaFoto } from '../archivos/imagenes.ts'
-import { unaGuia } from '../fabricas.ts'
+import { hasta, unaGuia } from '../fabricas.ts'
+import { leerPdf } from '../pruebasEntrega/leerPdf.ts'
 import { nuevoMovil } from './movil.ts'
 import { clave, comercio, MINUTO, movil, usarReparto } from './reparto.ts'
 
@@ -98,6 +99,28 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
     expect(await eventos(guia)).toHaveLength(5)
     const deCentral = { recibido_por, fotos: [suya, ajena], firma }
     expect((await entorno.operar('POST', `/guias/${guia}/entrega`, deCentral)).status).toBe(201)
+  })
+
+  it('names the courier: in the event, the proof, its PDF and its manifest, and to operators', async () => {
+    const quien = { repartidor: movil.repartidor, nombre: 'Carlos Méndez' }
+    const guia = await enRuta(entorno, comercio, movil.repartidor)
+    const { cuerpo } = await movil.entregar(guia, { recibido_por, fotos: [await foto(guia)], idempotencia: clave() })
+    expect(cuerpo.repartidor).toEqual(quien)
+    const eventos = (await comercio.api.guias.eventos(guia)).datos
+    // The operator gave him the parcel (`enRuta`): those are his, too.
+    expect(eventos.map(({ repartidor }) => repartidor)).toEqual([null, quien, quien, quien])
+    const prueba = await hasta(async () => {
+      const dada = await comercio.api.guias.pruebaEntrega(guia)
+      return dada.pdf !== null && dada
+    })
+    expect(prueba.repartidor).toEqual(quien)
+    const manifiesto = JSON.parse(Buffer.from(prueba.manifiesto!.split('.')[1]!, 'base64url').toString())
+    expect(manifiesto.repartidor).toEqual(quien)
+    const { texto } = leerPdf(Buffer.from(await (await fetch(prueba.pdf!.url)).arrayBuffer()))
+    expect(texto).toContain(`Carlos Méndez · ${movil.repartidor}`)
+    expect((await entorno.operar('GET', `/guias/${guia}`)).cuerpo.repartidor).toEqual(quien)
+    const { datos } = (await entorno.operar('GET', '/guias?estado=entregado')).cuerpo
+    expect(datos.find((una: { guia: string }) => una.guia === guia).repartidor).toEqual(quien)
   })
 
   it('is one delivery when it comes twenty times at once', async () => {
