@@ -56,16 +56,17 @@ export function autenticar(
   const verificar = autenticadores[seguridad.esquema as Esquema]
   const { leer, noVale } = seguridad.enCookie ? cookie(navegador) : LLAVE
   return (req: Request, _res: Response, next: NextFunction) => {
-    verificar(leer(req))
+    const { ip = '' } = req
+    const red = redDe(ip)
+    verificar(leer(req), (buscar) => limites.averiguar(red, buscar))
       .then((identidad) => {
-        const { ip = '' } = req
         if (!identidad) {
-          limites.contarFallo(redDe(ip))
+          limites.contarFallo(red)
           throw noVale()
         }
         // Before it spends anything: a stolen key takes nothing from where it is used rightly.
         if ('rangos' in identidad && identidad.rangos.length > 0 && !estaEn(ip, identidad.rangos)) {
-          limites.contarFallo(redDe(ip))
+          limites.contarFallo(red)
           throw problemaUniforme('red_no_permitida')
         }
         req.solicitud.identidad = identidad

@@ -35,8 +35,13 @@ export interface Identidades {
 export type Esquema = NonNullable<Operaciones[keyof Operaciones]['seguridad']>
 export type Identidad = Identidades[Esquema]
 
+/** How a credential that this process doesn't know yet is looked up; it may refuse to. @throws Problema 429 */
+export type Averiguar = <T>(leer: () => Promise<T>) => Promise<T>
+
 /**
  * By security scheme, how a presented key or token is turned into who calls; undefined for one that isn't of that
  * scheme, or isn't valid now.
  */
-export type Autenticadores = { readonly [E in Esquema]: (presentada: string) => Promise<Identidades[E] | undefined> }
+export type Autenticadores = {
+  readonly [E in Esquema]: (presentada: string, averiguar?: Averiguar) => Promise<Identidades[E] | undefined>
+}

@@ -68,6 +68,8 @@ export class Limites {
   readonly #cubos: Readonly<Record<Nombre | 'desconocidos' | 'desconocidas', Cubos>>
   readonly #alDesconocer: (repartidor: string) => void
   readonly #simultaneas = new Conteo()
+  /** Keys and sessions that are being looked up, by network. */
+  readonly #averiguan = new Conteo()
 
   readonly #deOperacion: Ritmo
   readonly #deRed: Ritmo
@@ -121,8 +123,27 @@ export class Limites {
    * @throws Problema 429, once it is too many
    */
   contarFallo(red: string): void {
+    this.#fallar(red, 1)
+  }
+
+  /**
+   * Looks up a key or session that this process doesn't know. Of a network from where too many came that are none, one is
+   * looked up at a time, and the others aren't at all: a good one from there finds its turn by coming again.
+   * @throws Problema 429
+   */
+  async averiguar<T>(red: string, leer: () => Promise<T>): Promise<T> {
+    if (this.#averiguan.de(red) > 0) this.#fallar(red, 0)
+    this.#averiguan.sumar(red)
+    try {
+      return await leer()
+    } finally {
+      this.#averiguan.restar(red)
+    }
+  }
+
+  #fallar(red: string, cuantas: number): void {
     const quien = solo(`red ${red} sin llave`, this.#deIntentos, 'de su red')
-    this.#gastar(quien, 1, 'Llegaron demasiadas llaves que no valen desde su red')
+    this.#gastar(quien, cuantas, 'Llegaron demasiadas llaves que no valen desde su red')
   }
 
   /**

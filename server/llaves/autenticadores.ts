@@ -1,9 +1,9 @@
 import { presentarRitmos } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
-import type { Autenticadores } from '../http/identidad.ts'
+import type { Autenticadores, Averiguar } from '../http/identidad.ts'
 import { leerRango } from '../http/red.ts'
-import { buscarSesion } from '../repartidores/repartidor.ts'
-import { buscarPorTexto, estaVigente, type TipoDeLlave } from './llave.ts'
+import { buscarSesion, esToken } from '../repartidores/repartidor.ts'
+import { buscarPresentada, estaVigente, leerLlave, type TipoDeLlave } from './llave.ts'
 
 /**
  * How long a row read from the database is believed, in milliseconds: a revocation holds everywhere in less than 1 s, counted
@@ -12,25 +12,54 @@ import { buscarPorTexto, estaVigente, type TipoDeLlave } from './llave.ts'
 const VIGENCIA = 500
 const CUANTAS = 10_000
 
+const sinMas: Averiguar = (leer) => leer()
+
+interface Leida<Fila> {
+  vence_en: number
+  fila: Promise<Fila | undefined>
+}
+
 /**
  * Remembers what a credential's text stands for, so that a request costs no digest. Concurrent requests share a read, a
- * failed one is forgotten at once, and unknown texts are remembered like the others.
+ * failed one is forgotten at once. Texts that stand for nothing are remembered apart: however many there are, they have no
+ * good one forgotten.
  * @param buscar undefined, and nothing is remembered, for a text that can't be such a credential
  */
-function recordar<Fila>(ahoraMs: () => number, buscar: (texto: string) => Promise<Fila | undefined> | undefined) {
-  const leidas = new Map<string, { vence_en: number; fila: Promise<Fila | undefined> }>()
-  return (texto: string): Promise<Fila | undefined> | undefined => {
+function recordar<Fila>(
+  ahoraMs: () => number,
+  buscar: (texto: string) => (() => Promise<Fila | undefined>) | undefined,
+) {
+  const conocidas = new Map<string, Leida<Fila>>()
+  const otras = new Map<string, Leida<Fila>>()
+  return (texto: string, averiguar: Averiguar): Promise<Fila | undefined> | undefined => {
     const ahora = ahoraMs()
-    const leida = leidas.get(texto)
+    const conocida = conocidas.get(texto)
+    const leida = conocida ?? otras.get(texto)
     if (leida && leida.vence_en > ahora) return leida.fila
-    const fila = buscar(texto)
-    if (!fila) return undefined
-    leidas.delete(texto)
-    if (leidas.size >= CUANTAS) leidas.delete(leidas.keys().next().value!)
-    leidas.set(texto, { vence_en: ahora + VIGENCIA, fila })
-    fila.catch(() => leidas.delete(texto))
-    return fila
+    const leer = buscar(texto)
+    if (!leer) return undefined
+    const nueva = { vence_en: ahora + VIGENCIA, fila: conocida ? leer() : averiguar(leer) }
+    poner(conocida ? conocidas : otras, texto, nueva)
+    nueva.fila.then(
+      (fila) => {
+        if (Boolean(fila) === Boolean(conocida)) return
+        const [de, a] = fila ? [otras, conocidas] : [conocidas, otras]
+        de.delete(texto)
+        poner(a, texto, nueva)
+      },
+      () => {
+        nueva.vence_en = ahora
+      },
+    )
+    return nueva.fila
   }
+}
+
+/** Puts it last, and forgets the first where there are too many. */
+function poner<Fila>(leidas: Map<string, Leida<Fila>>, texto: string, leida: Leida<Fila>): void {
+  leidas.delete(texto)
+  if (leidas.size >= CUANTAS) leidas.delete(leidas.keys().next().value!)
+  leidas.set(texto, leida)
 }
 
 /**
@@ -41,22 +70,25 @@ export function crearAutenticadores(
   { db, reloj, usos }: Pick<Deps, 'db' | 'reloj' | 'usos'>,
   ahoraMs = () => performance.now(),
 ): Autenticadores {
-  const leer = recordar(ahoraMs, (texto) =>
-    buscarPorTexto(db, texto)?.then((fila) => {
+  const leer = recordar(ahoraMs, (texto) => {
+    const partes = leerLlave(texto)
+    if (!partes) return undefined
+    return async () => {
+      const fila = await buscarPresentada(db, partes)
       if (fila && estaVigente(fila, reloj())) usos.anotar(fila, reloj())
       return fila && { ...fila, ritmos: presentarRitmos(fila), rangos: fila.redes.map(leerRango) }
-    }),
-  )
-  const leerSesion = recordar(ahoraMs, (token) => buscarSesion(db, token))
+    }
+  })
+  const leerSesion = recordar(ahoraMs, (token) => (esToken(token) ? () => buscarSesion(db, token) : undefined))
 
-  const verificar = async (texto: string, sirve: (tipo: TipoDeLlave) => boolean) => {
-    const fila = await leer(texto)
+  const verificar = async (texto: string, averiguar: Averiguar, sirve: (tipo: TipoDeLlave) => boolean) => {
+    const fila = await leer(texto, averiguar)
     return fila && sirve(fila.tipo) && estaVigente(fila, reloj()) ? fila : undefined
   }
 
   return {
-    async llaveDeComercio(texto) {
-      const fila = await verificar(texto, (tipo) => tipo !== 'oper')
+    async llaveDeComercio(texto, averiguar = sinMas) {
+      const fila = await verificar(texto, averiguar, (tipo) => tipo !== 'oper')
       if (!fila || fila.tipo === 'oper') return undefined
       return {
         comercioId: fila.comercio_id,
@@ -72,14 +104,14 @@ export function crearAutenticadores(
         rangos: fila.rangos,
       }
     },
-    async llaveDeOperacion(texto) {
-      const fila = await verificar(texto, (tipo) => tipo === 'oper')
+    async llaveDeOperacion(texto, averiguar = sinMas) {
+      const fila = await verificar(texto, averiguar, (tipo) => tipo === 'oper')
       if (fila?.tipo !== 'oper') return undefined
       const { operador_id: operadorId, dueno: operador, id: llave, alcances, rangos } = fila
       return { operadorId, operador, llave, alcances, rangos }
     },
-    async sesionDeRepartidor(token) {
-      const fila = await leerSesion(token)
+    async sesionDeRepartidor(token, averiguar = sinMas) {
+      const fila = await leerSesion(token, averiguar)
       if (!fila || fila.vence_en <= reloj()) return undefined
       const { repartidor_id: repartidorId, repartidor, nombre, hash: sesion, vence_en } = fila
       return { repartidorId, repartidor, nombre, sesion, vence_en }

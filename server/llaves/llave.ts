@@ -73,8 +73,15 @@ export function nuevaLlave(tipo: TipoDeLlave): { id: string; hash: Uint8Array<Ar
   return { id, hash: new Uint8Array(hashDe(secreto)), llave: cuerpo + suma(cuerpo) }
 }
 
+/** A presented key, taken apart. */
+interface Presentada {
+  tipo: TipoDeLlave
+  id: string
+  secreto: string
+}
+
 /** Takes a presented key apart; undefined if it can't be a key. */
-export function leerLlave(texto: string): { tipo: TipoDeLlave; id: string; secreto: string } | undefined {
+export function leerLlave(texto: string): Presentada | undefined {
   const [, tipo, id, secreto, final] = FORMA.exec(texto) ?? []
   if (!tipo || !id || !secreto || suma(texto.slice(0, -SUMA)) !== final) return undefined
   return { tipo: tipo as TipoDeLlave, id, secreto }
@@ -104,18 +111,10 @@ export async function buscarLlave(db: Db, id: string): Promise<FilaConDueno | un
   return fila
 }
 
-/**
- * The key that a presented text is, whether or not it still works.
- * @returns undefined, without asking the database, if the text can't be a key
- */
-export function buscarPorTexto(db: Db, texto: string): Promise<FilaConDueno | undefined> | undefined {
-  const partes = leerLlave(texto)
-  return (
-    partes &&
-    buscarLlave(db, partes.id).then((fila) =>
-      fila && fila.tipo === partes.tipo && esSuyo(fila, partes.secreto) ? fila : undefined,
-    )
-  )
+/** The key that a presented one is, whether or not it still works. */
+export async function buscarPresentada(db: Db, { tipo, id, secreto }: Presentada): Promise<FilaConDueno | undefined> {
+  const fila = await buscarLlave(db, id)
+  return fila && fila.tipo === tipo && esSuyo(fila, secreto) ? fila : undefined
 }
 
 const PREFIJO = 'llave_'

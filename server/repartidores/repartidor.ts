@@ -119,7 +119,9 @@ export const DURACION_DE_SESION = 12 * 3_600_000
 
 /** Makes a new session's token of 256 bits, which only the courier's browser knows. */
 export const nuevoToken = () => randomBytes(32).toString('base64url')
-const FORMA_DE_TOKEN = /^[\w-]{43}$/
+
+/** Whether a text can be a session's token. */
+export const esToken = (texto: string) => /^[\w-]{43}$/.test(texto)
 
 /** The digest under which a session's token is kept. */
 export const hashDeToken = (token: string) => hash('sha256', token, 'buffer')
@@ -133,12 +135,9 @@ const BUSCAR = sentencia<{ hash: Buffer }, FilaSesion>(
    join repartidor r on r.id = s.repartidor_id and r.version = s.version where s.hash = :hash`,
 )
 
-/**
- * The session that a token stands for, whether or not it has ended.
- * @returns undefined, without asking the database, if the text can't be a token
- */
-export const buscarSesion = (db: Db, token: string): Promise<FilaSesion | undefined> | undefined =>
-  FORMA_DE_TOKEN.test(token) ? db.consultar(BUSCAR, { hash: hashDeToken(token) }).then(([fila]) => fila) : undefined
+/** The session that a token stands for, whether or not it has ended. */
+export const buscarSesion = async (db: Db, token: string): Promise<FilaSesion | undefined> =>
+  (await db.consultar(BUSCAR, { hash: hashDeToken(token) }))[0]
 
 /** A session as the contract has it. */
 export const presentarSesion = ({

@@ -5,6 +5,7 @@ import { leerConfig } from '../../server/config/config.ts'
 import { leerDocumento, leerOperaciones } from '../../server/contrato/contrato.ts'
 import { Limites } from '../../server/limites/limites.ts'
 import { crearAutenticadores } from '../../server/llaves/autenticadores.ts'
+import { nuevaLlave } from '../../server/llaves/llave.ts'
 import { crearLog } from '../../server/log.ts'
 import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
@@ -175,6 +176,29 @@ describe('the limits', () => {
     expect(antes).toBe(10)
     expect(respuesta.cuerpo.mensaje).toMatch(/^Llegaron demasiadas llaves que no valen desde su red/)
     expect((await cuenta(comercio.llave)).status).toBe(200)
+  })
+
+  it('have keys that nobody knows looked up one at a time, once too many from their network were none', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const inventada = () => cuenta(nuevaLlave('test').llave)
+    expect((await cuenta(comercio.llave)).status).toBe(200)
+    await agotar(inventada)
+    const cliente = await entorno.db.pool.connect()
+    try {
+      await cliente.query('begin; lock table llave in access exclusive mode')
+      const una = inventada()
+      await esperarCerrojo(entorno.db)
+      // Were they looked up, they would wait like the first one.
+      for (let i = 0; i < 20; i++) expect((await inventada()).status).toBe(429)
+      const conocida = cuenta(comercio.llave)
+      await cliente.query('commit')
+      expect((await una).status).toBe(429)
+      expect((await conocida).status).toBe(200)
+    } finally {
+      cliente.release(true)
+    }
+    // A good one that this process hasn't seen yet isn't locked out, either.
+    expect((await cuenta((await entorno.nuevoComercio()).llave)).status).toBe(200)
   })
 
   it('are shared by all processes of this moment', async () => {
