@@ -39,7 +39,7 @@ interface Cimientos extends Pick<Plataforma, 'db' | 'dbImpaciente' | 'masterKeys
   procesos?: () => number
   log: Log
   vida: Vida
-  /** Told when a courier asked for as many codes that name no guide as a session may. */
+  /** Told when a courier asked for as many codes that name no guide as he may. */
   alDesconocer?: () => void
   /** Base of every link given out, without a final slash. */
   urlPublica: string

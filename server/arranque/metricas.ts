@@ -75,7 +75,7 @@ export function crearMetricas(): Metricas {
   })
   const desconocidas = new Counter({
     name: 'guias_repartidores_desconocidas_total',
-    help: 'Times that a courier asked this process for as many codes that name no guide as a session may.',
+    help: 'Times that a courier asked this process for as many codes that name no guide as he may.',
     registers,
   })
   return {

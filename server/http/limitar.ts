@@ -51,7 +51,7 @@ export function contarDesconocida(limites: Limites): ErrorRequestHandler {
   return (error, req, _res, next) => {
     const { identidad } = req.solicitud
     const desconocida = error instanceof Problema && error.codigo === 'guia_desconocida'
-    if (desconocida && identidad && 'sesion' in identidad) limites.contarDesconocidas(identidad, 1)
+    if (desconocida && identidad && 'repartidor' in identidad) limites.contarDesconocidas(identidad.repartidor, 1)
     next(error)
   }
 }

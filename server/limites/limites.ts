@@ -103,7 +103,7 @@ export class Limites {
     const quien = this.#quienEs(operacion, identidad, red)
     const enCurso = this.#simultaneas.de(quien.clave)
     if (enCurso >= quien.simultaneas) throw this.#rechazo(quien, 1, `${enCurso} a la vez es el máximo`)
-    if (identidad && 'sesion' in identidad) this.#exigirConocidas(quien)
+    if (identidad && 'repartidor' in identidad) this.#exigirConocidas(identidad.repartidor, quien)
     const tomados: Gasto[] = []
     for (const gasto of quien.gastos) {
       const espera = this.#de(gasto).tomar(gasto.clave, gasto.ritmo, gasto.costo)
@@ -162,13 +162,12 @@ export class Limites {
     this.#gastar(solo(`red ${red} etiquetas`, this.#deEtiquetas, 'de su red', 'documentos'), cuantas)
   }
 
-  /** Counts codes that a courier's session asked for and that name no guide. */
-  contarDesconocidas({ sesion, repartidor }: Identidades['sesionDeRepartidor'], cuantas: number): void {
+  /** Counts codes that a courier asked for and that name no guide: his own, whichever session he asks from. */
+  contarDesconocidas(repartidor: string, cuantas: number): void {
     if (cuantas === 0) return
-    const clave = claveDeSesion(sesion)
     const cubos = this.#cubos.desconocidas
-    const negado = cubos.tomar(clave, DE_DESCONOCIDAS, cuantas) > 0
-    if (!negado && cubos.quedan(clave, DE_DESCONOCIDAS).quedan === 0) this.#alDesconocer(repartidor)
+    const negado = cubos.tomar(repartidor, DE_DESCONOCIDAS, cuantas) > 0
+    if (!negado && cubos.quedan(repartidor, DE_DESCONOCIDAS).quedan === 0) this.#alDesconocer(repartidor)
   }
 
   #gastar(quien: Quien, costo = 1, porQue?: string): void {
@@ -177,8 +176,8 @@ export class Limites {
     if (espera > 0) throw this.#rechazo(quien, espera, porQue ?? explicar(gasto!))
   }
 
-  #exigirConocidas(quien: Quien): void {
-    const espera = this.#cubos.desconocidas.tomar(quien.clave, DE_DESCONOCIDAS, 0)
+  #exigirConocidas(repartidor: string, quien: Quien): void {
+    const espera = this.#cubos.desconocidas.tomar(repartidor, DE_DESCONOCIDAS, 0)
     if (espera > 0) throw this.#rechazo(quien, espera, 'Buscó demasiadas guías que no existen')
   }
 

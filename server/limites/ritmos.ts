@@ -31,7 +31,7 @@ export const deOperacion = (solicitudes: number): Ritmo => ({ porSegundo: solici
 export const DE_SESION: Ritmo = { porSegundo: 20, rafaga: 300 }
 
 /**
- * Codes that name no guide, which a courier's session may ask for: a mistyped label now and then, a day's list after it was
+ * Codes that name no guide, which a courier may ask for on all his phones: a mistyped label now and then, a day's list after it was
  * swept, and never enough to guess one.
  */
 export const DE_DESCONOCIDAS: Ritmo = { porSegundo: 0.5, rafaga: 60 }

@@ -14,7 +14,7 @@ export const listarGuiasDeReparto: Handler<'listarGuiasDeReparto'> = async (
   }
   const codigos = new Set(pedidas.flatMap((escrita) => normalizarCodigoDeGuia(escrita) ?? []))
   const porCodigo = await leerGuias(db, [...codigos])
-  limites.contarDesconocidas(identidad, codigos.size - porCodigo.size)
+  limites.contarDesconocidas(identidad.repartidor, codigos.size - porCodigo.size)
   const quien = { identidad, idSolicitud, red }
   for (const fila of porCodigo.values())
     if (fila.custodio !== identidad.repartidor)

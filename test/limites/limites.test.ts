@@ -119,7 +119,7 @@ describe('the limits', () => {
     expect(respuesta.cuerpo.mensaje).toContain('de su sesión')
   })
 
-  it('hold for codes that name no guide, which a courier’s session asks for, and are told to the operator', async () => {
+  it('hold for codes that name no guide, which a courier asks for, and are told to the operator', async () => {
     ms += 600_000
     const movil = await nuevoMovil(entorno)
     const { api } = await entorno.nuevoComercio()
@@ -133,6 +133,9 @@ describe('the limits', () => {
     // Nor does he learn which ones exist.
     expect((await movil.pedir('GET', `/guias/${guia}`)).status).toBe(429)
     expect((await otro.pedir('GET', `/guias/${guia}`)).status).toBe(200)
+    // Whoever signs in anew goes on where he was.
+    const deNuevo = await nuevoMovil(entorno, movil)
+    expect((await deNuevo.pedir('GET', `/guias/${guia}`)).status).toBe(429)
     ms += 2_000
     expect((await movil.pedir('GET', `/guias/${guia}`)).status).toBe(200)
     // A list costs what it didn't find.
