@@ -18,6 +18,7 @@ import type { Cursores } from './listas/cursor.ts'
 import type { Usos } from './llaves/usos.ts'
 import type { Log } from './log.ts'
 import type { ResolutorDeEnlaces } from './mapas/enlacesCortos.ts'
+import type { Marca } from './marca/marca.ts'
 import type { ClienteDeWhatsapp } from './mensajeria/whatsapp.ts'
 import type { Politica } from './salida/destino.ts'
 import type { Secretos } from './secretos.ts'
@@ -32,7 +33,6 @@ type DeLaConfig =
   | 'horasDeSolicitud'
   | 'mensajeria'
   | 'mosaicos'
-  | 'nombreDeEmpresa'
   | 'proxies'
   | 'retencionDePersonas'
   | 'retencionDePruebas'
@@ -44,6 +44,7 @@ type DeLaConfig =
 export interface Ajustes extends Pick<Config, DeLaConfig> {
   /** Base of every link given out, without a final slash. */
   readonly urlPublica: string
+  readonly marca: Marca
 }
 
 /** The parts that a process builds once and everybody in it shares. No module keeps state of its own. */

@@ -3,6 +3,7 @@ import type { GuiaIndividual, LoteParaCrear } from '@guias/sdk'
 import { ajustesDe } from '../server/arranque/crearDeps.ts'
 import { leerConfig } from '../server/config/config.ts'
 import type { Ajustes } from '../server/deps.ts'
+import { Fachada } from '../server/paginas/fachada.ts'
 
 /** Options of a test that needs minutes or a browser's whole journey: only `npm run test:completo` runs it. */
 export const COMPLETO = { tags: ['completo'] }
@@ -33,6 +34,13 @@ export function sinDestino(cambios: Partial<GuiaIndividual> = {}) {
 /** What a service reads of its configuration: of none, or of that. */
 export const ajustesCon = (env: Record<string, string> = {}): Ajustes =>
   ajustesDe(leerConfig(env, '/'), 'https://guias.example.gt')
+
+/** The frame of pages, in the brand of whoever configures none. */
+export const FACHADA = new Fachada(ajustesCon().marca, 'https://guias.example.gt')
+
+/** The source that the frame's own style adds to every page's policy, and the element that it stands in. */
+export const [ESTILO_DE_MARCA = ''] = /'sha256-[^']+'/.exec(FACHADA.permisos({})['Content-Security-Policy']) ?? []
+export const sinEstiloDeMarca = (html: string) => html.replace(/<style>:root\{--marca:[^<]*<\/style>/, '')
 
 /** The hundred real guides (data/README.md says where they come from). */
 export const lote100 = (): LoteParaCrear =>

@@ -2,6 +2,8 @@
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { build } from 'tsdown'
+import { COLOR_DE_SIEMPRE } from '../../server/marca/color.ts'
+import { pintarIconos } from '../../server/marca/icono.ts'
 import { rutaDeRecurso } from '../../server/paginas/archivos.ts'
 import { comprimir } from './comprimir.ts'
 
@@ -51,7 +53,6 @@ async function escribirEstilo(pagina: string, salida: URL) {
  * and its style loses what shows pictures that we don't serve.
  */
 async function generarUbicacion(salida: URL) {
-  const { ICONO } = await import('../../server/paginas/ubicacion/vista.ts')
   const leaflet = new URL('node_modules/leaflet/dist/', raiz)
   await empaquetar(
     { navegador: 'ubicacion/navegador/navegador.ts', mapa: 'ubicacion/navegador/mapa.ts' },
@@ -75,27 +76,19 @@ async function generarUbicacion(salida: URL) {
   const deLeaflet = await readFile(new URL('leaflet.css', leaflet), 'utf8')
   const sinImagenes = deLeaflet.replace(/\/\*[\s\S]*?\*\//g, '').replace(/[^{}]*\{[^{}]*url\([^{}]*\}/g, '')
   await writeFile(new URL('mapa.css', salida), abreviar(sinImagenes))
-  await writeFile(new URL('icono.svg', salida), ICONO)
-  await comprimir(salida, ['navegador.js', 'mapa.js', 'estilo.css', 'mapa.css', 'icono.svg'])
+  await comprimir(salida, ['navegador.js', 'mapa.js', 'estilo.css', 'mapa.css'])
 }
 
 /** Writes the courier's page's files; its service worker is one script, since not every browser takes a module for it. */
 async function generarRepartidor(salida: URL) {
-  const { default: sharp } = await import('sharp')
-  const { icono } = await import('../../server/paginas/repartidor/vista.ts')
   const jsx = { inputOptions: { transform: { jsx: { runtime: 'automatic', importSource: 'preact' } } } }
   await empaquetar({ navegador: 'repartidor/navegador/navegador.tsx' }, salida, 'esm', jsx)
   await empaquetar({ lector: 'repartidor/navegador/lector.ts' }, salida, 'esm')
   await empaquetar({ servicio: 'repartidor/navegador/servicio.ts' }, salida, 'iife')
   await copyFile(new URL('node_modules/zxing-wasm/dist/reader/zxing_reader.wasm', raiz), new URL('lector.wasm', salida))
-  await writeFile(new URL('icono.svg', salida), icono(true))
-  const png = (nombre: string, lado: number, redondeado: boolean) =>
-    sharp(Buffer.from(icono(redondeado)), { density: (72 * lado) / 100 })
-      .resize(lado, lado)
-      .png({ palette: true })
-      .toFile(fileURLToPath(new URL(`icono-${nombre}.png`, salida)))
-  await Promise.all([png('192', 192, true), png('512', 512, true), png('entero', 512, false), png('apple', 180, false)])
-  await comprimir(salida, ['navegador.js', 'lector.js', 'lector.wasm', 'estilo.css', 'icono.svg'])
+  const iconos = await pintarIconos(COLOR_DE_SIEMPRE)
+  await Promise.all([...iconos].map(([nombre, png]) => writeFile(new URL(nombre, salida), png)))
+  await comprimir(salida, ['navegador.js', 'lector.js', 'lector.wasm', 'estilo.css'])
 }
 
 /**

@@ -18,6 +18,7 @@ import { Limites } from '../limites/limites.ts'
 import { crearCursores } from '../listas/cursor.ts'
 import { Usos } from '../llaves/usos.ts'
 import type { Log } from '../log.ts'
+import { type ImagenesDeMarca, marcaDe, SIN_IMAGENES } from '../marca/marca.ts'
 import { type Resolver, resolverDelSistema } from '../salida/destino.ts'
 import { crearSecretos } from '../secretos.ts'
 import { crearEnsayos } from '../webhooks/ensayo.ts'
@@ -43,6 +44,8 @@ interface Cimientos extends Pick<Plataforma, 'db' | 'dbImpaciente' | 'masterKeys
   alDesconocer?: () => void
   /** Base of every link given out, without a final slash. */
   urlPublica: string
+  /** None, unless told: pages and documents then show the brand's name. */
+  imagenesDeMarca?: ImagenesDeMarca
 }
 
 /**
@@ -76,7 +79,7 @@ const VERIFICACIONES = 120
 export const crearHilos = (log: Log): Deps['hilos'] => new Hilos(log, DOCUMENTOS)
 
 export function crearDeps(config: Config, cimientos: Cimientos): Deps {
-  const { db, dbImpaciente, log, masterKeys, almacen, vida, urlPublica } = cimientos
+  const { db, dbImpaciente, log, masterKeys, almacen, vida, urlPublica, imagenesDeMarca } = cimientos
   const { reloj = () => new Date(), nuevoCodigo = nuevoCodigoDeGuia, resolver = resolverDelSistema } = cimientos
   const { procesos = () => 1, relojDeLimites: deLimites, alDesconocer = () => {} } = cimientos
   const delReparto = { procesos, ...(deLimites ? { reloj: deLimites } : {}) }
@@ -91,7 +94,7 @@ export function crearDeps(config: Config, cimientos: Cimientos): Deps {
     reloj,
     nuevoId,
     secretos,
-    ajustes: ajustesDe(config, urlPublica),
+    ajustes: ajustesDe(config, urlPublica, imagenesDeMarca),
     cursores: crearCursores(secretos),
     escritura: crearEscritura({
       db,
@@ -133,14 +136,13 @@ export function crearDeps(config: Config, cimientos: Cimientos): Deps {
   }
 }
 
-export const ajustesDe = (config: Config, urlPublica: string): Ajustes =>
+export const ajustesDe = (config: Config, urlPublica: string, imagenes = SIN_IMAGENES): Ajustes =>
   Object.freeze({
     alcanceDeRepartidor: config.alcanceDeRepartidor,
     contactoDeSeguridad: config.contactoDeSeguridad,
     horasDeSolicitud: config.horasDeSolicitud,
     mensajeria: config.mensajeria,
     mosaicos: config.mosaicos,
-    nombreDeEmpresa: config.nombreDeEmpresa,
     proxies: config.proxies,
     retencionDePersonas: config.retencionDePersonas,
     retencionDePruebas: config.retencionDePruebas,
@@ -148,4 +150,5 @@ export const ajustesDe = (config: Config, urlPublica: string): Ajustes =>
     retencionDeWebhooks: config.retencionDeWebhooks,
     zonaHoraria: config.zonaHoraria,
     urlPublica,
+    marca: marcaDe(config, imagenes),
   })

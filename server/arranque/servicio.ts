@@ -4,6 +4,7 @@ import { type Contrato, calentarContrato, cargarContrato } from '../contrato/car
 import type { Testigo } from '../http/problemas.ts'
 import { Presencia } from '../limites/presencia.ts'
 import type { Log } from '../log.ts'
+import { abrirMarca } from '../marca/abrir.ts'
 import { crearDeps, type Sustitutos } from './crearDeps.ts'
 import { asegurarDemo } from './demo.ts'
 import { type Deshacer, levantar, unaVez } from './deshacer.ts'
@@ -52,6 +53,8 @@ async function poner(
   deshacer: Deshacer,
 ): Promise<Servicio> {
   const inicio = performance.now()
+  // What is wrong with it is told before anything is touched.
+  const imagenesDeMarca = await abrirMarca(config, log)
   const vida = new Vida(log, config.workers)
   // The port first: if it is taken, nothing else is touched.
   const servidor = new Servidor(config)
@@ -73,7 +76,10 @@ async function poner(
   const procesos = () => presencia.procesos
   const metricas = crearMetricas()
   const alDesconocer = metricas.desconocidas
-  const deps = crearDeps(config, { ...plataforma, procesos, ...sustitutos, log, vida, alDesconocer, urlPublica: url })
+  const deps = crearDeps(config, {
+    ...{ ...plataforma, procesos, ...sustitutos, log, vida, alDesconocer, imagenesDeMarca },
+    urlPublica: url,
+  })
   deshacer.al(() => deps.hilos.detener())
   deshacer.al(() => deps.usos.escribir())
   deshacer.al(() => deps.bitacora.escribir())

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts'
 import type { Log } from '../log.ts'
+import { abrirMarca } from '../marca/abrir.ts'
 import { crearDeps } from './crearDeps.ts'
 import { levantar, unaVez } from './deshacer.ts'
 import { urlDe } from './escuchar.ts'
@@ -19,11 +20,12 @@ export const iniciarWorker = (
   consola: (linea: string) => void = () => {},
 ): Promise<EnMarcha> =>
   levantar(config, log, async (deshacer) => {
+    const imagenesDeMarca = await abrirMarca(config, log)
     const vida = new Vida(log, true)
     const { alPerder } = vida
     const plataforma = await levantarPlataforma(config, log, deshacer, { exclusivo: false, alPerder })
     for (const nota of plataforma.notas) consola(nota)
-    const deps = crearDeps(config, { ...plataforma, log, vida, urlPublica: urlDe(config) })
+    const deps = crearDeps(config, { ...plataforma, log, vida, imagenesDeMarca, urlPublica: urlDe(config) })
     deshacer.al(() => deps.hilos.detener())
     const metricas = crearMetricas()
     await levantarWorkers(deps, { databaseUrl: plataforma.databaseUrl, vida, metricas }, deshacer)

@@ -1,5 +1,7 @@
 import { resolve } from 'node:path'
+import { CONTRASTE_MINIMO, contrasteConBlanco, masOscuro } from '../marca/color.ts'
 import { explicarClaves, leerClaves } from '../secretos.ts'
+import { leerTelefono, mostrarTelefono } from '../telefonos/telefono.ts'
 import { type Entorno, type Lector, leerTabla, type Tabla } from './tabla.ts'
 
 const segun = <T>(falla: string, leer: Lector<T>['leer']): Lector<T> => ({ leer, falla })
@@ -63,6 +65,40 @@ export const claves: Lector<readonly Buffer[]> = { leer: leerClaves, falla: expl
 export const nombreVisible = segun('debe tener de 1 a 80 caracteres visibles, en una sola línea', (texto) =>
   /^(?=.*[\p{L}\p{N}])[^\p{Cc}\u202A-\u202E\u2066-\u2069]{1,80}$/u.test(texto) ? texto.normalize('NFC') : undefined,
 )
+
+/** A file beside the service, or an address. */
+export const archivoODireccion = cualquiera((texto, { cwd }) => (/^https?:/.test(texto) ? texto : resolve(cwd, texto)))
+
+const enHex = (texto: string) => (/^#[0-9a-f]{6}$/i.test(texto) ? texto.toLowerCase() : undefined)
+/** Cut, not rounded: 4.499 is not enough. */
+const cifras = (contraste: number) => (Math.floor(contraste * 100) / 100).toFixed(2)
+
+/** A colour that can be read on white, and white on it. */
+export const colorLegible: Lector<string> = {
+  leer: (texto) => {
+    const color = enHex(texto)
+    return color && contrasteConBlanco(color) >= CONTRASTE_MINIMO ? color : undefined
+  },
+  falla: (texto) => {
+    const color = enHex(texto)
+    if (!color) return ['debe ser un color como #0b6b3a']
+    return [
+      `el contraste de ${color} con el blanco es ${cifras(contrasteConBlanco(color))} y hace falta ${CONTRASTE_MINIMO}; el más parecido que sirve es ${masOscuro(color)}`,
+    ]
+  },
+}
+
+/** A telephone as people write it, with its country code. */
+export const telefono: Lector<{ e164: string; visible: string }> = {
+  leer: (texto) => {
+    const leido = leerTelefono(texto)
+    return 'e164' in leido ? { e164: leido.e164, visible: mostrarTelefono(leido.e164) } : undefined
+  },
+  falla: (texto) => {
+    const leido = leerTelefono(texto)
+    return 'error' in leido ? [leido.error] : []
+  },
+}
 
 /** Where somebody can be reached, as RFC 9116 wants it. */
 export const contacto = segun('debe ser una dirección mailto:, tel: o https:', (texto) =>

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { COLOR_DE_SIEMPRE } from '../marca/color.ts'
 import * as lectores from './lectores.ts'
 import { type Entorno, eleccion, type Tabla, textoDe, variable } from './tabla.ts'
 
@@ -230,11 +231,33 @@ export const VARIABLES = {
     significado:
       'how long proofs (files, who received, where) and photos of failed attempts are kept after the delivery or attempt (at most 3650)',
   }),
-  nombreDeEmpresa: variable({
-    nombre: 'COURIER_NAME',
+  nombreDeMarca: variable({
+    nombre: 'BRAND_NAME',
     lector: lectores.nombreVisible,
-    porDefecto: 'Servicio de mensajería',
-    significado: 'the courier company, as labels and proofs name it',
+    porDefecto: 'Guías',
+    significado: 'the courier company, as pages, messages, labels and proofs name it',
+  }),
+  logoDeMarca: variable({
+    nombre: 'BRAND_LOGO',
+    lector: lectores.archivoODireccion,
+    porDefecto: undefined,
+    defecto: 'the name',
+    significado:
+      'path or `http(s)` address of an SVG or PNG of at most 512 KB that can be seen on white; drawn anew as PNG at start, so that nothing of it runs. An address that gives nothing leaves the name, and a line in the log',
+  }),
+  colorDeMarca: variable({
+    nombre: 'BRAND_COLOR',
+    lector: lectores.colorLegible,
+    porDefecto: COLOR_DE_SIEMPRE,
+    significado:
+      'the colour of pages and documents, `#rrggbb`, with a contrast of at least 4.5 with white; what is shown in the dark is made of it',
+  }),
+  telefonoDeAyuda: variable({
+    nombre: 'SUPPORT_PHONE',
+    lector: lectores.telefono,
+    porDefecto: null,
+    defecto: 'unset',
+    significado: 'whom recipients and couriers call for help, with its country code; a link to call it on every page',
   }),
   alcanceDeRepartidor: variable({
     nombre: 'COURIER_REACH',

@@ -34,11 +34,11 @@ export const separar = (nombre: string) => nombre.split('-')
 /** A row → what its label says. */
 export function datosDe(
   fila: FilaEtiqueta,
-  { urlPublica, nombreDeEmpresa }: Pick<Ajustes, 'urlPublica' | 'nombreDeEmpresa'>,
+  { urlPublica, marca }: Pick<Ajustes, 'urlPublica' | 'marca'>,
 ): DatosDeEtiqueta {
   const { guia, modo, external_ref, contenido, recogida } = fila
   return {
-    empresa: nombreDeEmpresa,
+    empresa: marca.nombre,
     comercio: fila.nombre,
     modo,
     guia,

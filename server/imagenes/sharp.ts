@@ -14,3 +14,16 @@ export function cargarSharp(): Promise<CrearSharp> {
   })
   return cargado
 }
+
+const DE_SVG = { operation: ['VipsForeignLoadSvgBuffer'] }
+
+/** Lets SVG in while `hacer` runs, which is at start or in a script: nobody sends pictures then. */
+export async function conSvg<T>(hacer: (sharp: CrearSharp) => Promise<T>): Promise<T> {
+  const sharp = await cargarSharp()
+  sharp.unblock(DE_SVG)
+  try {
+    return await hacer(sharp)
+  } finally {
+    sharp.block(DE_SVG)
+  }
+}

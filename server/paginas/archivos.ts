@@ -52,11 +52,17 @@ export function rutaDeRecurso(base: string, nombre: string, contenido: Buffer) {
  * the server starts: a page without its files is no page.
  * @param carpeta where they were generated, such as `paginas/repartidor/`
  * @param base where the files are served, such as `repartidor/recursos/`
+ * @param hechos pictures that stand in the place of generated ones
  */
-export function leerRecursos<Nombre extends string>(carpeta: string, base: string, nombres: readonly Nombre[]) {
+export function leerRecursos<Nombre extends string>(
+  carpeta: string,
+  base: string,
+  nombres: readonly Nombre[],
+  hechos: ReadonlyMap<string, Buffer> = new Map(),
+) {
   const recursos = nombres.map((nombre) => {
     const archivo = `${carpeta}${nombre}`
-    const entero = leerGenerado(archivo)
+    const entero = hechos.get(nombre) ?? leerGenerado(archivo)
     const extension = nombre.split('.')[1] as keyof typeof TIPOS
     const cuerpo = extension === 'png' ? { identity: () => entero } : cuerpoGenerado(archivo)
     return { nombre, ruta: rutaDeRecurso(base, nombre, entero), tipo: TIPOS[extension], cuerpo }

@@ -1,13 +1,7 @@
+import type { Fachada, VistaPrevia } from './fachada.ts'
 import { type Html, html } from './html.ts'
 
-/** The brand's colour where no style sheet reaches, in icons and around a page; a test holds it against `base.css`. */
-export const MARCA = '#0b6b3a'
-
-/** An icon of one path, in a square of 24. */
-export const dibujarIcono = (trazo: string) =>
-  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path fill="${MARCA}" d="${trazo}"/></svg>`
-
-/** What a page says. Its title is what a link preview shows to anybody: it names nobody. */
+/** What a page says. Its title stands in histories and on tabs that others see: it names nobody. */
 export interface Contenido {
   titulo: string
   cuerpo: Html
@@ -15,11 +9,24 @@ export interface Contenido {
   guion?: Html | undefined
 }
 
-/**
- * Writes the HTML document that every page is.
- * @param cabeza its style, icon and program, loaded or brought along
- */
-export const marco = ({ titulo, cuerpo, guion }: Contenido, cabeza: Html): string =>
+/** What stands around what a page says. */
+export interface Alrededor {
+  fachada: Fachada
+  /** The page's style and program, loaded or brought along. */
+  cabeza: Html
+  /** The way from the page up to where the service begins, such as `../`. */
+  raiz: string
+  /** Where the brand leads to; unless told, to the service's first page. */
+  inicio?: string
+  /** What is shown beside links to the page; undefined: nothing is. */
+  previa?: VistaPrevia | undefined
+}
+
+/** Writes the HTML document that every page is. */
+export const marco = (
+  { titulo, cuerpo, guion }: Contenido,
+  { fachada, cabeza, raiz, inicio, previa }: Alrededor,
+): string =>
   html`<!doctype html>
 <html lang="es">
 <head>
@@ -29,20 +36,20 @@ export const marco = ({ titulo, cuerpo, guion }: Contenido, cabeza: Html): strin
 <meta name="format-detection" content="telephone=no">
 <meta name="robots" content="noindex">
 <title>${titulo}</title>
+${fachada.cabeza(previa)}
 ${cabeza}
 </head>
 <body>
+${fachada.encabezado(raiz, inicio)}
 <main>
 ${cuerpo}
 </main>
-${guion && html`<script type="module">${guion}</script>\n`}</body>
+${fachada.pie()}${guion && html`<script type="module">${guion}</script>\n`}</body>
 </html>
 `.texto
 
-/** The head of a page that brings its style and its icon along, so that there is nothing else to wait for. */
-export const cabezaPropia = (estilo: Html, icono: string): Html =>
-  html`<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(icono)}">
-<style>${estilo}</style>`
+/** The head of a page that brings its style along, so that there is nothing else to wait for. */
+export const cabezaPropia = (estilo: Html): Html => html`<style>${estilo}</style>`
 
 /** The content of a page that only says something. */
 export const soloDice = (titulo: string, ...parrafos: Html[]): Contenido => ({

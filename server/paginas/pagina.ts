@@ -1,5 +1,6 @@
 import type { Express, Request } from 'express'
 import { redDe } from '../http/red.ts'
+import type { Fachada, VistaPrevia } from './fachada.ts'
 import { type Html, html } from './html.ts'
 import { type Contenido, marco, soloDice } from './marco.ts'
 import { cuerpoDe, DE_LECTURA, enviar, PRIVADA, type Respuesta } from './respuesta.ts'
@@ -28,6 +29,9 @@ export interface Pagina {
   cabeceras: Readonly<Record<string, string>>
   /** The head of the page's document. */
   cabeza(pedido: Pedido): Html
+  fachada: Fachada
+  /** What is shown beside links to the page. */
+  previa?: VistaPrevia
   /** For how many seconds the request has to wait, asked before anything is looked at; 0 lets it through. */
   esperar(pedido: Pedido): number
   atender(pedido: Pedido): Promise<Hoja>
@@ -39,9 +43,14 @@ export interface Pagina {
  * Serves a page at a path and everything below it.
  * @param ajeno whether what stands behind the page's path is somebody else's
  */
-export function servirPagina(app: Express, ruta: string, pagina: Pagina, ajeno = (_resto: string) => false) {
+export function servirPagina(
+  app: Express,
+  ruta: string,
+  pagina: Pagina,
+  ajeno = (_resto: string, _req: Request) => false,
+) {
   app.use(ruta, (req, res, next) => {
-    if (ajeno(req.path.slice(1))) return next()
+    if (ajeno(req.path.slice(1), req)) return next()
     const pedido = leerPedido(req)
     responder(pagina, pedido)
       .catch((error: unknown) => {
@@ -92,7 +101,9 @@ async function responder(pagina: Pagina, pedido: Pedido): Promise<Respuesta> {
 function vestir(pagina: Pagina, pedido: Pedido, hoja: Hoja, propias: Readonly<Record<string, string>> = {}): Respuesta {
   const cabeceras = { ...PRIVADA, ...pagina.cabeceras, ...propias }
   if ('a' in hoja) return { status: hoja.status, cabeceras: { ...cabeceras, Location: hoja.a } }
-  return { status: hoja.status, cuerpo: cuerpoDe(marco(hoja, pagina.cabeza(pedido))), cabeceras }
+  const { fachada, previa } = pagina
+  const alrededor = { fachada, previa, cabeza: pagina.cabeza(pedido), raiz: pedido.raiz }
+  return { status: hoja.status, cuerpo: cuerpoDe(marco(hoja, alrededor)), cabeceras }
 }
 
 const MAL_PEDIDA: Hoja = {

@@ -1,9 +1,11 @@
 import type { Express } from 'express'
 import type { Deps } from '../deps.ts'
 import { crearSolicitudes } from '../ubicacion/solicitud.ts'
+import { servirArchivos } from './archivos.ts'
 import { servirBuzon } from './buzon/ruta.ts'
 import { servirConsola } from './consola/ruta.ts'
 import { servirDocumentacion } from './docs/ruta.ts'
+import { Fachada } from './fachada.ts'
 import { crearLecturaDeEnvios } from './rastreo/envio.ts'
 import { servirRastreo } from './rastreo/ruta.ts'
 import { servirRepartidor } from './repartidor/ruta.ts'
@@ -20,11 +22,13 @@ export interface OpcionesDePaginas {
 /** Serves all that people see, beside the contract's operations. */
 export function servirPaginas(app: Express, deps: Deps, { buzon }: OpcionesDePaginas) {
   servirDocumentacion(app, deps.ajustes.urlPublica)
-  servirConsola(app)
-  servirUbicacion(app, { solicitudes: crearSolicitudes(deps), mosaicos: deps.ajustes.mosaicos })
-  servirRepartidor(app)
-  servirRastreo(app, { leer: crearLecturaDeEnvios(deps) })
-  servirVerificacion(app, deps)
+  const fachada = new Fachada(deps.ajustes.marca, deps.ajustes.urlPublica)
+  servirArchivos(app, fachada.archivos)
+  servirConsola(app, fachada)
+  servirUbicacion(app, { fachada, solicitudes: crearSolicitudes(deps), mosaicos: deps.ajustes.mosaicos })
+  servirRepartidor(app, fachada)
+  servirRastreo(app, { fachada, leer: crearLecturaDeEnvios(deps) })
+  servirVerificacion(app, fachada, deps)
   servirContactoDeSeguridad(app, deps)
-  if (buzon) servirBuzon(app, deps)
+  if (buzon) servirBuzon(app, fachada, deps)
 }

@@ -46,13 +46,13 @@ export async function reunirDatos(
   guia: FilaDeDocumento,
   fotos: readonly ArchivoLeido[],
   firma: ArchivoLeido | undefined,
-  { nombreDeEmpresa, urlPublica, zonaHoraria }: Pick<Ajustes, 'nombreDeEmpresa' | 'urlPublica' | 'zonaHoraria'>,
+  { marca, urlPublica, zonaHoraria }: Pick<Ajustes, 'marca' | 'urlPublica' | 'zonaHoraria'>,
 ): Promise<DatosDePrueba> {
   const { modo, prueba, recogida, destinatario, telefono, departamento, municipio, direccion } = guia
   const eventos = await db.consultar(HISTORIAL, prueba)
   const { lat, lng, precision_m, distancia_m } = prueba
   return {
-    empresa: nombreDeEmpresa,
+    empresa: marca.nombre,
     comercio: guia.comercio_nombre,
     modo,
     guia: guia.guia,

@@ -50,3 +50,6 @@ const esE164 = (numero: string) =>
 /** Whether a number in E.164 is a landline's, which gets no message; where its plan doesn't tell, it isn't. */
 export const esFijo = (e164: string): boolean =>
   'ajeno' in interpretar(e164) ? parsePhoneNumberFromString(e164)?.getType() === 'FIXED_LINE' : esFijoDeAqui(e164)
+
+/** A number in E.164 as people read it, such as `+502 2345 6789`. */
+export const mostrarTelefono = (e164: string): string => parsePhoneNumberFromString(e164)?.formatInternational() ?? e164

@@ -21,7 +21,10 @@ describe('configuration', () => {
       minutosDeEnlaces: 15,
       retencionDePersonas: 365,
       retencionDePruebas: 730,
-      nombreDeEmpresa: 'Servicio de mensajería',
+      nombreDeMarca: 'Guías',
+      logoDeMarca: undefined,
+      colorDeMarca: '#0b6b3a',
+      telefonoDeAyuda: null,
       alcanceDeRepartidor: 'custodia',
       zonaHoraria: undefined,
       almacenamiento: { tipo: 'local' },
@@ -96,6 +99,21 @@ describe('configuration', () => {
     expect(fallas({ S3_BUCKET: 'Mis Guías' })).toEqual([])
   })
 
+  it('reads a brand: its colour can be read, its telephone is written as people do', () => {
+    const leer = (env: Record<string, string>) => leerConfig(env, '/srv')
+    const marca = { BRAND_COLOR: '#1A4FA0', BRAND_LOGO: 'marca/logo.svg', SUPPORT_PHONE: '(+502) 2345-6789' }
+    expect(leer(marca)).toMatchObject({
+      colorDeMarca: '#1a4fa0',
+      logoDeMarca: '/srv/marca/logo.svg',
+      telefonoDeAyuda: { e164: '+50223456789', visible: '+502 2345 6789' },
+    })
+    expect(leer({ BRAND_LOGO: 'https://marca.example/logo.png' }).logoDeMarca).toBe('https://marca.example/logo.png')
+    const falla = 'el contraste de #ffcc00 con el blanco es 1.51 y hace falta 4.5; el más parecido que sirve es #917300'
+    expect(() => leer({ BRAND_COLOR: '#FFCC00' })).toThrow(`BRAND_COLOR: ${falla}`)
+    expect(leer({ BRAND_COLOR: '#917300' }).colorDeMarca).toBe('#917300')
+    expect(() => leer({ SUPPORT_PHONE: '2345 6789' })).toThrow(/SUPPORT_PHONE: .*código de país/)
+  })
+
   it('tells every fault at once', () => {
     const malo = {
       PORT: '70000',
@@ -105,7 +123,9 @@ describe('configuration', () => {
       PUBLIC_URL: 'guias',
       MASTER_KEYS: 'abc',
       PROOF_RETENTION_DAYS: '0',
-      COURIER_NAME: 'x'.repeat(81),
+      BRAND_NAME: 'x'.repeat(81),
+      BRAND_COLOR: 'verde',
+      SUPPORT_PHONE: '2345 6789',
       TIME_ZONE: 'Marte/Olimpo',
     }
     const error = (() => {

@@ -29,7 +29,7 @@ export const nueva = async (cambios: Partial<GuiaIndividual> = {}, de = comercio
   (await de.api.guias.crear(unaGuia(cambios))).guia
 
 export function usarEtiquetas() {
-  const entorno = usarEntorno({}, () => ({ COURIER_NAME: 'Envíos del Altiplano' }))
+  const entorno = usarEntorno({}, () => ({ BRAND_NAME: 'Envíos del Altiplano' }))
   beforeAll(async () => {
     comercio = await entorno.nuevoComercio()
     guia = await nueva()

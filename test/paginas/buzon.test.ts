@@ -70,7 +70,7 @@ describe('/buzon', () => {
     expect(headers.get('x-robots-tag')).toBe('noindex')
     expect(headers.get('x-content-type-options')).toBe('nosniff')
     expect(headers.get('content-security-policy')).toMatch(
-      /^default-src 'none'; style-src 'sha256-[\w+/=]{44}'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'$/,
+      /^default-src 'none'; style-src 'sha256-[\w+/=]{44}' 'sha256-[\w+/=]{44}'; img-src 'self' data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'$/,
     )
     expect((await fetch(`${servicio.url}/buzon`, { method: 'HEAD' })).status).toBe(200)
   })

@@ -2,9 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { MARCA } from '../../server/paginas/marco.ts'
+import { COLOR_DE_SIEMPRE, contraste } from '../../server/marca/color.ts'
+import { FONDO_DE_NOCHE } from '../../server/paginas/fachada.ts'
 import { usarEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
+import { FACHADA, unaGuia } from '../fabricas.ts'
 
 const entorno = usarEntorno()
 let guia: string
@@ -117,10 +118,14 @@ describe('the tokens', () => {
   it('are all there and all used; each colour is light and dark', () => {
     const nombres = (css: string, patron: RegExp) =>
       [...new Set([...css.matchAll(patron)].map(([, uno]) => uno!))].sort()
-    const definidos = nombres(base, /(--[\w-]+):/g)
+    const deLaMarca = FACHADA.cabeza(undefined).texto
+    const definidos = nombres(base + deLaMarca, /(--[\w-]+):/g)
     expect(nombres([base, ...propias.map(leer)].join('\n'), /var\((--[\w-]+)/g)).toEqual(definidos)
     const [claro = '', oscuro = ''] = [...base.matchAll(/:root \{([^}]*)\}/g)].map(([, reglas]) => reglas!)
     expect(nombres(oscuro, /(--[\w-]+): #/g)).toEqual(nombres(claro, /(--[\w-]+): #/g))
-    expect(base).toContain(`--marca: ${MARCA};`)
+    expect(oscuro).toContain(`--fondo: ${FONDO_DE_NOCHE};`)
+    // The brand's colour at night is made to be read on the lightest ground that there is at night.
+    expect(contraste(FACHADA.marca.colorDeNoche, /--tarjeta: (#\w+);/.exec(oscuro)![1]!)).toBeGreaterThanOrEqual(7)
+    expect(deLaMarca).toContain(`--marca:${COLOR_DE_SIEMPRE}`)
   })
 })

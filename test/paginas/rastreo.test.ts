@@ -13,7 +13,7 @@ import { servirRastreo } from '../../server/paginas/rastreo/ruta.ts'
 import { SIGUE } from '../../server/paginas/rastreo/vista.ts'
 import { crearReloj } from '../../server/tiempo/reloj.ts'
 import { type Comercio, compartirEntorno } from '../entorno.ts'
-import { COMPLETO, hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { COMPLETO, FACHADA, hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { abrirContexto, hayNavegador } from '../navegador.ts'
 import { revisarLetrasGrandes, revisarPagina } from './revisar.ts'
 
@@ -48,7 +48,7 @@ async function servirAparte(leer: (codigo: string) => Promise<Envio | undefined>
   let ahora = 0
   const app = express()
   app.set('trust proxy', 1)
-  servirRastreo(app, { leer, reloj: () => ahora })
+  servirRastreo(app, { fachada: FACHADA, leer, reloj: () => ahora })
   const servidor = createServer(app)
   await new Promise<void>((resolve) => servidor.listen(0, '127.0.0.1', resolve))
   return {
@@ -150,7 +150,7 @@ describe('the page of a guide', () => {
       'x-content-type-options': 'nosniff',
       'content-encoding': 'gzip',
       'content-security-policy': expect.stringMatching(
-        /^default-src 'none'; style-src 'sha256-[\w+/=]+'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
+        /^default-src 'none'; style-src 'sha256-[\w+/=]+' 'sha256-[\w+/=]+'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
       ),
     })
     expect(respuesta.headers.get('set-cookie')).toBeNull()

@@ -54,7 +54,7 @@ describe('the page of a proof', () => {
     for (const secreto of [pdf.sha256, manifiesto!, fotos[0]]) expect(todo).not.toContain(secreto)
     expect(Object.fromEntries(respuesta.headers)).toMatchObject({
       'content-security-policy': expect.stringMatching(
-        /^default-src 'none'; style-src 'sha256-[^']+'; script-src 'sha256-[^']+'; connect-src 'self'; img-src data:; form-action 'none'/,
+        /^default-src 'none'; style-src 'sha256-[^']+' 'sha256-[^']+'; script-src 'sha256-[^']+'; connect-src 'self'; img-src 'self' data:; form-action 'none'/,
       ),
       'x-robots-tag': 'noindex',
       'referrer-policy': 'no-referrer',
@@ -290,6 +290,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('needs no pointer; without JavaScript it says what to do', COMPLETO, async () => {
     const pagina = await abrir(guia, { ancho: 1280 })
+    // The brand comes first.
+    await pagina.keyboard.press('Tab')
     await pagina.keyboard.press('Tab')
     expect(await pagina.evaluate('document.activeElement.id')).toBe('archivo')
     const elegido = pagina.waitForEvent('filechooser')

@@ -9,7 +9,7 @@ type ConPdf = PruebaDeEntrega & { pdf: ArchivoDePrueba; manifiesto: string; sal:
 
 /** A service that makes documents of deliveries, behind a proxy, and one that makes none. */
 export function usarDocumentos() {
-  const entorno = usarEntorno({}, () => ({ TRUST_PROXY: '1', COURIER_NAME: 'Envíos del Altiplano' }))
+  const entorno = usarEntorno({}, () => ({ TRUST_PROXY: '1', BRAND_NAME: 'Envíos del Altiplano' }))
   /** Where nobody makes documents but the test. */
   const sinNadie = usarEntorno({}, () => ({ WORKERS: '0' }))
   beforeAll(async () => {

@@ -32,7 +32,7 @@ const depsDe = (en = sinNadie, mas: Partial<Parameters<typeof hacerPdf>[0]> = {}
   secretos: crearSecretos([Buffer.from(MASTER_KEY, 'base64')]),
   almacen: crearAlmacenLocal(join(en.dataDir, 'archivos')),
   hilos,
-  ajustes: ajustesCon({ COURIER_NAME: 'Envíos' }),
+  ajustes: ajustesCon({ BRAND_NAME: 'Envíos' }),
   ...mas,
 })
 const filaDe = async (en: typeof sinNadie, guia: string): Promise<PruebaConQuien> => {

@@ -6,11 +6,12 @@ import { crearLimite } from '../../limites/cubos.ts'
 import type { FilaMensaje } from '../../mensajeria/mensaje.ts'
 import { tokenDe } from '../../ubicacion/ubicacion.ts'
 import { leerGenerado } from '../archivos.ts'
+import type { Fachada } from '../fachada.ts'
 import { Html } from '../html.ts'
 import { cabezaPropia } from '../marco.ts'
 import { type Pagina, servirPagina } from '../pagina.ts'
-import { permisos, porHuella } from '../respuesta.ts'
-import { FALLO, ICONO, type Mensaje, paginaDelBuzon } from './vista.ts'
+import { porHuella } from '../respuesta.ts'
+import { FALLO, type Mensaje, paginaDelBuzon } from './vista.ts'
 
 /** The newest messages of the mailbox, over all merchants: it exists only where somebody tries the service out. */
 const ULTIMOS = sentencia<object, FilaMensaje & Omit<Mensaje, 'token'>>(
@@ -27,14 +28,19 @@ const CONSULTAS = 120
 const DE_ESTA_MAQUINA = ['localhost', '127.0.0.1', '[::1]']
 
 /** Serves `/buzon`: the messages that recipients would get on their phones, with links to be opened as they would. */
-export function servirBuzon(app: Express, { db, secretos, ajustes }: Pick<Deps, 'db' | 'secretos' | 'ajustes'>) {
+export function servirBuzon(
+  app: Express,
+  fachada: Fachada,
+  { db, secretos, ajustes }: Pick<Deps, 'db' | 'secretos' | 'ajustes'>,
+) {
   app.use('/buzon', exigirNombre([...DE_ESTA_MAQUINA, new URL(ajustes.urlPublica).hostname]))
   const estilo = leerGenerado('paginas/buzon/estilo.css').toString()
-  const cabeza = cabezaPropia(new Html(estilo), ICONO)
+  const cabeza = cabezaPropia(new Html(estilo))
   const limite = crearLimite(CONSULTAS)
   const pagina = {
-    cabeceras: permisos({ 'style-src': porHuella(estilo), 'img-src': 'data:' }),
+    cabeceras: fachada.permisos({ 'style-src': porHuella(estilo) }),
     cabeza: () => cabeza,
+    fachada,
     fallo: FALLO,
     esperar: ({ red }) => limite(red),
     async atender({ raiz }) {

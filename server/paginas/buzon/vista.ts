@@ -1,7 +1,7 @@
 import type { EstadoDeUbicacion } from '../../contrato/generado/tipos/index.ts'
 import type { FilaMensaje } from '../../mensajeria/mensaje.ts'
 import { html } from '../html.ts'
-import { type Contenido, dibujarIcono } from '../marco.ts'
+import type { Contenido } from '../marco.ts'
 
 /** A message as the mailbox shows it. */
 export interface Mensaje extends Pick<FilaMensaje, 'telefono' | 'guia' | 'estado'> {
@@ -11,8 +11,6 @@ export interface Mensaje extends Pick<FilaMensaje, 'telefono' | 'guia' | 'estado
   /** The token of the message's link; undefined when the master key that made it is gone. */
   token?: string | undefined
 }
-
-export const ICONO = dibujarIcono('M2 4h20v16H2Zm2.8 2L12 11.4 19.2 6ZM4 7.9V18h16V7.9l-8 6Z')
 
 /**
  * The page of the mailbox.

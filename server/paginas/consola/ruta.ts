@@ -1,32 +1,28 @@
 import type { Express } from 'express'
 import { leerRecursos, servirArchivos } from '../archivos.ts'
+import type { Fachada } from '../fachada.ts'
 import { marco } from '../marco.ts'
-import { cuerpoDe, HTML, PRIVADA, permisos, type Respuesta } from '../respuesta.ts'
+import { cuerpoDe, HTML, PRIVADA, type Respuesta } from '../respuesta.ts'
 import { cabezaDeConsola, paginaDeConsola } from './vista.ts'
 
 const BASE = 'docs/consola/'
 
-/** The page loads its own files and speaks to this service alone: a key that is typed there can go nowhere else. */
-const CABECERAS = {
-  ...PRIVADA,
-  ...permisos({ 'script-src': "'self'", 'style-src': "'self'", 'connect-src': "'self'", 'img-src': 'data:' }),
-}
-
 /** Serves `/docs/consola`, where merchants try operations with a test key. */
-export function servirConsola(app: Express) {
+export function servirConsola(app: Express, fachada: Fachada) {
   const propios = leerRecursos('paginas/consola/', BASE, ['navegador.js', 'estilo.css'])
   const datos = leerRecursos('documentacion/', BASE, ['operaciones.json'])
   // Relative to the page, which lies beside its files' folder.
   const desdeAqui = (ruta: string) => ruta.replace('docs/', '')
   const contenido = paginaDeConsola(desdeAqui(datos.ruta('operaciones.json')))
-  const html = marco(
-    contenido,
-    cabezaDeConsola((archivo) => desdeAqui(propios.ruta(archivo))),
-  )
+  const cabeza = cabezaDeConsola((archivo) => desdeAqui(propios.ruta(archivo)))
+  const html = marco(contenido, { fachada, cabeza, raiz: '../' })
+  // The page loads its own files and speaks to this service alone: a key that is typed there can go nowhere else.
+  const permite = { 'script-src': "'self'", 'style-src': "'self'", 'connect-src': "'self'" }
+  const cabeceras = { ...PRIVADA, ...fachada.permisos(permite) }
   servirArchivos(
     app,
     new Map<string, Omit<Respuesta, 'status'>>([
-      ['/docs/consola', { tipo: HTML, cuerpo: cuerpoDe(html), cabeceras: CABECERAS }],
+      ['/docs/consola', { tipo: HTML, cuerpo: cuerpoDe(html), cabeceras }],
       ...propios.archivos,
       ...datos.archivos,
     ]),

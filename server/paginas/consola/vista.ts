@@ -1,7 +1,5 @@
 import { type Html, html } from '../html.ts'
-import { type Contenido, dibujarIcono } from '../marco.ts'
-
-export const ICONO = dibujarIcono('M2 4h20v16H2Zm2 2v12h16V6Zm2 2.5L7.4 7l5 5-5 5L6 15.600 9.600 12ZM12 15h6v2h-6Z')
+import type { Contenido } from '../marco.ts'
 
 /** The console before its program runs: the same for everybody. */
 export const paginaDeConsola = (operaciones: string): Contenido => ({
@@ -50,6 +48,5 @@ export const paginaDeConsola = (operaciones: string): Contenido => ({
 
 /** @param ruta of one of the page's files, relative to itself */
 export const cabezaDeConsola = (ruta: (archivo: 'estilo.css' | 'navegador.js') => string): Html =>
-  html`<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(ICONO)}">
-<link rel="stylesheet" href="${ruta('estilo.css')}">
+  html`<link rel="stylesheet" href="${ruta('estilo.css')}">
 <script type="module" src="${ruta('navegador.js')}"></script>`

@@ -2,14 +2,16 @@ import type { Express } from 'express'
 import { normalizarCodigoDeGuia } from '../../codigos/codigos.ts'
 import { crearLimite } from '../../limites/cubos.ts'
 import { leerGenerado } from '../archivos.ts'
+import type { Fachada } from '../fachada.ts'
 import { Html } from '../html.ts'
 import { cabezaPropia } from '../marco.ts'
 import { type Hoja, type Pedido, servirPagina } from '../pagina.ts'
-import { permisos, porHuella } from '../respuesta.ts'
+import { porHuella } from '../respuesta.ts'
 import type { LeerEnvio } from './envio.ts'
-import { FALLO, ICONO, paginaDeBusqueda, paginaDelEnvio, paginaDesconocida } from './vista.ts'
+import { FALLO, paginaDeBusqueda, paginaDelEnvio, paginaDesconocida } from './vista.ts'
 
 export interface OpcionesDeRastreo {
+  fachada: Fachada
   leer: LeerEnvio
   /** The limit's clock, in milliseconds, of which only differences count. */
   reloj?: () => number
@@ -21,14 +23,19 @@ export interface OpcionesDeRastreo {
  */
 const CONSULTAS = 120
 
+/** The same for every parcel: what becomes of one is told to whoever opens the page, and to no app that keeps it. */
+const VISTA_PREVIA = { titulo: 'Siga su envío', descripcion: 'Vea por dónde va su paquete y qué sigue.' }
+
 /** Serves `/r/{guia}`, which says where a parcel is to whoever has its code, and `/r`, where the code is typed. */
-export function servirRastreo(app: Express, { leer, reloj }: OpcionesDeRastreo) {
+export function servirRastreo(app: Express, { fachada, leer, reloj }: OpcionesDeRastreo) {
   const estilo = leerGenerado('paginas/rastreo/estilo.css').toString()
-  const cabeza = cabezaPropia(new Html(estilo), ICONO)
+  const cabeza = cabezaPropia(new Html(estilo))
   const limite = crearLimite(CONSULTAS, reloj ? { reloj } : {})
   servirPagina(app, '/r', {
-    cabeceras: permisos({ 'style-src': porHuella(estilo), 'img-src': 'data:', 'form-action': "'self'" }),
+    cabeceras: fachada.permisos({ 'style-src': porHuella(estilo), 'form-action': "'self'" }),
     cabeza: () => cabeza,
+    fachada,
+    previa: VISTA_PREVIA,
     fallo: FALLO,
     esperar: ({ red }) => limite(red),
     async atender(pedido) {

@@ -4,7 +4,7 @@ import { DESCRIPCIONES_DE_EVENTO } from '../../contrato/generado/vocabulario.ts'
 import { crearReloj } from '../../tiempo/reloj.ts'
 import { admiteUbicacion } from '../../ubicacion/ubicacion.ts'
 import { type Html, html } from '../html.ts'
-import { type Contenido, dibujarIcono } from '../marco.ts'
+import type { Contenido } from '../marco.ts'
 import type { Envio } from './envio.ts'
 import { ASPECTOS, avance, cabecera, porQue } from './estados.ts'
 
@@ -38,10 +38,6 @@ const DESCRIPCIONES: Readonly<Record<string, string>> = {
   ...DESCRIPCIONES_DE_EVENTO,
   ...Object.fromEntries(Object.entries(ASPECTOS).map(([estado, { palabra }]) => [`guia.${estado}`, palabra])),
 }
-
-export const ICONO = dibujarIcono(
-  'M12 1 2 6v12l10 5 10-5V6Zm0 2.6L18.6 7 12 10.3 5.4 7Zm-8 5 7 3.5v7.8l-7-3.5Zm16 0v7.8l-7 3.5v-7.8Z',
-)
 
 /**
  * The page of a parcel.

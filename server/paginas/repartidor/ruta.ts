@@ -1,24 +1,20 @@
 import { createHash } from 'node:crypto'
 import type { Express } from 'express'
+import { ICONOS, type NombreDeIcono } from '../../marca/icono.ts'
 import { leerGenerado, leerRecursos, servirArchivos } from '../archivos.ts'
+import type { Fachada } from '../fachada.ts'
 import { marco } from '../marco.ts'
 import { cuerpoDe, HTML, PRIVADA, permisos } from '../respuesta.ts'
 import { cabezaDe, manifiesto, paginaDeRepartidor } from './vista.ts'
 
 /** The page loads its own files alone: WebAssembly reads codes where the browser can't, `blob:` is a photo just taken. */
-const CABECERAS = {
-  ...PRIVADA,
-  ...permisos(
-    {
-      'script-src': "'self' 'wasm-unsafe-eval'",
-      'style-src': "'self'",
-      'img-src': "'self' blob:",
-      'connect-src': "'self'",
-      'manifest-src': "'self'",
-      'worker-src': "'self'",
-    },
-    ['camera', 'geolocation'],
-  ),
+const PERMITE = {
+  'script-src': "'self' 'wasm-unsafe-eval'",
+  'style-src': "'self'",
+  'img-src': 'blob:',
+  'connect-src': "'self'",
+  'manifest-src': "'self'",
+  'worker-src': "'self'",
 }
 /** A service worker's policy comes with its script, and so does its reach, which holds below any prefix. */
 const DEL_SERVICIO = {
@@ -28,29 +24,30 @@ const DEL_SERVICIO = {
 }
 
 const ARCHIVOS = [
+  ...(Object.keys(ICONOS) as NombreDeIcono[]),
   'navegador.js',
   'estilo.css',
-  'icono.svg',
-  'icono-192.png',
-  'icono-512.png',
-  'icono-entero.png',
-  'icono-apple.png',
   'lector.js',
   'lector.wasm',
 ] as const
 
 /** Serves `/repartidor`, the same files for everybody: who somebody is, only `/repartidor/v1` knows. */
-export function servirRepartidor(app: Express) {
-  const recursos = leerRecursos('paginas/repartidor/', 'repartidor/recursos/', ARCHIVOS)
+export function servirRepartidor(app: Express, fachada: Fachada) {
+  const { marca } = fachada
+  const recursos = leerRecursos('paginas/repartidor/', 'repartidor/recursos/', ARCHIVOS, marca.iconos ?? undefined)
+  const cabeceras = { ...PRIVADA, ...fachada.permisos(PERMITE, ['camera', 'geolocation']) }
   // Manifest and service worker lie one step further down than the page.
   const desdeDentro = (archivo: (typeof ARCHIVOS)[number]) => recursos.ruta(archivo).replace('repartidor/', '')
   const contenido = paginaDeRepartidor(recursos.ruta('lector.js'), recursos.ruta('lector.wasm'))
-  const html = marco(contenido, cabezaDe(recursos.ruta))
+  const html = marco(contenido, { fachada, cabeza: cabezaDe(recursos.ruta), raiz: '', inicio: 'repartidor' })
   const codigo = leerGenerado('paginas/repartidor/servicio.js').toString()
   const casco = {
     // Whatever changes in the page changes this file, which is how a browser learns of a new version.
     version: createHash('sha256').update(html).update(codigo).digest('hex').slice(0, 12),
-    ahora: (['navegador.js', 'estilo.css', 'icono.svg'] as const).map(desdeDentro),
+    ahora: [
+      ...(['navegador.js', 'estilo.css'] as const).map(desdeDentro),
+      ...(fachada.rutaDelLogo ? [`../${fachada.rutaDelLogo}`] : []),
+    ],
     luego: (['lector.js', 'lector.wasm'] as const).map(desdeDentro),
   }
   const servicio = `const CASCO=${JSON.stringify(casco)};\n${codigo}`
@@ -59,17 +56,20 @@ export function servirRepartidor(app: Express) {
     '512': desdeDentro('icono-512.png'),
     entero: desdeDentro('icono-entero.png'),
   }
-  const texto = (tipo: string, de: string, cabeceras: Record<string, string> = CABECERAS) => ({
+  const texto = (tipo: string, de: string, suyas: Record<string, string> = cabeceras) => ({
     tipo,
     cuerpo: cuerpoDe(de),
-    cabeceras,
+    cabeceras: suyas,
   })
   servirArchivos(
     app,
     new Map([
       ...recursos.archivos,
       ['/repartidor', texto(HTML, html)],
-      ['/repartidor/manifiesto.webmanifest', texto('application/manifest+json; charset=utf-8', manifiesto(iconos))],
+      [
+        '/repartidor/manifiesto.webmanifest',
+        texto('application/manifest+json; charset=utf-8', manifiesto(marca, iconos)),
+      ],
       ['/repartidor/servicio.js', texto('text/javascript; charset=utf-8', servicio, DEL_SERVICIO)],
     ]),
   )

@@ -1,5 +1,6 @@
+import type { Marca } from '../../marca/marca.ts'
 import { type Html, html } from '../html.ts'
-import { type Contenido, MARCA } from '../marco.ts'
+import type { Contenido } from '../marco.ts'
 
 /** The courier's page before its program runs: the same for everybody, so that the service worker may keep it. */
 export const paginaDeRepartidor = (lector: string, wasm: string): Contenido => ({
@@ -11,32 +12,25 @@ export const paginaDeRepartidor = (lector: string, wasm: string): Contenido => (
 </div>`,
 })
 
-type Enlazado = 'estilo.css' | 'navegador.js' | 'icono.svg' | 'icono-apple.png'
+type Enlazado = 'estilo.css' | 'navegador.js' | 'icono-apple.png'
 
 /**
  * The head of the courier's page.
  * @param direccion of one of the page's files, relative to itself, so that it works below any prefix
  */
 export const cabezaDe = (direccion: (archivo: Enlazado) => string): Html =>
-  html`<meta name="theme-color" content="${MARCA}">
-<meta name="apple-mobile-web-app-capable" content="yes">
+  html`<meta name="apple-mobile-web-app-capable" content="yes">
 <meta name="apple-mobile-web-app-title" content="Reparto">
 <link rel="manifest" href="repartidor/manifiesto.webmanifest">
 <link rel="stylesheet" href="${direccion('estilo.css')}">
-<link rel="icon" type="image/svg+xml" href="${direccion('icono.svg')}">
 <link rel="apple-touch-icon" href="${direccion('icono-apple.png')}">
 <script type="module" src="${direccion('navegador.js')}"></script>`
 
-const CAJA = '<path fill="#fff" d="M50 19 80 33 50 47 20 33Zm-2 33v33L18 71V37Zm4 0 30-15v34L52 85Z"/>'
-/** The app's icon, maskable: what matters stands within the middle four fifths, the ground goes to every edge. */
-export const icono = (redondeado: boolean) =>
-  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100"><rect width="100" height="100"${redondeado ? ' rx="22"' : ''} fill="${MARCA}"/>${CAJA}</svg>`
-
 /** The manifest with which a phone installs the page; its addresses are relative to its own. */
-export const manifiesto = (iconos: Record<'192' | '512' | 'entero', string>) =>
+export const manifiesto = ({ nombre, color }: Marca, iconos: Record<'192' | '512' | 'entero', string>) =>
   JSON.stringify({
     id: '../repartidor',
-    name: 'Reparto de guías',
+    name: `${nombre}: reparto`,
     short_name: 'Reparto',
     description: 'Escanear, entregar y dejar constancia, también sin cobertura.',
     lang: 'es',
@@ -46,7 +40,7 @@ export const manifiesto = (iconos: Record<'192' | '512' | 'entero', string>) =>
     display: 'standalone',
     orientation: 'any',
     background_color: '#ffffff',
-    theme_color: MARCA,
+    theme_color: color,
     icons: [
       { src: iconos['192'], sizes: '192x192', type: 'image/png', purpose: 'any' },
       { src: iconos['512'], sizes: '512x512', type: 'image/png', purpose: 'any' },

@@ -2,13 +2,14 @@ import type { Express } from 'express'
 import { crearLimite } from '../../limites/cubos.ts'
 import type { Solicitudes } from '../../ubicacion/solicitud.ts'
 import { leerRecursos, servirArchivos } from '../archivos.ts'
+import type { Fachada } from '../fachada.ts'
 import { servirPagina } from '../pagina.ts'
-import { permisos } from '../respuesta.ts'
 import { ErrorDeFormulario, leerFormulario } from './formulario.ts'
 import { crearHojas } from './hojas.ts'
 import { cabezaDe, DESCONOCIDA, FALLO, MAL_PEDIDA, type Mosaicos } from './vista.ts'
 
 export interface OpcionesDeUbicacion {
+  fachada: Fachada
   solicitudes: Solicitudes
   /** Where the map's tiles come from; null when no map is offered. */
   mosaicos: Mosaicos | null
@@ -21,10 +22,16 @@ const TOKEN = /^[A-Za-z0-9_-]{22}$/
 /** Requests a minute: previews alone may open a link 50 times, and a network may be a whole mobile one behind one NAT. */
 const LIMITES = { red: 600, get: 60, post: 10 }
 
-const ARCHIVOS = ['navegador.js', 'estilo.css', 'mapa.js', 'mapa.css', 'icono.svg'] as const
+const ARCHIVOS = ['navegador.js', 'estilo.css', 'mapa.js', 'mapa.css'] as const
+
+/** The same for every link: whose parcel it is, is told to whoever opens the page, and to no app that keeps it. */
+const VISTA_PREVIA = {
+  titulo: '¿Dónde le entregamos su paquete?',
+  descripcion: 'Díganos el lugar exacto para que el repartidor lo encuentre.',
+}
 
 /** Serves `/u/{token}`, where the recipient says where to deliver: the token is the only authority, and is never logged. */
-export function servirUbicacion(app: Express, { solicitudes, mosaicos, reloj }: OpcionesDeUbicacion) {
+export function servirUbicacion(app: Express, { fachada, solicitudes, mosaicos, reloj }: OpcionesDeUbicacion) {
   const recursos = leerRecursos('paginas/ubicacion/', 'u-recursos/', ARCHIVOS)
   const conReloj = reloj ? { reloj } : {}
   const porRed = crearLimite(LIMITES.red, conReloj)
@@ -42,8 +49,10 @@ export function servirUbicacion(app: Express, { solicitudes, mosaicos, reloj }: 
   servirArchivos(app, recursos.archivos)
   servirPagina(app, '/u', {
     metodos: ['POST'],
-    cabeceras: politica(mosaicos),
+    cabeceras: politica(fachada, mosaicos),
     cabeza: ({ raiz }) => cabezaDe((archivo) => raiz + recursos.ruta(archivo)),
+    fachada,
+    previa: VISTA_PREVIA,
     fallo: FALLO,
     esperar({ red, resto, leyendo }) {
       const deEnlace = leyendo ? porLectura : porEnvio
@@ -63,14 +72,14 @@ export function servirUbicacion(app: Express, { solicitudes, mosaicos, reloj }: 
 }
 
 /** The page loads its own files and the map's tiles; its form goes nowhere else; nobody may frame it. */
-function politica(mosaicos: Mosaicos | null) {
+function politica(fachada: Fachada, mosaicos: Mosaicos | null) {
   const [, origen] = /^(https?:\/\/[^/]+)\//.exec(mosaicos?.url.replace('{s}', '*') ?? '') ?? []
   if (mosaicos && (!origen || /[\s;,{}]/.test(origen))) throw new Error('the address of the map tiles is no URL')
-  return permisos(
+  return fachada.permisos(
     {
       'script-src': "'self'",
       'style-src': "'self'",
-      'img-src': `'self'${origen ? ` ${origen}` : ''}`,
+      ...(origen ? { 'img-src': origen } : {}),
       'connect-src': "'self'",
       'form-action': "'self'",
     },

@@ -1,6 +1,6 @@
 import type { DatosDeSolicitud } from '../../ubicacion/solicitud.ts'
 import { type Html, html } from '../html.ts'
-import { type Contenido, dibujarIcono, soloDice } from '../marco.ts'
+import { type Contenido, soloDice } from '../marco.ts'
 import { FALTA_LUGAR, type Falla, type Valores } from './formulario.ts'
 
 /** Where a map's tiles come from. */
@@ -21,17 +21,14 @@ export interface Mapa extends Mosaicos {
  * The head of the recipient's page.
  * @param direccion of one of the page's files
  */
-export const cabezaDe = (direccion: (archivo: 'estilo.css' | 'icono.svg' | 'navegador.js') => string): Html =>
+export const cabezaDe = (direccion: (archivo: 'estilo.css' | 'navegador.js') => string): Html =>
   html`<link rel="stylesheet" href="${direccion('estilo.css')}">
-<link rel="icon" type="image/svg+xml" href="${direccion('icono.svg')}">
 <script type="module" src="${direccion('navegador.js')}"></script>`
 
 const PREGUNTA = '¿Dónde le entregamos su paquete?'
 const TRAZO_PIN =
   'M12 1.5a8 8 0 0 0-8 8c0 5.6 6.6 11.9 7.4 12.7a.9.9 0 0 0 1.2 0c.8-.8 7.4-7.1 7.4-12.7a8 8 0 0 0-8-8Zm0 11a3 3 0 1 1 0-6 3 3 0 0 1 0 6Z'
 const pin = html`<svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true" focusable="false"><path fill="currentColor" d="${TRAZO_PIN}"/></svg>`
-
-export const ICONO = dibujarIcono(TRAZO_PIN)
 
 const soloNombre = (destinatario: string | null) => (destinatario ?? '').trim().split(/\s+/)[0]?.slice(0, 40) ?? ''
 /** A name at the end of a sentence, of which «S. A.» brings its own full stop. */

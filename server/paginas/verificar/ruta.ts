@@ -2,12 +2,13 @@ import type { Express } from 'express'
 import { normalizarCodigoDeGuia } from '../../codigos/codigos.ts'
 import type { Deps } from '../../deps.ts'
 import { leerGenerado } from '../archivos.ts'
+import type { Fachada } from '../fachada.ts'
 import { Html } from '../html.ts'
 import { cabezaPropia } from '../marco.ts'
 import { type Pagina, servirPagina } from '../pagina.ts'
-import { permisos, porHuella } from '../respuesta.ts'
+import { porHuella } from '../respuesta.ts'
 import { leerEntrega } from './entrega.ts'
-import { DESCONOCIDA, FALLO, ICONO, paginaDeVerificacion } from './vista.ts'
+import { DESCONOCIDA, FALLO, paginaDeVerificacion } from './vista.ts'
 
 type DepsDeVerificacion = Pick<Deps, 'db' | 'limiteDeVerificacion' | 'ajustes'>
 
@@ -15,18 +16,18 @@ type DepsDeVerificacion = Pick<Deps, 'db' | 'limiteDeVerificacion' | 'ajustes'>
  * Serves `/verificar/{guia}`, which says whether a PDF is a guide's proof of delivery to whoever holds it. What the page asks,
  * one step further down, stands in the contract.
  */
-export function servirVerificacion(app: Express, deps: DepsDeVerificacion) {
+export function servirVerificacion(app: Express, fachada: Fachada, deps: DepsDeVerificacion) {
   const leer = (archivo: string) => leerGenerado(`paginas/verificar/${archivo}`).toString()
   const [estilo, programa] = [leer('estilo.css'), leer('navegador.js')]
-  const [cabeza, guion] = [cabezaPropia(new Html(estilo), ICONO), new Html(programa)]
+  const [cabeza, guion] = [cabezaPropia(new Html(estilo)), new Html(programa)]
   const pagina = {
-    cabeceras: permisos({
+    cabeceras: fachada.permisos({
       'style-src': porHuella(estilo),
       'script-src': porHuella(programa),
       'connect-src': "'self'",
-      'img-src': 'data:',
     }),
     cabeza: () => cabeza,
+    fachada,
     fallo: FALLO,
     esperar: ({ red }) => deps.limiteDeVerificacion(red),
     async atender({ resto, raiz }) {

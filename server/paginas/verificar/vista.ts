@@ -2,14 +2,8 @@ import { enGrupos } from '../../codigos/codigoDeGuia.ts'
 import { DESCRIPCIONES_DE_ESTADO } from '../../contrato/generado/vocabulario.ts'
 import { crearReloj } from '../../tiempo/reloj.ts'
 import { type Html, html } from '../html.ts'
-import { type Contenido, dibujarIcono, soloDice } from '../marco.ts'
+import { type Contenido, soloDice } from '../marco.ts'
 import type { Entrega } from './entrega.ts'
-
-export const ICONO = dibujarIcono(
-  'M12 1 3 4.5V11c0 5.5 3.8 10 9 12 5.2-2 9-6.5 9-12V4.5Zm-1.4 15-4-4 1.7-1.7 2.3 2.3 5.1-5.1 1.7 1.7Z',
-)
-
-/** A guide's code as the document writes it. */
 
 /**
  * The page where a guide's proof is verified.

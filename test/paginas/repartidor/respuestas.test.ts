@@ -1,6 +1,7 @@
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
 import { compartirEntorno } from '../../entorno.ts'
+import { ESTILO_DE_MARCA, sinEstiloDeMarca } from '../../fabricas.ts'
 
 const entorno = compartirEntorno()
 
@@ -11,18 +12,17 @@ describe('what the service answers', () => {
     const respuesta = await leer('/repartidor')
     expect(respuesta.status).toBe(200)
     const html = await respuesta.text()
-    expect(html).not.toMatch(/<style|style="|<script(?![^>]*\bsrc=)| on\w+="|https?:/)
+    expect(sinEstiloDeMarca(html)).not.toMatch(/<style|style="|<script(?![^>]*\bsrc=)| on\w+="|https?:/)
     expect(Object.fromEntries(respuesta.headers)).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
       'permissions-policy': 'camera=(self), geolocation=(self), microphone=()',
-      'content-security-policy':
-        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; manifest-src 'self'; worker-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+      'content-security-policy': `default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' ${ESTILO_DE_MARCA}; img-src 'self' data: blob:; connect-src 'self'; manifest-src 'self'; worker-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'`,
     })
     expect(respuesta.headers.get('set-cookie')).toBeNull()
     const recursos = [...html.matchAll(/"(repartidor\/recursos\/[^"]+)"/g)].map(([, ruta]) => `/${ruta}`)
-    expect(recursos.length).toBeGreaterThanOrEqual(6)
+    expect(recursos.length).toBeGreaterThanOrEqual(5)
     for (const ruta of recursos) {
       const recurso = await leer(ruta)
       expect([ruta, recurso.status]).toEqual([ruta, 200])

@@ -3,6 +3,7 @@ import express from 'express'
 import { describe, expect, it, vi } from 'vitest'
 import { crearLimite } from '../../../server/limites/cubos.ts'
 import { servirUbicacion } from '../../../server/paginas/ubicacion/ruta.ts'
+import { ESTILO_DE_MARCA, FACHADA, sinEstiloDeMarca } from '../../fabricas.ts'
 import { adelantar, enviar, escuchar, falso, mosaico, url, usarServicio } from './servicio.ts'
 
 usarServicio()
@@ -20,7 +21,7 @@ describe('what the page sends', () => {
       'referrer-policy': 'no-referrer',
       'x-robots-tag': 'noindex',
       'x-content-type-options': 'nosniff',
-      'content-security-policy': `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' ${mosaico}; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+      'content-security-policy': `default-src 'none'; script-src 'self'; style-src 'self' ${ESTILO_DE_MARCA}; img-src 'self' data: ${mosaico}; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
     })
     expect(respuesta.headers.get('set-cookie')).toBeNull()
   })
@@ -30,7 +31,7 @@ describe('what the page sends', () => {
     expect(html).toContain('Hola, María.')
     expect(html).not.toMatch(/Ajú|López|Fernanda/)
     expect(/<title>(.*)<\/title>/.exec(html)?.[1]).toBe('¿Dónde le entregamos su paquete?')
-    expect(html).not.toMatch(/<style|style="|<script(?![^>]*\bsrc=)| on\w+="/)
+    expect(sinEstiloDeMarca(html)).not.toMatch(/<style|style="|<script(?![^>]*\bsrc=)| on\w+="/)
   })
 
   it.each([
@@ -85,11 +86,11 @@ describe('what the page sends', () => {
 
   it('offers no map without tiles, and admits no foreign pictures then', async () => {
     const app = express()
-    servirUbicacion(app, { solicitudes: falso.puerto, mosaicos: null })
+    servirUbicacion(app, { fachada: FACHADA, solicitudes: falso.puerto, mosaicos: null })
     const otro = createServer(app)
     const respuesta = await fetch(`${await escuchar(otro)}/u/${falso.nueva()}`)
     expect(await respuesta.text()).not.toMatch(/id="mapa"|mapa\.[0-9a-f]+\.js/)
-    expect(respuesta.headers.get('content-security-policy')).toContain("img-src 'self';")
+    expect(respuesta.headers.get('content-security-policy')).toContain("img-src 'self' data:;")
     otro.closeAllConnections()
     otro.close()
   })
@@ -100,7 +101,7 @@ describe('its own files', () => {
     const html = await (await fetch(`${url}/u/${falso.nueva()}`)).text()
     const nombres = [...html.matchAll(/\.\.\/(u-recursos\/[\w.]+)/g)].map(([, nombre]) => nombre!)
     expect(nombres.map((nombre) => nombre.replace(/[0-9a-f]{12}/, '#')).sort()).toEqual(
-      ['estilo.#.css', 'icono.#.svg', 'mapa.#.css', 'mapa.#.js', 'navegador.#.js'].map((n) => `u-recursos/${n}`),
+      ['estilo.#.css', 'mapa.#.css', 'mapa.#.js', 'navegador.#.js'].map((n) => `u-recursos/${n}`),
     )
     for (const nombre of nombres) {
       for (const codificacion of ['br', 'gzip', 'identity']) {

@@ -10,6 +10,7 @@ import type {
   ResultadoDeConfirmacion,
   Solicitudes,
 } from '../../../server/ubicacion/solicitud.ts'
+import { FACHADA } from '../../fabricas.ts'
 
 export const MIXCO = { lat: 14.6333, lng: -90.6064 }
 const ABIERTA: DatosDeSolicitud = {
@@ -117,6 +118,7 @@ export function usarServicio() {
     mosaico = await escuchar(teselas)
     const app = express()
     servirUbicacion(app, {
+      fachada: FACHADA,
       solicitudes: falso.puerto,
       mosaicos: { url: `${mosaico}/{z}/{x}/{y}.png`, atribucion: '© OpenStreetMap' },
       reloj: () => ahora,

@@ -1,0 +1,19 @@
+import type { Config } from '../config/config.ts'
+import type { Log } from '../log.ts'
+import { COLOR_DE_SIEMPRE } from './color.ts'
+import type { ImagenesDeMarca } from './marca.ts'
+
+/** Makes the pictures of the configured brand; without a logo or a colour of its own, nothing is loaded for it. */
+export async function abrirMarca({ logoDeMarca, colorDeMarca }: Config, log: Log): Promise<ImagenesDeMarca> {
+  const conColor = colorDeMarca !== COLOR_DE_SIEMPRE
+  const iconos = conColor ? await (await import('./icono.ts')).pintarIconos(colorDeMarca) : null
+  if (logoDeMarca === undefined) return { logo: null, iconos }
+  const { prepararLogo, SinRespuesta } = await import('./logo.ts')
+  try {
+    return { logo: await prepararLogo(logoDeMarca), iconos }
+  } catch (err) {
+    if (!(err instanceof SinRespuesta)) throw err
+    log.warn({ err }, 'the logo did not come; the name stands in its place')
+    return { logo: null, iconos }
+  }
+}

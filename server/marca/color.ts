@@ -1,0 +1,75 @@
+/** The least contrast of text with its ground (WCAG 2.2, 1.4.3). */
+export const CONTRASTE_MINIMO = 4.5
+/** The colour of whoever names none. */
+export const COLOR_DE_SIEMPRE = '#0b6b3a'
+const BLANCO = '#ffffff'
+/** The ground of cards at night, as `paginas/base.css` has it: the lightest ground that the colour stands on there. */
+const NOCHE = '#1d2421'
+/** What a colour has at night: more than the minimum, for light letters on a dark ground look thinner than they are. */
+const CONTRASTE_DE_NOCHE = 7
+
+const canales = (color: string) => [1, 3, 5].map((i) => Number.parseInt(color.slice(i, i + 2), 16) / 255)
+const lineal = (canal: number) => (canal <= 0.04045 ? canal / 12.92 : ((canal + 0.055) / 1.055) ** 2.4)
+const deLineal = (canal: number) => (canal <= 0.0031308 ? canal * 12.92 : 1.055 * canal ** (1 / 2.4) - 0.055)
+
+function luminancia(color: string): number {
+  const [r = 0, g = 0, b = 0] = canales(color).map(lineal)
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b
+}
+
+/** The contrast of two colours, from 1 to 21 (WCAG 2.2). */
+export function contraste(uno: string, otro: string): number {
+  const [claro = 0, oscuro = 0] = [luminancia(uno), luminancia(otro)].sort((a, b) => b - a)
+  return (claro + 0.05) / (oscuro + 0.05)
+}
+
+export const contrasteConBlanco = (color: string) => contraste(color, BLANCO)
+
+/** A colour as lightness and two axes of hue, in which equal steps look equal (Oklab). */
+function oklab(color: string): [number, number, number] {
+  const [r = 0, g = 0, b = 0] = canales(color).map(lineal)
+  const l = Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b)
+  const m = Math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b)
+  const s = Math.cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b)
+  return [
+    0.2104542553 * l + 0.793617785 * m - 0.0040720468 * s,
+    1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s,
+    0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s,
+  ]
+}
+
+function enRgb(luz: number, a: number, b: number): number[] {
+  const l = (luz + 0.3963377774 * a + 0.2158037573 * b) ** 3
+  const m = (luz - 0.1055613458 * a - 0.0638541728 * b) ** 3
+  const s = (luz - 0.0894841775 * a - 1.291485548 * b) ** 3
+  return [
+    4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
+    -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
+    -0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s,
+  ]
+}
+
+/** The colour with another lightness: as much of its hue as a screen can show there. */
+function conLuz(color: string, luz: number): string {
+  const [, a, b] = oklab(color)
+  const rgb = Array.from({ length: 51 }, (_, i) => enRgb(luz, a * (1 - i / 50), b * (1 - i / 50)))
+  const visible = rgb.find((uno) => uno.every((canal) => canal > -0.0005 && canal < 1.0005)) ?? rgb.at(-1)!
+  const hex = visible.map((canal) => Math.round(Math.min(1, Math.max(0, deLineal(Math.max(0, canal)))) * 255))
+  return `#${hex.map((canal) => canal.toString(16).padStart(2, '0')).join('')}`
+}
+
+/** The colour itself if it has that contrast with the ground, or else the nearest one in that direction that does. */
+function llevar(color: string, fondo: string, minimo: number, paso: number): string {
+  const [inicio] = oklab(color)
+  let cercano = color
+  for (let luz = inicio; contraste(cercano, fondo) < minimo && luz >= 0 && luz <= 1; luz += paso) {
+    cercano = conLuz(color, luz)
+  }
+  return cercano
+}
+
+/** The nearest colour that can be read on white, and white on it. */
+export const masOscuro = (color: string) => llevar(color, BLANCO, CONTRASTE_MINIMO, -0.004)
+
+/** The colour as pages show it at night. */
+export const deNoche = (color: string) => llevar(color, NOCHE, CONTRASTE_DE_NOCHE, 0.004)

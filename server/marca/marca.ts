@@ -1,0 +1,33 @@
+import type { Config } from '../config/config.ts'
+import { deNoche } from './color.ts'
+import type { NombreDeIcono } from './icono.ts'
+import type { Logo } from './logo.ts'
+
+/** The courier company's face, which is the same on pages, messages, labels and documents. */
+export interface Marca {
+  nombre: string
+  /** The colour by day, `#rrggbb`: it can be read on white, and white on it. */
+  color: string
+  /** The colour at night. */
+  colorDeNoche: string
+  /** The telephone of whoever helps. */
+  telefono: Config['telefonoDeAyuda']
+  logo: Logo | null
+  /** The courier's page's icons in the colour; null: those that were generated with the default one. */
+  iconos: ReadonlyMap<NombreDeIcono, Buffer> | null
+}
+
+/** The pictures of a brand, which are made at start. */
+export type ImagenesDeMarca = Pick<Marca, 'logo' | 'iconos'>
+export const SIN_IMAGENES: ImagenesDeMarca = { logo: null, iconos: null }
+
+type DeMarca = 'nombreDeMarca' | 'colorDeMarca' | 'telefonoDeAyuda'
+
+/** The brand of a configuration. */
+export const marcaDe = (config: Pick<Config, DeMarca>, imagenes: ImagenesDeMarca): Marca => ({
+  nombre: config.nombreDeMarca,
+  color: config.colorDeMarca,
+  colorDeNoche: deNoche(config.colorDeMarca),
+  telefono: config.telefonoDeAyuda,
+  ...imagenes,
+})
