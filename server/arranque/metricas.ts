@@ -3,16 +3,23 @@ import type { webhook } from '../contrato/generado/prisma/client.ts'
 import { type Db, sentencia } from '../db.ts'
 import type { MetricasDeWebhooks } from '../webhooks/metricas.ts'
 import { entregasDeWebhookSinArriendo } from '../webhooks/vencidas.ts'
+import type { Valores } from './procesos/mensajes.ts'
 
-/** What the operator's Prometheus reads: one registry per process. */
-export interface Metricas extends MetricasDeWebhooks {
+/** What the operator's Prometheus reads. */
+export interface Expuestas {
   /** The exposition format, as text. */
   exponer(): Promise<string>
   tipo: string
-  /** A courier's session asked for as many codes that name no guide as it may. */
-  desconocidas(): void
   /** What Node says of the process: its loop is sampled from then on, a hundred times a second. */
   observarProceso(): void
+}
+
+/** What a process counts: one registry. */
+export interface Metricas extends MetricasDeWebhooks, Expuestas {
+  /** What {@link Expuestas.exponer} writes as text, for another process. */
+  valores(): Promise<Valores>
+  /** A courier's session asked for as many codes that name no guide as it may. */
+  desconocidas(): void
   /** What is asked of the database when somebody looks; any worker may be asked, all say the same. */
   observar(deps: { db: Db; reloj: () => Date }): void
 }
@@ -81,6 +88,7 @@ export function crearMetricas(): Metricas {
   return {
     tipo: registro.contentType,
     exponer: () => registro.metrics(),
+    valores: () => registro.getMetricsAsJSON(),
     observarProceso: () => collectDefaultMetrics({ register: registro }),
     intento(error, segundos) {
       intentos.inc({ resultado: error ?? 'ok' })
@@ -92,6 +100,7 @@ export function crearMetricas(): Metricas {
       new Gauge({
         name: 'guias_webhooks',
         help: 'Endpoints by state.',
+        aggregator: 'max',
         labelNames: ['estado'],
         registers,
         async collect() {
@@ -108,6 +117,8 @@ export function crearMetricas(): Metricas {
         new Gauge({
           name,
           help,
+          // Of several processes all say the same, so it isn't added up.
+          aggregator: 'max',
           registers,
           async collect() {
             try {

@@ -8,10 +8,12 @@ import { abrirMarca } from '../marca/abrir.ts'
 import { crearDeps, type Sustitutos } from './crearDeps.ts'
 import { asegurarDemo } from './demo.ts'
 import { type Deshacer, levantar, unaVez } from './deshacer.ts'
+import { urlDe } from './escuchar.ts'
 import { levantarEmisor, levantarWorkers } from './levantarWorkers.ts'
 import { crearMetricas } from './metricas.ts'
 import { levantarPlataforma } from './plataforma.ts'
 import type { EnMarcha } from './proceso.ts'
+import type { responder } from './procesos/hijo.ts'
 import { Servidor } from './servidor.ts'
 import { servirMetricas } from './servirMetricas.ts'
 import { Vida } from './vida.ts'
@@ -56,13 +58,14 @@ async function poner(
   // What is wrong with it is told before anything is touched.
   const imagenesDeMarca = await abrirMarca(config, log)
   const vida = new Vida(log, config.workers)
-  // The port first: if it is taken, nothing else is touched.
-  const servidor = new Servidor(config)
-  await servidor.escuchar(config.port, config.host)
+  const deVarios = config.procesosDeApi !== undefined
+  const servidor = new Servidor({ ...config, publicUrl: deVarios ? urlDe(config) : config.publicUrl })
   deshacer.al(() => servidor.cerrar())
+  // The port first: if it is taken, nothing else is touched. One of several takes its part of it once it serves.
+  if (!deVarios) await servidor.escuchar(config.port, config.host)
   const { url } = servidor
 
-  const levantada = levantarPlataforma(config, log, deshacer, { exclusivo: true, alPerder: vida.alPerder })
+  const levantada = levantarPlataforma(config, log, deshacer, { exclusivo: !deVarios, alPerder: vida.alPerder })
   // It needs no database, so it is read while the database starts.
   const contrato = await leerContrato(levantada)
   const plataforma = await levantada
@@ -85,16 +88,26 @@ async function poner(
   deshacer.al(() => deps.bitacora.escribir())
   if (config.workers) await levantarWorkers(deps, { databaseUrl, vida, metricas, ...(azar ? { azar } : {}) }, deshacer)
   else levantarEmisor(deps, { databaseUrl, vida }, deshacer)
-  const deMetricas = await servirMetricas(config, deshacer, { metricas, salud: deps.salud })
+  const deMetricas = await exponerMetricas(config, deshacer, { metricas, salud: deps.salud })
   const embebida = config.baseDeDatos.tipo === 'embebida'
   const demo = embebida ? await asegurarDemo(deps, config.dataDir, url) : undefined
   servidor.atender = crearApp(contrato, deps, { buzon: config.buzon, ...(testigo ? { testigo } : {}) })
+  if (deVarios) await servidor.escuchar(config.port, config.host)
   vida.fase = 'lista'
   consola(`Guías está listo en ${((performance.now() - inicio) / 1000).toFixed(2)} s`)
   presentar(consola, url, { buzon: config.buzon, deMetricas })
   for (const linea of demo?.consola ?? []) consola(linea)
   void calentarContrato(contrato, (err) => log.error({ err }, 'contract'))
   return { url, avisar: vida.avisarTrabajo, detener: unaVez(() => despedir(vida, servidor, despedida, deshacer)) }
+}
+
+/** On a port of their own, or to the one that looks after several processes. */
+async function exponerMetricas(config: Config, deshacer: Deshacer, expuesto: Parameters<typeof responder>[0]) {
+  if (config.procesosDeApi === undefined) return servirMetricas(config, deshacer, expuesto)
+  const { alFin, responder } = await import('./procesos/hijo.ts')
+  responder(expuesto)
+  deshacer.al(() => alFin(expuesto.metricas))
+  return undefined
 }
 
 /** A contract that can't be read must not leave behind what is still being put up. */

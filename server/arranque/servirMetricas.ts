@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts'
 import type { Salud } from '../deps.ts'
 import type { Deshacer } from './deshacer.ts'
 import { dejarDeEscuchar, escuchar } from './escuchar.ts'
-import type { Metricas } from './metricas.ts'
+import type { Expuestas } from './metricas.ts'
 
 /**
  * Health and metrics for the operator's own network, on a port of their own: nothing there asks for a key.
@@ -12,7 +12,7 @@ import type { Metricas } from './metricas.ts'
 export async function servirMetricas(
   { metricsPort, host }: Config,
   deshacer: Deshacer,
-  { metricas, salud }: { metricas: Metricas; salud: () => Promise<Salud> },
+  { metricas, salud }: { metricas: Expuestas; salud: () => Promise<Salud> },
 ): Promise<string | undefined> {
   if (metricsPort === undefined) return undefined
   metricas.observarProceso()

@@ -16,6 +16,13 @@ export const puerto = entre(0, 65_535, 'debe ser un número de 0 a 65535')
 export const numero = (minimo: number, maximo: number, de: string) =>
   entre(minimo, maximo, `debe ser un número de ${de} de ${minimo} a ${maximo}`)
 
+/** So many processes on one port, which they can't choose each for itself. */
+export const procesos = segun('debe ser un número de procesos de 1 a 64, y PORT no puede ser 0', (texto, { env }) =>
+  /^\d{1,2}$/.test(texto) && Number(texto) >= 1 && Number(texto) <= 64 && env.PORT?.trim() !== '0'
+    ? Number(texto)
+    : undefined,
+)
+
 export const siONo = segun('debe ser 1 (sí) o 0 (no)', (texto) =>
   ['0', '1'].includes(texto) ? texto === '1' : undefined,
 )

@@ -184,6 +184,13 @@ export const VARIABLES = {
     porDefecto: true,
     significado: "0: no background work in the API's process; run `npm run worker` beside it",
   }),
+  procesosDeApi: variable({
+    nombre: 'API_PROCESSES',
+    lector: lectores.procesos,
+    porDefecto: undefined,
+    significado:
+      'so many processes of the API on one `PORT` (not 0), with one that looks after them: it replaces whichever dies, and on SIGHUP all of them, one after the other, without refusing a request; unset: one, by itself',
+  }),
   metricsPort: variable({
     nombre: 'METRICS_PORT',
     lector: lectores.puerto,

@@ -1,0 +1,29 @@
+import { AggregatorRegistry } from 'prom-client'
+import type { Config } from '../../config/config.ts'
+import type { Log } from '../../log.ts'
+import { levantar, unaVez } from '../deshacer.ts'
+import { levantarBase } from '../plataforma.ts'
+import type { EnMarcha } from '../proceso.ts'
+import { servirMetricas } from '../servirMetricas.ts'
+import { Familia } from './familia.ts'
+
+/**
+ * Starts `API_PROCESSES` processes of the API on one port and looks after them: whichever dies is replaced, and SIGHUP
+ * renews them all without a request being refused.
+ */
+export const iniciarProcesos = (config: Config, log: Log, consola: (linea: string) => void): Promise<EnMarcha> =>
+  levantar(config, log, async (deshacer) => {
+    const inicio = performance.now()
+    // The embedded PostgreSQL is this process's, and they are its guests.
+    if (config.baseDeDatos.tipo === 'embebida') await levantarBase(config, deshacer, true)
+    const cuantos = config.procesosDeApi!
+    const familia = new Familia(cuantos, log, consola)
+    deshacer.al(() => familia.terminar())
+    await familia.nacer()
+    await servirMetricas(config, deshacer, {
+      metricas: { tipo: new AggregatorRegistry().contentType, exponer: () => familia.exponer(), observarProceso() {} },
+      salud: () => familia.salud(),
+    })
+    consola(`Guías está listo con ${cuantos} procesos en ${((performance.now() - inicio) / 1000).toFixed(2)} s`)
+    return { renovar: () => familia.renovar(), detener: unaVez(() => deshacer.todo()) }
+  })

@@ -1,0 +1,143 @@
+// Several processes of the API on one port, as an operator starts and renews them: real processes, real signals.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Pool } from 'undici'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
+import { type Proceso, pedir, procesosDe, usarProcesos } from '../procesos.ts'
+import { puertoLibre } from '../puertos.ts'
+
+const procesos = usarProcesos()
+const CUANTOS = 2
+
+describe('two processes on one port', COMPLETO, () => {
+  let principal: Proceso
+  let dataDir: string
+  let url: string
+  let metricas: string
+  let demo: { llave: string; llave_operaciones: string; comercio: string }
+
+  async function empezar() {
+    const [PORT, METRICS_PORT] = [`${await puertoLibre()}`, `${await puertoLibre()}`]
+    url = `http://127.0.0.1:${PORT}`
+    metricas = `http://127.0.0.1:${METRICS_PORT}`
+    const variables = { DATA_DIR: dataDir, PORT, METRICS_PORT, API_PROCESSES: `${CUANTOS}`, LOG_LEVEL: 'info' }
+    principal = procesos.iniciar(variables)
+    await hasta(async () => principal.salida.includes(`Guías está listo con ${CUANTOS} procesos`))
+  }
+
+  beforeAll(async () => {
+    dataDir = procesos.carpetaNueva()
+    await empezar()
+    demo = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8'))
+  })
+
+  /** Those that serve, without the one that looks after them. */
+  const deApi = () =>
+    [...procesosDe(dataDir)]
+      .filter(([pid, orden]) => orden.includes('server/generado/main.mjs') && pid !== principal.pid)
+      .map(([pid]) => pid)
+  const completos = () =>
+    hasta(async () => deApi().length === CUANTOS && (await pedir(`${metricas}/readyz`)).status === 200)
+
+  /** Creates guides over kept connections while something happens; what each was answered. */
+  async function creandoMientras(hacer: () => Promise<unknown>): Promise<number[]> {
+    const pool = new Pool(url, { connections: 6 })
+    const respuestas: number[] = []
+    let sigue = true
+    const cliente = async () => {
+      while (sigue) {
+        const { statusCode, body } = await pool.request({
+          path: '/api/v1/guias',
+          method: 'POST',
+          headers: { authorization: `Bearer ${demo.llave}`, 'content-type': 'application/json' },
+          body: JSON.stringify(unaGuia({ lat: 14.63077, lng: -90.60711 })),
+        })
+        await body.dump()
+        respuestas.push(statusCode)
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+    }
+    const clientes = Promise.all(Array.from({ length: 6 }, cliente))
+    try {
+      await hacer()
+    } finally {
+      sigue = false
+    }
+    await clientes
+    await pool.close()
+    return respuestas
+  }
+
+  it('serve both, and are looked after by one', async () => {
+    await completos()
+    const { texto } = await pedir(`${metricas}/metrics`)
+    expect(texto).toMatch(/^guias_webhook_intento_segundos_count 0$/m)
+    // What all say of one database is said once; each one's own is added up.
+    expect(texto.match(/^guias_webhook_entregas_pendientes \d+$/gm)).toHaveLength(1)
+  })
+
+  it('are renewed on SIGHUP one after the other, and refuse nothing meanwhile', async () => {
+    await completos()
+    const antes = deApi()
+    const respuestas = await creandoMientras(async () => {
+      process.kill(principal.pid, 'SIGHUP')
+      await hasta(async () => /"msg":"renewed"/.test(principal.salida))
+    })
+    expect(respuestas.length).toBeGreaterThan(50)
+    expect(new Set(respuestas)).toEqual(new Set([201]))
+    await completos()
+    for (const pid of antes) expect(deApi()).not.toContain(pid)
+  })
+
+  it('are replaced when they die', async () => {
+    await completos()
+    const [uno, otro] = deApi() as [number, number]
+    process.kill(uno, 'SIGKILL')
+    await hasta(async () => principal.salida.includes('process ended by itself'))
+    expect((await pedir(`${url}/readyz`)).status).toBe(200)
+    await completos()
+    expect(deApi()).toContain(otro)
+  })
+
+  it('know within a second that a key was revoked, all of them', async () => {
+    await completos()
+    const operador = { llave: demo.llave_operaciones }
+    const creada = await pedir(`${url}/operaciones/v1/comercios/${demo.comercio}/llaves`, {
+      ...operador,
+      metodo: 'POST',
+      cuerpo: { modo: 'test', alcances: ['guias:leer'] },
+    })
+    expect(creada.status, creada.texto).toBe(201)
+    const { llave, id } = creada.cuerpo
+    const pedirVarias = async () => {
+      const todas = await Promise.all(Array.from({ length: 8 }, () => pedir(`${url}/api/v1/guias`, { llave })))
+      return new Set(todas.map(({ status }) => status))
+    }
+    expect(await pedirVarias()).toEqual(new Set([200]))
+    const revocada = await pedir(`${url}/operaciones/v1/llaves/${id}/revocar`, { ...operador, metodo: 'POST' })
+    expect(revocada.status, revocada.texto).toBeLessThan(300)
+    await hasta(async () => (await pedirVarias()).size === 1 && (await pedirVarias()).has(401))
+  })
+
+  it('end with the one that looks after them, whether it is asked to or killed', async () => {
+    await completos()
+    process.kill(principal.pid, 'SIGTERM')
+    expect(await principal.termina()).toEqual({ codigo: 0, senal: null })
+    await hasta(async () => procesosDe(dataDir).size === 0)
+    await empezar()
+    principal.hijo.kill('SIGKILL')
+    await hasta(async () => deApi().length === 0)
+  })
+})
+
+it('a process that can not start says why, and nothing is left', COMPLETO, async () => {
+  const dataDir = procesos.carpetaNueva()
+  const ocupado = procesos.iniciar({ DATA_DIR: procesos.carpetaNueva() })
+  const puerto = await hasta(async () => /127\.0\.0\.1:(\d+)\/api/.exec(ocupado.salida)?.[1])
+  const proceso = procesos.iniciar({ DATA_DIR: dataDir, PORT: puerto, API_PROCESSES: '2' })
+  expect(await proceso.termina()).toEqual({ codigo: 1, senal: null })
+  expect(proceso.errores).toContain(`El puerto ${puerto} de 127.0.0.1 ya está en uso`)
+  await hasta(async () => procesosDe(dataDir).size === 0)
+})
