@@ -111,7 +111,8 @@ export class Bitacora {
    */
   async consultada(quien: Quien, linea: Linea): Promise<void> {
     if (this.#pendientes.length >= EN_ESPERA) await this.escribir()
-    if (this.#pendientes.length >= EN_ESPERA) throw noDisponible('The audit record takes no more lines.')
+    if (this.#pendientes.length >= EN_ESPERA)
+      throw noDisponible('La bitácora no admite más líneas en este momento. Repita la solicitud en unos segundos.')
     this.#pendientes.push(this.#lineaDe(quien, linea))
     this.#aviso ??= setTimeout(() => void this.escribir(), ESPERA).unref()
   }
