@@ -25,8 +25,8 @@ export function custodiaDe({ estado, custodio }: Llevada, repartidor: string): C
 export const esToma = (estado: Estado) => LO_TOMAN.includes(estado)
 
 /**
- * Whether a courier who reports that state has the parcel from then on. A late scan counts as one in time does, where he
- * could take the parcel now: what he did afterwards without coverage follows it.
+ * Whether a courier who reports that state has the parcel from then on, if nobody took it after him. A late scan counts as
+ * one in time does, where he could take the parcel now: what he did afterwards without coverage follows it.
  */
 export const daCustodia = ({ estado, custodio }: Llevada, reportado: Estado): boolean =>
   esToma(reportado) && !esFinal(estado) && (custodio === null || reportables(estado).includes(reportado))

@@ -49,23 +49,27 @@ export function revisarLectura({ estado, motivo, forzar, fotos, repartidor }: Le
   return fallas
 }
 
+/** Whether a reading is older than the guide's present state. */
+export const esTardia = ({ estado_en }: Pick<FilaGuia, 'estado_en'>, ocurrido_en: Date) => ocurrido_en < estado_en
+
 /**
- * What a reading makes of the guide as it is now, by the rules of `x-transiciones`. One that is older than the guide's
- * present state is only noted down.
+ * What a reading makes of the guide as it is now, by the rules of `x-transiciones`. One that is late is only noted down.
+ * @param esUltima whether nobody took the parcel after what is read: custody is the latest taker's, whoever tells of it last
  * @throws Problema 409
  */
 export function decidirLectura(
   guia: FilaGuia,
   { estado, motivo: dado, forzar }: Lectura,
   ocurrido_en: Date,
+  esUltima: boolean,
   { remedio, toma }: Lector,
 ): Pick<Paso, 'tipo' | 'estado' | 'motivo' | 'intentos' | 'datos' | 'custodio'> {
   if (estado === undefined) return { tipo: 'guia.nota' }
   const motivo = dado ?? null
   const sinConfirmar = exigeUbicacion(estado) && guia.ubicacion_estado !== 'confirmada'
-  const loToma = toma !== undefined && daCustodia(guia, estado) && (!sinConfirmar || forzar !== undefined)
+  const loToma = toma !== undefined && esUltima && daCustodia(guia, estado) && (!sinConfirmar || forzar !== undefined)
   const custodia = loToma ? { custodio: toma } : {}
-  if (ocurrido_en < guia.estado_en)
+  if (esTardia(guia, ocurrido_en))
     return { tipo: 'guia.escaneo_tardio', motivo, datos: { estado_reportado: estado }, ...custodia }
   exigirTransicion(guia.estado, estado)
   if (sinConfirmar && !forzar) {

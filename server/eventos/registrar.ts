@@ -1,6 +1,6 @@
 import type { Estado, Falla, QuienReparte } from '../contrato/generado/tipos/index.ts'
 import type { Respuesta } from '../contrato/tipos.ts'
-import { sentencia } from '../db.ts'
+import { type Db, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { Problema, problemaDeFallas } from '../errores.ts'
 import { type Ambito, buscarGuia, type FilaGuia } from '../guias/guia.ts'
@@ -15,7 +15,7 @@ import {
   presentarEvento,
   sinCarrera,
 } from './evento.ts'
-import { decidirLectura, type Lector, type Lectura, revisarLectura } from './lectura.ts'
+import { decidirLectura, esTardia, type Lector, type Lectura, revisarLectura } from './lectura.ts'
 
 /** Who reports what happens to guides. */
 export interface Informante {
@@ -104,6 +104,18 @@ export async function registrarUnaVez<T extends Dado>(
   })
 }
 
+const TOMAS = sentencia<Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id'>, { ultima: Date | null }>(
+  'eventos.ultimaToma',
+  `select max(ocurrido_en) as ultima from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
+     and custodio is not null`,
+)
+
+/** When a guide's parcel was last taken, by the clock of whoever took it; while nobody did, when the guide began. */
+async function llevadaEn(db: Pick<Db, 'consultar'>, guia: FilaGuia): Promise<Date> {
+  const [tomas] = await db.consultar(TOMAS, deGuia(guia))
+  return tomas?.ultima ?? guia.creado_en
+}
+
 /**
  * Registers a change of state or a note.
  * @param dar takes the step, with the proof that goes with it
@@ -118,8 +130,11 @@ export const registrarLectura = (
   registrarUnaVez(deps, quien, codigo, lectura, {
     estado: lectura.estado,
     fallas: revisarLectura(lectura),
-    dar: (guia, informado) =>
-      dar(guia, { ...informado, ...decidirLectura(guia, lectura, informado.ocurrido_en, quien) }),
+    async dar(guia, informado) {
+      const { ocurrido_en } = informado
+      const esUltima = !esTardia(guia, ocurrido_en) || ocurrido_en > (await llevadaEn(deps.db, guia))
+      return dar(guia, { ...informado, ...decidirLectura(guia, lectura, ocurrido_en, esUltima, quien) })
+    },
   })
 
 /** The answer to whoever registered a reading. */

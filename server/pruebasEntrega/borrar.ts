@@ -39,12 +39,12 @@ const BORRAR_ENTREGAS = sentencia<{ antes_de: Date; ahora: Date }, { cuantas: nu
      select comercio_id, modo, guia_id, :ahora, 'retencion' from p
    ), ${SOLTAR('p.fotos || p.firma || p.pdf')}`,
 )
-/** Deletes the photos of failed attempts. */
+/** Deletes the photos of failed attempts, by when these became known: of a late one, the courier wrote when it happened. */
 const BORRAR_INTENTOS = sentencia<{ antes_de: Date }, { cuantas: number }>(
   'pruebas.borrarIntentos',
   `with v as (
-     select comercio_id, modo, guia_id, secuencia from prueba_intento where ocurrido_en < :antes_de
-     order by ocurrido_en limit ${LOTE} for update skip locked
+     select comercio_id, modo, guia_id, secuencia from prueba_intento where registrado_en < :antes_de
+     order by registrado_en limit ${LOTE} for update skip locked
    ), p as (
      delete from prueba_intento p using v where p.comercio_id = v.comercio_id and p.modo = v.modo
        and p.guia_id = v.guia_id and p.secuencia = v.secuencia

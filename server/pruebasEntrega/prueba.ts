@@ -138,11 +138,11 @@ const distanciaDe = ({ ubicacion_lat, ubicacion_lng }: FilaGuia, { lat, lng }: E
   distanciaEntre({ lat: lat ?? null, lng: lng ?? null }, { lat: ubicacion_lat, lng: ubicacion_lng })
 
 const PROBAR_INTENTO = sentencia<
-  Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id' | 'secuencia' | 'ocurrido_en'> & { fotos: readonly string[] }
+  Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id' | 'secuencia' | 'registrado_en'> & { fotos: readonly string[] }
 >(
   'intentos.probar',
-  `insert into prueba_intento (comercio_id, modo, guia_id, secuencia, fotos, ocurrido_en)
-   values (:comercio_id, :modo, :guia_id, :secuencia, :fotos::text[], :ocurrido_en::timestamptz)`,
+  `insert into prueba_intento (comercio_id, modo, guia_id, secuencia, fotos, registrado_en)
+   values (:comercio_id, :modo, :guia_id, :secuencia, :fotos::text[], :registrado_en::timestamptz)`,
 )
 
 /**
@@ -155,5 +155,5 @@ export const anotarIntento = (
   fotos: readonly string[],
 ): ReturnType<typeof darPaso> =>
   darPasoUsando(deps, guia, paso, fotos, (consultar, { secuencia }) =>
-    consultar(PROBAR_INTENTO, { ...deGuia(guia), secuencia, fotos, ocurrido_en: paso.ocurrido_en }),
+    consultar(PROBAR_INTENTO, { ...deGuia(guia), secuencia, fotos, registrado_en: paso.registrado_en }),
   )

@@ -74,6 +74,23 @@ async function conPdf(guia: string): Promise<string> {
 }
 
 describe('after the retention of proofs', () => {
+  it('an attempt that became known late keeps its photos as long as any other, whatever it is dated', async () => {
+    const guia = await enRuta(entorno, comercio)
+    const foto = (await subir(entorno, guia)).cuerpo.archivo as string
+    const tarde = {
+      estado: 'intento_fallido',
+      motivo: 'sin_respuesta',
+      fotos: [foto],
+      ocurrido_en: '2001-01-01T00:00:00Z',
+    }
+    expect((await entorno.operar('POST', `/guias/${guia}/eventos`, tarde)).cuerpo.aplicado).toBe(false)
+    await borrar()
+    expect((await comercio.api.guias.intentos(guia)).datos[0]!.fotos).toHaveLength(1)
+    entorno.adelantar(DIAS * DIA + 1_000)
+    await borrar()
+    expect((await comercio.api.guias.intentos(guia)).datos[0]!.fotos).toEqual([])
+  })
+
   it('files and who received are gone, rows first; that it was delivered, and when, stays', async () => {
     const { guia, intento, entrega, entregar, dicho: acuse } = await conTodo()
     const todos = [intento, ...entrega]

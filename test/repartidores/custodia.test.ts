@@ -217,6 +217,25 @@ describe('custody', () => {
     expect((await movil.entregar(guia, entrega)).cuerpo).toMatchObject({ estado: 'entregado', tardio: true })
   })
 
+  it('is the latest taker’s: not had by telling of something before the guide, or before another took it', async () => {
+    const { guia } = await comercio.api.guias.crear(unaGuia())
+    const antigua = { estado: 'en_ruta', ocurrido_en: '2001-01-01T00:00:00Z' }
+    entorno.adelantar(20 * 60_000)
+    await entorno.operar('POST', `/guias/${guia}/eventos`, { estado: 'recolectado' })
+    expect((await movil.registrar(guia, { ...antigua, idempotencia: clave() })).cuerpo.aplicado).toBe(false)
+    expect(await custodioDe(guia)).toBeNull()
+    // Of two who tell late, the later one has it, whoever tells first.
+    const tomo = (quien: Movil, minutos: number) =>
+      quien.registrar(guia, { estado: 'en_ruta', ocurrido_en: hace(minutos), idempotencia: clave() })
+    await tomo(otro, 10)
+    expect(await custodioDe(guia)).toBe(otro.repartidor)
+    for (const minutos of [15, 11]) expect((await tomo(movil, minutos)).cuerpo.aplicado).toBe(false)
+    expect((await movil.registrar(guia, { ...antigua, idempotencia: clave() })).cuerpo.aplicado).toBe(false)
+    expect(await custodioDe(guia)).toBe(otro.repartidor)
+    await tomo(movil, 5)
+    expect(await custodioDe(guia)).toBe(movil.repartidor)
+  })
+
   it('is not had by telling of it once all is over', async () => {
     const guia = await en('entregado', null)
     const tarde = { estado: 'en_ruta', ocurrido_en: hace(5), idempotencia: clave() }

@@ -379,7 +379,7 @@ CREATE TABLE "prueba_intento" (
     "guia_id" UUID NOT NULL,
     "secuencia" INTEGER NOT NULL,
     "fotos" TEXT[],
-    "ocurrido_en" TIMESTAMPTZ(3) NOT NULL,
+    "registrado_en" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "prueba_intento_pkey" PRIMARY KEY ("comercio_id","modo","guia_id","secuencia")
 );
@@ -568,7 +568,7 @@ CREATE INDEX "prueba_entrega_sin_pdf_idx" ON "prueba_entrega"("proximo_en") WHER
 CREATE INDEX "prueba_entrega_entregado_en_idx" ON "prueba_entrega"("entregado_en");
 
 -- CreateIndex
-CREATE INDEX "prueba_intento_ocurrido_en_idx" ON "prueba_intento"("ocurrido_en");
+CREATE INDEX "prueba_intento_registrado_en_idx" ON "prueba_intento"("registrado_en");
 
 -- CreateIndex
 CREATE UNIQUE INDEX "bitacora_linea_key" ON "bitacora"("linea");
