@@ -77,6 +77,8 @@ export function leerDestino(texto: string, politica: Pick<Politica, 'loopback'>)
   // Percent-encoding lengthens it.
   if (url.href.length > LARGO_MAXIMO) rechazarPorLarga()
   juzgar(url, politica.loopback)
+  // One host is one name, and one address one endpoint: in the parser's lower case, and without the final dot.
+  url.hostname = url.hostname.replace(/\.$/, '')
   return url
 }
 

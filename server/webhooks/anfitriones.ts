@@ -13,7 +13,8 @@ export const POR_ANFITRION = 128
 export const POR_DESCONOCIDO = 8
 /**
  * Requests a minute, all at once if need be, to a host that hasn't taken anything yet, and tests to any: registering costs
- * nothing, and whoever registers a thousand endpoints at somebody else's server has it sent no more than this.
+ * nothing, and whoever registers a thousand endpoints at somebody else's server has it sent no more than this. One merchant
+ * has no more of them than one host, in one mode: a wildcard gives a server as many names as he likes.
  */
 export const POR_MINUTO = 60
 const RITMO = { porSegundo: POR_MINUTO / 60, rafaga: POR_MINUTO }
@@ -23,6 +24,8 @@ const MAXIMO = 10_000
 /** What is about to be sent, as far as its host is concerned. */
 export interface Envio {
   anfitrion: string
+  /** Whose endpoint it is, and of which mode. */
+  comercio: string
   /** Whether an endpoint of it has shown that it takes what is sent. */
   comprobado: boolean
   esPrueba: boolean
@@ -48,15 +51,15 @@ export class Anfitriones<Linea> {
   puede(envio: Envio, linea: Linea): boolean {
     const { anfitrion } = envio
     const tope = this.#toma(envio) ? POR_ANFITRION : POR_DESCONOCIDO
-    if (this.#enVuelo.de(anfitrion) < tope && (!this.#gasta(envio) || this.#cubos.quedan(anfitrion, RITMO).quedan > 0))
-      return true
+    const alcanza = this.#cuentas(envio).every((cuenta) => this.#cubos.quedan(cuenta, RITMO).quedan > 0)
+    if (alcanza && this.#enVuelo.de(anfitrion) < tope) return true
     const esperan = this.#esperan.get(anfitrion) ?? new Set()
     this.#esperan.set(anfitrion, esperan.add(linea))
     return false
   }
 
   empezar(envio: Envio): void {
-    if (this.#gasta(envio)) this.#cubos.tomar(envio.anfitrion, RITMO)
+    for (const cuenta of this.#cuentas(envio)) this.#cubos.tomar(cuenta, RITMO)
     this.#enVuelo.sumar(envio.anfitrion)
   }
 
@@ -86,8 +89,10 @@ export class Anfitriones<Linea> {
     return comprobado || this.#toman.has(anfitrion)
   }
 
-  #gasta(envio: Envio): boolean {
-    return envio.esPrueba || !this.#toma(envio)
+  /** The accounts that it is taken from. */
+  #cuentas(envio: Envio): string[] {
+    const gasta = envio.esPrueba || !this.#toma(envio)
+    return gasta ? [`anfitrion ${envio.anfitrion}`, `comercio ${envio.comercio}`] : []
   }
 }
 
@@ -96,8 +101,13 @@ const anfitrionDe = ({ protocol, hostname, host }: URL) => (protocol === 'http:'
 
 /** Undefined: it isn't sent at all, for its address isn't one. */
 export function envioDe(receptor: Receptor, entrega: Pick<FilaEntregaDeWebhook, 'causa'>): Envio | undefined {
-  const { direccion, modo, comprobado_en } = receptor
+  const { comercio_id, direccion, modo, comprobado_en } = receptor
   if (!direccion) return undefined
   const comprobado = seComprueba(modo) && comprobado_en !== null
-  return { anfitrion: anfitrionDe(direccion), comprobado, esPrueba: entrega.causa === 'prueba' }
+  return {
+    anfitrion: anfitrionDe(direccion),
+    comercio: `${comercio_id} ${modo}`,
+    comprobado,
+    esPrueba: entrega.causa === 'prueba',
+  }
 }

@@ -37,6 +37,11 @@ const motivoDe = (url: string, resolver: Resolver, loopback = false) =>
     (error: DestinoNoPermitido) => error.motivo,
   )
 
+test('a host is one name, however it is written', () => {
+  for (const nombre of ['recibe.ejemplo.com', 'recibe.ejemplo.com.', 'Recibe.EJEMPLO.com.'])
+    expect(leerDestino(`https://${nombre}:8443/a`, { loopback: false }).href).toBe('https://recibe.ejemplo.com:8443/a')
+})
+
 describe('what is admitted', () => {
   test.each([
     ['https://recibe.ejemplo.com'],

@@ -30,6 +30,7 @@ function nuevos() {
 }
 const envio = (cambios: Partial<Envio> = {}): Envio => ({
   anfitrion: 'tienda.ejemplo.com',
+  comercio: 'tienda',
   comprobado: false,
   esPrueba: false,
   ...cambios,
@@ -41,14 +42,35 @@ describe('what one host is sent', () => {
     expect(empezar(envio())).toBe(POR_DESCONOCIDO)
     let enviados = POR_DESCONOCIDO
     for (let i = 0; i < 1_000; i++) {
-      anfitriones.terminar(envio(), false)
-      enviados += empezar(envio(), 1, `linea ${i}`)
+      const de = envio({ comercio: `tienda ${i}` })
+      anfitriones.terminar(de, false)
+      enviados += empezar(de, 1, `linea ${i}`)
     }
     expect(enviados).toBe(POR_MINUTO)
     pasar(10_000)
     expect(empezar(envio())).toBe(POR_DESCONOCIDO)
     // Another host isn't touched.
     expect(empezar(envio({ anfitrion: 'otra.ejemplo.com' }))).toBe(POR_DESCONOCIDO)
+  })
+
+  it('is little of one merchant’s, whatever names he gives a host', () => {
+    const { anfitriones, empezar, pasar } = nuevos()
+    const cuantos = (nombres: string[], comercio?: string) =>
+      nombres
+        .map((anfitrion) => envio({ anfitrion, ...(comercio ? { comercio } : {}) }))
+        .reduce((suma, uno) => {
+          const hechos = empezar(uno, 1)
+          if (hechos > 0) anfitriones.terminar(uno, false)
+          return suma + hechos
+        }, 0)
+    const comodin = Array.from({ length: 500 }, (_, i) => `n${i}.ejemplo.com`)
+    expect(cuantos(comodin)).toBe(POR_MINUTO)
+    // Another's have what is his, at the same names.
+    expect(cuantos(['n0.ejemplo.com'], 'otra')).toBe(1)
+    pasar(10_000)
+    expect(cuantos(comodin)).toBe(10)
+    // What is proved isn't bounded so.
+    expect(empezar(envio({ comprobado: true }))).toBe(POR_ANFITRION)
   })
 
   it('is much once it has taken something, or an endpoint of it was proved, but for tests', () => {
@@ -58,7 +80,7 @@ describe('what one host is sent', () => {
     expect(empezar(envio(otra), 1)).toBe(1)
     anfitriones.terminar(envio(otra), true)
     expect(empezar(envio(otra))).toBe(POR_ANFITRION)
-    const tercera = envio({ anfitrion: 'tercera.ejemplo.com', comprobado: true, esPrueba: true })
+    const tercera = envio({ anfitrion: 'tercera.ejemplo.com', comercio: 'otra', comprobado: true, esPrueba: true })
     expect(empezar(tercera)).toBe(POR_MINUTO)
   })
 

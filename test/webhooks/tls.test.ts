@@ -57,7 +57,7 @@ describe('TLS', () => {
   test('a name with its final dot and a port, and a literal with its own certificate', async () => {
     const punto = await probar(bueno, { url: `https://${NOMBRE}.:8443/` })
     expect(punto.respuesta.status).toBe(204)
-    expect(punto.vistos[0]).toEqual([NOMBRE, `${NOMBRE}.:8443`, '/'])
+    expect(punto.vistos[0]).toEqual([NOMBRE, `${NOMBRE}:8443`, '/'])
     const literal = await probar(bueno, { url: 'https://8.8.8.8/' })
     expect(literal.respuesta.status).toBe(204)
     expect(literal.vistos[0]).toEqual([false, '8.8.8.8', '/'])
