@@ -100,8 +100,9 @@ export class Bitacora {
     this.#partes = partes
   }
 
-  /** Writes the line of a change, in the transaction that makes the change. */
+  /** Writes the line of a change, in the transaction that makes the change; what changes nothing has none. */
   async anotar(consultar: Consultar, quien: Quien, linea: Linea): Promise<void> {
+    if (linea.campos?.length === 0) return
     await consultar(ESCRIBIR, { lineas: JSON.stringify([this.#lineaDe(quien, linea)]) })
   }
 

@@ -88,6 +88,7 @@ export class Limites {
       guias: cubos(),
       documentos: cubos(),
       recuperaciones: cubos(),
+      cambios: cubos(),
       // Strangers have buckets of their own, so that they can't have those of merchants forgotten.
       desconocidos: cubos(),
       desconocidas: cubos(),
@@ -278,6 +279,7 @@ function ritmosDe(ritmos: RitmosDeComercio): DeComercio {
     guias: todas(llave.guias),
     documentos: llave.documentos,
     recuperaciones: llave.recuperaciones,
+    cambios: llave.cambios,
   }
   const nuevo = { llave, comercio }
   hechos.set(ritmos, nuevo)
@@ -289,6 +291,7 @@ const NOMBRES: Readonly<Record<Nombre, string>> = {
   guias: 'guías',
   documentos: 'etiquetas',
   recuperaciones: 'recuperaciones',
+  cambios: 'cambios',
 }
 
 function explicar({ nombre, ritmo: { porSegundo, rafaga }, de }: Gasto): string {

@@ -5,17 +5,19 @@ import type { Ritmo } from './cubos.ts'
 export const RITMOS_POR_OMISION: Readonly<RitmosDeComercio> = Object.freeze({ solicitudes: 50, guias: 100 })
 
 /** What an operation spends besides requests: the contract's `x-ritmo` names it. */
-export type Clase = 'guias' | 'documentos' | 'recuperaciones'
+export type Clase = 'guias' | 'documentos' | 'recuperaciones' | 'cambios'
 
 /**
  * The rhythms of one key, from its merchant's figures. A burst of requests lasts 4 s, one of guides 20 s: an evening's batch
- * goes through at once. Labels cost a fifth of the CPU of all else that a guide costs, but in one piece.
+ * goes through at once. Labels cost a fifth of the CPU of all else that a guide costs, but in one piece. A change of what is
+ * not a guide leaves a line in the audit record for ever.
  */
 export const deLlave = ({ solicitudes, guias }: RitmosDeComercio): Record<'solicitudes' | Clase, Ritmo> => ({
   solicitudes: { porSegundo: solicitudes, rafaga: 4 * solicitudes },
   guias: { porSegundo: guias, rafaga: 20 * guias },
   documentos: { porSegundo: guias / 2, rafaga: 5 * guias },
   recuperaciones: { porSegundo: guias / 500, rafaga: Math.max(1, guias / 10) },
+  cambios: { porSegundo: solicitudes / 50, rafaga: 2 * solicitudes },
 })
 
 /** So many times a key's rhythm all keys of a merchant have together, in one mode: test can't take what is live's. */

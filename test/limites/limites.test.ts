@@ -204,6 +204,22 @@ describe('the limits', () => {
     expect((await cuenta((await entorno.nuevoComercio()).llave)).status).toBe(200)
   })
 
+  it('hold for what a merchant changes of his webhooks, and the audit record keeps no change of nothing', async () => {
+    const { llave, api, id } = await entorno.nuevoComercio('test', { solicitudes: 25, guias: 100 })
+    const { webhook } = await api.webhooks.crear({ url: 'http://127.0.0.1:9/', descripcion: 'uno' })
+    const lineas = () => entorno.db.prisma.bitacora.count({ where: { comercio_id: id } })
+    expect(await lineas()).toBe(1)
+    const cambiar = (descripcion: string) =>
+      entorno.pedir('PATCH', `/api/v1/webhooks/${webhook}`, { llave, cuerpo: { descripcion } })
+    for (let i = 0; i < 10; i++) expect((await cambiar('uno')).status).toBe(200)
+    expect(await lineas()).toBe(1)
+    let veces = 0
+    const { respuesta, antes } = await agotar(() => cambiar(`${++veces}`))
+    expect([antes, await lineas()]).toEqual([39, 40])
+    expect(respuesta.cuerpo.mensaje).toMatch(/^Se agotó el ritmo de cambios de su llave \(30 por minuto, 50 seguidas\)/)
+    expect((await cuenta(llave)).status).toBe(200)
+  })
+
   it('are shared by all processes of this moment', async () => {
     const comercio = await entorno.nuevoComercio('test', { solicitudes: 100, guias: 100 })
     const politica = async () => (await cuenta(comercio.llave)).cabeceras.get('ratelimit-policy')
