@@ -236,7 +236,7 @@ export const VARIABLES = {
     lector: lectores.numero(1, 3_650, 'días'),
     porDefecto: 730,
     significado:
-      'how long proofs (files, who received, where) and photos of failed attempts are kept after the delivery or attempt (at most 3650)',
+      'how long proofs (files, who received, where) and photos of failed attempts are kept after the delivery, or after the attempt became known (at most 3650)',
   }),
   nombreDeMarca: variable({
     nombre: 'BRAND_NAME',
