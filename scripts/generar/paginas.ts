@@ -122,6 +122,7 @@ async function generarLectura(destino: URL) {
 
 /** The pages in the one frame, each with what writes its files beside the style sheet. */
 const PAGINAS: Readonly<Record<string, (salida: URL) => Promise<unknown>>> = {
+  inicio: async () => {},
   rastreo: async () => {},
   buzon: async () => {},
   consola: async (salida) => {

@@ -27,7 +27,7 @@ const BLANQUISIMO = 225
 /** Milliseconds in which an address must answer. */
 const PLAZO = 5_000
 
-const refusar = (motivo: string) => new ErrorConfig([`BRAND_LOGO: ${motivo}`])
+const rechazar = (motivo: string) => new ErrorConfig([`BRAND_LOGO: ${motivo}`])
 
 /** An address didn't answer: a restart must not hang on somebody else's server. */
 export class SinRespuesta extends Error {}
@@ -40,10 +40,10 @@ export class SinRespuesta extends Error {}
 export async function prepararLogo(origen: string): Promise<Logo> {
   const bytes = /^https?:/.test(origen) ? await bajar(origen) : await leer(origen)
   const tipo = tipoDe(bytes)
-  if (!tipo) throw refusar('el archivo no es SVG ni PNG')
+  if (!tipo) throw rechazar('el archivo no es SVG ni PNG')
   const logo = await (tipo === 'svg' ? conSvg : conSharp)((sharp) => dibujar(sharp, bytes, tipo)).catch(
     (cause: Error) => {
-      throw cause instanceof ErrorConfig ? cause : refusar('la imagen está dañada o es demasiado grande; haga otra')
+      throw cause instanceof ErrorConfig ? cause : rechazar('la imagen está dañada o es demasiado grande; haga otra')
     },
   )
   return { ...logo, vistaPrevia: await enmarcar(logo.png) }
@@ -51,8 +51,8 @@ export async function prepararLogo(origen: string): Promise<Logo> {
 
 async function leer(ruta: string): Promise<Buffer> {
   const medida = await stat(ruta).catch(() => undefined)
-  if (!medida?.isFile()) throw refusar(`no se encuentra el archivo ${ruta}`)
-  if (medida.size > KB * 1024) throw refusar(`el archivo pasa de ${KB} KB; redúzcalo`)
+  if (!medida?.isFile()) throw rechazar(`no se encuentra el archivo ${ruta}`)
+  if (medida.size > KB * 1024) throw rechazar(`el archivo pasa de ${KB} KB; redúzcalo`)
   return readFile(ruta)
 }
 
@@ -65,7 +65,7 @@ async function bajar(url: string): Promise<Buffer> {
     for await (const parte of respuesta.body) {
       partes.push(parte)
       bytes += parte.length
-      if (bytes > KB * 1024) throw refusar(`el archivo pasa de ${KB} KB; redúzcalo`)
+      if (bytes > KB * 1024) throw rechazar(`el archivo pasa de ${KB} KB; redúzcalo`)
     }
   } catch (cause) {
     throw cause instanceof ErrorConfig ? cause : new SinRespuesta('logo', { cause })
@@ -94,10 +94,10 @@ async function dibujar(sharp: typeof Sharp, bytes: Buffer, tipo: 'png' | 'svg'):
     .resize({ ...CAJA, fit: 'inside', withoutEnlargement: tipo === 'png' })
     .png({ palette: true, quality: 90, effort: 10 })
     .toBuffer({ resolveWithObject: true })
-  if (Math.max(info.width, info.height) < 32) throw refusar('la imagen mide menos de 32 píxeles; dé una mayor')
-  const { channels } = await sharp(data).flatten({ background: '#ffffff' }).greyscale().stats()
-  if (channels[0]!.min > BLANQUISIMO)
-    throw refusar('la imagen es casi blanca y no se vería sobre fondo blanco; dé una oscura')
+  if (Math.max(info.width, info.height) < 32) throw rechazar('la imagen mide menos de 32 píxeles; dé una mayor')
+  const grises = await sharp(data).flatten({ background: '#ffffff' }).greyscale().raw().toBuffer()
+  if (grises.every((gris) => gris > BLANQUISIMO))
+    throw rechazar('la imagen es casi blanca y no se vería sobre fondo blanco; dé una oscura')
   return { png: data, ancho: info.width, alto: info.height }
 }
 

@@ -6,6 +6,7 @@ import { servirBuzon } from './buzon/ruta.ts'
 import { servirConsola } from './consola/ruta.ts'
 import { servirDocumentacion } from './docs/ruta.ts'
 import { Fachada } from './fachada.ts'
+import { servirInicio } from './inicio/ruta.ts'
 import { crearLecturaDeEnvios } from './rastreo/envio.ts'
 import { servirRastreo } from './rastreo/ruta.ts'
 import { servirRepartidor } from './repartidor/ruta.ts'
@@ -24,6 +25,7 @@ export function servirPaginas(app: Express, deps: Deps, { buzon }: OpcionesDePag
   servirDocumentacion(app, deps.ajustes.urlPublica)
   const fachada = new Fachada(deps.ajustes.marca, deps.ajustes.urlPublica)
   servirArchivos(app, fachada.archivos)
+  servirInicio(app, fachada)
   servirConsola(app, fachada)
   servirUbicacion(app, { fachada, solicitudes: crearSolicitudes(deps), mosaicos: deps.ajustes.mosaicos })
   servirRepartidor(app, fachada)

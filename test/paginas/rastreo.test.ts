@@ -294,7 +294,7 @@ describe('what names no guide', () => {
   it('is asked for where there is none', async () => {
     for (const ruta of ['/r', '/r/', '/r?guia=']) {
       const respuesta = await fetch(entorno.url + ruta)
-      expect(respuesta.status).toBe(200)
+      expect([respuesta.status, respuesta.url]).toEqual([200, `${entorno.url}/`])
       expect(await respuesta.text()).toContain('Código de la guía')
     }
   })
@@ -418,7 +418,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   it('helps whoever mistyped', COMPLETO, async () => {
     await revisar(await abrir('/r/no-es-nada'), 'desconocida')
     await contexto.close()
-    await revisar(await abrir('/r'), 'busqueda')
+    await revisar(await abrir('/r?guia=7k3m-9qx2'), 'mal-escrita')
   })
 
   it('needs no JavaScript, and no pointer', COMPLETO, async () => {
@@ -430,6 +430,6 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await pagina.getByRole('heading', { level: 1, name: 'Envío registrado' }).waitFor()
     expect(pagina.url()).toBe(`${entorno.url}/r/${guia}`)
     await pagina.getByRole('link', { name: 'Seguir otro envío' }).tap()
-    await pagina.getByRole('heading', { name: 'Seguir un envío' }).waitFor()
+    await pagina.getByRole('heading', { name: 'Siga su envío' }).waitFor()
   })
 })

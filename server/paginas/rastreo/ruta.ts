@@ -8,7 +8,7 @@ import { cabezaPropia } from '../marco.ts'
 import { type Hoja, type Pedido, servirPagina } from '../pagina.ts'
 import { porHuella } from '../respuesta.ts'
 import type { LeerEnvio } from './envio.ts'
-import { FALLO, paginaDeBusqueda, paginaDelEnvio, paginaDesconocida } from './vista.ts'
+import { FALLO, paginaDelEnvio, paginaDesconocida } from './vista.ts'
 
 export interface OpcionesDeRastreo {
   fachada: Fachada
@@ -24,9 +24,9 @@ export interface OpcionesDeRastreo {
 const CONSULTAS = 120
 
 /** The same for every parcel: what becomes of one is told to whoever opens the page, and to no app that keeps it. */
-const VISTA_PREVIA = { titulo: 'Siga su envío', descripcion: 'Vea por dónde va su paquete y qué sigue.' }
+export const VISTA_PREVIA = { titulo: 'Siga su envío', descripcion: 'Vea por dónde va su paquete y qué sigue.' }
 
-/** Serves `/r/{guia}`, which says where a parcel is to whoever has its code, and `/r`, where the code is typed. */
+/** Serves `/r/{guia}`, which says where a parcel is to whoever has its code, and `/r`, which leads there from a code that was typed. */
 export function servirRastreo(app: Express, { fachada, leer, reloj }: OpcionesDeRastreo) {
   const estilo = leerGenerado('paginas/rastreo/estilo.css').toString()
   const cabeza = cabezaPropia(new Html(estilo))
@@ -51,7 +51,10 @@ export function servirRastreo(app: Express, { fachada, leer, reloj }: OpcionesDe
 /** Leads from what was typed to the parcel's page. */
 function buscar({ req, raiz }: Pedido): Hoja {
   const tecleado = req.query.guia
-  if (tecleado === undefined || tecleado === '') return { status: 200, ...paginaDeBusqueda(raiz) }
-  const codigo = typeof tecleado === 'string' ? normalizarCodigoDeGuia(tecleado) : undefined
-  return codigo === undefined ? { status: 404, ...paginaDesconocida(raiz) } : { status: 303, a: `${raiz}r/${codigo}` }
+  if (tecleado === undefined || tecleado === '') return { status: 303, a: raiz || './' }
+  if (typeof tecleado !== 'string') return { status: 404, ...paginaDesconocida(raiz) }
+  const codigo = normalizarCodigoDeGuia(tecleado)
+  return codigo === undefined
+    ? { status: 404, ...paginaDesconocida(raiz, tecleado) }
+    : { status: 303, a: `${raiz}r/${codigo}` }
 }

@@ -75,7 +75,7 @@ ${eventos.map((evento) => {
   return html`<li><span>${DESCRIPCIONES[evento.tipo] ?? evento.tipo}${porque && `: ${porque}`}</span><time datetime="${instante}">${reloj.corta(instante)}</time></li>\n`
 })}</ol>
 ${hayMas && html`<p class="suave">Hay pasos más antiguos que no se muestran.</p>`}</section>
-<p><a href="${raiz}r">Seguir otro envío</a></p>`
+<p><a href="${raiz || './'}">Seguir otro envío</a></p>`
   return { titulo: `Envío ${enGrupos(guia)}`, cuerpo }
 }
 
@@ -91,24 +91,34 @@ function faltaLugar({ estado, ubicacion, modo }: Envio): Html | false {
   }</section>`
 }
 
-const formulario = (raiz: string) => html`<form method="get" action="${raiz}r">
+/**
+ * The form that leads to a parcel's page.
+ * @param tecleado what was typed there and can't be a code
+ */
+export const formulario = (raiz: string, tecleado?: string) => html`<form method="get" action="${raiz}r">
 <label for="guia">Código de la guía</label>
 <p class="suave" id="ayuda">Son 12 letras y números, como <b class="entero">7K3M-9QX2-A1B4</b>. Da igual si usa mayúsculas, espacios o guiones.</p>
-<input id="guia" name="guia" type="text" required maxlength="40" autocomplete="off" autocapitalize="characters" spellcheck="false" aria-describedby="ayuda">
+${
+  tecleado !== undefined &&
+  html`<p class="error" id="error">A ese código le falta o le sobra algo, o tiene una letra o un número cambiado.</p>
+`
+}<input id="guia" name="guia" type="text" required maxlength="40" autocomplete="off" autocapitalize="characters" spellcheck="false"${
+  tecleado === undefined
+    ? html` aria-describedby="ayuda"`
+    : html` value="${tecleado.slice(0, 40)}" aria-describedby="error ayuda" aria-invalid="true"`
+}>
 <button type="submit" class="principal">Seguir el envío</button>
 </form>`
 
-export const paginaDeBusqueda = (raiz: string): Contenido => ({
-  titulo: 'Seguir un envío',
-  cuerpo: html`<h1>Seguir un envío</h1>\n${formulario(raiz)}`,
-})
-
-/** The page for what can't be a code and for what is nobody's, the same for both: it teaches nothing to whoever guesses. */
-export const paginaDesconocida = (raiz: string): Contenido => ({
+/**
+ * The page for what can't be a code and for what is nobody's, the same for both: it teaches nothing to whoever guesses.
+ * @param tecleado what was typed into the form and can't be a code
+ */
+export const paginaDesconocida = (raiz: string, tecleado?: string): Contenido => ({
   titulo: 'No encontramos ese envío',
   cuerpo: html`<h1>No encontramos ese envío</h1>
 <p>Revise el código en la etiqueta o en el mensaje de la tienda: puede que falte una letra o que una esté cambiada. Si acaba de comprar, quizá la tienda todavía no lo registra.</p>
-${formulario(raiz)}
+${formulario(raiz, tecleado)}
 <p class="suave">Si el código está bien y no aparece, escríbale a la tienda donde compró.</p>`,
 })
 

@@ -1,0 +1,35 @@
+import type { Express, Request } from 'express'
+import { leerGenerado } from '../archivos.ts'
+import type { Fachada } from '../fachada.ts'
+import { Html } from '../html.ts'
+import { cabezaPropia } from '../marco.ts'
+import { servirPagina } from '../pagina.ts'
+import { VISTA_PREVIA } from '../rastreo/ruta.ts'
+import { porHuella } from '../respuesta.ts'
+import { FALLO, PAGINA_DE_INICIO } from './vista.ts'
+
+/** Whoever asks for JSON speaks to the API, where the root is no operation. */
+const pideJson = (req: Request) => req.accepts(['html', 'json']) === 'json'
+
+/** Serves `/`, the service's first page. */
+export function servirInicio(app: Express, fachada: Fachada) {
+  const estilo = leerGenerado('paginas/inicio/estilo.css').toString()
+  const cabeza = cabezaPropia(new Html(estilo))
+  servirPagina(
+    app,
+    '/',
+    {
+      cabeceras: {
+        ...fachada.permisos({ 'style-src': porHuella(estilo), 'form-action': "'self'" }),
+        Vary: 'Accept, Accept-Encoding',
+      },
+      cabeza: () => cabeza,
+      fachada,
+      previa: VISTA_PREVIA,
+      fallo: FALLO,
+      esperar: () => 0,
+      atender: async () => ({ status: 200, ...PAGINA_DE_INICIO }),
+    },
+    (resto, req) => resto !== '' || pideJson(req),
+  )
+}

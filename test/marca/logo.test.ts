@@ -1,0 +1,65 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import sharp from 'sharp'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { leerConfig } from '../../server/config/config.ts'
+import { crearLog } from '../../server/log.ts'
+import { abrirMarca } from '../../server/marca/abrir.ts'
+import { prepararLogo } from '../../server/marca/logo.ts'
+import { archivo, dibujo } from './logos.ts'
+
+const liso = (ancho: number, alto: number, background: string) =>
+  sharp({ create: { width: ancho, height: alto, channels: 3, background } })
+
+describe('a logo', () => {
+  it.each([
+    ['wide', 900, 100, { ancho: 600, alto: 67 }],
+    ['square', 64, 64, { ancho: 144, alto: 144 }],
+    ['tall', 50, 400, { ancho: 18, alto: 144 }],
+  ])('(%s) is drawn anew as a small PNG, whole', async (_cual, ancho, alto, medida) => {
+    const logo = await prepararLogo(archivo('logo.svg', dibujo(ancho, alto)))
+    expect(logo).toMatchObject(medida)
+    expect(await sharp(logo.png).metadata()).toMatchObject({ format: 'png', width: medida.ancho, height: medida.alto })
+    expect(logo.png.length).toBeLessThan(12_000)
+    expect(await sharp(logo.vistaPrevia.png).metadata()).toMatchObject({ format: 'png', width: 600, height: 315 })
+  })
+
+  it('of pixels isn’t enlarged', async () => {
+    const logo = await prepararLogo(archivo('chico.png', await liso(60, 40, '#003366').png().toBuffer()))
+    expect(logo).toMatchObject({ ancho: 60, alto: 40 })
+  })
+
+  it.each([
+    ['is not there', () => '/no/hay/logo.svg', /no se encuentra el archivo/],
+    ['is a JPEG', async () => archivo('a.png', await liso(90, 90, '#123').jpeg().toBuffer()), /no es SVG ni PNG/],
+    ['is a page', () => archivo('a.svg', '<html><body>hola</body></html>'), /no es SVG ni PNG/],
+    ['is broken', () => archivo('a.svg', '<svg xmlns="http://www.w3.org/2000/svg"><rect'), /está dañada/],
+    ['weighs too much', () => archivo('a.svg', dibujo(9, 9) + ' '.repeat(600_000)), /pasa de 512 KB/],
+    ['is white', () => archivo('a.svg', dibujo(90, 90, '#fff').replace('#f5c518', '#fff')), /casi blanca/],
+    ['is tiny', async () => archivo('a.png', await liso(9, 9, '#123').png().toBuffer()), /menos de 32 píxeles/],
+  ])('that %s is refused at start, with what to do', async (_cual, hacer, motivo) => {
+    await expect(prepararLogo(await hacer())).rejects.toThrow(motivo)
+    await expect(prepararLogo(await hacer())).rejects.toThrow('BRAND_LOGO: ')
+  })
+
+  describe('of an address', () => {
+    let url: string
+    const servidor = createServer((req, res) => {
+      if (req.url === '/logo.svg') return res.end(dibujo(200, 50))
+      if (req.url === '/pagina') return res.end('<html>')
+      res.writeHead(503).end()
+    })
+    beforeAll(async () => {
+      await new Promise<void>((listo) => servidor.listen(0, '127.0.0.1', listo))
+      url = `http://127.0.0.1:${(servidor.address() as AddressInfo).port}`
+    })
+    afterAll(() => servidor.close())
+    const abrir = (ruta: string) => abrirMarca(leerConfig({ BRAND_LOGO: url + ruta }, '/'), crearLog('silent'))
+
+    it('is read once; what is no logo is refused, and without an answer the name stands alone', async () => {
+      expect((await abrir('/logo.svg')).logo).toMatchObject({ ancho: 576, alto: 144 })
+      await expect(abrir('/pagina')).rejects.toThrow('BRAND_LOGO: el archivo no es SVG ni PNG')
+      expect(await abrir('/cae')).toEqual({ logo: null, iconos: null })
+    })
+  })
+})
