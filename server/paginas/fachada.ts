@@ -101,11 +101,17 @@ ${this.#imagenDeVistaPrevia()}`
     return html`<img src="${raiz}${this.rutaDelLogo}" alt="${this.marca.nombre}" width="${ancho}" height="${alto}">`
   }
 
-  /** The foot of every page: whom to call. */
-  pie(): Html | false {
+  /**
+   * The foot of every page: whom to call.
+   * @param nota what else it says, such as what becomes of what the page asks for
+   */
+  pie(nota?: string): Html | false {
     const { telefono, nombre } = this.marca
-    if (!telefono) return false
-    return html`<footer><p>¿Necesita ayuda? Llame a ${nombre}: <a href="tel:${telefono.e164}">${telefono.visible}</a></p></footer>`
+    if (!telefono && !nota) return false
+    return html`<footer>${nota && html`<p>${nota}</p>`}${
+      telefono &&
+      html`<p>¿Necesita ayuda? Llame a ${nombre}: <a href="tel:${telefono.e164}">${telefono.visible}</a></p>`
+    }</footer>\n`
   }
 }
 

@@ -20,12 +20,14 @@ export interface Alrededor {
   inicio?: string
   /** What is shown beside links to the page; undefined: nothing is. */
   previa?: VistaPrevia | undefined
+  /** What the page's foot says before whom to call. */
+  nota?: string | undefined
 }
 
 /** Writes the HTML document that every page is. */
 export const marco = (
   { titulo, cuerpo, guion }: Contenido,
-  { fachada, cabeza, raiz, inicio, previa }: Alrededor,
+  { fachada, cabeza, raiz, inicio, previa, nota }: Alrededor,
 ): string =>
   html`<!doctype html>
 <html lang="es">
@@ -44,7 +46,7 @@ ${fachada.encabezado(raiz, inicio)}
 <main>
 ${cuerpo}
 </main>
-${fachada.pie()}${guion && html`<script type="module">${guion}</script>\n`}</body>
+${fachada.pie(nota)}${guion && html`<script type="module">${guion}</script>\n`}</body>
 </html>
 `.texto
 

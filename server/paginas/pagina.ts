@@ -32,6 +32,8 @@ export interface Pagina {
   fachada: Fachada
   /** What is shown beside links to the page. */
   previa?: VistaPrevia
+  /** What the page's foot says before whom to call. */
+  nota?: string
   /** For how many seconds the request has to wait, asked before anything is looked at; 0 lets it through. */
   esperar(pedido: Pedido): number
   atender(pedido: Pedido): Promise<Hoja>
@@ -101,8 +103,8 @@ async function responder(pagina: Pagina, pedido: Pedido): Promise<Respuesta> {
 function vestir(pagina: Pagina, pedido: Pedido, hoja: Hoja, propias: Readonly<Record<string, string>> = {}): Respuesta {
   const cabeceras = { ...PRIVADA, ...pagina.cabeceras, ...propias }
   if ('a' in hoja) return { status: hoja.status, cabeceras: { ...cabeceras, Location: hoja.a } }
-  const { fachada, previa } = pagina
-  const alrededor = { fachada, previa, cabeza: pagina.cabeza(pedido), raiz: pedido.raiz }
+  const { fachada, previa, nota } = pagina
+  const alrededor = { fachada, previa, nota, cabeza: pagina.cabeza(pedido), raiz: pedido.raiz }
   return { status: hoja.status, cuerpo: cuerpoDe(marco(hoja, alrededor)), cabeceras }
 }
 

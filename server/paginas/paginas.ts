@@ -27,8 +27,9 @@ export function servirPaginas(app: Express, deps: Deps, { buzon }: OpcionesDePag
   servirArchivos(app, fachada.archivos)
   servirInicio(app, fachada)
   servirConsola(app, fachada)
-  servirUbicacion(app, { fachada, solicitudes: crearSolicitudes(deps), mosaicos: deps.ajustes.mosaicos })
-  servirRepartidor(app, fachada)
+  const { mosaicos, retencionDeUbicaciones: retencion } = deps.ajustes
+  servirUbicacion(app, { fachada, solicitudes: crearSolicitudes(deps), mosaicos, retencion })
+  servirRepartidor(app, fachada, deps.ajustes.retencionDePruebas)
   servirRastreo(app, { fachada, leer: crearLecturaDeEnvios(deps) })
   servirVerificacion(app, fachada, deps)
   servirContactoDeSeguridad(app, deps)

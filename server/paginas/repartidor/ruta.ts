@@ -4,6 +4,7 @@ import { ICONOS, type NombreDeIcono } from '../../marca/icono.ts'
 import { leerGenerado, leerRecursos, servirArchivos } from '../archivos.ts'
 import type { Fachada } from '../fachada.ts'
 import { marco } from '../marco.ts'
+import { privacidadDeLaPrueba } from '../privacidad.ts'
 import { cuerpoDe, HTML, PRIVADA, permisos } from '../respuesta.ts'
 import { cabezaDe, manifiesto, paginaDeRepartidor } from './vista.ts'
 
@@ -32,13 +33,17 @@ const ARCHIVOS = [
 ] as const
 
 /** Serves `/repartidor`, the same files for everybody: who somebody is, only `/repartidor/v1` knows. */
-export function servirRepartidor(app: Express, fachada: Fachada) {
+export function servirRepartidor(app: Express, fachada: Fachada, retencionDePruebas: number) {
   const { marca } = fachada
   const recursos = leerRecursos('paginas/repartidor/', 'repartidor/recursos/', ARCHIVOS, marca.iconos ?? undefined)
   const cabeceras = { ...PRIVADA, ...fachada.permisos(PERMITE, ['camera', 'geolocation']) }
   // Manifest and service worker lie one step further down than the page.
   const desdeDentro = (archivo: (typeof ARCHIVOS)[number]) => recursos.ruta(archivo).replace('repartidor/', '')
-  const contenido = paginaDeRepartidor(recursos.ruta('lector.js'), recursos.ruta('lector.wasm'))
+  const contenido = paginaDeRepartidor({
+    lector: recursos.ruta('lector.js'),
+    wasm: recursos.ruta('lector.wasm'),
+    privacidad: privacidadDeLaPrueba(retencionDePruebas),
+  })
   const html = marco(contenido, { fachada, cabeza: cabezaDe(recursos.ruta), raiz: '', inicio: 'repartidor' })
   const codigo = leerGenerado('paginas/repartidor/servicio.js').toString()
   const casco = {

@@ -3,9 +3,9 @@ import { type Html, html } from '../html.ts'
 import type { Contenido } from '../marco.ts'
 
 /** The courier's page before its program runs: the same for everybody, so that the service worker may keep it. */
-export const paginaDeRepartidor = (lector: string, wasm: string): Contenido => ({
+export const paginaDeRepartidor = (datos: Readonly<Record<'lector' | 'wasm' | 'privacidad', string>>): Contenido => ({
   titulo: 'Reparto',
-  cuerpo: html`<div id="app" data-lector="${lector}" data-wasm="${wasm}">
+  cuerpo: html`<div id="app" data-lector="${datos.lector}" data-wasm="${datos.wasm}" data-privacidad="${datos.privacidad}">
 <h1>Reparto</h1>
 <p>Abriendo…</p>
 <noscript><p>Esta página necesita JavaScript para funcionar. Actívelo en los ajustes del navegador.</p></noscript>

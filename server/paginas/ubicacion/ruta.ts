@@ -4,6 +4,7 @@ import type { Solicitudes } from '../../ubicacion/solicitud.ts'
 import { leerRecursos, servirArchivos } from '../archivos.ts'
 import type { Fachada } from '../fachada.ts'
 import { servirPagina } from '../pagina.ts'
+import { privacidadDelLugar } from '../privacidad.ts'
 import { ErrorDeFormulario, leerFormulario } from './formulario.ts'
 import { crearHojas } from './hojas.ts'
 import { cabezaDe, DESCONOCIDA, FALLO, MAL_PEDIDA, type Mosaicos } from './vista.ts'
@@ -13,6 +14,8 @@ export interface OpcionesDeUbicacion {
   solicitudes: Solicitudes
   /** Where the map's tiles come from; null when no map is offered. */
   mosaicos: Mosaicos | null
+  /** For how many days places are kept after a guide's end. */
+  retencion: number
   /** The limits' clock, in milliseconds, of which only differences count. */
   reloj?: () => number
 }
@@ -31,7 +34,10 @@ const VISTA_PREVIA = {
 }
 
 /** Serves `/u/{token}`, where the recipient says where to deliver: the token is the only authority, and is never logged. */
-export function servirUbicacion(app: Express, { fachada, solicitudes, mosaicos, reloj }: OpcionesDeUbicacion) {
+export function servirUbicacion(
+  app: Express,
+  { fachada, solicitudes, mosaicos, retencion, reloj }: OpcionesDeUbicacion,
+) {
   const recursos = leerRecursos('paginas/ubicacion/', 'u-recursos/', ARCHIVOS)
   const conReloj = reloj ? { reloj } : {}
   const porRed = crearLimite(LIMITES.red, conReloj)
@@ -53,6 +59,7 @@ export function servirUbicacion(app: Express, { fachada, solicitudes, mosaicos, 
     cabeza: ({ raiz }) => cabezaDe((archivo) => raiz + recursos.ruta(archivo)),
     fachada,
     previa: VISTA_PREVIA,
+    nota: privacidadDelLugar(retencion),
     fallo: FALLO,
     esperar({ red, resto, leyendo }) {
       const deEnlace = leyendo ? porLectura : porEnvio

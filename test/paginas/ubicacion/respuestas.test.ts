@@ -86,7 +86,7 @@ describe('what the page sends', () => {
 
   it('offers no map without tiles, and admits no foreign pictures then', async () => {
     const app = express()
-    servirUbicacion(app, { fachada: FACHADA, solicitudes: falso.puerto, mosaicos: null })
+    servirUbicacion(app, { fachada: FACHADA, retencion: 365, solicitudes: falso.puerto, mosaicos: null })
     const otro = createServer(app)
     const respuesta = await fetch(`${await escuchar(otro)}/u/${falso.nueva()}`)
     expect(await respuesta.text()).not.toMatch(/id="mapa"|mapa\.[0-9a-f]+\.js/)

@@ -119,6 +119,7 @@ export function usarServicio() {
     const app = express()
     servirUbicacion(app, {
       fachada: FACHADA,
+      retencion: 90,
       solicitudes: falso.puerto,
       mosaicos: { url: `${mosaico}/{z}/{x}/{y}.png`, atribucion: '© OpenStreetMap' },
       reloj: () => ahora,

@@ -137,6 +137,7 @@ function Formulario({ sesion, inicial }: { sesion: Sesion; inicial: Borrador }) 
 
       <fieldset>
         <legend>Quién recibe</legend>
+        <p class="nota">{document.getElementById('app')!.dataset.privacidad}</p>
         {destinatario && borrador.nombre !== destinatario && (
           <button type="button" onClick={() => cambiar({ nombre: destinatario, relacion: 'destinatario' })}>
             {destinatario}
