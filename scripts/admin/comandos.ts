@@ -123,8 +123,8 @@ export const COMANDOS: Record<string, Comando> = {
   'bitacora verificar': {
     exige: [],
     admite: ['desde', 'hasta'],
-    ejecutar: ({ db, secretos }, { desde, hasta }) =>
-      verificarCadenas(db, secretos, {
+    ejecutar: (deps, { desde, hasta }) =>
+      verificarCadenas(deps, {
         desde: exigirInstante('desde', desde ?? '1970-01-01T00:00:00Z'),
         hasta: exigirInstante('hasta', hasta ?? '9999-01-01T00:00:00Z'),
       }),

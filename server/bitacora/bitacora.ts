@@ -152,10 +152,11 @@ export class Bitacora {
 
   #lineaDe({ identidad, idSolicitud, red }: Quien, linea: Linea): LineaEscrita {
     const { accion, sobre, de = {}, campos, antes = null, despues = null } = linea
+    const autor = autorDe(identidad)
     return {
       ...this.#partes.nuevoId(),
       linea: `bit_${base32AlAzar(12)}`,
-      ...autorDe(identidad),
+      ...autor,
       ...de,
       accion,
       sobre_tipo: sobre?.[0] ?? null,
@@ -163,7 +164,7 @@ export class Bitacora {
       campos: [...(campos ?? Object.keys({ ...antes, ...despues }))],
       antes,
       despues,
-      id_solicitud: idSolicitud === CONSOLA ? null : idSolicitud,
+      id_solicitud: autor.quien_tipo === 'consola' ? null : idSolicitud,
       red: redAncha(red),
     }
   }

@@ -12,7 +12,7 @@ export const DE_CLAVE = 20
 export const DE_HUELLA = 8
 
 /**
- * What a record's lines are ordered by after their transactions, and which columns their digests cover. Of an event these
+ * What a record's lines are ordered by after their transactions, when they were written, and which columns their digests cover. Of an event these
  * are the ones that never change. What people said, where they were and how they are reached is left out, because it is
  * erased in its time; a digest of it with a salt to be thrown away would cost the creation of guides a column for nothing,
  * since what was delivered is signed by its proof.
@@ -21,12 +21,14 @@ const LINEAS = {
   bitacora: {
     orden: 'id',
     clave: 'uuid_send(id) || int4send(0)',
+    escrita: 'creado_en',
     columnas: `xid::text, id, linea, comercio_id, modo, accion, quien_tipo, quien, llave, sobre_tipo, sobre, campos, antes,
       despues, id_solicitud, red, creado_en`,
   },
   evento: {
     orden: 'guia_id, secuencia',
     clave: 'uuid_send(guia_id) || int4send(secuencia)',
+    escrita: 'registrado_en',
     columnas: `xid::text, comercio_id, modo, guia_id, secuencia, guia, tipo, estado, estado_anterior, motivo, autor,
       custodio, ocurrido_en, registrado_en`,
   },
@@ -100,3 +102,27 @@ const LEER = {
 }
 export const leerLineas = (db: Pick<Db, 'consultar'>, registro: Registro, numero: number): Promise<LineaLeida[]> =>
   db.consultar(LEER[registro], { numero })
+
+/** SQL of whether a line's transaction hasn't been yet. */
+const FUTURA = 'xid >= pg_snapshot_xmax(pg_current_snapshot())'
+
+/** Lines behind the last link that no link will ever have, or none has yet though they were written before that. */
+const sueltas = (registro: Registro) => `with d as (
+    (select numero, ${POSICION} from eslabon where registro = '${registro}' order by numero desc limit 1)
+    union all select 0, ${COMIENZO} order by numero desc limit 1
+  )
+  select x.clave, coalesce(x.${FUTURA}, false) as futura from d, lateral (
+    ${lineas(registro, `(${FUTURA} or ${LINEAS[registro].escrita} < :antes_de)`, 100)}) x`
+
+type AntesDe = { antes_de: Date }
+/** A line without a link: its key, and whether its transaction hasn't been yet. */
+interface LineaSuelta {
+  clave: Buffer
+  futura: boolean
+}
+const SUELTAS = {
+  bitacora: sentencia<AntesDe, LineaSuelta>('bitacora.sueltas', sueltas('bitacora')),
+  evento: sentencia<AntesDe, LineaSuelta>('bitacora.sueltasDeEventos', sueltas('evento')),
+}
+export const leerSueltas = (db: Pick<Db, 'consultar'>, registro: Registro, antes_de: Date): Promise<LineaSuelta[]> =>
+  db.consultar(SUELTAS[registro], { antes_de })

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { eslabon } from '../contrato/generado/prisma/client.ts'
 import { type Db, sentencia } from '../db.ts'
-import { clavesPublicas, leerFirmado } from '../firma/jws.ts'
+import type { Deps } from '../deps.ts'
+import { clavesPropias, leerFirmado } from '../firma/jws.ts'
 import type { Secretos } from '../secretos.ts'
-import { DE_CLAVE, DE_HUELLA, type LineaLeida, leerLineas, REGISTROS, type Registro } from './cadena.ts'
+import { DE_CLAVE, DE_HUELLA, type LineaLeida, leerLineas, leerSueltas, REGISTROS, type Registro } from './cadena.ts'
 import { huellaDeSello, type Sello, TIPO_DE_SELLO } from './sello.ts'
 
 type FilaEslabon = Pick<eslabon, 'numero' | 'lineas' | 'claves' | 'huellas' | 'hash'>
@@ -46,13 +47,23 @@ interface Tiempo {
   hasta: Date
 }
 
+/** Lines are chained every half minute; what still isn't after so long won't be by itself, in milliseconds. */
+const SIN_ENCADENAR = 3_600_000
+
 /**
  * Computes the chains of that time anew, and names every line that was changed, removed, added or moved since it was
- * chained, every link that isn't what its lines make, and every seal that isn't of the chain.
+ * chained, every link that isn't what its lines make, and every seal that isn't of the chain or that none of our keys made;
+ * and, of any time, the lines that no link has or can ever have.
  */
-export async function verificarCadenas(db: Db, secretos: Secretos, tiempo: Tiempo): Promise<Verificada> {
+export async function verificarCadenas(
+  { db, secretos, reloj }: Pick<Deps, 'db' | 'secretos' | 'reloj'>,
+  tiempo: Tiempo,
+): Promise<Verificada> {
   const hecho: Verificada = { lineas: 0, eslabones: 0, sellos: 0, faltas: [] }
-  for (const registro of REGISTROS) await verificarCadena(db, registro, tiempo, hecho)
+  for (const registro of REGISTROS) {
+    await verificarCadena(db, registro, tiempo, hecho)
+    await verificarSueltas(db, registro, new Date(reloj().getTime() - SIN_ENCADENAR), hecho)
+  }
   await verificarSellos(db, secretos, tiempo, hecho)
   return hecho
 }
@@ -73,6 +84,14 @@ async function verificarCadena(db: Db, registro: Registro, tiempo: Tiempo, hecho
       tras = uno.numero
     }
     if (eslabones.length === 0) return
+  }
+}
+
+async function verificarSueltas(db: Db, registro: Registro, antes_de: Date, hecho: Verificada): Promise<void> {
+  for (const { clave, futura } of await leerSueltas(db, registro, antes_de)) {
+    const nombre = await nombreDe(db, registro, clave.toString('hex'))
+    const que = futura ? 'es de una transacción que aún no existe' : 'sigue sin eslabón más de una hora después'
+    hecho.faltas.push(`${registro}: ${nombre} ${que}`)
   }
 }
 
@@ -125,7 +144,7 @@ async function nombreDe(db: Db, registro: Registro, clave: string): Promise<stri
 }
 
 async function verificarSellos(db: Db, secretos: Secretos, tiempo: Tiempo, hecho: Verificada): Promise<void> {
-  const claves = await clavesPublicas(db, secretos)
+  const claves = await clavesPropias(secretos)
   let anterior: string | undefined
   for (const { dia, jws } of await db.consultar(SELLOS, tiempo)) {
     hecho.sellos++

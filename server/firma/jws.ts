@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import type { ClavePublica } from '../contrato/generado/tipos/index.ts'
 import type { Db } from '../db.ts'
-import type { Secretos } from '../secretos.ts'
+import type { Secretos, Subclave } from '../secretos.ts'
 
 /**
  * Signs something as a compact JWS (RFC 7515) of that type; gives the public key that tells it, too, which whoever keeps
@@ -53,15 +53,20 @@ interface ClaveDeFirma {
 /** The bytes that stand before an Ed25519 seed in PKCS #8 (RFC 8410). */
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 
-/** The key that signs now, derived from the present master key, so that every process has the same. */
-async function claveDeFirma(secretos: Secretos): Promise<ClaveDeFirma> {
-  const { clave } = secretos.presente('pruebas')
+async function claveDe({ clave }: Subclave): Promise<ClaveDeFirma> {
   const privada = createPrivateKey({ key: Buffer.concat([PKCS8, clave]), format: 'der', type: 'pkcs8' })
   const { x } = createPublicKey(privada).export({ format: 'jwk' }) as { x: string }
   const { calculateJwkThumbprint } = await import('jose')
   const kid = await calculateJwkThumbprint({ kty: 'OKP', crv: 'Ed25519', x })
   return { privada, publica: { kty: 'OKP', crv: 'Ed25519', x, kid, use: 'sig', alg: ALG } }
 }
+
+/** The key that signs now, derived from the present master key, so that every process has the same. */
+const claveDeFirma = (secretos: Secretos) => claveDe(secretos.presente('pruebas'))
+
+/** The public keys of whatever these master keys signed, which nobody who writes the database can add to. */
+export const clavesPropias = async (secretos: Secretos): Promise<ClavePublica[]> =>
+  (await Promise.all(secretos.todas('pruebas').map(claveDe))).map(({ publica }) => publica)
 
 /** The public keys of all signatures: the one that signs now, and after it every one that has signed before. */
 export async function clavesPublicas(db: Db, secretos: Secretos): Promise<ClavePublica[]> {

@@ -1,7 +1,10 @@
+import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { encadenar } from '../../server/bitacora/encadenar.ts'
+import { TIPO_DE_SELLO } from '../../server/bitacora/sello.ts'
 import { verificarCadenas } from '../../server/bitacora/verificar.ts'
 import { enTransaccion } from '../../server/db.ts'
+import { firmar } from '../../server/firma/jws.ts'
 import { crearLog } from '../../server/log.ts'
 import { crearSecretos } from '../../server/secretos.ts'
 import { MASTER_KEY, usarEntorno } from '../entorno.ts'
@@ -23,7 +26,7 @@ const avanzar = () =>
     return cuenta!.todo
   })
 const TODO = { desde: new Date(0), hasta: new Date('9999-01-01') }
-const verificar = (tiempo = TODO) => verificarCadenas(entorno.db, secretos, tiempo)
+const verificar = (tiempo = TODO) => verificarCadenas({ db: entorno.db, secretos, reloj }, tiempo)
 const consultar = async <T extends object>(sql: string, valores: unknown[] = []) =>
   (await entorno.db.pool.query<T>(sql, valores)).rows
 const eslabones = async () => Number((await consultar<{ n: string }>('select count(*) n from eslabon'))[0]!.n)
@@ -82,6 +85,24 @@ describe('the chains', () => {
     const movida = `update bitacora b set xid = o.xid from bitacora o
       where (b.id, o.id) in (('${primera.id}', '${tercera.id}'), ('${tercera.id}', '${primera.id}'))`
     expect(await cambiar('bitacora', movida)).toEqual([de(primera.linea), de(tercera.linea)])
+  })
+
+  it('name the line that no link can have, or none has long after it was written', async () => {
+    const otra = (linea: string, xid: string, hace: string) =>
+      `insert into bitacora select gen_random_uuid(), '${linea}', comercio_id, modo, accion, quien_tipo, quien, llave, sobre_tipo,
+        sobre, campos, antes, despues, id_solicitud, red, now() - interval '${hace}', ${xid}
+       from bitacora where id = '${lineas[0]!.id}'`
+    expect(await cambiar('bitacora', otra('bit_FUTURA', "'9000000000000000000'", '0'))).toEqual([
+      'bitacora: bit_FUTURA es de una transacción que aún no existe',
+    ])
+    const presente = 'pg_current_xact_id()'
+    expect(await cambiar('bitacora', otra('bit_RECIENTE', presente, '1 minute'))).toEqual([])
+    expect(await cambiar('bitacora', otra('bit_SUELTA', presente, '2 hours'))).toEqual([
+      'bitacora: bit_SUELTA sigue sin eslabón más de una hora después',
+    ])
+    expect(
+      await cambiar('evento', `update evento set xid = '9000000000000000000' where guia = '${guia}' and secuencia = 3`),
+    ).toEqual(expect.arrayContaining([`evento: evt_${guia}_3 es de una transacción que aún no existe`]))
   })
 
   it('name the event that was changed or removed', async () => {
@@ -144,6 +165,18 @@ describe('the seals', () => {
     expect(await cambiar('sello', `update sello set jws = '${falso}' where jws = '${primero!.jws}'`)).toContainEqual(
       expect.stringContaining('la firma no es del servicio'),
     )
+  })
+
+  it('are made with our master keys alone: a key that somebody put into the database makes none', async () => {
+    await avanzar()
+    const [sello] = await consultar<{ jws: string }>('select jws from sello order by dia desc')
+    const contenido = JSON.parse(Buffer.from(sello!.jws.split('.')[1]!, 'base64url').toString())
+    const { jws, publica } = await firmar(crearSecretos([randomBytes(32)]), TIPO_DE_SELLO, contenido)
+    await consultar('insert into clave_publica (kid, jwk, creado_en) values ($1, $2, now())', [publica.kid, publica])
+    expect(await cambiar('sello', `update sello set jws = '${jws}' where jws = '${sello!.jws}'`)).toContainEqual(
+      expect.stringContaining('la firma no es del servicio'),
+    )
+    await consultar('delete from clave_publica where kid = $1', [publica.kid])
   })
 
   it('tell that a chain was made anew', async () => {

@@ -295,3 +295,14 @@ describe('every operation', () => {
     expect(JSON.stringify(linea)).not.toMatch(/Ana|Pérez|5555|secreto-en|Ceiba|guia_test_|whsec_/)
   })
 })
+
+it('a caller’s request id is kept as it came, whatever it says', async () => {
+  const { status, cuerpo } = await entorno.pedir('POST', '/operaciones/v1/operadores', {
+    llave: entorno.llaveDeOperacion,
+    cuerpo: { nombre: 'x' },
+    cabeceras: { 'X-Request-Id': 'consola' },
+  })
+  expect(status).toBe(201)
+  const linea = await entorno.db.prisma.bitacora.findFirstOrThrow({ where: { sobre: cuerpo.operador } })
+  expect(linea).toMatchObject({ id_solicitud: 'consola', quien_tipo: 'operador', red: '127.0.0.0/24' })
+})
