@@ -25,21 +25,23 @@ function enArreglo(comercios: readonly string[]): string {
 
 const ACOTAR = 'acotar'
 
-/** A new connection is told how to be told, beside a statement, as whom it runs. */
-export const prepararAmbitos = (cliente: pg.ClientBase): Promise<unknown> =>
-  cliente.query({
-    name: ACOTAR,
-    text: "select set_config('role', $1, true), set_config('guias.comercios', $2, true)",
-    values: ['none', ''],
-  })
+/** What goes ahead of a statement to say as whom it runs, with settings that its session may not have. */
+export function acotar(ajustes: Readonly<Record<string, string>>): { name: string; text: string; values: string[] } {
+  const suyos = Object.entries(ajustes).map(([nombre, valor]) => `, set_config('${nombre}', '${valor}', true)`)
+  const text = `select set_config('role', $1, true), set_config('guias.comercios', $2, true)${suyos.join('')}`
+  return { name: ACOTAR, text, values: ['none', ''] }
+}
 
-/** SQL that begins a transaction. */
-export const comenzar = (ambito: Ambito | undefined): string =>
-  ambito ? `begin; set local role ${ambito.rol}; set local guias.comercios = '${enArreglo(ambito.comercios)}'` : 'begin'
+/** SQL that says as whom the rest of a transaction runs, and what settings it has. */
+export function desdeAqui(ambito: Ambito | undefined, ajustes: Readonly<Record<string, string>>): string[] {
+  const quien = ambito ? { role: ambito.rol, 'guias.comercios': `'${enArreglo(ambito.comercios)}'` } : {}
+  return Object.entries({ ...ajustes, ...quien }).map(([nombre, valor]) => `set local ${nombre} = ${valor}`)
+}
 
 /** What `pg` has of its own query and its connection, as far as it is used here. */
 interface Conexion {
-  bind(que: { portal: string; statement: string; values: string[] }): void
+  parse(que: { text: string }): void
+  bind(que: { portal: string; statement: string | undefined; values: string[] }): void
   execute(que: { portal: string }): void
 }
 interface DeUnaConsulta {
@@ -53,18 +55,23 @@ const Consulta = pg.Query as unknown as new (config: pg.QueryConfig) => DeUnaCon
  * A statement that runs as somebody: who that is goes ahead of it in the same message and, for both are one transaction,
  * ends with it.
  */
-class ConsultaAcotada extends Consulta {
+export class ConsultaAcotada extends Consulta {
   readonly #valores: string[]
+  readonly #sinPreparar: string | undefined
   #acotada = false
 
-  constructor({ rol, comercios }: Ambito, config: pg.QueryConfig) {
+  /** @param sinPreparar what goes ahead ({@link acotar}), where sessions don't have it prepared */
+  constructor({ rol, comercios }: Ambito, config: pg.QueryConfig, sinPreparar?: string) {
     // What has no values is sent otherwise, where nothing can go ahead of it.
     super({ ...config, queryMode: 'extended' } as pg.QueryConfig)
     this.#valores = [rol, enArreglo(comercios)]
+    this.#sinPreparar = sinPreparar
   }
 
   override prepare(conexion: Conexion): void {
-    conexion.bind({ portal: '', statement: ACOTAR, values: this.#valores })
+    if (this.#sinPreparar !== undefined) conexion.parse({ text: this.#sinPreparar })
+    const statement = this.#sinPreparar === undefined ? ACOTAR : undefined
+    conexion.bind({ portal: '', statement, values: this.#valores })
     conexion.execute({ portal: '' })
     super.prepare(conexion)
   }
@@ -79,31 +86,10 @@ class ConsultaAcotada extends Consulta {
   }
 }
 
-/** A plan is made for one role: each has prepared statements of its own. */
-export const enAmbitoDe = (ambito: Ambito | undefined, config: pg.QueryConfig): pg.QueryConfig =>
-  ambito && config.name !== undefined ? { ...config, name: `${ambito.rol}.${config.name}` } : config
-
-/** Runs a statement as somebody, on any connection that was given to {@link prepararAmbitos}. */
-export const consultarComo = (pool: pg.Pool, ambito: Ambito, config: pg.QueryConfig): Promise<pg.QueryResult> =>
-  pool.query(new ConsultaAcotada(ambito, enAmbitoDe(ambito, config)) as unknown as pg.QueryConfig)
-
 const actual = new AsyncLocalStorage<Ambito | undefined>()
 
-/** Does something whose queries on {@link poolConAmbito} run as somebody. */
+/** Does something whose queries on a pool for Prisma (`paraPrisma`) run as somebody. */
 export const enAmbito = <T>(ambito: Ambito | undefined, hacer: () => T): T => actual.run(ambito, hacer)
 
-/** The pool as Prisma gets it, which knows nothing of whom it asks for. */
-export const poolConAmbito = (pool: pg.Pool): pg.Pool =>
-  new Proxy(pool, {
-    get(_pool, propiedad) {
-      if (propiedad === 'query')
-        return (config: pg.QueryConfig, ...resto: unknown[]) => {
-          const ambito = actual.getStore()
-          const { query } = pool as unknown as { query: (...todo: unknown[]) => Promise<unknown> }
-          return ambito ? consultarComo(pool, ambito, config) : query.call(pool, config, ...resto)
-        }
-      if (propiedad === 'connect' && actual.getStore()) throw new Error('a transaction of somebody is enTransaccion')
-      const valor = Reflect.get(pool, propiedad) as unknown
-      return typeof valor === 'function' ? valor.bind(pool) : valor
-    },
-  })
+/** As whom somebody asks who knows nothing of it. */
+export const ambitoActual = (): Ambito | undefined => actual.getStore()

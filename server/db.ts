@@ -1,15 +1,6 @@
-import { hash } from 'node:crypto'
-import pg from 'pg'
-import {
-  type Ambito,
-  comenzar,
-  consultarComo,
-  enAmbito,
-  enAmbitoDe,
-  poolConAmbito,
-  prepararAmbitos,
-  type Rol,
-} from './ambito.ts'
+import type pg from 'pg'
+import { type Ambito, enAmbito, type Rol } from './ambito.ts'
+import { Conexiones, nombreDe, type OpcionesDeConexiones, paraPrisma } from './conexiones.ts'
 import type { PrismaClient } from './contrato/generado/prisma/client.ts'
 
 /** A statement. */
@@ -64,7 +55,7 @@ export interface Db {
    * need it.
    */
   readonly prisma: Modelos
-  readonly pool: pg.Pool
+  readonly pool: Conexiones
   readonly consultar: Consultar
   /** As whom it is asked; undefined: as whoever the pool connects as. */
   readonly ambito?: Ambito | undefined
@@ -80,8 +71,8 @@ export async function enTransaccion<T>(
 ): Promise<T> {
   const cliente = await pool.connect()
   try {
-    await cliente.query(comenzar(ambito))
-    const hecho = await hacer(consultarCon(cliente, ambito), cliente)
+    await cliente.query(pool.comenzar(ambito))
+    const hecho = await hacer(enConexion(pool, cliente, ambito), cliente)
     await cliente.query('commit')
     cliente.release()
     return hecho
@@ -118,15 +109,6 @@ function numerar(sql: string): Pick<Sentencia, 'text' | 'parametros'> {
   return { text, parametros }
 }
 
-const nombres = new Map<string, string>()
-
-/** The name of a statement that has none: its text's digest. */
-function nombreDe(text: string): string {
-  const nombre = nombres.get(text) ?? hash('sha1', text)
-  nombres.set(text, nombre)
-  return nombre
-}
-
 /**
  * A statement whose text depends on what is asked. A prepared text stays in the memory of each connection for as long as that
  * lives: 768 forms of the list of guides took 292 MB of one. So only few of them may be.
@@ -137,24 +119,26 @@ export const sentenciaDe = <Parametros = object, Fila = object>(
   comun: boolean,
 ): Sentencia<Parametros, Fila> => ({ name: comun ? nombreDe(sql) : undefined, ...numerar(sql) })
 
-/**
- * What runs statements on a pool, or on one of its connections.
- * @param ambito as whom: a connection was told so when its transaction began
- */
+type Escrita = Pick<Sentencia, 'name' | 'text' | 'parametros'>
+
+const configDe = ({ name, text, parametros }: Escrita, valores: unknown): pg.QueryConfig => {
+  const values = parametros.map((nombre) => (valores as Readonly<Record<string, unknown>>)[nombre])
+  return name === undefined ? { text, values } : { name, text, values }
+}
+
+/** What runs statements as somebody. */
 export const consultarCon =
-  (quien: pg.Pool | pg.PoolClient, ambito?: Ambito): Consultar =>
-  async ({ name, text, parametros }, ...[valores]) => {
-    const values = parametros.map((nombre) => valores![nombre as keyof typeof valores])
-    const config = name === undefined ? { text, values } : { name, text, values }
-    if (ambito && quien instanceof pg.Pool) return (await consultarComo(quien, ambito, config)).rows
-    return (await quien.query(enAmbitoDe(ambito, config))).rows
-  }
+  (conexiones: Conexiones, ambito?: Ambito): Consultar =>
+  async (sentencia, ...[valores]) =>
+    (await conexiones.preguntar(ambito, configDe(sentencia, valores))).rows
 
-/** pg-boss's statements are few and come again and again; those without parameters may be several in one text. */
-export const preparada = (text: string, values: unknown[] | undefined): pg.QueryConfig =>
-  values === undefined || values.length === 0 ? { text } : { name: nombreDe(text), text, values }
+/** What runs them on one connection, which was told as whom when its transaction began. */
+const enConexion =
+  (conexiones: Conexiones, cliente: pg.PoolClient, ambito: Ambito | undefined): Consultar =>
+  async (sentencia, ...[valores]) =>
+    (await cliente.query(conexiones.llamar(ambito, configDe(sentencia, valores)))).rows
 
-export interface OpcionesDeDb extends OpcionesDePool {
+export interface OpcionesDeDb extends OpcionesDeConexiones {
   /** Connections of this process; 8 serve as well as 16 (measured), 4 cost a third. */
   conexiones?: number
   /** What the sessions are called, beside the process's number. */
@@ -163,49 +147,9 @@ export interface OpcionesDeDb extends OpcionesDePool {
   alFallar?: (error: Error) => void
 }
 
-/**
- * Every statement here finds its rows by an index. Prepared while its table was small, it would read the table whole, and go
- * on so after the table grew, until somebody analyzes it: beside 100,000 new deliveries a settlement took five seconds.
- */
-const SIN_RECORRER = '-c enable_seqscan=off'
-
-/** Instants come in UTC, wherever the database stands: what is shown of them is then cut out of their text (`iso`). */
-const EN_UTC = '-c timezone=UTC'
-
-export interface OpcionesDePool {
-  /** As whom every session begins. */
-  rol?: Rol | undefined
-  /** More settings of every session, as the server's command line has them. */
-  options?: string
-}
-
-/** No request may hold a connection for ever: the server stops a long statement, the client gives a dead server up. */
-export function abrirPool(
-  url: string,
-  max: number,
-  application_name: string,
-  { rol, options = '' }: OpcionesDePool = {},
-): pg.Pool {
-  const pool = new pg.Pool({
-    connectionString: url,
-    max,
-    application_name,
-    options: `${SIN_RECORRER} ${EN_UTC} ${rol ? `-c role=${rol}` : ''} ${options}`,
-    connectionTimeoutMillis: 5_000,
-    idleTimeoutMillis: 60_000,
-    keepAlive: true,
-    statement_timeout: 7_000,
-    query_timeout: 8_000,
-    onConnect: prepararAmbitos,
-  })
-  // A connection that is lost in somebody's hands fails his statement; the event that says so again must not end the process.
-  pool.on('connect', (cliente) => cliente.on('error', () => {}))
-  return pool
-}
-
 export function abrirDb(url: string, opciones: OpcionesDeDb = {}): Db {
   const { conexiones = 8, nombre = 'guias', alFallar = () => {}, ...sesiones } = opciones
-  const pool = abrirPool(url, conexiones, `${nombre} pid=${process.pid}`, sesiones)
+  const pool = new Conexiones(url, conexiones, `${nombre} pid=${process.pid}`, sesiones)
   pool.on('error', alFallar)
   let cliente: Promise<PrismaClient> | undefined
   const cargar = () => {
@@ -242,13 +186,13 @@ const alPrimerUso = (cargar: () => Promise<PrismaClient>, ambito: Ambito | undef
       }),
   })
 
-async function cargarPrisma(pool: pg.Pool): Promise<PrismaClient> {
+async function cargarPrisma(pool: Conexiones): Promise<PrismaClient> {
   const [{ PrismaPg }, { PrismaClient: Cliente }] = await Promise.all([
     import('@prisma/adapter-pg'),
     import('./contrato/generado/prisma/client.ts'),
   ])
   // Without names nothing of Prisma's is prepared.
-  const adapter = new PrismaPg(poolConAmbito(pool), { statementNameGenerator: ({ sql }) => nombreDe(sql) })
+  const adapter = new PrismaPg(paraPrisma(pool), { statementNameGenerator: ({ sql }) => nombreDe(sql) })
   // Its long messages quote the arguments, which have no place in a log.
   return new Cliente({ errorFormat: 'minimal', adapter })
 }

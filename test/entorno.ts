@@ -82,7 +82,8 @@ export interface EntornoPropio extends Entorno {
 }
 
 type Sustitutos = Pick<SustitutosDeServicio, 'nuevoCodigo' | 'resolver' | 'azar' | 'relojDeLimites'>
-type Variables = () => Record<string, string> | Promise<Record<string, string>>
+/** @param databaseUrl where the service's database is */
+type Variables = (databaseUrl: string) => Record<string, string> | Promise<Record<string, string>>
 
 const comun = {} as EntornoPropio
 let comunAbierto: Promise<Abierto> | undefined
@@ -124,6 +125,12 @@ export function usarEntorno(
   return entorno
 }
 
+/** Where the service's statements go, if all tests shall go through a pooler. */
+function porPooler({ pathname }: URL): Record<string, string> {
+  const pooler = inject('pooler')
+  return pooler ? { DATABASE_POOLER_URL: new URL(pathname, pooler).href, DATABASE_PREPARED: '0' } : {}
+}
+
 interface Abierto {
   /** Throws what went wrong since the last time: an answer that breaks the contract, an error in the log. */
   revisar(): void
@@ -158,7 +165,8 @@ async function abrirEntorno(
     // All of them come from this machine. What limits do is looked at where it is told.
     REQUESTS_PER_NETWORK: '10000',
     REQUESTS_PER_OPERATOR_KEY: '10000',
-    ...(await env()),
+    ...porPooler(url),
+    ...(await env(url.href)),
   }
   const log = crearLog('info', { write: (linea) => lineas.push(linea) })
   const testigo = crearTestigo(inject('carpeta'), (error) => quejas.push(error))

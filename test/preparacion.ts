@@ -8,6 +8,7 @@ import { buscarNavegador } from '../scripts/navegador.ts'
 import { migrar } from '../server/arranque/migraciones.ts'
 import { crearColas } from '../server/cola/workers.ts'
 import { tomarPostgres } from '../server/postgresEmbebido/postgresEmbebido.ts'
+import { levantarPooler } from './pooler.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -15,6 +16,8 @@ declare module 'vitest' {
     postgres: string
     /** Folder of the run: which answers were seen, and the files of every service. */
     carpeta: string
+    /** The same through PgBouncer, with `PGBOUNCER=1`: every service of the tests then goes through it. */
+    pooler: string | undefined
     /** Program of a browser of Chromium's kind. */
     navegador: string | undefined
   }
@@ -52,10 +55,13 @@ export default async function preparar(proyecto: TestProject) {
   await boss.stop({ graceful: false })
   await admin.end()
 
+  const pooler = process.env.PGBOUNCER ? await levantarPooler(en('postgres')) : undefined
   proyecto.provide('postgres', en('postgres'))
+  proyecto.provide('pooler', pooler?.url(en('postgres')))
   proyecto.provide('carpeta', carpeta)
   process.env.GUIAS_CARPETA = carpeta
   return async () => {
+    await pooler?.bajar()
     await servidor.soltar()
     await rm(carpeta, { recursive: true, force: true })
   }

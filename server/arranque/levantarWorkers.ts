@@ -1,15 +1,18 @@
-import type pg from 'pg'
+import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { Emisor } from '../cola/senales.ts'
 import { CUIDADO_S } from '../cola/trabajo.ts'
-import { abrirPool, consultarCon, preparada } from '../db.ts'
+import { Conexiones } from '../conexiones.ts'
+import { consultarCon } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import type { Deshacer } from './deshacer.ts'
 import type { Metricas } from './metricas.ts'
+import type { Via } from './plataforma.ts'
 import type { Vida } from './vida.ts'
 
 interface ParaWorkers {
   databaseUrl: string
+  via: Via
   vida: Vida
   metricas: Metricas
   /** From 0 to 1; only tests set it. */
@@ -19,7 +22,7 @@ interface ParaWorkers {
 /** The queue and its workers. */
 export async function levantarWorkers(
   deps: Deps,
-  { databaseUrl, vida, metricas, azar = Math.random }: ParaWorkers,
+  { databaseUrl, via, vida, metricas, azar = Math.random }: ParaWorkers,
   deshacer: Deshacer,
 ): Promise<void> {
   // Loaded here alone: a process without workers doesn't pay for what they need.
@@ -30,8 +33,8 @@ export async function levantarWorkers(
       import('../mensajeria/whatsapp.ts'),
       import('../mapas/enlacesCortos.ts'),
     ])
-  const pool = abrirPoolSinEspera(databaseUrl, vida, deshacer)
-  const boss = await abrirCola(deps, pool, crearColas)
+  const pool = abrirPoolSinEspera(via, vida, deshacer)
+  const boss = await abrirCola(deps, { databaseUrl, pool, crearColas })
   const { resolver } = deps.destinos
   const { mensajeria } = deps.ajustes
   const clienteDeWhatsapp = mensajeria.tipo === 'whatsapp' ? crearClienteDeWhatsapp(mensajeria) : undefined
@@ -63,17 +66,18 @@ export async function levantarWorkers(
 /** What tells the workers of other processes, where this one has none. */
 export function levantarEmisor(
   { log }: Pick<Deps, 'log'>,
-  { databaseUrl, vida }: Pick<ParaWorkers, 'databaseUrl' | 'vida'>,
+  { via, vida }: Pick<ParaWorkers, 'via' | 'vida'>,
   deshacer: Deshacer,
 ): void {
-  vida.emisor = new Emisor(abrirPoolSinEspera(databaseUrl, vida, deshacer, 1), log)
+  vida.emisor = new Emisor(abrirPoolSinEspera(via, vida, deshacer, 1), log)
 }
 
 /** Jobs are made of rows, and can be made of them again, as can what was sent: neither need wait for the disk. */
-function abrirPoolSinEspera(databaseUrl: string, { alPerder }: Vida, deshacer: Deshacer, conexiones = 5): pg.Pool {
-  const pool = abrirPool(databaseUrl, conexiones, `guias cola pid=${process.pid}`, {
+function abrirPoolSinEspera({ url, pooler }: Via, { alPerder }: Vida, deshacer: Deshacer, conexiones = 5): Conexiones {
+  const pool = new Conexiones(url, conexiones, `guias cola pid=${process.pid}`, {
+    pooler,
     rol: 'guias_trabajos',
-    options: '-c synchronous_commit=off',
+    ajustes: { synchronous_commit: 'off' },
   })
   pool.on('error', alPerder)
   deshacer.al(() => pool.end())
@@ -97,12 +101,19 @@ const PERMISOS = `select pg_advisory_xact_lock(hashtext('pgboss.permisos'));
     end if;
   end $$`
 
-async function abrirCola({ log }: Deps, pool: pg.Pool, crearColas: (boss: PgBoss) => Promise<void>): Promise<PgBoss> {
-  const dueno = await pool.connect()
-  let quien: pg.Pool | pg.PoolClient = dueno
+interface ParaLaCola {
+  databaseUrl: string
+  pool: Conexiones
+  crearColas: (boss: PgBoss) => Promise<void>
+}
+
+async function abrirCola({ log }: Deps, { databaseUrl, pool, crearColas }: ParaLaCola): Promise<PgBoss> {
+  // Its tables are made and changed by their owner, as migrations are.
+  const dueno = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000, query_timeout: 8_000 })
+  let ejecutar = (text: string, values?: unknown[]): Promise<unknown> => dueno.query(text, values)
   const boss = new PgBoss({
     // pg-boss's own pool would wait for ever for a connection that is half open.
-    db: { executeSql: (text, values) => quien.query(preparada(text, values)) },
+    db: { executeSql: (text, values) => ejecutar(text, values) as Promise<pg.QueryResult> },
     schedule: false,
     // It is looked after by us (server/cola/workers.ts), and rarely while nothing happens.
     supervise: false,
@@ -111,13 +122,13 @@ async function abrirCola({ log }: Deps, pool: pg.Pool, crearColas: (boss: PgBoss
   })
   boss.on('error', (err) => log.warn({ err }, 'queue'))
   try {
-    await dueno.query('set role none')
+    await dueno.connect()
     await boss.start()
     await crearColas(boss)
     await dueno.query(PERMISOS)
   } finally {
-    dueno.release(true)
+    await dueno.end()
   }
-  quien = pool
+  ejecutar = (text, values) => pool.ejecutar(text, values)
   return boss
 }

@@ -1,5 +1,6 @@
 import { abrirAlmacen } from '../archivos/abrir.ts'
 import type { Almacen } from '../archivos/almacen.ts'
+import type { Pooler } from '../conexiones.ts'
 import type { Config } from '../config/config.ts'
 import { abrirDb, type Db } from '../db.ts'
 import { exigirFlujoVigente } from '../eventos/flujo.ts'
@@ -9,9 +10,18 @@ import { clavesDeLaCasa } from './clavesMaestras.ts'
 import type { Deshacer } from './deshacer.ts'
 import { migrar } from './migraciones.ts'
 
+/** What stands before the database, if anything does. */
+export interface Via {
+  url: string
+  pooler?: Pooler | undefined
+}
+
 /** Where the data is: a database that is up to date, and the keys that protect what is in it. */
 interface Base {
+  /** PostgreSQL itself: for what needs a session of its own. */
   databaseUrl: string
+  /** Where statements go, and by what. */
+  via: Via
   masterKeys: readonly Buffer[]
   /** What whoever starts the process should know. */
   notas: readonly string[]
@@ -45,13 +55,15 @@ export async function levantarPlataforma(
   deshacer.al(cerrar)
   if (nota) log.warn({ nota }, 'storage')
   const { migraciones, ...base } = await levantarBase(config, deshacer, exclusivo)
-  const db = abrirDb(base.databaseUrl, { rol: 'guias_operacion', alFallar: alPerder })
+  const { url, pooler } = base.via
+  const db = abrirDb(url, { pooler, rol: 'guias_operacion', alFallar: alPerder })
   deshacer.al(() => db.cerrar())
-  const dbImpaciente = abrirDb(base.databaseUrl, {
+  const dbImpaciente = abrirDb(url, {
+    pooler,
     conexiones: 3,
     nombre: 'guias creación',
     rol: 'guias_operacion',
-    options: `-c lock_timeout=${PACIENCIA}`,
+    ajustes: { lock_timeout: `${PACIENCIA}` },
     alFallar: alPerder,
   })
   deshacer.al(() => dbImpaciente.cerrar())
@@ -69,8 +81,11 @@ export async function levantarBase(config: Config, deshacer: Deshacer, exclusivo
 }
 
 async function hallarBase({ baseDeDatos, dataDir, masterKeys }: Config, deshacer: Deshacer, exclusivo: boolean) {
-  if (baseDeDatos.tipo === 'externa') return { databaseUrl: baseDeDatos.url, masterKeys: masterKeys ?? [], notas: [] }
+  if (baseDeDatos.tipo === 'externa') {
+    const { url, pooler } = baseDeDatos
+    return { databaseUrl: url, via: pooler ?? { url }, masterKeys: masterKeys ?? [], notas: [] }
+  }
   const { url, notas, soltar } = await tomarPostgres({ dataDir, exclusivo })
   deshacer.al(soltar)
-  return { databaseUrl: url, masterKeys: masterKeys ?? (await clavesDeLaCasa(dataDir)), notas }
+  return { databaseUrl: url, via: { url }, masterKeys: masterKeys ?? (await clavesDeLaCasa(dataDir)), notas }
 }

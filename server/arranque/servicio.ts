@@ -71,7 +71,7 @@ async function poner(
   const plataforma = await levantada
   for (const nota of plataforma.notas) consola(nota)
 
-  const { databaseUrl } = plataforma
+  const { databaseUrl, via } = plataforma
   const presencia = new Presencia(databaseUrl, log)
   deshacer.al(() => presencia.cerrar())
   // Its lock and the first count are there before anybody asks; nothing waits for them.
@@ -86,8 +86,9 @@ async function poner(
   deshacer.al(() => deps.hilos.detener())
   deshacer.al(() => deps.usos.escribir())
   deshacer.al(() => deps.bitacora.escribir())
-  if (config.workers) await levantarWorkers(deps, { databaseUrl, vida, metricas, ...(azar ? { azar } : {}) }, deshacer)
-  else levantarEmisor(deps, { databaseUrl, vida }, deshacer)
+  if (config.workers)
+    await levantarWorkers(deps, { databaseUrl, via, vida, metricas, ...(azar ? { azar } : {}) }, deshacer)
+  else levantarEmisor(deps, { via, vida }, deshacer)
   const deMetricas = await exponerMetricas(config, deshacer, { metricas, salud: deps.salud })
   const embebida = config.baseDeDatos.tipo === 'embebida'
   const demo = embebida ? await asegurarDemo(deps, config.dataDir, url) : undefined

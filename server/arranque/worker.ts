@@ -28,7 +28,8 @@ export const iniciarWorker = (
     const deps = crearDeps(config, { ...plataforma, log, vida, imagenesDeMarca, urlPublica: urlDe(config) })
     deshacer.al(() => deps.hilos.detener())
     const metricas = crearMetricas()
-    await levantarWorkers(deps, { databaseUrl: plataforma.databaseUrl, vida, metricas }, deshacer)
+    const { databaseUrl, via } = plataforma
+    await levantarWorkers(deps, { databaseUrl, via, vida, metricas }, deshacer)
     vida.fase = 'lista'
     const direccion = await servirMetricas(config, deshacer, { metricas, salud: deps.salud })
     consola(`El proceso de trabajos está listo${direccion ? `; métricas y salud en ${direccion}` : ''}`)

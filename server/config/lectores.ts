@@ -38,10 +38,18 @@ export const anfitrion = conForma(/^[\w.:-]+$/, 'debe ser un nombre o una IP')
 
 export const carpeta = cualquiera((texto, { cwd }) => resolve(cwd, texto))
 
-/** Somebody else's PostgreSQL. */
-export const postgres = segun('debe ser una dirección postgres://usuario:clave@servidor:5432/base', (url) =>
-  ['postgres:', 'postgresql:'].includes(URL.parse(url)?.protocol ?? '') ? { tipo: 'externa' as const, url } : undefined,
-)
+const ES_POSTGRES = 'debe ser una dirección postgres://usuario:clave@servidor:5432/base'
+const esPostgres = (url: string) => ['postgres:', 'postgresql:'].includes(URL.parse(url)?.protocol ?? '')
+
+/** Somebody else's PostgreSQL, with what else a table says of it. */
+export const postgres = <T extends Tabla>(tabla: T) =>
+  segun(ES_POSTGRES, (url, entorno) =>
+    esPostgres(url) ? { tipo: 'externa' as const, url, ...leerTabla(tabla, entorno) } : undefined,
+  )
+
+/** A pooler before it, with what else a table says of it. */
+export const pooler = <T extends Tabla>(tabla: T) =>
+  segun(ES_POSTGRES, (url, entorno) => (esPostgres(url) ? { url, pooler: leerTabla(tabla, entorno) } : undefined))
 
 const esHttp = (url: URL | null): url is URL => url !== null && ['http:', 'https:'].includes(url.protocol)
 const sinBarraFinal = (texto: string) => texto.replace(/\/+$/, '')

@@ -134,6 +134,26 @@ const WHATSAPP = {
   }),
 } satisfies Tabla
 
+const POOLER = {
+  conNombres: variable({
+    nombre: 'DATABASE_PREPARED',
+    lector: lectores.siONo,
+    porDefecto: true,
+    significado: '0: the pooler knows no prepared statements (PgBouncer before 1.21)',
+  }),
+} satisfies Tabla
+
+const EXTERNA = {
+  pooler: variable({
+    nombre: 'DATABASE_POOLER_URL',
+    lector: lectores.pooler(POOLER),
+    porDefecto: undefined,
+    significado:
+      'a pooler in transaction mode (PgBouncer) before that server: statements go through it; migrations, LISTEN and locks, which need a session, go around it',
+    grupos: [{ con: 'DATABASE_POOLER_URL', tabla: POOLER }],
+  }),
+} satisfies Tabla
+
 /** Every variable of the service: reader, types, faults and the table of docs/operacion.md come from here. */
 export const VARIABLES = {
   port: variable({
@@ -150,10 +170,11 @@ export const VARIABLES = {
   }),
   baseDeDatos: variable({
     nombre: 'DATABASE_URL',
-    lector: lectores.postgres,
+    lector: lectores.postgres(EXTERNA),
     porDefecto: { tipo: 'embebida' },
     defecto: 'unset',
     significado: 'unset: an embedded PostgreSQL under `DATA_DIR`; set: that server, migrated at start',
+    grupos: [{ con: 'DATABASE_URL', tabla: EXTERNA }],
   }),
   dataDir: variable({
     nombre: 'DATA_DIR',

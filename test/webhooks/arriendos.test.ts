@@ -1,6 +1,5 @@
 import { PgBoss } from 'pg-boss'
 import { afterEach, describe, expect, it } from 'vitest'
-import { preparada } from '../../server/db.ts'
 import { type Arriendo, Arriendos, COLA_DE_ARRIENDOS } from '../../server/webhooks/arriendos.ts'
 import type { ClaveDeWebhook } from '../../server/webhooks/webhook.ts'
 import { usarEntorno } from '../entorno.ts'
@@ -21,7 +20,7 @@ afterEach(async () => {
 async function proceso() {
   const { pool } = entorno.db
   const boss = new PgBoss({
-    db: { executeSql: (text, values) => pool.query(preparada(text, values)) },
+    db: { executeSql: (text, values) => pool.ejecutar(text, values) },
     ...{ schedule: false, supervise: false },
   })
   abiertos.push(boss)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { abrirPool, consultarCon } from '../../server/db.ts'
+import { Conexiones } from '../../server/conexiones.ts'
+import { consultarCon } from '../../server/db.ts'
 import { asentarExitos } from '../../server/webhooks/asentarExitos.ts'
 import type { Resultado } from '../../server/webhooks/asentarIntentos.ts'
 import { leerVencidas } from '../../server/webhooks/vencidas.ts'
@@ -14,7 +15,7 @@ describe('settling what went well', () => {
     const { api, id } = await entorno.nuevoComercio()
     const { webhook } = await api.webhooks.crear(nadie())
     const vecino = await api.webhooks.crear(nadie())
-    const pool = abrirPool(entorno.databaseUrl, 1, 'prueba')
+    const pool = new Conexiones(entorno.databaseUrl, 1, 'prueba')
     const consultar = consultarCon(pool)
     const clave = { comercio_id: id, modo: 'test', webhook } as const
     const poner = (suyo: string, cuantas: number, estado = 'pendiente') =>

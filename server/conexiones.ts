@@ -1,0 +1,124 @@
+import { hash } from 'node:crypto'
+import pg from 'pg'
+import { type Ambito, acotar, ambitoActual, ConsultaAcotada, desdeAqui, type Rol } from './ambito.ts'
+
+/**
+ * A pooler in transaction mode (PgBouncer), which gives each transaction whatever session is free: what a session shall be
+ * like is said with each transaction.
+ */
+export interface Pooler {
+  /** Whether it knows statements by their names (PgBouncer from 1.21 on). */
+  conNombres: boolean
+}
+
+export interface OpcionesDeConexiones {
+  /** As whom every session begins. */
+  rol?: Rol | undefined
+  /** More settings of every session. */
+  ajustes?: Readonly<Record<string, string>>
+  /** What stands between; undefined: PostgreSQL itself. */
+  pooler?: Pooler | undefined
+}
+
+const AJUSTES = {
+  /**
+   * Every statement here finds its rows by an index. Prepared while its table was small, it would read the table whole, and
+   * go on so after the table grew, until somebody analyzes it: beside 100,000 new deliveries a settlement took five seconds.
+   */
+  enable_seqscan: 'off',
+  /** Instants come in UTC, wherever the database stands: what is shown of them is then cut out of their text (`iso`). */
+  timezone: 'UTC',
+  /** No request may hold a connection for ever: the server stops a long statement, the client gives a dead server up. */
+  statement_timeout: '7000',
+}
+
+const nombres = new Map<string, string>()
+
+/** The name of a statement that has none: its text's digest. */
+export function nombreDe(text: string): string {
+  const nombre = nombres.get(text) ?? hash('sha1', text)
+  nombres.set(text, nombre)
+  return nombre
+}
+
+/** Connections to the database, and as whom statements run on them. */
+export class Conexiones extends pg.Pool {
+  /** Whether statements are prepared under names. */
+  readonly conNombres: boolean
+  /** As whom a statement runs of which nobody says it; undefined: its session knows. */
+  readonly #nadieMas: Ambito | undefined
+  /** What each transaction is told, because its session isn't. */
+  readonly #ajustes: Readonly<Record<string, string>>
+  readonly #acotar: string
+
+  constructor(url: string, max: number, application_name: string, opciones: OpcionesDeConexiones = {}) {
+    const { rol, pooler } = opciones
+    const ajustes = { ...AJUSTES, ...opciones.ajustes }
+    const alEmpezar = Object.entries(rol ? { ...ajustes, role: rol } : ajustes)
+    const conNombres = pooler?.conNombres !== false
+    const preparar = acotar(pooler ? ajustes : {})
+    super({
+      connectionString: url,
+      max,
+      application_name,
+      ...(pooler ? {} : { options: alEmpezar.map(([nombre, valor]) => `-c ${nombre}=${valor}`).join(' ') }),
+      connectionTimeoutMillis: 5_000,
+      idleTimeoutMillis: 60_000,
+      keepAlive: true,
+      query_timeout: 8_000,
+      // How whoever asks is told, beside a statement.
+      ...(conNombres ? { onConnect: (cliente: pg.ClientBase) => cliente.query(preparar) } : {}),
+    })
+    this.conNombres = conNombres
+    this.#nadieMas = pooler && rol ? { rol, comercios: [] } : undefined
+    this.#ajustes = pooler ? ajustes : {}
+    this.#acotar = preparar.text
+    // A connection that is lost in somebody's hands fails his statement; the event that says so again must not end the process.
+    this.on('connect', (cliente) => cliente.on('error', () => {}))
+  }
+
+  /** Runs a statement as somebody. */
+  preguntar(ambito: Ambito | undefined, config: pg.QueryConfig): Promise<pg.QueryResult> {
+    const quien = ambito ?? this.#nadieMas
+    if (!quien) return this.query(config)
+    const consulta = new ConsultaAcotada(quien, this.llamar(quien, config), this.conNombres ? undefined : this.#acotar)
+    return this.query(consulta as unknown as pg.QueryConfig)
+  }
+
+  /** A plan is made for one role: each has prepared statements of its own. */
+  llamar(ambito: Ambito | undefined, config: pg.QueryConfig): pg.QueryConfig {
+    const { name, ...sinNombre } = config
+    if (name === undefined || !this.conNombres) return sinNombre
+    return ambito ? { ...config, name: `${ambito.rol}.${name}` } : config
+  }
+
+  /** SQL that begins a transaction of somebody. */
+  comenzar(ambito: Ambito | undefined): string {
+    return ['begin', ...this.#desdeAqui(ambito)].join('; ')
+  }
+
+  /** As pg-boss asks: few statements that come again and again; those without parameters may be several in one text. */
+  async ejecutar(text: string, values: unknown[] | undefined): Promise<pg.QueryResult> {
+    if (values !== undefined && values.length > 0)
+      return this.preguntar(undefined, { name: nombreDe(text), text, values })
+    const antes = this.#desdeAqui(undefined)
+    const hecho: pg.QueryResult | pg.QueryResult[] = await this.query([...antes, text].join('; '))
+    const suyos = Array.isArray(hecho) ? hecho.slice(antes.length) : [hecho]
+    return (suyos.length === 1 ? suyos[0] : suyos) as pg.QueryResult
+  }
+
+  #desdeAqui(ambito: Ambito | undefined): string[] {
+    return desdeAqui(ambito ?? this.#nadieMas, this.#ajustes)
+  }
+}
+
+/** Connections as Prisma gets them, which knows nothing of whom it asks for. */
+export const paraPrisma = (conexiones: Conexiones): pg.Pool =>
+  new Proxy(conexiones, {
+    get(_conexiones, propiedad) {
+      if (propiedad === 'query') return (config: pg.QueryConfig) => conexiones.preguntar(ambitoActual(), config)
+      if (propiedad === 'connect' && ambitoActual()) throw new Error('a transaction of somebody is enTransaccion')
+      const valor = Reflect.get(conexiones, propiedad) as unknown
+      return typeof valor === 'function' ? valor.bind(conexiones) : valor
+    },
+  })

@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { hasta } from './fabricas.ts'
+import { puertoLibre } from './puertos.ts'
+
+/** PgBouncer's program, Debian's or another; undefined: there is none. */
+export const PGBOUNCER = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
+  .map((carpeta) => join(carpeta, 'pgbouncer'))
+  .find((programa) => existsSync(programa))
+
+/** PgBouncer in transaction mode before a server: any database of it, by the same name, over very few connections each. */
+export async function levantarPooler(postgres: string) {
+  const { hostname, port, username, password } = new URL(postgres)
+  const carpeta = await mkdtemp(join(tmpdir(), 'guias-pooler-'))
+  const puerto = await puertoLibre()
+  const ini = join(carpeta, 'pgbouncer.ini')
+  await writeFile(
+    ini,
+    `[databases]
+* = host=${hostname} port=${port} user=${decodeURIComponent(username)} password=${decodeURIComponent(password)}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${puerto}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = 3
+max_client_conn = 1000
+`,
+  )
+  for (const ruta of [carpeta, ini]) await chmod(ruta, 0o755)
+  // It refuses to run as root.
+  const como = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
+  const hijo = spawn(PGBOUNCER!, [...como, ini], { stdio: ['ignore', 'ignore', 'pipe'] })
+  let dicho = ''
+  hijo.stderr.setEncoding('utf8').on('data', (texto) => {
+    dicho += texto
+  })
+  const fin = once(hijo, 'exit')
+  await hasta(async () => {
+    if (hijo.exitCode !== null) throw new Error(`pgbouncer ended: ${dicho}`)
+    const sonda = connect(puerto, '127.0.0.1')
+    return await once(sonda, 'connect').then(
+      () => sonda.destroy(),
+      () => undefined,
+    )
+  })
+  return {
+    /** The same database through it. */
+    url(directa: string): string {
+      const url = new URL(directa)
+      url.host = `127.0.0.1:${puerto}`
+      return url.href
+    },
+    async bajar() {
+      hijo.kill('SIGINT')
+      await fin
+      await rm(carpeta, { recursive: true, force: true })
+    },
+  }
+}
