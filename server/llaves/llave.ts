@@ -292,11 +292,23 @@ const falta = (i: number) => ({
  * first: `administran` is where a statement that revokes begins.
  */
 export const ADMINISTRAN = `administran as (
-  select l.id, l.operador_id from llave l join operador o on o.id = l.operador_id
+  select l.id, l.operador_id, l.vence_en is null and l.redes = '{}' as duradera from llave l join operador o on o.id = l.operador_id
   where 'administrar' = any(l.alcances) and l.revocado_en is null and o.revocado_en is null
     and (l.vence_en is null or l.vence_en > :ahora)
   order by l.id for update)`
 
+/**
+ * SQL of whether those that administer go on without some of them: with one at least, and with one that neither ends nor is
+ * bound to networks where these have such a one, or a date and a moved office would do what a revocation may not.
+ * @param estas the condition of those that go
+ */
+export const quedaOtra = (estas: string) => `(not exists (select from administran where ${estas})
+  or exists (select from administran where not (${estas})
+    and (duradera or not exists (select from administran where ${estas} and duradera))))`
+
 /** Nobody is locked out of the operators' API by one of its own requests. */
 export const ultimaLlave = () =>
-  new Problema('ultima_llave', 'Es la última llave vigente con el alcance administrar. Cree antes otra.')
+  new Problema(
+    'ultima_llave',
+    'Es la última llave vigente con el alcance administrar, o la última de ellas que ni vence ni está limitada a unas redes. Cree antes otra igual.',
+  )

@@ -1,12 +1,11 @@
 import type { Handler } from '../contrato/tipos.ts'
 import { enTransaccion, sentencia } from '../db.ts'
-import { ADMINISTRAN, enBitacora, exigirLlave, presentarCualquiera, ultimaLlave } from './llave.ts'
+import { ADMINISTRAN, enBitacora, exigirLlave, presentarCualquiera, quedaOtra, ultimaLlave } from './llave.ts'
 
 const REVOCAR = sentencia<{ id: string; ahora: Date }, { id: string }>(
   'llaves.revocar',
   `with ${ADMINISTRAN}
-   update llave set revocado_en = :ahora::timestamptz where id = :id and revocado_en is null
-     and (not exists (select from administran where id = :id) or exists (select from administran where id <> :id))
+   update llave set revocado_en = :ahora::timestamptz where id = :id and revocado_en is null and ${quedaOtra('id = :id')}
    returning id`,
 )
 

@@ -1,14 +1,13 @@
 import type { Handler } from '../contrato/tipos.ts'
 import { enTransaccion, sentencia } from '../db.ts'
-import { ADMINISTRAN, ultimaLlave } from '../llaves/llave.ts'
+import { ADMINISTRAN, quedaOtra, ultimaLlave } from '../llaves/llave.ts'
 import { exigirOperador, presentarOperador } from './operador.ts'
 
 const REVOCAR = sentencia<{ id: string; ahora: Date }, { id: string }>(
   'operadores.revocar',
   `with ${ADMINISTRAN}
    update operador set revocado_en = :ahora::timestamptz where id = :id and revocado_en is null
-     and (not exists (select from administran where operador_id = :id)
-       or exists (select from administran where operador_id <> :id))
+     and ${quedaOtra('operador_id = :id')}
    returning id`,
 )
 

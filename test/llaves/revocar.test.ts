@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { leerLlave } from '../../server/llaves/llave.ts'
 import { usarEntorno } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
-import { administrar } from './administrar.ts'
+import { administrar, HORA } from './administrar.ts'
 
 const entorno = usarEntorno()
 const { listar, crearComercio, crearLlave, crearOperador, crearLlaveDeOperador, buscar } = administrar(entorno)
@@ -32,6 +32,13 @@ describe('POST /operaciones/v1/llaves/{llave}/revocar', () => {
     await crearLlaveDeOperador(operador, { alcances: ['ver', 'operar', 'caja'] })
     const negada = await entorno.operar('POST', `/llaves/${ultima}/revocar`)
     expect([negada.status, negada.cuerpo.codigo]).toEqual([409, 'ultima_llave'])
+    // Nor is one that ends, or that is good from somewhere alone; these may go.
+    const vence_en = new Date(Date.now() + HORA).toISOString()
+    for (const menos of [{ vence_en }, { redes: ['127.0.0.0/8'] }]) {
+      const { id } = await crearLlaveDeOperador(operador, { alcances: ['administrar'], ...menos })
+      expect((await entorno.operar('POST', `/llaves/${ultima}/revocar`)).cuerpo.codigo).toBe('ultima_llave')
+      expect((await entorno.operar('POST', `/llaves/${id}/revocar`)).status).toBe(200)
+    }
     const otra = await crearLlaveDeOperador(operador, { alcances: ['administrar'] })
     const juntas = await Promise.all([ultima, otra.id].map((id) => entorno.operar('POST', `/llaves/${id}/revocar`)))
     expect(juntas.map((una) => una.status).sort()).toEqual([200, 409])

@@ -38,6 +38,8 @@ describe('POST /operaciones/v1/operadores/{operador}/revocar', () => {
     await crearLlaveDeOperador(otro, { alcances: ['ver', 'operar', 'caja'] })
     const solo = await entorno.operar('POST', `/operadores/${yo}/revocar`)
     expect([solo.status, solo.cuerpo.codigo]).toEqual([409, 'ultima_llave'])
+    await crearLlaveDeOperador(otro, { alcances: ['administrar'], redes: ['192.0.2.1'] })
+    expect((await entorno.operar('POST', `/operadores/${yo}/revocar`)).cuerpo.codigo).toBe('ultima_llave')
     await crearLlaveDeOperador(otro, { alcances: ['administrar'] })
     const juntas = await Promise.all([yo, otro].map((quien) => entorno.operar('POST', `/operadores/${quien}/revocar`)))
     expect(juntas.map(({ status }) => status).sort()).toEqual([200, 409])
