@@ -43,6 +43,7 @@ export function servirRepartidor(app: Express, fachada: Fachada, retencionDePrue
     lector: recursos.ruta('lector.js'),
     wasm: recursos.ruta('lector.wasm'),
     privacidad: privacidadDeLaPrueba(retencionDePruebas),
+    central: marca.telefono,
   })
   const html = marco(contenido, { fachada, cabeza: cabezaDe(recursos.ruta), raiz: '', inicio: 'repartidor' })
   const codigo = leerGenerado('paginas/repartidor/servicio.js').toString()

@@ -2,10 +2,13 @@ import type { Marca } from '../../marca/marca.ts'
 import { type Html, html } from '../html.ts'
 import type { Contenido } from '../marco.ts'
 
+/** What the page's program finds in the page. */
+type Datos = Readonly<Record<'lector' | 'wasm' | 'privacidad', string>> & { central: Marca['telefono'] }
+
 /** The courier's page before its program runs: the same for everybody, so that the service worker may keep it. */
-export const paginaDeRepartidor = (datos: Readonly<Record<'lector' | 'wasm' | 'privacidad', string>>): Contenido => ({
+export const paginaDeRepartidor = (datos: Datos): Contenido => ({
   titulo: 'Reparto',
-  cuerpo: html`<div id="app" data-lector="${datos.lector}" data-wasm="${datos.wasm}" data-privacidad="${datos.privacidad}">
+  cuerpo: html`<div id="app" data-lector="${datos.lector}" data-wasm="${datos.wasm}" data-privacidad="${datos.privacidad}" data-central="${datos.central?.visible ?? ''}" data-llamar="${datos.central?.e164 ?? ''}">
 <h1>Reparto</h1>
 <p>Abriendo…</p>
 <noscript><p>Esta página necesita JavaScript para funcionar. Actívelo en los ajustes del navegador.</p></noscript>

@@ -98,7 +98,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await pagina.getByText('(por enviar)').waitFor()
     const trasPrimero = Date.now()
     // What is offered follows from what is still to be sent.
-    expect((await pagina.locator('.pasos a').allTextContents())[0]).toBe('Salir a ruta')
+    await abrirGuia(una)
+    expect((await pagina.locator('.barra a').allTextContents())[0]).toBe('Salir a ruta')
     await dar(una, 'Salir a ruta')
     await pagina.getByText('En ruta (por enviar)').waitFor()
     await llenarEntrega(una, { fotos: 2, firmar: true })
@@ -111,7 +112,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await fallarIntento(otra, 'No contesta')
     // One of which nothing is known but its code.
     await inicio()
-    await pagina.getByLabel('O escriba la guía').fill(sinDatos)
+    await pagina.getByLabel('Busque, o escriba la guía').fill(sinDatos)
     await boton('Abrir').tap()
     await pagina.getByText('Sin cobertura no se ve el destino').waitFor()
     await revisar('sin-datos')
@@ -172,7 +173,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await entrar(codigo)
     for (const guia of [cancelada, movida, libre]) {
       await abrirGuia(guia)
-      await pagina.locator('.pasos').waitFor()
+      await pagina.locator('.barra').waitFor()
     }
     await instalado()
     await contexto.setOffline(true)

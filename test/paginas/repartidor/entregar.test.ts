@@ -9,7 +9,6 @@ import {
   boton,
   comercio,
   enElTelefono,
-  enGrupos,
   enlace,
   entorno,
   entrar,
@@ -85,7 +84,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await pagina.getByText('precisión de unos 8 m').waitFor()
     const momento = Date.now()
     await boton('Confirmar la entrega').tap()
-    await titulo(enGrupos(guia)).waitFor()
+    await titulo('Entregada').waitFor()
     const hecho = Date.now()
     await hasta(async () => (await pruebaDe(guia)).status === 200)
     const { cuerpo } = await pruebaDe(guia)
@@ -240,6 +239,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await hasta(async () => (await pruebaDe(guia)).status === 200)
     // Done, it leaves nothing of the person behind, nor does looking at it again.
     await pagina.reload()
+    await abrirGuia(guia)
     await pagina.getByText('Esta guía ya terminó').waitFor()
     expect(await enElTelefono()).not.toContain('+502')
   })

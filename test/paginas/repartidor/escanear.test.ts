@@ -10,6 +10,7 @@ import { COMPLETO, hasta, unaGuia } from '../../fabricas.ts'
 import { abrirNavegador, hayNavegador } from '../../navegador.ts'
 import {
   abrir,
+  boton,
   comercio,
   contexto,
   enGrupos,
@@ -153,20 +154,21 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await enlace('Escanear').tap()
     await pagina.getByText('Sin permiso para usar la cámara').waitFor()
     await pagina.getByLabel('Cargar varias').check()
-    await pagina.getByLabel('Salir a ruta con ellas').check()
     const mostrar = async (guia: string) =>
       pagina.locator('input[type=file]').setInputFiles({
         ...{ name: 'etiqueta.png', mimeType: 'image/png' },
         buffer: await png(dibujo({ barras: guia })),
       })
-    for (const guia of [una, otra]) {
+    for (const guia of [una, otra, suya]) {
       await mostrar(guia)
-      await pagina.getByText(`${enGrupos(guia)}: en ruta.`).waitFor()
+      await pagina.getByText(`${enGrupos(guia)} en la lista.`).waitFor()
     }
-    await mostrar(suya)
-    await pagina.getByText(`${enGrupos(suya)} no se puede tomar así.`).waitFor()
+    await mostrar(una)
     await pagina.getByText('3 guías').waitFor()
     await revisar('tomar-varias')
+    await boton('Salir a ruta con 2').tap()
+    await titulo('En ruta: 2 guías').waitFor()
+    await pagina.getByRole('region', { name: 'No se pudo con 1' }).getByText(enGrupos(suya)).waitFor()
     for (const guia of [una, otra]) await hasta(async () => (await tiposDe(guia)).includes('en_ruta'))
     await inicio()
     await pagina.getByText('Las que lleva (3)').waitFor()

@@ -88,7 +88,14 @@ export async function abrir(opciones: BrowserContextOptions & { alEmpezar?: stri
 /** Not Playwright's `evaluate()`, which the page's policy would report as an eval. */
 export const evaluar = <T>(expression: string, en = pagina): Promise<T> => evaluarEn<T>(en, expression)
 const BLANCOS = 'a, button, input:not(.oculta, [type=radio], [type=checkbox]), select, textarea, .opcion, summary'
-export const revisar = (nombre: string) => revisarPagina({ pagina, nombre: `repartidor-${nombre}`, blancos: BLANCOS })
+/** In a window that holds the whole page: what the bar covers for now is scrolled from below it. */
+export async function revisar(nombre: string) {
+  const ventana = pagina.viewportSize()!
+  const height = Math.max(ventana.height, await evaluar<number>('document.documentElement.scrollHeight'))
+  await pagina.setViewportSize({ ...ventana, height })
+  await revisarPagina({ pagina, nombre: `repartidor-${nombre}`, blancos: BLANCOS })
+  await pagina.setViewportSize(ventana)
+}
 export const boton = (name: string | RegExp) => pagina.getByRole('button', { name })
 export const enlace = (name: string) => pagina.getByRole('link', { name, exact: true })
 export const titulo = (name: string | RegExp) => pagina.getByRole('heading', { name, level: 1 })
@@ -114,7 +121,7 @@ export async function dar(guia: string, paso: string) {
   await abrirGuia(guia)
   await enlace(paso).tap()
   await boton('Registrar').tap()
-  await titulo(enGrupos(guia)).waitFor()
+  await pagina.locator('.palomita').waitFor()
 }
 /** Without waiting for the next try; it may all have gone by itself. */
 export const enviarYa = () =>

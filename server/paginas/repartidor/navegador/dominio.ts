@@ -76,6 +76,36 @@ export const PASOS: Readonly<Record<Estado, string>> = {
   cancelado: 'Cancelar',
 }
 
+/** What is said once a step is registered. */
+export const HECHOS: Readonly<Record<Estado, string>> = {
+  ...NOMBRES,
+  recolectado: 'Recogida',
+  en_bodega: 'Dejada en bodega',
+  en_transito: 'Enviada a otra bodega',
+  entregado: 'Entregada',
+  intento_fallido: 'Intento anotado',
+  en_devolucion: 'En devolución',
+  devuelto: 'Devuelta al comercio',
+  extraviado: 'Extravío reportado',
+}
+
+/** The steps that end a parcel's way to its recipient: apart from the others, and asked about. */
+export const PELIGROSOS: readonly Estado[] = ['en_devolucion', 'extraviado']
+
+/** What a courier does most, first. */
+const HABITUALES: readonly Estado[] = ['entregado', 'recolectado', 'en_ruta', 'devuelto', 'intento_fallido']
+const lugarDe = ({ estado }: EstadoSiguiente) => HABITUALES.indexOf(estado) + 1 || HABITUALES.length + 1
+
+/** The steps that a thumb finds without looking, and the rest; both in the order of what is done most. */
+export function repartirPasos(pasos: readonly EstadoSiguiente[]) {
+  const [peligrosos, comunes] = [
+    pasos.filter(({ estado }) => PELIGROSOS.includes(estado)),
+    pasos.filter(({ estado }) => !PELIGROSOS.includes(estado)).sort((uno, otro) => lugarDe(uno) - lugarDe(otro)),
+  ]
+  const aMano = comunes.filter((paso, i) => i === 0 || paso.estado === 'intento_fallido')
+  return { aMano, otros: comunes.filter((paso) => !aMano.includes(paso)), peligrosos }
+}
+
 export const MOTIVOS_DICHOS: Readonly<Record<Motivo, string>> = {
   destinatario_ausente: 'No había nadie',
   direccion_inexistente: 'La dirección no existe',

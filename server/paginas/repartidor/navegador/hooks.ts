@@ -10,11 +10,22 @@ export function useDatos<T>(leer: () => Promise<T>, clave: string): T | undefine
   actual.current = leer
   useEffect(() => {
     let vivo = true
-    let turno = 0
+    let leyendo = false
+    let otraVez = false
+    // While one reading lasts, further changes become one more: hundreds come when a day's guides are sent.
     const releer = async () => {
-      const mio = ++turno
-      const valor = await actual.current()
-      if (vivo && mio === turno) poner({ clave, valor })
+      otraVez = true
+      if (leyendo) return
+      leyendo = true
+      try {
+        while (otraVez && vivo) {
+          otraVez = false
+          const valor = await actual.current()
+          if (vivo) poner({ clave, valor })
+        }
+      } finally {
+        leyendo = false
+      }
     }
     releer()
     const dejar = alCambiar(releer)
@@ -47,6 +58,16 @@ export function ir(ruta: string, sustituir = false) {
   if (sustituir) location.replace(`#/${ruta}`)
   else location.hash = `/${ruta}`
 }
+
+/** Where the phone is now, asked for by a tap. @throws GeolocationPositionError */
+export const situar = () =>
+  new Promise<{ lat: number; lng: number }>((resolve, reject) => {
+    navigator.geolocation.getCurrentPosition(
+      ({ coords: { latitude: lat, longitude: lng } }) => resolve({ lat, lng }),
+      reject,
+      { enableHighAccuracy: true, timeout: 20_000, maximumAge: 60_000 },
+    )
+  })
 
 /** Whether the service can be reached, as far as the phone knows. */
 export function useEnLinea(): boolean {

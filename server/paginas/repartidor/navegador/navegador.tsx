@@ -13,7 +13,9 @@ import { Entrar } from './pantallas/entrar.tsx'
 import { Entregar } from './pantallas/entregar.tsx'
 import { Escanear } from './pantallas/escanear.tsx'
 import { Guia } from './pantallas/guia.tsx'
+import { Hecho } from './pantallas/hecho.tsx'
 import { type Contexto, Inicio } from './pantallas/inicio.tsx'
+import { LoteHecho } from './pantallas/lote.tsx'
 import { Paso } from './pantallas/paso.tsx'
 import { vigilarGuias } from './refrescar.ts'
 
@@ -64,11 +66,13 @@ function Pantalla({ ruta: [lugar, cual = '', que, estado = ''], ...contexto }: C
   const { sesion } = contexto
   const guia = codigoDe(cual)
   if (lugar === 'entrar') return <Entrar otraVez={sesion.vigente ? null : sesion.nombre} pendientes={0} />
+  if (lugar === 'hecho') return <LoteHecho />
   if (lugar === 'escanear') return <Escanear sesion={sesion} />
   if (lugar === 'accion') return <DetalleDeAccion {...contexto} orden={Number(cual)} />
   if (lugar === 'guia' && guia) {
     if (que === 'entregar') return <Entregar sesion={sesion} guia={guia} />
     if (que === 'nota') return <Paso sesion={sesion} guia={guia} estado={null} />
+    if (que === 'hecho' && estado in NOMBRES) return <Hecho sesion={sesion} guia={guia} estado={estado as Estado} />
     if (que === 'paso' && estado in NOMBRES) return <Paso sesion={sesion} guia={guia} estado={estado as Estado} />
     return <Guia sesion={sesion} guia={guia} />
   }

@@ -1,6 +1,6 @@
 // What a courier did, until the server has it.
 import { type Estado, esToma, pasosDesde } from '../dominio.ts'
-import { type Accion, abrir, borrarImagenes, escribir, type Imagen } from './base.ts'
+import { type Accion, abrir, borrarImagenes, escribir, type Imagen, type Transaccion } from './base.ts'
 
 export const acciones = async () => (await abrir()).getAll('acciones')
 export const accion = async (orden: number) => (await abrir()).get('acciones', orden)
@@ -12,36 +12,45 @@ export type AccionNueva = Pick<
 >
 
 /**
- * Keeps an action with its time: corrected by what is known of the server's clock, and after whatever was done to or seen
- * of its guide before, or else the server would take it for a late scan.
- * @param cuando when it happened, if that was said before
+ * Keeps actions, all or none, each with its time: corrected by what is known of the server's clock, and after whatever was
+ * done to or seen of its guide before, or else the server would take it for a late scan.
+ * @param cuando when they happened, if that was said before
  */
-export const encolar = (nueva: AccionNueva, ahora: number, cuando: string | null, imagenes: readonly Imagen[] = []) =>
+export const encolar = (
+  nuevas: readonly AccionNueva[],
+  ahora: number,
+  cuando: string | null = null,
+  imagenes: readonly Imagen[] = [],
+) =>
   escribir(async (tx) => {
-    const [propias, desfase, vista] = await Promise.all([
-      tx.objectStore('acciones').index('guia').getAll(nueva.guia),
-      tx.objectStore('ajustes').get('desfase') as Promise<number | undefined>,
-      tx.objectStore('guias').get(nueva.guia),
-    ])
-    const anteriores = propias.filter(({ falla }) => !falla).map(({ ocurrido_en }) => Date.parse(ocurrido_en) + 1)
-    const instante = Math.max(ahora + (desfase ?? 0), vista?.vista ?? 0, ...anteriores)
+    const desfase = (await tx.objectStore('ajustes').get('desfase')) as number | undefined
     for (const imagen of imagenes) await tx.objectStore('imagenes').put(imagen)
-    if (nueva.entrega) await tx.objectStore('borradores').delete(nueva.guia)
-    const entera: Omit<Accion, 'orden'> = {
-      ...nueva,
-      id: crypto.randomUUID(),
-      ocurrido_en: cuando ?? new Date(instante).toISOString(),
-      zona: vista?.datos?.zona_horaria ?? null,
-      situacion: 'pendiente',
-      intentos: 0,
-      noAntesDe: 0,
-      resubida: false,
-      falla: null,
-      aplicado: null,
-      terminada: null,
-    }
-    await tx.objectStore('acciones').add(entera as Accion)
+    for (const nueva of nuevas) await agregar(tx, nueva, ahora + (desfase ?? 0), cuando)
   })
+
+async function agregar(tx: Transaccion, nueva: AccionNueva, ahora: number, cuando: string | null) {
+  const [propias, vista] = await Promise.all([
+    tx.objectStore('acciones').index('guia').getAll(nueva.guia),
+    tx.objectStore('guias').get(nueva.guia),
+  ])
+  const anteriores = propias.filter(({ falla }) => !falla).map(({ ocurrido_en }) => Date.parse(ocurrido_en) + 1)
+  const instante = Math.max(ahora, vista?.vista ?? 0, ...anteriores)
+  if (nueva.entrega) await tx.objectStore('borradores').delete(nueva.guia)
+  const entera: Omit<Accion, 'orden'> = {
+    ...nueva,
+    id: crypto.randomUUID(),
+    ocurrido_en: cuando ?? new Date(instante).toISOString(),
+    zona: vista?.datos?.zona_horaria ?? null,
+    situacion: 'pendiente',
+    intentos: 0,
+    noAntesDe: 0,
+    resubida: false,
+    falla: null,
+    aplicado: null,
+    terminada: null,
+  }
+  await tx.objectStore('acciones').add(entera as Accion)
+}
 
 export const cambiarAccion = (orden: number, cambio: (accion: Accion) => Partial<Accion>) =>
   escribir(async (tx) => {

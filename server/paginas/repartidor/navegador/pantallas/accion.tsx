@@ -9,10 +9,11 @@ import {
   tomarAntes,
 } from '../almacen/acciones.ts'
 import type { Accion, Sesion } from '../almacen/base.ts'
+import { CENTRAL } from '../central.ts'
 import { aSolas, enviarAhora } from '../cola.ts'
 import { type Estado, MOTIVOS_DICHOS, PASOS } from '../dominio.ts'
 import { ir, useDatos } from '../hooks.ts'
-import { horaDe, nombreDe, Pregunta, situacionDe, Titulo, Volver } from './piezas.tsx'
+import { AvisarALaCentral, horaDe, nombreDe, Pregunta, situacionDe, Titulo, Volver } from './piezas.tsx'
 
 /** The screen of one action: how it stands, what the server said, and what can be done about it. */
 export function DetalleDeAccion(props: { sesion: Sesion; enLinea: boolean; enviando: number | null; orden: number }) {
@@ -141,6 +142,11 @@ function Rechazo({ accion: { falla, fotos, firma, entrega } }: { accion: Accion 
           ? 'Corríjala, inténtelo otra vez, o descártela si ya no vale.'
           : 'Inténtelo otra vez si cree que ya se puede, o descártelo y registre lo que corresponda.'}
       </p>
+      {CENTRAL && (
+        <p>
+          <AvisarALaCentral />
+        </p>
+      )}
     </div>
   )
 }

@@ -5,6 +5,7 @@ import { type Borrador, type Imagen, type Sesion, sinEspacio } from '../almacen/
 import { borradorDe, guardarBorrador, tirarBorrador } from '../almacen/borradores.ts'
 import { guiaDe } from '../almacen/guias.ts'
 import { RELACIONES, type Relacion } from '../dominio.ts'
+import { conFalla, Falla, useFallas } from '../fallas.tsx'
 import { Firma, firmaComoPng } from '../firma.tsx'
 import { ir, type Posicion, useDatos, usePosicion } from '../hooks.ts'
 import { explicarFoto, Fotos, useFotos } from './fotos.tsx'
@@ -45,14 +46,14 @@ function Formulario({ sesion, inicial }: { sesion: Sesion; inicial: Borrador }) 
   const { guia } = inicial
   const [borrador, poner] = useState(inicial)
   const actual = useRef(inicial)
-  const [fallas, fallar] = useState<string[]>([])
+  const [fallas, fallar] = useFallas<'fotos' | 'nombre' | 'todo'>()
   const [preguntando, preguntar] = useState(false)
   const guardando = useRef(false)
   const posicion = usePosicion(true)
   const destinatario = useDatos(async () => (await guiaDe(sesion.repartidor, guia))?.datos?.destinatario ?? null, guia)
 
   const decirFalla = (error: unknown) =>
-    fallar([sinEspacio(error) ? SIN_ESPACIO : 'El teléfono no pudo guardarlo. Pruebe otra vez.'])
+    fallar({ todo: sinEspacio(error) ? SIN_ESPACIO : 'El teléfono no pudo guardarlo. Pruebe otra vez.' })
   const escribiendo = useRef<Promise<void>>(null)
   const sucio = useRef(false)
   /** Shown at once, and on the phone as fast as it writes: while one write lasts, later ones become one. */
@@ -87,8 +88,8 @@ function Formulario({ sesion, inicial }: { sesion: Sesion; inicial: Borrador }) 
     agregar,
     fallar: (causa) => {
       const dicho = explicarFoto(causa)
-      if (causa === undefined) fallar([])
-      else if (dicho) fallar([dicho])
+      if (causa === undefined) fallar({})
+      else if (dicho) fallar({ fotos: dicho })
       else decirFalla(causa)
     },
   })
@@ -96,21 +97,21 @@ function Formulario({ sesion, inicial }: { sesion: Sesion; inicial: Borrador }) 
     evento.preventDefault()
     const ahora = Date.now()
     const lista = actual.current
-    const faltan = [
-      ...(lista.fotos.length === 0 ? ['Tome una foto por lo menos.'] : []),
-      ...(lista.nombre.trim() === '' ? ['Escriba quién recibió.'] : []),
-    ]
+    const faltan = {
+      ...(lista.fotos.length === 0 ? { fotos: 'Tome una foto por lo menos.' } : {}),
+      ...(lista.nombre.trim() === '' ? { nombre: 'Escriba quién recibió.' } : {}),
+    }
     fallar(faltan)
-    if (faltan.length > 0 || guardando.current) return
+    if (Object.keys(faltan).length > 0 || guardando.current) return
     guardando.current = true
     try {
       // Or else a late write would bring back what is done with.
       await escribiendo.current
       await guardar(sesion, lista, posicion, ahora)
-      ir(`guia/${guia}`, true)
+      ir(`guia/${guia}/hecho/entregado`, true)
     } catch (error) {
       guardando.current = false
-      fallar([sinEspacio(error) ? SIN_ESPACIO : 'El teléfono no pudo guardar la entrega. Pruebe otra vez.'])
+      fallar({ todo: sinEspacio(error) ? SIN_ESPACIO : 'El teléfono no pudo guardar la entrega. Pruebe otra vez.' })
     }
   }
   const texto = (campo: 'nombre' | 'documento' | 'descripcion') => ({
@@ -133,6 +134,7 @@ function Formulario({ sesion, inicial }: { sesion: Sesion; inicial: Borrador }) 
         preparando={preparando}
         tomar={tomar}
         quitar={quitar}
+        falla={fallas.fotos}
       />
 
       <fieldset>
@@ -144,7 +146,16 @@ function Formulario({ sesion, inicial }: { sesion: Sesion; inicial: Borrador }) 
           </button>
         )}
         <label for="nombre">Nombre</label>
-        <input id="nombre" type="text" autocomplete="off" autocapitalize="words" maxLength={120} {...texto('nombre')} />
+        <input
+          id="nombre"
+          type="text"
+          autocomplete="off"
+          autocapitalize="words"
+          maxLength={120}
+          {...conFalla('nombre', fallas.nombre)}
+          {...texto('nombre')}
+        />
+        <Falla de="nombre">{fallas.nombre}</Falla>
         <label for="relacion">Quién es</label>
         <select
           id="relacion"
@@ -172,19 +183,15 @@ function Formulario({ sesion, inicial }: { sesion: Sesion; inicial: Borrador }) 
       <label for="descripcion">Nota (si hace falta)</label>
       <input id="descripcion" type="text" autocomplete="off" maxLength={300} {...texto('descripcion')} />
       {!borrador.ocurrido_en && <Lugar posicion={posicion} />}
-      <div role="alert">
-        {fallas.map((falla) => (
-          <p key={falla} class="falla">
-            {falla}
-          </p>
-        ))}
-      </div>
-      <button type="submit" class="principal" aria-disabled={preparando > 0 || undefined}>
-        Confirmar la entrega
-      </button>
       <button type="button" class="discreto" onClick={() => preguntar(true)}>
         Descartar
       </button>
+      <div class="barra">
+        <Falla de="todo">{fallas.todo}</Falla>
+        <button type="submit" class="principal" aria-disabled={preparando > 0 || undefined}>
+          Confirmar la entrega
+        </button>
+      </div>
       {preguntando && (
         <Pregunta
           titulo="¿Borrar lo que llenó, con sus fotos?"
@@ -210,25 +217,27 @@ async function guardar(sesion: Sesion, borrador: Borrador, { punto }: Posicion, 
   const opcional = <C extends string>(campo: C, valor: string) =>
     (valor.trim() ? { [campo]: valor.trim() } : {}) as Partial<Record<C, string>>
   await encolar(
-    {
-      repartidor: sesion.repartidor,
-      nombre: sesion.nombre,
-      guia,
-      estado: 'entregado',
-      entrega: {
-        recibido_por: {
-          nombre: nombre.trim(),
-          ...opcional('documento', documento),
-          ...(relacion ? { relacion: relacion as Relacion } : {}),
+    [
+      {
+        repartidor: sesion.repartidor,
+        nombre: sesion.nombre,
+        guia,
+        estado: 'entregado',
+        entrega: {
+          recibido_por: {
+            nombre: nombre.trim(),
+            ...opcional('documento', documento),
+            ...(relacion ? { relacion: relacion as Relacion } : {}),
+          },
+          // Where it happened, which is no longer here when it is corrected later.
+          ...((ocurrido_en ? lugar : punto) ?? {}),
+          ...opcional('descripcion', descripcion),
         },
-        // Where it happened, which is no longer here when it is corrected later.
-        ...((ocurrido_en ? lugar : punto) ?? {}),
-        ...opcional('descripcion', descripcion),
+        fotos: fotos.map((imagen) => ({ imagen })),
+        firma: firma ? { imagen: firma.id } : null,
+        trazos: firma ? trazos : null,
       },
-      fotos: fotos.map((imagen) => ({ imagen })),
-      firma: firma ? { imagen: firma.id } : null,
-      trazos: firma ? trazos : null,
-    },
+    ],
     ahora,
     ocurrido_en,
     firma ? [firma] : [],

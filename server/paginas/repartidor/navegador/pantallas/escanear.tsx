@@ -1,24 +1,21 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { enGrupos } from '../../../../codigos/codigoDeGuia.ts'
-import { encolar, acciones as leerAcciones } from '../almacen/acciones.ts'
+import { acciones as leerAcciones } from '../almacen/acciones.ts'
 import type { Sesion } from '../almacen/base.ts'
-import { guardarGuias, guardarSinDatos, guiaDe } from '../almacen/guias.ts'
+import { guardarGuias, guardarSinDatos, guiasDe } from '../almacen/guias.ts'
 import { leerGuia } from '../api.ts'
 import { abrirLector, codigoDe, type Lectura } from '../codigos.ts'
 import { NOMBRES } from '../dominio.ts'
-import { ir } from '../hooks.ts'
-import { previsto } from '../previsto.ts'
+import { ir, useDatos } from '../hooks.ts'
+import { filasDe } from '../lista.ts'
+import { Lote } from './lote.tsx'
 import { SIN_ESPACIO } from './paso.tsx'
 import { Titulo, Volver } from './piezas.tsx'
 
 const CADA_MS = 150
 const AJENO = 'Ese código no es de una guía. Busque el de la etiqueta de envío.'
 
-/** What is done with each of many parcels. */
-const CON_CADA_UNA = { cargar: 'Solo cargarlas', recolectado: 'Recogerlas', en_ruta: 'Salir a ruta con ellas' } as const
-type ConCadaUna = keyof typeof CON_CADA_UNA
-
-/** The screen of the camera: one parcel is opened, or (`varias`) a day's are loaded or taken without looking at each. */
+/** The screen of the camera: one parcel is opened, or (`varias`) a day's are collected for one action. */
 export function Escanear({ sesion }: { sesion: Sesion }) {
   const video = useRef<HTMLVideoElement>(null)
   const [aviso, avisar] = useState('Abriendo la cámara…')
@@ -26,9 +23,8 @@ export function Escanear({ sesion }: { sesion: Sesion }) {
   const [varias, alternar] = useState(false)
   const [leidas, sumar] = useState<string[]>([])
   const [luz, poderLuz] = useState<((encendida: boolean) => void) | null>(null)
-  const [que, elegir] = useState<ConCadaUna>('cargar')
-  const actual = useRef({ varias, que })
-  actual.current = { varias, que }
+  const actual = useRef(varias)
+  actual.current = varias
   const lector = useRef<Promise<Lectura>>(null)
   lector.current ??= abrirLector()
 
@@ -38,7 +34,7 @@ export function Escanear({ sesion }: { sesion: Sesion }) {
       avisar(AJENO)
       return false
     }
-    if (!actual.current.varias) {
+    if (!actual.current) {
       navigator.vibrate?.(80)
       guardarSinDatos(sesion.repartidor, guia, false).then(() => ir(`guia/${guia}`, true))
       return true
@@ -46,7 +42,7 @@ export function Escanear({ sesion }: { sesion: Sesion }) {
     sumar((antes) => {
       if (antes.includes(guia)) return antes
       navigator.vibrate?.(80)
-      conUna(sesion, guia, actual.current.que).then(avisar, () => {
+      cargar(sesion.repartidor, guia).then(avisar, () => {
         sumar((leidas) => leidas.filter((otra) => otra !== guia))
         avisar(SIN_ESPACIO)
       })
@@ -128,26 +124,6 @@ export function Escanear({ sesion }: { sesion: Sesion }) {
         <input type="checkbox" checked={varias} onChange={({ currentTarget }) => alternar(currentTarget.checked)} />{' '}
         Cargar varias a la lista
       </label>
-      {varias && (
-        <fieldset>
-          <legend>Qué hace con ellas</legend>
-          {Object.entries(CON_CADA_UNA).map(([uno, dicho]) => (
-            <label key={uno} class="opcion">
-              <input
-                type="radio"
-                name="que"
-                checked={uno === que}
-                onChange={() => {
-                  elegir(uno as ConCadaUna)
-                  sumar([])
-                }}
-              />{' '}
-              {dicho}
-            </label>
-          ))}
-        </fieldset>
-      )}
-      {varias && <p class="cuenta">{leidas.length === 1 ? '1 guía' : `${leidas.length} guías`}</p>}
       <label class="boton">
         <input
           class="oculta"
@@ -158,26 +134,42 @@ export function Escanear({ sesion }: { sesion: Sesion }) {
         />
         Leer de una foto
       </label>
+      {varias && leidas.length > 0 && <Leidas sesion={sesion} guias={leidas} />}
     </>
   )
 }
 const SIN_LECTOR =
   'El lector de códigos no se pudo cargar: hace falta cobertura la primera vez. Escriba la guía en el inicio.'
 
-/** Loads one of many parcels, or takes it: what was done is on the phone before anything is asked. Returns what to say. */
-async function conUna(sesion: Sesion, guia: string, que: ConCadaUna): Promise<string> {
-  const { repartidor, nombre } = sesion
+/** Loads one of many parcels: what was read is on the phone before anything is asked. Returns what to say. */
+async function cargar(repartidor: string, guia: string): Promise<string> {
   await guardarSinDatos(repartidor, guia, false)
-  if (que === 'cargar') {
-    traer(repartidor, guia)
-    return `${enGrupos(guia)} en la lista.`
-  }
-  const datos = (await guiaDe(repartidor, guia))?.datos ?? null
-  if (!previsto({ guia, datos }, await leerAcciones()).pasos.some(({ estado }) => estado === que))
-    return `${enGrupos(guia)} no se puede tomar así. Ábrala para ver por qué.`
-  const nada = { evento: {}, fotos: [], firma: null, trazos: null }
-  await encolar({ repartidor, nombre, guia, estado: que, ...nada }, Date.now(), null)
-  return `${enGrupos(guia)}: ${NOMBRES[que].toLowerCase()}.`
+  traer(repartidor, guia)
+  return `${enGrupos(guia)} en la lista.`
+}
+
+/** What was read so far, the last first, and what can be done with all of it. */
+function Leidas({ sesion, guias }: { sesion: Sesion; guias: readonly string[] }) {
+  const filas = useDatos(async () => {
+    const [guardadas, acciones] = await Promise.all([guiasDe(sesion.repartidor), leerAcciones()])
+    const porGuia = new Map(filasDe(guardadas, acciones).map((fila) => [fila.guia, fila]))
+    return guias.flatMap((guia) => porGuia.get(guia) ?? [])
+  }, guias.join())
+  return (
+    <>
+      <ul class="lista">
+        {filas?.map(({ guia, titulo, estado }) => (
+          <li key={guia}>
+            <a href={`#/guia/${guia}`}>
+              <strong>{titulo}</strong> <span class="codigo">{enGrupos(guia)}</span>
+              {estado && <small>{NOMBRES[estado]}</small>}
+            </a>
+          </li>
+        ))}
+      </ul>
+      <Lote sesion={sesion} filas={filas ?? []} dice={guias.length === 1 ? '1 guía' : `${guias.length} guías`} />
+    </>
+  )
 }
 
 /** Without coverage a guide is fetched as soon as there is some: see refrescar.ts. */

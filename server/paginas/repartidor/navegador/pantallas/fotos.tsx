@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Imagen } from '../almacen/base.ts'
+import { conFalla, Falla } from '../fallas.tsx'
 import { achicarFoto, FotoIlegible } from '../fotos.ts'
 
 const MAXIMO = 10
@@ -49,8 +50,9 @@ export function Fotos(props: {
   preparando: number
   tomar: (entrada: HTMLInputElement) => void
   quitar: (id: string) => void
+  falla?: string | undefined
 }) {
-  const { de, fotos, preparando, tomar, quitar } = props
+  const { de, fotos, preparando, tomar, quitar, falla } = props
   return (
     <fieldset>
       <legend>
@@ -68,11 +70,13 @@ export function Fotos(props: {
             type="file"
             accept="image/*"
             capture="environment"
+            {...conFalla('fotos', falla)}
             onChange={({ currentTarget }) => tomar(currentTarget)}
           />
           {fotos.length === 0 ? 'Tomar foto' : 'Otra foto'}
         </label>
       )}
+      <Falla de="fotos">{falla}</Falla>
       <p class="suave" role="status">
         {preparando > 0 && 'Preparando la foto…'}
       </p>

@@ -1,17 +1,18 @@
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { enGrupos } from '../../../../codigos/codigoDeGuia.ts'
 import { acciones as leerAcciones } from '../almacen/acciones.ts'
-import type { Accion, GuiaGuardada, Sesion } from '../almacen/base.ts'
+import type { Accion, Sesion } from '../almacen/base.ts'
 import { borradores as leerBorradores } from '../almacen/borradores.ts'
-import { guardarSinDatos, guiasDe } from '../almacen/guias.ts'
+import { guiasDe } from '../almacen/guias.ts'
 import { olvidar } from '../almacen/limpieza.ts'
 import { cerrarSesion, nadieDentro } from '../api.ts'
-import { codigoDe } from '../codigos.ts'
 import { aSolas, enviarAhora } from '../cola.ts'
-import { NOMBRES } from '../dominio.ts'
 import { ir, useDatos } from '../hooks.ts'
-import { type Prevision, previsto } from '../previsto.ts'
+import { esSuya, filasDe, terminadas } from '../lista.ts'
+import { Guias } from './guias.tsx'
 import { horaDe, nombreDe, Pregunta, situacionDe, Titulo } from './piezas.tsx'
+
+const POR_ENVIAR = 8
 
 export interface Contexto {
   sesion: Sesion
@@ -25,14 +26,15 @@ export function Inicio({ sesion, enLinea, enviando }: Contexto) {
     const [acciones, borradores, guias] = await Promise.all([leerAcciones(), leerBorradores(yo), guiasDe(yo)])
     return { acciones, borradores, guias }
   }, yo)
+  const [cambios, cambiar] = useState(0)
+  const filas = useMemo(() => (datos ? filasDe(datos.guias, datos.acciones) : []), [datos, cambios])
   if (!datos) return null
   const sinEnviar = datos.acciones.filter(({ situacion }) => situacion !== 'enviada')
+  // What needs him first; of a whole day's guides he needs no list.
+  const primeras = [...sinEnviar]
+    .sort((una, otra) => Number(otra.situacion === 'atencion') - Number(una.situacion === 'atencion'))
+    .slice(0, Math.max(POR_ENVIAR, sinEnviar.filter(({ situacion }) => situacion === 'atencion').length))
   const enviadas = datos.acciones.filter((una) => una.situacion === 'enviada' && una.repartidor === yo).reverse()
-  const aMano = datos.guias
-    .map((guia) => ({ ...guia, ...previsto(guia, datos.acciones) }))
-    .sort((una, otra) => Number(una.final) - Number(otra.final) || otra.leida - una.leida)
-  const suyas = aMano.filter(esSuya)
-  const otras = aMano.filter((una) => !esSuya(una))
   const fila = (accion: Accion) => (
     <li key={accion.orden} class={accion.situacion}>
       <a href={`#/accion/${accion.orden}`}>
@@ -46,14 +48,17 @@ export function Inicio({ sesion, enLinea, enviando }: Contexto) {
   return (
     <>
       <Titulo>Hola, {sesion.nombre.split(' ')[0]}</Titulo>
+      <Avance hechas={terminadas(datos.acciones, yo)} faltan={filas.filter(esSuya).length} />
       <a class="boton principal" href="#/escanear">
         Escanear
       </a>
-      <Teclear repartidor={yo} />
       {sinEnviar.length > 0 && (
         <section aria-labelledby="por-enviar">
           <h2 id="por-enviar">Por enviar ({sinEnviar.length})</h2>
-          <ul class="lista">{sinEnviar.map(fila)}</ul>
+          <ul class="lista">{primeras.map(fila)}</ul>
+          {primeras.length < sinEnviar.length && (
+            <p class="suave">Y {sinEnviar.length - primeras.length} más, en su orden.</p>
+          )}
           {sesion.vigente && (
             <button type="button" onClick={enviarAhora}>
               Enviar ahora
@@ -76,19 +81,7 @@ export function Inicio({ sesion, enLinea, enviando }: Contexto) {
           </ul>
         </section>
       )}
-      <section aria-labelledby="suyas">
-        <h2 id="suyas">Las que lleva ({suyas.length})</h2>
-        {aMano.length === 0 && (
-          <p class="suave">Escanee los paquetes antes de salir: así tendrá sus direcciones también sin cobertura.</p>
-        )}
-        <Guias guias={suyas} />
-      </section>
-      {otras.length > 0 && (
-        <section aria-labelledby="otras">
-          <h2 id="otras">Otras a mano ({otras.length})</h2>
-          <Guias guias={otras} />
-        </section>
-      )}
+      <Guias sesion={sesion} filas={filas} alCambiar={() => cambiar((n) => n + 1)} />
       {enviadas.length > 0 && (
         <details>
           <summary>Enviado hoy ({enviadas.length})</summary>
@@ -100,73 +93,18 @@ export function Inicio({ sesion, enLinea, enviando }: Contexto) {
   )
 }
 
-function Guias({ guias }: { guias: readonly (GuiaGuardada & Prevision)[] }) {
+/** How far the day has come: «12 de 40». */
+function Avance({ hechas, faltan }: { hechas: number; faltan: number }) {
+  const todas = hechas + faltan
+  if (todas === 0) return null
   return (
-    <ul class="lista">
-      {guias.map((una) => (
-        <li key={una.guia}>
-          <a href={`#/guia/${una.guia}`}>
-            <strong>{tituloDe(una)}</strong> <span class="codigo">{enGrupos(una.guia)}</span>
-            <small>
-              {una.datos?.municipio && `${una.datos.municipio} · `}
-              {una.estado ? NOMBRES[una.estado] : 'estado desconocido'}
-              {una.porEnviar && ' (por enviar)'}
-            </small>
-          </a>
-        </li>
-      ))}
-    </ul>
+    <p class="avance">
+      <label for="avance">
+        {hechas} de {todas} entregadas
+      </label>
+      <progress id="avance" max={todas} value={hechas} />
+    </p>
   )
-}
-
-/** Whether the courier carries a guide, as far as the phone can say. */
-const esSuya = ({ datos, suya, final }: GuiaGuardada & Prevision) => datos !== null && suya && !final
-
-function tituloDe({ datos, desconocida }: GuiaGuardada) {
-  if (!datos) return desconocida ? 'No existe' : 'Sin datos todavía'
-  if (datos.custodia === 'ajena') return 'La lleva otro'
-  return datos.destinatario ?? datos.direccion ?? datos.nombre_comercio ?? 'Sin nombre'
-}
-
-function Teclear({ repartidor }: { repartidor: string }) {
-  const [falla, fallar] = useState('')
-  const abrir = async (evento: SubmitEvent) => {
-    evento.preventDefault()
-    const texto = String(new FormData(evento.target as HTMLFormElement).get('guia'))
-    const guia = codigoDe(texto)
-    if (!guia) return fallar(porQueNo(texto))
-    await guardarSinDatos(repartidor, guia, false)
-    ir(`guia/${guia}`)
-  }
-  return (
-    <form onSubmit={abrir} noValidate>
-      <label for="guia">O escriba la guía</label>
-      <div class="con-boton">
-        <input
-          id="guia"
-          name="guia"
-          type="text"
-          autocomplete="off"
-          autocapitalize="characters"
-          spellcheck={false}
-          maxLength={60}
-          aria-describedby="falla-guia"
-          aria-invalid={falla !== ''}
-        />
-        <button type="submit">Abrir</button>
-      </div>
-      <p id="falla-guia" class="falla" role="alert">
-        {falla}
-      </p>
-    </form>
-  )
-}
-
-function porQueNo(texto: string) {
-  const largo = texto.replace(/[\s-]/g, '').length
-  if (largo === 0) return 'Escriba las 12 letras y números de la etiqueta.'
-  if (largo !== 12) return `Una guía tiene 12 letras y números; aquí hay ${largo}.`
-  return 'Esa guía no puede existir: alguna letra está cambiada. Compárela con la etiqueta.'
 }
 
 function Salir({ sinEnviar, aMedias }: { sinEnviar: number; aMedias: number }) {

@@ -2,10 +2,11 @@ import { useRef, useState } from 'preact/hooks'
 import { enGrupos } from '../../../../codigos/codigoDeGuia.ts'
 import { encolar } from '../almacen/acciones.ts'
 import { type Imagen, type Sesion, sinEspacio } from '../almacen/base.ts'
-import { type Estado, MOTIVOS_DICHOS, type Motivo, PASOS, pasoA } from '../dominio.ts'
+import { type Estado, MOTIVOS_DICHOS, type Motivo, PASOS, PELIGROSOS, pasoA } from '../dominio.ts'
+import { conFalla, Falla, useFallas } from '../fallas.tsx'
 import { ir, usePosicion } from '../hooks.ts'
 import { explicarFoto, Fotos, useFotos } from './fotos.tsx'
-import { Titulo, Volver } from './piezas.tsx'
+import { Pregunta, Titulo, Volver } from './piezas.tsx'
 
 export const SIN_ESPACIO =
   'El teléfono no tiene espacio para guardarlo. Borre fotos o aplicaciones que no use y pruebe otra vez: esta página espera.'
@@ -17,7 +18,8 @@ export const SIN_ESPACIO =
 export function Paso({ sesion, guia, estado }: { sesion: Sesion; guia: string; estado: Estado | null }) {
   const motivos = estado ? pasoA(estado).motivos : []
   const [motivo, elegir] = useState<Motivo | null>(null)
-  const [falla, fallar] = useState('')
+  const [fallas, fallar] = useFallas<'motivo' | 'nota' | 'fotos' | 'todo'>()
+  const [preguntando, preguntar] = useState(false)
   const nota = useRef<HTMLTextAreaElement>(null)
   const guardando = useRef(false)
   const actuales = useRef<Imagen[]>([])
@@ -31,27 +33,32 @@ export function Paso({ sesion, guia, estado }: { sesion: Sesion; guia: string; e
     cuantas: () => actuales.current.length,
     agregar: (foto) => dejar([...actuales.current, foto]),
     fallar: (causa) =>
-      fallar(causa === undefined ? '' : (explicarFoto(causa) ?? 'No se pudo tomar la foto. Pruebe otra vez.')),
+      fallar(causa === undefined ? {} : { fotos: explicarFoto(causa) ?? 'No se pudo tomar la foto. Pruebe otra vez.' }),
   })
   const { punto } = usePosicion(false)
-  const confirmar = async (evento: SubmitEvent) => {
+  const descripcion = () => nota.current!.value.replace(/\s+/g, ' ').trim()
+  const confirmar = (evento: SubmitEvent) => {
     evento.preventDefault()
-    const descripcion = nota.current!.value.replace(/\s+/g, ' ').trim()
-    if (motivos.length > 0 && !motivo) return fallar('Elija el motivo.')
-    if (motivo === 'otro' && !descripcion) return fallar('Escriba en la nota qué pasó.')
-    if (!estado && !descripcion) return fallar('Escriba la nota.')
+    if (motivos.length > 0 && !motivo) return fallar({ motivo: 'Elija el motivo.' })
+    if (motivo === 'otro' && !descripcion()) return fallar({ nota: 'Escriba en la nota qué pasó.' })
+    if (!estado && !descripcion()) return fallar({ nota: 'Escriba la nota.' })
     if (guardando.current || preparando > 0) return
+    if (estado && PELIGROSOS.includes(estado)) preguntar(true)
+    else guardar()
+  }
+  const guardar = async () => {
     guardando.current = true
     try {
       const { repartidor, nombre } = sesion
       const ubicado = punto ? { lat: punto.lat, lng: punto.lng } : {}
-      const evento = { ...(motivo ? { motivo } : {}), ...(descripcion ? { descripcion } : {}), ...ubicado }
+      const dicho = descripcion()
+      const evento = { ...(motivo ? { motivo } : {}), ...(dicho ? { descripcion: dicho } : {}), ...ubicado }
       const adjuntos = { fotos: fotos.map(({ id }) => ({ imagen: id })), firma: null, trazos: null }
-      await encolar({ repartidor, nombre, guia, estado, evento, ...adjuntos }, Date.now(), null, fotos)
-      ir(`guia/${guia}`, true)
+      await encolar([{ repartidor, nombre, guia, estado, evento, ...adjuntos }], Date.now(), null, fotos)
+      ir(estado ? `guia/${guia}/hecho/${estado}` : `guia/${guia}`, true)
     } catch (error) {
       guardando.current = false
-      fallar(sinEspacio(error) ? SIN_ESPACIO : 'No se pudo guardar en el teléfono. Pruebe otra vez.')
+      fallar({ todo: sinEspacio(error) ? SIN_ESPACIO : 'No se pudo guardar en el teléfono. Pruebe otra vez.' })
     }
   }
   return (
@@ -61,18 +68,20 @@ export function Paso({ sesion, guia, estado }: { sesion: Sesion; guia: string; e
       </Volver>
       <Titulo>{estado ? PASOS[estado] : 'Anotar algo'}</Titulo>
       {motivos.length > 0 && (
-        <fieldset>
-          <legend>¿Por qué?</legend>
+        <div class="grupo" role="radiogroup" aria-labelledby="porque" {...conFalla('motivo', fallas.motivo)}>
+          <h2 id="porque">¿Por qué?</h2>
           {motivos.map((uno) => (
             <label key={uno} class="opcion">
               <input type="radio" name="motivo" value={uno} onChange={() => elegir(uno)} /> {MOTIVOS_DICHOS[uno]}
             </label>
           ))}
-        </fieldset>
+          <Falla de="motivo">{fallas.motivo}</Falla>
+        </div>
       )}
       {estado === 'intento_fallido' && (
         <Fotos
           de="si ayudan"
+          falla={fallas.fotos}
           fotos={fotos.map(({ id, blob }) => ({ id, leer: async () => blob }))}
           preparando={preparando}
           tomar={tomar}
@@ -80,16 +89,37 @@ export function Paso({ sesion, guia, estado }: { sesion: Sesion; guia: string; e
         />
       )}
       <label for="nota">{estado ? 'Nota (si hace falta)' : 'Nota'}</label>
-      <textarea id="nota" ref={nota} rows={2} maxLength={300} aria-describedby="nota-ayuda" />
+      <textarea
+        id="nota"
+        ref={nota}
+        rows={2}
+        maxLength={300}
+        aria-invalid={fallas.nota ? true : undefined}
+        aria-describedby="falla-nota nota-ayuda"
+      />
+      <Falla de="nota">{fallas.nota}</Falla>
       <p id="nota-ayuda" class="suave">
         El comercio la lee.
       </p>
-      <p class="falla" role="alert">
-        {falla}
-      </p>
-      <button type="submit" class="principal" aria-disabled={preparando > 0 || undefined}>
-        {estado ? 'Registrar' : 'Guardar la nota'}
-      </button>
+      <div class="barra">
+        <Falla de="todo">{fallas.todo}</Falla>
+        <button type="submit" class="principal" aria-disabled={preparando > 0 || undefined}>
+          {estado ? 'Registrar' : 'Guardar la nota'}
+        </button>
+      </div>
+      {preguntando && estado && (
+        <Pregunta
+          titulo={`¿${PASOS[estado]}?`}
+          si={PASOS[estado]}
+          no="No, volver"
+          alDecidir={(si) => {
+            preguntar(false)
+            if (si) guardar()
+          }}
+        >
+          <p>Es la guía {enGrupos(guia)}, y desde aquí no se puede deshacer.</p>
+        </Pregunta>
+      )}
     </form>
   )
 }

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { crearReloj } from '../../../../tiempo/reloj.ts'
 import type { Accion } from '../almacen/base.ts'
+import { CENTRAL } from '../central.ts'
 import { NOMBRES } from '../dominio.ts'
 
 /** A screen's heading, which gets the focus, so that a screen reader says where one is. */
@@ -23,6 +24,16 @@ export const Volver = ({ a, children = 'Volver' }: { a: string; children?: Compo
     <span aria-hidden="true">‹</span> {children}
   </a>
 )
+
+/** The way to the central, with its number where there is one. */
+export const AvisarALaCentral = () =>
+  CENTRAL ? (
+    <a class="central" href={`tel:${CENTRAL.e164}`}>
+      Avise a la central: {CENTRAL.visible}
+    </a>
+  ) : (
+    <>Avise a la central.</>
+  )
 
 /** A question before what can't be undone. */
 export function Pregunta(props: {

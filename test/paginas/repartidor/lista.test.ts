@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest'
+import { hasta, unaGuia } from '../../fabricas.ts'
+import { hayNavegador } from '../../navegador.ts'
+import {
+  abrir,
+  abrirGuia,
+  boton,
+  comercio,
+  contexto,
+  enGrupos,
+  enlace,
+  entorno,
+  entrar,
+  evaluar,
+  inicio,
+  nuevoRepartidor,
+  pagina,
+  puente,
+  registrar,
+  revisar,
+  titulo,
+  usarTelefono,
+} from './telefono.ts'
+
+usarTelefono()
+
+/** A day's guides, in that courier's hands or to be collected by him; each lies a little farther north than the one before. */
+async function nuevas(cuantas: number, repartidor: string, estado = 'recolectado'): Promise<string[]> {
+  const guias: string[] = []
+  for (let i = 0; i < cuantas; i += 100) {
+    const { resultados } = await comercio.api.guias.crearLote({
+      guias: Array.from({ length: Math.min(100, cuantas - i) }, (_, j) =>
+        unaGuia({
+          destinatario: `Vecina ${i + j}`,
+          direccion: `${i + j}a calle 5`,
+          lat: 14.6 + (i + j) / 1_000,
+          lng: -90.6,
+        }),
+      ),
+    })
+    guias.push(...resultados.map((uno) => (uno.ok ? uno.guia : '')))
+  }
+  await entorno.db.pool.query('update guia set estado = $1, custodio = $2 where guia = any($3)', [
+    estado,
+    repartidor,
+    guias,
+  ])
+  return guias
+}
+const filas = () => pagina.locator('.lista li')
+const direcciones = () =>
+  evaluar<string[]>(`[...document.querySelectorAll('.lista .direccion')].map((d) => d.textContent.split(',')[0])`)
+const eventosDeTodas = async (guias: string[], tipo: string) =>
+  (
+    await entorno.db.pool.query('select guia, idempotencia from evento where guia = any($1) and tipo = $2', [
+      guias,
+      tipo,
+    ])
+  ).rows as { guia: string; idempotencia: string }[]
+
+describe.skipIf(!hayNavegador)('in a browser', () => {
+  it('shows of two hundred guides each with its address, in an order that stays, and draws what is seen', async () => {
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const guias = await nuevas(200, repartidor)
+    await abrir()
+    await entrar(codigo)
+    await pagina.getByText('Las que lleva (200)').waitFor()
+    const antes = await direcciones()
+    expect(antes).toHaveLength(200)
+    expect(antes.slice(0, 4)).toEqual(['0a calle 5', '1a calle 5', '2a calle 5', '3a calle 5'])
+    // What changes a guide, or brings it anew, leaves its place to it.
+    await registrar(guias[150]!, { tipo: 'guia.nota', descripcion: 'Algo' })
+    await pagina.reload()
+    await pagina.getByText('Las que lleva (200)').waitFor()
+    expect(await direcciones()).toEqual(antes)
+    // Of all rows only those at the window are laid out and painted; scrolled, others are.
+    const dibujadas = () =>
+      evaluar<number[]>(`[...document.querySelectorAll('.lista li')].flatMap((li, i) =>
+        li.firstElementChild.checkVisibility({ contentVisibilityAuto: true }) ? [i] : [])`)
+    await expect.poll(async () => (await dibujadas()).length).toBeLessThan(40)
+    await filas().nth(180).scrollIntoViewIfNeeded()
+    await expect.poll(dibujadas).toContain(180)
+    expect((await dibujadas()).length).toBeLessThan(40)
+    expect(await dibujadas()).not.toContain(0)
+    // Back from a guide the list is where it was left.
+    await pagina.locator(`#g-${guias[180]!}`).tap()
+    await titulo(enGrupos(guias[180]!)).waitFor()
+    await enlace('‹ Inicio')
+      .or(pagina.getByRole('link', { name: 'Inicio' }))
+      .first()
+      .tap()
+    await expect.poll(() => evaluar('document.activeElement.id')).toBe(`g-${guias[180]!}`)
+    expect(await evaluar<number>('scrollY')).toBeGreaterThan(2_000)
+  })
+
+  it('finds guides by their words, their code and their state, and tells how many of how many', async () => {
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const [guia] = await nuevas(12, repartidor, 'en_ruta')
+    await nuevas(3, repartidor, 'en_devolucion')
+    await abrir()
+    await entrar(codigo)
+    await pagina.getByText('Las que lleva (15)').waitFor()
+    await pagina.getByText('0 de 15 entregadas').waitFor()
+    const campo = pagina.getByLabel('Busque, o escriba la guía')
+    await campo.fill('VECÍNA 11a')
+    await expect.poll(() => filas().count()).toBe(1)
+    await pagina.getByText('Se ven 1 de 15.').waitFor()
+    await campo.fill(`${guia!.slice(0, 4).toLowerCase()}-${guia!.slice(4, 7)}`)
+    await expect.poll(() => filas().count()).toBe(1)
+    await campo.fill('zzz')
+    await boton('Abrir').tap()
+    await pagina.getByText('Nada en la lista dice eso.').waitFor()
+    await campo.fill('')
+    await boton('En devolución 3').tap()
+    await expect.poll(() => filas().count()).toBe(3)
+    await pagina.getByText('Se ven 3 de 15.').waitFor()
+    await revisar('lista-filtrada')
+    await boton('Todas 15').tap()
+    await expect.poll(() => filas().count()).toBe(15)
+  })
+
+  it('puts the nearest first once it is asked to, and asks for the place then and never before', async () => {
+    const { codigo, repartidor } = await nuevoRepartidor()
+    await nuevas(12, repartidor, 'en_ruta')
+    await abrir({
+      geolocation: { latitude: 14.6072, longitude: -90.6, accuracy: 8 },
+      alEmpezar: `window.pedidos = 0
+        for (const cual of ['getCurrentPosition', 'watchPosition']) {
+          const suya = navigator.geolocation[cual].bind(navigator.geolocation)
+          navigator.geolocation[cual] = (...que) => { window.pedidos++; return suya(...que) } }`,
+    })
+    await entrar(codigo)
+    await pagina.getByText('Las que lleva (12)').waitFor()
+    expect((await direcciones())[0]).toBe('0a calle 5')
+    expect(await evaluar('window.pedidos')).toBe(0)
+    await boton('Más cercanas').tap()
+    await expect.poll(async () => (await direcciones()).slice(0, 3)).toEqual(['7a calle 5', '8a calle 5', '6a calle 5'])
+    await pagina.getByText('En ruta · a 20 m').waitFor()
+    expect(await evaluar('window.pedidos')).toBe(1)
+  })
+
+  it('sends out two hundred with a few taps: each its own event, once, also without coverage', async () => {
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const guias = await nuevas(200, repartidor)
+    await abrir()
+    await entrar(codigo)
+    await pagina.getByText('Las que lleva (200)').waitFor()
+    await contexto.setOffline(true)
+    await boton('Marcar varias').tap()
+    await filas().first().getByRole('checkbox').check()
+    await pagina.getByText('1 marcada', { exact: true }).waitFor()
+    await boton('Marcar las 200').tap()
+    await pagina.getByText('200 marcadas').waitFor()
+    await boton('Salir a ruta con 200').tap()
+    await titulo('En ruta: 200 guías').waitFor()
+    await inicio()
+    await pagina.getByText('Por enviar (200)').waitFor()
+    // The first answer is lost: what is sent again is known by its key.
+    puente.perder(/POST .*\/eventos$/)
+    await contexto.setOffline(false)
+    await hasta(async () => (await eventosDeTodas(guias, 'guia.en_ruta')).length === 200)
+    const eventos = await eventosDeTodas(guias, 'guia.en_ruta')
+    expect(new Set(eventos.map(({ guia }) => guia)).size).toBe(200)
+    expect(new Set(eventos.map(({ idempotencia }) => idempotencia)).size).toBe(200)
+  })
+
+  it('says which of the ticked it could not take along', async () => {
+    const { codigo, repartidor } = await nuevoRepartidor()
+    await nuevas(3, repartidor)
+    const [otra] = await nuevas(1, repartidor, 'en_devolucion')
+    await abrir()
+    await entrar(codigo)
+    await pagina.getByText('Las que lleva (4)').waitFor()
+    await boton('Marcar varias').tap()
+    await boton('Marcar las 4').tap()
+    await revisar('marcadas')
+    await boton('Salir a ruta con 3').tap()
+    await titulo('En ruta: 3 guías').waitFor()
+    await pagina.getByRole('region', { name: 'No se pudo con 1' }).getByText(enGrupos(otra!)).waitFor()
+    await revisar('lote-hecho')
+  })
+
+  it('says of what is over how it ended and whose it was, also when it is looked at again', async () => {
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const [guia] = await nuevas(1, repartidor, 'en_ruta')
+    await registrar(guia!, { estado: 'entregado' })
+    await abrir()
+    await entrar(codigo)
+    await abrirGuia(guia!)
+    await pagina.getByText('Esta guía ya terminó').waitFor()
+    await inicio()
+    await pagina
+      .getByRole('link', { name: enGrupos(guia!) })
+      .getByText('Entregado: Tienda La Ceiba')
+      .waitFor()
+  })
+})

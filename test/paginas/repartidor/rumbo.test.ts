@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest'
+import { unaGuia } from '../../fabricas.ts'
+import { hayNavegador } from '../../navegador.ts'
+import {
+  abrir,
+  abrirGuia,
+  boton,
+  comercio,
+  enGrupos,
+  enlace,
+  entrar,
+  evaluar,
+  fallarIntento,
+  foto,
+  nuevoRepartidor,
+  pagina,
+  registrar,
+  revisar,
+  tiposDe,
+  titulo,
+  usarTelefono,
+} from './telefono.ts'
+
+usarTelefono()
+
+const PERSONA = { destinatario: 'María José Ajú', direccion: '5a avenida norte 12' }
+/** A guide in one state after another, in the hands of that courier. */
+async function en(repartidor: string, estados: readonly string[], datos: object = PERSONA) {
+  const { guia } = await comercio.api.guias.crear(unaGuia(datos))
+  const motivos: Record<string, string> = { en_devolucion: 'otro', intento_fallido: 'otro', extraviado: 'otro' }
+  for (const estado of estados) {
+    const toma = ['recolectado', 'en_ruta'].includes(estado) ? { repartidor } : {}
+    const motivo = motivos[estado] ? { motivo: motivos[estado], descripcion: 'Así fue' } : {}
+    await registrar(guia, { estado, ...toma, ...motivo })
+  }
+  return guia
+}
+const activo = () =>
+  evaluar<string>('document.activeElement.id || document.activeElement.name || document.activeElement.type')
+/** Where the bar ends, and how far the window reaches. */
+const abajo = () =>
+  evaluar<[number, number]>(`[document.querySelector('.barra').getBoundingClientRect().bottom, innerHeight]`)
+
+describe.skipIf(!hayNavegador)('in a browser', () => {
+  it('leads to where the parcel has to go: pickup, recipient, and the merchant when it goes back', async () => {
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const [porRecoger, enRuta, vuelve] = [
+      await en(repartidor, []),
+      await en(repartidor, ['recolectado', 'en_ruta']),
+      await en(repartidor, ['recolectado', 'en_devolucion']),
+    ]
+    await abrir()
+    await entrar(codigo)
+    const lugar = async (nombre: string) => {
+      const region = pagina.getByRole('region', { name: nombre })
+      await region.waitFor()
+      const enlaces: Record<string, string> = {}
+      for (const uno of await region.getByRole('link').all())
+        enlaces[(await uno.textContent())!] = (await uno.getAttribute('href'))!
+      return { texto: await region.textContent(), enlaces }
+    }
+    const aBodega = {
+      'Google Maps': expect.stringContaining('destination=14.583611%2C-90.548611'),
+      Waze: expect.stringContaining('ll=14.583611%2C-90.548611'),
+    }
+    await abrirGuia(porRecoger)
+    expect(await lugar('Se recoge en')).toEqual({ texto: expect.stringContaining('Bodega Zona 12'), enlaces: aBodega })
+    await abrirGuia(vuelve)
+    expect(await lugar('Se devuelve a')).toEqual({ texto: expect.stringContaining('Bodega Zona 12'), enlaces: aBodega })
+    expect(await pagina.getByText(PERSONA.direccion).count()).toBe(0)
+    await revisar('vuelve')
+    await abrirGuia(enRuta)
+    const destino = await lugar('Se entrega a')
+    expect(destino.texto).toContain('5a avenida norte 12')
+    expect(destino.enlaces).toEqual({
+      Llamar: 'tel:+50231481676',
+      WhatsApp: expect.stringMatching(/^https:\/\/wa\.me\/50231481676\?text=Hola/),
+      'Google Maps': expect.stringContaining('destination=14.71889%2C-90.64417'),
+      Waze: expect.stringContaining('ll=14.71889%2C-90.64417'),
+    })
+    expect(decodeURIComponent(destino.enlaces.WhatsApp!)).toContain(
+      `Hola, María José Ajú. Soy Carlos Méndez, traigo su paquete de`,
+    )
+    expect(decodeURIComponent(destino.enlaces.WhatsApp!)).toContain(enGrupos(enRuta))
+  })
+
+  it('keeps what is done most at the thumb, and what ends a parcel’s way apart and asked about', async () => {
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const guia = await en(repartidor, ['recolectado', 'en_ruta'], {
+      ...PERSONA,
+      indicaciones: 'Portón verde, frente a la tienda de la esquina, al lado de la ferretería. '.repeat(6),
+    })
+    await abrir()
+    await entrar(codigo)
+    await abrirGuia(guia)
+    await enlace('Entregar').waitFor()
+    for (const y of [0, 400, 10_000]) {
+      await evaluar(`scrollTo(0, ${y})`)
+      const [fin, alto] = await abajo()
+      expect(fin).toBeLessThanOrEqual(alto)
+      expect(fin).toBeGreaterThan(alto - 40)
+    }
+    expect(await pagina.locator('.barra a').allTextContents()).toEqual(['Entregar', 'No se pudo entregar'])
+    const apartados = pagina.getByRole('navigation', { name: 'Si ya no se entrega' })
+    expect(await apartados.getByRole('link').allTextContents()).toEqual(['Empezar la devolución', 'Reportar extravío'])
+    await revisar('guia-abierta')
+    await apartados.getByRole('link', { name: 'Reportar extravío' }).tap()
+    await pagina.getByLabel('Se perdió').check()
+    await boton('Registrar').tap()
+    await pagina.getByText('¿Reportar extravío?').waitFor()
+    await revisar('extravio')
+    await boton('No, volver').tap()
+    expect(await tiposDe(guia)).not.toContain('extraviado')
+    await boton('Registrar').tap()
+    await pagina.getByRole('dialog').getByRole('button', { name: 'Reportar extravío' }).tap()
+    await titulo('Extravío reportado').waitFor()
+  })
+
+  it('tells each fault at its field, and takes the focus to the first', async () => {
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const guia = await en(repartidor, ['recolectado', 'en_ruta'])
+    await abrir()
+    await entrar(codigo)
+    await abrirGuia(guia)
+    await enlace('Entregar').tap()
+    await titulo('Entregar').waitFor()
+    await boton('Confirmar la entrega').tap()
+    const dicho = (campo: string) =>
+      evaluar<[string, string]>(`(() => { const campo = document.querySelector(${JSON.stringify(campo)})
+        return [campo.getAttribute('aria-invalid'), document.getElementById(campo.getAttribute('aria-describedby').split(' ')[0]).textContent] })()`)
+    await pagina.getByText('Escriba quién recibió.').waitFor()
+    expect(await dicho('input[type=file]')).toEqual(['true', 'Tome una foto por lo menos.'])
+    expect(await dicho('#nombre')).toEqual(['true', 'Escriba quién recibió.'])
+    await expect.poll(activo).toBe('file')
+    await revisar('entregar-fallas')
+    await pagina.locator('input[type=file]').setInputFiles(await foto())
+    await pagina.getByAltText('Foto 1').waitFor()
+    await boton('Confirmar la entrega').tap()
+    await expect.poll(activo).toBe('nombre')
+    await abrirGuia(guia)
+    await enlace('No se pudo entregar').tap()
+    await boton('Registrar').tap()
+    await pagina.getByText('Elija el motivo.').waitFor()
+    expect(await dicho('[role=radiogroup]')).toEqual(['true', 'Elija el motivo.'])
+    await expect.poll(activo).toBe('motivo')
+    await pagina.getByLabel('Otro motivo').check()
+    await boton('Registrar').tap()
+    await pagina.getByText('Escriba en la nota qué pasó.').waitFor()
+    expect(await dicho('#nota')).toEqual(['true', 'Escriba en la nota qué pasó.'])
+    await expect.poll(activo).toBe('nota')
+  })
+
+  it('says that it is done, and goes on with the next one', async () => {
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const lejos = await en(repartidor, ['recolectado', 'en_ruta'], { destinatario: 'Zoila', direccion: '9a calle 1' })
+    const cerca = await en(repartidor, ['recolectado', 'en_ruta'], { destinatario: 'Ana', direccion: '1a calle 1' })
+    await abrir()
+    await entrar(codigo)
+    await abrirGuia(lejos)
+    await fallarIntento(lejos)
+    await titulo('Intento anotado').waitFor()
+    await pagina.getByText('Zoila').waitFor()
+    await pagina.getByText('El servicio ya lo tiene.').waitFor()
+    await revisar('hecho')
+    const [fin, alto] = await abajo()
+    expect(fin).toBeLessThanOrEqual(alto)
+    await enlace('Siguiente: Ana').tap()
+    await titulo(enGrupos(cerca)).waitFor()
+  })
+})
