@@ -1,8 +1,20 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
+/** An address with its port, as some proxies write whom they forward. */
+const CON_PUERTO = /^(?:\[([\da-f:.]+)\]|([\d.]+))(?::\d+)?$/i
+
+/** An address without its port, and IPv4 as IPv4, however it came to us. */
+function direccionDe(texto: string): string {
+  if (!texto.includes(':')) return texto
+  const [, v6, v4] = CON_PUERTO.exec(texto) ?? []
+  const ip = v6 ?? v4 ?? texto
+  return isIP(ip) === 6 && ipaddr.parse(ip).range() === 'ipv4Mapped' ? ipaddr.process(ip).toString() : ip
+}
+
 /** The network of an address, whose requests are counted together: an IPv6 subscriber has a whole /64 to call from. */
-export function redDe(ip: string): string {
+export function redDe(texto: string): string {
+  const ip = direccionDe(texto)
   if (ip.includes('.')) return ip
   // `::` stands for as many zeros as are missing, and the first four groups may be among them.
   const [antes = '', despues] = ip.split('::').map((parte) => parte.split(':').filter(Boolean))
@@ -32,8 +44,9 @@ export function normalizarRango(texto: string): string | undefined {
 export const leerRango = (texto: string): Rango => ipaddr.parseCIDR(texto) as Rango
 
 /** Whether an address is of one of those networks; what is no address is of none. */
-export function estaEn(ip: string, rangos: readonly Rango[]): boolean {
+export function estaEn(texto: string, rangos: readonly Rango[]): boolean {
+  const ip = direccionDe(texto)
   if (isIP(ip) === 0) return false
-  const direccion = ipaddr.process(ip)
+  const direccion = ipaddr.parse(ip)
   return rangos.some(([red, bits]) => red.kind() === direccion.kind() && direccion.match([red, bits]))
 }

@@ -18,6 +18,16 @@ describe('the network of an address', () => {
       ['2001:db8:1:2::1', '2001:db8:1:3::1'],
     ] as const)
       expect([una, redDe(una)]).not.toEqual([una, redDe(otra)])
+    // Some proxies write the port, too, and some systems IPv4 as IPv6.
+    for (const [una, otra] of [
+      ['198.51.100.1:1024', '198.51.100.1'],
+      ['[2001:db8::1]:80', '2001:db8::2'],
+      ['[2001:db8::1]', '2001:db8::2'],
+      ['::ffff:198.51.100.1', '198.51.100.1'],
+      ['::ffff:c633:6401', '198.51.100.1'],
+      ['[::FFFF:198.51.100.1]:80', '198.51.100.1'],
+    ] as const)
+      expect([una, redDe(una)]).toEqual([una, redDe(otra)])
     // Whatever a proxy says is only a key.
     for (const rara of ['', 'unknown', '::', '1:2:3:4:5:6:7:8:9::1:2', '[2001:db8::1]:80']) redDe(rara)
   })

@@ -17,7 +17,15 @@ describe('a key with networks', () => {
     const { comercio } = await crearComercio()
     const { llave, redes } = await crearLlave(comercio, { modo: 'test', redes: REDES })
     expect(redes).toEqual(['203.0.113.0/24', '2001:db8::/48', '198.51.100.9/32'])
-    for (const ip of ['203.0.113.0', '203.0.113.255', '::ffff:203.0.113.8', '2001:db8:0:1::1', '198.51.100.9'])
+    for (const ip of [
+      '203.0.113.0',
+      '203.0.113.255:443',
+      '::ffff:203.0.113.8',
+      '::ffff:cb00:7108',
+      '[2001:db8::1]:80',
+      '2001:db8:0:1::1',
+      '198.51.100.9',
+    ])
       expect([ip, await desde(ip, llave)]).toEqual([ip, 200])
     for (const ip of ['203.0.114.1', '2001:db8:1::1', '198.51.100.8', '127.0.0.1', 'unknown'])
       expect([ip, await desde(ip, llave)]).toEqual([ip, '403 red_no_permitida'])

@@ -1,0 +1,89 @@
+// Behind real reverse proxies of this machine: each adds whom it forwards to X-Forwarded-For, as nginx and others do.
+import { once } from 'node:events'
+import { Agent, createServer, type IncomingMessage, request, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { usarEntorno } from '../entorno.ts'
+
+const RAFAGA = 50
+const DE_CONEXIONES = 3
+const variables = (proxies: number) => ({
+  TRUST_PROXY: String(proxies),
+  REQUESTS_PER_NETWORK: String(RAFAGA / 10),
+  CONNECTIONS_PER_NETWORK: String(DE_CONEXIONES),
+})
+
+const abiertos: Server[] = []
+afterAll(() => {
+  for (const proxy of abiertos) proxy.close().closeAllConnections()
+})
+
+/** A proxy that has a connection of its own to the service for each one that it takes. */
+async function ponerProxy(destino: string): Promise<string> {
+  const proxy = createServer((req, res) => {
+    const { socket, headers, method, url } = req
+    const cadena = [headers['x-forwarded-for'], socket.remoteAddress].filter(Boolean).join(', ')
+    const haciaDentro = request(destino + url, {
+      method,
+      agent: agentes.get(socket)!,
+      headers: { ...headers, 'x-forwarded-for': cadena },
+    })
+    haciaDentro.once('response', (dentro) => dentro.pipe(res.writeHead(dentro.statusCode!, dentro.headers)))
+    haciaDentro.once('error', () => res.destroy())
+    req.pipe(haciaDentro)
+  })
+  const agentes = new WeakMap<object, Agent>()
+  proxy.on('connection', (socket) => {
+    const agente = new Agent({ keepAlive: true, maxSockets: 1 })
+    agentes.set(socket, agente)
+    socket.once('close', () => agente.destroy())
+  })
+  abiertos.push(proxy)
+  await once(proxy.listen(0, '127.0.0.1'), 'listening')
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+}
+
+/** Asks from one of this machine's own addresses, saying to come from others. */
+async function pedir(url: string, desde: string, dice?: string, agent?: Agent): Promise<number> {
+  const headers = dice === undefined ? {} : { 'X-Forwarded-For': dice }
+  const pedido = request(`${url}/healthz`, { localAddress: desde, headers, ...(agent && { agent }) })
+  const [respuesta] = (await once(pedido.end(), 'response')) as [IncomingMessage]
+  respuesta.resume()
+  await once(respuesta, 'end')
+  return respuesta.statusCode!
+}
+
+describe.each([1, 2])('behind %i proxies', (cuantos) => {
+  const entorno = usarEntorno({ relojDeLimites: () => 0 }, () => variables(cuantos))
+  let url: string
+  beforeAll(async () => {
+    url = entorno.url
+    for (let i = 0; i < cuantos; i++) url = await ponerProxy(url)
+  })
+
+  it('what counts is the address that the outermost one saw, whatever its caller says', async () => {
+    const dichos = (i: number) => [
+      `203.0.113.${i}`,
+      `203.0.113.${i}, 198.51.100.${i}, 127.0.0.3`,
+      '127.0.0.3',
+      'unknown, ,::',
+    ]
+    const estados: number[] = []
+    for (let i = 0; i < RAFAGA; i++) estados.push(await pedir(url, '127.0.0.2', dichos(i)[i % 4]))
+    expect(new Set(estados)).toEqual(new Set([200]))
+    for (const dicho of [...dichos(99), undefined]) expect(await pedir(url, '127.0.0.2', dicho)).toBe(429)
+    // Whom it named has all that is his.
+    expect(await pedir(url, '127.0.0.3')).toBe(200)
+  })
+
+  it('the proxy’s connections have no maximum', async () => {
+    const agentes = Array.from({ length: 4 * DE_CONEXIONES }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
+    try {
+      // All of them stay open, and so do those behind them.
+      for (const agente of agentes) expect(await pedir(url, '127.0.0.4', undefined, agente)).toBe(200)
+      expect(await pedir(url, '127.0.0.4', undefined, agentes[0])).toBe(200)
+    } finally {
+      for (const agente of agentes) agente.destroy()
+    }
+  })
+})
