@@ -24,6 +24,7 @@ const db = abrirDb(process.env.DATABASE_URL!)
 const deps = crearDeps(config, {
   db,
   dbImpaciente: db,
+  dbDeLectura: db,
   masterKeys: config.masterKeys!,
   almacen: almacenDe(config.dataDir),
   log,

@@ -20,6 +20,7 @@ import type { Log } from './log.ts'
 import type { ResolutorDeEnlaces } from './mapas/enlacesCortos.ts'
 import type { Marca } from './marca/marca.ts'
 import type { ClienteDeWhatsapp } from './mensajeria/whatsapp.ts'
+import type { Lectura } from './replica.ts'
 import type { Politica } from './salida/destino.ts'
 import type { Secretos } from './secretos.ts'
 import type { Ensayar } from './webhooks/ensayo.ts'
@@ -50,6 +51,8 @@ export interface Ajustes extends Pick<Config, DeLaConfig> {
 /** The parts that a process builds once and everybody in it shares. No module keeps state of its own. */
 export interface Deps {
   db: Db
+  /** Where what may be some seconds old is read. */
+  dbDeLectura: Lectura
   log: Log
   reloj: () => Date
   /** Strictly increasing UUIDv7 and the instant inside it. */

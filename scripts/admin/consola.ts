@@ -89,6 +89,7 @@ async function conDeps<T>(
     const deps = crearDeps(config, {
       db,
       dbImpaciente: db,
+      dbDeLectura: db,
       masterKeys,
       almacen,
       log,

@@ -35,7 +35,9 @@ export interface Sustitutos {
 }
 
 /** What a process's parts are built of, besides its configuration. */
-interface Cimientos extends Pick<Plataforma, 'db' | 'dbImpaciente' | 'masterKeys' | 'almacen'>, Sustitutos {
+interface Cimientos
+  extends Pick<Plataforma, 'db' | 'dbDeLectura' | 'dbImpaciente' | 'masterKeys' | 'almacen'>,
+    Sustitutos {
   /** How many processes share the limits at this moment; one, unless told. */
   procesos?: () => number
   log: Log
@@ -79,7 +81,7 @@ const VERIFICACIONES = 120
 export const crearHilos = (log: Log): Deps['hilos'] => new Hilos(log, DOCUMENTOS)
 
 export function crearDeps(config: Config, cimientos: Cimientos): Deps {
-  const { db, dbImpaciente, log, masterKeys, almacen, vida, urlPublica, imagenesDeMarca } = cimientos
+  const { db, dbDeLectura, dbImpaciente, log, masterKeys, almacen, vida, urlPublica, imagenesDeMarca } = cimientos
   const { reloj = () => new Date(), nuevoCodigo = nuevoCodigoDeGuia, resolver = resolverDelSistema } = cimientos
   const { procesos = () => 1, relojDeLimites: deLimites, alDesconocer = () => {} } = cimientos
   const delReparto = { procesos, ...(deLimites ? { reloj: deLimites } : {}) }
@@ -90,6 +92,7 @@ export function crearDeps(config: Config, cimientos: Cimientos): Deps {
   const deEnlaces = { secretos, reloj, urlPublica, minutos: config.minutosDeEnlaces }
   return {
     db,
+    dbDeLectura,
     log,
     reloj,
     nuevoId,

@@ -1,11 +1,12 @@
 import { abrirAlmacen } from '../archivos/abrir.ts'
 import type { Almacen } from '../archivos/almacen.ts'
-import type { Pooler } from '../conexiones.ts'
+import { Conexiones, type Pooler } from '../conexiones.ts'
 import type { Config } from '../config/config.ts'
 import { abrirDb, type Db } from '../db.ts'
 import { exigirFlujoVigente } from '../eventos/flujo.ts'
 import type { Log } from '../log.ts'
 import { tomarPostgres } from '../postgresEmbebido/postgresEmbebido.ts'
+import { type Lectura, Replica } from '../replica.ts'
 import { clavesDeLaCasa } from './clavesMaestras.ts'
 import type { Deshacer } from './deshacer.ts'
 import { migrar } from './migraciones.ts'
@@ -32,6 +33,8 @@ interface Base {
 /** What every process stands on: its database, and the files beside it. */
 export interface Plataforma extends Omit<Base, 'migraciones'> {
   db: Db
+  /** Where what may be some seconds old is read. */
+  dbDeLectura: Lectura
   /** The database by sessions that wait for nobody's lock for long: what others wait for goes through it. */
   dbImpaciente: Db
   almacen: Almacen
@@ -67,11 +70,29 @@ export async function levantarPlataforma(
     alFallar: alPerder,
   })
   deshacer.al(() => dbImpaciente.cerrar())
+  const dbDeLectura = abrirLectura(config, log, { db, deshacer, alPerder })
   await exigirFlujoVigente(db)
   if (migraciones.length > 0) log.info({ migraciones }, 'migrated')
   const notas = [...base.notas, ...(nota ? [nota] : [])]
   if (config.baseDeDatos.tipo === 'externa' && !config.publicUrl) notas.push(SIN_DIRECCION)
-  return { ...base, db, dbImpaciente, almacen, notas }
+  return { ...base, db, dbImpaciente, dbDeLectura, almacen, notas }
+}
+
+/** Connections to a replica at most: it is read where what is asked may be slow. */
+const DE_LECTURA = 4
+
+function abrirLectura(
+  { baseDeDatos }: Config,
+  log: Log,
+  { db, deshacer, alPerder }: { db: Db; deshacer: Deshacer; alPerder: (error: Error) => void },
+): Lectura {
+  if (baseDeDatos.tipo !== 'externa' || !baseDeDatos.urlDeLectura) return db
+  const conexiones = new Conexiones(baseDeDatos.urlDeLectura, DE_LECTURA, `guias lectura pid=${process.pid}`, {
+    rol: 'guias_operacion',
+  })
+  conexiones.on('error', alPerder)
+  deshacer.al(() => conexiones.end())
+  return new Replica(db, conexiones, log)
 }
 
 /** @param exclusivo whether the embedded PostgreSQL is this process's alone, or any one of several may start it */

@@ -41,6 +41,8 @@ export const carpeta = cualquiera((texto, { cwd }) => resolve(cwd, texto))
 const ES_POSTGRES = 'debe ser una dirección postgres://usuario:clave@servidor:5432/base'
 const esPostgres = (url: string) => ['postgres:', 'postgresql:'].includes(URL.parse(url)?.protocol ?? '')
 
+export const urlDePostgres = segun(ES_POSTGRES, (url) => (esPostgres(url) ? url : undefined))
+
 /** Somebody else's PostgreSQL, with what else a table says of it. */
 export const postgres = <T extends Tabla>(tabla: T) =>
   segun(ES_POSTGRES, (url, entorno) =>

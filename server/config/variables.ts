@@ -144,6 +144,13 @@ const POOLER = {
 } satisfies Tabla
 
 const EXTERNA = {
+  urlDeLectura: variable({
+    nombre: 'DATABASE_URL_READ',
+    lector: lectores.urlDePostgres,
+    porDefecto: undefined,
+    significado:
+      'a streaming replica of that server: tracking pages and operators’ searches read it while it is at most five seconds behind, and the server itself while it is not',
+  }),
   pooler: variable({
     nombre: 'DATABASE_POOLER_URL',
     lector: lectores.pooler(POOLER),

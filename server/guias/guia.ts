@@ -193,7 +193,7 @@ type FilaDeLista = GuiaLeida & Pick<FilaGuia, 'id' | 'custodio'> & { comercio: s
  * range and the ranges are merged: a rare state is found without walking over the others.
  */
 export function buscarPagina<Dato>(
-  { db, cursores }: { db: Db; cursores: Cursores },
+  { db, cursores }: { db: Pick<Db, 'consultar'>; cursores: Cursores },
   quien: { operacion: string; dueno: string },
   filtros: Filtros,
   presentar: (fila: FilaDeLista) => Dato,
@@ -217,7 +217,12 @@ export function buscarPagina<Dato>(
 /** With more filters than this a list is planned anew each time (0.1 ms more): together they make 1,536 statements. */
 const FILTROS_COMUNES = 1
 
-function leer(db: Db, filtros: Filtros, antesDe: string | undefined, cuantas: number): Promise<FilaDeLista[]> {
+function leer(
+  db: Pick<Db, 'consultar'>,
+  filtros: Filtros,
+  antesDe: string | undefined,
+  cuantas: number,
+): Promise<FilaDeLista[]> {
   const { comercioId, modo, external_ref, telefono, creado_desde, creado_hasta, estado } = filtros
   const [condiciones, valores] = filtrar({
     'comercio_id = :comercio_id': comercioId,

@@ -6,14 +6,17 @@ import { presentarGuias } from './guia.ts'
 /** What says of a question only how much of it is wanted. */
 const PAGINACION = ['limite', 'cursor']
 
-export const buscarGuias: Handler<'buscarGuias'> = async ({ query, ...pedida }, { db, cursores, bitacora }) => {
+export const buscarGuias: Handler<'buscarGuias'> = async (
+  { query, ...pedida },
+  { db, dbDeLectura, cursores, bitacora },
+) => {
   const { comercio, ...filtros } = query ?? {}
   const fila = comercio === undefined ? undefined : await buscarComercio(db, comercio)
   // A merchant that doesn't exist has no guides, as a state that no guide is in.
   if (comercio !== undefined && !fila) return { status: 200, body: { datos: [], cursor_siguiente: null } }
   const de = fila ? { comercioId: fila.id } : {}
   const quien = { operacion: 'buscarGuias', dueno: 'operador' }
-  const pagina = await buscarPagina({ db, cursores }, quien, { ...filtros, ...de }, (guia) => guia)
+  const pagina = await buscarPagina({ db: dbDeLectura, cursores }, quien, { ...filtros, ...de }, (guia) => guia)
   await bitacora.consultada(pedida, {
     accion: 'buscarGuias',
     ...(fila && { sobre: ['comercio', fila.comercio], de: { comercio_id: fila.id, modo: filtros.modo ?? null } }),

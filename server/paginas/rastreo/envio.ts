@@ -1,6 +1,7 @@
 import type { Estado, EstadoDeUbicacion, Modo, Motivo, TipoDeEvento } from '../../contrato/generado/tipos/index.ts'
 import { sentencia } from '../../db.ts'
 import type { Deps } from '../../deps.ts'
+import type { Lectura } from '../../replica.ts'
 import { zonaDe } from '../../tiempo/zona.ts'
 
 /** All that the tracking page may say of a guide: what isn't read can't get out. */
@@ -51,9 +52,11 @@ type FilaDeEnvio = Omit<Envio, 'zona' | 'eventos' | 'hayMas'> & {
 
 /** Creates what reads parcels for the tracking page. */
 export const crearLecturaDeEnvios =
-  ({ db, ajustes }: Pick<Deps, 'db' | 'ajustes'>): LeerEnvio =>
+  ({ db, dbDeLectura, ajustes }: Pick<Deps, 'db' | 'dbDeLectura' | 'ajustes'>): LeerEnvio =>
   async (codigo) => {
-    const [fila] = await db.consultar(LEER, { guia: codigo })
+    const buscar = async ({ consultar }: Lectura) => (await consultar(LEER, { guia: codigo }))[0]
+    // What a replica doesn't know yet may be there all the same.
+    const fila = (await buscar(dbDeLectura)) ?? (dbDeLectura === db ? undefined : await buscar(db))
     if (!fila) return undefined
     const { departamento, ...resto } = fila
     const eventos = fila.eventos.map((evento) => ({ ...evento, ocurrido_en: new Date(evento.ocurrido_en) }))

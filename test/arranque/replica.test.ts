@@ -1,0 +1,187 @@
+// A real streaming replica that is read, lags, stops and comes back.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chmodSync, chownSync } from 'node:fs'
+import { appendFile, cp, readdir, readlink, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { tomarPostgres } from '../../server/postgresEmbebido/postgresEmbebido.ts'
+import { MASTER_KEY } from '../entorno.ts'
+import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
+import { listo, pedir, usarProcesos } from '../procesos.ts'
+import { puertoLibre } from '../puertos.ts'
+
+const procesos = usarProcesos()
+
+/** A server that repeats another one, made of a copy of its files. */
+class Seguidor {
+  readonly #datos: string
+  readonly #puerto: number
+  readonly #primaria: URL
+  #hijo: ChildProcess | undefined
+
+  constructor(datos: string, puerto: number, primaria: URL) {
+    this.#datos = datos
+    this.#puerto = puerto
+    this.#primaria = primaria
+  }
+
+  get url(): string {
+    const url = new URL(this.#primaria)
+    url.port = `${this.#puerto}`
+    return url.href
+  }
+
+  async copiar(admin: pg.Client): Promise<void> {
+    const { rows } = await admin.query(
+      "select pg_backup_start('replica', true), current_setting('data_directory') as datos",
+    )
+    await cp(rows[0].datos, this.#datos, { recursive: true, filter: (ruta) => !/postmaster\.(pid|opts)$/.test(ruta) })
+    const { rows: fin } = await admin.query('select labelfile from pg_backup_stop(false)')
+    await writeFile(join(this.#datos, 'backup_label'), fin[0].labelfile)
+    await writeFile(join(this.#datos, 'standby.signal'), '')
+    const { hostname, port, username, password } = this.#primaria
+    const conninfo = `host=${hostname} port=${port} user=${username} password=${password}`
+    await appendFile(join(this.#datos, 'postgresql.auto.conf'), `primary_conninfo = '${conninfo}'\n`)
+    // The same user's as the files that were copied.
+    const { uid, gid } = await stat(rows[0].datos)
+    chmodSync(this.#datos, 0o700)
+    for (const nombre of ['', ...(await readdir(this.#datos, { recursive: true }))])
+      chownSync(join(this.#datos, nombre), uid, gid)
+  }
+
+  arrancar(postgres: string, { uid, gid }: { uid: number; gid: number }): void {
+    const ajustes = [`port=${this.#puerto}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'hot_standby=on']
+    this.#hijo = spawn(postgres, ['-D', this.#datos, ...ajustes.flatMap((ajuste) => ['-c', ajuste])], {
+      cwd: dirname(this.#datos),
+      stdio: 'ignore',
+      ...(process.getuid?.() === 0 ? { uid, gid } : {}),
+    })
+  }
+
+  /** As when its machine goes away. */
+  async matar(): Promise<void> {
+    const hijo = this.#hijo
+    if (!hijo || hijo.exitCode !== null || hijo.signalCode !== null) return
+    const fin = new Promise((listo) => hijo.once('exit', listo))
+    hijo.kill('SIGQUIT')
+    await fin
+  }
+
+  async pedir<Fila extends pg.QueryResultRow>(sql: string): Promise<Fila[]> {
+    const cliente = new pg.Client({ connectionString: this.url })
+    await cliente.connect()
+    try {
+      return (await cliente.query<Fila>(sql)).rows
+    } finally {
+      await cliente.end()
+    }
+  }
+}
+
+describe('a replica', COMPLETO, () => {
+  const cerrar: (() => unknown)[] = []
+  let seguidor: Seguidor
+  let arrancar: () => void
+  let url: string
+  let llave: string
+  let operador: string
+
+  beforeAll(async () => {
+    const dataDir = procesos.carpetaNueva()
+    const primaria = await tomarPostgres({ dataDir, exclusivo: false, flags: ['-c', 'fsync=off'] })
+    cerrar.push(() => primaria.soltar())
+    const admin = new pg.Client({ connectionString: primaria.urlDeSuperusuario })
+    await admin.connect()
+    cerrar.push(() => admin.end())
+    seguidor = new Seguidor(join(procesos.base, 'seguidor'), await puertoLibre(), new URL(primaria.urlDeSuperusuario))
+    await seguidor.copiar(admin)
+    const { rows } = await admin.query(`select current_setting('data_directory') as datos, pg_backend_pid() as pid`)
+    const duenos = await stat(rows[0].datos)
+    const postgres = await readlink(`/proc/${rows[0].pid}/exe`)
+    arrancar = () => seguidor.arrancar(postgres, duenos)
+    arrancar()
+    cerrar.push(() => seguidor.matar())
+    await hasta(() => seguidor.pedir('select 1').catch(() => undefined))
+
+    const leida = new URL(primaria.url)
+    leida.port = new URL(seguidor.url).port
+    const env = { DATABASE_URL: primaria.url, MASTER_KEYS: MASTER_KEY, DATA_DIR: dataDir }
+    const servicio = procesos.iniciar({ ...env, DATABASE_URL_READ: leida.href, REQUESTS_PER_NETWORK: '10000' })
+    url = await listo(servicio)
+    cerrar.push(async () => {
+      servicio.aTodos('SIGTERM')
+      await servicio.termina()
+    })
+    const ordenar = async (...args: string[]) => (await procesos.admin([...args, '--json'], env)).salida
+    const { comercio } = JSON.parse(await ordenar('comercios', 'crear', '--nombre', 'Tienda'))
+    llave = JSON.parse(await ordenar('llaves', 'crear', '--comercio', comercio, '--modo', 'test')).llave
+    operador = JSON.parse(await ordenar('operadores', 'crear', '--nombre', 'Central')).llave
+  })
+  afterAll(async () => {
+    for (const uno of cerrar.reverse()) await uno()
+    await rm(join(procesos.base, 'seguidor'), { recursive: true, force: true })
+  })
+
+  const crear = async () => {
+    const { cuerpo } = await pedir(`${url}/api/v1/guias`, { metodo: 'POST', llave, cuerpo: unaGuia() })
+    return cuerpo.guia as string
+  }
+  const cancelar = (guia: string) =>
+    pedir(`${url}/api/v1/guias/${guia}/cancelar`, { metodo: 'POST', llave, cuerpo: {} })
+  const rastrear = (guia: string) => pedir(`${url}/r/${guia}`)
+  /** As operators find it, whose search knows no way but the one. */
+  const buscar = async (guia: string): Promise<string | undefined> => {
+    const { status, cuerpo } = await pedir(`${url}/operaciones/v1/guias?limite=100`, { llave: operador })
+    expect(status).toBe(200)
+    return cuerpo.datos.find((una: { guia: string }) => una.guia === guia)?.estado
+  }
+  /** When the service last asked it for something. */
+  const leida_en = async () => {
+    const [fila] = await seguidor.pedir<{ en: Date | null }>(
+      `select max(query_start) as en from pg_stat_activity where application_name ~ '^guias lectura' and query ~ 'guia'`,
+    )
+    return fila!.en?.getTime() ?? 0
+  }
+  const seLee = () =>
+    hasta(async () => {
+      const antes = Date.now()
+      await buscar('')
+      return (await leida_en()) >= antes || undefined
+    })
+
+  it('is read, and what it has not is read where it is written', async () => {
+    await seLee()
+    const guia = await crear()
+    // Whoever has a code of just now sees his parcel.
+    expect((await rastrear(guia)).status).toBe(200)
+    await hasta(async () => (await buscar(guia)) === 'aceptado')
+  })
+
+  it('that lags is read for five seconds, and then no more until it has caught up', async () => {
+    await seLee()
+    await seguidor.pedir('select pg_wal_replay_pause()')
+    const guia = await crear()
+    await cancelar(guia)
+    await hasta(async () => (await buscar(guia)) === 'cancelado')
+    const atras = await seguidor.pedir<{ si: boolean }>('select pg_is_wal_replay_paused() as si')
+    expect(atras).toEqual([{ si: true }])
+    await seguidor.pedir('select pg_wal_replay_resume()')
+    await seLee()
+    expect(await buscar(guia)).toBe('cancelado')
+  })
+
+  it('that is gone is missed by nobody, and is read again when it is back', async () => {
+    await seLee()
+    const guia = await crear()
+    await seguidor.matar()
+    const vistas = await Promise.all(Array.from({ length: 20 }, () => rastrear(guia)))
+    expect(new Set(vistas.map(({ status }) => status))).toEqual(new Set([200]))
+    expect(await buscar(guia)).toBe('aceptado')
+    arrancar()
+    await hasta(() => seguidor.pedir('select 1').catch(() => undefined))
+    await seLee()
+    expect(await buscar(guia)).toBe('aceptado')
+  })
+})
