@@ -25,7 +25,10 @@ const REHECHO = sentencia<object, { lsn: string }>(
 )
 
 /** A position `16/B374D848` as a number. */
-const posicion = (lsn: string) => BigInt(`0x${lsn.replace(/\/(.*)$/, (_todo, baja) => baja.padStart(8, '0'))}`)
+function posicion(lsn: string): bigint {
+  const [alta, baja] = lsn.split('/')
+  return BigInt(`0x${alta}${baja!.padStart(8, '0')}`)
+}
 
 /**
  * A streaming replica, read while it is near enough. It is looked at when it is asked for, in the background and once a second
