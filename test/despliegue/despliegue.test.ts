@@ -1,0 +1,122 @@
+// What `despliegue/` says, held against what it is about: images and units can't be started here, but what they start can.
+
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { leerConfig } from '../../server/config/config.ts'
+import { RAIZ } from '../../server/contrato/raiz.ts'
+
+const YAML = createRequire(new URL('node_modules/knip/package.json', RAIZ))('yaml') as {
+  parse(texto: string, opciones: { merge: boolean }): unknown
+}
+const leer = (ruta: string) => readFileSync(new URL(ruta, RAIZ), 'utf8')
+const enPath = (programa: string) => spawnSync(programa, ['--version']).error === undefined
+
+interface Servicio {
+  image: string
+  command?: string[]
+  environment?: Record<string, string>
+}
+
+const compose = YAML.parse(leer('despliegue/compose.yaml'), { merge: true }) as { services: Record<string, Servicio> }
+const unidades = readdirSync(new URL('despliegue/systemd', RAIZ))
+const dockerfile = leer('despliegue/Dockerfile')
+
+/** A value for each variable that whoever deploys has to give. */
+const CON_VALORES = (texto: string) =>
+  texto
+    .replace(/\$\{MASTER_KEYS:\?\}/, Buffer.alloc(32).toString('base64'))
+    .replace(/\$\{DOMINIO\w*:\?\}/g, 'guias.ejemplo.com')
+    .replace(/\$\{(\w+):\?\}/g, 'x')
+
+describe('compose', () => {
+  it.each(['api', 'trabajos'])('configures %s as the service understands it', (cual) => {
+    const { environment } = compose.services[cual]!
+    const env = Object.fromEntries(Object.entries(environment!).map(([n, valor]) => [n, CON_VALORES(valor)]))
+    const config = leerConfig(env, '/guias')
+    expect(config).toMatchObject({ proxies: 1, almacenamiento: { tipo: 's3', bucket: 'guias' } })
+    expect(config.workers).toBe(cual === 'trabajos')
+  })
+
+  it('sets nothing that nobody reads', () => {
+    const libro = [...leer('docs/operacion.md').matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].map(([, nombre]) => nombre)
+    const puestas = [
+      ...['api', 'trabajos'].flatMap((cual) => Object.keys(compose.services[cual]!.environment!)),
+      ...unidades.flatMap((una) =>
+        [...leer(`despliegue/systemd/${una}`).matchAll(/\b([A-Z_]+)=\S/g)].map(([, n]) => n),
+      ),
+      ...[...dockerfile.matchAll(/\b([A-Z_]+)=\S/g)].map(([, nombre]) => nombre),
+    ]
+    expect(puestas.length).toBeGreaterThan(20)
+    for (const nombre of puestas) if (nombre !== 'NODE_ENV') expect(libro).toContain(nombre)
+  })
+
+  it('pins every image', () => {
+    for (const { image } of Object.values(compose.services)) expect(image).toMatch(/:(?:\d+\.\d+|\$\{VERSION)/)
+  })
+
+  it('shows every value that has to be given', () => {
+    const pedidos = [...leer('despliegue/compose.yaml').matchAll(/\$\{(\w+)/g)].map(([, nombre]) => nombre!)
+    const dados = [...leer('despliegue/env.ejemplo').matchAll(/^(\w+)=/gm)].map(([, nombre]) => nombre!)
+    expect([...new Set(pedidos)].sort()).toEqual(dados.sort())
+  })
+})
+
+describe('what is started', () => {
+  const ordenes = [
+    JSON.parse(/^CMD (.+)$/m.exec(dockerfile)![1]!).join(' '),
+    compose.services.trabajos!.command!.join(' '),
+    ...unidades.map((una) => /^ExecStart=\S*\/node (.+)$/m.exec(leer(`despliegue/systemd/${una}`))![1]!),
+  ].map((orden: string) => orden.replace(/^node /, '').replace('/srv/guias/actual/', ''))
+
+  it('is what `npm start` and `npm run worker` start', () => {
+    const { start, worker } = JSON.parse(leer('package.json')).scripts
+    const conocidas = [start, worker].map((orden: string) => orden.replace(/^node /, ''))
+    for (const orden of ordenes) expect(conocidas).toContain(orden)
+    for (const orden of ordenes) expect(existsSync(new URL(orden.split(' ').at(-1)!, RAIZ))).toBe(true)
+  })
+
+  it('has in its image what production takes (docs/operacion.md)', () => {
+    const [, lista = ''] = /^cp -r (.+) \/srv\/guias$/m.exec(leer('docs/operacion.md')) ?? []
+    const ultima = dockerfile.split(/^FROM /m).at(-1)!
+    const copiadas = [...ultima.matchAll(/^COPY --from=\w+ \/guias\/(\S+)/gm)].map(([, que]) => que!)
+    // The lock file and npm's settings are for installing, which is done before.
+    const deInstalar = ['package-lock.json', '.npmrc']
+    const esperadas = lista.split(' ').filter((una) => !deInstalar.includes(una))
+    expect(copiadas.sort()).toEqual([...esperadas, 'node_modules'].sort())
+    expect(ultima).toMatch(/^USER node$/m)
+  })
+
+  it('runs on the Node of the project', () => {
+    const { node } = JSON.parse(leer('package.json')).dependencies
+    for (const [, version] of dockerfile.matchAll(/^FROM node:(\S+?)-/gm)) expect(version).toBe(node)
+  })
+})
+
+it.skipIf(!enPath('systemd-analyze'))('units are what systemd understands', async () => {
+  const carpeta = await mkdtemp(join(tmpdir(), 'guias-unidades-'))
+  for (const una of unidades) {
+    const texto = leer(`despliegue/systemd/${una}`)
+    // What they start isn't installed there.
+    await writeFile(join(carpeta, una), texto.replaceAll('/srv/guias/actual/', fileURLToPath(RAIZ)))
+  }
+  const rutas = unidades.map((una) => join(carpeta, una))
+  const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...rutas], { encoding: 'utf8' })
+  const suyas = stderr.split('\n').filter((linea) => unidades.some((una) => linea.includes(basename(una, '.service'))))
+  expect(suyas).toEqual([])
+  await rm(carpeta, { recursive: true })
+})
+
+it.skipIf(!enPath('caddy'))('the proxy is what Caddy understands', () => {
+  const { status, stderr } = spawnSync(
+    'caddy',
+    ['validate', '--adapter', 'caddyfile', '--config', fileURLToPath(new URL('despliegue/Caddyfile', RAIZ))],
+    { encoding: 'utf8', env: { ...process.env, DOMINIO: 'a.example.com', DOMINIO_ARCHIVOS: 'b.example.com' } },
+  )
+  expect(status, stderr).toBe(0)
+})
