@@ -92,6 +92,11 @@ const QUE_DECIR: Record<Codigo, (guia: Advertida, campo: string) => Dicho> = {
       'el enlace de mapa no lleva coordenadas y se conserva como lugar confirmado; si es corto se resuelve en unos minutos, y si no, dé lat y lng para que el mensajero llegue al punto exacto',
     sugerencia: null,
   }),
+  lugar_descrito: () => ({
+    mensaje:
+      'el destinatario describió el lugar con palabras, en ubicacion.referencia, y no hay un punto en el mapa: si lo conoce, dé lat y lng para que el mensajero llegue a él',
+    sugerencia: null,
+  }),
   destino_desconocido: decirDesconocido,
   telefono_fijo: () => ({
     mensaje:

@@ -1,91 +1,17 @@
-import type { mensaje } from '../contrato/generado/prisma/client.ts'
-import type { CanalDeMensaje } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
-import { enTransaccion, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
-import { deGuia, sinCarrera } from '../eventos/evento.ts'
+import { sinCarrera } from '../eventos/evento.ts'
 import { buscarGuia, type FilaGuia, presentar } from '../guias/guia.ts'
+import { pedirOtraVez } from './reenvio.ts'
 import { exigirAbierta } from './ubicacion.ts'
 
-/** Beside the first one; and over all merchants, for it is one person's phone. */
-const REENVIOS_POR_GUIA = 3
-const POR_TELEFONO_AL_DIA = 5
-const DIA = 86_400_000
-
-/** Of several requests for one phone each counts those before it, whichever guide or merchant they are for. */
-const TURNO = sentencia<Pick<FilaGuia, 'modo' | 'telefono'>>(
-  'mensajes.turno',
-  `select pg_advisory_xact_lock(hashtextextended(:modo || ' ' || :telefono, 0))`,
-)
-
-const CUENTA = sentencia<ReturnType<typeof deGuia> & Pick<FilaGuia, 'telefono'> & { desde: Date }, Cuenta>(
-  'mensajes.cuenta',
-  `select (select count(*) from mensaje where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
-       and tipo = 'solicitud_ubicacion')::int as de_guia,
-     (select max(numero) from mensaje where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id)::int
-       as ultimo,
-     solicitudes_al_telefono(:telefono, :modo, :desde) as de_telefono`,
-)
-
-/**
- * Guarded by the guide's sequence, like every step; the older requests are nobody's business any more, but their links
- * work.
- */
-const PEDIR = sentencia<
-  ReturnType<typeof deGuia> &
-    Pick<FilaGuia, 'secuencia'> & {
-      /** How many requests the guide has, this one included. */
-      solicitudes: number
-      canal: CanalDeMensaje
-      ahora: Date
-    } & Pick<mensaje, 'numero' | 'id'>,
-  FilaGuia
->(
-  'mensajes.pedir',
-  `with g as (
-     update guia set ubicacion_extra = coalesce(ubicacion_extra, '{}') || jsonb_build_object('solicitud',
-       jsonb_build_object('numero', :solicitudes::int, 'canal', :canal::text, 'estado', 'pendiente',
-         'creado_en', :ahora::timestamptz))
-     where comercio_id = :comercio_id and modo = :modo and id = :guia_id and secuencia = :secuencia
-       and coalesce((ubicacion_extra #>> '{solicitud,numero}')::int, 0) < :solicitudes returning *
-   ), m as (
-     insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
-     select comercio_id, modo, id, :numero::int, :id::uuid, guia, :canal, 'solicitud_ubicacion', telefono, 'pendiente',
-       :ahora, :ahora from g
-   )
-   select * from g`,
-)
-
-export const reenviarSolicitud: Handler<'reenviarSolicitud'> = async (
-  { path, identidad },
-  { db, reloj, nuevoId, avisarTrabajo, canalDe },
-) => {
+export const reenviarSolicitud: Handler<'reenviarSolicitud'> = async ({ path, identidad }, deps) => {
   const guia = await sinCarrera(async () => {
-    const leida = await buscarGuia(db, identidad, path.guia)
+    const leida = await buscarGuia(deps.db, identidad, path.guia)
     exigirSinConfirmar(leida)
-    const ahora = reloj()
-    const { exceso, pedida } = await enTransaccion(db, async (consultar) => {
-      const { modo, telefono, secuencia } = leida
-      await consultar(TURNO, { modo, telefono })
-      const desde = new Date(ahora.getTime() - DIA)
-      const [cuenta] = await consultar(CUENTA, { ...deGuia(leida), telefono, desde })
-      const exceso = medir(cuenta!)
-      if (exceso) return { exceso }
-      const [pedida] = await consultar(PEDIR, {
-        ...deGuia(leida),
-        secuencia,
-        solicitudes: cuenta!.de_guia + 1,
-        canal: canalDe(modo),
-        ahora,
-        numero: (cuenta!.ultimo ?? 0) + 1,
-        id: nuevoId().id,
-      })
-      return { pedida }
-    })
-    if (exceso) throw exceso
-    return pedida
+    return pedirOtraVez(deps, leida)
   })
-  avisarTrabajo()
+  deps.avisarTrabajo()
   return { status: 202, body: presentar(guia) }
 }
 
@@ -95,23 +21,4 @@ function exigirSinConfirmar(guia: FilaGuia) {
     throw new Problema('ubicacion_ya_confirmada', `La ubicación está confirmada desde ${desde}; no hay nada que pedir.`)
   }
   exigirAbierta(guia)
-}
-
-interface Cuenta {
-  de_guia: number
-  /** The number of the guide's newest message, of whatever type. */
-  ultimo: number | null
-  de_telefono: number
-}
-
-function medir({ de_guia, de_telefono }: Cuenta): Problema | undefined {
-  const confirme = 'Confirme usted el lugar, con coordenadas o con un enlace de mapa.'
-  if (de_guia > REENVIOS_POR_GUIA)
-    return new Problema('limite_de_solicitudes', `Ya se reenvió ${REENVIOS_POR_GUIA} veces. ${confirme}`)
-  if (de_telefono >= POR_TELEFONO_AL_DIA)
-    return new Problema(
-      'limite_de_solicitudes',
-      `A ese teléfono ya se le enviaron ${POR_TELEFONO_AL_DIA} solicitudes en 24 horas. Espere. ${confirme}`,
-    )
-  return undefined
 }

@@ -1,18 +1,23 @@
 import { centroDe, LEJOS } from '../catalogo/catalogo.ts'
 import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
-import { darPaso, sinCarrera } from '../eventos/evento.ts'
+import { Problema } from '../errores.ts'
+import { darPaso, deGuia, sinCarrera } from '../eventos/evento.ts'
 import { juzgarDestino } from '../guias/advertencias.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import { ErrorEnlace, leerEnlace } from '../mapas/enlaces.ts'
-import { admiteUbicacion, enlacePorSeguir, huellaDe, type Propuesta, pasoDeLugar } from './ubicacion.ts'
+import { pedirOtraVez } from './reenvio.ts'
+import { admiteUbicacion, enlacePorSeguir, huellaDe, mismoLugar, type Propuesta, pasoDeLugar } from './ubicacion.ts'
 
 /** What whoever has a recipient's link may know of the request. */
 export interface DatosDeSolicitud {
   /** `cerrada`: the parcel no longer needs it (delivered, cancelled, on its way). */
   estado: 'abierta' | 'confirmada' | 'vencida' | 'cerrada'
+  guia: string
   /** Who sends the parcel. */
   comercio: string
+  /** What is in the parcel, in the merchant's words. */
+  contenido: string | null
   /** Only its first word is shown. */
   destinatario: string | null
   departamento: string
@@ -20,7 +25,18 @@ export interface DatosDeSolicitud {
   direccion: string | null
   /** Of the declared municipality. */
   centro: { lat: number; lng: number } | null
-  confirmado: { lat: number | null; lng: number | null; referencia: string | null } | null
+  confirmado: LugarConfirmado | null
+  /** Whether the confirmed place may still be said anew: the courier isn't on the way there. */
+  corregible: boolean
+}
+
+/** The place that is confirmed; without coordinates if a link or words name it. */
+export interface LugarConfirmado {
+  lat: number | null
+  lng: number | null
+  precision_m: number | null
+  enlace: string | null
+  referencia: string | null
 }
 
 /** The place that a recipient proposes for the delivery. */
@@ -32,7 +48,9 @@ export interface LugarPropuesto {
   referencia?: string
   /** The person was asked whether a place that far away is meant, and said yes. */
   seguro: boolean
-  metodo: 'gps' | 'mapa' | 'enlace'
+  /** The place is said anew; else what was confirmed stays, since a first answer may arrive twice. */
+  cambiar: boolean
+  metodo: 'gps' | 'mapa' | 'enlace' | 'descripcion'
 }
 
 /** What became of a place that a recipient proposed. */
@@ -44,7 +62,13 @@ export type ResultadoDeConfirmacion =
       motivo: 'sin_lugar' | 'enlace_invalido' | 'coordenadas_invalidas' | 'referencia_larga'
       mensaje: string
     }
-  | { ok: false; motivo: 'vencida' | 'cerrada' | 'desconocida' }
+  /** `agotada`: it was said anew too often. */
+  | { ok: false; motivo: 'vencida' | 'cerrada' | 'desconocida' | 'agotada' }
+
+/** What became of asking for another link; `repetida`: one that is still good was sent before. */
+export type ResultadoDeOtroEnlace =
+  | { ok: true; repetida: boolean /** Of the telephone, its last two digits. */; termina_en: string }
+  | { ok: false; motivo: 'agotada' | 'sin_efecto' }
 
 /** What the recipient's page shows and does; the link's token alone says of which guide. */
 export interface Solicitudes {
@@ -52,6 +76,8 @@ export interface Solicitudes {
   leer(token: string): Promise<DatosDeSolicitud | undefined>
   /** The same place again is `ok` again: over a bad network the first answer may never have arrived. */
   confirmar(token: string, lugar: LugarPropuesto): Promise<ResultadoDeConfirmacion>
+  /** Sends another link in the place of one whose time is over, to the guide's own telephone. */
+  pedirOtro(token: string): Promise<ResultadoDeOtroEnlace>
 }
 
 /** By the digest: whoever reads the table can't open a page. */
@@ -66,37 +92,25 @@ type Hallada = FilaGuia & { comercio: string; vence: Date }
 
 const REFERENCIA_MAXIMA = 200
 
+/** How often recipients say one guide's place, in all; a short link counts again when it has been followed. */
+const VECES = 10
+
+const CONFIRMADAS = sentencia<ReturnType<typeof deGuia>, { veces: number }>(
+  'ubicacion.confirmadas',
+  `select count(*)::int as veces from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
+     and tipo = 'ubicacion.confirmada' and foto ->> 'ubicacion_origen' = 'destinatario'`,
+)
+
+type DepsDeSolicitudes = Pick<Deps, 'db' | 'reloj' | 'nuevoId' | 'avisarTrabajo' | 'canalDe'>
+
 /** Creates what the recipient's page shows and does. */
-export function crearSolicitudes(deps: Pick<Deps, 'db' | 'reloj' | 'nuevoId' | 'avisarTrabajo'>): Solicitudes {
+export function crearSolicitudes(deps: DepsDeSolicitudes): Solicitudes {
   const { db, reloj } = deps
   const buscar = async (token: string) => (await db.consultar(POR_TOKEN, { huella: huellaDe(token) }))[0]
-  const estadoDe = (fila: Hallada): DatosDeSolicitud['estado'] => {
-    if (fila.ubicacion_estado === 'confirmada' && fila.ubicacion_origen === 'destinatario') return 'confirmada'
-    if (!admiteUbicacion(fila) || fila.ubicacion_estado === 'confirmada') return 'cerrada'
-    return fila.vence <= reloj() ? 'vencida' : 'abierta'
-  }
   return {
-    async leer(token): Promise<DatosDeSolicitud | undefined> {
+    async leer(token) {
       const fila = await buscar(token)
-      if (!fila) return undefined
-      const estado = estadoDe(fila)
-      return {
-        estado,
-        comercio: fila.comercio,
-        destinatario: fila.destinatario,
-        departamento: fila.departamento,
-        municipio: fila.municipio,
-        direccion: fila.direccion,
-        centro: centroDe(fila.departamento, fila.municipio) ?? null,
-        confirmado:
-          estado === 'confirmada'
-            ? {
-                lat: fila.ubicacion_lat,
-                lng: fila.ubicacion_lng,
-                referencia: fila.ubicacion_extra?.referencia ?? null,
-              }
-            : null,
-      }
+      return fila && presentarSolicitud(fila, reloj())
     },
     async confirmar(token, lugar): Promise<ResultadoDeConfirmacion> {
       const propuesta = proponer(lugar)
@@ -104,13 +118,8 @@ export function crearSolicitudes(deps: Pick<Deps, 'db' | 'reloj' | 'nuevoId' | '
       return sinCarrera(async (): Promise<ResultadoDeConfirmacion | undefined> => {
         const fila = await buscar(token)
         if (!fila) return { ok: false, motivo: 'desconocida' }
-        const estado = estadoDe(fila)
-        // Sent twice over a bad line: it is confirmed already, and that is what they wanted.
-        if (estado === 'confirmada') return { ok: true }
-        if (estado !== 'abierta') return { ok: false, motivo: estado }
-        const { distancia_km } = juzgarDestino(fila, { ubicacion_lat: propuesta.lat, ubicacion_lng: propuesta.lng })
-        if (distancia_km !== null && distancia_km > LEJOS && !lugar.seguro)
-          return { ok: false, motivo: 'lejos', distancia_km: Math.round(distancia_km) }
+        const hecho = await juzgar(deps, fila, lugar, propuesta)
+        if (hecho) return hecho
         const paso = await darPaso(deps, fila, {
           ...pasoDeLugar(fila, propuesta, reloj()),
           enlaceCorto: enlacePorSeguir(propuesta.enlace, deps.nuevoId),
@@ -118,6 +127,80 @@ export function crearSolicitudes(deps: Pick<Deps, 'db' | 'reloj' | 'nuevoId' | '
         return paso && { ok: true }
       })
     },
+    async pedirOtro(token): Promise<ResultadoDeOtroEnlace> {
+      const resultado = await sinCarrera(async () => {
+        const fila = await buscar(token)
+        return fila && estadoDe(fila, reloj()) === 'vencida' ? pedirOtro(deps, fila) : SIN_EFECTO
+      })
+      deps.avisarTrabajo()
+      return resultado
+    },
+  }
+}
+
+const SIN_EFECTO: ResultadoDeOtroEnlace = { ok: false, motivo: 'sin_efecto' }
+
+function estadoDe(fila: Hallada, ahora: Date): DatosDeSolicitud['estado'] {
+  if (fila.ubicacion_estado === 'confirmada' && fila.ubicacion_origen === 'destinatario') return 'confirmada'
+  if (!admiteUbicacion(fila) || fila.ubicacion_estado === 'confirmada') return 'cerrada'
+  return fila.vence <= ahora ? 'vencida' : 'abierta'
+}
+
+function presentarSolicitud(fila: Hallada, ahora: Date): DatosDeSolicitud {
+  const estado = estadoDe(fila, ahora)
+  const { precision_m = null, enlace = null, referencia = null } = fila.ubicacion_extra ?? {}
+  return {
+    estado,
+    guia: fila.guia,
+    comercio: fila.comercio,
+    contenido: fila.contenido,
+    destinatario: fila.destinatario,
+    departamento: fila.departamento,
+    municipio: fila.municipio,
+    direccion: fila.direccion,
+    centro: centroDe(fila.departamento, fila.municipio) ?? null,
+    confirmado:
+      estado === 'confirmada'
+        ? { lat: fila.ubicacion_lat, lng: fila.ubicacion_lng, precision_m, enlace, referencia }
+        : null,
+    corregible: estado === 'confirmada' && admiteUbicacion(fila),
+  }
+}
+
+/** What there is to answer without a step: it is said already, too late or too often, or has to be asked about. */
+async function juzgar(
+  { db, reloj }: DepsDeSolicitudes,
+  fila: Hallada,
+  lugar: LugarPropuesto,
+  propuesta: Propuesta,
+): Promise<ResultadoDeConfirmacion | undefined> {
+  const estado = estadoDe(fila, reloj())
+  if (estado === 'confirmada') {
+    // Sent twice over a bad line: it is confirmed already, and that is what they wanted.
+    if (!lugar.cambiar || mismoLugar(fila, propuesta)) return { ok: true }
+    if (!admiteUbicacion(fila)) return { ok: false, motivo: 'cerrada' }
+    const [cuenta] = await db.consultar(CONFIRMADAS, deGuia(fila))
+    if (cuenta!.veces >= VECES) return { ok: false, motivo: 'agotada' }
+  } else if (estado !== 'abierta') return { ok: false, motivo: estado }
+  const { distancia_km } = juzgarDestino(fila, { ubicacion_lat: propuesta.lat, ubicacion_lng: propuesta.lng })
+  if (distancia_km !== null && distancia_km > LEJOS && !lugar.seguro)
+    return { ok: false, motivo: 'lejos', distancia_km: Math.round(distancia_km) }
+  return undefined
+}
+
+/** Asks once more, unless a newer link is on its way or still good; undefined when somebody else moved the guide. */
+async function pedirOtro(deps: DepsDeSolicitudes, fila: Hallada): Promise<ResultadoDeOtroEnlace | undefined> {
+  const { telefono, ubicacion_extra } = fila
+  if (telefono === null) return SIN_EFECTO
+  const termina_en = telefono.slice(-2)
+  const { estado, vence_en } = ubicacion_extra?.solicitud ?? {}
+  if (estado === 'pendiente' || (vence_en !== undefined && new Date(vence_en) > deps.reloj()))
+    return { ok: true, repetida: true, termina_en }
+  try {
+    return (await pedirOtraVez(deps, fila)) && { ok: true, repetida: false, termina_en }
+  } catch (error) {
+    if (error instanceof Problema && error.codigo === 'limite_de_solicitudes') return { ok: false, motivo: 'agotada' }
+    throw error
   }
 }
 
@@ -131,6 +214,10 @@ function proponer(lugar: LugarPropuesto): Propuesta | Extract<ResultadoDeConfirm
   if (referencia && referencia.length > REFERENCIA_MAXIMA)
     return falla('referencia_larga', `La referencia pasa de ${REFERENCIA_MAXIMA} letras: escríbala más corta.`)
   const comun = { precision_m: lugar.precision_m ?? null, referencia, origen: 'destinatario' as const }
+  if (lugar.metodo === 'descripcion')
+    return referencia
+      ? { enlace: null, lat: null, lng: null, ...comun }
+      : falla('sin_lugar', 'Falta el lugar: descríbalo con palabras.')
   if (lugar.lat !== undefined && lugar.lng !== undefined) {
     const vale = Math.abs(lugar.lat) <= 90 && Math.abs(lugar.lng) <= 180
     return vale

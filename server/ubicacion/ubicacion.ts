@@ -3,7 +3,7 @@ import type { CodigoDeAdvertencia, OrigenDeUbicacion } from '../contrato/generad
 import { Problema } from '../errores.ts'
 import { esFinal } from '../estados/estados.ts'
 import type { Lugar, Paso } from '../eventos/evento.ts'
-import { juzgarDestino } from '../guias/advertencias.ts'
+import { type AdvertenciaGuardada, juzgarDestino } from '../guias/advertencias.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import { leerEnlace } from '../mapas/enlaces.ts'
 import type { Secretos } from '../secretos.ts'
@@ -14,7 +14,7 @@ export const admiteUbicacion = ({ estado, ubicacion_estado }: Pick<FilaGuia, 'es
 
 /** A place that somebody says a guide goes to. */
 export interface Propuesta {
-  /** The link that names the place; with a short one, the coordinates come later. */
+  /** The link that names the place; with a short one, the coordinates come later. Without either, `referencia` describes it. */
   enlace: string | null
   lat: number | null
   lng: number | null
@@ -25,9 +25,18 @@ export interface Propuesta {
 
 /** The warnings that are judged anew with every place, and the one of a message that isn't needed any more. */
 const DEL_LUGAR: readonly CodigoDeAdvertencia[] = [
-  ...(['telefono_fijo', 'enlace_sin_coordenadas', 'destino_desconocido', 'coordenadas_en_cero'] as const),
-  ...(['coordenadas_sin_signo', 'coordenadas_invertidas', 'fuera_del_departamento', 'ubicacion_lejana'] as const),
+  ...(['telefono_fijo', 'enlace_sin_coordenadas', 'lugar_descrito', 'destino_desconocido'] as const),
+  ...([
+    'coordenadas_en_cero',
+    'coordenadas_sin_signo',
+    'coordenadas_invertidas',
+    'fuera_del_departamento',
+    'ubicacion_lejana',
+  ] as const),
 ]
+
+const SIN_COORDENADAS: AdvertenciaGuardada = { codigo: 'enlace_sin_coordenadas', campo: '/ubicacion/maps_url' }
+const SOLO_DESCRITO: AdvertenciaGuardada = { codigo: 'lugar_descrito', campo: '/ubicacion/referencia' }
 
 /** What a guide says of its place once that is confirmed; how it was asked for stays visible. */
 function lugarConfirmado(guia: FilaGuia, propuesta: Propuesta, ahora: Date): Lugar {
@@ -49,7 +58,7 @@ function lugarConfirmado(guia: FilaGuia, propuesta: Propuesta, ahora: Date): Lug
     },
     advertencias: [
       ...guia.advertencias.filter(({ codigo }) => !DEL_LUGAR.includes(codigo)),
-      ...(lat === null ? [{ codigo: 'enlace_sin_coordenadas', campo: '/ubicacion/maps_url' } as const] : []),
+      ...(lat === null ? [enlace === null ? SOLO_DESCRITO : SIN_COORDENADAS] : []),
       ...advertencias,
     ],
   }

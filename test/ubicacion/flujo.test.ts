@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { enviarMensajes } from '../../server/mensajeria/enviar.ts'
 import { vencerSolicitudes } from '../../server/mensajeria/mensaje.ts'
 import { usarEntorno } from '../entorno.ts'
-import { ajustesCon, hasta, RECOGIDA, sinDestino, unaGuia } from '../fabricas.ts'
+import { ajustesCon, ESTILO_DE_MARCA, hasta, RECOGIDA, sinDestino, unaGuia } from '../fabricas.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
 import { HORA, revisarHistorial, SECRETOS, usarSolicitudes } from './solicitudes.ts'
 
@@ -303,7 +303,7 @@ describe('the recipient’s page', () => {
         {
           'default-src': "'none'",
           'script-src': "'self'",
-          'style-src': "'self'",
+          'style-src': `'self' ${ESTILO_DE_MARCA}`,
           'form-action': "'self'",
           'base-uri': "'none'",
           'frame-ancestors': "'none'",

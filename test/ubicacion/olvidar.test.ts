@@ -67,6 +67,7 @@ describe('after the retention', () => {
       lat: '14.6155553',
       lng: '-90.6155553',
       precision_m: '61555',
+      aproximado: '1',
       metodo: 'gps',
       referencia: 'Portón verde',
     }

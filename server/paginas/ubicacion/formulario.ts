@@ -1,12 +1,18 @@
 import type { Request } from 'express'
 import type { LugarPropuesto } from '../../ubicacion/solicitud.ts'
+import { DESCRIPCION_CORTA, IMPRECISA_M, MINIMO_DE_DESCRIPCION, pedirPin } from './precision.ts'
 
 const MAXIMO_DE_BYTES = 8_192
 /** How long the body may take to arrive, in milliseconds. A phone with bad coverage needs a while for its 300 bytes. */
 const PLAZO = 30_000
 const MAXIMO_DE_REFERENCIA = 200
+/** No worse than that is a position in the contract, in metres. */
+const PEOR_PRECISION = 100_000
 
-const CAMPOS = ['lat', 'lng', 'precision_m', 'metodo', 'enlace', 'referencia', 'seguro', 'accion'] as const
+const CAMPOS = [
+  ...(['lat', 'lng', 'precision_m', 'metodo', 'enlace', 'referencia', 'aproximado', 'cambiar'] as const),
+  ...(['seguro', 'accion'] as const),
+] as const
 type Campo = (typeof CAMPOS)[number]
 /** The fields of the posted form, cleaned; empty where nothing was filled in. */
 export type Formulario = Record<Campo, string>
@@ -20,8 +26,8 @@ export interface Falla {
   mensaje: string
 }
 
-/** What is said where no place was chosen, by the server and, before it is asked, by the page itself. */
-export const FALTA_LUGAR = 'Falta el lugar. Elíjalo aquí abajo.'
+/** What is said where no place was chosen. */
+const FALTA_LUGAR = 'Falta el lugar. Elíjalo aquí abajo.'
 
 /** Thrown for a body that our form doesn't send, with the status to answer with. */
 export class ErrorDeFormulario extends Error {
@@ -121,21 +127,36 @@ export function interpretar(formulario: Formulario): { lugar?: LugarPropuesto; f
   if (referenciaLarga(referencia)) {
     fallas.push({ campo: 'referencia', mensaje: 'La descripción es muy larga: use 200 letras o menos.' })
   }
-  const comun = { seguro: formulario.seguro === '1', ...(referencia && { referencia }) }
-  const conPunto = (metodo === 'gps' || metodo === 'mapa') && (formulario.lat !== '' || formulario.lng !== '')
-  if (!conPunto) {
-    if (enlace === '') fallas.push({ campo: 'lugar', mensaje: FALTA_LUGAR })
-    return fallas.length > 0
-      ? { fallas }
-      : { lugar: { ...comun, metodo: 'enlace', enlace: soloEnlace(enlace) }, fallas }
+  const comun = {
+    seguro: formulario.seguro === '1',
+    cambiar: formulario.cambiar === '1',
+    ...(referencia && { referencia }),
   }
+  const dado = (lugar: LugarPropuesto) => (fallas.length > 0 ? { fallas } : { lugar, fallas })
+  if (metodo === 'descripcion' || formulario.accion === 'describir') {
+    if (referencia.length < MINIMO_DE_DESCRIPCION) fallas.push({ campo: 'referencia', mensaje: DESCRIPCION_CORTA })
+    return dado({ ...comun, metodo: 'descripcion' })
+  }
+  if ((metodo === 'gps' || metodo === 'mapa') && (formulario.lat !== '' || formulario.lng !== '')) {
+    const punto = leerPunto(formulario, metodo)
+    if ('mensaje' in punto) return { fallas: [{ campo: 'lugar', mensaje: punto.mensaje }] }
+    return dado({ ...comun, metodo, ...punto })
+  }
+  if (enlace === '') fallas.push({ campo: 'lugar', mensaje: FALTA_LUGAR })
+  return dado({ ...comun, metodo: 'enlace', enlace: soloEnlace(enlace) })
+}
+
+/** The point of the form; one of the phone's own that is too inexact counts only if the person says that it is right. */
+function leerPunto(
+  formulario: Formulario,
+  metodo: 'gps' | 'mapa',
+): { lat: number; lng: number; precision_m?: number } | { mensaje: string } {
   const lat = numero(formulario.lat, -90, 90)
   const lng = numero(formulario.lng, -180, 180)
-  const precision_m = metodo === 'gps' ? numero(formulario.precision_m, 0, 1_000_000) : undefined
-  if (lat === undefined || lng === undefined) {
-    fallas.push({ campo: 'lugar', mensaje: 'No pudimos leer el lugar. Elíjalo otra vez.' })
-    return { fallas }
-  }
-  if (fallas.length > 0) return { fallas }
-  return { lugar: { ...comun, metodo, lat, lng, ...(precision_m === undefined ? {} : { precision_m }) }, fallas }
+  if (lat === undefined || lng === undefined) return { mensaje: 'No pudimos leer el lugar. Elíjalo otra vez.' }
+  const precision = metodo === 'gps' ? numero(formulario.precision_m, 0, Number.POSITIVE_INFINITY) : undefined
+  if (precision === undefined) return { lat, lng }
+  const precision_m = Math.min(precision, PEOR_PRECISION)
+  if (precision_m > IMPRECISA_M && formulario.aproximado !== '1') return { mensaje: pedirPin(precision_m) }
+  return { lat, lng, precision_m }
 }

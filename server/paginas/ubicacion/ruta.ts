@@ -1,13 +1,15 @@
 import type { Express } from 'express'
-import { crearLimite } from '../../limites/cubos.ts'
+import { Cubos, crearLimite } from '../../limites/cubos.ts'
 import type { Solicitudes } from '../../ubicacion/solicitud.ts'
 import { leerRecursos, servirArchivos } from '../archivos.ts'
 import type { Fachada } from '../fachada.ts'
 import { servirPagina } from '../pagina.ts'
 import { privacidadDelLugar } from '../privacidad.ts'
+import { DESCONOCIDA, FALLO, MAL_PEDIDA } from './despues.ts'
 import { ErrorDeFormulario, leerFormulario } from './formulario.ts'
 import { crearHojas } from './hojas.ts'
-import { cabezaDe, DESCONOCIDA, FALLO, MAL_PEDIDA, type Mosaicos } from './vista.ts'
+import { PREGUNTA } from './partes.ts'
+import { cabezaDe, type Mosaicos } from './vista.ts'
 
 export interface OpcionesDeUbicacion {
   fachada: Fachada
@@ -24,12 +26,14 @@ export interface OpcionesDeUbicacion {
 const TOKEN = /^[A-Za-z0-9_-]{22}$/
 /** Requests a minute: previews alone may open a link 50 times, and a network may be a whole mobile one behind one NAT. */
 const LIMITES = { red: 600, get: 60, post: 10 }
+/** Other links that a network, perhaps a whole mobile one, may ask for of all guides; a guide and a telephone get few. */
+const OTROS = { porSegundo: 1 / 60, rafaga: 30 }
 
 const ARCHIVOS = ['navegador.js', 'estilo.css', 'mapa.js', 'mapa.css'] as const
 
 /** The same for every link: whose parcel it is, is told to whoever opens the page, and to no app that keeps it. */
 const VISTA_PREVIA = {
-  titulo: '¿Dónde le entregamos su paquete?',
+  titulo: PREGUNTA,
   descripcion: 'Díganos el lugar exacto para que el repartidor lo encuentre.',
 }
 
@@ -43,15 +47,16 @@ export function servirUbicacion(
   const porRed = crearLimite(LIMITES.red, conReloj)
   const porLectura = crearLimite(LIMITES.get, conReloj)
   const porEnvio = crearLimite(LIMITES.post, conReloj)
-  const { ver, recibir } = crearHojas(
-    solicitudes,
-    (raiz) =>
+  const otros = new Cubos(conReloj)
+  const { ver, recibir } = crearHojas(solicitudes, {
+    mapaDe: (raiz) =>
       mosaicos && {
         ...mosaicos,
         modulo: raiz + recursos.ruta('mapa.js'),
         estilo: raiz + recursos.ruta('mapa.css'),
       },
-  )
+    porOtro: (red) => otros.tomar(red, OTROS),
+  })
   servirArchivos(app, recursos.archivos)
   servirPagina(app, '/u', {
     metodos: ['POST'],
@@ -65,11 +70,12 @@ export function servirUbicacion(
       const deEnlace = leyendo ? porLectura : porEnvio
       return porRed(red) || (TOKEN.test(resto) ? deEnlace(`${red} ${resto}`) : 0)
     },
-    async atender({ req, resto: token, raiz, leyendo }) {
+    async atender({ req, resto: token, raiz, red, leyendo }) {
       if (!TOKEN.test(token)) return { status: 404, ...DESCONOCIDA }
-      if (leyendo) return ver(token, raiz)
+      const abierto = { token, raiz, red }
+      if (leyendo) return ver(abierto, req.query.cambiar === undefined ? {} : { cambiar: '1' })
       try {
-        return await recibir(token, raiz, await leerFormulario(req))
+        return await recibir(abierto, await leerFormulario(req))
       } catch (error) {
         if (error instanceof ErrorDeFormulario) return { status: error.status, ...MAL_PEDIDA }
         throw error

@@ -1,7 +1,8 @@
 import type { DatosDeSolicitud } from '../../ubicacion/solicitud.ts'
 import { type Html, html } from '../html.ts'
-import { type Contenido, soloDice } from '../marco.ts'
-import { FALTA_LUGAR, type Falla, type Valores } from './formulario.ts'
+import type { Contenido } from '../marco.ts'
+import type { Falla, Valores } from './formulario.ts'
+import { ocultos, PREGUNTA, paquete, soloNombre, zona } from './partes.ts'
 
 /** Where a map's tiles come from. */
 export interface Mosaicos {
@@ -25,52 +26,47 @@ export const cabezaDe = (direccion: (archivo: 'estilo.css' | 'navegador.js') => 
   html`<link rel="stylesheet" href="${direccion('estilo.css')}">
 <script type="module" src="${direccion('navegador.js')}"></script>`
 
-const PREGUNTA = '¿Dónde le entregamos su paquete?'
 const TRAZO_PIN =
   'M12 1.5a8 8 0 0 0-8 8c0 5.6 6.6 11.9 7.4 12.7a.9.9 0 0 0 1.2 0c.8-.8 7.4-7.1 7.4-12.7a8 8 0 0 0-8-8Zm0 11a3 3 0 1 1 0-6 3 3 0 0 1 0 6Z'
 const pin = html`<svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true" focusable="false"><path fill="currentColor" d="${TRAZO_PIN}"/></svg>`
 
-const soloNombre = (destinatario: string | null) => (destinatario ?? '').trim().split(/\s+/)[0]?.slice(0, 40) ?? ''
-/** A name at the end of a sentence, of which «S. A.» brings its own full stop. */
-const conPunto = (nombre: string) => (nombre.endsWith('.') ? nombre : `${nombre}.`)
-const zona = ({ municipio, departamento }: DatosDeSolicitud) =>
-  municipio === departamento ? municipio : `${municipio}, ${departamento}`
+interface Formada {
+  valores: Valores
+  /** What is wrong, said on top and beside its field. */
+  fallas: readonly Falla[]
+  mapa: Mapa | null
+  /** Nothing was filled in yet. */
+  nuevo: boolean
+}
 
 /**
- * The page with the form.
- * @param fallas stand on top and beside their fields
- * @param nuevo nothing was filled in yet
+ * The page with the form. The program makes two steps of it: choosing how the place is said (the parts for `elegir`), and
+ * saying it (the parts for that way); without the program all that works without it stands one below the other.
  */
-export function paginaDelFormulario(
-  datos: DatosDeSolicitud,
-  valores: Valores,
-  fallas: readonly Falla[],
-  mapa: Mapa | null,
-  nuevo: boolean,
-): Contenido {
-  const nombre = soloNombre(datos.destinatario)
-  const direccion = [datos.direccion?.trim(), zona(datos)].filter(Boolean).join(', ')
+export function paginaDelFormulario(datos: DatosDeSolicitud, { valores, fallas, mapa, nuevo }: Formada): Contenido {
+  const { centro, municipio } = datos
   const cuerpo = html`${fallas.length > 0 && resumen(fallas)}
-<h1 tabindex="-1">${PREGUNTA}</h1>
-<p>${nombre && `Hola, ${nombre}. `}<strong>${datos.comercio}</strong> le envía un paquete. Díganos el lugar exacto para que el repartidor lo encuentre.</p>
-<p class="declarada"><span class="suave">La dirección que nos dieron:</span> <strong>${direccion}</strong></p>
-<form method="post" novalidate data-formulario${nuevo && html` data-nuevo`}>
-${ocultos(valores, ['lat', 'lng', 'precision_m', 'metodo'])}
+${paquete(datos)}
+<form method="post" novalidate data-formulario${nuevo && html` data-nuevo`} data-lugar="${municipio}"${centro && html` data-lat="${centro.lat}" data-lng="${centro.lng}"`}>
+${ocultos(valores, ['lat', 'lng', 'precision_m', 'metodo', 'cambiar'])}
 <div id="lugar" tabindex="-1">
-<section data-con-js hidden aria-labelledby="titulo-gps">
-<h2 id="titulo-gps">¿Está ahora donde quiere recibirlo?</h2>
-<button type="button" class="principal" id="gps">${pin} Usar mi ubicación</button>
-<p id="estado-gps" class="estado" role="status"></p>
-</section>
-${mapa && elegirEnMapa(datos, mapa)}
+<div data-para="elegir">${elegir(datos, valores.cambiar === '1', mapa !== null)}</div>
+<h1 id="titulo" tabindex="-1" data-con-js data-para="gps mapa enlace descripcion" hidden></h1>
 ${campoDeEnlace(valores.enlace, falla(fallas, 'enlace'))}
+${mapa && elMapa(mapa)}
+<p id="estado-lugar" class="estado" role="status"></p>
+<div id="impreciso" class="aviso" hidden><p id="porque-impreciso"></p>
+<label class="casilla"><input type="checkbox" id="aproximado" name="aproximado" value="1"> <span>Está bien así, aunque sea cerca</span></label></div>
+${mapa && FLECHAS}
 </div>
 ${campoDeReferencia(valores.referencia, falla(fallas, 'referencia'))}
-<p id="elegido" class="elegido" role="status" data-con-js hidden></p>
-<button type="submit" class="principal">Confirmar</button>
+<div class="barra" data-para="gps mapa enlace descripcion">
 <p id="envio" class="estado" role="status"></p>
-</form>
-<template id="falta-lugar">${resumen([{ campo: 'lugar', mensaje: FALTA_LUGAR }])}</template>`
+<button type="button" id="atras" data-con-js hidden>Atrás</button>
+<button type="submit" class="principal">Confirmar</button>
+<noscript><button type="submit" name="accion" value="describir">No tengo enlace: basta con la descripción</button></noscript>
+</div>
+</form>`
   return { titulo: fallas.length > 0 ? `Falta algo – ${PREGUNTA}` : PREGUNTA, cuerpo }
 }
 
@@ -82,99 +78,46 @@ const resumen = (fallas: readonly Falla[]) =>
 <ul>${fallas.map(({ campo, mensaje }) => html`<li><a href="#${campo}">${mensaje}</a></li>`)}</ul>
 </div>`
 
-const ocultos = (valores: Valores, campos: readonly (keyof Valores)[]) =>
-  campos.map((campo) => html`<input type="hidden" name="${campo}" value="${valores[campo]}">`)
-
-/** The map's place, empty until somebody wants it: its module and its tiles weigh more than the page. */
-function elegirEnMapa({ centro, municipio }: DatosDeSolicitud, { modulo, estilo, url, atribucion }: Mapa): Html {
-  return html`<section data-con-js hidden aria-labelledby="titulo-mapa">
-<h2 id="titulo-mapa">O señálelo en el mapa</h2>
-<p id="ayuda-mapa">Toque su casa en el mapa, o arrastre el pin hasta su puerta.</p>
-<div id="mapa" data-modulo="${modulo}" data-estilo="${estilo}" data-url="${url}" data-atribucion="${atribucion}" data-lugar="${municipio}"${centro && html` data-lat="${centro.lat}" data-lng="${centro.lng}"`}><button type="button" id="abrir-mapa">Ver el mapa</button></div>
-<p id="estado-mapa" class="estado" role="status"></p>
-<details id="flechas" hidden><summary>Mover el pin con botones</summary>
-<div class="flechas"><button type="button" data-paso="arriba">↑ Norte</button><button type="button" data-paso="izquierda">← Oeste</button><button type="button" data-paso="derecha">Este →</button><button type="button" data-paso="abajo">↓ Sur</button></div></details>
-</section>`
+/** What is asked, and the ways to answer. */
+function elegir(datos: DatosDeSolicitud, cambiando: boolean, conMapa: boolean): Html {
+  const nombre = soloNombre(datos.destinatario)
+  const direccion = [datos.direccion?.trim(), zona(datos)].filter(Boolean).join(', ')
+  return html`<h1 tabindex="-1">${PREGUNTA}</h1>
+<p>${nombre && `Hola, ${nombre}. `}${cambiando ? 'Diga otra vez el lugar: el nuevo queda en vez del que nos dio.' : 'Díganos el lugar exacto para que el repartidor lo encuentre.'}</p>
+<p class="declarada"><span class="suave">La dirección que nos dieron:</span> <strong>${direccion}</strong></p>
+<div class="formas" data-con-js hidden>
+<div id="con-gps"><button type="button" class="principal" id="gps">${pin} Usar mi ubicación</button>
+<div id="estado-gps" class="estado" role="status"></div></div>
+${conMapa && html`<button type="button" data-forma="mapa">Señalarlo en el mapa</button>`}
+<button type="button" data-forma="enlace">Pegar un enlace de mapa</button>
+<button type="button" data-forma="descripcion">Describirlo con palabras</button>
+</div>`
 }
 
-/** The field for a link, open from the start, because without JavaScript it is the only way; the program folds it. */
+const FLECHAS = html`<details id="flechas" hidden><summary>Mover el pin con botones</summary>
+<div class="flechas"><button type="button" data-paso="arriba">↑ Norte</button><button type="button" data-paso="izquierda">← Oeste</button><button type="button" data-paso="derecha">Este →</button><button type="button" data-paso="abajo">↓ Sur</button></div></details>`
+
+/** The map's place, empty until it is opened: its module and its tiles weigh more than the page. */
+const elMapa = ({ modulo, estilo, url, atribucion }: Mapa): Html =>
+  html`<section id="con-mapa" data-con-js hidden aria-labelledby="titulo">
+<p id="ayuda-mapa">Toque su casa en el mapa, o arrastre el pin hasta su puerta.</p>
+<div id="mapa" class="ciego" data-modulo="${modulo}" data-estilo="${estilo}" data-url="${url}" data-atribucion="${atribucion}"></div>
+<div id="sin-mapa" class="estado problema" hidden><p>No se pudo cargar el mapa, y sin verlo no se puede señalar el lugar. Revise su señal, o dígalo de otra forma.</p>
+<button type="button" id="reintentar-mapa">Cargar el mapa otra vez</button>
+<button type="button" data-forma="enlace">Pegar un enlace de mapa</button>
+<button type="button" data-forma="descripcion">Describirlo con palabras</button></div>
+</section>`
+
 const campoDeEnlace = (valor: string, error: string | undefined) =>
-  html`<details id="con-enlace" open><summary>Pegar un enlace de mapa</summary>
-<label for="enlace">Enlace del mapa</label>
+  html`<div class="campo" data-para="enlace"><label for="enlace">Enlace del mapa</label>
 <p class="suave" id="ayuda-enlace">En Google Maps o Waze, busque su casa, toque «Compartir» y «Copiar». Después péguelo aquí.</p>
-${error && html`<p class="error" id="error-enlace">${error}</p>`}
-<input id="enlace" name="enlace" type="text" inputmode="url" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="2048" value="${valor}" aria-describedby="${error && 'error-enlace '}ayuda-enlace"${error && html` aria-invalid="true"`}>
-</details>`
+<p class="error" id="error-enlace"${!error && html` hidden`}>${error}</p>
+<input id="enlace" name="enlace" type="text" inputmode="url" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="2048" value="${valor}" aria-describedby="error-enlace ayuda-enlace"${error && html` aria-invalid="true"`}></div>`
 
 const campoDeReferencia = (valor: string, error: string | undefined) =>
-  html`<div class="campo"><label for="referencia">¿Cómo reconocemos el lugar?</label>
-<p class="suave" id="ayuda-referencia">Por ejemplo: portón verde, frente a la tienda. Puede dejarlo vacío.</p>
-${error && html`<p class="error" id="error-referencia">${error}</p>`}
-<textarea id="referencia" name="referencia" rows="2" maxlength="200" autocomplete="off" aria-describedby="${error && 'error-referencia '}ayuda-referencia"${error && html` aria-invalid="true"`}>
+  html`<div class="campo" data-para="gps mapa enlace descripcion"><label for="referencia">¿Cómo reconocemos el lugar?</label>
+<p class="suave" id="ayuda-referencia" data-para="gps mapa enlace">Por ejemplo: portón verde, frente a la tienda. Puede dejarlo vacío.</p>
+<p class="suave" id="ayuda-descripcion" data-para="descripcion" data-con-js hidden>Cómo llegar y cómo se ve: calle o colonia, qué hay cerca, de qué color es.</p>
+<p class="error" id="error-referencia"${!error && html` hidden`}>${error}</p>
+<textarea id="referencia" name="referencia" rows="2" maxlength="200" autocomplete="off" aria-describedby="error-referencia ayuda-referencia ayuda-descripcion"${error && html` aria-invalid="true"`}>
 ${valor}</textarea></div>`
-
-/** The page that asks whether a place is meant that is far from the declared municipality. */
-export function paginaDeSeguro(datos: DatosDeSolicitud, valores: Valores, distanciaKm: number): Contenido {
-  const titulo = '¿Seguro que es ahí?'
-  const km = Math.round(distanciaKm).toLocaleString('es-GT')
-  return {
-    titulo,
-    cuerpo: html`<h1 tabindex="-1" autofocus>${titulo}</h1>
-<p>El lugar que eligió está a unos <strong>${km}\u00a0km</strong> de <strong>${zona(datos)}</strong>, que es la dirección del paquete.</p>
-<form method="post" data-formulario>
-${ocultos(valores, ['lat', 'lng', 'precision_m', 'metodo', 'enlace', 'referencia'])}
-<button type="submit" class="principal" name="accion" value="corregir">No, quiero corregirlo</button>
-<button type="submit" name="seguro" value="1">Sí, entréguenlo ahí</button>
-<p id="envio" class="estado" role="status"></p>
-</form>`,
-  }
-}
-
-/** The page that says what was confirmed. */
-export function paginaDeGracias(datos: DatosDeSolicitud): Contenido {
-  const nombre = soloNombre(datos.destinatario)
-  const { lat = null, lng = null, referencia = null } = datos.confirmado ?? {}
-  const titulo = nombre ? `¡Gracias, ${nombre}!` : '¡Gracias!'
-  const enMapa =
-    lat !== null &&
-    lng !== null &&
-    `https://www.google.com/maps/search/?api=1&query=${lat.toFixed(6)},${lng.toFixed(6)}`
-  return {
-    titulo: 'Gracias',
-    cuerpo: html`<div class="gracias"><svg viewBox="0 0 24 24" width="56" height="56" aria-hidden="true" focusable="false"><circle cx="12" cy="12" r="11" fill="currentColor"/><path class="hueco" fill="none" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round" d="m7 12.5 3.5 3.5L17 9"/></svg>
-<h1 tabindex="-1">${titulo}</h1>
-<p>Ya sabemos dónde entregarle el paquete que le envía <strong>${conPunto(datos.comercio)}</strong></p>
-<dl>
-<dt>Lugar</dt><dd>${enMapa ? html`El punto que nos señaló. <a href="${enMapa}" rel="noreferrer noopener">Verlo en el mapa</a>` : 'El enlace de mapa que nos dio.'}</dd>
-${referencia && html`<dt>Cómo reconocerlo</dt><dd>${referencia}</dd>`}
-</dl>
-<p>Ya puede cerrar esta página. Si algo no está bien, avísele a ${conPunto(datos.comercio)}</p></div>`,
-  }
-}
-
-// What follows tells nothing of any parcel: whoever guesses, or finds an old link, learns nothing.
-
-export const DESCONOCIDA = soloDice(
-  'No encontramos este enlace',
-  html`Puede que se haya cortado al copiarlo. Ábralo otra vez desde el mensaje que recibió.`,
-  html`Si sigue sin abrir, escríbale a la tienda donde compró.`,
-)
-
-export const VENCIDA = soloDice(
-  'Este enlace ya venció',
-  html`Ya no se puede usar. Busque en sus mensajes si le mandamos uno más nuevo.`,
-  html`Si no lo tiene, escríbale a la tienda donde compró y pídale que se lo mande otra vez.`,
-)
-
-export const CERRADA = soloDice(
-  'Ya no hace falta confirmar',
-  html`Este paquete ya no necesita su ubicación. No tiene que hacer nada más.`,
-  html`Si tiene alguna duda, escríbale a la tienda donde compró.`,
-)
-
-export const MAL_PEDIDA = soloDice(
-  'No pudimos leer eso',
-  html`Abra otra vez el enlace desde el mensaje que recibió y vuelva a intentarlo.`,
-)
-
-export const FALLO = html`No es culpa suya. Espere un minuto y vuelva a abrir el enlace desde el mensaje que recibió.`

@@ -133,7 +133,10 @@ describe('a posted form', () => {
     })
     expect([respuesta.status, respuesta.headers.get('location')]).toEqual([303, token])
     expect(falso.confirmaciones).toEqual([
-      { seguro: false, metodo: 'gps', lat: 14.6349, lng: -90.5069, precision_m: 12, referencia: 'portón verde' },
+      {
+        ...{ seguro: false, cambiar: false, metodo: 'gps', lat: 14.6349, lng: -90.5069, precision_m: 12 },
+        referencia: 'portón verde',
+      },
     ])
     const gracias = await (await fetch(`${url}/u/${token}`)).text()
     expect(gracias).toContain('¡Gracias, María!')
@@ -143,7 +146,7 @@ describe('a posted form', () => {
   it('may hold a link with words around it', async () => {
     await enviar(falso.nueva(), { enlace: 'Mi casa https://maps.app.goo.gl/abc123', lat: '', lng: '', metodo: '' })
     expect(falso.confirmaciones).toEqual([
-      { seguro: false, metodo: 'enlace', enlace: 'https://maps.app.goo.gl/abc123' },
+      { seguro: false, cambiar: false, metodo: 'enlace', enlace: 'https://maps.app.goo.gl/abc123' },
     ])
   })
 
@@ -151,6 +154,12 @@ describe('a posted form', () => {
     ['nothing', {}, 'Falta el lugar'],
     ['a reference alone', { referencia: 'portón' }, 'Falta el lugar'],
     ['half a point', { metodo: 'mapa', lat: '14.6', lng: '' }, 'No pudimos leer el lugar'],
+    ['a short description', { metodo: 'descripcion', referencia: 'casa' }, 'Describa el lugar con más detalle'],
+    [
+      'a position that is no door',
+      { metodo: 'gps', lat: '14.6', lng: '-90.5', precision_m: '201' },
+      'Esta posición puede fallar por 200 metros',
+    ],
     ['no number', { metodo: 'gps', lat: '1e1', lng: '-90' }, 'No pudimos leer el lugar'],
     ['a point off the Earth', { metodo: 'gps', lat: '91', lng: '-90' }, 'No pudimos leer el lugar'],
     ['a long reference', { enlace: 'geo:14,-90', referencia: 'ñ'.repeat(201) }, 'La descripción es muy larga'],
@@ -161,6 +170,38 @@ describe('a posted form', () => {
     expect(html).toContain(mensaje)
     for (const valor of Object.values(campos)) expect(html).toContain(valor)
     expect(falso.confirmaciones).toEqual([])
+  })
+
+  it('keeps how inexact a position is, if the person says that it is right', async () => {
+    const campos = { metodo: 'gps', lat: '14.6', lng: '-90.5', aproximado: '1' }
+    for (const precision_m of ['1800', '250000']) await enviar(falso.nueva(), { ...campos, precision_m })
+    expect(falso.confirmaciones.map(({ precision_m }) => precision_m)).toEqual([1_800, 100_000])
+  })
+
+  it('may describe the place with words alone', async () => {
+    const referencia = 'Aldea El Carmen, casa azul tras la escuela'
+    for (const como of [{ metodo: 'descripcion' }, { accion: 'describir' }] as Record<string, string>[]) {
+      expect((await enviar(falso.nueva(), { ...como, referencia, enlace: '' })).status).toBe(303)
+    }
+    const descrita = { seguro: false, cambiar: false, metodo: 'descripcion', referencia }
+    expect(falso.confirmaciones).toEqual([descrita, descrita])
+  })
+
+  it('may say the place anew while the courier isn’t on his way', async () => {
+    const token = falso.nueva()
+    await enviar(token, { enlace: 'https://maps.app.goo.gl/abc', referencia: 'portón verde' })
+    const cambiar = await (await fetch(`${url}/u/${token}?cambiar`)).text()
+    expect(cambiar).toContain('name="cambiar" value="1"')
+    expect(cambiar).toContain('portón verde</textarea>')
+    await enviar(token, { enlace: 'geo:14.6,-90.5', cambiar: '1' })
+    expect(falso.confirmaciones.map(({ cambiar }) => cambiar)).toEqual([false, true])
+    falso.responder(() => ({ ok: false, motivo: 'agotada' }))
+    const agotada = await enviar(token, { enlace: 'geo:14.6,-90.5', cambiar: '1' })
+    expect([agotada.status, (await agotada.text()).includes('muchas veces')]).toEqual([409, true])
+    const confirmado = { lat: 14.6, lng: -90.5, precision_m: null, enlace: null, referencia: null }
+    const tarde = falso.nueva({ estado: 'confirmada', confirmado, corregible: false })
+    expect(await (await fetch(`${url}/u/${tarde}`)).text()).not.toContain('?cambiar')
+    expect(await (await fetch(`${url}/u/${tarde}?cambiar`)).text()).toContain('Ya no se puede cambiar aquí')
   })
 
   it.each([
@@ -231,6 +272,16 @@ it('reads no more of a form than its limit, whatever was announced', async () =>
 })
 
 describe('the limits', () => {
+  it('give a network so many other links', async () => {
+    for (let i = 0; i < 30; i++) {
+      const token = falso.nueva({ estado: 'vencida' })
+      expect((await enviar(token, { accion: 'otro' })).status).toBe(200)
+    }
+    const ultima = await enviar(falso.nueva({ estado: 'vencida' }), { accion: 'otro' })
+    expect([ultima.status, (await ultima.text()).includes('No podemos mandarle otro enlace')]).toEqual([429, true])
+    expect(falso.otros).toHaveLength(30)
+  })
+
   it('hold per address and link, and say for how long', async () => {
     const [token, otro] = [falso.nueva(), falso.nueva()]
     for (let i = 0; i < 10; i++) expect((await enviar(token, {})).status).toBe(422)

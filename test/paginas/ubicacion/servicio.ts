@@ -15,18 +15,22 @@ import { FACHADA } from '../../fabricas.ts'
 export const MIXCO = { lat: 14.6333, lng: -90.6064 }
 const ABIERTA: DatosDeSolicitud = {
   estado: 'abierta',
+  guia: '7K3M9QX2A1B4',
   comercio: 'Zapatería El Paso',
+  contenido: '2 pares de zapatos',
   destinatario: 'María Fernanda Ajú López',
   departamento: 'Guatemala',
   municipio: 'Mixco',
   direccion: '4a. calle 5-20, zona 1',
   centro: MIXCO,
   confirmado: null,
+  corregible: false,
 }
 /** The service behind the page, in memory: what the page asks of it, and what it answers. */
 function crearPaginas() {
   const solicitudes = new Map<string, DatosDeSolicitud>()
   const confirmaciones: LugarPropuesto[] = []
+  const otros: string[] = []
   let lecturas = 0
   let responder: ((lugar: LugarPropuesto) => ResultadoDeConfirmacion | undefined) | undefined
   const puerto: Solicitudes = {
@@ -41,15 +45,21 @@ function crearPaginas() {
       if (datos.estado === 'vencida' || datos.estado === 'cerrada') return { ok: false, motivo: datos.estado }
       const resultado = responder?.(lugar)
       if (resultado) return resultado
-      const { lat = null, lng = null, referencia = null } = lugar
-      solicitudes.set(token, { ...datos, estado: 'confirmada', confirmado: { lat, lng, referencia } })
+      const { lat = null, lng = null, precision_m = null, enlace = null, referencia = null } = lugar
+      const confirmado = { lat, lng, precision_m, enlace, referencia }
+      solicitudes.set(token, { ...datos, estado: 'confirmada', confirmado, corregible: true })
       return { ok: true }
+    },
+    async pedirOtro(token) {
+      otros.push(token)
+      return { ok: true, repetida: false, termina_en: '76' }
     },
   }
   let cuenta = 0
   return {
     puerto,
     confirmaciones,
+    otros,
     lecturas: () => lecturas,
     responder: (como: typeof responder) => {
       responder = como
@@ -62,6 +72,7 @@ function crearPaginas() {
     /** Everything as before the test; a token is never used twice. */
     vaciar() {
       confirmaciones.length = 0
+      otros.length = 0
       responder = undefined
       lecturas = 0
     },
@@ -98,6 +109,8 @@ export const escuchar = (servidor: Server) =>
   })
 export const falso = crearPaginas()
 export const remitentes: (string | undefined)[] = []
+/** What the server of the map's tiles does: answers, or fails. */
+export const teselas = { fallan: false }
 // Where a file's tests find them: the page, and the map's tiles.
 export let url = ''
 export let mosaico = ''
@@ -110,12 +123,13 @@ export const adelantar = (ms: number) => {
 export function usarServicio() {
   let servidores: Server[]
   beforeAll(async () => {
-    const teselas = createServer((req, res) => {
+    const servidorDeTeselas = createServer((req, res) => {
       remitentes.push(req.headers.referer)
+      if (teselas.fallan) return void res.writeHead(503).end()
       res.setHeader('Content-Type', 'image/png')
       res.end(TESELA)
     })
-    mosaico = await escuchar(teselas)
+    mosaico = await escuchar(servidorDeTeselas)
     const app = express()
     servirUbicacion(app, {
       fachada: FACHADA,
@@ -126,10 +140,11 @@ export function usarServicio() {
     })
     const servidor = createServer(app)
     url = await escuchar(servidor)
-    servidores = [teselas, servidor]
+    servidores = [servidorDeTeselas, servidor]
   })
   beforeEach(() => {
     falso.vaciar()
+    teselas.fallan = false
     adelantar(60_000) // everybody's bucket is full again
   })
   afterAll(() => {

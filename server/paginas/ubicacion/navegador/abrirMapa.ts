@@ -1,19 +1,43 @@
-// The map, when it is wanted.
+// The map, when its step comes.
 import { decir } from './formulario.ts'
 import type { Lugar } from './lugar.ts'
 import type { abrirMapa as AbrirMapa, Mapa } from './mapa.ts'
+import type { Zona } from './palabras.ts'
 
-export function prepararMapa(lugar: Lugar) {
+/** The map's place on the page, whether the map is open or not. */
+export interface Visor {
+  /** Shows the map with the place that is chosen, and opens it first if need be. */
+  mostrar(): void
+  ocultar(): void
+  /** Whether what is seen of the map is missing. */
+  falta(): boolean
+}
+
+/** @param alCambiar called when it is known whether the map can be seen */
+export function prepararMapa(lugar: Lugar, alCambiar: () => void, zona: Zona): Visor | undefined {
+  const seccion = document.getElementById('con-mapa')
   const contenedor = document.getElementById('mapa')
-  const boton = document.getElementById('abrir-mapa')
-  if (!contenedor || !boton) return
+  if (!seccion || !contenedor) return undefined
+  const sinMapa = document.getElementById('sin-mapa')!
+  const flechas = document.getElementById('flechas')!
   let mapa: Mapa | undefined
   let abriendo = false
   let intentos = 0
-  const abrir = async (conFoco: boolean) => {
+  const ayuda = document.getElementById('ayuda-mapa')!
+  let visto = false
+  const juzgar = (ahora: boolean) => {
+    visto = ahora
+    contenedor.hidden = !visto
+    ayuda.hidden = !visto
+    flechas.hidden = !visto || seccion.hidden
+    sinMapa.hidden = visto
+    alCambiar()
+  }
+  const abrir = async () => {
     if (mapa || abriendo) return
     abriendo = true
-    decir('estado-mapa', 'Abriendo el mapa…')
+    contenedor.hidden = false
+    sinMapa.hidden = true
     try {
       // A module that failed to load may stay failed under its name.
       const modulo = contenedor.dataset.modulo! + (intentos++ > 0 ? `?${intentos}` : '')
@@ -21,36 +45,40 @@ export function prepararMapa(lugar: Lugar) {
         import(new URL(modulo, location.href).href) as Promise<{ abrirMapa: typeof AbrirMapa }>,
         cargarEstilo(contenedor.dataset.estilo!),
       ])
-      // Reaching the button with the Tab key scrolls to it, which opens the map: the focus must not go with the button.
-      const enfocar = conFoco || document.activeElement === boton
-      boton.remove()
-      decir('estado-mapa', '')
-      mapa = abrirMapa(contenedor, lugar.punto(), {
+      mapa = abrirMapa(contenedor, zona, {
         alMover: (punto) => lugar.elegir('mapa', punto),
-        decir: (texto) => decir('estado-mapa', texto),
+        alNoVer: () => decir('envio', 'Ahí todavía no se ve el mapa: espere a que cargue.', 'problema'),
+        alJuzgar: juzgar,
       })
-      lugar.alElegir = mapa.mover
-      prepararFlechas(mapa)
-      if (enfocar) mapa.enfocar()
+      mapa.mostrar(lugar.punto(), lugar.precision())
     } catch {
-      decir('estado-mapa', 'No se pudo abrir el mapa. Revise su señal y toque «Ver el mapa» otra vez.', 'problema')
+      juzgar(false)
     }
     abriendo = false
   }
-  boton.addEventListener('click', () => abrir(true))
-  // Nobody who is short of data pays for a map they only scrolled past.
-  const { saveData } = (navigator as Navigator & { connection?: { saveData?: boolean } }).connection ?? {}
-  if (saveData || !('IntersectionObserver' in window)) return
-  const vigia = new IntersectionObserver(
-    (entradas) => {
-      if (!entradas.some((entrada) => entrada.isIntersecting)) return
-      vigia.disconnect()
-      abrir(false)
+  document.getElementById('reintentar-mapa')!.addEventListener('click', () => {
+    if (!mapa) return abrir()
+    contenedor.hidden = false
+    sinMapa.hidden = true
+    mapa.cargar()
+  })
+  flechas.addEventListener('click', ({ target }) => {
+    const paso = (target as HTMLElement).closest<HTMLElement>('[data-paso]')?.dataset.paso
+    if (paso) mapa?.paso(paso as Parameters<Mapa['paso']>[0])
+  })
+  return {
+    mostrar() {
+      seccion.hidden = false
+      flechas.hidden = !visto
+      if (mapa) mapa.mostrar(lugar.punto(), lugar.precision())
+      else abrir()
     },
-    { threshold: 0.5 },
-  )
-  // What is in sight from the start wasn't scrolled to: the page itself comes first.
-  addEventListener('scroll', () => vigia.observe(contenedor), { once: true, passive: true })
+    ocultar() {
+      seccion.hidden = true
+      flechas.hidden = true
+    },
+    falta: () => !sinMapa.hidden,
+  }
 }
 
 function cargarEstilo(direccion: string) {
@@ -64,14 +92,5 @@ function cargarEstilo(direccion: string) {
       reject(new Error('no style'))
     }
     document.head.append(estilo)
-  })
-}
-
-function prepararFlechas(mapa: Mapa) {
-  const flechas = document.getElementById('flechas')!
-  flechas.hidden = false
-  flechas.addEventListener('click', ({ target }) => {
-    const paso = (target as HTMLElement).closest<HTMLElement>('[data-paso]')?.dataset.paso
-    if (paso) mapa.paso(paso as Parameters<Mapa['paso']>[0])
   })
 }

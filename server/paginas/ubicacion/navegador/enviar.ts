@@ -1,5 +1,5 @@
 // Sending, so that it survives bad coverage.
-import { campo, decir } from './formulario.ts'
+import { decir } from './formulario.ts'
 
 const PLAZO_DE_ENVIO_MS = 25_000
 const ESPERA_MAXIMA_S = 30
@@ -7,8 +7,14 @@ const ESPERA_MAXIMA_S = 30
 /**
  * Sends the form without leaving the page, and shows the page that is answered.
  * @param sustituir puts the page that is answered in the place of this one
+ * @param queFalta says what is missing where it is missing, and whether anything is: at once, without asking the server over
+ *   a bad network
  */
-export function prepararEnvio(formulario: HTMLFormElement, sustituir: (pagina: string) => void) {
+export function prepararEnvio(
+  formulario: HTMLFormElement,
+  sustituir: (pagina: string) => void,
+  queFalta: () => boolean,
+) {
   let enviando = false
   let intentos = 0
   let reloj: number | undefined
@@ -61,18 +67,8 @@ export function prepararEnvio(formulario: HTMLFormElement, sustituir: (pagina: s
   formulario.addEventListener('submit', (evento) => {
     evento.preventDefault()
     pulsado = (evento as SubmitEvent).submitter as HTMLButtonElement | null
-    if (faltaLugar(formulario)) return
+    if (queFalta()) return
     intentos = 0
     enviar()
   })
-}
-
-/** Said at once, without asking the server over a bad network. */
-function faltaLugar(formulario: HTMLFormElement): boolean {
-  const plantilla = document.querySelector<HTMLTemplateElement>('#falta-lugar')
-  if (!plantilla || campo(formulario, 'lat')?.value || campo(formulario, 'enlace')?.value.trim()) return false
-  document.getElementById('errores')?.remove()
-  document.querySelector('main')!.prepend(plantilla.content.cloneNode(true))
-  document.getElementById('errores')!.focus()
-  return true
 }

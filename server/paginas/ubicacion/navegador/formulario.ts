@@ -13,11 +13,15 @@ export const decir = (id: string, texto: string, clase = '') => {
   donde.className = `estado ${clase}`
   donde.textContent = texto
 }
-/** How far, as people say it. */
-export const enMetros = (metros: number) =>
-  metros < 950
-    ? `${Math.max(1, metros < 20 ? Math.round(metros) : Math.round(metros / 10) * 10)} metros`
-    : `${(metros / 1000).toFixed(1)} km`
+/** Says at a field what is wrong with it, or that nothing is. */
+export function culpar(id: 'enlace' | 'referencia', mensaje: string) {
+  const error = document.getElementById(`error-${id}`)!
+  const donde = document.getElementById(id)!
+  error.textContent = mensaje
+  error.hidden = mensaje === ''
+  if (mensaje) donde.setAttribute('aria-invalid', 'true')
+  else donde.removeAttribute('aria-invalid')
+}
 
 export function guardar(formulario: HTMLFormElement) {
   try {

@@ -1,20 +1,22 @@
 // The map with its pin. Loaded only when somebody wants it: Leaflet weighs more than the rest of the page.
-import { DivIcon, LatLng, Map as MapaDeLeaflet, Marker, TileLayer } from 'leaflet'
+import { Circle, DivIcon, LatLng, Map as MapaDeLeaflet, Marker, TileLayer } from 'leaflet'
+import type { Punto } from '../../../mapas/punto.ts'
+import type { Zona } from './palabras.ts'
 
-export interface Punto {
-  lat: number
-  lng: number
-}
 type Direccion = 'arriba' | 'abajo' | 'izquierda' | 'derecha'
 export interface Mapa {
-  /** Shows a point that was chosen elsewhere. */
-  mover(punto: Punto): void
+  /** Shows the place that is chosen, if any, and how exact the phone says that it is. */
+  mostrar(punto: Punto | undefined, precision: number | undefined): void
   paso(direccion: Direccion): void
-  enfocar(): void
+  /** Asks for the tiles again. */
+  cargar(): void
 }
 interface Avisos {
   alMover(punto: Punto): void
-  decir(texto: string): void
+  /** The pin was to be put where there is nothing to be seen. */
+  alNoVer(): void
+  /** It is known whether there is a map to be seen. */
+  alJuzgar(visto: boolean): void
 }
 
 /** The middle of Guatemala, when nobody knows where the municipality lies. */
@@ -22,7 +24,6 @@ const SIN_CENTRO = { punto: new LatLng(15.6, -90.3), zoom: 7 }
 const ZOOM_DE_MUNICIPIO = 14
 const ZOOM_DE_PUERTA = 17
 const PASO_PX = 12
-const TAPON_MS = 600
 const PASOS: Record<Direccion, [number, number]> = {
   arriba: [0, -1],
   abajo: [0, 1],
@@ -35,51 +36,38 @@ const TECLAS: Record<string, Direccion> = {
   ArrowLeft: 'izquierda',
   ArrowRight: 'derecha',
 }
-const RUMBOS = ['norte', 'noreste', 'este', 'sureste', 'sur', 'suroeste', 'oeste', 'noroeste']
 
-export function abrirMapa(contenedor: HTMLElement, elegido: Punto | undefined, avisos: Avisos): Mapa {
-  const { url = '', atribucion = '', lat, lng, lugar = '' } = contenedor.dataset
-  const centro = lat && lng ? new LatLng(Number(lat), Number(lng)) : undefined
-  const inicio = elegido ? new LatLng(elegido.lat, elegido.lng) : (centro ?? SIN_CENTRO.punto)
-  const animado = !matchMedia('(prefers-reduced-motion: reduce)').matches
-  const mapa = new MapaDeLeaflet(contenedor, {
-    center: inicio,
-    zoom: elegido ? ZOOM_DE_PUERTA : centro ? ZOOM_DE_MUNICIPIO : SIN_CENTRO.zoom,
-    // The pin takes the keys; a map that takes the wheel traps whoever scrolls by.
-    keyboard: false,
-    scrollWheelZoom: false,
-    zoomControl: false,
-    zoomAnimation: animado,
-    fadeAnimation: animado,
-    markerZoomAnimation: animado,
-    inertia: animado,
-  })
-  let incompleto = ''
-  ponerMosaicos(mapa, url, atribucion, () => {
-    incompleto = ' Una parte del mapa no cargó: revise su señal.'
-    contar()
-  })
-  ponerZoom(mapa, contenedor)
-  const pin = new Marker(inicio, { icon: icono(), draggable: true, autoPan: true, keyboard: true }).addTo(mapa)
-  nombrar(pin)
-
-  const contar = demorar(() => avisos.decir(describir(pin.getLatLng(), centro, lugar) + incompleto))
+export function abrirMapa(contenedor: HTMLElement, zona: Zona, avisos: Avisos): Mapa {
+  const { url = '', atribucion = '' } = contenedor.dataset
+  const centro = zona.centro ? new LatLng(zona.centro.lat, zona.centro.lng) : SIN_CENTRO.punto
+  const mapa = crearMapa(contenedor, centro, zona.centro ? ZOOM_DE_MUNICIPIO : SIN_CENTRO.zoom)
+  const pin = new Marker(centro, { icon: icono(), draggable: true, autoPan: true, keyboard: true }).addTo(mapa)
+  // As wide as the position is inexact; none around a pin that somebody put.
+  const circulo = new Circle(centro, { radius: 1, interactive: false, className: 'precision' })
+  let donde = centro
   const poner = (punto: LatLng) => {
+    if (!seVe(mapa, punto)) {
+      pin.setLatLng(donde)
+      return avisos.alNoVer()
+    }
+    donde = punto
+    circulo.remove()
     pin.setLatLng(punto)
     mapa.panInside(punto, { padding: [48, 48] })
     avisos.alMover(punto)
-    contar()
   }
   const paso = (direccion: Direccion, veces = 1) => {
     const [x, y] = PASOS[direccion]
     const { x: px, y: py } = mapa.latLngToContainerPoint(pin.getLatLng())
     poner(mapa.containerPointToLatLng([px + x * PASO_PX * veces, py + y * PASO_PX * veces]))
   }
-  // A tap meant for the button that stood here a moment ago chooses nothing.
-  const apertura = performance.now()
-  mapa.on('click', ({ latlng }) => {
-    if (performance.now() - apertura > TAPON_MS) poner(latlng.wrap())
+  const capa = ponerMosaicos(mapa, url, atribucion, (visto) => {
+    contenedor.classList.toggle('ciego', !visto)
+    avisos.alJuzgar(visto)
   })
+  ponerZoom(mapa, contenedor)
+  nombrar(pin)
+  mapa.on('click', ({ latlng }) => poner(latlng.wrap()))
   pin.on('dragend', () => poner(pin.getLatLng().wrap()))
   pin.getElement()!.addEventListener('keydown', (evento) => {
     const direccion = TECLAS[evento.key]
@@ -89,33 +77,74 @@ export function abrirMapa(contenedor: HTMLElement, elegido: Punto | undefined, a
     else return
     evento.preventDefault()
   })
-  contar()
   return {
-    mover(punto) {
-      pin.setLatLng(punto)
-      mapa.setView(punto, Math.max(mapa.getZoom(), ZOOM_DE_PUERTA))
-      contar()
+    mostrar(punto, precision) {
+      // It may have been hidden, when it had no size.
+      mapa.invalidateSize({ pan: false })
+      if (!punto || donde.equals([punto.lat, punto.lng], 1e-6)) return
+      donde = new LatLng(punto.lat, punto.lng)
+      pin.setLatLng(donde)
+      circulo.remove()
+      if (precision === undefined) return void mapa.setView(donde, Math.max(mapa.getZoom(), ZOOM_DE_PUERTA))
+      circulo.setLatLng(donde).setRadius(precision).addTo(mapa)
+      mapa.fitBounds(circulo.getBounds(), { maxZoom: ZOOM_DE_PUERTA })
     },
     paso: (direccion) => paso(direccion),
-    enfocar: () => pin.getElement()?.focus({ preventScroll: true }),
+    cargar() {
+      mapa.invalidateSize({ pan: false })
+      capa.redraw()
+    },
   }
 }
 
-function ponerMosaicos(mapa: MapaDeLeaflet, url: string, atribucion: string, alFaltar: () => void) {
+function crearMapa(contenedor: HTMLElement, center: LatLng, zoom: number) {
+  const animado = !matchMedia('(prefers-reduced-motion: reduce)').matches
+  return new MapaDeLeaflet(contenedor, {
+    center,
+    zoom,
+    // The pin takes the keys; a map that takes the wheel traps whoever scrolls by.
+    keyboard: false,
+    scrollWheelZoom: false,
+    zoomControl: false,
+    zoomAnimation: animado,
+    fadeAnimation: animado,
+    markerZoomAnimation: animado,
+    inertia: animado,
+  })
+}
+
+/** Whether the map's picture has come where a point lies: nobody puts a pin where he sees nothing. */
+function seVe(mapa: MapaDeLeaflet, punto: LatLng): boolean {
+  const { x, y } = mapa.latLngToContainerPoint(punto)
+  const { left, top } = mapa.getContainer().getBoundingClientRect()
+  return [...mapa.getContainer().querySelectorAll('.leaflet-tile-loaded')].some((mosaico) => {
+    const caja = mosaico.getBoundingClientRect()
+    return left + x >= caja.left && left + x <= caja.right && top + y >= caja.top && top + y <= caja.bottom
+  })
+}
+
+/** @param alJuzgar called when the first tile has come, and when none has */
+function ponerMosaicos(mapa: MapaDeLeaflet, url: string, atribucion: string, alJuzgar: (visto: boolean) => void) {
   const texto = document.createElement('span')
   texto.textContent = atribucion
   // OpenStreetMap asks for the link; what others ask for is theirs to put into words.
   const suyo = /openstreetmap/i.test(atribucion)
   const enlace = `<a href="https://www.openstreetmap.org/copyright" rel="noreferrer noopener">${texto.innerHTML}</a>`
   mapa.attributionControl.setPrefix(false)
-  new TileLayer(url, {
+  let visto = false
+  const decir = (ahora: boolean) => {
+    if (ahora !== visto || !ahora) alJuzgar(ahora)
+    visto = ahora
+  }
+  return new TileLayer(url, {
     maxZoom: 19,
     attribution: suyo ? enlace : texto.innerHTML,
     // The page sends no referrer at all; OpenStreetMap refuses tiles to whoever doesn't say from which site. The site,
     // and never the address with its token.
     referrerPolicy: 'origin',
   })
-    .once('tileerror', alFaltar)
+    .on('tileload', () => decir(true))
+    .on('load', () => decir(mapa.getContainer().querySelector('.leaflet-tile-loaded') !== null))
     .addTo(mapa)
 }
 
@@ -172,26 +201,5 @@ function nombrar(pin: Marker) {
   elemento.setAttribute('role', 'application')
   elemento.setAttribute('aria-roledescription', 'pin del mapa')
   elemento.setAttribute('aria-label', 'Lugar de entrega. Muévalo con las flechas del teclado.')
-  elemento.setAttribute('aria-describedby', 'ayuda-mapa')
-}
-
-/** The map in words. */
-function describir(punto: LatLng, centro: LatLng | undefined, lugar: string): string {
-  if (!centro) return 'Toque el mapa o mueva el pin hasta su puerta.'
-  const metros = centro.distanceTo(punto)
-  if (metros < 5) return `El pin está en el centro de ${lugar}. Muévalo hasta su puerta.`
-  const norte = punto.lat - centro.lat
-  const este = (punto.lng - centro.lng) * Math.cos((centro.lat * Math.PI) / 180)
-  const rumbo = RUMBOS[(Math.round(Math.atan2(este, norte) / (Math.PI / 4)) + 8) % 8]
-  const cuanto = metros < 950 ? `${Math.ceil(metros / 10) * 10} metros` : `${(metros / 1000).toFixed(1)} km`
-  return `El pin está a ${cuanto} al ${rumbo} del centro de ${lugar}.`
-}
-
-/** Said when the pin rests, not at every step. */
-function demorar(hacer: () => void): () => void {
-  let reloj: number | undefined
-  return () => {
-    clearTimeout(reloj)
-    reloj = window.setTimeout(hacer, 500)
-  }
+  elemento.setAttribute('aria-describedby', 'ayuda-mapa estado-lugar')
 }

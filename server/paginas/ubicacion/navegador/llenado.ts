@@ -1,0 +1,109 @@
+// Filling in the form: its parts told of one another.
+import { DESCRIPCION_CORTA, enMetros, MINIMO_DE_DESCRIPCION, pedirPin } from '../precision.ts'
+import { prepararMapa, type Visor } from './abrirMapa.ts'
+import { type CampoDeEnlace, prepararEnlace } from './enlace.ts'
+import { campo, culpar, decir } from './formulario.ts'
+import { type Lugar, prepararLugar } from './lugar.ts'
+import { leerZona, situar, type Zona } from './palabras.ts'
+import { type Forma, type Pasos, prepararPasos } from './pasos.ts'
+import { type Busqueda, prepararPosicion } from './posicion.ts'
+
+/** The place as it is being said on the page. */
+export class Llenado {
+  readonly #zona: Zona
+  readonly #lugar: Lugar
+  readonly #visor: Visor | undefined
+  readonly #enlace: CampoDeEnlace
+  readonly #pasos: Pasos
+  readonly #busqueda: Busqueda
+  readonly #referencia: HTMLInputElement
+  readonly #aproximado = document.querySelector<HTMLInputElement>('#aproximado')!
+  #reloj: number | undefined
+
+  constructor(formulario: HTMLFormElement) {
+    this.#referencia = campo(formulario, 'referencia')!
+    this.#zona = leerZona(formulario)
+    this.#lugar = prepararLugar(formulario, () => this.#alElegir())
+    this.#visor = prepararMapa(this.#lugar, () => this.#actualizar(), this.#zona)
+    this.#enlace = prepararEnlace(this.#lugar)
+    this.#pasos = prepararPasos(formulario, (forma) => this.#alLlegar(forma))
+    this.#busqueda = prepararPosicion(this.#lugar, this.#pasos, () => this.#contar())
+    this.#referencia.addEventListener('input', () => culpar('referencia', ''))
+    // What was filled in before, here or where the answer comes from, is gone on with.
+    this.#pasos.empezar(this.#lugar.metodo() || (campo(formulario, 'enlace')!.value ? 'enlace' : ''))
+    this.#actualizar()
+  }
+
+  /** Says what is missing, where it is missing; false if nothing is. */
+  queFalta(): boolean {
+    const forma = this.#pasos.forma()
+    if (forma === 'descripcion') return this.#faltaDescripcion()
+    if (forma === 'enlace' && this.#lugar.metodo() !== 'mapa') {
+      const falta = this.#enlace.queFalta() !== ''
+      if (falta) document.getElementById('enlace')!.focus()
+      return falta
+    }
+    if (!this.#lugar.punto()) {
+      const como = this.#conMapa() ? 'Toque su casa en el mapa para poner el pin.' : 'Diga el lugar de otra forma.'
+      decir('envio', `Falta el lugar. ${como}`, 'problema')
+      return true
+    }
+    this.#busqueda.parar()
+    if (!this.#lugar.esImprecisa() || this.#aproximado.checked) return false
+    decir('envio', 'Mueva el pin hasta su puerta, o marque que está bien.', 'problema')
+    this.#aproximado.focus()
+    return true
+  }
+
+  #faltaDescripcion(): boolean {
+    const falta = this.#referencia.value.trim().length < MINIMO_DE_DESCRIPCION
+    culpar('referencia', falta ? DESCRIPCION_CORTA : '')
+    if (falta) this.#referencia.focus()
+    return falta
+  }
+
+  #alElegir() {
+    decir('envio', '')
+    this.#aproximado.checked = false
+    if (this.#lugar.metodo() !== 'gps') this.#busqueda.parar()
+    this.#actualizar()
+  }
+
+  #alLlegar(forma: Forma) {
+    if (forma === 'enlace') this.#enlace.leer()
+    else if (forma === 'descripcion') this.#lugar.elegir('descripcion')
+    else if (forma === 'mapa' && !this.#lugar.punto()) this.#lugar.elegir('')
+    if (forma === '') this.#busqueda.parar()
+    decir('envio', '')
+    this.#actualizar()
+  }
+
+  /** Whether there is a map to be seen. */
+  #conMapa = () => this.#visor !== undefined && !this.#visor.falta()
+
+  #actualizar() {
+    const forma = this.#pasos.forma()
+    const senalado = forma === 'gps' || forma === 'mapa' || (forma === 'enlace' && this.#lugar.punto() !== undefined)
+    if (senalado) this.#visor?.mostrar()
+    else this.#visor?.ocultar()
+    document.getElementById('impreciso')!.hidden = !senalado || !this.#lugar.esImprecisa()
+    document.getElementById('porque-impreciso')!.textContent = pedirPin(this.#lugar.precision() ?? 0, this.#conMapa())
+    this.#contar()
+  }
+
+  /** Said when the pin rests, not at every step. */
+  #contar() {
+    clearTimeout(this.#reloj)
+    this.#reloj = window.setTimeout(() => decir('estado-lugar', this.#describir()), 500)
+  }
+
+  #describir(): string {
+    const punto = this.#lugar.punto()
+    if (!punto || this.#pasos.forma() === '') return ''
+    const precision = this.#lugar.precision()
+    const que =
+      precision === undefined ? 'El pin está' : `Su ubicación, con precisión de unos ${enMetros(precision)}, está`
+    const sigue = this.#busqueda.sigue() ? ' Seguimos buscando una mejor…' : ''
+    return `${que} ${situar(punto, this.#zona) || 'donde la ve'}.${sigue}`
+  }
+}

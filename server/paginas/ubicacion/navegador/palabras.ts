@@ -1,0 +1,27 @@
+// A point in words, for whoever doesn't see the map.
+import { distanciaKm, type Punto } from '../../../mapas/punto.ts'
+import { enMetros } from '../precision.ts'
+
+const RUMBOS = ['norte', 'noreste', 'este', 'sureste', 'sur', 'suroeste', 'oeste', 'noroeste']
+
+/** The middle of the declared municipality, if it is known, and its name. */
+export interface Zona {
+  centro: Punto | undefined
+  nombre: string
+}
+
+export function leerZona({ dataset }: HTMLFormElement): Zona {
+  const { lat, lng, lugar = '' } = dataset
+  return { centro: lat && lng ? { lat: Number(lat), lng: Number(lng) } : undefined, nombre: lugar }
+}
+
+/** Where a point lies, seen from the municipality's middle; nothing if that isn't known. */
+export function situar(punto: Punto, { centro, nombre }: Zona): string {
+  if (!centro) return ''
+  const metros = distanciaKm(centro, punto) * 1_000
+  if (metros < 5) return `en el centro de ${nombre}`
+  const norte = punto.lat - centro.lat
+  const este = (punto.lng - centro.lng) * Math.cos((centro.lat * Math.PI) / 180)
+  const rumbo = RUMBOS[(Math.round(Math.atan2(este, norte) / (Math.PI / 4)) + 8) % 8]
+  return `a ${enMetros(metros)} al ${rumbo} del centro de ${nombre}`
+}

@@ -1,0 +1,64 @@
+// The two steps: choosing how the place is said, and saying it.
+import type { Metodo } from './lugar.ts'
+
+/** How the place is said; empty while that is being chosen. */
+export type Forma = Metodo
+
+const TITULOS: Record<Exclude<Forma, ''>, string> = {
+  gps: '¿Es aquí?',
+  mapa: 'Señale su puerta',
+  enlace: 'Pegue el enlace',
+  descripcion: 'Describa el lugar',
+}
+
+export interface Pasos {
+  forma(): Forma
+  ir(forma: Forma): void
+  /** Shows the step with which the page begins. */
+  empezar(forma: Forma): void
+}
+
+/**
+ * Shows the parts of one step at a time; going back in the browser's history is going back to the choice.
+ * @param alLlegar called when somebody has gone to a step
+ */
+export function prepararPasos(formulario: HTMLFormElement, alLlegar: (forma: Forma) => void): Pasos {
+  const titulo = document.getElementById('titulo')!
+  let actual: Forma = ''
+  const mostrar = (forma: Forma) => {
+    actual = forma
+    for (const parte of formulario.querySelectorAll<HTMLElement>('[data-para]')) {
+      parte.hidden = !parte.dataset.para!.split(' ').includes(forma || 'elegir')
+    }
+    if (forma) titulo.textContent = TITULOS[forma]
+  }
+  const llegar = (forma: Forma) => {
+    mostrar(forma)
+    alLlegar(forma)
+    scrollTo(0, 0)
+    const suyo = { enlace: 'enlace', descripcion: 'referencia' }[forma as string] ?? 'titulo'
+    const donde = forma ? document.getElementById(suyo) : formulario.querySelector<HTMLElement>('h1')
+    donde?.focus({ preventScroll: true })
+  }
+  const pasos: Pasos = {
+    forma: () => actual,
+    ir(forma) {
+      if (forma === actual) return
+      if (forma) history.pushState({ forma }, '')
+      llegar(forma)
+    },
+    empezar: mostrar,
+  }
+  formulario.addEventListener('click', ({ target }) => {
+    const forma = (target as HTMLElement).closest<HTMLElement>('[data-forma]')?.dataset.forma
+    if (forma) pasos.ir(forma as Forma)
+  })
+  document.getElementById('atras')!.addEventListener('click', () => {
+    if (history.state?.forma) history.back()
+    else llegar('')
+  })
+  window.addEventListener('popstate', ({ state }) => {
+    if (formulario.isConnected) llegar(state?.forma ?? '')
+  })
+  return pasos
+}

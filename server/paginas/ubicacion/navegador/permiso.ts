@@ -1,0 +1,60 @@
+// What to tap when the phone refused its position, in the browser that the page is open in.
+
+/** A browser as its user agent tells it, and how the position is allowed there; the first that fits. */
+const NAVEGADORES: readonly [RegExp, readonly string[]][] = [
+  [
+    /WhatsApp|FBA[NV]|Instagram|; wv\)/,
+    [
+      'Esta página está abierta dentro de otra aplicación, como WhatsApp. Toque los tres puntos de la esquina (⋮ o …).',
+      'Toque «Abrir en el navegador», «Abrir en Chrome» o «Abrir en Safari».',
+      'Ahí toque «Usar mi ubicación» y después «Permitir».',
+    ],
+  ],
+  [
+    /CriOS/,
+    [
+      'Abra «Configuración» del teléfono y toque «Chrome».',
+      'Toque «Ubicación» y elija «Al usar la app».',
+      'Vuelva a esta página y toque «Usar mi ubicación» otra vez.',
+    ],
+  ],
+  [
+    /Chrome/,
+    [
+      'Toque el icono que está a la izquierda de la dirección de esta página (un candado o dos rayas).',
+      'Toque «Permisos» y encienda «Ubicación».',
+      'Si no aparece: en «Ajustes» del teléfono, «Aplicaciones», «Chrome», «Permisos», permita la «Ubicación».',
+      'Toque «Usar mi ubicación» otra vez.',
+    ],
+  ],
+  [
+    /Version\//,
+    [
+      'En la barra de la dirección, toque «aA» o el icono de la página, y después «Configuración del sitio web».',
+      'Toque «Ubicación» y elija «Permitir».',
+      'Si no aparece: en «Configuración» del teléfono, «Privacidad y seguridad», «Localización», «Sitios web de Safari», elija «Al usar la app».',
+      'Toque «Usar mi ubicación» otra vez.',
+    ],
+  ],
+]
+const OTRO = [
+  'Entre a los permisos de esta página, junto a su dirección, y permita la «Ubicación».',
+  'Toque «Usar mi ubicación» otra vez.',
+]
+
+/** Puts into an element why there is no position and what to tap, step by step. */
+export function explicarPermiso(donde: HTMLElement) {
+  const [, pasos] = NAVEGADORES.find(([cual]) => cual.test(navigator.userAgent)) ?? [undefined, OTRO]
+  const lista = document.createElement('ol')
+  for (const paso of pasos) {
+    const punto = document.createElement('li')
+    punto.textContent = paso
+    lista.append(punto)
+  }
+  const porque = document.createElement('p')
+  porque.textContent = 'El teléfono no nos dio permiso para ver su ubicación. Para darlo:'
+  const si = document.createElement('p')
+  si.textContent = 'O diga el lugar de otra forma, aquí abajo.'
+  donde.className = 'estado problema'
+  donde.replaceChildren(porque, lista, si)
+}

@@ -1,0 +1,216 @@
+import { describe, expect, it } from 'vitest'
+import { COMPLETO, hasta } from '../../fabricas.ts'
+import { hayNavegador } from '../../navegador.ts'
+import { falso, MIXCO, mosaico, remitentes, teselas, url, usarServicio } from './servicio.ts'
+import { AQUI, en, usarPagina } from './telefono.ts'
+
+usarServicio()
+
+describe.skipIf(!hayNavegador)('a place on the map', () => {
+  const {
+    abrir,
+    boton,
+    conMosaicos,
+    contexto,
+    enfocado,
+    evaluar,
+    gracias,
+    oculto,
+    pagina,
+    pedidas,
+    quieto,
+    referencia,
+    revisar,
+    texto,
+    titulo,
+    tocarMapa,
+    alturaDeConfirmar,
+  } = usarPagina()
+
+  it('confirms the phone’s position in two taps, without scrolling, by a button that never moves', async () => {
+    await abrir(falso.nueva(), en(12))
+    // Whose parcel it is, what is in it and which; and all the ways, at once.
+    for (const cual of ['Zapatería El Paso', '2 pares de zapatos', '7K3M-9QX2-A1B4'])
+      expect(await texto(cual).isVisible()).toBe(true)
+    const bajo = await evaluar<number>(
+      `Math.max(...[...document.querySelectorAll('.formas button')].map((b) => b.getBoundingClientRect().bottom))`,
+    )
+    expect(bajo).toBeLessThanOrEqual(740)
+    await boton('Usar mi ubicación').tap()
+    await titulo('¿Es aquí?').waitFor()
+    const antes = await alturaDeConfirmar()
+    await conMosaicos()
+    await texto('precisión de unos 12 metros').waitFor()
+    await quieto()
+    expect([await alturaDeConfirmar(), await evaluar('scrollY')]).toEqual([antes, 0])
+    expect(antes).toBeLessThanOrEqual(740 - 64)
+    // The pin stands where the phone says, within its circle.
+    expect(await pagina().locator('.pin').isVisible()).toBe(true)
+    expect(await pagina().locator('#mapa .precision').count()).toBe(1)
+    await revisar('gps')
+    await pagina().mouse.wheel(0, 300)
+    await expect.poll(() => evaluar<number>('scrollY')).toBeGreaterThan(0)
+    expect(await alturaDeConfirmar()).toBe(antes)
+    await referencia().fill('portón verde, frente a la tienda')
+    await boton('Confirmar').tap()
+    await titulo('¡Gracias, María!').waitFor()
+    expect(falso.confirmaciones).toEqual([
+      {
+        seguro: false,
+        cambiar: false,
+        metodo: 'gps',
+        lat: AQUI.latitude,
+        lng: AQUI.longitude,
+        precision_m: 12,
+        referencia: 'portón verde, frente a la tienda',
+      },
+    ])
+    expect(await enfocado()).toBe('H1')
+    expect(await evaluar('sessionStorage.length')).toBe(0)
+    await revisar('gracias')
+    await pagina().reload()
+    await titulo('¡Gracias, María!').waitFor()
+  })
+
+  it('asks to move the pin of a position that is no door, or to say that it will do', async () => {
+    await abrir(falso.nueva(), en(1_800))
+    await boton('Usar mi ubicación').tap()
+    await texto('Esta posición puede fallar por 1.8 km').waitFor()
+    await conMosaicos()
+    await boton('Confirmar').tap()
+    await texto('Mueva el pin hasta su puerta, o marque que está bien.').waitFor()
+    expect(await enfocado()).toBe('aproximado')
+    expect(falso.confirmaciones).toEqual([])
+    await revisar('gps-impreciso')
+    // The pin that somebody put is as exact as he put it.
+    await hasta(async () => {
+      await tocarMapa(200, 60)
+      return (await oculto('metodo')) === 'mapa'
+    })
+    expect(await texto('Esta posición puede fallar').isVisible()).toBe(false)
+    expect(await pagina().locator('#mapa .precision').count()).toBe(0)
+    await boton('Atrás').tap()
+    await boton('Usar mi ubicación').tap()
+    await pagina().getByLabel('Está bien así, aunque sea cerca').check()
+    await boton('Confirmar').tap()
+    await gracias()
+    expect(falso.confirmaciones).toMatchObject([{ metodo: 'gps', precision_m: 1_800 }])
+    await texto('Cerca del punto que dio su teléfono, a 1.8 km o menos.').waitFor()
+  })
+
+  it('prefers a better position', COMPLETO, async () => {
+    await abrir(falso.nueva(), en(1_450))
+    await boton('Usar mi ubicación').tap()
+    await texto('Seguimos buscando').waitFor()
+    await contexto().setGeolocation({ latitude: 14.641, longitude: -90.611, accuracy: 18 })
+    await texto('precisión de unos 18 metros').waitFor()
+    expect([await oculto('lat'), await oculto('precision_m')]).toEqual(['14.6410000', '18'])
+    expect(await texto('Esta posición puede fallar').isVisible()).toBe(false)
+  })
+
+  it('shows a map, and takes the pin where it is put', async () => {
+    remitentes.length = 0
+    await abrir(falso.nueva())
+    expect(pedidas.some((una) => una.startsWith(mosaico))).toBe(false)
+    await boton('Señalarlo en el mapa').tap()
+    const antes = await alturaDeConfirmar()
+    await conMosaicos()
+    await quieto()
+    expect(await alturaDeConfirmar()).toBe(antes)
+    await boton('Confirmar').tap()
+    await texto('Toque su casa en el mapa para poner el pin.').waitFor()
+    expect([await oculto('metodo'), await alturaDeConfirmar()]).toEqual(['', antes])
+    await revisar('falta-pin')
+    await tocarMapa(220, 220)
+    await texto(/El pin está a .* al sureste del centro de Mixco/).waitFor()
+    const [lat, lng] = [Number(await oculto('lat')), Number(await oculto('lng'))]
+    expect([await oculto('metodo'), lat < MIXCO.lat, lng > MIXCO.lng]).toEqual(['mapa', true, true])
+    const caja = (await pagina().locator('.pin').boundingBox())!
+    const raton = pagina().mouse
+    await raton.move(caja.x + 24, caja.y + 24)
+    await raton.down()
+    await raton.move(caja.x + 24, caja.y - 60, { steps: 8 })
+    await raton.up()
+    expect(Number(await oculto('lat'))).toBeGreaterThan(lat)
+    // Zooming drops tiles that are on their way.
+    for (const nombre of ['Acercar el mapa', 'Acercar el mapa', 'Alejar el mapa']) await boton(nombre).tap()
+    await quieto()
+    await texto('Mover el pin con botones').tap()
+    const previa = Number(await oculto('lng'))
+    await boton('Este →').tap()
+    expect(Number(await oculto('lng'))).toBeGreaterThan(previa)
+    await quieto()
+    await revisar('mapa')
+    expect(await texto('© OpenStreetMap').count()).toBe(1)
+    // OpenStreetMap wants to know the site. The token is none of its business.
+    expect(new Set(remitentes)).toEqual(new Set([`${url}/`]))
+    await boton('Confirmar').tap()
+    await gracias()
+    expect(falso.confirmaciones[0]).toMatchObject({ metodo: 'mapa', seguro: false })
+  })
+
+  it('takes no blind tap: without tiles the other ways lead', async () => {
+    teselas.fallan = true
+    await abrir(falso.nueva())
+    await boton('Señalarlo en el mapa').tap()
+    const antes = await alturaDeConfirmar()
+    await texto('No se pudo cargar el mapa').waitFor()
+    const { x, y } = await evaluar<{ x: number; y: number }>(
+      `(({ x, y }) => ({ x: x + 150, y: y + 5 }))(document.querySelector('#con-mapa').getBoundingClientRect())`,
+    )
+    for (const abajo of [60, 120, 180]) await pagina().touchscreen.tap(x, y + abajo - 40)
+    expect([await pagina().locator('.pin').isVisible(), await oculto('metodo')]).toEqual([false, ''])
+    expect(await alturaDeConfirmar()).toBe(antes)
+    await revisar('sin-mapa')
+    await boton('Confirmar').tap()
+    expect(falso.confirmaciones).toEqual([])
+    teselas.fallan = false
+    await pagina().locator('#con-mapa').getByRole('button', { name: 'Cargar el mapa otra vez' }).tap()
+    await conMosaicos()
+    expect(await texto('No se pudo cargar el mapa').isVisible()).toBe(false)
+  })
+
+  it('puts no pin where the map’s picture hasn’t come', COMPLETO, async () => {
+    await abrir(falso.nueva())
+    await boton('Señalarlo en el mapa').tap()
+    await conMosaicos()
+    await quieto()
+    await tocarMapa(100, 100)
+    await expect.poll(() => oculto('metodo')).toBe('mapa')
+    const puesto = await oculto('lat')
+    // As while the tiles of another place are on their way.
+    await evaluar(
+      `document.querySelectorAll('.leaflet-tile').forEach((una) => una.classList.remove('leaflet-tile-loaded'))`,
+    )
+    await tocarMapa(250, 200)
+    await texto('Ahí todavía no se ve el mapa').waitFor()
+    expect(await oculto('lat')).toBe(puesto)
+  })
+
+  it('can be done with the keyboard alone', COMPLETO, async () => {
+    await abrir(falso.nueva())
+    const { keyboard } = pagina()
+    const llegarA = async (cual: string) => {
+      for (let i = 0; i < 30 && (await enfocado()) !== cual; i++) await keyboard.press('Tab')
+      expect(await enfocado()).toBe(cual)
+    }
+    await llegarA('gps')
+    await keyboard.press('Tab')
+    await keyboard.press('Enter')
+    await conMosaicos()
+    await quieto()
+    expect(await enfocado()).toBe('titulo')
+    await llegarA('pin')
+    for (const tecla of ['ArrowUp', 'ArrowUp', 'Shift+ArrowLeft', '+']) await keyboard.press(tecla)
+    expect(Number(await oculto('lat'))).toBeGreaterThan(MIXCO.lat)
+    expect(Number(await oculto('lng'))).toBeLessThan(MIXCO.lng)
+    await texto(/al noroeste|al oeste/).waitFor()
+    await llegarA('referencia')
+    await keyboard.type('casa de dos pisos')
+    await llegarA('atras')
+    await keyboard.press('Tab')
+    await keyboard.press('Enter')
+    await gracias()
+    expect(falso.confirmaciones[0]).toMatchObject({ metodo: 'mapa', referencia: 'casa de dos pisos' })
+  })
+})

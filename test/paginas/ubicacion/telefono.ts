@@ -1,0 +1,117 @@
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { afterEach, expect } from 'vitest'
+import { abrirContexto } from '../../navegador.ts'
+import { evaluarEn, revisarPagina } from '../revisar.ts'
+import { mosaico, url } from './servicio.ts'
+
+export const AQUI = { latitude: 14.64, longitude: -90.61 }
+
+/** A phone that stands there, as exact as told. */
+export const en = (accuracy: number): BrowserContextOptions => ({
+  permissions: ['geolocation'],
+  geolocation: { ...AQUI, accuracy },
+})
+
+/** A recipient's phone, 360 × 740 unless told: what the page complains of, and whatever it asks of others, fails the test. */
+function usarTelefono() {
+  const quejas: string[] = []
+  const pedidas: string[] = []
+  let contexto: BrowserContext
+  let pagina: Page
+  afterEach(async () => {
+    await contexto?.close()
+    expect([...new Set(quejas)]).toEqual([])
+    expect(pedidas.filter((una) => !una.startsWith(`${url}/`) && !una.startsWith(`${mosaico}/`))).toEqual([])
+  })
+  return {
+    pedidas,
+    contexto: () => contexto,
+    pagina: () => pagina,
+    async abrir(token: string, opciones: BrowserContextOptions = {}) {
+      quejas.length = 0
+      pedidas.length = 0
+      contexto = await abrirContexto({
+        viewport: { width: 360, height: 740 },
+        deviceScaleFactor: 2,
+        hasTouch: true,
+        isMobile: true,
+        ...opciones,
+      })
+      contexto.on('request', (solicitud) => pedidas.push(solicitud.url()))
+      contexto.on('console', (mensaje) => {
+        const ajeno = /ERR_INTERNET_DISCONNECTED|status of [45]\d\d/.test(mensaje.text())
+        if (['error', 'warning'].includes(mensaje.type()) && !ajeno) quejas.push(mensaje.text().slice(0, 300))
+      })
+      contexto.on('weberror', (error) => quejas.push(`uncaught: ${error.error().message}`))
+      if (opciones.javaScriptEnabled !== false) {
+        await contexto.exposeFunction('violada', (que: string) => quejas.push(`CSP: ${que}`))
+        await contexto.addInitScript(`document.addEventListener('securitypolicyviolation', (e) =>
+          window.violada(e.violatedDirective + ' ' + e.blockedURI.slice(0, 80)))`)
+      }
+      pagina = await contexto.newPage()
+      await pagina.goto(`${url}/u/${token}`, { waitUntil: 'networkidle' })
+    },
+    /** Not Playwright's `evaluate()`, which the page's policy would report as an eval. */
+    evaluar: <T>(expression: string) => evaluarEn<T>(pagina, expression),
+    revisar: (nombre: string) =>
+      revisarPagina({
+        pagina,
+        nombre: `ubicacion-${nombre}`,
+        blancos:
+          'button, a.boton, input:not([type=hidden], [type=checkbox]), textarea, summary, label.casilla, .errores a, dd a, .pin',
+      }),
+    oculto: (nombre: string) => pagina.locator(`input[name=${nombre}]`).inputValue(),
+    boton: (name: string | RegExp) => pagina.getByRole('button', { name }),
+    enfocado: () => evaluarEn<string>(pagina, 'document.activeElement.id || document.activeElement.tagName'),
+    /** Where the button to confirm stands in the window, from its top. */
+    alturaDeConfirmar: () =>
+      evaluarEn<number>(pagina, `document.querySelector('.barra .principal').getBoundingClientRect().y`),
+    /** Words that don't stand in one line, such as «entregad/o». */
+    palabrasRotas: () =>
+      evaluarEn<string[]>(
+        pagina,
+        `(() => {
+          const rotas = []
+          const textos = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT)
+          while (textos.nextNode()) {
+            const nodo = textos.currentNode
+            if (!nodo.parentElement.checkVisibility() || nodo.parentElement.closest('#mapa, textarea')) continue
+            for (const { 0: palabra, index } of nodo.data.matchAll(/[\\p{L}\\d]+/gu)) {
+              const trecho = document.createRange()
+              trecho.setStart(nodo, index)
+              trecho.setEnd(nodo, index + palabra.length)
+              const lineas = new Set([...trecho.getClientRects()].map(({ bottom }) => Math.round(bottom)))
+              if (lineas.size > 1) rotas.push(palabra)
+            }
+          }
+          return rotas
+        })()`,
+      ),
+  }
+}
+
+/** What a recipient sees and does on his phone. */
+export function usarPagina() {
+  const telefono = usarTelefono()
+  const { pagina, evaluar } = telefono
+  const titulo = (name: string | RegExp) => pagina().getByRole('heading', { name })
+  return {
+    ...telefono,
+    titulo,
+    texto: (cual: string | RegExp) => pagina().getByText(cual),
+    enlace: () => pagina().getByLabel('Enlace del mapa'),
+    referencia: () => pagina().getByLabel('¿Cómo reconocemos el lugar?'),
+    gracias: () => titulo(/Gracias/).waitFor(),
+    tocarMapa: (x: number, y: number) => pagina().locator('#mapa').tap({ position: { x, y } }),
+    conMosaicos: () =>
+      expect.poll(() => evaluar('document.querySelector("#mapa.leaflet-container:not(.ciego)") !== null')).toBe(true),
+    /** The map has come to rest. */
+    quieto: () =>
+      expect
+        .poll(() =>
+          evaluar(`!document.querySelector('.leaflet-zoom-anim, .leaflet-pan-anim') &&
+            [...document.querySelectorAll('.leaflet-tile')].every((una) => getComputedStyle(una).opacity === '1')`),
+        )
+        .toBe(true),
+  }
+}

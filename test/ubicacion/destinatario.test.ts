@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest'
+import { type Comercio, usarEntorno } from '../entorno.ts'
+import { hasta } from '../fabricas.ts'
+import { usarReceptores } from '../webhooks/receptor.ts'
+import { HORA, revisarHistorial, usarSolicitudes } from './solicitudes.ts'
+
+// Nothing is looked up outside: short links stay as they are.
+const entorno = usarEntorno({ resolver: () => Promise.reject(new Error('no DNS here')) })
+const nuevoReceptor = usarReceptores()
+const { enlaceDe, ver, enviar, leer, esperar, nueva, escanear, mensajes, filas } = usarSolicitudes(entorno)
+
+const MIXCO = { departamento: 'Guatemala', municipio: 'Mixco' }
+const AHI = { lat: '14.6333', lng: '-90.6064', precision_m: '12', referencia: 'Portón verde', metodo: 'gps' }
+const ALLA = { lat: '14.64', lng: '-90.61', metodo: 'mapa', cambiar: '1' }
+let serie = 0
+/** A phone that nobody else was asked at. */
+const telefono = () => `+5023${String(3_000_000 + ++serie)}`
+
+describe('the recipient says the place anew', () => {
+  it('by the same link until the courier is on his way: an event each, as of any correction', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const receptor = await nuevoReceptor()
+    await comercio.api.webhooks.crear({ url: receptor.url, tipos: ['ubicacion.confirmada'] })
+    const guia = await nueva(comercio, MIXCO)
+    const ruta = await enlaceDe(guia)
+    await enviar(ruta, AHI)
+    // The link's own time doesn't end it.
+    entorno.adelantar(80 * HORA)
+    expect(await (await ver(ruta)).text()).toContain('href="?cambiar"')
+    expect(await (await ver(`${ruta}?cambiar`)).text()).toContain('Diga otra vez el lugar')
+    expect((await enviar(ruta, ALLA)).status).toBe(303)
+    // Sent twice over a bad line.
+    expect((await enviar(ruta, ALLA)).status).toBe(303)
+    const cambiada = await leer(comercio, guia)
+    revisarHistorial(cambiada)
+    expect(cambiada.secuencia).toBe(4)
+    expect(cambiada.ubicacion).toMatchObject({ origen: 'destinatario', lat: 14.64, lng: -90.61, precision_m: null })
+    expect(cambiada.eventos.datos[3]).toMatchObject({ tipo: 'ubicacion.confirmada', lat: 14.64, lng: -90.61 })
+    await hasta(async () => receptor.recibidos.length === 2)
+    await escanear(guia, 'recolectado', 'en_ruta')
+    const antes = await filas(guia)
+    expect(await (await ver(ruta)).text()).not.toContain('?cambiar')
+    const tarde = await enviar(ruta, { ...AHI, cambiar: '1' })
+    expect([tarde.status, (await tarde.text()).includes('Ya no se puede cambiar aquí')]).toEqual([200, true])
+    expect(await filas(guia)).toEqual(antes)
+    await escanear(guia, 'en_bodega')
+    expect((await enviar(ruta, { ...AHI, cambiar: '1' })).status).toBe(303)
+    expect((await leer(comercio, guia)).ubicacion).toMatchObject({ lat: 14.6333, precision_m: 12 })
+  })
+
+  it('ten times in all, and never in the place of what the merchant said', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const guia = await nueva(comercio, MIXCO)
+    await comercio.api.guias.reenviarSolicitud(guia)
+    await esperar(comercio, guia, ({ secuencia }) => secuencia === 3)
+    // Both links are his, and each has its own rhythm of ten a minute.
+    const rutas = [...Array(10).fill(await enlaceDe(guia, 1)), await enlaceDe(guia, 2)]
+    const estados: number[] = []
+    for (const [i, ruta] of rutas.entries())
+      estados.push((await enviar(ruta, { ...ALLA, lat: String(14.64 + i / 10_000) })).status)
+    expect(estados).toEqual([...Array(10).fill(303), 409])
+    expect((await leer(comercio, guia)).secuencia).toBe(13)
+    const otra = await nueva(comercio, MIXCO)
+    const suya = await enlaceDe(otra)
+    await comercio.api.guias.confirmarUbicacion(otra, { lat: 14.7, lng: -90.6 })
+    const antes = await filas(otra)
+    expect(await (await enviar(suya, ALLA)).text()).toContain('Ya no hace falta')
+    expect(await filas(otra)).toEqual(antes)
+  })
+})
+
+describe('a place in words', () => {
+  it('is confirmed without a point, which the guide warns of until there is one', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const guia = await nueva(comercio, MIXCO)
+    const ruta = await enlaceDe(guia)
+    const referencia = 'Aldea El Carmen, casa azul tras la escuela'
+    expect((await enviar(ruta, { metodo: 'descripcion', referencia })).status).toBe(303)
+    const descrita = await leer(comercio, guia)
+    revisarHistorial(descrita)
+    expect(descrita.ubicacion).toMatchObject({
+      ...{ estado: 'confirmada', origen: 'destinatario', lat: null, lng: null, maps_url: null },
+      referencia,
+    })
+    expect(descrita.advertencias).toMatchObject([{ codigo: 'lugar_descrito', campo: '/ubicacion/referencia' }])
+    expect(await (await ver(ruta)).text()).toContain('El que nos describió')
+    await enviar(ruta, ALLA)
+    expect((await leer(comercio, guia)).advertencias).toEqual([])
+  })
+})
+
+describe('a position that is no door', () => {
+  it('is taken if the recipient says so, and the courier is told how inexact it is', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const guia = await nueva(comercio, MIXCO)
+    const ruta = await enlaceDe(guia)
+    const lejana = { ...AHI, precision_m: '1800' }
+    expect((await enviar(ruta, lejana)).status).toBe(422)
+    expect((await leer(comercio, guia)).ubicacion.estado).toBe('solicitada')
+    expect((await enviar(ruta, { ...lejana, aproximado: '1' })).status).toBe(303)
+    expect((await leer(comercio, guia)).ubicacion.precision_m).toBe(1_800)
+  })
+})
+
+describe('another link in the place of one whose time is over', () => {
+  const vencida = async (comercio: Comercio) => {
+    const guia = await nueva(comercio, { telefono: telefono() })
+    entorno.adelantar(73 * HORA)
+    await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
+    return guia
+  }
+
+  it('goes to the guide’s own telephone, of which the answer tells two digits', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const guia = await vencida(comercio)
+    const ruta = await enlaceDe(guia)
+    const [fila] = (await filas(guia)).guia
+    const pagina = await (await ver(ruta)).text()
+    const respuesta = await enviar(ruta, { accion: 'otro', referencia: '+50255555555' })
+    expect(respuesta.status).toBe(200)
+    const texto = await respuesta.text()
+    expect(texto).toContain(`termina en <strong>${fila.telefono.slice(-2)}</strong>`)
+    for (const html of [pagina, texto]) expect(html).not.toContain(fila.telefono.slice(-3))
+    const pedida = await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'solicitada')
+    revisarHistorial(pedida)
+    expect((await mensajes(comercio)).map((uno) => [uno.numero, uno.telefono])).toEqual([
+      [1, fila.telefono],
+      [2, fila.telefono],
+    ])
+    // While that one is good, nothing more is sent, neither is the old link good again.
+    expect(await (await enviar(ruta, { accion: 'otro' })).text()).toContain('Ya le mandamos otro enlace')
+    expect(await mensajes(comercio)).toHaveLength(2)
+    expect([(await ver(ruta)).status, (await ver(await enlaceDe(guia, 2))).status]).toEqual([410, 200])
+    expect((await enviar(await enlaceDe(guia, 2), AHI)).status).toBe(303)
+  })
+
+  it('is sent three times for one guide, whoever asks', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const guia = await vencida(comercio)
+    const ruta = await enlaceDe(guia, 1)
+    for (let numero = 2; numero <= 4; numero++) {
+      expect((await enviar(ruta, { accion: 'otro' })).status).toBe(200)
+      await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'solicitada')
+      entorno.adelantar(73 * HORA)
+      await esperar(comercio, guia, ({ ubicacion }) => ubicacion.estado === 'vencida')
+    }
+    const antes = await filas(guia)
+    const ultima = await enviar(ruta, { accion: 'otro' })
+    expect([ultima.status, (await ultima.text()).includes('No podemos mandarle otro enlace')]).toEqual([429, true])
+    expect(await filas(guia)).toEqual(antes)
+    await expect(comercio.api.guias.reenviarSolicitud(guia)).rejects.toMatchObject({ codigo: 'limite_de_solicitudes' })
+  })
+
+  it('is for nobody whose link is good, over or unknown', async () => {
+    const comercio = await entorno.nuevoComercio()
+    const [abierta, cancelada] = [await nueva(comercio), await nueva(comercio)]
+    await comercio.api.guias.cancelar(cancelada)
+    const rutas: [string, string][] = [
+      [await enlaceDe(abierta), '¿Dónde le entregamos'],
+      [await enlaceDe(cancelada), 'Ya no hace falta'],
+      ['/u/AAAAAAAAAAAAAAAAAAAAAA', 'No encontramos'],
+    ]
+    const antes = await mensajes(comercio)
+    for (const [ruta, texto] of rutas) expect(await (await enviar(ruta, { accion: 'otro' })).text()).toContain(texto)
+    expect(await mensajes(comercio)).toEqual(antes)
+  })
+})
