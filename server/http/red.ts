@@ -1,15 +1,20 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** An address with its port, as some proxies write whom they forward. */
-const CON_PUERTO = /^(?:\[([\da-f:.]+)\]|([\d.]+))(?::\d+)?$/i
+/** IPv4, as itself or as systems write it in IPv6, with the port that some proxies add. */
+const V4 = /^(?:\[?::ffff:)?(\d{1,3}(?:\.\d{1,3}){3})\]?(?::\d+)?$/i
+/** IPv6 in the brackets that go with a port. */
+const V6 = /^\[([\da-f:]+)\](?::\d+)?$/i
+/** What begins IPv4 written as IPv6. */
+const V4_EN_V6 = /^[0:]+:ffff:/i
 
 /** An address without its port, and IPv4 as IPv4, however it came to us. */
 function direccionDe(texto: string): string {
   if (!texto.includes(':')) return texto
-  const [, v6, v4] = CON_PUERTO.exec(texto) ?? []
-  const ip = v6 ?? v4 ?? texto
-  return isIP(ip) === 6 && ipaddr.parse(ip).range() === 'ipv4Mapped' ? ipaddr.process(ip).toString() : ip
+  const v4 = V4.exec(texto)?.[1]
+  if (v4 !== undefined) return v4
+  const ip = V6.exec(texto)?.[1] ?? texto
+  return V4_EN_V6.test(ip) && isIP(ip) === 6 ? ipaddr.process(ip).toString() : ip
 }
 
 /** The network of an address, whose requests are counted together: an IPv6 subscriber has a whole /64 to call from. */
