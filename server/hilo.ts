@@ -1,11 +1,17 @@
 import type { DatosDeEtiqueta } from './etiquetas/pdf.ts'
 import { atender } from './hilos/atender.ts'
+import type { MarcaDeDocumento } from './marca/marca.ts'
 import type { DatosDePrueba } from './pruebasEntrega/contenidoDelPdf.ts'
+
+interface PedidoDeEtiquetas {
+  marca: MarcaDeDocumento
+  etiquetas: DatosDeEtiqueta[]
+}
 
 /** What a thread does for the API and its workers: documents. Each loads what it takes when the first of its kind is made. */
 const TAREAS = {
-  etiquetas: async (etiquetas: DatosDeEtiqueta[], senal: AbortSignal) =>
-    (await import('./etiquetas/pdf.ts')).renderizarEtiquetas(etiquetas, senal),
+  etiquetas: async ({ marca, etiquetas }: PedidoDeEtiquetas, senal: AbortSignal) =>
+    (await import('./etiquetas/pdf.ts')).renderizarEtiquetas(marca, etiquetas, senal),
   prueba: async (datos: DatosDePrueba) => (await import('./pruebasEntrega/componerPdf.ts')).componerPdf(datos),
 }
 

@@ -74,7 +74,8 @@ export const mosaicos = <T extends Tabla>(tabla: T) =>
   segun('debe ser una dirección https con {z}, {x} y {y}, o none', (texto, entorno) => {
     if (texto === 'none') return null
     const esHttps = URL.parse(texto.replaceAll(/\{[a-z]+\}/g, '1'))?.protocol === 'https:'
-    return esHttps && /\{z\}.*\{x\}.*\{y\}/.test(texto) ? { url: texto, ...leerTabla(tabla, entorno) } : undefined
+    const valen = esHttps && /\{z\}.*\{x\}.*\{y\}/.test(texto)
+    return valen ? { url: texto, propios: true, ...leerTabla(tabla, entorno) } : undefined
   })
 
 export const claves: Lector<readonly Buffer[]> = { leer: leerClaves, falla: explicarClaves }

@@ -6,7 +6,7 @@ import { type Entorno, eleccion, type Tabla, textoDe, variable } from './tabla.t
 export const NIVELES_DE_LOG = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 const OSM = '© OpenStreetMap'
-const MOSAICOS_DE_OSM = { url: 'https://tile.openstreetmap.org/{z}/{x}/{y}.png', atribucion: OSM }
+const MOSAICOS_DE_OSM = { url: 'https://tile.openstreetmap.org/{z}/{x}/{y}.png', propios: false, atribucion: OSM }
 
 const MOSAICOS = {
   atribucion: variable({
@@ -339,7 +339,7 @@ export const VARIABLES = {
     porDefecto: MOSAICOS_DE_OSM,
     defecto: "OpenStreetMap's",
     significado:
-      "tiles of the recipient's page, an `https` address with `{z}`, `{x}` and `{y}`; `none`: no map. OpenStreetMap's own are for small use: name your provider's",
+      "tiles of the recipient's page and, if it is set, of proofs, an `https` address with `{z}`, `{x}` and `{y}`; `none`: no map. OpenStreetMap's own are for small use: name your provider's",
     grupos: [{ con: 'MAP_TILES_URL', tabla: MOSAICOS }],
   }),
   proxies: variable({

@@ -4,7 +4,7 @@ import { type Ambito, type AmbitoEnFilas, enFilas, type FilaGuia } from '../guia
 import type { DatosDeEtiqueta } from './pdf.ts'
 
 /** Counted up whenever the same data are drawn otherwise: entity tags of labels are made of the data. */
-export const DIBUJO = 1
+export const DIBUJO = 2
 
 /** A guide and its merchant's name. */
 export type FilaEtiqueta = FilaGuia & { nombre: string }
@@ -32,13 +32,9 @@ export const unir = (codigos: readonly string[]) => codigos.join('-')
 export const separar = (nombre: string) => nombre.split('-')
 
 /** A row → what its label says. */
-export function datosDe(
-  fila: FilaEtiqueta,
-  { urlPublica, marca }: Pick<Ajustes, 'urlPublica' | 'marca'>,
-): DatosDeEtiqueta {
+export function datosDe(fila: FilaEtiqueta, { urlPublica }: Pick<Ajustes, 'urlPublica'>): DatosDeEtiqueta {
   const { guia, modo, external_ref, contenido, recogida } = fila
   return {
-    empresa: marca.nombre,
     comercio: fila.nombre,
     modo,
     guia,

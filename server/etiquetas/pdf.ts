@@ -1,13 +1,13 @@
 import { setImmediate as ceder } from 'node:timers/promises'
 import { enGrupos } from '../codigos/codigoDeGuia.ts'
+import { encajar } from '../imagenes/prepararImagen.ts'
+import { type MarcaDeDocumento, pideNombre } from '../marca/marca.ts'
 import { barrasDe, dibujarBarras, dibujarQr, qrDe, SILENCIO_128 } from '../pdf/codigos.ts'
-import { crearDocumento, type Documento } from '../pdf/documento.ts'
+import { crearDocumento, type Documento, enBuffer } from '../pdf/documento.ts'
 import { altoDeLinea, crearTipografia, type Estilo, type Tipografia } from '../pdf/texto.ts'
 
 /** What a label says. Plain data: the caller maps its rows. */
 export interface DatosDeEtiqueta {
-  /** The courier company. */
-  empresa: string
   comercio: string
   modo: 'live' | 'test'
   guia: string
@@ -28,7 +28,7 @@ export interface DatosDeEtiqueta {
   contenido: string | null
 }
 
-/** Labels are printed by heat, in black or not at all: no greys but the one behind test labels, no thin lines. */
+/** Labels are printed by heat, in black or not at all: no colours, no greys but the one behind test labels, no thin lines. */
 const PUNTO_POR_CM = 72 / 2.54
 const HOJA = { ancho: 10 * PUNTO_POR_CM, alto: 15 * PUNTO_POR_CM }
 const X = 12
@@ -40,20 +40,25 @@ const LARGO_128 = 24
 const ROTULO: Estilo = { cuerpo: 6.2, peso: 'fuerte', espaciado: 0.5 }
 
 /** Draws labels of 10 × 15 cm, one on each page, until the signal says that nobody wants them. Same data, same bytes. */
-export async function renderizarEtiquetas(etiquetas: DatosDeEtiqueta[], senal?: AbortSignal): Promise<Buffer> {
+export async function renderizarEtiquetas(
+  marca: MarcaDeDocumento,
+  etiquetas: DatosDeEtiqueta[],
+  senal?: AbortSignal,
+): Promise<Buffer> {
   const [primera] = etiquetas
   const { doc, bytes } = crearDocumento({
     titulo: etiquetas.length === 1 && primera ? `Etiqueta ${primera.guia}` : `${etiquetas.length} etiquetas`,
-    autor: primera?.empresa ?? '',
+    autor: marca.nombre,
     asunto: 'Etiquetas de envío de 10 × 15 cm',
     creado_en: etiquetas.map(({ creado_en }) => creado_en).reduce((a, b) => (b > a ? b : a), ''),
     tamano: [HOJA.ancho, HOJA.alto],
     etiquetado: false,
   })
   const tipografia = crearTipografia(doc)
+  const rotulada = abrirLogo(doc, marca)
   for (const etiqueta of etiquetas) {
     doc.addPage()
-    dibujar(doc, tipografia, etiqueta)
+    dibujar(doc, tipografia, rotulada, etiqueta)
     // Only between two labels is there time to hear the signal.
     await ceder()
     senal?.throwIfAborted()
@@ -63,11 +68,26 @@ export async function renderizarEtiquetas(etiquetas: DatosDeEtiqueta[], senal?: 
   return bytes
 }
 
+/** The brand with its logo opened, which stands in the document once, however many labels show it. */
+interface Rotulada {
+  nombre: string
+  logo: { imagen: PDFKit.Mixins.ImageSrc; ancho: number; alto: number } | null
+}
+
+function abrirLogo(doc: Documento, { nombre, logo }: MarcaDeDocumento): Rotulada {
+  if (!logo) return { nombre, logo }
+  const { png, ancho, alto } = logo.negro
+  // The types don't know of it.
+  const { openImage } = doc as unknown as { openImage(bytes: Buffer): PDFKit.Mixins.ImageSrc }
+  return { nombre, logo: { imagen: openImage.call(doc, enBuffer(png)), ancho, alto } }
+}
+
 /** From top to bottom: who carries it, the code, whence, whither, what. The destination gets what the others leave. */
-function dibujar(doc: Documento, tipografia: Tipografia, etiqueta: DatosDeEtiqueta): void {
+function dibujar(doc: Documento, tipografia: Tipografia, marca: Rotulada, etiqueta: DatosDeEtiqueta): void {
   const hoja: Hoja = {
     doc,
     tipografia,
+    marca,
     etiqueta,
     regla: (y, grueso = 1) => doc.rect(X, y, ANCHO, grueso).fill('#000000'),
   }
@@ -86,6 +106,7 @@ function dibujar(doc: Documento, tipografia: Tipografia, etiqueta: DatosDeEtique
 interface Hoja {
   doc: Documento
   tipografia: Tipografia
+  marca: Rotulada
   etiqueta: DatosDeEtiqueta
   regla: (y: number, grueso?: number) => void
 }
@@ -99,14 +120,11 @@ function fondoDeTest({ doc, tipografia }: Hoja): void {
   doc.restore()
 }
 
-function cabecera({ doc, tipografia, etiqueta, regla }: Hoja): number {
+function cabecera(hoja: Hoja): number {
+  const { doc, tipografia, etiqueta, regla } = hoja
   const y = X
   const mitad = ANCHO / 2 - 4
-  const titulo = tipografia.ajustar(etiqueta.empresa, { peso: 'fuerte', interlineado: 1.15 }, [13, 11, 9, 7.5], {
-    ancho: mitad,
-    alto: 28,
-  })
-  tipografia.escribir(titulo.lineas, X, y + (28 - titulo.alto) / 2, titulo.estilo)
+  laMarca(hoja, y, { ancho: mitad, alto: 28 })
   const x = X + mitad + 8
   if (etiqueta.modo === 'test') {
     doc.rect(x + mitad - 66, y + 5, 66, 18).fill('#000000')
@@ -122,6 +140,19 @@ function cabecera({ doc, tipografia, etiqueta, regla }: Hoja): number {
   }
   regla(y + 32, 2)
   return y + 34
+}
+
+/** The logo in black; the name where there is none, or none that shows it. */
+function laMarca({ doc, tipografia, marca }: Hoja, y: number, caja: { ancho: number; alto: number }): void {
+  const { logo } = marca
+  const medida = logo ? encajar(logo, caja) : { ancho: 0, alto: 0 }
+  const arriba = y + (caja.alto - medida.alto) / 2
+  if (logo) doc.image(logo.imagen, X, arriba, { width: medida.ancho, height: medida.alto })
+  if (logo && !pideNombre(logo)) return
+  const x = X + (logo ? medida.ancho + 5 : 0)
+  const estilo = { peso: 'fuerte', interlineado: 1.15 } as const
+  const nombre = tipografia.ajustar(marca.nombre, estilo, [13, 11, 9, 7.5], { ...caja, ancho: caja.ancho - (x - X) })
+  tipografia.escribir(nombre.lineas, x, y + (caja.alto - nombre.alto) / 2, nombre.estilo)
 }
 
 const ALTO_DE_BARRAS = 56

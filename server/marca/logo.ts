@@ -5,13 +5,15 @@ import { cargarSharp, conSvg } from '../imagenes/sharp.ts'
 
 /** A picture as PNG, which is all that is ever served of what was configured. */
 export interface Dibujo {
-  png: Buffer
+  png: Uint8Array
   ancho: number
   alto: number
 }
 
 /** The logo, drawn anew at start. */
 export interface Logo extends Dibujo {
+  /** The logo in black, for printers that know nothing else. */
+  negro: Dibujo
   /** The logo on white, in the shape that messaging apps show beside a link. */
   vistaPrevia: Dibujo
 }
@@ -24,6 +26,8 @@ const VISTA_PREVIA = { width: 600, height: 315 }
 const PIXELES = 16_000_000
 /** What a logo must have of darkness, from 0 to 255, to be seen on white. */
 const BLANQUISIMO = 225
+/** What printers of labels take for black, from 0 to 255. */
+const OSCURO = 150
 /** Milliseconds in which an address must answer. */
 const PLAZO = 5_000
 
@@ -46,7 +50,7 @@ export async function prepararLogo(origen: string): Promise<Logo> {
       throw cause instanceof ErrorConfig ? cause : rechazar('la imagen está dañada o es demasiado grande; haga otra')
     },
   )
-  return { ...logo, vistaPrevia: await enmarcar(logo.png) }
+  return { ...logo, negro: await ennegrecer(logo), vistaPrevia: await enmarcar(logo.png) }
 }
 
 async function leer(ruta: string): Promise<Buffer> {
@@ -101,7 +105,16 @@ async function dibujar(sharp: typeof Sharp, bytes: Buffer, tipo: 'png' | 'svg'):
   return { png: data, ancho: info.width, alto: info.height }
 }
 
-async function enmarcar(png: Buffer): Promise<Dibujo> {
+/** What is dark becomes black and the rest white; of a logo that is all light, whatever isn't white becomes black. */
+async function ennegrecer({ png, ancho, alto }: Dibujo): Promise<Dibujo> {
+  const sharp = await cargarSharp()
+  const grises = await sharp(png).flatten({ background: '#ffffff' }).greyscale().png().toBuffer()
+  const [minimo = 0] = (await sharp(grises).stats()).channels.map(({ min }) => min)
+  const negro = sharp(grises).threshold(minimo < OSCURO ? OSCURO : BLANQUISIMO)
+  return { png: await negro.toColourspace('b-w').png().toBuffer(), ancho, alto }
+}
+
+async function enmarcar(png: Uint8Array): Promise<Dibujo> {
   const sharp = await cargarSharp()
   const { width, height } = VISTA_PREVIA
   const logo = await sharp(png)

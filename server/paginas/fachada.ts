@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { dibujarIcono } from '../marca/icono.ts'
 import type { Dibujo } from '../marca/logo.ts'
-import type { Marca } from '../marca/marca.ts'
+import { type Marca, pideNombre } from '../marca/marca.ts'
 import type { Archivos } from './archivos.ts'
 import { Html, html } from './html.ts'
 import { FIJA, permisos, porHuella } from './respuesta.ts'
@@ -38,7 +38,7 @@ export class Fachada {
     this.archivos = new Map(
       rutas.map(([ruta, { png }]) => [
         `/${ruta}`,
-        { tipo: 'image/png', cuerpo: { identity: () => png }, cabeceras: FIJA },
+        { tipo: 'image/png', cuerpo: { identity: () => Buffer.from(png) }, cabeceras: FIJA },
       ]),
     )
     ;[this.rutaDelLogo, this.#rutaDeVistaPrevia] = rutas.map(([ruta]) => ruta)
@@ -92,13 +92,13 @@ ${this.#imagenDeVistaPrevia()}`
    */
   encabezado(raiz: string, inicio = raiz || './'): Html {
     const { logo, nombre } = this.marca
-    return html`<header class="marca"><a href="${inicio}">${logo ? this.#imagen(logo, raiz) : nombre}</a></header>`
+    return html`<header class="marca"><a href="${inicio}">${logo && this.#imagen(logo, raiz)}${(!logo || pideNombre(logo)) && html`<span>${nombre}</span>`}</a></header>`
   }
 
   #imagen(logo: Dibujo, raiz: string): Html {
     const escala = Math.min(CAJA.ancho / logo.ancho, CAJA.alto / logo.alto)
     const [ancho, alto] = [logo.ancho, logo.alto].map((lado) => Math.round(lado * escala)) as [number, number]
-    return html`<img src="${raiz}${this.rutaDelLogo}" alt="${this.marca.nombre}" width="${ancho}" height="${alto}">`
+    return html`<img src="${raiz}${this.rutaDelLogo}" alt="${pideNombre(logo) ? '' : this.marca.nombre}" width="${ancho}" height="${alto}">`
   }
 
   /**

@@ -48,6 +48,9 @@ export function crearDocumento(portada: Portada): { doc: Documento; bytes: Promi
   return { doc, bytes }
 }
 
+/** Bytes that came from another thread are no Buffer any more, and pdfkit takes no others. */
+export const enBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array) => Buffer.from(buffer, byteOffset, byteLength)
+
 const instante = (texto: string): Date => {
   const fecha = new Date(texto)
   return Number.isNaN(fecha.getTime()) ? new Date(0) : fecha

@@ -1,13 +1,12 @@
-import type { Documento } from './documento.ts'
+import { type Documento, enBuffer } from './documento.ts'
 import { altoDeLinea, crearTipografia, type Escritura, type Estilo, limpiar, type Tipografia } from './texto.ts'
 
-/** The few tones of a document: ink, two greys, a tint, one accent. */
+/** The few tones of a document, beside the brand's colour: ink, two greys, a tint. */
 export const TONOS = {
   tinta: '#17202B',
   gris: '#5A6673',
   linea: '#D5DBE1',
   fondo: '#F4F6F8',
-  acento: '#0F4C75',
   aviso: '#8A4B08',
 } as const
 
@@ -85,10 +84,8 @@ export function crearLienzo(doc: Documento): Lienzo {
     alto: (texto, estilo, ancho, maximo) =>
       tipografia.partir(texto, estilo, ancho, maximo).length * altoDeLinea(estilo),
     figura,
-    imagen(descripcion, { buffer, byteOffset, byteLength }, x, y, { ancho, alto }) {
-      // Bytes that came from another thread are no Buffer any more, and pdfkit takes no others.
-      const bytes = Buffer.from(buffer, byteOffset, byteLength)
-      figura(descripcion, () => doc.image(bytes, x, y, { width: ancho, height: alto }))
+    imagen(descripcion, bytes, x, y, { ancho, alto }) {
+      figura(descripcion, () => doc.image(enBuffer(bytes), x, y, { width: ancho, height: alto }))
     },
     dentro(tipo, dibujar) {
       const elemento = doc.struct(tipo)

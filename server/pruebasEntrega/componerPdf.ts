@@ -1,11 +1,12 @@
 import { enGrupos } from '../codigos/codigoDeGuia.ts'
 import { crearDocumento } from '../pdf/documento.ts'
-import { crearLienzo, TONOS } from '../pdf/lienzo.ts'
+import { crearLienzo } from '../pdf/lienzo.ts'
 import { crearReloj } from '../tiempo/reloj.ts'
 import type { Archivo, DatosDePrueba } from './contenidoDelPdf.ts'
 import { encabezado, partes, portada, recibido } from './dibujarEntrega.ts'
 import { altoDeEvidencias, altoDeHuellas, altoDeNota, fotografias, huellas, nota } from './dibujarEvidencias.ts'
 import { altoDeHistorial, filasDe, historial, repartir } from './dibujarHistorial.ts'
+import { LIBRE_CON_FOTOS, mapa } from './dibujarMapa.ts'
 import { ANCHO, FONDO, HOJA, MENOR, type Pagina, X } from './hojaDelPdf.ts'
 
 /** The height at which the content of the second page begins. */
@@ -18,7 +19,7 @@ const ARRIBA = 34
 export async function componerPdf(datos: DatosDePrueba): Promise<Buffer> {
   const { doc, bytes } = crearDocumento({
     titulo: `Prueba de entrega ${datos.guia}`,
-    autor: datos.empresa,
+    autor: datos.marca.nombre,
     asunto: `Guía ${datos.guia}, ${datos.estado.toLowerCase()}`,
     creado_en: datos.registrado_en,
     tamano: [HOJA.ancho, HOJA.alto],
@@ -41,12 +42,16 @@ function componer(pagina: Pagina, archivos: Archivo[]): void {
   const enUna = y + altoDeHistorial(filas) + evidencias <= FONDO
   const [primeras, demas] = repartir(filas, FONDO - y, FONDO - ARRIBA - evidencias)
   y = historial(pagina, primeras, y)
+  let conMapa = false
   if (!enUna) {
+    conMapa = mapa(pagina, y, FONDO - y) > y
     pie(pagina, 1, 2)
     doc.addPage()
-    pagina.lienzo.adorno(() => doc.rect(0, 0, HOJA.ancho, 6).fill(TONOS.acento))
+    pagina.lienzo.adorno(() => doc.rect(0, 0, HOJA.ancho, 6).fill(pagina.datos.marca.color))
     y = historial(pagina, demas, ARRIBA, primeras.length > 0 ? 'Historial (continuación)' : 'Historial')
   }
+  const libre = FONDO - y - evidencias
+  if (!conMapa) y = mapa(pagina, y, fotos.length > 0 ? Math.min(libre, LIBRE_CON_FOTOS) : libre)
   y = fotografias(pagina, fotos, y, FONDO - y - altoDeHuellas(archivos) - altoDeNota(pagina) - 24)
   huellas(pagina, archivos, y)
   nota(pagina)
@@ -57,7 +62,7 @@ function pie({ lienzo, datos }: Pagina, numero: number, total: number): void {
   const y = HOJA.alto - HOJA.pie
   const estilo = { ...MENOR, cuerpo: 7 }
   lienzo.adorno(() => {
-    const [linea = ''] = lienzo.partir(`${datos.empresa} · Guía ${enGrupos(datos.guia)}`, estilo, ANCHO - 90, 1)
+    const [linea = ''] = lienzo.partir(`${datos.marca.nombre} · Guía ${enGrupos(datos.guia)}`, estilo, ANCHO - 90, 1)
     lienzo.escribir([linea], X, y, estilo)
     lienzo.escribir([`Página ${numero} de ${total}`], X + ANCHO - 80, y, estilo, { ancho: 80, alinear: 'derecha' })
   })

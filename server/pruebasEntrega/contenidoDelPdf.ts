@@ -1,9 +1,10 @@
 import type { Imagen } from '../imagenes/prepararImagen.ts'
+import type { MarcaDeDocumento } from '../marca/marca.ts'
 
 /** What the document of a proof says, as plain data that goes to a thread: whoever draws it reads nothing else. Instants are RFC 3339. */
 export interface DatosDePrueba {
-  /** The name of the courier company, whose document this is. */
-  empresa: string
+  /** The courier company, whose document this is. */
+  marca: MarcaDeDocumento
   comercio: string
   modo: 'live' | 'test'
   guia: string
@@ -31,6 +32,8 @@ export interface DatosDePrueba {
   recibio: { nombre: string | null; documento: string | null; relacion: string | null }
   /** Where the parcel was handed over, and how far that is from the confirmed place. */
   posicion: { lat: number; lng: number; precision_m: number | null; distancia_m: number | null } | null
+  /** A map with that point in its middle; null: the document has none. */
+  mapa: { imagen: Imagen; atribucion: string } | null
   /** What happened to the parcel, oldest first. */
   historial: Hito[]
   fotos: Archivo[]

@@ -10,6 +10,7 @@ import type { Ajustes } from '../deps.ts'
 import type { FilaEvento } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import type { Imagen } from '../imagenes/prepararImagen.ts'
+import { paraDocumentos } from '../marca/marca.ts'
 import { zonaDe } from '../tiempo/zona.ts'
 import type { Archivo, DatosDePrueba, Hito } from './contenidoDelPdf.ts'
 import type { FilaPrueba, LlaveDePrueba, PruebaConQuien } from './prueba.ts'
@@ -46,13 +47,14 @@ export async function reunirDatos(
   guia: FilaDeDocumento,
   fotos: readonly ArchivoLeido[],
   firma: ArchivoLeido | undefined,
+  mapa: DatosDePrueba['mapa'],
   { marca, urlPublica, zonaHoraria }: Pick<Ajustes, 'marca' | 'urlPublica' | 'zonaHoraria'>,
 ): Promise<DatosDePrueba> {
   const { modo, prueba, recogida, destinatario, telefono, departamento, municipio, direccion } = guia
   const eventos = await db.consultar(HISTORIAL, prueba)
   const { lat, lng, precision_m, distancia_m } = prueba
   return {
-    empresa: marca.nombre,
+    marca: paraDocumentos(marca),
     comercio: guia.comercio_nombre,
     modo,
     guia: guia.guia,
@@ -68,6 +70,7 @@ export async function reunirDatos(
     repartidor: prueba.repartidor,
     recibio: { ...prueba.recibido_por, relacion: relacionEnPalabras(prueba.recibido_por) },
     posicion: lat === null || lng === null ? null : { lat, lng, precision_m, distancia_m },
+    mapa,
     historial: eventos.reverse().map(enPalabras),
     fotos: fotos.map((foto, i) => presentar(foto, `Foto ${i + 1}`)),
     firma: firma ? presentar(firma, 'Firma') : null,

@@ -1,5 +1,6 @@
 import { enGrupos } from '../codigos/codigoDeGuia.ts'
 import { encajar } from '../imagenes/prepararImagen.ts'
+import { pideNombre } from '../marca/marca.ts'
 import { dibujarQr, qrDe } from '../pdf/codigos.ts'
 import { type Lienzo, TONOS } from '../pdf/lienzo.ts'
 import { altoDeLinea } from '../pdf/texto.ts'
@@ -11,15 +12,15 @@ const COLUMNA = (ANCHO - CANAL) / 2
 
 /** Draws whose document it is, and gives the height at which the next part begins. */
 export function encabezado({ lienzo, datos }: Pagina): number {
-  lienzo.adorno(() => lienzo.doc.rect(0, 0, HOJA.ancho, 6).fill(TONOS.acento))
+  lienzo.adorno(() => lienzo.doc.rect(0, 0, HOJA.ancho, 6).fill(datos.marca.color))
   let y = 34
-  const derecha = { ...ROTULO, cuerpo: 8.6, color: TONOS.acento, espaciado: 1.1 }
+  const derecha = { ...ROTULO, cuerpo: 8.6, color: datos.marca.color, espaciado: 1.1 }
   lienzo.parrafo('PRUEBA DE ENTREGA', X + ANCHO - 170, y + 2.5, derecha, {
     ancho: 170,
     alinear: 'derecha',
     papel: 'H1',
   })
-  y = lienzo.parrafo(datos.empresa || SIN_DATO, X, y, { ...TITULO, cuerpo: 13 }, { ancho: ANCHO - 190, maximo: 3 })
+  y = laMarca({ lienzo, datos }, y)
   if (datos.modo === 'test') {
     const aviso = 'Guía de prueba: este documento no acredita ninguna entrega real.'
     lienzo.adorno(() => lienzo.doc.roundedRect(X, y + 6, ANCHO, 20, 3).fill('#FBF3E6'))
@@ -28,6 +29,22 @@ export function encabezado({ lienzo, datos }: Pagina): number {
   }
   lienzo.regla(X, y + 9, ANCHO)
   return y + 24
+}
+
+/** Draws the logo, and the name where there is none or none that shows it; gives the height below. */
+function laMarca({ lienzo, datos }: Pick<Pagina, 'lienzo' | 'datos'>, y: number): number {
+  const { nombre, logo } = datos.marca
+  const caja = { ancho: 150, alto: 34 }
+  const medida = logo ? encajar(logo.color, caja) : { ancho: 0, alto: 0 }
+  const conNombre = !logo || pideNombre(logo.color)
+  if (logo) lienzo.imagen(conNombre ? 'Logo' : nombre, logo.color.png, X, y - 6, medida)
+  if (!conNombre) return y - 6 + medida.alto
+  const x = X + (logo ? medida.ancho + 9 : 0)
+  const estilo = { ...TITULO, cuerpo: 13 }
+  const opciones = { ancho: ANCHO - 190 - (x - X), maximo: 3 }
+  const alto = lienzo.alto(nombre, estilo, opciones.ancho, opciones.maximo)
+  const arriba = Math.max(y - 6, y - 6 + (medida.alto - alto) / 2)
+  return Math.max(lienzo.parrafo(nombre, x, logo ? arriba : y, estilo, opciones), y - 6 + medida.alto)
 }
 
 /**
@@ -41,7 +58,7 @@ export function portada({ lienzo, datos, reloj }: Pagina, y: number): number {
   const codigo = { cuerpo: 31, peso: 'fuerte', color: TONOS.tinta, interlineado: 1.2 } as const
   const ajustado = lienzo.ajustar(enGrupos(datos.guia), codigo, [31, 22, 14], { ancho, alto: 38 })
   abajo = lienzo.parrafo(enGrupos(datos.guia), X - 1, abajo + 1, ajustado.estilo, { ancho, papel: 'H2' }) + 7
-  abajo = estado(lienzo, datos.estado || SIN_DATO, abajo, ancho)
+  abajo = estado({ lienzo, datos }, abajo, ancho)
   const cuando = `${reloj.larga(datos.entregado_en)} · ${reloj.zona(datos.entregado_en)}`
   abajo = lienzo.parrafo(cuando, X, abajo + 5, TEXTO, { ancho }) + 9
   const mitad = (ancho - CANAL) / 2
@@ -50,11 +67,11 @@ export function portada({ lienzo, datos, reloj }: Pagina, y: number): number {
   return Math.max(izquierda, derecha, verificacion({ lienzo, datos }, y, lado)) + 16
 }
 
-function estado(lienzo: Lienzo, texto: string, y: number, ancho: number): number {
+function estado({ lienzo, datos }: Pick<Pagina, 'lienzo' | 'datos'>, y: number, ancho: number): number {
   const estilo = { ...TEXTO, cuerpo: 9.5, peso: 'fuerte', color: '#FFFFFF' } as const
-  const [linea = SIN_DATO] = lienzo.partir(texto, estilo, ancho - 20, 1)
+  const [linea = SIN_DATO] = lienzo.partir(datos.estado, estilo, ancho - 20, 1)
   const largo = lienzo.medir(linea, estilo) + 20
-  lienzo.adorno(() => lienzo.doc.roundedRect(X, y, largo, 19, 9.5).fill(TONOS.acento))
+  lienzo.adorno(() => lienzo.doc.roundedRect(X, y, largo, 19, 9.5).fill(datos.marca.color))
   lienzo.parrafo(linea, X + 10, y + 3.2, estilo, { ancho: ancho - 10 })
   return y + 19
 }
@@ -66,7 +83,7 @@ function verificacion({ lienzo, datos }: Pick<Pagina, 'lienzo' | 'datos'>, y: nu
   // The symbol's quiet zone is white like the page: drawn outwards, its modules line up with the margin.
   if (qr)
     lienzo.figura(`Código QR: ${datos.url_verificacion}`, () => dibujarQr(lienzo.doc, qr, x - 8, y - 12, lado + 20))
-  const estilo = { ...MENOR, cuerpo: 7, color: enlace ? TONOS.acento : TONOS.gris }
+  const estilo = { ...MENOR, cuerpo: 7, color: enlace ? datos.marca.color : TONOS.gris }
   const opciones = { ancho: lado + 2, alinear: 'centro', ...(enlace ? { enlace } : {}) } as const
   return lienzo.parrafo(qr ? 'Verificar este documento' : datos.url_verificacion, x, y + (qr ? lado + 1 : 0), estilo, {
     ...opciones,

@@ -118,7 +118,7 @@ const LINEAS_DE_NOTA = 5
 function textoDeNota({ datos, reloj }: Pagina): string {
   const cuando = `el ${reloj.larga(datos.registrado_en)}, ${reloj.zona(datos.registrado_en)}`
   return (
-    `Entrega registrada por ${datos.empresa} ${cuando}. Las fotografías se muestran reducidas; las huellas SHA-256 son ` +
+    `Entrega registrada por ${datos.marca.nombre} ${cuando}. Las fotografías se muestran reducidas; las huellas SHA-256 son ` +
     'las de los archivos guardados con la prueba. Este documento tiene una firma digital: para comprobar que es el ' +
     `original, abra la dirección de verificación y elija este PDF: ${datos.url_verificacion}`
   )

@@ -4,10 +4,11 @@ import type { JobInsert } from 'pg-boss'
 import { guardarArchivo } from '../archivos/archivo.ts'
 import type { ClavePublica } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
-import type { Deps } from '../deps.ts'
+import type { Ajustes, Deps } from '../deps.ts'
 import { noDisponible } from '../errores.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import { prepararImagen } from '../imagenes/prepararImagen.ts'
+import { componerMapa } from '../mapas/componerMapa.ts'
 import { type ArchivoLeido, type FilaDeDocumento, reunirDatos } from './datosDelPdf.ts'
 import { firmarManifiesto, hacerManifiesto, nuevaSal } from './manifiesto.ts'
 import { type FilaPrueba, type LlaveDePrueba, leerArchivos, type PruebaConQuien, QUIEN_ENTREGO } from './prueba.ts'
@@ -116,7 +117,8 @@ export async function hacerPdf(deps: DepsDePdf, prueba: PruebaConQuien): Promise
     fotos.push(await leer(deps, prueba, foto, { lado: ladoDeFotos(prueba.fotos.length), calidad: 78 }))
   const [filaDeFirma] = await filasDe(db, guia, prueba.firma === null ? [] : [prueba.firma])
   const firma = filaDeFirma && (await leer(deps, prueba, filaDeFirma, DE_FIRMA))
-  const contenido = await hilos.hacer(DUENO, 'prueba', await reunirDatos(db, guia, fotos, firma, ajustes))
+  const mapa = await mapaDe(prueba, ajustes)
+  const contenido = await hilos.hacer(DUENO, 'prueba', await reunirDatos(db, guia, fotos, firma, mapa, ajustes))
   const pdf = await guardarArchivo(deps, guia, { ...SIN_IMAGEN, contenido })
   const ahora = reloj()
   const sal = nuevaSal()
@@ -134,6 +136,13 @@ export async function hacerPdf(deps: DepsDePdf, prueba: PruebaConQuien): Promise
     ahora,
   })
   return hechas.length > 0
+}
+
+/** The map of where the parcel was handed over: only of tiles that the operator chose, for nobody else's are meant for that. */
+async function mapaDe({ lat, lng }: FilaPrueba, { mosaicos }: Pick<Ajustes, 'mosaicos'>) {
+  if (!mosaicos?.propios || lat === null || lng === null) return null
+  const imagen = await componerMapa(mosaicos.url, { lat, lng })
+  return imagen && { imagen, atribucion: mosaicos.atribucion }
 }
 
 const SIN_IMAGEN = {

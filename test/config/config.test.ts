@@ -36,7 +36,11 @@ describe('configuration', () => {
       ritmoDeRed: 50,
       ritmoDeOperador: 50,
       conexionesPorRed: 500,
-      mosaicos: { url: 'https://tile.openstreetmap.org/{z}/{x}/{y}.png', atribucion: '© OpenStreetMap' },
+      mosaicos: {
+        url: 'https://tile.openstreetmap.org/{z}/{x}/{y}.png',
+        propios: false,
+        atribucion: '© OpenStreetMap',
+      },
     })
     expect(
       leerConfig({ ...base, WORKERS: '0', METRICS_PORT: '9464', WEBHOOK_RETENTION_DAYS: '30' }, '/'),

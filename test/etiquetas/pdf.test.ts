@@ -3,15 +3,18 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { enGrupos } from '../../server/codigos/codigoDeGuia.ts'
 import { type DatosDeEtiqueta, renderizarEtiquetas } from '../../server/etiquetas/pdf.ts'
+import { type Logo, prepararLogo } from '../../server/marca/logo.ts'
 import { barrasDe, qrDe } from '../../server/pdf/codigos.ts'
 import { COMPLETO } from '../fabricas.ts'
+import { archivo, dibujo } from '../marca/logos.ts'
 import { leerPdf } from '../pruebasEntrega/leerPdf.ts'
 import { anchosDe, barras, leerBarras, leerQr, MODULO, qrDibujado } from './lectores.ts'
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
+const MARCA = { nombre: 'Envíos del Altiplano', color: '#0b6b3a', logo: null }
+
 const datos = (cambios: Partial<DatosDeEtiqueta> = {}): DatosDeEtiqueta => ({
-  empresa: 'Envíos del Altiplano',
   comercio: 'Zapatería El Caminante, S. A.',
   modo: 'live',
   guia: '7K3M9QX2A1B4',
@@ -32,7 +35,7 @@ const datos = (cambios: Partial<DatosDeEtiqueta> = {}): DatosDeEtiqueta => ({
 })
 
 test('a label of 10 × 15 cm with everything that a courier needs', async () => {
-  const { texto, medida, paginas } = leerPdf(await renderizarEtiquetas([datos()]))
+  const { texto, medida, paginas } = leerPdf(await renderizarEtiquetas(MARCA, [datos()]))
   expect(paginas).toBe(1)
   expect(medida.map((puntos) => (puntos / 72) * 25.4)).toEqual([expect.closeTo(100, 1), expect.closeTo(150, 1)])
   for (const dicho of [
@@ -55,7 +58,7 @@ test('a label of 10 × 15 cm with everything that a courier needs', async () => 
 })
 
 test('the bars that are drawn read as the code, with their quiet zones on the page', async () => {
-  const [contenido] = leerPdf(await renderizarEtiquetas([datos({ modo: 'test' })])).contenidos
+  const [contenido] = leerPdf(await renderizarEtiquetas(MARCA, [datos({ modo: 'test' })])).contenidos
   const anchos = anchosDe(contenido!)
   const dibujadas = barras(contenido!)
   expect(leerBarras(anchos.map(Math.round))).toBe('7K3M9QX2A1B4')
@@ -66,7 +69,7 @@ test('the bars that are drawn read as the code, with their quiet zones on the pa
 
 test('the QR that is drawn reads as the tracking address', async () => {
   const url = 'https://guias.example.gt/rastreo/7K3M9QX2A1B4'
-  const [contenido] = leerPdf(await renderizarEtiquetas([datos()])).contenidos
+  const [contenido] = leerPdf(await renderizarEtiquetas(MARCA, [datos()])).contenidos
   expect(leerQr(qrDibujado(contenido!))).toBe(url)
 })
 
@@ -96,7 +99,7 @@ test('every code reads back', () => {
 })
 
 test('test labels say PRUEBA across and at the top', async () => {
-  const { texto } = leerPdf(await renderizarEtiquetas([datos({ modo: 'test' })]))
+  const { texto } = leerPdf(await renderizarEtiquetas(MARCA, [datos({ modo: 'test' })]))
   expect(texto.match(/PRUEBA/g)).toHaveLength(2)
 })
 
@@ -104,19 +107,19 @@ test('a hundred labels: a page each, in time that grows with their number, in li
   const cien = Array.from({ length: 100 }, (_, i) =>
     datos({ external_ref: `PEDIDO-${i}`, url_rastreo: `https://example.gt/${i}` }),
   )
-  await renderizarEtiquetas(cien.slice(0, 5))
+  await renderizarEtiquetas(MARCA, cien.slice(0, 5))
   globalThis.gc?.()
   const rss = process.memoryUsage.rss()
-  const pdf = await renderizarEtiquetas(cien)
+  const pdf = await renderizarEtiquetas(MARCA, cien)
   expect(process.memoryUsage.rss() - rss).toBeLessThan(60e6)
   expect(pdf.length).toBeLessThan(1e6)
   expect(leerPdf(pdf).paginas).toBe(100)
-  expect(sha256(await renderizarEtiquetas(cien))).toBe(sha256(pdf))
+  expect(sha256(await renderizarEtiquetas(MARCA, cien))).toBe(sha256(pdf))
   const costo = async (cuantas: number) => {
     const veces: number[] = []
     for (let vez = 0; vez < 3; vez++) {
       const desde = process.cpuUsage()
-      await renderizarEtiquetas(cien.slice(0, cuantas))
+      await renderizarEtiquetas(MARCA, cien.slice(0, cuantas))
       const { user, system } = process.cpuUsage(desde)
       veces.push(user + system)
     }
@@ -147,7 +150,6 @@ const quiza = <T>(valor: fc.Arbitrary<T>) => fc.option(valor, { nil: null })
 const grados = fc.double({ min: -180, max: 180, noNaN: true })
 const cualquiera = (texto: Textos): fc.Arbitrary<DatosDeEtiqueta> =>
   fc.record({
-    empresa: texto(120),
     comercio: texto(120),
     modo: fc.constantFrom('live', 'test'),
     guia: fc.oneof(fc.constant('7K3M9QX2A1B4'), texto(64)),
@@ -171,7 +173,7 @@ const dentro = (numRuns: number) =>
     fc.asyncProperty(
       fc.array(fc.oneof(cualquiera(latinos), cualquiera(raros)), { minLength: 1, maxLength: 2 }),
       async (etiquetas) => {
-        const { paginas, trozos } = leerPdf(await renderizarEtiquetas(etiquetas))
+        const { paginas, trozos } = leerPdf(await renderizarEtiquetas(MARCA, etiquetas))
         expect(paginas).toBe(etiquetas.length)
         for (const { texto, x, y } of trozos) {
           if (texto === 'PRUEBA') continue
@@ -187,3 +189,16 @@ const dentro = (numRuns: number) =>
   )
 test('whatever the data, a page each, and nothing written beyond its edges', () => dentro(30))
 test('the same with five hundred data', COMPLETO, () => dentro(500))
+
+test('the logo stands on each label and in the document once; one that is no word has the name beside it', async () => {
+  const [ancho, alto] = await Promise.all([
+    prepararLogo(archivo('ancho.svg', dibujo(500, 90))),
+    prepararLogo(archivo('alto.svg', dibujo(90, 160))),
+  ])
+  const con = (logo: Logo) => ({ ...MARCA, logo: { color: logo, negro: logo.negro } })
+  const [uno, diez] = await Promise.all([1, 10].map((n) => renderizarEtiquetas(con(ancho), Array(n).fill(datos()))))
+  expect(leerPdf(uno!).texto).not.toContain(MARCA.nombre)
+  expect(uno!.toString('latin1').match(/\/Subtype \/Image/g)).toHaveLength(1)
+  expect(diez!.toString('latin1').match(/\/Subtype \/Image/g)).toHaveLength(1)
+  expect(leerPdf(await renderizarEtiquetas(con(alto), [datos()])).texto).toContain(MARCA.nombre)
+})

@@ -32,7 +32,7 @@ const firma = await archivo(
 )
 
 const datos = (cambios: Partial<DatosDePrueba> = {}): DatosDePrueba => ({
-  empresa: 'Envíos del Altiplano',
+  marca: { nombre: 'Envíos del Altiplano', color: '#0b6b3a', logo: null },
   comercio: 'Zapatería El Caminante, S. A.',
   modo: 'live',
   guia: '7K3M9QX2A1B4',
@@ -54,6 +54,7 @@ const datos = (cambios: Partial<DatosDePrueba> = {}): DatosDePrueba => ({
   repartidor: { repartidor: 'rep_4T8WQ2ZK7NHB', nombre: 'Carlos Méndez' },
   recibio: { nombre: 'Ana Lucía Xicay Ñandú', documento: 'DPI 1234', relacion: 'Hija' },
   posicion: { lat: 14.558912, lng: -90.733211, precision_m: 8, distancia_m: 1234 },
+  mapa: null,
   historial: [hito('2026-11-12T15:12:00.000Z', 'Guía aceptada'), hito('2026-11-14T21:04:22.000Z', 'Paquete entregado')],
   fotos: [foto],
   firma,
@@ -63,6 +64,21 @@ const datos = (cambios: Partial<DatosDePrueba> = {}): DatosDePrueba => ({
 function hito(ocurrido_en: string, descripcion: string) {
   return { ocurrido_en, descripcion, lugar: null, lat: 14.6349, lng: -90.5069 }
 }
+
+test('the map stands where there is room for it, and costs no page', async () => {
+  const conMapa = { mapa: { imagen: (await prepararImagen(bytesDeFoto, 640, 78))!, atribucion: '© Calles de Todos' } }
+  for (const cambios of [{}, { fotos: [], firma: null }, { fotos: [foto, foto, foto] }]) {
+    const [sin, con] = [
+      leerPdf(await componerPdf(datos(cambios))),
+      leerPdf(await componerPdf(datos({ ...cambios, ...conMapa }))),
+    ]
+    expect(con.paginas).toBe(sin.paginas)
+    expect(con.texto).toContain('Lugar de la entrega')
+    expect(con.texto).toContain('Mapa: © Calles de Todos')
+    expect(sin.texto).not.toContain('Mapa:')
+  }
+  expect(leerPdf(await componerPdf(datos({ ...conMapa, posicion: null }))).texto).not.toContain('Mapa:')
+})
 
 test('says what happened, in Spanish, with the zone of its times and without the phone', async () => {
   const { texto, medida, diccionarios } = leerPdf(await componerPdf(datos()))
@@ -194,9 +210,18 @@ const preparar = async (...medida: [number, number]) => prepararImagen(await ima
 const imagenes = fc.constantFrom(await preparar(40, 30), await preparar(9, 16), undefined, await preparar(900, 7))
 const unArchivo = (texto: Textos) =>
   fc.record({ nombre: texto(60), imagen: imagenes, sha256: texto(64), capturado_en: quiza(fecha(texto)) })
+const MAPA = (await preparar(640, 256))!
+const CUADRADO = {
+  png: await sharp(await imagen(90, 90))
+    .png()
+    .toBuffer(),
+  ancho: 90,
+  alto: 90,
+}
+const LOGO = { color: CUADRADO, negro: CUADRADO }
 const cualquiera = (texto: Textos): fc.Arbitrary<DatosDePrueba> =>
   fc.record({
-    empresa: texto(120),
+    marca: fc.record({ nombre: texto(120), color: fc.constant('#8a1538'), logo: fc.constantFrom(null, LOGO) }),
     comercio: texto(120),
     modo: fc.constantFrom('live', 'test'),
     guia: fc.oneof(fc.constant('7K3M9QX2A1B4'), texto(64)),
@@ -217,6 +242,7 @@ const cualquiera = (texto: Textos): fc.Arbitrary<DatosDePrueba> =>
     contenido: quiza(texto(300)),
     repartidor: quiza(fc.record({ repartidor: texto(64), nombre: texto(120) })),
     recibio: fc.record({ nombre: quiza(texto(120)), documento: quiza(texto(60)), relacion: quiza(texto(60)) }),
+    mapa: fc.constantFrom(null, { imagen: MAPA, atribucion: '© OpenStreetMap' }),
     posicion: quiza(fc.record({ lat: grados, lng: grados, precision_m: metros, distancia_m: metros })),
     historial: fc.array(
       fc.record({

@@ -1,0 +1,29 @@
+import { enBuffer } from '../pdf/documento.ts'
+import { ANCHO, coordenadas, MENOR, type Pagina, TITULO, X } from './hojaDelPdf.ts'
+
+/** The heights, in points, between which a map is drawn, and what stands above and below it. */
+const ALTO = { minimo: 80, maximo: 180, alrededor: 36 }
+
+/** What a map may take where photos stand below it, which tell more. */
+export const LIBRE_CON_FOTOS = 140
+
+/** Draws where the parcel was handed over, if there is a map and room for it; gives the height of the next part. */
+export function mapa({ lienzo, datos }: Pagina, y: number, libre: number): number {
+  const { mapa, posicion, marca } = datos
+  if (!mapa || !posicion || libre < ALTO.minimo + ALTO.alrededor) return y
+  const alto = Math.min(libre - ALTO.alrededor, ALTO.maximo)
+  const arriba = lienzo.parrafo('Lugar de la entrega', X, y, TITULO, { papel: 'H2' }) + 6
+  const centro = { x: X + ANCHO / 2, y: arriba + alto / 2 }
+  const { doc } = lienzo
+  const dibujar = () => {
+    doc.save().roundedRect(X, arriba, ANCHO, alto, 4).clip()
+    const medida = (ANCHO / mapa.imagen.ancho) * mapa.imagen.alto
+    doc.image(enBuffer(mapa.imagen.bytes), X, centro.y - medida / 2, { width: ANCHO, height: medida })
+    doc.restore()
+    doc.circle(centro.x, centro.y, 7).lineWidth(2.5).fillAndStroke(marca.color, '#FFFFFF')
+  }
+  lienzo.figura(`Mapa: ${coordenadas(posicion)}`, dibujar)
+  return (
+    lienzo.parrafo(`Mapa: ${mapa.atribucion}`, X, arriba + alto + 2, MENOR, { ancho: ANCHO, alinear: 'derecha' }) + 10
+  )
+}
