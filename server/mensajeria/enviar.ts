@@ -51,7 +51,7 @@ export async function enviarMensajes(deps: DepsDeEnvio, trabajos: readonly { dat
 }
 
 async function enviarUno(deps: DepsDeEnvio, whatsapp: ClienteDeWhatsapp, mensaje: Reclamado): Promise<void> {
-  const envio = await pedir(whatsapp, mensaje)
+  const envio = await pedir(whatsapp, deps.ajustes.marca.nombre, mensaje)
   const { id, guia, tipo, intentos } = mensaje
   const nivel = envio.resultado === 'aceptado' ? 'info' : 'warn'
   deps.log[nivel]({ mensaje: `men_${guia}_${mensaje.numero}`, tipo, intentos, ...sinDatos(envio) }, 'message')
@@ -82,13 +82,17 @@ async function enviarUno(deps: DepsDeEnvio, whatsapp: ClienteDeWhatsapp, mensaje
 const sinDatos = (envio: Envio) =>
   'codigo' in envio ? { resultado: envio.resultado, codigo: envio.codigo } : { resultado: envio.resultado }
 
+/** Who delivers and who sends, for whoever gets a message from a number that he doesn't know. */
 const TEXTOS = {
-  peticion_interactiva: 'Para entregarle su paquete necesitamos su ubicación. Toque el botón y envíela.',
-  acuse: '¡Gracias! Ya sabemos dónde entregarle su paquete.',
+  peticion_interactiva: (marca: string, comercio: string) =>
+    `Le escribe ${marca}. Para entregarle su paquete de ${comercio} necesitamos su ubicación. Toque el botón y envíela.`,
+  acuse: (marca: string, comercio: string) =>
+    `¡Gracias! En ${marca} ya sabemos dónde entregarle su paquete de ${comercio}.`,
 }
 
 function pedir(
   whatsapp: ClienteDeWhatsapp,
+  marca: string,
   { id, tipo, telefono, comercio, municipio, token }: Reclamado,
 ): Promise<Envio> {
   if (telefono === null)
@@ -98,7 +102,7 @@ function pedir(
       motivo: 'El teléfono ya se borró por la retención de datos.',
     })
   if (tipo === 'peticion_interactiva')
-    return whatsapp.pedirUbicacion({ id, telefono, texto: TEXTOS.peticion_interactiva })
-  if (tipo === 'acuse') return whatsapp.enviarTexto({ id, telefono, texto: TEXTOS.acuse })
-  return whatsapp.enviarPlantilla({ id, telefono, comercio, municipio, token })
+    return whatsapp.pedirUbicacion({ id, telefono, texto: TEXTOS.peticion_interactiva(marca, comercio) })
+  if (tipo === 'acuse') return whatsapp.enviarTexto({ id, telefono, texto: TEXTOS.acuse(marca, comercio) })
+  return whatsapp.enviarPlantilla({ id, telefono, marca, comercio, municipio, token })
 }

@@ -16,7 +16,7 @@ export interface ConfigDeWhatsapp {
   token: string
   appSecret: string
   verifyToken: string
-  /** The approved template: two variables in its body (comercio, municipio) and one URL button with a suffix. */
+  /** The approved template: three variables in its body (marca, comercio, municipio) and one URL button with a suffix. */
   plantilla: string
   /** As the template has it: es, es_MX… */
   idioma: string
@@ -47,10 +47,18 @@ interface Libre extends Destinatario {
   enRespuestaA?: string
 }
 
+interface DatosDePlantilla {
+  /** Who delivers, by the name that recipients know. */
+  marca: string
+  comercio: string
+  municipio: string
+  token: string
+}
+
 /** Sends messages by WhatsApp, and never rejects; a free message reaches only who wrote to us in the last 24 hours. */
 export interface ClienteDeWhatsapp {
   /** `token` is the suffix of the button's URL. */
-  enviarPlantilla(mensaje: Destinatario & { comercio: string; municipio: string; token: string }): Promise<Envio>
+  enviarPlantilla(mensaje: Destinatario & DatosDePlantilla): Promise<Envio>
   /** A text with the button that shares a location. */
   pedirUbicacion(mensaje: Libre): Promise<Envio>
   enviarTexto(mensaje: Libre): Promise<Envio>
@@ -101,7 +109,7 @@ export function crearClienteDeWhatsapp(config: ConfigDeWhatsapp, opciones: Opcio
 
 // --- What is sent ---
 
-function plantilla(config: ConfigDeWhatsapp, datos: { comercio: string; municipio: string; token: string }): object {
+function plantilla(config: ConfigDeWhatsapp, datos: DatosDePlantilla): object {
   const variable = (texto: string) => ({ type: 'text', text: enUnaLinea(texto) })
   return {
     type: 'template',
@@ -109,7 +117,7 @@ function plantilla(config: ConfigDeWhatsapp, datos: { comercio: string; municipi
       name: config.plantilla,
       language: { code: config.idioma },
       components: [
-        { type: 'body', parameters: [variable(datos.comercio), variable(datos.municipio)] },
+        { type: 'body', parameters: [datos.marca, datos.comercio, datos.municipio].map(variable) },
         { type: 'button', sub_type: 'url', index: '0', parameters: [{ type: 'text', text: datos.token }] },
       ],
     },

@@ -33,7 +33,7 @@ function mejorRejilla(fotos: Archivo[], alto: number) {
 /** Draws the photos in a grid no higher than `alto`; gives the height of the next part. */
 export function fotografias({ lienzo, datos, reloj }: Pagina, fotos: Archivo[], y: number, alto: number): number {
   if (fotos.length === 0) return y
-  const titulo = fotos.length === 1 ? 'Fotografía' : `Fotografías (${fotos.length})`
+  const titulo = fotos.length === 1 ? 'Foto' : `Fotos (${fotos.length})`
   const arriba = lienzo.parrafo(titulo, X, y, TITULO, { papel: 'H2' }) + 8
   const { columnas, caja } = mejorRejilla(fotos, Math.min(alto - TITULAR, 560))
   let abajo = arriba
@@ -65,7 +65,7 @@ function unaFoto(
   if (imagen) {
     const medida = encajar(imagen, celda, AMPLIAR)
     const [izquierda, cima] = [x + (ancho - medida.ancho) / 2, y + (alto - medida.alto) / 2]
-    const descripcion = `Fotografía ${numero} de la entrega de la guía ${datos.guia}`
+    const descripcion = `Foto ${numero} de la entrega de la guía ${datos.guia}`
     lienzo.imagen(descripcion, imagen.bytes, izquierda, cima, medida)
   } else {
     const nota = 'No se pudo mostrar esta imagen; su huella está en la tabla.'
@@ -118,7 +118,7 @@ const LINEAS_DE_NOTA = 5
 function textoDeNota({ datos, reloj }: Pagina): string {
   const cuando = `el ${reloj.larga(datos.registrado_en)}, ${reloj.zona(datos.registrado_en)}`
   return (
-    `Entrega registrada por ${datos.marca.nombre} ${cuando}. Las fotografías se muestran reducidas; las huellas SHA-256 son ` +
+    `Entrega registrada por ${datos.marca.nombre} ${cuando}. Las fotos se muestran reducidas; las huellas SHA-256 son ` +
     'las de los archivos guardados con la prueba. Este documento tiene una firma digital: para comprobar que es el ' +
     `original, abra la dirección de verificación y elija este PDF: ${datos.url_verificacion}`
   )

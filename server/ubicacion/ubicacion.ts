@@ -90,7 +90,7 @@ export const mismoLugar = (guia: FilaGuia, { enlace, lat, lng, referencia, orige
 export function exigirAbierta(guia: FilaGuia): void {
   if (admiteUbicacion(guia)) return
   const por =
-    guia.estado === 'en_ruta' ? 'el mensajero ya va hacia el lugar confirmado' : 'ya no se va a entregar en otro lugar'
+    guia.estado === 'en_ruta' ? 'el repartidor ya va hacia el lugar confirmado' : 'ya no se va a entregar en otro lugar'
   throw new Problema('ubicacion_cerrada', `La guía está en ${guia.estado}; ${por}.`, { estado: guia.estado })
 }
 

@@ -232,7 +232,7 @@ function objetarPlantilla(
     return no(404, 132001, 'Template name does not exist in the translation')
   }
   const [cuerpo, boton] = components
-  if (cuerpo.type !== 'body' || cuerpo.parameters.length !== 2)
+  if (cuerpo.type !== 'body' || cuerpo.parameters.length !== 3)
     return no(400, 132000, 'Number of parameters does not match')
   if (boton?.sub_type !== 'url' || boton.index !== '0') return no(400, 132012, 'Parameter format does not match')
   const textos = [...cuerpo.parameters, ...boton.parameters].map(({ text }: { text: string }) => text)

@@ -53,6 +53,7 @@ describe('a live guide without coordinates', () => {
           {
             type: 'body',
             parameters: [
+              { type: 'text', text: 'Guías' },
               { type: 'text', text: 'Tienda La Ceiba' },
               { type: 'text', text: 'Mixco' },
             ],

@@ -12,7 +12,14 @@ import { abrirProveedor, type Desenlace, type Proveedor } from './proveedor.ts'
 const PLAZO = 15_000
 const plazos = usarPlazos(PLAZO)
 const TELEFONO = '+50255551234'
-const DATOS = { id: 'men_GT1_1', telefono: TELEFONO, comercio: 'La Ceiba', municipio: 'Mixco', token: 'tok_abc' }
+const DATOS = {
+  id: 'men_GT1_1',
+  telefono: TELEFONO,
+  marca: 'Altiplano',
+  comercio: 'La Ceiba',
+  municipio: 'Mixco',
+  token: 'tok_abc',
+}
 const PETICION = { id: 'men_GT1_2', telefono: TELEFONO, texto: 'Comparta su ubicación.' }
 
 let proveedor: Proveedor
@@ -76,6 +83,7 @@ describe('what is sent', () => {
           {
             type: 'body',
             parameters: [
+              { type: 'text', text: 'Altiplano' },
               { type: 'text', text: 'La Ceiba' },
               { type: 'text', text: 'Mixco' },
             ],
@@ -115,7 +123,7 @@ describe('what is sent', () => {
     const raro = { ...DATOS, comercio: ' La\n\tCeiba,      S. A. ', municipio: '' }
     expect(await cliente.enviarPlantilla(raro)).toMatchObject({ resultado: 'aceptado' })
     const [cuerpo] = proveedor.pedidos[0]!.json.template.components
-    expect(cuerpo.parameters.map(({ text }: { text: string }) => text)).toEqual(['La Ceiba, S. A.', '—'])
+    expect(cuerpo.parameters.map(({ text }: { text: string }) => text)).toEqual(['Altiplano', 'La Ceiba, S. A.', '—'])
     for (const texto of ['ñ'.repeat(5000), '\u{1f69a}'.repeat(3000), '\ud800'.repeat(3)]) {
       expect(await cliente.pedirUbicacion({ ...PETICION, texto })).toMatchObject({ resultado: 'aceptado' })
       expect(await cliente.enviarTexto({ ...PETICION, texto })).toMatchObject({ resultado: 'aceptado' })

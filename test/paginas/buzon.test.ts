@@ -6,7 +6,7 @@ import { Guias } from '@guias/sdk'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { iniciarServicio, type Servicio } from '../../server/arranque/servicio.ts'
-import { crearGeneradorDeIds } from '../../server/codigos/codigos.ts'
+import { crearGeneradorDeIds, enGrupos } from '../../server/codigos/codigos.ts'
 import { nuevoCodigoDeComercio } from '../../server/comercios/comercio.ts'
 import { leerConfig } from '../../server/config/config.ts'
 import { abrirDb, type Db } from '../../server/db.ts'
@@ -163,7 +163,7 @@ describe.skipIf(!hayNavegador)('/buzon in a browser', () => {
     const guia = await nueva(api, { destinatario: 'María José Ajú' })
     await pagina.goto(`${servicio.url}/buzon`)
     expect(await pagina.title()).toBe('Buzón de mensajes')
-    const mensaje = pagina.locator('li').filter({ hasText: guia })
+    const mensaje = pagina.locator('li').filter({ hasText: enGrupos(guia) })
     expect(await mensaje.innerText()).toMatch(/\+50231481676[\s\S]*Zapatería El Paso le envía un paquete a Mixco/)
     await pagina.screenshot({ path: '/tmp/buzon-antes.png' })
     await mensaje.getByRole('link', { name: 'Decir dónde es' }).click()

@@ -166,7 +166,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await titulo(otraVez, 'Es auténtica')
     await otraVez.getByText('Comprobada aquí mismo').waitFor()
     const visto = (await otraVez.locator('#resultado').innerText()).replace(/\s+/g, ' ')
-    expect(visto).toMatch(/Entregada \d+ de [a-z]+ de \d{4}, \d\d:\d\d Fotografías 1 Firma de quien recibió Sí/)
+    expect(visto).toMatch(/Entregada \d+ de [a-z]+ de \d{4}, \d\d:\d\d Fotos 1 Firma de quien recibió Sí/)
     expect(await otraVez.evaluate('document.activeElement.textContent')).toBe('Es auténtica')
     // The page, one question of a few bytes, and the keys: nobody else's server, and no upload.
     expect(pedidas.map(({ url }) => url)).toEqual([

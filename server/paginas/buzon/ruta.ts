@@ -46,7 +46,7 @@ export function servirBuzon(
     async atender({ raiz }) {
       const filas = await db.consultar(ULTIMOS)
       const mensajes = filas.map((fila) => ({ ...fila, token: tokenDe(secretos, fila.id, fila.kid)?.token }))
-      return { status: 200, ...paginaDelBuzon(mensajes, raiz) }
+      return { status: 200, ...paginaDelBuzon(fachada.marca.nombre, mensajes, raiz) }
     },
   } satisfies Pagina
   servirPagina(app, '/buzon', pagina, (resto) => resto !== '')

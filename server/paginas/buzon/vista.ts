@@ -1,3 +1,4 @@
+import { enGrupos } from '../../codigos/codigoDeGuia.ts'
 import type { EstadoDeUbicacion } from '../../contrato/generado/tipos/index.ts'
 import type { FilaMensaje } from '../../mensajeria/mensaje.ts'
 import { html } from '../html.ts'
@@ -16,23 +17,24 @@ export interface Mensaje extends Pick<FilaMensaje, 'telefono' | 'guia' | 'estado
  * The page of the mailbox.
  * @param raiz the way from the page up to where the service begins, such as `../`
  */
-export const paginaDelBuzon = (mensajes: readonly Mensaje[], raiz: string): Contenido => ({
+export const paginaDelBuzon = (marca: string, mensajes: readonly Mensaje[], raiz: string): Contenido => ({
   titulo: 'Buzón de mensajes',
   cuerpo: html`<h1>Buzón de mensajes</h1>
 <p>Lo que recibirían en su teléfono los destinatarios de guías sin ubicación. Aquí no sale nada afuera: abra un enlace y confirme el lugar como lo harían ellos.</p>
 ${
   mensajes.length > 0
-    ? html`<ol>${mensajes.map((mensaje) => tarjeta(mensaje, raiz))}</ol>`
+    ? html`<ol>${mensajes.map((mensaje) => tarjeta(marca, mensaje, raiz))}</ol>`
     : html`<p><strong>Todavía no hay mensajes.</strong> Cree una guía sin <code>lat</code>, <code>lng</code> ni <code>maps_url</code>.</p>`
 }`,
 })
 
 const tarjeta = (
+  marca: string,
   { telefono, comercio, municipio, guia, estado, ubicacion_estado, token }: Mensaje,
   raiz: string,
 ) => html`<li>
-<p class="suave">Para ${telefono ?? '(borrado)'} · guía ${guia} · ${estado}</p>
-<p>Hola. <strong>${comercio}</strong> le envía un paquete a ${municipio}. Díganos dónde entregarlo:</p>
+<p class="suave">Para ${telefono ?? '(borrado)'} · guía ${enGrupos(guia)} · ${estado}</p>
+<p>Le escribe ${marca}. <strong>${comercio}</strong> le envía un paquete a ${municipio}. Díganos dónde entregarlo:</p>
 ${
   estado === 'pendiente' || token === undefined
     ? html`<p><em>Está por salir: vuelva a cargar la página.</em></p>`

@@ -10,13 +10,13 @@ import { ASPECTOS, avance, cabecera, porQue } from './estados.ts'
 
 /** What a reader may expect after each of the contract's states; the type asks for a new state's sentence, too. */
 export const SIGUE: Readonly<Record<Estado, (comercio: string) => string>> = {
-  aceptado: (comercio) => `El mensajero pasará por el paquete. Hasta entonces, ${comercio} puede cancelar el envío.`,
+  aceptado: (comercio) => `El repartidor pasará por el paquete. Hasta entonces, ${comercio} puede cancelar el envío.`,
   recolectado: () => 'El paquete pasa por una bodega o sale directo a ruta de entrega.',
   en_bodega: () => 'El paquete sale a ruta de entrega o a otra bodega. También puede entregarse en la misma bodega.',
   en_transito: () => 'El paquete llega a otra bodega o sale a ruta de entrega.',
-  en_ruta: () => 'El mensajero va a entregarlo. Esté pendiente de su teléfono.',
+  en_ruta: () => 'El repartidor va a entregarlo. Esté pendiente de su teléfono.',
   intento_fallido: () =>
-    'El mensajero lo intenta otra vez, o el paquete espera en una bodega. Si la dirección o el teléfono no están bien, avísele a la tienda donde compró.',
+    'El repartidor lo intenta otra vez, o el paquete espera en una bodega. Si la dirección o el teléfono no están bien, avísele a la tienda donde compró.',
   entregado: () => 'Nada más: el paquete ya se entregó.',
   en_devolucion: (comercio) => `El paquete va de regreso: ${comercio} lo recibirá.`,
   devuelto: (comercio) => `Nada más: ${comercio} ya tiene el paquete de vuelta.`,

@@ -35,7 +35,7 @@ export const manifiesto = ({ nombre, color }: Marca, iconos: Record<'192' | '512
     id: '../repartidor',
     name: `${nombre}: reparto`,
     short_name: 'Reparto',
-    description: 'Escanear, entregar y dejar constancia, también sin cobertura.',
+    description: 'Escanear, entregar y guardar la prueba, también sin cobertura.',
     lang: 'es',
     dir: 'ltr',
     start_url: '../repartidor',

@@ -138,7 +138,7 @@ function segunFirma(firma: Firma): Resultado {
     parrafos,
     datos: [
       ['Entregada', crearReloj(zona).larga(manifiesto.entregado_en)],
-      ['Fotografías', String(deTipo('foto'))],
+      ['Fotos', String(deTipo('foto'))],
       ['Firma de quien recibió', deTipo('firma') > 0 ? 'Sí' : 'No'],
       ['Firma digital', `Comprobada aquí mismo, con la clave ${kid.slice(0, 8)}…`],
     ],

@@ -1,0 +1,76 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import ts from 'typescript'
+import { describe, expect, it } from 'vitest'
+import * as vocabulario from '../../server/contrato/generado/vocabulario.ts'
+
+const raiz = new URL('../../', import.meta.url)
+const leer = (ruta: string) => readFileSync(new URL(ruta, raiz), 'utf8')
+
+const TABLA = [...leer('docs/palabras.md').matchAll(/^\| (.+?) \| .+? \| (.*?) ?\|$/gm)].slice(1)
+const VEDADAS = TABLA.flatMap(([, , no = '']) => no.split(', ').filter(Boolean))
+/** Also their plurals; a letter before or after makes another word of it. */
+const VEDADA = new RegExp(`(?<!\\p{L})(?:${VEDADAS.join('|')})(?:s|es)?(?!\\p{L})`, 'giu')
+
+const SALAS = ['paginas', 'mensajeria', 'etiquetas', 'pruebasEntrega', 'tiempo']
+const archivos = SALAS.flatMap((sala) =>
+  readdirSync(new URL(`server/${sala}/`, raiz), { recursive: true, encoding: 'utf8' })
+    .filter((una) => /\.tsx?$/.test(una) && !una.startsWith('docs/'))
+    .map((una) => `server/${sala}/${una}`),
+)
+
+/** What of a program's texts may be read by somebody: of HTML what stands between its tags and in what is read out. */
+function textosDe(ruta: string): string[] {
+  const textos: string[] = []
+  const visitar = (nodo: ts.Node): void => {
+    if (
+      ts.isImportDeclaration(nodo) ||
+      (ts.isCallExpression(nodo) && /sentencia|consultar/.test(nodo.expression.getText()))
+    )
+      return
+    if (ts.isStringLiteralLike(nodo) || ts.isTemplateHead(nodo) || ts.isTemplateMiddleOrTemplateTail(nodo))
+      textos.push(nodo.text)
+    if (ts.isJsxText(nodo)) textos.push(nodo.text)
+    ts.forEachChild(nodo, visitar)
+  }
+  visitar(ts.createSourceFile(ruta, leer(ruta), ts.ScriptTarget.Latest, true))
+  return (
+    textos
+      .flatMap((texto) =>
+        [...texto.matchAll(/(?:aria-label|placeholder|title|content)="([^"]*)/g)]
+          .map(([, uno]) => uno!)
+          .concat(texto.replace(/<[^>]*>|<[^>]*$|^[^<]*>/g, ' ')),
+      )
+      // A word alone in small letters is the program's.
+      .filter((texto) => /\s|[A-ZÁÉÍÓÚÑ¿¡]/.test(texto.trim()))
+  )
+}
+
+describe('what people read', () => {
+  it('has a table of words', () => {
+    expect(TABLA.length).toBeGreaterThanOrEqual(12)
+    expect(VEDADAS).toEqual(expect.arrayContaining(['mensajero', 'link', 'celular', 'tu']))
+    expect('Su mensajero le manda un link'.match(VEDADA)).toEqual(['mensajero', 'link'])
+    expect('La tubería y el enlace'.match(VEDADA)).toBeNull()
+  })
+
+  it.each(archivos)('%s has no word for which there is another', (ruta) => {
+    expect(
+      textosDe(ruta).flatMap((texto) =>
+        (texto.match(VEDADA) ?? []).map((una) => `${una}: ${texto.trim().slice(0, 120)}`),
+      ),
+    ).toEqual([])
+  })
+
+  it('the contract’s vocabulary has none, either', () => {
+    const dichas = Object.entries(vocabulario)
+      .filter(([nombre]) => nombre.startsWith('DESCRIPCIONES_'))
+      .flatMap(([, tabla]) => Object.values(tabla as object))
+    expect(dichas.length).toBeGreaterThan(30)
+    expect(dichas.filter((una) => String(una).match(VEDADA))).toEqual([])
+  })
+
+  it('tells times with 24 hours', () => {
+    const conReloj = archivos.filter((ruta) => /hour12: true|hourCycle: 'h12'|\b[ap]\. ?m\./.test(leer(ruta)))
+    expect(conReloj).toEqual([])
+  })
+})
