@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta } from '../fabricas.ts'
+import { nuevoMovil } from '../repartidores/movil.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
 import { HORA, revisarHistorial, usarSolicitudes } from './solicitudes.ts'
 
@@ -99,6 +100,10 @@ describe('a position that is no door', () => {
     expect((await leer(comercio, guia)).ubicacion.estado).toBe('solicitada')
     expect((await enviar(ruta, { ...lejana, aproximado: '1' })).status).toBe(303)
     expect((await leer(comercio, guia)).ubicacion.precision_m).toBe(1_800)
+    const movil = await nuevoMovil(entorno)
+    await movil.registrar(guia, { estado: 'recolectado', idempotencia: 'recoger' })
+    const { cuerpo } = await movil.pedir('GET', `/guias/${guia}`)
+    expect(cuerpo.ubicacion).toMatchObject({ lat: 14.6333, lng: -90.6064, precision_m: 1_800 })
   })
 })
 

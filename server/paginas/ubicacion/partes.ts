@@ -12,9 +12,21 @@ export const conPunto = (nombre: string) => (nombre.endsWith('.') ? nombre : `${
 export const zona = ({ municipio, departamento }: DatosDeSolicitud) =>
   municipio === departamento ? municipio : `${municipio}, ${departamento}`
 
+/** However much is in a parcel, so many letters say which it is, and the question stays in sight. */
+const LETRAS_DE_CONTENIDO = 90
+
+function acortar(texto: string): string {
+  if (texto.length <= LETRAS_DE_CONTENIDO) return texto
+  return `${texto
+    .slice(0, LETRAS_DE_CONTENIDO)
+    .replace(/[\ud800-\udbff]$/, '')
+    .replace(/[\s,;.]+\S{0,20}$/, '')}…`
+}
+
 /** Whose parcel it is, what is in it and which: above whatever is asked or said of it. */
 export const paquete = ({ comercio, contenido, guia }: DatosDeSolicitud): Html =>
-  html`<p class="paquete"><strong>${comercio}</strong> le envía ${contenido?.trim() ? html`<strong>${contenido.trim()}</strong>` : 'un paquete'}. <span class="suave">Guía <b class="codigo">${enGrupos(guia)}</b></span></p>`
+  html`<div class="paquete"><p><strong>${comercio}</strong> le envía ${contenido?.trim() ? html`<strong>${acortar(contenido.trim())}</strong>` : 'un paquete'}.</p>
+<p class="suave">Guía <b class="codigo">${enGrupos(guia)}</b></p></div>`
 
 export const ocultos = (valores: Valores, campos: readonly (keyof Valores)[]) =>
   campos.map((campo) => html`<input type="hidden" name="${campo}" value="${valores[campo]}">`)

@@ -80,7 +80,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
         : undefined,
     )
     await abrir(falso.nueva(), { javaScriptEnabled: false })
-    expect(await boton('Usar mi ubicación').count()).toBe(0)
+    for (const cual of ['Usar mi ubicación', 'Atrás']) expect(await boton(cual).count()).toBe(0)
     await pagina().screenshot({ path: '/tmp/ubicacion-sin-js.png', fullPage: true })
     await enlace().fill('https://example.com/x')
     await referencia().fill('portón verde')
@@ -134,6 +134,8 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     expect(await texto('no es un mapa admitido').isVisible()).toBe(false)
     expect([await oculto('lat'), await oculto('metodo')]).toEqual(['14.6341000', 'enlace'])
     await quieto()
+    const { y, height } = (await pagina().locator('#mapa').boundingBox())!
+    expect([y >= 0, y + height <= (await alturaDeConfirmar())]).toEqual([true, true])
     await revisar('enlace')
     await boton('Confirmar').tap()
     await gracias()

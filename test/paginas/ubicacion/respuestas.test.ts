@@ -26,6 +26,17 @@ describe('what the page sends', () => {
     expect(respuesta.headers.get('set-cookie')).toBeNull()
   })
 
+  it('says whose parcel it is, what is in it, as far as it is short, and which', async () => {
+    const contenido = `${'Refrigeradora de 12 pies, '.repeat(4)}y manuales`
+    const html = await (await fetch(`${url}/u/${falso.nueva({ contenido })}`)).text()
+    expect(html).toContain('<strong>Zapatería El Paso</strong> le envía')
+    expect(html).toContain(
+      '<strong>Refrigeradora de 12 pies, Refrigeradora de 12 pies, Refrigeradora de 12 pies…</strong>',
+    )
+    expect(html).toContain('7K3M-9QX2-A1B4')
+    expect(await (await fetch(`${url}/u/${falso.nueva({ contenido: null })}`)).text()).toContain('le envía un paquete.')
+  })
+
   it('shows the first name alone, and nobody in its title', async () => {
     const html = await (await fetch(`${url}/u/${falso.nueva()}`)).text()
     expect(html).toContain('Hola, María.')

@@ -68,7 +68,10 @@ export function prepararMapa(lugar: Lugar, alCambiar: () => void, zona: Zona): V
   })
   return {
     mostrar() {
+      const estaba = !seccion.hidden
       seccion.hidden = false
+      // Below a link that was just pasted, it would open out of sight.
+      if (!estaba) contenedor.scrollIntoView({ block: 'nearest' })
       flechas.hidden = !visto
       if (mapa) mapa.mostrar(lugar.punto(), lugar.precision())
       else abrir()
