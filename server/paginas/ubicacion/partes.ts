@@ -17,10 +17,12 @@ const LETRAS_DE_CONTENIDO = 90
 
 function acortar(texto: string): string {
   if (texto.length <= LETRAS_DE_CONTENIDO) return texto
-  return `${texto
-    .slice(0, LETRAS_DE_CONTENIDO)
-    .replace(/[\ud800-\udbff]$/, '')
-    .replace(/[\s,;.]+\S{0,20}$/, '')}…`
+  const principio = texto.slice(0, LETRAS_DE_CONTENIDO)
+  // Up to a word's end, where there is one.
+  return `${principio
+    .slice(0, principio.lastIndexOf(' ') + 1 || undefined)
+    .toWellFormed()
+    .trim()}…`
 }
 
 /** Whose parcel it is, what is in it and which: above whatever is asked or said of it. */

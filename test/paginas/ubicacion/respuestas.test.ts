@@ -31,7 +31,7 @@ describe('what the page sends', () => {
     const html = await (await fetch(`${url}/u/${falso.nueva({ contenido })}`)).text()
     expect(html).toContain('<strong>Zapatería El Paso</strong> le envía')
     expect(html).toContain(
-      '<strong>Refrigeradora de 12 pies, Refrigeradora de 12 pies, Refrigeradora de 12 pies…</strong>',
+      '<strong>Refrigeradora de 12 pies, Refrigeradora de 12 pies, Refrigeradora de 12 pies,…</strong>',
     )
     expect(html).toContain('7K3M-9QX2-A1B4')
     expect(await (await fetch(`${url}/u/${falso.nueva({ contenido: null })}`)).text()).toContain('le envía un paquete.')
