@@ -1,19 +1,20 @@
 /**
  * The README's pictures, from what a newcomer does: `npm start` on fresh data, the README's own `curl`, and a delivery made
  * in the courier's page. `npm run ilustrar` writes them to `docs/`; it needs Chromium and poppler's `pdftoppm`.
+ * `npm run ilustrar -- hojas CARPETA` draws every page in each important state instead (`scripts/ilustrar/hojas.ts`).
  */
-import { execFile, spawn } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
+import { execFile } from 'node:child_process'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as esperar } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { promisify, stripVTControlCharacters } from 'node:util'
+import { promisify } from 'node:util'
 import { type Guia, Guias } from '@guias/sdk'
 import sharp, { type OverlayOptions } from 'sharp'
 import { conUnTelefono, SIN_NAVEGADOR } from './demo/navegador.ts'
 import { firmar, salirARuta } from './demo/repartidor.ts'
+import { dibujarHojas } from './ilustrar/hojas.ts'
+import { conServicioFresco, type Demo, type Fresco } from './ilustrar/servicio.ts'
 import { terminal } from './ilustrar/terminal.ts'
 
 const ejecutar = promisify(execFile)
@@ -22,42 +23,6 @@ const FOTO = fileURLToPath(new URL('server/simulador/muestras/foto.jpg', raiz))
 const MAXIMO_KB = 150
 /** What a reader has in front of him is the default port. */
 const PUERTO = 3000
-
-interface Demo {
-  llave: string
-  llave_operaciones: string
-  codigo_repartidor: string
-}
-
-const puertoLibre = () =>
-  new Promise<number>((resolve) => {
-    const sonda = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = sonda.address() as { port: number }
-      sonda.close(() => resolve(port))
-    })
-  })
-
-async function npmStart(puerto: number, dataDir: string) {
-  const env = { ...process.env, PORT: String(puerto), DATA_DIR: dataDir, LOG_LEVEL: 'warn' }
-  const hijo = spawn('npm', ['--silent', 'start'], {
-    cwd: raiz,
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-    detached: true,
-  })
-  let salida = ''
-  hijo.stdout.setEncoding('utf8').on('data', (texto) => {
-    salida += stripVTControlCharacters(texto)
-  })
-  for (let i = 0; !salida.includes('curl ') && i < 600 && hijo.exitCode === null; i++) await esperar(100)
-  if (!salida.includes('curl ')) throw new Error(`the service did not start:\n${salida}`)
-  const fin = new Promise((resolve) => hijo.once('exit', resolve))
-  const detener = () => {
-    process.kill(-hijo.pid!, 'SIGTERM')
-    return fin
-  }
-  return { salida, detener }
-}
 
 /** The first guide, as the README says. */
 async function primeraGuia(dataDir: string) {
@@ -132,19 +97,16 @@ async function primeraPagina(pdf: Buffer, carpeta: string): Promise<Buffer> {
 }
 
 if (SIN_NAVEGADOR) throw new Error(SIN_NAVEGADOR)
-const carpeta = await mkdtemp(join(await realpath(tmpdir()), 'guias-ilustrar-'))
-await chmod(carpeta, 0o755) // or root's PostgreSQL would keep its data elsewhere
-const dataDir = join(carpeta, 'datos')
-const puerto = await puertoLibre()
-const url = `http://127.0.0.1:${puerto}`
-const servicio = await npmStart(puerto, dataDir)
-try {
+if (process.argv[2] === 'hojas') await conServicioFresco((fresco) => dibujarHojas(fresco, process.argv[3] ?? 'hojas'))
+else await conServicioFresco(ilustrarElLeeme)
+
+async function ilustrarElLeeme({ url, puerto, dataDir, carpeta, salida, demo }: Fresco) {
   const { orden, respuesta, guia } = await primeraGuia(dataDir)
-  const paginas = await conPaginas(url, JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8')), guia)
+  const paginas = await conPaginas(url, demo, guia)
   const docs = new URL('docs/', raiz)
   await mkdir(docs, { recursive: true })
   // As on a reader's screen, and no whole key: nobody should wonder whose it is.
-  const vista = servicio.salida
+  const vista = salida
     .replaceAll(`:${puerto}`, `:${PUERTO}`)
     .replaceAll(dataDir, '.datos')
     .replace(/(guia_test_\w{8})\w+/, '$1…')
@@ -165,7 +127,4 @@ try {
     console.log(`docs/${nombre}`)
   }
   if (bytes > MAXIMO_KB * 1024) throw new Error(`${bytes} bytes: more than ${MAXIMO_KB} KB`)
-} finally {
-  await servicio.detener()
-  await rm(carpeta, { recursive: true, force: true })
 }
