@@ -66,10 +66,12 @@ type Pagina = Parameters<Parameters<typeof conUnTelefono>[1]>[0]
 
 /** Types a guide's code on the first screen, and takes the guide out; it is then seen whole. */
 export async function salirARuta(pagina: Pagina, guia: string) {
-  await pagina.getByLabel('O escriba la guía').fill(guia)
+  await pagina.getByLabel('Busque, o escriba la guía').fill(guia)
   await pagina.getByRole('button', { name: 'Abrir' }).tap()
   await pagina.getByRole('link', { name: 'Salir a ruta' }).tap()
   await pagina.getByRole('button', { name: 'Registrar' }).tap()
+  await pagina.getByRole('heading', { name: 'En ruta' }).waitFor()
+  await pagina.locator('a.codigo').tap()
   await pagina.getByRole('link', { name: 'Llamar' }).waitFor()
 }
 

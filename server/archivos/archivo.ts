@@ -10,6 +10,7 @@ import { noDisponible, Problema } from '../errores.ts'
 import { deGuia } from '../eventos/evento.ts'
 import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
 import { leerImagen } from '../imagenes/leerImagen.ts'
+import { leerInstante } from '../tiempo/instante.ts'
 import type { Disposicion } from './enlaces.ts'
 
 /** A row of `archivo`; columns carry the contract's names. */
@@ -143,6 +144,7 @@ export function presentarArchivo(
 /**
  * Receives an operator's or a courier's picture of a guide, and keeps it for the delivery that will name it.
  * @param permitir refuses who may not bring any
+ * @param tomada when it was taken, as whoever brings it says; what the picture itself says counts for more
  */
 export async function recibirImagen(
   { db, reloj, almacen, recepcion }: Pick<Deps, 'db' | 'reloj' | 'almacen' | 'recepcion'>,
@@ -150,19 +152,22 @@ export async function recibirImagen(
   codigo: string,
   tipo: TipoDeSubida,
   contenido: Readable,
+  tomada?: string,
 ): Promise<Respuesta<'subirArchivo'>> {
   const guia = await buscarGuia(db, 'todos', codigo)
   permitir?.(guia)
   // Before a byte is read; it is counted again when there is a picture to keep.
   await exigirCupo(db.consultar, deGuia(guia), reloj())
-  const fila = await recepcion.recibir(contenido, async (ruta, enTurno) =>
-    guardarArchivo({ db, almacen, reloj }, guia, {
-      ...(await enTurno(() => leerImagen(ruta, tipo))),
+  const fila = await recepcion.recibir(contenido, async (ruta, enTurno) => {
+    const imagen = await enTurno(() => leerImagen(ruta, tipo))
+    return guardarArchivo({ db, almacen, reloj }, guia, {
+      ...imagen,
+      capturado_en: imagen.capturado_en ?? (tomada === undefined ? null : (leerInstante(tomada) ?? null)),
       tipo,
       autor,
       usado_en: null,
-    }),
-  )
+    })
+  })
   const { archivo, mime, bytes, ancho, alto, sha256, capturado_en, lat, lng } = fila
   return {
     status: 201,

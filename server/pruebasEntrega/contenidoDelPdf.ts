@@ -31,7 +31,13 @@ export interface DatosDePrueba {
   repartidor: { repartidor: string; nombre: string } | null
   recibio: { nombre: string | null; documento: string | null; relacion: string | null }
   /** Where the parcel was handed over, and how far that is from the confirmed place. */
-  posicion: { lat: number; lng: number; precision_m: number | null; distancia_m: number | null } | null
+  posicion: {
+    lat: number
+    lng: number
+    precision_m: number | null
+    distancia_m: number | null
+    distancia_avisada_m: number | null
+  } | null
   /** A map with that point in its middle; null: the document has none. */
   mapa: { imagen: Imagen; atribucion: string } | null
   /** What happened to the parcel, oldest first. */

@@ -52,7 +52,7 @@ export async function reunirDatos(
 ): Promise<DatosDePrueba> {
   const { modo, prueba, recogida, destinatario, telefono, departamento, municipio, direccion } = guia
   const eventos = await db.consultar(HISTORIAL, prueba)
-  const { lat, lng, precision_m, distancia_m } = prueba
+  const { lat, lng, precision_m, distancia_m, distancia_avisada_m } = prueba
   return {
     marca: paraDocumentos(marca),
     comercio: guia.comercio_nombre,
@@ -69,7 +69,7 @@ export async function reunirDatos(
     contenido: guia.contenido,
     repartidor: prueba.repartidor,
     recibio: { ...prueba.recibido_por, relacion: relacionEnPalabras(prueba.recibido_por) },
-    posicion: lat === null || lng === null ? null : { lat, lng, precision_m, distancia_m },
+    posicion: lat === null || lng === null ? null : { lat, lng, precision_m, distancia_m, distancia_avisada_m },
     mapa,
     historial: eventos.reverse().map(enPalabras),
     fotos: fotos.map((foto, i) => presentar(foto, `Foto ${i + 1}`)),

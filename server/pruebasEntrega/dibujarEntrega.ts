@@ -192,10 +192,12 @@ function cuadroDeFirma({ lienzo, datos }: Pick<Pagina, 'lienzo' | 'datos'>, caja
   })
 }
 
-function describirPosicion({ lat, lng, precision_m, distancia_m }: NonNullable<DatosDePrueba['posicion']>): string {
+function describirPosicion(posicion: NonNullable<DatosDePrueba['posicion']>): string {
+  const { lat, lng, precision_m, distancia_m, distancia_avisada_m } = posicion
   const precision = precision_m === null ? '' : ` (±${metros(precision_m)})`
   const distancia = distancia_m === null ? '' : `; a ${metros(distancia_m)} del lugar confirmado`
-  return `${coordenadas({ lat, lng })}${precision}${distancia}`
+  const aviso = distancia_avisada_m === null ? '' : '; el repartidor lo confirmó tras un aviso'
+  return `${coordenadas({ lat, lng })}${precision}${distancia}${aviso}`
 }
 
 const metros = (m: number): string =>

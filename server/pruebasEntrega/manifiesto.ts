@@ -23,7 +23,7 @@ export function hacerManifiesto(
   sal: string,
   ahora: Date,
 ): ManifiestoDePrueba {
-  const { lat, lng, precision_m, distancia_m } = prueba
+  const { lat, lng, precision_m, distancia_m, distancia_avisada_m } = prueba
   return {
     version: 1,
     emisor,
@@ -34,7 +34,7 @@ export function hacerManifiesto(
     registrado_en: prueba.registrado_en.toISOString(),
     hecho_en: ahora.toISOString(),
     repartidor: prueba.repartidor,
-    posicion: lat === null || lng === null ? null : { lat, lng, precision_m, distancia_m },
+    posicion: lat === null || lng === null ? null : { lat, lng, precision_m, distancia_m, distancia_avisada_m },
     recibido_por_sha256: huellaDeQuienRecibio(prueba.recibido_por, sal),
     archivos: archivos.map(({ archivo, tipo, mime, bytes, sha256 }) => ({
       archivo,

@@ -53,6 +53,7 @@ async function presentarPrueba(
     lng: prueba.lng,
     precision_m: prueba.precision_m,
     distancia_m: prueba.distancia_m,
+    distancia_avisada_m: prueba.distancia_avisada_m,
     fotos: fotos.map((foto) => uno(foto)).filter((foto) => foto !== null),
     firma: uno(firma),
     pdf: uno(pdf, 'attachment'),

@@ -95,14 +95,17 @@ const PROBAR_ENTREGA = sentencia<
 >(
   'entregas.probar',
   `insert into prueba_entrega (comercio_id, modo, guia_id, id, secuencia, recibido_por, lat, lng, precision_m, fotos, firma,
-     distancia_m, entregado_en, registrado_en, proximo_en)
+     distancia_m, distancia_avisada_m, entregado_en, registrado_en, proximo_en)
    values (:comercio_id, :modo, :guia_id, :id, :secuencia, :recibido_por::jsonb, :lat::float8, :lng::float8,
-     :precision_m::float8, :fotos::text[], :firma, :distancia_m::int, :entregado_en::timestamptz,
+     :precision_m::float8, :fotos::text[], :firma, :distancia_m::int, :distancia_avisada_m::int, :entregado_en::timestamptz,
      :registrado_en::timestamptz, :registrado_en::timestamptz)`,
 )
 
 /** The part of a delivery that proves it. */
-export type Evidencia = Pick<EntregaParaRegistrar, 'recibido_por' | 'fotos' | 'firma' | 'lat' | 'lng' | 'precision_m'>
+export type Evidencia = Pick<
+  EntregaParaRegistrar,
+  'recibido_por' | 'fotos' | 'firma' | 'lat' | 'lng' | 'precision_m' | 'distancia_avisada_m'
+>
 
 /** Takes the step of a delivery together with its proof; undefined when somebody else moved the guide meanwhile. */
 export async function entregar(
@@ -111,7 +114,7 @@ export async function entregar(
   paso: Paso,
   evidencia: Evidencia,
 ): Promise<{ guia: FilaGuia; evento: EventoSinFoto; distancia_m: number | null } | undefined> {
-  const { recibido_por, fotos, firma, lat, lng, precision_m } = evidencia
+  const { recibido_por, fotos, firma, lat, lng, precision_m, distancia_avisada_m } = evidencia
   const distancia_m = distanciaDe(guia, evidencia)
   const archivos = firma === undefined ? fotos : [...fotos, firma]
   const dado = await darPasoUsando({ db, avisarTrabajo }, guia, paso, archivos, (consultar, { secuencia }) =>
@@ -126,6 +129,7 @@ export async function entregar(
       fotos,
       firma: firma ?? null,
       distancia_m,
+      distancia_avisada_m: distancia_avisada_m ?? null,
       entregado_en: paso.ocurrido_en,
       registrado_en: paso.registrado_en,
     }),

@@ -3,6 +3,14 @@ import type { Handler } from '../contrato/tipos.ts'
 import { permitirA } from './custodia.ts'
 
 export const subirArchivoDeReparto: Handler<'subirArchivoDeReparto'> = (
-  { path, query: { tipo }, body, identidad: { repartidor } },
+  { path, query: { tipo, capturado_en }, body, identidad: { repartidor } },
   deps,
-) => recibirImagen(deps, { autor: repartidor, permitir: permitirA(deps.ajustes, repartidor) }, path.guia, tipo, body)
+) =>
+  recibirImagen(
+    deps,
+    { autor: repartidor, permitir: permitirA(deps.ajustes, repartidor) },
+    path.guia,
+    tipo,
+    body,
+    capturado_en,
+  )

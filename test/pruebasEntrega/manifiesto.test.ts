@@ -112,7 +112,13 @@ describe('a delivery gets its document', () => {
       registrado_en: expect.stringMatching(/Z$/),
       hecho_en: expect.stringMatching(/Z$/),
       repartidor: null,
-      posicion: { lat: 14.7189, lng: -90.6442, precision_m: 8.5, distancia_m: prueba.distancia_m },
+      posicion: {
+        lat: 14.7189,
+        lng: -90.6442,
+        precision_m: 8.5,
+        distancia_m: prueba.distancia_m,
+        distancia_avisada_m: null,
+      },
       recibido_por_sha256: hash(
         'sha256',
         JSON.stringify([sal, recibido_por.nombre, recibido_por.documento, recibido_por.relacion]),

@@ -53,7 +53,7 @@ const datos = (cambios: Partial<DatosDePrueba> = {}): DatosDePrueba => ({
   contenido: '2 pares de zapatos',
   repartidor: { repartidor: 'rep_4T8WQ2ZK7NHB', nombre: 'Carlos Méndez' },
   recibio: { nombre: 'Ana Lucía Xicay Ñandú', documento: 'DPI 1234', relacion: 'Hija' },
-  posicion: { lat: 14.558912, lng: -90.733211, precision_m: 8, distancia_m: 1234 },
+  posicion: { lat: 14.558912, lng: -90.733211, precision_m: 8, distancia_m: 1234, distancia_avisada_m: 1230 },
   mapa: null,
   historial: [hito('2026-11-12T15:12:00.000Z', 'Guía aceptada'), hito('2026-11-14T21:04:22.000Z', 'Paquete entregado')],
   fotos: [foto],
@@ -98,6 +98,7 @@ test('says what happened, in Spanish, with the zone of its times and without the
     'Hija',
     'Carlos Méndez · rep_4T8WQ2ZK7NHB',
     '14.55891, -90.73321 (±8 m); a 1.2 km',
+    'tras un aviso',
     '12 nov 2026, 09:12 Guía aceptada 14.63490, -90.50690',
     'Foto 1 · 14 nov 2026, 15:03',
     foto.sha256,
@@ -242,8 +243,10 @@ const cualquiera = (texto: Textos): fc.Arbitrary<DatosDePrueba> =>
     contenido: quiza(texto(300)),
     repartidor: quiza(fc.record({ repartidor: texto(64), nombre: texto(120) })),
     recibio: fc.record({ nombre: quiza(texto(120)), documento: quiza(texto(60)), relacion: quiza(texto(60)) }),
+    posicion: quiza(
+      fc.record({ lat: grados, lng: grados, precision_m: metros, distancia_m: metros, distancia_avisada_m: metros }),
+    ),
     mapa: fc.constantFrom(null, { imagen: MAPA, atribucion: '© OpenStreetMap' }),
-    posicion: quiza(fc.record({ lat: grados, lng: grados, precision_m: metros, distancia_m: metros })),
     historial: fc.array(
       fc.record({
         ocurrido_en: fecha(texto),

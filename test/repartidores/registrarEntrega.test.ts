@@ -101,10 +101,16 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
     expect((await entorno.operar('POST', `/guias/${guia}/entrega`, deCentral)).status).toBe(201)
   })
 
-  it('names the courier: in the event, the proof, its PDF and its manifest, and to operators', async () => {
+  it('names the courier, and how far off he was told to be: in the event, the proof, its PDF and its manifest, and to operators', async () => {
     const quien = { repartidor: movil.repartidor, nombre: 'Carlos Méndez' }
     const guia = await enRuta(entorno, comercio, movil.repartidor)
-    const { cuerpo } = await movil.entregar(guia, { recibido_por, fotos: [await foto(guia)], idempotencia: clave() })
+    const lejos = { lat: 14.73, lng: -90.64417, precision_m: 9, distancia_avisada_m: 1_236 }
+    const { cuerpo } = await movil.entregar(guia, {
+      recibido_por,
+      fotos: [await foto(guia)],
+      ...lejos,
+      idempotencia: clave(),
+    })
     expect(cuerpo.repartidor).toEqual(quien)
     const eventos = (await comercio.api.guias.eventos(guia)).datos
     // The operator gave him the parcel (`enRuta`): those are his, too.
@@ -116,8 +122,11 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
     expect(prueba.repartidor).toEqual(quien)
     const manifiesto = JSON.parse(Buffer.from(prueba.manifiesto!.split('.')[1]!, 'base64url').toString())
     expect(manifiesto.repartidor).toEqual(quien)
+    expect([manifiesto.posicion.distancia_m, manifiesto.posicion.distancia_avisada_m]).toEqual([1_235, 1_236])
+    expect(prueba.distancia_avisada_m).toBe(1_236)
     const { texto } = leerPdf(Buffer.from(await (await fetch(prueba.pdf!.url)).arrayBuffer()))
     expect(texto).toContain(`Carlos Méndez · ${movil.repartidor}`)
+    expect(texto).toContain('tras un aviso')
     expect((await entorno.operar('GET', `/guias/${guia}`)).cuerpo.repartidor).toEqual(quien)
     const { datos } = (await entorno.operar('GET', '/guias?estado=entregado')).cuerpo
     expect(datos.find((una: { guia: string }) => una.guia === guia).repartidor).toEqual(quien)

@@ -1,3 +1,4 @@
+import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
 import { enRuta, unaFoto } from '../archivos/imagenes.ts'
 import { clave, comercio, movil, usarReparto } from './reparto.ts'
@@ -12,6 +13,29 @@ describe('POST /repartidor/v1/guias/{guia}/archivos', () => {
     expect([mala.status, mala.cuerpo.codigo]).toEqual([422, 'imagen_invalida'])
     const [una, otra] = [await foto(guia), await foto(guia)]
     expect(una).not.toBe(otra)
+  })
+
+  it('keeps when a photo was taken, as its phone says, unless the picture itself says so', async () => {
+    const guia = await enRuta(entorno, comercio, movil.repartidor)
+    const subir = async (hora: string, foto: Uint8Array) =>
+      (
+        await movil.pedir('POST', `/guias/${guia}/archivos?tipo=foto&capturado_en=${hora}`, undefined, {
+          crudo: new Uint8Array(foto),
+          cabeceras: { 'Content-Type': 'image/jpeg' },
+        })
+      ).cuerpo
+    const hora = '2026-11-21T17:42:10.000Z'
+    const sinHora = await sharp(await unaFoto())
+      .jpeg()
+      .toBuffer()
+    expect(await subir(hora, sinHora)).toMatchObject({ capturado_en: hora })
+    const IFD2 = { DateTimeOriginal: '2026:11:20 08:00:00', OffsetTimeOriginal: '-06:00' }
+    const conHora = await sharp(await unaFoto())
+      .withExif({ IFD2 })
+      .jpeg()
+      .toBuffer()
+    expect(await subir(hora, conHora)).toMatchObject({ capturado_en: '2026-11-20T14:00:00.000Z' })
+    expect(await subir('ayer', await unaFoto())).toMatchObject({ errores: [{ campo: 'capturado_en' }] })
   })
 
   it('is 404 for every unknown guide', async () => {

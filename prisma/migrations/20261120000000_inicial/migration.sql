@@ -359,6 +359,7 @@ CREATE TABLE "prueba_entrega" (
     "lng" DOUBLE PRECISION,
     "precision_m" DOUBLE PRECISION,
     "distancia_m" INTEGER,
+    "distancia_avisada_m" INTEGER,
     "fotos" TEXT[],
     "firma" TEXT,
     "pdf" TEXT,

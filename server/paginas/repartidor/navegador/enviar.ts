@@ -82,7 +82,9 @@ async function subirAdjuntos({ orden, guia, fotos, firma }: Accion): Promise<Fin
     if (archivo) continue
     const guardada = await leerImagen(imagen)
     if (!guardada) return atender(orden, { titulo: 'Falta una foto', mensaje: SIN_FOTO }, imagen)
-    const respuesta = await pedir<ArchivoSubido>('POST', `guias/${guia}/archivos?tipo=${tipo}`, guardada.blob)
+    const { blob, capturado_en } = guardada
+    const hora = capturado_en ? `&capturado_en=${capturado_en}` : ''
+    const respuesta = await pedir<ArchivoSubido>('POST', `guias/${guia}/archivos?tipo=${tipo}${hora}`, blob)
     if (respuesta.status !== 201) {
       const actual = await leerAccion(orden)
       const ajena = respuesta.problema.codigo === 'sin_custodia'

@@ -62,7 +62,7 @@ const Abriendo = () => (
   </>
 )
 
-function Pantalla({ ruta: [lugar, cual = '', que, estado = ''], ...contexto }: Contexto & { ruta: string[] }) {
+function Pantalla({ ruta: [lugar, cual = '', que, estado = '', cuantas], ...contexto }: Contexto & { ruta: string[] }) {
   const { sesion } = contexto
   const guia = codigoDe(cual)
   if (lugar === 'entrar') return <Entrar otraVez={sesion.vigente ? null : sesion.nombre} pendientes={0} />
@@ -72,7 +72,8 @@ function Pantalla({ ruta: [lugar, cual = '', que, estado = ''], ...contexto }: C
   if (lugar === 'guia' && guia) {
     if (que === 'entregar') return <Entregar sesion={sesion} guia={guia} />
     if (que === 'nota') return <Paso sesion={sesion} guia={guia} estado={null} />
-    if (que === 'hecho' && estado in NOMBRES) return <Hecho sesion={sesion} guia={guia} estado={estado as Estado} />
+    if (que === 'hecho' && estado in NOMBRES)
+      return <Hecho sesion={sesion} guia={guia} estado={estado as Estado} cuantas={Number(cuantas ?? 1)} />
     if (que === 'paso' && estado in NOMBRES) return <Paso sesion={sesion} guia={guia} estado={estado as Estado} />
     return <Guia sesion={sesion} guia={guia} />
   }

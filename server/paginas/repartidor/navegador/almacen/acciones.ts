@@ -150,7 +150,7 @@ export const reabrir = (orden: number) =>
     const almacen = tx.objectStore('acciones')
     const actual = await almacen.get(orden)
     if (actual?.situacion !== 'atencion' || !actual.entrega) return
-    const { recibido_por, descripcion = '', lat, lng, precision_m } = actual.entrega
+    const { recibido_por, descripcion = '', lat, lng, precision_m, distancia_avisada_m } = actual.entrega
     if (actual.firma) await borrarImagenes(tx, [actual.firma.imagen])
     const otro = await tx.objectStore('borradores').get(actual.guia)
     await tx.objectStore('borradores').put({
@@ -160,6 +160,7 @@ export const reabrir = (orden: number) =>
         ...actual.fotos.map(({ imagen: id }) => id),
         ...(otro?.repartidor === actual.repartidor ? otro.fotos : []),
       ],
+      con: [],
       trazos: actual.trazos,
       nombre: recibido_por.nombre,
       documento: recibido_por.documento ?? '',
@@ -167,7 +168,7 @@ export const reabrir = (orden: number) =>
       descripcion,
       ocurrido_en: actual.ocurrido_en,
       zona: actual.zona,
-      lugar: lat === undefined ? null : { lat, lng, precision_m },
+      lugar: lat === undefined ? null : { lat, lng, precision_m, distancia_avisada_m },
     })
     await almacen.delete(orden)
   })

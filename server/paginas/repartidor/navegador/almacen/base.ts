@@ -15,6 +15,8 @@ export interface Imagen {
   id: string
   guia: string
   blob: Blob
+  /** When it was taken; null where nothing says it. */
+  capturado_en: string | null
 }
 /** An action's picture; `archivo` is its name once the server has it. */
 export interface Adjunto {
@@ -63,7 +65,7 @@ export interface Accion {
   aplicado: boolean | null
   terminada: number | null
 }
-export type Lugar = Pick<DatosDeEntrega, 'lat' | 'lng' | 'precision_m'>
+export type Lugar = Pick<DatosDeEntrega, 'lat' | 'lng' | 'precision_m' | 'distancia_avisada_m'>
 export interface Trazos {
   ancho: number
   grupos: unknown[]
@@ -73,6 +75,8 @@ export interface Borrador {
   guia: string
   repartidor: string
   fotos: string[]
+  /** The other guides that the same person receives at the same door. */
+  con: string[]
   trazos: Trazos | null
   nombre: string
   documento: string

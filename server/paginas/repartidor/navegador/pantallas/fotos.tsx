@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Imagen } from '../almacen/base.ts'
 import { conFalla, Falla } from '../fallas.tsx'
 import { achicarFoto, FotoIlegible } from '../fotos.ts'
+import { horaDeFoto } from '../hora.ts'
 
 const MAXIMO = 10
 
@@ -31,8 +32,8 @@ export function useFotos({ guia, cuantas, agregar, fallar }: Tomar) {
     preparar((n) => n + archivos.length)
     for (const archivo of archivos) {
       try {
-        const blob = await achicarFoto(archivo)
-        if (cuantas() < MAXIMO) await agregar({ id: crypto.randomUUID(), guia, blob })
+        const [blob, capturado_en] = [await achicarFoto(archivo), await horaDeFoto(archivo)]
+        if (cuantas() < MAXIMO) await agregar({ id: crypto.randomUUID(), guia, blob, capturado_en })
       } catch (causa) {
         fallar(causa)
       }

@@ -9,7 +9,8 @@ import { esSuya, filasDe } from '../lista.ts'
 import { Titulo } from './piezas.tsx'
 
 /** The screen after a step: that it is kept, how it stands, and where to go on. */
-export function Hecho({ sesion, guia, estado }: { sesion: Sesion; guia: string; estado: Estado }) {
+export function Hecho(props: { sesion: Sesion; guia: string; estado: Estado; cuantas: number }) {
+  const { sesion, guia, estado, cuantas } = props
   const yo = sesion.repartidor
   const leido = useDatos(async () => {
     const [acciones, guias] = await Promise.all([leerAcciones(), guiasDe(yo)])
@@ -27,10 +28,13 @@ export function Hecho({ sesion, guia, estado }: { sesion: Sesion; guia: string; 
       <p class="palomita" aria-hidden="true">
         ✓
       </p>
-      <Titulo>{HECHOS[estado]}</Titulo>
+      <Titulo>
+        {HECHOS[estado]}
+        {cuantas > 1 && `: ${cuantas} guías`}
+      </Titulo>
       {nombre && <p class="destinatario">{nombre}</p>}
       <p>
-        Guía{' '}
+        {cuantas > 1 ? 'Esta guía y las que iban con ella: ' : 'Guía '}
         <a class="codigo" href={`#/guia/${guia}`}>
           {enGrupos(guia)}
         </a>
