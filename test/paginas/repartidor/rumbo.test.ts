@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { unaGuia } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
+import { revisarLetrasGrandes } from '../revisar.ts'
 import {
   abrir,
   abrirGuia,
@@ -12,6 +13,7 @@ import {
   evaluar,
   fallarIntento,
   foto,
+  inicio,
   nuevoRepartidor,
   pagina,
   registrar,
@@ -166,5 +168,10 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     expect(fin).toBeLessThanOrEqual(alto)
     await enlace('Siguiente: Ana').tap()
     await titulo(enGrupos(cerca)).waitFor()
+    await enlace('Entregar').waitFor()
+    await revisarLetrasGrandes(pagina)
+    await inicio()
+    await titulo(/^Hola/).waitFor()
+    await revisarLetrasGrandes(pagina)
   })
 })
