@@ -221,7 +221,7 @@ async function repartidor(fresco: Fresco, pagina: Page): Promise<Hoja> {
   const enRuta = await llevar(['recolectado', 'en_ruta'])
   await ver('En ruta', enRuta)
   await ver('Vuelve a la tienda', await llevar(['recolectado', 'en_devolucion']))
-  for (let i = 0; i < 14; i++) await llevar(i % 3 === 0 ? ['recolectado'] : ['recolectado', 'en_ruta'], i)
+  for (let i = 0; i < 14; i++) await llevar(i % 3 === 1 ? ['recolectado'] : ['recolectado', 'en_ruta'], i)
   await pagina.goto(`${url}/repartidor`)
   await pagina.reload()
   await pagina.getByText('Calzada Roosevelt').first().waitFor()
@@ -252,11 +252,11 @@ async function destinatario({ url, demo }: Fresco, pagina: Page): Promise<Hoja> 
     await api.guias.crear({ ...UNA, telefono: `+5023148167${vistos.size}` })
     for (let i = 0; i < 200; i++) {
       await pagina.goto(`${url}/buzon`)
-      const enlaces = await pagina.locator('a[href*="/u/"]').all()
+      const enlaces = await pagina.locator('a[href*="u/"]').all()
       const suyo = (await Promise.all(enlaces.map((uno) => uno.getAttribute('href')))).find((uno) => !vistos.has(uno!))
       if (!suyo) continue
       vistos.add(suyo)
-      await pagina.goto(suyo)
+      await pagina.goto(new URL(suyo, `${url}/buzon`).href)
       return aqui.waitFor()
     }
     throw new Error('no message came')
