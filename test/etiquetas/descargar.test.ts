@@ -3,7 +3,7 @@ import { crearEnlaces } from '../../server/archivos/enlaces.ts'
 import { crearSecretos } from '../../server/secretos.ts'
 import { entregada } from '../archivos/imagenes.ts'
 import { type Comercio, MASTER_KEY } from '../entorno.ts'
-import { hasta, RECOGIDA, unaGuia } from '../fabricas.ts'
+import { COMPLETO, hasta, RECOGIDA, unaGuia } from '../fabricas.ts'
 import { comercio, descargar, guia, negada, nueva, usarEtiquetas } from './etiquetas.ts'
 
 const entorno = usarEtiquetas()
@@ -112,7 +112,7 @@ describe('GET /etiquetas/{guias}', () => {
     for (const { cabeceras: suyas } of [...cabezas, cabeza]) expect(suyas.get('etag')).toBe(cabeceras.get('etag'))
   })
 
-  it('tells those that are too many to come back, and lets no merchant wait behind another’s', async () => {
+  it('tells those that are too many to come back, and lets no merchant wait behind another’s', COMPLETO, async () => {
     const urls = await deCien(comercio, 40)
     const otro = await entorno.nuevoComercio()
     const { url: deOtro } = await otro.api.guias.etiqueta((await otro.api.guias.crear(unaGuia())).guia)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Comercio } from '../entorno.ts'
-import { hasta } from '../fabricas.ts'
+import { COMPLETO, hasta } from '../fabricas.ts'
 import { AHI, RUTA, usarCanal } from './canal.ts'
 import { aviso, estado, firmar, mensaje } from './proveedor.ts'
 
@@ -179,7 +179,7 @@ describe('garbage', () => {
     await esperar(esta, 'enviado', 2)
   })
 
-  it('that can’t be worked on keeps nothing else waiting', async () => {
+  it('that can’t be worked on keeps nothing else waiting', COMPLETO, async () => {
     const [mala, buena] = [await pedida(comercio), await pedida(comercio)]
     await consultar(`create function estorbar() returns trigger language plpgsql as
       $$ begin if new.guia = '${mala.guia}' and new.numero > 1 then raise 'estorbo'; end if; return new; end $$`)

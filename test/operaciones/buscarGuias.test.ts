@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { compartirEntorno } from '../entorno.ts'
-import { unaGuia } from '../fabricas.ts'
+import { COMPLETO, unaGuia } from '../fabricas.ts'
 
 const entorno = compartirEntorno()
 
@@ -26,7 +26,7 @@ describe('GET /operaciones/v1/guias', () => {
     expect((await entorno.operar('GET', '/guias?telefono=123')).cuerpo.errores[0].campo).toBe('telefono')
   })
 
-  it('pages over everything', async () => {
+  it('pages over everything', COMPLETO, async () => {
     const { api } = await entorno.nuevoComercio()
     await api.guias.crearLote({ guias: Array.from({ length: 7 }, () => unaGuia()) })
     const vistas = new Set<string>()

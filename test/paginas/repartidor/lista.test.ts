@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hasta, unaGuia } from '../../fabricas.ts'
+import { COMPLETO, hasta, unaGuia } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
 import {
   abrir,
@@ -139,7 +139,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     expect(await evaluar('window.pedidos')).toBe(1)
   })
 
-  it('sends out two hundred with a few taps: each its own event, once, also without coverage', async () => {
+  it('sends out two hundred with a few taps: each its own event, once, also without coverage', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
     const guias = await nuevas(200, repartidor)
     await abrir()
@@ -164,7 +164,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     expect(new Set(eventos.map(({ idempotencia }) => idempotencia)).size).toBe(200)
   })
 
-  it('says which of the ticked it could not take along', async () => {
+  it('says which of the ticked it could not take along', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
     await nuevas(3, repartidor)
     const [otra] = await nuevas(1, repartidor, 'en_devolucion')

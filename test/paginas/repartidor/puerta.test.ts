@@ -1,7 +1,7 @@
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
 import { unaFoto } from '../../archivos/imagenes.ts'
-import { hasta, unaGuia } from '../../fabricas.ts'
+import { COMPLETO, hasta, unaGuia } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
 import {
   abrir,
@@ -29,39 +29,44 @@ async function enRutaCon(repartidor: string, datos: object) {
 }
 
 describe.skipIf(!hayNavegador)('in a browser', () => {
-  it('hands several guides over at one door with one photo and one signature, each with its own proof', async () => {
-    const { codigo, repartidor } = await nuevoRepartidor()
-    const aqui = { lat: 14.71889, lng: -90.64417 }
-    const [una, mismoLugar, mismoTelefono, mismaDireccion, otra] = [
-      await enRutaCon(repartidor, { ...aqui, destinatario: 'María', direccion: '5a avenida 12' }),
-      await enRutaCon(repartidor, { ...aqui, telefono: '+50255551234', destinatario: 'Luis' }),
-      await enRutaCon(repartidor, { lat: 14.75, lng: -90.7, destinatario: 'María J.' }),
-      await enRutaCon(repartidor, { lat: 14.76, lng: -90.7, telefono: '+50255551235', direccion: '5A Avenida 12' }),
-      await enRutaCon(repartidor, { lat: 14.77, lng: -90.7, telefono: '+50255551236', destinatario: 'Lejos' }),
-    ]
-    await abrir()
-    await entrar(codigo)
-    await pagina.getByText('Las que lleva (5)').waitFor()
-    await contexto.setOffline(true)
-    await llenarEntrega(una, { firmar: true })
-    await pagina.getByText('También en esta puerta').waitFor()
-    expect(await pagina.locator('.marcable .codigo').allTextContents()).toHaveLength(3)
-    expect(await pagina.getByRole('checkbox', { name: enGrupos(otra) }).count()).toBe(0)
-    for (const guia of [mismoLugar, mismoTelefono]) await pagina.getByRole('checkbox', { name: enGrupos(guia) }).check()
-    await revisar('puerta')
-    await boton('Confirmar la entrega').tap()
-    await titulo('Entregada: 3 guías').waitFor()
-    await contexto.setOffline(false)
-    const pruebas = await hasta(async () => {
-      const todas = await Promise.all([una, mismoLugar, mismoTelefono].map(pruebaDe))
-      return todas.every(({ status }) => status === 200) && todas.map(({ cuerpo }) => cuerpo)
-    })
-    for (const prueba of pruebas)
-      expect(prueba).toMatchObject({ recibido_por: { nombre: 'María López' }, fotos: [{}], firma: {} })
-    expect(new Set(pruebas.map(({ fotos }) => fotos[0].archivo)).size).toBe(3)
-    expect(new Set(pruebas.map(({ fotos }) => fotos[0].sha256)).size).toBe(1)
-    expect((await pruebaDe(mismaDireccion)).status).toBe(404)
-  })
+  it(
+    'hands several guides over at one door with one photo and one signature, each with its own proof',
+    COMPLETO,
+    async () => {
+      const { codigo, repartidor } = await nuevoRepartidor()
+      const aqui = { lat: 14.71889, lng: -90.64417 }
+      const [una, mismoLugar, mismoTelefono, mismaDireccion, otra] = [
+        await enRutaCon(repartidor, { ...aqui, destinatario: 'María', direccion: '5a avenida 12' }),
+        await enRutaCon(repartidor, { ...aqui, telefono: '+50255551234', destinatario: 'Luis' }),
+        await enRutaCon(repartidor, { lat: 14.75, lng: -90.7, destinatario: 'María J.' }),
+        await enRutaCon(repartidor, { lat: 14.76, lng: -90.7, telefono: '+50255551235', direccion: '5A Avenida 12' }),
+        await enRutaCon(repartidor, { lat: 14.77, lng: -90.7, telefono: '+50255551236', destinatario: 'Lejos' }),
+      ]
+      await abrir()
+      await entrar(codigo)
+      await pagina.getByText('Las que lleva (5)').waitFor()
+      await contexto.setOffline(true)
+      await llenarEntrega(una, { firmar: true })
+      await pagina.getByText('También en esta puerta').waitFor()
+      expect(await pagina.locator('.marcable .codigo').allTextContents()).toHaveLength(3)
+      expect(await pagina.getByRole('checkbox', { name: enGrupos(otra) }).count()).toBe(0)
+      for (const guia of [mismoLugar, mismoTelefono])
+        await pagina.getByRole('checkbox', { name: enGrupos(guia) }).check()
+      await revisar('puerta')
+      await boton('Confirmar la entrega').tap()
+      await titulo('Entregada: 3 guías').waitFor()
+      await contexto.setOffline(false)
+      const pruebas = await hasta(async () => {
+        const todas = await Promise.all([una, mismoLugar, mismoTelefono].map(pruebaDe))
+        return todas.every(({ status }) => status === 200) && todas.map(({ cuerpo }) => cuerpo)
+      })
+      for (const prueba of pruebas)
+        expect(prueba).toMatchObject({ recibido_por: { nombre: 'María López' }, fotos: [{}], firma: {} })
+      expect(new Set(pruebas.map(({ fotos }) => fotos[0].archivo)).size).toBe(3)
+      expect(new Set(pruebas.map(({ fotos }) => fotos[0].sha256)).size).toBe(1)
+      expect((await pruebaDe(mismaDireccion)).status).toBe(404)
+    },
+  )
 
   it('warns far from the confirmed place, with the distance, and the proof says so', async () => {
     const { codigo, repartidor } = await nuevoRepartidor()

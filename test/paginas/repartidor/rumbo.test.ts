@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { unaGuia } from '../../fabricas.ts'
+import { COMPLETO, unaGuia } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
 import { revisarLetrasGrandes } from '../revisar.ts'
 import {
@@ -86,7 +86,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     expect(decodeURIComponent(destino.enlaces.WhatsApp!)).toContain(enGrupos(enRuta))
   })
 
-  it('keeps what is done most at the thumb, and what ends a parcel’s way apart and asked about', async () => {
+  it('keeps what is done most at the thumb, and what ends a parcel’s way apart and asked about', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
     const guia = await en(repartidor, ['recolectado', 'en_ruta'], {
       ...PERSONA,
@@ -118,7 +118,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await titulo('Extravío reportado').waitFor()
   })
 
-  it('tells each fault at its field, and takes the focus to the first', async () => {
+  it('tells each fault at its field, and takes the focus to the first', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
     const guia = await en(repartidor, ['recolectado', 'en_ruta'])
     await abrir()

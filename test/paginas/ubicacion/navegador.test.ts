@@ -182,28 +182,32 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await titulo('¿Dónde le entregamos su paquete?').waitFor()
   })
 
-  it('keeps what was filled in when there is no network, says so in full view, and sends it when there is', async () => {
-    await abrir(falso.nueva(), en(9))
-    await boton('Usar mi ubicación').tap()
-    await texto('precisión de unos 9 metros').waitFor()
-    await quieto()
-    await referencia().fill('portón verde')
-    const antes = await alturaDeConfirmar()
-    await contexto().setOffline(true)
-    await boton('Confirmar').tap()
-    await texto('No hay señal').waitFor()
-    const caja = (await texto('No hay señal').boundingBox())!
-    expect(caja.y).toBeGreaterThanOrEqual(0)
-    expect(caja.y + caja.height).toBeLessThanOrEqual(740)
-    expect(await alturaDeConfirmar()).toBe(antes)
-    await revisar('sin-red')
-    expect(falso.confirmaciones).toEqual([])
-    expect(await referencia().inputValue()).toBe('portón verde')
-    await contexto().setOffline(false)
-    await titulo('¡Gracias, María!').waitFor()
-    expect(falso.confirmaciones).toHaveLength(1)
-    expect(falso.confirmaciones[0]).toMatchObject({ lat: 14.64, referencia: 'portón verde' })
-  })
+  it(
+    'keeps what was filled in when there is no network, says so in full view, and sends it when there is',
+    COMPLETO,
+    async () => {
+      await abrir(falso.nueva(), en(9))
+      await boton('Usar mi ubicación').tap()
+      await texto('precisión de unos 9 metros').waitFor()
+      await quieto()
+      await referencia().fill('portón verde')
+      const antes = await alturaDeConfirmar()
+      await contexto().setOffline(true)
+      await boton('Confirmar').tap()
+      await texto('No hay señal').waitFor()
+      const caja = (await texto('No hay señal').boundingBox())!
+      expect(caja.y).toBeGreaterThanOrEqual(0)
+      expect(caja.y + caja.height).toBeLessThanOrEqual(740)
+      expect(await alturaDeConfirmar()).toBe(antes)
+      await revisar('sin-red')
+      expect(falso.confirmaciones).toEqual([])
+      expect(await referencia().inputValue()).toBe('portón verde')
+      await contexto().setOffline(false)
+      await titulo('¡Gracias, María!').waitFor()
+      expect(falso.confirmaciones).toHaveLength(1)
+      expect(falso.confirmaciones[0]).toMatchObject({ lat: 14.64, referencia: 'portón verde' })
+    },
+  )
 
   it('remembers what was filled in when Android drops the page', COMPLETO, async () => {
     await abrir(falso.nueva())
