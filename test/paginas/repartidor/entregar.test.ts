@@ -226,13 +226,17 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await llenarEntrega(guia)
     // Chromium's own way of making a disk small does nothing in a private window.
     await evaluar(`{ const { add, put } = IDBObjectStore.prototype
-      const lleno = () => { throw new DOMException('full', 'QuotaExceededError') }
+      window.negados = 0
+      const lleno = () => { window.negados++; throw new DOMException('full', 'QuotaExceededError') }
       window.vaciar = () => void Object.assign(IDBObjectStore.prototype, { add, put })
       Object.assign(IDBObjectStore.prototype, { add: lleno, put: lleno }) } 0`)
     await pagina.locator('input[type=file]').setInputFiles(await foto())
     await pagina.getByText('no tiene espacio').waitFor()
     expect(await pagina.locator('.fotos li').count()).toBe(1)
+    // The photo's refusal still stands there when the delivery's comes.
+    const negados = await evaluar<number>('window.negados')
     await boton('Confirmar la entrega').tap()
+    await hasta(async () => (await evaluar<number>('window.negados')) > negados)
     await pagina.getByText('no tiene espacio').waitFor()
     await evaluar('window.vaciar()')
     await boton('Confirmar la entrega').tap()
