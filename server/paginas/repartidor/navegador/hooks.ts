@@ -1,5 +1,5 @@
 // Hooks: what the screens read, and where they are.
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { alCambiar } from './almacen/base.ts'
 import { alAlcanzar, hayServicio } from './api.ts'
 
@@ -37,17 +37,19 @@ export function useDatos<T>(leer: () => Promise<T>, clave: string): T | undefine
   return leido?.clave === clave ? leido.valor : undefined
 }
 
-const partes = () => location.hash.replace(/^#\/?/, '').split('/').filter(Boolean).map(decodeURIComponent)
+const partesDe = (hash: string) => hash.replace(/^#\/?/, '').split('/').filter(Boolean).map(decodeURIComponent)
 
 /** The parts of the screen's address; being one, the phone's own button goes back. */
 export function useRuta(): string[] {
-  const [ruta, poner] = useState(partes)
+  const [hash, poner] = useState(() => location.hash)
   useEffect(() => {
-    const mirar = () => poner(partes())
+    const mirar = () => poner(location.hash)
     addEventListener('hashchange', mirar)
+    // Whoever was quicker than this page has gone on meanwhile.
+    mirar()
     return () => removeEventListener('hashchange', mirar)
   }, [])
-  return ruta
+  return useMemo(() => partesDe(hash), [hash])
 }
 
 /**
