@@ -80,10 +80,13 @@ export async function hacerEslabon(db: Pick<Db, 'consultar'>, registro: Registro
   return hecho?.lineas === LOTE
 }
 
+/** SQL of where the last link ends of those that meet a condition; before the first, where a chain begins. */
+const trasElUltimo = (registro: Registro, condicion: string) => `
+    (select numero, ${POSICION} from eslabon where registro = '${registro}' and ${condicion} order by numero desc limit 1)
+    union all select 0, ${COMIENZO} order by numero desc limit 1`
+
 /** The lines that stand now where a link says that it has some. */
-const leer = (registro: Registro) => `with d as (
-    (select numero, ${POSICION} from eslabon where registro = '${registro}' and numero = :numero::int - 1)
-    union all select 0, ${COMIENZO} order by numero desc limit 1
+const leer = (registro: Registro) => `with d as (${trasElUltimo(registro, 'numero = :numero::int - 1')}
   ), e as (
     select ${POSICION} from eslabon where registro = '${registro}' and numero = :numero
   )
@@ -107,9 +110,7 @@ export const leerLineas = (db: Pick<Db, 'consultar'>, registro: Registro, numero
 const FUTURA = 'xid >= pg_snapshot_xmax(pg_current_snapshot())'
 
 /** Lines behind the last link that no link will ever have, or none has yet though they were written before that. */
-const sueltas = (registro: Registro) => `with d as (
-    (select numero, ${POSICION} from eslabon where registro = '${registro}' order by numero desc limit 1)
-    union all select 0, ${COMIENZO} order by numero desc limit 1
+const sueltas = (registro: Registro) => `with d as (${trasElUltimo(registro, 'true')}
   )
   select x.clave, coalesce(x.${FUTURA}, false) as futura from d, lateral (
     ${lineas(registro, `(${FUTURA} or ${LINEAS[registro].escrita} < :antes_de)`, 100)}) x`
