@@ -1,20 +1,19 @@
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
 import { unaFoto } from '../../archivos/imagenes.ts'
-import { COMPLETO, hasta, unaGuia } from '../../fabricas.ts'
+import { COMPLETO, hasta } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
 import {
   abrir,
   boton,
-  comercio,
   contexto,
   enGrupos,
   entrar,
+  guiaEn,
   llenarEntrega,
   nuevoRepartidor,
   pagina,
   pruebaDe,
-  registrar,
   revisar,
   titulo,
   usarTelefono,
@@ -22,11 +21,7 @@ import {
 
 usarTelefono()
 
-async function enRutaCon(repartidor: string, datos: object) {
-  const { guia } = await comercio.api.guias.crear(unaGuia(datos))
-  for (const estado of ['recolectado', 'en_ruta']) await registrar(guia, { estado, repartidor })
-  return guia
-}
+const enRutaCon = (repartidor: string, datos: object) => guiaEn(repartidor, ['recolectado', 'en_ruta'], datos)
 
 describe.skipIf(!hayNavegador)('in a browser', () => {
   it(

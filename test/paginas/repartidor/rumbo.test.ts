@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest'
-import { COMPLETO, unaGuia } from '../../fabricas.ts'
+import { COMPLETO } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
 import { revisarLetrasGrandes } from '../revisar.ts'
 import {
   abrir,
   abrirGuia,
   boton,
-  comercio,
   enGrupos,
   enlace,
   entrar,
   evaluar,
   fallarIntento,
   foto,
+  guiaEn,
   inicio,
   nuevoRepartidor,
+  PERSONA,
   pagina,
-  registrar,
   revisar,
   tiposDe,
   titulo,
@@ -25,18 +25,6 @@ import {
 
 usarTelefono()
 
-const PERSONA = { destinatario: 'María José Ajú', direccion: '5a avenida norte 12' }
-/** A guide in one state after another, in the hands of that courier. */
-async function en(repartidor: string, estados: readonly string[], datos: object = PERSONA) {
-  const { guia } = await comercio.api.guias.crear(unaGuia(datos))
-  const motivos: Record<string, string> = { en_devolucion: 'otro', intento_fallido: 'otro', extraviado: 'otro' }
-  for (const estado of estados) {
-    const toma = ['recolectado', 'en_ruta'].includes(estado) ? { repartidor } : {}
-    const motivo = motivos[estado] ? { motivo: motivos[estado], descripcion: 'Así fue' } : {}
-    await registrar(guia, { estado, ...toma, ...motivo })
-  }
-  return guia
-}
 const activo = () =>
   evaluar<string>('document.activeElement.id || document.activeElement.name || document.activeElement.type')
 /** Where the bar ends, and how far the window reaches. */
@@ -47,9 +35,9 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
   it('leads to where the parcel has to go: pickup, recipient, and the merchant when it goes back', async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
     const [porRecoger, enRuta, vuelve] = [
-      await en(repartidor, []),
-      await en(repartidor, ['recolectado', 'en_ruta']),
-      await en(repartidor, ['recolectado', 'en_devolucion']),
+      await guiaEn(repartidor, []),
+      await guiaEn(repartidor, ['recolectado', 'en_ruta']),
+      await guiaEn(repartidor, ['recolectado', 'en_devolucion']),
     ]
     await abrir()
     await entrar(codigo)
@@ -88,7 +76,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('keeps what is done most at the thumb, and what ends a parcel’s way apart and asked about', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
-    const guia = await en(repartidor, ['recolectado', 'en_ruta'], {
+    const guia = await guiaEn(repartidor, ['recolectado', 'en_ruta'], {
       ...PERSONA,
       indicaciones: 'Portón verde, frente a la tienda de la esquina, al lado de la ferretería. '.repeat(6),
     })
@@ -120,7 +108,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('tells each fault at its field, and takes the focus to the first', COMPLETO, async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
-    const guia = await en(repartidor, ['recolectado', 'en_ruta'])
+    const guia = await guiaEn(repartidor, ['recolectado', 'en_ruta'])
     await abrir()
     await entrar(codigo)
     await abrirGuia(guia)
@@ -154,8 +142,11 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
 
   it('says that it is done, and goes on with the next one', async () => {
     const { codigo, repartidor } = await nuevoRepartidor()
-    const lejos = await en(repartidor, ['recolectado', 'en_ruta'], { destinatario: 'Zoila', direccion: '9a calle 1' })
-    const cerca = await en(repartidor, ['recolectado', 'en_ruta'], { destinatario: 'Ana', direccion: '1a calle 1' })
+    const lejos = await guiaEn(repartidor, ['recolectado', 'en_ruta'], {
+      destinatario: 'Zoila',
+      direccion: '9a calle 1',
+    })
+    const cerca = await guiaEn(repartidor, ['recolectado', 'en_ruta'], { destinatario: 'Ana', direccion: '1a calle 1' })
     await abrir()
     await entrar(codigo)
     await abrirGuia(lejos)

@@ -2,6 +2,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playw
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { unaFoto } from '../../archivos/imagenes.ts'
 import { type Comercio, compartirEntorno, type Entorno } from '../../entorno.ts'
+import { unaGuia } from '../../fabricas.ts'
 import { abrirContexto } from '../../navegador.ts'
 import { crearPuente, type Puente } from '../puente.ts'
 import { evaluarEn, revisarPagina } from '../revisar.ts'
@@ -51,6 +52,18 @@ export const eventosDe = async (guia: string): Promise<Evento[]> =>
   (await entorno.operar('GET', `/guias/${guia}`)).cuerpo.eventos.datos
 export const tiposDe = async (guia: string) => (await eventosDe(guia)).map(({ tipo }) => tipo.replace('guia.', ''))
 export const registrar = (guia: string, cuerpo: object) => entorno.operar('POST', `/guias/${guia}/eventos`, cuerpo)
+export const PERSONA = { destinatario: 'María José Ajú', direccion: '5a avenida norte 12' }
+/** A guide in one state after another, in the hands of that courier. */
+export async function guiaEn(repartidor: string, estados: readonly string[], datos: object = PERSONA) {
+  const { guia } = await comercio.api.guias.crear(unaGuia(datos))
+  const motivos: Record<string, string> = { en_devolucion: 'otro', intento_fallido: 'otro', extraviado: 'otro' }
+  for (const estado of estados) {
+    const toma = ['recolectado', 'en_ruta'].includes(estado) ? { repartidor } : {}
+    const motivo = motivos[estado] ? { motivo: motivos[estado], descripcion: 'Así fue' } : {}
+    await registrar(guia, { estado, ...toma, ...motivo })
+  }
+  return guia
+}
 export const pruebaDe = (guia: string) =>
   entorno.pedir('GET', `/api/v1/guias/${guia}/prueba-entrega`, { llave: comercio.llave })
 /** The page on a new phone: with a script that runs before its own, or in a browser of the test's. */
