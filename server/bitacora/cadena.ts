@@ -6,7 +6,7 @@ export type Registro = 'bitacora' | 'evento'
 export const REGISTROS: readonly Registro[] = ['bitacora', 'evento']
 
 /** Lines of one link. */
-const LOTE = 5_000
+const LOTE = 1_000
 /** Bytes of a line's key in a link, and of its digest. */
 export const DE_CLAVE = 20
 export const DE_HUELLA = 8

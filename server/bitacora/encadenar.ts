@@ -2,15 +2,15 @@ import type { Deps } from '../deps.ts'
 import { hacerEslabon, REGISTROS } from './cadena.ts'
 import { sellar } from './sello.ts'
 
-/** Links of a record made in one round: 100,000 lines. */
-const ESLABONES = 20
-
-/** Goes on with the chains of both records, and seals the days that are over; does nothing when there is nothing new. */
-export async function encadenar(deps: Pick<Deps, 'db' | 'reloj' | 'log' | 'secretos' | 'ajustes'>): Promise<void> {
+/**
+ * Makes the next link of each record's chain, and seals the days that are over; does nothing when there is nothing new.
+ * @returns whether there may be another link to make: who asks for it rests in between, because a merchant's burst is
+ * hashed beside what his neighbours do
+ */
+export async function encadenar(deps: Pick<Deps, 'db' | 'reloj' | 'log' | 'secretos' | 'ajustes'>): Promise<boolean> {
   const { db, reloj } = deps
-  for (const registro of REGISTROS) {
-    let hay = true
-    for (let hechos = 0; hay && hechos < ESLABONES; hechos++) hay = await hacerEslabon(db, registro, reloj())
-  }
+  let hay = false
+  for (const registro of REGISTROS) if (await hacerEslabon(db, registro, reloj())) hay = true
   await sellar(deps)
+  return hay
 }

@@ -1,3 +1,6 @@
+/** Work that has more behind it takes a fourth of one connection at most. */
+const DESCANSO = 3
+
 /**
  * Does something again and again, never twice at once: every so often while there is work, and ever more rarely while
  * there is none.
@@ -16,6 +19,8 @@ export class Ronda {
 
   /**
    * Begins at once.
+   * @param hacer gives `true` where there is more than what was done: the next comes when it has rested `DESCANSO` times
+   * as long as this one took, if that is sooner
    * @param prisa milliseconds from the end of one to the next while there is work
    * @param calma at most so many while there is none
    */
@@ -48,19 +53,20 @@ export class Ronda {
 
   #dar(): void {
     this.#apurada = false
+    const inicio = performance.now()
     this.#enMarcha = this.#hacer()
       .catch(this.#alFallar)
-      .then(() => {
+      .then((hayMas) => {
         this.#enMarcha = undefined
         if (!this.#apurada) this.#pausa = Math.min(2 * this.#pausa, this.#calma)
-        this.#citar()
+        this.#citar(hayMas === true ? Math.min(this.#pausa, DESCANSO * (performance.now() - inicio)) : this.#pausa)
       })
   }
 
-  #citar(): void {
+  #citar(pausa = this.#pausa): void {
     clearTimeout(this.#temporizador)
     if (this.#detenida) return
-    this.#cita = performance.now() + this.#pausa
-    this.#temporizador = setTimeout(() => this.#dar(), this.#pausa)
+    this.#cita = performance.now() + pausa
+    this.#temporizador = setTimeout(() => this.#dar(), pausa)
   }
 }

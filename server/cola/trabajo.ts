@@ -29,5 +29,6 @@ export type Trabajo = {
 /** What is done every so many seconds without anybody's row asking for it. */
 export interface Limpieza {
   cada: number
-  hacer: (deps: DepsDeTrabajo) => Promise<void>
+  /** Gives `true` where there is more than what it did, to go on sooner. */
+  hacer: (deps: DepsDeTrabajo) => Promise<unknown>
 }

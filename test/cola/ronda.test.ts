@@ -10,7 +10,7 @@ describe('a round', () => {
   })
 
   /** Rounds of 5 to 30 s, and how often they came. */
-  function rondas(hacer = async () => {}) {
+  function rondas(hacer: () => Promise<unknown> = async () => {}) {
     const vistas = { cuantas: 0, fallas: 0 }
     const contar = () => {
       vistas.cuantas++
@@ -43,10 +43,26 @@ describe('a round', () => {
     expect(vistas.cuantas).toBe(5)
   })
 
+  it('goes on where there is more, with a rest of three times as long as each took', async () => {
+    const tandas = [true, true, false]
+    const { vistas, ronda } = rondas(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      return tandas.shift()
+    })
+    await vi.advanceTimersByTimeAsync(100)
+    await vi.advanceTimersByTimeAsync(299)
+    expect(vistas.cuantas).toBe(1)
+    await vi.advanceTimersByTimeAsync(1 + 100 + 300)
+    expect(vistas.cuantas).toBe(3)
+    await vi.advanceTimersByTimeAsync(5_000)
+    expect(vistas.cuantas).toBe(3)
+    await ronda.detener()
+  })
+
   it('goes on after a failure, is never two at once, and its end waits for the one under way', async () => {
     let terminar: (error?: Error) => void = () => {}
     const { vistas, ronda } = rondas(
-      () => new Promise((resolve, reject) => (terminar = (error) => (error ? reject(error) : resolve()))),
+      () => new Promise<void>((resolve, reject) => (terminar = (error) => (error ? reject(error) : resolve()))),
     )
     await vi.advanceTimersByTimeAsync(60_000)
     ronda.apurar()
