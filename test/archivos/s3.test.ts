@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { correrLinea } from '../../scripts/admin/consola.ts'
 import { type AlmacenS3, crearAlmacenS3 } from '../../server/archivos/almacenS3.ts'
 import { barrerArchivos } from '../../server/archivos/barrer.ts'
 import { crearLog } from '../../server/log.ts'
@@ -182,6 +183,40 @@ describe('the processes', () => {
     )
     expect(proceso.errores).not.toMatch(/^ +at /m)
     expect([...procesosDe(dataDir).values()]).toEqual([])
+  })
+
+  it('forgets a person there, too: what it could not delete is deleted when it is asked again', async () => {
+    const otro = await entorno.nuevoComercio()
+    comercio = await entorno.nuevoComercio()
+    const { guia } = await entregada(entorno, comercio)
+    const suyos = (await pruebaEntera(guia)).fotos.length + 2
+    const { telefono } = await comercio.api.guias.obtener(guia)
+    const ajena = await entregada(entorno, otro)
+    await hasta(async () => (await otro.api.guias.pruebaEntrega(ajena.guia)).pdf)
+    const carpeta = procesos.carpetaNueva()
+    const admin = async (accion: string, ...mas: string[]) => {
+      const dicho = { salida: '', errores: '' }
+      const consola = {
+        log: (_formato: string, texto: string) => (dicho.salida += texto),
+        error: (_formato: string, texto: string) => (dicho.errores += texto),
+      } as unknown as Console
+      const base = { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: entorno.dataDir }
+      const args = ['persona', accion, '--telefono', telefono!, '--comercio', comercio.comercio, ...mas]
+      const codigo = await correrLinea(args, { ...base, ...servidor.env, S3_PREFIX: 'guias' }, consola)
+      return { codigo, ...dicho }
+    }
+    expect(await admin('exportar', '--carpeta', carpeta)).toMatchObject({ codigo: 0 })
+    expect((await readdir(carpeta)).length).toBe(suyos)
+    const antes = await guardados()
+    servidor.suerte = ({ method }) => (method === 'DELETE' ? 'falla' : 'bien')
+    expect((await admin('olvidar', '--si')).codigo).toBe(1)
+    expect(await guardados()).toEqual(antes)
+    expect(await columna('archivo_indice', `estado = 'borrando'`)).toHaveLength(suyos)
+    servidor.suerte = () => 'bien'
+    expect((await admin('olvidar', '--si')).codigo).toBe(0)
+    expect(await guardados()).toHaveLength(antes.length - suyos)
+    await enOrden()
+    expect((await otro.api.guias.pruebaEntrega(ajena.guia)).pdf).toBeTruthy()
   })
 
   it('killed when the file is stored and nobody has said so yet: no row, and the sweeper finds the file', async () => {
