@@ -68,7 +68,7 @@ export class Guias {
   readonly cuenta: RecursoCuenta
   /** Sus webhooks: adónde se envía cada evento, y qué fue de cada envío. */
   readonly webhooks: RecursoWebhooks
-  /** El simulador: con llaves de prueba, hacer de mensajero y de destinatario, sin esperar a nadie. */
+  /** El simulador: con llaves de prueba, hacer de repartidor y de destinatario, sin esperar a nadie. */
   readonly simulador: RecursoSimulador
   readonly #opciones: OpcionesDeGuias
   readonly #enviar: Enviar

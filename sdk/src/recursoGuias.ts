@@ -237,8 +237,8 @@ export class RecursoGuias {
   }
 
   /**
-   * Los intentos de entrega fallidos de una guía, del más antiguo al más reciente: cuándo, por qué, y las fotos que tomó
-   * el mensajero, cada una con un enlace firmado que se abre sin llave hasta `vence_en` (15 minutos). Con `await`, una
+   * Los intentos de entrega fallidos de una guía, del más antiguo al más reciente: cuándo, por qué, qué repartidor fue
+   * y las fotos que tomó, cada una con un enlace firmado que se abre sin llave hasta `vence_en` (15 minutos). Con `await`, una
    * página; con `for await`, todos.
    *
    * ```ts

@@ -4,7 +4,7 @@ import type { OpcionesDeSolicitud } from './opciones.js'
 import type { Solicitud } from './solicitud.js'
 
 /**
- * Hacer de mensajero y de destinatario, sin esperar a nadie. Solo con llaves `guia_test_…`: con una `guia_live_…` cada
+ * Hacer de repartidor y de destinatario, sin esperar a nadie. Solo con llaves `guia_test_…`: con una `guia_live_…` cada
  * llamada es un `ErrorAlcance` (`solo_en_test`).
  */
 export class RecursoSimulador {
@@ -16,7 +16,7 @@ export class RecursoSimulador {
   }
 
   /**
-   * Mueve una guía de prueba como lo haría una lectura del mensajero, con las mismas reglas y el mismo aviso a sus
+   * Mueve una guía de prueba como lo haría una lectura del repartidor, con las mismas reglas y el mismo aviso a sus
    * webhooks. Un cambio que su estado no admite es un `ErrorConflicto` que dice en `transiciones` los que sí; repetir la
    * llamada es otra lectura. `entregado` trae una prueba de entrega de muestra, e `intento_fallido`, una foto.
    *

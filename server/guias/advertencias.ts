@@ -89,12 +89,12 @@ const QUE_DECIR: Record<Codigo, (guia: Advertida, campo: string) => Dicho> = {
   }),
   enlace_sin_coordenadas: () => ({
     mensaje:
-      'el enlace de mapa no lleva coordenadas y se conserva como lugar confirmado; si es corto se resuelve en unos minutos, y si no, dé lat y lng para que el mensajero llegue al punto exacto',
+      'el enlace de mapa no lleva coordenadas y se conserva como lugar confirmado; si es corto se resuelve en unos minutos, y si no, dé lat y lng para que el repartidor llegue al punto exacto',
     sugerencia: null,
   }),
   lugar_descrito: () => ({
     mensaje:
-      'el destinatario describió el lugar con palabras, en ubicacion.referencia, y no hay un punto en el mapa: si lo conoce, dé lat y lng para que el mensajero llegue a él',
+      'el destinatario describió el lugar con palabras, en ubicacion.referencia, y no hay un punto en el mapa: si lo conoce, dé lat y lng para que el repartidor llegue a él',
     sugerencia: null,
   }),
   destino_desconocido: decirDesconocido,

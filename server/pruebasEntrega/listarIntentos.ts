@@ -57,7 +57,8 @@ async function leerIntentos(db: Db, guia: FilaGuia, despues: number, cuantos: nu
 
 /** A failed attempt as the contract has it, with links that are new each time. */
 function presentarIntento(deps: Pick<Deps, 'enlacesDeArchivos'>, fila: FilaIntento): IntentoFallido {
-  const { id, secuencia, numero_intento, motivo, descripcion, ocurrido_en, lat, lng } = presentarEvento(fila)
+  const { id, secuencia, numero_intento, motivo, descripcion, ocurrido_en, repartidor, lat, lng } =
+    presentarEvento(fila)
   return {
     secuencia,
     evento: id,
@@ -66,6 +67,7 @@ function presentarIntento(deps: Pick<Deps, 'enlacesDeArchivos'>, fila: FilaInten
     motivo,
     descripcion,
     ocurrido_en,
+    repartidor,
     lat,
     lng,
     fotos: fila.fotos.map((foto) => presentarArchivo(deps, foto)),

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
@@ -7,9 +8,22 @@ const raiz = new URL('../../', import.meta.url)
 const leer = (ruta: string) => readFileSync(new URL(ruta, raiz), 'utf8')
 
 const TABLA = [...leer('docs/palabras.md').matchAll(/^\| (.+?) \| .+? \| (.*?) ?\|$/gm)].slice(1)
-const VEDADAS = TABLA.flatMap(([, , no = '']) => no.split(', ').filter(Boolean))
-/** Also their plurals; a letter before or after makes another word of it. */
-const VEDADA = new RegExp(`(?<!\\p{L})(?:${VEDADAS.join('|')})(?:s|es)?(?!\\p{L})`, 'giu')
+const vedadasDe = (filas: typeof TABLA) => filas.flatMap(([, , no = '']) => no.split(', ').filter(Boolean))
+/** Also their plurals; a letter before or after makes another word of it, and an underscore behind it a variable. */
+const buscan = (palabras: string[]) => new RegExp(`(?<!\\p{L})(?:${palabras.join('|')})(?:s|es)?(?![\\p{L}_])`, 'giu')
+const VEDADAS = vedadasDe(TABLA)
+const VEDADA = buscan(VEDADAS)
+
+/** The rows that hold for whoever programs, too. */
+const DE_LA_API = ['repartidor', 'paquete', 'prueba de entrega']
+const VEDADA_EN_LA_API = buscan(vedadasDe(TABLA.filter(([, si = '']) => DE_LA_API.includes(si))))
+/** What merchants and operators read of the API. */
+const deLaApi = execFileSync('git', ['ls-files', 'openapi', 'sdk/README.md', 'sdk/src', 'server/guias'], {
+  cwd: raiz,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((ruta) => /\.(?:yaml|md|ts)$/.test(ruta))
 
 const SALAS = ['paginas', 'mensajeria', 'etiquetas', 'pruebasEntrega', 'tiempo']
 const archivos = SALAS.flatMap((sala) =>
@@ -67,6 +81,20 @@ describe('what people read', () => {
       .flatMap(([, tabla]) => Object.values(tabla as object))
     expect(dichas.length).toBeGreaterThan(30)
     expect(dichas.filter((una) => String(una).match(VEDADA))).toEqual([])
+  })
+
+  it('has rows that hold for the API, too', () => {
+    const dichas = 'Ni mensajeros ni bultos; mensajería, COURIER_REACH'.match(VEDADA_EN_LA_API)
+    expect(dichas).toEqual(['mensajeros', 'bultos'])
+    expect(deLaApi.length).toBeGreaterThan(140)
+  })
+
+  it.each(deLaApi)('%s has none of their words', (ruta) => {
+    expect(
+      leer(ruta)
+        .split('\n')
+        .filter((linea) => linea.match(VEDADA_EN_LA_API)),
+    ).toEqual([])
   })
 
   it('tells times with 24 hours', () => {

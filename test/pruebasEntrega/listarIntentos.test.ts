@@ -59,6 +59,7 @@ describe('a failed attempt with photos', () => {
         motivo: 'destinatario_ausente',
         descripcion: 'No había nadie; se dejó aviso',
         ocurrido_en: cuerpo.ocurrido_en,
+        repartidor: null,
         lat: 14.7189,
         lng: -90.6442,
       },

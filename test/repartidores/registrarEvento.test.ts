@@ -28,6 +28,8 @@ describe('POST /repartidor/v1/guias/{guia}/eventos', () => {
     const autores = (await eventos(guia)).map(({ autor }) => autor)
     expect(autores).toEqual([null, movil.repartidor, movil.repartidor, movil.repartidor])
     expect((await comercio.api.guias.obtener(guia)).estado).toBe('intento_fallido')
+    const [intento] = (await comercio.api.guias.intentos(guia)).datos
+    expect(intento!.repartidor).toEqual({ repartidor: movil.repartidor, nombre: 'Carlos Méndez' })
   })
 
   it('does not do what is not a courier’s', async () => {

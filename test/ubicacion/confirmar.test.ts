@@ -170,7 +170,7 @@ describe('the merchant', () => {
     // Who leaves all the same, for a reason, may still be told.
     const forzada = await nueva(comercio)
     await escanear(forzada, 'recolectado')
-    const forzar = { estado: 'en_ruta', forzar: { razon: 'El mensajero conoce la casa' } }
+    const forzar = { estado: 'en_ruta', forzar: { razon: 'El repartidor conoce la casa' } }
     expect((await entorno.operar('POST', `/guias/${forzada}/eventos`, forzar)).status).toBe(201)
     expect((await enviar(await enlaceDe(forzada), AHI)).status).toBe(303)
     await expect(comercio.api.guias.confirmarUbicacion(forzada, PUNTO)).rejects.toMatchObject(
