@@ -16,17 +16,19 @@ const OLVIDAR_VIEJAS = sentencia<{ antes_de: Date; ahora: Date }, Pick<guia, 'gu
    ), ${BORRAR}`,
 )
 
-/** Erases of the guides whose time is over whose they were, a batch at a time; does nothing when none is due. */
+/**
+ * Erases of some guides whose time is over whose they were; does nothing when none is due.
+ * @returns whether there may be more
+ */
 export async function olvidarPersonas({
   db,
   reloj,
   log,
   ajustes,
-}: Pick<Deps, 'db' | 'reloj' | 'log' | 'ajustes'>): Promise<void> {
+}: Pick<Deps, 'db' | 'reloj' | 'log' | 'ajustes'>): Promise<boolean> {
   const ahora = reloj()
   const antes_de = new Date(ahora.getTime() - ajustes.retencionDePersonas * DIA)
-  for (let cuantas = LOTE; cuantas === LOTE; ) {
-    cuantas = (await db.consultar(OLVIDAR_VIEJAS, { antes_de, ahora })).length
-    if (cuantas > 0) log.info({ guias: cuantas }, 'personal data erased')
-  }
+  const guias = (await db.consultar(OLVIDAR_VIEJAS, { antes_de, ahora })).length
+  if (guias > 0) log.info({ guias }, 'personal data erased')
+  return guias === LOTE
 }

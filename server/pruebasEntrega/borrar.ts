@@ -54,18 +54,16 @@ const BORRAR_INTENTOS = sentencia<{ antes_de: Date }, { cuantas: number }>(
 
 type DepsDeBorrado = Pick<Deps, 'db' | 'reloj' | 'log' | 'ajustes'>
 
-/** Deletes the proofs of deliveries and the photos of failed attempts whose time is over. */
-export async function borrarPruebas({ db, reloj, log, ajustes }: DepsDeBorrado): Promise<void> {
+/**
+ * Deletes some of the proofs of deliveries and of the photos of failed attempts whose time is over.
+ * @returns whether there may be more
+ */
+export async function borrarPruebas({ db, reloj, log, ajustes }: DepsDeBorrado): Promise<boolean> {
   const ahora = reloj()
   const antes_de = new Date(ahora.getTime() - ajustes.retencionDePruebas * DIA)
-  const rondas = [
-    () => db.consultar(BORRAR_ENTREGAS, { antes_de, ahora }),
-    () => db.consultar(BORRAR_INTENTOS, { antes_de }),
-  ]
-  for (const ronda of rondas) {
-    for (let cuantas = LOTE; cuantas === LOTE; ) {
-      cuantas = (await ronda())[0]!.cuantas
-      if (cuantas > 0) log.info({ pruebas: cuantas }, 'proofs deleted')
-    }
-  }
+  const [entregas] = await db.consultar(BORRAR_ENTREGAS, { antes_de, ahora })
+  const [intentos] = await db.consultar(BORRAR_INTENTOS, { antes_de })
+  const pruebas = entregas!.cuantas + intentos!.cuantas
+  if (pruebas > 0) log.info({ pruebas }, 'proofs deleted')
+  return Math.max(entregas!.cuantas, intentos!.cuantas) === LOTE
 }

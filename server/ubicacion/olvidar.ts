@@ -53,16 +53,20 @@ const OLVIDAR_ENLACES = sentencia<{ antes_de: Date }>(
   'delete from enlace_ubicacion where vence_en < :antes_de',
 )
 
-/** Deletes where people live, and what providers sent, once their time is over. */
+/**
+ * Deletes where the people of some guides live, and what providers sent, once their time is over.
+ * @returns whether there may be more such guides
+ */
 export async function olvidarUbicaciones({
   db,
   reloj,
   ajustes,
-}: Pick<Deps, 'db' | 'reloj' | 'ajustes'>): Promise<void> {
+}: Pick<Deps, 'db' | 'reloj' | 'ajustes'>): Promise<boolean> {
   const hace = (dias: number) => new Date(reloj().getTime() - dias * DIA)
   const viejas = { finales: MAQUINA_DE_ESTADOS.finales, antes_de: hace(ajustes.retencionDeUbicaciones) }
-  for (let filas = LOTE; filas === LOTE; ) filas = (await db.consultar(OLVIDAR, viejas)).length
+  const filas = (await db.consultar(OLVIDAR, viejas)).length
   // What providers sent has phones and places in it; they have repeated by then what they repeat.
   await db.consultar(OLVIDAR_ENTRANTES, { antes_de: hace(7) })
   await db.consultar(OLVIDAR_ENLACES, { antes_de: hace(30) })
+  return filas === LOTE
 }

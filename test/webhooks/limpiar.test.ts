@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest'
+import { usarEntorno } from '../entorno.ts'
+import { limpiarAhora } from './limpiar.ts'
+import { contestar, usarReceptores } from './receptor.ts'
+
+// Its own housekeeping does nothing meanwhile.
+const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+const nuevoReceptor = usarReceptores()
+
+it('housekeeping deletes a batch of what is old at a time, and says whether there is more', async () => {
+  const { api, comercio } = await entorno.nuevoComercio()
+  const { webhook } = await api.webhooks.crear({ url: (await nuevoReceptor(contestar(204))).url })
+  const poner = (dias: number, cuantas: number) =>
+    entorno.db.pool.query(
+      `insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en,
+         creado_en, terminado_en)
+       select c.id, 'test', $2, gen_random_uuid(), 1, 'evt_x_1', 'guia.aceptado', 'entregada', 'automatica', now(),
+         now() - make_interval(days => $3), now() - make_interval(days => $3)
+       from comercio c, generate_series(1, $4) where c.comercio = $1`,
+      [comercio, webhook, dias, cuantas],
+    )
+  await poner(400, 4_100)
+  await poner(1, 7)
+  const quedan = async () => {
+    const { rows } = await entorno.db.pool.query(
+      `select count(*)::int n from webhook_entrega where webhook = $1 and secuencia = 1`,
+      [webhook],
+    )
+    return rows[0].n
+  }
+  const vistas = []
+  for (let vez = 0; vez < 3; vez++) vistas.push([await limpiarAhora(entorno), await quedan()])
+  expect(vistas).toEqual([
+    [true, 2_107],
+    [true, 107],
+    [false, 7],
+  ])
+})
