@@ -2,9 +2,17 @@ import { enGrupos } from '../codigos/codigoDeGuia.ts'
 import { crearDocumento } from '../pdf/documento.ts'
 import { crearLienzo } from '../pdf/lienzo.ts'
 import { crearReloj } from '../tiempo/reloj.ts'
-import type { Archivo, DatosDePrueba } from './contenidoDelPdf.ts'
+import type { DatosDePrueba } from './contenidoDelPdf.ts'
 import { encabezado, partes, portada, recibido } from './dibujarEntrega.ts'
-import { altoDeEvidencias, altoDeHuellas, altoDeNota, fotografias, huellas, nota } from './dibujarEvidencias.ts'
+import {
+  altoDeEvidencias,
+  altoDeHuellas,
+  altoDeNota,
+  creceDe,
+  fotografias,
+  huellas,
+  nota,
+} from './dibujarEvidencias.ts'
 import { altoDeHistorial, filasDe, historial, repartir } from './dibujarHistorial.ts'
 import { LIBRE_CON_FOTOS, mapa } from './dibujarMapa.ts'
 import { ANCHO, FONDO, HOJA, MENOR, type Pagina, X } from './hojaDelPdf.ts'
@@ -27,20 +35,26 @@ export async function componerPdf(datos: DatosDePrueba): Promise<Buffer> {
   })
   doc.addPage()
   const pagina: Pagina = { lienzo: crearLienzo(doc), datos, reloj: crearReloj(datos.zona) }
-  componer(pagina, datos.firma ? [...datos.fotos, datos.firma] : datos.fotos)
+  componer(pagina)
   pagina.lienzo.terminar()
   doc.end()
   return bytes
 }
 
-function componer(pagina: Pagina, archivos: Archivo[]): void {
+function componer(pagina: Pagina): void {
   const { doc } = pagina.lienzo
-  const { fotos } = pagina.datos
+  const { fotos, firma } = pagina.datos
+  const firmas = firma ? [firma] : []
+  const archivos = [...fotos, ...firmas]
   let y = recibido(pagina, partes(pagina, portada(pagina, encabezado(pagina))))
   const filas = filasDe(pagina)
-  const evidencias = altoDeEvidencias(pagina, fotos, archivos)
-  const enUna = y + altoDeHistorial(filas) + evidencias <= FONDO
-  const [primeras, demas] = repartir(filas, FONDO - y, FONDO - ARRIBA - evidencias)
+  const enUna = y + altoDeHistorial(filas) + altoDeEvidencias(pagina, fotos, archivos) <= FONDO
+  // A second page without photos shows the signature once more, enlarged, for there is nothing else that proves anything.
+  const imagenes = fotos.length > 0 || enUna ? fotos : firmas
+  const evidencias = altoDeEvidencias(pagina, imagenes, archivos)
+  const [primeras, demas] = enUna
+    ? [filas, []]
+    : repartir(filas, { primera: FONDO - y, segunda: FONDO - ARRIBA - evidencias, crece: creceDe(imagenes) })
   y = historial(pagina, primeras, y)
   let conMapa = false
   if (!enUna) {
@@ -51,8 +65,8 @@ function componer(pagina: Pagina, archivos: Archivo[]): void {
     y = historial(pagina, demas, ARRIBA, primeras.length > 0 ? 'Historial (continuación)' : 'Historial')
   }
   const libre = FONDO - y - evidencias
-  if (!conMapa) y = mapa(pagina, y, fotos.length > 0 ? Math.min(libre, LIBRE_CON_FOTOS) : libre)
-  y = fotografias(pagina, fotos, y, FONDO - y - altoDeHuellas(archivos) - altoDeNota(pagina) - 24)
+  if (!conMapa) y = mapa(pagina, y, imagenes.length > 0 ? Math.min(libre, LIBRE_CON_FOTOS) : libre)
+  y = fotografias(pagina, imagenes, y, FONDO - y - altoDeHuellas(archivos) - altoDeNota(pagina) - 24)
   huellas(pagina, archivos, y)
   nota(pagina)
   pie(pagina, enUna ? 1 : 2, enUna ? 1 : 2)

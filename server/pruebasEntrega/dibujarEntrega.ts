@@ -143,7 +143,8 @@ export function recibido({ lienzo, datos, reloj }: Pagina, y: number): number {
   ]
   const nombre = { ...TITULO, cuerpo: 12, interlineado: 1.25 }
   const titulo = recibio.nombre?.trim() || SIN_DATO
-  const valores = { x: x + 58, ancho: ancho - 58, maximo: 3 }
+  // A courier's long name must not cut off his code.
+  const valores = { x: x + 58, ancho: ancho - 58, maximo: 5 }
   const altos = filas.map(([, valor]) => lienzo.alto(valor, TEXTO, valores.ancho, valores.maximo) + 2)
   const cabeza = altoDeLinea(ROTULO) + 2 + lienzo.alto(titulo, nombre, ancho, 4) + 5
   const alto = Math.max(cabeza + altos.reduce((a, b) => a + b, 0) + 2 * 12, 118)

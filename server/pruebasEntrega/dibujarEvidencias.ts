@@ -8,6 +8,8 @@ const LEYENDA = 14
 const TITULAR = 22
 /** How many points a pixel may take: a tiny photo is enlarged, but not into a page of squares. */
 const AMPLIAR = 10
+/** The greatest height of the grid of photos, in points. */
+const ALTO_MAXIMO = 560
 const SIN_IMAGEN = { ancho: 4, alto: 3 }
 const HUELLA = { ...MENOR, cuerpo: 7.2, color: TONOS.tinta }
 
@@ -30,12 +32,13 @@ function mejorRejilla(fotos: Archivo[], alto: number) {
   return opciones.reduce((mejor, otra) => (otra.visto > mejor.visto ? otra : mejor))
 }
 
-/** Draws the photos in a grid no higher than `alto`; gives the height of the next part. */
+/** Draws photos, or the signature, in a grid no higher than `alto`; gives the height of the next part. */
 export function fotografias({ lienzo, datos, reloj }: Pagina, fotos: Archivo[], y: number, alto: number): number {
   if (fotos.length === 0) return y
-  const titulo = fotos.length === 1 ? 'Foto' : `Fotos (${fotos.length})`
+  const esFirma = fotos[0] === datos.firma
+  const titulo = esFirma ? 'Firma, ampliada' : fotos.length === 1 ? 'Foto' : `Fotos (${fotos.length})`
   const arriba = lienzo.parrafo(titulo, X, y, TITULO, { papel: 'H2' }) + 8
-  const { columnas, caja } = mejorRejilla(fotos, Math.min(alto - TITULAR, 560))
+  const { columnas, caja } = mejorRejilla(fotos, Math.min(alto - TITULAR, ALTO_MAXIMO))
   let abajo = arriba
   for (let primera = 0; primera < fotos.length; primera += columnas) {
     const deFila = fotos.slice(primera, primera + columnas)
@@ -43,7 +46,7 @@ export function fotografias({ lienzo, datos, reloj }: Pagina, fotos: Archivo[], 
     const alta = Math.max(...deFila.map(({ imagen }) => encajar(imagen ?? SIN_IMAGEN, caja, AMPLIAR).alto))
     for (const [i, foto] of deFila.entries()) {
       const celda = { x: X + i * (caja.ancho + SEPARACION), y: abajo, ancho: caja.ancho, alto: alta }
-      unaFoto({ lienzo, datos, reloj }, foto, primera + i + 1, celda, columnas > 3)
+      unaFoto({ lienzo, datos, reloj }, foto, esFirma ? 'Firma' : `Foto ${primera + i + 1}`, celda, columnas > 3)
     }
     abajo += alta + LEYENDA + SEPARACION
   }
@@ -55,7 +58,7 @@ type Celda = { x: number; y: number; ancho: number; alto: number }
 function unaFoto(
   { lienzo, datos, reloj }: Pagina,
   foto: Archivo,
-  numero: number,
+  nombre: string,
   celda: Celda,
   estrecha: boolean,
 ): void {
@@ -65,7 +68,7 @@ function unaFoto(
   if (imagen) {
     const medida = encajar(imagen, celda, AMPLIAR)
     const [izquierda, cima] = [x + (ancho - medida.ancho) / 2, y + (alto - medida.alto) / 2]
-    const descripcion = `Foto ${numero} de la entrega de la guía ${datos.guia}`
+    const descripcion = `${nombre} de la entrega de la guía ${datos.guia}`
     lienzo.imagen(descripcion, imagen.bytes, izquierda, cima, medida)
   } else {
     const nota = 'No se pudo mostrar esta imagen; su huella está en la tabla.'
@@ -74,7 +77,7 @@ function unaFoto(
     lienzo.parrafo(nota, x + 8, mitad, MENOR, { ancho: margen, maximo: 3, alinear: 'centro' })
   }
   const cuando = tomada ? ` · ${estrecha ? reloj.hora(tomada) : reloj.corta(tomada)}` : ''
-  lienzo.parrafo(`Foto ${numero}${cuando}`, x, y + alto + 2, MENOR, { ancho, papel: 'Caption' })
+  lienzo.parrafo(`${nombre}${cuando}`, x, y + alto + 2, MENOR, { ancho, papel: 'Caption' })
 }
 
 const FILA = 11.6
@@ -138,6 +141,14 @@ export function nota(pagina: Pagina): void {
 
 /** The least height of a row in which photos still show something. */
 export const ALTO_MINIMO_DE_FOTOS = 190
+
+/** How many points more than their least pictures take where there is room, less than none if they are low; several fill a page. */
+export function creceDe([unica, ...otras]: Archivo[]): number {
+  if (!unica) return 0
+  if (otras.length > 0) return FONDO
+  const { alto } = encajar(unica.imagen ?? SIN_IMAGEN, { ancho: ANCHO, alto: ALTO_MAXIMO }, AMPLIAR)
+  return alto - ALTO_MINIMO_DE_FOTOS
+}
 
 /** The least height that photos, digests and closing note take together. */
 export const altoDeEvidencias = (pagina: Pagina, fotos: Archivo[], archivos: Archivo[]): number =>

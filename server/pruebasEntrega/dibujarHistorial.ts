@@ -43,21 +43,29 @@ const acortarA = (hitos: Hito[], maximo: number): (Hito | number)[] =>
 export const altoDeHistorial = (filas: FilaDeHistorial[]): number =>
   filas.length === 0 ? 0 : ALREDEDOR + filas.reduce((suma, { alto }) => suma + alto, 0)
 
-/**
- * Splits the rows between the first page, which has `primera` points left, and the second, which can give `segunda`.
- */
+/** How few rows a page has at its end, and how few are carried over: fewer look like an accident. */
+const POCAS = { alFinal: 3, alSeguir: 2 }
+
+/** The points that each page has left for the table, and by how many what follows it on the second may still grow. */
+interface Paginas {
+  primera: number
+  segunda: number
+  crece: number
+}
+
+/** Splits the rows between the two pages so that least of either stays empty, with as many as possible on the first. */
 export function repartir(
   filas: FilaDeHistorial[],
-  primera: number,
-  segunda: number,
+  { primera, segunda, crece }: Paginas,
 ): [FilaDeHistorial[], FilaDeHistorial[]] {
-  if (altoDeHistorial(filas) <= primera) return [filas, []]
-  let queda = primera - ALREDEDOR
-  let caben = 0
-  while (caben < filas.length && filas[caben]!.alto <= queda) queda -= filas[caben++]!.alto
-  // Two rows below a title look like an accident.
-  if (caben < 3) caben = 0
-  return [filas.slice(0, caben), acortar(filas.slice(caben), segunda - ALREDEDOR)]
+  const total = filas.length
+  const cortes = Array.from({ length: total + 1 }, (_, cuantas) => cuantas)
+    .filter((n) => n === 0 || n === total || (n >= POCAS.alFinal && n <= total - POCAS.alSeguir))
+    .filter((n) => altoDeHistorial(filas.slice(0, n)) <= primera)
+  const vacio = (n: number) =>
+    Math.max(primera - altoDeHistorial(filas.slice(0, n)), segunda - altoDeHistorial(filas.slice(n)) - crece)
+  const corte = cortes.reduce((mejor, n) => (vacio(n) <= vacio(mejor) ? n : mejor), 0)
+  return [filas.slice(0, corte), acortar(filas.slice(corte), segunda - ALREDEDOR)]
 }
 
 /** Cuts rows that don't all fit: the first and the last ones tell most, and a line says how many lie between. */

@@ -20,11 +20,16 @@ export interface PdfLeido {
   diccionarios: string
   /** The drawing operators of each page. */
   contenidos: string[]
+  /** Where pictures stand, in points from the page's lower edge. */
+  imagenes: { pagina: number; abajo: number; arriba: number }[]
+  /** The pictures that were put into the file as JPEG. */
+  jpegs: { bytes: Buffer; ancho: number; alto: number }[]
 }
 
 /** Reads back what pdfkit writes (and only that): inflates the streams and follows each font's ToUnicode. */
 export function leerPdf(pdf: Buffer): PdfLeido {
   const objetos = new Map<number, { diccionario: string; flujo: string }>()
+  const jpegs: PdfLeido['jpegs'] = []
   const crudo = pdf.toString('latin1')
   for (const hallado of crudo.matchAll(/(?:^|\n)(\d+) 0 obj\n/g)) {
     const inicio = hallado.index + hallado[0].length
@@ -33,6 +38,10 @@ export function leerPdf(pdf: Buffer): PdfLeido {
     const diccionario = corte < 0 ? crudo.slice(inicio, fin) : crudo.slice(inicio, inicio + corte)
     const largo = Number(/\/Length (\d+)/.exec(diccionario)?.[1] ?? 0)
     const bytes = corte < 0 ? Buffer.alloc(0) : pdf.subarray(inicio + corte + 8, inicio + corte + 8 + largo)
+    if (diccionario.includes('/DCTDecode')) {
+      const medida = (cual: string) => Number(new RegExp(`/${cual} (\\d+)`).exec(diccionario)![1])
+      jpegs.push({ bytes, ancho: medida('Width'), alto: medida('Height') })
+    }
     const flujo = diccionario.includes('/FlateDecode') ? inflateSync(bytes) : bytes
     objetos.set(Number(hallado[1]), { diccionario, flujo: flujo.toString('latin1') })
   }
@@ -47,14 +56,22 @@ export function leerPdf(pdf: Buffer): PdfLeido {
     ({ diccionario }) => objetos.get(Number(/\/Contents (\d+)/.exec(diccionario)![1]))!.flujo,
   )
   const caja = /\/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]/.exec(diccionarios)!
+  const medida: [number, number] = [Number(caja[1]), Number(caja[2])]
   const trozos = contenidos.flatMap((contenido, pagina) => leerTrozos(contenido, fuentes, pagina))
   return {
     paginas: paginas.length,
-    medida: [Number(caja[1]), Number(caja[2])],
+    medida,
     trozos,
     texto: trozos.map(({ texto }) => texto).join(' '),
     diccionarios,
     contenidos,
+    jpegs,
+    imagenes: contenidos.flatMap((contenido, pagina) =>
+      [...contenido.matchAll(/^[\d.]+ 0 0 -([\d.]+) [\d.]+ ([\d.]+) cm\n\/I\d+ Do$/gm)].map(([, alto, y]) => {
+        const abajo = medida[1] - Number(y)
+        return { pagina, abajo, arriba: abajo + Number(alto) }
+      }),
+    ),
   }
 }
 

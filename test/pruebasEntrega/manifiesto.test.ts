@@ -3,6 +3,7 @@ import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Guias, type ManifiestoDePrueba } from '@guias/sdk'
 import { compactVerify, createLocalJWKSet, decodeProtectedHeader } from 'jose'
+import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { crearAlmacenLocal } from '../../server/archivos/almacen.ts'
 import { barrerArchivos } from '../../server/archivos/barrer.ts'
@@ -15,10 +16,12 @@ import { crearSecretos } from '../../server/secretos.ts'
 import { enRuta, entregada, subir } from '../archivos/imagenes.ts'
 import { type Comercio, MASTER_KEY } from '../entorno.ts'
 import { ajustesCon, unaGuia } from '../fabricas.ts'
+import { usarMosaicos } from '../mapas/mosaicos.ts'
 import { comercio, usarDocumentos } from './documentos.ts'
 import { leerPdf } from './leerPdf.ts'
 
 const { entorno, sinNadie, conPdf, jwks } = usarDocumentos()
+const mosaicos = usarMosaicos()
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 const bajar = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
 const contenidoDe = (jws: string): ManifiestoDePrueba =>
@@ -211,6 +214,43 @@ describe('the job', () => {
     const bytes = await bajar((await conPdf(guia, suyo)).pdf.url)
     expect(contenidoDe((await conPdf(guia, suyo)).manifiesto).archivos.at(-1)!.sha256).toBe(sha256(bytes))
     expect(leerPdf(bytes).texto).not.toContain('Guía de prueba')
+  })
+
+  describe('with tiles of the operator’s own', () => {
+    const pdfCon = async (url: string, propios = true) => {
+      const { guia } = await entregada(sinNadie, suyo)
+      const ajustes = { ...ajustesCon(), mosaicos: { url, propios, atribucion: '© Calles de Todos' } }
+      expect(await hacerPdf(depsDe(sinNadie, { ajustes }), await filaDe(sinNadie, guia))).toBe(true)
+      return leerPdf(await bajar((await conPdf(guia, suyo)).pdf.url))
+    }
+    const DEL_MAPA = 'Mapa: © Calles de Todos'
+
+    it('draws the place of the delivery', async () => {
+      const pdf = await pdfCon(mosaicos.url)
+      expect(pdf.texto).toContain(DEL_MAPA)
+      expect(mosaicos.pedidos.length).toBeGreaterThanOrEqual(3)
+      // Photo, signature and map.
+      expect(pdf.diccionarios.match(/\/Subtype \/Image/g)).toHaveLength(3)
+      const mapa = pdf.jpegs.filter(({ ancho, alto }) => ancho === 640 && alto === 256)
+      const { channels } = await sharp(mapa[0]!.bytes).stats()
+      expect(channels.map(({ mean }) => Math.round(mean / 10))).toEqual([5, 10, 15])
+    })
+
+    it.each([
+      ['is slow', () => mosaicos.url, 'nunca'],
+      ['fails', () => mosaicos.url, 'falta'],
+      ['is gone', () => mosaicos.muerto, 'bien'],
+    ] as const)('goes without a map where their server %s', async (_, url, como) => {
+      mosaicos.como = como
+      const pdf = await pdfCon(url())
+      expect(pdf.texto).not.toContain('Mapa:')
+      expect(pdf.diccionarios.match(/\/Subtype \/Image/g)).toHaveLength(2)
+    })
+
+    it('asks nobody whose tiles are not for that', async () => {
+      expect((await pdfCon(mosaicos.url, false)).texto).not.toContain('Mapa:')
+      expect(mosaicos.pedidos).toEqual([])
+    })
   })
 
   it('waits longer and longer for a photo that can’t be read, holds up no other, and in the end does without', async () => {

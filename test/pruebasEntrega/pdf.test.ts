@@ -1,69 +1,12 @@
-import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import sharp from 'sharp'
 import { expect, test } from 'vitest'
 import { prepararImagen } from '../../server/imagenes/prepararImagen.ts'
 import { componerPdf } from '../../server/pruebasEntrega/componerPdf.ts'
-import type { Archivo, DatosDePrueba } from '../../server/pruebasEntrega/contenidoDelPdf.ts'
+import type { DatosDePrueba } from '../../server/pruebasEntrega/contenidoDelPdf.ts'
 import { COMPLETO } from '../fabricas.ts'
 import { leerPdf } from './leerPdf.ts'
-
-const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
-
-const imagen = (width: number, height: number, background = '#7fa6c9') =>
-  sharp({ create: { width, height, channels: 3, background } })
-    .jpeg()
-    .toBuffer()
-
-const archivo = async (nombre: string, bytes: Buffer): Promise<Archivo> => ({
-  nombre,
-  imagen: await prepararImagen(bytes, 1_400, 78),
-  sha256: sha256(bytes),
-  capturado_en: '2026-11-14T21:03:00.000Z',
-})
-
-const bytesDeFoto = await imagen(800, 600)
-const foto = await archivo('foto-1.jpg', bytesDeFoto)
-const firma = await archivo(
-  'firma.png',
-  await sharp(await imagen(300, 100, '#223'))
-    .png()
-    .toBuffer(),
-)
-
-const datos = (cambios: Partial<DatosDePrueba> = {}): DatosDePrueba => ({
-  marca: { nombre: 'Envíos del Altiplano', color: '#0b6b3a', logo: null },
-  comercio: 'Zapatería El Caminante, S. A.',
-  modo: 'live',
-  guia: '7K3M9QX2A1B4',
-  external_ref: 'PEDIDO-2026-00005',
-  estado: 'Entregado',
-  entregado_en: '2026-11-14T21:04:22.000Z',
-  registrado_en: '2026-11-14T21:05:10.000Z',
-  zona: 'America/Guatemala',
-  url_verificacion: 'https://guias.example.gt/verificar/7K3M9QX2A1B4?f=Zm9v',
-  recogida: { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611 },
-  destinatario: {
-    nombre: 'María José Ajú',
-    telefono: '+50231481676',
-    departamento: 'Sacatepéquez',
-    municipio: 'Antigua Guatemala',
-    direccion: '5a avenida norte 12, casa 3',
-  },
-  contenido: '2 pares de zapatos',
-  repartidor: { repartidor: 'rep_4T8WQ2ZK7NHB', nombre: 'Carlos Méndez' },
-  recibio: { nombre: 'Ana Lucía Xicay Ñandú', documento: 'DPI 1234', relacion: 'Hija' },
-  posicion: { lat: 14.558912, lng: -90.733211, precision_m: 8, distancia_m: 1234, distancia_avisada_m: 1230 },
-  mapa: null,
-  historial: [hito('2026-11-12T15:12:00.000Z', 'Guía aceptada'), hito('2026-11-14T21:04:22.000Z', 'Paquete entregado')],
-  fotos: [foto],
-  firma,
-  ...cambios,
-})
-
-function hito(ocurrido_en: string, descripcion: string) {
-  return { ocurrido_en, descripcion, lugar: null, lat: 14.6349, lng: -90.5069 }
-}
+import { archivo, bytesDeFoto, datos, firma, foto, hito, imagen, sha256 } from './muestra.ts'
 
 test('the map stands where there is room for it, and costs no page', async () => {
   const conMapa = { mapa: { imagen: (await prepararImagen(bytesDeFoto, 640, 78))!, atribucion: '© Calles de Todos' } }
