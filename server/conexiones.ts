@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import pg from 'pg'
 import { type Ambito, acotar, ambitoActual, ConsultaAcotada, desdeAqui, type Rol } from './ambito.ts'
+import type { Motor } from './motor.ts'
 
 /**
  * A pooler in transaction mode (PgBouncer), which gives each transaction whatever session is free: what a session shall be
@@ -18,6 +19,8 @@ export interface OpcionesDeConexiones {
   ajustes?: Readonly<Record<string, string>>
   /** What stands between; undefined: PostgreSQL itself. */
   pooler?: Pooler | undefined
+  /** What answers; PostgreSQL, unless told. */
+  motor?: Motor
 }
 
 const AJUSTES = {
@@ -32,6 +35,9 @@ const AJUSTES = {
   statement_timeout: '7000',
 }
 
+/** Citus tells its workers what a transaction was told with `set local`: whose rows `guias_api` sees. */
+const DE_CITUS = { 'citus.propagate_set_commands': 'local' }
+
 const nombres = new Map<string, string>()
 
 /** The name of a statement that has none: its text's digest. */
@@ -45,6 +51,7 @@ export function nombreDe(text: string): string {
 export class Conexiones extends pg.Pool {
   /** Whether statements are prepared under names. */
   readonly conNombres: boolean
+  readonly motor: Motor
   /** As whom a statement runs of which nobody says it; undefined: its session knows. */
   readonly #nadieMas: Ambito | undefined
   /** What each transaction is told, because its session isn't. */
@@ -52,8 +59,8 @@ export class Conexiones extends pg.Pool {
   readonly #acotar: string
 
   constructor(url: string, max: number, application_name: string, opciones: OpcionesDeConexiones = {}) {
-    const { rol, pooler } = opciones
-    const ajustes = { ...AJUSTES, ...opciones.ajustes }
+    const { rol, pooler, motor = 'postgres' } = opciones
+    const ajustes = { ...AJUSTES, ...(motor === 'citus' ? DE_CITUS : {}), ...opciones.ajustes }
     const alEmpezar = Object.entries(rol ? { ...ajustes, role: rol } : ajustes)
     const conNombres = pooler?.conNombres !== false
     const preparar = acotar(pooler ? ajustes : {})
@@ -70,6 +77,7 @@ export class Conexiones extends pg.Pool {
       ...(conNombres ? { onConnect: (cliente: pg.ClientBase) => cliente.query(preparar) } : {}),
     })
     this.conNombres = conNombres
+    this.motor = motor
     this.#nadieMas = pooler && rol ? { rol, comercios: [] } : undefined
     this.#ajustes = pooler ? ajustes : {}
     this.#acotar = preparar.text
@@ -81,8 +89,28 @@ export class Conexiones extends pg.Pool {
   preguntar(ambito: Ambito | undefined, config: pg.QueryConfig): Promise<pg.QueryResult> {
     const quien = ambito ?? this.#nadieMas
     if (!quien) return this.query(config)
+    if (this.motor === 'citus' && quien.rol === 'guias_api') return this.#preguntarEnTransaccion(quien, config)
     const consulta = new ConsultaAcotada(quien, this.llamar(quien, config), this.conNombres ? undefined : this.#acotar)
     return this.query(consulta as unknown as pg.QueryConfig)
+  }
+
+  /** On Citus the wall stands on the workers, which hear whose rows may be seen with a transaction alone. */
+  async #preguntarEnTransaccion(quien: Ambito, config: pg.QueryConfig): Promise<pg.QueryResult> {
+    const cliente = await this.connect()
+    try {
+      await cliente.query(this.comenzar(quien))
+      const hecho = await cliente.query(this.llamar(quien, config))
+      await cliente.query('commit')
+      cliente.release()
+      return hecho
+    } catch (error) {
+      // What is wrong with a statement leaves its connection as it was.
+      await cliente.query('rollback').then(
+        () => cliente.release(),
+        () => cliente.release(true),
+      )
+      throw error
+    }
   }
 
   /** A plan is made for one role: each has prepared statements of its own. */

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { type Ambito, enAmbito, type Rol } from './ambito.ts'
 import { Conexiones, nombreDe, type OpcionesDeConexiones, paraPrisma } from './conexiones.ts'
 import type { PrismaClient } from './contrato/generado/prisma/client.ts'
+import type { Motor, PorMotor } from './motor.ts'
 
 /** A statement. */
 export interface Sentencia<Parametros = object, Fila = object> {
@@ -11,6 +12,8 @@ export interface Sentencia<Parametros = object, Fila = object> {
   readonly text: string
   /** The parameters in the order of their numbers. */
   readonly parametros: readonly string[]
+  /** What Citus gets in its place, which can't do it otherwise. */
+  readonly citus?: Pick<Sentencia, 'text' | 'parametros'>
   /** Only for the compiler: what goes in, and what a row that comes out is like. */
   readonly tipos?: (parametros: Parametros) => Fila
 }
@@ -57,6 +60,7 @@ export interface Db {
   readonly prisma: Modelos
   readonly pool: Conexiones
   readonly consultar: Consultar
+  readonly motor: Motor
   /** As whom it is asked; undefined: as whoever the pool connects as. */
   readonly ambito?: Ambito | undefined
   /** The same database, asked as somebody. */
@@ -92,10 +96,15 @@ export const SENTENCIAS = new Map<string, Sentencia>()
 /**
  * A statement with parameters `:by_name`, which PostgreSQL gets as `$1`, `$2`… `test/db/sentencias.test.ts` holds the types
  * that are claimed here against what PostgreSQL says of the statement.
+ * @param sql one text for both engines, unless Citus can't do it
  */
-export function sentencia<Parametros = object, Fila = object>(name: string, sql: string): Sentencia<Parametros, Fila> {
+export function sentencia<Parametros = object, Fila = object>(
+  name: string,
+  sql: string | PorMotor,
+): Sentencia<Parametros, Fila> {
   if (SENTENCIAS.has(name)) throw new Error(`there are two statements named ${name}`)
-  const hecha = { name, ...numerar(sql) }
+  const hecha =
+    typeof sql === 'string' ? { name, ...numerar(sql) } : { name, ...numerar(sql.postgres), citus: numerar(sql.citus) }
   SENTENCIAS.set(name, hecha)
   return hecha
 }
@@ -119,9 +128,10 @@ export const sentenciaDe = <Parametros = object, Fila = object>(
   comun: boolean,
 ): Sentencia<Parametros, Fila> => ({ name: comun ? nombreDe(sql) : undefined, ...numerar(sql) })
 
-type Escrita = Pick<Sentencia, 'name' | 'text' | 'parametros'>
+type Escrita = Pick<Sentencia, 'name' | 'text' | 'parametros' | 'citus'>
 
-const configDe = ({ name, text, parametros }: Escrita, valores: unknown): pg.QueryConfig => {
+const configDe = (motor: Motor, { name, citus, ...deTodos }: Escrita, valores: unknown): pg.QueryConfig => {
+  const { text, parametros } = motor === 'citus' ? (citus ?? deTodos) : deTodos
   const values = parametros.map((nombre) => (valores as Readonly<Record<string, unknown>>)[nombre])
   return name === undefined ? { text, values } : { name, text, values }
 }
@@ -130,13 +140,13 @@ const configDe = ({ name, text, parametros }: Escrita, valores: unknown): pg.Que
 export const consultarCon =
   (conexiones: Conexiones, ambito?: Ambito): Consultar =>
   async (sentencia, ...[valores]) =>
-    (await conexiones.preguntar(ambito, configDe(sentencia, valores))).rows
+    (await conexiones.preguntar(ambito, configDe(conexiones.motor, sentencia, valores))).rows
 
 /** What runs them on one connection, which was told as whom when its transaction began. */
 const enConexion =
   (conexiones: Conexiones, cliente: pg.PoolClient, ambito: Ambito | undefined): Consultar =>
   async (sentencia, ...[valores]) =>
-    (await cliente.query(conexiones.llamar(ambito, configDe(sentencia, valores)))).rows
+    (await cliente.query(conexiones.llamar(ambito, configDe(conexiones.motor, sentencia, valores)))).rows
 
 export interface OpcionesDeDb extends OpcionesDeConexiones {
   /** Connections of this process; 8 serve as well as 16 (measured), 4 cost a third. */
@@ -158,6 +168,7 @@ export function abrirDb(url: string, opciones: OpcionesDeDb = {}): Db {
   }
   const como = (ambito?: Ambito): Db => ({
     pool,
+    motor: pool.motor,
     ambito,
     prisma: alPrimerUso(cargar, ambito),
     consultar: consultarCon(pool, ambito),

@@ -4,6 +4,7 @@ import { ErrorDeAlmacen } from '../../server/archivos/almacen.ts'
 import { ErrorDeClaves } from '../../server/arranque/clavesMaestras.ts'
 import { crearDeps } from '../../server/arranque/crearDeps.ts'
 import { Deshacer } from '../../server/arranque/deshacer.ts'
+import { ErrorDeMotor } from '../../server/arranque/distribuir.ts'
 import { ErrorDeMigracion } from '../../server/arranque/migraciones.ts'
 import { levantarBase } from '../../server/arranque/plataforma.ts'
 import { Vida } from '../../server/arranque/vida.ts'
@@ -79,8 +80,8 @@ async function conDeps<T>(
   const log = crearLog('silent')
   const deshacer = new Deshacer(log)
   try {
-    const { databaseUrl, masterKeys } = await levantarBase(config, deshacer, false)
-    const db = abrirDb(databaseUrl, { conexiones: 2 })
+    const { databaseUrl, masterKeys, via } = await levantarBase(config, deshacer, false)
+    const db = abrirDb(databaseUrl, { conexiones: 2, motor: via.motor })
     deshacer.al(() => db.cerrar())
     const { almacen, cerrar } = conArchivos
       ? await abrirAlmacen(config)
@@ -116,9 +117,14 @@ function explicar(error: unknown): { texto: string; codigo: number } {
       codigo: 1,
     }
   }
-  const conocido = [ErrorConfig, ErrorDeAlmacen, ErrorDeClaves, ErrorPostgresEmbebido, ErrorDeMigracion].some(
-    (clase) => error instanceof clase,
-  )
+  const conocido = [
+    ErrorConfig,
+    ErrorDeAlmacen,
+    ErrorDeClaves,
+    ErrorPostgresEmbebido,
+    ErrorDeMigracion,
+    ErrorDeMotor,
+  ].some((clase) => error instanceof clase)
   const texto = conocido ? (error as Error).message : explicarBase(error)
   return { texto: texto ?? (error instanceof Error ? (error.stack ?? error.message) : String(error)), codigo: 1 }
 }

@@ -4,11 +4,19 @@ import { explicarBase } from '../errores.ts'
 import { ErrorDeFlujo } from '../eventos/flujo.ts'
 import { ErrorPostgresEmbebido } from '../postgresEmbebido/postgresEmbebido.ts'
 import { ErrorDeClaves } from './clavesMaestras.ts'
+import { ErrorDeMotor } from './distribuir.ts'
 import { ErrorDeMigracion } from './migraciones.ts'
 import { ErrorDeArranque } from './proceso.ts'
 
 /** Errors whose message is already meant for whoever starts the process. */
-const CON_SU_MENSAJE = [ErrorPostgresEmbebido, ErrorDeMigracion, ErrorDeFlujo, ErrorDeClaves, ErrorDeAlmacen]
+const CON_SU_MENSAJE = [
+  ErrorPostgresEmbebido,
+  ErrorDeMigracion,
+  ErrorDeMotor,
+  ErrorDeFlujo,
+  ErrorDeClaves,
+  ErrorDeAlmacen,
+]
 
 /** Why a start failed, in words for whoever starts the process; what nobody foresaw stays as it is. */
 export function explicarArranque(error: unknown, config: Config): unknown {

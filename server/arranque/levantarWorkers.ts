@@ -73,9 +73,15 @@ export function levantarEmisor(
 }
 
 /** Jobs are made of rows, and can be made of them again, as can what was sent: neither need wait for the disk. */
-function abrirPoolSinEspera({ url, pooler }: Via, { alPerder }: Vida, deshacer: Deshacer, conexiones = 5): Conexiones {
+function abrirPoolSinEspera(
+  { url, pooler, motor }: Via,
+  { alPerder }: Vida,
+  deshacer: Deshacer,
+  conexiones = 5,
+): Conexiones {
   const pool = new Conexiones(url, conexiones, `guias cola pid=${process.pid}`, {
     pooler,
+    motor,
     rol: 'guias_trabajos',
     ajustes: { synchronous_commit: 'off' },
   })
@@ -114,6 +120,7 @@ async function abrirCola({ log }: Deps, { databaseUrl, pool, crearColas }: ParaL
   const boss = new PgBoss({
     // pg-boss's own pool would wait for ever for a connection that is half open.
     db: { executeSql: (text, values) => ejecutar(text, values) as Promise<pg.QueryResult> },
+    backend: pool.motor,
     schedule: false,
     // It is looked after by us (server/cola/workers.ts), and rarely while nothing happens.
     supervise: false,

@@ -2,6 +2,8 @@ import { createHash, randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
 import { RAIZ } from '../contrato/raiz.ts'
+import type { Motor } from '../motor.ts'
+import { distribuir, hallarMotor } from './distribuir.ts'
 
 const CARPETA = new URL('prisma/migrations/', RAIZ)
 /** Prisma's own advisory lock: `prisma migrate` and any number of our starts wait for each other. */
@@ -44,6 +46,20 @@ export async function leerMigraciones(): Promise<Migracion[]> {
  * @returns the names of those applied now
  */
 export async function migrar(url: string): Promise<string[]> {
+  return conCerrojo(url, migrarCon)
+}
+
+/** Finds out what engine it is, and distributes the tables where it is Citus. */
+export async function prepararMotor(url: string, dicho?: Motor): Promise<Motor> {
+  return conCerrojo(url, async (cliente) => {
+    const motor = await hallarMotor(cliente, dicho)
+    if (motor === 'citus') await distribuir(cliente)
+    return motor
+  })
+}
+
+/** Does something with the schema that nobody else changes meanwhile. */
+async function conCerrojo<T>(url: string, hacer: (cliente: pg.Client) => Promise<T>): Promise<T> {
   const cliente = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: 5_000,
@@ -55,24 +71,28 @@ export async function migrar(url: string): Promise<string[]> {
     await cliente.query(`set lock_timeout = '${ESPERA_DEL_CERROJO}'`)
     await cliente.query('select pg_advisory_lock($1)', [CERROJO])
     await cliente.query('set lock_timeout = 0')
-    await cliente.query(TABLA)
-    const { rows } = await cliente.query<{ migration_name: string; checksum: string; finished_at: Date | null }>(
-      'select migration_name, checksum, finished_at from _prisma_migrations where rolled_back_at is null',
-    )
-    const hechas = new Map(rows.map((fila) => [fila.migration_name, fila]))
-    const aplicadas: string[] = []
-    for (const migracion of await leerMigraciones()) {
-      const hecha = hechas.get(migracion.nombre)
-      if (hecha) revisar(migracion, hecha)
-      else {
-        await aplicar(cliente, migracion)
-        aplicadas.push(migracion.nombre)
-      }
-    }
-    return aplicadas
+    return await hacer(cliente)
   } finally {
     await cliente.end() // and the lock goes with the session
   }
+}
+
+async function migrarCon(cliente: pg.Client): Promise<string[]> {
+  await cliente.query(TABLA)
+  const { rows } = await cliente.query<{ migration_name: string; checksum: string; finished_at: Date | null }>(
+    'select migration_name, checksum, finished_at from _prisma_migrations where rolled_back_at is null',
+  )
+  const hechas = new Map(rows.map((fila) => [fila.migration_name, fila]))
+  const aplicadas: string[] = []
+  for (const migracion of await leerMigraciones()) {
+    const hecha = hechas.get(migracion.nombre)
+    if (hecha) revisar(migracion, hecha)
+    else {
+      await aplicar(cliente, migracion)
+      aplicadas.push(migracion.nombre)
+    }
+  }
+  return aplicadas
 }
 
 function revisar({ nombre, checksum }: Migracion, hecha: { checksum: string; finished_at: Date | null }) {
@@ -96,7 +116,7 @@ async function aplicar(cliente: pg.Client, { nombre, sql, checksum }: Migracion)
     nombre,
   ])
   try {
-    await cliente.query(sql)
+    await cliente.query(await paraSuVersion(cliente, sql))
   } catch (cause) {
     await cliente.query('update _prisma_migrations set logs = $2 where id = $1', [id, String(cause)])
     throw new ErrorDeMigracion(
@@ -105,4 +125,10 @@ async function aplicar(cliente: pg.Client, { nombre, sql, checksum }: Migracion)
     )
   }
   await cliente.query('update _prisma_migrations set finished_at = now(), applied_steps_count = 1 where id = $1', [id])
+}
+
+/** What PostgreSQL 16 calls the privilege to take on a role is, before it, being its member. */
+async function paraSuVersion(cliente: pg.Client, sql: string): Promise<string> {
+  const { rows } = await cliente.query<{ de: number }>(`select current_setting('server_version_num')::int as de`)
+  return rows[0]!.de < 160_000 ? sql.replaceAll("rol, 'SET'", "rol, 'MEMBER'") : sql
 }

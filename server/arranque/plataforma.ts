@@ -5,15 +5,17 @@ import type { Config } from '../config/config.ts'
 import { abrirDb, type Db } from '../db.ts'
 import { exigirFlujoVigente } from '../eventos/flujo.ts'
 import type { Log } from '../log.ts'
+import type { Motor } from '../motor.ts'
 import { tomarPostgres } from '../postgresEmbebido/postgresEmbebido.ts'
 import { type Lectura, Replica } from '../replica.ts'
 import { clavesDeLaCasa } from './clavesMaestras.ts'
 import type { Deshacer } from './deshacer.ts'
-import { migrar } from './migraciones.ts'
+import { migrar, prepararMotor } from './migraciones.ts'
 
 /** What stands before the database, if anything does. */
 export interface Via {
   url: string
+  motor: Motor
   pooler?: Pooler | undefined
 }
 
@@ -44,6 +46,10 @@ export interface Plataforma extends Omit<Base, 'migraciones'> {
 const SIN_DIRECCION =
   'Falta PUBLIC_URL: los enlaces que se dan, y los códigos QR de las pruebas, llevan la dirección en que escucha este proceso.'
 
+/** A replica of the coordinator says nothing of how far those of the workers are. */
+const SIN_REPLICA =
+  'DATABASE_URL_READ no se usa con Citus: nadie sabe cuánto atraso llevan las réplicas de sus máquinas.'
+
 /** How long a statement that others wait for may wait for a lock, in milliseconds. */
 const PACIENCIA = 300
 
@@ -58,11 +64,13 @@ export async function levantarPlataforma(
   deshacer.al(cerrar)
   if (nota) log.warn({ nota }, 'storage')
   const { migraciones, ...base } = await levantarBase(config, deshacer, exclusivo)
-  const { url, pooler } = base.via
-  const db = abrirDb(url, { pooler, rol: 'guias_operacion', alFallar: alPerder })
+  const { url, pooler, motor } = base.via
+  log.info({ motor }, 'database engine')
+  const db = abrirDb(url, { pooler, motor, rol: 'guias_operacion', alFallar: alPerder })
   deshacer.al(() => db.cerrar())
   const dbImpaciente = abrirDb(url, {
     pooler,
+    motor,
     conexiones: 3,
     nombre: 'guias creación',
     rol: 'guias_operacion',
@@ -74,7 +82,10 @@ export async function levantarPlataforma(
   await exigirFlujoVigente(db)
   if (migraciones.length > 0) log.info({ migraciones }, 'migrated')
   const notas = [...base.notas, ...(nota ? [nota] : [])]
-  if (config.baseDeDatos.tipo === 'externa' && !config.publicUrl) notas.push(SIN_DIRECCION)
+  if (config.baseDeDatos.tipo === 'externa') {
+    if (!config.publicUrl) notas.push(SIN_DIRECCION)
+    if (motor === 'citus' && config.baseDeDatos.urlDeLectura) notas.push(SIN_REPLICA)
+  }
   return { ...base, db, dbImpaciente, dbDeLectura, almacen, notas }
 }
 
@@ -86,7 +97,7 @@ function abrirLectura(
   log: Log,
   { db, deshacer, alPerder }: { db: Db; deshacer: Deshacer; alPerder: (error: Error) => void },
 ): Lectura {
-  if (baseDeDatos.tipo !== 'externa' || !baseDeDatos.urlDeLectura) return db
+  if (baseDeDatos.tipo !== 'externa' || !baseDeDatos.urlDeLectura || db.motor === 'citus') return db
   const conexiones = new Conexiones(baseDeDatos.urlDeLectura, DE_LECTURA, `guias lectura pid=${process.pid}`, {
     rol: 'guias_operacion',
   })
@@ -98,7 +109,11 @@ function abrirLectura(
 /** @param exclusivo whether the embedded PostgreSQL is this process's alone, or any one of several may start it */
 export async function levantarBase(config: Config, deshacer: Deshacer, exclusivo: boolean): Promise<Base> {
   const base = await hallarBase(config, deshacer, exclusivo)
-  return { ...base, migraciones: await migrar(base.databaseUrl) }
+  const migraciones = await migrar(base.databaseUrl)
+  const { baseDeDatos } = config
+  const motor =
+    baseDeDatos.tipo === 'externa' ? await prepararMotor(base.databaseUrl, baseDeDatos.motor) : ('postgres' as const)
+  return { ...base, via: { ...base.via, motor }, migraciones }
 }
 
 async function hallarBase({ baseDeDatos, dataDir, masterKeys }: Config, deshacer: Deshacer, exclusivo: boolean) {

@@ -144,6 +144,14 @@ const POOLER = {
 } satisfies Tabla
 
 const EXTERNA = {
+  motor: variable({
+    nombre: 'DATABASE_ENGINE',
+    lector: lectores.unaDe(['postgres', 'citus']),
+    porDefecto: undefined,
+    defecto: 'found out',
+    significado:
+      '`citus`: that server is the coordinator of a Citus cluster, and the tables are distributed at start; `postgres`: they are not, whatever is installed; unset: Citus where the database has its extension',
+  }),
   urlDeLectura: variable({
     nombre: 'DATABASE_URL_READ',
     lector: lectores.urlDePostgres,

@@ -68,8 +68,7 @@ afterAll(async () => {
 const vale = (tipo: string, { clases }: Miembro) =>
   JSON_DE_POSTGRES.includes(tipo) || (clases.size === 1 && clases.has(CLASES[tipo] ?? `unknown type ${tipo}`))
 
-function faltas(nombre: string, { parametros, columnas }: Descripcion): string[] {
-  const { parametros: nombres } = SENTENCIAS.get(nombre)!
+function faltas(nombre: string, nombres: readonly string[], { parametros, columnas }: Descripcion): string[] {
   const declarada = declaradas.get(nombre)!
   const deParametros = nombres.flatMap((parametro, i) => {
     const dicho = declarada.parametros.get(parametro)
@@ -81,11 +80,8 @@ function faltas(nombre: string, { parametros, columnas }: Descripcion): string[]
   const sinNombre = parametros
     .slice(nombres.length)
     .map((tipo, i) => `parameter $${nombres.length + i + 1} (${tipo}) has no name`)
-  const deMas = [...declarada.parametros.keys()]
-    .filter((parametro) => !nombres.includes(parametro))
-    .map((parametro) => `parameter ${parametro} is declared and not used`)
   const { fila } = declarada
-  if (!fila) return [...deParametros, ...sinNombre, ...deMas]
+  if (!fila) return [...deParametros, ...sinNombre]
   const deColumnas = columnas.flatMap(({ nombre: columna, tipo, nula }) => {
     const dicho = fila.get(columna)
     // A statement may give more than its reader wants (`returning *`).
@@ -99,7 +95,17 @@ function faltas(nombre: string, { parametros, columnas }: Descripcion): string[]
   const sinColumna = [...fila.keys()]
     .filter((columna) => !columnas.some(({ nombre: dada }) => dada === columna))
     .map((columna) => `column ${columna} is declared and not given`)
-  return [...deParametros, ...sinNombre, ...deMas, ...deColumnas, ...sinColumna]
+  return [...deParametros, ...sinNombre, ...deColumnas, ...sinColumna]
+}
+
+/** The texts of a statement: one, or that of PostgreSQL and that of Citus. */
+const textosDe = (nombre: string) => [SENTENCIAS.get(nombre)!, SENTENCIAS.get(nombre)!.citus ?? []].flat()
+
+function sinUsar(nombre: string): string[] {
+  const usados = textosDe(nombre).flatMap(({ parametros }) => parametros)
+  return [...declaradas.get(nombre)!.parametros.keys()]
+    .filter((parametro) => !usados.includes(parametro))
+    .map((parametro) => `parameter ${parametro} is declared and not used`)
 }
 
 describe('the statements', () => {
@@ -111,11 +117,14 @@ describe('the statements', () => {
   it('are what TypeScript was told: parameters, columns, and what may be null', async () => {
     const halladas: Record<string, string[]> = {}
     for (const nombre of declaradas.keys()) {
-      const { text } = SENTENCIAS.get(nombre)!
-      const suyas = await describir(text).then(
-        (descripcion) => faltas(nombre, descripcion),
-        (error: Error) => [error.message],
-      )
+      const suyas = sinUsar(nombre)
+      for (const { text, parametros } of textosDe(nombre))
+        suyas.push(
+          ...(await describir(text).then(
+            (descripcion) => faltas(nombre, parametros, descripcion),
+            (error: Error) => [error.message],
+          )),
+        )
       if (suyas.length > 0) halladas[`${nombre} (${enServer(declaradas.get(nombre)!)})`] = suyas
     }
     expect(halladas).toEqual({})

@@ -1,0 +1,103 @@
+import type pg from 'pg'
+import type { Motor } from '../motor.ts'
+
+// How the tables lie on Citus: those of a merchant (who has a column `comercio_id`) by it, together, so that whatever he asks is
+// done by one machine; `comercio` on every machine, for whatever joins it; `dueno` by itself, for those who know no merchant.
+// `llave`, `bitacora`, what is nobody's, and the queue are the coordinator's.
+
+/** Why the database isn't what it was said to be, in words for whoever starts the service. */
+export class ErrorDeMotor extends Error {
+  override readonly name = 'ErrorDeMotor'
+}
+
+const HAY_CITUS = `select exists (select from pg_extension where extname = 'citus') as citus`
+const COMO_ESTA = `select coalesce((select groupid = 0 from pg_dist_local_group), false) as coordinador,
+  (select count(*)::int from pg_dist_node where isactive and shouldhaveshards) as maquinas,
+  exists (select from pg_dist_partition where logicalrelid = to_regclass('guia') and partmethod = 'h') as repartida`
+
+/** Which engine this is, as it was said or as it is found. */
+export async function hallarMotor(cliente: pg.Client, dicho: Motor | undefined): Promise<Motor> {
+  const [{ citus } = { citus: false }] = (await cliente.query<{ citus: boolean }>(HAY_CITUS)).rows
+  if (dicho === 'citus' && !citus)
+    throw new ErrorDeMotor('DATABASE_ENGINE=citus y la base no tiene la extensión: «CREATE EXTENSION citus» la pone.')
+  if (!citus) return 'postgres'
+  const [esta] = (await cliente.query<{ coordinador: boolean; maquinas: number; repartida: boolean }>(COMO_ESTA)).rows
+  const { coordinador, maquinas, repartida } = esta!
+  if (dicho === 'postgres') {
+    if (repartida) throw new ErrorDeMotor('DATABASE_ENGINE=postgres y Citus ya tiene repartidas las tablas.')
+    return 'postgres'
+  }
+  if (!coordinador)
+    throw new ErrorDeMotor('DATABASE_URL lleva a un worker de Citus: el servicio entra por el coordinador.')
+  if (maquinas === 0)
+    throw new ErrorDeMotor('Citus no tiene máquinas para los datos: agregue una con «SELECT citus_add_node(…)».')
+  return 'citus'
+}
+
+/**
+ * All of it, or nothing: roles sign in on the workers as themselves; what is there is taken along, and each table goes to its
+ * place. Citus takes no policy with a subquery, which on PostgreSQL spares each row a call. A look-up's key is unique by
+ * itself in `dueno`; where it lies it is the merchant's.
+ */
+const DISTRIBUIR = `do $$
+declare
+  rol text;
+  t record;
+begin
+  set local client_min_messages to warning;
+  set local citus.multi_shard_modify_mode to 'sequential';
+  for rol in select rolname from pg_roles
+    where rolname in ('guias_api', 'guias_operacion', 'guias_trabajos', 'guias_lectura') and not rolcanlogin
+  loop
+    execute format('alter role %I login', rol);
+  end loop;
+  if not exists (select from pg_dist_partition where logicalrelid = to_regclass('guia') and partmethod = 'h') then
+    insert into flujo (comercio_id, modo, numero)
+      select comercio_id, modo, max(xid::text::numeric)::bigint from evento group by 1, 2 on conflict do nothing;
+    insert into dueno (clave, comercio_id, modo)
+      select guia, comercio_id, modo from guia_indice union all select archivo, comercio_id, modo from archivo_indice
+      union all select encode(huella, 'hex'), comercio_id, modo from enlace_ubicacion on conflict do nothing;
+  end if;
+  for t in select polrelid::regclass as tabla, case relname when 'comercio' then 'id' else 'comercio_id' end as columna
+    from pg_policy join pg_class c on c.oid = polrelid
+    where polname = 'de_sus_comercios' and pg_get_expr(polqual, polrelid) like '%SELECT%'
+  loop
+    execute format('alter policy de_sus_comercios on %s using ((%I = any (comercios_del_ambito())) is true)', t.tabla,
+      t.columna);
+  end loop;
+  for t in select quote_ident(c.relname) as tabla, k.conname as corta, pg_get_constraintdef(k.oid) as clave,
+      case c.relname when 'comercio' then null when 'dueno' then 'clave' else 'comercio_id' end as columna,
+      case when c.relname in ('guia', 'dueno') then 'none' else 'guia' end as junto_a
+    from pg_class c left join pg_constraint k on k.conrelid = c.oid and k.contype = 'p'
+      and c.relname not in ('comercio', 'dueno') and pg_get_constraintdef(k.oid) not like '%comercio_id%'
+    where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+      and c.relname not in ('llave', 'bitacora') and (c.relname = 'comercio' or exists (select from pg_attribute a
+        where a.attrelid = c.oid and a.attname = 'comercio_id' and not a.attisdropped))
+      and not exists (select from pg_dist_partition d where d.logicalrelid = c.oid and (d.partmethod = 'h' or d.repmodel = 't'))
+    order by c.relname <> 'comercio', c.relname <> 'guia', c.relname
+  loop
+    if t.corta is not null then
+      execute format('alter table %s drop constraint %I, add constraint %I %s', t.tabla, t.corta, t.corta,
+        replace(t.clave, ')', ', comercio_id)'));
+    end if;
+    if t.columna is null then
+      perform create_reference_table(t.tabla::regclass);
+    else
+      perform create_distributed_table(t.tabla::regclass, t.columna, colocate_with => t.junto_a);
+      perform truncate_local_data_after_distributing_table(t.tabla::regclass);
+    end if;
+  end loop;
+  if not exists (select from pg_dist_partition where logicalrelid = to_regclass('dos_fases')) then
+    perform citus_add_local_table_to_metadata('dos_fases');
+  end if;
+end $$`
+
+/** Of every session on every machine: what the service tells its own, the coordinator doesn't tell the workers. */
+const AJUSTAR = `select run_command_on_all_nodes(format('alter database %I set %s', current_database(), ajuste))
+  from unnest(array['timezone to ''UTC''', 'enable_seqscan to off']) ajuste`
+
+/** Distributes what isn't yet. Whoever calls it holds the lock of the migrations. */
+export async function distribuir(cliente: pg.Client): Promise<void> {
+  await cliente.query(AJUSTAR)
+  await cliente.query(DISTRIBUIR)
+}
