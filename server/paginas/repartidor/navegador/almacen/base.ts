@@ -113,6 +113,8 @@ interface Ajustes {
   pausa: number
   /** Set when somebody signed out without coverage and the server is still to be told. */
   salir: true
+  /** Set when the courier doesn't want the page among the phone's apps. */
+  sinInstalar: true
 }
 interface Esquema extends DBSchema {
   acciones: { key: number; value: Accion; indexes: { guia: string } }

@@ -10,6 +10,7 @@ import { aSolas, enviarAhora } from '../cola.ts'
 import { ir, useDatos } from '../hooks.ts'
 import { esSuya, filasDe, terminadas } from '../lista.ts'
 import { Guias } from './guias.tsx'
+import { Instalar } from './instalar.tsx'
 import { horaDe, nombreDe, Pregunta, situacionDe, Titulo } from './piezas.tsx'
 
 const POR_ENVIAR = 8
@@ -52,6 +53,7 @@ export function Inicio({ sesion, enLinea, enviando }: Contexto) {
       <a class="boton principal" href="#/escanear">
         Escanear
       </a>
+      <Instalar />
       {sinEnviar.length > 0 && (
         <section aria-labelledby="por-enviar">
           <h2 id="por-enviar">Por enviar ({sinEnviar.length})</h2>
