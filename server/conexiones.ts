@@ -38,6 +38,13 @@ const AJUSTES = {
 /** Citus tells its workers what a transaction was told with `set local`: whose rows `guias_api` sees. */
 const DE_CITUS = { 'citus.propagate_set_commands': 'local' }
 
+/**
+ * Whether a statement failed for what is prepared of it: a migration has since changed the shape of its rows. Nothing was done,
+ * and its connection would refuse it for ever.
+ */
+const esDeAntes = (error: unknown) =>
+  error instanceof pg.DatabaseError && error.code === '0A000' && error.routine === 'RevalidateCachedQuery'
+
 const nombres = new Map<string, string>()
 
 /** The name of a statement that has none: its text's digest. */
@@ -87,7 +94,10 @@ export class Conexiones extends pg.Pool {
 
   /** Runs a statement as somebody. */
   preguntar(ambito: Ambito | undefined, config: pg.QueryConfig): Promise<pg.QueryResult> {
-    const quien = ambito ?? this.#nadieMas
+    return this.trasMigrar(() => this.#preguntar(ambito ?? this.#nadieMas, config))
+  }
+
+  #preguntar(quien: Ambito | undefined, config: pg.QueryConfig): Promise<pg.QueryResult> {
     if (!quien) return this.query(config)
     if (this.motor === 'citus' && quien.rol === 'guias_api') return this.#preguntarEnTransaccion(quien, config)
     const consulta = new ConsultaAcotada(quien, this.llamar(quien, config), this.conNombres ? undefined : this.#acotar)
@@ -104,13 +114,26 @@ export class Conexiones extends pg.Pool {
       cliente.release()
       return hecho
     } catch (error) {
-      // What is wrong with a statement leaves its connection as it was.
-      await cliente.query('rollback').then(
-        () => cliente.release(),
-        () => cliente.release(true),
-      )
+      // What is wrong with a statement leaves its connection as it was, unless it is what is prepared there.
+      const sirve = !esDeAntes(error) && (await cliente.query('rollback').then(Boolean, () => false))
+      cliente.release(!sirve)
       throw error
     }
+  }
+
+  /**
+   * Does again what failed because a migration came after its statements were prepared, as when versions run side by side. The
+   * connection that refused is gone by then; every one may have to go.
+   */
+  async trasMigrar<T>(hacer: () => Promise<T>): Promise<T> {
+    for (let quedan = this.options.max; quedan > 0; quedan--) {
+      try {
+        return await hacer()
+      } catch (error) {
+        if (!esDeAntes(error)) throw error
+      }
+    }
+    return hacer()
   }
 
   /** A plan is made for one role: each has prepared statements of its own. */

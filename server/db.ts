@@ -68,11 +68,16 @@ export interface Db {
   cerrar(): Promise<void>
 }
 
-/** Runs statements on one connection as one transaction: all of it is there afterwards, or nothing. */
-export async function enTransaccion<T>(
-  { pool, ambito }: Pick<Db, 'pool' | 'ambito'>,
-  hacer: (consultar: Consultar, cliente: pg.PoolClient) => Promise<T>,
-): Promise<T> {
+/**
+ * Runs statements on one connection as one transaction: all of it is there afterwards, or nothing.
+ * @param hacer is done again from its beginning when a migration came between (`Conexiones.trasMigrar`)
+ */
+export const enTransaccion = <T>(db: Pick<Db, 'pool' | 'ambito'>, hacer: EnTransaccion<T>): Promise<T> =>
+  db.pool.trasMigrar(() => unaTransaccion(db, hacer))
+
+type EnTransaccion<T> = (consultar: Consultar, cliente: pg.PoolClient) => Promise<T>
+
+async function unaTransaccion<T>({ pool, ambito }: Pick<Db, 'pool' | 'ambito'>, hacer: EnTransaccion<T>): Promise<T> {
   const cliente = await pool.connect()
   try {
     await cliente.query(pool.comenzar(ambito))
