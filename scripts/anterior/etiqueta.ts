@@ -2,7 +2,8 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { promisify } from 'node:util'
 
-const git = async (...args: string[]) => (await promisify(execFile)('git', args, { maxBuffer: 1 << 26 })).stdout
+/** What git says, here. */
+export const git = async (...args: string[]) => (await promisify(execFile)('git', args, { maxBuffer: 1 << 26 })).stdout
 
 /** The last release before this commit; undefined before the first one, and where there is no history (a shallow clone). */
 export async function etiquetaAnterior(): Promise<string | undefined> {

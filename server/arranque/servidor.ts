@@ -23,6 +23,7 @@ export class Servidor {
   #despidiendo = false
   readonly #porRed = new Conteo()
   readonly #conexionesPorRed: number
+  readonly #trasProxy: boolean
   readonly #dejarDeSoltar: () => void
   readonly #enCurso = new Set<ServerResponse>()
   /** Those of them whose body hasn't come whole. */
@@ -43,8 +44,9 @@ export class Servidor {
 
   constructor({ publicUrl, proxies, conexionesPorRed }: Pick<Config, 'publicUrl' | 'proxies' | 'conexionesPorRed'>) {
     this.url = publicUrl ?? ''
+    this.#trasProxy = proxies > 0
     // Behind a proxy all connections are the proxy's.
-    this.#conexionesPorRed = proxies > 0 ? Number.POSITIVE_INFINITY : conexionesPorRed
+    this.#conexionesPorRed = this.#trasProxy ? Number.POSITIVE_INFINITY : conexionesPorRed
     this.#http.on('connection', (socket) => this.#admitir(socket))
     this.#dejarDeSoltar = soltarLentos(this.#enCurso)
     this.#http.on('clientError', (error, socket) => rechazarIlegible(error, socket, this.url))
@@ -97,12 +99,13 @@ export class Servidor {
 
   /**
    * Whoever has a connection open may be sending just now, and whoever asks /readyz should find out: it goes on accepting
-   * for so many milliseconds, each answer closes its connection, and what is left after that has been idle all along.
+   * for so many milliseconds, each answer closes its connection, and what is left after that has been idle all along. Nobody
+   * connected means that nobody will come, unless a proxy stands before it, which opens another for the next request.
    */
   async drenar(despedida: number): Promise<void> {
     this.#despidiendo = true
     for (const res of this.#enCurso) if (!res.headersSent) res.setHeader('Connection', 'close')
-    await hasta(() => this.#conexiones.size === 0, despedida)
+    await hasta(() => !this.#trasProxy && this.#conexiones.size === 0, despedida)
     this.#http.close()
     this.#http.closeIdleConnections()
     await hasta(() => this.#enCurso.size === 0, PLAZO_DE_DRENAJE)

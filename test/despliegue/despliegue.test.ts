@@ -1,52 +1,55 @@
 // What `despliegue/` says, held against what it is about: images and units can't be started here, but what they start can.
 
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { leerConfig } from '../../server/config/config.ts'
 import { RAIZ } from '../../server/contrato/raiz.ts'
+import { conValores, IMAGEN, leer, NUESTROS, SERVICIOS } from './compose.ts'
 
-const YAML = createRequire(new URL('node_modules/knip/package.json', RAIZ))('yaml') as {
-  parse(texto: string, opciones: { merge: boolean }): unknown
-}
-const leer = (ruta: string) => readFileSync(new URL(ruta, RAIZ), 'utf8')
 const enPath = (programa: string) => spawnSync(programa, ['--version']).error === undefined
 
-interface Servicio {
-  image: string
-  command?: string[]
-  environment?: Record<string, string>
-}
-
-const compose = YAML.parse(leer('despliegue/compose.yaml'), { merge: true }) as { services: Record<string, Servicio> }
 const unidades = readdirSync(new URL('despliegue/systemd', RAIZ))
 const dockerfile = leer('despliegue/Dockerfile')
 
 /** A value for each variable that whoever deploys has to give. */
-const CON_VALORES = (texto: string) =>
-  texto
-    .replace(/\$\{MASTER_KEYS:\?\}/, Buffer.alloc(32).toString('base64'))
-    .replace(/\$\{DOMINIO\w*:\?\}/g, 'guias.ejemplo.com')
-    .replace(/\$\{(\w+):\?\}/g, 'x')
+const VALORES = new Proxy<Record<string, string>>(
+  {},
+  {
+    get: (_nada, nombre) =>
+      nombre === 'MASTER_KEYS'
+        ? Buffer.alloc(32).toString('base64')
+        : /^DOMINIO/.test(String(nombre))
+          ? 'guias.ejemplo.com'
+          : 'x',
+  },
+)
 
 describe('compose', () => {
-  it.each(['api', 'trabajos'])('configures %s as the service understands it', (cual) => {
-    const { environment } = compose.services[cual]!
-    const env = Object.fromEntries(Object.entries(environment!).map(([n, valor]) => [n, CON_VALORES(valor)]))
+  it('has two APIs and two workers', () => {
+    expect(NUESTROS.map(({ nombre }) => nombre)).toEqual(['api-1', 'api-2', 'trabajos-1', 'trabajos-2'])
+  })
+
+  it.each(NUESTROS)('configures $nombre as the service understands it', ({ nombre, environment }) => {
+    const env = Object.fromEntries(Object.entries(environment!).map(([n, valor]) => [n, conValores(valor, VALORES)]))
     const config = leerConfig(env, '/guias')
     expect(config).toMatchObject({ proxies: 1, almacenamiento: { tipo: 's3', bucket: 'guias' } })
-    expect(config.workers).toBe(cual === 'trabajos')
+    expect(config.workers).toBe(nombre.startsWith('trabajos'))
+  })
+
+  it('has a proxy that knows every API by its name', () => {
+    const apis = NUESTROS.flatMap(({ nombre }) => (nombre.startsWith('api') ? [`${nombre}:3000`] : []))
+    expect(leer('despliegue/Caddyfile')).toContain(`reverse_proxy ${apis.join(' ')} {`)
   })
 
   it('sets nothing that nobody reads', () => {
     const libro = [...leer('docs/operacion.md').matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].map(([, nombre]) => nombre)
     const puestas = [
-      ...['api', 'trabajos'].flatMap((cual) => Object.keys(compose.services[cual]!.environment!)),
+      ...NUESTROS.flatMap(({ environment }) => Object.keys(environment!)),
       ...unidades.flatMap((una) =>
         [...leer(`despliegue/systemd/${una}`).matchAll(/\b([A-Z_]+)=\S/g)].map(([, n]) => n),
       ),
@@ -57,7 +60,7 @@ describe('compose', () => {
   })
 
   it('pins every image', () => {
-    for (const { image } of Object.values(compose.services)) expect(image).toMatch(/:(?:\d+\.\d+|\$\{VERSION)/)
+    for (const { image } of Object.values(SERVICIOS)) expect(image).toMatch(/:(?:\d+\.\d+|\$\{VERSION)/)
   })
 
   it('shows every value that has to be given', () => {
@@ -69,8 +72,7 @@ describe('compose', () => {
 
 describe('what is started', () => {
   const ordenes = [
-    JSON.parse(/^CMD (.+)$/m.exec(dockerfile)![1]!).join(' '),
-    compose.services.trabajos!.command!.join(' '),
+    ...NUESTROS.map(({ command }) => (command ?? IMAGEN.orden).join(' ')),
     ...unidades.map((una) => /^ExecStart=\S*\/node (.+)$/m.exec(leer(`despliegue/systemd/${una}`))![1]!),
   ].map((orden: string) => orden.replace(/^node /, '').replace('/srv/guias/actual/', ''))
 

@@ -1,6 +1,7 @@
 import { setTimeout as dormir } from 'node:timers/promises'
 import { unaGuia } from '../fabricas.ts'
-import type { Arnes, Proceso } from './arnes.ts'
+import type { Arnes } from './arnes.ts'
+import type { Proceso } from './procesos.ts'
 
 /** A merchant that goes on creating and cancelling, and repeats whatever wasn't answered with success. */
 export interface Carga {

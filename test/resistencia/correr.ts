@@ -1,12 +1,13 @@
 /**
- * `npm run test:resistencia [-- webhooks [scenario…]]`: every fault in full size, and a table of what was lost (0); with
+ * `npm run test:resistencia [-- webhooks|despliegue [scenario…]]`: every fault in full size, and a table of what was lost (0); with
  * CHICO=1 in the size of `npm test`.
  */
-import { cerrarTodo } from './arnes.ts'
+import { ESCENARIOS as despliegue } from '../despliegue/ensayo.ts'
 import type { Resultado } from './libro.ts'
+import { cerrarTodo } from './pasos.ts'
 import { ESCENARIOS as webhooks } from './webhooks.ts'
 
-const SUITES = { webhooks }
+const SUITES = { webhooks, despliegue }
 
 const decir = (texto: string) => process.stderr.write(`${texto}\n`)
 
@@ -29,8 +30,13 @@ const elegidos = SUITES[suite as keyof typeof SUITES].filter(
   ({ clave }) => claves.length === 0 || claves.includes(clave),
 )
 const resultados: Resultado[] = []
-for (const { clave, titulo, correr, ci, completo } of elegidos) {
+for (const { clave, titulo, falta, correr, ci, completo } of elegidos) {
   decir(`${clave}: ${titulo}…`)
+  const motivo = await falta?.()
+  if (motivo) {
+    decir(`  not tried: ${motivo}`)
+    continue
+  }
   const inicio = performance.now()
   const resultado = await correr(process.env.CHICO ? ci : completo).catch((error: Error): Resultado => {
     const fallas = [error.stack ?? error.message]

@@ -11,6 +11,8 @@ export interface Medida {
 export interface Escenario {
   clave: string
   titulo: string
+  /** Why it can't be tried here, in words. */
+  falta?: () => Promise<string | undefined>
   correr: (medida: Medida) => Promise<Resultado>
   /** For `npm test`, and for `npm run test:resistencia`. */
   ci: Medida

@@ -43,8 +43,11 @@ type FilaDeEntregaDeWebhook = Pick<
   'webhook' | 'evento' | 'estado' | 'intentos' | 'creado_en' | 'terminado_en'
 > & { url: string; no_tardios: number; tardios: number; numeros: number[] | null }
 
+/** What it is held against. */
+export type Testimonio = Pick<Arnes, 'db' | 'receptor' | 'comercioId' | 'quejas' | 'avisos'>
+
 /** Waits until everything is delivered, then holds the database against what was acknowledged and what was received. */
-export async function cerrarLibro(arnes: Arnes, exigencias: Exigencias): Promise<Resultado> {
+export async function cerrarLibro(arnes: Testimonio, exigencias: Exigencias): Promise<Resultado> {
   const { db, receptor } = arnes
   const { escenario, probado, carga, plazo = 75_000, recuperacion = 60, repeticiones = 0, aparte = [] } = exigencias
   const fallas: string[] = []

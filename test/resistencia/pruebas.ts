@@ -1,7 +1,8 @@
 import { setTimeout as dormir } from 'node:timers/promises'
 import { unaGuia } from '../fabricas.ts'
-import { type Arnes, conArnes, esperar, type Proceso } from './arnes.ts'
+import { type Arnes, conArnes, esperar } from './arnes.ts'
 import { type Escenario, entre } from './escenario.ts'
+import type { Proceso } from './procesos.ts'
 
 // What becomes of documents when PostgreSQL goes away while they are made.
 

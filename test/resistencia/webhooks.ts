@@ -1,9 +1,10 @@
 import { setTimeout as dormir } from 'node:timers/promises'
 import { azarDe } from '../azar.ts'
-import { type Arnes, conArnes, esperar, type Proceso } from './arnes.ts'
+import { type Arnes, conArnes, esperar } from './arnes.ts'
 import { type Carga, cargar } from './carga.ts'
 import { type Escenario, entre, LENTO } from './escenario.ts'
 import { cerrarLibro } from './libro.ts'
+import type { Proceso } from './procesos.ts'
 import { documentosSinPostgres } from './pruebas.ts'
 import { muerteBajoCarga, muerteTrasContestar } from './workerMuerto.ts'
 

@@ -1,8 +1,9 @@
 import { setTimeout as dormir } from 'node:timers/promises'
-import { type Arnes, conArnes, esperar, type Proceso } from './arnes.ts'
+import { type Arnes, conArnes, esperar } from './arnes.ts'
 import { crearLoteDe } from './carga.ts'
 import { type Escenario, entre, LENTO } from './escenario.ts'
 import { cerrarLibro } from './libro.ts'
+import type { Proceso } from './procesos.ts'
 
 // What a worker that is killed costs: only what it had under way comes again.
 

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { RAIZ } from '../../server/contrato/raiz.ts'
+
+// What `despliegue/` says, for whoever holds it against something or does it.
+
+const YAML = createRequire(new URL('node_modules/knip/package.json', RAIZ))('yaml') as {
+  parse(texto: string, opciones: { merge: boolean }): unknown
+}
+
+export const leer = (ruta: string) => readFileSync(new URL(ruta, RAIZ), 'utf8')
+
+interface Servicio {
+  image: string
+  command?: string[]
+  environment?: Record<string, string>
+  stop_grace_period?: string
+}
+
+/** Its services by their names, in the order in which they stand. */
+export const { services: SERVICIOS } = YAML.parse(leer('despliegue/compose.yaml'), { merge: true }) as {
+  services: Record<string, Servicio>
+}
+
+/** Those that are processes of ours. */
+export const NUESTROS = Object.entries(SERVICIOS).flatMap(([nombre, servicio]) =>
+  servicio.image.startsWith('guias:') ? [{ nombre, ...servicio }] : [],
+)
+
+/** How a process of the image is called unless compose says otherwise, and the environment that the image gives it. */
+export const IMAGEN = (() => {
+  const ultima = leer('despliegue/Dockerfile')
+    .split(/^FROM /m)
+    .at(-1)!
+  const env = Object.fromEntries(
+    [...ultima.matchAll(/\b([A-Z_]+)=(\S+)/g)].map(([, nombre, valor]) => [nombre!, valor!]),
+  )
+  return { orden: JSON.parse(/^CMD (.+)$/m.exec(ultima)![1]!) as string[], env }
+})()
+
+/** A text of compose with values for the variables that whoever deploys has to give. */
+export function conValores(texto: string, valores: Readonly<Record<string, string>>): string {
+  return texto.replace(/\$\{(\w+):[?-]([^}]*)\}/g, (_todo, nombre: string, defecto: string) => {
+    const valor = valores[nombre] ?? defecto
+    if (valor === '') throw new Error(`${nombre} has no value`)
+    return valor
+  })
+}

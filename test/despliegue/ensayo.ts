@@ -1,0 +1,121 @@
+import { setTimeout as dormir } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { anteriorALaMigracion, construirAnterior } from '../../scripts/anterior/migracion.ts'
+import { migrar } from '../../server/arranque/migraciones.ts'
+import { RAIZ } from '../../server/contrato/raiz.ts'
+import { esperar } from '../resistencia/arnes.ts'
+import { type Escenario, LENTO } from '../resistencia/escenario.ts'
+import { cerrarLibro, type Resultado } from '../resistencia/libro.ts'
+import { conPasos } from '../resistencia/pasos.ts'
+import { NUESTROS } from './compose.ts'
+import { type Despliegue, levantar } from './levantar.ts'
+import { HAY_CADDY } from './proxy.ts'
+import { abrirPool, pedirPorProxy, type Trafico, trafico } from './trafico.ts'
+
+// The rehearsal of what `despliegue/` describes: renewed and upgraded under load, by clients that repeat nothing.
+
+const AQUI = fileURLToPath(RAIZ)
+const NOMBRES = NUESTROS.map(({ nombre }) => nombre)
+/** How long the load goes on between two steps, in milliseconds. */
+const ENTRE_PASOS = 1_500
+
+async function poner(despliegue: Despliegue, carpeta: string): Promise<void> {
+  const [primero, ...otros] = NOMBRES
+  // The first migrates.
+  await despliegue.empezar(primero!, carpeta)
+  await Promise.all(otros.map((nombre) => despliegue.empezar(nombre, carpeta)))
+  await despliegue.poblar()
+  despliegue.receptor.atender = LENTO
+  const pool = abrirPool(despliegue, 1)
+  for (const [ruta, tipos] of [
+    ['/todo', ['*']],
+    ['/canceladas', ['guia.cancelado']],
+  ] as const) {
+    const registrar = () =>
+      pedirPorProxy(pool, despliegue.llave, '/webhooks', { url: despliegue.receptor.base + ruta, tipos })
+    // Until the proxy has asked everybody how he is.
+    const hecho = await esperar(async () => (await registrar()).status === 201, 15_000, 500)
+    if (!hecho) throw new Error(`${ruta} wasn't registered`)
+  }
+  await pool.close()
+}
+
+/** Closes the books, once every proof has its PDF. */
+async function cerrar(despliegue: Despliegue, carga: Trafico, escenario: string, probado: string): Promise<Resultado> {
+  const danado = Date.now()
+  await dormir(ENTRE_PASOS)
+  await carga.parar()
+  const sinPdf = async () =>
+    (await despliegue.db.pool.query<{ n: number }>('select count(*)::int as n from prueba_entrega where pdf is null'))
+      .rows[0]!.n
+  const listas = await esperar(async () => (await sinPdf()) === 0, 60_000)
+  const resultado = await cerrarLibro(despliegue, {
+    escenario,
+    probado: `${probado}, ${carga.bien()} solicitudes`,
+    carga,
+    danado,
+  })
+  if (!listas) resultado.fallas.push(`${await sinPdf()} proofs are without PDF`)
+  if (carga.bien() < 100) resultado.fallas.push(`${carga.bien()} good requests: nothing was tried`)
+  return resultado
+}
+
+async function renovarTodos(despliegue: Despliegue, carpeta: string): Promise<void> {
+  for (const nombre of NOMBRES) {
+    await despliegue.renovar(nombre, carpeta)
+    await dormir(ENTRE_PASOS)
+  }
+}
+
+const relevo: Escenario['correr'] = ({ veces }) =>
+  conPasos(async (pasos) => {
+    const despliegue = await levantar(pasos)
+    await poner(despliegue, AQUI)
+    const carga = trafico(despliegue)
+    await dormir(ENTRE_PASOS)
+    for (let i = 0; i < veces; i++) await renovarTodos(despliegue, AQUI)
+    return cerrar(despliegue, carga, 'relevo de todo, uno tras otro', `${veces * NOMBRES.length} relevos`)
+  })
+
+const actualizacion: Escenario['correr'] = () =>
+  conPasos(async (pasos) => {
+    const anterior = await anteriorALaMigracion()
+    if ('falta' in anterior) throw new Error(anterior.falta)
+    const antes = await construirAnterior(anterior)
+    const despliegue = await levantar(pasos)
+    await poner(despliegue, antes)
+    const carga = trafico(despliegue)
+    await dormir(2 * ENTRE_PASOS)
+    const aplicadas = await migrar(despliegue.databaseUrl)
+    // What runs is of before, and its schema isn't.
+    await dormir(2 * ENTRE_PASOS)
+    await renovarTodos(despliegue, AQUI)
+    const probado = `${anterior.commit.slice(0, 7)} → aquí, ${NOMBRES.length} relevos`
+    const resultado = await cerrar(despliegue, carga, 'actualización, uno tras otro', probado)
+    if (!aplicadas.includes(anterior.migracion)) resultado.fallas.push(`${anterior.migracion} wasn't applied`)
+    return resultado
+  })
+
+const sinCaddy = async () => (HAY_CADDY ? undefined : 'there is no caddy, and no other proxy would do')
+
+export const ESCENARIOS: readonly Escenario[] = [
+  {
+    clave: 'relevo',
+    titulo: 'every process of compose.yaml renewed under load, one after the other',
+    falta: sinCaddy,
+    correr: relevo,
+    ci: { veces: 1 },
+    completo: { veces: 3 },
+  },
+  {
+    clave: 'actualizacion',
+    titulo: 'from the commit before the last migration to this one, under load',
+    async falta() {
+      const anterior = await anteriorALaMigracion()
+      return 'falta' in anterior ? anterior.falta : sinCaddy()
+    },
+    correr: actualizacion,
+    ci: { veces: 1 },
+    completo: { veces: 1 },
+  },
+]

@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as dormir } from 'node:timers/promises'
+import { abrirDb } from '../../server/db.ts'
+import { CREDENCIALES, crearServidorS3 } from '../archivos/s3.ts'
+import { puertoLibre } from '../puertos.ts'
+import { crearComercio } from '../resistencia/arnes.ts'
+import type { Testimonio } from '../resistencia/libro.ts'
+import type { Paso } from '../resistencia/pasos.ts'
+import { iniciarPostgres } from '../resistencia/postgres.ts'
+import { lanzar, type Proceso } from '../resistencia/procesos.ts'
+import { abrirReceptor } from '../resistencia/receptor.ts'
+import { conValores, IMAGEN, NUESTROS, SERVICIOS } from './compose.ts'
+import { levantarProxy } from './proxy.ts'
+
+// What `despliegue/compose.yaml` starts, started here as processes: what it says of each is read from there.
+
+export interface Despliegue extends Testimonio {
+  /** The service's address, as merchants know it. */
+  url: string
+  /** The authority of its certificate. */
+  ca: string
+  llave: string
+  databaseUrl: string
+  /** Starts one of compose's services from what is built there, and waits until it is well. */
+  empezar(nombre: string, carpeta: string): Promise<void>
+  /** What `docker compose up --no-deps --wait` does: ends it as compose does, and starts it from what is built there. */
+  renovar(nombre: string, carpeta: string): Promise<void>
+  /** Makes a merchant, once there are tables. */
+  poblar(): Promise<void>
+}
+
+/** Who stands here for an image, by the beginning of its name. */
+const SUPLENTES = ['guias:', 'caddy:', 'postgres:', 'chrislusf/seaweedfs:']
+
+/** `postgres -c a=b -c c=d` */
+const ajustesDe = (orden: readonly string[] = []) => orden.filter((palabra) => palabra.includes('='))
+
+export async function levantar(pasos: Paso[]): Promise<Despliegue> {
+  for (const [nombre, { image }] of Object.entries(SERVICIOS))
+    if (!SUPLENTES.some((inicio) => image.startsWith(inicio))) throw new Error(`nobody stands for ${nombre} (${image})`)
+  const postgres = await iniciarPostgres(pasos, ajustesDe(SERVICIOS.postgres!.command))
+  const s3 = await crearServidorS3('guias')
+  pasos.push(() => s3.cerrar())
+  const receptor = await abrirReceptor(pasos)
+  const puertos = new Map<string, number>()
+  for (const { nombre } of NUESTROS) puertos.set(nombre, await puertoLibre())
+  const direcciones: Record<string, string> = {
+    'postgres:5432': `127.0.0.1:${postgres.puerto}`,
+    'archivos:8333': new URL(s3.url).host,
+    ...Object.fromEntries([...puertos].map(([nombre, puerto]) => [`${nombre}:3000`, `127.0.0.1:${puerto}`])),
+  }
+  const aqui = (texto: string) => texto.replace(/\b[a-z][a-z0-9-]*:\d{4}\b/g, (una) => direcciones[una] ?? una)
+  const valores = {
+    DOMINIO: `localhost:${await puertoLibre()}`,
+    DOMINIO_ARCHIVOS: `localhost:${await puertoLibre()}`,
+    POSTGRES_PASSWORD: postgres.clave,
+    MASTER_KEYS: randomBytes(32).toString('base64'),
+    S3_ACCESS_KEY_ID: CREDENCIALES.accessKeyId,
+    S3_SECRET_ACCESS_KEY: CREDENCIALES.secretAccessKey,
+  }
+  const quejas: string[] = []
+  const avisos = new Map<string, number>()
+  const alQuejarse = (queja: string) => void quejas.push(queja)
+  const { DOMINIO, DOMINIO_ARCHIVOS } = valores
+  const autoridad = await levantarProxy(pasos, aqui, { DOMINIO, DOMINIO_ARCHIVOS }, alQuejarse)
+  const datos = await mkdtemp(join(tmpdir(), 'guias-ensayo-'))
+  pasos.push(() => rm(datos, { recursive: true, force: true }))
+
+  const procesos = new Map<string, Proceso>()
+  const db = abrirDb(postgres.url, { conexiones: 3 })
+  pasos.push(() => db.cerrar())
+  const despliegue: Despliegue = {
+    url: `https://${DOMINIO}`,
+    ca: await readFile(autoridad, 'utf8'),
+    databaseUrl: postgres.url,
+    llave: '',
+    comercioId: '',
+    db,
+    receptor,
+    quejas,
+    avisos,
+    async empezar(nombre, carpeta) {
+      const { command, environment } = NUESTROS.find((uno) => uno.nombre === nombre)!
+      const suyo = Object.entries({ ...IMAGEN.env, ...environment })
+      const METRICS_PORT = `${await puertoLibre()}`
+      const proceso = await lanzar(pasos, {
+        nombre,
+        carpeta,
+        args: (command ?? IMAGEN.orden).slice(1),
+        env: {
+          ...Object.fromEntries(suyo.map(([variable, valor]) => [variable, aqui(conValores(valor, valores))])),
+          // Several on one machine, and receivers of webhooks on it.
+          ...{ HOST: '127.0.0.1', PORT: `${puertos.get(nombre)}`, METRICS_PORT, DATA_DIR: datos },
+          ...{ WEBHOOKS_LOOPBACK: '1', LOG_LEVEL: 'warn', NODE_EXTRA_CA_CERTS: autoridad },
+        },
+        salud: `http://127.0.0.1:${METRICS_PORT}/readyz`,
+        alQuejarse,
+        alAvisar: (aviso) => avisos.set(aviso, (avisos.get(aviso) ?? 0) + 1),
+      })
+      procesos.set(nombre, proceso)
+    },
+    async renovar(nombre, carpeta) {
+      await terminar(procesos.get(nombre)!, nombre, alQuejarse)
+      await despliegue.empezar(nombre, carpeta)
+    },
+    async poblar() {
+      const { id, llave } = await crearComercio(db)
+      Object.assign(despliegue, { comercioId: id, llave })
+    },
+  }
+  return despliegue
+}
+
+/** Compose's own patience, after which it kills. */
+async function terminar(proceso: Proceso, nombre: string, alQuejarse: (queja: string) => void): Promise<void> {
+  const [, segundos] = /^(\d+)s$/.exec(NUESTROS.find((uno) => uno.nombre === nombre)!.stop_grace_period!)!
+  proceso.matar('SIGTERM')
+  const fin = await Promise.race([proceso.fin, dormir(Number(segundos) * 1_000, undefined, { ref: false })])
+  if (fin?.codigo !== 0) alQuejarse(`${nombre}: ${fin ? JSON.stringify(fin) : 'not ended in time'} after SIGTERM`)
+  if (fin) return
+  proceso.matar('SIGKILL')
+  await proceso.fin
+}

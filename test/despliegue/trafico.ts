@@ -1,0 +1,108 @@
+import { setTimeout as dormir } from 'node:timers/promises'
+import { Pool } from 'undici'
+import { unaGuia } from '../fabricas.ts'
+import type { Carga } from '../resistencia/carga.ts'
+import { entre } from '../resistencia/escenario.ts'
+import type { Despliegue } from './levantar.ts'
+
+/** Merchants' systems that ask over kept connections and repeat nothing: whatever isn't answered as it should be is a fault. */
+export interface Trafico extends Pick<Carga, 'guias' | 'canceladas' | 'fallas' | 'respuestas'> {
+  /** How many requests were answered as they should be. */
+  bien(): number
+  /** Ends when everything that was begun is answered. */
+  parar(): Promise<void>
+}
+
+const CLIENTES = 8
+const LOTE = 10
+
+type Cuerpo = Record<string, unknown>
+
+/** One request, once. */
+export async function pedirPorProxy(pool: Pool, llave: string, ruta: string, cuerpo?: Cuerpo) {
+  const respuesta = await pool.request({
+    path: `/api/v1${ruta}`,
+    method: cuerpo ? 'POST' : 'GET',
+    headers: { authorization: `Bearer ${llave}`, ...(cuerpo ? { 'content-type': 'application/json' } : {}) },
+    body: cuerpo ? JSON.stringify(cuerpo) : null,
+    headersTimeout: 60_000,
+  })
+  return { status: respuesta.statusCode, texto: await respuesta.body.text() }
+}
+
+export const abrirPool = ({ url, ca }: Despliegue, connections: number) =>
+  new Pool(url, { connections, connect: { ca } })
+
+export function trafico(despliegue: Despliegue): Trafico {
+  const pool = abrirPool(despliegue, CLIENTES)
+  const guias = new Map<string, string>()
+  const canceladas = new Set<string>()
+  const fallas: string[] = []
+  const respuestas = new Map<number, number>()
+  let bien = 0
+  let parando = false
+
+  /** The answer's body; undefined: it was none, or not the one that it should be. */
+  async function pedir(ruta: string, esperado: number, cuerpo?: Cuerpo): Promise<Record<string, unknown> | undefined> {
+    await dormir(entre(20, 120))
+    let status = 0
+    let texto = ''
+    try {
+      ;({ status, texto } = await pedirPorProxy(pool, despliegue.llave, ruta, cuerpo))
+    } catch (error) {
+      texto = String(error)
+    }
+    respuestas.set(status, (respuestas.get(status) ?? 0) + 1)
+    if (status !== esperado) {
+      fallas.push(`${cuerpo ? 'POST' : 'GET'} ${ruta}: ${status} ${texto.slice(0, 300)}`)
+      return undefined
+    }
+    bien++
+    return JSON.parse(texto)
+  }
+
+  async function crear(): Promise<string | undefined> {
+    const cuerpo = unaGuia()
+    const creada = await pedir('/guias', 201, cuerpo)
+    if (!creada) return undefined
+    guias.set(cuerpo.external_ref!, String(creada.guia))
+    return String(creada.guia)
+  }
+  async function crearLote() {
+    const lote = await pedir('/guias/bulk', 200, { guias: Array.from({ length: LOTE }, () => unaGuia()) })
+    for (const { ok, external_ref, guia, error } of (lote?.resultados ?? []) as Record<string, unknown>[]) {
+      if (ok) guias.set(String(external_ref), String(guia))
+      else fallas.push(`entry ${JSON.stringify(error)}`)
+    }
+  }
+  async function cancelar() {
+    const guia = await crear()
+    if (guia && (await pedir(`/guias/${guia}/cancelar`, 200, {}))) canceladas.add(guia)
+  }
+  /** A guide's whole way, with its proof at the end. */
+  async function entregar() {
+    const guia = await crear()
+    for (const estado of ['recolectado', 'en_ruta', 'entregado'])
+      if (!guia || !(await pedir(`/simulador/guias/${guia}/avanzar`, 200, { estado }))) return
+    await pedir(`/guias/${guia}`, 200)
+  }
+
+  const clientes = Array.from({ length: CLIENTES }, async () => {
+    while (!parando) {
+      const suerte = Math.random()
+      await (suerte < 0.5 ? crear() : suerte < 0.6 ? crearLote() : suerte < 0.8 ? cancelar() : entregar())
+    }
+  })
+  return {
+    guias,
+    canceladas,
+    fallas,
+    respuestas,
+    bien: () => bien,
+    async parar() {
+      parando = true
+      await Promise.all(clientes)
+      await pool.close()
+    },
+  }
+}

@@ -1,0 +1,26 @@
+/** Undoes what was put up. */
+export type Paso = () => Promise<unknown>
+
+const abiertos = new Set<Paso>()
+
+/** Ends what everybody here started; for signals. */
+export const cerrarTodo = () => Promise.all([...abiertos].map((cerrar) => cerrar().catch(() => {})))
+
+/** Whatever is put up there is undone at the end, the last first, however it ends. */
+export async function conPasos<T>(hacer: (pasos: Paso[]) => Promise<T>): Promise<T> {
+  const pasos: Paso[] = []
+  let cerrado: Promise<void> | undefined
+  const cerrar = () => {
+    cerrado ??= (async () => {
+      for (const paso of pasos.splice(0).reverse()) await paso().catch((error) => console.error(error))
+      abiertos.delete(cerrar)
+    })()
+    return cerrado
+  }
+  abiertos.add(cerrar)
+  try {
+    return await hacer(pasos)
+  } finally {
+    await cerrar()
+  }
+}

@@ -1,0 +1,61 @@
+import { execFile, spawn } from 'node:child_process'
+import { chmodSync, mkdtempSync, realpathSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { opcionesDeProceso, prepararInstalacion } from '../../server/postgresEmbebido/instalacion.ts'
+import { puertoLibre } from '../puertos.ts'
+import type { Paso } from './pasos.ts'
+
+/** Whoever holds its standard input open keeps the cluster; even a kill -9 of the tests ends it, and its folder goes. */
+const VIGIA = `
+  const [pg_ctl, pgdata, carpeta, uid, gid] = process.argv.slice(1)
+  process.stdin.resume().on('end', () => {
+    const quien = uid ? { uid: Number(uid), gid: Number(gid) } : {}
+    require('node:child_process').spawnSync(pg_ctl, ['stop', '-m', 'immediate', '-D', pgdata], { cwd: '/', ...quien })
+    require('node:fs').rmSync(carpeta, { recursive: true, force: true, maxRetries: 10 })
+  })`
+
+const PROPIOS = ['max_connections=120', 'shared_buffers=64MB']
+
+/**
+ * With pg_ctl and not with `tomarPostgres`, whose holder starts a server that is gone by itself: here the scenario says
+ * when. Everything durable, as in production.
+ * @param propios its settings
+ */
+export async function iniciarPostgres(pasos: Paso[], propios: readonly string[] = PROPIOS) {
+  const carpeta = mkdtempSync(join(realpathSync(tmpdir()), 'guias-resistencia-'))
+  chmodSync(carpeta, 0o755) // or root's PostgreSQL user could not pass
+  const { pgdata, binarios, usuario, clave } = await prepararInstalacion(join(carpeta, 'datos'), '/var/lib/guias', true)
+  const quien = usuario ? [`${usuario.uid}`, `${usuario.gid}`] : []
+  const vigia = spawn(process.execPath, ['-e', VIGIA, binarios.pg_ctl, pgdata, carpeta, ...quien], {
+    stdio: ['pipe', 'ignore', 'inherit'],
+    detached: true,
+  })
+  const visto = new Promise((resolve) => vigia.once('exit', resolve))
+  pasos.push(() => {
+    vigia.stdin.end()
+    return visto
+  })
+  const puerto = await puertoLibre()
+  const ajustes = ['listen_addresses=127.0.0.1', `port=${puerto}`, 'unix_socket_directories=', 'jit=off', ...propios]
+  const pgCtl = (...args: string[]) =>
+    promisify(execFile)(
+      binarios.pg_ctl,
+      [...args, '-D', pgdata, '-w', '-t', '60', '-l', join(pgdata, 'postgres.log')],
+      opcionesDeProceso(usuario, pgdata),
+    )
+  await pgCtl('start', '-o', ajustes.map((ajuste) => `-c ${ajuste}`).join(' '))
+  const en = (base: string) => `postgres://guias:${clave}@127.0.0.1:${puerto}/${base}`
+  const cliente = new pg.Client(en('postgres'))
+  await cliente.connect()
+  await cliente.query('create database guias')
+  await cliente.end()
+  return {
+    url: en('guias'),
+    clave,
+    puerto,
+    reiniciar: async (modo: 'fast' | 'immediate') => void (await pgCtl('restart', '-m', modo)),
+  }
+}
