@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chmod, cp, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, symlink } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, realpath, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { construir } from './construir.ts'
 import { git } from './etiqueta.ts'
@@ -66,13 +66,4 @@ export async function construirAnterior({ commit }: Anterior): Promise<string> {
   return hacerUnaVez(`guias-anterior-${commit.slice(0, 12)}-${cerrojo.slice(0, 6)}`, (carpeta) =>
     construir(commit, carpeta),
   )
-}
-
-/** A copy of that tree whose migrations are the present ones: its tests then run over the schema that stands here. */
-export async function conEsquemaPresente(anterior: string, carpeta: string): Promise<void> {
-  await mkdir(carpeta, { recursive: true })
-  await cp(anterior, carpeta, { recursive: true, filter: (ruta) => basename(ruta) !== 'node_modules' })
-  await symlink(join(anterior, 'node_modules'), join(carpeta, 'node_modules'))
-  await rm(join(carpeta, MIGRACIONES), { recursive: true })
-  await cp(join(raiz, MIGRACIONES), join(carpeta, MIGRACIONES), { recursive: true })
 }

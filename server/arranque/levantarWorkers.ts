@@ -91,11 +91,13 @@ function abrirPoolSinEspera(
 }
 
 /**
- * What whoever does jobs needs of the queue's tables, which are their owner's, like ours; given once, for two processes that
- * start together can't both give it.
+ * Held by the process that makes the queue's tables, until its session ends: of two that start together on a new database one
+ * would fail.
  */
-const PERMISOS = `select pg_advisory_xact_lock(hashtext('pgboss.permisos'));
-  do $$ begin
+const TURNO = "select pg_advisory_lock(hashtext('pgboss.tablas'))"
+
+/** What whoever does jobs needs of the queue's tables, which are their owner's, like ours. */
+const PERMISOS = `do $$ begin
     if exists (select from pg_class where relnamespace = 'pgboss'::regnamespace and relkind in ('r', 'p')
       and not has_table_privilege('guias_trabajos', oid, 'DELETE'))
     then
@@ -130,6 +132,7 @@ async function abrirCola({ log }: Deps, { databaseUrl, pool, crearColas }: ParaL
   boss.on('error', (err) => log.warn({ err }, 'queue'))
   try {
     await dueno.connect()
+    await dueno.query(TURNO)
     await boss.start()
     await crearColas(boss)
     await dueno.query(PERMISOS)

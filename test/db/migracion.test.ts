@@ -13,8 +13,7 @@ it('a column that comes later breaks none of the statements that are prepared', 
     Promise.all(
       Array.from({ length: 12 }, async () => {
         const { guia } = await api.guias.crear(unaGuia())
-        for (const estado of ['recolectado', 'en_ruta', 'entregado'] as const)
-          await api.simulador.avanzar(guia, { estado })
+        for (const estado of ['recolectado', 'en_ruta'] as const) await api.simulador.avanzar(guia, { estado })
         return (await api.guias.obtener(guia)).eventos.datos.length
       }),
     )
@@ -25,5 +24,4 @@ it('a column that comes later breaks none of the statements that are prepared', 
       .join('; '),
   )
   expect(await trabajar()).toEqual(antes)
-  await entorno.quietud()
 })

@@ -56,6 +56,7 @@ async function cerrar(despliegue: Despliegue, carga: Trafico, escenario: string,
     danado,
   })
   if (!listas) resultado.fallas.push(`${await sinPdf()} proofs are without PDF`)
+  for (const aviso of despliegue.avisos.keys()) if (aviso.startsWith('start')) resultado.fallas.push(aviso)
   if (carga.bien() < 100) resultado.fallas.push(`${carga.bien()} good requests: nothing was tried`)
   return resultado
 }

@@ -1,0 +1,23 @@
+import { randomBytes } from 'node:crypto'
+import { expect, inject, it } from 'vitest'
+import { migrar } from '../../server/arranque/migraciones.ts'
+import { iniciarWorker } from '../../server/arranque/worker.ts'
+import { leerConfig } from '../../server/config/config.ts'
+import { crearLog } from '../../server/log.ts'
+import { MASTER_KEY } from '../entorno.ts'
+import { admin } from '../postgres.ts'
+
+it('several workers start together on a new database, where one of them makes the queue', async () => {
+  const nombre = `w_${randomBytes(6).toString('hex')}`
+  await admin((cliente) => cliente.query(`create database ${nombre}`))
+  const url = new URL(inject('postgres'))
+  url.pathname = `/${nombre}`
+  await migrar(url.href)
+  const lineas: string[] = []
+  const log = crearLog('warn', { write: (linea) => lineas.push(linea) })
+  const config = leerConfig({ DATABASE_URL: url.href, MASTER_KEYS: MASTER_KEY, DATA_DIR: inject('carpeta') }, '/')
+  const workers = await Promise.all(Array.from({ length: 4 }, () => iniciarWorker(config, log)))
+  await Promise.all(workers.map((worker) => worker.detener()))
+  expect(lineas).toEqual([])
+  await admin((cliente) => cliente.query(`drop database ${nombre} with (force)`))
+})
