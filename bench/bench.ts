@@ -19,6 +19,7 @@ import { FALTA_PGBENCH } from './arnes/pgbench.ts'
 import { dibujar } from './arnes/svg.ts'
 import { bucleDeEventos } from './medidas/bucle.ts'
 import { crear } from './medidas/crear.ts'
+import { crecer } from './medidas/crecer.ts'
 import { inundaciones } from './medidas/inundacion.ts'
 import { lectura } from './medidas/leer.ts'
 import { limites } from './medidas/limites.ts'
@@ -32,6 +33,7 @@ const MEDIDAS: readonly Medida[] = [
   ...crear,
   ...lote,
   ...lectura,
+  ...crecer,
   ...validacion,
   ...webhooks,
   ...inundaciones,

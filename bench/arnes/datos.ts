@@ -147,15 +147,12 @@ export interface Siembra {
   desde?: number
   /** …to here, from 1. */
   hasta: number
-  /** Also their look-up and two events each; else only `guia`, which is all that lists read. */
-  conHistoria?: boolean
+  /** Also their look-up and so many events each; none: only `guia`, which is all that lists read. */
+  eventos?: number
 }
 
 /** Fills the table with a merchant's guides as the service would have left them, and ANALYZEs it. */
-export async function sembrar(
-  url: string,
-  { comercio, desde = 1, hasta, conHistoria = false }: Siembra,
-): Promise<void> {
+export async function sembrar(url: string, { comercio, desde = 1, hasta, eventos = 0 }: Siembra): Promise<void> {
   const cliente = new pg.Client(url)
   await cliente.connect()
   const e: Expresiones = {
@@ -172,15 +169,22 @@ export async function sembrar(
     for (let primera = desde; primera <= hasta; primera += 50_000) {
       const n = `generate_series(${primera}::bigint, ${Math.min(hasta, primera + 49_999)}) n`
       await cliente.query(`insert into guia (${COLUMNAS}) select ${fila(e)} from ${n}`)
-      if (!conHistoria) continue
+      if (eventos === 0) continue
       await cliente.query(
         `insert into guia_indice (guia, comercio_id, modo, id) select ${e.guia}, ${e.comercio}, 'live', ${e.id} from ${n}`,
       )
       await cliente.query(
         `insert into ${EVENTO} select ${e.comercio}, 'live', ${e.id}, s, ${e.guia}, case s when 1 then 'guia.aceptado' else 'guia.recolectado' end,
-         case s when 1 then 'aceptado' else 'recolectado' end, ${FOTO}, ${e.momento}, ${e.momento} from ${n}, generate_series(1, 2) s order by n, s`,
+         case s when 1 then 'aceptado' else 'recolectado' end, ${FOTO}, ${e.momento}, ${e.momento} from ${n}, generate_series(1, ${eventos}) s order by n, s`,
       )
     }
+    // The audit record's chain took them up as they came.
+    await cliente.query(
+      `insert into eslabon (registro, numero, xid, lineas, claves, huellas, hash, creado_en)
+       select 'evento', 1 + (select count(*)::int from eslabon where registro = 'evento'), xid, 1,
+         uuid_send(guia_id) || int4send(secuencia), '\\x00', '\\x00', now()
+       from evento order by xid desc, guia_id desc, secuencia desc limit 1`,
+    )
     await cliente.query('vacuum (analyze) guia, guia_indice, evento')
     await cliente.query('checkpoint')
   } finally {

@@ -142,7 +142,7 @@ const contraPgbench =
       const guias = Math.min(banco.opciones.guias, 100_000)
       const conexiones = 32
       const [comercio] = (await base.crearComercios(1)) as [Comercio]
-      await sembrar(base.url, { comercio, hasta: guias, conHistoria: true })
+      await sembrar(base.url, { comercio, hasta: guias, eventos: 2 })
       const { medida, rutas, guion } = await preparar(base, comercio, guias)
       const servicio = await base.servicio()
       let n = 0

@@ -141,8 +141,7 @@ const crecimiento = (banco: Banco) =>
     }
     for (const parte of [0, 0.1, 0.25, 0.5, 1]) {
       const hasta = Math.round(guias * parte)
-      if (hasta > 0)
-        await sembrar(base.url, { comercio: comercios[0]!, desde: sembradas + 1, hasta, conHistoria: true })
+      if (hasta > 0) await sembrar(base.url, { comercio: comercios[0]!, desde: sembradas + 1, hasta, eventos: 2 })
       sembradas = hasta
       const { rows } = await base.db.pool.query<{ n: number }>('select count(*)::int as n from guia')
       const x = rows[0]!.n
