@@ -18,6 +18,7 @@ import { ayuda, ErrorDeOpciones, leerOpciones, type Opciones } from './arnes/opc
 import { FALTA_PGBENCH } from './arnes/pgbench.ts'
 import { dibujar } from './arnes/svg.ts'
 import { bucleDeEventos } from './medidas/bucle.ts'
+import { costos } from './medidas/costos.ts'
 import { crear } from './medidas/crear.ts'
 import { crecer } from './medidas/crecer.ts'
 import { inundaciones } from './medidas/inundacion.ts'
@@ -25,6 +26,7 @@ import { lectura } from './medidas/leer.ts'
 import { limites } from './medidas/limites.ts'
 import { lote } from './medidas/lote.ts'
 import type { Medida } from './medidas/medida.ts'
+import { partes } from './medidas/particiones.ts'
 import { proceso } from './medidas/proceso.ts'
 import { validacion } from './medidas/validacion.ts'
 import { webhooks } from './medidas/webhooks.ts'
@@ -34,6 +36,8 @@ const MEDIDAS: readonly Medida[] = [
   ...lote,
   ...lectura,
   ...crecer,
+  ...partes,
+  ...costos,
   ...validacion,
   ...webhooks,
   ...inundaciones,

@@ -140,6 +140,8 @@ export const ESTADOS_RAROS = ['devuelto', 'extraviado'] as const
 const raras = (guias: number) => Math.max(1, Math.floor(guias / 200))
 
 const INICIO = Date.UTC(2026, 0, 1)
+/** A UUID right before the id of a seeded guide. */
+export const antesDe = (n: number) => (INICIO + n * 100).toString(16).padStart(12, '0') + '0'.repeat(20)
 
 export interface Siembra {
   comercio: Comercio

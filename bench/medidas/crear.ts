@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { type Carga, type Resultado as Cargada, cargar } from '../arnes/carga.ts'
 import { guionDeCrear, nuevaGuia } from '../arnes/datos.ts'
 import type { Banco, Base, Comercio, Programa } from '../arnes/entorno.ts'
@@ -62,9 +63,16 @@ export function medidor({ pidDePostgres }: Banco, programa: Programa, carga: Car
  * So that both sides run compiled code and prepared statements. Then ANALYZE, as autovacuum does within a minute: until
  * then PostgreSQL may check foreign keys through an index that walks over all the guides of the merchant.
  */
-export async function calentar(banco: Banco, { db }: Base, carga: Carga): Promise<void> {
+export async function calentar(banco: Banco, { url }: Base, carga: Carga): Promise<void> {
   await cargar({ ...carga, segundos: 2 * banco.opciones.segundos })
-  await db.pool.query('analyze')
+  await analizar(url)
+}
+
+/** ANALYZE by a connection of its own: the service's have a deadline for each statement. */
+export async function analizar(url: string): Promise<void> {
+  const cliente = new pg.Client(url)
+  await cliente.connect()
+  await cliente.query('analyze').finally(() => cliente.end())
 }
 
 interface Caso {

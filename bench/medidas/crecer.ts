@@ -9,15 +9,17 @@ import type { Medida } from './medida.ts'
 /** What everything is compared with. */
 const PEQUENA = 100_000
 /** Events of each guide, from accepted to delivered. */
-const EVENTOS = 6
+export const EVENTOS = 6
 const CONEXIONES = 32
 /** Reads per second of the option `--segundos`, of each kind, side and round. */
 const LECTURAS_POR_SEGUNDO = 50
 /** Different guides and pages of each kind, so that none stays in every cache. */
 const VARIANTES = 500
 
+const miles = (n: number) => n.toLocaleString('en-US')
+
 /** A service over a merchant's guides with their history, and what is read there. */
-interface Lado {
+export interface Lado {
   programa: Programa
   base: Base
   comercio: Comercio
@@ -25,7 +27,7 @@ interface Lado {
 }
 
 /** Addresses of each kind of read, over the whole table. */
-async function rutasDe({ db }: Base, guias: number): Promise<Lado['rutas']> {
+export async function rutasDe({ db }: Base, guias: number): Promise<Lado['rutas']> {
   const azar = Array.from({ length: VARIANTES }, () => 1 + Math.floor(Math.random() * guias))
   const { rows } = await db.pool.query<{ guia: string; en: Date }>(
     `select g.guia, g.creado_en as en from unnest($1::bigint[]) n join guia_indice i on i.guia = ${codigoSembrado('n')}
@@ -76,25 +78,31 @@ async function ronda(lados: readonly [Lado, Lado], vueltas: number): Promise<Map
   return medianas
 }
 
-/** The big side against the small one, at the size that it has now. */
-async function comparar(banco: Banco, lados: readonly [Lado, Lado], guias: number): Promise<Fila[]> {
+/**
+ * Reads and creations of one side against those of another.
+ * @param lados the reference, and what is compared with it
+ */
+export async function comparar(
+  banco: Banco,
+  lados: readonly [Lado, Lado],
+  { de, referencia }: { de: string; referencia: string },
+): Promise<Fila[]> {
   const { rondas, segundos } = banco.opciones
   const vueltas = segundos * LECTURAS_POR_SEGUNDO
   await ronda(lados, vueltas)
   const medidas: Map<string, [number, number]>[] = []
   for (let n = 0; n < rondas; n++) medidas.push(await ronda(lados, vueltas))
   const marca = { sentido: '≤' as const, valor: 1.2 }
-  const de = `${guias.toLocaleString('en-US')} guías`
   const filas = [...medidas[0]!.keys()].map((nombre) => {
     const lado = (i: 0 | 1) => medidas.map((ronda) => ronda.get(nombre)![i])
     const valores = { programa: lado(1), referencia: lado(0) }
-    return fila(`${nombre}, de ${de}`, 'ms', `${PEQUENA.toLocaleString('en-US')}`, valores, marca)
+    return fila(`${nombre}, ${de}`, 'ms', referencia, valores, marca)
   })
   const cargas = lados.map(({ programa, comercio }) => cargaDeCrear(programa.url, [comercio], CONEXIONES, segundos))
   for (const [i, carga] of cargas.entries()) await calentar(banco, lados[i]!.base, carga)
   const porGuia = (carga: (typeof cargas)[number]) => async () => 1_000 / (await cargar(carga)).porSegundo
   const valores = await intercalar(rondas, { programa: porGuia(cargas[1]!), referencia: porGuia(cargas[0]!) })
-  filas.push(fila(`una creación de las de ${CONEXIONES} conexiones, de ${de}`, 'ms', '100,000', valores, marca))
+  filas.push(fila(`una creación de las de ${CONEXIONES} conexiones, ${de}`, 'ms', referencia, valores, marca))
   return filas
 }
 
@@ -109,7 +117,8 @@ const crecerA = (banco: Banco, tamanos: readonly number[]) =>
       for (const guias of tamanos) {
         await sembrar(grande.url, { comercio: crecido.comercio, desde: sembradas + 1, hasta: guias, eventos: EVENTOS })
         sembradas = guias
-        const suyas = await comparar(banco, [fijo, { ...crecido, rutas: await rutasDe(grande, guias) }], guias)
+        const lados = [fijo, { ...crecido, rutas: await rutasDe(grande, guias) }] as const
+        const suyas = await comparar(banco, lados, { de: `de ${miles(guias)} guías`, referencia: miles(PEQUENA) })
         for (const { medida, razon } of suyas) {
           const [nombre = ''] = medida.split(', de ')
           curvas.set(nombre, [...(curvas.get(nombre) ?? []), { x: guias, y: razon! }])
@@ -123,7 +132,7 @@ const crecerA = (banco: Banco, tamanos: readonly number[]) =>
           {
             nombre: 'crecer',
             grafica: {
-              titulo: `Cuánto más que con ${PEQUENA.toLocaleString('en-US')} guías, de ${EVENTOS} eventos cada una`,
+              titulo: `Cuánto más que con ${miles(PEQUENA)} guías, de ${EVENTOS} eventos cada una`,
               ejeX: 'guías',
               ejeY: 'veces',
               logaritmica: true,
@@ -138,7 +147,7 @@ const crecerA = (banco: Banco, tamanos: readonly number[]) =>
 export const crecer: Medida[] = [
   {
     clave: 'crecer',
-    descripcion: `creación, detalle, páginas y flujo mientras la tabla crece hasta --guias, contra una de ${PEQUENA.toLocaleString('en-US')}`,
+    descripcion: `creación, detalle, páginas y flujo mientras la tabla crece hasta --guias, contra una de ${miles(PEQUENA)}`,
     aparte: () => true,
     medir: (banco) =>
       crecerA(

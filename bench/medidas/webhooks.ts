@@ -35,7 +35,7 @@ interface Lado {
 }
 
 /** First to last reception; and what each part spent on a delivery. */
-function cronometro({ pidDePostgres }: Banco, receptor: Receptor, lado: Lado) {
+export function cronometro({ pidDePostgres }: Banco, receptor: Receptor, lado: Lado) {
   const costos: { suyo: number; postgres: number; receptor: number }[] = []
   let repetidas = 0
   const leer = () => ({
@@ -56,6 +56,7 @@ function cronometro({ pidDePostgres }: Banco, receptor: Receptor, lado: Lado) {
       repetidas += resumen.repetidas
       return ((cuantas - 1) / (resumen.ultima! - resumen.primera!)) * 1000
     },
+    costos,
     olvidar: () => void costos.splice(0),
     nota(): string {
       const mediana = (parte: keyof (typeof costos)[number]) =>
@@ -68,14 +69,19 @@ function cronometro({ pidDePostgres }: Banco, receptor: Receptor, lado: Lado) {
   }
 }
 
-async function destinosEnMarcha(banco: Banco, base: Base, receptor: Receptor, cuantos = ENDPOINTS): Promise<Destino[]> {
+export async function destinosEnMarcha(
+  banco: Banco,
+  base: Base,
+  receptor: Receptor,
+  cuantos = ENDPOINTS,
+): Promise<Destino[]> {
   // A merchant may have 20 of them.
   const comercios = await base.crearComercios(Math.min(cuantos, 200), 'test')
   const duenos = Array.from({ length: cuantos }, (_, i) => comercios[i % comercios.length]!)
   return registrar(banco, base, duenos, (i) => `${receptor.url}/r/${i}`)
 }
 
-const deWorker = (base: Base, destinos: readonly Destino[], { pid }: Programa): Lado => ({
+export const deWorker = (base: Base, destinos: readonly Destino[], { pid }: Programa): Lado => ({
   nombre: 'servicio',
   pid,
   poner: (cuantas) => sembrarEntregasDeWebhook(base.url, destinos, cuantas),

@@ -1,0 +1,186 @@
+import { crearGeneradorDeIds } from '../../server/codigos/codigos.ts'
+import { guardarOperadorConLlave } from '../../server/operadores/operador.ts'
+import type { Carga } from '../arnes/carga.ts'
+import { nuevaGuia, nuevoLote } from '../arnes/datos.ts'
+import type { Banco, Base, Comercio, Programa } from '../arnes/entorno.ts'
+import type { Fila } from '../arnes/informe.ts'
+import { resumir } from '../arnes/rondas.ts'
+import { abrirReceptor } from '../arnes/webhooks.ts'
+import { analizar, medidor } from './crear.ts'
+import type { Medida } from './medida.ts'
+import { cronometro, destinosEnMarcha, deWorker } from './webhooks.ts'
+
+const CONEXIONES = 16
+const LOTE = 100
+const WEBHOOKS = 3_000
+
+interface Caso {
+  nombre: string
+  /** How many of what is counted one request is. */
+  cuantas: number
+  peticion: () => ReturnType<Carga['siguiente']>
+  espera: number
+}
+
+/** Bytes of WAL so far, and bytes of all tables with their indexes. */
+async function leerDisco({ db }: Base) {
+  const { rows } = await db.pool.query<{ wal: number; disco: number }>(
+    `select (pg_current_wal_insert_lsn() - '0/0')::float8 as wal, pg_database_size(current_database())::float8 as disco`,
+  )
+  return rows[0]!
+}
+
+const enFila = (medida: string, unidad: string, valores: readonly number[]): Fila => ({
+  medida,
+  unidad,
+  programa: resumir(valores),
+})
+
+/** CPU of the service and of PostgreSQL, WAL and disk of one of each, by round. */
+async function medirCaso(banco: Banco, base: Base, programa: Programa, caso: Caso): Promise<Fila[]> {
+  const { rondas, segundos } = banco.opciones
+  const { nombre, cuantas, espera } = caso
+  const carga: Carga = { url: programa.url, conexiones: CONEXIONES, segundos, espera, siguiente: caso.peticion }
+  await medidor(banco, programa, carga).medir()
+  // So that a page's whole image goes into the log once before it is counted.
+  await base.db.pool.query('checkpoint')
+  const uno = medidor(banco, programa, carga)
+  await uno.medir()
+  const medidas: { servidor: number; postgres: number; wal: number; disco: number }[] = []
+  for (let n = 0; n < rondas; n++) {
+    const antes = await leerDisco(base)
+    await uno.medir()
+    const despues = await leerDisco(base)
+    const { total, cpu } = uno.cargas.at(-1)!
+    medidas.push({
+      servidor: cpu.servidor / cuantas,
+      postgres: cpu.postgres / cuantas,
+      wal: (despues.wal - antes.wal) / total / cuantas,
+      disco: (despues.disco - antes.disco) / total / cuantas,
+    })
+  }
+  const de = (parte: keyof (typeof medidas)[number]) => medidas.map((una) => una[parte])
+  return [
+    enFila(`${nombre}: CPU del servicio`, 'µs', de('servidor')),
+    enFila(`${nombre}: CPU de PostgreSQL`, 'µs', de('postgres')),
+    ...(espera === 200 && caso.peticion().metodo === 'GET'
+      ? []
+      : [enFila(`${nombre}: WAL`, 'bytes', de('wal')), enFila(`${nombre}: disco`, 'bytes', de('disco'))]),
+  ]
+}
+
+const ESTADOS = ['recolectado', 'en_ruta', 'entregado'] as const
+
+/** State changes of the merchant's guides in their order: each guide is picked up, sent out and handed over. */
+async function eventosDe(base: Base, { id }: Comercio): Promise<Caso> {
+  const nuevoId = crearGeneradorDeIds(() => new Date())
+  const { llave } = await guardarOperadorConLlave({ db: base.db, nuevoId }, 'Banco')
+  const { rows } = await base.db.pool.query<{ guia: string }>('select guia from guia where comercio_id = $1', [id])
+  const cambios = ESTADOS.flatMap((estado) => rows.map(({ guia }) => ({ guia, estado })))
+  let n = 0
+  return {
+    nombre: 'un evento del operador',
+    cuantas: 1,
+    espera: 201,
+    peticion() {
+      const { guia, estado } = cambios[n++]!
+      return {
+        metodo: 'POST',
+        ruta: `/operaciones/v1/guias/${guia}/eventos`,
+        llave,
+        cuerpo: JSON.stringify({ estado }),
+      }
+    },
+  }
+}
+
+const direccion = () => `10.${[1, 2, 3].map(() => Math.floor(Math.random() * 250)).join('.')}`
+
+function casosDe({ llave }: Comercio, guias: () => string): Caso[] {
+  const leer = (nombre: string, ruta: () => string, cabeceras = () => ({})): Caso => ({
+    nombre,
+    cuantas: 1,
+    espera: 200,
+    peticion: () => ({ metodo: 'GET', ruta: ruta(), llave, cabeceras: cabeceras() }),
+  })
+  const crear = { metodo: 'POST' as const, llave }
+  return [
+    {
+      nombre: 'una guía',
+      cuantas: 1,
+      espera: 201,
+      peticion: () => ({ ...crear, ruta: '/api/v1/guias', cuerpo: nuevaGuia() }),
+    },
+    {
+      nombre: `una guía de un lote de ${LOTE}`,
+      cuantas: LOTE,
+      espera: 200,
+      peticion: () => ({ ...crear, ruta: '/api/v1/guias/bulk', cuerpo: nuevoLote(LOTE) }),
+    },
+    leer('un detalle', () => `/api/v1/guias/${guias()}`),
+    leer('una página de 50 guías', () => '/api/v1/guias?limite=50'),
+    leer('una página de 50 eventos', () => '/api/v1/eventos?limite=50'),
+    // Each from a network of its own, as recipients are.
+    leer(
+      'una página de rastreo',
+      () => `/r/${guias()}`,
+      () => ({ 'X-Forwarded-For': direccion() }),
+    ),
+  ]
+}
+
+/** A delivery's, of the process that sends, with what the receiver costs left out. */
+async function deEntregas(banco: Banco, base: Base): Promise<Fila[]> {
+  const receptor = await abrirReceptor(base)
+  const lado = cronometro(
+    banco,
+    receptor,
+    deWorker(base, await destinosEnMarcha(banco, base, receptor), await base.worker()),
+  )
+  await lado.medir(WEBHOOKS)
+  lado.olvidar()
+  const medidas: { suyo: number; postgres: number; porSegundo: number; wal: number; disco: number }[] = []
+  for (let n = 0; n < banco.opciones.rondas; n++) {
+    const antes = await leerDisco(base)
+    const porSegundo = await lado.medir(WEBHOOKS)
+    const despues = await leerDisco(base)
+    const { suyo, postgres } = lado.costos.at(-1)!
+    const por = (parte: 'wal' | 'disco') => (despues[parte] - antes[parte]) / WEBHOOKS
+    medidas.push({ suyo, postgres, porSegundo, wal: por('wal'), disco: por('disco') })
+  }
+  const de = (parte: keyof (typeof medidas)[number]) => medidas.map((una) => una[parte])
+  return [
+    enFila('una entrega: CPU del proceso que envía', 'µs', de('suyo')),
+    enFila('una entrega: CPU de PostgreSQL', 'µs', de('postgres')),
+    enFila('una entrega, con su guía y su evento: WAL', 'bytes', de('wal')),
+    enFila('una entrega, con su guía y su evento: disco', 'bytes', de('disco')),
+    enFila(`${WEBHOOKS.toLocaleString('en-US')} entregas en cola`, 'por s', de('porSegundo')),
+  ]
+}
+
+const medir = (banco: Banco) =>
+  banco.conBase(async (base) => {
+    const [comercio] = (await base.crearComercios(1)) as [Comercio]
+    const programa = await base.servicio({ WORKERS: '0', TRUST_PROXY: '1' })
+    let guias: string[] = []
+    const [crear, lote, ...lecturas] = casosDe(comercio, () => guias[Math.floor(Math.random() * guias.length)]!)
+    const filas = [...(await medirCaso(banco, base, programa, crear!))]
+    filas.push(...(await medirCaso(banco, base, programa, lote!)))
+    await analizar(base.url)
+    const { rows } = await base.db.pool.query<{ guia: string }>('select guia from guia order by random() limit 5000')
+    guias = rows.map(({ guia }) => guia)
+    for (const lectura of lecturas) filas.push(...(await medirCaso(banco, base, programa, lectura)))
+    filas.push(...(await medirCaso(banco, base, programa, await eventosDe(base, comercio))))
+    await programa.terminar()
+    filas.push(...(await deEntregas(banco, base)))
+    return { filas }
+  })
+
+export const costos: Medida[] = [
+  {
+    clave: 'costos',
+    descripcion: 'lo que cuesta una de cada cosa: CPU, WAL y disco (docs/escala.md)',
+    aparte: () => true,
+    medir,
+  },
+]
