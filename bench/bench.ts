@@ -28,6 +28,7 @@ import { lote } from './medidas/lote.ts'
 import type { Medida } from './medidas/medida.ts'
 import { partes } from './medidas/particiones.ts'
 import { proceso } from './medidas/proceso.ts'
+import { simulacion } from './medidas/simulacion.ts'
 import { validacion } from './medidas/validacion.ts'
 import { webhooks } from './medidas/webhooks.ts'
 
@@ -38,6 +39,7 @@ const MEDIDAS: readonly Medida[] = [
   ...crecer,
   ...partes,
   ...costos,
+  ...simulacion,
   ...validacion,
   ...webhooks,
   ...inundaciones,

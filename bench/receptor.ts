@@ -1,5 +1,5 @@
 /**
- * The receiver: answers every POST with 204 as soon as it has read it, except below /colgado, where it never answers. It
+ * The receiver: answers every POST with 204 as soon as it has read it; below /tras/20, 20 ms later, and below /colgado never. It
  * counts distinct webhook-ids and notes when each came first, by the clock that all processes share. GET asks what came.
  */
 import { ahora } from './arnes/encargo.ts'
@@ -8,6 +8,8 @@ import { servir } from './arnes/hijo.ts'
 let llegadas = new Map<string, number>()
 let repetidas = 0
 let colgadas = 0
+/** Milliseconds that all answers took together. */
+let demora = 0
 let esperas: { cuantas: number; avisar: () => void }[] = []
 
 const anotar = (id: string) => {
@@ -26,7 +28,14 @@ servir((req, res) => {
     if (pathname.startsWith('/colgado')) return void colgadas++
     req.once('end', () => {
       anotar(String(req.headers['webhook-id']))
-      res.writeHead(204).end()
+      const contestar = () => {
+        demora += performance.now() - desde
+        res.writeHead(204).end()
+      }
+      const desde = performance.now()
+      const tras = Number(/^\/tras\/(\d+)/.exec(pathname)?.[1] ?? 0)
+      if (tras > 0) setTimeout(contestar, tras)
+      else contestar()
     })
     return
   }
@@ -36,13 +45,21 @@ servir((req, res) => {
   }
   const resumen = () => {
     const momentos = [...llegadas.values()]
-    return { distintas: llegadas.size, repetidas, colgadas, primera: momentos[0], ultima: momentos.at(-1) }
+    return {
+      distintas: llegadas.size,
+      repetidas,
+      colgadas,
+      demora: demora / (llegadas.size + repetidas),
+      primera: momentos[0],
+      ultima: momentos.at(-1),
+    }
   }
   if (pathname === '/llegadas') return decir([...llegadas])
   if (pathname === '/reiniciar') {
     llegadas = new Map()
     repetidas = 0
     colgadas = 0
+    demora = 0
   }
   // Answers when so many are there, or when that takes too long.
   const cuantas = Number(searchParams.get('cuantas') ?? 0)

@@ -153,6 +153,9 @@ export interface Siembra {
   eventos?: number
 }
 
+/** Guides that are seeded at once: not so many that their one transaction is unlike any of the service's. */
+const POR_TRANSACCION = 500
+
 /** Fills the table with a merchant's guides as the service would have left them, and ANALYZEs it. */
 export async function sembrar(url: string, { comercio, desde = 1, hasta, eventos = 0 }: Siembra): Promise<void> {
   const cliente = new pg.Client(url)
@@ -168,8 +171,8 @@ export async function sembrar(url: string, { comercio, desde = 1, hasta, eventos
   try {
     // No foreign keys to check: their rows are there.
     await cliente.query('set session_replication_role = replica')
-    for (let primera = desde; primera <= hasta; primera += 50_000) {
-      const n = `generate_series(${primera}::bigint, ${Math.min(hasta, primera + 49_999)}) n`
+    for (let primera = desde; primera <= hasta; primera += POR_TRANSACCION) {
+      const n = `generate_series(${primera}::bigint, ${Math.min(hasta, primera + POR_TRANSACCION - 1)}) n`
       await cliente.query(`insert into guia (${COLUMNAS}) select ${fila(e)} from ${n}`)
       if (eventos === 0) continue
       await cliente.query(

@@ -17,6 +17,8 @@ interface Resumen {
   repetidas: number
   /** Requests that it will never answer. */
   colgadas: number
+  /** Milliseconds that an answer took on average, as the receiver has it. */
+  demora: number
   /** Milliseconds of the clock of `ahora`. */
   primera?: number
   ultima?: number

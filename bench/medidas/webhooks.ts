@@ -36,7 +36,7 @@ interface Lado {
 
 /** First to last reception; and what each part spent on a delivery. */
 export function cronometro({ pidDePostgres }: Banco, receptor: Receptor, lado: Lado) {
-  const costos: { suyo: number; postgres: number; receptor: number }[] = []
+  const costos: { suyo: number; postgres: number; receptor: number; demora: number }[] = []
   let repetidas = 0
   const leer = () => ({
     suyo: cpuDe(lado.pid) ?? Number.NaN,
@@ -52,7 +52,8 @@ export function cronometro({ pidDePostgres }: Banco, receptor: Receptor, lado: L
       await lado.acabar()
       const despues = leer()
       const por = (parte: keyof typeof antes) => ((despues[parte] - antes[parte]) / cuantas) * 1e6
-      costos.push({ suyo: por('suyo'), postgres: por('postgres'), receptor: por('receptor') })
+      const { demora } = await receptor.resumen()
+      costos.push({ suyo: por('suyo'), postgres: por('postgres'), receptor: por('receptor'), demora })
       repetidas += resumen.repetidas
       return ((cuantas - 1) / (resumen.ultima! - resumen.primera!)) * 1000
     },
@@ -69,16 +70,23 @@ export function cronometro({ pidDePostgres }: Banco, receptor: Receptor, lado: L
   }
 }
 
+interface Destinos {
+  cuantos?: number
+  /** Whose they are; a merchant may have 20 of them. */
+  comercios?: number
+  /** Below which path of the receiver they stand (bench/receptor.ts). */
+  ruta?: string
+}
+
 export async function destinosEnMarcha(
   banco: Banco,
   base: Base,
   receptor: Receptor,
-  cuantos = ENDPOINTS,
+  { cuantos = ENDPOINTS, comercios = Math.min(cuantos, 200), ruta = '/r' }: Destinos = {},
 ): Promise<Destino[]> {
-  // A merchant may have 20 of them.
-  const comercios = await base.crearComercios(Math.min(cuantos, 200), 'test')
-  const duenos = Array.from({ length: cuantos }, (_, i) => comercios[i % comercios.length]!)
-  return registrar(banco, base, duenos, (i) => `${receptor.url}/r/${i}`)
+  const suyos = await base.crearComercios(comercios, 'test')
+  const duenos = Array.from({ length: cuantos }, (_, i) => suyos[i % suyos.length]!)
+  return registrar(banco, base, duenos, (i) => `${receptor.url}${ruta}/${i}`)
 }
 
 export const deWorker = (base: Base, destinos: readonly Destino[], { pid }: Programa): Lado => ({
@@ -162,7 +170,7 @@ const rendimiento = (banco: Banco) =>
 const muchos = (banco: Banco) =>
   banco.conBase(async (base): Promise<Resultado> => {
     const receptor = await abrirReceptor(base)
-    const destinos = await destinosEnMarcha(banco, base, receptor, MUCHOS)
+    const destinos = await destinosEnMarcha(banco, base, receptor, { cuantos: MUCHOS })
     const lados = {
       programa: cronometro(banco, receptor, deWorker(base, destinos, await base.worker())),
       referencia: cronometro(banco, receptor, deGraphile(base, destinos, await base.programa('graphile.ts'))),
@@ -225,7 +233,7 @@ const memoria = (banco: Banco) =>
   banco.conBase(async (base): Promise<Resultado> => {
     const [endpoints, cuantas] = [4_000, 200_000]
     const receptor = await abrirReceptor(base)
-    const destinos = await destinosEnMarcha(banco, base, receptor, endpoints)
+    const destinos = await destinosEnMarcha(banco, base, receptor, { cuantos: endpoints })
     const worker = await base.worker()
     const lado = cronometro(banco, receptor, deWorker(base, destinos, worker))
     await lado.medir(3_000)

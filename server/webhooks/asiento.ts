@@ -3,12 +3,12 @@ import { asentarExitos } from './asentarExitos.ts'
 import { asentarIntentos, type DepsDeAsiento, type Resultado } from './asentarIntentos.ts'
 
 /** Results that are settled at once, and how long the first of them waits for the others, in milliseconds. */
-const GRUPO = 100
-const REUNION = 15
+export const GRUPO = 100
+export const REUNION = 15
 /** Groups that are being settled at a time: one is on its way to the disk while the other is made. */
-const A_LA_VEZ = 2
+export const A_LA_VEZ = 2
 /** Results that aren't settled yet, beyond which nothing new should begin. */
-const MUCHAS = 600
+export const MUCHAS = 600
 
 /** One kind of result: those that are settled by the same statement. */
 interface Clase {

@@ -5,11 +5,11 @@ import type { Contenido } from './entrega.ts'
 import { leerVencidas } from './vencidas.ts'
 
 /** Endpoints of one read, those that are looked at for it at most, and reads under way at a time. */
-const POR_LECTURA = 200
+export const POR_LECTURA = 200
 const MIRADOS = 500
-const A_LA_VEZ = 2
+export const A_LA_VEZ = 2
 /** How few deliveries may wait in a line for more of it to be read. */
-const UMBRAL = 16
+export const UMBRAL = 16
 
 interface Pedida {
   endpoint: Endpoint

@@ -1,0 +1,132 @@
+import type { Banco } from '../arnes/entorno.ts'
+import type { Fila } from '../arnes/informe.ts'
+import { numero } from '../arnes/numero.ts'
+import { resumir } from '../arnes/rondas.ts'
+import { abrirReceptor } from '../arnes/webhooks.ts'
+import type { Costos, Respuesta } from '../simulacion/bomba.ts'
+import { type Caso, cuelga, simular, tras } from '../simulacion/simulacion.ts'
+import { fila } from './crear.ts'
+import type { Medida } from './medida.ts'
+import { cronometro, destinosEnMarcha, deWorker } from './webhooks.ts'
+
+const WEBHOOKS = 3_000
+const ENDPOINTS = 20
+/** The bench's machine: generator, service, receiver and PostgreSQL share it. */
+const NUCLEOS = 2
+
+interface Escena {
+  nombre: string
+  comercios: number
+  /** After how many milliseconds the receiver answers. */
+  tras: number
+}
+
+const ESCENAS: readonly Escena[] = [
+  { nombre: 'receptores que contestan en seguida', comercios: 20, tras: 0 },
+  { nombre: 'receptores que tardan 20 ms', comercios: 20, tras: 20 },
+  { nombre: 'los mismos, de un solo comercio', comercios: 1, tras: 20 },
+  { nombre: 'receptores que tardan 100 ms', comercios: 20, tras: 100 },
+]
+
+/** What the service does, and what the simulation makes of the costs of that same run. */
+const comprobar = (banco: Banco, { nombre, comercios, tras: ms }: Escena) =>
+  banco.conBase(async (base) => {
+    const receptor = await abrirReceptor(base)
+    const destinos = await destinosEnMarcha(banco, base, receptor, {
+      comercios,
+      cuantos: ENDPOINTS,
+      ruta: `/tras/${ms}`,
+    })
+    const lado = cronometro(banco, receptor, deWorker(base, destinos, await base.worker()))
+    await lado.medir(WEBHOOKS)
+    const medidas: number[] = []
+    const simuladas: number[] = []
+    for (let n = 0; n < banco.opciones.rondas; n++) {
+      medidas.push(await lado.medir(WEBHOOKS))
+      const { suyo, postgres, receptor, demora } = lado.costos.at(-1)!
+      const costos = { envio: suyo / 1_000, postgres: postgres / 1_000, receptor: receptor / 1_000, disco: 1 }
+      const caso = { semilla: n, nucleos: NUCLEOS, procesos: 1, endpoints: ENDPOINTS, comercios, costos, eventos: 1 }
+      simuladas.push(simular({ ...caso, enCola: WEBHOOKS, responder: () => tras(demora) }).porSegundo)
+    }
+    return fila(`simulación: ${nombre}`, 'webhooks/s', 'medido', { programa: simuladas, referencia: medidas })
+  })
+
+const contraLoMedido = async (banco: Banco) => {
+  const filas: Fila[] = []
+  for (const escena of ESCENAS) filas.push(await comprobar(banco, escena))
+  return { filas }
+}
+
+const GUIAS_AL_DIA = [100_000, 1_000_000, 10_000_000, 100_000_000]
+const EVENTOS = 6
+/** Deliveries of an event, and the busiest hour against the day's mean. */
+const ENTREGAS = 1.1
+const PICO = 3
+/** Seconds of the busiest hour that are played. */
+const DURANTE = 20
+/** As `npm run bench -- --solo costos` told them on this machine, in milliseconds. */
+const COSTOS: Costos = { envio: 0.09, postgres: 0.045, receptor: 0, disco: 2 }
+/** How long receivers take on average, in milliseconds. */
+const MEDIA = 80
+/** Exchanges of a process under way at a time (server/webhooks/cupos.ts), used to this share in the busiest hour. */
+const EN_VUELO = 64
+const HOLGURA = 0.6
+
+/** Of a hundred endpoints two hang and one takes two seconds; the others answer in 20 to some 400 ms. */
+const receptores = (endpoint: number): Respuesta => {
+  if (endpoint % 100 < 2) return cuelga
+  if (endpoint % 100 === 2) return tras(2_000)
+  return (azar) => ({ ms: 20 - Math.log(1 - azar()) * (MEDIA - 20), buena: azar() < 0.999 })
+}
+
+/** Processes that send, which the busiest hour takes: as many as its exchanges under way fill to a share. */
+const procesosPara = (porSegundo: number) => Math.max(2, Math.ceil((porSegundo * MEDIA) / 1_000 / (EN_VUELO * HOLGURA)))
+
+async function escala() {
+  const filas: Fila[] = []
+  const notas: string[] = []
+  for (const guias of GUIAS_AL_DIA) {
+    const porSegundo = (guias * EVENTOS * ENTREGAS * PICO) / 86_400
+    const procesos = procesosPara(porSegundo)
+    const endpoints = Math.max(100, Math.min(20_000, Math.round(guias / 1_000)))
+    const postgres = Math.max(1, Math.ceil((porSegundo * COSTOS.postgres) / 1_000 / HOLGURA))
+    const caso: Omit<Caso, 'semilla'> = {
+      nucleos: 1,
+      aparte: { postgres },
+      procesos,
+      endpoints,
+      comercios: endpoints,
+      costos: COSTOS,
+      responder: receptores,
+      cuenta: (endpoint) => endpoint % 100 > 2,
+      porSegundo,
+      durante: DURANTE * 1_000,
+      hasta: 2 * DURANTE * 1_000,
+    }
+    const corridas = [1, 2, 3].map((semilla) => simular({ ...caso, semilla }))
+    const de = (cual: 'p50' | 'p99') => resumir(corridas.map((corrida) => corrida[cual]))
+    const nombre = `${guias.toLocaleString('en-US')} guías al día, ${numero(porSegundo)} entregas/s en la hora punta`
+    for (const cual of ['p50', 'p99'] as const)
+      filas.push({ medida: `${nombre}: ${cual} de los receptores sanos`, unidad: 'ms', programa: de(cual) })
+    notas.push(
+      `${nombre}: ${procesos} procesos que envían, ${postgres} núcleos de PostgreSQL, ocupados al ` +
+        `${numero(100 * resumir(corridas.map(({ ocupacion }) => ocupacion)).mediana)} %, ${endpoints.toLocaleString('en-US')} endpoints`,
+    )
+  }
+  return { filas, notas }
+}
+
+export const simulacion: Medida[] = [
+  {
+    clave: 'simulacion',
+    descripcion: 'lo que la simulación de los envíos hace con los costos de la misma corrida, contra lo medido',
+    aparte: () => true,
+    medir: contraLoMedido,
+  },
+  {
+    clave: 'escala',
+    descripcion: 'la simulación de los envíos de cien mil a cien millones de guías al día (docs/escala.md)',
+    aparte: () => true,
+    medir: escala,
+  },
+]

@@ -1,0 +1,271 @@
+import { Anfitriones } from '../../server/webhooks/anfitriones.ts'
+import { A_LA_VEZ as ASIENTOS, GRUPO, MUCHAS, REUNION } from '../../server/webhooks/asiento.ts'
+import { FALLAS_PARA_FRENAR, FRENO_MAXIMO, FRENO_MINIMO, proximoIntento } from '../../server/webhooks/calendario.ts'
+import { Cupos, EN_ESPERA, type EnEspera, LENTO, Linea, POR_WEBHOOK, type Turno } from '../../server/webhooks/cupos.ts'
+import { A_LA_VEZ as LECTURAS, POR_LECTURA, UMBRAL } from '../../server/webhooks/lector.ts'
+import type { Hilo, Tiempo } from './tiempo.ts'
+
+/** A delivery, in the database until its end. */
+export interface Entrega extends EnEspera {
+  readonly creada: number
+  intentos: number
+  /** When its receiver first took it. */
+  recibida?: number
+  /** How often its receiver took it. */
+  veces: number
+  terminada?: 'entregada' | 'fallida'
+}
+
+/** How a receiver answers: after so many milliseconds, well or badly. Longer than {@link PLAZO_DE_ENVIO} is never. */
+export type Respuesta = (azar: () => number, ahora: number) => { ms: number; buena: boolean }
+
+/** What an exchange may take (server/webhooks/envio.ts), in milliseconds. */
+export const PLAZO_DE_ENVIO = 15_000
+
+/** An endpoint as the database has it: what is due of it, and how it is doing. */
+export interface Punto {
+  readonly comercio: string
+  readonly anfitrion: string
+  readonly responder: Respuesta
+  /** Due, the oldest first, and in nobody's memory. */
+  readonly vencidas: Entrega[]
+  fallas: number
+  frenadoHasta: number
+  /** Whether anything ever went badly there. */
+  haFallado: boolean
+  duena?: Bomba
+}
+
+/** Milliseconds of CPU: of the process that sends, of PostgreSQL and of the receiver, for one delivery; and a commit's wait. */
+export interface Costos {
+  envio: number
+  postgres: number
+  receptor: number
+  disco: number
+}
+
+export interface Mundo {
+  tiempo: Tiempo
+  azar: () => number
+  costos: Costos
+  /** PostgreSQL's connections, and the receiver. */
+  postgres: () => Hilo
+  receptor: Hilo
+  alRecibir: (entrega: Entrega, punto: Punto) => void
+}
+
+class Fila extends Linea<Entrega> {
+  porLeer = true
+  leyendo = false
+  readonly punto: Punto
+
+  constructor(punto: Punto, parte: Linea['parte']) {
+    super(parte)
+    this.punto = punto
+  }
+}
+
+/**
+ * A process that sends, in virtual time. Who may send is the service's own code (`Cupos`, `Anfitriones`, the schedule of
+ * attempts); reading, settling and the network are models with the same bounds.
+ */
+export class Bomba {
+  readonly #mundo: Mundo
+  readonly #hilo: Hilo
+  readonly #cupos = new Cupos<Entrega, Fila>()
+  readonly #anfitriones: Anfitriones<Fila>
+  readonly #filas = new Map<Punto, Fila>()
+  readonly #porLeer = new Set<Fila>()
+  /** What it has read and not settled yet. */
+  readonly #tenidas = new Map<Entrega, Punto>()
+  readonly #resultados: { fila: Fila; entrega: Entrega; buena: boolean }[] = []
+  #lecturas = 0
+  #grupos = 0
+  #asentando = 0
+  #reunion = false
+  viva = true
+
+  constructor(mundo: Mundo, hilo: Hilo) {
+    this.#mundo = mundo
+    this.#hilo = hilo
+    this.#anfitriones = new Anfitriones(() => mundo.tiempo.ahora)
+  }
+
+  tomar(punto: Punto): void {
+    punto.duena = this
+    const fila = new Fila(punto, this.#cupos.abrir(punto.comercio))
+    fila.tope = punto.fallas >= FALLAS_PARA_FRENAR ? 1 : POR_WEBHOOK
+    this.#filas.set(punto, fila)
+    this.#pedir(fila)
+  }
+
+  /** There is something due of an endpoint. */
+  mirar(punto: Punto): void {
+    const fila = this.#filas.get(punto)
+    if (!fila) return
+    this.#cupos.citar(fila)
+    this.#enviar()
+    this.#pedir(fila)
+  }
+
+  /** It is killed: what it had read and not settled is due again. @returns the endpoints that it held */
+  morir(): readonly Punto[] {
+    this.viva = false
+    for (const [entrega, punto] of this.#tenidas) punto.vencidas.push(entrega)
+    const puntos = [...this.#filas.keys()]
+    for (const punto of puntos) {
+      delete punto.duena
+      punto.vencidas.sort((a, b) => a.creada - b.creada || a.secuencia - b.secuencia)
+    }
+    return puntos
+  }
+
+  #pedir(fila: Fila): void {
+    fila.porLeer = true
+    this.#considerar(fila)
+  }
+
+  #considerar(fila: Fila): void {
+    const { tiempo } = this.#mundo
+    if (this.#porLeer.size > 0) this.#leer()
+    if (!fila.porLeer || fila.leyendo || fila.espera.length > UMBRAL) return
+    if (fila.estaColgada(tiempo.ahora, LENTO)) return
+    this.#porLeer.add(fila)
+    this.#leer()
+  }
+
+  #leer(): void {
+    if (this.#lecturas >= LECTURAS || !this.viva) return
+    const pedidas: { fila: Fila; cuantas: number }[] = []
+    const porFila = Math.max(POR_WEBHOOK, Math.ceil(EN_ESPERA / this.#porLeer.size))
+    for (const fila of [...this.#porLeer].slice(0, POR_LECTURA)) {
+      this.#porLeer.delete(fila)
+      if (fila.leyendo) continue
+      const cuantas = this.#cupos.reservar(fila, porFila)
+      if (cuantas > 0) {
+        fila.leyendo = true
+        fila.porLeer = false
+        pedidas.push({ fila, cuantas })
+      } else if (fila.tope > 1) this.#porLeer.add(fila)
+    }
+    if (pedidas.length === 0) return
+    this.#lecturas++
+    const leidas = pedidas.map(({ fila, cuantas }) => fila.punto.vencidas.splice(0, cuantas))
+    for (const [i, { fila }] of pedidas.entries())
+      for (const entrega of leidas[i]!) this.#tenidas.set(entrega, fila.punto)
+    const filas = leidas.reduce((suma, suyas) => suma + suyas.length, 0)
+    const { postgres, costos } = this.#mundo
+    postgres().hacer((filas * costos.postgres) / 2, () => {
+      if (!this.viva) return
+      this.#lecturas--
+      for (const [i, { fila, cuantas }] of pedidas.entries()) this.#traer(fila, cuantas, leidas[i]!)
+      this.#enviar()
+      for (const { fila } of pedidas) if (fila.tope > 1) this.#considerar(fila)
+    })
+  }
+
+  #traer(fila: Fila, cuantas: number, leidas: readonly Entrega[]): void {
+    this.#cupos.liberar(fila, cuantas)
+    fila.leyendo = false
+    if (leidas.length >= cuantas) fila.porLeer = true
+    const { ahora } = this.#mundo.tiempo
+    for (const entrega of leidas) this.#cupos.poner(fila, Object.assign(entrega, { desde: ahora }))
+  }
+
+  #enviar(): void {
+    const { tiempo, costos } = this.#mundo
+    const puede = (fila: Fila) => {
+      if (fila.punto.frenadoHasta > tiempo.ahora) return false
+      return this.#anfitriones.puede(this.#envio(fila), fila)
+    }
+    while (this.viva && this.#resultados.length + this.#asentando < MUCHAS) {
+      const turno = this.#cupos.tomar(tiempo.ahora, puede)
+      if (!turno) return
+      this.#anfitriones.empezar(this.#envio(turno.linea))
+      this.#hilo.hacer(costos.envio / 2, () => this.#mandar(turno))
+    }
+  }
+
+  #envio({ punto }: Fila) {
+    return { anfitrion: punto.anfitrion, comercio: punto.comercio, comprobado: true, esPrueba: false }
+  }
+
+  #mandar(turno: Turno<Entrega, Fila>): void {
+    const { tiempo, azar, costos, receptor, alRecibir } = this.#mundo
+    const { ms, buena } = turno.linea.punto.responder(azar, tiempo.ahora)
+    receptor.hacer(costos.receptor, () => {
+      if (buena && ms < PLAZO_DE_ENVIO) {
+        turno.entrega.veces++
+        turno.entrega.recibida ??= tiempo.ahora
+        alRecibir(turno.entrega, turno.linea.punto)
+      } else turno.linea.punto.haFallado = true
+      tiempo.tras(Math.min(ms, PLAZO_DE_ENVIO), () =>
+        this.#hilo.hacer(costos.envio / 2, () => this.#terminar(turno, buena && ms < PLAZO_DE_ENVIO)),
+      )
+    })
+  }
+
+  #terminar(turno: Turno<Entrega, Fila>, buena: boolean): void {
+    const { linea: fila, entrega } = turno
+    const { tiempo } = this.#mundo
+    if (!this.viva) return
+    this.#cupos.terminar(turno, tiempo.ahora)
+    for (const otra of this.#anfitriones.terminar(this.#envio(fila), buena)) this.#cupos.citar(otra)
+    const { punto } = fila
+    punto.fallas = buena ? 0 : punto.fallas + 1
+    fila.tope = punto.fallas >= FALLAS_PARA_FRENAR ? 1 : POR_WEBHOOK
+    if (punto.fallas >= FALLAS_PARA_FRENAR) {
+      const pausa = Math.min(FRENO_MAXIMO, FRENO_MINIMO * 2 ** (punto.fallas - FALLAS_PARA_FRENAR))
+      punto.frenadoHasta = tiempo.ahora + pausa
+      const fuera = this.#cupos.sacar(fila)
+      for (const otra of fuera) this.#tenidas.delete(otra)
+      punto.vencidas.unshift(...fuera)
+      tiempo.tras(pausa, () => punto.duena?.mirar(punto))
+    }
+    this.#resultados.push({ fila, entrega, buena })
+    if (this.#resultados.length >= GRUPO) this.#asentar()
+    else if (!this.#reunion) {
+      this.#reunion = true
+      tiempo.tras(REUNION, () => this.#asentar())
+    }
+    this.#enviar()
+    this.#considerar(fila)
+  }
+
+  #asentar(): void {
+    this.#reunion = false
+    const { tiempo, postgres, costos } = this.#mundo
+    while (this.#resultados.length > 0 && this.#grupos < ASIENTOS) {
+      const grupo = this.#resultados.splice(0, GRUPO)
+      this.#grupos++
+      this.#asentando += grupo.length
+      postgres().hacer((grupo.length * costos.postgres) / 2, () =>
+        tiempo.tras(costos.disco, () => {
+          if (!this.viva) return
+          this.#grupos--
+          this.#asentando -= grupo.length
+          for (const { fila, entrega, buena } of grupo) this.#cerrar(fila, entrega, buena)
+          this.#asentar()
+          this.#enviar()
+        }),
+      )
+    }
+  }
+
+  #cerrar(fila: Fila, entrega: Entrega, buena: boolean): void {
+    const { tiempo, azar } = this.#mundo
+    this.#tenidas.delete(entrega)
+    entrega.intentos++
+    if (buena) entrega.terminada = 'entregada'
+    else {
+      const proximo = proximoIntento(entrega.intentos, new Date(tiempo.ahora), null, azar())
+      if (!proximo) entrega.terminada = 'fallida'
+      else
+        tiempo.tras(proximo.getTime() - tiempo.ahora, () => {
+          fila.punto.vencidas.push(entrega)
+          fila.punto.duena?.mirar(fila.punto)
+        })
+    }
+    this.#considerar(fila)
+  }
+}

@@ -1,0 +1,131 @@
+interface Cita {
+  en: number
+  orden: number
+  hacer: () => void
+}
+
+/** Virtual time in milliseconds: things happen when they are due, and in the order in which they were asked for. */
+export class Tiempo {
+  ahora = 0
+  #orden = 0
+  readonly #monton: Cita[] = []
+
+  /** Does something so many milliseconds from now. */
+  tras(ms: number, hacer: () => void): void {
+    const cita = { en: this.ahora + ms, orden: this.#orden++, hacer }
+    let i = this.#monton.push(cita) - 1
+    for (let padre = (i - 1) >> 1; i > 0 && antes(cita, this.#monton[padre]!); i = padre, padre = (i - 1) >> 1) {
+      this.#monton[i] = this.#monton[padre]!
+      this.#monton[padre] = cita
+    }
+  }
+
+  /** Lets time pass until an instant, or until nothing is left to happen. */
+  correr(hasta: number): void {
+    for (let [primera] = this.#monton; primera && primera.en <= hasta; [primera] = this.#monton) {
+      this.#sacar()
+      this.ahora = primera.en
+      primera.hacer()
+    }
+  }
+
+  #sacar(): void {
+    const ultima = this.#monton.pop()!
+    if (this.#monton.length === 0) return
+    let i = 0
+    for (;;) {
+      let hijo = 2 * i + 1
+      if (hijo >= this.#monton.length) break
+      if (hijo + 1 < this.#monton.length && antes(this.#monton[hijo + 1]!, this.#monton[hijo]!)) hijo++
+      if (!antes(this.#monton[hijo]!, ultima)) break
+      this.#monton[i] = this.#monton[hijo]!
+      i = hijo
+    }
+    this.#monton[i] = ultima
+  }
+}
+
+const antes = (a: Cita, b: Cita) => a.en < b.en || (a.en === b.en && a.orden < b.orden)
+
+/** Numbers from 0 to 1 that a seed determines (mulberry32). */
+export function azarDe(semilla: number): () => number {
+  let estado = semilla >>> 0
+  return () => {
+    estado = (estado + 0x6d2b79f5) >>> 0
+    let x = Math.imul(estado ^ (estado >>> 15), 1 | estado)
+    x = (x + Math.imul(x ^ (x >>> 7), 61 | x)) ^ x
+    return ((x ^ (x >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** A machine: threads that share its cores. */
+export class Maquina {
+  readonly #tiempo: Tiempo
+  readonly #listos: Hilo[] = []
+  #libres: number
+  /** Milliseconds of its cores that were used. */
+  usado = 0
+
+  constructor(tiempo: Tiempo, nucleos: number) {
+    this.#tiempo = tiempo
+    this.#libres = nucleos
+  }
+
+  hilo(): Hilo {
+    return new Hilo((hilo) => {
+      this.#listos.push(hilo)
+      this.#repartir()
+    })
+  }
+
+  #repartir(): void {
+    while (this.#libres > 0) {
+      const hilo = this.#listos.shift()
+      if (!hilo) return
+      this.#libres--
+      const { ms, hecho } = hilo.empezar()
+      this.usado += ms
+      this.#tiempo.tras(ms, () => {
+        this.#libres++
+        hilo.acabar()
+        hecho()
+        this.#repartir()
+      })
+    }
+  }
+}
+
+/** Does one thing after the other, whenever a core is free. */
+export class Hilo {
+  readonly #cola: { ms: number; hecho: () => void }[] = []
+  readonly #pedirNucleo: (hilo: Hilo) => void
+  #ocupado = false
+
+  constructor(pedirNucleo: (hilo: Hilo) => void) {
+    this.#pedirNucleo = pedirNucleo
+  }
+
+  get espera(): number {
+    return this.#cola.length
+  }
+
+  hacer(ms: number, hecho: () => void): void {
+    this.#cola.push({ ms, hecho })
+    this.#pedir()
+  }
+
+  empezar() {
+    return this.#cola.shift()!
+  }
+
+  acabar(): void {
+    this.#ocupado = false
+    this.#pedir()
+  }
+
+  #pedir(): void {
+    if (this.#ocupado || this.#cola.length === 0) return
+    this.#ocupado = true
+    this.#pedirNucleo(this)
+  }
+}
