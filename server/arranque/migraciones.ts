@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout as dormir } from 'node:timers/promises'
 import pg from 'pg'
 import { RAIZ } from '../contrato/raiz.ts'
 import type { Motor } from '../motor.ts'
@@ -9,6 +10,15 @@ const CARPETA = new URL('prisma/migrations/', RAIZ)
 /** Prisma's own advisory lock: `prisma migrate` and any number of our starts wait for each other. */
 const CERROJO = 72_707_369
 const ESPERA_DEL_CERROJO = '60s'
+
+/**
+ * How long a migration waits for a table that is in use: whoever comes after it waits, too. PostgreSQL looks for deadlocks
+ * after a second, so that no request is ever the one that it ends.
+ */
+const ESPERA_DE_TABLA = '400ms'
+/** How often a migration tries, and how long it rests between, in milliseconds: minutes, in which the others go on. */
+const INTENTOS = 300
+const DESCANSO = 400
 
 /** Prisma's own table: `prisma migrate deploy` and `status` see the same history. */
 const TABLA = `create table if not exists _prisma_migrations (
@@ -41,8 +51,8 @@ export async function leerMigraciones(): Promise<Migracion[]> {
 }
 
 /**
- * Applies what is missing of `prisma/migrations`, each file as one simple query, which is one transaction. A file that
- * failed or was edited after it was applied stops the start.
+ * Applies what is missing of `prisma/migrations`, each file as one simple query, which is one transaction; one that meets
+ * tables in use gives way and begins anew, for requests go on meanwhile. A file that failed or was edited after it was applied stops the start.
  * @returns the names of those applied now
  */
 export async function migrar(url: string): Promise<string[]> {
@@ -108,6 +118,25 @@ function revisar({ nombre, checksum }: Migracion, hecha: { checksum: string; fin
   }
 }
 
+/** What a migration met: a table in use, a deadlock. */
+const DE_PASO = ['55P03', '40P01']
+
+/** An index that is made concurrently holds nobody up, and can't begin anew. */
+const HACE_INDICE = /^create (unique )?index concurrently/im
+
+async function ejecutar(cliente: pg.Client, sql: string): Promise<void> {
+  await cliente.query(`set lock_timeout = '${HACE_INDICE.test(sql) ? 0 : ESPERA_DE_TABLA}'`)
+  for (let quedan = INTENTOS; quedan > 0; quedan--) {
+    try {
+      await cliente.query(sql)
+      return
+    } catch (error) {
+      if (quedan === 1 || !(error instanceof pg.DatabaseError && DE_PASO.includes(error.code!))) throw error
+      await dormir(DESCANSO)
+    }
+  }
+}
+
 async function aplicar(cliente: pg.Client, { nombre, sql, checksum }: Migracion) {
   const id = randomUUID()
   await cliente.query('insert into _prisma_migrations (id, checksum, migration_name) values ($1, $2, $3)', [
@@ -116,7 +145,7 @@ async function aplicar(cliente: pg.Client, { nombre, sql, checksum }: Migracion)
     nombre,
   ])
   try {
-    await cliente.query(await paraSuVersion(cliente, sql))
+    await ejecutar(cliente, await paraSuVersion(cliente, sql))
   } catch (cause) {
     await cliente.query('update _prisma_migrations set logs = $2 where id = $1', [id, String(cause)])
     throw new ErrorDeMigracion(

@@ -82,6 +82,20 @@ describe('migrar()', () => {
     expect((await historia()).length).toBe(aplicadas.flat().length)
   })
 
+  it('give way to whoever uses what they need, and begin anew', async () => {
+    const otro = new pg.Client({ connectionString: url })
+    await otro.connect()
+    await otro.query('begin; create table comercio (ya_estaba int)')
+    const esperan = () =>
+      consultar(`select from pg_stat_activity where datname = current_database()
+        and application_name = 'guias migraciones' and wait_event_type = 'Lock'`)
+    const migrando = migrar(url)
+    for (const cuantas of [1, 0, 1]) await hasta(async () => (await esperan()).length === cuantas)
+    await otro.query('rollback')
+    expect(await migrando).toEqual((await leerMigraciones()).map(({ nombre }) => nombre))
+    await otro.end()
+  })
+
   it.each([
     ['edited after it was applied', `checksum = repeat('0', 64)`, /se editó después de aplicarse/],
     ['left half-finished', 'finished_at = null', /quedó a medias/],

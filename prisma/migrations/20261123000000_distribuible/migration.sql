@@ -1,6 +1,10 @@
 -- What Citus asks of a schema that it shall distribute (server/arranque/distribuir.ts), and nothing that PostgreSQL loses by:
 -- each unique key of a merchant's table has comercio_id in it, and no foreign key follows a change of it (ids never change).
 -- The statements of the version before run on it as on what was.
+
+-- Those that take their parents' part of a foreign key first, as requests do: another order would be a deadlock with them.
+LOCK TABLE "guia", "webhook", "llave", "operador", "comercio" IN ACCESS EXCLUSIVE MODE;
+
 CREATE UNIQUE INDEX "enlace_corto_id_comercio_id_key" ON "enlace_corto"("id", "comercio_id");
 CREATE UNIQUE INDEX "mensaje_id_comercio_id_key" ON "mensaje"("id", "comercio_id");
 CREATE UNIQUE INDEX "prueba_entrega_id_comercio_id_key" ON "prueba_entrega"("id", "comercio_id");
@@ -13,14 +17,14 @@ DROP INDEX "recuperacion_paso_key";
 ALTER TABLE "llave"
   DROP CONSTRAINT "llave_comercio_id_fkey",
   DROP CONSTRAINT "llave_operador_id_fkey",
-  ADD CONSTRAINT "llave_comercio_id_fkey" FOREIGN KEY ("comercio_id") REFERENCES "comercio"("id") ON DELETE RESTRICT ON UPDATE NO ACTION,
-  ADD CONSTRAINT "llave_operador_id_fkey" FOREIGN KEY ("operador_id") REFERENCES "operador"("id") ON DELETE RESTRICT ON UPDATE NO ACTION;
+  ADD CONSTRAINT "llave_comercio_id_fkey" FOREIGN KEY ("comercio_id") REFERENCES "comercio"("id") ON DELETE RESTRICT ON UPDATE NO ACTION NOT VALID,
+  ADD CONSTRAINT "llave_operador_id_fkey" FOREIGN KEY ("operador_id") REFERENCES "operador"("id") ON DELETE RESTRICT ON UPDATE NO ACTION NOT VALID;
 ALTER TABLE "guia"
   DROP CONSTRAINT "guia_comercio_id_fkey",
-  ADD CONSTRAINT "guia_comercio_id_fkey" FOREIGN KEY ("comercio_id") REFERENCES "comercio"("id") ON DELETE RESTRICT ON UPDATE NO ACTION;
+  ADD CONSTRAINT "guia_comercio_id_fkey" FOREIGN KEY ("comercio_id") REFERENCES "comercio"("id") ON DELETE RESTRICT ON UPDATE NO ACTION NOT VALID;
 ALTER TABLE "webhook"
   DROP CONSTRAINT "webhook_comercio_id_fkey",
-  ADD CONSTRAINT "webhook_comercio_id_fkey" FOREIGN KEY ("comercio_id") REFERENCES "comercio"("id") ON DELETE RESTRICT ON UPDATE NO ACTION;
+  ADD CONSTRAINT "webhook_comercio_id_fkey" FOREIGN KEY ("comercio_id") REFERENCES "comercio"("id") ON DELETE RESTRICT ON UPDATE NO ACTION NOT VALID;
 
 CREATE TABLE "dueno" (
     "clave" TEXT NOT NULL,
