@@ -193,16 +193,20 @@ export class Bomba {
   #mandar(turno: Turno<Entrega, Fila>): void {
     const { tiempo, azar, costos, receptor, alRecibir } = this.#mundo
     const { ms, buena } = turno.linea.punto.responder(azar, tiempo.ahora)
-    receptor.hacer(costos.receptor, () => {
+    const tarda = Math.min(ms, PLAZO_DE_ENVIO)
+    // The way there takes any part of that: what was sent later may arrive before.
+    const camino = azar() * tarda
+    const recibir = () => {
       if (buena && ms < PLAZO_DE_ENVIO) {
         turno.entrega.veces++
         turno.entrega.recibida ??= tiempo.ahora
         alRecibir(turno.entrega, turno.linea.punto)
       } else turno.linea.punto.haFallado = true
-      tiempo.tras(Math.min(ms, PLAZO_DE_ENVIO), () =>
+      tiempo.tras(tarda - camino, () =>
         this.#hilo.hacer(costos.envio / 2, () => this.#terminar(turno, buena && ms < PLAZO_DE_ENVIO)),
       )
-    })
+    }
+    tiempo.tras(camino, () => receptor.hacer(costos.receptor, recibir))
   }
 
   #terminar(turno: Turno<Entrega, Fila>, buena: boolean): void {
