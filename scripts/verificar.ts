@@ -22,6 +22,12 @@ const PASOS: Record<string, string[]> = {
   'types of its command line': tipos('sdk/cli'),
   'dead code': ['knip'],
   'house rules, and the time of patterns': ['node', 'scripts/reglas.ts'],
+  'migrations, beside the version before': [
+    'squawk',
+    '--config',
+    'prisma/squawk.toml',
+    'prisma/migrations/*/migration.sql',
+  ],
   'the contract': [
     ...['redocly', 'lint', '--max-problems=50', 'comercios', 'operaciones', 'publico'],
     // As it is served, with its samples; and the way that leads through it.

@@ -8,7 +8,8 @@ import { construir } from './construir.ts'
 import { git } from './etiqueta.ts'
 
 const raiz = fileURLToPath(new URL('../../', import.meta.url))
-const MIGRACIONES = 'prisma/migrations'
+/** Where they stand in the tree. */
+export const MIGRACIONES = 'prisma/migrations'
 
 /** The commit before the newest migration, from which an installation is brought to what stands here. */
 export interface Anterior {
