@@ -1,7 +1,8 @@
 /**
  * The README's pictures, from what a newcomer does: `npm start` on fresh data, the README's own `curl`, and a delivery made
  * in the courier's page. `npm run ilustrar` writes them to `docs/`; it needs Chromium and poppler's `pdftoppm`.
- * `npm run ilustrar -- hojas CARPETA` draws every page in each important state instead (`scripts/ilustrar/hojas.ts`).
+ * `npm run ilustrar -- hojas CARPETA` draws every page in each important state instead (`scripts/ilustrar/hojas.ts`);
+ * `-- tareas` counts what jobs take, `-- pesos` what pages weigh: the tables of docs/paginas.md.
  */
 import { execFile } from 'node:child_process'
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
@@ -14,7 +15,9 @@ import sharp, { type OverlayOptions } from 'sharp'
 import { conUnTelefono, SIN_NAVEGADOR } from './demo/navegador.ts'
 import { firmar, salirARuta } from './demo/repartidor.ts'
 import { dibujarHojas } from './ilustrar/hojas.ts'
+import { pesarPaginas } from './ilustrar/pesos.ts'
 import { conServicioFresco, type Demo, type Fresco } from './ilustrar/servicio.ts'
+import { medirTareas } from './ilustrar/tareas.ts'
 import { terminal } from './ilustrar/terminal.ts'
 
 const ejecutar = promisify(execFile)
@@ -98,6 +101,8 @@ async function primeraPagina(pdf: Buffer, carpeta: string): Promise<Buffer> {
 
 if (SIN_NAVEGADOR) throw new Error(SIN_NAVEGADOR)
 if (process.argv[2] === 'hojas') await conServicioFresco((fresco) => dibujarHojas(fresco, process.argv[3] ?? 'hojas'))
+else if (process.argv[2] === 'tareas') await conServicioFresco(medirTareas)
+else if (process.argv[2] === 'pesos') await conServicioFresco(pesarPaginas)
 else await conServicioFresco(ilustrarElLeeme)
 
 async function ilustrarElLeeme({ url, puerto, dataDir, carpeta, salida, demo }: Fresco) {

@@ -12,7 +12,7 @@ import sharp from 'sharp'
 import type { Estado } from '../../server/contrato/generado/tipos/index.ts'
 import { motivosDe } from '../../server/estados/estados.ts'
 import { conUnTelefono } from '../demo/navegador.ts'
-import type { Fresco } from './servicio.ts'
+import { comoOperador, conMosaicos, esperarMensaje, type Fresco } from './servicio.ts'
 
 const ejecutar = promisify(execFile)
 
@@ -171,17 +171,6 @@ async function documentos({ url, demo, carpeta }: Fresco): Promise<Hoja> {
   throw new Error('the proof has no PDF')
 }
 
-/** Operators move guides as they please, and say whose they are. */
-async function comoOperador<T>({ url, demo }: Fresco, ruta: string, cuerpo?: object): Promise<T> {
-  const respuesta = await fetch(`${url}/operaciones/v1${ruta}`, {
-    method: cuerpo ? 'POST' : 'GET',
-    headers: { Authorization: `Bearer ${demo.llave_operaciones}`, 'Content-Type': 'application/json' },
-    ...(cuerpo ? { body: JSON.stringify(cuerpo) } : {}),
-  })
-  if (!respuesta.ok) throw new Error(`${ruta}: ${await respuesta.text()}`)
-  return (await respuesta.json()) as T
-}
-
 const CALLES = ['5a avenida norte 12', 'Calzada Roosevelt 22-43, zona 11', UNA.direccion, 'Aldea El Carmen, casa azul']
 
 async function repartidor(fresco: Fresco, pagina: Page): Promise<Hoja> {
@@ -236,13 +225,6 @@ async function repartidor(fresco: Fresco, pagina: Page): Promise<Hoja> {
   return hoja
 }
 
-/** What a provider of maps would send. */
-const conMosaicos = async (pagina: Page) => {
-  const create = { width: 256, height: 256, channels: 3 as const, background: '#dfe8d8' }
-  const body = await sharp({ create }).png().toBuffer()
-  await pagina.route(/tile\.openstreetmap\.org/, (ruta) => ruta.fulfill({ contentType: 'image/png', body }))
-}
-
 async function destinatario({ url, demo }: Fresco, pagina: Page): Promise<Hoja> {
   const hoja = new Hoja()
   const api = new Guias({ llave: demo.llave, baseUrl: url })
@@ -250,16 +232,10 @@ async function destinatario({ url, demo }: Fresco, pagina: Page): Promise<Hoja> 
   const nueva = async () => {
     // A telephone gets few requests an hour.
     await api.guias.crear({ ...UNA, telefono: `+5023148167${vistos.size}` })
-    for (let i = 0; i < 200; i++) {
-      await pagina.goto(`${url}/buzon`)
-      const enlaces = await pagina.locator('a[href*="u/"]').all()
-      const suyo = (await Promise.all(enlaces.map((uno) => uno.getAttribute('href')))).find((uno) => !vistos.has(uno!))
-      if (!suyo) continue
-      vistos.add(suyo)
-      await pagina.goto(new URL(suyo, `${url}/buzon`).href)
-      return aqui.waitFor()
-    }
-    throw new Error('no message came')
+    const suyo = await esperarMensaje(url, [...vistos])
+    vistos.add(suyo)
+    await pagina.goto(suyo)
+    return aqui.waitFor()
   }
   const aqui = pagina.getByRole('button', { name: 'Usar mi ubicación' })
   const confirmar = pagina.getByRole('button', { name: 'Confirmar' })

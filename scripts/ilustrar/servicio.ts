@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as esperar } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
+import type { Page } from 'playwright-core'
+import sharp from 'sharp'
 
 const raiz = new URL('../../', import.meta.url)
 
@@ -71,4 +73,38 @@ export async function conServicioFresco<T>(hacer: (fresco: Fresco) => Promise<T>
     await detener()
     await rm(carpeta, { recursive: true, force: true })
   }
+}
+
+/** Operators move guides as they please, and say whose they are. */
+export async function comoOperador<T>({ url, demo }: Fresco, ruta: string, cuerpo?: object): Promise<T> {
+  const respuesta = await fetch(`${url}/operaciones/v1${ruta}`, {
+    method: cuerpo ? 'POST' : 'GET',
+    headers: { Authorization: `Bearer ${demo.llave_operaciones}`, 'Content-Type': 'application/json' },
+    ...(cuerpo ? { body: JSON.stringify(cuerpo) } : {}),
+  })
+  if (!respuesta.ok) throw new Error(`${ruta}: ${await respuesta.text()}`)
+  return (await respuesta.json()) as T
+}
+
+/** What a provider of maps would send. */
+export const conMosaicos = async (pagina: Page) => {
+  const create = { width: 256, height: 256, channels: 3 as const, background: '#dfe8d8' }
+  const body = await sharp({ create }).png().toBuffer()
+  await pagina.route(/tile\.openstreetmap\.org/, (ruta) => ruta.fulfill({ contentType: 'image/png', body }))
+}
+
+/** The recipients' links that lie in the mailbox. */
+export async function enlacesDelBuzon(url: string): Promise<string[]> {
+  const buzon = await (await fetch(`${url}/buzon`)).text()
+  return [...buzon.matchAll(/href="([^"]*\bu\/[^"]+)"/g)].map(([, enlace]) => new URL(enlace!, `${url}/buzon`).href)
+}
+
+/** The link of the message that comes after those. */
+export async function esperarMensaje(url: string, vistos: readonly string[]): Promise<string> {
+  for (let i = 0; i < 400; i++) {
+    const nuevo = (await enlacesDelBuzon(url)).find((uno) => !vistos.includes(uno))
+    if (nuevo) return nuevo
+    await esperar(50)
+  }
+  throw new Error('no message came')
 }

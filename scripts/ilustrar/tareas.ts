@@ -1,0 +1,174 @@
+/** Plays what recipients and couriers do all day, on a phone of 360 × 740, and counts what it takes. */
+import { fileURLToPath } from 'node:url'
+import { Guias } from '@guias/sdk'
+import bwipjs from 'bwip-js/node'
+import type { Page } from 'playwright-core'
+import { conUnTelefono } from '../demo/navegador.ts'
+import { firmar } from '../demo/repartidor.ts'
+import { type Cuenta, Mano } from './mano.ts'
+import { comoOperador, conMosaicos, enlacesDelBuzon, esperarMensaje, type Fresco } from './servicio.ts'
+
+const FOTO = fileURLToPath(new URL('../../server/simulador/muestras/foto.jpg', import.meta.url))
+const PANTALLA = { width: 360, height: 740 }
+const LUGAR = { lat: 14.71889, lng: -90.64417 }
+const AQUI = { latitude: LUGAR.lat, longitude: LUGAR.lng, accuracy: 8 }
+const UNA = {
+  telefono: '+50231481676',
+  departamento: 'Guatemala',
+  municipio: 'San Juan Sacatepéquez',
+  destinatario: 'María José Ajú',
+  direccion: '2a calle 3-45, zona 1',
+  recogida: { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611 },
+}
+/** How many parcels a courier takes out in a morning. */
+const MUCHAS = 200
+
+/** What a job is played with: the service, its merchant, and a courier who has nothing yet. */
+type Escena = Fresco & { api: Guias; repartidor: string; codigo: string }
+
+type Tarea = (escena: Escena, pagina: Page) => Promise<Cuenta>
+
+const boton = (pagina: Page, name: string | RegExp) => pagina.getByRole('button', { name })
+const enlace = (pagina: Page, name: string | RegExp) => pagina.getByRole('link', { name }).first()
+
+/** A new recipient's page, opened by the link of his message. */
+async function abrirEnlace({ url, api }: Escena, pagina: Page): Promise<void> {
+  const vistos = await enlacesDelBuzon(url)
+  await api.guias.crear({ ...UNA, telefono: `+5023148${1_000 + vistos.length}` })
+  await pagina.goto(await esperarMensaje(url, vistos), { waitUntil: 'networkidle' })
+}
+
+const confirmarAqui: Tarea = async (escena, pagina) => {
+  await abrirEnlace(escena, pagina)
+  const mano = new Mano(pagina)
+  await mano.tocar(boton(pagina, 'Usar mi ubicación'))
+  await mano.tocar(boton(pagina, 'Confirmar'))
+  await pagina.getByText('Gracias').first().waitFor()
+  return mano.cuenta()
+}
+
+const confirmarEnElMapa: Tarea = async (escena, pagina) => {
+  await abrirEnlace(escena, pagina)
+  const mano = new Mano(pagina)
+  await mano.tocar(boton(pagina, 'Señalarlo en el mapa'))
+  await pagina.locator('#mapa.leaflet-container:not(.ciego) .leaflet-tile-loaded').first().waitFor()
+  await mano.tocar(pagina.locator('#mapa'), { x: 120, y: 160 })
+  await mano.tocar(boton(pagina, 'Confirmar'))
+  await pagina.getByText('Gracias').first().waitFor()
+  return mano.cuenta()
+}
+
+async function entrar({ url, codigo }: Escena, pagina: Page): Promise<void> {
+  await pagina.goto(`${url}/repartidor`)
+  await pagina.getByLabel('Su código de repartidor').fill(codigo)
+  await boton(pagina, 'Entrar').tap()
+  await pagina.getByRole('heading', { name: /^Hola/ }).waitFor()
+}
+
+/** Guides that the courier has, as far as those states. */
+async function llevar(escena: Escena, cuantas: number, estados: string[], datos: object = {}): Promise<string[]> {
+  const guias: string[] = []
+  for (let i = 0; i < cuantas; i += 100) {
+    const lote = Array.from({ length: Math.min(100, cuantas - i) }, () => ({ ...UNA, ...LUGAR, ...datos }))
+    const { resultados } = await escena.api.guias.crearLote({ guias: lote })
+    guias.push(...resultados.flatMap((uno) => (uno.ok ? [uno.guia] : [])))
+  }
+  for (const guia of guias)
+    for (const estado of estados)
+      await comoOperador(escena, `/guias/${guia}/eventos`, { estado, repartidor: escena.repartidor })
+  return guias
+}
+
+const etiquetaDe = (guia: string) =>
+  bwipjs.toBuffer({ bcid: 'code128', text: guia, scale: 3, height: 15, padding: 12, backgroundcolor: 'FFFFFF' })
+
+const escanearYSalir: Tarea = async (escena, pagina) => {
+  const guias = await llevar(escena, MUCHAS, ['recolectado'])
+  await entrar(escena, pagina)
+  await pagina.getByText(`Las que lleva (${MUCHAS})`).waitFor()
+  const mano = new Mano(pagina)
+  await mano.tocar(enlace(pagina, 'Escanear'))
+  // There is no camera here: labels are read from pictures, one by one.
+  await pagina.locator('video').waitFor({ state: 'detached' })
+  await mano.tocar(pagina.getByText('Cargar varias a la lista'))
+  for (const [i, guia] of guias.entries()) {
+    await mano.leer(pagina.locator('input[type=file]'), await etiquetaDe(guia))
+    await pagina.getByText(i === 0 ? '1 guía' : `${i + 1} guías`, { exact: true }).waitFor()
+  }
+  await mano.tocar(boton(pagina, `Salir a ruta con ${MUCHAS}`))
+  await pagina.getByRole('heading', { name: `${MUCHAS} guías` }).waitFor()
+  return mano.cuenta()
+}
+
+const marcarYSalir: Tarea = async (escena, pagina) => {
+  await llevar(escena, MUCHAS, ['recolectado'])
+  await entrar(escena, pagina)
+  await pagina.getByText(`Las que lleva (${MUCHAS})`).waitFor()
+  const mano = new Mano(pagina)
+  await mano.tocar(boton(pagina, 'Marcar varias'))
+  await mano.tocar(boton(pagina, `Marcar las ${MUCHAS}`))
+  await mano.tocar(boton(pagina, `Salir a ruta con ${MUCHAS}`))
+  await pagina.getByRole('heading', { name: `${MUCHAS} guías` }).waitFor()
+  return mano.cuenta()
+}
+
+async function llenar(mano: Mano, pagina: Page): Promise<void> {
+  await mano.fotografiar(pagina.locator('input[type=file]'), FOTO)
+  await pagina.getByAltText('Foto 1').waitFor()
+  await mano.tocar(boton(pagina, UNA.destinatario))
+  await mano.trazar(pagina.locator('canvas.firma'), () => firmar(pagina))
+}
+
+const entregar: Tarea = async (escena, pagina) => {
+  const [guia] = await llevar(escena, 1, ['recolectado', 'en_ruta'], { direccion: 'Sola' })
+  await entrar(escena, pagina)
+  await pagina.goto(`${escena.url}/repartidor#/guia/${guia}`)
+  const mano = new Mano(pagina)
+  await mano.tocar(pagina.getByRole('link', { name: 'Entregar', exact: true }))
+  await llenar(mano, pagina)
+  await mano.tocar(boton(pagina, 'Confirmar la entrega'))
+  await pagina.getByRole('heading', { name: 'Entregada' }).waitFor()
+  return mano.cuenta()
+}
+
+const EN_UNA_PUERTA = 3
+const enUnaPuerta: Tarea = async (escena, pagina) => {
+  const lejos = { lat: LUGAR.lat + 0.0015, lng: LUGAR.lng, telefono: '+50231481999', direccion: 'Una puerta' }
+  const [guia] = await llevar(escena, EN_UNA_PUERTA, ['recolectado', 'en_ruta'], lejos)
+  await entrar(escena, pagina)
+  await pagina.goto(`${escena.url}/repartidor#/guia/${guia}`)
+  const mano = new Mano(pagina)
+  await mano.tocar(pagina.getByRole('link', { name: 'Entregar', exact: true }))
+  await llenar(mano, pagina)
+  const otras = pagina.locator('.marcable')
+  for (let i = 0; i < EN_UNA_PUERTA - 1; i++) await mano.tocar(otras.nth(i))
+  await mano.tocar(boton(pagina, 'Confirmar la entrega'))
+  await pagina.getByRole('heading', { name: `Entregada: ${EN_UNA_PUERTA} guías` }).waitFor()
+  return mano.cuenta()
+}
+
+const TAREAS: Readonly<Record<string, Tarea>> = {
+  'confirm a place: here': confirmarAqui,
+  'confirm a place: on the map': confirmarEnElMapa,
+  'deliver, with photo and signature': entregar,
+  [`deliver ${EN_UNA_PUERTA} at one door`]: enUnaPuerta,
+  [`send out ${MUCHAS}: scanned`]: escanearYSalir,
+  [`send out ${MUCHAS}: ticked on the list`]: marcarYSalir,
+}
+
+/** Plays each job on a phone that has seen nothing yet, and prints what it took. */
+export async function medirTareas(fresco: Fresco): Promise<void> {
+  const api = new Guias({ llave: fresco.demo.llave, baseUrl: fresco.url })
+  console.log('| job | taps | scans | pixels | seconds |\n|---|---:|---:|---:|---:|')
+  for (const [nombre, tarea] of Object.entries(TAREAS)) {
+    const quien = await comoOperador<{ repartidor: string; codigo: string }>(fresco, '/repartidores', {
+      nombre: 'Carlos',
+    })
+    const { toques, lecturas, pixeles, segundos } = await conUnTelefono(AQUI, async (pagina) => {
+      await pagina.setViewportSize(PANTALLA)
+      await conMosaicos(pagina)
+      return tarea({ ...fresco, api, ...quien }, pagina)
+    })
+    console.log(`| ${nombre} | ${toques} | ${lecturas} | ${pixeles} | ${segundos.toFixed(1)} |`)
+  }
+}

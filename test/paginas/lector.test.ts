@@ -1,0 +1,182 @@
+import { readFileSync } from 'node:fs'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { entregada } from '../archivos/imagenes.ts'
+import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
+import { abrirContexto, hayNavegador } from '../navegador.ts'
+import { noDicho, type Recorrido, revisarSinVer } from './lector.ts'
+import {
+  abrir,
+  abrirGuia,
+  boton,
+  comercio,
+  contexto,
+  enlace,
+  entorno,
+  entrar,
+  foto,
+  guiaEn,
+  inicio,
+  nuevoRepartidor,
+  pagina,
+  titulo,
+  usarTelefono,
+} from './repartidor/telefono.ts'
+import { evaluarEn } from './revisar.ts'
+import { url as deUbicacion, falso, usarServicio } from './ubicacion/servicio.ts'
+import { AQUI } from './ubicacion/telefono.ts'
+
+usarTelefono()
+usarServicio()
+
+const PANTALLA = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true }
+/** The table of the pages without a mouse and without seeing them, as the documentation has it. */
+const TABLA = readFileSync(new URL('../../docs/paginas.md', import.meta.url), 'utf8')
+const fila = (pagina: string, accion: string, { hasta, paradas, encabezados, regiones }: Recorrido) =>
+  `| ${pagina} | «${accion}» | ${hasta} | ${paradas} | ${encabezados} | ${regiones} |`
+const comprobar = (nombre: string, accion: string, recorrido: Recorrido) =>
+  expect.soft(TABLA).toContain(fila(nombre, accion, recorrido))
+
+describe.skipIf(!hayNavegador)('with the keyboard alone, and as a screen reader has it', () => {
+  const abrirAqui = async (direccion: string, opciones = {}) => {
+    const suyo = await abrirContexto({ ...PANTALLA, ...opciones })
+    const pagina = await suyo.newPage()
+    await pagina.goto(direccion, { waitUntil: 'networkidle' })
+    return pagina
+  }
+  let guia: string
+  beforeAll(async () => {
+    guia = (await comercio.api.guias.crear(unaGuia())).guia
+  })
+
+  it.each([
+    ['a control without a name', '<h1>A</h1><button>Ir</button><input>', /textbox/],
+    ['a skipped level', '<h1>A</h1><h3>B</h3><button>Ir</button>', /to be less than or equal to 2/],
+    ['a focus that can’t be seen', '<h1>A</h1><button style="outline: 0">Ir</button>', /no outline/],
+    [
+      'a focus below a bar',
+      `<h1>A</h1><button>Ir</button>
+      <div style="position: fixed; inset: 0; background: red"></div>`,
+      /covered/,
+    ],
+  ])('finds %s', async (_, html, falta) => {
+    const pagina = await abrirAqui('about:blank')
+    await pagina.setContent(`<style>:focus-visible { outline: 3px solid }</style><main>${html}</main>`)
+    await expect(revisarSinVer(pagina, 'Ir')).rejects.toThrow(falta)
+    await pagina.context().close()
+  })
+
+  it('finds what appears and nobody hears', async () => {
+    const pagina = await abrirAqui('about:blank')
+    await pagina.setContent('<main><p id="a"></p><p id="b" role="status"></p></main>')
+    const decir = (donde: string) =>
+      noDicho(pagina, () => evaluarEn(pagina, `document.getElementById('${donde}').textContent = 'Falta el nombre'`))
+    expect(await decir('a')).toEqual(['Falta el nombre'])
+    expect(await decir('b')).toEqual([])
+    await pagina.context().close()
+  })
+
+  it.each([
+    ['`/`', () => `${entorno.url}/`, 'Seguir el envío'],
+    ['`/r/{guia}`', () => `${entorno.url}/r/${guia}`, 'Seguir otro envío'],
+    ['`/r`, a code that can’t be one', () => `${entorno.url}/r?guia=no+es`, 'Seguir el envío'],
+    ['`/docs/consola`', () => `${entorno.url}/docs/consola`, 'Enviar'],
+  ] as const)('%s', COMPLETO, async (nombre, direccion, accion) => {
+    const pagina = await abrirAqui(direccion())
+    comprobar(nombre, accion, await revisarSinVer(pagina, accion))
+    await pagina.context().close()
+  })
+
+  it('the page that verifies a proof', COMPLETO, async () => {
+    const { guia } = await entregada(entorno, comercio)
+    await hasta(async () => (await comercio.api.guias.pruebaEntrega(guia)).pdf)
+    const pagina = await abrirAqui(`${entorno.url}/verificar/${guia}`)
+    comprobar('`/verificar/{guia}`', 'Elegir el PDF', await revisarSinVer(pagina, 'Elegir el PDF'))
+    const malo = { name: 'otro.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.7 otro') }
+    const mudo = await noDicho(pagina, async () => {
+      await pagina.locator('input[type=file]').setInputFiles(malo)
+      await pagina.locator('#resultado :text-matches("\\\\w")').first().waitFor()
+    })
+    expect(mudo).toEqual([])
+    await pagina.context().close()
+  })
+
+  it('the recipient’s page', COMPLETO, async () => {
+    const pagina = await abrirAqui(`${deUbicacion}/u/${falso.nueva()}`, {
+      permissions: ['geolocation'],
+      geolocation: { ...AQUI, accuracy: 8 },
+    })
+    const elegir = await revisarSinVer(pagina, 'Usar mi ubicación')
+    comprobar('`/u/{token}`, choosing', 'Usar mi ubicación', elegir)
+    await pagina.getByRole('button', { name: 'Pegar un enlace de mapa' }).press('Enter')
+    await pagina.locator('#enlace').fill('https://example.com/')
+    const mudo = await noDicho(pagina, async () => {
+      await pagina.locator('#enlace').press('Enter')
+      await pagina.getByText('no es un mapa admitido').first().waitFor()
+    })
+    expect(mudo).toEqual([])
+    await pagina.getByRole('button', { name: 'Atrás' }).press('Enter')
+    await pagina.getByRole('button', { name: 'Usar mi ubicación' }).press('Enter')
+    await pagina.locator('#mapa.leaflet-container:not(.ciego)').waitFor()
+    comprobar('`/u/{token}`, the pin', 'Confirmar', await revisarSinVer(pagina, 'Confirmar'))
+    await pagina.getByRole('button', { name: 'Confirmar' }).press('Enter')
+    await pagina.getByRole('heading', { name: /Gracias/ }).waitFor()
+    const gracias = await revisarSinVer(pagina, 'Seguir mi paquete')
+    comprobar('`/u/{token}`, afterwards', 'Seguir mi paquete', gracias)
+    await pagina.context().close()
+  })
+
+  it('the courier’s page', COMPLETO, async () => {
+    const { codigo, repartidor } = await nuevoRepartidor()
+    const [suya] = [
+      await guiaEn(repartidor, ['recolectado', 'en_ruta']),
+      await guiaEn(repartidor, ['recolectado'], { lat: 14.8, lng: -90.7, telefono: '+50255551234' }),
+      await guiaEn(repartidor, ['recolectado'], { lat: 14.9, lng: -90.7, telefono: '+50255551235' }),
+    ]
+    await abrir()
+    await pagina.getByLabel('Su código').waitFor()
+    comprobar('`/repartidor`, signing in', 'Entrar', await revisarSinVer(pagina, 'Entrar'))
+    expect(
+      await noDicho(pagina, async () => {
+        await boton('Entrar').press('Enter')
+        await pagina.getByText('Escriba el código').waitFor()
+      }),
+    ).toEqual([])
+    await entrar(codigo)
+    await pagina.getByText('Las que lleva (3)').waitFor()
+    comprobar('`/repartidor`, the list', 'Escanear', await revisarSinVer(pagina, 'Escanear'))
+    expect(
+      await noDicho(pagina, async () => {
+        await pagina.getByLabel('Busque, o escriba la guía').press('Enter')
+        await pagina.getByText('Escriba las 12 letras').waitFor()
+      }),
+    ).toEqual([])
+    await boton('Marcar varias').press('Enter')
+    await boton('Marcar las 3').press('Enter')
+    comprobar('`/repartidor`, many ticked', 'Salir a ruta con 2', await revisarSinVer(pagina, 'Salir a ruta con 2'))
+    await abrirGuia(suya)
+    await enlace('Entregar').waitFor()
+    comprobar('`/repartidor`, a guide', 'Entregar', await revisarSinVer(pagina, 'Entregar'))
+    await enlace('Entregar').press('Enter')
+    await titulo('Entregar').waitFor()
+    const confirmar = 'Confirmar la entrega'
+    comprobar('`/repartidor`, delivering', confirmar, await revisarSinVer(pagina, confirmar))
+    expect(
+      await noDicho(pagina, async () => {
+        await boton(confirmar).press('Enter')
+        await pagina.getByText('Tome una foto por lo menos.').waitFor()
+      }),
+    ).toEqual([])
+    await pagina.locator('input[type=file]').setInputFiles(await foto())
+    await pagina.getByAltText('Foto 1').waitFor()
+    await pagina.getByLabel('Nombre').fill('María López')
+    await boton(confirmar).press('Enter')
+    await titulo('Entregada').waitFor()
+    comprobar('`/repartidor`, done', 'Ver la lista', await revisarSinVer(pagina, 'Ver la lista'))
+    await inicio()
+    await enlace('Escanear').press('Enter')
+    await pagina.locator('video').waitFor({ state: 'detached' })
+    const escanear = await revisarSinVer(pagina, 'Cargar varias a la lista')
+    comprobar('`/repartidor`, scanning', 'Cargar varias a la lista', escanear)
+    expect(contexto.pages()).toHaveLength(1)
+  })
+})
