@@ -27,7 +27,9 @@ import { limites } from './medidas/limites.ts'
 import { lote } from './medidas/lote.ts'
 import type { Medida } from './medidas/medida.ts'
 import { partes } from './medidas/particiones.ts'
+import { pooler } from './medidas/pooler.ts'
 import { proceso } from './medidas/proceso.ts'
+import { procesos } from './medidas/procesos.ts'
 import { simulacion } from './medidas/simulacion.ts'
 import { validacion } from './medidas/validacion.ts'
 import { webhooks } from './medidas/webhooks.ts'
@@ -46,6 +48,8 @@ const MEDIDAS: readonly Medida[] = [
   ...limites,
   ...bucleDeEventos,
   ...proceso,
+  ...pooler,
+  ...procesos,
 ]
 
 const decir = (texto: string) => process.stderr.write(`${texto}\n`)

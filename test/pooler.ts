@@ -13,8 +13,11 @@ export const PGBOUNCER = [...(process.env.PATH ?? '').split(delimiter), '/usr/sb
   .map((carpeta) => join(carpeta, 'pgbouncer'))
   .find((programa) => existsSync(programa))
 
-/** PgBouncer in transaction mode before a server: any database of it, by the same name, over very few connections each. */
-export async function levantarPooler(postgres: string) {
+/**
+ * PgBouncer in transaction mode before a server: any database of it, by the same name.
+ * @param sesiones connections to each database: very few, so that transactions get others' sessions
+ */
+export async function levantarPooler(postgres: string, sesiones = 3) {
   const { hostname, port, username, password } = new URL(postgres)
   const carpeta = await mkdtemp(join(tmpdir(), 'guias-pooler-'))
   const puerto = await puertoLibre()
@@ -29,7 +32,7 @@ listen_port = ${puerto}
 unix_socket_dir =
 auth_type = any
 pool_mode = transaction
-default_pool_size = 3
+default_pool_size = ${sesiones}
 max_client_conn = 1000
 `,
   )
@@ -51,6 +54,7 @@ max_client_conn = 1000
     )
   })
   return {
+    pid: hijo.pid!,
     /** The same database through it. */
     url(directa: string): string {
       const url = new URL(directa)

@@ -57,7 +57,7 @@ export interface Base {
   /** The service, as `npm start` runs it, with more variables; ready when this resolves. */
   servicio(variables?: Readonly<Record<string, string>>): Promise<Programa>
   /** Workers alone, as `npm run worker` runs them. */
-  worker(): Promise<Programa>
+  worker(variables?: Readonly<Record<string, string>>): Promise<Programa>
   /** A program of the bench, with the service's flags, that answers /readyz when it is ready. */
   programa(archivo: string, args?: readonly string[]): Promise<Programa>
 }
@@ -131,9 +131,10 @@ export async function abrirBanco(opciones: Opciones): Promise<Banco> {
           crearComercios: (...args) => crearComercios(db, ...args),
           servicio: (variables = {}) => arrancar([enRaiz('server/generado/main.mjs')], { variables }),
           // It serves nothing but its health, on that port.
-          worker: () =>
+          worker: (variables = {}) =>
             arrancar([enRaiz('server/generado/worker.mjs')], {
               flags: flagsDe('worker'),
+              variables,
               aparte: { variable: 'METRICS_PORT' },
             }),
           programa: (archivo, args = []) => arrancar([enRaiz(`bench/${archivo}`), ...args]),

@@ -7,9 +7,9 @@ import { intercalar } from '../arnes/rondas.ts'
 import { calentar, cargaDeCrear, fila } from './crear.ts'
 import type { Medida } from './medida.ts'
 
-const GUIAS = 100
+export const GUIAS = 100
 
-const cargaDeLotes = (url: string, comercio: Comercio, conexiones: number, segundos: number): Carga => ({
+export const cargaDeLotes = (url: string, comercio: Comercio, conexiones: number, segundos: number): Carga => ({
   url,
   conexiones,
   segundos,

@@ -15,11 +15,11 @@ import type { Medida } from './medida.ts'
 
 const ENDPOINTS = 20
 const MUCHOS = 2_000
-const RITMO = 200
-const PLAZO = 300_000
+export const RITMO = 200
+export const PLAZO = 300_000
 
 /** What is still to do in each queue. */
-const SIN_ENVIAR = "webhook_entrega where estado = 'pendiente'"
+export const SIN_ENVIAR = "webhook_entrega where estado = 'pendiente'"
 const SIN_TRABAJAR = 'graphile_worker._private_jobs'
 
 const miles = (n: number) => n.toLocaleString('en-US')
@@ -262,7 +262,7 @@ interface Tiempos {
 }
 
 /** From when each was committed, as its author knows it, to when it came. Without those that never did. */
-function tiempos(confirmadas: ReadonlyMap<string, number>, llegadas: ReadonlyMap<string, number>): Tiempos {
+export function tiempos(confirmadas: ReadonlyMap<string, number>, llegadas: ReadonlyMap<string, number>): Tiempos {
   const ms = [...confirmadas]
     .flatMap(([id, cuando]) => {
       const llegada = llegadas.get(id)
@@ -274,7 +274,7 @@ function tiempos(confirmadas: ReadonlyMap<string, number>, llegadas: ReadonlyMap
 }
 
 /** Guides at a steady pace, by one merchant after the other: event → when the answer to its creation arrived. */
-async function crearAlRitmo(url: string, comercios: readonly Comercio[], segundos: number) {
+export async function crearAlRitmo(url: string, comercios: readonly Comercio[], segundos: number) {
   const confirmadas = new Map<string, number>()
   const libres: Enchufe[] = []
   const todos: Enchufe[] = []
