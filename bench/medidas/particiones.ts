@@ -44,6 +44,8 @@ async function abrir(base: Base, enPartes: boolean): Promise<Lado> {
   if (enPartes) for (const tabla of TABLAS) await partir(base, tabla, cortes)
   await sembrar(base.url, { comercio, hasta: GUIAS, eventos: EVENTOS })
   const webhook = await sembrarEntregasHechas(base.url, comercio, GUIAS)
+  // Nobody listens there: what is created meanwhile isn't for it.
+  await base.db.pool.query(`update webhook set estado = 'deshabilitado' where webhook = $1`, [webhook])
   const rutas = {
     ...(await rutasDe(base, GUIAS)),
     'página de 50 entregas de un webhook': [`/api/v1/webhooks/${webhook}/entregas?limite=50`],
