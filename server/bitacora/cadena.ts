@@ -12,13 +12,14 @@ export const DE_CLAVE = 20
 export const DE_HUELLA = 8
 
 /**
- * What a record's lines are ordered by after their transactions, when they were written, and which columns their digests cover. Of an event these
- * are the ones that never change. What people said, where they were and how they are reached is left out, because it is
- * erased in its time; a digest of it with a salt to be thrown away would cost the creation of guides a column for nothing,
- * since what was delivered is signed by its proof.
+ * Of a record: what holds of all its lines, what they are ordered by after their transactions, when they were written, and
+ * which columns their digests cover. Of an event these are the ones that never change. What people said, where they were and
+ * how they are reached is left out, because it is erased in its time; a digest of it with a salt to be thrown away would cost
+ * the creation of guides a column for nothing, since what was delivered is signed by its proof.
  */
 const LINEAS = {
   bitacora: {
+    todas: 'true',
     orden: 'id',
     clave: 'uuid_send(id) || int4send(0)',
     escrita: 'creado_en',
@@ -26,6 +27,8 @@ const LINEAS = {
       despues, id_solicitud, red, creado_en`,
   },
   evento: {
+    // Said for the index alone (`evento_cadena_idx`).
+    todas: 'secuencia > 0',
     orden: 'guia_id, secuencia',
     clave: 'uuid_send(guia_id) || int4send(secuencia)',
     escrita: 'registrado_en',
@@ -36,9 +39,9 @@ const LINEAS = {
 
 /** SQL of keys and digests of a record's lines from a position on, in the feed's order (server/eventos/flujo.ts). */
 const lineas = (registro: Registro, hasta: string, cuantas: number) => {
-  const { orden, clave, columnas } = LINEAS[registro]
+  const { todas, orden, clave, columnas } = LINEAS[registro]
   return `select xid, ${clave} as clave, sha256(convert_to(jsonb_build_array(${columnas})::text, 'UTF8')) as huella
-    from ${registro} where xid >= d.xid and (xid, ${orden}) > ${lugar('d', registro)} and ${hasta}
+    from ${registro} where ${todas} and xid >= d.xid and (xid, ${orden}) > ${lugar('d', registro)} and ${hasta}
     order by xid, ${orden} limit ${cuantas}`
 }
 /** SQL of a position as that record's order has it. */

@@ -123,7 +123,7 @@ export class ErrorDeFlujo extends Error {
 
 const ADELANTADO = sentencia<object, { si: boolean }>(
   'eventos.adelantado',
-  'select exists (select from evento where xid >= pg_snapshot_xmax(pg_current_snapshot())) as si',
+  'select exists (select from evento where secuencia > 0 and xid >= pg_snapshot_xmax(pg_current_snapshot())) as si',
 )
 
 /**

@@ -1,0 +1,81 @@
+// What a merchant asks of the feed is read from his own events, however many others have: also by a plan that was made for
+// nobody in particular, as PostgreSQL makes them for prepared statements.
+
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { SENTENCIAS } from '../../server/db.ts'
+import '../../server/eventos/flujo.ts'
+import '../../server/bitacora/cadena.ts'
+import { PLANTILLA } from '../preparacion.ts'
+
+const BASE = 'vecinos'
+const conexion = (pathname: string) =>
+  new pg.Client({ connectionString: Object.assign(new URL(inject('postgres')), { pathname }).href })
+const admin = conexion('/postgres')
+const cliente = conexion(`/${BASE}`)
+
+/** Transactions, and events of as many merchants in each. */
+const TRANSACCIONES = 2_000
+const EN_CADA_UNA = 20
+
+beforeAll(async () => {
+  await admin.connect()
+  await admin.query(`create database ${BASE} template ${PLANTILLA} strategy file_copy`)
+  await cliente.connect()
+  await cliente.query('set synchronous_commit = off')
+  await cliente.query('set session_replication_role = replica')
+  await cliente.query(`do $$ begin
+    for i in 1..${TRANSACCIONES} loop
+      insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, foto, ocurrido_en, registrado_en)
+      select lpad((1 + floor(40 * random()))::text, 32, '0')::uuid, 'live', gen_random_uuid(), 1, 'G' || i || '-' || n,
+        'guia.aceptado', 'aceptado', '{}', now(), now() from generate_series(1, ${EN_CADA_UNA}) n;
+      commit;
+    end loop;
+  end $$`)
+  await cliente.query('analyze evento')
+  await cliente.query('set plan_cache_mode = force_generic_plan')
+})
+afterAll(async () => {
+  await cliente.end()
+  await admin.query(`drop database ${BASE}`)
+  await admin.end()
+})
+
+interface Nodo {
+  'Relation Name'?: string
+  'Index Name'?: string
+  'Index Cond'?: string
+  Plans?: Nodo[]
+}
+const nodos = (nodo: Nodo): Nodo[] => [nodo, ...(nodo.Plans ?? []).flatMap(nodos)]
+
+let preparadas = 0
+/** The looks at `evento` that a statement's general plan takes among everybody's. */
+async function entreTodas(nombre: string): Promise<string[]> {
+  const { text, parametros } = SENTENCIAS.get(nombre)!
+  const suya = `p${++preparadas}`
+  await cliente.query(`prepare ${suya} as ${text}`)
+  const ninguno = parametros.length > 0 ? `(${parametros.map(() => 'null').join()})` : ''
+  const { rows } = await cliente.query(`explain (format json) execute ${suya}${ninguno}`)
+  return nodos(rows[0]['QUERY PLAN'][0].Plan)
+    .filter((nodo) => nodo['Relation Name'] === 'evento' && !nodo['Index Cond']?.includes('comercio_id'))
+    .map((nodo) => nodo['Index Name'] ?? 'the whole table')
+}
+
+const DEL_FLUJO = ['eventos.flujo', 'eventos.flujoDeTipos', 'eventos.flujoDeGuia', 'eventos.comienzoDesde']
+
+describe('the feed of one among many merchants', () => {
+  it.each(DEL_FLUJO)('%s reads his events alone', async (nombre) => {
+    expect(await entreTodas(nombre)).toEqual([])
+  })
+
+  it('would be read through everybody’s, were there an index of their order alone', async () => {
+    await cliente.query('create index de_todos on evento (xid)')
+    expect(await entreTodas('eventos.flujo')).toEqual(['de_todos'])
+    await cliente.query('drop index de_todos')
+  })
+
+  it('leaves the chain its index', async () => {
+    expect(await entreTodas('bitacora.encadenarEventos')).toEqual(['evento_cadena_idx'])
+  })
+})
