@@ -14,7 +14,7 @@ import { type Guia, Guias } from '@guias/sdk'
 import sharp, { type OverlayOptions } from 'sharp'
 import { conUnTelefono, SIN_NAVEGADOR } from './demo/navegador.ts'
 import { firmar, salirARuta } from './demo/repartidor.ts'
-import { dibujarHojas } from './ilustrar/hojas.ts'
+import { dibujarHojas, dibujarMarca } from './ilustrar/hojas.ts'
 import { pesarPaginas } from './ilustrar/pesos.ts'
 import { conServicioFresco, type Demo, type Fresco } from './ilustrar/servicio.ts'
 import { medirTareas } from './ilustrar/tareas.ts'
@@ -100,7 +100,11 @@ async function primeraPagina(pdf: Buffer, carpeta: string): Promise<Buffer> {
 }
 
 if (SIN_NAVEGADOR) throw new Error(SIN_NAVEGADOR)
-if (process.argv[2] === 'hojas') await conServicioFresco((fresco) => dibujarHojas(fresco, process.argv[3] ?? 'hojas'))
+const carpetaDeHojas = process.argv[3] ?? 'hojas'
+if (process.argv[2] === 'hojas') {
+  await conServicioFresco((fresco) => dibujarHojas(fresco, carpetaDeHojas))
+  await dibujarMarca(carpetaDeHojas)
+} else if (process.argv[2] === 'marca') await dibujarMarca(carpetaDeHojas)
 else if (process.argv[2] === 'tareas') await conServicioFresco(medirTareas)
 else if (process.argv[2] === 'pesos') await conServicioFresco(pesarPaginas)
 else await conServicioFresco(ilustrarElLeeme)

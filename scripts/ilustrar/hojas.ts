@@ -3,7 +3,8 @@
  * desk. `npm run ilustrar -- hojas CARPETA` draws them into that folder, to be looked at.
  */
 import { execFile } from 'node:child_process'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Guia, Guias } from '@guias/sdk'
@@ -12,7 +13,14 @@ import sharp from 'sharp'
 import type { Estado } from '../../server/contrato/generado/tipos/index.ts'
 import { motivosDe } from '../../server/estados/estados.ts'
 import { conUnTelefono } from '../demo/navegador.ts'
-import { comoOperador, conMosaicos, esperarMensaje, type Fresco } from './servicio.ts'
+import {
+  comoOperador,
+  conMosaicos,
+  conServicioFresco,
+  enlacesDelBuzon,
+  esperarMensaje,
+  type Fresco,
+} from './servicio.ts'
 
 const ejecutar = promisify(execFile)
 
@@ -271,6 +279,40 @@ async function destinatario({ url, demo }: Fresco, pagina: Page): Promise<Hoja> 
   await pagina.goto(`${url}/u/no-es-un-enlace`)
   await hoja.retratar('Enlace que no existe', pagina)
   return hoja
+}
+
+/** A logo as wide as a name, of the kind that takes most room. */
+const LOGO_ANCHO = `<svg xmlns="http://www.w3.org/2000/svg" width="900" height="120"><rect width="900" height="120" rx="24" fill="#8a1538"/><text x="40" y="84" font-family="sans-serif" font-weight="bold" font-size="72" fill="#fff">ENVÍOS DEL ALTIPLANO</text></svg>`
+
+/** The pages of a brand with a wide logo, on a desk. */
+async function dibujarConLogoAncho(fresco: Fresco, carpeta: string): Promise<void> {
+  const { url, demo } = fresco
+  const api = new Guias({ llave: demo.llave, baseUrl: url })
+  const hoja = new Hoja()
+  const { guia } = await vivir(api, ['recolectado', 'en_ruta', 'entregado'])
+  const vistos = await enlacesDelBuzon(url)
+  await api.guias.crear(UNA)
+  const enlace = await esperarMensaje(url, vistos)
+  await conUnTelefono({ latitude: CON_LUGAR.lat, longitude: CON_LUGAR.lng, accuracy: 8 }, async (pagina) => {
+    for (const ruta of ['/', `/r/${guia}`, `/verificar/${guia}`, '/repartidor', '/docs/consola', '/docs', enlace]) {
+      await pagina.goto(new URL(ruta, url).href, { waitUntil: 'networkidle' })
+      await hoja.retratar(new URL(ruta, url).pathname.replace(/u\/.*/, 'u/…'), pagina)
+    }
+  })
+  await hoja.guardar(join(carpeta, 'logo-ancho.png'))
+}
+
+/** The same pages as those of a brand whose logo is wide. */
+export async function dibujarMarca(carpeta: string): Promise<void> {
+  const logo = join(await mkdtemp(join(tmpdir(), 'guias-logo-')), 'ancho.svg')
+  await writeFile(logo, LOGO_ANCHO)
+  const marca = {
+    BRAND_NAME: 'Envíos del Altiplano',
+    BRAND_LOGO: logo,
+    BRAND_COLOR: '#8a1538',
+    SUPPORT_PHONE: '+50223456789',
+  }
+  await conServicioFresco((fresco) => dibujarConLogoAncho(fresco, carpeta), marca)
 }
 
 /** @param carpeta where the sheets are put */

@@ -37,8 +37,8 @@ const puertoLibre = () =>
     })
   })
 
-async function npmStart(puerto: number, dataDir: string) {
-  const env = { ...process.env, PORT: String(puerto), DATA_DIR: dataDir, LOG_LEVEL: 'warn' }
+async function npmStart(puerto: number, dataDir: string, ajustes: NodeJS.ProcessEnv) {
+  const env = { ...process.env, ...ajustes, PORT: String(puerto), DATA_DIR: dataDir, LOG_LEVEL: 'warn' }
   const hijo = spawn('npm', ['--silent', 'start'], {
     cwd: raiz,
     env,
@@ -59,13 +59,19 @@ async function npmStart(puerto: number, dataDir: string) {
   return { salida, detener }
 }
 
-/** Does something with a service that is gone afterwards. */
-export async function conServicioFresco<T>(hacer: (fresco: Fresco) => Promise<T>): Promise<T> {
+/**
+ * Does something with a service that is gone afterwards.
+ * @param ajustes its environment variables
+ */
+export async function conServicioFresco<T>(
+  hacer: (fresco: Fresco) => Promise<T>,
+  ajustes: NodeJS.ProcessEnv = {},
+): Promise<T> {
   const carpeta = await mkdtemp(join(await realpath(tmpdir()), 'guias-ilustrar-'))
   await chmod(carpeta, 0o755) // or root's PostgreSQL would keep its data elsewhere
   const dataDir = join(carpeta, 'datos')
   const puerto = await puertoLibre()
-  const { salida, detener } = await npmStart(puerto, dataDir)
+  const { salida, detener } = await npmStart(puerto, dataDir, ajustes)
   try {
     const demo: Demo = JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8'))
     return await hacer({ url: `http://127.0.0.1:${puerto}`, puerto, dataDir, carpeta, salida, demo })

@@ -57,12 +57,24 @@ export class Fachada {
     )
   }
 
+  /** The icon of every page, as SVG. */
+  get icono(): string {
+    return dibujarIcono(this.marca.color)
+  }
+
+  /** The colours of the documentation's reading view, which chooses light or dark by a class, and the name for its program. */
+  get estiloDeLectura(): string {
+    const { nombre, color, colorDeNoche } = this.marca
+    const enlaces = (uno: string) => `{--link-color-primary:${uno}}`
+    return `:root{--nombre:${JSON.stringify(nombre)}}:root:not(.dark)${enlaces(color)}:root.dark${enlaces(colorDeNoche)}`
+  }
+
   /** The part of a page's head that the brand gives: icon, colours, and what is shown beside links to it. */
   cabeza(previa: VistaPrevia | undefined): Html {
     const { color, nombre } = this.marca
     return html`<meta name="theme-color" media="(prefers-color-scheme: light)" content="${color}">
 <meta name="theme-color" media="(prefers-color-scheme: dark)" content="${FONDO_DE_NOCHE}">
-<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(dibujarIcono(color))}">
+<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(this.icono)}">
 <style>${new Html(this.#estilo)}</style>
 ${
   previa &&

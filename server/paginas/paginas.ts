@@ -22,8 +22,8 @@ export interface OpcionesDePaginas {
 
 /** Serves all that people see, beside the contract's operations. */
 export function servirPaginas(app: Express, deps: Deps, { buzon }: OpcionesDePaginas) {
-  servirDocumentacion(app, deps.ajustes.urlPublica)
   const fachada = new Fachada(deps.ajustes.marca, deps.ajustes.urlPublica)
+  servirDocumentacion(app, fachada, deps.ajustes.urlPublica)
   servirArchivos(app, fachada.archivos)
   servirInicio(app, fachada)
   servirConsola(app, fachada)

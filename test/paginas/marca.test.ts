@@ -4,7 +4,7 @@ import { usarEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { archivo, dibujo } from '../marca/logos.ts'
 import { abrirContexto, hayNavegador } from '../navegador.ts'
-import { revisarLetrasGrandes, revisarPagina } from './revisar.ts'
+import { evaluarEn, revisarLetrasGrandes, revisarPagina } from './revisar.ts'
 
 const NOMBRE = 'Envíos <del> Altiplano & Hijos'
 const entorno = usarEntorno({}, () => ({
@@ -47,6 +47,26 @@ describe('the brand', () => {
       expect(imagen.headers.get('cache-control')).toContain('immutable')
       expect(pagina).not.toContain(NOMBRE)
     }
+  })
+
+  it.skipIf(!hayNavegador)('stands in the documentation, too: name, colour of links and icon', async () => {
+    const contexto = await abrirContexto({ viewport: { width: 1_280, height: 800 } })
+    const pagina = await contexto.newPage()
+    await pagina.goto(`${entorno.url}/docs`)
+    await pagina.locator('.barra').getByRole('link', { name: NOMBRE }).waitFor()
+    const enlace = pagina.locator('#redoc a[href^="#/"]:not(nav a, [role=navigation] a)').first()
+    await enlace.waitFor({ state: 'attached' })
+    const color = () =>
+      evaluarEn(pagina, `getComputedStyle(document.documentElement).getPropertyValue('--link-color-primary')`)
+    expect(await color()).toBe('#8a1538')
+    await evaluarEn(pagina, `document.documentElement.classList.add('dark')`)
+    expect(await color()).not.toBe('#8a1538')
+    const icono = await fetch(`${entorno.url}/docs/icono.svg`)
+    expect([icono.headers.get('content-type'), await icono.text()]).toEqual([
+      'image/svg+xml',
+      expect.stringContaining('#8a1538'),
+    ])
+    await contexto.close()
   })
 
   it('is the courier’s app when it is installed, and its logo is there without coverage', async () => {

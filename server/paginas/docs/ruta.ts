@@ -1,6 +1,7 @@
 import type { Express } from 'express'
 import { cuerpoGenerado, leerGenerado, leerRecursos, listarGenerados, servirArchivos } from '../archivos.ts'
-import { cuerpoFijo, HTML, PUBLICA, permisos, porHuella } from '../respuesta.ts'
+import type { Fachada } from '../fachada.ts'
+import { cuerpoDe, cuerpoFijo, HTML, PUBLICA, permisos, porHuella } from '../respuesta.ts'
 import { conDireccion } from './direccion.ts'
 
 const RECURSOS = 'docs/recursos/'
@@ -8,9 +9,9 @@ const TEXTOS = 'documentacion/textos/'
 
 /**
  * Serves the documentation: the reading view, which Redoc makes; the same as Markdown, with its list `/llms.txt`; the
- * merchants' contract, and its operations as a collection.
+ * merchants' contract, and its operations as a collection. The page is generated and packed beforehand, so the brand lies beside it.
  */
-export function servirDocumentacion(app: Express, urlPublica: string) {
+export function servirDocumentacion(app: Express, fachada: Fachada, urlPublica: string) {
   const publico = (archivo: string, tipo: string) => ({ tipo, cuerpo: cuerpoGenerado(archivo), cabeceras: PUBLICA })
   const textos = listarGenerados(TEXTOS).map((archivo) => {
     const tipo = archivo.endsWith('.md') ? 'text/markdown; charset=utf-8' : 'text/plain; charset=utf-8'
@@ -24,6 +25,11 @@ export function servirDocumentacion(app: Express, urlPublica: string) {
         '/docs',
         { tipo: HTML, cuerpo: cuerpoGenerado('paginas/docs/documentacion.html'), cabeceras: cabecerasDeLectura() },
       ],
+      [
+        '/docs/marca.css',
+        { tipo: 'text/css; charset=utf-8', cuerpo: cuerpoDe(fachada.estiloDeLectura), cabeceras: PUBLICA },
+      ],
+      ['/docs/icono.svg', { tipo: 'image/svg+xml', cuerpo: cuerpoDe(fachada.icono), cabeceras: PUBLICA }],
       ...leerRecursos('paginas/docs/', RECURSOS, ['navegador.js', 'buscador.js']).archivos,
       ...leerRecursos('documentacion/', RECURSOS, ['redoc.js', 'contrato.json', 'indice.json']).archivos,
       ...textos,
@@ -42,7 +48,7 @@ function cabecerasDeLectura() {
     ...PUBLICA,
     ...permisos({
       'script-src': ["'self'", ...enLinea].join(' '),
-      'style-src': "'unsafe-inline'",
+      'style-src': "'self' 'unsafe-inline'",
       'img-src': "'self' data:",
       'connect-src': "'self'",
       'font-src': "'self' data:",

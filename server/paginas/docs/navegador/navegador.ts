@@ -22,6 +22,12 @@ function ponerDireccion(donde: Node) {
   }
 }
 
+/** Says whose documentation it is: the name comes with the brand's style, because the page is the same for all. */
+function ponerNombre() {
+  const nombre = getComputedStyle(document.documentElement).getPropertyValue('--nombre')
+  if (nombre) document.querySelector('.barra .marca')!.textContent = JSON.parse(nombre)
+}
+
 /** Errors link to #error-<codigo>, for good; Redoc shows only addresses of its own making. */
 function llevarAlError() {
   if (/^#error-\w+$/.test(location.hash)) location.replace(`#section/errores${location.hash}`)
@@ -78,5 +84,6 @@ boton.addEventListener('click', () => void buscar())
 if (navigator.userAgent.includes('Mac')) boton.querySelector('kbd')!.textContent = '⌘K'
 addEventListener('hashchange', llevarAlError)
 llevarAlError()
+ponerNombre()
 ponerDireccion(document.querySelector('#redoc')!)
 void iniciarRedoc()
