@@ -1,11 +1,16 @@
 import { defineConfig } from 'vitest/config'
+import { SIN_CITUS } from './test/citus/excluidas.ts'
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    exclude: process.env.CITUS_URL ? Object.keys(SIN_CITUS) : ['test/citus/**'],
     globalSetup: ['test/preparacion.ts'],
     reporters: ['default', './test/reportero.ts'],
-    tags: [{ name: 'completo', description: 'what needs minutes: `npm run test:completo`' }],
+    tags: [
+      { name: 'completo', description: 'what needs minutes: `npm run test:completo`' },
+      { name: 'postgres', description: 'how PostgreSQL itself does it: not in `npm run test:citus`' },
+    ],
     pool: 'forks',
     // Files of a worker share its modules and, where they ask for it, one service (compartirEntorno).
     isolate: false,

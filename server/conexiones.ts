@@ -35,8 +35,10 @@ const AJUSTES = {
   statement_timeout: '7000',
 }
 
-/** Citus tells its workers what a transaction was told with `set local`: whose rows `guias_api` sees. */
-const DE_CITUS = { 'citus.propagate_set_commands': 'local' }
+const DE_CITUS = {
+  /** Its workers are told what a transaction was told with `set local`: whose rows `guias_api` sees. */
+  'citus.propagate_set_commands': 'local',
+}
 
 /**
  * Whether a statement failed for what is prepared of it: a migration has since changed the shape of its rows. Nothing was done,

@@ -113,7 +113,7 @@ export interface DepsDeTrabajo extends Deps {
   /** Follows short map links to the places that they name. */
   enlacesCortos: ResolutorDeEnlaces
   /** The database by sessions whose commits don't wait for the disk: if it crashes, what they wrote last is done again. */
-  dbSinEspera: Pick<Db, 'pool' | 'consultar'>
+  dbSinEspera: Pick<Db, 'pool' | 'motor' | 'consultar'>
   /** Tells other processes that endpoints have deliveries due. */
   senalar: (webhooks: readonly ClaveDeWebhook[]) => void
   /** Tells whoever does a queue's jobs that there are some. */

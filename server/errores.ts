@@ -112,6 +112,13 @@ function esPasajero(error: ErrorDeBase): boolean {
   return delDriver !== undefined && esPasajero(delDriver)
 }
 
+/** The key or condition that a statement broke; a machine of Citus tells it in words alone, with the part of the table. */
+export function restriccionDe(error: unknown): string | undefined {
+  const { constraint, code, message } = error as { constraint?: string; code?: unknown; message?: string }
+  if (constraint !== undefined || !String(code).startsWith('23')) return constraint
+  return /constraint "(\w+?)(?:_\d+)?"/.exec(message ?? '')?.[1]
+}
+
 /** Anything thrown → what the caller is told. Faults of the database that pass are 503; the rest is a 500. */
 export function traducirError(error: unknown): Problema {
   if (error instanceof Problema) return error

@@ -3,3 +3,62 @@ export type Motor = 'postgres' | 'citus'
 
 /** What one statement says to each engine, where Citus can't do what PostgreSQL is told. */
 export type PorMotor = Readonly<Record<Motor, string>>
+
+/** One statement of both engines that differ in parts: it is written once, and asks where. */
+export const enCadaMotor = (escribir: (citus: boolean) => string): PorMotor => ({
+  postgres: escribir(false),
+  citus: escribir(true),
+})
+
+/**
+ * The condition, as SQL, that Citus needs of each table of a statement to ask one machine, and not all: the merchant, by a
+ * value. That one table's merchant is another's doesn't tell it.
+ */
+export const suyo = (citus: boolean, tabla: string) => (citus ? ` and ${tabla}.comercio_id = :comercio_id` : '')
+
+/**
+ * SQL that locks the rows of a batch, of whatever merchants, for whoever works on them. Citus locks one merchant's alone; there
+ * two workers may take the same rows, and what the second does to them changes nothing.
+ */
+export const apartar = (citus: boolean, como: string) => (citus ? '' : ` ${como}`)
+
+/**
+ * The end of an insert of what a query gives, where nobody wants to know. Citus copies what nothing comes back from, which
+ * PostgreSQL refuses behind row-level security.
+ */
+export const sinCopiar = (citus: boolean) => (citus ? ' returning 1' : '')
+
+/**
+ * SQL of a CTE that locks what it reads. Citus hands on what locks leave behind in each row as well, and takes it for something
+ * else (12.1: «PGCOPY»), unless a query stands around it.
+ */
+export const apartando = (citus: boolean, consulta: string) => (citus ? `select * from (${consulta}) x` : consulta)
+
+/** Whose rows a statement is about where it needs to know ({@link suyo}); null: PostgreSQL doesn't ask. */
+export interface DeUno {
+  comercio_id: string | null
+}
+
+/** Does something with all rows at once; on Citus with each merchant's by themselves, side by side. */
+export async function porComercio<F extends { comercio_id: string }, R>(
+  motor: Motor,
+  filas: readonly F[],
+  hacer: (filas: readonly F[], comercio_id: string | null) => Promise<readonly R[]>,
+): Promise<R[]> {
+  if (motor === 'postgres') return [...(await hacer(filas, null))]
+  const grupos = Map.groupBy(filas, ({ comercio_id }) => comercio_id)
+  return (await Promise.all([...grupos].map(([comercio_id, suyas]) => hacer(suyas, comercio_id)))).flat()
+}
+
+/**
+ * SQL of an instant so much after another, without what depends on a session's time zone: Citus takes nothing of that kind with
+ * the columns of an update.
+ */
+export const masTarde = (base: string, intervalo: string) =>
+  `((${base}::timestamptz at time zone 'UTC') + (${intervalo})) at time zone 'UTC'`
+
+/** A pending row as its job, which says whose it is. */
+export const aTrabajo = ({ id, comercio_id }: { id: string; comercio_id: string }) => ({ id, data: { comercio_id } })
+
+/** The row that a job is about. */
+export const deTrabajo = ({ id, data }: { id: string; data: object }) => ({ id, ...(data as { comercio_id: string }) })

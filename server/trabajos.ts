@@ -5,6 +5,7 @@ import type { Limpieza, Trabajo } from './cola/trabajo.ts'
 import { enviarMensajes } from './mensajeria/enviar.ts'
 import { adelantarMensajes, mensajesPendientes, solicitudesVencidas, vencerSolicitudes } from './mensajeria/mensaje.ts'
 import { entrantesPendientes, procesarEntrantes } from './mensajeria/procesarEntrantes.ts'
+import { deTrabajo } from './motor.ts'
 import { olvidarPersonas } from './personas/olvidar.ts'
 import { borrarPruebas } from './pruebasEntrega/borrar.ts'
 import { adelantarPruebas, hacerPdfs, pruebasPendientes } from './pruebasEntrega/hacerPdf.ts'
@@ -56,11 +57,7 @@ export const TRABAJOS: readonly Trabajo[] = [
     cola: 'vencimientos',
     opciones: DE_FILAS,
     pendientes: solicitudesVencidas,
-    ejecutar: (deps, trabajos) =>
-      vencerSolicitudes(
-        deps,
-        trabajos.map(({ id }) => id),
-      ),
+    ejecutar: (deps, trabajos) => vencerSolicitudes(deps, trabajos.map(deTrabajo)),
   },
   {
     cola: 'enlaces',
@@ -102,11 +99,7 @@ export const TRABAJOS: readonly Trabajo[] = [
     cola: 'recuperaciones',
     opciones: DE_FILAS,
     pendientes: recuperacionesPendientes,
-    ejecutar: (deps, trabajos) =>
-      avanzarRecuperaciones(
-        deps,
-        trabajos.map(({ id }) => id),
-      ),
+    ejecutar: (deps, trabajos) => avanzarRecuperaciones(deps, trabajos.map(deTrabajo)),
   },
 ]
 

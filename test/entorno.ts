@@ -13,7 +13,7 @@ import { abrirDb, type Db } from '../server/db.ts'
 import { guardarLlave, guardarLlaveDeOperador } from '../server/llaves/llave.ts'
 import { crearLog } from '../server/log.ts'
 import { exigirOperador, guardarOperadorConLlave } from '../server/operadores/operador.ts'
-import { admin } from './postgres.ts'
+import { crearBase, motorDePruebas, quitarBase } from './postgres.ts'
 import { esperarQuietud } from './quietud.ts'
 import { crearTestigo } from './testigo.ts'
 
@@ -145,7 +145,7 @@ async function abrirEntorno(
   // Compiling blocks for as long as a busy machine likes; while it does, connections would time out.
   await cargarContrato()
   const nombre = `t_${randomBytes(6).toString('hex')}`
-  await admin((cliente) => cliente.query(`create database ${nombre} template plantilla strategy file_copy`))
+  await crearBase(nombre)
   const url = new URL(inject('postgres'))
   url.pathname = `/${nombre}`
   const dataDir = await mkdtemp(join(inject('carpeta'), 'datos-'))
@@ -178,7 +178,7 @@ async function abrirEntorno(
       ...sustitutos,
     })
   let servicio = await iniciar()
-  const db = abrirDb(url.href, { conexiones: 4 })
+  const db = abrirDb(url.href, { conexiones: 4, motor: motorDePruebas() })
   const nuevoId = crearGeneradorDeIds(() => new Date())
   const { llave: llaveDeOperacion, operador } = await guardarOperadorConLlave({ db, nuevoId }, 'Pruebas')
   const { id: operadorId } = await exigirOperador(db, operador)
@@ -269,7 +269,7 @@ async function abrirEntorno(
       await db.cerrar()
       await rm(dataDir, { recursive: true, force: true })
       if (conservar) console.warn(`the database ${nombre} is kept until the run ends`)
-      else await admin((cliente) => cliente.query(`drop database if exists ${nombre} with (force)`))
+      else await quitarBase(nombre)
     },
   }
 }

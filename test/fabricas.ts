@@ -5,6 +5,8 @@ import { leerConfig } from '../server/config/config.ts'
 import type { Ajustes } from '../server/deps.ts'
 import { Fachada } from '../server/paginas/fachada.ts'
 
+/** Options of a test of how PostgreSQL itself does it; `test/citus/` has what Citus does instead. */
+export const EN_POSTGRES = { tags: ['postgres'] }
 /** Options of a test that needs minutes or a browser's whole journey: only `npm run test:completo` runs it. */
 export const COMPLETO = { tags: ['completo'] }
 

@@ -5,15 +5,19 @@ import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import type { TestProject } from 'vitest/node'
 import { buscarNavegador } from '../scripts/navegador.ts'
-import { migrar } from '../server/arranque/migraciones.ts'
+import { migrar, prepararMotor } from '../server/arranque/migraciones.ts'
 import { crearColas } from '../server/cola/workers.ts'
 import { tomarPostgres } from '../server/postgresEmbebido/postgresEmbebido.ts'
+import { borrarBase, cerrarBase, fundarBase, nodosDe } from './citus.ts'
+import { PLANTILLA } from './plantilla.ts'
 import { levantarPooler } from './pooler.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Connection to the server's `postgres` database. */
+    /** Connection to the server's `postgres` database; on Citus the coordinator's. */
     postgres: string
+    /** With `CITUS_URL`, of every node, the coordinator's first. */
+    nodos: readonly string[] | undefined
     /** Folder of the run: which answers were seen, and the files of every service. */
     carpeta: string
     /** The same through PgBouncer, with `PGBOUNCER=1`: every service of the tests then goes through it. */
@@ -22,9 +26,6 @@ declare module 'vitest' {
     navegador: string | undefined
   }
 }
-
-/** The database that every test file clones: migrated, with its queues. */
-export const PLANTILLA = 'plantilla'
 
 export default async function preparar(proyecto: TestProject) {
   const navegador = buscarNavegador()
@@ -39,7 +40,11 @@ export default async function preparar(proyecto: TestProject) {
   const flags = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=300'].flatMap(
     (flag) => ['-c', flag],
   )
-  const servidor = await tomarPostgres({ dataDir: carpeta, exclusivo: false, flags })
+  const { CITUS_URL } = process.env
+  const nodos = CITUS_URL ? await nodosDe(CITUS_URL) : undefined
+  const servidor = nodos
+    ? { urlDeSuperusuario: nodos[0]!, soltar: () => borrarBase(nodos, PLANTILLA) }
+    : await tomarPostgres({ dataDir: carpeta, exclusivo: false, flags })
   const en = (base: string) => {
     const url = new URL(servidor.urlDeSuperusuario)
     url.pathname = `/${base}`
@@ -47,16 +52,20 @@ export default async function preparar(proyecto: TestProject) {
   }
   const admin = new pg.Client({ connectionString: en('postgres') })
   await admin.connect()
-  await admin.query(`create database ${PLANTILLA}`)
+  if (nodos) await fundarBase(nodos, PLANTILLA)
+  else await admin.query(`create database ${PLANTILLA}`)
   await migrar(en(PLANTILLA))
-  const boss = new PgBoss({ connectionString: en(PLANTILLA), supervise: false, schedule: false })
+  const backend = await prepararMotor(en(PLANTILLA))
+  const boss = new PgBoss({ connectionString: en(PLANTILLA), backend, supervise: false, schedule: false })
   await boss.start()
   await crearColas(boss)
   await boss.stop({ graceful: false })
   await admin.end()
+  if (nodos) await cerrarBase(nodos, PLANTILLA)
 
   const pooler = process.env.PGBOUNCER ? await levantarPooler(en('postgres')) : undefined
   proyecto.provide('postgres', en('postgres'))
+  proyecto.provide('nodos', nodos)
   proyecto.provide('pooler', pooler?.url(en('postgres')))
   proyecto.provide('carpeta', carpeta)
   process.env.GUIAS_CARPETA = carpeta

@@ -6,6 +6,7 @@ import type { ArchivoDePrueba, Modo, TipoDeArchivo, TipoDeSubida } from '../cont
 import type { Respuesta } from '../contrato/tipos.ts'
 import { type Consultar, enTransaccion, type Fila, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
+import { anotarDuenos } from '../duenos.ts'
 import { noDisponible, Problema } from '../errores.ts'
 import { deGuia } from '../eventos/evento.ts'
 import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
@@ -29,17 +30,20 @@ type DatosDeArchivo = Pick<
   'tipo' | 'mime' | 'ancho' | 'alto' | 'capturado_en' | 'lat' | 'lng' | 'autor' | 'usado_en'
 >
 
-const REGISTRAR = sentencia<DatosDeArchivo & Pick<FilaArchivo, 'archivo' | 'bytes' | 'sha256'>, FilaArchivo>(
+const REGISTRAR = sentencia<
+  DatosDeArchivo & Pick<FilaArchivo, 'archivo' | 'comercio_id' | 'bytes' | 'sha256'>,
+  FilaArchivo
+>(
   'archivos.registrar',
   `with i as (
-     update archivo_indice set estado = 'listo' where archivo = :archivo and estado = 'subiendo'
+     update archivo_indice set estado = 'listo' where archivo = :archivo and comercio_id = :comercio_id and estado = 'subiendo'
      returning archivo, comercio_id, modo, guia_id, creado_en
    )
-   insert into archivo (comercio_id, modo, guia_id, archivo, tipo, mime, bytes, ancho, alto, sha256, capturado_en, lat, lng,
+   insert into archivo as n (comercio_id, modo, guia_id, archivo, tipo, mime, bytes, ancho, alto, sha256, capturado_en, lat, lng,
      autor, usado_en, creado_en)
    select comercio_id, modo, guia_id, archivo, :tipo, :mime, :bytes, :ancho, :alto, :sha256, :capturado_en::timestamptz,
      :lat::float8, :lng::float8, :autor, :usado_en::timestamptz, creado_en from i
-   returning *`,
+   returning n.*`,
 )
 
 /**
@@ -102,6 +106,8 @@ export async function guardarArchivo(
 ): Promise<FilaArchivo> {
   const archivo = nuevoCodigoDeArchivo()
   const suya = deGuia(guia)
+  const { comercio_id } = guia
+  await anotarDuenos(db, comercio_id, [archivo])
   const reservar = (consultar: Consultar) => consultar(RESERVAR, { ...suya, archivo, creado_en: reloj() })
   if (datos.autor === null) await reservar(db.consultar)
   else {
@@ -113,7 +119,7 @@ export async function guardarArchivo(
   }
   await almacen.guardar(archivo, contenido, datos.mime)
   const sha256 = createHash('sha256').update(contenido).digest()
-  const [fila] = await db.consultar(REGISTRAR, { ...datos, archivo, bytes: contenido.length, sha256 })
+  const [fila] = await db.consultar(REGISTRAR, { ...datos, archivo, comercio_id, bytes: contenido.length, sha256 })
   // It took so long that it was swept meanwhile.
   if (!fila) throw noDisponible('La subida tardó demasiado. Repítala.')
   return fila

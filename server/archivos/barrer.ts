@@ -1,5 +1,6 @@
 import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
+import { olvidarDuenos } from '../duenos.ts'
 import type { Almacen } from './almacen.ts'
 import { esCodigoDeArchivo } from './archivo.ts'
 
@@ -44,8 +45,8 @@ const ABANDONAR = sentencia<{ antes_de: Date }>(
 
 const DESCONOCIDAS = sentencia<{ claves: readonly string[] }, { clave: string }>(
   'archivos.desconocidas',
-  `select clave from unnest(:claves::text[]) as c (clave)
-   where not exists (select from archivo_indice i where i.archivo = c.clave)`,
+  `select clave from unnest(:claves::text[]) as c (clave) left join archivo_indice i on i.archivo = c.clave
+   where i.archivo is null`,
 )
 
 /**
@@ -67,6 +68,7 @@ export async function barrerArchivos({
     const { borrados, fallos } = await borrar(almacen, archivos)
     if (borrados.length > 0) {
       await db.consultar(OLVIDAR, { archivos: borrados })
+      await olvidarDuenos(db, borrados)
       log.info({ archivos: borrados.length }, 'files swept')
     }
     // The next time begins with these again.

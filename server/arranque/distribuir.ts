@@ -54,9 +54,9 @@ begin
   if not exists (select from pg_dist_partition where logicalrelid = to_regclass('guia') and partmethod = 'h') then
     insert into flujo (comercio_id, modo, numero)
       select comercio_id, modo, max(xid::text::numeric)::bigint from evento group by 1, 2 on conflict do nothing;
-    insert into dueno (clave, comercio_id, modo)
-      select guia, comercio_id, modo from guia_indice union all select archivo, comercio_id, modo from archivo_indice
-      union all select encode(huella, 'hex'), comercio_id, modo from enlace_ubicacion on conflict do nothing;
+    insert into dueno (clave, comercio_id)
+      select guia, comercio_id from guia_indice union all select archivo, comercio_id from archivo_indice
+      union all select encode(huella, 'hex'), comercio_id from enlace_ubicacion on conflict do nothing;
   end if;
   for t in select polrelid::regclass as tabla, case relname when 'comercio' then 'id' else 'comercio_id' end as columna
     from pg_policy join pg_class c on c.oid = polrelid

@@ -42,7 +42,7 @@ export async function levantarWorkers(
   deshacer.al(() => Promise.all([clienteDeWhatsapp?.cerrar(), enlacesCortos.cerrar()]))
   const enviador = crearEnviador({ resolver })
   const { senalar } = new Emisor(pool, deps.log)
-  const dbSinEspera = { pool, consultar: consultarCon(pool) }
+  const dbSinEspera = { pool, motor: pool.motor, consultar: consultarCon(pool) }
   const workers = await iniciarWorkers(
     boss,
     {

@@ -73,6 +73,12 @@ const ESCRIBIR = sentencia<{ lineas: string }>(
    from jsonb_populate_recordset(null::bitacora, :lineas::jsonb) on conflict (id) do nothing`,
 )
 
+/**
+ * On Citus the record is the coordinator's and what it tells of lies elsewhere: a transaction that has touched this table, too,
+ * commits both or neither.
+ */
+const EN_DOS_FASES = sentencia('bitacora.enDosFases', 'delete from dos_fases')
+
 /** How long a look waits to be written with others, in milliseconds: what a killed process loses of them at most. */
 const ESPERA = 500
 /** Looks that wait in one process, and how many of them one statement writes. */
@@ -83,7 +89,7 @@ const EPISODIO = 60_000
 const EPISODIOS = 1_000
 
 interface Partes {
-  db: Pick<Db, 'consultar'>
+  db: Pick<Db, 'consultar' | 'motor'>
   log: Log
   nuevoId: () => { id: string; creado_en: Date }
 }
@@ -103,6 +109,7 @@ export class Bitacora {
   /** Writes the line of a change, in the transaction that makes the change; what changes nothing has none. */
   async anotar(consultar: Consultar, quien: Quien, linea: Linea): Promise<void> {
     if (linea.campos?.length === 0) return
+    if (this.#partes.db.motor === 'citus') await consultar(EN_DOS_FASES)
     await consultar(ESCRIBIR, { lineas: JSON.stringify([this.#lineaDe(quien, linea)]) })
   }
 

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { hacerEslabon, REGISTROS } from './cadena.ts'
+import { hacerEslabon, leerCadenas } from './cadena.ts'
 import { sellar } from './sello.ts'
 
 /**
@@ -10,7 +10,7 @@ import { sellar } from './sello.ts'
 export async function encadenar(deps: Pick<Deps, 'db' | 'reloj' | 'log' | 'secretos' | 'ajustes'>): Promise<boolean> {
   const { db, reloj } = deps
   let hay = false
-  for (const registro of REGISTROS) if (await hacerEslabon(db, registro, reloj())) hay = true
+  for (const cadena of await leerCadenas(db, false)) if (await hacerEslabon(db, cadena, reloj())) hay = true
   await sellar(deps)
   return hay
 }

@@ -4,7 +4,6 @@ import type { ClavePublica } from '../contrato/generado/tipos/index.ts'
 import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { firmar } from '../firma/jws.ts'
-import type { Registro } from './cadena.ts'
 
 export const TIPO_DE_SELLO = 'bitacora-sello+jws'
 
@@ -14,7 +13,7 @@ export interface Sello {
   emisor: string
   /** In UTC. */
   dia: string
-  eslabones: Partial<Record<Registro, { numero: number; hash: string }>>
+  eslabones: Record<string, { numero: number; hash: string }>
   /** SHA-256 of the JWS before; null: this is the first. */
   anterior: string | null
 }
@@ -33,9 +32,15 @@ const ULTIMOS_ESLABONES = sentencia<
   Pick<eslabon, 'registro' | 'numero' | 'hash'> & { dia: string; nuevo: boolean }
 >(
   'sellos.eslabones',
-  `select e.registro, e.numero, e.hash, e.creado_en::date::text as dia,
+  `with recursive r as (
+     (select registro from eslabon order by registro limit 1)
+     union all
+     select (select e.registro from eslabon e where e.registro > r.registro order by e.registro limit 1) from r
+     where r.registro is not null
+   )
+   select e.registro, e.numero, e.hash, e.creado_en::date::text as dia,
      coalesce(e.creado_en::date > :sellado::text::date, true) as nuevo
-   from unnest(array['bitacora', 'evento']) r(registro), lateral (
+   from r, lateral (
      select * from eslabon where registro = r.registro and creado_en < :hoy order by creado_en desc, numero desc limit 1) e`,
 )
 

@@ -4,7 +4,7 @@ import { type Db, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { clavesPropias, leerFirmado } from '../firma/jws.ts'
 import type { Secretos } from '../secretos.ts'
-import { DE_CLAVE, DE_HUELLA, type LineaLeida, leerLineas, leerSueltas, REGISTROS, type Registro } from './cadena.ts'
+import { type Cadena, DE_CLAVE, DE_HUELLA, type LineaLeida, leerCadenas, leerLineas, leerSueltas } from './cadena.ts'
 import { huellaDeSello, type Sello, TIPO_DE_SELLO } from './sello.ts'
 
 type FilaEslabon = Pick<eslabon, 'numero' | 'lineas' | 'claves' | 'huellas' | 'hash'>
@@ -60,15 +60,16 @@ export async function verificarCadenas(
   tiempo: Tiempo,
 ): Promise<Verificada> {
   const hecho: Verificada = { lineas: 0, eslabones: 0, sellos: 0, faltas: [] }
-  for (const registro of REGISTROS) {
-    await verificarCadena(db, registro, tiempo, hecho)
-    await verificarSueltas(db, registro, new Date(reloj().getTime() - SIN_ENCADENAR), hecho)
+  for (const cadena of await leerCadenas(db, true)) {
+    await verificarCadena(db, cadena, tiempo, hecho)
+    await verificarSueltas(db, cadena, new Date(reloj().getTime() - SIN_ENCADENAR), hecho)
   }
   await verificarSellos(db, secretos, tiempo, hecho)
   return hecho
 }
 
-async function verificarCadena(db: Db, registro: Registro, tiempo: Tiempo, hecho: Verificada): Promise<void> {
+async function verificarCadena(db: Db, cadena: Cadena, tiempo: Tiempo, hecho: Verificada): Promise<void> {
+  const { registro } = cadena
   let previo: Uint8Array | undefined
   for (let tras = 0; ; ) {
     const eslabones = await db.consultar(ESLABONES, { registro, ...tiempo, tras })
@@ -77,7 +78,7 @@ async function verificarCadena(db: Db, registro: Registro, tiempo: Tiempo, hecho
       // The one before the first of that time is believed, as its seal is.
       const anterior = previo ?? (await hashDe(db, registro, uno.numero - 1))
       if (anterior === undefined && uno.numero > 1) hecho.faltas.push(`${registro}: falta el eslabón ${uno.numero - 1}`)
-      else hecho.faltas.push(...(await compararEslabon(db, registro, uno, anterior ?? new Uint8Array())))
+      else hecho.faltas.push(...(await compararEslabon(db, cadena, uno, anterior ?? new Uint8Array())))
       hecho.lineas += uno.lineas
       hecho.eslabones++
       previo = uno.hash
@@ -87,30 +88,30 @@ async function verificarCadena(db: Db, registro: Registro, tiempo: Tiempo, hecho
   }
 }
 
-async function verificarSueltas(db: Db, registro: Registro, antes_de: Date, hecho: Verificada): Promise<void> {
-  for (const { clave, futura } of await leerSueltas(db, registro, antes_de)) {
-    const nombre = await nombreDe(db, registro, clave.toString('hex'))
+async function verificarSueltas(db: Db, cadena: Cadena, antes_de: Date, hecho: Verificada): Promise<void> {
+  for (const { clave, futura } of await leerSueltas(db, cadena, antes_de)) {
+    const nombre = await nombreDe(db, cadena.de, clave.toString('hex'))
     const que = futura ? 'es de una transacción que aún no existe' : 'sigue sin eslabón más de una hora después'
-    hecho.faltas.push(`${registro}: ${nombre} ${que}`)
+    hecho.faltas.push(`${cadena.de}: ${nombre} ${que}`)
   }
 }
 
-async function hashDe(db: Db, registro: Registro, numero: number): Promise<Uint8Array | undefined> {
+async function hashDe(db: Db, registro: string, numero: number): Promise<Uint8Array | undefined> {
   return (await db.consultar(HASH, { registro, numero }))[0]?.hash
 }
 
 async function compararEslabon(
   db: Db,
-  registro: Registro,
+  cadena: Cadena,
   { numero, claves, huellas, hash }: FilaEslabon,
   anterior: Uint8Array,
 ): Promise<string[]> {
-  const lineas: LineaLeida[] = await leerLineas(db, registro, numero)
+  const lineas: LineaLeida[] = await leerLineas(db, cadena, numero)
   const dichas = partir(claves, DE_CLAVE)
   const huellaDe = new Map(partir(huellas, DE_HUELLA).map((huella, i) => [dichas[i], huella]))
   const hay = new Map(lineas.map((linea) => [linea.clave.toString('hex'), linea.huella]))
   const nombrar = (que: string) => async (clave: string) =>
-    `${registro}: ${que} ${await nombreDe(db, registro, clave)} (eslabón ${numero})`
+    `${cadena.de}: ${que} ${await nombreDe(db, cadena.de, clave)} (eslabón ${numero})`
   const faltan = dichas.filter((clave) => !hay.has(clave))
   const sobran = [...hay.keys()].filter((clave) => !huellaDe.has(clave))
   const cambiaron = dichas.filter(
@@ -127,7 +128,7 @@ async function compararEslabon(
   if (faltas.length > 0) return faltas
   const suma = createHash('sha256').update(anterior)
   for (const { huella } of lineas) suma.update(huella)
-  return suma.digest().equals(hash) ? [] : [`${registro}: el eslabón ${numero} no es el de sus líneas`]
+  return suma.digest().equals(hash) ? [] : [`${cadena.registro}: el eslabón ${numero} no es el de sus líneas`]
 }
 
 const partir = (bytes: Uint8Array, largo: number): string[] =>
@@ -136,7 +137,7 @@ const partir = (bytes: Uint8Array, largo: number): string[] =>
   )
 
 /** A line's public identifier; of one that is gone, the key by which it was known. */
-async function nombreDe(db: Db, registro: Registro, clave: string): Promise<string> {
+async function nombreDe(db: Db, registro: Cadena['de'], clave: string): Promise<string> {
   const id = clave.slice(0, 32).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
   const [fila] = await db.consultar(NOMBRE[registro], { id })
   if (registro === 'bitacora') return fila?.nombre ?? id
@@ -156,9 +157,7 @@ async function verificarSellos(db: Db, secretos: Secretos, tiempo: Tiempo, hecho
     if (anterior !== undefined && sello.anterior !== anterior)
       hecho.faltas.push(`sello del ${dia}: falta el anterior, o es otro`)
     anterior = huellaDeSello(jws)
-    for (const registro of REGISTROS) {
-      const dicho = sello.eslabones[registro]
-      if (!dicho) continue
+    for (const [registro, dicho] of Object.entries(sello.eslabones)) {
       const hash = await hashDe(db, registro, dicho.numero)
       if (!hash || Buffer.from(hash).toString('hex') !== dicho.hash)
         hecho.faltas.push(`sello del ${dia}: el eslabón ${dicho.numero} de ${registro} es otro`)

@@ -1,19 +1,13 @@
 import type { Modo, TipoDeEvento } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
+import { enCadaMotor } from '../motor.ts'
+import { hastaAqui } from '../orden.ts'
 import { COLUMNAS_DE_EVENTO, type EventoLeido, type FilaEvento } from './evento.ts'
 
-/**
- * The feed's order, PostgreSQL's alone (the one place that knows xid8). Rows become visible in the order in which their
- * transactions commit, not in the order of any number in them: a reader who goes by time or by a sequence skips what
- * commits late. So events are ordered by their writing transaction and served only below the oldest transaction still
- * under way (`pg_snapshot_xmin`): nothing can appear there any more.
- *
- * A long transaction anywhere in the cluster holds the feed back until it ends; it never loses an event.
- */
-const HASTA_AQUI = 'xid < pg_snapshot_xmin(pg_current_snapshot())'
-
-/** The condition, as SQL, that an event comes after the position, below that boundary, and not from before `desde`. */
-const SIGUE = `${HASTA_AQUI} and (xid, guia_id, secuencia) > (:xid::text::xid8, :guia_id::uuid, :secuencia::int)
+/** The condition, as SQL, that an event comes after the position, where it can be served, and not from before `desde`. */
+const sigue = (
+  citus: boolean,
+) => `${hastaAqui(citus)} and (xid, guia_id, secuencia) > (:xid::text::xid8, :guia_id::uuid, :secuencia::int)
   and registrado_en >= :desde::timestamptz`
 
 const COLUMNAS = `${COLUMNAS_DE_EVENTO}, guia_id, xid::text as xid`
@@ -31,28 +25,38 @@ type FilaDelFlujo = EventoLeido & Pick<FilaEvento, 'guia_id'> & { xid: string }
 
 const FLUJO = sentencia<Parametros, FilaDelFlujo>(
   'eventos.flujo',
-  `select ${COLUMNAS} from evento where comercio_id = :comercio_id and modo = :modo and ${SIGUE}
+  enCadaMotor(
+    (citus) => `select ${COLUMNAS} from evento where comercio_id = :comercio_id and modo = :modo and ${sigue(citus)}
    order by evento.xid, guia_id, secuencia limit :cuantos`,
+  ),
 )
 
 /** Each type is read from its own range of the index, and the ranges are merged: a rare one costs what a frequent one does. */
 const DE_TIPOS = sentencia<Parametros & { tipos: readonly TipoDeEvento[] }, FilaDelFlujo>(
   'eventos.flujoDeTipos',
-  `select ${COLUMNAS} from unnest(:tipos::text[]) t(suyo) cross join lateral (
-     select * from evento where comercio_id = :comercio_id and modo = :modo and tipo = t.suyo and ${SIGUE}
+  enCadaMotor(
+    (citus) => `select ${COLUMNAS} from unnest(:tipos::text[]) t(suyo) cross join lateral (
+     select * from evento where comercio_id = :comercio_id and modo = :modo and tipo = t.suyo and ${sigue(citus)}
      order by evento.xid, guia_id, secuencia limit :cuantos) e
    order by e.xid, guia_id, secuencia limit :cuantos`,
+  ),
 )
 
 /** A guide's few events are read whole before they are put in order, or the planner would look for them in everybody's. */
 const DE_GUIA = sentencia<Parametros & { guia: string; tipos: readonly TipoDeEvento[] | null }, FilaDelFlujo>(
   'eventos.flujoDeGuia',
-  `with e as materialized (
+  enCadaMotor(
+    (citus) => `with e as materialized (
      select * from evento where comercio_id = :comercio_id and modo = :modo
        and guia_id = (select id from guia_indice where guia = :guia and comercio_id = :comercio_id and modo = :modo))
-   select ${COLUMNAS} from e where ${SIGUE} and (:tipos::text[] is null or tipo = any(:tipos))
+   select ${COLUMNAS} from e where ${sigue(citus)} and (:tipos::text[] is null or tipo = any(:tipos))
    order by e.xid, guia_id, secuencia limit :cuantos`,
+  ),
 )
+
+/** The first number that no event of the merchant has yet. */
+const FIN_DE_CITUS = `(select coalesce((select (numero + 1)::text::xid8 from flujo
+       where comercio_id = :comercio_id and modo = :modo), '1'::xid8) as fin)`
 
 /**
  * The transaction where events registered at an instant or later begin, found by halving, in some forty looks at the feed's
@@ -62,19 +66,21 @@ const DE_GUIA = sentencia<Parametros & { guia: string; tipos: readonly TipoDeEve
  */
 const COMIENZO_DESDE = sentencia<{ comercio_id: string; modo: Modo; desde: Date | null }, { xid: string }>(
   'eventos.comienzoDesde',
-  `with recursive b(antes, despues) as (
+  enCadaMotor(
+    (citus) => `with recursive b(antes, despues) as (
      select coalesce((select xid from evento where comercio_id = :comercio_id and modo = :modo
          order by evento.xid, guia_id, secuencia limit 1), fin)::text::int8 - 1, fin::text::int8
-     from pg_snapshot_xmin(pg_current_snapshot()) fin
+     from ${citus ? FIN_DE_CITUS : 'pg_snapshot_xmin(pg_current_snapshot())'} fin
      union all
      select case when p.anterior then m.medio else antes end, case when p.anterior then despues else m.medio end
      from b, lateral (select (antes + despues) / 2 as medio) m, lateral (select coalesce((
          select registrado_en < coalesce(:desde::timestamptz - interval '1 minute', 'infinity') from evento
-         where comercio_id = :comercio_id and modo = :modo and xid >= m.medio::text::xid8 and ${HASTA_AQUI}
+         where comercio_id = :comercio_id and modo = :modo and xid >= m.medio::text::xid8 and ${hastaAqui(citus)}
          order by evento.xid, guia_id, secuencia limit 1), false) as anterior) p
      where despues - antes > 1
    )
    select despues::text as xid from b order by despues - antes limit 1`,
+  ),
 )
 
 /** Where the feed goes on: after an event, with those that were registered since an instant (in milliseconds). */
@@ -132,6 +138,8 @@ const ADELANTADO = sentencia<object, { si: boolean }>(
  * @throws ErrorDeFlujo
  */
 export async function exigirFlujoVigente(db: Db): Promise<void> {
+  // There the order is the rows' own, wherever they are copied.
+  if (db.motor === 'citus') return
   const [fila] = await db.consultar(ADELANTADO)
   if (!fila?.si) return
   throw new ErrorDeFlujo(

@@ -1,10 +1,13 @@
 import { type Dueno, Grupos, type Pedido } from '../cola/grupos.ts'
 import type { CanalDeMensaje, Modo } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
-import { Problema, traducirError } from '../errores.ts'
+import { anotarDuenos, olvidarDuenos } from '../duenos.ts'
+import { Problema, restriccionDe, traducirError } from '../errores.ts'
 import { type EventoRecien, eventoDeCreacion, foto, insertarEntregasDeWebhook } from '../eventos/evento.ts'
 import type { Log } from '../log.ts'
 import { leerEnlace } from '../mapas/enlaces.ts'
+import { type DeUno, enCadaMotor, porComercio, sinCopiar, suyo } from '../motor.ts'
+import { lugarEnFlujo } from '../orden.ts'
 import type { Secretos } from '../secretos.ts'
 import { type DatosDeGuia, diferencias, huellasDe } from './datos.ts'
 import type { FilaGuia } from './guia.ts'
@@ -34,15 +37,15 @@ const COLUMNAS = [
   ...['ubicacion_origen', 'ubicacion_lat', 'ubicacion_lng', 'ubicacion_extra', 'advertencias', 'creado_en'],
 ] as const
 
-const MENSAJES_Y_ENLACES = `, m as (
+const mensajesYEnlaces = (citus: boolean) => `, m as (
      insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
      select x.comercio_id, x.modo, x.id, 1, x.mensaje_id, x.guia, x.ubicacion_extra #>> '{solicitud,canal}',
        'solicitud_ubicacion', x.telefono, 'pendiente', x.creado_en, x.creado_en
-     from g join x using (id) where x.mensaje_id is not null
+     from g join x using (id) where x.mensaje_id is not null${sinCopiar(citus)}
    ), c as (
      insert into enlace_corto (comercio_id, modo, guia_id, id, maps_url, proximo_en)
      select x.comercio_id, x.modo, x.id, x.enlace_corto_id, x.maps_url, x.creado_en from g join x using (id)
-     where x.enlace_corto_id is not null
+     where x.enlace_corto_id is not null${sinCopiar(citus)}
    )`
 
 /**
@@ -51,8 +54,10 @@ const MENSAJES_Y_ENLACES = `, m as (
  * taken for a replay. Rows are inserted in one order, so that two groups that share some wait for each other instead of
  * deadlocking.
  */
-const insertar = (tareas: string) =>
-  `with x as materialized (
+const insertar = (tareas: (citus: boolean) => string) =>
+  enCadaMotor((citus) => {
+    const { antes, columna, valor, de: deG } = lugarEnFlujo(citus, 'g')
+    return `with x as materialized (
      select * from json_to_recordset(:guias::json) as x(
        comercio_id uuid, modo text, id uuid, guia text, external_ref text, huellas text, telefono text, destinatario text,
        departamento text, municipio text, direccion text, indicaciones text, contenido text, lat float8, lng float8,
@@ -67,30 +72,36 @@ const insertar = (tareas: string) =>
      returning comercio_id, modo, id, guia, external_ref, creado_en, advertencias, ubicacion_estado, ubicacion_origen, ubicacion_lat,
        ubicacion_lng, ubicacion_extra
    ), i as (
-     insert into guia_indice (guia, comercio_id, modo, id) select guia, comercio_id, modo, id from g
-   ), e as (
+     insert into guia_indice (guia, comercio_id, modo, id) select guia, comercio_id, modo, id from g${sinCopiar(citus)}
+   ), ${antes}e as (
      insert into evento (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, foto, ocurrido_en,
-       registrado_en)
+       registrado_en${columna})
      select comercio_id, modo, id, 1, guia, external_ref, 'guia.aceptado', 'aceptado', ${foto('g', '0')}, creado_en,
-       creado_en from g
+       creado_en${valor} from ${deG}
      returning comercio_id, modo, guia_id, secuencia, guia, tipo, registrado_en
-   ), d as (${insertarEntregasDeWebhook('e')})${tareas}
+   ), d as (${insertarEntregasDeWebhook(citus, 'e')})${tareas(citus)}
    select g.id, d.webhooks from g
    left join (select guia_id, array_agg(webhook) as webhooks from d group by guia_id) d on d.guia_id = g.id`
+  })
 
-const INSERTAR = sentencia<{ guias: string }, Insertada>('guias.insertar', insertar(''))
-const INSERTAR_CON_TAREAS = sentencia<{ guias: string }, Insertada>(
-  'guias.insertarConTareas',
-  insertar(MENSAJES_Y_ENLACES),
+type DeUnGrupo = DeUno & { guias: string }
+const INSERTAR = sentencia<DeUnGrupo, Insertada>(
+  'guias.insertar',
+  insertar(() => ''),
 )
+const INSERTAR_CON_TAREAS = sentencia<DeUnGrupo, Insertada>('guias.insertarConTareas', insertar(mensajesYEnlaces))
 
 const EXISTENTES = sentencia<
-  { comercios: readonly string[]; modos: readonly Modo[]; external_refs: readonly (string | null)[] },
+  DeUno & { comercios: readonly string[]; modos: readonly Modo[]; external_refs: readonly (string | null)[] },
   FilaGuia
 >(
   'guias.existentes',
-  `select g.* from unnest(:comercios::uuid[], :modos::text[], :external_refs::text[]) x(comercio_id, modo, external_ref)
-   join guia g on g.comercio_id = x.comercio_id and g.modo = x.modo and g.external_ref = x.external_ref`,
+  enCadaMotor(
+    (
+      citus,
+    ) => `select g.* from unnest(:comercios::uuid[], :modos::text[], :external_refs::text[]) x(comercio_id, modo, external_ref)
+   join guia g on g.comercio_id = x.comercio_id and g.modo = x.modo and g.external_ref = x.external_ref${suyo(citus, 'g')}`,
+  ),
 )
 
 interface Insertada {
@@ -128,8 +139,8 @@ export function crearEscritura(partes: Partes): Escritura {
   const grupos = new Grupos<Ambito, DatosDeGuia, Veredicto>({
     maximo: GRUPO,
     aLaVez: EN_VUELO,
-    // One PostgreSQL commits all of them at once; a distributed engine would group by merchant.
-    juntos: () => '',
+    // One PostgreSQL commits all of them at once; on Citus each merchant's rows have a machine of their own.
+    juntos: ({ comercioId }) => (partes.db.motor === 'citus' ? comercioId : ''),
     hacer: (pedidos, solo) => insertarOSeparar(partes, pedidos, solo),
     esDeUno: (error) => esDeDatos(error) || esDeCerrojo(error),
   })
@@ -168,13 +179,17 @@ async function insertarGrupo(partes: Partes, pedidos: Grupo, solo: boolean): Pro
   const insertadas = await ejecutar(partes, nuevas, db)
   const webhooksDe = new Map(insertadas.map(({ id, webhooks }) => [id, webhooks]))
   const creadas = nuevas.filter(({ id }) => webhooksDe.has(id))
+  const repetidas = nuevas.filter(({ id }) => !webhooksDe.has(id))
+  await olvidarDuenos(
+    partes.db,
+    repetidas.map(({ guia }) => guia),
+  )
   if (creadas.some(tieneTareas)) partes.avisarTrabajo()
   const recientes = creadas.flatMap((guia): EventoRecien[] => {
     const webhooks = webhooksDe.get(guia.id)
     return webhooks ? [{ guia, evento: eventoDeCreacion(guia), webhooks, desde }] : []
   })
   if (recientes.length > 0) partes.despachar(recientes)
-  const repetidas = nuevas.filter(({ id }) => !webhooksDe.has(id))
   const existentes =
     repetidas.length > 0 ? await leerExistentes(partes.db.como('guias_api', comercios), repetidas) : undefined
   const datos = pedidos.flatMap(({ datos }) => datos)
@@ -227,20 +242,26 @@ function nuevaDe(
 /**
  * Executes the statement; if a code was already taken (one in 10^16) nothing was written, and codes are drawn again.
  */
-async function ejecutar(
-  partes: Partes,
-  nuevas: readonly Nueva[],
-  { consultar }: Pick<Db, 'consultar'>,
-  intento = 1,
-): Promise<Insertada[]> {
+async function ejecutar(partes: Partes, nuevas: readonly Nueva[], db: Db, intento = 1): Promise<Insertada[]> {
+  const { comercio_id } = nuevas[0]!
   try {
-    return await consultar(nuevas.some(tieneTareas) ? INSERTAR_CON_TAREAS : INSERTAR, { guias: enJson(nuevas) })
+    await anotarDuenos(
+      db,
+      comercio_id,
+      nuevas.map(({ guia }) => guia),
+    )
+    return await db.consultar(nuevas.some(tieneTareas) ? INSERTAR_CON_TAREAS : INSERTAR, {
+      guias: enJson(nuevas),
+      comercio_id,
+    })
   } catch (error) {
-    if ((error as { constraint?: string }).constraint !== 'guia_indice_pkey' || intento === 5) throw error
+    if (!DE_CODIGO.includes(restriccionDe(error) ?? '') || intento === 5) throw error
     for (const nueva of nuevas) nueva.guia = partes.nuevoCodigo()
-    return ejecutar(partes, nuevas, { consultar }, intento + 1)
+    return ejecutar(partes, nuevas, db, intento + 1)
   }
 }
+
+const DE_CODIGO: readonly string[] = ['guia_indice_pkey', 'dueno_pkey']
 
 const LEIDAS = [...COLUMNAS, 'mensaje_id', 'enlace_corto_id'] as const
 
@@ -262,12 +283,18 @@ type Referida = Pick<FilaGuia, 'comercio_id' | 'modo' | 'external_ref'>
 
 const claveDe = ({ comercio_id, modo, external_ref }: Referida) => `${comercio_id} ${modo} ${external_ref}`
 
-async function leerExistentes({ consultar }: Db, repetidas: readonly Referida[]): Promise<Map<string, FilaGuia>> {
-  const filas = await consultar(EXISTENTES, {
-    comercios: repetidas.map(({ comercio_id }) => comercio_id),
-    modos: repetidas.map(({ modo }) => modo),
-    external_refs: repetidas.map(({ external_ref }) => external_ref),
-  })
+async function leerExistentes(
+  { consultar, motor }: Db,
+  repetidas: readonly Referida[],
+): Promise<Map<string, FilaGuia>> {
+  const filas = await porComercio(motor, repetidas, (unas, comercio_id) =>
+    consultar(EXISTENTES, {
+      comercio_id,
+      comercios: unas.map((una) => una.comercio_id),
+      modos: unas.map(({ modo }) => modo),
+      external_refs: unas.map(({ external_ref }) => external_ref),
+    }),
+  )
   return new Map(filas.map((fila) => [claveDe(fila), fila]))
 }
 

@@ -9,6 +9,7 @@ import type {
   Ubicacion,
 } from '../contrato/generado/tipos/index.ts'
 import { conTextos, type Db, type EnJson, type Fila, sentencia, sentenciaDe } from '../db.ts'
+import { duenoDe } from '../duenos.ts'
 import { Problema, problemaDeFallas } from '../errores.ts'
 import type { Cursores } from '../listas/cursor.ts'
 import { type Paginacion, paginar } from '../listas/pagina.ts'
@@ -154,6 +155,14 @@ const BUSCAR = sentencia<{ guia: string } & AmbitoEnFilas, FilaGuia & { comercio
    join comercio c on c.id = g.comercio_id
    where i.guia = :guia and (:comercio_id::uuid is null or (i.comercio_id = :comercio_id and i.modo = :modo))`,
 )
+/** Of a merchant, in whatever mode: all that Citus can ask one machine about. */
+const BUSCAR_DE_UNO = sentencia<{ guia: string; comercio_id: string }, FilaGuia & { comercio: string }>(
+  'guias.buscarDeUno',
+  `select g.*, c.comercio from guia_indice i
+   join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
+   join comercio c on c.id = g.comercio_id
+   where i.guia = :guia and i.comercio_id = :comercio_id`,
+)
 
 /**
  * Says that there is no such guide; unknown, malformed and another merchant's are the same answer.
@@ -170,7 +179,13 @@ export const exigirCodigo = (ambito: Ambito, codigo: string): string =>
 
 /** The guide that `codigo` names, as typed by a person, and whose it is. @throws Problema 404 */
 export async function buscarGuia(db: Db, ambito: Ambito, codigo: string): Promise<FilaGuia & { comercio: string }> {
-  const [fila] = await db.consultar(BUSCAR, { guia: exigirCodigo(ambito, codigo), ...enFilas(ambito) })
+  const guia = exigirCodigo(ambito, codigo)
+  const { comercio_id, modo } = enFilas(ambito)
+  const dueno = comercio_id ?? (await duenoDe(db, guia))
+  const [fila] =
+    dueno === comercio_id
+      ? await db.consultar(BUSCAR, { guia, comercio_id, modo })
+      : await db.consultar(BUSCAR_DE_UNO, { guia, comercio_id: dueno! })
   return fila ?? desconocida(ambito)
 }
 

@@ -10,7 +10,7 @@ const ANOTAR = sentencia<{ ids: readonly string[]; instantes: readonly Date[] }>
   'llaves.anotarUsos',
   `update llave l set usado_en = u.usado_en
    from unnest(:ids::text[], :instantes::timestamptz[]) as u(id, usado_en)
-   where l.id = u.id and (l.usado_en is null or l.usado_en <= u.usado_en - interval '${CADA / 1_000} seconds')`,
+   where l.id = u.id and (l.usado_en is null or u.usado_en - l.usado_en >= interval '${CADA / 1_000} seconds')`,
 )
 
 /**

@@ -38,42 +38,45 @@ const SIN_NOTICIA =
 
 /** Sends the messages of these jobs; a job that comes twice finds nothing to do the second time. */
 export async function enviarMensajes(deps: DepsDeEnvio, trabajos: readonly { data: object }[]): Promise<void> {
-  const ids = trabajos.map(({ data }) => (data as { mensaje: string }).mensaje)
-  await dudar(deps, ids, SIN_NOTICIA, true)
-  await enviarAlBuzon(deps, ids)
+  const mensajes = trabajos.map(({ data }) => {
+    const { mensaje, comercio_id } = data as { mensaje: string; comercio_id: string }
+    return { id: mensaje, comercio_id }
+  })
+  await dudar(deps, mensajes, SIN_NOTICIA, true)
+  await enviarAlBuzon(deps, mensajes)
   const { clienteDeWhatsapp } = deps
   if (!clienteDeWhatsapp) return
   // No more than are sent at once: a claim is good for two minutes, and who waits for a slow provider would outlive it.
-  for (let i = 0; i < ids.length; i += A_LA_VEZ) {
-    const reclamados = await reclamar(deps, 'whatsapp', ids.slice(i, i + A_LA_VEZ))
+  for (let i = 0; i < mensajes.length; i += A_LA_VEZ) {
+    const reclamados = await reclamar(deps, 'whatsapp', mensajes.slice(i, i + A_LA_VEZ))
     await Promise.all(reclamados.map((uno) => enviarUno(deps, clienteDeWhatsapp, uno)))
   }
 }
 
 async function enviarUno(deps: DepsDeEnvio, whatsapp: ClienteDeWhatsapp, mensaje: Reclamado): Promise<void> {
   const envio = await pedir(whatsapp, deps.ajustes.marca.nombre, mensaje)
-  const { id, guia, tipo, intentos } = mensaje
+  const { guia, tipo, intentos } = mensaje
   const nivel = envio.resultado === 'aceptado' ? 'info' : 'warn'
   deps.log[nivel]({ mensaje: `men_${guia}_${mensaje.numero}`, tipo, intentos, ...sinDatos(envio) }, 'message')
   switch (envio.resultado) {
     case 'aceptado':
-      return marcarEnviados(deps, 'whatsapp', ['enviando', 'dudoso'], [{ id, proveedor_id: envio.proveedorId }])
+      return marcarEnviados(deps, 'whatsapp', ['enviando', 'dudoso'], [{ ...mensaje, proveedor_id: envio.proveedorId }])
     case 'dudoso':
-      return void (await dudar(deps, [id], envio.motivo))
+      return void (await dudar(deps, [mensaje], envio.motivo))
     case 'rechazado': {
-      if (!DE_LA_CUENTA.test(envio.codigo)) return fallar(deps, id, envio.codigo, envio.motivo)
+      if (!DE_LA_CUENTA.test(envio.codigo)) return fallar(deps, mensaje, envio.codigo, envio.motivo)
       deps.log.error({ codigo: envio.codigo, motivo: envio.motivo }, 'messaging account')
       if (mensaje.creado_en.getTime() < deps.reloj().getTime() - PACIENCIA)
-        return fallar(deps, id, envio.codigo, envio.motivo)
+        return fallar(deps, mensaje, envio.codigo, envio.motivo)
       const proximo_en = new Date(deps.reloj().getTime() + ESPERA_DE_LA_CUENTA)
-      return void (await aplazar(deps, id, proximo_en, envio.codigo, envio.motivo))
+      return void (await aplazar(deps, mensaje, proximo_en, envio.codigo, envio.motivo))
     }
     case 'pasajero': {
       const espera = Math.max(ESPERAS[intentos - 1] ?? ESPERA_DE_LA_CUENTA, (envio.esperar_s ?? 0) * 1_000)
       // Tries that the account's faults cost are not its own: who has had nine of his own is as old as their waits.
       const edad = deps.reloj().getTime() - mensaje.creado_en.getTime()
-      if (intentos >= INTENTOS && edad >= ESPERA_EN_TODO) return fallar(deps, id, envio.codigo, envio.motivo)
-      return void (await aplazar(deps, id, new Date(deps.reloj().getTime() + espera), envio.codigo, envio.motivo))
+      if (intentos >= INTENTOS && edad >= ESPERA_EN_TODO) return fallar(deps, mensaje, envio.codigo, envio.motivo)
+      return void (await aplazar(deps, mensaje, new Date(deps.reloj().getTime() + espera), envio.codigo, envio.motivo))
     }
   }
 }

@@ -11,7 +11,10 @@ import type {
 import { MAQUINA_DE_ESTADOS } from '../contrato/generado/vocabulario.ts'
 import { type Fila, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
+import { reanotarDuenos } from '../duenos.ts'
 import { foto, insertarEntregasDeWebhook } from '../eventos/evento.ts'
+import { apartando, aTrabajo, type DeUno, enCadaMotor, masTarde, porComercio, suyo } from '../motor.ts'
+import { lugarEnFlujo } from '../orden.ts'
 import { huellaDe, tokenDe } from '../ubicacion/ubicacion.ts'
 import type { ClaveDeWebhook } from '../webhooks/webhook.ts'
 
@@ -27,15 +30,18 @@ export type FilaMensaje = Fila<
   }
 >
 
+/** A message, and whose it is. */
+export type Suyo = Pick<FilaMensaje, 'id' | 'comercio_id'>
+
 /** The parts of the service that handing messages over needs. */
 export type DepsDeMensajes = Pick<Deps, 'db' | 'reloj' | 'secretos' | 'avisarTrabajo' | 'ajustes'>
 
 const PENDIENTES = sentencia<
   Pick<FilaMensaje, 'canal'> & { ahora: Date; cuantas: number },
-  Pick<FilaMensaje, 'id'> & { mensaje: FilaMensaje['id'] }
+  Suyo & { mensaje: FilaMensaje['id'] }
 >(
   'mensajes.pendientes',
-  `select id as mensaje, md5(id::text || ':' || estado || proximo_en)::uuid as id from mensaje
+  `select comercio_id, id as mensaje, md5(id::text || ':' || estado || proximo_en)::uuid as id from mensaje
    where estado in ('pendiente', 'enviando') and proximo_en <= :ahora and canal = :canal order by proximo_en limit :cuantas`,
 )
 
@@ -44,7 +50,7 @@ export const mensajesPendientes =
   (canal: CanalDeMensaje) =>
   async ({ db, reloj }: Pick<DepsDeMensajes, 'db' | 'reloj'>, cuantas: number): Promise<JobInsert[]> => {
     const filas = await db.consultar(PENDIENTES, { ahora: reloj(), cuantas, canal })
-    return filas.map(({ id, mensaje }) => ({ id, data: { mensaje } }))
+    return filas.map(({ id, mensaje, comercio_id }) => ({ id, data: { mensaje, comercio_id } }))
   }
 
 /** Whether the guide `g`, unless its state is one of `:finales`, still needs the answer to the message `m`. */
@@ -58,31 +64,86 @@ const conSolicitud = (extra: string, miembros: string) =>
   `coalesce(${extra}, '{}') || jsonb_build_object('solicitud', coalesce(${extra} -> 'solicitud',
      jsonb_build_object('canal', m.canal, 'numero', m.numero, 'creado_en', m.creado_en)) || ${miembros})`
 
+/** What the request in `extra` becomes by the message `m`, as SQL. */
+type Cambio = (extra: string, citus: boolean) => string
+
+/**
+ * SQL of an update of `guia` from `m` that changes the request: the value, and whence. Citus takes no functions of that kind with
+ * the columns of an update, so there the value is made before.
+ */
+const valor = (citus: boolean, cambio: Cambio) => (citus ? 'm.extra' : cambio('guia.ubicacion_extra', false))
+const conExtra = (citus: boolean, nombre: string, cambio: Cambio) =>
+  citus
+    ? `, ${nombre}x as materialized (
+     select m.*, ${cambio('o.ubicacion_extra', true)} as extra from m join guia o
+       on o.comercio_id = m.comercio_id and o.modo = m.modo and o.id = m.guia_id${suyo(citus, 'o')}
+   )`
+    : ''
+const desdeM = (citus: boolean, nombre: string) => (citus ? `${nombre}x m` : 'm')
+
 /**
  * The guides of messages, locked in one order and before their messages: a step of a guide (`darPaso`) closes its messages
  * in that order, too, and what is read here is then what it will have written, not what it was about to change.
  */
-const susGuias = (cuales: string) =>
-  `select comercio_id, modo, id, estado, ubicacion_estado from guia
-   where (comercio_id, modo, id) in (select comercio_id, modo, guia_id from mensaje where ${cuales})
-   order by comercio_id, modo, id for update`
+const susGuias = (citus: boolean, cuales: string) =>
+  apartando(
+    citus,
+    `select comercio_id, modo, id, estado, ubicacion_estado from guia
+   where (comercio_id, modo, id) in (select comercio_id, modo, guia_id from mensaje where ${cuales}${suyo(citus, 'mensaje')})${suyo(citus, 'guia')}
+   order by comercio_id, modo, id for update`,
+  )
 
 /** Whether `m` is its guide's newest request: what becomes of an older one is no news of the newer. */
-const ES_LA_ULTIMA = `not exists (select from mensaje o where o.comercio_id = m.comercio_id and o.modo = m.modo
-       and o.guia_id = m.guia_id and o.tipo = m.tipo and o.numero > m.numero)`
+const esLaUltima = (
+  citus: boolean,
+) => `not exists (select from mensaje o where o.comercio_id = m.comercio_id and o.modo = m.modo
+       and o.guia_id = m.guia_id and o.tipo = m.tipo and o.numero > m.numero${suyo(citus, 'o')})`
+
+const DESCARTAR: Cambio = (extra) => conSolicitud(extra, `jsonb_build_object('estado', m.estado)`)
+const ENVIAR: Cambio = (extra, citus) =>
+  `case when ${esLaUltima(citus)} then ${conSolicitud(
+    extra,
+    `jsonb_build_object('canal', m.canal, 'estado', 'enviado', 'motivo', null, 'enviado_en', :ahora::timestamptz, 'vence_en', m.vence_en)`,
+  )} else ${extra} end`
+const POSTERGAR: Cambio = (extra) =>
+  conSolicitud(
+    extra,
+    `jsonb_build_object('estado', m.estado) || case when m.estado = 'pendiente'
+         then jsonb_build_object('motivo', :motivo::text) else '{}' end`,
+  )
+const POR_DUDOSO: Cambio = (extra) =>
+  conSolicitud(
+    extra,
+    `jsonb_build_object('estado', 'dudoso', 'motivo', :motivo::text, 'vence_en', :vence_en::timestamptz)`,
+  )
+const POR_FALLIDO: Cambio = (extra) =>
+  conSolicitud(extra, `jsonb_build_object('estado', 'fallido', 'motivo', :motivo::text)`)
+const SEGUN_PROVEEDOR: Cambio = (extra) =>
+  conSolicitud(
+    extra,
+    `jsonb_strip_nulls(jsonb_build_object('estado', m.estado, 'entregado_en', m.entregado_en, 'leido_en', m.leido_en))`,
+  )
+
+/** The key of a link: on Citus the merchant's, because there the table lies by him. */
+const deHuella = (citus: boolean) => (citus ? 'huella, comercio_id' : 'huella')
+
+const idsDe = (mensajes: readonly Suyo[]) => mensajes.map(({ id }) => id)
 
 /** A webhook delivery that such a statement wrote. */
 type EntregaHecha = ClaveDeWebhook & { guia_id: string }
 
 /** The end of a statement whose `g` moved guides' requests, `:ahora` or at their last date if that is ahead: each writes this event and its deliveries. */
-const anunciar = (tipo: TipoDeEvento) => `e as (
+const anunciar = (citus: boolean, tipo: TipoDeEvento) => {
+  const { antes, columna, valor, de } = lugarEnFlujo(citus, 'g')
+  return `${antes}e as (
      insert into evento (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, estado_anterior, foto,
-       ocurrido_en, registrado_en)
-     select comercio_id, modo, id, secuencia, guia, external_ref, '${tipo}', estado, estado, ${foto('g')}, actualizado_en, actualizado_en
-     from g
+       ocurrido_en, registrado_en${columna})
+     select comercio_id, modo, id, secuencia, guia, external_ref, '${tipo}', estado, estado, ${foto('g')}, actualizado_en, actualizado_en${valor}
+     from ${de}
      returning *
-   )
-   ${insertarEntregasDeWebhook('e', ':ahora::timestamptz')}`
+   ), d as (${insertarEntregasDeWebhook(citus, 'e', ':ahora::timestamptz')})
+   select * from d`
+}
 
 /** Whether the message `m` is of a guide of `p`. */
 const deSuGuia = (m: string) => `${m}.comercio_id = p.comercio_id and ${m}.modo = p.modo and ${m}.guia_id = p.id`
@@ -94,7 +155,7 @@ const deSuGuia = (m: string) => `${m}.comercio_id = p.comercio_id and ${m}.modo 
  * left already.
  */
 const MARCAR_ENVIADOS = sentencia<
-  {
+  DeUno & {
     enviados: string
     ahora: Date
     finales: readonly Estado[]
@@ -106,45 +167,43 @@ const MARCAR_ENVIADOS = sentencia<
   EntregaHecha
 >(
   'mensajes.marcarEnviados',
-  `with x as (
+  enCadaMotor(
+    (citus) => `with x as (
      select * from json_to_recordset(:enviados::json) as x(id uuid, huella text, proveedor_id text)
    ), p as (
-     ${susGuias('id in (select id from x) and estado = any(:desde::text[]) and canal = :canal')}
+     ${susGuias(citus, 'id in (select id from x) and estado = any(:desde::text[]) and canal = :canal')}
    ), q as (
      select distinct on (m.comercio_id, m.modo, m.guia_id) m.id as mensaje_id, x.huella, x.proveedor_id,
        ${haceFalta('p')} as hace_falta
      from p join mensaje m on ${deSuGuia('m')} join x on x.id = m.id
-     where m.estado = any(:desde::text[]) and m.canal = :canal order by m.comercio_id, m.modo, m.guia_id, m.numero
+     where m.estado = any(:desde::text[]) and m.canal = :canal${suyo(citus, 'm')} order by m.comercio_id, m.modo, m.guia_id, m.numero
    ), m as (
      update mensaje set
        estado = case when q.hace_falta or estado <> 'pendiente' then 'enviado' else 'descartado' end,
        enviado_en = case when q.hace_falta or estado <> 'pendiente' then :ahora::timestamptz end,
        vence_en = case when tipo = 'solicitud_ubicacion' then :vence_en::timestamptz end, kid = :kid, codigo = null, motivo = null,
        abierta = q.hace_falta and tipo <> 'acuse', proveedor_id = coalesce(q.proveedor_id, mensaje.proveedor_id)
-     from q where mensaje.id = q.mensaje_id and mensaje.estado = any(:desde) returning mensaje.*, q.huella, q.hace_falta
+     from q where mensaje.id = q.mensaje_id and mensaje.estado = any(:desde)${suyo(citus, 'mensaje')} returning mensaje.*, q.huella, q.hace_falta
    ), l as (
      insert into enlace_ubicacion (huella, comercio_id, modo, guia_id, numero, vence_en)
      select decode(huella, 'hex'), comercio_id, modo, guia_id, numero, vence_en from m
      where estado = 'enviado' and tipo = 'solicitud_ubicacion'
-     on conflict (huella) do update set vence_en = excluded.vence_en
-   ), n as (
-     update guia set ubicacion_extra = ${conSolicitud('guia.ubicacion_extra', `jsonb_build_object('estado', m.estado)`)}
-     from m where not m.hace_falta and m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id
-       and guia.modo = m.modo and guia.id = m.guia_id
-   ), g as (
+     on conflict (${deHuella(citus)}) do update set vence_en = excluded.vence_en
+   )${conExtra(citus, 'n', DESCARTAR)}, n as (
+     update guia set ubicacion_extra = ${valor(citus, DESCARTAR)}
+     from ${desdeM(citus, 'n')} where not m.hace_falta and m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id
+       and guia.modo = m.modo and guia.id = m.guia_id${suyo(citus, 'guia')}
+   )${conExtra(citus, 'g', ENVIAR)}, g as (
      update guia set secuencia = guia.secuencia + 1, actualizado_en = greatest(guia.actualizado_en, :ahora), ubicacion_estado = 'solicitada',
-       ubicacion_extra = case when ${ES_LA_ULTIMA} then ${conSolicitud(
-         'guia.ubicacion_extra',
-         `jsonb_build_object('canal', m.canal, 'estado', 'enviado', 'motivo', null, 'enviado_en', :ahora::timestamptz, 'vence_en', m.vence_en)`,
-       )} else guia.ubicacion_extra end
-     from m where m.estado = 'enviado' and m.hace_falta and m.tipo = 'solicitud_ubicacion'
-       and guia.comercio_id = m.comercio_id and guia.modo = m.modo and guia.id = m.guia_id
+       ubicacion_extra = ${valor(citus, ENVIAR)}
+     from ${desdeM(citus, 'g')} where m.estado = 'enviado' and m.hace_falta and m.tipo = 'solicitud_ubicacion'
+       and guia.comercio_id = m.comercio_id and guia.modo = m.modo and guia.id = m.guia_id${suyo(citus, 'guia')}
      returning guia.*
-   ), ${anunciar('ubicacion.solicitada')}`,
+   ), ${anunciar(citus, 'ubicacion.solicitada')}`,
+  ),
 )
 
-interface Enviado {
-  id: string
+interface Enviado extends Suyo {
   proveedor_id?: string | null
 }
 
@@ -159,33 +218,46 @@ export async function marcarEnviados(
   mensajes: readonly Enviado[],
 ): Promise<void> {
   const ahora = reloj()
-  const filas = mensajes.map(({ id, proveedor_id }) => {
-    const { token } = tokenDe(secretos, id)!
-    return { id, proveedor_id: proveedor_id ?? null, huella: huellaDe(token).toString('hex') }
-  })
-  const entregas = await db.consultar(MARCAR_ENVIADOS, {
-    enviados: JSON.stringify(filas),
-    ahora,
-    finales: MAQUINA_DE_ESTADOS.finales,
-    vence_en: new Date(ahora.getTime() + ajustes.horasDeSolicitud * 3_600_000),
-    kid: secretos.presente('ubicacion').kid,
-    desde,
-    canal,
+  const entregas = await porComercio(db.motor, mensajes, async (suyos, comercio_id) => {
+    const filas = suyos.map(({ id, proveedor_id }) => {
+      const { token } = tokenDe(secretos, id)!
+      return { id, proveedor_id: proveedor_id ?? null, huella: huellaDe(token).toString('hex') }
+    })
+    await reanotarDuenos(
+      db,
+      comercio_id!,
+      filas.map(({ huella }) => huella),
+    )
+    return db.consultar(MARCAR_ENVIADOS, {
+      comercio_id,
+      enviados: JSON.stringify(filas),
+      ahora,
+      finales: MAQUINA_DE_ESTADOS.finales,
+      vence_en: new Date(ahora.getTime() + ajustes.horasDeSolicitud * 3_600_000),
+      kid: secretos.presente('ubicacion').kid,
+      desde,
+      canal,
+    })
   })
   if (entregas.length > 0) avisarTrabajo(entregas)
 }
 
-const EN_BUZON = sentencia<{ ids: readonly string[] }, Pick<FilaMensaje, 'id'>>(
+const EN_BUZON = sentencia<DeUno & { ids: readonly string[] }, Suyo>(
   'mensajes.enBuzon',
-  `select id from mensaje where id = any(:ids::uuid[]) and canal = 'buzon' and estado = 'pendiente'`,
+  enCadaMotor(
+    (citus) =>
+      `select id, comercio_id from mensaje where id = any(:ids::uuid[]) and canal = 'buzon' and estado = 'pendiente'${suyo(citus, 'mensaje')}`,
+  ),
 )
 
 /**
  * Puts messages into the mailbox, which takes everything, those of one guide one after another; doing it twice does
  * nothing.
  */
-export async function enviarAlBuzon(deps: DepsDeMensajes, ids: readonly string[]): Promise<void> {
-  const pendientes = () => deps.db.consultar(EN_BUZON, { ids })
+export async function enviarAlBuzon(deps: DepsDeMensajes, mensajes: readonly Suyo[]): Promise<void> {
+  const { db } = deps
+  const pendientes = () =>
+    porComercio(db.motor, mensajes, (suyos, comercio_id) => db.consultar(EN_BUZON, { comercio_id, ids: idsDe(suyos) }))
   for (let quedan = await pendientes(), antes = Infinity; quedan.length > 0 && quedan.length < antes; ) {
     await marcarEnviados(deps, 'buzon', ['pendiente'], quedan)
     antes = quedan.length
@@ -217,10 +289,17 @@ const LUGAR = `(select count(*) from (
        select from mensaje o where o.telefono = q.telefono and o.modo = q.modo and o.tipo = q.tipo
          and o.estado = 'pendiente' and o.canal = :canal and o.proximo_en <= :ahora
          and (o.creado_en, o.id) <= (q.creado_en, q.id) limit 500) antes)`
+/** The same on Citus, which counts everybody's on all machines and then tells whose they are. */
+const LUGARES = `(select count(*) from a where a.telefono = q.telefono and a.modo = q.modo and a.tipo = q.tipo
+         and (a.creado_en, a.id) <= (q.creado_en, q.id))`
+const ANTERIORES = `a as materialized (
+     select o.telefono, o.modo, o.tipo, o.creado_en, o.id from mensaje o where o.telefono in (select telefono from q)
+       and o.estado = 'pendiente' and o.canal = :canal and o.proximo_en <= :ahora
+   ), `
 
 /** What is over a telephone's quota is put off in its row: by an hour for each five before it, by a day for each twenty. */
 const RECLAMAR = sentencia<
-  {
+  DeUno & {
     reclamados: string
     ahora: Date
     motivo: string
@@ -232,46 +311,49 @@ const RECLAMAR = sentencia<
   Omit<Reclamado, 'token'>
 >(
   'mensajes.reclamar',
-  `with x as (
+  enCadaMotor(
+    (citus) => `with x as (
      select * from json_to_recordset(:reclamados::json) as x(id uuid, huella text)
    ), q as (
-     select m.id, m.telefono, m.modo, m.tipo, m.creado_en, x.huella, ${haceFalta()} as hace_falta
+     ${apartando(
+       citus,
+       `select m.id, m.telefono, m.modo, m.tipo, m.creado_en, x.huella, ${haceFalta()} as hace_falta
      from x join mensaje m on m.id = x.id
      join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
-     where m.estado = 'pendiente' and m.canal = :canal and m.proximo_en <= :ahora::timestamptz for update of m skip locked
+     where m.estado = 'pendiente' and m.canal = :canal and m.proximo_en <= :ahora::timestamptz${suyo(citus, 'm')} for update of m skip locked`,
+     )}
    ), t as materialized (
      ${SALIERON}
-   ), s as (
-     select q.*, ${LUGAR} as lugar, coalesce(en_la_hora, 0) as en_la_hora, coalesce(en_el_dia, 0) as en_el_dia
+   ), ${citus ? ANTERIORES : ''}s as (
+     select q.*, ${citus ? LUGARES : LUGAR} as lugar, coalesce(en_la_hora, 0) as en_la_hora, coalesce(en_el_dia, 0) as en_el_dia
      from q left join t using (telefono, modo, tipo)
    ), c as (
      select *, tipo = 'solicitud_ubicacion' and hace_falta
        and (en_la_hora + lugar > ${POR_TELEFONO.hora} or en_el_dia + lugar > ${POR_TELEFONO.dia}) as sobra from s
+   ), h as materialized (
+     select *, :ahora::timestamptz + case when sobra then random() * interval '20 minutes'
+         + ((en_el_dia + lugar) / ${POR_TELEFONO.hora}) * interval '1 hour'
+         + ((en_el_dia + lugar) / ${POR_TELEFONO.dia}) * interval '20 hours'
+         else interval '2 minutes' end as hasta from c
    ), m as (
      update mensaje set
        estado = case when q.sobra then 'pendiente' when q.hace_falta then 'enviando' else 'descartado' end,
        abierta = q.hace_falta, intentos = intentos + case when q.sobra then 0 else 1 end, kid = :kid,
-       proximo_en = :ahora::timestamptz + case when q.sobra then random() * interval '20 minutes'
-         + ((en_el_dia + lugar) / ${POR_TELEFONO.hora}) * interval '1 hour'
-         + ((en_el_dia + lugar) / ${POR_TELEFONO.dia}) * interval '20 hours'
-         else interval '2 minutes' end
-     from c q where mensaje.id = q.id returning mensaje.*, q.huella
+       proximo_en = q.hasta
+     from h q where mensaje.id = q.id${suyo(citus, 'mensaje')} returning mensaje.*, q.huella
    ), l as (
      insert into enlace_ubicacion (huella, comercio_id, modo, guia_id, numero, vence_en)
      select decode(huella, 'hex'), comercio_id, modo, guia_id, numero, :vence_en::timestamptz from m
-     where estado = 'enviando' and tipo = 'solicitud_ubicacion' on conflict (huella) do nothing
-   ), n as (
-     update guia set ubicacion_extra = ${conSolicitud(
-       'guia.ubicacion_extra',
-       `jsonb_build_object('estado', m.estado) || case when m.estado = 'pendiente'
-         then jsonb_build_object('motivo', :motivo::text) else '{}' end`,
-     )}
-     from m where m.estado <> 'enviando' and m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id
-       and guia.modo = m.modo and guia.id = m.guia_id
+     where estado = 'enviando' and tipo = 'solicitud_ubicacion' on conflict (${deHuella(citus)}) do nothing
+   )${conExtra(citus, 'n', POSTERGAR)}, n as (
+     update guia set ubicacion_extra = ${valor(citus, POSTERGAR)}
+     from ${desdeM(citus, 'n')} where m.estado <> 'enviando' and m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id
+       and guia.modo = m.modo and guia.id = m.guia_id${suyo(citus, 'guia')}
    )
    select m.*, g.municipio, c.nombre as comercio from m
    join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
-   join comercio c on c.id = m.comercio_id where m.estado = 'enviando'`,
+   join comercio c on c.id = m.comercio_id where m.estado = 'enviando'${suyo(citus, 'g')}`,
+  ),
 )
 
 /** A message that this process holds to send it: its link works already, and nobody else sends it. */
@@ -284,48 +366,61 @@ export type Reclamado = FilaMensaje & { municipio: string; comercio: string; tok
 export async function reclamar(
   { db, reloj, secretos, ajustes }: DepsDeMensajes,
   canal: CanalDeMensaje,
-  ids: readonly string[],
+  mensajes: readonly Suyo[],
 ): Promise<Reclamado[]> {
   const ahora = reloj()
-  const tokens = new Map(ids.map((id) => [id, tokenDe(secretos, id)!.token]))
-  const filas = [...tokens].map(([id, token]) => ({ id, huella: huellaDe(token).toString('hex') }))
-  const reclamados = await db.consultar(RECLAMAR, {
-    reclamados: JSON.stringify(filas),
-    ahora,
-    finales: MAQUINA_DE_ESTADOS.finales,
-    canal,
-    motivo: YA_RECIBIO,
-    kid: secretos.presente('ubicacion').kid,
-    vence_en: new Date(ahora.getTime() + ajustes.horasDeSolicitud * 3_600_000),
+  const tokens = new Map(mensajes.map(({ id }) => [id, tokenDe(secretos, id)!.token]))
+  const reclamados = await porComercio(db.motor, mensajes, async (suyos, comercio_id) => {
+    const filas = suyos.map(({ id }) => ({ id, huella: huellaDe(tokens.get(id)!).toString('hex') }))
+    await reanotarDuenos(
+      db,
+      comercio_id!,
+      filas.map(({ huella }) => huella),
+    )
+    return db.consultar(RECLAMAR, {
+      comercio_id,
+      reclamados: JSON.stringify(filas),
+      ahora,
+      finales: MAQUINA_DE_ESTADOS.finales,
+      canal,
+      motivo: YA_RECIBIO,
+      kid: secretos.presente('ubicacion').kid,
+      vence_en: new Date(ahora.getTime() + ajustes.horasDeSolicitud * 3_600_000),
+    })
   })
   return reclamados.map((fila) => ({ ...fila, token: tokens.get(fila.id)! }))
 }
 
 /** Puts off a claimed message that surely didn't leave, until it is tried again. */
-export const aplazar = ({ db }: DepsDeMensajes, id: string, proximo_en: Date, codigo: string, motivo: string) =>
+export const aplazar = (
+  { db }: DepsDeMensajes,
+  { id, comercio_id }: Suyo,
+  proximo_en: Date,
+  codigo: string,
+  motivo: string,
+) =>
   db.prisma.mensaje.updateMany({
-    where: { id, estado: 'enviando' },
+    where: { id, comercio_id, estado: 'enviando' },
     data: { estado: 'pendiente', proximo_en, codigo, motivo },
   })
 
 /** Nobody knows whether they left. They aren't sent again: only the provider's word, or somebody's, moves them on. */
-const DUDAR = sentencia<{ ids: readonly string[]; motivo: string; hasta: Date | null; vence_en: Date }>(
+const DUDAR = sentencia<DeUno & { ids: readonly string[]; motivo: string; hasta: Date | null; vence_en: Date }>(
   'mensajes.dudar',
-  `with p as (
-     ${susGuias(`id = any(:ids::uuid[]) and estado = 'enviando'`)}
+  enCadaMotor(
+    (citus) => `with p as (
+     ${susGuias(citus, `id = any(:ids::uuid[]) and estado = 'enviando'`)}
    ), m as (
      update mensaje set estado = 'dudoso', motivo = :motivo, vence_en = :vence_en from p
-     where ${deSuGuia('mensaje')} and mensaje.id = any(:ids::uuid[]) and mensaje.estado = 'enviando'
+     where ${deSuGuia('mensaje')}${suyo(citus, 'mensaje')} and mensaje.id = any(:ids::uuid[]) and mensaje.estado = 'enviando'
        and (:hasta::timestamptz is null or proximo_en <= :hasta) returning mensaje.*
-   ), n as (
-     update guia set ubicacion_extra = ${conSolicitud(
-       'guia.ubicacion_extra',
-       `jsonb_build_object('estado', 'dudoso', 'motivo', :motivo::text, 'vence_en', :vence_en::timestamptz)`,
-     )}
-     from m where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
-       and guia.id = m.guia_id and ${ES_LA_ULTIMA}
+   )${conExtra(citus, 'n', POR_DUDOSO)}, n as (
+     update guia set ubicacion_extra = ${valor(citus, POR_DUDOSO)}
+     from ${desdeM(citus, 'n')} where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
+       and guia.id = m.guia_id${suyo(citus, 'guia')} and ${esLaUltima(citus)}
    )
    select id from m`,
+  ),
 )
 
 /**
@@ -334,46 +429,52 @@ const DUDAR = sentencia<{ ids: readonly string[]; motivo: string; hasta: Date | 
  */
 export const dudar = (
   { db, reloj, ajustes }: DepsDeMensajes,
-  ids: readonly string[],
+  mensajes: readonly Suyo[],
   motivo: string,
   vencidos = false,
 ) => {
   const ahora = reloj()
   const vence_en = new Date(ahora.getTime() + ajustes.horasDeSolicitud * 3_600_000)
-  return db.consultar(DUDAR, { ids, motivo, hasta: vencidos ? ahora : null, vence_en })
+  const hasta = vencidos ? ahora : null
+  return porComercio(db.motor, mensajes, (suyos, comercio_id) =>
+    db.consultar(DUDAR, { comercio_id, ids: idsDe(suyos), motivo, hasta, vence_en }),
+  )
 }
 
 /** What can't be done: the message fails, and with it, if it is the newest, the request. */
 const FALLAR = sentencia<
-  Pick<FilaMensaje, 'id' | 'codigo'> & { motivo: string; ahora: Date; finales: readonly Estado[] },
+  DeUno & Pick<FilaMensaje, 'id' | 'codigo'> & { motivo: string; ahora: Date; finales: readonly Estado[] },
   EntregaHecha
 >(
   'mensajes.fallar',
-  `with p as (
-     ${susGuias('id = :id::uuid')}
+  enCadaMotor(
+    (citus) => `with p as (
+     ${susGuias(citus, 'id = :id::uuid')}
    ), m as (
      update mensaje set estado = 'fallido', codigo = :codigo, motivo = :motivo, abierta = false from p
-     where ${deSuGuia('mensaje')} and mensaje.id = :id
+     where ${deSuGuia('mensaje')}${suyo(citus, 'mensaje')} and mensaje.id = :id
        and mensaje.estado in ('enviando', 'dudoso', 'enviado', 'pendiente') returning mensaje.*
-   ), g as (
+   )${conExtra(citus, 'g', POR_FALLIDO)}, g as (
      update guia set secuencia = guia.secuencia + 1, actualizado_en = greatest(guia.actualizado_en, :ahora), ubicacion_estado = 'fallida',
-       ubicacion_extra = ${conSolicitud('guia.ubicacion_extra', `jsonb_build_object('estado', 'fallido', 'motivo', :motivo::text)`)}
-     from m where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
-       and guia.id = m.guia_id and guia.ubicacion_estado <> 'confirmada' and not guia.estado = any(:finales::text[])
-       and ${ES_LA_ULTIMA}
+       ubicacion_extra = ${valor(citus, POR_FALLIDO)}
+     from ${desdeM(citus, 'g')} where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
+       and guia.id = m.guia_id${suyo(citus, 'guia')} and guia.ubicacion_estado <> 'confirmada' and not guia.estado = any(:finales::text[])
+       and ${esLaUltima(citus)}
      returning guia.*
-   ), ${anunciar('ubicacion.fallida')}`,
+   ), ${anunciar(citus, 'ubicacion.fallida')}`,
+  ),
 )
 
 /** Ends a message that can't be delivered, and, if it is its guide's newest request, the request with it. */
 export async function fallar(
   { db, reloj, avisarTrabajo }: DepsDeMensajes,
-  id: string,
+  { id, comercio_id }: Suyo,
   codigo: string | null,
   motivo: string,
 ): Promise<void> {
   const entregas = await db.consultar(FALLAR, {
     id,
+    comercio_id,
     codigo,
     motivo: motivo.slice(0, 500),
     ahora: reloj(),
@@ -386,10 +487,11 @@ export async function fallar(
  * What the provider tells: it goes only forward, whatever order it comes in. Its own id, which WhatsApp makes of the
  * telephone, isn't taken when the telephone was erased.
  */
-const ANOTAR = sentencia<{ id: string; estado: string; en: Date; proveedor_id: string }>(
+const ANOTAR = sentencia<DeUno & { id: string; estado: string; en: Date; proveedor_id: string }>(
   'mensajes.anotar',
-  `with p as (
-     ${susGuias('id = :id::uuid')}
+  enCadaMotor(
+    (citus) => `with p as (
+     ${susGuias(citus, 'id = :id::uuid')}
    ), m as (
      update mensaje set
        estado = case when :estado = 'leido' or mensaje.estado = 'leido' then 'leido'
@@ -398,30 +500,33 @@ const ANOTAR = sentencia<{ id: string; estado: string; en: Date; proveedor_id: s
          else entregado_en end,
        leido_en = case when :estado = 'leido' then least(leido_en, :en::timestamptz) else leido_en end,
        proveedor_id = case when telefono is not null then coalesce(proveedor_id, :proveedor_id) end
-     from p where ${deSuGuia('mensaje')} and mensaje.id = :id and mensaje.estado in ('enviado', 'entregado', 'leido')
+     from p where ${deSuGuia('mensaje')}${suyo(citus, 'mensaje')} and mensaje.id = :id and mensaje.estado in ('enviado', 'entregado', 'leido')
      returning mensaje.*
-   )
-   update guia set ubicacion_extra = ${conSolicitud(
-     'guia.ubicacion_extra',
-     `jsonb_strip_nulls(jsonb_build_object('estado', m.estado, 'entregado_en', m.entregado_en, 'leido_en', m.leido_en))`,
-   )}
-   from m where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
-     and guia.id = m.guia_id and guia.ubicacion_extra ? 'solicitud' and ${ES_LA_ULTIMA}`,
+   )${conExtra(citus, 'u', SEGUN_PROVEEDOR)}
+   update guia set ubicacion_extra = ${valor(citus, SEGUN_PROVEEDOR)}
+   from ${desdeM(citus, 'u')} where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
+     and guia.id = m.guia_id${suyo(citus, 'guia')} and guia.ubicacion_extra ? 'solicitud' and ${esLaUltima(citus)}`,
+  ),
 )
 
 /** Notes what the provider tells of a sent message, which goes only forward, whatever order it is told in. */
-export const anotar = ({ db }: DepsDeMensajes, id: string, estado: string, en: Date, proveedor_id: string) =>
-  db.consultar(ANOTAR, { id, estado, en, proveedor_id })
+export const anotar = (
+  { db }: DepsDeMensajes,
+  { id, comercio_id }: Suyo,
+  estado: string,
+  en: Date,
+  proveedor_id: string,
+) => db.consultar(ANOTAR, { id, comercio_id, estado, en, proveedor_id })
 
-const VENCIDOS = sentencia<{ ahora: Date; cuantas: number }, Pick<FilaMensaje, 'id'>>(
+const VENCIDOS = sentencia<{ ahora: Date; cuantas: number }, Suyo>(
   'mensajes.vencidos',
-  `select id from mensaje where abierta and vence_en <= :ahora order by vence_en limit :cuantas`,
+  `select id, comercio_id from mensaje where abierta and vence_en <= :ahora order by vence_en limit :cuantas`,
 )
 
 /** Messages that never left and were written in the future; what was put off since waits for as long as it was told. */
 const ADELANTAR = sentencia<{ ahora: Date }>(
   'mensajes.adelantar',
-  `update mensaje set proximo_en = :ahora::timestamptz + (proximo_en - creado_en)
+  `update mensaje set proximo_en = ${masTarde(':ahora', 'proximo_en - creado_en')}
    where estado = 'pendiente' and proximo_en > :ahora and creado_en > :ahora and intentos = 0`,
 )
 
@@ -430,39 +535,40 @@ export const adelantarMensajes = ({ db, reloj }: Pick<DepsDeMensajes, 'db' | 're
   db.consultar(ADELANTAR, { ahora: reloj() })
 
 /** The open requests whose time is over, as jobs. */
-export const solicitudesVencidas = (
+export const solicitudesVencidas = async (
   { db, reloj }: Pick<DepsDeMensajes, 'db' | 'reloj'>,
   cuantas: number,
-): Promise<JobInsert[]> => db.consultar(VENCIDOS, { ahora: reloj(), cuantas })
+): Promise<JobInsert[]> => (await db.consultar(VENCIDOS, { ahora: reloj(), cuantas })).map(aTrabajo)
 
-const VENCER = sentencia<{ ids: readonly string[]; ahora: Date; finales: readonly Estado[] }, EntregaHecha>(
+const VENCER = sentencia<DeUno & { ids: readonly string[]; ahora: Date; finales: readonly Estado[] }, EntregaHecha>(
   'mensajes.vencer',
-  `with p as (
-     ${susGuias('id = any(:ids::uuid[])')}
+  enCadaMotor(
+    (citus) => `with p as (
+     ${susGuias(citus, 'id = any(:ids::uuid[])')}
    ), m as (
      update mensaje set abierta = false from p
-     where ${deSuGuia('mensaje')} and mensaje.id = any(:ids::uuid[]) and abierta and vence_en <= :ahora returning mensaje.*
+     where ${deSuGuia('mensaje')}${suyo(citus, 'mensaje')} and mensaje.id = any(:ids::uuid[]) and abierta and vence_en <= :ahora returning mensaje.*
    ), q as (
      select distinct comercio_id, modo, guia_id from m where not exists (
        select from mensaje o where o.comercio_id = m.comercio_id and o.modo = m.modo and o.guia_id = m.guia_id
-         and o.tipo = 'solicitud_ubicacion' and o.abierta and (o.vence_en is null or o.vence_en > :ahora))
+         and o.tipo = 'solicitud_ubicacion' and o.abierta and (o.vence_en is null or o.vence_en > :ahora)${suyo(citus, 'o')})
    ), g as (
      update guia set secuencia = guia.secuencia + 1, actualizado_en = greatest(guia.actualizado_en, :ahora), ubicacion_estado = 'vencida' from q
-     where guia.comercio_id = q.comercio_id and guia.modo = q.modo and guia.id = q.guia_id
+     where guia.comercio_id = q.comercio_id and guia.modo = q.modo and guia.id = q.guia_id${suyo(citus, 'guia')}
        and guia.ubicacion_estado = 'solicitada' and not guia.estado = any(:finales::text[])
      returning guia.*
-   ), ${anunciar('ubicacion.vencida')}`,
+   ), ${anunciar(citus, 'ubicacion.vencida')}`,
+  ),
 )
 
 /** Closes requests whose time is over; a guide whose recipient is asked by no other has its request expired. */
 export async function vencerSolicitudes(
   { db, reloj, avisarTrabajo }: DepsDeMensajes,
-  ids: readonly string[],
+  mensajes: readonly Suyo[],
 ): Promise<void> {
-  const entregas = await db.consultar(VENCER, {
-    ids,
-    ahora: reloj(),
-    finales: MAQUINA_DE_ESTADOS.finales,
-  })
+  const ahora = reloj()
+  const entregas = await porComercio(db.motor, mensajes, (suyos, comercio_id) =>
+    db.consultar(VENCER, { comercio_id, ids: idsDe(suyos), ahora, finales: MAQUINA_DE_ESTADOS.finales }),
+  )
   if (entregas.length > 0) avisarTrabajo(entregas)
 }

@@ -72,11 +72,11 @@ async function anotarEstado(
   const nuestro = nuestroId && UUID.test(nuestroId) ? [{ id: nuestroId }] : []
   const mensaje = await deps.db.prisma.mensaje.findFirst({ where: { OR: [...nuestro, { proveedor_id: proveedorId }] } })
   if (!mensaje) return
-  if (estado === 'fallido') return fallar(deps, mensaje.id, codigo, motivo ?? 'El proveedor no pudo entregarlo.')
+  if (estado === 'fallido') return fallar(deps, mensaje, codigo, motivo ?? 'El proveedor no pudo entregarlo.')
   // It did leave, then, whatever became of our question.
   if (['enviando', 'dudoso'].includes(mensaje.estado))
-    await marcarEnviados(deps, 'whatsapp', ['enviando', 'dudoso'], [{ id: mensaje.id, proveedor_id: proveedorId }])
-  await anotar(deps, mensaje.id, estado, en, proveedorId)
+    await marcarEnviados(deps, 'whatsapp', ['enviando', 'dudoso'], [{ ...mensaje, proveedor_id: proveedorId }])
+  await anotar(deps, mensaje, estado, en, proveedorId)
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Quien } from '../bitacora/bitacora.ts'
 import type { entrante, guia } from '../contrato/generado/prisma/client.ts'
 import { enTransaccion, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
+import { apartar, enCadaMotor, sinCopiar } from '../motor.ts'
 import { BORRAR, type DeQuien, de, FINALES, patronDe } from './persona.ts'
 
 /** Guides per transaction. */
@@ -12,15 +13,16 @@ const LOTE_DE_ENTRANTES = 2_000
 /** Some ended guides of a telephone, with their proofs, files and what merchants' servers answered to their webhooks. */
 const OLVIDAR = sentencia<DeQuien & { ahora: Date }, Pick<guia, 'guia'>>(
   'personas.olvidarTelefono',
-  `with v as (
+  enCadaMotor(
+    (citus) => `with v as (
      select comercio_id, modo, id from guia
      where telefono = :telefono and (:comercio_id::uuid is null or comercio_id = :comercio_id) and ${FINALES}
-     order by id limit ${LOTE} for update
+     order by id limit ${LOTE}${apartar(citus, 'for update')}
    ), p as (
      delete from prueba_entrega p using v where ${de('p')} returning p.comercio_id, p.modo, p.guia_id
    ), b as (
      insert into prueba_borrada (comercio_id, modo, guia_id, borrado_en, motivo)
-     select comercio_id, modo, guia_id, :ahora, 'peticion' from p
+     select comercio_id, modo, guia_id, :ahora, 'peticion' from p${sinCopiar(citus)}
    ), n as (
      delete from prueba_intento n using v where ${de('n')}
    ), a as (
@@ -36,6 +38,7 @@ const OLVIDAR = sentencia<DeQuien & { ahora: Date }, Pick<guia, 'guia'>>(
      update webhook_intento y set cabeceras = null, cuerpo = null, detalle = null from s v
      where ${de('y')} and y.webhook = v.webhook
    ), ${BORRAR}`,
+  ),
 )
 
 /** The bodies of providers after one, in steps: those that were worked on and name the telephone go. */

@@ -35,7 +35,7 @@ export const de = (tabla: string) =>
   `${tabla}.comercio_id = v.comercio_id and ${tabla}.modo = v.modo and ${tabla}.guia_id = v.id`
 
 const soloCuando = (extra: string) =>
-  `case when ${extra} ? 'confirmado_en' then jsonb_build_object('confirmado_en', ${extra} -> 'confirmado_en') end`
+  `case when ${extra} ? 'confirmado_en' then jsonb_set('{"confirmado_en": null}', '{confirmado_en}', ${extra} -> 'confirmado_en') end`
 
 /**
  * SQL that erases of the guides `v` whose they were: telephone, names, addresses, contents, places, and what people wrote.
@@ -44,8 +44,8 @@ const soloCuando = (extra: string) =>
  */
 export const BORRAR = `e as (
      update evento e set descripcion = null, lat = null, lng = null, datos = e.datos - 'forzado',
-       foto = e.foto || jsonb_build_object('ubicacion_lat', null, 'ubicacion_lng', null,
-         'ubicacion_extra', ${soloCuando("e.foto -> 'ubicacion_extra'")}) from v where ${de('e')}
+       foto = e.foto || jsonb_set('{"ubicacion_lat": null, "ubicacion_lng": null}', '{ubicacion_extra}',
+         coalesce(${soloCuando("e.foto -> 'ubicacion_extra'")}, 'null')) from v where ${de('e')}
    ), m as (
      update mensaje m set telefono = null, abierta = false, proveedor_id = null, motivo = null,
        estado = case when m.estado in ('pendiente', 'enviando') then 'descartado' else m.estado end from v where ${de('m')}

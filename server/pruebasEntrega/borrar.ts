@@ -1,5 +1,6 @@
 import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
+import { apartar, enCadaMotor, sinCopiar } from '../motor.ts'
 
 /** How many proofs one statement deletes. */
 const LOTE = 500
@@ -28,28 +29,32 @@ const SOLTAR = (archivos: string) => `
  */
 const BORRAR_ENTREGAS = sentencia<{ antes_de: Date; ahora: Date }, { cuantas: number }>(
   'pruebas.borrarEntregas',
-  `with v as (
+  enCadaMotor(
+    (citus) => `with v as (
      select comercio_id, modo, guia_id from prueba_entrega where entregado_en < :antes_de
-     order by entregado_en limit ${LOTE} for update skip locked
+     order by entregado_en limit ${LOTE}${apartar(citus, 'for update skip locked')}
    ), p as (
      delete from prueba_entrega p using v where p.comercio_id = v.comercio_id and p.modo = v.modo and p.guia_id = v.guia_id
      returning p.*
    ), b as (
      insert into prueba_borrada (comercio_id, modo, guia_id, borrado_en, motivo)
-     select comercio_id, modo, guia_id, :ahora, 'retencion' from p
+     select comercio_id, modo, guia_id, :ahora, 'retencion' from p${sinCopiar(citus)}
    ), ${SOLTAR('p.fotos || p.firma || p.pdf')}`,
+  ),
 )
 /** Deletes the photos of failed attempts, by when these became known: of a late one, the courier wrote when it happened. */
 const BORRAR_INTENTOS = sentencia<{ antes_de: Date }, { cuantas: number }>(
   'pruebas.borrarIntentos',
-  `with v as (
+  enCadaMotor(
+    (citus) => `with v as (
      select comercio_id, modo, guia_id, secuencia from prueba_intento where registrado_en < :antes_de
-     order by registrado_en limit ${LOTE} for update skip locked
+     order by registrado_en limit ${LOTE}${apartar(citus, 'for update skip locked')}
    ), p as (
      delete from prueba_intento p using v where p.comercio_id = v.comercio_id and p.modo = v.modo
        and p.guia_id = v.guia_id and p.secuencia = v.secuencia
      returning p.*
    ), ${SOLTAR('p.fotos')}`,
+  ),
 )
 
 type DepsDeBorrado = Pick<Deps, 'db' | 'reloj' | 'log' | 'ajustes'>

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import type { JobInsert } from 'pg-boss'
 import { guardarArchivo } from '../archivos/archivo.ts'
@@ -9,9 +9,17 @@ import { noDisponible } from '../errores.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import { prepararImagen } from '../imagenes/prepararImagen.ts'
 import { componerMapa } from '../mapas/componerMapa.ts'
+import { aTrabajo, deTrabajo, enCadaMotor, suyo } from '../motor.ts'
 import { type ArchivoLeido, type FilaDeDocumento, reunirDatos } from './datosDelPdf.ts'
 import { firmarManifiesto, hacerManifiesto, nuevaSal } from './manifiesto.ts'
-import { type FilaPrueba, type LlaveDePrueba, leerArchivos, type PruebaConQuien, QUIEN_ENTREGO } from './prueba.ts'
+import {
+  type FilaPrueba,
+  type LlaveDePrueba,
+  leerArchivos,
+  type PruebaConQuien,
+  QUIEN_ENTREGO,
+  QUIEN_ENTREGO_LO_SUYO,
+} from './prueba.ts'
 
 type DepsDePdf = Pick<Deps, 'db' | 'log' | 'reloj' | 'secretos' | 'almacen' | 'ajustes' | 'hilos'>
 
@@ -26,16 +34,17 @@ const ESPERAS = [5_000, 60_000, 600_000, 3_600_000, ...Array<number>(6).fill(CUA
 /** How many documents one job makes, one after the other: they must all fit into a job's time. */
 const A_LA_VEZ = 8
 
-const PENDIENTES = sentencia<{ ahora: Date; cuantas: number }, Pick<FilaPrueba, 'id'>>(
+const PENDIENTES = sentencia<{ ahora: Date; cuantas: number }, Pick<FilaPrueba, 'id' | 'comercio_id'>>(
   'pruebas.pendientes',
-  'select id from prueba_entrega where pdf is null and proximo_en <= :ahora order by proximo_en limit :cuantas',
+  'select id, comercio_id from prueba_entrega where pdf is null and proximo_en <= :ahora order by proximo_en limit :cuantas',
 )
 
 /** The proofs whose PDF is due, as jobs. */
-export const pruebasPendientes = (
+export const pruebasPendientes = async (
   { db, reloj }: Pick<DepsDePdf, 'db' | 'reloj'>,
   cuantas: number,
-): Promise<JobInsert[]> => db.consultar(PENDIENTES, { ahora: reloj(), cuantas: Math.min(cuantas, A_LA_VEZ) })
+): Promise<JobInsert[]> =>
+  (await db.consultar(PENDIENTES, { ahora: reloj(), cuantas: Math.min(cuantas, A_LA_VEZ) })).map(aTrabajo)
 
 /** No proof waits for longer than its last failure asks for. */
 const ADELANTAR = sentencia<{ ahora: Date; esperas: number[] }>(
@@ -49,11 +58,13 @@ const ADELANTAR = sentencia<{ ahora: Date; esperas: number[] }>(
 export const adelantarPruebas = ({ db, reloj }: Pick<DepsDePdf, 'db' | 'reloj'>) =>
   db.consultar(ADELANTAR, { ahora: reloj(), esperas: ESPERAS })
 
-const LEER = sentencia<Pick<FilaPrueba, 'id'>, PruebaConQuien & Pick<FilaGuia, 'guia'>>(
+const LEER = sentencia<Pick<FilaPrueba, 'id' | 'comercio_id'>, PruebaConQuien & Pick<FilaGuia, 'guia'>>(
   'pruebas.leer',
-  `select p.*, g.guia, ${QUIEN_ENTREGO} from prueba_entrega p
+  enCadaMotor(
+    (citus) => `select p.*, g.guia, ${citus ? QUIEN_ENTREGO_LO_SUYO : QUIEN_ENTREGO} from prueba_entrega p
    join guia g on g.comercio_id = p.comercio_id and g.modo = p.modo and g.id = p.guia_id where p.id = :id
-     and p.pdf is null`,
+     and p.pdf is null${suyo(citus, 'p')}${suyo(citus, 'g')}`,
+  ),
 )
 const GUIA = sentencia<LlaveDePrueba, Omit<FilaDeDocumento, 'prueba'>>(
   'pruebas.guia',
@@ -61,9 +72,9 @@ const GUIA = sentencia<LlaveDePrueba, Omit<FilaDeDocumento, 'prueba'>>(
    where g.comercio_id = :comercio_id and g.modo = :modo and g.id = :guia_id`,
 )
 /** Puts a proof off; a job's id is used up with the job, so the next time has another. */
-const APLAZAR = sentencia<LlaveDePrueba & Pick<FilaPrueba, 'id' | 'proximo_en'>>(
+const APLAZAR = sentencia<LlaveDePrueba & Pick<FilaPrueba, 'id' | 'proximo_en'> & { siguiente: string }>(
   'pruebas.aplazar',
-  `update prueba_entrega set id = gen_random_uuid(), intentos = intentos + 1, proximo_en = :proximo_en
+  `update prueba_entrega set id = :siguiente, intentos = intentos + 1, proximo_en = :proximo_en
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and id = :id and pdf is null`,
 )
 /**
@@ -84,14 +95,14 @@ const TERMINAR = sentencia<
      insert into clave_publica (kid, jwk, creado_en) select :kid, :jwk::jsonb, :ahora from p on conflict (kid) do nothing
    )
    update archivo a set usado_en = :ahora from p
-   where a.comercio_id = p.comercio_id and a.modo = p.modo and a.guia_id = p.guia_id and a.archivo = p.pdf
+   where a.comercio_id = :comercio_id and a.comercio_id = p.comercio_id and a.modo = p.modo and a.guia_id = p.guia_id and a.archivo = p.pdf
    returning 1`,
 )
 
 /** Makes the documents of these proofs and signs their manifests. A proof that fails waits, and holds up no other. */
-export async function hacerPdfs(deps: DepsDePdf, trabajos: readonly { id: string }[]): Promise<void> {
-  for (const { id } of trabajos) {
-    const [prueba] = await deps.db.consultar(LEER, { id })
+export async function hacerPdfs(deps: DepsDePdf, trabajos: readonly { id: string; data: object }[]): Promise<void> {
+  for (const trabajo of trabajos) {
+    const [prueba] = await deps.db.consultar(LEER, deTrabajo(trabajo))
     if (!prueba) continue
     try {
       await hacerPdf(deps, prueba)
@@ -99,7 +110,11 @@ export async function hacerPdfs(deps: DepsDePdf, trabajos: readonly { id: string
       const espera = ESPERAS[prueba.intentos] ?? CUATRO_HORAS
       const { guia, intentos } = prueba
       deps.log.warn({ err, guia, intentos: intentos + 1, espera }, 'proof without its PDF')
-      await deps.db.consultar(APLAZAR, { ...prueba, proximo_en: new Date(deps.reloj().getTime() + espera) })
+      await deps.db.consultar(APLAZAR, {
+        ...prueba,
+        siguiente: randomUUID(),
+        proximo_en: new Date(deps.reloj().getTime() + espera),
+      })
     }
   }
 }

@@ -2,27 +2,31 @@ import type { Linea } from '../bitacora/bitacora.ts'
 import type { Estado, GuiaDeReparto } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
 import type { Ajustes } from '../deps.ts'
+import { porDueno } from '../duenos.ts'
 import { EN_MANOS } from '../estados/custodia.ts'
 import { esFinal } from '../estados/estados.ts'
 import { type FilaGuia, presentar } from '../guias/guia.ts'
 import { distanciaEntre } from '../mapas/punto.ts'
+import { type DeUno, enCadaMotor, suyo } from '../motor.ts'
 import { zonaDe } from '../tiempo/zona.ts'
 import { type Alcance, custodiaPara, pasosPara } from './custodia.ts'
 
 /** A guide with the name of the merchant who sends it. */
 type FilaDeReparto = FilaGuia & { nombre_comercio: string }
 
-const BUSCAR = sentencia<{ guias: readonly string[] }, FilaDeReparto>(
+const BUSCAR = sentencia<DeUno & { guias: readonly string[] }, FilaDeReparto>(
   'repartidores.guias',
-  `select g.*, c.nombre as nombre_comercio from guia_indice i
+  enCadaMotor(
+    (citus) => `select g.*, c.nombre as nombre_comercio from guia_indice i
    join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
    join comercio c on c.id = g.comercio_id
-   where i.guia = any(:guias::text[])`,
+   where i.guia = any(:guias::text[])${suyo(citus, 'i')}`,
+  ),
 )
 
 /** The guides that these codes name, by code. */
 export async function leerGuias(db: Db, guias: readonly string[]): Promise<Map<string, FilaDeReparto>> {
-  const filas = await db.consultar(BUSCAR, { guias })
+  const filas = await porDueno(db, guias, (suyas, comercio_id) => db.consultar(BUSCAR, { guias: suyas, comercio_id }))
   return new Map(filas.map((fila) => [fila.guia, fila]))
 }
 

@@ -2,13 +2,15 @@ import type { Estado } from '../contrato/generado/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../contrato/generado/vocabulario.ts'
 import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
+import { olvidarDuenos } from '../duenos.ts'
+import { apartar, enCadaMotor } from '../motor.ts'
 
 /** Rows per statement. */
 const LOTE = 1_000
 const DIA = 86_400_000
 
 const soloCuando = (extra: string) =>
-  `case when ${extra} ? 'confirmado_en' then jsonb_build_object('confirmado_en', ${extra} -> 'confirmado_en') end`
+  `case when ${extra} ? 'confirmado_en' then jsonb_set('{"confirmado_en": null}', '{confirmado_en}', ${extra} -> 'confirmado_en') end`
 
 /**
  * Where somebody lives is nobody's business for ever: of guides that ended so long ago, coordinates, links, references and
@@ -16,14 +18,15 @@ const soloCuando = (extra: string) =>
  */
 const OLVIDAR = sentencia<{ finales: readonly Estado[]; antes_de: Date }>(
   'ubicacion.olvidar',
-  `with v as (
+  enCadaMotor(
+    (citus) => `with v as (
      select comercio_id, modo, id from guia
      where estado = any(:finales::text[]) and estado_en < :antes_de and (ubicacion_lat is not null or lat is not null
        or maps_url is not null or ubicacion_extra - 'confirmado_en' <> '{}')
-     limit ${LOTE} for update
+     limit ${LOTE}${apartar(citus, 'for update')}
    ), e as (
-     update evento set lat = null, lng = null, foto = foto || jsonb_build_object('ubicacion_lat', null, 'ubicacion_lng', null,
-       'ubicacion_extra', ${soloCuando("foto -> 'ubicacion_extra'")})
+     update evento set lat = null, lng = null, foto = foto || jsonb_set('{"ubicacion_lat": null, "ubicacion_lng": null}', '{ubicacion_extra}',
+       coalesce(${soloCuando("foto -> 'ubicacion_extra'")}, 'null'))
      from v where evento.comercio_id = v.comercio_id and evento.modo = v.modo and evento.guia_id = v.id
    ), m as (
      update mensaje set telefono = null, abierta = false, proveedor_id = null, motivo = null from v
@@ -42,15 +45,16 @@ const OLVIDAR = sentencia<{ finales: readonly Estado[]; antes_de: Date }>(
    update guia set lat = null, lng = null, maps_url = null, ubicacion_lat = null, ubicacion_lng = null,
      ubicacion_extra = ${soloCuando('ubicacion_extra')}
    from v where guia.comercio_id = v.comercio_id and guia.modo = v.modo and guia.id = v.id returning 1`,
+  ),
 )
 
 const OLVIDAR_ENTRANTES = sentencia<{ antes_de: Date }>(
   'entrantes.olvidar',
   'delete from entrante where hecho_en < :antes_de',
 )
-const OLVIDAR_ENLACES = sentencia<{ antes_de: Date }>(
+const OLVIDAR_ENLACES = sentencia<{ antes_de: Date }, { clave: string }>(
   'enlacesDeUbicacion.olvidar',
-  'delete from enlace_ubicacion where vence_en < :antes_de',
+  `delete from enlace_ubicacion where vence_en < :antes_de returning encode(huella, 'hex') as clave`,
 )
 
 /**
@@ -67,6 +71,10 @@ export async function olvidarUbicaciones({
   const filas = (await db.consultar(OLVIDAR, viejas)).length
   // What providers sent has phones and places in it; they have repeated by then what they repeat.
   await db.consultar(OLVIDAR_ENTRANTES, { antes_de: hace(7) })
-  await db.consultar(OLVIDAR_ENLACES, { antes_de: hace(30) })
+  const enlaces = await db.consultar(OLVIDAR_ENLACES, { antes_de: hace(30) })
+  await olvidarDuenos(
+    db,
+    enlaces.map(({ clave }) => clave),
+  )
   return filas === LOTE
 }

@@ -5,6 +5,7 @@ import type { Deps } from '../deps.ts'
 import { Problema } from '../errores.ts'
 import { deGuia } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
+import { enCadaMotor, sinCopiar } from '../motor.ts'
 
 /** Beside the first one; and over all merchants, for it is one person's phone. */
 const REENVIOS_POR_GUIA = 3
@@ -17,13 +18,20 @@ const TURNO = sentencia<Pick<FilaGuia, 'modo' | 'telefono'>>(
   `select pg_advisory_xact_lock(hashtextextended(:modo || ' ' || :telefono, 0))`,
 )
 
-const CUENTA = sentencia<ReturnType<typeof deGuia> & Pick<FilaGuia, 'telefono'> & { desde: Date }, Cuenta>(
+/** Of everybody's requests, which a merchant doesn't see: on Citus all machines are asked. */
+const DE_TELEFONO = sentencia<DelTelefono, { de_telefono: number }>('mensajes.deTelefono', {
+  postgres: 'select solicitudes_al_telefono(:telefono, :modo, :desde) as de_telefono',
+  citus: `select count(*)::int as de_telefono from mensaje where telefono = :telefono and modo = :modo and creado_en > :desde
+      and tipo = 'solicitud_ubicacion' and estado <> 'descartado'`,
+})
+type DelTelefono = Pick<FilaGuia, 'modo' | 'telefono'> & { desde: Date }
+
+const CUENTA = sentencia<ReturnType<typeof deGuia>, Omit<Cuenta, 'de_telefono'>>(
   'mensajes.cuenta',
   `select (select count(*) from mensaje where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id
        and tipo = 'solicitud_ubicacion')::int as de_guia,
      (select max(numero) from mensaje where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id)::int
-       as ultimo,
-     solicitudes_al_telefono(:telefono, :modo, :desde) as de_telefono`,
+       as ultimo`,
 )
 
 /**
@@ -41,7 +49,8 @@ const PEDIR = sentencia<
   FilaGuia
 >(
   'mensajes.pedir',
-  `with g as (
+  enCadaMotor(
+    (citus) => `with g as (
      update guia set ubicacion_extra = coalesce(ubicacion_extra, '{}') || jsonb_build_object('solicitud',
        jsonb_build_object('numero', :solicitudes::int, 'canal', :canal::text, 'estado', 'pendiente',
          'creado_en', :ahora::timestamptz))
@@ -50,9 +59,10 @@ const PEDIR = sentencia<
    ), m as (
      insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
      select comercio_id, modo, id, :numero::int, :id::uuid, guia, :canal, 'solicitud_ubicacion', telefono, 'pendiente',
-       :ahora, :ahora from g
+       :ahora, :ahora from g${sinCopiar(citus)}
    )
    select * from g`,
+  ),
 )
 
 /**
@@ -70,8 +80,11 @@ export async function pedirOtraVez(
     const { modo, telefono, secuencia } = leida
     await consultar(TURNO, { modo, telefono })
     const desde = new Date(ahora.getTime() - DIA)
-    const [cuenta] = await consultar(CUENTA, { ...deGuia(leida), telefono, desde })
-    const exceso = medir(cuenta!)
+    const [cuenta] = await consultar(CUENTA, deGuia(leida))
+    const [deTodos] = await (db.motor === 'citus' ? db.como('guias_operacion').consultar : consultar)(DE_TELEFONO, {
+      ...{ modo, telefono, desde },
+    })
+    const exceso = medir({ ...cuenta!, ...deTodos! })
     if (exceso) return { exceso }
     const [pedida] = await consultar(PEDIR, {
       ...deGuia(leida),

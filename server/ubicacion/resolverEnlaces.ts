@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { JobInsert } from 'pg-boss'
 import type { enlace_corto } from '../contrato/generado/prisma/client.ts'
 import { sentencia } from '../db.ts'
@@ -5,6 +6,7 @@ import type { DepsDeTrabajo } from '../deps.ts'
 import { esFinal } from '../estados/estados.ts'
 import { darPaso, deGuia } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
+import { aTrabajo, type DeUno, deTrabajo, enCadaMotor, porComercio, suyo } from '../motor.ts'
 import { pasoDeLugar } from './ubicacion.ts'
 
 type DepsDeEnlaces = Pick<DepsDeTrabajo, 'db' | 'log' | 'reloj' | 'avisarTrabajo' | 'enlacesCortos'>
@@ -13,16 +15,16 @@ type DepsDeEnlaces = Pick<DepsDeTrabajo, 'db' | 'log' | 'reloj' | 'avisarTrabajo
 const ESPERAS = [60_000, 600_000, 3_600_000, 14_400_000, 43_200_000, 86_400_000]
 const A_LA_VEZ = 8
 
-const PENDIENTES = sentencia<{ ahora: Date; cuantas: number }, Pick<enlace_corto, 'id'>>(
+const PENDIENTES = sentencia<{ ahora: Date; cuantas: number }, Pick<enlace_corto, 'id' | 'comercio_id'>>(
   'enlaces.pendientes',
-  'select id from enlace_corto where proximo_en <= :ahora order by proximo_en limit :cuantas',
+  'select id, comercio_id from enlace_corto where proximo_en <= :ahora order by proximo_en limit :cuantas',
 )
 
 /** The short links that are due to be followed, as jobs. */
-export const enlacesPendientes = (
+export const enlacesPendientes = async (
   { db, reloj }: Pick<DepsDeEnlaces, 'db' | 'reloj'>,
   cuantas: number,
-): Promise<JobInsert[]> => db.consultar(PENDIENTES, { ahora: reloj(), cuantas })
+): Promise<JobInsert[]> => (await db.consultar(PENDIENTES, { ahora: reloj(), cuantas })).map(aTrabajo)
 
 /** No link waits for longer than its last failure asks for. */
 const ADELANTAR = sentencia<{ ahora: Date; esperas: number[] }>(
@@ -35,14 +37,17 @@ const ADELANTAR = sentencia<{ ahora: Date; esperas: number[] }>(
 export const adelantarEnlaces = ({ db, reloj }: Pick<DepsDeEnlaces, 'db' | 'reloj'>) =>
   db.consultar(ADELANTAR, { ahora: reloj(), esperas: ESPERAS })
 
-const LEER = sentencia<{ ids: readonly string[] }, PorSeguir>(
+const LEER = sentencia<DeUno & { ids: readonly string[] }, PorSeguir>(
   'enlaces.leer',
-  `select g.*, k.id as enlace_id, k.maps_url as por_seguir, k.intentos as veces from enlace_corto k
-   join guia g on g.comercio_id = k.comercio_id and g.modo = k.modo and g.id = k.guia_id where k.id = any(:ids::uuid[])`,
+  enCadaMotor(
+    (citus) => `select g.*, k.id as enlace_id, k.maps_url as por_seguir, k.intentos as veces from enlace_corto k
+   join guia g on g.comercio_id = k.comercio_id and g.modo = k.modo and g.id = k.guia_id where k.id = any(:ids::uuid[])${suyo(citus, 'k')}`,
+  ),
 )
-const APLAZAR = sentencia<Pick<enlace_corto, 'id' | 'proximo_en'>>(
+const APLAZAR = sentencia<Pick<enlace_corto, 'id' | 'comercio_id' | 'proximo_en'> & { siguiente: string }>(
   'enlaces.aplazar',
-  'update enlace_corto set id = gen_random_uuid(), intentos = intentos + 1, proximo_en = :proximo_en where id = :id',
+  `update enlace_corto set id = :siguiente, intentos = intentos + 1, proximo_en = :proximo_en
+   where id = :id and comercio_id = :comercio_id`,
 )
 
 type PorSeguir = FilaGuia & { enlace_id: string; por_seguir: string; veces: number }
@@ -51,8 +56,14 @@ type PorSeguir = FilaGuia & { enlace_id: string; por_seguir: string; veces: numb
  * Follows short links; where one leads to a point, its guide's place gets the coordinates, by an event like any
  * other.
  */
-export async function resolverEnlaces(deps: DepsDeEnlaces, trabajos: readonly { id: string }[]): Promise<void> {
-  const filas = await deps.db.consultar(LEER, { ids: trabajos.map(({ id }) => id) })
+export async function resolverEnlaces(
+  deps: DepsDeEnlaces,
+  trabajos: readonly { id: string; data: object }[],
+): Promise<void> {
+  const { db } = deps
+  const filas = await porComercio(db.motor, trabajos.map(deTrabajo), (suyos, comercio_id) =>
+    db.consultar(LEER, { comercio_id, ids: suyos.map(({ id }) => id) }),
+  )
   for (let i = 0; i < filas.length; i += A_LA_VEZ) {
     await Promise.all(filas.slice(i, i + A_LA_VEZ).map((fila) => seguir(deps, fila)))
   }
@@ -60,11 +71,13 @@ export async function resolverEnlaces(deps: DepsDeEnlaces, trabajos: readonly { 
 
 async function seguir(deps: DepsDeEnlaces, fila: PorSeguir): Promise<void> {
   const { db, log, reloj } = deps
-  const { enlace_id: id, veces } = fila
+  const { enlace_id: id, veces, comercio_id } = fila
+  const aplazar = async (proximo_en: Date) =>
+    void (await db.consultar(APLAZAR, { id, comercio_id, siguiente: randomUUID(), proximo_en }))
   const resuelto = await deps.enlacesCortos.resolver(fila.por_seguir)
   const espera = ESPERAS[veces]
   if (resuelto.tipo === 'falla' && resuelto.pasajera && espera !== undefined)
-    return void (await db.consultar(APLAZAR, { id, proximo_en: new Date(reloj().getTime() + espera) }))
+    return aplazar(new Date(reloj().getTime() + espera))
   if (resuelto.tipo === 'falla') log.info({ guia: fila.guia, motivo: resuelto.motivo }, 'short link')
   if (resuelto.tipo === 'coordenadas' && esperaLugar(fila)) {
     const ahora = reloj()
@@ -73,7 +86,7 @@ async function seguir(deps: DepsDeEnlaces, fila: PorSeguir): Promise<void> {
     const propuesta = { enlace, lat, lng, precision_m, referencia, origen: fila.ubicacion_origen! }
     const paso = await darPaso(deps, fila, pasoDeLugar(fila, propuesta, ahora))
     // Somebody else moved the guide meanwhile: it is looked at again, as it is then.
-    if (!paso) return void (await db.consultar(APLAZAR, { id, proximo_en: ahora }))
+    if (!paso) return aplazar(ahora)
   }
   await db.prisma.enlace_corto.deleteMany({ where: { ...deGuia(fila), id } })
 }

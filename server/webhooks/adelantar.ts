@@ -1,5 +1,6 @@
 import { sentencia } from '../db.ts'
 import type { DepsDeTrabajo } from '../deps.ts'
+import { masTarde } from '../motor.ts'
 
 /**
  * A delivery that was put off by an attempt (or, before its first, by an event) of the future waits from now as long as it
@@ -7,7 +8,7 @@ import type { DepsDeTrabajo } from '../deps.ts'
  */
 const ADELANTAR = sentencia<{ ahora: Date }>(
   'webhookEntregas.adelantar',
-  `update webhook_entrega e set proximo_en = :ahora::timestamptz + greatest(interval '0', e.proximo_en - p.puesta_en)
+  `update webhook_entrega e set proximo_en = ${masTarde(':ahora', "greatest(interval '0', e.proximo_en - p.puesta_en)")}
    from (
      select d.comercio_id, d.modo, d.webhook, d.guia_id, d.secuencia, coalesce(i.iniciado_en, d.creado_en) as puesta_en
      from webhook_entrega d left join lateral (

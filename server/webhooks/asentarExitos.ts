@@ -1,8 +1,9 @@
-import { type Consultar, sentencia } from '../db.ts'
-import type { Resultado } from './asentarIntentos.ts'
+import { type Consultar, type Db, sentencia } from '../db.ts'
+import { type DeUno, enCadaMotor, suyo } from '../motor.ts'
+import { deCadaComercio, type Resultado } from './asentarIntentos.ts'
 import type { Exito } from './entrega.ts'
 
-interface Arreglos {
+interface Arreglos extends DeUno {
   comercios: string[]
   modos: string[]
   webhooks: string[]
@@ -24,7 +25,8 @@ interface Arreglos {
  */
 const ASENTAR = sentencia<Arreglos, { n: string }>(
   'webhookEntregas.asentarExitos',
-  `with w as materialized (
+  enCadaMotor(
+    (citus) => `with w as materialized (
      select * from unnest(:comercios::uuid[], :modos::text[], :webhooks::text[]) with ordinality
        as w(comercio_id, modo, webhook, cual)
    ), x as materialized (
@@ -36,24 +38,34 @@ const ASENTAR = sentencia<Arreglos, { n: string }>(
        terminado_en = :ahora::timestamptz, ultimo_status = x.status, ultimo_error = null, exito = x.exito::json
      from x where e.comercio_id = x.comercio_id and e.modo = x.modo and e.webhook = x.webhook
        and e.guia_id = x.guia_id and e.secuencia = x.secuencia and (e.estado || '') = 'pendiente' and e.turno = x.turno
-       and e.intentos = 0
+       and e.intentos = 0${suyo(citus, 'e')}
      returning x.n
    )
    select n from x where not exists (select from u where u.n = x.n) and not exists (
      select from webhook_entrega e where e.comercio_id = x.comercio_id and e.modo = x.modo and e.webhook = x.webhook
-       and e.guia_id = x.guia_id and e.secuencia = x.secuencia and e.exito ->> 'id' = x.id)`,
+       and e.guia_id = x.guia_id and e.secuencia = x.secuencia and e.exito ->> 'id' = x.id${suyo(citus, 'e')})`,
+  ),
 )
 
 /** Settles first attempts that went well; returns those that must be settled as any other. */
-export async function asentarExitos(
+export const asentarExitos = (
+  { consultar, motor }: Pick<Db, 'consultar' | 'motor'>,
+  resultados: readonly Resultado[],
+  ahora: Date,
+): Promise<Resultado[]> =>
+  deCadaComercio(motor, resultados, (suyos, comercio_id) => asentar(consultar, suyos, comercio_id, ahora))
+
+async function asentar(
   consultar: Consultar,
   resultados: readonly Resultado[],
+  comercio_id: string | null,
   ahora: Date,
 ): Promise<Resultado[]> {
   const cuales = new Map<string, number>()
   const unos: Resultado[] = []
   for (const uno of resultados) if (!cuales.has(uno.entrega.webhook)) cuales.set(uno.entrega.webhook, unos.push(uno))
   const sobran = await consultar(ASENTAR, {
+    comercio_id,
     comercios: unos.map(({ entrega }) => entrega.comercio_id),
     modos: unos.map(({ entrega }) => entrega.modo),
     webhooks: unos.map(({ entrega }) => entrega.webhook),

@@ -97,7 +97,7 @@ export class Asiento {
 
   async #asentarExitos(grupo: readonly Resultado[]): Promise<void> {
     const { dbSinEspera, reloj } = this.#deps
-    const sobran = await asentarExitos(dbSinEspera.consultar, grupo, reloj())
+    const sobran = await asentarExitos(dbSinEspera, grupo, reloj())
     if (sobran.length > 0) await asentarIntentos(this.#deps, sobran)
   }
 }

@@ -3,6 +3,8 @@ import type { JobInsert } from 'pg-boss'
 import type { webhook } from '../contrato/generado/prisma/client.ts'
 import { type Db, enTransaccion, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
+import { aTrabajo, enCadaMotor, suyo } from '../motor.ts'
+import { hastaAqui } from '../orden.ts'
 import {
   eventosPorRecuperar,
   type FilaRecuperacion,
@@ -15,9 +17,15 @@ import type { FilaWebhook } from './webhook.ts'
 /** Events that one job of a recovery looks at. */
 const LOTE = 1_000
 
-const PENDIENTES = sentencia<{ cuantas: number }, { id: string }>(
+/** A recovery's next step, which is its job's id, and whose it is. */
+interface Paso {
+  id: string
+  comercio_id: string
+}
+
+const PENDIENTES = sentencia<{ cuantas: number }, Paso>(
   'recuperacion.pendientes',
-  `select paso as id from recuperacion where estado = 'en_curso' order by creado_en limit :cuantas`,
+  `select paso as id, comercio_id from recuperacion where estado = 'en_curso' order by creado_en limit :cuantas`,
 )
 
 /**
@@ -25,16 +33,18 @@ const PENDIENTES = sentencia<{ cuantas: number }, { id: string }>(
  * the way of the next.
  */
 export async function recuperacionesPendientes({ db }: { db: Db }, cuantas: number): Promise<JobInsert[]> {
-  return db.consultar(PENDIENTES, { cuantas })
+  return (await db.consultar(PENDIENTES, { cuantas })).map(aTrabajo)
 }
 
 type Tomada = FilaRecuperacion & Pick<FilaWebhook, 'tipos'> & { estado_del_webhook: webhook['estado'] }
 
-const TOMAR = sentencia<Pick<FilaRecuperacion, 'paso'>, Tomada>(
+const TOMAR = sentencia<Pick<FilaRecuperacion, 'paso' | 'comercio_id'>, Tomada>(
   'recuperacion.tomar',
-  `select r.*, w.tipos, w.estado as estado_del_webhook from recuperacion r
+  enCadaMotor(
+    (citus) => `select r.*, w.tipos, w.estado as estado_del_webhook from recuperacion r
    join webhook w on w.comercio_id = r.comercio_id and w.modo = r.modo and w.webhook = r.webhook
-   where r.paso = :paso and r.estado = 'en_curso' for update of r`,
+   where r.paso = :paso and r.estado = 'en_curso'${suyo(citus, 'r')}${suyo(citus, 'w')} for update of r`,
+  ),
 )
 
 /**
@@ -43,12 +53,13 @@ const TOMAR = sentencia<Pick<FilaRecuperacion, 'paso'>, Tomada>(
  */
 const AVANZAR = sentencia<PorRecuperar & Pick<Posicion, 'fin'> & { ahora: Date }, Avance>(
   'recuperacion.avanzar',
-  `with v as materialized (${eventosPorRecuperar(LOTE, 'v.xid < pg_snapshot_xmin(pg_current_snapshot())')}), d as (
+  enCadaMotor(
+    (citus) => `with v as materialized (${eventosPorRecuperar(LOTE, hastaAqui(citus))}), d as (
      insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
      select v.comercio_id, v.modo, :webhook, v.guia_id, v.secuencia, 'evt_' || v.guia || '_' || v.secuencia, v.tipo, 'pendiente',
        'recuperacion', least(v.registrado_en, :ahora::timestamptz), :ahora::timestamptz
      from v left join webhook_entrega e on e.comercio_id = v.comercio_id and e.modo = v.modo and e.webhook = :webhook
-       and e.guia_id = v.guia_id and e.secuencia = v.secuencia
+       and e.guia_id = v.guia_id and e.secuencia = v.secuencia${suyo(citus, 'e')}
      where v.suyo and ${porEnviar('e')}
      on conflict (comercio_id, modo, webhook, guia_id, secuencia) do update set estado = 'pendiente',
        causa = 'recuperacion', turno = webhook_entrega.turno + 1, intento = 0, proximo_en = excluded.proximo_en, terminado_en = null
@@ -59,18 +70,24 @@ const AVANZAR = sentencia<PorRecuperar & Pick<Posicion, 'fin'> & { ahora: Date }
      (select count(*) from d)::int as entregas,
      (select json_build_object('xid', xid::text, 'guia_id', guia_id, 'secuencia', secuencia) from v
       order by v.xid desc, guia_id desc, secuencia desc limit 1) as ultimo,
-     pg_snapshot_xmin(pg_current_snapshot()) >= :fin::text::xid8 as todo_visible
+     ${citus ? 'true' : 'pg_snapshot_xmin(pg_current_snapshot()) >= :fin::text::xid8'} as todo_visible
    from v`,
+  ),
 )
 
 /** Adds what a batch did to its recovery, and says where the next one begins. */
 const ANOTAR = sentencia<
-  Pick<FilaRecuperacion, 'paso' | 'posicion' | 'eventos' | 'entregas' | 'estado'> & { siguiente: string; ahora: Date }
+  Pick<FilaRecuperacion, 'paso' | 'comercio_id' | 'posicion' | 'eventos' | 'entregas' | 'estado'> & {
+    siguiente: string
+    ahora: Date
+  }
 >(
   'recuperacion.anotar',
-  `update recuperacion set paso = :siguiente, posicion = :posicion::jsonb, eventos = eventos + :eventos,
+  enCadaMotor(
+    (citus) => `update recuperacion set paso = :siguiente, posicion = :posicion::jsonb, eventos = eventos + :eventos,
      entregas = entregas + :entregas, estado = :estado,
-     terminado_en = case when :estado <> 'en_curso' then :ahora::timestamptz end where paso = :paso`,
+     terminado_en = case when :estado <> 'en_curso' then :ahora::timestamptz end where paso = :paso${suyo(citus, 'recuperacion')}`,
+  ),
 )
 
 interface Avance {
@@ -84,16 +101,19 @@ interface Avance {
 type DepsDeRecuperacion = Pick<Deps, 'db' | 'log' | 'reloj' | 'avisarTrabajo'>
 
 /** One batch of each of those recoveries; what was done and how far it got commit together. */
-export async function avanzarRecuperaciones(deps: DepsDeRecuperacion, pasos: readonly string[]): Promise<void> {
+export async function avanzarRecuperaciones(deps: DepsDeRecuperacion, pasos: readonly Paso[]): Promise<void> {
   const fallas: unknown[] = []
   for (const paso of pasos) await avanzar(deps, paso).catch((err: unknown) => fallas.push(err))
   // What one of them met must not keep the others.
   if (fallas.length > 0) throw new AggregateError(fallas, 'recoveries failed')
 }
 
-async function avanzar({ db, log, reloj, avisarTrabajo }: DepsDeRecuperacion, paso: string): Promise<void> {
+async function avanzar(
+  { db, log, reloj, avisarTrabajo }: DepsDeRecuperacion,
+  { id: paso, comercio_id }: Paso,
+): Promise<void> {
   const hizo = await enTransaccion(db, async (consultar) => {
-    const [fila] = await consultar(TOMAR, { paso })
+    const [fila] = await consultar(TOMAR, { paso, comercio_id })
     if (!fila) return false
     const ahora = reloj()
     const { posicion } = fila
@@ -103,7 +123,8 @@ async function avanzar({ db, log, reloj, avisarTrabajo }: DepsDeRecuperacion, pa
     const estado = cancelada ? 'cancelada' : sigue ? 'en_curso' : 'terminada'
     const { eventos = 0, entregas = 0, ultimo } = avance ?? {}
     const siguiente = randomUUID()
-    await consultar(ANOTAR, { paso, siguiente, posicion: { ...posicion, ...ultimo }, eventos, entregas, estado, ahora })
+    const avanzada = { posicion: { ...posicion, ...ultimo }, eventos, entregas, estado } as const
+    await consultar(ANOTAR, { paso, comercio_id, siguiente, ...avanzada, ahora })
     if (estado !== 'en_curso') log.info({ recuperacion: fila.recuperacion, estado }, 'recovery')
     return entregas > 0 || avance?.mirados === LOTE
   })

@@ -21,7 +21,7 @@ import {
 /** Takes the merchant's turn to create endpoints, so that what another request wrote is counted. */
 const TURNO = sentencia<{ comercio_id: string }>(
   'webhooks.turno',
-  'select from comercio where id = :comercio_id for no key update',
+  `select pg_advisory_xact_lock(hashtextextended('webhooks ' || :comercio_id::uuid::text, 0))`,
 )
 
 const CREAR = sentencia<
@@ -30,16 +30,16 @@ const CREAR = sentencia<
 >(
   'webhooks.crear',
   `with w as (
-     insert into webhook (comercio_id, modo, webhook, url, tipos, descripcion, estado, estado_en, comprobado_en,
+     insert into webhook as n (comercio_id, modo, webhook, url, tipos, descripcion, estado, estado_en, comprobado_en,
        creado_en, actualizado_en)
      select :comercio_id, :modo, :webhook, :url, :tipos, :descripcion, 'activo', :ahora::timestamptz,
        :comprobado_en::timestamptz, :ahora, :ahora
      where (select count(*) from webhook where comercio_id = :comercio_id and modo = :modo and estado <> 'eliminado')
        < ${MAXIMO_DE_WEBHOOKS}
-     returning webhook
+     returning n.webhook
    )
-   insert into webhook_secreto (comercio_id, modo, webhook, version, cifrado, creado_en)
-   select :comercio_id, :modo, webhook, 1, :cifrado, :ahora from w returning webhook`,
+   insert into webhook_secreto as n (comercio_id, modo, webhook, version, cifrado, creado_en)
+   select :comercio_id, :modo, webhook, 1, :cifrado, :ahora from w returning n.webhook`,
 )
 
 /** The code of the merchant's endpoint that has this address, for a message. */

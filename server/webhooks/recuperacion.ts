@@ -2,6 +2,7 @@ import type { recuperacion } from '../contrato/generado/prisma/client.ts'
 import type { EstadoDeRecuperacion, Modo, Recuperacion } from '../contrato/generado/tipos/index.ts'
 import { type Db, type Fila, sentencia } from '../db.ts'
 import { type FilaEvento, quiere } from '../eventos/evento.ts'
+import { enCadaMotor } from '../motor.ts'
 import type { Ambito, ClaveDeWebhook, FilaWebhook } from './webhook.ts'
 
 /** A row of `recuperacion`. */
@@ -42,11 +43,15 @@ type DelComercio = Pick<FilaEvento, 'comercio_id' | 'modo'>
 
 const LIMITES = sentencia<DelComercio, { primero: string; ultimo: string; fin: string }>(
   'recuperacion.limites',
-  `select coalesce(min(xid::text::numeric), 0)::text as primero, coalesce(max(xid::text::numeric), 0)::text as ultimo,
-     pg_snapshot_xmax(pg_current_snapshot())::text as fin
+  enCadaMotor(
+    (
+      citus,
+    ) => `select coalesce(min(xid::text::numeric), 0)::text as primero, coalesce(max(xid::text::numeric), 0)::text as ultimo,
+     ${citus ? '(coalesce(max(xid::text::numeric), 0) + 1)' : 'pg_snapshot_xmax(pg_current_snapshot())'}::text as fin
    from (
      (select xid from evento where comercio_id = :comercio_id and modo = :modo order by xid limit 1) union all
      (select xid from evento where comercio_id = :comercio_id and modo = :modo order by evento.xid desc limit 1)) e`,
+  ),
 )
 
 const DESDE_XID = sentencia<DelComercio & { xid: string }, { xid: string } & Pick<FilaEvento, 'registrado_en'>>(

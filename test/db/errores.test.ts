@@ -2,7 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { abrirDb, type Db, sentenciaDe } from '../../server/db.ts'
 import { traducirError } from '../../server/errores.ts'
-import { PLANTILLA } from '../preparacion.ts'
+import { PLANTILLA } from '../plantilla.ts'
 
 const BASE = 'errores'
 const direccion = (pathname: string) => Object.assign(new URL(inject('postgres')), { pathname }).href

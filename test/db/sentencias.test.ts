@@ -4,7 +4,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { RAIZ } from '../../server/contrato/raiz.ts'
 import { SENTENCIAS } from '../../server/db.ts'
-import { PLANTILLA } from '../preparacion.ts'
+import { PLANTILLA } from '../plantilla.ts'
 import { crearDescriptor, type Descripcion } from './describir.ts'
 import { type Declarada, leerDeclaradas, type Miembro } from './tipos.ts'
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { SENTENCIAS } from '../../server/db.ts'
 import '../../server/eventos/flujo.ts'
 import '../../server/bitacora/cadena.ts'
-import { PLANTILLA } from '../preparacion.ts'
+import { PLANTILLA } from '../plantilla.ts'
 
 const BASE = 'vecinos'
 const conexion = (pathname: string) =>

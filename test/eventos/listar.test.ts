@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { SENTENCIAS } from '../../server/db.ts'
 import { compartirEntorno } from '../entorno.ts'
-import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import { EN_POSTGRES, hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { usarGuias } from '../guias/mover.ts'
 
 const entorno = compartirEntorno()
@@ -35,7 +35,7 @@ describe('GET /api/v1/eventos', () => {
     expect(nuevos.datos.map(({ tipo }) => tipo)).toEqual(['guia.entregado'])
   })
 
-  it('never skips what commits late', async () => {
+  it('never skips what commits late', EN_POSTGRES, async () => {
     const { api, id } = await entorno.nuevoComercio()
     const tardia = await api.guias.crear(unaGuia())
     const { cursor_siguiente: antes } = await hasta(async () => {
@@ -134,7 +134,7 @@ describe('GET /api/v1/eventos', () => {
     })
   })
 
-  it('reads a rare type, one guide and the beginning without walking over the others', async () => {
+  it('reads a rare type, one guide and the beginning without walking over the others', EN_POSTGRES, async () => {
     const { api } = await entorno.nuevoComercio()
     const { guia } = await api.guias.crear(unaGuia({ external_ref: `FLUJO-${process.pid}` }))
     await entorno.db.pool.query(

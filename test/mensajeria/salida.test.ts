@@ -108,11 +108,11 @@ describe('a live guide without coordinates', () => {
     const guias = telefonos.map((telefono) => sinDestino({ telefono: `+${telefono}` }))
     const lote = { recogida: guias[0]!.recogida, guias }
     const [primero] = await Promise.all([comercio.api.guias.crearLote(lote), comercio.api.guias.crearLote(lote)])
-    const { rows } = await entorno.db.pool.query('select id from mensaje where telefono = any($1)', [
+    const { rows } = await entorno.db.pool.query('select id, comercio_id from mensaje where telefono = any($1)', [
       telefonos.map((telefono) => `+${telefono}`),
     ])
     expect(rows).toHaveLength(30)
-    const trabajos = rows.map(({ id }) => ({ data: { mensaje: id } }))
+    const trabajos = rows.map(({ id, comercio_id }) => ({ data: { mensaje: id, comercio_id } }))
     await Promise.all([1, 2, 3].map(() => enviarMensajes(deps, trabajos)))
     await entorno.reiniciar()
     await enviarMensajes(deps, trabajos)

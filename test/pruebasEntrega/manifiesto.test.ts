@@ -10,6 +10,7 @@ import { barrerArchivos } from '../../server/archivos/barrer.ts'
 import { crearHilos } from '../../server/arranque/crearDeps.ts'
 import { crearMetricas } from '../../server/arranque/metricas.ts'
 import { crearLog } from '../../server/log.ts'
+import { aTrabajo } from '../../server/motor.ts'
 import { hacerPdf, hacerPdfs, pruebasPendientes } from '../../server/pruebasEntrega/hacerPdf.ts'
 import type { PruebaConQuien } from '../../server/pruebasEntrega/prueba.ts'
 import { crearSecretos } from '../../server/secretos.ts'
@@ -193,7 +194,7 @@ describe('the job', () => {
     expect(hechos.filter(Boolean)).toHaveLength(1)
     expect(await hacerPdf(depsDe(), fila)).toBe(false)
     // Run again as a job, it finds nothing to do.
-    await hacerPdfs(depsDe(), [{ id: fila.id }, { id: fila.id }])
+    await hacerPdfs(depsDe(), [aTrabajo(fila), aTrabajo(fila)])
     const archivos = async () =>
       (
         await sinNadie.db.pool.query(
@@ -276,7 +277,7 @@ describe('the job', () => {
       expect(pendientes.map((uno) => uno.id)).toContain(id)
       expect(ids.has(id)).toBe(false)
       ids.add(id)
-      await hacerPdfs(deps, pendientes as { id: string }[])
+      await hacerPdfs(deps, pendientes as Parameters<typeof hacerPdfs>[1])
       const fila = await filaDe(sinNadie, guia)
       expect(fila.pdf).toBeNull()
       expect(fila.proximo_en.getTime()).toBe(ahora + segundos * 1_000)
@@ -291,7 +292,7 @@ describe('the job', () => {
     expect(Number(/^guias_pruebas_atraso_segundos (.*)$/m.exec(expuestas)![1])).toBeGreaterThan(60_000)
     expect(lineas.filter((linea) => linea.includes('proof without its PDF'))).toHaveLength(esperas.length)
     expect(ahora - desde).toBeGreaterThan(86_400_000)
-    await hacerPdfs(deps, (await pruebasPendientes(deps, 100)) as { id: string }[])
+    await hacerPdfs(deps, (await pruebasPendientes(deps, 100)) as Parameters<typeof hacerPdfs>[1])
     const { pdf, manifiesto, fotos } = await conPdf(guia, suyo)
     const { texto } = leerPdf(await bajar(pdf.url))
     expect(texto).toContain('No se pudo mostrar esta imagen')
@@ -307,19 +308,19 @@ describe('the job', () => {
     const bytes = await readFile(ruta)
     bytes[bytes.length - 3]! ^= 1
     await writeFile(ruta, bytes)
-    await hacerPdfs(depsDe(), [{ id: (await filaDe(sinNadie, guia)).id }])
+    await hacerPdfs(depsDe(), [aTrabajo(await filaDe(sinNadie, guia))])
     expect(await filaDe(sinNadie, guia)).toMatchObject({ pdf: null, intentos: 1 })
   })
 
   it('keeps what it can’t store now for later', async () => {
     const { guia } = await entregada(sinNadie, suyo)
-    const { id } = await filaDe(sinNadie, guia)
+    const pendiente = await filaDe(sinNadie, guia)
     const almacen = crearAlmacenLocal(join(sinNadie.dataDir, 'archivos'))
     const lleno = { ...almacen, guardar: () => Promise.reject(new Error('no space left')) }
-    await hacerPdfs(depsDe(sinNadie, { almacen: lleno }), [{ id }])
+    await hacerPdfs(depsDe(sinNadie, { almacen: lleno }), [aTrabajo(pendiente)])
     const fila = await filaDe(sinNadie, guia)
     expect(fila).toMatchObject({ pdf: null, manifiesto: null, intentos: 1 })
-    await hacerPdfs(depsDe(), [{ id: fila.id }])
+    await hacerPdfs(depsDe(), [aTrabajo(fila)])
     expect((await filaDe(sinNadie, guia)).pdf).not.toBeNull()
   })
 })

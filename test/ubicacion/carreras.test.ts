@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { enTransaccion } from '../../server/db.ts'
 import { darPaso } from '../../server/eventos/evento.ts'
 import { buscarGuia } from '../../server/guias/guia.ts'
-import { enviarAlBuzon, vencerSolicitudes } from '../../server/mensajeria/mensaje.ts'
+import { enviarAlBuzon, type Suyo, vencerSolicitudes } from '../../server/mensajeria/mensaje.ts'
 import { pasoDeLugar } from '../../server/ubicacion/ubicacion.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 
@@ -33,12 +33,12 @@ async function crear(comercio: Comercio, cuantas: number) {
   })
   const guias = resultados.map((uno) => ('guia' in uno ? uno.guia! : ''))
   const filas = await mensajes(comercio)
-  return { guias, ids: guias.map((guia) => filas.find((fila) => fila.guia === guia)!.id as string) }
+  return { guias, suyos: guias.map((guia) => filas.find((fila) => fila.guia === guia)! as Suyo) }
 }
 async function pedidas(comercio: Comercio, cuantas: number) {
-  const { guias, ids } = await crear(comercio, cuantas)
-  await enviarAlBuzon(deps(), ids)
-  return { guias, ids }
+  const { guias, suyos } = await crear(comercio, cuantas)
+  await enviarAlBuzon(deps(), suyos)
+  return { guias, suyos }
 }
 const codigoDe = (promesa: Promise<unknown>) =>
   promesa.then(
@@ -94,7 +94,7 @@ describe('at the same time', () => {
     'a message handed over while its guide is being %s comes too late',
     async (como) => {
       const comercio = await entorno.nuevoComercio()
-      const { guias, ids } = await crear(comercio, 1)
+      const { guias, suyos } = await crear(comercio, 1)
       const guia = guias[0]!
       const fila = await buscarGuia(entorno.db, 'todos', guia)
       const ahora = new Date()
@@ -109,7 +109,7 @@ describe('at the same time', () => {
             ? pasoDeLugar(fila, lugar, ahora)
             : { tipo: 'guia.cancelado', estado: 'cancelado', ocurrido_en: ahora, registrado_en: ahora },
         )
-        envio = enviarAlBuzon(deps(), ids)
+        envio = enviarAlBuzon(deps(), suyos)
         await esperarCerrojo(entorno.db)
       })
       await envio
@@ -125,13 +125,13 @@ describe('at the same time', () => {
     const comercio = await entorno.nuevoComercio()
     await comercio.api.webhooks.crear({ url: 'http://127.0.0.1:9/', tipos: ['ubicacion.*'] })
     for (let tanda = 0; tanda < 3; tanda++) {
-      const { guias, ids } = await crear(comercio, 60)
-      const alReves = ids.toReversed()
+      const { guias, suyos } = await crear(comercio, 60)
+      const alReves = suyos.toReversed()
       const hechos = await Promise.all([
         ...guias.map((guia, i) =>
           codigoDe(i % 4 === 3 ? comercio.api.guias.cancelar(guia) : comercio.api.guias.confirmarUbicacion(guia, ALLA)),
         ),
-        ...[ids, alReves, ids.slice(20), alReves.slice(20)].map((suyos) => codigoDe(enviarAlBuzon(deps(), suyos))),
+        ...[suyos, alReves, suyos.slice(20), alReves.slice(20)].map((unos) => codigoDe(enviarAlBuzon(deps(), unos))),
       ])
       expect([...new Set(hechos)]).toEqual(['si'])
       for (const [i, guia] of guias.entries()) {
@@ -143,9 +143,9 @@ describe('at the same time', () => {
       }
     }
     for (let tanda = 0; tanda < 3; tanda++) {
-      const { guias, ids } = await pedidas(comercio, 60)
+      const { guias, suyos } = await pedidas(comercio, 60)
       const rutas = await Promise.all(guias.map((guia) => enlaceDe(guia)))
-      const alReves = ids.toReversed()
+      const alReves = suyos.toReversed()
       const hechos = await Promise.all([
         ...guias.map(async (guia, i) => {
           if (i % 3 === 0) return codigoDe(comercio.api.guias.confirmarUbicacion(guia, ALLA))
@@ -154,8 +154,8 @@ describe('at the same time', () => {
             codigo === 'limite_de_solicitudes' ? 'si' : codigo,
           )
         }),
-        ...[ids, alReves, ids.slice(20), alReves.slice(20)].map((suyos) =>
-          codigoDe(vencerSolicitudes(deps(dias(3.01)), suyos)),
+        ...[suyos, alReves, suyos.slice(20), alReves.slice(20)].map((unos) =>
+          codigoDe(vencerSolicitudes(deps(dias(3.01)), unos)),
         ),
       ])
       expect([...new Set(hechos)]).toEqual(['si'])
@@ -171,11 +171,11 @@ describe('at the same time', () => {
 describe('a guide of before the migration', () => {
   it('says of its request what is known', async () => {
     const comercio = await entorno.nuevoComercio()
-    const { guias, ids } = await crear(comercio, 2)
+    const { guias, suyos } = await crear(comercio, 2)
     await entorno.db.pool.query('update guia set ubicacion_extra = null where guia = any($1)', [guias])
     await comercio.api.guias.cancelar(guias[1]!)
     expect((await leer(comercio, guias[0]!)).ubicacion.solicitud).toBeNull()
-    await enviarAlBuzon(deps(), ids)
+    await enviarAlBuzon(deps(), suyos)
     const [pedida, cancelada] = [await leer(comercio, guias[0]!), await leer(comercio, guias[1]!)]
     revisarHistorial(pedida)
     const comun = { canal: 'buzon', numero: 1, creado_en: expect.stringMatching(/^20.*Z$/) }

@@ -1,7 +1,7 @@
 import { Guias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
 import { enviarMensajes } from '../../server/mensajeria/enviar.ts'
-import { vencerSolicitudes } from '../../server/mensajeria/mensaje.ts'
+import { type Suyo, vencerSolicitudes } from '../../server/mensajeria/mensaje.ts'
 import { usarEntorno } from '../entorno.ts'
 import { ajustesCon, ESTILO_DE_MARCA, hasta, RECOGIDA, sinDestino, unaGuia } from '../fabricas.ts'
 import { usarReceptores } from '../webhooks/receptor.ts'
@@ -98,7 +98,7 @@ describe('a guide without a place', () => {
       ajustes: ajustesCon(),
       clienteDeWhatsapp: undefined,
     }
-    const trabajos = ids.map((mensaje) => ({ data: { mensaje } }))
+    const trabajos = ids.map((mensaje) => ({ data: { mensaje, comercio_id: comercio.id } }))
     await Promise.all([1, 2, 3, 4].map(() => enviarMensajes(deps, trabajos)))
     await entorno.reiniciar()
     comercio.api = new Guias({ llave: comercio.llave, baseUrl: entorno.url })
@@ -362,7 +362,7 @@ describe('a request’s end', () => {
   it('done twice at once is one event', async () => {
     const comercio = await entorno.nuevoComercio()
     const guias = await Promise.all(Array.from({ length: 20 }, () => nueva(comercio)))
-    const ids = (await mensajes(comercio)).map(({ id }) => id as string)
+    const suyos = (await mensajes(comercio)) as unknown as Suyo[]
     const vencen = Math.max(...(await mensajes(comercio)).map(({ vence_en }) => vence_en.getTime()))
     const deps = {
       db: entorno.db,
@@ -371,8 +371,8 @@ describe('a request’s end', () => {
       avisarTrabajo: () => {},
       ajustes: ajustesCon(),
     }
-    await Promise.all([1, 2, 3, 4].map(() => vencerSolicitudes(deps, ids)))
-    await vencerSolicitudes(deps, ids)
+    await Promise.all([1, 2, 3, 4].map(() => vencerSolicitudes(deps, suyos)))
+    await vencerSolicitudes(deps, suyos)
     for (const guia of guias) {
       const leida = await leer(comercio, guia)
       revisarHistorial(leida)

@@ -1,6 +1,6 @@
 import type { GuiaIndividual } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { anotar, enviarAlBuzon, vencerSolicitudes } from '../../server/mensajeria/mensaje.ts'
+import { anotar, enviarAlBuzon, type Suyo, vencerSolicitudes } from '../../server/mensajeria/mensaje.ts'
 import { olvidarUbicaciones } from '../../server/ubicacion/olvidar.ts'
 import { usarEntorno } from '../entorno.ts'
 import { ajustesCon, hasta, sinDestino, unaGuia } from '../fabricas.ts'
@@ -192,11 +192,11 @@ describe('after the retention', () => {
     await comercio.api.guias.cancelar(guia)
     adelantar((DIAS + 1) * 24 * HORA)
     await olvidar()
-    const [{ id }] = (await filas(guia)).mensaje as [{ id: string }]
+    const [suyo] = (await filas(guia)).mensaje as [Suyo]
     const deps = { db: entorno.db, reloj, secretos: SECRETOS, avisarTrabajo: () => {}, ajustes: ajustesCon() }
-    await anotar(deps, id, 'leido', reloj(), 'wamid.x')
-    await enviarAlBuzon(deps, [id])
-    await vencerSolicitudes(deps, [id])
+    await anotar(deps, suyo, 'leido', reloj(), 'wamid.x')
+    await enviarAlBuzon(deps, [suyo])
+    await vencerSolicitudes(deps, [suyo])
     const leida = await leer(comercio, guia)
     expect([leida.ubicacion.solicitud, leida.secuencia]).toEqual([null, 3])
     expect((await entorno.operar('GET', `/guias/${guia}`)).status).toBe(200)

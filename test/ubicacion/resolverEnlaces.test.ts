@@ -79,7 +79,7 @@ async function ronda() {
   const trabajos = await enlacesPendientes(deps(), 1_000)
   await resolverEnlaces(
     deps(),
-    trabajos.map(({ id }) => ({ id: id! })),
+    trabajos.map(({ id, data }) => ({ id: id!, data: data! })),
   )
   return trabajos.length
 }

@@ -48,7 +48,7 @@ describe('settling what went well', () => {
           }) as never as Resultado,
       )
       const antes = await leidasHastaAhora()
-      expect(await asentarExitos(consultar, resultados, new Date())).toEqual([])
+      expect(await asentarExitos({ consultar, motor: 'postgres' }, resultados, new Date())).toEqual([])
       return (await leidasHastaAhora()) - antes
     }
     try {

@@ -29,7 +29,6 @@ ALTER TABLE "webhook"
 CREATE TABLE "dueno" (
     "clave" TEXT NOT NULL,
     "comercio_id" UUID NOT NULL,
-    "modo" TEXT NOT NULL,
 
     CONSTRAINT "dueno_pkey" PRIMARY KEY ("clave")
 );

@@ -1,0 +1,2 @@
+/** The database that every test file clones: migrated, with its queues. */
+export const PLANTILLA = 'plantilla'
