@@ -53,7 +53,13 @@ interface Paginas {
   crece: number
 }
 
-/** Splits the rows between the two pages so that least of either stays empty, with as many as possible on the first. */
+/** The points of a page that may stay empty where that keeps the table together: well below a third. */
+const VACIO = 180
+
+/**
+ * Splits the rows between the two pages: as many as possible on the first where neither stays too empty, or else so that
+ * least of either does.
+ */
 export function repartir(
   filas: FilaDeHistorial[],
   { primera, segunda, crece }: Paginas,
@@ -64,7 +70,8 @@ export function repartir(
     .filter((n) => altoDeHistorial(filas.slice(0, n)) <= primera)
   const vacio = (n: number) =>
     Math.max(primera - altoDeHistorial(filas.slice(0, n)), segunda - altoDeHistorial(filas.slice(n)) - crece)
-  const corte = cortes.reduce((mejor, n) => (vacio(n) <= vacio(mejor) ? n : mejor), 0)
+  const corte =
+    cortes.findLast((n) => vacio(n) <= VACIO) ?? cortes.reduce((mejor, n) => (vacio(n) <= vacio(mejor) ? n : mejor), 0)
   return [filas.slice(0, corte), acortar(filas.slice(corte), segunda - ALREDEDOR)]
 }
 
