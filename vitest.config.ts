@@ -9,6 +9,7 @@ export default defineConfig({
     reporters: ['default', './test/reportero.ts'],
     tags: [
       { name: 'completo', description: 'what needs minutes: `npm run test:completo`' },
+      { name: 'nodos', description: 'what takes nodes of a cluster away: last in `npm run test:citus`' },
       { name: 'postgres', description: 'how PostgreSQL itself does it: not in `npm run test:citus`' },
     ],
     pool: 'forks',

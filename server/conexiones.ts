@@ -38,6 +38,8 @@ const AJUSTES = {
 const DE_CITUS = {
   /** Its workers are told what a transaction was told with `set local`: whose rows `guias_api` sees. */
   'citus.propagate_set_commands': 'local',
+  /** What asks all machines asks each by one connection: by sixteen, a few processes take all that the workers have. */
+  'citus.max_adaptive_executor_pool_size': '1',
 }
 
 /**

@@ -95,6 +95,10 @@ const PASAJEROS = new Set([
 const CONEXION_PERDIDA =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/
 
+/** What a coordinator of Citus says of a machine that went away, as an internal error (XX000). */
+const MAQUINA_PERDIDA =
+  /connection marked as essential|server closed the connection|could not (?:connect|establish)|connection not open/
+
 interface ErrorDeBase {
   code?: unknown
   severity?: unknown
@@ -108,6 +112,7 @@ function esPasajero(error: ErrorDeBase): boolean {
   if (typeof code === 'string' && (PASAJEROS.has(code) || code.startsWith('08'))) return true
   // PostgreSQL's FATAL ends the session: whatever the reason, it is no fault of the request.
   if (severity === 'FATAL' || CONEXION_PERDIDA.test(message)) return true
+  if (code === 'XX000' && MAQUINA_PERDIDA.test(message)) return true
   const delDriver = meta?.driverAdapterError?.cause
   return delDriver !== undefined && esPasajero(delDriver)
 }

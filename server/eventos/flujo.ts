@@ -10,7 +10,8 @@ const sigue = (
 ) => `${hastaAqui(citus)} and (xid, guia_id, secuencia) > (:xid::text::xid8, :guia_id::uuid, :secuencia::int)
   and registrado_en >= :desde::timestamptz`
 
-const COLUMNAS = `${COLUMNAS_DE_EVENTO}, guia_id, xid::text as xid`
+/** The number has another name as a text, or Citus would put the texts in order. */
+const COLUMNAS = `${COLUMNAS_DE_EVENTO}, guia_id, xid::text as lugar`
 
 type Parametros = {
   comercio_id: string
@@ -21,7 +22,7 @@ type Parametros = {
   desde: Date
   cuantos: number
 }
-type FilaDelFlujo = EventoLeido & Pick<FilaEvento, 'guia_id'> & { xid: string }
+type FilaDelFlujo = EventoLeido & Pick<FilaEvento, 'guia_id'> & { lugar: string }
 
 const FLUJO = sentencia<Parametros, FilaDelFlujo>(
   'eventos.flujo',

@@ -31,7 +31,7 @@ export const listarEventos: Handler<'listarEventos'> = async ({ query = {}, iden
       datos: filas.map(presentarEvento),
       cursor_siguiente: cursores.cifrar(
         ambito,
-        ultima ? [ultima.xid, ultima.guia_id, ultima.secuencia, despues[3]] : despues,
+        ultima ? [ultima.lugar, ultima.guia_id, ultima.secuencia, despues[3]] : despues,
       ),
     },
   }

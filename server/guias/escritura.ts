@@ -245,11 +245,7 @@ function nuevaDe(
 async function ejecutar(partes: Partes, nuevas: readonly Nueva[], db: Db, intento = 1): Promise<Insertada[]> {
   const { comercio_id } = nuevas[0]!
   try {
-    await anotarDuenos(
-      db,
-      comercio_id,
-      nuevas.map(({ guia }) => guia),
-    )
+    await anotarCodigos(partes, nuevas, db)
     return await db.consultar(nuevas.some(tieneTareas) ? INSERTAR_CON_TAREAS : INSERTAR, {
       guias: enJson(nuevas),
       comercio_id,
@@ -258,6 +254,34 @@ async function ejecutar(partes: Partes, nuevas: readonly Nueva[], db: Db, intent
     if (!DE_CODIGO.includes(restriccionDe(error) ?? '') || intento === 5) throw error
     for (const nueva of nuevas) nueva.guia = partes.nuevoCodigo()
     return ejecutar(partes, nuevas, db, intento + 1)
+  }
+}
+
+/** How often a code is drawn that lies on a machine which is there. */
+const SORTEOS = 12
+
+/**
+ * Says whose the new codes are. Each code lies on a machine of its own: where one of those is away, only the codes that fell to
+ * it are drawn again, for it is no reason that this merchant's guides should wait.
+ */
+async function anotarCodigos(partes: Partes, nuevas: readonly Nueva[], db: Db): Promise<void> {
+  const { comercio_id } = nuevas[0]!
+  const codigos = nuevas.map(({ guia }) => guia)
+  const anotados = await anotarDuenos(db, comercio_id, codigos).then(Boolean, (error) => {
+    if (traducirError(error).codigo !== 'no_disponible') throw error
+    return false
+  })
+  if (!anotados) await Promise.all(nuevas.map((nueva) => sortearCodigo(partes, nueva, db)))
+}
+
+async function sortearCodigo(partes: Partes, nueva: Nueva, db: Db): Promise<void> {
+  for (let sorteo = 1; ; sorteo++) {
+    nueva.guia = partes.nuevoCodigo()
+    try {
+      return void (await anotarDuenos(db, nueva.comercio_id, [nueva.guia]))
+    } catch (error) {
+      if (traducirError(error).codigo !== 'no_disponible' || sorteo === SORTEOS) throw error
+    }
   }
 }
 

@@ -54,9 +54,9 @@ const LIMITES = sentencia<DelComercio, { primero: string; ultimo: string; fin: s
   ),
 )
 
-const DESDE_XID = sentencia<DelComercio & { xid: string }, { xid: string } & Pick<FilaEvento, 'registrado_en'>>(
+const DESDE_XID = sentencia<DelComercio & { xid: string }, { lugar: string } & Pick<FilaEvento, 'registrado_en'>>(
   'recuperacion.desdeXid',
-  `select xid::text as xid, registrado_en from evento
+  `select xid::text as lugar, registrado_en from evento
    where comercio_id = :comercio_id and modo = :modo and xid >= :xid::text::xid8
    order by evento.xid, guia_id, secuencia limit 1`,
 )
@@ -76,7 +76,7 @@ export async function buscarTramo(db: Db, ambito: Ambito, desde: Date, hasta: Da
     while (bajo < alto) {
       const medio = (bajo + alto) / 2n
       const [evento] = await db.consultar(DESDE_XID, { ...suyo, xid: String(medio) })
-      if (evento && evento.registrado_en < corte) bajo = BigInt(evento.xid) + 1n
+      if (evento && evento.registrado_en < corte) bajo = BigInt(evento.lugar) + 1n
       else alto = medio
     }
     return bajo

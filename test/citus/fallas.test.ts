@@ -1,0 +1,174 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { describe, expect, it } from 'vitest'
+import { type Comercio, usarEntorno } from '../entorno.ts'
+import { hasta, unaGuia } from '../fabricas.ts'
+import { type Receptor, usarReceptores } from '../webhooks/receptor.ts'
+
+const entorno = usarEntorno()
+const nuevoReceptor = usarReceptores()
+/** Options of tests that take nodes away, from everybody. */
+const CON_NODOS = { tags: ['nodos'] }
+
+/** `CITUS_CLUSTER='program DIR'`: `program stop|start DIR coordinator|worker1|worker2` ends a node at once, or brings it back. */
+async function nodo(que: 'stop' | 'start', cual: string): Promise<void> {
+  const [programa, carpeta] = (process.env.CITUS_CLUSTER ?? '').split(' ')
+  await promisify(execFile)(programa!, [que, carpeta!, cual])
+}
+
+/** On a session of its own, however long it takes. */
+async function consultar(sql: string, ...valores: unknown[]) {
+  const cliente = new pg.Client({ connectionString: entorno.databaseUrl })
+  await cliente.connect()
+  try {
+    return (await cliente.query(sql, valores)).rows
+  } finally {
+    await cliente.end()
+  }
+}
+
+interface Tienda {
+  comercio: Comercio
+  receptor: Receptor
+  creadas: Set<string>
+  /** Times that it was told to come again. */
+  rechazos: number
+}
+
+/** The port of the worker where a merchant's rows lie. */
+const puertoDe = async ({ id }: Comercio): Promise<number> =>
+  (
+    await consultar(
+      `select nodeport from citus_shards where table_name = 'guia'::regclass
+       and shardid = get_shard_id_for_distribution_column('guia', $1::uuid)`,
+      id,
+    )
+  )[0].nodeport
+
+async function nuevaTienda(): Promise<Tienda> {
+  const comercio = await entorno.nuevoComercio()
+  const receptor = await nuevoReceptor()
+  await comercio.api.webhooks.crear({ url: receptor.url })
+  return { comercio, receptor, creadas: new Set(), rechazos: 0 }
+}
+
+/** Two merchants whose rows lie on different workers, the first one's on worker1, whose port is the lowest. */
+async function dosTiendas(): Promise<[Tienda, Tienda]> {
+  const puertos = (await consultar('select nodeport from pg_dist_node where shouldhaveshards order by nodeport')).map(
+    ({ nodeport }) => nodeport,
+  )
+  const en = (puerto: number) =>
+    hasta(async () => {
+      const tienda = await nuevaTienda()
+      return (await puertoDe(tienda.comercio)) === puerto && tienda
+    })
+  return [await en(puertos[0]), await en(puertos[1])]
+}
+
+/** Creates guides one after another, each until it is there, until it is told to stop. */
+function comprar(tienda: Tienda): () => Promise<void> {
+  let sigue = true
+  const crear = async (external_ref: string): Promise<void> => {
+    try {
+      tienda.creadas.add((await tienda.comercio.api.guias.crear(unaGuia({ external_ref }))).guia)
+    } catch (error) {
+      // Whoever isn't answered doesn't know whether it is there: the same reference says so.
+      if ((error as { status?: number }).status !== 503) throw error
+      tienda.rechazos++
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      await crear(external_ref)
+    }
+  }
+  const compras = (async () => {
+    for (let n = 0; sigue; n++) await crear(`falla-${n}`)
+  })()
+  return async () => {
+    sigue = false
+    await compras
+  }
+}
+
+/** What became of a fault. */
+interface Saldo {
+  probado: number
+  perdido: number
+  doblado: number
+  recuperado_s: number
+}
+
+/** Waits until every guide's event was delivered, and counts. */
+async function saldar(tiendas: readonly Tienda[], desde: number): Promise<Saldo> {
+  const faltan = ({ creadas, receptor }: Tienda) => {
+    const llegadas = new Set(receptor.recibidos.map(({ id }) => id))
+    return [...creadas].filter((guia) => !llegadas.has(`evt_${guia}_1`))
+  }
+  await hasta(async () => tiendas.every((tienda) => faltan(tienda).length === 0)).catch(() => {})
+  const recuperado_s = (performance.now() - desde) / 1000
+  await entorno.quietud()
+  const suma = (de: (tienda: Tienda) => number) => tiendas.map(de).reduce((una, otra) => una + otra, 0)
+  return {
+    probado: suma(({ creadas }) => creadas.size),
+    perdido: suma((tienda) => faltan(tienda).length),
+    doblado: suma(({ receptor: { recibidos } }) => recibidos.length - new Set(recibidos.map(({ id }) => id)).size),
+    recuperado_s,
+  }
+}
+
+/** Merchants buy while something happens; then nothing may be missing, and nothing have come twice. */
+async function resistir(que: string, tiendas: readonly Tienda[], suceder: () => Promise<void>): Promise<void> {
+  const parar = tiendas.map(comprar)
+  await hasta(async () => tiendas.every(({ creadas }) => creadas.size > 5))
+  await suceder()
+  const desde = performance.now()
+  const entonces = tiendas.map(({ creadas }) => creadas.size)
+  await hasta(async () => tiendas.every(({ creadas }, i) => creadas.size > entonces[i]! + 5))
+  await Promise.all(parar.map((una) => una()))
+  const saldo = await saldar(tiendas, desde)
+  console.info(`| ${que} | ${saldo.probado} | ${saldo.perdido} | ${saldo.doblado} | ${saldo.recuperado_s.toFixed(1)} |`)
+  expect([saldo.perdido, saldo.doblado]).toEqual([0, 0])
+}
+
+/** Moves everything that isn't where it should be, and waits for the end of it. */
+async function repartir(): Promise<void> {
+  const [{ wal_level }] = await consultar('show wal_level')
+  const modo = wal_level === 'logical' ? 'force_logical' : 'block_writes'
+  await consultar(`select citus_rebalance_start(shard_transfer_mode => $1::text::citus.shard_transfer_mode)`, modo)
+  await consultar('select citus_rebalance_wait()')
+}
+
+describe('faults of a cluster', () => {
+  it('the coordinator restarted', CON_NODOS, async () => {
+    await resistir('the coordinator restarted', await dosTiendas(), async () => {
+      await nodo('stop', 'coordinator')
+      await nodo('start', 'coordinator')
+    })
+  })
+
+  it('a machine added for data, and shards moved to it under load, and back', CON_NODOS, async () => {
+    const [coordinador] = await consultar('select nodename, nodeport from pg_dist_node where groupid = 0')
+    const poner = (valor: boolean) =>
+      consultar(
+        `select citus_set_node_property($1, $2, 'shouldhaveshards', $3)`,
+        ...[coordinador.nodename, coordinador.nodeport, valor],
+      )
+    const suyos = async () =>
+      (
+        await consultar(
+          'select count(*)::int as n from citus_shards where nodeport = $1 and citus_table_type = $2',
+          coordinador.nodeport,
+          'distributed',
+        )
+      )[0].n
+    await resistir('a machine added, shards moved', await dosTiendas(), async () => {
+      await poner(true)
+      await repartir()
+      expect(await suyos()).toBeGreaterThan(0)
+    })
+    await resistir('shards moved back', await dosTiendas(), async () => {
+      await poner(false)
+      await consultar('select citus_drain_node($1, $2, $3)', coordinador.nodename, coordinador.nodeport, 'block_writes')
+      expect(await suyos()).toBe(0)
+    })
+  })
+})
