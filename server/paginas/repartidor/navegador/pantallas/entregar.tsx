@@ -185,8 +185,6 @@ function Formulario({ sesion, inicial }: { sesion: Sesion; inicial: Borrador }) 
             </option>
           ))}
         </select>
-        <label for="documento">Documento (si lo mostró)</label>
-        <input id="documento" type="text" autocomplete="off" maxLength={40} {...texto('documento')} />
       </fieldset>
 
       <fieldset>
@@ -196,6 +194,8 @@ function Formulario({ sesion, inicial }: { sesion: Sesion; inicial: Borrador }) 
         <Firma trazos={borrador.trazos} alFirmar={(trazos) => cambiar({ trazos })} />
       </fieldset>
 
+      <label for="documento">Documento (si lo mostró)</label>
+      <input id="documento" type="text" autocomplete="off" maxLength={40} {...texto('documento')} />
       <label for="descripcion">Nota (si hace falta)</label>
       <input id="descripcion" type="text" autocomplete="off" maxLength={300} {...texto('descripcion')} />
       {!borrador.ocurrido_en && <Lugar posicion={posicion} distancia={distancia} />}
