@@ -9,7 +9,9 @@ import { distribuir, hallarMotor } from './distribuir.ts'
 const CARPETA = new URL('prisma/migrations/', RAIZ)
 /** Prisma's own advisory lock: `prisma migrate` and any number of our starts wait for each other. */
 const CERROJO = 72_707_369
-const ESPERA_DEL_CERROJO = '60s'
+/** How long it is waited for, and how often it is asked for meanwhile, in milliseconds. */
+const ESPERA_DEL_CERROJO = 60_000
+const PREGUNTA = 50
 
 /**
  * How long a migration waits for a table that is in use: whoever comes after it waits, too. PostgreSQL looks for deadlocks
@@ -78,12 +80,23 @@ async function conCerrojo<T>(url: string, hacer: (cliente: pg.Client) => Promise
   cliente.on('error', () => {}) // a lost connection also rejects the query under way
   await cliente.connect()
   try {
-    await cliente.query(`set lock_timeout = '${ESPERA_DEL_CERROJO}'`)
-    await cliente.query('select pg_advisory_lock($1)', [CERROJO])
-    await cliente.query('set lock_timeout = 0')
+    await tomarCerrojo(cliente)
     return await hacer(cliente)
   } finally {
     await cliente.end() // and the lock goes with the session
+  }
+}
+
+/**
+ * Asks until it has it. A statement that waited for it would be one that an index made concurrently waits for, and with it
+ * whoever makes the index and holds the lock.
+ */
+async function tomarCerrojo(cliente: pg.Client): Promise<void> {
+  for (const fin = performance.now() + ESPERA_DEL_CERROJO; ; await dormir(PREGUNTA)) {
+    const { rows } = await cliente.query<{ suyo: boolean }>('select pg_try_advisory_lock($1) as suyo', [CERROJO])
+    if (rows[0]!.suyo) return
+    if (performance.now() > fin)
+      throw new ErrorDeMigracion('Otro proceso lleva más de un minuto preparando esta base. Espérelo, o termínelo.')
   }
 }
 

@@ -90,7 +90,8 @@ export class Oyente {
       // What was told before is only to be seen now.
       this.#alOir()
     } catch (err) {
-      this.#log.warn({ err }, 'signals')
+      // Cut short by its own end, it has nothing to complain of.
+      if (!this.#cerrado) this.#log.warn({ err }, 'signals')
       await cliente.end().catch(() => {})
       this.#repetir()
     }

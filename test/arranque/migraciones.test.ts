@@ -45,7 +45,7 @@ describe('migrar()', () => {
     const codigo = `
       const { migrar } = await import('./server/arranque/migraciones.ts')
       console.log(JSON.stringify(await migrar(${JSON.stringify(url)})))`
-    // All six wait at the lock before the first one gets it.
+    // All six ask for the lock before the first one gets it.
     const portero = new pg.Client({ connectionString: url })
     await portero.connect()
     let seis: Proceso[]
@@ -54,8 +54,8 @@ describe('migrar()', () => {
       seis = Array.from({ length: 6 }, () => procesos.correr([process.execPath, '--input-type=module', '-e', codigo]))
       await hasta(async () => {
         const { rowCount } = await portero.query(
-          `select 1 from pg_locks join pg_database d on d.oid = database
-           where locktype = 'advisory' and objid = 72707369 and not granted and datname = current_database()`,
+          `select 1 from pg_stat_activity where application_name = 'guias migraciones' and datname = current_database()
+             and query like '%pg_try_advisory_lock%'`,
         )
         return rowCount === 6
       })
