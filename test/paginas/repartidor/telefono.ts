@@ -21,6 +21,8 @@ export const pedidas: string[] = []
 export function usarTelefono() {
   entorno = compartirEntorno()
   beforeAll(async () => {
+    // A file before this one, of the same worker, may have left its own.
+    quejas.length = pedidas.length = 0
     comercio = await entorno.nuevoComercio()
     puente = await crearPuente(() => entorno.url)
   })
