@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { verificador } from '../../../server/codigos/codigoDeGuia.ts'
 import { COMPLETO, hasta, unaGuia } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
 import {
@@ -117,6 +118,14 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await revisar('lista-filtrada')
     await boton('Todas 15').tap()
     await expect.poll(() => filas().count()).toBe(15)
+    // A code's first characters may all be letters.
+    const deLetras = 'BCDFGHJKMNP'
+    await campo.fill(deLetras + verificador(deLetras))
+    await boton('Abrir').tap()
+    await titulo(/BCDF-GHJK-MNP/).waitFor()
+    await inicio()
+    await campo.fill('bcdf-ghj')
+    await expect.poll(() => filas().count()).toBe(1)
   })
 
   it('puts the nearest first once it is asked to, and asks for the place then and never before', async () => {

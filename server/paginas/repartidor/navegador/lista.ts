@@ -70,11 +70,13 @@ function tituloDe({ datos, desconocida }: GuiaGuardada, { estado, final }: Previ
 /** Whether the courier carries a guide, as far as the phone can say. */
 export const esSuya = ({ datos, suya, final }: Fila) => datos !== null && suya && !final
 
-/** Those whose words begin as each word that was typed, or whose code has it with whatever blanks and hyphens. */
+/**
+ * Those whose words begin as each word that was typed, or whose code has it with whatever blanks and hyphens: seven
+ * characters of a code are letters alone once in fourteen times.
+ */
 export function buscar(filas: readonly Fila[], busca: string): readonly Fila[] {
   const palabras = llano(busca).split(/\s+/).filter(Boolean)
-  // What has a digit may be a part of a code; words are no codes.
-  const codigo = /\d/.test(busca) ? normalizarBase32(busca) : ''
+  const codigo = normalizarBase32(busca)
   return filas.filter(
     ({ texto, guia }) =>
       palabras.every((palabra) => texto.includes(` ${palabra}`)) || (codigo.length >= 4 && guia.includes(codigo)),
