@@ -2,10 +2,10 @@ import { hash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { correrLinea } from '../../scripts/admin/consola.ts'
 import { type AlmacenS3, crearAlmacenS3 } from '../../server/archivos/almacenS3.ts'
 import { barrerArchivos } from '../../server/archivos/barrer.ts'
 import { crearLog } from '../../server/log.ts'
+import { correrAqui } from '../consola.ts'
 import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { COMPLETO, hasta } from '../fabricas.ts'
 import { listo, nodoDe, procesosDe, usarProcesos } from '../procesos.ts'
@@ -194,17 +194,13 @@ describe('the processes', () => {
     const ajena = await entregada(entorno, otro)
     await hasta(async () => (await otro.api.guias.pruebaEntrega(ajena.guia)).pdf)
     const carpeta = procesos.carpetaNueva()
-    const admin = async (accion: string, ...mas: string[]) => {
-      const dicho = { salida: '', errores: '' }
-      const consola = {
-        log: (_formato: string, texto: string) => (dicho.salida += texto),
-        error: (_formato: string, texto: string) => (dicho.errores += texto),
-      } as unknown as Console
-      const base = { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: entorno.dataDir }
-      const args = ['persona', accion, '--telefono', telefono!, '--comercio', comercio.comercio, ...mas]
-      const codigo = await correrLinea(args, { ...base, ...servidor.env, S3_PREFIX: 'guias' }, consola)
-      return { codigo, ...dicho }
-    }
+    const env = { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: entorno.dataDir }
+    const admin = (accion: string, ...mas: string[]) =>
+      correrAqui(['persona', accion, '--telefono', telefono!, '--comercio', comercio.comercio, ...mas], {
+        ...env,
+        ...servidor.env,
+        S3_PREFIX: 'guias',
+      })
     expect(await admin('exportar', '--carpeta', carpeta)).toMatchObject({ codigo: 0 })
     expect((await readdir(carpeta)).length).toBe(suyos)
     const antes = await guardados()

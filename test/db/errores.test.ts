@@ -1,18 +1,14 @@
-import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { abrirDb, type Db, sentenciaDe } from '../../server/db.ts'
 import { traducirError } from '../../server/errores.ts'
-import { PLANTILLA } from '../plantilla.ts'
+import { crearBase, quitarBase } from '../postgres.ts'
 
 const BASE = 'errores'
-const direccion = (pathname: string) => Object.assign(new URL(inject('postgres')), { pathname }).href
-const admin = new pg.Client({ connectionString: direccion('/postgres') })
 let db: Db
 
 beforeAll(async () => {
-  await admin.connect()
-  await admin.query(`create database ${BASE} template ${PLANTILLA} strategy file_copy`)
-  db = abrirDb(direccion(`/${BASE}`))
+  await crearBase(BASE)
+  db = abrirDb(Object.assign(new URL(inject('postgres')), { pathname: `/${BASE}` }).href)
   // Every deletion of sessions fails as the setting says.
   await db.pool.query(`create function fallar() returns trigger language plpgsql as $$
     begin raise exception using errcode = (select codigo from falla); end $$`)
@@ -22,8 +18,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await db.cerrar()
-  await admin.query(`drop database ${BASE}`)
-  await admin.end()
+  await quitarBase(BASE)
 })
 
 const BORRAR = sentenciaDe('delete from sesion_repartidor', false)

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { RAIZ } from '../../server/contrato/raiz.ts'
 import { SENTENCIAS } from '../../server/db.ts'
-import { PLANTILLA } from '../plantilla.ts'
+import { crearBase, quitarBase } from '../postgres.ts'
 import { crearDescriptor, type Descripcion } from './describir.ts'
 import { type Declarada, leerDeclaradas, type Miembro } from './tipos.ts'
 
@@ -43,17 +43,15 @@ const archivos = globSync('server/**/*.ts', { cwd: fileURLToPath(RAIZ), exclude:
   .filter((ruta) => !ruta.endsWith('server/db.ts') && /\bsentencia(<|\()/.test(readFileSync(ruta, 'utf8')))
 
 const BASE = 'sentencias'
-const conexion = (pathname: string) =>
-  new pg.Client({ connectionString: Object.assign(new URL(inject('postgres')), { pathname }).href })
-const admin = conexion('/postgres')
-const cliente = conexion(`/${BASE}`)
+const cliente = new pg.Client({
+  connectionString: Object.assign(new URL(inject('postgres')), { pathname: `/${BASE}` }).href,
+})
 let describir: (text: string) => Promise<Descripcion>
 let declaradas: Map<string, Declarada>
 
 beforeAll(async () => {
-  await admin.connect()
   // A clone, because nobody can clone the template while somebody is connected to it.
-  await admin.query(`create database ${BASE} template ${PLANTILLA} strategy file_copy`)
+  await crearBase(BASE)
   await cliente.connect()
   describir = await crearDescriptor(cliente)
   for (const archivo of archivos) await import(archivo)
@@ -61,8 +59,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await cliente.end()
-  await admin.query(`drop database ${BASE}`)
-  await admin.end()
+  await quitarBase(BASE)
 })
 
 const vale = (tipo: string, { clases }: Miembro) =>

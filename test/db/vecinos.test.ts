@@ -6,21 +6,19 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { SENTENCIAS } from '../../server/db.ts'
 import '../../server/eventos/flujo.ts'
 import '../../server/bitacora/cadena.ts'
-import { PLANTILLA } from '../plantilla.ts'
+import { crearBase, quitarBase } from '../postgres.ts'
 
 const BASE = 'vecinos'
-const conexion = (pathname: string) =>
-  new pg.Client({ connectionString: Object.assign(new URL(inject('postgres')), { pathname }).href })
-const admin = conexion('/postgres')
-const cliente = conexion(`/${BASE}`)
+const cliente = new pg.Client({
+  connectionString: Object.assign(new URL(inject('postgres')), { pathname: `/${BASE}` }).href,
+})
 
 /** Transactions, and events of as many merchants in each. */
 const TRANSACCIONES = 2_000
 const EN_CADA_UNA = 20
 
 beforeAll(async () => {
-  await admin.connect()
-  await admin.query(`create database ${BASE} template ${PLANTILLA} strategy file_copy`)
+  await crearBase(BASE)
   await cliente.connect()
   await cliente.query('set synchronous_commit = off')
   await cliente.query('set session_replication_role = replica')
@@ -37,8 +35,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await cliente.end()
-  await admin.query(`drop database ${BASE}`)
-  await admin.end()
+  await quitarBase(BASE)
 })
 
 interface Nodo {

@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { correrLinea } from '../../scripts/admin/consola.ts'
 import { Bitacora } from '../../server/bitacora/bitacora.ts'
 import { encadenar } from '../../server/bitacora/encadenar.ts'
 import { crearGeneradorDeIds } from '../../server/codigos/codigos.ts'
@@ -12,6 +11,7 @@ import { crearLog } from '../../server/log.ts'
 import { olvidarTelefono } from '../../server/personas/olvidarTelefono.ts'
 import { crearSecretos } from '../../server/secretos.ts'
 import { subir } from '../archivos/imagenes.ts'
+import { correrAqui } from '../consola.ts'
 import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { ajustesCon, hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { contestar, usarReceptores } from '../webhooks/receptor.ts'
@@ -28,15 +28,8 @@ const DE_ELLA = {
   indicaciones: 'Portón ámbar',
 }
 
-async function admin(...args: string[]) {
-  const dicho = { salida: '', errores: '' }
-  const consola = {
-    log: (_formato: string, texto: string) => (dicho.salida += texto),
-    error: (_formato: string, texto: string) => (dicho.errores += texto),
-  } as unknown as Console
-  const env = { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: entorno.dataDir }
-  return { codigo: await correrLinea(args, env, consola), ...dicho }
-}
+const admin = (...args: string[]) =>
+  correrAqui(args, { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: entorno.dataDir })
 const json = (salida: string) => JSON.parse(salida)
 
 /** Delivered by an operator, with whatever is kept of that on the way; its PDF is made. */

@@ -1,12 +1,10 @@
 // The console on the embedded database of a service that doesn't run and of one that does.
 
-import { Console } from 'node:console'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Writable } from 'node:stream'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { correrLinea } from '../../scripts/admin/consola.ts'
 import { ALCANCES, ALCANCES_DE_OPERACION } from '../../server/contrato/generado/vocabulario.ts'
+import { correrAqui } from '../consola.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
 import { listo, pedir, procesosDe, usarProcesos } from '../procesos.ts'
 import { puertoLibre } from '../puertos.ts'
@@ -40,21 +38,7 @@ const enSuProceso: Correr = async (args, env = {}) => {
   return { codigo: fin?.codigo, salida, errores }
 }
 
-/** In this process: the same but for the start of Node, which takes most of the time. */
-const aqui: Correr = async (args, env = {}) => {
-  const dicho = { salida: '', errores: '' }
-  const [salida, errores] = (['salida', 'errores'] as const).map(
-    (cual) =>
-      new Writable({
-        write(trozo, _codificacion, listo) {
-          dicho[cual] += trozo
-          listo()
-        },
-      }),
-  )
-  const codigo = await correrLinea([...args], { DATA_DIR: dataDir, ...env }, new Console(salida!, errores))
-  return { codigo, ...dicho }
-}
+const aqui: Correr = (args, env = {}) => correrAqui(args, { DATA_DIR: dataDir, ...env })
 
 /** As its help says. */
 const porNpm: Correr = async (args) => {
@@ -323,9 +307,18 @@ describe('while the service runs', () => {
 
   it('what was made before works', () => valeLoHecho(hechos[0]!))
 
-  cadaComando(enSuProceso)
+  cadaComando(aqui)
 
   it('what was made meanwhile works', () => valeLoHecho(hechos[1]!))
+
+  it('does the same as a process of its own', async () => {
+    const { comercio } = hechos.at(-1)!
+    const crear = ['llaves', 'crear', '--comercio', comercio, '--modo', 'live']
+    const [una, otra] = [await json(enSuProceso, ...crear), await json(aqui, ...crear)]
+    expect(Object.keys(una)).toEqual(Object.keys(otra))
+    const listar = ['llaves', 'listar', '--comercio', comercio]
+    expect(await json(enSuProceso, ...listar)).toEqual(await json(aqui, ...listar))
+  })
 
   it.each([
     ['modo', ['llaves', 'crear', '--modo', 'prod', '--comercio']],
