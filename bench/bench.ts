@@ -14,6 +14,7 @@ import {
 import { condiciones, type Resultado, tabla } from './arnes/informe.ts'
 import { medirConJuicio } from './arnes/juicio.ts'
 import { terminarTodo } from './arnes/limpieza.ts'
+import { miles } from './arnes/numero.ts'
 import { ayuda, ErrorDeOpciones, leerOpciones, type Opciones } from './arnes/opciones.ts'
 import { FALTA_PGBENCH } from './arnes/pgbench.ts'
 import { dibujar } from './arnes/svg.ts'
@@ -107,7 +108,7 @@ async function escribir(
   const informe = (ruta: string) => `# Rendimiento, ${registro.fecha.slice(0, 10)}
 
 Medianas de ${rondas} rondas intercaladas de ${segundos} s por celda (entre paréntesis, la menor y la mayor); la razón es la mediana
-de las razones de cada ronda. Tabla grande: ${guias.toLocaleString('en-US')} guías. Solo las razones se comparan entre máquinas.
+de las razones de cada ronda. Tabla grande: ${miles(guias)} guías. Solo las razones se comparan entre máquinas.
 
 ${tabla(medidas.flatMap(({ resultado }) => resultado.filas))}
 ${graficas.map(({ nombre, grafica }) => `\n![${grafica.titulo}](${ruta}${fecha}-${nombre}.svg)\n`).join('')}

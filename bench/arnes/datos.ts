@@ -2,7 +2,7 @@ import pg from 'pg'
 import type { Modo } from '../../server/contrato/generado/tipos/index.ts'
 import { nuevoCodigoDeWebhook } from '../../server/webhooks/webhook.ts'
 import type { Destino, Encargo } from './encargo.ts'
-import type { Comercio } from './entorno.ts'
+import type { Base, Comercio } from './entorno.ts'
 
 // The same guide as a request, as a row that pgbench writes and as a row of the seed: equal columns of equal size.
 
@@ -135,6 +135,13 @@ export const codigoSembrado = (n: string) =>
     .map((peso, i) => `${n} / ${16 ** i} % 16 * ${peso}`)
     .join(' + ')})::int % 32, 1)`
 
+/** Codes of guides, of any merchant, in no order. */
+export async function guiasAlAzar({ pool }: Base['db'], cuantas: number): Promise<string[]> {
+  const sql = 'select guia from guia_indice order by random() limit $1'
+  const { rows } = await pool.query<{ guia: string }>(sql, [cuantas])
+  return rows.map(({ guia }) => guia)
+}
+
 /** In the seed one guide of so many is in each rare state; all others are `aceptado`. */
 export const ESTADOS_RAROS = ['devuelto', 'extraviado'] as const
 const raras = (guias: number) => Math.max(1, Math.floor(guias / 200))
@@ -155,6 +162,13 @@ export interface Siembra {
 
 /** Guides that are seeded at once: not so many that their one transaction is unlike any of the service's. */
 const POR_TRANSACCION = 500
+
+/** A link that ends at the last event. */
+const HASTA_AQUI_ENCADENADO = `insert into eslabon (registro, numero, xid, lineas, claves, huellas, hash, creado_en)
+  select 'evento', 1 + (select count(*)::int from eslabon where registro = 'evento'), xid, 1,
+    uuid_send(guia_id) || int4send(secuencia), '\\x00', '\\x00', now()
+  from evento order by xid desc, guia_id desc, secuencia desc limit 1
+  on conflict (registro, numero) do nothing`
 
 /** Fills the table with a merchant's guides as the service would have left them, and ANALYZEs it. */
 export async function sembrar(url: string, { comercio, desde = 1, hasta, eventos = 0 }: Siembra): Promise<void> {
@@ -183,13 +197,8 @@ export async function sembrar(url: string, { comercio, desde = 1, hasta, eventos
          case s when 1 then 'aceptado' else 'recolectado' end, ${FOTO}, ${e.momento}, ${e.momento} from ${n}, generate_series(1, ${eventos}) s order by n, s`,
       )
     }
-    // The audit record's chain took them up as they came.
-    await cliente.query(
-      `insert into eslabon (registro, numero, xid, lineas, claves, huellas, hash, creado_en)
-       select 'evento', 1 + (select count(*)::int from eslabon where registro = 'evento'), xid, 1,
-         uuid_send(guia_id) || int4send(secuencia), '\\x00', '\\x00', now()
-       from evento order by xid desc, guia_id desc, secuencia desc limit 1`,
-    )
+    // The audit record's chain took them up as they came; a service that runs may be making its next link.
+    while (eventos > 0 && (await cliente.query(HASTA_AQUI_ENCADENADO)).rowCount === 0);
     await cliente.query('vacuum (analyze) guia, guia_indice, evento')
     await cliente.query('checkpoint')
   } finally {

@@ -4,10 +4,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 const TICS_POR_SEGUNDO = 100
 
-function estadistica(pid: number): string[] | undefined {
+function estadistica(cual: number | string): string[] | undefined {
   try {
     // Fields from the third on: the second, the program's name, may hold spaces and parentheses.
-    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')
+    return readFileSync(`/proc/${cual}/stat`, 'utf8').split(') ').at(-1)?.split(' ')
   } catch {
     return undefined
   }
@@ -19,7 +19,13 @@ export function cpuDe(pid: number): number | undefined {
   return campos && [11, 12, 13, 14].reduce((suma, i) => suma + Number(campos[i]), 0) / TICS_POR_SEGUNDO
 }
 
-/** The same of a process and those that it started: PostgreSQL and its backends. */
+/** User and system time in seconds of a process's main thread, which is all of Node's JavaScript. */
+export function cpuDelHilo(pid: number): number | undefined {
+  const campos = estadistica(`${pid}/task/${pid}`)
+  return campos && (Number(campos[11]) + Number(campos[12])) / TICS_POR_SEGUNDO
+}
+
+/** What {@link cpuDe} tells, of a process and those that it started: PostgreSQL and its backends. */
 export function cpuConHijos(pid: number): number | undefined {
   const propia = cpuDe(pid)
   if (propia === undefined) return undefined

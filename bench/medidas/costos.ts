@@ -1,14 +1,14 @@
 import { crearGeneradorDeIds } from '../../server/codigos/codigos.ts'
 import { guardarOperadorConLlave } from '../../server/operadores/operador.ts'
 import type { Carga } from '../arnes/carga.ts'
-import { nuevaGuia, nuevoLote } from '../arnes/datos.ts'
+import { guiasAlAzar, nuevaGuia, nuevoLote } from '../arnes/datos.ts'
 import type { Banco, Base, Comercio, Programa } from '../arnes/entorno.ts'
 import type { Fila } from '../arnes/informe.ts'
+import { miles } from '../arnes/numero.ts'
 import { resumir } from '../arnes/rondas.ts'
-import { abrirReceptor } from '../arnes/webhooks.ts'
 import { analizar, medidor } from './crear.ts'
 import type { Medida } from './medida.ts'
-import { cronometro, destinosEnMarcha, deWorker } from './webhooks.ts'
+import { levantarLado } from './webhooks.ts'
 
 const CONEXIONES = 16
 const LOTE = 100
@@ -131,14 +131,7 @@ function casosDe({ llave }: Comercio, guias: () => string): Caso[] {
 
 /** A delivery's, of the process that sends, with what the receiver costs left out. */
 async function deEntregas(banco: Banco, base: Base): Promise<Fila[]> {
-  const receptor = await abrirReceptor(base)
-  const lado = cronometro(
-    banco,
-    receptor,
-    deWorker(base, await destinosEnMarcha(banco, base, receptor), await base.worker()),
-  )
-  await lado.medir(WEBHOOKS)
-  lado.olvidar()
+  const lado = await levantarLado(banco, base, WEBHOOKS)
   const medidas: { suyo: number; postgres: number; porSegundo: number; wal: number; disco: number }[] = []
   for (let n = 0; n < banco.opciones.rondas; n++) {
     const antes = await leerDisco(base)
@@ -154,7 +147,7 @@ async function deEntregas(banco: Banco, base: Base): Promise<Fila[]> {
     enFila('una entrega: CPU de PostgreSQL', 'µs', de('postgres')),
     enFila('una entrega, con su guía y su evento: WAL', 'bytes', de('wal')),
     enFila('una entrega, con su guía y su evento: disco', 'bytes', de('disco')),
-    enFila(`${WEBHOOKS.toLocaleString('en-US')} entregas en cola`, 'por s', de('porSegundo')),
+    enFila(`${miles(WEBHOOKS)} entregas en cola`, 'por s', de('porSegundo')),
   ]
 }
 
@@ -167,8 +160,7 @@ const medir = (banco: Banco) =>
     const filas = [...(await medirCaso(banco, base, programa, crear!))]
     filas.push(...(await medirCaso(banco, base, programa, lote!)))
     await analizar(base.url)
-    const { rows } = await base.db.pool.query<{ guia: string }>('select guia from guia order by random() limit 5000')
-    guias = rows.map(({ guia }) => guia)
+    guias = await guiasAlAzar(base.db, 5_000)
     for (const lectura of lecturas) filas.push(...(await medirCaso(banco, base, programa, lectura)))
     filas.push(...(await medirCaso(banco, base, programa, await eventosDe(base, comercio))))
     await programa.terminar()

@@ -2,6 +2,7 @@ import { abrirEnchufe, cargar, type Enchufe } from '../arnes/carga.ts'
 import { codigoSembrado, sembrar } from '../arnes/datos.ts'
 import type { Banco, Base, Comercio, Programa } from '../arnes/entorno.ts'
 import type { Fila } from '../arnes/informe.ts'
+import { miles } from '../arnes/numero.ts'
 import { intercalar, razones, resumir } from '../arnes/rondas.ts'
 import { calentar, cargaDeCrear, fila } from './crear.ts'
 import type { Medida } from './medida.ts'
@@ -15,8 +16,6 @@ const CONEXIONES = 32
 const LECTURAS_POR_SEGUNDO = 50
 /** Different guides and pages of each kind, so that none stays in every cache. */
 const VARIANTES = 500
-
-const miles = (n: number) => n.toLocaleString('en-US')
 
 /** A service over a merchant's guides with their history, and what is read there. */
 export interface Lado {

@@ -3,6 +3,7 @@ import { crearSecretos } from '../../server/secretos.ts'
 import { abrirEnchufe, cargar, type Enchufe } from '../arnes/carga.ts'
 import {
   ESTADOS_RAROS,
+  guiasAlAzar,
   guionDeDetalle,
   guionDeEntregas,
   guionDelFlujo,
@@ -10,6 +11,7 @@ import {
   sembrarEntregasHechas,
 } from '../arnes/datos.ts'
 import type { Banco, Base, Comercio } from '../arnes/entorno.ts'
+import { miles } from '../arnes/numero.ts'
 import { correrPgbench } from '../arnes/pgbench.ts'
 import { intercalar, resumir } from '../arnes/rondas.ts'
 import { fila, medidor } from './crear.ts'
@@ -76,7 +78,7 @@ const paginas = (banco: Banco) =>
     const raras = Math.floor(guias / Math.max(1, Math.floor(guias / 200)))
     const lugares: Lugar[] = [
       ...profundidades.map((profundidad) => ({
-        nombre: `página de ${PAGINA} tras ${profundidad.toLocaleString('en-US')} guías`,
+        nombre: `página de ${PAGINA} tras ${miles(profundidad)} guías`,
         comercio,
         profundidad,
       })),
@@ -116,7 +118,7 @@ const paginas = (banco: Banco) =>
         {
           nombre: 'paginas',
           grafica: {
-            titulo: `Una página de ${PAGINA} de ${guias.toLocaleString('en-US')} guías`,
+            titulo: `Una página de ${PAGINA} de ${miles(guias)} guías`,
             ejeX: 'profundidad (guías antes de la página)',
             ejeY: 'ms',
             logaritmica: true,
@@ -167,10 +169,10 @@ const contraPgbench =
     })
 
 const detalle = contraPgbench(async ({ db }, comercio, guias) => {
-  const { rows } = await db.pool.query<{ guia: string }>('select guia from guia_indice order by random() limit 20000')
+  const leidas = await guiasAlAzar(db, 20_000)
   return {
-    medida: `detalle de una de ${guias.toLocaleString('en-US')} guías, 32 conexiones`,
-    rutas: rows.map(({ guia }) => `/api/v1/guias/${guia}`),
+    medida: `detalle de una de ${miles(guias)} guías, 32 conexiones`,
+    rutas: leidas.map((guia) => `/api/v1/guias/${guia}`),
     guion: guionDeDetalle(comercio, guias),
   }
 })

@@ -1,11 +1,11 @@
 import { antesDe, sembrar, sembrarEntregasHechas } from '../arnes/datos.ts'
 import type { Banco, Base, Comercio } from '../arnes/entorno.ts'
+import { miles } from '../arnes/numero.ts'
 import { intercalar } from '../arnes/rondas.ts'
-import { abrirReceptor } from '../arnes/webhooks.ts'
 import { fila } from './crear.ts'
 import { comparar, EVENTOS, type Lado, rutasDe } from './crecer.ts'
 import type { Medida } from './medida.ts'
-import { cronometro, destinosEnMarcha, deWorker } from './webhooks.ts'
+import { levantarLado } from './webhooks.ts'
 
 const GUIAS = 300_000
 const PARTES = 12
@@ -59,20 +59,13 @@ const particiones = (banco: Banco) =>
       const [entera, partida] = [await abrir(unBase, false), await abrir(otraBase, true)]
       const palabras = { de: `en ${PARTES + 1} partes`, referencia: 'enteras' }
       const filas = await comparar(banco, [entera, partida], palabras)
-      const lados: ReturnType<typeof cronometro>[] = []
-      for (const { base } of [entera, partida]) {
-        const receptor = await abrirReceptor(base)
-        const destinos = await destinosEnMarcha(banco, base, receptor)
-        const lado = cronometro(banco, receptor, deWorker(base, destinos, await base.worker()))
-        await lado.medir(WEBHOOKS)
-        lado.olvidar()
-        lados.push(lado)
-      }
+      const lados: Awaited<ReturnType<typeof levantarLado>>[] = []
+      for (const { base } of [entera, partida]) lados.push(await levantarLado(banco, base, WEBHOOKS))
       const valores = await intercalar(banco.opciones.rondas, {
         programa: () => lados[1]!.medir(WEBHOOKS),
         referencia: () => lados[0]!.medir(WEBHOOKS),
       })
-      const nombre = `${WEBHOOKS.toLocaleString('en-US')} webhooks en cola, ${palabras.de}`
+      const nombre = `${miles(WEBHOOKS)} webhooks en cola, ${palabras.de}`
       filas.push(fila(nombre, 'por s', palabras.referencia, valores))
       return { filas, notas: lados.map((lado, i) => `${i === 0 ? 'enteras' : 'en partes'}: ${lado.nota()}`) }
     }),

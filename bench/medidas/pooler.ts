@@ -1,17 +1,16 @@
 import { levantarPooler, PGBOUNCER } from '../../test/pooler.ts'
 import type { Carga } from '../arnes/carga.ts'
-import { sembrar } from '../arnes/datos.ts'
+import { guiasAlAzar, sembrar } from '../arnes/datos.ts'
 import type { Banco, Base, Comercio } from '../arnes/entorno.ts'
 import type { Fila, Resultado } from '../arnes/informe.ts'
 import { alTerminar } from '../arnes/limpieza.ts'
-import { numero } from '../arnes/numero.ts'
+import { miles, numero } from '../arnes/numero.ts'
 import { cpuDe } from '../arnes/proceso.ts'
 import { intercalar, resumir } from '../arnes/rondas.ts'
-import { abrirReceptor } from '../arnes/webhooks.ts'
 import { calentar, cargaDeCrear, fila, medidor } from './crear.ts'
 import { cargaDeLotes, GUIAS } from './lote.ts'
 import type { Medida } from './medida.ts'
-import { cronometro, destinosEnMarcha, deWorker } from './webhooks.ts'
+import { levantarLado } from './webhooks.ts'
 
 /** As many as a process takes of the database without it. */
 const SESIONES = 20
@@ -40,24 +39,18 @@ const conCarga =
 
 const deDetalle = async (url: string, comercio: Comercio, base: Base, segundos: number): Promise<Carga> => {
   await sembrar(base.url, { comercio, hasta: SEMBRADAS, eventos: 2 })
-  const { rows } = await base.db.pool.query<{ guia: string }>(
-    'select guia from guia_indice order by random() limit 20000',
-  )
+  const guias = await guiasAlAzar(base.db, 20_000)
   let n = 0
   const siguiente = () => ({
     metodo: 'GET' as const,
-    ruta: `/api/v1/guias/${rows[++n % rows.length]!.guia}`,
+    ruta: `/api/v1/guias/${guias[++n % guias.length]!}`,
     llave: comercio.llave,
   })
   return { url, conexiones: 32, segundos, espera: 200, siguiente }
 }
 
 const conWebhooks: Preparar = async (banco, base, env) => {
-  const receptor = await abrirReceptor(base)
-  const destinos = await destinosEnMarcha(banco, base, receptor)
-  const lado = cronometro(banco, receptor, deWorker(base, destinos, await base.worker(env)))
-  await lado.medir(WEBHOOKS)
-  lado.olvidar()
+  const lado = await levantarLado(banco, base, WEBHOOKS, { env })
   return { medir: () => lado.medir(WEBHOOKS), nota: (nombre) => `${nombre}, ${lado.nota()}` }
 }
 
@@ -68,7 +61,7 @@ const CASOS: readonly { medida: string; unidad: string; preparar: Preparar }[] =
     preparar: conCarga(async (url, comercio, _base, segundos) => cargaDeCrear(url, [comercio], 32, segundos)),
   },
   {
-    medida: `detalle de una de ${SEMBRADAS.toLocaleString('en-US')} guías, 32 conexiones`,
+    medida: `detalle de una de ${miles(SEMBRADAS)} guías, 32 conexiones`,
     unidad: 'lecturas/s',
     preparar: conCarga(deDetalle),
   },
@@ -78,7 +71,7 @@ const CASOS: readonly { medida: string; unidad: string; preparar: Preparar }[] =
     preparar: conCarga(async (url, comercio, _base, segundos) => cargaDeLotes(url, comercio, 8, segundos), GUIAS),
   },
   {
-    medida: `enviar ${WEBHOOKS.toLocaleString('en-US')} webhooks en espera, 20 endpoints`,
+    medida: `enviar ${miles(WEBHOOKS)} webhooks en espera, 20 endpoints`,
     unidad: 'webhooks/s',
     preparar: conWebhooks,
   },

@@ -8,6 +8,7 @@ import { cargar } from '../arnes/carga.ts'
 import { guionDeCrear, sembrar } from '../arnes/datos.ts'
 import { type Banco, contesta, FLAGS, iniciarPrograma } from '../arnes/entorno.ts'
 import { alTerminar } from '../arnes/limpieza.ts'
+import { miles } from '../arnes/numero.ts'
 import { correrPgbench } from '../arnes/pgbench.ts'
 import { memoriaDe } from '../arnes/proceso.ts'
 import { intercalar, resumir } from '../arnes/rondas.ts'
@@ -149,9 +150,7 @@ const crecimiento = (banco: Banco) =>
         programa: async () => (await cargar(carga)).porSegundo,
         referencia: banco.pgbench ? () => correrPgbench(corrida) : undefined,
       })
-      filas.push(
-        fila(`crear, 32 conexiones, tabla de ${x.toLocaleString('en-US')} guías`, 'guías/s', 'pgbench', valores),
-      )
+      filas.push(fila(`crear, 32 conexiones, tabla de ${miles(x)} guías`, 'guías/s', 'pgbench', valores))
       puntos.programa.push({ x, y: resumir(valores.programa) })
       if (valores.referencia.length > 0) puntos.referencia.push({ x, y: resumir(valores.referencia) })
     }

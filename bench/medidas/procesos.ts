@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { cargar } from '../arnes/carga.ts'
 import type { Banco, Base, Comercio, Programa } from '../arnes/entorno.ts'
 import type { Resultado } from '../arnes/informe.ts'
+import { miles } from '../arnes/numero.ts'
 import { intercalar } from '../arnes/rondas.ts'
 import { abrirReceptor, registrar, vaciar } from '../arnes/webhooks.ts'
 import { calentar, cargaDeCrear, fila } from './crear.ts'
@@ -84,7 +85,7 @@ export const procesos: Medida[] = [
         filas: [
           fila(`${deDos}: crear, 32 conexiones`, 'guías/s', NOMBRE, await comparar(banco, crear(banco))),
           fila(
-            `${deDos}: enviar ${WEBHOOKS.toLocaleString('en-US')} webhooks en espera`,
+            `${deDos}: enviar ${miles(WEBHOOKS)} webhooks en espera`,
             'webhooks/s',
             NOMBRE,
             await comparar(banco, enviar(banco)),

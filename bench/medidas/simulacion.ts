@@ -1,13 +1,14 @@
+import { EN_VUELO } from '../../server/webhooks/cupos.ts'
 import type { Banco } from '../arnes/entorno.ts'
 import type { Fila } from '../arnes/informe.ts'
-import { numero } from '../arnes/numero.ts'
+import { miles, numero } from '../arnes/numero.ts'
 import { resumir } from '../arnes/rondas.ts'
-import { abrirReceptor } from '../arnes/webhooks.ts'
 import type { Costos, Respuesta } from '../simulacion/bomba.ts'
 import { type Caso, cuelga, simular, tras } from '../simulacion/simulacion.ts'
 import { fila } from './crear.ts'
+import { EVENTOS } from './crecer.ts'
 import type { Medida } from './medida.ts'
-import { cronometro, destinosEnMarcha, deWorker } from './webhooks.ts'
+import { levantarLado } from './webhooks.ts'
 
 const WEBHOOKS = 3_000
 const ENDPOINTS = 20
@@ -31,20 +32,19 @@ const ESCENAS: readonly Escena[] = [
 /** What the service does, and what the simulation makes of the costs of that same run. */
 const comprobar = (banco: Banco, { nombre, comercios, tras: ms }: Escena) =>
   banco.conBase(async (base) => {
-    const receptor = await abrirReceptor(base)
-    const destinos = await destinosEnMarcha(banco, base, receptor, {
-      comercios,
-      cuantos: ENDPOINTS,
-      ruta: `/tras/${ms}`,
-    })
-    const lado = cronometro(banco, receptor, deWorker(base, destinos, await base.worker()))
-    await lado.medir(WEBHOOKS)
+    const lado = await levantarLado(banco, base, WEBHOOKS, { comercios, cuantos: ENDPOINTS, ruta: `/tras/${ms}` })
     const medidas: number[] = []
     const simuladas: number[] = []
     for (let n = 0; n < banco.opciones.rondas; n++) {
       medidas.push(await lado.medir(WEBHOOKS))
-      const { suyo, postgres, receptor, demora } = lado.costos.at(-1)!
-      const costos = { envio: suyo / 1_000, postgres: postgres / 1_000, receptor: receptor / 1_000, disco: 1 }
+      const { suyo, hilo, postgres, receptor, demora } = lado.costos.at(-1)!
+      const costos = {
+        envio: hilo / 1_000,
+        ayudantes: (suyo - hilo) / 1_000,
+        postgres: postgres / 1_000,
+        receptor: receptor / 1_000,
+        disco: 1,
+      }
       const caso = { semilla: n, nucleos: NUCLEOS, procesos: 1, endpoints: ENDPOINTS, comercios, costos, eventos: 1 }
       simuladas.push(simular({ ...caso, enCola: WEBHOOKS, responder: () => tras(demora) }).porSegundo)
     }
@@ -58,18 +58,16 @@ const contraLoMedido = async (banco: Banco) => {
 }
 
 const GUIAS_AL_DIA = [100_000, 1_000_000, 10_000_000, 100_000_000]
-const EVENTOS = 6
 /** Deliveries of an event, and the busiest hour against the day's mean. */
 const ENTREGAS = 1.1
 const PICO = 3
 /** Seconds of the busiest hour that are played. */
 const DURANTE = 20
 /** As `npm run bench -- --solo costos` told them on this machine, in milliseconds. */
-const COSTOS: Costos = { envio: 0.09, postgres: 0.045, receptor: 0, disco: 2 }
+const COSTOS: Costos = { envio: 0.09, ayudantes: 0.03, postgres: 0.045, receptor: 0, disco: 2 }
 /** How long receivers take on average, in milliseconds. */
 const MEDIA = 80
-/** Exchanges of a process under way at a time (server/webhooks/cupos.ts), used to this share in the busiest hour. */
-const EN_VUELO = 64
+/** Exchanges of a process under way at a time are used to this share in the busiest hour. */
 const HOLGURA = 0.6
 
 /** Of a hundred endpoints two hang and one takes two seconds; the others answer in 20 to some 400 ms. */
@@ -105,12 +103,12 @@ async function escala() {
     }
     const corridas = [1, 2, 3].map((semilla) => simular({ ...caso, semilla }))
     const de = (cual: 'p50' | 'p99') => resumir(corridas.map((corrida) => corrida[cual]))
-    const nombre = `${guias.toLocaleString('en-US')} guías al día, ${numero(porSegundo)} entregas/s en la hora punta`
+    const nombre = `${miles(guias)} guías al día, ${numero(porSegundo)} entregas/s en la hora punta`
     for (const cual of ['p50', 'p99'] as const)
       filas.push({ medida: `${nombre}: ${cual} de los receptores sanos`, unidad: 'ms', programa: de(cual) })
     notas.push(
       `${nombre}: ${procesos} procesos que envían, ${postgres} núcleos de PostgreSQL, ocupados al ` +
-        `${numero(100 * resumir(corridas.map(({ ocupacion }) => ocupacion)).mediana)} %, ${endpoints.toLocaleString('en-US')} endpoints`,
+        `${numero(100 * resumir(corridas.map(({ ocupacion }) => ocupacion)).mediana)} %, ${miles(endpoints)} endpoints`,
     )
   }
   return { filas, notas }

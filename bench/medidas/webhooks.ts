@@ -6,8 +6,8 @@ import { INSERTAR_GUIA, nuevaGuia, nuevosEncargos, sembrarEntregasDeWebhook } fr
 import { ahora, type Destino, type Encargo } from '../arnes/encargo.ts'
 import type { Banco, Base, Comercio, Programa } from '../arnes/entorno.ts'
 import type { Resultado } from '../arnes/informe.ts'
-import { numero } from '../arnes/numero.ts'
-import { cpuConHijos, cpuDe, memoriaDe } from '../arnes/proceso.ts'
+import { miles, numero } from '../arnes/numero.ts'
+import { cpuConHijos, cpuDe, cpuDelHilo, memoriaDe } from '../arnes/proceso.ts'
 import { intercalar, razones, resumir } from '../arnes/rondas.ts'
 import { abrirReceptor, alRitmo, mandar, type Receptor, registrar, vaciar } from '../arnes/webhooks.ts'
 import { fila } from './crear.ts'
@@ -22,8 +22,6 @@ export const PLAZO = 300_000
 export const SIN_ENVIAR = "webhook_entrega where estado = 'pendiente'"
 const SIN_TRABAJAR = 'graphile_worker._private_jobs'
 
-const miles = (n: number) => n.toLocaleString('en-US')
-
 // --- Deliveries per second: all of it waits when they begin
 
 /** A way to send what waits: it makes so many wait, and knows when nothing is left to do after the last reception. */
@@ -36,10 +34,11 @@ interface Lado {
 
 /** First to last reception; and what each part spent on a delivery. */
 export function cronometro({ pidDePostgres }: Banco, receptor: Receptor, lado: Lado) {
-  const costos: { suyo: number; postgres: number; receptor: number; demora: number }[] = []
+  const costos: { suyo: number; hilo: number; postgres: number; receptor: number; demora: number }[] = []
   let repetidas = 0
   const leer = () => ({
     suyo: cpuDe(lado.pid) ?? Number.NaN,
+    hilo: cpuDelHilo(lado.pid) ?? Number.NaN,
     postgres: cpuConHijos(pidDePostgres) ?? Number.NaN,
     receptor: cpuDe(receptor.pid) ?? Number.NaN,
   })
@@ -53,7 +52,13 @@ export function cronometro({ pidDePostgres }: Banco, receptor: Receptor, lado: L
       const despues = leer()
       const por = (parte: keyof typeof antes) => ((despues[parte] - antes[parte]) / cuantas) * 1e6
       const { demora } = await receptor.resumen()
-      costos.push({ suyo: por('suyo'), postgres: por('postgres'), receptor: por('receptor'), demora })
+      costos.push({
+        suyo: por('suyo'),
+        hilo: por('hilo'),
+        postgres: por('postgres'),
+        receptor: por('receptor'),
+        demora,
+      })
       repetidas += resumen.repetidas
       return ((cuantas - 1) / (resumen.ultima! - resumen.primera!)) * 1000
     },
@@ -95,6 +100,21 @@ export const deWorker = (base: Base, destinos: readonly Destino[], { pid }: Prog
   poner: (cuantas) => sembrarEntregasDeWebhook(base.url, destinos, cuantas),
   acabar: () => vaciar(base, SIN_ENVIAR),
 })
+
+/** A worker with endpoints and a receiver of its own over that base, warmed with so many. */
+export async function levantarLado(
+  banco: Banco,
+  base: Base,
+  cuantas: number,
+  { env, ...destinos }: Destinos & { env?: Readonly<Record<string, string>> } = {},
+) {
+  const receptor = await abrirReceptor(base)
+  const suyos = await destinosEnMarcha(banco, base, receptor, destinos)
+  const lado = cronometro(banco, receptor, deWorker(base, suyos, await base.worker(env)))
+  await lado.medir(cuantas)
+  lado.olvidar()
+  return lado
+}
 
 const deGraphile = (base: Base, destinos: readonly Destino[], { pid }: Programa): Lado => ({
   nombre: 'graphile-worker',
@@ -194,11 +214,7 @@ const muchos = (banco: Banco) =>
 /** The same against how much waits. */
 const atraso = (banco: Banco) =>
   banco.conBase(async (base): Promise<Resultado> => {
-    const receptor = await abrirReceptor(base)
-    const destinos = await destinosEnMarcha(banco, base, receptor)
-    const lado = cronometro(banco, receptor, deWorker(base, destinos, await base.worker()))
-    await lado.medir(3_000)
-    lado.olvidar()
+    const lado = await levantarLado(banco, base, 3_000)
     const tamanos = [1_000, 10_000, 100_000]
     const valores = await intercalar(
       banco.opciones.rondas,

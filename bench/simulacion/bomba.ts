@@ -2,8 +2,9 @@ import { Anfitriones } from '../../server/webhooks/anfitriones.ts'
 import { A_LA_VEZ as ASIENTOS, GRUPO, MUCHAS, REUNION } from '../../server/webhooks/asiento.ts'
 import { FALLAS_PARA_FRENAR, FRENO_MAXIMO, FRENO_MINIMO, proximoIntento } from '../../server/webhooks/calendario.ts'
 import { Cupos, EN_ESPERA, type EnEspera, LENTO, Linea, POR_WEBHOOK, type Turno } from '../../server/webhooks/cupos.ts'
+import { PLAZO_DE_INTERCAMBIO } from '../../server/webhooks/envio.ts'
 import { A_LA_VEZ as LECTURAS, POR_LECTURA, UMBRAL } from '../../server/webhooks/lector.ts'
-import type { Hilo, Tiempo } from './tiempo.ts'
+import type { Hilo, Maquina, Tiempo } from './tiempo.ts'
 
 /** A delivery, in the database until its end. */
 export interface Entrega extends EnEspera {
@@ -16,11 +17,8 @@ export interface Entrega extends EnEspera {
   terminada?: 'entregada' | 'fallida'
 }
 
-/** How a receiver answers: after so many milliseconds, well or badly. Longer than {@link PLAZO_DE_ENVIO} is never. */
+/** How a receiver answers: after so many milliseconds, well or badly. Longer than {@link PLAZO_DE_INTERCAMBIO} is never. */
 export type Respuesta = (azar: () => number, ahora: number) => { ms: number; buena: boolean }
-
-/** What an exchange may take (server/webhooks/envio.ts), in milliseconds. */
-export const PLAZO_DE_ENVIO = 15_000
 
 /** An endpoint as the database has it: what is due of it, and how it is doing. */
 export interface Punto {
@@ -36,9 +34,13 @@ export interface Punto {
   duena?: Bomba
 }
 
-/** Milliseconds of CPU: of the process that sends, of PostgreSQL and of the receiver, for one delivery; and a commit's wait. */
+/**
+ * Milliseconds of CPU for one delivery: of the thread that sends, of those that help it (what V8 collects and compiles beside
+ * it), of PostgreSQL and of the receiver; and a commit's wait.
+ */
 export interface Costos {
   envio: number
+  ayudantes: number
   postgres: number
   receptor: number
   disco: number
@@ -72,6 +74,7 @@ class Fila extends Linea<Entrega> {
 export class Bomba {
   readonly #mundo: Mundo
   readonly #hilo: Hilo
+  readonly #ayudantes: Hilo
   readonly #cupos = new Cupos<Entrega, Fila>()
   readonly #anfitriones: Anfitriones<Fila>
   readonly #filas = new Map<Punto, Fila>()
@@ -85,9 +88,10 @@ export class Bomba {
   #reunion = false
   viva = true
 
-  constructor(mundo: Mundo, hilo: Hilo) {
+  constructor(mundo: Mundo, maquina: Maquina) {
     this.#mundo = mundo
-    this.#hilo = hilo
+    this.#hilo = maquina.hilo()
+    this.#ayudantes = maquina.hilo()
     this.#anfitriones = new Anfitriones(() => mundo.tiempo.ahora)
   }
 
@@ -183,6 +187,7 @@ export class Bomba {
       if (!turno) return
       this.#anfitriones.empezar(this.#envio(turno.linea))
       this.#hilo.hacer(costos.envio / 2, () => this.#mandar(turno))
+      if (costos.ayudantes > 0) this.#ayudantes.hacer(costos.ayudantes, () => {})
     }
   }
 
@@ -193,17 +198,17 @@ export class Bomba {
   #mandar(turno: Turno<Entrega, Fila>): void {
     const { tiempo, azar, costos, receptor, alRecibir } = this.#mundo
     const { ms, buena } = turno.linea.punto.responder(azar, tiempo.ahora)
-    const tarda = Math.min(ms, PLAZO_DE_ENVIO)
+    const tarda = Math.min(ms, PLAZO_DE_INTERCAMBIO)
     // The way there takes any part of that: what was sent later may arrive before.
     const camino = azar() * tarda
     const recibir = () => {
-      if (buena && ms < PLAZO_DE_ENVIO) {
+      if (buena && ms < PLAZO_DE_INTERCAMBIO) {
         turno.entrega.veces++
         turno.entrega.recibida ??= tiempo.ahora
         alRecibir(turno.entrega, turno.linea.punto)
       } else turno.linea.punto.haFallado = true
       tiempo.tras(tarda - camino, () =>
-        this.#hilo.hacer(costos.envio / 2, () => this.#terminar(turno, buena && ms < PLAZO_DE_ENVIO)),
+        this.#hilo.hacer(costos.envio / 2, () => this.#terminar(turno, buena && ms < PLAZO_DE_INTERCAMBIO)),
       )
     }
     tiempo.tras(camino, () => receptor.hacer(costos.receptor, recibir))

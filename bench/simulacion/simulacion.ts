@@ -1,5 +1,6 @@
 import { VIGENCIA_S } from '../../server/webhooks/arriendos.ts'
-import { Bomba, type Costos, type Entrega, PLAZO_DE_ENVIO, type Punto, type Respuesta } from './bomba.ts'
+import { PLAZO_DE_INTERCAMBIO } from '../../server/webhooks/envio.ts'
+import { Bomba, type Costos, type Entrega, type Punto, type Respuesta } from './bomba.ts'
 import { azarDe, Maquina, Tiempo } from './tiempo.ts'
 
 /** PostgreSQL's connections of one process that sends. */
@@ -103,7 +104,7 @@ export function simular(caso: Caso): Informe {
   }
   // Receivers are elsewhere, unless everything is on one machine: then one process answers for all, as the bench's does.
   const receptores = caso.aparte ? new Maquina(tiempo, caso.procesos) : comun
-  const bombas = Array.from({ length: caso.procesos }, () => new Bomba(mundoDe(), propia().hilo()))
+  const bombas = Array.from({ length: caso.procesos }, () => new Bomba(mundoDe(), propia()))
   for (const [i, punto] of puntos.entries()) bombas[i % bombas.length]!.tomar(punto)
 
   const llegar = () => {
@@ -120,7 +121,7 @@ export function simular(caso: Caso): Informe {
       const bomba = bombas[proceso]!
       if (!bomba.viva) return
       const huerfanos = bomba.morir()
-      bombas[proceso] = new Bomba(mundoDe(), propia().hilo())
+      bombas[proceso] = new Bomba(mundoDe(), propia())
       tiempo.tras(VIGENCIA_S * 1_000, () => {
         for (const [i, punto] of huerfanos.entries()) bombas[i % bombas.length]!.tomar(punto)
       })
@@ -174,4 +175,4 @@ export const tras =
   () => ({ ms, buena: true })
 
 /** Takes everything and never answers. */
-export const cuelga: Respuesta = () => ({ ms: PLAZO_DE_ENVIO, buena: false })
+export const cuelga: Respuesta = () => ({ ms: PLAZO_DE_INTERCAMBIO, buena: false })

@@ -35,9 +35,12 @@ interface OpcionesDeEnvio {
   ca?: string
 }
 
+/** What an exchange may take, in milliseconds. */
+export const PLAZO_DE_INTERCAMBIO = 15_000
+
 export function crearEnviador({
   resolver,
-  plazo = 15_000,
+  plazo = PLAZO_DE_INTERCAMBIO,
   maximo = 16_384,
   ociosas = 4_000,
   ca,

@@ -6,7 +6,7 @@ import type { Respuesta } from '../../bench/simulacion/bomba.ts'
 import { type Caso, cuelga, simular, tras } from '../../bench/simulacion/simulacion.ts'
 import { azarDe } from '../../bench/simulacion/tiempo.ts'
 
-const COSTOS = { envio: 0.1, postgres: 0.05, receptor: 0.05, disco: 1 }
+const COSTOS = { envio: 0.1, ayudantes: 0, postgres: 0.05, receptor: 0.05, disco: 1 }
 const SEGUNDO = 1_000
 
 const con = (mas: Partial<Caso>): Caso => ({
