@@ -5,7 +5,7 @@ import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import type { TestProject } from 'vitest/node'
 import { buscarNavegador } from '../scripts/navegador.ts'
-import { migrar, prepararMotor } from '../server/arranque/migraciones.ts'
+import { prepararBase } from '../server/arranque/migraciones.ts'
 import { crearColas } from '../server/cola/workers.ts'
 import { tomarPostgres } from '../server/postgresEmbebido/postgresEmbebido.ts'
 import { borrarBase, cerrarBase, fundarBase, nodosDe } from './citus.ts'
@@ -54,8 +54,7 @@ export default async function preparar(proyecto: TestProject) {
   await admin.connect()
   if (nodos) await fundarBase(nodos, PLANTILLA)
   else await admin.query(`create database ${PLANTILLA}`)
-  await migrar(en(PLANTILLA))
-  const backend = await prepararMotor(en(PLANTILLA))
+  const { motor: backend } = await prepararBase(en(PLANTILLA))
   const boss = new PgBoss({ connectionString: en(PLANTILLA), backend, supervise: false, schedule: false })
   await boss.start()
   await crearColas(boss)

@@ -61,12 +61,15 @@ export async function migrar(url: string): Promise<string[]> {
   return conCerrojo(url, migrarCon)
 }
 
-/** Finds out what engine it is, and distributes the tables where it is Citus. */
-export async function prepararMotor(url: string, dicho?: Motor): Promise<Motor> {
+/** {@link migrar}, and besides finds out what engine it is, and distributes the tables where it is Citus. */
+export async function prepararBase(url: string, dicho?: Motor): Promise<{ migraciones: string[]; motor: Motor }> {
   return conCerrojo(url, async (cliente) => {
+    const migraciones = await migrarCon(cliente)
+    // A migration may have said how long this session waits for locks.
+    await cliente.query('reset lock_timeout')
     const motor = await hallarMotor(cliente, dicho)
     if (motor === 'citus') await distribuir(cliente)
-    return motor
+    return { migraciones, motor }
   })
 }
 

@@ -10,7 +10,7 @@ import { tomarPostgres } from '../postgresEmbebido/postgresEmbebido.ts'
 import { type Lectura, Replica } from '../replica.ts'
 import { clavesDeLaCasa } from './clavesMaestras.ts'
 import type { Deshacer } from './deshacer.ts'
-import { migrar, prepararMotor } from './migraciones.ts'
+import { migrar, prepararBase } from './migraciones.ts'
 
 /** What stands before the database, if anything does. */
 export interface Via {
@@ -109,10 +109,11 @@ function abrirLectura(
 /** @param exclusivo whether the embedded PostgreSQL is this process's alone, or any one of several may start it */
 export async function levantarBase(config: Config, deshacer: Deshacer, exclusivo: boolean): Promise<Base> {
   const base = await hallarBase(config, deshacer, exclusivo)
-  const migraciones = await migrar(base.databaseUrl)
   const { baseDeDatos } = config
-  const motor =
-    baseDeDatos.tipo === 'externa' ? await prepararMotor(base.databaseUrl, baseDeDatos.motor) : ('postgres' as const)
+  const { migraciones, motor } =
+    baseDeDatos.tipo === 'externa'
+      ? await prepararBase(base.databaseUrl, baseDeDatos.motor)
+      : { migraciones: await migrar(base.databaseUrl), motor: 'postgres' as const }
   return { ...base, via: { ...base.via, motor }, migraciones }
 }
 
