@@ -17,6 +17,17 @@ export const enCadaMotor = (escribir: (citus: boolean) => string): PorMotor => (
 export const suyo = (citus: boolean, tabla: string) => (citus ? ` and ${tabla}.comercio_id = :comercio_id` : '')
 
 /**
+ * SQL of whence an insert into a merchant's table takes the rows of a CTE. Citus doesn't know of a CTE whose rows those are: it
+ * sends them to every machine, and one that is lost keeps every merchant waiting (12.1). A row of the merchant's beside them
+ * says where they go, if the insert's `comercio_id` is that one's: `flujo` has one for each merchant and mode. Such an insert
+ * stands in a CTE itself: one that is the whole statement takes its CTEs along to where they can't be done.
+ */
+export const enSuMaquina = (citus: boolean, cte: string, donde = '') =>
+  citus
+    ? `flujo join ${cte} using (comercio_id, modo) where flujo.comercio_id = :comercio_id${donde && ` and ${donde}`}`
+    : `${cte}${donde && ` where ${donde}`}`
+
+/**
  * SQL that locks the rows of a batch, of whatever merchants, for whoever works on them. Citus locks one merchant's alone; there
  * two workers may take the same rows, and what the second does to them changes nothing.
  */

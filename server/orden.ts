@@ -1,3 +1,6 @@
+import { type Db, sentencia } from './db.ts'
+import { enSuMaquina } from './motor.ts'
+
 /**
  * The feed's order (the one place that knows xid8). Rows become visible in the order in which their transactions commit, not
  * in the order of any number in them: a reader who goes by time or by a sequence skips what commits late. So on PostgreSQL
@@ -18,12 +21,22 @@ export const lugarEnFlujo = (citus: boolean, g: string) =>
   citus
     ? {
         antes: `t as (
-     insert into flujo (comercio_id, modo, numero) select distinct comercio_id, modo, 1 from ${g} order by 1, 2
-     on conflict (comercio_id, modo) do update set numero = flujo.numero + 1
+     update flujo set numero = numero + 1 where comercio_id = :comercio_id and modo in (select modo from ${g})
      returning comercio_id, modo, numero::text::xid8 as xid
    ), `,
         columna: ', xid',
         valor: ', t.xid',
-        de: `${g} join t using (comercio_id, modo)`,
+        de: enSuMaquina(true, `(${g} join t using (comercio_id, modo))`),
       }
     : { antes: '', columna: '', valor: '', de: g }
+
+const ABRIR = sentencia<{ comercio_id: string }>(
+  'flujo.abrir',
+  `insert into flujo (comercio_id, modo, numero) values (:comercio_id, 'live', 0), (:comercio_id, 'test', 0)
+   on conflict (comercio_id, modo) do nothing`,
+)
+
+/** On Citus: a merchant's rows in `flujo`, beside which whatever is his is written. */
+export async function abrirFlujo({ consultar, motor }: Pick<Db, 'consultar' | 'motor'>, comercio_id: string) {
+  if (motor === 'citus') await consultar(ABRIR, { comercio_id })
+}

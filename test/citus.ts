@@ -38,12 +38,15 @@ export function nodosDe(coordinador: string): Promise<Nodo[]> {
 /** Parts of each table: as many as make every machine have some. */
 const PARTES = 4
 
+/** A database of that name on a node, ready to be part of a cluster. */
+export async function fundarEnNodo(nodo: Nodo, nombre: string): Promise<void> {
+  await ordenar(nodo, `drop database if exists ${nombre} with (force)`, `create database ${nombre}`)
+  await ordenar(en(nodo, nombre), 'set client_min_messages to error', 'create extension citus')
+}
+
 /** A database of that name on every node, which are a cluster in it. */
 export async function fundarBase(nodos: readonly Nodo[], nombre: string): Promise<void> {
-  for (const nodo of nodos) {
-    await ordenar(nodo, `drop database if exists ${nombre} with (force)`, `create database ${nombre}`)
-    await ordenar(en(nodo, nombre), 'set client_min_messages to error', 'create extension citus')
-  }
+  for (const nodo of nodos) await fundarEnNodo(nodo, nombre)
   const [coordinador, ...otros] = nodos.map((nodo) => new URL(nodo))
   await ordenar(
     en(coordinador!.href, nombre),

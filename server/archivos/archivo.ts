@@ -11,6 +11,7 @@ import { noDisponible, Problema } from '../errores.ts'
 import { deGuia } from '../eventos/evento.ts'
 import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
 import { leerImagen } from '../imagenes/leerImagen.ts'
+import { enCadaMotor, enSuMaquina } from '../motor.ts'
 import { leerInstante } from '../tiempo/instante.ts'
 import type { Disposicion } from './enlaces.ts'
 
@@ -35,15 +36,19 @@ const REGISTRAR = sentencia<
   FilaArchivo
 >(
   'archivos.registrar',
-  `with i as (
+  enCadaMotor(
+    (citus) => `with i as (
      update archivo_indice set estado = 'listo' where archivo = :archivo and comercio_id = :comercio_id and estado = 'subiendo'
      returning archivo, comercio_id, modo, guia_id, creado_en
+   ), a as (
+     insert into archivo as n (comercio_id, modo, guia_id, archivo, tipo, mime, bytes, ancho, alto, sha256, capturado_en, lat,
+       lng, autor, usado_en, creado_en)
+     select comercio_id, modo, guia_id, archivo, :tipo, :mime, :bytes, :ancho, :alto, :sha256, :capturado_en::timestamptz,
+       :lat::float8, :lng::float8, :autor, :usado_en::timestamptz, creado_en from ${enSuMaquina(citus, 'i')}
+     returning n.*
    )
-   insert into archivo as n (comercio_id, modo, guia_id, archivo, tipo, mime, bytes, ancho, alto, sha256, capturado_en, lat, lng,
-     autor, usado_en, creado_en)
-   select comercio_id, modo, guia_id, archivo, :tipo, :mime, :bytes, :ancho, :alto, :sha256, :capturado_en::timestamptz,
-     :lat::float8, :lng::float8, :autor, :usado_en::timestamptz, creado_en from i
-   returning n.*`,
+   select * from a`,
+  ),
 )
 
 /**

@@ -26,7 +26,7 @@ const UNA_DE_CADA: readonly Cadena[] = [
 /** Whose events there are, and how far they are chained. */
 const DE_COMERCIOS = sentencia<object, { comercio_id: string; modo: string; nuevos: boolean }>(
   'bitacora.cadenas',
-  `with f as materialized (select comercio_id, modo, numero from flujo)
+  `with f as materialized (select comercio_id, modo, numero from flujo where numero > 0)
    select comercio_id, modo, coalesce(numero::text::xid8 > (select e.xid from eslabon e
      where e.registro = 'evento ' || f.comercio_id || ' ' || f.modo order by e.numero desc limit 1), true) as nuevos
    from f order by comercio_id, modo`,

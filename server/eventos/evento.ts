@@ -4,7 +4,7 @@ import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../contrato/ge
 import { conTextos, type Db, type EnJson, type Fila, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-import { enCadaMotor, suyo } from '../motor.ts'
+import { enCadaMotor, enSuMaquina, suyo } from '../motor.ts'
 import { lugarEnFlujo } from '../orden.ts'
 import { iso } from '../tiempo/instante.ts'
 import type { AvisarTrabajo } from '../webhooks/webhook.ts'
@@ -244,19 +244,19 @@ const PASO = sentencia<ParametrosDePaso, FilaGuia & { webhooks: string[] | null 
      where comercio_id = :comercio_id and modo = :modo and id = :guia_id and secuencia = :secuencia
      returning *
    ), ${antes}e as (
-     insert into evento (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, estado_anterior,
+     insert into evento as n (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, estado_anterior,
        descripcion, motivo, lat, lng, datos, autor, custodio, idempotencia, huella, foto, ocurrido_en, registrado_en${columna})
      select comercio_id, modo, id, secuencia, guia, external_ref, :tipo, :estado, :estado_anterior, :descripcion, :motivo,
        :lat::float8, :lng::float8, :datos::jsonb, :autor, :custodio, :idempotencia, :huella, ${foto('g')},
        :ocurrido_en::timestamptz, :registrado_en::timestamptz${valor} from ${de}
-     returning *
+     returning n.*
    ), m as (
      update mensaje set abierta = false from g where :ubicacion_estado::text is not null
        and mensaje.comercio_id = g.comercio_id and mensaje.modo = g.modo and mensaje.guia_id = g.id and mensaje.abierta${suyo(citus, 'mensaje')}
    ), k as (
      insert into enlace_corto (comercio_id, modo, guia_id, id, maps_url, proximo_en)
-     select comercio_id, modo, id, :enlace_corto_id::uuid, :maps_url, :ahora::timestamptz from g
-     where :enlace_corto_id::uuid is not null
+     select comercio_id, modo, id, :enlace_corto_id::uuid, :maps_url, :ahora::timestamptz
+     from ${enSuMaquina(citus, 'g', ':enlace_corto_id::uuid is not null')}
      on conflict (comercio_id, modo, guia_id) do update set id = excluded.id, maps_url = excluded.maps_url, intentos = 0,
        proximo_en = excluded.proximo_en
    ), d as (${insertarEntregasDeWebhook(citus, 'e', ':ahora::timestamptz')})

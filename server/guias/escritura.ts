@@ -6,8 +6,8 @@ import { Problema, restriccionDe, traducirError } from '../errores.ts'
 import { type EventoRecien, eventoDeCreacion, foto, insertarEntregasDeWebhook } from '../eventos/evento.ts'
 import type { Log } from '../log.ts'
 import { leerEnlace } from '../mapas/enlaces.ts'
-import { type DeUno, enCadaMotor, porComercio, sinCopiar, suyo } from '../motor.ts'
-import { lugarEnFlujo } from '../orden.ts'
+import { type DeUno, enCadaMotor, enSuMaquina, porComercio, sinCopiar, suyo } from '../motor.ts'
+import { abrirFlujo, lugarEnFlujo } from '../orden.ts'
 import type { Secretos } from '../secretos.ts'
 import { type DatosDeGuia, diferencias, huellasDe } from './datos.ts'
 import type { FilaGuia } from './guia.ts'
@@ -27,9 +27,6 @@ export interface Escritura {
 const GRUPO = 100
 const EN_VUELO = 2
 
-/** SQL of a column list, each of a row that has this name. */
-const de = (fila: string, columnas: readonly string[]) => columnas.map((columna) => `${fila}.${columna}`).join(', ')
-
 /** The columns of a new guide that the statement is told; the others are the same for all. */
 const COLUMNAS = [
   ...['comercio_id', 'modo', 'id', 'guia', 'external_ref', 'huellas', 'telefono', 'destinatario', 'departamento'],
@@ -39,13 +36,13 @@ const COLUMNAS = [
 
 const mensajesYEnlaces = (citus: boolean) => `, m as (
      insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
-     select x.comercio_id, x.modo, x.id, 1, x.mensaje_id, x.guia, x.ubicacion_extra #>> '{solicitud,canal}',
+     select comercio_id, modo, id, 1, x.mensaje_id, x.guia, x.ubicacion_extra #>> '{solicitud,canal}',
        'solicitud_ubicacion', x.telefono, 'pendiente', x.creado_en, x.creado_en
-     from g join x using (id) where x.mensaje_id is not null${sinCopiar(citus)}
+     from ${enSuMaquina(citus, '(g join x using (comercio_id, modo, id))', 'x.mensaje_id is not null')}${sinCopiar(citus)}
    ), c as (
      insert into enlace_corto (comercio_id, modo, guia_id, id, maps_url, proximo_en)
-     select x.comercio_id, x.modo, x.id, x.enlace_corto_id, x.maps_url, x.creado_en from g join x using (id)
-     where x.enlace_corto_id is not null${sinCopiar(citus)}
+     select comercio_id, modo, id, x.enlace_corto_id, x.maps_url, x.creado_en
+     from ${enSuMaquina(citus, '(g join x using (comercio_id, modo, id))', 'x.enlace_corto_id is not null')}${sinCopiar(citus)}
    )`
 
 /**
@@ -65,20 +62,20 @@ const insertar = (tareas: (citus: boolean) => string) =>
        ubicacion_lng float8, ubicacion_extra jsonb, advertencias jsonb, creado_en timestamptz, mensaje_id uuid,
        enlace_corto_id uuid)
    ), g as (
-     insert into guia (${COLUMNAS.join(', ')}, estado, estado_en, secuencia, actualizado_en)
-     select ${de('x', COLUMNAS)}, 'aceptado', creado_en, 1, creado_en
-     from x order by comercio_id, modo, external_ref, id
+     insert into guia as n (${COLUMNAS.join(', ')}, estado, estado_en, secuencia, actualizado_en)
+     select ${COLUMNAS.join(', ')}, 'aceptado', creado_en, 1, creado_en
+     from ${enSuMaquina(citus, 'x')} order by comercio_id, modo, external_ref, id
      on conflict (comercio_id, modo, external_ref) do nothing
-     returning comercio_id, modo, id, guia, external_ref, creado_en, advertencias, ubicacion_estado, ubicacion_origen, ubicacion_lat,
-       ubicacion_lng, ubicacion_extra
+     returning n.comercio_id, n.modo, n.id, n.guia, n.external_ref, n.creado_en, n.advertencias, n.ubicacion_estado,
+       n.ubicacion_origen, n.ubicacion_lat, n.ubicacion_lng, n.ubicacion_extra
    ), i as (
-     insert into guia_indice (guia, comercio_id, modo, id) select guia, comercio_id, modo, id from g${sinCopiar(citus)}
+     insert into guia_indice (guia, comercio_id, modo, id) select guia, comercio_id, modo, id from ${enSuMaquina(citus, 'g')}${sinCopiar(citus)}
    ), ${antes}e as (
-     insert into evento (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, foto, ocurrido_en,
+     insert into evento as n (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, foto, ocurrido_en,
        registrado_en${columna})
      select comercio_id, modo, id, 1, guia, external_ref, 'guia.aceptado', 'aceptado', ${foto('g', '0')}, creado_en,
        creado_en${valor} from ${deG}
-     returning comercio_id, modo, guia_id, secuencia, guia, tipo, registrado_en
+     returning n.comercio_id, n.modo, n.guia_id, n.secuencia, n.guia, n.tipo, n.registrado_en
    ), d as (${insertarEntregasDeWebhook(citus, 'e')})${tareas(citus)}
    select g.id, d.webhooks from g
    left join (select guia_id, array_agg(webhook) as webhooks from d group by guia_id) d on d.guia_id = g.id`
@@ -132,10 +129,13 @@ interface Partes {
   despachar: (recientes: readonly EventoRecien[]) => void
   /** The channel by which a recipient is asked for the place, by mode. */
   canalDe: (modo: Modo) => CanalDeMensaje
+  /** Merchants whose rows in `flujo` this process has seen to. */
+  abiertos: Set<string>
 }
 
 /** Creates what writes new guides in groups, of whatever merchants: one statement a group. */
-export function crearEscritura(partes: Partes): Escritura {
+export function crearEscritura(deps: Omit<Partes, 'abiertos'>): Escritura {
+  const partes: Partes = { ...deps, abiertos: new Set() }
   const grupos = new Grupos<Ambito, DatosDeGuia, Veredicto>({
     maximo: GRUPO,
     aLaVez: EN_VUELO,
@@ -245,6 +245,10 @@ function nuevaDe(
 async function ejecutar(partes: Partes, nuevas: readonly Nueva[], db: Db, intento = 1): Promise<Insertada[]> {
   const { comercio_id } = nuevas[0]!
   try {
+    if (db.motor === 'citus' && !partes.abiertos.has(comercio_id)) {
+      await abrirFlujo(db, comercio_id)
+      partes.abiertos.add(comercio_id)
+    }
     await anotarCodigos(partes, nuevas, db)
     return await db.consultar(nuevas.some(tieneTareas) ? INSERTAR_CON_TAREAS : INSERTAR, {
       guias: enJson(nuevas),

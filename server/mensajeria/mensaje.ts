@@ -9,11 +9,11 @@ import type {
   TipoDeMensaje,
 } from '../contrato/generado/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../contrato/generado/vocabulario.ts'
-import { type Fila, sentencia } from '../db.ts'
+import { type Db, type Fila, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { reanotarDuenos } from '../duenos.ts'
 import { foto, insertarEntregasDeWebhook } from '../eventos/evento.ts'
-import { apartando, aTrabajo, type DeUno, enCadaMotor, masTarde, porComercio, suyo } from '../motor.ts'
+import { apartando, aTrabajo, type DeUno, enCadaMotor, enSuMaquina, masTarde, porComercio, suyo } from '../motor.ts'
 import { lugarEnFlujo } from '../orden.ts'
 import { huellaDe, tokenDe } from '../ubicacion/ubicacion.ts'
 import type { ClaveDeWebhook } from '../webhooks/webhook.ts'
@@ -136,11 +136,11 @@ type EntregaHecha = ClaveDeWebhook & { guia_id: string }
 const anunciar = (citus: boolean, tipo: TipoDeEvento) => {
   const { antes, columna, valor, de } = lugarEnFlujo(citus, 'g')
   return `${antes}e as (
-     insert into evento (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, estado_anterior, foto,
+     insert into evento as n (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, estado_anterior, foto,
        ocurrido_en, registrado_en${columna})
      select comercio_id, modo, id, secuencia, guia, external_ref, '${tipo}', estado, estado, ${foto('g')}, actualizado_en, actualizado_en${valor}
      from ${de}
-     returning *
+     returning n.*
    ), d as (${insertarEntregasDeWebhook(citus, 'e', ':ahora::timestamptz')})
    select * from d`
 }
@@ -186,8 +186,8 @@ const MARCAR_ENVIADOS = sentencia<
      from q where mensaje.id = q.mensaje_id and mensaje.estado = any(:desde)${suyo(citus, 'mensaje')} returning mensaje.*, q.huella, q.hace_falta
    ), l as (
      insert into enlace_ubicacion (huella, comercio_id, modo, guia_id, numero, vence_en)
-     select decode(huella, 'hex'), comercio_id, modo, guia_id, numero, vence_en from m
-     where estado = 'enviado' and tipo = 'solicitud_ubicacion'
+     select decode(huella, 'hex'), comercio_id, modo, guia_id, m.numero, vence_en
+     from ${enSuMaquina(citus, 'm', "estado = 'enviado' and tipo = 'solicitud_ubicacion'")}
      on conflict (${deHuella(citus)}) do update set vence_en = excluded.vence_en
    )${conExtra(citus, 'n', DESCARTAR)}, n as (
      update guia set ubicacion_extra = ${valor(citus, DESCARTAR)}
@@ -203,6 +203,20 @@ const MARCAR_ENVIADOS = sentencia<
   ),
 )
 
+/** On Citus it is said whose the links of messages are before their rows say it. */
+const reanotarEnlaces = (db: Db, comercio_id: string | null, filas: readonly { huella: string }[]) =>
+  reanotarDuenos(
+    db,
+    comercio_id!,
+    filas.map(({ huella }) => huella),
+  )
+
+/** What the links of messages that go now are good by: the key that they are made with, and until when. */
+const enlaceDe = ({ secretos, ajustes }: DepsDeMensajes, ahora: Date) => ({
+  kid: secretos.presente('ubicacion').kid,
+  vence_en: new Date(ahora.getTime() + ajustes.horasDeSolicitud * 3_600_000),
+})
+
 interface Enviado extends Suyo {
   proveedor_id?: string | null
 }
@@ -212,29 +226,25 @@ interface Enviado extends Suyo {
  * @param desde in which states the messages may be: `pendiente` for a channel that takes everything at once
  */
 export async function marcarEnviados(
-  { db, reloj, secretos, avisarTrabajo, ajustes }: DepsDeMensajes,
+  partes: DepsDeMensajes,
   canal: CanalDeMensaje,
   desde: readonly FilaMensaje['estado'][],
   mensajes: readonly Enviado[],
 ): Promise<void> {
+  const { db, reloj, secretos, avisarTrabajo } = partes
   const ahora = reloj()
   const entregas = await porComercio(db.motor, mensajes, async (suyos, comercio_id) => {
     const filas = suyos.map(({ id, proveedor_id }) => {
       const { token } = tokenDe(secretos, id)!
       return { id, proveedor_id: proveedor_id ?? null, huella: huellaDe(token).toString('hex') }
     })
-    await reanotarDuenos(
-      db,
-      comercio_id!,
-      filas.map(({ huella }) => huella),
-    )
+    await reanotarEnlaces(db, comercio_id, filas)
     return db.consultar(MARCAR_ENVIADOS, {
       comercio_id,
       enviados: JSON.stringify(filas),
       ahora,
       finales: MAQUINA_DE_ESTADOS.finales,
-      vence_en: new Date(ahora.getTime() + ajustes.horasDeSolicitud * 3_600_000),
-      kid: secretos.presente('ubicacion').kid,
+      ...enlaceDe(partes, ahora),
       desde,
       canal,
     })
@@ -343,8 +353,8 @@ const RECLAMAR = sentencia<
      from h q where mensaje.id = q.id${suyo(citus, 'mensaje')} returning mensaje.*, q.huella
    ), l as (
      insert into enlace_ubicacion (huella, comercio_id, modo, guia_id, numero, vence_en)
-     select decode(huella, 'hex'), comercio_id, modo, guia_id, numero, :vence_en::timestamptz from m
-     where estado = 'enviando' and tipo = 'solicitud_ubicacion' on conflict (${deHuella(citus)}) do nothing
+     select decode(huella, 'hex'), comercio_id, modo, guia_id, m.numero, :vence_en::timestamptz
+     from ${enSuMaquina(citus, 'm', "estado = 'enviando' and tipo = 'solicitud_ubicacion'")} on conflict (${deHuella(citus)}) do nothing
    )${conExtra(citus, 'n', POSTERGAR)}, n as (
      update guia set ubicacion_extra = ${valor(citus, POSTERGAR)}
      from ${desdeM(citus, 'n')} where m.estado <> 'enviando' and m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id
@@ -364,19 +374,16 @@ export type Reclamado = FilaMensaje & { municipio: string; comercio: string; tok
  * its telephone's quota waits.
  */
 export async function reclamar(
-  { db, reloj, secretos, ajustes }: DepsDeMensajes,
+  partes: DepsDeMensajes,
   canal: CanalDeMensaje,
   mensajes: readonly Suyo[],
 ): Promise<Reclamado[]> {
+  const { db, reloj, secretos } = partes
   const ahora = reloj()
   const tokens = new Map(mensajes.map(({ id }) => [id, tokenDe(secretos, id)!.token]))
   const reclamados = await porComercio(db.motor, mensajes, async (suyos, comercio_id) => {
     const filas = suyos.map(({ id }) => ({ id, huella: huellaDe(tokens.get(id)!).toString('hex') }))
-    await reanotarDuenos(
-      db,
-      comercio_id!,
-      filas.map(({ huella }) => huella),
-    )
+    await reanotarEnlaces(db, comercio_id, filas)
     return db.consultar(RECLAMAR, {
       comercio_id,
       reclamados: JSON.stringify(filas),
@@ -384,8 +391,7 @@ export async function reclamar(
       finales: MAQUINA_DE_ESTADOS.finales,
       canal,
       motivo: YA_RECIBIO,
-      kid: secretos.presente('ubicacion').kid,
-      vence_en: new Date(ahora.getTime() + ajustes.horasDeSolicitud * 3_600_000),
+      ...enlaceDe(partes, ahora),
     })
   })
   return reclamados.map((fila) => ({ ...fila, token: tokens.get(fila.id)! }))

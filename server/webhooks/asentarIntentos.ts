@@ -2,7 +2,7 @@ import type { Webhook } from '../contrato/generado/tipos/index.ts'
 import { enTransaccion, sentencia } from '../db.ts'
 import type { DepsDeTrabajo } from '../deps.ts'
 import type { Log } from '../log.ts'
-import { apartando, type DeUno, enCadaMotor, type Motor, porComercio, suyo } from '../motor.ts'
+import { apartando, type DeUno, enCadaMotor, enSuMaquina, type Motor, porComercio, suyo } from '../motor.ts'
 import {
   AVISOS,
   FALLAS_PARA_FRENAR,
@@ -58,16 +58,18 @@ const ASENTAR = sentencia<DeUno & { intentos: string; ahora: Date }, Pick<Result
          (e.estado = 'pendiente' and (e.turno = x.turno or (x.desenlace = 'entregada' and e.causa <> 'manual')))
          or (e.estado = 'fallida' and e.ultimo_error = 'webhook_deshabilitado' and x.desenlace = 'entregada'))
      returning x.n, e.intentos
+   ), i as (
+     insert into webhook_intento as n (comercio_id, modo, webhook, guia_id, secuencia, id, numero, tardio, causa, iniciado_en, url,
+       ip, secretos, status, error, detalle, dns_ms, conexion_ms, tls_ms, primer_byte_ms, total_ms, cabeceras, cuerpo,
+       cuerpo_truncado)
+     select comercio_id, modo, webhook, guia_id, secuencia, id, coalesce(u.intentos, x.intentos + 1), u.n is null, causa, iniciado_en, url, ip,
+       secretos, status, error, detalle, dns_ms, conexion_ms, tls_ms, primer_byte_ms, total_ms, cabeceras, cuerpo,
+       cuerpo_truncado
+     from ${enSuMaquina(citus, '(x left join u on u.n = x.n)')}
+     on conflict (comercio_id, modo, webhook, guia_id, secuencia, id) do nothing
+     returning n.id
    )
-   insert into webhook_intento (comercio_id, modo, webhook, guia_id, secuencia, id, numero, tardio, causa, iniciado_en, url,
-     ip, secretos, status, error, detalle, dns_ms, conexion_ms, tls_ms, primer_byte_ms, total_ms, cabeceras, cuerpo,
-     cuerpo_truncado)
-   select comercio_id, modo, webhook, guia_id, secuencia, id, coalesce(u.intentos, x.intentos + 1), u.n is null, causa, iniciado_en, url, ip,
-     secretos, status, error, detalle, dns_ms, conexion_ms, tls_ms, primer_byte_ms, total_ms, cabeceras, cuerpo,
-     cuerpo_truncado
-   from x left join u on u.n = x.n
-   on conflict (comercio_id, modo, webhook, guia_id, secuencia, id) do nothing
-   returning id`,
+   select id from i`,
   ),
 )
 

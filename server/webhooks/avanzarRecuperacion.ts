@@ -56,9 +56,10 @@ const AVANZAR = sentencia<PorRecuperar & Pick<Posicion, 'fin'> & { ahora: Date }
   enCadaMotor(
     (citus) => `with v as materialized (${eventosPorRecuperar(LOTE, hastaAqui(citus))}), d as (
      insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
-     select v.comercio_id, v.modo, :webhook, v.guia_id, v.secuencia, 'evt_' || v.guia || '_' || v.secuencia, v.tipo, 'pendiente',
+     select ${citus ? 'flujo' : 'v'}.comercio_id, v.modo, :webhook, v.guia_id, v.secuencia, 'evt_' || v.guia || '_' || v.secuencia, v.tipo, 'pendiente',
        'recuperacion', least(v.registrado_en, :ahora::timestamptz), :ahora::timestamptz
-     from v left join webhook_entrega e on e.comercio_id = v.comercio_id and e.modo = v.modo and e.webhook = :webhook
+     from ${citus ? 'flujo join v on flujo.comercio_id = :comercio_id and v.comercio_id = flujo.comercio_id and v.modo = flujo.modo' : 'v'}
+       left join webhook_entrega e on e.comercio_id = v.comercio_id and e.modo = v.modo and e.webhook = :webhook
        and e.guia_id = v.guia_id and e.secuencia = v.secuencia${suyo(citus, 'e')}
      where v.suyo and ${porEnviar('e')}
      on conflict (comercio_id, modo, webhook, guia_id, secuencia) do update set estado = 'pendiente',

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
+import { fundarEnNodo } from '../citus.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
 import { type Receptor, usarReceptores } from '../webhooks/receptor.ts'
@@ -137,7 +138,47 @@ async function repartir(): Promise<void> {
   await consultar('select citus_rebalance_wait()')
 }
 
+/** A machine for data: the node that `CITUS_SPARE` names, which no cluster has, or else the coordinator besides. */
+async function maquinaNueva() {
+  const libre = process.env.CITUS_SPARE
+  if (libre) {
+    const { hostname, port } = new URL(libre)
+    const lugar = [hostname, Number(port)]
+    return {
+      nombre: 'a machine added',
+      lugar,
+      async poner() {
+        await fundarEnNodo(libre, new URL(entorno.databaseUrl).pathname.slice(1))
+        await consultar('select citus_add_node($1, $2)', ...lugar)
+      },
+      quitar: () => consultar('select citus_remove_node($1, $2)', ...lugar),
+    }
+  }
+  const [{ nodename, nodeport }] = await consultar('select nodename, nodeport from pg_dist_node where groupid = 0')
+  const lugar = [nodename, nodeport]
+  const poner = (valor: boolean) =>
+    consultar(`select citus_set_node_property($1, $2, 'shouldhaveshards', $3)`, ...lugar, valor)
+  return {
+    nombre: 'data on the coordinator, too',
+    lugar,
+    poner: () => poner(true),
+    quitar: () => poner(false),
+  }
+}
+
 describe('faults of a cluster', () => {
+  it('a worker lost and back: its merchants wait, the others don’t', CON_NODOS, async () => {
+    const [suya, ajena] = await dosTiendas()
+    await resistir('a worker lost and back', [suya, ajena], async () => {
+      await nodo('stop', 'worker1')
+      const rechazosAjenos = ajena.rechazos
+      const creadas = ajena.creadas.size
+      await hasta(async () => ajena.creadas.size > creadas + 20 && suya.rechazos > 0)
+      expect(ajena.rechazos).toBe(rechazosAjenos)
+      await nodo('start', 'worker1')
+    })
+  })
+
   it('the coordinator restarted', CON_NODOS, async () => {
     await resistir('the coordinator restarted', await dosTiendas(), async () => {
       await nodo('stop', 'coordinator')
@@ -146,29 +187,23 @@ describe('faults of a cluster', () => {
   })
 
   it('a machine added for data, and shards moved to it under load, and back', CON_NODOS, async () => {
-    const [coordinador] = await consultar('select nodename, nodeport from pg_dist_node where groupid = 0')
-    const poner = (valor: boolean) =>
-      consultar(
-        `select citus_set_node_property($1, $2, 'shouldhaveshards', $3)`,
-        ...[coordinador.nodename, coordinador.nodeport, valor],
-      )
+    const nueva = await maquinaNueva()
     const suyos = async () =>
       (
         await consultar(
-          'select count(*)::int as n from citus_shards where nodeport = $1 and citus_table_type = $2',
-          coordinador.nodeport,
-          'distributed',
+          'select count(*)::int as n from citus_shards where nodename = $1 and nodeport = $2 and citus_table_type = $3',
+          ...[...nueva.lugar, 'distributed'],
         )
       )[0].n
-    await resistir('a machine added, shards moved', await dosTiendas(), async () => {
-      await poner(true)
+    await resistir(`${nueva.nombre}, shards moved to it`, await dosTiendas(), async () => {
+      await nueva.poner()
       await repartir()
       expect(await suyos()).toBeGreaterThan(0)
     })
     await resistir('shards moved back', await dosTiendas(), async () => {
-      await poner(false)
-      await consultar('select citus_drain_node($1, $2, $3)', coordinador.nodename, coordinador.nodeport, 'block_writes')
+      await consultar('select citus_drain_node($1, $2, $3)', ...nueva.lugar, 'block_writes')
       expect(await suyos()).toBe(0)
+      await nueva.quitar()
     })
   })
 })
