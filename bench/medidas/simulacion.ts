@@ -4,13 +4,12 @@ import type { Fila } from '../arnes/informe.ts'
 import { miles, numero } from '../arnes/numero.ts'
 import { resumir } from '../arnes/rondas.ts'
 import type { Costos, Respuesta } from '../simulacion/bomba.ts'
-import { type Caso, cuelga, simular, tras } from '../simulacion/simulacion.ts'
+import { type Caso, cuelga, enPunto, simular, tras } from '../simulacion/simulacion.ts'
 import { fila } from './crear.ts'
 import { EVENTOS } from './crecer.ts'
 import type { Medida } from './medida.ts'
 import { levantarLado } from './webhooks.ts'
 
-const WEBHOOKS = 3_000
 const ENDPOINTS = 20
 /** The bench's machine: generator, service, receiver and PostgreSQL share it. */
 const NUCLEOS = 2
@@ -20,23 +19,25 @@ interface Escena {
   comercios: number
   /** After how many milliseconds the receiver answers. */
   tras: number
+  /** How many wait: a second's at least, because a process's CPU is told in hundredths. */
+  webhooks: number
 }
 
 const ESCENAS: readonly Escena[] = [
-  { nombre: 'receptores que contestan en seguida', comercios: 20, tras: 0 },
-  { nombre: 'receptores que tardan 20 ms', comercios: 20, tras: 20 },
-  { nombre: 'los mismos, de un solo comercio', comercios: 1, tras: 20 },
-  { nombre: 'receptores que tardan 100 ms', comercios: 20, tras: 100 },
+  { nombre: 'receptores que contestan en seguida', comercios: 20, tras: 0, webhooks: 20_000 },
+  { nombre: 'receptores que tardan 20 ms', comercios: 20, tras: 20, webhooks: 3_000 },
+  { nombre: 'los mismos, de un solo comercio', comercios: 1, tras: 20, webhooks: 3_000 },
+  { nombre: 'receptores que tardan 100 ms', comercios: 20, tras: 100, webhooks: 3_000 },
 ]
 
 /** What the service does, and what the simulation makes of the costs of that same run. */
-const comprobar = (banco: Banco, { nombre, comercios, tras: ms }: Escena) =>
+const comprobar = (banco: Banco, { nombre, comercios, tras: ms, webhooks }: Escena) =>
   banco.conBase(async (base) => {
-    const lado = await levantarLado(banco, base, WEBHOOKS, { comercios, cuantos: ENDPOINTS, ruta: `/tras/${ms}` })
+    const lado = await levantarLado(banco, base, webhooks, { comercios, cuantos: ENDPOINTS, ruta: `/tras/${ms}` })
     const medidas: number[] = []
     const simuladas: number[] = []
     for (let n = 0; n < banco.opciones.rondas; n++) {
-      medidas.push(await lado.medir(WEBHOOKS))
+      medidas.push(await lado.medir(webhooks))
       const { suyo, hilo, postgres, receptor, demora } = lado.costos.at(-1)!
       const costos = {
         envio: hilo / 1_000,
@@ -46,7 +47,9 @@ const comprobar = (banco: Banco, { nombre, comercios, tras: ms }: Escena) =>
         disco: 1,
       }
       const caso = { semilla: n, nucleos: NUCLEOS, procesos: 1, endpoints: ENDPOINTS, comercios, costos, eventos: 1 }
-      simuladas.push(simular({ ...caso, enCola: WEBHOOKS, responder: () => tras(demora) }).porSegundo)
+      simuladas.push(
+        simular({ ...caso, enCola: webhooks, responder: () => (ms > 0 ? enPunto(demora) : tras(demora)) }).porSegundo,
+      )
     }
     return fila(`simulación: ${nombre}`, 'webhooks/s', 'medido', { programa: simuladas, referencia: medidas })
   })

@@ -174,5 +174,10 @@ export const tras =
   (ms: number): Respuesta =>
   () => ({ ms, buena: true })
 
+/** Answers after so many milliseconds on average, as Node's timers do: at whole ones, so that some answer together. */
+export const enPunto =
+  (ms: number): Respuesta =>
+  (_azar, ahora) => ({ ms: Math.ceil(ahora + ms - 0.5) - ahora, buena: true })
+
 /** Takes everything and never answers. */
 export const cuelga: Respuesta = () => ({ ms: PLAZO_DE_INTERCAMBIO, buena: false })
