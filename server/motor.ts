@@ -50,6 +50,13 @@ export interface DeUno {
   comercio_id: string | null
 }
 
+/**
+ * Things in the parts that are done, and fail, together: all of them, or on Citus each merchant's, for the machine where his
+ * rows lie may be away while others' are there.
+ */
+export const enPartes = <T>(motor: Motor, cosas: readonly T[], comercioDe: (cosa: T) => string): (readonly T[])[] =>
+  motor === 'postgres' ? [cosas] : [...Map.groupBy(cosas, comercioDe).values()]
+
 /** Does something with all rows at once; on Citus with each merchant's by themselves, side by side. */
 export async function porComercio<F extends { comercio_id: string }, R>(
   motor: Motor,

@@ -1,4 +1,5 @@
 import { traducirError } from '../errores.ts'
+import { enPartes } from '../motor.ts'
 import { asentarExitos } from './asentarExitos.ts'
 import { asentarIntentos, type DepsDeAsiento, type Resultado } from './asentarIntentos.ts'
 
@@ -29,6 +30,8 @@ export class Asiento {
   #reunion: NodeJS.Timeout | undefined
   #grupos = 0
   #asentando = 0
+  /** Of those that are being settled, how many wait for a machine that is away, beside others that are there. */
+  #apartados = 0
   #abandonado = false
 
   /** @param alAsentar is told of every settled group, and whether the state of its endpoints may have changed */
@@ -43,7 +46,7 @@ export class Asiento {
   }
 
   get haySitio(): boolean {
-    return this.pendientes < MUCHAS
+    return this.pendientes - this.#apartados < MUCHAS
   }
 
   /** @param sano whether the endpoint is known to be well: then a first attempt that went well changes nothing of it */
@@ -73,26 +76,49 @@ export class Asiento {
     clearTimeout(this.#reunion)
   }
 
+  /** Whoever can't be settled now keeps no turn from others, and is tried again by himself. */
   async #asentar(clase: Clase, grupo: readonly Resultado[]): Promise<void> {
-    const { log } = this.#deps
-    const inicio = performance.now()
-    for (let espera = 100; ; espera = Math.min(2 * espera, 5_000)) {
-      try {
-        await clase.asentar(grupo)
-        break
-      } catch (err) {
-        log[traducirError(err).codigo === 'no_disponible' ? 'warn' : 'error']({ err, entregas: grupo.length }, 'settle')
-        if (this.#abandonado) break
-        await new Promise((resolve) => setTimeout(resolve, espera))
-      }
-    }
-    const buenas = grupo.filter(({ respuesta }) => respuesta.error === null).length
-    const ms = Math.round(performance.now() - inicio)
-    log.info({ cola: 'webhook_entregas', intentos: grupo.length, buenas, ms }, 'job')
-    this.#asentando -= grupo.length
+    const partes = enPartes(this.#deps.dbSinEspera.motor, grupo, ({ entrega }) => entrega.comercio_id)
+    await Promise.all(
+      partes.map(async (parte) => {
+        const inicio = performance.now()
+        if (await this.#probar(clase, parte)) this.#terminar(clase, parte, inicio)
+        else void this.#insistir(clase, parte, inicio)
+      }),
+    )
     this.#grupos--
-    this.#alAsentar(grupo, clase === this.#demas)
     this.cerrarGrupos()
+  }
+
+  async #insistir(clase: Clase, parte: readonly Resultado[], inicio: number): Promise<void> {
+    const apartados = this.#deps.dbSinEspera.motor === 'citus' ? parte.length : 0
+    this.#apartados += apartados
+    let espera = 100
+    do {
+      await new Promise((resolve) => setTimeout(resolve, espera))
+      espera = Math.min(2 * espera, 5_000)
+    } while (!this.#abandonado && !(await this.#probar(clase, parte)))
+    this.#apartados -= apartados
+    this.#terminar(clase, parte, inicio)
+  }
+
+  async #probar(clase: Clase, parte: readonly Resultado[]): Promise<boolean> {
+    try {
+      await clase.asentar(parte)
+      return true
+    } catch (err) {
+      const nivel = traducirError(err).codigo === 'no_disponible' ? 'warn' : 'error'
+      this.#deps.log[nivel]({ err, entregas: parte.length }, 'settle')
+      return false
+    }
+  }
+
+  #terminar(clase: Clase, parte: readonly Resultado[], inicio: number): void {
+    const buenas = parte.filter(({ respuesta }) => respuesta.error === null).length
+    const ms = Math.round(performance.now() - inicio)
+    this.#deps.log.info({ cola: 'webhook_entregas', intentos: parte.length, buenas, ms }, 'job')
+    this.#asentando -= parte.length
+    this.#alAsentar(parte, clase === this.#demas)
   }
 
   async #asentarExitos(grupo: readonly Resultado[]): Promise<void> {

@@ -2,6 +2,7 @@ import type { PgBoss } from 'pg-boss'
 import type { DepsDeTrabajo } from '../deps.ts'
 import { traducirError } from '../errores.ts'
 import type { EventoRecien } from '../eventos/evento.ts'
+import { enPartes } from '../motor.ts'
 import { Anfitriones, envioDe } from './anfitriones.ts'
 import type { Resultado } from './asentarIntentos.ts'
 import { Asiento } from './asiento.ts'
@@ -216,7 +217,8 @@ export class Bomba {
   #alCambiarSalud(endpoints: readonly Endpoint[]): void {
     for (const endpoint of endpoints) this.#endpoints.conocer(endpoint)
     const claves = endpoints.map(({ arriendo }) => arriendo.clave)
-    this.#reintentos.citar(claves).then((ya) => this.mirar(ya), this.#fallo('retries'))
+    for (const parte of enPartes(this.#deps.db.motor, claves, ({ comercio_id }) => comercio_id))
+      this.#reintentos.citar(parte).then((ya) => this.mirar(ya), this.#fallo('retries'))
   }
 
   #alConocer(endpoint: Endpoint): void {

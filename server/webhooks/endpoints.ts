@@ -1,5 +1,6 @@
 import type { PgBoss } from 'pg-boss'
 import type { DepsDeTrabajo } from '../deps.ts'
+import { enPartes } from '../motor.ts'
 import { type Arriendo, Arriendos } from './arriendos.ts'
 import type { Cupos } from './cupos.ts'
 import { Endpoint, type Lista } from './endpoint.ts'
@@ -137,9 +138,14 @@ export class Endpoints {
     this.#conociendo = true
     queueMicrotask(async () => {
       try {
-        while (this.#porConocer.size > 0 && !this.#cerrado) await this.conocerTodos([...this.#porConocer])
-      } catch (error) {
-        this.#oyente.alFallar(error)
+        while (this.#porConocer.size > 0 && !this.#cerrado) {
+          const partes = enPartes(
+            this.#deps.db.motor,
+            [...this.#porConocer],
+            ({ arriendo }) => arriendo.clave.comercio_id,
+          )
+          await Promise.all(partes.map((parte) => this.conocerTodos(parte).catch(this.#oyente.alFallar)))
+        }
       } finally {
         this.#conociendo = false
       }

@@ -1,4 +1,5 @@
 import type { Db } from '../db.ts'
+import { enPartes } from '../motor.ts'
 import { type Cupos, EN_ESPERA, LENTO, POR_WEBHOOK } from './cupos.ts'
 import { aLista, type Endpoint, type Lista } from './endpoint.ts'
 import type { Contenido } from './entrega.ts'
@@ -80,19 +81,33 @@ export class Lector {
     if (this.#leyendo >= A_LA_VEZ) return
     this.#leyendo++
     queueMicrotask(async () => {
-      const leyo = await this.#leer().catch((error: unknown) => {
-        this.#alFallar(error)
-        return false
-      })
+      const leyo = await this.#leer()
       this.#leyendo--
       if (leyo && this.#porLeer.size > 0 && !this.#cerrado) this.#empezar()
     })
   }
 
-  /** @returns whether there was anything to read, and room for it */
+  /** @returns whether there was anything to read, and room for it, and all of it was read */
   async #leer(): Promise<boolean> {
     const pedidas = this.#tomar()
     if (pedidas.length === 0) return false
+    const partes = enPartes(this.#db.motor, pedidas, ({ endpoint }) => endpoint.arriendo.clave.comercio_id)
+    const hechas = await Promise.all(
+      partes.map((parte) =>
+        this.#leerParte(parte).then(
+          () => true,
+          (error: unknown) => {
+            this.#alFallar(error)
+            return false
+          },
+        ),
+      ),
+    )
+    this.#alLeer()
+    return !hechas.includes(false)
+  }
+
+  async #leerParte(pedidas: readonly Pedida[]): Promise<void> {
     let leidas: Contenido[][] = []
     try {
       const pedidos = pedidas.map(({ endpoint: { arriendo, enMemoria }, cuantas }) => ({
@@ -124,8 +139,6 @@ export class Lector {
       }
     }
     for (const { endpoint } of pedidas) if (endpoint.tope > 1) this.considerar(endpoint)
-    this.#alLeer()
-    return true
   }
 
   /** Of those that are to be read, in turn, the ones for which there is room; the more there are the less each gets. */
