@@ -96,23 +96,35 @@ export class Conexiones extends pg.Pool {
     this.on('connect', (cliente) => cliente.on('error', () => {}))
   }
 
-  /** Runs a statement as somebody. */
-  preguntar(ambito: Ambito | undefined, config: pg.QueryConfig): Promise<pg.QueryResult> {
-    return this.trasMigrar(() => this.#preguntar(ambito ?? this.#nadieMas, config))
+  /**
+   * Runs a statement as somebody.
+   * @param antes SQL that goes before it in its transaction
+   */
+  preguntar(
+    ambito: Ambito | undefined,
+    config: pg.QueryConfig,
+    antes: readonly string[] = [],
+  ): Promise<pg.QueryResult> {
+    return this.trasMigrar(() => this.#preguntar(ambito ?? this.#nadieMas, config, antes))
   }
 
-  #preguntar(quien: Ambito | undefined, config: pg.QueryConfig): Promise<pg.QueryResult> {
+  #preguntar(quien: Ambito | undefined, config: pg.QueryConfig, antes: readonly string[]): Promise<pg.QueryResult> {
+    if (antes.length > 0 || (this.motor === 'citus' && quien?.rol === 'guias_api'))
+      return this.#preguntarEnTransaccion(quien, config, antes)
     if (!quien) return this.query(config)
-    if (this.motor === 'citus' && quien.rol === 'guias_api') return this.#preguntarEnTransaccion(quien, config)
     const consulta = new ConsultaAcotada(quien, this.llamar(quien, config), this.conNombres ? undefined : this.#acotar)
     return this.query(consulta as unknown as pg.QueryConfig)
   }
 
   /** On Citus the wall stands on the workers, which hear whose rows may be seen with a transaction alone. */
-  async #preguntarEnTransaccion(quien: Ambito, config: pg.QueryConfig): Promise<pg.QueryResult> {
+  async #preguntarEnTransaccion(
+    quien: Ambito | undefined,
+    config: pg.QueryConfig,
+    antes: readonly string[],
+  ): Promise<pg.QueryResult> {
     const cliente = await this.connect()
     try {
-      await cliente.query(this.comenzar(quien))
+      await cliente.query([this.comenzar(quien), ...antes].join('; '))
       const hecho = await cliente.query(this.llamar(quien, config))
       await cliente.query('commit')
       cliente.release()

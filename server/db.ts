@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { type Ambito, enAmbito, type Rol } from './ambito.ts'
 import { Conexiones, nombreDe, type OpcionesDeConexiones, paraPrisma } from './conexiones.ts'
 import type { PrismaClient } from './contrato/generado/prisma/client.ts'
-import type { Motor, PorMotor } from './motor.ts'
+import { type Motor, type PorMotor, TOMAR_TURNO } from './motor.ts'
 
 /** A statement. */
 export interface Sentencia<Parametros = object, Fila = object> {
@@ -13,7 +13,7 @@ export interface Sentencia<Parametros = object, Fila = object> {
   /** The parameters in the order of their numbers. */
   readonly parametros: readonly string[]
   /** What Citus gets in its place, which can't do it otherwise. */
-  readonly citus?: Pick<Sentencia, 'text' | 'parametros'>
+  readonly citus?: Pick<Sentencia, 'text' | 'parametros'> & Pick<PorMotor, 'porTurno'>
   /** Only for the compiler: what goes in, and what a row that comes out is like. */
   readonly tipos?: (parametros: Parametros) => Fila
 }
@@ -109,7 +109,9 @@ export function sentencia<Parametros = object, Fila = object>(
 ): Sentencia<Parametros, Fila> {
   if (SENTENCIAS.has(name)) throw new Error(`there are two statements named ${name}`)
   const hecha =
-    typeof sql === 'string' ? { name, ...numerar(sql) } : { name, ...numerar(sql.postgres), citus: numerar(sql.citus) }
+    typeof sql === 'string'
+      ? { name, ...numerar(sql) }
+      : { name, ...numerar(sql.postgres), citus: { ...numerar(sql.citus), porTurno: sql.porTurno } }
   SENTENCIAS.set(name, hecha)
   return hecha
 }
@@ -141,17 +143,24 @@ const configDe = (motor: Motor, { name, citus, ...deTodos }: Escrita, valores: u
   return name === undefined ? { text, values } : { name, text, values }
 }
 
+/** What has to be done first in a statement's transaction. */
+const antesDe = (motor: Motor, { citus }: Escrita) => (motor === 'citus' && citus?.porTurno ? [TOMAR_TURNO] : [])
+
 /** What runs statements as somebody. */
 export const consultarCon =
   (conexiones: Conexiones, ambito?: Ambito): Consultar =>
-  async (sentencia, ...[valores]) =>
-    (await conexiones.preguntar(ambito, configDe(conexiones.motor, sentencia, valores))).rows
+  async (sentencia, ...[valores]) => {
+    const { motor } = conexiones
+    return (await conexiones.preguntar(ambito, configDe(motor, sentencia, valores), antesDe(motor, sentencia))).rows
+  }
 
 /** What runs them on one connection, which was told as whom when its transaction began. */
 const enConexion =
   (conexiones: Conexiones, cliente: pg.PoolClient, ambito: Ambito | undefined): Consultar =>
-  async (sentencia, ...[valores]) =>
-    (await cliente.query(conexiones.llamar(ambito, configDe(conexiones.motor, sentencia, valores)))).rows
+  async (sentencia, ...[valores]) => {
+    for (const antes of antesDe(conexiones.motor, sentencia)) await cliente.query(antes)
+    return (await cliente.query(conexiones.llamar(ambito, configDe(conexiones.motor, sentencia, valores)))).rows
+  }
 
 export interface OpcionesDeDb extends OpcionesDeConexiones {
   /** Connections of this process; 8 serve as well as 16 (measured), 4 cost a third. */

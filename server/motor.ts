@@ -2,13 +2,25 @@
 export type Motor = 'postgres' | 'citus'
 
 /** What one statement says to each engine, where Citus can't do what PostgreSQL is told. */
-export type PorMotor = Readonly<Record<Motor, string>>
+export type PorMotor = Readonly<Record<Motor, string>> & { readonly porTurno?: true }
 
 /** One statement of both engines that differ in parts: it is written once, and asks where. */
 export const enCadaMotor = (escribir: (citus: boolean) => string): PorMotor => ({
   postgres: escribir(false),
   citus: escribir(true),
 })
+
+/**
+ * A statement that writes on all machines and names several tables. Citus locks the parts of each in the order of the
+ * statement's tables, so two such statements would wait for each other: there one is done after the other.
+ */
+export const porTurno = (sql: string | PorMotor): PorMotor => ({
+  ...(typeof sql === 'string' ? { postgres: sql, citus: sql } : sql),
+  porTurno: true,
+})
+
+/** SQL that waits for one's turn ({@link porTurno}), which lasts as long as the transaction. */
+export const TOMAR_TURNO = "select pg_advisory_xact_lock(hashtextextended('en todas', 0))"
 
 /**
  * The condition, as SQL, that Citus needs of each table of a statement to ask one machine, and not all: the merchant, by a

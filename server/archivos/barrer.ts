@@ -1,6 +1,7 @@
 import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { olvidarDuenos } from '../duenos.ts'
+import { porTurno } from '../motor.ts'
 import type { Almacen } from './almacen.ts'
 import { esCodigoDeArchivo } from './archivo.ts'
 
@@ -14,14 +15,14 @@ const SIN_USAR = 7 * 86_400_000
 /** From here on no row says that the file is there, so that it may go. */
 const CADUCAR = sentencia<{ antes_de: Date }>(
   'archivos.caducar',
-  `with v as (
+  porTurno(`with v as (
      select comercio_id, modo, guia_id, archivo from archivo where usado_en is null and creado_en < :antes_de limit ${LOTE}
    ), d as (
      delete from archivo a using v where a.comercio_id = v.comercio_id and a.modo = v.modo and a.guia_id = v.guia_id
        and a.archivo = v.archivo and a.usado_en is null
      returning a.archivo
    )
-   update archivo_indice i set estado = 'borrando' from d where i.archivo = d.archivo`,
+   update archivo_indice i set estado = 'borrando' from d where i.archivo = d.archivo`),
 )
 /** Of literals, so that PostgreSQL reads it from the partial index of what isn't ready, however large the table. */
 const POR_BORRAR = sentencia<object, { archivo: string }>(

@@ -1,7 +1,7 @@
 import type { guia } from '../contrato/generado/prisma/client.ts'
 import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
-import { apartar, enCadaMotor } from '../motor.ts'
+import { apartar, enCadaMotor, porTurno } from '../motor.ts'
 import { BORRAR, FINALES } from './persona.ts'
 
 /** Guides per statement. */
@@ -11,11 +11,13 @@ const DIA = 86_400_000
 /** Of guides that ended so long ago; their proofs have a time of their own (`server/pruebasEntrega/borrar.ts`). */
 const OLVIDAR_VIEJAS = sentencia<{ antes_de: Date; ahora: Date }, Pick<guia, 'guia'>>(
   'personas.olvidarViejas',
-  enCadaMotor(
-    (citus) => `with v as (
+  porTurno(
+    enCadaMotor(
+      (citus) => `with v as (
      select comercio_id, modo, id from guia where datos_borrados_en is null and ${FINALES} and estado_en < :antes_de
      order by estado_en limit ${LOTE}${apartar(citus, 'for update skip locked')}
    ), ${BORRAR}`,
+    ),
   ),
 )
 

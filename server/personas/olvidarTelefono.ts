@@ -2,7 +2,7 @@ import type { Quien } from '../bitacora/bitacora.ts'
 import type { entrante, guia } from '../contrato/generado/prisma/client.ts'
 import { enTransaccion, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
-import { apartar, enCadaMotor, sinCopiar } from '../motor.ts'
+import { apartar, enCadaMotor, porTurno, sinCopiar } from '../motor.ts'
 import { BORRAR, type DeQuien, de, FINALES, patronDe } from './persona.ts'
 
 /** Guides per transaction. */
@@ -13,8 +13,9 @@ const LOTE_DE_ENTRANTES = 2_000
 /** Some ended guides of a telephone, with their proofs, files and what merchants' servers answered to their webhooks. */
 const OLVIDAR = sentencia<DeQuien & { ahora: Date }, Pick<guia, 'guia'>>(
   'personas.olvidarTelefono',
-  enCadaMotor(
-    (citus) => `with v as (
+  porTurno(
+    enCadaMotor(
+      (citus) => `with v as (
      select comercio_id, modo, id from guia
      where telefono = :telefono and (:comercio_id::uuid is null or comercio_id = :comercio_id) and ${FINALES}
      order by id limit ${LOTE}${apartar(citus, 'for update')}
@@ -38,6 +39,7 @@ const OLVIDAR = sentencia<DeQuien & { ahora: Date }, Pick<guia, 'guia'>>(
      update webhook_intento y set cabeceras = null, cuerpo = null, detalle = null from s v
      where ${de('y')} and y.webhook = v.webhook
    ), ${BORRAR}`,
+    ),
   ),
 )
 

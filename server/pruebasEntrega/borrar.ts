@@ -1,6 +1,6 @@
 import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
-import { apartar, enCadaMotor, sinCopiar } from '../motor.ts'
+import { apartar, enCadaMotor, porTurno, sinCopiar } from '../motor.ts'
 
 /** How many proofs one statement deletes. */
 const LOTE = 500
@@ -29,8 +29,9 @@ const SOLTAR = (archivos: string) => `
  */
 const BORRAR_ENTREGAS = sentencia<{ antes_de: Date; ahora: Date }, { cuantas: number }>(
   'pruebas.borrarEntregas',
-  enCadaMotor(
-    (citus) => `with v as (
+  porTurno(
+    enCadaMotor(
+      (citus) => `with v as (
      select comercio_id, modo, guia_id from prueba_entrega where entregado_en < :antes_de
      order by entregado_en limit ${LOTE}${apartar(citus, 'for update skip locked')}
    ), p as (
@@ -40,13 +41,15 @@ const BORRAR_ENTREGAS = sentencia<{ antes_de: Date; ahora: Date }, { cuantas: nu
      insert into prueba_borrada (comercio_id, modo, guia_id, borrado_en, motivo)
      select comercio_id, modo, guia_id, :ahora, 'retencion' from p${sinCopiar(citus)}
    ), ${SOLTAR('p.fotos || p.firma || p.pdf')}`,
+    ),
   ),
 )
 /** Deletes the photos of failed attempts, by when these became known: of a late one, the courier wrote when it happened. */
 const BORRAR_INTENTOS = sentencia<{ antes_de: Date }, { cuantas: number }>(
   'pruebas.borrarIntentos',
-  enCadaMotor(
-    (citus) => `with v as (
+  porTurno(
+    enCadaMotor(
+      (citus) => `with v as (
      select comercio_id, modo, guia_id, secuencia from prueba_intento where registrado_en < :antes_de
      order by registrado_en limit ${LOTE}${apartar(citus, 'for update skip locked')}
    ), p as (
@@ -54,6 +57,7 @@ const BORRAR_INTENTOS = sentencia<{ antes_de: Date }, { cuantas: number }>(
        and p.guia_id = v.guia_id and p.secuencia = v.secuencia
      returning p.*
    ), ${SOLTAR('p.fotos')}`,
+    ),
   ),
 )
 

@@ -3,7 +3,7 @@ import { MAQUINA_DE_ESTADOS } from '../contrato/generado/vocabulario.ts'
 import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { olvidarDuenos } from '../duenos.ts'
-import { apartar, enCadaMotor } from '../motor.ts'
+import { apartar, enCadaMotor, porTurno } from '../motor.ts'
 
 /** Rows per statement. */
 const LOTE = 1_000
@@ -18,8 +18,9 @@ const soloCuando = (extra: string) =>
  */
 const OLVIDAR = sentencia<{ finales: readonly Estado[]; antes_de: Date }>(
   'ubicacion.olvidar',
-  enCadaMotor(
-    (citus) => `with v as (
+  porTurno(
+    enCadaMotor(
+      (citus) => `with v as (
      select comercio_id, modo, id from guia
      where estado = any(:finales::text[]) and estado_en < :antes_de and (ubicacion_lat is not null or lat is not null
        or maps_url is not null or ubicacion_extra - 'confirmado_en' <> '{}')
@@ -45,6 +46,7 @@ const OLVIDAR = sentencia<{ finales: readonly Estado[]; antes_de: Date }>(
    update guia set lat = null, lng = null, maps_url = null, ubicacion_lat = null, ubicacion_lng = null,
      ubicacion_extra = ${soloCuando('ubicacion_extra')}
    from v where guia.comercio_id = v.comercio_id and guia.modo = v.modo and guia.id = v.id returning 1`,
+    ),
   ),
 )
 

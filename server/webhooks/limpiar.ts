@@ -1,6 +1,6 @@
 import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
-import { type DeUno, enCadaMotor, suyo } from '../motor.ts'
+import { type DeUno, enCadaMotor, porTurno, suyo } from '../motor.ts'
 import { cifrar, descifrar, type FilaSecreto, kidDe } from './secreto.ts'
 
 type DepsDeLimpieza = Pick<Deps, 'db' | 'log' | 'reloj' | 'secretos' | 'ajustes'>
@@ -12,7 +12,7 @@ const DIA = 86_400_000
 /** Ends what waited for an endpoint that was disabled (its merchant recovers it); tests and resends still go. */
 const CERRAR = sentencia<{ ahora: Date }>(
   'limpieza.cerrar',
-  `update webhook_entrega e set estado = 'fallida', ultimo_error = 'webhook_deshabilitado', turno = e.turno + 1,
+  porTurno(`update webhook_entrega e set estado = 'fallida', ultimo_error = 'webhook_deshabilitado', turno = e.turno + 1,
      terminado_en = :ahora
    from (
      select p.* from webhook w cross join lateral (
@@ -21,7 +21,7 @@ const CERRAR = sentencia<{ ahora: Date }>(
          and e.proximo_en > timestamptz '1970-01-01Z' order by e.proximo_en, e.guia_id, e.secuencia limit ${LOTE}) p
      where w.estado = 'deshabilitado' limit ${LOTE}) p
    where e.comercio_id = p.comercio_id and e.modo = p.modo and e.webhook = p.webhook and e.guia_id = p.guia_id
-     and e.secuencia = p.secuencia and e.turno = p.turno and e.estado = 'pendiente' returning 1`,
+     and e.secuencia = p.secuencia and e.turno = p.turno and e.estado = 'pendiente' returning 1`),
 )
 
 /** Deliveries of some endpoints: a condition, and the order of an index that has them together. */
@@ -95,18 +95,18 @@ const QUIENES_TIENEN_VIEJAS = sentencia<{ antes_de: Date }, { comercio_id: strin
  */
 const BORRAR_WEBHOOKS = sentencia<{ antes_de: Date }>(
   'limpieza.webhooks',
-  `delete from webhook w where estado = 'eliminado' and estado_en < :antes_de and not exists (
-     select from webhook_entrega e where e.comercio_id = w.comercio_id and e.modo = w.modo and e.webhook = w.webhook)`,
+  porTurno(`delete from webhook w where estado = 'eliminado' and estado_en < :antes_de and not exists (
+     select from webhook_entrega e where e.comercio_id = w.comercio_id and e.modo = w.modo and e.webhook = w.webhook)`),
 )
 const BORRAR_RECUPERACIONES = sentencia<{ antes_de: Date }>(
   'limpieza.recuperaciones',
-  `delete from recuperacion r where (estado <> 'en_curso' and terminado_en < :antes_de) or not exists (
-     select from webhook w where w.comercio_id = r.comercio_id and w.modo = r.modo and w.webhook = r.webhook)`,
+  porTurno(`delete from recuperacion r where (estado <> 'en_curso' and terminado_en < :antes_de) or not exists (
+     select from webhook w where w.comercio_id = r.comercio_id and w.modo = r.modo and w.webhook = r.webhook)`),
 )
 const BORRAR_SECRETOS = sentencia<{ antes_de: Date }>(
   'limpieza.secretos',
-  `delete from webhook_secreto s where vence_en < :antes_de or not exists (select from webhook w
-     where w.comercio_id = s.comercio_id and w.modo = s.modo and w.webhook = s.webhook and w.estado <> 'eliminado')`,
+  porTurno(`delete from webhook_secreto s where vence_en < :antes_de or not exists (select from webhook w
+     where w.comercio_id = s.comercio_id and w.modo = s.modo and w.webhook = s.webhook and w.estado <> 'eliminado')`),
 )
 
 const CIFRADOS = sentencia<
