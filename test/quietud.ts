@@ -37,12 +37,14 @@ export async function esperarQuietud(db: Db, reloj: () => Date, comercioId?: str
   )
 }
 
-/** Waits until a statement of that database waits for somebody's lock. */
+const ESPERAN = `select count(*)::int as n from pg_stat_activity
+  where datname = current_database() and wait_event_type = 'Lock'`
+const ESPERAN_DONDE_SEA = `select sum(result::int)::int as n from run_command_on_all_nodes($$${ESPERAN}$$)`
+
+/** Waits until a statement of that database waits for somebody's lock, on whatever machine. */
 export async function esperarCerrojo(db: Db): Promise<void> {
   await hasta(async () => {
-    const { rowCount } = await db.pool.query(
-      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    )
-    return rowCount! > 0
+    const { rows } = await db.pool.query<{ n: number }>(db.motor === 'citus' ? ESPERAN_DONDE_SEA : ESPERAN)
+    return rows[0]!.n > 0
   })
 }

@@ -8,7 +8,7 @@ import { firmar } from '../../server/firma/jws.ts'
 import { crearLog } from '../../server/log.ts'
 import { crearSecretos } from '../../server/secretos.ts'
 import { MASTER_KEY, usarEntorno } from '../entorno.ts'
-import { ajustesCon, hasta, unaGuia } from '../fabricas.ts'
+import { ajustesCon, EN_POSTGRES, hasta, unaGuia } from '../fabricas.ts'
 
 // Its own job does nothing meanwhile: here links are made when they are asked for.
 const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
@@ -31,16 +31,21 @@ const consultar = async <T extends object>(sql: string, valores: unknown[] = [])
   (await entorno.db.pool.query<T>(sql, valores)).rows
 const eslabones = async () => Number((await consultar<{ n: string }>('select count(*) n from eslabon'))[0]!.n)
 
+/** The triggers by which a table is only added to; what Citus distributes has none. */
+async function conDisparadores(tabla: string, que: 'disable' | 'enable'): Promise<void> {
+  if (tabla !== 'evento' || entorno.db.motor === 'postgres') await consultar(`alter table ${tabla} ${que} trigger user`)
+}
+
 /** What somebody with the database in his hands does, and what it was before. */
 async function falsear(tabla: string, hacer: string, deshacer: string): Promise<string[]> {
-  await consultar(`alter table ${tabla} disable trigger user`)
+  await conDisparadores(tabla, 'disable')
   await consultar(`create table copia as ${deshacer}`)
   await consultar(hacer)
   const { faltas } = await verificar()
   await consultar(`delete from ${tabla}`)
   await consultar(`insert into ${tabla} select * from copia`)
   await consultar('drop table copia')
-  await consultar(`alter table ${tabla} enable trigger user`)
+  await conDisparadores(tabla, 'enable')
   expect((await verificar()).faltas).toEqual([])
   return faltas
 }
@@ -101,6 +106,9 @@ describe('the chains', () => {
     expect(await cambiar('bitacora', otra('bit_SUELTA', presente, '2 hours'))).toEqual([
       'bitacora: bit_SUELTA sigue sin eslabón más de una hora después',
     ])
+  })
+
+  it('name the event that is of no transaction yet', EN_POSTGRES, async () => {
     expect(
       await cambiar('evento', `update evento set xid = '9000000000000000000' where guia = '${guia}' and secuencia = 3`),
     ).toEqual(expect.arrayContaining([`evento: evt_${guia}_3 es de una transacción que aún no existe`]))

@@ -2,6 +2,7 @@ import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
+import { esperarCerrojo } from '../quietud.ts'
 
 const entorno = usarEntorno()
 const consultar = async (sql: string, ...valores: unknown[]) => (await entorno.db.pool.query(sql, valores)).rows
@@ -91,13 +92,7 @@ describe('the feed on several machines', () => {
     try {
       // Whoever comes after it in a merchant's order commits after it, too; others don't know of it.
       const despues = uno.api.guias.crear(unaGuia())
-      await hasta(async () => {
-        const [{ n }] = await consultar(
-          `select sum(result::int)::int as n from run_command_on_workers($$select count(*) from pg_stat_activity
-           where datname = current_database() and wait_event_type = 'Lock'$$)`,
-        )
-        return n > 0
-      })
+      await esperarCerrojo(entorno.db)
       const { guia } = await ajeno.api.guias.crear(unaGuia())
       expect(await leerTodo(ajeno)).toEqual([`evt_${guia}_1`])
       expect((await uno.api.eventos.listar({ cursor: antes })).datos).toEqual([])

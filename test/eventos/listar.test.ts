@@ -108,8 +108,9 @@ describe('GET /api/v1/eventos', () => {
       return pagina.datos.length === 2 && pagina
     })
     // As if it had been registered a day ago.
-    await entorno.db.pool.query(`update evento set registrado_en = registrado_en - interval '1 day' where guia = $1`, [
+    await entorno.db.pool.query('update evento set registrado_en = $2 where guia = $1', [
       vieja.guia,
+      new Date(Date.now() - 24 * 3_600_000),
     ])
     const ids = (pagina: { datos: { id: string }[] }) => pagina.datos.map(({ id }) => id)
     const desde = datos.find(({ guia }) => guia === nueva.guia)!.registrado_en

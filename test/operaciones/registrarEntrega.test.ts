@@ -18,7 +18,8 @@ const POR = { recibido_por: { nombre: 'María López' } }
 const hace = (minutos: number) => new Date(Date.now() - minutos * 60_000).toISOString()
 const contar = async (tabla: string, guia: string) => {
   const { rows } = await entorno.db.pool.query(
-    `select count(*)::int as n from ${tabla} t join guia_indice i on i.id = t.guia_id where i.guia = $1`,
+    `select count(*)::int as n from ${tabla} t join guia_indice i on i.comercio_id = t.comercio_id and i.id = t.guia_id
+     where i.guia = $1`,
     [guia],
   )
   return rows[0].n as number

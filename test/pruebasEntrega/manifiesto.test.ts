@@ -41,7 +41,8 @@ const depsDe = (en = sinNadie, mas: Partial<Parameters<typeof hacerPdf>[0]> = {}
 })
 const filaDe = async (en: typeof sinNadie, guia: string): Promise<PruebaConQuien> => {
   const { rows } = await en.db.pool.query(
-    'select p.*, null as repartidor from prueba_entrega p join guia_indice i on i.id = p.guia_id where i.guia = $1',
+    `select p.*, null as repartidor from prueba_entrega p
+     join guia_indice i on i.comercio_id = p.comercio_id and i.id = p.guia_id where i.guia = $1`,
     [guia],
   )
   return rows[0]

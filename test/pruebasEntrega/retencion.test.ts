@@ -54,7 +54,8 @@ async function conTodo() {
 /** A document, as its job leaves it. */
 async function conPdf(guia: string): Promise<string> {
   const { rows } = await entorno.db.pool.query(
-    `select p.comercio_id, p.modo, p.guia_id as id from prueba_entrega p join guia_indice i on i.id = p.guia_id where guia = $1`,
+    `select p.comercio_id, p.modo, p.guia_id as id from prueba_entrega p
+     join guia_indice i on i.comercio_id = p.comercio_id and i.id = p.guia_id where guia = $1`,
     [guia],
   )
   const nada = { ancho: null, alto: null, capturado_en: null, lat: null, lng: null, autor: null }

@@ -139,8 +139,8 @@ describe('POST /repartidor/v1/guias/{guia}/entrega', () => {
     expect(vistas.filter(({ status }) => status === 201)).toHaveLength(1)
     expect([...new Set(vistas.map(({ status }) => status))].sort()).toEqual([200, 201])
     const { rows } = await entorno.db.pool.query(
-      `select (select count(*) from evento e where e.guia = g.guia and e.estado = 'entregado')::int eventos,
-        (select count(*) from prueba_entrega p where p.guia_id = g.id)::int pruebas from guia g where guia = $1`,
+      `select (select count(*) from evento where guia = $1 and estado = 'entregado')::int eventos,
+        (select count(*) from prueba_entrega where guia_id = (select id from guia where guia = $1))::int pruebas`,
       [guia],
     )
     expect(rows).toEqual([{ eventos: 1, pruebas: 1 }])

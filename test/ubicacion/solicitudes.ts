@@ -64,10 +64,10 @@ export function usarSolicitudes(entorno: Entorno) {
         evento: await tabla('select * from evento where guia = $1 order by secuencia'),
         mensaje: await tabla('select * from mensaje where guia = $1 order by numero'),
         enlace_ubicacion: await tabla(
-          'select l.* from enlace_ubicacion l join guia g on g.id = l.guia_id where g.guia = $1 order by l.numero',
+          'select l.* from enlace_ubicacion l join guia g on g.comercio_id = l.comercio_id and g.id = l.guia_id where g.guia = $1 order by l.numero',
         ),
         enlace_corto: await tabla(
-          'select k.* from enlace_corto k join guia g on g.id = k.guia_id where g.guia = $1 order by k.id',
+          'select k.* from enlace_corto k join guia g on g.comercio_id = k.comercio_id and g.id = k.guia_id where g.guia = $1 order by k.id',
         ),
       }
     },
