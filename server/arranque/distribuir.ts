@@ -94,10 +94,11 @@ end $$`
 
 /**
  * Of every session on every machine: what the service tells its own, the coordinator doesn't tell the workers. What reads a
- * table whole looks so dear without sequential scans that they would compile it (`jit`): half a second for an empty table.
+ * table whole looks so dear without sequential scans that they would compile it (`jit`): half a second for an empty table. A
+ * shard that moves takes along what its machine has written out, and no commit that didn't wait for that.
  */
 const AJUSTAR = `select run_command_on_all_nodes(format('alter database %I set %s', current_database(), ajuste))
-  from unnest(array['timezone to ''UTC''', 'enable_seqscan to off', 'jit to off']) ajuste`
+  from unnest(array['timezone to ''UTC''', 'enable_seqscan to off', 'jit to off', 'synchronous_commit to on']) ajuste`
 
 /** Distributes what isn't yet. Whoever calls it holds the lock of the migrations. */
 export async function distribuir(cliente: pg.Client): Promise<void> {
