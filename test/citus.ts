@@ -79,5 +79,16 @@ async function clonar(nodo: Nodo, nombre: string, plantilla: string): Promise<vo
   }
 }
 
+/** Takes away what a run leaves behind: its template, and the databases of tests that failed. */
+export async function borrarRestos(nodos: readonly Nodo[], plantilla: string): Promise<void> {
+  const { rows } = await conectado(nodos[0]!, (cliente) =>
+    cliente.query<{ datname: string }>(
+      "select datname from pg_database where datname = $1 or datname ~ '^t_[0-9a-f]{12}$'",
+      [plantilla],
+    ),
+  )
+  for (const { datname } of rows) await borrarBase(nodos, datname)
+}
+
 export const borrarBase = (nodos: readonly Nodo[], nombre: string) =>
   Promise.all(nodos.map((nodo) => ordenar(nodo, `drop database if exists ${nombre} with (force)`)))

@@ -8,7 +8,7 @@ import { buscarNavegador } from '../scripts/navegador.ts'
 import { prepararBase } from '../server/arranque/migraciones.ts'
 import { crearColas } from '../server/cola/workers.ts'
 import { tomarPostgres } from '../server/postgresEmbebido/postgresEmbebido.ts'
-import { borrarBase, cerrarBase, fundarBase, nodosDe } from './citus.ts'
+import { borrarRestos, cerrarBase, fundarBase, nodosDe } from './citus.ts'
 import { PLANTILLA } from './plantilla.ts'
 import { levantarPooler } from './pooler.ts'
 
@@ -43,7 +43,7 @@ export default async function preparar(proyecto: TestProject) {
   const { CITUS_URL } = process.env
   const nodos = CITUS_URL ? await nodosDe(CITUS_URL) : undefined
   const servidor = nodos
-    ? { urlDeSuperusuario: nodos[0]!, soltar: () => borrarBase(nodos, PLANTILLA) }
+    ? { urlDeSuperusuario: nodos[0]!, soltar: () => borrarRestos(nodos, PLANTILLA) }
     : await tomarPostgres({ dataDir: carpeta, exclusivo: false, flags })
   const en = (base: string) => {
     const url = new URL(servidor.urlDeSuperusuario)

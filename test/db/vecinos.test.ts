@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { SENTENCIAS } from '../../server/db.ts'
 import '../../server/eventos/flujo.ts'
 import '../../server/bitacora/cadena.ts'
+import { EN_POSTGRES } from '../fabricas.ts'
 import { crearBase, quitarBase } from '../postgres.ts'
 
 const BASE = 'vecinos'
@@ -61,7 +62,7 @@ async function entreTodas(nombre: string): Promise<string[]> {
 
 const DEL_FLUJO = ['eventos.flujo', 'eventos.flujoDeTipos', 'eventos.flujoDeGuia', 'eventos.comienzoDesde']
 
-describe('the feed of one among many merchants', () => {
+describe('the feed of one among many merchants', EN_POSTGRES, () => {
   it.each(DEL_FLUJO)('%s reads his events alone', async (nombre) => {
     expect(await entreTodas(nombre)).toEqual([])
   })
