@@ -40,10 +40,11 @@ export default async function preparar(proyecto: TestProject) {
   const flags = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=300'].flatMap(
     (flag) => ['-c', flag],
   )
-  const { CITUS_URL } = process.env
+  const { CITUS_URL, POSTGRES_URL } = process.env
   const nodos = CITUS_URL ? await nodosDe(CITUS_URL) : undefined
-  const servidor = nodos
-    ? { urlDeSuperusuario: nodos[0]!, soltar: () => borrarRestos(nodos, PLANTILLA) }
+  const ajeno = nodos?.[0] ?? POSTGRES_URL
+  const servidor = ajeno
+    ? { urlDeSuperusuario: ajeno, soltar: () => borrarRestos(nodos ?? [ajeno], PLANTILLA) }
     : await tomarPostgres({ dataDir: carpeta, exclusivo: false, flags })
   const en = (base: string) => {
     const url = new URL(servidor.urlDeSuperusuario)

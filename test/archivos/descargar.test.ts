@@ -62,7 +62,7 @@ describe('GET /archivos/{archivo}', () => {
     })
   })
 
-  it('answers every altered byte the same', async () => {
+  it('answers every altered byte the same', COMPLETO, async () => {
     const bueno = await ruta()
     const negada = comun(await pedir(`/archivos/${foto}`))
     expect([negada.status, negada.resto.codigo]).toEqual([403, 'enlace_invalido'])

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { RAIZ } from '../../server/contrato/raiz.ts'
 import { crearBusqueda, fragmento, type Parte } from '../../server/paginas/docs/navegador/buscar.ts'
 import { compartirEntorno } from '../entorno.ts'
+import { COMPLETO } from '../fabricas.ts'
 import { abrirContexto, hayNavegador } from '../navegador.ts'
 import { evaluarEn } from '../paginas/revisar.ts'
 
@@ -130,6 +131,7 @@ describe.skipIf(!hayNavegador)('its window', () => {
 
   it.each(['light', 'dark'] as const)(
     'has no fault that axe can find, nor has the page around it (%s)',
+    COMPLETO,
     async (tema) => {
       await pagina.emulateMedia({ colorScheme: tema })
       await pagina.goto(`${entorno.url}/docs?${tema}`)

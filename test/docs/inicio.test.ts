@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { leerCapitulos } from '../../scripts/documentacion/guia.ts'
 import { RAIZ } from '../../server/contrato/raiz.ts'
 import { compartirEntorno } from '../entorno.ts'
-import { hasta } from '../fabricas.ts'
+import { COMPLETO, hasta } from '../fabricas.ts'
 import { puertoLibre } from '../puertos.ts'
 
 const hayCurl = ['curl', 'bash'].every((programa) => spawnSync(programa, ['--version']).status === 0)
@@ -84,7 +84,7 @@ async function preparar(url: string, llave: string) {
 }
 
 describe.skipIf(!hayCurl && !process.env.CI)('the first steps', () => {
-  it('can be done in a row and twice, without a fault', async () => {
+  it('can be done in a row and twice, without a fault', COMPLETO, async () => {
     const { api, llave } = await entorno.nuevoComercio()
     const { poner } = await preparar(entorno.url, llave)
     expect([leeme.length, inicio.length, inicio.at(-1)]).toEqual([2, 7, APAGAR])

@@ -160,7 +160,7 @@ describe.skipIf(!hayNavegador)('/docs in a browser', () => {
   })
   afterAll(() => pagina?.context().close())
 
-  it('is read before the rest comes: 300 KB at most, at the speed of a phone', async () => {
+  it('is read before the rest comes: 300 KB at most, at the speed of a phone', COMPLETO, async () => {
     const contexto = await abrirContexto({ viewport: { width: 390, height: 844 } })
     const otra = await contexto.newPage()
     const sesion = await contexto.newCDPSession(otra)
@@ -195,7 +195,7 @@ describe.skipIf(!hayNavegador)('/docs in a browser', () => {
     await contexto.close()
   })
 
-  it('names the address that serves it', async () => {
+  it('names the address that serves it', COMPLETO, async () => {
     const contexto = await abrirContexto({ viewport: { width: 1440, height: 900 } })
     const otra = await contexto.newPage()
     const direccion = entorno.url.replace('127.0.0.1', 'localhost')

@@ -9,7 +9,7 @@ import { comercio, descargar, guia, negada, nueva, usarEtiquetas } from './etiqu
 const entorno = usarEtiquetas()
 
 describe('GET /etiquetas/{guias}', () => {
-  it('answers every altered byte the same, and tells nothing apart', { timeout: 60_000 }, async () => {
+  it('answers every altered byte the same, and tells nothing apart', COMPLETO, async () => {
     const otra = await nueva()
     const { url } = await comercio.api.guias.etiquetas([guia, otra])
     const mala = await negada(`${entorno.url}/etiquetas/${guia}`)
@@ -132,7 +132,7 @@ describe('GET /etiquetas/{guias}', () => {
     for (const { status, cabeceras } of demas) expect([status, cabeceras.get('retry-after')]).toEqual([503, '2'])
   })
 
-  it('keeps no place for who went away', async () => {
+  it('keeps no place for who went away', COMPLETO, async () => {
     const [url = '', ...urls] = await deCien(comercio, 41)
     const control = new AbortController()
     let negadas = 0

@@ -103,31 +103,35 @@ test('test labels say PRUEBA across and at the top', async () => {
   expect(texto.match(/PRUEBA/g)).toHaveLength(2)
 })
 
-test('a hundred labels: a page each, in time that grows with their number, in little memory, the same bytes again', async () => {
-  const cien = Array.from({ length: 100 }, (_, i) =>
-    datos({ external_ref: `PEDIDO-${i}`, url_rastreo: `https://example.gt/${i}` }),
-  )
-  await renderizarEtiquetas(MARCA, cien.slice(0, 5))
-  globalThis.gc?.()
-  const rss = process.memoryUsage.rss()
-  const pdf = await renderizarEtiquetas(MARCA, cien)
-  expect(process.memoryUsage.rss() - rss).toBeLessThan(60e6)
-  expect(pdf.length).toBeLessThan(1e6)
-  expect(leerPdf(pdf).paginas).toBe(100)
-  expect(sha256(await renderizarEtiquetas(MARCA, cien))).toBe(sha256(pdf))
-  const costo = async (cuantas: number) => {
-    const veces: number[] = []
-    for (let vez = 0; vez < 3; vez++) {
-      const desde = process.cpuUsage()
-      await renderizarEtiquetas(MARCA, cien.slice(0, cuantas))
-      const { user, system } = process.cpuUsage(desde)
-      veces.push(user + system)
+test(
+  'a hundred labels: a page each, in time that grows with their number, in little memory, the same bytes again',
+  COMPLETO,
+  async () => {
+    const cien = Array.from({ length: 100 }, (_, i) =>
+      datos({ external_ref: `PEDIDO-${i}`, url_rastreo: `https://example.gt/${i}` }),
+    )
+    await renderizarEtiquetas(MARCA, cien.slice(0, 5))
+    globalThis.gc?.()
+    const rss = process.memoryUsage.rss()
+    const pdf = await renderizarEtiquetas(MARCA, cien)
+    expect(process.memoryUsage.rss() - rss).toBeLessThan(60e6)
+    expect(pdf.length).toBeLessThan(1e6)
+    expect(leerPdf(pdf).paginas).toBe(100)
+    expect(sha256(await renderizarEtiquetas(MARCA, cien))).toBe(sha256(pdf))
+    const costo = async (cuantas: number) => {
+      const veces: number[] = []
+      for (let vez = 0; vez < 3; vez++) {
+        const desde = process.cpuUsage()
+        await renderizarEtiquetas(MARCA, cien.slice(0, cuantas))
+        const { user, system } = process.cpuUsage(desde)
+        veces.push(user + system)
+      }
+      return Math.min(...veces)
     }
-    return Math.min(...veces)
-  }
-  // Some eight times as much for eight times as many: 64 if it grew with their square.
-  expect((await costo(96)) / (await costo(12))).toBeLessThan(24)
-})
+    // Some eight times as much for eight times as many: 64 if it grew with their square.
+    expect((await costo(96)) / (await costo(12))).toBeLessThan(24)
+  },
+)
 
 test('a code in groups of four', () => {
   expect(enGrupos('7K3M9QX2A1B4')).toBe('7K3M-9QX2-A1B4')
@@ -187,7 +191,7 @@ const dentro = (numRuns: number) =>
     ),
     { numRuns },
   )
-test('whatever the data, a page each, and nothing written beyond its edges', () => dentro(30))
+test('whatever the data, a page each, and nothing written beyond its edges', () => dentro(10))
 test('the same with five hundred data', COMPLETO, () => dentro(500))
 
 test('the logo stands on each label and in the document once; one that is no word has the name beside it', async () => {

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
+import { COMPLETO } from '../fabricas.ts'
 
 // In a process of its own: what it counts with is what measures the tests' coverage, too.
 const PROGRAMA = `
@@ -19,7 +20,7 @@ const fuzzearPlantado = async (modo: 'led' | 'blind', tandas: string) => {
   return JSON.parse(stdout) as { entradas: number; error?: string; entrada?: string }
 }
 
-it('is led by what runs to what breaks, and says it as short as it gets', async () => {
+it('is led by what runs to what breaks, and says it as short as it gets', COMPLETO, async () => {
   expect(await fuzzearPlantado('led', '5000')).toMatchObject({ error: 'planted', entrada: 'guía' })
 })
 

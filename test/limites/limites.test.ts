@@ -8,7 +8,7 @@ import { crearAutenticadores } from '../../server/llaves/autenticadores.ts'
 import { nuevaLlave } from '../../server/llaves/llave.ts'
 import { crearLog } from '../../server/log.ts'
 import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
+import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
 import { sinUsos } from '../llaves/administrar.ts'
 import { puertoLibre } from '../puertos.ts'
 import { esperarCerrojo } from '../quietud.ts'
@@ -149,7 +149,7 @@ describe('the limits', () => {
     expect(metricas).toContain(`\nguias_repartidores_desconocidas_total ${avisos.length}\n`)
   })
 
-  it('hold for the labels that are drawn for a network, whoever’s they are', async () => {
+  it('hold for the labels that are drawn for a network, whoever’s they are', COMPLETO, async () => {
     ms += 60_000
     const abrir = async () => {
       const { api } = await entorno.nuevoComercio()

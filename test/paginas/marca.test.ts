@@ -56,11 +56,15 @@ describe('the brand', () => {
     await pagina.locator('.barra').getByRole('link', { name: NOMBRE }).waitFor()
     const enlace = pagina.locator('#redoc a[href^="#/"]:not(nav a, [role=navigation] a)').first()
     await enlace.waitFor({ state: 'attached' })
-    const color = () =>
-      evaluarEn(pagina, `getComputedStyle(document.documentElement).getPropertyValue('--link-color-primary')`)
-    expect(await color()).toBe('#8a1538')
-    await evaluarEn(pagina, `document.documentElement.classList.add('dark')`)
-    expect(await color()).not.toBe('#8a1538')
+    // In one turn of the page, which chooses its own theme whenever its program arrives.
+    const color = (tema: 'light' | 'dark') =>
+      evaluarEn(
+        pagina,
+        `document.documentElement.classList.toggle('dark', ${tema === 'dark'}),
+         getComputedStyle(document.documentElement).getPropertyValue('--link-color-primary')`,
+      )
+    expect(await color('light')).toBe('#8a1538')
+    expect(await color('dark')).not.toBe('#8a1538')
     const icono = await fetch(`${entorno.url}/docs/icono.svg`)
     expect([icono.headers.get('content-type'), await icono.text()]).toEqual([
       'image/svg+xml',

@@ -157,7 +157,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await revisarLetrasGrandes(pagina)
   }
 
-  it('finds the original genuine, and checks its signature itself; the file stays where it is', async () => {
+  it('finds the original genuine, and checks its signature itself; the file stays where it is', COMPLETO, async () => {
     const pagina = await abrir()
     await revisar(pagina, 'inicio')
     await contexto.close()

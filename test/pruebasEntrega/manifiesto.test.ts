@@ -16,7 +16,7 @@ import type { PruebaConQuien } from '../../server/pruebasEntrega/prueba.ts'
 import { crearSecretos } from '../../server/secretos.ts'
 import { enRuta, entregada, subir } from '../archivos/imagenes.ts'
 import { type Comercio, MASTER_KEY } from '../entorno.ts'
-import { ajustesCon, unaGuia } from '../fabricas.ts'
+import { ajustesCon, COMPLETO, unaGuia } from '../fabricas.ts'
 import { usarMosaicos } from '../mapas/mosaicos.ts'
 import { comercio, usarDocumentos } from './documentos.ts'
 import { leerPdf } from './leerPdf.ts'
@@ -327,7 +327,7 @@ describe('the job', () => {
 })
 
 describe('when the master key changes', () => {
-  it('old proofs verify as ever, even after the old key is gone', async () => {
+  it('old proofs verify as ever, even after the old key is gone', COMPLETO, async () => {
     const { guia } = await entregada(entorno, comercio)
     const vieja = await conPdf(guia)
     const nueva = Buffer.alloc(32, 9).toString('base64')

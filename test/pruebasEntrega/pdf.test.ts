@@ -223,5 +223,5 @@ const dentro = (numRuns: number) =>
     }),
     { numRuns },
   )
-test('whatever the data, one or two pages, and nothing written beyond their edges', () => dentro(30))
+test('whatever the data, one or two pages, and nothing written beyond their edges', () => dentro(10))
 test('the same with five hundred data', COMPLETO, () => dentro(500))

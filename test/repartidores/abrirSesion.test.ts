@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { MASTER_KEY } from '../entorno.ts'
-import { hasta } from '../fabricas.ts'
+import { COMPLETO, hasta } from '../fabricas.ts'
 import { cookieDe, entrar, type Movil, nuevoMovil } from './movil.ts'
 import { conocida, entrarEn, HORA, usarSesiones } from './sesiones.ts'
 
@@ -148,7 +148,7 @@ describe('guessing codes', () => {
     expect((await entrarEn(porProxy, codigo, alli)).status).toBe(201)
   })
 
-  it('from elsewhere keeps nobody out, however much of it there is', async () => {
+  it('from elsewhere keeps nobody out, however much of it there is', COMPLETO, async () => {
     // A proxy that is believed: each request seems to come from somewhere else.
     const { url } = await otroServicio({ TRUST_PROXY: '1' })
     const desde = (n: number) => ({ Origin: url, 'X-Forwarded-For': `198.51.${Math.floor(n / 250)}.${n % 250}` })

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Comercio, compartirEntorno } from '../entorno.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
+import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
 
 const entorno = compartirEntorno()
 const raiz = fileURLToPath(new URL('../..', import.meta.url))
@@ -155,7 +155,7 @@ describe('sdk/README.md', () => {
     expect(TS).toEqual(expect.arrayContaining([RECIBIR, EXPRESS]))
   })
 
-  it('shows TypeScript that compiles', async () => {
+  it('shows TypeScript that compiles', COMPLETO, async () => {
     const compilerOptions = {
       target: 'ES2023',
       module: 'nodenext',
@@ -197,7 +197,7 @@ describe('sdk/README.md', () => {
 
   const [, ordenes, escuchar] = bloques('bash')
 
-  it('shows commands that work', async () => {
+  it('shows commands that work', COMPLETO, async () => {
     const { recogida: _, external_ref, ...guia } = unaGuia()
     await writeFile(
       join(carpeta, 'pedidos.csv'),

@@ -18,7 +18,7 @@ import {
 } from '@guias/sdk'
 import { afterAll, beforeAll, beforeEach, describe, expect, expectTypeOf, it } from 'vitest'
 import { compartirEntorno } from '../entorno.ts'
-import { hasta, RECOGIDA, unaGuia } from '../fabricas.ts'
+import { COMPLETO, hasta, RECOGIDA, unaGuia } from '../fabricas.ts'
 
 const entorno = compartirEntorno()
 
@@ -129,7 +129,7 @@ describe('crearMuchas, on the running server', () => {
     ])
   })
 
-  it('doubles nothing when the process is killed in the middle and run again', async () => {
+  it('doubles nothing when the process is killed in the middle and run again', COMPLETO, async () => {
     const { api, llave } = await entorno.nuevoComercio()
     const guia = JSON.stringify(unaGuia({ external_ref: 'X' }))
     const programa = `

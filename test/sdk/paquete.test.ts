@@ -124,37 +124,41 @@ describe('what is published', () => {
     )
   })
 
-  it('is installed as its README says: from its file, or from a private registry, and never from the public one', async () => {
-    const leeme = await readFile(join(paquete, 'README.md'), 'utf8')
-    const manifiesto = JSON.parse(await readFile(join(paquete, 'package.json'), 'utf8'))
-    const [orden = '', porRegistro = ''] = leeme.match(/\bnpm install [^`\n]+/g) ?? []
-    const [, npmrc = ''] = /^```ini\n([\s\S]*?)^```$/m.exec(leeme) ?? []
-    const registro = createServer((req, res) => {
-      if (req.url === '/paquete.tgz') return void readFile(tgz).then((bytes) => res.end(bytes))
-      const version = { ...manifiesto, dist: { tarball: `${url}paquete.tgz` } }
-      const todo = { name: '@guias/sdk', 'dist-tags': { latest: VERSION }, versions: { [VERSION]: version } }
-      res.statusCode = req.url === '/@guias%2fsdk' ? 200 : 404
-      res.end(JSON.stringify(todo))
-    })
-    await new Promise<void>((listo) => registro.listen(0, '127.0.0.1', listo))
-    const url = `http://127.0.0.1:${(registro.address() as AddressInfo).port}/`
-    // Whoever asked the public registry would find nobody.
-    const env = { ...process.env, npm_config_registry: 'http://127.0.0.1:9/', npm_config_fetch_retries: '0' }
-    for (const [como, comando] of [
-      ['archivo', orden],
-      ['registro', porRegistro],
-    ] as const) {
-      const cwd = join(proyecto, como)
-      await mkdir(cwd)
-      await writeFile(join(cwd, 'package.json'), '{ "private": true }')
-      await copyFile(tgz, join(cwd, basename(tgz)))
-      if (como === 'registro') await writeFile(join(cwd, '.npmrc'), npmrc.replace(/https:\S+/, url))
-      const [programa = '', ...args] = comando.split(' ')
-      await correr(programa, [...args, '--no-audit', '--cache', join(proyecto, 'cache')], { cwd, env })
-      expect(await correr('npx', ['--no', '--', 'guias', '--version'], { cwd, env }), como).toBe(`${VERSION}\n`)
-    }
-    registro.close()
-  })
+  it(
+    'is installed as its README says: from its file, or from a private registry, and never from the public one',
+    COMPLETO,
+    async () => {
+      const leeme = await readFile(join(paquete, 'README.md'), 'utf8')
+      const manifiesto = JSON.parse(await readFile(join(paquete, 'package.json'), 'utf8'))
+      const [orden = '', porRegistro = ''] = leeme.match(/\bnpm install [^`\n]+/g) ?? []
+      const [, npmrc = ''] = /^```ini\n([\s\S]*?)^```$/m.exec(leeme) ?? []
+      const registro = createServer((req, res) => {
+        if (req.url === '/paquete.tgz') return void readFile(tgz).then((bytes) => res.end(bytes))
+        const version = { ...manifiesto, dist: { tarball: `${url}paquete.tgz` } }
+        const todo = { name: '@guias/sdk', 'dist-tags': { latest: VERSION }, versions: { [VERSION]: version } }
+        res.statusCode = req.url === '/@guias%2fsdk' ? 200 : 404
+        res.end(JSON.stringify(todo))
+      })
+      await new Promise<void>((listo) => registro.listen(0, '127.0.0.1', listo))
+      const url = `http://127.0.0.1:${(registro.address() as AddressInfo).port}/`
+      // Whoever asked the public registry would find nobody.
+      const env = { ...process.env, npm_config_registry: 'http://127.0.0.1:9/', npm_config_fetch_retries: '0' }
+      for (const [como, comando] of [
+        ['archivo', orden],
+        ['registro', porRegistro],
+      ] as const) {
+        const cwd = join(proyecto, como)
+        await mkdir(cwd)
+        await writeFile(join(cwd, 'package.json'), '{ "private": true }')
+        await copyFile(tgz, join(cwd, basename(tgz)))
+        if (como === 'registro') await writeFile(join(cwd, '.npmrc'), npmrc.replace(/https:\S+/, url))
+        const [programa = '', ...args] = comando.split(' ')
+        await correr(programa, [...args, '--no-audit', '--cache', join(proyecto, 'cache')], { cwd, env })
+        expect(await correr('npx', ['--no', '--', 'guias', '--version'], { cwd, env }), como).toBe(`${VERSION}\n`)
+      }
+      registro.close()
+    },
+  )
 
   it('brings a command that runs from there', async () => {
     expect(await node([join(paquete, 'bin/guias.js'), '--version'], { cwd: proyecto })).toBe(`${VERSION}\n`)
@@ -162,7 +166,7 @@ describe('what is published', () => {
     expect((await stat(join(paquete, bin.guias))).mode & 0o111).toBe(0o111)
   })
 
-  it('is right for publint and for attw', async () => {
+  it('is right for publint and for attw', COMPLETO, async () => {
     expect((await publint({ pkgDir: paquete, strict: true, pack: false })).messages).toEqual([])
     const salida = await node([herramienta('@arethetypeswrong/cli/dist/index.js'), tgz, '--format', 'json'])
     const { analysis } = JSON.parse(salida)

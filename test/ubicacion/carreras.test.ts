@@ -6,7 +6,7 @@ import { enviarAlBuzon, type Suyo, vencerSolicitudes } from '../../server/mensaj
 import { pasoDeLugar } from '../../server/ubicacion/ubicacion.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 
-import { ajustesCon, RECOGIDA, sinDestino } from '../fabricas.ts'
+import { ajustesCon, COMPLETO, RECOGIDA, sinDestino } from '../fabricas.ts'
 import { esperarCerrojo } from '../quietud.ts'
 import { HORA, revisarHistorial, SECRETOS, usarSolicitudes } from './solicitudes.ts'
 
@@ -121,7 +121,7 @@ describe('at the same time', () => {
     },
   )
 
-  it('messages, expiries, recipients and merchants never stand in each other’s way', async () => {
+  it('messages, expiries, recipients and merchants never stand in each other’s way', COMPLETO, async () => {
     const comercio = await entorno.nuevoComercio()
     await comercio.api.webhooks.crear({ url: 'http://127.0.0.1:9/', tipos: ['ubicacion.*'] })
     for (let tanda = 0; tanda < 3; tanda++) {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { enRuta } from '../../archivos/imagenes.ts'
+import { COMPLETO } from '../../fabricas.ts'
 import { hayNavegador } from '../../navegador.ts'
 import {
   abrir,
@@ -49,7 +50,7 @@ describe.skipIf(!hayNavegador)('installing the page', () => {
     expect(await evaluar('window.preguntas')).toBe(1)
   })
 
-  it('is told how on an iPhone, and never again to whoever doesn’t want it', async () => {
+  it('is told how on an iPhone, and never again to whoever doesn’t want it', COMPLETO, async () => {
     const { codigo } = await nuevoRepartidor()
     await abrir({ alEmpezar: IPHONE })
     await entrar(codigo)

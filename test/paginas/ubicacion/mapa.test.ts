@@ -72,7 +72,7 @@ describe.skipIf(!hayNavegador)('a place on the map', () => {
     await titulo('¡Gracias, María!').waitFor()
   })
 
-  it('asks to move the pin of a position that is no door, or to say that it will do', async () => {
+  it('asks to move the pin of a position that is no door, or to say that it will do', COMPLETO, async () => {
     await abrir(falso.nueva(), en(1_800))
     await boton('Usar mi ubicación').tap()
     await texto('Esta posición puede fallar por 1.8 km').waitFor()

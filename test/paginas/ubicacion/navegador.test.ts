@@ -154,7 +154,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await revisar('enlace-rechazado')
   })
 
-  it('takes a description alone, if it is one', async () => {
+  it('takes a description alone, if it is one', COMPLETO, async () => {
     await abrir(falso.nueva())
     await boton('Describirlo con palabras').tap()
     await referencia().fill('casa')
@@ -263,7 +263,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await revisar('gracias-cambiado')
   })
 
-  it('offers another link where one is no longer good', async () => {
+  it('offers another link where one is no longer good', COMPLETO, async () => {
     await abrir(falso.nueva({ estado: 'vencida' }))
     await revisar('vencida')
     await boton('Mandarme otro enlace').tap()
@@ -278,7 +278,7 @@ describe.skipIf(!hayNavegador)('in a browser', () => {
     await revisar(estado)
   })
 
-  it('breaks no word in letters twice as large', async () => {
+  it('breaks no word in letters twice as large', COMPLETO, async () => {
     await abrir(falso.nueva(), en(1_800))
     const mirar = async (nombre: string) => {
       await pagina().screenshot({ path: `/tmp/ubicacion-200-${nombre}.png`, fullPage: true })

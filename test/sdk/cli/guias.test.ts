@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { VERSION } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
+import { COMPLETO } from '../../fabricas.ts'
 import { puertoLibre } from '../../puertos.ts'
 import { SIN_PAUSAS, servir, usarCli } from './correr.ts'
 
@@ -8,7 +9,7 @@ const cli = usarCli()
 const { escribir, guias } = cli
 
 describe('guias', () => {
-  it('explains itself and each of its orders, within the width of a terminal', async () => {
+  it('explains itself and each of its orders, within the width of a terminal', COMPLETO, async () => {
     const todo = await guias(['--help'])
     expect([todo.codigo, todo.errores]).toEqual([0, ''])
     const ordenesEn = (ayuda: string) => [...ayuda.matchAll(/^ {2}([a-z][a-z-]+) {2,}\S/gm)].map(([, orden]) => orden!)

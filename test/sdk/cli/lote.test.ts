@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { hasta, lote100, unaGuia } from '../../fabricas.ts'
+import { COMPLETO, hasta, lote100, unaGuia } from '../../fabricas.ts'
 import { CLI, enTerminal, hayTerminal, nuevaRef, RECOGIDA, servir, usarCli } from './correr.ts'
 
 const cli = usarCli()
@@ -217,7 +217,7 @@ describe('guias lote', () => {
     expect((await cli.comercio.api.guias.listar({ external_ref: ref })).datos[0]).toMatchObject({ direccion: 'Vía 5' })
   })
 
-  it('interrupted or killed, it is run again and nothing is doubled', async () => {
+  it('interrupted or killed, it is run again and nothing is doubled', COMPLETO, async () => {
     const otro = await entorno.nuevoComercio()
     const env = { GUIAS_LLAVE: otro.llave }
     const filas = Array.from({ length: 3_000 }, (_, i) => `+50231481676,Guatemala,Mixco,K-${i},14.6,-90.6`)
