@@ -183,7 +183,7 @@ const SIN_ARRIENDO = sentencia<{ ahora: Date }, { cuantas: number }>('webhookEnt
      select w.webhook, (select count(*) from (select from webhook_entrega e where ${DE('w')} and e.estado = 'pendiente'
        and e.proximo_en <= ${HASTA} limit 20000) x) as cuantas
      from webhook w where w.estado <> 'eliminado')
-   select coalesce(least(sum(cuantas), 20000), 0)::int as cuantas from v
+   select least(coalesce(sum(cuantas), 0), 20000)::int as cuantas from v
    where cuantas > 0 and not exists (select from pgboss.job j where j.name = '${COLA_DE_ARRIENDOS}'
      and j.singleton_key = v.webhook and j.state < 'completed')`,
 })

@@ -1,13 +1,13 @@
 import { Guias } from '@guias/sdk'
 import { describe, expect, it } from 'vitest'
-import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
+import { COMPLETO, EN_POSTGRES, hasta, unaGuia } from '../fabricas.ts'
 import { contestar } from './receptor.ts'
 import { entregaDe, HORA, recuperada, terminada, usarWebhooks, visibles } from './webhooks.ts'
 
 const { entorno, nuevoReceptor, ahora, crear, nuevo } = usarWebhooks()
 
 describe('GET /api/v1/webhooks/{webhook}/recuperaciones/{recuperacion}', () => {
-  it('is cancelled when the endpoint is disabled meanwhile', async () => {
+  it('is cancelled when the endpoint is disabled meanwhile', EN_POSTGRES, async () => {
     const { api, webhook, receptor } = await nuevo()
     const desde = new Date(ahora() - HORA).toISOString()
     // As long as somebody's transaction is open, a recovery sees nothing of what came after it, and waits.
