@@ -11,8 +11,5 @@ export const SIN_CITUS: Readonly<Record<string, string>> = {
   'test/webhooks/asentarExitos.test.ts': "it counts the rows that PostgreSQL's own plan reads",
   'test/resistencia/**': 'it kills a server of its own; test/citus/fallas.test.ts takes nodes of the cluster away',
   'test/despliegue/**': 'it has no database',
-  'test/docs/**': 'it has no database, or the embedded one',
-  'test/sdk/**': 'the SDK doesn’t know what keeps the data',
   'test/scripts/**': 'it starts processes on the embedded PostgreSQL',
-  'test/paginas/**': 'pages in a browser: what they call is in the other files',
 }

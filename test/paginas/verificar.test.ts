@@ -73,7 +73,8 @@ describe('the page of a proof', () => {
     await conPdf(otra.guia, comercio)
     const poner = (pdf: string | null) =>
       entorno.db.pool.query(
-        `update prueba_entrega p set pdf = $2, proximo_en = '2200-01-01' from guia_indice i where i.id = p.guia_id and i.guia = $1`,
+        `update prueba_entrega p set pdf = $2, proximo_en = '2200-01-01' from guia_indice i
+         where i.comercio_id = p.comercio_id and i.id = p.guia_id and i.guia = $1`,
         [otra.guia, pdf],
       )
     await poner(null)
