@@ -299,7 +299,10 @@ const LUGAR = `(select count(*) from (
        select from mensaje o where o.telefono = q.telefono and o.modo = q.modo and o.tipo = q.tipo
          and o.estado = 'pendiente' and o.canal = :canal and o.proximo_en <= :ahora
          and (o.creado_en, o.id) <= (q.creado_en, q.id) limit 500) antes)`
-/** The same on Citus, which counts everybody's on all machines and then tells whose they are. */
+/**
+ * The same on Citus, which counts everybody's on all machines and then tells whose they are. It counts what waits before what
+ * left, each when it comes to it: what another merchant's job sends meanwhile counts twice, and not never.
+ */
 const LUGARES = `(select count(*) from a where a.telefono = q.telefono and a.modo = q.modo and a.tipo = q.tipo
          and (a.creado_en, a.id) <= (q.creado_en, q.id))`
 const ANTERIORES = `a as materialized (
@@ -332,9 +335,9 @@ const RECLAMAR = sentencia<
      join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
      where m.estado = 'pendiente' and m.canal = :canal and m.proximo_en <= :ahora::timestamptz${suyo(citus, 'm')} for update of m skip locked`,
      )}
-   ), t as materialized (
+   ), ${citus ? ANTERIORES : ''}t as materialized (
      ${SALIERON}
-   ), ${citus ? ANTERIORES : ''}s as (
+   ), s as (
      select q.*, ${citus ? LUGARES : LUGAR} as lugar, coalesce(en_la_hora, 0) as en_la_hora, coalesce(en_el_dia, 0) as en_el_dia
      from q left join t using (telefono, modo, tipo)
    ), c as (

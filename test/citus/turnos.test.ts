@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest'
+import { crearLog } from '../../server/log.ts'
+import { olvidarPersonas } from '../../server/personas/olvidar.ts'
+import { borrarPruebas } from '../../server/pruebasEntrega/borrar.ts'
+import { olvidarUbicaciones } from '../../server/ubicacion/olvidar.ts'
+import { usarEntorno } from '../entorno.ts'
+import { ajustesCon } from '../fabricas.ts'
+
+const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
+
+it('what writes several tables on all machines waits for its turn, and never for what waits for it', async () => {
+  const deps = {
+    db: entorno.db.como('guias_trabajos'),
+    reloj: entorno.reloj,
+    log: crearLog('silent'),
+    ajustes: ajustesCon(),
+  }
+  for (let ronda = 0; ronda < 10; ronda++) {
+    const hechas = await Promise.all([olvidarUbicaciones(deps), olvidarPersonas(deps), borrarPruebas(deps)])
+    expect(hechas).toEqual([false, false, false])
+  }
+})
