@@ -127,8 +127,12 @@ describe('scripts/preparar.mjs', () => {
   it('puts only what another lock changes, the tests’ tools still there, and generates with it', async () => {
     await manifiesto('2.0.0')
     await npm('install', '--package-lock-only')
+    expect(await readFile(en('package-lock.json'), 'utf8')).toContain('generador-2.0.0.tgz')
     await escribir('node_modules/vitest/testigo', '')
-    expect((await preparar()).codigo).toBe(0)
+    expect(await preparar()).toMatchObject({
+      codigo: 0,
+      dicho: expect.arrayContaining(['Instalando lo que hace falta para arrancar y probar: hecho en n s']),
+    })
     expect(await leerJson(en('node_modules/generador/package.json'))).toMatchObject({ version: '2.0.0' })
     expect(await existe(en('node_modules/vitest/testigo'))).toBe(true)
     expect(await generado()).toBe(2)
