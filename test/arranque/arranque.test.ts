@@ -381,24 +381,20 @@ describe('stopping and starting again', () => {
     expect(ultimaRespuesta).toMatch(/^Connection: close$/im)
   })
 
-  it(
-    'a service killed with SIGKILL starts again on the same data, and SIGTERM to npm alone stops it all',
-    COMPLETO,
-    async () => {
-      const muerto = await otraVez()
-      await conservaTodo(demo) // with the guide of the request that was drained
-      process.kill(nodoDe(primero.dataDir), 'SIGKILL')
-      expect((await muerto.termina()).codigo).not.toBe(0)
-      const proceso = await otraVez()
-      await conservaTodo(demo)
-      process.kill(proceso.pid, 'SIGTERM')
-      await noQuedaNada(primero.dataDir)
-      await proceso.termina()
-      expect(proceso.errores).not.toMatch(PILA)
-    },
-  )
+  it('a service killed with SIGKILL starts again on the same data, and SIGTERM to npm alone stops it all', async () => {
+    const muerto = await otraVez()
+    await conservaTodo(demo) // with the guide of the request that was drained
+    process.kill(nodoDe(primero.dataDir), 'SIGKILL')
+    expect((await muerto.termina()).codigo).not.toBe(0)
+    const proceso = await otraVez()
+    await conservaTodo(demo)
+    process.kill(proceso.pid, 'SIGTERM')
+    await noQuedaNada(primero.dataDir)
+    await proceso.termina()
+    expect(proceso.errores).not.toMatch(PILA)
+  })
 
-  it('Ctrl-C while it starts stops everything, too', COMPLETO, async () => {
+  it('Ctrl-C while it starts stops everything, too', async () => {
     const proceso = procesos.npmStart({ DATA_DIR: primero.dataDir })
     const cerrojo = join(primero.dataDir, 'pgdata', 'postmaster.pid')
     while (!existsSync(cerrojo) && !proceso.fin) await dormir(2)
