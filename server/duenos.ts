@@ -53,13 +53,8 @@ export async function porDueno<R>(
 }
 
 /** Says whose new keys are, before what they name is written. @throws if somebody has one of them already */
-export async function anotarDuenos(
-  { consultar, motor }: Base,
-  comercio_id: string,
-  claves: readonly string[],
-): Promise<true> {
+export async function anotarDuenos({ consultar, motor }: Base, comercio_id: string, claves: readonly string[]) {
   if (motor === 'citus' && claves.length > 0) await consultar(ANOTAR, { claves, comercio_id })
-  return true
 }
 
 /** Says whose keys are, which may be known already. */

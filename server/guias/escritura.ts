@@ -269,25 +269,31 @@ const SORTEOS = 12
  * it are drawn again, for it is no reason that this merchant's guides should wait.
  */
 async function anotarCodigos(partes: Partes, nuevas: readonly Nueva[], db: Db): Promise<void> {
-  const { comercio_id } = nuevas[0]!
-  const codigos = nuevas.map(({ guia }) => guia)
-  const anotados = await anotarDuenos(db, comercio_id, codigos).then(Boolean, (error) => {
+  try {
+    await anotarSusCodigos(db, nuevas)
+  } catch (error) {
     if (traducirError(error).codigo !== 'no_disponible') throw error
-    return false
-  })
-  if (!anotados) await Promise.all(nuevas.map((nueva) => sortearCodigo(partes, nueva, db)))
+    await Promise.all(nuevas.map((nueva) => sortearCodigo(partes, nueva, db)))
+  }
 }
 
 async function sortearCodigo(partes: Partes, nueva: Nueva, db: Db): Promise<void> {
   for (let sorteo = 1; ; sorteo++) {
     nueva.guia = partes.nuevoCodigo()
     try {
-      return void (await anotarDuenos(db, nueva.comercio_id, [nueva.guia]))
+      return await anotarSusCodigos(db, [nueva])
     } catch (error) {
       if (traducirError(error).codigo !== 'no_disponible' || sorteo === SORTEOS) throw error
     }
   }
 }
+
+const anotarSusCodigos = (db: Db, nuevas: readonly Nueva[]) =>
+  anotarDuenos(
+    db,
+    nuevas[0]!.comercio_id,
+    nuevas.map(({ guia }) => guia),
+  )
 
 const DE_CODIGO: readonly string[] = ['guia_indice_pkey', 'dueno_pkey']
 
