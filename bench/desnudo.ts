@@ -1,8 +1,8 @@
-/** A bare server: it reads what it is sent and answers, as small as an answer can be. PORT; its argument: the status of a POST's answer. */
+/** A bare server that answers every request with the smallest answer. PORT; its argument: the answers' status. */
 import { servir } from './arnes/hijo.ts'
 
 const status = Number(process.argv[2] ?? 201)
 
 servir((req, res) => {
-  req.resume().on('end', () => res.writeHead(req.method === 'GET' ? 200 : status, { 'Content-Length': 2 }).end('{}'))
+  req.resume().on('end', () => res.writeHead(req.url === '/readyz' ? 200 : status, { 'Content-Length': 2 }).end('{}'))
 })

@@ -4,11 +4,14 @@ import type { Contrato } from './contrato/cargar.ts'
 import { enlazarRutas } from './contrato/rutas.ts'
 import type { Deps } from './deps.ts'
 import { handlers } from './handlers.ts'
+import { crearConocedor } from './http/autenticar.ts'
 import { conDestinoNormal, exigirDestino } from './http/destino.ts'
-import { limitarPaginas } from './http/limitar.ts'
+import { limitarDesconocidas } from './http/limitar.ts'
+import { guardNetwork } from './http/networkGate.ts'
 import { presentarProblemas, rutaDesconocida, type Testigo } from './http/problemas.ts'
 import { identificarSolicitud } from './http/solicitud.ts'
 import { crearAutenticadores } from './llaves/autenticadores.ts'
+import { paginaDeEspera } from './paginas/pagina.ts'
 import { type OpcionesDePaginas, servirPaginas } from './paginas/paginas.ts'
 
 interface OpcionesDeApp extends Partial<OpcionesDePaginas> {
@@ -26,20 +29,29 @@ export function crearApp(
   app.disable('etag')
   app.set('query parser', 'simple')
   app.set('trust proxy', deps.ajustes.proxies)
-  app.use(identificarSolicitud(deps.log, () => deps.nuevoId().id))
+  app.use(identificarSolicitud(deps, () => deps.nuevoId().id))
   app.use(exigirDestino(operaciones))
-  const { paginas, desconocidas } = limitarPaginas(operaciones, deps.limites)
-  app.use(paginas)
-  servirPaginas(app, deps, { buzon })
+  const fachada = servirPaginas(app, deps, { buzon })
+  const autenticadores = crearAutenticadores(deps)
   enlazarRutas(app, {
     operaciones,
     comprobar,
     handlers,
-    autenticadores: crearAutenticadores(deps),
+    autenticadores,
     deps: { ...deps, validacion },
     testigo,
   })
-  app.use(desconocidas, rutaDesconocida)
+  app.use(limitarDesconocidas(deps.limites), rutaDesconocida)
   app.use(presentarProblemas(deps.ajustes.urlPublica, testigo))
-  return conDestinoNormal(app)
+  const guarded = guardNetwork(app, {
+    operaciones,
+    limites: deps.limites,
+    proxies: deps.ajustes.proxies,
+    urlPublica: deps.ajustes.urlPublica,
+    isKnown: crearConocedor(autenticadores, deps.navegador),
+    refusals: deps.refusals,
+    page: (segundos) => paginaDeEspera(fachada, deps.ajustes.urlPublica, segundos),
+    testigo,
+  })
+  return conDestinoNormal(guarded)
 }

@@ -11,9 +11,10 @@ import type { TareasDeHilo } from './hilo.ts'
 import type { Hilos } from './hilos/hilos.ts'
 import type { Recientes } from './hilos/recientes.ts'
 import type { Navegador } from './http/navegador.ts'
+import type { RefusalLog } from './http/refusalLog.ts'
 import type { TurnosPorDueno } from './http/turnos.ts'
-import type { Cuenta, Limite } from './limites/cubos.ts'
 import type { Limites } from './limites/limites.ts'
+import type { LimitePorRed } from './limites/porRed.ts'
 import type { Cursores } from './listas/cursor.ts'
 import type { Usos } from './llaves/usos.ts'
 import type { Log } from './log.ts'
@@ -86,10 +87,14 @@ export interface Deps {
   navegador: Navegador
   /** What everybody may ask for, and how fast. */
   limites: Limites
-  /** Sign-ins of a known phone, or else of its network: those that fail are counted. */
-  limiteDeEntrada: Cuenta
-  /** How many seconds a network that verifies too much has to wait; 0: none. */
-  limiteDeVerificacion: Limite
+  /** Failed sign-ins of a known phone, or else of its network. */
+  limiteDeEntrada: LimitePorRed
+  /** Verifications of proofs by network. */
+  limiteDeVerificacion: LimitePorRed
+  /** Look-ups of codes by a courier run one after another, so that each sees what the one before was charged. */
+  turnosDeBusqueda: TurnosPorDueno
+  /** Log of refused requests. */
+  refusals: RefusalLog
   /** Who changed or looked at what is protected. */
   bitacora: Bitacora
   /** When keys were last used. */

@@ -1,4 +1,5 @@
 import { appendFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
@@ -124,7 +125,8 @@ export function crearTestigo(carpeta: string, alFallar: (error: Error) => void):
   const vistos = new Set<string>()
   return (req, { status, cabeceras: dichas, cuerpo }) => {
     const cabeceras = Object.fromEntries(Object.entries(dichas).map(([nombre, valor]) => [nombre.toLowerCase(), valor]))
-    const suya = req.solicitud.operacion
+    // The network gate refuses before a request is identified and routed.
+    const suya = req.solicitud ? req.solicitud.operacion : operacionDe(req)
     // A 405 is the path's answer: it counts for every operation there.
     const ruta = (req.route as { path?: string } | undefined)?.path?.replace(/:(\w+)/g, '{$1}')
     const implicadas = suya ? [suya] : status === 405 ? operaciones.filter((operacion) => operacion.ruta === ruta) : []
@@ -141,6 +143,16 @@ export function crearTestigo(carpeta: string, alFallar: (error: Error) => void):
       }
     }
   }
+}
+
+/** Operation that a request is for, by its method and path; undefined if there is none. */
+const operacionDe = ({ method, url = '' }: IncomingMessage): Operacion | undefined => {
+  const segmentos = url.split('?', 1)[0]!.split('/')
+  return operaciones.find(({ metodo, ruta }) => {
+    const suyos = ruta.split('/')
+    const coincide = (suyo: string, i: number) => suyo.startsWith('{') || suyo === segmentos[i]
+    return metodo === method?.toLowerCase() && suyos.length === segmentos.length && suyos.every(coincide)
+  })
 }
 
 /** Every declared pair. */

@@ -1,8 +1,10 @@
 import { connect, type Socket } from 'node:net'
+import { createInterface } from 'node:readline'
 import { setTimeout as dormir } from 'node:timers/promises'
 import { type Carga, cargar, type Peticion } from '../arnes/carga.ts'
 import { guiaFaltosa, nuevaGuia, nuevoLote } from '../arnes/datos.ts'
-import type { Banco, Base, Comercio, Programa } from '../arnes/entorno.ts'
+import { type Banco, type Base, type Comercio, type Programa, RAIZ } from '../arnes/entorno.ts'
+import { lanzar } from '../arnes/limpieza.ts'
 import { registrar } from '../arnes/webhooks.ts'
 import type { Medida } from './medida.ts'
 import { CONEXIONES, medirVecinos, VECINOS } from './vecinos.ts'
@@ -91,7 +93,12 @@ const medir = (inundar: (escena: Escena) => Promise<Inundar>, nombre: string) =>
   banco.conBase(async (base) => {
     const vecinos = await base.crearComercios(VECINOS)
     const [inundador] = await base.crearComercios(1, 'live', { solicitudes: 50, guias: 100 })
-    const servicio = await base.servicio({ REQUESTS_PER_NETWORK: '50' })
+    // As in production: with its log, and the limits that everybody has.
+    const servicio = await base.servicio({
+      REQUESTS_PER_NETWORK: '50',
+      CONNECTIONS_PER_NETWORK: '500',
+      LOG_LEVEL: 'info',
+    })
     const { filas, inundacion } = await medirVecinos(banco, base, {
       servicio,
       vecinos,
@@ -153,6 +160,50 @@ const porLectores =
     return LECTORES / segundos
   }
 
+/** A flood by an address without a key, from a process of its own: 400 connections ask for one tracking page. */
+interface DeDesconocido {
+  clave: string
+  nombre: string
+  porSegundo: number
+  /** Requests written at once on a connection. */
+  seguidas?: number
+  /** Loopback address of the flood; the neighbours are at 127.0.0.1. */
+  desde?: string
+  autorizacion?: string
+}
+
+const DESCONOCIDOS: readonly DeDesconocido[] = [
+  { clave: 'limitered500', nombre: '500 páginas/s sin llave', porSegundo: 500 },
+  { clave: 'limitered1000', nombre: '1000 páginas/s sin llave', porSegundo: 1_000 },
+  { clave: 'limitered4000', nombre: '4000 páginas/s sin llave', porSegundo: 4_000 },
+  { clave: 'limiteredtuberia', nombre: '4000 páginas/s sin llave, de 15 en 15', porSegundo: 4_000, seguidas: 15 },
+  {
+    clave: 'limiteredvecina',
+    nombre: '4000 páginas/s sin llave, desde la red de los vecinos',
+    porSegundo: 4_000,
+    desde: '127.0.0.1',
+  },
+  {
+    clave: 'limiteredllaves',
+    nombre: '4000 páginas/s con una llave inventada',
+    porSegundo: 4_000,
+    autorizacion: 'Bearer inventada',
+  },
+]
+
+const porDesconocido =
+  ({ porSegundo, seguidas = 1, desde = '127.0.0.2', autorizacion = '' }: DeDesconocido) =>
+  async () =>
+  async ({ url }: Programa, segundos: number) => {
+    const args = [url, desde, porSegundo, seguidas, segundos, autorizacion].map(String)
+    const { hijo } = lanzar(process.execPath, [`${RAIZ}bench/inundador.ts`, ...args], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    let enviadas = 0
+    for await (const linea of createInterface(hijo.stdout!)) if (linea !== 'listo') enviadas = Number(linea)
+    return enviadas / segundos
+  }
+
 export const limites: Medida[] = [
   ...INUNDACIONES.map((inundacion, n) => ({
     clave: `limite${n + 1}`,
@@ -166,4 +217,10 @@ export const limites: Medida[] = [
     aparte: () => true,
     medir: medir(porLectores(), 'conexiones que no leen'),
   },
+  ...DESCONOCIDOS.map((inundacion) => ({
+    clave: inundacion.clave,
+    descripcion: `creaciones de los demás mientras una dirección inunda: ${inundacion.nombre}`,
+    aparte: () => true,
+    medir: medir(porDesconocido(inundacion), inundacion.nombre),
+  })),
 ]

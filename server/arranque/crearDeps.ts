@@ -12,9 +12,11 @@ import { crearEscritura } from '../guias/escritura.ts'
 import { Hilos } from '../hilos/hilos.ts'
 import { Recientes } from '../hilos/recientes.ts'
 import { crearNavegador } from '../http/navegador.ts'
-import { crearTurnosRepartidos } from '../http/turnos.ts'
-import { crearCuenta, crearLimite } from '../limites/cubos.ts'
+import { RefusalLog } from '../http/refusalLog.ts'
+import { crearTurnosPorDueno, crearTurnosRepartidos } from '../http/turnos.ts'
 import { Limites } from '../limites/limites.ts'
+import { LimitePorRed } from '../limites/porRed.ts'
+import { porMinuto } from '../limites/ritmos.ts'
 import { crearCursores } from '../listas/cursor.ts'
 import { Usos } from '../llaves/usos.ts'
 import type { Log } from '../log.ts'
@@ -51,11 +53,11 @@ interface Cimientos
 }
 
 /**
- * Sign-ins that may fail of one network, and of the phones on which one courier's code was good: 30 a minute. A code has 50
- * random bits: among a thousand couriers, ten thousand networks together guess one in some six years; no bound over all of
- * them, for strangers would lock everybody out with it.
+ * Failed sign-ins of one network, and of the phones on which one courier's code was valid. A code has 50 random bits:
+ * among a thousand couriers, ten thousand networks together guess one in six years. There is no bound over all networks,
+ * because strangers would lock everybody out with it.
  */
-const ENTRADAS = { porSegundo: 0.5, rafaga: 30 }
+const ENTRADAS = porMinuto(30)
 /**
  * Threads that make documents: a hundred labels take a second of one at the first time and a third of that afterwards, so
  * two are enough for any machine, and a core is left to the event loop. A thread takes 70 MB with the first document and up to
@@ -73,10 +75,8 @@ const DOCUMENTOS = {
 const ENLACES = { porDueno: 1, todos: 2 }
 /** A hundred labels are some 300 KB; a minute is as long as threads without work are kept. */
 const RECIENTES = { cuantos: 100, bytes: 32 * 1024 * 1024, vigencia: 60_000 }
-/**
- * Verifications per minute and network, the page and its question together: as much as the tracking page lets through.
- */
-const VERIFICACIONES = 120
+/** Verifications by one network, the page and its question together: as many as the tracking page lets through. */
+const VERIFICACIONES = porMinuto(120)
 
 export const crearHilos = (log: Log): Deps['hilos'] => new Hilos(log, DOCUMENTOS)
 
@@ -131,8 +131,10 @@ export function crearDeps(config: Config, cimientos: Cimientos): Deps {
         alDesconocer()
       },
     }),
-    limiteDeEntrada: crearCuenta(ENTRADAS, delReparto),
-    limiteDeVerificacion: crearLimite(VERIFICACIONES, delReparto),
+    limiteDeEntrada: new LimitePorRed(ENTRADAS, delReparto),
+    limiteDeVerificacion: new LimitePorRed(VERIFICACIONES, delReparto),
+    turnosDeBusqueda: crearTurnosPorDueno(1),
+    refusals: new RefusalLog(log),
     bitacora: new Bitacora({ db, log, nuevoId }),
     usos: new Usos(db, log),
     salud: () => vida.salud(db),

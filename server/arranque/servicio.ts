@@ -84,6 +84,7 @@ async function poner(
     urlPublica: url,
   })
   deshacer.al(() => deps.hilos.detener())
+  deshacer.al(() => deps.refusals.close())
   deshacer.al(() => deps.usos.escribir())
   deshacer.al(() => deps.bitacora.escribir())
   if (config.workers)
@@ -92,6 +93,7 @@ async function poner(
   const deMetricas = await exponerMetricas(config, deshacer, { metricas, salud: deps.salud })
   const embebida = config.baseDeDatos.tipo === 'embebida'
   const demo = embebida ? await asegurarDemo(deps, config.dataDir, url) : undefined
+  servidor.vetada = (red) => deps.limites.vetada(red)
   servidor.atender = crearApp(contrato, deps, { buzon: config.buzon, ...(testigo ? { testigo } : {}) })
   if (deVarios) await servidor.escuchar(config.port, config.host)
   vida.fase = 'lista'

@@ -5,40 +5,51 @@ import type { Duplex } from 'node:stream'
 import type { Config } from '../config/config.ts'
 import type { Salud } from '../deps.ts'
 import { noDisponible, Problema } from '../errores.ts'
-import { redDe } from '../http/red.ts'
+import { bringsBody } from '../http/networkGate.ts'
+import { redDe, sitioDe } from '../http/red.ts'
 import { segunAccept } from '../http/rfc9457.ts'
 import { Conteo } from '../limites/conteo.ts'
+import { VECES_DE_SITIO } from '../limites/porRed.ts'
 import { dejarDeEscuchar, escuchar } from './escuchar.ts'
-import { soltarLentos } from './lentos.ts'
+import { SlowReaders } from './slowReaders.ts'
 
 /** How long an end waits for the requests under way, in milliseconds. */
 const PLAZO_DE_DRENAJE = 20_000
+
+/** Requests of one connection: whether one is under way, and those that wait for it. */
+interface Turnos {
+  enCurso: boolean
+  esperan: (() => void)[]
+}
 
 /** The API's HTTP server: it answers from the moment it listens, and its end lets what is under way finish. */
 export class Servidor {
   /** Base of every link given out, without a final slash: unless one is configured, the address it listens on. */
   url: string
-  /** What requests go to; until the service is put together, to somebody who says so. */
+  /** Handler of requests; until the service is put together, one that says so. */
   atender: RequestListener = (req, res) => arrancando(req, res, this.url)
+  /** Whether new connections of a network are refused at this moment. Not asked behind a proxy. */
+  vetada: (red: string) => boolean = () => false
   #despidiendo = false
   readonly #porRed = new Conteo()
+  readonly #porSitio = new Conteo()
   readonly #conexionesPorRed: number
   readonly #trasProxy: boolean
-  readonly #dejarDeSoltar: () => void
   readonly #enCurso = new Set<ServerResponse>()
+  readonly #slowReaders = new SlowReaders(this.#enCurso)
   /** Those of them whose body hasn't come whole. */
   readonly #llegando = new Set<ServerResponse>()
-  readonly #deSocket = new WeakMap<Socket, number>()
+  readonly #turnos = new WeakMap<Socket, Turnos>()
   readonly #conexiones = new Set<Duplex>()
   readonly #http = createServer(
     { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 },
     (req, res) => {
-      if (!this.#cabeEnSuConexion(req)) return
-      this.#seguir(req, res)
-      if (this.#despidiendo) res.setHeader('Connection', 'close')
-      if (this.#enCurso.size - this.#llegando.size > SATURADO && !DE_SALUD.includes(rutaDe(req)))
-        return rechazar(req, res, this.url, LLENO)
-      this.atender(req, res)
+      this.#enSuTurno(req, res, () => {
+        if (this.#despidiendo) res.setHeader('Connection', 'close')
+        if (this.#enCurso.size - this.#llegando.size > SATURADO && !DE_SALUD.includes(rutaDe(req)))
+          return rechazar(req, res, this.url, LLENO)
+        this.atender(req, res)
+      })
     },
   )
 
@@ -48,47 +59,70 @@ export class Servidor {
     // Behind a proxy all connections are the proxy's.
     this.#conexionesPorRed = this.#trasProxy ? Number.POSITIVE_INFINITY : conexionesPorRed
     this.#http.on('connection', (socket) => this.#admitir(socket))
-    this.#dejarDeSoltar = soltarLentos(this.#enCurso)
     this.#http.on('clientError', (error, socket) => rechazarIlegible(error, socket, this.url))
   }
 
-  /** One network can't have all the connections that a process may hold. */
+  /** Refuses a connection of a network that may open none now, or that has as many as it may have. */
   #admitir(socket: Socket): void {
     const red = redDe(socket.remoteAddress ?? '')
-    if (this.#porRed.de(red) >= this.#conexionesPorRed) return void socket.destroy()
+    const sitio = sitioDe(red) ?? red
+    const cabe =
+      this.#porRed.de(red) < this.#conexionesPorRed &&
+      this.#porSitio.de(sitio) < VECES_DE_SITIO * this.#conexionesPorRed
+    if (!cabe || (!this.#trasProxy && this.vetada(red))) return void socket.destroy()
     this.#porRed.sumar(red)
+    this.#porSitio.sumar(sitio)
     this.#conexiones.add(socket)
     socket.once('close', () => {
       this.#conexiones.delete(socket)
       this.#porRed.restar(red)
+      this.#porSitio.restar(sitio)
     })
   }
 
   /**
-   * Many requests in one breath, without waiting for an answer, are made by nobody but to flood: each would be begun at once,
-   * and its answer kept until the one before is read.
+   * Answers the requests of a connection one after another. Pipelined requests would otherwise all be under way at once,
+   * and their answers kept in memory until the ones before were read.
    */
-  #cabeEnSuConexion({ socket }: IncomingMessage): boolean {
-    if (socket.destroyed) return false
-    const cabe = (this.#deSocket.get(socket) ?? 0) < POR_CONEXION
-    if (!cabe) socket.destroy()
-    return cabe
+  #enSuTurno(req: IncomingMessage, res: ServerResponse, atender: () => void): void {
+    const { socket } = req
+    if (socket.destroyed) return
+    const turnos = this.#turnos.get(socket) ?? { enCurso: false, esperan: [] }
+    this.#turnos.set(socket, turnos)
+    // The first one is under way, the others wait.
+    if (turnos.esperan.length + 1 >= POR_CONEXION) return void socket.destroy()
+    this.#seguir(req, res)
+    if (turnos.enCurso) {
+      turnos.esperan.push(atender)
+      return
+    }
+    turnos.enCurso = true
+    atender()
+  }
+
+  #siguiente(socket: Socket): void {
+    const turnos = this.#turnos.get(socket)!
+    // After an answer with `Connection: close` nothing more can be written.
+    const atender = socket.destroyed || socket.writableEnded ? undefined : turnos.esperan.shift()
+    if (atender) atender()
+    else turnos.enCurso = false
   }
 
   /** A request is under way until its answer is over. */
   #seguir(req: IncomingMessage, res: ServerResponse): void {
     const { socket } = req
+    const sentBefore = socket.bytesWritten
     this.#enCurso.add(res)
-    this.#deSocket.set(socket, (this.#deSocket.get(socket) ?? 0) + 1)
-    // What is still being sent keeps nobody else from being served: it waits for its sender, and not for long.
-    if (traeCuerpo(req)) {
+    // A body that is still arriving keeps nobody else from being served: it waits for its sender, and not for long.
+    if (bringsBody(req)) {
       this.#llegando.add(res)
       req.once('end', () => this.#llegando.delete(res))
     }
     res.once('close', () => {
       this.#enCurso.delete(res)
       this.#llegando.delete(res)
-      this.#deSocket.set(socket, this.#deSocket.get(socket)! - 1)
+      this.#slowReaders.noteSent(socket, socket.bytesWritten - sentBefore)
+      this.#siguiente(socket)
     })
   }
 
@@ -112,7 +146,7 @@ export class Servidor {
   }
 
   cerrar(): Promise<void> {
-    this.#dejarDeSoltar()
+    this.#slowReaders.stop()
     return dejarDeEscuchar(this.#http)
   }
 }
@@ -126,15 +160,12 @@ function arrancando(req: IncomingMessage, res: ServerResponse, urlPublica: strin
   rechazar(req, res, urlPublica, 'El servicio está arrancando. Repita la solicitud en unos segundos.')
 }
 
-/** Requests of one connection under way at most: whoever doesn't pipeline has one. */
+/** Requests of one connection that may be under way or wait; a client that doesn't pipeline has one. */
 const POR_CONEXION = 16
 /** Requests under way beyond which another one would only wait: at full load it is some tenths of a second's work. */
 const SATURADO = 1_000
 const LLENO = 'El servicio está saturado. No se hizo nada: repita la solicitud en unos segundos.'
 const DE_SALUD: readonly string[] = ['/healthz', '/readyz']
-
-const traeCuerpo = ({ headers: { 'content-length': largo, 'transfer-encoding': trozos } }: IncomingMessage) =>
-  trozos !== undefined || (largo !== undefined && largo !== '0')
 
 const rutaDe = ({ url = '' }: IncomingMessage) => url.split('?', 1)[0]!
 

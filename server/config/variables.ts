@@ -369,7 +369,7 @@ export const VARIABLES = {
     lector: lectores.numero(1, 10_000, 'solicitudes por segundo'),
     porDefecto: 50,
     significado:
-      'requests without a key (signed links, pages of couriers, notifications of the messaging app) that one network may make per second, ten times that after a rest',
+      'requests without a key (pages, signed links, notifications of the messaging app) that one network (an IPv4 address, an IPv6 /64) may make per second, ten times that after a rest; all networks of an IPv6 /48 together, four times as many',
   }),
   ritmoDeOperador: variable({
     nombre: 'REQUESTS_PER_OPERATOR_KEY',
@@ -382,7 +382,7 @@ export const VARIABLES = {
     lector: lectores.numero(1, 10_000, 'conexiones'),
     porDefecto: 500,
     significado:
-      'connections that one network (an IPv4 address, an IPv6 /64) may have open at once, in each process; with `TRUST_PROXY` that is for the proxy to bound',
+      'connections that one network (an IPv4 address, an IPv6 /64) may have open at once, in each process, and four times as many an IPv6 /48; with `TRUST_PROXY` that is for the proxy to bound',
   }),
   logLevel: variable({
     nombre: 'LOG_LEVEL',

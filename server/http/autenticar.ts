@@ -1,9 +1,11 @@
+import type { IncomingMessage } from 'node:http'
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { Operacion } from '../contrato/contrato.ts'
 import type { Deps } from '../deps.ts'
 import { Problema, problemaUniforme } from '../errores.ts'
 import type { Autenticadores, Esquema } from './identidad.ts'
 import type { Navegador } from './navegador.ts'
+import { wasCharged } from './networkGate.ts'
 import { estaEn, redDe } from './red.ts'
 
 /** A way in which requests carry their credential, and what a request without a good one is told. */
@@ -16,13 +18,24 @@ interface Credencial {
 const noAutenticado = (detail: string) =>
   new Problema('no_autenticado', detail, { cabeceras: { 'WWW-Authenticate': 'Bearer realm="guias"' } })
 
+/** Key of an `Authorization: Bearer <key>` header (RFC 6750, 2.1); undefined if the header is none. */
+const llaveDe = (authorization = ''): string | undefined => /^Bearer +([!-~]+) *$/i.exec(authorization)?.[1]
+
+/** Tells whether this process has seen the credential that a request carries be valid. */
+export const crearConocedor =
+  ({ conoce }: Autenticadores, navegador: Navegador) =>
+  (req: IncomingMessage, enCookie: boolean): boolean => {
+    const presentada = enCookie ? navegador.leerSesion(req) : llaveDe(req.headers.authorization)
+    return presentada !== undefined && conoce(presentada)
+  }
+
 /** RFC 6750: one `Authorization: Bearer <key>`. */
 const LLAVE: Credencial = {
   leer(req) {
     // Node joins or drops repeated headers silently; two different keys are never the caller's intention.
     const presentadas = req.headersDistinct.authorization ?? []
     if (presentadas.length > 1) throw noAutenticado('Envíe una sola cabecera Authorization.')
-    const [, llave] = /^Bearer +([!-~]+) *$/i.exec(presentadas[0] ?? '') ?? []
+    const llave = llaveDe(presentadas[0])
     if (!llave) throw noAutenticado('Envíe «Authorization: Bearer <su llave>» con una llave vigente.')
     return llave
   },
@@ -58,7 +71,14 @@ export function autenticar(
   return (req: Request, _res: Response, next: NextFunction) => {
     const { ip = '' } = req
     const red = redDe(ip)
-    verificar(leer(req), (buscar) => limites.averiguar(red, buscar))
+    let presentada: string
+    try {
+      presentada = leer(req)
+    } catch (error) {
+      if (!wasCharged(req)) limites.contarFallo(red)
+      throw error
+    }
+    verificar(presentada, (buscar) => limites.averiguar(red, buscar))
       .then((identidad) => {
         if (!identidad) {
           limites.contarFallo(red)
@@ -69,6 +89,7 @@ export function autenticar(
           limites.contarFallo(red)
           throw problemaUniforme('red_no_permitida')
         }
+        limites.avalar(red)
         req.solicitud.identidad = identidad
         next()
       })

@@ -44,4 +44,7 @@ export type Averiguar = <T>(leer: () => Promise<T>) => Promise<T>
  */
 export type Autenticadores = {
   readonly [E in Esquema]: (presentada: string, averiguar?: Averiguar) => Promise<Identidades[E] | undefined>
+} & {
+  /** Whether a text was a valid key or session when this process last looked it up. */
+  conoce(presentada: string): boolean
 }

@@ -1,38 +1,38 @@
-import type { ErrorRequestHandler, RequestHandler } from 'express'
+import type { ErrorRequestHandler, Request, RequestHandler } from 'express'
 import type { Operacion } from '../contrato/contrato.ts'
-import { Problema } from '../errores.ts'
-import { COSTO_MAXIMO, type Limites } from '../limites/limites.ts'
+import { demasiadas, Problema } from '../errores.ts'
+import { type ClaseDeRed, COSTO_MAXIMO, type Limites } from '../limites/limites.ts'
+import { wasCharged } from './networkGate.ts'
 import { redDe } from './red.ts'
 
-/** Lets a request through if whoever calls has enough left of what it spends; before a byte of its body is read. */
+/** Charges a request to whoever made it, before a byte of its body is read. */
 export function limitar(operacion: Operacion, limites: Limites): RequestHandler {
   return (req, res, next) => {
     const { solicitud } = req
-    // It is over with the answer: `identificarSolicitud` ends it, but for whoever went away while it was found out who he is.
-    solicitud.admision = limites.admitir(operacion, solicitud.identidad, redDe(req.ip ?? ''))
+    const { identidad } = solicitud
+    if (!identidad) exigirRitmoDeRed(req, limites, 'operaciones')
+    solicitud.admision = identidad ? limites.admitir(operacion, identidad) : limites.admitirDeRed(redDe(req.ip ?? ''))
+    // `identificarSolicitud` ends it with the answer, unless the caller left while the credential was looked up.
     if (res.closed) solicitud.admision.terminar()
     next()
   }
 }
 
-/**
- * Lets through what asks for a page, or for nothing that there is, as long as its network has some left of that: operations
- * are counted by themselves, where it is known who calls.
- * @returns what goes ahead of all paths, and what goes behind those of operations
- */
-export function limitarPaginas(operaciones: readonly Operacion[], limites: Limites) {
-  const raices = new Set(operaciones.map(({ ruta }) => raizDe(ruta)))
-  const gastar =
-    (bajoOperaciones: boolean): RequestHandler =>
-    (req, _res, next) => {
-      if (raices.has(raizDe(req.path)) === bajoOperaciones) limites.gastarPagina(redDe(req.ip ?? ''))
-      next()
-    }
-  return { paginas: gastar(false), desconocidas: gastar(true) }
-}
+/** Charges a path that leads nowhere to its network. */
+export const limitarDesconocidas =
+  (limites: Limites): RequestHandler =>
+  (req, _res, next) => {
+    exigirRitmoDeRed(req, limites, 'paginas')
+    next()
+  }
 
-/** What begins the paths of operations and of nothing else: `/repartidor/v1`, where `/repartidor` is a page. */
-const raizDe = (ruta: string) => /^\/\w+\/v1(?=\/)|^\/[^/]*/.exec(ruta)?.[0] ?? ruta
+/** Charges a request to its network unless the network gate did so when the request arrived. */
+function exigirRitmoDeRed(req: Request, limites: Limites, clase: ClaseDeRed): void {
+  if (wasCharged(req)) return
+  const red = redDe(req.ip ?? '')
+  const espera = limites.gastarDeRed(red, clase)
+  if (espera > 0) throw demasiadas(limites.motivoDeRed, espera, limites.cabecerasDeRed(red, clase))
+}
 
 /** Gives back what a request took for a list that turns out to be shorter. */
 export function corregirCosto({ ritmoPor }: Operacion): RequestHandler {

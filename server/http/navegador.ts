@@ -1,11 +1,12 @@
-import type { Request, RequestHandler } from 'express'
+import type { IncomingMessage } from 'node:http'
+import type { RequestHandler } from 'express'
 import type { Operacion } from '../contrato/contrato.ts'
 import { problemaUniforme } from '../errores.ts'
 
 /** Reads and writes what browsers send along by themselves: our cookies, and where a request comes from. */
 export interface Navegador {
   /** The session's token; undefined if there is none, or more than one and nobody knows whose they are. */
-  leerSesion(req: Pick<Request, 'headers'>): string | undefined
+  leerSesion(req: Pick<IncomingMessage, 'headers'>): string | undefined
   /** The `Set-Cookie` header that opens a session for so many seconds; 0 ends it. */
   ponerSesion(token: string, segundos: number): string
   /** What the browser is known by, out of its `Cookie` header; undefined if it has nothing of that form. */
@@ -13,7 +14,7 @@ export interface Navegador {
   /** The `Set-Cookie` header that leaves there, for a year, what the browser is known by. */
   ponerDispositivo(texto: string): string
   /** Whether one of the service's own pages sent the request. */
-  esPropia(req: Pick<Request, 'headers'>): boolean
+  esPropia(req: Pick<IncomingMessage, 'headers'>): boolean
 }
 
 const RUTA = '/repartidor'

@@ -27,11 +27,18 @@ export function redDe(texto: string): string {
   return [...antes, ...Array(ceros).fill('0'), ...(despues ?? [])].slice(0, 4).join(':')
 }
 
+/** A /64 as {@link redDe} writes it. */
+const RED_DE_64 = /^[\da-f]{0,4}(?::[\da-f]{0,4}){3}$/i
+
+/** The /48 of an IPv6 network as {@link redDe} writes it; undefined for IPv4 and for any other text. */
+export const sitioDe = (red: string): string | undefined =>
+  RED_DE_64.test(red) ? `${red.split(':').slice(0, 3).join(':')}::/48` : undefined
+
 /** A network that names nobody: the /24 or /48 around what {@link redDe} gives; null for what is no network. */
 export function redAncha(red: string): string | null {
   const [, corta] = /(\d{1,3}\.\d{1,3}\.\d{1,3})\.\d{1,3}$/.exec(red) ?? []
   if (corta !== undefined) return `${corta}.0/24`
-  return red.includes(':') ? `${red.split(':').slice(0, 3).join(':')}::/48` : null
+  return sitioDe(red) ?? null
 }
 
 /** A network: an address and how many of its bits are the network's. */

@@ -1,9 +1,10 @@
 import type { NextFunction, Request, Response } from 'express'
 import type { Operacion } from '../contrato/contrato.ts'
+import type { Deps } from '../deps.ts'
 import type { Admision } from '../limites/limites.ts'
-import type { Log } from '../log.ts'
 import { CABECERAS } from './cabeceras.ts'
 import type { Identidad } from './identidad.ts'
+import { redDe } from './red.ts'
 
 /** What the machinery knows of a request, from its first middleware on. */
 export interface Solicitud {
@@ -31,8 +32,11 @@ declare global {
 
 const ID_AJENO = /^[!-~]{1,128}$/
 
-/** Gives the request its id (the caller's `X-Request-Id` if it is fit) and writes its one log line when it is over. */
-export function identificarSolicitud(log: Log, nuevoId: () => string) {
+/**
+ * Gives the request its id (the caller's `X-Request-Id` if it is fit) and writes its one log line when it is over.
+ * Requests refused with 429 are logged as counts.
+ */
+export function identificarSolicitud({ log, refusals }: Pick<Deps, 'log' | 'refusals'>, nuevoId: () => string) {
   return (req: Request, res: Response, next: NextFunction) => {
     const ajeno = req.headers['x-request-id']
     const solicitud: Solicitud = {
@@ -51,6 +55,10 @@ export function identificarSolicitud(log: Log, nuevoId: () => string) {
       solicitud.admision?.terminar()
       if (res.statusCode < 500 && !log.isLevelEnabled('info')) return
       const { operacion, identidad, error } = solicitud
+      if (res.statusCode === 429) {
+        refusals.note({ red: redDe(req.ip ?? ''), motivo: operacion?.id ?? 'page', quien: quien(identidad) })
+        return
+      }
       const linea = {
         id_solicitud: solicitud.id,
         operacion: operacion?.id,
@@ -68,7 +76,7 @@ export function identificarSolicitud(log: Log, nuevoId: () => string) {
   }
 }
 
-function quien(identidad: Identidad | undefined) {
+function quien(identidad: Identidad | undefined): Record<string, string> {
   if (!identidad) return {}
   if ('comercio' in identidad) return { comercio: identidad.comercio, modo: identidad.modo }
   return 'operador' in identidad ? { operador: identidad.operador } : { repartidor: identidad.repartidor }

@@ -9,7 +9,7 @@ interface Cubo {
   contado_en: number
 }
 
-interface Opciones {
+export interface OpcionesDeCubos {
   /** How many processes share each rhythm evenly, at this moment. */
   procesos?: () => number
   /** In milliseconds, of which only differences count. */
@@ -25,7 +25,7 @@ export class Cubos {
   readonly #reloj: () => number
   readonly #maximo: number
 
-  constructor({ procesos = () => 1, reloj = () => performance.now(), maximo = 10_000 }: Opciones = {}) {
+  constructor({ procesos = () => 1, reloj = () => performance.now(), maximo = 10_000 }: OpcionesDeCubos = {}) {
     this.#procesos = procesos
     this.#reloj = reloj
     this.#maximo = maximo
@@ -38,8 +38,8 @@ export class Cubos {
   }
 
   /**
-   * Takes what something costs. Whoever has one token left may take more than that, and owes them: what is dear needs no
-   * share that holds all of it.
+   * Takes what something costs. A bucket with one token left may give more and then owes them, so that an expensive
+   * request needs no share that holds all of its cost.
    * @returns the seconds to wait, and nothing was taken; 0: go ahead
    */
   tomar(clave: string, ritmo: Ritmo, costo = 1): number {
@@ -80,19 +80,8 @@ export class Cubos {
 /** A limit says for how many seconds whoever `clave` names has to wait; 0 lets him go ahead. */
 export type Limite = (clave: string) => number
 
-/** A limit that only counts what isn't given back. */
-export interface Cuenta {
-  tomar: Limite
-  devolver: (clave: string) => void
-}
-
-export function crearCuenta(ritmo: Ritmo, opciones: Opciones = {}): Cuenta {
-  const cubos = new Cubos(opciones)
-  return { tomar: (clave) => cubos.tomar(clave, ritmo), devolver: (clave) => cubos.devolver(clave, 1) }
-}
-
-/** A limit of so many a minute, all of them at once if need be. */
-export function crearLimite(porMinuto: number, opciones: Opciones = {}): Limite {
+/** Limit of so many a minute, all of them at once if need be. */
+export function crearLimite(porMinuto: number, opciones: OpcionesDeCubos = {}): Limite {
   const cubos = new Cubos(opciones)
   const ritmo = { porSegundo: porMinuto / 60, rafaga: porMinuto }
   return (clave) => cubos.tomar(clave, ritmo)

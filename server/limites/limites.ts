@@ -4,6 +4,8 @@ import { demasiadas, type Problema } from '../errores.ts'
 import type { Identidad, Identidades } from '../http/identidad.ts'
 import { Conteo } from './conteo.ts'
 import { Cubos, type Ritmo } from './cubos.ts'
+import { ExpiringSet } from './expiringSet.ts'
+import { LimitePorRed } from './porRed.ts'
 import {
   type Clase,
   DE_DESCONOCIDAS,
@@ -19,7 +21,7 @@ import {
 
 type Nombre = 'solicitudes' | Clase
 
-/** What one request spends of one rhythm. */
+/** Cost of one request in one rate of a key, merchant or session. */
 interface Gasto {
   nombre: Nombre
   clave: string
@@ -29,21 +31,21 @@ interface Gasto {
   de: string
 }
 
-/** Who calls, as far as limits are concerned. */
+/** Caller with a credential, as the limits see it. */
 interface Quien {
-  /** Whose requests under way are counted together. */
+  /** Key under which the caller's requests under way are counted together. */
   clave: string
   simultaneas: number
   gastos: readonly Gasto[]
 }
 
-/** A request that was let through. */
+/** Request that was let through. */
 export interface Admision {
-  /** What is left of its rhythms, for the answer. */
+  /** Headers that tell what is left of the caller's rates. */
   readonly cabeceras: Readonly<Record<'RateLimit' | 'RateLimit-Policy', string>>
-  /** What it spends of its operation's class turned out to be this. */
+  /** Corrects the cost in the operation's class once the length of its list is known. */
   corregir(costo: number): void
-  /** It is over. */
+  /** Ends the request. */
   terminar(): void
 }
 
@@ -60,51 +62,71 @@ interface OpcionesDeLimites {
   alDesconocer?: (repartidor: string) => void
 }
 
-/** What a request takes of its class before it is known how much it needs: it was bounded to this by the contract. */
+/** Cost that a request takes of its class before its list was read; the contract bounds the list to this length. */
 export const COSTO_MAXIMO = 100
 
-/** The limits of a process; see `ritmos.ts` for the figures. */
+/** Purposes for which the requests of a network without a key are counted apart. */
+export type ClaseDeRed = 'operaciones' | 'paginas'
+
+/** Time for which a valid key or session vouches for its network, in milliseconds. */
+const VIGENCIA_DE_AVAL = 60_000
+/** Time for which new connections of a network are refused, in milliseconds. */
+const VIGENCIA_DE_VETO = 1_000
+
+/** Limits of one process; `ritmos.ts` has the figures. */
 export class Limites {
-  readonly #cubos: Readonly<Record<Nombre | 'desconocidos' | 'desconocidas', Cubos>>
+  readonly #cubos: Readonly<Record<Nombre | 'desconocidas', Cubos>>
+  readonly #porRed: Readonly<Record<ClaseDeRed | 'intentos' | 'etiquetas', LimitePorRed>>
   readonly #alDesconocer: (repartidor: string) => void
   readonly #simultaneas = new Conteo()
-  /** Keys and sessions that are being looked up, by network. */
+  /** Look-ups of unknown keys and sessions under way, by network. */
   readonly #averiguan = new Conteo()
+  /** Requests of couriers under way, each of which may turn out to name an unknown guide. */
+  readonly #buscan = new Conteo()
+  readonly #avaladas: ExpiringSet
+  readonly #vetadas: ExpiringSet
 
   readonly #deOperacion: Ritmo
   readonly #deRed: Ritmo
-  readonly #deIntentos: Ritmo
   readonly #deEtiquetas: Ritmo
 
   constructor({ procesos = () => 1, porOperador, porRed, reloj, alDesconocer = () => {} }: OpcionesDeLimites) {
     this.#alDesconocer = alDesconocer
     this.#deOperacion = deOperacion(porOperador)
     this.#deRed = deRed(porRed)
-    this.#deIntentos = deIntentos(porRed)
     this.#deEtiquetas = deEtiquetas(porRed)
-    const cubos = () => new Cubos({ procesos, ...(reloj ? { reloj } : {}) })
+    this.#avaladas = new ExpiringSet(VIGENCIA_DE_AVAL, reloj)
+    this.#vetadas = new ExpiringSet(VIGENCIA_DE_VETO, reloj)
+    const opciones = { procesos, ...(reloj ? { reloj } : {}) }
+    const cubos = () => new Cubos(opciones)
     this.#cubos = {
       solicitudes: cubos(),
       guias: cubos(),
       documentos: cubos(),
       recuperaciones: cubos(),
       cambios: cubos(),
-      // Strangers have buckets of their own, so that they can't have those of merchants forgotten.
-      desconocidos: cubos(),
       desconocidas: cubos(),
+    }
+    // Networks have buckets apart from keys, so that strangers cannot evict those of merchants.
+    this.#porRed = {
+      operaciones: new LimitePorRed(this.#deRed, opciones),
+      paginas: new LimitePorRed(this.#deRed, opciones),
+      intentos: new LimitePorRed(deIntentos(porRed), opciones),
+      etiquetas: new LimitePorRed(this.#deEtiquetas, opciones),
     }
   }
 
   /**
-   * Takes what the request spends, of all its rhythms or of none.
-   * @param red the network it comes from, which counts where nobody is known
+   * Takes what a request with a credential spends, of all its rates or of none.
    * @throws Problema 429
    */
-  admitir(operacion: Operacion, identidad: Identidad | undefined, red: string): Admision {
-    const quien = this.#quienEs(operacion, identidad, red)
+  admitir(operacion: Operacion, identidad: Identidad): Admision {
+    const quien = this.#quienEs(operacion, identidad)
     const enCurso = this.#simultaneas.de(quien.clave)
     if (enCurso >= quien.simultaneas) throw this.#rechazo(quien, 1, `${enCurso} a la vez es el máximo`)
-    if (identidad && 'repartidor' in identidad) this.#exigirConocidas(identidad.repartidor, quien)
+    const repartidor = 'repartidor' in identidad ? identidad.repartidor : undefined
+    // Requests under way count as if each of them named an unknown guide: none of them was counted yet.
+    if (repartidor !== undefined) this.#exigirConocidas(repartidor, this.#buscan.de(repartidor), quien)
     const tomados: Gasto[] = []
     for (const gasto of quien.gastos) {
       const espera = this.#de(gasto).tomar(gasto.clave, gasto.ritmo, gasto.costo)
@@ -115,85 +137,7 @@ export class Limites {
       tomados.push(gasto)
     }
     this.#simultaneas.sumar(quien.clave)
-    return this.#admision(quien)
-  }
-
-  /**
-   * Counts a key or session that is none against the network that presented it. Good ones from the same network aren't
-   * touched: strangers can lock nobody out.
-   * @throws Problema 429, once it is too many
-   */
-  contarFallo(red: string): void {
-    this.#fallar(red, 1)
-  }
-
-  /**
-   * Looks up a key or session that this process doesn't know. Of a network from where too many came that are none, one is
-   * looked up at a time, and the others aren't at all: a good one from there finds its turn by coming again.
-   * @throws Problema 429
-   */
-  async averiguar<T>(red: string, leer: () => Promise<T>): Promise<T> {
-    if (this.#averiguan.de(red) > 0) this.#fallar(red, 0)
-    this.#averiguan.sumar(red)
-    try {
-      return await leer()
-    } finally {
-      this.#averiguan.restar(red)
-    }
-  }
-
-  #fallar(red: string, cuantas: number): void {
-    const quien = solo(`red ${red} sin llave`, this.#deIntentos, 'de su red')
-    this.#gastar(quien, cuantas, 'Llegaron demasiadas llaves que no valen desde su red')
-  }
-
-  /**
-   * Takes what a page, a file of one or a path that leads nowhere costs, of the network that asked for it.
-   * @throws Problema 429
-   */
-  gastarPagina(red: string): void {
-    this.#gastar(solo(`red ${red} páginas`, this.#deRed, 'de su red'))
-  }
-
-  /**
-   * Takes what opening or drawing labels costs, of the network that opened their link.
-   * @throws Problema 429
-   */
-  gastarEtiquetas(red: string, cuantas: number): void {
-    this.#gastar(solo(`red ${red} etiquetas`, this.#deEtiquetas, 'de su red', 'documentos'), cuantas)
-  }
-
-  /** Counts codes that a courier asked for and that name no guide: his own, whichever session he asks from. */
-  contarDesconocidas(repartidor: string, cuantas: number): void {
-    if (cuantas === 0) return
-    const cubos = this.#cubos.desconocidas
-    const negado = cubos.tomar(repartidor, DE_DESCONOCIDAS, cuantas) > 0
-    if (!negado && cubos.quedan(repartidor, DE_DESCONOCIDAS).quedan === 0) this.#alDesconocer(repartidor)
-  }
-
-  #gastar(quien: Quien, costo = 1, porQue?: string): void {
-    const [gasto] = quien.gastos
-    const espera = this.#de(gasto!).tomar(gasto!.clave, gasto!.ritmo, costo)
-    if (espera > 0) throw this.#rechazo(quien, espera, porQue ?? explicar(gasto!))
-  }
-
-  #exigirConocidas(repartidor: string, quien: Quien): void {
-    const espera = this.#cubos.desconocidas.tomar(repartidor, DE_DESCONOCIDAS, 0)
-    if (espera > 0) throw this.#rechazo(quien, espera, 'Buscó demasiadas guías que no existen')
-  }
-
-  #quienEs(operacion: Operacion, identidad: Identidad | undefined, red: string): Quien {
-    if (!identidad) return solo(`red ${red}`, this.#deRed, 'de su red')
-    if ('comercio' in identidad) return deComercio(operacion, identidad)
-    if ('operador' in identidad) return solo(`llave ${identidad.llave}`, this.#deOperacion, 'de su llave')
-    return solo(claveDeSesion(identidad.sesion), DE_SESION, 'de su sesión')
-  }
-
-  #de({ clave, nombre }: Gasto): Cubos {
-    return this.#cubos[clave.startsWith('red ') ? 'desconocidos' : nombre]
-  }
-
-  #admision(quien: Quien): Admision {
+    if (repartidor !== undefined) this.#buscan.sumar(repartidor)
     const limites = this
     let abierta = true
     return {
@@ -209,37 +153,195 @@ export class Limites {
         if (!abierta) return
         abierta = false
         limites.#simultaneas.restar(quien.clave)
+        if (repartidor !== undefined) limites.#buscan.restar(repartidor)
       },
     }
+  }
+
+  /**
+   * Lets a request without a credential through if its network has few enough under way. Its rate was charged by
+   * `gastarDeRed` when the request arrived.
+   * @throws Problema 429
+   */
+  admitirDeRed(red: string): Admision {
+    const enCurso = this.#simultaneas.de(red)
+    if (enCurso >= SIMULTANEAS)
+      throw demasiadas(`${enCurso} a la vez es el máximo`, 1, this.cabecerasDeRed(red, 'operaciones'))
+    this.#simultaneas.sumar(red)
+    const limites = this
+    let abierta = true
+    return {
+      get cabeceras() {
+        return limites.cabecerasDeRed(red, 'operaciones')
+      },
+      corregir() {},
+      terminar() {
+        if (!abierta) return
+        abierta = false
+        limites.#simultaneas.restar(red)
+      },
+    }
+  }
+
+  /**
+   * Takes one request of its network. Cheap enough to run before anything else looks at the request.
+   * @returns seconds to wait, and nothing was taken; 0: go ahead
+   */
+  gastarDeRed(red: string, clase: ClaseDeRed): number {
+    return this.#porRed[clase].tomar(red)
+  }
+
+  /** In Spanish, why a network has to wait. */
+  get motivoDeRed(): string {
+    return explicar({ nombre: 'solicitudes', ritmo: this.#deRed, de: 'de su red' })
+  }
+
+  /** Headers that tell what is left of a network's rate. */
+  cabecerasDeRed(red: string, clase: ClaseDeRed): Admision['cabeceras'] {
+    const limite = this.#porRed[clase]
+    return presentarCabeceras([dicho('solicitudes', limite.quedan(red), limite.parte)])
+  }
+
+  /** Notes that a valid key or session came from a network. */
+  avalar(red: string): void {
+    this.#avaladas.add(red)
+  }
+
+  /** Refuses new connections of a network for a second, unless a valid key or session came from it in the last minute. */
+  vetar(red: string): void {
+    if (!this.#avaladas.has(red)) this.#vetadas.add(red)
+  }
+
+  /** Whether new connections of a network are refused now. */
+  vetada(red: string): boolean {
+    return this.#vetadas.has(red)
+  }
+
+  /** Whether keys and sessions that this process does not know may still be tried from a network. */
+  quedanIntentos(red: string): boolean {
+    return this.#porRed.intentos.quedan(red).quedan > 0
+  }
+
+  /**
+   * Counts a key or session that is none against the network that presented it. Good ones from the same network aren't
+   * touched: strangers can lock nobody out.
+   * @throws Problema 429, once it is too many
+   */
+  contarFallo(red: string): void {
+    this.#fallar(red, 1)
+  }
+
+  /**
+   * Looks up a key or session that this process doesn't know. Of a network that presented too many invalid ones, one is
+   * looked up at a time and the others are refused: a good one from there finds its turn by coming again.
+   * @throws Problema 429
+   */
+  async averiguar<T>(red: string, leer: () => Promise<T>): Promise<T> {
+    if (this.#averiguan.de(red) > 0) this.#fallar(red, 0)
+    this.#averiguan.sumar(red)
+    try {
+      return await leer()
+    } finally {
+      this.#averiguan.restar(red)
+    }
+  }
+
+  #fallar(red: string, cuantas: number): void {
+    const { intentos } = this.#porRed
+    const espera = intentos.tomar(red, cuantas)
+    if (espera === 0) return
+    const cabeceras = presentarCabeceras([dicho('solicitudes', intentos.quedan(red), intentos.parte)])
+    throw demasiadas('Llegaron demasiadas llaves que no valen desde su red', espera, cabeceras)
+  }
+
+  /**
+   * Takes what opening or drawing labels costs, of the network that opened their link.
+   * @throws Problema 429
+   */
+  gastarEtiquetas(red: string, cuantas: number): void {
+    const { etiquetas } = this.#porRed
+    const espera = etiquetas.tomar(red, cuantas)
+    if (espera === 0) return
+    const porQue = explicar({ nombre: 'documentos', ritmo: this.#deEtiquetas, de: 'de su red' })
+    const cabeceras = presentarCabeceras([dicho('documentos', etiquetas.quedan(red), etiquetas.parte)])
+    throw demasiadas(porQue, espera, cabeceras)
+  }
+
+  /** Counts codes that a courier asked for and that name no guide, over all of the courier's sessions. */
+  contarDesconocidas(repartidor: string, cuantas: number): void {
+    if (cuantas === 0) return
+    const cubos = this.#cubos.desconocidas
+    const negado = cubos.tomar(repartidor, DE_DESCONOCIDAS, cuantas) > 0
+    if (!negado && cubos.quedan(repartidor, DE_DESCONOCIDAS).quedan === 0) this.#alDesconocer(repartidor)
+  }
+
+  /**
+   * Refuses a courier who asked for too many codes that name no guide.
+   * @throws Problema 429
+   */
+  exigirConocidas(repartidor: string): void {
+    this.#exigirConocidas(repartidor, 0)
+  }
+
+  #exigirConocidas(repartidor: string, sinContar: number, quien?: Quien): void {
+    const cubos = this.#cubos.desconocidas
+    const cabeceras = quien && this.#cabeceras(quien)
+    const espera = cubos.tomar(repartidor, DE_DESCONOCIDAS, 0)
+    if (espera > 0) throw demasiadas('Buscó demasiadas guías que no existen', espera, cabeceras)
+    if (cubos.quedan(repartidor, DE_DESCONOCIDAS).quedan <= sinContar)
+      throw demasiadas(`${sinContar} a la vez es el máximo`, 1, cabeceras)
+  }
+
+  #quienEs(operacion: Operacion, identidad: Identidad): Quien {
+    if ('comercio' in identidad) return deComercio(operacion, identidad)
+    if ('operador' in identidad) return solo(`llave ${identidad.llave}`, this.#deOperacion, 'de su llave')
+    return solo(claveDeSesion(identidad.sesion), DE_SESION, 'de su sesión')
+  }
+
+  #de({ nombre }: Gasto): Cubos {
+    return this.#cubos[nombre]
   }
 
   #rechazo(quien: Quien, segundos: number, porQue: string): Problema {
     return demasiadas(porQue, segundos, this.#cabeceras(quien))
   }
 
-  /** Of each rhythm, the account that has less left: a key's, or all its merchant's. */
+  /** Of each rate, the account that has less left: a key's, or its merchant's. */
   #cabeceras({ gastos }: Quien): Admision['cabeceras'] {
-    const dichos = new Map<Nombre, { quedan: number; estado: string; politica: string }>()
+    const dichos = new Map<Nombre, Dicho>()
     for (const gasto of gastos) {
       const { nombre, clave, ritmo } = gasto
       const cubos = this.#de(gasto)
-      const { quedan, enteroEn } = cubos.quedan(clave, ritmo)
-      const dicho = dichos.get(nombre)
-      if (dicho && dicho.quedan <= quedan) continue
-      const { porSegundo, rafaga } = cubos.parte(ritmo)
-      dichos.set(nombre, {
-        quedan,
-        estado: `"${nombre}";r=${quedan};t=${enteroEn}`,
-        politica: `"${nombre}";q=${Math.floor(rafaga)};w=${Math.ceil(rafaga / porSegundo)}`,
-      })
+      const resto = cubos.quedan(clave, ritmo)
+      const previo = dichos.get(nombre)
+      if (!previo || previo.quedan > resto.quedan) dichos.set(nombre, dicho(nombre, resto, cubos.parte(ritmo)))
     }
-    const valores = [...dichos.values()]
-    return {
-      RateLimit: valores.map(({ estado }) => estado).join(', '),
-      'RateLimit-Policy': valores.map(({ politica }) => politica).join(', '),
-    }
+    return presentarCabeceras([...dichos.values()])
   }
 }
+
+/** State of one rate, as the headers of an answer tell it. */
+interface Dicho {
+  quedan: number
+  estado: string
+  politica: string
+}
+
+const dicho = (
+  nombre: Nombre,
+  { quedan, enteroEn }: ReturnType<Cubos['quedan']>,
+  { porSegundo, rafaga }: Ritmo,
+): Dicho => ({
+  quedan,
+  estado: `"${nombre}";r=${quedan};t=${enteroEn}`,
+  politica: `"${nombre}";q=${Math.floor(rafaga)};w=${Math.ceil(rafaga / porSegundo)}`,
+})
+
+/** Headers of the IETF draft draft-ietf-httpapi-ratelimit-headers. */
+const presentarCabeceras = (dichos: readonly Dicho[]): Admision['cabeceras'] => ({
+  RateLimit: dichos.map(({ estado }) => estado).join(', '),
+  'RateLimit-Policy': dichos.map(({ politica }) => politica).join(', '),
+})
 
 function deComercio({ ritmo: clase, ritmoPor }: Operacion, identidad: Identidades['llaveDeComercio']): Quien {
   const { llave, comercioId, modo, ritmos } = identidad
@@ -258,10 +360,10 @@ function deComercio({ ritmo: clase, ritmoPor }: Operacion, identidad: Identidade
 
 const claveDeSesion = (sesion: Uint8Array) => `sesion ${Buffer.from(sesion).toString('base64')}`
 
-const solo = (clave: string, ritmo: Ritmo, de: string, nombre: Nombre = 'solicitudes'): Quien => ({
+const solo = (clave: string, ritmo: Ritmo, de: string): Quien => ({
   clave,
   simultaneas: SIMULTANEAS,
-  gastos: [{ nombre, clave, ritmo, costo: 1, de }],
+  gastos: [{ nombre: 'solicitudes', clave, ritmo, costo: 1, de }],
 })
 
 type DeComercio = Readonly<Record<'llave' | 'comercio', Readonly<Record<Nombre, Ritmo>>>>
@@ -294,7 +396,7 @@ const NOMBRES: Readonly<Record<Nombre, string>> = {
   cambios: 'cambios',
 }
 
-function explicar({ nombre, ritmo: { porSegundo, rafaga }, de }: Gasto): string {
+function explicar({ nombre, ritmo: { porSegundo, rafaga }, de }: Pick<Gasto, 'nombre' | 'ritmo' | 'de'>): string {
   const ritmo = porSegundo >= 1 ? `${porSegundo} por segundo` : `${Math.round(porSegundo * 60)} por minuto`
   return `Se agotó el ritmo de ${NOMBRES[nombre]} ${de} (${ritmo}, ${rafaga} seguidas)`
 }

@@ -31,7 +31,7 @@ function recordar<Fila>(
 ) {
   const conocidas = new Map<string, Leida<Fila>>()
   const otras = new Map<string, Leida<Fila>>()
-  return (texto: string, averiguar: Averiguar): Promise<Fila | undefined> | undefined => {
+  const leer = (texto: string, averiguar: Averiguar): Promise<Fila | undefined> | undefined => {
     const ahora = ahoraMs()
     const conocida = conocidas.get(texto)
     const leida = conocida ?? otras.get(texto)
@@ -53,6 +53,7 @@ function recordar<Fila>(
     )
     return nueva.fila
   }
+  return { leer, conoce: (texto: string) => conocidas.has(texto) }
 }
 
 /** Puts it last, and forgets the first where there are too many. */
@@ -70,7 +71,7 @@ export function crearAutenticadores(
   { db, reloj, usos }: Pick<Deps, 'db' | 'reloj' | 'usos'>,
   ahoraMs = () => performance.now(),
 ): Autenticadores {
-  const leer = recordar(ahoraMs, (texto) => {
+  const llaves = recordar(ahoraMs, (texto) => {
     const partes = leerLlave(texto)
     if (!partes) return undefined
     return async () => {
@@ -79,14 +80,15 @@ export function crearAutenticadores(
       return fila && { ...fila, ritmos: presentarRitmos(fila), rangos: fila.redes.map(leerRango) }
     }
   })
-  const leerSesion = recordar(ahoraMs, (token) => (esToken(token) ? () => buscarSesion(db, token) : undefined))
+  const sesiones = recordar(ahoraMs, (token) => (esToken(token) ? () => buscarSesion(db, token) : undefined))
 
   const verificar = async (texto: string, averiguar: Averiguar, sirve: (tipo: TipoDeLlave) => boolean) => {
-    const fila = await leer(texto, averiguar)
+    const fila = await llaves.leer(texto, averiguar)
     return fila && sirve(fila.tipo) && estaVigente(fila, reloj()) ? fila : undefined
   }
 
   return {
+    conoce: (texto) => llaves.conoce(texto) || sesiones.conoce(texto),
     async llaveDeComercio(texto, averiguar = sinMas) {
       const fila = await verificar(texto, averiguar, (tipo) => tipo !== 'oper')
       if (!fila || fila.tipo === 'oper') return undefined
@@ -111,7 +113,7 @@ export function crearAutenticadores(
       return { operadorId, operador, llave, alcances, rangos }
     },
     async sesionDeRepartidor(token, averiguar = sinMas) {
-      const fila = await leerSesion(token, averiguar)
+      const fila = await sesiones.leer(token, averiguar)
       if (!fila || fila.vence_en <= reloj()) return undefined
       const { repartidor_id: repartidorId, repartidor, nombre, hash: sesion, vence_en } = fila
       return { repartidorId, repartidor, nombre, sesion, vence_en }

@@ -1,9 +1,10 @@
 import type { Express, Request } from 'express'
 import { redDe } from '../http/red.ts'
+import { leerGenerado } from './archivos.ts'
 import type { Fachada, VistaPrevia } from './fachada.ts'
-import { type Html, html } from './html.ts'
-import { type Contenido, marco, soloDice } from './marco.ts'
-import { cuerpoDe, DE_LECTURA, enviar, PRIVADA, type Respuesta } from './respuesta.ts'
+import { Html, html } from './html.ts'
+import { type Contenido, cabezaPropia, marco, soloDice } from './marco.ts'
+import { cuerpoDe, DE_LECTURA, enviar, HTML, PRIVADA, porHuella, type Respuesta } from './respuesta.ts'
 
 /** A page's answer: something to be read, or the address to go to, relative to its own. */
 export type Hoja = (Contenido & { status: number }) | { status: 303; a: string }
@@ -108,12 +109,22 @@ function vestir(pagina: Pagina, pedido: Pedido, hoja: Hoja, propias: Readonly<Re
   return { status: hoja.status, cuerpo: cuerpoDe(marco(hoja, alrededor)), cabeceras }
 }
 
+/** Page that a browser gets whose network has no requests left, and the headers that let it show its style. */
+export function paginaDeEspera(fachada: Fachada, urlPublica: string, segundos: number) {
+  const estilo = leerGenerado('paginas/inicio/estilo.css').toString()
+  const { titulo, cuerpo } = esperen(segundos)
+  return {
+    texto: marco({ titulo, cuerpo }, { fachada, cabeza: cabezaPropia(new Html(estilo)), raiz: `${urlPublica}/` }),
+    cabeceras: { ...PRIVADA, ...fachada.permisos({ 'style-src': porHuella(estilo) }), 'Content-Type': HTML },
+  }
+}
+
 const MAL_PEDIDA: Hoja = {
   status: 405,
   ...soloDice('No se puede hacer eso aquí', html`Abra la dirección en su navegador para ver la página.`),
 }
 
-const esperen = (segundos: number): Hoja => ({
+const esperen = (segundos: number) => ({
   status: 429,
   ...soloDice(
     'Espere un momento',

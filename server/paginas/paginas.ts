@@ -20,8 +20,11 @@ export interface OpcionesDePaginas {
   buzon: boolean
 }
 
-/** Serves all that people see, beside the contract's operations. */
-export function servirPaginas(app: Express, deps: Deps, { buzon }: OpcionesDePaginas) {
+/**
+ * Serves all that people see, beside the contract's operations.
+ * @returns the brand as the pages show it
+ */
+export function servirPaginas(app: Express, deps: Deps, { buzon }: OpcionesDePaginas): Fachada {
   const fachada = new Fachada(deps.ajustes.marca, deps.ajustes.urlPublica)
   servirDocumentacion(app, fachada, deps.ajustes.urlPublica)
   servirArchivos(app, fachada.archivos)
@@ -34,4 +37,5 @@ export function servirPaginas(app: Express, deps: Deps, { buzon }: OpcionesDePag
   servirVerificacion(app, fachada, deps)
   servirContactoDeSeguridad(app, deps)
   if (buzon) servirBuzon(app, fachada, deps)
+  return fachada
 }

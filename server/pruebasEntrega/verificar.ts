@@ -9,7 +9,7 @@ export const verificarPrueba: Handler<'verificarPrueba'> = async (
   { path, body, red },
   { db, limiteDeVerificacion },
 ) => {
-  const espera = limiteDeVerificacion(red)
+  const espera = limiteDeVerificacion.tomar(red)
   if (espera > 0) throw demasiadas('Llegaron muchas solicitudes seguidas desde su conexión', espera)
   const guia = await buscarGuia(db, 'todos', path.guia)
   const prueba = await buscarPrueba(db, guia)

@@ -2,6 +2,7 @@ import type { Handler } from '../contrato/tipos.ts'
 import { enTransaccion, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
 import { RETO_DE_SESION } from '../http/autenticar.ts'
+import { sitioDe } from '../http/red.ts'
 import { leerDispositivo, sellarDispositivo } from './dispositivo.ts'
 import {
   DURACION_DE_SESION,
@@ -44,11 +45,15 @@ export const abrirSesion: Handler<'abrirSesion'> = async (
 ) => {
   // Strangers behind the same address as a known phone spend what is theirs, and lock it out of nothing.
   const conocido = leerDispositivo(secretos, navegador.leerDispositivo(cookie))
-  const de = conocido === undefined ? `red ${red}` : `dispositivo ${conocido}`
+  const de = conocido === undefined ? red : `dispositivo ${conocido}`
   // Before anything is looked at: an answer that came through must not tell a good guess from a bad one.
   const espera = limiteDeEntrada.tomar(de)
   if (espera > 0) {
-    await bitacora.rechazada(de, { ...quien, red }, { accion: 'abrirSesion', despues: { rechazada: true } })
+    await bitacora.rechazada(
+      sitioDe(de) ?? de,
+      { ...quien, red },
+      { accion: 'abrirSesion', despues: { rechazada: true } },
+    )
     const cabeceras = { 'Retry-After': String(espera) }
     throw new Problema('demasiadas_solicitudes', `Demasiados intentos. Espere ${espera} segundos y repita.`, {
       cabeceras,

@@ -5,7 +5,7 @@ import { leerGuias, leerSuyas, miradaAjena, presentarGuia } from './guia.ts'
 /** Lists what a courier carries, or the guides that he asks for, each once, however often and in however many spellings. */
 export const listarGuiasDeReparto: Handler<'listarGuiasDeReparto'> = async (
   { query: { guia: pedidas } = {}, identidad, idSolicitud, red },
-  { db, ajustes, limites, bitacora },
+  { db, ajustes, limites, turnosDeBusqueda, bitacora },
 ) => {
   if (pedidas === undefined) {
     const suyas = await leerSuyas(db, identidad.repartidor)
@@ -13,8 +13,12 @@ export const listarGuiasDeReparto: Handler<'listarGuiasDeReparto'> = async (
     return { status: 200, body: { datos, desconocidas: [] } }
   }
   const codigos = new Set(pedidas.flatMap((escrita) => normalizarCodigoDeGuia(escrita) ?? []))
-  const porCodigo = await leerGuias(db, [...codigos])
-  limites.contarDesconocidas(identidad.repartidor, codigos.size - porCodigo.size)
+  const porCodigo = await turnosDeBusqueda(identidad.repartidor, async () => {
+    limites.exigirConocidas(identidad.repartidor)
+    const filas = await leerGuias(db, [...codigos])
+    limites.contarDesconocidas(identidad.repartidor, codigos.size - filas.size)
+    return filas
+  })
   const quien = { identidad, idSolicitud, red }
   for (const fila of porCodigo.values())
     if (fila.custodio !== identidad.repartidor)

@@ -113,6 +113,22 @@ describe('guessing codes', () => {
     await hasta(async () => (await entrar(entorno, movil.codigo)).status === 201)
   })
 
+  it('counts all networks of one IPv6 site together, too', async () => {
+    const { url } = await otroServicio({ TRUST_PROXY: '1' }, { relojDeLimites: () => 0 })
+    const intentar = async (i: number) => {
+      const cabeceras = { Origin: url, 'X-Forwarded-For': `2001:db8:7:${i.toString(16)}::1` }
+      return (await entrarEn(url, `MALO${i}`, cabeceras)).status
+    }
+    let antes = 0
+    while (antes < 200 && (await intentar(antes)) === 401) antes++
+    // The services of the tests before share the limit, too.
+    expect(antes).toBeGreaterThan(0)
+    expect(antes).toBeLessThanOrEqual(120)
+    const { codigo } = await nuevo()
+    const deOtroSitio = { Origin: url, 'X-Forwarded-For': '2001:db8:8::1' }
+    expect((await entrarEn(url, codigo, deOtroSitio)).status).toBe(201)
+  })
+
   it('keeps no known phone out, nor does a known phone keep others out', async () => {
     // What a courier's phone and strangers behind the same address send, at a clock that stands.
     const { url } = await otroServicio({}, { relojDeLimites: () => 0 })

@@ -1,6 +1,7 @@
 import type { Express } from 'express'
 import { normalizarCodigoDeGuia } from '../../codigos/codigos.ts'
-import { crearLimite } from '../../limites/cubos.ts'
+import { LimitePorRed } from '../../limites/porRed.ts'
+import { porMinuto } from '../../limites/ritmos.ts'
 import { leerGenerado } from '../archivos.ts'
 import type { Fachada } from '../fachada.ts'
 import { Html } from '../html.ts'
@@ -18,10 +19,10 @@ export interface OpcionesDeRastreo {
 }
 
 /**
- * How often a minute a network may ask for anything. A code has 55 random bits: at this rate, among ten million guides, one is
- * guessed in some fifty years; and a whole mobile network behind one address still gets through.
+ * Requests of one network. A code has 55 random bits: at this rate, among ten million guides, one is guessed in some fifty
+ * years. A whole mobile network behind one address still gets through.
  */
-const CONSULTAS = 120
+const CONSULTAS = porMinuto(120)
 
 /** The same for every parcel: what becomes of one is told to whoever opens the page, and to no app that keeps it. */
 export const VISTA_PREVIA = { titulo: 'Siga su envío', descripcion: 'Vea por dónde va su paquete y qué sigue.' }
@@ -30,14 +31,14 @@ export const VISTA_PREVIA = { titulo: 'Siga su envío', descripcion: 'Vea por d�
 export function servirRastreo(app: Express, { fachada, leer, reloj }: OpcionesDeRastreo) {
   const estilo = leerGenerado('paginas/rastreo/estilo.css').toString()
   const cabeza = cabezaPropia(new Html(estilo))
-  const limite = crearLimite(CONSULTAS, reloj ? { reloj } : {})
+  const limite = new LimitePorRed(CONSULTAS, reloj ? { reloj } : {})
   servirPagina(app, '/r', {
     cabeceras: fachada.permisos({ 'style-src': porHuella(estilo), 'form-action': "'self'" }),
     cabeza: () => cabeza,
     fachada,
     previa: VISTA_PREVIA,
     fallo: FALLO,
-    esperar: ({ red }) => limite(red),
+    esperar: ({ red }) => limite.tomar(red),
     async atender(pedido) {
       const { req, resto, raiz } = pedido
       if (req.path === '/') return buscar(pedido)

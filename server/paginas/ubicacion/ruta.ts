@@ -1,5 +1,7 @@
 import type { Express } from 'express'
-import { Cubos, crearLimite } from '../../limites/cubos.ts'
+import { crearLimite } from '../../limites/cubos.ts'
+import { LimitePorRed } from '../../limites/porRed.ts'
+import { porMinuto } from '../../limites/ritmos.ts'
 import type { Solicitudes } from '../../ubicacion/solicitud.ts'
 import { leerRecursos, servirArchivos } from '../archivos.ts'
 import type { Fachada } from '../fachada.ts'
@@ -44,10 +46,10 @@ export function servirUbicacion(
 ) {
   const recursos = leerRecursos('paginas/ubicacion/', 'u-recursos/', ARCHIVOS)
   const conReloj = reloj ? { reloj } : {}
-  const porRed = crearLimite(LIMITES.red, conReloj)
+  const porRed = new LimitePorRed(porMinuto(LIMITES.red), conReloj)
   const porLectura = crearLimite(LIMITES.get, conReloj)
   const porEnvio = crearLimite(LIMITES.post, conReloj)
-  const otros = new Cubos(conReloj)
+  const otros = new LimitePorRed(OTROS, conReloj)
   const { ver, recibir } = crearHojas(solicitudes, {
     mapaDe: (raiz) =>
       mosaicos && {
@@ -55,7 +57,7 @@ export function servirUbicacion(
         modulo: raiz + recursos.ruta('mapa.js'),
         estilo: raiz + recursos.ruta('mapa.css'),
       },
-    porOtro: (red) => otros.tomar(red, OTROS),
+    porOtro: (red) => otros.tomar(red),
   })
   servirArchivos(app, recursos.archivos)
   servirPagina(app, '/u', {
@@ -68,7 +70,7 @@ export function servirUbicacion(
     fallo: FALLO,
     esperar({ red, resto, leyendo }) {
       const deEnlace = leyendo ? porLectura : porEnvio
-      return porRed(red) || (TOKEN.test(resto) ? deEnlace(`${red} ${resto}`) : 0)
+      return porRed.tomar(red) || (TOKEN.test(resto) ? deEnlace(`${red} ${resto}`) : 0)
     },
     async atender({ req, resto: token, raiz, red, leyendo }) {
       if (!TOKEN.test(token)) return { status: 404, ...DESCONOCIDA }

@@ -29,7 +29,7 @@ export function servirVerificacion(app: Express, fachada: Fachada, deps: DepsDeV
     cabeza: () => cabeza,
     fachada,
     fallo: FALLO,
-    esperar: ({ red }) => deps.limiteDeVerificacion(red),
+    esperar: ({ red }) => deps.limiteDeVerificacion.tomar(red),
     async atender({ resto, raiz }) {
       const codigo = normalizarCodigoDeGuia(resto)
       const entrega = codigo === undefined ? undefined : await leerEntrega(deps, codigo)

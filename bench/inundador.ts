@@ -1,0 +1,52 @@
+/**
+ * Floods an address with requests for one page and reads none of what the answers say.
+ * Arguments: url, local address, requests a second, pipelined requests per write, seconds, Authorization header or ''.
+ * Prints `listo` when all connections were tried once, and at the end how many requests it sent.
+ */
+import { connect, type Socket } from 'node:net'
+
+const CONEXIONES = 400
+/** Milliseconds between two writes of the pacer. */
+const PASO = 5
+
+const [url = '', localAddress = '127.0.0.1', porSegundo = '0', seguidas = '1', segundos = '1', autorizacion = ''] =
+  process.argv.slice(2)
+const { hostname, port, host } = new URL(url)
+const pedido = `GET /r/AAAAAAAAAAAA HTTP/1.1\r\nHost: ${host}\r\n${autorizacion ? `Authorization: ${autorizacion}\r\n` : ''}\r\n`
+const escrito = pedido.repeat(Number(seguidas))
+
+const sockets: (Socket | undefined)[] = Array.from({ length: CONEXIONES }, () => undefined)
+let enviadas = 0
+
+/** Writes on a connection; one that was closed is opened anew, as an attacker would. */
+function escribir(i: number): void {
+  let socket = sockets[i]
+  if (!socket || socket.destroyed) {
+    socket = connect({ host: hostname, port: Number(port), localAddress, noDelay: true })
+    socket.on('error', () => {})
+    socket.on('data', () => {})
+    sockets[i] = socket
+  }
+  // A connection whose peer reads nothing takes no more.
+  if (socket.writableLength > 100_000) return
+  socket.write(escrito)
+  enviadas += Number(seguidas)
+}
+
+for (let i = 0; i < CONEXIONES; i++) escribir(i)
+process.stdout.write('listo\n')
+const inicio = performance.now()
+let siguiente = 0
+let turnos = 0
+const porEscritura = Number(seguidas)
+setInterval(() => {
+  const transcurridos = (performance.now() - inicio) / 1_000
+  if (transcurridos >= Number(segundos)) {
+    process.stdout.write(`${enviadas}\n`, () => process.exit(0))
+    return
+  }
+  for (const debidos = (transcurridos * Number(porSegundo)) / porEscritura; turnos < debidos; turnos++) {
+    escribir(siguiente)
+    siguiente = (siguiente + 1) % CONEXIONES
+  }
+}, PASO)

@@ -1,0 +1,58 @@
+import { sitioDe } from '../http/red.ts'
+import { Cubos, type OpcionesDeCubos, type Ritmo } from './cubos.ts'
+
+/**
+ * Factor by which all /64 networks of one /48 together may exceed the rate of one of them. A /48 is the usual size of one
+ * subscriber's site (RFC 6177), but a mobile carrier may spread its phones over a few of them.
+ */
+export const VECES_DE_SITIO = 4
+
+/** Token buckets of one rate by network. An IPv6 network also spends the bucket of the /48 that it belongs to. */
+export class LimitePorRed {
+  readonly #cubos: Cubos
+  readonly #ritmo: Ritmo
+  readonly #deSitio: Ritmo
+
+  /** @param ritmo rate of one IPv4 address or IPv6 /64 */
+  constructor(ritmo: Ritmo, opciones: OpcionesDeCubos = {}) {
+    this.#cubos = new Cubos(opciones)
+    this.#ritmo = ritmo
+    this.#deSitio = { porSegundo: VECES_DE_SITIO * ritmo.porSegundo, rafaga: VECES_DE_SITIO * ritmo.rafaga }
+  }
+
+  /** Rate of one network in this process. */
+  get parte(): Ritmo {
+    return this.#cubos.parte(this.#ritmo)
+  }
+
+  /**
+   * Takes tokens of a network, all or none.
+   * @param red network as `redDe` writes it; any other text has a bucket of its own and no /48
+   * @returns seconds to wait, and nothing was taken; 0: go ahead
+   */
+  tomar(red: string, costo = 1): number {
+    const sitio = sitioDe(red)
+    if (sitio === undefined) return this.#cubos.tomar(red, this.#ritmo, costo)
+    const esperaDelSitio = this.#cubos.tomar(sitio, this.#deSitio, costo)
+    if (esperaDelSitio > 0) return esperaDelSitio
+    const espera = this.#cubos.tomar(red, this.#ritmo, costo)
+    if (espera > 0) this.#cubos.devolver(sitio, costo)
+    return espera
+  }
+
+  /** Gives back tokens that were taken and not needed. */
+  devolver(red: string, costo = 1): void {
+    const sitio = sitioDe(red)
+    if (sitio !== undefined) this.#cubos.devolver(sitio, costo)
+    this.#cubos.devolver(red, costo)
+  }
+
+  /** Whole tokens left to a network, and the seconds until its bucket is full: those of its /48 if that has fewer. */
+  quedan(red: string): { quedan: number; enteroEn: number } {
+    const suyos = this.#cubos.quedan(red, this.#ritmo)
+    const sitio = sitioDe(red)
+    if (sitio === undefined) return suyos
+    const delSitio = this.#cubos.quedan(sitio, this.#deSitio)
+    return delSitio.quedan < suyos.quedan ? delSitio : suyos
+  }
+}

@@ -1,0 +1,193 @@
+import { once } from 'node:events'
+import { IncomingMessage, request } from 'node:http'
+import { connect, Socket } from 'node:net'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { addressOf } from '../../server/http/networkGate.ts'
+import { nuevaLlave } from '../../server/llaves/llave.ts'
+import { usarEntorno } from '../entorno.ts'
+import { hasta } from '../fabricas.ts'
+
+// Nothing comes back while the limits' clock stands. Each test calls from a loopback address of its own.
+let ms = 0
+const entorno = usarEntorno({ relojDeLimites: () => ms }, () => ({ REQUESTS_PER_NETWORK: '5' }))
+const BURST = 50
+const PATH = '/r/AAAAAAAAAAAA'
+
+let tests = 1
+let address = ''
+beforeEach(() => {
+  address = `127.0.1.${++tests}`
+})
+
+interface Options {
+  method?: string
+  headers?: Record<string, string>
+}
+
+/** One request on a connection of its own. */
+async function ask(path: string, { method = 'GET', headers = {} }: Options = {}) {
+  const req = request(entorno.url + path, { method, headers, localAddress: address, agent: false })
+  const [res] = (await once(req.end(), 'response')) as [IncomingMessage]
+  let body = ''
+  for await (const chunk of res) body += chunk
+  return { status: res.statusCode, headers: res.headers, body }
+}
+
+const statusOf = async (path: string, options?: Options) => (await ask(path, options)).status
+/** Status of a request, or undefined where no connection is taken. */
+const tryToAsk = (path: string) =>
+  statusOf(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ECONNRESET') throw error
+  })
+
+/** Spends what the test's network may ask for, pages or operations, and is refused once. */
+async function exhaust(path = PATH) {
+  for (let i = 0; i < BURST; i++) expect(await statusOf(path)).not.toBe(503)
+  const refused = await ask(path)
+  expect(refused.status).toBe(429)
+  return refused
+}
+
+async function open(): Promise<Socket> {
+  const socket = connect({ port: Number(new URL(entorno.url).port), host: '127.0.0.1', localAddress: address })
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  return socket
+}
+
+describe('a network that has no requests left', () => {
+  it('gets the declared problem, with its rate and when to come again', async () => {
+    const { headers, body } = await exhaust('/healthz')
+    expect(JSON.parse(body)).toMatchObject({
+      codigo: 'demasiadas_solicitudes',
+      mensaje: 'Se agotó el ritmo de solicitudes de su red (5 por segundo, 50 seguidas). Repita en 1 segundo.',
+      estado_http: 429,
+      id_solicitud: headers['x-request-id'],
+    })
+    expect(headers).toMatchObject({
+      'retry-after': '1',
+      ratelimit: '"solicitudes";r=0;t=10',
+      'ratelimit-policy': '"solicitudes";q=50;w=10',
+      'content-type': 'application/json',
+      'x-content-type-options': 'nosniff',
+    })
+    const rfc9457 = await ask('/healthz', { headers: { Accept: 'application/problem+json' } })
+    expect(rfc9457.headers['content-type']).toBe('application/problem+json')
+    const id = rfc9457.headers['x-request-id']
+    expect(JSON.parse(rfc9457.body)).toMatchObject({ status: 429, instance: `urn:guias:solicitud:${id}` })
+  })
+
+  it('gets a page that a person can read where a browser asks for one', async () => {
+    await exhaust()
+    const { status, headers, body } = await ask(PATH, { headers: { Accept: 'text/html,*/*;q=0.8' } })
+    expect([status, headers['content-type'], headers['retry-after']]).toEqual([429, 'text/html; charset=utf-8', '1'])
+    expect(body).toContain('Espere un momento')
+    expect(headers['content-security-policy']).toMatch(/style-src 'sha256-/)
+    // Operations answer as the contract says, whatever a browser accepts.
+    await exhaust('/healthz')
+    expect((await ask('/healthz', { headers: { Accept: 'text/html' } })).headers['content-type']).toBe(
+      'application/json',
+    )
+  })
+
+  it('is told apart by pages and operations, and comes back with time', async () => {
+    await exhaust()
+    expect(await statusOf('/healthz')).toBe(200)
+    ms += 1_000
+    for (let i = 0; i < 5; i++) expect(await statusOf(PATH)).toBe(404)
+    expect(await statusOf(PATH)).toBe(429)
+  })
+
+  it('is charged for requests to protected operations that bring no credential', async () => {
+    for (let i = 0; i < BURST; i++) expect(await statusOf('/api/v1/guias')).toBe(401)
+    expect(await statusOf('/api/v1/guias')).toBe(429)
+    expect(await statusOf(PATH)).toBe(429)
+    expect(await statusOf('/healthz')).toBe(200)
+    const { llave } = await entorno.nuevoComercio()
+    expect(await statusOf('/api/v1/guias', { headers: { Authorization: `Bearer ${llave}` } })).toBe(200)
+  })
+
+  it('may try few invalid keys, and then as many as it may send requests without a key', async () => {
+    const withKey = (llave: string) => statusOf('/api/v1/guias', { headers: { Authorization: `Bearer ${llave}` } })
+    const { llave } = await entorno.nuevoComercio()
+    expect(await withKey(llave)).toBe(200)
+    for (let i = 0; i < 10; i++) expect(await withKey(i % 2 ? 'x' : nuevaLlave('test').llave)).toBe(401)
+    for (let i = 0; i < BURST; i++) expect(await withKey(nuevaLlave('test').llave)).toBe(429)
+    const lineas = entorno.log.length
+    for (let i = 0; i < 20; i++) expect(await withKey('x')).toBe(429)
+    expect(await withKey(llave)).toBe(200)
+    const nuevas = entorno.log.slice(lineas).map((linea) => JSON.parse(linea))
+    expect(nuevas.filter(({ status }) => status === 429).length).toBeLessThanOrEqual(1)
+  })
+
+  it('loses its connection after three refusals, and opens no other for a second', async () => {
+    await exhaust()
+    const socket = await open()
+    let received = ''
+    socket.on('data', (chunk) => {
+      received += chunk
+    })
+    socket.write(`GET ${PATH} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(8))
+    await once(socket, 'close')
+    expect(received.match(/HTTP\/1\.1 429/g)).toHaveLength(3)
+    expect(received.match(/\r\nConnection: close/gi)).toHaveLength(1)
+    expect(await tryToAsk('/healthz')).toBeUndefined()
+    ms += 1_000
+    expect(await tryToAsk('/healthz')).toBe(200)
+  })
+
+  it('opens connections all the same within a minute of a valid key or session', async () => {
+    const { llave } = await entorno.nuevoComercio()
+    const withKey = () => statusOf('/api/v1/guias', { headers: { Authorization: `Bearer ${llave}` } })
+    expect(await withKey()).toBe(200)
+    await exhaust()
+    const refuseThrice = async () => {
+      const socket = await open()
+      socket.resume().write(`GET ${PATH} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(3))
+      await once(socket, 'close')
+    }
+    await refuseThrice()
+    expect(await withKey()).toBe(200)
+    ms += 60_000
+    await exhaust()
+    await refuseThrice()
+    expect(await tryToAsk(PATH)).toBeUndefined()
+    ms += 1_000
+  })
+
+  it('is logged as a count, by a network that names nobody', async () => {
+    address = '127.9.9.9'
+    const before = entorno.log.length
+    await exhaust('/healthz')
+    for (let i = 0; i < 200; i++) expect(await statusOf('/healthz')).toBe(429)
+    const lines = entorno.log.slice(before).map((line) => JSON.parse(line))
+    const refused = lines.filter(({ msg }) => msg === 'requests refused')
+    expect(refused).toEqual([
+      expect.objectContaining({ motivo: 'network operaciones', red: '127.9.9.0/24', status: 429, solicitudes: 1 }),
+    ])
+    expect(lines.filter(({ msg, status }) => msg === 'request' && status === 429)).toEqual([])
+    await entorno.reiniciar()
+    const stopped = entorno.log.slice(before).map((line) => JSON.parse(line))
+    await hasta(async () => stopped.some(({ msg }) => msg === 'requests refused'))
+    const counts = stopped.flatMap(({ msg, red, solicitudes }) =>
+      msg === 'requests refused' && red === '127.9.9.0/24' ? [solicitudes] : [],
+    )
+    expect(counts).toEqual([1, 200])
+  })
+})
+
+describe('the address that is charged', () => {
+  it.each([
+    [0, '203.0.113.7', '127.0.0.1'],
+    [1, undefined, '127.0.0.1'],
+    [1, '203.0.113.7', '203.0.113.7'],
+    [1, '198.51.100.1, 203.0.113.7', '203.0.113.7'],
+    [2, '198.51.100.1, 203.0.113.7', '198.51.100.1'],
+    [3, '198.51.100.1,203.0.113.7', '198.51.100.1'],
+  ])('behind %i proxies that wrote %s is %s', (proxies, forwarded, expected) => {
+    const req = new IncomingMessage(new Socket())
+    Object.defineProperty(req.socket, 'remoteAddress', { value: '127.0.0.1' })
+    if (forwarded !== undefined) req.headers['x-forwarded-for'] = forwarded
+    expect(addressOf(req, proxies)).toBe(expected)
+  })
+})
