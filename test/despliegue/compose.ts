@@ -4,8 +4,8 @@ import { RAIZ } from '../../server/contrato/raiz.ts'
 
 // What `despliegue/` says, for whoever holds it against something or does it.
 
-const YAML = createRequire(new URL('node_modules/knip/package.json', RAIZ))('yaml') as {
-  parse(texto: string, opciones: { merge: boolean }): unknown
+export const YAML = createRequire(new URL('node_modules/knip/package.json', RAIZ))('yaml') as {
+  parse(texto: string, opciones?: { merge: boolean }): unknown
 }
 
 export const leer = (ruta: string) => readFileSync(new URL(ruta, RAIZ), 'utf8')

@@ -1,7 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { COMPLETO } from '../fabricas.ts'
+import { YAML } from '../despliegue/compose.ts'
+import { faltasDelFlujo, type Paso } from './flujosDeTrabajo.ts'
 
 const raiz = new URL('../../', import.meta.url)
 const leer = (ruta: string) => readFileSync(new URL(ruta, raiz), 'utf8')
@@ -13,6 +16,8 @@ interface Paquete {
   license?: string
   link?: boolean
   dev?: boolean
+  devOptional?: boolean
+  name?: string
   hasInstallScript?: boolean
 }
 const { packages } = JSON.parse(leer('package-lock.json')) as { packages: Record<string, Paquete> }
@@ -66,21 +71,107 @@ describe('the supply chain', () => {
     expect(ajenas).toEqual([])
   })
 
-  it('has a bill of materials, of what production takes and nothing else', COMPLETO, () => {
+  it('has a bill of materials of the packages that production installs', () => {
     const { stdout, status } = spawnSync('npm', ['run', '--silent', 'sbom'], { cwd: raiz, encoding: 'utf8' })
     expect(status).toBe(0)
     const { bomFormat, components } = JSON.parse(stdout) as { bomFormat: string; components: { name: string }[] }
-    const nombres = components.map(({ name }) => name)
+    const nombres = new Set(components.map(({ name }) => name))
+    // npm counts an optional peer that the lock has (`typescript`) as production's, but does not install it there.
+    const deProduccion = instalados.flatMap(([ruta, { dev, devOptional, name }]) =>
+      dev || devOptional ? [] : [name ?? ruta.split('node_modules/').at(-1)!],
+    )
     expect(bomFormat).toBe('CycloneDX')
-    expect(nombres).toEqual(expect.arrayContaining(['express', 'pg', 'sharp']))
+    expect(deProduccion).toEqual(expect.arrayContaining(['express', 'pg', 'sharp']))
+    expect(deProduccion.filter((nombre) => !nombres.has(nombre))).toEqual([])
     for (const ajeno of ['vitest', 'tsdown', '@biomejs/biome', 'fastify']) expect(nombres).not.toContain(ajeno)
   })
 
-  it('of the workflows is pinned by commit', () => {
-    for (const archivo of readdirSync(new URL('.github/workflows/', raiz))) {
-      const usados = [...leer(`.github/workflows/${archivo}`).matchAll(/uses: *(\S+)/g)].map(([, uso]) => uso!)
-      expect(usados.length).toBeGreaterThan(0)
-      for (const uso of usados) expect(uso).toMatch(/^[\w./-]+@[0-9a-f]{40}$/)
+  it('runs no tool that the lock does not name', () => {
+    const { scripts } = JSON.parse(leer('package.json')) as { scripts: Record<string, string> }
+    expect(Object.entries(scripts).filter(([, orden]) => /\b(?:npx|npm exec)\b/.test(orden))).toEqual([])
+  })
+})
+
+describe('the workflows', () => {
+  const publicar = leer('.github/workflows/publicar.yml')
+
+  it.each(readdirSync(new URL('.github/workflows/', raiz)))(
+    '%s pins everything and runs nothing beside a token',
+    (archivo) => {
+      expect(faltasDelFlujo(leer(`.github/workflows/${archivo}`))).toEqual([])
+    },
+  )
+
+  const EN_PUBLICAR = '      - run: npm publish ./sdk.tgz'
+  it.each([
+    [
+      'an action by its tag',
+      /actions\/checkout@[0-9a-f]{40}/,
+      'actions/checkout@v4',
+      'action actions/checkout@v4 without commit',
+    ],
+    ['a container without digest', /(container: [^@\n]+)@\S+/, '$1', 'image node:24.21.0-bookworm without digest'],
+    ['npx', 'npm run --silent sbom', 'npx --yes sbom', 'unlocked tool'],
+    [
+      'an installation beside the token',
+      EN_PUBLICAR,
+      `      - run: npm ci\n${EN_PUBLICAR}`,
+      '«npm ci» beside the token',
+    ],
+    [
+      'a script beside the token',
+      EN_PUBLICAR,
+      `      - run: node scripts/preparar.mjs\n${EN_PUBLICAR}`,
+      'beside the token',
+    ],
+    ['the scripts of a package beside the token', '--ignore-scripts ', '', 'beside the token'],
+    [
+      'a checkout beside the token',
+      EN_PUBLICAR,
+      `      - uses: actions/checkout@${'0'.repeat(40)}\n${EN_PUBLICAR}`,
+      'beside the token',
+    ],
+    ['a token in the job that builds', 'contents: read', 'id-token: write', '«.ci/run» beside the token'],
+    ['a token for every job', 'permissions: {}', 'permissions: write-all', 'permissions to every job'],
+  ])('are refused with %s', (_que, antes, despues, falta) => {
+    const cambiado = publicar.replace(antes, despues)
+    expect(cambiado).not.toBe(publicar)
+    expect(faltasDelFlujo(cambiado).join('\n')).toContain(falta)
+  })
+
+  it('publish the tarball only if its digest is the one of the job that built it', () => {
+    const { jobs } = YAML.parse(publicar) as {
+      jobs: Record<string, { needs?: string[]; outputs?: Record<string, string>; steps: Paso[] }>
+    }
+    const { empaquetar, publicar: ultimo } = jobs as Record<'empaquetar' | 'publicar', (typeof jobs)[string]>
+    const comprobar = ultimo.steps.findIndex(({ run }) => run?.includes('sha256sum --check'))
+    const enviar = ultimo.steps.findIndex(({ run }) => run?.startsWith('npm publish'))
+    expect(ultimo.needs).toEqual(['probar', 'empaquetar'])
+    expect(ultimo.steps[comprobar]!.env!.SHA256).toContain('needs.empaquetar.outputs.sha256')
+    expect(comprobar).toBeLessThan(enviar)
+
+    // Runs the three shell lines on a real file, as it was built and as somebody changed it in between.
+    const carpeta = mkdtempSync(join(tmpdir(), 'guias-publicar-'))
+    try {
+      mkdirSync(join(carpeta, 'paquete'))
+      writeFileSync(join(carpeta, 'paquete/sdk.tgz'), 'built')
+      const salida = join(carpeta, 'salida')
+      const sh = (orden: string, env: Record<string, string>) =>
+        spawnSync('bash', ['-e', '-o', 'pipefail', '-c', orden], { cwd: carpeta, env: { ...process.env, ...env } })
+          .status
+      expect(sh(empaquetar.steps.find(({ id }) => id === 'digest')!.run!, { GITHUB_OUTPUT: salida })).toBe(0)
+      const [, SHA256 = ''] = /^sha256=([0-9a-f]{64})$/m.exec(readFileSync(salida, 'utf8')) ?? []
+      const orden = ultimo.steps[comprobar]!.run!
+      for (const [contenido, codigo] of [
+        ['built', 0],
+        ['changed', 1],
+      ] as const) {
+        writeFileSync(join(carpeta, 'sdk.tgz'), contenido)
+        expect([contenido, sh(orden, { SHA256 })]).toEqual([contenido, codigo])
+      }
+      expect(sh(orden, { SHA256: '' })).not.toBe(0)
+    } finally {
+      rmSync(carpeta, { recursive: true })
     }
   })
 })

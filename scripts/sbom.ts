@@ -1,0 +1,30 @@
+/**
+ * Prints the bill of materials (CycloneDX) of the packages that production installs, with npm's own `npm sbom`.
+ * `npm sbom` leaves out shared packages when it skips workspaces, so it reads a copy that has production's dependencies alone.
+ */
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const raiz = join(import.meta.dirname, '..')
+const { name, version, license, dependencies } = JSON.parse(readFileSync(join(raiz, 'package.json'), 'utf8'))
+const temporal = mkdtempSync(join(tmpdir(), 'guias-sbom-'))
+// npm takes the main component's name from the folder.
+const carpeta = join(temporal, name)
+const npm = (...args: string[]) =>
+  execFileSync('npm', args, { cwd: carpeta, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
+
+try {
+  mkdirSync(carpeta)
+  writeFileSync(join(carpeta, 'package.json'), JSON.stringify({ name, version, license, dependencies }))
+  copyFileSync(join(raiz, 'package-lock.json'), join(carpeta, 'package-lock.json'))
+  npm('install', '--package-lock-only', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error')
+  const sbom = JSON.parse(npm('sbom', '--package-lock-only', '--sbom-format=cyclonedx', '--loglevel=error'))
+  // Both differ in every run; without them the same lock gives the same document.
+  delete sbom.serialNumber
+  delete sbom.metadata.timestamp
+  console.log(JSON.stringify(sbom, null, 2))
+} finally {
+  rmSync(temporal, { recursive: true })
+}
