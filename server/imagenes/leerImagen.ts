@@ -16,7 +16,7 @@ export interface Imagen {
 
 const MEGAPIXELES = 40
 const LADO = { foto: 2_560, firma: 1_600 }
-/** Pixels of the shorter and the longer side: what is smaller shows nothing. */
+/** Minimum of the shorter and the longer side, in pixels, as sent and as stored. */
 const MINIMO = { foto: [200, 200], firma: [20, 50] } as const
 /** Seconds that decoding may take. */
 const PLAZO = 20
@@ -59,11 +59,22 @@ export async function leerImagen(ruta: string, tipo: 'foto' | 'firma'): Promise<
   }
 }
 
+/**
+ * Requires the minimum size of the picture as sent and as stored: shrinking the longer side may leave too little of the shorter.
+ * @throws Problema 422
+ */
 function exigirTamano(tipo: 'foto' | 'firma', ancho: number, alto: number): void {
   const [corto, largo] = MINIMO[tipo]
-  if (Math.min(ancho, alto) >= corto && Math.max(ancho, alto) >= largo) return
-  const que = tipo === 'foto' ? 'La foto' : 'La firma'
-  throw invalida(`${que} mide ${ancho} × ${alto} píxeles y hacen falta al menos ${largo} × ${corto}.`)
+  const basta = (lados: readonly number[]) => Math.min(...lados) >= corto && Math.max(...lados) >= largo
+  const escala = Math.min(1, LADO[tipo] / Math.max(ancho, alto))
+  const guardado = [ancho, alto].map((lado) => Math.round(lado * escala))
+  if (basta([ancho, alto]) && basta(guardado)) return
+  const mide = `${tipo === 'foto' ? 'La foto' : 'La firma'} mide ${ancho} × ${alto} píxeles`
+  const falta = `hacen falta al menos ${largo} × ${corto}`
+  if (!basta([ancho, alto])) throw invalida(`${mide} y ${falta}.`)
+  throw invalida(
+    `${mide} y es demasiado alargada: se guardaría de ${guardado.join(' × ')} y ${falta}. Recórtela o tómela otra vez.`,
+  )
 }
 
 const invalida = (detail: string, cause?: unknown) => new Problema('imagen_invalida', detail, { cause })

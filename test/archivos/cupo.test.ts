@@ -61,4 +61,24 @@ describe('the pictures of a guide', () => {
       if (status === 422) expect(respuesta.cuerpo.mensaje).toMatch(/ mide \d+ × \d+ píxeles y hacen falta al menos /)
     }
   })
+
+  it('are refused when shrinking leaves less than the minimum of the shorter side', async () => {
+    const guia = await enRuta(entorno, comercio)
+    for (const [tipo, ancho, alto, guardado] of [
+      ['foto', 65_000, 500, '2560 × 20'],
+      ['foto', 200, 2_574, '199 × 2560'],
+      ['firma', 8_300, 100, '1600 × 19'],
+    ] as const) {
+      const { status, cuerpo } = await subir(entorno, guia, { tipo, bytes: await unaFoto({ ancho, alto }) })
+      expect([status, cuerpo.mensaje]).toEqual([422, expect.stringContaining(`se guardaría de ${guardado} y `)])
+    }
+    for (const [tipo, ancho, alto, guardado] of [
+      ['foto', 200, 2_560, [200, 2_560]],
+      ['foto', 5_120, 400, [2_560, 200]],
+      ['firma', 8_000, 100, [1_600, 20]],
+    ] as const) {
+      const { status, cuerpo } = await subir(entorno, guia, { tipo, bytes: await unaFoto({ ancho, alto }) })
+      expect([status, cuerpo.ancho, cuerpo.alto]).toEqual([201, ...guardado])
+    }
+  })
 })

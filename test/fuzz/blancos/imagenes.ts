@@ -49,6 +49,7 @@ export const blanco: Blanco = {
     const { format, width, height, exif, xmp, iptc } = await sharp(leida.contenido).metadata()
     exigir(`image/${format}` === leida.mime && width === leida.ancho && height === leida.alto, 'it is what it says')
     exigir(Math.max(width, height) <= 2_560, 'it is no larger than it may be')
+    exigir(Math.min(width, height) >= (tipo === 'foto' ? 200 : 20), 'it is no smaller than it may be')
     exigir(exif === undefined && xmp === undefined && iptc === undefined, 'it tells nothing besides')
     const { lat, lng, capturado_en } = leida
     exigir((lat === null) === (lng === null), 'a place has both coordinates')
