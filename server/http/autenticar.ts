@@ -97,26 +97,36 @@ export function autenticar(
   }
 }
 
-/** Looks at the key again when the body took more than a second to arrive, for it may have been revoked meanwhile. */
+/** Duration of a request, in milliseconds, after which its credential and scope are checked again. */
+const VIGENCIA_DE_LO_VISTO = 1_000
+
+/** Checks credential and scope again when the body took more than a second: the key may have been revoked meanwhile. */
 export function reautenticar(
   operacion: Operacion,
   autenticadores: Autenticadores,
   deps: Pick<Deps, 'navegador' | 'limites'>,
 ): RequestHandler {
   const autenticarDeNuevo = autenticar(operacion, autenticadores, deps)
-  return (req, res, next) =>
-    performance.now() - req.solicitud.inicio > 1_000 ? autenticarDeNuevo(req, res, next) : next()
+  return (req, res, next) => {
+    if (performance.now() - req.solicitud.inicio <= VIGENCIA_DE_LO_VISTO) return next()
+    autenticarDeNuevo(req, res, (error?: unknown) => next(error ?? problemaDeAlcance(operacion, req)))
+  }
 }
 
-/** Answers 403 unless the key has every scope that the operation names. */
+/** Answers 403 unless the key has every scope that the operation names, before a byte of the body is read. */
 export function exigirAlcance(operacion: Operacion): RequestHandler {
-  const exigidos = operacion.seguridad?.alcances ?? []
   return (req, _res, next) => {
-    const { identidad } = req.solicitud
-    const suyos: readonly string[] = identidad && 'alcances' in identidad ? identidad.alcances : []
-    const falta = exigidos.find((alcance) => !suyos.includes(alcance))
-    if (falta)
-      throw new Problema('alcance_insuficiente', `La operación pide el alcance ${falta} y esta llave no lo tiene.`)
-    next()
+    const problema = problemaDeAlcance(operacion, req)
+    // A list that is not read costs one: `limitar` took the largest list's cost.
+    if (problema) req.solicitud.admision?.corregir(1)
+    next(problema)
   }
+}
+
+/** Returns the 403 of a key that lacks a scope of the operation; undefined if it has them all. */
+function problemaDeAlcance({ seguridad }: Operacion, { solicitud: { identidad } }: Request): Problema | undefined {
+  const suyos: readonly string[] = identidad && 'alcances' in identidad ? identidad.alcances : []
+  const falta = seguridad?.alcances.find((alcance) => !suyos.includes(alcance))
+  if (falta === undefined) return undefined
+  return new Problema('alcance_insuficiente', `La operación pide el alcance ${falta} y esta llave no lo tiene.`)
 }

@@ -186,6 +186,32 @@ describe('the machinery answers the same for every operation', () => {
     },
   )
 
+  it.each(tabla(conLlave.filter(({ seguridad }) => seguridad!.alcances.length > 0)))(
+    '%s: 403 without its scope, whatever the body and the parameters are',
+    async (_id, operacion) => {
+      const [tipo] = operacion.tipos
+      const json = (crudo: string): Pedido => ({ crudo, cabeceras: { 'Content-Type': tipo! } })
+      const malas: [que: string, pedido: Pedido, consulta?: string][] = [
+        ['an unknown parameter', {}, `${rutaDe(operacion).includes('?') ? '&' : '?'}nadie=1`],
+      ]
+      if (tipo !== undefined)
+        malas.push(
+          ['no body', {}],
+          ['an unknown member', json('{"__nada":1}')],
+          ['a list', json('[]')],
+          ['unreadable JSON', json('{')],
+          ['another type', { crudo: '{}', cabeceras: { 'Content-Type': 'text/html' } }],
+          ['a compressed body', { crudo: '{}', cabeceras: { 'Content-Type': tipo, 'Content-Encoding': 'gzip' } }],
+          ['a body over the limit', json(' '.repeat(operacion.limite + 1))],
+        )
+      const llave = await llaveCon(operacion, (alcance) => !operacion.seguridad!.alcances.includes(alcance))
+      for (const [que, pedido, consulta] of malas) {
+        const { status, cuerpo } = await pedirA(operacion, { llave, ...pedido }, consulta)
+        expect([que, status, cuerpo.codigo]).toEqual([que, 403, 'alcance_insuficiente'])
+      }
+    },
+  )
+
   it.each(tabla(conLlave.filter(({ seguridad }) => seguridad!.esquema === 'llaveDeOperacion')))(
     '%s: has one scope, and each other alone is a 403',
     async (_id, operacion) => {

@@ -70,6 +70,22 @@ describe('the limits', () => {
     expect((await cuenta(await entorno.nuevaLlave(comercio, { modo: 'live' }))).status).toBe(200)
   })
 
+  it('take one guide for a batch that is refused for its scope, before it is read', async () => {
+    const comercio = await entorno.nuevoComercio('test', { solicitudes: 100, guias: 100 })
+    const llave = await entorno.nuevaLlave(comercio, { alcances: ['guias:leer'] })
+    const cuerpo = { guias: Array.from({ length: 15 }, () => unaGuia()) }
+    const quedan = []
+    for (let i = 0; i < 3; i++) {
+      const { status, cabeceras } = await entorno.pedir('POST', '/api/v1/guias/bulk', { llave, cuerpo })
+      quedan.push([status, numero(cabeceras.get('ratelimit')!.split(', ')[1]!, 'r')])
+    }
+    expect(quedan).toEqual([
+      [403, 1999],
+      [403, 1998],
+      [403, 1997],
+    ])
+  })
+
   it('make a batch cost its guides, and nothing is created beyond them', async () => {
     const comercio = await entorno.nuevoComercio('test', { solicitudes: 100, guias: 1 })
     const lote = (cuantas: number) =>

@@ -1,0 +1,44 @@
+// A slow body without waiting for one: the request began as long ago as the test says.
+import type { Request, Response } from 'express'
+import { describe, expect, it } from 'vitest'
+import { leerDocumento, leerOperaciones } from '../../server/contrato/contrato.ts'
+import type { Deps } from '../../server/deps.ts'
+import { reautenticar } from '../../server/http/autenticar.ts'
+import type { Autenticadores } from '../../server/http/identidad.ts'
+import { Limites } from '../../server/limites/limites.ts'
+
+const crearOperador = leerOperaciones(leerDocumento()).find(({ id }) => id === 'crearOperador')!
+const deps = { limites: new Limites({ porOperador: 10, porRed: 10 }) } as Pick<Deps, 'navegador' | 'limites'>
+
+/** Runs the second check on a request that had every scope when it began, and returns the refusal's code. */
+function comprobar(ms: number, ahora: readonly string[] | undefined) {
+  const llave = { operadorId: '', operador: 'op_X', llave: 'X', rangos: [] }
+  const autenticadores = {
+    llaveDeOperacion: async () => ahora && { ...llave, alcances: ahora },
+  } as unknown as Autenticadores
+  const req = {
+    ip: '127.0.0.1',
+    headersDistinct: { authorization: ['Bearer x'] },
+    solicitud: { inicio: performance.now() - ms, identidad: { ...llave, alcances: ['administrar'] } },
+  } as unknown as Request
+  return new Promise((resolve) => {
+    reautenticar(crearOperador, autenticadores, deps)(req, {} as Response, (error?: unknown) =>
+      resolve((error as { codigo?: string } | undefined)?.codigo ?? 'admitted'),
+    )
+  })
+}
+
+describe('a request whose body took more than a second', () => {
+  it('is admitted with a key that still has the scope', async () => {
+    expect(await comprobar(1_500, ['ver', 'administrar'])).toBe('admitted')
+  })
+  it('is refused with 401 when the key is no longer valid', async () => {
+    expect(await comprobar(1_500, undefined)).toBe('no_autenticado')
+  })
+  it('is refused with 403 when the key has lost the scope', async () => {
+    expect(await comprobar(1_500, ['ver'])).toBe('alcance_insuficiente')
+  })
+  it('is not looked up again when it was faster', async () => {
+    expect(await comprobar(0, undefined)).toBe('admitted')
+  })
+})
