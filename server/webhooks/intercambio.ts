@@ -4,6 +4,7 @@ import { cabecerasDe } from './cabeceras.ts'
 import { type Contenido, cuerpoDe } from './entrega.ts'
 import { firmar } from './firma.ts'
 import { type Receptor, vigentes } from './receptor.ts'
+import type { Respuesta } from './respuesta.ts'
 import { politicaDe } from './webhook.ts'
 
 /** Makes one attempt at a delivery: signs its body, sends it and tells what came of it. */
@@ -25,8 +26,15 @@ export async function intercambiar(
     cuerpo,
     loopback: politicaDe(destinos, modo).loopback,
   })
-  // What a server of this machine says (only there is http admitted) isn't shown to whoever can only call us.
-  const local = url.startsWith('http:') && respuesta.cuerpo
-  const visible = local ? { ...respuesta, cuerpo: '', cuerpo_truncado: true } : respuesta
-  return { id: nuevoId().id, entrega, url, secretos, iniciado_en, respuesta: visible }
+  return { id: nuevoId().id, entrega, url, secretos, iniciado_en, respuesta: visible(url, respuesta) }
+}
+
+/**
+ * Leaves out headers and body of a receiver on this machine, the only kind that http is admitted for: a merchant must not
+ * read local servers through us.
+ */
+function visible(url: string, respuesta: Respuesta): Respuesta {
+  if (!url.startsWith('http:') || respuesta.status === null) return respuesta
+  const { cuerpo, cuerpo_truncado } = respuesta
+  return { ...respuesta, cabeceras: {}, cuerpo: '', cuerpo_truncado: cuerpo_truncado || cuerpo !== '' }
 }

@@ -58,23 +58,14 @@ describe('GET /api/v1/webhooks/{webhook}/entregas/{entrega}', () => {
       error: 'http',
       detalle: expect.stringContaining('503'),
     })
-    expect(malo!.respuesta!.cabeceras).toMatchObject({
-      'content-type': 'text/plain; charset=utf-8',
-      'set-cookie': '***',
-      authorization: '***',
-      'www-authenticate': '***',
-      'x-api-key': '***',
-      'x-csrf-token': '***',
-      'x-traza': 'abc',
-    })
-    // What a server of this machine says is kept from whoever can only call us.
-    expect(malo!.respuesta).toMatchObject({ cuerpo: '', cuerpo_truncado: true })
+    // Headers and body of a server on this machine are kept from whoever can only call us.
+    expect(malo!.respuesta).toEqual({ cabeceras: {}, cuerpo: '', cuerpo_truncado: true })
     expect(bueno).toMatchObject({
       numero: 2,
       status: 200,
       error: null,
       detalle: null,
-      respuesta: { cuerpo: '', cuerpo_truncado: true },
+      respuesta: { cabeceras: {}, cuerpo: '', cuerpo_truncado: true },
     })
     for (const [n, intento] of [malo!, bueno!].entries()) {
       const { cabeceras } = receptor.recibidos[n]!

@@ -1,0 +1,52 @@
+import { createSecretKey } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { intercambiar } from '../../server/webhooks/intercambio.ts'
+import type { Receptor } from '../../server/webhooks/receptor.ts'
+import type { Respuesta } from '../../server/webhooks/respuesta.ts'
+
+const CONTESTADA = {
+  status: 503,
+  error: 'http',
+  cabeceras: { server: 'interno/1.2', 'set-cookie': '***' },
+  cuerpo: 'secreto',
+  cuerpo_truncado: false,
+} as unknown as Respuesta
+
+/** Sends a test event to the address and returns the part of the answer that is stored. */
+async function guardada(url: string, respuesta: Respuesta) {
+  const deps = {
+    reloj: () => new Date(),
+    nuevoId: () => ({ id: 'x', creado_en: new Date() }),
+    destinos: { loopback: true },
+    enviador: { enviar: async () => respuesta },
+  } as unknown as Parameters<typeof intercambiar>[0]
+  const receptor = {
+    ...{ webhook: 'wh_X', modo: 'test', url, direccion: new URL(url) },
+    ...{ versiones: [1], vencen_en: [null], claves: [createSecretKey(Buffer.alloc(32))] },
+  } as unknown as Receptor
+  const entrega = { evento: 'evt_1', tipo: 'webhook.prueba', creado_en: new Date(), datos: {} }
+  const { respuesta: visible } = await intercambiar(deps, receptor, { entrega } as unknown as Parameters<
+    typeof intercambiar
+  >[2])
+  return visible
+}
+
+describe('an exchange', () => {
+  it('keeps headers and body of a public receiver', async () => {
+    expect(await guardada('https://tienda.ejemplo.com/', CONTESTADA)).toEqual(CONTESTADA)
+  })
+
+  it.each(['http://127.0.0.1:4000/', 'http://localhost/', 'http://[::1]:1/'])(
+    'keeps neither headers nor body of %s',
+    async (url) => {
+      const vacia = { ...CONTESTADA, cabeceras: {}, cuerpo: '', cuerpo_truncado: true }
+      expect(await guardada(url, CONTESTADA)).toEqual(vacia)
+      expect(await guardada(url, { ...CONTESTADA, cuerpo: '' })).toEqual({ ...vacia, cuerpo_truncado: false })
+    },
+  )
+
+  it('tells that no answer came from a receiver on this machine', async () => {
+    const sin = { ...CONTESTADA, status: null, cabeceras: null, cuerpo: null }
+    expect(await guardada('http://localhost/', sin)).toEqual(sin)
+  })
+})
