@@ -44,16 +44,40 @@ export function redAncha(red: string): string | null {
 /** A network: an address and how many of its bits are the network's. */
 export type Rango = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
-/** A network in its one way of being written, from `203.0.113.7/24`, `2001:db8::/48` or an address; undefined if it is none. */
-export function normalizarRango(texto: string): string | undefined {
-  const [ip = '', bits = isIP(texto) === 4 ? '32' : '128', ...mas] = texto.split('/')
-  const clase = { 4: ipaddr.IPv4, 6: ipaddr.IPv6 }[isIP(ip)]
-  if (!clase || mas.length > 0 || Number(bits) > (isIP(ip) === 4 ? 32 : 128)) return undefined
-  return `${clase.networkAddressFromCIDR(`${ip}/${bits}`)}/${Number(bits)}`
+/** Bits before the IPv4 address in an IPv6 address that holds one (`::ffff:203.0.113.7`, RFC 4291, 2.5.5.2). */
+const BITS_ANTES_DE_IPV4 = 96
+
+const esIpv4EnIpv6 = (ip: Rango[0]): ip is ipaddr.IPv6 => ip instanceof ipaddr.IPv6 && ip.isIPv4MappedAddress()
+
+/** An IPv4 network written as IPv6 becomes IPv4, because callers' addresses are compared as IPv4. */
+function conIpv4([ip, bits]: Rango): Rango {
+  if (!esIpv4EnIpv6(ip) || bits < BITS_ANTES_DE_IPV4) return [ip, bits]
+  return [ip.toIPv4Address(), bits - BITS_ANTES_DE_IPV4]
 }
 
-/** @param texto a normalized one */
-export const leerRango = (texto: string): Rango => ipaddr.parseCIDR(texto) as Rango
+/** Why a text is not a network that a key can be bound to. */
+export type FallaDeRango = 'no_es_red' | 'prefijo_de_ipv4'
+
+/**
+ * Writes a network in its canonical form (`203.0.113.7/24` → `203.0.113.0/24`); an address alone is a network of one.
+ * `::ffff:203.0.113.7/120` becomes `203.0.113.0/24`; with less than 96 bits it is refused, for it is neither IPv4 nor IPv6.
+ */
+export function normalizarRango(texto: string): { red: string } | { falla: FallaDeRango } {
+  const [ip = '', bits = isIP(texto) === 4 ? '32' : '128', ...mas] = texto.split('/')
+  const clase = { 4: ipaddr.IPv4, 6: ipaddr.IPv6 }[isIP(ip)]
+  if (!clase || mas.length > 0 || Number(bits) > (isIP(ip) === 4 ? 32 : 128)) return { falla: 'no_es_red' }
+  const direccion = clase.parse(ip)
+  if (esIpv4EnIpv6(direccion) && Number(bits) < BITS_ANTES_DE_IPV4) return { falla: 'prefijo_de_ipv4' }
+  const [red, largo] = conIpv4([direccion, Number(bits)])
+  const suya = red instanceof ipaddr.IPv4 ? ipaddr.IPv4 : ipaddr.IPv6
+  return { red: `${suya.networkAddressFromCIDR(`${red}/${largo}`)}/${largo}` }
+}
+
+/**
+ * Reads a stored network. Earlier versions stored IPv4 written as IPv6 as it came, and no address ever matched it.
+ * @param texto a network as {@link normalizarRango} writes it, or wrote it before
+ */
+export const leerRango = (texto: string): Rango => conIpv4(ipaddr.parseCIDR(texto) as Rango)
 
 /** Whether an address is of one of those networks; what is no address is of none. */
 export function estaEn(texto: string, rangos: readonly Rango[]): boolean {

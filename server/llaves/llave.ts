@@ -16,7 +16,7 @@ import type {
 import { ALCANCES, ALCANCES_DE_OPERACION } from '../contrato/generado/vocabulario.ts'
 import { type Db, type Fila, sentencia } from '../db.ts'
 import { Problema, problemaDeFallas } from '../errores.ts'
-import { normalizarRango } from '../http/red.ts'
+import { type FallaDeRango, normalizarRango } from '../http/red.ts'
 import { leerInstante } from '../tiempo/instante.ts'
 
 /** The kind of a key: `oper` keys are operators', the others a merchant's, of that mode. */
@@ -274,17 +274,23 @@ export function leerVencimiento(vence_en: string | undefined, ahora: Date): Date
   ])
 }
 
-/** The networks of a new key, as the request has them. @throws Problema 422 for what is none */
+/** Reads the networks of a new key in their canonical form. @throws Problema 422 that names those that are none */
 export const leerRedes = (redes: readonly string[] = []): string[] => {
   const leidas = redes.map(normalizarRango)
-  const fallas = leidas.flatMap((leida, i) => (leida === undefined ? [falta(i)] : []))
+  const fallas = leidas.flatMap((leida, i) => ('falla' in leida ? [fallaDeRed(i, leida.falla)] : []))
   if (fallas.length > 0) throw problemaDeFallas('validacion', fallas)
-  return [...new Set(leidas as string[])]
+  return [...new Set(leidas.flatMap((leida) => ('red' in leida ? [leida.red] : [])))]
 }
-const falta = (i: number) => ({
+
+const MENSAJES: Readonly<Record<FallaDeRango, string>> = {
+  no_es_red: 'no es una red: escriba una como 203.0.113.0/24 o 2001:db8::/48, o una dirección',
+  prefijo_de_ipv4:
+    'es una dirección IPv4 escrita como IPv6 y su prefijo debe ser de 96 a 128: escriba la red como IPv4, por ejemplo 203.0.113.0/24',
+}
+const fallaDeRed = (i: number, falla: FallaDeRango) => ({
   campo: `/redes/${i}`,
   codigo: 'formato_invalido' as const,
-  mensaje: 'no es una red: escriba una como 203.0.113.0/24 o 2001:db8::/48, o una dirección',
+  mensaje: MENSAJES[falla],
 })
 
 /**

@@ -31,6 +31,27 @@ describe('a key with networks', () => {
       expect([ip, await desde(ip, llave)]).toEqual([ip, '403 red_no_permitida'])
   })
 
+  it.each([
+    ['::ffff:203.0.113.7/120', '203.0.113.0/24', '203.0.113.200', '203.0.114.1'],
+    ['::FFFF:cb00:7107/120', '203.0.113.0/24', '::ffff:203.0.113.8', '::ffff:203.0.114.8'],
+    ['::ffff:198.51.100.9', '198.51.100.9/32', '198.51.100.9', '198.51.100.8'],
+    ['::ffff:0:0/96', '0.0.0.0/0', '198.51.100.9', '2001:db8::1'],
+  ])('of %s is one of %s', async (escrita, guardada, dentro, fuera) => {
+    const { comercio } = await crearComercio()
+    const { llave, redes } = await crearLlave(comercio, { modo: 'test', redes: [escrita] })
+    expect(redes).toEqual([guardada])
+    expect([await desde(dentro, llave), await desde(fuera, llave)]).toEqual([200, '403 red_no_permitida'])
+  })
+
+  it('admits IPv4 from a network that an earlier version stored as IPv6', async () => {
+    const { comercio } = await crearComercio()
+    const { id, llave } = await crearLlave(comercio)
+    const guardada = ['{::ffff:cb00:7100/120}', id.slice('llave_'.length)]
+    await entorno.db.pool.query('update llave set redes = $1 where id = $2', guardada)
+    expect(await desde('203.0.113.8', llave)).toBe(200)
+    expect(await desde('203.0.114.8', llave)).toBe('403 red_no_permitida')
+  })
+
   it('says nothing of its networks to whoever calls from elsewhere', async () => {
     const { comercio } = await crearComercio()
     const { llave } = await crearLlave(comercio, { modo: 'test', redes: REDES })
@@ -60,6 +81,7 @@ describe('a key with networks', () => {
   it.each([
     ['what is no network', ['203.0.113.0/24', '10.0.0.0/33'], '/redes/1'],
     ['half an address', ['10.0.0/8'], '/redes/0'],
+    ['IPv4 written as IPv6 with less than 96 bits', ['::ffff:10.0.0.0/95'], '/redes/0'],
     ['a name', ['oficina.ejemplo.com'], '/redes/0'],
     ['too many', Array.from({ length: 21 }, (_nada, i) => `10.0.0.${i}`), '/redes'],
   ])('refuses %s', async (_que, redes, campo) => {
