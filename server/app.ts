@@ -27,6 +27,9 @@ export function crearApp(
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
+  // A path is an operation or a page only as the contract and the pages write it: Express admits other spellings by default.
+  app.enable('case sensitive routing')
+  app.enable('strict routing')
   app.set('query parser', 'simple')
   app.set('trust proxy', deps.ajustes.proxies)
   app.use(identificarSolicitud(deps, () => deps.nuevoId().id))

@@ -105,10 +105,13 @@ function deExpress(error: unknown): Problema | undefined {
   })
 }
 
-export const rutaDesconocida = (req: Request) => {
+/** Answers 404 to a path that is no operation, no page and no file. */
+export const rutaDesconocida = ({ path }: Request) => {
+  const remedio =
+    path.endsWith('/') && path !== '/' ? 'Quite la / del final' : 'Revise cómo está escrita, también las mayúsculas'
   throw new Problema(
     'ruta_desconocida',
-    `No hay ninguna operación en ${req.path.slice(0, 200)}. Las rutas de comercios empiezan por /api/v1.`,
+    `No hay ninguna operación en ${path.slice(0, 200)}. ${remedio}; las rutas de comercios empiezan por /api/v1.`,
   )
 }
 
