@@ -25,6 +25,17 @@ const tamanos = (contrato: Objeto) => {
   return `<style>:is(${partes}){font-size:1.3em!important}</style>\n`
 }
 
+/** Where Redoc colours a word of a sample with a style attribute, which the page's policy refuses. */
+const SU_COLOR = / style="color: var\((\$\{\w+\})\)"/
+/** The colours that Redoc has for the words of samples. */
+const COLORES = /`(--code-block-tokens-[a-z-]+-color)`/g
+
+/** Rules that colour the words of samples by the attribute that stands in the place of Redoc's. */
+const colores = (programa: string) => {
+  const nombres = new Set([...programa.matchAll(COLORES)].map(([, nombre]) => nombre))
+  return `<style>${[...nombres].map((nombre) => `[data-color="${nombre}"]{color:var(${nombre})}`).join('')}</style>\n`
+}
+
 /** Where it sets about an index for its own search, which ours stands before, as soon as the browser has nothing to do. */
 const SU_INDICE = /(\w+\.current=(\w+);let \w+=)\w+\(\2\)(;return\(\)=>\{\w+=!0,\w+\.current=null,\w+\(\)\})/
 
@@ -44,12 +55,17 @@ export async function construirPagina(contrato: Objeto, carpeta: URL, correr: Co
   })
   const html = enEspanol((await readFile(pagina, 'utf8')).replace(AJENAS, 'data:,'))
   const [guion, programa, definicion, opciones] = FINAL.exec(html) ?? []
-  if (!guion || !programa || !definicion || !opciones || !SU_INDICE.test(programa)) {
+  const esSuyo = programa && SU_INDICE.test(programa) && SU_COLOR.test(programa)
+  if (!guion || !esSuyo || !definicion || !opciones) {
     throw new Error('Redoc no longer is what it was: see scripts/documentacion/pagina.ts')
   }
-  const base = html.replace(guion, () => '').replace('</head>', () => `${tamanos(contrato)}</head>`)
+  const estilos = tamanos(contrato) + colores(programa)
+  const base = html.replace(guion, () => '').replace('</head>', () => `${estilos}</head>`)
   await writeFile(pagina, base)
-  await writeFile(new URL('redoc.js', carpeta), programa.replace(SU_INDICE, '$1()=>{}$3'))
+  await writeFile(
+    new URL('redoc.js', carpeta),
+    programa.replace(SU_INDICE, '$1()=>{}$3').replace(SU_COLOR, ' data-color="$1"'),
+  )
   await writeFile(new URL('contrato.json', carpeta), `{"definicion":${definicion},"opciones":${opciones}}`)
   await comprimir(carpeta, ['redoc.js', 'contrato.json'])
   await rm(entrada)

@@ -113,12 +113,15 @@ describe('the contract', () => {
     expect((await body.arrayBuffer()).byteLength).toBeLessThan(limite * 1024)
   })
 
-  it('is documented under a CSP that allows nothing from elsewhere and no inline script', async () => {
+  it('is documented under a CSP that allows nothing from elsewhere, and no inline script or style but by its digest', async () => {
     const csp = (await fetch(`${entorno.url}/docs`)).headers.get('content-security-policy') ?? ''
     const reglas = new Map(csp.split(/; */).map((regla) => [regla.split(' ')[0], regla.split(' ').slice(1)]))
     expect(reglas.get('default-src')).toEqual(["'none'"])
     expect(reglas.get('script-src')?.every((fuente) => /^'(sha256-[\w+/=]{44}|self)'$/.test(fuente))).toBe(true)
-    expect(csp).not.toMatch(/https?:|\*|unsafe-eval/)
+    expect(reglas.get('style-src')!.filter((fuente) => !/^'(sha256-[\w+/=]{44}|self)'$/.test(fuente))).toEqual([
+      "'unsafe-hashes'",
+    ])
+    expect(csp).not.toMatch(/https?:|\*|unsafe-(?:eval|inline)/)
   })
 })
 
@@ -217,7 +220,14 @@ describe.skipIf(!hayNavegador)('/docs in a browser', () => {
     await pagina.getByText('--data-urlencode').first().waitFor()
     await pagina.getByText('curl', { exact: true }).first().click()
     await pagina.getByText('Node.js', { exact: true }).first().click()
-    await pagina.getByText("import { Guias } from '@guias/sdk'").first().waitFor()
+    const codigo = pagina.getByText("import { Guias } from '@guias/sdk'").first()
+    await codigo.waitFor()
+    // Words of a sample are coloured by rules, because the policy refuses Redoc's style attributes.
+    const colores = await evaluarEn<string[]>(
+      pagina,
+      `[...new Set([...document.querySelectorAll('[data-color]')].map((uno) => getComputedStyle(uno).color))]`,
+    )
+    expect(colores.length).toBeGreaterThan(2)
   })
 
   it('says that it is in Spanish', async () => {
