@@ -12,10 +12,12 @@ export function vocabulario(contrato: Objeto): string {
   if (!isDeepStrictEqual(Object.keys(problemas).sort(), [...(de('CodigoDeProblema', 'enum') as string[])].sort())) {
     throw new Error('CodigoDeProblema: enum and x-problemas differ')
   }
+  const motivos = Object.entries(de('Estado', 'x-motivos') as Record<string, Objeto>)
   return [
     congelar('MAQUINA_DE_ESTADOS', de('Estado', 'x-transiciones')),
     congelar('MAQUINA_DE_UBICACION', de('EstadoDeUbicacion', 'x-transiciones')),
     congelar('MOTIVOS', de('Estado', 'x-motivos')),
+    congelar('NOMBRES_DE_MOTIVOS', Object.fromEntries(motivos.map(([estado, suyos]) => [estado, Object.keys(suyos)]))),
     congelar('TIPOS_DE_EVENTO', de('TipoDeEvento', 'enum')),
     congelar('DESCRIPCIONES_DE_ESTADO', de('Estado', 'x-descripciones')),
     congelar('DESCRIPCIONES_DE_MOTIVO', de('Motivo', 'x-descripciones')),

@@ -9,7 +9,7 @@ import type {
   RelacionConDestinatario,
   Sesion,
 } from '../../../contrato/generado/tipos/index.ts'
-import { MAQUINA_DE_ESTADOS, MOTIVOS } from '../../../contrato/generado/vocabulario.ts'
+import { MAQUINA_DE_ESTADOS, NOMBRES_DE_MOTIVOS } from '../../../contrato/generado/vocabulario.ts'
 
 export type { Estado, EstadoSiguiente, EventoParaRegistrar, GuiaDeReparto, Motivo, Sesion }
 export type Relacion = RelacionConDestinatario
@@ -18,12 +18,12 @@ export type DatosDeEntrega = Omit<EntregaParaRegistrar, 'fotos' | 'firma' | 'ocu
 
 const transiciones: Readonly<Record<Estado, readonly Estado[]>> = MAQUINA_DE_ESTADOS.transiciones
 const finales: readonly Estado[] = MAQUINA_DE_ESTADOS.finales
-const motivos: Partial<Record<Estado, object>> = MOTIVOS
+const motivos: Partial<Record<Estado, readonly Motivo[]>> = NOMBRES_DE_MOTIVOS
 
 /** The machine of the contract, without what only merchants do. */
 const siguientesDe = (estado: Estado): Estado[] => transiciones[estado].filter((otro) => otro !== 'cancelado')
 export const esFinal = (estado: Estado) => finales.includes(estado)
-const motivosDe = (estado: Estado) => Object.keys(motivos[estado] ?? {}) as Motivo[]
+const motivosDe = (estado: Estado) => [...(motivos[estado] ?? [])]
 
 /** The next steps that the phone foresees from a state, as the server will give them when it hears of it. */
 export const pasosDesde = (estado: Estado): EstadoSiguiente[] => siguientesDe(estado).map(pasoA)
