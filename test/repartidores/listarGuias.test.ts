@@ -31,7 +31,15 @@ describe('GET /repartidor/v1/guias', () => {
     await enRuta(entorno, comercio)
     expect(await suyas()).toEqual([otra, una])
     const { datos, desconocidas } = (await yo.pedir('GET', '/guias')).cuerpo
-    expect([datos[0].custodia, datos[0].telefono, desconocidas]).toEqual(['propia', '+50231481676', []])
+    expect(desconocidas).toEqual([])
+    // The phone tells by these which parcels go to one door.
+    expect(datos[0]).toMatchObject({
+      custodia: 'propia',
+      telefono: '+50231481676',
+      direccion: null,
+      municipio: 'San Juan Sacatepéquez',
+      ubicacion: { estado: 'confirmada', lat: 14.71889, lng: -90.64417 },
+    })
     const motivo = 'destinatario_ausente'
     await yo.registrar(una, { estado: 'intento_fallido', motivo, idempotencia: clave() })
     expect(await suyas()).toEqual([una, otra])

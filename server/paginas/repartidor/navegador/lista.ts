@@ -5,6 +5,7 @@ import type { Accion, GuiaGuardada } from './almacen/base.ts'
 import { type Estado, NOMBRES } from './dominio.ts'
 import { type Prevision, previsto } from './previsto.ts'
 import { type Rumbo, rumboDe } from './rumbo.ts'
+import { llano } from './textos.ts'
 
 export interface Fila extends GuiaGuardada, Prevision {
   rumbo: Rumbo | null
@@ -29,7 +30,6 @@ export const vista = {
 }
 
 const orden = new Intl.Collator('es', { numeric: true, sensitivity: 'base' })
-const llano = (texto: string) => texto.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 
 /** The guides at hand as the list shows them: nearest first once the courier asked for it, or else by where they go. */
 export function filasDe(
@@ -105,19 +105,3 @@ export const terminadas = (acciones: readonly Accion[], repartidor: string) =>
 
 export const metros = (m: number) =>
   m < 1_000 ? `${Math.round(m / 10) * 10} m` : `${(m / 1_000).toFixed(m < 10_000 ? 1 : 0).replace('.', ',')} km`
-
-/** How far apart, in metres, two confirmed places are that are one door. */
-const UNA_PUERTA_M = 25
-
-/** Whether two guides are handed over at one door: by place, telephone or address. */
-export function mismaPuerta(una: Fila, otra: Fila): boolean {
-  const entregables = [una, otra].every(({ pasos }) => pasos.some(({ estado }) => estado === 'entregado'))
-  if (!entregables || una.rumbo?.hacia !== 'destinatario' || otra.rumbo?.hacia !== 'destinatario') return false
-  const distancia = distanciaEntre(una.rumbo.lugar, otra.rumbo.lugar)
-  const direccion = ({ datos, rumbo }: Fila) => (datos?.direccion ? llano(rumbo!.direccion) : '')
-  return (
-    (distancia !== null && distancia <= UNA_PUERTA_M) ||
-    (una.rumbo.telefono !== null && una.rumbo.telefono === otra.rumbo.telefono) ||
-    (direccion(una) !== '' && direccion(una) === direccion(otra))
-  )
-}

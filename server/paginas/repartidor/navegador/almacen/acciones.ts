@@ -160,7 +160,7 @@ export const reabrir = (orden: number) =>
         ...actual.fotos.map(({ imagen: id }) => id),
         ...(otro?.repartidor === actual.repartidor ? otro.fotos : []),
       ],
-      con: [],
+      otras: [],
       trazos: actual.trazos,
       nombre: recibido_por.nombre,
       documento: recibido_por.documento ?? '',

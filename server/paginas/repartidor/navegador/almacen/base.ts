@@ -7,6 +7,7 @@ import type {
   GuiaDeReparto,
   Sesion as SesionDelServidor,
 } from '../dominio.ts'
+import type { Otra } from '../puerta.ts'
 
 /** How long a guide, which is somebody's address, stays on the phone: no longer than a day's work. */
 export const CADUCAN_MS = 24 * 3_600_000
@@ -75,8 +76,8 @@ export interface Borrador {
   guia: string
   repartidor: string
   fotos: string[]
-  /** The other guides that the same person receives at the same door. */
-  con: string[]
+  /** The other parcels that are handed over at the same door. */
+  otras: Otra[]
   trazos: Trazos | null
   nombre: string
   documento: string

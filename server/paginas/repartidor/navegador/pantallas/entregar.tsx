@@ -1,42 +1,42 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { enGrupos } from '../../../../codigos/codigoDeGuia.ts'
-import { distanciaEntre } from '../../../../mapas/punto.ts'
-import { encolar, acciones as leerAcciones, imagen as leerImagen } from '../almacen/acciones.ts'
+import { encolar, imagen as leerImagen } from '../almacen/acciones.ts'
 import { type Borrador, type Imagen, type Sesion, sinEspacio } from '../almacen/base.ts'
 import { borradorDe, guardarBorrador, tirarBorrador } from '../almacen/borradores.ts'
-import { guiasDe } from '../almacen/guias.ts'
-import { RELACIONES, type Relacion } from '../dominio.ts'
-import { conFalla, Falla, useFallas } from '../fallas.tsx'
+import type { Relacion } from '../dominio.ts'
+import { Falla, useFallas } from '../fallas.tsx'
 import { Firma, firmaComoPng } from '../firma.tsx'
 import { ir, type Posicion, useDatos, usePosicion } from '../hooks.ts'
-import { esSuya, filasDe, metros, mismaPuerta } from '../lista.ts'
+import { metros } from '../lista.ts'
+import { faltaRelacion, type Recibe, recibeDe, recibeElMismo, renombrar, trasRenombrar } from '../puerta.ts'
 import { explicarFoto, Fotos, useFotos } from './fotos.tsx'
 import { SIN_ESPACIO } from './paso.tsx'
 import { horaDe, Pregunta, Titulo, Volver } from './piezas.tsx'
+import { type EnLaPuerta, lasQueVan, leerPuerta, lejosDe, Otras, QuienRecibe } from './puerta.tsx'
 
 const IMPRECISA_M = 100
-/** From here on, in metres from the confirmed place, handing over is asked about. */
-const LEJOS_M = 300
 
 export function Entregar({ sesion, guia }: { sesion: Sesion; guia: string }) {
   const [borrador, poner] = useState<Borrador>()
   useEffect(() => {
     let vivo = true
     borradorDe(guia).then((previo) => {
-      if (vivo) poner(previo?.repartidor === sesion.repartidor ? previo : nuevoBorrador(sesion, guia))
+      // A draft that an earlier version of the page kept may lack what came since.
+      if (vivo) poner({ ...nuevoBorrador(sesion, guia), ...(previo?.repartidor === sesion.repartidor ? previo : {}) })
     })
     return () => {
       vivo = false
     }
   }, [guia, sesion.repartidor])
-  return borrador ? <Formulario sesion={sesion} inicial={borrador} /> : null
+  const puerta = useDatos(() => leerPuerta(sesion.repartidor, guia), guia)
+  return borrador && puerta ? <Formulario sesion={sesion} inicial={borrador} puerta={puerta} /> : null
 }
 
 const nuevoBorrador = ({ repartidor }: Sesion, guia: string): Borrador => ({
   guia,
   repartidor,
   fotos: [],
-  con: [],
+  otras: [],
   trazos: null,
   nombre: '',
   documento: '',
@@ -47,18 +47,26 @@ const nuevoBorrador = ({ repartidor }: Sesion, guia: string): Borrador => ({
   lugar: null,
 })
 
-function Formulario({ sesion, inicial }: { sesion: Sesion; inicial: Borrador }) {
+/** A parcel of the delivery that is far from its confirmed place. */
+interface Lejana {
+  guia: string
+  /** The confirmed place, in the words of the question. */
+  lugar: string
+  distancia: number
+}
+
+type Campo = 'fotos' | 'nombre' | 'todo' | `nombre-${string}` | `relacion-${string}`
+
+function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borrador; puerta: EnLaPuerta }) {
   const { guia } = inicial
   const [borrador, poner] = useState(inicial)
   const actual = useRef(inicial)
-  const [fallas, fallar] = useFallas<'fotos' | 'nombre' | 'todo'>()
+  const [fallas, fallar] = useFallas<Campo>()
   const [preguntando, preguntar] = useState(false)
   const guardando = useRef(false)
   const posicion = usePosicion(true)
-  const puerta = useDatos(() => leerPuerta(sesion.repartidor, guia), guia)
-  const destinatario = puerta?.destinatario
-  const [lejos, preguntarPorLejos] = useState<number | null>(null)
-  const distancia = posicion.punto && puerta?.lugar ? distanciaEntre(posicion.punto, puerta.lugar) : null
+  const { destinatario } = puerta
+  const [lejanas, preguntarPorLejanas] = useState<Lejana[]>([])
 
   const decirFalla = (error: unknown) =>
     fallar({ todo: sinEspacio(error) ? SIN_ESPACIO : 'El teléfono no pudo guardarlo. Pruebe otra vez.' })
@@ -101,36 +109,67 @@ function Formulario({ sesion, inicial }: { sesion: Sesion; inicial: Borrador }) 
       else decirFalla(causa)
     },
   })
+  /** Changes the receiver; a new name drops the relations that were chosen for the earlier one. */
+  const recibir = (nuevo: Recibe) => {
+    const { nombre, otras } = actual.current
+    cambiar({ ...nuevo, otras: nuevo.nombre === nombre ? otras : trasRenombrar(otras) })
+  }
+  // A corrected delivery goes alone: it happened when and where it happened.
+  const van = (lista: Borrador) => (lista.ocurrido_en ? [] : lasQueVan(lista, puerta))
+  const lejosAhora = (lista: Borrador): Lejana[] => {
+    if (lista.ocurrido_en) return []
+    const otras = van(lista).map(({ candidata }) => candidata)
+    const lugar = otras.length > 0 && destinatario ? `lugar de ${destinatario}` : 'lugar confirmado'
+    return [
+      { guia, lugar, punto: puerta.punto },
+      ...otras.map(({ guia: otra, titulo, punto }) => ({ guia: otra, lugar: `lugar de ${titulo}`, punto })),
+    ].flatMap(({ punto, ...una }) => {
+      const distancia = lejosDe(posicion.punto, punto)
+      return distancia === null ? [] : [{ ...una, distancia }]
+    })
+  }
   const confirmar = (evento: SubmitEvent) => {
     evento.preventDefault()
     const lista = actual.current
-    const faltan = {
+    const faltan: Partial<Record<Campo, string>> = {
       ...(lista.fotos.length === 0 ? { fotos: 'Tome una foto por lo menos.' } : {}),
       ...(lista.nombre.trim() === '' ? { nombre: 'Escriba quién recibió.' } : {}),
     }
+    for (const { otra, candidata } of van(lista)) {
+      if (otra.nombre?.trim() === '') faltan[`nombre-${otra.guia}`] = 'Escriba quién lo recibió.'
+      if (faltaRelacion(otra, lista, candidata.paraElMismo)) faltan[`relacion-${otra.guia}`] = 'Elija quién es.'
+    }
     fallar(faltan)
     if (Object.keys(faltan).length > 0 || guardando.current) return
-    // One that is corrected happened where it happened.
-    if (distancia !== null && distancia > LEJOS_M && !lista.ocurrido_en) preguntarPorLejos(distancia)
-    else entregar(null)
+    const lejos = lejosAhora(lista)
+    if (lejos.length > 0) preguntarPorLejanas(lejos)
+    else entregar([])
   }
-  /** @param avisada the metres from the confirmed place of which he was warned */
-  const entregar = async (avisada: number | null) => {
+  /** @param avisadas the parcels of whose distance the courier was warned */
+  const entregar = async (avisadas: readonly Lejana[]) => {
     const ahora = Date.now()
     const lista = actual.current
+    const otras = van(lista).map(({ otra, candidata }) => ({
+      guia: otra.guia,
+      recibe: recibeDe(otra, lista, candidata.paraElMismo),
+      elMismo: recibeElMismo(otra, lista),
+    }))
     guardando.current = true
     try {
-      // Or else a late write would bring back what is done with.
+      // A draft written later would bring back what is delivered.
       await escribiendo.current
-      const con = lista.con.filter((otra) => puerta?.otras.some((una) => una.guia === otra))
-      await guardar(sesion, { ...lista, con }, posicion, ahora, avisada)
-      ir(`guia/${guia}/hecho/entregado/${1 + con.length}`, true)
+      const entregas = [{ guia, recibe: lista, elMismo: true }, ...otras].map((una) => ({
+        ...una,
+        avisada: avisadas.find((lejana) => lejana.guia === una.guia)?.distancia ?? null,
+      }))
+      await guardar(sesion, lista, entregas, posicion, ahora)
+      ir(`guia/${guia}/hecho/entregado/${entregas.length}`, true)
     } catch (error) {
       guardando.current = false
       fallar({ todo: sinEspacio(error) ? SIN_ESPACIO : 'El teléfono no pudo guardar la entrega. Pruebe otra vez.' })
     }
   }
-  const texto = (campo: 'nombre' | 'documento' | 'descripcion') => ({
+  const texto = (campo: 'documento' | 'descripcion') => ({
     value: borrador[campo],
     onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => cambiar({ [campo]: currentTarget.value }),
   })
@@ -156,35 +195,17 @@ function Formulario({ sesion, inicial }: { sesion: Sesion; inicial: Borrador }) 
       <fieldset>
         <legend>Quién recibe</legend>
         <p class="nota">{document.getElementById('app')!.dataset.privacidad}</p>
-        {destinatario && borrador.nombre !== destinatario && (
-          <button type="button" onClick={() => cambiar({ nombre: destinatario, relacion: 'destinatario' })}>
-            {destinatario}
-          </button>
-        )}
-        <label for="nombre">Nombre</label>
-        <input
-          id="nombre"
-          type="text"
-          autocomplete="off"
-          autocapitalize="words"
-          maxLength={120}
-          {...conFalla('nombre', fallas.nombre)}
-          {...texto('nombre')}
+        <QuienRecibe
+          sufijo=""
+          valor={borrador}
+          destinatario={destinatario}
+          oferta={(nombre) => nombre}
+          rotulos={{ nombre: 'Nombre', relacion: 'Quién es', sinRelacion: 'Sin decir' }}
+          fallas={{ nombre: fallas.nombre }}
+          alRenombrar={(nombre) => recibir(renombrar(actual.current, nombre, destinatario))}
+          alRelacionar={(relacion) => cambiar({ relacion })}
+          alSerDestinatario={(nombre) => recibir({ nombre, relacion: 'destinatario' })}
         />
-        <Falla de="nombre">{fallas.nombre}</Falla>
-        <label for="relacion">Quién es</label>
-        <select
-          id="relacion"
-          value={borrador.relacion}
-          onChange={({ currentTarget }) => cambiar({ relacion: currentTarget.value })}
-        >
-          <option value="">Sin decir</option>
-          {Object.entries(RELACIONES).map(([valor, dicho]) => (
-            <option key={valor} value={valor}>
-              {dicho}
-            </option>
-          ))}
-        </select>
       </fieldset>
 
       <fieldset>
@@ -198,27 +219,17 @@ function Formulario({ sesion, inicial }: { sesion: Sesion; inicial: Borrador }) 
       <input id="documento" type="text" autocomplete="off" maxLength={40} {...texto('documento')} />
       <label for="descripcion">Nota (si hace falta)</label>
       <input id="descripcion" type="text" autocomplete="off" maxLength={300} {...texto('descripcion')} />
-      {!borrador.ocurrido_en && <Lugar posicion={posicion} distancia={distancia} />}
-      {puerta && puerta.otras.length > 0 && !borrador.ocurrido_en && (
-        <fieldset>
-          <legend>También en esta puerta</legend>
-          <p class="suave">Lo que marque se entrega a la misma persona, con estas fotos y esta firma.</p>
-          {puerta.otras.map(({ guia: otra, titulo, datos }) => (
-            <label key={otra} class="marcable">
-              <input
-                type="checkbox"
-                checked={borrador.con.includes(otra)}
-                onChange={({ currentTarget: { checked } }) =>
-                  cambiar({ con: [...actual.current.con.filter((una) => una !== otra), ...(checked ? [otra] : [])] })
-                }
-              />
-              <span>
-                <strong>{titulo}</strong> <span class="codigo">{enGrupos(otra)}</span>
-                {datos?.contenido && <small>{datos.contenido}</small>}
-              </span>
-            </label>
-          ))}
-        </fieldset>
+      {!borrador.ocurrido_en && (
+        <>
+          <Lugar posicion={posicion} lejos={lejosDe(posicion.punto, puerta.punto)} />
+          <Otras
+            borrador={borrador}
+            puerta={puerta}
+            aqui={posicion.punto}
+            fallas={fallas}
+            alCambiar={(cambio) => cambiar({ otras: cambio(actual.current.otras) })}
+          />
+        </>
       )}
       <button type="button" class="discreto" onClick={() => preguntar(true)}>
         Descartar
@@ -229,18 +240,14 @@ function Formulario({ sesion, inicial }: { sesion: Sesion; inicial: Borrador }) 
           Confirmar la entrega
         </button>
       </div>
-      {lejos !== null && (
-        <Pregunta
-          titulo={`Está a ${metros(lejos)} del lugar confirmado`}
-          si="Entregar aquí"
-          no="Volver"
+      {lejanas.length > 0 && (
+        <PreguntaPorLejos
+          lejanas={lejanas}
           alDecidir={(si) => {
-            preguntarPorLejos(null)
-            if (si) entregar(lejos)
+            preguntarPorLejanas([])
+            if (si) entregar(lejanas)
           }}
-        >
-          <p>Si entrega aquí, la prueba dirá a qué distancia, y que se le avisó.</p>
-        </Pregunta>
+        />
       )}
       {preguntando && (
         <Pregunta
@@ -260,17 +267,48 @@ function Formulario({ sesion, inicial }: { sesion: Sesion; inicial: Borrador }) 
   )
 }
 
-/** A delivery of each guide, with its own copies of the pictures: what becomes of one keeps back no other. */
+/** The question before parcels are handed over far from their confirmed places, each with its distance. */
+function PreguntaPorLejos(props: { lejanas: readonly Lejana[]; alDecidir: (si: boolean) => void }) {
+  const { lejanas, alDecidir } = props
+  const dichas = lejanas.map(({ guia, lugar, distancia }) => ({ guia, dicho: `a ${metros(distancia)} del ${lugar}` }))
+  const titulo = dichas.length === 1 ? `Está ${dichas[0]!.dicho}` : `Está lejos de ${dichas.length} lugares confirmados`
+  return (
+    <Pregunta titulo={titulo} si="Entregar aquí" no="Volver" alDecidir={alDecidir}>
+      {dichas.length > 1 && (
+        <ul>
+          {dichas.map(({ guia, dicho }) => (
+            <li key={guia}>
+              Está {dicho} <span class="codigo">({enGrupos(guia)})</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      <p>Si entrega aquí, la prueba dirá a qué distancia, y que se le avisó.</p>
+    </Pregunta>
+  )
+}
+
+/** The delivery of one parcel, as it goes into the queue. */
+interface Entrega {
+  guia: string
+  recibe: Recibe
+  /** Whether the form's own receiver receives it: document and signature are that person's. */
+  elMismo: boolean
+  /** Metres of which the courier was warned. */
+  avisada: number | null
+}
+
+/** Keeps a delivery for each parcel, with its own copies of the pictures: a refused one holds back no other. */
 async function guardar(
   sesion: Sesion,
   borrador: Borrador,
+  entregas: readonly Entrega[],
   { punto }: Posicion,
   ahora: number,
-  distancia_avisada_m: number | null,
 ) {
-  const { guia, fotos, con, trazos, nombre, documento, relacion, descripcion, ocurrido_en, lugar } = borrador
+  const { fotos, trazos, documento, descripcion, ocurrido_en, lugar } = borrador
   const png = trazos ? await firmaComoPng(trazos) : undefined
-  const tomadas = await Promise.all(con.length > 0 ? fotos.map(leerImagen) : [])
+  const tomadas = await Promise.all(entregas.length > 1 ? fotos.map(leerImagen) : [])
   const imagenes: Imagen[] = []
   const copiar = (de: string, blob: Blob, capturado_en: string | null) => {
     const id = crypto.randomUUID()
@@ -279,43 +317,33 @@ async function guardar(
   }
   const opcional = <C extends string>(campo: C, valor: string) =>
     (valor.trim() ? { [campo]: valor.trim() } : {}) as Partial<Record<C, string>>
-  const entrega = {
-    recibido_por: {
-      nombre: nombre.trim(),
-      ...opcional('documento', documento),
-      ...(relacion ? { relacion: relacion as Relacion } : {}),
-    },
-    // Where it happened, which is no longer here when it is corrected later.
-    ...((ocurrido_en ? lugar : punto) ?? {}),
-    ...(distancia_avisada_m === null ? {} : { distancia_avisada_m }),
-    ...opcional('descripcion', descripcion),
-  }
-  const una = (de: string) => ({
+  const una = ({ guia, recibe: { nombre, relacion }, elMismo, avisada }: Entrega) => ({
     repartidor: sesion.repartidor,
     nombre: sesion.nombre,
-    guia: de,
+    guia,
     estado: 'entregado' as const,
-    entrega,
+    entrega: {
+      recibido_por: {
+        nombre: nombre.trim(),
+        ...(elMismo ? opcional('documento', documento) : {}),
+        ...(relacion ? { relacion: relacion as Relacion } : {}),
+      },
+      // Where it happened, which is no longer here when it is corrected later.
+      ...((ocurrido_en ? lugar : punto) ?? {}),
+      ...(avisada === null ? {} : { distancia_avisada_m: avisada }),
+      ...opcional('descripcion', descripcion),
+    },
     fotos:
-      de === guia
+      guia === borrador.guia
         ? fotos.map((imagen) => ({ imagen }))
-        : tomadas.flatMap((foto) => (foto ? [copiar(de, foto.blob, foto.capturado_en)] : [])),
-    firma: png ? copiar(de, png, null) : null,
-    trazos: png ? trazos : null,
+        : tomadas.flatMap((foto) => (foto ? [copiar(guia, foto.blob, foto.capturado_en)] : [])),
+    firma: png && elMismo ? copiar(guia, png, null) : null,
+    trazos: png && elMismo ? trazos : null,
   })
-  await encolar([guia, ...con].map(una), ahora, ocurrido_en, imagenes)
+  await encolar(entregas.map(una), ahora, ocurrido_en, imagenes)
 }
 
-/** What the form must know of where it stands: whose door it is, where, and what else goes there. */
-async function leerPuerta(repartidor: string, guia: string) {
-  const [guias, acciones] = await Promise.all([guiasDe(repartidor), leerAcciones()])
-  const filas = filasDe(guias, acciones)
-  const esta = filas.find((fila) => fila.guia === guia)
-  const otras = filas.filter((fila) => esta && fila.guia !== guia && esSuya(fila) && mismaPuerta(esta, fila))
-  return { destinatario: esta?.datos?.destinatario ?? null, lugar: esta?.rumbo?.lugar ?? null, otras }
-}
-
-function Lugar({ posicion: { estado, punto }, distancia }: { posicion: Posicion; distancia: number | null }) {
+function Lugar({ posicion: { estado, punto }, lejos }: { posicion: Posicion; lejos: number | null }) {
   const textos = {
     buscando: 'Buscando dónde está…',
     denegada: 'Sin permiso para ver dónde está: la entrega vale igual, sin el lugar.',
@@ -324,10 +352,9 @@ function Lugar({ posicion: { estado, punto }, distancia }: { posicion: Posicion;
       ? `Lugar anotado, con precisión de unos ${Math.round(punto.precision_m)} m.${punto.precision_m > IMPRECISA_M ? ' Es poco exacto: si puede, salga a un lugar abierto.' : ''}`
       : '',
   }
-  const lejos = distancia !== null && distancia > LEJOS_M
   return (
-    <p class={lejos ? 'lugar lejos' : estado === 'lista' ? 'lugar listo' : 'lugar'} role="status">
-      {lejos && <strong>Está a {metros(distancia)} del lugar confirmado. </strong>}
+    <p class={lejos !== null ? 'lugar lejos' : estado === 'lista' ? 'lugar listo' : 'lugar'} role="status">
+      {lejos !== null && <strong>Está a {metros(lejos)} del lugar confirmado. </strong>}
       {textos[estado]}
     </p>
   )
