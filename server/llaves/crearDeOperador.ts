@@ -1,13 +1,16 @@
+import { ALCANCES_DE_OPERACION } from '../contrato/generado/vocabulario.ts'
 import type { Handler } from '../contrato/tipos.ts'
 import { enTransaccion } from '../db.ts'
 import { Problema } from '../errores.ts'
 import { exigirOperador } from '../operadores/operador.ts'
-import { guardarLlaveDeOperador, leerRedes, leerVencimiento, loQuePuede } from './llave.ts'
+import { exigirAlcancesPropios, guardarLlaveDeOperador, leerRedes, leerVencimiento, loQuePuede } from './llave.ts'
 
 export const crearLlaveDeOperador: Handler<'crearLlaveDeOperador'> = async (
   { path, body, ...quien },
   { db, reloj, bitacora },
 ) => {
+  const { alcances = ALCANCES_DE_OPERACION } = body
+  exigirAlcancesPropios(quien.identidad, alcances, 'Pida en «alcances» solo los suyos, o use una llave que los tenga.')
   const { id: operadorId, operador, revocado_en } = await exigirOperador(db, path.operador)
   // Should he be revoked meanwhile, the key is born dead: it is its operator's.
   if (revocado_en)
@@ -17,7 +20,7 @@ export const crearLlaveDeOperador: Handler<'crearLlaveDeOperador'> = async (
     )
   const ahora = reloj()
   const vence_en = leerVencimiento(body.vence_en, ahora)
-  const de = { operadorId, operador, alcances: body.alcances, vence_en, redes: leerRedes(body.redes) }
+  const de = { operadorId, operador, alcances, vence_en, redes: leerRedes(body.redes) }
   const creada = await enTransaccion(db, async (consultar) => {
     const llave = await guardarLlaveDeOperador({ consultar }, ahora, de)
     const despues = { operador, ...loQuePuede(llave) }

@@ -16,6 +16,7 @@ import type {
 import { ALCANCES, ALCANCES_DE_OPERACION } from '../contrato/generado/vocabulario.ts'
 import { type Db, type Fila, sentencia } from '../db.ts'
 import { Problema, problemaDeFallas } from '../errores.ts'
+import type { Identidades } from '../http/identidad.ts'
 import { type FallaDeRango, normalizarRango } from '../http/red.ts'
 import { leerInstante } from '../tiempo/instante.ts'
 
@@ -292,6 +293,23 @@ const fallaDeRed = (i: number, falla: FallaDeRango) => ({
   codigo: 'formato_invalido' as const,
   mensaje: MENSAJES[falla],
 })
+
+/**
+ * Requires that the caller's key has the scopes of a key whose text it is about to get; otherwise it could do more with that
+ * key than with its own. The console has all scopes.
+ * @throws Problema 403 that names the missing scopes
+ */
+export function exigirAlcancesPropios(
+  { alcances }: Pick<Identidades['llaveDeOperacion'], 'alcances'>,
+  pedidos: readonly AlcanceDeOperacion[],
+  remedio: string,
+): void {
+  const faltan = pedidos.filter((pedido) => !alcances.includes(pedido))
+  if (faltan.length === 0) return
+  const cuales = `${faltan.length === 1 ? 'el alcance' : 'los alcances'} ${LISTA.format(faltan)}`
+  throw new Problema('alcance_insuficiente', `Esta llave no tiene ${cuales} y no puede darlos a otra. ${remedio}`)
+}
+const LISTA = new Intl.ListFormat('es')
 
 /**
  * The keys with which somebody may administer now, locked in one order, so that of two revocations the second sees the

@@ -1,7 +1,7 @@
 import type { Handler } from '../contrato/tipos.ts'
 import { enTransaccion, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
-import { enBitacora, estaVigente, exigirLlave, guardarOtra } from './llave.ts'
+import { enBitacora, estaVigente, exigirAlcancesPropios, exigirLlave, guardarOtra } from './llave.ts'
 
 const HORA = 3_600_000
 const SOLAPAMIENTO_POR_OMISION = 24
@@ -13,6 +13,8 @@ const VENCER = sentencia<{ id: string; vence_en: Date }>(
 
 export const rotarLlave: Handler<'rotarLlave'> = async ({ path, body, ...quien }, { db, reloj, bitacora }) => {
   const vieja = await exigirLlave(db, path.llave)
+  if (vieja.tipo === 'oper')
+    exigirAlcancesPropios(quien.identidad, vieja.alcances, 'Rótela con una llave que los tenga.')
   const ahora = reloj()
   if (!estaVigente(vieja, ahora)) {
     const que = vieja.revocado_en ? 'fue revocada' : 'venció'

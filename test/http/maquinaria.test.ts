@@ -418,6 +418,7 @@ const CUERPOS: Partial<Record<Operacion['id'], () => unknown>> = {
   cambiarComercio: () => ({ nombre: 'x' }),
   crearComercio: () => ({ nombre: 'x' }),
   crearLlave: () => ({ modo: 'test' }),
+  crearLlaveDeOperador: () => ({ alcances: ['administrar'] }),
   crearOperador: () => ({ nombre: 'x' }),
   crearRepartidor: () => ({ nombre: 'x' }),
   abrirSesion: () => ({ codigo: movil.codigo }),

@@ -37,6 +37,31 @@ describe('POST /operaciones/v1/operadores/{operador}/llaves', () => {
     entorno.adelantar(-HORA - 1_000)
   })
 
+  it('creates no key of scopes that the caller’s key lacks, and names them', async () => {
+    const operador = await crearOperador()
+    const administra = await entorno.nuevaLlaveDeOperacion(['administrar', 'ver'])
+    const crear = async (llave: string, cuerpo: object) =>
+      (await entorno.pedir('POST', `/operaciones/v1/operadores/${operador}/llaves`, { llave, cuerpo })) as {
+        status: number
+        cuerpo: { codigo?: string; mensaje?: string; llave?: string }
+      }
+    for (const [cuerpo, faltan] of [
+      [{ alcances: ['operar'] }, 'el alcance operar'],
+      [{ alcances: ['ver', 'operar', 'caja'] }, 'los alcances operar y caja'],
+      // Left out, they are all.
+      [{}, 'los alcances operar y caja'],
+    ] as const) {
+      const { status, cuerpo: dicho } = await crear(administra, cuerpo)
+      expect([cuerpo, status, dicho.codigo]).toEqual([cuerpo, 403, 'alcance_insuficiente'])
+      expect(dicho.mensaje).toMatch(new RegExp(`^Esta llave no tiene ${faltan} y no puede darlos a otra\\. Pida `))
+    }
+    expect((await entorno.operar('GET', `/operadores/${operador}/llaves`)).cuerpo.datos).toEqual([])
+    // A key that it does create has no way to more, either.
+    const { status, cuerpo: hija } = await crear(administra, { alcances: ['administrar', 'ver'] })
+    expect(status).toBe(201)
+    expect((await crear(hija.llave!, { alcances: ['operar'] })).status).toBe(403)
+  })
+
   it.each<[string, object, string]>([
     ['a merchant’s scope', { alcances: ['guias:leer'] }, '/alcances/0'],
     ['no scope', { alcances: [] }, '/alcances'],

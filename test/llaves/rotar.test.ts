@@ -53,4 +53,31 @@ describe('POST /operaciones/v1/llaves/{llave}/rotar', () => {
       entorno.adelantar(-2 * HORA - 1_000)
     }
   })
+
+  it('rotates no operator’s key of scopes that the caller’s key lacks, and names them', async () => {
+    const operador = await crearOperador()
+    const administra = await entorno.nuevaLlaveDeOperacion(['administrar', 'ver'])
+    const rotar = (id: string, llave = administra) =>
+      entorno.pedir('POST', `/operaciones/v1/llaves/${id}/rotar`, { llave, cuerpo: { solapamiento_horas: 0 } })
+    const ajena = await crearLlaveDeOperador(operador, { alcances: ['ver', 'operar', 'caja'] })
+    const negada = await rotar(ajena.id)
+    expect([negada.status, negada.cuerpo.codigo, negada.cuerpo.mensaje]).toEqual([
+      403,
+      'alcance_insuficiente',
+      'Esta llave no tiene los alcances operar y caja y no puede darlos a otra. Rótela con una llave que los tenga.',
+    ])
+    // Nothing was made and nothing ends.
+    expect((await entorno.operar('GET', `/operadores/${operador}/llaves`)).cuerpo.datos).toMatchObject([
+      { id: ajena.id, vence_en: null },
+    ])
+    expect(await buscar(ajena.llave)).toBe(200)
+
+    const suya = await crearLlaveDeOperador(operador, { alcances: ['ver'] })
+    expect((await rotar(suya.id)).cuerpo).toMatchObject({ operador, alcances: ['ver'] })
+    const [, id] = /^guia_oper_(.{12})/.exec(administra)!
+    expect((await rotar(`llave_${id}`)).cuerpo).toMatchObject({ alcances: ['administrar', 'ver'] })
+    // The scopes of merchants are not operators'.
+    const { comercio } = await crearComercio()
+    expect((await rotar((await crearLlave(comercio)).id, entorno.llaveDeOperacion)).status).toBe(201)
+  })
 })
