@@ -113,7 +113,7 @@ export interface DepsDeTrabajo extends Deps {
   azar: () => number
   enviador: Enviador
   metricas: MetricasDeWebhooks
-  /** Undefined: every message goes to the mailbox. */
+  /** Undefined where `MESSAGING` is the mailbox: live recipients are not asked. */
   clienteDeWhatsapp: ClienteDeWhatsapp | undefined
   /** Follows short map links to the places that they name. */
   enlacesCortos: ResolutorDeEnlaces

@@ -5,6 +5,7 @@ import type { Limpieza, Trabajo } from './cola/trabajo.ts'
 import { enviarMensajes } from './mensajeria/enviar.ts'
 import { adelantarMensajes, mensajesPendientes, solicitudesVencidas, vencerSolicitudes } from './mensajeria/mensaje.ts'
 import { entrantesPendientes, procesarEntrantes } from './mensajeria/procesarEntrantes.ts'
+import { retomarSinSalida } from './mensajeria/retomar.ts'
 import { deTrabajo } from './motor.ts'
 import { olvidarPersonas } from './personas/olvidar.ts'
 import { borrarPruebas } from './pruebasEntrega/borrar.ts'
@@ -107,6 +108,7 @@ export const TRABAJOS: readonly Trabajo[] = [
 export const LIMPIEZA: readonly Limpieza[] = [
   { cada: 30, hacer: limpiarWebhooks },
   { cada: 30, hacer: encadenar },
+  { cada: 300, hacer: retomarSinSalida },
   { cada: 300, hacer: olvidarUbicaciones },
   { cada: 300, hacer: olvidarPersonas },
   { cada: 300, hacer: borrarPruebas },

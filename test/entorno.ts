@@ -155,18 +155,21 @@ async function abrirEntorno(
   let detenido: number | undefined
   let revisadas = 0
   const reloj = () => new Date((detenido ?? Date.now()) + desfase)
+  const suyas = await env(url.href)
   const variables: Record<string, string> = {
     DATABASE_URL: url.href,
     MASTER_KEYS: MASTER_KEY,
+    MESSAGING: 'buzon',
     DATA_DIR: dataDir,
     PORT: '0',
     LOG_LEVEL: 'info',
-    WEBHOOKS_LOOPBACK: '1',
+    // Refused behind a proxy.
+    ...(suyas.TRUST_PROXY ? {} : { WEBHOOKS_LOOPBACK: '1' }),
     // All of them come from this machine. What limits do is looked at where it is told.
     REQUESTS_PER_NETWORK: '10000',
     REQUESTS_PER_OPERATOR_KEY: '10000',
     ...porPooler(url),
-    ...(await env(url.href)),
+    ...suyas,
   }
   const log = crearLog('info', { write: (linea) => lineas.push(linea) })
   const testigo = crearTestigo(inject('carpeta'), (error) => quejas.push(error))

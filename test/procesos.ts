@@ -21,7 +21,8 @@ export interface Proceso {
 }
 
 const RAIZ = join(import.meta.dirname, '..')
-const OCULTAS = /^(npm_|VITEST|GUIAS_|NODE_(ENV|OPTIONS)$|(PORT|HOST|DATABASE_URL|PUBLIC_URL|LOG_LEVEL|MASTER_KEYS)$)/
+const OCULTAS =
+  /^(npm_|VITEST|GUIAS_|NODE_(ENV|OPTIONS)$|(PORT|HOST|DATABASE_URL|PUBLIC_URL|TRUST_PROXY|LOG_LEVEL|MASTER_KEYS|MESSAGING)$)/
 
 /** The user's own shell: nothing of vitest, nothing of the `npm test` that may stand around us. */
 const ENTORNO = {

@@ -110,6 +110,7 @@ export async function abrirBanco(opciones: Opciones): Promise<Banco> {
       const env = {
         DATABASE_URL: url,
         MASTER_KEYS: masterKeys.map((clave) => clave.toString('base64')).join(','),
+        MESSAGING: 'buzon',
         // The bench's receivers are http on this machine; without endpoints registered it changes nothing.
         WEBHOOKS_LOOPBACK: '1',
         REQUESTS_PER_NETWORK: '10000',

@@ -20,7 +20,7 @@ const SERVIDOR = 'server/generado/main.mjs'
 const arranque = (banco: Banco) =>
   banco.conBase(async ({ url, crearComercios }) => {
     await crearComercios(1)
-    const externa = { DATABASE_URL: url, MASTER_KEYS: banco.masterKeys[0]!.toString('base64') }
+    const externa = { DATABASE_URL: url, MASTER_KEYS: banco.masterKeys[0]!.toString('base64'), MESSAGING: 'buzon' }
     const medir = async (programa: string, args: readonly string[], env: NodeJS.ProcessEnv) => {
       const arrancado = await iniciarPrograma(programa, args, env, banco.carpeta, { grupo: true })
       await arrancado.terminar()
@@ -43,6 +43,7 @@ const arranque = (banco: Banco) =>
         const segundos = await medir(process.execPath, [...FLAGS, SERVIDOR], {
           DATABASE_URL: undefined,
           MASTER_KEYS: undefined,
+          MESSAGING: undefined,
           DATA_DIR: join(carpeta, 'datos'),
         })
         await borrar()

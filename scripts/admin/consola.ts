@@ -76,7 +76,8 @@ async function conDeps<T>(
   conArchivos: boolean,
   hacer: (deps: DepsDeOperacion) => Promise<T>,
 ): Promise<T> {
-  const config = leerConfig(env, process.cwd())
+  // The console sends no messages, so it doesn't ask how the service does.
+  const config = leerConfig({ ...env, MESSAGING: 'buzon' }, process.cwd())
   const log = crearLog('silent')
   const deshacer = new Deshacer(log)
   try {

@@ -46,6 +46,9 @@ export interface Plataforma extends Omit<Base, 'migraciones'> {
 const SIN_DIRECCION =
   'Falta PUBLIC_URL: los enlaces que se dan, y los códigos QR de las pruebas, llevan la dirección en que escucha este proceso.'
 
+const SIN_MENSAJERIA =
+  'MESSAGING=buzon: a los destinatarios de guías reales no se les pregunta su ubicación; sus mensajes esperan a que haya mensajería.'
+
 /** A replica of the coordinator says nothing of how far those of the workers are. */
 const SIN_REPLICA =
   'DATABASE_URL_READ no se usa con Citus: nadie sabe cuánto atraso llevan las réplicas de sus máquinas.'
@@ -84,6 +87,7 @@ export async function levantarPlataforma(
   const notas = [...base.notas, ...(nota ? [nota] : [])]
   if (config.baseDeDatos.tipo === 'externa') {
     if (!config.publicUrl) notas.push(SIN_DIRECCION)
+    if (config.mensajeria.tipo === 'buzon') notas.push(SIN_MENSAJERIA)
     if (motor === 'citus' && config.baseDeDatos.urlDeLectura) notas.push(SIN_REPLICA)
   }
   return { ...base, db, dbImpaciente, dbDeLectura, almacen, notas }

@@ -53,9 +53,9 @@ export function eleccion<const G extends Readonly<Record<string, Tabla>>>({
   return {
     ...fila,
     leer: (texto, entorno) => (Object.hasOwn(opciones, texto) ? elegir(texto, entorno) : undefined),
+    defecto: porDefecto,
     falla: `debe ser ${Object.keys(opciones).join(' o ')}`,
     porDefecto: (entorno) => elegir(porDefecto, entorno),
-    defecto: porDefecto,
     grupos: Object.entries(opciones).map(([tipo, tabla]) => ({ con: `${fila.nombre}=${tipo}`, tabla })),
   }
 }

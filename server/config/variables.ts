@@ -319,6 +319,13 @@ export const VARIABLES = {
     nombre: 'MESSAGING',
     opciones: { buzon: {}, whatsapp: WHATSAPP },
     porDefecto: 'buzon',
+    exigida: (env) =>
+      siHay(
+        env,
+        'DATABASE_URL',
+        'cuando hay DATABASE_URL; ponga «whatsapp» para preguntar su ubicación a los destinatarios, o «buzon» si todavía no se les pregunta',
+      ),
+    defecto: 'required with `DATABASE_URL`, else buzon',
     significado:
       'how live recipients are asked for their place: `buzon` is the local mailbox; `whatsapp`: over the WhatsApp Cloud API, see below',
   }),

@@ -103,6 +103,11 @@ const QUE_DECIR: Record<Codigo, (guia: Advertida, campo: string) => Dicho> = {
       'es un teléfono fijo y no recibirá el mensaje que pide la ubicación: confirme usted el lugar, o cree la guía con un móvil',
     sugerencia: null,
   }),
+  sin_mensajeria: () => ({
+    mensaje:
+      'nadie le preguntará el lugar al destinatario, porque el servicio no tiene mensajería configurada: confirme usted el lugar, con coordenadas o con un enlace de mapa, o pida a quien opera el servicio que la configure',
+    sugerencia: null,
+  }),
   coordenadas_en_cero: () => ({
     mensaje:
       'lat y lng son 0, un lugar en el mar: dé las coordenadas del destino, o ninguna, y se le preguntará al destinatario',

@@ -1,9 +1,8 @@
 import type { Falla, GuiaIndividual, ResultadoCreado, ResultadoFallido } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
 import { MAXIMO_DE_FALLAS, MAXIMO_DE_FALLAS_DEL_LOTE, type Problema, problemaDeFallas } from '../errores.ts'
-import { presentarAdvertencias } from './advertencias.ts'
 import { candidata, crearCandidatas } from './estricto.ts'
-import type { FilaGuia } from './guia.ts'
+import { advertenciasDe, type FilaGuia } from './guia.ts'
 
 /**
  * Creates a batch: 200 for whatever can be read as a list of 1 to 100 entries, each with its own verdict at its
@@ -100,7 +99,7 @@ const creada = (indice: number, fila: FilaGuia, repetida: boolean): ResultadoCre
   estado: fila.estado,
   external_ref: fila.external_ref,
   repetida,
-  advertencias: presentarAdvertencias(fila),
+  advertencias: advertenciasDe(fila),
 })
 
 /** The reference as sent, if it can be shown: it helps the merchant to match the entry even when it is the fault. */

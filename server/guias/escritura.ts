@@ -10,7 +10,7 @@ import { type DeUno, enCadaMotor, enSuMaquina, porComercio, sinCopiar, suyo } fr
 import { abrirFlujo, lugarEnFlujo } from '../orden.ts'
 import type { Secretos } from '../secretos.ts'
 import { type DatosDeGuia, diferencias, huellasDe } from './datos.ts'
-import type { FilaGuia } from './guia.ts'
+import { type FilaGuia, venceAlCrear } from './guia.ts'
 
 /** What became of one guide: created, already there with the same content, or refused. */
 export type Veredicto = { fila: FilaGuia; repetida: boolean } | { problema: Problema }
@@ -37,7 +37,8 @@ const COLUMNAS = [
 const mensajesYEnlaces = (citus: boolean) => `, m as (
      insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
      select comercio_id, modo, id, 1, x.mensaje_id, x.guia, x.ubicacion_extra #>> '{solicitud,canal}',
-       'solicitud_ubicacion', x.telefono, 'pendiente', x.creado_en, x.creado_en
+       'solicitud_ubicacion', x.telefono, 'pendiente',
+       ${venceAlCrear('modo', "x.ubicacion_extra #>> '{solicitud,canal}'", 'x.creado_en')}, x.creado_en
      from ${enSuMaquina(citus, '(g join x using (comercio_id, modo, id))', 'x.mensaje_id is not null')}${sinCopiar(citus)}
    ), c as (
      insert into enlace_corto (comercio_id, modo, guia_id, id, maps_url, proximo_en)

@@ -1,6 +1,7 @@
 import { menorId, normalizarCodigoDeGuia } from '../codigos/codigos.ts'
 import type { guia } from '../contrato/generado/prisma/client.ts'
 import type {
+  Advertencia,
   CanalDeMensaje,
   Estado,
   EstadoDeMensaje,
@@ -11,6 +12,7 @@ import type {
 import { conTextos, type Db, type EnJson, type Fila, sentencia, sentenciaDe } from '../db.ts'
 import { duenoDe } from '../duenos.ts'
 import { Problema, problemaDeFallas } from '../errores.ts'
+import { esFinal } from '../estados/estados.ts'
 import type { Cursores } from '../listas/cursor.ts'
 import { type Paginacion, paginar } from '../listas/pagina.ts'
 import { leerTelefono } from '../telefonos/telefono.ts'
@@ -88,13 +90,61 @@ export function presentar(fila: FilaGuia | GuiaLeida): Guia {
     recogida: presentarRecogida(fila.recogida),
     ubicacion: presentarUbicacion(fila),
     intentos: fila.intentos,
-    advertencias: presentarAdvertencias(fila),
+    advertencias: advertenciasDe(fila),
     secuencia: fila.secuencia,
     creado_en: iso(fila.creado_en),
     actualizado_en: iso(fila.actualizado_en),
     datos_borrados_en: fila.datos_borrados_en && iso(fila.datos_borrados_en),
   }
 }
+
+/**
+ * Reports whether a request for the place has no way out: the mailbox is for test guides, so a live one waits there until
+ * the service has messaging (`mensajeria/retomar.ts`).
+ */
+export const sinSalida = (modo: Modo, canal: CanalDeMensaje) => modo === 'live' && canal === 'buzon'
+/** SQL of {@link sinSalida}. */
+export const esSinSalida = (modo: string, canal: string) => `(${modo} = 'live' and ${canal} = 'buzon')`
+/**
+ * SQL of the instant at which a new request is due. One without a way out is due at the end of the index that the feeder
+ * reads, where no round comes to it.
+ */
+export const venceAlCrear = (modo: string, canal: string, ahora: string) =>
+  `case when ${esSinSalida(modo, canal)} then '9999-12-31T00:00:00Z'::timestamptz else ${ahora} end`
+
+/** Reports whether the answer to a request for the place still matters to the guide. */
+const esperaLugar = ({ estado, ubicacion_estado }: Pick<GuiaLeida, 'estado' | 'ubicacion_estado'>) =>
+  ubicacion_estado !== 'confirmada' && !esFinal(estado)
+
+/**
+ * Returns a request's state as it is told. No worker looks at a request without a way out, so none drops it when its guide
+ * stops needing the answer.
+ */
+export const estadoDeSolicitud = <E extends string>(
+  guia: Pick<GuiaLeida, 'modo' | 'estado' | 'ubicacion_estado'>,
+  { canal, estado }: { canal: CanalDeMensaje; estado: E },
+): E | 'descartado' =>
+  estado === 'pendiente' && sinSalida(guia.modo, canal) && !esperaLugar(guia) ? 'descartado' : estado
+
+const SIN_MENSAJERIA: AdvertenciaGuardada = { codigo: 'sin_mensajeria', campo: '/ubicacion' }
+
+/**
+ * Reports whether a live guide waits for a recipient who is not asked. A request that an earlier version put into the
+ * mailbox, as sent, reached nobody either.
+ */
+function nadiePregunta(guia: FilaGuia | GuiaLeida): boolean {
+  const { canal, estado } = guia.ubicacion_extra?.solicitud ?? {}
+  return (
+    canal !== undefined &&
+    sinSalida(guia.modo, canal) &&
+    (estado === 'pendiente' || estado === 'enviado') &&
+    esperaLugar(guia)
+  )
+}
+
+/** Returns a guide's warnings: those kept in its row, and the one that follows from the state of its request. */
+export const advertenciasDe = (fila: FilaGuia | GuiaLeida): Advertencia[] =>
+  presentarAdvertencias(nadiePregunta(fila) ? { ...fila, advertencias: [...fila.advertencias, SIN_MENSAJERIA] } : fila)
 
 /** A pickup with its members in one order: jsonb has an order of its own, and a body that is made again must be the same. */
 const presentarRecogida = ({ nombre, lat, lng, maps_url }: Guia['recogida']): Guia['recogida'] => ({
@@ -121,7 +171,7 @@ function presentarUbicacion(fila: FilaGuia | GuiaLeida): Ubicacion {
     solicitud: solicitud
       ? {
           canal: solicitud.canal,
-          estado: solicitud.estado,
+          estado: estadoDeSolicitud(fila, solicitud),
           numero: solicitud.numero,
           creado_en: iso(solicitud.creado_en),
           enviado_en: instante(solicitud.enviado_en),

@@ -1,10 +1,12 @@
 import type { Mensaje } from '../contrato/generado/tipos/index.ts'
 import type { Handler } from '../contrato/tipos.ts'
-import { buscarGuia } from '../guias/guia.ts'
+import { buscarGuia, estadoDeSolicitud, type FilaGuia } from '../guias/guia.ts'
 import { paginar } from '../listas/pagina.ts'
+import type { FilaMensaje } from './mensaje.ts'
 
 export const listarMensajes: Handler<'listarMensajes'> = async ({ query, ...quien }, { db, cursores, bitacora }) => {
-  const { comercio_id, modo, id: guia_id, guia, comercio } = await buscarGuia(db, 'todos', query.guia)
+  const leida = await buscarGuia(db, 'todos', query.guia)
+  const { comercio_id, modo, id: guia_id, guia, comercio } = leida
   const pagina = await paginar(cursores, { operacion: 'listarMensajes', dueno: 'operador', filtros: { guia } }, query, {
     leer: async (despues, take) =>
       db.prisma.mensaje.findMany({
@@ -21,8 +23,7 @@ export const listarMensajes: Handler<'listarMensajes'> = async ({ query, ...quie
       canal: fila.canal as Mensaje['canal'],
       tipo: fila.tipo as Mensaje['tipo'],
       telefono: fila.telefono,
-      // Somebody has it in his hands just now: for who asks, it waits.
-      estado: fila.estado === 'enviando' ? 'pendiente' : (fila.estado as Mensaje['estado']),
+      estado: estadoVisible(leida, fila as FilaMensaje),
       intentos: fila.intentos,
       codigo: fila.codigo,
       motivo: fila.motivo,
@@ -38,3 +39,7 @@ export const listarMensajes: Handler<'listarMensajes'> = async ({ query, ...quie
   await bitacora.consultada(quien, { accion: 'listarMensajes', sobre, de: { comercio_id, modo } })
   return { status: 200, body: pagina }
 }
+
+/** Returns a message's state as the contract names it: one that a process is sending just now still waits. */
+const estadoVisible = (guia: FilaGuia, { canal, estado }: FilaMensaje): Mensaje['estado'] =>
+  estadoDeSolicitud(guia, { canal, estado: estado === 'enviando' ? 'pendiente' : estado })

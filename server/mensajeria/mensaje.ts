@@ -13,6 +13,7 @@ import { type Db, type Fila, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { reanotarDuenos } from '../duenos.ts'
 import { foto, insertarEntregasDeWebhook } from '../eventos/evento.ts'
+import { esSinSalida, venceAlCrear } from '../guias/guia.ts'
 import { apartando, aTrabajo, type DeUno, enCadaMotor, enSuMaquina, masTarde, porComercio, suyo } from '../motor.ts'
 import { lugarEnFlujo } from '../orden.ts'
 import { huellaDe, tokenDe } from '../ubicacion/ubicacion.ts'
@@ -54,7 +55,7 @@ export const mensajesPendientes =
   }
 
 /** Whether the guide `g`, unless its state is one of `:finales`, still needs the answer to the message `m`. */
-const haceFalta = (g = 'g') =>
+export const haceFalta = (g = 'g') =>
   `(m.tipo = 'acuse' or (${g}.ubicacion_estado <> 'confirmada' and not ${g}.estado = any(:finales::text[])))`
 
 /**
@@ -65,21 +66,21 @@ const conSolicitud = (extra: string, miembros: string) =>
      jsonb_build_object('canal', m.canal, 'numero', m.numero, 'creado_en', m.creado_en)) || ${miembros})`
 
 /** What the request in `extra` becomes by the message `m`, as SQL. */
-type Cambio = (extra: string, citus: boolean) => string
+export type Cambio = (extra: string, citus: boolean) => string
 
 /**
  * SQL of an update of `guia` from `m` that changes the request: the value, and whence. Citus takes no functions of that kind with
  * the columns of an update, so there the value is made before.
  */
-const valor = (citus: boolean, cambio: Cambio) => (citus ? 'm.extra' : cambio('guia.ubicacion_extra', false))
-const conExtra = (citus: boolean, nombre: string, cambio: Cambio) =>
+export const valor = (citus: boolean, cambio: Cambio) => (citus ? 'm.extra' : cambio('guia.ubicacion_extra', false))
+export const conExtra = (citus: boolean, nombre: string, cambio: Cambio) =>
   citus
     ? `, ${nombre}x as materialized (
      select m.*, ${cambio('o.ubicacion_extra', true)} as extra from m join guia o
        on o.comercio_id = m.comercio_id and o.modo = m.modo and o.id = m.guia_id${suyo(citus, 'o')}
    )`
     : ''
-const desdeM = (citus: boolean, nombre: string) => (citus ? `${nombre}x m` : 'm')
+export const desdeM = (citus: boolean, nombre: string) => (citus ? `${nombre}x m` : 'm')
 
 /**
  * The guides of messages, locked in one order and before their messages: a step of a guide (`darPaso`) closes its messages
@@ -94,7 +95,7 @@ const susGuias = (citus: boolean, cuales: string) =>
   )
 
 /** Whether `m` is its guide's newest request: what becomes of an older one is no news of the newer. */
-const esLaUltima = (
+export const esLaUltima = (
   citus: boolean,
 ) => `not exists (select from mensaje o where o.comercio_id = m.comercio_id and o.modo = m.modo
        and o.guia_id = m.guia_id and o.tipo = m.tipo and o.numero > m.numero${suyo(citus, 'o')})`
@@ -252,26 +253,39 @@ export async function marcarEnviados(
   if (entregas.length > 0) avisarTrabajo(entregas)
 }
 
-const EN_BUZON = sentencia<DeUno & { ids: readonly string[] }, Suyo>(
+const EN_BUZON = sentencia<DeUno & { ids: readonly string[] }, Suyo & Pick<FilaMensaje, 'modo'>>(
   'mensajes.enBuzon',
   enCadaMotor(
     (citus) =>
-      `select id, comercio_id from mensaje where id = any(:ids::uuid[]) and canal = 'buzon' and estado = 'pendiente'${suyo(citus, 'mensaje')}`,
+      `select id, comercio_id, modo from mensaje where id = any(:ids::uuid[]) and canal = 'buzon' and estado = 'pendiente'${suyo(citus, 'mensaje')}`,
+  ),
+)
+
+/** A process of an earlier version writes live messages to the mailbox as due, which new ones never are. */
+const RETENER = sentencia<DeUno & { ids: readonly string[] }>(
+  'mensajes.retener',
+  enCadaMotor(
+    (citus) =>
+      `update mensaje set proximo_en = ${venceAlCrear('modo', 'canal', 'proximo_en')}
+       where id = any(:ids::uuid[]) and estado = 'pendiente'${suyo(citus, 'mensaje')}`,
   ),
 )
 
 /**
- * Puts messages into the mailbox, which takes everything, those of one guide one after another; doing it twice does
- * nothing.
+ * Puts messages of test guides into the mailbox, those of one guide one after another; doing it twice does nothing. A live
+ * one is held until the service has messaging (`retomar.ts`).
  */
 export async function enviarAlBuzon(deps: DepsDeMensajes, mensajes: readonly Suyo[]): Promise<void> {
   const { db } = deps
-  const pendientes = () =>
-    porComercio(db.motor, mensajes, (suyos, comercio_id) => db.consultar(EN_BUZON, { comercio_id, ids: idsDe(suyos) }))
-  for (let quedan = await pendientes(), antes = Infinity; quedan.length > 0 && quedan.length < antes; ) {
+  const pendientes = (unos: readonly Suyo[]) =>
+    porComercio(db.motor, unos, (suyos, comercio_id) => db.consultar(EN_BUZON, { comercio_id, ids: idsDe(suyos) }))
+  const { live = [], test = [] } = Object.groupBy(await pendientes(mensajes), ({ modo }) => modo)
+  if (live.length > 0)
+    await porComercio(db.motor, live, (suyos, comercio_id) => db.consultar(RETENER, { comercio_id, ids: idsDe(suyos) }))
+  for (let quedan = test, antes = Infinity; quedan.length > 0 && quedan.length < antes; ) {
     await marcarEnviados(deps, 'buzon', ['pendiente'], quedan)
     antes = quedan.length
-    quedan = await pendientes()
+    quedan = await pendientes(quedan)
   }
 }
 
@@ -532,11 +546,15 @@ const VENCIDOS = sentencia<{ ahora: Date; cuantas: number }, Suyo>(
   `select id, comercio_id from mensaje where abierta and vence_en <= :ahora order by vence_en limit :cuantas`,
 )
 
-/** Messages that never left and were written in the future; what was put off since waits for as long as it was told. */
+/**
+ * Brings forward messages that never left and were written in the future. What was put off since waits for as long as it
+ * was told, and what has no way out goes on waiting.
+ */
 const ADELANTAR = sentencia<{ ahora: Date }>(
   'mensajes.adelantar',
   `update mensaje set proximo_en = ${masTarde(':ahora', 'proximo_en - creado_en')}
-   where estado = 'pendiente' and proximo_en > :ahora and creado_en > :ahora and intentos = 0`,
+   where estado = 'pendiente' and proximo_en > :ahora and creado_en > :ahora and intentos = 0
+     and not ${esSinSalida('modo', 'canal')}`,
 )
 
 /** Brings forward what a clock that has stepped back since put off. */

@@ -4,7 +4,7 @@ import { enTransaccion, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { Problema } from '../errores.ts'
 import { deGuia } from '../eventos/evento.ts'
-import type { FilaGuia } from '../guias/guia.ts'
+import { type FilaGuia, venceAlCrear } from '../guias/guia.ts'
 import { enCadaMotor, enSuMaquina, sinCopiar } from '../motor.ts'
 
 /** Beside the first one; and over all merchants, for it is one person's phone. */
@@ -59,7 +59,7 @@ const PEDIR = sentencia<
    ), m as (
      insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
      select comercio_id, modo, id, :numero::int, :id::uuid, guia, :canal, 'solicitud_ubicacion', telefono, 'pendiente',
-       :ahora, :ahora from ${enSuMaquina(citus, 'g')}${sinCopiar(citus)}
+       ${venceAlCrear('modo', ':canal', ':ahora')}, :ahora from ${enSuMaquina(citus, 'g')}${sinCopiar(citus)}
    )
    select * from g`,
   ),

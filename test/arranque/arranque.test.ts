@@ -210,10 +210,12 @@ describe('what cannot be', () => {
     expect(procesosDe(dataDir).size).toBe(0)
   })
 
-  it('asks for MASTER_KEYS when there is a DATABASE_URL', async () => {
+  it('asks for MASTER_KEYS and MESSAGING when there is a DATABASE_URL', async () => {
     const malo = procesos.iniciar({ DATA_DIR: procesos.carpetaNueva(), DATABASE_URL: inject('postgres') })
     expect((await malo.termina()).codigo).toBe(1)
     expect(malo.errores).toMatch(/MASTER_KEYS: .*openssl rand -base64 32/)
+    expect(malo.errores).toMatch(/MESSAGING: hace falta cuando hay DATABASE_URL; ponga «whatsapp» .*«buzon»/)
+    expect(malo.errores).not.toMatch(PILA)
   })
 
   it('says what is wrong with a DATABASE_URL that leads nowhere', COMPLETO, async () => {
@@ -233,7 +235,12 @@ describe('what cannot be', () => {
       // One after the other, but for the one that only waits.
       const probar = async ([caso, url]: [string, string]) => {
         const dataDir = procesos.carpetaNueva()
-        const malo = procesos.iniciar({ DATA_DIR: dataDir, DATABASE_URL: url, MASTER_KEYS: MASTER_KEY })
+        const malo = procesos.iniciar({
+          DATA_DIR: dataDir,
+          DATABASE_URL: url,
+          MASTER_KEYS: MASTER_KEY,
+          MESSAGING: 'buzon',
+        })
         const { codigo } = await malo.termina()
         vistos[caso] = {
           codigo,
@@ -277,12 +284,13 @@ describe('somebody else’s PostgreSQL', () => {
   it('is migrated and served, without a demo merchant', async () => {
     const dataDir = procesos.carpetaNueva()
     const url = Object.assign(new URL(inject('postgres')), { pathname: `/${nombre}` }).href
-    const env = { DATA_DIR: dataDir, DATABASE_URL: url, MASTER_KEYS: MASTER_KEY }
+    const env = { DATA_DIR: dataDir, DATABASE_URL: url, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon' }
     const proceso = procesos.iniciar(env)
     const base = await listo(proceso)
     expect(await pedir(`${base}/readyz`)).toMatchObject({ status: 200, cuerpo: { ok: true, migraciones: true } })
     expect(await pedir(`${base}/api/v1/guias`)).toMatchObject({ status: 401 })
     expect(proceso.salida).not.toMatch(/Llave|guia_test_|curl/)
+    expect(proceso.salida).toMatch(/^MESSAGING=buzon: a los destinatarios .* no se les pregunta/m)
     expect(existsSync(join(dataDir, 'demo.json'))).toBe(false)
     expect(existsSync(dataDir)).toBe(false)
     expect([...procesosDe(dataDir).values()].filter((orden) => orden.includes('postgres'))).toEqual([])

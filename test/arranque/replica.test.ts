@@ -107,7 +107,7 @@ describe('a replica', COMPLETO, () => {
 
     const leida = new URL(primaria.url)
     leida.port = new URL(seguidor.url).port
-    const env = { DATABASE_URL: primaria.url, MASTER_KEYS: MASTER_KEY, DATA_DIR: dataDir }
+    const env = { DATABASE_URL: primaria.url, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon', DATA_DIR: dataDir }
     const servicio = procesos.iniciar({
       ...env,
       DATABASE_URL_READ: leida.href,

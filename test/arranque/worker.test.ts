@@ -15,7 +15,8 @@ it('several workers start together on a new database, where one of them makes th
   await migrar(url.href)
   const lineas: string[] = []
   const log = crearLog('warn', { write: (linea) => lineas.push(linea) })
-  const config = leerConfig({ DATABASE_URL: url.href, MASTER_KEYS: MASTER_KEY, DATA_DIR: inject('carpeta') }, '/')
+  const env = { DATABASE_URL: url.href, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon', DATA_DIR: inject('carpeta') }
+  const config = leerConfig(env, '/')
   const workers = await Promise.all(Array.from({ length: 4 }, () => iniciarWorker(config, log)))
   await Promise.all(workers.map((worker) => worker.detener()))
   expect(lineas).toEqual([])

@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { ErrorConfig, leerConfig } from '../../server/config/config.ts'
 
 describe('configuration', () => {
-  const base = { DATABASE_URL: 'postgres://a:b@localhost/c', MASTER_KEYS: Buffer.alloc(32).toString('base64') }
+  const base = {
+    DATABASE_URL: 'postgres://a:b@localhost/c',
+    MASTER_KEYS: Buffer.alloc(32).toString('base64'),
+    MESSAGING: 'buzon',
+  }
 
   it('has defaults for everything', () => {
     expect(leerConfig({}, '/proyecto')).toEqual({
@@ -124,6 +128,7 @@ describe('configuration', () => {
       HOST: 'a b',
       DATABASE_URL: 'mysql://x',
       LOG_LEVEL: 'mucho',
+      MESSAGING: 'correo',
       PUBLIC_URL: 'guias',
       MASTER_KEYS: 'abc',
       PROOF_RETENTION_DAYS: '0',
@@ -142,5 +147,14 @@ describe('configuration', () => {
     expect(error).toBeInstanceOf(ErrorConfig)
     expect((error as ErrorConfig).fallas.map((falla) => falla.split(':')[0]).sort()).toEqual(Object.keys(malo).sort())
     expect(() => leerConfig({ DATABASE_URL: base.DATABASE_URL }, '/')).toThrow(/MASTER_KEYS/)
+  })
+
+  it('asks how recipients are messaged where there is a DATABASE_URL, and not in the embedded default', () => {
+    const { MESSAGING: _, ...sin } = base
+    const falla = /^ {2}- MESSAGING: hace falta cuando hay DATABASE_URL; ponga «whatsapp» .* o «buzon» /m
+    expect(() => leerConfig(sin, '/')).toThrow(falla)
+    expect(() => leerConfig({ ...sin, MESSAGING: '  ' }, '/')).toThrow(falla)
+    expect(leerConfig(base, '/').mensajeria).toEqual({ tipo: 'buzon' })
+    expect(leerConfig({}, '/').mensajeria).toEqual({ tipo: 'buzon' })
   })
 })

@@ -40,9 +40,9 @@ export const IMAGEN = (() => {
 
 /** A text of compose with values for the variables that whoever deploys has to give. */
 export function conValores(texto: string, valores: Readonly<Record<string, string>>): string {
-  return texto.replace(/\$\{(\w+):[?-]([^}]*)\}/g, (_todo, nombre: string, defecto: string) => {
+  return texto.replace(/\$\{(\w+):([?-])([^}]*)\}/g, (_todo, nombre: string, signo: string, defecto: string) => {
     const valor = valores[nombre] ?? defecto
-    if (valor === '') throw new Error(`${nombre} has no value`)
+    if (signo === '?' && valor === '') throw new Error(`${nombre} has no value`)
     return valor
   })
 }

@@ -16,18 +16,17 @@ const enPath = (programa: string) => spawnSync(programa, ['--version']).error ==
 const unidades = readdirSync(new URL('despliegue/systemd', RAIZ))
 const dockerfile = leer('despliegue/Dockerfile')
 
+const FIJOS: Readonly<Record<string, string>> = {
+  MASTER_KEYS: Buffer.alloc(32).toString('base64'),
+  MESSAGING: 'whatsapp',
+  DOMINIO: 'guias.ejemplo.com',
+  DOMINIO_ARCHIVOS: 'archivos.ejemplo.com',
+}
+
+const DEMAS = { POSTGRES_PASSWORD: 'x', S3_ACCESS_KEY_ID: 'x', S3_SECRET_ACCESS_KEY: 'x' }
+
 /** A value for each variable that whoever deploys has to give. */
-const VALORES = new Proxy<Record<string, string>>(
-  {},
-  {
-    get: (_nada, nombre) =>
-      nombre === 'MASTER_KEYS'
-        ? Buffer.alloc(32).toString('base64')
-        : /^DOMINIO/.test(String(nombre))
-          ? 'guias.ejemplo.com'
-          : 'x',
-  },
-)
+const VALORES = new Proxy<Record<string, string>>({}, { get: (_nada, nombre) => FIJOS[String(nombre)] ?? 'x' })
 
 describe('compose', () => {
   it('has two APIs and two workers', () => {
@@ -37,8 +36,23 @@ describe('compose', () => {
   it.each(NUESTROS)('configures $nombre as the service understands it', ({ nombre, environment }) => {
     const env = Object.fromEntries(Object.entries(environment!).map(([n, valor]) => [n, conValores(valor, VALORES)]))
     const config = leerConfig(env, '/guias')
-    expect(config).toMatchObject({ proxies: 1, almacenamiento: { tipo: 's3', bucket: 'guias' } })
+    expect(config).toMatchObject({
+      proxies: 1,
+      almacenamiento: { tipo: 's3', bucket: 'guias' },
+      mensajeria: { tipo: 'whatsapp', phoneNumberId: 'x', token: 'x', appSecret: 'x', verifyToken: 'x' },
+    })
     expect(config.workers).toBe(nombre.startsWith('trabajos'))
+  })
+
+  it('starts without an account of WhatsApp only where the mailbox is asked for', () => {
+    const { environment } = NUESTROS[0]!
+    const con = (valores: Record<string, string>) =>
+      Object.fromEntries(
+        Object.entries(environment!).map(([n, valor]) => [n, conValores(valor, { ...FIJOS, ...DEMAS, ...valores })]),
+      )
+    expect(leerConfig(con({ MESSAGING: 'buzon' }), '/guias').mensajeria).toEqual({ tipo: 'buzon' })
+    expect(() => leerConfig(con({}), '/guias')).toThrow(/WHATSAPP_TOKEN: hace falta con MESSAGING=whatsapp/)
+    expect(() => con({ MESSAGING: '' })).toThrow('MESSAGING has no value')
   })
 
   it('has a proxy that knows every API by its name', () => {

@@ -259,6 +259,7 @@ describe('the limits', () => {
     const variables = {
       DATABASE_URL: entorno.databaseUrl,
       MASTER_KEYS: MASTER_KEY,
+      MESSAGING: 'buzon',
       PORT: '0',
       DATA_DIR: entorno.dataDir,
     }

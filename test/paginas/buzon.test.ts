@@ -133,7 +133,8 @@ describe('/buzon, with telephones and no key,', () => {
       expect(leer({ HOST, MAILBOX: '1', WEBHOOKS_LOOPBACK: '1' })).toEqual([true, true])
     }
     const DATABASE_URL = 'postgres://u:c@h/b'
-    expect(leer({ DATABASE_URL, MASTER_KEYS: Buffer.alloc(32).toString('base64') })).toEqual([false, false])
+    const MASTER_KEYS = Buffer.alloc(32).toString('base64')
+    expect(leer({ DATABASE_URL, MASTER_KEYS, MESSAGING: 'buzon' })).toEqual([false, false])
   })
 })
 

@@ -28,7 +28,7 @@ export function usarSesiones() {
   async function otroServicio(env: Record<string, string> = {}, sustitutos: SustitutosDeServicio = {}) {
     const base = { DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: entorno.dataDir }
     const PORT = `${await puertoLibre()}`
-    const config = leerConfig({ ...base, PORT, WORKERS: '0', ...env }, process.cwd())
+    const config = leerConfig({ ...base, MESSAGING: 'buzon', PORT, WORKERS: '0', ...env }, process.cwd())
     otros.push(
       await iniciarServicio(config, crearLog('silent'), undefined, {
         reloj: entorno.reloj,

@@ -76,6 +76,7 @@ async function abrir(pasos: Paso[]): Promise<Arnes> {
       env: {
         DATABASE_URL: postgres.url,
         MASTER_KEYS: masterKeys,
+        MESSAGING: 'buzon',
         WEBHOOKS_LOOPBACK: '1',
         LOG_LEVEL: 'warn',
         CONNECTIONS_PER_NETWORK: '10000',
