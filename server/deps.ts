@@ -47,6 +47,8 @@ export interface Ajustes extends Pick<Config, DeLaConfig> {
   /** Base of every link given out, without a final slash. */
   readonly urlPublica: string
   readonly marca: Marca
+  /** Whether keys and codes made for a first try are good: in the embedded default that no other machine reaches. */
+  readonly demostracion: boolean
 }
 
 /** The parts that a process builds once and everybody in it shares. No module keeps state of its own. */

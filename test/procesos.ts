@@ -187,12 +187,16 @@ interface Respuesta {
 }
 
 /** One request over a connection of its own. */
-export function pedir(url: string, opciones: { metodo?: string; llave?: string; cuerpo?: unknown } = {}) {
-  const { metodo = 'GET', llave, cuerpo } = opciones
+export function pedir(
+  url: string,
+  opciones: { metodo?: string; llave?: string; cuerpo?: unknown; cabeceras?: Record<string, string> } = {},
+) {
+  const { metodo = 'GET', llave, cuerpo, cabeceras } = opciones
   return new Promise<Respuesta>((resolve, reject) => {
     const headers = {
       ...(llave ? { Authorization: `Bearer ${llave}` } : {}),
       ...(cuerpo ? { 'Content-Type': 'application/json' } : {}),
+      ...cabeceras,
     }
     const solicitud = request(url, { method: metodo, agent: false, headers, timeout: 120_000 }, (res) => {
       let texto = ''
@@ -223,5 +227,5 @@ export const sondear = (url: string) => pedir(url).catch(() => undefined)
 export const listo = (proceso: Proceso) =>
   hasta(async () => {
     if (proceso.fin) throw new Error(`it ended instead of serving: ${JSON.stringify(proceso.fin)}\n${proceso.errores}`)
-    return /^ {2}API +(http:\S+)\/api\/v1$/m.exec(proceso.salida)?.[1]
+    return /^ {2}API +(https?:\S+)\/api\/v1$/m.exec(proceso.salida)?.[1]
   })

@@ -154,7 +154,7 @@ async function deEntregas(banco: Banco, base: Base): Promise<Fila[]> {
 const medir = (banco: Banco) =>
   banco.conBase(async (base) => {
     const [comercio] = (await base.crearComercios(1)) as [Comercio]
-    const programa = await base.servicio({ WORKERS: '0', TRUST_PROXY: '1' })
+    const programa = await base.servicio({ WORKERS: '0', TRUST_PROXY: '1', WEBHOOKS_LOOPBACK: '0' })
     let guias: string[] = []
     const [crear, lote, ...lecturas] = casosDe(comercio, () => guias[Math.floor(Math.random() * guias.length)]!)
     const filas = [...(await medirCaso(banco, base, programa, crear!))]

@@ -5,6 +5,7 @@ import { crearRecepcion } from '../archivos/recepcion.ts'
 import { Bitacora } from '../bitacora/bitacora.ts'
 import { crearGeneradorDeIds, nuevoCodigoDeGuia } from '../codigos/codigos.ts'
 import type { Config } from '../config/config.ts'
+import { exposicion } from '../config/exposicion.ts'
 import type { Modo } from '../contrato/generado/tipos/index.ts'
 import { RAIZ } from '../contrato/raiz.ts'
 import type { Ajustes, Deps } from '../deps.ts'
@@ -156,4 +157,5 @@ export const ajustesDe = (config: Config, urlPublica: string, imagenes = SIN_IMA
     zonaHoraria: config.zonaHoraria,
     urlPublica,
     marca: marcaDe(config, imagenes),
+    demostracion: config.baseDeDatos.tipo === 'embebida' && exposicion(config).length === 0,
   })

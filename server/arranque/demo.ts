@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { nuevoCodigoDeComercio } from '../comercios/comercio.ts'
 import type { Deps } from '../deps.ts'
-import { buscarLlave, estaVigente, guardarLlave, leerLlave } from '../llaves/llave.ts'
+import { buscarLlave, estaVigente, guardarLlave, leerLlave, marcarLlavesDeDemostracion } from '../llaves/llave.ts'
 import { guardarOperadorConLlave } from '../operadores/operador.ts'
-import { estaEnUso, guardarRepartidor } from '../repartidores/repartidor.ts'
+import { estaEnUso, guardarRepartidor, marcarCodigoDeDemostracion } from '../repartidores/repartidor.ts'
 
 interface Demo {
   url: string
@@ -19,8 +19,10 @@ interface Demo {
   codigo_repartidor: string
 }
 
+const archivoDe = (dataDir: string) => join(dataDir, 'demo.json')
+
 /**
- * The embedded default's first start makes a demo merchant and writes `DATA_DIR/demo.json` (mode 0600), so that the first
+ * Makes a demo merchant at the embedded default's first start and writes `DATA_DIR/demo.json` (mode 0600), so that the first
  * request needs nothing else. Later starts keep it, as long as its keys work.
  */
 export async function asegurarDemo(
@@ -28,17 +30,32 @@ export async function asegurarDemo(
   dataDir: string,
   url: string,
 ): Promise<{ demo: Demo; consola: string[] }> {
-  const archivo = join(dataDir, 'demo.json')
+  const archivo = archivoDe(dataDir)
   const guardado = await leer(archivo)
   const sirve = guardado !== undefined && (await valen(deps, guardado))
   const llaves = sirve ? guardado : await crear(deps)
   const codigo_repartidor = await codigoVigente(deps, guardado?.codigo_repartidor)
   const demo = { ...llaves, url, codigo_repartidor }
+  await marcar(deps, demo)
   if (!isDeepStrictEqual(demo, guardado)) {
     await writeFile(`${archivo}.nuevo`, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
     await rename(`${archivo}.nuevo`, archivo)
   }
   return { demo, consola: presentar(demo, archivo) }
+}
+
+/**
+ * Makes no demo merchant, and has those of a local start before stop working: an earlier version left them unmarked.
+ */
+export async function retirarDemo(deps: Deps, dataDir: string): Promise<void> {
+  const guardado = await leer(archivoDe(dataDir))
+  if (guardado) await marcar(deps, guardado)
+}
+
+/** Marks keys and code as good on this machine alone, before anybody is told them. */
+async function marcar(deps: Deps, { llave, llave_operaciones, codigo_repartidor }: Partial<Demo>): Promise<void> {
+  await marcarLlavesDeDemostracion(deps.db, [llave ?? '', llave_operaciones ?? ''])
+  await marcarCodigoDeDemostracion(deps, codigo_repartidor ?? '')
 }
 
 async function leer(archivo: string): Promise<Demo | undefined> {

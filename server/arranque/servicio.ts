@@ -1,12 +1,14 @@
 import { crearApp } from '../app.ts'
 import type { Config } from '../config/config.ts'
 import { type Contrato, calentarContrato, cargarContrato } from '../contrato/cargar.ts'
+import type { Deps } from '../deps.ts'
 import type { Testigo } from '../http/problemas.ts'
 import { Presencia } from '../limites/presencia.ts'
 import type { Log } from '../log.ts'
 import { abrirMarca } from '../marca/abrir.ts'
+import { explicarApagado } from './apagado.ts'
 import { crearDeps, type Sustitutos } from './crearDeps.ts'
-import { asegurarDemo } from './demo.ts'
+import { asegurarDemo, retirarDemo } from './demo.ts'
 import { type Deshacer, levantar, unaVez } from './deshacer.ts'
 import { urlDe } from './escuchar.ts'
 import { levantarEmisor, levantarWorkers } from './levantarWorkers.ts'
@@ -91,17 +93,26 @@ async function poner(
     await levantarWorkers(deps, { databaseUrl, via, vida, metricas, ...(azar ? { azar } : {}) }, deshacer)
   else levantarEmisor(deps, { via, vida }, deshacer)
   const deMetricas = await exponerMetricas(config, deshacer, { metricas, salud: deps.salud })
-  const embebida = config.baseDeDatos.tipo === 'embebida'
-  const demo = embebida ? await asegurarDemo(deps, config.dataDir, url) : undefined
+  const demo = await ponerDemo(deps, config, url)
   servidor.vetada = (red) => deps.limites.vetada(red)
   servidor.atender = crearApp(contrato, deps, { buzon: config.buzon, ...(testigo ? { testigo } : {}) })
   if (deVarios) await servidor.escuchar(config.port, config.host)
   vida.fase = 'lista'
   consola(`Guías está listo en ${((performance.now() - inicio) / 1000).toFixed(2)} s`)
   presentar(consola, url, { buzon: config.buzon, deMetricas })
+  const apagado = explicarApagado(config)
+  if (apagado) consola(`  ${apagado}`)
   for (const linea of demo?.consola ?? []) consola(linea)
   void calentarContrato(contrato, (err) => log.error({ err }, 'contract'))
   return { url, avisar: vida.avisarTrabajo, detener: unaVez(() => despedir(vida, servidor, despedida, deshacer)) }
+}
+
+/** Makes what a first try needs, in the embedded default, unless other machines reach it. */
+async function ponerDemo(deps: Deps, { baseDeDatos, dataDir }: Config, url: string) {
+  if (baseDeDatos.tipo !== 'embebida') return undefined
+  if (deps.ajustes.demostracion) return asegurarDemo(deps, dataDir, url)
+  await retirarDemo(deps, dataDir)
+  return undefined
 }
 
 /** On a port of their own, or to the one that looks after several processes. */

@@ -19,6 +19,8 @@ export interface Variable<T> extends Lector<T> {
   porDefecto: T | ((entorno: Entorno) => T)
   /** In Spanish, why it can't be left out just now; undefined: it can. */
   exigida?: (env: Entorno['env']) => string | undefined
+  /** Returns, in Spanish, why a value that was set contradicts other settings; undefined if it doesn't. */
+  choca?(valor: T, env: Entorno['env']): string | undefined
   /** In English, for the operators' book: what its default is, where the value itself doesn't tell. */
   defecto?: string
   /** In English, for the operators' book: what it is for. */
@@ -51,9 +53,9 @@ export function eleccion<const G extends Readonly<Record<string, Tabla>>>({
 }: Fila<unknown> & { opciones: G; porDefecto: keyof G & string }): Variable<Elegida<G>> {
   const elegir = (tipo: string, entorno: Entorno) => ({ tipo, ...leerTabla(opciones[tipo]!, entorno) }) as Elegida<G>
   return {
+    defecto: porDefecto,
     ...fila,
     leer: (texto, entorno) => (Object.hasOwn(opciones, texto) ? elegir(texto, entorno) : undefined),
-    defecto: porDefecto,
     falla: `debe ser ${Object.keys(opciones).join(' o ')}`,
     porDefecto: (entorno) => elegir(porDefecto, entorno),
     grupos: Object.entries(opciones).map(([tipo, tabla]) => ({ con: `${fila.nombre}=${tipo}`, tabla })),
@@ -63,12 +65,17 @@ export function eleccion<const G extends Readonly<Record<string, Tabla>>>({
 export const leerTabla = <T extends Tabla>(tabla: T, entorno: Entorno): Valores<T> =>
   Object.fromEntries(Object.entries(tabla).map(([miembro, fila]) => [miembro, leer(fila, entorno)])) as Valores<T>
 
-function leer({ nombre, leer, falla, porDefecto, exigida }: Variable<unknown>, entorno: Entorno): unknown {
+function leer(fila: Variable<unknown>, entorno: Entorno): unknown {
+  const { nombre, leer, falla, porDefecto, exigida } = fila
+  const fallar = (fallas: readonly string[]) => entorno.fallas.push(...fallas.map((una) => `${nombre}: ${una}`))
   const texto = textoDe(entorno.env, nombre)
   const valor = texto && leer(texto, entorno)
-  if (texto && valor !== undefined) return valor
-  const fallas = texto ? (typeof falla === 'string' ? [falla] : falla(texto)) : faltas(exigida?.(entorno.env))
-  entorno.fallas.push(...fallas.map((una) => `${nombre}: ${una}`))
+  if (texto && valor !== undefined) {
+    const choque = fila.choca?.(valor, entorno.env)
+    if (choque !== undefined) fallar([choque])
+    return valor
+  }
+  fallar(texto ? (typeof falla === 'string' ? [falla] : falla(texto)) : faltas(exigida?.(entorno.env)))
   return typeof porDefecto === 'function' ? porDefecto(entorno) : porDefecto
 }
 

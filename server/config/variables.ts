@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { COLOR_DE_SIEMPRE } from '../marca/color.ts'
+import { esDeEstaMaquina, exposicion } from './exposicion.ts'
 import * as lectores from './lectores.ts'
 import { type Entorno, eleccion, type Tabla, textoDe, variable } from './tabla.ts'
 
@@ -19,10 +20,25 @@ const MOSAICOS = {
 
 const siHay = (env: Entorno['env'], otra: string, motivo: string) => (textoDe(env, otra) ? motivo : undefined)
 
-/** Whether somebody tries the service out on a machine where nobody else reaches it. */
+const exposicionDe = (env: Entorno['env']) =>
+  exposicion({ publicUrl: textoDe(env, 'PUBLIC_URL'), proxies: Number(textoDe(env, 'TRUST_PROXY') ?? 0) })
+
+/** Reports whether the service is the embedded default on a machine where no other machine reaches it. */
 const soloAqui = ({ env }: Entorno) =>
   textoDe(env, 'DATABASE_URL') === undefined &&
-  /^(localhost|127\.[\d.]+|::1)$/.test(textoDe(env, 'HOST') ?? 'localhost')
+  esDeEstaMaquina(textoDe(env, 'HOST') ?? 'localhost') &&
+  exposicionDe(env).length === 0
+
+/** Refuses a door that is for this machine alone where other settings say that other machines come in. */
+const soloSinExponer = {
+  porDefecto: soloAqui,
+  choca(abierta: boolean, env: Entorno['env']) {
+    const porque = exposicionDe(env)
+    if (!abierta || porque.length === 0) return undefined
+    return `solo vale en la propia máquina y ${porque.join(' y ')} la abre a otras; quítela, o quite ${porque.length > 1 ? 'esas dos' : 'esa otra'}`
+  },
+  defecto: '1 in the embedded default while `HOST` and `PUBLIC_URL` are loopback and `TRUST_PROXY` is 0, else 0',
+}
 
 /** A bucket of Amazon S3 or of a compatible server. */
 const S3 = {
@@ -237,17 +253,16 @@ export const VARIABLES = {
   webhooksLoopback: variable({
     nombre: 'WEBHOOKS_LOOPBACK',
     lector: lectores.siONo,
-    porDefecto: soloAqui,
-    defecto: '1 in the embedded default while `HOST` is loopback, else 0',
-    significado: 'test keys may register webhooks at `http` on loopback',
+    ...soloSinExponer,
+    significado:
+      'test keys may register webhooks at `http` on loopback, unless a proxy handed the request on («Behind a proxy»); 1 stops the start where `PUBLIC_URL` isn’t loopback or `TRUST_PROXY` isn’t 0',
   }),
   buzon: variable({
     nombre: 'MAILBOX',
     lector: lectores.siONo,
-    porDefecto: soloAqui,
-    defecto: '1 in the embedded default while `HOST` is loopback, else 0',
+    ...soloSinExponer,
     significado:
-      'serves `/buzon`, the messages to recipients with their telephones and links, without a key: to whoever asks for it as `localhost`, `127.0.0.1`, `[::1]` or by the name in `PUBLIC_URL`',
+      'serves `/buzon`, the messages to recipients of test guides with their telephones and links, without a key: to whoever asks for it as `localhost`, `127.0.0.1`, `[::1]` or by the name in `PUBLIC_URL`, unless a proxy handed the request on («Behind a proxy»); 1 stops the start where `PUBLIC_URL` isn’t loopback or `TRUST_PROXY` isn’t 0',
   }),
   retencionDeWebhooks: variable({
     nombre: 'WEBHOOK_RETENTION_DAYS',
@@ -327,7 +342,7 @@ export const VARIABLES = {
       ),
     defecto: 'required with `DATABASE_URL`, else buzon',
     significado:
-      'how live recipients are asked for their place: `buzon` is the local mailbox; `whatsapp`: over the WhatsApp Cloud API, see below',
+      'how recipients of live guides are asked for their place; `whatsapp`: over the WhatsApp Cloud API, see below; `buzon`: they are not asked, the guide warns of it (`sin_mensajeria`) and its message waits',
   }),
   horasDeSolicitud: variable({
     nombre: 'LOCATION_REQUEST_HOURS',

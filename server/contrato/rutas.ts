@@ -8,6 +8,7 @@ import { contarDesconocida, corregirCosto, limitar } from '../http/limitar.ts'
 import { exigirPropia } from '../http/navegador.ts'
 import { metodoNoPermitido, responder, type Testigo } from '../http/problemas.ts'
 import { redDe } from '../http/red.ts'
+import { esReenviada } from '../http/reenviada.ts'
 import type { Operacion, OperationId } from './contrato.ts'
 import type { Entrada, Handlers } from './tipos.ts'
 import { bienEscrito, type Rechazo, remitenteDe, type Validacion } from './validacion.ts'
@@ -162,6 +163,7 @@ const ejecutar = (
         idSolicitud: req.solicitud.id,
         red: redDe(req.ip ?? ''),
         soloCabeceras: req.solicitud.metodo === 'HEAD',
+        reenviada: () => esReenviada(req),
         alAbandonar: () => alCerrar(res),
       },
       depsDe(req.solicitud.identidad, deps),

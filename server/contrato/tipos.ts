@@ -35,6 +35,8 @@ export interface Entrada<O extends OperationId> {
    * Whether the request is a HEAD; an operation that sends somebody elsewhere must know, for Node only drops the body.
    */
   soloCabeceras: boolean
+  /** Reports whether a proxy handed the request on. */
+  reenviada: () => boolean
   /** Makes a signal that aborts when whoever asked goes away before the answer is out. */
   alAbandonar: () => AbortSignal
 }

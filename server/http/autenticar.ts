@@ -1,19 +1,30 @@
 import type { IncomingMessage } from 'node:http'
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { Operacion } from '../contrato/contrato.ts'
-import type { Deps } from '../deps.ts'
+import type { Ajustes, Deps } from '../deps.ts'
 import { Problema, problemaUniforme } from '../errores.ts'
 import type { Autenticadores, Esquema } from './identidad.ts'
 import type { Navegador } from './navegador.ts'
 import { wasCharged } from './networkGate.ts'
 import { estaEn, redDe } from './red.ts'
+import { esReenviada } from './reenviada.ts'
 
 /** A way in which requests carry their credential, and what a request without a good one is told. */
 interface Credencial {
   /** The credential as the request carries it. @throws Problema 401 */
   leer(req: Request): string
   noVale(): Problema
+  /** Refuses a credential that was made for a first try. */
+  soloAqui(): Problema
 }
+
+/** Why a credential that the embedded default made for a first try is refused. */
+export const DE_DEMOSTRACION =
+  'es de demostración y solo vale en la propia máquina del servicio, sin PUBLIC_URL ni servidores intermedios'
+
+/** Reports whether what was made for a first try is good for a request, which a proxy may have handed on. */
+export const admiteDemostracion = ({ demostracion }: Pick<Ajustes, 'demostracion'>, reenviada: boolean) =>
+  demostracion && !reenviada
 
 const noAutenticado = (detail: string) =>
   new Problema('no_autenticado', detail, { cabeceras: { 'WWW-Authenticate': 'Bearer realm="guias"' } })
@@ -41,6 +52,7 @@ const LLAVE: Credencial = {
   },
   noVale: () =>
     noAutenticado('La llave no es válida para esta ruta, venció o fue revocada. Revise que esté entera y vigente.'),
+  soloAqui: () => noAutenticado(`La llave ${DE_DEMOSTRACION}. Use una llave propia.`),
 }
 
 /** A 401 must name a scheme (RFC 9110, 11.6.1), and there is none for cookies: this one says where to look. */
@@ -56,6 +68,7 @@ const cookie = (navegador: Navegador): Credencial => {
       return token
     },
     noVale,
+    soloAqui: () => noVale(`La sesión ${DE_DEMOSTRACION}`),
   }
 }
 
@@ -63,11 +76,11 @@ const cookie = (navegador: Navegador): Credencial => {
 export function autenticar(
   { seguridad }: Operacion,
   autenticadores: Autenticadores,
-  { navegador, limites }: Pick<Deps, 'navegador' | 'limites'>,
+  { navegador, limites, ajustes }: Pick<Deps, 'navegador' | 'limites' | 'ajustes'>,
 ): RequestHandler {
   if (!seguridad) return (_req, _res, next) => next()
   const verificar = autenticadores[seguridad.esquema as Esquema]
-  const { leer, noVale } = seguridad.enCookie ? cookie(navegador) : LLAVE
+  const { leer, noVale, soloAqui } = seguridad.enCookie ? cookie(navegador) : LLAVE
   return (req: Request, _res: Response, next: NextFunction) => {
     const { ip = '' } = req
     const red = redDe(ip)
@@ -83,6 +96,10 @@ export function autenticar(
         if (!identidad) {
           limites.contarFallo(red)
           throw noVale()
+        }
+        if (identidad.demostracion && !admiteDemostracion(ajustes, esReenviada(req))) {
+          limites.contarFallo(red)
+          throw soloAqui()
         }
         // Before it spends anything: a stolen key takes nothing from where it is used rightly.
         if ('rangos' in identidad && identidad.rangos.length > 0 && !estaEn(ip, identidad.rangos)) {
@@ -104,7 +121,7 @@ const VIGENCIA_DE_LO_VISTO = 1_000
 export function reautenticar(
   operacion: Operacion,
   autenticadores: Autenticadores,
-  deps: Pick<Deps, 'navegador' | 'limites'>,
+  deps: Pick<Deps, 'navegador' | 'limites' | 'ajustes'>,
 ): RequestHandler {
   const autenticarDeNuevo = autenticar(operacion, autenticadores, deps)
   return (req, res, next) => {

@@ -12,6 +12,8 @@ export interface Identidades {
     vence_en: Date | null
     /** From where it is admitted; none: from anywhere. */
     rangos: readonly Rango[]
+    /** Whether it was made for a first try, and is good on this machine alone. */
+    demostracion: boolean
   }
   llaveDeOperacion: {
     operadorId: string
@@ -20,6 +22,7 @@ export interface Identidades {
     llave: string
     alcances: readonly AlcanceDeOperacion[]
     rangos: readonly Rango[]
+    demostracion: boolean
   }
   sesionDeRepartidor: {
     repartidorId: string
@@ -29,6 +32,7 @@ export interface Identidades {
     /** Which of the courier's sessions calls: the digest of its token. */
     sesion: Uint8Array<ArrayBuffer>
     vence_en: Date
+    demostracion: boolean
   }
 }
 

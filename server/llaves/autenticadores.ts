@@ -104,19 +104,20 @@ export function crearAutenticadores(
         ritmos: fila.ritmos,
         vence_en: fila.vence_en,
         rangos: fila.rangos,
+        demostracion: fila.demostracion,
       }
     },
     async llaveDeOperacion(texto, averiguar = sinMas) {
       const fila = await verificar(texto, averiguar, (tipo) => tipo === 'oper')
       if (fila?.tipo !== 'oper') return undefined
-      const { operador_id: operadorId, dueno: operador, id: llave, alcances, rangos } = fila
-      return { operadorId, operador, llave, alcances, rangos }
+      const { operador_id: operadorId, dueno: operador, id: llave, alcances, rangos, demostracion } = fila
+      return { operadorId, operador, llave, alcances, rangos, demostracion }
     },
     async sesionDeRepartidor(token, averiguar = sinMas) {
       const fila = await sesiones.leer(token, averiguar)
       if (!fila || fila.vence_en <= reloj()) return undefined
-      const { repartidor_id: repartidorId, repartidor, nombre, hash: sesion, vence_en } = fila
-      return { repartidorId, repartidor, nombre, sesion, vence_en }
+      const { repartidor_id: repartidorId, repartidor, nombre, hash: sesion, vence_en, demostracion } = fila
+      return { repartidorId, repartidor, nombre, sesion, vence_en, demostracion }
     },
   }
 }

@@ -99,7 +99,7 @@ export const estaVigente = ({ vence_en, revocado_en }: Pick<FilaLlave, 'vence_en
 const BUSCAR = sentencia<Pick<FilaLlave, 'id'>, FilaConDueno>(
   'llaves.buscar',
   `select l.id, l.tipo, l.comercio_id, l.operador_id, l.hash, l.alcances, l.redes, l.creado_en, l.vence_en,
-     l.usado_en, coalesce(l.revocado_en, o.revocado_en) as revocado_en,
+     l.usado_en, l.demostracion, coalesce(l.revocado_en, o.revocado_en) as revocado_en,
      coalesce(c.comercio, o.operador) as dueno, coalesce(c.nombre, o.nombre) as nombre, c.pais, c.estricto,
      c.ritmo_solicitudes, c.ritmo_guias
    from llave l
@@ -117,6 +117,15 @@ export async function buscarPresentada(db: Db, { tipo, id, secreto }: Presentada
   const fila = await buscarLlave(db, id)
   return fila && fila.tipo === tipo && esSuyo(fila, secreto) ? fila : undefined
 }
+
+const MARCAR = sentencia<{ ids: readonly string[] }>(
+  'llaves.marcarDemostracion',
+  'update llave set demostracion = true where id = any(:ids::text[]) and not demostracion',
+)
+
+/** Marks keys as made for a first try; texts that aren't keys are skipped. */
+export const marcarLlavesDeDemostracion = (db: Pick<Db, 'consultar'>, textos: readonly string[]) =>
+  db.consultar(MARCAR, { ids: textos.flatMap((texto) => leerLlave(texto)?.id ?? []) })
 
 const PREFIJO = 'llave_'
 const PUBLICO = new RegExp(`^${PREFIJO}([0-9A-Z]{${ID}})$`)
@@ -172,7 +181,7 @@ interface Opciones<A> {
   redes?: string[]
 }
 
-const GUARDAR = sentencia<Omit<FilaLlave, 'dueno' | 'revocado_en' | 'usado_en'>>(
+const GUARDAR = sentencia<Omit<FilaLlave, 'dueno' | 'revocado_en' | 'usado_en' | 'demostracion'>>(
   'llaves.guardar',
   `insert into llave (id, tipo, comercio_id, operador_id, hash, alcances, redes, creado_en, vence_en)
    values (:id, :tipo, :comercio_id, :operador_id, :hash, :alcances, :redes, :creado_en, :vence_en)`,
@@ -182,10 +191,10 @@ const GUARDAR = sentencia<Omit<FilaLlave, 'dueno' | 'revocado_en' | 'usado_en'>>
 async function guardar<F extends FilaLlave>(
   { consultar }: Pick<Db, 'consultar'>,
   creado_en: Date,
-  de: Omit<F, 'id' | 'hash' | 'creado_en' | 'revocado_en' | 'usado_en'>,
+  de: Omit<F, 'id' | 'hash' | 'creado_en' | 'revocado_en' | 'usado_en' | 'demostracion'>,
 ) {
   const { llave, ...nueva } = nuevaLlave(de.tipo)
-  const fila = { ...de, ...nueva, creado_en, revocado_en: null, usado_en: null } as unknown as F
+  const fila = { ...de, ...nueva, creado_en, revocado_en: null, usado_en: null, demostracion: false } as unknown as F
   await consultar(GUARDAR, fila)
   return { fila, llave }
 }

@@ -1,11 +1,12 @@
 import type { Handler } from '../contrato/tipos.ts'
 import { enTransaccion, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
-import { RETO_DE_SESION } from '../http/autenticar.ts'
+import { admiteDemostracion, DE_DEMOSTRACION, RETO_DE_SESION } from '../http/autenticar.ts'
 import { sitioDe } from '../http/red.ts'
 import { leerDispositivo, sellarDispositivo } from './dispositivo.ts'
 import {
   DURACION_DE_SESION,
+  estaEnUso,
   type FilaSesion,
   hashDeToken,
   huellasDe,
@@ -21,13 +22,21 @@ const TELEFONOS = 10
  * code kept by an older master key is kept by the present one from here on.
  */
 const ABRIR = sentencia<
-  { huellas: readonly Uint8Array[]; codigo_hash: Uint8Array; hash: Uint8Array; ahora: Date; vence_en: Date },
+  {
+    huellas: readonly Uint8Array[]
+    admite_demostracion: boolean
+    codigo_hash: Uint8Array
+    hash: Uint8Array
+    ahora: Date
+    vence_en: Date
+  },
   FilaSesion
 >(
   'sesiones.abrir',
   `with r as (
-     update repartidor set codigo_hash = :codigo_hash where codigo_hash = any(:huellas::bytea[])
-     returning id, repartidor, nombre, version
+     update repartidor set codigo_hash = :codigo_hash
+     where codigo_hash = any(:huellas::bytea[]) and (:admite_demostracion::boolean or not demostracion)
+     returning id, repartidor, nombre, version, demostracion
    ), s as (
      insert into sesion_repartidor (hash, repartidor_id, version, creado_en, vence_en)
      select :hash, id, version, :ahora::timestamptz, :vence_en::timestamptz from r returning hash, repartidor_id, vence_en
@@ -36,12 +45,12 @@ const ABRIR = sentencia<
        select o.hash from sesion_repartidor o join r on r.id = o.repartidor_id
        order by o.creado_en desc offset ${TELEFONOS - 1})
    )
-   select s.*, r.repartidor, r.nombre from s join r on r.id = s.repartidor_id`,
+   select s.*, r.repartidor, r.nombre, r.demostracion from s join r on r.id = s.repartidor_id`,
 )
 
 export const abrirSesion: Handler<'abrirSesion'> = async (
-  { body, cookie, red, ...quien },
-  { db, reloj, secretos, navegador, limiteDeEntrada, bitacora },
+  { body, cookie, red, reenviada, ...quien },
+  { db, reloj, secretos, navegador, limiteDeEntrada, bitacora, ajustes },
 ) => {
   // Strangers behind the same address as a known phone spend what is theirs, and lock it out of nothing.
   const conocido = leerDispositivo(secretos, navegador.leerDispositivo(cookie))
@@ -63,17 +72,18 @@ export const abrirSesion: Handler<'abrirSesion'> = async (
   const token = nuevoToken()
   const ahora = reloj()
   const vence_en = new Date(ahora.getTime() + DURACION_DE_SESION)
+  const admite_demostracion = admiteDemostracion(ajustes, reenviada())
   const fila = await enTransaccion(db, async (consultar) => {
     const nueva = { huellas, codigo_hash: huellas[0]!, hash: hashDeToken(token), ahora, vence_en }
-    const [abierta] = await consultar(ABRIR, nueva)
+    const [abierta] = await consultar(ABRIR, { ...nueva, admite_demostracion })
     if (!abierta) return undefined
     await bitacora.anotar(consultar, { ...quien, red, identidad: abierta }, { accion: 'abrirSesion' })
     return abierta
   })
   if (!fila) {
-    throw new Problema('codigo_incorrecto', 'El código no vale. Revíselo o pida otro a la central.', {
-      cabeceras: RETO_DE_SESION,
-    })
+    const deDemostracion = !admite_demostracion && (await estaEnUso({ db, secretos }, body.codigo))
+    const mensaje = deDemostracion ? `El código ${DE_DEMOSTRACION}. Pida` : 'El código no vale. Revíselo o pida'
+    throw new Problema('codigo_incorrecto', `${mensaje} otro a la central.`, { cabeceras: RETO_DE_SESION })
   }
   limiteDeEntrada.devolver(de)
   const sesion = navegador.ponerSesion(token, DURACION_DE_SESION / 1_000)

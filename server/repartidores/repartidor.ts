@@ -77,6 +77,15 @@ const GUARDAR = sentencia<
    values (:id, :repartidor, :nombre, :telefono, :codigo_hash, :creado_en) returning *`,
 )
 
+const MARCAR = sentencia<{ huellas: readonly Uint8Array[] }>(
+  'repartidores.marcarDemostracion',
+  'update repartidor set demostracion = true where codigo_hash = any(:huellas::bytea[]) and not demostracion',
+)
+
+/** Marks the courier who signs in with that code as made for a first try, as long as the code isn't renewed. */
+export const marcarCodigoDeDemostracion = ({ db, secretos }: Pick<Deps, 'db' | 'secretos'>, codigo: string) =>
+  db.consultar(MARCAR, { huellas: huellasDe(secretos, codigo) })
+
 /** Creates a courier; the answer is the only place where his code ever stands. */
 export async function guardarRepartidor(
   { db, nuevoId, secretos }: Pick<Deps, 'nuevoId' | 'secretos'> & { db: Pick<Db, 'consultar'> },
@@ -90,8 +99,8 @@ export async function guardarRepartidor(
 
 const PONER_CODIGO = sentencia<Pick<repartidor, 'repartidor' | 'codigo_hash'>, repartidor>(
   'repartidores.ponerCodigo',
-  `update repartidor set codigo_hash = :codigo_hash::bytea, version = version + 1 where repartidor = :repartidor
-   returning *`,
+  `update repartidor set codigo_hash = :codigo_hash::bytea, version = version + 1, demostracion = false
+   where repartidor = :repartidor returning *`,
 )
 
 /**
@@ -112,7 +121,7 @@ function desconocido(): never {
 
 /** A session that a token stands for, and whose it is. */
 export type FilaSesion = Pick<sesion_repartidor, 'hash' | 'repartidor_id' | 'vence_en'> &
-  Pick<repartidor, 'repartidor' | 'nombre'>
+  Pick<repartidor, 'repartidor' | 'nombre' | 'demostracion'>
 
 /** How long a session lasts, in milliseconds: a working day. */
 export const DURACION_DE_SESION = 12 * 3_600_000
@@ -131,7 +140,7 @@ export const hashDeToken = (token: string) => hash('sha256', token, 'buffer')
  */
 const BUSCAR = sentencia<{ hash: Buffer }, FilaSesion>(
   'sesiones.buscar',
-  `select s.hash, s.repartidor_id, s.vence_en, r.repartidor, r.nombre from sesion_repartidor s
+  `select s.hash, s.repartidor_id, s.vence_en, r.repartidor, r.nombre, r.demostracion from sesion_repartidor s
    join repartidor r on r.id = s.repartidor_id and r.version = s.version where s.hash = :hash`,
 )
 
@@ -144,7 +153,7 @@ export const presentarSesion = ({
   repartidor,
   nombre,
   vence_en,
-}: Omit<FilaSesion, 'hash' | 'repartidor_id'>): Sesion => ({
+}: Omit<FilaSesion, 'hash' | 'repartidor_id' | 'demostracion'>): Sesion => ({
   repartidor,
   nombre,
   vence_en: vence_en.toISOString(),

@@ -9,7 +9,7 @@ import {
   exigirWebhook,
   explicarRepetido,
   type FilaWebhook,
-  politicaDe,
+  politicaAlPedir,
   presentarWebhook,
   seComprueba,
 } from './webhook.ts'
@@ -37,14 +37,15 @@ const CAMBIAR = sentencia<ClaveDeWebhook & Cambio & { ahora: Date; se_comprueba:
 )
 
 export const cambiarWebhook: Handler<'cambiarWebhook'> = async (
-  { path, body, identidad, idSolicitud, red },
+  { path, body, identidad, idSolicitud, red, reenviada },
   { db, reloj, destinos, avisarTrabajo, bitacora },
 ) => {
   const { comercioId, modo } = identidad
   const ahora = reloj()
   // Unknown is unknown, whatever the body asks for.
   const antes = await exigirWebhook(db, identidad, path.webhook, ahora)
-  const url = body.url === undefined ? null : await exigirDestino(body.url, politicaDe(destinos, modo))
+  const politica = politicaAlPedir(destinos, modo, reenviada())
+  const url = body.url === undefined ? null : await exigirDestino(body.url, politica)
   const cambio = {
     comercio_id: comercioId,
     modo,

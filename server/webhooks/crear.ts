@@ -15,7 +15,7 @@ import {
   leerWebhook,
   MAXIMO_DE_WEBHOOKS,
   nuevoCodigoDeWebhook,
-  politicaDe,
+  politicaAlPedir,
   presentarWebhook,
   seComprueba,
 } from './webhook.ts'
@@ -58,11 +58,11 @@ export async function nombrarPorUrl(db: Db, { comercioId, modo }: Ambito, url: s
 }
 
 export const crearWebhook: Handler<'crearWebhook'> = async (
-  { body, identidad, idSolicitud, red },
+  { body, identidad, idSolicitud, red, reenviada },
   { db, reloj, secretos, destinos, avisarTrabajo, bitacora },
 ) => {
   const { comercioId: comercio_id, modo } = identidad
-  const url = await exigirDestino(body.url, politicaDe(destinos, modo))
+  const url = await exigirDestino(body.url, politicaAlPedir(destinos, modo, reenviada()))
   const webhook = nuevoCodigoDeWebhook()
   const secreto = nuevoSecreto()
   const ahora = reloj()

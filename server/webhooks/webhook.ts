@@ -136,11 +136,15 @@ export function desconocido(): never {
 /** Whether an endpoint of that mode gets events only after its address answered a test: nobody floods a stranger with it. */
 export const seComprueba = (modo: Modo) => modo === 'live'
 
-/** The rules of where an endpoint of a mode may be: loopback is for test data alone. */
+/** The rules of where an endpoint of a mode may be, and is sent to: loopback is for test data alone. */
 export const politicaDe = (politica: Politica, modo: Modo): Politica => ({
   ...politica,
   loopback: politica.loopback && modo === 'test',
 })
+
+/** The rules for an address that a request names: whoever asks through a proxy isn't on this machine. */
+export const politicaAlPedir = (politica: Politica, modo: Modo, reenviada: boolean): Politica =>
+  politicaDe({ ...politica, loopback: politica.loopback && !reenviada }, modo)
 
 /** An endpoint's address in the form in which it is kept. @throws Problema 422 `url_no_permitida`, `url_no_resuelve` */
 export async function exigirDestino(texto: string, politica: Politica): Promise<string> {

@@ -157,4 +157,31 @@ describe('configuration', () => {
     expect(leerConfig(base, '/').mensajeria).toEqual({ tipo: 'buzon' })
     expect(leerConfig({}, '/').mensajeria).toEqual({ tipo: 'buzon' })
   })
+
+  it('refuses a mailbox or webhooks to loopback that are asked for where other machines come in', () => {
+    const fallas = (env: Record<string, string>) => {
+      try {
+        leerConfig(env, '/')
+        return []
+      } catch (error) {
+        return (error as ErrorConfig).fallas
+      }
+    }
+    for (const entorno of [{}, base])
+      for (const nombre of ['MAILBOX', 'WEBHOOKS_LOOPBACK']) {
+        const con = (env: Record<string, string>) => fallas({ ...entorno, [nombre]: '1', ...env })
+        expect(con({ PUBLIC_URL: 'https://guias.example' })).toEqual([
+          `${nombre}: solo vale en la propia máquina y PUBLIC_URL=https://guias.example la abre a otras; quítela, o quite esa otra`,
+        ])
+        expect(con({ TRUST_PROXY: '1' })).toEqual([
+          expect.stringContaining(`${nombre}: solo vale en la propia máquina y TRUST_PROXY=1 la abre a otras`),
+        ])
+        expect(con({ PUBLIC_URL: 'http://10.0.0.7', TRUST_PROXY: '2' })).toEqual([
+          expect.stringContaining('PUBLIC_URL=http://10.0.0.7 y TRUST_PROXY=2'),
+        ])
+        for (const PUBLIC_URL of ['http://localhost:8080', 'https://127.0.0.1/guias', 'http://[::1]:3000'])
+          expect(con({ PUBLIC_URL, TRUST_PROXY: '0' })).toEqual([])
+        expect(con({ [nombre]: '0', TRUST_PROXY: '1' })).toEqual([])
+      }
+  })
 })

@@ -24,19 +24,12 @@ async function poner(despliegue: Despliegue, carpeta: string): Promise<void> {
   // The first migrates.
   await despliegue.empezar(primero!, carpeta)
   await Promise.all(otros.map((nombre) => despliegue.empezar(nombre, carpeta)))
-  await despliegue.poblar()
+  await despliegue.poblar(carpeta, { '/todo': ['*'], '/canceladas': ['guia.cancelado'] })
   despliegue.receptor.atender = LENTO
   const pool = abrirPool(despliegue, 1)
-  for (const [ruta, tipos] of [
-    ['/todo', ['*']],
-    ['/canceladas', ['guia.cancelado']],
-  ] as const) {
-    const registrar = () =>
-      pedirPorProxy(pool, despliegue.llave, '/webhooks', { url: despliegue.receptor.base + ruta, tipos })
-    // Until the proxy has asked everybody how he is.
-    const hecho = await esperar(async () => (await registrar()).status === 201, 15_000, 500)
-    if (!hecho) throw new Error(`${ruta} wasn't registered`)
-  }
+  // Until the proxy has asked everybody how he is.
+  const sirve = async () => (await pedirPorProxy(pool, despliegue.llave, '/cuenta')).status === 200
+  if (!(await esperar(sirve, 15_000, 500))) throw new Error('the proxy serves nothing')
   await pool.close()
 }
 

@@ -28,12 +28,15 @@ export interface Despliegue extends Testimonio {
   empezar(nombre: string, carpeta: string): Promise<void>
   /** What `docker compose up --no-deps --wait` does: ends it as compose does, and starts it from what is built there. */
   renovar(nombre: string, carpeta: string): Promise<void>
-  /** Makes a merchant, once there are tables. */
-  poblar(): Promise<void>
+  /** Makes a merchant, once there are tables, with endpoints at the receiver, by their path and types. */
+  poblar(carpeta: string, rutas: Readonly<Record<string, readonly string[]>>): Promise<void>
 }
 
 /** Who stands here for an image, by the beginning of its name. */
 const SUPLENTES = ['guias:', 'caddy:', 'postgres:', 'chrislusf/seaweedfs:']
+
+/** Receivers of webhooks are on this machine: a process registers them, and sends to them, only where no proxy stands before it. */
+const SIN_PROXY = { TRUST_PROXY: '0', WEBHOOKS_LOOPBACK: '1' }
 
 /** `postgres -c a=b -c c=d` */
 const ajustesDe = (orden: readonly string[] = []) => orden.filter((palabra) => palabra.includes('='))
@@ -60,6 +63,7 @@ export async function levantar(pasos: Paso[]): Promise<Despliegue> {
     MASTER_KEYS: randomBytes(32).toString('base64'),
     S3_ACCESS_KEY_ID: CREDENCIALES.accessKeyId,
     S3_SECRET_ACCESS_KEY: CREDENCIALES.secretAccessKey,
+    MESSAGING: 'buzon',
   }
   const quejas: string[] = []
   const avisos = new Map<string, number>()
@@ -72,6 +76,27 @@ export async function levantar(pasos: Paso[]): Promise<Despliegue> {
   const procesos = new Map<string, Proceso>()
   const db = abrirDb(postgres.url, { conexiones: 3 })
   pasos.push(() => db.cerrar())
+  /** Starts what is built there as one of compose's services. */
+  const poner = async (nombre: string, carpeta: string, cambios: Readonly<Record<string, string>>) => {
+    const { command, environment } = NUESTROS.find((uno) => uno.nombre === nombre)!
+    const suyo = Object.entries({ ...IMAGEN.env, ...environment })
+    const METRICS_PORT = `${await puertoLibre()}`
+    return lanzar(pasos, {
+      nombre,
+      carpeta,
+      args: (command ?? IMAGEN.orden).slice(1),
+      env: {
+        ...Object.fromEntries(suyo.map(([variable, valor]) => [variable, aqui(conValores(valor, valores))])),
+        // Several on one machine.
+        ...{ HOST: '127.0.0.1', METRICS_PORT, DATA_DIR: datos },
+        ...{ LOG_LEVEL: 'warn', NODE_EXTRA_CA_CERTS: autoridad },
+        ...cambios,
+      },
+      salud: `http://127.0.0.1:${METRICS_PORT}/readyz`,
+      alQuejarse,
+      alAvisar: (aviso) => avisos.set(aviso, (avisos.get(aviso) ?? 0) + 1),
+    })
+  }
   const despliegue: Despliegue = {
     url: `https://${DOMINIO}`,
     ca: await readFile(autoridad, 'utf8'),
@@ -83,32 +108,27 @@ export async function levantar(pasos: Paso[]): Promise<Despliegue> {
     quejas,
     avisos,
     async empezar(nombre, carpeta) {
-      const { command, environment } = NUESTROS.find((uno) => uno.nombre === nombre)!
-      const suyo = Object.entries({ ...IMAGEN.env, ...environment })
-      const METRICS_PORT = `${await puertoLibre()}`
-      const proceso = await lanzar(pasos, {
-        nombre,
-        carpeta,
-        args: (command ?? IMAGEN.orden).slice(1),
-        env: {
-          ...Object.fromEntries(suyo.map(([variable, valor]) => [variable, aqui(conValores(valor, valores))])),
-          // Several on one machine, and receivers of webhooks on it.
-          ...{ HOST: '127.0.0.1', PORT: `${puertos.get(nombre)}`, METRICS_PORT, DATA_DIR: datos },
-          ...{ WEBHOOKS_LOOPBACK: '1', LOG_LEVEL: 'warn', NODE_EXTRA_CA_CERTS: autoridad },
-        },
-        salud: `http://127.0.0.1:${METRICS_PORT}/readyz`,
-        alQuejarse,
-        alAvisar: (aviso) => avisos.set(aviso, (avisos.get(aviso) ?? 0) + 1),
-      })
-      procesos.set(nombre, proceso)
+      const sinProxy = nombre.startsWith('trabajos') ? SIN_PROXY : {}
+      procesos.set(nombre, await poner(nombre, carpeta, { PORT: `${puertos.get(nombre)}`, ...sinProxy }))
     },
     async renovar(nombre, carpeta) {
       await terminar(procesos.get(nombre)!, nombre, alQuejarse)
       await despliegue.empezar(nombre, carpeta)
     },
-    async poblar() {
+    async poblar(carpeta, rutas) {
       const { id, llave } = await crearComercio(db)
       Object.assign(despliegue, { comercioId: id, llave })
+      const PORT = `${await puertoLibre()}`
+      const directo = await poner('api-1', carpeta, { PORT, ...SIN_PROXY })
+      for (const [ruta, tipos] of Object.entries(rutas)) {
+        const { status } = await fetch(`http://127.0.0.1:${PORT}/api/v1/webhooks`, {
+          method: 'POST',
+          headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json' },
+          body: JSON.stringify({ url: receptor.base + ruta, tipos }),
+        })
+        if (status !== 201) throw new Error(`${ruta} wasn't registered: ${status}`)
+      }
+      await terminar(directo, 'api-1', alQuejarse)
     },
   }
   return despliegue

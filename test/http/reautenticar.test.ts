@@ -8,7 +8,10 @@ import type { Autenticadores } from '../../server/http/identidad.ts'
 import { Limites } from '../../server/limites/limites.ts'
 
 const crearOperador = leerOperaciones(leerDocumento()).find(({ id }) => id === 'crearOperador')!
-const deps = { limites: new Limites({ porOperador: 10, porRed: 10 }) } as Pick<Deps, 'navegador' | 'limites'>
+const deps = { limites: new Limites({ porOperador: 10, porRed: 10 }), ajustes: { demostracion: true } } as Pick<
+  Deps,
+  'navegador' | 'limites' | 'ajustes'
+>
 
 /** Runs the second check on a request that had every scope when it began, and returns the refusal's code. */
 function comprobar(ms: number, ahora: readonly string[] | undefined) {

@@ -132,6 +132,16 @@ describe('/buzon, with telephones and no key,', () => {
       expect([HOST, leer({ HOST })]).toEqual([HOST, [false, false]])
       expect(leer({ HOST, MAILBOX: '1', WEBHOOKS_LOOPBACK: '1' })).toEqual([true, true])
     }
+    for (const PUBLIC_URL of ['http://localhost:3000', 'https://127.0.0.1:8443/guias', 'http://[::1]:3000'])
+      expect([PUBLIC_URL, leer({ PUBLIC_URL, TRUST_PROXY: '0' })]).toEqual([PUBLIC_URL, [true, true]])
+    for (const PUBLIC_URL of [
+      'https://guias.ejemplo',
+      'http://10.0.0.7:3000',
+      'http://localhost.ejemplo',
+      'http://127.ejemplo',
+    ])
+      expect([PUBLIC_URL, leer({ PUBLIC_URL })]).toEqual([PUBLIC_URL, [false, false]])
+    expect(leer({ TRUST_PROXY: '1' })).toEqual([false, false])
     const DATABASE_URL = 'postgres://u:c@h/b'
     const MASTER_KEYS = Buffer.alloc(32).toString('base64')
     expect(leer({ DATABASE_URL, MASTER_KEYS, MESSAGING: 'buzon' })).toEqual([false, false])

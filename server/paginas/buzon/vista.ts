@@ -20,11 +20,11 @@ export interface Mensaje extends Pick<FilaMensaje, 'telefono' | 'guia' | 'estado
 export const paginaDelBuzon = (marca: string, mensajes: readonly Mensaje[], raiz: string): Contenido => ({
   titulo: 'Buzón de mensajes',
   cuerpo: html`<h1>Buzón de mensajes</h1>
-<p>Lo que recibirían en su teléfono los destinatarios de guías sin ubicación. Aquí no sale nada afuera: abra un enlace y confirme el lugar como lo harían ellos.</p>
+<p>Lo que recibirían en su teléfono los destinatarios de guías de prueba sin ubicación. Aquí no sale nada afuera: abra un enlace y confirme el lugar como lo harían ellos.</p>
 ${
   mensajes.length > 0
     ? html`<ol>${mensajes.map((mensaje) => tarjeta(marca, mensaje, raiz))}</ol>`
-    : html`<p><strong>Todavía no hay mensajes.</strong> Cree una guía sin <code>lat</code>, <code>lng</code> ni <code>maps_url</code>.</p>`
+    : html`<p><strong>Todavía no hay mensajes.</strong> Cree una guía de prueba sin <code>lat</code>, <code>lng</code> ni <code>maps_url</code>.</p>`
 }`,
 })
 

@@ -1,0 +1,20 @@
+import type { Config } from '../config/config.ts'
+import { esDeEstaMaquina, exposicion } from '../config/exposicion.ts'
+
+const enumerar = new Intl.ListFormat('es', { type: 'conjunction' })
+
+/**
+ * Returns, for the console, what the embedded default leaves off because other machines reach it, and by which settings;
+ * undefined if it leaves nothing off.
+ */
+export function explicarApagado({ publicUrl, proxies, host, baseDeDatos, buzon, webhooksLoopback }: Config) {
+  if (baseDeDatos.tipo !== 'embebida') return undefined
+  const porque = exposicion({ publicUrl, proxies })
+  const deMaquina = [...(buzon ? [] : ['el buzón']), ...(webhooksLoopback ? [] : ['los webhooks a esta máquina'])]
+  if (porque.length > 0) {
+    const que = ['las llaves y el código de demostración', ...deMaquina]
+    return `Apagado: ${enumerar.format(que)}, porque con ${porque.join(' y ')} llegan otras máquinas. Cree sus llaves con «npm run admin».`
+  }
+  if (esDeEstaMaquina(host) || deMaquina.length === 0) return undefined
+  return `Apagado: ${enumerar.format(deMaquina)}, porque con HOST=${host} llegan otras máquinas.`
+}

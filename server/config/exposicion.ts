@@ -1,0 +1,16 @@
+/** The parts of a configuration that say by what address, and past how many proxies, clients reach the service. */
+interface Acceso {
+  publicUrl: string | undefined
+  proxies: number
+}
+
+/** Reports whether a host, without a port, names this machine alone. */
+export const esDeEstaMaquina = (anfitrion: string) => /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(anfitrion)
+
+/** Returns the settings, as `NAME=value`, that say that clients of other machines reach the service. */
+export const exposicion = ({ publicUrl, proxies }: Acceso): string[] => [
+  ...(publicUrl !== undefined && !esDeEstaMaquina(URL.parse(publicUrl)?.hostname ?? '')
+    ? [`PUBLIC_URL=${publicUrl}`]
+    : []),
+  ...(proxies > 0 ? [`TRUST_PROXY=${proxies}`] : []),
+]
