@@ -1,6 +1,7 @@
 import type { QueueOptions } from 'pg-boss'
 import { barrerArchivos, barrerDesconocidos } from './archivos/barrer.ts'
 import { encadenar } from './bitacora/encadenar.ts'
+import { REPOSO_S } from './cola/rescate.ts'
 import type { Limpieza, Trabajo } from './cola/trabajo.ts'
 import { enviarMensajes } from './mensajeria/enviar.ts'
 import { adelantarMensajes, mensajesPendientes, solicitudesVencidas, vencerSolicitudes } from './mensajeria/mensaje.ts'
@@ -22,29 +23,37 @@ import type { ClaveDeWebhook } from './webhooks/webhook.ts'
 
 export { Bomba } from './webhooks/bomba.ts'
 
+/**
+ * Options of queues whose jobs each stand for a row. A job that fails six times, or kills its worker six times, is given up
+ * and deleted a minute later; the feeder then makes a new one if its row still waits.
+ */
 const DE_FILAS: QueueOptions = {
   retryLimit: 5,
-  retryDelay: 1,
-  retryBackoff: true,
-  retryDelayMax: 60,
+  retryDelay: REPOSO_S,
+  retryBackoff: false,
   expireInSeconds: 60,
+  // The least that pg-boss allows; `Rescate` notices a dead worker earlier.
+  heartbeatSeconds: 10,
   deleteAfterSeconds: 60,
 }
+
+/** Options of queues whose jobs wait for others' servers or make documents, each step with a deadline of its own. */
+const LARGOS: QueueOptions = { ...DE_FILAS, expireInSeconds: 300 }
 
 /** Every background job of the service. */
 export const TRABAJOS: readonly Trabajo[] = [
   {
     cola: 'mensajes',
-    // A finished or given-up job makes room soon: if its row still waits, the feeder makes a new one.
-    opciones: { ...DE_FILAS, expireInSeconds: 300 },
+    opciones: LARGOS,
     pendientes: mensajesPendientes('buzon'),
     adelantar: adelantarMensajes,
     ejecutar: enviarMensajes,
   },
   {
-    // Apart: a provider that hangs holds up no mailbox. Few at a time, for each may take its 15 seconds.
+    // A queue of its own: a provider that hangs does not delay the mailbox. One message may take 15 seconds.
     cola: 'whatsapp',
-    opciones: { ...DE_FILAS, expireInSeconds: 300 },
+    opciones: LARGOS,
+    aLaVez: 8,
     pendientes: (deps, cuantas) => mensajesPendientes('whatsapp')(deps, Math.min(cuantas, 64)),
     ejecutar: enviarMensajes,
   },
@@ -61,16 +70,19 @@ export const TRABAJOS: readonly Trabajo[] = [
     ejecutar: (deps, trabajos) => vencerSolicitudes(deps, trabajos.map(deTrabajo)),
   },
   {
+    // One link may take 10 seconds.
     cola: 'enlaces',
-    opciones: { ...DE_FILAS, expireInSeconds: 300 },
+    opciones: LARGOS,
+    aLaVez: 8,
     pendientes: enlacesPendientes,
     adelantar: adelantarEnlaces,
     ejecutar: resolverEnlaces,
   },
   {
-    // A document takes up to a second or two, and its photos' memory: one after the other.
+    // A document takes up to two seconds. Few at a time, so that other workers make the rest.
     cola: 'pruebas',
-    opciones: { ...DE_FILAS, expireInSeconds: 120 },
+    opciones: LARGOS,
+    aLaVez: 2,
     pendientes: pruebasPendientes,
     adelantar: adelantarPruebas,
     ejecutar: hacerPdfs,

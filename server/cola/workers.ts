@@ -6,6 +6,7 @@ import type { EventoRecien } from '../eventos/evento.ts'
 import { Bomba, LIMPIEZA, TRABAJOS } from '../trabajos.ts'
 import type { AvisarTrabajo } from '../webhooks/webhook.ts'
 import { Alimentador } from './alimentador.ts'
+import { LATIDO_S, Rescate, RONDA_DE_RESCATE } from './rescate.ts'
 import { Ronda } from './ronda.ts'
 import { Oyente } from './senales.ts'
 import { CUIDADO_S } from './trabajo.ts'
@@ -30,7 +31,7 @@ export interface Workers {
   detener: () => Promise<void>
 }
 
-/** Jobs of a queue done at a time. */
+/** Jobs that a worker claims at a time, unless its queue says otherwise. */
 const LOTE = 1_000
 /** How often a worker is told of new jobs, in milliseconds: one round of many jobs costs less than many of one. */
 const ESPACIO = 100
@@ -75,12 +76,15 @@ export async function iniciarWorkers(
     bomba.tomar()
   }
   const cuidado = new Ronda(cuidar, { prisa: CUIDADO_S * 1_000, calma: CUIDADO_EN_CALMA }, fallo)
+  const deFilas = TRABAJOS.filter(({ ejecutar }) => ejecutar).map(({ cola }) => cola)
+  const rescate = new Rescate(boss, deps, deFilas)
+  const rescates = new Ronda(() => rescate.mirar(), { prisa: RONDA_DE_RESCATE }, fallo)
   const limpieza = LIMPIEZA.map(({ cada, hacer }) => new Ronda(() => hacer(deps), { prisa: cada * 1_000 }, fallo))
   await atenderColas(boss, deps, despertadores)
   const oyente = new Oyente(databaseUrl, deps.log, (webhooks) => (webhooks ? bomba.mirar(webhooks, true) : avisar()))
   alimentador.avisar()
   const parar = async () => {
-    const rondas = [cuidado, ...limpieza]
+    const rondas = [cuidado, rescates, ...limpieza]
     await Promise.all([...rondas.map((ronda) => ronda.detener()), alimentador.detener(), oyente.cerrar()])
     await bomba.detener()
     await boss.stop({ graceful: true, timeout: PLAZO })
@@ -99,9 +103,15 @@ export async function iniciarWorkers(
 
 /** @param despertadores where it says, by queue, how its worker is told of new jobs */
 async function atenderColas(boss: PgBoss, deps: DepsDeTrabajo, despertadores: Map<string, () => void>): Promise<void> {
-  for (const { cola, ejecutar } of TRABAJOS) {
+  for (const { cola, aLaVez = LOTE, ejecutar } of TRABAJOS) {
     if (!ejecutar) continue
-    const id = await boss.work<object>(cola, { batchSize: LOTE, pollingIntervalSeconds: SONDEO }, async (trabajos) => {
+    const opciones = {
+      batchSize: aLaVez,
+      burstWhenBatchFull: true,
+      pollingIntervalSeconds: SONDEO,
+      heartbeatRefreshSeconds: LATIDO_S,
+    }
+    const id = await boss.work<object>(cola, opciones, async (trabajos) => {
       const inicio = performance.now()
       await insistir(() => ejecutar(deps, trabajos), trabajos[0]!.signal)
       deps.log.info({ cola, filas: trabajos.length, ms: Math.round(performance.now() - inicio) }, 'job')

@@ -2,6 +2,7 @@ import { hash, randomUUID } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import type { JobInsert } from 'pg-boss'
 import { guardarArchivo } from '../archivos/archivo.ts'
+import type { Tomado } from '../cola/trabajo.ts'
 import type { ClavePublica } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
 import type { Ajustes, Deps } from '../deps.ts'
@@ -31,8 +32,8 @@ const CUATRO_HORAS = 14_400_000
  * long as it takes, so that a storage that was away for long finds nobody asleep.
  */
 const ESPERAS = [5_000, 60_000, 600_000, 3_600_000, ...Array<number>(6).fill(CUATRO_HORAS)]
-/** How many documents one job makes, one after the other: they must all fit into a job's time. */
-const A_LA_VEZ = 8
+/** Proofs in the queue at most. More than a worker claims at a time, or a dead worker's proofs would be all that is in it. */
+const EN_COLA = 64
 
 const PENDIENTES = sentencia<{ ahora: Date; cuantas: number }, Pick<FilaPrueba, 'id' | 'comercio_id'>>(
   'pruebas.pendientes',
@@ -44,7 +45,7 @@ export const pruebasPendientes = async (
   { db, reloj }: Pick<DepsDePdf, 'db' | 'reloj'>,
   cuantas: number,
 ): Promise<JobInsert[]> =>
-  (await db.consultar(PENDIENTES, { ahora: reloj(), cuantas: Math.min(cuantas, A_LA_VEZ) })).map(aTrabajo)
+  (await db.consultar(PENDIENTES, { ahora: reloj(), cuantas: Math.min(cuantas, EN_COLA) })).map(aTrabajo)
 
 /** No proof waits for longer than its last failure asks for. */
 const ADELANTAR = sentencia<{ ahora: Date; esperas: number[] }>(
@@ -99,9 +100,10 @@ const TERMINAR = sentencia<
    returning 1`,
 )
 
-/** Makes the documents of these proofs and signs their manifests. A proof that fails waits, and holds up no other. */
-export async function hacerPdfs(deps: DepsDePdf, trabajos: readonly { id: string; data: object }[]): Promise<void> {
+/** Makes the documents of these proofs and signs their manifests. A proof that fails is put off and delays no other. */
+export async function hacerPdfs(deps: DepsDePdf, trabajos: readonly Tomado[]): Promise<void> {
   for (const trabajo of trabajos) {
+    if (trabajo.signal?.aborted) continue
     const [prueba] = await deps.db.consultar(LEER, deTrabajo(trabajo))
     if (!prueba) continue
     try {

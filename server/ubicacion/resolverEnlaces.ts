@@ -13,7 +13,6 @@ type DepsDeEnlaces = Pick<DepsDeTrabajo, 'db' | 'log' | 'reloj' | 'avisarTrabajo
 
 /** How often a link is followed, and how long it waits between, in milliseconds: two days in all. */
 const ESPERAS = [60_000, 600_000, 3_600_000, 14_400_000, 43_200_000, 86_400_000]
-const A_LA_VEZ = 8
 
 const PENDIENTES = sentencia<{ ahora: Date; cuantas: number }, Pick<enlace_corto, 'id' | 'comercio_id'>>(
   'enlaces.pendientes',
@@ -64,9 +63,7 @@ export async function resolverEnlaces(
   const filas = await porComercio(db.motor, trabajos.map(deTrabajo), (suyos, comercio_id) =>
     db.consultar(LEER, { comercio_id, ids: suyos.map(({ id }) => id) }),
   )
-  for (let i = 0; i < filas.length; i += A_LA_VEZ) {
-    await Promise.all(filas.slice(i, i + A_LA_VEZ).map((fila) => seguir(deps, fila)))
-  }
+  await Promise.all(filas.map((fila) => seguir(deps, fila)))
 }
 
 async function seguir(deps: DepsDeEnlaces, fila: PorSeguir): Promise<void> {

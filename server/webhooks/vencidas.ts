@@ -169,7 +169,7 @@ export async function hallarVencidas(
   }
 }
 
-/** The one place that reads the queue's own table; nobody writes it. */
+/** Reads the queue's own table, as `cola/rescate.ts` does. No statement of ours writes it. */
 const SIN_ARRIENDO = sentencia<{ ahora: Date }, { cuantas: number }>('webhookEntregas.sinArriendo', {
   postgres: `${conPendientes('', 'true')}
    select count(*)::int as cuantas from (

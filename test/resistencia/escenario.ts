@@ -4,7 +4,7 @@ import type { Resultado } from './libro.ts'
 
 export interface Medida {
   veces: number
-  /** Of isolation: what waits behind the endpoint that hangs. Of the receiver that is down: for how long, in seconds. */
+  /** Of isolation: what waits behind the endpoint that hangs. Of the receiver that is down: for how long, in seconds. Of the killed worker: how many proofs. */
   tamano?: number
 }
 

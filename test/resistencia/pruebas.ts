@@ -4,7 +4,7 @@ import { type Arnes, conArnes, esperar } from './arnes.ts'
 import { type Escenario, entre } from './escenario.ts'
 import type { Proceso } from './procesos.ts'
 
-// What becomes of documents when PostgreSQL goes away while they are made.
+// Faults while the documents of proofs are made.
 
 const CUANTAS = 6
 /** How long documents may take once PostgreSQL is back, in seconds. */
@@ -20,10 +20,10 @@ async function llamar({ llave }: Arnes, api: Proceso, ruta: string, cuerpo: unkn
   return (await respuesta.json()) as { guia: string }
 }
 
-/** Guides that are out for delivery. */
-const enRuta = (arnes: Arnes, api: Proceso) =>
+/** Makes guides that are out for delivery. */
+const enRuta = (arnes: Arnes, api: Proceso, cuantas: number) =>
   Promise.all(
-    Array.from({ length: CUANTAS }, async () => {
+    Array.from({ length: cuantas }, async () => {
       const { guia } = await llamar(arnes, api, '/guias', unaGuia())
       for (const estado of ['recolectado', 'en_ruta'])
         await llamar(arnes, api, `/simulador/guias/${guia}/avanzar`, { estado })
@@ -31,18 +31,20 @@ const enRuta = (arnes: Arnes, api: Proceso) =>
     }),
   )
 
+/** Counts the proofs that have their PDF. */
+const conPdf = async ({ db }: Arnes): Promise<number> =>
+  (await db.pool.query<{ n: number }>('select count(*)::int as n from prueba_entrega where pdf is not null')).rows[0]!.n
+
 /** PostgreSQL dies while proofs are made: their PDFs are there soon after it is back. */
 export const documentosSinPostgres: Escenario['correr'] = ({ veces }) =>
   conArnes(async (arnes) => {
     const api = await arnes.api()
     await arnes.worker()
-    const hechos = async () =>
-      (await arnes.db.pool.query<{ n: number }>('select count(*)::int as n from prueba_entrega where pdf is not null'))
-        .rows[0]!.n
+    const hechos = () => conPdf(arnes)
     const vueltas: number[] = []
     const fallas: string[] = []
     for (let i = 0; i < veces; i++) {
-      const guias = await enRuta(arnes, api)
+      const guias = await enRuta(arnes, api, CUANTAS)
       for (const guia of guias) await llamar(arnes, api, `/simulador/guias/${guia}/avanzar`, { estado: 'entregado' })
       await dormir(entre(0, 400))
       const antes = await hechos()
@@ -65,5 +67,71 @@ export const documentosSinPostgres: Escenario['correr'] = ({ veces }) =>
       recuperado,
       fallas,
       notas: [`back after ${vueltas.map((s) => s.toFixed(1)).join(', ')} s`],
+    }
+  })
+
+/** Time within which another worker takes up the proofs that a killed worker held, in seconds. */
+const RELEVO = 10
+/** The same for a size that `npm test` runs, beside other tests on a busy machine. */
+const RELEVO_CON_CARGA = 30
+/** How many proofs are made before a worker is killed. */
+const ANTES = 4
+
+/** Claims after that instant of jobs that an earlier worker had claimed, by the clock of the database. */
+const RELEVADAS = `select count(*)::int as cuantas,
+    coalesce(extract(epoch from max(started_on) - $1::timestamptz), 0)::float8 as segundos
+  from pgboss.job where name = 'pruebas' and retry_count > 0 and started_on > $1`
+
+/** Kills one of two workers in the middle of many proofs: the other one takes up what the dead one held. */
+export const documentosConWorkerMuerto: Escenario['correr'] = ({ veces, tamano = 36 }) =>
+  conArnes(async (arnes) => {
+    const api = await arnes.api()
+    const { pool } = arnes.db
+    const ahora = async () => (await pool.query<{ en: Date }>('select clock_timestamp() as en')).rows[0]!.en
+    const fallas: string[] = []
+    const relevos: number[] = []
+    const pausas: number[] = []
+    let relevadas = 0
+    let victima = await arnes.worker()
+    // A worker that dies between two claims holds nothing.
+    for (let i = 0; i < veces || (relevadas === 0 && i < 5 * veces); i++) {
+      const otro = await arnes.worker()
+      const guias = await enRuta(arnes, api, tamano)
+      const antes = await conPdf(arnes)
+      const todos = antes + tamano
+      for (const guia of guias) await llamar(arnes, api, `/simulador/guias/${guia}/avanzar`, { estado: 'entregado' })
+      await esperar(async () => (await conPdf(arnes)) >= antes + ANTES, 60_000, 5)
+      victima.matar('SIGKILL')
+      await victima.fin
+      const muerte = await ahora()
+      const listos = await esperar(async () => (await conPdf(arnes)) === todos, 240_000)
+      if (!listos) fallas.push(`kill ${i + 1}: ${todos - (await conPdf(arnes))} proofs are without PDF`)
+      const { rows } = await pool.query<{ cuantas: number; segundos: number }>(RELEVADAS, [muerte])
+      relevadas += rows[0]!.cuantas
+      relevos.push(rows[0]!.segundos)
+      const { rows: archivos } = await pool.query<{ en: Date }>(
+        `select creado_en as en from archivo where tipo = 'pdf' and creado_en >= $1 order by 1`,
+        [muerte],
+      )
+      const instantes = [muerte, ...archivos.map(({ en }) => en)].map((en) => en.getTime())
+      pausas.push(Math.max(0, ...instantes.slice(1).map((en, n) => en - instantes[n]!)) / 1_000)
+      victima = otro
+    }
+    const recuperado = Math.max(0, ...relevos)
+    if (recuperado > (tamano < 50 ? RELEVO_CON_CARGA : RELEVO))
+      fallas.push(`the dead worker's proofs were taken up ${recuperado.toFixed(1)} s after its death`)
+    if (relevadas === 0) fallas.push('no worker held a proof when it was killed: nothing was tried')
+    for (const queja of arnes.quejas.slice(0, 4)) fallas.push(`log: ${queja}`)
+    return {
+      escenario: 'PDF con un worker muerto',
+      probado: `${relevos.length} SIGKILL, ${relevos.length * tamano} pruebas`,
+      perdido: 0,
+      duplicado: 0,
+      recuperado,
+      fallas,
+      notas: [
+        `${relevadas} proofs were held at the kills, taken up after ${relevos.map((s) => s.toFixed(1)).join(', ')} s`,
+        `longest time without a new document: ${pausas.map((s) => s.toFixed(1)).join(', ')} s`,
+      ],
     }
   })

@@ -5,7 +5,7 @@ import { type Carga, cargar } from './carga.ts'
 import { type Escenario, entre, LENTO } from './escenario.ts'
 import { cerrarLibro } from './libro.ts'
 import type { Proceso } from './procesos.ts'
-import { documentosSinPostgres } from './pruebas.ts'
+import { documentosConWorkerMuerto, documentosSinPostgres } from './pruebas.ts'
 import { muerteBajoCarga, muerteTrasContestar } from './workerMuerto.ts'
 
 // What the sender of webhooks must survive. Each scenario does its harm `veces` times and then closes the books.
@@ -417,6 +417,13 @@ export const ESCENARIOS: readonly Escenario[] = [
     correr: documentosSinPostgres,
     ci: { veces: 2 },
     completo: { veces: 6 },
+  },
+  {
+    clave: 'documentos-muertos',
+    titulo: 'a worker killed while proofs are made',
+    correr: documentosConWorkerMuerto,
+    ci: { veces: 1, tamano: 36 },
+    completo: { veces: 3, tamano: 60 },
   },
   {
     clave: 'conexiones',
