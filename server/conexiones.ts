@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto'
+import type { EventEmitter } from 'node:events'
 import pg from 'pg'
 import { type Ambito, acotar, ambitoActual, ConsultaAcotada, desdeAqui, type Rol } from './ambito.ts'
+import { faltaAlServidor } from './errores.ts'
 import type { Motor } from './motor.ts'
 
 /**
@@ -73,6 +75,10 @@ export class Conexiones extends pg.Pool {
   /** What each transaction is told, because its session isn't. */
   readonly #ajustes: Readonly<Record<string, string>>
   readonly #acotar: string
+  /** Connections whose server refused a statement because it lacks something ({@link faltaAlServidor}). */
+  readonly #gastadas = new WeakSet<object>()
+  /** Time of the last such refusal in milliseconds, as `performance.now()` tells it. */
+  rechazado_en = Number.NEGATIVE_INFINITY
 
   constructor(url: string, max: number, application_name: string, opciones: OpcionesDeConexiones = {}) {
     const { rol, pooler, motor = 'postgres' } = opciones
@@ -89,7 +95,7 @@ export class Conexiones extends pg.Pool {
       idleTimeoutMillis: 60_000,
       keepAlive: true,
       query_timeout: 8_000,
-      // How whoever asks is told, beside a statement.
+      // Prepares the statement that sets role and merchants, and goes ahead of others.
       ...(conNombres ? { onConnect: (cliente: pg.ClientBase) => cliente.query(preparar) } : {}),
     })
     this.conNombres = conNombres
@@ -97,8 +103,23 @@ export class Conexiones extends pg.Pool {
     this.#nadieMas = pooler && rol ? { rol, comercios: [] } : undefined
     this.#ajustes = pooler ? ajustes : {}
     this.#acotar = preparar.text
-    // A connection that is lost in somebody's hands fails his statement; the event that says so again must not end the process.
-    this.on('connect', (cliente) => cliente.on('error', () => {}))
+    this.on('connect', (cliente) => {
+      // A connection that is lost during a statement fails that statement. Its event must not end the process as well.
+      cliente.on('error', () => {})
+      this.#vigilar(cliente)
+    })
+    // Its server may be a former primary, and would refuse writes for ever: the next connection finds the present one.
+    this.on('release', (_error, cliente) => void (this.#gastadas.has(cliente) && cliente.end()))
+  }
+
+  /** Notes refusals of the connection's server, whatever code runs the statement: ours, pg-boss's or Prisma's. */
+  #vigilar(cliente: pg.PoolClient): void {
+    const { connection } = cliente as unknown as { connection: EventEmitter }
+    connection.on('errorMessage', ({ code }: pg.DatabaseError) => {
+      if (!faltaAlServidor(code)) return
+      this.#gastadas.add(cliente)
+      this.rechazado_en = performance.now()
+    })
   }
 
   /**

@@ -88,9 +88,19 @@ export const noDisponible = (mensaje: string, cause?: unknown) =>
 /** Codes of sockets, PostgreSQL (SQLSTATE) and Prisma that mean "not now", not "never". */
 const PASAJEROS = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
-  ...['40001', '40P01', '53300', '53400', '55P03', '57014', '57P01', '57P02', '57P03'],
+  ...['40001', '40P01', '55P03', '57014', '57P01', '57P02', '57P03'],
   ...['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2034', 'P2037'],
 ])
+
+/** SQLSTATE of a full disk, of a database that is read-only, and of a disk that fails. */
+const SIN_ESCRITURA = new Set(['53100', '25006', '58030'])
+
+/**
+ * Whether PostgreSQL lacks what a statement needs: disk, memory or connections (class 53), or the permission to write. Another
+ * server, or the same one a little later, may have it.
+ */
+export const faltaAlServidor = (code: unknown): boolean =>
+  typeof code === 'string' && (code.startsWith('53') || SIN_ESCRITURA.has(code))
 /** What node-postgres says of a lost or exhausted connection, without a code. */
 const CONEXION_PERDIDA =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/
@@ -107,15 +117,21 @@ interface ErrorDeBase {
   meta?: { driverAdapterError?: { cause?: ErrorDeBase } }
 }
 
+/** What the driver said of an error that Prisma translated. */
+const delDriver = (error: ErrorDeBase) => error.meta?.driverAdapterError?.cause ?? error
+
 function esPasajero(error: ErrorDeBase): boolean {
-  const { code, severity, message, meta } = error
-  if (typeof code === 'string' && (PASAJEROS.has(code) || code.startsWith('08'))) return true
+  const { code, severity, message } = error
+  if (typeof code === 'string' && (PASAJEROS.has(code) || code.startsWith('08') || faltaAlServidor(code))) return true
   // PostgreSQL's FATAL ends the session: whatever the reason, it is no fault of the request.
   if (severity === 'FATAL' || CONEXION_PERDIDA.test(message)) return true
   if (code === 'XX000' && MAQUINA_PERDIDA.test(message)) return true
-  const delDriver = meta?.driverAdapterError?.cause
-  return delDriver !== undefined && esPasajero(delDriver)
+  const causa = delDriver(error)
+  return causa !== error && esPasajero(causa)
 }
+
+const REPETIR = 'Repita la solicitud en unos segundos; con external_ref, repetir una creación es seguro.'
+const NO_GUARDA = 'El servicio no puede guardar cambios en este momento.'
 
 /** The key or condition that a statement broke; a machine of Citus tells it in words alone, with the part of the table. */
 export function restriccionDe(error: unknown): string | undefined {
@@ -124,16 +140,26 @@ export function restriccionDe(error: unknown): string | undefined {
   return /constraint "(\w+?)(?:_\d+)?"/.exec(message ?? '')?.[1]
 }
 
-/** Anything thrown → what the caller is told. Faults of the database that pass are 503; the rest is a 500. */
+/** An error and its causes, at most five. */
+function* causasDe(error: unknown): Generator<Error> {
+  for (let causa = error, n = 0; causa instanceof Error && n < 5; causa = causa.cause, n++) yield causa
+}
+
+/** Whether the database took no writes when that was thrown. */
+export const noGuardaba = (error: unknown): boolean =>
+  causasDe(error).some((causa) => SIN_ESCRITURA.has(String(delDriver(causa).code)))
+
+/**
+ * What the caller is told of anything thrown. Faults of the database that pass are 503; the rest is a 500. Of several errors
+ * the worst one counts.
+ */
 export function traducirError(error: unknown): Problema {
   if (error instanceof Problema) return error
-  for (let causa: unknown = error, n = 0; causa instanceof Error && n < 5; causa = causa.cause, n++) {
-    if (esPasajero(causa)) {
-      return noDisponible(
-        'Repita la solicitud en unos segundos; con external_ref, repetir una creación es seguro.',
-        error,
-      )
-    }
+  if (causasDe(error).some(esPasajero))
+    return noDisponible(noGuardaba(error) ? `${NO_GUARDA} ${REPETIR}` : REPETIR, error)
+  if (error instanceof AggregateError && error.errors.length > 0) {
+    const problemas = error.errors.map(traducirError)
+    return problemas.find(({ codigo }) => codigo !== 'no_disponible') ?? problemas[0]!
   }
   const mensaje = 'Falló algo nuestro. Repita la solicitud; si insiste, escríbanos con el id_solicitud.'
   return new Problema('error_interno', mensaje, { cause: error })

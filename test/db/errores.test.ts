@@ -23,11 +23,26 @@ afterAll(async () => {
 
 const BORRAR = sentenciaDe('delete from sesion_repartidor', false)
 
+describe('several errors at once', () => {
+  const lleno = Object.assign(new Error('could not extend file'), { code: '53100' })
+
+  it('are told as the worst of them', () => {
+    expect(traducirError(new AggregateError([lleno, lleno])).codigo).toBe('no_disponible')
+    expect(traducirError(new AggregateError([lleno, new Error('x is not a function')])).codigo).toBe('error_interno')
+    expect(traducirError(new AggregateError([])).codigo).toBe('error_interno')
+  })
+})
+
 describe('what PostgreSQL refuses', () => {
   it.each([
     ['a deadlock', '40P01', 'no_disponible'],
     ['a write conflict', '40001', 'no_disponible'],
+    ['a full disk', '53100', 'no_disponible'],
+    ['too little memory', '53200', 'no_disponible'],
     ['too many connections', '53300', 'no_disponible'],
+    ['a limit of the server', '53400', 'no_disponible'],
+    ['a database that is read-only', '25006', 'no_disponible'],
+    ['a disk that fails', '58030', 'no_disponible'],
     ['a lock that nobody gives', '55P03', 'no_disponible'],
     ['a statement that takes too long', '57014', 'no_disponible'],
     ['a server that stops', '57P01', 'no_disponible'],
@@ -42,5 +57,10 @@ describe('what PostgreSQL refuses', () => {
       db.prisma.sesion_repartidor.deleteMany().then(() => undefined, traducirError),
     ])
     expect(errores.map((error) => error?.codigo)).toEqual([codigo, codigo])
+    const noGuarda = ['53100', '25006', '58030'].includes(sqlstate)
+    for (const error of errores) {
+      expect(error!.message.startsWith('El servicio no puede guardar cambios')).toBe(noGuarda)
+      expect(error!.detalles.cabeceras?.['Retry-After']).toBe(codigo === 'no_disponible' ? '2' : undefined)
+    }
   })
 })
