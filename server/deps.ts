@@ -133,6 +133,8 @@ export interface DepsDeTrabajo extends Deps {
 export interface Salud {
   ok: boolean
   base_de_datos: boolean
+  /** Whether the database takes writes. */
+  escritura: boolean
   cola: boolean
   migraciones: boolean
 }

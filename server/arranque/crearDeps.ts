@@ -138,7 +138,7 @@ export function crearDeps(config: Config, cimientos: Cimientos): Deps {
     refusals: new RefusalLog(log),
     bitacora: new Bitacora({ db, log, nuevoId }),
     usos: new Usos(db, log),
-    salud: () => vida.salud(db),
+    salud: () => vida.salud(),
   }
 }
 

@@ -11,6 +11,7 @@ import { type Lectura, Replica } from '../replica.ts'
 import { clavesDeLaCasa } from './clavesMaestras.ts'
 import type { Deshacer } from './deshacer.ts'
 import { migrar, prepararBase } from './migraciones.ts'
+import { Sonda } from './sonda.ts'
 
 /** What stands before the database, if anything does. */
 export interface Via {
@@ -39,6 +40,7 @@ export interface Plataforma extends Omit<Base, 'migraciones'> {
   dbDeLectura: Lectura
   /** The database by sessions that wait for nobody's lock for long: what others wait for goes through it. */
   dbImpaciente: Db
+  sonda: Sonda
   almacen: Almacen
 }
 
@@ -81,6 +83,8 @@ export async function levantarPlataforma(
     alFallar: alPerder,
   })
   deshacer.al(() => dbImpaciente.cerrar())
+  const sonda = new Sonda(url, [db.pool, dbImpaciente.pool], log)
+  deshacer.al(() => sonda.cerrar())
   const dbDeLectura = abrirLectura(config, log, { db, deshacer, alPerder })
   await exigirFlujoVigente(db)
   if (migraciones.length > 0) log.info({ migraciones }, 'migrated')
@@ -90,7 +94,7 @@ export async function levantarPlataforma(
     if (config.mensajeria.tipo === 'buzon') notas.push(SIN_MENSAJERIA)
     if (motor === 'citus' && config.baseDeDatos.urlDeLectura) notas.push(SIN_REPLICA)
   }
-  return { ...base, db, dbImpaciente, dbDeLectura, almacen, notas }
+  return { ...base, db, dbImpaciente, dbDeLectura, sonda, almacen, notas }
 }
 
 /** Connections to a replica at most: it is read where what is asked may be slow. */

@@ -71,6 +71,7 @@ async function poner(
   // It needs no database, so it is read while the database starts.
   const contrato = await leerContrato(levantada)
   const plataforma = await levantada
+  vida.sonda = plataforma.sonda
   for (const nota of plataforma.notas) consola(nota)
 
   const { databaseUrl, via } = plataforma

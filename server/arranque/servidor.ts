@@ -151,11 +151,11 @@ export class Servidor {
   }
 }
 
-/** Until the parts are together: alive, and nothing else. */
+/** Answers before the service is put together: it lives, and is not ready. */
 function arrancando(req: IncomingMessage, res: ServerResponse, urlPublica: string) {
   const ruta = rutaDe(req)
   if (ruta === '/healthz') return responder(res, randomUUID(), 200, { ok: true })
-  const salud: Salud = { ok: false, base_de_datos: false, cola: false, migraciones: false }
+  const salud: Salud = { ok: false, base_de_datos: false, escritura: false, cola: false, migraciones: false }
   if (ruta === '/readyz') return responder(res, randomUUID(), 503, salud, { 'Retry-After': '1' })
   rechazar(req, res, urlPublica, 'El servicio está arrancando. Repita la solicitud en unos segundos.')
 }

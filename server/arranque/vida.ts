@@ -1,17 +1,19 @@
 import type { Emisor } from '../cola/senales.ts'
 import type { Workers } from '../cola/workers.ts'
-import type { Db } from '../db.ts'
 import type { Salud } from '../deps.ts'
 import type { EventoRecien } from '../eventos/evento.ts'
 import type { Log } from '../log.ts'
 import type { AvisarTrabajo } from '../webhooks/webhook.ts'
+import type { Sonda } from './sonda.ts'
 
-/** How a process is: what it is about just now, its workers, and whether what it stands on answers. */
+/** Phase of a process, its workers, and its health. */
 export class Vida {
   fase: 'arrancando' | 'lista' | 'deteniendo' = 'arrancando'
   workers: Workers | undefined
   /** How other processes are told of work, where this one has no workers. */
   emisor: Emisor | undefined
+  /** Tries the database; undefined before there is one. */
+  sonda: Sonda | undefined
   readonly #log: Log
   readonly #conWorkers: boolean
 
@@ -42,18 +44,9 @@ export class Vida {
     if (this.fase !== 'deteniendo') this.#log.warn({ err }, 'idle connection lost')
   }
 
-  async salud(db: Db): Promise<Salud> {
-    const base_de_datos = await responde(db)
+  async salud(): Promise<Salud> {
+    const { base_de_datos, escritura } = (await this.sonda?.mirar()) ?? { base_de_datos: false, escritura: false }
     const cola = base_de_datos && (!this.#conWorkers || (this.workers?.late() ?? false))
-    return { ok: this.fase === 'lista' && cola, base_de_datos, cola, migraciones: true }
-  }
-}
-
-async function responde(db: Db): Promise<boolean> {
-  try {
-    await Promise.race([db.pool.query('select 1'), new Promise((_, reject) => setTimeout(reject, 2_000).unref())])
-    return true
-  } catch {
-    return false
+    return { ok: this.fase === 'lista' && escritura && cola, base_de_datos, escritura, cola, migraciones: true }
   }
 }

@@ -24,6 +24,7 @@ export const iniciarWorker = (
     const vida = new Vida(log, true)
     const { alPerder } = vida
     const plataforma = await levantarPlataforma(config, log, deshacer, { exclusivo: false, alPerder })
+    vida.sonda = plataforma.sonda
     for (const nota of plataforma.notas) consola(nota)
     const deps = crearDeps(config, { ...plataforma, log, vida, imagenesDeMarca, urlPublica: urlDe(config) })
     deshacer.al(() => deps.hilos.detener())

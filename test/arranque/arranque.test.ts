@@ -64,7 +64,7 @@ describe('the first start', () => {
   it('is ready in the end, and says 503 with every part before', () => {
     expect(sondeos.at(-1)).toMatchObject({
       readyz: 200,
-      cuerpo: { ok: true, base_de_datos: true, cola: true, migraciones: true },
+      cuerpo: { ok: true, base_de_datos: true, escritura: true, cola: true, migraciones: true },
     })
     const arrancando = sondeos.filter(({ readyz }) => readyz === 503)
     expect(arrancando.length).toBeGreaterThan(0)
@@ -135,7 +135,7 @@ describe('the first start', () => {
 
   it.each([
     ['/healthz', { ok: true }],
-    ['/readyz', { ok: true, base_de_datos: true, cola: true, migraciones: true }],
+    ['/readyz', { ok: true, base_de_datos: true, escritura: true, cola: true, migraciones: true }],
   ])('answers GET and HEAD %s', async (ruta, cuerpo) => {
     const get = await pedir(primero.url + ruta)
     expect(get).toMatchObject({ status: 200, cuerpo })

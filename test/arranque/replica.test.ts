@@ -6,6 +6,8 @@ import { appendFile, cp, readdir, readlink, rm, stat, writeFile } from 'node:fs/
 import { dirname, join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Sonda } from '../../server/arranque/sonda.ts'
+import { crearLog } from '../../server/log.ts'
 import { tomarPostgres } from '../../server/postgresEmbebido/postgresEmbebido.ts'
 import { MASTER_KEY } from '../entorno.ts'
 import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
@@ -85,6 +87,7 @@ describe('a replica', COMPLETO, () => {
   let seguidor: Seguidor
   let arrancar: () => void
   let url: string
+  let deReplica: string
   let llave: string
   let operador: string
 
@@ -107,6 +110,7 @@ describe('a replica', COMPLETO, () => {
 
     const leida = new URL(primaria.url)
     leida.port = new URL(seguidor.url).port
+    deReplica = leida.href
     const env = { DATABASE_URL: primaria.url, MASTER_KEYS: MASTER_KEY, MESSAGING: 'buzon', DATA_DIR: dataDir }
     const servicio = procesos.iniciar({
       ...env,
@@ -209,5 +213,17 @@ describe('a replica', COMPLETO, () => {
       await seLee()
     })
     expect(await buscar(guia)).toBe('aceptado')
+  })
+
+  // Last: it is none afterwards.
+  it('takes no writes until it is promoted, as a probe of /readyz says', async () => {
+    const sonda = new Sonda(deReplica, [], crearLog('silent'))
+    try {
+      expect(await sonda.mirar()).toEqual({ base_de_datos: true, escritura: false })
+      await seguidor.pedir('select pg_promote()')
+      await hasta(async () => (await sonda.mirar()).escritura)
+    } finally {
+      await sonda.cerrar()
+    }
   })
 })

@@ -10,6 +10,7 @@ export const SIN_CITUS: Readonly<Record<string, string>> = {
     'its sessions tell the wall what a single server needs; test/citus/muro.test.ts tells a cluster',
   'test/webhooks/asentarExitos.test.ts': "it counts the rows that PostgreSQL's own plan reads",
   'test/resistencia/**': 'it kills a server of its own; test/citus/fallas.test.ts takes nodes of the cluster away',
+  'test/salud/disco.test.ts': 'it puts a database of PostgreSQL alone on a disk of its own',
   'test/despliegue/**': 'it has no database',
   'test/scripts/**': 'it starts processes on the embedded PostgreSQL',
 }

@@ -10,7 +10,7 @@ describe('GET /readyz', () => {
   const leer = () => entorno.pedir('GET', '/readyz')
 
   it('says what the process stands on, and that it isn’t ready while the database takes nobody in', async () => {
-    const lista = { ok: true, base_de_datos: true, cola: true, migraciones: true }
+    const lista = { ok: true, base_de_datos: true, escritura: true, cola: true, migraciones: true }
     const { status, cuerpo } = await leer()
     expect([status, cuerpo]).toEqual([200, lista])
     const base = new URL(entorno.databaseUrl).pathname.slice(1)
@@ -22,7 +22,7 @@ describe('GET /readyz', () => {
       const una = await leer()
       return una.status === 503 && una
     })
-    expect(caida.cuerpo).toEqual({ ok: false, base_de_datos: false, cola: false, migraciones: true })
+    expect(caida.cuerpo).toEqual({ ok: false, base_de_datos: false, escritura: false, cola: false, migraciones: true })
     expect(caida.cabeceras.get('retry-after')).toBe('2')
     await admin((cliente) => cliente.query(`alter database ${base} allow_connections true`))
     expect((await hasta(async () => (await leer()).status === 200 && leer())).cuerpo).toEqual(lista)

@@ -77,13 +77,14 @@ export class Familia {
     return AggregatorRegistry.aggregate([this.#contado, ...valores]).metrics()
   }
 
-  /** Whether all that there shall be serve and are well. */
+  /** Health of all processes together: a member is true when every expected process says so. */
   async salud(): Promise<Salud> {
     const todas = await this.#preguntar('salud')
     const cada = (parte: keyof Salud) => todas.length >= this.#cuantos && todas.every((salud) => salud[parte])
     return {
       ok: cada('ok'),
       base_de_datos: cada('base_de_datos'),
+      escritura: cada('escritura'),
       cola: cada('cola'),
       migraciones: cada('migraciones'),
     }

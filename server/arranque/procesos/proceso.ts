@@ -3,7 +3,7 @@ import { ErrorDeArranque } from '../proceso.ts'
 import type { AlHijo, DelHijo, Preguntas, Valores } from './mensajes.ts'
 
 /** How long it may take to answer what it is asked about itself, in milliseconds. */
-const PLAZO_DE_RESPUESTA = 2_000
+const PLAZO_DE_RESPUESTA = 4_000
 /** How long it may take to end before it is killed, in milliseconds: longer than any request or exchange. */
 const PLAZO_DE_FIN = 40_000
 
@@ -46,7 +46,7 @@ export class ProcesoDeApi {
     return this.#hijo.process.pid
   }
 
-  /** What it says of itself; undefined if it doesn't answer in two seconds. */
+  /** What it says of itself; undefined if it does not answer in four seconds. */
   preguntar<Sobre extends keyof Preguntas>(sobre: Sobre): Promise<Preguntas[Sobre] | undefined> {
     const numero = this.#numero++
     return new Promise((resolve) => {

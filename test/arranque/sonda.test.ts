@@ -1,0 +1,89 @@
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { Sonda } from '../../server/arranque/sonda.ts'
+import { Conexiones } from '../../server/conexiones.ts'
+import { crearLog } from '../../server/log.ts'
+import { compartirEntorno } from '../entorno.ts'
+import { hasta } from '../fabricas.ts'
+import { usarPlazos } from '../plazos.ts'
+import { admin } from '../postgres.ts'
+
+const entorno = compartirEntorno()
+const plazos = usarPlazos(3_000)
+
+/** A server in PostgreSQL's place. */
+let falso: Server
+let alConectar: (socket: Socket) => void
+let conexiones: number
+let sondas: Sonda[]
+let pool: Conexiones
+beforeEach(async () => {
+  conexiones = 0
+  sondas = []
+  alConectar = () => {}
+  pool = new Conexiones(entorno.databaseUrl, 2, 'prueba', { rol: 'guias_operacion' })
+  falso = createServer((socket) => {
+    conexiones++
+    socket.on('error', () => {})
+    socket.once('data', () => alConectar(socket))
+  })
+  await new Promise<void>((resolve) => void falso.listen(0, '127.0.0.1', resolve))
+})
+afterEach(async () => {
+  await Promise.all(sondas.map((sonda) => sonda.cerrar()))
+  await pool.end()
+  falso.close()
+})
+const nueva = (url: string) => {
+  const sonda = new Sonda(url, [pool], crearLog('silent'))
+  sondas.push(sonda)
+  return sonda
+}
+const enFalso = () => nueva(`postgres://x@127.0.0.1:${(falso.address() as AddressInfo).port}/x`)
+/** PostgreSQL's way to refuse a connection. */
+const negar = (codigo: string) => (socket: Socket) => {
+  const texto = Buffer.from(`SFATAL\0VFATAL\0C${codigo}\0Mno\0\0`)
+  const largo = Buffer.alloc(4)
+  largo.writeInt32BE(texto.length + 4)
+  socket.end(Buffer.concat([Buffer.from('E'), largo, texto]))
+}
+
+it('gives everybody the same result for a second', async () => {
+  const sonda = nueva(entorno.databaseUrl)
+  const resultados = await Promise.all([sonda.mirar(), sonda.mirar(), sonda.mirar()])
+  expect(resultados).toEqual(Array(3).fill({ base_de_datos: true, escritura: true }))
+  expect(await sonda.mirar()).toBe(resultados[0])
+})
+
+it('connects again after its connection was cut', async () => {
+  const sonda = nueva(entorno.databaseUrl)
+  await sonda.mirar()
+  const suyas = () =>
+    admin(async (cliente) => {
+      const { rows } = await cliente.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = $1 and application_name = $2`,
+        [new URL(entorno.databaseUrl).pathname.slice(1), `guias salud pid=${process.pid}`],
+      )
+      return rows.length
+    })
+  expect(await suyas()).toBeGreaterThan(0)
+  await hasta(async () => (await suyas()) === 0)
+  pool.rechazado_en = performance.now()
+  expect(await sonda.mirar()).toEqual({ base_de_datos: true, escritura: true })
+})
+
+it('tries a connection of requests where the server has none left for it', async () => {
+  alConectar = negar('53300')
+  expect(await enFalso().mirar()).toEqual({ base_de_datos: true, escritura: true })
+  expect(conexiones).toBe(1)
+  alConectar = negar('28P01')
+  expect(await enFalso().mirar()).toEqual({ base_de_datos: false, escritura: false })
+})
+
+it('takes no answer within three seconds for no database', async () => {
+  const resultado = enFalso().mirar()
+  await hasta(async () => conexiones === 1)
+  plazos.vencer()
+  expect(await resultado).toEqual({ base_de_datos: false, escritura: false })
+})
