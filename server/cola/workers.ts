@@ -42,8 +42,9 @@ const ESPACIO = 100
 const SONDEO = 60
 /** How often the queue is looked after at rest, in milliseconds. */
 const CUIDADO_EN_CALMA = 30_000
-/** How long a job waits for a database that is away before it begins anew, in milliseconds. */
+/** How long a job waits before it begins anew when the database failed it, in milliseconds: the first time, and at most. */
 const OTRA_VEZ = 500
+const OTRA_VEZ_MAXIMA = 4_000
 /** How long a stop waits for the jobs under way, in milliseconds. */
 const PLAZO = 5_000
 
@@ -101,7 +102,10 @@ export async function iniciarWorkers(
   }
 }
 
-/** @param despertadores where it says, by queue, how its worker is told of new jobs */
+/**
+ * Starts a worker for each queue.
+ * @param despertadores gets, by queue, the call that wakes its worker
+ */
 async function atenderColas(boss: PgBoss, deps: DepsDeTrabajo, despertadores: Map<string, () => void>): Promise<void> {
   for (const { cola, aLaVez = LOTE, ejecutar } of TRABAJOS) {
     if (!ejecutar) continue
@@ -124,16 +128,16 @@ async function atenderColas(boss: PgBoss, deps: DepsDeTrabajo, despertadores: Ma
 }
 
 /**
- * Does it, and anew for as long as the database is away: the queue can't be told then that a job failed, and its rows would
- * wait until the time that the job had is over.
+ * Does the work again for as long as the database is away or takes no writes. The queue can't be told then that a job failed,
+ * or counts failures that are not the job's.
  */
 async function insistir(hacer: () => Promise<void>, senal: AbortSignal): Promise<void> {
-  for (;;) {
+  for (let espera = OTRA_VEZ; ; espera = Math.min(2 * espera, OTRA_VEZ_MAXIMA)) {
     try {
       return await hacer()
     } catch (err) {
       if (senal.aborted || traducirError(err).codigo !== 'no_disponible') throw err
-      await dormir(OTRA_VEZ)
+      await dormir(espera)
     }
   }
 }

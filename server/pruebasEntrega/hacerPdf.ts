@@ -6,7 +6,7 @@ import type { Tomado } from '../cola/trabajo.ts'
 import type { ClavePublica } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
 import type { Ajustes, Deps } from '../deps.ts'
-import { noDisponible } from '../errores.ts'
+import { noDisponible, noGuardaba } from '../errores.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import { prepararImagen } from '../imagenes/prepararImagen.ts'
 import { componerMapa } from '../mapas/componerMapa.ts'
@@ -100,7 +100,10 @@ const TERMINAR = sentencia<
    returning 1`,
 )
 
-/** Makes the documents of these proofs and signs their manifests. A proof that fails is put off and delays no other. */
+/**
+ * Makes the documents of these proofs and signs their manifests. A proof that fails is put off and delays no other; a database
+ * that takes no writes fails all of them, and is no reason to put one off.
+ */
 export async function hacerPdfs(deps: DepsDePdf, trabajos: readonly Tomado[]): Promise<void> {
   for (const trabajo of trabajos) {
     if (trabajo.signal?.aborted) continue
@@ -109,6 +112,7 @@ export async function hacerPdfs(deps: DepsDePdf, trabajos: readonly Tomado[]): P
     try {
       await hacerPdf(deps, prueba)
     } catch (err) {
+      if (noGuardaba(err)) throw err
       const espera = ESPERAS[prueba.intentos] ?? CUATRO_HORAS
       const { guia, intentos } = prueba
       deps.log.warn({ err, guia, intentos: intentos + 1, espera }, 'proof without its PDF')

@@ -313,6 +313,29 @@ describe('the job', () => {
     expect(await filaDe(sinNadie, guia)).toMatchObject({ pdf: null, intentos: 1 })
   })
 
+  it('is not put off when the database takes no writes', async () => {
+    const { guia } = await entregada(sinNadie, suyo)
+    const pendiente = await filaDe(sinNadie, guia)
+    const almacen = crearAlmacenLocal(join(sinNadie.dataDir, 'archivos'))
+    for (const code of ['53100', '25006', '58030']) {
+      const error = Object.assign(new Error('no writes'), { code })
+      const sinEscribir = { ...almacen, guardar: () => Promise.reject(error) }
+      await expect(hacerPdfs(depsDe(sinNadie, { almacen: sinEscribir }), [aTrabajo(pendiente)])).rejects.toBe(error)
+    }
+    expect(await filaDe(sinNadie, guia)).toMatchObject({ id: pendiente.id, pdf: null, intentos: 0 })
+    await hacerPdfs(depsDe(), [aTrabajo(pendiente)])
+    expect((await filaDe(sinNadie, guia)).pdf).not.toBeNull()
+  })
+
+  it('stops at the proof in hand when its worker lost its jobs', async () => {
+    const { guia } = await entregada(sinNadie, suyo)
+    const trabajo = aTrabajo(await filaDe(sinNadie, guia))
+    await hacerPdfs(depsDe(), [{ ...trabajo, signal: AbortSignal.abort() }])
+    expect((await filaDe(sinNadie, guia)).pdf).toBeNull()
+    await hacerPdfs(depsDe(), [trabajo])
+    expect((await filaDe(sinNadie, guia)).pdf).not.toBeNull()
+  })
+
   it('keeps what it can’t store now for later', async () => {
     const { guia } = await entregada(sinNadie, suyo)
     const pendiente = await filaDe(sinNadie, guia)
