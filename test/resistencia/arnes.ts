@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { type AddressInfo, connect, createServer as crearServidorTcp, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as dormir } from 'node:timers/promises'
@@ -9,6 +9,7 @@ import { crearGeneradorDeIds } from '../../server/codigos/codigos.ts'
 import { columnasDe, nuevoCodigoDeComercio } from '../../server/comercios/comercio.ts'
 import { abrirDb, type Db } from '../../server/db.ts'
 import { guardarLlave } from '../../server/llaves/llave.ts'
+import { llenarDisco } from '../disco.ts'
 import { conPasos, type Paso } from './pasos.ts'
 import { iniciarPostgres } from './postgres.ts'
 import { lanzar, type Proceso } from './procesos.ts'
@@ -27,17 +28,20 @@ const ORDENES: Readonly<Record<'main' | 'worker', readonly string[]>> = (() => {
 
 export interface Arnes {
   db: Db
+  databaseUrl: string
   receptor: Receptor
   comercioId: string
   llave: string
   /** Processes that ended by themselves, and lines of level error or worse of any of them. */
   quejas: string[]
   avisos: Map<string, number>
-  api(): Promise<Proceso>
+  api(env?: Readonly<Record<string, string>>): Promise<Proceso>
   worker(opciones?: { databaseUrl?: string }): Promise<Proceso>
   /** A connection of its own, for what a pool can't do. */
   conCliente<T>(hacer: (cliente: pg.Client) => Promise<T>): Promise<T>
   reiniciarPostgres(modo: 'fast' | 'immediate'): Promise<void>
+  /** Fills what is left of the disk, in an installation with one of its own; returns what makes room again. */
+  llenarDisco(): () => void
   /** Ends every session of the database but the one that does it. */
   cortarConexiones(): Promise<number>
   /** The database through a proxy that can lose the answer to a settlement's COMMIT. */
@@ -53,11 +57,18 @@ export interface Intermediario {
   perdidas(): number
 }
 
-export const conArnes = <T>(hacer: (arnes: Arnes) => Promise<T>): Promise<T> =>
-  conPasos(async (pasos) => hacer(await abrir(pasos)))
+export interface OpcionesDeArnes {
+  /** Settings of PostgreSQL. */
+  postgres?: readonly string[]
+  /** Size of a disk of its own, in bytes. */
+  disco?: number
+}
 
-async function abrir(pasos: Paso[]): Promise<Arnes> {
-  const postgres = await iniciarPostgres(pasos)
+export const conArnes = <T>(hacer: (arnes: Arnes) => Promise<T>, opciones: OpcionesDeArnes = {}): Promise<T> =>
+  conPasos(async (pasos) => hacer(await abrir(pasos, opciones)))
+
+async function abrir(pasos: Paso[], { postgres: propios, disco }: OpcionesDeArnes): Promise<Arnes> {
+  const postgres = await iniciarPostgres(pasos, propios, disco)
   await migrar(postgres.url)
   const db = abrirDb(postgres.url, { conexiones: 3 })
   pasos.push(() => db.cerrar())
@@ -97,15 +108,21 @@ async function abrir(pasos: Paso[]): Promise<Arnes> {
   }
   return {
     db,
+    databaseUrl: postgres.url,
     receptor,
     comercioId,
     llave,
     quejas,
     avisos,
-    api: () => levantar('main', { PORT: '0', WORKERS: '0' }),
+    api: (mas) => levantar('main', { PORT: '0', WORKERS: '0', ...mas }),
     worker: ({ databaseUrl } = {}) => levantar('worker', databaseUrl ? { DATABASE_URL: databaseUrl } : {}),
     conCliente,
     reiniciarPostgres: postgres.reiniciar,
+    llenarDisco() {
+      const lastre = join(postgres.carpeta, 'lastre')
+      llenarDisco(lastre)
+      return () => rmSync(lastre)
+    },
     cortarConexiones: () =>
       conCliente(async (cliente) => {
         const { rowCount } = await cliente.query(

@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +14,7 @@ const VIGIA = `
   process.stdin.resume().on('end', () => {
     const quien = uid ? { uid: Number(uid), gid: Number(gid) } : {}
     require('node:child_process').spawnSync(pg_ctl, ['stop', '-m', 'immediate', '-D', pgdata], { cwd: '/', ...quien })
+    require('node:child_process').spawnSync('umount', ['-l', carpeta])
     require('node:fs').rmSync(carpeta, { recursive: true, force: true, maxRetries: 10 })
   })`
 
@@ -23,9 +24,12 @@ const PROPIOS = ['max_connections=120', 'shared_buffers=64MB']
  * With pg_ctl and not with `tomarPostgres`, whose holder starts a server that is gone by itself: here the scenario says
  * when. Everything durable, as in production.
  * @param propios its settings
+ * @param disco size in bytes of a disk of its own, which a test may fill; only root can mount one
  */
-export async function iniciarPostgres(pasos: Paso[], propios: readonly string[] = PROPIOS) {
+export async function iniciarPostgres(pasos: Paso[], propios: readonly string[] = PROPIOS, disco?: number) {
   const carpeta = mkdtempSync(join(realpathSync(tmpdir()), 'guias-resistencia-'))
+  if (disco && spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${disco}`, 'tmpfs', carpeta]).status !== 0)
+    throw new Error('no disk could be mounted')
   chmodSync(carpeta, 0o755) // or root's PostgreSQL user could not pass
   const { pgdata, binarios, usuario, clave } = await prepararInstalacion(join(carpeta, 'datos'), '/var/lib/guias', true)
   const quien = usuario ? [`${usuario.uid}`, `${usuario.gid}`] : []
@@ -56,6 +60,7 @@ export async function iniciarPostgres(pasos: Paso[], propios: readonly string[] 
     url: en('guias'),
     clave,
     puerto,
+    carpeta,
     reiniciar: async (modo: 'fast' | 'immediate') => void (await pgCtl('restart', '-m', modo)),
   }
 }

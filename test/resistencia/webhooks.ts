@@ -3,6 +3,7 @@ import { azarDe } from '../azar.ts'
 import { type Arnes, conArnes, esperar } from './arnes.ts'
 import { type Carga, cargar } from './carga.ts'
 import { type Escenario, entre, LENTO } from './escenario.ts'
+import { discoLleno, saturada, sinConexiones, soloLectura } from './escrituras.ts'
 import { cerrarLibro } from './libro.ts'
 import type { Proceso } from './procesos.ts'
 import { documentosConWorkerMuerto, documentosSinPostgres } from './pruebas.ts'
@@ -424,6 +425,34 @@ export const ESCENARIOS: readonly Escenario[] = [
     correr: documentosConWorkerMuerto,
     ci: { veces: 1, tamano: 36 },
     completo: { veces: 3, tamano: 60 },
+  },
+  {
+    clave: 'solo-lectura',
+    titulo: 'a database that is read-only for a while',
+    correr: soloLectura,
+    ci: { veces: 1, tamano: 4 },
+    completo: { veces: 3, tamano: 25 },
+  },
+  {
+    clave: 'disco-lleno',
+    titulo: 'a disk that is full for a while',
+    correr: discoLleno,
+    ci: { veces: 1, tamano: 4 },
+    completo: { veces: 3, tamano: 25 },
+  },
+  {
+    clave: 'sin-conexiones',
+    titulo: 'a server whose connections others have',
+    correr: sinConexiones,
+    ci: { veces: 1, tamano: 4 },
+    completo: { veces: 3, tamano: 15 },
+  },
+  {
+    clave: 'saturacion',
+    titulo: 'twice as many requests as can be answered',
+    correr: saturada,
+    ci: { veces: 1, tamano: 8 },
+    completo: { veces: 3, tamano: 30 },
   },
   {
     clave: 'conexiones',

@@ -1,0 +1,255 @@
+import { setTimeout as dormir } from 'node:timers/promises'
+import pg from 'pg'
+import { Agent, request } from 'undici'
+import { unaGuia } from '../fabricas.ts'
+import { type Arnes, conArnes } from './arnes.ts'
+import { cargar } from './carga.ts'
+import type { Escenario } from './escenario.ts'
+import { cerrarLibro } from './libro.ts'
+import type { Proceso } from './procesos.ts'
+
+// A database that is there and takes no writes: what requests are told, what /readyz says, and what goes on afterwards.
+
+/** How soon /readyz follows the database, in seconds. */
+const A_TIEMPO = 5
+const MEGA = 1024 * 1024
+
+interface Vigia {
+  /** From now until /readyz gives that status, in seconds. */
+  hasta(status: number): Promise<number>
+  /** How often each status came. */
+  vistos: Map<number, number>
+  parar(): Promise<void>
+}
+
+/** Asks /readyz five times a second, as several proxies and orchestrators do together. */
+function vigilar({ url }: Proceso): Vigia {
+  const vistos = new Map<number, number>()
+  let ultimo = 0
+  let parando = false
+  const preguntando = (async () => {
+    while (!parando) {
+      const respuesta = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(10_000) }).catch(() => undefined)
+      ultimo = respuesta?.status ?? 0
+      vistos.set(ultimo, (vistos.get(ultimo) ?? 0) + 1)
+      await respuesta?.text()
+      await dormir(200)
+    }
+  })()
+  return {
+    vistos,
+    async hasta(status) {
+      const inicio = performance.now()
+      // What is being answered now was asked before.
+      await dormir(250)
+      while (ultimo !== status && performance.now() - inicio < 60_000) await dormir(20)
+      return (performance.now() - inicio) / 1_000
+    },
+    async parar() {
+      parando = true
+      await preguntando
+    },
+  }
+}
+
+interface Dano {
+  escenario: string
+  /** Harms the database; returns what mends it. */
+  danar: (arnes: Arnes) => Promise<() => Promise<unknown>>
+  /** Whether /readyz has to say so. */
+  seDice: boolean
+  disco?: number
+  postgres?: readonly string[]
+}
+
+/** Requests and webhooks are sent before, during and after each harm; nothing is lost, and no answer is worse than a 503. */
+const sinEscribir =
+  ({ escenario, danar, seDice, ...opciones }: Dano): Escenario['correr'] =>
+  ({ veces, tamano = 8 }) =>
+    conArnes(async (arnes) => {
+      const api = await arnes.api()
+      await arnes.worker()
+      await arnes.registrar(api, '/todo')
+      const carga = cargar(arnes, { apis: () => [api] })
+      const vigia = vigilar(api)
+      await vigia.hasta(200)
+      vigia.vistos.clear()
+      const caidas: number[] = []
+      const vueltas: number[] = []
+      for (let i = 0; i < veces; i++) {
+        await dormir(2_000)
+        const sanar = await danar(arnes)
+        if (seDice) caidas.push(await vigia.hasta(503))
+        await dormir(tamano * 1_000)
+        await sanar()
+        vueltas.push(await vigia.hasta(200))
+      }
+      const danado = Date.now()
+      await dormir(1_000)
+      await carga.parar()
+      await vigia.parar()
+      const dicho = (unos: readonly number[]) => unos.map((s) => s.toFixed(1)).join(', ')
+      const resultado = await cerrarLibro(arnes, {
+        escenario,
+        probado: `${veces} veces ${tamano} s`,
+        carga,
+        danado,
+        // A settlement that was refused is done again later, and a worker may have lost its lease by then.
+        repeticiones: veces,
+        notas: [
+          ...(seDice ? [`/readyz said 503 after ${dicho(caidas)} s and 200 again after ${dicho(vueltas)} s`] : []),
+          `/readyz ${[...vigia.vistos].map(([status, n]) => `${status}×${n}`).join(' ')}`,
+        ],
+      })
+      const tarde = [...caidas, ...vueltas].filter((s) => s > A_TIEMPO)
+      if (tarde.length > 0) resultado.fallas.push(`/readyz followed after ${dicho(tarde)} s`)
+      if (seDice && !carga.respuestas.get(503)) resultado.fallas.push('no request was refused: nothing was tried')
+      if (!seDice && vigia.vistos.size > 1) resultado.fallas.push('/readyz changed, though writes went on')
+      return resultado
+    }, opciones)
+
+/** As managed databases do when their disk fills up, and as a former primary is. */
+export const soloLectura = sinEscribir({
+  escenario: 'base de datos de solo lectura',
+  seDice: true,
+  async danar(arnes) {
+    const poner = (valor: 'on' | 'off') =>
+      arnes.conCliente(async (cliente) => {
+        await cliente.query('set default_transaction_read_only = off')
+        await cliente.query(`alter database guias set default_transaction_read_only = ${valor}`)
+        await arnes.cortarConexiones()
+      })
+    await poner('on')
+    return () => poner('off')
+  },
+})
+
+export const discoLleno = sinEscribir({
+  escenario: 'disco lleno',
+  seDice: true,
+  disco: 400 * MEGA,
+  danar: async (arnes) => {
+    const vaciar = arnes.llenarDisco()
+    return async () => vaciar()
+  },
+})
+
+/** Others have all connections: the service keeps those that it has, and gets no more. */
+export const sinConexiones = sinEscribir({
+  escenario: 'sin conexiones libres',
+  seDice: false,
+  postgres: ['max_connections=40', 'shared_buffers=64MB'],
+  async danar(arnes) {
+    const otros: pg.Client[] = []
+    const llenar = async () => {
+      for (let lleno = false; !lleno; ) {
+        const otro = new pg.Client(arnes.databaseUrl)
+        otro.on('error', () => {})
+        await otro.connect().then(
+          () => otros.push(otro),
+          () => {
+            lleno = true
+          },
+        )
+      }
+    }
+    await llenar()
+    // /readyz loses its connection, and the next one is refused.
+    await otros[0]!.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'guias salud%'`,
+    )
+    await llenar()
+    return () => Promise.all(otros.map((otro) => otro.end()))
+  },
+})
+
+/** Requests that a loader has under way at most; the service refuses beyond 1,000. */
+const EN_CURSO = 3_000
+
+/** Creations that go on for so many seconds: as many as are answered, or so many per second whatever is answered. */
+async function crearDurante(
+  { llave }: Arnes,
+  { url }: Proceso,
+  segundos: number,
+  { aLaVez, porSegundo }: { aLaVez: number; porSegundo?: number },
+) {
+  const agente = new Agent({ connections: aLaVez, pipelining: 1, headersTimeout: 60_000, bodyTimeout: 60_000 })
+  const estados = new Map<number, number>()
+  const fin = performance.now() + segundos * 1_000
+  let enCurso = 0
+  let saltadas = 0
+  const crear = async () => {
+    enCurso++
+    const status = await request(`${url}/api/v1/guias`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${llave}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(unaGuia()),
+      dispatcher: agente,
+    }).then(
+      async ({ statusCode, body }) => {
+        await body.dump()
+        return statusCode
+      },
+      () => 0,
+    )
+    enCurso--
+    estados.set(status, (estados.get(status) ?? 0) + 1)
+  }
+  if (porSegundo === undefined) {
+    const seguir = async () => {
+      while (performance.now() < fin) await crear()
+    }
+    await Promise.all(Array.from({ length: aLaVez }, seguir))
+  } else {
+    const inicio = performance.now()
+    for (let hechas = 0; performance.now() < fin; await dormir(5)) {
+      const debidas = Math.floor(((performance.now() - inicio) / 1_000) * porSegundo)
+      for (; hechas < debidas; hechas++) {
+        if (enCurso < EN_CURSO) void crear()
+        else saltadas++
+      }
+    }
+    while (enCurso > 0) await dormir(20)
+  }
+  await agente.close()
+  return { estados, saltadas, porSegundo: (estados.get(201) ?? 0) / segundos }
+}
+
+/** Twice as many requests as the service can answer: it says that it is ready all the time. */
+export const saturada: Escenario['correr'] = ({ veces, tamano = 10 }) =>
+  conArnes(async (arnes) => {
+    // Workers in the same process, as in the embedded default: they share its connections.
+    const api = await arnes.api({ WORKERS: '1' })
+    const vigia = vigilar(api)
+    await vigia.hasta(200)
+    await crearDurante(arnes, api, 2, { aLaVez: 32 })
+    let { porSegundo: capacidad } = await crearDurante(arnes, api, Math.min(tamano, 5), { aLaVez: 32 })
+    vigia.vistos.clear()
+    const fallas: string[] = []
+    const notas: string[] = []
+    // On a busy machine what was measured may be less than what it can: then it is measured again.
+    for (let saturadas = 0, vez = 0; saturadas < veces && vez < 3 * veces; vez++) {
+      const porSegundo = 2 * capacidad
+      const {
+        estados,
+        saltadas,
+        porSegundo: creadas,
+      } = await crearDurante(arnes, api, tamano, { aLaVez: EN_CURSO, porSegundo })
+      const dichos = [...estados].map(([status, n]) => `${status || 'none'}×${n}`).join(' ')
+      notas.push(`${porSegundo.toFixed(0)}/s asked, ${creadas.toFixed(0)}/s created: ${dichos}, ${saltadas} not sent`)
+      for (const status of estados.keys()) if (![201, 503].includes(status)) fallas.push(`answers: ${status}`)
+      capacidad = Math.max(capacidad, creadas)
+      if (creadas < 0.75 * porSegundo) saturadas++
+      else if (vez === 3 * veces - 1) fallas.push('it was never asked for twice as much as it can')
+    }
+    await vigia.parar()
+    const vistos = [...vigia.vistos].map(([status, n]) => `${status || 'none'}×${n}`).join(' ')
+    notas.push(`/readyz ${vistos}`)
+    if (vigia.vistos.size !== 1 || !vigia.vistos.has(200)) fallas.push(`/readyz changed under load: ${vistos}`)
+    for (const queja of arnes.quejas.slice(0, 4)) fallas.push(`log: ${queja}`)
+    return {
+      escenario: 'el doble de lo que puede',
+      probado: `${veces} veces ${tamano} s`,
+      ...{ perdido: 0, duplicado: 0, recuperado: 0, fallas, notas },
+    }
+  })
