@@ -30,6 +30,7 @@ const A_TODAS: Readonly<Record<string, string>> = {
   'duenos.olvidar': 'codes that no guide got, each on its machine',
   'eventos.adelantado': 'not asked there',
   'mensajes.pendientes': 'the feeder',
+  'mensajes.sinSalida': 'held requests, when messaging was configured',
   'mensajes.vencidos': 'the feeder',
   'mensajes.adelantar': 'a clock that stepped back',
   'mensajes.reclamar': 'what one telephone got of all merchants, in a job',
