@@ -1,6 +1,6 @@
 /**
  * Floods an address with requests for one page and reads none of what the answers say.
- * Arguments: url, local address, requests a second, pipelined requests per write, seconds, Authorization header or ''.
+ * Arguments: url, local address, requests a second, pipelined requests per write, seconds.
  * Prints `listo` when all connections were tried once, and at the end how many requests it sent.
  */
 import { connect, type Socket } from 'node:net'
@@ -9,10 +9,9 @@ const CONEXIONES = 400
 /** Milliseconds between two writes of the pacer. */
 const PASO = 5
 
-const [url = '', localAddress = '127.0.0.1', porSegundo = '0', seguidas = '1', segundos = '1', autorizacion = ''] =
-  process.argv.slice(2)
+const [url = '', localAddress = '127.0.0.1', porSegundo = '0', seguidas = '1', segundos = '1'] = process.argv.slice(2)
 const { hostname, port, host } = new URL(url)
-const pedido = `GET /r/AAAAAAAAAAAA HTTP/1.1\r\nHost: ${host}\r\n${autorizacion ? `Authorization: ${autorizacion}\r\n` : ''}\r\n`
+const pedido = `GET /r/AAAAAAAAAAAA HTTP/1.1\r\nHost: ${host}\r\n\r\n`
 const escrito = pedido.repeat(Number(seguidas))
 
 const sockets: (Socket | undefined)[] = Array.from({ length: CONEXIONES }, () => undefined)

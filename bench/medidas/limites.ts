@@ -169,7 +169,6 @@ interface DeDesconocido {
   seguidas?: number
   /** Loopback address of the flood; the neighbours are at 127.0.0.1. */
   desde?: string
-  autorizacion?: string
 }
 
 const DESCONOCIDOS: readonly DeDesconocido[] = [
@@ -183,19 +182,13 @@ const DESCONOCIDOS: readonly DeDesconocido[] = [
     porSegundo: 4_000,
     desde: '127.0.0.1',
   },
-  {
-    clave: 'limiteredllaves',
-    nombre: '4000 páginas/s con una llave inventada',
-    porSegundo: 4_000,
-    autorizacion: 'Bearer inventada',
-  },
 ]
 
 const porDesconocido =
-  ({ porSegundo, seguidas = 1, desde = '127.0.0.2', autorizacion = '' }: DeDesconocido) =>
+  ({ porSegundo, seguidas = 1, desde = '127.0.0.2' }: DeDesconocido) =>
   async () =>
   async ({ url }: Programa, segundos: number) => {
-    const args = [url, desde, porSegundo, seguidas, segundos, autorizacion].map(String)
+    const args = [url, desde, porSegundo, seguidas, segundos].map(String)
     const { hijo } = lanzar(process.execPath, [`${RAIZ}bench/inundador.ts`, ...args], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
