@@ -61,10 +61,13 @@ async function hacerUnaVez(nombre: string, hacer: (carpeta: string) => Promise<v
   return hecha
 }
 
-/** The tree of that commit, built; kept in the system's temporary folder for the next time. */
+/**
+ * The tree of that commit, built; kept in the system's temporary folder for the next time. Each clone keeps its own, because
+ * the tree's packages are links into the clone that built it.
+ */
 export async function construirAnterior({ commit }: Anterior): Promise<string> {
-  const cerrojo = hash('sha1', await readFile(join(raiz, 'package-lock.json')))
-  return hacerUnaVez(`guias-anterior-${commit.slice(0, 12)}-${cerrojo.slice(0, 6)}`, (carpeta) =>
+  const origen = hash('sha1', raiz + (await readFile(join(raiz, 'package-lock.json'), 'utf8')))
+  return hacerUnaVez(`guias-anterior-${commit.slice(0, 12)}-${origen.slice(0, 6)}`, (carpeta) =>
     construir(commit, carpeta),
   )
 }

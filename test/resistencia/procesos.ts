@@ -60,7 +60,15 @@ export async function lanzar(pasos: Paso[], encargo: Encargo): Promise<Proceso> 
   }
   const arrancar = () => {
     hijo = engendrar(encargo)
-    proceso.pid = hijo.pid!
+    // Without a pid it could not be started at all, and wouldn't be the next time.
+    if (hijo.pid === undefined) {
+      hijo.once('error', (error) => {
+        reject(error)
+        terminar({ codigo: null, senal: null })
+      })
+      return
+    }
+    proceso.pid = hijo.pid
     let listo = false
     const errores: string[] = []
     createInterface(hijo.stderr!).on('line', (linea) => void (errores.length < 12 && errores.push(linea)))
