@@ -82,15 +82,14 @@ export function DetalleDeAccion(props: { sesion: Sesion; enLinea: boolean; envia
           titulo="¿Descartar esta acción?"
           si="Descartar"
           no="Conservarla"
-          alDecidir={(si) => {
-            preguntar(false)
-            if (!si) return
+          cerrar={() => preguntar(false)}
+          alAceptar={() =>
             aSolas(() => descartar(orden)).then(() => {
               // It may have held back others.
               enviarAhora()
               ir('', true)
             })
-          }}
+          }
         >
           <p>No quedará registrada en ninguna parte{accion.fotos.length > 0 && ', y sus fotos se borran'}.</p>
         </Pregunta>

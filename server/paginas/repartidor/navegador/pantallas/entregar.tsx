@@ -243,10 +243,8 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
       {lejanas.length > 0 && (
         <PreguntaPorLejos
           lejanas={lejanas}
-          alDecidir={(si) => {
-            preguntarPorLejanas([])
-            if (si) entregar(lejanas)
-          }}
+          cerrar={() => preguntarPorLejanas([])}
+          alAceptar={() => entregar(lejanas)}
         />
       )}
       {preguntando && (
@@ -254,9 +252,8 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
           titulo="¿Borrar lo que llenó, con sus fotos?"
           si="Borrar"
           no="Seguir llenando"
-          alDecidir={async (si) => {
-            preguntar(false)
-            if (!si) return
+          cerrar={() => preguntar(false)}
+          alAceptar={async () => {
             await escribiendo.current
             await tirarBorrador(guia)
             ir(`guia/${guia}`, true)
@@ -268,12 +265,12 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
 }
 
 /** The question before parcels are handed over far from their confirmed places, each with its distance. */
-function PreguntaPorLejos(props: { lejanas: readonly Lejana[]; alDecidir: (si: boolean) => void }) {
-  const { lejanas, alDecidir } = props
+function PreguntaPorLejos(props: { lejanas: readonly Lejana[]; cerrar: () => void; alAceptar: () => void }) {
+  const { lejanas, cerrar, alAceptar } = props
   const dichas = lejanas.map(({ guia, lugar, distancia }) => ({ guia, dicho: `a ${metros(distancia)} del ${lugar}` }))
   const titulo = dichas.length === 1 ? `Está ${dichas[0]!.dicho}` : `Está lejos de ${dichas.length} lugares confirmados`
   return (
-    <Pregunta titulo={titulo} si="Entregar aquí" no="Volver" alDecidir={alDecidir}>
+    <Pregunta titulo={titulo} si="Entregar aquí" no="Volver" cerrar={cerrar} alAceptar={alAceptar}>
       {dichas.length > 1 && (
         <ul>
           {dichas.map(({ guia, dicho }) => (

@@ -117,17 +117,19 @@ function Salir({ sinEnviar, aMedias }: { sinEnviar: number; aMedias: number }) {
       await olvidar(!dicho)
       ir('', true)
     })
-  const decidir = (si: boolean) => {
-    preguntar(false)
-    if (si) salir()
-  }
   return (
     <>
       <button type="button" class="discreto" onClick={() => (sinEnviar + aMedias > 0 ? preguntar(true) : salir())}>
         Salir
       </button>
       {preguntando && (
-        <Pregunta titulo="¿Salir sin haberlo enviado todo?" si="Salir de todos modos" no="Quedarme" alDecidir={decidir}>
+        <Pregunta
+          titulo="¿Salir sin haberlo enviado todo?"
+          si="Salir de todos modos"
+          no="Quedarme"
+          cerrar={() => preguntar(false)}
+          alAceptar={salir}
+        >
           {sinEnviar > 0 && (
             <p>
               {sinEnviar === 1 ? 'Hay una acción' : `Hay ${sinEnviar} acciones`} sin enviar. Quedan guardadas en este

@@ -112,10 +112,8 @@ export function Paso({ sesion, guia, estado }: { sesion: Sesion; guia: string; e
           titulo={`¿${PASOS[estado]}?`}
           si={PASOS[estado]}
           no="No, volver"
-          alDecidir={(si) => {
-            preguntar(false)
-            if (si) guardar()
-          }}
+          cerrar={() => preguntar(false)}
+          alAceptar={guardar}
         >
           <p>Es la guía {enGrupos(guia)}, y desde aquí no se puede deshacer.</p>
         </Pregunta>

@@ -35,17 +35,21 @@ export const AvisarALaCentral = () =>
     <>Avise a la central.</>
   )
 
-/** A question before what can't be undone. */
+/** A question before what can't be undone. Either answer closes it, and so does Escape, which is a no. */
 export function Pregunta(props: {
   titulo: string
   children?: ComponentChildren
   si: string
   no?: string
-  alDecidir: (si: boolean) => void
+  cerrar: () => void
+  alAceptar: () => void
 }) {
   const dialogo = useRef<HTMLDialogElement>(null)
-  const decidir = useRef(props.alDecidir)
-  decidir.current = props.alDecidir
+  const decidir = useRef((_si: boolean) => {})
+  decidir.current = (si) => {
+    props.cerrar()
+    if (si) props.alAceptar()
+  }
   useEffect(() => {
     dialogo.current!.showModal()
   }, [])

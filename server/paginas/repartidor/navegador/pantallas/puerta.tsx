@@ -220,10 +220,8 @@ export function Otras(props: {
           titulo="¿Este paquete va a esta misma puerta?"
           si="Sí, es esta puerta"
           no="No, es otra puerta"
-          alDecidir={(si) => {
-            preguntar(null)
-            if (si) poner(porPreguntar.guia, true)
-          }}
+          cerrar={() => preguntar(null)}
+          alAceptar={() => poner(porPreguntar.guia, true)}
         >
           <Paquete candidata={porPreguntar} />
           <p>Falta un lugar confirmado con que comprobarlo. Varias casas pueden tener escrita la misma dirección.</p>
