@@ -1,5 +1,5 @@
 /**
- * The one pipeline: contract → bundle → server types → vocabulary → Prisma client → SDK → documentation.
+ * The one pipeline: contract → bundle → server types → vocabulary → Prisma client → SDK → documentation → validators.
  * Everything it writes stands in folders named `generado` (or `dist`), which git ignores.
  */
 import { mkdir, rm } from 'node:fs/promises'
@@ -11,6 +11,7 @@ import { generarPaginas } from './generar/paginas.ts'
 import { generarPrisma } from './generar/prisma.ts'
 import { generarSdk } from './generar/sdk.ts'
 import { generarServidor } from './generar/servidor.ts'
+import { generarValidadores } from './generar/validadores.ts'
 
 // `servidor` bundles the server and its pages alone, when nothing else changed; `paginas` only these.
 if (!['servidor', 'paginas'].includes(process.argv[2] ?? '')) {
@@ -21,4 +22,7 @@ if (!['servidor', 'paginas'].includes(process.argv[2] ?? '')) {
   await comprimir(CARPETA, ['comercios.json', 'comercios.yaml', 'coleccion.json'])
 }
 await generarPaginas(new URL('paginas/', CARPETA))
-if (process.argv[2] !== 'paginas') await generarServidor()
+if (process.argv[2] !== 'paginas') {
+  await generarValidadores()
+  await generarServidor()
+}

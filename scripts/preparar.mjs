@@ -37,6 +37,7 @@ const SALIDAS = [
   'server/contrato/generado/prisma/client.ts',
   'server/contrato/generado/paginas/ubicacion/navegador.js',
   'server/contrato/generado/paginas/repartidor/navegador.js',
+  'server/contrato/generado/validadores.mjs',
   'server/generado/main.mjs',
   'server/generado/worker.mjs',
   'server/generado/hilo.mjs',

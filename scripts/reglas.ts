@@ -29,7 +29,7 @@ const MODULOS: Record<string, RegExp> = {
 }
 /** The doors to the database, where a statement is what somebody else made. */
 const PUERTAS =
-  /^server\/(?:conexiones|db|arranque\/levantarWorkers|arranque\/migraciones|postgresEmbebido\/papel)\.ts$/
+  /^server\/(?:conexiones|db|arranque\/levantarWorkers|arranque\/migraciones|data\/citus\/(?:cluster|laying)|postgresEmbebido\/papel)\.ts$/
 /** Where a statement's text depends on which filters are asked for, and on nothing that they say. */
 const LISTAS = /^server\/(?:guias\/guia|webhooks\/listarEntregas)\.ts$/
 

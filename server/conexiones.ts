@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import type { EventEmitter } from 'node:events'
 import pg from 'pg'
-import { type Ambito, acotar, ambitoActual, ConsultaAcotada, desdeAqui, type Rol } from './ambito.ts'
+import { type Ambito, acotar, ambitoActual, ConsultaAcotada, type Desde, desdeAqui, type Rol } from './ambito.ts'
+import type { Part, Place, Placements } from './data/parts.ts'
 import { faltaAlServidor } from './errores.ts'
-import type { Motor } from './motor.ts'
 
 /**
  * A pooler in transaction mode (PgBouncer), which gives each transaction whatever session is free: what a session shall be
@@ -21,9 +21,12 @@ export interface OpcionesDeConexiones {
   ajustes?: Readonly<Record<string, string>>
   /** What stands between; undefined: PostgreSQL itself. */
   pooler?: Pooler | undefined
-  /** What answers; PostgreSQL, unless told. */
-  motor?: Motor
+  /** Where merchants' rows lie, if one machine doesn't have them all. */
+  partes?: Placements | undefined
 }
+
+/** What a machine of parts is connected to with, in the place of what stands before all of them. */
+type DeMaquina = OpcionesDeConexiones & { enParte?: true }
 
 const AJUSTES = {
   /**
@@ -42,19 +45,15 @@ const AJUSTES = {
   statement_timeout: '7000',
 }
 
-const DE_CITUS = {
-  /** Its workers are told what a transaction was told with `set local`: whose rows `guias_api` sees. */
-  'citus.propagate_set_commands': 'local',
-  /** What asks all machines asks each by one connection: by sixteen, a few processes take all that the workers have. */
-  'citus.max_adaptive_executor_pool_size': '1',
-}
-
 /**
  * Whether a statement failed for what is prepared of it: a migration has since changed the shape of its rows. Nothing was done,
  * and its connection would refuse it for ever.
  */
 const esDeAntes = (error: unknown) =>
   error instanceof pg.DatabaseError && error.code === '0A000' && error.routine === 'RevalidateCachedQuery'
+
+/** Connections that wait for turns. */
+const TURNOS = 2
 
 const nombres = new Map<string, string>()
 
@@ -69,9 +68,15 @@ export function nombreDe(text: string): string {
 export class Conexiones extends pg.Pool {
   /** Whether statements are prepared under names. */
   readonly conNombres: boolean
-  readonly motor: Motor
+  readonly partes: Placements | undefined
+  /** Connections to the machines where the parts lie, by their addresses. */
+  readonly #maquinas = new Map<string, Conexiones>()
+  readonly #deMaquina: (url: string) => Conexiones
+  readonly #deTurnos: () => Conexiones
+  #turnos: Conexiones | undefined
   /** As whom a statement runs of which nobody says it; undefined: its session knows. */
   readonly #nadieMas: Ambito | undefined
+  readonly #rol: Rol | undefined
   /** What each transaction is told, because its session isn't. */
   readonly #ajustes: Readonly<Record<string, string>>
   readonly #acotar: string
@@ -80,12 +85,14 @@ export class Conexiones extends pg.Pool {
   /** Time of the last such refusal in milliseconds, as `performance.now()` tells it. */
   rechazado_en = Number.NEGATIVE_INFINITY
 
-  constructor(url: string, max: number, application_name: string, opciones: OpcionesDeConexiones = {}) {
-    const { rol, pooler, motor = 'postgres' } = opciones
-    const ajustes = { ...AJUSTES, ...(motor === 'citus' ? DE_CITUS : {}), ...opciones.ajustes }
+  constructor(url: string, max: number, application_name: string, opciones: DeMaquina = {}) {
+    const { rol, pooler, partes, enParte } = opciones
+    const ajustes = { ...AJUSTES, ...partes?.settings, ...opciones.ajustes }
     const alEmpezar = Object.entries(rol ? { ...ajustes, role: rol } : ajustes)
     const conNombres = pooler?.conNombres !== false
-    const preparar = acotar(pooler ? ajustes : {})
+    const conCadaUna = pooler ? ajustes : {}
+    const preparar = acotar(conCadaUna, { enParte })
+    const prepararGenerico = acotar(conCadaUna, { enParte, planGenerico: true })
     super({
       connectionString: url,
       max,
@@ -95,11 +102,33 @@ export class Conexiones extends pg.Pool {
       idleTimeoutMillis: 60_000,
       keepAlive: true,
       query_timeout: 8_000,
-      // Prepares the statement that sets role and merchants, and goes ahead of others.
-      ...(conNombres ? { onConnect: (cliente: pg.ClientBase) => cliente.query(preparar) } : {}),
+      // Prepares the statements that set role and merchants, and go ahead of others.
+      ...(conNombres
+        ? {
+            onConnect: (cliente: pg.ClientBase) =>
+              cliente.query(
+                [preparar, prepararGenerico].map(({ name, text }) => `prepare ${name} as ${text}`).join('; '),
+              ),
+          }
+        : {}),
     })
     this.conNombres = conNombres
-    this.motor = motor
+    this.partes = partes
+    this.#deMaquina = (maquina) => {
+      const conexiones = new Conexiones(maquina, max, application_name, {
+        rol,
+        ajustes: { ...opciones.ajustes, ...partes?.machineSettings },
+        enParte: true,
+      })
+      conexiones.on('error', (error) => this.emit('error', error))
+      return conexiones
+    }
+    this.#deTurnos = () => {
+      const conexiones = new Conexiones(url, TURNOS, application_name, { rol, pooler })
+      conexiones.on('error', (error) => this.emit('error', error))
+      return conexiones
+    }
+    this.#rol = rol
     this.#nadieMas = pooler && rol ? { rol, comercios: [] } : undefined
     this.#ajustes = pooler ? ajustes : {}
     this.#acotar = preparar.text
@@ -123,44 +152,63 @@ export class Conexiones extends pg.Pool {
   }
 
   /**
-   * Runs a statement as somebody.
-   * @param antes SQL that goes before it in its transaction
+   * Runs a statement as somebody, and where those rows lie that it is about.
+   * @param planGenerico whether its plan is kept for all parameters, where it is asked as somebody and by its name
    */
-  preguntar(
-    ambito: Ambito | undefined,
-    config: pg.QueryConfig,
-    antes: readonly string[] = [],
-  ): Promise<pg.QueryResult> {
-    return this.trasMigrar(() => this.#preguntar(ambito ?? this.#nadieMas, config, antes))
+  preguntar({ ambito, lugar }: Desde, config: pg.QueryConfig, planGenerico = false): Promise<pg.QueryResult> {
+    return this.enLugar(lugar, (conexiones, parte) =>
+      conexiones.trasMigrar(() => conexiones.#preguntar(ambito ?? this.#deNadie(parte), config, planGenerico, parte)),
+    )
   }
 
-  #preguntar(quien: Ambito | undefined, config: pg.QueryConfig, antes: readonly string[]): Promise<pg.QueryResult> {
-    if (antes.length > 0 || (this.motor === 'citus' && quien?.rol === 'guias_api'))
-      return this.#preguntarEnTransaccion(quien, config, antes)
+  #preguntar(
+    quien: Ambito | undefined,
+    config: pg.QueryConfig,
+    planGenerico: boolean,
+    parte: Part | undefined,
+  ): Promise<pg.QueryResult> {
     if (!quien) return this.query(config)
-    const consulta = new ConsultaAcotada(quien, this.llamar(quien, config), this.conNombres ? undefined : this.#acotar)
+    const suya = this.llamar(quien, config, parte)
+    const consulta = new ConsultaAcotada(quien, suya, {
+      planGenerico: planGenerico && suya.name !== undefined,
+      sinPreparar: this.conNombres ? undefined : this.#acotar,
+      parte,
+    })
     return this.query(consulta as unknown as pg.QueryConfig)
   }
 
-  /** On Citus the wall stands on the workers, which hear whose rows may be seen with a transaction alone. */
-  async #preguntarEnTransaccion(
-    quien: Ambito | undefined,
-    config: pg.QueryConfig,
-    antes: readonly string[],
-  ): Promise<pg.QueryResult> {
-    const cliente = await this.connect()
-    try {
-      await cliente.query([this.comenzar(quien), ...antes].join('; '))
-      const hecho = await cliente.query(this.llamar(quien, config))
-      await cliente.query('commit')
-      cliente.release()
-      return hecho
-    } catch (error) {
-      // What is wrong with a statement leaves its connection as it was, unless it is what is prepared there.
-      const sirve = !esDeAntes(error) && (await cliente.query('rollback').then(Boolean, () => false))
-      cliente.release(!sirve)
-      throw error
+  /** Where a part's rows lie, a session is told with each statement who asks. */
+  #deNadie(parte: Part | undefined): Ambito | undefined {
+    return parte ? { rol: this.#rol ?? 'none', comercios: [] } : this.#nadieMas
+  }
+
+  /** Does something by the connections to the machine of a place; with none, or where one machine has everything, by these. */
+  enLugar<T>(
+    lugar: Place | undefined,
+    hacer: (conexiones: Conexiones, parte: Part | undefined) => Promise<T>,
+  ): Promise<T> {
+    if (!lugar || !this.partes) return hacer(this, undefined)
+    return this.partes.follow(lugar, (parte) => hacer(this.#maquina(parte.url), parte))
+  }
+
+  #maquina(url: string): Conexiones {
+    let maquina = this.#maquinas.get(url)
+    if (!maquina) {
+      maquina = this.#deMaquina(url)
+      this.#maquinas.set(url, maquina)
     }
+    return maquina
+  }
+
+  /** Connections that only wait for turns, apart from those that the work needs. */
+  turnos(): Conexiones {
+    this.#turnos ??= this.#deTurnos()
+    return this.#turnos
+  }
+
+  override async end(): Promise<void> {
+    await Promise.all([...this.#maquinas.values(), this.#turnos].map((conexiones) => conexiones?.end()))
+    await super.end()
   }
 
   /**
@@ -178,39 +226,45 @@ export class Conexiones extends pg.Pool {
     return hacer()
   }
 
-  /** A plan is made for one role: each has prepared statements of its own. */
-  llamar(ambito: Ambito | undefined, config: pg.QueryConfig): pg.QueryConfig {
+  /** A plan is made for one role and one part: each has prepared statements of its own. */
+  llamar(ambito: Ambito | undefined, config: pg.QueryConfig, parte?: Part): pg.QueryConfig {
     const { name, ...sinNombre } = config
     if (name === undefined || !this.conNombres) return sinNombre
-    return ambito ? { ...config, name: `${ambito.rol}.${name}` } : config
+    if (!ambito) return config
+    return { ...config, name: `${parte ? `${parte.schema}.` : ''}${ambito.rol}.${name}` }
   }
 
   /** SQL that begins a transaction of somebody. */
-  comenzar(ambito: Ambito | undefined): string {
-    return ['begin', ...this.#desdeAqui(ambito)].join('; ')
+  comenzar(ambito: Ambito | undefined, parte?: Part): string {
+    return ['begin', ...this.#desdeAqui(ambito ?? this.#deNadie(parte), parte)].join('; ')
   }
 
   /** As pg-boss asks: few statements that come again and again; those without parameters may be several in one text. */
   async ejecutar(text: string, values: unknown[] | undefined): Promise<pg.QueryResult> {
-    if (values !== undefined && values.length > 0)
-      return this.preguntar(undefined, { name: nombreDe(text), text, values })
+    if (values !== undefined && values.length > 0) return this.preguntar({}, { name: nombreDe(text), text, values })
     const antes = this.#desdeAqui(undefined)
     const hecho: pg.QueryResult | pg.QueryResult[] = await this.query([...antes, text].join('; '))
     const suyos = Array.isArray(hecho) ? hecho.slice(antes.length) : [hecho]
     return (suyos.length === 1 ? suyos[0] : suyos) as pg.QueryResult
   }
 
-  #desdeAqui(ambito: Ambito | undefined): string[] {
-    return desdeAqui(ambito ?? this.#nadieMas, this.#ajustes)
+  #desdeAqui(ambito: Ambito | undefined, parte?: Part): string[] {
+    return desdeAqui(ambito ?? this.#nadieMas, this.#ajustes, parte)
   }
 }
+
+/** Prisma names the schema of each table; a part has the tables in one of its own. */
+const sinEsquema = (config: pg.QueryConfig) =>
+  ambitoActual().lugar ? { ...config, text: config.text.replaceAll('"public".', '') } : config
 
 /** Connections as Prisma gets them, which knows nothing of whom it asks for. */
 export const paraPrisma = (conexiones: Conexiones): pg.Pool =>
   new Proxy(conexiones, {
     get(_conexiones, propiedad) {
-      if (propiedad === 'query') return (config: pg.QueryConfig) => conexiones.preguntar(ambitoActual(), config)
-      if (propiedad === 'connect' && ambitoActual()) throw new Error('a transaction of somebody is enTransaccion')
+      if (propiedad === 'query')
+        return (config: pg.QueryConfig) => conexiones.preguntar(ambitoActual(), sinEsquema(config))
+      if (propiedad === 'connect' && ambitoActual().ambito)
+        throw new Error('a transaction of somebody is enTransaccion')
       const valor = Reflect.get(conexiones, propiedad) as unknown
       return typeof valor === 'function' ? valor.bind(conexiones) : valor
     },

@@ -1,8 +1,15 @@
 import type pg from 'pg'
-import { type Ambito, enAmbito, type Rol } from './ambito.ts'
+import { type Ambito, type Desde, enAmbito, type Rol } from './ambito.ts'
 import { Conexiones, nombreDe, type OpcionesDeConexiones, paraPrisma } from './conexiones.ts'
 import type { PrismaClient } from './contrato/generado/prisma/client.ts'
-import { type Motor, type PorMotor, TOMAR_TURNO } from './motor.ts'
+import type { Part, Place } from './data/parts.ts'
+
+/**
+ * What a statement is about, where merchants' rows lie in parts: rows of one part, be they one merchant's or several's, and
+ * then it is run there; or rows of everybody's, or such as are no merchant's. What can be said anywhere (`donde_sea`) is run
+ * wherever the database that is asked is.
+ */
+export type Alcance = 'parte' | 'todo' | 'donde_sea'
 
 /** A statement. */
 export interface Sentencia<Parametros = object, Fila = object> {
@@ -12,8 +19,9 @@ export interface Sentencia<Parametros = object, Fila = object> {
   readonly text: string
   /** The parameters in the order of their numbers. */
   readonly parametros: readonly string[]
-  /** What Citus gets in its place, which can't do it otherwise. */
-  readonly citus?: Pick<Sentencia, 'text' | 'parametros'> & Pick<PorMotor, 'porTurno'>
+  readonly alcance: Alcance
+  /** Whether PostgreSQL keeps one plan for all parameters ({@link OpcionesDeSentencia}). */
+  readonly planGenerico?: boolean
   /** Only for the compiler: what goes in, and what a row that comes out is like. */
   readonly tipos?: (parametros: Parametros) => Fila
 }
@@ -60,28 +68,53 @@ export interface Db {
   readonly prisma: Modelos
   readonly pool: Conexiones
   readonly consultar: Consultar
-  readonly motor: Motor
   /** As whom it is asked; undefined: as whoever the pool connects as. */
   readonly ambito?: Ambito | undefined
+  /** Where it is asked what is about rows of one part; undefined: wherever each statement's merchant has them. */
+  readonly lugar?: Place | undefined
   /** The same database, asked as somebody. */
   como(rol: Rol, comercios?: readonly string[]): Db
+  /** The same database where that merchant's rows lie, with those of all who lie there with him. */
+  de(comercio_id: string): Db
+  /** The same database in the part of that number. */
+  enParte(numero: number): Db
+  /** The same database where what is no merchant's lies. */
+  readonly central: Db
+  /** The same database in each of the places where merchants' rows lie; one, unless they lie in parts. */
+  partes(): readonly Db[]
   cerrar(): Promise<void>
 }
+
+/** Reports whether merchants' rows lie in several parts, some of which may be away while others are there. */
+export const esRepartida = ({ pool }: Pick<Db, 'pool'>): boolean => pool.partes !== undefined
 
 /**
  * Runs statements on one connection as one transaction: all of it is there afterwards, or nothing.
  * @param hacer is done again from its beginning when a migration came between (`Conexiones.trasMigrar`)
  */
-export const enTransaccion = <T>(db: Pick<Db, 'pool' | 'ambito'>, hacer: EnTransaccion<T>): Promise<T> =>
-  db.pool.trasMigrar(() => unaTransaccion(db, hacer))
+export const enTransaccion = <T>(
+  { pool, ambito, lugar }: Pick<Db, 'pool' | 'ambito' | 'lugar'>,
+  hacer: EnTransaccion<T>,
+): Promise<T> =>
+  pool.enLugar(lugar, (conexiones, parte) =>
+    conexiones.trasMigrar(() => unaTransaccion(conexiones, parte, ambito, hacer)),
+  )
 
 type EnTransaccion<T> = (consultar: Consultar, cliente: pg.PoolClient) => Promise<T>
 
-async function unaTransaccion<T>({ pool, ambito }: Pick<Db, 'pool' | 'ambito'>, hacer: EnTransaccion<T>): Promise<T> {
-  const cliente = await pool.connect()
+async function unaTransaccion<T>(
+  conexiones: Conexiones,
+  parte: Part | undefined,
+  ambito: Ambito | undefined,
+  hacer: EnTransaccion<T>,
+): Promise<T> {
+  const cliente = await conexiones.connect()
   try {
-    await cliente.query(pool.comenzar(ambito))
-    const hecho = await hacer(enConexion(pool, cliente, ambito), cliente)
+    await cliente.query(conexiones.comenzar(ambito, parte))
+    const hecho = await hacer(async (sentencia, ...[valores]) => {
+      if (parte && sentencia.alcance === 'todo') throw new Error(`${sentencia.name} is not about rows of one part`)
+      return (await cliente.query(conexiones.llamar(ambito, configDe(sentencia, valores), parte))).rows
+    }, cliente)
     await cliente.query('commit')
     cliente.release()
     return hecho
@@ -98,31 +131,40 @@ const PARAMETRO = /(?<![:\w]):([a-z]\w*)/g
 /** Every statement of the process whose text is fixed, by its name. */
 export const SENTENCIAS = new Map<string, Sentencia>()
 
+/** How a statement is run. */
+interface OpcionesDeSentencia {
+  /** What it is about; left out, rows of the merchant who is its parameter `comercio_id`, or else of everybody's. */
+  alcance?: Alcance
+  /**
+   * PostgreSQL keeps one plan for all parameters of the statement. By itself it plans a list anew for each request, because
+   * it takes any `limit` that it doesn't know for a tenth of the rows: a page of events then costs it twice as much. Only for
+   * statements that one index serves in its order, whatever the parameters: `test/db/planes.test.ts` holds them to that.
+   */
+  planGenerico?: boolean
+}
+
 /**
  * A statement with parameters `:by_name`, which PostgreSQL gets as `$1`, `$2`… `test/db/sentencias.test.ts` holds the types
  * that are claimed here against what PostgreSQL says of the statement.
- * @param sql one text for both engines, unless Citus can't do it
  */
 export function sentencia<Parametros = object, Fila = object>(
   name: string,
-  sql: string | PorMotor,
+  sql: string,
+  opciones: OpcionesDeSentencia = {},
 ): Sentencia<Parametros, Fila> {
   if (SENTENCIAS.has(name)) throw new Error(`there are two statements named ${name}`)
-  const hecha =
-    typeof sql === 'string'
-      ? { name, ...numerar(sql) }
-      : { name, ...numerar(sql.postgres), citus: { ...numerar(sql.citus), porTurno: sql.porTurno } }
+  const hecha = { name, ...numerar(sql), ...opciones }
   SENTENCIAS.set(name, hecha)
   return hecha
 }
 
-function numerar(sql: string): Pick<Sentencia, 'text' | 'parametros'> {
+function numerar(sql: string): Pick<Sentencia, 'text' | 'parametros' | 'alcance'> {
   const parametros: string[] = []
   const text = sql.replace(PARAMETRO, (_todo, nombre: string) => {
     if (!parametros.includes(nombre)) parametros.push(nombre)
     return `$${parametros.indexOf(nombre) + 1}`
   })
-  return { text, parametros }
+  return { text, parametros, alcance: parametros.includes('comercio_id') ? 'parte' : 'todo' }
 }
 
 /**
@@ -133,33 +175,31 @@ function numerar(sql: string): Pick<Sentencia, 'text' | 'parametros'> {
 export const sentenciaDe = <Parametros = object, Fila = object>(
   sql: string,
   comun: boolean,
-): Sentencia<Parametros, Fila> => ({ name: comun ? nombreDe(sql) : undefined, ...numerar(sql) })
+  opciones: OpcionesDeSentencia = {},
+): Sentencia<Parametros, Fila> => ({ name: comun ? nombreDe(sql) : undefined, ...numerar(sql), ...opciones })
 
-type Escrita = Pick<Sentencia, 'name' | 'text' | 'parametros' | 'citus'>
+type Escrita = Pick<Sentencia, 'name' | 'text' | 'parametros' | 'alcance'>
 
-const configDe = (motor: Motor, { name, citus, ...deTodos }: Escrita, valores: unknown): pg.QueryConfig => {
-  const { text, parametros } = motor === 'citus' ? (citus ?? deTodos) : deTodos
+const configDe = ({ name, text, parametros }: Escrita, valores: unknown): pg.QueryConfig => {
   const values = parametros.map((nombre) => (valores as Readonly<Record<string, unknown>>)[nombre])
   return name === undefined ? { text, values } : { name, text, values }
 }
 
-/** What has to be done first in a statement's transaction. */
-const antesDe = (motor: Motor, { citus }: Escrita) => (motor === 'citus' && citus?.porTurno ? [TOMAR_TURNO] : [])
+/** Where a statement is run: in a part, if it is about rows of one and it is known of which. */
+function lugarDe({ name, alcance }: Escrita, valores: unknown, lugar: Place | undefined): Place | undefined {
+  if (alcance !== 'parte' || lugar) return alcance === 'todo' ? undefined : lugar
+  const comercio_id = (valores as { comercio_id?: unknown } | undefined)?.comercio_id
+  if (comercio_id === undefined) throw new Error(`nobody said in which part ${name} is to be run`)
+  return typeof comercio_id === 'string' ? { merchant: comercio_id } : undefined
+}
 
-/** What runs statements as somebody. */
+/** What runs statements as somebody, and where they belong. */
 export const consultarCon =
-  (conexiones: Conexiones, ambito?: Ambito): Consultar =>
+  (conexiones: Conexiones, { ambito, lugar }: Desde = {}): Consultar =>
   async (sentencia, ...[valores]) => {
-    const { motor } = conexiones
-    return (await conexiones.preguntar(ambito, configDe(motor, sentencia, valores), antesDe(motor, sentencia))).rows
-  }
-
-/** What runs them on one connection, which was told as whom when its transaction began. */
-const enConexion =
-  (conexiones: Conexiones, cliente: pg.PoolClient, ambito: Ambito | undefined): Consultar =>
-  async (sentencia, ...[valores]) => {
-    for (const antes of antesDe(conexiones.motor, sentencia)) await cliente.query(antes)
-    return (await cliente.query(conexiones.llamar(ambito, configDe(conexiones.motor, sentencia, valores)))).rows
+    const donde = conexiones.partes ? lugarDe(sentencia, valores, lugar) : undefined
+    const config = configDe(sentencia, valores)
+    return (await conexiones.preguntar({ ambito, lugar: donde }, config, sentencia.planGenerico)).rows
   }
 
 export interface OpcionesDeDb extends OpcionesDeConexiones {
@@ -175,30 +215,81 @@ export function abrirDb(url: string, opciones: OpcionesDeDb = {}): Db {
   const { conexiones = 8, nombre = 'guias', alFallar = () => {}, ...sesiones } = opciones
   const pool = new Conexiones(url, conexiones, `${nombre} pid=${process.pid}`, sesiones)
   pool.on('error', alFallar)
-  let cliente: Promise<PrismaClient> | undefined
-  const cargar = () => {
-    cliente ??= cargarPrisma(pool)
-    return cliente
+  return new DbAbierta(pool, new ClienteDePrisma(pool), {})
+}
+
+/** Prisma's client, from the first use on. */
+class ClienteDePrisma {
+  readonly #pool: Conexiones
+  #cliente: Promise<PrismaClient> | undefined
+
+  constructor(pool: Conexiones) {
+    this.#pool = pool
   }
-  const como = (ambito?: Ambito): Db => ({
-    pool,
-    motor: pool.motor,
-    ambito,
-    prisma: alPrimerUso(cargar, ambito),
-    consultar: consultarCon(pool, ambito),
-    como: (rol, comercios = []) => como({ rol, comercios }),
-    async cerrar() {
-      await (await cliente)?.$disconnect()
-      await pool.end()
-    },
-  })
-  return como()
+
+  readonly cargar = (): Promise<PrismaClient> => {
+    this.#cliente ??= cargarPrisma(this.#pool)
+    return this.#cliente
+  }
+
+  async cerrar(): Promise<void> {
+    await (await this.#cliente)?.$disconnect()
+  }
+}
+
+class DbAbierta implements Db {
+  readonly pool: Conexiones
+  readonly ambito: Ambito | undefined
+  readonly lugar: Place | undefined
+  readonly consultar: Consultar
+  readonly #cliente: ClienteDePrisma
+
+  constructor(pool: Conexiones, cliente: ClienteDePrisma, { ambito, lugar }: Desde) {
+    this.pool = pool
+    this.ambito = ambito
+    this.lugar = lugar
+    this.consultar = consultarCon(pool, { ambito, lugar })
+    this.#cliente = cliente
+  }
+
+  get prisma(): Modelos {
+    return alPrimerUso(this.#cliente.cargar, this)
+  }
+
+  como(rol: Rol, comercios: readonly string[] = []): Db {
+    return this.#desde({ rol, comercios }, this.lugar)
+  }
+
+  de(comercio_id: string): Db {
+    return this.pool.partes ? this.#desde(this.ambito, { merchant: comercio_id }) : this
+  }
+
+  enParte(numero: number): Db {
+    return this.#desde(this.ambito, { part: numero })
+  }
+
+  get central(): Db {
+    return this.lugar ? this.#desde(this.ambito, undefined) : this
+  }
+
+  partes(): readonly Db[] {
+    return this.pool.partes?.parts().map(({ number }) => this.enParte(number)) ?? [this]
+  }
+
+  async cerrar(): Promise<void> {
+    await this.#cliente.cerrar()
+    await this.pool.end()
+  }
+
+  #desde(ambito: Ambito | undefined, lugar: Place | undefined): Db {
+    return new DbAbierta(this.pool, this.#cliente, { ambito, lugar })
+  }
 }
 
 type Metodos = Record<string, (...argumentos: unknown[]) => unknown>
 
 /** `prisma.model.method(…)`, of a client that the call waits for. */
-const alPrimerUso = (cargar: () => Promise<PrismaClient>, ambito: Ambito | undefined): Modelos =>
+const alPrimerUso = (cargar: () => Promise<PrismaClient>, desde: Desde): Modelos =>
   new Proxy({} as Modelos, {
     get: (_nada, modelo: string) =>
       new Proxy({} as Metodos, {
@@ -206,7 +297,7 @@ const alPrimerUso = (cargar: () => Promise<PrismaClient>, ambito: Ambito | undef
           (_nada, metodo: string) =>
           async (...argumentos: unknown[]) => {
             const cliente = (await cargar()) as unknown as Record<string, Metodos>
-            return enAmbito(ambito, async () => cliente[modelo]![metodo]!(...argumentos))
+            return enAmbito(desde, async () => cliente[modelo]![metodo]!(...argumentos))
           },
       }),
   })

@@ -47,7 +47,7 @@ export interface Ajustes extends Pick<Config, DeLaConfig> {
   /** Base of every link given out, without a final slash. */
   readonly urlPublica: string
   readonly marca: Marca
-  /** Whether keys and codes made for a first try are good: in the embedded default that no other machine reaches. */
+  /** True where keys and codes made for a first try are good: in the embedded default that no other machine reaches. */
   readonly demostracion: boolean
 }
 
@@ -120,7 +120,7 @@ export interface DepsDeTrabajo extends Deps {
   /** Follows short map links to the places that they name. */
   enlacesCortos: ResolutorDeEnlaces
   /** The database by sessions whose commits don't wait for the disk: if it crashes, what they wrote last is done again. */
-  dbSinEspera: Pick<Db, 'pool' | 'motor' | 'consultar'>
+  dbSinEspera: Db
   /** Tells other processes that endpoints have deliveries due. */
   senalar: (webhooks: readonly ClaveDeWebhook[]) => void
   /** Tells whoever does a queue's jobs that there are some. */
@@ -133,7 +133,7 @@ export interface DepsDeTrabajo extends Deps {
 export interface Salud {
   ok: boolean
   base_de_datos: boolean
-  /** Whether the database takes writes. */
+  /** True if the database takes writes. */
   escritura: boolean
   cola: boolean
   migraciones: boolean

@@ -96,8 +96,8 @@ const PASAJEROS = new Set([
 const SIN_ESCRITURA = new Set(['53100', '25006', '58030'])
 
 /**
- * Whether PostgreSQL lacks what a statement needs: disk, memory or connections (class 53), or the permission to write. Another
- * server, or the same one a little later, may have it.
+ * Reports whether PostgreSQL lacks what a statement needs: disk, memory or connections (class 53), or the permission to write.
+ * Another server, or the same one a little later, may have it.
  */
 export const faltaAlServidor = (code: unknown): boolean =>
   typeof code === 'string' && (code.startsWith('53') || SIN_ESCRITURA.has(code))
@@ -105,7 +105,7 @@ export const faltaAlServidor = (code: unknown): boolean =>
 const CONEXION_PERDIDA =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/
 
-/** What a coordinator of Citus says of a machine that went away, as an internal error (XX000). */
+/** What is said of a machine that went away by whoever asks all of them, as an internal error (XX000). */
 const MAQUINA_PERDIDA =
   /connection marked as essential|server closed the connection|could not (?:connect|establish)|connection not open/
 
@@ -117,7 +117,7 @@ interface ErrorDeBase {
   meta?: { driverAdapterError?: { cause?: ErrorDeBase } }
 }
 
-/** What the driver said of an error that Prisma translated. */
+/** Returns the driver's error inside one that Prisma translated; any other error is returned as it is. */
 const delDriver = (error: ErrorDeBase) => error.meta?.driverAdapterError?.cause ?? error
 
 function esPasajero(error: ErrorDeBase): boolean {
@@ -133,11 +133,14 @@ function esPasajero(error: ErrorDeBase): boolean {
 const REPETIR = 'Repita la solicitud en unos segundos; con external_ref, repetir una creación es seguro.'
 const NO_GUARDA = 'El servicio no puede guardar cambios en este momento.'
 
-/** The key or condition that a statement broke; a machine of Citus tells it in words alone, with the part of the table. */
+/**
+ * The key or condition that a statement broke. Where a table lies in parts its name ends with the part's, and whoever asks the
+ * parts for others tells it in words alone.
+ */
 export function restriccionDe(error: unknown): string | undefined {
   const { constraint, code, message } = error as { constraint?: string; code?: unknown; message?: string }
-  if (constraint !== undefined || !String(code).startsWith('23')) return constraint
-  return /constraint "(\w+?)(?:_\d+)?"/.exec(message ?? '')?.[1]
+  if (constraint !== undefined) return constraint.replace(/_\d+$/, '')
+  return String(code).startsWith('23') ? /constraint "(\w+?)(?:_\d+)?"/.exec(message ?? '')?.[1] : undefined
 }
 
 /** An error and its causes, at most five. */
@@ -145,7 +148,7 @@ function* causasDe(error: unknown): Generator<Error> {
   for (let causa = error, n = 0; causa instanceof Error && n < 5; causa = causa.cause, n++) yield causa
 }
 
-/** Whether the database took no writes when that was thrown. */
+/** Reports whether an error was thrown because the database took no writes. */
 export const noGuardaba = (error: unknown): boolean =>
   causasDe(error).some((causa) => SIN_ESCRITURA.has(String(delDriver(causa).code)))
 

@@ -1,13 +1,13 @@
 import type { QueueOptions } from 'pg-boss'
 import { barrerArchivos, barrerDesconocidos } from './archivos/barrer.ts'
 import { encadenar } from './bitacora/encadenar.ts'
+import { deTrabajo } from './cola/filas.ts'
 import { REPOSO_S } from './cola/rescate.ts'
 import type { Limpieza, Trabajo } from './cola/trabajo.ts'
 import { enviarMensajes } from './mensajeria/enviar.ts'
 import { adelantarMensajes, mensajesPendientes, solicitudesVencidas, vencerSolicitudes } from './mensajeria/mensaje.ts'
 import { entrantesPendientes, procesarEntrantes } from './mensajeria/procesarEntrantes.ts'
 import { retomarSinSalida } from './mensajeria/retomar.ts'
-import { deTrabajo } from './motor.ts'
 import { olvidarPersonas } from './personas/olvidar.ts'
 import { borrarPruebas } from './pruebasEntrega/borrar.ts'
 import { adelantarPruebas, hacerPdfs, pruebasPendientes } from './pruebasEntrega/hacerPdf.ts'
@@ -15,8 +15,8 @@ import { limpiarSesiones } from './repartidores/repartidor.ts'
 import { olvidarUbicaciones } from './ubicacion/olvidar.ts'
 import { adelantarEnlaces, enlacesPendientes, resolverEnlaces } from './ubicacion/resolverEnlaces.ts'
 import { adelantarEntregas } from './webhooks/adelantar.ts'
-import { COLA_DE_ARRIENDOS, VIGENCIA_S } from './webhooks/arriendos.ts'
 import { avanzarRecuperaciones, recuperacionesPendientes } from './webhooks/avanzarRecuperacion.ts'
+import { COLA_DE_ARRIENDOS } from './webhooks/bombas.ts'
 import { limpiarWebhooks } from './webhooks/limpiar.ts'
 import { COLA_DE_REINTENTOS } from './webhooks/reintentos.ts'
 import type { ClaveDeWebhook } from './webhooks/webhook.ts'
@@ -93,9 +93,10 @@ export const TRABAJOS: readonly Trabajo[] = [
     opciones: {
       retryLimit: 1_000_000,
       retryDelay: 0,
-      // A lease lives by its heartbeat; after half a day it is taken anew.
+      // A lease lives as long as its process does; after half a day it is taken anew.
       expireInSeconds: 43_200,
-      heartbeatSeconds: VIGENCIA_S,
+      // For a version that doesn't know of `webhook_bomba`, should it be the only one left.
+      heartbeatSeconds: 600,
       retentionSeconds: 86_400,
       deleteAfterSeconds: 60,
     },

@@ -13,7 +13,7 @@ import { abrirDb, type Db } from '../server/db.ts'
 import { guardarLlave, guardarLlaveDeOperador } from '../server/llaves/llave.ts'
 import { crearLog } from '../server/log.ts'
 import { exigirOperador, guardarOperadorConLlave } from '../server/operadores/operador.ts'
-import { crearBase, motorDePruebas, quitarBase } from './postgres.ts'
+import { crearBase, partesDe, quitarBase } from './postgres.ts'
 import { esperarQuietud } from './quietud.ts'
 import { crearTestigo } from './testigo.ts'
 
@@ -181,7 +181,7 @@ async function abrirEntorno(
       ...sustitutos,
     })
   let servicio = await iniciar()
-  const db = abrirDb(url.href, { conexiones: 4, motor: motorDePruebas() })
+  const db = abrirDb(url.href, { conexiones: 4, partes: await partesDe(url.href) })
   const nuevoId = crearGeneradorDeIds(() => new Date())
   const { llave: llaveDeOperacion, operador } = await guardarOperadorConLlave({ db, nuevoId }, 'Pruebas')
   const { id: operadorId } = await exigirOperador(db, operador)

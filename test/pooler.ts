@@ -22,10 +22,11 @@ export async function levantarPooler(postgres: string, sesiones = 3) {
   const carpeta = await mkdtemp(join(tmpdir(), 'guias-pooler-'))
   const puerto = await puertoLibre()
   const ini = join(carpeta, 'pgbouncer.ini')
+  const clave = password && ` password=${decodeURIComponent(password)}`
   await writeFile(
     ini,
     `[databases]
-* = host=${hostname} port=${port} user=${decodeURIComponent(username)} password=${decodeURIComponent(password)}
+* = host=${hostname} port=${port} user=${decodeURIComponent(username)}${clave}
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = ${puerto}

@@ -1,16 +1,39 @@
 import pg from 'pg'
 import { inject } from 'vitest'
+import { Cluster } from '../server/data/citus/cluster.ts'
 import { borrarBase, clonarBase } from './citus.ts'
 import { PLANTILLA } from './plantilla.ts'
 
+/** Something done on each machine from outside a test's own database. */
+export const enCadaNodo = <T>(hacer: (cliente: pg.Client) => Promise<T>): Promise<T[]> =>
+  Promise.all((inject('nodos') ?? [inject('postgres')]).map((nodo) => admin(hacer, nodo)))
+
 /** Something done from outside a test's own database. */
-export async function admin<T>(hacer: (cliente: pg.Client) => Promise<T>): Promise<T> {
-  const cliente = new pg.Client({ connectionString: inject('postgres') })
+export async function admin<T>(hacer: (cliente: pg.Client) => Promise<T>, nodo = inject('postgres')): Promise<T> {
+  const cliente = new pg.Client({ connectionString: nodo })
   await cliente.connect()
   try {
     return await hacer(cliente)
   } finally {
     await cliente.end()
+  }
+}
+
+/** Does something while a transaction on each machine is under way that has a number: the feed waits for it. */
+export async function conTransaccionAbierta<T>(hacer: () => Promise<T>): Promise<T> {
+  const abiertas = await Promise.all(
+    (inject('nodos') ?? [inject('postgres')]).map(async (nodo) => {
+      const cliente = new pg.Client({ connectionString: nodo })
+      await cliente.connect()
+      await cliente.query('begin')
+      await cliente.query('select pg_current_xact_id()')
+      return cliente
+    }),
+  )
+  try {
+    return await hacer()
+  } finally {
+    await Promise.all(abiertas.map((cliente) => cliente.end()))
   }
 }
 
@@ -27,5 +50,5 @@ export async function quitarBase(nombre: string): Promise<void> {
   else await admin((cliente) => cliente.query(`drop database if exists ${nombre} with (force)`))
 }
 
-/** Which engine the tests are run on. */
-export const motorDePruebas = () => (inject('nodos') ? ('citus' as const) : ('postgres' as const))
+/** Where merchants' rows lie in a database of the tests. */
+export const partesDe = async (url: string) => (inject('nodos') ? await Cluster.open(url) : undefined)

@@ -55,7 +55,7 @@ export default async function preparar(proyecto: TestProject) {
   await admin.connect()
   if (nodos) await fundarBase(nodos, PLANTILLA)
   else await admin.query(`create database ${PLANTILLA}`)
-  const { motor: backend } = await prepararBase(en(PLANTILLA))
+  const { engine: backend } = await prepararBase(en(PLANTILLA))
   const boss = new PgBoss({ connectionString: en(PLANTILLA), backend, supervise: false, schedule: false })
   await boss.start()
   await crearColas(boss)

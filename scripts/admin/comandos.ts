@@ -76,7 +76,7 @@ const leerOpcionesDeLlave = <A>({ alcances, vence, redes }: Pick<Opciones, 'alca
 
 async function nuevaLlaveDeOperador(deps: DepsDeOperacion, operador: string, opciones: Opciones) {
   const body = leerOpcionesDeLlave<AlcanceDeOperacion>(opciones)
-  deps.validacion.exigirCuerpo('crearLlaveDeOperador', body)
+  await deps.validacion.exigirCuerpo('crearLlaveDeOperador', body)
   const creada = await crearLlaveDeOperador({ ...CONSOLA, path: { operador }, body }, deps)
   return nueva(creada.body as LlaveDeOperadorCreada)
 }
@@ -105,7 +105,7 @@ export const COMANDOS: Record<string, Comando> = {
     admite: ['pais', 'estricto', 'ritmos'],
     async ejecutar(deps, { nombre = '', ...ajustes }) {
       const body = { nombre, ...leerAjustes(ajustes) }
-      deps.validacion.exigirCuerpo('crearComercio', body)
+      await deps.validacion.exigirCuerpo('crearComercio', body)
       return (await crearComercio({ ...CONSOLA, body }, deps)).body
     },
   },
@@ -136,7 +136,7 @@ export const COMANDOS: Record<string, Comando> = {
     objeto: 'comercio',
     async ejecutar(deps, { comercio = '', nombre, ...ajustes }) {
       const body = { ...(nombre === undefined ? {} : { nombre }), ...leerAjustes(ajustes) }
-      deps.validacion.exigirCuerpo('cambiarComercio', body)
+      await deps.validacion.exigirCuerpo('cambiarComercio', body)
       return (await cambiarComercio({ ...CONSOLA, path: { comercio }, body }, deps)).body
     },
   },
@@ -149,7 +149,7 @@ export const COMANDOS: Record<string, Comando> = {
     admite: ['alcances', 'vence', 'redes'],
     async ejecutar(deps, { comercio = '', modo, ...opciones }) {
       const body = { modo: modo as Modo, ...leerOpcionesDeLlave<Alcance>(opciones) }
-      deps.validacion.exigirCuerpo('crearLlave', body)
+      await deps.validacion.exigirCuerpo('crearLlave', body)
       return nueva((await crearLlave({ ...CONSOLA, path: { comercio }, body }, deps)).body as LlaveCreada)
     },
   },
@@ -176,7 +176,7 @@ export const COMANDOS: Record<string, Comando> = {
     async ejecutar(deps, { llave = '', solapamiento }) {
       const horas = /^\d{1,6}$/.test(solapamiento ?? '') ? Number(solapamiento) : (solapamiento as unknown as number)
       const body = solapamiento === undefined ? {} : { solapamiento_horas: horas }
-      deps.validacion.exigirCuerpo('rotarLlave', body)
+      await deps.validacion.exigirCuerpo('rotarLlave', body)
       return nueva((await rotarLlave({ ...CONSOLA, path: { llave }, body }, deps)).body as LlaveCualquieraCreada)
     },
   },
@@ -190,9 +190,9 @@ export const COMANDOS: Record<string, Comando> = {
     admite: ['alcances', 'vence', 'redes'],
     async ejecutar(deps, { nombre = '', ...opciones }) {
       const body = { nombre: nombre.normalize('NFC') }
-      deps.validacion.exigirCuerpo('crearOperador', body)
+      await deps.validacion.exigirCuerpo('crearOperador', body)
       // What is wrong with the key is told before anybody is made.
-      deps.validacion.exigirCuerpo('crearLlaveDeOperador', leerOpcionesDeLlave(opciones))
+      await deps.validacion.exigirCuerpo('crearLlaveDeOperador', leerOpcionesDeLlave(opciones))
       leerVencimiento(opciones.vence, deps.reloj())
       leerRedes(leerOpcionesDeLlave(opciones).redes)
       const { operador, creado_en } = (await crearOperador({ ...CONSOLA, body }, deps)).body as Operador
@@ -213,7 +213,7 @@ export const COMANDOS: Record<string, Comando> = {
     admite: ['telefono'],
     async ejecutar(deps, { nombre = '', telefono }) {
       const body = { nombre: nombre.normalize('NFC'), ...(telefono === undefined ? {} : { telefono }) }
-      deps.validacion.exigirCuerpo('crearRepartidor', body)
+      await deps.validacion.exigirCuerpo('crearRepartidor', body)
       return (await crearRepartidor({ ...CONSOLA, body }, deps)).body
     },
   },

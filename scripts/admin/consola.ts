@@ -4,12 +4,12 @@ import { ErrorDeAlmacen } from '../../server/archivos/almacen.ts'
 import { ErrorDeClaves } from '../../server/arranque/clavesMaestras.ts'
 import { crearDeps } from '../../server/arranque/crearDeps.ts'
 import { Deshacer } from '../../server/arranque/deshacer.ts'
-import { ErrorDeMotor } from '../../server/arranque/distribuir.ts'
 import { ErrorDeMigracion } from '../../server/arranque/migraciones.ts'
 import { levantarBase } from '../../server/arranque/plataforma.ts'
 import { Vida } from '../../server/arranque/vida.ts'
 import { ErrorConfig, leerConfig } from '../../server/config/config.ts'
 import { cargarContrato } from '../../server/contrato/cargar.ts'
+import { EngineError } from '../../server/data/engine.ts'
 import { abrirDb } from '../../server/db.ts'
 import type { DepsDeOperacion } from '../../server/deps.ts'
 import { explicarBase, Problema } from '../../server/errores.ts'
@@ -82,7 +82,7 @@ async function conDeps<T>(
   const deshacer = new Deshacer(log)
   try {
     const { databaseUrl, masterKeys, via } = await levantarBase(config, deshacer, false)
-    const db = abrirDb(databaseUrl, { conexiones: 2, motor: via.motor })
+    const db = abrirDb(databaseUrl, { conexiones: 2, partes: via.partes })
     deshacer.al(() => db.cerrar())
     const { almacen, cerrar } = conArchivos
       ? await abrirAlmacen(config)
@@ -124,7 +124,7 @@ function explicar(error: unknown): { texto: string; codigo: number } {
     ErrorDeClaves,
     ErrorPostgresEmbebido,
     ErrorDeMigracion,
-    ErrorDeMotor,
+    EngineError,
   ].some((clase) => error instanceof clase)
   const texto = conocido ? (error as Error).message : explicarBase(error)
   return { texto: texto ?? (error instanceof Error ? (error.stack ?? error.message) : String(error)), codigo: 1 }

@@ -4,14 +4,13 @@ import { base32AlAzar } from '../codigos/codigos.ts'
 import type { archivo } from '../contrato/generado/prisma/client.ts'
 import type { ArchivoDePrueba, Modo, TipoDeArchivo, TipoDeSubida } from '../contrato/generado/tipos/index.ts'
 import type { Respuesta } from '../contrato/tipos.ts'
+import { noteOwners } from '../data/owners.ts'
 import { type Consultar, enTransaccion, type Fila, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
-import { anotarDuenos } from '../duenos.ts'
 import { noDisponible, Problema } from '../errores.ts'
 import { deGuia } from '../eventos/evento.ts'
 import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
 import { leerImagen } from '../imagenes/leerImagen.ts'
-import { enCadaMotor, enSuMaquina } from '../motor.ts'
 import { leerInstante } from '../tiempo/instante.ts'
 import type { Disposicion } from './enlaces.ts'
 
@@ -36,19 +35,17 @@ const REGISTRAR = sentencia<
   FilaArchivo
 >(
   'archivos.registrar',
-  enCadaMotor(
-    (citus) => `with i as (
+  `with i as (
      update archivo_indice set estado = 'listo' where archivo = :archivo and comercio_id = :comercio_id and estado = 'subiendo'
      returning archivo, comercio_id, modo, guia_id, creado_en
    ), a as (
      insert into archivo as n (comercio_id, modo, guia_id, archivo, tipo, mime, bytes, ancho, alto, sha256, capturado_en, lat,
        lng, autor, usado_en, creado_en)
      select comercio_id, modo, guia_id, archivo, :tipo, :mime, :bytes, :ancho, :alto, :sha256, :capturado_en::timestamptz,
-       :lat::float8, :lng::float8, :autor, :usado_en::timestamptz, creado_en from ${enSuMaquina(citus, 'i')}
+       :lat::float8, :lng::float8, :autor, :usado_en::timestamptz, creado_en from i
      returning n.*
    )
    select * from a`,
-  ),
 )
 
 /**
@@ -80,6 +77,7 @@ const CONTAR = sentencia<DeGuia & { desde: Date }, { por_guia: number; por_inten
 const TURNO = sentencia<Pick<DeGuia, 'guia_id'>>(
   'archivos.turno',
   `select pg_advisory_xact_lock(hashtextextended(:guia_id::uuid::text, 0))`,
+  { alcance: 'parte' },
 )
 
 const RESERVAR = sentencia<DeGuia & Pick<FilaArchivo, 'archivo' | 'creado_en'>>(
@@ -112,11 +110,11 @@ export async function guardarArchivo(
   const archivo = nuevoCodigoDeArchivo()
   const suya = deGuia(guia)
   const { comercio_id } = guia
-  await anotarDuenos(db, comercio_id, [archivo])
+  await noteOwners(db, [{ key: archivo, merchant: comercio_id }])
   const reservar = (consultar: Consultar) => consultar(RESERVAR, { ...suya, archivo, creado_en: reloj() })
   if (datos.autor === null) await reservar(db.consultar)
   else {
-    await enTransaccion(db, async (consultar) => {
+    await enTransaccion(db.de(comercio_id), async (consultar) => {
       await consultar(TURNO, suya)
       await exigirCupo(consultar, suya, reloj())
       await reservar(consultar)

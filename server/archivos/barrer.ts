@@ -1,7 +1,7 @@
-import { sentencia } from '../db.ts'
+import { forgetOwners } from '../data/owners.ts'
+import { askAll, inEach } from '../data/spread.ts'
+import { type Db, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
-import { olvidarDuenos } from '../duenos.ts'
-import { porTurno } from '../motor.ts'
 import type { Almacen } from './almacen.ts'
 import { esCodigoDeArchivo } from './archivo.ts'
 
@@ -15,23 +15,26 @@ const SIN_USAR = 7 * 86_400_000
 /** From here on no row says that the file is there, so that it may go. */
 const CADUCAR = sentencia<{ antes_de: Date }>(
   'archivos.caducar',
-  porTurno(`with v as (
+  `with v as (
      select comercio_id, modo, guia_id, archivo from archivo where usado_en is null and creado_en < :antes_de limit ${LOTE}
    ), d as (
      delete from archivo a using v where a.comercio_id = v.comercio_id and a.modo = v.modo and a.guia_id = v.guia_id
        and a.archivo = v.archivo and a.usado_en is null
      returning a.archivo
    )
-   update archivo_indice i set estado = 'borrando' from d where i.archivo = d.archivo`),
+   update archivo_indice i set estado = 'borrando' from d where i.archivo = d.archivo`,
+  { alcance: 'parte' },
 )
 /** Of literals, so that PostgreSQL reads it from the partial index of what isn't ready, however large the table. */
 const POR_BORRAR = sentencia<object, { archivo: string }>(
   'archivos.porBorrar',
   `select archivo from archivo_indice where estado = 'borrando' and creado_en > 'epoch' limit ${LOTE}`,
+  { alcance: 'parte' },
 )
 const OLVIDAR = sentencia<{ archivos: readonly string[] }>(
   'archivos.olvidar',
   `delete from archivo_indice where archivo = any(:archivos::text[]) and estado = 'borrando'`,
+  { alcance: 'parte' },
 )
 
 /**
@@ -42,12 +45,13 @@ const SIN_NOMBRE = 7 * 86_400_000
 const ABANDONAR = sentencia<{ antes_de: Date }>(
   'archivos.abandonar',
   `update archivo_indice set estado = 'borrando' where estado = 'subiendo' and creado_en < :antes_de`,
+  { alcance: 'parte' },
 )
 
-const DESCONOCIDAS = sentencia<{ claves: readonly string[] }, { clave: string }>(
-  'archivos.desconocidas',
-  `select clave from unnest(:claves::text[]) as c (clave) left join archivo_indice i on i.archivo = c.clave
-   where i.archivo is null`,
+const CONOCIDAS = sentencia<{ claves: readonly string[] }, { clave: string }>(
+  'archivos.conocidas',
+  'select archivo as clave from archivo_indice where archivo = any(:claves::text[])',
+  { alcance: 'parte' },
 )
 
 /**
@@ -61,15 +65,21 @@ export async function barrerArchivos({
   log,
 }: Pick<Deps, 'db' | 'almacen' | 'reloj' | 'log'>): Promise<void> {
   const hace = (ms: number) => new Date(reloj().getTime() - ms)
-  await db.consultar(CADUCAR, { antes_de: hace(SIN_USAR) })
-  // An upload that comes to its end after all finds that its name isn't its own any more.
-  await db.consultar(ABANDONAR, { antes_de: hace(ABANDONADO) })
+  await inEach(db, async (suya) => {
+    await suya.consultar(CADUCAR, { antes_de: hace(SIN_USAR) })
+    // An upload that comes to its end after all finds that its name isn't its own any more.
+    await suya.consultar(ABANDONAR, { antes_de: hace(ABANDONADO) })
+    await borrarLosDejados({ db: suya, almacen, log })
+  })
+}
+
+async function borrarLosDejados({ db, almacen, log }: Pick<Deps, 'db' | 'almacen' | 'log'>): Promise<void> {
   for (let filas = LOTE; filas === LOTE; ) {
     const archivos = (await db.consultar(POR_BORRAR)).map(({ archivo }) => archivo)
     const { borrados, fallos } = await borrar(almacen, archivos)
     if (borrados.length > 0) {
       await db.consultar(OLVIDAR, { archivos: borrados })
-      await olvidarDuenos(db, borrados)
+      await forgetOwners(db, borrados)
       log.info({ archivos: borrados.length }, 'files swept')
     }
     // The next time begins with these again.
@@ -94,6 +104,9 @@ async function borrar(almacen: Almacen, archivos: readonly string[]) {
   return { borrados, fallos }
 }
 
+const leerConocidas = (db: Db, claves: readonly string[]) =>
+  askAll(db, ({ consultar }) => consultar(CONOCIDAS, { claves }))
+
 /**
  * Deletes the files of the storage that the database doesn't know, for it was restored to an earlier day; where it
  * knows the lesser part of them, it is the wrong database (another environment's, an empty one), and nothing is
@@ -108,7 +121,8 @@ export async function barrerDesconocidos({
   const antes = reloj().getTime() - SIN_NOMBRE
   let pagina: string[] = []
   const barrerPagina = async () => {
-    const claves = (await db.consultar(DESCONOCIDAS, { claves: pagina })).map(({ clave }) => clave)
+    const conocidas = new Set((await leerConocidas(db, pagina)).map(({ clave }) => clave))
+    const claves = pagina.filter((clave) => !conocidas.has(clave))
     const ajeno = claves.length > pagina.length / 2
     if (claves.length > 0) {
       const que = ajeno

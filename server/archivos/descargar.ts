@@ -1,21 +1,19 @@
 import type { Handler } from '../contrato/tipos.ts'
+import { whereIs } from '../data/owners.ts'
 import { sentencia } from '../db.ts'
-import { duenoDe } from '../duenos.ts'
 import { Problema, problemaUniforme } from '../errores.ts'
 import { coincideEtag } from '../http/condicional.ts'
 import { cabecerasDeDescarga, DE_OTRO_ORIGEN, disposicionDe } from '../http/descarga.ts'
 import { Flujo } from '../http/flujo.ts'
-import { type DeUno, enCadaMotor, suyo } from '../motor.ts'
 import type { Rango } from './almacen.ts'
 import type { FilaArchivo } from './archivo.ts'
 
-const BUSCAR = sentencia<DeUno & Pick<FilaArchivo, 'archivo'>, Pick<FilaArchivo, 'mime' | 'bytes' | 'sha256'>>(
+const BUSCAR = sentencia<Pick<FilaArchivo, 'archivo'>, Pick<FilaArchivo, 'mime' | 'bytes' | 'sha256'>>(
   'archivos.buscar',
-  enCadaMotor(
-    (citus) => `select a.mime, a.bytes, a.sha256 from archivo_indice i
+  `select a.mime, a.bytes, a.sha256 from archivo_indice i
    join archivo a on a.comercio_id = i.comercio_id and a.modo = i.modo and a.guia_id = i.guia_id and a.archivo = i.archivo
-   where i.archivo = :archivo${suyo(citus, 'i')}`,
-  ),
+   where i.archivo = :archivo`,
+  { alcance: 'parte' },
 )
 
 const EXTENSIONES: Readonly<Record<string, string>> = {
@@ -29,7 +27,7 @@ export const descargarArchivo: Handler<'descargarArchivo'> = async (
   { db, almacen, enlacesDeArchivos },
 ) => {
   const disp = enlacesDeArchivos.verificar(archivo, query)
-  const [fila] = disp ? await db.consultar(BUSCAR, { archivo, comercio_id: await duenoDe(db, archivo) }) : []
+  const [fila] = (disp && (await (await whereIs(db, archivo))?.consultar(BUSCAR, { archivo }))) ?? []
   // Deleted since: for whoever asks, a link that isn't good any more.
   if (!disp || !fila) throw problemaUniforme('enlace_invalido')
   const { mime, bytes, sha256 } = fila

@@ -15,9 +15,9 @@ import { Recientes } from '../hilos/recientes.ts'
 import { crearNavegador } from '../http/navegador.ts'
 import { RefusalLog } from '../http/refusalLog.ts'
 import { crearTurnosPorDueno, crearTurnosRepartidos } from '../http/turnos.ts'
+import { porMinuto } from '../limites/cubos.ts'
 import { Limites } from '../limites/limites.ts'
 import { LimitePorRed } from '../limites/porRed.ts'
-import { porMinuto } from '../limites/ritmos.ts'
 import { crearCursores } from '../listas/cursor.ts'
 import { Usos } from '../llaves/usos.ts'
 import type { Log } from '../log.ts'
@@ -31,7 +31,7 @@ import type { Vida } from './vida.ts'
 /** What only tests put in another's place: time, names, addresses. */
 export interface Sustitutos {
   reloj?: () => Date
-  nuevoCodigo?: () => string
+  nuevoCodigo?: (primero?: string) => string
   resolver?: Resolver
   /** The limits' clock, in milliseconds, of which only differences count. */
   relojDeLimites?: () => number

@@ -1,10 +1,10 @@
 import { ErrorDeAlmacen } from '../archivos/almacen.ts'
 import type { Config } from '../config/config.ts'
+import { EngineError } from '../data/engine.ts'
 import { explicarBase } from '../errores.ts'
 import { ErrorDeFlujo } from '../eventos/flujo.ts'
 import { ErrorPostgresEmbebido } from '../postgresEmbebido/postgresEmbebido.ts'
 import { ErrorDeClaves } from './clavesMaestras.ts'
-import { ErrorDeMotor } from './distribuir.ts'
 import { ErrorDeMigracion } from './migraciones.ts'
 import { ErrorDeArranque } from './proceso.ts'
 
@@ -12,7 +12,7 @@ import { ErrorDeArranque } from './proceso.ts'
 const CON_SU_MENSAJE = [
   ErrorPostgresEmbebido,
   ErrorDeMigracion,
-  ErrorDeMotor,
+  EngineError,
   ErrorDeFlujo,
   ErrorDeClaves,
   ErrorDeAlmacen,

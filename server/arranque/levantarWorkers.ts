@@ -2,8 +2,7 @@ import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { Emisor } from '../cola/senales.ts'
 import { CUIDADO_S } from '../cola/trabajo.ts'
-import { Conexiones } from '../conexiones.ts'
-import { consultarCon } from '../db.ts'
+import { abrirDb, type Db } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import type { Deshacer } from './deshacer.ts'
 import type { Metricas } from './metricas.ts'
@@ -33,8 +32,9 @@ export async function levantarWorkers(
       import('../mensajeria/whatsapp.ts'),
       import('../mapas/enlacesCortos.ts'),
     ])
-  const pool = abrirPoolSinEspera(via, vida, deshacer)
-  const boss = await abrirCola(deps, { databaseUrl, pool, crearColas })
+  const dbSinEspera = abrirSinEspera(via, vida, deshacer)
+  const { pool } = dbSinEspera
+  const boss = await abrirCola(deps, { databaseUrl, pool, backend: via.engine, crearColas })
   const { resolver } = deps.destinos
   const { mensajeria } = deps.ajustes
   const clienteDeWhatsapp = mensajeria.tipo === 'whatsapp' ? crearClienteDeWhatsapp(mensajeria) : undefined
@@ -42,7 +42,6 @@ export async function levantarWorkers(
   deshacer.al(() => Promise.all([clienteDeWhatsapp?.cerrar(), enlacesCortos.cerrar()]))
   const enviador = crearEnviador({ resolver })
   const { senalar } = new Emisor(pool, deps.log)
-  const dbSinEspera = { pool, motor: pool.motor, consultar: consultarCon(pool) }
   const workers = await iniciarWorkers(
     boss,
     {
@@ -69,25 +68,22 @@ export function levantarEmisor(
   { via, vida }: Pick<ParaWorkers, 'via' | 'vida'>,
   deshacer: Deshacer,
 ): void {
-  vida.emisor = new Emisor(abrirPoolSinEspera(via, vida, deshacer, 1), log)
+  vida.emisor = new Emisor(abrirSinEspera(via, vida, deshacer, 1).pool, log)
 }
 
 /** Jobs are made of rows, and can be made of them again, as can what was sent: neither need wait for the disk. */
-function abrirPoolSinEspera(
-  { url, pooler, motor }: Via,
-  { alPerder }: Vida,
-  deshacer: Deshacer,
-  conexiones = 5,
-): Conexiones {
-  const pool = new Conexiones(url, conexiones, `guias cola pid=${process.pid}`, {
+function abrirSinEspera({ url, pooler, partes }: Via, { alPerder }: Vida, deshacer: Deshacer, conexiones = 5): Db {
+  const db = abrirDb(url, {
     pooler,
-    motor,
+    partes,
+    conexiones,
+    nombre: 'guias cola',
     rol: 'guias_trabajos',
     ajustes: { synchronous_commit: 'off' },
+    alFallar: alPerder,
   })
-  pool.on('error', alPerder)
-  deshacer.al(() => pool.end())
-  return pool
+  deshacer.al(() => db.cerrar())
+  return db
 }
 
 /**
@@ -111,18 +107,19 @@ const PERMISOS = `do $$ begin
 
 interface ParaLaCola {
   databaseUrl: string
-  pool: Conexiones
+  pool: Db['pool']
+  backend: Via['engine']
   crearColas: (boss: PgBoss) => Promise<void>
 }
 
-async function abrirCola({ log }: Deps, { databaseUrl, pool, crearColas }: ParaLaCola): Promise<PgBoss> {
+async function abrirCola({ log }: Deps, { databaseUrl, pool, backend, crearColas }: ParaLaCola): Promise<PgBoss> {
   // Its tables are made and changed by their owner, as migrations are.
   const dueno = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000, query_timeout: 8_000 })
   let ejecutar = (text: string, values?: unknown[]): Promise<unknown> => dueno.query(text, values)
   const boss = new PgBoss({
     // pg-boss's own pool would wait for ever for a connection that is half open.
     db: { executeSql: (text, values) => ejecutar(text, values) as Promise<pg.QueryResult> },
-    backend: pool.motor,
+    backend,
     schedule: false,
     // It is looked after by us (server/cola/workers.ts), and rarely while nothing happens.
     supervise: false,

@@ -3,8 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as dormir } from 'node:timers/promises'
 import pg from 'pg'
 import { RAIZ } from '../contrato/raiz.ts'
-import type { Motor } from '../motor.ts'
-import { distribuir, hallarMotor } from './distribuir.ts'
+import { beforeMigrating, type Engine, type Kept, prepareEngine } from '../data/engine.ts'
 
 const CARPETA = new URL('prisma/migrations/', RAIZ)
 /** Prisma's own advisory lock: `prisma migrate` and any number of our starts wait for each other. */
@@ -61,15 +60,13 @@ export async function migrar(url: string): Promise<string[]> {
   return conCerrojo(url, migrarCon)
 }
 
-/** {@link migrar}, and besides finds out what engine it is, and distributes the tables where it is Citus. */
-export async function prepararBase(url: string, dicho?: Motor): Promise<{ migraciones: string[]; motor: Motor }> {
+/** {@link migrar}, and besides finds out what keeps the data, and has it lie where it belongs. */
+export async function prepararBase(url: string, dicho?: Engine): Promise<Kept & { migraciones: string[] }> {
   return conCerrojo(url, async (cliente) => {
     const migraciones = await migrarCon(cliente)
     // A migration may have said how long this session waits for locks.
     await cliente.query('reset lock_timeout')
-    const motor = await hallarMotor(cliente, dicho)
-    if (motor === 'citus') await distribuir(cliente)
-    return { migraciones, motor }
+    return { migraciones, ...(await prepareEngine(cliente, url, dicho)) }
   })
 }
 
@@ -161,6 +158,7 @@ async function aplicar(cliente: pg.Client, { nombre, sql, checksum }: Migracion)
     nombre,
   ])
   try {
+    await beforeMigrating(cliente, sql)
     await ejecutar(cliente, await paraSuVersion(cliente, sql))
   } catch (cause) {
     await cliente.query('update _prisma_migrations set logs = $2 where id = $1', [id, String(cause)])

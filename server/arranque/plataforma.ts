@@ -2,10 +2,10 @@ import { abrirAlmacen } from '../archivos/abrir.ts'
 import type { Almacen } from '../archivos/almacen.ts'
 import { Conexiones, type Pooler } from '../conexiones.ts'
 import type { Config } from '../config/config.ts'
+import { type Kept, whyNoReplica } from '../data/engine.ts'
 import { abrirDb, type Db } from '../db.ts'
 import { exigirFlujoVigente } from '../eventos/flujo.ts'
 import type { Log } from '../log.ts'
-import type { Motor } from '../motor.ts'
 import { tomarPostgres } from '../postgresEmbebido/postgresEmbebido.ts'
 import { type Lectura, Replica } from '../replica.ts'
 import { clavesDeLaCasa } from './clavesMaestras.ts'
@@ -14,9 +14,8 @@ import { migrar, prepararBase } from './migraciones.ts'
 import { Sonda } from './sonda.ts'
 
 /** What stands before the database, if anything does. */
-export interface Via {
+export interface Via extends Kept {
   url: string
-  motor: Motor
   pooler?: Pooler | undefined
 }
 
@@ -51,10 +50,6 @@ const SIN_DIRECCION =
 const SIN_MENSAJERIA =
   'MESSAGING=buzon: a los destinatarios de guías reales no se les pregunta su ubicación; sus mensajes esperan a que haya mensajería.'
 
-/** A replica of the coordinator says nothing of how far those of the workers are. */
-const SIN_REPLICA =
-  'DATABASE_URL_READ no se usa con Citus: nadie sabe cuánto atraso llevan las réplicas de sus máquinas.'
-
 /** How long a statement that others wait for may wait for a lock, in milliseconds. */
 const PACIENCIA = 300
 
@@ -69,13 +64,13 @@ export async function levantarPlataforma(
   deshacer.al(cerrar)
   if (nota) log.warn({ nota }, 'storage')
   const { migraciones, ...base } = await levantarBase(config, deshacer, exclusivo)
-  const { url, pooler, motor } = base.via
-  log.info({ motor }, 'database engine')
-  const db = abrirDb(url, { pooler, motor, rol: 'guias_operacion', alFallar: alPerder })
+  const { url, pooler, engine, partes } = base.via
+  log.info({ motor: engine }, 'database engine')
+  const db = abrirDb(url, { pooler, partes, rol: 'guias_operacion', alFallar: alPerder })
   deshacer.al(() => db.cerrar())
   const dbImpaciente = abrirDb(url, {
     pooler,
-    motor,
+    partes,
     conexiones: 3,
     nombre: 'guias creación',
     rol: 'guias_operacion',
@@ -85,14 +80,15 @@ export async function levantarPlataforma(
   deshacer.al(() => dbImpaciente.cerrar())
   const sonda = new Sonda(url, [db.pool, dbImpaciente.pool], log)
   deshacer.al(() => sonda.cerrar())
-  const dbDeLectura = abrirLectura(config, log, { db, deshacer, alPerder })
+  const sinReplica = whyNoReplica(base.via)
+  const dbDeLectura = sinReplica ? db : abrirLectura(config, log, { db, deshacer, alPerder })
   await exigirFlujoVigente(db)
   if (migraciones.length > 0) log.info({ migraciones }, 'migrated')
   const notas = [...base.notas, ...(nota ? [nota] : [])]
   if (config.baseDeDatos.tipo === 'externa') {
     if (!config.publicUrl) notas.push(SIN_DIRECCION)
     if (config.mensajeria.tipo === 'buzon') notas.push(SIN_MENSAJERIA)
-    if (motor === 'citus' && config.baseDeDatos.urlDeLectura) notas.push(SIN_REPLICA)
+    if (sinReplica && config.baseDeDatos.urlDeLectura) notas.push(sinReplica)
   }
   return { ...base, db, dbImpaciente, dbDeLectura, sonda, almacen, notas }
 }
@@ -105,7 +101,7 @@ function abrirLectura(
   log: Log,
   { db, deshacer, alPerder }: { db: Db; deshacer: Deshacer; alPerder: (error: Error) => void },
 ): Lectura {
-  if (baseDeDatos.tipo !== 'externa' || !baseDeDatos.urlDeLectura || db.motor === 'citus') return db
+  if (baseDeDatos.tipo !== 'externa' || !baseDeDatos.urlDeLectura) return db
   const conexiones = new Conexiones(baseDeDatos.urlDeLectura, DE_LECTURA, `guias lectura pid=${process.pid}`, {
     rol: 'guias_operacion',
   })
@@ -118,11 +114,11 @@ function abrirLectura(
 export async function levantarBase(config: Config, deshacer: Deshacer, exclusivo: boolean): Promise<Base> {
   const base = await hallarBase(config, deshacer, exclusivo)
   const { baseDeDatos } = config
-  const { migraciones, motor } =
+  const { migraciones, ...kept } =
     baseDeDatos.tipo === 'externa'
       ? await prepararBase(base.databaseUrl, baseDeDatos.motor)
-      : { migraciones: await migrar(base.databaseUrl), motor: 'postgres' as const }
-  return { ...base, via: { ...base.via, motor }, migraciones }
+      : { migraciones: await migrar(base.databaseUrl), engine: 'postgres' as const }
+  return { ...base, via: { ...base.via, ...kept }, migraciones }
 }
 
 async function hallarBase({ baseDeDatos, dataDir, masterKeys }: Config, deshacer: Deshacer, exclusivo: boolean) {

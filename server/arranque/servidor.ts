@@ -28,7 +28,7 @@ export class Servidor {
   url: string
   /** Handler of requests; until the service is put together, one that says so. */
   atender: RequestListener = (req, res) => arrancando(req, res, this.url)
-  /** Whether new connections of a network are refused at this moment. Not asked behind a proxy. */
+  /** Reports whether new connections of a network are refused at this moment. Not called behind a proxy. */
   vetada: (red: string) => boolean = () => false
   #despidiendo = false
   readonly #porRed = new Conteo()

@@ -3,11 +3,11 @@ import type { Conexiones } from '../conexiones.ts'
 import type { Salud } from '../deps.ts'
 import type { Log } from '../log.ts'
 
-/** How long a result is given again, in milliseconds: the database is tried once per second at most. */
+/** Milliseconds for which a result is given again: the database is tried once per second at most. */
 const VIGENCIA = 1_000
-/** How long the database may take, connecting included, in milliseconds. */
+/** Milliseconds that the database may take, connecting included. */
 const PLAZO = 3_000
-/** How long the connection is kept when nobody asks, in milliseconds. */
+/** Milliseconds for which the connection is kept when nobody asks. */
 const OCIO = 30_000
 
 /**

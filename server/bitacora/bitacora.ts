@@ -63,21 +63,18 @@ function autorDe(identidad: Autenticado | null): Autor {
 
 type LineaEscrita = Omit<FilaBitacora, 'xid'>
 
-/** A retry of lines that were written after all adds none. */
-const ESCRIBIR = sentencia<{ lineas: string }>(
-  'bitacora.escribir',
-  `insert into bitacora (id, linea, comercio_id, modo, accion, quien_tipo, quien, llave, sobre_tipo, sobre, campos, antes,
-     despues, id_solicitud, red, creado_en)
+/** SQL that writes lines. */
+const INSERTAR = `insert into bitacora (id, linea, comercio_id, modo, accion, quien_tipo, quien, llave, sobre_tipo, sobre, campos,
+     antes, despues, id_solicitud, red, creado_en)
    select id, linea, comercio_id, modo, accion, quien_tipo, quien, llave, sobre_tipo, sobre, campos, antes, despues,
      id_solicitud, red, creado_en
-   from jsonb_populate_recordset(null::bitacora, :lineas::jsonb) on conflict (id) do nothing`,
-)
+   from jsonb_populate_recordset(null::bitacora, :lineas::jsonb)`
 
-/**
- * On Citus the record is the coordinator's and what it tells of lies elsewhere: a transaction that has touched this table, too,
- * commits both or neither.
- */
-const EN_DOS_FASES = sentencia('bitacora.enDosFases', 'delete from dos_fases')
+/** Writes the line of a change, wherever the change is made. */
+const ANOTAR = sentencia<{ lineas: string }>('bitacora.anotar', INSERTAR, { alcance: 'donde_sea' })
+
+/** A retry of lines that were written after all adds none. */
+const ESCRIBIR = sentencia<{ lineas: string }>('bitacora.escribir', `${INSERTAR} on conflict (id) do nothing`)
 
 /** How long a look waits to be written with others, in milliseconds: what a killed process loses of them at most. */
 const ESPERA = 500
@@ -89,7 +86,7 @@ const EPISODIO = 60_000
 const EPISODIOS = 1_000
 
 interface Partes {
-  db: Pick<Db, 'consultar' | 'motor'>
+  db: Pick<Db, 'consultar'>
   log: Log
   nuevoId: () => { id: string; creado_en: Date }
 }
@@ -109,8 +106,7 @@ export class Bitacora {
   /** Writes the line of a change, in the transaction that makes the change; what changes nothing has none. */
   async anotar(consultar: Consultar, quien: Quien, linea: Linea): Promise<void> {
     if (linea.campos?.length === 0) return
-    if (this.#partes.db.motor === 'citus') await consultar(EN_DOS_FASES)
-    await consultar(ESCRIBIR, { lineas: JSON.stringify([this.#lineaDe(quien, linea)]) })
+    await consultar(ANOTAR, { lineas: JSON.stringify([this.#lineaDe(quien, linea)]) })
   }
 
   /**

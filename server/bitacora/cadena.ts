@@ -1,14 +1,15 @@
+import { createHash } from 'node:crypto'
 import type { eslabon } from '../contrato/generado/prisma/client.ts'
+import { HASTA_AQUI } from '../data/orden.ts'
+import { askThoseThere, esRepartida } from '../data/spread.ts'
 import { type Db, type Sentencia, sentencia } from '../db.ts'
-import { enCadaMotor } from '../motor.ts'
-import { hastaAqui } from '../orden.ts'
 
 /** The records that are chained. */
 export type Registro = 'bitacora' | 'evento'
 
 /**
- * One chain. On PostgreSQL there is one of each record; on Citus the events of each merchant and mode have one of their own,
- * because their order is theirs alone (server/orden.ts).
+ * One chain. There is one of each record; where merchants' rows lie in parts, the events of each merchant and mode have one of
+ * their own, because the numbers of one part say nothing of another's.
  */
 export interface Cadena {
   de: Registro
@@ -23,27 +24,39 @@ const UNA_DE_CADA: readonly Cadena[] = [
   { de: 'evento', registro: 'evento', comercio_id: null, modo: null },
 ]
 
-/** Whose events there are, and how far they are chained. */
-const DE_COMERCIOS = sentencia<object, { comercio_id: string; modo: string; nuevos: boolean }>(
+/** Whose events there are, and the last of each: from one to the next along the index. */
+const DE_COMERCIOS = sentencia<object, { comercio_id: string; modo: string; ultimo: string }>(
   'bitacora.cadenas',
-  `with f as materialized (select comercio_id, modo, numero from flujo where numero > 0)
-   select comercio_id, modo, coalesce(numero::text::xid8 > (select e.xid from eslabon e
-     where e.registro = 'evento ' || f.comercio_id || ' ' || f.modo order by e.numero desc limit 1), true) as nuevos
-   from f order by comercio_id, modo`,
+  `with recursive c as (
+     (select comercio_id, modo from evento order by comercio_id, modo limit 1)
+     union all
+     select s.* from c cross join lateral (select e.comercio_id, e.modo from evento e
+       where (e.comercio_id, e.modo) > (c.comercio_id, c.modo) order by e.comercio_id, e.modo limit 1) s
+   )
+   select c.comercio_id, c.modo, u.xid::text as ultimo from c cross join lateral (select e.xid from evento e
+     where e.comercio_id = c.comercio_id and e.modo = c.modo order by e.xid desc limit 1) u`,
+  { alcance: 'parte' },
+)
+/** How far chains go. */
+const ENCADENADO = sentencia<{ registros: readonly string[] }, { registro: string; xid: string }>(
+  'bitacora.encadenado',
+  `select r.registro, e.xid::text as xid from unnest(:registros::text[]) r (registro) cross join lateral (
+     select e.xid from eslabon e where e.registro = r.registro order by e.numero desc limit 1) e`,
 )
 
-type Base = Pick<Db, 'consultar' | 'motor'>
-
 /** @param todas also those to which nothing was added */
-export async function leerCadenas({ consultar, motor }: Base, todas: boolean): Promise<readonly Cadena[]> {
-  if (motor === 'postgres') return UNA_DE_CADA
-  const suyas = (await consultar(DE_COMERCIOS)).filter(({ nuevos }) => todas || nuevos)
+export async function leerCadenas(db: Db, todas: boolean): Promise<readonly Cadena[]> {
+  if (!esRepartida(db)) return UNA_DE_CADA
+  const suyas = (await askThoseThere(db, ({ consultar }) => consultar(DE_COMERCIOS))).map(
+    ({ comercio_id, modo, ultimo }) => ({ comercio_id, modo, ultimo, registro: `evento ${comercio_id} ${modo}` }),
+  )
+  const registros = suyas.map(({ registro }) => registro)
+  const hechas = new Map((await db.consultar(ENCADENADO, { registros })).map(({ registro, xid }) => [registro, xid]))
   return [
     UNA_DE_CADA[0]!,
-    ...suyas.map(({ comercio_id, modo }) => ({
-      ...{ de: 'evento' as const, registro: `evento ${comercio_id} ${modo}` },
-      ...{ comercio_id, modo },
-    })),
+    ...suyas
+      .filter(({ registro, ultimo }) => todas || BigInt(ultimo) > BigInt(hechas.get(registro) ?? -1))
+      .map(({ registro, comercio_id, modo }) => ({ de: 'evento' as const, registro, comercio_id, modo })),
   ]
 }
 
@@ -79,117 +92,174 @@ const LINEAS = {
   },
 } as const
 
-/** Whether a record has a chain for each merchant. */
-const deUna = (registro: Registro, citus: boolean) => citus && registro === 'evento'
-/** SQL of a chain's name. */
-const nombre = (registro: Registro, citus: boolean) => (deUna(registro, citus) ? ':registro::text' : `'${registro}'`)
+/** What a chain's lines are read by: all of a record, or one merchant's events. */
+type Tramo = Registro | 'eventoDeUno'
+const TRAMOS: Readonly<Record<Tramo, { de: Registro; cuales: string }>> = {
+  bitacora: { de: 'bitacora', cuales: LINEAS.bitacora.todas },
+  evento: { de: 'evento', cuales: LINEAS.evento.todas },
+  eventoDeUno: { de: 'evento', cuales: 'comercio_id = :comercio_id and modo = :modo' },
+}
+const tramoDe = ({ de, comercio_id }: Cadena): Tramo => (comercio_id === null ? de : 'eventoDeUno')
 
-/** SQL of keys and digests of a record's lines from a position on, in the feed's order (server/eventos/flujo.ts). */
-const lineas = (registro: Registro, citus: boolean, hasta: string, cuantas: number) => {
-  const { todas, orden, clave, columnas } = LINEAS[registro]
-  const cuales = deUna(registro, citus) ? 'comercio_id = :comercio_id and modo = :modo' : todas
+/** The database where a chain's lines are. */
+export const dondeEsta = (db: Db, { comercio_id }: Cadena): Db => (comercio_id === null ? db : db.de(comercio_id))
+
+/** A place in the order of a record's lines. */
+interface Posicion {
+  xid: string
+  id: string
+  /** Of an event. */
+  secuencia: number
+}
+
+/** SQL of a position as that record's order has it, of parameters with a prefix. */
+const lugar = (de: Registro, prefijo = '') => {
+  const [xid, id, secuencia] = ['xid', 'id', 'secuencia'].map((nombre) => `:${prefijo}${nombre}`)
+  return de === 'evento' ? `(${xid}::text::xid8, ${id}::uuid, ${secuencia}::int)` : `(${xid}::text::xid8, ${id}::uuid)`
+}
+
+/** SQL of keys and digests of lines from a position on, in the feed's order (server/eventos/flujo.ts). */
+const lineas = (tramo: Tramo, hasta: string, cuantas: number) => {
+  const { de, cuales } = TRAMOS[tramo]
+  const { orden, clave, columnas } = LINEAS[de]
   return `select xid, ${clave} as clave, sha256(convert_to(jsonb_build_array(${columnas})::text, 'UTF8')) as huella
-    from ${registro} where ${cuales} and xid >= d.xid and (xid, ${orden}) > ${lugar('d', registro)} and ${hasta}
+    from ${de} where ${cuales} and xid >= :xid::text::xid8 and (xid, ${orden}) > ${lugar(de)} and ${hasta}
     order by xid, ${orden} limit ${cuantas}`
 }
-/** SQL of a position as that record's order has it. */
-const lugar = (p: string, registro: Registro) =>
-  registro === 'evento' ? `(${p}.xid, ${p}.id, ${p}.secuencia)` : `(${p}.xid, ${p}.id)`
 
 /** SQL of the position where a link ends, and of what the next one goes on from. */
-const POSICION = `xid, encode(substring(claves from length(claves) - 19 for 16), 'hex')::uuid as id,
+const POSICION = `xid::text as xid, encode(substring(claves from length(claves) - 19 for 16), 'hex')::uuid as id,
   ('x' || encode(substring(claves from length(claves) - 3), 'hex'))::bit(32)::int as secuencia`
-const COMIENZO = `'0'::xid8, '00000000-0000-0000-0000-000000000000'::uuid, 0`
+const COMIENZO: Posicion = { xid: '0', id: '00000000-0000-0000-0000-000000000000', secuencia: 0 }
 
-/** The next link, of what is committed below the oldest transaction under way; whoever else makes the same one, makes it. */
-const encadenar = (registro: Registro) =>
-  enCadaMotor(
-    (citus) => `with d as (
-    (select numero, hash, creado_en, ${POSICION} from eslabon where registro = ${nombre(registro, citus)} order by numero desc limit 1)
-    union all select 0, ''::bytea, '-infinity', ${COMIENZO} order by numero desc limit 1
-  ), l as materialized (
-    select x.* from d, lateral (${lineas(registro, citus, hastaAqui(deUna(registro, citus)), LOTE)}) x
-  )
-  insert into eslabon (registro, numero, xid, lineas, claves, huellas, hash, creado_en)
-  select ${nombre(registro, citus)}, d.numero + 1, x.xid, x.lineas, x.claves, x.huellas, sha256(d.hash || x.enteras),
-    greatest(d.creado_en, :ahora::timestamptz)
-  from d, (
-    select (array_agg(xid order by xid desc))[1] as xid, count(*)::int as lineas,
-      string_agg(clave, '' order by xid, clave) as claves,
-      string_agg(substring(huella for ${DE_HUELLA}), '' order by xid, clave) as huellas,
-      string_agg(huella, '' order by xid, clave) as enteras from l) x
-  where x.lineas > 0 on conflict (registro, numero) do nothing returning lineas`,
-  )
+type Eslabon = Posicion & Pick<eslabon, 'numero' | 'hash' | 'creado_en'>
 
-/** Which chain, where a record has several. */
-type Cual = Omit<Cadena, 'de'>
-type Ahora = { ahora: Date }
-type Cuantas = Pick<eslabon, 'lineas'>
-const ENCADENAR: Record<Registro, Sentencia<Cual & Ahora, Cuantas>> = {
-  bitacora: sentencia<Ahora, Cuantas>('bitacora.encadenar', encadenar('bitacora')),
-  evento: sentencia<Cual & Ahora, Cuantas>('bitacora.encadenarEventos', encadenar('evento')),
+/** The last link of a chain, up to a number. */
+const ULTIMO = sentencia<{ registro: string; hasta: number | null }, Eslabon>(
+  'bitacora.ultimoEslabon',
+  `select numero, hash, creado_en, ${POSICION} from eslabon
+   where registro = :registro and (:hasta::int is null or numero = :hasta) order by numero desc limit 1`,
+)
+
+interface Siguientes {
+  xid: string
+  lineas: number
+  claves: Buffer
+  huellas: Buffer
+  enteras: Buffer
+}
+type Cual = Pick<Cadena, 'comercio_id' | 'modo'> & Posicion
+/** What of it a way to read lines asks by. */
+type Desde<T extends Tramo> = T extends 'bitacora' ? Omit<Posicion, 'secuencia'> : T extends 'evento' ? Posicion : Cual
+
+const siguientes = (
+  tramo: Tramo,
+) => `select (array_agg(xid order by xid desc))[1]::text as xid, count(*)::int as lineas,
+     string_agg(clave, '' order by xid, clave) as claves,
+     string_agg(substring(huella for ${DE_HUELLA}), '' order by xid, clave) as huellas,
+     string_agg(huella, '' order by xid, clave) as enteras
+   from (${lineas(tramo, HASTA_AQUI, LOTE)}) l having count(*) > 0`
+
+/** The lines of the next link, of what is committed below the oldest transaction under way. */
+const SIGUIENTES: Record<Tramo, Sentencia<Cual, Siguientes>> = {
+  bitacora: sentencia<Desde<'bitacora'>, Siguientes>('bitacora.siguientes', siguientes('bitacora')),
+  evento: sentencia<Desde<'evento'>, Siguientes>('bitacora.siguientesEventos', siguientes('evento'), {
+    alcance: 'parte',
+  }),
+  eventoDeUno: sentencia<Desde<'eventoDeUno'>, Siguientes>('bitacora.siguientesDeUno', siguientes('eventoDeUno')),
 }
 
-/** Makes the next link of a record; gives whether there may be another one to make. */
-export async function hacerEslabon(db: Pick<Db, 'consultar'>, { de, ...cual }: Cadena, ahora: Date): Promise<boolean> {
-  const [hecho] = await db.consultar(ENCADENAR[de], { ...cual, ahora })
-  return hecho?.lineas === LOTE
+/** Whoever else makes the same one, makes it. */
+const AGREGAR = sentencia<Omit<Siguientes, 'enteras'> & Pick<eslabon, 'registro' | 'numero' | 'hash' | 'creado_en'>>(
+  'bitacora.agregarEslabon',
+  `insert into eslabon (registro, numero, xid, lineas, claves, huellas, hash, creado_en)
+   values (:registro, :numero, :xid::text::xid8, :lineas, :claves, :huellas, :hash, :creado_en)
+   on conflict (registro, numero) do nothing`,
+)
+
+/** Makes the next link of a chain; gives whether there may be another one to make. */
+export async function hacerEslabon(db: Db, cadena: Cadena, ahora: Date): Promise<boolean> {
+  const { registro, comercio_id, modo } = cadena
+  const [ultimo] = await db.consultar(ULTIMO, { registro, hasta: null })
+  const { xid, id, secuencia } = ultimo ?? COMIENZO
+  const cuales = { comercio_id, modo, xid, id, secuencia }
+  const [siguientes] = await dondeEsta(db, cadena).consultar(SIGUIENTES[tramoDe(cadena)], cuales)
+  if (!siguientes) return false
+  const { enteras, ...suyas } = siguientes
+  await db.consultar(AGREGAR, {
+    registro,
+    ...suyas,
+    numero: (ultimo?.numero ?? 0) + 1,
+    hash: createHash('sha256')
+      .update(ultimo?.hash ?? '')
+      .update(enteras)
+      .digest(),
+    creado_en: ultimo && ultimo.creado_en > ahora ? ultimo.creado_en : ahora,
+  })
+  return siguientes.lineas === LOTE
 }
 
-/** SQL of where the last link ends of those that meet a condition; before the first, where a chain begins. */
-const trasElUltimo = (registro: Registro, citus: boolean, condicion: string) => `
-    (select numero, ${POSICION} from eslabon where registro = ${nombre(registro, citus)} and ${condicion} order by numero desc limit 1)
-    union all select 0, ${COMIENZO} order by numero desc limit 1`
-
-/** The lines that stand now where a link says that it has some. */
-const leer = (registro: Registro) =>
-  enCadaMotor(
-    (citus) => `with d as (${trasElUltimo(registro, citus, 'numero = :numero::int - 1')}
-  ), e as (
-    select ${POSICION} from eslabon where registro = ${nombre(registro, citus)} and numero = :numero
-  )
-  select x.clave, x.huella from d, e, lateral (
-    ${lineas(registro, citus, `(xid, ${LINEAS[registro].orden}) <= ${lugar('e', registro)}`, 2 * LOTE)}) x`,
-  )
-
-type Numero = { numero: number }
 /** A line as it stands: its key and its digest. */
 export interface LineaLeida {
   clave: Buffer
   huella: Buffer
 }
-const LEER: Record<Registro, Sentencia<Cual & Numero, LineaLeida>> = {
-  bitacora: sentencia<Numero, LineaLeida>('bitacora.leerEslabon', leer('bitacora')),
-  evento: sentencia<Cual & Numero, LineaLeida>('bitacora.leerEslabonDeEventos', leer('evento')),
+
+const leer = (tramo: Tramo) => {
+  const { de } = TRAMOS[tramo]
+  return `select clave, huella from (${lineas(tramo, `(xid, ${LINEAS[de].orden}) <= ${lugar(de, 'fin_')}`, 2 * LOTE)}) x`
 }
-export const leerLineas = (db: Pick<Db, 'consultar'>, { de, ...cual }: Cadena, numero: number): Promise<LineaLeida[]> =>
-  db.consultar(LEER[de], { ...cual, numero })
 
-/** SQL of whether a line's transaction hasn't been yet; a number of the merchant's own has been. */
-const futura = (registro: Registro, citus: boolean, x = '') =>
-  deUna(registro, citus) ? 'false' : `${x}xid >= pg_snapshot_xmax(pg_current_snapshot())`
+type Fin = { [C in keyof Posicion as `fin_${C}`]: Posicion[C] }
+const LEER: Record<Tramo, Sentencia<Cual & Fin, LineaLeida>> = {
+  bitacora: sentencia<Desde<'bitacora'> & Omit<Fin, 'fin_secuencia'>, LineaLeida>('bitacora.lineas', leer('bitacora')),
+  evento: sentencia<Desde<'evento'> & Fin, LineaLeida>('bitacora.lineasDeEventos', leer('evento'), {
+    alcance: 'parte',
+  }),
+  eventoDeUno: sentencia<Desde<'eventoDeUno'> & Fin, LineaLeida>('bitacora.lineasDeUno', leer('eventoDeUno')),
+}
 
-/** Lines behind the last link that no link will ever have, or none has yet though they were written before that. */
-const sueltas = (registro: Registro) =>
-  enCadaMotor(
-    (citus) => `with d as (${trasElUltimo(registro, citus, 'true')}
-  )
-  select x.clave, coalesce(${futura(registro, citus, 'x.')}, false) as futura from d, lateral (
-    ${lineas(registro, citus, `(${futura(registro, citus)} or ${LINEAS[registro].escrita} < :antes_de)`, 100)}) x`,
-  )
+/** The lines that stand now where a link says that it has some. */
+export async function leerLineas(db: Db, cadena: Cadena, numero: number): Promise<LineaLeida[]> {
+  const { registro, comercio_id, modo } = cadena
+  const [antes] = await db.consultar(ULTIMO, { registro, hasta: numero - 1 })
+  const [este] = await db.consultar(ULTIMO, { registro, hasta: numero })
+  if (!este) return []
+  const { xid, id, secuencia } = antes ?? COMIENZO
+  return dondeEsta(db, cadena).consultar(LEER[tramoDe(cadena)], {
+    ...{ comercio_id, modo, xid, id, secuencia },
+    ...{ fin_xid: este.xid, fin_id: este.id, fin_secuencia: este.secuencia },
+  })
+}
 
-type AntesDe = { antes_de: Date }
+/** SQL of whether a line's transaction hasn't been yet. */
+const FUTURA = 'xid >= flujo_fin()'
+
 /** A line without a link: its key, and whether its transaction hasn't been yet. */
 interface LineaSuelta {
   clave: Buffer
   futura: boolean
 }
-const SUELTAS: Record<Registro, Sentencia<Cual & AntesDe, LineaSuelta>> = {
-  bitacora: sentencia<AntesDe, LineaSuelta>('bitacora.sueltas', sueltas('bitacora')),
-  evento: sentencia<Cual & AntesDe, LineaSuelta>('bitacora.sueltasDeEventos', sueltas('evento')),
+
+const sueltas = (tramo: Tramo) => {
+  const { escrita } = LINEAS[TRAMOS[tramo].de]
+  const cuales = lineas(tramo, `(${FUTURA} or ${escrita} < :antes_de)`, 100)
+  return `select clave, coalesce(${FUTURA}, false) as futura from (${cuales}) x`
 }
-export const leerSueltas = (
-  db: Pick<Db, 'consultar'>,
-  { de, ...cual }: Cadena,
-  antes_de: Date,
-): Promise<LineaSuelta[]> => db.consultar(SUELTAS[de], { ...cual, antes_de })
+
+type AntesDe = { antes_de: Date }
+const SUELTAS: Record<Tramo, Sentencia<Cual & AntesDe, LineaSuelta>> = {
+  bitacora: sentencia<Desde<'bitacora'> & AntesDe, LineaSuelta>('bitacora.sueltas', sueltas('bitacora')),
+  evento: sentencia<Desde<'evento'> & AntesDe, LineaSuelta>('bitacora.sueltasEventos', sueltas('evento'), {
+    alcance: 'parte',
+  }),
+  eventoDeUno: sentencia<Desde<'eventoDeUno'> & AntesDe, LineaSuelta>('bitacora.sueltasDeUno', sueltas('eventoDeUno')),
+}
+
+/** Lines behind the last link that no link will ever have, or none has yet though they were written before that. */
+export async function leerSueltas(db: Db, cadena: Cadena, antes_de: Date): Promise<LineaSuelta[]> {
+  const { registro, comercio_id, modo } = cadena
+  const { xid, id, secuencia } = (await db.consultar(ULTIMO, { registro, hasta: null }))[0] ?? COMIENZO
+  const cuales = { comercio_id, modo, xid, id, secuencia, antes_de }
+  return dondeEsta(db, cadena).consultar(SUELTAS[tramoDe(cadena)], cuales)
+}

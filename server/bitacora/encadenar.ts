@@ -1,3 +1,4 @@
+import { collectAudit } from '../data/audit.ts'
 import type { Deps } from '../deps.ts'
 import { hacerEslabon, leerCadenas } from './cadena.ts'
 import { sellar } from './sello.ts'
@@ -9,6 +10,7 @@ import { sellar } from './sello.ts'
  */
 export async function encadenar(deps: Pick<Deps, 'db' | 'reloj' | 'log' | 'secretos' | 'ajustes'>): Promise<boolean> {
   const { db, reloj } = deps
+  await collectAudit(db)
   let hay = false
   for (const cadena of await leerCadenas(db, false)) if (await hacerEslabon(db, cadena, reloj())) hay = true
   await sellar(deps)

@@ -1,5 +1,6 @@
 import { menorId } from '../codigos/codigos.ts'
 import type { LineaDeBitacora, Modo } from '../contrato/generado/tipos/index.ts'
+import { collectAudit } from '../data/audit.ts'
 import { type Db, sentencia } from '../db.ts'
 import type { Cursores } from '../listas/cursor.ts'
 import { type Paginacion, paginar } from '../listas/pagina.ts'
@@ -32,13 +33,16 @@ const consulta = (de: string) => `select ${COLUMNAS} from (
 
 type Parametros = Omit<Condiciones, 'desde' | 'hasta'> & { desde: string; hasta: string; cuantas: number }
 
-const DE_TODOS = sentencia<Parametros, FilaLeida>('bitacora.deTodos', consulta('true'))
+const DE_TODOS = sentencia<Parametros, FilaLeida>('bitacora.deTodos', consulta('true'), { alcance: 'todo' })
 const DE_COMERCIO = sentencia<Parametros, FilaLeida>(
   'bitacora.deComercio',
   consulta('comercio_id = :comercio_id::uuid'),
+  { alcance: 'todo' },
 )
-const DE_QUIEN = sentencia<Parametros, FilaLeida>('bitacora.deQuien', consulta('quien = :quien::text'))
-const SOBRE = sentencia<Parametros, FilaLeida>('bitacora.sobre', consulta('sobre = :sobre::text'))
+const DE_QUIEN = sentencia<Parametros, FilaLeida>('bitacora.deQuien', consulta('quien = :quien::text'), {
+  alcance: 'todo',
+})
+const SOBRE = sentencia<Parametros, FilaLeida>('bitacora.sobre', consulta('sobre = :sobre::text'), { alcance: 'todo' })
 
 /** The narrowest index that answers the question. */
 const masEstrecha = ({ sobre, quien, comercio_id }: Condiciones) =>
@@ -74,7 +78,8 @@ export function paginarBitacora<Dato>(
     { ...quien, filtros: { ...condiciones } },
     { ...(limite ? { limite } : {}), ...(cursor ? { cursor } : {}) },
     {
-      leer: (despues, cuantas) => {
+      leer: async (despues, cuantas) => {
+        await collectAudit(db)
         const antesDe = [(despues?.[0] as string | undefined) ?? DESPUES_DE_TODO, hasta ?? DESPUES_DE_TODO].sort()[0]!
         const valores = { ...condiciones, desde: desde ?? menorId(new Date(0)), hasta: antesDe, cuantas }
         return db.consultar(masEstrecha(condiciones), valores)

@@ -1,10 +1,20 @@
 import { createHash } from 'node:crypto'
 import type { eslabon } from '../contrato/generado/prisma/client.ts'
+import { collectAudit } from '../data/audit.ts'
 import { type Db, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { clavesPropias, leerFirmado } from '../firma/jws.ts'
 import type { Secretos } from '../secretos.ts'
-import { type Cadena, DE_CLAVE, DE_HUELLA, type LineaLeida, leerCadenas, leerLineas, leerSueltas } from './cadena.ts'
+import {
+  type Cadena,
+  DE_CLAVE,
+  DE_HUELLA,
+  dondeEsta,
+  type LineaLeida,
+  leerCadenas,
+  leerLineas,
+  leerSueltas,
+} from './cadena.ts'
 import { huellaDeSello, type Sello, TIPO_DE_SELLO } from './sello.ts'
 
 type FilaEslabon = Pick<eslabon, 'numero' | 'lineas' | 'claves' | 'huellas' | 'hash'>
@@ -31,6 +41,7 @@ const NOMBRE = {
     'bitacora.nombreDeEvento',
     `select 'evt_' || guia as nombre from guia_indice where (comercio_id, modo, id) = (
        select comercio_id, modo, id from guia where id = :id::uuid)`,
+    { alcance: 'parte' },
   ),
 }
 
@@ -59,6 +70,7 @@ export async function verificarCadenas(
   { db, secretos, reloj }: Pick<Deps, 'db' | 'secretos' | 'reloj'>,
   tiempo: Tiempo,
 ): Promise<Verificada> {
+  await collectAudit(db)
   const hecho: Verificada = { lineas: 0, eslabones: 0, sellos: 0, faltas: [] }
   for (const cadena of await leerCadenas(db, true)) {
     await verificarCadena(db, cadena, tiempo, hecho)
@@ -90,7 +102,7 @@ async function verificarCadena(db: Db, cadena: Cadena, tiempo: Tiempo, hecho: Ve
 
 async function verificarSueltas(db: Db, cadena: Cadena, antes_de: Date, hecho: Verificada): Promise<void> {
   for (const { clave, futura } of await leerSueltas(db, cadena, antes_de)) {
-    const nombre = await nombreDe(db, cadena.de, clave.toString('hex'))
+    const nombre = await nombreDe(dondeEsta(db, cadena), cadena.de, clave.toString('hex'))
     const que = futura ? 'es de una transacción que aún no existe' : 'sigue sin eslabón más de una hora después'
     hecho.faltas.push(`${cadena.de}: ${nombre} ${que}`)
   }
@@ -111,7 +123,7 @@ async function compararEslabon(
   const huellaDe = new Map(partir(huellas, DE_HUELLA).map((huella, i) => [dichas[i], huella]))
   const hay = new Map(lineas.map((linea) => [linea.clave.toString('hex'), linea.huella]))
   const nombrar = (que: string) => async (clave: string) =>
-    `${cadena.de}: ${que} ${await nombreDe(db, cadena.de, clave)} (eslabón ${numero})`
+    `${cadena.de}: ${que} ${await nombreDe(dondeEsta(db, cadena), cadena.de, clave)} (eslabón ${numero})`
   const faltan = dichas.filter((clave) => !hay.has(clave))
   const sobran = [...hay.keys()].filter((clave) => !huellaDe.has(clave))
   const cambiaron = dichas.filter(

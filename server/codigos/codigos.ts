@@ -28,9 +28,12 @@ export function base32AlAzar(largo: number, azar: Azar = azarDeReserva): string 
   return texto
 }
 
-/** A new `guia`: 11 random characters and their check character. */
-export function nuevoCodigoDeGuia(azar: Azar = azarDeReserva): string {
-  const cuerpo = base32AlAzar(11, azar)
+/**
+ * Returns a new code of a guide: 11 random characters and their check character.
+ * @param primero the first character, if it isn't to be random: then 50 random bits remain
+ */
+export function nuevoCodigoDeGuia(primero = '', azar: Azar = azarDeReserva): string {
+  const cuerpo = primero + base32AlAzar(11 - primero.length, azar)
   return cuerpo + verificador(cuerpo)
 }
 

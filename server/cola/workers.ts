@@ -33,19 +33,19 @@ export interface Workers {
 
 /** Jobs that a worker claims at a time, unless its queue says otherwise. */
 const LOTE = 1_000
-/** How often a worker is told of new jobs, in milliseconds: one round of many jobs costs less than many of one. */
+/** Milliseconds between two times that a worker is told of new jobs: one round of many jobs costs less than many of one. */
 const ESPACIO = 100
 /**
- * How often a worker looks for jobs of which nobody told it, in seconds. What another process fed and did not do, and what
- * failed, is fed again as long as its row waits, and then it is told.
+ * Seconds after which a worker looks for jobs of which it was not told. What another process fed and did not do, and what
+ * failed, is fed again as long as its row waits, and then the worker is told.
  */
 const SONDEO = 60
-/** How often the queue is looked after at rest, in milliseconds. */
+/** Milliseconds between two looks after the queue at rest. */
 const CUIDADO_EN_CALMA = 30_000
-/** How long a job waits before it begins anew when the database failed it, in milliseconds: the first time, and at most. */
+/** Milliseconds that a job waits before it begins anew when the database failed it: the first time, and at most. */
 const OTRA_VEZ = 500
 const OTRA_VEZ_MAXIMA = 4_000
-/** How long a stop waits for the jobs under way, in milliseconds. */
+/** Milliseconds that a stop waits for the jobs under way. */
 const PLAZO = 5_000
 
 /**
@@ -73,7 +73,7 @@ export async function iniciarWorkers(
   const bomba = new Bomba(boss, deps)
   const alimentador = new Alimentador(boss, TRABAJOS, deps)
   const cuidar = async () => {
-    await boss.supervise()
+    await Promise.all([boss.supervise(), bomba.rescatar()])
     bomba.tomar()
   }
   const cuidado = new Ronda(cuidar, { prisa: CUIDADO_S * 1_000, calma: CUIDADO_EN_CALMA }, fallo)

@@ -4,7 +4,8 @@ import type { Validacion } from './validacion.ts'
 
 /**
  * Refuses an operation whose validation is off: express-openapi-validator switches itself off silently when it doesn't find
- * a path. A request that is wrong for every operation must be refused by each, before the first real one is let through.
+ * a path. A request that is wrong for every operation must be refused by each, before the first real one is let through:
+ * its parameters by what validates parameters, and its body by what validates the body.
  * @returns for each operation, what checks it the first time that it is called
  */
 export function crearAutocomprobacion(validacion: Validacion): (operacion: Operacion) => Promise<void> {
@@ -22,40 +23,38 @@ async function prepararYComprobar(operacion: Operacion, validacion: Validacion):
 }
 
 async function comprobar(operacion: Operacion, validacion: Validacion): Promise<void> {
-  // Bytes that nobody has parsed aren't the validator's business; of such an operation an odd parameter must be refused.
-  const [tipo] = operacion.enFlujo ? [] : operacion.tipos
-  const conCuerpo = tipo !== undefined && !operacion.crudo
-  const ruta = operacion.ruta.replace(/\{\w+\}/g, 'x')
-  const req = {
-    method: operacion.metodo.toUpperCase(),
-    path: ruta,
-    originalUrl: ruta,
-    baseUrl: '',
-    url: ruta,
-    headers: tipo ? { 'content-type': tipo } : {},
-    get: () => tipo,
-    header: () => tipo,
-    params: {},
-    // A wrong parameter would hide whether the body is looked at.
-    query: conCuerpo ? {} : { __autocomprobacion: '1' },
-    body: tipo ? { __autocomprobacion: 1 } : undefined,
-    app: { enabled: () => false, param: () => {} },
-  } as unknown as Request
-  if ((await estadoDelRechazo(req, validacion.validar(operacion))) !== 400) {
+  const middlewares = validacion.validar(operacion)
+  // Each by itself: the refusal of one would hide that another lets everything through.
+  const estados = await Promise.all(
+    middlewares.map((middleware) => estadoDelRechazo(solicitudMala(operacion), middleware)),
+  )
+  if (estados.length === 0 || estados.some((estado) => estado !== 400)) {
     throw new Error(`self-check: a known-bad request to ${operacion.id} would pass validation`)
   }
 }
 
-async function estadoDelRechazo(req: Request, middlewares: readonly RequestHandler[]): Promise<number | undefined> {
-  for (const middleware of middlewares) {
-    const error = await new Promise<unknown>((resolve) => {
-      try {
-        Promise.resolve(middleware(req, {} as Response, resolve as NextFunction)).catch(resolve)
-      } catch (thrown) {
-        resolve(thrown)
-      }
-    })
-    if (error) return (error as { status?: number }).status
-  }
-  return undefined
+/** A request with a parameter and a body that no operation has. */
+function solicitudMala({ ruta, metodo }: Operacion): Request {
+  const path = ruta.replace(/\{\w+\}/g, 'x')
+  const url = `${path}?__autocomprobacion=1`
+  return {
+    ...{ method: metodo.toUpperCase(), path, originalUrl: url, baseUrl: '', url },
+    headers: {},
+    get: () => undefined,
+    header: () => undefined,
+    params: {},
+    query: { __autocomprobacion: '1' },
+    body: { __autocomprobacion: 1 },
+    app: { enabled: () => false, param: () => {} },
+  } as unknown as Request
+}
+
+function estadoDelRechazo(req: Request, middleware: RequestHandler): Promise<number | undefined> {
+  return new Promise<unknown>((resolve) => {
+    try {
+      Promise.resolve(middleware(req, {} as Response, resolve as NextFunction)).catch(resolve)
+    } catch (thrown) {
+      resolve(thrown)
+    }
+  }).then((error) => (error as { status?: number } | undefined)?.status)
 }

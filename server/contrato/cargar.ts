@@ -1,9 +1,22 @@
+import { hash } from 'node:crypto'
 import { crearAutocomprobacion } from './autocomprobacion.ts'
-import { leerDocumento, leerOperaciones } from './contrato.ts'
+import { leerDocumento, leerOperaciones, leerTextoDelContrato } from './contrato.ts'
+import { CONTRATO_SHA256 } from './generado/validadores.mjs'
 import { crearValidacion } from './validacion.ts'
 
+/**
+ * Refuses to serve a contract by validators that were compiled of another one.
+ * @param texto the contract as the process reads it
+ */
+export function exigirCompilado(texto: string): void {
+  if (hash('sha256', texto) !== CONTRATO_SHA256)
+    throw new Error('the validators were compiled of another contract: run npm run generar')
+}
+
 function compilarContrato() {
-  const documento = leerDocumento()
+  const texto = leerTextoDelContrato()
+  exigirCompilado(texto)
+  const documento = leerDocumento(texto)
   const operaciones = leerOperaciones(documento)
   const validacion = crearValidacion(documento, operaciones)
   return { operaciones, validacion, comprobar: crearAutocomprobacion(validacion) }

@@ -67,9 +67,12 @@ export const LIMITE_DE_JSON = 256 * 1024
 
 const METODOS = ['get', 'post', 'put', 'patch', 'delete'] as const
 
-/** The bundled contract that `npm run generar` wrote: the union of the three documents. */
-export const leerDocumento = (): Documento =>
-  JSON.parse(readFileSync(new URL('server/contrato/generado/contrato.json', RAIZ), 'utf8'))
+/** The bundled contract that `npm run generar` wrote, as text: the union of the three documents. */
+export const leerTextoDelContrato = (): string =>
+  readFileSync(new URL('server/contrato/generado/contrato.json', RAIZ), 'utf8')
+
+/** The bundled contract as an object. */
+export const leerDocumento = (texto = leerTextoDelContrato()): Documento => JSON.parse(texto)
 
 export function leerOperaciones(documento: Documento): Operacion[] {
   const esquema = (dado: Esquema): Esquema => {

@@ -10,8 +10,9 @@ import { metodoNoPermitido, responder, type Testigo } from '../http/problemas.ts
 import { redDe } from '../http/red.ts'
 import { esReenviada } from '../http/reenviada.ts'
 import type { Operacion, OperationId } from './contrato.ts'
+import { bienEscrito, fijarConsulta, type Rechazo } from './parametros.ts'
 import type { Entrada, Handlers } from './tipos.ts'
-import { bienEscrito, type Rechazo, remitenteDe, type Validacion } from './validacion.ts'
+import { remitenteDe, type Validacion } from './validacion.ts'
 
 export interface Enlace {
   operaciones: readonly Operacion[]
@@ -31,6 +32,7 @@ export function enlazarRutas(
   app: Express,
   { operaciones, comprobar, handlers, autenticadores, deps, testigo }: Enlace,
 ) {
+  const depsDe = crearDepsDe(deps)
   const porRuta = [...Map.groupBy(operaciones, ({ ruta }) => ruta)]
   for (const [ruta, suyas] of porRuta.sort(([a], [b]) => parametrosDe(a) - parametrosDe(b))) {
     // One layer for all methods of a path: every request walks through those before its own.
@@ -51,7 +53,7 @@ export function enlazarRutas(
         ...deps.validacion.validar(operacion),
         explicarRechazo(operacion, deps.validacion),
         pasarFlujo(operacion),
-        ejecutar(operacion, handlers, deps, testigo),
+        ejecutar(operacion, handlers, depsDe, testigo),
         contarDesconocida(deps.limites),
       )
     }
@@ -88,6 +90,8 @@ const exigirConsulta = (operacion: Operacion, validacion: Validacion): RequestHa
   const deConsulta = operacion.parametros.filter((parametro) => parametro.in === 'query')
   const nombres = new Set(deConsulta.map(({ name }) => name))
   return (req, _res, next) => {
+    if (!req.originalUrl.includes('?')) return next()
+    fijarConsulta(req)
     const conocidos = Object.keys(req.query).every((nombre) => nombres.has(nombre))
     if (conocidos && deConsulta.every((parametro) => bienEscrito(parametro, req.query[parametro.name]))) return next()
     if (operacion.rechazo) throw problemaUniforme(operacion.rechazo)
@@ -139,14 +143,24 @@ type HandlerCualquiera = (
   deps: DepsDeOperacion,
 ) => Promise<{ status: number; body: unknown; headers?: Readonly<Record<string, string | string[]>> }>
 
-/** A merchant's requests see his rows alone. */
-const depsDe = (identidad: Identidad | undefined, deps: DepsDeOperacion): DepsDeOperacion =>
-  identidad && 'comercioId' in identidad ? { ...deps, db: deps.db.como('guias_api', [identidad.comercioId]) } : deps
+/** Gives the deps of a request: a merchant's see the merchant's rows alone, and are made once for each identity. */
+function crearDepsDe(deps: DepsDeOperacion): (identidad: Identidad | undefined) => DepsDeOperacion {
+  const porIdentidad = new WeakMap<Identidad, DepsDeOperacion>()
+  return (identidad) => {
+    if (!identidad || !('comercioId' in identidad)) return deps
+    let suyas = porIdentidad.get(identidad)
+    if (!suyas) {
+      suyas = { ...deps, db: deps.db.como('guias_api', [identidad.comercioId]).de(identidad.comercioId) }
+      porIdentidad.set(identidad, suyas)
+    }
+    return suyas
+  }
+}
 
 const ejecutar = (
   operacion: Operacion,
   handlers: Handlers,
-  deps: DepsDeOperacion,
+  depsDe: ReturnType<typeof crearDepsDe>,
   testigo: Testigo | undefined,
 ): RequestHandler => {
   // Types end where the map is indexed by a value: from here on the contract's validation stands for them.
@@ -166,7 +180,7 @@ const ejecutar = (
         reenviada: () => esReenviada(req),
         alAbandonar: () => alCerrar(res),
       },
-      depsDe(req.solicitud.identidad, deps),
+      depsDe(req.solicitud.identidad),
     )
     const enviada = responder(req, res, status, body, headers)
     testigo?.(req, enviada)

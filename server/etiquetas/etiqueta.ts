@@ -1,6 +1,6 @@
+import { askByKey } from '../data/owners.ts'
 import { type Db, sentencia } from '../db.ts'
 import type { Ajustes } from '../deps.ts'
-import { porDueno } from '../duenos.ts'
 import { type Ambito, type AmbitoEnFilas, enFilas, type FilaGuia } from '../guias/guia.ts'
 import type { DatosDeEtiqueta } from './pdf.ts'
 
@@ -20,21 +20,11 @@ const LEER = sentencia<{ guias: readonly string[] } & AmbitoEnFilas, FilaEtiquet
    order by p.n`,
 )
 
-/** Of a merchant, in whatever mode: all that Citus can ask one machine about. */
-const DE_UNO = sentencia<{ guias: readonly string[]; comercio_id: string }, FilaEtiqueta>(
-  'etiquetas.leerDeUno',
-  `select g.*, c.nombre from guia_indice i
-   join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
-   join comercio c on c.id = g.comercio_id
-   where i.guia = any(:guias::text[]) and i.comercio_id = :comercio_id`,
-)
-
 /** Of those codes the guides that there are, in the order given. */
 export async function leerEtiquetas(db: Db, ambito: Ambito, codigos: readonly string[]): Promise<FilaEtiqueta[]> {
-  if (ambito !== 'todos' || db.motor === 'postgres') return db.consultar(LEER, { guias: codigos, ...enFilas(ambito) })
-  const filas = await porDueno(db, codigos, (guias, comercio_id) =>
-    db.consultar(DE_UNO, { guias, comercio_id: comercio_id! }),
-  )
+  const leer = ({ consultar }: Db, guias: readonly string[]) => consultar(LEER, { guias, ...enFilas(ambito) })
+  if (ambito !== 'todos') return leer(db, codigos)
+  const filas = await askByKey(db, codigos, leer)
   return filas.sort((una, otra) => codigos.indexOf(una.guia) - codigos.indexOf(otra.guia))
 }
 

@@ -4,8 +4,6 @@ import { DESCRIPCIONES_DE_ESTADO, DESCRIPCIONES_DE_EVENTO } from '../contrato/ge
 import { conTextos, type Db, type EnJson, type Fila, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-import { enCadaMotor, enSuMaquina, suyo } from '../motor.ts'
-import { lugarEnFlujo } from '../orden.ts'
 import { iso } from '../tiempo/instante.ts'
 import type { AvisarTrabajo } from '../webhooks/webhook.ts'
 
@@ -82,12 +80,12 @@ export const foto = (g: string, intentos = `${g}.intentos`) =>
  * A paused endpoint's deliveries wait; a disabled one gets none (its merchant recovers them).
  * @param ahora the clock: an event's own date is ahead of it where its guide's is
  */
-export const insertarEntregasDeWebhook = (citus: boolean, e: string, ahora = `${e}.registrado_en`) => `
+export const insertarEntregasDeWebhook = (e: string, ahora = `${e}.registrado_en`) => `
   insert into webhook_entrega as n (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
   select w.comercio_id, w.modo, w.webhook, e.guia_id, e.secuencia, 'evt_' || e.guia || '_' || e.secuencia, e.tipo,
     'pendiente', 'automatica', ${ahora}, e.registrado_en
   from ${e} e join webhook w on w.comercio_id = e.comercio_id and w.modo = e.modo
-  where w.estado in ('activo', 'pausado') and ${quiere('w', 'e')}${suyo(citus, 'w')}
+  where w.estado in ('activo', 'pausado') and ${quiere('w', 'e')}
   returning n.comercio_id, n.modo, n.webhook, n.guia_id`
 
 /** The condition, as SQL, that an endpoint's types, wildcards included, name an event's. */
@@ -230,9 +228,7 @@ type ParametrosDePaso = Omit<EventoSinFoto, 'guia' | 'external_ref'> & {
 /** One guarded step: the guide as it was read goes on to its next sequence and writes its event, or nothing happens. */
 const PASO = sentencia<ParametrosDePaso, FilaGuia & { webhooks: string[] | null }>(
   'eventos.paso',
-  enCadaMotor((citus) => {
-    const { antes, columna, valor, de } = lugarEnFlujo(citus, 'g')
-    return `with g as (
+  `with g as (
      update guia set secuencia = secuencia + 1, actualizado_en = :registrado_en::timestamptz, intentos = :intentos,
        estado = :estado, estado_en = case when estado = :estado then estado_en else :ocurrido_en::timestamptz end,
        ubicacion_estado = coalesce(:ubicacion_estado::text, ubicacion_estado),
@@ -243,32 +239,31 @@ const PASO = sentencia<ParametrosDePaso, FilaGuia & { webhooks: string[] | null 
        advertencias = coalesce(:advertencias::jsonb, advertencias), custodio = coalesce(:custodio, custodio)
      where comercio_id = :comercio_id and modo = :modo and id = :guia_id and secuencia = :secuencia
      returning *
-   ), ${antes}e as (
+   ), e as (
      insert into evento as n (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, estado_anterior,
-       descripcion, motivo, lat, lng, datos, autor, custodio, idempotencia, huella, foto, ocurrido_en, registrado_en${columna})
+       descripcion, motivo, lat, lng, datos, autor, custodio, idempotencia, huella, foto, ocurrido_en, registrado_en)
      select comercio_id, modo, id, secuencia, guia, external_ref, :tipo, :estado, :estado_anterior, :descripcion, :motivo,
        :lat::float8, :lng::float8, :datos::jsonb, :autor, :custodio, :idempotencia, :huella, ${foto('g')},
-       :ocurrido_en::timestamptz, :registrado_en::timestamptz${valor} from ${de}
+       :ocurrido_en::timestamptz, :registrado_en::timestamptz from g
      returning n.*
    ), m as (
      update mensaje set abierta = false from g where :ubicacion_estado::text is not null
-       and mensaje.comercio_id = g.comercio_id and mensaje.modo = g.modo and mensaje.guia_id = g.id and mensaje.abierta${suyo(citus, 'mensaje')}
+       and mensaje.comercio_id = g.comercio_id and mensaje.modo = g.modo and mensaje.guia_id = g.id and mensaje.abierta
    ), k as (
      insert into enlace_corto (comercio_id, modo, guia_id, id, maps_url, proximo_en)
      select comercio_id, modo, id, :enlace_corto_id::uuid, :maps_url, :ahora::timestamptz
-     from ${enSuMaquina(citus, 'g', ':enlace_corto_id::uuid is not null')}
+     from g where :enlace_corto_id::uuid is not null
      on conflict (comercio_id, modo, guia_id) do update set id = excluded.id, maps_url = excluded.maps_url, intentos = 0,
        proximo_en = excluded.proximo_en
-   ), d as (${insertarEntregasDeWebhook(citus, 'e', ':ahora::timestamptz')})
-   select g.*, (select array_agg(webhook) from d) as webhooks from g`
-  }),
+   ), d as (${insertarEntregasDeWebhook('e', ':ahora::timestamptz')})
+   select g.*, (select array_agg(webhook) from d) as webhooks from g`,
 )
 
 /**
  * Takes a step from the guide as it was read; undefined, and nothing written, when somebody else moved it meanwhile.
  */
 export async function darPaso(
-  { db, avisarTrabajo }: { db: Db; avisarTrabajo: AvisarTrabajo },
+  { db, avisarTrabajo }: { db: Pick<Db, 'consultar'>; avisarTrabajo: AvisarTrabajo },
   guia: FilaGuia,
   paso: Paso,
 ): Promise<{ guia: FilaGuia; evento: EventoSinFoto } | undefined> {

@@ -1,7 +1,7 @@
 import type { comercio } from '../contrato/generado/prisma/client.ts'
 import type { PaginaDeEventos } from '../contrato/generado/tipos/index.ts'
+import { whereIs } from '../data/owners.ts'
 import { type Db, sentencia } from '../db.ts'
-import { duenoDe } from '../duenos.ts'
 import {
   type Ambito,
   type AmbitoEnFilas,
@@ -14,7 +14,6 @@ import {
 } from '../guias/guia.ts'
 import type { Cursores } from '../listas/cursor.ts'
 import { type Paginacion, paginar } from '../listas/pagina.ts'
-import { type DeUno, enCadaMotor, suyo } from '../motor.ts'
 import { COLUMNAS_DE_EVENTO, type EventoLeido, presentarEvento } from './evento.ts'
 
 interface ConEventos {
@@ -36,22 +35,19 @@ interface Cuales {
 type Parametros = Cuales & AmbitoEnFilas
 
 /** SQL of a page of the history of the guide that `i`, a row of `guia_indice`, names. */
-const eventos = (citus: boolean) => `coalesce((
+const EVENTOS = `coalesce((
   select json_agg(e order by e.secuencia) from (
     select ${COLUMNAS_DE_EVENTO} from evento
-    where comercio_id = ${citus ? ':comercio_id' : 'i.comercio_id'} and modo = i.modo and guia_id = i.id and secuencia > :despues
+    where comercio_id = i.comercio_id and modo = i.modo and guia_id = i.id and secuencia > :despues
     order by secuencia limit :cuantos) e), '[]') as eventos`
 
 const SUYA = 'i.guia = :guia and i.comercio_id = :comercio_id and i.modo = :modo'
 
 /** One JSON, because describing and reading thirty columns costs more than all else that is done with them. */
-const guiaConEventos = (mas: string, cual: (citus: boolean) => string) =>
-  enCadaMotor(
-    (citus) => `select row_to_json(x) as guia from (
-     select ${COLUMNAS_DE_GUIA}, ${eventos(citus)}${mas}
+const guiaConEventos = (mas: string, cual: string) => `select row_to_json(x) as guia from (
+     select ${COLUMNAS_DE_GUIA}, ${EVENTOS}${mas}
      from guia_indice i join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
-     where ${cual(citus)}) x`,
-  )
+     where ${cual}) x`
 
 /**
  * A merchant's and everybody's are two: one that asks which it is had a plan made for each request, at twice what reading
@@ -59,20 +55,21 @@ const guiaConEventos = (mas: string, cual: (citus: boolean) => string) =>
  */
 const SUYA_CON_EVENTOS = sentencia<Parametros, { guia: GuiaLeida & ConEventos }>(
   'eventos.suyaConEventos',
-  guiaConEventos('', () => SUYA),
+  guiaConEventos('', SUYA),
 )
-const DE_QUIEN_SEA_CON_EVENTOS = sentencia<Cuales & DeUno, { guia: GuiaLeida & ConEventos & DeQuien }>(
+const DE_QUIEN_SEA_CON_EVENTOS = sentencia<Cuales, { guia: GuiaLeida & ConEventos & DeQuien }>(
   'eventos.deQuienSeaConEventos',
   guiaConEventos(
     `, g.custodio,
        (select json_build_object('id', id, 'comercio', comercio) from comercio where id = i.comercio_id) as dueno`,
-    (citus) => `i.guia = :guia${suyo(citus, 'i')}`,
+    'i.guia = :guia',
   ),
+  { alcance: 'parte' },
 )
 
 const DE_GUIA = sentencia<Parametros, ConEventos>(
   'eventos.deGuia',
-  enCadaMotor((citus) => `select ${eventos(citus)} from guia_indice i where ${SUYA}`),
+  `select ${EVENTOS} from guia_indice i where ${SUYA}`,
 )
 
 /** What reading a history needs of the service. */
@@ -95,8 +92,12 @@ export const leerConEventos = (partes: Partes, suyas: Suyas, codigo: string, pag
  * @throws Problema 404 as `buscarGuia` does
  */
 export const leerDeQuienSeaConEventos = (partes: Partes, codigo: string, paginacion: Paginacion = {}) =>
-  leerGuia(partes, 'todos', codigo, paginacion, async (cuales) =>
-    partes.db.consultar(DE_QUIEN_SEA_CON_EVENTOS, { ...cuales, comercio_id: await duenoDe(partes.db, cuales.guia) }),
+  leerGuia(
+    partes,
+    'todos',
+    codigo,
+    paginacion,
+    async (cuales) => (await whereIs(partes.db, cuales.guia))?.consultar(DE_QUIEN_SEA_CON_EVENTOS, cuales) ?? [],
   )
 
 /** A page of the history of a merchant's guide, oldest first. @throws Problema 404 as `buscarGuia` does */

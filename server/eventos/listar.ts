@@ -1,11 +1,12 @@
 import { normalizarCodigoDeGuia } from '../codigos/codigos.ts'
-import type { ListarEventosData, TipoDeEvento } from '../contrato/generado/tipos/index.ts'
+import type { ListarEventosData, Modo, TipoDeEvento } from '../contrato/generado/tipos/index.ts'
 import { TIPOS_DE_EVENTO } from '../contrato/generado/vocabulario.ts'
 import type { Handler } from '../contrato/tipos.ts'
+import type { Db } from '../db.ts'
 import { LIMITE_POR_OMISION } from '../listas/pagina.ts'
 import { leerInstante } from '../tiempo/instante.ts'
 import { presentarEvento } from './evento.ts'
-import { COMIENZO, leerFlujo, type PosicionDelFlujo, posicionDesde } from './flujo.ts'
+import { COMIENZO, leerFlujo, type PosicionDelFlujo, posicionDesde, posicionFinal, posicionTras } from './flujo.ts'
 
 type Consulta = NonNullable<ListarEventosData['query']>
 
@@ -17,7 +18,7 @@ export const listarEventos: Handler<'listarEventos'> = async ({ query = {}, iden
   const ambito = { operacion: 'listarEventos', dueno: `${comercioId}:${modo}` }
   const despues =
     cursor === undefined
-      ? await leerComienzo(desde, (instante) => posicionDesde(db, comercioId, modo, instante))
+      ? await hallarComienzo(db, comercioId, modo, desde)
       : (cursores.descifrar(ambito, cursor) as PosicionDelFlujo)
   const filtros = {
     ...(tipo && { tipos: tiposDe(tipo) }),
@@ -29,16 +30,16 @@ export const listarEventos: Handler<'listarEventos'> = async ({ query = {}, iden
     status: 200,
     body: {
       datos: filas.map(presentarEvento),
-      cursor_siguiente: cursores.cifrar(
-        ambito,
-        ultima ? [ultima.lugar, ultima.guia_id, ultima.secuencia, despues[3]] : despues,
-      ),
+      cursor_siguiente: cursores.cifrar(ambito, ultima ? posicionTras(despues, ultima) : despues),
     },
   }
 }
 
-const leerComienzo = (desde: Consulta['desde'], buscar: (instante: Date | undefined) => Promise<PosicionDelFlujo>) =>
-  desde === undefined ? COMIENZO : buscar(desde === 'ahora' ? undefined : leerInstante(desde))
+const hallarComienzo = (db: Db, comercioId: string, modo: Modo, desde: Consulta['desde']) => {
+  if (desde === undefined) return COMIENZO
+  if (desde === 'ahora') return posicionFinal(db, comercioId, modo)
+  return posicionDesde(db, comercioId, modo, leerInstante(desde)!)
+}
 
 /** The types that a filter names, its families spelt out. */
 const tiposDe = (nombres: NonNullable<Consulta['tipo']>): TipoDeEvento[] =>

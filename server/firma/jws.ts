@@ -71,6 +71,6 @@ export const clavesPropias = async (secretos: Secretos): Promise<ClavePublica[]>
 /** The public keys of all signatures: the one that signs now, and after it every one that has signed before. */
 export async function clavesPublicas(db: Db, secretos: Secretos): Promise<ClavePublica[]> {
   const { publica } = await claveDeFirma(secretos)
-  const filas = await db.prisma.clave_publica.findMany({ orderBy: [{ creado_en: 'desc' }, { kid: 'asc' }] })
+  const filas = await db.central.prisma.clave_publica.findMany({ orderBy: [{ creado_en: 'desc' }, { kid: 'asc' }] })
   return [publica, ...filas.map(({ jwk }) => jwk as ClavePublica).filter(({ kid }) => kid !== publica.kid)]
 }

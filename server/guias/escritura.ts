@@ -1,13 +1,11 @@
 import { type Dueno, Grupos, type Pedido } from '../cola/grupos.ts'
 import type { CanalDeMensaje, Modo } from '../contrato/generado/tipos/index.ts'
+import { askByMerchant, groupOf, letterOf } from '../data/spread.ts'
 import { type Db, sentencia } from '../db.ts'
-import { anotarDuenos, olvidarDuenos } from '../duenos.ts'
 import { Problema, restriccionDe, traducirError } from '../errores.ts'
 import { type EventoRecien, eventoDeCreacion, foto, insertarEntregasDeWebhook } from '../eventos/evento.ts'
 import type { Log } from '../log.ts'
 import { leerEnlace } from '../mapas/enlaces.ts'
-import { type DeUno, enCadaMotor, enSuMaquina, porComercio, sinCopiar, suyo } from '../motor.ts'
-import { abrirFlujo, lugarEnFlujo } from '../orden.ts'
 import type { Secretos } from '../secretos.ts'
 import { type DatosDeGuia, diferencias, huellasDe } from './datos.ts'
 import { type FilaGuia, venceAlCrear } from './guia.ts'
@@ -34,16 +32,16 @@ const COLUMNAS = [
   ...['ubicacion_origen', 'ubicacion_lat', 'ubicacion_lng', 'ubicacion_extra', 'advertencias', 'creado_en'],
 ] as const
 
-const mensajesYEnlaces = (citus: boolean) => `, m as (
+const MENSAJES_Y_ENLACES = `, m as (
      insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
      select comercio_id, modo, id, 1, x.mensaje_id, x.guia, x.ubicacion_extra #>> '{solicitud,canal}',
        'solicitud_ubicacion', x.telefono, 'pendiente',
        ${venceAlCrear('modo', "x.ubicacion_extra #>> '{solicitud,canal}'", 'x.creado_en')}, x.creado_en
-     from ${enSuMaquina(citus, '(g join x using (comercio_id, modo, id))', 'x.mensaje_id is not null')}${sinCopiar(citus)}
+     from g join x using (comercio_id, modo, id) where x.mensaje_id is not null
    ), c as (
      insert into enlace_corto (comercio_id, modo, guia_id, id, maps_url, proximo_en)
      select comercio_id, modo, id, x.enlace_corto_id, x.maps_url, x.creado_en
-     from ${enSuMaquina(citus, '(g join x using (comercio_id, modo, id))', 'x.enlace_corto_id is not null')}${sinCopiar(citus)}
+     from g join x using (comercio_id, modo, id) where x.enlace_corto_id is not null
    )`
 
 /**
@@ -52,10 +50,7 @@ const mensajesYEnlaces = (citus: boolean) => `, m as (
  * taken for a replay. Rows are inserted in one order, so that two groups that share some wait for each other instead of
  * deadlocking.
  */
-const insertar = (tareas: (citus: boolean) => string) =>
-  enCadaMotor((citus) => {
-    const { antes, columna, valor, de: deG } = lugarEnFlujo(citus, 'g')
-    return `with x as materialized (
+const insertar = (tareas: string) => `with x as materialized (
      select * from json_to_recordset(:guias::json) as x(
        comercio_id uuid, modo text, id uuid, guia text, external_ref text, huellas text, telefono text, destinatario text,
        departamento text, municipio text, direccion text, indicaciones text, contenido text, lat float8, lng float8,
@@ -65,41 +60,37 @@ const insertar = (tareas: (citus: boolean) => string) =>
    ), g as (
      insert into guia as n (${COLUMNAS.join(', ')}, estado, estado_en, secuencia, actualizado_en)
      select ${COLUMNAS.join(', ')}, 'aceptado', creado_en, 1, creado_en
-     from ${enSuMaquina(citus, 'x')} order by comercio_id, modo, external_ref, id
+     from x order by comercio_id, modo, external_ref, id
      on conflict (comercio_id, modo, external_ref) do nothing
      returning n.comercio_id, n.modo, n.id, n.guia, n.external_ref, n.creado_en, n.advertencias, n.ubicacion_estado,
        n.ubicacion_origen, n.ubicacion_lat, n.ubicacion_lng, n.ubicacion_extra
    ), i as (
-     insert into guia_indice (guia, comercio_id, modo, id) select guia, comercio_id, modo, id from ${enSuMaquina(citus, 'g')}${sinCopiar(citus)}
-   ), ${antes}e as (
+     insert into guia_indice (guia, comercio_id, modo, id) select guia, comercio_id, modo, id from g
+   ), e as (
      insert into evento as n (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, foto, ocurrido_en,
-       registrado_en${columna})
+       registrado_en)
      select comercio_id, modo, id, 1, guia, external_ref, 'guia.aceptado', 'aceptado', ${foto('g', '0')}, creado_en,
-       creado_en${valor} from ${deG}
+       creado_en from g
      returning n.comercio_id, n.modo, n.guia_id, n.secuencia, n.guia, n.tipo, n.registrado_en
-   ), d as (${insertarEntregasDeWebhook(citus, 'e')})${tareas(citus)}
+   ), d as (${insertarEntregasDeWebhook('e')})${tareas}
    select g.id, d.webhooks from g
    left join (select guia_id, array_agg(webhook) as webhooks from d group by guia_id) d on d.guia_id = g.id`
-  })
 
-type DeUnGrupo = DeUno & { guias: string }
-const INSERTAR = sentencia<DeUnGrupo, Insertada>(
-  'guias.insertar',
-  insertar(() => ''),
+const INSERTAR = sentencia<{ guias: string }, Insertada>('guias.insertar', insertar(''), { alcance: 'parte' })
+const INSERTAR_CON_TAREAS = sentencia<{ guias: string }, Insertada>(
+  'guias.insertarConTareas',
+  insertar(MENSAJES_Y_ENLACES),
+  { alcance: 'parte' },
 )
-const INSERTAR_CON_TAREAS = sentencia<DeUnGrupo, Insertada>('guias.insertarConTareas', insertar(mensajesYEnlaces))
 
 const EXISTENTES = sentencia<
-  DeUno & { comercios: readonly string[]; modos: readonly Modo[]; external_refs: readonly (string | null)[] },
+  { comercios: readonly string[]; modos: readonly Modo[]; external_refs: readonly (string | null)[] },
   FilaGuia
 >(
   'guias.existentes',
-  enCadaMotor(
-    (
-      citus,
-    ) => `select g.* from unnest(:comercios::uuid[], :modos::text[], :external_refs::text[]) x(comercio_id, modo, external_ref)
-   join guia g on g.comercio_id = x.comercio_id and g.modo = x.modo and g.external_ref = x.external_ref${suyo(citus, 'g')}`,
-  ),
+  `select g.* from unnest(:comercios::uuid[], :modos::text[], :external_refs::text[]) x(comercio_id, modo, external_ref)
+   join guia g on g.comercio_id = x.comercio_id and g.modo = x.modo and g.external_ref = x.external_ref`,
+  { alcance: 'parte' },
 )
 
 interface Insertada {
@@ -124,24 +115,21 @@ interface Partes {
   log: Log
   secretos: Secretos
   nuevoId: () => { id: string; creado_en: Date }
-  nuevoCodigo: () => string
+  /** @param primero its first character; left out, any */
+  nuevoCodigo: (primero?: string) => string
   avisarTrabajo: () => void
   /** Gives what was just committed to whoever sends webhooks. */
   despachar: (recientes: readonly EventoRecien[]) => void
   /** The channel by which a recipient is asked for the place, by mode. */
   canalDe: (modo: Modo) => CanalDeMensaje
-  /** Merchants whose rows in `flujo` this process has seen to. */
-  abiertos: Set<string>
 }
 
 /** Creates what writes new guides in groups, of whatever merchants: one statement a group. */
-export function crearEscritura(deps: Omit<Partes, 'abiertos'>): Escritura {
-  const partes: Partes = { ...deps, abiertos: new Set() }
+export function crearEscritura(partes: Partes): Escritura {
   const grupos = new Grupos<Ambito, DatosDeGuia, Veredicto>({
     maximo: GRUPO,
     aLaVez: EN_VUELO,
-    // One PostgreSQL commits all of them at once; on Citus each merchant's rows have a machine of their own.
-    juntos: ({ comercioId }) => (partes.db.motor === 'citus' ? comercioId : ''),
+    juntos: ({ comercioId }) => groupOf(partes.db, comercioId),
     hacer: (pedidos, solo) => insertarOSeparar(partes, pedidos, solo),
     esDeUno: (error) => esDeDatos(error) || esDeCerrojo(error),
   })
@@ -173,18 +161,15 @@ async function insertarOSeparar(partes: Partes, pedidos: Grupo, solo: boolean): 
 }
 
 async function insertarGrupo(partes: Partes, pedidos: Grupo, solo: boolean): Promise<Veredicto[]> {
-  const nuevas = pedidos.flatMap(({ dueno, datos }) => datos.map((unos) => nuevaDe(partes, dueno, unos)))
-  const desde = performance.now()
   const comercios = [...new Set(pedidos.map(({ dueno }) => dueno.comercioId))]
-  const db = (solo ? partes.db : partes.dbImpaciente).como('guias_api', comercios)
-  const insertadas = await ejecutar(partes, nuevas, db)
+  const db = (solo ? partes.db : partes.dbImpaciente).como('guias_api', comercios).de(comercios[0]!)
+  const codigo = partes.nuevoCodigo.bind(undefined, await letterOf(db))
+  const nuevas = pedidos.flatMap(({ dueno, datos }) => datos.map((unos) => nuevaDe(partes, dueno, unos, codigo())))
+  const desde = performance.now()
+  const insertadas = await ejecutar(codigo, nuevas, db)
   const webhooksDe = new Map(insertadas.map(({ id, webhooks }) => [id, webhooks]))
   const creadas = nuevas.filter(({ id }) => webhooksDe.has(id))
   const repetidas = nuevas.filter(({ id }) => !webhooksDe.has(id))
-  await olvidarDuenos(
-    partes.db,
-    repetidas.map(({ guia }) => guia),
-  )
   if (creadas.some(tieneTareas)) partes.avisarTrabajo()
   const recientes = creadas.flatMap((guia): EventoRecien[] => {
     const webhooks = webhooksDe.get(guia.id)
@@ -206,9 +191,10 @@ const tieneTareas = ({ mensaje_id, enlace_corto_id }: Nueva) =>
 
 /** A guide as it will be, with the message that asks its recipient for the place, or the link to follow. */
 function nuevaDe(
-  { secretos, nuevoId, nuevoCodigo, canalDe }: Partes,
+  { secretos, nuevoId, canalDe }: Partes,
   { comercioId, modo }: Ambito,
   datos: DatosDeGuia,
+  guia: string,
 ) {
   const { id, creado_en } = nuevoId()
   const nueva: Nueva = {
@@ -216,7 +202,7 @@ function nuevaDe(
     comercio_id: comercioId,
     modo,
     id,
-    guia: nuevoCodigo(),
+    guia,
     huellas: datos.external_ref === null ? null : huellasDe(datos, secretos),
     estado: 'aceptado',
     estado_en: creado_en,
@@ -243,88 +229,65 @@ function nuevaDe(
 /**
  * Executes the statement; if a code was already taken (one in 10^16) nothing was written, and codes are drawn again.
  */
-async function ejecutar(partes: Partes, nuevas: readonly Nueva[], db: Db, intento = 1): Promise<Insertada[]> {
-  const { comercio_id } = nuevas[0]!
+async function ejecutar(
+  nuevoCodigo: () => string,
+  nuevas: readonly Nueva[],
+  db: Db,
+  intento = 1,
+): Promise<Insertada[]> {
   try {
-    if (db.motor === 'citus' && !partes.abiertos.has(comercio_id)) {
-      await abrirFlujo(db, comercio_id)
-      partes.abiertos.add(comercio_id)
-    }
-    await anotarCodigos(partes, nuevas, db)
-    return await db.consultar(nuevas.some(tieneTareas) ? INSERTAR_CON_TAREAS : INSERTAR, {
-      guias: enJson(nuevas),
-      comercio_id,
-    })
+    return await db.consultar(nuevas.some(tieneTareas) ? INSERTAR_CON_TAREAS : INSERTAR, { guias: enJson(nuevas) })
   } catch (error) {
     if (!DE_CODIGO.includes(restriccionDe(error) ?? '') || intento === 5) throw error
-    for (const nueva of nuevas) nueva.guia = partes.nuevoCodigo()
-    return ejecutar(partes, nuevas, db, intento + 1)
+    for (const nueva of nuevas) nueva.guia = nuevoCodigo()
+    return ejecutar(nuevoCodigo, nuevas, db, intento + 1)
   }
 }
 
-/** How often a code is drawn that lies on a machine which is there. */
-const SORTEOS = 12
+const DE_CODIGO: readonly string[] = ['guia_indice_pkey', 'guia_indice_guia_key']
 
-/**
- * Says whose the new codes are. Each code lies on a machine of its own: where one of those is away, only the codes that fell to
- * it are drawn again, for it is no reason that this merchant's guides should wait.
- */
-async function anotarCodigos(partes: Partes, nuevas: readonly Nueva[], db: Db): Promise<void> {
-  try {
-    await anotarSusCodigos(db, nuevas)
-  } catch (error) {
-    if (traducirError(error).codigo !== 'no_disponible') throw error
-    await Promise.all(nuevas.map((nueva) => sortearCodigo(partes, nueva, db)))
-  }
-}
+/** JSON of new guides as the statement reads it. JSON leaves out what is undefined; nulls PostgreSQL would read for nothing. */
+const enJson = (nuevas: readonly Nueva[]) => JSON.stringify(nuevas.map(leida))
 
-async function sortearCodigo(partes: Partes, nueva: Nueva, db: Db): Promise<void> {
-  for (let sorteo = 1; ; sorteo++) {
-    nueva.guia = partes.nuevoCodigo()
-    try {
-      return await anotarSusCodigos(db, [nueva])
-    } catch (error) {
-      if (traducirError(error).codigo !== 'no_disponible' || sorteo === SORTEOS) throw error
-    }
-  }
-}
-
-const anotarSusCodigos = (db: Db, nuevas: readonly Nueva[]) =>
-  anotarDuenos(
-    db,
-    nuevas[0]!.comercio_id,
-    nuevas.map(({ guia }) => guia),
-  )
-
-const DE_CODIGO: readonly string[] = ['guia_indice_pkey', 'dueno_pkey']
-
-const LEIDAS = [...COLUMNAS, 'mensaje_id', 'enlace_corto_id'] as const
-
-/** What the statement reads of new guides, as JSON without nulls, which PostgreSQL would read for nothing. */
-const enJson = (nuevas: readonly Nueva[]) =>
-  JSON.stringify(
-    nuevas.map((nueva) => {
-      const leida: Record<string, unknown> = {}
-      for (const columna of LEIDAS) {
-        const valor = nueva[columna]
-        if (valor !== null && valor !== undefined) leida[columna] = valor
-      }
-      return leida
-    }),
-  )
+/** The members that the statement reads of a new guide, in an object of one shape, which costs half of one filled by name. */
+const leida = (nueva: Nueva) =>
+  ({
+    comercio_id: nueva.comercio_id,
+    modo: nueva.modo,
+    id: nueva.id,
+    guia: nueva.guia,
+    external_ref: nueva.external_ref ?? undefined,
+    huellas: nueva.huellas ?? undefined,
+    telefono: nueva.telefono ?? undefined,
+    destinatario: nueva.destinatario ?? undefined,
+    departamento: nueva.departamento,
+    municipio: nueva.municipio,
+    direccion: nueva.direccion ?? undefined,
+    indicaciones: nueva.indicaciones ?? undefined,
+    contenido: nueva.contenido ?? undefined,
+    lat: nueva.lat ?? undefined,
+    lng: nueva.lng ?? undefined,
+    maps_url: nueva.maps_url ?? undefined,
+    recogida: nueva.recogida,
+    ubicacion_estado: nueva.ubicacion_estado,
+    ubicacion_origen: nueva.ubicacion_origen ?? undefined,
+    ubicacion_lat: nueva.ubicacion_lat ?? undefined,
+    ubicacion_lng: nueva.ubicacion_lng ?? undefined,
+    ubicacion_extra: nueva.ubicacion_extra ?? undefined,
+    advertencias: nueva.advertencias,
+    creado_en: nueva.creado_en.toISOString(),
+    mensaje_id: nueva.mensaje_id,
+    enlace_corto_id: nueva.enlace_corto_id,
+  }) satisfies Record<(typeof COLUMNAS)[number] | 'mensaje_id' | 'enlace_corto_id', unknown>
 
 /** By what a merchant's guide is known to him. */
 type Referida = Pick<FilaGuia, 'comercio_id' | 'modo' | 'external_ref'>
 
 const claveDe = ({ comercio_id, modo, external_ref }: Referida) => `${comercio_id} ${modo} ${external_ref}`
 
-async function leerExistentes(
-  { consultar, motor }: Db,
-  repetidas: readonly Referida[],
-): Promise<Map<string, FilaGuia>> {
-  const filas = await porComercio(motor, repetidas, (unas, comercio_id) =>
+async function leerExistentes(db: Db, repetidas: readonly Referida[]): Promise<Map<string, FilaGuia>> {
+  const filas = await askByMerchant(db, repetidas, ({ consultar }, unas) =>
     consultar(EXISTENTES, {
-      comercio_id,
       comercios: unas.map((una) => una.comercio_id),
       modos: unas.map(({ modo }) => modo),
       external_refs: unas.map(({ external_ref }) => external_ref),

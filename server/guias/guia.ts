@@ -9,8 +9,8 @@ import type {
   Modo,
   Ubicacion,
 } from '../contrato/generado/tipos/index.ts'
+import { whereIs } from '../data/owners.ts'
 import { conTextos, type Db, type EnJson, type Fila, sentencia, sentenciaDe } from '../db.ts'
-import { duenoDe } from '../duenos.ts'
 import { Problema, problemaDeFallas } from '../errores.ts'
 import { esFinal } from '../estados/estados.ts'
 import type { Cursores } from '../listas/cursor.ts'
@@ -70,8 +70,14 @@ export type GuiaLeida = EnJson<Pick<FilaGuia, (typeof MOSTRADAS)[number]>>
 /** SQL of the columns of {@link GuiaLeida} of `g`. */
 export const COLUMNAS_DE_GUIA = conTextos(MOSTRADAS, 'g.')
 
-/** A row of `guia` as the contract's guide; rows never leave by another way. */
-export function presentar(fila: FilaGuia | GuiaLeida): Guia {
+/** Returns a row of `guia` as the contract's guide of today, with what follows from the state of its request. */
+export const presentar = (fila: FilaGuia | GuiaLeida): Guia => presentarGuardada(conDeducido(fila))
+
+/**
+ * Returns a row of `guia` as the contract's guide, of what is stored alone: a webhook's body is made again from the picture
+ * of its event, and must be the same whatever a later version deduces.
+ */
+export function presentarGuardada(fila: FilaGuia | GuiaLeida): Guia {
   return {
     guia: fila.guia,
     estado: fila.estado,
@@ -90,7 +96,7 @@ export function presentar(fila: FilaGuia | GuiaLeida): Guia {
     recogida: presentarRecogida(fila.recogida),
     ubicacion: presentarUbicacion(fila),
     intentos: fila.intentos,
-    advertencias: advertenciasDe(fila),
+    advertencias: presentarAdvertencias(fila),
     secuencia: fila.secuencia,
     creado_en: iso(fila.creado_en),
     actualizado_en: iso(fila.actualizado_en),
@@ -129,22 +135,23 @@ export const estadoDeSolicitud = <E extends string>(
 const SIN_MENSAJERIA: AdvertenciaGuardada = { codigo: 'sin_mensajeria', campo: '/ubicacion' }
 
 /**
- * Reports whether a live guide waits for a recipient who is not asked. A request that an earlier version put into the
- * mailbox, as sent, reached nobody either.
+ * Returns the row with the state of its request as it is told, and warned of if the guide waits for a recipient who is not
+ * asked. A request that an earlier version put into the mailbox, as sent, reached nobody either.
  */
-function nadiePregunta(guia: FilaGuia | GuiaLeida): boolean {
-  const { canal, estado } = guia.ubicacion_extra?.solicitud ?? {}
-  return (
-    canal !== undefined &&
-    sinSalida(guia.modo, canal) &&
-    (estado === 'pendiente' || estado === 'enviado') &&
-    esperaLugar(guia)
-  )
+function conDeducido<F extends FilaGuia | GuiaLeida>(fila: F): F {
+  const { solicitud } = fila.ubicacion_extra ?? {}
+  if (!solicitud || !sinSalida(fila.modo, solicitud.canal)) return fila
+  const estado = estadoDeSolicitud(fila, solicitud)
+  const nadiePregunta = (estado === 'pendiente' || estado === 'enviado') && esperaLugar(fila)
+  return {
+    ...fila,
+    ubicacion_extra: { ...fila.ubicacion_extra, solicitud: { ...solicitud, estado } },
+    advertencias: nadiePregunta ? [...fila.advertencias, SIN_MENSAJERIA] : fila.advertencias,
+  }
 }
 
 /** Returns a guide's warnings: those kept in its row, and the one that follows from the state of its request. */
-export const advertenciasDe = (fila: FilaGuia | GuiaLeida): Advertencia[] =>
-  presentarAdvertencias(nadiePregunta(fila) ? { ...fila, advertencias: [...fila.advertencias, SIN_MENSAJERIA] } : fila)
+export const advertenciasDe = (fila: FilaGuia | GuiaLeida): Advertencia[] => presentarAdvertencias(conDeducido(fila))
 
 /** A pickup with its members in one order: jsonb has an order of its own, and a body that is made again must be the same. */
 const presentarRecogida = ({ nombre, lat, lng, maps_url }: Guia['recogida']): Guia['recogida'] => ({
@@ -171,7 +178,7 @@ function presentarUbicacion(fila: FilaGuia | GuiaLeida): Ubicacion {
     solicitud: solicitud
       ? {
           canal: solicitud.canal,
-          estado: estadoDeSolicitud(fila, solicitud),
+          estado: solicitud.estado,
           numero: solicitud.numero,
           creado_en: iso(solicitud.creado_en),
           enviado_en: instante(solicitud.enviado_en),
@@ -205,14 +212,6 @@ const BUSCAR = sentencia<{ guia: string } & AmbitoEnFilas, FilaGuia & { comercio
    join comercio c on c.id = g.comercio_id
    where i.guia = :guia and (:comercio_id::uuid is null or (i.comercio_id = :comercio_id and i.modo = :modo))`,
 )
-/** Of a merchant, in whatever mode: all that Citus can ask one machine about. */
-const BUSCAR_DE_UNO = sentencia<{ guia: string; comercio_id: string }, FilaGuia & { comercio: string }>(
-  'guias.buscarDeUno',
-  `select g.*, c.comercio from guia_indice i
-   join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
-   join comercio c on c.id = g.comercio_id
-   where i.guia = :guia and i.comercio_id = :comercio_id`,
-)
 
 /**
  * Says that there is no such guide; unknown, malformed and another merchant's are the same answer.
@@ -230,12 +229,8 @@ export const exigirCodigo = (ambito: Ambito, codigo: string): string =>
 /** The guide that `codigo` names, as typed by a person, and whose it is. @throws Problema 404 */
 export async function buscarGuia(db: Db, ambito: Ambito, codigo: string): Promise<FilaGuia & { comercio: string }> {
   const guia = exigirCodigo(ambito, codigo)
-  const { comercio_id, modo } = enFilas(ambito)
-  const dueno = comercio_id ?? (await duenoDe(db, guia))
-  const [fila] =
-    dueno === comercio_id
-      ? await db.consultar(BUSCAR, { guia, comercio_id, modo })
-      : await db.consultar(BUSCAR_DE_UNO, { guia, comercio_id: dueno! })
+  const donde = ambito === 'todos' ? await whereIs(db, guia) : db
+  const [fila] = (await donde?.consultar(BUSCAR, { guia, ...enFilas(ambito) })) ?? []
   return fila ?? desconocida(ambito)
 }
 

@@ -9,7 +9,7 @@ import { CABECERAS } from './cabeceras.ts'
 import type { Testigo } from './problemas.ts'
 import { redDe } from './red.ts'
 import type { RefusalLog } from './refusalLog.ts'
-import { segunAccept } from './rfc9457.ts'
+import { segunAccept, tipoSegunAccept } from './rfc9457.ts'
 
 /** Refusals on one connection after which the connection is closed. */
 const MAX_REFUSALS_PER_CONNECTION = 3
@@ -135,11 +135,14 @@ function crearNegativa({ limites, urlPublica, page, testigo }: NetworkGateOption
   return (req: IncomingMessage, res: ServerResponse, { red, clase, retryAfter, close, id }: Refusal): void => {
     const tipo = tipoPara(req.headers.accept, clase)
     const key = `${tipo} ${retryAfter}`
-    const { parts, headers: fijas } = made.get(key) ?? make(tipo, retryAfter)
-    if (!made.has(key)) made.set(key, { parts, headers: fijas })
-    const body = parts.join(id)
+    let template = made.get(key)
+    if (!template) {
+      template = make(tipo, retryAfter)
+      made.set(key, template)
+    }
+    const body = template.parts.join(id)
     const headers = {
-      ...fijas,
+      ...template.headers,
       'X-Request-Id': id,
       ...limites.cabecerasDeRed(red, clase),
       'Retry-After': String(retryAfter),
@@ -156,7 +159,7 @@ const HTML = 'text/html; charset=utf-8'
 
 function tipoPara(accept = '', clase: ClaseDeRed): string {
   if (clase === 'paginas' && accept.includes('text/html')) return HTML
-  return /\bapplication\/problem\+json\b/i.test(accept) ? 'application/problem+json' : 'application/json'
+  return tipoSegunAccept(accept)
 }
 
 /** Whether a request announces a body. */

@@ -6,13 +6,18 @@ import { coincideEtag, etagDe } from './condicional.ts'
 import { Flujo } from './flujo.ts'
 import { segunAccept } from './rfc9457.ts'
 
-/** What an answer of the merchants' API carries besides its own headers. */
-const DE_API: Readonly<Record<string, string>> = { ...CABECERAS, 'Cache-Control': 'no-store' }
+type Valor = string | string[]
+
+/** Headers in a row, each name before its value: Node writes them as they stand. */
+type Lista = Valor[]
+
+/** Headers of every answer of the merchants' API, unless the answer has its own. */
+const DE_API: readonly string[] = Object.entries({ ...CABECERAS, 'Cache-Control': 'no-store' }).flat()
 
 /** An answer as it went out, but for the headers of the connection. */
 interface Enviada {
   status: number
-  cabeceras: Readonly<Record<string, unknown>>
+  readonly cabeceras: Readonly<Record<string, unknown>>
   cuerpo: unknown
 }
 
@@ -25,41 +30,74 @@ export function responder(
   res: Response,
   status: number,
   cuerpo: unknown,
-  cabeceras: Readonly<Record<string, string | string[]>> = {},
+  cabeceras: Readonly<Record<string, Valor>> = {},
 ): Enviada {
-  const { id, deApi, operacion, admision } = req.solicitud
-  const suyas: Record<string, string | string[]> = deApi
-    ? { ...DE_API, 'X-Request-Id': id, ...cabeceras }
-    : { 'Cache-Control': 'no-store', ...cabeceras }
-  if (admision && status < 500 && status !== 401) Object.assign(suyas, admision.cabeceras)
+  const { operacion } = req.solicitud
+  const lista = cabecerasDe(req, status, cabeceras)
   if (cuerpo instanceof Flujo) {
-    suyas['Content-Type'] = cuerpo.mime
-    if (cuerpo.bytes !== undefined) suyas['Content-Length'] = String(cuerpo.bytes)
-    res.writeHead(status, suyas)
+    poner(lista, 'Content-Type', cuerpo.mime)
+    if (cuerpo.bytes !== undefined) poner(lista, 'Content-Length', String(cuerpo.bytes))
+    escribirCabeza(res, status, lista)
     enviarFlujo(req, res, cuerpo)
-  } else if (cuerpo === undefined) {
-    res.writeHead(status, suyas).end()
-  } else {
-    const texto = typeof cuerpo === 'string' ? cuerpo : JSON.stringify(cuerpo)
-    if (status === 200 && operacion?.condicional) {
-      const etag = etagDe(texto)
-      suyas.ETag = etag
-      suyas['Cache-Control'] = cabeceras['Cache-Control'] ?? 'private, no-cache'
-      if (coincideEtag(req.headers['if-none-match'], etag)) {
-        res.writeHead(304, suyas).end()
-        return { status: 304, cabeceras: todas(res, suyas), cuerpo: undefined }
-      }
-    }
-    suyas['Content-Type'] ??= typeof cuerpo === 'string' ? 'text/plain; charset=utf-8' : 'application/json'
-    suyas['Content-Length'] = String(Buffer.byteLength(texto))
-    res.writeHead(status, suyas).end(texto)
+    return enviada(res, status, lista, cuerpo)
   }
-  return { status, cabeceras: todas(res, suyas), cuerpo }
+  if (cuerpo === undefined) {
+    escribirCabeza(res, status, lista).end()
+    return enviada(res, status, lista, cuerpo)
+  }
+  const texto = typeof cuerpo === 'string' ? cuerpo : JSON.stringify(cuerpo)
+  if (status === 200 && operacion?.condicional) {
+    const etag = etagDe(texto)
+    poner(lista, 'ETag', etag)
+    poner(lista, 'Cache-Control', cabeceras['Cache-Control'] ?? 'private, no-cache')
+    if (coincideEtag(req.headers['if-none-match'], etag)) {
+      escribirCabeza(res, 304, lista).end()
+      return enviada(res, 304, lista, undefined)
+    }
+  }
+  if (cabeceras['Content-Type'] === undefined)
+    lista.push('Content-Type', typeof cuerpo === 'string' ? 'text/plain; charset=utf-8' : 'application/json')
+  poner(lista, 'Content-Length', String(Buffer.byteLength(texto)))
+  escribirCabeza(res, status, lista).end(texto)
+  return enviada(res, status, lista, cuerpo)
 }
 
-/** An answer's own headers, and those that were set before it was known what the answer would be. */
-const todas = (res: Response, suyas: Readonly<Record<string, string | string[]>>) =>
-  res.req.solicitud.deApi ? suyas : { ...res.getHeaders(), ...suyas }
+/** Headers that an answer has whatever its body: its own, the limits' and those of every answer. */
+function cabecerasDe(req: Request, status: number, propias: Readonly<Record<string, Valor>>): Lista {
+  const { id, deApi, admision } = req.solicitud
+  const lista: Lista = deApi ? DE_API.slice() : ['Cache-Control', 'no-store']
+  if (deApi) lista.push('X-Request-Id', id)
+  for (const nombre in propias) poner(lista, nombre, propias[nombre]!)
+  if (admision && status < 500 && status !== 401) {
+    const { cabeceras } = admision
+    poner(lista, 'RateLimit', cabeceras.RateLimit)
+    poner(lista, 'RateLimit-Policy', cabeceras['RateLimit-Policy'])
+  }
+  return lista
+}
+
+/** Adds a header, or replaces the one of that name. */
+function poner(lista: Lista, nombre: string, valor: Valor): void {
+  for (let i = 0; i < lista.length; i += 2) {
+    if (lista[i] !== nombre) continue
+    lista[i + 1] = valor
+    return
+  }
+  lista.push(nombre, valor)
+}
+
+// A list saves the object of twenty members that each answer would make; Node's types know only lists of numbers and texts.
+const escribirCabeza = (res: Response, status: number, lista: Lista) => res.writeHead(status, lista as string[])
+
+const enviada = (res: Response, status: number, lista: Lista, cuerpo: unknown): Enviada => ({
+  status,
+  // Read by tests alone. Headers that were set before the answer was known come first.
+  get cabeceras() {
+    const suyas = lista.flatMap((nombre, i) => (i % 2 === 0 ? [[nombre, lista[i + 1]] as const] : []))
+    return { ...(res.req.solicitud.deApi ? {} : res.getHeaders()), ...Object.fromEntries(suyas) }
+  },
+  cuerpo,
+})
 
 /** How long a reader may read nothing, in milliseconds, before it is let go. */
 const PACIENCIA = 30_000

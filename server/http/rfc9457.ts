@@ -12,8 +12,12 @@ export function comoRfc9457({ titulo, mensaje, estado_http, ...demas }: Problema
   }
 }
 
-/** An error's body and its type: application/json, unless `Accept` names application/problem+json. */
-export const segunAccept = (problema: Problema, accept = '') =>
-  /\bapplication\/problem\+json\b/i.test(accept)
-    ? { tipo: 'application/problem+json', cuerpo: comoRfc9457(problema) }
-    : { tipo: 'application/json', cuerpo: problema }
+/** Type of an error's body: application/json, unless `Accept` names application/problem+json. */
+export const tipoSegunAccept = (accept = '') =>
+  /\bapplication\/problem\+json\b/i.test(accept) ? 'application/problem+json' : 'application/json'
+
+/** An error's body and its type, by `Accept`. */
+export function segunAccept(problema: Problema, accept?: string) {
+  const tipo = tipoSegunAccept(accept)
+  return { tipo, cuerpo: tipo === 'application/json' ? problema : comoRfc9457(problema) }
+}

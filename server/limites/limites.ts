@@ -31,12 +31,15 @@ interface Gasto {
   de: string
 }
 
-/** Caller with a credential, as the limits see it. */
+/** Caller with a credential, as the limits see it for one operation. */
 interface Quien {
   /** Key under which the caller's requests under way are counted together. */
   clave: string
   simultaneas: number
+  /** Gastos of one name stand side by side. */
   gastos: readonly Gasto[]
+  /** The courier's code, if the caller is one. */
+  repartidor: string | undefined
 }
 
 /** Request that was let through. */
@@ -86,6 +89,11 @@ export class Limites {
   readonly #avaladas: ExpiringSet
   readonly #vetadas: ExpiringSet
 
+  /** Callers by what their credential stands for, a new object each time that it is read, and by operation. */
+  readonly #quienes = new WeakMap<Identidad, Map<Operacion, Quien>>()
+  /** Policies as texts, by their rate. They hold while the number of processes stays the same. */
+  readonly #politicas = new WeakMap<Ritmo, { procesos: number; texto: string }>()
+
   readonly #deOperacion: Ritmo
   readonly #deRed: Ritmo
   readonly #deEtiquetas: Ritmo
@@ -122,39 +130,50 @@ export class Limites {
    */
   admitir(operacion: Operacion, identidad: Identidad): Admision {
     const quien = this.#quienEs(operacion, identidad)
+    const { gastos, repartidor } = quien
     const enCurso = this.#simultaneas.de(quien.clave)
     if (enCurso >= quien.simultaneas) throw this.#rechazo(quien, 1, `${enCurso} a la vez es el máximo`)
-    const repartidor = 'repartidor' in identidad ? identidad.repartidor : undefined
     // Requests under way count as if each of them named an unknown guide: none of them was counted yet.
     if (repartidor !== undefined) this.#exigirConocidas(repartidor, this.#buscan.de(repartidor), quien)
-    const tomados: Gasto[] = []
-    for (const gasto of quien.gastos) {
+    for (let i = 0; i < gastos.length; i++) {
+      const gasto = gastos[i]!
       const espera = this.#de(gasto).tomar(gasto.clave, gasto.ritmo, gasto.costo)
-      if (espera > 0) {
-        for (const tomado of tomados) this.#de(tomado).devolver(tomado.clave, tomado.costo)
-        throw this.#rechazo(quien, espera, explicar(gasto))
-      }
-      tomados.push(gasto)
+      if (espera === 0) continue
+      for (const tomado of gastos.slice(0, i)) this.#de(tomado).devolver(tomado.clave, tomado.costo)
+      throw this.#rechazo(quien, espera, explicar(gasto))
     }
     this.#simultaneas.sumar(quien.clave)
     if (repartidor !== undefined) this.#buscan.sumar(repartidor)
-    const limites = this
-    let abierta = true
-    return {
-      get cabeceras() {
-        return limites.#cabeceras(quien)
-      },
-      corregir(costo) {
-        for (const gasto of quien.gastos) {
-          if (gasto.nombre !== 'solicitudes') limites.#de(gasto).devolver(gasto.clave, gasto.costo - costo)
-        }
-      },
-      terminar() {
-        if (!abierta) return
-        abierta = false
-        limites.#simultaneas.restar(quien.clave)
-        if (repartidor !== undefined) limites.#buscan.restar(repartidor)
-      },
+    return new Limites.#Admitida(this, quien)
+  }
+
+  /** Request with a credential that was let through. A class, because each request makes one: closures would cost five objects. */
+  static readonly #Admitida = class implements Admision {
+    readonly #limites: Limites
+    readonly #quien: Quien
+    #abierta = true
+
+    constructor(limites: Limites, quien: Quien) {
+      this.#limites = limites
+      this.#quien = quien
+    }
+
+    get cabeceras() {
+      return this.#limites.#cabeceras(this.#quien)
+    }
+
+    corregir(costo: number) {
+      for (const gasto of this.#quien.gastos) {
+        if (gasto.nombre !== 'solicitudes') this.#limites.#de(gasto).devolver(gasto.clave, gasto.costo - costo)
+      }
+    }
+
+    terminar() {
+      if (!this.#abierta) return
+      this.#abierta = false
+      const { clave, repartidor } = this.#quien
+      this.#limites.#simultaneas.restar(clave)
+      if (repartidor !== undefined) this.#limites.#buscan.restar(repartidor)
     }
   }
 
@@ -167,19 +186,26 @@ export class Limites {
     const enCurso = this.#simultaneas.de(red)
     if (enCurso >= SIMULTANEAS)
       throw demasiadas(`${enCurso} a la vez es el máximo`, 1, this.cabecerasDeRed(red, 'operaciones'))
-    this.#simultaneas.sumar(red)
     const limites = this
-    let abierta = true
     return {
       get cabeceras() {
         return limites.cabecerasDeRed(red, 'operaciones')
       },
       corregir() {},
-      terminar() {
-        if (!abierta) return
-        abierta = false
-        limites.#simultaneas.restar(red)
-      },
+      terminar: this.#empezar(red),
+    }
+  }
+
+  /** Counts a request as under way. @returns its end; only the first call counts */
+  #empezar(clave: string, repartidor?: string): () => void {
+    this.#simultaneas.sumar(clave)
+    if (repartidor !== undefined) this.#buscan.sumar(repartidor)
+    let abierta = true
+    return () => {
+      if (!abierta) return
+      abierta = false
+      this.#simultaneas.restar(clave)
+      if (repartidor !== undefined) this.#buscan.restar(repartidor)
     }
   }
 
@@ -199,7 +225,7 @@ export class Limites {
   /** Headers that tell what is left of a network's rate. */
   cabecerasDeRed(red: string, clase: ClaseDeRed): Admision['cabeceras'] {
     const limite = this.#porRed[clase]
-    return presentarCabeceras([dicho('solicitudes', limite.quedan(red), limite.parte)])
+    return cabecerasDe('solicitudes', limite.quedan(red), limite.parte)
   }
 
   /** Notes that a valid key or session came from a network. */
@@ -250,7 +276,7 @@ export class Limites {
     const { intentos } = this.#porRed
     const espera = intentos.tomar(red, cuantas)
     if (espera === 0) return
-    const cabeceras = presentarCabeceras([dicho('solicitudes', intentos.quedan(red), intentos.parte)])
+    const cabeceras = cabecerasDe('solicitudes', intentos.quedan(red), intentos.parte)
     throw demasiadas('Llegaron demasiadas llaves que no valen desde su red', espera, cabeceras)
   }
 
@@ -263,7 +289,7 @@ export class Limites {
     const espera = etiquetas.tomar(red, cuantas)
     if (espera === 0) return
     const porQue = explicar({ nombre: 'documentos', ritmo: this.#deEtiquetas, de: 'de su red' })
-    const cabeceras = presentarCabeceras([dicho('documentos', etiquetas.quedan(red), etiquetas.parte)])
+    const cabeceras = cabecerasDe('documentos', etiquetas.quedan(red), etiquetas.parte)
     throw demasiadas(porQue, espera, cabeceras)
   }
 
@@ -292,10 +318,25 @@ export class Limites {
       throw demasiadas(`${sinContar} a la vez es el máximo`, 1, cabeceras)
   }
 
+  /** The caller of an operation, made once for each time that its credential was read. */
   #quienEs(operacion: Operacion, identidad: Identidad): Quien {
+    let deIdentidad = this.#quienes.get(identidad)
+    if (!deIdentidad) {
+      deIdentidad = new Map()
+      this.#quienes.set(identidad, deIdentidad)
+    }
+    let quien = deIdentidad.get(operacion)
+    if (!quien) {
+      quien = this.#hacerQuien(operacion, identidad)
+      deIdentidad.set(operacion, quien)
+    }
+    return quien
+  }
+
+  #hacerQuien(operacion: Operacion, identidad: Identidad): Quien {
     if ('comercio' in identidad) return deComercio(operacion, identidad)
     if ('operador' in identidad) return solo(`llave ${identidad.llave}`, this.#deOperacion, 'de su llave')
-    return solo(claveDeSesion(identidad.sesion), DE_SESION, 'de su sesión')
+    return solo(claveDeSesion(identidad.sesion), DE_SESION, 'de su sesión', identidad.repartidor)
   }
 
   #de({ nombre }: Gasto): Cubos {
@@ -308,39 +349,53 @@ export class Limites {
 
   /** Of each rate, the account that has less left: a key's, or its merchant's. */
   #cabeceras({ gastos }: Quien): Admision['cabeceras'] {
-    const dichos = new Map<Nombre, Dicho>()
-    for (const gasto of gastos) {
-      const { nombre, clave, ritmo } = gasto
-      const cubos = this.#de(gasto)
-      const resto = cubos.quedan(clave, ritmo)
-      const previo = dichos.get(nombre)
-      if (!previo || previo.quedan > resto.quedan) dichos.set(nombre, dicho(nombre, resto, cubos.parte(ritmo)))
+    let estados = ''
+    let politicas = ''
+    for (let i = 0; i < gastos.length; ) {
+      let gasto = gastos[i]!
+      const { nombre } = gasto
+      let resto = this.#resto(gasto)
+      for (i++; i < gastos.length && gastos[i]!.nombre === nombre; i++) {
+        const otro = this.#resto(gastos[i]!)
+        if (otro.quedan >= resto.quedan) continue
+        gasto = gastos[i]!
+        resto = otro
+      }
+      const coma = estados === '' ? '' : ', '
+      estados += coma + estadoDe(nombre, resto)
+      politicas += coma + this.#politica(gasto)
     }
-    return presentarCabeceras([...dichos.values()])
+    return { RateLimit: estados, 'RateLimit-Policy': politicas }
+  }
+
+  #resto(gasto: Gasto): Resto {
+    return this.#de(gasto).quedan(gasto.clave, gasto.ritmo)
+  }
+
+  #politica(gasto: Gasto): string {
+    const { nombre, ritmo } = gasto
+    const cubos = this.#de(gasto)
+    const { procesos } = cubos
+    const conocida = this.#politicas.get(ritmo)
+    if (conocida?.procesos === procesos) return conocida.texto
+    const texto = politicaDe(nombre, cubos.parte(ritmo))
+    this.#politicas.set(ritmo, { procesos, texto })
+    return texto
   }
 }
 
-/** State of one rate, as the headers of an answer tell it. */
-interface Dicho {
-  quedan: number
-  estado: string
-  politica: string
-}
+type Resto = ReturnType<Cubos['quedan']>
 
-const dicho = (
-  nombre: Nombre,
-  { quedan, enteroEn }: ReturnType<Cubos['quedan']>,
-  { porSegundo, rafaga }: Ritmo,
-): Dicho => ({
-  quedan,
-  estado: `"${nombre}";r=${quedan};t=${enteroEn}`,
-  politica: `"${nombre}";q=${Math.floor(rafaga)};w=${Math.ceil(rafaga / porSegundo)}`,
-})
+// Headers of the IETF draft draft-ietf-httpapi-ratelimit-headers.
 
-/** Headers of the IETF draft draft-ietf-httpapi-ratelimit-headers. */
-const presentarCabeceras = (dichos: readonly Dicho[]): Admision['cabeceras'] => ({
-  RateLimit: dichos.map(({ estado }) => estado).join(', '),
-  'RateLimit-Policy': dichos.map(({ politica }) => politica).join(', '),
+const estadoDe = (nombre: Nombre, { quedan, enteroEn }: Resto) => `"${nombre}";r=${quedan};t=${enteroEn}`
+
+const politicaDe = (nombre: Nombre, { porSegundo, rafaga }: Ritmo) =>
+  `"${nombre}";q=${Math.floor(rafaga)};w=${Math.ceil(rafaga / porSegundo)}`
+
+const cabecerasDe = (nombre: Nombre, resto: Resto, parte: Ritmo): Admision['cabeceras'] => ({
+  RateLimit: estadoDe(nombre, resto),
+  'RateLimit-Policy': politicaDe(nombre, parte),
 })
 
 function deComercio({ ritmo: clase, ritmoPor }: Operacion, identidad: Identidades['llaveDeComercio']): Quien {
@@ -355,15 +410,17 @@ function deComercio({ ritmo: clase, ritmoPor }: Operacion, identidad: Identidade
     clave: `comercio ${comercioId} ${modo}`,
     simultaneas: SIMULTANEAS + ritmos.solicitudes,
     gastos: clase ? [...gasto('solicitudes', 1), ...gasto(clase, costo)] : gasto('solicitudes', 1),
+    repartidor: undefined,
   }
 }
 
 const claveDeSesion = (sesion: Uint8Array) => `sesion ${Buffer.from(sesion).toString('base64')}`
 
-const solo = (clave: string, ritmo: Ritmo, de: string): Quien => ({
+const solo = (clave: string, ritmo: Ritmo, de: string, repartidor?: string): Quien => ({
   clave,
   simultaneas: SIMULTANEAS,
   gastos: [{ nombre: 'solicitudes', clave, ritmo, costo: 1, de }],
+  repartidor,
 })
 
 type DeComercio = Readonly<Record<'llave' | 'comercio', Readonly<Record<Nombre, Ritmo>>>>

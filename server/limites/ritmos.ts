@@ -55,6 +55,3 @@ export const deEtiquetas = (solicitudes: number): Ritmo => ({ porSegundo: solici
  * @param solicitudes per second that it may make without any
  */
 export const deIntentos = (solicitudes: number): Ritmo => ({ porSegundo: solicitudes / 5, rafaga: 2 * solicitudes })
-
-/** So many a minute, all of them at once if need be. */
-export const porMinuto = (veces: number): Ritmo => ({ porSegundo: veces / 60, rafaga: veces })

@@ -21,22 +21,37 @@ const NONCE = 12
 const SELLO = 16
 const KID = 4
 
+/** Cursors kept in memory, in each direction: some 0.5 MB in all. */
+const MAX_RECIENTES = 1_000
+
+/** What a function gave for the last {@link MAX_RECIENTES} new texts. It keeps nothing when the function throws. */
+function recordar<T>(): (texto: string, hacer: () => T) => T {
+  const hechos = new Map<string, T>()
+  return (texto, hacer) => {
+    const conocido = hechos.get(texto)
+    if (conocido !== undefined) return conocido
+    const nuevo = hacer()
+    if (hechos.size >= MAX_RECIENTES) hechos.delete(hechos.keys().next().value!)
+    hechos.set(texto, nuevo)
+    return nuevo
+  }
+}
+
 /**
  * Opaque, authenticated positions: AES-256-GCM with the scope as additional data. Encrypted and not merely signed,
  * because a position holds internal keys, which never leave the server. The nonce is a keyed digest of all that goes in, so
- * that the same page is the same bytes whenever it is asked for, and no nonce ever serves two positions.
+ * that the same page is the same bytes whenever it is asked for, and no nonce ever serves two positions. Whoever polls the
+ * end of the feed gets back the cursor that it sent: recent cursors are remembered by scope and position, and by scope and text.
  */
 export function crearCursores(secretos: Secretos): Cursores {
   const adicional = ({ operacion, dueno, filtros = {} }: Ambito) =>
-    Buffer.from(
-      JSON.stringify([
-        operacion,
-        dueno,
-        Object.entries(filtros)
-          .filter(([, valor]) => valor !== undefined)
-          .sort(),
-      ]),
-    )
+    JSON.stringify([
+      operacion,
+      dueno,
+      Object.entries(filtros)
+        .filter(([, valor]) => valor !== undefined)
+        .sort(),
+    ])
   // Made once of each: ciphers take four times as long when they get the bytes.
   const llaves = new Map<string, KeyObject>()
   const llaveDe = ({ kid, clave }: Subclave) => {
@@ -44,30 +59,37 @@ export function crearCursores(secretos: Secretos): Cursores {
     llaves.set(kid, llave)
     return llave
   }
+  const cifrar = (adicionales: string, claro: string): string => {
+    const subclave = secretos.presente('cursores')
+    const nonce = Buffer.from(huella(secretos.presente('nonces'), adicionales + claro), 'base64url')
+    const cifrador = createCipheriv('aes-256-gcm', llaveDe(subclave), nonce).setAAD(Buffer.from(adicionales))
+    const texto = Buffer.concat([cifrador.update(claro), cifrador.final()])
+    return Buffer.concat([Buffer.from(subclave.kid, 'hex'), nonce, cifrador.getAuthTag(), texto]).toString('base64url')
+  }
+  const descifrar = (adicionales: string, cursor: string): Posicion => {
+    const bytes = Buffer.from(cursor, 'base64url')
+    const subclave = secretos.de('cursores', bytes.subarray(0, KID).toString('hex'))
+    // base64url has several spellings of the same bytes; only the one that was given out is taken back.
+    if (!subclave || bytes.toString('base64url') !== cursor) throw new Error('not one of ours')
+    const [nonce, sello, texto] = [KID, KID + NONCE, KID + NONCE + SELLO].map((desde, i) =>
+      bytes.subarray(desde, i === 2 ? undefined : desde + [NONCE, SELLO][i]!),
+    ) as [Buffer, Buffer, Buffer]
+    const descifrador = createDecipheriv('aes-256-gcm', llaveDe(subclave), nonce, { authTagLength: SELLO })
+    descifrador.setAAD(Buffer.from(adicionales)).setAuthTag(sello)
+    return JSON.parse(Buffer.concat([descifrador.update(texto), descifrador.final()]).toString()) as Posicion
+  }
+  // Remembered under both texts together: the scope is a JSON array, and no JSON array is the beginning of another.
+  const cifrados = recordar<string>()
+  const descifrados = recordar<Posicion>()
   return {
     cifrar(ambito, posicion) {
-      const subclave = secretos.presente('cursores')
-      const aad = adicional(ambito)
-      const claro = JSON.stringify(posicion)
-      const nonce = Buffer.from(huella(secretos.presente('nonces'), `${aad}${claro}`), 'base64url')
-      const cifrador = createCipheriv('aes-256-gcm', llaveDe(subclave), nonce).setAAD(aad)
-      const texto = Buffer.concat([cifrador.update(claro), cifrador.final()])
-      return Buffer.concat([Buffer.from(subclave.kid, 'hex'), nonce, cifrador.getAuthTag(), texto]).toString(
-        'base64url',
-      )
+      const [adicionales, claro] = [adicional(ambito), JSON.stringify(posicion)]
+      return cifrados(adicionales + claro, () => cifrar(adicionales, claro))
     },
     descifrar(ambito, cursor) {
-      const bytes = Buffer.from(cursor, 'base64url')
-      const subclave = secretos.de('cursores', bytes.subarray(0, KID).toString('hex'))
+      const adicionales = adicional(ambito)
       try {
-        // base64url has several spellings of the same bytes; only the one that was given out is taken back.
-        if (!subclave || bytes.toString('base64url') !== cursor) throw new Error('not one of ours')
-        const [nonce, sello, texto] = [KID, KID + NONCE, KID + NONCE + SELLO].map((desde, i) =>
-          bytes.subarray(desde, i === 2 ? undefined : desde + [NONCE, SELLO][i]!),
-        ) as [Buffer, Buffer, Buffer]
-        const descifrador = createDecipheriv('aes-256-gcm', llaveDe(subclave), nonce, { authTagLength: SELLO })
-        descifrador.setAAD(adicional(ambito)).setAuthTag(sello)
-        return JSON.parse(Buffer.concat([descifrador.update(texto), descifrador.final()]).toString()) as Posicion
+        return descifrados(adicionales + cursor, () => descifrar(adicionales, cursor))
       } catch (cause) {
         throw new Problema(
           'cursor_invalido',

@@ -1,66 +1,40 @@
+import { type Dueno, Grupos } from '../cola/grupos.ts'
 import { presentarRitmos } from '../comercios/comercio.ts'
+import { esRepartida } from '../db.ts'
 import type { Deps } from '../deps.ts'
-import type { Autenticadores, Averiguar } from '../http/identidad.ts'
+import type { Autenticadores, Averiguar, Identidades } from '../http/identidad.ts'
 import { leerRango } from '../http/red.ts'
-import { buscarSesion, esToken } from '../repartidores/repartidor.ts'
-import { buscarPresentada, estaVigente, leerLlave, type TipoDeLlave } from './llave.ts'
+import { buscarSesiones, esToken, type FilaSesion, huellaDeToken } from '../repartidores/repartidor.ts'
+import { buscarLlaves, esLaPresentada, estaVigente, type FilaConDueno, leerLlave } from './llave.ts'
+import { Recordadas } from './recordadas.ts'
+
+/** Rows of one statement at most: what more of them cost in one piece would be felt by other requests. */
+const POR_SENTENCIA = 250
+/** Statements under way at a time. */
+const A_LA_VEZ = 2
 
 /**
- * How long a row read from the database is believed, in milliseconds: a revocation holds everywhere in less than 1 s, counted
- * from its own instant, which is some time before its commit.
+ * Milliseconds for which a key is believed that can't be read, because what keeps the keys is away while the machines with
+ * merchants' rows are there. Nobody can revoke one meanwhile, unless this process alone can't reach it.
  */
-const VIGENCIA = 500
-const CUANTAS = 10_000
+const GRACIA = 60_000
 
 const sinMas: Averiguar = (leer) => leer()
 
-interface Leida<Fila> {
-  vence_en: number
-  fila: Promise<Fila | undefined>
-}
-
-/**
- * Remembers what a credential's text stands for, so that a request costs no digest. Concurrent requests share a read, a
- * failed one is forgotten at once. Texts that stand for nothing are remembered apart: however many there are, they have no
- * good one forgotten.
- * @param buscar undefined, and nothing is remembered, for a text that can't be such a credential
- */
-function recordar<Fila>(
-  ahoraMs: () => number,
-  buscar: (texto: string) => (() => Promise<Fila | undefined>) | undefined,
-) {
-  const conocidas = new Map<string, Leida<Fila>>()
-  const otras = new Map<string, Leida<Fila>>()
-  const leer = (texto: string, averiguar: Averiguar): Promise<Fila | undefined> | undefined => {
-    const ahora = ahoraMs()
-    const conocida = conocidas.get(texto)
-    const leida = conocida ?? otras.get(texto)
-    if (leida && leida.vence_en > ahora) return leida.fila
-    const leer = buscar(texto)
-    if (!leer) return undefined
-    const nueva = { vence_en: ahora + VIGENCIA, fila: conocida ? leer() : averiguar(leer) }
-    poner(conocida ? conocidas : otras, texto, nueva)
-    nueva.fila.then(
-      (fila) => {
-        if (Boolean(fila) === Boolean(conocida)) return
-        const [de, a] = fila ? [otras, conocidas] : [conocidas, otras]
-        de.delete(texto)
-        poner(a, texto, nueva)
-      },
-      () => {
-        nueva.vence_en = ahora
-      },
-    )
-    return nueva.fila
-  }
-  return { leer, conoce: (texto: string) => conocidas.has(texto) }
-}
-
-/** Puts it last, and forgets the first where there are too many. */
-function poner<Fila>(leidas: Map<string, Leida<Fila>>, texto: string, leida: Leida<Fila>): void {
-  leidas.delete(texto)
-  if (leidas.size >= CUANTAS) leidas.delete(leidas.keys().next().value!)
-  leidas.set(texto, leida)
+/** Creates what reads a row by its key, together with the others that are asked for at the same time. */
+function juntando<Fila>(leer: (claves: readonly string[]) => Promise<ReadonlyMap<string, Fila>>) {
+  const grupos = new Grupos<Dueno, string, Fila | undefined>({
+    maximo: POR_SENTENCIA,
+    aLaVez: A_LA_VEZ,
+    juntos: () => 'todas',
+    async hacer(pedidos) {
+      const claves = pedidos.flatMap(({ datos }) => datos)
+      const filas = await leer([...new Set(claves)])
+      return claves.map((clave) => filas.get(clave))
+    },
+    esDeUno: () => false,
+  })
+  return async (clave: string): Promise<Fila | undefined> => (await grupos.pedir({ clave }, [clave]))[0]
 }
 
 /**
@@ -71,53 +45,77 @@ export function crearAutenticadores(
   { db, reloj, usos }: Pick<Deps, 'db' | 'reloj' | 'usos'>,
   ahoraMs = () => performance.now(),
 ): Autenticadores {
-  const llaves = recordar(ahoraMs, (texto) => {
-    const partes = leerLlave(texto)
-    if (!partes) return undefined
+  const leerFila = juntando((ids) => buscarLlaves(db, ids))
+  const gracia = esRepartida(db) ? GRACIA : 0
+  const llaves = new Recordadas(
+    ahoraMs,
+    (texto) => {
+      const partes = leerLlave(texto)
+      if (!partes) return undefined
+      return async (pedida) => {
+        const fila = await leerFila(partes.id)
+        if (!fila || !esLaPresentada(fila, partes)) return undefined
+        if (pedida && estaVigente(fila, reloj())) usos.anotar(fila, reloj())
+        return { fila, identidad: identidadDe(fila) }
+      }
+    },
+    gracia,
+  )
+  const leerSesion = juntando((huellas) => buscarSesiones(db, huellas))
+  const sesiones = new Recordadas(ahoraMs, (token) => {
+    if (!esToken(token)) return undefined
     return async () => {
-      const fila = await buscarPresentada(db, partes)
-      if (fila && estaVigente(fila, reloj())) usos.anotar(fila, reloj())
-      return fila && { ...fila, ritmos: presentarRitmos(fila), rangos: fila.redes.map(leerRango) }
+      const fila = await leerSesion(huellaDeToken(token))
+      return fila && identidadDeSesion(fila)
     }
   })
-  const sesiones = recordar(ahoraMs, (token) => (esToken(token) ? () => buscarSesion(db, token) : undefined))
 
-  const verificar = async (texto: string, averiguar: Averiguar, sirve: (tipo: TipoDeLlave) => boolean) => {
-    const fila = await llaves.leer(texto, averiguar)
-    return fila && sirve(fila.tipo) && estaVigente(fila, reloj()) ? fila : undefined
+  const verificar = async (texto: string, averiguar: Averiguar) => {
+    const leida = await llaves.leer(texto, averiguar)
+    return leida && estaVigente(leida.fila, reloj()) ? leida.identidad : undefined
   }
 
   return {
     conoce: (texto) => llaves.conoce(texto) || sesiones.conoce(texto),
     async llaveDeComercio(texto, averiguar = sinMas) {
-      const fila = await verificar(texto, averiguar, (tipo) => tipo !== 'oper')
-      if (!fila || fila.tipo === 'oper') return undefined
-      return {
-        comercioId: fila.comercio_id,
-        comercio: fila.dueno,
-        modo: fila.tipo,
-        llave: fila.id,
-        alcances: fila.alcances,
-        nombre: fila.nombre,
-        pais: fila.pais,
-        estricto: fila.estricto === true,
-        ritmos: fila.ritmos,
-        vence_en: fila.vence_en,
-        rangos: fila.rangos,
-        demostracion: fila.demostracion,
-      }
+      const identidad = await verificar(texto, averiguar)
+      return identidad && 'comercio' in identidad ? identidad : undefined
     },
     async llaveDeOperacion(texto, averiguar = sinMas) {
-      const fila = await verificar(texto, averiguar, (tipo) => tipo === 'oper')
-      if (fila?.tipo !== 'oper') return undefined
-      const { operador_id: operadorId, dueno: operador, id: llave, alcances, rangos, demostracion } = fila
-      return { operadorId, operador, llave, alcances, rangos, demostracion }
+      const identidad = await verificar(texto, averiguar)
+      return identidad && 'operador' in identidad ? identidad : undefined
     },
     async sesionDeRepartidor(token, averiguar = sinMas) {
-      const fila = await sesiones.leer(token, averiguar)
-      if (!fila || fila.vence_en <= reloj()) return undefined
-      const { repartidor_id: repartidorId, repartidor, nombre, hash: sesion, vence_en, demostracion } = fila
-      return { repartidorId, repartidor, nombre, sesion, vence_en, demostracion }
+      const identidad = await sesiones.leer(token, averiguar)
+      return identidad && identidad.vence_en > reloj() ? identidad : undefined
     },
   }
+}
+
+/** Identity that a key's row stands for, made once for each time that the row is read: `Limites` keeps what it makes of one. */
+function identidadDe(fila: FilaConDueno): Identidades['llaveDeComercio' | 'llaveDeOperacion'] {
+  const { id: llave, dueno, nombre, demostracion } = fila
+  const rangos = fila.redes.map(leerRango)
+  if (fila.tipo === 'oper')
+    return { operadorId: fila.operador_id, operador: dueno, llave, alcances: fila.alcances, rangos, demostracion }
+  return {
+    comercioId: fila.comercio_id,
+    comercio: dueno,
+    modo: fila.tipo,
+    llave,
+    alcances: fila.alcances,
+    nombre,
+    pais: fila.pais,
+    estricto: fila.estricto === true,
+    ritmos: presentarRitmos(fila),
+    vence_en: fila.vence_en,
+    rangos,
+    demostracion,
+  }
+}
+
+/** Identity that a session's row stands for. */
+function identidadDeSesion(fila: FilaSesion): Identidades['sesionDeRepartidor'] {
+  const { repartidor_id: repartidorId, repartidor, nombre, hash: sesion, vence_en, demostracion } = fila
+  return { repartidorId, repartidor, nombre, sesion, vence_en, demostracion }
 }

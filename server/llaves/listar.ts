@@ -7,7 +7,8 @@ import { masRecientes, posicionDeLlave, presentarLlave } from './llave.ts'
 export const listarLlaves: Handler<'listarLlaves'> = async ({ path, query }, { db, cursores }) => {
   const { id: comercio_id, comercio } = await exigirComercio(db, path.comercio)
   const pagina = await paginar(cursores, { operacion: 'listarLlaves', dueno: comercio }, query ?? {}, {
-    leer: async (despues, take) => db.prisma.llave.findMany({ ...masRecientes({ comercio_id }, despues), take }),
+    leer: async (despues, take) =>
+      db.central.prisma.llave.findMany({ ...masRecientes({ comercio_id }, despues), take }),
     posicion: posicionDeLlave,
     presentar: (fila) =>
       presentarLlave({

@@ -43,7 +43,7 @@ type FilaDeOperador = Fila<llave, DeOperador> & { dueno: string }
 export type FilaLlave = FilaDeComercio | FilaDeOperador
 
 /** A key's row with what is needed of its owner; an operator has no settings. */
-type FilaConDueno = FilaLlave & {
+export type FilaConDueno = FilaLlave & {
   nombre: string
   pais: Pais | null
   estricto: boolean | null
@@ -95,15 +95,20 @@ const esSuyo = (fila: Pick<FilaLlave, 'hash'>, secreto: string) => timingSafeEqu
 export const estaVigente = ({ vence_en, revocado_en }: Pick<FilaLlave, 'vence_en' | 'revocado_en'>, ahora: Date) =>
   revocado_en === null && (vence_en === null || vence_en > ahora)
 
-/** An operator's revocation is that of all his keys. */
-const BUSCAR = sentencia<Pick<FilaLlave, 'id'>, FilaConDueno>(
-  'llaves.buscar',
-  `select l.id, l.tipo, l.comercio_id, l.operador_id, l.hash, l.alcances, l.redes, l.creado_en, l.vence_en,
+/** SQL of keys with what is needed of their owners. An operator's revocation is that of all his keys. */
+const CON_DUENO = `select l.id, l.tipo, l.comercio_id, l.operador_id, l.hash, l.alcances, l.redes, l.creado_en, l.vence_en,
      l.usado_en, l.demostracion, coalesce(l.revocado_en, o.revocado_en) as revocado_en,
      coalesce(c.comercio, o.operador) as dueno, coalesce(c.nombre, o.nombre) as nombre, c.pais, c.estricto,
      c.ritmo_solicitudes, c.ritmo_guias
    from llave l
-   left join comercio c on c.id = l.comercio_id left join operador o on o.id = l.operador_id where l.id = :id`,
+   left join comercio c on c.id = l.comercio_id left join operador o on o.id = l.operador_id`
+
+const BUSCAR = sentencia<Pick<FilaLlave, 'id'>, FilaConDueno>('llaves.buscar', `${CON_DUENO} where l.id = :id`)
+
+/** A statement apart: one for a list of ids is planned anew for each list, which a single key needn't pay for. */
+const BUSCAR_VARIAS = sentencia<{ ids: readonly string[] }, FilaConDueno>(
+  'llaves.buscarVarias',
+  `${CON_DUENO} where l.id = any(:ids::text[])`,
 )
 
 /** The key with that id, whether or not it still works, and whose it is. */
@@ -112,11 +117,16 @@ export async function buscarLlave(db: Db, id: string): Promise<FilaConDueno | un
   return fila
 }
 
-/** The key that a presented one is, whether or not it still works. */
-export async function buscarPresentada(db: Db, { tipo, id, secreto }: Presentada): Promise<FilaConDueno | undefined> {
-  const fila = await buscarLlave(db, id)
-  return fila && fila.tipo === tipo && esSuyo(fila, secreto) ? fila : undefined
+/** The keys with those ids, by id, whether or not they still work, and whose they are. */
+export async function buscarLlaves(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, FilaConDueno>> {
+  const [id] = ids
+  const filas = ids.length === 1 ? await db.consultar(BUSCAR, { id: id! }) : await db.consultar(BUSCAR_VARIAS, { ids })
+  return new Map(filas.map((fila) => [fila.id, fila]))
 }
+
+/** Reports whether a presented key is the one of that row. */
+export const esLaPresentada = (fila: Pick<FilaLlave, 'tipo' | 'hash'>, { tipo, secreto }: Presentada): boolean =>
+  fila.tipo === tipo && esSuyo(fila, secreto)
 
 const MARCAR = sentencia<{ ids: readonly string[] }>(
   'llaves.marcarDemostracion',
@@ -185,6 +195,7 @@ const GUARDAR = sentencia<Omit<FilaLlave, 'dueno' | 'revocado_en' | 'usado_en' |
   'llaves.guardar',
   `insert into llave (id, tipo, comercio_id, operador_id, hash, alcances, redes, creado_en, vence_en)
    values (:id, :tipo, :comercio_id, :operador_id, :hash, :alcances, :redes, :creado_en, :vence_en)`,
+  { alcance: 'todo' },
 )
 
 /** The row of a new key, kept, and the whole key, which stands nowhere else. */

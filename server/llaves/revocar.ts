@@ -12,7 +12,7 @@ const REVOCAR = sentencia<{ id: string; ahora: Date }, { id: string }>(
 export const revocarLlave: Handler<'revocarLlave'> = async ({ path, ...quien }, { db, reloj, bitacora }) => {
   const llave = await exigirLlave(db, path.llave)
   if (!llave.revocado_en) {
-    await enTransaccion(db, async (consultar) => {
+    await enTransaccion(db.central, async (consultar) => {
       const revocadas = await consultar(REVOCAR, { id: llave.id, ahora: reloj() })
       if (revocadas.length === 0) return
       await bitacora.anotar(consultar, quien, {

@@ -21,7 +21,7 @@ export const rotarLlave: Handler<'rotarLlave'> = async ({ path, body, ...quien }
     throw new Problema('llave_inactiva', `La llave ${que} y no se puede rotar. Cree una llave nueva.`)
   }
   const fin = new Date(ahora.getTime() + (body?.solapamiento_horas ?? SOLAPAMIENTO_POR_OMISION) * HORA)
-  const creada = await enTransaccion(db, async (consultar) => {
+  const creada = await enTransaccion(db.central, async (consultar) => {
     const llave = await guardarOtra({ consultar }, ahora, vieja)
     await consultar(VENCER, { id: vieja.id, vence_en: fin })
     await bitacora.anotar(consultar, quien, {

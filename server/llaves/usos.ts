@@ -15,7 +15,7 @@ const ANOTAR = sentencia<{ ids: readonly string[]; instantes: readonly Date[] }>
 
 /**
  * When keys were last used, and which are used though they end soon. It is told of a key when its row was read, which happens
- * twice a second at most: a request waits for none of this and asks the database nothing more.
+ * every 0.4 s at most: a request waits for none of this and asks the database nothing more.
  */
 export class Usos {
   readonly #db: Pick<Db, 'consultar'>

@@ -1,4 +1,5 @@
 import type { JobInsert } from 'pg-boss'
+import { aTrabajo } from '../cola/filas.ts'
 import type { mensaje } from '../contrato/generado/prisma/client.ts'
 import type {
   CanalDeMensaje,
@@ -9,13 +10,12 @@ import type {
   TipoDeMensaje,
 } from '../contrato/generado/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../contrato/generado/vocabulario.ts'
+import { noteOwners } from '../data/owners.ts'
+import { askByMerchant, askThoseThere, inEach, otherParts } from '../data/spread.ts'
 import { type Db, type Fila, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
-import { reanotarDuenos } from '../duenos.ts'
 import { foto, insertarEntregasDeWebhook } from '../eventos/evento.ts'
 import { esSinSalida, venceAlCrear } from '../guias/guia.ts'
-import { apartando, aTrabajo, type DeUno, enCadaMotor, enSuMaquina, masTarde, porComercio, suyo } from '../motor.ts'
-import { lugarEnFlujo } from '../orden.ts'
 import { huellaDe, tokenDe } from '../ubicacion/ubicacion.ts'
 import type { ClaveDeWebhook } from '../webhooks/webhook.ts'
 
@@ -44,13 +44,14 @@ const PENDIENTES = sentencia<
   'mensajes.pendientes',
   `select comercio_id, id as mensaje, md5(id::text || ':' || estado || proximo_en)::uuid as id from mensaje
    where estado in ('pendiente', 'enviando') and proximo_en <= :ahora and canal = :canal order by proximo_en limit :cuantas`,
+  { alcance: 'parte' },
 )
 
 /** The messages of a channel that wait to be sent, and those whose sender vanished with them, as jobs. */
 export const mensajesPendientes =
   (canal: CanalDeMensaje) =>
   async ({ db, reloj }: Pick<DepsDeMensajes, 'db' | 'reloj'>, cuantas: number): Promise<JobInsert[]> => {
-    const filas = await db.consultar(PENDIENTES, { ahora: reloj(), cuantas, canal })
+    const filas = await askThoseThere(db, ({ consultar }) => consultar(PENDIENTES, { ahora: reloj(), cuantas, canal }))
     return filas.map(({ id, mensaje, comercio_id }) => ({ id, data: { mensaje, comercio_id } }))
   }
 
@@ -66,43 +67,23 @@ const conSolicitud = (extra: string, miembros: string) =>
      jsonb_build_object('canal', m.canal, 'numero', m.numero, 'creado_en', m.creado_en)) || ${miembros})`
 
 /** What the request in `extra` becomes by the message `m`, as SQL. */
-export type Cambio = (extra: string, citus: boolean) => string
-
-/**
- * SQL of an update of `guia` from `m` that changes the request: the value, and whence. Citus takes no functions of that kind with
- * the columns of an update, so there the value is made before.
- */
-export const valor = (citus: boolean, cambio: Cambio) => (citus ? 'm.extra' : cambio('guia.ubicacion_extra', false))
-export const conExtra = (citus: boolean, nombre: string, cambio: Cambio) =>
-  citus
-    ? `, ${nombre}x as materialized (
-     select m.*, ${cambio('o.ubicacion_extra', true)} as extra from m join guia o
-       on o.comercio_id = m.comercio_id and o.modo = m.modo and o.id = m.guia_id${suyo(citus, 'o')}
-   )`
-    : ''
-export const desdeM = (citus: boolean, nombre: string) => (citus ? `${nombre}x m` : 'm')
+export type Cambio = (extra: string) => string
 
 /**
  * The guides of messages, locked in one order and before their messages: a step of a guide (`darPaso`) closes its messages
  * in that order, too, and what is read here is then what it will have written, not what it was about to change.
  */
-const susGuias = (citus: boolean, cuales: string) =>
-  apartando(
-    citus,
-    `select comercio_id, modo, id, estado, ubicacion_estado from guia
-   where (comercio_id, modo, id) in (select comercio_id, modo, guia_id from mensaje where ${cuales}${suyo(citus, 'mensaje')})${suyo(citus, 'guia')}
-   order by comercio_id, modo, id for update`,
-  )
+const susGuias = (cuales: string) => `select comercio_id, modo, id, estado, ubicacion_estado from guia
+   where (comercio_id, modo, id) in (select comercio_id, modo, guia_id from mensaje where ${cuales})
+   order by comercio_id, modo, id for update`
 
 /** Whether `m` is its guide's newest request: what becomes of an older one is no news of the newer. */
-export const esLaUltima = (
-  citus: boolean,
-) => `not exists (select from mensaje o where o.comercio_id = m.comercio_id and o.modo = m.modo
-       and o.guia_id = m.guia_id and o.tipo = m.tipo and o.numero > m.numero${suyo(citus, 'o')})`
+export const ES_LA_ULTIMA = `not exists (select from mensaje o where o.comercio_id = m.comercio_id and o.modo = m.modo
+       and o.guia_id = m.guia_id and o.tipo = m.tipo and o.numero > m.numero)`
 
 const DESCARTAR: Cambio = (extra) => conSolicitud(extra, `jsonb_build_object('estado', m.estado)`)
-const ENVIAR: Cambio = (extra, citus) =>
-  `case when ${esLaUltima(citus)} then ${conSolicitud(
+const ENVIAR: Cambio = (extra) =>
+  `case when ${ES_LA_ULTIMA} then ${conSolicitud(
     extra,
     `jsonb_build_object('canal', m.canal, 'estado', 'enviado', 'motivo', null, 'enviado_en', :ahora::timestamptz, 'vence_en', m.vence_en)`,
   )} else ${extra} end`
@@ -125,26 +106,20 @@ const SEGUN_PROVEEDOR: Cambio = (extra) =>
     `jsonb_strip_nulls(jsonb_build_object('estado', m.estado, 'entregado_en', m.entregado_en, 'leido_en', m.leido_en))`,
   )
 
-/** The key of a link: on Citus the merchant's, because there the table lies by him. */
-const deHuella = (citus: boolean) => (citus ? 'huella, comercio_id' : 'huella')
-
 const idsDe = (mensajes: readonly Suyo[]) => mensajes.map(({ id }) => id)
 
 /** A webhook delivery that such a statement wrote. */
 type EntregaHecha = ClaveDeWebhook & { guia_id: string }
 
 /** The end of a statement whose `g` moved guides' requests, `:ahora` or at their last date if that is ahead: each writes this event and its deliveries. */
-const anunciar = (citus: boolean, tipo: TipoDeEvento) => {
-  const { antes, columna, valor, de } = lugarEnFlujo(citus, 'g')
-  return `${antes}e as (
+const anunciar = (tipo: TipoDeEvento) => `e as (
      insert into evento as n (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, estado_anterior, foto,
-       ocurrido_en, registrado_en${columna})
-     select comercio_id, modo, id, secuencia, guia, external_ref, '${tipo}', estado, estado, ${foto('g')}, actualizado_en, actualizado_en${valor}
-     from ${de}
+       ocurrido_en, registrado_en)
+     select comercio_id, modo, id, secuencia, guia, external_ref, '${tipo}', estado, estado, ${foto('g')}, actualizado_en, actualizado_en
+     from g
      returning n.*
-   ), d as (${insertarEntregasDeWebhook(citus, 'e', ':ahora::timestamptz')})
+   ), d as (${insertarEntregasDeWebhook('e', ':ahora::timestamptz')})
    select * from d`
-}
 
 /** Whether the message `m` is of a guide of `p`. */
 const deSuGuia = (m: string) => `${m}.comercio_id = p.comercio_id and ${m}.modo = p.modo and ${m}.guia_id = p.id`
@@ -156,7 +131,7 @@ const deSuGuia = (m: string) => `${m}.comercio_id = p.comercio_id and ${m}.modo 
  * left already.
  */
 const MARCAR_ENVIADOS = sentencia<
-  DeUno & {
+  {
     enviados: string
     ahora: Date
     finales: readonly Estado[]
@@ -168,48 +143,46 @@ const MARCAR_ENVIADOS = sentencia<
   EntregaHecha
 >(
   'mensajes.marcarEnviados',
-  enCadaMotor(
-    (citus) => `with x as (
+  `with x as (
      select * from json_to_recordset(:enviados::json) as x(id uuid, huella text, proveedor_id text)
    ), p as (
-     ${susGuias(citus, 'id in (select id from x) and estado = any(:desde::text[]) and canal = :canal')}
+     ${susGuias('id in (select id from x) and estado = any(:desde::text[]) and canal = :canal')}
    ), q as (
      select distinct on (m.comercio_id, m.modo, m.guia_id) m.id as mensaje_id, x.huella, x.proveedor_id,
        ${haceFalta('p')} as hace_falta
      from p join mensaje m on ${deSuGuia('m')} join x on x.id = m.id
-     where m.estado = any(:desde::text[]) and m.canal = :canal${suyo(citus, 'm')} order by m.comercio_id, m.modo, m.guia_id, m.numero
+     where m.estado = any(:desde::text[]) and m.canal = :canal order by m.comercio_id, m.modo, m.guia_id, m.numero
    ), m as (
      update mensaje set
        estado = case when q.hace_falta or estado <> 'pendiente' then 'enviado' else 'descartado' end,
        enviado_en = case when q.hace_falta or estado <> 'pendiente' then :ahora::timestamptz end,
        vence_en = case when tipo = 'solicitud_ubicacion' then :vence_en::timestamptz end, kid = :kid, codigo = null, motivo = null,
        abierta = q.hace_falta and tipo <> 'acuse', proveedor_id = coalesce(q.proveedor_id, mensaje.proveedor_id)
-     from q where mensaje.id = q.mensaje_id and mensaje.estado = any(:desde)${suyo(citus, 'mensaje')} returning mensaje.*, q.huella, q.hace_falta
+     from q where mensaje.id = q.mensaje_id and mensaje.estado = any(:desde) returning mensaje.*, q.huella, q.hace_falta
    ), l as (
      insert into enlace_ubicacion (huella, comercio_id, modo, guia_id, numero, vence_en)
      select decode(huella, 'hex'), comercio_id, modo, guia_id, m.numero, vence_en
-     from ${enSuMaquina(citus, 'm', "estado = 'enviado' and tipo = 'solicitud_ubicacion'")}
-     on conflict (${deHuella(citus)}) do update set vence_en = excluded.vence_en
-   )${conExtra(citus, 'n', DESCARTAR)}, n as (
-     update guia set ubicacion_extra = ${valor(citus, DESCARTAR)}
-     from ${desdeM(citus, 'n')} where not m.hace_falta and m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id
-       and guia.modo = m.modo and guia.id = m.guia_id${suyo(citus, 'guia')}
-   )${conExtra(citus, 'g', ENVIAR)}, g as (
+     from m where estado = 'enviado' and tipo = 'solicitud_ubicacion'
+     on conflict (huella) do update set vence_en = excluded.vence_en
+   ), n as (
+     update guia set ubicacion_extra = ${DESCARTAR('guia.ubicacion_extra')}
+     from m where not m.hace_falta and m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id
+       and guia.modo = m.modo and guia.id = m.guia_id
+   ), g as (
      update guia set secuencia = guia.secuencia + 1, actualizado_en = greatest(guia.actualizado_en, :ahora), ubicacion_estado = 'solicitada',
-       ubicacion_extra = ${valor(citus, ENVIAR)}
-     from ${desdeM(citus, 'g')} where m.estado = 'enviado' and m.hace_falta and m.tipo = 'solicitud_ubicacion'
-       and guia.comercio_id = m.comercio_id and guia.modo = m.modo and guia.id = m.guia_id${suyo(citus, 'guia')}
+       ubicacion_extra = ${ENVIAR('guia.ubicacion_extra')}
+     from m where m.estado = 'enviado' and m.hace_falta and m.tipo = 'solicitud_ubicacion'
+       and guia.comercio_id = m.comercio_id and guia.modo = m.modo and guia.id = m.guia_id
      returning guia.*
-   ), ${anunciar(citus, 'ubicacion.solicitada')}`,
-  ),
+   ), ${anunciar('ubicacion.solicitada')}`,
+  { alcance: 'parte' },
 )
 
-/** On Citus it is said whose the links of messages are before their rows say it. */
-const reanotarEnlaces = (db: Db, comercio_id: string | null, filas: readonly { huella: string }[]) =>
-  reanotarDuenos(
+/** Says whose the links of messages are, before their rows say it. */
+const anotarEnlaces = (db: Db, filas: readonly { huella: string; comercio_id: string }[]) =>
+  noteOwners(
     db,
-    comercio_id!,
-    filas.map(({ huella }) => huella),
+    filas.map(({ huella, comercio_id }) => ({ key: huella, merchant: comercio_id })),
   )
 
 /** What the links of messages that go now are good by: the key that they are made with, and until when. */
@@ -234,41 +207,36 @@ export async function marcarEnviados(
 ): Promise<void> {
   const { db, reloj, secretos, avisarTrabajo } = partes
   const ahora = reloj()
-  const entregas = await porComercio(db.motor, mensajes, async (suyos, comercio_id) => {
-    const filas = suyos.map(({ id, proveedor_id }) => {
-      const { token } = tokenDe(secretos, id)!
-      return { id, proveedor_id: proveedor_id ?? null, huella: huellaDe(token).toString('hex') }
-    })
-    await reanotarEnlaces(db, comercio_id, filas)
-    return db.consultar(MARCAR_ENVIADOS, {
-      comercio_id,
+  const filas = mensajes.map(({ id, comercio_id, proveedor_id }) => {
+    const { token } = tokenDe(secretos, id)!
+    return { id, comercio_id, proveedor_id: proveedor_id ?? null, huella: huellaDe(token).toString('hex') }
+  })
+  await anotarEnlaces(db, filas)
+  const entregas = await askByMerchant(db, filas, ({ consultar }, filas) =>
+    consultar(MARCAR_ENVIADOS, {
       enviados: JSON.stringify(filas),
       ahora,
       finales: MAQUINA_DE_ESTADOS.finales,
       ...enlaceDe(partes, ahora),
       desde,
       canal,
-    })
-  })
+    }),
+  )
   if (entregas.length > 0) avisarTrabajo(entregas)
 }
 
-const EN_BUZON = sentencia<DeUno & { ids: readonly string[] }, Suyo & Pick<FilaMensaje, 'modo'>>(
+const EN_BUZON = sentencia<{ ids: readonly string[] }, Suyo & Pick<FilaMensaje, 'modo'>>(
   'mensajes.enBuzon',
-  enCadaMotor(
-    (citus) =>
-      `select id, comercio_id, modo from mensaje where id = any(:ids::uuid[]) and canal = 'buzon' and estado = 'pendiente'${suyo(citus, 'mensaje')}`,
-  ),
+  `select id, comercio_id, modo from mensaje where id = any(:ids::uuid[]) and canal = 'buzon' and estado = 'pendiente'`,
+  { alcance: 'parte' },
 )
 
 /** A process of an earlier version writes live messages to the mailbox as due, which new ones never are. */
-const RETENER = sentencia<DeUno & { ids: readonly string[] }>(
+const RETENER = sentencia<{ ids: readonly string[] }>(
   'mensajes.retener',
-  enCadaMotor(
-    (citus) =>
-      `update mensaje set proximo_en = ${venceAlCrear('modo', 'canal', 'proximo_en')}
-       where id = any(:ids::uuid[]) and estado = 'pendiente'${suyo(citus, 'mensaje')}`,
-  ),
+  `update mensaje set proximo_en = ${venceAlCrear('modo', 'canal', 'proximo_en')}
+       where id = any(:ids::uuid[]) and estado = 'pendiente'`,
+  { alcance: 'parte' },
 )
 
 /**
@@ -278,10 +246,10 @@ const RETENER = sentencia<DeUno & { ids: readonly string[] }>(
 export async function enviarAlBuzon(deps: DepsDeMensajes, mensajes: readonly Suyo[]): Promise<void> {
   const { db } = deps
   const pendientes = (unos: readonly Suyo[]) =>
-    porComercio(db.motor, unos, (suyos, comercio_id) => db.consultar(EN_BUZON, { comercio_id, ids: idsDe(suyos) }))
+    askByMerchant(db, unos, ({ consultar }, suyos) => consultar(EN_BUZON, { ids: idsDe(suyos) }))
   const { live = [], test = [] } = Object.groupBy(await pendientes(mensajes), ({ modo }) => modo)
   if (live.length > 0)
-    await porComercio(db.motor, live, (suyos, comercio_id) => db.consultar(RETENER, { comercio_id, ids: idsDe(suyos) }))
+    await askByMerchant(db, live, ({ consultar }, suyos) => consultar(RETENER, { ids: idsDe(suyos) }))
   for (let quedan = test, antes = Infinity; quedan.length > 0 && quedan.length < antes; ) {
     await marcarEnviados(deps, 'buzon', ['pendiente'], quedan)
     antes = quedan.length
@@ -313,21 +281,58 @@ const LUGAR = `(select count(*) from (
        select from mensaje o where o.telefono = q.telefono and o.modo = q.modo and o.tipo = q.tipo
          and o.estado = 'pendiente' and o.canal = :canal and o.proximo_en <= :ahora
          and (o.creado_en, o.id) <= (q.creado_en, q.id) limit 500) antes)`
+
+interface Cuenta {
+  id: string
+  en_la_hora: number
+  en_el_dia: number
+  antes: number
+}
+
 /**
- * The same on Citus, which counts everybody's on all machines and then tells whose they are. It counts what waits before what
- * left, each when it comes to it: what another merchant's job sends meanwhile counts twice, and not never.
+ * What other parts' merchants have for the telephones of some messages: how many requests left, and how many are due before
+ * each. Both are counted in one snapshot, so that one which leaves meanwhile counts once.
  */
-const LUGARES = `(select count(*) from a where a.telefono = q.telefono and a.modo = q.modo and a.tipo = q.tipo
-         and (a.creado_en, a.id) <= (q.creado_en, q.id))`
-const ANTERIORES = `a as materialized (
-     select o.telefono, o.modo, o.tipo, o.creado_en, o.id from mensaje o where o.telefono in (select telefono from q)
-       and o.estado = 'pendiente' and o.canal = :canal and o.proximo_en <= :ahora
-   ), `
+const DE_OTROS = sentencia<{ mensajes: string; ahora: Date; canal: CanalDeMensaje }, Cuenta>(
+  'mensajes.deOtros',
+  `with q as materialized (
+     select * from json_to_recordset(:mensajes::json) as q(id uuid, telefono text, modo text, tipo text, creado_en timestamptz)
+   ), t as materialized (
+     ${SALIERON}
+   )
+   select q.id, coalesce(en_la_hora, 0)::int as en_la_hora, coalesce(en_el_dia, 0)::int as en_el_dia, ${LUGAR}::int as antes
+   from q left join t using (telefono, modo, tipo)`,
+  { alcance: 'parte' },
+)
+const TELEFONOS = sentencia<
+  { ids: readonly string[] },
+  Pick<FilaMensaje, 'id' | 'telefono' | 'modo' | 'tipo'> & { creado_en: string }
+>(
+  'mensajes.telefonos',
+  'select id, telefono, modo, tipo, creado_en::text as creado_en from mensaje where id = any(:ids::uuid[])',
+  { alcance: 'parte' },
+)
+
+/** Counts, for messages of one part, what merchants of all the others have for their telephones. */
+async function contarDeOtros(
+  { db, suya, ahora, canal }: { db: Db; suya: Db; ahora: Date; canal: CanalDeMensaje },
+  mensajes: readonly Suyo[],
+): Promise<Cuenta[]> {
+  const otras = otherParts(db, suya)
+  if (otras.length === 0) return []
+  const mensajes_ = JSON.stringify(await suya.consultar(TELEFONOS, { ids: idsDe(mensajes) }))
+  const cuentas = await Promise.all(
+    otras.map(({ consultar }) => consultar(DE_OTROS, { mensajes: mensajes_, ahora, canal })),
+  )
+  return cuentas.flat()
+}
 
 /** What is over a telephone's quota is put off in its row: by an hour for each five before it, by a day for each twenty. */
 const RECLAMAR = sentencia<
-  DeUno & {
+  {
     reclamados: string
+    /** What merchants of other parts have for the same telephones. */
+    de_otros: string
     ahora: Date
     motivo: string
     finales: readonly Estado[]
@@ -338,22 +343,22 @@ const RECLAMAR = sentencia<
   Omit<Reclamado, 'token'>
 >(
   'mensajes.reclamar',
-  enCadaMotor(
-    (citus) => `with x as (
+  `with x as (
      select * from json_to_recordset(:reclamados::json) as x(id uuid, huella text)
    ), q as (
-     ${apartando(
-       citus,
-       `select m.id, m.telefono, m.modo, m.tipo, m.creado_en, x.huella, ${haceFalta()} as hace_falta
+     select m.id, m.telefono, m.modo, m.tipo, m.creado_en, x.huella, ${haceFalta()} as hace_falta
      from x join mensaje m on m.id = x.id
      join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
-     where m.estado = 'pendiente' and m.canal = :canal and m.proximo_en <= :ahora::timestamptz${suyo(citus, 'm')} for update of m skip locked`,
-     )}
-   ), ${citus ? ANTERIORES : ''}t as materialized (
+     where m.estado = 'pendiente' and m.canal = :canal and m.proximo_en <= :ahora::timestamptz for update of m skip locked
+   ), t as materialized (
      ${SALIERON}
+   ), o as (
+     select id, sum(antes) as antes, sum(en_la_hora) as en_la_hora, sum(en_el_dia) as en_el_dia
+     from json_to_recordset(:de_otros::json) as o(id uuid, antes int, en_la_hora int, en_el_dia int) group by id
    ), s as (
-     select q.*, ${citus ? LUGARES : LUGAR} as lugar, coalesce(en_la_hora, 0) as en_la_hora, coalesce(en_el_dia, 0) as en_el_dia
-     from q left join t using (telefono, modo, tipo)
+     select q.*, ${LUGAR} + coalesce(o.antes, 0) as lugar, coalesce(t.en_la_hora, 0) + coalesce(o.en_la_hora, 0) as en_la_hora,
+       coalesce(t.en_el_dia, 0) + coalesce(o.en_el_dia, 0) as en_el_dia
+     from q left join t using (telefono, modo, tipo) left join o on o.id = q.id
    ), c as (
      select *, tipo = 'solicitud_ubicacion' and hace_falta
        and (en_la_hora + lugar > ${POR_TELEFONO.hora} or en_el_dia + lugar > ${POR_TELEFONO.dia}) as sobra from s
@@ -367,20 +372,20 @@ const RECLAMAR = sentencia<
        estado = case when q.sobra then 'pendiente' when q.hace_falta then 'enviando' else 'descartado' end,
        abierta = q.hace_falta, intentos = intentos + case when q.sobra then 0 else 1 end, kid = :kid,
        proximo_en = q.hasta
-     from h q where mensaje.id = q.id${suyo(citus, 'mensaje')} returning mensaje.*, q.huella
+     from h q where mensaje.id = q.id returning mensaje.*, q.huella
    ), l as (
      insert into enlace_ubicacion (huella, comercio_id, modo, guia_id, numero, vence_en)
      select decode(huella, 'hex'), comercio_id, modo, guia_id, m.numero, :vence_en::timestamptz
-     from ${enSuMaquina(citus, 'm', "estado = 'enviando' and tipo = 'solicitud_ubicacion'")} on conflict (${deHuella(citus)}) do nothing
-   )${conExtra(citus, 'n', POSTERGAR)}, n as (
-     update guia set ubicacion_extra = ${valor(citus, POSTERGAR)}
-     from ${desdeM(citus, 'n')} where m.estado <> 'enviando' and m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id
-       and guia.modo = m.modo and guia.id = m.guia_id${suyo(citus, 'guia')}
+     from m where estado = 'enviando' and tipo = 'solicitud_ubicacion' on conflict (huella) do nothing
+   ), n as (
+     update guia set ubicacion_extra = ${POSTERGAR('guia.ubicacion_extra')}
+     from m where m.estado <> 'enviando' and m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id
+       and guia.modo = m.modo and guia.id = m.guia_id
    )
    select m.*, g.municipio, c.nombre as comercio from m
    join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
-   join comercio c on c.id = m.comercio_id where m.estado = 'enviando'${suyo(citus, 'g')}`,
-  ),
+   join comercio c on c.id = m.comercio_id where m.estado = 'enviando'`,
+  { alcance: 'parte' },
 )
 
 /** A message that this process holds to send it: its link works already, and nobody else sends it. */
@@ -398,12 +403,17 @@ export async function reclamar(
   const { db, reloj, secretos } = partes
   const ahora = reloj()
   const tokens = new Map(mensajes.map(({ id }) => [id, tokenDe(secretos, id)!.token]))
-  const reclamados = await porComercio(db.motor, mensajes, async (suyos, comercio_id) => {
-    const filas = suyos.map(({ id }) => ({ id, huella: huellaDe(tokens.get(id)!).toString('hex') }))
-    await reanotarEnlaces(db, comercio_id, filas)
-    return db.consultar(RECLAMAR, {
-      comercio_id,
+  const filas = mensajes.map(({ id, comercio_id }) => ({
+    id,
+    comercio_id,
+    huella: huellaDe(tokens.get(id)!).toString('hex'),
+  }))
+  await anotarEnlaces(db, filas)
+  const reclamados = await askByMerchant(db, filas, async (suya, filas) => {
+    const deOtros = await contarDeOtros({ db, suya, ahora, canal }, filas)
+    return suya.consultar(RECLAMAR, {
       reclamados: JSON.stringify(filas),
+      de_otros: JSON.stringify(deOtros),
       ahora,
       finales: MAQUINA_DE_ESTADOS.finales,
       canal,
@@ -422,28 +432,27 @@ export const aplazar = (
   codigo: string,
   motivo: string,
 ) =>
-  db.prisma.mensaje.updateMany({
+  db.de(comercio_id).prisma.mensaje.updateMany({
     where: { id, comercio_id, estado: 'enviando' },
     data: { estado: 'pendiente', proximo_en, codigo, motivo },
   })
 
 /** Nobody knows whether they left. They aren't sent again: only the provider's word, or somebody's, moves them on. */
-const DUDAR = sentencia<DeUno & { ids: readonly string[]; motivo: string; hasta: Date | null; vence_en: Date }>(
+const DUDAR = sentencia<{ ids: readonly string[]; motivo: string; hasta: Date | null; vence_en: Date }>(
   'mensajes.dudar',
-  enCadaMotor(
-    (citus) => `with p as (
-     ${susGuias(citus, `id = any(:ids::uuid[]) and estado = 'enviando'`)}
+  `with p as (
+     ${susGuias(`id = any(:ids::uuid[]) and estado = 'enviando'`)}
    ), m as (
      update mensaje set estado = 'dudoso', motivo = :motivo, vence_en = :vence_en from p
-     where ${deSuGuia('mensaje')}${suyo(citus, 'mensaje')} and mensaje.id = any(:ids::uuid[]) and mensaje.estado = 'enviando'
+     where ${deSuGuia('mensaje')} and mensaje.id = any(:ids::uuid[]) and mensaje.estado = 'enviando'
        and (:hasta::timestamptz is null or proximo_en <= :hasta) returning mensaje.*
-   )${conExtra(citus, 'n', POR_DUDOSO)}, n as (
-     update guia set ubicacion_extra = ${valor(citus, POR_DUDOSO)}
-     from ${desdeM(citus, 'n')} where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
-       and guia.id = m.guia_id${suyo(citus, 'guia')} and ${esLaUltima(citus)}
+   ), n as (
+     update guia set ubicacion_extra = ${POR_DUDOSO('guia.ubicacion_extra')}
+     from m where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
+       and guia.id = m.guia_id and ${ES_LA_ULTIMA}
    )
    select id from m`,
-  ),
+  { alcance: 'parte' },
 )
 
 /**
@@ -459,33 +468,32 @@ export const dudar = (
   const ahora = reloj()
   const vence_en = new Date(ahora.getTime() + ajustes.horasDeSolicitud * 3_600_000)
   const hasta = vencidos ? ahora : null
-  return porComercio(db.motor, mensajes, (suyos, comercio_id) =>
-    db.consultar(DUDAR, { comercio_id, ids: idsDe(suyos), motivo, hasta, vence_en }),
+  return askByMerchant(db, mensajes, ({ consultar }, suyos) =>
+    consultar(DUDAR, { ids: idsDe(suyos), motivo, hasta, vence_en }),
   )
 }
 
 /** What can't be done: the message fails, and with it, if it is the newest, the request. */
 const FALLAR = sentencia<
-  DeUno & Pick<FilaMensaje, 'id' | 'codigo'> & { motivo: string; ahora: Date; finales: readonly Estado[] },
+  Pick<FilaMensaje, 'id' | 'codigo'> & { motivo: string; ahora: Date; finales: readonly Estado[] },
   EntregaHecha
 >(
   'mensajes.fallar',
-  enCadaMotor(
-    (citus) => `with p as (
-     ${susGuias(citus, 'id = :id::uuid')}
+  `with p as (
+     ${susGuias('id = :id::uuid')}
    ), m as (
      update mensaje set estado = 'fallido', codigo = :codigo, motivo = :motivo, abierta = false from p
-     where ${deSuGuia('mensaje')}${suyo(citus, 'mensaje')} and mensaje.id = :id
+     where ${deSuGuia('mensaje')} and mensaje.id = :id
        and mensaje.estado in ('enviando', 'dudoso', 'enviado', 'pendiente') returning mensaje.*
-   )${conExtra(citus, 'g', POR_FALLIDO)}, g as (
+   ), g as (
      update guia set secuencia = guia.secuencia + 1, actualizado_en = greatest(guia.actualizado_en, :ahora), ubicacion_estado = 'fallida',
-       ubicacion_extra = ${valor(citus, POR_FALLIDO)}
-     from ${desdeM(citus, 'g')} where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
-       and guia.id = m.guia_id${suyo(citus, 'guia')} and guia.ubicacion_estado <> 'confirmada' and not guia.estado = any(:finales::text[])
-       and ${esLaUltima(citus)}
+       ubicacion_extra = ${POR_FALLIDO('guia.ubicacion_extra')}
+     from m where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
+       and guia.id = m.guia_id and guia.ubicacion_estado <> 'confirmada' and not guia.estado = any(:finales::text[])
+       and ${ES_LA_ULTIMA}
      returning guia.*
-   ), ${anunciar(citus, 'ubicacion.fallida')}`,
-  ),
+   ), ${anunciar('ubicacion.fallida')}`,
+  { alcance: 'parte' },
 )
 
 /** Ends a message that can't be delivered, and, if it is its guide's newest request, the request with it. */
@@ -495,9 +503,8 @@ export async function fallar(
   codigo: string | null,
   motivo: string,
 ): Promise<void> {
-  const entregas = await db.consultar(FALLAR, {
+  const entregas = await db.de(comercio_id).consultar(FALLAR, {
     id,
-    comercio_id,
     codigo,
     motivo: motivo.slice(0, 500),
     ahora: reloj(),
@@ -510,11 +517,10 @@ export async function fallar(
  * What the provider tells: it goes only forward, whatever order it comes in. Its own id, which WhatsApp makes of the
  * telephone, isn't taken when the telephone was erased.
  */
-const ANOTAR = sentencia<DeUno & { id: string; estado: string; en: Date; proveedor_id: string }>(
+const ANOTAR = sentencia<{ id: string; estado: string; en: Date; proveedor_id: string }>(
   'mensajes.anotar',
-  enCadaMotor(
-    (citus) => `with p as (
-     ${susGuias(citus, 'id = :id::uuid')}
+  `with p as (
+     ${susGuias('id = :id::uuid')}
    ), m as (
      update mensaje set
        estado = case when :estado = 'leido' or mensaje.estado = 'leido' then 'leido'
@@ -523,13 +529,13 @@ const ANOTAR = sentencia<DeUno & { id: string; estado: string; en: Date; proveed
          else entregado_en end,
        leido_en = case when :estado = 'leido' then least(leido_en, :en::timestamptz) else leido_en end,
        proveedor_id = case when telefono is not null then coalesce(proveedor_id, :proveedor_id) end
-     from p where ${deSuGuia('mensaje')}${suyo(citus, 'mensaje')} and mensaje.id = :id and mensaje.estado in ('enviado', 'entregado', 'leido')
+     from p where ${deSuGuia('mensaje')} and mensaje.id = :id and mensaje.estado in ('enviado', 'entregado', 'leido')
      returning mensaje.*
-   )${conExtra(citus, 'u', SEGUN_PROVEEDOR)}
-   update guia set ubicacion_extra = ${valor(citus, SEGUN_PROVEEDOR)}
-   from ${desdeM(citus, 'u')} where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
-     and guia.id = m.guia_id${suyo(citus, 'guia')} and guia.ubicacion_extra ? 'solicitud' and ${esLaUltima(citus)}`,
-  ),
+   )
+   update guia set ubicacion_extra = ${SEGUN_PROVEEDOR('guia.ubicacion_extra')}
+   from m where m.tipo = 'solicitud_ubicacion' and guia.comercio_id = m.comercio_id and guia.modo = m.modo
+     and guia.id = m.guia_id and guia.ubicacion_extra ? 'solicitud' and ${ES_LA_ULTIMA}`,
+  { alcance: 'parte' },
 )
 
 /** Notes what the provider tells of a sent message, which goes only forward, whatever order it is told in. */
@@ -539,11 +545,12 @@ export const anotar = (
   estado: string,
   en: Date,
   proveedor_id: string,
-) => db.consultar(ANOTAR, { id, comercio_id, estado, en, proveedor_id })
+) => db.de(comercio_id).consultar(ANOTAR, { id, estado, en, proveedor_id })
 
 const VENCIDOS = sentencia<{ ahora: Date; cuantas: number }, Suyo>(
   'mensajes.vencidos',
   `select id, comercio_id from mensaje where abierta and vence_en <= :ahora order by vence_en limit :cuantas`,
+  { alcance: 'parte' },
 )
 
 /**
@@ -552,40 +559,41 @@ const VENCIDOS = sentencia<{ ahora: Date; cuantas: number }, Suyo>(
  */
 const ADELANTAR = sentencia<{ ahora: Date }>(
   'mensajes.adelantar',
-  `update mensaje set proximo_en = ${masTarde(':ahora', 'proximo_en - creado_en')}
+  `update mensaje set proximo_en = :ahora::timestamptz + (proximo_en - creado_en)
    where estado = 'pendiente' and proximo_en > :ahora and creado_en > :ahora and intentos = 0
      and not ${esSinSalida('modo', 'canal')}`,
+  { alcance: 'parte' },
 )
 
 /** Brings forward what a clock that has stepped back since put off. */
 export const adelantarMensajes = ({ db, reloj }: Pick<DepsDeMensajes, 'db' | 'reloj'>) =>
-  db.consultar(ADELANTAR, { ahora: reloj() })
+  inEach(db, ({ consultar }) => consultar(ADELANTAR, { ahora: reloj() }))
 
 /** The open requests whose time is over, as jobs. */
 export const solicitudesVencidas = async (
   { db, reloj }: Pick<DepsDeMensajes, 'db' | 'reloj'>,
   cuantas: number,
-): Promise<JobInsert[]> => (await db.consultar(VENCIDOS, { ahora: reloj(), cuantas })).map(aTrabajo)
+): Promise<JobInsert[]> =>
+  (await askThoseThere(db, ({ consultar }) => consultar(VENCIDOS, { ahora: reloj(), cuantas }))).map(aTrabajo)
 
-const VENCER = sentencia<DeUno & { ids: readonly string[]; ahora: Date; finales: readonly Estado[] }, EntregaHecha>(
+const VENCER = sentencia<{ ids: readonly string[]; ahora: Date; finales: readonly Estado[] }, EntregaHecha>(
   'mensajes.vencer',
-  enCadaMotor(
-    (citus) => `with p as (
-     ${susGuias(citus, 'id = any(:ids::uuid[])')}
+  `with p as (
+     ${susGuias('id = any(:ids::uuid[])')}
    ), m as (
      update mensaje set abierta = false from p
-     where ${deSuGuia('mensaje')}${suyo(citus, 'mensaje')} and mensaje.id = any(:ids::uuid[]) and abierta and vence_en <= :ahora returning mensaje.*
+     where ${deSuGuia('mensaje')} and mensaje.id = any(:ids::uuid[]) and abierta and vence_en <= :ahora returning mensaje.*
    ), q as (
      select distinct comercio_id, modo, guia_id from m where not exists (
        select from mensaje o where o.comercio_id = m.comercio_id and o.modo = m.modo and o.guia_id = m.guia_id
-         and o.tipo = 'solicitud_ubicacion' and o.abierta and (o.vence_en is null or o.vence_en > :ahora)${suyo(citus, 'o')})
+         and o.tipo = 'solicitud_ubicacion' and o.abierta and (o.vence_en is null or o.vence_en > :ahora))
    ), g as (
      update guia set secuencia = guia.secuencia + 1, actualizado_en = greatest(guia.actualizado_en, :ahora), ubicacion_estado = 'vencida' from q
-     where guia.comercio_id = q.comercio_id and guia.modo = q.modo and guia.id = q.guia_id${suyo(citus, 'guia')}
+     where guia.comercio_id = q.comercio_id and guia.modo = q.modo and guia.id = q.guia_id
        and guia.ubicacion_estado = 'solicitada' and not guia.estado = any(:finales::text[])
      returning guia.*
-   ), ${anunciar(citus, 'ubicacion.vencida')}`,
-  ),
+   ), ${anunciar('ubicacion.vencida')}`,
+  { alcance: 'parte' },
 )
 
 /** Closes requests whose time is over; a guide whose recipient is asked by no other has its request expired. */
@@ -594,8 +602,8 @@ export async function vencerSolicitudes(
   mensajes: readonly Suyo[],
 ): Promise<void> {
   const ahora = reloj()
-  const entregas = await porComercio(db.motor, mensajes, (suyos, comercio_id) =>
-    db.consultar(VENCER, { comercio_id, ids: idsDe(suyos), ahora, finales: MAQUINA_DE_ESTADOS.finales }),
+  const entregas = await askByMerchant(db, mensajes, ({ consultar }, suyos) =>
+    consultar(VENCER, { ids: idsDe(suyos), ahora, finales: MAQUINA_DE_ESTADOS.finales }),
   )
   if (entregas.length > 0) avisarTrabajo(entregas)
 }

@@ -1,5 +1,6 @@
 import type { JobInsert } from 'pg-boss'
 import type { entrante } from '../contrato/generado/prisma/client.ts'
+import { askAll } from '../data/spread.ts'
 import { type Db, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { traducirError } from '../errores.ts'
@@ -70,7 +71,10 @@ async function anotarEstado(
   { nuestroId, proveedorId, estado, en, codigo, motivo }: Extract<Entrante, { tipo: 'estado' }>,
 ) {
   const nuestro = nuestroId && UUID.test(nuestroId) ? [{ id: nuestroId }] : []
-  const mensaje = await deps.db.prisma.mensaje.findFirst({ where: { OR: [...nuestro, { proveedor_id: proveedorId }] } })
+  const [mensaje] = await askAll(deps.db, async ({ prisma }) => {
+    const hallado = await prisma.mensaje.findFirst({ where: { OR: [...nuestro, { proveedor_id: proveedorId }] } })
+    return hallado ? [hallado] : []
+  })
   if (!mensaje) return
   if (estado === 'fallido') return fallar(deps, mensaje, codigo, motivo ?? 'El proveedor no pudo entregarlo.')
   // It did leave, then, whatever became of our question.
@@ -79,31 +83,50 @@ async function anotarEstado(
   await anotar(deps, mensaje, estado, en, proveedorId)
 }
 
+/** The message of ours that an answer names. */
+const NOMBRADO = sentencia<
+  { telefono: string; proveedor_id: string },
+  Pick<FilaMensaje, 'comercio_id' | 'modo' | 'guia_id'>
+>(
+  'mensajes.nombrado',
+  `select comercio_id, modo, guia_id from mensaje where telefono = :telefono and proveedor_id = :proveedor_id limit 1`,
+  { alcance: 'parte' },
+)
+
+/** Guides with open requests at a telephone, and when the newest of each was made. */
+const ABIERTAS = sentencia<{ telefono: string }, FilaGuia & { pedida_en: Date }>(
+  'mensajes.abiertas',
+  `select g.*, m.creado_en as pedida_en from (
+     select distinct on (comercio_id, modo, guia_id) comercio_id, modo, guia_id, creado_en
+     from mensaje where telefono = :telefono and abierta and canal = 'whatsapp' and tipo <> 'acuse'
+     order by comercio_id, modo, guia_id, creado_en desc) m
+   join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
+   where g.ubicacion_estado <> 'confirmada'`,
+  { alcance: 'parte' },
+)
+
 /**
  * Open requests that an answer may be meant for, the newest first. One that names a message of ours is meant for that
  * message's guide and for no other, whether it still asks or not.
  */
-const ABIERTAS = sentencia<{ telefono: string; proveedor_id: string | null }, FilaGuia>(
-  'mensajes.abiertas',
-  `with n as (
-     select comercio_id, modo, guia_id from mensaje where telefono = :telefono and proveedor_id = :proveedor_id limit 1
-   )
-   select g.* from (
-     select distinct on (comercio_id, modo, guia_id) comercio_id, modo, guia_id, creado_en
-     from mensaje where telefono = :telefono and abierta and canal = 'whatsapp' and tipo <> 'acuse'
-       and (not exists (select from n) or (comercio_id, modo, guia_id) in (select comercio_id, modo, guia_id from n))
-     order by comercio_id, modo, guia_id, creado_en desc) m
-   join guia g on g.comercio_id = m.comercio_id and g.modo = m.modo and g.id = m.guia_id
-   where g.ubicacion_estado <> 'confirmada' order by m.creado_en desc, m.guia_id desc`,
-)
-
 async function buscarAbiertas(
   { db }: DepsDeEntrantes,
   { telefono, enRespuestaA }: Exclude<Entrante, { tipo: 'estado' }>,
 ) {
-  const filas = await db.consultar(ABIERTAS, { telefono, proveedor_id: enRespuestaA })
-  return filas.filter(admiteUbicacion)
+  const nombrado =
+    enRespuestaA === null
+      ? undefined
+      : (await askAll(db, ({ consultar }) => consultar(NOMBRADO, { telefono, proveedor_id: enRespuestaA })))[0]
+  const filas = await askAll(db, ({ consultar }) => consultar(ABIERTAS, { telefono }))
+  return filas
+    .filter((fila) => admiteUbicacion(fila) && (!nombrado || esSuGuia(fila, nombrado)))
+    .sort((una, otra) => otra.pedida_en.getTime() - una.pedida_en.getTime() || (una.id < otra.id ? 1 : -1))
 }
+
+const esSuGuia = (
+  guia: FilaGuia,
+  { comercio_id, modo, guia_id }: Pick<FilaMensaje, 'comercio_id' | 'modo' | 'guia_id'>,
+) => guia.comercio_id === comercio_id && guia.modo === modo && guia.id === guia_id
 
 const MENSAJE_NUEVO = sentencia<
   Pick<FilaMensaje, 'comercio_id' | 'modo' | 'guia_id' | 'id' | 'guia' | 'tipo' | 'telefono'> & {

@@ -1,10 +1,10 @@
 import type { Estado } from '../contrato/generado/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../contrato/generado/vocabulario.ts'
+import { askByMerchant, askThoseThere } from '../data/spread.ts'
 import { enTransaccion, sentencia } from '../db.ts'
 import type { DepsDeTrabajo } from '../deps.ts'
 import { esSinSalida } from '../guias/guia.ts'
-import { apartando, type DeUno, enCadaMotor, porComercio, suyo } from '../motor.ts'
-import { type Cambio, conExtra, desdeM, esLaUltima, haceFalta, valor } from './mensaje.ts'
+import { type Cambio, ES_LA_ULTIMA, haceFalta } from './mensaje.ts'
 
 /** Guides per transaction. */
 const LOTE = 200
@@ -19,20 +19,17 @@ const noSalio = (m: string) => `${esSinSalida(`${m}.modo`, `${m}.canal`)} and ${
 const HALLAR = sentencia<{ cuantas: number }, { comercio_id: string; modo: string; guia_id: string }>(
   'mensajes.sinSalida',
   `select distinct comercio_id, modo, guia_id from mensaje m where ${noSalio('m')} limit :cuantas`,
+  { alcance: 'parte' },
 )
 
 const GUIAS = `select * from json_to_recordset(:guias::json) as x(comercio_id uuid, modo text, guia_id uuid)`
 
 /** Locks the guides in one order, before their messages, as a step of a guide does. */
-const APARTAR = sentencia<DeUno & { guias: string }>(
+const APARTAR = sentencia<{ guias: string }>(
   'mensajes.apartarGuias',
-  enCadaMotor((citus) =>
-    apartando(
-      citus,
-      `select g.id from guia g where (comercio_id, modo, id) in (select comercio_id, modo, guia_id from (${GUIAS}) x)${suyo(citus, 'g')}
+  `select g.id from guia g where (comercio_id, modo, id) in (select comercio_id, modo, guia_id from (${GUIAS}) x)
      order by comercio_id, modo, id for update`,
-    ),
-  ),
+  { alcance: 'parte' },
 )
 
 /** The request as the guide tells it: due by the other channel, or dropped. */
@@ -47,20 +44,19 @@ const RETOMADA: Cambio = (extra) =>
  * retries count from there.
  */
 const RETOMAR = sentencia<
-  DeUno & { guias: string; ahora: Date; desde: Date; finales: readonly Estado[]; motivo: string },
+  { guias: string; ahora: Date; desde: Date; finales: readonly Estado[]; motivo: string },
   { estado: string }
 >(
   'mensajes.retomar',
-  enCadaMotor(
-    (citus) => `with x as (
+  `with x as (
      ${GUIAS}
    ), q as (
-     select m.comercio_id, m.modo, m.guia_id, m.numero, ${esLaUltima(citus)} as ultima, ${haceFalta()} as hace_falta,
-       ${esLaUltima(citus)} and ${haceFalta()} and m.tipo = 'solicitud_ubicacion' and m.telefono is not null
+     select m.comercio_id, m.modo, m.guia_id, m.numero, ${ES_LA_ULTIMA} as ultima, ${haceFalta()} as hace_falta,
+       ${ES_LA_ULTIMA} and ${haceFalta()} and m.tipo = 'solicitud_ubicacion' and m.telefono is not null
          and g.creado_en > :desde::timestamptz as sale
      from x join mensaje m on m.comercio_id = x.comercio_id and m.modo = x.modo and m.guia_id = x.guia_id
      join guia g on g.comercio_id = x.comercio_id and g.modo = x.modo and g.id = x.guia_id
-     where ${noSalio('m')}${suyo(citus, 'm')}${suyo(citus, 'g')}
+     where ${noSalio('m')}
    ), m as (
      update mensaje set canal = case when q.sale then 'whatsapp' else canal end,
        estado = case when q.sale then 'pendiente' else 'descartado' end,
@@ -68,15 +64,15 @@ const RETOMAR = sentencia<
        enviado_en = null, vence_en = null, kid = null, codigo = null, abierta = q.sale,
        motivo = case when q.hace_falta and not q.sale then :motivo::text end
      from q where mensaje.comercio_id = q.comercio_id and mensaje.modo = q.modo and mensaje.guia_id = q.guia_id
-       and mensaje.numero = q.numero and ${noSalio('mensaje')}${suyo(citus, 'mensaje')}
+       and mensaje.numero = q.numero and ${noSalio('mensaje')}
      returning mensaje.*, q.ultima
-   )${conExtra(citus, 'g', RETOMADA)}, g as (
-     update guia set ubicacion_extra = ${valor(citus, RETOMADA)}
-     from ${desdeM(citus, 'g')} where m.ultima and guia.comercio_id = m.comercio_id and guia.modo = m.modo
-       and guia.id = m.guia_id${suyo(citus, 'guia')}
+   ), g as (
+     update guia set ubicacion_extra = ${RETOMADA('guia.ubicacion_extra')}
+     from m where m.ultima and guia.comercio_id = m.comercio_id and guia.modo = m.modo
+       and guia.id = m.guia_id
    )
    select estado from m`,
-  ),
+  { alcance: 'parte' },
 )
 
 /**
@@ -94,20 +90,20 @@ export async function retomarSinSalida({
   clienteDeWhatsapp,
 }: Pick<DepsDeTrabajo, 'db' | 'reloj' | 'ajustes' | 'log' | 'avisarTrabajo' | 'clienteDeWhatsapp'>): Promise<boolean> {
   if (!clienteDeWhatsapp) return false
-  const guias = await db.consultar(HALLAR, { cuantas: LOTE })
+  const guias = await askThoseThere(db, ({ consultar }) => consultar(HALLAR, { cuantas: LOTE }))
   if (guias.length === 0) return false
   const ahora = reloj()
   const desde = new Date(ahora.getTime() - ajustes.horasDeSolicitud * HORA)
-  const retomados = await porComercio(db.motor, guias, (suyas, comercio_id) =>
-    enTransaccion(db, async (consultar) => {
+  const retomados = await askByMerchant(db, guias, (suya, suyas) =>
+    enTransaccion(suya, async (consultar) => {
       const unas = JSON.stringify(suyas)
-      await consultar(APARTAR, { comercio_id, guias: unas })
+      await consultar(APARTAR, { guias: unas })
       const finales = MAQUINA_DE_ESTADOS.finales
-      return consultar(RETOMAR, { comercio_id, guias: unas, ahora, desde, finales, motivo: TARDE })
+      return consultar(RETOMAR, { guias: unas, ahora, desde, finales, motivo: TARDE })
     }),
   )
   const salen = retomados.filter(({ estado }) => estado === 'pendiente').length
   log.info({ salen, descartados: retomados.length - salen }, 'held messages')
   if (salen > 0) avisarTrabajo()
-  return guias.length === LOTE
+  return guias.length >= LOTE
 }

@@ -49,6 +49,7 @@ const EXPORTAR = sentencia<
    from guia v join comercio c on c.id = v.comercio_id
    where v.telefono = :telefono and (:comercio_id::uuid is null or v.comercio_id = :comercio_id) and v.id > :desde
    order by v.id limit ${LOTE}`,
+  { alcance: 'todo' },
 )
 
 /** The bodies of providers after one that name the telephone, in steps. */

@@ -1,7 +1,7 @@
 import type { guia } from '../contrato/generado/prisma/client.ts'
+import { inEach } from '../data/spread.ts'
 import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
-import { apartar, enCadaMotor, porTurno } from '../motor.ts'
 import { BORRAR, FINALES } from './persona.ts'
 
 /** Guides per statement. */
@@ -11,14 +11,11 @@ const DIA = 86_400_000
 /** Of guides that ended so long ago; their proofs have a time of their own (`server/pruebasEntrega/borrar.ts`). */
 const OLVIDAR_VIEJAS = sentencia<{ antes_de: Date; ahora: Date }, Pick<guia, 'guia'>>(
   'personas.olvidarViejas',
-  porTurno(
-    enCadaMotor(
-      (citus) => `with v as (
+  `with v as (
      select comercio_id, modo, id from guia where datos_borrados_en is null and ${FINALES} and estado_en < :antes_de
-     order by estado_en limit ${LOTE}${apartar(citus, 'for update skip locked')}
+     order by estado_en limit ${LOTE} for update skip locked
    ), ${BORRAR}`,
-    ),
-  ),
+  { alcance: 'parte' },
 )
 
 /**
@@ -33,7 +30,11 @@ export async function olvidarPersonas({
 }: Pick<Deps, 'db' | 'reloj' | 'log' | 'ajustes'>): Promise<boolean> {
   const ahora = reloj()
   const antes_de = new Date(ahora.getTime() - ajustes.retencionDePersonas * DIA)
-  const guias = (await db.consultar(OLVIDAR_VIEJAS, { antes_de, ahora })).length
+  const borradas = await inEach(
+    db,
+    async ({ consultar }) => (await consultar(OLVIDAR_VIEJAS, { antes_de, ahora })).length,
+  )
+  const guias = borradas.reduce((una, otra) => una + otra, 0)
   if (guias > 0) log.info({ guias }, 'personal data erased')
-  return guias === LOTE
+  return borradas.includes(LOTE)
 }

@@ -1,8 +1,8 @@
 import type { Quien } from '../bitacora/bitacora.ts'
 import type { entrante, guia } from '../contrato/generado/prisma/client.ts'
-import { enTransaccion, sentencia } from '../db.ts'
+import { inEach } from '../data/spread.ts'
+import { type Db, enTransaccion, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
-import { apartar, enCadaMotor, porTurno, sinCopiar } from '../motor.ts'
 import { BORRAR, type DeQuien, de, FINALES, patronDe } from './persona.ts'
 
 /** Guides per transaction. */
@@ -13,17 +13,15 @@ const LOTE_DE_ENTRANTES = 2_000
 /** Some ended guides of a telephone, with their proofs, files and what merchants' servers answered to their webhooks. */
 const OLVIDAR = sentencia<DeQuien & { ahora: Date }, Pick<guia, 'guia'>>(
   'personas.olvidarTelefono',
-  porTurno(
-    enCadaMotor(
-      (citus) => `with v as (
+  `with v as (
      select comercio_id, modo, id from guia
      where telefono = :telefono and (:comercio_id::uuid is null or comercio_id = :comercio_id) and ${FINALES}
-     order by id limit ${LOTE}${apartar(citus, 'for update')}
+     order by id limit ${LOTE} for update
    ), p as (
      delete from prueba_entrega p using v where ${de('p')} returning p.comercio_id, p.modo, p.guia_id
    ), b as (
      insert into prueba_borrada (comercio_id, modo, guia_id, borrado_en, motivo)
-     select comercio_id, modo, guia_id, :ahora, 'peticion' from p${sinCopiar(citus)}
+     select comercio_id, modo, guia_id, :ahora, 'peticion' from p
    ), n as (
      delete from prueba_intento n using v where ${de('n')}
    ), a as (
@@ -39,8 +37,7 @@ const OLVIDAR = sentencia<DeQuien & { ahora: Date }, Pick<guia, 'guia'>>(
      update webhook_intento y set cabeceras = null, cuerpo = null, detalle = null from s v
      where ${de('y')} and y.webhook = v.webhook
    ), ${BORRAR}`,
-    ),
-  ),
+  { alcance: 'parte' },
 )
 
 /** The bodies of providers after one, in steps: those that were worked on and name the telephone go. */
@@ -62,6 +59,7 @@ const EN_CURSO = sentencia<DeQuien, Pick<guia, 'guia'>>(
   'personas.enCurso',
   `select guia from guia where telefono = :telefono and (:comercio_id::uuid is null or comercio_id = :comercio_id)
    order by id`,
+  { alcance: 'todo' },
 )
 const REPARTIDORES = sentencia<Pick<DeQuien, 'telefono'>, { repartidor: string }>(
   'personas.repartidores',
@@ -103,13 +101,22 @@ export async function olvidarTelefono(deps: DepsDeOlvido, quien: Quien, suya: De
   }
 }
 
-async function olvidarGuias({ db, reloj, bitacora }: DepsDeOlvido, quien: Quien, suya: DeQuien): Promise<number> {
+async function olvidarGuias({ db, ...deps }: DepsDeOlvido, quien: Quien, suya: DeQuien): Promise<number> {
+  const en = (parte: Db) => olvidarSusGuias({ db: parte, ...deps }, quien, suya)
+  const guias = suya.comercio_id === null ? await inEach(db, en) : [await en(db.de(suya.comercio_id))]
+  const borradas = guias.reduce((unas, otras) => unas + otras, 0)
+  if (borradas === 0) await deps.bitacora.anotar(db.consultar, quien, lineaDe(0))
+  return borradas
+}
+
+const lineaDe = (guias: number) => ({ accion: 'olvidarPersona', campos: ['telefono'], despues: { guias } })
+
+async function olvidarSusGuias({ db, reloj, bitacora }: DepsDeOlvido, quien: Quien, suya: DeQuien): Promise<number> {
   let guias = 0
   for (let cuantas = LOTE; cuantas === LOTE; guias += cuantas) {
     cuantas = await enTransaccion(db, async (consultar) => {
       const borradas = (await consultar(OLVIDAR, { ...suya, ahora: reloj() })).length
-      const linea = { accion: 'olvidarPersona', campos: ['telefono'], despues: { guias: borradas } }
-      await bitacora.anotar(consultar, quien, linea)
+      if (borradas > 0) await bitacora.anotar(consultar, quien, lineaDe(borradas))
       return borradas
     })
   }

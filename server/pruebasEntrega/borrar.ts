@@ -1,6 +1,6 @@
+import { inEach } from '../data/spread.ts'
 import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
-import { apartar, enCadaMotor, porTurno, sinCopiar } from '../motor.ts'
 
 /** How many proofs one statement deletes. */
 const LOTE = 500
@@ -29,36 +29,30 @@ const SOLTAR = (archivos: string) => `
  */
 const BORRAR_ENTREGAS = sentencia<{ antes_de: Date; ahora: Date }, { cuantas: number }>(
   'pruebas.borrarEntregas',
-  porTurno(
-    enCadaMotor(
-      (citus) => `with v as (
+  `with v as (
      select comercio_id, modo, guia_id from prueba_entrega where entregado_en < :antes_de
-     order by entregado_en limit ${LOTE}${apartar(citus, 'for update skip locked')}
+     order by entregado_en limit ${LOTE} for update skip locked
    ), p as (
      delete from prueba_entrega p using v where p.comercio_id = v.comercio_id and p.modo = v.modo and p.guia_id = v.guia_id
      returning p.*
    ), b as (
      insert into prueba_borrada (comercio_id, modo, guia_id, borrado_en, motivo)
-     select comercio_id, modo, guia_id, :ahora, 'retencion' from p${sinCopiar(citus)}
+     select comercio_id, modo, guia_id, :ahora, 'retencion' from p
    ), ${SOLTAR('p.fotos || p.firma || p.pdf')}`,
-    ),
-  ),
+  { alcance: 'parte' },
 )
 /** Deletes the photos of failed attempts, by when these became known: of a late one, the courier wrote when it happened. */
 const BORRAR_INTENTOS = sentencia<{ antes_de: Date }, { cuantas: number }>(
   'pruebas.borrarIntentos',
-  porTurno(
-    enCadaMotor(
-      (citus) => `with v as (
+  `with v as (
      select comercio_id, modo, guia_id, secuencia from prueba_intento where registrado_en < :antes_de
-     order by registrado_en limit ${LOTE}${apartar(citus, 'for update skip locked')}
+     order by registrado_en limit ${LOTE} for update skip locked
    ), p as (
      delete from prueba_intento p using v where p.comercio_id = v.comercio_id and p.modo = v.modo
        and p.guia_id = v.guia_id and p.secuencia = v.secuencia
      returning p.*
    ), ${SOLTAR('p.fotos')}`,
-    ),
-  ),
+  { alcance: 'parte' },
 )
 
 type DepsDeBorrado = Pick<Deps, 'db' | 'reloj' | 'log' | 'ajustes'>
@@ -70,9 +64,12 @@ type DepsDeBorrado = Pick<Deps, 'db' | 'reloj' | 'log' | 'ajustes'>
 export async function borrarPruebas({ db, reloj, log, ajustes }: DepsDeBorrado): Promise<boolean> {
   const ahora = reloj()
   const antes_de = new Date(ahora.getTime() - ajustes.retencionDePruebas * DIA)
-  const [entregas] = await db.consultar(BORRAR_ENTREGAS, { antes_de, ahora })
-  const [intentos] = await db.consultar(BORRAR_INTENTOS, { antes_de })
-  const pruebas = entregas!.cuantas + intentos!.cuantas
+  const borradas = await inEach(db, async ({ consultar }) => [
+    (await consultar(BORRAR_ENTREGAS, { antes_de, ahora }))[0]!.cuantas,
+    (await consultar(BORRAR_INTENTOS, { antes_de }))[0]!.cuantas,
+  ])
+  const cuantas = borradas.flat()
+  const pruebas = cuantas.reduce((una, otra) => una + otra, 0)
   if (pruebas > 0) log.info({ pruebas }, 'proofs deleted')
-  return Math.max(entregas!.cuantas, intentos!.cuantas) === LOTE
+  return cuantas.includes(LOTE)
 }

@@ -2,25 +2,19 @@ import { hash, randomUUID } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import type { JobInsert } from 'pg-boss'
 import { guardarArchivo } from '../archivos/archivo.ts'
+import { aTrabajo, deTrabajo } from '../cola/filas.ts'
 import type { Tomado } from '../cola/trabajo.ts'
 import type { ClavePublica } from '../contrato/generado/tipos/index.ts'
+import { askThoseThere, inEach } from '../data/spread.ts'
 import { type Db, sentencia } from '../db.ts'
 import type { Ajustes, Deps } from '../deps.ts'
 import { noDisponible, noGuardaba } from '../errores.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import { prepararImagen } from '../imagenes/prepararImagen.ts'
 import { componerMapa } from '../mapas/componerMapa.ts'
-import { aTrabajo, deTrabajo, enCadaMotor, suyo } from '../motor.ts'
 import { type ArchivoLeido, type FilaDeDocumento, reunirDatos } from './datosDelPdf.ts'
 import { firmarManifiesto, hacerManifiesto, nuevaSal } from './manifiesto.ts'
-import {
-  type FilaPrueba,
-  type LlaveDePrueba,
-  leerArchivos,
-  type PruebaConQuien,
-  QUIEN_ENTREGO,
-  QUIEN_ENTREGO_LO_SUYO,
-} from './prueba.ts'
+import { type FilaPrueba, type LlaveDePrueba, leerArchivos, type PruebaConQuien, QUIEN_ENTREGO } from './prueba.ts'
 
 type DepsDePdf = Pick<Deps, 'db' | 'log' | 'reloj' | 'secretos' | 'almacen' | 'ajustes' | 'hilos'>
 
@@ -38,6 +32,7 @@ const EN_COLA = 64
 const PENDIENTES = sentencia<{ ahora: Date; cuantas: number }, Pick<FilaPrueba, 'id' | 'comercio_id'>>(
   'pruebas.pendientes',
   'select id, comercio_id from prueba_entrega where pdf is null and proximo_en <= :ahora order by proximo_en limit :cuantas',
+  { alcance: 'parte' },
 )
 
 /** The proofs whose PDF is due, as jobs. */
@@ -45,7 +40,11 @@ export const pruebasPendientes = async (
   { db, reloj }: Pick<DepsDePdf, 'db' | 'reloj'>,
   cuantas: number,
 ): Promise<JobInsert[]> =>
-  (await db.consultar(PENDIENTES, { ahora: reloj(), cuantas: Math.min(cuantas, EN_COLA) })).map(aTrabajo)
+  (
+    await askThoseThere(db, ({ consultar }) =>
+      consultar(PENDIENTES, { ahora: reloj(), cuantas: Math.min(cuantas, EN_COLA) }),
+    )
+  ).map(aTrabajo)
 
 /** No proof waits for longer than its last failure asks for. */
 const ADELANTAR = sentencia<{ ahora: Date; esperas: number[] }>(
@@ -53,19 +52,18 @@ const ADELANTAR = sentencia<{ ahora: Date; esperas: number[] }>(
   `update prueba_entrega set proximo_en = least(proximo_en, :ahora::timestamptz + interval '1 ms'
      * case when intentos = 0 then 0 else (:esperas::int[])[least(intentos, array_length(:esperas::int[], 1))] end)
    where pdf is null and proximo_en > :ahora`,
+  { alcance: 'parte' },
 )
 
 /** Brings forward what a clock that has stepped back since put off. */
 export const adelantarPruebas = ({ db, reloj }: Pick<DepsDePdf, 'db' | 'reloj'>) =>
-  db.consultar(ADELANTAR, { ahora: reloj(), esperas: ESPERAS })
+  inEach(db, ({ consultar }) => consultar(ADELANTAR, { ahora: reloj(), esperas: ESPERAS }))
 
 const LEER = sentencia<Pick<FilaPrueba, 'id' | 'comercio_id'>, PruebaConQuien & Pick<FilaGuia, 'guia'>>(
   'pruebas.leer',
-  enCadaMotor(
-    (citus) => `select p.*, g.guia, ${citus ? QUIEN_ENTREGO_LO_SUYO : QUIEN_ENTREGO} from prueba_entrega p
+  `select p.*, g.guia, ${QUIEN_ENTREGO} from prueba_entrega p
    join guia g on g.comercio_id = p.comercio_id and g.modo = p.modo and g.id = p.guia_id where p.id = :id
-     and p.pdf is null${suyo(citus, 'p')}${suyo(citus, 'g')}`,
-  ),
+     and p.comercio_id = :comercio_id and p.pdf is null`,
 )
 const GUIA = sentencia<LlaveDePrueba, Omit<FilaDeDocumento, 'prueba'>>(
   'pruebas.guia',
@@ -78,13 +76,16 @@ const APLAZAR = sentencia<LlaveDePrueba & Pick<FilaPrueba, 'id' | 'proximo_en'> 
   `update prueba_entrega set id = :siguiente, intentos = intentos + 1, proximo_en = :proximo_en
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and id = :id and pdf is null`,
 )
+/** Keeps the public key of a manifest, before anything is signed with it. */
+const GUARDAR_CLAVE = sentencia<{ kid: string; jwk: ClavePublica; ahora: Date }>(
+  'pruebas.guardarClave',
+  'insert into clave_publica (kid, jwk, creado_en) values (:kid, :jwk::jsonb, :ahora) on conflict (kid) do nothing',
+)
 /**
- * Gives a proof its PDF, its manifest and the public key that tells it, once: whoever comes second changes no row, and his
- * file stays unused, for the sweeper.
+ * Gives a proof its PDF and its manifest, once: whoever comes second changes no row, and his file stays unused, for the
+ * sweeper.
  */
-const TERMINAR = sentencia<
-  LlaveDePrueba & { pdf: string; manifiesto: string; sal: string; kid: string; jwk: ClavePublica; ahora: Date }
->(
+const TERMINAR = sentencia<LlaveDePrueba & { pdf: string; manifiesto: string; sal: string; ahora: Date }>(
   'pruebas.terminar',
   `with p as (
      update prueba_entrega set pdf = :pdf, manifiesto = :manifiesto, sal = :sal
@@ -92,11 +93,9 @@ const TERMINAR = sentencia<
        select 1 from archivo a where a.comercio_id = :comercio_id and a.modo = :modo and a.guia_id = :guia_id
          and a.archivo = :pdf)
      returning comercio_id, modo, guia_id, pdf
-   ), k as (
-     insert into clave_publica (kid, jwk, creado_en) select :kid, :jwk::jsonb, :ahora from p on conflict (kid) do nothing
    )
    update archivo a set usado_en = :ahora from p
-   where a.comercio_id = :comercio_id and a.comercio_id = p.comercio_id and a.modo = p.modo and a.guia_id = p.guia_id and a.archivo = p.pdf
+   where a.comercio_id = p.comercio_id and a.modo = p.modo and a.guia_id = p.guia_id and a.archivo = p.pdf
    returning 1`,
 )
 
@@ -146,14 +145,12 @@ export async function hacerPdf(deps: DepsDePdf, prueba: PruebaConQuien): Promise
   const archivos = [...fotos.map((foto) => foto.fila), ...(filaDeFirma ? [filaDeFirma] : []), pdf]
   const manifiesto = hacerManifiesto(ajustes.urlPublica, guia, prueba, archivos, sal, ahora)
   const { jws, publica } = await firmarManifiesto(secretos, manifiesto)
-  const { kid } = publica
+  await db.consultar(GUARDAR_CLAVE, { kid: publica.kid, jwk: publica, ahora })
   const hechas = await db.consultar(TERMINAR, {
     ...llave,
     pdf: pdf.archivo,
     manifiesto: jws,
     sal,
-    kid,
-    jwk: publica,
     ahora,
   })
   return hechas.length > 0

@@ -15,20 +15,15 @@ export type FilaPrueba = Fila<prueba_entrega, { modo: Modo; recibido_por: Recibi
 export type PruebaConQuien = FilaPrueba & { repartidor: QuienReparte | null }
 
 /** SQL of the courier whom the event of `p`, a row of `prueba_entrega`, names. */
-const quienEntrego = (
-  comercio: string,
-) => `(select e.datos -> 'repartidor' from evento e where e.comercio_id = ${comercio}
+export const QUIEN_ENTREGO = `(select e.datos -> 'repartidor' from evento e where e.comercio_id = p.comercio_id
   and e.modo = p.modo and e.guia_id = p.guia_id and e.secuencia = p.secuencia) as repartidor`
-export const QUIEN_ENTREGO = quienEntrego('p.comercio_id')
-/** The same, of a proof of the merchant `:comercio_id`. */
-export const QUIEN_ENTREGO_LO_SUYO = quienEntrego(':comercio_id')
 
 /** The columns by which what proves a guide's delivery is found. */
 export type LlaveDePrueba = Pick<FilaPrueba, 'comercio_id' | 'modo' | 'guia_id'>
 
 const BUSCAR = sentencia<LlaveDePrueba, PruebaConQuien>(
   'pruebas.buscar',
-  `select p.*, ${QUIEN_ENTREGO_LO_SUYO} from prueba_entrega p
+  `select p.*, ${QUIEN_ENTREGO} from prueba_entrega p
    where p.comercio_id = :comercio_id and p.modo = :modo and p.guia_id = :guia_id`,
 )
 
@@ -75,11 +70,11 @@ async function darPasoUsando(
   escribir: (consultar: Db['consultar'], evento: EventoSinFoto) => Promise<unknown>,
 ): ReturnType<typeof darPaso> {
   let webhooks: Parameters<Deps['avisarTrabajo']>[0]
-  const dado = await enTransaccion(db, async (consultar) => {
+  const dado = await enTransaccion(db.de(guia.comercio_id), async (consultar) => {
     const alDarPaso: Deps['avisarTrabajo'] = (suyos) => {
       webhooks = suyos
     }
-    const dado = await darPaso({ db: { ...db, consultar }, avisarTrabajo: alDarPaso }, guia, paso)
+    const dado = await darPaso({ db: { consultar }, avisarTrabajo: alDarPaso }, guia, paso)
     if (!dado) return undefined
     const usados = await consultar(USAR, { ...deGuia(guia), archivos, usado_en: paso.registrado_en })
     if (usados.length !== archivos.length)

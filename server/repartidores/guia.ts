@@ -1,32 +1,30 @@
 import type { Linea } from '../bitacora/bitacora.ts'
 import type { Estado, GuiaDeReparto } from '../contrato/generado/tipos/index.ts'
+import { askByKey } from '../data/owners.ts'
 import { type Db, sentencia } from '../db.ts'
 import type { Ajustes } from '../deps.ts'
-import { porDueno } from '../duenos.ts'
 import { EN_MANOS } from '../estados/custodia.ts'
 import { esFinal } from '../estados/estados.ts'
 import { type FilaGuia, presentar } from '../guias/guia.ts'
 import { distanciaEntre } from '../mapas/punto.ts'
-import { type DeUno, enCadaMotor, suyo } from '../motor.ts'
 import { zonaDe } from '../tiempo/zona.ts'
 import { type Alcance, custodiaPara, pasosPara } from './custodia.ts'
 
 /** A guide with the name of the merchant who sends it. */
 type FilaDeReparto = FilaGuia & { nombre_comercio: string }
 
-const BUSCAR = sentencia<DeUno & { guias: readonly string[] }, FilaDeReparto>(
+const BUSCAR = sentencia<{ guias: readonly string[] }, FilaDeReparto>(
   'repartidores.guias',
-  enCadaMotor(
-    (citus) => `select g.*, c.nombre as nombre_comercio from guia_indice i
+  `select g.*, c.nombre as nombre_comercio from guia_indice i
    join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
    join comercio c on c.id = g.comercio_id
-   where i.guia = any(:guias::text[])${suyo(citus, 'i')}`,
-  ),
+   where i.guia = any(:guias::text[])`,
+  { alcance: 'parte' },
 )
 
 /** The guides that these codes name, by code. */
 export async function leerGuias(db: Db, guias: readonly string[]): Promise<Map<string, FilaDeReparto>> {
-  const filas = await porDueno(db, guias, (suyas, comercio_id) => db.consultar(BUSCAR, { guias: suyas, comercio_id }))
+  const filas = await askByKey(db, guias, ({ consultar }, suyas) => consultar(BUSCAR, { guias: suyas }))
   return new Map(filas.map((fila) => [fila.guia, fila]))
 }
 

@@ -135,18 +135,29 @@ export const esToken = (texto: string) => /^[\w-]{43}$/.test(texto)
 /** The digest under which a session's token is kept. */
 export const hashDeToken = (token: string) => hash('sha256', token, 'buffer')
 
-/**
- * Finds a session, unless its code has been renewed or taken away: such sessions stay in the table, and are nobody's.
- */
-const BUSCAR = sentencia<{ hash: Buffer }, FilaSesion>(
-  'sesiones.buscar',
-  `select s.hash, s.repartidor_id, s.vence_en, r.repartidor, r.nombre, r.demostracion from sesion_repartidor s
-   join repartidor r on r.id = s.repartidor_id and r.version = s.version where s.hash = :hash`,
+/** SQL of sessions, but those whose code has been renewed or taken away: these stay in the table, and are nobody's. */
+const DE_SESION = `select s.hash, s.repartidor_id, s.vence_en, r.repartidor, r.nombre, r.demostracion from sesion_repartidor s
+   join repartidor r on r.id = s.repartidor_id and r.version = s.version`
+
+const BUSCAR = sentencia<{ hash: Buffer }, FilaSesion>('sesiones.buscar', `${DE_SESION} where s.hash = :hash`)
+
+/** A statement apart, as that of several keys. */
+const BUSCAR_VARIAS = sentencia<{ hashes: readonly Buffer[] }, FilaSesion>(
+  'sesiones.buscarVarias',
+  `${DE_SESION} where s.hash = any(:hashes::bytea[])`,
 )
 
-/** The session that a token stands for, whether or not it has ended. */
-export const buscarSesion = async (db: Db, token: string): Promise<FilaSesion | undefined> =>
-  (await db.consultar(BUSCAR, { hash: hashDeToken(token) }))[0]
+/** The digest of a session's token, as a text. */
+export const huellaDeToken = (token: string) => hashDeToken(token).toString('base64')
+
+/** The sessions whose tokens have those digests, by digest, whether or not they have ended. */
+export async function buscarSesiones(db: Db, huellas: readonly string[]): Promise<ReadonlyMap<string, FilaSesion>> {
+  const hashes = huellas.map((huella) => Buffer.from(huella, 'base64'))
+  const [hash] = hashes
+  const filas =
+    hashes.length === 1 ? await db.consultar(BUSCAR, { hash: hash! }) : await db.consultar(BUSCAR_VARIAS, { hashes })
+  return new Map(filas.map((fila) => [Buffer.from(fila.hash).toString('base64'), fila]))
+}
 
 /** A session as the contract has it. */
 export const presentarSesion = ({

@@ -1,9 +1,9 @@
 import type { Estado } from '../contrato/generado/tipos/index.ts'
 import { MAQUINA_DE_ESTADOS } from '../contrato/generado/vocabulario.ts'
+import { forgetOwners } from '../data/owners.ts'
+import { inEach } from '../data/spread.ts'
 import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
-import { olvidarDuenos } from '../duenos.ts'
-import { apartar, enCadaMotor, porTurno } from '../motor.ts'
 
 /** Rows per statement. */
 const LOTE = 1_000
@@ -18,13 +18,11 @@ const soloCuando = (extra: string) =>
  */
 const OLVIDAR = sentencia<{ finales: readonly Estado[]; antes_de: Date }>(
   'ubicacion.olvidar',
-  porTurno(
-    enCadaMotor(
-      (citus) => `with v as (
+  `with v as (
      select comercio_id, modo, id from guia
      where estado = any(:finales::text[]) and estado_en < :antes_de and (ubicacion_lat is not null or lat is not null
        or maps_url is not null or ubicacion_extra - 'confirmado_en' <> '{}')
-     limit ${LOTE}${apartar(citus, 'for update')}
+     limit ${LOTE} for update
    ), e as (
      update evento set lat = null, lng = null, foto = foto || jsonb_set('{"ubicacion_lat": null, "ubicacion_lng": null}', '{ubicacion_extra}',
        coalesce(${soloCuando("foto -> 'ubicacion_extra'")}, 'null'))
@@ -46,8 +44,7 @@ const OLVIDAR = sentencia<{ finales: readonly Estado[]; antes_de: Date }>(
    update guia set lat = null, lng = null, maps_url = null, ubicacion_lat = null, ubicacion_lng = null,
      ubicacion_extra = ${soloCuando('ubicacion_extra')}
    from v where guia.comercio_id = v.comercio_id and guia.modo = v.modo and guia.id = v.id returning 1`,
-    ),
-  ),
+  { alcance: 'parte' },
 )
 
 const OLVIDAR_ENTRANTES = sentencia<{ antes_de: Date }>(
@@ -57,6 +54,7 @@ const OLVIDAR_ENTRANTES = sentencia<{ antes_de: Date }>(
 const OLVIDAR_ENLACES = sentencia<{ antes_de: Date }, { clave: string }>(
   'enlacesDeUbicacion.olvidar',
   `delete from enlace_ubicacion where vence_en < :antes_de returning encode(huella, 'hex') as clave`,
+  { alcance: 'parte' },
 )
 
 /**
@@ -70,13 +68,13 @@ export async function olvidarUbicaciones({
 }: Pick<Deps, 'db' | 'reloj' | 'ajustes'>): Promise<boolean> {
   const hace = (dias: number) => new Date(reloj().getTime() - dias * DIA)
   const viejas = { finales: MAQUINA_DE_ESTADOS.finales, antes_de: hace(ajustes.retencionDeUbicaciones) }
-  const filas = (await db.consultar(OLVIDAR, viejas)).length
+  const filas = await inEach(db, async ({ consultar }) => (await consultar(OLVIDAR, viejas)).length)
   // What providers sent has phones and places in it; they have repeated by then what they repeat.
   await db.consultar(OLVIDAR_ENTRANTES, { antes_de: hace(7) })
-  const enlaces = await db.consultar(OLVIDAR_ENLACES, { antes_de: hace(30) })
-  await olvidarDuenos(
+  const enlaces = await inEach(db, ({ consultar }) => consultar(OLVIDAR_ENLACES, { antes_de: hace(30) }))
+  await forgetOwners(
     db,
-    enlaces.map(({ clave }) => clave),
+    enlaces.flat().map(({ clave }) => clave),
   )
-  return filas === LOTE
+  return filas.includes(LOTE)
 }

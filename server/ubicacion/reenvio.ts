@@ -1,29 +1,25 @@
 import type { mensaje } from '../contrato/generado/prisma/client.ts'
 import type { CanalDeMensaje } from '../contrato/generado/tipos/index.ts'
-import { enTransaccion, sentencia } from '../db.ts'
+import { askAll } from '../data/spread.ts'
+import { inTurn } from '../data/turns.ts'
+import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { Problema } from '../errores.ts'
 import { deGuia } from '../eventos/evento.ts'
 import { type FilaGuia, venceAlCrear } from '../guias/guia.ts'
-import { enCadaMotor, enSuMaquina, sinCopiar } from '../motor.ts'
 
 /** Beside the first one; and over all merchants, for it is one person's phone. */
 const REENVIOS_POR_GUIA = 3
 const POR_TELEFONO_AL_DIA = 5
 const DIA = 86_400_000
 
-/** Of several requests for one phone each counts those before it, whichever guide or merchant they are for. */
-const TURNO = sentencia<Pick<FilaGuia, 'modo' | 'telefono'>>(
-  'mensajes.turno',
-  `select pg_advisory_xact_lock(hashtextextended(:modo || ' ' || :telefono, 0))`,
+/** Of everybody's requests, which a merchant doesn't see. */
+const DE_TELEFONO = sentencia<DelTelefono, { cuantas: number }>(
+  'mensajes.deTelefono',
+  `select count(*)::int as cuantas from mensaje where telefono = :telefono and modo = :modo and creado_en > :desde
+     and tipo = 'solicitud_ubicacion' and estado <> 'descartado'`,
+  { alcance: 'parte' },
 )
-
-/** Of everybody's requests, which a merchant doesn't see: on Citus all machines are asked. */
-const DE_TELEFONO = sentencia<DelTelefono, { de_telefono: number }>('mensajes.deTelefono', {
-  postgres: 'select solicitudes_al_telefono(:telefono, :modo, :desde) as de_telefono',
-  citus: `select count(*)::int as de_telefono from mensaje where telefono = :telefono and modo = :modo and creado_en > :desde
-      and tipo = 'solicitud_ubicacion' and estado <> 'descartado'`,
-})
 type DelTelefono = Pick<FilaGuia, 'modo' | 'telefono'> & { desde: Date }
 
 const CUENTA = sentencia<ReturnType<typeof deGuia>, Omit<Cuenta, 'de_telefono'>>(
@@ -49,8 +45,7 @@ const PEDIR = sentencia<
   FilaGuia
 >(
   'mensajes.pedir',
-  enCadaMotor(
-    (citus) => `with g as (
+  `with g as (
      update guia set ubicacion_extra = coalesce(ubicacion_extra, '{}') || jsonb_build_object('solicitud',
        jsonb_build_object('numero', :solicitudes::int, 'canal', :canal::text, 'estado', 'pendiente',
          'creado_en', :ahora::timestamptz))
@@ -59,10 +54,9 @@ const PEDIR = sentencia<
    ), m as (
      insert into mensaje (comercio_id, modo, guia_id, numero, id, guia, canal, tipo, telefono, estado, proximo_en, creado_en)
      select comercio_id, modo, id, :numero::int, :id::uuid, guia, :canal, 'solicitud_ubicacion', telefono, 'pendiente',
-       ${venceAlCrear('modo', ':canal', ':ahora')}, :ahora from ${enSuMaquina(citus, 'g')}${sinCopiar(citus)}
+       ${venceAlCrear('modo', ':canal', ':ahora')}, :ahora from g
    )
    select * from g`,
-  ),
 )
 
 /**
@@ -76,17 +70,19 @@ export async function pedirOtraVez(
   leida: FilaGuia,
 ): Promise<FilaGuia | undefined> {
   const ahora = reloj()
-  // On Citus who counts everybody's requests writes, too: another connection for it would be waited for by all who hold one.
-  const quien = db.motor === 'citus' ? db.como('guias_operacion') : db
-  const { exceso, pedida } = await enTransaccion(quien, async (consultar) => {
-    const { modo, telefono, secuencia } = leida
-    await consultar(TURNO, { modo, telefono })
+  const { modo, telefono, secuencia, comercio_id } = leida
+  // Of several requests for one phone each counts those before it, whichever guide or merchant they are for.
+  return inTurn(db, `${modo} ${telefono}`, async () => {
     const desde = new Date(ahora.getTime() - DIA)
-    const [cuenta] = await consultar(CUENTA, deGuia(leida))
-    const [deTodos] = await consultar(DE_TELEFONO, { modo, telefono, desde })
-    const exceso = medir({ ...cuenta!, ...deTodos! })
-    if (exceso) return { exceso }
-    const [pedida] = await consultar(PEDIR, {
+    const deTodos = await askAll(db.como('guias_operacion'), ({ consultar }) =>
+      consultar(DE_TELEFONO, { modo, telefono, desde }),
+    )
+    const suya = db.de(comercio_id)
+    const [cuenta] = await suya.consultar(CUENTA, deGuia(leida))
+    const de_telefono = deTodos.reduce((suma, { cuantas }) => suma + cuantas, 0)
+    const exceso = medir({ ...cuenta!, de_telefono })
+    if (exceso) throw exceso
+    const [pedida] = await suya.consultar(PEDIR, {
       ...deGuia(leida),
       secuencia,
       solicitudes: cuenta!.de_guia + 1,
@@ -95,10 +91,8 @@ export async function pedirOtraVez(
       numero: (cuenta!.ultimo ?? 0) + 1,
       id: nuevoId().id,
     })
-    return { pedida }
+    return pedida
   })
-  if (exceso) throw exceso
-  return pedida
 }
 
 interface Cuenta {

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { JobInsert } from 'pg-boss'
+import { aTrabajo, deTrabajo } from '../cola/filas.ts'
 import type { enlace_corto } from '../contrato/generado/prisma/client.ts'
+import { askByMerchant, askThoseThere, inEach } from '../data/spread.ts'
 import { sentencia } from '../db.ts'
 import type { DepsDeTrabajo } from '../deps.ts'
 import { esFinal } from '../estados/estados.ts'
 import { darPaso, deGuia } from '../eventos/evento.ts'
 import type { FilaGuia } from '../guias/guia.ts'
-import { aTrabajo, type DeUno, deTrabajo, enCadaMotor, porComercio, suyo } from '../motor.ts'
 import { pasoDeLugar } from './ubicacion.ts'
 
 type DepsDeEnlaces = Pick<DepsDeTrabajo, 'db' | 'log' | 'reloj' | 'avisarTrabajo' | 'enlacesCortos'>
@@ -17,31 +18,33 @@ const ESPERAS = [60_000, 600_000, 3_600_000, 14_400_000, 43_200_000, 86_400_000]
 const PENDIENTES = sentencia<{ ahora: Date; cuantas: number }, Pick<enlace_corto, 'id' | 'comercio_id'>>(
   'enlaces.pendientes',
   'select id, comercio_id from enlace_corto where proximo_en <= :ahora order by proximo_en limit :cuantas',
+  { alcance: 'parte' },
 )
 
 /** The short links that are due to be followed, as jobs. */
 export const enlacesPendientes = async (
   { db, reloj }: Pick<DepsDeEnlaces, 'db' | 'reloj'>,
   cuantas: number,
-): Promise<JobInsert[]> => (await db.consultar(PENDIENTES, { ahora: reloj(), cuantas })).map(aTrabajo)
+): Promise<JobInsert[]> =>
+  (await askThoseThere(db, ({ consultar }) => consultar(PENDIENTES, { ahora: reloj(), cuantas }))).map(aTrabajo)
 
 /** No link waits for longer than its last failure asks for. */
 const ADELANTAR = sentencia<{ ahora: Date; esperas: number[] }>(
   'enlaces.adelantar',
   `update enlace_corto set proximo_en = least(proximo_en, :ahora::timestamptz + interval '1 ms'
      * coalesce((:esperas::int[])[intentos], 0)) where proximo_en > :ahora`,
+  { alcance: 'parte' },
 )
 
 /** Brings forward what a clock that has stepped back since put off. */
 export const adelantarEnlaces = ({ db, reloj }: Pick<DepsDeEnlaces, 'db' | 'reloj'>) =>
-  db.consultar(ADELANTAR, { ahora: reloj(), esperas: ESPERAS })
+  inEach(db, ({ consultar }) => consultar(ADELANTAR, { ahora: reloj(), esperas: ESPERAS }))
 
-const LEER = sentencia<DeUno & { ids: readonly string[] }, PorSeguir>(
+const LEER = sentencia<{ ids: readonly string[] }, PorSeguir>(
   'enlaces.leer',
-  enCadaMotor(
-    (citus) => `select g.*, k.id as enlace_id, k.maps_url as por_seguir, k.intentos as veces from enlace_corto k
-   join guia g on g.comercio_id = k.comercio_id and g.modo = k.modo and g.id = k.guia_id where k.id = any(:ids::uuid[])${suyo(citus, 'k')}`,
-  ),
+  `select g.*, k.id as enlace_id, k.maps_url as por_seguir, k.intentos as veces from enlace_corto k
+   join guia g on g.comercio_id = k.comercio_id and g.modo = k.modo and g.id = k.guia_id where k.id = any(:ids::uuid[])`,
+  { alcance: 'parte' },
 )
 const APLAZAR = sentencia<Pick<enlace_corto, 'id' | 'comercio_id' | 'proximo_en'> & { siguiente: string }>(
   'enlaces.aplazar',
@@ -60,8 +63,8 @@ export async function resolverEnlaces(
   trabajos: readonly { id: string; data: object }[],
 ): Promise<void> {
   const { db } = deps
-  const filas = await porComercio(db.motor, trabajos.map(deTrabajo), (suyos, comercio_id) =>
-    db.consultar(LEER, { comercio_id, ids: suyos.map(({ id }) => id) }),
+  const filas = await askByMerchant(db, trabajos.map(deTrabajo), ({ consultar }, suyos) =>
+    consultar(LEER, { ids: suyos.map(({ id }) => id) }),
   )
   await Promise.all(filas.map((fila) => seguir(deps, fila)))
 }
@@ -85,7 +88,7 @@ async function seguir(deps: DepsDeEnlaces, fila: PorSeguir): Promise<void> {
     // Somebody else moved the guide meanwhile: it is looked at again, as it is then.
     if (!paso) return aplazar(ahora)
   }
-  await db.prisma.enlace_corto.deleteMany({ where: { ...deGuia(fila), id } })
+  await db.de(comercio_id).prisma.enlace_corto.deleteMany({ where: { ...deGuia(fila), id } })
 }
 
 /** Nobody has said anything better meanwhile, nor is it over. */

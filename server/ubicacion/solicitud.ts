@@ -1,13 +1,12 @@
 import { centroDe, LEJOS } from '../catalogo/catalogo.ts'
+import { whereIs } from '../data/owners.ts'
 import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
-import { duenoDe } from '../duenos.ts'
 import { Problema } from '../errores.ts'
 import { darPaso, deGuia, sinCarrera } from '../eventos/evento.ts'
 import { juzgarDestino } from '../guias/advertencias.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 import { ErrorEnlace, leerEnlace } from '../mapas/enlaces.ts'
-import { type DeUno, enCadaMotor, suyo } from '../motor.ts'
 import { pedirOtraVez } from './reenvio.ts'
 import { admiteUbicacion, enlacePorSeguir, huellaDe, mismoLugar, type Propuesta, pasoDeLugar } from './ubicacion.ts'
 
@@ -83,13 +82,12 @@ export interface Solicitudes {
 }
 
 /** By the digest: whoever reads the table can't open a page. */
-const POR_TOKEN = sentencia<DeUno & { huella: Buffer }, Hallada>(
+const POR_TOKEN = sentencia<{ huella: Buffer }, Hallada>(
   'ubicacion.porToken',
-  enCadaMotor(
-    (citus) => `select g.*, c.nombre as comercio, l.vence_en as vence from enlace_ubicacion l
+  `select g.*, c.nombre as comercio, l.vence_en as vence from enlace_ubicacion l
    join guia g on g.comercio_id = l.comercio_id and g.modo = l.modo and g.id = l.guia_id
-   join comercio c on c.id = g.comercio_id where l.huella = :huella${suyo(citus, 'l')}`,
-  ),
+   join comercio c on c.id = g.comercio_id where l.huella = :huella`,
+  { alcance: 'parte' },
 )
 
 type Hallada = FilaGuia & { comercio: string; vence: Date }
@@ -112,8 +110,7 @@ export function crearSolicitudes(deps: DepsDeSolicitudes): Solicitudes {
   const { db, reloj } = deps
   const buscar = async (token: string) => {
     const huella = huellaDe(token)
-    const comercio_id = await duenoDe(db, huella.toString('hex'))
-    return (await db.consultar(POR_TOKEN, { huella, comercio_id }))[0]
+    return (await (await whereIs(db, huella.toString('hex')))?.consultar(POR_TOKEN, { huella }))?.[0]
   }
   return {
     async leer(token) {

@@ -1,6 +1,6 @@
+import { inEach } from '../data/spread.ts'
 import { sentencia } from '../db.ts'
 import type { DepsDeTrabajo } from '../deps.ts'
-import { masTarde, porTurno } from '../motor.ts'
 
 /**
  * A delivery that was put off by an attempt (or, before its first, by an event) of the future waits from now as long as it
@@ -8,7 +8,7 @@ import { masTarde, porTurno } from '../motor.ts'
  */
 const ADELANTAR = sentencia<{ ahora: Date }>(
   'webhookEntregas.adelantar',
-  porTurno(`update webhook_entrega e set proximo_en = ${masTarde(':ahora', "greatest(interval '0', e.proximo_en - p.puesta_en)")}
+  `update webhook_entrega e set proximo_en = :ahora::timestamptz + greatest(interval '0', e.proximo_en - p.puesta_en)
    from (
      select d.comercio_id, d.modo, d.webhook, d.guia_id, d.secuencia, coalesce(i.iniciado_en, d.creado_en) as puesta_en
      from webhook_entrega d left join lateral (
@@ -17,9 +17,10 @@ const ADELANTAR = sentencia<{ ahora: Date }>(
      where d.estado = 'pendiente' and d.proximo_en > :ahora
    ) p
    where p.puesta_en > :ahora and e.comercio_id = p.comercio_id and e.modo = p.modo and e.webhook = p.webhook
-     and e.guia_id = p.guia_id and e.secuencia = p.secuencia and e.estado = 'pendiente' and e.proximo_en > :ahora`),
+     and e.guia_id = p.guia_id and e.secuencia = p.secuencia and e.estado = 'pendiente' and e.proximo_en > :ahora`,
+  { alcance: 'parte' },
 )
 
 /** Brings forward what a clock that has stepped back since put off. */
 export const adelantarEntregas = ({ db, reloj }: Pick<DepsDeTrabajo, 'db' | 'reloj'>) =>
-  db.consultar(ADELANTAR, { ahora: reloj() })
+  inEach(db, ({ consultar }) => consultar(ADELANTAR, { ahora: reloj() }))

@@ -1,9 +1,9 @@
+import { askByPart } from '../data/spread.ts'
 import { type Consultar, type Db, sentencia } from '../db.ts'
-import { type DeUno, enCadaMotor, suyo } from '../motor.ts'
-import { deCadaComercio, type Resultado } from './asentarIntentos.ts'
+import type { Resultado } from './asentarIntentos.ts'
 import type { Exito } from './entrega.ts'
 
-interface Arreglos extends DeUno {
+interface Arreglos {
   comercios: string[]
   modos: string[]
   webhooks: string[]
@@ -25,8 +25,7 @@ interface Arreglos extends DeUno {
  */
 const ASENTAR = sentencia<Arreglos, { n: string }>(
   'webhookEntregas.asentarExitos',
-  enCadaMotor(
-    (citus) => `with w as materialized (
+  `with w as materialized (
      select * from unnest(:comercios::uuid[], :modos::text[], :webhooks::text[]) with ordinality
        as w(comercio_id, modo, webhook, cual)
    ), x as materialized (
@@ -38,34 +37,29 @@ const ASENTAR = sentencia<Arreglos, { n: string }>(
        terminado_en = :ahora::timestamptz, ultimo_status = x.status, ultimo_error = null, exito = x.exito::json
      from x where e.comercio_id = x.comercio_id and e.modo = x.modo and e.webhook = x.webhook
        and e.guia_id = x.guia_id and e.secuencia = x.secuencia and (e.estado || '') = 'pendiente' and e.turno = x.turno
-       and e.intentos = 0${suyo(citus, 'e')}
+       and e.intentos = 0
      returning x.n
    )
    select n from x where not exists (select from u where u.n = x.n) and not exists (
      select from webhook_entrega e where e.comercio_id = x.comercio_id and e.modo = x.modo and e.webhook = x.webhook
-       and e.guia_id = x.guia_id and e.secuencia = x.secuencia and e.exito ->> 'id' = x.id${suyo(citus, 'e')})`,
-  ),
+       and e.guia_id = x.guia_id and e.secuencia = x.secuencia and e.exito ->> 'id' = x.id)`,
+  { alcance: 'parte' },
 )
 
 /** Settles first attempts that went well; returns those that must be settled as any other. */
-export const asentarExitos = (
-  { consultar, motor }: Pick<Db, 'consultar' | 'motor'>,
-  resultados: readonly Resultado[],
-  ahora: Date,
-): Promise<Resultado[]> =>
-  deCadaComercio(motor, resultados, (suyos, comercio_id) => asentar(consultar, suyos, comercio_id, ahora))
+export const asentarExitos = (db: Db, resultados: readonly Resultado[], ahora: Date): Promise<Resultado[]> =>
+  askByPart(
+    db,
+    resultados,
+    ({ entrega }) => entrega.comercio_id,
+    ({ consultar }, suyos) => asentar(consultar, suyos, ahora),
+  )
 
-async function asentar(
-  consultar: Consultar,
-  resultados: readonly Resultado[],
-  comercio_id: string | null,
-  ahora: Date,
-): Promise<Resultado[]> {
+async function asentar(consultar: Consultar, resultados: readonly Resultado[], ahora: Date): Promise<Resultado[]> {
   const cuales = new Map<string, number>()
   const unos: Resultado[] = []
   for (const uno of resultados) if (!cuales.has(uno.entrega.webhook)) cuales.set(uno.entrega.webhook, unos.push(uno))
   const sobran = await consultar(ASENTAR, {
-    comercio_id,
     comercios: unos.map(({ entrega }) => entrega.comercio_id),
     modos: unos.map(({ entrega }) => entrega.modo),
     webhooks: unos.map(({ entrega }) => entrega.webhook),

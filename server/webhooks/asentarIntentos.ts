@@ -1,8 +1,8 @@
 import type { Webhook } from '../contrato/generado/tipos/index.ts'
-import { enTransaccion, sentencia } from '../db.ts'
+import { askByPart } from '../data/spread.ts'
+import { type Db, enTransaccion, sentencia } from '../db.ts'
 import type { DepsDeTrabajo } from '../deps.ts'
 import type { Log } from '../log.ts'
-import { apartando, type DeUno, enCadaMotor, enSuMaquina, type Motor, porComercio, suyo } from '../motor.ts'
 import {
   AVISOS,
   FALLAS_PARA_FRENAR,
@@ -15,13 +15,7 @@ import {
 import type { FilaEntregaDeWebhook } from './entrega.ts'
 import { eventoPropio } from './eventoPropio.ts'
 import type { Respuesta } from './respuesta.ts'
-import {
-  type ClaveDeWebhook,
-  COLUMNAS_DE_SU_WEBHOOK,
-  COLUMNAS_DE_WEBHOOK,
-  type FilaWebhook,
-  presentarWebhook,
-} from './webhook.ts'
+import { type ClaveDeWebhook, COLUMNAS_DE_WEBHOOK, type FilaWebhook, presentarWebhook } from './webhook.ts'
 
 /** One attempt that is over. */
 export interface Resultado {
@@ -40,10 +34,9 @@ export interface Resultado {
  * kept apart (`tardio`) and changes nothing. A success that comes late is one all the same: the receiver has it. Settling
  * again what was settled already (its commit's answer was lost) does nothing: it gives the ids of the attempts that are new.
  */
-const ASENTAR = sentencia<DeUno & { intentos: string; ahora: Date }, Pick<Resultado, 'id'>>(
+const ASENTAR = sentencia<{ intentos: string; ahora: Date }, Pick<Resultado, 'id'>>(
   'webhookEntregas.asentar',
-  enCadaMotor(
-    (citus) => `with x as materialized (
+  `with x as materialized (
      select * from json_to_recordset(:intentos::json) as x(
        n int, comercio_id uuid, modo text, webhook text, guia_id uuid, secuencia int, turno int, intentos int, causa text,
        id uuid, iniciado_en timestamptz, url text, ip text, secretos int[], status int, error text, detalle text,
@@ -54,7 +47,7 @@ const ASENTAR = sentencia<DeUno & { intentos: string; ahora: Date }, Pick<Result
        proximo_en = coalesce(x.proximo_en, e.proximo_en), terminado_en = case when x.desenlace <> 'pendiente' then :ahora::timestamptz end,
        ultimo_status = x.status, ultimo_error = x.error
      from x where e.comercio_id = x.comercio_id and e.modo = x.modo and e.webhook = x.webhook
-       and e.guia_id = x.guia_id and e.secuencia = x.secuencia${suyo(citus, 'e')} and (
+       and e.guia_id = x.guia_id and e.secuencia = x.secuencia and (
          (e.estado = 'pendiente' and (e.turno = x.turno or (x.desenlace = 'entregada' and e.causa <> 'manual')))
          or (e.estado = 'fallida' and e.ultimo_error = 'webhook_deshabilitado' and x.desenlace = 'entregada'))
      returning x.n, e.intentos
@@ -65,12 +58,12 @@ const ASENTAR = sentencia<DeUno & { intentos: string; ahora: Date }, Pick<Result
      select comercio_id, modo, webhook, guia_id, secuencia, id, coalesce(u.intentos, x.intentos + 1), u.n is null, causa, iniciado_en, url, ip,
        secretos, status, error, detalle, dns_ms, conexion_ms, tls_ms, primer_byte_ms, total_ms, cabeceras, cuerpo,
        cuerpo_truncado
-     from ${enSuMaquina(citus, '(x left join u on u.n = x.n)')}
+     from x left join u on u.n = x.n
      on conflict (comercio_id, modo, webhook, guia_id, secuencia, id) do nothing
      returning n.id
    )
    select id from i`,
-  ),
+  { alcance: 'parte' },
 )
 
 type Cambiado = FilaWebhook & { estado_antes: FilaWebhook['estado']; aviso_antes: FilaWebhook['aviso'] }
@@ -80,24 +73,20 @@ type Cambiado = FilaWebhook & { estado_antes: FilaWebhook['estado']; aviso_antes
  * row on there is a pause before the next probe, half as long as they have been failing; after the window of failures an
  * endpoint is disabled. Rows are locked in one order, or groups would deadlock, and those of whoever is well not at all.
  */
-const SALUD = sentencia<DeUno & { salud: string; ahora: Date }, Cambiado>(
+const SALUD = sentencia<{ salud: string; ahora: Date }, Cambiado>(
   'webhooks.salud',
-  enCadaMotor(
-    (citus) => `with x as (
+  `with x as (
      select * from json_to_recordset(:salud::json) as x(
        comercio_id uuid, modo text, webhook text, url text, buena boolean, probada boolean, nuevas int, primera timestamptz,
        adios boolean)
    ), v as materialized (
-     ${apartando(
-       citus,
-       `select w.comercio_id, w.modo, w.webhook, w.estado, w.aviso, x.adios, x.probada,
+     select w.comercio_id, w.modo, w.webhook, w.estado, w.aviso, x.adios, x.probada,
        case when x.buena then 0 else w.fallas + x.nuevas end as fallas,
        case when not x.buena then coalesce(w.primera_falla_en, x.primera) end as primera
      from x join webhook w on w.comercio_id = x.comercio_id and w.modo = x.modo and w.webhook = x.webhook
-       and w.url = x.url${suyo(citus, 'w')}
+       and w.url = x.url
      where x.nuevas > 0 or w.fallas > 0 or w.freno_vence_en is not null or (w.comprobado_en is null and x.probada)
-     order by w.comercio_id, w.modo, w.webhook for no key update of w`,
-     )}
+     order by w.comercio_id, w.modo, w.webhook for no key update of w
    ), s as (
      select *, extract(epoch from :ahora::timestamptz - primera) * 1000 as ms from v
    ), d as (
@@ -114,9 +103,9 @@ const SALUD = sentencia<DeUno & { salud: string; ahora: Date }, Cambiado>(
      estado = case when d.baja is null then w.estado else 'deshabilitado' end,
      motivo = case when d.baja is null or w.estado = 'deshabilitado' then w.motivo else d.baja end,
      estado_en = case when d.baja is null or w.estado = 'deshabilitado' then w.estado_en else :ahora::timestamptz end
-   from d where w.comercio_id = d.comercio_id and w.modo = d.modo and w.webhook = d.webhook${suyo(citus, 'w')}
-   returning ${citus ? COLUMNAS_DE_SU_WEBHOOK : COLUMNAS_DE_WEBHOOK}, d.estado as estado_antes, d.aviso as aviso_antes`,
-  ),
+   from d where w.comercio_id = d.comercio_id and w.modo = d.modo and w.webhook = d.webhook
+   returning ${COLUMNAS_DE_WEBHOOK}, d.estado as estado_antes, d.aviso as aviso_antes`,
+  { alcance: 'parte' },
 )
 
 /** Told to the merchant's other endpoints. */
@@ -143,36 +132,22 @@ export interface DepsDeAsiento {
  * Settles a group in one transaction: the attempts, what they make of their deliveries, and how their endpoints are doing.
  */
 export async function asentarIntentos(deps: DepsDeAsiento, resultados: readonly Resultado[]): Promise<void> {
-  await deCadaComercio(deps.dbSinEspera.motor, resultados, (suyos, comercio_id) => asentar(deps, suyos, comercio_id))
-}
-
-/** Does something with all results at once; on Citus with each merchant's by themselves. */
-export async function deCadaComercio<R>(
-  motor: Motor,
-  resultados: readonly Resultado[],
-  hacer: (resultados: readonly Resultado[], comercio_id: string | null) => Promise<readonly R[]>,
-): Promise<R[]> {
-  const deQuien = resultados.map((resultado) => ({ comercio_id: resultado.entrega.comercio_id, resultado }))
-  return porComercio(motor, deQuien, (suyos, comercio_id) =>
-    hacer(
-      suyos.map(({ resultado }) => resultado),
-      comercio_id,
-    ),
+  await askByPart(
+    deps.dbSinEspera,
+    resultados,
+    ({ entrega }) => entrega.comercio_id,
+    (db, suyos) => asentar(deps, db, suyos),
   )
 }
 
-async function asentar(
-  deps: DepsDeAsiento,
-  resultados: readonly Resultado[],
-  comercio_id: string | null,
-): Promise<Cambiado[]> {
+async function asentar(deps: DepsDeAsiento, db: Db, resultados: readonly Resultado[]): Promise<Cambiado[]> {
   const ahora = deps.reloj()
   const filas = resultados.map((resultado, n) => aFila(resultado, n, ahora, deps.azar()))
-  const cambiados = await enTransaccion(deps.dbSinEspera, async (consultar) => {
-    const asentados = await consultar(ASENTAR, { comercio_id, intentos: JSON.stringify(filas), ahora })
+  const cambiados = await enTransaccion(db, async (consultar) => {
+    const asentados = await consultar(ASENTAR, { intentos: JSON.stringify(filas), ahora })
     const nuevos = new Set(asentados.map(({ id }) => id))
     const salud = saludDe(resultados.filter(({ id }) => nuevos.has(id)))
-    const tocados = salud.length > 0 ? await consultar(SALUD, { comercio_id, salud: JSON.stringify(salud), ahora }) : []
+    const tocados = salud.length > 0 ? await consultar(SALUD, { salud: JSON.stringify(salud), ahora }) : []
     for (const fila of tocados.filter(quedoDeshabilitado)) {
       // Addresses may hold secrets of their receiver: the others are told where, not how.
       const webhook = presentarWebhook(fila)

@@ -1,5 +1,5 @@
+import { byPart, esRepartida } from '../data/spread.ts'
 import { traducirError } from '../errores.ts'
-import { enPartes } from '../motor.ts'
 import { asentarExitos } from './asentarExitos.ts'
 import { asentarIntentos, type DepsDeAsiento, type Resultado } from './asentarIntentos.ts'
 
@@ -78,9 +78,9 @@ export class Asiento {
 
   /** Whoever can't be settled now keeps no turn from others, and is tried again by himself. */
   async #asentar(clase: Clase, grupo: readonly Resultado[]): Promise<void> {
-    const partes = enPartes(this.#deps.dbSinEspera.motor, grupo, ({ entrega }) => entrega.comercio_id)
+    const partes = await byPart(this.#deps.dbSinEspera, grupo, ({ entrega }) => entrega.comercio_id)
     await Promise.all(
-      partes.map(async (parte) => {
+      partes.map(async ([, parte]) => {
         const inicio = performance.now()
         if (await this.#probar(clase, parte)) this.#terminar(clase, parte, inicio)
         else void this.#insistir(clase, parte, inicio)
@@ -91,7 +91,7 @@ export class Asiento {
   }
 
   async #insistir(clase: Clase, parte: readonly Resultado[], inicio: number): Promise<void> {
-    const apartados = this.#deps.dbSinEspera.motor === 'citus' ? parte.length : 0
+    const apartados = esRepartida(this.#deps.dbSinEspera) ? parte.length : 0
     this.#apartados += apartados
     let espera = 100
     do {

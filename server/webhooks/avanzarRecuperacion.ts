@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { JobInsert } from 'pg-boss'
+import { aTrabajo } from '../cola/filas.ts'
 import type { webhook } from '../contrato/generado/prisma/client.ts'
+import { HASTA_AQUI } from '../data/orden.ts'
+import { askThoseThere } from '../data/spread.ts'
 import { type Db, enTransaccion, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
-import { aTrabajo, enCadaMotor, suyo } from '../motor.ts'
-import { hastaAqui } from '../orden.ts'
 import {
   eventosPorRecuperar,
   type FilaRecuperacion,
@@ -26,6 +27,7 @@ interface Paso {
 const PENDIENTES = sentencia<{ cuantas: number }, Paso>(
   'recuperacion.pendientes',
   `select paso as id, comercio_id from recuperacion where estado = 'en_curso' order by creado_en limit :cuantas`,
+  { alcance: 'parte' },
 )
 
 /**
@@ -33,18 +35,16 @@ const PENDIENTES = sentencia<{ cuantas: number }, Paso>(
  * the way of the next.
  */
 export async function recuperacionesPendientes({ db }: { db: Db }, cuantas: number): Promise<JobInsert[]> {
-  return (await db.consultar(PENDIENTES, { cuantas })).map(aTrabajo)
+  return (await askThoseThere(db, ({ consultar }) => consultar(PENDIENTES, { cuantas }))).map(aTrabajo)
 }
 
 type Tomada = FilaRecuperacion & Pick<FilaWebhook, 'tipos'> & { estado_del_webhook: webhook['estado'] }
 
 const TOMAR = sentencia<Pick<FilaRecuperacion, 'paso' | 'comercio_id'>, Tomada>(
   'recuperacion.tomar',
-  enCadaMotor(
-    (citus) => `select r.*, w.tipos, w.estado as estado_del_webhook from recuperacion r
+  `select r.*, w.tipos, w.estado as estado_del_webhook from recuperacion r
    join webhook w on w.comercio_id = r.comercio_id and w.modo = r.modo and w.webhook = r.webhook
-   where r.paso = :paso and r.estado = 'en_curso'${suyo(citus, 'r')}${suyo(citus, 'w')} for update of r`,
-  ),
+   where r.paso = :paso and r.estado = 'en_curso' and r.comercio_id = :comercio_id for update of r`,
 )
 
 /**
@@ -53,14 +53,12 @@ const TOMAR = sentencia<Pick<FilaRecuperacion, 'paso' | 'comercio_id'>, Tomada>(
  */
 const AVANZAR = sentencia<PorRecuperar & Pick<Posicion, 'fin'> & { ahora: Date }, Avance>(
   'recuperacion.avanzar',
-  enCadaMotor(
-    (citus) => `with v as materialized (${eventosPorRecuperar(LOTE, hastaAqui(citus))}), d as (
+  `with v as materialized (${eventosPorRecuperar(LOTE, HASTA_AQUI)}), d as (
      insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
-     select ${citus ? 'flujo' : 'v'}.comercio_id, v.modo, :webhook, v.guia_id, v.secuencia, 'evt_' || v.guia || '_' || v.secuencia, v.tipo, 'pendiente',
+     select v.comercio_id, v.modo, :webhook, v.guia_id, v.secuencia, 'evt_' || v.guia || '_' || v.secuencia, v.tipo, 'pendiente',
        'recuperacion', least(v.registrado_en, :ahora::timestamptz), :ahora::timestamptz
-     from ${citus ? 'flujo join v on flujo.comercio_id = :comercio_id and v.comercio_id = flujo.comercio_id and v.modo = flujo.modo' : 'v'}
-       left join webhook_entrega e on e.comercio_id = v.comercio_id and e.modo = v.modo and e.webhook = :webhook
-       and e.guia_id = v.guia_id and e.secuencia = v.secuencia${suyo(citus, 'e')}
+     from v left join webhook_entrega e on e.comercio_id = v.comercio_id and e.modo = v.modo and e.webhook = :webhook
+       and e.guia_id = v.guia_id and e.secuencia = v.secuencia
      where v.suyo and ${porEnviar('e')}
      on conflict (comercio_id, modo, webhook, guia_id, secuencia) do update set estado = 'pendiente',
        causa = 'recuperacion', turno = webhook_entrega.turno + 1, intento = 0, proximo_en = excluded.proximo_en, terminado_en = null
@@ -71,9 +69,8 @@ const AVANZAR = sentencia<PorRecuperar & Pick<Posicion, 'fin'> & { ahora: Date }
      (select count(*) from d)::int as entregas,
      (select json_build_object('xid', xid::text, 'guia_id', guia_id, 'secuencia', secuencia) from v
       order by v.xid desc, guia_id desc, secuencia desc limit 1) as ultimo,
-     ${citus ? 'true' : 'pg_snapshot_xmin(pg_current_snapshot()) >= :fin::text::xid8'} as todo_visible
+     flujo_hasta() >= :fin::text::xid8 as todo_visible
    from v`,
-  ),
 )
 
 /** Adds what a batch did to its recovery, and says where the next one begins. */
@@ -84,11 +81,9 @@ const ANOTAR = sentencia<
   }
 >(
   'recuperacion.anotar',
-  enCadaMotor(
-    (citus) => `update recuperacion set paso = :siguiente, posicion = :posicion::jsonb, eventos = eventos + :eventos,
+  `update recuperacion set paso = :siguiente, posicion = :posicion::jsonb, eventos = eventos + :eventos,
      entregas = entregas + :entregas, estado = :estado,
-     terminado_en = case when :estado <> 'en_curso' then :ahora::timestamptz end where paso = :paso${suyo(citus, 'recuperacion')}`,
-  ),
+     terminado_en = case when :estado <> 'en_curso' then :ahora::timestamptz end where paso = :paso and comercio_id = :comercio_id`,
 )
 
 interface Avance {
@@ -113,7 +108,7 @@ async function avanzar(
   { db, log, reloj, avisarTrabajo }: DepsDeRecuperacion,
   { id: paso, comercio_id }: Paso,
 ): Promise<void> {
-  const hizo = await enTransaccion(db, async (consultar) => {
+  const hizo = await enTransaccion(db.de(comercio_id), async (consultar) => {
     const [fila] = await consultar(TOMAR, { paso, comercio_id })
     if (!fila) return false
     const ahora = reloj()

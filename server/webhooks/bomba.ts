@@ -1,8 +1,8 @@
 import type { PgBoss } from 'pg-boss'
+import { byPart } from '../data/spread.ts'
 import type { DepsDeTrabajo } from '../deps.ts'
 import { traducirError } from '../errores.ts'
 import type { EventoRecien } from '../eventos/evento.ts'
-import { enPartes } from '../motor.ts'
 import { Anfitriones, envioDe } from './anfitriones.ts'
 import type { Resultado } from './asentarIntentos.ts'
 import { Asiento } from './asiento.ts'
@@ -117,6 +117,12 @@ export class Bomba {
     return endpoint.estaActivo(this.#deps.reloj()) && this.#cupos.cabida(endpoint) > 0
   }
 
+  /** Gives back the endpoints of dead processes. */
+  async rescatar(): Promise<void> {
+    const endpoints = await this.#endpoints.rescatar()
+    if (endpoints > 0) this.#deps.log.warn({ endpoints }, 'endpoints of a lost worker')
+  }
+
   /** Takes the endpoints that nobody holds any more. */
   tomar(): void {
     this.#endpoints.tomar()
@@ -217,8 +223,9 @@ export class Bomba {
   #alCambiarSalud(endpoints: readonly Endpoint[]): void {
     for (const endpoint of endpoints) this.#endpoints.conocer(endpoint)
     const claves = endpoints.map(({ arriendo }) => arriendo.clave)
-    for (const parte of enPartes(this.#deps.db.motor, claves, ({ comercio_id }) => comercio_id))
-      this.#reintentos.citar(parte).then((ya) => this.mirar(ya), this.#fallo('retries'))
+    byPart(this.#deps.db, claves, ({ comercio_id }) => comercio_id).then((partes) => {
+      for (const [, suyas] of partes) this.#reintentos.citar(suyas).then((ya) => this.mirar(ya), this.#fallo('retries'))
+    }, this.#fallo('retries'))
   }
 
   #alConocer(endpoint: Endpoint): void {

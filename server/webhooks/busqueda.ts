@@ -62,20 +62,25 @@ export class Busqueda {
   async #pasar(): Promise<void> {
     const inicio = performance.now()
     this.#pedida = false
-    const hubo = await this.#recorrer().catch((error: unknown) => {
-      this.#alFallar(error)
-      return true
-    })
+    const hubo = await this.#recorrer()
     this.#pausa = hubo ? PAUSA : Math.min(2 * this.#pausa, PAUSA_MAXIMA)
     const fin = performance.now()
     this.#libre = fin + Math.min(PAUSA_MAXIMA, VECES * (fin - inicio))
   }
 
+  /** Parts are searched side by side; one that is away keeps no other from it. */
   async #recorrer(): Promise<boolean> {
+    const partes = await Promise.allSettled(this.#deps.db.partes().map((parte) => this.#recorrerParte(parte)))
+    for (const { status, reason } of partes as PromiseRejectedResult[])
+      if (status === 'rejected') this.#alFallar(reason)
+    return partes.some((parte) => parte.status === 'rejected' || parte.value)
+  }
+
+  async #recorrerParte(db: Db): Promise<boolean> {
     let hubo = false
     let despues: ClaveDeWebhook | undefined
     do {
-      const { claves, ultimo } = await hallarVencidas(this.#deps.db, this.#deps.reloj(), despues)
+      const { claves, ultimo } = await hallarVencidas(db, this.#deps.reloj(), despues)
       if (this.#alHallar(claves)) hubo = true
       despues = ultimo
     } while (despues && !this.#cerrada)

@@ -1,8 +1,6 @@
 import type { Handler } from '../contrato/tipos.ts'
 import { type Db, enTransaccion, sentencia } from '../db.ts'
 import { Problema } from '../errores.ts'
-import { enCadaMotor, enSuMaquina } from '../motor.ts'
-import { abrirFlujo } from '../orden.ts'
 import { bytesDe, nuevoSecreto } from './firma.ts'
 import { enviarPrueba } from './probar.ts'
 import { cifrar, type FilaSecreto } from './secreto.ts'
@@ -31,21 +29,19 @@ const CREAR = sentencia<
     Pick<FilaSecreto, 'cifrado'> & { ahora: Date; comprobado_en: Date | null }
 >(
   'webhooks.crear',
-  enCadaMotor(
-    (citus) => `with w as (
+  `with w as (
      insert into webhook as n (comercio_id, modo, webhook, url, tipos, descripcion, estado, estado_en, comprobado_en,
        creado_en, actualizado_en)
-     select ${citus ? 'comercio_id' : ':comercio_id'}, :modo, :webhook, :url, :tipos, :descripcion, 'activo', :ahora::timestamptz,
+     select :comercio_id, :modo, :webhook, :url, :tipos, :descripcion, 'activo', :ahora::timestamptz,
        :comprobado_en::timestamptz, :ahora, :ahora
-     ${citus ? 'from flujo where comercio_id = :comercio_id and modo = :modo and' : 'where'} (select count(*) from webhook where comercio_id = :comercio_id and modo = :modo and estado <> 'eliminado')
+     where (select count(*) from webhook where comercio_id = :comercio_id and modo = :modo and estado <> 'eliminado')
        < ${MAXIMO_DE_WEBHOOKS}
      returning n.comercio_id, n.modo, n.webhook
    ), s as (
      insert into webhook_secreto as n (comercio_id, modo, webhook, version, cifrado, creado_en)
-     select comercio_id, modo, webhook, 1, :cifrado, :ahora from ${enSuMaquina(citus, 'w')} returning n.webhook
+     select comercio_id, modo, webhook, 1, :cifrado, :ahora from w returning n.webhook
    )
    select webhook from s`,
-  ),
 )
 
 /** The code of the merchant's endpoint that has this address, for a message. */
@@ -71,7 +67,6 @@ export const crearWebhook: Handler<'crearWebhook'> = async (
     () =>
       enTransaccion(db, async (consultar) => {
         await consultar(TURNO, { comercio_id })
-        await abrirFlujo({ consultar, motor: db.motor }, comercio_id)
         const { tipos = ['*'], descripcion = null } = body
         const comprobado_en = seComprueba(modo) ? null : ahora
         const datos = { comercio_id, modo, webhook, url, tipos, descripcion, cifrado, ahora, comprobado_en }

@@ -1,6 +1,6 @@
 import type { PgBoss } from 'pg-boss'
+import { byPart } from '../data/spread.ts'
 import type { DepsDeTrabajo } from '../deps.ts'
-import { enPartes } from '../motor.ts'
 import { type Arriendo, Arriendos } from './arriendos.ts'
 import type { Cupos } from './cupos.ts'
 import { Endpoint, type Lista } from './endpoint.ts'
@@ -11,6 +11,8 @@ import type { ClaveDeWebhook } from './webhook.ts'
 const OCIO = 5_000
 /** How often, while it holds any, it takes those that nobody holds, in milliseconds. */
 const TOMA = 2_000
+
+type DepsDeEndpoints = DepsDeReceptor & Pick<DepsDeTrabajo, 'dbSinEspera' | 'senalar' | 'hayTrabajo'>
 
 interface Oyente {
   /** An endpoint is held from now on. */
@@ -24,7 +26,7 @@ interface Oyente {
 
 /** The endpoints that this process holds: their leases, and what is known of them. */
 export class Endpoints {
-  readonly #deps: DepsDeReceptor & Pick<DepsDeTrabajo, 'senalar' | 'hayTrabajo'>
+  readonly #deps: DepsDeEndpoints
   readonly #cupos: Cupos<Lista, Endpoint>
   readonly #oyente: Oyente
   readonly #arriendos: Arriendos
@@ -36,16 +38,11 @@ export class Endpoints {
   #proximaToma = 0
   #cerrado = false
 
-  constructor(
-    boss: PgBoss,
-    deps: DepsDeReceptor & Pick<DepsDeTrabajo, 'senalar' | 'hayTrabajo'>,
-    cupos: Cupos<Lista, Endpoint>,
-    oyente: Oyente,
-  ) {
+  constructor(boss: PgBoss, deps: DepsDeEndpoints, cupos: Cupos<Lista, Endpoint>, oyente: Oyente) {
     this.#deps = deps
     this.#cupos = cupos
     this.#oyente = oyente
-    this.#arriendos = new Arriendos(boss, {
+    this.#arriendos = new Arriendos(boss, deps.dbSinEspera, {
       alTomar: (arriendos) => {
         for (const arriendo of arriendos) this.#atender(arriendo)
       },
@@ -75,6 +72,11 @@ export class Endpoints {
   /** Takes what was asked for, and whatever else nobody holds. */
   tomar(): void {
     this.#arriendos.tomar().catch(this.#oyente.alFallar)
+  }
+
+  /** Gives back what dead processes held. @returns how many endpoints */
+  rescatar(): Promise<number> {
+    return this.#arriendos.rescatar()
   }
 
   /** Gives the sign of life, when it is time, gives up what has been idle, and takes what nobody holds. */
@@ -139,13 +141,13 @@ export class Endpoints {
     queueMicrotask(async () => {
       try {
         while (this.#porConocer.size > 0 && !this.#cerrado) {
-          const partes = enPartes(
-            this.#deps.db.motor,
-            [...this.#porConocer],
-            ({ arriendo }) => arriendo.clave.comercio_id,
-          )
-          await Promise.all(partes.map((parte) => this.conocerTodos(parte).catch(this.#oyente.alFallar)))
+          const todos = [...this.#porConocer]
+          this.#porConocer.clear()
+          const partes = await byPart(this.#deps.db, todos, ({ arriendo }) => arriendo.clave.comercio_id)
+          await Promise.all(partes.map(([, parte]) => this.conocerTodos(parte).catch(this.#oyente.alFallar)))
         }
+      } catch (error) {
+        this.#oyente.alFallar(error)
       } finally {
         this.#conociendo = false
       }

@@ -2,7 +2,6 @@ import type { EnsayoDeRecuperacion } from '../contrato/generado/tipos/index.ts'
 import { type Db, sentencia } from '../db.ts'
 import { noDisponible } from '../errores.ts'
 import { crearTurnos, crearTurnosPorDueno } from '../http/turnos.ts'
-import { enCadaMotor, suyo } from '../motor.ts'
 import { buscarTramo, eventosPorRecuperar, type PorRecuperar, type Posicion, porEnviar } from './recuperacion.ts'
 
 /** Events that one statement of a dry run looks at: some ten milliseconds of the database. */
@@ -22,15 +21,13 @@ interface Paso {
 
 const ENSAYAR = sentencia<PorRecuperar, Paso>(
   'recuperacion.ensayar',
-  enCadaMotor(
-    (citus) => `with v as materialized (${eventosPorRecuperar(PASO)})
+  `with v as materialized (${eventosPorRecuperar(PASO)})
    select count(*) filter (where suyo)::int as eventos, count(*)::int as mirados,
      count(*) filter (where suyo and ${porEnviar('e')})::int as entregas,
      (select json_build_object('xid', xid::text, 'guia_id', guia_id, 'secuencia', secuencia) from v
       order by v.xid desc, guia_id desc, secuencia desc limit 1) as ultimo
    from v left join webhook_entrega e on v.suyo and e.comercio_id = v.comercio_id and e.modo = v.modo
-     and e.webhook = :webhook and e.guia_id = v.guia_id and e.secuencia = v.secuencia${suyo(citus, 'e')}`,
-  ),
+     and e.webhook = :webhook and e.guia_id = v.guia_id and e.secuencia = v.secuencia`,
 )
 
 /** What a dry run is asked about. */

@@ -20,7 +20,7 @@ import {
   presentarEvento,
   trasEvento,
 } from '../eventos/evento.ts'
-import { type FilaGuia, presentar } from '../guias/guia.ts'
+import { type FilaGuia, presentarGuardada } from '../guias/guia.ts'
 import { iso } from '../tiempo/instante.ts'
 import type { Respuesta } from './respuesta.ts'
 import type { Ambito, ClaveDeWebhook } from './webhook.ts'
@@ -161,7 +161,10 @@ export function cuerpoDe(contenido: Contenido): string {
   const { entrega } = contenido
   const datos: { guia: Guia; evento: ReturnType<typeof presentarEvento> } | { webhook: Webhook } =
     'guia' in contenido
-      ? { guia: presentar(trasEvento(contenido.guia, contenido.evento)), evento: presentarEvento(contenido.evento) }
+      ? {
+          guia: presentarGuardada(trasEvento(contenido.guia, contenido.evento)),
+          evento: presentarEvento(contenido.evento),
+        }
       : contenido.entrega.datos
   return JSON.stringify({
     id: entrega.evento,

@@ -1,5 +1,5 @@
+import { byPart } from '../data/spread.ts'
 import type { Db } from '../db.ts'
-import { enPartes } from '../motor.ts'
 import { type Cupos, EN_ESPERA, LENTO, POR_WEBHOOK } from './cupos.ts'
 import { aLista, type Endpoint, type Lista } from './endpoint.ts'
 import type { Contenido } from './entrega.ts'
@@ -91,9 +91,9 @@ export class Lector {
   async #leer(): Promise<boolean> {
     const pedidas = this.#tomar()
     if (pedidas.length === 0) return false
-    const partes = enPartes(this.#db.motor, pedidas, ({ endpoint }) => endpoint.arriendo.clave.comercio_id)
+    const partes = await byPart(this.#db, pedidas, ({ endpoint }) => endpoint.arriendo.clave.comercio_id)
     const hechas = await Promise.all(
-      partes.map((parte) =>
+      partes.map(([, parte]) =>
         this.#leerParte(parte).then(
           () => true,
           (error: unknown) => {

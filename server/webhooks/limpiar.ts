@@ -1,6 +1,6 @@
+import { inEach } from '../data/spread.ts'
 import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
-import { type DeUno, enCadaMotor, porTurno, suyo } from '../motor.ts'
 import { cifrar, descifrar, type FilaSecreto, kidDe } from './secreto.ts'
 
 type DepsDeLimpieza = Pick<Deps, 'db' | 'log' | 'reloj' | 'secretos' | 'ajustes'>
@@ -12,7 +12,7 @@ const DIA = 86_400_000
 /** Ends what waited for an endpoint that was disabled (its merchant recovers it); tests and resends still go. */
 const CERRAR = sentencia<{ ahora: Date }>(
   'limpieza.cerrar',
-  porTurno(`update webhook_entrega e set estado = 'fallida', ultimo_error = 'webhook_deshabilitado', turno = e.turno + 1,
+  `update webhook_entrega e set estado = 'fallida', ultimo_error = 'webhook_deshabilitado', turno = e.turno + 1,
      terminado_en = :ahora
    from (
      select p.* from webhook w cross join lateral (
@@ -21,7 +21,8 @@ const CERRAR = sentencia<{ ahora: Date }>(
          and e.proximo_en > timestamptz '1970-01-01Z' order by e.proximo_en, e.guia_id, e.secuencia limit ${LOTE}) p
      where w.estado = 'deshabilitado' limit ${LOTE}) p
    where e.comercio_id = p.comercio_id and e.modo = p.modo and e.webhook = p.webhook and e.guia_id = p.guia_id
-     and e.secuencia = p.secuencia and e.turno = p.turno and e.estado = 'pendiente' returning 1`),
+     and e.secuencia = p.secuencia and e.turno = p.turno and e.estado = 'pendiente' returning 1`,
+  { alcance: 'parte' },
 )
 
 /** Deliveries of some endpoints: a condition, and the order of an index that has them together. */
@@ -34,11 +35,11 @@ interface Cuales {
  * SQL of a CTE `v` of some such deliveries. Without the order PostgreSQL would read the table from its beginning, and again
  * each time what it left behind there: ten times the cost for each row.
  */
-const algunas = ({ condicion, orden }: Cuales, citus = false) => `v as (
+const algunas = ({ condicion, orden }: Cuales) => `v as (
        select p.* from webhook w cross join lateral (
          select e.comercio_id, e.modo, e.webhook, e.guia_id, e.secuencia from webhook_entrega e
-         where e.comercio_id = w.comercio_id and e.modo = w.modo and e.webhook = w.webhook and ${condicion}${suyo(citus, 'e')}
-         order by ${orden} limit ${LOTE}) p${citus ? ' where w.comercio_id = :comercio_id' : ''}
+         where e.comercio_id = w.comercio_id and e.modo = w.modo and e.webhook = w.webhook and ${condicion}
+         order by ${orden} limit ${LOTE}) p
        limit ${LOTE}
      )`
 const DE_V = (a: string) =>
@@ -46,48 +47,33 @@ const DE_V = (a: string) =>
      and ${a}.secuencia = v.secuencia`
 
 /** SQL that deletes some attempts of such deliveries, however many a delivery has. */
-const borrarIntentos = (cuales: Cuales) => ({
-  postgres: `with ${algunas(cuales)} delete from webhook_intento where ctid = any(array(
-     select i.ctid from v join webhook_intento i on ${DE_V('i')} limit ${LOTE})) returning 1`,
-  // It deletes nothing by where it lies: all attempts of some deliveries.
-  citus: `with ${algunas(cuales, true)} delete from webhook_intento i using v where ${DE_V('i')} and i.comercio_id = :comercio_id returning 1`,
-})
+const borrarIntentos = (cuales: Cuales) => `with ${algunas(cuales)}, i as (
+     select i.* from v join webhook_intento i on ${DE_V('i')} limit ${LOTE}
+   ) delete from webhook_intento n using i where n.comercio_id = i.comercio_id and n.modo = i.modo and n.webhook = i.webhook
+     and n.guia_id = i.guia_id and n.secuencia = i.secuencia and n.id = i.id returning 1`
 
 /** SQL that deletes the deliveries among them that have no attempts left. */
-const borrarEntregas = (cuales: Cuales) =>
-  enCadaMotor(
-    (
-      citus,
-    ) => `with ${algunas(cuales, citus)} delete from webhook_entrega e using v where ${DE_V('e')}${suyo(citus, 'e')}
-     and not exists (select from webhook_intento i where ${DE_V('i')}${suyo(citus, 'i')}) returning 1`,
-  )
-
-/** SQL of the merchants who have such deliveries. */
-const deQuienes = ({ condicion }: Cuales) => `select distinct w.comercio_id from webhook w where exists (
-     select from webhook_entrega e where e.comercio_id = w.comercio_id and e.modo = w.modo and e.webhook = w.webhook
-       and ${condicion}) limit ${LOTE}`
+const borrarEntregas = (
+  cuales: Cuales,
+) => `with ${algunas(cuales)} delete from webhook_entrega e using v where ${DE_V('e')}
+     and not exists (select from webhook_intento i where ${DE_V('i')}) returning 1`
 
 const DE_ELIMINADOS = { condicion: `w.estado = 'eliminado'`, orden: 'e.guia_id, e.secuencia' }
-const BORRAR_INTENTOS_DE_ELIMINADOS = sentencia<DeUno>('limpieza.eliminadosIntentos', borrarIntentos(DE_ELIMINADOS))
-const BORRAR_ENTREGAS_DE_ELIMINADOS = sentencia<DeUno>('limpieza.eliminados', borrarEntregas(DE_ELIMINADOS))
-const QUIENES_ELIMINARON = sentencia<object, { comercio_id: string }>(
-  'limpieza.quienesEliminaron',
-  deQuienes(DE_ELIMINADOS),
-)
+const BORRAR_INTENTOS_DE_ELIMINADOS = sentencia('limpieza.eliminadosIntentos', borrarIntentos(DE_ELIMINADOS), {
+  alcance: 'parte',
+})
+const BORRAR_ENTREGAS_DE_ELIMINADOS = sentencia('limpieza.eliminados', borrarEntregas(DE_ELIMINADOS), {
+  alcance: 'parte',
+})
 
 const VIEJAS = {
   condicion: `e.creado_en < :antes_de and e.estado <> 'pendiente' and e.terminado_en < :antes_de`,
   orden: 'e.creado_en, e.guia_id, e.secuencia',
 }
-const BORRAR_INTENTOS_DE_VIEJAS = sentencia<DeUno & { antes_de: Date }>(
-  'limpieza.viejasIntentos',
-  borrarIntentos(VIEJAS),
-)
-const BORRAR_VIEJAS = sentencia<DeUno & { antes_de: Date }>('limpieza.viejas', borrarEntregas(VIEJAS))
-const QUIENES_TIENEN_VIEJAS = sentencia<{ antes_de: Date }, { comercio_id: string }>(
-  'limpieza.quienesTienenViejas',
-  deQuienes(VIEJAS),
-)
+const BORRAR_INTENTOS_DE_VIEJAS = sentencia<{ antes_de: Date }>('limpieza.viejasIntentos', borrarIntentos(VIEJAS), {
+  alcance: 'parte',
+})
+const BORRAR_VIEJAS = sentencia<{ antes_de: Date }>('limpieza.viejas', borrarEntregas(VIEJAS), { alcance: 'parte' })
 
 /**
  * Deletes the rows of endpoints deleted some time ago, so that whatever was being written meanwhile is seen and goes,
@@ -95,18 +81,21 @@ const QUIENES_TIENEN_VIEJAS = sentencia<{ antes_de: Date }, { comercio_id: strin
  */
 const BORRAR_WEBHOOKS = sentencia<{ antes_de: Date }>(
   'limpieza.webhooks',
-  porTurno(`delete from webhook w where estado = 'eliminado' and estado_en < :antes_de and not exists (
-     select from webhook_entrega e where e.comercio_id = w.comercio_id and e.modo = w.modo and e.webhook = w.webhook)`),
+  `delete from webhook w where estado = 'eliminado' and estado_en < :antes_de and not exists (
+     select from webhook_entrega e where e.comercio_id = w.comercio_id and e.modo = w.modo and e.webhook = w.webhook)`,
+  { alcance: 'parte' },
 )
 const BORRAR_RECUPERACIONES = sentencia<{ antes_de: Date }>(
   'limpieza.recuperaciones',
-  porTurno(`delete from recuperacion r where (estado <> 'en_curso' and terminado_en < :antes_de) or not exists (
-     select from webhook w where w.comercio_id = r.comercio_id and w.modo = r.modo and w.webhook = r.webhook)`),
+  `delete from recuperacion r where (estado <> 'en_curso' and terminado_en < :antes_de) or not exists (
+     select from webhook w where w.comercio_id = r.comercio_id and w.modo = r.modo and w.webhook = r.webhook)`,
+  { alcance: 'parte' },
 )
 const BORRAR_SECRETOS = sentencia<{ antes_de: Date }>(
   'limpieza.secretos',
-  porTurno(`delete from webhook_secreto s where vence_en < :antes_de or not exists (select from webhook w
-     where w.comercio_id = s.comercio_id and w.modo = s.modo and w.webhook = s.webhook and w.estado <> 'eliminado')`),
+  `delete from webhook_secreto s where vence_en < :antes_de or not exists (select from webhook w
+     where w.comercio_id = s.comercio_id and w.modo = s.modo and w.webhook = s.webhook and w.estado <> 'eliminado')`,
+  { alcance: 'parte' },
 )
 
 const CIFRADOS = sentencia<
@@ -116,27 +105,27 @@ const CIFRADOS = sentencia<
   'limpieza.cifrados',
   `select comercio_id, modo, webhook, version, cifrado from webhook_secreto
    where substring(cifrado from 1 for 4) <> :kid order by random() limit ${LOTE}`,
+  { alcance: 'parte' },
 )
 
 /**
  * Deletes what is kept no longer of webhooks, a batch of each kind; two processes at it do no harm.
  * @returns whether there is more to delete
  */
-export async function limpiarWebhooks({ db, log, reloj, secretos, ajustes }: DepsDeLimpieza): Promise<boolean> {
+export async function limpiarWebhooks({ db, ...deps }: DepsDeLimpieza): Promise<boolean> {
+  return (await inEach(db, (suya) => limpiarParte({ db: suya, ...deps }))).includes(true)
+}
+
+async function limpiarParte({ db, log, reloj, secretos, ajustes }: DepsDeLimpieza): Promise<boolean> {
   const ahora = reloj()
   const hace = (ms: number) => new Date(ahora.getTime() - ms)
   const viejo = { antes_de: hace(ajustes.retencionDeWebhooks * DIA) }
-  // On Citus some of each merchant's at a time.
-  const quienes = async (hallar: () => Promise<{ comercio_id: string }[]>) =>
-    db.motor === 'citus' ? (await hallar()).map(({ comercio_id }) => comercio_id) : [null]
-  const deEliminados = () => quienes(() => db.consultar(QUIENES_ELIMINARON))
-  const deViejas = () => quienes(() => db.consultar(QUIENES_TIENEN_VIEJAS, viejo))
   const pasos: (() => Promise<readonly unknown[]>)[] = [
     () => db.consultar(CERRAR, { ahora }),
-    () => deCadaUno(deEliminados, (comercio_id) => db.consultar(BORRAR_INTENTOS_DE_ELIMINADOS, { comercio_id })),
-    () => deCadaUno(deEliminados, (comercio_id) => db.consultar(BORRAR_ENTREGAS_DE_ELIMINADOS, { comercio_id })),
-    () => deCadaUno(deViejas, (comercio_id) => db.consultar(BORRAR_INTENTOS_DE_VIEJAS, { comercio_id, ...viejo })),
-    () => deCadaUno(deViejas, (comercio_id) => db.consultar(BORRAR_VIEJAS, { comercio_id, ...viejo })),
+    () => db.consultar(BORRAR_INTENTOS_DE_ELIMINADOS),
+    () => db.consultar(BORRAR_ENTREGAS_DE_ELIMINADOS),
+    () => db.consultar(BORRAR_INTENTOS_DE_VIEJAS, viejo),
+    () => db.consultar(BORRAR_VIEJAS, viejo),
     () => db.consultar(BORRAR_WEBHOOKS, { antes_de: hace(10 * 60_000) }),
     () => db.consultar(BORRAR_RECUPERACIONES, viejo),
     () => db.consultar(BORRAR_SECRETOS, { antes_de: hace(DIA) }),
@@ -150,15 +139,6 @@ export async function limpiarWebhooks({ db, log, reloj, secretos, ajustes }: Dep
   }
   await recifrar({ db, log, secretos }).catch(alFallar)
   return hayMas
-}
-
-async function deCadaUno<R>(
-  quienes: () => Promise<readonly (string | null)[]>,
-  hacer: (comercio_id: string | null) => Promise<readonly R[]>,
-): Promise<R[]> {
-  const hechas: R[] = []
-  for (const comercio_id of await quienes()) hechas.push(...(await hacer(comercio_id)))
-  return hechas
 }
 
 /** Encrypts with the present master key the secrets that an older one protects, which makes the old one dispensable. */

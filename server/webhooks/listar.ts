@@ -1,14 +1,14 @@
 import type { Handler } from '../contrato/tipos.ts'
 import { sentencia } from '../db.ts'
 import { paginar } from '../listas/pagina.ts'
-import { COLUMNAS_DE_SU_WEBHOOK, type FilaWebhook, presentarWebhook } from './webhook.ts'
+import { COLUMNAS_DE_WEBHOOK, type FilaWebhook, presentarWebhook } from './webhook.ts'
 
 const LISTAR = sentencia<
   Pick<FilaWebhook, 'comercio_id' | 'modo' | 'creado_en' | 'webhook'> & { limite: number; ahora: Date },
   FilaWebhook
 >(
   'webhooks.listar',
-  `select ${COLUMNAS_DE_SU_WEBHOOK} from webhook w
+  `select ${COLUMNAS_DE_WEBHOOK} from webhook w
    where w.comercio_id = :comercio_id and w.modo = :modo and w.estado <> 'eliminado'
      and (w.creado_en, w.webhook) > (:creado_en, :webhook)
    order by w.creado_en, w.webhook limit :limite`,

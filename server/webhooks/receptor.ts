@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
+import { askByMerchant } from '../data/spread.ts'
 import { sentencia } from '../db.ts'
 import type { DepsDeTrabajo } from '../deps.ts'
-import { type DeUno, enCadaMotor, porComercio, suyo } from '../motor.ts'
 import { leerDestino } from '../salida/destino.ts'
 import { claveDe } from './firma.ts'
 import { descifrar, type FilaSecreto } from './secreto.ts'
@@ -24,18 +24,17 @@ export interface Receptor extends Omit<FilaReceptor, 'url'> {
   claves: KeyObject[] | undefined
 }
 
-const RECEPTORES = sentencia<DeUno & { claves: string; ahora: Date }, FilaReceptor>(
+const RECEPTORES = sentencia<{ claves: string; ahora: Date }, FilaReceptor>(
   'webhooks.receptores',
-  enCadaMotor(
-    (citus) => `select w.comercio_id, w.modo, w.webhook, w.url, w.estado, w.comprobado_en, w.fallas, w.freno_vence_en,
+  `select w.comercio_id, w.modo, w.webhook, w.url, w.estado, w.comprobado_en, w.fallas, w.freno_vence_en,
      array_agg(s.version order by s.version desc) as versiones, array_agg(s.cifrado order by s.version desc) as cifrados,
      array_agg(s.vence_en order by s.version desc) as vencen_en
    from json_to_recordset(:claves::json) as x(comercio_id uuid, modo text, webhook text)
    join webhook w on w.comercio_id = x.comercio_id and w.modo = x.modo and w.webhook = x.webhook
    join webhook_secreto s on s.comercio_id = w.comercio_id and s.modo = w.modo and s.webhook = w.webhook
-     and (s.vence_en is null or s.vence_en > :ahora)${suyo(citus, 's')}
-   where w.estado <> 'eliminado'${suyo(citus, 'w')} group by w.comercio_id, w.modo, w.webhook`,
-  ),
+     and (s.vence_en is null or s.vence_en > :ahora)
+   where w.estado <> 'eliminado' group by w.comercio_id, w.modo, w.webhook, w.url, w.estado, w.comprobado_en, w.fallas, w.freno_vence_en`,
+  { alcance: 'parte' },
 )
 
 /** What reading endpoints takes. */
@@ -51,8 +50,8 @@ export async function leerReceptores(
   conocido: (webhook: string) => Receptor | undefined,
 ): Promise<Map<string, Receptor>> {
   const { db } = deps
-  const filas = await porComercio(db.motor, claves, (suyas, comercio_id) =>
-    db.consultar(RECEPTORES, { comercio_id, claves: JSON.stringify(suyas), ahora: deps.reloj() }),
+  const filas = await askByMerchant(db, claves, ({ consultar }, suyas) =>
+    consultar(RECEPTORES, { claves: JSON.stringify(suyas), ahora: deps.reloj() }),
   )
   return new Map(filas.map((fila) => [fila.webhook, aReceptor(deps, fila, conocido(fila.webhook))]))
 }

@@ -2,7 +2,6 @@ import type { recuperacion } from '../contrato/generado/prisma/client.ts'
 import type { EstadoDeRecuperacion, Modo, Recuperacion } from '../contrato/generado/tipos/index.ts'
 import { type Db, type Fila, sentencia } from '../db.ts'
 import { type FilaEvento, quiere } from '../eventos/evento.ts'
-import { enCadaMotor } from '../motor.ts'
 import type { Ambito, ClaveDeWebhook, FilaWebhook } from './webhook.ts'
 
 /** A row of `recuperacion`. */
@@ -43,22 +42,18 @@ type DelComercio = Pick<FilaEvento, 'comercio_id' | 'modo'>
 
 const LIMITES = sentencia<DelComercio, { primero: string; ultimo: string; fin: string }>(
   'recuperacion.limites',
-  enCadaMotor(
-    (
-      citus,
-    ) => `select coalesce(min(xid::text::numeric), 0)::text as primero, coalesce(max(xid::text::numeric), 0)::text as ultimo,
-     ${citus ? '(coalesce(max(xid::text::numeric), 0) + 1)' : 'pg_snapshot_xmax(pg_current_snapshot())'}::text as fin
+  `select coalesce(min(xid::text::numeric), 0)::text as primero, coalesce(max(xid::text::numeric), 0)::text as ultimo,
+     flujo_fin()::text as fin
    from (
      (select xid from evento where comercio_id = :comercio_id and modo = :modo order by xid limit 1) union all
-     (select xid from evento where comercio_id = :comercio_id and modo = :modo order by evento.xid desc limit 1)) e`,
-  ),
+     (select xid from evento where comercio_id = :comercio_id and modo = :modo order by xid desc limit 1)) e`,
 )
 
 const DESDE_XID = sentencia<DelComercio & { xid: string }, { lugar: string } & Pick<FilaEvento, 'registrado_en'>>(
   'recuperacion.desdeXid',
   `select xid::text as lugar, registrado_en from evento
    where comercio_id = :comercio_id and modo = :modo and xid >= :xid::text::xid8
-   order by evento.xid, guia_id, secuencia limit 1`,
+   order by xid, guia_id, secuencia limit 1`,
 )
 
 /**

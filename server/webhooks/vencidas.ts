@@ -1,6 +1,6 @@
+import { askAll, askByMerchant } from '../data/spread.ts'
 import { type Db, sentencia } from '../db.ts'
-import { type DeUno, enCadaMotor, porComercio, suyo } from '../motor.ts'
-import { COLA_DE_ARRIENDOS } from './arriendos.ts'
+import { COLA_DE_ARRIENDOS } from './bombas.ts'
 import { FALLAS_PARA_FRENAR, FRENO_MAXIMO } from './calendario.ts'
 import {
   type Contenido,
@@ -45,24 +45,23 @@ type Leida = FilaDeContenido & { n: number; x_creado_en: Date } & {
  * What is due of some endpoints, the oldest first, as far as it isn't in memory already; one of an endpoint that fails, as
  * its probe.
  */
-const LEER = sentencia<DeUno & { pedidos: string; ahora: Date }, Leida>(
+const LEER = sentencia<{ pedidos: string; ahora: Date }, Leida>(
   'webhookEntregas.leer',
-  enCadaMotor(
-    (citus) => `select x.n, ${DE_ENTREGA.map((c) => `e.${c} as x_${c}`).join(', ')}, e.creado_en as x_creado_en,
+  `select x.n, ${DE_ENTREGA.map((c) => `e.${c} as x_${c}`).join(', ')}, e.creado_en as x_creado_en,
      ${DE_CONTENIDO}
    from json_to_recordset(:pedidos::json) as x(n int, comercio_id uuid, modo text, webhook text, cuantas int, salvo text[])
    join webhook w on w.comercio_id = x.comercio_id and w.modo = x.modo and w.webhook = x.webhook
-     and w.estado <> 'eliminado'${suyo(citus, 'w')}
+     and w.estado <> 'eliminado'
    cross join lateral (
-     select * from webhook_entrega e where ${DE('x')}${suyo(citus, 'e')} and e.estado = 'pendiente' and e.proximo_en <= ${HASTA}
+     select * from webhook_entrega e where ${DE('x')} and e.estado = 'pendiente' and e.proximo_en <= ${HASTA}
        and e.evento <> all (x.salvo)
      order by e.proximo_en, e.guia_id, e.secuencia
      limit case when w.fallas >= ${FALLAS_PARA_FRENAR} then 1 else x.cuantas end) e
-   left join guia g on g.comercio_id = e.comercio_id and g.modo = e.modo and g.id = e.guia_id and e.secuencia > 0${suyo(citus, 'g')}
+   left join guia g on g.comercio_id = e.comercio_id and g.modo = e.modo and g.id = e.guia_id and e.secuencia > 0
    left join evento v on v.comercio_id = e.comercio_id and v.modo = e.modo and v.guia_id = e.guia_id
-     and v.secuencia = e.secuencia${suyo(citus, 'v')}
+     and v.secuencia = e.secuencia
    order by x.n, e.proximo_en, e.guia_id, e.secuencia`,
-  ),
+  { alcance: 'parte' },
 )
 
 /** How many deliveries of an endpoint are wanted, and which are in memory already. */
@@ -76,8 +75,8 @@ export interface Pedido extends ClaveDeWebhook {
 export async function leerVencidas(db: Db, pedidos: readonly Pedido[], ahora: Date): Promise<Contenido[][]> {
   const leidas: Contenido[][] = pedidos.map(() => [])
   const numerados = pedidos.map((uno, n) => ({ n, ...uno }))
-  const filas = await porComercio(db.motor, numerados, (suyos, comercio_id) =>
-    db.consultar(LEER, { comercio_id, pedidos: JSON.stringify(suyos), ahora }),
+  const filas = await askByMerchant(db, numerados, ({ consultar }, suyos) =>
+    consultar(LEER, { pedidos: JSON.stringify(suyos), ahora }),
   )
   for (const fila of filas) {
     const contenido = aContenido(pedidos[fila.n]!, fila)
@@ -131,20 +130,16 @@ const conPendientes = (desde: string, cuantos: string) => `with recursive p as (
 
 type Hallado = ClaveDeWebhook & { n: number; vencidas: boolean }
 
-const HALLAR = sentencia<Record<keyof ClaveDeWebhook, string> & { ahora: Date }, Hallado>('webhookEntregas.hallar', {
-  postgres: `${conPendientes('and (comercio_id, modo, webhook) > (:comercio_id::uuid, :modo::text, :webhook::text)', `p.n < ${POR_PASO}`)}
+const HALLAR = sentencia<Record<'desde_comercio' | 'modo' | 'webhook', string> & { ahora: Date }, Hallado>(
+  'webhookEntregas.hallar',
+  `${conPendientes('and (comercio_id, modo, webhook) > (:desde_comercio::uuid, :modo::text, :webhook::text)', `p.n < ${POR_PASO}`)}
    select p.*, exists (
      select from webhook w join webhook_entrega e on ${DE('w')} and e.estado = 'pendiente' and e.proximo_en <= ${HASTA}
      where w.comercio_id = p.comercio_id and w.modo = p.modo and w.webhook = p.webhook and w.estado <> 'eliminado'
    ) as vencidas
    from p order by p.n`,
-  // It goes from one to the next on no more than one machine; all at once it looks at each endpoint.
-  citus: `select comercio_id, modo, webhook, 0 as n, exists (
-       select from webhook_entrega e where ${DE('w')} and e.estado = 'pendiente' and e.proximo_en <= ${HASTA}) as vencidas
-     from webhook w where w.estado <> 'eliminado'
-       and (comercio_id, modo, webhook) > (:comercio_id::uuid, :modo::text, :webhook::text)
-     order by comercio_id, modo, webhook limit ${POR_PASO}`,
-})
+  { alcance: 'parte' },
+)
 
 const COMIENZO: Record<keyof ClaveDeWebhook, string> = {
   comercio_id: '00000000-0000-0000-0000-000000000000',
@@ -153,7 +148,7 @@ const COMIENZO: Record<keyof ClaveDeWebhook, string> = {
 }
 
 /**
- * The next endpoints that have deliveries due, after one or from the beginning.
+ * The next endpoints of one part that have deliveries due, after one or from the beginning.
  * @returns `ultimo`: where the next step goes on; undefined at the end
  */
 export async function hallarVencidas(
@@ -162,58 +157,62 @@ export async function hallarVencidas(
   despues: ClaveDeWebhook | undefined,
 ): Promise<{ claves: ClaveDeWebhook[]; ultimo: ClaveDeWebhook | undefined }> {
   const { comercio_id, modo, webhook } = despues ?? COMIENZO
-  const filas = await db.consultar(HALLAR, { comercio_id, modo, webhook, ahora })
+  const filas = await db.consultar(HALLAR, { desde_comercio: comercio_id, modo, webhook, ahora })
   return {
     claves: filas.filter(({ vencidas }) => vencidas),
     ultimo: filas.length === POR_PASO ? filas.at(-1) : undefined,
   }
 }
 
-/** Reads the queue's own table, as `cola/rescate.ts` does. No statement of ours writes it. */
-const SIN_ARRIENDO = sentencia<{ ahora: Date }, { cuantas: number }>('webhookEntregas.sinArriendo', {
-  postgres: `${conPendientes('', 'true')}
-   select count(*)::int as cuantas from (
-     select from p join webhook w on w.comercio_id = p.comercio_id and w.modo = p.modo and w.webhook = p.webhook
+/** Deliveries that are counted at most. */
+const MUCHAS = 20_000
+
+const VENCIDAS = sentencia<{ ahora: Date }, { webhook: string; cuantas: number }>(
+  'webhookEntregas.vencidas',
+  `${conPendientes('', 'true')}
+   select webhook, count(*)::int as cuantas from (
+     select w.webhook from p join webhook w on w.comercio_id = p.comercio_id and w.modo = p.modo and w.webhook = p.webhook
        and w.estado <> 'eliminado'
      join webhook_entrega e on ${DE('w')} and e.estado = 'pendiente' and e.proximo_en <= ${HASTA}
-     where not exists (select from pgboss.job j where j.name = '${COLA_DE_ARRIENDOS}' and j.singleton_key = w.webhook
-       and j.state < 'completed')
-     limit 20000) v`,
-  citus: `with v as materialized (
-     select w.webhook, (select count(*) from (select from webhook_entrega e where ${DE('w')} and e.estado = 'pendiente'
-       and e.proximo_en <= ${HASTA} limit 20000) x) as cuantas
-     from webhook w where w.estado <> 'eliminado')
-   select least(coalesce(sum(cuantas), 0), 20000)::int as cuantas from v
-   where cuantas > 0 and not exists (select from pgboss.job j where j.name = '${COLA_DE_ARRIENDOS}'
-     and j.singleton_key = v.webhook and j.state < 'completed')`,
-})
+     limit ${MUCHAS}) v
+   group by webhook`,
+  { alcance: 'parte' },
+)
+
+/** Reads the queue's own table, as `cola/rescate.ts` does. No statement of ours writes it. */
+const CON_ARRIENDO = sentencia<{ webhooks: readonly string[] }, { webhook: string | null }>(
+  'webhookEntregas.conArriendo',
+  `select singleton_key as webhook from pgboss.job where name = '${COLA_DE_ARRIENDOS}' and singleton_key = any(:webhooks::text[])
+     and state < 'completed'`,
+)
 
 /**
  * Deliveries that are neither over, nor waiting for their time or their endpoint, nor of an endpoint that somebody holds or
- * is about to: 0 at any quiet moment. For an instant after a commit they are what the next hint or search takes. At most
- * 20,000 are counted.
+ * is about to: 0 at any quiet moment. For an instant after a commit they are what the next hint or search takes. Some
+ * 20,000 are counted at most.
  */
 export async function entregasDeWebhookSinArriendo({ db, reloj }: { db: Db; reloj: () => Date }): Promise<number> {
-  const [fila] = await db.consultar(SIN_ARRIENDO, { ahora: reloj() })
-  return fila!.cuantas
+  const vencidas = await askAll(db, ({ consultar }) => consultar(VENCIDAS, { ahora: reloj() }))
+  const conArriendo = await db.consultar(CON_ARRIENDO, { webhooks: vencidas.map(({ webhook }) => webhook) })
+  const tomados = new Set<string | null>(conArriendo.map(({ webhook }) => webhook))
+  const cuantas = vencidas.filter(({ webhook }) => !tomados.has(webhook)).map((una) => una.cuantas)
+  return Math.min(
+    cuantas.reduce((una, otra) => una + otra, 0),
+    MUCHAS,
+  )
 }
 
-const PROXIMAS = sentencia<DeUno & { claves: string; ahora: Date }, ClaveDeWebhook & { en: Date }>(
+const PROXIMAS = sentencia<{ claves: string; ahora: Date }, ClaveDeWebhook & { en: Date }>(
   'webhookEntregas.proximas',
-  enCadaMotor(
-    (
-      citus,
-    ) => `select w.comercio_id, w.modo, w.webhook, greatest(e.proximo_en, w.freno_vence_en, :ahora::timestamptz) as en
+  `select w.comercio_id, w.modo, w.webhook, greatest(e.proximo_en, w.freno_vence_en, :ahora::timestamptz) as en
    from json_to_recordset(:claves::json) as x(comercio_id uuid, modo text, webhook text)
    join webhook w on w.comercio_id = x.comercio_id and w.modo = x.modo and w.webhook = x.webhook and w.estado = 'activo'
-     and w.comprobado_en is not null${suyo(citus, 'w')}
-   cross join lateral (select e.proximo_en from webhook_entrega e where ${DE('w')}${suyo(citus, 'e')} and e.estado = 'pendiente'
+     and w.comprobado_en is not null
+   cross join lateral (select e.proximo_en from webhook_entrega e where ${DE('w')} and e.estado = 'pendiente'
      order by e.proximo_en limit 1) e`,
-  ),
+  { alcance: 'parte' },
 )
 
 /** When each of these endpoints may next be sent something; those for which nothing waits are left out. */
 export const proximasDe = (db: Db, claves: readonly ClaveDeWebhook[], ahora: Date) =>
-  porComercio(db.motor, claves, (suyas, comercio_id) =>
-    db.consultar(PROXIMAS, { comercio_id, claves: JSON.stringify(suyas), ahora }),
-  )
+  askByMerchant(db, claves, ({ consultar }, suyas) => consultar(PROXIMAS, { claves: JSON.stringify(suyas), ahora }))

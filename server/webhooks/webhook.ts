@@ -89,18 +89,15 @@ export const cambiosDeWebhook = (antes: FilaWebhook | undefined, despues: FilaWe
   cambios(decidido(antes), decidido(despues), ['host', 'tipos', 'estado'])
 
 /** SQL of the columns of {@link FilaWebhook} of `w`, with the secrets valid at `:ahora`. */
-const columnas = (comercio: string) => `w.*, (
+export const COLUMNAS_DE_WEBHOOK = `w.*, (
   select coalesce(json_agg(json_build_object('version', s.version, 'creado_en', s.creado_en, 'vence_en', s.vence_en)
     order by s.version desc), '[]') from webhook_secreto s
-  where s.comercio_id = ${comercio} and s.modo = w.modo and s.webhook = w.webhook
+  where s.comercio_id = w.comercio_id and s.modo = w.modo and s.webhook = w.webhook
     and (s.vence_en is null or s.vence_en > :ahora)) as secretos`
-export const COLUMNAS_DE_WEBHOOK = columnas('w.comercio_id')
-/** The same, of an endpoint of the merchant `:comercio_id`. */
-export const COLUMNAS_DE_SU_WEBHOOK = columnas(':comercio_id')
 
 const BUSCAR = sentencia<ClaveDeWebhook & { ahora: Date }, FilaWebhook>(
   'webhooks.buscar',
-  `select ${COLUMNAS_DE_SU_WEBHOOK} from webhook w
+  `select ${COLUMNAS_DE_WEBHOOK} from webhook w
    where w.comercio_id = :comercio_id and w.modo = :modo and w.webhook = :webhook and w.estado <> 'eliminado'`,
 )
 

@@ -80,6 +80,13 @@ describe('two processes on one port', COMPLETO, () => {
 
   it('are renewed on SIGHUP one after the other, and refuse nothing meanwhile', async () => {
     await completos()
+    // So that a slow renewal has no more requests than the merchant may make.
+    const cambiado = await pedir(`${url}/operaciones/v1/comercios/${demo.comercio}`, {
+      llave: demo.llave_operaciones,
+      metodo: 'PATCH',
+      cuerpo: { ritmos: { solicitudes: 1_000, guias: 1_000 } },
+    })
+    expect(cambiado.status, cambiado.texto).toBe(200)
     const antes = deApi()
     const respuestas = await creandoMientras(async () => {
       process.kill(principal.pid, 'SIGHUP')

@@ -1,9 +1,7 @@
 // A real streaming replica that is read, lags, stops and comes back.
 
-import { type ChildProcess, spawn } from 'node:child_process'
-import { chmodSync, chownSync } from 'node:fs'
-import { appendFile, cp, readdir, readlink, rm, stat, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Sonda } from '../../server/arranque/sonda.ts'
@@ -13,79 +11,13 @@ import { MASTER_KEY } from '../entorno.ts'
 import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
 import { listo, pedir, usarProcesos } from '../procesos.ts'
 import { puertoLibre } from '../puertos.ts'
+import { Seguidor } from '../seguidor.ts'
 
 const procesos = usarProcesos()
-
-/** A server that repeats another one, made of a copy of its files. */
-class Seguidor {
-  readonly #datos: string
-  readonly #puerto: number
-  readonly #primaria: URL
-  #hijo: ChildProcess | undefined
-
-  constructor(datos: string, puerto: number, primaria: URL) {
-    this.#datos = datos
-    this.#puerto = puerto
-    this.#primaria = primaria
-  }
-
-  get url(): string {
-    const url = new URL(this.#primaria)
-    url.port = `${this.#puerto}`
-    return url.href
-  }
-
-  async copiar(admin: pg.Client): Promise<void> {
-    const { rows } = await admin.query(
-      "select pg_backup_start('replica', true), current_setting('data_directory') as datos",
-    )
-    await cp(rows[0].datos, this.#datos, { recursive: true, filter: (ruta) => !/postmaster\.(pid|opts)$/.test(ruta) })
-    const { rows: fin } = await admin.query('select labelfile from pg_backup_stop(false)')
-    await writeFile(join(this.#datos, 'backup_label'), fin[0].labelfile)
-    await writeFile(join(this.#datos, 'standby.signal'), '')
-    const { hostname, port, username, password } = this.#primaria
-    const conninfo = `host=${hostname} port=${port} user=${username} password=${password}`
-    await appendFile(join(this.#datos, 'postgresql.auto.conf'), `primary_conninfo = '${conninfo}'\n`)
-    // The same user's as the files that were copied.
-    const { uid, gid } = await stat(rows[0].datos)
-    chmodSync(this.#datos, 0o700)
-    for (const nombre of ['', ...(await readdir(this.#datos, { recursive: true }))])
-      chownSync(join(this.#datos, nombre), uid, gid)
-  }
-
-  arrancar(postgres: string, { uid, gid }: { uid: number; gid: number }): void {
-    const ajustes = [`port=${this.#puerto}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'hot_standby=on']
-    this.#hijo = spawn(postgres, ['-D', this.#datos, ...ajustes.flatMap((ajuste) => ['-c', ajuste])], {
-      cwd: dirname(this.#datos),
-      stdio: 'ignore',
-      ...(process.getuid?.() === 0 ? { uid, gid } : {}),
-    })
-  }
-
-  /** As when its machine goes away. */
-  async matar(): Promise<void> {
-    const hijo = this.#hijo
-    if (!hijo || hijo.exitCode !== null || hijo.signalCode !== null) return
-    const fin = new Promise((listo) => hijo.once('exit', listo))
-    hijo.kill('SIGQUIT')
-    await fin
-  }
-
-  async pedir<Fila extends pg.QueryResultRow>(sql: string): Promise<Fila[]> {
-    const cliente = new pg.Client({ connectionString: this.url })
-    await cliente.connect()
-    try {
-      return (await cliente.query<Fila>(sql)).rows
-    } finally {
-      await cliente.end()
-    }
-  }
-}
 
 describe('a replica', COMPLETO, () => {
   const cerrar: (() => unknown)[] = []
   let seguidor: Seguidor
-  let arrancar: () => void
   let url: string
   let deReplica: string
   let llave: string
@@ -100,13 +32,8 @@ describe('a replica', COMPLETO, () => {
     cerrar.push(() => admin.end())
     seguidor = new Seguidor(join(procesos.base, 'seguidor'), await puertoLibre(), new URL(primaria.urlDeSuperusuario))
     await seguidor.copiar(admin)
-    const { rows } = await admin.query(`select current_setting('data_directory') as datos, pg_backend_pid() as pid`)
-    const duenos = await stat(rows[0].datos)
-    const postgres = await readlink(`/proc/${rows[0].pid}/exe`)
-    arrancar = () => seguidor.arrancar(postgres, duenos)
-    arrancar()
     cerrar.push(() => seguidor.matar())
-    await hasta(() => seguidor.pedir('select 1').catch(() => undefined))
+    await seguidor.arrancar()
 
     const leida = new URL(primaria.url)
     leida.port = new URL(seguidor.url).port
@@ -208,8 +135,7 @@ describe('a replica', COMPLETO, () => {
     await mirarMientras('a replica killed and back', guia, async () => {
       await seguidor.matar()
       expect(await buscar(guia)).toBe('aceptado')
-      arrancar()
-      await hasta(() => seguidor.pedir('select 1').catch(() => undefined))
+      await seguidor.arrancar()
       await seLee()
     })
     expect(await buscar(guia)).toBe('aceptado')

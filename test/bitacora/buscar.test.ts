@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { usarEntorno } from '../entorno.ts'
-import { hasta, unaGuia } from '../fabricas.ts'
+import { EN_POSTGRES, hasta, unaGuia } from '../fabricas.ts'
 import { nuevoMovil } from '../repartidores/movil.ts'
 
 const entorno = usarEntorno()
@@ -93,22 +93,26 @@ describe('the record', () => {
         await expect(entorno.db.pool.query(sql)).rejects.toThrow(`${tabla} is append-only`)
   })
 
-  it('has the line of every change that is made: where it can’t be written, nothing is changed', async () => {
-    const comercio = await entorno.nuevoComercio()
-    const { webhook } = await comercio.api.webhooks.crear({ url: 'http://127.0.0.1:9/2' })
-    await entorno.db.pool.query(`create function negar() returns trigger language plpgsql as $$
+  it(
+    'has the line of every change that is made: where it can’t be written, nothing is changed',
+    EN_POSTGRES,
+    async () => {
+      const comercio = await entorno.nuevoComercio()
+      const { webhook } = await comercio.api.webhooks.crear({ url: 'http://127.0.0.1:9/2' })
+      await entorno.db.pool.query(`create function negar() returns trigger language plpgsql as $$
       begin raise exception 'no' using errcode = 'lock_not_available'; end $$`)
-    await entorno.db.pool.query('create trigger negar before insert on bitacora execute function negar()')
-    const { cuerpo: cambio } = await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, { estricto: true })
-    const { status } = await entorno.pedir('DELETE', `/api/v1/webhooks/${webhook}`, { llave: comercio.llave })
-    expect([cambio.codigo, status]).toEqual(['no_disponible', 503])
-    // Looks wait, and are written when they can be.
-    const { guia } = await comercio.api.guias.crear(unaGuia())
-    await entorno.operar('GET', `/guias/${guia}`)
-    await hasta(async () => entorno.log.some((linea) => linea.includes('audit lines wait')))
-    await entorno.db.pool.query('drop trigger negar on bitacora')
-    await hasta(async () => (await acciones(`?sobre=${guia}`)).length === 1)
-    expect((await comercio.api.cuenta.obtener()).estricto).toBe(false)
-    expect((await comercio.api.webhooks.obtener(webhook)).estado).toBe('activo')
-  })
+      await entorno.db.pool.query('create trigger negar before insert on bitacora execute function negar()')
+      const { cuerpo: cambio } = await entorno.operar('PATCH', `/comercios/${comercio.comercio}`, { estricto: true })
+      const { status } = await entorno.pedir('DELETE', `/api/v1/webhooks/${webhook}`, { llave: comercio.llave })
+      expect([cambio.codigo, status]).toEqual(['no_disponible', 503])
+      // Looks wait, and are written when they can be.
+      const { guia } = await comercio.api.guias.crear(unaGuia())
+      await entorno.operar('GET', `/guias/${guia}`)
+      await hasta(async () => entorno.log.some((linea) => linea.includes('audit lines wait')))
+      await entorno.db.pool.query('drop trigger negar on bitacora')
+      await hasta(async () => (await acciones(`?sobre=${guia}`)).length === 1)
+      expect((await comercio.api.cuenta.obtener()).estricto).toBe(false)
+      expect((await comercio.api.webhooks.obtener(webhook)).estado).toBe('activo')
+    },
+  )
 })

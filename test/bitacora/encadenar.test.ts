@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { encadenar } from '../../server/bitacora/encadenar.ts'
 import { TIPO_DE_SELLO } from '../../server/bitacora/sello.ts'
 import { verificarCadenas } from '../../server/bitacora/verificar.ts'
-import { enTransaccion } from '../../server/db.ts'
+import { enTransaccion, esRepartida } from '../../server/db.ts'
 import { firmar } from '../../server/firma/jws.ts'
 import { crearLog } from '../../server/log.ts'
 import { crearSecretos } from '../../server/secretos.ts'
@@ -33,7 +33,7 @@ const eslabones = async () => Number((await consultar<{ n: string }>('select cou
 
 /** The triggers by which a table is only added to; what Citus distributes has none. */
 async function conDisparadores(tabla: string, que: 'disable' | 'enable'): Promise<void> {
-  if (tabla !== 'evento' || entorno.db.motor === 'postgres') await consultar(`alter table ${tabla} ${que} trigger user`)
+  if (tabla !== 'evento' || !esRepartida(entorno.db)) await consultar(`alter table ${tabla} ${que} trigger user`)
 }
 
 /** What somebody with the database in his hands does, and what it was before. */

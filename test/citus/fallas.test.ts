@@ -1,9 +1,13 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { Guias } from '@guias/sdk'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
+import { iniciarServicio } from '../../server/arranque/servicio.ts'
+import { leerConfig } from '../../server/config/config.ts'
+import { crearLog } from '../../server/log.ts'
 import { fundarEnNodo } from '../citus.ts'
-import { type Comercio, usarEntorno } from '../entorno.ts'
+import { type Comercio, MASTER_KEY, usarEntorno } from '../entorno.ts'
 import { hasta, unaGuia } from '../fabricas.ts'
 import { PLANTILLA } from '../plantilla.ts'
 import { type Receptor, usarReceptores } from '../webhooks/receptor.ts'
@@ -48,8 +52,9 @@ const puertoDe = async ({ id }: Comercio): Promise<number> =>
     )
   )[0].nodeport
 
+/** Sessions of the coordinator may still have connections to a machine that went away, and learn of it once. */
 async function nuevaTienda(): Promise<Tienda> {
-  const comercio = await entorno.nuevoComercio()
+  const comercio = await hasta(() => entorno.nuevoComercio().catch(() => undefined))
   const receptor = await nuevoReceptor()
   await comercio.api.webhooks.crear({ url: receptor.url })
   return { comercio, receptor, creadas: new Set(), rechazos: 0 }
@@ -69,11 +74,15 @@ async function dosTiendas(): Promise<[Tienda, Tienda]> {
 }
 
 /** Creates guides one after another, each until it is there, until it is told to stop. */
-function comprar(tienda: Tienda): () => Promise<void> {
+function comprar(
+  tienda: Tienda,
+  { api }: Pick<Comercio, 'api'> = tienda.comercio,
+  prefijo = 'falla',
+): () => Promise<void> {
   let sigue = true
   const crear = async (external_ref: string): Promise<void> => {
     try {
-      tienda.creadas.add((await tienda.comercio.api.guias.crear(unaGuia({ external_ref }))).guia)
+      tienda.creadas.add((await api.guias.crear(unaGuia({ external_ref }))).guia)
     } catch (error) {
       // Whoever isn't answered doesn't know whether it is there: the same reference says so.
       if ((error as { status?: number }).status !== 503) throw error
@@ -83,13 +92,28 @@ function comprar(tienda: Tienda): () => Promise<void> {
     }
   }
   const compras = (async () => {
-    for (let n = 0; sigue; n++) await crear(`falla-${n}`)
+    for (let n = 0; sigue; n++) await crear(`${prefijo}-${n}`)
   })()
   return async () => {
     sigue = false
     await compras
   }
 }
+
+/** Another process of the service, which knows by itself where things lie. */
+const otroProceso = () =>
+  iniciarServicio(
+    leerConfig(
+      {
+        ...{ DATABASE_URL: entorno.databaseUrl, MASTER_KEYS: MASTER_KEY, DATA_DIR: entorno.dataDir },
+        ...{ MESSAGING: 'buzon', PORT: '0', WORKERS: '0', WEBHOOKS_LOOPBACK: '1', REQUESTS_PER_NETWORK: '10000' },
+      },
+      process.cwd(),
+    ),
+    crearLog('silent'),
+    undefined,
+    { reloj: entorno.reloj, despedida: 0 },
+  )
 
 /** What became of a fault. */
 interface Saldo {
@@ -118,8 +142,13 @@ async function saldar(tiendas: readonly Tienda[], desde: number): Promise<Saldo>
 }
 
 /** Merchants buy while something happens; then nothing may be missing, and nothing have come twice. */
-async function resistir(que: string, tiendas: readonly Tienda[], suceder: () => Promise<void>): Promise<void> {
-  const parar = tiendas.map(comprar)
+async function resistir(
+  que: string,
+  tiendas: readonly Tienda[],
+  suceder: () => Promise<void>,
+  compras = (tienda: Tienda) => [comprar(tienda)],
+): Promise<void> {
+  const parar = tiendas.flatMap(compras)
   await hasta(async () => tiendas.every(({ creadas }) => creadas.size > 5))
   await suceder()
   const desde = performance.now()
@@ -186,6 +215,82 @@ describe('faults of a cluster', () => {
       await hasta(async () => (await entregadas()).length === nuevas.length)
       expect(ajena.rechazos).toBe(rechazos)
       await nodo('start', 'worker1')
+    })
+  })
+
+  it('the coordinator lost: known merchants go on for as long as their keys are believed', CON_NODOS, async () => {
+    const tiendas = await dosTiendas()
+    await resistir('the coordinator lost for 20 s', tiendas, async () => {
+      const antes = tiendas.map(({ creadas, rechazos }) => [creadas.size, rechazos])
+      await nodo('stop', 'coordinator')
+      try {
+        const fin = Date.now() + 20_000
+        await hasta(async () => Date.now() > fin)
+      } finally {
+        await nodo('start', 'coordinator')
+      }
+      for (const [i, { creadas, rechazos }] of tiendas.entries()) {
+        expect(creadas.size).toBeGreaterThan(antes[i]![0]! + 50)
+        expect(rechazos).toBe(antes[i]![1])
+      }
+    })
+  })
+
+  it('shards moved under load, there and back, where one of two processes knows another place', CON_NODOS, async () => {
+    const tiendas = await dosTiendas()
+    const otro = await otroProceso()
+    const enOtro = (tienda: Tienda) => ({
+      api: new Guias({ llave: tienda.comercio.llave, baseUrl: otro.url, reintentos: 0 }),
+    })
+    const [uno, dos] = await consultar(
+      'select nodename, nodeport from pg_dist_node where shouldhaveshards order by nodeport',
+    )
+    const [{ shardid }] = await consultar(
+      `select get_shard_id_for_distribution_column('guia', $1::uuid) as shardid`,
+      tiendas[0]!.comercio.id,
+    )
+    const [{ wal_level }] = await consultar('show wal_level')
+    const modo = wal_level === 'logical' ? 'force_logical' : 'block_writes'
+    await resistir(
+      'shards moved four times, two processes',
+      tiendas,
+      async () => {
+        for (const [de, a] of [
+          [uno, dos],
+          [dos, uno],
+          [uno, dos],
+          [dos, uno],
+        ]) {
+          await consultar(
+            'select citus_move_shard_placement($1, $2, $3, $4, $5, $6::text::citus.shard_transfer_mode)',
+            ...[shardid, de.nodename, de.nodeport, a.nodename, a.nodeport, modo],
+          )
+          await hasta(async () => {
+            await consultar('call citus_cleanup_orphaned_resources()')
+            return (await consultar('select from pg_dist_cleanup')).length === 0
+          })
+        }
+      },
+      (tienda) => [comprar(tienda), comprar(tienda, enOtro(tienda), 'otro')],
+    )
+    await otro.detener()
+  })
+
+  it('a part split under load', CON_NODOS, async () => {
+    const tiendas = await dosTiendas()
+    const [{ shardid, medio, nodo: donde }] = await consultar(
+      `select s.shardid, ((shardminvalue::bigint + shardmaxvalue::bigint) / 2)::int as medio, n.nodeid as nodo
+       from pg_dist_shard s join pg_dist_placement p using (shardid) join pg_dist_node n using (groupid)
+       where logicalrelid = 'guia'::regclass and shardid = get_shard_id_for_distribution_column('guia', $1::uuid)`,
+      tiendas[0]!.comercio.id,
+    )
+    const [{ wal_level }] = await consultar('show wal_level')
+    const modo = wal_level === 'logical' ? 'force_logical' : 'block_writes'
+    await resistir('a part split', tiendas, async () => {
+      await consultar(
+        `select citus_split_shard_by_split_points($1::bigint, array[$2::text], array[$3::int, $3::int], $4::text::citus.shard_transfer_mode)`,
+        ...[shardid, medio, donde, modo],
+      )
     })
   })
 

@@ -1,63 +1,30 @@
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import pg from 'pg'
 import { expect, it } from 'vitest'
 import { RAIZ } from '../../server/contrato/raiz.ts'
+import type { Part } from '../../server/data/parts.ts'
 import { SENTENCIAS } from '../../server/db.ts'
 import { usarEntorno } from '../entorno.ts'
+import { partesDe } from '../postgres.ts'
 
 const entorno = usarEntorno()
 
-/** What asks every machine, and why nobody's request waits for it, or why it can't ask one. */
+/** What is about everybody's rows, and asks every machine by the coordinator: why nobody's request waits for it, or must. */
 const A_TODAS: Readonly<Record<string, string>> = {
-  'archivos.caducar': 'housekeeping',
-  'archivos.porBorrar': 'housekeeping',
-  'archivos.olvidar': 'housekeeping',
-  'archivos.abandonar': 'housekeeping',
-  'archivos.desconocidas': 'housekeeping',
-  'webhookEntregas.hallar': 'the search that repairs what nobody told',
-  'webhookEntregas.sinArriendo': 'metrics',
-  'webhookEntregas.adelantar': 'a clock that stepped back',
   'metricas.webhooks': 'metrics',
   'metricas.pendientes': 'metrics',
   'metricas.atraso': 'metrics',
   'metricas.sinPdf': 'metrics',
   'metricas.atrasoDePdf': 'metrics',
-  'bitacora.cadenas': 'the chain',
-  'bitacora.nombreDeEvento': 'the chain, when it is verified',
-  'duenos.de': 'several codes of a courier, each on its machine',
-  'duenos.anotar': 'new codes, each on its machine',
-  'duenos.reanotar': 'new links, each on its machine',
-  'duenos.olvidar': 'codes that no guide got, each on its machine',
-  'eventos.adelantado': 'not asked there',
-  'mensajes.pendientes': 'the feeder',
-  'mensajes.sinSalida': 'held requests, when messaging was configured',
-  'mensajes.vencidos': 'the feeder',
-  'mensajes.adelantar': 'a clock that stepped back',
-  'mensajes.reclamar': 'what one telephone got of all merchants, in a job',
-  'mensajes.deTelefono': 'what one telephone got of all merchants, when a merchant asks for another message',
-  'mensajes.abiertas': 'an answer from a telephone, in a job',
   'buzon.ultimos': 'the mailbox of the embedded default',
   'personas.exportar': 'a person, at the console',
   'personas.enCurso': 'a person, at the console',
-  'personas.olvidarViejas': 'housekeeping',
-  'personas.olvidarTelefono': 'a person, at the console',
-  'pruebas.borrarEntregas': 'housekeeping',
-  'pruebas.borrarIntentos': 'housekeeping',
-  'pruebas.pendientes': 'the feeder',
-  'pruebas.adelantar': 'a clock that stepped back',
-  'repartidores.suyas': 'what a courier carries, of all merchants: an operators’ search',
-  'ubicacion.olvidar': 'housekeeping',
-  'enlacesDeUbicacion.olvidar': 'housekeeping',
-  'enlaces.pendientes': 'the feeder',
-  'enlaces.adelantar': 'a clock that stepped back',
-  'recuperacion.pendientes': 'the feeder',
-  'limpieza.cerrar': 'housekeeping',
-  'limpieza.quienesEliminaron': 'housekeeping',
-  'limpieza.quienesTienenViejas': 'housekeeping',
-  'limpieza.webhooks': 'housekeeping',
-  'limpieza.recuperaciones': 'housekeeping',
-  'limpieza.secretos': 'housekeeping',
-  'limpieza.cifrados': 'housekeeping',
+  'repartidores.suyas': 'what a courier carries, of all merchants',
+  'eventos.adelantado': 'not asked there',
+  'owners.of': 'several keys, each on its machine',
+  'owners.note': 'new files and links, each on its machine',
+  'owners.forget': 'files and links that are gone, each on its machine',
 }
 
 const UNO = '11111111-1111-4111-8111-111111111111'
@@ -70,43 +37,44 @@ function valor(tipo: string, nombre: string): string {
   if (tipo === 'text') return `'test'::text`
   if (tipo === 'boolean') return 'true'
   if (tipo === 'json' || tipo === 'jsonb') return `'[{"comercio_id": "${UNO}", "modo": "test", "n": 1}]'::${tipo}`
+  if (tipo === 'pg_snapshot') return `'1:1:'::pg_snapshot`
   if (tipo === 'bytea') return `'\\x00'::bytea`
   return tipo.startsWith('time') || tipo === 'date' ? `'2026-11-20'::${tipo}` : `'1'::${tipo}`
 }
 
-/** What of a statement's plan asks more than one machine; undefined if nothing does. */
-async function pegaDe(nombre: string): Promise<string | undefined> {
-  const { citus, ...deTodos } = SENTENCIAS.get(nombre)!
-  const { text, parametros } = citus ?? deTodos
-  const cliente = await entorno.db.pool.connect()
+/** The plan of a statement, of made-up values. */
+async function planDe(cliente: pg.ClientBase, nombre: string): Promise<string[]> {
+  const { text, parametros } = SENTENCIAS.get(nombre)!
+  await cliente.query(`prepare esta as ${text}`)
+  const { rows } = await cliente.query<{ tipos: string[] }>(
+    `select parameter_types::text[] as tipos from pg_prepared_statements where name = 'esta'`,
+  )
+  const conValores = text.replace(/\$(\d+)/g, (_todo, i) =>
+    valor(rows[0]!.tipos[Number(i) - 1]!, parametros[Number(i) - 1]!),
+  )
+  const plan = await cliente.query<{ 'QUERY PLAN': string }>(`explain (costs off) ${conValores}`)
+  return plan.rows.map((fila) => fila['QUERY PLAN'])
+}
+
+/** What is wrong with a statement where it is run; undefined if nothing is. */
+async function pegaDe(nombre: string, parte: Part): Promise<string | undefined> {
+  const { alcance } = SENTENCIAS.get(nombre)!
+  const cliente = new pg.Client({ connectionString: alcance === 'todo' ? entorno.databaseUrl : parte.url })
+  await cliente.connect()
   try {
-    await cliente.query(`begin; prepare esta as ${text}`)
-    const { rows } = await cliente.query<{ tipos: string[] }>(
-      `select parameter_types::text[] as tipos from pg_prepared_statements where name = 'esta'`,
-    )
-    const conValores = text.replace(/\$(\d+)/g, (_todo, i) =>
-      valor(rows[0]!.tipos[Number(i) - 1]!, parametros[Number(i) - 1]!),
-    )
-    const plan = await cliente.query<{ 'QUERY PLAN': string }>(`explain (costs off) ${conValores}`)
-    const lineas = plan.rows.map((fila) => fila['QUERY PLAN'])
+    if (alcance !== 'todo') await cliente.query(`set search_path = ${parte.schema}`)
+    const lineas = await planDe(cliente, nombre)
+    if (alcance !== 'todo') return lineas.some((linea) => linea.includes('Citus')) ? 'is planned by Citus' : undefined
     const tareas = Math.max(0, ...lineas.map((linea) => Number(/Task Count: (\d+)/.exec(linea)?.[1] ?? 0)))
-    if (tareas > 1) return `asks ${tareas} parts`
-    // An insert of what a CTE gives, which Citus doesn't know the place of: the CTE's rows go to all machines.
-    const aTodas = lineas.some((linea, i) => linea.includes('pull to coordinator') && leeDeUnCte(lineas.slice(i + 1)))
-    return aTodas ? 'sends rows to all machines' : undefined
+    return tareas > 1 ? `asks ${tareas} parts` : undefined
+  } catch (error) {
+    return (error as Error).message
   } finally {
-    await cliente.query('rollback; deallocate all')
-    cliente.release()
+    await cliente.end()
   }
 }
 
-/** Whether the plan that begins there, and ends where another one does, reads what a CTE gave. */
-function leeDeUnCte(lineas: readonly string[]): boolean {
-  const fin = lineas.findIndex((linea) => /Distributed Subplan|INSERT\/SELECT method/.test(linea))
-  return lineas.slice(0, fin === -1 ? undefined : fin).some((linea) => linea.includes('read_intermediate_result'))
-}
-
-it('each statement asks one machine, but for those that are named', async () => {
+it('each statement about rows of one part is PostgreSQL’s own there, and few ask every machine', async () => {
   const archivos = globSync('server/**/*.ts', {
     cwd: fileURLToPath(RAIZ),
     exclude: (ruta) => ruta.includes('generado'),
@@ -115,11 +83,12 @@ it('each statement asks one machine, but for those that are named', async () => 
     const ruta = fileURLToPath(new URL(archivo, RAIZ))
     if (!ruta.endsWith('server/db.ts') && /\bsentencia(<|\()/.test(readFileSync(ruta, 'utf8'))) await import(ruta)
   }
+  const [parte] = (await partesDe(entorno.databaseUrl))!.parts()
   const halladas: Record<string, string> = {}
   for (const nombre of SENTENCIAS.keys()) {
-    const pega = await pegaDe(nombre).catch((error: Error) => error.message)
+    const pega = await pegaDe(nombre, parte!)
     if (pega && !(nombre in A_TODAS)) halladas[nombre] = pega
   }
   expect(halladas).toEqual({})
-  expect(Object.keys(A_TODAS).filter((nombre) => !SENTENCIAS.has(nombre))).toEqual([])
+  expect(Object.keys(A_TODAS).filter((nombre) => SENTENCIAS.get(nombre)?.alcance !== 'todo')).toEqual([])
 })

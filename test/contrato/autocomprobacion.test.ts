@@ -1,3 +1,4 @@
+import type { RequestHandler } from 'express'
 import { describe, expect, it } from 'vitest'
 import { crearAutocomprobacion } from '../../server/contrato/autocomprobacion.ts'
 import { cargarContrato } from '../../server/contrato/cargar.ts'
@@ -14,5 +15,17 @@ describe('the check that validation is in force', () => {
     const comprobar = crearAutocomprobacion({ ...validacion, validar: () => [] })
     for (let vez = 0; vez < 2; vez++)
       await expect(comprobar(operaciones[0]!)).rejects.toThrow(`request to ${operaciones[0]!.id} would pass validation`)
+  })
+
+  it('refuses an operation of which one part lets everything through', async () => {
+    const operacion = operaciones.find(({ id }) => id === 'registrarEvento')!
+    const todos = validacion.validar(operacion)
+    expect(todos).toHaveLength(2)
+    for (const abierto of todos) {
+      const validar = () => todos.map((uno): RequestHandler => (uno === abierto ? (_req, _res, next) => next() : uno))
+      await expect(crearAutocomprobacion({ ...validacion, validar })(operacion)).rejects.toThrow(
+        'would pass validation',
+      )
+    }
   })
 })

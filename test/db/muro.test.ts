@@ -78,7 +78,7 @@ describe('the wall', () => {
       expect(de('guias_api', tabla), tabla).toBeUndefined()
     expect(
       permisos.filter(({ rol, que }) => rol === 'guias_api' && que.includes('DELETE')).map(({ tabla }) => tabla),
-    ).toEqual(['dos_fases', 'webhook_secreto'])
+    ).toEqual(['webhook_secreto'])
     expect(permisos.filter(({ rol, que }) => rol === 'guias_lectura' && que.join() !== 'SELECT')).toEqual([])
     for (const tabla of ['llave', 'repartidor', 'sesion_repartidor', 'webhook_secreto'])
       expect(de('guias_lectura', tabla), tabla).toBeUndefined()

@@ -15,6 +15,7 @@ const CLASES: Readonly<Record<string, string>> = {
   varchar: 'string',
   name: 'string',
   xid8: 'string',
+  pg_snapshot: 'string',
   int8: 'string',
   numeric: 'string',
   int2: 'number',
@@ -95,11 +96,8 @@ function faltas(nombre: string, nombres: readonly string[], { parametros, column
   return [...deParametros, ...sinNombre, ...deColumnas, ...sinColumna]
 }
 
-/** The texts of a statement: one, or that of PostgreSQL and that of Citus. */
-const textosDe = (nombre: string) => [SENTENCIAS.get(nombre)!, SENTENCIAS.get(nombre)!.citus ?? []].flat()
-
 function sinUsar(nombre: string): string[] {
-  const usados = textosDe(nombre).flatMap(({ parametros }) => parametros)
+  const usados = SENTENCIAS.get(nombre)!.parametros
   return [...declaradas.get(nombre)!.parametros.keys()]
     .filter((parametro) => !usados.includes(parametro))
     .map((parametro) => `parameter ${parametro} is declared and not used`)
@@ -114,14 +112,14 @@ describe('the statements', () => {
   it('are what TypeScript was told: parameters, columns, and what may be null', async () => {
     const halladas: Record<string, string[]> = {}
     for (const nombre of declaradas.keys()) {
-      const suyas = sinUsar(nombre)
-      for (const { text, parametros } of textosDe(nombre))
-        suyas.push(
-          ...(await describir(text).then(
-            (descripcion) => faltas(nombre, parametros, descripcion),
-            (error: Error) => [error.message],
-          )),
-        )
+      const { text, parametros } = SENTENCIAS.get(nombre)!
+      const suyas = [
+        ...sinUsar(nombre),
+        ...(await describir(text).then(
+          (descripcion) => faltas(nombre, parametros, descripcion),
+          (error: Error) => [error.message],
+        )),
+      ]
       if (suyas.length > 0) halladas[`${nombre} (${enServer(declaradas.get(nombre)!)})`] = suyas
     }
     expect(halladas).toEqual({})

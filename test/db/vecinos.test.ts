@@ -74,6 +74,6 @@ describe('the feed of one among many merchants', EN_POSTGRES, () => {
   })
 
   it('leaves the chain its index', async () => {
-    expect(await entreTodas('bitacora.encadenarEventos')).toEqual(['evento_cadena_idx'])
+    expect(await entreTodas('bitacora.siguientesEventos')).toEqual(['evento_cadena_idx'])
   })
 })

@@ -66,6 +66,38 @@ describe('GET /api/v1/eventos', () => {
     expect(id).toBeTruthy()
   })
 
+  it('begins now after what a transaction still under way holds back', EN_POSTGRES, async () => {
+    const { api } = await entorno.nuevoComercio()
+    const lento = await entorno.db.pool.connect()
+    try {
+      await lento.query('begin')
+      const tardia = await api.guias.crear(unaGuia())
+      await lento.query(
+        `insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, foto, ocurrido_en, registrado_en)
+         select comercio_id, modo, id, 2, guia, 'guia.nota', estado, '{}', now(), now() from guia where guia = $1`,
+        [tardia.guia],
+      )
+      const vieja = await api.guias.crear(unaGuia())
+      const { cursor_siguiente: ahora } = await api.eventos.listar({ desde: 'ahora', limite: 1 })
+      const nuevas = [await api.guias.crear(unaGuia()), await api.guias.crear(unaGuia())]
+      await lento.query('commit')
+      // What was there is left out, what was committed afterwards is not, page by page.
+      const ids: string[] = []
+      let cursor = ahora
+      await hasta(async () => {
+        const pagina = await api.eventos.listar({ cursor, limite: 1 })
+        ids.push(...pagina.datos.map(({ id }) => id))
+        cursor = pagina.cursor_siguiente
+        return ids.length === 3
+      })
+      expect(ids).toEqual([`evt_${tardia.guia}_2`, ...nuevas.map(({ guia }) => `evt_${guia}_1`)])
+      expect(ids).not.toContain(`evt_${vieja.guia}_1`)
+      expect((await api.eventos.listar({ cursor })).datos).toEqual([])
+    } finally {
+      lento.release()
+    }
+  })
+
   it('gives some types, families or one guide, and the same cursor serves every filter', async () => {
     const { api } = await entorno.nuevoComercio()
     const uno = await api.guias.crear(unaGuia())
@@ -147,7 +179,8 @@ describe('GET /api/v1/eventos', () => {
     const otra = await api.guias.crear(unaGuia())
     // What autovacuum does within a minute; PostgreSQL 15 takes another index until it knows that a merchant has many.
     await entorno.db.pool.query('analyze evento')
-    await hasta(async () => (await api.eventos.listar({ desde: 'ahora' })).datos.length === 0)
+    const extraviado = await hasta(async () => (await api.eventos.listar({ tipo: ['guia.extraviado'] })).datos[0])
+    expect(extraviado.id).toBe(`evt_${guia}_15000`)
     const { rows } = await entorno.db.pool.query('select comercio_id, modo from guia where guia = $1', [guia])
     const valores = { ...rows[0], xid: '0', guia_id: '00000000-0000-0000-0000-000000000000', secuencia: 0, cuantos: 25 }
     const leidas = async (nombre: string, mas: Record<string, unknown>) => {
@@ -155,16 +188,15 @@ describe('GET /api/v1/eventos', () => {
       const dados: Record<string, unknown> = { ...valores, desde: new Date(0), ...mas }
       const plan = await entorno.db.pool.query(
         `explain (analyze, buffers, format json) ${text}`,
-        parametros.map((uno) => dados[uno]),
+        parametros.map((uno) => dados[uno] ?? null),
       )
       const { Plan } = plan.rows[0]['QUERY PLAN'][0]
       return Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks']
     }
     expect(await leidas('eventos.flujoDeTipos', { tipos: ['guia.extraviado'] })).toBeLessThan(60)
     expect(await leidas('eventos.flujoDeGuia', { guia: otra.guia, tipos: null })).toBeLessThan(60)
-    expect(await leidas('eventos.comienzoDesde', { desde: null })).toBeLessThan(400)
-    const [extraviado] = (await api.eventos.listar({ tipo: ['guia.extraviado'] })).datos
-    expect(extraviado?.id).toBe(`evt_${guia}_15000`)
+    expect(await leidas('eventos.comienzoDesde', {})).toBeLessThan(400)
+    expect(await leidas('eventos.final', {})).toBeLessThan(20)
   })
 
   it('shows a merchant its own events only', async () => {

@@ -7,8 +7,8 @@ import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
 // The generator gives one code twice when told to: a collision is one in 10^16 otherwise.
 let repetido: string | undefined
 const entorno = usarEntorno({
-  nuevoCodigo: () => {
-    const codigo = repetido ?? nuevoCodigoDeGuia()
+  nuevoCodigo: (primero) => {
+    const codigo = repetido ?? nuevoCodigoDeGuia(primero)
     repetido = undefined
     return codigo
   },

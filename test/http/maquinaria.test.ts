@@ -6,7 +6,7 @@ import { nuevaLlave } from '../../server/llaves/llave.ts'
 import { enRuta, entregada, subir, unaFoto } from '../archivos/imagenes.ts'
 import { type Comercio, usarEntorno } from '../entorno.ts'
 import { hasta, sinDestino, unaGuia } from '../fabricas.ts'
-import { admin } from '../postgres.ts'
+import { enCadaNodo } from '../postgres.ts'
 import { type Movil, nuevoMovil } from '../repartidores/movil.ts'
 
 const AYER = new Date(Date.now() - 86_400_000).toISOString()
@@ -445,17 +445,17 @@ const llaveCon = ({ seguridad }: Operacion, sirve: (alcance: string) => boolean)
 
 /** Nobody gets into the database meanwhile: what a restart or a lost network looks like to the service. */
 async function conBaseCerrada(nombre: string, hacer: () => Promise<void>) {
-  await admin(async (cliente) => {
+  await enCadaNodo(async (cliente) => {
     await cliente.query(`alter database ${nombre} with allow_connections false`)
     // Until every session has ended, and so has told its pool: a later statement would be the one to learn of it (57P01).
     await hasta(async () => {
       const quedan = 'select pg_terminate_backend(pid) from pg_stat_activity where datname = $1'
       return (await cliente.query(quedan, [nombre])).rowCount === 0
     })
-    try {
-      await hacer()
-    } finally {
-      await cliente.query(`alter database ${nombre} with allow_connections true`)
-    }
   })
+  try {
+    await hacer()
+  } finally {
+    await enCadaNodo((cliente) => cliente.query(`alter database ${nombre} with allow_connections true`))
+  }
 }

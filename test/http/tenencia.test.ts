@@ -139,10 +139,10 @@ describe('the schema', () => {
       ...['comercio', 'operador', 'llave', 'repartidor', 'sesion_repartidor', '_prisma_migrations'],
       // Look-ups for those who know no merchant, and what came in before anybody knew whose it is.
       ...['guia_indice', 'archivo_indice', 'enlace_ubicacion', 'entrante'],
-      // The same on Citus, and what makes a commit there one of two phases.
-      ...['dueno', 'dos_fases'],
-      // The service's own.
-      'clave_publica',
+      // Where rows lie in parts: the same, the parts, and lines of the audit record that wait to be collected.
+      ...['dueno', 'parte', 'bitacora_de_parte'],
+      // The service's own: its keys, and its processes that send webhooks, with the jobs that they hold.
+      ...['clave_publica', 'webhook_bomba', 'webhook_arriendo'],
       // Of operators, too; a merchant's lines are found by comercio_id.
       ...['bitacora', 'eslabon', 'sello'],
     ]
@@ -167,7 +167,6 @@ describe('the schema', () => {
         'webhook_entrega',
         'webhook_intento',
         'recuperacion',
-        'flujo',
       ]),
     )
     expect(deComercios.filter(({ columnas }) => columnas[0] !== 'comercio_id')).toEqual([])

@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Cubos } from '../../server/limites/cubos.ts'
+import { Cubos, RECUERDO } from '../../server/limites/cubos.ts'
 
 const RITMO = { porSegundo: 2, rafaga: 10 }
 
@@ -44,9 +45,94 @@ describe('a token bucket', () => {
     expect(cubos.quedan('a', RITMO).quedan).toBe(10)
   })
 
-  it('forgets whom it has not seen for longest', () => {
-    const { cubos } = conReloj(1, 2)
-    for (const clave of ['a', 'b', 'a', 'c']) cubos.tomar(clave, RITMO)
-    expect(['a', 'b', 'c'].map((clave) => cubos.quedan(clave, RITMO).quedan)).toEqual([8, 10, 10])
+  it('gives no tokens to a key that has itself pushed out by others', () => {
+    const { cubos, estado } = conReloj(1, 10)
+    let tomadas = 0
+    for (let vez = 0; vez < 100; vez++) {
+      while (cubos.tomar('a', RITMO, 3) === 0) tomadas += 3
+      for (let otra = 0; otra < 40; otra++) cubos.tomar(`${vez} ${otra}`, RITMO)
+      estado.ms += 10
+    }
+    // Its burst, two a second, and what it owes at the end.
+    expect(tomadas).toBeLessThanOrEqual(10 + 2 + 3)
+  })
+
+  it('does the same as if none were ever forgotten, while few enough are not full', () => {
+    const PASO = fc.record({
+      ms: fc.oneof(fc.nat(30), fc.nat(8_000)),
+      // Twenty come again and again, any number of others once.
+      clave: fc.option(fc.nat(19)),
+      costo: fc.integer({ min: 1, max: 4 }),
+    })
+    fc.assert(
+      fc.property(fc.array(PASO, { size: 'large' }), (pasos) => {
+        const [poco, todo] = [conReloj(1, 8), conReloj(1, Number.POSITIVE_INFINITY)]
+        for (const [i, { ms, clave, costo }] of pasos.entries()) {
+          poco.estado.ms += ms
+          todo.estado.ms += ms
+          const [nombre, ritmo] =
+            clave === null
+              ? ([`other ${i}`, { porSegundo: 1_000, rafaga: 2 }] as const)
+              : ([`${clave}`, { porSegundo: 1 + (clave % 3), rafaga: 10 }] as const)
+          expect(poco.cubos.tomar(nombre, ritmo, costo)).toBe(todo.cubos.tomar(nombre, ritmo, costo))
+          expect(poco.cubos.quedan(nombre, ritmo)).toEqual(todo.cubos.quedan(nombre, ritmo))
+        }
+      }),
+    )
+  })
+
+  it('lets every newcomer do something, whoever floods it with keys, and holds no more of them than it may', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(40), { minLength: 300, size: 'large' }), (esperas) => {
+        const { cubos, estado } = conReloj(1, 10)
+        for (const [i, ms] of esperas.entries()) {
+          // Keys that spend all that they have, and more.
+          while (cubos.tomar(`flood ${i}`, RITMO, 7) === 0);
+          estado.ms += ms
+          expect(cubos.tomar(`newcomer ${i}`, RITMO)).toBe(0)
+          expect(cubos.tomar(`newcomer ${i}`, RITMO)).toBeLessThanOrEqual(1)
+          expect(cubos.cuantos).toBeLessThanOrEqual(10 * RECUERDO)
+        }
+        // Once whatever was forgotten would be full again, whoever is new has a whole burst.
+        estado.ms += 60_000
+        expect(veces(11, () => cubos.tomar('late', RITMO))).toEqual([...Array(10).fill(0), 1])
+      }),
+      { numRuns: 20 },
+    )
+  })
+
+  it('starts with what the last one that was forgotten too early would have', () => {
+    const { cubos, estado } = conReloj(1, 1)
+    for (let i = 0; i <= RECUERDO; i++) cubos.tomar(`${i}`, RITMO, 8)
+    // Eight that two a second bring back: four seconds.
+    expect(cubos.quedan('new', RITMO).quedan).toBe(2)
+    estado.ms += 2_000
+    expect(cubos.quedan('newer', RITMO).quedan).toBe(6)
+  })
+
+  it('forgets those that are full, whatever stands before them', () => {
+    const { cubos, estado } = conReloj(1, 10)
+    const lento = { porSegundo: 0.01, rafaga: 10 }
+    cubos.tomar('slow', lento, 9)
+    for (let i = 0; i < 800; i++) {
+      estado.ms += 1_000
+      cubos.tomar(`${i}`, RITMO)
+    }
+    expect([cubos.cuantos, cubos.quedan('slow', lento).quedan]).toEqual([10, 9])
+  })
+
+  it('keeps what was taken of each, in whatever order they come', () => {
+    const usos = fc.array(fc.constantFrom(...'abcdefghijklmnop'), { maxLength: 80 })
+    fc.assert(
+      fc.property(usos, (claves) => {
+        const { cubos } = conReloj(1, 4)
+        const modelo = new Map<string, number>()
+        for (const clave of claves) {
+          cubos.tomar(clave, RITMO)
+          modelo.set(clave, Math.max(0, (modelo.get(clave) ?? RITMO.rafaga) - 1))
+        }
+        for (const [clave, quedan] of modelo) expect(cubos.quedan(clave, RITMO).quedan).toBe(quedan)
+      }),
+    )
   })
 })

@@ -5,6 +5,8 @@ import { iniciarServicio } from '../../server/arranque/servicio.ts'
 import { nuevoCodigoDeGuia } from '../../server/codigos/codigos.ts'
 import { leerConfig } from '../../server/config/config.ts'
 import { leerDocumento, leerOperaciones } from '../../server/contrato/contrato.ts'
+import type { RitmosDeComercio } from '../../server/contrato/generado/tipos/index.ts'
+import { collectAudit } from '../../server/data/audit.ts'
 import { Limites } from '../../server/limites/limites.ts'
 import { crearAutenticadores } from '../../server/llaves/autenticadores.ts'
 import { nuevaLlave } from '../../server/llaves/llave.ts'
@@ -35,6 +37,14 @@ async function agotar(pedir: () => ReturnType<typeof entorno.pedir>, maximo = 50
     if (respuesta.status === 429) return { respuesta, antes: i }
   }
   throw new Error(`there was no 429 in ${maximo} requests`)
+}
+
+/** The operation `obtenerCuenta`, and who calls it with the key of a new merchant. */
+async function cuentaDeComercio(ritmos: RitmosDeComercio) {
+  const operacion = leerOperaciones(leerDocumento()).find(({ id }) => id === 'obtenerCuenta')!
+  const { llave } = await entorno.nuevoComercio('test', ritmos)
+  const identidad = await crearAutenticadores({ ...entorno, usos: sinUsos }).llaveDeComercio(llave)
+  return [operacion, identidad!] as const
 }
 
 const numero = (texto: string | null, clave: string) => Number(new RegExp(`${clave}=(\\d+)`).exec(texto ?? '')?.[1])
@@ -239,7 +249,10 @@ describe('the limits', () => {
   it('hold for what a merchant changes of his webhooks, and the audit record keeps no change of nothing', async () => {
     const { llave, api, id } = await entorno.nuevoComercio('test', { solicitudes: 25, guias: 100 })
     const { webhook } = await api.webhooks.crear({ url: 'http://127.0.0.1:9/', descripcion: 'uno' })
-    const lineas = () => entorno.db.prisma.bitacora.count({ where: { comercio_id: id } })
+    const lineas = async () => {
+      await collectAudit(entorno.db)
+      return entorno.db.prisma.bitacora.count({ where: { comercio_id: id } })
+    }
     expect(await lineas()).toBe(1)
     const cambiar = (descripcion: string) =>
       entorno.pedir('PATCH', `/api/v1/webhooks/${webhook}`, { llave, cuerpo: { descripcion } })
@@ -303,16 +316,47 @@ describe('the limits', () => {
 
   it('bound what is under way at once, and give it back', async () => {
     const limites = new Limites({ porOperador: 1, porRed: 1 })
-    const operacion = leerOperaciones(leerDocumento()).find(({ id }) => id === 'obtenerCuenta')!
-    const ritmos = { solicitudes: 1_000, guias: 1_000 }
-    const autenticadores = crearAutenticadores({ ...entorno, usos: sinUsos })
-    const comercio = await entorno.nuevoComercio('test', ritmos)
-    const identidad = await autenticadores.llaveDeComercio(comercio.llave)
-    const admitir = () => limites.admitir(operacion, identidad!)
+    const [operacion, identidad] = await cuentaDeComercio({ solicitudes: 1_000, guias: 1_000 })
+    const admitir = () => limites.admitir(operacion, identidad)
     const admisiones = Array.from({ length: 1_100 }, admitir)
     expect(admitir).toThrow(/1100 a la vez es el máximo/)
-    for (const { terminar } of admisiones) terminar()
+    for (const admision of admisiones) admision.terminar()
     expect(admitir).not.toThrow()
+  })
+
+  it('end a request once, however often its end is told', async () => {
+    const limites = new Limites({ porOperador: 1, porRed: 1 })
+    const [operacion, identidad] = await cuentaDeComercio({ solicitudes: 1_000, guias: 1_000 })
+    const una = limites.admitir(operacion, identidad)
+    limites.admitir(operacion, identidad)
+    for (let i = 0; i < 3; i++) una.terminar()
+    for (let enCurso = 1; enCurso < 1_100; enCurso++) limites.admitir(operacion, identidad)
+    expect(() => limites.admitir(operacion, identidad)).toThrow(/1100 a la vez es el máximo/)
+  })
+
+  it('tell the policy of this moment, as processes come and go', async () => {
+    let procesos = 1
+    const limites = new Limites({ porOperador: 1, porRed: 1, procesos: () => procesos, reloj: () => 0 })
+    const [operacion, identidad] = await cuentaDeComercio({ solicitudes: 10, guias: 100 })
+    const admision = limites.admitir(operacion, identidad)
+    const politica = () => admision.cabeceras['RateLimit-Policy']
+    expect(politica()).toBe('"solicitudes";q=40;w=4')
+    procesos = 4
+    expect(politica()).toBe('"solicitudes";q=10;w=4')
+    expect(limites.admitir(operacion, identidad).cabeceras['RateLimit-Policy']).toBe('"solicitudes";q=10;w=4')
+    procesos = 1
+    expect(politica()).toBe('"solicitudes";q=40;w=4')
+  })
+
+  it('follow the figures as the key is read again', async () => {
+    const limites = new Limites({ porOperador: 1, porRed: 1, reloj: () => 0 })
+    const [operacion, identidad] = await cuentaDeComercio({ solicitudes: 10, guias: 100 })
+    expect(limites.admitir(operacion, identidad).cabeceras['RateLimit-Policy']).toBe('"solicitudes";q=40;w=4')
+    const releida = { ...identidad, ritmos: { solicitudes: 2, guias: 100 } }
+    expect(limites.admitir(operacion, releida).cabeceras).toEqual({
+      RateLimit: '"solicitudes";r=7;t=1',
+      'RateLimit-Policy': '"solicitudes";q=8;w=4',
+    })
   })
 
   it('bound pages, their files and paths that lead nowhere, by network', async () => {

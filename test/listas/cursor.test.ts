@@ -36,6 +36,22 @@ describe('cursors', () => {
     )
   })
 
+  it('open as before once they are remembered, and for nothing else, however many there are', () => {
+    const suyos = crearCursores(crearSecretos([viejo]))
+    const dados = Array.from({ length: 2_500 }, (_, i) => suyos.cifrar(ambito, [i]))
+    expect(dados[0]).toBe(cursores.cifrar(ambito, [0]))
+    for (let vuelta = 0; vuelta < 2; vuelta++) {
+      for (const i of [0, 1, 1_250, 2_498, 2_499]) {
+        const cursor = dados[i]!
+        expect(suyos.descifrar(ambito, cursor)).toEqual([i])
+        expect(suyos.cifrar(ambito, [i])).toBe(cursor)
+        expect(() => suyos.descifrar({ ...ambito, dueno: 'dos' }, cursor)).toThrow()
+        const alterado = cursor.slice(0, -1) + (cursor.endsWith('A') ? 'B' : 'A')
+        expect(() => suyos.descifrar(ambito, alterado)).toThrow()
+      }
+    }
+  })
+
   it('open for nobody and nothing else', () => {
     const cursor = cursores.cifrar(ambito, ['secreto'])
     for (const otro of [

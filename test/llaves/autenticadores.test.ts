@@ -44,6 +44,26 @@ describe('what was looked up', () => {
     expect(cuenta.veces).toBe(2)
   })
 
+  it('is read together, where many ask at the same time: keys with one statement, sessions with another', async () => {
+    const cuenta = contando()
+    const { llaveDeComercio, llaveDeOperacion, sesionDeRepartidor } = crearAutenticadores(
+      { db: cuenta.db, reloj: entorno.reloj, usos: sinUsos },
+      () => 0,
+    )
+    const comercios = await Promise.all([1, 2, 3].map(() => entorno.nuevoComercio()))
+    const moviles = await Promise.all([1, 2].map(() => nuevoMovil(entorno)))
+    const [deComercio, deSesion, deOperacion, deNadie] = await Promise.all([
+      Promise.all(comercios.map(({ llave }) => llaveDeComercio(llave))),
+      Promise.all(moviles.map(({ cookie }) => sesionDeRepartidor(cookie.split('=')[1]!))),
+      llaveDeOperacion(entorno.llaveDeOperacion),
+      llaveDeComercio(nuevaLlave('test').llave),
+    ])
+    expect(deComercio.map((una) => una?.comercio)).toEqual(comercios.map(({ comercio }) => comercio))
+    expect(deSesion.map((una) => una?.repartidor)).toEqual(moviles.map(({ repartidor }) => repartidor))
+    expect([deOperacion?.operador, deNadie]).toEqual([expect.stringMatching(/^op_/), undefined])
+    expect(cuenta.veces).toBe(2)
+  })
+
   it('is nothing of a text that can be no credential, however long: nobody is asked and nothing is kept', async () => {
     const cuenta = contando()
     const { llaveDeComercio, sesionDeRepartidor } = crearAutenticadores(

@@ -6,8 +6,9 @@ import { iniciarServicio, type Servicio } from '../../server/arranque/servicio.t
 import { leerConfig } from '../../server/config/config.ts'
 import { crearLog } from '../../server/log.ts'
 import type { FilaMensaje } from '../../server/mensajeria/mensaje.ts'
+import { crearSecretos } from '../../server/secretos.ts'
 import { type Comercio, type Entorno, MASTER_KEY, usarEntorno } from '../entorno.ts'
-import { hasta, sinDestino } from '../fabricas.ts'
+import { ajustesCon, hasta, sinDestino } from '../fabricas.ts'
 import { abrirProveedor, aviso, type DatosDeEstado, estado, firmar, mensaje, type Proveedor } from './proveedor.ts'
 
 export const MINUTO = 60_000
@@ -53,6 +54,16 @@ async function abrirTunel(hacia: string) {
     },
   }
 }
+
+/** What jobs of messages get, for calls of theirs beside the service. */
+export const depsDeMensajes = ({ db, reloj }: Pick<Entorno, 'db' | 'reloj'>) => ({
+  db,
+  reloj,
+  log: { info() {}, warn() {}, error() {} } as never,
+  secretos: crearSecretos([Buffer.from(MASTER_KEY, 'base64')]),
+  avisarTrabajo: () => {},
+  ajustes: ajustesCon(),
+})
 
 /** The real service with a provider that is one in all but name, and what its tests do again and again. */
 export function usarCanal({ porTunel = false } = {}) {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Comercio } from '../entorno.ts'
-import { COMPLETO, hasta } from '../fabricas.ts'
+import { COMPLETO, EN_POSTGRES, hasta } from '../fabricas.ts'
 import { AHI, RUTA, usarCanal } from './canal.ts'
 import { aviso, estado, firmar, mensaje } from './proveedor.ts'
 
@@ -88,7 +88,7 @@ describe('the signature', () => {
     await canal.procesado()
   })
 
-  it('is answered while the jobs can’t get on', async () => {
+  it('is answered while the jobs can’t get on', EN_POSTGRES, async () => {
     const esta = await pedida(comercio)
     const entregado = (i: number) =>
       canal.avisar({

@@ -3,11 +3,10 @@ import { enviarMensajes } from '../../server/mensajeria/enviar.ts'
 import { marcarEnviados, mensajesPendientes } from '../../server/mensajeria/mensaje.ts'
 import { retomarSinSalida } from '../../server/mensajeria/retomar.ts'
 import { type ClienteDeWhatsapp, crearClienteDeWhatsapp } from '../../server/mensajeria/whatsapp.ts'
-import { crearSecretos } from '../../server/secretos.ts'
-import { type Comercio, MASTER_KEY } from '../entorno.ts'
-import { ajustesCon, hasta, sinDestino, unaGuia } from '../fabricas.ts'
+import type { Comercio } from '../entorno.ts'
+import { EN_POSTGRES, hasta, sinDestino, unaGuia } from '../fabricas.ts'
 import { esperarCerrojo } from '../quietud.ts'
-import { DIA, HORA, MINUTO, nuevoTelefono, type Pedida, usarCanal } from './canal.ts'
+import { DIA, depsDeMensajes, HORA, MINUTO, nuevoTelefono, type Pedida, usarCanal } from './canal.ts'
 
 const canal = usarCanal()
 const { entorno, mensajes, aceptados, pedidos, esperar, consultar } = canal
@@ -38,16 +37,7 @@ async function nueva(): Promise<Pedida> {
 const conWhatsapp = () => entorno.reiniciar({ MESSAGING: 'whatsapp' })
 const sinWhatsapp = () => entorno.reiniciar({ MESSAGING: 'buzon' })
 
-/** What jobs get, for calls of theirs beside the service. */
-const deps = (clienteDeWhatsapp: ClienteDeWhatsapp | undefined = whatsapp) => ({
-  db: entorno.db,
-  log: { info() {}, warn() {}, error() {} } as never,
-  reloj: canal.reloj,
-  secretos: crearSecretos([Buffer.from(MASTER_KEY, 'base64')]),
-  avisarTrabajo: () => {},
-  ajustes: ajustesCon(),
-  clienteDeWhatsapp,
-})
+const deps = () => ({ ...depsDeMensajes(entorno), clienteDeWhatsapp: whatsapp })
 
 /** A guide whose message an earlier version put into the mailbox, as sent. */
 async function tragada(): Promise<Pedida> {
@@ -295,7 +285,7 @@ describe('by several processes', () => {
     await (await otro).detener()
   })
 
-  it('is left to the next when one is killed in the middle', async () => {
+  it('is left to the next when one is killed in the middle', EN_POSTGRES, async () => {
     await sinWhatsapp()
     const pedidas = await Promise.all(Array.from({ length: 5 }, nueva))
     const ajena = await entorno.db.pool.connect()

@@ -1,10 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { enviarMensajes } from '../../server/mensajeria/enviar.ts'
 import { crearClienteDeWhatsapp } from '../../server/mensajeria/whatsapp.ts'
-import { crearSecretos } from '../../server/secretos.ts'
-import { type Comercio, MASTER_KEY } from '../entorno.ts'
-import { ajustesCon, COMPLETO, hasta, sinDestino } from '../fabricas.ts'
-import { DIA, HORA, MINUTO, nuevoTelefono, revisarLog, usarCanal } from './canal.ts'
+import type { Comercio } from '../entorno.ts'
+import { COMPLETO, hasta, sinDestino } from '../fabricas.ts'
+import { DIA, depsDeMensajes, HORA, MINUTO, nuevoTelefono, revisarLog, usarCanal } from './canal.ts'
 import type { Desenlace } from './proveedor.ts'
 
 const canal = usarCanal()
@@ -96,15 +95,7 @@ describe('a live guide without coordinates', () => {
     const telefonos = Array.from({ length: 30 }, nuevoTelefono)
     for (const telefono of telefonos) canal.proveedor.porTelefono.set(telefono, { tipo: 'aceptar', demora: 150 })
     const clienteDeWhatsapp = crearClienteDeWhatsapp(canal.proveedor.config)
-    const deps = {
-      db: entorno.db,
-      log: { info() {}, warn() {}, error() {} } as never,
-      reloj: canal.reloj,
-      secretos: crearSecretos([Buffer.from(MASTER_KEY, 'base64')]),
-      avisarTrabajo: () => {},
-      ajustes: ajustesCon(),
-      clienteDeWhatsapp,
-    }
+    const deps = { ...depsDeMensajes(entorno), clienteDeWhatsapp }
     const guias = telefonos.map((telefono) => sinDestino({ telefono: `+${telefono}` }))
     const lote = { recogida: guias[0]!.recogida, guias }
     const [primero] = await Promise.all([comercio.api.guias.crearLote(lote), comercio.api.guias.crearLote(lote)])

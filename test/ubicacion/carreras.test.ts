@@ -99,11 +99,10 @@ describe('at the same time', () => {
       const fila = await buscarGuia(entorno.db, 'todos', guia)
       const ahora = new Date()
       let envio: Promise<void> | undefined
-      await enTransaccion(entorno.db, async (consultar) => {
-        const db = { ...entorno.db, consultar }
+      await enTransaccion(entorno.db.de(fila.comercio_id), async (consultar) => {
         const lugar = { enlace: null, ...ALLA, precision_m: null, referencia: null, origen: 'comercio' as const }
         await darPaso(
-          { db, avisarTrabajo: () => {} },
+          { db: { consultar }, avisarTrabajo: () => {} },
           fila,
           como === 'confirmed'
             ? pasoDeLugar(fila, lugar, ahora)

@@ -1,9 +1,11 @@
 import { PgBoss } from 'pg-boss'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Arriendo, Arriendos, COLA_DE_ARRIENDOS } from '../../server/webhooks/arriendos.ts'
+import type { Db } from '../../server/db.ts'
+import { TRABAJOS } from '../../server/trabajos.ts'
+import { type Arriendo, Arriendos } from '../../server/webhooks/arriendos.ts'
+import { COLA_DE_ARRIENDOS } from '../../server/webhooks/bombas.ts'
 import type { ClaveDeWebhook } from '../../server/webhooks/webhook.ts'
 import { usarEntorno } from '../entorno.ts'
-import { hasta } from '../fabricas.ts'
 
 /** The service makes the queue; it has no endpoint, so it takes no lease by itself but of what is asked for here. */
 const entorno = usarEntorno({}, () => ({ WORKERS: '0' }))
@@ -11,9 +13,12 @@ const COMERCIO = '00000000-0000-7000-8000-000000000000'
 let serie = 0
 const nueva = (): ClaveDeWebhook => ({ comercio_id: COMERCIO, modo: 'test', webhook: `wh_${++serie}` })
 
+const OPCIONES = TRABAJOS.find(({ cola }) => cola === COLA_DE_ARRIENDOS)!.opciones
+
 const abiertos: PgBoss[] = []
 afterEach(async () => {
   for (const boss of abiertos.splice(0)) await boss.stop({ graceful: false })
+  await entorno.db.pool.query('delete from pgboss.job; delete from webhook_bomba; delete from webhook_arriendo')
 })
 
 /** A process's leases, and what it was told. */
@@ -25,16 +30,25 @@ async function proceso() {
   })
   abiertos.push(boss)
   await boss.start()
-  await boss.createQueue(COLA_DE_ARRIENDOS, {
-    policy: 'exclusive',
-    partition: true,
-    retryLimit: 1_000,
-    heartbeatSeconds: 25,
-  })
+  await boss.createQueue(COLA_DE_ARRIENDOS, { ...OPCIONES, policy: 'exclusive', partition: true })
   const tomados: Arriendo[] = []
   const perdidos: string[] = []
   const ajenos: string[] = []
-  const arriendos = new Arriendos(boss, {
+  const sentencias: string[] = []
+  let perdida: string | undefined
+  const perderRespuesta = (sentencia: string) => {
+    perdida = sentencia
+  }
+  const contando: Pick<Db, 'consultar'> = {
+    async consultar(sentencia, ...valores) {
+      sentencias.push(sentencia.name!)
+      const filas = await entorno.db.consultar(sentencia, ...valores)
+      if (perdida !== sentencia.name) return filas
+      perdida = undefined
+      throw new Error('the answer was lost')
+    },
+  }
+  const arriendos = new Arriendos(boss, contando, {
     alTomar: (suyos) => void tomados.push(...suyos),
     alPerder: ({ clave }) => void perdidos.push(clave.webhook),
     alNoTomar: (claves) => void ajenos.push(...claves.map(({ webhook }) => webhook)),
@@ -43,8 +57,25 @@ async function proceso() {
     arriendos.pedir(clave, deOtro)
     await arriendos.tomar()
   }
-  return { boss, arriendos, tomados, perdidos, ajenos, pedir }
+  return { boss, arriendos, tomados, perdidos, ajenos, sentencias, perderRespuesta, pedir }
 }
+
+/** As if nobody had looked for dead processes lately. */
+async function rescatar({ arriendos }: Awaited<ReturnType<typeof proceso>>): Promise<number> {
+  await entorno.db.pool.query(`delete from webhook_bomba where id = '00000000-0000-0000-0000-000000000000'`)
+  return arriendos.rescatar()
+}
+
+/** All processes that are there by now gave their last sign of life so long ago. */
+const callarTodas = (segundos: number) =>
+  entorno.db.pool.query(`update webhook_bomba set latido_en = now() - $1 * interval '1 second'`, [segundos])
+
+/** The job of an endpoint was taken, or renewed, so long ago. */
+const callarTrabajo = ({ webhook }: ClaveDeWebhook, segundos: number) =>
+  entorno.db.pool.query(
+    `update pgboss.job set heartbeat_on = now() - $3 * interval '1 second' where name = $1 and singleton_key = $2`,
+    [COLA_DE_ARRIENDOS, webhook, segundos],
+  )
 
 const nombres = (arriendos: readonly Arriendo[]) => arriendos.map(({ clave }) => clave.webhook)
 
@@ -75,7 +106,7 @@ describe('a lease of an endpoint', () => {
     }
   })
 
-  it('lives by its signs of life, and is lost when another process took it over', async () => {
+  it('lives by the signs of life of its process, and is lost when another process took it over', async () => {
     const [uno, otro] = [await proceso(), await proceso()]
     const clave = nueva()
     await uno.pedir(clave)
@@ -84,21 +115,159 @@ describe('a lease of an endpoint', () => {
     expect([uno.perdidos, arriendo!.vale(arriendo!.latido + 9_990), arriendo!.vale(arriendo!.latido + 10_010)]).toEqual(
       [[], true, false],
     )
-    // Its heart stopped for as long as a lease lasts.
-    await entorno.db.pool.query(
-      `update pgboss.job set heartbeat_on = now() - interval '26 seconds' where name = $1 and singleton_key = $2`,
-      [COLA_DE_ARRIENDOS, clave.webhook],
-    )
-    await hasta(async () => {
-      await otro.boss.supervise(COLA_DE_ARRIENDOS)
-      await otro.pedir(clave)
-      return otro.tomados.length === 1
-    })
+    // Its job's own heartbeat may be as old as it likes, and the process's for as long as a lease lasts.
+    await callarTrabajo(clave, 500)
+    await callarTodas(24)
+    expect(await rescatar(otro)).toBe(0)
+    await callarTodas(26)
+    expect(await rescatar(otro)).toBe(1)
+    await otro.pedir(clave)
+    await otro.arriendos.latir(performance.now())
+    expect(nombres(otro.tomados)).toEqual([clave.webhook])
     await uno.arriendos.latir(performance.now() + 10_000)
     expect([uno.perdidos, uno.arriendos.todos()]).toEqual([[clave.webhook], []])
     // What the old holder gives up is not what the new one holds.
     await uno.arriendos.soltar([arriendo!])
     await otro.arriendos.latir(performance.now() + 20_000)
     expect([otro.perdidos, nombres(otro.arriendos.todos())]).toEqual([[], [clave.webhook]])
+  })
+
+  it('is told from one that was taken over, though it is the same job', async () => {
+    const [uno, otro] = [await proceso(), await proceso()]
+    const clave = nueva()
+    await uno.pedir(clave)
+    await uno.arriendos.latir(performance.now())
+    const [{ trabajo }] = uno.tomados as [Arriendo]
+    await uno.boss.fail(COLA_DE_ARRIENDOS, [trabajo], { message: 'by somebody' })
+    await otro.pedir(clave)
+    await otro.arriendos.latir(performance.now())
+    expect(otro.tomados[0]!.trabajo).toEqual({ id: trabajo.id, retryCount: trabajo.retryCount + 1 })
+    await uno.arriendos.latir(performance.now() + 5_000)
+    await otro.arriendos.latir(performance.now() + 5_000)
+    expect([uno.perdidos, otro.perdidos]).toEqual([[clave.webhook], []])
+  })
+
+  it('costs no statement of its own: of any number there is one every four seconds', async () => {
+    const uno = await proceso()
+    const claves = Array.from({ length: 500 }, nueva)
+    for (const clave of claves) uno.arriendos.pedir(clave, false)
+    await uno.arriendos.tomar()
+    const inicio = Math.ceil(performance.now())
+    for (let ms = 0; ms <= 20_000; ms += 500) await uno.arriendos.latir(inicio + ms)
+    expect(uno.sentencias).toEqual(['bombas.latir', 'bombas.anotar', ...Array(5).fill('bombas.latir')])
+    expect([uno.perdidos, uno.arriendos.todos().length]).toEqual([[], 500])
+    expect(uno.arriendos.todos().every((uno) => uno.vale(inicio + 29_000))).toBe(true)
+  })
+
+  it('that isn’t noted yet is given back when its process died right after it was taken', async () => {
+    const [uno, otro] = [await proceso(), await proceso()]
+    const clave = nueva()
+    await uno.pedir(clave)
+    await callarTrabajo(clave, 24)
+    expect(await rescatar(otro)).toBe(0)
+    await callarTrabajo(clave, 26)
+    expect(await rescatar(otro)).toBe(1)
+    await uno.arriendos.latir(performance.now())
+    expect(uno.perdidos).toEqual([clave.webhook])
+  })
+
+  it('whose first sign of life is late is given up, since another process may have taken it by then', async () => {
+    const uno = await proceso()
+    const clave = nueva()
+    await uno.pedir(clave)
+    uno.tomados[0]!.latido -= 10_000
+    await uno.arriendos.latir(performance.now())
+    expect([uno.perdidos, uno.arriendos.todos()]).toEqual([[clave.webhook], []])
+    const { rows } = await entorno.db.pool.query('select from pgboss.job where singleton_key = $1', [clave.webhook])
+    expect(rows).toEqual([])
+  })
+
+  it('is lost at the next sign of life when the queue was emptied, and can be had again', async () => {
+    const uno = await proceso()
+    const clave = nueva()
+    await uno.pedir(clave)
+    await uno.arriendos.latir(performance.now())
+    await entorno.db.pool.query('delete from pgboss.job where singleton_key = $1', [clave.webhook])
+    await uno.arriendos.latir(performance.now() + 5_000)
+    expect(uno.perdidos).toEqual([clave.webhook])
+    await uno.pedir(clave)
+    await uno.arriendos.latir(performance.now() + 10_000)
+    expect([uno.perdidos.length, nombres(uno.arriendos.todos())]).toEqual([1, [clave.webhook]])
+  })
+
+  it('whose job could not be deleted when it was given up is deleted at the next sign of life', async () => {
+    const uno = await proceso()
+    const [clave, otra] = [nueva(), nueva()]
+    await uno.pedir(clave)
+    await uno.pedir(otra)
+    await uno.arriendos.latir(performance.now())
+    const borrar = uno.boss.deleteJob
+    uno.boss.deleteJob = () => Promise.reject(new Error('the database is away'))
+    await expect(uno.arriendos.soltar([uno.tomados[0]!])).rejects.toThrow('away')
+    uno.boss.deleteJob = borrar
+    await uno.arriendos.latir(performance.now() + 5_000)
+    const { rows } = await entorno.db.pool.query('select singleton_key as webhook from pgboss.job')
+    expect(rows).toEqual([{ webhook: otra.webhook }])
+  })
+
+  it('whose noting nobody heard of is noted again', async () => {
+    const uno = await proceso()
+    const clave = nueva()
+    await uno.pedir(clave)
+    uno.perderRespuesta('bombas.anotar')
+    await expect(uno.arriendos.latir(performance.now())).rejects.toThrow('lost')
+    await uno.arriendos.latir(performance.now() + 5_000)
+    expect([uno.perdidos, nombres(uno.arriendos.todos())]).toEqual([[], [clave.webhook]])
+    expect(uno.tomados[0]!.anotado).toBe(true)
+  })
+
+  it('of a version that renews each by itself is left to it, and taken over when that stops', async () => {
+    const [vieja, otro] = [await proceso(), await proceso()]
+    const clave = nueva()
+    // Made by the one, taken by the other: it has the heartbeat of the old queue.
+    await vieja.boss.insert(COLA_DE_ARRIENDOS, [{ data: clave, singletonKey: clave.webhook, heartbeatSeconds: 25 }])
+    await vieja.arriendos.tomar()
+    const [arriendo] = vieja.tomados as [Arriendo]
+    await callarTrabajo(clave, 60)
+    await vieja.boss.touch(COLA_DE_ARRIENDOS, [arriendo.trabajo])
+    expect(await rescatar(otro)).toBe(0)
+    await callarTrabajo(clave, 26)
+    expect(await rescatar(otro)).toBe(1)
+    // A process of this version renews such a one in time, and its own rarely.
+    await otro.arriendos.tomar()
+    await otro.pedir(nueva())
+    const tocados: number[] = []
+    const touch = otro.boss.touch.bind(otro.boss)
+    otro.boss.touch = (cola, trabajos) => {
+      tocados.push((trabajos as unknown[]).length)
+      return touch(cola, trabajos)
+    }
+    const inicio = Math.ceil(performance.now())
+    for (let s = 0; s <= 204; s += 4) await otro.arriendos.latir(inicio + s * 1_000)
+    // The one every 12 s, the other after 200 s.
+    expect([tocados, otro.perdidos]).toEqual([Array(17 + 1).fill(1), []])
+  })
+})
+
+describe('a search for dead processes', () => {
+  it('is done by one process at a time, every few seconds', async () => {
+    const [uno, otro] = [await proceso(), await proceso()]
+    const clave = nueva()
+    await uno.pedir(clave)
+    await callarTrabajo(clave, 26)
+    await entorno.db.pool.query(`delete from webhook_bomba`)
+    const halladas = await Promise.all([otro, uno, otro, uno].map(({ arriendos }) => arriendos.rescatar()))
+    expect(halladas.sort()).toEqual([0, 0, 0, 1])
+    expect(await otro.arriendos.rescatar()).toBe(0)
+  })
+
+  it('leaves nothing of them behind', async () => {
+    const [uno, otro] = [await proceso(), await proceso()]
+    await uno.pedir(nueva())
+    await uno.arriendos.latir(performance.now())
+    await callarTodas(26)
+    await rescatar(otro)
+    const filas = async (tabla: string) => (await entorno.db.pool.query(`select from ${tabla}`)).rowCount
+    expect([await filas('webhook_bomba'), await filas('webhook_arriendo')]).toEqual([1, 0])
   })
 })

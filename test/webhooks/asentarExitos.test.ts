@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Conexiones } from '../../server/conexiones.ts'
-import { consultarCon } from '../../server/db.ts'
+import { consultarCon, type Db } from '../../server/db.ts'
 import { asentarExitos } from '../../server/webhooks/asentarExitos.ts'
 import type { Resultado } from '../../server/webhooks/asentarIntentos.ts'
 import { leerVencidas } from '../../server/webhooks/vencidas.ts'
@@ -48,7 +48,7 @@ describe('settling what went well', () => {
           }) as never as Resultado,
       )
       const antes = await leidasHastaAhora()
-      expect(await asentarExitos({ consultar, motor: 'postgres' }, resultados, new Date())).toEqual([])
+      expect(await asentarExitos({ consultar, pool: {} } as Db, resultados, new Date())).toEqual([])
       return (await leidasHastaAhora()) - antes
     }
     try {

@@ -1,5 +1,7 @@
+import { PgBoss } from 'pg-boss'
 import { describe, expect, it } from 'vitest'
-import { COLA_DE_ARRIENDOS } from '../../server/webhooks/arriendos.ts'
+import { Arriendos } from '../../server/webhooks/arriendos.ts'
+import { COLA_DE_ARRIENDOS } from '../../server/webhooks/bombas.ts'
 import { COMPLETO, hasta, unaGuia } from '../fabricas.ts'
 import { retener } from './receptor.ts'
 import { entregaDe, terminada, usarWebhooks } from './webhooks.ts'
@@ -23,5 +25,44 @@ describe('a service that loses its lease in the middle of an exchange', COMPLETO
     retenedor.soltar()
     const entrega = await terminada(api, webhook, entregaDe(webhook, guia))
     expect([entrega.estado, entrega.intentos, receptor.recibidos.length]).toEqual(['entregada', 1, 2])
+  })
+})
+
+describe('a service beside another process that holds an endpoint', COMPLETO, () => {
+  it('sends nothing there while that one lives, and everything once it died', async () => {
+    const { comercio, api, webhook, receptor } = await nuevo()
+    const { pool } = entorno.db
+    const boss = new PgBoss({
+      db: { executeSql: (text, values) => pool.ejecutar(text, values) },
+      ...{ schedule: false, supervise: false },
+    })
+    await boss.start()
+    const otro = new Arriendos(boss, entorno.db, { alTomar() {}, alPerder() {}, alNoTomar() {} })
+    otro.pedir({ comercio_id: comercio.id, modo: 'test', webhook }, false)
+    await hasta(async () => {
+      await otro.tomar()
+      return otro.todos().length === 1
+    })
+    const latidos = setInterval(() => void otro.latir(performance.now()), 500)
+    const { guia } = await api.guias.crear(unaGuia())
+    // Its job has been silent for long; the process hasn't.
+    await pool.query(`update pgboss.job set heartbeat_on = now() - interval '500 seconds' where name = $1`, [
+      COLA_DE_ARRIENDOS,
+    ])
+    const desde = new Date()
+    await hasta(async () => {
+      const { rows } = await pool.query(`select from webhook_bomba where id = $1 and latido_en > $2`, [
+        ...['00000000-0000-0000-0000-000000000000', desde],
+      ])
+      return rows.length === 1
+    })
+    expect(receptor.recibidos).toEqual([])
+    clearInterval(latidos)
+    await pool.query(`update webhook_bomba set latido_en = now() - interval '26 seconds'`)
+    await terminada(api, webhook, entregaDe(webhook, guia))
+    expect(entorno.log.some((linea) => linea.includes('"endpoints":1,"msg":"endpoints of a lost worker"'))).toBe(true)
+    await otro.latir(performance.now() + 5_000)
+    expect(otro.todos()).toEqual([])
+    await boss.stop({ graceful: false })
   })
 })

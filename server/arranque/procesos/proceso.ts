@@ -46,7 +46,7 @@ export class ProcesoDeApi {
     return this.#hijo.process.pid
   }
 
-  /** What it says of itself; undefined if it does not answer in four seconds. */
+  /** Asks the process about itself; undefined if it does not answer in four seconds. */
   preguntar<Sobre extends keyof Preguntas>(sobre: Sobre): Promise<Preguntas[Sobre] | undefined> {
     const numero = this.#numero++
     return new Promise((resolve) => {

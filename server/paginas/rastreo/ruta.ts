@@ -1,7 +1,7 @@
 import type { Express } from 'express'
 import { normalizarCodigoDeGuia } from '../../codigos/codigos.ts'
+import { porMinuto } from '../../limites/cubos.ts'
 import { LimitePorRed } from '../../limites/porRed.ts'
-import { porMinuto } from '../../limites/ritmos.ts'
 import { leerGenerado } from '../archivos.ts'
 import type { Fachada } from '../fachada.ts'
 import { Html } from '../html.ts'

@@ -1,7 +1,6 @@
 import type { Express } from 'express'
-import { crearLimite } from '../../limites/cubos.ts'
+import { crearLimite, porMinuto } from '../../limites/cubos.ts'
 import { LimitePorRed } from '../../limites/porRed.ts'
-import { porMinuto } from '../../limites/ritmos.ts'
 import type { Solicitudes } from '../../ubicacion/solicitud.ts'
 import { leerRecursos, servirArchivos } from '../archivos.ts'
 import type { Fachada } from '../fachada.ts'

@@ -1,9 +1,8 @@
 import type { Estado, Modo } from '../../contrato/generado/tipos/index.ts'
+import { whereIs } from '../../data/owners.ts'
 import { sentencia } from '../../db.ts'
 import type { Deps } from '../../deps.ts'
-import { duenoDe } from '../../duenos.ts'
 import type { FilaGuia } from '../../guias/guia.ts'
-import { type DeUno, enCadaMotor, suyo } from '../../motor.ts'
 import { zonaDe } from '../../tiempo/zona.ts'
 
 /** All that the verification page may say of a guide: what isn't read can't get out. */
@@ -18,13 +17,9 @@ export interface Entrega {
   prueba: 'sin_prueba' | 'retencion' | 'peticion' | 'pendiente' | 'lista'
 }
 
-const LEER = sentencia<
-  DeUno & Pick<Entrega, 'guia'>,
-  Omit<Entrega, 'zona'> & Pick<FilaGuia, 'departamento' | 'municipio'>
->(
+const LEER = sentencia<Pick<Entrega, 'guia'>, Omit<Entrega, 'zona'> & Pick<FilaGuia, 'departamento' | 'municipio'>>(
   'verificacion.leer',
-  enCadaMotor(
-    (citus) => `select g.guia, g.modo, g.estado, g.departamento, g.municipio,
+  `select g.guia, g.modo, g.estado, g.departamento, g.municipio,
      coalesce(p.entregado_en, case when g.estado = 'entregado' then g.estado_en end) as entregado_en,
      case when p.guia_id is null then coalesce(b.motivo, 'sin_prueba') when p.pdf is null then 'pendiente' else 'lista' end
        as prueba
@@ -32,8 +27,8 @@ const LEER = sentencia<
    join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
    left join prueba_entrega p on p.comercio_id = g.comercio_id and p.modo = g.modo and p.guia_id = g.id
    left join prueba_borrada b on b.comercio_id = g.comercio_id and b.modo = g.modo and b.guia_id = g.id
-   where i.guia = :guia${suyo(citus, 'i')}`,
-  ),
+   where i.guia = :guia`,
+  { alcance: 'parte' },
 )
 
 /** Reads what the verification page says of the guide that a code names, if there is one. */
@@ -41,7 +36,7 @@ export async function leerEntrega(
   { db, ajustes }: Pick<Deps, 'db' | 'ajustes'>,
   codigo: string,
 ): Promise<Entrega | undefined> {
-  const [fila] = await db.consultar(LEER, { guia: codigo, comercio_id: await duenoDe(db, codigo) })
+  const [fila] = (await (await whereIs(db, codigo))?.consultar(LEER, { guia: codigo })) ?? []
   if (!fila) return undefined
   const { departamento, municipio, ...entrega } = fila
   return { ...entrega, zona: zonaDe({ departamento, municipio }, ajustes.zonaHoraria) }

@@ -1,13 +1,16 @@
 import type pg from 'pg'
-import type { Motor } from '../motor.ts'
+import { TAKE_AWAY } from './laying.ts'
 
 // How the tables lie on Citus: those of a merchant (who has a column `comercio_id`) by it, together, so that whatever he asks is
 // done by one machine; `comercio` on every machine, for whatever joins it; `dueno` by itself, for those who know no merchant.
 // `llave`, `bitacora`, what is nobody's, and the queue are the coordinator's.
 
+/** What keeps the data: PostgreSQL, or a Citus cluster by its coordinator. */
+export type Engine = 'postgres' | 'citus'
+
 /** Why the database isn't what it was said to be, in words for whoever starts the service. */
-export class ErrorDeMotor extends Error {
-  override readonly name = 'ErrorDeMotor'
+export class EngineError extends Error {
+  override readonly name = 'EngineError'
 }
 
 const HAY_CITUS = `select exists (select from pg_extension where extname = 'citus') as citus`
@@ -16,21 +19,21 @@ const COMO_ESTA = `select coalesce((select groupid = 0 from pg_dist_local_group)
   exists (select from pg_dist_partition where logicalrelid = to_regclass('guia') and partmethod = 'h') as repartida`
 
 /** Which engine this is, as it was said or as it is found. */
-export async function hallarMotor(cliente: pg.Client, dicho: Motor | undefined): Promise<Motor> {
+export async function findEngine(cliente: pg.Client, dicho: Engine | undefined): Promise<Engine> {
   const [{ citus } = { citus: false }] = (await cliente.query<{ citus: boolean }>(HAY_CITUS)).rows
   if (dicho === 'citus' && !citus)
-    throw new ErrorDeMotor('DATABASE_ENGINE=citus y la base no tiene la extensión: «CREATE EXTENSION citus» la pone.')
+    throw new EngineError('DATABASE_ENGINE=citus y la base no tiene la extensión: «CREATE EXTENSION citus» la pone.')
   if (!citus) return 'postgres'
   const [esta] = (await cliente.query<{ coordinador: boolean; maquinas: number; repartida: boolean }>(COMO_ESTA)).rows
   const { coordinador, maquinas, repartida } = esta!
   if (dicho === 'postgres') {
-    if (repartida) throw new ErrorDeMotor('DATABASE_ENGINE=postgres y Citus ya tiene repartidas las tablas.')
+    if (repartida) throw new EngineError('DATABASE_ENGINE=postgres y Citus ya tiene repartidas las tablas.')
     return 'postgres'
   }
   if (!coordinador)
-    throw new ErrorDeMotor('DATABASE_URL lleva a un worker de Citus: el servicio entra por el coordinador.')
+    throw new EngineError('DATABASE_URL lleva a un worker de Citus: el servicio entra por el coordinador.')
   if (maquinas === 0)
-    throw new ErrorDeMotor('Citus no tiene máquinas para los datos: agregue una con «SELECT citus_add_node(…)».')
+    throw new EngineError('Citus no tiene máquinas para los datos: agregue una con «SELECT citus_add_node(…)».')
   return 'citus'
 }
 
@@ -52,8 +55,6 @@ begin
     execute format('alter role %I login', rol);
   end loop;
   if not exists (select from pg_dist_partition where logicalrelid = to_regclass('guia') and partmethod = 'h') then
-    insert into flujo (comercio_id, modo, numero)
-      select comercio_id, modo, max(xid::text::numeric)::bigint from evento group by 1, 2 on conflict do nothing;
     insert into dueno (clave, comercio_id)
       select guia, comercio_id from guia_indice union all select archivo, comercio_id from archivo_indice
       union all select encode(huella, 'hex'), comercio_id from enlace_ubicacion on conflict do nothing;
@@ -66,10 +67,11 @@ begin
       t.columna);
   end loop;
   for t in select quote_ident(c.relname) as tabla, k.conname as corta, pg_get_constraintdef(k.oid) as clave,
-      case c.relname when 'comercio' then null when 'dueno' then 'clave' else 'comercio_id' end as columna,
+      case c.relname when 'comercio' then null when 'dueno' then 'clave' when 'bitacora_de_parte' then 'parte'
+        else 'comercio_id' end as columna,
       case when c.relname in ('guia', 'dueno') then 'none' else 'guia' end as junto_a
     from pg_class c left join pg_constraint k on k.conrelid = c.oid and k.contype = 'p'
-      and c.relname not in ('comercio', 'dueno') and pg_get_constraintdef(k.oid) not like '%comercio_id%'
+      and c.relname not in ('comercio', 'dueno', 'bitacora_de_parte') and pg_get_constraintdef(k.oid) not like '%comercio_id%'
     where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
       and c.relname not in ('llave', 'bitacora') and (c.relname = 'comercio' or exists (select from pg_attribute a
         where a.attrelid = c.oid and a.attname = 'comercio_id' and not a.attisdropped))
@@ -87,8 +89,11 @@ begin
       perform truncate_local_data_after_distributing_table(t.tabla::regclass);
     end if;
   end loop;
-  if not exists (select from pg_dist_partition where logicalrelid = to_regclass('dos_fases')) then
-    perform citus_add_local_table_to_metadata('dos_fases');
+  -- An event's place in the feed is given where it is written (laying.ts): elsewhere nobody writes one.
+  if exists (select from pg_attrdef d join pg_attribute a on a.attrelid = d.adrelid and a.attnum = d.adnum
+    where d.adrelid = 'evento'::regclass and a.attname = 'xid')
+  then
+    alter table evento alter column xid drop default;
   end if;
 end $$`
 
@@ -101,7 +106,19 @@ const AJUSTAR = `select run_command_on_all_nodes(format('alter database %I set %
   from unnest(array['timezone to ''UTC''', 'enable_seqscan to off', 'jit to off', 'synchronous_commit to on']) ajuste`
 
 /** Distributes what isn't yet. Whoever calls it holds the lock of the migrations. */
-export async function distribuir(cliente: pg.Client): Promise<void> {
+export async function distribute(cliente: pg.Client): Promise<void> {
   await cliente.query(AJUSTAR)
   await cliente.query(DISTRIBUIR)
 }
+
+/** Takes away the views of parts, which stand in the way of a migration that takes columns away or changes their types. */
+export async function takeViewsAway(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ hay: boolean }>(
+    `select exists (select from pg_extension where extname = 'citus') and to_regclass('parte') is not null as hay`,
+  )
+  if (rows[0]!.hay) await client.query(TAKE_AWAY)
+}
+
+/** A replica of the coordinator says nothing of how far those of the workers are. */
+export const NOT_READ =
+  'DATABASE_URL_READ no se usa con Citus: nadie sabe cuánto atraso llevan las réplicas de sus máquinas.'

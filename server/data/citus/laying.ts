@@ -1,0 +1,126 @@
+import type pg from 'pg'
+import type { Part } from '../parts.ts'
+
+/** A shard of a table, and where it is; without a range, a table that is on every machine. */
+export interface Placement {
+  tabla: string
+  shardid: string
+  /** The machine's group. */
+  nodo: number
+  nodename: string
+  nodeport: number
+  desde: number | null
+  hasta: number | null
+}
+
+/** A part to be laid, with the shards that its views show. */
+interface Lay {
+  part: Part
+  /** A merchant of nobody's who lies there. */
+  nobody: string
+  tables: readonly Placement[]
+}
+
+/**
+ * A part is held as Citus itself holds a shard that it writes: whoever moves it waits for those who hold it, and who comes
+ * later hears that it is gone. Without it 591 of 6,083 confirmed guides were lost in two moves.
+ */
+export const LAY = `create schema if not exists partes; grant usage on schema partes to public;
+  create or replace function partes.tomar(_shard bigint) returns void language plpgsql security definer as $f$ begin
+    perform pg_catalog.lock_shard_metadata(5, array[_shard]);
+    if not exists (select from pg_catalog.pg_dist_placement where shardid operator(pg_catalog.=) _shard
+      and groupid operator(pg_catalog.=) (select groupid from pg_catalog.pg_dist_local_group))
+    then
+      raise exception 'the part has moved' using errcode = '55006';
+    end if;
+  end $f$;
+  grant execute on function partes.tomar(bigint) to public`
+
+const THERE = `select nspname as schema, obj_description(oid, 'pg_namespace') as version from pg_namespace
+  where nspname ~ '^p[0-9]+_[0-9]+$'`
+
+/** What is unique by itself wherever one machine has everything: Citus wants the merchant in each key, and a move loses these. */
+const UNIQUE: Readonly<Record<string, string>> = {
+  guia_indice: 'guia',
+  archivo_indice: 'archivo',
+  enlace_ubicacion: 'huella',
+}
+
+const ROLES = 'guias_api, guias_operacion, guias_trabajos'
+
+/** Transactions of one era at most: a machine at 50,000 a second has had them in 11 years. */
+const ERA = 2n ** 44n
+
+/** The number of a transaction in the order of its part's events. */
+const placed = (era: number, xid: string) => `((${xid})::text::int8 + ${BigInt(era) * ERA})::text::xid8`
+
+/** SQL of one part's schema; the last line says what it was made after. */
+function schemaOf({ part, nobody, tables }: Lay, version: string): string {
+  const { schema, era } = part
+  const snapshot = 'pg_catalog.pg_current_snapshot()'
+  return [
+    `create schema ${schema}; grant usage on schema ${schema} to public`,
+    ...tables.flatMap(({ tabla, shardid }) => {
+      if (tabla === 'bitacora_de_parte') return []
+      const view = `${schema}.${tabla}`
+      return [
+        `create view ${view} with (security_invoker) as select * from public.${tabla}_${shardid}`,
+        `grant select, insert, update, delete on ${view} to ${ROLES}; grant select on ${view} to guias_lectura`,
+      ]
+    }),
+    // The feed's order: there the numbers of transactions are the machine's own (data/orden.ts).
+    `alter view ${schema}.evento alter column xid set default ${placed(era, 'pg_catalog.pg_current_xact_id()')}`,
+    `create function ${schema}.flujo_ahora() returns pg_snapshot stable parallel safe language sql
+       return (select (${placed(era, `pg_catalog.pg_snapshot_xmin(${snapshot})`)}::text || ':'
+         || ${placed(era, `pg_catalog.pg_snapshot_xmax(${snapshot})`)}::text || ':'
+         || coalesce(string_agg(${placed(era, 'xip')}::text, ',' order by xip), ''))::pg_snapshot
+         from pg_catalog.pg_snapshot_xip(${snapshot}) xip)`,
+    `create function ${schema}.flujo_hasta() returns xid8 stable parallel safe language sql
+       return ${placed(era, `pg_catalog.pg_snapshot_xmin(${snapshot})`)}`,
+    `create function ${schema}.flujo_fin() returns xid8 stable parallel safe language sql
+       return ${placed(era, `pg_catalog.pg_snapshot_xmax(${snapshot})`)}`,
+    // A change's line in the audit record is written beside it, and collected (data/audit.ts).
+    ...tables
+      .filter(({ tabla }) => tabla === 'bitacora_de_parte')
+      .flatMap(({ tabla, shardid }) => [
+        `create view ${schema}.bitacora with (security_invoker) as select * from public.${tabla}_${shardid}`,
+        `alter view ${schema}.bitacora alter column parte set default '${nobody}'`,
+        `grant select, insert on ${schema}.bitacora to ${ROLES}; grant delete on ${schema}.bitacora to guias_operacion`,
+      ]),
+    ...tables.flatMap(({ tabla, shardid }) => {
+      const key = UNIQUE[tabla]
+      if (!key) return []
+      return [`create unique index if not exists ${tabla}_${key}_key_${shardid} on public.${tabla}_${shardid} (${key})`]
+    }),
+    `comment on schema ${schema} is '${version}'`,
+  ].join(';\n')
+}
+
+/** Lays the parts that lie on a machine, as far as they aren't. Whoever does it at the same time waits. */
+export async function laid(machine: pg.Client, lastMigration: string, lays: readonly Lay[]): Promise<void> {
+  const versionOf = ({ tables }: Lay) =>
+    `${lastMigration} ${tables
+      .map(({ shardid }) => shardid)
+      .sort()
+      .join(' ')}`
+  const missing = async () => {
+    const { rows } = await machine.query<{ schema: string; version: string | null }>(THERE)
+    const there = new Map(rows.map(({ schema, version }) => [schema, version]))
+    return { there, lays: lays.filter((lay) => there.get(lay.part.schema) !== versionOf(lay)) }
+  }
+  if ((await missing()).lays.length === 0) return
+  await machine.query(`begin; select pg_advisory_xact_lock(hashtextextended('partes', 0)); ${LAY}`)
+  const { there, lays: now } = await missing()
+  for (const lay of now) {
+    const old = [...there.keys()].filter((schema) => schema.startsWith(`p${lay.part.number}_`))
+    for (const schema of old) await machine.query(`drop schema ${schema} cascade`)
+    await machine.query(schemaOf(lay, versionOf(lay)))
+  }
+  await machine.query('commit')
+}
+
+/** SQL, for the coordinator, that takes all views away from all machines: they would stand in a migration's way. */
+export const TAKE_AWAY = `select run_command_on_all_nodes($cmd$do $do$ declare esquema text; begin
+  for esquema in select nspname from pg_namespace where nspname ~ '^p[0-9]+_[0-9]+$' loop
+    execute format('drop schema %I cascade', esquema);
+  end loop; end $do$$cmd$)`

@@ -1,0 +1,79 @@
+// Why no replica is read on a cluster (server/data/citus/distribute.ts).
+
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, describe, expect, inject, it } from 'vitest'
+import { Conexiones } from '../../server/conexiones.ts'
+import { sentencia } from '../../server/db.ts'
+import { crearLog } from '../../server/log.ts'
+import { Replica } from '../../server/replica.ts'
+import { usarEntorno } from '../entorno.ts'
+import { hasta, unaGuia } from '../fabricas.ts'
+import { admin } from '../postgres.ts'
+import { puertoLibre } from '../puertos.ts'
+import { Seguidor } from '../seguidor.ts'
+
+const entorno = usarEntorno()
+
+const ESTADO = sentencia<{ guia: string }, { estado: string; de_replica: boolean }>(
+  'pruebas.estadoEnReplica',
+  'select estado, pg_is_in_recovery() as de_replica from guia where guia = :guia',
+  { alcance: 'todo' },
+)
+
+/** What it is told to be behind at most, in milliseconds, and a while more. */
+const MAS_QUE_EL_ATRASO = 8_000
+
+describe('replicas of a cluster’s machines', { tags: ['nodos'] }, () => {
+  const cerrar: (() => unknown)[] = []
+  afterAll(async () => {
+    for (const uno of cerrar.reverse()) await uno()
+  })
+
+  it('may be as far behind as they like while the coordinator’s is near, and nobody notices', async () => {
+    const carpeta = mkdtempSync(join(tmpdir(), 'guias-replicas-'))
+    chmodSync(carpeta, 0o755) // PostgreSQL's user must be able to pass
+    cerrar.push(() => rmSync(carpeta, { recursive: true, force: true }))
+    const base = new URL(entorno.databaseUrl).pathname.slice(1)
+    const coordinador = new pg.Client({ connectionString: entorno.databaseUrl })
+    await coordinador.connect()
+    cerrar.push(() => coordinador.end())
+    const seguidores: Seguidor[] = []
+    for (const [n, nodo] of inject('nodos')!.entries()) {
+      const primaria = new URL(nodo)
+      const puerto = await puertoLibre()
+      const seguidor = new Seguidor(join(carpeta, `${n}`), puerto, primaria)
+      await admin((cliente) => seguidor.copiar(cliente), nodo)
+      cerrar.push(() => seguidor.matar())
+      await seguidor.arrancar()
+      seguidores.push(seguidor)
+      if (n === 0) continue
+      await coordinador.query('select citus_add_secondary_node($1, $2, $1, $3)', [
+        primaria.hostname,
+        puerto,
+        Number(primaria.port),
+      ])
+      cerrar.push(() => coordinador.query('select citus_remove_node($1, $2)', [primaria.hostname, puerto]))
+    }
+    const [delCoordinador, ...deWorkers] = seguidores as [Seguidor, ...Seguidor[]]
+
+    const leida = Object.assign(new URL(delCoordinador.url), { pathname: `/${base}` })
+    leida.searchParams.set('options', '-c citus.use_secondary_nodes=always')
+    const conexiones = new Conexiones(leida.href, 2, 'guias lectura', {})
+    cerrar.push(() => conexiones.end())
+    const replica = new Replica(entorno.db, conexiones, crearLog('silent'))
+    const leer = async (guia: string) => (await replica.consultar(ESTADO, { guia }))[0]
+
+    const { api } = await entorno.nuevoComercio()
+    const { guia } = await api.guias.crear(unaGuia())
+    await hasta(async () => (await leer(guia))?.de_replica)
+    for (const uno of deWorkers) await uno.pedir('select pg_wal_replay_pause()')
+    await api.guias.cancelar(guia)
+    const despues = Date.now() + MAS_QUE_EL_ATRASO
+    await hasta(async () => (await leer(guia)) && Date.now() > despues)
+    // It is the cancelled guide of eight seconds ago.
+    expect(await leer(guia)).toEqual({ estado: 'aceptado', de_replica: true })
+  })
+})

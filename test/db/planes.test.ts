@@ -1,0 +1,157 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { abrirDb, type Db, type OpcionesDeDb, SENTENCIAS, type Sentencia } from '../../server/db.ts'
+import { COMIENZO, leerFlujo } from '../../server/eventos/flujo.ts'
+import { listarEntregasDeWebhook } from '../../server/webhooks/listarEntregas.ts'
+import { EN_POSTGRES } from '../fabricas.ts'
+import { crearBase, quitarBase } from '../postgres.ts'
+
+const BASE = 'planes'
+const url = Object.assign(new URL(inject('postgres')), { pathname: `/${BASE}` }).href
+const COMERCIO = '01990000-0000-7000-8000-000000000001'
+const WEBHOOK = 'wh_000000000001'
+
+const cliente = new pg.Client({ connectionString: url, options: '-c enable_seqscan=off -c jit=off' })
+const abiertas: Db[] = []
+const abrir = (opciones: OpcionesDeDb = {}) => {
+  const db = abrirDb(url, { ...opciones, conexiones: 1 })
+  abiertas.push(db)
+  return db
+}
+
+beforeAll(async () => {
+  await crearBase(BASE)
+  await cliente.connect()
+})
+afterAll(async () => {
+  await Promise.all(abiertas.map((db) => db.cerrar()))
+  await cliente.end()
+  await quitarBase(BASE)
+})
+
+/** Plans of a connection's prepared statement: kept ones, and ones made anew. */
+async function planesDe({ pool }: Db, nombre: string) {
+  const { rows } = await pool.query<{ generic_plans: string; custom_plans: string }>(
+    'select generic_plans, custom_plans from pg_prepared_statements where name = $1',
+    [nombre],
+  )
+  return rows.map(({ generic_plans, custom_plans }) => [Number(generic_plans), Number(custom_plans)])
+}
+
+const leer = (db: Db) => leerFlujo(db.como('guias_api', [COMERCIO]), COMERCIO, 'live', COMIENZO, {}, 50)
+
+describe('a statement with a generic plan', EN_POSTGRES, () => {
+  const pooler = { conNombres: true }
+  it.each([['sessions of its own', {}] as const, ['a pooler that knows names', { pooler }] as const])(
+    'is never planned anew, and leaves its session as it was: %s',
+    async (_de, opciones) => {
+      const db = abrir(opciones)
+      for (let i = 0; i < 8; i++) await leer(db)
+      expect(await planesDe(db, 'guias_api.eventos.flujo')).toEqual([[8, 0]])
+      expect((await db.pool.query('show plan_cache_mode')).rows).toEqual([{ plan_cache_mode: 'auto' }])
+    },
+  )
+
+  it('runs where a pooler knows no names', async () => {
+    expect(await leer(abrir({ pooler: { conNombres: false } }))).toEqual([])
+  })
+})
+
+interface Nodo {
+  'Node Type': string
+  'Relation Name'?: string
+  'Index Name'?: string
+  Plans?: Nodo[]
+}
+const nodosDe = (nodo: Nodo): Nodo[] => [nodo, ...(nodo.Plans ?? []).flatMap(nodosDe)]
+
+/** The statement of an endpoint's deliveries with those filters. It isn't run. */
+async function deEntregas(query: object): Promise<Sentencia> {
+  const pedidas: Sentencia[] = []
+  const consultar = async (sentencia: Sentencia) => {
+    pedidas.push(sentencia)
+    throw new Error('not run')
+  }
+  const lista = listarEntregasDeWebhook(
+    { path: { webhook: WEBHOOK }, query, identidad: { comercioId: COMERCIO, modo: 'live' } } as never,
+    { db: { consultar }, cursores: { descifrar: () => [0, COMERCIO, 1] } } as never,
+  )
+  await expect(lista).rejects.toThrow('not run')
+  return pedidas[0]!
+}
+
+/** Index scans of a big table in the plan that is kept of a statement, and how often the plan puts rows in order itself. */
+async function planDe({ text, parametros }: Sentencia) {
+  await cliente.query("begin; set local plan_cache_mode = 'force_generic_plan'; set local role guias_api")
+  await cliente.query(`set local guias.comercios = '{${COMERCIO}}'`)
+  await cliente.query(`prepare lista as ${text}`)
+  const nulos = parametros.map(() => 'null').join(', ')
+  const { rows } = await cliente.query(`explain (format json) execute lista(${nulos})`)
+  await cliente.query('rollback; deallocate lista')
+  const nodos = nodosDe(rows[0]['QUERY PLAN'][0].Plan)
+  const grandes = nodos.filter(({ 'Relation Name': tabla = '' }) => ['evento', 'webhook_entrega'].includes(tabla))
+  return {
+    indices: grandes.map((nodo) => `${nodo['Node Type']}: ${nodo['Index Name']}`),
+    ordena: nodos.filter((nodo) => nodo['Node Type'].includes('Sort')).length,
+  }
+}
+
+/** One merchant and endpoint with nearly everything, beside 200 with little. */
+const LLENAR = `
+  set session_replication_role = replica;
+  insert into evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, foto, ocurrido_en, registrado_en)
+  select ('01990000-0000-7000-8000-' || lpad(to_hex(c), 12, '0'))::uuid, 'live', gen_random_uuid(), 1, 'G' || c || '_' || n,
+    case n % 10 when 0 then 'guia.nota' else 'guia.aceptado' end, 'aceptado', '{}', now(), now()
+  from generate_series(1, 201) c, generate_series(1, case c when 1 then 20000 else 20 end) n;
+  insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en,
+    creado_en)
+  select comercio_id, modo, 'wh_' || lpad(ltrim(right(comercio_id::text, 12), '0'), 12, '0'), guia_id, secuencia,
+    'evt_' || guia || '_1', tipo, case tipo when 'guia.nota' then 'fallida' else 'entregada' end, 'automatica', now(),
+    now() - random() * interval '30 days' from evento;
+  set session_replication_role = origin`
+
+const FEED = 'Index Scan: evento_comercio_id_modo_xid_guia_id_secuencia_idx'
+const FEED_DE_TIPOS = 'Index Scan: evento_comercio_id_modo_tipo_xid_guia_id_secuencia_idx'
+const ENTREGAS = 'Index Scan: webhook_entrega_comercio_id_modo_webhook_creado_en_guia_id__idx'
+const FALLIDAS = 'Index Scan: webhook_entrega_fallida_idx'
+
+const esperados = async () => {
+  const deNombre = Object.fromEntries(
+    [...SENTENCIAS].filter(([, { planGenerico }]) => planGenerico).map(([nombre, hecha]) => [nombre, hecha]),
+  )
+  expect(Object.keys(deNombre).sort()).toEqual(['eventos.flujo', 'eventos.flujoDeTipos'])
+  return [
+    { sentencia: deNombre['eventos.flujo']!, indices: [FEED], ordena: 0 },
+    // The few rows of each type are merged.
+    { sentencia: deNombre['eventos.flujoDeTipos']!, indices: [FEED_DE_TIPOS], ordena: 1 },
+    { sentencia: await deEntregas({}), indices: [ENTREGAS], ordena: 0 },
+    { sentencia: await deEntregas({ cursor: 'x' }), indices: [ENTREGAS], ordena: 0 },
+    { sentencia: await deEntregas({ tipo: 'guia.nota' }), indices: [ENTREGAS], ordena: 0 },
+    { sentencia: await deEntregas({ estado: 'entregada' }), indices: [ENTREGAS], ordena: 0 },
+    { sentencia: await deEntregas({ estado: 'fallida', cursor: 'x' }), indices: [FALLIDAS], ordena: 0 },
+    { sentencia: await deEntregas({ creado_desde: '2026-01-01T00:00:00Z' }), indices: [ENTREGAS], ordena: 0 },
+    {
+      sentencia: await deEntregas({ creado_hasta: '2026-01-01T00:00:00Z', cursor: 'x' }),
+      indices: [ENTREGAS],
+      ordena: 0,
+    },
+  ]
+}
+
+describe('the plan that is kept of each of them reads one index in its order', EN_POSTGRES, () => {
+  it('while the tables are empty, and when they are full and nobody has analyzed them', async () => {
+    for (const { sentencia, ...plan } of await esperados())
+      expect(await planDe(sentencia), sentencia.text).toEqual(plan)
+    await cliente.query(LLENAR)
+    for (const { sentencia, ...plan } of await esperados())
+      expect(await planDe(sentencia), sentencia.text).toEqual(plan)
+  })
+
+  it('when one merchant has nearly everything', async () => {
+    await cliente.query('vacuum (analyze) evento, webhook_entrega')
+    for (const { sentencia, ...plan } of await esperados()) {
+      expect(sentencia.planGenerico).toBe(true)
+      expect(await planDe(sentencia), sentencia.text).toEqual(plan)
+    }
+  })
+})

@@ -1,0 +1,252 @@
+import { setTimeout as dormir } from 'node:timers/promises'
+import { azarDe } from '../azar.ts'
+import { conArnes, esperar } from './arnes.ts'
+import { type Carga, cargar } from './carga.ts'
+import { type Escenario, entre } from './escenario.ts'
+import { crearFlota, preparar } from './flota.ts'
+import { cerrarLibro } from './libro.ts'
+
+// Faults of processes, of the database and of the queue under load.
+
+/** From now until the service takes something again, in seconds. */
+async function vuelta(carga: Carga): Promise<number> {
+  const desde = Date.now()
+  await esperar(async () => carga.ultima > desde, 30_000, 10)
+  return (Date.now() - desde) / 1000
+}
+
+const mayor = (numeros: readonly number[]) => Math.max(0, ...numeros).toFixed(1)
+
+export const muerteDeApi: Escenario['correr'] = ({ veces }) =>
+  conArnes(async (arnes) => {
+    const apis = [await arnes.api(), await arnes.api()]
+    const workers = [await arnes.worker()]
+    await preparar(arnes, apis[0]!)
+    const flota = crearFlota(apis, workers, arnes)
+    const carga = cargar(arnes, { apis: () => apis })
+    // On until what is to be tried has happened, which is a matter of chance.
+    const faltan = (i: number) => i < veces || (carga.repetidas === 0 && i < 10 * veces)
+    for (let i = 0; faltan(i); i++) {
+      await dormir(entre(200, 600))
+      // Its writes are held up, so it dies for certain between asking and hearing that they are committed.
+      await arnes.conCliente(async (cliente) => {
+        const quien = `guias pid=${apis[0]!.pid}`
+        await cliente.query('begin')
+        await cliente.query('lock table guia in exclusive mode')
+        await esperar(
+          async () =>
+            (
+              await cliente.query(
+                `select from pg_stat_activity where application_name = $1 and wait_event_type = 'Lock'`,
+                [quien],
+              )
+            ).rowCount! > 0,
+          3_000,
+          10,
+        )
+        const reemplazo = flota.reemplazarApi('SIGKILL')
+        await dormir(50)
+        // Every second time the statement dies with its process; else it is committed and nobody hears of it.
+        if (i % 2 === 0)
+          await cliente.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', [
+            quien,
+          ])
+        await cliente.query('commit')
+        await reemplazo
+      })
+    }
+    const danado = Date.now()
+    await dormir(500)
+    await carga.parar()
+    const resultado = await cerrarLibro(arnes, {
+      escenario: 'API muerta antes y después del commit',
+      probado: `${veces} SIGKILL`,
+      carga,
+      danado,
+      notas: [`${carga.repetidas} repeated creations found their guide`],
+    })
+    if (carga.repetidas === 0) resultado.fallas.push('no creation was committed without its answer: nothing was tried')
+    return resultado
+  })
+
+export const postgresReiniciado: Escenario['correr'] = ({ veces }) =>
+  conArnes(async (arnes) => {
+    const apis = [await arnes.api()]
+    await arnes.worker()
+    await preparar(arnes, apis[0]!)
+    const carga = cargar(arnes, { apis: () => apis })
+    const vueltas: number[] = []
+    for (let i = 0; i < veces; i++) {
+      await dormir(entre(700, 1_500))
+      await arnes.reiniciarPostgres(i % 2 === 0 ? 'immediate' : 'fast')
+      vueltas.push(await vuelta(carga))
+    }
+    const danado = Date.now()
+    await dormir(500)
+    await carga.parar()
+    const resultado = await cerrarLibro(arnes, {
+      escenario: 'PostgreSQL reiniciado',
+      probado: `${veces} reinicios`,
+      carga,
+      danado,
+      repeticiones: veces,
+      notas: [`the API was back ${mayor(vueltas)} s after PostgreSQL at the latest`],
+    })
+    if (Math.max(...vueltas) > 10) resultado.fallas.push(`the API took ${mayor(vueltas)} s to come back`)
+    return resultado
+  })
+
+export const conexionesCortadas: Escenario['correr'] = ({ veces }) =>
+  conArnes(async (arnes) => {
+    const apis = [await arnes.api()]
+    await arnes.worker()
+    await preparar(arnes, apis[0]!)
+    const carga = cargar(arnes, { apis: () => apis })
+    let cortadas = 0
+    for (let i = 0; i < veces; i++) {
+      await dormir(entre(300, 900))
+      cortadas += await arnes.cortarConexiones()
+    }
+    const danado = Date.now()
+    await dormir(500)
+    await carga.parar()
+    return cerrarLibro(arnes, {
+      escenario: 'conexiones cortadas',
+      probado: `${veces} veces todas, ${cortadas} sesiones`,
+      carga,
+      danado,
+      repeticiones: veces,
+    })
+  })
+
+export const commitSinRespuesta: Escenario['correr'] = ({ veces }) =>
+  conArnes(async (arnes) => {
+    const apis = [await arnes.api()]
+    const intermediario = await arnes.intermediario()
+    await arnes.worker({ databaseUrl: intermediario.databaseUrl })
+    await preparar(arnes, apis[0]!)
+    const carga = cargar(arnes, { apis: () => apis })
+    for (let i = 1; i <= veces; i++) {
+      await dormir(entre(200, 500))
+      intermediario.perder(1)
+      await esperar(async () => intermediario.perdidas() >= i, 10_000, 10)
+    }
+    const danado = Date.now()
+    await dormir(500)
+    await carga.parar()
+    const resultado = await cerrarLibro(arnes, {
+      escenario: 'commit del saldo sin respuesta',
+      probado: `${intermediario.perdidas()} commits`,
+      carga,
+      danado,
+    })
+    if (intermediario.perdidas() < veces) resultado.fallas.push(`only ${intermediario.perdidas()} commits came by`)
+    return resultado
+  })
+
+export const paradaOrdenada: Escenario['correr'] = ({ veces }) =>
+  conArnes(async (arnes) => {
+    const apis = [await arnes.api()]
+    const workers = [await arnes.worker(), await arnes.worker()]
+    await preparar(arnes, apis[0]!)
+    // Now and then one that is long under way when its worker is told to stop.
+    arnes.receptor.atender = async () => {
+      await dormir(Math.random() < 0.005 ? 3_000 : entre(0, 60))
+      return 204
+    }
+    const flota = crearFlota(apis, workers, arnes)
+    const carga = cargar(arnes, { apis: () => apis, ritmo: 25 })
+    const salidas: number[] = []
+    for (let i = 0; i < veces; i++) {
+      await dormir(entre(300, 900))
+      salidas.push(await flota.reemplazarWorker('SIGTERM'))
+    }
+    const danado = Date.now()
+    await carga.parar()
+    return cerrarLibro(arnes, {
+      escenario: 'SIGTERM y relevo de workers',
+      probado: `${veces} SIGTERM`,
+      carga,
+      danado,
+      recuperacion: 30,
+      notas: [`the slowest exit took ${mayor(salidas)} s`],
+    })
+  })
+
+export const caos: Escenario['correr'] = ({ veces }) =>
+  conArnes(async (arnes) => {
+    const semilla = Number(process.env.SEMILLA ?? Math.floor(Math.random() * 1e9))
+    const azar = azarDe(semilla)
+    const [api, ...resto] = await Promise.all([arnes.api(), arnes.api(), arnes.worker(), arnes.worker()])
+    const apis = [api, resto[0]!]
+    const workers = resto.slice(1)
+    await preparar(arnes, api)
+    const flota = crearFlota(apis, workers, arnes)
+    const danos: Record<string, () => Promise<unknown>> = {
+      'kill worker': () => flota.reemplazarWorker('SIGKILL'),
+      'kill API': () => flota.reemplazarApi('SIGKILL'),
+      'TERM worker': () => flota.reemplazarWorker('SIGTERM'),
+      'TERM API': () => flota.reemplazarApi('SIGTERM'),
+      'PostgreSQL immediate': () => arnes.reiniciarPostgres('immediate'),
+      'PostgreSQL fast': () => arnes.reiniciarPostgres('fast'),
+      conexiones: () => arnes.cortarConexiones(),
+      cola: () => arnes.conCliente((cliente) => cliente.query('delete from pgboss.job')),
+    }
+    const carga = cargar(arnes, { apis: () => apis })
+    const hechos: string[] = []
+    const nombres = Object.keys(danos)
+    while (hechos.length < veces) {
+      // Each kind once before any comes again.
+      if (nombres.length === 0) nombres.push(...Object.keys(danos))
+      const [nombre] = nombres.splice(Math.floor(azar() * nombres.length), 1)
+      await dormir(entre(200, 1_200, azar))
+      await danos[nombre!]!()
+      hechos.push(nombre!)
+    }
+    const danado = Date.now()
+    await dormir(500)
+    await carga.parar()
+    return cerrarLibro(arnes, {
+      escenario: 'de todo al azar, 2 API y 2 workers',
+      probado: `${veces} daños`,
+      carga,
+      danado,
+      plazo: 90_000,
+      repeticiones: veces,
+      notas: [`SEMILLA=${semilla}`, hechos.join(', ')],
+    })
+  })
+
+export const colaPerdida: Escenario['correr'] = ({ veces }) =>
+  conArnes(async (arnes) => {
+    const apis = [await arnes.api()]
+    await arnes.worker()
+    await preparar(arnes, apis[0]!)
+    // Slow enough that there is something under way.
+    arnes.receptor.atender = async () => {
+      await dormir(entre(50, 250))
+      return 204
+    }
+    // An endpoint gets four at a time: about 25 a second.
+    const carga = cargar(arnes, { apis: () => apis, ritmo: 10 })
+    let perdidos = 0
+    for (let i = 0; i < veces; i++) {
+      await dormir(entre(200, 600))
+      await esperar(
+        async () => (await arnes.db.pool.query(`select from pgboss.job where name = 'arriendos' limit 1`)).rowCount,
+        2_000,
+        5,
+      )
+      perdidos += (await arnes.db.pool.query('delete from pgboss.job')).rowCount ?? 0
+    }
+    const danado = Date.now()
+    await carga.parar()
+    return cerrarLibro(arnes, {
+      escenario: 'cola borrada',
+      probado: `${veces} veces, ${perdidos} trabajos`,
+      carga,
+      danado,
+      recuperacion: 30,
+      repeticiones: veces,
+    })
+  })

@@ -1,0 +1,29 @@
+import type { Arnes } from './arnes.ts'
+import { LENTO } from './escenario.ts'
+import type { Proceso } from './procesos.ts'
+
+/** Two endpoints, one of all events and one of some, and a receiver that takes its time. */
+export async function preparar(arnes: Arnes, api: Proceso) {
+  arnes.receptor.atender = LENTO
+  await arnes.registrar(api, '/todo')
+  await arnes.registrar(api, '/canceladas', ['guia.cancelado'])
+}
+
+/** What is killed is started anew, as a supervisor would. */
+export function crearFlota(apis: Proceso[], workers: Proceso[], arnes: Arnes) {
+  const reemplazar = async (flota: Proceso[], senal: NodeJS.Signals, nuevo: () => Promise<Proceso>) => {
+    const viejo = flota.shift()!
+    const inicio = performance.now()
+    viejo.matar(senal)
+    const fin = await viejo.fin
+    const segundos = (performance.now() - inicio) / 1000
+    if (senal === 'SIGTERM' && (fin.codigo !== 0 || segundos > 30))
+      arnes.quejas.push(`${viejo.nombre}: ${JSON.stringify(fin)} ${segundos.toFixed(1)} s after SIGTERM`)
+    flota.push(await nuevo())
+    return segundos
+  }
+  return {
+    reemplazarApi: (senal: NodeJS.Signals) => reemplazar(apis, senal, () => arnes.api()),
+    reemplazarWorker: (senal: NodeJS.Signals) => reemplazar(workers, senal, () => arnes.worker()),
+  }
+}

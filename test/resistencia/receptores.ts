@@ -1,0 +1,110 @@
+import { setTimeout as dormir } from 'node:timers/promises'
+import { conArnes, esperar } from './arnes.ts'
+import { cargar } from './carga.ts'
+import { type Escenario, LENTO } from './escenario.ts'
+import { preparar } from './flota.ts'
+import { cerrarLibro } from './libro.ts'
+
+// Receivers that hang or are down.
+
+const SANOS = 19
+
+export const aislamiento: Escenario['correr'] = ({ veces, tamano = 1_000 }) =>
+  conArnes(async (arnes) => {
+    const { receptor } = arnes
+    const apis = [await arnes.api()]
+    await arnes.worker()
+    const rutas = Array.from({ length: SANOS }, (_, i) => `/sano-${i + 1}`)
+    for (const ruta of rutas) await arnes.registrar(apis[0]!, ruta)
+    receptor.atender = (ruta) => (ruta === '/colgado' ? null : 204)
+    const guias = new Map<string, string>()
+    const canceladas = new Set<string>()
+    const fallas: string[] = []
+    const respuestas = new Map<number, number>()
+    /** How long each delivery of a load took to reach its receiver, sorted, in milliseconds. */
+    const medir = async (cuantas: number) => {
+      const carga = cargar(arnes, { apis: () => apis, ritmo: 10, hilos: 2, simple: true })
+      await esperar(async () => carga.guias.size >= cuantas, 120_000, 20)
+      await carga.parar()
+      for (const [ref, guia] of carga.guias) guias.set(ref, guia)
+      fallas.push(...carga.fallas)
+      for (const [status, n] of carga.respuestas) respuestas.set(status, (respuestas.get(status) ?? 0) + n)
+      const eventos = new Set([...carga.guias.values()].map((guia) => `evt_${guia}_1`))
+      const { rows } = await arnes.db.pool.query<{ evento: string; en: Date }>(
+        `select 'evt_' || guia || '_1' as evento, registrado_en as en from evento where secuencia = 1`,
+      )
+      const suyos = rows.filter(({ evento }) => eventos.has(evento))
+      const recibidas = (evento: string) =>
+        rutas.flatMap((ruta) => receptor.recibidas.get(`${ruta} ${evento}`)?.[0]?.en ?? [])
+      await esperar(async () => suyos.every(({ evento }) => recibidas(evento).length === SANOS), 60_000, 100)
+      return suyos.flatMap(({ evento, en }) => recibidas(evento).map((r) => r - en.getTime())).sort((a, b) => a - b)
+    }
+    await medir(Math.ceil(veces / 5))
+    const solos = await medir(veces)
+    const colgado = await arnes.registrar(apis[0]!, '/colgado')
+    await arnes.conCliente((cliente) =>
+      cliente.query(
+        `insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en,
+           datos, creado_en)
+         select $1, 'test', $2, gen_random_uuid(), 0, 'evt_' || i || '_0', 'webhook.prueba', 'pendiente', 'automatica',
+           now(), '{"webhook":{}}', now() from generate_series(1, $3::int) i`,
+        [arnes.comercioId, colgado, tamano],
+      ),
+    )
+    await esperar(async () => [...receptor.recibidas.keys()].some((clave) => clave.startsWith('/colgado')), 20_000)
+    const juntos = await medir(veces)
+    const p = (ordenadas: number[], parte: number) => ordenadas[Math.floor(ordenadas.length * parte)] ?? Number.NaN
+    const razon = (parte: number) =>
+      `p${parte * 100} ${p(solos, parte)} → ${p(juntos, parte)} ms (×${(p(juntos, parte) / p(solos, parte)).toFixed(2)})`
+    const resultado = await cerrarLibro(arnes, {
+      escenario: `${SANOS} sanos junto a uno colgado`,
+      probado: `${tamano} en espera`,
+      carga: { guias, canceladas, fallas, respuestas },
+      plazo: 30_000,
+      recuperacion: 10,
+      aparte: [colgado],
+      notas: [`${razon(0.5)}, ${razon(0.99)}`],
+    })
+    const colgadas = [...receptor.recibidas].filter(([clave]) => clave.startsWith('/colgado')).length
+    resultado.notas.push(`the hanging endpoint was sent ${colgadas}`)
+    if (juntos.length < veces * SANOS) resultado.fallas.push(`only ${juntos.length} reached a healthy endpoint in time`)
+    return resultado
+  })
+
+export const receptorCaido: Escenario['correr'] = ({ veces, tamano = 3 }) =>
+  conArnes(async (arnes) => {
+    const apis = [await arnes.api()]
+    await arnes.worker()
+    await preparar(arnes, apis[0]!)
+    const carga = cargar(arnes, { apis: () => apis, ritmo: 20 })
+    let regreso = 0
+    for (let i = 0; i < veces; i++) {
+      await dormir(1_000)
+      // Every second time it answers, but nothing good.
+      if (i % 2 === 0) await arnes.receptor.caer()
+      else arnes.receptor.atender = () => 503
+      await dormir(tamano * 1_000)
+      if (i % 2 === 0) await arnes.receptor.volver()
+      else arnes.receptor.atender = LENTO
+      regreso = Date.now()
+    }
+    await dormir(1_000)
+    await carga.parar()
+    const { rows } = await arnes.db.pool.query<{ n: number }>(
+      'select count(*)::int as n from webhook_intento where error is not null',
+    )
+    // The brake holds an endpoint back for a minute at most; what failed twice waits a minute and a fifth more.
+    const plazo = (tamano < 5 ? 75 : 150) * veces
+    return cerrarLibro(arnes, {
+      escenario: 'receptor caído que vuelve',
+      probado: `${veces} caídas de ${tamano} s`,
+      carga,
+      danado: regreso,
+      plazo: plazo * 1_000,
+      recuperacion: plazo,
+      // An answer may be on its way when the receiver goes down: it says that it took what we never heard of.
+      repeticiones: veces,
+      fallaron: true,
+      notas: [`${rows[0]!.n} attempts failed`],
+    })
+  })
