@@ -18,6 +18,7 @@ import { miles } from './arnes/numero.ts'
 import { ayuda, ErrorDeOpciones, leerOpciones, type Opciones } from './arnes/opciones.ts'
 import { FALTA_PGBENCH } from './arnes/pgbench.ts'
 import { dibujar } from './arnes/svg.ts'
+import { activos } from './medidas/activos.ts'
 import { bucleDeEventos } from './medidas/bucle.ts'
 import { costos } from './medidas/costos.ts'
 import { crear } from './medidas/crear.ts'
@@ -27,6 +28,7 @@ import { lectura } from './medidas/leer.ts'
 import { limites } from './medidas/limites.ts'
 import { lote } from './medidas/lote.ts'
 import type { Medida } from './medidas/medida.ts'
+import { nodos } from './medidas/nodos.ts'
 import { partes } from './medidas/particiones.ts'
 import { pooler } from './medidas/pooler.ts'
 import { proceso } from './medidas/proceso.ts'
@@ -47,10 +49,12 @@ const MEDIDAS: readonly Medida[] = [
   ...webhooks,
   ...inundaciones,
   ...limites,
+  ...activos,
   ...bucleDeEventos,
   ...proceso,
   ...pooler,
   ...procesos,
+  ...nodos,
 ]
 
 const decir = (texto: string) => process.stderr.write(`${texto}\n`)

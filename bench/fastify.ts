@@ -1,14 +1,15 @@
 /**
- * The peer: what a developer who knows Fastify and pg would write for the creation of one guide. Its own validation and
- * one named statement per request, with the same inserts; the rules of the domain (phones, digests, keys, codes) are the
- * service's, so that both do the same work and what is compared is the machinery. DATABASE_URL, MASTER_KEYS, PORT.
+ * The peer: the creation of one guide as a developer who knows Fastify and pg would write it. It has its own validation and runs
+ * the service's own named statement (JSON input, deliveries, ON CONFLICT) for each request, behind row-level security. The
+ * rules of the domain (phones, digests, keys, codes) are the service's, too: the comparison is of the machinery alone.
+ * DATABASE_URL, MASTER_KEYS, PORT.
  */
 import Fastify, { type FastifyInstance } from 'fastify'
 import { crearGeneradorDeIds, nuevoCodigoDeGuia } from '../server/codigos/codigos.ts'
-import { abrirDb, sentencia } from '../server/db.ts'
-import { foto } from '../server/eventos/evento.ts'
+import { abrirDb, SENTENCIAS, type Sentencia } from '../server/db.ts'
 import { huellasDe, normalizar } from '../server/guias/datos.ts'
 import { type FilaGuia, presentar } from '../server/guias/guia.ts'
+import '../server/guias/escritura.ts'
 import { crearAutenticadores } from '../server/llaves/autenticadores.ts'
 import { Usos } from '../server/llaves/usos.ts'
 import { crearLog } from '../server/log.ts'
@@ -57,27 +58,17 @@ const body = {
 }
 
 const COLUMNAS = [
-  'comercio_id', 'modo', 'id', 'guia', 'external_ref', 'huellas', 'estado', 'estado_en', 'telefono', 'destinatario',
-  'departamento', 'municipio', 'direccion', 'indicaciones', 'contenido', 'lat', 'lng', 'maps_url', 'recogida',
-  'ubicacion_estado', 'ubicacion_origen', 'ubicacion_lat', 'ubicacion_lng', 'advertencias', 'secuencia', 'creado_en', 'actualizado_en',
-] as const // biome-ignore format: a list
-const INSERTAR = sentencia<
-  Omit<Pick<FilaGuia, (typeof COLUMNAS)[number]>, 'advertencias'> & { advertencias: string },
-  Pick<FilaGuia, 'id'>
->(
-  'fastify.insertar',
-  `with g as (
-     insert into guia (${COLUMNAS.join(', ')}) values (${COLUMNAS.map((columna) => `:${columna}`).join(', ')})
-     on conflict (comercio_id, modo, external_ref) do nothing returning *
-   ), i as (
-     insert into guia_indice (guia, comercio_id, modo, id) select guia, comercio_id, modo, id from g
-   ), e as (
-     insert into evento (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, foto, ocurrido_en,
-       registrado_en)
-     select comercio_id, modo, id, 1, guia, external_ref, 'guia.aceptado', 'aceptado', ${foto('g')}, creado_en, creado_en from g
-   )
-   select id from g`,
-)
+  'comercio_id', 'modo', 'id', 'guia', 'external_ref', 'huellas', 'telefono', 'destinatario', 'departamento', 'municipio',
+  'direccion', 'indicaciones', 'contenido', 'lat', 'lng', 'maps_url', 'recogida', 'ubicacion_estado', 'ubicacion_origen',
+  'ubicacion_lat', 'ubicacion_lng', 'ubicacion_extra', 'advertencias', 'creado_en',
+] as const satisfies readonly (keyof FilaGuia)[] // biome-ignore format: a list
+const enJson = (fila: FilaGuia) =>
+  JSON.stringify([Object.fromEntries(COLUMNAS.map((columna) => [columna, fila[columna] ?? undefined]))])
+// Registered by server/guias/escritura.ts.
+const INSERTAR = SENTENCIAS.get('guias.insertar') as Sentencia<
+  { comercio_id: string; guias: string },
+  { id: string; webhooks: string[] | null }
+>
 
 const { DATABASE_URL = '', MASTER_KEYS = '', PORT = '0' } = process.env
 const db = abrirDb(DATABASE_URL)
@@ -120,7 +111,8 @@ app.post<{ Body: Parameters<typeof normalizar>[0] }>('/api/v1/guias', {
       creado_en,
       actualizado_en: creado_en,
     }
-    const [creada] = await db.consultar(INSERTAR, { ...fila, advertencias: JSON.stringify(fila.advertencias) })
+    const { consultar } = db.como('guias_api', [fila.comercio_id])
+    const [creada] = await consultar(INSERTAR, { guias: enJson(fila), comercio_id: fila.comercio_id })
     if (!creada) return reply.code(409).send({ error: 'external_ref' })
     return reply.code(201).header('Location', `/api/v1/guias/${fila.guia}`).send(presentar(fila))
   },

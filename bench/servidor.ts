@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { crearApp } from '../server/app.ts'
 import { almacenDe } from '../server/archivos/abrir.ts'
 import { crearDeps } from '../server/arranque/crearDeps.ts'
+import { Sonda } from '../server/arranque/sonda.ts'
 import { Vida } from '../server/arranque/vida.ts'
 import { leerConfig } from '../server/config/config.ts'
 import { cargarContrato } from '../server/contrato/cargar.ts'
@@ -21,6 +22,7 @@ if (process.argv[2] === 'sin') {
 const vida = new Vida(log, false)
 vida.fase = 'lista'
 const db = abrirDb(process.env.DATABASE_URL!)
+vida.sonda = new Sonda(process.env.DATABASE_URL!, [db.pool], log)
 const deps = crearDeps(config, {
   db,
   dbImpaciente: db,

@@ -3,6 +3,7 @@ import type { Modo } from '../../server/contrato/generado/tipos/index.ts'
 import { nuevoCodigoDeWebhook } from '../../server/webhooks/webhook.ts'
 import type { Destino, Encargo } from './encargo.ts'
 import type { Base, Comercio } from './entorno.ts'
+import type { Corrida } from './pgbench.ts'
 
 // The same guide as a request, as a row that pgbench writes and as a row of the seed: equal columns of equal size.
 
@@ -96,37 +97,53 @@ commit;
 `
 }
 
-/** pgbench: a hundred guides in one statement. */
-export function guionDeLote(comercios: readonly Comercio[], guias: number): string {
-  return `\\set n :n + 1
+/** Columns of the service's own statement for a group (server/guias/escritura.ts), with a number that makes each row's keys new. */
+const COLUMNAS_EN_JSON = `i int, comercio_id uuid, modo text, id uuid, guia text, external_ref text, huellas text, telefono text,
+  destinatario text, departamento text, municipio text, direccion text, indicaciones text, contenido text, lat float8,
+  lng float8, maps_url text, recogida jsonb, ubicacion_estado text, ubicacion_origen text, ubicacion_lat float8,
+  ubicacion_lng float8, ubicacion_extra jsonb, advertencias jsonb, creado_en timestamptz, mensaje_id uuid, enlace_corto_id uuid`
+
+/** JSON of a batch, like the service's. PostgreSQL reads its ids, codes and references and replaces them: one text serves all batches. */
+const loteEnJson = ({ id }: Comercio, guias: number) =>
+  JSON.stringify(
+    Array.from({ length: guias }, (_, i) => ({
+      ...{ i, comercio_id: id, modo: 'live', id: '01990000-0000-7000-8000-000000000000', guia: '0000000000A0' },
+      ...{ external_ref: `PEDIDO-${2 ** 28 + i}`, huellas: HUELLAS, telefono: `+502${50_000_000 + i * 7_919}` },
+      ...{ destinatario: 'María José Ajú', departamento: 'Guatemala', municipio: 'San Juan Sacatepéquez' },
+      ...{ direccion: '2a calle 3-45, zona 1', indicaciones: 'Portón verde, frente a la tienda' },
+      ...{ contenido: '2 pares de zapatos', lat: 14.71889, lng: -90.64417 },
+      recogida: { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611, maps_url: null },
+      ...{ ubicacion_estado: 'confirmada', ubicacion_origen: 'coordenadas', ubicacion_lat: 14.71889 },
+      ...{ ubicacion_lng: -90.64417, advertencias: [], creado_en: '2026-11-20T12:00:00.000Z' },
+    })),
+  )
+
+/**
+ * pgbench: a hundred guides in one statement, read from one JSON parameter and inserted with ON CONFLICT, as the service does.
+ * Row-level security, deliveries and the event's picture are left out.
+ */
+export function guionDeLote(comercio: Comercio, guias: number): Pick<Corrida, 'guion' | 'textos'> {
+  const { id, guia, ref } = deNumero('k', 'comercio_id')
+  const guion = `\\set n :n + 1
 \\set k :base + (:n * 64 + :client_id) * ${guias}
-with x as (select :k::bigint + i as k from generate_series(0, ${guias - 1}) i), g as (
-  insert into guia (${COLUMNAS}) select ${fila(deNumero('k', deCliente(comercios)))} from x
-  returning comercio_id, modo, id, guia, creado_en
+with x as materialized (
+  select *, :k::bigint + i as k from json_to_recordset(:guias::json) as x(${COLUMNAS_EN_JSON})
+), g as (
+  insert into guia as n (${COLUMNAS}) select comercio_id, modo, ${id}, ${guia}, ${ref}, huellas, 'aceptado', now(), telefono,
+    destinatario, departamento, municipio, direccion, indicaciones, contenido, lat, lng, maps_url, recogida, ubicacion_estado,
+    ubicacion_origen, ubicacion_lat, ubicacion_lng, advertencias, 1, now(), now() from x
+  on conflict (comercio_id, modo, external_ref) do nothing
+  returning n.comercio_id, n.modo, n.id, n.guia, n.external_ref, n.creado_en
 ), i as (insert into guia_indice (guia, comercio_id, modo, id) select guia, comercio_id, modo, id from g)
 insert into ${EVENTO} select comercio_id, modo, id, 1, guia, 'guia.aceptado', 'aceptado', ${FOTO}, creado_en, creado_en from g;
 `
+  return { guion, textos: { guias: loteEnJson(comercio, guias) } }
 }
 
 /** pgbench: what the detail reads, of a guide at random. */
 export const guionDeDetalle = (comercio: Comercio, guias: number): string => `\\set k random(1, ${guias})
 select g.*, c.comercio from guia_indice i join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id join comercio c on c.id = g.comercio_id where i.guia = ${codigoSembrado(':k::bigint')} and i.comercio_id = '${comercio.id}' and i.modo = 'live' \\gset
 select * from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :id and secuencia > 0 order by secuencia limit 26;
-`
-
-/** pgbench: what the first page of the feed reads. */
-export const guionDelFlujo = (
-  { id }: Comercio,
-  pagina: number,
-) => `select *, xid::text from evento where comercio_id = '${id}' and modo = 'live' and xid < pg_snapshot_xmin(pg_current_snapshot()) order by evento.xid, guia_id, secuencia limit ${pagina};
-`
-
-/** pgbench: what the first page of an endpoint's deliveries reads. */
-export const guionDeEntregas = (
-  { id }: Comercio,
-  webhook: string,
-  pagina: number,
-) => `select * from webhook_entrega where comercio_id = '${id}' and modo = 'live' and webhook = '${webhook}' order by creado_en desc, guia_id desc, secuencia desc limit ${pagina + 1};
 `
 
 /** A valid public code for a number below 16^6: its last six digits in hexadecimal and the check character. */

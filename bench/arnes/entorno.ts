@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as dormir } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { migrar } from '../../server/arranque/migraciones.ts'
+import { prepararBase } from '../../server/arranque/migraciones.ts'
 import { crearGeneradorDeIds } from '../../server/codigos/codigos.ts'
 import { columnasDe, nuevoCodigoDeComercio } from '../../server/comercios/comercio.ts'
 import type { Modo, RitmosDeComercio } from '../../server/contrato/generado/tipos/index.ts'
@@ -17,6 +17,7 @@ import { abrirDb, type Db } from '../../server/db.ts'
 import { guardarLlave } from '../../server/llaves/llave.ts'
 import { alTerminar, lanzar, type Proceso } from './limpieza.ts'
 import type { Opciones } from './opciones.ts'
+import { esperarReposo } from './proceso.ts'
 
 const enRaiz = (ruta: string) => fileURLToPath(new URL(`../../${ruta}`, import.meta.url))
 export const RAIZ = enRaiz('')
@@ -39,6 +40,8 @@ export interface Banco {
   masterKeys: readonly Buffer[]
   /** A migrated database of its own, gone when the measurement ends. */
   conBase<T>(medir: (base: Base) => Promise<T>): Promise<T>
+  /** An empty database of somebody's, on one PostgreSQL or a cluster, migrated and left as the measurement leaves it. */
+  conBaseDe<T>(url: string, medir: (base: Base) => Promise<T>): Promise<T>
   /** Where logs go during the run. */
   carpeta: string
 }
@@ -54,7 +57,7 @@ export interface Base {
   db: Db
   /** @param ritmos without them they may ask as fast as they like, as if an operator had raised theirs */
   crearComercios(cuantos: number, modo?: Modo, ritmos?: RitmosDeComercio): Promise<Comercio[]>
-  /** The service, as `npm start` runs it, with more variables; ready when this resolves. */
+  /** The service, as `npm start` runs it, with more variables; ready and at rest when this resolves, like all programs here. */
   servicio(variables?: Readonly<Record<string, string>>): Promise<Programa>
   /** Workers alone, as `npm run worker` runs them. */
   worker(variables?: Readonly<Record<string, string>>): Promise<Programa>
@@ -98,54 +101,64 @@ export async function abrirBanco(opciones: Opciones): Promise<Banco> {
     async conBase(medir) {
       const nombre = `bench_${++bases}`
       await admin.query(`create database ${nombre}`)
-      const url = urlDePostgres.replace(/\/guias$/, `/${nombre}`)
-      await migrar(url)
-      const db = abrirDb(url)
-      const programas: Programa[] = []
-      const anotar = async (arranque: Promise<Programa>) => {
-        const programa = await arranque
-        programas.push(programa)
-        return programa
-      }
-      const env = {
-        DATABASE_URL: url,
-        MASTER_KEYS: masterKeys.map((clave) => clave.toString('base64')).join(','),
-        MESSAGING: 'buzon',
-        // The bench's receivers are http on this machine; without endpoints registered it changes nothing.
-        WEBHOOKS_LOOPBACK: '1',
-        REQUESTS_PER_NETWORK: '10000',
-        REQUESTS_PER_OPERATOR_KEY: '10000',
-        CONNECTIONS_PER_NETWORK: '10000',
-      }
-      const perfil = opciones.perfil ? ['--cpu-prof', `--cpu-prof-dir=${opciones.perfil}`] : []
-      const arrancar = (
-        args: readonly string[],
-        { flags = FLAGS, variables = {}, aparte }: Arranque = {},
-      ): Promise<Programa> =>
-        anotar(
-          iniciarPrograma(process.execPath, [...flags, ...perfil, ...args], { ...env, ...variables }, carpeta, aparte),
-        )
       try {
-        return await medir({
-          url,
-          db,
-          crearComercios: (...args) => crearComercios(db, ...args),
-          servicio: (variables = {}) => arrancar([enRaiz('server/generado/main.mjs')], { variables }),
-          // It serves nothing but its health, on that port.
-          worker: (variables = {}) =>
-            arrancar([enRaiz('server/generado/worker.mjs')], {
-              flags: flagsDe('worker'),
-              variables,
-              aparte: { variable: 'METRICS_PORT' },
-            }),
-          programa: (archivo, args = []) => arrancar([enRaiz(`bench/${archivo}`), ...args]),
-        })
+        return await usarBase(urlDePostgres.replace(/\/guias$/, `/${nombre}`), { opciones, masterKeys, carpeta }, medir)
       } finally {
-        for (const programa of programas) await programa.terminar()
-        await db.cerrar()
         await admin.query(`drop database if exists ${nombre} with (force)`)
       }
     },
+    conBaseDe: (url, medir) => usarBase(url, { opciones, masterKeys, carpeta }, medir),
+  }
+}
+
+async function usarBase<T>(
+  url: string,
+  { opciones, masterKeys, carpeta }: Pick<Banco, 'opciones' | 'masterKeys' | 'carpeta'>,
+  medir: (base: Base) => Promise<T>,
+): Promise<T> {
+  const { partes } = await prepararBase(url)
+  const db = abrirDb(url, { partes })
+  const programas: Programa[] = []
+  const anotar = async (arranque: Promise<Programa>) => {
+    const programa = await arranque
+    programas.push(programa)
+    await esperarReposo(programa.pid)
+    return programa
+  }
+  const env = {
+    DATABASE_URL: url,
+    MASTER_KEYS: masterKeys.map((clave) => clave.toString('base64')).join(','),
+    MESSAGING: 'buzon',
+    // The bench's receivers are http on this machine; without endpoints registered it changes nothing.
+    WEBHOOKS_LOOPBACK: '1',
+    REQUESTS_PER_NETWORK: '10000',
+    REQUESTS_PER_OPERATOR_KEY: '10000',
+    CONNECTIONS_PER_NETWORK: '10000',
+  }
+  const perfil = opciones.perfil ? ['--cpu-prof', `--cpu-prof-dir=${opciones.perfil}`] : []
+  const arrancar = (
+    args: readonly string[],
+    { flags = FLAGS, variables = {}, aparte }: Arranque = {},
+  ): Promise<Programa> =>
+    anotar(iniciarPrograma(process.execPath, [...flags, ...perfil, ...args], { ...env, ...variables }, carpeta, aparte))
+  try {
+    return await medir({
+      url,
+      db,
+      crearComercios: (...args) => crearComercios(db, ...args),
+      servicio: (variables = {}) => arrancar([enRaiz('server/generado/main.mjs')], { variables }),
+      // It serves nothing but its health, on that port.
+      worker: (variables = {}) =>
+        arrancar([enRaiz('server/generado/worker.mjs')], {
+          flags: flagsDe('worker'),
+          variables,
+          aparte: { variable: 'METRICS_PORT' },
+        }),
+      programa: (archivo, args = []) => arrancar([enRaiz(`bench/${archivo}`), ...args]),
+    })
+  } finally {
+    for (const programa of programas) await programa.terminar()
+    await db.cerrar()
   }
 }
 

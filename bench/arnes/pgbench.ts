@@ -16,10 +16,19 @@ export interface Corrida {
   guion: string
   clientes: number
   segundos: number
+  /** Texts that the script names `:name`, each sent as a parameter with every execution. */
+  textos?: Readonly<Record<string, string>>
 }
 
 /** Transactions per second of a script, prepared. A failed transaction fails the bench. */
-export async function correrPgbench({ url, carpeta, guion, clientes, segundos }: Corrida): Promise<number> {
+export async function correrPgbench({
+  url,
+  carpeta,
+  guion,
+  clientes,
+  segundos,
+  textos = {},
+}: Corrida): Promise<number> {
   const archivo = join(carpeta, `guion-${++corridas}.sql`)
   writeFileSync(archivo, guion)
   const { hostname, port, username, password, pathname } = new URL(url)
@@ -39,6 +48,7 @@ export async function correrPgbench({ url, carpeta, guion, clientes, segundos }:
     `base=${corridas * 2 ** 28}`,
     '-D',
     'n=0',
+    ...Object.entries(textos).flatMap(([nombre, texto]) => ['-D', `${nombre}=${texto}`]),
   ]
   const { hijo, terminar } = lanzar('pgbench', args, {
     env: {

@@ -144,7 +144,7 @@ export async function alRitmo(porSegundo: number, segundos: number, hacer: (i: n
 /** Until a count in the database is zero. */
 export async function vaciar({ db }: Base, tabla: string): Promise<void> {
   for (const limite = performance.now() + 60_000; performance.now() < limite; await dormir(20)) {
-    const { rows } = await db.pool.query<{ quedan: boolean }>(`select exists (select from ${tabla}) as quedan`)
+    const { rows } = await db.pool.query<{ quedan: boolean }>(`select exists (select 1 from ${tabla}) as quedan`)
     if (!rows[0]!.quedan) return
   }
   throw new Error(`siguen quedando filas en ${tabla}`)

@@ -152,7 +152,7 @@ export const crear: Medida[] = [
       medida: 'crear, 32 conexiones, 1 comercio',
       conexiones: 32,
       comercios: 1,
-      marca: { sentido: '≥', valor: 1.2 },
+      marca: { sentido: '≥', valor: 1.3 },
     }),
   },
   {
@@ -162,7 +162,7 @@ export const crear: Medida[] = [
       medida: 'crear, 32 conexiones, 32 comercios',
       conexiones: 32,
       comercios: 32,
-      marca: { sentido: '≥', valor: 0.8 },
+      marca: { sentido: '≥', valor: 1.1 },
     }),
   },
   {

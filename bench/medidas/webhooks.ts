@@ -394,8 +394,8 @@ const latencia = (aparte: boolean) => (banco: Banco) =>
       )
     return {
       filas: [
-        filaDe('p50', p50, { sentido: '≤', valor: aparte ? 1.5 : 0.5 }),
-        filaDe('p99', p99, { sentido: '≤', valor: 60, absoluta: true }),
+        filaDe('p50', p50, { sentido: '≤', valor: aparte ? 1.2 : 0.2 }),
+        filaDe('p99', p99, { sentido: '≤', valor: 20, absoluta: true }),
       ],
       notas: [
         'del servicio se cuenta desde que la respuesta de la creación llegó al cliente; de graphile-worker, desde que volvió el COMMIT.',

@@ -1,4 +1,4 @@
-import { VIGENCIA_S } from '../../server/webhooks/arriendos.ts'
+import { VIGENCIA_S } from '../../server/webhooks/bombas.ts'
 import { PLAZO_DE_INTERCAMBIO } from '../../server/webhooks/envio.ts'
 import { Bomba, type Costos, type Entrega, type Punto, type Respuesta } from './bomba.ts'
 import { azarDe, Maquina, Tiempo } from './tiempo.ts'

@@ -1,0 +1,31 @@
+/**
+ * A process that holds endpoints and sends nothing: the service's own leases, looked after as a worker does it. DATABASE_URL, PORT
+ * and how many; /readyz answers as soon as it holds them all, and any other path says how many it holds.
+ */
+import { PgBoss } from 'pg-boss'
+import { CUIDADO_S } from '../server/cola/trabajo.ts'
+import { crearColas } from '../server/cola/workers.ts'
+import { abrirDb } from '../server/db.ts'
+import { Arriendos } from '../server/webhooks/arriendos.ts'
+import { servir } from './arnes/hijo.ts'
+
+const cuantos = Number(process.argv[2])
+const db = abrirDb(process.env.DATABASE_URL ?? '', { conexiones: 5, ajustes: { synchronous_commit: 'off' } })
+const boss = new PgBoss({
+  db: { executeSql: (text, values) => db.pool.ejecutar(text, values) },
+  ...{ schedule: false, supervise: false, monitorIntervalSeconds: CUIDADO_S, maintenanceIntervalSeconds: 60 },
+})
+boss.on('error', console.error)
+await boss.start()
+await crearColas(boss)
+const arriendos = new Arriendos(boss, db, { alTomar() {}, alPerder() {}, alNoTomar() {} })
+setInterval(() => arriendos.latir(performance.now()).catch(console.error), 500)
+setInterval(() => Promise.all([boss.supervise(), arriendos.rescatar()]).catch(console.error), CUIDADO_S * 1_000)
+for (let i = 0; i < cuantos; i++)
+  arriendos.pedir({ comercio_id: '00000000-0000-7000-8000-000000000000', modo: 'test', webhook: `wh_${i}` }, false)
+await arriendos.tomar()
+
+servir(
+  (_req, res) => void res.end(`${arriendos.todos().length}`),
+  () => boss.stop({ graceful: false }),
+)

@@ -1,0 +1,41 @@
+/**
+ * The peer of pages: a bare server on pg. It reads the rows of a page and answers with them as JSON, without keys, security,
+ * cursors, validation or presentation. DATABASE_URL, PORT; its argument is the merchant's id.
+ */
+import pg from 'pg'
+import { COLUMNAS_DE_EVENTO } from '../server/eventos/evento.ts'
+import { COLUMNAS_DE_ENTREGA } from '../server/webhooks/entrega.ts'
+import { servir } from './arnes/hijo.ts'
+
+const comercio = process.argv[2]
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 8 })
+pool.on('error', () => {})
+
+// The limit stands in the text, so that the plan that PostgreSQL keeps is made for it.
+const eventos = (filas: number) => ({
+  name: `eventos ${filas}`,
+  text: `select ${COLUMNAS_DE_EVENTO}, guia_id, xid::text as lugar from evento where comercio_id = $1 and modo = 'live'
+     and xid < pg_snapshot_xmin(pg_current_snapshot()) order by evento.xid, guia_id, secuencia limit ${filas}`,
+  values: [comercio],
+})
+const entregas = (webhook: string, filas: number) => ({
+  name: `entregas ${filas}`,
+  text: `select ${COLUMNAS_DE_ENTREGA}, e.guia_id from webhook_entrega e where comercio_id = $1 and modo = 'live'
+     and webhook = $2 order by e.creado_en desc, e.guia_id desc, e.secuencia desc limit ${filas}`,
+  values: [comercio, webhook],
+})
+
+servir(
+  async ({ url = '' }, res) => {
+    if (url === '/readyz') return void res.end('{}')
+    const { pathname, searchParams } = new URL(url, 'http://localhost')
+    const limite = Number(searchParams.get('limite'))
+    const webhook = /^\/api\/v1\/webhooks\/(\w+)\/entregas$/.exec(pathname)?.[1]
+    // A row beyond the page says whether another one follows; the feed has no end.
+    const { rows } = await pool.query(webhook ? entregas(webhook, limite + 1) : eventos(limite))
+    const cuerpo = JSON.stringify({ datos: rows.slice(0, limite), cursor_siguiente: null })
+    const cabeceras = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(cuerpo) }
+    res.writeHead(200, cabeceras).end(cuerpo)
+  },
+  () => pool.end(),
+)
