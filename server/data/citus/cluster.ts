@@ -102,11 +102,10 @@ export class Cluster implements Placements {
 
   /** Where a place is now. @throws if its machine couldn't be reached */
   async find(place: Place): Promise<Part> {
-    const hash =
-      'merchant' in place ? (this.#hashes.get(place.merchant) ?? (await this.#hash(place.merchant))) : undefined
-    const part = this.#parts.find((one) =>
-      'part' in place ? one.number === place.part : one.from <= hash! && one.to >= hash!,
-    )
+    const part =
+      'part' in place
+        ? this.#parts.find(({ number }) => number === place.part)
+        : this.#holderOf(await this.#hash(place.merchant))
     if (!part) throw Object.assign(new Error('there is no such part'), { code: '55006' })
     if (this.#missing.has(part.number)) {
       this.#lookSometime()
@@ -116,13 +115,12 @@ export class Cluster implements Placements {
   }
 
   async number(merchant: string): Promise<number> {
-    const hash = this.#hashes.get(merchant) ?? (await this.#hash(merchant))
-    return this.#parts.find(({ from, to }) => from <= hash && to >= hash)!.number
+    return this.#holderOf(await this.#hash(merchant))!.number
   }
 
   known(merchant: string): number | undefined {
     const hash = this.#hashes.get(merchant)
-    return hash === undefined ? undefined : this.#parts.find(({ from, to }) => from <= hash && to >= hash)?.number
+    return hash === undefined ? undefined : this.#holderOf(hash)?.number
   }
 
   /** Does something in a part; again, where it lies then, if it moves meanwhile. */
@@ -154,7 +152,13 @@ export class Cluster implements Placements {
     this.#look().catch(() => {})
   }
 
+  #holderOf(hash: number): Part | undefined {
+    return this.#parts.find(({ from, to }) => from <= hash && to >= hash)
+  }
+
   async #hash(merchant: string): Promise<number> {
+    const known = this.#hashes.get(merchant)
+    if (known !== undefined) return known
     const [{ hash }] = await this.#anywhere<{ hash: number }>('select worker_hash($1::uuid) as hash', [merchant])
     if (this.#hashes.size >= REMEMBERED) this.#hashes.clear()
     this.#hashes.set(merchant, hash)

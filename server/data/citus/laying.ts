@@ -70,15 +70,14 @@ function schemaOf({ part, nobody, tables }: Lay, version: string): string {
     }),
     // The feed's order: there the numbers of transactions are the machine's own (data/orden.ts).
     `alter view ${schema}.evento alter column xid set default ${placed(era, 'pg_catalog.pg_current_xact_id()')}`,
-    `create function ${schema}.flujo_ahora() returns pg_snapshot stable parallel safe language sql
-       return (select (${placed(era, `pg_catalog.pg_snapshot_xmin(${snapshot})`)}::text || ':'
-         || ${placed(era, `pg_catalog.pg_snapshot_xmax(${snapshot})`)}::text || ':'
-         || coalesce(string_agg(${placed(era, 'xip')}::text, ',' order by xip), ''))::pg_snapshot
-         from pg_catalog.pg_snapshot_xip(${snapshot}) xip)`,
     `create function ${schema}.flujo_hasta() returns xid8 stable parallel safe language sql
        return ${placed(era, `pg_catalog.pg_snapshot_xmin(${snapshot})`)}`,
     `create function ${schema}.flujo_fin() returns xid8 stable parallel safe language sql
        return ${placed(era, `pg_catalog.pg_snapshot_xmax(${snapshot})`)}`,
+    `create function ${schema}.flujo_ahora() returns pg_snapshot stable parallel safe language sql
+       return (select (${schema}.flujo_hasta()::text || ':' || ${schema}.flujo_fin()::text || ':'
+         || coalesce(string_agg(${placed(era, 'xip')}::text, ',' order by xip), ''))::pg_snapshot
+         from pg_catalog.pg_snapshot_xip(${snapshot}) xip)`,
     // A change's line in the audit record is written beside it, and collected (data/audit.ts).
     ...tables
       .filter(({ tabla }) => tabla === 'bitacora_de_parte')
