@@ -90,7 +90,9 @@ async function subirFotos({ url, guias, llave, foto }: Escena, segundos: number)
   const headers = { Authorization: `Bearer ${llave}`, 'Content-Type': 'image/jpeg' }
   const conducir = async () => {
     while (performance.now() < fin) {
-      const destino = `${url}/operaciones/v1/guias/${guias[cuantas % guias.length]}/archivos?tipo=foto`
+      // A guide takes few: those of all cells are spread.
+      const guia = guias[Math.floor(Math.random() * guias.length)]
+      const destino = `${url}/operaciones/v1/guias/${guia}/archivos?tipo=foto`
       const respuesta = await fetch(destino, { method: 'POST', headers, body: foto })
       if (respuesta.status !== 201) throw new Error(`foto: ${respuesta.status} ${await respuesta.text()}`)
       await respuesta.body?.cancel()
