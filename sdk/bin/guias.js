@@ -1,3 +1,3 @@
 #!/usr/bin/env node
-// Committed, so that `npm ci` can link it before anything is built.
+// This file is in git, so that `npm ci` can link it before the build.
 import '../dist/cli.js'

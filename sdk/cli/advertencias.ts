@@ -9,6 +9,10 @@ const sugerir = (sugerencia: Advertencia['sugerencia']): string => {
   return `¿${[...sugerencia.municipios, ...sugerencia.departamentos].join(', ')}?`
 }
 
-/** One line that says what is worth reviewing in a guide, in which field, and what was perhaps meant. */
+/**
+ * Formats a warning of the service as one line: the field, the message and the suggested value, if any.
+ *
+ * @param dadas names of the options given; a field among them is shown as its option (`--lat`)
+ */
 export const decirAdvertencia = ({ campo, mensaje, sugerencia }: Advertencia, dadas?: readonly string[]) =>
   [decirFalla({ campo: campo ?? '', mensaje }, dadas), limpio(sugerir(sugerencia))].filter(Boolean).join(' ')

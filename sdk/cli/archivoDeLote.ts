@@ -9,22 +9,31 @@ import { type Contexto, ErrorDeUso } from './orden.ts'
 import { porque } from './porque.ts'
 import { limpio } from './terminal.ts'
 
-/** About what a request takes: read by more, the progress would show what is only read. */
+/**
+ * Bytes per read of the file: about the size of one request. With larger reads, the progress would run ahead of the
+ * guides sent.
+ */
 const PEDAZO = 8_192
 
+/** Guide read from a batch file, with its row number under {@link FILA}. */
 export interface Fila extends GuiaParaCrear {
   [FILA]: number
 }
-/** A symbol: it goes with the guide and never into its JSON. */
+/** Key of a guide's row number. `JSON.stringify` skips symbols, so the row number is never sent to the service. */
 export const FILA = Symbol('fila')
 
 interface Origen {
   filas: AsyncIterable<Fila>
   recogida?: Recogida | undefined
-  /** How many bytes of the file have been read. */
+  /** Returns the bytes of the file read so far. For JSON, an estimate from the guides taken so far. */
   leidos(): number
 }
 
+/**
+ * Returns the size of a file in bytes.
+ *
+ * @throws ErrorDeUso if the path cannot be read or is not a regular file
+ */
 export function tamanoDe(archivo: string): number {
   try {
     const estado = statSync(archivo)
@@ -35,6 +44,12 @@ export function tamanoDe(archivo: string): number {
   throw new ErrorDeUso(`${archivo} no es un archivo.`)
 }
 
+/**
+ * Opens a batch file. The extension selects the format: JSON, JSON lines or CSV. Errors in later rows are thrown while
+ * `filas` is read.
+ *
+ * @throws ErrorDeUso if the extension or a column is unknown, or if the JSON has no list of guides
+ */
 export async function abrirLote(archivo: string, contexto: Contexto): Promise<Origen> {
   const tipo = extname(archivo).toLowerCase()
   if (tipo === '.json') return abrirJson(archivo)

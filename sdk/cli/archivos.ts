@@ -4,7 +4,11 @@ import { ErrorAbortado } from '@guias/sdk'
 import { dormir, ErrorDeUso } from './orden.ts'
 import { porque } from './porque.ts'
 
-/** Refuses to write over what is there, before anything was asked for. */
+/**
+ * Checks that no file exists at these paths, unless `forzar` is true. Commands call this before their first request.
+ *
+ * @throws ErrorDeUso naming the first existing path and the remedy
+ */
 export function exigirLibres(rutas: readonly string[], forzar: boolean, remedio: string) {
   const hay = forzar ? [] : rutas.filter((ruta) => existsSync(ruta))
   if (hay.length === 0) return
@@ -12,16 +16,21 @@ export function exigirLibres(rutas: readonly string[], forzar: boolean, remedio:
   throw new ErrorDeUso(`${que}: ${remedio}, o reemplace lo que hay con --forzar.`)
 }
 
-/** What is under way, so that whatever ends this process leaves nothing half made. */
+/**
+ * Paths of temporary files and folders in use. The exit handler deletes these files, so that the process leaves no
+ * partial file.
+ */
 const provisionales = new Set<string>()
 process.on('exit', () => {
   for (const ruta of provisionales) rmSync(ruta, { recursive: true, force: true })
 })
 
 /**
- * Makes a file or a folder beside its place and moves it there when it is whole: there is never half a one.
+ * Creates a file or folder under a temporary name in the same folder, then renames it. A partial file or folder never
+ * appears at `ruta`.
  *
- * @param hacer writes it at the path that it is given
+ * @param hacer writes the content at the temporary path that it receives
+ * @throws ErrorDeUso if the file system refuses a step
  */
 export async function ponerEntero(ruta: string, hacer: (provisional: string) => Promise<void> | void) {
   const provisional = `${ruta}.${process.pid}.parte`
@@ -39,20 +48,30 @@ export async function ponerEntero(ruta: string, hacer: (provisional: string) => 
   }
 }
 
+/** Writes a file through {@link ponerEntero}; `mode` is the mode of the new file. */
 export const escribirEntero = (ruta: string, contenido: Uint8Array | string, mode = 0o666) =>
   ponerEntero(ruta, (provisional) => writeFileSync(provisional, contenido, { mode }))
 
-/** A link that gave nothing: the service's answer about it isn't one of the API's. */
+/**
+ * Error when a signed link gives no usable file: the download fails, or the digest is wrong. A signed link does not
+ * answer errors with the API's `Problema`.
+ */
 export class ErrorDeDescarga extends Error {
   override name = 'ErrorDeDescarga'
 }
 
 const INTENTOS = 3
 const ESPERA_MAXIMA = 60_000
-/** For one file, of which the largest have some tens of megabytes. */
+/** Deadline of one download attempt, in milliseconds. The largest files have some tens of megabytes. */
 const PLAZO = 120_000
 
-/** Brings what a signed link leads to, trying again what may pass. @throws ErrorDeDescarga */
+/**
+ * Downloads the file behind a signed link. Retries network failures, 429 and 5xx: at most 3 attempts, with at most 60 s
+ * between two.
+ *
+ * @throws ErrorDeDescarga if the file cannot be downloaded
+ * @throws ErrorAbortado if `signal` is aborted
+ */
 export async function descargar(url: string, que: string, signal: AbortSignal): Promise<Buffer> {
   for (let intento = 1; ; intento++) {
     const { bytes, falla, espera } = await traer(url, 1000 * 2 ** intento, signal)
@@ -65,7 +84,10 @@ export async function descargar(url: string, que: string, signal: AbortSignal): 
   }
 }
 
-/** The bytes, or why there are none and in how many milliseconds there may be some; never, if it doesn't say. */
+/**
+ * Downloads once. Returns the bytes, or the failure with the milliseconds to wait before a retry. `espera` is undefined
+ * if a retry cannot help.
+ */
 async function traer(url: string, pausa: number, signal: AbortSignal) {
   try {
     const respuesta = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(PLAZO)]) })

@@ -5,9 +5,10 @@ import { ErrorDeUso, type Opciones, type Orden } from './orden.ts'
 export type Valores = Record<string, string | boolean | (string | boolean)[] | undefined>
 
 /**
- * Reads the arguments of an order. @throws ErrorDeUso, which says what was meant or where it is told
+ * Parses the arguments of a command.
  *
- * @param nombre the order's name, as it is typed
+ * @param nombre the command's name as typed, e.g. `webhooks crear`
+ * @throws ErrorDeUso with a suggestion or with the help to read
  */
 export function leerArgumentos(nombre: string, orden: Orden, args: readonly string[]) {
   const opciones = opcionesDe(orden)
@@ -30,7 +31,8 @@ export function leerArgumentos(nombre: string, orden: Orden, args: readonly stri
 }
 
 function interpretar(nombre: string, opciones: Opciones, args: readonly string[]) {
-  // A longitude is nearly always negative here, and is no option.
+  // `parseArgs` would read the value of `--lng -90.5` as an option, and longitudes are nearly always negative here. The
+  // value is joined to its option, as in `--lng=-90.5`.
   const unidos = args.flatMap((arg, i) =>
     /^-\d/.test(arg) && args[i - 1]?.startsWith('--')
       ? []
@@ -47,7 +49,8 @@ function interpretar(nombre: string, opciones: Opciones, args: readonly string[]
   try {
     return parseArgs({
       args: unidos,
-      // The key is none of them: it is taken only to say so, for whoever else uses the machine sees the arguments.
+      // `--llave` is accepted only to refuse it with an explanation, because other users of the machine can see the
+      // arguments.
       options: { ...options, llave: { type: 'string' } },
       allowPositionals: true,
       strict: true,
@@ -69,7 +72,10 @@ function explicar(nombre: string, opciones: Opciones, { code, message }: Error &
   return new ErrorDeUso(`${cual} no lleva ningún valor. ${ayuda}`)
 }
 
-/** The one of those words that was perhaps meant: it begins so, or differs in two letters at most. */
+/**
+ * Returns the word that the user probably meant: a word that starts with `palabra`, else the closest by Levenshtein
+ * distance. The distance is at most 2 and less than the length of `palabra`; undefined if no word is that close.
+ */
 export function masParecida(palabra: string, palabras: readonly string[]): string | undefined {
   const [mejor] = palabras
     .map((una) => ({ una, lejos: una.startsWith(palabra) ? 0 : distancia(palabra, una) }))
@@ -78,7 +84,7 @@ export function masParecida(palabra: string, palabras: readonly string[]): strin
   return mejor?.una
 }
 
-/** Levenshtein's. */
+/** Returns the Levenshtein distance between two words. */
 function distancia(a: string, b: string): number {
   let anterior = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {

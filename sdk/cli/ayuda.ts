@@ -1,12 +1,12 @@
 import { VERSION } from '@guias/sdk'
 import type { Grupo, Opciones, Orden, Ordenes } from './orden.ts'
 
-/** What a terminal has at least. */
+/** Width of the help text in columns. Every terminal has at least 80. */
 const ANCHO = 80
 
 export const esGrupo = (una: Orden | Grupo): una is Grupo => 'ordenes' in una
 
-/** The options that every order takes which speaks to the service. */
+/** Options of every command that calls the service. */
 const COMUNES: Opciones = {
   url: {
     valor: '<url>',
@@ -17,13 +17,16 @@ const COMUNES: Opciones = {
 }
 const AYUDA: Opciones = { help: { dice: 'esta ayuda' } }
 
-/** All the options of an order, its own first. */
+/**
+ * Returns all options of a command: its own, then the common options, then `--help`. Local commands have no common
+ * options.
+ */
 export const opcionesDe = (orden: Orden): Opciones => ({ ...orden.opciones, ...(orden.local ? {} : COMUNES), ...AYUDA })
 
 const TERMINA = `Termina con 0 si todo fue bien, 1 si el servicio rechazó algo, falló o no
 contestó, 2 si la orden o sus datos no valen, y 130 si se interrumpe (Ctrl-C).`
 
-/** Breaks a text at its spaces, so that no line is longer than the terminal. */
+/** Wraps a text at its spaces, so that each line has at most `ancho` characters. */
 function doblar(texto: string, ancho: number): string[] {
   const lineas: string[] = []
   let linea = ''
@@ -36,7 +39,7 @@ function doblar(texto: string, ancho: number): string[] {
   return [...lineas, linea]
 }
 
-/** Names and what they say, in two columns; a long name has a line of its own. */
+/** Formats names and descriptions in two columns. A name that is too long has a line of its own. */
 function columnas(filas: readonly (readonly [nombre: string, dice: string])[]): string {
   const sangria = Math.min(30, Math.max(...filas.map(([nombre]) => nombre.length)) + 4)
   return filas
@@ -62,14 +65,14 @@ const deOpciones = (opciones: Opciones) =>
 const usos = (uso: readonly string[]) =>
   uso.map((forma, i) => `${i === 0 ? 'Uso: ' : '     '}guias ${forma}`).join('\n')
 
-/** Paragraphs as wide as the terminal; one with indented lines stays as it is. */
+/** Wraps each paragraph to {@link ANCHO} columns. A paragraph with indented lines stays unchanged. */
 const parrafos = (texto: string) =>
   texto
     .split('\n\n')
     .map((uno) => (/\n /.test(uno) || uno.startsWith(' ') ? uno : doblar(uno.replaceAll('\n', ' '), ANCHO).join('\n')))
     .join('\n\n')
 
-/** The help of one order. */
+/** Returns the help of one command. */
 export function ayudaDeOrden(orden: Orden): string {
   const { uso, explica, opciones, ejemplos = [], local } = orden
   return [
@@ -85,7 +88,7 @@ export function ayudaDeOrden(orden: Orden): string {
 const listaDe = (ordenes: Ordenes) =>
   columnas(Object.entries(ordenes).map(([nombre, { resumen }]) => [nombre, resumen]))
 
-/** The help of a group: its orders. */
+/** Returns the help of a group: its description and its commands. */
 export const ayudaDeGrupo = (nombre: string, { resumen, ordenes }: Grupo) =>
   `Uso: guias ${nombre} <orden> [opciones]
 
@@ -98,7 +101,7 @@ ${listaDe(ordenes)}
 
 ${TERMINA}`
 
-/** The help of the whole program. */
+/** Returns the help of the whole program. */
 export const ayudaDeTodo = (ordenes: Ordenes) => `guias ${VERSION}: guías de envío desde la terminal
 
 Uso: guias <orden> [opciones]

@@ -21,27 +21,38 @@ const DE_RECOGIDA = {
   recogida_lng: { valor: '<grados>', dice: 'longitud de donde se recoge' },
   recogida_maps_url: { valor: '<url>', dice: 'donde se recoge, en un enlace de mapa' },
 } as const
-/** The countries whose numbers are read without +. */
+/** Countries whose phone numbers can be read without `+`. */
 const PAISES = ['GT', 'SV', 'HN', 'NI', 'CR', 'PA', 'CO', 'MX']
 const CAMPOS_DE_GUIA = Object.keys(DE_GUIA)
 const CAMPOS_DE_RECOGIDA = Object.keys(DE_RECOGIDA)
 
-/** The columns that a file may have; with hyphens, the options of `crear`. */
+/**
+ * Columns that a batch file may have. The options of `crear` have the same names, with hyphens instead of underscores.
+ */
 export const CAMPOS: readonly string[] = [...CAMPOS_DE_GUIA, 'pais', ...CAMPOS_DE_RECOGIDA]
 
+/** Returns the option of a column: `external_ref` gives `external-ref`. */
 export const opcionDe = (campo: string) => campo.replaceAll('_', '-')
 const opciones = (campos: Readonly<Record<string, Opcion>>): Opciones =>
   Object.fromEntries(Object.entries(campos).map(([campo, opcion]) => [opcionDe(campo), opcion]))
 
 export const OPCIONES_DE_RECOGIDA = opciones(DE_RECOGIDA)
 export const OPCIONES_DE_GUIA: Opciones = { ...opciones(DE_GUIA), ...OPCIONES_DE_RECOGIDA }
+/**
+ * Builds the option `--pais`.
+ *
+ * @param cual words after «país» in the help, e.g. `de un teléfono sin +`
+ */
 export const opcionDePais = (cual: string): Opcion => ({
   valor: '<GT>',
   dice: `país ${cual}; si falta, el de su cuenta`,
   valores: PAISES,
 })
 
-/** The name of a column as we write it: «Teléfono» is `telefono`, «External Ref» `external_ref`, «recogida.lat» `recogida_lat`. */
+/**
+ * Converts a column title to the field name: «Teléfono» gives `telefono`, «External Ref» `external_ref`, «recogida.lat»
+ * `recogida_lat`.
+ */
 export const normalizar = (nombre: string) =>
   nombre
     .normalize('NFD')
@@ -51,8 +62,9 @@ export const normalizar = (nombre: string) =>
     .replace(/[\s.-]+/g, '_')
 
 /**
- * What is empty is left out. Coordinates become numbers, also with the comma of a spreadsheet in Spanish; whatever is none
- * goes as it is, and the service says so.
+ * Builds a guide from the values of its fields, without the empty ones. Coordinates become numbers; a spreadsheet in
+ * Spanish may write them with a decimal comma. A coordinate that is not a number is sent unchanged, and the service
+ * rejects it.
  */
 export function leerGuia(valor: (campo: string) => string | undefined): GuiaParaCrear {
   const guia: Record<string, unknown> = {}
@@ -63,8 +75,8 @@ export function leerGuia(valor: (campo: string) => string | undefined): GuiaPara
 }
 
 /**
- * The guide with its telephone in E.164, read with its own country or else with that one; what can't be read goes as it is
- * with the country, and the service says why.
+ * Converts the guide's phone number to E.164, with the guide's own country or else `pais`. A number that cannot be read
+ * stays unchanged and the guide gets the country; the service then says why. Without `pais`, the guide stays unchanged.
  */
 export function fijarTelefono<G extends GuiaParaCrear>(guia: G, pais: string | undefined): G {
   const { telefono } = guia as { telefono?: unknown }
@@ -73,6 +85,7 @@ export function fijarTelefono<G extends GuiaParaCrear>(guia: G, pais: string | u
   return 'error' in leido ? { ...guia, pais: guia.pais ?? pais } : { ...guia, telefono: leido.e164 }
 }
 
+/** Builds the pickup point from the fields `recogida_…`; undefined if all of them are empty. */
 export function leerRecogida(valor: (campo: string) => string | undefined): Recogida | undefined {
   const recogida: Record<string, unknown> = {}
   for (const campo of CAMPOS_DE_RECOGIDA) poner(recogida, campo.slice('recogida_'.length), campo, valor)

@@ -12,11 +12,18 @@ export const OPCION_DE_CODIGOS: Opciones = {
   },
 }
 
-/** How a code is compared: as the service reads it, which takes whatever a person takes for the same. */
+/**
+ * Converts a guide code to the form that the service compares: upper case, no spaces or hyphens, 0 for O, 1 for I and
+ * L.
+ */
 export const canonico = (codigo: string) =>
   codigo.toUpperCase().replace(/[\s-]/g, '').replaceAll('O', '0').replace(/[IL]/g, '1')
 
-/** The guides that an order is about, each once: its arguments, or what a file says. */
+/**
+ * Reads the guide codes of a command from its arguments or from `--archivo`, each code once.
+ *
+ * @throws ErrorDeUso if both are given, if the file cannot be read, or if there is no code
+ */
 export async function leerCodigos(contexto: Contexto): Promise<string[]> {
   const archivo = contexto.texto('archivo')
   const dados = contexto.posicionales
@@ -41,7 +48,10 @@ function leer(archivo: string): string {
   }
 }
 
-/** JSON, one object per line or a list; a table with a column `guia`, of which only the rows with a code count; or just codes. */
+/**
+ * Reads codes from JSON (a list, or one object per line), from a table with a column `guia`, or from plain codes. A row
+ * without a code gives an empty text, which {@link leerCodigos} drops.
+ */
 async function deTexto(texto: string): Promise<string[]> {
   if (/^\s*[[{]/.test(texto)) return deJson(texto)
   const filas: string[][] = []
@@ -68,8 +78,10 @@ function deJson(texto: string): string[] {
 }
 
 /**
- * Does something with each guide, of which one that the service doesn't know or whose state forbids it holds up none of the
- * others. Says of how many it failed.
+ * Runs `hacer` for each guide. With several guides, a 404 (unknown guide) or 409 (wrong state) is reported and the rest
+ * continue. Any other error is thrown.
+ *
+ * @returns the number of guides that failed
  */
 export async function conCada(
   codigos: readonly string[],

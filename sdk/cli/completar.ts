@@ -2,9 +2,12 @@ import { esGrupo, opcionesDe } from './ayuda.ts'
 import { ErrorDeUso, type Opcion, type Orden, type Ordenes, SALIDA } from './orden.ts'
 import { decir } from './terminal.ts'
 
-/** What a shell completes after some words: orders, options with their values, arguments. */
+/**
+ * Position in a command line, with the words that the shell can complete there: commands, options and their values,
+ * arguments.
+ */
 interface Lugar {
-  /** The words that lead here: none, `listar`, `webhooks`, `webhooks crear`. */
+  /** Words typed before this position: none, `listar`, `webhooks` or `webhooks crear`. */
   camino: string
   ordenes: readonly (readonly [nombre: string, resumen: string])[]
   opciones: readonly (readonly [nombre: string, opcion: Opcion])[]
@@ -28,17 +31,23 @@ function lugaresDe(ordenes: Ordenes, antes = ''): Lugar[] {
 
 const esArchivo = ({ valor }: Opcion) => valor === '<ruta>'
 
-/** Within single quotes, as every one of these shells reads them. */
+/** Puts a text in single quotes, in the form that bash, zsh and fish all read. */
 const citar = (texto: string) => `'${texto.replaceAll("'", "'\\''")}'`
 
 const CABECERA = (como: string) => `# Completado de guias. ${como}
 # Hecho con «guias completar»: al actualizar el paquete, hágalo otra vez.
 `
 
-/** The words of an option, with what would be a pattern of file names taken as it is. */
+/**
+ * Joins the values of an option with spaces. Escapes `*`, so that the shell does not expand the value as a file name
+ * pattern.
+ */
 const palabras = ({ valores = [] }: Opcion) => valores.map((uno) => uno.replaceAll('*', '\\*')).join(' ')
 
-/** Without associative arrays or mapfile: macOS still brings bash 3.2. */
+/**
+ * Writes the completion script for bash. The script uses no associative arrays and no `mapfile`, because macOS still
+ * has bash 3.2.
+ */
 function paraBash(lugares: readonly Lugar[]): string {
   const grupos = lugares.filter(({ ordenes }) => ordenes.length > 0)
   const conValor = (elige: (opcion: Opcion) => boolean) =>
@@ -102,7 +111,7 @@ complete -o default -F _guias guias
 }
 
 function paraZsh(lugares: readonly Lugar[]): string {
-  // A colon and a bracket mean something to _arguments.
+  // Colons and brackets are syntax of `_arguments`.
   const limpio = (texto: string) => texto.replace(/[[\]:\\]/g, '\\$&')
   const opcionDe = ([nombre, opcion]: readonly [string, Opcion]) => {
     const que = opcion.valores
@@ -113,7 +122,7 @@ function paraZsh(lugares: readonly Lugar[]): string {
     )
   }
   const casos = lugares.map(({ camino, ordenes, opciones, completa }) => {
-    // An action that does nothing: without any, options would end at the first argument.
+    // `{:}` is an action that does nothing. Without an action, zsh would stop completing options at the first argument.
     const accion = Array.isArray(completa) ? `(${completa.join(' ')})` : completa ? '_files' : '{:}'
     const hace =
       ordenes.length > 0
@@ -182,7 +191,11 @@ ${lineas.join('\n')}
 
 const SHELLS = { bash: paraBash, zsh: paraZsh, fish: paraFish }
 
-/** The order that completes the others, which it is told. */
+/**
+ * Creates the command `completar`, which writes the completion of all commands.
+ *
+ * @param ordenes returns all commands; a function, because the list includes this command
+ */
 export const crearCompletar = (ordenes: () => Ordenes): Orden => ({
   resumen: 'escribe el completado para su terminal: bash, zsh o fish',
   uso: ['completar bash|zsh|fish'],

@@ -7,7 +7,7 @@ import { decirError } from './errores.ts'
 import { type Contexto, ErrorDeUso, SALIDA } from './orden.ts'
 import { porque } from './porque.ts'
 
-/** What an order gets to work with. */
+/** Builds the context of a command: its arguments and options, the client and the signal. */
 export function crearContexto(valores: Valores, posicionales: string[], dadas: readonly string[]): Contexto {
   const texto = <T extends string>(opcion: string) => valores[opcion] as T | undefined
   const llave = () => leerLlave(texto('llave-archivo'))
@@ -29,7 +29,7 @@ export function crearContexto(valores: Valores, posicionales: string[], dadas: r
 }
 
 function abrir(llave: string, url: string, de: Direccion['de']): Guias {
-  // Guides that are real are not sent to whatever listens on this machine.
+  // Guides made with a live key are real. They must not go to an unknown program that listens on this machine.
   if (de === undefined && !llave.startsWith('guia_test_')) {
     throw new ErrorDeUso(
       'Falta la dirección del servicio: póngala en --url o en la variable GUIAS_URL. Solo con una llave de prueba, guia_test_…, se toma la de esta máquina.',
@@ -59,7 +59,10 @@ function leerLlave(archivo: string | undefined): string {
   throw new ErrorDeUso(`${archivo} está vacío: debe llevar su llave, guia_test_… o guia_live_….`)
 }
 
-/** The first asks for the end; who asks twice doesn't want to wait for it. */
+/**
+ * Creates the signal that Ctrl-C (SIGINT) and SIGTERM abort. A second signal ends the process at once, with exit code
+ * 130.
+ */
 function interrupcion(): AbortSignal {
   const corte = new AbortController()
   for (const senal of ['SIGINT', 'SIGTERM'] as const) {

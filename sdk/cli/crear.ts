@@ -30,7 +30,7 @@ donde se recoge son obligatorios; sin lugar de entrega (--lat y --lng, o
   ],
   async ejecutar(contexto) {
     const [archivo] = contexto.posicionales
-    // The country says how to read a telephone, wherever that stands.
+    // `--pais` and `--estricto` also apply to a guide that is read from a file.
     const dadas = contexto.dadas.filter((opcion) => opcion !== 'pais' && opcion !== 'estricto')
     if (archivo !== undefined && dadas.length > 0) {
       throw new ErrorDeUso(`La guía viene de ${archivo} o de las opciones, no de ambos: quite --${dadas[0]}.`)
@@ -55,7 +55,11 @@ donde se recoge son obligatorios; sin lugar de entrega (--lat y --lng, o
   },
 }
 
-/** What an order without a file must have: asking the service for what can't be would only tell it later. */
+/**
+ * Builds the guide from the options. Checks the required options first, so that the error comes before any request.
+ *
+ * @throws ErrorDeUso naming every missing option
+ */
 function deOpciones(contexto: Contexto) {
   const hay = (...nombres: string[]) => nombres.every((nombre) => contexto.texto(nombre)?.trim())
   const faltan = ['telefono', 'departamento', 'municipio']

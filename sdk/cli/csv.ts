@@ -1,13 +1,16 @@
 /**
- * RFC 4180 as it is found: a byte order mark, `;` or tabs instead of commas, lines that end in any way, fields in quotes
- * with separators, line ends and doubled quotes within. Read as it comes, so the file may be of any size.
+ * Parses CSV (RFC 4180) row by row, so that the file may have any size. Accepts a byte order mark, `;` or tabs as
+ * separator, and any line ending. A quoted field may contain separators, line endings and doubled quotes. Empty lines
+ * are skipped.
+ *
+ * @throws SyntaxError if a quote is never closed
  */
 export async function* leerCsv(trozos: AsyncIterable<string>): AsyncGenerator<string[], void, undefined> {
   let separador: string | undefined
   let cabecera = ''
   let fila: string[] = []
   let campo = ''
-  /** Inside quotes; after a quote that may be the first of two. */
+  /** `citado`: inside a quoted field. `cierra`: after a quote that closes the field or starts a doubled quote. */
   let citado = false
   let cierra = false
   let tocado = false
@@ -19,7 +22,7 @@ export async function* leerCsv(trozos: AsyncIterable<string>): AsyncGenerator<st
     cerrarCampo()
     const completa = fila
     ;[fila, tocado] = [[], false]
-    // A line with nothing on it is none.
+    // An empty line is not a row.
     return completa.length === 1 && completa[0] === '' ? undefined : completa
   }
   const comer = function* (texto: string): Generator<string[]> {
@@ -55,7 +58,7 @@ export async function* leerCsv(trozos: AsyncIterable<string>): AsyncGenerator<st
       yield* comer(trozo)
       continue
     }
-    // The first line says what separates.
+    // The separator is known only when the first line is complete.
     cabecera += trozo
     if (PRIMERA_LINEA.test(cabecera) || cabecera.length > CABECERA_MAXIMA) yield* empezar()
   }
@@ -65,9 +68,9 @@ export async function* leerCsv(trozos: AsyncIterable<string>): AsyncGenerator<st
   if (ultima) yield ultima
 }
 
-/** Up to the first line end that stands in no quotes. */
+/** Matches up to the first line ending outside quotes. */
 const PRIMERA_LINEA = /^(?:[^"\r\n]|"[^"]*")*[\r\n]/
-/** In UTF-16 units: where quotes are never closed, no more is waited for. */
+/** Maximum length of the first line, in UTF-16 code units. Bounds the buffer if a quote is never closed. */
 const CABECERA_MAXIMA = 65_536
 
 function separadorDe(texto: string): string {
@@ -76,7 +79,10 @@ function separadorDe(texto: string): string {
   return [',', ';', '\t'].reduce((mejor, uno) => (cuantos(uno) > cuantos(mejor) ? uno : mejor))
 }
 
-/** A row of a file that is read the same whatever row it is: what might pass for a separator or a mark stands in quotes. */
+/**
+ * Formats one CSV row. Quotes every field that contains `,`, `;`, a tab, a quote, a line ending or a byte order mark.
+ * The row is therefore read the same in any position of the file.
+ */
 export const escribirCsv = (campos: readonly (string | number | boolean)[]) => `${campos.map(citar).join()}\r\n`
 
 const citar = (campo: string | number | boolean) =>

@@ -1,6 +1,6 @@
 import type { Valores } from './argumentos.ts'
 
-/** Where the service is, and what said so. */
+/** Address of the service, and the setting that gave it; `de` is undefined for the default address. */
 export interface Direccion {
   url: string
   de: '--url' | 'GUIAS_URL' | undefined
@@ -8,6 +8,7 @@ export interface Direccion {
 
 const AQUI = 'http://127.0.0.1:3000'
 
+/** Returns the service address: `--url`, else `GUIAS_URL`, else `http://127.0.0.1:3000`. */
 export function leerDireccion(valores: Valores): Direccion {
   const dada = valores.url as string | undefined
   if (dada !== undefined) return { url: dada, de: '--url' }

@@ -2,7 +2,7 @@ import type { Conocido, Estado, Guia, Guias, Motivo } from '@guias/sdk'
 import { type Contexto, ErrorDeUso, type Orden, SALIDA } from './orden.ts'
 import { decir, limpio, pintar } from './terminal.ts'
 
-/** One way to each state, as a courier would go. */
+/** Transitions that lead from `aceptado` to each state, in the order in which a courier makes them. */
 const CAMINOS: Record<string, Conocido<Estado>[]> = {
   aceptado: [],
   recolectado: ['recolectado'],
@@ -17,7 +17,7 @@ const CAMINOS: Record<string, Conocido<Estado>[]> = {
   cancelado: ['cancelado'],
 }
 export const UBICACIONES = ['solicitada', 'confirmada', 'vencida', 'fallida']
-/** The states of a guide, as the contract has them. */
+/** States of a guide, as in the contract. */
 export const ESTADOS = Object.keys(CAMINOS)
 const MOTIVOS: Record<string, Conocido<Motivo>> = {
   intento_fallido: 'destinatario_ausente',
@@ -88,7 +88,8 @@ async function tomar({ guias }: Guias, contexto: Contexto, sinLugar: boolean): P
 async function llevar(api: Guias, desde: Guia, estado: string, contexto: Contexto): Promise<Guia> {
   const camino = CAMINOS[estado] ?? []
   const aqui = camino.indexOf(desde.estado as Conocido<Estado>)
-  // Whoever stands off the way is taken there directly, or told by the service why not.
+  // A guide outside this path goes straight to the requested state. The service refuses the change if the rules forbid
+  // it.
   const pasos = aqui >= 0 ? camino.slice(aqui + 1) : desde.estado === 'aceptado' ? camino : camino.slice(-1)
   let guia = desde
   for (const paso of pasos) {

@@ -86,11 +86,19 @@ function mostrar(entrega: EntregaDeWebhookConIntentos, { json }: Contexto) {
 const decirIntento = ({ status, error, detalle, latencia }: IntentoDeWebhook) =>
   limpio(`${contesto(status, error)} en ${latencia.total_ms} ms${detalle ? `: ${detalle}` : ''}`)
 
-/** A test or a resend goes at once; its server may take the time that it is given. */
+/**
+ * Number of polls and milliseconds between polls: 30 s in total. The service sends a test or a resend at once, but the
+ * merchant's server may use its whole timeout.
+ */
 const ESPERAS = 60
 const ENTRE_ESPERAS = 500
 
-/** Waits for the attempt that comes after that one, and tells what the server answered. */
+/**
+ * Waits for the attempt after `anterior`, and prints the answer of the merchant's server.
+ *
+ * @param anterior start time of the last known attempt; undefined if the delivery has none
+ * @returns exit code: 0 if the server answered 2xx, else 1; also 1 if no attempt appears in time
+ */
 async function contarIntento(api: Guias, enviada: EntregaDeWebhook, anterior: string | undefined, contexto: Contexto) {
   const { webhook, entrega } = enviada
   for (let vez = 0; vez < ESPERAS; vez++) {

@@ -19,15 +19,18 @@ import { ErrorDeUso, SALIDA } from './orden.ts'
 import { porque } from './porque.ts'
 import { avisar, limpio, pintarAviso } from './terminal.ts'
 
-/** What an order was asked with, to which its faults are told. */
+/** Settings of the current run, needed to word its error messages. */
 export interface Pedida {
   json: boolean
   direccion: Direccion | undefined
-  /** The order's own options that were given. */
+  /** Names of the command's own options that were given. */
   dadas: readonly string[]
 }
 
-/** How somebody who types names a field: by its option, or else by its name with dots. */
+/**
+ * Converts a JSON pointer to the name that the user typed: the option if it was given (`--recogida-lat`), else the path
+ * with dots (`recogida.lat`).
+ */
 export function nombrarCampo(campo: string, dadas: readonly string[] = []): string {
   const partes = campo.replace(/^\//, '').split('/').filter(Boolean)
   const opcion = partes
@@ -37,12 +40,15 @@ export function nombrarCampo(campo: string, dadas: readonly string[] = []): stri
   return dadas.includes(opcion) ? `--${opcion}` : partes.join('.')
 }
 
-/** Is the error one that passes, which an order that follows something waits out? */
+/**
+ * Tells whether an error is temporary: a connection error, HTTP 429 or 5xx. Commands that follow events wait and try
+ * again.
+ */
 export const esPasajero = (error: unknown): error is ErrorApi | ErrorConexion | ErrorRespuesta =>
   error instanceof ErrorConexion ||
   ((error instanceof ErrorApi || error instanceof ErrorRespuesta) && (error.status >= 500 || error.status === 429))
 
-/** Why a connection was never made, by the codes of Node's network. */
+/** Reasons in Spanish why a connection was never made, by Node's network error code. */
 const SIN_CONEXION: Record<string, string> = {
   ECONNREFUSED: 'ahí no escucha nadie',
   ENOTFOUND: 'ese nombre no existe',
@@ -66,7 +72,7 @@ function porQueNoConecta(error: unknown): string {
 const SEGURO =
   'Pudo haber recibido lo último que se le pidió; consultar, cancelar y crear con --external-ref se puede repetir.'
 
-/** What an error says, in the words of whoever is at a terminal. */
+/** Returns the message of an error, in Spanish and for a person at a terminal. */
 export function decirError(error: unknown, { direccion, dadas }: Pick<Pedida, 'direccion' | 'dadas'>): string {
   if (error instanceof ErrorAbortado) return 'Interrumpido.'
   if (error instanceof ErrorApi) return decirRechazo(error, dadas)
@@ -95,7 +101,8 @@ const esperar = (segundos: number | null) =>
 
 function decirRechazo(error: ErrorApi, dadas: readonly string[]): string {
   const { codigo, idSolicitud, problema } = error
-  // Its own text says where the cursor stands in an answer, which nobody sees here.
+  // The message of this fault names `cursor_siguiente`, a field of the response that the user of the terminal does not
+  // see.
   const errores = codigo === 'cursor_invalido' ? [] : error.errores
   const datos = [`codigo: ${codigo}`, ...(idSolicitud ? [`id_solicitud: ${idSolicitud}`] : [])].join(', ')
   const demas = problema.errores_omitidos ?? 0
@@ -130,7 +137,11 @@ function que(error: ErrorApi): string {
   return suyo
 }
 
-/** Tells an error and says with what to end. */
+/**
+ * Prints an error to standard error, as text or JSON, and returns the exit code.
+ *
+ * @throws the same error if it is a bug of this program
+ */
 export function explicar(error: unknown, pedida: Pedida): number {
   if (!esNuestro(error)) throw error
   const mensaje = sinSecretos(decirError(error, pedida))
@@ -144,17 +155,17 @@ export function explicar(error: unknown, pedida: Pedida): number {
     )
   } else avisar(`${pintarAviso('rojo', 'Error:')} ${mensaje}`)
   if (error instanceof ErrorAbortado) return SALIDA.interrumpida
-  // Without a class of its own, the SDK's error is of something that it wouldn't even send.
+  // The class `ErrorGuias` itself means that the SDK refused to send the request.
   const deUso = error instanceof ErrorDeUso || error instanceof ErrorParametro || error.name === 'ErrorGuias'
   return deUso ? SALIDA.uso : SALIDA.rechazo
 }
 
-/** What is told; anything else is a fault of this program, whose stack is wanted. */
+/** Tells whether an error is expected. Any other error is a bug of this program, and its stack trace is needed. */
 const esNuestro = (error: unknown): error is Error =>
   error instanceof ErrorDeUso ||
   error instanceof ErrorDeDescarga ||
   error instanceof ErrorGuias ||
   (error instanceof Error && 'syscall' in error)
 
-/** A key that was typed in the wrong place is shown to nobody. */
+/** Hides keys and webhook secrets, in case the user typed a key in the wrong place. */
 const sinSecretos = (texto: string) => texto.replace(/\b(guia_(?:test|live|oper)_|whsec_)[\w+/=-]+/g, '$1…')

@@ -48,7 +48,7 @@ en un webhook es la de entonces.`,
     const archivo = contexto.texto('cursor') ?? porOmision(contexto.cuenta())
     const secreto = destino ? await leerSecreto(contexto) : ''
 
-    // The cursor, once there is one, goes before the date.
+    // A cursor takes precedence over `desde`.
     const filtros = { limite: 50, ...(tipo && { tipo }), ...(desde && desde !== 'principio' && { desde }) }
     let cursor = desde === undefined ? leerCursor(archivo) : undefined
     if (desde === 'ahora' || (desde === undefined && cursor === undefined)) cursor = await alFinal(api, signal)
@@ -57,7 +57,7 @@ en un webhook es la de entonces.`,
       try {
         const pagina = await api.eventos.listar({ ...filtros, cursor }, { signal })
         for (const evento of pagina.datos) await atender(evento, { api, destino, secreto, reintentos, contexto })
-        // After they were delivered: killed in between, it sends some again and loses none.
+        // The cursor is saved after the delivery. A process killed in between sends some events again and loses none.
         if (pagina.cursor_siguiente && pagina.cursor_siguiente !== cursor) {
           cursor = pagina.cursor_siguiente
           guardarCursor(archivo, cursor)
@@ -120,7 +120,10 @@ async function atender(evento: Evento, { api, destino, secreto, reintentos, cont
   }
 }
 
-/** As a webhook goes: signed anew each time, without following anybody elsewhere, and not for ever. */
+/**
+ * Sends an event as the service sends a webhook: a new signature each time, no redirects, a timeout of 15 s. `status`
+ * is 0 if the server does not answer, and `que` says why.
+ */
 async function enviar(destino: string, cuerpo: string, id: string, secreto: string, signal: AbortSignal) {
   try {
     const respuesta = await fetch(destino, {
@@ -148,7 +151,11 @@ function leerDestino(texto: string | undefined): string | undefined {
   throw new ErrorDeUso(`--reenviar debe ser una dirección como http://localhost:4000/webhooks y llegó «${texto}».`)
 }
 
-/** `principio`, or what the service's `desde` takes. */
+/**
+ * Reads `--desde`: `principio`, `ahora` or an instant that the service accepts.
+ *
+ * @throws ErrorDeUso for any other text
+ */
 function leerDesde(texto: string | undefined): string | undefined {
   if (texto === undefined || texto === 'principio' || texto === 'ahora') return texto
   return instante('desde', texto, 'principio, ahora o ')
@@ -180,7 +187,11 @@ function leerCursor(archivo: string): string | undefined {
   }
 }
 
-/** Whole or not at all. */
+/**
+ * Saves the cursor atomically: writes a temporary file, then renames it.
+ *
+ * @throws ErrorDeUso if the file cannot be written
+ */
 function guardarCursor(archivo: string, cursor: string) {
   try {
     mkdirSync(dirname(archivo), { recursive: true })

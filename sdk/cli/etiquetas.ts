@@ -4,7 +4,7 @@ import { leerCodigos, OPCION_DE_CODIGOS } from './codigos.ts'
 import { type Contexto, ErrorDeUso, type Orden, SALIDA } from './orden.ts'
 import { avisar, decir, limpio } from './terminal.ts'
 
-/** So many the service puts into one file. */
+/** Maximum number of labels that the service puts in one PDF. */
 const POR_ARCHIVO = 100
 
 export const etiquetas: Orden = {
@@ -59,7 +59,10 @@ function nombrar(salida: string, cuantos: number): string[] {
   return ['-']
 }
 
-/** The link of each set, or nothing if a label of any can't be made: then all of those are told. */
+/**
+ * Requests one link per group of codes. If any label cannot be made, prints each guide that failed and returns
+ * undefined.
+ */
 async function pedir(
   { guias }: Guias,
   tandas: string[][],

@@ -1,4 +1,4 @@
-/** How many rows of a group are named, how many texts of one kind are told apart, and how many lines are written. */
+/** Limits: rows named per group, different texts per class, and lines printed. */
 const FILAS = 3
 const TEXTOS = 5
 const LINEAS = 20
@@ -8,11 +8,18 @@ interface Grupo {
   filas: number[]
 }
 
-/** What befell many rows alike is told once, with the rows, however many there are. */
+/**
+ * Counts equal messages of many rows, so that each message is printed once, with the number of rows and the first row
+ * numbers.
+ */
 export class Grupos {
   readonly #clases = new Map<string, Grupo & { textos: Map<string, Grupo> }>()
 
-  /** @param clase what makes two alike even if their texts differ in a value */
+  /**
+   * Adds the message of one row.
+   *
+   * @param clase key of equal messages, also when their texts differ in a value
+   */
   anotar(clase: string, texto: string, fila: number) {
     const suya = this.#clases.get(clase) ?? { total: 0, filas: [], textos: new Map<string, Grupo>() }
     this.#clases.set(clase, suya)
@@ -22,7 +29,7 @@ export class Grupos {
     contar(grupo, fila)
   }
 
-  /** One line for each group, of the largest first: «327 filas: falta telefono (filas 2, 5, 9…)». */
+  /** Returns one line per group, largest group first: «327 filas: falta telefono (filas 2, 5, 9…)». */
   lineas(): string[] {
     const grupos = [...this.#clases.values()].flatMap(({ textos, ...clase }) =>
       textos.size <= TEXTOS

@@ -18,10 +18,12 @@ import { type Contexto, ErrorDeUso, entero, type Orden, SALIDA } from './orden.t
 import { porque } from './porque.ts'
 import { avisar, decir, limpio, pintarAviso, progreso } from './terminal.ts'
 
-/** A batch has time: about half a minute for what passes. */
+/**
+ * Retries of each request, in total about half a minute. A batch can wait that long for a temporary failure to pass.
+ */
 const REINTENTOS = 8
 
-/** So many in a row that had no answer, and the rest is not tried: it would fail for hours. */
+/** Consecutive temporary failures after which the batch stops. Otherwise the remaining guides would fail for hours. */
 const SEGUIDAS = 300
 
 export const lote: Orden = {
@@ -105,10 +107,15 @@ const hechas = ({ creadas, repetidas, fallidas }: AvanceDeMuchas) => creadas + r
 const contar = ({ creadas, repetidas, fallidas }: AvanceDeMuchas) =>
   `${creadas} creadas, ${repetidas > 0 ? `${repetidas} ya existían, ` : ''}${fallidas} fallidas`
 
-/** Is it the key's fault, from which no guide would be spared? */
+/** Tells whether the error is caused by the key, so that every guide would get the same error. */
 const esDeTodas = (error: unknown) => error instanceof ErrorNoAutenticado || error instanceof ErrorAlcance
 
-/** Notes every result, and says what ended it before its end. @throws what no other guide would be spared */
+/**
+ * Records every result.
+ *
+ * @returns the reason why the batch stopped early; undefined if it is complete
+ * @throws an error that every other guide would get too
+ */
 async function anotarTodas(creacion: AsyncIterable<ResultadoDeMuchas<Fila>>, resultados: Resultados) {
   let seguidas = 0
   try {
@@ -125,7 +132,10 @@ async function anotarTodas(creacion: AsyncIterable<ResultadoDeMuchas<Fila>>, res
   return undefined
 }
 
-/** Gives rows a reference of their place in the file, for a row that is corrected is still the same one; and reads telephones. */
+/**
+ * Gives each row without a reference the reference `<prefix>-<row number>`, and converts phone numbers to E.164. The
+ * row number stays the same when the merchant corrects the row.
+ */
 async function* preparar(filas: AsyncIterable<Fila>, contexto: Contexto) {
   const prefijo = contexto.texto('referencias')
   for await (const fila of filas) {
@@ -136,7 +146,10 @@ async function* preparar(filas: AsyncIterable<Fila>, contexto: Contexto) {
 
 const CABECERA = ['fila', 'external_ref', 'ok', 'guia', 'estado', 'repetida', 'error', 'detalle', 'advertencias']
 
-/** What became of each row: in a file at once and row by row, whatever ends this process; on the screen grouped. */
+/**
+ * Results of all rows. Each result is written to the file at once, so that nothing is lost if the process ends. The
+ * screen shows failures and warnings in groups.
+ */
 class Resultados {
   readonly ruta: string
   readonly #salida: number
@@ -149,7 +162,7 @@ class Resultados {
     this.ruta = ruta
     this.#salida = salida
     this.#contexto = contexto
-    // With the mark by which Excel knows UTF-8.
+    // Excel recognises UTF-8 by the byte order mark.
     writeSync(salida, `\uFEFF${escribirCsv(CABECERA)}`)
   }
 
@@ -180,7 +193,9 @@ class Resultados {
     if (this.#contexto.json) decir(JSON.stringify(resultado))
   }
 
-  /** Closes the file and tells what failed and what is worth reviewing, alike things together. */
+  /**
+   * Closes the file. Then prints the failures and the warnings, in groups of equal messages, unless the output is JSON.
+   */
   cerrar() {
     closeSync(this.#salida)
     if (this.#contexto.json) return
@@ -211,7 +226,12 @@ function leerFalla({ error, entrada }: Extract<ResultadoDeMuchas<Fila>, { ok: fa
   return { codigo, fallas: [{ clase: codigo, texto }] satisfies Dicha[] }
 }
 
-/** A file that wasn't there: one with results of before has codes in it. */
+/**
+ * Creates a results file and never overwrites one, because earlier results contain guide codes. Without `dada`, the
+ * first free name is used.
+ *
+ * @throws ErrorDeUso if the file `dada` exists or if the file cannot be created
+ */
 function abrirNuevo(archivo: string, dada: string | undefined): [ruta: string, salida: number] {
   const base = join(dirname(archivo), `${basename(archivo, extname(archivo))}.resultados`)
   for (let vez = 1; ; vez++) {

@@ -1,62 +1,71 @@
 import type { Guias } from '@guias/sdk'
 
-/** The error of an order that is asked for wrongly: told in one line, with the remedy. */
+/** Error of a wrong command line. The message is one line and includes the remedy. */
 export class ErrorDeUso extends Error {}
 
-/** The exit codes of the program, for scripts; each `--help` says the same. */
+/** Exit codes of the program, for scripts. `--help` of every command lists the same codes. */
 export const SALIDA = { bien: 0, rechazo: 1, uso: 2, interrumpida: 130 } as const
 
-/** An option of an order: how it is read, its help and its completion come from here. */
+/** Option of a command. Parsing, help and completion use this description. */
 export interface Opcion {
-  /** What stands for its value in the help (`<ruta>` completes files); without it the option is a switch. */
+  /**
+   * Placeholder of the value in the help; `<ruta>` completes file names. Without a placeholder, the option is a switch.
+   */
   valor?: string
   dice: string
-  /** The words that its value may be. */
+  /** Values that completion offers. */
   valores?: readonly string[]
-  /** Whether it may be given several times, or once with commas. */
+  /** True if the option may be repeated, or given once with values separated by commas. */
   varias?: boolean
 }
 export type Opciones = Readonly<Record<string, Opcion>>
 
 export interface Contexto {
-  /** Makes the client, only when it is asked for: some orders have to look at their arguments first. */
+  /** Creates the client on demand, because some commands check their arguments first. */
   api(): Guias
-  /** A digest of key and address, which says whose an order is: one merchant's place in the feed isn't another's. */
+  /** Digest of key and address, 16 hexadecimal digits. Separates the stored cursors of different merchants. */
   cuenta(): string
   posicionales: string[]
-  /** The order's own options that were given. */
+  /** Names of the command's own options that were given. */
   dadas: readonly string[]
-  /** The text of an option, if it was given. What isn't of the vocabulary `T`, the service refuses in its own words. */
+  /**
+   * Text of an option; undefined if not given. The service, in its own words, refuses a value outside the vocabulary
+   * `T`.
+   */
   texto<T extends string = string>(nombre: string): T | undefined
-  /** The texts of an option that may be given several times; none is undefined. */
+  /** Texts of an option that may be repeated, split at commas; undefined if not given. */
   textos<T extends string = string>(nombre: string): T[] | undefined
   si(nombre: string): boolean
   json: boolean
-  /** What an error says, in the words of this program. */
+  /** Returns the message of an error in this program's words. */
   decirError(error: unknown): string
-  /** The signal that Ctrl-C aborts. */
+  /** Signal that Ctrl-C aborts. */
   signal: AbortSignal
 }
 
+/** Command of the program: its help, its options and the function that runs it. */
 export interface Orden {
   resumen: string
-  /** The ways to ask for it, without `guias`. */
+  /** Forms of the command line, without `guias`. */
   uso: readonly string[]
   explica: string
   opciones: Opciones
-  /** How many arguments without a name it takes. */
+  /** Minimum and maximum number of positional arguments. */
   posicionales: [minimo: number, maximo: number]
-  /** The words that its argument may be, or that it is a file. */
+  /** Values that completion offers for the arguments, or `archivo` for file names. */
   completa?: readonly string[] | 'archivo'
   ejemplos?: readonly string[]
-  /** Whether it only shows: who closes the pipe (`| head`) has seen enough, and it ends. Others finish what they do. */
+  /**
+   * True if the command only shows data. When the reader closes the pipe (`| head`), the process then ends; other
+   * commands finish their work.
+   */
   muestra?: boolean
-  /** Whether it speaks to nobody, and so takes no address and no key. */
+  /** True if the command does not call the service, and so takes no address and no key. */
   local?: boolean
   ejecutar(contexto: Contexto): Promise<number>
 }
 
-/** Orders under one word: `guias webhooks listar`. */
+/** Commands under one word, e.g. `guias webhooks listar`. */
 export interface Grupo {
   resumen: string
   ordenes: Readonly<Record<string, Orden>>
@@ -64,7 +73,11 @@ export interface Grupo {
 
 export type Ordenes = Readonly<Record<string, Orden | Grupo>>
 
-/** Reads a numeric option: at least `minimo`, and `omision` if it is not given. */
+/**
+ * Reads a numeric option: at least `minimo`, and `omision` if not given.
+ *
+ * @throws ErrorDeUso if the value is not a number or is too small
+ */
 export function numero(contexto: Contexto, nombre: string, omision: number, minimo: number): number {
   const texto = contexto.texto(nombre)
   if (texto === undefined) return omision
@@ -73,14 +86,23 @@ export function numero(contexto: Contexto, nombre: string, omision: number, mini
   throw new ErrorDeUso(`--${nombre} debe ser un número de ${minimo} en adelante y llegó «${texto}».`)
 }
 
-/** Reads a whole number, as {@link numero}. */
+/**
+ * Reads an integer option, with the rules of {@link numero}.
+ *
+ * @throws ErrorDeUso if the value is not an integer
+ */
 export function entero(contexto: Contexto, nombre: string, omision: number, minimo: number): number {
   const valor = numero(contexto, nombre, omision, minimo)
   if (Number.isInteger(valor)) return valor
   throw new ErrorDeUso(`--${nombre} debe ser un número entero y llegó «${contexto.texto(nombre)}».`)
 }
 
-/** An instant, of which a date alone is the beginning of that day here and not in Greenwich. */
+/**
+ * Reads an instant and returns it in ISO 8601, UTC. A date alone means the start of that day in the local time zone.
+ *
+ * @param tambien other accepted words, for the error message
+ * @throws ErrorDeUso if the text is not a date
+ */
 export function instante(nombre: string, texto: string, tambien = ''): string {
   const fecha = new Date(/^\d{4}-\d\d-\d\d$/.test(texto) ? `${texto}T00:00` : texto)
   if (!Number.isNaN(fecha.getTime())) return fecha.toISOString()
@@ -89,7 +111,7 @@ export function instante(nombre: string, texto: string, tambien = ''): string {
   )
 }
 
-/** Waits so many milliseconds; aborted, it ends early and without failing. */
+/** Waits `ms` milliseconds. Resolves early, without an error, when `signal` is aborted. */
 export function dormir(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((listo) => {
     const terminar = () => {

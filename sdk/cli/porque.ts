@@ -10,7 +10,7 @@ const CAUSAS: Record<string, string> = {
   ENAMETOOLONG: 'el nombre es demasiado largo',
 }
 
-/** Says of a failure of the file system why, in Spanish where it is a common one. */
+/** Returns the reason of a file system error: in Spanish for common codes, else Node's message. */
 export function porque(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
   return (code && CAUSAS[code]) || message

@@ -75,14 +75,18 @@ async function bajarTodas(codigos: string[], contexto: Contexto): Promise<number
   return fallidas + incompletas
 }
 
-/** Brings all that the proof has into its folder, which appears when it is whole. Says whether nothing is missing. */
+/**
+ * Downloads all files of a proof into its folder. A new folder appears only when complete.
+ *
+ * @returns false if the PDF or the manifest is still missing
+ */
 async function bajar(api: Guias, codigo: string, claves: ClavesPublicas, contexto: Contexto) {
   const carpeta = carpetaDe(codigo, contexto)
   const hallada = await esperarPdf(api, codigo, contexto)
   const archivos = archivosDe(hallada)
   const bajados: [nombre: string, contenido: Buffer | string][] = []
   for (const [nombre, archivo] of archivos) bajados.push([nombre, await traer(nombre, archivo, contexto.signal)])
-  // Links end; what is kept of the answer is the rest.
+  // Signed links expire, so the saved answer does not include them.
   const sinEnlaces = JSON.stringify(
     hallada,
     (clave, valor) => (clave === 'url' || clave === 'vence_en' ? undefined : valor),
@@ -127,7 +131,10 @@ const archivosDe = ({ fotos, firma, pdf }: PruebaDeEntrega): [nombre: string, ar
   ...(pdf ? [[conExtension('prueba', pdf), pdf] satisfies [string, ArchivoDePrueba]] : []),
 ]
 
-/** The PDF and what is signed take some seconds after the delivery. */
+/**
+ * Number of polls and milliseconds between polls: 30 s in total. The PDF and the manifest are ready some seconds after
+ * the delivery.
+ */
 const ESPERAS = 20
 const ENTRE_ESPERAS = 1_500
 
@@ -140,7 +147,11 @@ async function esperarPdf({ guias }: Guias, codigo: string, { signal }: Contexto
   }
 }
 
-/** Checks what is in the folder, offline. Says whether it is authentic and whole. */
+/**
+ * Verifies the files in the folder, offline.
+ *
+ * @returns true if the proof is authentic and no signed file is missing
+ */
 async function comprobar(guia: string, contexto: Contexto): Promise<boolean> {
   const carpeta = carpetaDe(guia, contexto)
   const nombres = readdirSync(carpeta)

@@ -34,7 +34,7 @@ export const rastrear: Orden = {
         return SALIDA.bien
       } catch (error) {
         if (sigue && signal.aborted && ultima > 0) return SALIDA.bien
-        // What fails before anything was seen is rather a wrong key or address than something that passes.
+        // A failure before the first event points to a wrong key or address rather than to a temporary fault.
         if (!(sigue && ultima > 0 && esPasajero(error))) throw error
       }
       await dormir(intervalo, signal)
@@ -42,7 +42,7 @@ export const rastrear: Orden = {
   },
 }
 
-/** How many events come with a guide, and at a time after these. */
+/** Events per request: with the guide, and in each later page of the history. */
 const PAGINA = 100
 
 async function* historial(guias: Guias['guias'], { guia, eventos }: GuiaConEventos, signal: AbortSignal) {
@@ -57,6 +57,6 @@ function titular(guia: GuiaConEventos, { json }: Contexto) {
   decir(`${pintar('fuerte', limpio(guia.guia))}  ${limpio(guia.estado)}  ${limpio(para)}`)
 }
 
-/** One line of a history. */
+/** Formats an event as one line of the history. */
 export const decirEvento = ({ ocurrido_en, estado, tipo, descripcion, motivo }: Evento) =>
   `  ${hora(ocurrido_en)}  ${pintar(tonoDe(estado) ?? 'gris', limpio(tipo).padEnd(20))}  ${limpio(descripcion)}${motivo ? ` (${limpio(motivo)})` : ''}`

@@ -2,22 +2,22 @@ import { escribirCsv } from './csv.ts'
 import { type Contexto, entero, type Opciones } from './orden.ts'
 import { avisar, columnas, decir, desahogar, limpio, pintar, type Tono } from './terminal.ts'
 
-/** A column of a list: its title for people, its name for machines, and what it shows of each. */
+/** Column of a table on the terminal: its title, and the text and colour of each element. */
 export interface Columna<T> {
   titulo: string
   de(uno: T): string
   tono?(uno: T): Tono | undefined
-  /** Whether it gives way when the terminal is narrow. */
+  /** True if the column shrinks when the terminal is narrow. */
   cede?: boolean
 }
 
-/** A list of an order: how people see it, and its fields for machines. */
+/** List that a command shows: columns for people, fields for programs, and a message when empty. */
 export interface Lista<T> {
   columnas: readonly Columna<T>[]
-  /** The columns of its CSV. */
+  /** CSV fields of an element, by name; `nombres` gives their order. */
   campos(uno: T): Record<string, string | number | boolean | null>
   nombres: readonly string[]
-  /** What is said when there is nothing. */
+  /** Message when the list is empty. */
   vacia: string
 }
 
@@ -35,7 +35,7 @@ type Pedir<T> = (pagina: { limite: number; cursor: string | undefined }) => Prom
   cursor_siguiente: string | null
 }>
 
-/** Shows a list, a page at a time, as it was asked for: a table, JSON lines or CSV. */
+/** Prints a list page by page, in the format requested: a table, JSON lines or CSV. */
 export async function mostrarLista<T>(contexto: Contexto, lista: Lista<T>, pedir: Pedir<T>): Promise<void> {
   const escribir = escritor(contexto, lista)
   let resta = contexto.si('todas') ? Number.POSITIVE_INFINITY : entero(contexto, 'limite', 25, 1)
@@ -76,7 +76,10 @@ function enCsv<T>({ nombres, campos }: Lista<T>) {
 
 const SEPARACION = 2
 
-/** A table whose columns never get narrower from one page to the next. */
+/**
+ * Returns a function that prints each page as part of one table. Columns never become narrower from one page to the
+ * next.
+ */
 function enTabla<T>(todas: readonly Columna<T>[]) {
   let anchos = todas.map(({ titulo }) => ancho(titulo))
   let conTitulos = true
@@ -105,7 +108,10 @@ function enTabla<T>(todas: readonly Columna<T>[]) {
   }
 }
 
-/** So that a line fits on the terminal, the widest of those that give way gives first. */
+/**
+ * Narrows the columns until a line fits on the terminal. The widest column with `cede` shrinks first, down to 8
+ * characters.
+ */
 function encoger(anchos: readonly number[], todas: readonly { cede?: boolean }[]): number[] {
   const hay = columnas()
   const justos = [...anchos]
@@ -119,7 +125,7 @@ function encoger(anchos: readonly number[], todas: readonly { cede?: boolean }[]
   return justos
 }
 
-/** How many columns of a terminal a letter takes. */
+/** Returns the number of terminal columns that a character takes: 0, 1 or 2. */
 const deLetra = (letra: string) =>
   /\p{M}/u.test(letra)
     ? 0

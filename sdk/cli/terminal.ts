@@ -7,7 +7,7 @@ import { ErrorDeUso } from './orden.ts'
 const CODIGOS = { verde: 32, rojo: 31, amarillo: 33, gris: 90, fuerte: 1 }
 export type Tono = keyof typeof CODIGOS
 
-/** Only on a terminal that has them; `hasColors` knows of NO_COLOR and of TERM=dumb. */
+/** Tells whether a stream shows colours. `hasColors` respects NO_COLOR and TERM=dumb. */
 const conColores = (flujo: NodeJS.WriteStream) => flujo.isTTY && (flujo as WriteStream).hasColors()
 
 const pintor = (flujo: NodeJS.WriteStream) => (tono: Tono, texto: string) =>
@@ -22,20 +22,22 @@ const TONOS: Record<string, Tono> = {
   extraviado: 'rojo',
   cancelado: 'gris',
 }
-/** The colour of a guide's state, of those that have one. */
+/** Returns the colour of a guide's state; undefined for most states. */
 export const tonoDe = (estado: string): Tono | undefined => TONOS[estado]
 
-/** Writes what was asked for to the standard output; what is only said (`avisar`) goes to the other one. */
+/** Writes a result to standard output. Messages go to standard error, through {@link avisar}. */
 export const decir = (texto: string) => process.stdout.write(`${texto}\n`)
+/** Writes a message to standard error. */
 export const avisar = (texto: string) => process.stderr.write(`${texto}\n`)
 
-/** Waits until whoever reads has read: a long list is made no faster than it is taken. */
+/** Waits until the reader of standard output has taken the data. A long list is then not buffered in memory. */
 export async function desahogar() {
   if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain')
 }
 
-/** What happens when whoever reads has closed the pipe (`| head`), which is no fault. */
+/** Runs when the reader of the output closes the pipe (`| head`), which is not an error. */
 let alCerrar = () => {}
+/** Sets the function that runs when the reader of the output closes the pipe. */
 export function alCerrarse(hacer: () => void) {
   alCerrar = hacer
 }
@@ -46,13 +48,21 @@ for (const flujo of [process.stdout, process.stderr]) {
   })
 }
 
-/** How many columns the terminal has on which lists are shown; undefined elsewhere, where nothing is cut. */
+/**
+ * Returns the columns of the terminal that shows the list. Undefined if standard output is not a terminal; nothing is
+ * cut then.
+ */
 export const columnas = () => (process.stdout.isTTY ? process.stdout.columns || 80 : undefined)
 
-/** Is there somebody to be asked? */
+/** Tells whether a person can answer a question: standard input and standard error are terminals. */
 export const hayQuien = () => Boolean(process.stdin.isTTY && process.stderr.isTTY)
 
-/** Asks before what can't be undone; `--si` says it beforehand. @throws ErrorDeUso where there is nobody to ask */
+/**
+ * Asks for confirmation before an action that cannot be undone. With `si` (the option `--si`), returns true without
+ * asking.
+ *
+ * @throws ErrorDeUso without a terminal on which to ask
+ */
 export async function confirmar(pregunta: string, si: boolean, signal: AbortSignal): Promise<boolean> {
   if (si) return true
   if (!hayQuien()) throw new ErrorDeUso('Aquí no hay a quién preguntarle si está seguro: repita la orden con --si.')
@@ -61,7 +71,7 @@ export async function confirmar(pregunta: string, si: boolean, signal: AbortSign
 }
 
 function leerLinea(signal: AbortSignal): Promise<string> {
-  // Without a terminal mode of its own, Ctrl-C is a signal as everywhere else.
+  // Without terminal mode, readline leaves Ctrl-C to the signal handlers of the process.
   const linea = createInterface({ input: process.stdin, terminal: false })
   return new Promise<string>((cumplir, rechazar) => {
     linea.once('line', cumplir)
@@ -71,10 +81,15 @@ function leerLinea(signal: AbortSignal): Promise<string> {
 }
 
 const ANCHO = 24
-/** Elsewhere than on a terminal there is a line of progress every so many. */
+/** Guides per line of progress when standard error is not a terminal. */
 const CADA = 1_000
 
-/** Progress: a line that is written over on a terminal, plain lines of the long ones elsewhere. */
+/**
+ * Shows progress on standard error. A terminal gets a bar that is redrawn in place; any other output gets one line per
+ * {@link CADA} guides.
+ *
+ * @param callado true to write no lines when standard error is not a terminal
+ */
 export function progreso(callado: boolean) {
   const flujo = process.stderr
   let dichas = 0
@@ -97,9 +112,12 @@ export function progreso(callado: boolean) {
   }
 }
 
-/** The text of a server or a file without what would move the cursor or colour the screen. */
+/**
+ * Replaces control and format characters with spaces, so that text of a server or a file cannot move the cursor or
+ * colour the screen.
+ */
 export const limpio = (texto: string) =>
   Array.from(texto, (letra) => (/[\p{Cc}\p{Cf}]/u.test(letra) ? ' ' : letra)).join('')
 
-/** An instant by the clock of this machine. */
+/** Formats an instant in the local time zone, e.g. `2026-11-20 15:00:00`. */
 export const hora = (iso: string) => new Date(iso).toLocaleString('sv-SE')

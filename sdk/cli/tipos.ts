@@ -1,6 +1,6 @@
 import { ESTADOS, UBICACIONES } from './disparar.ts'
 
-/** The types of events that a webhook may ask for, to be completed; the service knows whether there are more. */
+/** Event types that a webhook may ask for, offered by completion. The service may accept more. */
 export const TIPOS = [
   'guia.*',
   ...ESTADOS.map((estado) => `guia.${estado}`),

@@ -79,7 +79,10 @@ const DE_SECRETO: Opciones = {
   forzar: { dice: 'reemplaza ese archivo si ya existe' },
 }
 
-/** What is shown once: on the screen, or only in a file. */
+/**
+ * Sends a request that returns a secret, and shows the secret once: on the screen, or only in the file of
+ * `--secreto-en`.
+ */
 async function conSecreto(contexto: Contexto, pedir: () => PromiseLike<WebhookConSecreto>): Promise<number> {
   const archivo = contexto.texto('secreto-en')
   if (archivo !== undefined) exigirLibres([archivo], contexto.si('forzar'), 'dé otro nombre a --secreto-en')
@@ -96,7 +99,11 @@ async function conSecreto(contexto: Contexto, pedir: () => PromiseLike<WebhookCo
   return SALIDA.bien
 }
 
-/** Says whether it could be kept; a secret that couldn't is shown instead of lost. */
+/**
+ * Saves the secret in a file that only its owner can read (mode 600).
+ *
+ * @returns false if the file cannot be written; the caller then shows the secret, which would otherwise be lost
+ */
 async function guardar(archivo: string, secreto: string): Promise<boolean> {
   try {
     await escribirEntero(archivo, `${secreto}\n`, 0o600)

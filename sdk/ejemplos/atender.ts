@@ -1,6 +1,4 @@
-/**
- * Qué hacer con cada aviso que se guardó. Cambie los `return` por lo suyo.
- */
+/** Decide qué hacer con cada aviso guardado. Cambie los `return` por lo suyo. */
 import type { AvisoDeWebhook, TodoAtendido } from '@guias/sdk'
 
 export function atender(aviso: AvisoDeWebhook): string {
@@ -33,7 +31,7 @@ export function atender(aviso: AvisoDeWebhook): string {
     case 'webhook.deshabilitado':
       return `avisar al equipo: ${aviso.datos.webhook.url} dejó de recibir`
     default:
-      // No compila si arriba falta un tipo de los que esta versión conoce. Los que vengan después llegan aquí.
+      // No compila si arriba falta un tipo de los que esta versión conoce. Los tipos nuevos llegan aquí.
       true satisfies TodoAtendido<typeof aviso.tipo>
       return 'guia' in aviso.datos ? `${aviso.datos.guia.guia}: novedad` : 'novedad'
   }

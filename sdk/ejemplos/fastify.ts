@@ -1,4 +1,6 @@
-/** Fastify. En un contexto suyo, para que solo aquí el cuerpo llegue como bytes y no leído como JSON. */
+/**
+ * Fastify. La ruta va en un contexto propio, para que solo en ella el cuerpo llegue como bytes y no leído como JSON.
+ */
 import Fastify from 'fastify'
 import { recibir } from './recibir.ts'
 

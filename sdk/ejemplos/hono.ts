@@ -1,4 +1,4 @@
-/** Hono, en Node, Deno o Bun. En Workers, tome el secreto de `c.env` y guarde los avisos donde allí se pueda. */
+/** Hono, en Node, Deno o Bun. En Workers, tome el secreto de `c.env` y guarde los avisos en un almacén de Workers. */
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { recibir } from './recibir.ts'

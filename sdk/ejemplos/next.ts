@@ -9,7 +9,7 @@ export async function POST(request: Request): Promise<Response> {
   return new Response(null, { status })
 }
 
-/** Los bytes tal como llegaron; nada si son demasiados. */
+/** Lee los bytes tal como llegaron; no devuelve nada si son demasiados. */
 async function leer({ body }: Request): Promise<Uint8Array | undefined> {
   const trozos: Uint8Array[] = []
   let largo = 0

@@ -1,5 +1,5 @@
 <?php
-// Comprueba una prueba de entrega sin preguntar a nadie, con sodium, que PHP trae desde la 7.2.
+// Comprueba una prueba de entrega sin preguntar a nadie. Usa sodium, que PHP trae desde la 7.2.
 // php prueba.php GUIA manifiesto.txt jwks.json [prueba.pdf foto.jpg …]
 
 function deBase64url(string $texto): string
@@ -7,7 +7,7 @@ function deBase64url(string $texto): string
     return sodium_base642bin($texto, SODIUM_BASE64_VARIANT_URLSAFE_NO_PADDING);
 }
 
-/** Lo firmado, si lo es de verdad y cada archivo es uno de los suyos; si no, RuntimeException. */
+/** Da el manifiesto si la firma es buena y cada archivo es uno de los suyos; si no, lanza RuntimeException. */
 function comprobar(string $guia, string $manifiesto, array $claves, array $archivos): array
 {
     try {
@@ -17,7 +17,7 @@ function comprobar(string $guia, string $manifiesto, array $claves, array $archi
     } catch (Exception $error) {
         throw new RuntimeException('el manifiesto no se puede leer', 0, $error);
     }
-    // Qué algoritmo vale lo decide usted, nunca el manifiesto.
+    // Usted decide qué algoritmo vale, nunca el manifiesto.
     [$alg, $typ, $kid] = [$cabecera['alg'] ?? null, $cabecera['typ'] ?? null, $cabecera['kid'] ?? null];
     if ($alg !== 'EdDSA' || $typ !== 'prueba-entrega+jws' || isset($cabecera['crit'])) {
         throw new RuntimeException('no es una prueba de entrega');

@@ -16,14 +16,14 @@ def de_base64url(texto):
 
 
 def comprobar(guia, manifiesto, claves, archivos):
-    """Lo firmado, si lo es de verdad y cada archivo es uno de los suyos; si no, ValueError."""
+    """Da el manifiesto si la firma es buena y cada archivo es uno de los suyos; si no, lanza ValueError."""
     try:
         cabeza, cuerpo, firma = manifiesto.split('.')
         cabecera = json.loads(de_base64url(cabeza))
         alg, typ, kid = cabecera['alg'], cabecera['typ'], cabecera['kid']
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError('el manifiesto no se puede leer') from error
-    # Qué algoritmo vale lo decide usted, nunca el manifiesto.
+    # Usted decide qué algoritmo vale, nunca el manifiesto.
     if alg != 'EdDSA' or typ != 'prueba-entrega+jws' or 'crit' in cabecera:
         raise ValueError('no es una prueba de entrega')
     clave = next((una for una in claves['keys'] if una['kid'] == kid), None)

@@ -1,4 +1,4 @@
-// Un receptor de webhooks entero, sin más que Node 20 o posterior.
+// Un receptor de webhooks entero. Solo necesita Node 20 o posterior.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { rename, writeFile } from 'node:fs/promises'
@@ -19,15 +19,15 @@ const servidor = createServer(async (req, res) => {
     }
     const { id, tipo } = JSON.parse(cuerpo)
     const nuevo = await guardar(id, cuerpo)
-    contestar(204) // guardado: se contesta ya, y se trabaja después
+    contestar(204) // el aviso ya está guardado: conteste ahora y trabaje después
     console.log(nuevo ? `firma comprobada: ${tipo}` : `repetido: ${id}`)
   } catch (error) {
-    console.error('sin guardar', error) // la conexión se cortó, o no se pudo guardar: volverá a llegar
+    console.error('sin guardar', error) // la conexión se cortó, o el aviso no se pudo guardar: volverá a llegar
     contestar(500)
   }
 })
 
-/** Los bytes tal como llegaron, que son los que se firmaron; nada si son demasiados. */
+/** Lee los bytes tal como llegaron, que son los que se firmaron; no devuelve nada si son demasiados. */
 async function leer(req) {
   const trozos = []
   let largo = 0
@@ -39,7 +39,7 @@ async function leer(req) {
   return Buffer.concat(trozos)
 }
 
-/** Si lo firmó el servicio, hace menos de 5 minutos. */
+/** Dice si el servicio firmó el cuerpo hace menos de 5 minutos. */
 function vale(cuerpo, { 'webhook-id': id, 'webhook-timestamp': hora, 'webhook-signature': firmas = '' }) {
   if (!(Math.abs(Math.floor(Date.now() / 1000) - hora) <= 300)) return false
   const clave = Buffer.from(GUIAS_SECRETO.replace('whsec_', ''), 'base64')
@@ -52,7 +52,7 @@ function vale(cuerpo, { 'webhook-id': id, 'webhook-timestamp': hora, 'webhook-si
   })
 }
 
-/** Un archivo por aviso, entero o ninguno. En su servidor, una tabla con el id como llave única. */
+/** Guarda un archivo por aviso, entero o ninguno. En su servidor, use una tabla con el id como llave única. */
 async function guardar(id, cuerpo) {
   const archivo = `${GUIAS_AVISOS}/${id}.json`
   if (existsSync(archivo)) return false

@@ -1,9 +1,9 @@
 <?php
-// Un receptor de webhooks entero, sin más que PHP 8. Para probarlo: php -S 127.0.0.1:8080 receptor.php
+// Un receptor de webhooks entero. Solo necesita PHP 8. Para probarlo: php -S 127.0.0.1:8080 receptor.php
 
 const LIMITE = 1024 * 1024;
 
-/** Si estos bytes los firmó el servicio, hace menos de 5 minutos. */
+/** Dice si el servicio firmó estos bytes hace menos de 5 minutos. */
 function vale(string $cuerpo, array $cabeceras, string $secreto, ?int $ahora = null): bool
 {
     $id = $cabeceras['webhook-id'] ?? '';
@@ -20,7 +20,7 @@ function vale(string $cuerpo, array $cabeceras, string $secreto, ?int $ahora = n
     return $vale;
 }
 
-/** Un archivo por aviso, entero o ninguno. En su servidor, una tabla con el id como llave única. */
+/** Guarda un archivo por aviso, entero o ninguno. En su servidor, use una tabla con el id como llave única. */
 function guardar(string $id, string $cuerpo): bool
 {
     $archivo = (getenv('GUIAS_AVISOS') ?: 'avisos') . "/$id.json";
@@ -33,7 +33,7 @@ function guardar(string $id, string $cuerpo): bool
     return true;
 }
 
-/** Comprueba, guarda y dice qué contestar: sirve igual en Laravel, Symfony o WordPress. */
+/** Comprueba y guarda el aviso, y da el estado HTTP de la respuesta. Sirve igual en Laravel, Symfony o WordPress. */
 function recibir(string $cuerpo, array $cabeceras): int
 {
     if (strlen($cuerpo) > LIMITE) {
@@ -47,7 +47,7 @@ function recibir(string $cuerpo, array $cabeceras): int
         $aviso = json_decode($cuerpo, true, flags: JSON_THROW_ON_ERROR);
         $nuevo = guardar($aviso['id'], $cuerpo);
         error_log(($nuevo ? 'recibido' : 'repetido') . " {$aviso['id']} {$aviso['tipo']}");
-        return 204; // guardado: se contesta ya, y se trabaja después
+        return 204; // el aviso ya está guardado: conteste ahora y trabaje después
     } catch (Throwable $error) {
         error_log("sin guardar: {$error->getMessage()}");
         return 500; // el aviso volverá a llegar

@@ -1,4 +1,4 @@
-"""Un receptor de webhooks entero, sin más que Python 3."""
+"""Un receptor de webhooks entero. Solo necesita Python 3."""
 import base64
 import hashlib
 import hmac
@@ -13,7 +13,7 @@ LIMITE = 1024 * 1024
 
 
 def vale(cuerpo, cabeceras, secreto, ahora=None):
-    """Si estos bytes los firmó el servicio, hace menos de 5 minutos."""
+    """Dice si el servicio firmó estos bytes hace menos de 5 minutos."""
     id = cabeceras.get('webhook-id', '')
     hora = cabeceras.get('webhook-timestamp', '')
     firmas = cabeceras.get('webhook-signature', '')
@@ -28,7 +28,7 @@ def vale(cuerpo, cabeceras, secreto, ahora=None):
 
 
 def guardar(id, cuerpo):
-    """Un archivo por aviso, entero o ninguno. En su servidor, una tabla con el id como llave única."""
+    """Guarda un archivo por aviso, entero o ninguno. En su servidor, use una tabla con el id como llave única."""
     archivo = f"{os.environ.get('GUIAS_AVISOS', 'avisos')}/{id}.json"
     if os.path.exists(archivo):
         return False
@@ -39,7 +39,7 @@ def guardar(id, cuerpo):
 
 
 def recibir(cuerpo, cabeceras):
-    """Comprueba, guarda y dice qué contestar: sirve igual en Django, Flask o FastAPI."""
+    """Comprueba y guarda el aviso, y da el estado HTTP de la respuesta. Sirve igual en Django, Flask o FastAPI."""
     try:
         if not vale(cuerpo, cabeceras, os.environ['GUIAS_SECRETO']):
             print('rechazado', file=sys.stderr)
@@ -47,14 +47,14 @@ def recibir(cuerpo, cabeceras):
         aviso = json.loads(cuerpo)
         nuevo = guardar(aviso['id'], cuerpo)
         print('recibido' if nuevo else 'repetido', aviso['id'], aviso['tipo'], flush=True)
-        return 204  # guardado: se contesta ya, y se trabaja después
+        return 204  # el aviso ya está guardado: conteste ahora y trabaje después
     except Exception as error:
         print('sin guardar', repr(error), file=sys.stderr)
         return 500  # el aviso volverá a llegar
 
 
 class Receptor(BaseHTTPRequestHandler):
-    timeout = 15  # quien no termina de enviar no se queda
+    timeout = 15  # corta las conexiones que no terminan de enviar
 
     def do_POST(self):
         largo = self.headers.get('Content-Length', '0')

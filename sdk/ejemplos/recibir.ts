@@ -1,4 +1,4 @@
-/** Lo que hace un receptor con lo que le llegó: comprobarlo, guardarlo una vez y decir qué se contesta. Nunca falla. */
+/** Comprueba un aviso, lo guarda una sola vez y da el estado HTTP con que se contesta. Nunca lanza un error. */
 import { existsSync } from 'node:fs'
 import { rename, writeFile } from 'node:fs/promises'
 import {
@@ -13,7 +13,7 @@ export async function recibir(cuerpo: CuerpoRecibido, cabeceras: CabecerasRecibi
   try {
     const aviso = await verificarWebhook(cuerpo, cabeceras, process.env.GUIAS_SECRETO!)
     console.log((await guardar(aviso)) ? 'recibido' : 'repetido', aviso.id, aviso.tipo)
-    return 204 // guardado: se contesta ya, y se trabaja después
+    return 204 // el aviso ya está guardado: conteste ahora y trabaje después
   } catch (error) {
     if (error instanceof ErrorFirma && error.motivo !== 'secreto') {
       console.error(`rechazado (${error.motivo}) ${error.message}`)
@@ -24,7 +24,7 @@ export async function recibir(cuerpo: CuerpoRecibido, cabeceras: CabecerasRecibi
   }
 }
 
-/** Un archivo por aviso, entero o ninguno. En su servidor, una tabla con `aviso.id` como llave única. */
+/** Guarda un archivo por aviso, entero o ninguno. En su servidor, use una tabla con `aviso.id` como llave única. */
 async function guardar(aviso: AvisoDeWebhook): Promise<boolean> {
   const archivo = `${process.env.GUIAS_AVISOS ?? 'avisos'}/${aviso.id}.json`
   if (existsSync(archivo)) return false

@@ -1,15 +1,18 @@
 /**
- * Los valores de un vocabulario que esta versión del paquete conoce. En lo que el servicio contesta puede venir también uno
- * nuevo (`Estado`); lo que usted envía es siempre uno de estos (`Conocido<Estado>`).
+ * Valores de un vocabulario que esta versión del paquete conoce. Las respuestas pueden traer también valores nuevos
+ * (`Estado`). Las solicitudes aceptan solo los valores conocidos (`Conocido<Estado>`).
  */
 export type Conocido<T> = T extends string ? (string extends T ? never : T) : never
 
-/** What a request takes of an open vocabulary, or of a list of such: what is misspelt is found while compiling. */
+/**
+ * Known values of an open vocabulary `T`, the only values that a request accepts; a list of them if `T` is a list. A
+ * misspelt value does not compile.
+ */
 export type Cerrado<T> = T extends string ? Conocido<T> : T extends readonly (infer U)[] ? Cerrado<U>[] : T
 
-// An unknown type must be a string that no literal can be, or no `case` would leave it out. The compiler takes a branded
-// `string` or template for either; a branded literal not. Its text is what the editor shows.
+// A branded literal is excluded by every `case`, while a branded `string` or template type would not be. Editors show
+// the text of the literal.
 declare const desconocido: unique symbol
 
-/** Un tipo que esta versión del paquete no conoce; compárelo como texto: `String(evento.tipo) === '…'`. */
+/** Tipo que esta versión del paquete no conoce. Compárelo como texto: `String(evento.tipo) === '…'`. */
 export type TipoDesconocido = 'un tipo que esta versión no conoce' & { readonly [desconocido]: true }

@@ -1,4 +1,7 @@
-/** A copy of given bytes: the caller may use its buffer again meanwhile. Tests by `instanceof` would fail across realms. */
+/**
+ * Copies the given bytes, so that the caller may reuse its buffer during an asynchronous operation. Returns undefined
+ * for anything else. Does not use `instanceof`, which fails across realms.
+ */
 export function copiar(dado: unknown): Uint8Array<ArrayBuffer> | undefined {
   if (ArrayBuffer.isView(dado)) return new Uint8Array(new Uint8Array(dado.buffer, dado.byteOffset, dado.byteLength))
   return Object.prototype.toString.call(dado) === '[object ArrayBuffer]'
@@ -8,18 +11,31 @@ export function copiar(dado: unknown): Uint8Array<ArrayBuffer> | undefined {
 
 export const enUtf8 = (texto: string) => new TextEncoder().encode(texto)
 
-/** @throws TypeError when they aren't UTF-8 */
+/**
+ * Decodes UTF-8.
+ *
+ * @throws TypeError if the bytes are not valid UTF-8
+ */
 export const deUtf8 = (bytes: Uint8Array<ArrayBuffer>) => new TextDecoder('utf-8', { fatal: true }).decode(bytes)
 
 export const enBase64 = (bytes: Uint8Array<ArrayBuffer>) => btoa(String.fromCharCode(...bytes))
 
-/** @throws DOMException when it isn't base64 */
+/**
+ * Decodes base64.
+ *
+ * @throws DOMException if the text is not valid base64
+ */
 export const deBase64 = (texto: string) => Uint8Array.from(atob(texto), (letra) => letra.charCodeAt(0))
 
 export const enHexadecimal = (bytes: Uint8Array<ArrayBuffer>) =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 
-/** Missing in old engines, and in pages that did not come by https. @param fallar makes the error of whoever needs it */
+/**
+ * Returns WebCrypto, which is missing in old engines and in pages loaded without HTTPS.
+ *
+ * @param fallar creates the error to throw, in the class that the caller needs
+ * @throws the error of `fallar` if WebCrypto is missing
+ */
 export function webCrypto(fallar: (mensaje: string) => Error): SubtleCrypto {
   const subtle = globalThis.crypto?.subtle
   if (subtle) return subtle

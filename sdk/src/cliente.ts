@@ -5,15 +5,16 @@ import { armar, type Datos, type DatosDeAlguna, type Operacion, type Salida } fr
 import { Solicitud } from './solicitud.js'
 import type { Enviar } from './transporte.js'
 
-/** A page of a list, and what a page has in it. */
+/** Page type of a list operation, and the type of the elements in a page. */
 type PaginaDe<O extends OperacionDeLista> = Extract<Salida<O>, Pagina<unknown>>
 type ElementoDe<O extends OperacionDeLista> = PaginaDe<O>['datos'][number]
 
-/** What the resources call: the operations of the contract by their names. */
+/** Client that the resources use: it calls the contract's operations by name. */
 export type Cliente = ReturnType<typeof crearCliente>
 
+/** Creates the client of the resources over the function that sends requests. */
 export function crearCliente(enviar: Enviar) {
-  /** Calls an operation, at once. Of one that answers in more than one way, `forma` says which way is meant. */
+  /** Calls an operation at once. For an operation with several kinds of answer, `forma` selects the kind. */
   function pedir<O extends OperacionDeUnaRespuesta>(
     operacion: O,
     datos: Datos<O>,
@@ -34,7 +35,10 @@ export function crearCliente(enviar: Enviar) {
     return new Solicitud(enviar(() => armar(operacion, datos), forma, opciones))
   }
 
-  /** Walks a list; it asks nothing before it is used, and then with the filters as they are now. */
+  /**
+   * Walks a list page by page. Sends no request before the list is used, and copies the filters now: later changes to
+   * the object have no effect.
+   */
   function listar<O extends OperacionDeLista>(
     operacion: O,
     datos: Datos<O>,

@@ -1,6 +1,9 @@
 import type { CodigoDeGuia, CodigoDeProblema, Estado, Falla, Problema } from './generado/types.gen.js'
 
-/** El `name` de cada error; sirve cuando `instanceof` no (dos copias del paquete en un mismo programa). */
+/**
+ * Nombre de cada clase de error, en su miembro `name`. Sirve cuando `instanceof` no funciona, por ejemplo con dos
+ * copias del paquete en un mismo programa.
+ */
 export type NombreDeError =
   | 'ErrorGuias'
   | 'ErrorApi'
@@ -21,20 +24,21 @@ export type NombreDeError =
   | 'ErrorPrueba'
 
 /**
- * Base de todos los errores de este paquete. Sin más clase, es un uso que no llegó a enviarse: falta la llave,
- * `baseUrl` no vale, falta el código de la guía…
+ * Clase base de todos los errores de este paquete. Si el error no tiene una clase más específica, la solicitud no llegó
+ * a enviarse: falta la llave, `baseUrl` no es válida, falta el código de la guía…
  */
 export class ErrorGuias extends Error {
-  // Literal types tell the classes apart: of two of one structure, the `else` of an `instanceof` would be `never`.
-  // Values are set on the prototypes and literal: minifiers rename classes, and an own property clutters every log.
+  // Each class has its own literal type for `name`, because the `else` of an `instanceof` between equal structures
+  // would be `never`. The value is a literal on the prototype, because minifiers rename classes and an own property
+  // would appear in every log.
   declare name: NombreDeError
 
-  /** Cuántas veces se envió la solicitud, contando los reintentos; 0 si no llegó a enviarse. */
+  /** Número de veces que se envió la solicitud, con los reintentos; 0 si no llegó a enviarse. */
   declare intentos: number
 
   /**
-   * Segundos que la respuesta pide esperar antes de repetir (`Retry-After`), también la de un proxy; nulo si no lo dijo, o
-   * no la hubo.
+   * Segundos que la respuesta pide esperar antes de repetir (`Retry-After`), aunque sea la respuesta de un proxy. Nulo
+   * si la respuesta no lo dijo o si no hubo respuesta.
    */
   declare readonly esperarSegundos: number | null
 
@@ -43,7 +47,7 @@ export class ErrorGuias extends Error {
   }
 }
 
-/** De dónde salió un {@link ErrorApi}. */
+/** Respuesta de la que salió un {@link ErrorApi}. */
 export interface OrigenDelError {
   /** Estado HTTP de la respuesta; si falta, el que dice el problema. */
   status?: number
@@ -54,8 +58,8 @@ export interface OrigenDelError {
 const FALLAS_EN_EL_MENSAJE = 10
 
 /**
- * La API rechazó la solicitud. Mire `codigo`, que es estable; puede haber códigos nuevos que esta versión no conoce.
- * Cite `idSolicitud` al escribirnos.
+ * Error de una solicitud que la API rechazó. Mire `codigo`, que es estable; puede haber códigos nuevos que esta versión
+ * no conoce. Cite `idSolicitud` al escribirnos.
  */
 export class ErrorApi extends ErrorGuias {
   /** Estado HTTP de la respuesta. */
@@ -64,12 +68,12 @@ export class ErrorApi extends ErrorGuias {
   readonly codigo: CodigoDeProblema
   /** Identificador de la solicitud (`X-Request-Id`); cítelo al escribirnos. */
   readonly idSolicitud: string | null
-  /** Todo lo que hay que corregir, campo por campo; vacío si el problema no es de los datos. */
+  /** Lista de lo que hay que corregir, campo por campo; vacía si el problema no está en los datos. */
   readonly errores: Falla[]
   override readonly esperarSegundos: number | null
-  /** Dónde se explica el `codigo` y qué hacer; nulo si el servicio no lo dijo. */
+  /** Dirección de la página que explica el `codigo` y qué hacer; nula si el servicio no la dio. */
   readonly documentacion: string | null
-  /** El cuerpo de la respuesta, el `Problema`, tal como llegó. */
+  /** Cuerpo de la respuesta, el `Problema`, tal como llegó. */
   readonly problema: Problema
   /** Cabeceras de la respuesta. */
   readonly cabeceras: Headers
@@ -93,7 +97,9 @@ export class ErrorApi extends ErrorGuias {
   }
 }
 
-/** 422: el cuerpo se leyó, pero algún campo no vale. `errores` trae todo lo que hay que corregir. */
+/**
+ * Error 422: el servicio leyó el cuerpo, pero algún campo no es válido. `errores` trae todo lo que hay que corregir.
+ */
 export class ErrorValidacion extends ErrorApi {
   declare name: 'ErrorValidacion'
 
@@ -102,7 +108,7 @@ export class ErrorValidacion extends ErrorApi {
   }
 }
 
-/** 400: un parámetro o el cursor no vale, o el cuerpo no es JSON legible. */
+/** Error 400: un parámetro o el cursor no es válido, o el cuerpo no es JSON legible. */
 export class ErrorParametro extends ErrorApi {
   declare name: 'ErrorParametro'
 
@@ -111,7 +117,7 @@ export class ErrorParametro extends ErrorApi {
   }
 }
 
-/** 401: la llave está mal escrita, venció o fue revocada. */
+/** Error 401: la llave está mal escrita, venció o fue revocada. */
 export class ErrorNoAutenticado extends ErrorApi {
   declare name: 'ErrorNoAutenticado'
 
@@ -120,7 +126,7 @@ export class ErrorNoAutenticado extends ErrorApi {
   }
 }
 
-/** 403: la llave no tiene el alcance que pide la operación. */
+/** Error 403: la llave no tiene el alcance que pide la operación. */
 export class ErrorAlcance extends ErrorApi {
   declare name: 'ErrorAlcance'
 
@@ -129,7 +135,7 @@ export class ErrorAlcance extends ErrorApi {
   }
 }
 
-/** 404: nada suyo, del modo de esta llave, tiene ese código o identificador. */
+/** Error 404: en su cuenta y en el modo de esta llave, nada tiene ese código o identificador. */
 export class ErrorNoEncontrado extends ErrorApi {
   declare name: 'ErrorNoEncontrado'
 
@@ -139,17 +145,17 @@ export class ErrorNoEncontrado extends ErrorApi {
 }
 
 /**
- * 409: lo que pide choca con lo que hay: la referencia ya existe con otro contenido, el estado de la guía no admite el
- * cambio, ya tiene un webhook con esa dirección… `codigo` dice cuál.
+ * Error 409: la solicitud choca con lo que ya existe. Por ejemplo, la referencia existe con otro contenido, el estado
+ * de la guía no admite el cambio, o ya hay un webhook con esa dirección. `codigo` dice cuál es el conflicto.
  */
 export class ErrorConflicto extends ErrorApi {
   declare name: 'ErrorConflicto'
 
-  /** La guía que ya tiene esa referencia; solo en `external_ref_en_conflicto`. */
+  /** Código de la guía que ya tiene esa referencia. Solo viene en `external_ref_en_conflicto`; si no, es nulo. */
   readonly guia: CodigoDeGuia | null
-  /** El estado presente de la guía; solo en conflictos de estado. */
+  /** Estado actual de la guía. Solo viene en conflictos de estado; si no, es nulo. */
   readonly estado: Estado | null
-  /** Los estados que esa operación puede pedir ahora; vacío si ninguno, o si el conflicto no es de estado. */
+  /** Estados que esa operación puede pedir ahora. Lista vacía si no hay ninguno o si el conflicto no es de estado. */
   readonly transiciones: Estado[]
 
   constructor(problema: Problema, origen?: OrigenDelError) {
@@ -164,7 +170,7 @@ export class ErrorConflicto extends ErrorApi {
   }
 }
 
-/** 413 o 415: el cuerpo es demasiado grande o de un tipo que no se admite. */
+/** Error 413 o 415: el cuerpo es demasiado grande o de un tipo que el servicio no admite. */
 export class ErrorCuerpo extends ErrorApi {
   declare name: 'ErrorCuerpo'
 
@@ -174,8 +180,8 @@ export class ErrorCuerpo extends ErrorApi {
 }
 
 /**
- * 429: demasiadas solicitudes en poco tiempo; esta no se atendió. El SDK ya esperó y repitió; si aun así llegó hasta
- * usted, espere `esperarSegundos` y envíe más despacio.
+ * Error 429: demasiadas solicitudes en poco tiempo. El servicio no atendió esta solicitud, y el SDK ya esperó y la
+ * repitió. Espere `esperarSegundos` y envíe más despacio.
  */
 export class ErrorLimite extends ErrorApi {
   declare name: 'ErrorLimite'
@@ -185,7 +191,7 @@ export class ErrorLimite extends ErrorApi {
   }
 }
 
-/** 5xx: un fallo del servicio. Repita más tarde; con `external_ref`, repetir una creación es seguro. */
+/** Error 5xx: un fallo del servicio. Repita más tarde; con `external_ref`, repetir una creación es seguro. */
 export class ErrorServicio extends ErrorApi {
   declare name: 'ErrorServicio'
 
@@ -195,15 +201,17 @@ export class ErrorServicio extends ErrorApi {
 }
 
 /**
- * No hubo respuesta: no se pudo conectar, o la conexión se cortó. `pudoLlegar` dice si el servicio pudo haber recibido la
- * solicitud; repetir una consulta, una cancelación o una creación con `external_ref` es seguro de todos modos.
+ * Error de conexión: no hubo respuesta, porque no se pudo conectar o la conexión se cortó. `pudoLlegar` dice si el
+ * servicio pudo haber recibido la solicitud. En todo caso es seguro repetir una consulta, una cancelación o una
+ * creación con `external_ref`.
  */
 export class ErrorConexion extends ErrorGuias {
   declare name: 'ErrorConexion' | 'ErrorTiempo'
 
   /**
-   * Falso si es seguro que el servicio no recibió la solicitud en ningún intento: nadie escucha, el nombre no existe, el
-   * certificado no vale… Un navegador no lo dice, y ahí es siempre verdadero.
+   * Falso si es seguro que el servicio no recibió la solicitud en ningún intento. Por ejemplo, ningún programa escucha
+   * en la dirección, el nombre no existe o el certificado no es válido. En un navegador siempre es verdadero, porque el
+   * navegador no da la causa.
    */
   readonly pudoLlegar: boolean
 
@@ -218,13 +226,13 @@ export class ErrorConexion extends ErrorGuias {
 }
 
 /**
- * La respuesta entera no llegó en `tiempoLimite` milisegundos, o en `plazoTotal` con los reintentos. Es un
- * {@link ErrorConexion}: vale lo mismo.
+ * Error de tiempo: la respuesta entera no llegó en `tiempoLimite` milisegundos, o en `plazoTotal` con los reintentos.
+ * También es un {@link ErrorConexion} y se trata igual.
  */
 export class ErrorTiempo extends ErrorConexion {
   declare name: 'ErrorTiempo'
 
-  /** El plazo que venció, en milisegundos: el `tiempoLimite` de un intento, o el `plazoTotal` de todos. */
+  /** Plazo que venció, en milisegundos: el `tiempoLimite` de un intento, o el `plazoTotal` de todos. */
   readonly tiempoLimite: number
 
   constructor(mensaje: string, tiempoLimite: number) {
@@ -238,8 +246,8 @@ export class ErrorTiempo extends ErrorConexion {
 }
 
 /**
- * Usted abortó la solicitud con su `signal`; `cause` es la razón que dio. El servicio pudo haberla recibido: abortar no
- * deshace nada.
+ * Error de una solicitud que usted abortó con su `signal`; `cause` es la razón que dio. El servicio pudo haber recibido
+ * la solicitud: abortar no deshace nada.
  */
 export class ErrorAbortado extends ErrorGuias {
   declare name: 'ErrorAbortado'
@@ -249,15 +257,17 @@ export class ErrorAbortado extends ErrorGuias {
   }
 }
 
-/** Llegó algo que no es de esta API: la página HTML de un proxy, una redirección, una respuesta cortada. */
+/**
+ * Error por una respuesta que no es de esta API: la página HTML de un proxy, una redirección, una respuesta cortada.
+ */
 export class ErrorRespuesta extends ErrorGuias {
   declare name: 'ErrorRespuesta'
 
-  /** Estado HTTP de lo que llegó (0 si el navegador lo oculta). */
+  /** Estado HTTP de la respuesta; 0 si el navegador lo oculta. */
   readonly status: number
-  /** Los primeros 200 caracteres de lo que llegó. */
+  /** Primeros 200 caracteres de la respuesta. */
   readonly texto: string
-  /** Identificador de la solicitud: la cabecera `X-Request-Id`, si venía. */
+  /** Identificador de la solicitud: la cabecera `X-Request-Id`; nulo si no venía. */
   readonly idSolicitud: string | null
   override readonly esperarSegundos: number | null
   /** Cabeceras de la respuesta. */
@@ -278,21 +288,24 @@ export class ErrorRespuesta extends ErrorGuias {
 }
 
 /**
- * Por qué no se aceptó un webhook:
+ * Motivo por el que no se aceptó un webhook:
  *
  * - `cabecera_ausente`: falta una de las tres cabeceras.
- * - `marca_de_tiempo`: no es un número, o se firmó hace demasiado, o en el futuro.
+ * - `marca_de_tiempo`: la hora no es un número, o la firma es demasiado antigua, o es del futuro.
  * - `firma`: ninguna firma corresponde a este cuerpo con este secreto.
- * - `secreto`: el secreto que usted dio no es uno.
- * - `cuerpo`: no es el cuerpo tal como llegó, o está bien firmado y no es un aviso.
+ * - `secreto`: el secreto que usted dio no es el de un webhook.
+ * - `cuerpo`: el cuerpo no es el que llegó, o está bien firmado y no es un aviso.
  */
 export type MotivoDeFirma = 'cabecera_ausente' | 'marca_de_tiempo' | 'firma' | 'secreto' | 'cuerpo'
 
-/** `verificarWebhook` no aceptó lo que llegó: no lo atienda, conteste 400. `motivo` dice por qué, y es estable. */
+/**
+ * Error de `verificarWebhook`, que no aceptó la solicitud recibida. No la atienda y conteste 400. `motivo` dice por qué
+ * y es estable.
+ */
 export class ErrorFirma extends ErrorGuias {
   declare name: 'ErrorFirma'
 
-  /** Por qué no se aceptó el webhook. */
+  /** Motivo por el que no se aceptó el webhook. */
   readonly motivo: MotivoDeFirma
 
   constructor(mensaje: string, motivo: MotivoDeFirma, opciones?: ErrorOptions) {
@@ -306,17 +319,17 @@ export class ErrorFirma extends ErrorGuias {
 }
 
 /**
- * Qué falló al verificar una prueba de entrega:
+ * Fallo al verificar una prueba de entrega:
  *
- * - `manifiesto_ilegible`: no es un JWS compacto.
- * - `algoritmo`: su cabecera pide otro algoritmo u otro tipo: no es una prueba nuestra.
+ * - `manifiesto_ilegible`: el manifiesto no es un JWS compacto.
+ * - `algoritmo`: la cabecera pide otro algoritmo u otro tipo; no es una prueba nuestra.
  * - `claves`: las claves que usted dio no sirven.
- * - `clave_desconocida`: la que firmó no está entre ellas.
+ * - `clave_desconocida`: la clave que firmó no está entre las que usted dio.
  * - `firma`: la firma no corresponde; el manifiesto se alteró.
- * - `contenido`: está bien firmado, pero no es un manifiesto que esta versión entienda.
- * - `guia`: es auténtico, pero de otra guía.
+ * - `contenido`: el manifiesto está bien firmado, pero esta versión no lo entiende.
+ * - `guia`: la prueba es auténtica, pero de otra guía.
  * - `archivo`: un archivo no es ninguno de los del manifiesto.
- * - `entorno`: aquí no hay WebCrypto con Ed25519.
+ * - `entorno`: este entorno no tiene WebCrypto con Ed25519.
  */
 export type CodigoDeErrorDePrueba =
   | 'manifiesto_ilegible'
@@ -329,11 +342,11 @@ export type CodigoDeErrorDePrueba =
   | 'archivo'
   | 'entorno'
 
-/** `verificarPrueba` no dio la prueba por buena. `codigo` dice por qué, y es estable. */
+/** Error de `verificarPrueba`, que no dio la prueba por buena. `codigo` dice por qué y es estable. */
 export class ErrorPrueba extends ErrorGuias {
   declare name: 'ErrorPrueba'
 
-  /** Qué falló al verificar la prueba de entrega. */
+  /** Fallo al verificar la prueba de entrega. */
   readonly codigo: CodigoDeErrorDePrueba
 
   constructor(mensaje: string, codigo: CodigoDeErrorDePrueba, opciones?: ErrorOptions) {
@@ -359,8 +372,8 @@ const CLASES = new Map<number, typeof ErrorApi>([
 ])
 
 /**
- * The error of a problem. Its class follows the status, never the `codigo`: a newer server may know more codes, but not
- * other meanings of 409.
+ * Creates the error of a problem. The status selects the class, never `codigo`: a newer server may send unknown codes,
+ * but 409 keeps its meaning.
  */
 export function crearErrorApi(problema: Problema, origen: OrigenDelError = {}): ErrorApi {
   const status = origen.status ?? problema.estado_http
@@ -369,8 +382,8 @@ export function crearErrorApi(problema: Problema, origen: OrigenDelError = {}): 
 }
 
 /**
- * The message of an error: the server's own, which already says what to do, then codes and ids for whoever reads the
- * log.
+ * Builds the message of an error: the server's text, which already says what to do, then codes and identifiers for the
+ * log, then the first faults.
  */
 function redactar(problema: Problema, status: number, idSolicitud: string | null, errores: Falla[]): string {
   const que = problema.mensaje || problema.titulo || 'El servicio rechazó la solicitud'
@@ -385,12 +398,15 @@ function redactar(problema: Problema, status: number, idSolicitud: string | null
   return [`${que} (${datos.join(', ')})`, ...lineas].join('\n')
 }
 
-/** `Retry-After` (RFC 9110, 10.2.3): seconds, or a date, which is taken by the clock of whoever wrote it. */
+/**
+ * Reads `Retry-After` (RFC 9110, 10.2.3) in seconds; null if it is missing or invalid. A date is compared with the
+ * response's own `Date`, else with the local clock.
+ */
 export function leerEspera(cabeceras: Headers): number | null {
   const espera = cabeceras.get('retry-after') ?? ''
   if (/^\d{1,9}$/.test(espera)) return Number(espera)
   const ahora = Date.parse(cabeceras.get('date') ?? '') || Date.now()
   const segundos = Math.ceil((Date.parse(espera) - ahora) / 1000)
-  // Engines read nearly anything as a date; of HTTP's it is known by its GMT.
+  // Engines parse nearly any text as a date, but an HTTP date always ends in GMT.
   return /GMT$/.test(espera) && segundos >= 0 ? segundos : null
 }

@@ -8,10 +8,10 @@ import type {
   TipoDeEvento,
 } from './generado/evento.gen.js'
 
-/** Los tipos de evento que esta versión conoce, y uno que está por el de los que no. */
+/** Tipos de evento que esta versión conoce, y `TipoDesconocido`, que representa los demás. */
 export type TipoDeEventoRecibido = Conocido<TipoDeEvento> | TipoDesconocido
 
-/** What only the types of `U` have, and of a type that nobody knows yet perhaps. */
+/** `Valor` if the type `T` is one of `U`, null if not. A type that this version does not know may have either. */
 type Si<T, U, Valor> = T extends TipoDesconocido ? Valor | null : T extends U ? Valor : null
 
 type EstadoDe<T> = T extends `guia.${infer E extends Conocido<Estado>}` ? E : Estado
@@ -31,32 +31,32 @@ type DelTipo =
   | 'forzado'
 
 interface EventoDe<T extends TipoDeEventoRecibido> extends Omit<EventoDelContrato, DelTipo> {
-  /** Qué pasó; dice qué traen los demás miembros. */
+  /** Tipo del evento: dice qué pasó y qué traen los demás miembros. */
   tipo: T
-  /** Estado de la guía con este evento. */
+  /** Estado de la guía después del evento. */
   estado: EstadoDe<T>
   /** Estado de la guía antes del evento; nulo en la creación. */
   estado_anterior: Si<T, Exclude<TipoDeEventoRecibido, 'guia.aceptado'>, Estado>
-  /** Por qué, en los tipos que lo llevan ({@link MotivosDeEstado}); nulo si no se dijo. */
+  /** Motivo, en los tipos que lo llevan ({@link MotivosDeEstado}); nulo si no se dijo. */
   motivo: MotivoDe<T>
-  /** El estado que traía la lectura, en `guia.escaneo_tardio`. */
+  /** Estado que traía la lectura, en `guia.escaneo_tardio`. */
   estado_reportado: Si<T, 'guia.escaneo_tardio', Estado>
-  /** Qué intento fue, desde 1, en `guia.intento_fallido`. */
+  /** Número del intento, desde 1, en `guia.intento_fallido`. */
   numero_intento: Si<T, 'guia.intento_fallido', number>
-  /** Si usted debe hacer algo antes del próximo intento, en `guia.intento_fallido`. */
+  /** Verdadero si usted debe hacer algo antes del próximo intento, en `guia.intento_fallido`. */
   requiere_accion: Si<T, 'guia.intento_fallido', boolean>
-  /** Por qué el operador pasó por alto una regla, en `guia.en_ruta`; nulo si no lo hizo. */
+  /** Razón por la que el operador pasó por alto una regla, en `guia.en_ruta`; nula si no lo hizo. */
   forzado: Si<T, 'guia.en_ruta', Forzado | null>
 }
 
 /**
- * Algo que le pasó a una guía. `tipo` dice qué trae:
+ * Evento de una guía. `tipo` dice qué trae:
  *
  * ```ts
  * if (evento.tipo === 'guia.intento_fallido' && evento.requiere_accion) await llamar(evento.guia, evento.motivo)
  * ```
  *
- * `Evento<'guia.entregado'>` es el de un tipo.
+ * `Evento<'guia.entregado'>` es el evento de ese tipo.
  */
 export type Evento<T extends TipoDeEventoRecibido = TipoDeEventoRecibido> = T extends TipoDeEventoRecibido
   ? EventoDe<T>

@@ -1,6 +1,6 @@
 /**
- * The least by which an answer is known to be this API's and of this operation; what else is in it may grow with the
- * server. Types come from the contract.
+ * Minimal checks that a response comes from this API and answers the operation. The server may add other members later;
+ * the types come from the contract.
  */
 import type {
   Cuenta,
@@ -19,7 +19,7 @@ import type {
 import type { Pagina } from './paginas.js'
 import type { Operacion, Salida } from './pedido.js'
 
-/** Does an answer have the shape that the operation promises? A proxy's `{"ok": true}` has not. */
+/** Checks that a response has the shape that the operation promises. A proxy's `{"ok": true}` does not. */
 export type Forma<T> = (datos: unknown, status: number) => datos is T
 
 const esObjeto = (datos: unknown): datos is Record<string, unknown> => typeof datos === 'object' && datos !== null
@@ -44,7 +44,10 @@ export const esCuenta = (datos: unknown): datos is Cuenta => conTextos(datos, 'c
 
 export const esClaves = <T extends { keys: readonly unknown[] }>(datos: unknown): datos is T => conLista(datos, 'keys')
 
-/** A manifest's first version, with all that is compared with something: a later version may mean something else. */
+/**
+ * Checks a manifest of version 1, with every member that verification compares. A later version may mean something
+ * else.
+ */
 export const esManifiesto = (datos: unknown): datos is ManifiestoDePrueba =>
   conTextos(datos, 'guia', 'modo', 'entregado_en', 'registrado_en', 'hecho_en', 'recibido_por_sha256') &&
   (datos as ManifiestoDePrueba).version === 1 &&
@@ -57,7 +60,10 @@ export const esProblema = (datos: unknown): datos is Problema => conTextos(datos
 
 export const esWebhook = (datos: unknown): datos is Webhook => conTextos(datos, 'webhook', 'url')
 
-/** A webhook with its secret: without it the answer is of no use, and it is never shown again. */
+/**
+ * Checks a webhook with its secret. Without the secret the answer is useless, because the service never shows the
+ * secret again.
+ */
 export const esWebhookConSecreto = (datos: unknown): datos is WebhookConSecreto =>
   conTextos(datos, 'webhook', 'url', 'secreto')
 
@@ -70,32 +76,32 @@ export const esRecuperacion = (datos: unknown): datos is Recuperacion =>
 export const esEnsayo = (datos: unknown): datos is EnsayoDeRecuperacion =>
   esObjeto(datos) && typeof datos.entregas === 'number' && typeof datos.exacto === 'boolean'
 
-/** A guide, or nothing: it is still what it was. */
+/** Accepts a guide, or status 304 (undefined): the guide has not changed. */
 export const esGuiaOIgual = <T extends Guia>(datos: unknown, status: number): datos is T | undefined =>
   status === 304 || esGuia(datos)
 
-/** The answer without a body is 204 and no other: an empty 200 is what a proxy in the way answers. */
+/** Accepts only status 204. An empty 200 is the answer of a proxy. */
 export const esNada = (_datos: unknown, status: number): _datos is undefined => status === 204
 
-/** Whatever the API may answer: JSON, or nothing where its status says so. */
+/** Accepts any answer of the API: JSON, or no body with status 204 or 304. */
 export const esAlgo = <T>(datos: unknown, status: number): datos is T =>
   datos !== undefined || status === 204 || status === 304
 
 /**
- * A webhook's notice. What is signed is believed; this much is looked at because whoever has the secret may also sign
- * other things.
+ * Checks the notice of a webhook. The signed content is trusted; this check exists because the holder of the secret may
+ * sign other content too.
  */
 export const esAviso = <T extends { tipo: string }>(datos: unknown): datos is T => conTextos(datos, 'tipo')
 
-/** The operations that answer a page of a list. */
+/** Operations that answer with a page of a list. */
 export type OperacionDeLista = {
   [O in Operacion]: Salida<O> extends Pagina<unknown> ? O : never
 }[Operacion]
 
-/** The operations that answer one thing. A recovery answers two: itself or, rehearsed, its counts. */
+/** Operations with one kind of answer. A recovery has two kinds: the recovery itself or, in a rehearsal, its counts. */
 export type OperacionDeUnaRespuesta = Exclude<Operacion, OperacionDeLista | 'recuperarEntregasDeWebhook'>
 
-/** The shape of what each operation answers; a list's is {@link esPagina}. */
+/** Check of the answer of each operation; {@link esPagina} checks lists. */
 export const FORMAS: { readonly [O in OperacionDeUnaRespuesta]: Forma<Salida<O>> } = {
   cambiarWebhook: esWebhook,
   cancelarGuia: esGuia,

@@ -14,35 +14,36 @@ import { crearTransporte, type Enviar, type Fetch } from './transporte.js'
 
 /** Opciones de {@link Guias}. */
 export interface OpcionesDeGuias extends Omit<OpcionesDeSolicitud, 'signal'> {
-  /** Su llave, `guia_live_…` o `guia_test_…`. Si falta, la de la variable de entorno `GUIAS_LLAVE`. */
+  /** Su llave, `guia_live_…` o `guia_test_…`. Si falta, se toma de la variable de entorno `GUIAS_LLAVE`. */
   llave?: string | undefined
   /**
-   * Dirección del servicio, sin `/api/v1`. Si falta, la de la variable de entorno `GUIAS_URL`; si tampoco está, una llave de
-   * prueba va al servicio de su propia máquina, `http://127.0.0.1:3000`, y con otra es un error.
+   * Dirección del servicio, sin `/api/v1`. Si falta, se toma de la variable de entorno `GUIAS_URL`. Si tampoco está,
+   * una llave de prueba usa el servicio de su propia máquina, `http://127.0.0.1:3000`; con otra llave es un error.
    */
   baseUrl?: string | undefined
-  /** Otro `fetch`, por ejemplo para salir por un proxy. Si falta, el del entorno. */
+  /** Función `fetch` propia, por ejemplo para salir por un proxy. Si falta, se usa la del entorno. */
   fetch?: Fetch | undefined
-  /** Recibe qué fue de cada intento de cada solicitud: `registro: (suceso) => console.log(suceso)`. */
+  /** Función que recibe el resultado de cada intento de cada solicitud: `registro: (suceso) => console.log(suceso)`. */
   registro?: Registro | undefined
   /**
-   * Pone una `external_ref` al azar (`auto-…`) a cada guía que se crea sin la suya, y así repetir la solicitud es seguro.
-   * Protege de lo que falla durante la llamada; si su proceso muere y la vuelve a hacer, crea otra guía: para eso hace
-   * falta una referencia de usted, como el número de pedido.
+   * Verdadero para poner una `external_ref` al azar (`auto-…`) a cada guía que se crea sin referencia. Así repetir la
+   * solicitud es seguro, si algo falla durante la llamada. Si su proceso muere y usted repite la llamada, se crea otra
+   * guía: para ese caso use una referencia propia, como el número de pedido.
    */
   referenciaAutomatica?: boolean | undefined
   /**
-   * Deja usar una llave `guia_live_…` en una página. La página la enseña a quien la vea: hágalo solo donde entra su
-   * propia gente.
+   * Verdadero para permitir una llave `guia_live_…` en una página. Quien abre la página puede ver la llave: hágalo solo
+   * en páginas donde entra su propia gente.
    */
   permitirNavegador?: boolean | undefined
 }
 
-/** Opciones de `api.get`, `api.post` y las demás. */
+/** Opciones de `api.get`, `api.post` y los demás métodos para cualquier ruta. */
 export interface OpcionesDeLlamada extends OpcionesDeSolicitud {
   /**
-   * Si la solicitud se puede enviar dos veces sin más efecto que una. Si falta, lo que este paquete sepa de la operación; si
-   * no la conoce, sí en `get`, `put` y `delete`, y no en `post` y `patch`.
+   * Verdadero si enviar la solicitud dos veces tiene el mismo efecto que enviarla una vez. Si falta, vale lo que este
+   * paquete sabe de la operación. Si no la conoce, es verdadero en `get`, `put` y `delete`, y falso en `post` y
+   * `patch`.
    */
   repetible?: boolean | undefined
 }
@@ -64,11 +65,11 @@ export class Guias {
   readonly eventos: RecursoEventos
   /** Los departamentos y municipios que el servicio conoce. */
   readonly catalogo: RecursoCatalogo
-  /** La cuenta de la llave: de quién es, qué puede, qué ajustes tiene y su bitácora. */
+  /** La cuenta de la llave: el comercio, sus permisos, sus ajustes y su bitácora. */
   readonly cuenta: RecursoCuenta
-  /** Sus webhooks: adónde se envía cada evento, y qué fue de cada envío. */
+  /** Sus webhooks: la dirección que recibe cada evento y el resultado de cada envío. */
   readonly webhooks: RecursoWebhooks
-  /** El simulador: con llaves de prueba, hacer de repartidor y de destinatario, sin esperar a nadie. */
+  /** El simulador: con llaves de prueba, usted hace de repartidor y de destinatario, sin esperar a nadie. */
   readonly simulador: RecursoSimulador
   readonly #opciones: OpcionesDeGuias
   readonly #enviar: Enviar
@@ -78,12 +79,12 @@ export class Guias {
     const llave = leerLlave(opciones.llave ?? delEntorno('GUIAS_LLAVE'), permitirNavegador)
     const baseUrl = opciones.baseUrl ?? (delEntorno('GUIAS_URL') || undefined)
     const ajustes = ajustar(opciones)
-    // What it fell back on for its key is not kept: it may be no place for another's.
+    // The default address is not stored, because `conOpciones` may set another key, which must not go to that address.
     this.#opciones = { ...opciones, ...ajustes, llave, baseUrl }
     this.#enviar = crearTransporte({
       llave,
       baseUrl: leerBaseUrl(baseUrl ?? porOmision(llave)),
-      // The environment's is looked up at each call, so that tools which replace it are seen.
+      // `globalThis.fetch` is read at each call, so that a tool that replaces it takes effect.
       fetch: fetch ?? ((url, init) => globalThis.fetch(url, init)),
       ajustes,
       registro: leerRegistro(registro),
@@ -98,8 +99,8 @@ export class Guias {
   }
 
   /**
-   * Otro cliente como este, con lo que cambie: otra llave, otros plazos. Las `cabeceras` se suman a las suyas; lo demás
-   * toma el lugar de lo que había.
+   * Crea otro cliente igual a este, con las opciones que usted cambie: otra llave, otros plazos. Las `cabeceras` se
+   * suman a las anteriores; cada una de las demás opciones reemplaza a la anterior.
    *
    * ```ts
    * const sinPrisa = api.conOpciones({ tiempoLimite: 120_000, reintentos: 5 })
@@ -112,7 +113,8 @@ export class Guias {
   }
 
   /**
-   * Consulta una ruta de la API para la que este paquete no tiene método: la misma llave, reintentos, plazos y errores.
+   * Consulta una ruta de la API para la que este paquete no tiene método. Usa la misma llave, los mismos reintentos,
+   * plazos y errores.
    *
    * ```ts
    * const { datos } = await api.get<{ datos: Zona[] }>('/api/v1/zonas', { limite: 10 })
@@ -123,8 +125,8 @@ export class Guias {
   }
 
   /**
-   * Envía un cuerpo a una ruta para la que este paquete no tiene método. No se repite si no se sabe que es seguro: dígalo con
-   * `repetible`.
+   * Envía un cuerpo a una ruta para la que este paquete no tiene método. El paquete repite la solicitud solo si sabe
+   * que es seguro; dígalo con `repetible`.
    *
    * ```ts
    * const zona = await api.post<Zona>('/api/v1/zonas', { nombre: 'Norte' }, { repetible: true })
@@ -134,17 +136,17 @@ export class Guias {
     return this.#llamar('POST', ruta, { body: cuerpo }, opciones)
   }
 
-  /** Como `post`, con `PUT`, que se puede repetir. */
+  /** Envía un cuerpo como `post`, con el método `PUT`, que se puede repetir. */
   put<T = unknown>(ruta: string, cuerpo?: unknown, opciones?: OpcionesDeLlamada): Solicitud<T> {
     return this.#llamar('PUT', ruta, { body: cuerpo }, opciones)
   }
 
-  /** Como `post`, con `PATCH`. */
+  /** Envía un cuerpo como `post`, con el método `PATCH`. */
   patch<T = unknown>(ruta: string, cuerpo?: unknown, opciones?: OpcionesDeLlamada): Solicitud<T> {
     return this.#llamar('PATCH', ruta, { body: cuerpo }, opciones)
   }
 
-  /** Como `get`, con `DELETE`. */
+  /** Llama a una ruta como `get`, con el método `DELETE`. */
   delete<T = unknown>(ruta: string, parametros?: object, opciones?: OpcionesDeLlamada): Solicitud<T> {
     return this.#llamar('DELETE', ruta, { query: parametros }, opciones)
   }
@@ -155,7 +157,10 @@ export class Guias {
   }
 }
 
-/** Where there is one: a page has no `process`, and bundlers put nothing in the place of this. */
+/**
+ * Reads an environment variable; undefined in a page, which has no `process`. Bundlers do not replace `process` in this
+ * form.
+ */
 function delEntorno(nombre: string): string | undefined {
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } }
   return process?.env?.[nombre]
@@ -163,14 +168,19 @@ function delEntorno(nombre: string): string | undefined {
 
 const esDePrueba = (llave: string) => llave.startsWith('guia_test_')
 
-/** What a header doesn't take is refused here: the engine's own error would show the key in a log. */
+/**
+ * Returns the key without surrounding spaces. Refuses a key that a header cannot carry, because the engine's own error
+ * would show the key in a log.
+ *
+ * @throws ErrorGuias if the key is missing, malformed, or a live key in a page
+ */
 function leerLlave(llave: unknown, permitirNavegador: boolean): string {
   const limpia = typeof llave === 'string' ? llave.trim() : ''
   if (!limpia) throw new ErrorGuias('Falta la llave: new Guias({ llave }), o la variable de entorno GUIAS_LLAVE.')
   if (!/^[\x21-\x7e]+$/.test(limpia)) {
     throw new ErrorGuias('La llave tiene espacios o caracteres que no son de una llave: cópiela de nuevo, entera.')
   }
-  // Jsdom and its like have a document too, but test keys.
+  // Test environments such as jsdom also have a document, but use test keys.
   if (!permitirNavegador && 'document' in globalThis && !esDePrueba(limpia)) {
     throw new ErrorGuias(
       'Esta llave da acceso a todas sus guías y aquí la vería quien abra la página: úsela en su servidor. Si la página es solo para su gente, pase permitirNavegador: true.',
@@ -179,7 +189,12 @@ function leerLlave(llave: unknown, permitirNavegador: boolean): string {
   return limpia
 }
 
-/** Guides that are real are not sent to whatever listens on this machine. */
+/**
+ * Returns the default address, this machine, for test keys only. Real guides must not go to an unknown program that
+ * listens here.
+ *
+ * @throws ErrorGuias for any other key
+ */
 function porOmision(llave: string): string {
   if (esDePrueba(llave)) return 'http://127.0.0.1:3000'
   throw new ErrorGuias(

@@ -23,7 +23,8 @@ export {
   type OrigenDelError,
 } from './errores.js'
 export type { Evento, TipoDeEventoRecibido } from './evento.js'
-// The contract's own words; the generator's helpers (`*Data`, `*Responses`, `Estado2`…) stay inside.
+// Only the contract's own types are exported. Helper types of the generator (`*Data`, `*Responses`, `Estado2`…) stay
+// internal.
 export type {
   Advertencia,
   Alcance,

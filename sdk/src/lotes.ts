@@ -10,65 +10,67 @@ import type {
 import { nuevaReferencia, tieneReferencia } from './referencia.js'
 import { esPasajero } from './reintentos.js'
 
-/** El resultado de `crearMuchas` de una guía que existe. */
+/** Resultado de `crearMuchas` para una guía que existe. */
 export interface GuiaDeMuchas<E> extends Pick<ResultadoCreado, 'estado' | 'advertencias'> {
   ok: true
   /** Su entrada: el mismo objeto que usted pasó a `crearMuchas`. */
   entrada: E
-  /** La posición de la entrada en lo que usted pasó a `crearMuchas`, desde 0. */
+  /** Posición de la entrada en lo que usted pasó a `crearMuchas`, desde 0. */
   posicion: number
-  /** El código de la guía. */
+  /** Código de la guía. */
   guia: CodigoDeGuia
-  /** La `external_ref` con que se creó la guía: la suya, o la que se puso al azar. */
+  /** La `external_ref` con que se creó la guía: la suya, o la que este paquete puso al azar. */
   external_ref: string
   /** Verdadero si la guía ya existía con esta referencia y este contenido. */
   repetida: boolean
 }
 
-/** El resultado de `crearMuchas` de una guía que no se creó, o de la que no se sabe. */
+/** Resultado de `crearMuchas` para una guía que no se creó, o de la que no se sabe si se creó. */
 export interface FallaDeMuchas<E> {
   ok: false
   /** Su entrada: el mismo objeto que usted pasó a `crearMuchas`. */
   entrada: E
-  /** La posición de la entrada en lo que usted pasó a `crearMuchas`, desde 0. */
+  /** Posición de la entrada en lo que usted pasó a `crearMuchas`, desde 0. */
   posicion: number
-  /** Por qué no se creó la guía: un `ErrorValidacion`, un `ErrorConflicto`… o lo que le pasó a la solicitud entera. */
+  /** Error de esta guía (un `ErrorValidacion`, un `ErrorConflicto`…) o de la solicitud entera. */
   error: ErrorGuias
-  /** Verdadero si la guía puede resultar al intentarla otra vez tal como está; si no, antes hay que corregirla. */
+  /** Verdadero si la guía se puede intentar otra vez tal como está. Si es falso, antes hay que corregirla. */
   pasajera: boolean
 }
 
-/** Qué fue de una guía de `crearMuchas`: `ok` dice si existe. */
+/** Resultado de una guía de `crearMuchas`; `ok` dice si la guía existe. */
 export type ResultadoDeMuchas<E> = GuiaDeMuchas<E> | FallaDeMuchas<E>
 
+/** Entry of `crearMuchas`, with its position. */
 export interface Ranura<E> {
   entrada: E
   posicion: number
   /**
-   * The reference of our own, if the entry has none; it is kept, for repeated with another it would be another guide.
+   * Random reference of an entry without `external_ref`. A retry uses the same reference, because a different reference
+   * would create another guide.
    */
   referencia: string | undefined
 }
 
-/** What is sent of an entry, or why it cannot be. */
+/** Entry ready to send: its JSON text, or the error that prevents sending it. */
 interface Lista<E> extends Ranura<E> {
   texto: string
   error: ErrorGuias | undefined
 }
 
-/** The service takes 2 MB; what stands around the guides needs some of it. */
+/** Maximum bytes of the guides in a request. The service accepts 2 MB, which must also hold the rest of the body. */
 const BYTES_POR_LOTE = 1_900_000
 
 const bytes = (texto: string) => enUtf8(texto).length
 
-/** How an entry of `crearMuchas` becomes a guide. */
+/** Conversion of an entry of `crearMuchas` into a guide. */
 export interface Lectura<E> {
   aGuia: (entrada: E) => GuiaParaCrear
-  /** Whether guides without a reference are given one. */
+  /** True if guides without a reference get a random reference. */
   referir: boolean
 }
 
-/** The text is of when it was read: the caller may use its object for the next. */
+/** Converts an entry to JSON. The text is made at once, because the caller may reuse its object for the next entry. */
 function alistar<E>(ranura: Ranura<E>, { aGuia, referir }: Lectura<E>): Lista<E> {
   const fallar = (mensaje: string, cause?: unknown) => ({
     ...ranura,
@@ -91,8 +93,10 @@ function alistar<E>(ranura: Ranura<E>, { aGuia, referir }: Lectura<E>): Lista<E>
 }
 
 /**
- * Groups entries into batches that the service takes at once, and reads no further than it must to know that one is
- * full.
+ * Groups entries into batches that the service accepts. Reads only as far as needed to know that a batch is full.
+ *
+ * @param tamano maximum number of guides in a batch
+ * @param ocupados bytes of the body outside the guides
  */
 export async function* agrupar<E>(
   origen: AsyncIterable<Ranura<E>>,
@@ -120,8 +124,7 @@ export async function* agrupar<E>(
 }
 
 /**
- * Creates a batch and gives one result for each of its entries, whatever happens: what failed as a whole failed for
- * each.
+ * Creates a batch and returns one result per entry, in order. If the whole request fails, each entry gets that error.
  */
 export async function crearListas<E>(
   listas: readonly Lista<E>[],
@@ -141,7 +144,7 @@ export async function crearListas<E>(
     const error = causa as ErrorGuias
     const status = error instanceof ErrorApi || error instanceof ErrorRespuesta ? error.status : 0
     if (status === 413 && buenas.length > 1) {
-      // Somebody in between takes less than the service.
+      // After a 413, each half is sent alone, because a proxy may accept less than the service.
       const mitad = listas.length >> 1
       return [
         ...(await crearListas(listas.slice(0, mitad), enviar)),
@@ -173,6 +176,7 @@ const fallar = <E>({ entrada, posicion }: Ranura<E>, error: ErrorGuias): FallaDe
   pasajera: esPasajero(error),
 })
 
+/** Numbers the entries from 0. */
 export async function* numerar<E>(
   entradas: Iterable<E> | AsyncIterable<E>,
 ): AsyncGenerator<Ranura<E>, void, undefined> {

@@ -5,40 +5,49 @@ import type { OpcionesDeSolicitud } from './opciones.js'
 
 /** Opciones de `crearMuchas`, con las de cada una de sus solicitudes. */
 export interface OpcionesDeMuchas extends OpcionesDeSolicitud {
-  /** El punto de recogida de las guías que no traen el suyo. */
+  /** Punto de recogida de las guías que no traen el suyo. */
   recogida?: Recogida | undefined
-  /** Si se rechazan las guías cuyo lugar es inverosímil, de las que no lo dicen; si falta, lo que diga su cuenta. */
+  /**
+   * Verdadero para rechazar las guías cuyo lugar es inverosímil. Vale para las guías que no traen su propio `estricto`;
+   * si falta, se usa el ajuste de su cuenta.
+   */
   estricto?: boolean | undefined
-  /** Cuántas solicitudes se envían a la vez; 2 si falta. */
+  /** Número de solicitudes que se envían a la vez; 2 si falta. */
   concurrencia?: number | undefined
-  /** Cuántas guías lleva cada solicitud, de 1 a 100; 100 si falta. */
+  /** Número de guías de cada solicitud, de 1 a 100; 100 si falta. */
   tamano?: number | undefined
-  /** Función que recibe cuántas guías van cada vez que se contesta una solicitud. Lo que lance se pasa por alto. */
+  /**
+   * Función que recibe el avance cada vez que el servicio contesta una solicitud. Si la función lanza un error, se pasa
+   * por alto.
+   */
   alAvanzar?: ((avance: AvanceDeMuchas) => void) | undefined
   /**
-   * Pone una `external_ref` al azar a las guías que no la traen, en vez de rechazarlas. Si su proceso muere a mitad y lo
-   * hace otra vez, esas se duplican.
+   * Verdadero para poner una `external_ref` al azar a las guías que no la traen, en vez de rechazarlas. Si su proceso
+   * muere a mitad y usted lo ejecuta otra vez, esas guías se duplican.
    */
   referenciaAutomatica?: boolean | undefined
 }
 
-/** Opciones de `crearMuchas` cuando lo que usted tiene no son guías, sino sus pedidos. */
+/** Opciones de `crearMuchas` para crear las guías a partir de sus pedidos. */
 export interface OpcionesDeConversion<E> extends OpcionesDeMuchas {
-  /** Función que da la guía de cada pedido. Lo que lance es la falla de ese pedido. */
+  /** Función que da la guía de cada pedido. Si la función lanza un error, ese pedido falla con él. */
   aGuia: (entrada: E) => GuiaParaCrear
 }
 
-/** Cuántas guías de `crearMuchas` van: leídas, creadas, repetidas y fallidas. */
+/** Avance de `crearMuchas`: guías leídas, creadas, repetidas y fallidas. */
 export interface AvanceDeMuchas {
-  /** Cuántas guías se han leído de lo que usted pasó. */
+  /** Número de guías leídas de lo que usted pasó. */
   leidas: number
-  /** Cuántas guías se crearon ahora. */
+  /** Número de guías creadas ahora. */
   creadas: number
-  /** Cuántas guías ya existían; también las de una solicitud cuya respuesta se perdió y que se envió otra vez. */
+  /**
+   * Número de guías que ya existían. Incluye las guías de una solicitud que se envió otra vez porque se perdió su
+   * respuesta.
+   */
   repetidas: number
-  /** Cuántas guías fallaron. */
+  /** Número de guías que fallaron. */
   fallidas: number
-  /** Cuántas guías son en total, si lo que usted pasó lo dice (una lista, un `Set`). */
+  /** Número total de guías, si lo que usted pasó lo dice (una lista, un `Set`); si no, nulo. */
   total: number | null
 }
 
@@ -46,8 +55,8 @@ export interface AvanceDeMuchas {
 export type EnviarLote = (texto: string, opciones: OpcionesDeSolicitud) => Promise<LoteCreado>
 
 /**
- * Lo que da `crearMuchas`. Se recorre una vez, con `for await`, y no lee ni envía nada antes. Cada guía da un resultado,
- * en el orden en que usted las pasó.
+ * Creación de muchas guías, que devuelve `crearMuchas`. Se recorre una sola vez, con `for await`; antes no lee ni envía
+ * nada. Cada guía da un resultado, en el orden en que usted las pasó.
  */
 export class CreacionDeMuchas<E> implements AsyncIterable<ResultadoDeMuchas<E>> {
   readonly #ranuras: AsyncIterable<Ranura<E>>
@@ -70,14 +79,14 @@ export class CreacionDeMuchas<E> implements AsyncIterable<ResultadoDeMuchas<E>> 
     this.#avance = { leidas: 0, creadas: 0, repetidas: 0, fallidas: 0, total }
   }
 
-  /** Cuántas guías van: leídas, creadas, repetidas y fallidas. */
+  /** Avance hasta ahora: guías leídas, creadas, repetidas y fallidas. */
   get avance(): AvanceDeMuchas {
     return { ...this.#avance }
   }
 
   /**
-   * Crea otra vez las guías que fallaron por algo pasajero (la red, un 5xx, un 429), con sus mismas posiciones y
-   * referencias. Con `{ todas: true }`, también las que había que corregir: corrija antes su `entrada`.
+   * Crea otra vez las guías que fallaron por algo pasajero (la red, un 5xx, un 429), con las mismas posiciones y
+   * referencias. Con `{ todas: true }`, crea también las guías que había que corregir: corrija antes su `entrada`.
    *
    * ```ts
    * for await (const r of creacion.reintentarFallidas()) anotar(r)
@@ -93,8 +102,12 @@ export class CreacionDeMuchas<E> implements AsyncIterable<ResultadoDeMuchas<E>> 
   }
 
   /**
-   * At most `concurrencia` requests are under way or wait to be taken, so that whoever takes results slowly is read
-   * slowly. What is done is given also while the source makes wait for its next.
+   * Yields one result per guide, in the order given. At most `concurrencia` requests are in flight or have results not
+   * yet taken, so a slow consumer slows down the reading. Finished results are yielded even while the source has no
+   * next entry.
+   *
+   * @throws ErrorGuias if the results are iterated a second time
+   * @throws ErrorAbortado at the end, if `signal` is aborted
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<ResultadoDeMuchas<E>, void, undefined> {
     if (this.#empezada) throw new ErrorGuias('crearMuchas se recorre una sola vez: guarde los resultados.')
@@ -108,7 +121,7 @@ export class CreacionDeMuchas<E> implements AsyncIterable<ResultadoDeMuchas<E>> 
       aGuia,
       referenciaAutomatica = false,
     } = this.#opciones
-    // The members that are there, and their comma; of none nothing.
+    // Other members of the body with a leading comma, or an empty text if none is defined.
     const resto = JSON.stringify({ recogida, estricto }).replace(/^\{(.*)\}$/, (_, suyos) => suyos && `,${suyos}`)
     const lotes = agrupar(this.#leer(), { aGuia, referir: referenciaAutomatica }, tamano, resto.length * 3)
     const enVuelo: Promise<ResultadoDeMuchas<E>[]>[] = []
@@ -139,7 +152,7 @@ export class CreacionDeMuchas<E> implements AsyncIterable<ResultadoDeMuchas<E>> 
         }
       }
     } finally {
-      // Not awaited: a source that gives nothing would hold up whoever has left.
+      // Not awaited, because a source that never answers would block a consumer that has left the loop.
       lotes.return().catch(() => {})
     }
     if (averia) throw averia.causa
@@ -168,12 +181,15 @@ export class CreacionDeMuchas<E> implements AsyncIterable<ResultadoDeMuchas<E>> 
     }
     try {
       this.#opciones.alAvanzar?.(this.avance)
-    } catch {} // the results are worth more than what shows their progress
+    } catch {} // an error while showing the progress must not lose the results
     return resultados
   }
 }
 
-/** Nothing, once it is aborted. It leaves nothing on a signal that lives long. */
+/**
+ * Resolves with the value of the promise, or with undefined once `signal` is aborted. Removes its listener, so that a
+ * long-lived signal does not collect listeners.
+ */
 function oAbortado<T>(promesa: Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
   return new Promise<T | undefined>((cumplir, rechazar) => {
     const abortar = () => cumplir(undefined)
@@ -183,6 +199,11 @@ function oAbortado<T>(promesa: Promise<T>, signal: AbortSignal | undefined): Pro
   })
 }
 
+/**
+ * Checks the options of `RecursoGuias.crearMuchas` and prepares the creation, without sending anything.
+ *
+ * @throws ErrorGuias if an option or the source is not valid
+ */
 export function crearMuchas<E>(
   entradas: Iterable<E> | AsyncIterable<E>,
   opciones: OpcionesDeMuchas & Partial<OpcionesDeConversion<E>>,

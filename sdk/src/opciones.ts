@@ -1,60 +1,76 @@
 import { ErrorGuias, type NombreDeError } from './errores.js'
 
-/** Lo que cada método acepta como último argumento; lo que falte se toma de las opciones de `Guias`. */
+/**
+ * Opciones de una solicitud: el último argumento de cada método. Las que falten se toman de las opciones de `Guias`.
+ */
 export interface OpcionesDeSolicitud {
-  /** Señal que aborta la solicitud: `AbortSignal.timeout(…)`, o la de un `AbortController`. Da un `ErrorAbortado`. */
+  /**
+   * Señal que aborta la solicitud: `AbortSignal.timeout(…)`, o la de un `AbortController`. La solicitud falla entonces
+   * con un `ErrorAbortado`.
+   */
   signal?: AbortSignal | undefined
-  /** Milisegundos que se espera cada respuesta entera, en cada intento; 30 000 si falta. `Infinity` espera siempre. */
+  /**
+   * Milisegundos que se espera la respuesta entera, en cada intento; 30 000 si falta. Con `Infinity` se espera siempre.
+   */
   tiempoLimite?: number | undefined
   /**
-   * Milisegundos para toda la solicitud: los intentos y lo que se espera entre ellos; en una lista, por página. Sin
-   * límite si falta.
+   * Milisegundos para toda la solicitud: los intentos y las esperas entre ellos. En una lista, el plazo es de cada
+   * página. Si falta, no hay límite.
    */
   plazoTotal?: number | undefined
-  /** Cuántas veces más se envía la solicitud si algo pasajero falla y repetir es seguro; 2 si falta, 0 para ninguna. */
+  /**
+   * Número de veces más que se envía la solicitud, si falla por algo pasajero y repetirla es seguro; 2 si falta, 0 para
+   * ninguna.
+   */
   reintentos?: number | undefined
-  /** Cabeceras que se añaden a la solicitud. Las de este paquete (la llave, el tipo del cuerpo) no se cambian así. */
+  /** Cabeceras que se añaden a la solicitud. No cambian las de este paquete (la llave, el tipo del cuerpo). */
   cabeceras?: Readonly<Record<string, string>> | undefined
 }
 
 /**
- * Qué fue de un intento de una solicitud. Sin la llave, sin cuerpos y sin parámetros, para que pueda ir a un registro:
+ * Resultado de un intento de una solicitud. No lleva la llave ni cuerpos ni parámetros, para que pueda ir a un
+ * registro:
  *
- * - `respuesta`: llegó, y vale.
- * - `reintento`: falló, y se enviará otra vez en `esperaMs` milisegundos.
- * - `falla`: falló, y así se queda; es lo que recibe quien llamó.
+ * - `respuesta`: la respuesta llegó y es válida.
+ * - `reintento`: el intento falló, y la solicitud se enviará otra vez en `esperaMs` milisegundos.
+ * - `falla`: el intento falló y no se repite; quien llamó recibe el error.
  */
 export interface Suceso {
-  /** Si el intento dio una respuesta, si se repetirá, o si así se queda. */
+  /** Resultado del intento: una respuesta, una falla que se repetirá o una falla definitiva. */
   tipo: 'respuesta' | 'reintento' | 'falla'
   /** Método HTTP de la solicitud. */
   metodo: string
-  /** Ruta de la solicitud, sin los parámetros de después de «?». */
+  /** Ruta de la solicitud, sin los parámetros que van después de «?». */
   ruta: string
   /** Número de este intento, desde 1. */
   intento: number
-  /** Cuánto tardó este intento, en milisegundos. */
+  /** Duración de este intento, en milisegundos. */
   ms: number
-  /** Estado HTTP de la respuesta; nulo si no la hubo. */
+  /** Estado HTTP de la respuesta; nulo si no hubo respuesta. */
   status: number | null
-  /** Identificador de la solicitud (`X-Request-Id`); nulo si no hubo respuesta que lo dijera. */
+  /** Identificador de la solicitud (`X-Request-Id`); nulo si ninguna respuesta lo trajo. */
   idSolicitud: string | null
-  /** El nombre del error; nulo si no lo hubo. */
+  /** Nombre del error; nulo si no hubo error. */
   error: NombreDeError | null
-  /** El código del problema, si la API lo dio. */
+  /** Código del problema; nulo si la API no lo dio. */
   codigo: string | null
-  /** Cuánto se espera antes del intento siguiente, en milisegundos; nulo si no lo hay. */
+  /** Espera antes del intento siguiente, en milisegundos; nula si no hay otro intento. */
   esperaMs: number | null
 }
 
-/** Función que recibe cada {@link Suceso}. Lo que lance se pasa por alto. */
+/** Función que recibe cada {@link Suceso}. Si la función lanza un error, se pasa por alto. */
 export type Registro = (suceso: Suceso) => void
 
+/** Options in force for a request, with all values set. */
 export type Ajustes = Required<Omit<OpcionesDeSolicitud, 'signal'>> & Pick<OpcionesDeSolicitud, 'signal'>
 
 const POR_OMISION: Ajustes = { tiempoLimite: 30_000, plazoTotal: Infinity, reintentos: 2, cabeceras: {} }
 
-/** Puts the options that are given over those that stand; `undefined` counts as not given. */
+/**
+ * Merges the given options over `base`; `undefined` counts as not given.
+ *
+ * @throws ErrorGuias if a number is out of range
+ */
 export function ajustar(dadas: OpcionesDeSolicitud | undefined, base: Ajustes = POR_OMISION): Ajustes {
   const {
     signal,

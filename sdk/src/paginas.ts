@@ -1,23 +1,23 @@
 import { ErrorGuias } from './errores.js'
 import type { Respuesta } from './solicitud.js'
 
-/** Una página de cualquier lista. */
+/** Página de cualquier lista. */
 export interface Pagina<T> {
-  /** Los elementos de esta página. */
+  /** Elementos de esta página. */
   datos: T[]
   /** Cursor de la página siguiente; nulo cuando no hay más. */
   cursor_siguiente: string | null
 }
 
 /**
- * Una lista por páginas. No pide nada hasta que se usa:
+ * Lista por páginas. No envía ninguna solicitud antes de que usted la use:
  *
  * - `await lista` da la primera página: `{ datos, cursor_siguiente }`.
  * - `for await (const elemento of lista)` recorre todos los elementos y pide las páginas según hagan falta.
  * - `for await (const pagina of lista.paginas())` recorre las páginas.
- * - `await lista.primeros(250)` da los primeros en un arreglo.
+ * - `await lista.primeros(250)` da los primeros elementos en un arreglo.
  *
- * Cada recorrido empieza de nuevo desde el cursor que se dio.
+ * Cada recorrido empieza de nuevo desde el cursor que usted dio.
  */
 export class Listado<T, P extends Pagina<T> = Pagina<T>> implements Promise<P>, AsyncIterable<T> {
   readonly [Symbol.toStringTag] = 'Listado'
@@ -43,7 +43,7 @@ export class Listado<T, P extends Pagina<T> = Pagina<T>> implements Promise<P>, 
     return this.#primera
   }
 
-  // biome-ignore lint/suspicious/noThenProperty: a list is awaited for its first page, and must not ask before
+  // biome-ignore lint/suspicious/noThenProperty: awaiting a list requests its first page; no request is sent before
   then<A = P, B = never>(
     cumplida?: ((pagina: P) => A | PromiseLike<A>) | null,
     rechazada?: ((causa: unknown) => B | PromiseLike<B>) | null,
@@ -62,7 +62,8 @@ export class Listado<T, P extends Pagina<T> = Pagina<T>> implements Promise<P>, 
   }
 
   /**
-   * Recorre todas las páginas de la lista, de una en una. Sirve para guardar `cursor_siguiente` tras atender cada página:
+   * Recorre todas las páginas de la lista, de una en una. Sirve para guardar `cursor_siguiente` después de atender cada
+   * página:
    *
    * ```ts
    * for await (const { datos, cursor_siguiente } of api.eventos.listar({ cursor }).paginas()) {
@@ -78,14 +79,14 @@ export class Listado<T, P extends Pagina<T> = Pagina<T>> implements Promise<P>, 
       yield pagina
       if (!this.#hayMas(pagina)) return
       const siguiente = pagina.cursor_siguiente ?? undefined
-      // Asking the same page for ever would flood the service.
+      // Requesting the same page forever would flood the service.
       if (siguiente === cursor) throw new ErrorGuias('La lista no avanza: el servicio repite el cursor. Escríbanos.')
       cursor = siguiente
     }
   }
 
   /**
-   * Los primeros elementos de la lista, o todos si hay menos; pide las páginas que hagan falta.
+   * Da los primeros elementos de la lista, o todos si hay menos. Pide las páginas que hagan falta.
    *
    * ```ts
    * const recientes = await api.guias.listar({ estado: ['en_ruta'] }).primeros(250)

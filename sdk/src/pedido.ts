@@ -2,44 +2,48 @@ import { ErrorGuias } from './errores.js'
 import { OPERACIONES, type Operaciones } from './generado/operaciones.js'
 import { revisar } from './rutas.js'
 
-/** The name of an operation of the contract. */
+/** Name of an operation of the contract. */
 export type Operacion = keyof Operaciones
 
-/** What an operation takes: the members of its path, its query and its body. */
+/** Input of an operation: its path, query and body. */
 export type Datos<O extends Operacion> = Omit<Operaciones[O]['datos'], 'url'>
 
-/** What an operation answers when all is well. */
+/** Successful answer of an operation. */
 export type Salida<O extends Operacion> = Operaciones[O]['salida']
 
-/** The {@link Datos} of any operation. */
+/** Input of any operation, see {@link Datos}. */
 export interface DatosDeAlguna {
   path?: object
   query?: object | undefined
   body?: unknown
 }
 
-/** A request: what goes over the wire but for the headers, and whether it may go twice. */
+/** HTTP request without its headers, and whether it may be sent twice. */
 export interface Pedido {
   metodo: string
-  /** The address on the service, with its parameters. */
+  /** Path on the service, with the query parameters. */
   ruta: string
   cuerpo: string | undefined
-  /** Whether the merchant's key goes with the request: what takes none is sent none. */
+  /** True if the request carries the merchant's key. A resource that needs no key is requested without it. */
   conLlave: boolean
   /**
-   * Whether the request may be sent twice: whatever the service did with the first, it does nothing more with the
-   * second.
+   * True if the request may be sent twice: the second request has no further effect, even if the service executed the
+   * first.
    */
   repetible: boolean
 }
 
-/** What the contract's table says of an operation. */
+/** Splits a row of the contract's table: method, path template, and the rule for repeating. */
 function leer(fila: string): [metodo: string, plantilla: string, repetible: string | undefined] {
   const [metodo = '', ruta, repetible] = fila.split(' ')
   return [metodo, `/api/v1${ruta}`, repetible]
 }
 
-/** Makes the request of an operation, as the contract's table says. */
+/**
+ * Builds the request of an operation from its row in the contract's table.
+ *
+ * @throws ErrorGuias if a member of the path is missing or not valid
+ */
 export function armar(operacion: Operacion, { path = {}, query, body }: DatosDeAlguna): Pedido {
   const [metodo, plantilla, repetible] = leer(OPERACIONES[operacion])
   const partes = new Map<string, unknown>(Object.entries(path))
@@ -48,11 +52,13 @@ export function armar(operacion: Operacion, { path = {}, query, body }: DatosDeA
 }
 
 /**
- * Makes the request of an operation that this version may not know. One that it knows may be sent twice as the contract's
- * table says; of another, what HTTP calls idempotent (RFC 9110, 9.2.2).
+ * Builds the request for a path that this version may not know. For a known operation, the contract's table says
+ * whether it may be sent twice. Otherwise, the methods that HTTP calls idempotent may be (RFC 9110, 9.2.2).
+ *
+ * @throws ErrorGuias if the path does not start with `/`
  */
 export function armarOtra(metodo: string, ruta: string, datos: DatosDeAlguna, repetible?: boolean): Pedido {
-  // Anything else could carry the key to another host.
+  // A path without a leading slash could send the key to another host.
   if (!/^\//.test(ruta)) throw new ErrorGuias(`La ruta debe ser como /api/v1/guias y llegó «${ruta}».`)
   const esta = Object.values(OPERACIONES)
     .map(leer)
@@ -64,7 +70,12 @@ export function armarOtra(metodo: string, ruta: string, datos: DatosDeAlguna, re
   return { ...pedido, repetible: repetible ?? pedido.repetible }
 }
 
-/** @param repetible `true`, the member of the body on which it hangs, or undefined: never */
+/**
+ * Builds a request from its parts.
+ *
+ * @param repetible `true`, or the member of the body that makes repeating safe (`guias/external_ref`), or undefined for
+ *   never
+ */
 function completar(
   metodo: string,
   ruta: string,
@@ -85,7 +96,7 @@ function completar(
 
 const codificar = (valor: unknown) => encodeURIComponent(valor instanceof Date ? valor.toISOString() : String(valor))
 
-/** Has the body the member on which repeating hangs? Through a list, each of its entries must have it. */
+/** Tells whether the body has the member that makes repeating safe. In a list, every entry must have it. */
 function lleva(valor: unknown, [miembro, ...resto]: string[]): boolean {
   if (miembro === undefined) return Boolean(valor)
   if (Array.isArray(valor)) return valor.every((uno) => lleva(uno, [miembro, ...resto]))

@@ -10,10 +10,10 @@ import type {
 import type { OpcionesDeSolicitud } from './opciones.js'
 import type { Listado } from './paginas.js'
 
-/** De qué país se listan los departamentos, desde dónde y de cuántos en cuántos. */
+/** Filtros de los departamentos: el país, el cursor y el tamaño de la página. */
 export type FiltrosDeDepartamentos = NonNullable<ListarDepartamentosData['query']>
 
-/** De qué departamento se listan los municipios, cuáles, desde dónde y de cuántos en cuántos. */
+/** Filtros de los municipios: el departamento, el texto que se busca, el cursor y el tamaño de la página. */
 export type FiltrosDeMunicipios = ListarMunicipiosData['query']
 
 /** Los departamentos y municipios que el servicio conoce. */
@@ -26,7 +26,7 @@ export class RecursoCatalogo {
   }
 
   /**
-   * Los departamentos, por país y por nombre.
+   * Lista los departamentos, ordenados por país y por nombre.
    *
    * ```ts
    * for await (const { codigo, nombre } of api.catalogo.departamentos({ pais: 'GT' })) ofrecer(codigo, nombre)
@@ -40,8 +40,8 @@ export class RecursoCatalogo {
   }
 
   /**
-   * Los municipios de un departamento, dado por su código o por su nombre. Si no existe, un `ErrorNoEncontrado` que
-   * nombra los más parecidos.
+   * Lista los municipios de un departamento, dado por su código o por su nombre. Si el departamento no existe, falla
+   * con un `ErrorNoEncontrado` que nombra los más parecidos.
    *
    * ```ts
    * const { datos } = await api.catalogo.municipios({ departamento: 'GT-SA', buscar: 'santa' })

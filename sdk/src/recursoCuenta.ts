@@ -4,10 +4,10 @@ import type { OpcionesDeSolicitud } from './opciones.js'
 import type { Listado } from './paginas.js'
 import type { Solicitud } from './solicitud.js'
 
-/** Qué líneas de la bitácora, y de cuántas en cuántas. */
+/** Filtros de la bitácora, con el cursor y el tamaño de la página. */
 export type FiltrosDeBitacora = NonNullable<ListarBitacoraData['query']>
 
-/** La cuenta de la llave. */
+/** La cuenta a la que pertenece la llave. */
 export class RecursoCuenta {
   readonly #pedir: Cliente['pedir']
   readonly #listar: Cliente['listar']
@@ -19,7 +19,8 @@ export class RecursoCuenta {
   }
 
   /**
-   * De qué comercio es la llave, su modo, sus permisos y los ajustes de la cuenta. Sirve para comprobar que funciona.
+   * Da el comercio de la llave, su modo, sus permisos y los ajustes de la cuenta. Sirve para comprobar que la llave
+   * funciona.
    *
    * ```ts
    * const { nombre, modo, pais } = await api.cuenta.obtener()
@@ -30,8 +31,8 @@ export class RecursoCuenta {
   }
 
   /**
-   * Quién cambió sus llaves, sus webhooks y sus ajustes, y quién del servicio miró sus guías, de lo más reciente a lo más
-   * antiguo. La llave necesita el alcance `bitacora:leer`.
+   * Lista quién cambió sus llaves, sus webhooks y sus ajustes, y quién del servicio miró sus guías. Va de lo más
+   * reciente a lo más antiguo. La llave necesita el alcance `bitacora:leer`.
    *
    * ```ts
    * for await (const { accion, quien, creado_en } of api.cuenta.bitacora()) console.log(creado_en, accion, quien.tipo)

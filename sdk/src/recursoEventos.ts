@@ -4,7 +4,7 @@ import type { ListarEventosData, PaginaDelFlujo } from './generado/types.gen.js'
 import type { OpcionesDeSolicitud } from './opciones.js'
 import type { Listado } from './paginas.js'
 
-/** Desde dónde y de cuántos en cuántos se lee el flujo de eventos. */
+/** Filtros del flujo de eventos, con su principio, el cursor y el tamaño de la página. */
 export type FiltrosDelFlujo = NonNullable<ListarEventosData['query']>
 
 /** El flujo de eventos de todas sus guías. */
@@ -17,14 +17,15 @@ export class RecursoEventos {
   }
 
   /**
-   * Sigue los eventos de todas sus guías, en orden y sin huecos. Sin `cursor` empieza por el primero, o donde diga `desde`
-   * (un instante o `ahora`); `tipo` y `guia` dejan solo los que le interesan.
+   * Lista los eventos de todas sus guías, en orden y sin huecos. Sin `cursor`, empieza por el primero o donde diga
+   * `desde` (un instante o `ahora`). `tipo` y `guia` dejan solo los eventos que le interesan.
    *
-   * `cursor_siguiente` viene siempre: guárdelo y vuelva con él cuando quiera para recibir solo lo nuevo. El recorrido
+   * `cursor_siguiente` viene siempre: guárdelo y páselo después como `cursor` para recibir solo lo nuevo. El recorrido
    * termina cuando está al día, con una página vacía.
    *
    * ```ts
-   * for await (const { datos, cursor_siguiente } of api.eventos.listar({ cursor, desde: 'ahora', limite: 100 }).paginas()) {
+   * const eventos = api.eventos.listar({ cursor, desde: 'ahora', limite: 100 })
+   * for await (const { datos, cursor_siguiente } of eventos.paginas()) {
    *   for (const evento of datos) await atender(evento)
    *   await guardar(cursor_siguiente)
    * }

@@ -31,13 +31,13 @@ import { type OpcionesDeSeguimiento, seguir } from './seguimiento.js'
 import { Solicitud } from './solicitud.js'
 import type { ClavesPublicas } from './verificarPrueba.js'
 
-/** Qué guías se listan, desde dónde y de cuántas en cuántas. */
+/** Filtros de la lista de guías, con el cursor y el tamaño de la página. */
 export type FiltrosDeGuias = NonNullable<ListarGuiasData['query']>
 
-/** Qué parte del historial de una guía se pide. */
+/** Parte del historial de una guía que se pide: el cursor y el tamaño de la página. */
 export type FiltrosDeHistorial = NonNullable<ListarEventosDeGuiaData['query']>
 
-/** Qué intentos fallidos de una guía se piden. */
+/** Intentos fallidos de una guía que se piden: el cursor y el tamaño de la página. */
 export type FiltrosDeIntentos = NonNullable<ListarIntentosDeGuiaData['query']>
 
 /** Sus guías: crearlas, verlas, listarlas y cancelarlas. */
@@ -58,12 +58,13 @@ export class RecursoGuias {
   /**
    * Crea una guía y la devuelve en estado `aceptado`.
    *
-   * Con `lat` y `lng`, o con `maps_url`, la ubicación queda confirmada; sin ninguna, el destinatario recibe un mensaje
+   * Con `lat` y `lng`, o con `maps_url`, la ubicación queda confirmada. Sin ellos, el destinatario recibe un mensaje
    * para confirmarla.
    *
-   * Ponga siempre `external_ref` (su número de pedido): así repetir la misma solicitud es seguro y devuelve la guía
-   * que ya existe (`repetida` en `conRespuesta()`), y el SDK la repite solo si la red falla. Sin ella no la repite: no
-   * hay modo de saber si la primera llegó. La misma referencia con otros datos es un `ErrorConflicto`.
+   * Ponga siempre `external_ref` (su número de pedido). Con ella, repetir la misma solicitud es seguro y devuelve la
+   * guía que ya existe (`repetida` en `conRespuesta()`). Si la red falla, el SDK repite la solicitud por su cuenta. Sin
+   * `external_ref` no la repite, porque no hay modo de saber si la primera llegó. La misma referencia con otros datos
+   * es un `ErrorConflicto`.
    *
    * ```ts
    * const { guia, estado } = await api.guias.crear({
@@ -80,11 +81,12 @@ export class RecursoGuias {
   }
 
   /**
-   * Crea de 1 a 100 guías. `recogida` es el punto de recogida de las que no traen el suyo.
+   * Crea de 1 a 100 guías. `recogida` es el punto de recogida de las guías que no traen el suyo.
    *
-   * **No falla porque fallen guías**: mire cada entrada de `resultados`; `ok` dice si la guía existe, y `error` por
-   * qué no. Si la respuesta se pierde, envíe el mismo lote otra vez: con `external_ref` nada se duplica, y las que ya
-   * existían cuentan en `repetidas` y no en `creadas`. Lo que conviene revisar del lote mismo está en `advertencias`.
+   * **La llamada no falla aunque fallen guías**: mire cada entrada de `resultados`. `ok` dice si la guía existe, y
+   * `error`, por qué no. Si la respuesta se pierde, envíe el mismo lote otra vez: con `external_ref` nada se duplica.
+   * Las guías que ya existían cuentan en `repetidas` y no en `creadas`. `advertencias` trae lo que conviene revisar del
+   * lote mismo.
    *
    * ```ts
    * const { resultados } = await api.guias.crearLote({ recogida, guias })
@@ -100,12 +102,12 @@ export class RecursoGuias {
   }
 
   /**
-   * Crea cuantas guías quiera: una lista, un generador, un flujo que las lee de un archivo. Las envía de 100 en 100, dos
-   * solicitudes a la vez, y lee las siguientes según usted toma los resultados.
+   * Crea cuantas guías quiera: una lista, un generador, un flujo que las lee de un archivo. Las envía de 100 en 100,
+   * dos solicitudes a la vez. Lee las siguientes a medida que usted toma los resultados.
    *
-   * Cada una debe traer su `external_ref`: si algo se interrumpe, también su proceso, vuelva a pasarlas todas y las que ya
-   * existen vuelven con `repetida: true`. Nada falta en los resultados: si una solicitud falla del todo, cada una de sus
-   * guías sale con `ok: false` y ese error.
+   * Cada guía debe traer su `external_ref`. Si algo se interrumpe, incluso su proceso, vuelva a pasar todas las guías:
+   * las que ya existen vuelven con `repetida: true`. No falta ningún resultado: si una solicitud falla del todo, cada
+   * una de sus guías sale con `ok: false` y ese error.
    *
    * ```ts
    * const creacion = api.guias.crearMuchas(pedidos, { recogida })
@@ -116,7 +118,7 @@ export class RecursoGuias {
    * for await (const r of creacion.reintentarFallidas()) …
    * ```
    *
-   * Si lo que tiene son sus pedidos, diga en `aGuia` cuál es la guía de cada uno; `entrada` es entonces el pedido.
+   * Si usted tiene pedidos y no guías, `aGuia` da la guía de cada pedido; `entrada` es entonces el pedido.
    */
   crearMuchas<E>(entradas: Iterable<E> | AsyncIterable<E>, opciones: OpcionesDeConversion<E>): CreacionDeMuchas<E>
   crearMuchas<E extends GuiaParaCrear>(
@@ -131,7 +133,7 @@ export class RecursoGuias {
       entradas,
       { referenciaAutomatica: this.#referenciaAutomatica, ...opciones },
       async (texto, deCada) => {
-        // Each of them has its reference: otherwise it would not be here.
+        // Repeating is safe, because `crearMuchas` sends only guides that have a reference.
         const pedido = { ...armar('crearLote', {}), cuerpo: texto, repetible: true }
         return (await this.#enviar(() => pedido, esLote, deCada)).datos
       },
@@ -151,11 +153,13 @@ export class RecursoGuias {
   }
 
   /**
-   * Sigue una guía hasta el final: la da como está ahora y otra vez con cada cambio, hasta que se entrega, se devuelve o se
-   * cancela. Pregunta cada `intervalo`, y mientras nada cambia el servicio contesta sin cuerpo (`ETag`, 304). Salga con
-   * `break` cuando vea lo que esperaba, o corte con `signal`; lo que falla del todo se lanza.
+   * Sigue una guía hasta el final: la da como está ahora y otra vez con cada cambio. Termina cuando la guía se entrega,
+   * se devuelve o se cancela. Pregunta cada `intervalo` milisegundos; si nada cambió, el servicio contesta sin cuerpo
+   * (`ETag`, 304). Salga con `break` cuando vea lo que esperaba, o corte con `signal`. Si una solicitud falla del todo,
+   * lanza su error.
    *
-   * Es para una guía que alguien está mirando; para enterarse de todas están los webhooks y `api.eventos.listar()`.
+   * Use este método para una guía que alguien está mirando. Para enterarse de los cambios de todas, use los webhooks o
+   * `api.eventos.listar()`.
    *
    * ```ts
    * for await (const { ubicacion } of api.guias.seguir(guia, { intervalo: 10_000 })) {
@@ -173,7 +177,8 @@ export class RecursoGuias {
   }
 
   /**
-   * Sus guías, de la más reciente a la más antigua. Con `await`, la primera página; con `for await`, todas.
+   * Lista sus guías, de la más reciente a la más antigua. Con `await` da la primera página; con `for await`, todas las
+   * guías.
    *
    * Para enterarse de los cambios no recorra esta lista: use `api.eventos.listar()`.
    *
@@ -186,7 +191,8 @@ export class RecursoGuias {
   }
 
   /**
-   * El historial de una guía, del evento más antiguo al más reciente. Con `await`, una página; con `for await`, todo.
+   * Lista el historial de una guía, del evento más antiguo al más reciente. Con `await` da una página; con `for await`,
+   * todos los eventos.
    */
   eventos(
     guia: CodigoDeGuia,
@@ -197,8 +203,8 @@ export class RecursoGuias {
   }
 
   /**
-   * Confirma o corrige el lugar de entrega, con coordenadas o con un enlace de mapa, sin esperar al destinatario. Vale
-   * hasta que la guía sale a ruta (después es un `ErrorConflicto`); decir lo mismo otra vez no cambia nada.
+   * Confirma o corrige el lugar de entrega, con coordenadas o con un enlace de mapa, sin esperar al destinatario. Se
+   * puede hasta que la guía sale a ruta; después es un `ErrorConflicto`. Enviar el mismo lugar otra vez no cambia nada.
    *
    * ```ts
    * await api.guias.confirmarUbicacion(guia, { lat: 14.70811, lng: -90.50042, referencia: 'Portón verde' })
@@ -213,19 +219,20 @@ export class RecursoGuias {
   }
 
   /**
-   * Pide otra vez al destinatario que confirme el lugar: porque el mensaje anterior venció, falló o quedó en duda. Como
-   * mucho 3 veces por guía y 5 al día por teléfono; pasado eso es un `ErrorConflicto` (`limite_de_solicitudes`).
+   * Pide otra vez al destinatario que confirme el lugar, si el mensaje anterior venció, falló o quedó en duda. El
+   * máximo es de 3 veces por guía y 5 al día por teléfono; después es un `ErrorConflicto` (`limite_de_solicitudes`).
    */
   reenviarSolicitud(guia: CodigoDeGuia, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
     return this.#pedir('reenviarSolicitud', { path: { guia } }, opciones)
   }
 
   /**
-   * La prueba de entrega: quién recibió, dónde y cuándo, y las fotos, la firma y el PDF, cada uno con un enlace firmado que
-   * se abre sin llave hasta `vence_en` (15 minutos). **No guarde los enlaces**: pida la prueba otra vez.
+   * Da la prueba de entrega: quién recibió, dónde y cuándo, con las fotos, la firma y el PDF. Cada archivo trae un
+   * enlace firmado que se abre sin llave hasta `vence_en` (15 minutos). **No guarde los enlaces**: pida la prueba otra
+   * vez.
    *
-   * Antes de la entrega es un `ErrorNoEncontrado` (`prueba_no_disponible`). `pdf` y `manifiesto` son nulos los segundos que
-   * tardan en hacerse. Con el manifiesto, `verificarPrueba` comprueba los archivos sin preguntarnos nada.
+   * Antes de la entrega es un `ErrorNoEncontrado` (`prueba_no_disponible`). `pdf` y `manifiesto` son nulos durante los
+   * segundos que tardan en hacerse. Con el manifiesto, `verificarPrueba` comprueba los archivos sin preguntarnos nada.
    *
    * ```ts
    * const { recibido_por, fotos, pdf } = await api.guias.pruebaEntrega(guia)
@@ -237,9 +244,9 @@ export class RecursoGuias {
   }
 
   /**
-   * Los intentos de entrega fallidos de una guía, del más antiguo al más reciente: cuándo, por qué, qué repartidor fue
-   * y las fotos que tomó, cada una con un enlace firmado que se abre sin llave hasta `vence_en` (15 minutos). Con `await`, una
-   * página; con `for await`, todos.
+   * Lista los intentos de entrega fallidos de una guía, del más antiguo al más reciente: la hora, el motivo, el
+   * repartidor y las fotos que tomó. Cada foto trae un enlace firmado que se abre sin llave hasta `vence_en` (15
+   * minutos). Con `await` da una página; con `for await`, todos los intentos.
    *
    * ```ts
    * for await (const { numero_intento, motivo, fotos } of api.guias.intentos(guia)) console.log(numero_intento, motivo)
@@ -254,9 +261,10 @@ export class RecursoGuias {
   }
 
   /**
-   * Un enlace firmado al PDF de la etiqueta (10 × 15 cm: código de barras, QR de rastreo, destino y su referencia), que se
-   * abre sin llave hasta `vence_en` (15 minutos). El PDF se hace al abrirlo, con la guía como esté entonces. Una guía
-   * cancelada no tiene etiqueta: es un `ErrorConflicto` (`guia_cancelada`).
+   * Da un enlace firmado al PDF de la etiqueta (10 × 15 cm), que se abre sin llave hasta `vence_en` (15 minutos). La
+   * etiqueta lleva el código de barras, el QR de rastreo, el destino y su referencia. El PDF se hace al abrir el
+   * enlace, con los datos que la guía tenga entonces. Una guía cancelada no tiene etiqueta: es un `ErrorConflicto`
+   * (`guia_cancelada`).
    *
    * ```ts
    * const { url } = await api.guias.etiqueta(guia)
@@ -268,15 +276,15 @@ export class RecursoGuias {
   }
 
   /**
-   * Las claves públicas con que se comprueban los manifiestos de las pruebas de entrega, las retiradas también. Guárdelas con
-   * las pruebas; si `verificarPrueba` dice `clave_desconocida`, pídalas otra vez.
+   * Da las claves públicas con que se comprueban los manifiestos de las pruebas de entrega, también las retiradas.
+   * Guárdelas con las pruebas. Si `verificarPrueba` dice `clave_desconocida`, pida las claves otra vez.
    *
    * ```ts
    * await verificarPrueba({ manifiesto, claves: await api.guias.clavesPublicas(), archivos: [pdf] })
    * ```
    */
   clavesPublicas(opciones?: OpcionesDeSolicitud): Solicitud<ClavesPublicas> {
-    // It takes no key, so none is sent, and the table of what takes one has it not.
+    // This path is public: it takes no key, and the contract's table of operations does not include it.
     const pedido = {
       metodo: 'GET',
       ruta: '/.well-known/jwks.json',
@@ -288,8 +296,8 @@ export class RecursoGuias {
   }
 
   /**
-   * Un enlace firmado a un solo PDF con las etiquetas de 1 a 100 guías, una por página y en ese orden. Si alguna no existe,
-   * está cancelada o se repite, es un `ErrorValidacion` que dice cuáles (`/guias/3`), y no hay enlace.
+   * Da un enlace firmado a un solo PDF con las etiquetas de 1 a 100 guías, una por página y en ese orden. Si alguna
+   * guía no existe, está cancelada o se repite, no hay enlace: es un `ErrorValidacion` que dice cuáles (`/guias/3`).
    *
    * ```ts
    * const { url } = await api.guias.etiquetas(resultados.filter((r) => r.ok).map((r) => r.guia))
@@ -302,8 +310,8 @@ export class RecursoGuias {
   }
 
   /**
-   * Cancela una guía que aún no se recolectó (estado `aceptado`). Cancelar una ya cancelada no cambia nada, así que
-   * repetir es seguro. En otro estado es un `ErrorConflicto` (`transicion_invalida`), con el `estado` en que está.
+   * Cancela una guía que aún no se recolectó (estado `aceptado`). Cancelar una guía ya cancelada no cambia nada, así
+   * que repetir es seguro. En otro estado es un `ErrorConflicto` (`transicion_invalida`), que trae el `estado` actual.
    *
    * La guía cancelada conserva su `external_ref`: un envío nuevo necesita otra referencia.
    */

@@ -4,8 +4,8 @@ import type { OpcionesDeSolicitud } from './opciones.js'
 import type { Solicitud } from './solicitud.js'
 
 /**
- * Hacer de repartidor y de destinatario, sin esperar a nadie. Solo con llaves `guia_test_…`: con una `guia_live_…` cada
- * llamada es un `ErrorAlcance` (`solo_en_test`).
+ * Simulador de entregas: usted hace de repartidor y de destinatario, sin esperar a nadie. Funciona solo con llaves
+ * `guia_test_…`. Con una llave `guia_live_…`, cada llamada es un `ErrorAlcance` (`solo_en_test`).
  */
 export class RecursoSimulador {
   readonly #pedir: Cliente['pedir']
@@ -17,11 +17,13 @@ export class RecursoSimulador {
 
   /**
    * Mueve una guía de prueba como lo haría una lectura del repartidor, con las mismas reglas y el mismo aviso a sus
-   * webhooks. Un cambio que su estado no admite es un `ErrorConflicto` que dice en `transiciones` los que sí; repetir la
-   * llamada es otra lectura. `entregado` trae una prueba de entrega de muestra, e `intento_fallido`, una foto.
+   * webhooks. Un cambio que el estado actual no admite es un `ErrorConflicto`; `transiciones` dice qué cambios admite.
+   * Repetir la llamada es otra lectura. `entregado` trae una prueba de entrega de muestra, e `intento_fallido`, una
+   * foto.
    *
    * ```ts
-   * for (const estado of ['recolectado', 'en_ruta', 'entregado'] as const) await api.simulador.avanzar(guia, { estado })
+   * const camino = ['recolectado', 'en_ruta', 'entregado'] as const
+   * for (const estado of camino) await api.simulador.avanzar(guia, { estado })
    * ```
    */
   avanzar(guia: CodigoDeGuia, cambio: AvanceSimulado, opciones?: OpcionesDeSolicitud): Solicitud<Guia> {
@@ -29,9 +31,9 @@ export class RecursoSimulador {
   }
 
   /**
-   * Contesta por el destinatario de una guía de prueba: dice dónde es, deja vencer la solicitud (`vencida`) o no recibe
-   * el mensaje (`fallida`). Sin respuesta, confirma el centro del municipio declarado. El mismo resultado otra vez no
-   * cambia nada.
+   * Contesta por el destinatario de una guía de prueba: confirma el lugar, deja vencer la solicitud (`vencida`) o no
+   * recibe el mensaje (`fallida`). Sin `respuesta`, confirma el centro del municipio declarado. Enviar el mismo
+   * resultado otra vez no cambia nada.
    *
    * ```ts
    * await api.simulador.confirmarUbicacion(guia)

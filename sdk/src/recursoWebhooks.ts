@@ -23,21 +23,23 @@ import type { OpcionesDeSolicitud } from './opciones.js'
 import type { Listado } from './paginas.js'
 import { Solicitud } from './solicitud.js'
 
-/** Desde dónde y de cuántos en cuántos se listan los webhooks. */
+/** Filtros de la lista de webhooks: el cursor y el tamaño de la página. */
 export type FiltrosDeWebhooks = NonNullable<ListarWebhooksData['query']>
 
-/** Qué entregas de un webhook se listan, desde dónde y de cuántas en cuántas. */
+/** Filtros de las entregas de un webhook, con el cursor y el tamaño de la página. */
 export type FiltrosDeEntregasDeWebhook = NonNullable<ListarEntregasDeWebhookData['query']>
 
-/** Desde cuándo se vuelven a enviar los eventos a un webhook, y cuáles. */
-// Sending and counting are two methods here: with `ensayo` among the data, the type of the answer would hang on a value.
+/** Datos de una recuperación: desde cuándo se vuelven a enviar los eventos a un webhook, y cuáles. */
+// Sending and counting are two methods, because with `ensayo` among the data, the type of the answer would depend on a
+// value.
 export interface RecuperacionParaCrear extends Omit<RecuperacionDelContrato, 'ensayo'> {
-  /** Un ensayo no se pide aquí: para contar sin enviar nada, use `ensayarRecuperacion`. */
+  /** Miembro que no se usa aquí: para contar sin enviar nada, llame a `ensayarRecuperacion`. */
   ensayo?: never
 }
 
 /**
- * Sus webhooks: adónde se envía cada evento, y qué fue de cada envío. La llave necesita el alcance `webhooks:admin`.
+ * Sus webhooks: la dirección que recibe cada evento y el resultado de cada envío. La llave necesita el alcance
+ * `webhooks:admin`.
  */
 export class RecursoWebhooks {
   readonly #pedir: Cliente['pedir']
@@ -50,7 +52,7 @@ export class RecursoWebhooks {
   }
 
   /**
-   * Registra una dirección para recibir los eventos del modo de esta llave. Sin `tipos`, todos.
+   * Registra una dirección para recibir los eventos del modo de esta llave. Sin `tipos`, recibe todos.
    *
    * **Guarde `secreto`**: con él se comprueba cada envío (`verificarWebhook`), y solo se muestra aquí. Si se pierde la
    * respuesta, busque el webhook con `listar()` y pida otro secreto con `rotarSecreto`.
@@ -67,13 +69,14 @@ export class RecursoWebhooks {
   }
 
   /**
-   * Sus webhooks, del más antiguo al más reciente, sin sus secretos. Con `await`, una página; con `for await`, todos.
+   * Lista sus webhooks, del más antiguo al más reciente, sin sus secretos. Con `await` da una página; con `for await`,
+   * todos.
    */
   listar(filtros: FiltrosDeWebhooks = {}, opciones?: OpcionesDeSolicitud): Listado<Webhook, PaginaDeWebhooks> {
     return this.#listar('listarWebhooks', { query: filtros }, opciones)
   }
 
-  /** Da el webhook: su dirección, su estado, cómo van sus envíos y con qué versiones del secreto se firma. */
+  /** Da el webhook: su dirección, su estado, cómo van sus envíos y qué versiones del secreto firman. */
   obtener(webhook: CodigoDeWebhook, opciones?: OpcionesDeSolicitud): Solicitud<Webhook> {
     return this.#pedir('obtenerWebhook', { path: { webhook } }, opciones)
   }
@@ -81,21 +84,22 @@ export class RecursoWebhooks {
   /**
    * Cambia la dirección, los tipos, la descripción o el estado de un webhook; lo demás queda como está.
    *
-   * `{ estado: 'pausado' }` deja de enviar y guarda los eventos; `{ estado: 'activo' }` los envía. También reactiva uno
-   * `deshabilitado`; lo que se perdió mientras tanto se pide con `recuperar`.
+   * `{ estado: 'pausado' }` deja de enviar y guarda los eventos. `{ estado: 'activo' }` los envía, y también reactiva
+   * un webhook `deshabilitado`. Pida con `recuperar` los eventos que perdió mientras tanto.
    */
   cambiar(webhook: CodigoDeWebhook, cambios: WebhookParaCambiar, opciones?: OpcionesDeSolicitud): Solicitud<Webhook> {
     return this.#pedir('cambiarWebhook', { path: { webhook }, body: cambios }, opciones)
   }
 
-  /** Elimina un webhook: deja de enviarle, y borra sus entregas y sus secretos. No se puede deshacer. */
+  /** Elimina un webhook: deja de enviarle, y borra sus entregas y sus secretos. La eliminación no se puede deshacer. */
   eliminar(webhook: CodigoDeWebhook, opciones?: OpcionesDeSolicitud): Solicitud<void> {
     return this.#pedir('eliminarWebhook', { path: { webhook } }, opciones)
   }
 
   /**
-   * Crea un secreto nuevo del webhook, que se muestra **solo en esta respuesta**. Durante `solapamiento_horas` (24 si falta) cada
-   * envío lleva las dos firmas: cambie el secreto en su servidor sin perder ninguno. Cada llamada crea otro.
+   * Crea un secreto nuevo del webhook, que se muestra **solo en esta respuesta**. Durante `solapamiento_horas` (24 si
+   * falta), cada envío lleva las dos firmas: cambie el secreto en su servidor sin perder ningún envío. Cada llamada
+   * crea otro secreto.
    */
   rotarSecreto(
     webhook: CodigoDeWebhook,
@@ -106,16 +110,18 @@ export class RecursoWebhooks {
   }
 
   /**
-   * Envía al webhook un `webhook.prueba` firmado, una sola vez, también si el webhook está pausado o deshabilitado. Devuelve la
-   * entrega del aviso, por salir: pídala después con `obtenerEntrega` para ver qué contestó su servidor.
+   * Envía al webhook un `webhook.prueba` firmado, una sola vez, también si el webhook está pausado o deshabilitado.
+   * Devuelve la entrega antes de que el aviso salga. Pida la entrega después, con `obtenerEntrega`, para ver qué
+   * contestó su servidor.
    */
   probar(webhook: CodigoDeWebhook, opciones?: OpcionesDeSolicitud): Solicitud<EntregaDeWebhook> {
     return this.#pedir('probarWebhook', { path: { webhook } }, opciones)
   }
 
   /**
-   * Vuelve a enviar los eventos registrados desde una fecha que este webhook no recibió, lo más antiguo primero; con
-   * `todas`, también los que recibió. Es un trabajo: siga su avance con `obtenerRecuperacion`. Uno a la vez por webhook.
+   * Vuelve a enviar los eventos registrados desde una fecha que este webhook no recibió, primero los más antiguos. Con
+   * `todas`, envía también los que recibió. Es un trabajo del servicio, que sigue solo: mire su avance con
+   * `obtenerRecuperacion`. Cada webhook admite un trabajo a la vez.
    *
    * ```ts
    * const { recuperacion } = await api.webhooks.recuperar(webhook, { desde: '2026-11-20T15:00:00Z' })
@@ -126,13 +132,14 @@ export class RecursoWebhooks {
     recuperacion: RecuperacionParaCrear,
     opciones?: OpcionesDeSolicitud,
   ): Solicitud<Recuperacion> {
-    // Who writes JavaScript may ask for a rehearsal here: it must neither be sent for real nor come back as another type.
+    // Without TypeScript, a caller may still ask for a rehearsal here. The request must not be sent for real, and its
+    // answer would have another type.
     if (recuperacion?.ensayo) return new Solicitud(Promise.reject(new ErrorGuias(ENSAYO)))
     const datos = { path: { webhook }, body: recuperacion }
     return this.#pedir('recuperarEntregasDeWebhook', datos, opciones, esRecuperacion)
   }
 
-  /** Cuenta cuánto enviaría `recuperar` con los mismos datos, sin enviar nada. */
+  /** Cuenta lo que enviaría `recuperar` con los mismos datos, sin enviar nada. */
   ensayarRecuperacion(
     webhook: CodigoDeWebhook,
     recuperacion: RecuperacionParaCrear,
@@ -142,7 +149,7 @@ export class RecursoWebhooks {
     return this.#pedir('recuperarEntregasDeWebhook', datos, opciones, esEnsayo)
   }
 
-  /** Dice por dónde va una recuperación de un webhook. */
+  /** Da el avance de una recuperación de un webhook. */
   obtenerRecuperacion(
     webhook: CodigoDeWebhook,
     recuperacion: string,
@@ -152,11 +159,12 @@ export class RecursoWebhooks {
   }
 
   /**
-   * Lo que se envió o se va a enviar a un webhook, de lo más reciente a lo más antiguo. Con `await`, una página; con
-   * `for await`, todo. Las terminadas se guardan 90 días.
+   * Lista las entregas de un webhook, enviadas o por enviar, de la más reciente a la más antigua. Con `await` da una
+   * página; con `for await`, todas. Las entregas terminadas se guardan 90 días.
    *
    * ```ts
-   * for await (const { entrega, ultimo_error } of api.webhooks.entregas(webhook, { estado: 'fallida' })) console.log(entrega, ultimo_error)
+   * const entregas = api.webhooks.entregas(webhook, { estado: 'fallida' })
+   * for await (const { entrega, ultimo_error } of entregas) console.log(entrega, ultimo_error)
    * ```
    */
   entregas(
@@ -168,8 +176,8 @@ export class RecursoWebhooks {
   }
 
   /**
-   * Da una entrega de un webhook, el cuerpo que se firma y cada intento: qué contestó su servidor y cuánto tardó cada
-   * fase.
+   * Da una entrega de un webhook, con el cuerpo que se firma y con cada intento: qué contestó su servidor y cuánto
+   * tardó cada fase.
    */
   obtenerEntrega(
     webhook: CodigoDeWebhook,
@@ -180,8 +188,8 @@ export class RecursoWebhooks {
   }
 
   /**
-   * Envía otra vez el mismo evento, ahora, también si su servidor ya lo había recibido o el webhook está pausado. Lleva el mismo
-   * `webhook-id`, así que su servidor puede reconocerlo.
+   * Envía otra vez el mismo evento, ahora, aunque su servidor ya lo haya recibido o el webhook esté pausado. El envío
+   * lleva el mismo `webhook-id`, así que su servidor puede reconocerlo.
    */
   reenviar(
     webhook: CodigoDeWebhook,

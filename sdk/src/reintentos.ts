@@ -2,19 +2,22 @@ import { ErrorAbortado, ErrorApi, ErrorConexion, ErrorRespuesta } from './errore
 
 const BASE = 500
 const TOPE = 8_000
-/** Who asks for more is not to be waited for in the middle of a call: the caller is told. */
+/**
+ * Longest `Retry-After` that a call waits for, in seconds. If the service asks for more, the caller gets the error at
+ * once.
+ */
 const ESPERA_MAXIMA = 60
 
 /**
- * How Node, Bun and Deno tell of a connection that never was, or of a certificate that they didn't take: nothing can have
- * arrived. An `AggregateError` has one for each address.
+ * Matches the errors by which Node, Bun and Deno report a connection never made, or a certificate refused: nothing can
+ * have arrived. An `AggregateError` has one error per address.
  */
 const SIN_CONEXION =
   /^Aggregate|\b(connect|getaddrinfo) E|CONNECT_TIMEOUT|ConnectionRefused|OpenSocket|\(Connect\)|bad port|secure TLS|CERT(_|\b)|UNABLE_TO|SSL\w+VERSION|HANDSHAKE/
 
 /**
- * May a request that failed with this error pass if it is sent again, and may it be sent again? What isn't `repetible` is
- * repeated only when the first was certainly not done.
+ * Tells whether a failed request may succeed if sent again, and is safe to send again. A request that is not
+ * `repetible` is repeated only if the service certainly did not execute it.
  */
 export function pasara(error: unknown, repetible: boolean): boolean {
   if (error instanceof ErrorConexion) return repetible || !error.pudoLlegar
@@ -23,18 +26,21 @@ export function pasara(error: unknown, repetible: boolean): boolean {
   return repetible && (error.status === 408 || error.status >= 500)
 }
 
-/** May what failed with this error be tried later, by who still has what was to be sent? */
+/** Tells whether the caller may try the same request again later. An aborted request counts as well. */
 export const esPasajero = (error: unknown) => pasara(error, true) || error instanceof ErrorAbortado
 
-/** Milliseconds to wait before the next attempt; undefined if the service asks for longer than is worth waiting. */
+/**
+ * Returns the milliseconds to wait before the next attempt: a random time below a bound that doubles from 0.5 s to 8 s,
+ * plus `Retry-After`. Undefined if the service asks for more than {@link ESPERA_MAXIMA}.
+ */
 export function pausa(error: unknown, intento: number): number | undefined {
-  // Over the whole width: those whom one fault hit at once must not come back at once.
+  // The random time spans the whole interval, so that clients that failed together do not return together.
   const azar = Math.random() * Math.min(TOPE, BASE * 2 ** (intento - 1))
   const pide = error instanceof ErrorApi || error instanceof ErrorRespuesta ? error.esperarSegundos : null
   return pide === null ? azar : pide > ESPERA_MAXIMA ? undefined : pide * 1000 + azar
 }
 
-/** Waits so many milliseconds; aborted, it ends at once. */
+/** Waits `ms` milliseconds. Resolves early when `signal` is aborted. */
 export function dormir(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((listo) => {
     const terminar = () => {
@@ -47,7 +53,7 @@ export function dormir(ms: number, signal: AbortSignal | undefined): Promise<voi
   })
 }
 
-/** Is it certain, by what `fetch` failed with, that nothing was sent? */
+/** Tells whether an error of `fetch` proves that nothing was sent. */
 export function noSalio(causa: unknown): boolean {
   if (!(causa instanceof Error)) return false
   const { name, code, message } = causa as Error & { code?: unknown }

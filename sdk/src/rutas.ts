@@ -1,8 +1,10 @@
 import { ErrorGuias } from './errores.js'
 
 /**
- * Refuses a member of a path that is empty, `.` or `..`: it would reach another operation. The rest the server answers
- * itself.
+ * Returns a member of a path after a check. An empty member, `.` or `..` would reach another operation; the server
+ * checks the rest.
+ *
+ * @throws ErrorGuias if the member is empty, `.`, `..` or not a text
  */
 export function revisar(miembro: string, codigo: unknown): string {
   if (typeof codigo === 'string' && !/^(\s*|\.\.?)$/.test(codigo)) return codigo

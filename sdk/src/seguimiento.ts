@@ -4,18 +4,23 @@ import type { OpcionesDeSolicitud } from './opciones.js'
 import { dormir } from './reintentos.js'
 import type { Respuesta } from './solicitud.js'
 
-/** Cada cuánto se pregunta por una guía, y cuánto de su historial viene con ella. */
+/** Opciones de `api.guias.seguir`: cada cuánto se pregunta por la guía, y cuánto historial viene con ella. */
 export interface OpcionesDeSeguimiento {
   /** Milisegundos entre una pregunta y la siguiente; 5 000 si falta. */
   intervalo?: number | undefined
-  /** Cuántos eventos del historial vienen con la guía, de 1 a 100; 25 si falta. */
+  /** Número de eventos del historial que vienen con la guía, de 1 a 100; 25 si falta. */
   limite?: number | undefined
 }
 
-/** The states that a guide never leaves: `finales` of the contract's `x-transiciones`. */
+/** States that a guide never leaves: `finales` of the contract's `x-transiciones`. */
 const FINALES: readonly string[] = ['entregado', 'devuelto', 'cancelado']
 
-/** Gives a guide whenever it isn't what it was. Between two questions nothing is kept of it but its entity tag. */
+/**
+ * Yields a guide at once and after each change, until its final state. Between two requests, only the entity tag stays
+ * in memory.
+ *
+ * @throws ErrorGuias if `intervalo` is not above 0 milliseconds
+ */
 export async function* seguir(
   pedir: (opciones: OpcionesDeSolicitud) => Promise<Respuesta<GuiaConEventos | undefined>>,
   intervalo = 5_000,

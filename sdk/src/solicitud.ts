@@ -1,4 +1,4 @@
-/** Una respuesta entera: los datos y lo que vino con ellos. */
+/** Respuesta entera: los datos, y el estado, las cabeceras y el identificador que vinieron con ellos. */
 export interface Respuesta<T> {
   /** Los datos de la respuesta. */
   datos: T
@@ -8,11 +8,11 @@ export interface Respuesta<T> {
   cabeceras: Headers
   /** Identificador de la solicitud (`X-Request-Id`); cítelo al escribirnos. */
   idSolicitud: string | null
-  /** Verdadero si la guía ya existía con esta referencia y este contenido, y se devolvió esa. */
+  /** Verdadero si la guía ya existía con esta referencia y este contenido, y la respuesta trae esa guía. */
   repetida: boolean
 }
 
-/** Una solicitud en curso. Con `await` da los datos; con {@link Solicitud.conRespuesta}, la respuesta entera. */
+/** Solicitud en curso. Con `await` da los datos; con {@link Solicitud.conRespuesta}, la respuesta entera. */
 export class Solicitud<T> extends Promise<T> {
   readonly #respuesta: Promise<Respuesta<T>>
 
@@ -24,21 +24,22 @@ export class Solicitud<T> extends Promise<T> {
     this.#respuesta = respuesta
   }
 
-  // What `then` and its siblings give is a plain promise: this constructor takes no executor.
+  // `then`, `catch` and `finally` return a plain promise, because this constructor takes no executor.
   /** @internal */
   static override get [Symbol.species](): PromiseConstructor {
     return Promise
   }
 
   /**
-   * Da la respuesta entera de esta solicitud; no envía otra.
+   * Da la respuesta entera de esta solicitud, sin enviar otra.
    *
    * ```ts
    * const { datos, repetida, idSolicitud } = await api.guias.crear(guia).conRespuesta()
    * ```
    */
   conRespuesta(): Promise<Respuesta<T>> {
-    // The caller handles the failure through the other promise; this one must not be reported as unhandled.
+    // The caller handles the failure through the other promise, so the rejection of this promise must not be reported
+    // as unhandled.
     this.catch(() => {})
     return this.#respuesta
   }

@@ -3,26 +3,29 @@ import type { PaisConPlan } from './generado/planes.js'
 
 export type { PaisConPlan } from './generado/planes.js'
 
-/** Un teléfono que se pudo leer. */
+/** Teléfono que se pudo leer. */
 export interface TelefonoLeido {
-  /** El número en E.164, como lo guarda y lo devuelve el servicio. */
+  /** Número en E.164, como lo guarda y lo devuelve el servicio. */
   e164: string
-  /** El país del número; nulo si es de otro que los que el servicio atiende, y entonces solo se miró su forma. */
+  /** País del número. Nulo si el servicio no atiende ese país; entonces solo se miró la forma del número. */
   pais: PaisConPlan | null
-  /** Si es posible pero no figura en el plan de numeración de su país: la guía llevaría `telefono_dudoso`. */
+  /**
+   * Verdadero si el número es posible pero no figura en el plan de numeración de su país. La guía llevaría la
+   * advertencia `telefono_dudoso`.
+   */
   dudoso: boolean
-  /** Si es un teléfono fijo, que no recibe el mensaje con que se pide la ubicación. */
+  /** Verdadero si es un teléfono fijo, que no recibe el mensaje con que se pide la ubicación. */
   fijo: boolean
 }
 
-/** Por qué un texto no es un teléfono, y qué hacer. */
+/** Texto que no es un teléfono; `error` dice por qué y qué hacer. */
 export interface TelefonoIlegible {
   error: string
 }
 
 /**
- * Lee un teléfono tal como se escribe, con el mismo resultado que el servicio y sin llamarlo. Sin `pais`, o de un país que
- * el servicio no atiende, hace falta `+` y el código de país.
+ * Lee un teléfono tal como se escribe, con el mismo resultado que el servicio y sin llamarlo. Sin `pais`, o con un país
+ * que el servicio no atiende, el texto necesita `+` y el código de país.
  *
  * ```ts
  * import { leerTelefono } from '@guias/sdk/telefono'

@@ -15,7 +15,7 @@ import { dormir, noSalio, pasara, pausa } from './reintentos.js'
 import type { Respuesta } from './solicitud.js'
 import { VERSION } from './version.js'
 
-/** La parte de `fetch` que este paquete usa. */
+/** Parte de `fetch` que este paquete usa. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 export interface Conexion {
@@ -27,8 +27,9 @@ export interface Conexion {
 }
 
 /**
- * Sends a request, which is made at once, again if it may be, and gives the whole answer or throws an {@link
- * ErrorGuias}.
+ * Builds a request at once, sends it, and repeats it where that is safe. Resolves with the whole answer.
+ *
+ * @throws ErrorGuias for every failure
  */
 export type Enviar = <T>(
   armar: () => Pedido,
@@ -36,15 +37,16 @@ export type Enviar = <T>(
   opciones: OpcionesDeSolicitud | undefined,
 ) => Promise<Respuesta<T>>
 
-/** setTimeout takes longer delays for 1 ms. */
+/** Longest delay of `setTimeout`, in milliseconds. A longer delay would run after 1 ms. */
 const PLAZO_MAXIMO = 2 ** 31 - 1
 
+/** Creates the function that sends requests to one service, with its key, deadlines and retries. */
 export function crearTransporte({ llave, baseUrl, fetch, ajustes: base, registro }: Conexion): Enviar {
   async function intercambiar<T>(pedido: Pedido, forma: Forma<T>, ajustes: Ajustes, intento: number, plazo: number) {
     const init: RequestInit = {
       method: pedido.metodo,
       headers: cabecerasDe(pedido, ajustes, llave, intento),
-      // The API never redirects. Following would turn a POST into a GET that answers something else.
+      // The API never redirects. Following a redirect would turn a POST into a GET with another answer.
       redirect: 'manual',
     }
     if (pedido.cuerpo !== undefined) init.body = pedido.cuerpo
@@ -74,14 +76,15 @@ export function crearTransporte({ llave, baseUrl, fetch, ajustes: base, registro
         anotar({ status: respuesta.status, idSolicitud: respuesta.idSolicitud })
         return respuesta
       } catch (causa) {
-        // What an attempt before this one may have done, it may have done whatever became of this one.
+        // The service may have received an earlier attempt, even if this attempt was never sent.
         const error: ErrorGuias =
           causa instanceof ErrorGuias ? causa : sinRespuesta(causa, pudoLlegar || !noSalio(causa))
         pudoLlegar ||= !pasara(error, false)
         error.intentos = intento
         const espera =
           intento <= ajustes.reintentos && pasara(error, pedido.repetible) ? pausa(error, intento) : undefined
-        // What would end after the deadline is not begun: the caller gets the reason instead of a late «too late».
+        // A wait that would end after the deadline is skipped, so that the caller gets the cause instead of a late
+        // timeout.
         const sigue = espera !== undefined && performance.now() + espera < fin
         anotar({ ...contar(error), tipo: sigue ? 'reintento' : 'falla', esperaMs: sigue ? Math.round(espera) : null })
         if (!sigue) throw error
@@ -91,7 +94,11 @@ export function crearTransporte({ llave, baseUrl, fetch, ajustes: base, registro
   }
 }
 
-/** At once, so that the caller may change its objects for the next guide. */
+/**
+ * Builds the request synchronously, so that the caller may change its objects for the next guide.
+ *
+ * @throws ErrorGuias if the options or the data are not valid
+ */
 function preparar(armar: () => Pedido, opciones: OpcionesDeSolicitud | undefined, base: Ajustes) {
   try {
     const ajustes = ajustar(opciones, base)
@@ -109,7 +116,7 @@ function cabecerasDe(pedido: Pedido, { cabeceras }: Ajustes, llave: string, inte
   todas.delete('Authorization')
   if (pedido.conLlave) todas.set('Authorization', `Bearer ${llave}`)
   if (pedido.cuerpo !== undefined) todas.set('Content-Type', 'application/json')
-  // Browsers don't let pages name themselves, or ask the server first (CORS).
+  // Browsers either forbid these headers or send a CORS preflight request for them.
   if (!enNavegador()) {
     todas.set('User-Agent', `guias-sdk/${VERSION}`)
     if (intento > 1) todas.set('X-Guias-Reintento', `${intento - 1}`)
@@ -120,7 +127,7 @@ function cabecerasDe(pedido: Pedido, { cabeceras }: Ajustes, llave: string, inte
 function interpretar<T>(respuesta: Response, texto: string, forma: Forma<T>): Respuesta<T> {
   const { status, headers: cabeceras } = respuesta
   const datos = leerJson(texto)
-  // Whose form takes a 304 has asked whether something changed.
+  // A `forma` that accepts status 304 belongs to a conditional request.
   if ((respuesta.ok || status === 304) && forma(datos, status)) {
     return {
       datos,
@@ -160,7 +167,12 @@ function describir({ status, type, headers }: Response, texto: string): string {
 const SI_REPITE =
   'El servicio pudo haber recibido la solicitud; repetir una consulta, una cancelación o una creación con external_ref es seguro.'
 
-/** Over the whole exchange, body included, and also over a `fetch` that ignores the signal. */
+/**
+ * Applies the deadline to the whole exchange, body included, even if a custom `fetch` ignores the signal.
+ *
+ * @throws ErrorTiempo after the deadline
+ * @throws ErrorAbortado if `signal` is aborted
+ */
 function conPlazo<T>(
   resta: number,
   { tiempoLimite, plazoTotal, signal }: Ajustes,
@@ -224,10 +236,13 @@ function registrar(
       esperaMs: null,
       ...suceso,
     })
-  } catch {} // whoever only looks on must not make a request fail
+  } catch {} // an error of the merchant's log function must not make the request fail
 }
 
-/** fetch says `fetch failed` and hides why (ECONNREFUSED, a certificate…) in the cause. */
+/**
+ * Returns the message of an error with its cause. `fetch` only says `fetch failed`; the reason (ECONNREFUSED, a
+ * certificate…) is in the cause.
+ */
 function explicar(causa: unknown): string {
   if (!(causa instanceof Error)) return String(causa)
   const { cause } = causa
@@ -235,5 +250,8 @@ function explicar(causa: unknown): string {
   return `${causa.message}: ${cause.message || (cause as { code?: unknown }).code}`
 }
 
-/** Pages and workers both have a navigator; Node's and Deno's is not Mozilla's. */
+/**
+ * Tells whether this code runs in a page or a worker of a browser. Node and Deno also have `navigator`, but their user
+ * agent does not start with Mozilla.
+ */
 const enNavegador = () => (globalThis.navigator as Navigator | undefined)?.userAgent?.startsWith('Mozilla/') ?? false

@@ -3,7 +3,7 @@ import { ErrorPrueba } from './errores.js'
 import { esManifiesto } from './formas.js'
 import type { ArchivoDeManifiesto, ManifiestoDePrueba } from './generado/types.gen.js'
 
-/** Una clave pública de Ed25519 (JWK: RFC 7517, RFC 8037). */
+/** Clave pública de Ed25519 (JWK: RFC 7517, RFC 8037). */
 export interface ClavePublica {
   /** Tipo de clave: `OKP`. */
   kty: string
@@ -11,52 +11,58 @@ export interface ClavePublica {
   crv: string
   /** La clave pública: 32 bytes en base64url. */
   x: string
-  /** El nombre con que los manifiestos citan la clave: su huella RFC 7638. */
+  /** Nombre con que los manifiestos citan la clave: su huella (RFC 7638). */
   kid: string
-  /** Para qué sirve la clave: `sig`, firmar. */
+  /** Uso de la clave: `sig`, firmar. */
   use?: string
   /** Algoritmo con que firma la clave: `EdDSA`. */
   alg?: string
 }
 
 /**
- * Las claves con que se firman las pruebas de entrega: un JWK Set, como lo publica `/.well-known/jwks.json`. Las da
- * `api.guias.clavesPublicas()`, o el archivo que usted guardó. Lo que firmó una clave retirada se sigue comprobando con
- * ella.
+ * Claves con que se firman las pruebas de entrega: un JWK Set, como lo publica `/.well-known/jwks.json`. Las da
+ * `api.guias.clavesPublicas()`, o el archivo que usted guardó. Una clave retirada sigue sirviendo para comprobar lo que
+ * firmó.
  */
 export interface ClavesPublicas {
-  /** Las claves, la presente y las retiradas. */
+  /** La clave actual y las retiradas. */
   keys: readonly ClavePublica[]
 }
 
-/** Los bytes de un archivo; un `Buffer` también. */
+/** Bytes de un archivo; un `Buffer` también vale. */
 export type BytesDeArchivo = Uint8Array | ArrayBuffer
 
-/** Qué comprueba {@link verificarPrueba}. */
+/** Datos que comprueba {@link verificarPrueba}. */
 export interface PruebaPorVerificar {
-  /** El campo `manifiesto` de la prueba de entrega. */
+  /** Campo `manifiesto` de la prueba de entrega. */
   manifiesto: string
-  /** Las claves públicas del servicio. Guárdelas con la prueba: con ellas se comprueba sin red. */
+  /** Claves públicas del servicio. Guárdelas con la prueba: con ellas se comprueba sin red. */
   claves: ClavesPublicas
-  /** El PDF, las fotos o la firma que usted tiene. Cada uno debe ser uno de los del manifiesto, byte por byte. */
+  /**
+   * Archivos que usted tiene: el PDF, las fotos o la firma. Cada archivo debe ser uno de los del manifiesto, byte por
+   * byte.
+   */
   archivos?: readonly BytesDeArchivo[] | undefined
-  /** De qué guía debe ser la prueba. Si falta, vale la de cualquiera: mírela en el resultado. */
+  /**
+   * Código de la guía de la que debe ser la prueba. Si falta, vale la de cualquier guía: mire el código en el
+   * resultado.
+   */
   guia?: string | undefined
 }
 
-/** Lo que {@link verificarPrueba} comprobó. */
+/** Resultado de {@link verificarPrueba}. */
 export interface PruebaVerificada {
-  /** El manifiesto firmado: la guía, cuándo, dónde y la huella de cada archivo. */
+  /** Manifiesto firmado: la guía, la hora, el lugar y la huella de cada archivo. */
   manifiesto: ManifiestoDePrueba
-  /** Qué archivo del manifiesto es cada uno de los que pasó, en el mismo orden. */
+  /** Archivos del manifiesto que corresponden a los que usted pasó, en el mismo orden. */
   archivos: ArchivoDeManifiesto[]
-  /** El nombre de la clave con que se firmó el manifiesto. */
+  /** Nombre de la clave con que se firmó el manifiesto. */
   kid: string
 }
 
 /**
- * Comprueba una prueba de entrega **sin preguntarnos nada**: que el manifiesto lo firmó una de las claves, y que cada
- * archivo es, byte por byte, uno de los suyos. Si algo no cuadra falla con un `ErrorPrueba`, que dice en `codigo` qué fue.
+ * Comprueba una prueba de entrega **sin preguntarnos nada**: que una de las claves firmó el manifiesto, y que cada
+ * archivo es, byte por byte, uno de los suyos. Si algo no cuadra, falla con un `ErrorPrueba`; `codigo` dice por qué.
  *
  * ```ts
  * const claves = await api.guias.clavesPublicas()
@@ -93,14 +99,17 @@ export async function verificarPrueba({
 
 interface Jws {
   kid: string
-  /** What stands before the second dot, as it is: that is what was signed. */
+  /** Header and payload exactly as received, `header.payload`: the text that the signature covers. */
   firmado: string
   cuerpo: string
   firma: Uint8Array<ArrayBuffer>
 }
 
 const TIPO = 'prueba-entrega+jws'
-/** Both are Ed25519 once the key is one; the second is its newer name (RFC 9864). Nothing else is ever tried. */
+/**
+ * Accepted algorithms. With an Ed25519 key both names mean the same; `Ed25519` is the newer name (RFC 9864). No other
+ * algorithm is ever tried.
+ */
 const ALGORITMOS = ['EdDSA', 'Ed25519']
 
 function leerJws(manifiesto: unknown): Jws {
@@ -123,7 +132,7 @@ function leerJws(manifiesto: unknown): Jws {
     throw ilegible('no es un JWS compacto', error)
   }
   const { alg, typ, kid, crit } = Object(cabecera) as Record<string, unknown>
-  // Before any key is looked for: what says how it is to be checked is not believed.
+  // The header is checked before a key is chosen, because the manifest must not decide how it is verified.
   if (typeof alg !== 'string' || !ALGORITMOS.includes(alg) || typ !== TIPO || crit !== undefined) {
     throw new ErrorPrueba(
       `El manifiesto dice alg ${mostrar(alg)} y typ ${mostrar(typ)}, y solo se admite EdDSA (Ed25519) con ${TIPO}: no es una prueba de entrega nuestra.`,
@@ -165,7 +174,8 @@ async function firmaBuena(clave: Uint8Array<ArrayBuffer>, { firmado, firma }: Jw
   try {
     publica = await subtle().importKey('raw', clave, { name: 'Ed25519' }, false, ['verify'])
   } catch (error) {
-    // A key that is no point of the curve is refused here, too, but with another name.
+    // A key that is not a point on the curve fails here with `DataError`. Any other error means that the engine lacks
+    // Ed25519.
     if ((error as Error).name === 'DataError') throw new ErrorPrueba('La clave que firmó no vale.', 'claves')
     throw new ErrorPrueba(
       'Este entorno no sabe comprobar Ed25519: use Node 20 o posterior, o un navegador reciente.',
@@ -211,7 +221,10 @@ function leerBytes(archivo: unknown, i: number): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Base64url without padding, written in the only way: spare bits would let two texts be one signature. @throws Error
+ * Decodes base64url without padding. Accepts only the canonical text, because spare bits would let two texts be the
+ * same signature.
+ *
+ * @throws Error if the text is not canonical base64url
  */
 function deBase64url(texto: string): Uint8Array<ArrayBuffer> {
   const bytes = deBase64(texto.replace(/-/g, '+').replace(/_/g, '/'))

@@ -16,31 +16,34 @@ import type {
 export type { AvisoDeDeshabilitado, AvisoDePrueba }
 
 interface AvisoDe<T extends TipoDeEventoRecibido> extends Omit<AvisoDelContrato, 'tipo' | 'datos'> {
-  /** El tipo del evento; dice qué trae. */
+  /** Tipo del evento; dice qué trae. */
   tipo: T
-  /** La guía como quedó con el evento, y el evento. */
+  /** La guía como quedó después del evento, y el evento. */
   datos: { guia: Guia; evento: Evento<T> }
 }
 
 /**
- * Lo que llega por webhook cuando algo le pasa a una guía; `AvisoDeGuia<'guia.entregado'>` es el de un tipo. Los tipos de
- * mañana también traen la guía y su evento.
+ * Aviso que llega por webhook cuando algo le pasa a una guía; `AvisoDeGuia<'guia.entregado'>` es el aviso de ese tipo.
+ * Los tipos que se añadan en el futuro también traen la guía y su evento.
  */
 export type AvisoDeGuia<T extends TipoDeEventoRecibido = TipoDeEventoRecibido> = T extends TipoDeEventoRecibido
   ? AvisoDe<T>
   : never
 
-/** Un aviso de lo que esta versión del paquete no conoce. Contéstelo 2xx y páselo por alto, o actualice el paquete. */
+/**
+ * Aviso de un tipo que esta versión del paquete no conoce. Contéstelo con 2xx y páselo por alto, o actualice el
+ * paquete.
+ */
 export interface AvisoDesconocido {
   id: IdDeAviso
   tipo: TipoDesconocido
   creado_en: FechaHora
-  // Without properties, so that `'guia' in aviso.datos` leaves this member out too.
+  // `object` declares no properties, so that `'guia' in aviso.datos` excludes this member of the union too.
   datos: object
 }
 
 /**
- * Lo que llega por webhook. `tipo` dice qué trae `datos`:
+ * Aviso que llega por webhook. `tipo` dice qué trae `datos`:
  *
  * ```ts
  * switch (aviso.tipo) {
@@ -57,11 +60,12 @@ export interface AvisoDesconocido {
  */
 export type AvisoDeWebhook = AvisoDeGuia | AvisoDePrueba | AvisoDeDeshabilitado | AvisoDesconocido
 
-/** Los tipos de aviso que esta versión del paquete conoce. */
+/** Tipos de aviso que esta versión del paquete conoce. */
 export type TipoDeAviso = Conocido<TipoDeEvento> | AvisoDePrueba['tipo'] | AvisoDeDeshabilitado['tipo']
 
 /**
- * Para que no compile un `switch` al que le falta un tipo conocido; el error del compilador nombra cuál:
+ * Comprobación para que no compile un `switch` al que le falta un tipo conocido. El error del compilador nombra el tipo
+ * que falta:
  *
  * ```ts
  * switch (aviso.tipo) {
@@ -73,10 +77,10 @@ export type TipoDeAviso = Conocido<TipoDeEvento> | AvisoDePrueba['tipo'] | Aviso
  */
 export type TodoAtendido<Resto> = [Extract<Resto, TipoDeAviso>] extends [never] ? true : Extract<Resto, TipoDeAviso>
 
-/** El cuerpo de la solicitud tal como llegó: el texto o los bytes (un `Buffer` también), nunca el objeto ya leído. */
+/** Cuerpo de la solicitud tal como llegó: el texto o los bytes (un `Buffer` también), nunca el objeto ya leído. */
 export type CuerpoRecibido = string | Uint8Array | ArrayBuffer
 
-/** Las cabeceras de la solicitud: `req.headers` de Node, `request.headers` de fetch, un objeto o pares. */
+/** Cabeceras de la solicitud: `req.headers` de Node, `request.headers` de fetch, un objeto o pares. */
 export type CabecerasRecibidas =
   | Headers
   | { readonly [nombre: string]: string | readonly string[] | undefined }
@@ -84,9 +88,11 @@ export type CabecerasRecibidas =
 
 /** Opciones de {@link verificarWebhook}. */
 export interface OpcionesDeVerificacion {
-  /** Segundos que la firma puede diferir de su reloj, antes o después; 300 si falta. `Infinity` no mira la hora. */
+  /**
+   * Segundos que la firma puede diferir de su reloj, antes o después; 300 si falta. Con `Infinity` no se mira la hora.
+   */
   toleranciaSegundos?: number | undefined
-  /** La hora con que se compara la de la firma; si falta, la de su reloj. */
+  /** Hora con que se compara la de la firma; si falta, la de su reloj. */
   ahora?: Date | undefined
 }
 
@@ -94,9 +100,9 @@ export interface OpcionesDeVerificacion {
 export interface OpcionesDeFirma {
   /** Identificador del evento que se firma (`webhook-id`). */
   id: string
-  /** La hora de la firma, en segundos desde 1970; si falta, ahora. */
+  /** Hora de la firma, en segundos desde 1970; si falta, la hora actual. */
   timestamp?: number | undefined
-  /** El secreto del webhook, `whsec_…`; con varios, una firma de cada uno, como en una rotación. */
+  /** Secreto del webhook, `whsec_…`. Con varios secretos se hace una firma con cada uno, como en una rotación. */
   secreto: string | readonly string[]
 }
 
@@ -108,8 +114,8 @@ export type CabecerasDeFirma = {
 }
 
 /**
- * Comprueba que lo que llegó lo enviamos nosotros, hace poco, y da el aviso. Si no, falla con un `ErrorFirma`, que dice
- * en `motivo` por qué: no lo atienda, conteste 400.
+ * Comprueba que el servicio envió la solicitud hace poco, y da su aviso. Si no, falla con un `ErrorFirma`; `motivo`
+ * dice por qué. Entonces no atienda la solicitud y conteste 400.
  *
  * Pase el cuerpo **tal como llegó**, antes de leerlo como JSON. En Express:
  *
@@ -127,7 +133,7 @@ export type CabecerasDeFirma = {
  *
  * Con `fetch` (Next.js, Hono, Workers, Deno, Bun): `verificarWebhook(await request.text(), request.headers, secreto)`.
  *
- * `secreto` puede ser una lista; basta con que la firma corresponda a uno.
+ * `secreto` puede ser una lista; basta con que la firma corresponda a uno de los secretos.
  */
 export async function verificarWebhook(
   cuerpo: CuerpoRecibido,
@@ -141,7 +147,7 @@ export async function verificarWebhook(
   const [id, timestamp, firmas] = [leer('webhook-id'), leer('webhook-timestamp'), leer('webhook-signature')]
   revisarHora(timestamp, opciones)
 
-  // An intermediary may join a header that came twice with a comma and a space.
+  // A proxy may join a repeated header with a comma and a space.
   const dadas = firmas.split(/,? +/).flatMap((firma) => (firma.startsWith('v1,') ? [firma.slice(3)] : []))
   if (dadas.length === 0) {
     throw new ErrorFirma('webhook-signature no trae ninguna firma «v1,…»: esta solicitud no es nuestra.', 'firma')
@@ -149,7 +155,7 @@ export async function verificarWebhook(
   let corresponde = false
   for (const clave of claves) {
     const esperada = await firmar(clave, id, timestamp, bytes)
-    // Every one is looked at: how long it takes must not tell which of them was nearly right.
+    // Every signature is compared, so that the duration does not reveal which signature was nearly right.
     for (const dada of dadas) corresponde = iguales(dada, esperada) || corresponde
   }
   if (!corresponde) {
@@ -162,7 +168,7 @@ export async function verificarWebhook(
 }
 
 /**
- * Firma un cuerpo como lo hacemos nosotros y da las cabeceras, para que usted pruebe su propio receptor.
+ * Firma un cuerpo como lo hace el servicio y da las cabeceras, para que usted pruebe su propio receptor.
  *
  * ```ts
  * const cuerpo = JSON.stringify(aviso)
@@ -194,7 +200,7 @@ const COMO_LLEGO =
   'Pase lo que llegó: en Express, req.body, con express.raw({ type: "application/json" }) en esta ruta y antes de express.json(); con fetch, await request.text().'
 
 function leerCuerpo(cuerpo: unknown): Uint8Array<ArrayBuffer> {
-  // What `String(req.body)` makes of an object.
+  // `String(req.body)` gives `[object Object]` if the body was already parsed.
   const bytes = typeof cuerpo === 'string' && cuerpo !== '[object Object]' ? enUtf8(cuerpo) : copiar(cuerpo)
   if (bytes) return bytes
   throw new ErrorFirma(
@@ -205,7 +211,12 @@ function leerCuerpo(cuerpo: unknown): Uint8Array<ArrayBuffer> {
   )
 }
 
-/** Standard Webhooks: base64 of 24 to 64 bytes after `whsec_`. The secret itself is never in a message. */
+/**
+ * Reads one or several secrets in the format of Standard Webhooks: `whsec_`, then base64 of 24 to 64 bytes. No error
+ * message contains the secret.
+ *
+ * @throws ErrorFirma if a secret is missing or malformed
+ */
 function leerSecretos(secreto: unknown): Uint8Array<ArrayBuffer>[] {
   const secretos: unknown[] = Array.isArray(secreto) ? secreto : [secreto]
   if (secretos.length === 0) throw new ErrorFirma('La lista de secretos está vacía: pase al menos uno.', 'secreto')
@@ -238,7 +249,7 @@ function lectorDeCabeceras(cabeceras: CabecerasRecibidas): (nombre: keyof Cabece
   for (const [nombre, valor] of pares) {
     if (valor === undefined || valor === null) continue
     const clave = String(nombre).toLowerCase()
-    // Two values become one that was not signed; of signatures there may be several.
+    // A repeated header becomes one text that was not signed. Several signatures are allowed.
     todas.set(clave, [todas.get(clave) ?? [], valor].flat().join(' '))
   }
   return (nombre) => {
@@ -252,7 +263,7 @@ function lectorDeCabeceras(cabeceras: CabecerasRecibidas): (nombre: keyof Cabece
 }
 
 function revisarHora(timestamp: string, { toleranciaSegundos = 300, ahora = new Date() }: OpcionesDeVerificacion) {
-  // Not a number would compare as false, and let everything pass.
+  // With NaN, the comparison below would always be false.
   if (!(toleranciaSegundos >= 0)) throw new ErrorGuias('toleranciaSegundos debe ser un número de 0 en adelante.')
   const reloj = Math.floor(Number(ahora) / 1000)
   if (Number.isNaN(reloj)) throw new ErrorGuias('ahora debe ser una fecha (Date).')
@@ -285,7 +296,7 @@ async function firmar(
   return enBase64(new Uint8Array(await subtle.sign('HMAC', hmac, firmado)))
 }
 
-/** Looks at every character whatever it finds: how long it takes tells nothing of how much was right. */
+/** Compares two texts. For texts of equal length, the duration does not reveal how many characters match. */
 function iguales(una: string, otra: string): boolean {
   if (una.length !== otra.length) return false
   let difieren = 0
@@ -293,7 +304,11 @@ function iguales(una: string, otra: string): boolean {
   return difieren === 0
 }
 
-/** From the bytes that were signed, not from what was passed. */
+/**
+ * Parses the notice from the bytes that were signed, not from the object that the caller passed.
+ *
+ * @throws ErrorFirma if the signed bytes are not a notice
+ */
 function leerAviso(bytes: Uint8Array<ArrayBuffer>): AvisoDeWebhook {
   let causa: unknown
   try {
