@@ -3,38 +3,43 @@ import pg from 'pg'
 import type { Part, Place } from './data/parts.ts'
 
 /**
- * PostgreSQL's roles (`prisma/migrations/*_muro`), the second wall behind each statement's own conditions: what a merchant
- * asks for runs as `guias_api`, which sees the rows of those in the setting `guias.comercios` and no others; what operators,
- * couriers and recipients ask for, as `guias_operacion`; jobs, as `guias_trabajos`. Whoever only reads has `guias_lectura`.
+ * PostgreSQL role of a statement (`prisma/migrations/*_muro`): a second barrier behind the statement's own conditions.
+ * Requests of merchants run as `guias_api`, which sees only the rows of the merchants in the setting `guias.comercios`.
+ * Requests of operators, couriers and recipients run as `guias_operacion`, and jobs as `guias_trabajos`.
+ * `guias_lectura` is the role for sessions that only read.
  */
 export type Rol = 'guias_api' | 'guias_operacion' | 'guias_trabajos'
 
-/** As whom statements run, and whose rows they see. */
+/** Scope of statements: the role with which they run, and the merchants whose rows they see. */
 export interface Ambito {
-  /** `none`: as whoever signed in. */
+  /** `none` stands for the role with which the session signed in. */
   readonly rol: Rol | 'none'
-  /** The ids of merchants, which only `guias_api` asks for. */
+  /** Ids of merchants; only `guias_api` uses them. */
   readonly comercios: readonly string[]
 }
 
 const UUID = /^[0-9a-f-]{36}$/
 
-/** The setting `guias.comercios`: PostgreSQL's way to write an array of them. */
+/**
+ * Writes ids as an array literal of PostgreSQL, for the setting `guias.comercios`.
+ * @throws if an id is not a UUID
+ */
 function enArreglo(comercios: readonly string[]): string {
-  if (!comercios.every((id) => UUID.test(id))) throw new Error('a merchant has no id of the database')
+  if (!comercios.every((id) => UUID.test(id))) throw new Error('merchant id is not a UUID')
   return `{${comercios.join(',')}}`
 }
 
 const ACOTAR = 'acotar'
 const ACOTAR_GENERICO = 'acotar_generico'
 
-/** Settings of a statement's transaction under which PostgreSQL keeps its plan for all parameters. */
+/** Settings of a transaction in which PostgreSQL keeps one plan of a statement for all parameters. */
 const GENERICO = { plan_cache_mode: 'force_generic_plan' }
 
 /**
- * What goes ahead of statements, to say as whom they run, with settings that their session may not have.
- * @param enParte whether it says in which part, too, and holds it there
- * @param planGenerico whether PostgreSQL keeps the statement's plan for all parameters
+ * Statement that goes before another statement in its transaction and sets the scope.
+ * @param ajustes settings that the session may not have
+ * @param enParte true if the statement also names a part and keeps the part on its machine
+ * @param planGenerico true if PostgreSQL keeps one plan of the next statement for all parameters
  */
 export function acotar(
   ajustes: Readonly<Record<string, string>>,
@@ -42,13 +47,14 @@ export function acotar(
 ): { name: string; text: string } {
   const todos = Object.entries(planGenerico ? { ...ajustes, ...GENERICO } : ajustes)
   const suyos = todos.map(([nombre, valor]) => `set_config('${nombre}', '${valor}', true)`)
-  // In this order: what a function has planned is planned anew when it is called with another search path.
+  // `partes.tomar` comes before `search_path`: PostgreSQL plans a function's statements anew when the search path has
+  // changed.
   const donde = enParte ? ['partes.tomar($4)', "set_config('search_path', $3, true)"] : []
   const que = ["set_config('role', $1, true)", "set_config('guias.comercios', $2, true)", ...donde, ...suyos]
   return { name: planGenerico ? ACOTAR_GENERICO : ACOTAR, text: `select ${que.join(', ')}` }
 }
 
-/** SQL that says as whom the rest of a transaction runs, where, and what settings it has. */
+/** SQL that sets the scope, the part and the settings for the rest of a transaction. */
 export function desdeAqui(
   ambito: Ambito | undefined,
   ajustes: Readonly<Record<string, string>>,
@@ -62,7 +68,7 @@ export function desdeAqui(
   ]
 }
 
-/** What `pg` has of its own query and its connection, as far as it is used here. */
+/** Members of `pg`'s query and connection that this module uses. */
 interface Conexion {
   parse(que: { text: string }): void
   bind(que: { portal: string; statement: string | undefined; values: string[] }): void
@@ -76,8 +82,8 @@ interface DeUnaConsulta {
 const Consulta = pg.Query as unknown as new (config: pg.QueryConfig) => DeUnaConsulta & pg.Submittable
 
 /**
- * A statement that runs as somebody: who that is goes ahead of it in the same message and, for both are one transaction,
- * ends with it.
+ * Statement with a scope. The statement that sets the scope goes before it in the same message. Both are one
+ * transaction, so the scope ends with the statement.
  */
 export class ConsultaAcotada extends Consulta {
   readonly #valores: string[]
@@ -86,9 +92,10 @@ export class ConsultaAcotada extends Consulta {
   #acotada = false
 
   /**
-   * @param planGenerico whether PostgreSQL keeps the statement's plan for all parameters
-   * @param sinPreparar what goes ahead ({@link acotar}), where sessions don't have it prepared
-   * @param parte where it runs
+   * @param planGenerico true if PostgreSQL keeps one plan of the statement for all parameters
+   * @param sinPreparar text of the statement that sets the scope ({@link acotar}), for sessions that have not prepared
+   * it
+   * @param parte part in which the statement runs
    */
   constructor(
     { rol, comercios }: Ambito,
@@ -99,7 +106,7 @@ export class ConsultaAcotada extends Consulta {
       parte,
     }: { planGenerico: boolean; sinPreparar?: string | undefined; parte?: Part | undefined },
   ) {
-    // What has no values is sent otherwise, where nothing can go ahead of it.
+    // `pg` sends a statement without values in another way, in which no statement can go before it.
     super({ ...config, queryMode: 'extended' } as pg.QueryConfig)
     this.#valores = [rol, enArreglo(comercios), ...(parte ? [parte.schema, parte.shard] : [])]
     this.#preparada = planGenerico ? ACOTAR_GENERICO : ACOTAR
@@ -124,7 +131,10 @@ export class ConsultaAcotada extends Consulta {
   }
 }
 
-/** As whom something is asked, and where; undefined: as whoever the session is, and where everybody's rows are. */
+/**
+ * Scope and place of a query. Without a scope the session's own role applies. Without a place the query runs where the
+ * rows of all merchants are.
+ */
 export interface Desde {
   readonly ambito?: Ambito | undefined
   readonly lugar?: Place | undefined
@@ -132,8 +142,8 @@ export interface Desde {
 
 const actual = new AsyncLocalStorage<Desde>()
 
-/** Does something whose queries on a pool for Prisma (`paraPrisma`) run as somebody, and where they are told. */
+/** Runs `hacer` with a scope and a place, which apply to queries on a pool for Prisma (`paraPrisma`). */
 export const enAmbito = <T>(desde: Desde, hacer: () => T): T => actual.run(desde, hacer)
 
-/** As whom somebody asks who knows nothing of it, and where. */
+/** Scope and place from the async context; used by Prisma's queries, which carry neither. */
 export const ambitoActual = (): Desde => actual.getStore() ?? {}

@@ -18,7 +18,7 @@ interface OpcionesDeApp extends Partial<OpcionesDePaginas> {
   testigo?: Testigo
 }
 
-/** The service as an Express app that doesn't listen, ready to be given to a server. */
+/** Creates the service as an Express app that does not listen yet. */
 export function crearApp(
   { operaciones, validacion, comprobar }: Contrato,
   deps: Deps,
@@ -27,7 +27,7 @@ export function crearApp(
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
-  // A path is an operation or a page only as the contract and the pages write it: Express admits other spellings by default.
+  // Express admits other spellings of a path by default. Only the spelling in the contract and in the pages is valid.
   app.enable('case sensitive routing')
   app.enable('strict routing')
   app.set('query parser', 'simple')

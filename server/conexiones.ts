@@ -6,83 +6,92 @@ import type { Part, Place, Placements } from './data/parts.ts'
 import { faltaAlServidor } from './errores.ts'
 
 /**
- * A pooler in transaction mode (PgBouncer), which gives each transaction whatever session is free: what a session shall be
- * like is said with each transaction.
+ * Pooler in transaction mode (PgBouncer). Each transaction runs in any free session, so each transaction must set what
+ * the session needs.
  */
 export interface Pooler {
-  /** Whether it knows statements by their names (PgBouncer from 1.21 on). */
+  /** True if the pooler supports named prepared statements (PgBouncer since 1.21). */
   conNombres: boolean
 }
 
+/** Options of a pool of connections ({@link Conexiones}). */
 export interface OpcionesDeConexiones {
-  /** As whom every session begins. */
+  /** Role with which every session begins. */
   rol?: Rol | undefined
-  /** More settings of every session. */
+  /** Further settings of every session. */
   ajustes?: Readonly<Record<string, string>>
-  /** What stands between; undefined: PostgreSQL itself. */
+  /** Pooler before PostgreSQL; undefined if connections lead to PostgreSQL itself. */
   pooler?: Pooler | undefined
-  /** Where merchants' rows lie, if one machine doesn't have them all. */
+  /** Parts of merchants' rows; undefined if one machine has all rows. */
   partes?: Placements | undefined
 }
 
-/** What a machine of parts is connected to with, in the place of what stands before all of them. */
+/** Options of connections to one machine of the parts, instead of the coordinator. */
 type DeMaquina = OpcionesDeConexiones & { enParte?: true }
 
 const AJUSTES = {
   /**
-   * Every statement here finds its rows by an index. Prepared while its table was small, it would read the table whole, and
-   * go on so after the table grew, until somebody analyzes it: beside 100,000 new deliveries a settlement took five seconds.
+   * Forbids sequential scans, because every statement of the service finds its rows by an index. A statement prepared
+   * while its table was small would read the whole table. It would still do so after the table grew, until ANALYZE
+   * runs: beside 100,000 new deliveries, a settlement took five seconds.
    */
   enable_seqscan: 'off',
   /**
-   * What does read a table whole, a small one, looks so dear without sequential scans (before PostgreSQL 18) that it would be
-   * compiled: 234 ms of an empty one on Debian's PostgreSQL 15, 0.06 without.
+   * Forbids compilation of queries. Before PostgreSQL 18, a query that reads a small table whole looks so expensive
+   * without sequential scans that PostgreSQL compiles it. With Debian's PostgreSQL 15, an empty table took 234 ms, and
+   * 0.06 ms without compilation.
    */
   jit: 'off',
-  /** Instants come in UTC, wherever the database stands: what is shown of them is then cut out of their text (`iso`). */
+  /**
+   * Timestamps come in UTC, wherever the database stands. Code that shows an instant cuts it out of the timestamp's
+   * text (`iso`).
+   */
   timezone: 'UTC',
-  /** No request may hold a connection for ever: the server stops a long statement, the client gives a dead server up. */
+  /**
+   * Longest time of a statement, in milliseconds: no request may hold a connection for ever. The server stops a long
+   * statement, and the client gives up on a dead server.
+   */
   statement_timeout: '7000',
 }
 
 /**
- * Whether a statement failed for what is prepared of it: a migration has since changed the shape of its rows. Nothing was done,
- * and its connection would refuse it for ever.
+ * Reports whether a statement failed because a migration has changed the shape of its rows since the connection
+ * prepared it. Nothing was done, and the connection would refuse the statement for ever.
  */
 const esDeAntes = (error: unknown) =>
   error instanceof pg.DatabaseError && error.code === '0A000' && error.routine === 'RevalidateCachedQuery'
 
-/** Connections that wait for turns. */
+/** Connections of the pool for turns ({@link Conexiones.turnos}). */
 const TURNOS = 2
 
 const nombres = new Map<string, string>()
 
-/** The name of a statement that has none: its text's digest. */
+/** Returns the name of a statement that has none: the digest of its text. */
 export function nombreDe(text: string): string {
   const nombre = nombres.get(text) ?? hash('sha1', text)
   nombres.set(text, nombre)
   return nombre
 }
 
-/** Connections to the database, and as whom statements run on them. */
+/** Pool of connections to the database, which runs statements with a scope. */
 export class Conexiones extends pg.Pool {
-  /** Whether statements are prepared under names. */
+  /** True if statements are prepared under names. */
   readonly conNombres: boolean
   readonly partes: Placements | undefined
-  /** Connections to the machines where the parts lie, by their addresses. */
+  /** Pools of connections to the machines of the parts, by address. */
   readonly #maquinas = new Map<string, Conexiones>()
   readonly #deMaquina: (url: string) => Conexiones
   readonly #deTurnos: () => Conexiones
   #turnos: Conexiones | undefined
-  /** As whom a statement runs of which nobody says it; undefined: its session knows. */
+  /** Default scope when the caller passes none; undefined if the session has its role already. */
   readonly #nadieMas: Ambito | undefined
   readonly #rol: Rol | undefined
-  /** What each transaction is told, because its session isn't. */
+  /** Settings that each transaction sets, because its session does not have them. */
   readonly #ajustes: Readonly<Record<string, string>>
   readonly #acotar: string
-  /** Connections whose server refused a statement because it lacks something ({@link faltaAlServidor}). */
+  /** Connections whose server refused a statement because the server lacks something ({@link faltaAlServidor}). */
   readonly #gastadas = new WeakSet<object>()
-  /** Time of the last such refusal in milliseconds, as `performance.now()` tells it. */
+  /** Time of the last refusal for this reason, in milliseconds of `performance.now()`. */
   rechazado_en = Number.NEGATIVE_INFINITY
 
   constructor(url: string, max: number, application_name: string, opciones: DeMaquina = {}) {
@@ -102,7 +111,7 @@ export class Conexiones extends pg.Pool {
       idleTimeoutMillis: 60_000,
       keepAlive: true,
       query_timeout: 8_000,
-      // Prepares the statements that set role and merchants, and go ahead of others.
+      // Prepares the statements that go before others and set their scope.
       ...(conNombres
         ? {
             onConnect: (cliente: pg.ClientBase) =>
@@ -133,15 +142,16 @@ export class Conexiones extends pg.Pool {
     this.#ajustes = pooler ? ajustes : {}
     this.#acotar = preparar.text
     this.on('connect', (cliente) => {
-      // A connection that is lost during a statement fails that statement. Its event must not end the process as well.
+      // A lost connection already fails its statement. Its 'error' event must not end the process as well.
       cliente.on('error', () => {})
       this.#vigilar(cliente)
     })
-    // Its server may be a former primary, and would refuse writes for ever: the next connection finds the present one.
+    // The server may be a former primary, which would refuse writes for ever. The next connection finds the present
+    // primary.
     this.on('release', (_error, cliente) => void (this.#gastadas.has(cliente) && cliente.end()))
   }
 
-  /** Notes refusals of the connection's server, whatever code runs the statement: ours, pg-boss's or Prisma's. */
+  /** Notes when the server refuses a statement of the connection, whether the service, pg-boss or Prisma sent it. */
   #vigilar(cliente: pg.PoolClient): void {
     const { connection } = cliente as unknown as { connection: EventEmitter }
     connection.on('errorMessage', ({ code }: pg.DatabaseError) => {
@@ -152,8 +162,9 @@ export class Conexiones extends pg.Pool {
   }
 
   /**
-   * Runs a statement as somebody, and where those rows lie that it is about.
-   * @param planGenerico whether its plan is kept for all parameters, where it is asked as somebody and by its name
+   * Runs a statement with a scope, in the part where its rows lie.
+   * @param planGenerico true if PostgreSQL keeps one plan for all parameters; without effect if the statement has no
+   * scope or no name
    */
   preguntar({ ambito, lugar }: Desde, config: pg.QueryConfig, planGenerico = false): Promise<pg.QueryResult> {
     return this.enLugar(lugar, (conexiones, parte) =>
@@ -177,12 +188,18 @@ export class Conexiones extends pg.Pool {
     return this.query(consulta as unknown as pg.QueryConfig)
   }
 
-  /** Where a part's rows lie, a session is told with each statement who asks. */
+  /**
+   * Default scope when the caller passes none. A statement in a part always needs a scope, because the scope's
+   * statement also sets the part.
+   */
   #deNadie(parte: Part | undefined): Ambito | undefined {
     return parte ? { rol: this.#rol ?? 'none', comercios: [] } : this.#nadieMas
   }
 
-  /** Does something by the connections to the machine of a place; with none, or where one machine has everything, by these. */
+  /**
+   * Runs `hacer` with the connections to the machine of a place. Without a place, or if one machine has all rows,
+   * `hacer` gets this pool.
+   */
   enLugar<T>(
     lugar: Place | undefined,
     hacer: (conexiones: Conexiones, parte: Part | undefined) => Promise<T>,
@@ -200,7 +217,7 @@ export class Conexiones extends pg.Pool {
     return maquina
   }
 
-  /** Connections that only wait for turns, apart from those that the work needs. */
+  /** Pool of connections that only wait for turns, apart from the connections that the work needs. */
   turnos(): Conexiones {
     this.#turnos ??= this.#deTurnos()
     return this.#turnos
@@ -212,8 +229,9 @@ export class Conexiones extends pg.Pool {
   }
 
   /**
-   * Does again what failed because a migration came after its statements were prepared, as when versions run side by side. The
-   * connection that refused is gone by then; every one may have to go.
+   * Repeats work that failed because a migration came after its statements were prepared, for example while two
+   * versions run side by side. The connection that refused is already closed. In the worst case, every connection of
+   * the pool refuses once.
    */
   async trasMigrar<T>(hacer: () => Promise<T>): Promise<T> {
     for (let quedan = this.options.max; quedan > 0; quedan--) {
@@ -226,7 +244,10 @@ export class Conexiones extends pg.Pool {
     return hacer()
   }
 
-  /** A plan is made for one role and one part: each has prepared statements of its own. */
+  /**
+   * Adds the role and the part to a statement's name. PostgreSQL makes a plan for one role and one part, so each
+   * combination needs a prepared statement of its own.
+   */
   llamar(ambito: Ambito | undefined, config: pg.QueryConfig, parte?: Part): pg.QueryConfig {
     const { name, ...sinNombre } = config
     if (name === undefined || !this.conNombres) return sinNombre
@@ -234,12 +255,15 @@ export class Conexiones extends pg.Pool {
     return { ...config, name: `${parte ? `${parte.schema}.` : ''}${ambito.rol}.${name}` }
   }
 
-  /** SQL that begins a transaction of somebody. */
+  /** SQL that begins a transaction with a scope. */
   comenzar(ambito: Ambito | undefined, parte?: Part): string {
     return ['begin', ...this.#desdeAqui(ambito ?? this.#deNadie(parte), parte)].join('; ')
   }
 
-  /** As pg-boss asks: few statements that come again and again; those without parameters may be several in one text. */
+  /**
+   * Runs a statement of pg-boss. pg-boss repeats a few statements, so statements with parameters are prepared. A text
+   * without parameters may contain several statements.
+   */
   async ejecutar(text: string, values: unknown[] | undefined): Promise<pg.QueryResult> {
     if (values !== undefined && values.length > 0) return this.preguntar({}, { name: nombreDe(text), text, values })
     const antes = this.#desdeAqui(undefined)
@@ -253,18 +277,21 @@ export class Conexiones extends pg.Pool {
   }
 }
 
-/** Prisma names the schema of each table; a part has the tables in one of its own. */
+/** Removes the schema that Prisma writes before each table, because a part has its tables in another schema. */
 const sinEsquema = (config: pg.QueryConfig) =>
   ambitoActual().lugar ? { ...config, text: config.text.replaceAll('"public".', '') } : config
 
-/** Connections as Prisma gets them, which knows nothing of whom it asks for. */
+/**
+ * Pool in the form that Prisma takes. Prisma does not know of scopes, so the scope and the place come from the async
+ * context.
+ */
 export const paraPrisma = (conexiones: Conexiones): pg.Pool =>
   new Proxy(conexiones, {
     get(_conexiones, propiedad) {
       if (propiedad === 'query')
         return (config: pg.QueryConfig) => conexiones.preguntar(ambitoActual(), sinEsquema(config))
       if (propiedad === 'connect' && ambitoActual().ambito)
-        throw new Error('a transaction of somebody is enTransaccion')
+        throw new Error('use enTransaccion for a transaction with a scope')
       const valor = Reflect.get(conexiones, propiedad) as unknown
       return typeof valor === 'function' ? valor.bind(conexiones) : valor
     },

@@ -5,30 +5,33 @@ import type { PrismaClient } from './contrato/generado/prisma/client.ts'
 import type { Part, Place } from './data/parts.ts'
 
 /**
- * What a statement is about, where merchants' rows lie in parts: rows of one part, be they one merchant's or several's, and
- * then it is run there; or rows of everybody's, or such as are no merchant's. What can be said anywhere (`donde_sea`) is run
- * wherever the database that is asked is.
+ * Rows that a statement is about; they decide where it runs when merchants' rows lie in parts. `parte`: rows of one
+ * part, be they one merchant's or several's; the statement runs in that part. `todo`: rows of all merchants, or rows
+ * that belong to no merchant. `donde_sea`: any rows; the statement runs where the given database is.
  */
 export type Alcance = 'parte' | 'todo' | 'donde_sea'
 
-/** A statement. */
+/** SQL statement with its parameters. */
 export interface Sentencia<Parametros = object, Fila = object> {
-  /** Under it the statement is prepared once per connection; undefined: it is parsed and planned each time. */
+  /**
+   * Name under which each connection prepares the statement. Without a name PostgreSQL parses and plans the statement
+   * each time.
+   */
   readonly name: string | undefined
-  /** With `$1`, `$2`… where the source names parameters. */
+  /** SQL with `$1`, `$2`… in place of the source's named parameters. */
   readonly text: string
-  /** The parameters in the order of their numbers. */
+  /** Names of the parameters, in the order of their numbers. */
   readonly parametros: readonly string[]
   readonly alcance: Alcance
-  /** Whether PostgreSQL keeps one plan for all parameters ({@link OpcionesDeSentencia}). */
+  /** True if PostgreSQL keeps one plan for all parameters ({@link OpcionesDeSentencia}). */
   readonly planGenerico?: boolean
-  /** Only for the compiler: what goes in, and what a row that comes out is like. */
+  /** Types of the parameters and of a row, for the compiler only. */
   readonly tipos?: (parametros: Parametros) => Fila
 }
 
 /**
- * A row as Prisma's model of its table has it. `Precisas` says of some columns what PostgreSQL's types can't: which words a
- * text may be, what shape a JSON has.
+ * Row with the types of Prisma's model of its table. `Precisas` gives columns a narrower type than PostgreSQL can: the
+ * words that a text may be, the shape of a JSON.
  */
 export type Fila<Modelo, Precisas extends { [C in keyof Precisas]: C extends keyof Modelo ? unknown : never }> = Omit<
   Modelo,
@@ -36,61 +39,69 @@ export type Fila<Modelo, Precisas extends { [C in keyof Precisas]: C extends key
 > &
   Precisas
 
-/** A row as JSON brings it: instants are texts. */
+/** Row as JSON carries it: timestamps are texts. */
 export type EnJson<Fila> = {
   [C in keyof Fila]: Fila[C] extends Date ? string : Fila[C] extends Date | null ? string | null : Fila[C]
 }
 
-/** SQL of columns whose instants come as texts, too, as {@link EnJson} has them: nobody needs a Date of what is only shown. */
+/**
+ * SQL list of columns in which timestamps (names that end in `_en`) are texts, as in {@link EnJson}. Timestamps that
+ * are only shown need no Date.
+ * @param de prefix of the columns, such as `g.`
+ */
 export const conTextos = (columnas: readonly string[], de = '') =>
   columnas.map((c) => (c.endsWith('_en') ? `${de}${c}::text as ${c}` : `${de}${c}`)).join(', ')
 
 type Modelos = Omit<PrismaClient, `$${string}`>
 
-/** Values by name; a statement without parameters takes none. */
+/** Values by parameter name; none for a statement without parameters. */
 type Valores<Parametros> = keyof Parametros extends never ? [] : [valores: NoInfer<Parametros>]
 
-/** Runs a statement and gives its rows. */
+/** Runs a statement and returns its rows. */
 export type Consultar = <Parametros, Fila>(
   sentencia: Sentencia<Parametros, Fila>,
   ...valores: Valores<Parametros>
 ) => Promise<Fila[]>
 
 /**
- * The database. Prisma for what it says in one call; `consultar` for the hot paths and for what Prisma cannot say (several
- * writes in one statement, xid8): each stands as a `Sentencia` beside the operation that needs it.
+ * Database. Prisma serves queries that take one call of its client. `consultar` serves the hot paths, and queries that
+ * Prisma cannot express: several writes in one statement, xid8. Each `Sentencia` stands beside the operation that needs
+ * it.
  */
 export interface Db {
   /**
-   * Prisma's models. The client is loaded at the first call of a method: that takes its time, and the hot paths don't
-   * need it.
+   * Prisma's models. The client loads at the first call of a method, because loading takes time and the hot paths do
+   * not need it.
    */
   readonly prisma: Modelos
   readonly pool: Conexiones
   readonly consultar: Consultar
-  /** As whom it is asked; undefined: as whoever the pool connects as. */
+  /** Scope of the queries; undefined: the role with which the pool connects. */
   readonly ambito?: Ambito | undefined
-  /** Where it is asked what is about rows of one part; undefined: wherever each statement's merchant has them. */
+  /**
+   * Place where statements about the rows of one part run; undefined: the part of the merchant that each statement
+   * names.
+   */
   readonly lugar?: Place | undefined
-  /** The same database, asked as somebody. */
+  /** Returns the same database with a scope. */
   como(rol: Rol, comercios?: readonly string[]): Db
-  /** The same database where that merchant's rows lie, with those of all who lie there with him. */
+  /** Returns the same database at the part of a merchant, which also has the rows of other merchants. */
   de(comercio_id: string): Db
-  /** The same database in the part of that number. */
+  /** Returns the same database at the part with this number. */
   enParte(numero: number): Db
-  /** The same database where what is no merchant's lies. */
+  /** The same database without a place, for rows that belong to no merchant. */
   readonly central: Db
-  /** The same database in each of the places where merchants' rows lie; one, unless they lie in parts. */
+  /** Returns the same database at each part; a single one if merchants' rows do not lie in parts. */
   partes(): readonly Db[]
   cerrar(): Promise<void>
 }
 
-/** Reports whether merchants' rows lie in several parts, some of which may be away while others are there. */
+/** Reports whether merchants' rows lie in several parts, of which some may be away while the others are there. */
 export const esRepartida = ({ pool }: Pick<Db, 'pool'>): boolean => pool.partes !== undefined
 
 /**
- * Runs statements on one connection as one transaction: all of it is there afterwards, or nothing.
- * @param hacer is done again from its beginning when a migration came between (`Conexiones.trasMigrar`)
+ * Runs statements on one connection as one transaction: all of them take effect, or none.
+ * @param hacer runs again from its beginning if a migration came between (`Conexiones.trasMigrar`)
  */
 export const enTransaccion = <T>(
   { pool, ambito, lugar }: Pick<Db, 'pool' | 'ambito' | 'lugar'>,
@@ -119,40 +130,45 @@ async function unaTransaccion<T>(
     cliente.release()
     return hecho
   } catch (error) {
-    // The connection's state is unknown: it goes, and its transaction with it.
+    // The connection's state is unknown, so it is closed, and its transaction ends with it.
     cliente.release(true)
     throw error
   }
 }
 
-/** `:name`, but neither `::type` nor what stands behind a letter. */
+/** Pattern of a parameter `:name`. It matches neither `::type` nor a colon behind a letter. */
 const PARAMETRO = /(?<![:\w]):([a-z]\w*)/g
 
-/** Every statement of the process whose text is fixed, by its name. */
+/** All statements of the process whose text is fixed, by name. */
 export const SENTENCIAS = new Map<string, Sentencia>()
 
-/** How a statement is run. */
+/** Options of a statement. */
 interface OpcionesDeSentencia {
-  /** What it is about; left out, rows of the merchant who is its parameter `comercio_id`, or else of everybody's. */
+  /**
+   * Rows that the statement is about. Default: the rows of the merchant in the parameter `comercio_id`; without this
+   * parameter, the rows of all merchants.
+   */
   alcance?: Alcance
   /**
-   * PostgreSQL keeps one plan for all parameters of the statement. By itself it plans a list anew for each request, because
-   * it takes any `limit` that it doesn't know for a tenth of the rows: a page of events then costs it twice as much. Only for
-   * statements that one index serves in its order, whatever the parameters: `test/db/planes.test.ts` holds them to that.
+   * True if PostgreSQL keeps one plan of the statement for all parameters. Otherwise PostgreSQL plans a list anew for
+   * each request, because it takes an unknown `limit` for a tenth of the rows. A page of events then costs twice as
+   * much. Only for statements that one index serves in its order, with any parameters: `test/db/planes.test.ts` checks
+   * this.
    */
   planGenerico?: boolean
 }
 
 /**
- * A statement with parameters `:by_name`, which PostgreSQL gets as `$1`, `$2`… `test/db/sentencias.test.ts` holds the types
- * that are claimed here against what PostgreSQL says of the statement.
+ * Makes a statement with a fixed text. PostgreSQL gets its parameters `:by_name` as `$1`, `$2`…
+ * `test/db/sentencias.test.ts` checks the declared types against PostgreSQL's.
+ * @throws if another statement has the same name
  */
 export function sentencia<Parametros = object, Fila = object>(
   name: string,
   sql: string,
   opciones: OpcionesDeSentencia = {},
 ): Sentencia<Parametros, Fila> {
-  if (SENTENCIAS.has(name)) throw new Error(`there are two statements named ${name}`)
+  if (SENTENCIAS.has(name)) throw new Error(`two statements have the name ${name}`)
   const hecha = { name, ...numerar(sql), ...opciones }
   SENTENCIAS.set(name, hecha)
   return hecha
@@ -168,9 +184,9 @@ function numerar(sql: string): Pick<Sentencia, 'text' | 'parametros' | 'alcance'
 }
 
 /**
- * A statement whose text depends on what is asked. A prepared text stays in the memory of each connection for as long as that
- * lives: 768 forms of the list of guides took 292 MB of one. So only few of them may be.
- * @param comun whether this text is one of the few that are asked for again and again
+ * Makes a statement whose text depends on the request. A connection keeps each prepared text in memory as long as the
+ * connection lives. 768 forms of the list of guides took 292 MB of one connection, so only a few texts are prepared.
+ * @param comun true if this text is one of the few that come again and again
  */
 export const sentenciaDe = <Parametros = object, Fila = object>(
   sql: string,
@@ -185,15 +201,18 @@ const configDe = ({ name, text, parametros }: Escrita, valores: unknown): pg.Que
   return name === undefined ? { text, values } : { name, text, values }
 }
 
-/** Where a statement is run: in a part, if it is about rows of one and it is known of which. */
+/**
+ * Finds where a statement runs: in a part, if the statement is about rows of one part and the part is known.
+ * @throws if the statement needs a part, and neither the database nor a parameter names one
+ */
 function lugarDe({ name, alcance }: Escrita, valores: unknown, lugar: Place | undefined): Place | undefined {
   if (alcance !== 'parte' || lugar) return alcance === 'todo' ? undefined : lugar
   const comercio_id = (valores as { comercio_id?: unknown } | undefined)?.comercio_id
-  if (comercio_id === undefined) throw new Error(`nobody said in which part ${name} is to be run`)
+  if (comercio_id === undefined) throw new Error(`statement ${name} needs a part or the parameter comercio_id`)
   return typeof comercio_id === 'string' ? { merchant: comercio_id } : undefined
 }
 
-/** What runs statements as somebody, and where they belong. */
+/** Makes a function that runs statements with a scope, in the part of their rows. */
 export const consultarCon =
   (conexiones: Conexiones, { ambito, lugar }: Desde = {}): Consultar =>
   async (sentencia, ...[valores]) => {
@@ -202,15 +221,17 @@ export const consultarCon =
     return (await conexiones.preguntar({ ambito, lugar: donde }, config, sentencia.planGenerico)).rows
   }
 
+/** Options of {@link abrirDb}. */
 export interface OpcionesDeDb extends OpcionesDeConexiones {
-  /** Connections of this process; 8 serve as well as 16 (measured), 4 cost a third. */
+  /** Connections of this process. Default: 8. Measured: 8 serve as well as 16, while 4 cost a third. */
   conexiones?: number
-  /** What the sessions are called, beside the process's number. */
+  /** Name of the sessions, to which the process's pid is added. */
   nombre?: string
-  /** Called with errors of idle connections, which are no request's. */
+  /** Called with the error of an idle connection, which belongs to no request. */
   alFallar?: (error: Error) => void
 }
 
+/** Opens a pool of connections to the database. Prisma's client loads only at its first use. */
 export function abrirDb(url: string, opciones: OpcionesDeDb = {}): Db {
   const { conexiones = 8, nombre = 'guias', alFallar = () => {}, ...sesiones } = opciones
   const pool = new Conexiones(url, conexiones, `${nombre} pid=${process.pid}`, sesiones)
@@ -218,7 +239,7 @@ export function abrirDb(url: string, opciones: OpcionesDeDb = {}): Db {
   return new DbAbierta(pool, new ClienteDePrisma(pool), {})
 }
 
-/** Prisma's client, from the first use on. */
+/** Prisma's client, loaded at its first use. */
 class ClienteDePrisma {
   readonly #pool: Conexiones
   #cliente: Promise<PrismaClient> | undefined
@@ -288,7 +309,7 @@ class DbAbierta implements Db {
 
 type Metodos = Record<string, (...argumentos: unknown[]) => unknown>
 
-/** `prisma.model.method(…)`, of a client that the call waits for. */
+/** Proxy for calls of `prisma.model.method(…)`: a call waits until the client has loaded. */
 const alPrimerUso = (cargar: () => Promise<PrismaClient>, desde: Desde): Modelos =>
   new Proxy({} as Modelos, {
     get: (_nada, modelo: string) =>
@@ -307,8 +328,8 @@ async function cargarPrisma(pool: Conexiones): Promise<PrismaClient> {
     import('@prisma/adapter-pg'),
     import('./contrato/generado/prisma/client.ts'),
   ])
-  // Without names nothing of Prisma's is prepared.
+  // Without names, PostgreSQL prepares none of Prisma's statements.
   const adapter = new PrismaPg(paraPrisma(pool), { statementNameGenerator: ({ sql }) => nombreDe(sql) })
-  // Its long messages quote the arguments, which have no place in a log.
+  // Prisma's long messages quote the arguments, which must not be in a log.
   return new Cliente({ errorFormat: 'minimal', adapter })
 }

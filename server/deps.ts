@@ -44,96 +44,104 @@ type DeLaConfig =
 
 /** The part of the configuration that operations, pages and jobs read. */
 export interface Ajustes extends Pick<Config, DeLaConfig> {
-  /** Base of every link given out, without a final slash. */
+  /** Base of every link that the service gives out, without a final slash. */
   readonly urlPublica: string
   readonly marca: Marca
-  /** True where keys and codes made for a first try are good: in the embedded default that no other machine reaches. */
+  /** True if demo keys and demo codes are valid: in the embedded default that no other machine reaches. */
   readonly demostracion: boolean
 }
 
-/** The parts that a process builds once and everybody in it shares. No module keeps state of its own. */
+/** Dependencies that a process builds once and that all its parts share. No module keeps state of its own. */
 export interface Deps {
   db: Db
-  /** Where what may be some seconds old is read. */
+  /** Database or replica for reads that may be some seconds old. */
   dbDeLectura: Lectura
   log: Log
   reloj: () => Date
-  /** Strictly increasing UUIDv7 and the instant inside it. */
+  /** Returns an id, a strictly increasing UUIDv7, and the instant inside it. */
   nuevoId: () => { id: string; creado_en: Date }
   secretos: Secretos
   ajustes: Ajustes
   cursores: Cursores
   escritura: Escritura
   avisarTrabajo: AvisarTrabajo
-  /** Where webhooks may lead to. */
+  /** Rules about the addresses to which webhooks may lead. */
   destinos: Politica
-  /** How a recipient of that mode is asked for the place. */
+  /** Returns the channel by which recipients of guides of a mode are asked for their place. */
   canalDe: (modo: Modo) => CanalDeMensaje
-  /** Where files are kept. */
+  /** Storage of files. */
   almacen: Almacen
-  /** How files come in. */
+  /** Reception of uploaded files. */
   recepcion: Recepcion
-  /** The signed links that open files. */
+  /** Signed links that open files. */
   enlacesDeArchivos: Enlaces
-  /** The signed links that open labels. */
+  /** Signed links that open labels. */
   enlacesDeEtiquetas: Enlaces
   /** The threads that make documents. */
   hilos: Hilos<TareasDeHilo>
-  /** Links to labels are read in turns, of which each network has one: whoever has only a link takes few connections. */
+  /**
+   * Turns in which links to labels are read. Each network has one turn, so that a caller who has only a link takes few
+   * connections.
+   */
   turnosDeEnlaces: TurnosPorDueno
-  /** Labels drawn lately, for whoever opens the same link again. */
+  /** Labels drawn recently, for callers who open the same link again. */
   recientes: Recientes
-  /** Dry runs of recoveries. */
+  /** Runs a recovery of webhook deliveries as a dry run. */
   ensayar: Ensayar
-  /** What is between us and a courier's browser. */
+  /** Cookies and origins of couriers' browsers. */
   navegador: Navegador
-  /** What everybody may ask for, and how fast. */
+  /** Limits of what callers may request, and at which rate. */
   limites: Limites
-  /** Failed sign-ins of a known phone, or else of its network. */
+  /** Limit of failed sign-ins, by courier on a known phone, else by network. */
   limiteDeEntrada: LimitePorRed
-  /** Verifications of proofs by network. */
+  /** Limit of verifications of proofs, by network. */
   limiteDeVerificacion: LimitePorRed
-  /** Look-ups of codes by a courier run one after another, so that each sees what the one before was charged. */
+  /**
+   * Turns of a courier's look-ups of codes. They run one after another, so that each sees the cost of the one before.
+   */
   turnosDeBusqueda: TurnosPorDueno
   /** Log of refused requests. */
   refusals: RefusalLog
-  /** Who changed or looked at what is protected. */
+  /** Audit record of changes to protected data, and of looks at it. */
   bitacora: Bitacora
-  /** When keys were last used. */
+  /** Times at which keys were last used. */
   usos: Usos
   salud: () => Promise<Salud>
 }
 
-/** What an operation may use: everybody's parts, and the contract's validation. */
+/** Dependencies of an operation: the shared dependencies, and the contract's validation. */
 export interface DepsDeOperacion extends Deps {
   validacion: Validacion
 }
 
-/** What a job may use: everybody's parts, and what only workers hold. */
+/** Dependencies of a job: the shared dependencies, and more that only workers have. */
 export interface DepsDeTrabajo extends Deps {
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   azar: () => number
   enviador: Enviador
   metricas: MetricasDeWebhooks
-  /** Undefined where `MESSAGING` is the mailbox: live recipients are not asked. */
+  /** Undefined if `MESSAGING` is `buzon`: recipients of live guides are not asked. */
   clienteDeWhatsapp: ClienteDeWhatsapp | undefined
   /** Follows short map links to the places that they name. */
   enlacesCortos: ResolutorDeEnlaces
-  /** The database by sessions whose commits don't wait for the disk: if it crashes, what they wrote last is done again. */
+  /**
+   * Database over sessions whose commits do not wait for the disk. After a crash of the database, the work that these
+   * sessions wrote last is done again.
+   */
   dbSinEspera: Db
-  /** Tells other processes that endpoints have deliveries due. */
+  /** Tells other processes that endpoints have due deliveries. */
   senalar: (webhooks: readonly ClaveDeWebhook[]) => void
-  /** Tells whoever does a queue's jobs that there are some. */
+  /** Tells the worker of a queue that the queue has jobs. */
   despertar: (cola: string) => void
-  /** Tells that there is work: the queue is looked after more often than at rest. */
+  /** Reports that there is work, so that the queue is maintained more often than at rest. */
   hayTrabajo: () => void
 }
 
-/** Whether a process and what it stands on work. */
+/** Health of a process and of the services that it needs. */
 export interface Salud {
   ok: boolean
   base_de_datos: boolean
-  /** True if the database takes writes. */
+  /** True if the database accepts writes. */
   escritura: boolean
   cola: boolean
   migraciones: boolean

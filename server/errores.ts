@@ -1,24 +1,25 @@
 import type { Problema as CuerpoDeProblema, Falla } from './contrato/generado/tipos/index.ts'
 import { PROBLEMAS } from './contrato/generado/vocabulario.ts'
 
+/** Code of a problem, as the contract defines it. */
 export type Codigo = keyof typeof PROBLEMAS
 
-/** At most this many faults are told for one object, and for one batch. */
+/** Most faults that a response lists, for one object and for one batch. */
 export const MAXIMO_DE_FALLAS = 50
 export const MAXIMO_DE_FALLAS_DEL_LOTE = 500
-/** At most this many warnings are told of one batch. */
+/** Most warnings that a response lists for one batch. */
 export const MAXIMO_DE_ADVERTENCIAS = 50
 
 interface Detalles extends Pick<CuerpoDeProblema, 'guia' | 'estado' | 'transiciones'> {
   errores?: readonly Falla[]
   errores_omitidos?: number
-  /** Answer headers that the problem calls for (`Allow`, `Retry-After`, `WWW-Authenticate`). */
+  /** Response headers that the problem needs (`Allow`, `Retry-After`, `WWW-Authenticate`). */
   cabeceras?: Readonly<Record<string, string>>
-  /** What really happened, for the log; never shown. */
+  /** Original error, for the log; never shown. */
   cause?: unknown
 }
 
-/** What a handler throws. `mensaje` is for whoever called; `cause` is for the log. */
+/** Error that a handler throws. `mensaje` addresses the caller of the API; `cause` is for the log. */
 export class Problema extends Error {
   readonly codigo: Codigo
   readonly status: number
@@ -31,7 +32,11 @@ export class Problema extends Error {
     this.detalles = detalles
   }
 
-  /** The body as application/json for the request with this id; `urlPublica` is where its code is explained. */
+  /**
+   * Returns the problem's body as application/json.
+   * @param idSolicitud id of the request
+   * @param urlPublica base of the link that explains the code
+   */
   presentar(idSolicitud: string, urlPublica: string): CuerpoDeProblema {
     const { errores = [], errores_omitidos, guia, estado, transiciones } = this.detalles
     const definido: { titulo: string; ajeno?: boolean } = PROBLEMAS[this.codigo]
@@ -51,7 +56,11 @@ export class Problema extends Error {
   }
 }
 
-/** A 422 with every fault (capped), or a 400 when they are of parameters. `omitidas`: faults already left out. */
+/**
+ * Makes a 422 for faults of a body, or a 400 for faults of parameters. The list of faults is capped at
+ * {@link MAXIMO_DE_FALLAS}.
+ * @param omitidas number of faults that are already left out
+ */
 export function problemaDeFallas(
   codigo: 'validacion' | 'parametro_invalido',
   fallas: readonly Falla[],
@@ -68,12 +77,12 @@ export function problemaDeFallas(
   )
 }
 
-/** The same words every time, where a caller must not learn what exactly was wrong. */
+/** Makes a problem with the same text every time, for cases in which the caller must not learn the exact fault. */
 export const problemaUniforme = (codigo: Codigo) => new Problema(codigo, PROBLEMAS[codigo].causa)
 
 /**
- * Nothing was done, for it was too much.
- * @param porQue in Spanish, without its full stop
+ * Makes a 429 for a request beyond a limit, which changed nothing.
+ * @param porQue reason in Spanish, without its full stop
  */
 export function demasiadas(porQue: string, segundos: number, cabeceras: Detalles['cabeceras'] = {}): Problema {
   const mensaje = `${porQue}. Repita en ${segundos} ${segundos === 1 ? 'segundo' : 'segundos'}.`
@@ -82,30 +91,33 @@ export function demasiadas(porQue: string, segundos: number, cabeceras: Detalles
   })
 }
 
+/** Makes a 503 with `Retry-After: 2`. */
 export const noDisponible = (mensaje: string, cause?: unknown) =>
   new Problema('no_disponible', mensaje, { cabeceras: { 'Retry-After': '2' }, cause })
 
-/** Codes of sockets, PostgreSQL (SQLSTATE) and Prisma that mean "not now", not "never". */
+/** Codes of sockets, PostgreSQL (SQLSTATE) and Prisma that stand for a temporary fault. */
 const PASAJEROS = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
   ...['40001', '40P01', '55P03', '57014', '57P01', '57P02', '57P03'],
   ...['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2034', 'P2037'],
 ])
 
-/** SQLSTATE of a full disk, of a database that is read-only, and of a disk that fails. */
+/** SQLSTATEs of a full disk, of a read-only database, and of a failing disk. */
 const SIN_ESCRITURA = new Set(['53100', '25006', '58030'])
 
 /**
- * Reports whether PostgreSQL lacks what a statement needs: disk, memory or connections (class 53), or the permission to write.
- * Another server, or the same one a little later, may have it.
+ * Reports whether PostgreSQL lacks what a statement needs: disk, memory or connections (class 53), or the permission to
+ * write. Another server may have it, or the same server a little later.
  */
 export const faltaAlServidor = (code: unknown): boolean =>
   typeof code === 'string' && (code.startsWith('53') || SIN_ESCRITURA.has(code))
-/** What node-postgres says of a lost or exhausted connection, without a code. */
+/** Messages of node-postgres about a lost connection or an exhausted pool, which have no code. */
 const CONEXION_PERDIDA =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout/
 
-/** What is said of a machine that went away by whoever asks all of them, as an internal error (XX000). */
+/**
+ * Messages of the Citus coordinator about a machine that went away. Their code is that of an internal error (XX000).
+ */
 const MAQUINA_PERDIDA =
   /connection marked as essential|server closed the connection|could not (?:connect|establish)|connection not open/
 
@@ -113,17 +125,17 @@ interface ErrorDeBase {
   code?: unknown
   severity?: unknown
   message: string
-  /** Where Prisma keeps what the driver said. */
+  /** Error of the driver, inside an error of Prisma. */
   meta?: { driverAdapterError?: { cause?: ErrorDeBase } }
 }
 
-/** Returns the driver's error inside one that Prisma translated; any other error is returned as it is. */
+/** Returns the driver's error inside an error that Prisma translated, and any other error as it is. */
 const delDriver = (error: ErrorDeBase) => error.meta?.driverAdapterError?.cause ?? error
 
 function esPasajero(error: ErrorDeBase): boolean {
   const { code, severity, message } = error
   if (typeof code === 'string' && (PASAJEROS.has(code) || code.startsWith('08') || faltaAlServidor(code))) return true
-  // PostgreSQL's FATAL ends the session: whatever the reason, it is no fault of the request.
+  // PostgreSQL's FATAL ends the session: for any reason, it is not the request's fault.
   if (severity === 'FATAL' || CONEXION_PERDIDA.test(message)) return true
   if (code === 'XX000' && MAQUINA_PERDIDA.test(message)) return true
   const causa = delDriver(error)
@@ -134,8 +146,8 @@ const REPETIR = 'Repita la solicitud en unos segundos; con external_ref, repetir
 const NO_GUARDA = 'El servicio no puede guardar cambios en este momento.'
 
 /**
- * The key or condition that a statement broke. Where a table lies in parts its name ends with the part's, and whoever asks the
- * parts for others tells it in words alone.
+ * Returns the name of the constraint that a statement broke. In a part, the name ends with the shard's number, which is
+ * removed. The Citus coordinator names the constraint only in its message.
  */
 export function restriccionDe(error: unknown): string | undefined {
   const { constraint, code, message } = error as { constraint?: string; code?: unknown; message?: string }
@@ -143,18 +155,18 @@ export function restriccionDe(error: unknown): string | undefined {
   return String(code).startsWith('23') ? /constraint "(\w+?)(?:_\d+)?"/.exec(message ?? '')?.[1] : undefined
 }
 
-/** An error and its causes, at most five. */
+/** Yields an error and its causes, at most five. */
 function* causasDe(error: unknown): Generator<Error> {
   for (let causa = error, n = 0; causa instanceof Error && n < 5; causa = causa.cause, n++) yield causa
 }
 
-/** Reports whether an error was thrown because the database took no writes. */
+/** Reports whether an error was thrown because the database accepted no writes. */
 export const noGuardaba = (error: unknown): boolean =>
   causasDe(error).some((causa) => SIN_ESCRITURA.has(String(delDriver(causa).code)))
 
 /**
- * What the caller is told of anything thrown. Faults of the database that pass are 503; the rest is a 500. Of several errors
- * the worst one counts.
+ * Translates any error into the problem for the caller of the API. Temporary faults of the database become a 503, other
+ * errors a 500. Of several errors, the most serious one counts.
  */
 export function traducirError(error: unknown): Problema {
   if (error instanceof Problema) return error
@@ -168,7 +180,7 @@ export function traducirError(error: unknown): Problema {
   return new Problema('error_interno', mensaje, { cause: error })
 }
 
-/** Why a database can't be used, in words for whoever named it; undefined: that isn't what went wrong. */
+/** Explains, in Spanish for the operator, why a database cannot be used. Undefined if the error has another reason. */
 export function explicarBase(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   const { code } = error as { code?: unknown }

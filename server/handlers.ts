@@ -70,7 +70,10 @@ import { recuperarEntregasDeWebhook } from './webhooks/recuperar.ts'
 import { reenviarEntregaDeWebhook } from './webhooks/reenviarEntrega.ts'
 import { rotarSecreto } from './webhooks/rotarSecreto.ts'
 
-/** operationId → handler, total over the three documents: what is missing or answers otherwise doesn't compile. */
+/**
+ * Handlers by operationId, for all operations of the three documents. A missing handler, or a handler with another
+ * response, does not compile.
+ */
 export const handlers = {
   abrirSesion,
   buscarEnBitacora,

@@ -8,13 +8,17 @@ interface PedidoDeEtiquetas {
   etiquetas: DatosDeEtiqueta[]
 }
 
-/** What a thread does for the API and its workers: documents. Each loads what it takes when the first of its kind is made. */
+/**
+ * Tasks that a thread does for the API and its workers: documents. A task loads its modules when the first document of
+ * its kind is made.
+ */
 const TAREAS = {
   etiquetas: async ({ marca, etiquetas }: PedidoDeEtiquetas, senal: AbortSignal) =>
     (await import('./etiquetas/pdf.ts')).renderizarEtiquetas(marca, etiquetas, senal),
   prueba: async (datos: DatosDePrueba) => (await import('./pruebasEntrega/componerPdf.ts')).componerPdf(datos),
 }
 
+/** Tasks of {@link TAREAS}, as `Hilos` calls them. */
 export type TareasDeHilo = typeof TAREAS
 
 atender(TAREAS)

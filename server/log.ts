@@ -12,11 +12,14 @@ interface ErrorVisible {
   causa?: ErrorVisible
 }
 
-/** An Error, or what a library passes in its place. */
+/** Reports whether a value is an Error, or an object with a message that a library passes instead. */
 const esError = (error: unknown): error is Error & { code?: unknown; constraint?: unknown } =>
   typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string'
 
-/** Of an error only what cannot hold a merchant's data: PostgreSQL's `detail` and `where` quote whole rows. */
+/**
+ * Selects the parts of an error that cannot contain a merchant's data. PostgreSQL's `detail` and `where` are left out,
+ * because they quote whole rows.
+ */
 function mostrarError(error: unknown, nivel = 0): ErrorVisible {
   if (!esError(error)) return { tipo: typeof error, mensaje: String(error).slice(0, 200) }
   const { code, constraint } = error
@@ -31,12 +34,13 @@ function mostrarError(error: unknown, nivel = 0): ErrorVisible {
 }
 
 /**
- * Structured lines on standard output. Phones are masked by whoever logs them; secrets and coordinates are never
- * logged.
+ * Creates the log: structured lines on standard output. The code that logs a telephone masks it; secrets and
+ * coordinates are never logged.
  */
 export const crearLog = (
   nivel: Config['logLevel'],
-  // A line a request is a system call a request: they go out together, a tenth of a second late at most.
+  // A write for each line would be a system call for each request, so lines go out together. A line is a tenth of a
+  // second late at most.
   destino: pino.DestinationStream = pino.destination({ sync: false, minLength: 4_096, periodicFlush: 100 }),
 ): Log =>
   pino(

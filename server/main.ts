@@ -1,8 +1,8 @@
 import { correr } from './arranque/proceso.ts'
 
 /**
- * The API's process; its workers run in it, too, unless `WORKERS=0`. With `API_PROCESSES` it looks after so many of them, each
- * of which begins here as well.
+ * Starts the API's process. Its workers run in it, too, unless `WORKERS=0`. With `API_PROCESSES`, this process is the
+ * primary process of several API processes, each of which also starts here.
  */
 await correr(async ({ procesosDeApi }, deVarios) =>
   procesosDeApi !== undefined && !deVarios

@@ -3,37 +3,37 @@ import { type Consultar, consultarCon, type Db, sentencia } from './db.ts'
 import { traducirError } from './errores.ts'
 import type { Log } from './log.ts'
 
-/** What is read of either the database or a replica of it. */
+/** Reads from the database or from a replica of it. */
 export interface Lectura {
-  /** May give what was true up to five seconds ago. */
+  /** Runs a query. The rows may be up to five seconds old. */
   readonly consultar: Consultar
 }
 
-/** How far behind a replica may be and still be read, in milliseconds. */
+/** Delay up to which a replica is read, in milliseconds. */
 const ATRASO = 5_000
-/** How long it is believed to be as it was when it was looked at, in milliseconds. */
+/** Time for which a check of the replica is valid, in milliseconds. */
 const VIGENCIA = 1_000
-/** How long a replica that failed is left alone, in milliseconds. */
+/** Time for which a failed replica is left alone, in milliseconds. */
 const DESCANSO = 5_000
 
-/** Where the database is in what it writes. */
+/** Query for the database's present position in its write-ahead log (WAL). */
 const ESCRITO = sentencia<object, { lsn: string }>('replica.escrito', 'select pg_current_wal_lsn()::text as lsn')
-/** How far a replica has come; a server that is none has all. */
+/** Query for the position that a replica has replayed. A server that is no replica has replayed everything. */
 const REHECHO = sentencia<object, { lsn: string }>(
   'replica.rehecho',
   'select (case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_lsn() end)::text as lsn',
 )
 
-/** A position `16/B374D848` as a number. */
+/** Reads a WAL position such as `16/B374D848` as a number. */
 function posicion(lsn: string): bigint {
   const [alta, baja] = lsn.split('/')
   return BigInt(`0x${alta}${baja!.padStart(8, '0')}`)
 }
 
 /**
- * A streaming replica, read while it is near enough. It is looked at when it is asked for, in the background and once a second
- * at most: what the database had written so long ago and the replica has done again says how far behind it is, whatever the
- * clocks say and however little is written.
+ * Streaming replica that is read while its delay is small. A query starts a check of the delay, in the background and
+ * once a second at most. The check compares the position that the replica has replayed with positions that the database
+ * had written at known times. The delay is therefore right with wrong clocks, and when little is written.
  */
 export class Replica implements Lectura {
   readonly #primaria: Db
@@ -42,7 +42,7 @@ export class Replica implements Lectura {
   #escritos: { en: number; lsn: bigint }[] = []
   #mirada_en = Number.NEGATIVE_INFINITY
   #mirando = false
-  /** Until when what was seen holds; before it is seen it doesn't. */
+  /** Time until which the last check allows reads from the replica; in the past before the first check. */
   #sirve_hasta = Number.NEGATIVE_INFINITY
   #descansa_hasta = Number.NEGATIVE_INFINITY
 
@@ -90,12 +90,12 @@ export class Replica implements Lectura {
     const ultimo = this.#escritos.findLast(({ lsn }) => lsn <= rehecho)
     const ahora = performance.now()
     this.#escritos = this.#escritos.filter((uno) => uno === ultimo || uno.en > ahora - 2 * ATRASO)
-    // It was that near when it was looked at, and may be as far as the bound until it is looked at again.
+    // The replica's delay was this small at the check, and may grow up to the bound until the next check.
     this.#sirve_hasta = ultimo ? ultimo.en + ATRASO : Number.NEGATIVE_INFINITY
   }
 
   #descansar(err: unknown): void {
-    this.#log.warn({ err }, 'replica not read')
+    this.#log.warn({ err }, 'replica failed, reading from the primary')
     this.#sirve_hasta = Number.NEGATIVE_INFINITY
     this.#descansa_hasta = performance.now() + DESCANSO
   }

@@ -2,17 +2,17 @@ import { createHash, hash, hkdfSync } from 'node:crypto'
 
 const partes = (texto: string) => texto.split(',').map((parte) => parte.trim())
 
-/** In Spanish, what is wrong with each master key of a text. */
+/** Lists, in Spanish, the faults of each master key in a text. */
 export const explicarClaves = (texto: string): string[] =>
   partes(texto).flatMap((parte, i) =>
     /^[A-Za-z0-9+/]{43}=$/.test(parte) ? [] : [`la clave ${i + 1} debe ser de 32 bytes en base64 (44 caracteres)`],
   )
 
-/** Comma-separated master keys, in base64, of 32 bytes each; undefined if one of them isn't. */
+/** Reads comma-separated master keys in base64, of 32 bytes each. Undefined if one of them is not valid. */
 export const leerClaves = (texto: string): readonly Buffer[] | undefined =>
   explicarClaves(texto).length > 0 ? undefined : partes(texto).map((parte) => Buffer.from(parte, 'base64'))
 
-/** What a sub-key is for. Keys of different purposes are independent (HKDF, RFC 5869). */
+/** Purpose of a sub-key. Sub-keys of different purposes are independent (HKDF, RFC 5869). */
 export type Proposito =
   | 'cursores'
   | 'nonces'
@@ -24,24 +24,29 @@ export type Proposito =
   | 'repartidores'
   | 'dispositivos'
 
+/** Key for one purpose, derived from a master key. */
 export interface Subclave {
-  /** Which master key it comes from: 8 hex digits, not secret. */
+  /** Id of its master key: 8 hex digits, not secret. */
   kid: string
   clave: Buffer
-  /** The same key as text, for digests of texts. */
+  /** The same key in base64, for digests of texts. */
   texto: string
 }
 
+/** Sub-keys of all master keys. */
 export interface Secretos {
-  /** The sub-key to make new things with. */
+  /** Returns the sub-key for new values. */
   presente(proposito: Proposito): Subclave
-  /** The sub-key that something older was made with; undefined when its master key is gone. */
+  /** Returns the sub-key with which an older value was made; undefined if its master key is gone. */
   de(proposito: Proposito, kid: string): Subclave | undefined
-  /** The present one and all before it that are still there. */
+  /** Returns the sub-keys of all master keys, the present one first. */
   todas(proposito: Proposito): readonly Subclave[]
 }
 
-/** @param masterKeys 32 bytes each; the first is the present one, the others still read what they made. */
+/**
+ * Derives the sub-keys of master keys.
+ * @param masterKeys 32 bytes each; the first is the present key, and the others still read older values
+ */
 export function crearSecretos(masterKeys: readonly Buffer[]): Secretos {
   const cache = new Map<Proposito, Subclave[]>()
   const subclaves = (proposito: Proposito) => {
@@ -64,9 +69,9 @@ export function crearSecretos(masterKeys: readonly Buffer[]): Secretos {
 }
 
 /**
- * 96 bits of a keyed digest: enough to tell contents apart, useless to guess a phone number from. SHA-256 over key and
- * text in one call costs a fifth of an HMAC object; what HMAC adds is against extending a digest, which a truncated one
- * doesn't allow (NIST SP 800-107, 5.1).
+ * Returns 96 bits of a keyed digest: enough to tell contents apart, and useless to guess a telephone number. SHA-256
+ * over key and text in one call costs a fifth of an HMAC object. HMAC adds protection against the extension of a
+ * digest, which a truncated digest does not allow (NIST SP 800-107, 5.1).
  */
 export const huella = (subclave: Subclave, texto: string) =>
   hash('sha256', `${subclave.texto}${texto}`, 'base64url').slice(0, 16)

@@ -24,23 +24,23 @@ import type { ClaveDeWebhook } from './webhooks/webhook.ts'
 export { Bomba } from './webhooks/bomba.ts'
 
 /**
- * Options of queues whose jobs each stand for a row. A job that fails six times, or kills its worker six times, is given up
- * and deleted a minute later; the feeder then makes a new one if its row still waits.
+ * Options of queues in which each job stands for a row. A job that fails six times, or kills its worker six times, is
+ * given up and deleted a minute later. The feeder then makes a new job if the row still waits.
  */
 const DE_FILAS: QueueOptions = {
   retryLimit: 5,
   retryDelay: REPOSO_S,
   retryBackoff: false,
   expireInSeconds: 60,
-  // The least that pg-boss allows; `Rescate` notices a dead worker earlier.
+  // The minimum that pg-boss allows; `Rescate` notices a dead worker earlier.
   heartbeatSeconds: 10,
   deleteAfterSeconds: 60,
 }
 
-/** Options of queues whose jobs wait for others' servers or make documents, each step with a deadline of its own. */
+/** Options of queues whose jobs wait for external servers or make documents. Each step has a deadline of its own. */
 const LARGOS: QueueOptions = { ...DE_FILAS, expireInSeconds: 300 }
 
-/** Every background job of the service. */
+/** All background jobs of the service. */
 export const TRABAJOS: readonly Trabajo[] = [
   {
     cola: 'mensajes',
@@ -50,7 +50,8 @@ export const TRABAJOS: readonly Trabajo[] = [
     ejecutar: enviarMensajes,
   },
   {
-    // A queue of its own: a provider that hangs does not delay the mailbox. One message may take 15 seconds.
+    // A provider that hangs must not delay the mailbox, so WhatsApp has a queue of its own. One message may take 15
+    // seconds.
     cola: 'whatsapp',
     opciones: LARGOS,
     aLaVez: 8,
@@ -79,7 +80,7 @@ export const TRABAJOS: readonly Trabajo[] = [
     ejecutar: resolverEnlaces,
   },
   {
-    // A document takes up to two seconds. Few at a time, so that other workers make the rest.
+    // A document takes up to two seconds. A small batch leaves the other documents to other workers.
     cola: 'pruebas',
     opciones: LARGOS,
     aLaVez: 2,
@@ -88,14 +89,14 @@ export const TRABAJOS: readonly Trabajo[] = [
     ejecutar: hacerPdfs,
   },
   {
-    // Endpoints that a process holds, to send what is due to them (server/webhooks/bomba.ts).
+    // A job is an endpoint that a process holds, to send its due deliveries (server/webhooks/bomba.ts).
     cola: COLA_DE_ARRIENDOS,
     opciones: {
       retryLimit: 1_000_000,
       retryDelay: 0,
-      // A lease lives as long as its process does; after half a day it is taken anew.
+      // A lease lives as long as its process; after half a day, a process takes it anew.
       expireInSeconds: 43_200,
-      // For a version that doesn't know of `webhook_bomba`, should it be the only one left.
+      // For a version that does not know `webhook_bomba`, in case no newer one is left.
       heartbeatSeconds: 600,
       retentionSeconds: 86_400,
       deleteAfterSeconds: 60,
@@ -117,7 +118,7 @@ export const TRABAJOS: readonly Trabajo[] = [
   },
 ]
 
-/** What is done every so many seconds without anybody's row asking for it. */
+/** Periodic work that no row asks for; `cada` is in seconds. */
 export const LIMPIEZA: readonly Limpieza[] = [
   { cada: 30, hacer: limpiarWebhooks },
   { cada: 30, hacer: encadenar },

@@ -1,4 +1,4 @@
 import { correr } from './arranque/proceso.ts'
 
-/** Workers alone: any number of these processes, over the API's database. */
+/** Starts a process that runs only workers. Any number of these processes may work on the API's database. */
 await correr(async () => (await import('./arranque/worker.ts')).iniciarWorker)

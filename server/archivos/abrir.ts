@@ -2,23 +2,24 @@ import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { type Almacen, crearAlmacenLocal } from './almacen.ts'
 
-/** The storage of files in the data folder; processes that share the folder share the files. */
+/** Returns the file storage in the data folder. Processes that share the folder share the files. */
 export const almacenDe = (dataDir: string): Almacen => crearAlmacenLocal(join(dataDir, 'archivos'))
 
-/** A storage that is ready, and how it is closed. */
+/** An open file storage, and the function that closes it. */
 export interface AlmacenAbierto {
   almacen: Almacen
-  /** Why it can't be used just now. */
+  /** Spanish message for the operator when the storage does not answer at start; otherwise undefined. */
   nota?: string | undefined
   cerrar: () => void
 }
 
 /**
- * Opens the storage that the configuration names; a remote one is asked whether it is there. @throws ErrorDeAlmacen
+ * Opens the file storage that the configuration names. Checks a remote storage with one request.
+ * @throws ErrorDeAlmacen if the operator must correct the configuration
  */
 export async function abrirAlmacen({ almacenamiento, dataDir }: Config): Promise<AlmacenAbierto> {
   if (almacenamiento.tipo === 'local') return { almacen: almacenDe(dataDir), cerrar: () => {} }
-  // Loaded here alone: a start with files on the disk doesn't pay for it.
+  // Loaded on demand, so that a process with local storage does not load the AWS SDK.
   const { crearAlmacenS3 } = await import('./almacenS3.ts')
   const almacen = crearAlmacenS3(almacenamiento)
   const cerrar = () => almacen.cerrar()

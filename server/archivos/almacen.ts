@@ -3,66 +3,74 @@ import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { noDisponible } from '../errores.ts'
 
-/** A part of a file: its bytes from `desde` to `hasta`, both included. */
+/** Byte range of a file, from `desde` to `hasta`, both inclusive. */
 export interface Rango {
   desde: number
   hasta: number
 }
 
-/** How whoever follows a storage's own link gets the file. */
+/** Response that the storage's own link gives to the client. */
 export interface Descarga {
-  /** The link is good for this method alone. */
+  /** The only HTTP method for which the link is valid. */
   metodo: 'GET' | 'HEAD'
   mime: string
-  /** Content-Disposition. */
+  /** Value of the `Content-Disposition` header. */
   disposicion: string
 }
 
 /**
- * Where the bytes of files are kept, under keys of our own making (letters, digits, `_`, `-`) that are used once, so
- * that what is kept never changes; whatever a storage can't do now is a `Problema` 503.
+ * Storage for the bytes of files. The service creates the keys (letters, digits, `_`, `-`) and uses each key only once,
+ * so stored content never changes.
+ * @throws Problema 503 from every method if the storage is unavailable
  */
 export interface Almacen {
   /**
-   * When it comes back the bytes are safe; a part of them is never to be seen under that key. When it throws, they may have
-   * arrived all the same (an answer was lost): whoever reserved the key has it deleted.
+   * Stores the content durably before the promise resolves. No reader ever sees part of the content under the key.
+   * After an error the content may still be stored, because only the response was lost. The process that reserved the
+   * key must have the file deleted.
    */
   guardar(clave: string, contenido: Buffer, mime: string): Promise<void>
-  /** Opens before it comes back, so that what isn't there is known before an answer has begun. */
+  /** Opens the file before the promise resolves, so that the caller can still answer that the file is missing. */
   leer(clave: string, rango?: Rango): Promise<Readable>
-  /** Of a storage that serves files itself: its own link, good for minutes. Otherwise we read and send. */
+  /**
+   * Creates a link to the storage itself, valid for minutes. Undefined if the storage cannot serve files; the service
+   * then reads the file and sends the bytes.
+   */
   enlazar?(clave: string, descarga: Descarga): Promise<string>
-  /** What isn't there is deleted already. */
+  /** Deletes a file. Deleting a missing file succeeds. */
   borrar(clave: string): Promise<void>
-  /** Every key under which there is something, be it left half-written, and when it was last written. */
+  /** Lists every key that has content, even incomplete content, with the time of the last write. */
   listar(): AsyncIterable<{ clave: string; modificado_en: Date }>
 }
 
-/** Why a storage can't be used, in words for whoever configured it. */
+/** Error for a storage that cannot be used. The message tells the operator, in Spanish, what to correct. */
 export class ErrorDeAlmacen extends Error {
   override readonly name = 'ErrorDeAlmacen'
 }
 
 const CLAVE = /^[A-Za-z0-9_-]{4,100}$/
 
-/** Whether a name may be the key of a stored file. */
+/** Reports whether a name is a valid storage key: 4 to 100 letters, digits, `_` or `-`. */
 export const esClave = (nombre: string) => CLAVE.test(nombre)
 
-/** Gives back the key of a stored file, and throws for what could be a path. */
+/**
+ * Returns the key unchanged if it is valid. A valid key can never be a path.
+ * @throws Error if the key is invalid
+ */
 export function exigirClave(clave: string): string {
-  if (!esClave(clave)) throw new Error(`no key of the storage: ${clave.slice(0, 40)}`)
+  if (!esClave(clave)) throw new Error(`invalid storage key: ${clave.slice(0, 40)}`)
   return clave
 }
 
-/** The 503 for a storage that can't do just now what it was asked. */
+/** Creates the `Problema` 503 for a storage that is unavailable. */
 export const almacenOcupado = (cause: unknown) =>
   noDisponible('El almacén de archivos no está disponible. Repita la solicitud en unos segundos.', cause)
 
 const PARCIAL = '.parcial'
 
 /**
- * Creates a storage in a folder that all processes of the service share; files are spread over subfolders by the end
- * of their keys.
+ * Creates a storage in a folder that all processes of the service share. The last two characters of a key name its
+ * subfolder.
  */
 export function crearAlmacenLocal(carpeta: string): Almacen {
   const ruta = (clave: string) => join(carpeta, exigirClave(clave).slice(-2), clave)
@@ -107,7 +115,7 @@ export function crearAlmacenLocal(carpeta: string): Almacen {
 
 const listarCarpeta = (carpeta: string) => readdir(carpeta).catch(() => [])
 
-/** A name is safe once its folder is. */
+/** Flushes a folder to disk. A new or renamed file survives a crash only after this. */
 async function sincronizar(carpeta: string) {
   const abierta = await open(carpeta)
   try {
@@ -118,8 +126,8 @@ async function sincronizar(carpeta: string) {
 }
 
 /**
- * Runs what touches the file system: what that refuses (full, gone, not ours) becomes a 503, any other error stays
- * what it is.
+ * Runs a file system operation. A failed system call (disk full, file missing, no permission) becomes a `Problema` 503.
+ * Any other error passes through unchanged.
  */
 export async function oNoDisponible<T>(hacer: () => Promise<T>): Promise<T> {
   try {

@@ -11,37 +11,47 @@ import {
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { type Almacen, almacenOcupado, ErrorDeAlmacen, esClave, exigirClave } from './almacen.ts'
 
-/** How to reach a bucket of Amazon S3, or of whatever speaks its language. */
+/** Connection settings of a bucket in Amazon S3 or in an S3-compatible service. */
 export interface ConfigDeS3 {
   bucket: string
   region: string
-  /** Undefined: Amazon's own. */
+  /** URL of the S3-compatible service; undefined means Amazon S3. */
   endpoint: string | undefined
-  /** Whether the bucket stands in the path rather than in the host's name. */
+  /** True if the bucket name is in the path of the URL (path-style) instead of the host name. */
   enLaRuta: boolean
-  /** With `secretAccessKey`, or neither: then the machine has its own (profile, role, container). */
+  /**
+   * Access key, set together with `secretAccessKey`. If both are undefined, the SDK uses the machine's own credentials
+   * (profile, role or container).
+   */
   accessKeyId: string | undefined
   secretAccessKey: string | undefined
-  /** What keys begin with: '', or a path that ends with a slash. */
+  /** Prefix of every key: empty, or a path that ends with a slash. */
   prefijo: string
 }
 
-/** A storage in a bucket, which can be asked whether it works, and closed. */
+/** Storage in an S3 bucket. It can check its own availability and close its client. */
 export interface AlmacenS3 extends Almacen {
-  /** What keeps it from being used just now; undefined: nothing. @throws ErrorDeAlmacen what waiting doesn't mend */
+  /**
+   * Checks that the bucket answers.
+   * @returns undefined, or a Spanish message for the operator if the failure may be temporary
+   * @throws ErrorDeAlmacen if the operator must correct the configuration
+   */
   comprobar(): Promise<string | undefined>
   cerrar(): void
 }
 
-/** In milliseconds: to connect, without a byte either way, and for an operation with its repetitions and its body. */
+/**
+ * Timeouts in milliseconds. `CONEXION`: to connect. `SILENCIO`: no data on the socket. `PLAZO`: one operation with its
+ * retries and its body.
+ */
 const CONEXION = 2_000
 const SILENCIO = 4_000
 const PLAZO = 10_000
 const INTENTOS = 3
-/** Of a link of the storage's own, in seconds. Whoever was sent there follows at once. */
+/** Lifetime in seconds of a link to the storage itself. A client follows the redirect at once. */
 const VIGENCIA = 300
 
-/** Creates a storage in a bucket of Amazon S3, or of whatever speaks its language. */
+/** Creates a storage in a bucket of Amazon S3 or of an S3-compatible service. */
 export function crearAlmacenS3(config: ConfigDeS3): AlmacenS3 {
   const { bucket: Bucket, prefijo, accessKeyId, secretAccessKey } = config
   const s3 = new S3Client({
@@ -51,7 +61,8 @@ export function crearAlmacenS3(config: ConfigDeS3): AlmacenS3 {
     forcePathStyle: config.enLaRuta,
     maxAttempts: INTENTOS,
     requestHandler: { connectionTimeout: CONEXION, socketTimeout: SILENCIO },
-    // What the SDK adds by itself of late (CRC trailers) not every S3-compatible server understands: we send the MD5.
+    // Not every S3-compatible server understands the CRC trailers that recent versions of the SDK add. `guardar` sends
+    // an MD5 instead.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   })
@@ -83,12 +94,12 @@ export function crearAlmacenS3(config: ConfigDeS3): AlmacenS3 {
       try {
         await s3.send(orden, plazo())
       } catch (error) {
-        // Some servers say so.
+        // Some servers report a missing object as an error, although the object needs no deletion.
         if ((error as Error).name !== 'NoSuchKey') throw almacenOcupado(error)
       }
     },
     async *listar() {
-      // Each page has its own time limit, however many there are.
+      // Each page has its own time limit, so that a long listing does not time out.
       for (let ContinuationToken: string | undefined, mas = true; mas; ) {
         const orden = new ListObjectsV2Command({ Bucket, Prefix: prefijo, ContinuationToken })
         const { Contents = [], NextContinuationToken } = await oOcupado(s3.send(orden, plazo()))
@@ -113,7 +124,8 @@ export function crearAlmacenS3(config: ConfigDeS3): AlmacenS3 {
 }
 
 /**
- * Whatever goes wrong between us and the storage is "not now": what waiting doesn't mend was looked for at the start.
+ * Converts every storage error to a `Problema` 503. The check at start (`comprobar`) finds the errors that the operator
+ * must correct.
  */
 const oOcupado = <T>(hecho: Promise<T>): Promise<T> =>
   hecho.catch((error) => {
@@ -122,7 +134,11 @@ const oOcupado = <T>(hecho: Promise<T>): Promise<T> =>
 
 const PERMISOS = 's3:ListBucket, s3:GetObject, s3:PutObject y s3:DeleteObject'
 
-/** What a failed check means: thrown if somebody has to mend it, returned if it may pass. */
+/**
+ * Explains why the check of the bucket failed.
+ * @returns a Spanish message for the operator if the failure may be temporary
+ * @throws ErrorDeAlmacen if the operator must correct the configuration
+ */
 function explicar(error: unknown, { bucket, region, endpoint = 'Amazon S3' }: ConfigDeS3): string {
   const {
     name = '',

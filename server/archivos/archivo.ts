@@ -14,17 +14,17 @@ import { leerImagen } from '../imagenes/leerImagen.ts'
 import { leerInstante } from '../tiempo/instante.ts'
 import type { Disposicion } from './enlaces.ts'
 
-/** A row of `archivo`; columns carry the contract's names. */
+/** Row of table `archivo`. The columns have the contract's names. */
 export type FilaArchivo = Fila<archivo, { modo: Modo; tipo: TipoDeArchivo }>
 
 const PREFIJO = 'arch_'
-/** 80 random bits. */
+/** Creates a file code with 80 random bits. */
 const nuevoCodigoDeArchivo = () => PREFIJO + base32AlAzar(16)
 
-/** Whether a key of the storage may be a file's code that we made: a bucket may hold other people's files, too. */
+/** Reports whether a storage key is a file code of this service. A bucket may also hold files of other programs. */
 export const esCodigoDeArchivo = (clave: string) => clave.startsWith(PREFIJO)
 
-/** What is known of a file beside its name and its bytes. */
+/** Data of a file except its code, its guide and the values computed from its bytes. */
 type DatosDeArchivo = Pick<
   FilaArchivo,
   'tipo' | 'mime' | 'ancho' | 'alto' | 'capturado_en' | 'lat' | 'lng' | 'autor' | 'usado_en'
@@ -49,17 +49,23 @@ const REGISTRAR = sentencia<
 )
 
 /**
- * Pictures that one guide takes: more than a proof may name, and as many again for those that were lost or taken anew, for
- * each attempt and for three of them. Who needs no guide but its code can't fill the storage with it.
+ * Maximum number of pictures per delivery attempt and per guide. An attempt allows about twice what a proof names (10
+ * photos and a signature), because pictures get lost or are taken again. A guide allows three such attempts.
+ * Courier and operator uploads may need only the guide's code, so this limit keeps a client from filling the storage.
  */
 const IMAGENES = { por_intento: 20, por_guia: 60 }
 
-/** How long a reservation may take to become a file, in milliseconds: the storage answers within ten seconds. */
+/**
+ * Age in milliseconds after which an unfinished reservation no longer counts. The storage answers within ten seconds.
+ */
 const EN_CAMINO = 60_000
 
 type DeGuia = Pick<FilaArchivo, 'comercio_id' | 'modo' | 'guia_id'>
 
-/** With those under way, and since the last failed attempt. What a storage that is away keeps from its end isn't counted. */
+/**
+ * Counts the pictures of a guide: all of them (`por_guia`), and those since the last failed attempt (`por_intento`).
+ * Includes uploads in progress. Excludes older reservations, which an unavailable storage may have left unfinished.
+ */
 const CONTAR = sentencia<DeGuia & { desde: Date }, { por_guia: number; por_intento: number }>(
   'archivos.contar',
   `select count(*)::int as por_guia, count(*) filter (where a.creado_en > coalesce((
@@ -73,7 +79,7 @@ const CONTAR = sentencia<DeGuia & { desde: Date }, { por_guia: number; por_inten
        and guia_id = :guia_id and creado_en > :desde) a`,
 )
 
-/** Of several uploads for one guide each counts those before it. */
+/** Locks the guide until the transaction ends. Concurrent uploads of one guide then count each other. */
 const TURNO = sentencia<Pick<DeGuia, 'guia_id'>>(
   'archivos.turno',
   `select pg_advisory_xact_lock(hashtextextended(:guia_id::uuid::text, 0))`,
@@ -86,7 +92,10 @@ const RESERVAR = sentencia<DeGuia & Pick<FilaArchivo, 'archivo' | 'creado_en'>>(
    values (:archivo, :comercio_id, :modo, :guia_id, 'subiendo', :creado_en)`,
 )
 
-/** @throws Problema 409 if the guide has as many pictures as it takes */
+/**
+ * Requires that the guide can take another picture.
+ * @throws Problema 409 if the guide or the attempt has its maximum of pictures
+ */
 async function exigirCupo(consultar: Consultar, suya: DeGuia, ahora: Date): Promise<void> {
   const [cuenta] = await consultar(CONTAR, { ...suya, desde: new Date(ahora.getTime() - EN_CAMINO) })
   const lleno = (['por_guia', 'por_intento'] as const).find((cual) => cuenta![cual] >= IMAGENES[cual])
@@ -95,12 +104,14 @@ async function exigirCupo(consultar: Consultar, suya: DeGuia, ahora: Date): Prom
   throw new Problema('limite_de_imagenes', `${cuales} ya tiene ${IMAGENES[lleno]} imágenes. Use las que subió.`)
 }
 
-/** A file that is to be kept: its bytes, and what is known of them. */
+/** File to store: its bytes and its data. */
 export type ArchivoParaGuardar = DatosDeArchivo & { contenido: Buffer }
 
 /**
- * Keeps a file of a guide: reserves its name, makes its bytes safe, then writes the row that says so; wherever a
- * crash ends it, either the row stands with its file, or the reservation tells the sweeper what to delete.
+ * Stores a file of a guide in three steps: reserves the code, stores the bytes durably, inserts the row. A crash never
+ * leaves a row without its bytes. A reservation without a row tells the sweeper which file to delete.
+ * @throws Problema 409 if the guide has its maximum of pictures; 503 if the storage is unavailable or the upload takes
+ * too long
  */
 export async function guardarArchivo(
   { db, almacen, reloj }: Pick<Deps, 'db' | 'almacen' | 'reloj'>,
@@ -123,15 +134,15 @@ export async function guardarArchivo(
   await almacen.guardar(archivo, contenido, datos.mime)
   const sha256 = createHash('sha256').update(contenido).digest()
   const [fila] = await db.consultar(REGISTRAR, { ...datos, archivo, comercio_id, bytes: contenido.length, sha256 })
-  // It took so long that it was swept meanwhile.
+  // The sweeper has already marked the reservation for deletion.
   if (!fila) throw noDisponible('La subida tardó demasiado. Repítala.')
   return fila
 }
 
-/** A digest in hexadecimal, as the contract has it. */
+/** Converts a digest to hexadecimal, the format in the contract. */
 export const enHexadecimal = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 
-/** A file's row as the contract's file of a proof, with a link that is good from now on for a while. */
+/** Converts a file row to the contract's `ArchivoDePrueba`, with a new signed link that expires. */
 export function presentarArchivo(
   { enlacesDeArchivos }: Pick<Deps, 'enlacesDeArchivos'>,
   { archivo, tipo, mime, bytes, ancho, alto, sha256, capturado_en }: FilaArchivo,
@@ -151,9 +162,9 @@ export function presentarArchivo(
 }
 
 /**
- * Receives an operator's or a courier's picture of a guide, and keeps it for the delivery that will name it.
- * @param permitir refuses who may not bring any
- * @param tomada when it was taken, as whoever brings it says; what the picture itself says counts for more
+ * Receives a picture of a guide from an operator or courier. Stores the picture for the delivery that later names it.
+ * @param permitir throws if the author may not upload pictures of this guide
+ * @param tomada time of capture that the client states; the time in the picture's EXIF data takes precedence
  */
 export async function recibirImagen(
   { db, reloj, almacen, recepcion }: Pick<Deps, 'db' | 'reloj' | 'almacen' | 'recepcion'>,
@@ -165,7 +176,7 @@ export async function recibirImagen(
 ): Promise<Respuesta<'subirArchivo'>> {
   const guia = await buscarGuia(db, 'todos', codigo)
   permitir?.(guia)
-  // Before a byte is read; it is counted again when there is a picture to keep.
+  // Rejects a full guide before the body is read. `guardarArchivo` counts again under a lock.
   await exigirCupo(db.consultar, deGuia(guia), reloj())
   const fila = await recepcion.recibir(contenido, async (ruta, enTurno) => {
     const imagen = await enTurno(() => leerImagen(ruta, tipo))

@@ -5,14 +5,17 @@ import type { Deps } from '../deps.ts'
 import type { Almacen } from './almacen.ts'
 import { esCodigoDeArchivo } from './archivo.ts'
 
-/** Rows per round. */
+/** Maximum number of rows or keys per batch. */
 const LOTE = 500
-/** An upload takes a minute at most; what has been under way for so long was left behind, in milliseconds. */
+/** Age in milliseconds at which an unfinished upload counts as abandoned. An upload takes one minute at most. */
 const ABANDONADO = 3_600_000
-/** What is uploaded is meant to be used the same day; so long it waits, in milliseconds. */
+/**
+ * Time in milliseconds that an uploaded file waits for a proof that uses it. Clients are expected to use a file on the
+ * same day.
+ */
 const SIN_USAR = 7 * 86_400_000
 
-/** From here on no row says that the file is there, so that it may go. */
+/** Deletes the rows of files that no proof used in time, and marks these files for deletion in `archivo_indice`. */
 const CADUCAR = sentencia<{ antes_de: Date }>(
   'archivos.caducar',
   `with v as (
@@ -25,7 +28,10 @@ const CADUCAR = sentencia<{ antes_de: Date }>(
    update archivo_indice i set estado = 'borrando' from d where i.archivo = d.archivo`,
   { alcance: 'parte' },
 )
-/** Of literals, so that PostgreSQL reads it from the partial index of what isn't ready, however large the table. */
+/**
+ * Reads the codes of files marked for deletion. Literals let PostgreSQL use the partial index on rows that are not
+ * `listo`, however large the table is.
+ */
 const POR_BORRAR = sentencia<object, { archivo: string }>(
   'archivos.porBorrar',
   `select archivo from archivo_indice where estado = 'borrando' and creado_en > 'epoch' limit ${LOTE}`,
@@ -38,7 +44,8 @@ const OLVIDAR = sentencia<{ archivos: readonly string[] }>(
 )
 
 /**
- * How long there must have been a file that no name stands for, in milliseconds: whoever restores a database has time.
+ * Minimum age in milliseconds of a file without a row before the sweeper deletes the file. This gives an operator time
+ * to restore a database.
  */
 const SIN_NOMBRE = 7 * 86_400_000
 
@@ -55,8 +62,8 @@ const CONOCIDAS = sentencia<{ claves: readonly string[] }, { clave: string }>(
 )
 
 /**
- * Deletes the files that no row names or no proof uses: first their rows let go of them, then the storage, then their
- * names.
+ * Deletes the files that no row names or no proof uses. Deletes first their rows in `archivo`, then the files in the
+ * storage, then their rows in `archivo_indice`.
  */
 export async function barrerArchivos({
   db,
@@ -67,7 +74,7 @@ export async function barrerArchivos({
   const hace = (ms: number) => new Date(reloj().getTime() - ms)
   await inEach(db, async (suya) => {
     await suya.consultar(CADUCAR, { antes_de: hace(SIN_USAR) })
-    // An upload that comes to its end after all finds that its name isn't its own any more.
+    // An upload that finishes after this statement fails, because its reservation is marked for deletion.
     await suya.consultar(ABANDONAR, { antes_de: hace(ABANDONADO) })
     await borrarLosDejados({ db: suya, almacen, log })
   })
@@ -82,13 +89,16 @@ async function borrarLosDejados({ db, almacen, log }: Pick<Deps, 'db' | 'almacen
       await forgetOwners(db, borrados)
       log.info({ archivos: borrados.length }, 'files swept')
     }
-    // The next time begins with these again.
+    // The next run starts with the failed files again.
     if (fallos.length > 0) throw fallos[0]
     filas = archivos.length
   }
 }
 
-/** A file that can't be deleted holds up no other; where so many can't, the storage is away. */
+/**
+ * Number of failed deletions that ends a batch. One failed file does not delay the others; this many failures mean that
+ * the storage is unavailable.
+ */
 const FALLOS = 10
 
 async function borrar(almacen: Almacen, archivos: readonly string[]) {
@@ -108,9 +118,9 @@ const leerConocidas = (db: Db, claves: readonly string[]) =>
   askAll(db, ({ consultar }) => consultar(CONOCIDAS, { claves }))
 
 /**
- * Deletes the files of the storage that the database doesn't know, for it was restored to an earlier day; where it
- * knows the lesser part of them, it is the wrong database (another environment's, an empty one), and nothing is
- * deleted.
+ * Deletes stored files that the database does not know, because the database was restored to an earlier state.
+ * Checks the keys in pages. If a page has more unknown than known keys, deletes nothing more: the database is the wrong
+ * one (another environment's, or an empty one).
  */
 export async function barrerDesconocidos({
   db,

@@ -28,12 +28,12 @@ export const descargarArchivo: Handler<'descargarArchivo'> = async (
 ) => {
   const disp = enlacesDeArchivos.verificar(archivo, query)
   const [fila] = (disp && (await (await whereIs(db, archivo))?.consultar(BUSCAR, { archivo }))) ?? []
-  // Deleted since: for whoever asks, a link that isn't good any more.
+  // A deleted file gets the same response as an invalid link.
   if (!disp || !fila) throw problemaUniforme('enlace_invalido')
   const { mime, bytes, sha256 } = fila
   const nombre = `${archivo}.${EXTENSIONES[mime] ?? 'bin'}`
   if (almacen.enlazar) {
-    // The storage answers the rest (parts, what the caller has already): in its own words, and for the method it was asked.
+    // The storage itself handles ranges and conditional requests. Its link is valid for one method only.
     const metodo = soloCabeceras ? 'HEAD' : 'GET'
     const disposicion = disposicionDe(disp, nombre)
     const Location = await almacen.enlazar(archivo, { metodo, mime, disposicion })
@@ -62,7 +62,11 @@ export const descargarArchivo: Handler<'descargarArchivo'> = async (
   }
 }
 
-/** One part (RFC 9110, 14.2). Several, or what isn't written so, is as if nobody had asked: the whole file. */
+/**
+ * Parses a `Range` header with one range (RFC 9110, 14.2).
+ * @returns the range; `fuera` if the file has no byte of the range; undefined (the whole file) for several ranges or a
+ * malformed header
+ */
 function leerRango(cabecera: string | undefined, bytes: number): Rango | 'fuera' | undefined {
   const [, primero, ultimo] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(cabecera?.trim() ?? '') ?? []
   if (primero === undefined || ultimo === undefined || primero + ultimo === '') return undefined

@@ -1,30 +1,30 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Secretos } from '../secretos.ts'
 
-/** Whether what a link opens is shown (`inline`) or saved (`attachment`). */
+/** Disposition of the linked content: `inline` shows it, `attachment` saves it. */
 export type Disposicion = 'inline' | 'attachment'
 
-/** The query of a signed link: all that it carries besides the name of what it opens. */
+/** Query parameters of a signed link. The path carries the name of the linked content. */
 export type ParametrosDeEnlace = Partial<Record<'v' | 'exp' | 'kid' | 'disp' | 'firma', string>>
 
-/** Makes and verifies the signed links that open something (a file, labels) without a key, for a while. */
+/** Creates and verifies signed links, which open content (a file, labels) for a limited time without an API key. */
 export interface Enlaces {
   crear(nombre: string, disp: Disposicion): { url: string; vence_en: string }
-  /** How a good link wants what it opens; undefined: the link isn't good, for whatever reason. */
+  /** Returns the disposition of a valid link; undefined if the link is invalid for any reason. */
   verificar(nombre: string, parametros: ParametrosDeEnlace): Disposicion | undefined
 }
 
-/** In milliseconds. */
+/** Maximum remaining lifetime of a valid link, in milliseconds. */
 const MAXIMO = 24 * 3_600_000
 
 /**
- * Over the path and every parameter, in this order and no other; no parameter can hold a line's end. The path says what
- * kind of thing it is: a file's signature opens no label.
+ * Signs the path and every parameter in this fixed order. No parameter can contain a line break. The path names the
+ * kind of content, so the signature of a file does not open a label.
  */
 const firmar = (clave: Buffer, ruta: string, exp: string, kid: string, disp: string) =>
   createHmac('sha256', clave).update(`1\n${ruta}\n${exp}\n${kid}\n${disp}`).digest('base64url')
 
-/** Creates what makes and verifies the signed links below one folder of paths. */
+/** Creates the signer and verifier of links below one folder of paths. */
 export function crearEnlaces({
   secretos,
   reloj,
@@ -36,7 +36,7 @@ export function crearEnlaces({
   reloj: () => Date
   urlPublica: string
   minutos: number
-  /** First segment of the path of what they open. */
+  /** First segment of the path of every link. */
   carpeta: 'archivos' | 'etiquetas'
 }): Enlaces {
   const rutaDe = (nombre: string) => `/${carpeta}/${nombre}`
@@ -54,7 +54,8 @@ export function crearEnlaces({
       const subclave = secretos.de('enlaces', kid)
       if (v !== '1' || !/^[1-9]\d{9}$/.test(exp) || !subclave || (disp !== 'inline' && disp !== 'attachment'))
         return undefined
-      // As text: in base64 the last character has bits that say nothing, and an altered link must not be good.
+      // Compared as text, because the last base64 character has unused bits. A link that is altered in these bits must
+      // be invalid.
       const [dada, suya] = [firma, firmar(subclave.clave, rutaDe(nombre), exp, kid, disp)].map((texto) =>
         Buffer.from(texto),
       )

@@ -9,25 +9,30 @@ import { crearTurnos, type Turnos } from '../http/turnos.ts'
 import { oNoDisponible } from './almacen.ts'
 
 /**
- * Receives uploads onto the disk, where they wait for their turn to be decoded: a picture of 40 megapixels takes up
- * to 250 MB meanwhile, so one is decoded at a time.
+ * Receives uploads into temporary files, where they wait for decoding. Decoding a picture of 40 megapixels takes up to
+ * 250 MB, so a process decodes one picture at a time.
  */
 export interface Recepcion {
   /**
-   * Takes the bytes into a file and hands it over; afterwards it is gone. What takes memory waits for its turn; what waits
-   * for others (the storage) should not, or one that hangs holds everybody up.
+   * Writes the body to a temporary file, passes its path to `hacer`, and then deletes the file.
+   * `hacer` runs memory-intensive work through `enTurno`. Calls to other systems (the storage) stay outside `enTurno`,
+   * because one hanging call there would block all uploads.
+   * @throws Problema 503 if too many uploads are in progress or the disk fails
    */
   recibir<T>(contenido: Readable, hacer: (ruta: string, enTurno: Turnos) => Promise<T>): Promise<T>
 }
 
-/** Uploads under way in this process; more are told to come back. */
+/** Maximum number of concurrent uploads per process. Further uploads get a 503. */
 const EN_CURSO = 32
-/** Pictures decoded at once: 12 megapixels take a fifth of a second. */
+/** Number of pictures decoded at once. A picture of 12 megapixels takes 0.2 s. */
 const A_LA_VEZ = 1
-/** What is older was left by a process that is no more, in milliseconds. */
+/**
+ * Age in milliseconds at which a temporary file counts as left behind by a terminated process. Also the interval
+ * between two cleanups of the folder.
+ */
 const VIEJO = 3_600_000
 
-/** Creates what receives uploads, into a folder that it makes and clears of what crashes left. */
+/** Creates the receiver of uploads. It creates the folder, and deletes the files that crashed processes left there. */
 export function crearRecepcion(carpeta: string): Recepcion {
   const turno = crearTurnos(A_LA_VEZ)
   let enCurso = 0

@@ -4,8 +4,8 @@ import { esDeEstaMaquina, exposicion } from '../config/exposicion.ts'
 const enumerar = new Intl.ListFormat('es', { type: 'conjunction' })
 
 /**
- * Returns, for the console, what the embedded default leaves off because other machines reach it, and by which settings;
- * undefined if it leaves nothing off.
+ * Console text, in Spanish, that lists the features turned off because other machines can reach the service, and the
+ * settings that cause it. Undefined if no feature is off. Only the embedded default turns features off.
  */
 export function explicarApagado({ publicUrl, proxies, host, baseDeDatos, buzon, webhooksLoopback }: Config) {
   if (baseDeDatos.tipo !== 'embebida') return undefined

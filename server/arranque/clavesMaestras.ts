@@ -3,14 +3,16 @@ import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { explicarClaves, leerClaves } from '../secretos.ts'
 
-/** The file of keys can't be used; in words for whoever starts the service. */
+/** Reports a damaged file of master keys. The message, in Spanish, tells the operator how to repair it. */
 export class ErrorDeClaves extends Error {
   override readonly name = 'ErrorDeClaves'
 }
 
 /**
- * The embedded default's own master keys: made once into `DATA_DIR/master_keys` (mode 0600), in the form of MASTER_KEYS.
- * Without that file what it protects can't be read any more, so it lives beside the data.
+ * Reads the embedded default's own master keys from `DATA_DIR/master_keys`, in the form of `MASTER_KEYS`. The first
+ * start creates the file with mode 0600. The file lies beside the data that it protects, because the data cannot be
+ * read without it.
+ * @throws ErrorDeClaves if the file is damaged
  */
 export async function clavesDeLaCasa(dataDir: string): Promise<readonly Buffer[]> {
   const archivo = join(dataDir, 'master_keys')
@@ -30,7 +32,9 @@ export async function clavesDeLaCasa(dataDir: string): Promise<readonly Buffer[]
   return claves
 }
 
-/** Whole or not at all, and never over another process's file: a link fails if the name exists. */
+/**
+ * Creates the file complete or not at all, and never over the file of another process: a link fails if the name exists.
+ */
 async function crear(archivo: string) {
   const temporal = `${archivo}.${process.pid}`
   await writeFile(temporal, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 })

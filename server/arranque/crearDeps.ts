@@ -28,41 +28,41 @@ import { crearEnsayos } from '../webhooks/ensayo.ts'
 import type { Plataforma } from './plataforma.ts'
 import type { Vida } from './vida.ts'
 
-/** What only tests put in another's place: time, names, addresses. */
+/** Replacements that only tests pass: clock, codes of guides, name resolution. */
 export interface Sustitutos {
   reloj?: () => Date
   nuevoCodigo?: (primero?: string) => string
   resolver?: Resolver
-  /** The limits' clock, in milliseconds, of which only differences count. */
+  /** Clock of the limits, in milliseconds. Only differences between two readings count. */
   relojDeLimites?: () => number
 }
 
-/** What a process's parts are built of, besides its configuration. */
+/** Inputs, besides the configuration, from which {@link crearDeps} builds a process's dependencies. */
 interface Cimientos
   extends Pick<Plataforma, 'db' | 'dbDeLectura' | 'dbImpaciente' | 'masterKeys' | 'almacen'>,
     Sustitutos {
-  /** How many processes share the limits at this moment; one, unless told. */
+  /** Number of processes that share the limits at this moment. Default: 1. */
   procesos?: () => number
   log: Log
   vida: Vida
-  /** Told when a courier asked for as many codes that name no guide as he may. */
+  /** Called when a courier reaches the limit of requested codes that name no guide. */
   alDesconocer?: () => void
-  /** Base of every link given out, without a final slash. */
+  /** Base of every link that the service gives out, without a final slash. */
   urlPublica: string
-  /** None, unless told: pages and documents then show the brand's name. */
+  /** Images of the brand. Without them, pages and documents show the brand's name. */
   imagenesDeMarca?: ImagenesDeMarca
 }
 
 /**
- * Failed sign-ins of one network, and of the phones on which one courier's code was valid. A code has 50 random bits:
- * among a thousand couriers, ten thousand networks together guess one in six years. There is no bound over all networks,
- * because strangers would lock everybody out with it.
+ * Rate of failed sign-ins: 30 a minute for one network, and for the phones together on which one courier's code was
+ * valid. A code has 50 random bits: among a thousand couriers, ten thousand networks together guess one code in six
+ * years. No bound covers all networks together, because strangers could then lock every courier out.
  */
 const ENTRADAS = porMinuto(30)
 /**
- * Threads that make documents: a hundred labels take a second of one at the first time and a third of that afterwards, so
- * two are enough for any machine, and a core is left to the event loop. A thread takes 70 MB with the first document and up to
- * 180 at work, most of it given back after a minute without.
+ * Threads that make documents. A hundred labels take one thread a second the first time, and a third of that
+ * afterwards, so two threads are enough for any machine. One core is left to the event loop. A thread takes 70 MB with
+ * the first document and up to 180 MB at work. After a minute without work, the thread gives most of this memory back.
  */
 const DOCUMENTOS = {
   modulo: new URL(import.meta.url.endsWith('.ts') ? 'server/hilo.ts' : 'server/generado/hilo.mjs', RAIZ),
@@ -72,15 +72,22 @@ const DOCUMENTOS = {
   plazo: 60_000,
   ocio: 60_000,
 }
-/** Links to labels read at once, of one network and of all. */
+/** Links to labels that are read at the same time: of one network, and of all networks. */
 const ENLACES = { porDueno: 1, todos: 2 }
-/** A hundred labels are some 300 KB; a minute is as long as threads without work are kept. */
+/**
+ * Bounds of the cache of drawn labels. A hundred labels take about 300 KB. A minute is also the time for which idle
+ * threads are kept.
+ */
 const RECIENTES = { cuantos: 100, bytes: 32 * 1024 * 1024, vigencia: 60_000 }
-/** Verifications by one network, the page and its question together: as many as the tracking page lets through. */
+/**
+ * Rate of verifications by one network; the page and its API request count together. The tracking page allows as many.
+ */
 const VERIFICACIONES = porMinuto(120)
 
+/** Creates the threads that make documents. */
 export const crearHilos = (log: Log): Deps['hilos'] => new Hilos(log, DOCUMENTOS)
 
+/** Builds the dependencies that operations, pages and jobs of a process share. */
 export function crearDeps(config: Config, cimientos: Cimientos): Deps {
   const { db, dbDeLectura, dbImpaciente, log, masterKeys, almacen, vida, urlPublica, imagenesDeMarca } = cimientos
   const { reloj = () => new Date(), nuevoCodigo = nuevoCodigoDeGuia, resolver = resolverDelSistema } = cimientos
@@ -142,6 +149,7 @@ export function crearDeps(config: Config, cimientos: Cimientos): Deps {
   }
 }
 
+/** Part of the configuration that operations, pages and jobs read, with the public URL and the brand. */
 export const ajustesDe = (config: Config, urlPublica: string, imagenes = SIN_IMAGENES): Ajustes =>
   Object.freeze({
     alcanceDeRepartidor: config.alcanceDeRepartidor,

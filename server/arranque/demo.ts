@@ -9,21 +9,22 @@ import { estaEnUso, guardarRepartidor, marcarCodigoDeDemostracion } from '../rep
 
 interface Demo {
   url: string
-  /** com_… */
+  /** Public id, `com_…`. */
   comercio: string
-  /** A test key of that merchant. */
+  /** Test key of that merchant. */
   llave: string
-  /** An operator's key. */
+  /** Key of an operator. */
   llave_operaciones: string
-  /** What a courier signs in with at /repartidor. */
+  /** Code with which a courier signs in at `/repartidor`. */
   codigo_repartidor: string
 }
 
 const archivoDe = (dataDir: string) => join(dataDir, 'demo.json')
 
 /**
- * Makes a demo merchant at the embedded default's first start and writes `DATA_DIR/demo.json` (mode 0600), so that the first
- * request needs nothing else. Later starts keep it, as long as its keys work.
+ * Creates a demo merchant at the first start of the embedded default, and writes `DATA_DIR/demo.json` (mode 0600). The
+ * first request then needs no other preparation. Later starts keep the merchant as long as its keys work.
+ * @returns the demo data, and lines for the console
  */
 export async function asegurarDemo(
   deps: Deps,
@@ -45,14 +46,15 @@ export async function asegurarDemo(
 }
 
 /**
- * Makes no demo merchant, and has those of a local start before stop working: an earlier version left them unmarked.
+ * Creates no demo merchant, and marks the keys and the code of an earlier local start as demo ones, so that they stop
+ * working. An earlier version left them unmarked.
  */
 export async function retirarDemo(deps: Deps, dataDir: string): Promise<void> {
   const guardado = await leer(archivoDe(dataDir))
   if (guardado) await marcar(deps, guardado)
 }
 
-/** Marks keys and code as good on this machine alone, before anybody is told them. */
+/** Marks the keys and the code as valid on this machine alone, before the console shows them. */
 async function marcar(deps: Deps, { llave, llave_operaciones, codigo_repartidor }: Partial<Demo>): Promise<void> {
   await marcarLlavesDeDemostracion(deps.db, [llave ?? '', llave_operaciones ?? ''])
   await marcarCodigoDeDemostracion(deps, codigo_repartidor ?? '')

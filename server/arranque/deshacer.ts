@@ -3,7 +3,8 @@ import type { Log } from '../log.ts'
 import { explicarArranque } from './explicar.ts'
 
 /**
- * What was opened so far, and how each of it is closed: in reverse, whether a start fails half-way or the process ends.
+ * Stack of clean-up steps for the resources that a process has opened. The steps run in reverse order when a start
+ * fails half-way or when the process ends.
  */
 export class Deshacer {
   readonly #pasos: (() => unknown)[] = []
@@ -13,23 +14,26 @@ export class Deshacer {
     this.#log = log
   }
 
+  /** Adds a clean-up step. */
   al(deshacer: () => unknown): void {
     this.#pasos.push(deshacer)
   }
 
+  /** Runs all steps in reverse order. Logs a step that fails and continues with the next one. */
   async todo(): Promise<void> {
     for (const paso of this.#pasos.splice(0).reverse()) {
       try {
         await paso()
       } catch (err) {
-        this.#log.error({ err }, 'stop')
+        this.#log.error({ err }, 'shutdown step failed')
       }
     }
   }
 }
 
 /**
- * Puts a process together; if that fails, what was opened is closed and the reason is told in words for its operator.
+ * Starts a process. If the start fails, closes the resources opened so far.
+ * @throws ErrorDeArranque with the reason, in Spanish, for the operator; an unforeseen error is thrown as it is
  */
 export async function levantar<T>(config: Config, log: Log, hacer: (deshacer: Deshacer) => Promise<T>): Promise<T> {
   const deshacer = new Deshacer(log)
@@ -41,7 +45,7 @@ export async function levantar<T>(config: Config, log: Log, hacer: (deshacer: De
   }
 }
 
-/** The same stop, however often it is asked for. */
+/** Wraps a stop so that every call returns the promise of the first call. */
 export function unaVez(hacer: () => Promise<void>): () => Promise<void> {
   let hecho: Promise<void> | undefined
   return () => {

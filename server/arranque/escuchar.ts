@@ -2,12 +2,16 @@ import type { Server } from 'node:http'
 import type { Config } from '../config/config.ts'
 
 /**
- * Connections that may wait in the kernel while this process is busy. Past that number (511 unless told) a burst of clients
- * is made to repeat its SYN, and some of them are reset. The system has a bound of its own, net.core.somaxconn.
+ * Connections that may wait in the kernel while this process is busy. Node's default is 511. In a larger burst, clients
+ * must repeat their SYN, and the kernel resets some of the connections. The system has its own bound,
+ * `net.core.somaxconn`.
  */
 const EN_ESPERA = 4096
 
-/** Listens; the address, as somebody on this machine would write it. */
+/**
+ * Starts to listen.
+ * @returns the address as a user of this machine would write it
+ */
 export function escuchar(servidor: Server, port: number, host: string): Promise<string> {
   return new Promise((resolve, reject) => {
     servidor.once('error', reject)
@@ -18,13 +22,16 @@ export function escuchar(servidor: Server, port: number, host: string): Promise<
   })
 }
 
-/** Every connection ends at once. */
+/** Ends every connection at once and stops listening. */
 export async function dejarDeEscuchar(servidor: Server): Promise<void> {
   servidor.closeAllConnections()
   if (servidor.listening) await new Promise((resolve) => servidor.close(resolve))
 }
 
-/** The base of links for a process that serves none: what the API beside it is called, by the same configuration. */
+/**
+ * Base of links in a process that serves no links itself: the address of the API beside it, from the same
+ * configuration.
+ */
 export const urlDe = ({ publicUrl, host, port }: Config): string => publicUrl ?? `http://${visible(host)}:${port}`
 
 const visible = (host: string) =>

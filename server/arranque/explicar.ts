@@ -8,7 +8,7 @@ import { ErrorDeClaves } from './clavesMaestras.ts'
 import { ErrorDeMigracion } from './migraciones.ts'
 import { ErrorDeArranque } from './proceso.ts'
 
-/** Errors whose message is already meant for whoever starts the process. */
+/** Errors whose message already addresses the operator. */
 const CON_SU_MENSAJE = [
   ErrorPostgresEmbebido,
   ErrorDeMigracion,
@@ -18,7 +18,10 @@ const CON_SU_MENSAJE = [
   ErrorDeAlmacen,
 ]
 
-/** Why a start failed, in words for whoever starts the process; what nobody foresaw stays as it is. */
+/**
+ * Translates the error of a failed start into an {@link ErrorDeArranque}, whose message, in Spanish, addresses the
+ * operator. Returns an unforeseen error as it is.
+ */
 export function explicarArranque(error: unknown, config: Config): unknown {
   const porque = motivo(error, config)
   return porque === undefined ? error : new ErrorDeArranque(porque, { cause: error })

@@ -3,12 +3,14 @@ import type { Socket } from 'node:net'
 import { endianness } from 'node:os'
 import ipaddr from 'ipaddr.js'
 
-/** Columns of proc_net_tcp(5): local and remote address, state, and the bytes sent that nobody acknowledged. */
+/**
+ * Columns of proc_net_tcp(5): local and remote address, state, and the bytes sent that the peer has not acknowledged.
+ */
 const LINE = /^ *\d+: [\dA-F]+:([\dA-F]{4}) ([\dA-F]+:[\dA-F]{4}) 01 ([\dA-F]{8}):/gm
 
 /**
- * Reads how many bytes of each established TCP connection wait in the kernel, by {@link keyOf}. Empty where the system
- * has no `/proc/net/tcp`: Linux alone tells.
+ * Reads how many bytes of each established TCP connection wait in the kernel, by {@link keyOf}. Empty on systems
+ * without `/proc/net/tcp`, which only Linux has.
  */
 export function readKernelQueues(): Map<string, number> {
   const queues = new Map<string, number>()
@@ -28,7 +30,7 @@ function textOf(file: string): string {
   }
 }
 
-/** Name of a connection in {@link readKernelQueues}; undefined once its peer is gone. */
+/** Key of a connection in {@link readKernelQueues}; undefined once the peer is gone. */
 export function keyOf({ localPort, remoteAddress, remotePort }: Socket): string | undefined {
   if (localPort === undefined || remoteAddress === undefined || remotePort === undefined) return undefined
   return `${hex(localPort, 2)} ${hexOfAddress(remoteAddress)}:${hex(remotePort, 2)}`
@@ -40,7 +42,7 @@ const hex = (n: number, bytes: number) =>
     .padStart(2 * bytes, '0')
     .toUpperCase()
 
-/** The kernel prints an address as 32-bit words in the byte order of the machine. */
+/** Writes an address as the kernel prints it: as 32-bit words in the byte order of the machine. */
 function hexOfAddress(address: string): string {
   const bytes = ipaddr.parse(address.split('%', 1)[0]!).toByteArray()
   const words = Array.from({ length: bytes.length / 4 }, (_, i) => bytes.slice(4 * i, 4 * i + 4))

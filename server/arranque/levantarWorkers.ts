@@ -14,17 +14,17 @@ interface ParaWorkers {
   via: Via
   vida: Vida
   metricas: Metricas
-  /** From 0 to 1; only tests set it. */
+  /** Returns a number from 0 to 1; only tests set it. */
   azar?: () => number
 }
 
-/** The queue and its workers. */
+/** Opens the queue and starts its workers. */
 export async function levantarWorkers(
   deps: Deps,
   { databaseUrl, via, vida, metricas, azar = Math.random }: ParaWorkers,
   deshacer: Deshacer,
 ): Promise<void> {
-  // Loaded here alone: a process without workers doesn't pay for what they need.
+  // These modules load only here, so that a process without workers does not pay for them.
   const [{ crearColas, iniciarWorkers }, { crearEnviador }, { crearClienteDeWhatsapp }, { crearResolutorDeEnlaces }] =
     await Promise.all([
       import('../cola/workers.ts'),
@@ -62,7 +62,7 @@ export async function levantarWorkers(
   vida.workers = workers
 }
 
-/** What tells the workers of other processes, where this one has none. */
+/** Opens the sender of signals that wake the workers of other processes. Only a process without workers needs it. */
 export function levantarEmisor(
   { log }: Pick<Deps, 'log'>,
   { via, vida }: Pick<ParaWorkers, 'via' | 'vida'>,
@@ -71,7 +71,10 @@ export function levantarEmisor(
   vida.emisor = new Emisor(abrirSinEspera(via, vida, deshacer, 1).pool, log)
 }
 
-/** Jobs are made of rows, and can be made of them again, as can what was sent: neither need wait for the disk. */
+/**
+ * Opens connections whose commits do not wait for the disk. A crash may lose the last jobs and results of deliveries:
+ * jobs are made again from their rows, and deliveries are sent again.
+ */
 function abrirSinEspera({ url, pooler, partes }: Via, { alPerder }: Vida, deshacer: Deshacer, conexiones = 5): Db {
   const db = abrirDb(url, {
     pooler,
@@ -87,12 +90,15 @@ function abrirSinEspera({ url, pooler, partes }: Via, { alPerder }: Vida, deshac
 }
 
 /**
- * Held by the process that makes the queue's tables, until its session ends: of two that start together on a new database one
- * would fail.
+ * Lock that a process holds, until its session ends, while it creates the queue's tables. Without the lock, one of two
+ * processes that start together on a new database would fail.
  */
 const TURNO = "select pg_advisory_lock(hashtext('pgboss.tablas'))"
 
-/** What whoever does jobs needs of the queue's tables, which are their owner's, like ours. */
+/**
+ * Grants `guias_trabajos` the privileges that workers need on the queue's tables. The database's owner owns these
+ * tables, like the service's own.
+ */
 const PERMISOS = `do $$ begin
     if exists (select from pg_class where relnamespace = 'pgboss'::regnamespace and relkind in ('r', 'p')
       and not has_table_privilege('guias_trabajos', oid, 'DELETE'))
@@ -113,20 +119,20 @@ interface ParaLaCola {
 }
 
 async function abrirCola({ log }: Deps, { databaseUrl, pool, backend, crearColas }: ParaLaCola): Promise<PgBoss> {
-  // Its tables are made and changed by their owner, as migrations are.
+  // The database's owner creates and changes the queue's tables, as migrations do with the other tables.
   const dueno = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000, query_timeout: 8_000 })
   let ejecutar = (text: string, values?: unknown[]): Promise<unknown> => dueno.query(text, values)
   const boss = new PgBoss({
-    // pg-boss's own pool would wait for ever for a connection that is half open.
+    // pg-boss's own pool would wait for ever for a half-open connection.
     db: { executeSql: (text, values) => ejecutar(text, values) as Promise<pg.QueryResult> },
     backend,
     schedule: false,
-    // It is looked after by us (server/cola/workers.ts), and rarely while nothing happens.
+    // server/cola/workers.ts supervises the queue, and does so rarely while nothing happens.
     supervise: false,
     monitorIntervalSeconds: CUIDADO_S,
     maintenanceIntervalSeconds: 60,
   })
-  boss.on('error', (err) => log.warn({ err }, 'queue'))
+  boss.on('error', (err) => log.warn({ err }, 'pg-boss error'))
   try {
     await dueno.connect()
     await dueno.query(TURNO)

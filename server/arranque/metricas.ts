@@ -5,26 +5,32 @@ import type { MetricasDeWebhooks } from '../webhooks/metricas.ts'
 import { entregasDeWebhookSinArriendo } from '../webhooks/vencidas.ts'
 import type { Valores } from './procesos/mensajes.ts'
 
-/** What the operator's Prometheus reads. */
+/** Metrics of a process, as the operator's Prometheus reads them. */
 export interface Expuestas {
-  /** The exposition format, as text. */
+  /** Returns the metrics as text, in the exposition format. */
   exponer(): Promise<string>
   tipo: string
-  /** What Node says of the process: its loop is sampled from then on, a hundred times a second. */
+  /**
+   * Registers Node's metrics of the process. From this call on, prom-client samples the event loop a hundred times a
+   * second.
+   */
   observarProceso(): void
 }
 
-/** What a process counts: one registry. */
+/** Metrics that a process counts, in one registry. */
 export interface Metricas extends MetricasDeWebhooks, Expuestas {
-  /** What {@link Expuestas.exponer} writes as text, for another process. */
+  /** Returns the values that {@link Expuestas.exponer} writes as text, for another process. */
   valores(): Promise<Valores>
-  /** A courier's session asked for as many codes that name no guide as it may. */
+  /** Counts a courier who reaches the limit of requested codes that name no guide. */
   desconocidas(): void
-  /** What is asked of the database when somebody looks; any worker may be asked, all say the same. */
+  /**
+   * Registers the gauges that query the database at each scrape. Every worker reports the same values, so Prometheus
+   * may ask any of them.
+   */
   observar(deps: { db: Db; reloj: () => Date }): void
 }
 
-// Statements even where Prisma could say it: a process that is looked at must not load it for that.
+// Plain SQL even where Prisma would do: a scrape must not make a process load Prisma's client.
 const ESTADOS = sentencia<object, Pick<webhook, 'estado'> & { cuantos: number }>(
   'metricas.webhooks',
   'select estado, count(*)::int as cuantos from webhook group by estado',
@@ -59,6 +65,7 @@ const LLAVES_POR_VENCER = sentencia<{ ahora: Date }, { cuantas: number }>(
 type Cuenta = typeof PENDIENTES
 type Atraso = typeof ATRASO
 
+/** Creates the metrics of a process, in a new registry. */
 export function crearMetricas(): Metricas {
   const registro = new Registry()
   const registers = [registro]
@@ -108,7 +115,7 @@ export function crearMetricas(): Metricas {
             this.reset()
             for (const { estado, cuantos } of await db.consultar(ESTADOS)) this.set({ estado }, cuantos)
           } catch {
-            // Without its database a gauge has no value; the others still do.
+            // Without its database a gauge has no value; the other metrics still have one.
             this.reset()
           }
         },
@@ -117,14 +124,14 @@ export function crearMetricas(): Metricas {
         new Gauge({
           name,
           help,
-          // Of several processes all say the same, so it isn't added up.
+          // Every process reports the same value, so the values are not added up.
           aggregator: 'max',
           registers,
           async collect() {
             try {
               this.set(await leer())
             } catch {
-              // Without its database a gauge has no value; the others still do.
+              // Without its database a gauge has no value; the other metrics still have one.
               this.reset()
             }
           },

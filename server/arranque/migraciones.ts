@@ -6,22 +6,26 @@ import { RAIZ } from '../contrato/raiz.ts'
 import { beforeMigrating, type Engine, type Kept, prepareEngine } from '../data/engine.ts'
 
 const CARPETA = new URL('prisma/migrations/', RAIZ)
-/** Prisma's own advisory lock: `prisma migrate` and any number of our starts wait for each other. */
+/** Advisory lock of Prisma: `prisma migrate` and all starts of the service wait for each other with it. */
 const CERROJO = 72_707_369
-/** How long it is waited for, and how often it is asked for meanwhile, in milliseconds. */
+/** Longest wait for the lock, and interval between two attempts to take it, in milliseconds. */
 const ESPERA_DEL_CERROJO = 60_000
 const PREGUNTA = 50
 
 /**
- * How long a migration waits for a table that is in use: whoever comes after it waits, too. PostgreSQL looks for deadlocks
- * after a second, so that no request is ever the one that it ends.
+ * Longest wait of a migration for a table in use, because requests that come later wait behind the migration. The wait
+ * is shorter than the second after which PostgreSQL looks for deadlocks. PostgreSQL therefore never ends a request
+ * because of a deadlock with a migration.
  */
 const ESPERA_DE_TABLA = '400ms'
-/** How often a migration tries, and how long it rests between, in milliseconds: minutes, in which the others go on. */
+/**
+ * Attempts of a migration, and pause between two attempts in milliseconds. Together they take minutes, in which
+ * requests go on.
+ */
 const INTENTOS = 300
 const DESCANSO = 400
 
-/** Prisma's own table: `prisma migrate deploy` and `status` see the same history. */
+/** Prisma's table of migrations: `prisma migrate deploy` and `status` see the same history. */
 const TABLA = `create table if not exists _prisma_migrations (
   id varchar(36) primary key not null, checksum varchar(64) not null, finished_at timestamptz,
   migration_name varchar(255) not null, logs text, rolled_back_at timestamptz,
@@ -33,11 +37,12 @@ interface Migracion {
   checksum: string
 }
 
-/** Why the schema could not be brought up to date, in words for whoever starts the service. */
+/** Reports why the schema could not be brought up to date. The message, in Spanish, addresses the operator. */
 export class ErrorDeMigracion extends Error {
   override readonly name = 'ErrorDeMigracion'
 }
 
+/** Reads the files of `prisma/migrations`, in the order of their folders' names. */
 export async function leerMigraciones(): Promise<Migracion[]> {
   const carpetas = (await readdir(CARPETA, { withFileTypes: true })).filter((entrada) => entrada.isDirectory())
   return Promise.all(
@@ -52,25 +57,29 @@ export async function leerMigraciones(): Promise<Migracion[]> {
 }
 
 /**
- * Applies what is missing of `prisma/migrations`, each file as one simple query, which is one transaction; one that meets
- * tables in use gives way and begins anew, for requests go on meanwhile. A file that failed or was edited after it was applied stops the start.
- * @returns the names of those applied now
+ * Applies the missing files of `prisma/migrations`, each as one simple query, which is one transaction. A migration
+ * that meets tables in use gives way and starts again, because requests go on meanwhile.
+ * @returns names of the migrations applied now
+ * @throws ErrorDeMigracion if a file failed, or was edited after it was applied; the start then stops
  */
 export async function migrar(url: string): Promise<string[]> {
   return conCerrojo(url, migrarCon)
 }
 
-/** {@link migrar}, and besides finds out what keeps the data, and has it lie where it belongs. */
+/**
+ * Does the work of {@link migrar}, and also finds the database's engine and distributes the tables if the engine is
+ * Citus.
+ */
 export async function prepararBase(url: string, dicho?: Engine): Promise<Kept & { migraciones: string[] }> {
   return conCerrojo(url, async (cliente) => {
     const migraciones = await migrarCon(cliente)
-    // A migration may have said how long this session waits for locks.
+    // A migration may have changed this session's `lock_timeout`.
     await cliente.query('reset lock_timeout')
     return { migraciones, ...(await prepareEngine(cliente, url, dicho)) }
   })
 }
 
-/** Does something with the schema that nobody else changes meanwhile. */
+/** Changes the schema under the lock, so that no other migration changes it meanwhile. */
 async function conCerrojo<T>(url: string, hacer: (cliente: pg.Client) => Promise<T>): Promise<T> {
   const cliente = new pg.Client({
     connectionString: url,
@@ -83,13 +92,14 @@ async function conCerrojo<T>(url: string, hacer: (cliente: pg.Client) => Promise
     await tomarCerrojo(cliente)
     return await hacer(cliente)
   } finally {
-    await cliente.end() // and the lock goes with the session
+    await cliente.end() // the end of the session releases the lock
   }
 }
 
 /**
- * Asks until it has it. A statement that waited for it would be one that an index made concurrently waits for, and with it
- * whoever makes the index and holds the lock.
+ * Polls until this session holds the lock. A statement must not wait for the lock: `create index concurrently` waits
+ * for all running statements. The migration that creates the index holds the lock, so neither statement would end.
+ * @throws ErrorDeMigracion after 60 seconds
  */
 async function tomarCerrojo(cliente: pg.Client): Promise<void> {
   for (const fin = performance.now() + ESPERA_DEL_CERROJO; ; await dormir(PREGUNTA)) {
@@ -131,10 +141,13 @@ function revisar({ nombre, checksum }: Migracion, hecha: { checksum: string; fin
   }
 }
 
-/** What a migration met: a table in use, a deadlock. */
+/** SQLSTATEs of obstacles that pass: a table in use (55P03), a deadlock (40P01). */
 const DE_PASO = ['55P03', '40P01']
 
-/** An index that is made concurrently holds nobody up, and can't begin anew. */
+/**
+ * Migrations that create an index concurrently. `create index concurrently` blocks no request and cannot start again
+ * after a failure, so `lock_timeout` is off.
+ */
 const HACE_INDICE = /^create (unique )?index concurrently/im
 
 async function ejecutar(cliente: pg.Client, sql: string): Promise<void> {
@@ -170,7 +183,10 @@ async function aplicar(cliente: pg.Client, { nombre, sql, checksum }: Migracion)
   await cliente.query('update _prisma_migrations set finished_at = now(), applied_steps_count = 1 where id = $1', [id])
 }
 
-/** What PostgreSQL 16 calls the privilege to take on a role is, before it, being its member. */
+/**
+ * Adapts a migration to the server's version. Before PostgreSQL 16, a role needs the privilege `MEMBER` to become
+ * another role; since then, `SET`.
+ */
 async function paraSuVersion(cliente: pg.Client, sql: string): Promise<string> {
   const { rows } = await cliente.query<{ de: number }>(`select current_setting('server_version_num')::int as de`)
   return rows[0]!.de < 160_000 ? sql.replaceAll("rol, 'SET'", "rol, 'MEMBER'") : sql

@@ -13,47 +13,54 @@ import type { Deshacer } from './deshacer.ts'
 import { migrar, prepararBase } from './migraciones.ts'
 import { Sonda } from './sonda.ts'
 
-/** What stands before the database, if anything does. */
+/** Address to which statements go, the pooler at that address, if any, and the database's engine. */
 export interface Via extends Kept {
   url: string
   pooler?: Pooler | undefined
 }
 
-/** Where the data is: a database that is up to date, and the keys that protect what is in it. */
+/** Database with an up-to-date schema, and the keys that protect its contents. */
 interface Base {
-  /** PostgreSQL itself: for what needs a session of its own. */
+  /** URL of PostgreSQL itself, for work that needs a session of its own. */
   databaseUrl: string
-  /** Where statements go, and by what. */
+  /** Address to which statements go, possibly a pooler's. */
   via: Via
   masterKeys: readonly Buffer[]
-  /** What whoever starts the process should know. */
+  /** Notes for the operator, in Spanish, that the console shows. */
   notas: readonly string[]
-  /** The names of the migrations that were applied just now. */
+  /** Names of the migrations that this start applied. */
   migraciones: readonly string[]
 }
 
-/** What every process stands on: its database, and the files beside it. */
+/** Resources that every process needs: its database, and the file storage beside it. */
 export interface Plataforma extends Omit<Base, 'migraciones'> {
   db: Db
-  /** Where what may be some seconds old is read. */
+  /** Database or replica for reads that may be some seconds old. */
   dbDeLectura: Lectura
-  /** The database by sessions that wait for nobody's lock for long: what others wait for goes through it. */
+  /** Database over sessions with a short `lock_timeout`, for statements that other requests wait for. */
   dbImpaciente: Db
   sonda: Sonda
   almacen: Almacen
 }
 
-/** What is signed with a wrong address stays so: manifests and the QR codes of documents. */
+/**
+ * Note for the console when `PUBLIC_URL` is missing. A wrong address stays in signed texts for ever: in manifests, and
+ * in the QR codes of documents.
+ */
 const SIN_DIRECCION =
   'Falta PUBLIC_URL: los enlaces que se dan, y los códigos QR de las pruebas, llevan la dirección en que escucha este proceso.'
 
 const SIN_MENSAJERIA =
   'MESSAGING=buzon: a los destinatarios de guías reales no se les pregunta su ubicación; sus mensajes esperan a que haya mensajería.'
 
-/** How long a statement that others wait for may wait for a lock, in milliseconds. */
+/** Longest wait for a lock by a statement that other requests wait for, in milliseconds. */
 const PACIENCIA = 300
 
-/** @param exclusivo whether the embedded PostgreSQL is this process's alone, or any one of several may start it */
+/**
+ * Opens the file storage, the database and its connections, and applies missing migrations.
+ * @param exclusivo true if the embedded PostgreSQL belongs to this process alone; false if any of several processes may
+ * start it
+ */
 export async function levantarPlataforma(
   config: Config,
   log: Log,
@@ -62,7 +69,7 @@ export async function levantarPlataforma(
 ): Promise<Plataforma> {
   const { almacen, nota, cerrar } = await abrirAlmacen(config)
   deshacer.al(cerrar)
-  if (nota) log.warn({ nota }, 'storage')
+  if (nota) log.warn({ nota }, 'file storage is unavailable')
   const { migraciones, ...base } = await levantarBase(config, deshacer, exclusivo)
   const { url, pooler, engine, partes } = base.via
   log.info({ motor: engine }, 'database engine')
@@ -83,7 +90,7 @@ export async function levantarPlataforma(
   const sinReplica = whyNoReplica(base.via)
   const dbDeLectura = sinReplica ? db : abrirLectura(config, log, { db, deshacer, alPerder })
   await exigirFlujoVigente(db)
-  if (migraciones.length > 0) log.info({ migraciones }, 'migrated')
+  if (migraciones.length > 0) log.info({ migraciones }, 'migrations applied')
   const notas = [...base.notas, ...(nota ? [nota] : [])]
   if (config.baseDeDatos.tipo === 'externa') {
     if (!config.publicUrl) notas.push(SIN_DIRECCION)
@@ -93,7 +100,7 @@ export async function levantarPlataforma(
   return { ...base, db, dbImpaciente, dbDeLectura, sonda, almacen, notas }
 }
 
-/** Connections to a replica at most: it is read where what is asked may be slow. */
+/** Connections to a replica at most. Only queries that may be slow read the replica. */
 const DE_LECTURA = 4
 
 function abrirLectura(
@@ -110,7 +117,12 @@ function abrirLectura(
   return new Replica(db, conexiones, log)
 }
 
-/** @param exclusivo whether the embedded PostgreSQL is this process's alone, or any one of several may start it */
+/**
+ * Opens the database, starts the embedded PostgreSQL if the configuration names no other, and applies missing
+ * migrations.
+ * @param exclusivo true if the embedded PostgreSQL belongs to this process alone; false if any of several processes may
+ * start it
+ */
 export async function levantarBase(config: Config, deshacer: Deshacer, exclusivo: boolean): Promise<Base> {
   const base = await hallarBase(config, deshacer, exclusivo)
   const { baseDeDatos } = config

@@ -4,14 +4,14 @@ import { type Config, ErrorConfig, leerConfig } from '../config/config.ts'
 import { RAIZ } from '../contrato/raiz.ts'
 import type { Log } from '../log.ts'
 
-/** What a process is about: it runs until it is stopped, and stopping it again waits for the same stop. */
+/** A process that has started. It runs until `detener`; a second call waits for the same stop. */
 export interface EnMarcha {
   detener(): Promise<void>
-  /** What SIGHUP does; undefined: it stops. */
+  /** Handles SIGHUP. If undefined, SIGHUP stops the process. */
   renovar?(): Promise<void>
 }
 
-/** Why a process could not start, in words for whoever started it. */
+/** Reports why a process could not start. The message, in Spanish, addresses the operator. */
 export class ErrorDeArranque extends Error {
   override readonly name = 'ErrorDeArranque'
 }
@@ -19,11 +19,12 @@ export class ErrorDeArranque extends Error {
 type Iniciar = (config: Config, log: Log, consola: (linea: string) => void) => Promise<EnMarcha>
 
 /**
- * Runs a process from its configuration to its end: signals, exit codes, and what the console is told.
- * @param cargar what to start; whether the process is one of several of which another looks after
+ * Runs a process from its configuration to its end: signals, exit codes and console output.
+ * @param cargar loads the function that starts the process; `deVarios` is true for one of several API processes that a
+ * primary process supervises
  */
 export async function correr(cargar: (config: Config, deVarios: boolean) => Promise<Iniciar>): Promise<void> {
-  // Compiled code is kept between starts; what is imported from here on is served from there.
+  // Node keeps compiled code between starts. Modules that are imported after this call come from its cache.
   enableCompileCache(fileURLToPath(new URL('node_modules/.cache/guias', RAIZ)))
   try {
     const config = leerConfig(process.env, process.cwd())
@@ -33,7 +34,7 @@ export async function correr(cargar: (config: Config, deVarios: boolean) => Prom
     let parando = false
     const escribir = hijo ? hijo.escribir : (linea: string) => void process.stdout.write(`${linea}\n`)
     const iniciado = iniciar(config, log, (linea) => void (parando || escribir(linea)))
-    // Asked to stop while it starts, it stops as soon as it has started: what is half made can't be undone any sooner.
+    // A stop during the start waits until the start is over: a half-made start cannot be undone any sooner.
     const parar = async () => {
       parando = true
       const servicio = await iniciado.catch(() => undefined)
@@ -52,7 +53,10 @@ export async function correr(cargar: (config: Config, deVarios: boolean) => Prom
   }
 }
 
-/** A terminal's Ctrl-C, its closing, a supervisor. npm passes signals on, so some come twice: it is the same stop. */
+/**
+ * Handles Ctrl-C (SIGINT), and SIGHUP from a closed terminal or a supervisor. npm passes signals on, so some arrive
+ * twice; the second waits for the same stop.
+ */
 function alOirDeLaTerminal(parar: () => void, renovador: () => Promise<EnMarcha['renovar']>): void {
   process.on('SIGINT', parar)
   process.on('SIGHUP', async () => {
@@ -61,12 +65,13 @@ function alOirDeLaTerminal(parar: () => void, renovador: () => Promise<EnMarcha[
     else parar()
   })
   if (!process.env.npm_lifecycle_event) return
-  // npm runs us in a shell that dies of a SIGTERM without passing it on: who is left without that shell stops.
+  // npm runs this process in a shell that dies of a SIGTERM without passing it on. A new parent process id means that
+  // the shell is gone.
   const shell = process.ppid
   setInterval(() => process.ppid !== shell && parar(), 250).unref()
 }
 
-/** How this process and the one that looks after it speak; undefined: nobody does. */
+/** Loads the module that exchanges messages with the primary process; undefined if there is no primary process. */
 async function hijoDeVarios() {
   const { default: cluster } = await import('node:cluster')
   return cluster.isWorker ? await import('./procesos/hijo.ts') : undefined

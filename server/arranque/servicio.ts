@@ -23,25 +23,28 @@ import { Vida } from './vida.ts'
 export interface Servicio extends EnMarcha {
   /** Base of every link, without a final slash. */
   url: string
-  /** Looks for pending work now: a clock that was moved tells nobody. */
+  /** Looks for pending work now. Needed when the clock was moved, because a clock sends no signal. */
   avisar(): void
 }
 
-/** How long a stop goes on accepting, in milliseconds. */
+/** Time for which a stopping process still accepts connections, in milliseconds. */
 const DESPEDIDA = 2_500
 
-/** What only tests set: time, randomness, names, a witness of every answer, and how long a stop goes on accepting. */
+/**
+ * Replacements that only tests pass: clock, randomness, names, an observer of every response, and the time for which a
+ * stop still accepts connections.
+ */
 export interface SustitutosDeServicio extends Sustitutos {
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   azar?: () => number
   testigo?: Testigo
-  /** In milliseconds. */
+  /** Time for which a stop still accepts connections, in milliseconds. */
   despedida?: number
 }
 
 type Consola = (linea: string) => void
 
-/** Starts the API's process: from the socket to the workers, in an order in which each can rely on the one before. */
+/** Starts the API's process, from the socket to the workers. Each step may rely on the steps before it. */
 export const iniciarServicio = (
   config: Config,
   log: Log,
@@ -57,18 +60,19 @@ async function poner(
   deshacer: Deshacer,
 ): Promise<Servicio> {
   const inicio = performance.now()
-  // What is wrong with it is told before anything is touched.
+  // A fault in the brand's settings must stop the start before anything else changes.
   const imagenesDeMarca = await abrirMarca(config, log)
   const vida = new Vida(log, config.workers)
   const deVarios = config.procesosDeApi !== undefined
   const servidor = new Servidor({ ...config, publicUrl: deVarios ? urlDe(config) : config.publicUrl })
   deshacer.al(() => servidor.cerrar())
-  // The port first: if it is taken, nothing else is touched. One of several takes its part of it once it serves.
+  // If the port is taken, the start stops before anything else changes. One of several processes listens only once it
+  // can serve.
   if (!deVarios) await servidor.escuchar(config.port, config.host)
   const { url } = servidor
 
   const levantada = levantarPlataforma(config, log, deshacer, { exclusivo: !deVarios, alPerder: vida.alPerder })
-  // It needs no database, so it is read while the database starts.
+  // The contract needs no database, so it loads while the database starts.
   const contrato = await leerContrato(levantada)
   const plataforma = await levantada
   vida.sonda = plataforma.sonda
@@ -77,7 +81,7 @@ async function poner(
   const { databaseUrl, via } = plataforma
   const presencia = new Presencia(databaseUrl, log)
   deshacer.al(() => presencia.cerrar())
-  // Its lock and the first count are there before anybody asks; nothing waits for them.
+  // The count of API processes starts early, so that it is known before the first request. Nothing waits for it.
   void presencia.contar()
   const procesos = () => presencia.procesos
   const metricas = crearMetricas()
@@ -104,11 +108,11 @@ async function poner(
   const apagado = explicarApagado(config)
   if (apagado) consola(`  ${apagado}`)
   for (const linea of demo?.consola ?? []) consola(linea)
-  void calentarContrato(contrato, (err) => log.error({ err }, 'contract'))
+  void calentarContrato(contrato, (err) => log.error({ err }, 'operation failed to compile'))
   return { url, avisar: vida.avisarTrabajo, detener: unaVez(() => despedir(vida, servidor, despedida, deshacer)) }
 }
 
-/** Makes what a first try needs, in the embedded default, unless other machines reach it. */
+/** Creates the demo merchant in the embedded default, unless other machines reach the service. */
 async function ponerDemo(deps: Deps, { baseDeDatos, dataDir }: Config, url: string) {
   if (baseDeDatos.tipo !== 'embebida') return undefined
   if (deps.ajustes.demostracion) return asegurarDemo(deps, dataDir, url)
@@ -116,7 +120,10 @@ async function ponerDemo(deps: Deps, { baseDeDatos, dataDir }: Config, url: stri
   return undefined
 }
 
-/** On a port of their own, or to the one that looks after several processes. */
+/**
+ * Serves health and metrics on a port of their own. One of several API processes sends them to the primary process
+ * instead.
+ */
 async function exponerMetricas(config: Config, deshacer: Deshacer, expuesto: Parameters<typeof responder>[0]) {
   if (config.procesosDeApi === undefined) return servirMetricas(config, deshacer, expuesto)
   const { alFin, responder } = await import('./procesos/hijo.ts')
@@ -125,12 +132,12 @@ async function exponerMetricas(config: Config, deshacer: Deshacer, expuesto: Par
   return undefined
 }
 
-/** A contract that can't be read must not leave behind what is still being put up. */
+/** Loads the contract. If that fails, waits until the platform has started, so that its resources can be closed. */
 async function leerContrato(levantada: Promise<unknown>): Promise<Contrato> {
   try {
     return cargarContrato()
   } catch (error) {
-    // What was put up undoes itself only once it stands.
+    // The platform registers its last clean-up step only when it has started.
     await levantada.catch(() => {})
     throw error
   }
@@ -149,7 +156,7 @@ function presentar(
 
 async function despedir(vida: Vida, servidor: Servidor, despedida: number, deshacer: Deshacer): Promise<void> {
   vida.fase = 'deteniendo'
-  // Exchanges under way take their time, too: they end while the requests do.
+  // Webhook exchanges under way also take time: they end while the requests do.
   const parados = vida.workers?.detener()
   await servidor.drenar(despedida)
   await parados

@@ -13,20 +13,23 @@ import { VECES_DE_SITIO } from '../limites/porRed.ts'
 import { dejarDeEscuchar, escuchar } from './escuchar.ts'
 import { SlowReaders } from './slowReaders.ts'
 
-/** How long an end waits for the requests under way, in milliseconds. */
+/** Longest wait of a stop for the requests under way, in milliseconds. */
 const PLAZO_DE_DRENAJE = 20_000
 
-/** Requests of one connection: whether one is under way, and those that wait for it. */
+/** Requests of one connection: whether one is under way, and the requests that wait for it. */
 interface Turnos {
   enCurso: boolean
   esperan: (() => void)[]
 }
 
-/** The API's HTTP server: it answers from the moment it listens, and its end lets what is under way finish. */
+/** HTTP server of the API. It answers from the moment it listens, and its stop lets requests under way finish. */
 export class Servidor {
-  /** Base of every link given out, without a final slash: unless one is configured, the address it listens on. */
+  /**
+   * Base of every link that the service gives out, without a final slash. Default: the address on which the server
+   * listens.
+   */
   url: string
-  /** Handler of requests; until the service is put together, one that says so. */
+  /** Handler of requests. Until the service has started, it answers that the service is starting. */
   atender: RequestListener = (req, res) => arrancando(req, res, this.url)
   /** Reports whether new connections of a network are refused at this moment. Not called behind a proxy. */
   vetada: (red: string) => boolean = () => false
@@ -37,7 +40,7 @@ export class Servidor {
   readonly #trasProxy: boolean
   readonly #enCurso = new Set<ServerResponse>()
   readonly #slowReaders = new SlowReaders(this.#enCurso)
-  /** Those of them whose body hasn't come whole. */
+  /** Responses under way whose request's body has not arrived completely. */
   readonly #llegando = new Set<ServerResponse>()
   readonly #turnos = new WeakMap<Socket, Turnos>()
   readonly #conexiones = new Set<Duplex>()
@@ -56,13 +59,13 @@ export class Servidor {
   constructor({ publicUrl, proxies, conexionesPorRed }: Pick<Config, 'publicUrl' | 'proxies' | 'conexionesPorRed'>) {
     this.url = publicUrl ?? ''
     this.#trasProxy = proxies > 0
-    // Behind a proxy all connections are the proxy's.
+    // Behind a proxy, every connection is the proxy's.
     this.#conexionesPorRed = this.#trasProxy ? Number.POSITIVE_INFINITY : conexionesPorRed
     this.#http.on('connection', (socket) => this.#admitir(socket))
     this.#http.on('clientError', (error, socket) => rechazarIlegible(error, socket, this.url))
   }
 
-  /** Refuses a connection of a network that may open none now, or that has as many as it may have. */
+  /** Refuses a connection if its network may open none now, or already has as many as it may have. */
   #admitir(socket: Socket): void {
     const red = redDe(socket.remoteAddress ?? '')
     const sitio = sitioDe(red) ?? red
@@ -81,15 +84,15 @@ export class Servidor {
   }
 
   /**
-   * Answers the requests of a connection one after another. Pipelined requests would otherwise all be under way at once,
-   * and their answers kept in memory until the ones before were read.
+   * Handles the requests of a connection one after another. Pipelined requests would otherwise all be under way at
+   * once. Their responses would stay in memory until the client had read the earlier ones.
    */
   #enSuTurno(req: IncomingMessage, res: ServerResponse, atender: () => void): void {
     const { socket } = req
     if (socket.destroyed) return
     const turnos = this.#turnos.get(socket) ?? { enCurso: false, esperan: [] }
     this.#turnos.set(socket, turnos)
-    // The first one is under way, the others wait.
+    // The list leaves out the request under way, so the count adds 1.
     if (turnos.esperan.length + 1 >= POR_CONEXION) return void socket.destroy()
     this.#seguir(req, res)
     if (turnos.enCurso) {
@@ -102,18 +105,19 @@ export class Servidor {
 
   #siguiente(socket: Socket): void {
     const turnos = this.#turnos.get(socket)!
-    // After an answer with `Connection: close` nothing more can be written.
+    // After a response with `Connection: close`, the connection takes no more data.
     const atender = socket.destroyed || socket.writableEnded ? undefined : turnos.esperan.shift()
     if (atender) atender()
     else turnos.enCurso = false
   }
 
-  /** A request is under way until its answer is over. */
+  /** Counts a request as under way until its response is over. */
   #seguir(req: IncomingMessage, res: ServerResponse): void {
     const { socket } = req
     const sentBefore = socket.bytesWritten
     this.#enCurso.add(res)
-    // A body that is still arriving keeps nobody else from being served: it waits for its sender, and not for long.
+    // A body that is still arriving keeps no other request from being served. The request waits only for its client,
+    // and not for long.
     if (bringsBody(req)) {
       this.#llegando.add(res)
       req.once('end', () => this.#llegando.delete(res))
@@ -132,9 +136,11 @@ export class Servidor {
   }
 
   /**
-   * Whoever has a connection open may be sending just now, and whoever asks /readyz should find out: it goes on accepting
-   * for so many milliseconds, each answer closes its connection, and what is left after that has been idle all along. Nobody
-   * connected means that nobody will come, unless a proxy stands before it, which opens another for the next request.
+   * Stops accepting requests. For `despedida` milliseconds the server still accepts connections: a client may be
+   * sending a request, and load balancers must see the stop at `/readyz`. Each response closes its connection, so
+   * connections that remain afterwards were idle all the time. This wait ends early when no connection is open. Behind
+   * a proxy it does not, because a proxy opens another connection for the next request. Requests under way then have
+   * {@link PLAZO_DE_DRENAJE} to finish.
    */
   async drenar(despedida: number): Promise<void> {
     this.#despidiendo = true
@@ -151,7 +157,7 @@ export class Servidor {
   }
 }
 
-/** Answers before the service is put together: it lives, and is not ready. */
+/** Answers requests before the service has started: `/healthz` succeeds, `/readyz` and all other paths get a 503. */
 function arrancando(req: IncomingMessage, res: ServerResponse, urlPublica: string) {
   const ruta = rutaDe(req)
   if (ruta === '/healthz') return responder(res, randomUUID(), 200, { ok: true })
@@ -160,9 +166,12 @@ function arrancando(req: IncomingMessage, res: ServerResponse, urlPublica: strin
   rechazar(req, res, urlPublica, 'El servicio está arrancando. Repita la solicitud en unos segundos.')
 }
 
-/** Requests of one connection that may be under way or wait; a client that doesn't pipeline has one. */
+/** Requests of one connection that may be under way or wait. A client that does not pipeline has one. */
 const POR_CONEXION = 16
-/** Requests under way beyond which another one would only wait: at full load it is some tenths of a second's work. */
+/**
+ * Requests under way beyond which another request would only wait. At full load they are some tenths of a second's
+ * work.
+ */
 const SATURADO = 1_000
 const LLENO = 'El servicio está saturado. No se hizo nada: repita la solicitud en unos segundos.'
 const DE_SALUD: readonly string[] = ['/healthz', '/readyz']
@@ -180,7 +189,10 @@ const responder = (res: ServerResponse, id: string, status: number, cuerpo: obje
     .writeHead(status, { 'Content-Type': 'application/json', 'X-Request-Id': id, ...cabeceras })
     .end(JSON.stringify(cuerpo))
 
-/** What Node itself refuses before there is a request: unreadable or oversized headers, a client that is too slow. */
+/**
+ * Answers input that Node rejects before a request exists: unreadable or oversized headers, or a client that is too
+ * slow.
+ */
 function rechazarIlegible(error: NodeJS.ErrnoException, socket: Duplex, urlPublica: string) {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const [estado, detalle] = ILEGIBLES[error.code ?? ''] ?? ['400 Bad Request', 'La solicitud no es HTTP legible.']

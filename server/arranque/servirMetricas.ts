@@ -6,8 +6,8 @@ import { dejarDeEscuchar, escuchar } from './escuchar.ts'
 import type { Expuestas } from './metricas.ts'
 
 /**
- * Health and metrics for the operator's own network, on a port of their own: nothing there asks for a key.
- * @returns its address; undefined without `METRICS_PORT`
+ * Serves health and metrics for the operator's own network, on a port of their own and without a key.
+ * @returns the address; undefined without `METRICS_PORT`
  */
 export async function servirMetricas(
   { metricsPort, host }: Config,

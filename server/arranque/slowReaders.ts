@@ -2,19 +2,19 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { keyOf, readKernelQueues } from './kernelQueues.ts'
 
-/** Time between two looks, in milliseconds. */
+/** Interval between two checks, in milliseconds. */
 const INTERVAL = 5_000
-/** Bytes a second that a reader must take: a tenth of the slowest mobile network. */
+/** Rate at which a reader must take bytes, in bytes per second: a tenth of the slowest mobile network's. */
 const MIN_RATE = 500
-/** Time in which a reader must take all that waits for it, in milliseconds. */
+/** Time in which a reader must take all bytes that wait for it, in milliseconds. */
 const MAX_DRAIN = 60_000
-/** Bytes that a connection may keep in the kernel for as long as it likes. */
+/** Bytes of a connection that may stay in the kernel without a time limit. */
 const FREE_PER_CONNECTION = 64 * 1024
-/** Bytes that may wait for all readers together, and bytes sent after which a look is due at once. */
+/** Bytes that may wait for all readers together, and bytes sent after which a check runs at once. */
 const MAX_TOTAL = 128 * 1024 * 1024
 const LOOK_AFTER = 32 * 1024 * 1024
 
-/** State of a connection at the last look that found bytes waiting for its reader. */
+/** State of a connection at the last check that found bytes waiting for its reader. */
 interface Waiting {
   at: number
   /** Bytes that the reader has taken since the connection began. */
@@ -23,17 +23,18 @@ interface Waiting {
 }
 
 interface Options {
-  /** In milliseconds. */
+  /** Interval between two checks, in milliseconds. */
   interval?: number
-  /** In bytes. */
+  /** Bytes that may wait for all readers together. */
   maxTotal?: number
+  /** Bytes sent after which a check runs at once. */
   lookAfter?: number
 }
 
 /**
- * Drops connections whose readers take their answers too slowly or not at all, and those that hold most when all of them
- * hold too much. Bytes that were written wait in Node, in libuv and in the kernel: on loopback the kernel alone takes
- * 2.6 MB of a connection that nobody reads.
+ * Drops connections whose readers take their responses too slowly or not at all. When all connections together hold too
+ * many bytes, drops the largest ones. Written bytes wait in Node, in libuv and in the kernel. On loopback the kernel
+ * alone takes 2.6 MB of a connection that no client reads.
  */
 export class SlowReaders {
   readonly #responses: ReadonlySet<ServerResponse>
@@ -41,11 +42,11 @@ export class SlowReaders {
   readonly #lookAfter: number
   readonly #interval: number
   readonly #timer: NodeJS.Timeout
-  /** Connections that got an answer since the last look, or had bytes waiting at it. */
+  /** Connections that got a response since the last check, or had bytes waiting at that check. */
   readonly #suspects = new Map<Socket, Waiting | undefined>()
   #sent = 0
 
-  /** @param responses answers under way */
+  /** @param responses responses under way */
   constructor(
     responses: ReadonlySet<ServerResponse>,
     { interval = INTERVAL, maxTotal = MAX_TOTAL, lookAfter = LOOK_AFTER }: Options = {},
@@ -57,7 +58,7 @@ export class SlowReaders {
     this.#timer = setInterval(() => this.#look(), interval).unref()
   }
 
-  /** Notes that an answer of so many bytes was written to a connection. */
+  /** Notes that a response of `bytes` bytes was written to a connection. */
   noteSent(socket: Socket, bytes: number): void {
     if (!this.#suspects.has(socket)) this.#suspects.set(socket, undefined)
     this.#sent += bytes
@@ -82,7 +83,7 @@ export class SlowReaders {
       else if (before && now - before.at >= this.#interval && isTooSlow(before, waiting)) this.#drop(socket)
       else {
         total += waiting.pending
-        // A look that comes early keeps the earlier state, so that a slow reader is compared over a whole interval.
+        // An early check keeps the earlier state, so that a slow reader is compared over a whole interval.
         this.#suspects.set(socket, before && now - before.at < this.#interval ? before : waiting)
       }
     }
@@ -101,14 +102,17 @@ export class SlowReaders {
     }
   }
 
-  /** Resets a connection: closed in order, the kernel would keep its bytes until the reader takes them. */
+  /** Resets a connection. After an orderly close, the kernel would keep the bytes until the reader takes them. */
   #drop(socket: Socket): void {
     this.#suspects.delete(socket)
     socket.resetAndDestroy()
   }
 }
 
-/** State of a connection; undefined if nothing worth a second look waits for its reader. */
+/**
+ * State of a connection. Undefined if no bytes wait in the process and at most {@link FREE_PER_CONNECTION} in the
+ * kernel.
+ */
 function look(socket: Socket, queues: ReadonlyMap<string, number>, at: number): Waiting | undefined {
   const inProcess = waitingInProcess(socket)
   const pending = inProcess + (queues.get(keyOf(socket) ?? '') ?? 0)
@@ -116,7 +120,7 @@ function look(socket: Socket, queues: ReadonlyMap<string, number>, at: number): 
   return { at, taken: socket.bytesWritten - pending, pending }
 }
 
-/** Bytes of a socket that wait in Node and in libuv. Node's own time-outs look at the latter, too. */
+/** Bytes of a socket that wait in Node and in libuv. Node's own timeouts also look at libuv's queue. */
 const waitingInProcess = (socket: Socket): number =>
   socket.writableLength === 0
     ? 0

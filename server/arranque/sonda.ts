@@ -3,17 +3,18 @@ import type { Conexiones } from '../conexiones.ts'
 import type { Salud } from '../deps.ts'
 import type { Log } from '../log.ts'
 
-/** Milliseconds for which a result is given again: the database is tried once per second at most. */
+/** Milliseconds for which a result is reused: the database is tried once per second at most. */
 const VIGENCIA = 1_000
-/** Milliseconds that the database may take, connecting included. */
+/** Milliseconds that the database may take, including the time to connect. */
 const PLAZO = 3_000
-/** Milliseconds for which the connection is kept when nobody asks. */
+/** Milliseconds for which the connection stays open without a check. */
 const OCIO = 30_000
 
 /**
- * A transaction that needs what every write needs, and leaves nothing behind. It writes 56 KB to a temporary file, which a full
- * disk refuses. It locks a row, which a read-only server refuses; its commit waits for the disk. Each process may lock another
- * row, so that none waits for the others. PostgreSQL takes 0.7 ms for all of it.
+ * Transaction that needs what every write needs, and leaves nothing behind. It writes 56 KB to a temporary file, which
+ * a full disk refuses. It locks a row, which a read-only server refuses, and its commit waits for the disk.
+ * `skip locked` lets each process lock another row, so that no process waits for the others. PostgreSQL takes 0.7 ms
+ * for the whole transaction.
  */
 const PRUEBA = `begin;
   set local role none;
@@ -30,19 +31,19 @@ const BIEN: Resultado = { base_de_datos: true, escritura: true }
 const SIN_ESCRITURA: Resultado = { base_de_datos: true, escritura: false }
 const SIN_BASE: Resultado = { base_de_datos: false, escritura: false }
 
-/** SQLSTATE of a server that has no connection left. */
+/** SQLSTATE of a server that has no free connection. */
 const SIN_SITIO = '53300'
 
 interface Conexion {
   cliente: pg.Client
-  /** When it was begun, in milliseconds of `performance.now()`. */
+  /** Time at which the connection attempt began, in milliseconds of `performance.now()`. */
   desde: number
   lista: Promise<unknown>
 }
 
 /**
- * Tries whether the database takes writes, when somebody asks. It has a connection of its own: a full pool or a slow statement
- * of others does not delay it. When nobody asks it does nothing and holds no connection.
+ * Checks on request whether the database accepts writes. The probe has a connection of its own, so that a full pool or
+ * a slow statement does not delay it. Without requests the probe does nothing and holds no connection.
  */
 export class Sonda {
   readonly #url: string
@@ -56,8 +57,8 @@ export class Sonda {
   #cerrada = false
 
   /**
-   * @param url the address that requests use, a pooler's if there is one
-   * @param pools connections of requests, whose servers may refuse what this one's does not
+   * @param url the address that requests use: a pooler's, if a pooler stands before the database
+   * @param pools connection pools of requests, whose servers may refuse what the probe's server accepts
    */
   constructor(url: string, pools: readonly Conexiones[], log: Log) {
     this.#url = url
@@ -65,7 +66,9 @@ export class Sonda {
     this.#log = log
   }
 
-  /** A result of the last second, or a new one. */
+  /**
+   * Returns a result of the last second, or a new one. A refusal that a pool has seen since also causes a new check.
+   */
   mirar(): Promise<Resultado> {
     if (this.#resultado && performance.now() - this.#mirado_en < VIGENCIA && !this.#huboRechazo(this.#mirado_en))
       return Promise.resolve(this.#resultado)
@@ -88,13 +91,14 @@ export class Sonda {
   async #mirar(): Promise<Resultado> {
     if (this.#cerrada) return SIN_BASE
     this.#mirado_en = performance.now()
-    // A new connection sees the settings that the database has now, and the server that the address leads to now.
+    // A new connection sees the database's present settings, and reaches the server that the address names now.
     if (this.#conexion && this.#huboRechazo(this.#conexion.desde)) this.#soltar()
     clearTimeout(this.#ocio)
     this.#ocio = setTimeout(() => this.#soltar(), OCIO).unref()
     const { promise: tarde, reject } = Promise.withResolvers<never>()
-    // After a busy spell of the process the answer may be there unread: it is read before the deadline counts.
-    const reloj = setTimeout(() => setImmediate(reject, new Error('no answer in time')), PLAZO)
+    // After a busy spell of the process, an answer may be there unread. `setImmediate` lets Node read it before the
+    // deadline counts.
+    const reloj = setTimeout(() => setImmediate(reject, new Error('database did not answer in time')), PLAZO)
     let conectada = false
     try {
       const donde = await Promise.race([this.#conectar(), tarde])
@@ -103,7 +107,7 @@ export class Sonda {
       return this.#anotar(BIEN)
     } catch (err) {
       this.#soltar()
-      // Class 57P: the server goes away.
+      // SQLSTATE class 57P means that the server is going away.
       const contesta = conectada && err instanceof pg.DatabaseError && !err.code?.startsWith('57P')
       return this.#anotar(contesta ? SIN_ESCRITURA : SIN_BASE, err)
     } finally {
@@ -111,7 +115,10 @@ export class Sonda {
     }
   }
 
-  /** Gives the probe's own connection; where the server has none left, one of requests, which go on with those they have. */
+  /**
+   * Returns the probe's own connection. If the server has no free connection, returns a pool of requests, whose
+   * connections still work.
+   */
   async #conectar(): Promise<{ query(texto: string): Promise<unknown> }> {
     const { cliente, lista } = this.#conexion ?? this.#abrir()
     try {

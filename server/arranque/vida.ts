@@ -10,14 +10,14 @@ import type { Sonda } from './sonda.ts'
 export class Vida {
   fase: 'arrancando' | 'lista' | 'deteniendo' = 'arrancando'
   workers: Workers | undefined
-  /** How other processes are told of work, where this one has no workers. */
+  /** Sender of signals about work to other processes, in a process without workers. */
   emisor: Emisor | undefined
-  /** Tries the database; undefined before there is one. */
+  /** Probe of the database; undefined before the database is open. */
   sonda: Sonda | undefined
   readonly #log: Log
   readonly #conWorkers: boolean
 
-  /** @param conWorkers whether the queue is looked after in this process */
+  /** @param conWorkers true if this process runs the queue's workers */
   constructor(log: Log, conWorkers: boolean) {
     this.#log = log
     this.#conWorkers = conWorkers
@@ -39,7 +39,10 @@ export class Vida {
     this.emisor?.senalar(claves)
   }
 
-  /** While it stops, PostgreSQL may end a session that is just being closed. */
+  /**
+   * Logs the loss of an idle connection. During a stop it logs nothing, because PostgreSQL may end a session that is
+   * being closed.
+   */
   readonly alPerder = (err: Error): void => {
     if (this.fase !== 'deteniendo') this.#log.warn({ err }, 'idle connection lost')
   }

@@ -12,7 +12,8 @@ import { servirMetricas } from './servirMetricas.ts'
 import { Vida } from './vida.ts'
 
 /**
- * Starts a process of workers alone: it feeds the queue, sends, recovers and cleans, and serves only its own health.
+ * Starts a process that runs only workers: it feeds the queue, sends, recovers and cleans up. Its only server is the
+ * one for health and metrics.
  */
 export const iniciarWorker = (
   config: Config,

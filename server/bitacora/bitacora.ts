@@ -7,7 +7,7 @@ import type { Identidad, Identidades } from '../http/identidad.ts'
 import { redAncha } from '../http/red.ts'
 import type { Log } from '../log.ts'
 
-/** A line of the audit record. */
+/** Row of the audit record (table `bitacora`), called a line. */
 export type FilaBitacora = Fila<
   bitacora,
   {
@@ -19,17 +19,23 @@ export type FilaBitacora = Fila<
   }
 >
 
-/** Values of a line: neither personal data nor secrets, which are told by the names of their fields alone. */
+/** Column values that a line records. Personal data and secrets never appear; the line then names only their fields. */
 type Valores = Readonly<Record<string, unknown>>
 
-/** What a line says besides who and when. */
+/** Content of an audit line except its author and time. */
 export interface Linea {
-  /** The operation, or the console's order. */
+  /** Name of the operation, or of the console command. */
   accion: string
   sobre?: readonly [tipo: NonNullable<FilaBitacora['sobre_tipo']>, identificador: string]
-  /** Whose line it is; left out, it is the caller's own if that is a merchant, and else only operators see it. */
+  /**
+   * Merchant and mode to which the line belongs. Default: the calling merchant; for any other caller, only operators
+   * see the line.
+   */
   de?: { comercio_id: string; modo: Modo | null }
-  /** Names of what was changed or asked by, if no value of it may be told. */
+  /**
+   * Names of the changed or queried fields. Default: the keys of `antes` and `despues`; needed only for fields whose
+   * values may not be recorded.
+   */
   campos?: readonly string[]
   antes?: Valores
   despues?: Valores
@@ -37,14 +43,14 @@ export interface Linea {
 
 type Autenticado = Identidad | Pick<Identidades['sesionDeRepartidor'], 'repartidor'>
 
-/** Who asks, as an operation is told of a request. */
+/** Author of a request, with the fields that a handler receives. */
 export interface Quien {
   identidad: Autenticado | null
   idSolicitud: string
   red: string
 }
 
-/** The console's `operador`, who is somebody with the database at hand. */
+/** Value of `operador` for the console, whose user has direct access to the database. */
 export const CONSOLA = 'consola'
 
 type Autor = Pick<FilaBitacora, 'quien_tipo' | 'quien' | 'llave' | 'comercio_id' | 'modo'>
@@ -63,25 +69,31 @@ function autorDe(identidad: Autenticado | null): Autor {
 
 type LineaEscrita = Omit<FilaBitacora, 'xid'>
 
-/** SQL that writes lines. */
+/** SQL that inserts lines from a JSON array. */
 const INSERTAR = `insert into bitacora (id, linea, comercio_id, modo, accion, quien_tipo, quien, llave, sobre_tipo, sobre, campos,
      antes, despues, id_solicitud, red, creado_en)
    select id, linea, comercio_id, modo, accion, quien_tipo, quien, llave, sobre_tipo, sobre, campos, antes, despues,
      id_solicitud, red, creado_en
    from jsonb_populate_recordset(null::bitacora, :lineas::jsonb)`
 
-/** Writes the line of a change, wherever the change is made. */
+/** Inserts the line of a change in the same database as the change. */
 const ANOTAR = sentencia<{ lineas: string }>('bitacora.anotar', INSERTAR, { alcance: 'donde_sea' })
 
-/** A retry of lines that were written after all adds none. */
+/** Inserts waiting lines. A retry skips the lines that a previous attempt has already inserted. */
 const ESCRIBIR = sentencia<{ lineas: string }>('bitacora.escribir', `${INSERTAR} on conflict (id) do nothing`)
 
-/** How long a look waits to be written with others, in milliseconds: what a killed process loses of them at most. */
+/**
+ * Time in milliseconds that the line of a read access waits for a batch insert. A killed process loses at most the
+ * lines of this time.
+ */
 const ESPERA = 500
-/** Looks that wait in one process, and how many of them one statement writes. */
+/** Maximum number of waiting lines per process (`EN_ESPERA`) and of lines per insert (`LOTE`). */
 const EN_ESPERA = 10_000
 const LOTE = 1_000
-/** How long refused sign-ins of one phone or network are one line, in milliseconds, and of how many it is known. */
+/**
+ * `EPISODIO`: time in milliseconds in which refused sign-ins of one phone or network produce a single line.
+ * `EPISODIOS`: maximum number of phones and networks that a process remembers.
+ */
 const EPISODIO = 60_000
 const EPISODIOS = 1_000
 
@@ -91,7 +103,7 @@ interface Partes {
   nuevoId: () => { id: string; creado_en: Date }
 }
 
-/** The audit record, as a process writes it. */
+/** Writer of the audit record in one process. */
 export class Bitacora {
   readonly #partes: Partes
   readonly #pendientes: LineaEscrita[] = []
@@ -103,15 +115,19 @@ export class Bitacora {
     this.#partes = partes
   }
 
-  /** Writes the line of a change, in the transaction that makes the change; what changes nothing has none. */
+  /**
+   * Writes the line of a change in the transaction of the change. Skips a line whose `campos` is empty, because nothing
+   * changed.
+   */
   async anotar(consultar: Consultar, quien: Quien, linea: Linea): Promise<void> {
     if (linea.campos?.length === 0) return
     await consultar(ANOTAR, { lineas: JSON.stringify([this.#lineaDe(quien, linea)]) })
   }
 
   /**
-   * Takes the line of a look, which is written within half a second. Where so many wait that no more can be kept, the look
-   * waits, too, and is refused if they can't be written.
+   * Queues the line of a read access, which is written within half a second. If the queue is full, first waits for a
+   * write.
+   * @throws Problema 503 if the queue is still full after the write
    */
   async consultada(quien: Quien, linea: Linea): Promise<void> {
     if (this.#pendientes.length >= EN_ESPERA) await this.escribir()
@@ -121,7 +137,7 @@ export class Bitacora {
     this.#aviso ??= setTimeout(() => void this.escribir(), ESPERA).unref()
   }
 
-  /** Takes the line of something refused: of many at once from the same one, the first. */
+  /** Queues the line of a refused request. Repeated requests with the same `clave` within one minute add no line. */
   async rechazada(clave: string, quien: Quien, linea: Linea): Promise<void> {
     const ahora = this.#partes.nuevoId().creado_en.getTime()
     if ((this.#episodios.get(clave) ?? 0) > ahora - EPISODIO) return
@@ -131,7 +147,7 @@ export class Bitacora {
     await this.consultada(quien, linea)
   }
 
-  /** Writes what waits; what can't be written goes on waiting. */
+  /** Writes the waiting lines. Lines that cannot be written stay in the queue for a retry. */
   escribir(): Promise<void> {
     this.#enMarcha = this.#enMarcha.then(() => this.#vaciar())
     return this.#enMarcha
@@ -148,7 +164,7 @@ export class Bitacora {
         this.#pendientes.splice(0, lote.length)
       }
     } catch (err) {
-      log.warn({ err, lineas: this.#pendientes.length }, 'audit lines wait')
+      log.warn({ err, lineas: this.#pendientes.length }, 'audit lines not written; retrying')
       this.#aviso ??= setTimeout(() => void this.escribir(), ESPERA).unref()
     }
   }
@@ -174,8 +190,10 @@ export class Bitacora {
 }
 
 /**
- * The columns of a row that changed: all their names, and the values of those that may be told. Of a row that is new,
- * `antes` is empty.
+ * Compares two versions of a row.
+ * @param antes the old version; empty for a new row, and then the result has no `antes`
+ * @param decibles columns whose values may be recorded
+ * @returns the names of all changed columns, and the old and new values of those in `decibles`
  */
 export function cambios(
   antes: Valores,

@@ -4,16 +4,17 @@ import { HASTA_AQUI } from '../data/orden.ts'
 import { askThoseThere, esRepartida } from '../data/spread.ts'
 import { type Db, type Sentencia, sentencia } from '../db.ts'
 
-/** The records that are chained. */
+/** Record whose lines form hash chains. */
 export type Registro = 'bitacora' | 'evento'
 
 /**
- * One chain. There is one of each record; where merchants' rows lie in parts, the events of each merchant and mode have one of
- * their own, because the numbers of one part say nothing of another's.
+ * Hash chain over the lines of a record. Normally each record has one chain.
+ * When merchants' rows lie in several parts, the events of each merchant and mode have their own chain. Transaction
+ * numbers of different parts cannot be compared.
  */
 export interface Cadena {
   de: Registro
-  /** Its name in `eslabon`. */
+  /** Name of the chain in table `eslabon`. */
   registro: string
   comercio_id: string | null
   modo: string | null
@@ -24,7 +25,10 @@ const UNA_DE_CADA: readonly Cadena[] = [
   { de: 'evento', registro: 'evento', comercio_id: null, modo: null },
 ]
 
-/** Whose events there are, and the last of each: from one to the next along the index. */
+/**
+ * Reads each merchant and mode that has events, with the transaction number of its last event. Walks the index from one
+ * pair to the next instead of reading every event.
+ */
 const DE_COMERCIOS = sentencia<object, { comercio_id: string; modo: string; ultimo: string }>(
   'bitacora.cadenas',
   `with recursive c as (
@@ -37,14 +41,17 @@ const DE_COMERCIOS = sentencia<object, { comercio_id: string; modo: string; ulti
      where e.comercio_id = c.comercio_id and e.modo = c.modo order by e.xid desc limit 1) u`,
   { alcance: 'parte' },
 )
-/** How far chains go. */
+/** Reads the transaction number at which each chain ends. */
 const ENCADENADO = sentencia<{ registros: readonly string[] }, { registro: string; xid: string }>(
   'bitacora.encadenado',
   `select r.registro, e.xid::text as xid from unnest(:registros::text[]) r (registro) cross join lateral (
      select e.xid from eslabon e where e.registro = r.registro order by e.numero desc limit 1) e`,
 )
 
-/** @param todas also those to which nothing was added */
+/**
+ * Reads the chains of the database. Omits the chains in parts that do not answer.
+ * @param todas true includes the chains of merchants without new events
+ */
 export async function leerCadenas(db: Db, todas: boolean): Promise<readonly Cadena[]> {
   if (!esRepartida(db)) return UNA_DE_CADA
   const suyas = (await askThoseThere(db, ({ consultar }) => consultar(DE_COMERCIOS))).map(
@@ -60,17 +67,19 @@ export async function leerCadenas(db: Db, todas: boolean): Promise<readonly Cade
   ]
 }
 
-/** Lines of one link. */
+/** Maximum number of lines per link. */
 const LOTE = 1_000
-/** Bytes of a line's key in a link, and of its digest. */
+/** Number of bytes that a link stores of a line's key (`DE_CLAVE`) and of its digest (`DE_HUELLA`). */
 export const DE_CLAVE = 20
 export const DE_HUELLA = 8
 
 /**
- * Of a record: what holds of all its lines, what they are ordered by after their transactions, when they were written, and
- * which columns their digests cover. Of an event these are the ones that never change. What people said, where they were and
- * how they are reached is left out, because it is erased in its time; a digest of it with a salt to be thrown away would cost
- * the creation of guides a column for nothing, since what was delivered is signed by its proof.
+ * Properties of each record. `todas`: a condition true for all lines. `orden`: the order of lines within a transaction.
+ * `clave`: the key of a line. `escrita`: the time of writing. `columnas`: the columns that the digest covers.
+ * For an event the digest covers only columns that never change. It excludes texts of people, places and contact data,
+ * because retention erases them later.
+ * A digest of these values with a disposable salt would cost an additional column at each guide creation. It would
+ * prove nothing more, because the proof already signs what was delivered.
  */
 const LINEAS = {
   bitacora: {
@@ -82,7 +91,7 @@ const LINEAS = {
       despues, id_solicitud, red, creado_en`,
   },
   evento: {
-    // Said for the index alone (`evento_cadena_idx`).
+    // True for every event. The condition lets PostgreSQL use the partial index `evento_cadena_idx`.
     todas: 'secuencia > 0',
     orden: 'guia_id, secuencia',
     clave: 'uuid_send(guia_id) || int4send(secuencia)',
@@ -92,7 +101,7 @@ const LINEAS = {
   },
 } as const
 
-/** What a chain's lines are read by: all of a record, or one merchant's events. */
+/** Selection of a chain's lines: a whole record, or the events of one merchant and mode. */
 type Tramo = Registro | 'eventoDeUno'
 const TRAMOS: Readonly<Record<Tramo, { de: Registro; cuales: string }>> = {
   bitacora: { de: 'bitacora', cuales: LINEAS.bitacora.todas },
@@ -101,24 +110,27 @@ const TRAMOS: Readonly<Record<Tramo, { de: Registro; cuales: string }>> = {
 }
 const tramoDe = ({ de, comercio_id }: Cadena): Tramo => (comercio_id === null ? de : 'eventoDeUno')
 
-/** The database where a chain's lines are. */
+/** Returns the database that holds the lines of a chain. */
 export const dondeEsta = (db: Db, { comercio_id }: Cadena): Db => (comercio_id === null ? db : db.de(comercio_id))
 
-/** A place in the order of a record's lines. */
+/** Position of a line in the order of its record. */
 interface Posicion {
   xid: string
   id: string
-  /** Of an event. */
+  /** Sequence number of an event; not used for lines of `bitacora`. */
   secuencia: number
 }
 
-/** SQL of a position as that record's order has it, of parameters with a prefix. */
+/** Returns the SQL row value of a position in the order of a record. The parameter names start with `prefijo`. */
 const lugar = (de: Registro, prefijo = '') => {
   const [xid, id, secuencia] = ['xid', 'id', 'secuencia'].map((nombre) => `:${prefijo}${nombre}`)
   return de === 'evento' ? `(${xid}::text::xid8, ${id}::uuid, ${secuencia}::int)` : `(${xid}::text::xid8, ${id}::uuid)`
 }
 
-/** SQL of keys and digests of lines from a position on, in the feed's order (server/eventos/flujo.ts). */
+/**
+ * Returns the SQL that reads keys and digests of the lines after a position, in the order of the event feed
+ * (server/eventos/flujo.ts).
+ */
 const lineas = (tramo: Tramo, hasta: string, cuantas: number) => {
   const { de, cuales } = TRAMOS[tramo]
   const { orden, clave, columnas } = LINEAS[de]
@@ -127,14 +139,14 @@ const lineas = (tramo: Tramo, hasta: string, cuantas: number) => {
     order by xid, ${orden} limit ${cuantas}`
 }
 
-/** SQL of the position where a link ends, and of what the next one goes on from. */
+/** SQL columns with the position of a link's last line. The next link starts after this position. */
 const POSICION = `xid::text as xid, encode(substring(claves from length(claves) - 19 for 16), 'hex')::uuid as id,
   ('x' || encode(substring(claves from length(claves) - 3), 'hex'))::bit(32)::int as secuencia`
 const COMIENZO: Posicion = { xid: '0', id: '00000000-0000-0000-0000-000000000000', secuencia: 0 }
 
 type Eslabon = Posicion & Pick<eslabon, 'numero' | 'hash' | 'creado_en'>
 
-/** The last link of a chain, up to a number. */
+/** Reads the last link of a chain, or the link with the number `hasta`. */
 const ULTIMO = sentencia<{ registro: string; hasta: number | null }, Eslabon>(
   'bitacora.ultimoEslabon',
   `select numero, hash, creado_en, ${POSICION} from eslabon
@@ -149,7 +161,7 @@ interface Siguientes {
   enteras: Buffer
 }
 type Cual = Pick<Cadena, 'comercio_id' | 'modo'> & Posicion
-/** What of it a way to read lines asks by. */
+/** Parameters that each selection of lines needs. */
 type Desde<T extends Tramo> = T extends 'bitacora' ? Omit<Posicion, 'secuencia'> : T extends 'evento' ? Posicion : Cual
 
 const siguientes = (
@@ -160,7 +172,10 @@ const siguientes = (
      string_agg(huella, '' order by xid, clave) as enteras
    from (${lineas(tramo, HASTA_AQUI, LOTE)}) l having count(*) > 0`
 
-/** The lines of the next link, of what is committed below the oldest transaction under way. */
+/**
+ * Statements that read the lines of the next link. They read only lines committed before the oldest transaction in
+ * progress.
+ */
 const SIGUIENTES: Record<Tramo, Sentencia<Cual, Siguientes>> = {
   bitacora: sentencia<Desde<'bitacora'>, Siguientes>('bitacora.siguientes', siguientes('bitacora')),
   evento: sentencia<Desde<'evento'>, Siguientes>('bitacora.siguientesEventos', siguientes('evento'), {
@@ -169,7 +184,7 @@ const SIGUIENTES: Record<Tramo, Sentencia<Cual, Siguientes>> = {
   eventoDeUno: sentencia<Desde<'eventoDeUno'>, Siguientes>('bitacora.siguientesDeUno', siguientes('eventoDeUno')),
 }
 
-/** Whoever else makes the same one, makes it. */
+/** Inserts a link. Does nothing if another process has inserted the link with this number. */
 const AGREGAR = sentencia<Omit<Siguientes, 'enteras'> & Pick<eslabon, 'registro' | 'numero' | 'hash' | 'creado_en'>>(
   'bitacora.agregarEslabon',
   `insert into eslabon (registro, numero, xid, lineas, claves, huellas, hash, creado_en)
@@ -177,7 +192,10 @@ const AGREGAR = sentencia<Omit<Siguientes, 'enteras'> & Pick<eslabon, 'registro'
    on conflict (registro, numero) do nothing`,
 )
 
-/** Makes the next link of a chain; gives whether there may be another one to make. */
+/**
+ * Creates the next link of a chain, if the chain has new lines.
+ * @returns true if the chain may have lines for another link
+ */
 export async function hacerEslabon(db: Db, cadena: Cadena, ahora: Date): Promise<boolean> {
   const { registro, comercio_id, modo } = cadena
   const [ultimo] = await db.consultar(ULTIMO, { registro, hasta: null })
@@ -199,7 +217,7 @@ export async function hacerEslabon(db: Db, cadena: Cadena, ahora: Date): Promise
   return siguientes.lineas === LOTE
 }
 
-/** A line as it stands: its key and its digest. */
+/** Current state of a line: its key and its digest. */
 export interface LineaLeida {
   clave: Buffer
   huella: Buffer
@@ -219,7 +237,7 @@ const LEER: Record<Tramo, Sentencia<Cual & Fin, LineaLeida>> = {
   eventoDeUno: sentencia<Desde<'eventoDeUno'> & Fin, LineaLeida>('bitacora.lineasDeUno', leer('eventoDeUno')),
 }
 
-/** The lines that stand now where a link says that it has some. */
+/** Reads the lines that are now in the range of positions that a link covers. */
 export async function leerLineas(db: Db, cadena: Cadena, numero: number): Promise<LineaLeida[]> {
   const { registro, comercio_id, modo } = cadena
   const [antes] = await db.consultar(ULTIMO, { registro, hasta: numero - 1 })
@@ -232,10 +250,10 @@ export async function leerLineas(db: Db, cadena: Cadena, numero: number): Promis
   })
 }
 
-/** SQL of whether a line's transaction hasn't been yet. */
+/** SQL condition: PostgreSQL has not assigned the line's transaction number yet. */
 const FUTURA = 'xid >= flujo_fin()'
 
-/** A line without a link: its key, and whether its transaction hasn't been yet. */
+/** Line without a link. `futura`: its transaction number has not been assigned yet. */
 interface LineaSuelta {
   clave: Buffer
   futura: boolean
@@ -256,7 +274,10 @@ const SUELTAS: Record<Tramo, Sentencia<Cual & AntesDe, LineaSuelta>> = {
   eventoDeUno: sentencia<Desde<'eventoDeUno'> & AntesDe, LineaSuelta>('bitacora.sueltasDeUno', sueltas('eventoDeUno')),
 }
 
-/** Lines behind the last link that no link will ever have, or none has yet though they were written before that. */
+/**
+ * Reads up to 100 lines after the last link that are faults: lines that no link can include (`futura`), and lines
+ * written before `antes_de` that still have no link.
+ */
 export async function leerSueltas(db: Db, cadena: Cadena, antes_de: Date): Promise<LineaSuelta[]> {
   const { registro, comercio_id, modo } = cadena
   const { xid, id, secuencia } = (await db.consultar(ULTIMO, { registro, hasta: null }))[0] ?? COMIENZO

@@ -4,9 +4,9 @@ import { hacerEslabon, leerCadenas } from './cadena.ts'
 import { sellar } from './sello.ts'
 
 /**
- * Makes the next link of each record's chain, and seals the days that are over; does nothing when there is nothing new.
- * @returns whether there may be another link to make: who asks for it rests in between, because a merchant's burst is
- * hashed beside what his neighbours do
+ * Appends the next link to each chain, and seals the days that are over. Does nothing when there are no new lines.
+ * @returns true if another link may be due. The job runner pauses before the next call, because hashing one merchant's
+ * burst competes with the requests of other merchants.
  */
 export async function encadenar(deps: Pick<Deps, 'db' | 'reloj' | 'log' | 'secretos' | 'ajustes'>): Promise<boolean> {
   const { db, reloj } = deps

@@ -9,7 +9,7 @@ import type { FilaBitacora } from './bitacora.ts'
 
 type FilaLeida = FilaBitacora & { comercio: string | null }
 
-/** Which lines are meant; null is any. */
+/** Filters of a page of lines; null matches any value. */
 interface Condiciones {
   comercio_id: string | null
   modo: Modo | null
@@ -23,7 +23,10 @@ interface Condiciones {
 const COLUMNAS = `b.id, b.linea, b.comercio_id, b.modo, b.accion, b.quien_tipo, b.quien, b.llave, b.sobre_tipo, b.sobre,
   b.campos, b.antes, b.despues, b.id_solicitud, b.red, b.creado_en, c.comercio`
 
-/** A plan for each question, or one that suits any of them would walk over all lines. */
+/**
+ * Returns the SQL of a page for one leading condition. Each condition has its own statement, because one plan for all
+ * of them would scan every line.
+ */
 const consulta = (de: string) => `select ${COLUMNAS} from (
    select * from bitacora where ${de} and (:modo::text is null or modo is null or modo = :modo)
      and (:accion::text is null or accion = :accion) and id >= :desde::uuid and id < :hasta::uuid
@@ -44,11 +47,11 @@ const DE_QUIEN = sentencia<Parametros, FilaLeida>('bitacora.deQuien', consulta('
 })
 const SOBRE = sentencia<Parametros, FilaLeida>('bitacora.sobre', consulta('sobre = :sobre::text'), { alcance: 'todo' })
 
-/** The narrowest index that answers the question. */
+/** Selects the statement with the most selective index for the filters. */
 const masEstrecha = ({ sobre, quien, comercio_id }: Condiciones) =>
   sobre !== null ? SOBRE : quien !== null ? DE_QUIEN : comercio_id !== null ? DE_COMERCIO : DE_TODOS
 
-/** What both lists can be asked by. */
+/** Query parameters that both audit lists accept. */
 export interface FiltrosDeBitacora extends Paginacion {
   accion?: string
   sobre?: string
@@ -61,7 +64,7 @@ const DESPUES_DE_TODO = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 const limiteDe = (instante: string | undefined) => (instante === undefined ? null : menorId(leerInstante(instante)!))
 
-/** A page of the record, newest first. */
+/** Reads a page of the audit record, newest line first. */
 export function paginarBitacora<Dato>(
   { db, cursores }: { db: Db; cursores: Cursores },
   quien: { operacion: string; dueno: string },
@@ -90,7 +93,7 @@ export function paginarBitacora<Dato>(
   )
 }
 
-/** A line as operators see it, but for whose it is. */
+/** Converts a line for operators, without its merchant. */
 export const presentarLinea = (fila: FilaBitacora): LineaDeBitacora => ({
   linea: fila.linea,
   accion: fila.accion,

@@ -7,18 +7,18 @@ import { firmar } from '../firma/jws.ts'
 
 export const TIPO_DE_SELLO = 'bitacora-sello+jws'
 
-/** What the seal of a day says: where each chain stood at its end, and which seal came before. */
+/** Content of a day's seal: the last link of each chain at the end of the day, and the digest of the previous seal. */
 export interface Sello {
   version: 1
   emisor: string
-  /** In UTC. */
+  /** Day in UTC. */
   dia: string
   eslabones: Record<string, { numero: number; hash: string }>
-  /** SHA-256 of the JWS before; null: this is the first. */
+  /** SHA-256 of the previous seal's JWS; null in the first seal. */
   anterior: string | null
 }
 
-/** SHA-256 of a seal, by which the next one names it. */
+/** SHA-256 digest of a seal, with which the next seal refers to it. */
 export const huellaDeSello = (jws: string) => hash('sha256', jws)
 
 const ULTIMO = sentencia<object, { dia: string; jws: string }>(
@@ -26,7 +26,7 @@ const ULTIMO = sentencia<object, { dia: string; jws: string }>(
   'select dia::text as dia, jws from sello order by sello.dia desc limit 1',
 )
 
-/** The last link of each chain before an instant, if there is one that no seal has yet. */
+/** Reads the last link of each chain before `hoy`. `nuevo` is true for a link that no seal covers yet. */
 const ULTIMOS_ESLABONES = sentencia<
   { hoy: Date; sellado: string | null },
   Pick<eslabon, 'registro' | 'numero' | 'hash'> & { dia: string; nuevo: boolean }
@@ -58,7 +58,10 @@ const SELLAR = sentencia<
 
 const DIA = 86_400_000
 
-/** Seals what was chained before today, unless a seal has it. The log has each seal, so that there is one outside the database. */
+/**
+ * Seals the links that were created before today and that no seal covers yet. Does nothing if there is no such link.
+ * Logs each seal, so that a copy exists outside the database.
+ */
 export async function sellar({
   db,
   reloj,

@@ -45,7 +45,10 @@ const NOMBRE = {
   ),
 }
 
-/** What verifying found: how much was looked at, and whatever isn't as it was. */
+/**
+ * Result of a verification: the number of checked lines, links and seals, and a Spanish description of each fault
+ * (`faltas`).
+ */
 export interface Verificada {
   lineas: number
   eslabones: number
@@ -58,13 +61,16 @@ interface Tiempo {
   hasta: Date
 }
 
-/** Lines are chained every half minute; what still isn't after so long won't be by itself, in milliseconds. */
+/**
+ * Age in milliseconds at which a line without a link counts as a fault. Lines are normally chained every half minute.
+ */
 const SIN_ENCADENAR = 3_600_000
 
 /**
- * Computes the chains of that time anew, and names every line that was changed, removed, added or moved since it was
- * chained, every link that isn't what its lines make, and every seal that isn't of the chain or that none of our keys made;
- * and, of any time, the lines that no link has or can ever have.
+ * Recomputes the chains of a period and reports each difference as a fault.
+ * Faults of lines: changed, removed, added or moved after they were chained. Faults of links: a hash that does not
+ * match the lines. Faults of seals: a different chain, or a signature by none of the service's keys.
+ * Also reports lines of any time that have no link, or whose transaction number no link can include.
  */
 export async function verificarCadenas(
   { db, secretos, reloj }: Pick<Deps, 'db' | 'secretos' | 'reloj'>,
@@ -87,7 +93,7 @@ async function verificarCadena(db: Db, cadena: Cadena, tiempo: Tiempo, hecho: Ve
     const eslabones = await db.consultar(ESLABONES, { registro, ...tiempo, tras })
     for (const uno of eslabones) {
       if (uno.numero !== tras + 1) previo = undefined
-      // The one before the first of that time is believed, as its seal is.
+      // The link before the period is trusted without verification, like the seal before the period.
       const anterior = previo ?? (await hashDe(db, registro, uno.numero - 1))
       if (anterior === undefined && uno.numero > 1) hecho.faltas.push(`${registro}: falta el eslabón ${uno.numero - 1}`)
       else hecho.faltas.push(...(await compararEslabon(db, cadena, uno, anterior ?? new Uint8Array())))
@@ -148,7 +154,10 @@ const partir = (bytes: Uint8Array, largo: number): string[] =>
     Buffer.from(bytes.subarray(i * largo, (i + 1) * largo)).toString('hex'),
   )
 
-/** A line's public identifier; of one that is gone, the key by which it was known. */
+/**
+ * Returns the public identifier of a line. For a missing line, returns the identifier from the key that its link
+ * stores.
+ */
 async function nombreDe(db: Db, registro: Cadena['de'], clave: string): Promise<string> {
   const id = clave.slice(0, 32).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
   const [fila] = await db.consultar(NOMBRE[registro], { id })

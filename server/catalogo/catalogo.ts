@@ -1,5 +1,5 @@
-// Which departments and municipalities there are, under whatever spelling, and where.
-// Pure but for one read of its data, at first use. How the data is made: README.md.
+// Catalogue of departments and municipalities: finds them by name in any spelling, and gives their location.
+// Pure, except for one read of the data file at first use. README.md describes how the data file is generated.
 import { readFileSync } from 'node:fs'
 import type { NombresSugeridos, Pais } from '../contrato/generado/tipos/index.ts'
 import { RAIZ } from '../contrato/raiz.ts'
@@ -8,7 +8,7 @@ import { cercanos, type Nombre } from './cercanos.ts'
 import { clavesDe } from './claves.ts'
 
 export interface Departamento extends Punto {
-  /** ISO 3166-2. */
+  /** ISO 3166-2 code. */
   codigo: string
   pais: Pais
   nombre: string
@@ -17,10 +17,10 @@ export interface Departamento extends Punto {
 export interface Municipio extends Punto {
   codigo: string
   nombre: string
-  /** The department's code. */
+  /** Code of the department. */
   departamento: string
   poblacion: number | null
-  /** Its own centre isn't known: `lat` and `lng` are the department's. */
+  /** True if the municipality's own centre is unknown. Then `lat` and `lng` are those of the department. */
   aproximado: boolean
 }
 
@@ -30,8 +30,8 @@ export interface Destino {
 }
 
 /**
- * Which of the two names the catalogue doesn't know, and those that come near. Looking for these takes a while: only if
- * asked.
+ * Result for names that are not in the catalogue: which of the two is unknown, and a function that suggests similar
+ * names. The function is slow, so callers use it only when they need suggestions.
  */
 export interface Desconocido {
   desconocido: 'departamento' | 'municipio'
@@ -39,7 +39,8 @@ export interface Desconocido {
 }
 
 /**
- * The data as it lies in the file, written so for size: a municipality without a place of its own ends after its name.
+ * Municipality as `datos.json` stores it, in a compact form. A municipality without a location of its own has no
+ * elements after `otros`.
  */
 type MunicipioGuardado = readonly [
   numero: string | number,
@@ -60,9 +61,11 @@ export type DepartamentoGuardado = readonly [
 
 interface Fichero extends Departamento {
   municipios: readonly Municipio[]
-  /** How far the furthest of its municipalities lies from its capital, in kilometres. */
+  /** Returns the distance in kilometres from the capital to the furthest municipality. */
   radio(): number
-  /** Built when somebody asks for this department's first municipality: most are never asked for. */
+  /**
+   * Returns the index of the municipalities. It is built at first use, because most departments are never requested.
+   */
   indice(): { porClave: ReadonlyMap<string, Municipio>; nombres: readonly Nombre[] }
 }
 
@@ -89,7 +92,8 @@ function leer(): Catalogo {
     textos: [nombre, codigo, ...otros],
   }))
   const porClave = new Map<string, Fichero[]>()
-  // The most exact spelling of any comes first: Ciudad de México without its prefix must not hide the State of México.
+  // Exact spellings of all departments take precedence over looser ones. Otherwise Ciudad de México without its prefix
+  // would hide the State of México.
   for (let nivel = 0; nivel < 3; nivel++) {
     const deEsteNivel = new Map<string, Fichero[]>()
     for (const { de, textos } of escritos) {
@@ -143,7 +147,8 @@ function indizar(municipios: readonly Municipio[], guardados: readonly Municipio
   const poner = (clave: string | undefined, municipio: Municipio) => {
     if (clave !== undefined && !porClave.has(clave)) porClave.set(clave, municipio)
   }
-  // Own names before others' nicknames, exact spellings before loose ones.
+  // A municipality's own name takes precedence over alternative names of others, and an exact spelling over a looser
+  // one.
   for (let nivel = 0; nivel < 3; nivel++) {
     for (const [i, municipio] of municipios.entries()) poner(claves[i]![0]![nivel], municipio)
     for (const [i, municipio] of municipios.entries()) {
@@ -192,8 +197,8 @@ const presentarDepartamento = ({ codigo, pais, nombre, lat, lng }: Fichero): Dep
 const CUANTAS = 3
 
 /**
- * The department and municipality that these names mean. Where several countries have that department, the first that
- * has the municipality.
+ * Finds the department and the municipality that two names mean. If several countries have the department, returns the
+ * first that has the municipality. Caches the result.
  */
 export function buscarDestino(departamento: string, municipio: string): Destino | Desconocido {
   const clave = `${departamento}\n${municipio}`
@@ -205,7 +210,7 @@ export function buscarDestino(departamento: string, municipio: string): Destino 
   return hallado
 }
 
-/** The destinations that were looked for lately, by both names as they were written: orders come from few places. */
+/** Cache of recent searches, keyed by both names as written. Most orders name one of a few places. */
 const RECIENTES = new Map<string, Destino | Desconocido>()
 const MAXIMO_DE_RECIENTES = 2_000
 
@@ -221,8 +226,10 @@ function hallar(departamento: string, municipio: string): Destino | Desconocido 
 }
 
 /**
- * Of an unknown department, the nearest names; of a known one that lacks the municipality, those of its country that have
- * it. Municipalities are looked for in the department, or else in those that are suggested.
+ * Suggests names similar to an unknown destination.
+ * Departments: if the department is unknown, the most similar names, then any that have the municipality. If it is
+ * known, those of the same country that have the municipality.
+ * Municipalities: the most similar names in the known department, or else in the suggested departments.
  */
 function sugerir(departamento: string, ficheros: readonly Fichero[], municipio: string, claves: readonly string[]) {
   const { ficheros: todos, nombres } = catalogo()
@@ -237,55 +244,60 @@ function sugerir(departamento: string, ficheros: readonly Fichero[], municipio: 
   return { departamentos, municipios: cercanos(municipio, candidatos, CUANTAS) }
 }
 
-/** The departments that a code or a name means: several, if several countries have it. */
+/** Finds the departments with a code or a name. Returns several if several countries use the name. */
 export const buscarDepartamentos = (texto: string): Departamento[] => hallarFicheros(texto).map(presentarDepartamento)
 
-/** The distance in kilometres from a municipality's centre up to which a place is taken for one of its own. */
+/** Maximum distance in kilometres between a place and the centre of the municipality to which it belongs. */
 export const LEJOS = 50
 
 const kmA = ({ municipios }: Fichero, punto: Punto) =>
   Math.min(...municipios.map((municipio) => distanciaKm(punto, municipio)))
 
 /**
- * Whether a place may belong to a department: in the large ones people live as far from any municipality's centre as these
- * lie from the capital.
+ * Reports whether a place may belong to a department. In a large department, people may live as far from the nearest
+ * municipality's centre as the furthest municipality is from the capital.
  */
 function admite(fichero: Fichero, punto: Punto): boolean {
   const radio = fichero.radio()
   const cerca = Math.max(LEJOS, radio)
-  // What is that far from the capital can't be near any municipality: most slips end here.
+  // A place this far from the capital cannot be near any municipality. This cheap test rejects most wrong coordinates.
   return distanciaKm(punto, fichero) <= radio + cerca && kmA(fichero, punto) <= cerca
 }
 
-/** Whether a place may belong to a department of that name or code; undefined if there is none. */
+/** Reports whether a place may belong to a department with this name or code; undefined if no department has it. */
 export function esDelDepartamento(departamento: string, punto: Punto): boolean | undefined {
   const ficheros = hallarFicheros(departamento)
   return ficheros.length === 0 ? undefined : ficheros.some((fichero) => admite(fichero, punto))
 }
 
-/** How many kilometres a place is from the nearest municipality of the departments of that name or code. */
+/**
+ * Distance in kilometres from a place to the nearest municipality of the departments with this name or code. Infinity
+ * if no department has it.
+ */
 export const distanciaAlDepartamento = (departamento: string, punto: Punto): number =>
   Math.min(...hallarFicheros(departamento).map((fichero) => kmA(fichero, punto)))
 
-/** The distance in kilometres from a department's capital up to which a place may well be in some department. */
+/** Maximum distance in kilometres between a place and the nearest capital of a department to which it may belong. */
 const AL_ALCANCE = 300
 
-/** Whether a place is near the capital of any department. */
+/** Reports whether a place is at most 300 km from the capital of any department. */
 export const cercaDeAlguno = (punto: Punto): boolean =>
   catalogo().ficheros.some((fichero) => distanciaKm(punto, fichero) <= AL_ALCANCE)
 
-/** The names of departments nearest to one that isn't any. */
+/** Up to three names of departments that are most similar to an unknown name. */
 export const departamentosParecidos = (texto: string): string[] => cercanos(texto, catalogo().nombres, CUANTAS)
 
+/** Departments of one country, or of all countries if `pais` is undefined. */
 export const departamentos = (pais?: Pais): Departamento[] =>
   catalogo()
     .ficheros.filter((fichero) => pais === undefined || fichero.pais === pais)
     .map(presentarDepartamento)
 
-/** The municipalities of a department (its code or its name), by name. */
+/** Municipalities of a department, given by its code or name, in order of name. */
 export const municipiosDe = (departamento: string): Municipio[] =>
   hallarFicheros(departamento).flatMap(({ municipios }) => municipios)
 
+/** Centre of a municipality, given by its names; undefined if the catalogue does not have it. */
 export function centroDe(departamento: string, municipio: string): Punto | undefined {
   const hallado = hallarDestino(hallarFicheros(departamento), clavesDe(municipio))?.municipio
   return hallado && { lat: hallado.lat, lng: hallado.lng }

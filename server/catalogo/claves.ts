@@ -1,6 +1,6 @@
-// What is left of a place's name when the ways of writing it are taken away. Pure.
+// Converts a place name to keys that do not depend on its spelling. Pure.
 
-/** Longer than any name; what comes after can only cost time. */
+/** Maximum number of characters read. Every name is shorter, and more text only costs time. */
 const LARGO = 120
 
 const ABREVIATURAS: Readonly<Record<string, string>> = {
@@ -24,7 +24,7 @@ const ABREVIATURAS: Readonly<Record<string, string>> = {
 
 const ARTICULOS = new Set(['el', 'la', 'los', 'las', 'de', 'del', 'y', 'e'])
 
-/** What people put before a name to say what it is the name of. */
+/** Generic words that people write beside a name to say what kind of place it is. */
 const GENERICOS = new Set(
   `ciudad municipio municipalidad muni mun mpio mcpio departamento depto dpto dep depart departement department
   provincia prov estado edo comarca canton distrito city`.split(/\s+/),
@@ -44,7 +44,7 @@ const sinArticulos = (lista: readonly string[]) => {
   return resto.length > 0 ? resto : lista
 }
 
-/** Without «Municipio de…» before it, or «City» or «zona 10» after it. */
+/** Removes generic words before a name («Municipio de…») and after it («City», «zona 10»). */
 function sinGenericos(lista: readonly string[]): readonly string[] {
   let [desde, hasta] = [0, lista.length]
   while (hasta - desde > 1 && GENERICOS.has(lista[desde]!)) desde++
@@ -56,8 +56,9 @@ function sinGenericos(lista: readonly string[]): readonly string[] {
 }
 
 /**
- * Keys from the most exact to the loosest: all words, without articles, without generic words; and, if something follows a
- * comma or a parenthesis, the same of what stands before it. Always at least three; spaces don't count.
+ * Returns the keys of a name, from the most exact to the loosest: all words, without articles, without generic words.
+ * Spaces do not count.
+ * If a comma, a semicolon, a slash or a parenthesis follows the name, adds the same three keys of the text before it.
  */
 export function clavesDe(texto: string): string[] {
   const recortado = texto.length > LARGO ? texto.slice(0, LARGO) : texto
@@ -68,7 +69,8 @@ export function clavesDe(texto: string): string[] {
 
 function clavesDelTodo(texto: string): string[] {
   const todas = palabras(texto)
-  // Nothing in our alphabet is nobody's name: the empty key must match nothing.
+  // A text without Latin letters or digits names no place. An empty key would match every name in a search, but a space
+  // matches none.
   if (todas.length === 0) return [' ', ' ', ' ']
   const nucleo = sinArticulos(todas)
   return [todas.join(''), nucleo.join(''), sinGenericos(nucleo).join('')]

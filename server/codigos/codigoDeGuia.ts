@@ -1,9 +1,9 @@
-/** Crockford base32: no I, L, O or U. */
+/** Alphabet of Crockford's base32, which has no I, L, O or U. */
 export const ALFABETO = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 /**
- * The check character: the sum of each character's value times an odd weight (1, 3, 5…), modulo 32. Odd weights make
- * every single wrong character change the sum.
+ * Returns the check character: the sum of each character's value times an odd weight (1, 3, 5…), modulo 32. With odd
+ * weights, every single wrong character changes the sum.
  */
 export function verificador(cuerpo: string): string {
   let suma = 0
@@ -11,16 +11,16 @@ export function verificador(cuerpo: string): string {
   return ALFABETO[suma % 32]!
 }
 
-/** What a person may have typed → the characters that were meant. */
+/** Converts typed text to Crockford's base32: upper case, without spaces and hyphens, O as 0, I and L as 1. */
 export const normalizarBase32 = (texto: string) =>
   texto.toUpperCase().replace(/[\s-]/g, '').replace(/O/g, '0').replace(/[IL]/g, '1')
 
-/** What a person may have typed → the form that is stored; undefined if it cannot name a guide. */
+/** Converts a typed guide code to the stored form; undefined if the text cannot be a guide code. */
 export function normalizarCodigoDeGuia(texto: string): string | undefined {
   const codigo = normalizarBase32(texto)
   if (!/^[0-9A-HJKMNP-TV-Z]{12}$/.test(codigo)) return undefined
   return verificador(codigo.slice(0, 11)) === codigo[11] ? codigo : undefined
 }
 
-/** A code as people read it, in groups of four: `7K3M-9QX2-A1B4`. */
+/** Formats a code for people, in groups of four: `7K3M-9QX2-A1B4`. */
 export const enGrupos = (codigo: string) => codigo.replace(/(.{4})(?=.)/g, '$1-')

@@ -3,14 +3,15 @@ import { ALFABETO, verificador } from './codigoDeGuia.ts'
 
 export { enGrupos, normalizarBase32, normalizarCodigoDeGuia, verificador } from './codigoDeGuia.ts'
 
+/** Source of random bytes. */
 export type Azar = (bytes: number) => Buffer
 
 const RESERVA = Buffer.alloc(8_192)
 let usados = RESERVA.length
 
 /**
- * Random bytes out of a reserve, to be used at once: asking the system for eight at a time costs more than a query's
- * parsing.
+ * Returns random bytes from a reserve, which the caller must use at once. Asking the system for eight bytes at a time
+ * costs more than parsing a query.
  */
 const azarDeReserva: Azar = (bytes) => {
   if (usados + bytes > RESERVA.length) {
@@ -21,7 +22,7 @@ const azarDeReserva: Azar = (bytes) => {
   return RESERVA.subarray(usados - bytes, usados)
 }
 
-/** `largo` random characters, 5 bits each. */
+/** Returns `largo` random characters, with 5 bits each. */
 export function base32AlAzar(largo: number, azar: Azar = azarDeReserva): string {
   let texto = ''
   for (const byte of azar(largo)) texto += ALFABETO[byte & 31]
@@ -29,20 +30,21 @@ export function base32AlAzar(largo: number, azar: Azar = azarDeReserva): string 
 }
 
 /**
- * Returns a new code of a guide: 11 random characters and their check character.
- * @param primero the first character, if it isn't to be random: then 50 random bits remain
+ * Returns a new guide code: 11 random characters and their check character.
+ * @param primero first character, if it is not random; 50 random bits then remain
  */
 export function nuevoCodigoDeGuia(primero = '', azar: Azar = azarDeReserva): string {
   const cuerpo = primero + base32AlAzar(11 - primero.length, azar)
   return cuerpo + verificador(cuerpo)
 }
 
-/** How far back a clock may step without ids following it, in milliseconds. */
+/** Milliseconds by which the clock may step back before the ids follow the clock. */
 const RETROCESO = 1_000
 
 /**
- * RFC 9562 UUIDv7, strictly increasing within the process: ids sort as they were made, also within a millisecond. A clock
- * that steps back further than a second is followed, or everything made until it catches up would be dated ahead.
+ * Creates a generator of UUIDv7 (RFC 9562), strictly increasing within the process. Ids sort by creation, even within a
+ * millisecond. If the clock steps back by more than a second, the ids follow the clock. Otherwise all ids would have a
+ * time in the future until the clock catches up.
  */
 export function crearGeneradorDeIds(
   reloj: () => Date,
@@ -52,7 +54,7 @@ export function crearGeneradorDeIds(
   let contador = 0
   return () => {
     const ahora = reloj().getTime()
-    // 12 bits of counter per millisecond; a full one moves on to the next millisecond.
+    // The counter has 12 bits per millisecond. A full counter moves on to the next millisecond.
     if (ahora > ms || ahora < ms - RETROCESO) {
       ms = ahora
       contador = 0
@@ -66,7 +68,9 @@ export function crearGeneradorDeIds(
   }
 }
 
-/** The lowest id of an instant: `id >= menorId(t)` is `creado_en >= t`. Instants before 1970 count as 1970. */
+/**
+ * Returns the lowest id of an instant: `id >= menorId(t)` means `creado_en >= t`. Instants before 1970 count as 1970.
+ */
 export const menorId = (instante: Date) =>
   uuid(Math.min(Math.max(0, instante.getTime()), 2 ** 48 - 1), 0, '0000000000000000')
 

@@ -4,22 +4,23 @@ import { traducirError } from '../errores.ts'
 import { Memoria } from './memoria.ts'
 import type { Trabajo } from './trabajo.ts'
 
-/** Rows fed to the queue at a time. */
+/** Rows of one kind of work that a round feeds to the queue, at most. */
 const LOTE = 1_000
-/** How long the feeder waits before it looks by itself, in milliseconds: after it found something, and at most. */
+/** Pause before the feeder looks by itself, in milliseconds: after a round that found rows, and the longest one. */
 const RONDA = 500
 const RONDA_MAXIMA = 10_000
+/** Time for which a fed job is not fed again, in milliseconds. */
 const MEMORIA = 5_000
-/** A clock that falls behind by so many milliseconds from one round to the next has stepped back. */
+/** Milliseconds that the clock must lose from one round to the next to count as stepped back. */
 const RETROCESO = 1_000
-/** Without a good round for so long, in milliseconds, the queue is not well. */
+/** Time without a successful round after which the queue is unhealthy, in milliseconds. */
 const SILENCIO = 20_000
-/** How long an end waits for a round under way, in milliseconds. */
+/** Longest wait of a stop for a round under way, in milliseconds. */
 const PLAZO = 5_000
 
 /**
- * Turns pending rows into jobs, one round after another: soon when somebody asks, or else by itself, the more rarely the
- * longer it found nothing.
+ * Turns pending rows into jobs, one round after another. A call of `avisar` starts a round soon. Otherwise the pause
+ * between rounds grows while they find nothing.
  */
 export class Alimentador {
   readonly #boss: PgBoss
@@ -29,15 +30,18 @@ export class Alimentador {
   #temporizador: NodeJS.Timeout | undefined
   #inmediata: NodeJS.Immediate | undefined
   #ronda: Promise<void> | undefined
-  /** When the next round is due. */
+  /** Time at which the next round is due. */
   #cita = Number.POSITIVE_INFINITY
-  /** Before that, there is none. */
+  /** Earliest time at which the next round may start. */
   #libre = 0
-  /** How long after a round the next one is due. */
+  /** Pause between a round and the next one. */
   #pausa = RONDA
-  /** By how much the clock was ahead of the process's age, in milliseconds; a process doesn't know what was before it. */
+  /**
+   * Milliseconds by which the clock was ahead of the process's age at the last round. Infinite at first, because a
+   * process does not know what the clock did before.
+   */
   #adelanto = Number.POSITIVE_INFINITY
-  /** When a round last went well. */
+  /** Time of the last successful round. */
   #buena = performance.now()
   #detenido = false
 
@@ -54,7 +58,7 @@ export class Alimentador {
     this.#citar()
   }
 
-  /** Whether it got through to database and queue lately. */
+  /** Reports whether a round has reached database and queue within {@link SILENCIO}. */
   late(): boolean {
     return performance.now() - this.#buena < SILENCIO
   }
@@ -63,7 +67,7 @@ export class Alimentador {
     this.#detenido = true
     clearTimeout(this.#temporizador)
     clearImmediate(this.#inmediata)
-    // A round that hangs on a dead connection must not keep the process: its rows are found again by the next one.
+    // A round that hangs on a dead connection must not keep the process alive. The next process finds the rows again.
     await Promise.race([this.#ronda, new Promise((resolve) => setTimeout(resolve, PLAZO).unref())])
   }
 
@@ -72,7 +76,7 @@ export class Alimentador {
     clearImmediate(this.#inmediata)
     if (this.#ronda || this.#detenido) return
     const falta = Math.max(this.#cita, this.#libre) - performance.now()
-    // The shortest timer takes a millisecond, which is a good part of what a delivery takes.
+    // The shortest timer takes a millisecond, which is a good part of the time of a delivery.
     if (falta <= 0) this.#inmediata = setImmediate(() => this.#girar())
     else this.#temporizador = setTimeout(() => this.#girar(), falta)
   }
@@ -83,7 +87,7 @@ export class Alimentador {
     this.#memoria.olvidarViejos(inicio)
     this.#ronda = this.#alimentarTodo().finally(() => {
       this.#ronda = undefined
-      // Half of the time at most: however often somebody asks, the database has others to serve.
+      // Rounds take half of the time at most: the database has other work, however often `avisar` is called.
       this.#libre = 2 * performance.now() - inicio
       this.#citar()
     })
@@ -96,14 +100,17 @@ export class Alimentador {
       this.#buena = performance.now()
       this.#pausa = alimentados.some((cuantos) => cuantos > 0) ? RONDA : Math.min(2 * this.#pausa, RONDA_MAXIMA)
     } catch (err) {
-      // What it was about to feed may not have arrived.
+      // The jobs of the failed round may not have reached the queue.
       this.#memoria.olvidarTodo()
       this.#pausa = RONDA
-      this.#deps.log[traducirError(err).codigo === 'no_disponible' ? 'warn' : 'error']({ err }, 'feeder')
+      this.#deps.log[traducirError(err).codigo === 'no_disponible' ? 'warn' : 'error']({ err }, 'job feeder failed')
     }
   }
 
-  /** At first, and whenever the clock stepped back, what waits for the clock that was ahead is brought forward. */
+  /**
+   * Brings rows forward that wait for a time of a clock that was ahead. Runs at the first round, and whenever the clock
+   * has stepped back.
+   */
   async #cuidarReloj(): Promise<void> {
     const adelanto = this.#deps.reloj().getTime() - performance.now()
     if (adelanto < this.#adelanto - RETROCESO) {
@@ -113,7 +120,10 @@ export class Alimentador {
     this.#adelanto = adelanto
   }
 
-  /** @returns how many jobs there were to make */
+  /**
+   * Feeds one kind of work.
+   * @returns how many jobs it made
+   */
   async #alimentar({ cola, pendientes }: Trabajo): Promise<number> {
     const nuevos = ((await pendientes?.(this.#deps, LOTE)) ?? []).filter(({ id }) => !this.#memoria.tiene(id!))
     if (nuevos.length === 0) return 0

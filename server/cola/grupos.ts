@@ -1,10 +1,10 @@
-/** Whose a request is. */
+/** Owner of a request. */
 export interface Dueno {
-  /** By it the requests of one owner are known. */
+  /** Key that identifies the owner. */
   readonly clave: string
 }
 
-/** What one request asks for; it is never split over two groups. */
+/** Request of one owner. A group contains all of its data or none. */
 export interface Pedido<D extends Dueno, T> {
   readonly dueno: D
   readonly datos: readonly T[]
@@ -16,40 +16,41 @@ interface EnEspera<D extends Dueno, T, R> extends Pedido<D, T> {
 }
 
 interface Cola<D extends Dueno, T, R> {
-  /** What waits, by owner, in the order of their turns. */
+  /** Waiting requests by owner, in the order of the owners' turns. */
   readonly duenos: Map<string, EnEspera<D, T, R>[]>
   enVuelo: number
   programada: boolean
 }
 
 interface Reglas<D extends Dueno, T, R> {
-  /** Data of a group at most, unless a single request has more. */
+  /** Data of a group at most; a single request may have more. */
   maximo: number
   /** Groups under way at a time, per queue. */
   aLaVez: number
-  /** Which owners share groups: those of one text. */
+  /** Returns the text of an owner; owners with the same text share groups. */
   juntos: (dueno: D) => string
   /**
-   * Does a group, whole or not at all.
-   * @param solo whether it is one owner's, so that nobody else waits for it
+   * Processes a group, completely or not at all.
+   * @param solo true if the group belongs to one owner, so that no other owner waits for it
    * @returns a result for each of the data, in their order
    */
   hacer: (pedidos: readonly Pedido<D, T>[], solo: boolean) => Promise<R[]>
-  /** Whether an error may be one owner's fault: then the group is done owner by owner. */
+  /** Reports whether the data of one owner may have caused the error. The group is then processed owner by owner. */
   esDeUno: (error: unknown) => boolean
 }
 
-/** How long an owner whose data failed a group goes by himself, in milliseconds. */
+/** Time for which an owner whose data failed a group is processed alone, in milliseconds. */
 const APARTE = 10_000
 
 /**
- * Does together what is asked for at the same time. Owners take turns, so that however much one asks for, the next group has
- * the others' requests, too; whoever makes a group fail costs the others one repetition and then goes by himself.
+ * Processes together the requests that arrive at the same time. Owners take turns: however many requests one owner
+ * makes, the next group also has requests of the others. An owner that makes a group fail costs the others one
+ * repetition, and is then processed alone.
  */
 export class Grupos<D extends Dueno, T, R> {
   readonly #reglas: Reglas<D, T, R>
   readonly #colas = new Map<string, Cola<D, T, R>>()
-  /** Owners that go by themselves, and until when. */
+  /** Owners that are processed alone, with the time at which this ends. */
   readonly #aparte = new Map<string, number>()
 
   constructor(reglas: Reglas<D, T, R>) {
@@ -67,7 +68,7 @@ export class Grupos<D extends Dueno, T, R> {
       if (suyos) suyos.push(pedido)
       else cola.duenos.set(dueno.clave, [pedido])
       if (cola.programada) return
-      // No timer: whatever else arrives in this turn of the loop goes along, and a lone request waits for nobody.
+      // No timer: all requests of this turn of the event loop go along, and a lone request does not wait for others.
       cola.programada = true
       setImmediate(() => {
         cola.programada = false
@@ -96,7 +97,7 @@ export class Grupos<D extends Dueno, T, R> {
     }
   }
 
-  /** One request of each owner in turn, as far as they fit. */
+  /** Takes one request of each owner in turn, until the group is full. */
   #tomar({ duenos }: Cola<D, T, R>): EnEspera<D, T, R>[] {
     const grupo: EnEspera<D, T, R>[] = []
     let cuantos = 0
@@ -106,7 +107,7 @@ export class Grupos<D extends Dueno, T, R> {
       grupo.push(primero!)
       cuantos += primero!.datos.length
       suyos.shift()
-      // Behind all the others, and visited again in this very loop.
+      // The owner goes behind all the others, and this loop visits it again.
       duenos.delete(clave)
       if (suyos.length > 0) duenos.set(clave, suyos)
       if (cuantos >= this.#reglas.maximo) break
@@ -124,12 +125,15 @@ export class Grupos<D extends Dueno, T, R> {
     }
   }
 
-  /** Nothing of the group was done: each owner's part goes by itself, side by side, and only who is at fault pays for it. */
+  /**
+   * Processes each owner's requests of a failed group separately and in parallel. Nothing of the group was done, so
+   * only the owner at fault is delayed.
+   */
   async #separar(partes: readonly EnEspera<D, T, R>[][]): Promise<void> {
     await Promise.all(
       partes.map(async (parte) => {
         try {
-          // Still as if others waited for it: whoever fails so alone is the one.
+          // `solo` is false as if others waited, so that an owner whose data fails here is known to be at fault.
           this.#repartir(parte, await this.#reglas.hacer(parte, false))
         } catch (error) {
           if (this.#reglas.esDeUno(error)) this.#aparte.set(parte[0]!.dueno.clave, performance.now() + APARTE)

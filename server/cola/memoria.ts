@@ -1,10 +1,10 @@
-/** Which jobs were fed lately: feeding one twice does nothing, but costs. */
+/** Jobs fed recently. Feeding a job twice does nothing, but takes time. */
 export class Memoria {
-  /** When each was fed, in milliseconds; the oldest stands first. */
+  /** Times at which jobs were fed, in milliseconds; the oldest comes first. */
   readonly #alimentados = new Map<string, number>()
   readonly #plazo: number
 
-  /** @param plazo how long a job that was fed isn't fed again, in milliseconds */
+  /** @param plazo time for which a fed job is not fed again, in milliseconds */
   constructor(plazo: number) {
     this.#plazo = plazo
   }

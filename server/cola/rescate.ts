@@ -6,12 +6,12 @@ import type { DepsDeTrabajo } from '../deps.ts'
 export const LATIDO_S = 1
 /** Interval between two looks at the heartbeats, in milliseconds. */
 export const RONDA_DE_RESCATE = 2_000
-/** Age of a silent heartbeat, in seconds of the database's clock. */
+/** Age from which a heartbeat counts as silent, in seconds of the database's clock. */
 const SILENCIO_S = 3
 /** Delay before a job that failed, or whose worker died, may be claimed again, in seconds. */
 export const REPOSO_S = 1
 
-/** A held job whose heartbeat is old. */
+/** Held job whose heartbeat is old. */
 interface Callado {
   cola: string
   id: string
@@ -29,12 +29,12 @@ const CALLADOS = sentencia<{ colas: readonly string[] }, Callado>(
 type DepsDeRescate = Pick<DepsDeTrabajo, 'dbSinEspera' | 'log' | 'despertar'>
 
 /**
- * Gives the jobs of dead workers back to their queues. pg-boss takes heartbeats of 10 s at least, and looks for lapsed ones
- * every 5 s: with its retry delay a dead worker's jobs would wait 17 s. Here they wait at most 8 s: 3 s of silence, two
- * looks, and the delay.
+ * Gives the jobs of dead workers back to their queues. pg-boss allows heartbeat intervals of 10 s at least, and looks
+ * for lapsed heartbeats every 5 s. With its retry delay, a dead worker's jobs would wait 17 s. With this class, the
+ * jobs wait at most 8 s: 3 s of silence, two looks, and the delay.
  *
- * A job is taken back when two looks see the same old heartbeat. One look is not enough: after an outage of the database
- * every heartbeat is old, and living workers renew theirs before the second look.
+ * A job is taken back when two looks see the same old heartbeat. One look is not enough. After an outage of the
+ * database every heartbeat is old, and living workers renew theirs before the second look.
  */
 export class Rescate {
   readonly #boss: PgBoss
@@ -43,7 +43,7 @@ export class Rescate {
   /** Heartbeats that the last look found old, by the job's id. */
   #vistos = new Map<string, string>()
 
-  /** @param colas the queues whose workers give heartbeats every {@link LATIDO_S} */
+  /** @param colas queues whose workers send heartbeats every {@link LATIDO_S} seconds */
   constructor(boss: PgBoss, deps: DepsDeRescate, colas: readonly string[]) {
     this.#boss = boss
     this.#deps = deps
@@ -57,7 +57,10 @@ export class Rescate {
     for (const [cola, trabajos] of Map.groupBy(muertos, (uno) => uno.cola)) await this.#devolver(cola, trabajos)
   }
 
-  /** The attempt fences it: a job that its worker settled meanwhile, or that another one holds, stays as it is. */
+  /**
+   * Gives jobs back to their queue. pg-boss compares the number of the attempt. A job that its worker has settled
+   * meanwhile, or that another worker holds, stays as it is.
+   */
   async #devolver(cola: string, trabajos: readonly Callado[]): Promise<void> {
     const intentos = trabajos.map(({ id, retry_count: retryCount }) => ({ id, retryCount }))
     await this.#boss.fail(cola, intentos, { message: 'worker lost' })

@@ -1,9 +1,12 @@
-/** Work that has more behind it takes a fourth of one connection at most. */
+/**
+ * Rest after a run that left work behind, in multiples of the run's time. The work then takes a fourth of one
+ * connection at most.
+ */
 const DESCANSO = 3
 
 /**
- * Does something again and again, never twice at once: every so often while there is work, and ever more rarely while
- * there is none.
+ * Runs a function again and again, never twice at once. Runs follow each other at a fixed interval while there is work,
+ * and more and more rarely while there is none.
  */
 export class Ronda {
   readonly #hacer: () => Promise<unknown>
@@ -18,11 +21,11 @@ export class Ronda {
   #detenida = false
 
   /**
-   * Begins at once.
-   * @param hacer gives `true` where there is more than what was done: the next comes when it has rested `DESCANSO` times
-   * as long as this one took, if that is sooner
-   * @param prisa milliseconds from the end of one to the next while there is work
-   * @param calma at most so many while there is none
+   * Starts the first run at once.
+   * @param hacer returns `true` if the run left work behind; the next run then starts after `DESCANSO` times the time
+   * of this run, if that is sooner
+   * @param prisa milliseconds from the end of a run to the next while there is work
+   * @param calma the longest such interval while there is no work, in milliseconds
    */
   constructor(
     hacer: () => Promise<unknown>,
@@ -37,14 +40,14 @@ export class Ronda {
     this.#dar()
   }
 
-  /** There is work: the next one is soon, and so is the one after it. */
+  /** Reports that there is work: the next two runs come soon. */
   apurar(): void {
     this.#apurada = true
     this.#pausa = this.#prisa
     if (!this.#enMarcha && this.#cita > performance.now() + this.#prisa) this.#citar()
   }
 
-  /** Waits for the one under way; after it there is none. */
+  /** Waits for the run under way; no run starts afterwards. */
   async detener(): Promise<void> {
     this.#detenida = true
     clearTimeout(this.#temporizador)

@@ -2,21 +2,22 @@ import pg from 'pg'
 import type { Log } from '../log.ts'
 import type { ClaveDeWebhook } from '../webhooks/webhook.ts'
 
-// What one process tells the others after a commit, so that they need not look all the time. A signal may be lost: what is
-// due is found without it, only later.
+// Signals that one process sends to the others after a commit, so that they need not poll all the time. A signal may be
+// lost: processes find due rows without it, only later.
 
 const CANAL = 'guias_trabajo'
-/** Endpoints in one signal: PostgreSQL takes less than 8,000 bytes. */
+/** Endpoints in one signal. PostgreSQL accepts less than 8,000 bytes. */
 const POR_SENAL = 80
-/** How long a listener that lost its connection waits before it makes another one, in milliseconds. */
+/** Pause before a listener that lost its connection opens another one, in milliseconds. */
 const REPOSO = 1_000
 
-/** There may be pending rows of any kind. */
+/** Signal that there may be pending rows of any kind. */
 const CUALQUIERA = ''
 
 /**
- * Tells other processes that rows of pending work were committed. What comes while a signal is on its way goes together
- * with the next one, in a transaction of its own: inside the writing ones it would hold up everybody's commits.
+ * Tells other processes that rows of pending work were committed. Signals that arrive while one is on its way go
+ * together in the next one. A signal has a transaction of its own: inside the writing transactions, NOTIFY would hold
+ * up all commits.
  */
 export class Emisor {
   readonly #pool: pg.Pool
@@ -24,13 +25,16 @@ export class Emisor {
   readonly #porDecir = new Set<string>()
   #diciendo = false
 
-  /** @param pool of sessions whose commits don't wait for the disk */
+  /** @param pool sessions whose commits do not wait for the disk */
   constructor(pool: pg.Pool, log: Log) {
     this.#pool = pool
     this.#log = log
   }
 
-  /** @param claves the endpoints that may have deliveries due; undefined: there may be any kind of work */
+  /**
+   * Sends a signal.
+   * @param claves endpoints that may have due deliveries; undefined: there may be any kind of work
+   */
   readonly senalar = (claves?: readonly ClaveDeWebhook[]): void => {
     if (!claves) this.#porDecir.add(CUALQUIERA)
     for (const { comercio_id, modo, webhook } of claves ?? []) this.#porDecir.add(`${comercio_id},${modo},${webhook}`)
@@ -44,13 +48,13 @@ export class Emisor {
       for (const texto of textos) this.#porDecir.delete(texto)
       await this.#pool
         .query({ name: 'senales.decir', text: 'select pg_notify($1, $2)', values: [CANAL, textos.join(' ')] })
-        .catch((err: unknown) => this.#log.warn({ err }, 'signal'))
+        .catch((err: unknown) => this.#log.warn({ err }, 'NOTIFY failed'))
     }
     this.#diciendo = false
   }
 }
 
-/** Hears what other processes tell, on a connection of its own that is made again when it is lost. */
+/** Receives the signals of other processes, on a connection of its own that is opened again when it is lost. */
 export class Oyente {
   readonly #url: string
   readonly #log: Log
@@ -59,7 +63,9 @@ export class Oyente {
   #temporizador: NodeJS.Timeout | undefined
   #cerrado = false
 
-  /** @param alOir is told which endpoints may have deliveries due; without them, that there may be any kind of work */
+  /**
+   * @param alOir called with the endpoints that may have due deliveries; without them, there may be any kind of work
+   */
   constructor(url: string, log: Log, alOir: (claves?: readonly ClaveDeWebhook[]) => void) {
     this.#url = url
     this.#log = log
@@ -87,11 +93,11 @@ export class Oyente {
     try {
       await cliente.connect()
       await cliente.query(`listen ${CANAL}`)
-      // What was told before is only to be seen now.
+      // Signals from before `listen` did not arrive, so there may be any kind of work.
       this.#alOir()
     } catch (err) {
-      // Cut short by its own end, it has nothing to complain of.
-      if (!this.#cerrado) this.#log.warn({ err }, 'signals')
+      // An interruption by `cerrar` is no fault.
+      if (!this.#cerrado) this.#log.warn({ err }, 'LISTEN connection failed')
       await cliente.end().catch(() => {})
       this.#repetir()
     }

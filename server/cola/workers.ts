@@ -11,7 +11,7 @@ import { Ronda } from './ronda.ts'
 import { Oyente } from './senales.ts'
 import { CUIDADO_S } from './trabajo.ts'
 
-/** Makes the queues, or brings their options up to date. */
+/** Creates the queues, or updates their options. */
 export async function crearColas(boss: PgBoss): Promise<void> {
   for (const { cola, opciones, politica, aparte = false } of TRABAJOS) {
     await boss.createQueue(cola, { ...opciones, partition: aparte, ...(politica ? { policy: politica } : {}) })
@@ -19,38 +19,41 @@ export async function crearColas(boss: PgBoss): Promise<void> {
   }
 }
 
-/** The workers of a process: what feeds the queue, does its jobs, sends webhooks and keeps house. */
+/** Workers of a process: they feed the queue, do its jobs, send webhooks and clean up. */
 export interface Workers {
   /** Looks now for pending rows, or for deliveries to these endpoints. */
   avisar: AvisarTrabajo
-  /** Sends the webhooks of what this process has just committed. */
+  /** Sends the webhooks of the events that this process has just committed. */
   despachar: (recientes: readonly EventoRecien[]) => void
-  /** Whether the feeder got through to database and queue lately. */
+  /** Reports whether the feeder has reached database and queue lately. */
   late: () => boolean
-  /** Calling it again waits for the same stop. */
+  /** Stops the workers. A second call waits for the same stop. */
   detener: () => Promise<void>
 }
 
 /** Jobs that a worker claims at a time, unless its queue says otherwise. */
 const LOTE = 1_000
-/** Milliseconds between two times that a worker is told of new jobs: one round of many jobs costs less than many of one. */
+/**
+ * Shortest interval between two calls that wake a worker, in milliseconds. One run with many jobs costs less than many
+ * runs with one job.
+ */
 const ESPACIO = 100
 /**
- * Seconds after which a worker looks for jobs of which it was not told. What another process fed and did not do, and what
- * failed, is fed again as long as its row waits, and then the worker is told.
+ * Interval at which a worker looks for jobs without being woken, in seconds. The feeder feeds jobs again while their
+ * rows wait, and then wakes the worker. This covers jobs that failed, and jobs that another process fed and did not do.
  */
 const SONDEO = 60
-/** Milliseconds between two looks after the queue at rest. */
+/** Longest interval between two runs of the queue's maintenance at rest, in milliseconds. */
 const CUIDADO_EN_CALMA = 30_000
-/** Milliseconds that a job waits before it begins anew when the database failed it: the first time, and at most. */
+/** First and longest pause before a job starts again because the database failed it, in milliseconds. */
 const OTRA_VEZ = 500
 const OTRA_VEZ_MAXIMA = 4_000
-/** Milliseconds that a stop waits for the jobs under way. */
+/** Longest wait of a stop for the jobs under way, in milliseconds. */
 const PLAZO = 5_000
 
 /**
- * Starts the workers and the feeder that turns pending rows into jobs, and repairs, at every round, what a crash left.
- * @param databaseUrl where other processes' signals are heard
+ * Starts the workers, and the feeder that turns pending rows into jobs. Each round also repairs what a crash left.
+ * @param databaseUrl database on which this process listens for signals
  */
 export async function iniciarWorkers(
   boss: PgBoss,
@@ -69,7 +72,7 @@ export async function iniciarWorkers(
     despertar: (cola) => despertadores.get(cola)?.(),
     hayTrabajo: () => cuidado.apurar(),
   }
-  const fallo = (err: unknown) => deps.log.warn({ err }, 'housekeeping')
+  const fallo = (err: unknown) => deps.log.warn({ err }, 'periodic task failed')
   const bomba = new Bomba(boss, deps)
   const alimentador = new Alimentador(boss, TRABAJOS, deps)
   const cuidar = async () => {
@@ -103,8 +106,8 @@ export async function iniciarWorkers(
 }
 
 /**
- * Starts a worker for each queue.
- * @param despertadores gets, by queue, the call that wakes its worker
+ * Starts a worker for each queue whose jobs are done here.
+ * @param despertadores receives, by queue, the function that wakes the queue's worker
  */
 async function atenderColas(boss: PgBoss, deps: DepsDeTrabajo, despertadores: Map<string, () => void>): Promise<void> {
   for (const { cola, aLaVez = LOTE, ejecutar } of TRABAJOS) {
@@ -128,8 +131,8 @@ async function atenderColas(boss: PgBoss, deps: DepsDeTrabajo, despertadores: Ma
 }
 
 /**
- * Does the work again for as long as the database is away or takes no writes. The queue can't be told then that a job failed,
- * or counts failures that are not the job's.
+ * Repeats the work while the database is away or refuses writes. Meanwhile pg-boss cannot record a failed job, or would
+ * count failures that are not the job's.
  */
 async function insistir(hacer: () => Promise<void>, senal: AbortSignal): Promise<void> {
   for (let espera = OTRA_VEZ; ; espera = Math.min(2 * espera, OTRA_VEZ_MAXIMA)) {
@@ -142,7 +145,10 @@ async function insistir(hacer: () => Promise<void>, senal: AbortSignal): Promise
   }
 }
 
-/** The same call, at most once in so many milliseconds: what comes too soon is one call at the end of them. */
+/**
+ * Wraps a function so that it runs once in `ms` milliseconds at most. Calls that come too soon cause a single run at
+ * the end of the interval.
+ */
 function espaciar(ms: number, hacer: () => void): () => void {
   let libre = 0
   let citado = false

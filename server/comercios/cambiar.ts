@@ -4,7 +4,7 @@ import type { Handler } from '../contrato/tipos.ts'
 import { enTransaccion, sentencia } from '../db.ts'
 import { columnasDe, DECIBLES, exigirComercio, presentarComercio } from './comercio.ts'
 
-/** The merchant's row, which is nobody else's to change until the transaction ends. */
+/** Reads the merchant's row and locks it against other changes until the transaction ends. */
 const TOMAR = sentencia<Pick<comercio, 'id'>, comercio>(
   'comercios.tomar',
   'select * from comercio where id = :id for no key update',

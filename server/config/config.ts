@@ -1,10 +1,10 @@
 import { leerTabla, type Valores } from './tabla.ts'
 import { VARIABLES } from './variables.ts'
 
-/** What the service is started with: one member for each row of {@link VARIABLES}. */
+/** Configuration of the service, with one member for each row of {@link VARIABLES}. */
 export type Config = Valores<typeof VARIABLES>
 
-/** All the faults of a configuration at once. */
+/** Reports all faults of a configuration at once. */
 export class ErrorConfig extends Error {
   readonly fallas: readonly string[]
   constructor(fallas: readonly string[]) {
@@ -14,7 +14,10 @@ export class ErrorConfig extends Error {
   }
 }
 
-/** Reads the configuration from an environment. Pure; throws {@link ErrorConfig} naming every fault. */
+/**
+ * Reads the configuration from an environment. The function is pure.
+ * @throws ErrorConfig with every fault
+ */
 export function leerConfig(env: Readonly<Record<string, string | undefined>>, cwd: string): Config {
   const fallas: string[] = []
   const config = leerTabla(VARIABLES, { env, cwd, fallas })

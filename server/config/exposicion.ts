@@ -1,4 +1,4 @@
-/** The parts of a configuration that say by what address, and past how many proxies, clients reach the service. */
+/** Parts of a configuration that tell by which address, and behind how many proxies, clients reach the service. */
 interface Acceso {
   publicUrl: string | undefined
   proxies: number
@@ -7,7 +7,7 @@ interface Acceso {
 /** Reports whether a host, without a port, names this machine alone. */
 export const esDeEstaMaquina = (anfitrion: string) => /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(anfitrion)
 
-/** Returns the settings, as `NAME=value`, that say that clients of other machines reach the service. */
+/** Lists the settings, as `NAME=value`, that mean that clients of other machines reach the service. */
 export const exposicion = ({ publicUrl, proxies }: Acceso): string[] => [
   ...(publicUrl !== undefined && !esDeEstaMaquina(URL.parse(publicUrl)?.hostname ?? '')
     ? [`PUBLIC_URL=${publicUrl}`]

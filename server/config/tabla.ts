@@ -1,40 +1,43 @@
-/** What a table is read from, and where its faults are gathered. */
+/** Environment from which a table is read, and the list that collects its faults. */
 export interface Entorno {
   env: Readonly<Record<string, string | undefined>>
   cwd: string
   fallas: string[]
 }
 
-/** How the text of a variable is understood; undefined: it can't be. */
+/** Reader of a variable's text. `leer` returns undefined for a text that it does not accept. */
 export interface Lector<T> {
   leer: (texto: string, entorno: Entorno) => T | undefined
-  /** In Spanish, what a text must be to be understood; several sentences if several things are wrong with it. */
+  /**
+   * Fault of a text that `leer` does not accept, in Spanish. A function returns several sentences for several faults.
+   */
   falla: string | ((texto: string) => readonly string[])
 }
 
-/** One row of a table of configuration. */
+/** Row of a table of configuration. */
 export interface Variable<T> extends Lector<T> {
   nombre: string
-  /** Its value when it is unset or blank. */
+  /** Value of the variable if it is unset or blank. */
   porDefecto: T | ((entorno: Entorno) => T)
-  /** In Spanish, why it can't be left out just now; undefined: it can. */
+  /** Returns, in Spanish, why the variable must be set now; undefined if it may be left out. */
   exigida?: (env: Entorno['env']) => string | undefined
-  /** Returns, in Spanish, why a value that was set contradicts other settings; undefined if it doesn't. */
+  /** Returns, in Spanish, why a set value contradicts other settings; undefined if it does not. */
   choca?(valor: T, env: Entorno['env']): string | undefined
-  /** In English, for the operators' book: what its default is, where the value itself doesn't tell. */
+  /** Default in words, in English, for docs/operacion.md. Set only if `porDefecto` itself does not show it. */
   defecto?: string
-  /** In English, for the operators' book: what it is for. */
+  /** Purpose of the variable, in English, for docs/operacion.md. */
   significado: string
-  /** Rows that are read only with certain values of this one, and how the book names those values. */
+  /** Tables that are read only with certain values of this variable. `con` names these values in docs/operacion.md. */
   grupos?: readonly { con: string; tabla: Tabla }[]
 }
 
+/** Table of configuration: variables by the member of the configuration that each sets. */
 export type Tabla = Readonly<Record<string, Variable<unknown>>>
 export type Valores<T> = { readonly [K in keyof T]: T[K] extends Variable<infer V> ? V : never }
 
 type Fila<T> = Omit<Variable<T>, 'leer' | 'falla' | 'porDefecto'>
 
-/** A row: what a text of the variable is read as, and what it is without one. */
+/** Makes a row from the reader of the variable's text, and the value without a text. */
 export const variable = <T, const D = T>({
   lector,
   ...fila
@@ -45,7 +48,7 @@ export const variable = <T, const D = T>({
 
 type Elegida<G> = { [K in keyof G]: { readonly tipo: K } & Valores<G[K]> }[keyof G]
 
-/** A row whose value is one of several words, each with the rows that are read with it alone. */
+/** Makes a row whose value is one of several words. Each word has a table that is read only with that word. */
 export function eleccion<const G extends Readonly<Record<string, Tabla>>>({
   opciones,
   porDefecto,
@@ -62,6 +65,7 @@ export function eleccion<const G extends Readonly<Record<string, Tabla>>>({
   }
 }
 
+/** Reads all variables of a table, and adds faults to `entorno.fallas`. */
 export const leerTabla = <T extends Tabla>(tabla: T, entorno: Entorno): Valores<T> =>
   Object.fromEntries(Object.entries(tabla).map(([miembro, fila]) => [miembro, leer(fila, entorno)])) as Valores<T>
 
@@ -81,5 +85,5 @@ function leer(fila: Variable<unknown>, entorno: Entorno): unknown {
 
 const faltas = (motivo: string | undefined) => (motivo === undefined ? [] : [`hace falta ${motivo}`])
 
-/** The text of a variable; undefined if it is unset or blank. */
+/** Returns the text of a variable; undefined if it is unset or blank. */
 export const textoDe = (env: Entorno['env'], nombre: string): string | undefined => env[nombre]?.trim() || undefined

@@ -23,13 +23,16 @@ const siHay = (env: Entorno['env'], otra: string, motivo: string) => (textoDe(en
 const exposicionDe = (env: Entorno['env']) =>
   exposicion({ publicUrl: textoDe(env, 'PUBLIC_URL'), proxies: Number(textoDe(env, 'TRUST_PROXY') ?? 0) })
 
-/** Reports whether the service is the embedded default on a machine where no other machine reaches it. */
+/** Reports whether the service is the embedded default and no other machine reaches it. */
 const soloAqui = ({ env }: Entorno) =>
   textoDe(env, 'DATABASE_URL') === undefined &&
   esDeEstaMaquina(textoDe(env, 'HOST') ?? 'localhost') &&
   exposicionDe(env).length === 0
 
-/** Refuses a door that is for this machine alone where other settings say that other machines come in. */
+/**
+ * Properties of a variable that opens a feature for this machine alone. Setting the variable to 1 is a fault if other
+ * settings let other machines in.
+ */
 const soloSinExponer = {
   porDefecto: soloAqui,
   choca(abierta: boolean, env: Entorno['env']) {
@@ -40,7 +43,7 @@ const soloSinExponer = {
   defecto: '1 in the embedded default while `HOST` and `PUBLIC_URL` are loopback and `TRUST_PROXY` is 0, else 0',
 }
 
-/** A bucket of Amazon S3 or of a compatible server. */
+/** Variables of a bucket of Amazon S3 or of a compatible server. */
 const S3 = {
   bucket: variable({
     nombre: 'S3_BUCKET',
@@ -98,7 +101,7 @@ const S3 = {
 
 const conWhatsapp = { porDefecto: '', exigida: () => 'con MESSAGING=whatsapp', defecto: 'required' }
 
-/** An account of the WhatsApp Cloud API. */
+/** Variables of an account of the WhatsApp Cloud API. */
 const WHATSAPP = {
   baseUrl: variable({
     nombre: 'WHATSAPP_BASE_URL',
@@ -185,7 +188,9 @@ const EXTERNA = {
   }),
 } satisfies Tabla
 
-/** Every variable of the service: reader, types, faults and the table of docs/operacion.md come from here. */
+/**
+ * All variables of the service. The reader, the types, the faults and the table of docs/operacion.md come from here.
+ */
 export const VARIABLES = {
   port: variable({
     nombre: 'PORT',

@@ -3,10 +3,10 @@ import type { Operacion } from './contrato.ts'
 import type { Validacion } from './validacion.ts'
 
 /**
- * Refuses an operation whose validation is off: express-openapi-validator switches itself off silently when it doesn't find
- * a path. A request that is wrong for every operation must be refused by each, before the first real one is let through:
- * its parameters by what validates parameters, and its body by what validates the body.
- * @returns for each operation, what checks it the first time that it is called
+ * Creates the check that the validation of an operation is active. express-openapi-validator silently switches itself
+ * off if it does not find a path. Before the first real request, the check sends a request that is invalid for every
+ * operation. The validators of the parameters and of the body must each refuse that request.
+ * @returns function that prepares and checks an operation at the first call; rejects if a validator accepts the request
  */
 export function crearAutocomprobacion(validacion: Validacion): (operacion: Operacion) => Promise<void> {
   const comprobadas = new Map<Operacion, Promise<void>>()
@@ -24,7 +24,7 @@ async function prepararYComprobar(operacion: Operacion, validacion: Validacion):
 
 async function comprobar(operacion: Operacion, validacion: Validacion): Promise<void> {
   const middlewares = validacion.validar(operacion)
-  // Each by itself: the refusal of one would hide that another lets everything through.
+  // Each middleware runs alone, because a refusal by the first would hide that the second accepts everything.
   const estados = await Promise.all(
     middlewares.map((middleware) => estadoDelRechazo(solicitudMala(operacion), middleware)),
   )
@@ -33,7 +33,7 @@ async function comprobar(operacion: Operacion, validacion: Validacion): Promise<
   }
 }
 
-/** A request with a parameter and a body that no operation has. */
+/** Returns a request with a parameter and a body member that no operation has. */
 function solicitudMala({ ruta, metodo }: Operacion): Request {
   const path = ruta.replace(/\{\w+\}/g, 'x')
   const url = `${path}?__autocomprobacion=1`

@@ -5,12 +5,13 @@ import { CONTRATO_SHA256 } from './generado/validadores.mjs'
 import { crearValidacion } from './validacion.ts'
 
 /**
- * Refuses to serve a contract by validators that were compiled of another one.
- * @param texto the contract as the process reads it
+ * Refuses to serve a contract if the validators were compiled from another contract.
+ * @param texto contract as the process reads it
+ * @throws Error
  */
 export function exigirCompilado(texto: string): void {
   if (hash('sha256', texto) !== CONTRATO_SHA256)
-    throw new Error('the validators were compiled of another contract: run npm run generar')
+    throw new Error('the validators were compiled from another contract: run npm run generar')
 }
 
 function compilarContrato() {
@@ -22,23 +23,27 @@ function compilarContrato() {
   return { operaciones, validacion, comprobar: crearAutocomprobacion(validacion) }
 }
 
-/** The contract's operations, their validation, and what checks that it is in force. */
+/** Operations of the contract, their validation, and the check that the validation is active. */
 export type Contrato = ReturnType<typeof compilarContrato>
 
 let contrato: Contrato | undefined
 
-/** The contract, read once in a process; an operation's schemas are compiled when it is first called. */
+/**
+ * Returns the contract, read once in a process. An operation is prepared for validation when `comprobar` first checks
+ * it.
+ */
 export function cargarContrato(): Contrato {
   contrato ??= compilarContrato()
   return contrato
 }
 
-/** How long the process is left to others between two operations, in milliseconds. */
+/** Pause between two operations, in milliseconds, for other work of the process. */
 const RESPIRO = 10
 
 /**
- * Compiles and checks every operation, so that nobody waits for it at his first call: one after the other, while there may
- * be other work. One that fails is refused when it is called, too.
+ * Prepares and checks every operation, one after the other, so that no first request has to wait. An operation that
+ * fails the check is also refused when it is called.
+ * @param alFallar called with the error of each failed operation
  */
 export async function calentarContrato({ operaciones, comprobar }: Contrato, alFallar: (error: unknown) => void) {
   for (const operacion of operaciones) {

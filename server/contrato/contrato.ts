@@ -34,46 +34,52 @@ export interface Documento {
   >
 }
 
-/** One operation of the contract, with what the machinery needs of it. */
+/** Operation of the contract, with the properties that the server needs. */
 export interface Operacion {
   id: OperationId
   metodo: 'get' | 'post' | 'put' | 'patch' | 'delete'
-  /** As the contract writes it: `/api/v1/guias/{guia}`. */
+  /** Path as in the contract: `/api/v1/guias/{guia}`. */
   ruta: string
   seguridad: { esquema: string; alcances: readonly string[]; enCookie: boolean } | undefined
-  /** Browsers send cookies along by themselves: only our own pages may call it. */
+  /** True if only pages of the service may call the operation, because browsers send cookies on their own. */
   mismoOrigen: boolean
   parametros: readonly Parametro[]
-  /** Declared media types of the body; empty: the operation takes none. */
+  /** Declared media types of the body; empty if the operation takes no body. */
   tipos: readonly string[]
   cuerpoObligatorio: boolean
-  /** Bytes. */
+  /** Maximum size of the body, in bytes. */
   limite: number
-  /** What it spends besides a request: one of that class, or one per element of that list of its body. */
+  /**
+   * Rate that a request spends besides `solicitudes`. The cost is 1, or the length of the list that `ritmoPor` names.
+   */
   ritmo: Clase | undefined
+  /** Name of the list in the body whose length is the cost. */
   ritmoPor: string | undefined
-  /** The operation wants the bytes as they came: a signature stands over them. */
+  /** True if the operation takes the raw bytes of the body, because a signature covers them. */
   crudo: boolean
-  /** The operation reads the bytes itself, as they come, whatever they are. */
+  /** True if the operation reads the body itself, as a stream of bytes of any type. */
   enFlujo: boolean
-  /** What every wrong parameter is answered with, where nothing may be told apart. */
+  /** Problem code for every invalid parameter, if the answer must not reveal what was invalid. */
   rechazo: Codigo | undefined
+  /** HTTP statuses of the declared answers. */
   estados: readonly number[]
-  /** Whoever names the entity tag of its JSON (`If-None-Match`) gets a 304 while it is the same. */
+  /** True if a client that names the current entity tag of the JSON (`If-None-Match`) gets a 304. */
   condicional: boolean
 }
 
+/** Default of the maximum size of a body, in bytes. */
 export const LIMITE_DE_JSON = 256 * 1024
 
 const METODOS = ['get', 'post', 'put', 'patch', 'delete'] as const
 
-/** The bundled contract that `npm run generar` wrote, as text: the union of the three documents. */
+/** Returns the text of the bundled contract that `npm run generar` wrote: the union of the three documents. */
 export const leerTextoDelContrato = (): string =>
   readFileSync(new URL('server/contrato/generado/contrato.json', RAIZ), 'utf8')
 
-/** The bundled contract as an object. */
+/** Returns the bundled contract as an object. */
 export const leerDocumento = (texto = leerTextoDelContrato()): Documento => JSON.parse(texto)
 
+/** Returns all operations of a contract. References in the parameters and their schemas are resolved. */
 export function leerOperaciones(documento: Documento): Operacion[] {
   const esquema = (dado: Esquema): Esquema => {
     if (typeof dado.$ref === 'string') return esquema(documento.components.schemas[dado.$ref.split('/').at(-1)!]!)
@@ -88,7 +94,7 @@ export function leerOperaciones(documento: Documento): Operacion[] {
   return Object.entries(documento.paths).flatMap(([ruta, porMetodo]) =>
     METODOS.filter((metodo) => metodo in porMetodo).map((metodo) => {
       const operacion = porMetodo[metodo]!
-      // Bearer keys and cookies say who calls; a signature over the body is the operation's own business.
+      // Only bearer keys and cookies identify the caller. The operation itself checks a signature over the body.
       const [seguridad] = Object.entries(operacion.security?.[0] ?? {}).flatMap(([esquema, alcances]) => {
         const { type, in: donde } = documento.components.securitySchemes[esquema] ?? {}
         return type === 'http' || donde === 'cookie' ? [{ esquema, alcances, enCookie: donde === 'cookie' }] : []

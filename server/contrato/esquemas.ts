@@ -1,12 +1,12 @@
 import type { Documento, Operacion } from './contrato.ts'
 
-// The contract's schemas, made ready for compilers: for ours when the server is generated, for those that explain and for
-// express-openapi-validator in the process.
+// This module prepares the contract's schemas for three compilers. They are the generator of the validators, the
+// explainer of faults and express-openapi-validator.
 
 type Json = null | boolean | number | string | Json[] | { [clave: string]: Json }
 type Objeto = { [clave: string]: Json }
 
-/** A deep copy in which `cambiar` may replace each object's members, from the outside in. */
+/** Returns a deep copy. `cambiar` may replace the members of each object, from the outside in. */
 function copiar(nodo: Json, cambiar: (objeto: Objeto) => Objeto): Json {
   if (Array.isArray(nodo)) return nodo.map((elemento) => copiar(elemento, cambiar))
   if (nodo === null || typeof nodo !== 'object') return nodo
@@ -14,8 +14,8 @@ function copiar(nodo: Json, cambiar: (objeto: Objeto) => Objeto): Json {
 }
 
 /**
- * What a request must have of an envelope (`x-sobre`): the members without which it is none, and lists of the right length.
- * The operation answers for everything else, item by item, because one that is wrong must not fail the others.
+ * Reduces the schema of an envelope (`x-sobre`) to its required members and the length of its lists. The operation
+ * checks each item itself, because an invalid item must not fail the others.
  */
 function sobre({ additionalProperties: _, properties, ...demas }: Objeto): Objeto {
   const exigidos = (demas.required as string[]).map((miembro) => {
@@ -25,7 +25,7 @@ function sobre({ additionalProperties: _, properties, ...demas }: Objeto): Objet
   return { ...demas, properties: Object.fromEntries(exigidos) }
 }
 
-/** The contract as requests are held to it. */
+/** Returns the contract with which requests are validated: schemas of envelopes (`x-sobre`) are reduced. */
 export const deEntrada = (documento: Documento) =>
   copiar(documento as unknown as Json, (objeto) =>
     objeto['x-sobre'] === true ? sobre(objeto) : objeto,
@@ -33,13 +33,16 @@ export const deEntrada = (documento: Documento) =>
 
 const SIN_EFECTO = new Set(['description', 'summary', 'title', 'tags', 'examples', 'example', 'headers'])
 
-/** A copy of a part of the contract without what decides about no request: texts, answers, and extensions that are no keywords. */
+/**
+ * Returns a copy of a part of the contract without texts, answers and extensions, which decide about no request.
+ * @param palabras extensions that are keywords and stay
+ */
 export function podar<T>(parte: T, palabras: readonly string[] = []): T {
   const propiedades = new Set<unknown>()
   const sirve = (clave: string) => !SIN_EFECTO.has(clave) && (!clave.startsWith('x-') || palabras.includes(clave))
   return copiar(parte as Json, (objeto) => {
     if (objeto.properties) propiedades.add(objeto.properties)
-    // The names of properties are not keywords.
+    // The keys of a `properties` object are names of properties, not keywords.
     if (propiedades.has(objeto)) return objeto
     return Object.fromEntries(
       Object.entries(objeto)
@@ -50,8 +53,8 @@ export function podar<T>(parte: T, palabras: readonly string[] = []): T {
 }
 
 /**
- * What express-openapi-validator needs of the contract: the parameters of those operations, references resolved. It compiles
- * each operation with all that it is given, so the rest would only cost start-up time.
+ * Returns a contract for express-openapi-validator with only the parameters of these operations, references resolved.
+ * The library compiles its whole input for each operation, so other parts would only cost start-up time.
  */
 export function conParametros(operaciones: readonly Operacion[]) {
   const paths: Record<string, Record<string, object>> = {}
@@ -64,12 +67,14 @@ export function conParametros(operaciones: readonly Operacion[]) {
 
 const puntero = (ruta: string) => ruta.replace(/~/g, '~0').replace(/\//g, '~1')
 
-/** Whether the body of an operation is JSON, which its schema judges: bytes that nobody has parsed are nobody's to judge. */
+/**
+ * Reports whether the body of an operation is JSON, which a schema validates. Raw and streamed bodies are never parsed.
+ */
 export const llevaJson = ({ tipos, crudo, enFlujo }: Operacion) => tipos.length === 1 && !crudo && !enFlujo
 
-/** Where the schema of an operation's body stands in the contract, as a JSON pointer. */
+/** JSON pointer to the schema of an operation's body in the contract. */
 export const refDelCuerpo = ({ ruta, metodo, tipos }: Operacion) =>
   `/paths/${puntero(ruta)}/${metodo}/requestBody/content/${puntero(tipos[0]!)}/schema`
 
-/** Where a component's schema stands. */
+/** JSON pointer to the schema of a component in the contract. */
 export const refDelEsquema = (esquema: string) => `/components/schemas/${esquema}`

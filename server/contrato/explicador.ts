@@ -6,12 +6,12 @@ import { explicar, type Fallas, SIN_FALLAS } from './fallas.ts'
 import { FORMATOS } from './formatos.ts'
 import { admitirTelefonos, type Remitente } from './telefonos.ts'
 
-/** More than any list of a request may hold (the contract's largest `maxItems` is 100). */
+/** Length to which lists are cut. No list of a request may be as long (the contract's largest `maxItems` is 100). */
 const LISTA_LARGA = 101
 
 /**
- * The value with its lists cut short, still too long where they were: to explain a list of 20,000 wrong things by looking
- * at each, and at each pair for `uniqueItems`, would cost a second of everybody's time.
+ * Returns the value with long lists cut short, but still too long for the contract. A list of 20,000 wrong items would
+ * otherwise block the process for a second. The validator would look at each item, and at each pair for `uniqueItems`.
  */
 function acortar(valor: unknown): unknown {
   if (Array.isArray(valor)) return valor.slice(0, LISTA_LARGA).map(acortar)
@@ -24,26 +24,30 @@ function admitirFormatos(ajv: Ajv2020): void {
   for (const [nombre, { validate }] of Object.entries(FORMATOS)) ajv.addFormat(nombre, validate)
 }
 
-/** Explains what is wrong with a request that was refused, by compilers that look at all of it. */
+/** Explains the faults of a refused request, with Ajv instances that report all faults instead of the first. */
 export class Explicador {
   readonly #documento: () => Documento
-  /** Made for the first fault: to take the contract in costs it a fortieth of a second. */
+  /** Created at the first fault, because loading the contract takes a fortieth of a second. */
   #deCuerpos: Ajv2020 | undefined
   readonly #deParametros = new Ajv2020({ strict: false, coerceTypes: 'array', validateSchema: false })
 
-  /** @param documento the contract as requests are held to it */
+  /** @param documento returns the contract with which requests are validated */
   constructor(documento: () => Documento) {
     this.#documento = documento
     admitirFormatos(this.#deParametros)
   }
 
-  /** The faults of a value, by the schema that stands there in the contract; none, if it is valid. */
+  /**
+   * Returns the faults of a value, by the schema at that place in the contract; no faults if the value is valid.
+   * @param ref JSON pointer to the schema
+   * @param maximo maximum number of reported faults
+   */
   fallas(ref: string, valor: unknown, maximo: number, remitente: Remitente | undefined): Fallas {
     const validar = this.#compilado(ref)
     return validar.call(remitente, acortar(valor)) ? SIN_FALLAS : explicar(validar.errors as ErrorObject[], maximo)
   }
 
-  /** Whether a parameter's value, as text, is one that its schema admits. */
+  /** Reports whether the schema of a parameter accepts a value, given as text. */
   admite({ schema }: Parametro, valor: unknown): boolean {
     return this.#deParametros.validate(schema, valor)
   }
@@ -61,7 +65,7 @@ export class Explicador {
       verbose: true,
       validateSchema: false,
       addUsedSchema: false,
-      // Whose request it is goes along as `this`, down to the keywords.
+      // Ajv passes the caller as `this` down to the keywords.
       passContext: true,
     })
     admitirTelefonos(ajv)

@@ -41,7 +41,7 @@ const CODIGOS: Record<string, Falla['codigo']> = {
 const escapar = (clave: string) => clave.replace(/~/g, '~0').replace(/\//g, '~1')
 const recortar = (texto: string, largo: number) => (texto.length > largo ? `${texto.slice(0, largo - 1)}…` : texto)
 
-/** What is wrong with a value: the faults that are told, and how many more there are. */
+/** Faults of a value: the reported faults (`dichas`), and the number of errors left out (`omitidas`). */
 export interface Fallas {
   dichas: Falla[]
   omitidas: number
@@ -50,11 +50,13 @@ export interface Fallas {
 export const SIN_FALLAS: Fallas = { dichas: [], omitidas: 0 }
 
 /**
- * Ajv's errors → faults in Spanish, each with the field and the remedy. The contract's `x-mensaje` comes first.
- * @param maximo faults that are told: only so many are looked at, because whoever sends them chooses their number
+ * Translates Ajv's errors to faults in Spanish, each with the field and the remedy. The contract's `x-mensaje` takes
+ * precedence over a generated text.
+ * @param maximo maximum number of reported faults; later errors are only counted, because the client controls their
+ * number
  */
 export function explicar(errores: readonly ErrorObject[], maximo: number): Fallas {
-  // An anyOf or oneOf that has a sentence of its own speaks for its branches.
+  // An `anyOf` or `oneOf` with its own `x-mensaje` replaces the errors of its branches.
   const mudas = errores
     .filter(
       ({ keyword, parentSchema }) => ['anyOf', 'oneOf'].includes(keyword) && (parentSchema as Esquema)['x-mensaje'],
@@ -164,7 +166,7 @@ function desconocido(clave: string, conocidas: readonly string[], que = 'no exis
 const buscarParecida = (clave: string, conocidas: readonly string[]) =>
   conocidas.find((otra) => seParecen(clave.toLowerCase(), otra, Math.max(1, Math.floor(otra.length / 4))))
 
-/** The warning for a member that nobody knows, where it need not fail the request. */
+/** Returns the warning for an unknown member that need not fail the request. */
 export const advertirDesconocido = (clave: string, conocidas: readonly string[]): Advertencia => ({
   codigo: 'campo_desconocido',
   campo: recortar(`/${escapar(clave)}`, 300),
@@ -173,8 +175,8 @@ export const advertirDesconocido = (clave: string, conocidas: readonly string[])
 })
 
 /**
- * Whether at most so many letters tell them apart (Levenshtein). Texts that differ more in length are not compared at
- * all.
+ * Reports whether the Levenshtein distance of two texts is at most `cuantas`. Texts whose lengths differ by more are
+ * not compared.
  */
 function seParecen(a: string, b: string, cuantas: number): boolean {
   if (Math.abs(a.length - b.length) > cuantas) return false
@@ -189,7 +191,9 @@ function seParecen(a: string, b: string, cuantas: number): boolean {
   return fila[b.length]! <= cuantas
 }
 
-/** Why a parameter was refused; `parametro` is undefined when the operation has none of that name. */
+/**
+ * Returns the fault of a refused parameter. `parametro` is undefined if the operation has no parameter of that name.
+ */
 export function explicarParametro(
   nombre: string,
   parametro: Parametro | undefined,

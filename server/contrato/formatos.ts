@@ -2,7 +2,7 @@ import { ErrorEnlace, leerEnlace } from '../mapas/enlaces.ts'
 import { leerTelefono } from '../telefonos/telefono.ts'
 import { leerInstante } from '../tiempo/instante.ts'
 
-/** A string format of the contract: the rule, and the Spanish sentence for what breaks it. */
+/** String format of the contract: its check, and the Spanish explanation for a text that fails the check. */
 interface Formato {
   validate: (texto: string) => boolean
   explicar: (texto: string) => string
@@ -18,7 +18,7 @@ const errorDeEnlace = (texto: string): string | undefined => {
   }
 }
 
-/** The contract's string formats. */
+/** String formats of the contract, by name. */
 export const FORMATOS: Readonly<Record<string, Formato>> = {
   telefono: {
     validate: (texto) => 'e164' in leerTelefono(texto),

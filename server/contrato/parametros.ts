@@ -4,7 +4,7 @@ import { conParametros } from './esquemas.ts'
 import { FORMATOS } from './formatos.ts'
 import { CABECERAS, CONSULTAS, RUTAS } from './generado/validadores.mjs'
 
-/** What express-openapi-validator throws. */
+/** Error that express-openapi-validator throws. */
 export interface Rechazo {
   status: number
   errors?: readonly { path: string; message?: string; errorCode?: string }[]
@@ -12,16 +12,22 @@ export interface Rechazo {
 
 const ENTERO = /^-?(0|[1-9]\d{0,14})$/
 
-/** An integer is written as one. Ajv's coercion also takes `1e1`, `0x10` and, past every maximum, `Infinity`. */
+/**
+ * Reports whether the value of an integer parameter is written in plain decimal digits; true for other types. Ajv's
+ * coercion also accepts `1e1`, `0x10` and `Infinity`, which is past every maximum.
+ */
 export const bienEscrito = ({ schema }: Parametro, valor: unknown) =>
   schema.type !== 'integer' || typeof valor !== 'string' || ENTERO.test(valor)
 
 /**
- * Judges the parameters of requests. What is plainly right is let through by compiled schemas; everything else is
- * express-openapi-validator's to read and to judge.
+ * Validates the parameters of requests. Compiled schemas admit requests that are plainly valid;
+ * express-openapi-validator reads and validates all others.
  */
 export class Parametros {
-  /** First of the operations with the same parameters, which are one to express-openapi-validator. */
+  /**
+   * First operation for each list of parameters. express-openapi-validator treats operations with equal parameters as
+   * the same operation.
+   */
   readonly #primeras = new Map<string, Operacion>()
   readonly #preparadas = new Map<OperationId, RequestHandler>()
   #piezas: Promise<Piezas> | undefined
@@ -30,7 +36,9 @@ export class Parametros {
     for (const operacion of operaciones.toReversed()) this.#primeras.set(firmaDe(operacion), operacion)
   }
 
-  /** Loads express-openapi-validator and looks an operation up there: once, before any request. */
+  /**
+   * Loads express-openapi-validator and finds an operation there. Called once for each operation, before any request.
+   */
   async preparar(operacion: Operacion): Promise<void> {
     this.#piezas ??= crearMiddlewares([...this.#primeras.values()]).then(separar)
     const { metadataMiddleware, requestMiddleware } = await this.#piezas
@@ -41,13 +49,13 @@ export class Parametros {
     })
   }
 
-  /** Middleware that refuses what is wrong with an operation's parameters. */
+  /** Returns the middleware that refuses requests with invalid parameters for an operation. */
   juzgar(operacion: Operacion): RequestHandler {
     const basta = crearJuezRapido(operacion)
     return (req, res, next) => {
       if (basta(req)) return next()
       const juez = this.#preparadas.get(operacion.id)
-      if (!juez) return next(new Error(`${operacion.id} was not prepared`))
+      if (!juez) return next(new Error(`no parameter validator was prepared for ${operacion.id}`))
       juez(req, res, next)
     }
   }
@@ -55,13 +63,17 @@ export class Parametros {
 
 const firmaDe = ({ parametros }: Operacion) => JSON.stringify(parametros)
 
-/** Query string of which every reader reads the same: a value for each name, and nothing unescaped that could mean more. */
+/**
+ * Matches a query string that all parsers read alike: each name has a value, and no unescaped character has a second
+ * meaning.
+ */
 const LLANA = /^[\w.~%-]+=[\w.~%-]+(?:&[\w.~%-]+=[\w.~%-]+)*$/
 
 /**
- * Lets requests through whose parameters the compiled schemas admit, as most are: express-openapi-validator's own walk
- * through them is an eighth of a read's work. It leaves the query as that would: integers as numbers, with defaults.
- * @returns false where express-openapi-validator must look
+ * Creates the check that admits requests whose parameters the compiled schemas accept, as most do. Reading and checking
+ * them with express-openapi-validator takes an eighth of the work of a read request. Like that library, the check
+ * leaves integers in the query as numbers and fills in defaults.
+ * @returns false if express-openapi-validator must check the request
  */
 export function crearJuezRapido({ id, parametros }: Operacion): (req: Request) => boolean {
   const [deRuta, deConsulta, deCabeceras] = [RUTAS[id], CONSULTAS[id], CABECERAS[id]]
@@ -84,19 +96,22 @@ export function crearJuezRapido({ id, parametros }: Operacion): (req: Request) =
   }
 }
 
-/** Keeps the query as it was read: Express reads it anew each time that it is asked for. */
+/** Stores the parsed query on the request. Express otherwise parses the query again at each access. */
 export function fijarConsulta(req: Request, value: unknown = req.query): void {
   Object.defineProperty(req, 'query', { value, writable: true, configurable: true, enumerable: true })
 }
 
-/** express-openapi-validator, which takes some 30 ms to load and as much to read the contract in its own way. */
+/**
+ * Creates the middlewares of express-openapi-validator. Loading the library takes about 30 ms, and its reading of the
+ * contract as long again.
+ */
 export async function crearMiddlewares(operaciones: readonly Operacion[]): Promise<RequestHandler[]> {
   const { default: OpenApiValidator } = await import('express-openapi-validator')
   return OpenApiValidator.middleware({
     apiSpec: conParametros(operaciones) as never,
-    validateApiSpec: false, // the lint did, when it was generated
-    validateSecurity: false, // authentication comes before the body is read
-    validateResponses: false, // tests validate every answer themselves, errors and headers included
+    validateApiSpec: false, // the lint validates the contract when it is generated
+    validateSecurity: false, // `autenticar` runs before the body is read
+    validateResponses: false, // tests validate every answer, including errors and headers
     validateRequests: { allowUnknownQueryParameters: false, coerceTypes: false },
     fileUploader: false,
     formats: Object.fromEntries(
@@ -110,15 +125,17 @@ type Piezas = Readonly<Record<'metadataMiddleware' | 'requestMiddleware', Reques
 function separar(middlewares: readonly RequestHandler[]): Piezas {
   const pieza = (nombre: keyof Piezas) => {
     const hallada = middlewares.find(({ name }) => name === nombre)
-    if (!hallada) throw new Error(`express-openapi-validator has no ${nombre} any more`)
+    if (!hallada) throw new Error(`express-openapi-validator returned no middleware named ${nombre}`)
     return hallada
   }
   return { metadataMiddleware: pieza('metadataMiddleware'), requestMiddleware: pieza('requestMiddleware') }
 }
 
 /**
- * What the validator knows of an operation, found by the contract's own path. It would look for it in every request, by
- * the request's own spelling of the path (which Express may read otherwise) and compiling every path before it.
+ * Returns the validator's data about an operation, found by the contract's own path. The validator would otherwise
+ * search at each request, by the path as the client wrote it, which Express may read differently. The search also
+ * compiles every path before the match.
+ * @throws Error if the validator finds no operation or another operation
  */
 async function hallar(metadataMiddleware: RequestHandler, { id, metodo, ruta }: Operacion): Promise<object> {
   const originalUrl = ruta.replace(/\{\w+\}/g, 'x')

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 /**
- * The project's root folder, as a URL with a final slash. Files that the server reads (the bundled contract, migrations,
- * documentation) are named from here, so that they are found from the sources and from the bundle alike.
+ * Root folder of the project, as a URL with a final slash. The server finds its files from here: the bundled contract,
+ * migrations and documentation. The URL is the same for the sources and for the bundle.
  */
 export const RAIZ = pathToFileURL(`${buscar(import.meta.dirname)}/`)
 

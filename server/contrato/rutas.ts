@@ -14,9 +14,10 @@ import { bienEscrito, fijarConsulta, type Rechazo } from './parametros.ts'
 import type { Entrada, Handlers } from './tipos.ts'
 import { remitenteDe, type Validacion } from './validacion.ts'
 
+/** Parts that {@link enlazarRutas} connects. */
 export interface Enlace {
   operaciones: readonly Operacion[]
-  /** Fails for an operation whose validation is not in force. */
+  /** Rejects if the validation of an operation is not active. */
   comprobar: (operacion: Operacion) => Promise<void>
   handlers: Handlers
   autenticadores: Autenticadores
@@ -25,8 +26,8 @@ export interface Enlace {
 }
 
 /**
- * Binds every operation of the contract by its operationId. What stands in the call is the way of one request, in order;
- * a path of the contract with another method is a 405.
+ * Binds every operation of the contract to its handler, by operationId. The middlewares run in the order of the call. A
+ * path of the contract with another method gets 405.
  */
 export function enlazarRutas(
   app: Express,
@@ -35,7 +36,7 @@ export function enlazarRutas(
   const depsDe = crearDepsDe(deps)
   const porRuta = [...Map.groupBy(operaciones, ({ ruta }) => ruta)]
   for (const [ruta, suyas] of porRuta.sort(([a], [b]) => parametrosDe(a) - parametrosDe(b))) {
-    // One layer for all methods of a path: every request walks through those before its own.
+    // All methods of a path share one layer, because every request walks through all layers before its own.
     const deRuta = app.route(ruta.replace(/\{(\w+)\}/g, ':$1'))
     for (const operacion of suyas) {
       deRuta[operacion.metodo](
@@ -61,19 +62,23 @@ export function enlazarRutas(
   }
 }
 
-/** Fixed segments go before parameters: `/guias/bulk` is no guide. */
+/**
+ * Sort key of a path, which grows with its number of parameters. Fixed segments come first: `/guias/bulk` is not a
+ * guide.
+ */
 const parametrosDe = (ruta: string) => ruta.split('{').length
 
 const marcar =
   (operacion: Operacion): RequestHandler =>
   (req, _res, next) => {
     req.solicitud.operacion = operacion
-    // express-openapi-validator refuses HEAD; Node keeps the body of a HEAD answer to itself whatever we call it.
+    // express-openapi-validator refuses HEAD. Node sends no body to a HEAD request, even after `req.method` has
+    // changed.
     if (req.method === 'HEAD') req.method = 'GET'
     next()
   }
 
-/** Lets nobody through to an operation before its validation was seen to be in force. */
+/** Creates the middleware that admits a request only after the validation of its operation was found active. */
 function exigirComprobada(operacion: Operacion, comprobar: Enlace['comprobar']): RequestHandler {
   let comprobada = false
   return (_req, _res, next) => {
@@ -85,7 +90,10 @@ function exigirComprobada(operacion: Operacion, comprobar: Enlace['comprobar']):
   }
 }
 
-/** What the validator lets pass: integers spelt oddly, and names with brackets, which it takes for arrays. */
+/**
+ * Creates the middleware that refuses query parameters that the validator accepts by mistake. These are integers in
+ * unusual notation, and names with brackets, which the validator reads as arrays.
+ */
 const exigirConsulta = (operacion: Operacion, validacion: Validacion): RequestHandler => {
   const deConsulta = operacion.parametros.filter((parametro) => parametro.in === 'query')
   const nombres = new Set(deConsulta.map(({ name }) => name))
@@ -101,7 +109,10 @@ const exigirConsulta = (operacion: Operacion, validacion: Validacion): RequestHa
   }
 }
 
-/** The validator's refusal → a 400 about parameters or a 422 about the body, with every fault in Spanish. */
+/**
+ * Creates the error handler that turns the validator's refusal into a 400 about parameters or a 422 about the body. The
+ * answer lists the faults in Spanish.
+ */
 const explicarRechazo =
   (operacion: Operacion, validacion: Validacion): ErrorRequestHandler =>
   (error, req, _res, next) => {
@@ -130,7 +141,10 @@ const esRechazo = (error: unknown): error is Rechazo =>
   typeof error.status === 'number' &&
   error.status < 500
 
-/** Made for those who ask, for most operations are over before anybody could go away. */
+/**
+ * Returns a signal that aborts when the connection closes. Created lazily: most requests finish before the client could
+ * disconnect.
+ */
 function alCerrar(res: Response): AbortSignal {
   const control = new AbortController()
   if (res.closed) control.abort()
@@ -143,7 +157,10 @@ type HandlerCualquiera = (
   deps: DepsDeOperacion,
 ) => Promise<{ status: number; body: unknown; headers?: Readonly<Record<string, string | string[]>> }>
 
-/** Gives the deps of a request: a merchant's see the merchant's rows alone, and are made once for each identity. */
+/**
+ * Creates the function that returns the dependencies of a request. A merchant's dependencies see only the merchant's
+ * rows, and are created once for each identity.
+ */
 function crearDepsDe(deps: DepsDeOperacion): (identidad: Identidad | undefined) => DepsDeOperacion {
   const porIdentidad = new WeakMap<Identidad, DepsDeOperacion>()
   return (identidad) => {
@@ -163,7 +180,8 @@ const ejecutar = (
   depsDe: ReturnType<typeof crearDepsDe>,
   testigo: Testigo | undefined,
 ): RequestHandler => {
-  // Types end where the map is indexed by a value: from here on the contract's validation stands for them.
+  // TypeScript cannot relate the handler of a variable id to its types. The contract's validation guarantees the types
+  // instead.
   const handler = handlers[operacion.id] as unknown as HandlerCualquiera
   return async (req, res) => {
     const { status, body, headers } = await handler(

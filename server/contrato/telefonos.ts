@@ -2,9 +2,9 @@ import type { Ajv2020, FuncKeywordDefinition } from 'ajv/dist/2020.js'
 import { leerTelefono } from '../telefonos/telefono.ts'
 import { PLANES } from './generado/planes.ts'
 
-/** Whose request a body is, as far as that decides whether it is valid. */
+/** Caller of a request, as far as the caller decides whether a body is valid. */
 export interface Remitente {
-  /** The country of telephones without +. */
+  /** Country of telephone numbers without `+`. */
   readonly pais?: string | null
 }
 
@@ -13,17 +13,20 @@ const PAISES: readonly unknown[] = PLANES.map(({ pais }) => pais)
 type Validar = NonNullable<FuncKeywordDefinition['validate']>
 
 /**
- * Reads a telephone with the country that stands beside it, or the sender's.
- * @returns in Spanish, why it can't be read; undefined for one that can, or has a fault of its own besides
+ * Reads a telephone number with the country next to it in the body, or else with the caller's country.
+ * @returns Spanish reason why the number cannot be read; undefined if it can, or if another rule reports the fault
  */
 function errorDeTelefono(remitente: Remitente | undefined, texto: string, dicho: unknown, maximo: number) {
-  // A country that is none has a fault of its own, and so has what is too long to be a number.
+  // Other rules report an unknown country and a text that is too long to be a number.
   if ((dicho !== undefined && !PAISES.includes(dicho)) || texto.length > maximo) return undefined
   const telefono = leerTelefono(texto, (dicho as string | undefined) ?? remitente?.pais)
   return 'error' in telefono ? telefono.error : undefined
 }
 
-/** The verdict of the contract's `x-telefono`, as compiled validators ask for it: `this` is whose request it is. */
+/**
+ * Reports whether a telephone number satisfies the contract's `x-telefono`. Compiled validators pass the caller as
+ * `this`.
+ */
 export function valeTelefono(
   this: Remitente | undefined,
   texto: string,
@@ -40,6 +43,6 @@ const validar: Validar = function (this: Remitente | undefined, _exigido, texto:
   return false
 }
 
-/** Has an Ajv know `x-telefono`, and say what is wrong with a telephone. */
+/** Adds the keyword `x-telefono`, with an explanation of invalid telephone numbers, to an Ajv instance. */
 export const admitirTelefonos = (ajv: Ajv2020) =>
   ajv.addKeyword({ keyword: 'x-telefono', type: 'string', validate: validar })

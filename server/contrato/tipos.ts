@@ -12,32 +12,32 @@ type Identidad<O extends OperationId> = Operaciones[O]['seguridad'] extends keyo
   ? Identidades[Operaciones[O]['seguridad']]
   : null
 
-/** What a handler is told about one request: its parts, which the contract has validated, and who sent it. */
+/** Input of a handler: the parts of a request, which the contract has validated, and the caller. */
 export interface Entrada<O extends OperationId> {
   path: Campo<Datos<O>, 'path'>
   query: Campo<Datos<O>, 'query'>
-  /** Declared header parameters, by their lower-case names; absent where there are none. */
+  /** Declared header parameters, by their lower-case names; absent if the operation declares none. */
   headers?: Campo<Datos<O>, 'headers'>
-  /** Of an operation that reads it itself, the stream, which ends with a `Problema` where the limit is passed. */
+  /** Validated body. A streamed operation gets a stream instead, which fails with a `Problema` above the limit. */
   body: Operaciones[O]['enFlujo'] extends true
     ? Readable
     : Datos<O> extends { body: infer B }
       ? B
       : Campo<Datos<O>, 'body'> | undefined
   identidad: Identidad<O>
-  /** What a browser sends along by itself; empty where there is nothing. */
+  /** `Cookie` header of the request; empty without cookies. */
   cookie: string
-  /** The request's id, as in `X-Request-Id`. */
+  /** Id of the request, as in `X-Request-Id`. */
   idSolicitud: string
-  /** The network that the request came from: limits count by it. */
+  /** Network of the client, by which the limits count requests. */
   red: string
   /**
-   * Whether the request is a HEAD; an operation that sends somebody elsewhere must know, for Node only drops the body.
+   * True for a HEAD request. Node only drops the body, so an operation that redirects the client must know the method.
    */
   soloCabeceras: boolean
-  /** Reports whether a proxy handed the request on. */
+  /** Reports whether a proxy forwarded the request. */
   reenviada: () => boolean
-  /** Makes a signal that aborts when whoever asked goes away before the answer is out. */
+  /** Returns a signal that aborts if the client disconnects before the answer is sent. */
   alAbandonar: () => AbortSignal
 }
 
@@ -46,7 +46,10 @@ type Cabeceras<O extends OperationId, S> = S extends keyof Operaciones[O]['cabec
   ? Operaciones[O]['cabeceras'][S]
   : never
 
-/** What the generator calls a Blob is a stream here; what it leaves out (a 304) has no body. */
+/**
+ * Type of the body of an answer with status `S`. A `Blob` of the generator is a stream here. A status that the
+ * generator leaves out (304) has no body.
+ */
 type Cuerpo<O extends OperationId, S> = S extends keyof Cuerpos<O>
   ? Cuerpos<O>[S] extends Blob
     ? Flujo
@@ -54,7 +57,7 @@ type Cuerpo<O extends OperationId, S> = S extends keyof Cuerpos<O>
   : undefined
 
 /**
- * An answer that the contract declares: its status, its body and exactly its headers. Anything else doesn't compile.
+ * Answer that the contract declares: its status, its body and exactly its headers. Any other answer is a compile error.
  */
 export type Respuesta<O extends OperationId> = {
   [S in keyof Operaciones[O]['cabeceras']]: { status: S; body: Cuerpo<O, S> } & ([Cabeceras<O, S>] extends [never]
@@ -62,8 +65,11 @@ export type Respuesta<O extends OperationId> = {
     : { headers: Readonly<Record<Cabeceras<O, S> & string, string | string[]>> })
 }[keyof Operaciones[O]['cabeceras']]
 
-/** An operation: from one request, with the service's parts, to a declared answer or a thrown `Problema`. */
+/**
+ * Implementation of an operation: takes a request and the service's dependencies, and returns a declared answer or
+ * throws a `Problema`.
+ */
 export type Handler<O extends OperationId> = (entrada: Entrada<O>, deps: DepsDeOperacion) => Promise<Respuesta<O>>
 
-/** Total over the contract: an operation without its handler is a compile error. */
+/** Handlers of all operations of the contract. An operation without a handler is a compile error. */
 export type Handlers = { readonly [O in OperationId]: Handler<O> }

@@ -10,36 +10,43 @@ import { CUERPOS, ESQUEMAS } from './generado/validadores.mjs'
 import { bienEscrito, Parametros, type Rechazo } from './parametros.ts'
 import type { Remitente } from './telefonos.ts'
 
+/** Validation of requests by the contract. */
 export interface Validacion {
-  /** Loads what judges and explains, and looks an operation up in express-openapi-validator: once, before any request. */
+  /**
+   * Loads the validators and the explainer, and finds an operation in express-openapi-validator. Called once for each
+   * operation, before any request.
+   */
   preparar(operacion: Operacion): Promise<void>
   /**
-   * Middlewares that stand before an operation's handler: express-openapi-validator's for its parameters, and the compiled
-   * judge of its body. Each refuses what is wrong with its part alone.
+   * Returns the middlewares that run before an operation's handler. express-openapi-validator checks the parameters,
+   * and the compiled validator checks the body. Each middleware refuses only faults of its own part.
    */
   validar(operacion: Operacion): RequestHandler[]
-  /** The faults of a body, once the validator has refused it. */
+  /** Returns the faults of a body that the validator refused. */
   explicarCuerpo(operacion: Operacion, cuerpo: unknown, remitente?: Remitente): Fallas
-  /** The faults of the parameters, once the validator has refused one. */
+  /** Returns the faults of parameters, of which the validator refused at least one. */
   explicarParametros(operacion: Operacion, rechazo: Rechazo, valores: Readonly<Record<string, unknown>>): Fallas
-  /** A validator of one component schema, for what the operation checks by itself. */
+  /** Returns a validator of one component schema, for operations that check values themselves. */
   validador(esquema: keyof typeof ESQUEMAS): Validador
-  /** The warnings for the members of a value that its component schema doesn't know. */
+  /** Returns the warnings for members of a value that its component schema does not know. */
   advertirDesconocidos(esquema: string, valor: object): Advertencia[]
   /**
-   * @throws Problema 422 unless the value is a valid body of that operation (for callers that don't come over HTTP).
+   * Requires a valid body of an operation, for callers that do not use HTTP.
+   * @throws Problema 422
    */
   exigirCuerpo(operacion: OperationId, cuerpo: unknown): Promise<void>
 }
 
+/** Validator of one component schema. */
 export interface Validador {
   vale(valor: unknown, remitente: Remitente): boolean
-  /** Why it isn't valid; at most `maximo` faults are told. */
+  /** Returns the faults of an invalid value, at most `maximo`. */
   explicar(valor: unknown, maximo: number, remitente: Remitente): Fallas
 }
 
+/** Creates the validation of requests by the contract. */
 export function crearValidacion(original: Documento, operaciones: readonly Operacion[]): Validacion {
-  // Loaded with the first operation that is prepared, after the process is ready: both bring compilers along.
+  // Loaded with the first prepared operation, after the process is ready, because the module brings a compiler along.
   let cargado: Promise<Explicador> | undefined
   let explicador: Explicador | undefined
   const cargar = () => {
@@ -50,7 +57,7 @@ export function crearValidacion(original: Documento, operaciones: readonly Opera
     return cargado
   }
   const yaCargado = () => {
-    if (!explicador) throw new Error('no operation was prepared')
+    if (!explicador) throw new Error('no operation was prepared for validation')
     return explicador
   }
   const parametros = new Parametros(operaciones)
@@ -71,7 +78,8 @@ export function crearValidacion(original: Documento, operaciones: readonly Opera
     validar(operacion) {
       const compilado = CUERPOS[operacion.id]
       const juez = compilado ? [crearJuez(operacion, compilado)] : []
-      // Names that no parameter has are refused before (`exigirConsulta`).
+      // Without declared parameters, the validator of the body is enough. `exigirConsulta` has already refused unknown
+      // names.
       return compilado && operacion.parametros.length === 0 ? juez : [parametros.juzgar(operacion), ...juez]
     },
     explicarCuerpo: (operacion, cuerpo, remitente) =>
@@ -81,11 +89,12 @@ export function crearValidacion(original: Documento, operaciones: readonly Opera
     explicarParametros(operacion, rechazo, valores) {
       const declarados = operacion.parametros.map(({ name }) => name)
       const ajenos = Object.keys(valores).filter((nombre) => !declarados.includes(nombre))
-      // Whoever calls chooses how many there are: the first few are explained, the others counted.
+      // The client controls the number of unknown names. The first of them are explained, and the others only counted.
       const revisados = [...declarados, ...ajenos.slice(0, MAXIMO_DE_FALLAS)]
       const dichas = revisados.flatMap((nombre) => revisarParametro(operacion, nombre, valores[nombre]))
       if (dichas.length > 0) return { dichas, omitidas: Math.max(0, ajenos.length - MAXIMO_DE_FALLAS) }
-      // The validator found what we don't: name what it named.
+      // The validator found a fault that this code does not find. The answer then repeats the place that the validator
+      // named.
       const halladas = (rechazo.errors ?? []).slice(0, MAXIMO_DE_FALLAS).map(({ path }) => ({
         campo: (path.split('/')[2] ?? path).slice(0, 300),
         codigo: 'formato_invalido' as const,
@@ -121,17 +130,17 @@ const SIN_CUERPO: Fallas = {
 }
 
 /**
- * Judges a body by its schema, compiled when the server was generated; it puts in what the schema says of what is left out.
- * What is refused is explained as express-openapi-validator's refusals are.
+ * Creates the middleware that validates a body by its schema, which was compiled when the server was generated. The
+ * schema's defaults are filled in. A refusal is explained in the same way as express-openapi-validator's refusals.
  */
 const crearJuez =
   ({ cuerpoObligatorio }: Operacion, vale: ValidateFunction): RequestHandler =>
   (req, _res, next) => {
     const admitido = req.body === undefined ? !cuerpoObligatorio : vale.call(remitenteDe(req), req.body)
     if (admitido) next()
-    else next(Object.assign(new Error('the body is refused'), { status: 400, errors: [{ path: '/body' }] }))
+    else next(Object.assign(new Error('the body is invalid'), { status: 400, errors: [{ path: '/body' }] }))
   }
 
-/** Whose request it is; before anybody is known, as in the self-check, nobody's. */
+/** Returns the caller of a request; undefined before authentication, as in the self-check. */
 export const remitenteDe = ({ solicitud }: Request): Remitente | undefined =>
   solicitud?.identidad as Remitente | undefined

@@ -1,10 +1,11 @@
 import { type Db, esRepartida, sentencia } from '../db.ts'
 import { askThoseThere } from './spread.ts'
 
-// Where merchants' rows lie in parts, a change's line of the audit record is written in the change's part, in the same
-// transaction: there `bitacora` is what waits to be collected. Whoever reads the record, or chains it, collects it first.
+// When merchants' rows lie in parts (Citus), a change's audit line is written in the change's part, in the same
+// transaction. There `bitacora` holds lines that wait to be collected. Code that reads or chains the audit record
+// collects these lines first.
 
-/** Lines that are taken at a time. */
+/** Lines collected at a time. */
 const BATCH = 1_000
 
 const COLUMNS = `id, linea, comercio_id, modo, accion, quien_tipo, quien, llave, sobre_tipo, sobre, campos, antes, despues,
@@ -15,7 +16,10 @@ const WAITING = sentencia<object, { id: string; line: string }>(
   `select id, row_to_json(b)::text as line from (select ${COLUMNS} from bitacora order by id limit ${BATCH}) b`,
   { alcance: 'parte' },
 )
-/** What was collected before, and not forgotten, is there already. */
+/**
+ * Appends collected lines to the audit record. Skips lines that an earlier call appended without deleting them from
+ * their part.
+ */
 const COLLECT = sentencia<{ lines: string }>(
   'audit.collect',
   `insert into bitacora (${COLUMNS}) select ${COLUMNS} from jsonb_populate_recordset(null::bitacora, :lines::jsonb)
@@ -27,7 +31,10 @@ const FORGET = sentencia<{ ids: readonly string[] }>(
   { alcance: 'parte' },
 )
 
-/** Brings the lines that wait in the parts into the record. Those of a part that is away come another time. */
+/**
+ * Moves the lines that wait in the parts into the audit record. Skips a part that cannot be reached; a later call
+ * collects its lines.
+ */
 export async function collectAudit(db: Db): Promise<void> {
   if (!esRepartida(db)) return
   const anybody = db.central.como('guias_operacion')

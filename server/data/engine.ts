@@ -5,26 +5,30 @@ import type { Placements } from './parts.ts'
 
 export { type Engine, EngineError } from './citus/distribute.ts'
 
-/** What keeps the data. */
+/** Database engine, and the parts into which the data is divided. */
 export interface Kept {
   engine: Engine
-  /** Where merchants' rows lie, if one machine doesn't have them all. */
+  /** Parts of merchants' rows; undefined if one machine has all rows. */
   partes?: Placements | undefined
 }
 
-/** Why a replica isn't read, in words for whoever starts the service; undefined: it may be. */
+/** Reason, in Spanish for the operator, why a replica is not read; undefined if it may be read. */
 export const whyNoReplica = ({ engine }: Pick<Kept, 'engine'>): string | undefined =>
   engine === 'citus' ? NOT_READ : undefined
 
-/** Makes room for a migration that what is made of the tables would stand in the way of. */
+/**
+ * Drops the views of the parts before a migration that drops columns or tables, changes types, or renames. PostgreSQL
+ * would refuse the migration because of the views.
+ */
 export async function beforeMigrating(client: pg.Client, sql: string): Promise<void> {
   if (/\b(?:drop\s+(?:column|table)|alter\s+(?:column\s+)?\S+\s+(?:set\s+data\s+)?type|rename)\b/i.test(sql))
     await takeViewsAway(client)
 }
 
 /**
- * Finds out what keeps the data, and has it lie where it belongs. Whoever calls it holds the lock of the migrations.
- * @param said what it was said to be
+ * Finds the database's engine. On Citus, also distributes the tables and prepares the parts. The caller holds the lock
+ * of the migrations.
+ * @param said engine that the configuration names
  */
 export async function prepareEngine(client: pg.Client, url: string, said: Engine | undefined): Promise<Kept> {
   const engine = await findEngine(client, said)

@@ -1,11 +1,12 @@
 /**
- * The condition, as SQL, that an event may be served (the one place that knows xid8). Rows become visible in the order in
- * which their transactions commit, not in the order of any number in them: a reader who goes by time or by a sequence skips
- * what commits late. So events are ordered by their writing transaction and served only below the oldest one still under way:
- * nothing can appear there any more. A long transaction anywhere in the server holds the feed back until it ends; it never
- * loses an event.
+ * SQL condition that an event may be served; no other code knows about xid8. Rows become visible in the order in which
+ * their transactions commit, not in the order of a number in the rows. A reader that follows a time or a sequence skips
+ * rows that commit late. Events are therefore ordered by their writing transaction. Only events below the oldest
+ * transaction under way are served: no event can appear there any more. A long transaction anywhere in the server holds
+ * the feed back until it ends; it never loses an event.
  *
- * Where merchants' rows lie in parts, numbers of transactions are each machine's own. There `flujo_hasta` and what an event's
- * row is numbered with put a count before them that goes up when the part comes to another machine (data/citus/laying.ts).
+ * When merchants' rows lie in parts (Citus), each machine has its own transaction numbers. There `flujo_hasta` and the
+ * number in an event's row put a count, the part's era, before the transaction number. The era increases when the part
+ * moves to another machine (data/citus/laying.ts).
  */
 export const HASTA_AQUI = 'xid < flujo_hasta()'

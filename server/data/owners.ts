@@ -1,9 +1,10 @@
 import { type Db, esRepartida, sentencia } from '../db.ts'
 import { askByPart } from './spread.ts'
 
-// Where merchants' rows lie in parts, whoever knows no merchant (a courier with a code, a recipient with a link) must learn
-// first in which. A guide's code names its part; whose a file is or a link, and a code that was given out before codes named
-// parts, says the table `dueno`. Elsewhere nobody asks it, and it stays empty.
+// Some requests name no merchant: a courier has a code, a recipient has a link. When merchants' rows lie in parts
+// (Citus), such a request must first find the part. A guide's code names its part. The table `dueno` has the merchant
+// of a file, of a link, and of a code from before codes named parts. On a single machine no code reads `dueno`, and the
+// table stays empty.
 
 const OF_CODES = sentencia<{ guias: readonly string[] }, Found>(
   'owners.ofCodes',
@@ -29,10 +30,10 @@ interface Found {
   merchant: string
 }
 
-/** The database as it is asked about everybody's rows, whoever wants to know. */
+/** Returns the database with the role that sees all merchants' rows, on the coordinator. */
 const anybody = (db: Db): Db => db.central.como('guias_operacion')
 
-/** Whose keys are, those that are somebody's. */
+/** Finds the merchants to which keys belong; unknown keys are skipped. */
 async function ownersOf(db: Db, keys: readonly string[]): Promise<Found[]> {
   const { partes } = db.pool
   const all = anybody(db)
@@ -50,14 +51,14 @@ async function ownersOf(db: Db, keys: readonly string[]): Promise<Found[]> {
   return others.length > 0 ? [...found, ...(await all.consultar(OF, { claves: others }))] : found
 }
 
-/** The database where the rows are that a key names; undefined if it names none. */
+/** Returns the database where the rows that a key names lie; undefined if the key is unknown. */
 export async function whereIs(db: Db, key: string): Promise<Db | undefined> {
   if (!esRepartida(db)) return db
   const [owner] = await ownersOf(db, [key])
   return owner && db.de(owner.merchant)
 }
 
-/** Asks for what keys name, where it lies; the answers are in no order. */
+/** Runs a query for keys, in each part that has rows of some of them. The answers are in no particular order. */
 export async function askByKey<R>(
   db: Db,
   keys: readonly string[],
@@ -77,7 +78,7 @@ export async function askByKey<R>(
   )
 }
 
-/** Says whose keys are, before what they name is written. */
+/** Records the merchants of keys. Callers do so before they write the rows that the keys name. */
 export async function noteOwners(db: Db, keys: readonly { key: string; merchant: string }[]): Promise<void> {
   if (!esRepartida(db) || keys.length === 0) return
   await anybody(db).consultar(NOTE, {
@@ -86,7 +87,7 @@ export async function noteOwners(db: Db, keys: readonly { key: string; merchant:
   })
 }
 
-/** What keys named isn't there, or no longer. */
+/** Deletes the records of keys whose rows were deleted or never written. */
 export async function forgetOwners(db: Db, keys: readonly string[]): Promise<void> {
   if (esRepartida(db) && keys.length > 0) await anybody(db).consultar(FORGET, { claves: keys })
 }

@@ -1,39 +1,43 @@
-/** A place of merchants' rows: where one's lie, or one part of all of them. */
+/** Place of merchants' rows: the part of one merchant, or a part by its number. */
 export type Place = { readonly merchant: string } | { readonly part: number }
 
-/** One part of merchants' rows, and where it lies now. */
+/** Part of merchants' rows, on the machine that has it now: the rows of all merchants whose ids hash into one range. */
 export interface Part {
-  /** Stored, and never given to others' rows. */
+  /** Number of the part. Stored in the table `parte`, and never given to other rows. */
   readonly number: number
-  /** The hashes of its merchants' ids, both ends included. */
+  /** Range of the hashes of its merchants' ids, both ends included. */
   readonly from: number
   readonly to: number
-  /** How often it came to another machine. */
+  /** Count that increases when the part moves to another machine. */
   readonly era: number
-  /** The schema where its rows are seen under the tables' own names. */
+  /** Schema with views of the part's rows, under the tables' own names. */
   readonly schema: string
-  /** By it a session holds the part where it is. */
+  /** Shard by which a session keeps the part on its machine. */
   readonly shard: string
-  /** Of the machine. */
+  /** URL of the part's machine. */
   readonly url: string
-  /** The first character of the codes of guides that are created in it. */
+  /** First character of the codes of guides that are created in the part. */
   readonly letter: string
 }
 
-/** What a process knows of where merchants' rows lie, where one machine doesn't have them all. */
+/** Parts of merchants' rows as one process knows them, when several machines hold the rows. */
 export interface Placements {
-  /** Settings of sessions that ask about everybody's rows. */
+  /** Settings of sessions that query the rows of all merchants. */
   readonly settings: Readonly<Record<string, string>>
-  /** Settings of sessions on the machine of a part, whatever others like them have. */
+  /** Settings of sessions on a part's machine, which override the pool's own settings. */
   readonly machineSettings: Readonly<Record<string, string>>
   parts(): readonly Part[]
-  /** Numbers of the parts where the guide of such a code may lie. */
+  /** Numbers of the parts that may have the guide with this code; empty if the code names no part. */
   named(code: string): readonly number[]
+  /**
+   * Finds the part of a place, and its machine.
+   * @throws if the machine cannot be reached
+   */
   find(place: Place): Promise<Part>
-  /** The number of a merchant's part. */
+  /** Number of a merchant's part. */
   number(merchant: string): Promise<number>
-  /** {@link number}, once it was asked for. */
+  /** Number of a merchant's part, if an earlier call of {@link number} has found it. */
   known(merchant: string): number | undefined
-  /** Does something in a part; again, where it lies then, if it moves meanwhile. */
+  /** Runs `act` in a part. If the part moves meanwhile, runs `act` again on the new machine. */
   follow<T>(place: Place, act: (part: Part) => Promise<T>): Promise<T>
 }

@@ -1,12 +1,15 @@
 import { type Db, esRepartida } from '../db.ts'
 
-// Merchants' rows lie in one place, or in parts on several machines. What is about rows of several merchants is done in each
-// part by itself: a machine that is away keeps nobody waiting but its own merchants.
+// Merchants' rows lie in one place, or in parts on several machines (Citus). Work on the rows of several merchants runs
+// in each part separately. A machine that is away then delays only its own merchants.
 
-/** Things that are about rows in one place, and the database there. */
+/** Items about rows in one place, and the database of that place. */
 type There<T> = readonly [db: Db, things: readonly T[]]
 
-/** Things by where the rows are that they are about: all of them together, unless rows lie in parts. */
+/**
+ * Groups items by the part that has their rows. Returns a single group if rows do not lie in parts, and none without
+ * items.
+ */
 export async function byPart<T>(
   db: Db,
   things: readonly T[],
@@ -21,7 +24,9 @@ export async function byPart<T>(
   return [...groups.values()].map((some) => [db.de(merchantOf(some[0]!)), some])
 }
 
-/** Asks about things of several merchants, side by side where they lie; the answers are in no order. */
+/**
+ * Runs a query for items of several merchants, in parallel in all their parts. The answers are in no particular order.
+ */
 export async function askByPart<T, R>(
   db: Db,
   things: readonly T[],
@@ -32,20 +37,21 @@ export async function askByPart<T, R>(
   return (await Promise.all(groups.map(([there, some]) => ask(there, some)))).flat()
 }
 
-/** {@link askByPart} of rows that say whose they are. */
+/** Runs {@link askByPart} for rows that name their merchant in `comercio_id`. */
 export const askByMerchant = <T extends { comercio_id: string }, R>(
   db: Db,
   rows: readonly T[],
   ask: (db: Db, rows: readonly T[]) => Promise<readonly R[]>,
 ): Promise<R[]> => askByPart(db, rows, ({ comercio_id }) => comercio_id, ask)
 
-/** Asks every part, side by side; fails if one of them does. */
+/** Runs a query in every part, in parallel. Fails if one part fails. */
 export const askAll = async <R>(db: Db, ask: (db: Db) => Promise<readonly R[]>): Promise<R[]> =>
   (await Promise.all(db.partes().map(ask))).flat()
 
 /**
- * Asks every part, side by side, for what can be done without the others: what parts that are away would have answered comes
- * the next time. It fails if all do.
+ * Runs a query in every part, in parallel, for work that each part can do alone. Skips parts that fail; the next call
+ * gets their answers.
+ * @throws the first part's error if every part fails
  */
 export async function askThoseThere<R>(db: Db, ask: (db: Db) => Promise<readonly R[]>): Promise<R[]> {
   const answers = await Promise.allSettled(db.partes().map(ask))
@@ -54,7 +60,11 @@ export async function askThoseThere<R>(db: Db, ask: (db: Db) => Promise<readonly
   return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
 }
 
-/** Does something in every part, one after another; what fails in one keeps no other from it, and fails all at the end. */
+/**
+ * Runs `act` in every part, one after another. A failure in one part does not stop the others, but the call fails at
+ * the end.
+ * @throws the error of the part that failed; an AggregateError if several parts failed
+ */
 export async function inEach<R>(db: Db, act: (db: Db) => Promise<R>): Promise<R[]> {
   const done: R[] = []
   const errors: unknown[] = []
@@ -70,7 +80,7 @@ export async function inEach<R>(db: Db, act: (db: Db) => Promise<R>): Promise<R[
   return done
 }
 
-/** The parts other than the one that a database is asked about. */
+/** Databases of all parts except the part of `own`. */
 export function otherParts(db: Db, own: Db): readonly Db[] {
   const { partes } = db.pool
   const { lugar } = own
@@ -82,11 +92,16 @@ export function otherParts(db: Db, own: Db): readonly Db[] {
     .map((part) => db.enParte(part.number))
 }
 
-/** What groups may be made of: merchants whose rows lie together, as far as that is known. */
+/**
+ * Key of the merchants that may share a group: the number of their part, or the merchant while the part is unknown.
+ * Without parts, all merchants share one key.
+ */
 export const groupOf = ({ pool }: Pick<Db, 'pool'>, merchant: string): string =>
   pool.partes ? String(pool.partes.known(merchant) ?? merchant) : ''
 
-/** The first character of the codes of guides that are created there; undefined: any. */
+/**
+ * First character of the codes of guides that are created in this part; undefined if any character may be the first.
+ */
 export async function letterOf({ pool, lugar }: Db): Promise<string | undefined> {
   return pool.partes && lugar ? (await pool.partes.find(lugar)).letter : undefined
 }

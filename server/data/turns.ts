@@ -3,8 +3,8 @@ import { type Db, enTransaccion, sentencia } from '../db.ts'
 const TAKE = sentencia<{ clave: string }>('turns.take', 'select pg_advisory_xact_lock(hashtextextended(:clave, 0))')
 
 /**
- * Does something while nobody else does what has the same key, wherever the rows lie that it is about. Who waits holds a
- * connection of few, apart from those that the work needs.
+ * Runs `act` while no other call with the same key runs, in any process. The key's lock does not depend on the part
+ * where the rows lie. A waiting call holds one of a few connections that are separate from the work's own.
  */
 export const inTurn = <T>({ pool }: Pick<Db, 'pool'>, key: string, act: () => Promise<T>): Promise<T> =>
   enTransaccion({ pool: pool.turnos() }, async (consultar) => {

@@ -1,39 +1,41 @@
 import type { Custodia, Estado } from '../contrato/generado/tipos/index.ts'
 import { esFinal, reportables } from './estados.ts'
 
-/** What decides in whose hands a guide's parcel is. */
+/** Properties of a guide that decide who has custody of its parcel. */
 export interface Llevada {
   estado: Estado
-  /** The courier of the guide's latest `recolectado` or `en_ruta`; null until there is one. */
+  /** Courier of the guide's latest `recolectado` or `en_ruta`; null before the first of these events. */
   custodio: string | null
 }
 
-/** The states that put a parcel into the hands of the courier who reports them. */
+/** States that give custody of a parcel to the courier who reports them. */
 const LO_TOMAN: readonly Estado[] = ['recolectado', 'en_ruta']
-/** The states in which a parcel lies with the company, whoever brought it there. */
+/** States in which a parcel is with the company, independent of the courier who brought it. */
 const EN_LA_EMPRESA: readonly Estado[] = ['en_bodega', 'en_transito']
-/** The states in which whoever took a parcel has it with him. */
+/** States in which the courier who took a parcel still carries it. */
 export const EN_MANOS: readonly Estado[] = ['recolectado', 'en_ruta', 'intento_fallido', 'en_devolucion']
 
-/** In whose hands a parcel is, as a courier sees it. */
+/** Returns who has custody of a parcel, from the view of a courier: `propia`, `ajena` or `ninguna`. */
 export function custodiaDe({ estado, custodio }: Llevada, repartidor: string): Custodia {
   if (custodio === repartidor) return 'propia'
   return custodio === null || EN_LA_EMPRESA.includes(estado) ? 'ninguna' : 'ajena'
 }
 
-/** Whether that state is one in which a courier takes a parcel. */
+/** Reports whether a courier takes a parcel by reporting this state. */
 export const esToma = (estado: Estado) => LO_TOMAN.includes(estado)
 
 /**
- * Whether a courier who reports that state has the parcel from then on, if nobody took it after him. A late scan counts as
- * one in time does, where he could take the parcel now: what he did afterwards without coverage follows it.
+ * Reports whether a courier who reports this state has custody from then on, if no courier took the parcel later. A
+ * late scan counts like a timely scan if the courier could take the parcel now. The courier's later reports, made
+ * without coverage, depend on that scan.
  */
 export const daCustodia = ({ estado, custodio }: Llevada, reportado: Estado): boolean =>
   esToma(reportado) && !esFinal(estado) && (custodio === null || reportables(estado).includes(reportado))
 
 /**
- * Whether it is a courier's to report that state: anything of what he carries, of the rest only what puts it into his hands.
- * What nobody carries he may also bring to the depot.
+ * Reports whether a courier may report this state. A courier with custody may report every state; any other courier
+ * only states that give custody. If another courier has custody, the present state must also allow the reported state.
+ * If no courier has custody, `en_bodega` is allowed too.
  */
 export function leToca(custodia: Custodia, { estado }: Llevada, reportado: Estado): boolean {
   if (custodia === 'propia') return true

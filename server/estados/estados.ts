@@ -7,30 +7,35 @@ const deUbicacion: Readonly<Record<EstadoDeUbicacion, readonly EstadoDeUbicacion
 const motivos: Readonly<Partial<Record<Estado, Readonly<Partial<Record<Motivo, { requiere_accion: boolean }>>>>>> =
   MOTIVOS
 
-/** The states that a guide may go to from that one. */
+/** Returns the states that a guide may enter next. */
 export const siguientes = (estado: Estado): readonly Estado[] => transiciones[estado]
 
-/** What may be reported of a parcel by whoever carries it: cancelling is the merchant's alone. */
+/** Returns the states that the courier of a parcel may report next. Only the merchant can cancel a guide. */
 export const reportables = (estado: Estado): readonly Estado[] =>
   siguientes(estado).filter((otro) => otro !== 'cancelado')
 
-/** Whether a guide needs a confirmed place for that state: nobody sets out without knowing where to. */
+/**
+ * Reports whether a guide needs a confirmed location for this state: a courier does not leave without a destination.
+ */
 export const exigeUbicacion = (estado: Estado) => estado === 'en_ruta'
 
-/** Whether nothing can follow that state. */
+/** Reports whether no state can follow this state. */
 export const esFinal = (estado: Estado) => siguientes(estado).length === 0
 
-/** The states that a guide's place may go to. */
+/** Returns the states that the location of a guide may enter next. */
 export const siguientesDeUbicacion = (estado: EstadoDeUbicacion): readonly EstadoDeUbicacion[] => deUbicacion[estado]
 
-/** The reasons that a state may have; empty when it takes none. */
+/** Returns the reasons that a state may have; empty if the state takes none. */
 export const motivosDe = (estado: Estado): readonly Motivo[] => Object.keys(motivos[estado] ?? {}) as Motivo[]
 
-/** Whether the merchant must do something before the next attempt can succeed. */
+/** Reports whether the merchant must act before the next delivery attempt can succeed. */
 export const requiereAccion = (estado: Estado, motivo: Motivo | null): boolean =>
   motivo !== null && (motivos[estado]?.[motivo]?.requiere_accion ?? false)
 
-/** Refuses a state that can't be reported next. @throws Problema 409 `transicion_invalida`, with those that can */
+/**
+ * Requires that a state can be reported next.
+ * @throws Problema 409 `transicion_invalida`, with the states that can be reported
+ */
 export function exigirTransicion(estado: Estado, nuevo: Estado) {
   const posibles = reportables(estado)
   if (posibles.includes(nuevo)) return
@@ -41,7 +46,10 @@ export function exigirTransicion(estado: Estado, nuevo: Estado) {
   })
 }
 
-/** Refuses to cancel what the courier has or had. @throws Problema 409 `transicion_invalida`: no state can be asked for */
+/**
+ * Requires that a guide can still be cancelled, that is, no courier has or had the parcel.
+ * @throws Problema 409 `transicion_invalida`, without states, because the client cannot report any
+ */
 export function exigirCancelable(estado: Estado) {
   if (siguientes(estado).includes('cancelado')) return
   const remedio = esFinal(estado) ? '' : ' Si el paquete debe volver, hable con el servicio de mensajería.'

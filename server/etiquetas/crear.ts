@@ -28,7 +28,10 @@ export const crearEtiquetas: Handler<'crearEtiquetas'> = async ({ body, identida
   return { status: 200, body: { ...enlacesDeEtiquetas.crear(unir(guias), 'inline'), guias } }
 }
 
-/** Two equal labels would go on two parcels, and one of them would be wrong. */
+/**
+ * Explains why a guide gets no label. A repeated guide is rejected, because two equal labels would go on two parcels
+ * and one would be wrong.
+ */
 function porQueNo(existe: boolean, primera: number | undefined): string {
   if (!existe) return 'no es una guía suya del modo de esta llave; revise el identificador'
   return primera === undefined

@@ -4,10 +4,13 @@ import type { Ajustes } from '../deps.ts'
 import { type Ambito, type AmbitoEnFilas, enFilas, type FilaGuia } from '../guias/guia.ts'
 import type { DatosDeEtiqueta } from './pdf.ts'
 
-/** Counted up whenever the same data are drawn otherwise: entity tags of labels are made of the data. */
+/**
+ * Version of the drawing. Increment it whenever the same data is drawn differently, because the entity tags of labels
+ * are made from the data.
+ */
 export const DIBUJO = 2
 
-/** A guide and its merchant's name. */
+/** Guide's row with its merchant's name. */
 export type FilaEtiqueta = FilaGuia & { nombre: string }
 
 const LEER = sentencia<{ guias: readonly string[] } & AmbitoEnFilas, FilaEtiqueta>(
@@ -20,7 +23,7 @@ const LEER = sentencia<{ guias: readonly string[] } & AmbitoEnFilas, FilaEtiquet
    order by p.n`,
 )
 
-/** Of those codes the guides that there are, in the order given. */
+/** Returns the guides for these codes, in input order; unknown codes are skipped. */
 export async function leerEtiquetas(db: Db, ambito: Ambito, codigos: readonly string[]): Promise<FilaEtiqueta[]> {
   const leer = ({ consultar }: Db, guias: readonly string[]) => consultar(LEER, { guias, ...enFilas(ambito) })
   if (ambito !== 'todos') return leer(db, codigos)
@@ -28,14 +31,15 @@ export async function leerEtiquetas(db: Db, ambito: Ambito, codigos: readonly st
   return filas.sort((una, otra) => codigos.indexOf(una.guia) - codigos.indexOf(otra.guia))
 }
 
-/** A courier would not take it. */
+/** Reports whether a guide gets no label: a courier does not collect a cancelled parcel. */
 export const sinEtiqueta = ({ estado }: Pick<FilaGuia, 'estado'>) => estado === 'cancelado'
 
-/** A link's name of its guides: codes have no hyphens of their own. */
+/** Joins guide codes into the name that a link uses. Codes contain no hyphens. */
 export const unir = (codigos: readonly string[]) => codigos.join('-')
+/** Splits the name in a link into its guide codes; the inverse of {@link unir}. */
 export const separar = (nombre: string) => nombre.split('-')
 
-/** A row → what its label says. */
+/** Converts a row into the data of its label. */
 export function datosDe(fila: FilaEtiqueta, { urlPublica }: Pick<Ajustes, 'urlPublica'>): DatosDeEtiqueta {
   const { guia, modo, external_ref, contenido, recogida } = fila
   return {

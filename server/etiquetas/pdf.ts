@@ -6,19 +6,19 @@ import { barrasDe, dibujarBarras, dibujarQr, qrDe, SILENCIO_128 } from '../pdf/c
 import { crearDocumento, type Documento, enBuffer } from '../pdf/documento.ts'
 import { altoDeLinea, crearTipografia, type Estilo, type Tipografia } from '../pdf/texto.ts'
 
-/** What a label says. Plain data: the caller maps its rows. */
+/** Data of one label, as plain values; the caller converts its rows. */
 export interface DatosDeEtiqueta {
   comercio: string
   modo: 'live' | 'test'
   guia: string
   external_ref: string | null
-  /** RFC 3339; the latest of all labels is the document's date. */
+  /** RFC 3339. The latest value of all labels becomes the document's date. */
   creado_en: string
   url_rastreo: string
   recogida: { nombre: string | null; lat: number | null; lng: number | null }
   destinatario: {
     nombre: string | null
-    /** Shown whole: the courier calls it. */
+    /** Shown in full, because the courier calls it. */
     telefono: string | null
     departamento: string
     municipio: string
@@ -28,18 +28,30 @@ export interface DatosDeEtiqueta {
   contenido: string | null
 }
 
-/** Labels are printed by heat, in black or not at all: no colours, no greys but the one behind test labels, no thin lines. */
+/**
+ * PDF points per centimetre. Label printers use heat and print only black. Labels therefore have no colours, no thin
+ * lines, and no grey except behind test labels.
+ */
 const PUNTO_POR_CM = 72 / 2.54
 const HOJA = { ancho: 10 * PUNTO_POR_CM, alto: 15 * PUNTO_POR_CM }
 const X = 12
 const ANCHO = HOJA.ancho - 2 * X
-/** Four dots of a 203 dpi printer (0.5 mm): bars fall on whole dots and are wide enough for any scanner. */
+/**
+ * Width of a bar module in points: four dots of a 203 dpi printer (0.5 mm). Bars fall on whole dots and are wide enough
+ * for any scanner.
+ */
 const MODULO = (4 / 203) * 72
-/** A guide's code has 12 characters; a much longer text would give bars that no printer resolves. */
+/**
+ * Maximum characters drawn as Code 128 bars. A guide's code has 12; a much longer text would give bars that no printer
+ * resolves.
+ */
 const LARGO_128 = 24
 const ROTULO: Estilo = { cuerpo: 6.2, peso: 'fuerte', espaciado: 0.5 }
 
-/** Draws labels of 10 × 15 cm, one on each page, until the signal says that nobody wants them. Same data, same bytes. */
+/**
+ * Draws labels of 10 × 15 cm, one per page, until the signal is aborted. The same data gives the same bytes.
+ * @throws the signal's reason if the signal is aborted
+ */
 export async function renderizarEtiquetas(
   marca: MarcaDeDocumento,
   etiquetas: DatosDeEtiqueta[],
@@ -59,7 +71,7 @@ export async function renderizarEtiquetas(
   for (const etiqueta of etiquetas) {
     doc.addPage()
     dibujar(doc, tipografia, rotulada, etiqueta)
-    // Only between two labels is there time to hear the signal.
+    // Drawing a label is synchronous, so an abort is only noticed between two labels.
     await ceder()
     senal?.throwIfAborted()
   }
@@ -68,7 +80,7 @@ export async function renderizarEtiquetas(
   return bytes
 }
 
-/** The brand with its logo opened, which stands in the document once, however many labels show it. */
+/** Brand with its logo opened. The document contains the logo once, however many labels show it. */
 interface Rotulada {
   nombre: string
   logo: { imagen: PDFKit.Mixins.ImageSrc; ancho: number; alto: number } | null
@@ -77,12 +89,15 @@ interface Rotulada {
 function abrirLogo(doc: Documento, { nombre, logo }: MarcaDeDocumento): Rotulada {
   if (!logo) return { nombre, logo }
   const { png, ancho, alto } = logo.negro
-  // The types don't know of it.
+  // The types of PDFKit lack `openImage`.
   const { openImage } = doc as unknown as { openImage(bytes: Buffer): PDFKit.Mixins.ImageSrc }
   return { nombre, logo: { imagen: openImage.call(doc, enBuffer(png)), ancho, alto } }
 }
 
-/** From top to bottom: who carries it, the code, whence, whither, what. The destination gets what the others leave. */
+/**
+ * Draws a label from top to bottom: carrier, code, sender, destination, contents. The destination gets the space that
+ * the other parts leave.
+ */
 function dibujar(doc: Documento, tipografia: Tipografia, marca: Rotulada, etiqueta: DatosDeEtiqueta): void {
   const hoja: Hoja = {
     doc,
@@ -111,7 +126,7 @@ interface Hoja {
   regla: (y: number, grueso?: number) => void
 }
 
-/** Behind everything and pale, so that codes and addresses of a test stay readable. */
+/** Draws the pale text «PRUEBA» behind everything, so that the codes and addresses of a test label stay readable. */
 function fondoDeTest({ doc, tipografia }: Hoja): void {
   const estilo = { cuerpo: 76, peso: 'fuerte', color: '#D9D9D9', espaciado: 2 } as const
   const ancho = tipografia.medir('PRUEBA', estilo)
@@ -142,7 +157,7 @@ function cabecera(hoja: Hoja): number {
   return y + 34
 }
 
-/** The logo in black; the name where there is none, or none that shows it. */
+/** Draws the logo in black. Draws the brand's name if the brand has no logo or the logo does not show the name. */
 function laMarca({ doc, tipografia, marca }: Hoja, y: number, caja: { ancho: number; alto: number }): void {
   const { logo } = marca
   const medida = logo ? encajar(logo, caja) : { ancho: 0, alto: 0 }
@@ -159,7 +174,7 @@ const ALTO_DE_BARRAS = 56
 
 function codigo({ doc, tipografia, etiqueta }: Hoja, y: number): number {
   const barras = etiqueta.guia.length <= LARGO_128 ? barrasDe(etiqueta.guia) : undefined
-  // Bars and quiet zones stand on white, whatever lies behind.
+  // Bars and quiet zones need a white background, and the text of test labels may lie behind them.
   doc.rect(0, y, HOJA.ancho, ALTO_DE_BARRAS + 4).fill('#FFFFFF')
   if (barras) {
     const modulos = barras.reduce((suma, ancho) => suma + ancho, 0)
@@ -190,7 +205,7 @@ function remitente({ tipografia, etiqueta }: Hoja, y: number): number {
 const coordenadas = ({ lat, lng }: { lat: number | null; lng: number | null }): string =>
   lat === null || lng === null ? '' : `${lat.toFixed(5)}, ${lng.toFixed(5)}`
 
-/** The town is what a warehouse sorts by: it is read from two metres away. */
+/** Draws the destination. Warehouses sort by municipality, so its name must be readable from two metres away. */
 function destino({ tipografia, etiqueta }: Hoja, y: number, fondo: number): void {
   const { nombre, telefono, departamento, municipio, direccion, indicaciones } = etiqueta.destinatario
   const bloque = (
@@ -208,7 +223,7 @@ function destino({ tipografia, etiqueta }: Hoja, y: number, fondo: number): void
   }
   const fuerte = { peso: 'fuerte', interlineado: 1.18 } as const
   const normal = { interlineado: 1.24 } as const
-  // Where there is much to read, the big letters yield: a cut address costs more than a small town.
+  // A long address makes the other texts smaller, because a cut address costs more than a small municipality.
   const apretada = `${direccion ?? ''}${indicaciones ?? ''}`.length > 220
   const cuerpos = apretada
     ? { nombre: [11, 9, 8], municipio: [17, 14, 11, 9], departamento: [9, 8, 7] }

@@ -17,7 +17,7 @@ type DatosDeEvento = {
     | 'repartidor']: NonNullable<Evento[Dato]>
 }
 
-/** A row of `evento`; columns carry the contract's names. */
+/** Row of `evento`. Its columns have the contract's names. */
 export type FilaEvento = Fila<
   evento,
   {
@@ -26,37 +26,45 @@ export type FilaEvento = Fila<
     estado: Estado
     estado_anterior: Estado | null
     motivo: Motivo | null
-    /** The members that only some types of event have. */
+    /** Fields that only some event types have. */
     datos: Partial<DatosDeEvento> | null
     foto: Foto
   }
 >
 
-/** An event that was just committed, its guide as the event left it, and the endpoints that it goes to. */
+/**
+ * Event that was just committed, with its guide right after the event and the codes of the endpoints that receive it.
+ */
 export interface EventoRecien {
   guia: FilaGuia
   evento: FilaEvento
   webhooks: readonly string[]
-  /** When its writing began, in milliseconds of the process's clock: whoever read after that may have seen it already. */
+  /**
+   * Time when the write of the event began, in milliseconds of the process's clock. A read after this time may already
+   * have returned the event.
+   */
   desde: number
 }
 
-/** An event without the picture of its guide: all that the contract shows of it. */
+/** Event without {@link Foto}, the snapshot of its guide. Contains everything that the contract shows of an event. */
 export type EventoSinFoto = Omit<FilaEvento, 'foto'>
 
-/** The columns of what the contract shows of an event. */
+/** Columns of `evento` that the contract shows. */
 export const MOSTRADAS_DE_EVENTO = [
   ...(['guia', 'external_ref', 'secuencia', 'tipo', 'estado', 'estado_anterior', 'descripcion', 'motivo'] as const),
   ...(['lat', 'lng', 'datos', 'ocurrido_en', 'registrado_en'] as const),
 ] as const
 
-/** What the contract shows of an event, its instants as texts. */
+/** Columns of an event that the contract shows, with timestamps as strings. */
 export type EventoLeido = EnJson<Pick<FilaEvento, (typeof MOSTRADAS_DE_EVENTO)[number]>>
 
-/** SQL of the columns of {@link EventoLeido}. */
+/** SQL select list for {@link EventoLeido}. */
 export const COLUMNAS_DE_EVENTO = conTextos(MOSTRADAS_DE_EVENTO)
 
-/** The picture of a guide right after an event: what of it changes, and the event itself doesn't say. */
+/**
+ * Snapshot of a guide right after an event: the guide's columns that events change and that the event itself does not
+ * record.
+ */
 export type Foto = Pick<
   FilaGuia,
   | 'intentos'
@@ -68,17 +76,22 @@ export type Foto = Pick<
   | 'ubicacion_extra'
 >
 
-/** The picture of a guide as SQL, of a row of `guia` (or, with its attempts named apart, of one about to be). */
+/**
+ * SQL expression that builds a {@link Foto} from `g`, a row of `guia`.
+ * @param intentos SQL of the number of failed attempts, for a guide that is not inserted yet
+ */
 export const foto = (g: string, intentos = `${g}.intentos`) =>
   `jsonb_build_object('intentos', ${intentos}, 'advertencias', ${g}.advertencias, 'ubicacion_estado', ${g}.ubicacion_estado,
     'ubicacion_origen', ${g}.ubicacion_origen, 'ubicacion_lat', ${g}.ubicacion_lat, 'ubicacion_lng', ${g}.ubicacion_lng,
     'ubicacion_extra', ${g}.ubicacion_extra)`
 
 /**
- * The outbox as SQL: inserts, for the events of `e` (a CTE with `returning *` of an insert into `evento`), one delivery per
- * endpoint that wants them. It stands as a CTE in the statement that writes the events, so that both commit or neither does.
- * A paused endpoint's deliveries wait; a disabled one gets none (its merchant recovers them).
- * @param ahora the clock: an event's own date is ahead of it where its guide's is
+ * SQL of the outbox: inserts one delivery for each event of `e` and each endpoint that subscribes to the event's type.
+ * `e` names a CTE that inserts into `evento` with `returning *`. This SQL is another CTE of the same statement, so that
+ * events and deliveries commit together or not at all. Deliveries of a paused endpoint wait. A disabled endpoint gets
+ * no deliveries; its merchant can recover them later.
+ * @param ahora SQL of the current time, at which the deliveries are due. An event's `registrado_en` is later than the
+ * clock if its guide's last change is.
  */
 export const insertarEntregasDeWebhook = (e: string, ahora = `${e}.registrado_en`) => `
   insert into webhook_entrega as n (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, creado_en)
@@ -88,11 +101,11 @@ export const insertarEntregasDeWebhook = (e: string, ahora = `${e}.registrado_en
   where w.estado in ('activo', 'pausado') and ${quiere('w', 'e')}
   returning n.comercio_id, n.modo, n.webhook, n.guia_id`
 
-/** The condition, as SQL, that an endpoint's types, wildcards included, name an event's. */
+/** SQL condition that the types of the endpoint `w` include the type of the event `e`, by name or by wildcard. */
 export const quiere = (w: string, e: string) =>
   `${w}.tipos && array['*', split_part(${e}.tipo, '.', 1) || '.*', ${e}.tipo]`
 
-/** The guide as it was right after the event, whatever has become of it since. */
+/** Returns the guide as it was right after the event, without later changes. */
 export const trasEvento = (guia: FilaGuia, evento: FilaEvento): FilaGuia => ({
   ...guia,
   ...evento.foto,
@@ -106,7 +119,10 @@ const DESCRIPCIONES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(DESCRIPCIONES_DE_ESTADO).map(([estado, texto]) => [`guia.${estado}`, texto])),
 }
 
-/** An event as the contract has it; the guide and its sequence are its identity, so they make its public id. */
+/**
+ * Returns an event in the contract's form. The guide's code and the sequence identify the event, so they form its
+ * public id.
+ */
 export function presentarEvento(fila: EventoSinFoto | EventoLeido): Evento {
   return {
     id: `evt_${fila.guia}_${fila.secuencia}`,
@@ -131,7 +147,7 @@ export function presentarEvento(fila: EventoSinFoto | EventoLeido): Evento {
   }
 }
 
-/** The first event of a guide, as the statement that creates the guide writes it. */
+/** Returns the first event of a guide, with the values that the statement that creates the guide inserts. */
 export function eventoDeCreacion(guia: FilaGuia): FilaEvento {
   const { creado_en, intentos, advertencias, ubicacion_estado, ubicacion_origen } = guia
   const { ubicacion_lat, ubicacion_lng, ubicacion_extra } = guia
@@ -154,7 +170,7 @@ export function eventoDeCreacion(guia: FilaGuia): FilaEvento {
   }
 }
 
-/** The columns by which a guide's events are found. */
+/** Returns the key columns that select the events of a guide. */
 export const deGuia = ({ comercio_id, modo, id }: Pick<FilaGuia, 'comercio_id' | 'modo' | 'id'>) => ({
   comercio_id,
   modo,
@@ -167,18 +183,18 @@ const POR_SECUENCIA = sentencia<Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_
      and secuencia = :secuencia`,
 )
 
-/** The guide's event with that sequence. */
+/** Returns the guide's event with this sequence, or undefined. */
 export async function buscarEvento(db: Db, guia: FilaGuia, secuencia: number): Promise<FilaEvento | undefined> {
   const [fila] = await db.consultar(POR_SECUENCIA, { ...deGuia(guia), secuencia })
   return fila
 }
 
-/** A new event, and what it makes of its guide. */
+/** New event, with the changes that it makes to its guide. */
 export interface Paso {
   tipo: TipoDeEvento
-  /** The guide's state after the event; undefined if it stays. */
+  /** State of the guide after the event; undefined if the state does not change. */
   estado?: Estado
-  /** When what the event tells happened. */
+  /** Time when the reported fact happened. */
   ocurrido_en: Date
   registrado_en: Date
   descripcion?: string | null
@@ -189,27 +205,32 @@ export interface Paso {
   autor?: string | null
   idempotencia?: string | null
   huella?: string | null
-  /** The courier who did it, or to whom the operator gave the parcel, by the name that he has now. */
+  /**
+   * Courier who performed the action, or who received the parcel from the operator, with the courier's current name.
+   */
   repartidor?: QuienReparte | undefined
-  /** The courier who has the parcel from now on, if the event changes that. */
+  /** Courier who has the parcel after the event; undefined if the event does not change the courier. */
   custodio?: string
-  /** The number of failed attempts, if the event changes it. */
+  /** Number of failed attempts after the event; undefined if the event does not change the number. */
   intentos?: number
-  /** The place, if the event changes it; then whoever was asked for it is asked no longer. */
+  /**
+   * Location after the event; undefined if the event does not change the location. A new location closes the guide's
+   * open messages, which ask the recipient for the location.
+   */
   ubicacion?: Lugar
-  /** A short link whose place is to be looked up. */
+  /** Short link from which a job looks up the location. */
   enlaceCorto?: { id: string; maps_url: string } | undefined
 }
 
-/** Everything that a guide says of its place. */
+/** Columns of a guide that describe its location. */
 export type Lugar = Pick<
   FilaGuia,
   'ubicacion_estado' | 'ubicacion_origen' | 'ubicacion_lat' | 'ubicacion_lng' | 'ubicacion_extra' | 'advertencias'
 >
 
 /**
- * The parameters of a step: its event's columns, what the guide was and what becomes of it; a place of nulls stays as
- * it is.
+ * Parameters of {@link PASO}: columns of the event, the guide's state before the step, and the guide's new values. The
+ * location does not change if `ubicacion_estado` is null.
  */
 type ParametrosDePaso = Omit<EventoSinFoto, 'guia' | 'external_ref'> & {
   intentos: number
@@ -218,14 +239,17 @@ type ParametrosDePaso = Omit<EventoSinFoto, 'guia' | 'external_ref'> & {
   ubicacion_lat: number | null
   ubicacion_lng: number | null
   ubicacion_extra: Lugar['ubicacion_extra']
-  /** The warnings as JSON, because node-postgres makes a list an array of PostgreSQL's. */
+  /** Warnings as JSON text, because node-postgres converts a JavaScript array to a PostgreSQL array. */
   advertencias: string | null
   enlace_corto_id: string | null
   maps_url: string | null
   ahora: Date
 }
 
-/** One guarded step: the guide as it was read goes on to its next sequence and writes its event, or nothing happens. */
+/**
+ * Takes one step, with a guard. If the guide still has the sequence that was read, increments the sequence and inserts
+ * the event. Otherwise writes nothing.
+ */
 const PASO = sentencia<ParametrosDePaso, FilaGuia & { webhooks: string[] | null }>(
   'eventos.paso',
   `with g as (
@@ -260,7 +284,9 @@ const PASO = sentencia<ParametrosDePaso, FilaGuia & { webhooks: string[] | null 
 )
 
 /**
- * Takes a step from the guide as it was read; undefined, and nothing written, when somebody else moved it meanwhile.
+ * Takes a step from the guide as it was read.
+ * @returns the guide and the event; undefined, with nothing written, if another transaction changed the guide since the
+ * read
  */
 export async function darPaso(
   { db, avisarTrabajo }: { db: Pick<Db, 'consultar'>; avisarTrabajo: AvisarTrabajo },
@@ -292,10 +318,13 @@ export async function darPaso(
   }
 }
 
-/** When something of a guide is registered: never before what was registered last, whatever clock that was dated by. */
+/**
+ * Returns the registration time of the guide's next event. It is never before the guide's last change, whose time may
+ * come from another clock.
+ */
 const registroDe = (guia: FilaGuia, ahora: Date) => (ahora < guia.actualizado_en ? guia.actualizado_en : ahora)
 
-/** The event of a step, still with the sequence that the guide has before it. */
+/** Returns the event of a step. Its `secuencia` is still the guide's sequence before the step. */
 const eventoDe = (guia: FilaGuia, paso: Paso): Omit<EventoSinFoto, 'guia' | 'external_ref'> => ({
   ...deGuia(guia),
   secuencia: guia.secuencia,
@@ -311,15 +340,16 @@ const eventoDe = (guia: FilaGuia, paso: Paso): Omit<EventoSinFoto, 'guia' | 'ext
   custodio: paso.custodio ?? null,
   idempotencia: paso.idempotencia ?? null,
   huella: paso.huella ?? null,
-  // What happens as it is registered happens then.
+  // The same Date in both fields means that the event happens now. Both fields then get the same corrected time.
   ocurrido_en: paso.ocurrido_en === paso.registrado_en ? registroDe(guia, paso.registrado_en) : paso.ocurrido_en,
   registrado_en: registroDe(guia, paso.registrado_en),
 })
 
 /**
- * Reads a guide, decides and steps, up to three times: when somebody else moved the guide in between (`intentar` gives
- * undefined), all starts anew from what the guide is now.
- * @throws Problema 409 `carrera_perdida`
+ * Calls `intentar` until it returns a value, at most three times. `intentar` reads a guide, decides and takes a step.
+ * It returns undefined if another transaction changed the guide since the read; the next call starts from the new
+ * state.
+ * @throws Problema 409 `carrera_perdida` if all three calls return undefined
  */
 export async function sinCarrera<T>(intentar: () => Promise<T | undefined>): Promise<T> {
   for (let intento = 0; intento < 3; intento++) {

@@ -4,8 +4,8 @@ import { type Db, esRepartida, sentencia } from '../db.ts'
 import { COLUMNAS_DE_EVENTO, type EventoLeido, type FilaEvento } from './evento.ts'
 
 /**
- * The condition, as SQL, that an event comes after the position, where it can be served, and neither from before `desde` nor
- * seen in the snapshot `visto`.
+ * SQL condition for the events after a position. The event can be served, was registered at `desde` or later, and is
+ * not visible in the snapshot `visto`.
  */
 const SIGUE = `${HASTA_AQUI} and (xid, guia_id, secuencia) > (:xid::text::xid8, :guia_id::uuid, :secuencia::int)
   and registrado_en >= :desde::timestamptz
@@ -32,7 +32,9 @@ const FLUJO = sentencia<Parametros, FilaDelFlujo>(
   { planGenerico: true },
 )
 
-/** Each type is read from its own range of the index, and the ranges are merged: a rare one costs what a frequent one does. */
+/**
+ * Reads each type from its own range of the index and merges the ranges. A rare type costs as much as a frequent one.
+ */
 const DE_TIPOS = sentencia<Parametros & { tipos: readonly TipoDeEvento[] }, FilaDelFlujo>(
   'eventos.flujoDeTipos',
   `select ${COLUMNAS} from unnest(:tipos::text[]) t(suyo) cross join lateral (
@@ -42,7 +44,10 @@ const DE_TIPOS = sentencia<Parametros & { tipos: readonly TipoDeEvento[] }, Fila
   { planGenerico: true },
 )
 
-/** A guide's few events are read whole before they are put in order, or the planner would look for them in everybody's. */
+/**
+ * Reads all events of the guide before sorting them; a guide has few. Otherwise the planner would search for them among
+ * the events of all guides.
+ */
 const DE_GUIA = sentencia<Parametros & { guia: string; tipos: readonly TipoDeEvento[] | null }, FilaDelFlujo>(
   'eventos.flujoDeGuia',
   `with e as materialized (
@@ -53,9 +58,10 @@ const DE_GUIA = sentencia<Parametros & { guia: string; tipos: readonly TipoDeEve
 )
 
 /**
- * The transaction where events registered at an instant or later begin, found by halving, in some forty looks at the feed's
- * index however long the feed is. Transactions follow the clock but for the time they take and the difference of two processes'
- * clocks, for which it begins a minute early: `registrado_en` decides from there on.
+ * Finds the transaction from which the feed contains events registered at `desde` or later. A binary search takes some
+ * forty lookups in the feed's index, for a feed of any length. Transaction numbers follow the clock, except for the
+ * duration of transactions and the difference between two processes' clocks. The search therefore looks for a time one
+ * minute earlier; from there on, `registrado_en` decides.
  */
 const COMIENZO_DESDE = sentencia<{ comercio_id: string; modo: Modo; desde: Date }, { xid: string }>(
   'eventos.comienzoDesde',
@@ -75,8 +81,8 @@ const COMIENZO_DESDE = sentencia<{ comercio_id: string; modo: Modo; desde: Date 
 )
 
 /**
- * The end of what can be served, and what is seen beyond it: events that are there already, but wait for an older transaction.
- * What is seen is told by the snapshot, and only where there is such an event.
+ * Returns the end of the events that can be served. `visto` is the current snapshot if events exist beyond that end,
+ * and null otherwise. These events are committed but wait until an older transaction ends.
  */
 const FINAL = sentencia<{ comercio_id: string; modo: Modo }, { xid: string; visto: string | null }>(
   'eventos.final',
@@ -85,12 +91,12 @@ const FINAL = sentencia<{ comercio_id: string; modo: Modo }, { xid: string; vist
    from flujo_hasta() fin`,
 )
 
-/** Characters of a snapshot that a cursor has room for: some 150 transactions under way. */
+/** Maximum length of a snapshot in a cursor, in characters. A snapshot of some 150 transactions in progress fits. */
 const MAX_VISTO = 2_500
 
 /**
- * Where the feed goes on: after an event, with those that were registered since an instant (in milliseconds) and weren't seen in
- * a snapshot (`pg_snapshot`).
+ * Position in the feed: the event after which the feed continues. Events registered before `desde` (milliseconds since
+ * 1970) are excluded. Events visible in the snapshot `visto` (a `pg_snapshot`) are excluded, too.
  */
 export type PosicionDelFlujo = readonly [
   xid: string,
@@ -102,18 +108,19 @@ export type PosicionDelFlujo = readonly [
 
 const NINGUNA_GUIA = '00000000-0000-0000-0000-000000000000'
 
-/** The position before the first event of all. */
+/** Position before the first event of the feed. */
 export const COMIENZO: PosicionDelFlujo = ['0', NINGUNA_GUIA, 0, 0]
 
-/** The position before the first event that is registered at an instant or later. */
+/** Returns the position before the first event that was registered at `desde` or later. */
 export async function posicionDesde(db: Db, comercio_id: string, modo: Modo, desde: Date): Promise<PosicionDelFlujo> {
   const [fila] = await db.consultar(COMIENZO_DESDE, { comercio_id, modo, desde })
   return [fila!.xid, NINGUNA_GUIA, 0, desde.getTime()]
 }
 
 /**
- * The position after all events that are there now, also those that can't be served yet. With very many transactions under way
- * the latter come after it.
+ * Returns the position after all events that exist now, including events that cannot be served yet. With very many
+ * transactions in progress, the snapshot exceeds {@link MAX_VISTO}, and the events that cannot be served yet come after
+ * the position.
  */
 export async function posicionFinal(db: Db, comercio_id: string, modo: Modo): Promise<PosicionDelFlujo> {
   const [fila] = await db.consultar(FINAL, { comercio_id, modo })
@@ -121,7 +128,10 @@ export async function posicionFinal(db: Db, comercio_id: string, modo: Modo): Pr
   return visto && visto.length <= MAX_VISTO ? [xid, NINGUNA_GUIA, 0, 0, visto] : [xid, NINGUNA_GUIA, 0, 0]
 }
 
-/** The position after an event that was read from another one: the snapshot is kept as long as it may hide anything. */
+/**
+ * Returns the position after `evento`, which was read from the position `antes`. The snapshot is kept as long as it can
+ * exclude an event.
+ */
 export function posicionTras(antes: PosicionDelFlujo, evento: FilaDelFlujo): PosicionDelFlujo {
   const [, , , desde, visto] = antes
   const aqui = [evento.lugar, evento.guia_id, evento.secuencia, desde] as const
@@ -129,13 +139,13 @@ export function posicionTras(antes: PosicionDelFlujo, evento: FilaDelFlujo): Pos
   return visto && hasta && BigInt(evento.lugar) < BigInt(hasta) ? [...aqui, visto] : aqui
 }
 
-/** What of the feed is asked for: everything, some types, one guide. */
+/** Filters of the feed: by types, by guide, or none. */
 export interface FiltrosDelFlujo {
   tipos?: readonly TipoDeEvento[]
   guia?: string
 }
 
-/** The next events of a merchant and mode, in the feed's order. */
+/** Reads the next events of a merchant in one mode, in the feed's order. */
 export function leerFlujo(
   db: Db,
   comercio_id: string,
@@ -158,7 +168,7 @@ export function leerFlujo(
   return tipos ? db.consultar(DE_TIPOS, { ...parametros, tipos }) : db.consultar(FLUJO, parametros)
 }
 
-/** Why the feed can't be served from this database, in words for whoever runs the service. */
+/** Error if the feed cannot be served from this database. Its message tells the operator the reason. */
 export class ErrorDeFlujo extends Error {
   override readonly name = 'ErrorDeFlujo'
 }
@@ -169,12 +179,12 @@ const ADELANTADO = sentencia<object, { si: boolean }>(
 )
 
 /**
- * Refuses a logical copy (pg_dump, restore), whose events were written by another cluster's transactions, which are still to
- * come in this one: the feed would hide them and skip what is written now.
+ * Rejects a database that was restored from a logical copy (pg_dump). Transactions of another cluster wrote its events,
+ * and their numbers are still in the future here. The feed would hide these events and skip events written now.
  * @throws ErrorDeFlujo
  */
 export async function exigirFlujoVigente(db: Db): Promise<void> {
-  // There the numbers have a count before them, which a copy brings along.
+  // In a database with parts, each transaction number has a prefix, which a copy includes.
   if (esRepartida(db)) return
   const [fila] = await db.consultar(ADELANTADO)
   if (!fila?.si) return

@@ -20,12 +20,12 @@ interface ConEventos {
   eventos: EventoLeido[]
 }
 
-/** Whose a guide is, and who carries it. */
+/** Merchant who owns a guide, and courier who carries the parcel. */
 interface DeQuien extends Pick<FilaGuia, 'custodio'> {
   dueno: Pick<comercio, 'id' | 'comercio'>
 }
 
-/** Whose guide, and which of its events. */
+/** Code of a guide, and a page of its history: at most `cuantos` events after the sequence `despues`. */
 interface Cuales {
   guia: string
   despues: number
@@ -34,7 +34,7 @@ interface Cuales {
 
 type Parametros = Cuales & AmbitoEnFilas
 
-/** SQL of a page of the history of the guide that `i`, a row of `guia_indice`, names. */
+/** SQL of a page of the history of a guide. `i`, a row of `guia_indice`, names the guide. */
 const EVENTOS = `coalesce((
   select json_agg(e order by e.secuencia) from (
     select ${COLUMNAS_DE_EVENTO} from evento
@@ -43,15 +43,18 @@ const EVENTOS = `coalesce((
 
 const SUYA = 'i.guia = :guia and i.comercio_id = :comercio_id and i.modo = :modo'
 
-/** One JSON, because describing and reading thirty columns costs more than all else that is done with them. */
+/**
+ * SQL of a guide and a page of its history as one JSON value. Describing and parsing thirty columns costs more than all
+ * other work on the result.
+ */
 const guiaConEventos = (mas: string, cual: string) => `select row_to_json(x) as guia from (
      select ${COLUMNAS_DE_GUIA}, ${EVENTOS}${mas}
      from guia_indice i join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id
      where ${cual}) x`
 
 /**
- * A merchant's and everybody's are two: one that asks which it is had a plan made for each request, at twice what reading
- * costs PostgreSQL.
+ * Guide of one merchant, with its history. Guides of any merchant have a statement of their own. PostgreSQL planned a
+ * combined statement anew for each request, and the planning cost twice as much as the read.
  */
 const SUYA_CON_EVENTOS = sentencia<Parametros, { guia: GuiaLeida & ConEventos }>(
   'eventos.suyaConEventos',
@@ -72,23 +75,23 @@ const DE_GUIA = sentencia<Parametros, ConEventos>(
   `select ${EVENTOS} from guia_indice i where ${SUYA}`,
 )
 
-/** What reading a history needs of the service. */
+/** Dependencies of the functions that read a history. */
 interface Partes {
   db: Db
   cursores: Cursores
 }
 
-/** A merchant's guides of one mode. */
+/** Scope of a merchant: the merchant's guides of one mode. */
 type Suyas = Exclude<Ambito, 'todos'>
 
-/** A merchant's guide and a page of its history, oldest first. @throws Problema 404 as `buscarGuia` does */
+/** Reads a merchant's guide and a page of its history, oldest event first. @throws Problema 404 as `buscarGuia` does */
 export const leerConEventos = (partes: Partes, suyas: Suyas, codigo: string, paginacion: Paginacion = {}) =>
   leerGuia(partes, suyas, codigo, paginacion, (cuales) =>
     partes.db.consultar(SUYA_CON_EVENTOS, { ...cuales, ...enFilas(suyas) }),
   )
 
 /**
- * Anybody's guide, with whose it is and who carries it, and a page of its history, oldest first.
+ * Reads a guide of any merchant, with its owner, its courier and a page of its history, oldest event first.
  * @throws Problema 404 as `buscarGuia` does
  */
 export const leerDeQuienSeaConEventos = (partes: Partes, codigo: string, paginacion: Paginacion = {}) =>
@@ -100,7 +103,7 @@ export const leerDeQuienSeaConEventos = (partes: Partes, codigo: string, paginac
     async (cuales) => (await whereIs(partes.db, cuales.guia))?.consultar(DE_QUIEN_SEA_CON_EVENTOS, cuales) ?? [],
   )
 
-/** A page of the history of a merchant's guide, oldest first. @throws Problema 404 as `buscarGuia` does */
+/** Reads a page of the history of a merchant's guide, oldest event first. @throws Problema 404 as `buscarGuia` does */
 export const leerEventos = (partes: Partes, suyas: Suyas, codigo: string, paginacion: Paginacion = {}) =>
   leerPagina(
     partes,
@@ -125,7 +128,7 @@ async function leerGuia<Leida extends ConEventos>(
   return { guia: guia!, eventos }
 }
 
-/** A page of a history; one cursor serves both the detail and the history alone. */
+/** Reads a page of a history. A cursor of the guide's detail is also valid for the history alone, and vice versa. */
 function leerPagina(
   { cursores }: Partes,
   ambito: Ambito,

@@ -5,25 +5,25 @@ import { exigeUbicacion, exigirTransicion, motivosDe, requiereAccion } from '../
 import type { FilaGuia } from '../guias/guia.ts'
 import type { FilaEvento, Paso } from './evento.ts'
 
-/** A reading is a change of state that somebody reports; without a state it is a note. */
+/** Reading: a report that changes the state of a guide. A reading without `estado` is a note. */
 export interface Lectura {
   estado?: Estado
   motivo?: Motivo
   forzar?: { razon: string }
   fotos?: readonly string[]
-  /** The courier who has the parcel from this reading on, where it takes one. */
+  /** Courier who has the parcel from this reading on, if the reading's state gives the parcel to a courier. */
   repartidor?: string
 }
 
-/** What of whoever reports decides what becomes of a reading. */
+/** Properties of the reporter (courier, operator or merchant) that affect the outcome of a reading. */
 export interface Lector {
-  /** What he can do about a place that isn't confirmed, in words for him. */
+  /** Text for the reporter that says what to do about an unconfirmed location. */
   remedio: string
-  /** The courier who has the parcel once a reading takes it: whoever reports, or whom he names. */
+  /** Courier who has the parcel once a reading takes it: the reporting courier, or the courier named in the report. */
   toma?: string | undefined
 }
 
-/** The faults of a reading that the contract's schema can't tell: what doesn't go with its state. */
+/** Returns the faults that the contract's schema cannot detect: fields that do not fit the state of the reading. */
 export function revisarLectura({ estado, motivo, forzar, fotos, repartidor }: Lectura): Falla[] {
   const fallas: Falla[] = []
   const suyos = estado ? motivosDe(estado) : []
@@ -49,12 +49,14 @@ export function revisarLectura({ estado, motivo, forzar, fotos, repartidor }: Le
   return fallas
 }
 
-/** Whether a reading is older than the guide's present state. */
+/** Returns true if a reading happened before the guide's present state began. */
 export const esTardia = ({ estado_en }: Pick<FilaGuia, 'estado_en'>, ocurrido_en: Date) => ocurrido_en < estado_en
 
 /**
- * What a reading makes of the guide as it is now, by the rules of `x-transiciones`. One that is late is only noted down.
- * @param esUltima whether nobody took the parcel after what is read: custody is the latest taker's, whoever tells of it last
+ * Returns the step that a reading causes in the guide's present state, by the rules of `x-transiciones`. A late reading
+ * leaves the state unchanged and becomes an event `guia.escaneo_tardio`.
+ * @param esUltima true if no courier took the parcel after the reading. The courier who took the parcel last has
+ * custody, in any order of the reports.
  * @throws Problema 409
  */
 export function decidirLectura(

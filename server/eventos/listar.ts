@@ -10,11 +10,11 @@ import { COMIENZO, leerFlujo, type PosicionDelFlujo, posicionDesde, posicionFina
 
 type Consulta = NonNullable<ListarEventosData['query']>
 
-/** Serves the feed, which always gives a cursor: its end is only where one has read up to now. */
+/** Serves the event feed. Every response has a cursor, because the feed has no last page. */
 export const listarEventos: Handler<'listarEventos'> = async ({ query = {}, identidad }, { db, cursores }) => {
   const { comercioId, modo } = identidad
   const { cursor, desde, tipo, guia, limite = LIMITE_POR_OMISION } = query
-  // The filters aren't part of it: a position is a place of the feed, whatever of it is asked for.
+  // The scope of the cursor excludes the filters, because a position is valid with any filter.
   const ambito = { operacion: 'listarEventos', dueno: `${comercioId}:${modo}` }
   const despues =
     cursor === undefined
@@ -41,6 +41,6 @@ const hallarComienzo = (db: Db, comercioId: string, modo: Modo, desde: Consulta[
   return posicionDesde(db, comercioId, modo, leerInstante(desde)!)
 }
 
-/** The types that a filter names, its families spelt out. */
+/** Returns the event types that a filter names. A wildcard such as `guia.*` stands for all types of its family. */
 const tiposDe = (nombres: NonNullable<Consulta['tipo']>): TipoDeEvento[] =>
   TIPOS_DE_EVENTO.filter((tipo) => nombres.some((uno) => uno === tipo || uno === `${tipo.split('.')[0]}.*`))

@@ -17,59 +17,64 @@ import {
 } from './evento.ts'
 import { decidirLectura, esTardia, type Lector, type Lectura, revisarLectura } from './lectura.ts'
 
-/** Who reports what happens to guides. */
+/** Reporter of events about guides: an operator, a courier or a merchant. */
 export interface Informante {
-  /** The guides that he may name. */
+  /** Guides that the reporter may name. */
   ambito: Ambito
-  /** The code of whoever reports: op_…, rep_… or com_… */
+  /** Code of the reporter: op_…, rep_… or com_… */
   autor: string
-  /** The courier who reports, or to whom the operator gives the parcel. */
+  /** Courier who reports, or who receives the parcel from the operator. */
   repartidor?: QuienReparte | undefined
   /**
-   * Refuses what isn't his to report of the guide as it is; without a state it is a note.
+   * Rejects a report that the reporter may not make about the guide in its present state. Without `estado` the report
+   * is a note.
    * @throws Problema 403
    */
   permitir?: (guia: FilaGuia, estado?: Estado) => void
 }
 
-/** What every report may say, whatever it tells. */
+/** Fields that every report may have. */
 export interface Informe {
-  /** When it happened; now, if it isn't said. */
+  /** Time when the reported fact happened; by default the current time. */
   ocurrido_en?: string
   descripcion?: string
   lat?: number
   lng?: number
-  /** The key by which the same report is known when it comes again. */
+  /** Idempotency key, which identifies a repeated report. */
   idempotencia?: string
 }
 
-/** The part of a step that the report itself says, whatever the guide's state. */
+/** Part of a step that comes from the report itself and does not depend on the guide's state. */
 export type PasoInformado = Pick<
   Paso,
   'ocurrido_en' | 'registrado_en' | 'descripcion' | 'lat' | 'lng' | 'autor' | 'repartidor' | 'idempotencia' | 'huella'
 >
 
-/** A guide and the event that a step gave it. */
+/** Guide and event after a step. */
 type Dado = NonNullable<Awaited<ReturnType<typeof darPaso>>>
 
-/** What became of a report: its event, and whether that was there before. */
+/** Result of a report: the guide, the event, and whether the event existed before. */
 export type Registro<T extends Dado = Dado> = (T & { repetido: false }) | (Dado & { repetido: true })
 
 interface Decision<T> {
-  /** The state that is reported; undefined for a note. */
+  /** Reported state; undefined for a note. */
   estado?: Estado | undefined
-  /** Faults that the caller found in the report; those of its instant are told with them. */
+  /** Faults that the caller found in the report. The response lists them together with a fault of `ocurrido_en`. */
   fallas?: readonly Falla[]
-  /** Decides and steps from the guide as it is; undefined when somebody else moved it meanwhile. */
+  /**
+   * Decides and takes the step from the guide's present state. Returns undefined if another transaction changed the
+   * guide since it was read.
+   */
   dar: (guia: FilaGuia, informado: PasoInformado) => Promise<T | undefined>
-  /** The event that the same report may have given the guide before, for reports that have no key. */
+  /** Finds the event that the same report caused earlier. For reports that have no key. */
   buscarAnterior?: (guia: FilaGuia) => Promise<EventoSinFoto | undefined>
 }
 
 /**
- * Registers a report of a guide, once: whoever reports, through whatever API. It reads the guide, decides and steps, and
- * starts anew when somebody else moved the guide; a report that comes again gets the event of its first time.
- * @throws Problema 404, 409 when the key is another event's, 422
+ * Registers a report about a guide exactly once, for every reporter and every API. Reads the guide, decides and takes
+ * the step. Starts again if another transaction changed the guide. A repeated report returns the event of the first
+ * one.
+ * @throws Problema 404; 409 if the key belongs to another event; 422
  */
 export async function registrarUnaVez<T extends Dado>(
   { db, reloj, secretos }: Pick<Deps, 'db' | 'reloj' | 'secretos'>,
@@ -87,9 +92,10 @@ export async function registrarUnaVez<T extends Dado>(
     if (anterior && esElMismo(secretos, anterior, contenido)) return { guia, evento: anterior, repetido: true }
     permitir?.(guia, estado)
     const registrado_en = reloj()
-    // The guard on the sequence also makes the key unique: two equal reports can't both step from here.
+    // The guard on the sequence also makes the key unique. Two equal reports cannot both take a step from the same
+    // sequence.
     const dado = await dar(guia, {
-      // Now is never before what the guide has been through, whatever clock that was dated by.
+      // The default time is never before the guide's latest changes, whose times may come from another clock.
       ocurrido_en: dicho ?? masTarde(registrado_en, guia.estado_en, guia.actualizado_en),
       registrado_en,
       descripcion: informe.descripcion ?? null,
@@ -110,7 +116,10 @@ const TOMAS = sentencia<Pick<FilaEvento, 'comercio_id' | 'modo' | 'guia_id'>, { 
      and custodio is not null`,
 )
 
-/** When a guide's parcel was last taken, by the clock of whoever took it; while nobody did, when the guide began. */
+/**
+ * Returns the time when a courier last took the guide's parcel, as reported. Returns the guide's creation time if no
+ * courier has taken the parcel.
+ */
 async function llevadaEn(db: Pick<Db, 'consultar'>, guia: FilaGuia): Promise<Date> {
   const [tomas] = await db.consultar(TOMAS, deGuia(guia))
   return tomas?.ultima ?? guia.creado_en
@@ -118,7 +127,7 @@ async function llevadaEn(db: Pick<Db, 'consultar'>, guia: FilaGuia): Promise<Dat
 
 /**
  * Registers a change of state or a note.
- * @param dar takes the step, with the proof that goes with it
+ * @param dar takes the step, together with the proof that belongs to the reading
  */
 export const registrarLectura = (
   deps: Pick<Deps, 'db' | 'reloj' | 'secretos'>,
@@ -137,14 +146,14 @@ export const registrarLectura = (
     },
   })
 
-/** The answer to whoever registered a reading. */
+/** Returns the HTTP response to a reading. */
 export const contestarLectura = (registro: Registro): Respuesta<'registrarEvento'> =>
   contestar(registro, {
     ...presentarEvento(registro.evento),
     aplicado: registro.evento.tipo !== 'guia.escaneo_tardio',
   })
 
-/** The answer to a report: 201 with what was registered now, 200 with what was registered before. */
+/** Returns the HTTP response to a report: 201 for a new event, 200 for an event that existed before. */
 export const contestar = <Cuerpo>({ repetido }: Registro, body: Cuerpo) =>
   repetido
     ? ({ status: 200, headers: { 'Idempotent-Replayed': 'true' }, body } as const)
@@ -152,12 +161,12 @@ export const contestar = <Cuerpo>({ repetido }: Registro, body: Cuerpo) =>
 
 const masTarde = (...instantes: Date[]) => new Date(Math.max(...instantes.map((instante) => instante.getTime())))
 
-/** How far ahead of ours the clock of whoever reports may be, in milliseconds. */
+/** Maximum time that the reporter's clock may be ahead of the server's clock, in milliseconds. */
 const ADELANTO = 5 * 60_000
 
 /**
- * When a report says that it happened, if it says so.
- * @throws Problema 422 with these faults and that of an instant in the future
+ * Returns the time when the reported fact happened, or undefined if the report has none.
+ * @throws Problema 422 with `fallas`, and with a fault for a time more than 5 minutes in the future
  */
 function leerOcurrido({ ocurrido_en }: Informe, ahora: Date, fallas: readonly Falla[]): Date | undefined {
   const dicho = ocurrido_en === undefined ? undefined : leerInstante(ocurrido_en)
@@ -168,7 +177,7 @@ function leerOcurrido({ ocurrido_en }: Informe, ahora: Date, fallas: readonly Fa
   return dicho
 }
 
-/** The content of a report as one text, whatever the order of its members. */
+/** Returns the content of a report as one text, independent of the order of its members. */
 const contenidoDe = (informe: object): string =>
   JSON.stringify(informe, (_clave, valor) =>
     valor !== null && typeof valor === 'object' && !Array.isArray(valor)
@@ -176,13 +185,16 @@ const contenidoDe = (informe: object): string =>
       : valor,
   )
 
-/** A report's digest with the name of its key, so that a new master key doesn't make a replay a conflict. */
+/**
+ * Returns the digest of a report, prefixed with the id of the key that made it. With this id, a repeated report still
+ * matches after a change of the master key.
+ */
 function huellaDeContenido(secretos: Secretos, contenido: string): string {
   const presente = secretos.presente('huellas')
   return `${presente.kid}:${huella(presente, contenido)}`
 }
 
-/** Whether an event was registered by a report that said just that. */
+/** Returns true if a report with exactly this content registered the event. */
 function esElMismo(secretos: Secretos, evento: Pick<EventoSinFoto, 'huella'>, contenido: string): boolean {
   const [kid = '', primera] = evento.huella?.split(':') ?? []
   const subclave = secretos.de('huellas', kid)
@@ -198,7 +210,10 @@ const POR_IDEMPOTENCIA = sentencia<
      and idempotencia = :idempotencia`,
 )
 
-/** The event that the report's key names. @throws Problema 409 when it says something else */
+/**
+ * Returns the event with the report's key, or undefined.
+ * @throws Problema 409 if the event comes from another report
+ */
 async function buscarPorClave(
   { db, secretos }: Pick<Deps, 'db' | 'secretos'>,
   guia: FilaGuia,

@@ -4,8 +4,9 @@ import type { Db } from '../db.ts'
 import type { Secretos, Subclave } from '../secretos.ts'
 
 /**
- * Signs something as a compact JWS (RFC 7515) of that type; gives the public key that tells it, too, which whoever keeps
- * the signature keeps with it (`clave_publica`).
+ * Signs content as a compact JWS (RFC 7515) of type `typ`.
+ * @returns the JWS, and the public key that verifies it. The caller stores the key together with the signature (table
+ * `clave_publica`).
  */
 export async function firmar(
   secretos: Secretos,
@@ -20,7 +21,7 @@ export async function firmar(
   return { jws, publica }
 }
 
-/** What a JWS of that type says; undefined if none of those keys signed it. */
+/** Verifies a JWS and returns its content; undefined if its type is different or none of the keys signed it. */
 export async function leerFirmado<T extends object>(
   claves: readonly ClavePublica[],
   tipo: string,
@@ -39,18 +40,18 @@ export async function leerFirmado<T extends object>(
 }
 
 /**
- * The algorithm's name in signatures and keys: the older one, since many libraries don't read Ed25519's own (RFC 9864)
- * yet.
+ * Name of the algorithm in signatures and keys. This is the older name, because many libraries do not support the name
+ * `Ed25519` (RFC 9864) yet.
  */
 const ALG = 'EdDSA'
 
-/** A key that signs, and its public half as the service publishes it. */
+/** Private key that signs, and its public key in the form that the service publishes. */
 interface ClaveDeFirma {
   privada: KeyObject
   publica: ClavePublica
 }
 
-/** The bytes that stand before an Ed25519 seed in PKCS #8 (RFC 8410). */
+/** Bytes that precede an Ed25519 seed in PKCS #8 (RFC 8410). */
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 async function claveDe({ clave }: Subclave): Promise<ClaveDeFirma> {
@@ -61,14 +62,17 @@ async function claveDe({ clave }: Subclave): Promise<ClaveDeFirma> {
   return { privada, publica: { kty: 'OKP', crv: 'Ed25519', x, kid, use: 'sig', alg: ALG } }
 }
 
-/** The key that signs now, derived from the present master key, so that every process has the same. */
+/** Returns the current signing key. It is derived from the current master key, so all processes have the same one. */
 const claveDeFirma = (secretos: Secretos) => claveDe(secretos.presente('pruebas'))
 
-/** The public keys of whatever these master keys signed, which nobody who writes the database can add to. */
+/**
+ * Public keys of all signatures made with the configured master keys. A client that can write to the database cannot
+ * add a key to this list.
+ */
 export const clavesPropias = async (secretos: Secretos): Promise<ClavePublica[]> =>
   (await Promise.all(secretos.todas('pruebas').map(claveDe))).map(({ publica }) => publica)
 
-/** The public keys of all signatures: the one that signs now, and after it every one that has signed before. */
+/** Public keys of all signatures: first the current signing key, then all earlier ones, newest first. */
 export async function clavesPublicas(db: Db, secretos: Secretos): Promise<ClavePublica[]> {
   const { publica } = await claveDeFirma(secretos)
   const filas = await db.central.prisma.clave_publica.findMany({ orderBy: [{ creado_en: 'desc' }, { kid: 'asc' }] })

@@ -3,35 +3,40 @@ import type { Advertencia, CodigoDeAdvertencia, Falla } from '../contrato/genera
 import { distanciaKm } from '../mapas/punto.ts'
 import { esInverosimil, type Sospecha, sospechar } from './lugares.ts'
 
-/** What a guide may be warned of; the other codes are a batch's or an account's. */
+/** Warning codes that a guide may have. The excluded codes belong to a batch or an account. */
 type Codigo = Exclude<CodigoDeAdvertencia, 'campo_desconocido' | 'llave_por_vencer'>
 
-/** What is kept of a guide's warning: what it says and suggests is written whenever it is told. */
+/**
+ * Stored part of a guide's warning. The message and the suggestion are generated each time the warning is presented.
+ */
 export interface AdvertenciaGuardada {
   codigo: Codigo
-  /** Which member of the guide is meant, as a JSON Pointer (RFC 6901). */
+  /** Member of the guide that the warning refers to, as a JSON Pointer (RFC 6901). */
   campo: string
 }
 
-/** A guide's destination by its names. */
+/** Declared department and municipality of a guide. */
 interface Destino {
   departamento: string
   municipio: string
 }
 
-/** The coordinates of a guide's place; null as long as they aren't known. */
+/** Coordinates of a guide's location; null while they are unknown. */
 interface Lugar {
   ubicacion_lat: number | null
   ubicacion_lng: number | null
 }
 
-/** The part of a guide that its warnings speak of. */
+/** Fields of a guide that its warnings and their texts depend on. */
 interface Advertida extends Destino, Lugar {
   ubicacion_extra: { distancia_km?: number } | null
   advertencias: readonly AdvertenciaGuardada[]
 }
 
-/** Warns of a destination that the catalogue doesn't know, and of a place that is far from it; it refuses nothing. */
+/**
+ * Checks a guide's destination and location, and never rejects the guide. Returns a warning if the catalogue does not
+ * know the destination, and a warning if the location is far from it or implausible.
+ */
 export function juzgarDestino(destino: Destino, lugar: Lugar): Juicio {
   const hallado = buscarDestino(destino.departamento, destino.municipio)
   if ('desconocido' in hallado) {
@@ -42,12 +47,14 @@ export function juzgarDestino(destino: Destino, lugar: Lugar): Juicio {
   const { ubicacion_lat: lat, ubicacion_lng: lng } = lugar
   if (lat === null || lng === null) return { distancia_km: null, advertencias: [] }
   const km = Math.round(distanciaKm(hallado.municipio, { lat, lng }) * 10) / 10
-  // Nearly all are near: what takes longer is looked at only for the others.
+  // Nearly all locations are near, so the slower check runs only for the others.
   if (km <= LEJOS) return { distancia_km: km, advertencias: [] }
   return { distancia_km: km, advertencias: [delLugar(sospecharDe(destino, lugar)?.codigo ?? 'ubicacion_lejana')] }
 }
 
-/** How far a place is from the declared municipality, if both are known, and what to warn of. */
+/**
+ * Kilometres from the location to the declared municipality (null if either is unknown), and the resulting warnings.
+ */
 interface Juicio {
   distancia_km: number | null
   advertencias: AdvertenciaGuardada[]
@@ -58,14 +65,14 @@ const delLugar = (codigo: Codigo): AdvertenciaGuardada => ({ codigo, campo: '/ub
 const sospecharDe = ({ departamento }: Destino, { ubicacion_lat: lat, ubicacion_lng: lng }: Lugar) =>
   lat === null || lng === null ? undefined : sospechar(departamento, { lat, lng })
 
-/** The warnings of a guide, as the contract has them. */
+/** Returns a guide's warnings in the contract's form. */
 export const presentarAdvertencias = (guia: Advertida): Advertencia[] =>
   guia.advertencias.map(({ codigo, campo }) => ({ codigo, campo, ...QUE_DECIR[codigo](guia, campo) }))
 
 /**
- * The faults of a guide whose place is implausible, for whoever is strict: each with its warning's words and the place that
- * was perhaps meant; none if there is nothing against it.
- * @param deEnlace whether a link named the place, instead of coordinates
+ * Returns the faults of a guide with an implausible location, for requests with `estricto`; empty if the location is
+ * plausible. Each fault contains the warning's message and, if known, the location that was probably meant.
+ * @param deEnlace true if a link gave the location, false if coordinates did
  */
 export const explicarInverosimil = (guia: Advertida, deEnlace: boolean): Falla[] =>
   presentarAdvertencias(guia)
@@ -122,7 +129,10 @@ const QUE_DECIR: Record<Codigo, (guia: Advertida, campo: string) => Dicho> = {
   }),
 }
 
-/** Words an implausible place by what it is today; of a place that was forgotten, what little can be said. */
+/**
+ * Describes an implausible location from its current data. Returns a generic message if the coordinates were erased or
+ * no longer look implausible.
+ */
 function decirSospecha(guia: Advertida): Dicho {
   const sospecha = sospecharDe(guia, guia)
   if (!sospecha) return { mensaje: 'el lugar no estaba donde dice el departamento', sugerencia: null }
@@ -145,7 +155,7 @@ function preguntar({ codigo, corregido }: Sospecha, { ubicacion_lat, ubicacion_l
   return corregido.lng === ubicacion_lng ? '¿falta el signo − en lat?' : '¿falta el signo − en lat y en lng?'
 }
 
-/** Words an unknown destination with the names that the merchant may have meant, by the catalogue of today. */
+/** Describes an unknown destination and suggests similar names from the current catalogue. */
 function decirDesconocido({ departamento, municipio }: Advertida, campo: string): Dicho {
   const nombre = campo === '/departamento' ? departamento : municipio
   const hallado = buscarDestino(departamento, municipio)

@@ -5,15 +5,15 @@ import { candidata, crearCandidatas } from './estricto.ts'
 import { advertenciasDe, type FilaGuia } from './guia.ts'
 
 /**
- * Creates a batch: 200 for whatever can be read as a list of 1 to 100 entries, each with its own verdict at its
- * `indice`.
+ * Creates a batch of guides. Answers 200 to any body that is a list of 1 to 100 entries. Each entry has its own result,
+ * identified by `indice`.
  */
 export const crearLote: Handler<'crearLote'> = async (
   { body, identidad, idSolicitud },
   { escritura, validacion, ajustes: { urlPublica } },
 ) => {
   const { vale, explicar } = validacion.validador('GuiaIndividual')
-  // Only the envelope was validated (`x-sobre`): an entry may be anything, and so may the batch's pickup.
+  // Only the envelope was validated (`x-sobre`). An entry, or the batch's pickup, may still be any JSON value.
   const enviadas: readonly unknown[] = body.guias
   const elementos = enviadas.map((elemento) => completar(elemento, body))
   const candidatas = elementos.map((elemento) =>
@@ -36,7 +36,7 @@ export const crearLote: Handler<'crearLote'> = async (
       if ('problema' in veredicto) return fallida(indice, una.datos.external_ref, veredicto.problema)
       return creada(indice, veredicto.fila, veredicto.repetida)
     }
-    // Every entry tells at least one fault; what the batch's allowance leaves over goes to the first.
+    // One fault is reserved for each remaining invalid entry. Earlier entries use what is left of the batch's limit.
     defectuosas--
     const maximo = Math.min(MAXIMO_DE_FALLAS, Math.max(1, cupo - defectuosas))
     const { dichas, omitidas } = explicar(elementos[indice], maximo, identidad)
@@ -54,7 +54,7 @@ function contar(resultados: readonly (ResultadoCreado | ResultadoFallido)[]) {
   return { ok: fallidas === 0, creadas: resultados.length - repetidas - fallidas, repetidas, fallidas }
 }
 
-/** What a batch says for the entries that don't say it themselves; a pickup may be null, too, and then is none. */
+/** Values of a batch that apply to entries without their own. A null `recogida` counts as absent. */
 interface PorOmision {
   recogida?: unknown
   estricto?: unknown
@@ -63,7 +63,10 @@ interface PorOmision {
 const esGuia = (elemento: unknown): elemento is PorOmision =>
   typeof elemento === 'object' && elemento !== null && !Array.isArray(elemento)
 
-/** An entry with the batch's pickup and strictness, where it has none of its own; what is undefined isn't there. */
+/**
+ * Returns an entry with the batch's `recogida` and `estricto` where the entry has none. A member that is undefined
+ * counts as absent.
+ */
 function completar(elemento: unknown, lote: PorOmision): unknown {
   if (!esGuia(elemento)) return elemento
   const recogida = elemento.recogida ?? lote.recogida ?? undefined
@@ -85,7 +88,10 @@ const DEL_LOTE = [
   },
 ]
 
-/** A fault of what an entry has of the batch says whose it is; its `campo` is the same in both. */
+/**
+ * Adds to a fault's message that the value comes from the batch, if it does. The `campo` is the same in an entry and in
+ * a batch.
+ */
 function atribuir(falla: Falla, elemento: unknown, lote: PorOmision): Falla {
   const deQuien = DEL_LOTE.find(({ ruta }) => ruta.test(falla.campo))
   if (!deQuien || !esGuia(elemento) || deQuien.esSuya(elemento) || !deQuien.esSuya(lote)) return falla
@@ -102,7 +108,10 @@ const creada = (indice: number, fila: FilaGuia, repetida: boolean): ResultadoCre
   advertencias: advertenciasDe(fila),
 })
 
-/** The reference as sent, if it can be shown: it helps the merchant to match the entry even when it is the fault. */
+/**
+ * Returns the entry's `external_ref` as sent; null if it is not a string of at most 128 characters. The merchant uses
+ * the reference to match the result with the entry, even when the reference is the fault.
+ */
 function referencia(elemento: unknown): string | null {
   const ref = (elemento as { external_ref?: unknown } | null)?.external_ref
   return typeof ref === 'string' && [...ref].length <= 128 ? ref : null

@@ -5,7 +5,7 @@ import { esFijo, leerTelefono } from '../telefonos/telefono.ts'
 import { type AdvertenciaGuardada, juzgarDestino } from './advertencias.ts'
 import type { FilaGuia } from './guia.ts'
 
-/** The part of a guide's row that the request for it decides. */
+/** Columns of a guide's row that come from the creation request. */
 export type DatosDeGuia = Omit<
   FilaGuia,
   | 'comercio_id'
@@ -28,8 +28,9 @@ const TELEFONO_FIJO: AdvertenciaGuardada = { codigo: 'telefono_fijo', campo: '/t
 const ENLACE_SIN_COORDENADAS: AdvertenciaGuardada = { codigo: 'enlace_sin_coordenadas', campo: '/maps_url' }
 
 /**
- * Turns a valid request (its texts in NFC since they were read) into what is stored: the telephone in E.164, the pickup
- * resolved, the place read from coordinates or link.
+ * Converts a valid request into the columns to store: telephone in E.164, every member of the pickup, location from
+ * coordinates or link. The texts are in NFC since they were read.
+ * @throws Error if the telephone was not validated
  */
 export function normalizar(cuerpo: GuiaIndividual, cuenta: Pick<Cuenta, 'pais'>): DatosDeGuia {
   const telefono = leerTelefono(cuerpo.telefono, cuerpo.pais ?? cuenta.pais)
@@ -58,7 +59,7 @@ export function normalizar(cuerpo: GuiaIndividual, cuenta: Pick<Cuenta, 'pais'>)
     ubicacion_extra: destino.distancia_km === null ? null : { distancia_km: destino.distancia_km },
     advertencias: [
       ...(telefono.dudoso ? [TELEFONO_DUDOSO] : []),
-      // Only whoever is asked for the place gets a message.
+      // A message goes only to recipients who are asked for the location.
       ...(ubicacion.ubicacion_estado === 'solicitada' && esFijo(telefono.e164) ? [TELEFONO_FIJO] : []),
       ...(ubicacion.ubicacion_origen === 'maps_url' && ubicacion.ubicacion_lat === null
         ? [ENLACE_SIN_COORDENADAS]
@@ -71,8 +72,8 @@ export function normalizar(cuerpo: GuiaIndividual, cuenta: Pick<Cuenta, 'pais'>)
 type Lugar = Pick<FilaGuia, 'ubicacion_estado' | 'ubicacion_origen' | 'ubicacion_lat' | 'ubicacion_lng'>
 
 /**
- * The place that a request names: coordinates win over a link, a link without coordinates still is the merchant's word
- * for it, and without either the recipient is asked.
+ * Returns the location that a request gives. Coordinates take precedence over a link. A link without coordinates still
+ * counts as confirmed by the merchant. Without coordinates and link, the recipient is asked.
  */
 function ubicar({ lat, lng, maps_url }: GuiaIndividual): Lugar {
   if (lat !== undefined && lng !== undefined) {
@@ -91,7 +92,10 @@ function ubicar({ lat, lng, maps_url }: GuiaIndividual): Lugar {
   }
 }
 
-/** The fields that make the content of a request: all that it can set, as normalised, except the reference itself. */
+/**
+ * Fields that are compared to recognise a repeated request: all that a request can set, as normalised, except
+ * `external_ref`.
+ */
 const CAMPOS = [
   'telefono',
   'destinatario',
@@ -113,19 +117,21 @@ const digerir = (datos: DatosDeGuia, subclave: Subclave): string[] =>
   })
 
 /**
- * One keyed digest for each field of a request as first accepted, so that later confirmation or retention never makes a
- * replay a conflict: a text of the sub-key's name and the digests, in the order of the fields.
+ * Returns the sub-key's id and one keyed digest per field of {@link CAMPOS}, in that order, separated by spaces. The
+ * digests are of the request as first accepted. A later confirmation or erasure therefore never turns a replay into a
+ * conflict.
  */
 export function huellasDe(datos: DatosDeGuia, secretos: Secretos): string {
   const presente = secretos.presente('huellas')
   return [presente.kid, ...digerir(datos, presente)].join(' ')
 }
 
-/** The fields in which a repeated request differs from the first one; none makes it a replay. */
+/** Returns the fields in which a repeated request differs from the first request; an empty list means a replay. */
 export function diferencias(primera: string | null, datos: DatosDeGuia, secretos: Secretos): Falla[] {
   const [kid = '', ...primeras] = primera?.split(' ') ?? []
   const subclave = secretos.de('huellas', kid)
-  // Without the key nobody can tell: refusing is the answer that can't create or hide a shipment.
+  // Without the sub-key the digests cannot be compared. Reporting every field as different is safe, because a conflict
+  // neither creates nor hides a shipment.
   const segundas = subclave ? digerir(datos, subclave) : []
   return CAMPOS.filter((_campo, i) => primeras[i] !== segundas[i]).map((campo) => ({
     campo: `/${campo}`,

@@ -10,22 +10,22 @@ import type { Secretos } from '../secretos.ts'
 import { type DatosDeGuia, diferencias, huellasDe } from './datos.ts'
 import { type FilaGuia, venceAlCrear } from './guia.ts'
 
-/** What became of one guide: created, already there with the same content, or refused. */
+/** Result for one guide: created, already existing with the same content, or rejected. */
 export type Veredicto = { fila: FilaGuia; repetida: boolean } | { problema: Problema }
 
-/** Creates guides; calls that come at the same time share statements. */
+/** Creates guides; concurrent calls share statements. */
 export interface Escritura {
-  /** Creates guides; a faulty one doesn't fail its neighbours. The verdicts stand in the order of `datos`. */
+  /** Creates guides. A faulty guide does not fail the others. Returns the results in the order of `datos`. */
   crear(comercioId: string, modo: Modo, datos: readonly DatosDeGuia[]): Promise<Veredicto[]>
-  /** Which of them have the reference of a guide that is there already. */
+  /** Returns the elements of `datos` whose `external_ref` already belongs to a guide. */
   leerRepetidas(comercioId: string, modo: Modo, datos: readonly DatosDeGuia[]): Promise<ReadonlySet<DatosDeGuia>>
 }
 
-/** Guides per statement, and statements under way (measured: more gains nothing). */
+/** Maximum guides per statement, and maximum concurrent statements per queue (measured: higher values gain nothing). */
 const GRUPO = 100
 const EN_VUELO = 2
 
-/** The columns of a new guide that the statement is told; the others are the same for all. */
+/** Columns of a new guide that are parameters of the statement; the other columns are the same for all new guides. */
 const COLUMNAS = [
   ...['comercio_id', 'modo', 'id', 'guia', 'external_ref', 'huellas', 'telefono', 'destinatario', 'departamento'],
   ...['municipio', 'direccion', 'indicaciones', 'contenido', 'lat', 'lng', 'maps_url', 'recogida', 'ubicacion_estado'],
@@ -45,10 +45,10 @@ const MENSAJES_Y_ENLACES = `, m as (
    )`
 
 /**
- * SQL of one statement for a group: guide, look-up, event and deliveries commit together or not at all, and with `tareas` a
- * message or a short link to follow, too. ON CONFLICT names the reference alone: a collision of codes is an error, never
- * taken for a replay. Rows are inserted in one order, so that two groups that share some wait for each other instead of
- * deadlocking.
+ * SQL of the statement that creates a group of guides. Guides, index rows, events and webhook deliveries commit
+ * together or not at all. With `tareas`, so do messages and short links to follow. `ON CONFLICT` names only the
+ * reference: a collision of codes raises an error and is never taken for a replay. Rows are inserted in a fixed order,
+ * so that two groups with common references wait for each other instead of deadlocking.
  */
 const insertar = (tareas: string) => `with x as materialized (
      select * from json_to_recordset(:guias::json) as x(
@@ -95,36 +95,41 @@ const EXISTENTES = sentencia<
 
 interface Insertada {
   id: string
-  /** The endpoints that its event goes to. */
+  /** Webhook endpoints that receive the guide's event; null if none. */
   webhooks: string[] | null
 }
 
-/** The creations of one merchant and mode. */
+/** Owner of a creation request: one merchant in one mode. */
 interface Ambito extends Dueno {
   comercioId: string
   modo: Modo
 }
 
-/** A new guide, and what is to be done for it besides. */
+/** New guide, with the id of its message or of its short link, if any. */
 type Nueva = FilaGuia & { mensaje_id?: string; enlace_corto_id?: string }
 
 interface Partes {
   db: Db
-  /** The database by sessions that wait for nobody's lock for long: what others wait for goes through it. */
+  /**
+   * Database whose sessions have a `lock_timeout`. Used for groups that other merchants may wait for, so that one
+   * merchant's lock does not block them.
+   */
   dbImpaciente: Db
   log: Log
   secretos: Secretos
   nuevoId: () => { id: string; creado_en: Date }
-  /** @param primero its first character; left out, any */
+  /** @param primero first character of the code; random if omitted */
   nuevoCodigo: (primero?: string) => string
   avisarTrabajo: () => void
-  /** Gives what was just committed to whoever sends webhooks. */
+  /** Passes events that were just committed to the webhook sender. */
   despachar: (recientes: readonly EventoRecien[]) => void
-  /** The channel by which a recipient is asked for the place, by mode. */
+  /** Returns the channel through which recipients are asked for the location, by mode. */
   canalDe: (modo: Modo) => CanalDeMensaje
 }
 
-/** Creates what writes new guides in groups, of whatever merchants: one statement a group. */
+/**
+ * Creates the writer of new guides. Concurrent requests, also of different merchants, share one statement per group.
+ */
 export function crearEscritura(partes: Partes): Escritura {
   const grupos = new Grupos<Ambito, DatosDeGuia, Veredicto>({
     maximo: GRUPO,
@@ -145,7 +150,10 @@ export function crearEscritura(partes: Partes): Escritura {
 
 type Grupo = readonly Pedido<Ambito, DatosDeGuia>[]
 
-/** Inserts a group; in one merchant's, each guide goes by itself when a row is at fault, and only that one fails. */
+/**
+ * Inserts a group. If a data error fails a group of a single merchant, inserts its guides one by one, so that only the
+ * faulty guide fails.
+ */
 async function insertarOSeparar(partes: Partes, pedidos: Grupo, solo: boolean): Promise<Veredicto[]> {
   try {
     return await insertarGrupo(partes, pedidos, solo)
@@ -189,7 +197,7 @@ async function insertarGrupo(partes: Partes, pedidos: Grupo, solo: boolean): Pro
 const tieneTareas = ({ mensaje_id, enlace_corto_id }: Nueva) =>
   mensaje_id !== undefined || enlace_corto_id !== undefined
 
-/** A guide as it will be, with the message that asks its recipient for the place, or the link to follow. */
+/** Returns a new guide with the id of the message that asks for its location, or of the short link to follow. */
 function nuevaDe(
   { secretos, nuevoId, canalDe }: Partes,
   { comercioId, modo }: Ambito,
@@ -227,7 +235,8 @@ function nuevaDe(
 }
 
 /**
- * Executes the statement; if a code was already taken (one in 10^16) nothing was written, and codes are drawn again.
+ * Executes the insert statement. If a code is already taken (one in 10^16), nothing was written. New codes are then
+ * drawn, up to 5 attempts in total.
  */
 async function ejecutar(
   nuevoCodigo: () => string,
@@ -246,10 +255,16 @@ async function ejecutar(
 
 const DE_CODIGO: readonly string[] = ['guia_indice_pkey', 'guia_indice_guia_key']
 
-/** JSON of new guides as the statement reads it. JSON leaves out what is undefined; nulls PostgreSQL would read for nothing. */
+/**
+ * Returns the JSON of new guides for the statement. Nulls become undefined, which JSON omits, so that PostgreSQL does
+ * not read nulls for nothing.
+ */
 const enJson = (nuevas: readonly Nueva[]) => JSON.stringify(nuevas.map(leida))
 
-/** The members that the statement reads of a new guide, in an object of one shape, which costs half of one filled by name. */
+/**
+ * Returns the members of a new guide that the statement reads. The literal gives all objects one shape, which costs
+ * half as much as filling an object by name.
+ */
 const leida = (nueva: Nueva) =>
   ({
     comercio_id: nueva.comercio_id,
@@ -280,7 +295,7 @@ const leida = (nueva: Nueva) =>
     enlace_corto_id: nueva.enlace_corto_id,
   }) satisfies Record<(typeof COLUMNAS)[number] | 'mensaje_id' | 'enlace_corto_id', unknown>
 
-/** By what a merchant's guide is known to him. */
+/** Key by which a merchant identifies a guide. */
 type Referida = Pick<FilaGuia, 'comercio_id' | 'modo' | 'external_ref'>
 
 const claveDe = ({ comercio_id, modo, external_ref }: Referida) => `${comercio_id} ${modo} ${external_ref}`
@@ -297,7 +312,7 @@ async function leerExistentes(db: Db, repetidas: readonly Referida[]): Promise<M
 }
 
 function repetir(secretos: Secretos, existente: FilaGuia | undefined, datos: DatosDeGuia): Veredicto {
-  if (!existente) throw new Error('a conflicting row vanished')
+  if (!existente) throw new Error('the conflicting guide row no longer exists')
   const errores = diferencias(existente.huellas, datos, secretos)
   if (errores.length === 0) return { fila: existente, repetida: true }
   return {
@@ -309,13 +324,16 @@ function repetir(secretos: Secretos, existente: FilaGuia | undefined, datos: Dat
   }
 }
 
-/** Whether an error is the fault of a row: SQLSTATE classes 22 (data) and 23 (constraint), no reason to try again with it. */
+/**
+ * Reports whether a row caused the error: SQLSTATE class 22 (data exception) or 23 (integrity constraint violation). A
+ * retry with the same row would fail again.
+ */
 const esDeDatos = (error: unknown) => /^2[23]/.test(codigoDe(error))
 
-/** Whether a statement waited too long for somebody's lock: SQLSTATE 55P03, of `lock_timeout`. */
+/** Reports whether a statement exceeded `lock_timeout` (SQLSTATE 55P03). */
 const esDeCerrojo = (error: unknown) => codigoDe(error) === '55P03'
 
 const codigoDe = (error: unknown) => String((error as { code?: unknown }).code ?? '')
 
-/** Whether a link (admitted already) names its place only to whoever follows it. */
+/** Reports whether an admitted link is a short link, whose location is known only after following it. */
 const esCorto = (enlace: string | null) => enlace !== null && leerEnlace(enlace).tipo === 'corto'

@@ -8,18 +8,21 @@ import { esInverosimil } from './lugares.ts'
 
 type Cuenta = Identidades['llaveDeComercio']
 
-/** A valid guide: what is to be stored, and whether an implausible place refuses it. */
+/** Valid guide to create: its columns, and whether an implausible location rejects it. */
 export interface Candidata {
   datos: DatosDeGuia
   estricto: boolean
 }
 
+/** Converts a valid request into a candidate. The request's `estricto` takes precedence over the account's. */
 export const candidata = (guia: GuiaIndividual, cuenta: Cuenta): Candidata => ({
   datos: normalizar(guia, cuenta),
   estricto: guia.estricto ?? cuenta.estricto,
 })
 
-/** Creates guides, but for those that are refused for their place; the verdicts stand in their order. */
+/**
+ * Creates guides, except those rejected for an implausible location. Returns the results in the order of `candidatas`.
+ */
 export async function crearCandidatas(
   escritura: Escritura,
   cuenta: Cuenta,
@@ -40,7 +43,10 @@ const esRechazable = ({ datos: { advertencias }, estricto }: Candidata) =>
 
 const NINGUNA: ReadonlyMap<DatosDeGuia, Problema> = new Map()
 
-/** Why each new guide is refused; a creation that is repeated stays one, whatever strictness was added since. */
+/**
+ * Returns the problem of each rejected guide. A repeated creation is not rejected, even if `estricto` was set after the
+ * first request.
+ */
 async function rechazar(
   { leerRepetidas }: Escritura,
   { comercioId, modo }: Cuenta,

@@ -19,7 +19,7 @@ import { leerTelefono } from '../telefonos/telefono.ts'
 import { iso, leerInstante } from '../tiempo/instante.ts'
 import { type AdvertenciaGuardada, presentarAdvertencias } from './advertencias.ts'
 
-/** How the request for the place to the recipient goes; instants are texts, as JSON keeps them. */
+/** State of the location request to the recipient. Instants are texts, as JSON stores them. */
 interface Solicitud {
   numero: number
   canal: CanalDeMensaje
@@ -32,9 +32,9 @@ interface Solicitud {
   motivo?: string
 }
 
-/** What is known of a place besides its coordinates: `guia.ubicacion_extra`. */
+/** Location data besides the coordinates, stored in `guia.ubicacion_extra`. */
 interface UbicacionExtra {
-  /** The link with which the place was confirmed, unless that is the guide's own `maps_url`. */
+  /** Link that confirmed the location, unless it is the guide's own `maps_url`. */
   enlace?: string
   precision_m?: number
   referencia?: string
@@ -43,7 +43,7 @@ interface UbicacionExtra {
   solicitud?: Solicitud
 }
 
-/** A row of `guia`; columns carry the contract's names. */
+/** Row of `guia`; columns have the contract's names. */
 export type FilaGuia = Fila<
   guia,
   {
@@ -64,18 +64,21 @@ const MOSTRADAS = [
   ...(['advertencias', 'secuencia', 'creado_en', 'actualizado_en', 'datos_borrados_en'] as const),
 ] as const
 
-/** What the contract shows of a guide, its instants as texts. */
+/** Columns of a guide that the contract shows, with instants as texts. */
 export type GuiaLeida = EnJson<Pick<FilaGuia, (typeof MOSTRADAS)[number]>>
 
-/** SQL of the columns of {@link GuiaLeida} of `g`. */
+/** SQL list of the columns of {@link GuiaLeida}, read from the alias `g`. */
 export const COLUMNAS_DE_GUIA = conTextos(MOSTRADAS, 'g.')
 
-/** Returns a row of `guia` as the contract's guide of today, with what follows from the state of its request. */
+/**
+ * Returns a row of `guia` as the contract's current guide, including what follows from the state of its location
+ * request.
+ */
 export const presentar = (fila: FilaGuia | GuiaLeida): Guia => presentarGuardada(conDeducido(fila))
 
 /**
- * Returns a row of `guia` as the contract's guide, of what is stored alone: a webhook's body is made again from the picture
- * of its event, and must be the same whatever a later version deduces.
+ * Returns a row of `guia` as the contract's guide, from stored data only. A webhook body is rebuilt from the snapshot
+ * (`foto`) of its event. The body must stay the same, even if a later version derives something else.
  */
 export function presentarGuardada(fila: FilaGuia | GuiaLeida): Guia {
   return {
@@ -105,26 +108,26 @@ export function presentarGuardada(fila: FilaGuia | GuiaLeida): Guia {
 }
 
 /**
- * Reports whether a request for the place has no way out: the mailbox is for test guides, so a live one waits there until
- * the service has messaging (`mensajeria/retomar.ts`).
+ * Reports whether a location request cannot be sent. The mailbox is for test guides, so a live request waits there
+ * until the service has messaging (`mensajeria/retomar.ts`).
  */
 export const sinSalida = (modo: Modo, canal: CanalDeMensaje) => modo === 'live' && canal === 'buzon'
-/** SQL of {@link sinSalida}. */
+/** SQL condition of {@link sinSalida}. */
 export const esSinSalida = (modo: string, canal: string) => `(${modo} = 'live' and ${canal} = 'buzon')`
 /**
- * SQL of the instant at which a new request is due. One without a way out is due at the end of the index that the feeder
- * reads, where no round comes to it.
+ * SQL of the instant at which a new request is due. A request that cannot be sent is due in the year 9999. Its row lies
+ * at the end of the index that the feeder reads, so no round selects it.
  */
 export const venceAlCrear = (modo: string, canal: string, ahora: string) =>
   `case when ${esSinSalida(modo, canal)} then '9999-12-31T00:00:00Z'::timestamptz else ${ahora} end`
 
-/** Reports whether the answer to a request for the place still matters to the guide. */
+/** Reports whether the guide still needs the answer to a location request. */
 const esperaLugar = ({ estado, ubicacion_estado }: Pick<GuiaLeida, 'estado' | 'ubicacion_estado'>) =>
   ubicacion_estado !== 'confirmada' && !esFinal(estado)
 
 /**
- * Returns a request's state as it is told. No worker looks at a request without a way out, so none drops it when its guide
- * stops needing the answer.
+ * Returns a request's state as clients see it. No worker processes a request that cannot be sent, so its row stays
+ * `pendiente`. The result is `descartado` as soon as the guide does not need the answer.
  */
 export const estadoDeSolicitud = <E extends string>(
   guia: Pick<GuiaLeida, 'modo' | 'estado' | 'ubicacion_estado'>,
@@ -135,8 +138,9 @@ export const estadoDeSolicitud = <E extends string>(
 const SIN_MENSAJERIA: AdvertenciaGuardada = { codigo: 'sin_mensajeria', campo: '/ubicacion' }
 
 /**
- * Returns the row with the state of its request as it is told, and warned of if the guide waits for a recipient who is not
- * asked. A request that an earlier version put into the mailbox, as sent, reached nobody either.
+ * Returns the row with its request's state as clients see it. Adds the warning `sin_mensajeria` if the guide waits for
+ * an answer to a request that was never sent. An earlier version marked requests in the mailbox as sent, but no
+ * recipient got them.
  */
 function conDeducido<F extends FilaGuia | GuiaLeida>(fila: F): F {
   const { solicitud } = fila.ubicacion_extra ?? {}
@@ -150,10 +154,14 @@ function conDeducido<F extends FilaGuia | GuiaLeida>(fila: F): F {
   }
 }
 
-/** Returns a guide's warnings: those kept in its row, and the one that follows from the state of its request. */
+/**
+ * Returns a guide's warnings: the stored warnings, and the warning that follows from the state of its location request.
+ */
 export const advertenciasDe = (fila: FilaGuia | GuiaLeida): Advertencia[] => presentarAdvertencias(conDeducido(fila))
 
-/** A pickup with its members in one order: jsonb has an order of its own, and a body that is made again must be the same. */
+/**
+ * Returns a pickup with its members in a fixed order. jsonb has its own order, and a rebuilt body must be identical.
+ */
 const presentarRecogida = ({ nombre, lat, lng, maps_url }: Guia['recogida']): Guia['recogida'] => ({
   nombre,
   lat,
@@ -161,7 +169,7 @@ const presentarRecogida = ({ nombre, lat, lng, maps_url }: Guia['recogida']): Gu
   maps_url,
 })
 
-/** The place of a guide's row as the contract has it. */
+/** Returns the location of a guide's row in the contract's form. */
 function presentarUbicacion(fila: FilaGuia | GuiaLeida): Ubicacion {
   const { enlace, precision_m, referencia, distancia_km, confirmado_en, solicitud } = fila.ubicacion_extra ?? {}
   const confirmada = fila.ubicacion_estado === 'confirmada'
@@ -193,15 +201,16 @@ function presentarUbicacion(fila: FilaGuia | GuiaLeida): Ubicacion {
 
 const instante = (texto: string | undefined) => (texto === undefined ? null : iso(texto))
 
-/** Whose guides are meant: one merchant's of one mode, or anybody's (the operator's). */
+/** Guides that a caller may access: those of one merchant in one mode, or every guide (for example for operators). */
 export type Ambito = { comercioId: string; modo: Modo } | 'todos'
 
-/** An {@link Ambito} as a statement's parameters; null is everybody's. */
+/** {@link Ambito} as statement parameters; null means every merchant and mode. */
 export interface AmbitoEnFilas {
   comercio_id: string | null
   modo: Modo | null
 }
 
+/** Converts an {@link Ambito} into statement parameters. */
 export const enFilas = (ambito: Ambito): AmbitoEnFilas =>
   ambito === 'todos' ? { comercio_id: null, modo: null } : { comercio_id: ambito.comercioId, modo: ambito.modo }
 
@@ -214,7 +223,8 @@ const BUSCAR = sentencia<{ guia: string } & AmbitoEnFilas, FilaGuia & { comercio
 )
 
 /**
- * Says that there is no such guide; unknown, malformed and another merchant's are the same answer.
+ * Throws the problem of an unknown guide. Unknown codes, malformed codes and codes of other merchants get the same
+ * answer.
  * @throws Problema 404
  */
 export function desconocida(ambito: Ambito): never {
@@ -222,11 +232,17 @@ export function desconocida(ambito: Ambito): never {
   throw new Problema('guia_desconocida', `No hay ninguna guía con ese identificador${donde}.`)
 }
 
-/** The guide's code that a person typed, in its one form. @throws Problema 404 when it can't be one */
+/**
+ * Returns the canonical form of a guide's code that a person typed.
+ * @throws Problema 404 if the text cannot be a code
+ */
 export const exigirCodigo = (ambito: Ambito, codigo: string): string =>
   normalizarCodigoDeGuia(codigo) ?? desconocida(ambito)
 
-/** The guide that `codigo` names, as typed by a person, and whose it is. @throws Problema 404 */
+/**
+ * Finds a guide and its merchant by the guide's code, as a person typed it.
+ * @throws Problema 404
+ */
 export async function buscarGuia(db: Db, ambito: Ambito, codigo: string): Promise<FilaGuia & { comercio: string }> {
   const guia = exigirCodigo(ambito, codigo)
   const donde = ambito === 'todos' ? await whereIs(db, guia) : db
@@ -234,7 +250,7 @@ export async function buscarGuia(db: Db, ambito: Ambito, codigo: string): Promis
   return fila ?? desconocida(ambito)
 }
 
-/** The filters of a list of guides, which add up. */
+/** Filters of a list of guides; a guide must match all of them. */
 export interface Filtros extends Paginacion {
   comercioId?: string
   modo?: Modo
@@ -248,9 +264,9 @@ export interface Filtros extends Paginacion {
 type FilaDeLista = GuiaLeida & Pick<FilaGuia, 'id' | 'custodio'> & { comercio: string }
 
 /**
- * A page of guides, newest first. The id is a UUIDv7 of the creation's instant, so one keyset on the id serves the order,
- * the cursor and both date filters, at the same cost at any depth. With `estado`, each state is read from its own index
- * range and the ranges are merged: a rare state is found without walking over the others.
+ * Returns a page of guides, newest first. The id is a UUIDv7 of the creation instant. One keyset on the id therefore
+ * serves the order, the cursor and both date filters, at the same cost at any depth. With `estado`, each state is read
+ * from its own index range, and the ranges are merged. A rare state is therefore found without scanning the others.
  */
 export function buscarPagina<Dato>(
   { db, cursores }: { db: Pick<Db, 'consultar'>; cursores: Cursores },
@@ -274,7 +290,10 @@ export function buscarPagina<Dato>(
   )
 }
 
-/** With more filters than this a list is planned anew each time (0.1 ms more): together they make 1,536 statements. */
+/**
+ * Maximum filters for which the list uses a prepared statement. With more filters each request is planned anew (0.1 ms
+ * more), because all combinations would make 1,536 statements.
+ */
 const FILTROS_COMUNES = 1
 
 function leer(
@@ -295,7 +314,7 @@ function leer(
   })
   const pagina = (mas: string[]) =>
     `(select * from guia where ${[...condiciones, ...mas].join(' and ') || 'true'} order by id desc limit :limite)`
-  // One branch a state, each with its own constant: the planner then reads each from its range of the index.
+  // Each state has its own branch and parameter, so that the planner reads it from its own range of the index.
   const ramas = estado?.map((_uno, i) => pagina([`estado = :estado_${i}`])) ?? [pagina([])]
   const guias =
     ramas.length === 1 ? ramas[0] : `select * from (${ramas.join(' union all ')}) x order by id desc limit :limite`
@@ -310,7 +329,7 @@ function leer(
   )
 }
 
-/** Conditions whose value is given, and the values by the names of their parameters. */
+/** Returns the conditions whose value is defined, and the values by parameter name. */
 function filtrar(condiciones: Readonly<Record<string, unknown>>): [string[], Record<string, unknown>] {
   const dadas = Object.entries(condiciones).filter(([, valor]) => valor !== undefined)
   return [

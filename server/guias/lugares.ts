@@ -1,8 +1,8 @@
-// Which places look like a slip, and what was perhaps meant. Pure.
+// Finds locations that look like a typing mistake, and the location that was probably meant. Pure functions.
 import { cercaDeAlguno, distanciaAlDepartamento, esDelDepartamento } from '../catalogo/catalogo.ts'
 import type { Punto } from '../mapas/punto.ts'
 
-/** What can't well be the place that was meant. */
+/** Codes of warnings that the location is probably not the intended one. */
 const INVEROSIMILES = [
   'coordenadas_en_cero',
   'coordenadas_sin_signo',
@@ -10,18 +10,18 @@ const INVEROSIMILES = [
   'fuera_del_departamento',
 ] as const
 
-/** Whether a warning says that a place is implausible, which is what `estricto` refuses. */
+/** Reports whether a warning means that a location is implausible; `estricto` rejects such a location. */
 export const esInverosimil = (codigo: string): boolean => (INVEROSIMILES as readonly string[]).includes(codigo)
 
-/** Why a place is implausible, and the one that was perhaps meant. */
+/** Reason why a location is implausible, and the location that was probably meant. */
 export interface Sospecha {
   codigo: (typeof INVEROSIMILES)[number]
-  /** How far it is from the nearest municipality of the department; null if that isn't known. */
+  /** Kilometres to the nearest municipality of the department; null if the department is unknown. */
   km: number | null
   corregido: Punto | null
 }
 
-/** About a kilometre: nobody lives as near to where the equator meets the meridian of Greenwich. */
+/** Degrees (about one kilometre) around latitude 0, longitude 0 within which nobody lives. */
 const CERO = 0.01
 
 const SIGNOS = [
@@ -30,7 +30,10 @@ const SIGNOS = [
   [-1, -1],
 ] as const
 
-/** The slips that are looked for, in the order in which they are common: a lost sign, and the two in each other's place. */
+/**
+ * Yields the corrections to try, in the order of how common the mistake is: a lost sign, then latitude and longitude
+ * exchanged.
+ */
 function* correcciones({ lat, lng }: Punto): Generator<Pick<Sospecha, 'codigo'> & { corregido: Punto }> {
   for (const [deLat, deLng] of SIGNOS) {
     yield { codigo: 'coordenadas_sin_signo', corregido: { lat: lat * deLat, lng: lng * deLng } }
@@ -42,8 +45,9 @@ function* correcciones({ lat, lng }: Punto): Generator<Pick<Sospecha, 'codigo'> 
 }
 
 /**
- * Why a place is implausible for a department: what lies in it or near it never is, and of a department that nobody knows
- * only what a correction would bring near any other.
+ * Returns why a location is implausible for a department; undefined if it is plausible. A location near latitude 0,
+ * longitude 0 is always implausible. Any other location in or near the department is plausible. In an unknown
+ * department, a location is only implausible if it is far from every department and a correction is near one.
  */
 export function sospechar(departamento: string, punto: Punto): Sospecha | undefined {
   const dentro = esDelDepartamento(departamento, punto)

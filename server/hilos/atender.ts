@@ -1,21 +1,24 @@
 import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 
-/** What threads can do: each takes plain data, gives bytes, and stops when the signal says that nobody waits for them. */
+/**
+ * Tasks of a thread. Each task takes plain data, returns bytes, and stops when the signal says that no request waits
+ * for the bytes.
+ */
 export type Tareas = { readonly [tarea: string]: (datos: never, senal: AbortSignal) => Promise<Uint8Array> }
 
-/** What a thread is asked for: a task with its data, or to leave the one that it is at. */
+/** Message to a thread: a task with its data, or `dejarlo` to abort the current task. */
 export type Encargo = { tarea: string; datos: unknown } | 'dejarlo'
 
-/** What a thread answers to each task. */
+/** Answer of a thread to each task. */
 export type Hecho = { bytes: Uint8Array } | { error: unknown }
 
-/** How much less of a busy processor a thread gets than the event loop: a third (Linux's nice value). */
+/** Nice value of a thread (Linux). On a busy processor, a thread gets a third of the event loop's share. */
 const AMABLE = 5
 
-/** Serves, in a thread, what the thread's pool (`hilos.ts`) asks for, one task at a time. */
+/** Executes the tasks that the pool (`hilos.ts`) sends, one at a time. Must run in a thread. */
 export function atender(tareas: Tareas): void {
-  // Elsewhere it would be the whole process's.
+  // On other systems, the priority would apply to the whole process.
   if (process.platform === 'linux') setPriority(AMABLE)
   let actual: AbortController | undefined
   parentPort!.on('message', async (encargo: Encargo) => {

@@ -1,18 +1,19 @@
-/** Who waits for a turn: lines of their own for all owners, who take turns, within one bound. */
+/** Queue of limited length with a line for each owner. The owners take turns. */
 export class Espera<T> {
   readonly #maximo: number
-  /** The lines, in the order of their owners' turns; none is empty. */
+  /** Lines by owner, in the order of the owners' turns; no line is empty. */
   readonly #filas = new Map<string, T[]>()
   #cuantos = 0
 
-  /** @param maximo how many may wait in all */
+  /** @param maximo maximum number of waiting items of all owners */
   constructor(maximo: number) {
     this.#maximo = maximo
   }
 
   /**
-   * Puts somebody at the end of his owner's line.
-   * @returns who has to leave if that is one too many: the last of the longest line, so that a flood pushes out its own
+   * Adds an item at the end of its owner's line.
+   * @returns the item that must leave if the queue is too long: the last of the longest line, so that a flood drops its
+   * own items
    */
   poner(dueno: string, quien: T): T | undefined {
     const suya = this.#filas.get(dueno)
@@ -27,7 +28,10 @@ export class Espera<T> {
     return ultimo
   }
 
-  /** Takes the first of the owner whose turn it is; his next one waits until all other owners had theirs. */
+  /**
+   * Removes and returns the first item of the owner whose turn comes next. The owner's next item waits until all other
+   * owners had a turn.
+   */
   sacar(): T | undefined {
     for (const [dueno, [primero]] of this.#filas) {
       const resto = this.#filas.get(dueno)!.slice(1)
@@ -39,7 +43,7 @@ export class Espera<T> {
     return undefined
   }
 
-  /** Takes out somebody who waits no more; whoever isn't waiting is left alone. */
+  /** Removes an item that no longer waits; does nothing if the item is not in the queue. */
   quitar(dueno: string, quien: T): void {
     const suya = this.#filas.get(dueno)
     const donde = suya?.indexOf(quien) ?? -1

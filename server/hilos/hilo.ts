@@ -1,26 +1,26 @@
 import { Worker } from 'node:worker_threads'
 import type { Encargo, Hecho } from './atender.ts'
 
-/** A thread died or was ended while it was at a task; the task itself may be all right. */
+/** Error of a task whose thread died or was ended; the task itself may be valid. */
 export class HiloMuerto extends Error {
   override readonly name = 'HiloMuerto'
 }
 
 /**
- * What a thread's heap may take, in megabytes: three times what any document needs, and not what would take the process
- * along. With half of it V8 collected garbage all the time (four times the CPU), for it counts the young generation in,
- * whose size is the process's (`--max-semi-space-size`), whatever is asked for here.
+ * Limit of a thread's heap, in megabytes. It is three times the need of any document, and too low to bring the process
+ * down. With half of it, V8 collected garbage all the time, at four times the CPU. V8 also counts the young generation,
+ * whose size is always the process's (`--max-semi-space-size`).
  */
 const MEMORIA = { maxOldGenerationSizeMb: 256 }
 
-/** A thread, as its pool sees it: at one task or at none. */
+/** Thread as its pool sees it, with one task or none. */
 export class Hilo {
   readonly #worker: Worker
   #tarea: PromiseWithResolvers<Buffer> | undefined
 
-  /** @param alMorir is told once, when the thread is no more, whatever ended it */
+  /** @param alMorir called once when the thread has ended, for any reason */
   constructor(modulo: URL, alMorir: () => void) {
-    // Nothing of the process's environment or flags is a thread's business.
+    // A thread needs neither the environment nor the flags of the process.
     this.#worker = new Worker(modulo, { env: {}, execArgv: [], resourceLimits: MEMORIA })
     this.#worker.unref()
     this.#worker.on('message', (hecho: Hecho) => {
@@ -35,7 +35,7 @@ export class Hilo {
     })
     this.#worker.on('exit', () => {
       alMorir()
-      this.#tarea?.reject(new HiloMuerto('The thread ended before its task did.', { cause: causa }))
+      this.#tarea?.reject(new HiloMuerto('the thread ended before its task', { cause: causa }))
     })
   }
 
@@ -43,19 +43,22 @@ export class Hilo {
     return this.#tarea === undefined
   }
 
-  /** @throws HiloMuerto, and whatever the task throws */
+  /**
+   * Runs a task in the thread.
+   * @throws HiloMuerto if the thread ends, and any error of the task
+   */
   async hacer(tarea: string, datos: unknown): Promise<Buffer> {
     this.#enviar({ tarea, datos })
     this.#tarea = Promise.withResolvers()
     return this.#tarea.promise
   }
 
-  /** Asks it to leave the task that it is at, whose result nobody wants any more. */
+  /** Asks the thread to abort its current task, because no request needs the result any more. */
   dejarlo(): void {
     this.#enviar('dejarlo')
   }
 
-  /** Ends it at once, whatever it is at. */
+  /** Ends the thread at once, even during a task. */
   async terminar(): Promise<void> {
     await this.#worker.terminate()
   }

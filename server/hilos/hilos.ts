@@ -5,17 +5,17 @@ import { Espera } from './espera.ts'
 import { Hilo, HiloMuerto } from './hilo.ts'
 
 interface Reglas {
-  /** What a thread runs: a module that calls `atender`. */
+  /** Module that a thread runs; the module calls `atender`. */
   modulo: URL
-  /** Threads at most; each starts when there is work for it. */
+  /** Maximum number of threads. A thread starts when a task needs it. */
   cuantos: number
-  /** Tasks that may wait, of all owners. */
+  /** Maximum number of waiting tasks, of all owners. */
   enEspera: number
-  /** How long a task may wait for its turn, in milliseconds. */
+  /** Maximum time that a task waits for its turn, in milliseconds. */
   paciencia: number
-  /** How long a task may take once it has begun, in milliseconds: its thread is then taken for hung and ended. */
+  /** Maximum duration of a task, in milliseconds. A thread that takes longer is considered hung and is ended. */
   plazo: number
-  /** How long threads without work are kept, in milliseconds. */
+  /** Time for which threads without work are kept, in milliseconds. */
   ocio: number
 }
 
@@ -24,15 +24,15 @@ interface Pedido {
   readonly tarea: string
   readonly datos: unknown
   readonly fin: PromiseWithResolvers<Buffer>
-  /** Undefined while it waits. */
+  /** Undefined while the task waits. */
   hilo?: Hilo
 }
 
 const MUCHOS = 'Hay demasiados documentos en preparación. Repita la solicitud en unos segundos.'
 
 /**
- * Does in threads of their own what would keep the event loop from everybody else. Owners take turns, so that however much
- * one of them asks for, the others wait for one task of his at a time.
+ * Pool of threads for work that would block the event loop. Owners take turns: however many tasks an owner has, the
+ * others wait for a single task of that owner at a time.
  */
 export class Hilos<T extends Tareas> {
   readonly #reglas: Reglas
@@ -49,10 +49,10 @@ export class Hilos<T extends Tareas> {
   }
 
   /**
-   * Has a thread do a task.
-   * @param dueno who takes turns with the others
-   * @param senal aborts when nobody waits for the result any more
-   * @throws Problema 503 if there is no turn for it, or its thread died; whatever else the task itself throws
+   * Runs a task in a thread.
+   * @param dueno owner of the task, who takes turns with other owners
+   * @param senal aborts when no request waits for the result any more
+   * @throws Problema 503 if the task gets no turn or its thread dies; any other error of the task itself
    */
   async hacer<N extends keyof T & string>(
     dueno: string,
@@ -75,7 +75,7 @@ export class Hilos<T extends Tareas> {
     }
   }
 
-  /** Ends all threads at once; whoever still waits is told to come back. */
+  /** Ends all threads at once. Waiting tasks fail with a 503. */
   async detener(): Promise<void> {
     this.#detenido = true
     clearTimeout(this.#ocio)
@@ -121,7 +121,7 @@ export class Hilos<T extends Tareas> {
     }
   }
 
-  /** Threads that nobody needs for a while give their memory back. */
+  /** Ends threads that had no work for a while, which frees their memory. */
   #descansar(): void {
     this.#ocio ??= setTimeout(() => {
       this.#ocio = undefined

@@ -1,15 +1,15 @@
 import { noDisponible } from '../errores.ts'
 
 interface Reglas {
-  /** Documents kept at most. */
+  /** Maximum number of cached documents. */
   cuantos: number
-  /** Bytes kept at most; what is larger alone is given and not kept. */
+  /** Maximum size of the cache, in bytes. A document that alone is larger is returned but not cached. */
   bytes: number
-  /** How long one is kept, in milliseconds. */
+  /** Time for which a document is cached, in milliseconds. */
   vigencia: number
 }
 
-/** A document in the making, and how many wait for it. */
+/** Document in preparation, and the number of requests that wait for it. */
 interface EnCurso {
   readonly hecho: Promise<Buffer>
   readonly control: AbortController
@@ -17,8 +17,9 @@ interface EnCurso {
 }
 
 /**
- * Documents of this process that were made lately, by what they are made of. Whoever asks for one that is being made waits
- * for that one, and it is given up when nobody waits for it any more: a link that is opened over and over costs one drawing.
+ * Cache of documents that this process made recently, by the data that determine them. Requests for a document in
+ * preparation wait for that document. Preparation stops when no request waits any more. A link that is opened many
+ * times therefore costs a single drawing.
  */
 export class Recientes {
   readonly #reglas: Reglas
@@ -30,15 +31,15 @@ export class Recientes {
     this.#reglas = reglas
   }
 
-  /** The document, if it is kept. */
+  /** Returns the document if it is cached. */
   hallar(clave: string): Buffer | undefined {
     return this.#hechos.get(clave)
   }
 
   /**
-   * Gives the document, made by `hacer` unless it is there or being made.
-   * @param senal aborts when whoever asks has gone
-   * @throws Problema 503 if it aborts; whatever `hacer` throws
+   * Returns the document, which `hacer` makes unless it is cached or in preparation.
+   * @param senal aborts when the client has disconnected
+   * @throws Problema 503 if the signal aborts; any error of `hacer`
    */
   async dar(clave: string, hacer: (senal: AbortSignal) => Promise<Buffer>, senal: AbortSignal): Promise<Buffer> {
     if (senal.aborted) throw abandonada()
@@ -72,7 +73,7 @@ export class Recientes {
 
   #terminar(clave: string, suyo: EnCurso): void {
     if (this.#enCurso.get(clave) === suyo) this.#enCurso.delete(clave)
-    // Whoever waited was told already.
+    // All waiting requests already got this error.
     suyo.hecho.catch(() => {})
     suyo.control.abort()
   }
@@ -83,7 +84,7 @@ export class Recientes {
     this.#hechos.set(clave, documento)
     this.#bytes += documento.length
     setTimeout(() => this.#olvidar(clave, documento), vigencia).unref()
-    // A Map keeps the order of insertion: the first is the oldest.
+    // A Map keeps insertion order, so its first document is the oldest.
     for (const [otra, viejo] of this.#hechos) {
       if (this.#hechos.size <= cuantos && this.#bytes <= bytes) break
       this.#olvidar(otra, viejo)

@@ -9,30 +9,39 @@ import { wasCharged } from './networkGate.ts'
 import { estaEn, redDe } from './red.ts'
 import { esReenviada } from './reenviada.ts'
 
-/** A way in which requests carry their credential, and what a request without a good one is told. */
+/** Way in which requests carry a credential, and the problems that answer a missing or invalid credential. */
 interface Credencial {
-  /** The credential as the request carries it. @throws Problema 401 */
+  /**
+   * Returns the credential that the request carries.
+   * @throws Problema 401 if the credential is missing or malformed
+   */
   leer(req: Request): string
+  /** Returns the 401 for a credential that is not valid. */
   noVale(): Problema
-  /** Refuses a credential that was made for a first try. */
+  /** Returns the 401 for a demonstration credential that is used from elsewhere. */
   soloAqui(): Problema
 }
 
-/** Why a credential that the embedded default made for a first try is refused. */
+/**
+ * Spanish reason, as part of a sentence, for refusing a demonstration credential. The service creates demonstration
+ * credentials for a first try, in its default configuration with an embedded database.
+ */
 export const DE_DEMOSTRACION =
   'es de demostración y solo vale en la propia máquina del servicio, sin PUBLIC_URL ni servidores intermedios'
 
-/** Reports whether what was made for a first try is good for a request, which a proxy may have handed on. */
+/** Reports whether a request may use a demonstration credential: never if a proxy may have forwarded the request. */
 export const admiteDemostracion = ({ demostracion }: Pick<Ajustes, 'demostracion'>, reenviada: boolean) =>
   demostracion && !reenviada
 
 const noAutenticado = (detail: string) =>
   new Problema('no_autenticado', detail, { cabeceras: { 'WWW-Authenticate': 'Bearer realm="guias"' } })
 
-/** Key of an `Authorization: Bearer <key>` header (RFC 6750, 2.1); undefined if the header is none. */
+/**
+ * Returns the key of an `Authorization: Bearer <key>` header (RFC 6750, 2.1); undefined if the header has another form.
+ */
 const llaveDe = (authorization = ''): string | undefined => /^Bearer +([!-~]+) *$/i.exec(authorization)?.[1]
 
-/** Tells whether this process has seen the credential that a request carries be valid. */
+/** Creates the function that reports whether this process has already looked up a request's credential and found it. */
 export const crearConocedor =
   ({ conoce }: Autenticadores, navegador: Navegador) =>
   (req: IncomingMessage, enCookie: boolean): boolean => {
@@ -40,10 +49,10 @@ export const crearConocedor =
     return presentada !== undefined && conoce(presentada)
   }
 
-/** RFC 6750: one `Authorization: Bearer <key>`. */
+/** Key in a single `Authorization: Bearer <key>` header (RFC 6750). */
 const LLAVE: Credencial = {
   leer(req) {
-    // Node joins or drops repeated headers silently; two different keys are never the caller's intention.
+    // Node silently joins or drops repeated headers. Two different keys are never the client's intention.
     const presentadas = req.headersDistinct.authorization ?? []
     if (presentadas.length > 1) throw noAutenticado('Envíe una sola cabecera Authorization.')
     const llave = llaveDe(presentadas[0])
@@ -55,7 +64,10 @@ const LLAVE: Credencial = {
   soloAqui: () => noAutenticado(`La llave ${DE_DEMOSTRACION}. Use una llave propia.`),
 }
 
-/** A 401 must name a scheme (RFC 9110, 11.6.1), and there is none for cookies: this one says where to look. */
+/**
+ * Challenge of a 401 about a session. A 401 must name a scheme (RFC 9110, 11.6.1), and none exists for cookies. This
+ * challenge therefore only says where the credential belongs.
+ */
 export const RETO_DE_SESION = { 'WWW-Authenticate': 'Cookie realm="repartidor"' }
 
 const cookie = (navegador: Navegador): Credencial => {
@@ -72,7 +84,11 @@ const cookie = (navegador: Navegador): Credencial => {
   }
 }
 
-/** Admits only requests that the operation's security scheme knows, before a byte of their body is read. */
+/**
+ * Creates the middleware that admits only credentials of the operation's security scheme, before a byte of the body is
+ * read. Answers 401 to invalid credentials, 403 if the key does not allow the network, and 429 after too many invalid
+ * credentials. The caller is stored in `req.solicitud.identidad`.
+ */
 export function autenticar(
   { seguridad }: Operacion,
   autenticadores: Autenticadores,
@@ -101,7 +117,8 @@ export function autenticar(
           limites.contarFallo(red)
           throw soloAqui()
         }
-        // Before it spends anything: a stolen key takes nothing from where it is used rightly.
+        // This check comes before the rate limits. A stolen key used elsewhere therefore takes nothing from its owner's
+        // rate.
         if ('rangos' in identidad && identidad.rangos.length > 0 && !estaEn(ip, identidad.rangos)) {
           limites.contarFallo(red)
           throw problemaUniforme('red_no_permitida')
@@ -117,7 +134,10 @@ export function autenticar(
 /** Duration of a request, in milliseconds, after which its credential and scope are checked again. */
 const VIGENCIA_DE_LO_VISTO = 1_000
 
-/** Checks credential and scope again when the body took more than a second: the key may have been revoked meanwhile. */
+/**
+ * Creates the middleware that checks credential and scope again if the request has lasted more than a second. The key
+ * may have been revoked while the body arrived.
+ */
 export function reautenticar(
   operacion: Operacion,
   autenticadores: Autenticadores,
@@ -130,17 +150,20 @@ export function reautenticar(
   }
 }
 
-/** Answers 403 unless the key has every scope that the operation names, before a byte of the body is read. */
+/**
+ * Creates the middleware that answers 403 unless the key has every scope of the operation, before a byte of the body is
+ * read.
+ */
 export function exigirAlcance(operacion: Operacion): RequestHandler {
   return (req, _res, next) => {
     const problema = problemaDeAlcance(operacion, req)
-    // A list that is not read costs one: `limitar` took the largest list's cost.
+    // The list in the body is not read, so the request costs 1. `limitar` took the cost of the largest list.
     if (problema) req.solicitud.admision?.corregir(1)
     next(problema)
   }
 }
 
-/** Returns the 403 of a key that lacks a scope of the operation; undefined if it has them all. */
+/** Returns the 403 for a key that lacks a scope of the operation; undefined if the key has all scopes. */
 function problemaDeAlcance({ seguridad }: Operacion, { solicitud: { identidad } }: Request): Problema | undefined {
   const suyos: readonly string[] = identidad && 'alcances' in identidad ? identidad.alcances : []
   const falta = seguridad?.alcances.find((alcance) => !suyos.includes(alcance))

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import helmet from 'helmet'
 
-/** The headers that a middleware which knows nothing of requests gives to every answer. */
+/** Returns the headers that a middleware adds to every answer, independent of the request. */
 function cabecerasDe(middleware: (req: IncomingMessage, res: ServerResponse, next: () => void) => void) {
   const cabeceras: Record<string, string> = {}
   const res = {
@@ -14,7 +14,7 @@ function cabecerasDe(middleware: (req: IncomingMessage, res: ServerResponse, nex
   return cabeceras
 }
 
-/** The headers of every answer: what browsers must not do with it (helmet's own), and in which language it is. */
+/** Headers of every answer: helmet's restrictions for browsers, and the language. */
 export const CABECERAS: Readonly<Record<string, string>> = Object.freeze({
   ...cabecerasDe(
     helmet({

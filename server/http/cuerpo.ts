@@ -6,13 +6,17 @@ import { ErrorJson, leerJson } from './jsonEstricto.ts'
 
 const noAdmitido = (detail: string) => new Problema('tipo_no_admitido', detail)
 
-/** How long a body may take to arrive, in milliseconds: a client that drips is let go. */
+/** Time that a body may take to arrive, in milliseconds. A slower client is disconnected. */
 const PLAZO_DEL_CUERPO = 20_000
 
 /**
- * Reads the body of an operation that declares one: its declared type or 415, its limit while reading or 413, strict JSON
- * or 400. No bytes is no body. The Content-Type is then rewritten to the bare declared type, because the validator keeps
- * one compiled validator per header string it has ever seen.
+ * Creates the middleware that reads the body of an operation into `req.body`: as raw bytes for a `crudo` operation,
+ * else as strict JSON. Answers 413 above the operation's limit, and 400 for invalid JSON; {@link admitirTipo} answers
+ * 415 before. An empty JSON body leaves `req.body` unset. For a streamed body (`enFlujo`), only the announced length is
+ * checked here.
+ *
+ * `Content-Type` becomes the bare declared type, because the validator keeps one compiled validator for each header
+ * value that it has seen.
  */
 export function leerCuerpo(operacion: Operacion): RequestHandler {
   const [tipo] = operacion.tipos
@@ -32,7 +36,7 @@ export function leerCuerpo(operacion: Operacion): RequestHandler {
   return (req, res, next) => {
     recibir(req, res, operacion)
       .then((bytes) => {
-        // Who takes them raw judges for himself what no bytes are.
+        // A `crudo` operation decides itself what an empty body means.
         if (operacion.crudo) req.body = bytes
         else if (bytes.length > 0) req.body = interpretar(bytes)
         if (bytes.length === 0) delete req.headers['content-type']
@@ -44,8 +48,9 @@ export function leerCuerpo(operacion: Operacion): RequestHandler {
 }
 
 /**
- * Answers 415 to an undeclared type before a byte of the body is read; a request that announces no body has nothing to
- * declare.
+ * Creates the middleware that answers 415 to an undeclared media type, before a byte of the body is read. The
+ * middleware also refuses charsets other than UTF-8 and compressed bodies. A request that announces no body needs no
+ * type.
  */
 export const admitirTipo = (operacion: Operacion) => (req: Request, _res: Response, next: NextFunction) => {
   const anuncia = req.headers['transfer-encoding'] !== undefined || anunciado(req) > 0
@@ -98,7 +103,9 @@ function recibir(req: Request, res: Response, operacion: Operacion): Promise<Buf
   })
 }
 
-/** The 413 of a body over the limit, whose rest is not read: the connection closes once the answer is out. */
+/**
+ * Returns the 413 for a body over the limit. The rest of the body is not read: the connection closes after the answer.
+ */
 function rechazarGrande(req: Request, res: Response, { limite, enFlujo }: Operacion): Problema {
   req.pause()
   res.setHeader('Connection', 'close')
@@ -107,14 +114,14 @@ function rechazarGrande(req: Request, res: Response, { limite, enFlujo }: Operac
 }
 
 /**
- * How long a body that its operation reads itself may take, in milliseconds; less than the server lets any request
- * take.
+ * Time that a streamed body (`enFlujo`) may take to arrive, in milliseconds. It is shorter than the server's
+ * `requestTimeout`.
  */
 const PLAZO_DEL_FLUJO = 28_000
 
 /**
- * Hands the body on as a stream to the operation that reads it itself; the stream ends with a 413 where the limit is
- * passed.
+ * Creates the middleware that sets `req.body` to a stream, for operations that read the body themselves. The stream
+ * fails with a 413 when the body exceeds the limit.
  */
 export const pasarFlujo =
   (operacion: Operacion): RequestHandler =>
@@ -127,7 +134,7 @@ async function* limitar(req: Request, res: Response, operacion: Operacion): Asyn
   let recibidos = 0
   const plazo = setTimeout(() => req.destroy(), PLAZO_DEL_FLUJO)
   try {
-    // Destroyed it would take the connection along, and the answer.
+    // Destroying the request would also close the connection, and the answer could not be sent.
     for await (const trozo of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       recibidos += trozo.length
       if (recibidos > operacion.limite) throw rechazarGrande(req, res, operacion)
@@ -138,12 +145,15 @@ async function* limitar(req: Request, res: Response, operacion: Operacion): Asyn
     throw new Problema('parametro_invalido', 'La conexión se cortó antes de recibir todo el cuerpo.', { cause })
   } finally {
     clearTimeout(plazo)
-    // Whoever stopped reading before the end answers now; no other request can come through this connection.
+    // The operation stopped reading before the end of the body. The connection cannot carry another request.
     if (!req.complete && !res.headersSent) res.setHeader('Connection', 'close')
   }
 }
 
-/** A byte from which on UTF-8 may hold what NFC changes (U+0300 and up), or an escape that may. */
+/**
+ * Matches bytes, read as Latin-1, that can stand for a character that NFC changes. These are the UTF-8 lead bytes of
+ * U+0300 and up, and the start of a `\u` escape.
+ */
 const PUEDE_NO_SER_NFC = /[\xcc-\xff]|\\u/
 
 function interpretar(bytes: Buffer): unknown {
@@ -152,7 +162,7 @@ function interpretar(bytes: Buffer): unknown {
     return PUEDE_NO_SER_NFC.test(bytes.toString('latin1')) ? aNfc(valor) : valor
   } catch (error) {
     if (!(error instanceof ErrorJson)) throw error
-    // The message names line, column and place.
+    // Line and column are not separate fields of the problem, because the message contains them.
     const { mensaje, campo } = error.falla
     throw new Problema('json_invalido', mensaje.slice(0, 1000), {
       errores: [{ campo: campo.slice(0, 300), codigo: 'formato_invalido', mensaje: mensaje.slice(0, 500) }],
@@ -161,8 +171,9 @@ function interpretar(bytes: Buffer): unknown {
 }
 
 /**
- * A value with its texts in one Unicode form (NFC), before anybody measures or compares them; keys are the contract's,
- * in ASCII.
+ * Converts all strings of a value to Unicode form NFC, before any code measures or compares the strings. Keys stay as
+ * they are, because the contract's keys are ASCII.
+ * @returns the same object or array, changed in place, or the converted string
  */
 function aNfc(valor: unknown): unknown {
   if (typeof valor === 'string') return valor.normalize('NFC')

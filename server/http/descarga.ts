@@ -1,9 +1,13 @@
-/** Headers that let other sites' pages show what a signed link opens: the link is the permission. */
+/** Headers that let pages of other sites show the target of a signed link. The link itself is the permission. */
 export const DE_OTRO_ORIGEN = { 'Cross-Origin-Resource-Policy': 'cross-origin' }
 
+/** Returns a value for the `Content-Disposition` header. */
 export const disposicionDe = (disp: 'inline' | 'attachment', nombre: string) => `${disp}; filename="${nombre}"`
 
-/** The headers of bytes that a signed link opens: the bytes run nothing, load nothing, and are framed by nobody. */
+/**
+ * Returns the headers of bytes behind a signed link. Browsers may not run scripts in them, load resources for them, or
+ * frame them.
+ */
 export const cabecerasDeDescarga = (disp: 'inline' | 'attachment', nombre: string, ETag: string) => ({
   'Content-Disposition': disposicionDe(disp, nombre),
   ETag,

@@ -6,9 +6,9 @@ import { Problema, problemaDeFallas } from '../errores.ts'
 const INVALIDOS = new WeakSet<object>()
 
 /**
- * Brings request targets into origin-form (RFC 9112, 3.2): an absolute one is reduced to it, and what is neither, or holds
- * the `#` that no target may, is marked. It runs before Express, whose router and validator would each read a target in
- * its own way.
+ * Wraps a listener so that it gets request targets in origin-form (RFC 9112, 3.2). Absolute targets are reduced to path
+ * and query. Targets of other forms, and targets with a forbidden `#`, are marked; {@link exigirDestino} refuses marked
+ * requests. This runs before Express, because its router and the validator would each read such a target differently.
  */
 export const conDestinoNormal =
   (atender: RequestListener): RequestListener =>
@@ -23,8 +23,8 @@ export const conDestinoNormal =
   }
 
 /**
- * Refuses what no operation and no page could read, before any of them: a target that is none, more than one `Host`, and
- * escapes that stand for NUL, which PostgreSQL keeps in no text, or for bytes that aren't UTF-8.
+ * Creates the middleware that answers 400 to requests that no operation or page can read. It refuses marked targets,
+ * more than one `Host` header, and escapes for NUL or for bytes that are not UTF-8. PostgreSQL stores no NUL in text.
  */
 export const exigirDestino =
   (operaciones: readonly Operacion[]): RequestHandler =>
@@ -39,7 +39,9 @@ const mal = (mensaje: string) => new Problema('parametro_invalido', mensaje)
 
 const ESCAPES = /(?:%[0-9a-f]{2})+/gi
 
-/** What stands for no text; a lone `%` is somebody else's to judge. */
+/**
+ * Reports whether the percent-escapes of a text stand for NUL or for invalid UTF-8. A lone `%` is left to other checks.
+ */
 function ilegible(escrito: string): boolean {
   try {
     return (escrito.match(ESCAPES) ?? []).some((escapes) => decodeURIComponent(escapes).includes('\0'))
@@ -56,7 +58,7 @@ function exigirLegible(req: Request, operaciones: readonly Operacion[]): void {
   const metodo = method === 'HEAD' ? 'get' : method.toLowerCase()
   const operacion = hallar(operaciones, metodo, ruta)
   if (operacion?.rechazo) {
-    // Nothing may be told apart: it goes the way of whatever no signature covers.
+    // Does not reveal which part was malformed; signature verification rejects the request like any other link.
     req.url = url.replace(ESCAPES, (escapes) => (ilegible(escapes) ? '%EF%BF%BD' : escapes))
     return
   }
@@ -75,7 +77,7 @@ function exigirLegible(req: Request, operaciones: readonly Operacion[]): void {
   )
 }
 
-/** The operation of a path that can't be decoded. */
+/** Finds the operation of a path that cannot be decoded, by comparing the fixed segments. */
 const hallar = (operaciones: readonly Operacion[], metodo: string, ruta: string) => {
   const segmentos = ruta.split('/')
   return operaciones.find((operacion) => {
@@ -85,7 +87,7 @@ const hallar = (operaciones: readonly Operacion[], metodo: string, ruta: string)
   })
 }
 
-/** The name of a parameter as it is written, as far as it can be shown. */
+/** Returns the name of a query parameter as written, up to 100 characters; `consulta` if the name cannot be decoded. */
 function nombreDe(par: string): string {
   const [nombre = ''] = par.split('=', 1)
   return ilegible(nombre) ? 'consulta' : nombre.slice(0, 100)

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream'
 
-/** An answer's body that is sent as it is read from a stream. */
+/** Body of an answer that is read from a stream while it is sent. */
 export class Flujo {
   readonly mime: string
-  /** Undefined: nobody made it, for nobody asked for more than its headers. */
+  /** Size in bytes; undefined for a HEAD request whose content was not produced. */
   readonly bytes: number | undefined
   readonly contenido: Readable
   constructor(mime: string, bytes: number | undefined, contenido: Readable) {

@@ -2,22 +2,25 @@ import type { Operaciones } from '../contrato/generado/operaciones.ts'
 import type { Alcance, AlcanceDeOperacion, Cuenta } from '../contrato/generado/tipos/index.ts'
 import type { Rango } from './red.ts'
 
-/** Who calls, by the contract's security scheme; a scheme without its entry is a compile error in `Autenticadores`. */
+/**
+ * Data of the caller, by security scheme of the contract. A scheme without an entry is a compile error in
+ * {@link Autenticadores}.
+ */
 export interface Identidades {
-  /** The account that the key opens, as of half a second ago at most, and the key's id. */
+  /** Merchant account of the key, read at most half a second ago, and the key's id. */
   llaveDeComercio: Readonly<Omit<Cuenta, 'alcances' | 'vence_en' | 'advertencias'>> & {
     comercioId: string
     llave: string
     alcances: readonly Alcance[]
     vence_en: Date | null
-    /** From where it is admitted; none: from anywhere. */
+    /** Networks from which the key is admitted; empty: any network. */
     rangos: readonly Rango[]
-    /** Whether it was made for a first try, and is good on this machine alone. */
+    /** True for a demonstration key, which is valid only on the service's own machine. */
     demostracion: boolean
   }
   llaveDeOperacion: {
     operadorId: string
-    /** The operator's code: op_… */
+    /** Public code of the operator: op_… */
     operador: string
     llave: string
     alcances: readonly AlcanceDeOperacion[]
@@ -26,29 +29,37 @@ export interface Identidades {
   }
   sesionDeRepartidor: {
     repartidorId: string
-    /** The courier's code: rep_… */
+    /** Public code of the courier: rep_… */
     repartidor: string
     nombre: string
-    /** Which of the courier's sessions calls: the digest of its token. */
+    /** Digest of the session's token, which identifies the courier's session. */
     sesion: Uint8Array<ArrayBuffer>
     vence_en: Date
     demostracion: boolean
   }
 }
 
+/** Security scheme of the contract. */
 export type Esquema = NonNullable<Operaciones[keyof Operaciones]['seguridad']>
+/** Data of the caller under any security scheme. */
 export type Identidad = Identidades[Esquema]
 
-/** How a credential that this process doesn't know yet is looked up; it may refuse to. @throws Problema 429 */
+/**
+ * Wrapper around the look-up of a credential that this process does not know yet.
+ * @throws Problema 429 if the wrapper refuses the look-up
+ */
 export type Averiguar = <T>(leer: () => Promise<T>) => Promise<T>
 
 /**
- * By security scheme, how a presented key or token is turned into who calls; undefined for one that isn't of that
- * scheme, or isn't valid now.
+ * Authenticators by security scheme. Each turns a presented key or token into the caller's data. The result is
+ * undefined for a credential of another scheme and for a credential that is not valid now.
  */
 export type Autenticadores = {
   readonly [E in Esquema]: (presentada: string, averiguar?: Averiguar) => Promise<Identidades[E] | undefined>
 } & {
-  /** Whether a text was a valid key or session when this process last looked it up. */
+  /**
+   * Reports whether a text belonged to a key or session when this process last looked it up. That key or session may
+   * have ended since.
+   */
   conoce(presentada: string): boolean
 }

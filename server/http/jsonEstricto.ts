@@ -1,17 +1,21 @@
 import { isUtf8 } from 'node:buffer'
 
-// One scan of the text checks the rules (RFC 8259 and our limits); then the native JSON.parse builds the value, so what
-// we accept means what every other JSON reader says it means.
+// `Revision` scans the text once and checks RFC 8259 and the service's own limits. The native `JSON.parse` then builds
+// the value, so that accepted JSON means the same here as in every other JSON parser.
 
+/** Fault in a JSON text, and its position. */
 export interface FallaJson {
+  /** Spanish text with the fault, the remedy and the position. */
   mensaje: string
+  /** Line of the fault, from 1. */
   linea: number
-  /** The column of the fault from 1, in UTF-16 units, as editors count. */
+  /** Column of the fault, from 1, in UTF-16 units, as editors count. */
   columna: number
-  /** The innermost known place of the fault as a JSON Pointer (RFC 6901), '' for the root. */
+  /** JSON Pointer (RFC 6901) to the innermost known place of the fault; '' for the root. */
   campo: string
 }
 
+/** Thrown by {@link leerJson} for a text that breaks the rules. */
 export class ErrorJson extends Error {
   override readonly name = 'ErrorJson'
   readonly falla: FallaJson
@@ -23,12 +27,16 @@ export class ErrorJson extends Error {
 }
 
 /**
- * What JSON is refused beyond: depth in nested objects and arrays, properties of an object, length of a key in UTF-16
- * units.
+ * Limits above which JSON is refused: nesting of objects and arrays, properties of an object, and length of a key in
+ * UTF-16 units.
  */
 export const LIMITES_JSON = { profundidad: 32, propiedades: 64, largoDeClave: 128 }
 
-/** The value that JSON in UTF-8 stands for (RFC 8259, and no key twice). @throws ErrorJson */
+/**
+ * Parses JSON in UTF-8 (RFC 8259). Refuses repeated keys, the key `__proto__`, NUL, unpaired surrogates, a BOM and
+ * anything above {@link LIMITES_JSON}.
+ * @throws ErrorJson
+ */
 export function leerJson(bytes: Uint8Array): unknown {
   const cuerpo = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (!isUtf8(cuerpo)) rechazarBytes(cuerpo)
@@ -38,13 +46,13 @@ export function leerJson(bytes: Uint8Array): unknown {
 }
 
 function rechazarBytes(cuerpo: Buffer): never {
-  // toString puts U+FFFD for each fault, so the first byte that doesn't survive the round trip is the faulty one.
+  // `toString` writes U+FFFD for each fault, so the first byte that the round trip changes is the faulty byte.
   const reparado = Buffer.from(cuerpo.toString('utf8'))
   let i = 0
   while (i < cuerpo.length && cuerpo[i] === reparado[i]) i++
   const revision = new Revision(cuerpo.toString('utf8', 0, i))
   try {
-    revision.documento() // it fails for want of text, and so knows in which field the fault stands
+    revision.documento() // throws at the end of the cut text, which leaves the field of the fault in `camino`
   } catch {}
   return revision.fallar(
     'El cuerpo tiene bytes que no son UTF-8: envíelo en UTF-8, no en Latin-1',
@@ -55,17 +63,18 @@ function rechazarBytes(cuerpo: Buffer): never {
 const COMILLA = 0x22
 const MANTISA = /-?(?:0|[1-9]\d*)(?:\.\d+)?/y
 const EXPONENTE = /[eE][+-]?\d+/y
-// A \u escape is neither NUL nor half of a surrogate pair, or else it is the whole pair.
+// A `\u` escape is either a whole surrogate pair, or a code unit that is neither NUL nor a surrogate.
 const ESCAPE =
   /\\(?:["\\/bfnrt]|u(?!0000|[dD][89a-fA-F])[\da-fA-F]{4}|u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2})/y
 
-// charCodeAt gives NaN past the end, which fails every comparison below: that is how a truncated body is noticed.
+// `charCodeAt` returns NaN past the end, and every comparison with NaN is false. The scan detects truncated bodies this
+// way.
 class Revision {
   readonly texto: string
   private i = 0
   private conEscapes = false
   private profundidad = 0
-  /** Per depth the present key or index; null while the key isn't known yet. */
+  /** Current key or index at each depth; null while the key is not known yet. */
   private readonly camino: (string | number | null)[] = []
 
   constructor(texto: string) {
@@ -79,7 +88,10 @@ class Revision {
     if (!Number.isNaN(this.espacio())) this.fallar(`Sobra ${this.hallado()} tras el documento: envíe uno solo`)
   }
 
-  /** Skips white space and returns the character that follows. */
+  /**
+   * Skips white space.
+   * @returns code of the next character; NaN at the end
+   */
   private espacio(): number {
     const { texto } = this
     let { i } = this
@@ -111,7 +123,7 @@ class Revision {
         this.fallar(`El objeto tiene más de ${claves.length} propiedades: quite las que sobran`)
       const clave = this.clave()
       camino[profundidad] = clave
-      // There are at most 64, so searching them costs less than keeping a Set.
+      // An object has at most 64 keys, so searching the array costs less than keeping a Set.
       if (claves.includes(clave)) this.fallar(`La clave ${JSON.stringify(clave)} está repetida: deje una sola`, inicio)
       if (clave === '__proto__') this.fallar('La clave "__proto__" no se admite: quítela', inicio)
       claves.push(clave)
@@ -132,7 +144,11 @@ class Revision {
     this.profundidad--
   }
 
-  /** Goes one level deeper, or refuses to before descending, which bounds the recursion too. */
+  /**
+   * Enters an object or array, or fails before entering if the depth limit is reached. The limit also bounds the
+   * recursion.
+   * @returns the new depth
+   */
   private entrar(): number {
     if (this.profundidad === LIMITES_JSON.profundidad)
       this.fallar(`El JSON anida más de ${LIMITES_JSON.profundidad} niveles: aplánalo`)
@@ -147,7 +163,7 @@ class Revision {
     return true
   }
 
-  /** Moves on after a member: false past the closing bracket, true at the next member. */
+  /** Moves past the end of a member. Returns false after the closing bracket, and true at the next member. */
   private sigue(cierre: '}' | ']'): boolean {
     if (this.cierra(cierre)) return false
     const coma = this.i
@@ -191,7 +207,7 @@ class Revision {
     this.i = i + 1
   }
 
-  /** Checks the escape at i; returns where the text goes on. */
+  /** Checks the escape at `i`. Returns the index after the escape. */
   private escape(i: number): number {
     ESCAPE.lastIndex = i
     if (ESCAPE.test(this.texto)) return ESCAPE.lastIndex
@@ -211,13 +227,13 @@ class Revision {
     if (exponente) fin = EXPONENTE.lastIndex
     if (fin === inicio || '0123456789.eE+-'.includes(texto[fin] ?? ' '))
       this.fallar('El número está mal escrito: quite los ceros a la izquierda o complete sus dígitos', inicio)
-    // Without an exponent only hundreds of digits overflow: the usual number is spared the conversion.
+    // Without an exponent, only a number with hundreds of digits overflows. Usual numbers skip the conversion.
     if ((exponente || fin - inicio > 300) && !Number.isFinite(Number(texto.slice(inicio, fin))))
       this.fallar('El número es demasiado grande: envíe uno de magnitud menor que 1.8e308', inicio)
     this.i = fin
   }
 
-  /** The character at hand; by its code point when it could be invisible or mistaken. */
+  /** Describes the current character, by its code point if the character is invisible or not ASCII. */
   private hallado(): string {
     const c = this.texto.codePointAt(this.i)
     if (c === undefined) return 'el final del cuerpo'

@@ -5,20 +5,24 @@ import { type ClaseDeRed, COSTO_MAXIMO, type Limites } from '../limites/limites.
 import { wasCharged } from './networkGate.ts'
 import { redDe } from './red.ts'
 
-/** Charges a request to whoever made it, before a byte of its body is read. */
+/**
+ * Creates the middleware that charges a request to its credential, or else to its network, before a byte of the body is
+ * read. Answers 429 if the rate is used up.
+ */
 export function limitar(operacion: Operacion, limites: Limites): RequestHandler {
   return (req, res, next) => {
     const { solicitud } = req
     const { identidad } = solicitud
     if (!identidad) exigirRitmoDeRed(req, limites, 'operaciones')
     solicitud.admision = identidad ? limites.admitir(operacion, identidad) : limites.admitirDeRed(redDe(req.ip ?? ''))
-    // `identificarSolicitud` ends it with the answer, unless the caller left while the credential was looked up.
+    // `identificarSolicitud` ends the admission when the connection closes. That event has passed if the client
+    // disconnected during the credential's look-up.
     if (res.closed) solicitud.admision.terminar()
     next()
   }
 }
 
-/** Charges a path that leads nowhere to its network. */
+/** Creates the middleware that charges a request for an unknown path to its network. */
 export const limitarDesconocidas =
   (limites: Limites): RequestHandler =>
   (req, _res, next) => {
@@ -26,7 +30,10 @@ export const limitarDesconocidas =
     next()
   }
 
-/** Charges a request to its network unless the network gate did so when the request arrived. */
+/**
+ * Charges a request to its network, unless the network gate charged the request when it arrived.
+ * @throws Problema 429
+ */
 function exigirRitmoDeRed(req: Request, limites: Limites, clase: ClaseDeRed): void {
   if (wasCharged(req)) return
   const red = redDe(req.ip ?? '')
@@ -34,7 +41,7 @@ function exigirRitmoDeRed(req: Request, limites: Limites, clase: ClaseDeRed): vo
   if (espera > 0) throw demasiadas(limites.motivoDeRed, espera, limites.cabecerasDeRed(red, clase))
 }
 
-/** Gives back what a request took for a list that turns out to be shorter. */
+/** Creates the middleware that gives back tokens if the list in the body is shorter than the charged maximum. */
 export function corregirCosto({ ritmoPor }: Operacion): RequestHandler {
   return (req, _res, next) => {
     if (ritmoPor !== undefined) {
@@ -46,7 +53,7 @@ export function corregirCosto({ ritmoPor }: Operacion): RequestHandler {
   }
 }
 
-/** Counts a code that a courier asked for and that names no guide. */
+/** Creates the error middleware that counts a courier's request for a guide code that does not exist. */
 export function contarDesconocida(limites: Limites): ErrorRequestHandler {
   return (error, req, _res, next) => {
     const { identidad } = req.solicitud

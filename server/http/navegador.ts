@@ -3,17 +3,22 @@ import type { RequestHandler } from 'express'
 import type { Operacion } from '../contrato/contrato.ts'
 import { problemaUniforme } from '../errores.ts'
 
-/** Reads and writes what browsers send along by themselves: our cookies, and where a request comes from. */
+/** Reads and writes what browsers send on their own: the service's cookies and the origin of a request. */
 export interface Navegador {
-  /** The session's token; undefined if there is none, or more than one and nobody knows whose they are. */
+  /**
+   * Returns the session's token. Undefined without a well-formed cookie, or with several, because their owner is
+   * unknown.
+   */
   leerSesion(req: Pick<IncomingMessage, 'headers'>): string | undefined
-  /** The `Set-Cookie` header that opens a session for so many seconds; 0 ends it. */
+  /** Returns the `Set-Cookie` header that opens a session for this number of seconds; 0 ends the session. */
   ponerSesion(token: string, segundos: number): string
-  /** What the browser is known by, out of its `Cookie` header; undefined if it has nothing of that form. */
+  /**
+   * Returns the text that identifies a known phone, from its `Cookie` header; undefined without a well-formed cookie.
+   */
   leerDispositivo(cookie: string): string | undefined
-  /** The `Set-Cookie` header that leaves there, for a year, what the browser is known by. */
+  /** Returns the `Set-Cookie` header that stores this text in the browser for a year. */
   ponerDispositivo(texto: string): string
-  /** Whether one of the service's own pages sent the request. */
+  /** Reports whether a page of the service itself sent the request. */
   esPropia(req: Pick<IncomingMessage, 'headers'>): boolean
 }
 
@@ -23,13 +28,13 @@ const DISPOSITIVO = { nombre: 'guias_dispositivo', forma: /^[0-9a-f-]{36}\.[\w-]
 const UN_ANO = 365 * 86_400
 
 /**
- * Makes what reads and writes cookies and origins.
- * @param urlPublica where browsers find the service; with https the cookie goes nowhere else
+ * Creates the reader and writer of cookies and origins.
+ * @param urlPublica base URL at which browsers reach the service; with https, browsers send the cookies over https only
  */
 export function crearNavegador(urlPublica: string): Navegador {
   const { protocol, origin, pathname } = new URL(urlPublica || 'http://localhost')
   const seguro = protocol === 'https:'
-  // The prefix makes browsers refuse what a page without https tries to put in its place (RFC 6265bis, 4.1.3).
+  // With this prefix, browsers refuse a cookie of the same name from a page without https (RFC 6265bis, 4.1.3).
   const prefijo = seguro ? '__Secure-' : ''
   const ruta = pathname.replace(/\/$/, '') + RUTA
   const leer = ({ nombre, forma }: typeof SESION, cookie = '') => {
@@ -47,17 +52,19 @@ export function crearNavegador(urlPublica: string): Navegador {
     ponerDispositivo: (texto) => poner(DISPOSITIVO, texto, UN_ANO),
     esPropia({ headers }) {
       const { origin: dicho, host = '', 'sec-fetch-site': sitio } = headers
-      // Browsers older than Sec-Fetch-Site, and all of them without https, say only the origin.
+      // Browsers that predate `Sec-Fetch-Site`, and all browsers without https, send only `Origin`.
       if (sitio !== undefined && sitio !== 'same-origin') return false
       if (dicho === undefined) return sitio === 'same-origin'
-      // Another name of the same service (localhost, its address) is its own origin, too: no page chooses its `Host`.
+      // The service is also reachable by other names, such as localhost or its address. A page cannot choose the `Host`
+      // header.
       return dicho === origin || dicho === `${protocol}//${host}`
     },
   }
 }
 
 /**
- * Answers 403 to what another site's page makes a courier's browser send; SameSite alone lets a sibling domain through.
+ * Creates the middleware that answers 403 when another site's page made a courier's browser send the request.
+ * `SameSite` alone is not enough, because it admits sibling domains.
  */
 export function exigirPropia({ mismoOrigen }: Operacion, navegador: Navegador): RequestHandler {
   return (req, _res, next) => {

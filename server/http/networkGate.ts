@@ -17,27 +17,28 @@ const MAX_REFUSALS_PER_CONNECTION = 3
 interface NetworkGateOptions {
   operaciones: readonly Operacion[]
   limites: Limites
-  /** Reverse proxies before the service, as `TRUST_PROXY` has them. */
+  /** Number of reverse proxies in front of the service, as in `TRUST_PROXY`. */
   proxies: number
-  /** Base of every link given out. */
+  /** Base URL of all links that the service gives out. */
   urlPublica: string
-  /** Whether this process has seen the request's credential be valid. */
+  /** Reports whether this process has already looked up the request's credential and found it. */
   isKnown(req: IncomingMessage, inCookie: boolean): boolean
   refusals: RefusalLog
-  /** Answer to browsers for a page that is refused. */
+  /** Returns the HTML answer to browsers for a refused page. */
   page: (retryAfter: number) => Readonly<{ texto: string; cabeceras: Readonly<Record<string, string>> }>
   testigo?: Testigo | undefined
 }
 
 const charged = new WeakSet<IncomingMessage>()
 
-/** Whether the network of a request was charged for it when it arrived. */
+/** Reports whether the network gate charged a request to its network when the request arrived. */
 export const wasCharged = (req: IncomingMessage): boolean => charged.has(req)
 
 /**
- * Charges requests without a known credential to their network before Express, logging and pages see them. A network
- * that has nothing left gets a 429 that costs next to nothing. Its connection is closed after repeated refusals; unless
- * a proxy stands before the service, its new connections are then refused for a second.
+ * Charges requests without a known credential to their network, before Express, logging and pages see the requests. A
+ * network without tokens gets a 429 that costs next to nothing. Without a proxy in front of the service,
+ * {@link MAX_REFUSALS_PER_CONNECTION} refusals close a connection; `Limites.vetar` then refuses new connections for a
+ * second.
  */
 export function guardNetwork(next: RequestListener, options: NetworkGateOptions): RequestListener {
   const { limites, proxies, refusals } = options
@@ -52,7 +53,7 @@ export function guardNetwork(next: RequestListener, options: NetworkGateOptions)
       if (retryAfter > 0) {
         const times = (refusalsOf.get(req.socket) ?? 0) + 1
         refusalsOf.set(req.socket, times)
-        // Behind a proxy the connection is the proxy's and carries everybody's requests.
+        // Behind a proxy, a connection belongs to the proxy and carries the requests of many clients.
         const close = proxies === 0 && times >= MAX_REFUSALS_PER_CONNECTION
         if (close) limites.vetar(red)
         refuse(req, res, { red, clase, retryAfter, close, id: refusals.note({ red, motivo: `network ${clase}` }) })
@@ -65,8 +66,8 @@ export function guardNetwork(next: RequestListener, options: NetworkGateOptions)
 }
 
 /**
- * Address of the client: the one that the outermost trusted proxy saw. Same rule as Express's `trust proxy` with a
- * number (https://expressjs.com/en/guide/behind-proxies.html).
+ * Address of the client, as the outermost trusted proxy saw it. Same rule as Express's `trust proxy` with a number
+ * (https://expressjs.com/en/guide/behind-proxies.html).
  */
 export function addressOf({ socket, headers }: IncomingMessage, proxies: number): string {
   const own = socket.remoteAddress ?? ''
@@ -76,16 +77,17 @@ export function addressOf({ socket, headers }: IncomingMessage, proxies: number)
   return hops[Math.min(proxies, hops.length - 1)]!.trim()
 }
 
-/** First segments of a path that tell operations from pages: `/repartidor/v1`, where `/repartidor` is a page. */
+/** First segments of a path, which tell operations (`/repartidor/v1`) from pages (`/repartidor`). */
 const raizDe = (ruta: string) => /^\/\w+\/v1(?=\/)|^\/[^/?]*/.exec(ruta)?.[0] ?? ruta
 
-/** Tells as which class a request is charged to its network; undefined: it is charged to its credential. */
+/** Creates the function that returns the class of a request whose network pays; undefined if the credential pays. */
 function crearClasificador({ operaciones, limites, isKnown }: NetworkGateOptions) {
   const raices = Map.groupBy(operaciones, ({ ruta }) => raizDe(ruta))
   const porRaiz = new Map(
     [...raices].map(([raiz, suyas]) => {
       const protegidas = suyas.flatMap(({ seguridad }) => seguridad ?? [])
-      // Where every operation wants a credential, a request without one can only be refused.
+      // If every operation under this root needs a credential, a request without a credential can only be refused. The
+      // request then counts as a page.
       const sinCredencial: ClaseDeRed = protegidas.length < suyas.length ? 'operaciones' : 'paginas'
       return [raiz, { conLlave: protegidas.length > 0, enCookie: protegidas[0]?.enCookie === true, sinCredencial }]
     }),
@@ -96,7 +98,7 @@ function crearClasificador({ operaciones, limites, isKnown }: NetworkGateOptions
     const { conLlave, enCookie, sinCredencial } = raiz
     const { authorization, cookie } = req.headers
     if (!conLlave || (enCookie ? cookie : authorization) === undefined) return sinCredencial
-    // An unknown credential costs a look-up: it is charged to the network once too many of them were invalid.
+    // An unknown credential costs a look-up. After too many invalid credentials, the network pays for the look-up.
     return isKnown(req, enCookie) || limites.quedanIntentos(red) ? undefined : sinCredencial
   }
 }
@@ -109,16 +111,16 @@ interface Refusal {
   id: string
 }
 
-/** Stands for a request's id in the bodies that are made once. */
+/** Placeholder for the request's id in prebuilt bodies. */
 const ID = randomUUID()
 
-/** Body around the places of the request's id, and the headers that go with it. */
+/** Prebuilt answer: the body split where the request's id goes, and the headers that belong to the body. */
 interface Made {
   parts: readonly string[]
   headers: Readonly<Record<string, string>>
 }
 
-/** Writes the 429 from bodies that are made once for each number of seconds to wait. */
+/** Creates the function that writes the 429. A body is built once for each media type and number of seconds to wait. */
 function crearNegativa({ limites, urlPublica, page, testigo }: NetworkGateOptions) {
   const made = new Map<string, Made>()
   const make = (tipo: string, retryAfter: number): Made => {
@@ -147,7 +149,7 @@ function crearNegativa({ limites, urlPublica, page, testigo }: NetworkGateOption
       ...limites.cabecerasDeRed(red, clase),
       'Retry-After': String(retryAfter),
       'Content-Length': String(Buffer.byteLength(body)),
-      // Node would read the rest of a body that nobody wants.
+      // Without this header, Node would read the rest of a body that no code needs.
       ...(close || bringsBody(req) ? { Connection: 'close' } : {}),
     }
     res.writeHead(429, headers).end(body)
@@ -162,6 +164,6 @@ function tipoPara(accept = '', clase: ClaseDeRed): string {
   return tipoSegunAccept(accept)
 }
 
-/** Whether a request announces a body. */
+/** Reports whether a request announces a body. */
 export const bringsBody = ({ headers: { 'content-length': length, 'transfer-encoding': coding } }: IncomingMessage) =>
   coding !== undefined || (length !== undefined && length !== '0')

@@ -8,13 +8,13 @@ import { segunAccept } from './rfc9457.ts'
 
 type Valor = string | string[]
 
-/** Headers in a row, each name before its value: Node writes them as they stand. */
+/** Flat list of headers, each name before its value; Node writes the list unchanged. */
 type Lista = Valor[]
 
-/** Headers of every answer of the merchants' API, unless the answer has its own. */
+/** Default headers of every answer of the merchants' API. An answer can replace each of them with its own value. */
 const DE_API: readonly string[] = Object.entries({ ...CABECERAS, 'Cache-Control': 'no-store' }).flat()
 
-/** An answer as it went out, but for the headers of the connection. */
+/** Answer as sent, without the headers of the connection. */
 interface Enviada {
   status: number
   readonly cabeceras: Readonly<Record<string, unknown>>
@@ -22,8 +22,10 @@ interface Enviada {
 }
 
 /**
- * Writes an answer, as JSON unless its headers say otherwise; nothing else writes answers. Of an operation that the
- * contract makes conditional, whoever has the same bytes already gets a 304 in their place.
+ * Writes the answer of an operation or the body of a problem. Objects are sent as JSON and strings as plain text,
+ * unless the headers declare another type. For a conditional operation, a client that already has the same bytes gets a
+ * 304.
+ * @returns the answer as sent, for {@link Testigo}
  */
 export function responder(
   req: Request,
@@ -62,7 +64,7 @@ export function responder(
   return enviada(res, status, lista, cuerpo)
 }
 
-/** Headers that an answer has whatever its body: its own, the limits' and those of every answer. */
+/** Returns the headers that do not depend on the body: the answer's own, the rate limits' and the defaults. */
 function cabecerasDe(req: Request, status: number, propias: Readonly<Record<string, Valor>>): Lista {
   const { id, deApi, admision } = req.solicitud
   const lista: Lista = deApi ? DE_API.slice() : ['Cache-Control', 'no-store']
@@ -76,7 +78,7 @@ function cabecerasDe(req: Request, status: number, propias: Readonly<Record<stri
   return lista
 }
 
-/** Adds a header, or replaces the one of that name. */
+/** Adds a header, or replaces the header of the same name. */
 function poner(lista: Lista, nombre: string, valor: Valor): void {
   for (let i = 0; i < lista.length; i += 2) {
     if (lista[i] !== nombre) continue
@@ -86,12 +88,12 @@ function poner(lista: Lista, nombre: string, valor: Valor): void {
   lista.push(nombre, valor)
 }
 
-// A list saves the object of twenty members that each answer would make; Node's types know only lists of numbers and texts.
+// A list saves an object of twenty members for each answer. Node's types declare only lists of numbers and strings.
 const escribirCabeza = (res: Response, status: number, lista: Lista) => res.writeHead(status, lista as string[])
 
 const enviada = (res: Response, status: number, lista: Lista, cuerpo: unknown): Enviada => ({
   status,
-  // Read by tests alone. Headers that were set before the answer was known come first.
+  // Only tests read this getter. The headers that middleware set before the answer was known come first.
   get cabeceras() {
     const suyas = lista.flatMap((nombre, i) => (i % 2 === 0 ? [[nombre, lista[i + 1]] as const] : []))
     return { ...(res.req.solicitud.deApi ? {} : res.getHeaders()), ...Object.fromEntries(suyas) }
@@ -99,7 +101,7 @@ const enviada = (res: Response, status: number, lista: Lista, cuerpo: unknown): 
   cuerpo,
 })
 
-/** How long a reader may read nothing, in milliseconds, before it is let go. */
+/** Time for which a client may read nothing of a streamed answer, in milliseconds. Then the connection is closed. */
 const PACIENCIA = 30_000
 
 function enviarFlujo(req: Request, res: Response, { contenido }: Flujo) {
@@ -109,17 +111,18 @@ function enviarFlujo(req: Request, res: Response, { contenido }: Flujo) {
   }
   res.setTimeout(PACIENCIA, () => res.destroy())
   pipeline(contenido, res, (error) => {
-    // Somebody who goes away in the middle is no fault of ours; a disk that does is, and the connection shows it.
+    // A client that disconnects early is not a fault of the service. A failing disk is, and the client sees a broken
+    // connection.
     if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') req.solicitud.error = error
   })
 }
 
-/** What tests have called with every answer: it throws when the contract doesn't declare that answer. */
+/** Function that tests pass to see every answer. Throws if the contract does not declare the answer. */
 export type Testigo = (req: Request, enviada: Enviada) => void
 
 /**
- * Turns every error into its answer: in Spanish as application/json, or as RFC 9457 has it if Accept names
- * application/problem+json.
+ * Creates the error handler that turns every error into its answer, in Spanish. The body is application/json, or RFC
+ * 9457's form if `Accept` names application/problem+json. Closes the connection if the headers were already sent.
  */
 export function presentarProblemas(urlPublica: string, testigo?: Testigo): ErrorRequestHandler {
   return (error, req, res, _next) => {
@@ -135,7 +138,9 @@ export function presentarProblemas(urlPublica: string, testigo?: Testigo): Error
   }
 }
 
-/** The problem that stands for one of Express's own refusals (a path that isn't valid percent-encoding). */
+/**
+ * Returns the problem for an error that Express itself raised (a path with invalid percent-encoding); else undefined.
+ */
 function deExpress(error: unknown): Problema | undefined {
   if (!(error instanceof URIError)) return undefined
   return new Problema('parametro_invalido', 'La ruta no está bien codificada: revise los signos % de la dirección.', {
@@ -143,7 +148,7 @@ function deExpress(error: unknown): Problema | undefined {
   })
 }
 
-/** Answers 404 to a path that is no operation, no page and no file. */
+/** Answers 404 to a path that names no operation, page or file. */
 export const rutaDesconocida = ({ path }: Request) => {
   const remedio =
     path.endsWith('/') && path !== '/' ? 'Quite la / del final' : 'Revise cómo está escrita, también las mayúsculas'
@@ -153,7 +158,7 @@ export const rutaDesconocida = ({ path }: Request) => {
   )
 }
 
-/** Answers 405 with the allowed methods in `Allow` (RFC 9110, 15.5.6). */
+/** Creates the handler that answers 405 with the allowed methods in `Allow` (RFC 9110, 15.5.6). */
 export const metodoNoPermitido = (metodos: readonly string[]) => {
   const allow = metodos.flatMap((metodo) => (metodo === 'get' ? ['GET', 'HEAD'] : [metodo.toUpperCase()])).join(', ')
   return () => {

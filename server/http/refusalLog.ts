@@ -4,13 +4,14 @@ import { redAncha } from './red.ts'
 
 /** Time between two log lines about the same refusals, in milliseconds. */
 const INTERVAL = 10_000
-/** Different refusals that are told apart in one interval; the others share one line. */
+/** Maximum number of different refusals counted separately in one interval; all others share one line. */
 const MAX_LINES = 1_000
 
-/** Refused request, as far as it tells refusals apart. */
+/** Refused request: the fields that tell refusals apart. */
 interface Refused {
   /** Network of the request, as `redDe` writes it. */
   red: string
+  /** Reason of the refusal, as a constant text for the log. */
   motivo: string
   /** Caller, if the request had a valid credential. */
   quien?: Readonly<Record<string, string>>
@@ -23,8 +24,8 @@ interface Line {
 }
 
 /**
- * Logs refusals as counts: a line when refusals of one network for one reason begin, then one line every 10 s while they
- * go on. A flood of 4,000 refusals a second otherwise writes 66 GB a day.
+ * Logs refusals as counts, by network, reason and caller. The first refusal gets a line at once; further refusals get
+ * one line every 10 s. A flood of 4,000 refusals a second would otherwise write 66 GB a day.
  */
 export class RefusalLog {
   readonly #log: Log
@@ -37,7 +38,7 @@ export class RefusalLog {
 
   /**
    * Counts a refusal.
-   * @returns the id that the log line about it has, a UUID
+   * @returns id of the log line that covers the refusal, a UUID
    */
   note({ red, motivo, quien = {} }: Refused): string {
     const ancha = redAncha(red)
@@ -60,7 +61,7 @@ export class RefusalLog {
     return line.id
   }
 
-  /** Writes what was counted and stops counting. */
+  /** Writes the pending counts and stops the timer. */
   close(): void {
     this.#write()
     clearInterval(this.#timer)

@@ -1,6 +1,9 @@
 import type { Problema, ProblemaRfc9457 } from '../contrato/generado/tipos/index.ts'
 
-/** An error's body as application/problem+json; what RFC 9457 has no name for stays, as extension members (§3.2). */
+/**
+ * Returns an error body as application/problem+json. Members that RFC 9457 does not name stay as extension members
+ * (§3.2).
+ */
 export function comoRfc9457({ titulo, mensaje, estado_http, ...demas }: Problema): ProblemaRfc9457 {
   return {
     type: `urn:guias:problema:${demas.codigo}`,
@@ -12,11 +15,11 @@ export function comoRfc9457({ titulo, mensaje, estado_http, ...demas }: Problema
   }
 }
 
-/** Type of an error's body: application/json, unless `Accept` names application/problem+json. */
+/** Returns the media type of an error body: application/json, unless `Accept` names application/problem+json. */
 export const tipoSegunAccept = (accept = '') =>
   /\bapplication\/problem\+json\b/i.test(accept) ? 'application/problem+json' : 'application/json'
 
-/** An error's body and its type, by `Accept`. */
+/** Returns an error body and its media type, chosen by `Accept`. */
 export function segunAccept(problema: Problema, accept?: string) {
   const tipo = tipoSegunAccept(accept)
   return { tipo, cuerpo: tipo === 'application/json' ? problema : comoRfc9457(problema) }

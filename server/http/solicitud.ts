@@ -6,19 +6,20 @@ import { CABECERAS } from './cabeceras.ts'
 import type { Identidad } from './identidad.ts'
 import { redDe } from './red.ts'
 
-/** What the machinery knows of a request, from its first middleware on. */
+/** State of one request, created by the first middleware. */
 export interface Solicitud {
   id: string
-  /** The method that the operation was bound with: GET for a HEAD request, too. */
+  /** HTTP method of the client. It stays `HEAD` even after `req.method` is set to GET. */
   metodo: string
+  /** Arrival of the request, on the clock of `performance.now()`, in milliseconds. */
   inicio: number
-  /** Whether it is for the merchants' API, whose answers all come from `responder`. */
+  /** True for the merchants' API (`/api/v1/`), all of whose answers `responder` writes. */
   deApi: boolean
   operacion?: Operacion
   identidad?: Identidad
-  /** What it was let through with. */
+  /** Admission by the rate limits; undefined until `limitar` admits the request. */
   admision?: Admision
-  /** Why the request failed, for the log. */
+  /** Cause of the failure, for the log. */
   error?: unknown
 }
 
@@ -33,8 +34,9 @@ declare global {
 const ID_AJENO = /^[!-~]{1,128}$/
 
 /**
- * Gives the request its id (the caller's `X-Request-Id` if it is fit) and writes its one log line when it is over.
- * Requests refused with 429 are logged as counts.
+ * Creates the middleware that gives each request an id and writes one log line when the request ends. The id is the
+ * client's `X-Request-Id` if that has 1 to 128 visible ASCII characters. Requests refused with 429 are logged as
+ * counts.
  */
 export function identificarSolicitud({ log, refusals }: Pick<Deps, 'log' | 'refusals'>, nuevoId: () => string) {
   return (req: Request, res: Response, next: NextFunction) => {
@@ -46,7 +48,7 @@ export function identificarSolicitud({ log, refusals }: Pick<Deps, 'log' | 'refu
       deApi: req.url.startsWith('/api/v1/'),
     }
     req.solicitud = solicitud
-    // Those of an answer to a merchant's system are written at once with it (`responder`).
+    // In the merchants' API, `responder` writes these headers together with the status.
     if (!solicitud.deApi) {
       for (const nombre in CABECERAS) res.setHeader(nombre, CABECERAS[nombre]!)
       res.setHeader('X-Request-Id', solicitud.id)
@@ -68,7 +70,8 @@ export function identificarSolicitud({ log, refusals }: Pick<Deps, 'log' | 'refu
         ...quien(identidad),
         ...(res.writableFinished ? {} : { cortada: true }),
       }
-      // A 503 is a state of the service, told elsewhere too; any other 5xx is a fault of ours.
+      // A 503 reports a state of the service, which other log lines also report. Any other 5xx is a defect of the
+      // service.
       if (res.statusCode >= 500) log[res.statusCode === 503 ? 'warn' : 'error']({ ...linea, err: error }, 'request')
       else log.info(linea, 'request')
     })

@@ -1,7 +1,7 @@
-/** Runs what is given to it when its turn comes, and gives what comes of it. */
+/** Limiter of concurrency: runs a function when its turn comes, and returns the function's result. */
 export type Turnos = <T>(hacer: () => Promise<T>) => Promise<T>
 
-/** Makes turns of which at most `aLaVez` are under way; the others wait in order. */
+/** Creates a limiter that runs at most `aLaVez` functions at a time; the others wait in order. */
 export function crearTurnos(aLaVez: number): Turnos {
   const esperan: (() => void)[] = []
   let libres = aLaVez
@@ -18,17 +18,21 @@ export function crearTurnos(aLaVez: number): Turnos {
   }
 }
 
-/** The same, for an owner. */
+/** Limiter of concurrency per owner, such as a merchant, a courier or a network. */
 export type TurnosPorDueno = <T>(dueno: string, hacer: () => Promise<T>) => Promise<T>
 
-/** Makes turns of which each owner has at most so many under way, and all owners together. */
+/**
+ * Creates a limiter that runs at most `porDueno` functions of each owner at a time, and at most `todos` of all owners.
+ */
 export function crearTurnosRepartidos({ porDueno, todos }: { porDueno: number; todos: number }): TurnosPorDueno {
   const suyos = crearTurnosPorDueno(porDueno)
   const turno = crearTurnos(todos)
   return (dueno, hacer) => suyos(dueno, () => turno(hacer))
 }
 
-/** Makes turns that each owner has for himself: at most so many of his are under way, whatever the others do. */
+/**
+ * Creates a limiter that runs at most `aLaVez` functions of each owner at a time. Owners do not wait for each other.
+ */
 export function crearTurnosPorDueno(aLaVez: number): TurnosPorDueno {
   const duenos = new Map<string, { turno: Turnos; cuantos: number }>()
   return async (dueno, hacer) => {

@@ -3,7 +3,7 @@ import type { Sharp } from 'sharp'
 import { Problema } from '../errores.ts'
 import { cargarSharp } from './sharp.ts'
 
-/** A picture made anew from somebody's, and what his camera had written into it. */
+/** Re-encoded picture, with the time and place of capture from the EXIF data of the original. */
 export interface Imagen {
   mime: 'image/jpeg' | 'image/png'
   ancho: number
@@ -16,17 +16,17 @@ export interface Imagen {
 
 const MEGAPIXELES = 40
 const LADO = { foto: 2_560, firma: 1_600 }
-/** Minimum of the shorter and the longer side, in pixels, as sent and as stored. */
+/** Minimum length in pixels of the shorter and the longer side, both as sent and as stored. */
 const MINIMO = { foto: [200, 200], firma: [20, 50] } as const
-/** Seconds that decoding may take. */
+/** Time limit of decoding, in seconds. */
 const PLAZO = 20
-/** More EXIF than a JPEG can hold is no camera's. */
+/** Maximum size of EXIF data in bytes. A JPEG cannot hold more, so no camera writes more. */
 const MAXIMO_DE_EXIF = 65_535
 
 /**
- * Decodes the file and encodes what is seen, so that nothing else of it is kept: neither metadata nor whatever else the
- * bytes might be to somebody who reads them otherwise.
- * @throws Problema 422
+ * Decodes a file and encodes only its pixels. The result contains no metadata, and no other content that another
+ * program could find in the file's bytes.
+ * @throws Problema 422 if the file is not a valid picture
  */
 export async function leerImagen(ruta: string, tipo: 'foto' | 'firma'): Promise<Imagen> {
   const reparo = reparoDe(await leerInicio(ruta))
@@ -36,7 +36,7 @@ export async function leerImagen(ruta: string, tipo: 'foto' | 'firma'): Promise<
     limitInputPixels: MEGAPIXELES * 1_000_000,
     failOn: 'error',
     sequentialRead: true,
-    // Of an animation only what it shows first.
+    // An animation is reduced to its first frame.
     pages: 1,
   })
   try {
@@ -60,8 +60,9 @@ export async function leerImagen(ruta: string, tipo: 'foto' | 'firma'): Promise<
 }
 
 /**
- * Requires the minimum size of the picture as sent and as stored: shrinking the longer side may leave too little of the shorter.
- * @throws Problema 422
+ * Requires the minimum size of a picture, as sent and as stored. Shrinking the longer side may make the shorter side
+ * too small.
+ * @throws Problema 422 if the picture is too small
  */
 function exigirTamano(tipo: 'foto' | 'firma', ancho: number, alto: number): void {
   const [corto, largo] = MINIMO[tipo]
@@ -85,11 +86,15 @@ const codificar = (imagen: Sharp, tipo: 'foto' | 'firma') =>
 const PNG = '\x89PNG\r\n\x1a\n'
 
 /**
- * What phones photograph with and browsers don't show: a box `ftyp` of one of these brands (ISO/IEC 23008-12, AVIF).
+ * First bytes of a HEIC or AVIF file, formats that phones write and browsers do not show: a `ftyp` box with one of
+ * these brands (ISO/IEC 23008-12, AVIF).
  */
 const HEIC = /^.{4}ftyp(heic|heix|heim|heis|hevc|hevx|mif1|msf1|avif|avis)/s
 
-/** Why it is no picture of ours, by its first bytes, whatever it is called; undefined: it looks like one. */
+/**
+ * Checks the format of a picture by the first bytes of the file, not by its name.
+ * @returns the reason, in Spanish, why the format is not accepted; undefined if it is
+ */
 function reparoDe(inicio: string): string | undefined {
   if (inicio.startsWith('\xff\xd8\xff') || inicio.startsWith(PNG) || /^RIFF.{4}WEBP$/s.test(inicio)) return undefined
   if (inicio === '') return 'El archivo llegó vacío. Envíe los bytes de la imagen como cuerpo de la solicitud.'
@@ -113,7 +118,7 @@ const ETIQUETAS = [
   ...['GPSLatitude', 'GPSLatitudeRef', 'GPSLongitude', 'GPSLongitudeRef'],
 ]
 
-/** When and where, if the camera said so in a way that can mean only one thing. */
+/** Reads the time and place of capture from EXIF data, each only if the data is unambiguous. */
 async function leerExif(exif: Buffer | undefined): Promise<Pick<Imagen, 'capturado_en' | 'lat' | 'lng'>> {
   const nada = { capturado_en: null, lat: null, lng: null }
   if (!exif || exif.length > MAXIMO_DE_EXIF) return nada
@@ -122,7 +127,7 @@ async function leerExif(exif: Buffer | undefined): Promise<Pick<Imagen, 'captura
   const datos = await exifr.parse(tiff, { pick: ETIQUETAS, reviveValues: false }).catch(() => undefined)
   if (!datos) return nada
   const { latitude: lat, longitude: lng } = datos
-  // Zero, zero is what a camera writes that doesn't know.
+  // A camera that does not know its position writes 0, 0.
   const hayLugar = enGrados(lat, 90) && enGrados(lng, 180) && (lat !== 0 || lng !== 0)
   return { capturado_en: leerInstante(datos), lat: hayLugar ? lat : null, lng: hayLugar ? lng : null }
 }
@@ -130,13 +135,16 @@ async function leerExif(exif: Buffer | undefined): Promise<Pick<Imagen, 'captura
 const enGrados = (valor: unknown, maximo: number) =>
   typeof valor === 'number' && Number.isFinite(valor) && Math.abs(valor) <= maximo
 
-/** The camera's local time counts with its offset; the satellites' time is UTC. Nobody guesses a zone. */
+/**
+ * Reads the time of capture. The camera's local time counts only together with its UTC offset; the GPS time is UTC. The
+ * time zone is never guessed.
+ */
 function leerInstante(datos: Readonly<Record<string, unknown>>): Date | null {
   const [, fecha, hora] = /^(\d{4}:\d\d:\d\d) (\d\d:\d\d:\d\d)$/.exec(String(datos.DateTimeOriginal)) ?? []
   const zona = String(datos.OffsetTimeOriginal)
   const desde = (dia: string, texto: string) => {
     const instante = new Date(`${dia.replaceAll(':', '-')}T${texto}`)
-    // What is in no calendar, or before there were such cameras.
+    // Rejects dates that do not exist, dates before 1995, when no such cameras existed, and dates after 2199.
     return instante.getTime() > Date.UTC(1995) && instante.getTime() < Date.UTC(2200) ? instante : null
   }
   if (fecha && hora && /^[+-]\d\d:\d\d$/.test(zona)) return desde(fecha, `${hora}${zona}`)

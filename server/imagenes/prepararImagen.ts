@@ -1,8 +1,8 @@
 import { cargarSharp } from './sharp.ts'
 
 /**
- * An image as the document embeds it: a JPEG in sRGB, upright, opaque, without metadata (a photo's may tell where its
- * owner lives).
+ * Image in the form that a PDF embeds: an upright, opaque sRGB JPEG without metadata. The metadata of a photo may
+ * reveal where its owner lives.
  */
 export interface Imagen {
   bytes: Uint8Array
@@ -10,12 +10,12 @@ export interface Imagen {
   alto: number
 }
 
-/** The phone photos that the contract admits have at most 40 megapixels. */
+/** Maximum number of pixels of the original. The contract accepts phone photos of at most 40 megapixels. */
 const PIXELES = 50_000_000
 
 /**
- * Re-encodes an image so that its longer side has at most `lado` pixels. Undefined for what cannot be read: a proof with
- * a broken photo is still a proof.
+ * Re-encodes an image so that its longer side has at most `lado` pixels. Returns undefined if the image cannot be read,
+ * because a proof with a broken photo is still a proof.
  */
 export async function prepararImagen(original: Buffer, lado: number, calidad: number): Promise<Imagen | undefined> {
   const sharp = await cargarSharp()
@@ -33,7 +33,7 @@ export async function prepararImagen(original: Buffer, lado: number, calidad: nu
   }
 }
 
-/** The largest size of an image within a box, never larger than 1 point per pixel times `ampliar`. */
+/** Largest size of an image that fits into a box, at most `ampliar` points per pixel. */
 export function encajar({ ancho, alto }: Omit<Imagen, 'bytes'>, caja: { ancho: number; alto: number }, ampliar = 1) {
   const escala = Math.min(caja.ancho / ancho, caja.alto / alto, ampliar)
   return { ancho: ancho * escala, alto: alto * escala }

@@ -1,7 +1,10 @@
 type CrearSharp = typeof import('sharp').default
 let cargado: Promise<CrearSharp> | undefined
 
-/** Loaded at its first use: it takes its time. Its library reads a hundred formats; of those three are let in. */
+/**
+ * Loads sharp at first use, because loading is slow. Its library reads about a hundred formats; this function blocks
+ * all except JPEG, PNG and WebP.
+ */
 export function cargarSharp(): Promise<CrearSharp> {
   cargado ??= import('sharp').then(({ default: sharp }) => {
     sharp.cache(false)
@@ -17,7 +20,7 @@ export function cargarSharp(): Promise<CrearSharp> {
 
 const DE_SVG = { operation: ['VipsForeignLoadSvgBuffer'] }
 
-/** Lets SVG in while `hacer` runs, which is at start or in a script: nobody sends pictures then. */
+/** Allows SVG while `hacer` runs. Used only at start or in a script, when no client sends pictures. */
 export async function conSvg<T>(hacer: (sharp: CrearSharp) => Promise<T>): Promise<T> {
   const sharp = await cargarSharp()
   sharp.unblock(DE_SVG)

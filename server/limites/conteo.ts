@@ -1,4 +1,4 @@
-/** How many of each there are at the moment; of whom there is none, nothing is kept. */
+/** Counters by key. A counter at 0 is not stored. */
 export class Conteo {
   readonly #cuantos = new Map<string, number>()
 

@@ -1,48 +1,53 @@
-/** How fast something may go: so many a second in the long run, and so many at once after a rest. */
+/** Rate: the average number per second (`porSegundo`), and the number admitted at once after a rest (`rafaga`). */
 export interface Ritmo {
   porSegundo: number
   rafaga: number
 }
 
-/** So many a minute, all of them at once if need be. */
+/** Returns a rate of `veces` per minute, all of which may come at once. */
 export const porMinuto = (veces: number): Ritmo => ({ porSegundo: veces / 60, rafaga: veces })
 
 interface Cubo extends Ritmo {
   readonly clave: string
   fichas: number
   contado_en: number
-  /** Neighbours in the order of last use: the one used before this one, and the one used after it. */
+  /** Neighbours in the order of last use: the bucket used before this bucket, and the bucket used after it. */
   anterior: Cubo
   siguiente: Cubo
 }
 
-/** Times `maximo` that buckets which aren't full may be. */
+/** Factor of `maximo` up to which buckets that are not full are kept. */
 export const RECUERDO = 5
 
+/** Options of {@link Cubos}. */
 export interface OpcionesDeCubos {
-  /** How many processes share each rhythm evenly, at this moment. */
+  /** Returns the number of processes that share each rate evenly at this moment. */
   procesos?: () => number
-  /** In milliseconds, of which only differences count. */
+  /** Returns the time in milliseconds, of which only differences count. */
   reloj?: () => number
-  /** Beyond so many keys full buckets are forgotten, the one used longest ago first. */
+  /** Number of keys above which full buckets are dropped, the least recently used first. */
   maximo?: number
 }
 
 /**
- * Token buckets by key, in this process's memory: asking costs no round trip. Forgetting a full bucket changes nothing, since
- * a new one is full, too. Others are only forgotten beyond {@link RECUERDO} times `maximo`; until the last of them would be
- * full, new buckets start with what it would have, and with one token at least.
+ * Token buckets by key, in the memory of this process, so that a check costs no round trip. Dropping a full bucket
+ * changes nothing, because a new bucket is full, too. Other buckets are dropped only above {@link RECUERDO} times
+ * `maximo`. Until the last of them would be full, new buckets start with the tokens that this bucket would have, but at
+ * least one token.
  */
 export class Cubos {
   readonly #cubos = new Map<string, Cubo>()
-  /** Head of the ring of all buckets: the next one was used longest ago, the previous one last. */
+  /**
+   * Head of the ring of all buckets. The next bucket in the ring was used longest ago, the previous bucket most
+   * recently.
+   */
   readonly #cabeza = crearCabeza()
-  /** Time at which the last of the buckets that were forgotten too early would be full. */
+  /** Time at which the last of the buckets that were dropped before they were full would be full. */
   #olvidadosHasta = Number.NEGATIVE_INFINITY
   readonly #procesos: () => number
   readonly #reloj: () => number
   readonly #maximo: number
-  /** Buckets that are added between two looks at what can be forgotten. */
+  /** Number of buckets added between two searches for buckets to drop. */
   readonly #porVez: number
   #nuevos = 0
 
@@ -53,7 +58,7 @@ export class Cubos {
     this.#porVez = Math.ceil(maximo / 100)
   }
 
-  /** Buckets held. */
+  /** Number of buckets in memory. */
   get cuantos(): number {
     return this.#cubos.size
   }
@@ -63,16 +68,16 @@ export class Cubos {
     return this.#procesos()
   }
 
-  /** This process's share of a rhythm; at least one at a time. */
+  /** Returns this process's share of a rate, with a burst of at least 1. */
   parte({ porSegundo, rafaga }: Ritmo): Ritmo {
     const procesos = this.#procesos()
     return { porSegundo: porSegundo / procesos, rafaga: rafagaDe(rafaga, procesos) }
   }
 
   /**
-   * Takes what something costs. A bucket with one token left may give more and then owes them, so that an expensive
-   * request needs no share that holds all of its cost.
-   * @returns the seconds to wait, and nothing was taken; 0: go ahead
+   * Takes tokens from a bucket. A bucket with one token left may give more, and then has a negative number of tokens.
+   * An expensive request can therefore pass even if the burst of this process's share is smaller than the cost.
+   * @returns seconds to wait if nothing was taken; 0 if the tokens were taken
    */
   tomar(clave: string, ritmo: Ritmo, costo = 1): number {
     const procesos = this.#procesos()
@@ -83,13 +88,13 @@ export class Cubos {
     return 0
   }
 
-  /** Gives back what was taken and isn't needed. */
+  /** Gives back tokens that were taken but not needed. */
   devolver(clave: string, costo: number): void {
     const cubo = this.#cubos.get(clave)
     if (cubo) cubo.fichas += costo
   }
 
-  /** What is left, whole tokens, and the seconds until nothing is missing. */
+  /** Returns the whole tokens left, and the seconds until the bucket is full. */
   quedan(clave: string, ritmo: Ritmo): { quedan: number; enteroEn: number } {
     const procesos = this.#procesos()
     const porSegundo = ritmo.porSegundo / procesos
@@ -119,19 +124,22 @@ export class Cubos {
     return cubo
   }
 
-  /** Tokens of a new bucket. */
+  /** Returns the initial tokens of a new bucket. */
   #alEmpezar(ahora: number, porSegundo: number, rafaga: number): number {
     if (ahora >= this.#olvidadosHasta) return rafaga
     return Math.max(1, rafaga - ((this.#olvidadosHasta - ahora) / 1_000) * porSegundo)
   }
 
-  /** Forgets full buckets. Looks at twice as many as were added since, so that many full ones are soon gone. */
+  /**
+   * Drops full buckets. Examines twice as many buckets as were added since the last search, so that many full buckets
+   * are soon gone.
+   */
   #hacerSitio(ahora: number): void {
     this.#nuevos = 0
     for (let mirar = 2 * this.#porVez; mirar > 0 && this.#cubos.size >= this.#maximo; mirar--) {
       const cubo = this.#cabeza.siguiente
       const llenoEn = cubo.contado_en + ((cubo.rafaga - cubo.fichas) / cubo.porSegundo) * 1_000
-      // One that isn't full goes behind the others, or it would keep them from being looked at.
+      // A bucket that is not full moves behind the others. It would otherwise keep them from being examined.
       if (llenoEn > ahora && this.#cubos.size <= RECUERDO * this.#maximo - this.#porVez) this.#ponerUltimo(cubo)
       else {
         if (llenoEn > ahora) this.#olvidadosHasta = Math.max(this.#olvidadosHasta, llenoEn)
@@ -141,7 +149,10 @@ export class Cubos {
     }
   }
 
-  /** Moves a bucket to the end of the ring. Deleting it from the Map and setting it again would cost a rehash every few requests. */
+  /**
+   * Moves a bucket to the end of the ring. Deleting it from the Map and adding it again would cost a rehash every few
+   * requests.
+   */
   #ponerUltimo(cubo: Cubo): void {
     if (this.#cabeza.anterior === cubo) return
     soltar(cubo)
@@ -166,16 +177,16 @@ function ponerAntesDe(siguiente: Cubo, cubo: Cubo): void {
   siguiente.anterior = cubo
 }
 
-/** Takes a bucket out of its ring. */
+/** Removes a bucket from its ring. */
 function soltar({ anterior, siguiente }: Cubo): void {
   anterior.siguiente = siguiente
   siguiente.anterior = anterior
 }
 
-/** A limit says for how many seconds whoever `clave` names has to wait; 0 lets him go ahead. */
+/** Rate limit: takes one token of a key, and returns the seconds to wait, or 0 if the caller may continue. */
 export type Limite = (clave: string) => number
 
-/** Limit of so many a minute, all of them at once if need be. */
+/** Creates a limit of `veces` per minute for each key, all of which may come at once. */
 export function crearLimite(veces: number, opciones: OpcionesDeCubos = {}): Limite {
   const cubos = new Cubos(opciones)
   const ritmo = porMinuto(veces)

@@ -1,15 +1,15 @@
-/** Members beyond which the one that was added longest ago is dropped. */
+/** Maximum number of members. Above it, the member that was added longest ago is dropped. */
 const MAX_MEMBERS = 10_000
 
-/** Set of texts in memory whose members leave by themselves after a fixed time. */
+/** Set of texts in memory. Members expire after a fixed time. */
 export class ExpiringSet {
   readonly #addedAt = new Map<string, number>()
   readonly #ttl: number
   readonly #clock: () => number
 
   /**
-   * @param ttl milliseconds that a member stays after it was last added
-   * @param clock milliseconds, of which only differences count
+   * @param ttl milliseconds for which a member stays, counted from its last addition
+   * @param clock time in milliseconds, of which only differences count
    */
   constructor(ttl: number, clock: () => number = () => performance.now()) {
     this.#ttl = ttl

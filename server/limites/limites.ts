@@ -27,48 +27,49 @@ interface Gasto {
   clave: string
   ritmo: Ritmo
   costo: number
-  /** In Spanish, whose rhythm it is: `de su llave`. */
+  /** Owner of the rate, in Spanish: `de su llave`. */
   de: string
 }
 
-/** Caller with a credential, as the limits see it for one operation. */
+/** Caller with a credential, as the limits see the caller for one operation. */
 interface Quien {
-  /** Key under which the caller's requests under way are counted together. */
+  /** Key under which the caller's concurrent requests are counted. */
   clave: string
+  /** Maximum number of concurrent requests. */
   simultaneas: number
-  /** Gastos of one name stand side by side. */
+  /** Costs of a request; costs in the same rate are adjacent. */
   gastos: readonly Gasto[]
-  /** The courier's code, if the caller is one. */
+  /** Public code of the courier; undefined if the caller is not a courier. */
   repartidor: string | undefined
 }
 
-/** Request that was let through. */
+/** Request that was admitted. */
 export interface Admision {
-  /** Headers that tell what is left of the caller's rates. */
+  /** Headers that report what is left of the caller's rates. */
   readonly cabeceras: Readonly<Record<'RateLimit' | 'RateLimit-Policy', string>>
   /** Corrects the cost in the operation's class once the length of its list is known. */
   corregir(costo: number): void
-  /** Ends the request. */
+  /** Ends the request, which then no longer counts as concurrent. Further calls do nothing. */
   terminar(): void
 }
 
 interface OpcionesDeLimites {
-  /** How many processes share the limits at this moment. */
+  /** Returns the number of processes that share the limits at this moment. */
   procesos?: () => number
   /** Requests per second of an operator's key. */
   porOperador: number
-  /** Requests per second without a key of one network. */
+  /** Requests per second of a network without a key. */
   porRed: number
-  /** In milliseconds, of which only differences count. */
+  /** Returns the time in milliseconds, of which only differences count. */
   reloj?: () => number
-  /** Told once when a courier has asked for too many guides that don't exist. */
+  /** Called once when a courier has used up the look-ups of guide codes without a guide. */
   alDesconocer?: (repartidor: string) => void
 }
 
-/** Cost that a request takes of its class before its list was read; the contract bounds the list to this length. */
+/** Cost that is charged before the list in the body is read. The contract limits the list to this length. */
 export const COSTO_MAXIMO = 100
 
-/** Purposes for which the requests of a network without a key are counted apart. */
+/** Classes of requests without a key; a network has a separate rate for each class. */
 export type ClaseDeRed = 'operaciones' | 'paginas'
 
 /** Time for which a valid key or session vouches for its network, in milliseconds. */
@@ -76,22 +77,22 @@ const VIGENCIA_DE_AVAL = 60_000
 /** Time for which new connections of a network are refused, in milliseconds. */
 const VIGENCIA_DE_VETO = 1_000
 
-/** Limits of one process; `ritmos.ts` has the figures. */
+/** Rate limits of a process; `ritmos.ts` has the figures. */
 export class Limites {
   readonly #cubos: Readonly<Record<Nombre | 'desconocidas', Cubos>>
   readonly #porRed: Readonly<Record<ClaseDeRed | 'intentos' | 'etiquetas', LimitePorRed>>
   readonly #alDesconocer: (repartidor: string) => void
   readonly #simultaneas = new Conteo()
-  /** Look-ups of unknown keys and sessions under way, by network. */
+  /** Look-ups of unknown keys and sessions in progress, by network. */
   readonly #averiguan = new Conteo()
-  /** Requests of couriers under way, each of which may turn out to name an unknown guide. */
+  /** Requests of couriers in progress, each of which may turn out to name an unknown guide. */
   readonly #buscan = new Conteo()
   readonly #avaladas: ExpiringSet
   readonly #vetadas: ExpiringSet
 
-  /** Callers by what their credential stands for, a new object each time that it is read, and by operation. */
+  /** Callers by identity and operation. An identity is a new object each time that a credential is read. */
   readonly #quienes = new WeakMap<Identidad, Map<Operacion, Quien>>()
-  /** Policies as texts, by their rate. They hold while the number of processes stays the same. */
+  /** Policies as texts, by their rate. A text is valid while the number of processes stays the same. */
   readonly #politicas = new WeakMap<Ritmo, { procesos: number; texto: string }>()
 
   readonly #deOperacion: Ritmo
@@ -115,7 +116,7 @@ export class Limites {
       cambios: cubos(),
       desconocidas: cubos(),
     }
-    // Networks have buckets apart from keys, so that strangers cannot evict those of merchants.
+    // Networks and keys have separate buckets, so that clients without a key cannot evict the buckets of merchants.
     this.#porRed = {
       operaciones: new LimitePorRed(this.#deRed, opciones),
       paginas: new LimitePorRed(this.#deRed, opciones),
@@ -125,7 +126,7 @@ export class Limites {
   }
 
   /**
-   * Takes what a request with a credential spends, of all its rates or of none.
+   * Charges a request with a credential to all of its rates, or to none.
    * @throws Problema 429
    */
   admitir(operacion: Operacion, identidad: Identidad): Admision {
@@ -133,7 +134,7 @@ export class Limites {
     const { gastos, repartidor } = quien
     const enCurso = this.#simultaneas.de(quien.clave)
     if (enCurso >= quien.simultaneas) throw this.#rechazo(quien, 1, `${enCurso} a la vez es el máximo`)
-    // Requests under way count as if each of them named an unknown guide: none of them was counted yet.
+    // Each request in progress counts as a look-up of an unknown guide, because its result is not counted yet.
     if (repartidor !== undefined) this.#exigirConocidas(repartidor, this.#buscan.de(repartidor), quien)
     for (let i = 0; i < gastos.length; i++) {
       const gasto = gastos[i]!
@@ -147,7 +148,10 @@ export class Limites {
     return new Limites.#Admitida(this, quien)
   }
 
-  /** Request with a credential that was let through. A class, because each request makes one: closures would cost five objects. */
+  /**
+   * Admitted request with a credential. A class, because every request creates an instance; closures would cost five
+   * objects.
+   */
   static readonly #Admitida = class implements Admision {
     readonly #limites: Limites
     readonly #quien: Quien
@@ -178,8 +182,8 @@ export class Limites {
   }
 
   /**
-   * Lets a request without a credential through if its network has few enough under way. Its rate was charged by
-   * `gastarDeRed` when the request arrived.
+   * Admits a request without a credential if its network has few enough requests in progress. `gastarDeRed` charged the
+   * rate when the request arrived.
    * @throws Problema 429
    */
   admitirDeRed(red: string): Admision {
@@ -196,7 +200,10 @@ export class Limites {
     }
   }
 
-  /** Counts a request as under way. @returns its end; only the first call counts */
+  /**
+   * Counts a request as in progress.
+   * @returns function that ends the request; only its first call counts
+   */
   #empezar(clave: string, repartidor?: string): () => void {
     this.#simultaneas.sumar(clave)
     if (repartidor !== undefined) this.#buscan.sumar(repartidor)
@@ -210,56 +217,60 @@ export class Limites {
   }
 
   /**
-   * Takes one request of its network. Cheap enough to run before anything else looks at the request.
-   * @returns seconds to wait, and nothing was taken; 0: go ahead
+   * Takes one token of a network. Cheap enough to run before any other code looks at the request.
+   * @returns seconds to wait if nothing was taken; 0 if the token was taken
    */
   gastarDeRed(red: string, clase: ClaseDeRed): number {
     return this.#porRed[clase].tomar(red)
   }
 
-  /** In Spanish, why a network has to wait. */
+  /** Spanish reason why a network has to wait. */
   get motivoDeRed(): string {
     return explicar({ nombre: 'solicitudes', ritmo: this.#deRed, de: 'de su red' })
   }
 
-  /** Headers that tell what is left of a network's rate. */
+  /** Returns the headers that report what is left of a network's rate. */
   cabecerasDeRed(red: string, clase: ClaseDeRed): Admision['cabeceras'] {
     const limite = this.#porRed[clase]
     return cabecerasDe('solicitudes', limite.quedan(red), limite.parte)
   }
 
-  /** Notes that a valid key or session came from a network. */
+  /** Records that a valid key or session came from a network. */
   avalar(red: string): void {
     this.#avaladas.add(red)
   }
 
-  /** Refuses new connections of a network for a second, unless a valid key or session came from it in the last minute. */
+  /**
+   * Refuses new connections of a network for a second, unless a valid key or session came from that network in the last
+   * minute.
+   */
   vetar(red: string): void {
     if (!this.#avaladas.has(red)) this.#vetadas.add(red)
   }
 
-  /** Whether new connections of a network are refused now. */
+  /** Reports whether new connections of a network are refused now. */
   vetada(red: string): boolean {
     return this.#vetadas.has(red)
   }
 
-  /** Whether keys and sessions that this process does not know may still be tried from a network. */
+  /** Reports whether a network may still try keys and sessions that this process does not know. */
   quedanIntentos(red: string): boolean {
     return this.#porRed.intentos.quedan(red).quedan > 0
   }
 
   /**
-   * Counts a key or session that is none against the network that presented it. Good ones from the same network aren't
-   * touched: strangers can lock nobody out.
-   * @throws Problema 429, once it is too many
+   * Counts an invalid key or session against the network that presented it. Valid credentials from the same network
+   * stay usable, so that strangers cannot lock out other clients.
+   * @throws Problema 429 if the network presented too many
    */
   contarFallo(red: string): void {
     this.#fallar(red, 1)
   }
 
   /**
-   * Looks up a key or session that this process doesn't know. Of a network that presented too many invalid ones, one is
-   * looked up at a time and the others are refused: a good one from there finds its turn by coming again.
+   * Looks up a key or session that this process does not know. A network that presented too many invalid credentials
+   * gets a single look-up at a time, and its other look-ups are refused. A client with a valid credential succeeds by
+   * retrying.
    * @throws Problema 429
    */
   async averiguar<T>(red: string, leer: () => Promise<T>): Promise<T> {
@@ -281,7 +292,7 @@ export class Limites {
   }
 
   /**
-   * Takes what opening or drawing labels costs, of the network that opened their link.
+   * Charges the opening or drawing of labels to the network that opened the link.
    * @throws Problema 429
    */
   gastarEtiquetas(red: string, cuantas: number): void {
@@ -293,7 +304,7 @@ export class Limites {
     throw demasiadas(porQue, espera, cabeceras)
   }
 
-  /** Counts codes that a courier asked for and that name no guide, over all of the courier's sessions. */
+  /** Counts codes without a guide that a courier looked up, over all sessions of the courier. */
   contarDesconocidas(repartidor: string, cuantas: number): void {
     if (cuantas === 0) return
     const cubos = this.#cubos.desconocidas
@@ -302,7 +313,7 @@ export class Limites {
   }
 
   /**
-   * Refuses a courier who asked for too many codes that name no guide.
+   * Refuses a courier who looked up too many codes without a guide.
    * @throws Problema 429
    */
   exigirConocidas(repartidor: string): void {
@@ -318,7 +329,7 @@ export class Limites {
       throw demasiadas(`${sinContar} a la vez es el máximo`, 1, cabeceras)
   }
 
-  /** The caller of an operation, made once for each time that its credential was read. */
+  /** Returns the caller of an operation, created once for each identity and operation. */
   #quienEs(operacion: Operacion, identidad: Identidad): Quien {
     let deIdentidad = this.#quienes.get(identidad)
     if (!deIdentidad) {
@@ -347,7 +358,10 @@ export class Limites {
     return demasiadas(porQue, segundos, this.#cabeceras(quien))
   }
 
-  /** Of each rate, the account that has less left: a key's, or its merchant's. */
+  /**
+   * Returns the headers of all rates. A rate is reported for the account with fewer tokens left: the key or its
+   * merchant.
+   */
   #cabeceras({ gastos }: Quien): Admision['cabeceras'] {
     let estados = ''
     let politicas = ''
@@ -425,7 +439,7 @@ const solo = (clave: string, ritmo: Ritmo, de: string, repartidor?: string): Qui
 
 type DeComercio = Readonly<Record<'llave' | 'comercio', Readonly<Record<Nombre, Ritmo>>>>
 
-/** Made once for each time that a merchant's figures were read. */
+/** Computed rates by the object that holds a merchant's figures, which is new each time that the figures are read. */
 const hechos = new WeakMap<RitmosDeComercio, DeComercio>()
 
 function ritmosDe(ritmos: RitmosDeComercio): DeComercio {

@@ -1,16 +1,17 @@
 import pg from 'pg'
 import type { Log } from '../log.ts'
 
-/** Who holds this advisory lock, shared, is an API process of this database. */
+/** Key of the advisory lock that every API process of this database holds in shared mode. */
 const CERROJO = [0x67756961, 1] as const
-/** How old the count may be, in milliseconds, before it is taken again. */
+/** Maximum age of the count, in milliseconds, before it is taken again. */
 const VIGENCIA = 1_000
+/** Timeout of a connection attempt and of a query, in milliseconds. */
 const PLAZO = 5_000
 
 /**
- * How many API processes share this database: each holds a lock on a session of its own for as long as it lives, and nobody
- * has to write or clean up anything. It is counted when it is asked for, in the background and once a second at most, so a
- * process that nobody calls does nothing.
+ * Counts the API processes that share this database. Each process holds an advisory lock on a session of its own while
+ * it lives. No process therefore has to write rows or clean up. Reads of {@link procesos} refresh the count in the
+ * background, at most once a second. A process without requests does nothing.
  */
 export class Presencia {
   readonly #url: string
@@ -26,18 +27,21 @@ export class Presencia {
     this.#log = log
   }
 
-  /** As it was known a second ago: at least 1. */
+  /**
+   * Number of API processes, at least 1. The value may be outdated; reading it starts a new count if it is older than a
+   * second.
+   */
   get procesos(): number {
     if (performance.now() - this.#contado_en > VIGENCIA) this.contar()
     return this.#cuantos
   }
 
-  /** Counts now. */
+  /** Starts a count, or joins the count in progress. Never rejects: a failure is logged. */
   contar(): Promise<void> {
     this.#contado_en = performance.now()
     this.#contando ??= this.#contar()
       .catch((err: unknown) => {
-        this.#log.warn({ err }, 'presence')
+        this.#log.warn({ err }, 'API process count failed')
         void this.#cliente?.end().catch(() => {})
         this.#cliente = undefined
       })

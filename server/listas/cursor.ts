@@ -2,18 +2,23 @@ import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } fro
 import { Problema } from '../errores.ts'
 import { huella, type Secretos, type Subclave } from '../secretos.ts'
 
+/** Position in a list: the sort values of the last row that the client has. */
 export type Posicion = readonly (string | number)[]
 
-/** What a cursor is bound to: it is worthless for another operation, merchant, mode or filter. */
+/** Scope of a cursor, which is invalid for another operation, merchant, mode or filter. */
 export interface Ambito {
   operacion: string
   dueno: string
   filtros?: Readonly<Record<string, unknown>>
 }
 
+/** Encrypts positions to cursors, and decrypts cursors. */
 export interface Cursores {
   cifrar(ambito: Ambito, posicion: Posicion): string
-  /** @throws Problema `cursor_invalido` for anything that `cifrar` didn't make for this very scope. */
+  /**
+   * Returns the position of a cursor.
+   * @throws Problema `cursor_invalido` for any text that `cifrar` did not create for this very scope
+   */
   descifrar(ambito: Ambito, cursor: string): Posicion
 }
 
@@ -21,10 +26,10 @@ const NONCE = 12
 const SELLO = 16
 const KID = 4
 
-/** Cursors kept in memory, in each direction: some 0.5 MB in all. */
+/** Maximum number of cursors in memory, for each direction; about 0.5 MB in all. */
 const MAX_RECIENTES = 1_000
 
-/** What a function gave for the last {@link MAX_RECIENTES} new texts. It keeps nothing when the function throws. */
+/** Creates a cache of a function's results for the last {@link MAX_RECIENTES} new texts. An exception is not cached. */
 function recordar<T>(): (texto: string, hacer: () => T) => T {
   const hechos = new Map<string, T>()
   return (texto, hacer) => {
@@ -38,10 +43,11 @@ function recordar<T>(): (texto: string, hacer: () => T) => T {
 }
 
 /**
- * Opaque, authenticated positions: AES-256-GCM with the scope as additional data. Encrypted and not merely signed,
- * because a position holds internal keys, which never leave the server. The nonce is a keyed digest of all that goes in, so
- * that the same page is the same bytes whenever it is asked for, and no nonce ever serves two positions. Whoever polls the
- * end of the feed gets back the cursor that it sent: recent cursors are remembered by scope and position, and by scope and text.
+ * Creates opaque, authenticated cursors: AES-256-GCM with the scope as additional data. Positions are encrypted and not
+ * only signed, because they contain internal keys, which never leave the server. The nonce is a keyed digest of the
+ * whole input. The same page therefore always gives the same bytes, and no nonce is used for two positions. A client
+ * that polls the end of the feed gets the same cursor back. Recent cursors are cached by scope and position, and by
+ * scope and text.
  */
 export function crearCursores(secretos: Secretos): Cursores {
   const adicional = ({ operacion, dueno, filtros = {} }: Ambito) =>
@@ -52,7 +58,7 @@ export function crearCursores(secretos: Secretos): Cursores {
         .filter(([, valor]) => valor !== undefined)
         .sort(),
     ])
-  // Made once of each: ciphers take four times as long when they get the bytes.
+  // Each key object is created once, because ciphers take four times as long if they get the bytes.
   const llaves = new Map<string, KeyObject>()
   const llaveDe = ({ kid, clave }: Subclave) => {
     const llave = llaves.get(kid) ?? createSecretKey(clave)
@@ -69,8 +75,8 @@ export function crearCursores(secretos: Secretos): Cursores {
   const descifrar = (adicionales: string, cursor: string): Posicion => {
     const bytes = Buffer.from(cursor, 'base64url')
     const subclave = secretos.de('cursores', bytes.subarray(0, KID).toString('hex'))
-    // base64url has several spellings of the same bytes; only the one that was given out is taken back.
-    if (!subclave || bytes.toString('base64url') !== cursor) throw new Error('not one of ours')
+    // Several base64url texts stand for the same bytes. Only the text that was given out is accepted.
+    if (!subclave || bytes.toString('base64url') !== cursor) throw new Error('the cursor is not from this service')
     const [nonce, sello, texto] = [KID, KID + NONCE, KID + NONCE + SELLO].map((desde, i) =>
       bytes.subarray(desde, i === 2 ? undefined : desde + [NONCE, SELLO][i]!),
     ) as [Buffer, Buffer, Buffer]
@@ -78,7 +84,8 @@ export function crearCursores(secretos: Secretos): Cursores {
     descifrador.setAAD(Buffer.from(adicionales)).setAuthTag(sello)
     return JSON.parse(Buffer.concat([descifrador.update(texto), descifrador.final()]).toString()) as Posicion
   }
-  // Remembered under both texts together: the scope is a JSON array, and no JSON array is the beginning of another.
+  // The cache key is scope plus text, which is unambiguous. The scope is a JSON array, and no JSON array is a prefix of
+  // another JSON array.
   const cifrados = recordar<string>()
   const descifrados = recordar<Posicion>()
   return {

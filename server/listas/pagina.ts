@@ -1,5 +1,6 @@
 import type { Ambito, Cursores, Posicion } from './cursor.ts'
 
+/** Default number of rows on a page. */
 export const LIMITE_POR_OMISION = 25
 
 export interface Paginacion {
@@ -8,8 +9,10 @@ export interface Paginacion {
 }
 
 /**
- * One page by keyset: `leer` gets the position after which to go on (undefined: from the start) and how many rows to read,
- * one more than the page holds, which says whether there is a next page.
+ * Returns a page by keyset pagination. `leer` gets the position after which to continue (undefined: from the start),
+ * and the number of rows to read. That number is the page size plus 1, because the additional row shows that a next
+ * page exists.
+ * @throws Problema `cursor_invalido`
  */
 export async function paginar<Fila, Dato>(
   cursores: Cursores,

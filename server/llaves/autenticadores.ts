@@ -8,20 +8,20 @@ import { buscarSesiones, esToken, type FilaSesion, huellaDeToken } from '../repa
 import { buscarLlaves, esLaPresentada, estaVigente, type FilaConDueno, leerLlave } from './llave.ts'
 import { Recordadas } from './recordadas.ts'
 
-/** Rows of one statement at most: what more of them cost in one piece would be felt by other requests. */
+/** Maximum number of rows of a statement. Other requests would notice the time that a larger statement takes. */
 const POR_SENTENCIA = 250
-/** Statements under way at a time. */
+/** Maximum number of concurrent statements. */
 const A_LA_VEZ = 2
 
 /**
- * Milliseconds for which a key is believed that can't be read, because what keeps the keys is away while the machines with
- * merchants' rows are there. Nobody can revoke one meanwhile, unless this process alone can't reach it.
+ * Milliseconds for which a known key stays valid while its database is unreachable. Used only if merchants' rows are on
+ * other machines, which may still be reachable. A key cannot be revoked meanwhile, unless only this process is cut off.
  */
 const GRACIA = 60_000
 
 const sinMas: Averiguar = (leer) => leer()
 
-/** Creates what reads a row by its key, together with the others that are asked for at the same time. */
+/** Creates the function that reads a row by its key. Simultaneous calls share a statement. */
 function juntando<Fila>(leer: (claves: readonly string[]) => Promise<ReadonlyMap<string, Fila>>) {
   const grupos = new Grupos<Dueno, string, Fila | undefined>({
     maximo: POR_SENTENCIA,
@@ -38,8 +38,8 @@ function juntando<Fila>(leer: (claves: readonly string[]) => Promise<ReadonlyMap
 }
 
 /**
- * Creates one authenticator per security scheme of the contract.
- * @param ahoraMs a clock that nobody sets back, in milliseconds
+ * Creates an authenticator for each security scheme of the contract.
+ * @param ahoraMs monotonic clock, in milliseconds
  */
 export function crearAutenticadores(
   { db, reloj, usos }: Pick<Deps, 'db' | 'reloj' | 'usos'>,
@@ -92,7 +92,10 @@ export function crearAutenticadores(
   }
 }
 
-/** Identity that a key's row stands for, made once for each time that the row is read: `Limites` keeps what it makes of one. */
+/**
+ * Returns the identity of a key's row. Called once for each time that the row is read, because `Limites` caches data by
+ * identity.
+ */
 function identidadDe(fila: FilaConDueno): Identidades['llaveDeComercio' | 'llaveDeOperacion'] {
   const { id: llave, dueno, nombre, demostracion } = fila
   const rangos = fila.redes.map(leerRango)
@@ -114,7 +117,7 @@ function identidadDe(fila: FilaConDueno): Identidades['llaveDeComercio' | 'llave
   }
 }
 
-/** Identity that a session's row stands for. */
+/** Returns the identity of a session's row. */
 function identidadDeSesion(fila: FilaSesion): Identidades['sesionDeRepartidor'] {
   const { repartidor_id: repartidorId, repartidor, nombre, hash: sesion, vence_en, demostracion } = fila
   return { repartidorId, repartidor, nombre, sesion, vence_en, demostracion }

@@ -12,7 +12,7 @@ export const crearLlaveDeOperador: Handler<'crearLlaveDeOperador'> = async (
   const { alcances = ALCANCES_DE_OPERACION } = body
   exigirAlcancesPropios(quien.identidad, alcances, 'Pida en «alcances» solo los suyos, o use una llave que los tenga.')
   const { id: operadorId, operador, revocado_en } = await exigirOperador(db, path.operador)
-  // Should he be revoked meanwhile, the key is born dead: it is its operator's.
+  // If the operator is revoked after this check, the new key is invalid too: a revoked operator has no valid keys.
   if (revocado_en)
     throw new Problema(
       'operador_revocado',

@@ -20,10 +20,10 @@ import type { Identidades } from '../http/identidad.ts'
 import { type FallaDeRango, normalizarRango } from '../http/red.ts'
 import { leerInstante } from '../tiempo/instante.ts'
 
-/** The kind of a key: `oper` keys are operators', the others a merchant's, of that mode. */
+/** Kind of a key: `oper` for an operator's key, else the mode of a merchant's key. */
 export type TipoDeLlave = Modo | 'oper'
 
-/** What a row says of whose key it is. */
+/** Columns of a key's row that depend on its owner: here of a merchant, in `DeOperador` of an operator. */
 interface DeComercio {
   tipo: Modo
   comercio_id: string
@@ -37,12 +37,13 @@ interface DeOperador {
   alcances: AlcanceDeOperacion[]
 }
 
-/** A row of `llave`, and the public identifier (com_… or op_…) of whoever owns the key. */
+/** Row of `llave`, with the public identifier of the key's owner: com_… here, op_… in `FilaDeOperador`. */
 type FilaDeComercio = Fila<llave, DeComercio> & { dueno: string }
 type FilaDeOperador = Fila<llave, DeOperador> & { dueno: string }
+/** Row of `llave`, with the public identifier of the key's owner (com_… or op_…). */
 export type FilaLlave = FilaDeComercio | FilaDeOperador
 
-/** A key's row with what is needed of its owner; an operator has no settings. */
+/** Row of a key with the columns of its owner that requests need. The settings of an operator are null. */
 export type FilaConDueno = FilaLlave & {
   nombre: string
   pais: Pais | null
@@ -58,14 +59,16 @@ const FORMA = new RegExp(
   `^guia_(live|test|oper)_([0-9A-HJKMNP-TV-Z]{${ID}})([0-9A-HJKMNP-TV-Z]{${SECRETO}})([0-9A-HJKMNP-TV-Z]{${SUMA}})$`,
 )
 
-/** Says whether a key was copied whole, before anybody asks the database. */
+/**
+ * Returns the checksum of a key's text. The checksum shows, without a database query, whether a key was copied whole.
+ */
 export const suma = (texto: string) => base32AlAzar(SUMA, (bytes) => hash('sha256', texto, 'buffer').subarray(0, bytes))
 
 const hashDe = (secreto: string) => hash('sha256', secreto, 'buffer')
 
 /**
- * Makes a new key, `guia_<tipo>_` + id (12) + secret (52 characters, 260 bits) + checksum (6), and the hash that is
- * kept of it.
+ * Creates a new key: `guia_<tipo>_` + id (12) + secret (52 characters, 260 bits) + checksum (6). Also returns the hash
+ * of the secret; the secret itself is not stored.
  */
 export function nuevaLlave(tipo: TipoDeLlave): { id: string; hash: Uint8Array<ArrayBuffer>; llave: string } {
   const id = base32AlAzar(ID, randomBytes)
@@ -74,28 +77,31 @@ export function nuevaLlave(tipo: TipoDeLlave): { id: string; hash: Uint8Array<Ar
   return { id, hash: new Uint8Array(hashDe(secreto)), llave: cuerpo + suma(cuerpo) }
 }
 
-/** A presented key, taken apart. */
+/** Parts of a presented key. */
 interface Presentada {
   tipo: TipoDeLlave
   id: string
   secreto: string
 }
 
-/** Takes a presented key apart; undefined if it can't be a key. */
+/** Splits a presented key into its parts; undefined if the text cannot be a key. */
 export function leerLlave(texto: string): Presentada | undefined {
   const [, tipo, id, secreto, final] = FORMA.exec(texto) ?? []
   if (!tipo || !id || !secreto || suma(texto.slice(0, -SUMA)) !== final) return undefined
   return { tipo: tipo as TipoDeLlave, id, secreto }
 }
 
-/** Whether a secret is a key's, compared in constant time. */
+/** Reports whether a secret belongs to a key. Compares in constant time. */
 const esSuyo = (fila: Pick<FilaLlave, 'hash'>, secreto: string) => timingSafeEqual(hashDe(secreto), fila.hash)
 
-/** Whether a key works now: it was neither revoked nor has it expired. */
+/** Reports whether a key is valid now, that is, neither revoked nor expired. */
 export const estaVigente = ({ vence_en, revocado_en }: Pick<FilaLlave, 'vence_en' | 'revocado_en'>, ahora: Date) =>
   revocado_en === null && (vence_en === null || vence_en > ahora)
 
-/** SQL of keys with what is needed of their owners. An operator's revocation is that of all his keys. */
+/**
+ * SQL that selects keys with the columns of their owners. The revocation of an operator also revokes the operator's
+ * keys.
+ */
 const CON_DUENO = `select l.id, l.tipo, l.comercio_id, l.operador_id, l.hash, l.alcances, l.redes, l.creado_en, l.vence_en,
      l.usado_en, l.demostracion, coalesce(l.revocado_en, o.revocado_en) as revocado_en,
      coalesce(c.comercio, o.operador) as dueno, coalesce(c.nombre, o.nombre) as nombre, c.pais, c.estricto,
@@ -105,26 +111,31 @@ const CON_DUENO = `select l.id, l.tipo, l.comercio_id, l.operador_id, l.hash, l.
 
 const BUSCAR = sentencia<Pick<FilaLlave, 'id'>, FilaConDueno>('llaves.buscar', `${CON_DUENO} where l.id = :id`)
 
-/** A statement apart: one for a list of ids is planned anew for each list, which a single key needn't pay for. */
+/**
+ * Separate from `BUSCAR`, because PostgreSQL plans the statement anew for each list of ids. A single key avoids that
+ * cost.
+ */
 const BUSCAR_VARIAS = sentencia<{ ids: readonly string[] }, FilaConDueno>(
   'llaves.buscarVarias',
   `${CON_DUENO} where l.id = any(:ids::text[])`,
 )
 
-/** The key with that id, whether or not it still works, and whose it is. */
+/**
+ * Returns the key with that id and its owner, even if the key is no longer valid; undefined if the key does not exist.
+ */
 export async function buscarLlave(db: Db, id: string): Promise<FilaConDueno | undefined> {
   const [fila] = await db.consultar(BUSCAR, { id })
   return fila
 }
 
-/** The keys with those ids, by id, whether or not they still work, and whose they are. */
+/** Returns the keys with those ids and their owners, by id, even if a key is no longer valid. */
 export async function buscarLlaves(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, FilaConDueno>> {
   const [id] = ids
   const filas = ids.length === 1 ? await db.consultar(BUSCAR, { id: id! }) : await db.consultar(BUSCAR_VARIAS, { ids })
   return new Map(filas.map((fila) => [fila.id, fila]))
 }
 
-/** Reports whether a presented key is the one of that row. */
+/** Reports whether a presented key has the kind and the secret of a row. */
 export const esLaPresentada = (fila: Pick<FilaLlave, 'tipo' | 'hash'>, { tipo, secreto }: Presentada): boolean =>
   fila.tipo === tipo && esSuyo(fila, secreto)
 
@@ -133,7 +144,7 @@ const MARCAR = sentencia<{ ids: readonly string[] }>(
   'update llave set demostracion = true where id = any(:ids::text[]) and not demostracion',
 )
 
-/** Marks keys as made for a first try; texts that aren't keys are skipped. */
+/** Marks keys as demonstration keys; texts that are not keys are skipped. */
 export const marcarLlavesDeDemostracion = (db: Pick<Db, 'consultar'>, textos: readonly string[]) =>
   db.consultar(MARCAR, { ids: textos.flatMap((texto) => leerLlave(texto)?.id ?? []) })
 
@@ -142,11 +153,14 @@ const PUBLICO = new RegExp(`^${PREFIJO}([0-9A-Z]{${ID}})$`)
 
 const SEMANA = 7 * 86_400_000
 
-/** Whether a key that works ends within seven days. */
+/** Reports whether a valid key expires within seven days. */
 export const vencePronto = (vence_en: Date | null, ahora: Date) =>
   vence_en !== null && vence_en.getTime() - ahora.getTime() <= SEMANA
 
-/** The key, a merchant's or an operator's, that a public id (`llave_…`) names. @throws Problema 404 */
+/**
+ * Returns the key, a merchant's or an operator's, that a public id (`llave_…`) names.
+ * @throws Problema 404
+ */
 export async function exigirLlave(db: Db, publico: string): Promise<FilaLlave> {
   const [, id] = PUBLICO.exec(publico) ?? []
   const fila = id ? await buscarLlave(db, id) : undefined
@@ -162,7 +176,7 @@ const presentarComun = (fila: Omit<llave, 'hash'>) => ({
   usado_en: fila.usado_en?.toISOString() ?? null,
 })
 
-/** A merchant's key as the contract has it, without its hash. */
+/** Returns a merchant's key in the form of the contract, without its hash. */
 export const presentarLlave = (fila: Omit<FilaDeComercio, 'hash'>): Llave => ({
   id: PREFIJO + fila.id,
   comercio: fila.dueno,
@@ -171,7 +185,7 @@ export const presentarLlave = (fila: Omit<FilaDeComercio, 'hash'>): Llave => ({
   ...presentarComun(fila),
 })
 
-/** An operator's key as the contract has it, without its hash. */
+/** Returns an operator's key in the form of the contract, without its hash. */
 export const presentarLlaveDeOperador = (fila: Omit<FilaDeOperador, 'hash'>): LlaveDeOperador => ({
   id: PREFIJO + fila.id,
   operador: fila.dueno,
@@ -179,15 +193,15 @@ export const presentarLlaveDeOperador = (fila: Omit<FilaDeOperador, 'hash'>): Ll
   ...presentarComun(fila),
 })
 
-/** A key of either kind as the contract has it, without its hash. */
+/** Returns a key of either kind in the form of the contract, without its hash. */
 export const presentarCualquiera = (fila: FilaLlave): LlaveCualquiera =>
   fila.tipo === 'oper' ? presentarLlaveDeOperador(fila) : presentarLlave(fila)
 
-/** What is decided of a new key; what is left out of it is all scopes, no end, and any network. */
+/** Options of a new key. The defaults are all scopes, no expiry and any network. */
 interface Opciones<A> {
   alcances?: readonly A[] | undefined
   vence_en?: Date | null
-  /** Normalized; none: from anywhere. */
+  /** Networks in canonical form; empty: any network. */
   redes?: string[]
 }
 
@@ -198,7 +212,10 @@ const GUARDAR = sentencia<Omit<FilaLlave, 'dueno' | 'revocado_en' | 'usado_en' |
   { alcance: 'todo' },
 )
 
-/** The row of a new key, kept, and the whole key, which stands nowhere else. */
+/**
+ * Inserts a new key.
+ * @returns the row, and the whole key, which is stored nowhere
+ */
 async function guardar<F extends FilaLlave>(
   { consultar }: Pick<Db, 'consultar'>,
   creado_en: Date,
@@ -210,7 +227,7 @@ async function guardar<F extends FilaLlave>(
   return { fila, llave }
 }
 
-/** Creates a merchant's key; the answer is the only place where the whole key ever stands. */
+/** Creates a merchant's key. The whole key appears only in this result. */
 export async function guardarLlave(
   db: Pick<Db, 'consultar'>,
   ahora: Date,
@@ -228,7 +245,7 @@ export async function guardarLlave(
   return { ...presentarLlave(fila), llave }
 }
 
-/** Creates an operator's key, likewise. */
+/** Creates an operator's key. The whole key appears only in this result. */
 export async function guardarLlaveDeOperador(
   db: Pick<Db, 'consultar'>,
   ahora: Date,
@@ -246,7 +263,7 @@ export async function guardarLlaveDeOperador(
   return { ...presentarLlaveDeOperador(fila), llave }
 }
 
-/** Creates a key of the same owner that may do the same, from the same networks, until the same end. */
+/** Creates a key with the owner, scopes, networks and expiry of an existing key. */
 export async function guardarOtra(
   db: Pick<Db, 'consultar'>,
   ahora: Date,
@@ -258,9 +275,10 @@ export async function guardarOtra(
   return { ...presentarCualquiera(fila), llave }
 }
 
-/** What the audit record says of a key: whose line it is, and what the key may. */
+/** Returns the merchant and mode to which an audit line about a key belongs; empty for an operator's key. */
 export const enBitacora = ({ tipo, comercio_id }: Pick<FilaLlave, 'tipo' | 'comercio_id'>) =>
   tipo === 'oper' || comercio_id === null ? {} : { de: { comercio_id, modo: tipo } }
+/** Returns the values of an audit line that say what a key may do. */
 export const loQuePuede = ({
   alcances,
   vence_en,
@@ -271,7 +289,7 @@ export const loQuePuede = ({
   redes,
 })
 
-/** How an owner's keys are listed, newest first, and after which one. */
+/** Returns Prisma's conditions for the keys of an owner, newest first, after a position. */
 export const masRecientes = (
   de: { comercio_id: string } | { operador_id: string },
   despues: readonly (string | number)[] | undefined,
@@ -284,9 +302,13 @@ export const masRecientes = (
     orderBy: [{ creado_en: 'desc' as const }, { id: 'desc' as const }],
   }
 }
+/** Returns the position of a key in the list of {@link masRecientes}. */
 export const posicionDeLlave = ({ creado_en, id }: Pick<llave, 'creado_en' | 'id'>) => [creado_en.getTime(), id]
 
-/** When a new key is to end, as the request has it. @throws Problema 422 if that is over */
+/**
+ * Parses the expiry of a new key from the request; null if the key never expires.
+ * @throws Problema 422 if the expiry is not in the future
+ */
 export function leerVencimiento(vence_en: string | undefined, ahora: Date): Date | null {
   const fin = vence_en === undefined ? null : leerInstante(vence_en)!
   if (!fin || fin > ahora) return fin
@@ -295,7 +317,10 @@ export function leerVencimiento(vence_en: string | undefined, ahora: Date): Date
   ])
 }
 
-/** Reads the networks of a new key in their canonical form. @throws Problema 422 that names those that are none */
+/**
+ * Returns the networks of a new key in canonical form, each once.
+ * @throws Problema 422 that names the texts that are not networks
+ */
 export const leerRedes = (redes: readonly string[] = []): string[] => {
   const leidas = redes.map(normalizarRango)
   const fallas = leidas.flatMap((leida, i) => ('falla' in leida ? [fallaDeRed(i, leida.falla)] : []))
@@ -315,8 +340,8 @@ const fallaDeRed = (i: number, falla: FallaDeRango) => ({
 })
 
 /**
- * Requires that the caller's key has the scopes of a key whose text it is about to get; otherwise it could do more with that
- * key than with its own. The console has all scopes.
+ * Requires that the caller's key has all scopes of the key whose text the caller is about to get. Otherwise the caller
+ * could do more with that key than with its own. The console has all scopes.
  * @throws Problema 403 that names the missing scopes
  */
 export function exigirAlcancesPropios(
@@ -332,8 +357,9 @@ export function exigirAlcancesPropios(
 const LISTA = new Intl.ListFormat('es')
 
 /**
- * The keys with which somebody may administer now, locked in one order, so that of two revocations the second sees the
- * first: `administran` is where a statement that revokes begins.
+ * SQL of the common table expression `administran`: the valid keys with scope `administrar`. It locks the keys in a
+ * fixed order, so that of two concurrent revocations the second sees the first. A statement that revokes starts with
+ * it. `duradera` is true for keys that neither expire nor are bound to networks.
  */
 export const ADMINISTRAN = `administran as (
   select l.id, l.operador_id, l.vence_en is null and l.redes = '{}' as duradera from llave l join operador o on o.id = l.operador_id
@@ -342,15 +368,16 @@ export const ADMINISTRAN = `administran as (
   order by l.id for update)`
 
 /**
- * SQL of whether those that administer go on without some of them: with one at least, and with one that neither ends nor is
- * bound to networks where these have such a one, or a date and a moved office would do what a revocation may not.
- * @param estas the condition of those that go
+ * SQL condition that a revocation leaves enough keys with scope `administrar`. At least one must remain. If a revoked
+ * key neither expires nor is bound to networks, a remaining key must have the same properties. Otherwise a later expiry
+ * or a move to another office could lock out all operators, which a revocation must not do.
+ * @param estas SQL condition for the revoked keys
  */
 export const quedaOtra = (estas: string) => `(not exists (select from administran where ${estas})
   or exists (select from administran where not (${estas})
     and (duradera or not exists (select from administran where ${estas} and duradera))))`
 
-/** Nobody is locked out of the operators' API by one of its own requests. */
+/** Returns the problem for a request that would lock all operators out of their API. */
 export const ultimaLlave = () =>
   new Problema(
     'ultima_llave',

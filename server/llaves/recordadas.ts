@@ -2,44 +2,52 @@ import { traducirError } from '../errores.ts'
 import type { Averiguar } from '../http/identidad.ts'
 
 /**
- * Milliseconds for which a row read from the database is believed, from when its reading began: a revocation holds everywhere
- * in less than 1 s, counted from its own instant, which is some time before its commit.
+ * Milliseconds for which a row from the database is believed, counted from the start of its reading. A revocation takes
+ * effect everywhere in less than 1 s, counted from its own timestamp. The timestamp is some time before the commit.
  */
 const VIGENCIA = 500
-/** Milliseconds between two rounds, each of which reads anew what is in use. */
+/** Milliseconds between two rounds, each of which reads the texts in use again. */
 const RONDA = 400
-/** Milliseconds for which a text is in use after it was asked for: five rows read with others cost less than one alone. */
+/**
+ * Milliseconds for which a text is in use after a request presented it. Reading five rows together with others costs
+ * less than reading a row alone.
+ */
 const USO = 2_000
-/** Texts that are remembered, of those that stand for something and of the others. */
+/** Maximum number of cached texts, separately for texts with a row and for texts without a row. */
 const CUANTAS = 10_000
 
-/** What a text was found to stand for. */
+/** Reading of the row that belongs to a text. */
 interface Leida<Fila> {
-  /** When its reading began, in milliseconds; long ago if it failed. */
+  /** Start of the reading, in milliseconds; minus infinity if the reading failed. */
   desde: number
-  /** When it was last found so, in milliseconds: before `desde` if the last reading failed. */
+  /** Start of the last successful reading, in milliseconds; before `desde` if the last reading failed. */
   cierta: number
   fila: Promise<Fila | undefined>
-  /** Until when it is in use; what was asked for since it was read goes on from the next round. */
+  /**
+   * Time until which the text is in use. If a request presented the text since the reading, the next round extends the
+   * time.
+   */
   enUsoHasta: number
+  /** True if a request presented the text since the reading. */
   pedida: boolean
-  /** The reading that is to take its place. */
+  /** Reading that will replace this reading. */
   proxima?: Leida<Fila> | undefined
 }
 
 /**
- * Reads what a text stands for; undefined, and nothing is remembered, for a text that can't be such a credential. Readings
- * that begin together are expected to be one statement.
- * @param pedida whether it was asked for since it was last read
+ * Returns the function that reads a text's row, or undefined for a text that cannot be a credential, which is not
+ * cached. Readings that begin together should share a statement.
+ * @param pedida true if a request presented the text since the last reading
  */
 type Buscar<Fila> = (texto: string) => ((pedida: boolean) => Promise<Fila | undefined>) | undefined
 
 /**
- * Remembers what a credential's text stands for, so that a request costs no digest. Concurrent requests share a read, a
- * failed one is not believed. What is in use is read anew in rounds, all of it together, before it is too old: no request
- * waits for that, and a thousand keys cost a few statements a second. Without requests the rounds end.
+ * Cache of the rows that belong to the texts of credentials, so that a request computes no digest. Concurrent requests
+ * share a read, and a failed read is not cached. Rounds read all texts in use again, together, before their rows are
+ * too old. No request waits for a round, and a thousand keys cost a few statements a second. The rounds end when no
+ * requests come.
  *
- * Texts that stand for nothing are remembered apart: however many there are, they have no good one forgotten.
+ * Texts without a row are cached separately. However many of these texts come, they evict no text with a row.
  */
 export class Recordadas<Fila> {
   readonly #ahora: () => number
@@ -47,13 +55,13 @@ export class Recordadas<Fila> {
   readonly #gracia: number
   readonly #conocidas = new Map<string, Leida<Fila>>()
   readonly #otras = new Map<string, Leida<Fila>>()
-  /** Good texts that the next round looks at. */
+  /** Texts with a row that the next round examines. */
   readonly #enUso = new Set<string>()
   #ronda: NodeJS.Timeout | undefined
 
   /**
-   * @param ahora a clock that nobody sets back, in milliseconds
-   * @param gracia milliseconds for which what was found is believed while it can't be read because the database is away
+   * @param ahora monotonic clock, in milliseconds
+   * @param gracia milliseconds for which the last row is believed while the database is unavailable
    */
   constructor(ahora: () => number, buscar: Buscar<Fila>, gracia = 0) {
     this.#ahora = ahora
@@ -61,12 +69,15 @@ export class Recordadas<Fila> {
     this.#gracia = gracia
   }
 
-  /** Reports whether a text stood for something when it was last read. */
+  /** Reports whether a text had a row when it was last read. */
   conoce(texto: string): boolean {
     return this.#conocidas.has(texto)
   }
 
-  /** @param averiguar how a text that isn't known to be good is looked up; it may refuse to */
+  /**
+   * Returns the row of a text, from the cache or from the database; undefined if the text has no row.
+   * @param averiguar wraps the look-up of a text that is not known to have a row, and may refuse the look-up
+   */
   leer(texto: string, averiguar: Averiguar): Promise<Fila | undefined> | undefined {
     const ahora = this.#ahora()
     const conocida = this.#conocidas.get(texto)
@@ -93,14 +104,17 @@ export class Recordadas<Fila> {
     return fila
   }
 
-  /** What was found before goes on for a while, where the database is away. */
+  /**
+   * Returns the previous row if the database is unavailable and the row is not older than `gracia`; else throws the
+   * error.
+   */
   #seguir(conocida: Leida<Fila>, nueva: Leida<Fila>, error: unknown): Promise<Fila | undefined> {
     if (this.#ahora() - conocida.cierta >= this.#gracia || traducirError(error).codigo !== 'no_disponible') throw error
     nueva.cierta = conocida.cierta
     return conocida.fila
   }
 
-  /** Reads anew what is in use, unless it holds until the next round. */
+  /** Reads all texts in use again, except for rows that are believed until the next round. */
   #hacerRonda(): void {
     const ahora = this.#ahora()
     for (const texto of this.#enUso) {
@@ -128,7 +142,7 @@ export class Recordadas<Fila> {
         poner(this.#conocidas, texto, nueva)
         this.#asentar(texto, nueva, hallada)
       },
-      // Until it is too old what was read before goes on; then a request reads, and is told what is wrong.
+      // The previous row is believed until it is too old. A request then reads the row itself and gets the error.
       () => {
         leida.proxima = undefined
       },
@@ -142,7 +156,7 @@ export class Recordadas<Fila> {
     }, RONDA).unref()
   }
 
-  /** Puts what was read where it belongs, now that it is known whether the text stands for anything. */
+  /** Moves a reading to the cache of texts with or without a row, once its result is known. */
   #asentar(texto: string, leida: Leida<Fila>, hallada: Fila | undefined): void {
     const [de, a] = hallada ? [this.#otras, this.#conocidas] : [this.#conocidas, this.#otras]
     if (de.get(texto) === leida) {
@@ -155,10 +169,10 @@ export class Recordadas<Fila> {
   }
 }
 
-/** Reports whether what was read is believed at that instant. */
+/** Reports whether a reading is believed at that time. */
 const vale = ({ desde }: Leida<unknown>, ahora: number) => ahora - desde < VIGENCIA
 
-/** Puts it last, and forgets the first where there are too many. */
+/** Adds a reading as the newest entry, and drops the oldest entry if the cache is full. */
 function poner<Fila>(leidas: Map<string, Leida<Fila>>, texto: string, leida: Leida<Fila>): void {
   leidas.delete(texto)
   if (leidas.size >= CUANTAS) leidas.delete(leidas.keys().next().value!)

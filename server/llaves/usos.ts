@@ -2,7 +2,10 @@ import { type Db, sentencia } from '../db.ts'
 import type { Log } from '../log.ts'
 import { type FilaLlave, vencePronto } from './llave.ts'
 
-/** How far apart two written uses of a key are, at least, and how long uses wait for others, in milliseconds. */
+/**
+ * Minimum time between two stored uses of a key (`CADA`), and time for which uses are collected before they are written
+ * (`ESPERA`), both in milliseconds.
+ */
 const CADA = 60_000
 const ESPERA = 1_000
 
@@ -14,8 +17,8 @@ const ANOTAR = sentencia<{ ids: readonly string[]; instantes: readonly Date[] }>
 )
 
 /**
- * When keys were last used, and which are used though they end soon. It is told of a key when its row was read, which happens
- * every 0.4 s at most: a request waits for none of this and asks the database nothing more.
+ * Stores when keys were last used, and logs keys that are used although they expire soon. `anotar` is called when a
+ * key's row was read, at most every 0.4 s. Requests do not wait for the write, and the check itself needs no query.
  */
 export class Usos {
   readonly #db: Pick<Db, 'consultar'>
@@ -29,6 +32,10 @@ export class Usos {
     this.#log = log
   }
 
+  /**
+   * Notes a use of a key for the next write. Logs a warning, once for each key and process, if the key expires within
+   * seven days.
+   */
   anotar(
     { id, dueno, vence_en, usado_en }: Pick<FilaLlave, 'id' | 'dueno' | 'vence_en' | 'usado_en'>,
     ahora: Date,
@@ -42,7 +49,10 @@ export class Usos {
     this.#aviso ??= setTimeout(() => void this.escribir(), ESPERA).unref()
   }
 
-  /** Writes what waits. What can't be written is lost: the key's next use tells the same. */
+  /**
+   * Writes the collected uses. Uses that cannot be written are lost, but the next use of the key stores nearly the same
+   * time.
+   */
   async escribir(): Promise<void> {
     clearTimeout(this.#aviso)
     this.#aviso = undefined
@@ -50,6 +60,6 @@ export class Usos {
     const usos = [...this.#pendientes].sort(([a], [b]) => (a < b ? -1 : 1))
     this.#pendientes.clear()
     const valores = { ids: usos.map(([id]) => id), instantes: usos.map(([, instante]) => instante) }
-    await this.#db.consultar(ANOTAR, valores).catch((err: unknown) => this.#log.warn({ err }, 'uses of keys'))
+    await this.#db.consultar(ANOTAR, valores).catch((err: unknown) => this.#log.warn({ err }, 'key uses lost'))
   }
 }

@@ -2,19 +2,20 @@ import type { Imagen } from '../imagenes/prepararImagen.ts'
 import { cargarSharp } from '../imagenes/sharp.ts'
 import type { Punto } from './punto.ts'
 
-/** Streets and their names: some 1,500 m across the map. */
+/** Zoom level that shows streets and their names. The map is about 1,500 m wide. */
 const ZOOM = 16
 const LADO = 256
 const MEDIDA = { ancho: 640, alto: 256 }
-/** Beyond it there are no tiles (the square of Web Mercator). */
+/** Maximum latitude in degrees that has tiles (the edge of the Web Mercator square). */
 const LATITUD_MAXIMA = 85.05
-/** Milliseconds in which all tiles must be there: a document doesn't wait for its map. */
+/** Time limit in milliseconds for all tiles together. A document does not wait longer for its map. */
 const PLAZO = 3_000
 const BYTES_POR_MOSAICO = 300_000
 
 /**
- * Draws a map with the point in its middle; null when its tiles aren't there in time or are none.
- * @param url the address of a tile: `https://…/{z}/{x}/{y}.png`, perhaps with `{s}` and `{r}`
+ * Draws a map with the point in its centre. Returns null if a tile is missing, late or not an image, or if the point is
+ * beyond the maximum latitude.
+ * @param url URL template of a tile: `https://…/{z}/{x}/{y}.png`, optionally with `{s}` and `{r}`
  */
 export async function componerMapa(url: string, punto: Punto): Promise<Imagen | null> {
   if (Math.abs(punto.lat) > LATITUD_MAXIMA) return null
@@ -44,7 +45,7 @@ function mosaicosDe(izquierda: number, arriba: number) {
   return rango(arriba, MEDIDA.alto).flatMap((y) => rango(izquierda, MEDIDA.ancho).map((x) => ({ x, y })))
 }
 
-/** Around the world there are as many columns again. */
+/** Returns the URL of a tile. Columns wrap around at the 180th meridian. */
 const direccionDe = (url: string, x: number, y: number) =>
   url
     .replace('{z}', String(ZOOM))
@@ -69,7 +70,8 @@ async function bajar(url: string, signal: AbortSignal): Promise<Buffer> {
 async function pegar(mosaicos: { input: Buffer; left: number; top: number }[]): Promise<Imagen> {
   const sharp = await cargarSharp()
   const { ancho, alto } = MEDIDA
-  // Tiles reach over the edges: they are laid on a canvas that holds them whole, and what is seen is cut out of it.
+  // Tiles extend beyond the edges of the map. The canvas therefore has a margin of one tile on each side, which is cut
+  // off afterwards.
   const lienzo = sharp({
     create: { width: ancho + 2 * LADO, height: alto + 2 * LADO, channels: 3, background: '#e8e4dc' },
   })

@@ -1,20 +1,19 @@
-// Reads the map links merchants paste: is it one we admit, and which point does it name?
-// Pure: no network, no clock. Short links are only recognised here; a job resolves them.
+// Reads map links that merchants paste: checks whether a link is admitted, and which point it names.
+// Pure: no network, no clock. Short links are only recognized here; a job resolves them.
 // Patterns are anchored or bounded, so that a hostile link costs linear time.
 
 import type { Punto } from './punto.ts'
 
-/** What a map link says of its place. */
+/** Result of reading a map link: coordinates, a short link that must be resolved, or a link without coordinates. */
 export type EnlaceDeMapa = { tipo: 'coordenadas'; coordenadas: Punto } | { tipo: 'corto' } | { tipo: 'sin_coordenadas' }
 
-/** Why a map link isn't admitted, in words for whoever sent it. */
+/** Error for a map link that is not admitted. The message, in Spanish, is for the sender of the link. */
 export class ErrorEnlace extends Error {
   override name = 'ErrorEnlace'
 }
 
 /**
- * The sites whose links are admitted: `host`, or `host/path` for that path and below it; `*` stands for a Google country
- * suffix.
+ * Admitted sites: `host`, or `host/path` for that path and all paths below it. `*` stands for a Google country suffix.
  */
 export const HOSTS_DE_MAPAS: readonly string[] = [
   'google.*/maps',
@@ -43,13 +42,13 @@ for (const [prefijo, paises] of Object.entries(PAISES_GOOGLE)) {
   for (const pais of paises.split(' ')) SUFIJOS_GOOGLE.add(prefijo + pais)
 }
 
-// The raw text is judged before any URL parser sees it: parsers quietly drop tabs, turn `\` into `/` and fold
-// look-alike letters, and another parser downstream might do it differently.
+// The raw text is checked before a URL parser reads it, because parsers silently drop tabs, turn `\` into `/` and
+// replace look-alike letters. Another parser downstream may treat these characters differently.
 const SIN_HTTPS = 'El enlace debe empezar con https:// (o con geo:): cópielo completo desde el mapa.'
 const PROHIBIDO: readonly [RegExp, string][] = [
   [/^$/, 'El enlace está vacío: envíe un enlace de mapa o quite el campo.'],
   [/[\p{Cc}\p{Cf}\p{Cs}]/u, 'El enlace lleva caracteres de control o invisibles: cópielo de nuevo desde el mapa.'],
-  // Words instead of a link; next, words around one.
+  // This pattern finds text without a link; the next one finds text around a link.
   [/^(?!.*https:\/\/|geo:).*\p{Z}/iu, SIN_HTTPS],
   [/\p{Z}/u, 'El enlace lleva espacios: envíe solo el enlace, sin espacios ni más texto.'],
   [/\\/, 'El enlace lleva una barra invertida (\\): use «/» o %5C.'],
@@ -57,13 +56,16 @@ const PROHIBIDO: readonly [RegExp, string][] = [
   [/^https:\/\/[^/?#]*@/i, 'El enlace lleva usuario o contraseña antes del dominio: quite todo hasta la «@».'],
 ]
 
-/** Reads what a map link says of its place. @throws ErrorEnlace when it isn't a link that we admit */
+/**
+ * Reads the place that a map link names.
+ * @throws ErrorEnlace if the link is not admitted
+ */
 export function leerEnlace(texto: string, hosts: readonly string[] = HOSTS_DE_MAPAS): EnlaceDeMapa {
   if (texto.length > 2048) rechazar('El enlace pasa de 2,048 caracteres: use el enlace corto que da «Compartir».')
   for (const [patron, mensaje] of PROHIBIDO) if (patron.test(texto)) rechazar(mensaje)
   if (/^geo:/i.test(texto)) return resultado(leerGeo(texto))
   const { host, url } = abrirHttps(texto, hosts)
-  // Without a code there is nothing to resolve.
+  // A short link without a code leads nowhere.
   if (host === 'maps.app.goo.gl') return url.pathname.split('/')[1] ? { tipo: 'corto' } : resultado()
   if (host === 'goo.gl') return url.pathname.split('/')[2] ? { tipo: 'corto' } : resultado()
   return resultado(buscarCoordenadas(url))
@@ -76,13 +78,13 @@ function rechazar(mensaje: string): never {
   throw new ErrorEnlace(mensaje)
 }
 
-// --- What is admitted ---
+// --- Admission ---
 
 function abrirHttps(texto: string, hosts: readonly string[]): { host: string; url: URL } {
   const [inicio = '', autoridad = ''] = /^https:\/\/([^/?#]*)/i.exec(texto) ?? []
   const host = autoridad.toLowerCase().replace(/:443$/, '')
   if (host.includes(':')) rechazar('El enlace lleva un puerto: quítelo; solo se admite el 443.')
-  // Letters outside ASCII, percent-encoding and trailing dots: no map site writes its own name like that.
+  // No map site writes its own name with letters outside ASCII, percent-encoding or a trailing dot.
   if (!/^[a-z0-9.-]+$/.test(host) || host.endsWith('.')) {
     rechazar('El dominio del enlace está mal escrito: use solo letras sin acento, números, «.» y «-».')
   }
@@ -93,10 +95,11 @@ function abrirHttps(texto: string, hosts: readonly string[]): { host: string; ur
   if (prefijos.length === 0) {
     rechazar(`«${host.slice(0, 80)}» no es un mapa admitido: use Google Maps, Waze, Apple Maps u OpenStreetMap.`)
   }
-  // The host is already judged, so only the rest is parsed: it begins with / ? or # and can't replace the host.
+  // Only the rest of the link is parsed, because the host is already checked. The rest begins with `/`, `?` or `#`, so
+  // it cannot replace the host.
   const url = new URL(`https://mapa.invalid${texto.slice(inicio.length)}`)
   const admitida = prefijos.some((prefijo) => `${url.pathname}/`.startsWith(`${prefijo}/`))
-  // `/url` forwards to any site whatever, and couriers will open this link.
+  // `/url` redirects to any site, and couriers open this link.
   if (!admitida || /^\/(?:maps\/)?url(?:\/|$)/.test(url.pathname)) {
     rechazar(`La ruta del enlace no es la de un mapa en «${host}»: copie el enlace que da «Compartir» en el mapa.`)
   }
@@ -109,17 +112,18 @@ function coincideHost(patron: string, host: string): boolean {
   return host.startsWith(base) && SUFIJOS_GOOGLE.has(host.slice(base.length))
 }
 
-// --- Which point it names ---
+// --- Coordinates ---
 
 const NUM = String.raw`([+-]?\d{1,3}(?:\.\d{1,20})?)`
-// A space may stand for the comma (`loc:14.6 -90.5`), but only before a decimal: `q=12 45` is an address.
+// A space may replace the comma (`loc:14.6 -90.5`), but only before a number with decimals. `q=12 45` is an address.
 const PAR = new RegExp(String.raw`^(?:loc: ?|ll\.)?${NUM}(?: ?, ?| (?=[+-]?\d{1,3}\.))${NUM} ?(?:\(.*)?$`, 'i')
 const UN_NUM = new RegExp(`^${NUM}$`)
 const PUNTO_GEO = new RegExp(String.raw`^ ?${NUM}, ?${NUM}(?:,-?\d{1,5}(?:\.\d{1,20})?)?$`)
 const GRADOS = String.raw`(\d{1,3})[°º] ?(?:(\d{1,2}(?:\.\d{1,20})?)['′’] ?)?(?:(\d{1,2}(?:\.\d{1,20})?)(?:"|″|”|'') ?)?`
 const PAR_DMS = new RegExp(`^${GRADOS}([NS]) ?,? ?${GRADOS}([EWO])$`, 'i')
 
-// Tiers. In a route only the destination counts: the rest are origins, stops and the middle of the way.
+// Names of parameters, by precedence. In a route only the destination counts, and not the origin, the stops or the
+// middle of the route.
 const DESTINO = ['daddr', 'destination', 'to', 'route']
 const LUGAR = ['q', 'query', 'latlng', 'coordinate', 'll']
 const VISTA = ['viewpoint', 'cbll', 'center']
@@ -128,7 +132,8 @@ function buscarCoordenadas(url: URL): Punto | undefined {
   const parametro = (nombre: string) => url.searchParams.get(nombre) ?? ''
   const primero = (nombres: string[]) => {
     for (const nombre of nombres) {
-      // Several stops in one value: `A to:B` (Google, Apple) and `A;B` (OpenStreetMap). The last is the destination.
+      // One value may list several stops, as `A to:B` (Google, Apple) or `A;B` (OpenStreetMap). The last stop is the
+      // destination.
       const par = leerPar(
         parametro(nombre)
           .split(/ to:|;/)
@@ -153,37 +158,42 @@ function buscarCoordenadas(url: URL): Punto | undefined {
     (raiz === 'maps' && (modo === 'place' || modo === 'search') ? leerPar(lugar) : undefined) ??
     (raiz === 'ul' && modo?.startsWith('h') ? leerCelda(modo.slice(1).toLowerCase(), GEOHASH) : undefined) ??
     (raiz === 'go' ? leerCelda((modo ?? '').replace(/[-=]{1,3}$/, '').replaceAll('@', '~'), OSM) : undefined) ??
-    // From here on only what the screen showed.
+    // The remaining parameters describe only the visible part of the map.
     leerVista(segmentos, url.hash) ??
     primero(VISTA) ??
     crear(parametro('lat'), parametro('lon'))
   )
 }
 
-/** `!`-separated protobuf fields. 3d/4d is a place's pin; 2m2, 1d, 2d a stop of a route, longitude first. */
+/**
+ * Reads protobuf fields separated by `!`. `3d` and `4d` are the latitude and longitude of a place's pin. `2m2`, `1d`
+ * and `2d` are a stop of a route, longitude first.
+ */
 function leerDatos(campos: string[], enRuta: boolean): Punto | undefined {
-  // The last pair wins: a place opened from another's page lists both, the shown one last, and the last stop is the
-  // destination. A later place or stop without a point erases what was read: that point belongs to its predecessor.
+  // The last pair wins, because a place opened from another's page comes second, and a route ends with its destination.
+  // A later place or stop without coordinates clears the pair, which belongs to its predecessor.
   const comienzo = enRuta ? /^1m\d/ : /^1s0x/
   let par: Punto | undefined
   campos.forEach((campo, i) => {
     const [b = '', c = ''] = campos.slice(i + 1, i + 3)
     if (comienzo.test(campo)) par = undefined
     else if (campo.startsWith('3d') && b.startsWith('4d')) par = crear(campo.slice(2), b.slice(2))
-    // Elsewhere than after 2m2, 1d and 2d are a zoom, a via point or (in embeds) the other way round.
+    // Without a preceding `2m2`, `1d` and `2d` are a zoom or a via point, or, in embedded maps, in reverse order.
     else if (enRuta && campo === '2m2' && /^1d/.test(b) && /^2d/.test(c)) par = crear(c.slice(2), b.slice(2))
   })
   return par
 }
 
-/** The first stop is the origin, even when it is empty (`/maps/dir//B`): it never counts. */
+/**
+ * Reads the last stop of a route. The first stop is the origin and never counts, even if it is empty (`/maps/dir//B`).
+ */
 function ultimaParada(segmentos: string[]): Punto | undefined {
   const fin = segmentos.findIndex((segmento) => /^(?:@|data=|am=)/.test(segmento))
   const paradas = segmentos.slice(1, fin < 0 ? undefined : fin)
   return leerPar(paradas.findLast((parada) => parada !== ''))
 }
 
-/** `@lat,lng,17z` in the path (Google) or `#map=17/lat/lng` (OpenStreetMap). */
+/** Reads the centre of the visible map: `@lat,lng,17z` in the path (Google) or `#map=17/lat/lng` (OpenStreetMap). */
 function leerVista(segmentos: string[], hash: string): Punto | undefined {
   const vista = segmentos.findLast((segmento) => segmento.startsWith('@')) ?? ''
   const [, ...mapa] = (new URLSearchParams(hash.slice(1)).get('map') ?? '').split('/')
@@ -193,12 +203,16 @@ function leerVista(segmentos: string[], hash: string): Punto | undefined {
 const GEOHASH = '0123456789bcdefghjkmnpqrstuvwxyz'
 const OSM = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_~'
 
-/** Geohash (5 bits a character) and OpenStreetMap's short links (6) alike: each bit halves longitude, then latitude. */
+/**
+ * Reads the centre of the cell of a geohash (5 bits per character) or of an OpenStreetMap short link (6 bits). The bits
+ * halve longitude and latitude in turn, longitude first.
+ */
 function leerCelda(codigo: string, alfabeto: string): Punto | undefined {
   const bitsPorLetra = Math.log2(alfabeto.length)
   const total = codigo.length * bitsPorLetra
   const valores = [...codigo].map((letra) => alfabeto.indexOf(letra))
-  // Under 35 bits (7 geohash characters) the cell is wider than 150 m: a district, not a place to deliver to.
+  // A cell of fewer than 35 bits (7 geohash characters) is wider than 150 m. It is a district, not a place for a
+  // delivery.
   if (total < 35 || total > 64 || valores.includes(-1)) return undefined
   const bits = valores.map((valor) => valor.toString(2).padStart(bitsPorLetra, '0')).join('')
   const centro = (paridad: number) => {
@@ -208,7 +222,7 @@ function leerCelda(codigo: string, alfabeto: string): Punto | undefined {
   return redondear(centro(1) * 180 - 90, centro(0) * 360 - 180)
 }
 
-/** RFC 5870, plus Android's `?q=`, which is the pin and so goes first. */
+/** Reads a `geo:` URI (RFC 5870), with Android's `?q=` extension. `?q=` is the pin and takes precedence. */
 function leerGeo(texto: string): Punto | undefined {
   const [, cuerpo = '', consulta = ''] = /^geo:([^?#]*)(?:\?([^#]*))?/i.exec(texto) ?? []
   const [punto = '', ...parametros] = decodificar(cuerpo).toLowerCase().split(';')
@@ -224,9 +238,11 @@ function leerGeo(texto: string): Punto | undefined {
 
 // --- Numbers and text ---
 
-/** `14.6,-90.5`, with a label in parentheses or not, or degrees, minutes and seconds. */
+/**
+ * Reads a pair of coordinates: `14.6,-90.5`, optionally with a label in parentheses, or degrees, minutes and seconds.
+ */
 function leerPar(texto = ''): Punto | undefined {
-  // Google writes `14.63,+-90.5`: its plus sign is a space.
+  // Google writes `14.63,+-90.5`, where the plus sign stands for a space.
   const limpio = texto.replace(/[\s+]+/g, ' ').trim()
   const [, lat, lng] = PAR.exec(limpio) ?? []
   if (lat !== undefined) return crear(lat, lng)
@@ -242,11 +258,11 @@ function crear(lat = '', lng = ''): Punto | undefined {
 
 function redondear(lat: number, lng: number): Punto | undefined {
   if (Math.abs(lat) > 90 || Math.abs(lng) > 180) return undefined
-  // 7 decimals are a centimetre. Adding 0 turns -0 into 0.
+  // Seven decimals of a degree are about one centimetre. Adding 0 turns -0 into 0.
   const punto = { lat: Number(lat.toFixed(7)) + 0, lng: Number(lng.toFixed(7)) + 0 }
-  // 0,0 is what apps write when they have no position; nobody delivers in the Gulf of Guinea.
+  // Apps without a position write 0,0. No delivery goes there, because the point lies in the Gulf of Guinea.
   return punto.lat === 0 && punto.lng === 0 ? undefined : punto
 }
 
-/** Decodes as forms do: `+` is a space, and a malformed `%` stays as it is instead of throwing. */
+/** Decodes a text as in HTML forms: `+` is a space, and a malformed `%` stays unchanged instead of throwing. */
 const decodificar = (texto: string) => new URLSearchParams(`x=${texto.replaceAll('&', '%26')}`).get('x') ?? ''

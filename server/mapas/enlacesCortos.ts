@@ -7,38 +7,41 @@ import { ErrorEnlace, HOSTS_DE_MAPAS, leerEnlace } from './enlaces.ts'
 import { objetivosDePagina } from './objetivosDePagina.ts'
 import type { Punto } from './punto.ts'
 
-// Follows a short map link until some link on the way names its point. A merchant chose the link and strangers choose
-// where it leads, so every step is judged anew: an admitted map, over https on 443, at addresses that are public; and
-// however it goes, it is bounded in steps, in bytes and in time.
+// Follows a short map link until a link on the way names a point.
+// A merchant chooses the link, and strangers choose its redirects. Each step is therefore checked again: an admitted
+// map site, https on port 443, public addresses. The number of steps, the bytes and the time are bounded.
 
-/** Where a short link led to, or why it led nowhere. */
+/** Result of following a short link: its coordinates, no coordinates, or a failure. */
 export type Resuelto =
   | { tipo: 'coordenadas'; coordenadas: Punto }
   | { tipo: 'sin_coordenadas' }
-  /** `pasajera`: the same link may work later. The reason is for an operator; it names hosts, never whole links. */
+  /**
+   * Failure. `pasajera`: the same link may work later. `motivo` is a Spanish text for an operator; it names hosts,
+   * never whole links.
+   */
   | { tipo: 'falla'; pasajera: boolean; motivo: string }
 
-/** Follows short map links. */
+/** Resolver of short map links. */
 export interface ResolutorDeEnlaces {
-  /** Follows a link to its point; it never rejects. */
+  /** Follows a link to its coordinates. Never rejects. */
   resolver(enlace: string): Promise<Resuelto>
-  /** Ends what is under way at once, as a passing failure. */
+  /** Ends all resolutions in progress at once. Each of them returns a temporary failure. */
   cerrar(): Promise<void>
 }
 
 interface OpcionesDeResolutor {
   resolver: Resolver
-  /** How long the whole walk may take, in milliseconds. */
+  /** Time limit in milliseconds for all steps of a link together. Default: 10,000. */
   plazo?: number
   hosts?: readonly string[]
-  /** The authorities, in PEM, that are trusted instead of the well-known ones. */
+  /** Certificate authorities in PEM, which replace the well-known ones. */
   ca?: string
 }
 
 const SALTOS_MAXIMOS = 5
 const BYTES_DE_PAGINA = 65_536
 
-/** What ends a walk without an answer. */
+/** Error that ends the resolution of a link. Its Spanish message becomes the failure's `motivo`. */
 class CaminoCortado extends Error {
   override readonly name = 'CaminoCortado'
   readonly pasajera: boolean
@@ -64,7 +67,7 @@ export function crearResolutorDeEnlaces(opciones: OpcionesDeResolutor): Resoluto
     enCurso.add(control)
     try {
       const camino = { resolver, hosts, contexto, signal: control.signal }
-      // Whoever doesn't heed the signal (a DNS lookup can't be cancelled) is not waited for.
+      // A DNS lookup cannot be cancelled and ignores the signal. The race keeps the caller from waiting for it.
       return await Promise.race([recorrer(enlace, camino), interrupcion(control.signal)])
     } catch (error) {
       return contar(control.signal.aborted ? control.signal.reason : error)
@@ -86,7 +89,7 @@ export function crearResolutorDeEnlaces(opciones: OpcionesDeResolutor): Resoluto
 const interrupcion = (signal: AbortSignal): Promise<never> =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
 
-// --- The walk ---
+// --- Steps ---
 
 interface Camino {
   resolver: Resolver
@@ -106,7 +109,7 @@ async function recorrer(enlace: string, camino: Camino): Promise<Resuelto> {
     }
     const url = new URL(actual)
     if (url.protocol !== 'https:') return { tipo: 'sin_coordenadas' }
-    // Never sent, and so no difference.
+    // The fragment is never sent, so links that differ only in their fragment are the same step.
     url.hash = ''
     if (vistos.has(url.href)) cortar(false, `El enlace da vueltas: «${url.host}» volvió a un paso anterior.`)
     vistos.add(url.href)
@@ -117,7 +120,7 @@ async function recorrer(enlace: string, camino: Camino): Promise<Resuelto> {
   return cortar(false, `El enlace da más de ${SALTOS_MAXIMOS} saltos antes de llegar a un punto.`)
 }
 
-/** Where a step leads; null where it ends. */
+/** Requests one step and returns the next link; null if the step is the last one. */
 async function visitar(url: URL, vistos: ReadonlySet<string>, camino: Camino): Promise<string | null> {
   const respuesta = await pedir(url, camino)
   try {
@@ -128,31 +131,40 @@ async function visitar(url: URL, vistos: ReadonlySet<string>, camino: Camino): P
     const objetivos = objetivosDePagina(await leerPagina(respuesta), url)
     return elegir(objetivos, vistos, camino.hosts)
   } finally {
-    // Whatever wasn't read stays unread.
+    // Closes the connection without downloading the rest of the body.
     respuesta.destroy()
   }
 }
 
-/** The target as the client itself will read it: what is judged is then what is connected to. */
+/**
+ * Parses a redirect target in the same way as the HTTP client. The URL that is checked is then the URL that is
+ * requested.
+ */
 function seguir(location: string | undefined, base: URL): string {
-  // Node gives the bytes of a header as Latin-1.
+  // Node decodes the bytes of a header as Latin-1, so UTF-8 must be restored.
   const texto = Buffer.from(location ?? '', 'latin1').toString('utf8')
   const url = location ? URL.parse(texto, base.href) : null
   if (!url) cortar(false, `«${base.host}» redirige sin decir adónde: pida otro enlace.`)
-  // Google's test for robots. It is about this server, not about the link, and it ends by itself.
+  // Google's robot check is about this server and not about the link. It ends by itself, so the failure is temporary.
   if (url.pathname.startsWith('/sorry/') && coincide(url, ['www.google.*', 'google.*'])) {
     cortar(true, 'Google pidió comprobar que no somos un robot (demasiadas consultas): se volverá a intentar.')
   }
   return url.href
 }
 
-/** What a page says is a hint, and pages say much: what isn't an admitted map, or was seen, is passed over. */
+/**
+ * Chooses the next link among the targets that a page mentions. Skips visited targets and targets that are not an
+ * admitted map. Prefers a target with coordinates.
+ */
 function elegir(objetivos: readonly string[], vistos: ReadonlySet<string>, hosts: readonly string[]): string | null {
   const nuevos = objetivos.filter((objetivo) => !vistos.has(objetivo.replace(/#.*/s, '')) && coincide(objetivo, hosts))
   return nuevos.find((objetivo) => leerEnlace(objetivo, hosts).tipo === 'coordenadas') ?? nuevos[0] ?? null
 }
 
-/** The cookie notice, which stands between in Europe, tells where it would lead on: no need to visit it. */
+/**
+ * Returns the target of Google's cookie notice, which appears in Europe; null for any other link. The link itself
+ * contains the target, so no request is necessary.
+ */
 function trasConsentimiento(enlace: string): string | null {
   if (!/^https:/i.test(enlace) || !coincide(enlace, ['consent.google.*'])) return null
   const continua = URL.parse(new URL(enlace).searchParams.get('continue') ?? '')
@@ -170,7 +182,8 @@ function coincide(enlace: string | URL, hosts: readonly string[]): boolean {
 
 // --- One request ---
 
-// Nothing tells who asks or from where he came, and what is asked for is plain text: nothing here gets inflated.
+// The headers contain no data about the merchant and no referrer. They ask for uncompressed content, because nothing
+// here decompresses a body.
 const CABECERAS = {
   accept: 'text/html',
   'accept-encoding': 'identity',
@@ -187,10 +200,10 @@ async function pedir(url: URL, { resolver, contexto, signal }: Camino): Promise<
       headers: { host: url.host, ...CABECERAS },
       maxHeaderSize: 16_384,
       signal,
-      // A connection of its own for each step, so that what was checked now is what is used.
+      // Each step opens its own connection, so that it uses only the addresses that were checked for this step.
       createConnection: () => conectar(anfitrion(url), direcciones, contexto),
     })
-    // Between here and the reading of the body no error may go unheard.
+    // An `error` event before the body is read would otherwise have no listener.
     .on('response', (respuesta: IncomingMessage) => resolve(respuesta.on('error', () => {})))
     .on('error', reject)
     .end()
@@ -198,7 +211,7 @@ async function pedir(url: URL, { resolver, contexto, signal }: Camino): Promise<
 }
 
 function conectar(nombre: string, direcciones: readonly Direccion[], secureContext: tls.SecureContext): tls.TLSSocket {
-  // The addresses that were checked and no others: a second answer of the DNS may differ.
+  // Uses only the checked addresses, because a second DNS lookup may return others.
   const lookup: LookupFunction = (_nombre, _opciones, responder) => responder(null, [...direcciones])
   const opciones = {
     host: nombre,
@@ -213,7 +226,10 @@ function conectar(nombre: string, direcciones: readonly Direccion[], secureConte
   return tls.connect(opciones)
 }
 
-/** Compressed, though we asked for it not to be, it is as good as none. */
+/**
+ * Reports whether a response is uncompressed HTML. A compressed page counts as unreadable, because the request asks for
+ * uncompressed content.
+ */
 const esHtml = ({ headers }: IncomingMessage): boolean =>
   /^(?:text\/html|application\/xhtml\+xml)\b/i.test(headers['content-type'] ?? '') &&
   (headers['content-encoding'] ?? 'identity') === 'identity'
@@ -229,7 +245,7 @@ async function leerPagina(respuesta: IncomingMessage): Promise<string> {
   return Buffer.concat(trozos).subarray(0, BYTES_DE_PAGINA).toString('utf8')
 }
 
-// --- What is told of a failure ---
+// --- Failures ---
 
 function cortar(pasajera: boolean, motivo: string): never {
   throw new CaminoCortado(pasajera, motivo)

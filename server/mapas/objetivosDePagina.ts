@@ -1,9 +1,13 @@
-// Where a page sends its reader on. Pure. The page is a stranger's: every pattern is bounded or stops at the next tag or
-// quote, so that a hostile one costs linear time.
+// Finds the targets to which a page sends its reader. Pure.
+// The page comes from a stranger. Every pattern is bounded or stops at the next tag or quote, so that a hostile page
+// costs linear time.
 
 const OBJETIVOS_MAXIMOS = 20
 
-/** Absolute addresses, the surest first: what the browser follows by itself, then what the page says it really is. */
+/**
+ * Returns up to 20 absolute URLs, the most reliable first: `refresh` tags and scripts, which a browser follows by
+ * itself, then the page's canonical URL.
+ */
 export function objetivosDePagina(pagina: string, base: URL): string[] {
   const crudos = [...refrescos(pagina), ...guiones(pagina), ...canonicos(pagina)]
   return crudos.slice(0, OBJETIVOS_MAXIMOS).flatMap((crudo) => URL.parse(crudo.trim(), base.href)?.href ?? [])
@@ -21,7 +25,7 @@ function refrescos(pagina: string): string[] {
   })
 }
 
-/** `location = '…'`, `location.href = '…'`, `location.replace('…')`: only what is a plain string. */
+/** Finds `location = '…'`, `location.href = '…'` and `location.replace('…')`, but only with a plain string. */
 function guiones(pagina: string): string[] {
   const patron =
     /\blocation(?:\.href)?\s{0,3}(?:=|\.(?:replace|assign)\s{0,3}\()\s{0,3}(?:"([^"<>\s]{1,2100})"|'([^'<>\s]{1,2100})')/g
@@ -31,7 +35,8 @@ function guiones(pagina: string): string[] {
 function canonicos(pagina: string): string[] {
   return [...pagina.matchAll(LINK)].flatMap(([etiqueta]) => {
     const href = atributo(etiqueta, 'href')
-    // The bare map, or the map around a point and no place: Google shows the surroundings of who asks, that is, ours.
+    // Ignores a canonical URL of the bare map, or of a map around a point without a place. Google shows there the
+    // surroundings of the client, which is this server.
     const generico = /\/maps(?:\/@[^/?#]*)?\/?(?:#|$)/.test(href)
     return atributo(etiqueta, 'rel').toLowerCase() === 'canonical' && !generico ? href : []
   })

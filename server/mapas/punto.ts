@@ -1,4 +1,4 @@
-/** A place on the globe, in degrees (WGS 84). */
+/** Point on the globe, in degrees (WGS 84). */
 export interface Punto {
   lat: number
   lng: number
@@ -6,7 +6,10 @@ export interface Punto {
 
 const RADIO_KM = 6371.0088
 
-/** The distance between two points along the great circle (haversine), within 0.5 % of the ellipsoid's. */
+/**
+ * Great-circle distance between two points in kilometres (haversine). It differs by at most 0.5 % from the distance on
+ * the ellipsoid.
+ */
 export function distanciaKm(a: Punto, b: Punto): number {
   const rad = Math.PI / 180
   const h =
@@ -15,13 +18,13 @@ export function distanciaKm(a: Punto, b: Punto): number {
   return 2 * RADIO_KM * Math.asin(Math.sqrt(Math.min(1, h)))
 }
 
-/** A place that may not be known. */
+/** Place whose coordinates may be unknown. */
 interface Lugar {
   lat: number | null
   lng: number | null
 }
 
-/** The metres between two places along the great circle; null where one of them isn't known. */
+/** Great-circle distance between two places in whole metres; null if the coordinates of either place are unknown. */
 export function distanciaEntre(a: Lugar, b: Lugar): number | null {
   if (a.lat === null || a.lng === null || b.lat === null || b.lng === null) return null
   return Math.round(distanciaKm({ lat: a.lat, lng: a.lng }, { lat: b.lat, lng: b.lng }) * 1_000)

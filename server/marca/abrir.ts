@@ -3,7 +3,10 @@ import type { Log } from '../log.ts'
 import { COLOR_DE_SIEMPRE } from './color.ts'
 import type { ImagenesDeMarca } from './marca.ts'
 
-/** Makes the pictures of the configured brand; without a logo or a colour of its own, nothing is loaded for it. */
+/**
+ * Creates the images of the configured brand. Loads no modules for images if neither a logo nor a custom colour is
+ * configured.
+ */
 export async function abrirMarca({ logoDeMarca, colorDeMarca }: Config, log: Log): Promise<ImagenesDeMarca> {
   const conColor = colorDeMarca !== COLOR_DE_SIEMPRE
   const iconos = conColor ? await (await import('./icono.ts')).pintarIconos(colorDeMarca) : null
@@ -13,7 +16,7 @@ export async function abrirMarca({ logoDeMarca, colorDeMarca }: Config, log: Log
     return { logo: await prepararLogo(logoDeMarca), iconos }
   } catch (err) {
     if (!(err instanceof SinRespuesta)) throw err
-    log.warn({ err }, 'the logo did not come; the name stands in its place')
+    log.warn({ err }, 'logo not loaded; showing the brand name instead')
     return { logo: null, iconos }
   }
 }

@@ -1,11 +1,17 @@
-/** The least contrast of text with its ground (WCAG 2.2, 1.4.3). */
+/** Minimum contrast between text and its background (WCAG 2.2, 1.4.3). */
 export const CONTRASTE_MINIMO = 4.5
-/** The colour of whoever names none. */
+/** Default brand colour, if none is configured. */
 export const COLOR_DE_SIEMPRE = '#0b6b3a'
 const BLANCO = '#ffffff'
-/** The ground of cards at night, as `paginas/base.css` has it: the lightest ground that the colour stands on there. */
+/**
+ * Background of cards in the dark theme, as in `paginas/base.css`. It is the lightest background of the brand colour in
+ * that theme.
+ */
 const NOCHE = '#1d2421'
-/** What a colour has at night: more than the minimum, for light letters on a dark ground look thinner than they are. */
+/**
+ * Minimum contrast of the brand colour in the dark theme. It is higher than the general minimum, because light letters
+ * on a dark background look thinner.
+ */
 const CONTRASTE_DE_NOCHE = 7
 
 const canales = (color: string) => [1, 3, 5].map((i) => Number.parseInt(color.slice(i, i + 2), 16) / 255)
@@ -17,7 +23,7 @@ function luminancia(color: string): number {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b
 }
 
-/** The contrast of two colours, from 1 to 21 (WCAG 2.2). */
+/** Contrast ratio of two colours, from 1 to 21 (WCAG 2.2). */
 export function contraste(uno: string, otro: string): number {
   const [claro = 0, oscuro = 0] = [luminancia(uno), luminancia(otro)].sort((a, b) => b - a)
   return (claro + 0.05) / (oscuro + 0.05)
@@ -25,7 +31,7 @@ export function contraste(uno: string, otro: string): number {
 
 export const contrasteConBlanco = (color: string) => contraste(color, BLANCO)
 
-/** A colour as lightness and two axes of hue, in which equal steps look equal (Oklab). */
+/** Converts a colour to Oklab: lightness and two colour axes, in which equal steps look equal. */
 function oklab(color: string): [number, number, number] {
   const [r = 0, g = 0, b = 0] = canales(color).map(lineal)
   const l = Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b)
@@ -49,7 +55,9 @@ function enRgb(luz: number, a: number, b: number): number[] {
   ]
 }
 
-/** The colour with another lightness: as much of its hue as a screen can show there. */
+/**
+ * Returns the colour with another lightness. Keeps as much of its saturation as a screen can show at that lightness.
+ */
 function conLuz(color: string, luz: number): string {
   const [, a, b] = oklab(color)
   const rgb = Array.from({ length: 51 }, (_, i) => enRgb(luz, a * (1 - i / 50), b * (1 - i / 50)))
@@ -58,7 +66,10 @@ function conLuz(color: string, luz: number): string {
   return `#${hex.map((canal) => canal.toString(16).padStart(2, '0')).join('')}`
 }
 
-/** The colour itself if it has that contrast with the ground, or else the nearest one in that direction that does. */
+/**
+ * Returns the colour itself if its contrast with the background is at least `minimo`. Otherwise changes its lightness
+ * in steps of `paso` until the contrast suffices.
+ */
 function llevar(color: string, fondo: string, minimo: number, paso: number): string {
   const [inicio] = oklab(color)
   let cercano = color
@@ -68,8 +79,8 @@ function llevar(color: string, fondo: string, minimo: number, paso: number): str
   return cercano
 }
 
-/** The nearest colour that can be read on white, and white on it. */
+/** Nearest colour that is readable on white, and on which white is readable. */
 export const masOscuro = (color: string) => llevar(color, BLANCO, CONTRASTE_MINIMO, -0.004)
 
-/** The colour as pages show it at night. */
+/** Brand colour in the dark theme. */
 export const deNoche = (color: string) => llevar(color, NOCHE, CONTRASTE_DE_NOCHE, 0.004)

@@ -2,11 +2,14 @@ import { conSvg } from '../imagenes/sharp.ts'
 
 const CAJA = '<path fill="#fff" d="M50 19 80 33 50 47 20 33Zm-2 33v33L18 71V37Zm4 0 30-15v34L52 85Z"/>'
 
-/** The icon of all pages, maskable: what matters stands within the middle four fifths, the ground goes to every edge. */
+/**
+ * SVG of the icon of all pages. The icon is maskable: its drawing stays within the middle 80 %, and its background
+ * reaches every edge.
+ */
 export const dibujarIcono = (color: string, redondeado = true) =>
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100"><rect width="100" height="100"${redondeado ? ' rx="22"' : ''} fill="${color}"/>${CAJA}</svg>`
 
-/** The pictures with which a phone installs the courier's page, by their files. */
+/** PNG icons for the installation of the courier page on a phone, by file name. */
 export const ICONOS = {
   'icono-192.png': { lado: 192, redondeado: true },
   'icono-512.png': { lado: 512, redondeado: true },
@@ -15,7 +18,7 @@ export const ICONOS = {
 } as const
 export type NombreDeIcono = keyof typeof ICONOS
 
-/** Draws the icon as pictures in that colour. */
+/** Renders the icon in a colour, as PNG in each size. */
 export const pintarIconos = (color: string): Promise<ReadonlyMap<NombreDeIcono, Buffer>> =>
   conSvg(async (sharp) => {
     const pintar = async (nombre: NombreDeIcono) => {

@@ -3,43 +3,47 @@ import type Sharp from 'sharp'
 import { ErrorConfig } from '../config/config.ts'
 import { cargarSharp, conSvg } from '../imagenes/sharp.ts'
 
-/** A picture as PNG, which is all that is ever served of what was configured. */
+/** PNG image. The service only serves redrawn PNG images, and never the configured file itself. */
 export interface Dibujo {
   png: Uint8Array
   ancho: number
   alto: number
 }
 
-/** The logo, drawn anew at start. */
+/** Logo, redrawn at start. */
 export interface Logo extends Dibujo {
-  /** The logo in black, for printers that know nothing else. */
+  /** Logo in black, for printers that print only black. */
   negro: Dibujo
-  /** The logo on white, in the shape that messaging apps show beside a link. */
+  /** Logo on white, in the proportions of the previews that messaging apps show beside a link. */
   vistaPrevia: Dibujo
 }
 
 const KB = 512
-/** Pixels of the drawn logo: three for each that the largest place for it has. */
+/** Maximum size of the redrawn logo in pixels: three times the largest size at which it is shown. */
 const CAJA = { width: 600, height: 144 }
 const VISTA_PREVIA = { width: 600, height: 315 }
-/** Pixels of what is read: more would only be made smaller. */
+/** Maximum number of pixels of the configured image. A larger image would only be reduced. */
 const PIXELES = 16_000_000
-/** What a logo must have of darkness, from 0 to 255, to be seen on white. */
+/** Grey level, from 0 to 255, above which a pixel cannot be seen on white. A logo needs at least one darker pixel. */
 const BLANQUISIMO = 225
-/** What printers of labels take for black, from 0 to 255. */
+/** Grey level, from 0 to 255, below which label printers print black. */
 const OSCURO = 150
-/** Milliseconds in which an address must answer. */
+/** Time limit of the download of a logo, in milliseconds. */
 const PLAZO = 5_000
 
 const rechazar = (motivo: string) => new ErrorConfig([`BRAND_LOGO: ${motivo}`])
 
-/** An address didn't answer: a restart must not hang on somebody else's server. */
+/**
+ * Error for a URL that does not return a logo. It does not prevent the start, because a restart must not depend on
+ * another server.
+ */
 export class SinRespuesta extends Error {}
 
 /**
- * Reads and draws a logo.
- * @param origen a path or an address
- * @throws ErrorConfig for what is no logo, SinRespuesta when the address gives nothing
+ * Reads and redraws a logo.
+ * @param origen path of a file, or URL
+ * @throws ErrorConfig if the content is not a usable logo
+ * @throws SinRespuesta if the URL returns no content
  */
 export async function prepararLogo(origen: string): Promise<Logo> {
   const bytes = /^https?:/.test(origen) ? await bajar(origen) : await leer(origen)
@@ -65,32 +69,35 @@ async function bajar(url: string): Promise<Buffer> {
   let bytes = 0
   try {
     const respuesta = await fetch(url, { signal: AbortSignal.timeout(PLAZO) })
-    if (!respuesta.ok || !respuesta.body) throw new SinRespuesta(`status ${respuesta.status}`)
+    if (!respuesta.ok || !respuesta.body) throw new SinRespuesta(`logo: HTTP status ${respuesta.status}`)
     for await (const parte of respuesta.body) {
       partes.push(parte)
       bytes += parte.length
       if (bytes > KB * 1024) throw rechazar(`el archivo pasa de ${KB} KB; redúzcalo`)
     }
   } catch (cause) {
-    throw cause instanceof ErrorConfig ? cause : new SinRespuesta('logo', { cause })
+    throw cause instanceof ErrorConfig ? cause : new SinRespuesta('logo download failed', { cause })
   }
   return Buffer.concat(partes)
 }
 
 const conSharp = async (hacer: (sharp: typeof Sharp) => Promise<Dibujo>) => hacer(await cargarSharp())
 
-/** By its bytes, whatever it is called. */
+/** Detects the type of an image by its bytes and not by its name; undefined for all other types. */
 function tipoDe(bytes: Buffer): 'png' | 'svg' | undefined {
   if (bytes.toString('latin1', 0, 8) === '\x89PNG\r\n\x1a\n') return 'png'
   const inicio = bytes.toString('utf8', 0, 4_096)
   return /^\uFEFF?\s*</.test(inicio) && inicio.includes('<svg') ? 'svg' : undefined
 }
 
-/** Drawn anew, an SVG can neither run nor load anything: its drawer is given no address to load from. */
+/**
+ * Redraws an image as PNG. A redrawn SVG can neither run scripts nor load resources, because the renderer gets no base
+ * address.
+ */
 async function dibujar(sharp: typeof Sharp, bytes: Buffer, tipo: 'png' | 'svg'): Promise<Dibujo> {
   const medir = { limitInputPixels: PIXELES, failOn: 'error' } as const
   const { width, height } = await sharp(bytes, medir).metadata()
-  // A drawing has no pixels of its own: it is drawn as large as it will be shown.
+  // An SVG has no pixels of its own, so it is drawn as large as it will be shown.
   const escala = tipo === 'svg' ? Math.min(CAJA.width / width, CAJA.height / height) : 1
   const densidad = Math.min(2_400, Math.max(1, 72 * escala))
   const { data, info } = await sharp(bytes, { ...medir, ...(tipo === 'svg' ? { density: densidad } : {}) })
@@ -105,7 +112,10 @@ async function dibujar(sharp: typeof Sharp, bytes: Buffer, tipo: 'png' | 'svg'):
   return { png: data, ancho: info.width, alto: info.height }
 }
 
-/** What is dark becomes black and the rest white; of a logo that is all light, whatever isn't white becomes black. */
+/**
+ * Converts a logo to black and white: dark pixels become black, all others white. In a logo without dark pixels, every
+ * pixel that is not white becomes black.
+ */
 async function ennegrecer({ png, ancho, alto }: Dibujo): Promise<Dibujo> {
   const sharp = await cargarSharp()
   const grises = await sharp(png).flatten({ background: '#ffffff' }).greyscale().png().toBuffer()

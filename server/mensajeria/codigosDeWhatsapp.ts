@@ -1,12 +1,12 @@
-// What WhatsApp's error codes mean for us, in an operator's words: each sentence names the remedy. The codes are those of
+// Meanings of WhatsApp's error codes, in words for an operator: each sentence names the remedy. The codes are those of
 // Meta's Cloud API (developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes).
 
-/** What an error code of WhatsApp means for a message, in an operator's words. */
+/** Meaning of a WhatsApp error code for a message, in words for an operator. */
 export interface Veredicto {
-  /** Otherwise it will never work as it stands. */
+  /** True if a retry may succeed; false if the same message can never succeed. */
   pasajero: boolean
   motivo: string
-  /** How long to wait when the answer doesn't tell. */
+  /** Seconds to wait if the answer does not say; null for permanent errors. */
   esperar_s: number | null
 }
 
@@ -71,21 +71,21 @@ const PASAJEROS = porCodigo<[esperar_s: number, motivo: string]>({
   133004: [MINUTO, 'El servidor de WhatsApp no está disponible por ahora: se reintentará.'],
 })
 
-/** A code may come as any text, `constructor` too. */
+/** Returns a table as a map, which is safe for any text as key, `constructor` included. */
 function porCodigo<T>(tabla: Record<number, T>): ReadonlyMap<string, T> {
   return new Map(Object.entries(tabla))
 }
 
-/** What an error code of WhatsApp means; null for a code that isn't known. */
+/** Returns the meaning of a WhatsApp error code; null for an unknown code. */
 export function juzgarCodigo(codigo: string): Veredicto | null {
   const pasajero = PASAJEROS.get(codigo)
   if (pasajero) return { pasajero: true, esperar_s: pasajero[0], motivo: pasajero[1] }
-  // Facebook's whole range for permissions.
+  // All codes from 200 to 299 are Meta's permission errors and have the meaning of code 10.
   const motivo = RECHAZADOS.get(/^2\d\d$/.test(codigo) ? '10' : codigo)
   return motivo ? { pasajero: false, motivo, esperar_s: null } : null
 }
 
-/** Hides in a text whatever looks like a phone or a token, for details end up in logs and on screens. */
+/** Masks everything in a text that looks like a telephone or a token, because details appear in logs and on screens. */
 export const enmascarar = (texto: string): string =>
   texto
     .replace(/\bEAA\w{5,}/g, '***')
@@ -95,7 +95,9 @@ export const enmascarar = (texto: string): string =>
 
 const DETALLE_MAXIMO = 200
 
-/** The reason of a failure for an operator: our sentence about the code, and Meta's own words after it. */
+/**
+ * Returns the reason of a failure for an operator: the service's sentence for the code, followed by Meta's own words.
+ */
 export function redactarMotivo(codigo: string, detalle: string | null): string {
   const sentencia =
     juzgarCodigo(codigo)?.motivo ??

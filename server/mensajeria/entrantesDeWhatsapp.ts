@@ -1,15 +1,15 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { redactarMotivo } from './codigosDeWhatsapp.ts'
 
-// What WhatsApp tells us. Pure. The signature is judged over the raw bytes before anything is parsed; after that the
-// body is Meta's, but its shape changes with every version: what isn't understood is skipped, one item at a time.
+// Reads WhatsApp webhooks. Pure functions. The signature is checked over the raw bytes before parsing. After that the
+// body is Meta's, but its shape changes with every version, so each item that is not understood is skipped.
 
-/** Something that WhatsApp told us: how a message of ours fares, a recipient's place, or a text. */
+/** Item of a WhatsApp webhook: the status of one of our messages, a recipient's location, or a text. */
 export type Entrante =
   | {
       tipo: 'estado'
       proveedorId: string
-      /** The `id` the message was sent with. */
+      /** Our `id` with which the message was sent; null if absent. */
       nuestroId: string | null
       estado: 'enviado' | 'entregado' | 'leido' | 'fallido'
       en: Date
@@ -24,44 +24,48 @@ export type Entrante =
       nombre: string | null
       direccion: string | null
     })
-  /** Every other kind of message counts as this, with what words it has. */
+  /** Every other kind of message counts as a text, with the words that it contains. */
   | (Mensaje & { tipo: 'texto'; texto: string })
 
 interface Mensaje {
   proveedorId: string
   /** E.164, with its plus sign. */
   telefono: string
-  /** The message of ours that it answers. */
+  /** WhatsApp's id of the message that this message answers; null if none. */
   enRespuestaA: string | null
   en: Date
 }
 
-/** Whether the header X-Hub-Signature-256, in either case, is the body's signature, compared in constant time. */
+/**
+ * Reports whether the header `X-Hub-Signature-256`, in either case, is the body's HMAC-SHA256 signature. Compares in
+ * constant time.
+ */
 export function firmaValida(crudo: Buffer, cabecera: string | undefined, appSecret: string): boolean {
   const [, hex] = /^sha256=([0-9a-f]{64})$/i.exec(cabecera ?? '') ?? []
-  // Anybody can sign with an empty secret.
+  // With an empty secret anybody could sign.
   if (!hex || appSecret === '') return false
   return timingSafeEqual(Buffer.from(hex, 'hex'), hmac(appSecret, crudo))
 }
 
 /**
- * The text that answers Meta's one GET, which proves that we are who it was told; undefined where it proves nothing.
+ * Returns the text that answers Meta's verification GET, which proves that this service is the configured endpoint;
+ * undefined if the request proves nothing.
  */
 export function responderReto(consulta: Record<string, unknown>, verifyToken: string): string | undefined {
   const { 'hub.mode': modo, 'hub.verify_token': token, 'hub.challenge': reto } = consulta
   if (modo !== 'subscribe' || typeof token !== 'string' || typeof reto !== 'string' || verifyToken === '')
     return undefined
-  // As digests they are equally long, which the comparison demands.
+  // Digests have equal length, as `timingSafeEqual` requires.
   if (!timingSafeEqual(hmac('reto', token), hmac('reto', verifyToken))) return undefined
-  // It is a number. An echo of anything else would be a gift to whoever guessed the token.
+  // Meta's challenge is a number. An echo of any other text would help an attacker who guessed the token.
   return /^[\w-]{1,256}$/.test(reto) ? reto : undefined
 }
 
 const hmac = (clave: string, datos: string | Buffer): Buffer => createHmac('sha256', clave).update(datos).digest()
 
 /**
- * Reads every message and status of our number from a webhook's JSON, in order, and never throws, whatever that
- * holds.
+ * Reads every message and status of our number from a webhook's JSON, in order. Never throws; JSON of any other form
+ * gives an empty list or fewer items.
  */
 export function leerEntrantes(cuerpo: unknown, phoneNumberId: string): Entrante[] {
   const { object, entry } = objeto(cuerpo)
@@ -71,7 +75,7 @@ export function leerEntrantes(cuerpo: unknown, phoneNumberId: string): Entrante[
     .map(objeto)
     .filter(({ field }) => field === 'messages')
     .map(({ value }) => objeto(value))
-    // Several numbers may share one application.
+    // Several numbers may share one Meta application.
     .filter(({ metadata }) => objeto(metadata).phone_number_id === phoneNumberId)
   return valores.flatMap(({ messages, statuses }) => [
     ...lista(messages).flatMap((mensaje) => leerMensaje(objeto(mensaje)) ?? []),
@@ -112,7 +116,7 @@ function leerMensaje(crudo: Objeto): Entrante | null {
   const telefono = leerTelefono(crudo.from)
   const en = leerFecha(crudo.timestamp)
   if (!proveedorId || !telefono || !en) return null
-  // A reaction answers without quoting.
+  // A reaction names the message in `reaction.message_id` and not in `context`.
   const enRespuestaA = texto(objeto(crudo.context).id, 512) ?? texto(objeto(crudo.reaction).message_id, 512)
   const comun = { proveedorId, telefono, enRespuestaA, en }
   if (crudo.type !== 'location') return { tipo: 'texto', ...comun, texto: leerPalabras(crudo) }
@@ -121,7 +125,7 @@ function leerMensaje(crudo: Objeto): Entrante | null {
   return { tipo: 'ubicacion', ...comun, lat, lng, nombre: texto(name, 1000), direccion: texto(address, 1000) }
 }
 
-/** What there is to read in a message of any kind: its text, the button's label, the caption of an image, the emoji… */
+/** Returns the words in a message of any kind: text, label of the button, caption of an image, emoji… */
 function leerPalabras(crudo: Objeto): string {
   const contenido = objeto(typeof crudo.type === 'string' ? propio(crudo, crudo.type) : null)
   const { body, text, caption, emoji } = contenido
@@ -130,7 +134,7 @@ function leerPalabras(crudo: Objeto): string {
   return candidatos.map((candidato) => texto(candidato, 4096)).find((palabras) => palabras !== null) ?? ''
 }
 
-// --- Reading what may be anything ---
+// --- Reading untrusted values ---
 
 type Objeto = Record<string, unknown>
 
@@ -141,19 +145,22 @@ const lista = (valor: unknown): unknown[] => (Array.isArray(valor) ? valor : [])
 
 const propio = (de: Objeto, nombre: string): unknown => (Object.hasOwn(de, nombre) ? de[nombre] : undefined)
 
-/** Without what PostgreSQL can't store (NUL, lone surrogates); null for what is empty or no string. */
+/** Returns a string without what PostgreSQL cannot store (NUL, lone surrogates); null if it is empty or no string. */
 function texto(valor: unknown, maximo: number): string | null {
   if (typeof valor !== 'string') return null
   return valor.slice(0, maximo).replaceAll('\0', '').toWellFormed() || null
 }
 
-/** WhatsApp leaves out the plus sign, and keeps the 1 that Mexico dropped from its mobile numbers in 2019. */
+/**
+ * Returns a telephone in E.164; null if invalid. WhatsApp omits the plus sign, and keeps the 1 that Mexico dropped from
+ * its mobile numbers in 2019.
+ */
 function leerTelefono(valor: unknown): string | null {
   const digitos = typeof valor === 'string' ? valor.replace(/^\+/, '') : ''
   return /^[1-9]\d{5,14}$/.test(digitos) ? `+${digitos.replace(/^521(\d{10})$/, '52$1')}` : null
 }
 
-/** Seconds, as a string of digits. */
+/** Reads a Unix time in seconds, written as digits; null if invalid. */
 function leerFecha(valor: unknown): Date | null {
   const digitos = typeof valor === 'number' || typeof valor === 'string' ? String(valor) : ''
   return /^\d{1,10}$/.test(digitos) ? new Date(Number(digitos) * 1000) : null

@@ -11,22 +11,22 @@ import {
 } from './mensaje.ts'
 import type { ClienteDeWhatsapp, Envio } from './whatsapp.ts'
 
-/** The parts of the service that sending messages needs. */
+/** Dependencies for sending messages. */
 export type DepsDeEnvio = DepsDeMensajes & Pick<DepsDeTrabajo, 'log' | 'clienteDeWhatsapp'>
 
-/** Messages under way to the provider at a time. */
+/** Maximum messages in progress to the provider at a time. */
 const A_LA_VEZ = 8
 /**
- * How often a message that surely didn't leave is tried, and how long it waits between, in milliseconds: some 20 hours
- * in all.
+ * Maximum attempts for a message that certainly was not sent, and the waits between them in milliseconds: about 18
+ * hours in all.
  */
 const INTENTOS = 9
 const ESPERAS = [5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 14_400_000, 43_200_000]
 const ESPERA_EN_TODO = ESPERAS.reduce((suma, espera) => suma + espera, 0)
 
 /**
- * What is wrong with our account, number, template or configuration: no message's fault, and it is mended in minutes or
- * hours.
+ * Error codes of the service's own account, number, template or configuration. The message is not at fault, and an
+ * operator repairs the cause in minutes or hours.
  */
 const DE_LA_CUENTA =
   /^(?:0|3|10|33|100|190|2\d\d|368|131005|131031|131042|131045|133010|132\d{3}|configuracion|http_\d{3})$/
@@ -36,7 +36,7 @@ const PACIENCIA = 86_400_000
 const SIN_NOTICIA =
   'El proceso que lo enviaba se detuvo antes de saber si salió. Si el destinatario no lo recibió, pídalo otra vez.'
 
-/** Sends the messages of these jobs; a job that comes twice finds nothing to do the second time. */
+/** Sends the messages of these jobs. A repeated job finds nothing to do. */
 export async function enviarMensajes(deps: DepsDeEnvio, trabajos: readonly { data: object }[]): Promise<void> {
   const mensajes = trabajos.map(({ data }) => {
     const { mensaje, comercio_id } = data as { mensaje: string; comercio_id: string }
@@ -46,7 +46,8 @@ export async function enviarMensajes(deps: DepsDeEnvio, trabajos: readonly { dat
   await enviarAlBuzon(deps, mensajes)
   const { clienteDeWhatsapp } = deps
   if (!clienteDeWhatsapp) return
-  // No more than are sent at once: a claim is good for two minutes, and who waits for a slow provider would outlive it.
+  // A claim lasts two minutes, so no more messages are claimed than are sent at once. A message that waits for a slow
+  // provider would outlive its claim.
   for (let i = 0; i < mensajes.length; i += A_LA_VEZ) {
     const reclamados = await reclamar(deps, 'whatsapp', mensajes.slice(i, i + A_LA_VEZ))
     await Promise.all(reclamados.map((uno) => enviarUno(deps, clienteDeWhatsapp, uno)))
@@ -57,7 +58,7 @@ async function enviarUno(deps: DepsDeEnvio, whatsapp: ClienteDeWhatsapp, mensaje
   const envio = await pedir(whatsapp, deps.ajustes.marca.nombre, mensaje)
   const { guia, tipo, intentos } = mensaje
   const nivel = envio.resultado === 'aceptado' ? 'info' : 'warn'
-  deps.log[nivel]({ mensaje: `men_${guia}_${mensaje.numero}`, tipo, intentos, ...sinDatos(envio) }, 'message')
+  deps.log[nivel]({ mensaje: `men_${guia}_${mensaje.numero}`, tipo, intentos, ...sinDatos(envio) }, 'message attempt')
   switch (envio.resultado) {
     case 'aceptado':
       return marcarEnviados(deps, 'whatsapp', ['enviando', 'dudoso'], [{ ...mensaje, proveedor_id: envio.proveedorId }])
@@ -65,7 +66,7 @@ async function enviarUno(deps: DepsDeEnvio, whatsapp: ClienteDeWhatsapp, mensaje
       return void (await dudar(deps, [mensaje], envio.motivo))
     case 'rechazado': {
       if (!DE_LA_CUENTA.test(envio.codigo)) return fallar(deps, mensaje, envio.codigo, envio.motivo)
-      deps.log.error({ codigo: envio.codigo, motivo: envio.motivo }, 'messaging account')
+      deps.log.error({ codigo: envio.codigo, motivo: envio.motivo }, 'messaging account error')
       if (mensaje.creado_en.getTime() < deps.reloj().getTime() - PACIENCIA)
         return fallar(deps, mensaje, envio.codigo, envio.motivo)
       const proximo_en = new Date(deps.reloj().getTime() + ESPERA_DE_LA_CUENTA)
@@ -73,7 +74,8 @@ async function enviarUno(deps: DepsDeEnvio, whatsapp: ClienteDeWhatsapp, mensaje
     }
     case 'pasajero': {
       const espera = Math.max(ESPERAS[intentos - 1] ?? ESPERA_DE_LA_CUENTA, (envio.esperar_s ?? 0) * 1_000)
-      // Tries that the account's faults cost are not its own: who has had nine of his own is as old as their waits.
+      // `intentos` also counts attempts that failed because of the account. A message that used nine attempts of its
+      // own is at least as old as the waits between them.
       const edad = deps.reloj().getTime() - mensaje.creado_en.getTime()
       if (intentos >= INTENTOS && edad >= ESPERA_EN_TODO) return fallar(deps, mensaje, envio.codigo, envio.motivo)
       return void (await aplazar(deps, mensaje, new Date(deps.reloj().getTime() + espera), envio.codigo, envio.motivo))
@@ -81,11 +83,14 @@ async function enviarUno(deps: DepsDeEnvio, whatsapp: ClienteDeWhatsapp, mensaje
   }
 }
 
-/** Neither phone nor token. */
+/** Returns the part of a result that may be logged: no telephone and no token. */
 const sinDatos = (envio: Envio) =>
   'codigo' in envio ? { resultado: envio.resultado, codigo: envio.codigo } : { resultado: envio.resultado }
 
-/** Who delivers and who sends, for whoever gets a message from a number that he doesn't know. */
+/**
+ * Texts of messages. Each text names the courier company and the merchant, because the recipient does not know the
+ * sending number.
+ */
 const TEXTOS = {
   peticion_interactiva: (marca: string, comercio: string) =>
     `Le escribe ${marca}. Para entregarle su paquete de ${comercio} necesitamos su ubicación. Toque el botón y envíela.`,

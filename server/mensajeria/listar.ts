@@ -40,6 +40,9 @@ export const listarMensajes: Handler<'listarMensajes'> = async ({ query, ...quie
   return { status: 200, body: pagina }
 }
 
-/** Returns a message's state as the contract names it: one that a process is sending just now still waits. */
+/**
+ * Returns a message's state as the contract names it. A message that a process is sending at the moment counts as
+ * pending.
+ */
 const estadoVisible = (guia: FilaGuia, { canal, estado }: FilaMensaje): Mensaje['estado'] =>
   estadoDeSolicitud(guia, { canal, estado: estado === 'enviando' ? 'pendiente' : estado })

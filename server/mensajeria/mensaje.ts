@@ -19,22 +19,22 @@ import { esSinSalida, venceAlCrear } from '../guias/guia.ts'
 import { huellaDe, tokenDe } from '../ubicacion/ubicacion.ts'
 import type { ClaveDeWebhook } from '../webhooks/webhook.ts'
 
-/** A row of `mensaje`; columns carry the contract's names. */
+/** Row of `mensaje`; columns have the contract's names. */
 export type FilaMensaje = Fila<
   mensaje,
   {
     modo: Modo
     canal: CanalDeMensaje
     tipo: TipoDeMensaje
-    /** `enviando`: a process has it in its hands until `proximo_en`. */
+    /** `enviando`: a process holds the message, with a lease until `proximo_en`. */
     estado: EstadoDeMensaje | 'enviando'
   }
 >
 
-/** A message, and whose it is. */
+/** Key of a message: its id and its merchant. */
 export type Suyo = Pick<FilaMensaje, 'id' | 'comercio_id'>
 
-/** The parts of the service that handing messages over needs. */
+/** Dependencies for handing messages over to a channel. */
 export type DepsDeMensajes = Pick<Deps, 'db' | 'reloj' | 'secretos' | 'avisarTrabajo' | 'ajustes'>
 
 const PENDIENTES = sentencia<
@@ -47,7 +47,10 @@ const PENDIENTES = sentencia<
   { alcance: 'parte' },
 )
 
-/** The messages of a channel that wait to be sent, and those whose sender vanished with them, as jobs. */
+/**
+ * Returns a function that reads a channel's due messages as jobs: pending messages, and messages in state `enviando`
+ * whose lease ended because the sender died.
+ */
 export const mensajesPendientes =
   (canal: CanalDeMensaje) =>
   async ({ db, reloj }: Pick<DepsDeMensajes, 'db' | 'reloj'>, cuantas: number): Promise<JobInsert[]> => {
@@ -55,29 +58,37 @@ export const mensajesPendientes =
     return filas.map(({ id, mensaje, comercio_id }) => ({ id, data: { mensaje, comercio_id } }))
   }
 
-/** Whether the guide `g`, unless its state is one of `:finales`, still needs the answer to the message `m`. */
+/**
+ * SQL condition that the message `m` is still needed. An acknowledgement (`acuse`) always is. A request is needed until
+ * the guide `g` has a confirmed location or a state of `:finales`.
+ */
 export const haceFalta = (g = 'g') =>
   `(m.tipo = 'acuse' or (${g}.ubicacion_estado <> 'confirmada' and not ${g}.estado = any(:finales::text[])))`
 
 /**
- * `extra` with members of its `solicitud` replaced; a guide of before the migration has none, then it is that of `m`.
+ * SQL of `extra` with members of its `solicitud` replaced. A guide from before the migration has no `solicitud`; then
+ * the members of `m` are used.
  */
 const conSolicitud = (extra: string, miembros: string) =>
   `coalesce(${extra}, '{}') || jsonb_build_object('solicitud', coalesce(${extra} -> 'solicitud',
      jsonb_build_object('canal', m.canal, 'numero', m.numero, 'creado_en', m.creado_en)) || ${miembros})`
 
-/** What the request in `extra` becomes by the message `m`, as SQL. */
+/** Builds the SQL of the new value of `extra` after a change of the message `m`. */
 export type Cambio = (extra: string) => string
 
 /**
- * The guides of messages, locked in one order and before their messages: a step of a guide (`darPaso`) closes its messages
- * in that order, too, and what is read here is then what it will have written, not what it was about to change.
+ * SQL that locks the guides of messages in a fixed order, before their messages. A step of a guide (`darPaso`) closes
+ * its messages in the same order. This statement therefore reads what a concurrent step has written, not the state
+ * before that step.
  */
 const susGuias = (cuales: string) => `select comercio_id, modo, id, estado, ubicacion_estado from guia
    where (comercio_id, modo, id) in (select comercio_id, modo, guia_id from mensaje where ${cuales})
    order by comercio_id, modo, id for update`
 
-/** Whether `m` is its guide's newest request: what becomes of an older one is no news of the newer. */
+/**
+ * SQL condition that `m` is its guide's newest request. A change of an older request says nothing about the newest
+ * request.
+ */
 export const ES_LA_ULTIMA = `not exists (select from mensaje o where o.comercio_id = m.comercio_id and o.modo = m.modo
        and o.guia_id = m.guia_id and o.tipo = m.tipo and o.numero > m.numero)`
 
@@ -108,10 +119,13 @@ const SEGUN_PROVEEDOR: Cambio = (extra) =>
 
 const idsDe = (mensajes: readonly Suyo[]) => mensajes.map(({ id }) => id)
 
-/** A webhook delivery that such a statement wrote. */
+/** Webhook delivery written by one of the statements below. */
 type EntregaHecha = ClaveDeWebhook & { guia_id: string }
 
-/** The end of a statement whose `g` moved guides' requests, `:ahora` or at their last date if that is ahead: each writes this event and its deliveries. */
+/**
+ * SQL that ends a statement whose CTE `g` changed the requests of guides. Each guide writes this event and its webhook
+ * deliveries, dated `:ahora` or, if later, the guide's last date.
+ */
 const anunciar = (tipo: TipoDeEvento) => `e as (
      insert into evento as n (comercio_id, modo, guia_id, secuencia, guia, external_ref, tipo, estado, estado_anterior, foto,
        ocurrido_en, registrado_en)
@@ -121,14 +135,13 @@ const anunciar = (tipo: TipoDeEvento) => `e as (
    ), d as (${insertarEntregasDeWebhook('e', ':ahora::timestamptz')})
    select * from d`
 
-/** Whether the message `m` is of a guide of `p`. */
+/** SQL condition that the message `m` belongs to a guide of `p`. */
 const deSuGuia = (m: string) => `${m}.comercio_id = p.comercio_id and ${m}.modo = p.modo and ${m}.guia_id = p.id`
 
 /**
- * A channel took messages: each once, because only who finds one in a state from which it can be taken moves it on. In the
- * same statement the link begins to work, the guide takes its next sequence, and the event and its deliveries are written;
- * a second message of the same guide is left for another time. One that nobody needs any more is dropped, if it hasn't
- * left already.
+ * Marks messages as sent, each once: only a message in one of the states `:desde` changes. The same statement activates
+ * the link, increments the guide's sequence, and writes the event and its webhook deliveries. A second message of the
+ * same guide waits for another call. A message that its guide no longer needs is dropped, unless it was already sent.
  */
 const MARCAR_ENVIADOS = sentencia<
   {
@@ -178,14 +191,14 @@ const MARCAR_ENVIADOS = sentencia<
   { alcance: 'parte' },
 )
 
-/** Says whose the links of messages are, before their rows say it. */
+/** Records the merchant of each link before the link's row is written. */
 const anotarEnlaces = (db: Db, filas: readonly { huella: string; comercio_id: string }[]) =>
   noteOwners(
     db,
     filas.map(({ huella, comercio_id }) => ({ key: huella, merchant: comercio_id })),
   )
 
-/** What the links of messages that go now are good by: the key that they are made with, and until when. */
+/** Returns the key with which links are made now, and the instant until which they are valid. */
 const enlaceDe = ({ secretos, ajustes }: DepsDeMensajes, ahora: Date) => ({
   kid: secretos.presente('ubicacion').kid,
   vence_en: new Date(ahora.getTime() + ajustes.horasDeSolicitud * 3_600_000),
@@ -196,8 +209,8 @@ interface Enviado extends Suyo {
 }
 
 /**
- * Writes that a channel took these messages: their links work from here on, and their guides tell it by an event.
- * @param desde in which states the messages may be: `pendiente` for a channel that takes everything at once
+ * Records that a channel accepted these messages. Their links work from now on, and each guide gets an event.
+ * @param desde states in which the messages may be: `pendiente` for a channel that accepts everything at once
  */
 export async function marcarEnviados(
   partes: DepsDeMensajes,
@@ -231,7 +244,7 @@ const EN_BUZON = sentencia<{ ids: readonly string[] }, Suyo & Pick<FilaMensaje, 
   { alcance: 'parte' },
 )
 
-/** A process of an earlier version writes live messages to the mailbox as due, which new ones never are. */
+/** Postpones live messages of the mailbox. Only a process of an earlier version writes them as due. */
 const RETENER = sentencia<{ ids: readonly string[] }>(
   'mensajes.retener',
   `update mensaje set proximo_en = ${venceAlCrear('modo', 'canal', 'proximo_en')}
@@ -240,8 +253,8 @@ const RETENER = sentencia<{ ids: readonly string[] }>(
 )
 
 /**
- * Puts messages of test guides into the mailbox, those of one guide one after another; doing it twice does nothing. A live
- * one is held until the service has messaging (`retomar.ts`).
+ * Delivers messages of test guides to the mailbox, the messages of one guide one after another. A repeated call does
+ * nothing. A live message is held until the service has messaging (`retomar.ts`).
  */
 export async function enviarAlBuzon(deps: DepsDeMensajes, mensajes: readonly Suyo[]): Promise<void> {
   const { db } = deps
@@ -258,13 +271,17 @@ export async function enviarAlBuzon(deps: DepsDeMensajes, mensajes: readonly Suy
 }
 
 /**
- * Requests that one telephone gets from all merchants together: whoever waits for that many parcels at once is asked about
- * the first of them now and the others over the day, and nobody can have a stranger's phone flooded.
+ * Maximum requests that a telephone gets from all merchants together, per hour and per day. A recipient who waits for
+ * more parcels is asked about the first parcels now and about the others over the day. The limit also keeps merchants
+ * from flooding a stranger's phone.
  */
 const POR_TELEFONO = { hora: 5, dia: 20 }
 const YA_RECIBIO = `Ese teléfono ya recibió ${POR_TELEFONO.hora} solicitudes en una hora o ${POR_TELEFONO.dia} en un día, de todos los comercios. Saldrá más tarde, por sí sola.`
 
-/** How many requests left within an hour and a day for each telephone of `q`: counted once, however many of `q` are its. */
+/**
+ * SQL that counts the messages sent within the last hour and day to each telephone of `q`. Each telephone is counted
+ * once, however many rows of `q` share it.
+ */
 const SALIERON = `select o.telefono, o.modo, o.tipo, count(*) as en_el_dia,
        count(*) filter (where coalesce(o.enviado_en, o.proximo_en) > :ahora::timestamptz - interval '1 hour') as en_la_hora
      from mensaje o where o.telefono in (select telefono from q)
@@ -273,9 +290,9 @@ const SALIERON = `select o.telefono, o.modo, o.tipo, count(*) as en_el_dia,
      group by o.telefono, o.modo, o.tipo`
 
 /**
- * The place of a message of `q` among the requests that are due for its telephone. With those that left it stays the same
- * while others are sent beside it, so that nobody has to lock a telephone. Beyond the five-hundredth it is put off for weeks
- * in any case, and nobody counts on.
+ * SQL of the position of a message of `q` among the requests that are due for its telephone. Position plus sent
+ * requests stays the same while others are sent concurrently, so no lock on the telephone is needed. The count stops at
+ * 500: any later message is postponed for weeks anyway.
  */
 const LUGAR = `(select count(*) from (
        select from mensaje o where o.telefono = q.telefono and o.modo = q.modo and o.tipo = q.tipo
@@ -290,8 +307,8 @@ interface Cuenta {
 }
 
 /**
- * What other parts' merchants have for the telephones of some messages: how many requests left, and how many are due before
- * each. Both are counted in one snapshot, so that one which leaves meanwhile counts once.
+ * Counts what merchants of another part (shard) have for the telephones of some messages: requests sent, and requests
+ * due before each message. Both counts use one snapshot, so that a request sent meanwhile counts once.
  */
 const DE_OTROS = sentencia<{ mensajes: string; ahora: Date; canal: CanalDeMensaje }, Cuenta>(
   'mensajes.deOtros',
@@ -313,7 +330,7 @@ const TELEFONOS = sentencia<
   { alcance: 'parte' },
 )
 
-/** Counts, for messages of one part, what merchants of all the others have for their telephones. */
+/** Counts, for messages of one part (shard), what merchants of all other parts have for the same telephones. */
 async function contarDeOtros(
   { db, suya, ahora, canal }: { db: Db; suya: Db; ahora: Date; canal: CanalDeMensaje },
   mensajes: readonly Suyo[],
@@ -327,11 +344,14 @@ async function contarDeOtros(
   return cuentas.flat()
 }
 
-/** What is over a telephone's quota is put off in its row: by an hour for each five before it, by a day for each twenty. */
+/**
+ * Claims due messages for two minutes. A message over its telephone's quota is postponed in its row instead: by an hour
+ * for each five requests before it, and by a day for each twenty.
+ */
 const RECLAMAR = sentencia<
   {
     reclamados: string
-    /** What merchants of other parts have for the same telephones. */
+    /** JSON of the counts ({@link Cuenta}) of other parts' merchants for the same telephones. */
     de_otros: string
     ahora: Date
     motivo: string
@@ -388,12 +408,12 @@ const RECLAMAR = sentencia<
   { alcance: 'parte' },
 )
 
-/** A message that this process holds to send it: its link works already, and nobody else sends it. */
+/** Message that this process has claimed for sending. Its link already works, and no other process sends it. */
 export type Reclamado = FilaMensaje & { municipio: string; comercio: string; token: string }
 
 /**
- * Claims those of these messages that are due, for two minutes; what no guide needs any more is dropped, and what is over
- * its telephone's quota waits.
+ * Claims the due messages among these for two minutes. Messages that no guide needs any more are dropped; messages over
+ * the quota of their telephone are postponed.
  */
 export async function reclamar(
   partes: DepsDeMensajes,
@@ -424,7 +444,7 @@ export async function reclamar(
   return reclamados.map((fila) => ({ ...fila, token: tokens.get(fila.id)! }))
 }
 
-/** Puts off a claimed message that surely didn't leave, until it is tried again. */
+/** Postpones a claimed message that certainly was not sent, until `proximo_en`. */
 export const aplazar = (
   { db }: DepsDeMensajes,
   { id, comercio_id }: Suyo,
@@ -437,7 +457,10 @@ export const aplazar = (
     data: { estado: 'pendiente', proximo_en, codigo, motivo },
   })
 
-/** Nobody knows whether they left. They aren't sent again: only the provider's word, or somebody's, moves them on. */
+/**
+ * Marks messages as doubtful: they may or may not have been sent. A doubtful message is not sent again; only the
+ * provider's status or a person's action changes it.
+ */
 const DUDAR = sentencia<{ ids: readonly string[]; motivo: string; hasta: Date | null; vence_en: Date }>(
   'mensajes.dudar',
   `with p as (
@@ -456,8 +479,8 @@ const DUDAR = sentencia<{ ids: readonly string[]; motivo: string; hasta: Date | 
 )
 
 /**
- * Marks claimed messages of which nobody knows whether they left, and which therefore nobody sends again.
- * @param vencidos only those whose sender vanished
+ * Marks claimed messages as doubtful, if it is unknown whether they were sent; such messages are not sent again.
+ * @param vencidos true to mark only messages whose sender died, so that their lease has ended
  */
 export const dudar = (
   { db, reloj, ajustes }: DepsDeMensajes,
@@ -473,7 +496,7 @@ export const dudar = (
   )
 }
 
-/** What can't be done: the message fails, and with it, if it is the newest, the request. */
+/** Marks a message as failed. If the message is its guide's newest request, the request fails too. */
 const FALLAR = sentencia<
   Pick<FilaMensaje, 'id' | 'codigo'> & { motivo: string; ahora: Date; finales: readonly Estado[] },
   EntregaHecha
@@ -496,7 +519,7 @@ const FALLAR = sentencia<
   { alcance: 'parte' },
 )
 
-/** Ends a message that can't be delivered, and, if it is its guide's newest request, the request with it. */
+/** Ends a message that cannot be delivered. If it is its guide's newest request, the request fails too. */
 export async function fallar(
   { db, reloj, avisarTrabajo }: DepsDeMensajes,
   { id, comercio_id }: Suyo,
@@ -514,8 +537,8 @@ export async function fallar(
 }
 
 /**
- * What the provider tells: it goes only forward, whatever order it comes in. Its own id, which WhatsApp makes of the
- * telephone, isn't taken when the telephone was erased.
+ * Records a status from the provider. The state only advances, in any order of arrival. If the telephone was erased,
+ * the provider's id is not stored, because WhatsApp makes that id from the telephone.
  */
 const ANOTAR = sentencia<{ id: string; estado: string; en: Date; proveedor_id: string }>(
   'mensajes.anotar',
@@ -538,7 +561,7 @@ const ANOTAR = sentencia<{ id: string; estado: string; en: Date; proveedor_id: s
   { alcance: 'parte' },
 )
 
-/** Notes what the provider tells of a sent message, which goes only forward, whatever order it is told in. */
+/** Records the provider's status of a sent message. The state only advances, in any order of arrival. */
 export const anotar = (
   { db }: DepsDeMensajes,
   { id, comercio_id }: Suyo,
@@ -554,8 +577,8 @@ const VENCIDOS = sentencia<{ ahora: Date; cuantas: number }, Suyo>(
 )
 
 /**
- * Brings forward messages that never left and were written in the future. What was put off since waits for as long as it
- * was told, and what has no way out goes on waiting.
+ * Brings forward messages that were never sent and that were created in the future. Each message keeps the wait between
+ * its creation and its due instant. A message that cannot be sent keeps waiting.
  */
 const ADELANTAR = sentencia<{ ahora: Date }>(
   'mensajes.adelantar',
@@ -565,11 +588,11 @@ const ADELANTAR = sentencia<{ ahora: Date }>(
   { alcance: 'parte' },
 )
 
-/** Brings forward what a clock that has stepped back since put off. */
+/** Brings forward messages that were scheduled before the clock was set back. */
 export const adelantarMensajes = ({ db, reloj }: Pick<DepsDeMensajes, 'db' | 'reloj'>) =>
   inEach(db, ({ consultar }) => consultar(ADELANTAR, { ahora: reloj() }))
 
-/** The open requests whose time is over, as jobs. */
+/** Returns the open requests that have expired, as jobs. */
 export const solicitudesVencidas = async (
   { db, reloj }: Pick<DepsDeMensajes, 'db' | 'reloj'>,
   cuantas: number,
@@ -596,7 +619,7 @@ const VENCER = sentencia<{ ids: readonly string[]; ahora: Date; finales: readonl
   { alcance: 'parte' },
 )
 
-/** Closes requests whose time is over; a guide whose recipient is asked by no other has its request expired. */
+/** Closes expired requests. A guide without another open request gets the location state `vencida`. */
 export async function vencerSolicitudes(
   { db, reloj, avisarTrabajo }: DepsDeMensajes,
   mensajes: readonly Suyo[],

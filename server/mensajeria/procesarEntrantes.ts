@@ -18,7 +18,7 @@ const PENDIENTES = sentencia<{ cuantas: number }, Pick<entrante, 'id'>>(
   'select id from entrante where hecho_en is null order by recibido_en limit :cuantas',
 )
 
-/** What providers told and nobody has worked on yet, as jobs. */
+/** Returns the stored webhooks that no job has processed yet, as jobs. */
 export const entrantesPendientes = ({ db }: { db: Db }, cuantas: number): Promise<JobInsert[]> =>
   db.consultar(PENDIENTES, { cuantas })
 
@@ -27,24 +27,27 @@ const LEER = sentencia<{ ids: readonly string[] }, Pick<entrante, 'id' | 'cuerpo
   'select id, cuerpo from entrante where id = any(:ids::uuid[]) and hecho_en is null order by recibido_en',
 )
 
-/** Works on what providers told, in steps that do nothing when they are repeated. */
+/** Processes stored webhooks, in idempotent steps. */
 export async function procesarEntrantes(deps: DepsDeEntrantes, trabajos: readonly { id: string }[]): Promise<void> {
   const filas = await deps.db.consultar(LEER, { ids: trabajos.map(({ id }) => id) })
   const fallas: unknown[] = []
   for (const fila of filas) {
-    // One that fails must not keep the others waiting; it comes again.
+    // A row that fails must not block the others. The row is processed again later.
     await procesarFila(deps, fila).catch((err) => {
       fallas.push(err)
-      deps.log[traducirError(err).codigo === 'no_disponible' ? 'warn' : 'error']({ err, entrante: fila.id }, 'inbound')
+      deps.log[traducirError(err).codigo === 'no_disponible' ? 'warn' : 'error'](
+        { err, entrante: fila.id },
+        'inbound webhook failed',
+      )
     })
   }
   deps.avisarTrabajo()
-  if (fallas.length > 0) throw new AggregateError(fallas, 'some of what came in could not be worked on')
+  if (fallas.length > 0) throw new AggregateError(fallas, 'some inbound webhooks could not be processed')
 }
 
 async function procesarFila(deps: DepsDeEntrantes, { id, cuerpo }: Pick<entrante, 'id' | 'cuerpo'>): Promise<void> {
   const { mensajeria } = deps.ajustes
-  // What is meant for another number is somebody else's.
+  // Items for another number belong to another service.
   const numero = mensajeria.tipo === 'whatsapp' ? mensajeria.phoneNumberId : ''
   for (const entrante of leerEntrantes(JSON.parse(cuerpo), numero)) await procesar(deps, entrante)
   await deps.db.prisma.entrante.update({ where: { id }, data: { hecho_en: deps.reloj() } })
@@ -57,13 +60,14 @@ async function procesar(deps: DepsDeEntrantes, entrante: Entrante): Promise<void
     const [unica] = abiertas
     if (!unica) return true
     if (entrante.tipo === 'ubicacion' && abiertas.length === 1) return confirmar(deps, unica, entrante)
-    // Which of several is meant isn't guessed, and a text isn't a place: the newest is asked for once.
+    // A text is no location, and the service does not guess which of several guides is meant. Instead the recipient is
+    // asked once for the newest guide's location.
     await pedirUnaVez(deps, unica)
     return true
   })
 }
 
-/** Others may use the same number, with ids of their own. */
+/** Format of our message ids. Other programs may use the same number with ids of their own. */
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 async function anotarEstado(
@@ -77,13 +81,13 @@ async function anotarEstado(
   })
   if (!mensaje) return
   if (estado === 'fallido') return fallar(deps, mensaje, codigo, motivo ?? 'El proveedor no pudo entregarlo.')
-  // It did leave, then, whatever became of our question.
+  // The status proves that the message was sent, even if our request got no answer.
   if (['enviando', 'dudoso'].includes(mensaje.estado))
     await marcarEnviados(deps, 'whatsapp', ['enviando', 'dudoso'], [{ ...mensaje, proveedor_id: proveedorId }])
   await anotar(deps, mensaje, estado, en, proveedorId)
 }
 
-/** The message of ours that an answer names. */
+/** Finds our message that an answer names. */
 const NOMBRADO = sentencia<
   { telefono: string; proveedor_id: string },
   Pick<FilaMensaje, 'comercio_id' | 'modo' | 'guia_id'>
@@ -93,7 +97,7 @@ const NOMBRADO = sentencia<
   { alcance: 'parte' },
 )
 
-/** Guides with open requests at a telephone, and when the newest of each was made. */
+/** Finds the guides with open requests at a telephone, and the creation instant of each guide's newest request. */
 const ABIERTAS = sentencia<{ telefono: string }, FilaGuia & { pedida_en: Date }>(
   'mensajes.abiertas',
   `select g.*, m.creado_en as pedida_en from (
@@ -106,8 +110,8 @@ const ABIERTAS = sentencia<{ telefono: string }, FilaGuia & { pedida_en: Date }>
 )
 
 /**
- * Open requests that an answer may be meant for, the newest first. One that names a message of ours is meant for that
- * message's guide and for no other, whether it still asks or not.
+ * Returns the guides with open requests that an answer may be meant for, newest request first. An answer that names one
+ * of our messages is only meant for that message's guide, even if the guide does not ask any more.
  */
 async function buscarAbiertas(
   { db }: DepsDeEntrantes,
@@ -143,7 +147,7 @@ const MENSAJE_NUEVO = sentencia<
    on conflict (comercio_id, modo, guia_id, numero) do nothing`,
 )
 
-/** At most one message of a kind per request that was made. */
+/** Queues a message of a type, unless the guide already has `cuantos` of that type. */
 async function responder(
   { db, reloj, nuevoId }: DepsDeEntrantes,
   guia: FilaGuia,
@@ -162,16 +166,17 @@ async function responder(
   })
 }
 
+/** Asks for the location in a chat message, at most once per location request. */
 const pedirUnaVez = (deps: DepsDeEntrantes, guia: FilaGuia) =>
   responder(deps, guia, 'peticion_interactiva', guia.ubicacion_extra?.solicitud?.numero ?? 1)
 
-/** Confirms a guide's place; undefined when somebody else moved the guide meanwhile. */
+/** Confirms a guide's location. Returns undefined if another request changed the guide. */
 async function confirmar(
   deps: DepsDeEntrantes,
   guia: FilaGuia,
   { lat, lng, nombre, direccion }: Extract<Entrante, { tipo: 'ubicacion' }>,
 ): Promise<true | undefined> {
-  // Not cut in the middle of a character: JSON in the database takes no half of one.
+  // The cut must not leave half a surrogate pair, which jsonb rejects.
   const dicha = [nombre, direccion].filter(Boolean).join(', ').slice(0, 200)
   const referencia = dicha.replace(/[\ud800-\udbff]$/, '') || null
   const propuesta = { enlace: null, lat, lng, precision_m: null, referencia, origen: 'destinatario' as const }

@@ -4,8 +4,8 @@ import { Problema } from '../errores.ts'
 import { firmaValida } from './whatsapp.ts'
 
 /**
- * Keeps what WhatsApp tells as it came, and answers at once: what it means is a job's business, and the same body
- * again is the same row.
+ * Stores a WhatsApp webhook as received, and answers at once. A job interprets the body later. The same body sent again
+ * is not stored twice.
  */
 export const recibirDeWhatsapp: Handler<'recibirDeWhatsapp'> = async (
   { body, headers },
@@ -24,7 +24,11 @@ export const recibirDeWhatsapp: Handler<'recibirDeWhatsapp'> = async (
   return { status: 200, body: { ok: true } }
 }
 
-/** As text: JSON may hold what a database's own JSON doesn't. */
+/**
+ * Checks that a body is JSON, and returns it as text. The column is text because JSON may contain what PostgreSQL's
+ * JSON types reject.
+ * @throws Problema `json_invalido`
+ */
 function exigirJson(crudo: Buffer): string {
   const texto = crudo.toString('utf8').replaceAll('\0', '')
   try {

@@ -6,14 +6,16 @@ import type { DepsDeTrabajo } from '../deps.ts'
 import { esSinSalida } from '../guias/guia.ts'
 import { type Cambio, ES_LA_ULTIMA, haceFalta } from './mensaje.ts'
 
-/** Guides per transaction. */
+/** Maximum guides per transaction. */
 const LOTE = 200
 const HORA = 3_600_000
 
 const TARDE =
   'El servicio no tenía mensajería cuando se creó la guía y el mensaje ya no sale. Pídalo otra vez, o confirme usted el lugar.'
 
-/** The condition, as SQL, that the request `m` never left: it waits, or an earlier version put it into the mailbox as sent. */
+/**
+ * SQL condition that the request `m` was never sent: it waits, or an earlier version stored it in the mailbox as sent.
+ */
 const noSalio = (m: string) => `${esSinSalida(`${m}.modo`, `${m}.canal`)} and ${m}.estado in ('pendiente', 'enviado')`
 
 const HALLAR = sentencia<{ cuantas: number }, { comercio_id: string; modo: string; guia_id: string }>(
@@ -24,7 +26,7 @@ const HALLAR = sentencia<{ cuantas: number }, { comercio_id: string; modo: strin
 
 const GUIAS = `select * from json_to_recordset(:guias::json) as x(comercio_id uuid, modo text, guia_id uuid)`
 
-/** Locks the guides in one order, before their messages, as a step of a guide does. */
+/** Locks the guides in a fixed order, before their messages, as a step of a guide does. */
 const APARTAR = sentencia<{ guias: string }>(
   'mensajes.apartarGuias',
   `select g.id from guia g where (comercio_id, modo, id) in (select comercio_id, modo, guia_id from (${GUIAS}) x)
@@ -32,16 +34,16 @@ const APARTAR = sentencia<{ guias: string }>(
   { alcance: 'parte' },
 )
 
-/** The request as the guide tells it: due by the other channel, or dropped. */
+/** SQL of the request in the guide's row: pending on the other channel, or dropped. */
 const RETOMADA: Cambio = (extra) =>
   `coalesce(${extra}, '{}') || jsonb_build_object('solicitud', (coalesce(${extra} -> 'solicitud',
      jsonb_build_object('numero', m.numero, 'creado_en', m.creado_en)) - array['enviado_en', 'vence_en'])
      || jsonb_build_object('canal', m.canal, 'estado', m.estado, 'motivo', m.motivo))`
 
 /**
- * Hands the newest request of each guide to WhatsApp and drops the others, so that a recipient gets one message. A guide that
- * ended, that has its place or that is older than a link is good for gets none. A message is as old as its way out: its
- * retries count from there.
+ * Hands the newest request of each guide to WhatsApp and drops the others, so that a recipient gets one message. A
+ * guide that ended, that has its location, or that is older than the validity of a link gets no message. The creation
+ * instant of a handed-over message becomes `:ahora`, and its retries count from there.
  */
 const RETOMAR = sentencia<
   { guias: string; ahora: Date; desde: Date; finales: readonly Estado[]; motivo: string },
@@ -76,10 +78,10 @@ const RETOMAR = sentencia<
 )
 
 /**
- * Takes up, once the service has messaging, the live requests that never left: those that wait for it, and those that an
- * earlier version marked as sent when it put them into the mailbox. Each batch is one transaction under the guides' locks,
- * so any number of processes may do it, and one that is killed leaves the rest to the next.
- * @returns whether there may be more
+ * Resumes live requests that were never sent, once the service has messaging. These are the requests that wait for
+ * messaging, and the requests that an earlier version marked as sent in the mailbox. Each batch is one transaction that
+ * locks the guides, so any number of processes may run it. If a process is killed, the next process continues.
+ * @returns true if more may remain
  */
 export async function retomarSinSalida({
   db,

@@ -3,79 +3,89 @@ import { enmascarar, juzgarCodigo, redactarMotivo } from './codigosDeWhatsapp.ts
 
 export { type Entrante, firmaValida, leerEntrantes, responderReto } from './entrantesDeWhatsapp.ts'
 
-// A client of the WhatsApp Cloud API. Its answer to every send is one of four, and the one that matters is `dudoso`:
-// who repeats a message that may have gone out writes to a person twice, who gives up one that didn't leaves him without.
+// Client of the WhatsApp Cloud API. Every send ends with one of the four results of `Envio`.
 
-/** How the service reaches WhatsApp, and the template that its messages are made from. */
+/** Access to the WhatsApp Cloud API, and the template of its messages. */
 export interface ConfigDeWhatsapp {
-  /** https://graph.facebook.com */
+  /** Base URL, for example https://graph.facebook.com */
   baseUrl: string
-  /** v23.0 */
+  /** Version of the API, for example v23.0 */
   version: string
   phoneNumberId: string
   token: string
   appSecret: string
   verifyToken: string
-  /** The approved template: three variables in its body (marca, comercio, municipio) and one URL button with a suffix. */
+  /**
+   * Name of the approved template. It has three variables in its body (marca, comercio, municipio) and one URL button
+   * with a suffix.
+   */
   plantilla: string
-  /** As the template has it: es, es_MX… */
+  /** Language of the template, for example es or es_MX. */
   idioma: string
 }
 
-/** What became of sending a message; the reasons are for an operator, and safe to log, without phones or secrets. */
+/**
+ * Result of sending a message. `dudoso` matters most: repeating a message that was sent writes to a person twice.
+ * Giving up a message that was not sent leaves the recipient without it. The reasons are for an operator and safe to
+ * log, without telephones or secrets.
+ */
 export type Envio =
-  /** `proveedorId` is the wamid. */
+  /** `proveedorId` is WhatsApp's message id (wamid). */
   | { resultado: 'aceptado'; proveedorId: string }
-  /** It wasn't sent, and never will be as it stands. */
+  /** Not sent; the same message can never succeed. */
   | { resultado: 'rechazado'; codigo: string; motivo: string }
-  /** It wasn't sent; it may be later. */
+  /** Not sent; a retry may succeed. */
   | { resultado: 'pasajero'; codigo: string; motivo: string; esperar_s: number | null }
   /**
-   * The request left and no answer came that would tell: it may have been sent. A later status with our id settles it.
+   * The request was written, but no conclusive answer came: the message may have been sent. A later status with our id
+   * settles it.
    */
   | { resultado: 'dudoso'; motivo: string }
 
 interface Destinatario {
-  /** Ours; it comes back in every status of the message. */
+  /** Our message id; every status of the message contains it. */
   id: string
   /** E.164 */
   telefono: string
 }
 interface Libre extends Destinatario {
   texto: string
-  /** The wamid that it answers. */
+  /** WhatsApp's id (wamid) of the message that this message answers. */
   enRespuestaA?: string
 }
 
 interface DatosDePlantilla {
-  /** Who delivers, by the name that recipients know. */
+  /** Name of the courier company, as recipients know it. */
   marca: string
   comercio: string
   municipio: string
   token: string
 }
 
-/** Sends messages by WhatsApp, and never rejects; a free message reaches only who wrote to us in the last 24 hours. */
+/**
+ * Sends messages through WhatsApp, and never rejects. A free message reaches only a recipient who wrote to the service
+ * in the last 24 hours.
+ */
 export interface ClienteDeWhatsapp {
-  /** `token` is the suffix of the button's URL. */
+  /** Sends the template; `token` is the suffix of the button's URL. */
   enviarPlantilla(mensaje: Destinatario & DatosDePlantilla): Promise<Envio>
-  /** A text with the button that shares a location. */
+  /** Sends a text with the button that shares a location. */
   pedirUbicacion(mensaje: Libre): Promise<Envio>
   enviarTexto(mensaje: Libre): Promise<Envio>
-  /** What is under way ends at once. */
+  /** Ends all requests in progress at once. */
   cerrar(): Promise<void>
 }
 
 interface OpcionesDeCliente {
-  /** For everything from connecting to the last byte, in ms. */
+  /** Deadline in milliseconds, from connecting to the last byte of the answer. */
   plazo?: number
-  /** At a time; the rest wait for their turn, within their deadline. */
+  /** Maximum connections; other messages wait for their turn, within their deadline. */
   conexiones?: number
-  /** Trusted instead of the well-known authorities, in PEM. */
+  /** Certificate authorities in PEM, trusted instead of the well-known authorities. */
   ca?: string
 }
 
-/** Creates a client of the WhatsApp Cloud API, with connections of its own. */
+/** Creates a client of the WhatsApp Cloud API, with its own connection pool. */
 export function crearClienteDeWhatsapp(config: ConfigDeWhatsapp, opciones: OpcionesDeCliente = {}): ClienteDeWhatsapp {
   const transporte = crearTransporte(config, opciones)
   const enviar = async ({ id, telefono, enRespuestaA }: Omit<Libre, 'texto'>, contenido: object): Promise<Envio> => {
@@ -100,14 +110,14 @@ export function crearClienteDeWhatsapp(config: ConfigDeWhatsapp, opciones: Opcio
           action: { name: 'send_location' },
         },
       }),
-    // Without a preview: to make one, Meta would open the recipient's personal link.
+    // No preview: to make one, Meta would open the recipient's personal link.
     enviarTexto: (mensaje) =>
       enviar(mensaje, { type: 'text', text: { preview_url: false, body: recortar(mensaje.texto, 4096) } }),
     cerrar: () => transporte.cerrar(),
   }
 }
 
-// --- What is sent ---
+// --- Building requests ---
 
 function plantilla(config: ConfigDeWhatsapp, datos: DatosDePlantilla): object {
   const variable = (texto: string) => ({ type: 'text', text: enUnaLinea(texto) })
@@ -124,22 +134,25 @@ function plantilla(config: ConfigDeWhatsapp, datos: DatosDePlantilla): object {
   }
 }
 
-/** WhatsApp refuses variables with line breaks, tabs, more than four spaces in a row or nothing at all. */
+/**
+ * Returns a text as one line of at most 200 characters. WhatsApp rejects variables that are empty or that contain line
+ * breaks, tabs or more than four spaces in a row.
+ */
 const enUnaLinea = (texto: string): string => recortar(texto.replace(/[\s\p{Cc}]+/gu, ' ').trim(), 200) || '—'
 
-/** By characters, so that none is cut in two. */
+/** Cuts a text to `maximo` UTF-16 code units, without splitting a surrogate pair. */
 const recortar = (texto: string, maximo: number): string => {
   const limpio = texto.toWellFormed()
   if (limpio.length <= maximo) return limpio
   return `${limpio.slice(0, maximo - 1).replace(/[\ud800-\udbff]$/, '')}…`
 }
 
-// --- One exchange ---
+// --- HTTP exchange ---
 
 interface Desenlace {
-  /** The request was handed to an open connection: from there on it may have arrived. */
+  /** True once the request was handed to an open connection; from then on it may have arrived. */
   escrito: boolean
-  /** null when the answer is whole. */
+  /** Null if the answer is complete. */
   causa: Error | null
   status: number
   cabeceras: Record<string, string | string[] | undefined>
@@ -164,8 +177,8 @@ function crearTransporte(config: ConfigDeWhatsapp, opciones: OpcionesDeCliente):
   const base = new URL(config.baseUrl)
   const segmentos = [config.version, config.phoneNumberId, 'messages'].map(encodeURIComponent)
   const path = [base.pathname.replace(/\/+$/, ''), ...segmentos].join('/')
-  // The deadline is ours, over everything. An idle connection is given up soon: one that Meta closes just as we take it
-  // makes a message doubtful.
+  // The client has its own deadline, so undici's timeouts are off. Idle connections are closed early, because a
+  // connection that Meta closes just as it is used makes a message doubtful.
   const pool = new Pool(base.origin, {
     connections: conexiones,
     pipelining: 1,
@@ -210,7 +223,10 @@ function crearTransporte(config: ConfigDeWhatsapp, opciones: OpcionesDeCliente):
   }
 }
 
-/** The first to call `terminar` decides: the end of the answer, an error, the deadline or the closing of the client. */
+/**
+ * Creates the state of one exchange. The first call of `terminar` decides the outcome: the end of the answer, an error,
+ * the deadline or the closing of the client.
+ */
 function intercambio() {
   const { promise: desenlace, resolve } = Promise.withResolvers<Desenlace>()
   const llegado: Omit<Desenlace, 'causa' | 'cuerpo'> = { escrito: false, status: 0, cabeceras: {} }
@@ -226,15 +242,16 @@ function intercambio() {
     if (causa && control) control.abort(causa)
   }
   const oyente: Dispatcher.DispatchHandler = {
-    // Called with a connection open, just before the whole request is written in one go.
+    // undici calls this with an open connection, just before it writes the whole request in one go.
     onRequestStart(nuevo) {
-      // Either it was already told how it ended, and must not leave after that, or undici would repeat it.
+      // The outcome is already decided, or undici is about to repeat the request. The request must not be written in
+      // either case.
       if (terminado || llegado.escrito) return nuevo.abort(REPETIDA)
       llegado.escrito = true
       control = nuevo
     },
     onResponseStart(_control, status, cabeceras) {
-      // 1xx answers announce another.
+      // A 1xx answer precedes the final answer.
       if (status >= 200) Object.assign(llegado, { status, cabeceras })
     },
     onResponseData(_control, trozo) {
@@ -248,7 +265,7 @@ function intercambio() {
   return { desenlace, oyente, terminar }
 }
 
-// --- What it means ---
+// --- Interpreting the answer ---
 
 function juzgar(desenlace: Desenlace): Envio {
   const { causa, escrito, status } = desenlace
@@ -268,7 +285,7 @@ function juzgar(desenlace: Desenlace): Envio {
 
 function noSalio(causa: Error): Envio {
   const { code = 'red' } = causa as NodeJS.ErrnoException
-  // What can't even be written to a header: it is the same tomorrow.
+  // A token or id with characters that no request may contain makes every retry fail, too.
   if (causa instanceof errors.InvalidArgumentError) {
     const motivo = 'El token o el phone number id llevan caracteres que no se pueden enviar: corrija la configuración.'
     return { resultado: 'rechazado', codigo: 'configuracion', motivo }
@@ -324,10 +341,10 @@ function juzgarError({ code, detalle, pasajero }: ErrorDeGraph, desenlace: Desen
 
 const esPasajero = (status: number): boolean => status === 408 || status === 425 || status === 429 || status >= 500
 
-/** An answer that isn't the API's own, but of somebody in between. */
+/** Interprets an answer that does not come from the API itself but from an intermediary. */
 function juzgarStatus(desenlace: Desenlace): Envio {
   const { status, cuerpo } = desenlace
-  // A gateway that waited for the API in vain knows no more than we do.
+  // A gateway that got no answer from the API does not know either whether the message was sent.
   if (status === 502 || status === 504) {
     const motivo = `Un intermediario respondió ${status} en lugar de WhatsApp: el mensaje pudo haber salido; espere su aviso de estado.`
     return { resultado: 'dudoso', motivo }
@@ -345,7 +362,10 @@ function juzgarStatus(desenlace: Desenlace): Envio {
 
 const ESPERA_MAXIMA = 86_400
 
-/** In seconds, as the answer asks for: Retry-After, or what Meta writes about the limit that was reached. */
+/**
+ * Returns the seconds to wait that the answer asks for, at most a day: `Retry-After`, or Meta's estimate for the limit
+ * that was reached. Null if the answer asks for none.
+ */
 function espera({ cabeceras }: Desenlace): number | null {
   const cabecera = (nombre: string) => [cabeceras[nombre]].flat()[0]?.trim() ?? ''
   const retry = cabecera('retry-after')
@@ -354,7 +374,10 @@ function espera({ cabeceras }: Desenlace): number | null {
   return pedida > 0 ? Math.ceil(Math.min(pedida, ESPERA_MAXIMA)) : null
 }
 
-/** `{"<business>": [{"type": …, "estimated_time_to_regain_access": <minutes>}]}` */
+/**
+ * Returns the longest wait in minutes of the header `X-Business-Use-Case-Usage`; 0 if none. Form of the header:
+ * `{"<business>": [{"type": …, "estimated_time_to_regain_access": <minutes>}]}`
+ */
 function minutosDeUso(cabecera: string): number {
   const usos = Object.values(objeto(leerJson(cabecera))).flat()
   const minutos = usos.map((uso) => objeto(uso).estimated_time_to_regain_access)

@@ -3,7 +3,7 @@ import type { Handler } from '../contrato/tipos.ts'
 import { buscarPagina } from '../guias/guia.ts'
 import { presentarGuias } from './guia.ts'
 
-/** What says of a question only how much of it is wanted. */
+/** Query parameters that only select a page. The audit line omits them. */
 const PAGINACION = ['limite', 'cursor']
 
 export const buscarGuias: Handler<'buscarGuias'> = async (
@@ -12,7 +12,7 @@ export const buscarGuias: Handler<'buscarGuias'> = async (
 ) => {
   const { comercio, ...filtros } = query ?? {}
   const fila = comercio === undefined ? undefined : await buscarComercio(db, comercio)
-  // A merchant that doesn't exist has no guides, as a state that no guide is in.
+  // An unknown merchant gives an empty page, like a filter that no guide matches.
   if (comercio !== undefined && !fila) return { status: 200, body: { datos: [], cursor_siguiente: null } }
   const de = fila ? { comercioId: fila.id } : {}
   const quien = { operacion: 'buscarGuias', dueno: 'operador' }

@@ -5,7 +5,7 @@ import { leerQuienes } from '../repartidores/repartidor.ts'
 
 type FilaDeOperacion = GuiaLeida & Pick<FilaGuia, 'custodio'> & { comercio: string }
 
-/** Guides as an operator sees them, with the merchant whose each is and the courier who carries it. */
+/** Converts guides for an operator. Adds to each guide its merchant and the courier who carries it. */
 export async function presentarGuias(db: Db, filas: readonly FilaDeOperacion[]): Promise<GuiaDeOperacion[]> {
   const quienes = await leerQuienes(
     db,

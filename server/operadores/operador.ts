@@ -6,7 +6,7 @@ import type { Deps } from '../deps.ts'
 import { Problema } from '../errores.ts'
 import { guardarLlaveDeOperador } from '../llaves/llave.ts'
 
-/** An operator as the contract has it. */
+/** Converts an operator row to the contract's `Operador`. */
 export const presentarOperador = ({ operador, nombre, creado_en, revocado_en }: operador): Operador => ({
   operador,
   nombre,
@@ -14,7 +14,10 @@ export const presentarOperador = ({ operador, nombre, creado_en, revocado_en }: 
   revocado_en: revocado_en?.toISOString() ?? null,
 })
 
-/** The operator of a public identifier. @throws Problema 404 */
+/**
+ * Finds an operator by its public identifier.
+ * @throws Problema 404 if no operator has the identifier
+ */
 export async function exigirOperador(db: Db, codigo: string): Promise<operador> {
   const fila = /^op_[0-9A-Z]{12}$/.test(codigo)
     ? await db.prisma.operador.findUnique({ where: { operador: codigo } })
@@ -28,7 +31,7 @@ const GUARDAR = sentencia<Pick<operador, 'id' | 'operador' | 'nombre' | 'creado_
   'insert into operador (id, operador, nombre, creado_en) values (:id, :operador, :nombre, :creado_en) returning *',
 )
 
-/** Creates an operator, who can do nothing until he has a key. */
+/** Creates an operator without a key. The operator cannot use the API until a key is created. */
 export async function guardarOperador(
   { db, nuevoId }: { db: Pick<Db, 'consultar'>; nuevoId: Deps['nuevoId'] },
   nombre: string,
@@ -37,7 +40,7 @@ export async function guardarOperador(
   return fila!
 }
 
-/** Creates an operator with a first key of all scopes, which is shown only here. */
+/** Creates an operator and a first key with all scopes. Only this result contains the key's secret. */
 export async function guardarOperadorConLlave(
   deps: Pick<Deps, 'db' | 'nuevoId'>,
   nombre: string,

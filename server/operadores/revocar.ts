@@ -11,7 +11,11 @@ const REVOCAR = sentencia<{ id: string; ahora: Date }, { id: string }>(
    returning id`,
 )
 
-/** His keys end with him, without being touched: whoever looks one up looks at its operator, too. */
+/**
+ * Revokes an operator. The rows of the operator's keys do not change: each lookup of a key also checks its operator.
+ * @throws Problema 409 if the operator has the last key with scope `administrar`, or the last such key that has neither
+ * an expiry nor a network limit
+ */
 export const revocarOperador: Handler<'revocarOperador'> = async ({ path, ...quien }, { db, reloj, bitacora }) => {
   const { id, ...operador } = await exigirOperador(db, path.operador)
   if (!operador.revocado_en) {

@@ -14,19 +14,22 @@ const TIPOS = {
   json: 'application/json',
 } as const
 
-/** Files by their paths from where the service begins, such as `/docs`. */
+/** Static files by their path from the service root, such as `/docs`. */
 export type Archivos = ReadonlyMap<string, Omit<Respuesta, 'status'>>
 
-/** Reads a file that `scripts/generar.ts` left, such as `paginas/rastreo/estilo.css`. */
+/** Reads a file that `scripts/generar.ts` wrote, such as `paginas/rastreo/estilo.css`. */
 export const leerGenerado = (archivo: string) => readFileSync(new URL(`server/contrato/generado/${archivo}`, RAIZ))
 
-/** The files below a folder that `scripts/generar.ts` left, by their paths from there. */
+/** Lists the files below a folder that `scripts/generar.ts` wrote, with paths relative to that folder. */
 export const listarGenerados = (carpeta: string) =>
   readdirSync(new URL(`server/contrato/generado/${carpeta}`, RAIZ), { recursive: true, encoding: 'utf8' })
     .map((ruta) => ruta.replaceAll('\\', '/'))
     .filter((ruta) => /\.\w+$/.test(ruta))
 
-/** A generated file as a body, in each encoding that it was packed in, read when it is first sent. */
+/**
+ * Returns a generated file as a response body: uncompressed, gzip and Brotli. Each encoding is read from disk when it
+ * is first sent, and then kept in memory.
+ */
 export function cuerpoGenerado(archivo: string): Cuerpo {
   const leidos = new Map<string, Buffer>()
   const leer = (nombre: string) => () => {
@@ -38,8 +41,8 @@ export function cuerpoGenerado(archivo: string): Cuerpo {
 }
 
 /**
- * The address of a file under a name that changes with it, such as `estilo.0123456789ab.css`.
- * @param base where the file is served, such as `repartidor/recursos/`
+ * Returns the path of a file under a name that changes with its content, such as `estilo.0123456789ab.css`.
+ * @param base path below which the file is served, such as `repartidor/recursos/`
  */
 export function rutaDeRecurso(base: string, nombre: string, contenido: Buffer) {
   const [antes, extension] = nombre.split('.')
@@ -48,11 +51,12 @@ export function rutaDeRecurso(base: string, nombre: string, contenido: Buffer) {
 }
 
 /**
- * A page's own files, each under a name that changes with it, so that it may be kept for ever. All of them are looked at when
- * the server starts: a page without its files is no page.
- * @param carpeta where they were generated, such as `paginas/repartidor/`
- * @param base where the files are served, such as `repartidor/recursos/`
- * @param hechos pictures that stand in the place of generated ones
+ * Reads a page's own files. Each file gets a name that changes with its content, so that clients may keep it forever.
+ * All files are read when the server starts: a page cannot work without its files.
+ * @param carpeta folder of the generated files, such as `paginas/repartidor/`
+ * @param base path below which the files are served, such as `repartidor/recursos/`
+ * @param hechos images that replace the generated files of the same name
+ * @returns `ruta`, which gives the path of a file, and the files for {@link servirArchivos}
  */
 export function leerRecursos<Nombre extends string>(
   carpeta: string,
@@ -74,7 +78,10 @@ export function leerRecursos<Nombre extends string>(
   }
 }
 
-/** Serves files that are the same for everybody; whoever adds a slash to a path is sent where it is. */
+/**
+ * Serves files that are the same for every client. Redirects (308) a path with a final slash to the path without it;
+ * refuses (405) every method but GET and HEAD.
+ */
 export function servirArchivos(app: Express, archivos: Archivos) {
   app.use((req, res, next) => {
     const sinBarra = req.path.replace(/\/$/, '')
@@ -86,7 +93,7 @@ export function servirArchivos(app: Express, archivos: Archivos) {
       return enviar(req, res, { status: 405, tipo: 'text/plain; charset=utf-8', cuerpo, cabeceras })
     }
     if (req.path === sinBarra) return enviarArchivo(req, res, archivo)
-    // Relative, so that it holds below any prefix.
+    // A relative redirect is also right when a proxy serves the service below a path prefix.
     const Location = `../${sinBarra.split('/').at(-1)}`
     enviar(req, res, { status: 308, cabeceras: { ...PRIVADA, Location } })
   })
@@ -94,7 +101,10 @@ export function servirArchivos(app: Express, archivos: Archivos) {
 
 const etags = new WeakMap<Cuerpo, string>()
 
-/** What may be kept is known again by what stands in it, in whichever encoding it came: a weak tag. */
+/**
+ * Returns the entity tag of a body, computed from its uncompressed bytes. Callers send it as a weak tag, because it is
+ * the same for every encoding.
+ */
 function etagDeCuerpo(cuerpo: Cuerpo): string {
   const etag = etags.get(cuerpo) ?? etagDe(cuerpo.identity())
   etags.set(cuerpo, etag)

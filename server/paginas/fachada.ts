@@ -6,24 +6,26 @@ import type { Archivos } from './archivos.ts'
 import { Html, html } from './html.ts'
 import { FIJA, permisos, porHuella } from './respuesta.ts'
 
-/** What a messaging app shows beside a link to a page, and keeps: the same for everybody, whatever the link is of. */
+/**
+ * Preview that a messaging app shows beside a link to a page, and keeps. It is the same for every link to that page.
+ */
 export interface VistaPrevia {
   titulo: string
   descripcion: string
 }
 
-/** The pages' ground at night, around which a browser goes on; a test holds it against `base.css`. */
+/** Background of the pages in dark mode, used as the browser's theme colour. A test compares it with `base.css`. */
 export const FONDO_DE_NOCHE = '#111614'
 
-/** The greatest size of a logo on a page, in CSS pixels. */
+/** Maximum size of a logo on a page, in CSS pixels. */
 const CAJA = { ancho: 200, alto: 44 }
 
-/** The brand as all pages show it. */
+/** Brand as all pages show it. */
 export class Fachada {
   readonly marca: Marca
-  /** The pictures of the brand, by their paths from where the service begins, such as `/marca/…`. */
+  /** Images of the brand by their path from the service root, such as `/marca/…`. */
   readonly archivos: Archivos
-  /** The logo's path from where the service begins, without its first slash. */
+  /** Path of the logo from the service root, without its first slash; undefined if the brand has no logo. */
   readonly rutaDelLogo: string | undefined
   readonly #urlPublica: string
   readonly #rutaDeVistaPrevia: string | undefined
@@ -44,7 +46,10 @@ export class Fachada {
     ;[this.rutaDelLogo, this.#rutaDeVistaPrevia] = rutas.map(([ruta]) => ruta)
   }
 
-  /** The headers that say what a page in the frame may do: what `permite` names, and to show the brand. */
+  /**
+   * Returns the policy headers of a page that shows the brand. They allow the sources in `permite`, the brand's style
+   * and images, and the browser features in `aparatos`.
+   */
   permisos(...[permite, aparatos]: Parameters<typeof permisos>) {
     const juntar = (...fuentes: (string | undefined)[]) => fuentes.filter(Boolean).join(' ')
     return permisos(
@@ -57,19 +62,22 @@ export class Fachada {
     )
   }
 
-  /** The icon of every page, as SVG. */
+  /** Icon of every page, as SVG. */
   get icono(): string {
     return dibujarIcono(this.marca.color)
   }
 
-  /** The colours of the documentation's reading view, which chooses light or dark by a class, and the name for its program. */
+  /**
+   * Stylesheet of the brand for the reading view, which chooses light or dark by a class. It also carries the brand's
+   * name for the view's program.
+   */
   get estiloDeLectura(): string {
     const { nombre, color, colorDeNoche } = this.marca
     const enlaces = (uno: string) => `{--link-color-primary:${uno}}`
     return `:root{--nombre:${JSON.stringify(nombre)}}:root:not(.dark)${enlaces(color)}:root.dark${enlaces(colorDeNoche)}`
   }
 
-  /** The part of a page's head that the brand gives: icon, colours, and what is shown beside links to it. */
+  /** Returns the brand's part of a page's head: icon, colours and link preview. */
   cabeza(previa: VistaPrevia | undefined): Html {
     const { color, nombre } = this.marca
     return html`<meta name="theme-color" media="(prefers-color-scheme: light)" content="${color}">
@@ -98,9 +106,9 @@ ${this.#imagenDeVistaPrevia()}`
   }
 
   /**
-   * The head of every page: whose it is.
-   * @param raiz the way from the page up to where the service begins, such as `../`
-   * @param inicio where the brand leads to
+   * Returns the header of every page, with the brand's logo or name.
+   * @param raiz relative path from the page to the service root, such as `../`
+   * @param inicio address that the brand links to
    */
   encabezado(raiz: string, inicio = raiz || './'): Html {
     const { logo, nombre } = this.marca
@@ -114,8 +122,8 @@ ${this.#imagenDeVistaPrevia()}`
   }
 
   /**
-   * The foot of every page: whom to call.
-   * @param nota what else it says, such as what becomes of what the page asks for
+   * Returns the footer of every page, with the brand's telephone; false if there is no telephone and no note.
+   * @param nota further text, such as how the service uses the data that the page asks for
    */
   pie(nota?: string): Html | false {
     const { telefono, nombre } = this.marca

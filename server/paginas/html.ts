@@ -7,7 +7,10 @@ const ENTIDADES: Readonly<Record<string, string>> = {
 }
 const escapar = (texto: string) => texto.replace(/[&<>"']/g, (letra) => ENTIDADES[letra] ?? letra)
 
-/** HTML that is safe to stand inside HTML: text becomes one only through `html`, which escapes it. */
+/**
+ * HTML that is safe to embed in HTML. Text from outside becomes HTML only through the template tag `html`, which
+ * escapes it.
+ */
 export class Html {
   readonly texto: string
   constructor(texto: string) {
@@ -16,6 +19,10 @@ export class Html {
 }
 type Parte = string | number | Html | readonly Html[] | false | null | undefined
 
+/**
+ * Template tag for HTML. Escapes strings and numbers, embeds `Html` unchanged, and leaves out false, null and
+ * undefined.
+ */
 export function html(trozos: TemplateStringsArray, ...partes: Parte[]): Html {
   const poner = (parte: Parte): string => {
     if (parte === false || parte === null || parte === undefined) return ''

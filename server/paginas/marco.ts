@@ -1,30 +1,32 @@
 import type { Fachada, VistaPrevia } from './fachada.ts'
 import { type Html, html } from './html.ts'
 
-/** What a page says. Its title stands in histories and on tabs that others see: it names nobody. */
+/**
+ * Content of a page. Its title appears in browser histories and on tabs that other people see, so it names no person.
+ */
 export interface Contenido {
   titulo: string
   cuerpo: Html
-  /** The program that stands in the page itself. */
+  /** Script within the page itself. */
   guion?: Html | undefined
 }
 
-/** What stands around what a page says. */
+/** Parts of the document around the content of a page. */
 export interface Alrededor {
   fachada: Fachada
-  /** The page's style and program, loaded or brought along. */
+  /** Style and script of the page, linked or inline. */
   cabeza: Html
-  /** The way from the page up to where the service begins, such as `../`. */
+  /** Relative path from the page to the service root, such as `../`. */
   raiz: string
-  /** Where the brand leads to; unless told, to the service's first page. */
+  /** Address that the brand links to; by default, the service's first page. */
   inicio?: string
-  /** What is shown beside links to the page; undefined: nothing is. */
+  /** Preview beside links to the page; undefined for no preview. */
   previa?: VistaPrevia | undefined
-  /** What the page's foot says before whom to call. */
+  /** Text of the footer before the telephone. */
   nota?: string | undefined
 }
 
-/** Writes the HTML document that every page is. */
+/** Returns the HTML document of a page. */
 export const marco = (
   { titulo, cuerpo, guion }: Contenido,
   { fachada, cabeza, raiz, inicio, previa, nota }: Alrededor,
@@ -50,10 +52,10 @@ ${fachada.pie(nota)}${guion && html`<script type="module">${guion}</script>\n`}<
 </html>
 `.texto
 
-/** The head of a page that brings its style along, so that there is nothing else to wait for. */
+/** Returns the head of a page with its style inline, so that the page loads without another request. */
 export const cabezaPropia = (estilo: Html): Html => html`<style>${estilo}</style>`
 
-/** The content of a page that only says something. */
+/** Returns the content of a page that has only a title and paragraphs. */
 export const soloDice = (titulo: string, ...parrafos: Html[]): Contenido => ({
   titulo,
   cuerpo: html`<h1 tabindex="-1">${titulo}</h1>

@@ -6,45 +6,48 @@ import { Html, html } from './html.ts'
 import { type Contenido, cabezaPropia, marco, soloDice } from './marco.ts'
 import { cuerpoDe, DE_LECTURA, enviar, HTML, PRIVADA, porHuella, type Respuesta } from './respuesta.ts'
 
-/** A page's answer: something to be read, or the address to go to, relative to its own. */
+/** Response of a page: a document, or a redirect to the address `a`, relative to the address of the request. */
 export type Hoja = (Contenido & { status: number }) | { status: 303; a: string }
 
-/** A request, as a page is told of it. */
+/** Request as a page receives it. */
 export interface Pedido {
   req: Request
-  /** The path behind the page's own, decoded; empty if it can't be. */
+  /** Path behind the page's own path, decoded; empty if it cannot be decoded. */
   resto: string
-  /** The way from the request's path up to where the service begins, such as `../`. */
+  /** Relative path from the request's path to the service root, such as `../`. */
   raiz: string
-  /** The network that the request came from: limits count by it. */
+  /** Network of the client. Rate limits count by network. */
   red: string
-  /** Whether the request only reads. */
+  /** True if the method only reads. */
   leyendo: boolean
 }
 
-/** A page that is made per request. */
+/** Page that is rendered for each request. */
 export interface Pagina {
-  /** The methods that the page takes beside those that only read. */
+  /** Methods that the page accepts besides GET and HEAD. */
   metodos?: readonly string[]
-  /** The headers that say what the page may do, as `permisos` makes them. */
+  /** Policy headers of the page, as `permisos` makes them. */
   cabeceras: Readonly<Record<string, string>>
-  /** The head of the page's document. */
+  /** Returns the head of the page's document. */
   cabeza(pedido: Pedido): Html
   fachada: Fachada
-  /** What is shown beside links to the page. */
+  /** Preview beside links to the page. */
   previa?: VistaPrevia
-  /** What the page's foot says before whom to call. */
+  /** Text of the footer before the telephone. */
   nota?: string
-  /** For how many seconds the request has to wait, asked before anything is looked at; 0 lets it through. */
+  /**
+   * Returns the seconds that the client has to wait; 0 admits the request. It is called before the page looks anything
+   * up.
+   */
   esperar(pedido: Pedido): number
   atender(pedido: Pedido): Promise<Hoja>
-  /** The paragraph that the page shows when the fault is ours. */
+  /** Paragraph that the page shows when the service fails. */
   fallo: Html
 }
 
 /**
- * Serves a page at a path and everything below it.
- * @param ajeno whether what stands behind the page's path is somebody else's
+ * Serves a page at a path and at every path below it. Answers 503 if the page fails.
+ * @param ajeno tells whether another handler serves the path behind the page's path
  */
 export function servirPagina(
   app: Express,
@@ -57,7 +60,7 @@ export function servirPagina(
     const pedido = leerPedido(req)
     responder(pagina, pedido)
       .catch((error: unknown) => {
-        // For the log line of the request, where there is one.
+        // Reports the error in the request's log line; requests without a log line have no `solicitud`.
         if (req.solicitud) req.solicitud.error = error
         return vestir(
           pagina,
@@ -90,7 +93,10 @@ function decodificar(texto: string): string {
   }
 }
 
-/** The limit comes before the answer: whoever gets through must not tell a good guess from a bad one. */
+/**
+ * Renders a page unless the network has to wait. The limit applies before the page looks anything up, so being limited
+ * does not depend on whether a guess was good.
+ */
 async function responder(pagina: Pagina, pedido: Pedido): Promise<Respuesta> {
   const { metodos = [] } = pagina
   if (!pedido.leyendo && !metodos.includes(pedido.req.method)) {
@@ -109,7 +115,10 @@ function vestir(pagina: Pagina, pedido: Pedido, hoja: Hoja, propias: Readonly<Re
   return { status: hoja.status, cuerpo: cuerpoDe(marco(hoja, alrededor)), cabeceras }
 }
 
-/** Page that a browser gets whose network has no requests left, and the headers that let it show its style. */
+/**
+ * Returns the page for browsers whose network has no requests left, and the headers that allow the page's style.
+ * @param segundos seconds that the client has to wait
+ */
 export function paginaDeEspera(fachada: Fachada, urlPublica: string, segundos: number) {
   const estilo = leerGenerado('paginas/inicio/estilo.css').toString()
   const { titulo, cuerpo } = esperen(segundos)

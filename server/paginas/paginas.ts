@@ -14,14 +14,14 @@ import { servirContactoDeSeguridad } from './seguridad.ts'
 import { servirUbicacion } from './ubicacion/ruta.ts'
 import { servirVerificacion } from './verificar/ruta.ts'
 
-/** What the composition root decides about pages. */
+/** Options of the pages that the composition root sets. */
 export interface OpcionesDePaginas {
-  /** Whether the local mailbox is a page, for whoever tries the service out. */
+  /** True to serve the local mailbox, for trying the service out. */
   buzon: boolean
 }
 
 /**
- * Serves all that people see, beside the contract's operations.
+ * Serves everything that people see, besides the contract's operations.
  * @returns the brand as the pages show it
  */
 export function servirPaginas(app: Express, deps: Deps, { buzon }: OpcionesDePaginas): Fachada {

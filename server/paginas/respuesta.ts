@@ -2,29 +2,36 @@ import { createHash } from 'node:crypto'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import type { Request, Response } from 'express'
 
+/** Content type of HTML documents. */
 export const HTML = 'text/html; charset=utf-8'
 
-/** The headers of what is whoever's who has its address: nobody keeps or finds it. */
+/**
+ * Headers of responses that anyone with the address may read. Caches must not store them, and search engines must not
+ * list them.
+ */
 export const PRIVADA = { 'Cache-Control': 'no-store', 'X-Robots-Tag': 'noindex' }
-/** The headers of files whose name changes with them. */
+/** Headers of files whose name changes with their content. Caches may keep them for a year. */
 export const FIJA = { 'Cache-Control': 'public, max-age=31536000, immutable', 'X-Robots-Tag': 'noindex' }
-/** The headers of what anybody may find, and keep for a while. */
+/** Headers of public responses. Search engines may list them, and caches may keep them for 5 minutes. */
 export const PUBLICA = { 'Cache-Control': 'public, max-age=300' }
 
-/** A body in the encodings that it may be sent in. */
+/** Response body, in the encodings in which it may be sent. */
 export interface Cuerpo {
   identity(): Buffer
   gzip?: () => Buffer
   br?: () => Buffer
 }
 
-/** A text as a body, packed when it is sent. */
+/** Returns a text as a response body. The text is compressed each time it is sent. */
 export const cuerpoDe = (texto: string): Cuerpo => ({
   identity: () => Buffer.from(texto),
   gzip: () => gzipSync(texto),
 })
 
-/** A text that is the same for everybody as a body: made and packed when it is first sent. */
+/**
+ * Returns a text that is the same for every client as a response body. The text is read and compressed once, when it is
+ * first sent.
+ */
 export function cuerpoFijo(leer: () => string): Cuerpo {
   const unaVez = (hacer: () => Buffer) => {
     let hecho: Buffer | undefined
@@ -41,7 +48,7 @@ export function cuerpoFijo(leer: () => string): Cuerpo {
   }
 }
 
-/** An answer of a page or of one of its files; without a body it says only where to go. */
+/** Response of a page or of one of its files. Redirects and 304 responses have no body. */
 export interface Respuesta {
   status: number
   tipo?: string
@@ -49,20 +56,20 @@ export interface Respuesta {
   cabeceras: Readonly<Record<string, string>>
 }
 
-/** Writes an answer of a page or of one of its files: the only place that does. */
+/** Writes a response of a page or of one of its files. No other code writes them. */
 export function enviar(req: Request, res: Response, { status, tipo = HTML, cuerpo, cabeceras }: Respuesta) {
-  // One by one: of several, Express takes the one that the browser happens to name first.
+  // Asks for each encoding separately: of several, Express takes the first that the browser names.
   const codificacion = (['br', 'gzip'] as const).find((una) => cuerpo?.[una] && req.acceptsEncodings(una))
   const bytes = cuerpo?.[codificacion ?? 'identity']?.() ?? Buffer.alloc(0)
   res.statusCode = status
   const todas = {
-    // RFC 9110, 15.4.5: of what it has already, a client is told nothing that would be wrong of it.
+    // RFC 9110, 15.4.5: a 304 response leaves out headers that would be wrong for the copy that the client has.
     ...(status === 304 ? {} : { 'Content-Type': tipo, 'Content-Length': bytes.length }),
     'Referrer-Policy': 'no-referrer',
     'X-Content-Type-Options': 'nosniff',
     Vary: 'Accept-Encoding',
     ...(codificacion ? { 'Content-Encoding': codificacion } : {}),
-    // What is left of a body that was refused is not read.
+    // The rest of a refused body is not read, so the connection has to close.
     ...(req.method === 'POST' && !req.complete ? { Connection: 'close' } : {}),
     ...cabeceras,
   }
@@ -70,15 +77,15 @@ export function enviar(req: Request, res: Response, { status, tipo = HTML, cuerp
   res.end(bytes)
 }
 
-/** The methods that only read, as `Allow` names them. */
+/** Methods that only read, as `Allow` lists them. */
 export const DE_LECTURA = ['GET', 'HEAD']
 
 type Directiva = `${'script' | 'style' | 'img' | 'font' | 'connect' | 'manifest' | 'worker'}-src` | 'form-action'
 type Aparato = 'camera' | 'geolocation'
 
 /**
- * The headers that say what a page may do: load, run and send what `permite` names and nothing else, stand in no frame, and
- * ask for no part of the device but `aparatos`.
+ * Returns the policy headers of a page. The page may load, run and send only what `permite` names, and no site may
+ * frame it. Of the device's features it may ask only for `aparatos`.
  */
 export function permisos(permite: Readonly<Partial<Record<Directiva, string>>>, aparatos: readonly Aparato[] = []) {
   const { 'form-action': formularios = "'none'", ...fuentes } = permite
@@ -98,5 +105,5 @@ export function permisos(permite: Readonly<Partial<Record<Directiva, string>>>, 
   }
 }
 
-/** A source of a policy: a style or a program that stands in the page itself, known by its digest. */
+/** Returns the policy source of a style or script within the page itself, by its digest. */
 export const porHuella = (texto: string) => `'sha256-${createHash('sha256').update(texto).digest('base64')}'`

@@ -3,10 +3,12 @@ import type { Deps } from '../deps.ts'
 import { cuerpoDe, enviar, PUBLICA } from './respuesta.ts'
 
 const RUTA = '/.well-known/security.txt'
-/** For how long it is good, in milliseconds: RFC 9116 wants less than a year, counted anew at each reading. */
+/** Validity of the file, in milliseconds from each response. RFC 9116 recommends less than a year. */
 const VIGENCIA = 180 * 24 * 3_600_000
 
-/** Serves whom to tell of a weakness (RFC 9116), where the operator has named somebody. */
+/**
+ * Serves `security.txt`, the contact for vulnerability reports (RFC 9116), if the operator has configured a contact.
+ */
 export function servirContactoDeSeguridad(app: Express, { ajustes, reloj }: Pick<Deps, 'ajustes' | 'reloj'>) {
   const { contactoDeSeguridad, urlPublica } = ajustes
   if (contactoDeSeguridad === undefined) return

@@ -1,13 +1,18 @@
 import bwipjs from 'bwip-js/node'
 import type { Documento } from './documento.ts'
 
-/** Light modules that must stay free around a symbol: 10 at either side of a Code 128, 4 all around a QR. */
+/**
+ * Width in modules of the quiet zone, which stays white: 10 at both ends of a Code 128, 4 on all sides of a QR code.
+ */
 export const SILENCIO_128 = 10
 const SILENCIO_QR = 4
 
-/** Widths in modules, beginning with a bar; undefined if the text has no Code 128 (it is then shown as text alone). */
+/**
+ * Returns the widths in modules of the bars and spaces of a Code 128, starting with a bar. Returns undefined if a Code
+ * 128 cannot encode the text; only the text is then shown.
+ */
 export function barrasDe(texto: string): number[] | undefined {
-  // bwip-js reads `^` as an escape only with `parse`; the code is data and nothing else.
+  // bwip-js reads `^` as an escape only with the `parse` option. Without it the text is always plain data.
   const [simbolo] = codificar('code128', texto)
   return simbolo && 'sbs' in simbolo ? simbolo.sbs : undefined
 }
@@ -17,7 +22,7 @@ export interface Matriz {
   modulos: ArrayLike<number>
 }
 
-/** The modules of a QR, without its quiet zone; undefined if the text is too long for one. */
+/** Returns the modules of a QR code, without its quiet zone; undefined if the text is too long. */
 export function qrDe(texto: string): Matriz | undefined {
   const [simbolo] = codificar('qrcode', texto)
   return simbolo && 'pixs' in simbolo ? { lado: simbolo.pixx, modulos: simbolo.pixs } : undefined
@@ -31,7 +36,10 @@ function codificar(bcid: string, text: string) {
   }
 }
 
-/** Bars as rectangles of one path: sharp at every resolution, and no module is rounded on its own. */
+/**
+ * Draws the bars as rectangles of one path. The bars stay sharp at every resolution, because no module is rounded on
+ * its own.
+ */
 export function dibujarBarras(
   doc: Documento,
   barras: number[],
@@ -49,7 +57,8 @@ export function dibujarBarras(
 }
 
 /**
- * The symbol with its quiet zone in a square of `lado` points; neighbours in a row are one rectangle, so no seam shows.
+ * Draws a QR code with its quiet zone in a square of `lado` points. Adjacent dark modules of a row form one rectangle,
+ * so that no seam is visible.
  */
 export function dibujarQr(doc: Documento, { lado: n, modulos }: Matriz, x: number, y: number, lado: number): void {
   const modulo = lado / (n + 2 * SILENCIO_QR)

@@ -7,17 +7,20 @@ export interface Portada {
   titulo: string
   autor: string
   asunto: string
-  /** RFC 3339. The only date in the file: from it and the texts above pdfkit derives the file's /ID. */
+  /**
+   * Creation time (RFC 3339), the only date in the file. pdfkit computes the file's `/ID` from this date and the texts
+   * above.
+   */
   creado_en: string
   /** Width and height in points. */
   tamano: [number, number]
-  /** With a structure tree, for screen readers. */
+  /** True adds a structure tree, for screen readers. */
   etiquetado: boolean
 }
 
 /**
- * An empty document without a page, and the promise of its bytes (it is fulfilled after `doc.end()`). Same data, same
- * bytes.
+ * Creates an empty document without pages, and the promise of its bytes, which resolves after `doc.end()`. The same
+ * data gives the same bytes.
  */
 export function crearDocumento(portada: Portada): { doc: Documento; bytes: Promise<Buffer> } {
   const doc = new PDFDocument({
@@ -28,7 +31,8 @@ export function crearDocumento(portada: Portada): { doc: Documento; bytes: Promi
     displayTitle: true,
     tagged: portada.etiquetado,
     pdfVersion: '1.7',
-    // No default font: it would be Helvetica, whose metrics pdfkit looks for beside its own code, which the bundle has not.
+    // No default font, which would be Helvetica. pdfkit reads Helvetica's metrics from a file beside its code, and the
+    // bundle does not contain this file.
     font: null as unknown as string,
     info: {
       Title: limpiar(portada.titulo),
@@ -48,7 +52,7 @@ export function crearDocumento(portada: Portada): { doc: Documento; bytes: Promi
   return { doc, bytes }
 }
 
-/** Bytes that came from another thread are no Buffer any more, and pdfkit takes no others. */
+/** Converts bytes to a Buffer. Bytes from another thread arrive as a Uint8Array, which pdfkit does not accept. */
 export const enBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array) => Buffer.from(buffer, byteOffset, byteLength)
 
 const instante = (texto: string): Date => {

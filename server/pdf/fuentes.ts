@@ -1,28 +1,31 @@
 import { readFileSync } from 'node:fs'
 import { RAIZ } from '../contrato/raiz.ts'
 
-/** The files of `fuentes/`; where they come from and under which licence stands in its README. */
+/** Font files in `fuentes/`. The README there states their origin and licence. */
 const ARCHIVOS = {
   normal: 'OpenSans-Regular.ttf',
   fuerte: 'OpenSans-SemiBold.ttf',
-  /** For what Open Sans lacks: Arabic, Hebrew, symbols, the commoner emoji. */
+  /** Font for characters that Open Sans lacks: Arabic, Hebrew, symbols, the more common emoji. */
   otra: 'DejaVuSansCondensed.ttf',
 } as const
 
 export type Fuente = keyof typeof ARCHIVOS
 
-/** What pdfkit holds of a font that it has parsed; its types don't show it. */
+/** Parsed font inside pdfkit. The types of pdfkit do not declare it. */
 interface Abierta {
   hasGlyphForCodePoint(punto: number): boolean
 }
 
 /**
- * Only the bytes are kept. A parsed font remembers for which character it first made each glyph, and that gets into the
- * file: documents that shared it would depend on those before them.
+ * Cache of the bytes of fonts. Parsed fonts are not shared: a parsed font remembers the first character of each glyph,
+ * and writes that character to the file. A document with a shared font would depend on the documents before it.
  */
 const leidas = new Map<Fuente, Buffer>()
 
-/** Makes a font the document's current one. Fonts are read when first used: most documents never need the third. */
+/**
+ * Selects the current font of a document and returns the parsed font. Reads the file of a font at first use, because
+ * most documents never need the third font.
+ */
 export function usarFuente(doc: PDFKit.PDFDocument, fuente: Fuente, registradas: Set<Fuente>): Abierta {
   if (!registradas.has(fuente)) {
     const bytes = leidas.get(fuente) ?? readFileSync(new URL(`server/pdf/fuentes/${ARCHIVOS[fuente]}`, RAIZ))

@@ -1,7 +1,7 @@
 import { type Documento, enBuffer } from './documento.ts'
 import { altoDeLinea, crearTipografia, type Escritura, type Estilo, limpiar, type Tipografia } from './texto.ts'
 
-/** The few tones of a document, beside the brand's colour: ink, two greys, a tint. */
+/** Colours of a document besides the brand colour: ink, grey, lines, a background tint and warnings. */
 export const TONOS = {
   tinta: '#17202B',
   gris: '#5A6673',
@@ -10,20 +10,26 @@ export const TONOS = {
   aviso: '#8A4B08',
 } as const
 
-/** What a piece of text is, for a screen reader. */
+/** Structure type of a content, for screen readers. */
 export type Papel = 'H1' | 'H2' | 'P' | 'Figure' | 'TH' | 'TD' | 'Caption'
 
-/** Draws text and ornaments into a tagged document. Everything is one or the other: an artifact is not read out. */
+/**
+ * Draws text and ornaments into a tagged document. All content is either a structure element or an artifact, which
+ * screen readers skip.
+ */
 export interface Lienzo extends Tipografia {
   doc: Documento
-  /** Text in at most `maximo` lines. @returns the `y` below it */
+  /**
+   * Draws a paragraph in at most `maximo` lines.
+   * @returns the `y` below the paragraph
+   */
   parrafo(texto: string, x: number, y: number, estilo: Estilo, opciones?: Parrafo): number
-  /** The height of such a paragraph. */
+  /** Returns the height of a paragraph with the same text, style and width. */
   alto(texto: string, estilo: Estilo, ancho: number, maximo: number): number
   figura(descripcion: string, dibujar: () => void): void
   imagen(descripcion: string, bytes: Uint8Array, x: number, y: number, medida: { ancho: number; alto: number }): void
   adorno(dibujar: () => void): void
-  /** What `dibujar` writes stands below a structure element, such as a table or its row. */
+  /** Places the content that `dibujar` draws below a structure element, for example a table or a table row. */
   dentro(tipo: 'Table' | 'TR' | 'Sect', dibujar: () => void): void
   regla(x: number, y: number, ancho: number, color?: string, grueso?: number): void
   terminar(): void
@@ -35,6 +41,7 @@ export interface Parrafo extends Escritura {
   enlace?: string
 }
 
+/** Creates the canvas of a tagged document. */
 export function crearLienzo(doc: Documento): Lienzo {
   const tipografia = crearTipografia(doc)
   const raiz = doc.struct('Document')
@@ -50,7 +57,7 @@ export function crearLienzo(doc: Documento): Lienzo {
     pila.at(-1)!.add(elemento)
     return elemento
   }
-  /** The types don't know that an annotation may belong to a structure element; pdfkit does. */
+  /** Adds a link annotation to a structure element. pdfkit supports this, but its types do not declare it. */
   const enlazar = (
     elemento: PDFKit.PDFStructureElement,
     caja: [number, number, number, number],

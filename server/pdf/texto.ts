@@ -15,16 +15,22 @@ export interface Escritura {
   alinear?: 'izquierda' | 'centro' | 'derecha'
 }
 
-/** What pdfkit's own text layout doesn't do: fonts that stand in for one another, a limit of lines, very long words. */
+/**
+ * Text layout that pdfkit does not offer: fallback fonts, a maximum number of lines, and breaks inside very long words.
+ */
 export interface Tipografia {
   medir(texto: string, estilo: Estilo): number
-  /** At most `maximo` lines no wider than `ancho`; what is left over becomes «…». */
+  /** Breaks a text into at most `maximo` lines no wider than `ancho`. «…» replaces the rest of the text. */
   partir(texto: string, estilo: Estilo, ancho: number, maximo: number): string[]
   /**
-   * The largest of `cuerpos` (descending) with which the text fits into the box; the smallest one, cut, if none does.
+   * Finds the largest size of `cuerpos` (descending) at which the text fits into the box. If none fits, uses the
+   * smallest size and cuts the text.
    */
   ajustar(texto: string, estilo: Omit<Estilo, 'cuerpo'>, cuerpos: readonly number[], caja: Caja): Ajustado
-  /** @returns the `y` below the last line */
+  /**
+   * Draws lines of text.
+   * @returns the `y` below the last line
+   */
   escribir(lineas: string[], x: number, y: number, estilo: Estilo, escritura?: Escritura): number
 }
 
@@ -39,26 +45,30 @@ export interface Ajustado {
   alto: number
 }
 
-/** A stretch of text in one font. */
+/** Run of text in one font. */
 interface Tramo {
   fuente: Fuente
   texto: string
 }
 
 const REEMPLAZO = '□'
-/**
- * Invisible characters that would only confuse the layout: controls, directions, joiners, variation selectors, tags.
- */
+/** Invisible characters that would disturb the layout: controls, directions, joiners, variation selectors, tags. */
 const INVISIBLES =
   /[\p{Cc}\u00AD\u061C\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF\u{E0000}-\u{E007F}]|\p{Variation_Selector}/gu
 const LATIN = /^[\x20-\x7E\xA1-\xAC\xAE-\xFF]*$/
 const RTL = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]/
-/** More marks than this on one letter are no writing: they would climb over the lines above. */
+/**
+ * Maximum number of characters per grapheme. A letter with more marks is not real text, and the marks would cover the
+ * lines above.
+ */
 const MARCAS = 4
 
 const grafemas = new Intl.Segmenter('es', { granularity: 'grapheme' })
 
-/** One line of well-formed text in NFC. */
+/**
+ * Converts a text to one line of well-formed Unicode in NFC. Removes invisible characters and replaces each emoji
+ * sequence with joiners by `□`.
+ */
 export const limpiar = (texto: string): string =>
   texto
     .toWellFormed()
@@ -91,7 +101,7 @@ export function crearTipografia(doc: PDFKit.PDFDocument): Tipografia {
     return { fuente: 'otra', texto: tiene('otra', texto) ? texto : REEMPLAZO }
   }
 
-  /** A shaper that stumbles over a script must not cost the document. */
+  /** Replaces a run by `□` if the font's shaper fails on its script, so that the document is still created. */
   const sano = (tramo: Tramo): Tramo => {
     try {
       usar(tramo.fuente)
@@ -109,7 +119,8 @@ export function crearTipografia(doc: PDFKit.PDFDocument): Tipografia {
     const hechos: Tramo[] = []
     for (const { segment } of grafemas.segment(enOrdenVisual(texto))) {
       const ultimo = hechos.at(-1)
-      // A space after a right-to-left word stands alone: pdfkit would shape it with the word and turn it to its other side.
+      // A space after a right-to-left word becomes its own run. Otherwise pdfkit would shape it together with the word
+      // and move it to the other side.
       const aparte = segment === ' ' && ultimo && RTL.test(ultimo.texto)
       const { fuente, texto: propio } =
         segment === ' ' && ultimo && !aparte ? { ...ultimo, texto: ' ' } : elegir(segment)
@@ -131,7 +142,7 @@ export function crearTipografia(doc: PDFKit.PDFDocument): Tipografia {
     return ancho
   }
 
-  /** The longest beginning of `texto` that is no wider than `ancho`, at least one character. */
+  /** Returns the longest beginning of `texto` that is no wider than `ancho`, but at least one character. */
   function cabe(texto: string, estilo: Estilo, ancho: number): string {
     let hasta = ''
     let usado = 0
@@ -197,7 +208,8 @@ export function crearTipografia(doc: PDFKit.PDFDocument): Tipografia {
     for (const [i, linea] of lineas.entries()) {
       const sobra = alinear === 'izquierda' ? 0 : ancho - medir(linea, estilo) + (estilo.espaciado ?? 0)
       let cursor = x + (alinear === 'centro' ? sobra / 2 : sobra)
-      // The capitals stand in the middle of the line's height: what is beside it can be centred without knowing the font.
+      // Centres the capitals in the height of the line. Content beside the text can then be centred without the font's
+      // metrics.
       const base = y + i * alto + alto / 2 + estilo.cuerpo * 0.357
       for (const tramo of tramos(linea)) {
         usar(fuenteDe(tramo, estilo))
@@ -216,8 +228,8 @@ export function crearTipografia(doc: PDFKit.PDFDocument): Tipografia {
 }
 
 /**
- * The words of right-to-left scripts in the order in which they stand on paper. The shaper turns the letters of each word;
- * a whole bidirectional algorithm would be a library for a handful of names.
+ * Puts the words of right-to-left scripts in visual order. The shaper reverses the letters of each word. A complete
+ * bidirectional algorithm would need a library, only for a handful of names.
  */
 function enOrdenVisual(texto: string): string {
   if (!RTL.test(texto)) return texto

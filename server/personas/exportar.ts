@@ -3,21 +3,26 @@ import { type Consultar, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { type DeQuien, de, FINALES, patronDe } from './persona.ts'
 
-/** Guides per statement. */
+/** Maximum number of guides per statement. */
 const LOTE = 50
 const DIA = 86_400_000
 
-/** SQL of the rows of a table that are of the guide `v`, without what only the database needs. */
+/**
+ * Returns SQL for the rows of a table that belong to the guide `v`, without the columns that only the database needs.
+ */
 const filas = (tabla: string, sin = '') =>
   `'${tabla}', (select coalesce(jsonb_agg(to_jsonb(t) - '{comercio_id,modo,guia_id,id,xid${sin}}'::text[]), '[]')
        from ${tabla} t where ${de('t')})`
 
-/** SQL of what merchants' servers answered to webhooks of the guide `v`, which may repeat what they were sent. */
+/**
+ * Returns SQL for the responses of merchants' servers to webhooks of the guide `v`. A response may repeat personal data
+ * from the webhook.
+ */
 const respuestas = (tabla: string, que: string) =>
   `'${tabla}', (select coalesce(jsonb_agg(${que}), '[]') from webhook w join ${tabla} t using (comercio_id, modo, webhook)
        where ${de('t')} and w.comercio_id = v.comercio_id and w.modo = v.modo)`
 
-/** Some guides of a telephone, each with all that its tables have of it. */
+/** Reads the next guides of a telephone number, each with its rows in all tables. */
 const EXPORTAR = sentencia<
   DeQuien & { desde: string },
   {
@@ -52,7 +57,10 @@ const EXPORTAR = sentencia<
   { alcance: 'todo' },
 )
 
-/** The bodies of providers after one that name the telephone, in steps. */
+/**
+ * Scans the next 2,000 bodies received from providers (table `entrante`), and returns those that contain the telephone
+ * number.
+ */
 const ENTRANTES = sentencia<{ patron: string; desde: string }, { hasta: string | null; suyos: unknown }>(
   'personas.entrantes',
   `with v as (select * from entrante where id > :desde order by id limit 2000)
@@ -67,7 +75,10 @@ const REPARTIDORES = sentencia<Pick<DeQuien, 'telefono'>, { repartidor: string; 
 type DepsDeExportacion = Pick<Deps, 'db' | 'reloj' | 'bitacora' | 'ajustes'>
 const PRIMERA = '00000000-0000-0000-0000-000000000000'
 
-/** All that is stored of a telephone: by guide and table, and of each until when; nobody's secrets, and no digests. */
+/**
+ * Exports all stored data of a telephone number, by guide and table, with the dates until which the data is kept.
+ * Excludes secrets and digests.
+ */
 export async function exportarPersona(deps: DepsDeExportacion, quien: Quien, suya: DeQuien) {
   await deps.bitacora.consultada(quien, { accion: 'exportarPersona', campos: ['telefono'] })
   const { telefono, comercio_id } = suya
@@ -82,7 +93,7 @@ export async function exportarPersona(deps: DepsDeExportacion, quien: Quien, suy
     telefono,
     hecho_en: deps.reloj().toISOString(),
     guias,
-    // What a provider sent is no merchant's.
+    // The bodies received from providers belong to no merchant, so the export for one merchant omits them.
     entrante: comercio_id === null ? await leerEntrantes(consultar, telefono) : [],
     repartidor: await consultar(REPARTIDORES, { telefono }),
   }
@@ -98,7 +109,7 @@ function presentarExportada({ ajustes }: Pick<Deps, 'ajustes'>, leida: Exportada
     guia,
     comercio: { comercio, nombre },
     modo,
-    // Null: nothing is erased before the guide ends, or there is no proof.
+    // Null if the guide has not ended, or if it has no proof.
     hasta: {
       personas: tras(fin, ajustes.retencionDePersonas),
       ubicaciones: tras(fin, ajustes.retencionDeUbicaciones),

@@ -4,11 +4,14 @@ import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { BORRAR, FINALES } from './persona.ts'
 
-/** Guides per statement. */
+/** Maximum number of guides per statement. */
 const LOTE = 500
 const DIA = 86_400_000
 
-/** Of guides that ended so long ago; their proofs have a time of their own (`server/pruebasEntrega/borrar.ts`). */
+/**
+ * Erases the personal data of guides that ended before `antes_de`. Proofs have their own retention period
+ * (`server/pruebasEntrega/borrar.ts`).
+ */
 const OLVIDAR_VIEJAS = sentencia<{ antes_de: Date; ahora: Date }, Pick<guia, 'guia'>>(
   'personas.olvidarViejas',
   `with v as (
@@ -19,8 +22,8 @@ const OLVIDAR_VIEJAS = sentencia<{ antes_de: Date; ahora: Date }, Pick<guia, 'gu
 )
 
 /**
- * Erases of some guides whose time is over whose they were; does nothing when none is due.
- * @returns whether there may be more
+ * Erases the personal data of the next guides whose retention period is over. Does nothing if there is no such guide.
+ * @returns true if more guides may be due
  */
 export async function olvidarPersonas({
   db,

@@ -5,12 +5,15 @@ import { type Db, enTransaccion, sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 import { BORRAR, type DeQuien, de, FINALES, patronDe } from './persona.ts'
 
-/** Guides per transaction. */
+/** Maximum number of guides per transaction. */
 const LOTE = 100
-/** Bodies of providers per statement. */
+/** Maximum number of bodies received from providers that one statement scans. */
 const LOTE_DE_ENTRANTES = 2_000
 
-/** Some ended guides of a telephone, with their proofs, files and what merchants' servers answered to their webhooks. */
+/**
+ * Erases the data of the next ended guides of a telephone number. Also deletes their proofs and files, and the content
+ * of the responses of merchants' servers to webhooks.
+ */
 const OLVIDAR = sentencia<DeQuien & { ahora: Date }, Pick<guia, 'guia'>>(
   'personas.olvidarTelefono',
   `with v as (
@@ -40,7 +43,10 @@ const OLVIDAR = sentencia<DeQuien & { ahora: Date }, Pick<guia, 'guia'>>(
   { alcance: 'parte' },
 )
 
-/** The bodies of providers after one, in steps: those that were worked on and name the telephone go. */
+/**
+ * Scans the next bodies received from providers. Deletes those that contain the telephone number, if they have already
+ * been processed.
+ */
 const OLVIDAR_ENTRANTES = sentencia<
   { patron: string; desde: string },
   { borrados: number; pendientes: number; hasta: entrante['id'] | null }
@@ -66,29 +72,33 @@ const REPARTIDORES = sentencia<Pick<DeQuien, 'telefono'>, { repartidor: string }
   'select repartidor from repartidor where telefono = :telefono order by id',
 )
 
-/** What was erased of a person, and what was left. */
+/** Result of an erasure: the erased data, and the data that remains. */
 export interface Olvidada {
   guias: number
-  /** Bodies of the messaging provider. */
+  /** Number of deleted bodies that were received from the messaging provider. */
   entrantes: number
-  /** Of those, the ones that nobody has worked on yet: they are erased when this is done again, or within a week. */
+  /**
+   * Number of bodies with the telephone number that are not processed yet. The next erasure deletes them, or the
+   * retention job within a week.
+   */
   entrantes_pendientes: number
-  /** Codes of the guides that haven't ended. */
+  /** Codes of the guides that have not ended. */
   en_curso: string[]
-  /** Couriers with that telephone. */
+  /** Identifiers of the couriers with this telephone number. */
   repartidores: string[]
 }
 
 type DepsDeOlvido = Pick<Deps, 'db' | 'reloj' | 'bitacora'>
 
 /**
- * Erases at once what is kept of a telephone's ended guides, a batch in each transaction, with its line of the audit record:
- * whatever ends it, the next time goes on where it was. The sweeper deletes the files that nothing names any more.
+ * Erases the stored data of a telephone number's ended guides. Each transaction erases one batch and writes its audit
+ * line. After an interruption, the next call continues with the remaining guides.
+ * The sweeper later deletes the files that no row names any more.
  */
 export async function olvidarTelefono(deps: DepsDeOlvido, quien: Quien, suya: DeQuien): Promise<Olvidada> {
   const guias = await olvidarGuias(deps, quien, suya)
   const { telefono, comercio_id } = suya
-  // What a provider sent is no merchant's.
+  // The bodies received from providers belong to no merchant, so the erasure for one merchant keeps them.
   const deEntrantes = comercio_id === null ? await olvidarEntrantes(deps, telefono) : { borrados: 0, pendientes: 0 }
   const enCurso = await deps.db.consultar(EN_CURSO, suya)
   const repartidores = await deps.db.consultar(REPARTIDORES, { telefono })

@@ -4,15 +4,18 @@ import type { Db } from '../db.ts'
 import { problemaDeFallas } from '../errores.ts'
 import { leerTelefono } from '../telefonos/telefono.ts'
 
-/** Whose data are meant: those of a telephone, in one merchant's guides or in all. */
+/** Subject of an export or an erasure: a telephone number, in the guides of one merchant or of all. */
 export interface DeQuien {
-  /** E.164. */
+  /** Telephone number in E.164. */
   telefono: string
-  /** Null: all merchants. */
+  /** Id of the merchant; null means all merchants. */
   comercio_id: string | null
 }
 
-/** Reads whose data somebody means by a telephone and a merchant's code. @throws Problema 422 or 404 */
+/**
+ * Reads a telephone number and the identifier of a merchant.
+ * @throws Problema 422 if the number is not valid, 404 if the merchant does not exist
+ */
 export async function leerDeQuien(db: Db, telefono: string, comercio?: string): Promise<DeQuien> {
   const leido = leerTelefono(telefono)
   if ('error' in leido)
@@ -23,14 +26,17 @@ export async function leerDeQuien(db: Db, telefono: string, comercio?: string): 
   }
 }
 
-/** What the telephone is in a provider's body, as a regular expression: its digits, of Mexico in the older form, too. */
+/**
+ * Regular expression that finds a telephone number in a provider's body: its digits, and for Mexico also the older form
+ * with `1` after `52`.
+ */
 export const patronDe = (telefono: string) =>
   `(^|[^0-9])${telefono.slice(1).replace(/^52(\d{10})$/, '521?$1')}([^0-9]|$)`
 
-/** SQL that a guide has ended, as the partial index of the guides that are due has it. */
+/** SQL condition: the guide has ended. The partial index on guides whose data must be erased uses the same text. */
 export const FINALES = `estado = any(array[${MAQUINA_DE_ESTADOS.finales.map((estado) => `'${estado}'::text`).join(', ')}])`
 
-/** SQL that a row of `tabla` is of the guide `v`. */
+/** SQL condition: a row of `tabla` belongs to the guide `v`. */
 export const de = (tabla: string) =>
   `${tabla}.comercio_id = v.comercio_id and ${tabla}.modo = v.modo and ${tabla}.guia_id = v.id`
 
@@ -38,9 +44,10 @@ const soloCuando = (extra: string) =>
   `case when ${extra} ? 'confirmado_en' then jsonb_set('{"confirmado_en": null}', '{confirmado_en}', ${extra} -> 'confirmado_en') end`
 
 /**
- * SQL that erases of the guides `v` whose they were: telephone, names, addresses, contents, places, and what people wrote.
- * Codes, references, states, times and authors stay, and the keyed digests by which a repeated creation is known. A provider's
- * own id of a message goes, for WhatsApp's has the telephone in it.
+ * SQL that erases personal data of the guides `v`: telephone, names, addresses, contents, places, and texts written by
+ * people.
+ * Keeps codes, references, states, times, authors, and the keyed digests that identify a repeated creation. Erases the
+ * provider's own message id, because WhatsApp's id contains the telephone number.
  */
 export const BORRAR = `e as (
      update evento e set descripcion = null, lat = null, lng = null, datos = e.datos - 'forzado',

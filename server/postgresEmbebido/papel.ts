@@ -1,16 +1,22 @@
-// The role that the service works as. The cluster's superuser (`guias`) makes it, its database and nothing else: what gets
-// into a statement can't read files, run programs or change the server's settings.
+// Role of the service in the embedded PostgreSQL. The cluster's superuser (`guias`) creates the role and its database,
+// and nothing else. An injected statement therefore cannot read files, run programs or change the server's settings.
 
 import { createHmac } from 'node:crypto'
 import pg from 'pg'
 
-/** Owns the database and may make roles, for migrations that keep parts of the service apart. */
+/** Role that owns the database. It may create roles, for migrations that keep parts of the service apart. */
 export const PAPEL = 'guias_servicio'
 
-/** Its password, made of the superuser's: an older DATA_DIR, whose file has but that one, needs no other. */
+/**
+ * Derives the role's password from the superuser's. A DATA_DIR of an earlier version, whose file has only the
+ * superuser's password, therefore needs no other.
+ */
 export const claveDelPapel = (clave: string) => createHmac('sha256', clave).update(PAPEL).digest('base64url')
 
-/** Everything in the database that is the superuser's and not PostgreSQL's own; sequences go with their tables. */
+/**
+ * Gives the role all objects in the database that belong to the superuser and not to PostgreSQL itself. Sequences go
+ * with their tables.
+ */
 const CEDER = `do $$ declare orden text; begin
   for orden in
     select format('alter schema %I', nspname) from pg_namespace n where n.nspowner = 'guias'::regrole and ${deUsuarios('n.oid')}
@@ -34,9 +40,10 @@ function deUsuarios(esquema: string): string {
 }
 
 /**
- * Makes the role and its database, or gives it the database of a DATA_DIR that was the superuser's.
- * @param cliente the superuser, in the database `postgres`
- * @param url of the superuser, in the database `guias`
+ * Creates the role and its database. If the database of an earlier DATA_DIR belongs to the superuser, gives it to the
+ * role.
+ * @param cliente the superuser's connection to the database `postgres`
+ * @param url address of the database `guias` for the superuser
  */
 export async function asegurarBase(cliente: pg.Client, clave: string, url: string): Promise<void> {
   const { rows } = await cliente.query<{ papel: boolean; dueno: string | null }>(
@@ -50,7 +57,7 @@ export async function asegurarBase(cliente: pg.Client, clave: string, url: strin
   else if (dueno !== PAPEL) await ceder(url)
 }
 
-/** Another process may make it meanwhile. */
+/** Another process may create the role or database at the same time; the error is ignored. */
 const siFalta = (cliente: pg.Client, orden: string) =>
   cliente.query(orden).catch((error: pg.DatabaseError) => {
     if (!['42710', '42P04', '23505'].includes(error.code ?? '')) throw error

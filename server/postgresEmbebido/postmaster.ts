@@ -1,10 +1,13 @@
-// PostgreSQL's lock file, `pgdata/postmaster.pid`: whether a server really runs over the folder, and which.
+// PostgreSQL's lock file, `pgdata/postmaster.pid`, tells which server runs over the folder, if any.
 
 import { spawnSync } from 'node:child_process'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The live server over this folder, as its lock file describes it: pid, port (line 4), status (line 8). */
+/**
+ * Reads from the lock file which live server runs over this folder: pid, port (line 4), status (line 8). Undefined if
+ * none runs.
+ */
 export function leerPostmaster(pgdata: string): { pid: number; puerto: number; estado: string } | undefined {
   const lineas = leerLineas(join(pgdata, 'postmaster.pid'))
   const pid = Number(lineas[0])
@@ -12,16 +15,20 @@ export function leerPostmaster(pgdata: string): { pid: number; puerto: number; e
   return { pid, puerto: Number(lineas[3]), estado: lineas[7]?.trim() ?? '' }
 }
 
-/** A pid alone proves nothing: after a restart of the machine or container another process may have it. */
+/**
+ * Reports whether the process with this pid is a server over this folder. The pid alone proves nothing: after a restart
+ * of the machine or container, another process may have it.
+ */
 export function esPostmaster(pid: number, pgdata: string): boolean {
   if (!vivo(pid)) return false
   const orden = ordenDe(pid)
   if (orden === undefined) return true
-  // ps may print a path with accents in its own way, so elsewhere any postmaster will do; the password decides.
+  // Outside Linux any postmaster counts, because ps may print a path with accents in its own way. The password then
+  // decides.
   return orden.includes(process.platform === 'linux' ? ` -D ${pgdata} ` : ' -D ')
 }
 
-/** The process's command line: '' for a zombie, undefined where it cannot be known. */
+/** Returns the process's command line: '' for a zombie, undefined if it cannot be known. */
 function ordenDe(pid: number): string | undefined {
   if (process.platform === 'win32') return undefined
   if (process.platform !== 'linux') return spawnSync('ps', ['-ww', '-o', 'command=', '-p', `${pid}`]).stdout?.toString()
@@ -33,8 +40,9 @@ function ordenDe(pid: number): string | undefined {
 }
 
 /**
- * PostgreSQL copes with a lock file whose process is gone, but refuses to start if its pid was reused by another
- * process of the same user. No await between looking and removing: a simultaneous start may write a good one.
+ * Removes the lock file if another program has its pid. PostgreSQL itself copes with a lock file whose process is gone.
+ * If another process of the same user has the pid, PostgreSQL refuses to start. No await stands between check and
+ * removal, because a simultaneous start may write a good file.
  */
 export function quitarPidAjeno(pgdata: string): void {
   const archivo = join(pgdata, 'postmaster.pid')
@@ -44,6 +52,7 @@ export function quitarPidAjeno(pgdata: string): void {
   if (vivo(Number(linea)) && orden !== undefined && !orden.includes(' -D ')) rmSync(archivo, { force: true })
 }
 
+/** Reports whether a process with this pid exists. */
 export function vivo(pid: number): boolean {
   if (!(pid > 0)) return false
   try {
@@ -54,6 +63,7 @@ export function vivo(pid: number): boolean {
   }
 }
 
+/** Reads the lines of a file; none if the file does not exist. */
 export function leerLineas(archivo: string): string[] {
   try {
     return readFileSync(archivo, 'utf8').split('\n')

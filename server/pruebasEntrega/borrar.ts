@@ -2,13 +2,13 @@ import { inEach } from '../data/spread.ts'
 import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 
-/** How many proofs one statement deletes. */
+/** Maximum proofs per statement. */
 const LOTE = 500
 const DIA = 86_400_000
 
 /**
- * What goes with the proofs `p`: their events' coordinates, and the rows of their files, whose bytes the sweeper
- * (`barrerArchivos`) deletes later.
+ * SQL that deletes what belongs to the proofs `p`: the coordinates of their events, and the rows of their files. The
+ * sweeper (`barrerArchivos`) deletes the bytes of the files later.
  */
 const SOLTAR = (archivos: string) => `
    e as (
@@ -24,8 +24,8 @@ const SOLTAR = (archivos: string) => `
    select count(*)::int as cuantas from p`
 
 /**
- * Deletes proofs of deliveries whole: who received, where, and the files; that there was a proof, and when it went,
- * stays.
+ * Deletes complete proofs of deliveries: recipient, position and files. Keeps that a proof existed and when it was
+ * deleted.
  */
 const BORRAR_ENTREGAS = sentencia<{ antes_de: Date; ahora: Date }, { cuantas: number }>(
   'pruebas.borrarEntregas',
@@ -41,7 +41,10 @@ const BORRAR_ENTREGAS = sentencia<{ antes_de: Date; ahora: Date }, { cuantas: nu
    ), ${SOLTAR('p.fotos || p.firma || p.pdf')}`,
   { alcance: 'parte' },
 )
-/** Deletes the photos of failed attempts, by when these became known: of a late one, the courier wrote when it happened. */
+/**
+ * Deletes the photos of failed attempts, by the instant of registration. The instant of the attempt is not used,
+ * because the courier enters the instant of a late attempt.
+ */
 const BORRAR_INTENTOS = sentencia<{ antes_de: Date }, { cuantas: number }>(
   'pruebas.borrarIntentos',
   `with v as (
@@ -58,8 +61,8 @@ const BORRAR_INTENTOS = sentencia<{ antes_de: Date }, { cuantas: number }>(
 type DepsDeBorrado = Pick<Deps, 'db' | 'reloj' | 'log' | 'ajustes'>
 
 /**
- * Deletes some of the proofs of deliveries and of the photos of failed attempts whose time is over.
- * @returns whether there may be more
+ * Deletes a batch of proofs of deliveries, and of photos of failed attempts, whose retention has ended.
+ * @returns true if more may remain
  */
 export async function borrarPruebas({ db, reloj, log, ajustes }: DepsDeBorrado): Promise<boolean> {
   const ahora = reloj()

@@ -17,12 +17,12 @@ import { altoDeHistorial, filasDe, historial, repartir } from './dibujarHistoria
 import { LIBRE_CON_FOTOS, mapa } from './dibujarMapa.ts'
 import { ANCHO, FONDO, HOJA, MENOR, type Pagina, X } from './hojaDelPdf.ts'
 
-/** The height at which the content of the second page begins. */
+/** Vertical position, in points, at which the content of the second page begins. */
 const ARRIBA = 34
 
 /**
- * Draws the proof of delivery on one or two pages: what happened, then the evidence. The same data gives the same bytes,
- * for its only dates are the data's, so the digest of the file can be kept and compared.
+ * Draws the proof of delivery on one or two pages: what happened, then the evidence. The same data gives the same
+ * bytes, because all dates come from the data. The digest of the file can therefore be stored and compared.
  */
 export async function componerPdf(datos: DatosDePrueba): Promise<Buffer> {
   const { doc, bytes } = crearDocumento({
@@ -49,7 +49,7 @@ function componer(pagina: Pagina): void {
   let y = recibido(pagina, partes(pagina, portada(pagina, encabezado(pagina))))
   const filas = filasDe(pagina)
   const enUna = y + altoDeHistorial(filas) + altoDeEvidencias(pagina, fotos, archivos) <= FONDO
-  // A second page without photos shows the signature once more, enlarged, for there is nothing else that proves anything.
+  // A second page without photos repeats the signature, enlarged, because there is no other evidence.
   const imagenes = fotos.length > 0 || enUna ? fotos : firmas
   const evidencias = altoDeEvidencias(pagina, imagenes, archivos)
   const [primeras, demas] = enUna

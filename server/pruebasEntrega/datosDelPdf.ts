@@ -15,15 +15,15 @@ import { zonaDe } from '../tiempo/zona.ts'
 import type { Archivo, DatosDePrueba, Hito } from './contenidoDelPdf.ts'
 import type { FilaPrueba, LlaveDePrueba, PruebaConQuien } from './prueba.ts'
 
-/** A guide's row, with its merchant's name and its proof. */
+/** Guide's row with its merchant's name and its proof. */
 export type FilaDeDocumento = FilaGuia & { comercio_nombre: string; prueba: PruebaConQuien }
 
-/** How many events of a guide are read, the newest: far more than two pages hold. */
+/** Maximum events that are read of a guide, newest first: far more than two pages hold. */
 const EVENTOS = 2_000
 
 /**
- * The events up to the delivery: what is scanned later isn't part of the document, nor is what couriers and merchant tell
- * each other.
+ * Reads the events up to the delivery. Later scans are not part of the document, and neither are notes between couriers
+ * and merchant.
  */
 const HISTORIAL = sentencia<LlaveDePrueba & Pick<FilaPrueba, 'secuencia'>, EventoContado>(
   'pruebas.historial',
@@ -35,13 +35,13 @@ const HISTORIAL = sentencia<LlaveDePrueba & Pick<FilaPrueba, 'secuencia'>, Event
 
 type EventoContado = Pick<FilaEvento, 'tipo' | 'estado' | 'motivo' | 'lat' | 'lng' | 'ocurrido_en' | 'datos'>
 
-/** A stored file and its picture, which is undefined where it can't be read or shown. */
+/** Stored file and its picture; the picture is undefined if it cannot be read or shown. */
 export interface ArchivoLeido {
   fila: FilaArchivo
   imagen: Imagen | undefined
 }
 
-/** Reads from rows everything that a guide's document says; nothing of it depends on when it is asked. */
+/** Collects all data of a guide's document from rows. The result does not depend on the time of reading. */
 export async function reunirDatos(
   db: Db,
   guia: FilaDeDocumento,
@@ -89,7 +89,7 @@ const DESCRIPCIONES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(DESCRIPCIONES_DE_ESTADO).map(([estado, texto]) => [`guia.${estado}`, texto])),
 }
 
-/** Tells an event in the contract's words and not in the courier's, for a customer is to read it. */
+/** Describes an event in the contract's words and not in the courier's, because customers read the document. */
 function enPalabras({ tipo, motivo, lat, lng, ocurrido_en, datos }: EventoContado): Hito {
   const porque = motivo ? `: ${DESCRIPCIONES_DE_MOTIVO[motivo]}` : ''
   const tarde = datos?.tardio ? ' (se supo después)' : ''

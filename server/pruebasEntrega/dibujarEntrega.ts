@@ -10,7 +10,7 @@ import { ANCHO, coordenadas, HOJA, MENOR, type Pagina, ROTULO, SIN_DATO, TEXTO, 
 const CANAL = 24
 const COLUMNA = (ANCHO - CANAL) / 2
 
-/** Draws whose document it is, and gives the height at which the next part begins. */
+/** Draws the header with the courier company's brand. Returns the vertical position of the next part. */
 export function encabezado({ lienzo, datos }: Pagina): number {
   lienzo.adorno(() => lienzo.doc.rect(0, 0, HOJA.ancho, 6).fill(datos.marca.color))
   let y = 34
@@ -31,7 +31,10 @@ export function encabezado({ lienzo, datos }: Pagina): number {
   return y + 24
 }
 
-/** Draws the logo, and the name where there is none or none that shows it; gives the height below. */
+/**
+ * Draws the logo. Draws the brand's name too if the brand has no logo or the logo does not show the name. Returns the
+ * vertical position below.
+ */
 function laMarca({ lienzo, datos }: Pick<Pagina, 'lienzo' | 'datos'>, y: number): number {
   const { nombre, logo } = datos.marca
   const caja = { ancho: 150, alto: 34 }
@@ -48,8 +51,8 @@ function laMarca({ lienzo, datos }: Pick<Pagina, 'lienzo' | 'datos'>, y: number)
 }
 
 /**
- * Draws the guide's code, its state and when that was, and at the right the QR of the verification; gives the height of
- * the next part.
+ * Draws the guide's code, its state and the instant of delivery, and on the right the QR code for verification. Returns
+ * the vertical position of the next part.
  */
 export function portada({ lienzo, datos, reloj }: Pagina, y: number): number {
   const lado = 104
@@ -80,7 +83,8 @@ function verificacion({ lienzo, datos }: Pick<Pagina, 'lienzo' | 'datos'>, y: nu
   const x = X + ANCHO - lado
   const qr = qrDe(datos.url_verificacion)
   const enlace = /^https?:\/\/[\x21-\x7E]+$/.test(datos.url_verificacion) ? datos.url_verificacion : undefined
-  // The symbol's quiet zone is white like the page: drawn outwards, its modules line up with the margin.
+  // The QR code's quiet zone is white like the page. Drawn outside the margin, it lets the modules line up with the
+  // margin.
   if (qr)
     lienzo.figura(`Código QR: ${datos.url_verificacion}`, () => dibujarQr(lienzo.doc, qr, x - 8, y - 12, lado + 20))
   const estilo = { ...MENOR, cuerpo: 7, color: enlace ? datos.marca.color : TONOS.gris }
@@ -91,13 +95,13 @@ function verificacion({ lienzo, datos }: Pick<Pagina, 'lienzo' | 'datos'>, y: nu
   })
 }
 
-/** Draws a small label and below it what the label names; gives the height of what follows. */
+/** Draws a small label and its value below. Returns the vertical position of what follows. */
 function campo(lienzo: Lienzo, rotulo: string, valor: string | null, x: number, y: number, ancho: number, max: number) {
   const abajo = lienzo.parrafo(rotulo, x, y, ROTULO, { ancho })
   return lienzo.parrafo(valor?.trim() || SIN_DATO, x, abajo + 1, TEXTO, { ancho, maximo: max })
 }
 
-/** Draws who sends and who was to receive, side by side; gives the height of the next part. */
+/** Draws the sender and the intended recipient, side by side. Returns the vertical position of the next part. */
 export function partes({ lienzo, datos }: Pagina, y: number): number {
   lienzo.regla(X, y, ANCHO)
   const { recogida, destinatario } = datos
@@ -122,13 +126,15 @@ export function partes({ lienzo, datos }: Pagina, y: number): number {
   return Math.max(remite, destino) + 16
 }
 
-/** The last four digits of a telephone: the document is shown to people who need not know the rest. */
+/**
+ * Returns the last four digits of a telephone, after dots. The document is shown to people who need not know the rest.
+ */
 function enmascararTelefono(telefono: string): string {
   const cifras = telefono.replace(/\D/g, '')
   return cifras.length > 4 ? `•••• ${cifras.slice(-4)}` : '••••'
 }
 
-/** Draws who received the parcel, when and where, and the signature; gives the height of the next part. */
+/** Draws who received the parcel, when and where, and the signature. Returns the vertical position of the next part. */
 export function recibido({ lienzo, datos, reloj }: Pagina, y: number): number {
   const { recibio, repartidor, posicion } = datos
   const margen = 14
@@ -143,7 +149,7 @@ export function recibido({ lienzo, datos, reloj }: Pagina, y: number): number {
   ]
   const nombre = { ...TITULO, cuerpo: 12, interlineado: 1.25 }
   const titulo = recibio.nombre?.trim() || SIN_DATO
-  // A courier's long name must not cut off his code.
+  // A courier's long name must not cut off the courier's code after it.
   const valores = { x: x + 58, ancho: ancho - 58, maximo: 5 }
   const altos = filas.map(([, valor]) => lienzo.alto(valor, TEXTO, valores.ancho, valores.maximo) + 2)
   const cabeza = altoDeLinea(ROTULO) + 2 + lienzo.alto(titulo, nombre, ancho, 4) + 5

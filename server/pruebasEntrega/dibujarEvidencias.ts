@@ -6,14 +6,17 @@ import { ANCHO, FONDO, MENOR, type Pagina, TITULO, X } from './hojaDelPdf.ts'
 const SEPARACION = 10
 const LEYENDA = 14
 const TITULAR = 22
-/** How many points a pixel may take: a tiny photo is enlarged, but not into a page of squares. */
+/** Maximum points per pixel: a tiny photo is enlarged, but not so much that its pixels become squares. */
 const AMPLIAR = 10
-/** The greatest height of the grid of photos, in points. */
+/** Maximum height of the grid of photos, in points. */
 const ALTO_MAXIMO = 560
 const SIN_IMAGEN = { ancho: 4, alto: 3 }
 const HUELLA = { ...MENOR, cuerpo: 7.2, color: TONOS.tinta }
 
-/** The grid whose cells show most of the photos; none of them is cropped, for what is cut off might be what matters. */
+/**
+ * Returns the grid that shows the largest area of photos. Photos are never cropped, because the cropped part might
+ * matter.
+ */
 function mejorRejilla(fotos: Archivo[], alto: number) {
   const opciones = [1, 2, 3, 4, 5]
     .filter((columnas) => columnas <= fotos.length)
@@ -32,7 +35,9 @@ function mejorRejilla(fotos: Archivo[], alto: number) {
   return opciones.reduce((mejor, otra) => (otra.visto > mejor.visto ? otra : mejor))
 }
 
-/** Draws photos, or the signature, in a grid no higher than `alto`; gives the height of the next part. */
+/**
+ * Draws photos, or the signature, in a grid at most `alto` points high. Returns the vertical position of the next part.
+ */
 export function fotografias({ lienzo, datos, reloj }: Pagina, fotos: Archivo[], y: number, alto: number): number {
   if (fotos.length === 0) return y
   const esFirma = fotos[0] === datos.firma
@@ -42,7 +47,7 @@ export function fotografias({ lienzo, datos, reloj }: Pagina, fotos: Archivo[], 
   let abajo = arriba
   for (let primera = 0; primera < fotos.length; primera += columnas) {
     const deFila = fotos.slice(primera, primera + columnas)
-    // A row is as high as its highest photo: less grey, and what follows moves up.
+    // A row is as high as its highest photo, which leaves less grey area and more room below.
     const alta = Math.max(...deFila.map(({ imagen }) => encajar(imagen ?? SIN_IMAGEN, caja, AMPLIAR).alto))
     for (const [i, foto] of deFila.entries()) {
       const celda = { x: X + i * (caja.ancho + SEPARACION), y: abajo, ancho: caja.ancho, alto: alta }
@@ -82,10 +87,10 @@ function unaFoto(
 
 const FILA = 11.6
 
-/** The height that the table of digests takes. */
+/** Returns the height of the table of digests, in points. */
 export const altoDeHuellas = (archivos: Archivo[]): number => (archivos.length === 0 ? 0 : 46 + archivos.length * FILA)
 
-/** Draws the table of the files' digests; gives the height of the next part. */
+/** Draws the table of the files' digests. Returns the vertical position of the next part. */
 export function huellas({ lienzo }: Pagina, archivos: Archivo[], y: number): number {
   if (archivos.length === 0) return y
   let abajo = lienzo.parrafo('Integridad de los archivos', X, y, TITULO, { papel: 'H2' }) + 4
@@ -127,7 +132,7 @@ function textoDeNota({ datos, reloj }: Pagina): string {
   )
 }
 
-/** The height that the closing note takes. */
+/** Returns the height of the closing note, in points. */
 export const altoDeNota = (pagina: Pagina): number =>
   pagina.lienzo.alto(textoDeNota(pagina), NOTA, ANCHO, LINEAS_DE_NOTA) + 8
 
@@ -139,10 +144,13 @@ export function nota(pagina: Pagina): void {
   pagina.lienzo.parrafo(textoDeNota(pagina), X, y + 6, NOTA, { ancho: ANCHO, maximo: LINEAS_DE_NOTA })
 }
 
-/** The least height of a row in which photos still show something. */
+/** Minimum height, in points, of a row in which photos still show something. */
 export const ALTO_MINIMO_DE_FOTOS = 190
 
-/** How many points more than their least pictures take where there is room, less than none if they are low; several fill a page. */
+/**
+ * Returns by how many points the pictures can grow beyond their minimum height where there is room. Negative if the
+ * only picture is lower than the minimum; several pictures can fill a page.
+ */
 export function creceDe([unica, ...otras]: Archivo[]): number {
   if (!unica) return 0
   if (otras.length > 0) return FONDO
@@ -150,7 +158,7 @@ export function creceDe([unica, ...otras]: Archivo[]): number {
   return alto - ALTO_MINIMO_DE_FOTOS
 }
 
-/** The least height that photos, digests and closing note take together. */
+/** Returns the minimum height of photos, digests and closing note together, in points. */
 export const altoDeEvidencias = (pagina: Pagina, fotos: Archivo[], archivos: Archivo[]): number =>
   (fotos.length === 0 ? 0 : TITULAR + ALTO_MINIMO_DE_FOTOS * (fotos.length > 4 ? 2 : 1)) +
   altoDeHuellas(archivos) +

@@ -11,16 +11,16 @@ const COLUMNAS = [
 const CELDA = { ...TEXTO, cuerpo: 8.4 }
 const HUECO = 5
 const LINEA = altoDeLinea(CELDA) + HUECO
-/** The height of the table's title, its head and the space below it. */
+/** Height of the table's title, its header row and the space below it, in points. */
 const ALREDEDOR = 48
 
-/** A row of the table of events, measured. */
+/** Measured row of the table of events. */
 export interface FilaDeHistorial {
   textos: string[]
   alto: number
 }
 
-/** Measures the rows that tell the guide's events. */
+/** Returns the measured rows of the guide's events. */
 export function filasDe({ lienzo, datos, reloj }: Pagina): FilaDeHistorial[] {
   const celdas = (hito: Hito) => [
     reloj.corta(hito.ocurrido_en),
@@ -29,7 +29,7 @@ export function filasDe({ lienzo, datos, reloj }: Pagina): FilaDeHistorial[] {
   ]
   const alto = (textos: string[]) =>
     Math.max(...textos.map((texto, i) => lienzo.alto(texto, CELDA, COLUMNAS[i]!.ancho, 2)), altoDeLinea(CELDA)) + HUECO
-  // Far more rows than two pages hold would only be measured to be left out.
+  // Two pages hold far fewer than 200 rows, so measuring more would be wasted.
   return acortarA(datos.historial, 200).map((hito) => {
     const textos = typeof hito === 'number' ? filaOmitida(hito).textos : celdas(hito)
     return { textos, alto: alto(textos) }
@@ -39,26 +39,29 @@ export function filasDe({ lienzo, datos, reloj }: Pagina): FilaDeHistorial[] {
 const acortarA = (hitos: Hito[], maximo: number): (Hito | number)[] =>
   hitos.length <= maximo ? hitos : [...hitos.slice(0, maximo / 2), hitos.length - maximo, ...hitos.slice(-maximo / 2)]
 
-/** The height that the table of these rows takes. */
+/** Returns the height of the table with these rows, in points. */
 export const altoDeHistorial = (filas: FilaDeHistorial[]): number =>
   filas.length === 0 ? 0 : ALREDEDOR + filas.reduce((suma, { alto }) => suma + alto, 0)
 
-/** How few rows a page has at its end, and how few are carried over: fewer look like an accident. */
+/** Minimum rows at the end of a page, and minimum rows carried over to the next; fewer look like an accident. */
 const POCAS = { alFinal: 3, alSeguir: 2 }
 
-/** The points that each page has left for the table, and by how many what follows it on the second may still grow. */
+/**
+ * Points that each page has left for the table, and points by which the content after it on the second page may still
+ * grow.
+ */
 interface Paginas {
   primera: number
   segunda: number
   crece: number
 }
 
-/** The points of a page that may stay empty where that keeps the table together: well below a third. */
+/** Maximum points of a page that may stay empty to keep the table together: well below a third of the page. */
 const VACIO = 180
 
 /**
- * Splits the rows between the two pages: as many as possible on the first where neither stays too empty, or else so that
- * least of either does.
+ * Splits the rows between the two pages. Puts as many rows as possible on the first page if neither page stays too
+ * empty. Otherwise keeps the larger of the two empty areas as small as possible.
  */
 export function repartir(
   filas: FilaDeHistorial[],
@@ -75,7 +78,10 @@ export function repartir(
   return [filas.slice(0, corte), acortar(filas.slice(corte), segunda - ALREDEDOR)]
 }
 
-/** Cuts rows that don't all fit: the first and the last ones tell most, and a line says how many lie between. */
+/**
+ * Shortens rows that do not all fit. Keeps the first row and the last rows, which tell most, and a line with the number
+ * of rows left out.
+ */
 function acortar(filas: FilaDeHistorial[], alto: number): FilaDeHistorial[] {
   const [primera, ...otras] = filas
   if (!primera || filas.reduce((suma, fila) => suma + fila.alto, 0) <= alto) return filas
@@ -95,7 +101,7 @@ const filaOmitida = (cuantos: number): FilaDeHistorial => ({
   alto: LINEA,
 })
 
-/** Draws the table of events; gives the height of the next part. */
+/** Draws the table of events. Returns the vertical position of the next part. */
 export function historial(
   { lienzo, datos, reloj }: Pagina,
   filas: FilaDeHistorial[],

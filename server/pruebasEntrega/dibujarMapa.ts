@@ -1,13 +1,16 @@
 import { enBuffer } from '../pdf/documento.ts'
 import { ANCHO, coordenadas, MENOR, type Pagina, TITULO, X } from './hojaDelPdf.ts'
 
-/** The heights, in points, between which a map is drawn, and what stands above and below it. */
+/** Minimum and maximum height of a map, and the height of its title and caption together, in points. */
 const ALTO = { minimo: 80, maximo: 180, alrededor: 36 }
 
-/** What a map may take where photos stand below it, which tell more. */
+/** Maximum points for a map with photos below it, because photos tell more. */
 export const LIBRE_CON_FOTOS = 140
 
-/** Draws where the parcel was handed over, if there is a map and room for it; gives the height of the next part. */
+/**
+ * Draws where the parcel was handed over, if the document has a map and room for it. Returns the vertical position of
+ * the next part.
+ */
 export function mapa({ lienzo, datos }: Pagina, y: number, libre: number): number {
   const { mapa, posicion, marca } = datos
   if (!mapa || !posicion || libre < ALTO.minimo + ALTO.alrededor) return y

@@ -18,15 +18,21 @@ import { type FilaPrueba, type LlaveDePrueba, leerArchivos, type PruebaConQuien,
 
 type DepsDePdf = Pick<Deps, 'db' | 'log' | 'reloj' | 'secretos' | 'almacen' | 'ajustes' | 'hilos'>
 
-/** Proofs take turns with merchants' labels as if they were one more merchant's: no flood of labels keeps them waiting. */
+/**
+ * Owner of proofs in the queue of the threads. Proofs take turns with merchants' labels like one more merchant, so a
+ * flood of labels does not delay them.
+ */
 const DUENO = 'pruebas'
 const CUATRO_HORAS = 14_400_000
 /**
- * How long a proof waits after each failure, in milliseconds: a good day in all. Afterwards it goes on as at the end, for as
- * long as it takes, so that a storage that was away for long finds nobody asleep.
+ * Waits of a proof after each failure, in milliseconds: about 25 hours in all. After the last wait a proof is retried
+ * every four hours, without limit, so that proofs survive a long storage outage.
  */
 const ESPERAS = [5_000, 60_000, 600_000, 3_600_000, ...Array<number>(6).fill(CUATRO_HORAS)]
-/** Proofs in the queue at most. More than a worker claims at a time, or a dead worker's proofs would be all that is in it. */
+/**
+ * Maximum proofs in the queue. The maximum exceeds what a worker claims at a time, because otherwise a dead worker's
+ * proofs could fill the queue.
+ */
 const EN_COLA = 64
 
 const PENDIENTES = sentencia<{ ahora: Date; cuantas: number }, Pick<FilaPrueba, 'id' | 'comercio_id'>>(
@@ -35,7 +41,7 @@ const PENDIENTES = sentencia<{ ahora: Date; cuantas: number }, Pick<FilaPrueba, 
   { alcance: 'parte' },
 )
 
-/** The proofs whose PDF is due, as jobs. */
+/** Returns the proofs whose PDF is due, as jobs. */
 export const pruebasPendientes = async (
   { db, reloj }: Pick<DepsDePdf, 'db' | 'reloj'>,
   cuantas: number,
@@ -46,7 +52,7 @@ export const pruebasPendientes = async (
     )
   ).map(aTrabajo)
 
-/** No proof waits for longer than its last failure asks for. */
+/** Limits the wait of each proof to the delay after its last failure. */
 const ADELANTAR = sentencia<{ ahora: Date; esperas: number[] }>(
   'pruebas.adelantar',
   `update prueba_entrega set proximo_en = least(proximo_en, :ahora::timestamptz + interval '1 ms'
@@ -55,7 +61,7 @@ const ADELANTAR = sentencia<{ ahora: Date; esperas: number[] }>(
   { alcance: 'parte' },
 )
 
-/** Brings forward what a clock that has stepped back since put off. */
+/** Brings forward proofs that were scheduled before the clock was set back. */
 export const adelantarPruebas = ({ db, reloj }: Pick<DepsDePdf, 'db' | 'reloj'>) =>
   inEach(db, ({ consultar }) => consultar(ADELANTAR, { ahora: reloj(), esperas: ESPERAS }))
 
@@ -70,20 +76,20 @@ const GUIA = sentencia<LlaveDePrueba, Omit<FilaDeDocumento, 'prueba'>>(
   `select g.*, c.nombre as comercio_nombre from guia g join comercio c on c.id = g.comercio_id
    where g.comercio_id = :comercio_id and g.modo = :modo and g.id = :guia_id`,
 )
-/** Puts a proof off; a job's id is used up with the job, so the next time has another. */
+/** Postpones a proof. A job's id can be used only once, so the row gets a new id for the next job. */
 const APLAZAR = sentencia<LlaveDePrueba & Pick<FilaPrueba, 'id' | 'proximo_en'> & { siguiente: string }>(
   'pruebas.aplazar',
   `update prueba_entrega set id = :siguiente, intentos = intentos + 1, proximo_en = :proximo_en
    where comercio_id = :comercio_id and modo = :modo and guia_id = :guia_id and id = :id and pdf is null`,
 )
-/** Keeps the public key of a manifest, before anything is signed with it. */
+/** Stores the public key of a manifest, before the manifest itself is stored. */
 const GUARDAR_CLAVE = sentencia<{ kid: string; jwk: ClavePublica; ahora: Date }>(
   'pruebas.guardarClave',
   'insert into clave_publica (kid, jwk, creado_en) values (:kid, :jwk::jsonb, :ahora) on conflict (kid) do nothing',
 )
 /**
- * Gives a proof its PDF and its manifest, once: whoever comes second changes no row, and his file stays unused, for the
- * sweeper.
+ * Stores a proof's PDF and manifest, once. A second process changes no row, and the sweeper deletes that process's
+ * unused file.
  */
 const TERMINAR = sentencia<LlaveDePrueba & { pdf: string; manifiesto: string; sal: string; ahora: Date }>(
   'pruebas.terminar',
@@ -100,8 +106,8 @@ const TERMINAR = sentencia<LlaveDePrueba & { pdf: string; manifiesto: string; sa
 )
 
 /**
- * Makes the documents of these proofs and signs their manifests. A proof that fails is put off and delays no other; a database
- * that takes no writes fails all of them, and is no reason to put one off.
+ * Creates the documents of these proofs and signs their manifests. A proof that fails is postponed and does not delay
+ * the others. If the database accepts no writes, all proofs fail, and none is postponed.
  */
 export async function hacerPdfs(deps: DepsDePdf, trabajos: readonly Tomado[]): Promise<void> {
   for (const trabajo of trabajos) {
@@ -124,7 +130,10 @@ export async function hacerPdfs(deps: DepsDePdf, trabajos: readonly Tomado[]): P
   }
 }
 
-/** Makes the PDF and the signed manifest of a proof; false if somebody else had made them meanwhile. */
+/**
+ * Creates the PDF and the signed manifest of a proof.
+ * @returns false if another process created them meanwhile
+ */
 export async function hacerPdf(deps: DepsDePdf, prueba: PruebaConQuien): Promise<boolean> {
   const { db, reloj, secretos, ajustes, hilos } = deps
   const { comercio_id, modo, guia_id } = prueba
@@ -132,7 +141,7 @@ export async function hacerPdf(deps: DepsDePdf, prueba: PruebaConQuien): Promise
   const [fila] = await db.consultar(GUIA, llave)
   const guia: FilaDeDocumento = { ...fila!, prueba }
   const fotos: ArchivoLeido[] = []
-  // One after the other, for ten of 40 megapixels at once would not fit into a small container.
+  // Photos are read one after the other, because ten of 40 megapixels at once would not fit into a small container.
   for (const foto of await filasDe(db, guia, prueba.fotos))
     fotos.push(await leer(deps, prueba, foto, { lado: ladoDeFotos(prueba.fotos.length), calidad: 78 }))
   const [filaDeFirma] = await filasDe(db, guia, prueba.firma === null ? [] : [prueba.firma])
@@ -156,7 +165,10 @@ export async function hacerPdf(deps: DepsDePdf, prueba: PruebaConQuien): Promise
   return hechas.length > 0
 }
 
-/** The map of where the parcel was handed over: only of tiles that the operator chose, for nobody else's are meant for that. */
+/**
+ * Returns a map of the handover position, or null. Uses only map tiles that the operator chose, because the tiles of
+ * other providers are not meant for this use.
+ */
 async function mapaDe({ lat, lng }: FilaPrueba, { mosaicos }: Pick<Ajustes, 'mosaicos'>) {
   if (!mosaicos?.propios || lat === null || lng === null) return null
   const imagen = await componerMapa(mosaicos.url, { lat, lng })
@@ -172,11 +184,11 @@ const SIN_IMAGEN = {
   lat: null,
   lng: null,
   autor: null,
-  // Until the proof names the file, nobody does: a crash from here on leaves it to the sweeper.
+  // The file counts as unused until the proof names it, so that the sweeper deletes it after a crash.
   usado_en: null,
 } as const
 
-/** The rows of a proof's files, in the order of their names; each is there, for the proof holds it. */
+/** Returns the rows of a proof's files, in the order of `archivos`. Every file exists, because the proof keeps it. */
 async function filasDe(db: Db, guia: FilaGuia, archivos: readonly string[]) {
   const filas = await leerArchivos(db, guia, archivos)
   return archivos.map((archivo) => filas.get(archivo)!)
@@ -185,7 +197,10 @@ async function filasDe(db: Db, guia: FilaGuia, archivos: readonly string[]) {
 const ladoDeFotos = (cuantas: number) => (cuantas <= 2 ? 1_400 : cuantas <= 4 ? 1_000 : 720)
 const DE_FIRMA = { lado: 900, calidad: 92 }
 
-/** Reads a picture as the document shows it; the storage gets a day to give it out, and after that the document goes without it. */
+/**
+ * Reads a picture as the document shows it. If the storage does not return the picture within the waits of `ESPERAS`,
+ * the document is made without the picture.
+ */
 async function leer(
   { almacen, log }: DepsDePdf,
   prueba: FilaPrueba,
@@ -195,7 +210,7 @@ async function leer(
   try {
     const contenido = await buffer(await almacen.leer(fila.archivo))
     if (!hash('sha256', contenido, 'buffer').equals(fila.sha256))
-      throw noDisponible('These are not the bytes that were kept.')
+      throw noDisponible('The bytes of the file do not match the stored digest.')
     return { fila, imagen: await prepararImagen(contenido, lado, calidad) }
   } catch (err) {
     if (prueba.intentos < ESPERAS.length) throw err

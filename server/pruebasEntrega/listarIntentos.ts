@@ -28,7 +28,7 @@ export const listarIntentosDeGuia: Handler<'listarIntentosDeGuia'> = async (
   return { status: 200, body }
 }
 
-/** The event of a failed attempt, and its photos. */
+/** Event of a failed attempt, with its photos. */
 type FilaIntento = FilaEvento & { fotos: FilaArchivo[] }
 
 const INTENTOS = sentencia<
@@ -44,7 +44,7 @@ const INTENTOS = sentencia<
    order by e.secuencia limit :cuantos`,
 )
 
-/** A guide's failed attempts, oldest first. */
+/** Returns a guide's failed attempts, oldest first. */
 async function leerIntentos(db: Db, guia: FilaGuia, despues: number, cuantos: number): Promise<FilaIntento[]> {
   const filas = await db.consultar(INTENTOS, { ...deGuia(guia), despues, cuantos })
   const nombres = filas.flatMap(({ fotos }) => fotos)
@@ -55,7 +55,7 @@ async function leerIntentos(db: Db, guia: FilaGuia, despues: number, cuantos: nu
   }))
 }
 
-/** A failed attempt as the contract has it, with links that are new each time. */
+/** Returns a failed attempt in the contract's form, with new links each time. */
 function presentarIntento(deps: Pick<Deps, 'enlacesDeArchivos'>, fila: FilaIntento): IntentoFallido {
   const { id, secuencia, numero_intento, motivo, descripcion, ocurrido_en, repartidor, lat, lng } =
     presentarEvento(fila)

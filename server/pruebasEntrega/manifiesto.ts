@@ -8,12 +8,12 @@ import type { PruebaConQuien } from './prueba.ts'
 
 const TIPO = 'prueba-entrega+jws'
 
-/** A new salt of 128 random bits: without it, the recipient's name could be guessed from its digest. */
+/** Generates a salt of 128 random bits. Without the salt, the recipient's name could be guessed from its digest. */
 export const nuevaSal = () => randomBytes(16).toString('base64url')
 
 /**
- * The manifest of a proof: what it says, and the digests of its files.
- * @param archivos in the order in which they are listed, the PDF at the end
+ * Returns the manifest of a proof: the proof's data and the digests of its files.
+ * @param archivos files in the order in which they are listed, the PDF at the end
  */
 export function hacerManifiesto(
   emisor: string,
@@ -49,6 +49,6 @@ export function hacerManifiesto(
 const huellaDeQuienRecibio = ({ nombre, documento, relacion }: RecibidoPor, sal: string) =>
   hash('sha256', JSON.stringify([sal, nombre, documento, relacion]))
 
-/** Signs a manifest, whose type says that it is nothing else. */
+/** Signs a manifest as a JWS with a type of its own, so that it cannot pass for any other document. */
 export const firmarManifiesto = (secretos: Secretos, manifiesto: ManifiestoDePrueba) =>
   firmar(secretos, TIPO, manifiesto)

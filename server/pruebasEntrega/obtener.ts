@@ -28,7 +28,7 @@ async function porQueNoHay(db: Db, guia: FilaGuia): Promise<string> {
   return `La guía se entregó, y su prueba se borró el ${borrada.borrado_en.toISOString()} ${porque}. Que se entregó, y cuándo, está en el historial.`
 }
 
-/** A proof as the contract has it, with links that are new each time. */
+/** Returns a proof in the contract's form, with new links each time. */
 async function presentarPrueba(
   deps: Pick<Deps, 'db' | 'enlacesDeArchivos'>,
   guia: FilaGuia,

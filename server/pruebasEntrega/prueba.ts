@@ -8,17 +8,17 @@ import { darPaso, deGuia, type EventoSinFoto, type FilaEvento, type Paso } from 
 import type { FilaGuia } from '../guias/guia.ts'
 import { distanciaEntre } from '../mapas/punto.ts'
 
-/** A row of `prueba_entrega`; columns carry the contract's names. */
+/** Row of `prueba_entrega`; columns have the contract's names. */
 export type FilaPrueba = Fila<prueba_entrega, { modo: Modo; recibido_por: RecibidoPor }>
 
-/** A proof with the courier who handed the parcel over, as its event names him. */
+/** Proof with the courier who handed the parcel over, as named in the event. */
 export type PruebaConQuien = FilaPrueba & { repartidor: QuienReparte | null }
 
-/** SQL of the courier whom the event of `p`, a row of `prueba_entrega`, names. */
+/** SQL of the courier named in the event of `p`, a row of `prueba_entrega`. */
 export const QUIEN_ENTREGO = `(select e.datos -> 'repartidor' from evento e where e.comercio_id = p.comercio_id
   and e.modo = p.modo and e.guia_id = p.guia_id and e.secuencia = p.secuencia) as repartidor`
 
-/** The columns by which what proves a guide's delivery is found. */
+/** Columns that identify the proof of a guide's delivery. */
 export type LlaveDePrueba = Pick<FilaPrueba, 'comercio_id' | 'modo' | 'guia_id'>
 
 const BUSCAR = sentencia<LlaveDePrueba, PruebaConQuien>(
@@ -27,7 +27,7 @@ const BUSCAR = sentencia<LlaveDePrueba, PruebaConQuien>(
    where p.comercio_id = :comercio_id and p.modo = :modo and p.guia_id = :guia_id`,
 )
 
-/** The proof of a guide's delivery; undefined if there is none, or none any more. */
+/** Returns the proof of a guide's delivery; undefined if it does not exist or was deleted. */
 export async function buscarPrueba(db: Db, guia: FilaGuia): Promise<PruebaConQuien | undefined> {
   const [fila] = await db.consultar(BUSCAR, deGuia(guia))
   return fila
@@ -39,7 +39,7 @@ const ARCHIVOS = sentencia<LlaveDePrueba & { archivos: readonly string[] }, Fila
      and archivo = any(:archivos::text[])`,
 )
 
-/** The files of a guide that have these names, by name. */
+/** Returns the files of a guide that have these names, by name. */
 export async function leerArchivos(
   db: Db,
   guia: FilaGuia,
@@ -58,9 +58,9 @@ const USAR = sentencia<LlaveDePrueba & { archivos: readonly string[]; usado_en: 
 )
 
 /**
- * Takes a step together with the files that prove it and what `escribir` writes of them, or nothing at all. It is undefined
- * when somebody else moved the guide meanwhile; then the files are free.
- * @throws Problema 409 when a file went since it was looked at
+ * Applies a step, marks the files that prove it as used, and runs `escribir`, all in one transaction. Returns undefined
+ * if another request changed the guide; then the files stay unused.
+ * @throws Problema 409 if a file was deleted after it was checked
  */
 async function darPasoUsando(
   { db, avisarTrabajo }: Pick<Deps, 'db' | 'avisarTrabajo'>,
@@ -82,7 +82,7 @@ async function darPasoUsando(
     await escribir(consultar, dado.evento)
     return dado
   })
-  // Once it is committed.
+  // Workers are notified only after the commit.
   if (dado) {
     avisarTrabajo()
     if (webhooks) avisarTrabajo(webhooks)
@@ -101,13 +101,13 @@ const PROBAR_ENTREGA = sentencia<
      :registrado_en::timestamptz, :registrado_en::timestamptz)`,
 )
 
-/** The part of a delivery that proves it. */
+/** Members of a delivery that prove it. */
 export type Evidencia = Pick<
   EntregaParaRegistrar,
   'recibido_por' | 'fotos' | 'firma' | 'lat' | 'lng' | 'precision_m' | 'distancia_avisada_m'
 >
 
-/** Takes the step of a delivery together with its proof; undefined when somebody else moved the guide meanwhile. */
+/** Applies the step of a delivery together with its proof. Returns undefined if another request changed the guide. */
 export async function entregar(
   { db, nuevoId, avisarTrabajo }: Pick<Deps, 'db' | 'nuevoId' | 'avisarTrabajo'>,
   guia: FilaGuia,
@@ -137,7 +137,7 @@ export async function entregar(
   return dado && { ...dado, distancia_m }
 }
 
-/** The metres from where a parcel was handed over to the confirmed place; null where one of the two isn't known. */
+/** Returns the metres from the position of the handover to the confirmed location; null if either is unknown. */
 const distanciaDe = ({ ubicacion_lat, ubicacion_lng }: FilaGuia, { lat, lng }: Evidencia) =>
   distanciaEntre({ lat: lat ?? null, lng: lng ?? null }, { lat: ubicacion_lat, lng: ubicacion_lng })
 
@@ -150,7 +150,8 @@ const PROBAR_INTENTO = sentencia<
 )
 
 /**
- * Takes the step of a failed attempt together with its photos; undefined when somebody else moved the guide meanwhile.
+ * Applies the step of a failed attempt together with its photos. Returns undefined if another request changed the
+ * guide.
  */
 export const anotarIntento = (
   deps: Pick<Deps, 'db' | 'avisarTrabajo'>,

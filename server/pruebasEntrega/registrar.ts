@@ -9,7 +9,7 @@ import { contestar, type Informante, registrarUnaVez } from '../eventos/registra
 import { buscarGuia, type FilaGuia } from '../guias/guia.ts'
 import { anotarIntento, buscarPrueba, entregar, leerArchivos } from './prueba.ts'
 
-/** Registers a delivery with its proof: a delivery that comes again gets the event of its first time. */
+/** Registers a delivery with its proof. A repeated delivery gets the event of the first time. */
 export async function registrarConPrueba(
   deps: Pick<Deps, 'db' | 'reloj' | 'nuevoId' | 'secretos' | 'avisarTrabajo'>,
   { api, ...quien }: Informante & Pick<Remitente, 'api'>,
@@ -25,7 +25,8 @@ export async function registrarConPrueba(
         ? entregar(deps, guia, paso, body)
         : undefined
     },
-    // A delivered guide has one proof: words that are just its own are that delivery again, with or without a key.
+    // A delivered guide has one proof. A request with the same content as that proof is a repetition, with or without
+    // an idempotency key.
     async buscarAnterior(guia) {
       const prueba = guia.estado === 'entregado' ? await buscarPrueba(db, guia) : undefined
       return prueba && buscarEvento(db, guia, prueba.secuencia)
@@ -36,9 +37,9 @@ export async function registrarConPrueba(
 }
 
 /**
- * What a delivery makes of the guide as it is now. One that became known late is applied all the same, unless all is over: a
- * proof outweighs a scan.
- * @throws Problema 409, or 422 for a delivery before there was anything to deliver
+ * Returns what a delivery changes in the guide. A delivery that is reported late is still applied, unless the guide is
+ * in a final state, because a proof outweighs a scan.
+ * @throws Problema 409, or 422 for a delivery before the guide existed
  */
 function decidirEntrega(guia: FilaGuia, ocurrido_en: Date): Pick<Paso, 'tipo' | 'estado' | 'datos'> {
   const tardio = ocurrido_en < guia.estado_en && !esFinal(guia.estado)
@@ -55,7 +56,10 @@ const pedidosDe = ({ fotos, firma }: EntregaParaRegistrar): ArchivoPedido[] => [
   ...(firma === undefined ? [] : [{ archivo: firma, tipo: 'firma' as const, campo: '/firma' }]),
 ]
 
-/** How the step of a reading is taken: with photos, which prove a failed attempt, if some came with it. */
+/**
+ * Returns the function that applies the step of a reading. If the reading has photos, the photos are stored as proof of
+ * a failed attempt.
+ */
 export const darPasoConFotos =
   (deps: Pick<Deps, 'db' | 'avisarTrabajo'>, de: Remitente, fotos: readonly string[] = []) =>
   async (guia: FilaGuia, paso: Paso) => {
@@ -65,7 +69,7 @@ export const darPasoConFotos =
       : undefined
   }
 
-/** A file that a request names, and the member that names it. */
+/** File that a request names, and the member that names it. */
 interface ArchivoPedido {
   archivo: string
   tipo: 'foto' | 'firma'
@@ -75,16 +79,16 @@ interface ArchivoPedido {
 const fotosPedidas = (fotos: readonly string[]): ArchivoPedido[] =>
   fotos.map((archivo, i) => ({ archivo, tipo: 'foto', campo: `/fotos/${i}` }))
 
-/** Who reports, by his code, and the API to which he uploads his files. */
+/** Code of the person who reports, and the API through which that person uploads files. */
 interface Remitente {
   autor: string
   api: '/operaciones/v1' | '/repartidor/v1'
 }
 
 /**
- * Whether each of these files is the guide's, his who may use it, of its kind, and used by nobody yet. It is false when
- * somebody moved the guide meanwhile, for then it may have been this very request, come twice, that took them.
- * @throws Problema 422 naming each file that isn't
+ * Reports whether the author may use each of these files, and each belongs to the guide, has the right type and is
+ * unused. Returns false if another request changed the guide: the same request, sent twice, may have used the files.
+ * @throws Problema 422 naming each file that fails a check
  */
 async function estanSinUsar(
   db: Db,
@@ -96,7 +100,8 @@ async function estanSinUsar(
   const suyos = await leerArchivos(db, guia, nombres)
   const fallas = pedidos.flatMap(({ archivo, tipo, campo }): Falla[] => {
     const dado = suyos.get(archivo)
-    // A courier's files are his: what another one photographed proves nothing of his delivery. Operators use anybody's.
+    // A photo by one courier proves nothing about another courier's delivery, so couriers use only their own files.
+    // Operators use any file.
     const fila = api === '/operaciones/v1' || dado?.autor === autor ? dado : undefined
     if (fila?.tipo === tipo && fila.usado_en === null) return []
     const mensaje = fila

@@ -18,7 +18,7 @@ export const verificarPrueba: Handler<'verificarPrueba'> = async (
     ({ status: 200, body: { guia: guia.guia, resultado, manifiesto } }) as const
   if (!prueba) return decir('sin_prueba')
   if (!pdf) return decir('pendiente')
-  // Whoever has the file knows all that its manifest says; nobody else is told.
+  // A client that has the file already knows all that the manifest says. Other clients do not get the manifest.
   return enHexadecimal(pdf.sha256) === body.sha256.toLowerCase()
     ? decir('autentica', prueba.manifiesto)
     : decir('no_coincide')

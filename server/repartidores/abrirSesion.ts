@@ -14,12 +14,12 @@ import {
   presentarSesion,
 } from './repartidor.ts'
 
-/** How many phones a courier may be signed in on; the one that signed in longest ago gives way. */
+/** Maximum phones on which a courier is signed in. Another sign-in ends the session that was opened longest ago. */
 const TELEFONOS = 10
 
 /**
- * Opens a session of the code's version as it is read here: should the code be renewed meanwhile, the session is born dead. A
- * code kept by an older master key is kept by the present one from here on.
+ * Opens a session with the code's version that this statement reads. If the code is renewed at the same time, the
+ * session is invalid from the start. A code digest from an older master key is replaced by one from the current key.
  */
 const ABRIR = sentencia<
   {
@@ -52,10 +52,11 @@ export const abrirSesion: Handler<'abrirSesion'> = async (
   { body, cookie, red, reenviada, ...quien },
   { db, reloj, secretos, navegador, limiteDeEntrada, bitacora, ajustes },
 ) => {
-  // Strangers behind the same address as a known phone spend what is theirs, and lock it out of nothing.
+  // A known phone has a limit of its own, so strangers behind the same address cannot lock it out.
   const conocido = leerDispositivo(secretos, navegador.leerDispositivo(cookie))
   const de = conocido === undefined ? red : `dispositivo ${conocido}`
-  // Before anything is looked at: an answer that came through must not tell a good guess from a bad one.
+  // Attempts are limited before the code is checked. Otherwise a limited attempt would still tell a good guess from a
+  // bad one.
   const espera = limiteDeEntrada.tomar(de)
   if (espera > 0) {
     await bitacora.rechazada(

@@ -5,21 +5,24 @@ import { custodiaDe, leToca } from '../estados/custodia.ts'
 import { exigeUbicacion, motivosDe, reportables } from '../estados/estados.ts'
 import type { FilaGuia } from '../guias/guia.ts'
 
-/** The part of the configuration that says how far a courier reaches. */
+/** Setting that decides which guides a courier may handle (`COURIER_REACH`). */
 export type Alcance = Pick<Ajustes, 'alcanceDeRepartidor'>
 
-/** In whose hands a guide is for that courier: where anybody may carry anything, in his. */
+/**
+ * Returns who has a guide's parcel, as seen by a courier. If couriers may handle every guide, each parcel counts as the
+ * courier's own.
+ */
 export const custodiaPara = (
   { alcanceDeRepartidor }: Alcance,
   guia: Pick<FilaGuia, 'estado' | 'custodio'>,
   repartidor: string,
 ): Custodia => (alcanceDeRepartidor === 'cualquiera' ? 'propia' : custodiaDe(guia, repartidor))
 
-/** The states that a courier may report next, by what he has to do with the guide. */
+/** Returns the states that a courier may report next, depending on who has the parcel. */
 const siguientesPara = (guia: Pick<FilaGuia, 'estado' | 'custodio'>, custodia: Custodia): Estado[] =>
   reportables(guia.estado).filter((estado) => leToca(custodia, guia, estado))
 
-/** The same, each with what it asks for. */
+/** Returns the states that a courier may report next, each with the reasons, proof and position that it requires. */
 export const pasosPara = (guia: Pick<FilaGuia, 'estado' | 'custodio'>, custodia: Custodia): EstadoSiguiente[] =>
   siguientesPara(guia, custodia).map((estado) => ({
     estado,
@@ -29,7 +32,8 @@ export const pasosPara = (guia: Pick<FilaGuia, 'estado' | 'custodio'>, custodia:
   }))
 
 /**
- * What refuses a courier what isn't his: to report a state, or, without one, what only whoever carries the parcel does.
+ * Returns a check that rejects what a courier may not do with a guide. With a state, the check is for reporting that
+ * state. Without a state, only the courier who has the parcel passes.
  * @throws Problema 403 `sin_custodia`
  */
 export const permitirA = (ajustes: Alcance, repartidor: string) => (guia: FilaGuia, estado?: Estado) => {

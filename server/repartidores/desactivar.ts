@@ -3,8 +3,7 @@ import { enTransaccion } from '../db.ts'
 import { ponerCodigo, presentarRepartidor } from './repartidor.ts'
 
 /**
- * Deactivates a courier by taking his code away; the way back is a new code, so that the noted-down one never works
- * again.
+ * Deactivates a courier by removing the code. Reactivation takes a new code, so a noted-down code never works again.
  */
 export const desactivarRepartidor: Handler<'desactivarRepartidor'> = async (
   { path: { repartidor }, ...quien },

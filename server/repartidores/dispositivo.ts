@@ -4,13 +4,16 @@ import type { Secretos, Subclave } from '../secretos.ts'
 const selloDe = ({ clave }: Subclave, quien: string) => createHmac('sha256', clave).update(quien).digest()
 
 /**
- * What a phone is known by from its first good sign-in on: whose code was good there, under our seal. It names the courier
- * and not the phone, so that nobody gets more tries by signing in again and again; it opens nothing.
+ * Returns the text that identifies a phone after its first successful sign-in: the courier's id and an HMAC-SHA256 of
+ * that id. The text names the courier and not the phone, so repeated sign-ins give no additional attempts. The text
+ * gives no access to anything.
  */
 export const sellarDispositivo = (secretos: Secretos, repartidorId: string) =>
   `${repartidorId}.${selloDe(secretos.presente('dispositivos'), repartidorId).toString('base64url')}`
 
-/** Whose code was good on the phone that shows this; undefined if we never sealed it. */
+/**
+ * Returns the id of the courier whose code was accepted on a phone; undefined if the service did not create the text.
+ */
 export function leerDispositivo(secretos: Secretos, texto: string | undefined): string | undefined {
   const [quien = '', sello = ''] = texto?.split('.') ?? []
   const dado = Buffer.from(sello, 'base64url')

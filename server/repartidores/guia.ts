@@ -10,7 +10,7 @@ import { distanciaEntre } from '../mapas/punto.ts'
 import { zonaDe } from '../tiempo/zona.ts'
 import { type Alcance, custodiaPara, pasosPara } from './custodia.ts'
 
-/** A guide with the name of the merchant who sends it. */
+/** Guide's row with the name of the merchant who sends the parcel. */
 type FilaDeReparto = FilaGuia & { nombre_comercio: string }
 
 const BUSCAR = sentencia<{ guias: readonly string[] }, FilaDeReparto>(
@@ -22,13 +22,13 @@ const BUSCAR = sentencia<{ guias: readonly string[] }, FilaDeReparto>(
   { alcance: 'parte' },
 )
 
-/** The guides that these codes name, by code. */
+/** Returns the guides for these codes, by code; unknown codes are skipped. */
 export async function leerGuias(db: Db, guias: readonly string[]): Promise<Map<string, FilaDeReparto>> {
   const filas = await askByKey(db, guias, ({ consultar }, suyas) => consultar(BUSCAR, { guias: suyas }))
   return new Map(filas.map((fila) => [fila.guia, fila]))
 }
 
-/** As many as anybody carries in a day. */
+/** Maximum guides listed: as many as any courier carries in a day. */
 const SUYAS = 500
 
 const BUSCAR_SUYAS = sentencia<{ repartidor: string; estados: readonly Estado[] }, FilaDeReparto>(
@@ -37,18 +37,21 @@ const BUSCAR_SUYAS = sentencia<{ repartidor: string; estados: readonly Estado[] 
    where g.custodio = :repartidor and g.estado = any(:estados::text[]) order by g.estado_en desc, g.id desc limit ${SUYAS}`,
 )
 
-/** The guides that a courier has with him, the last that changed first. */
+/** Returns the guides that a courier carries, by the instant of their state, newest first. */
 export const leerSuyas = (db: Db, repartidor: string): Promise<FilaDeReparto[]> =>
   db.consultar(BUSCAR_SUYAS, { repartidor, estados: EN_MANOS })
 
-/** The audit record's line of a look at a guide that the courier doesn't carry. */
+/** Returns the audit log entry for a courier who reads a guide without carrying it. */
 export const miradaAjena = (accion: string, { guia, comercio_id, modo }: FilaGuia): Linea => ({
   accion,
   sobre: ['guia', guia],
   de: { comercio_id, modo },
 })
 
-/** What takes a parcel to its recipient, told to nobody but its courier, and to him until all is over. */
+/**
+ * Nulls in place of the destination. Only the courier who has the parcel sees the destination, and only until the
+ * guide's final state.
+ */
 const SIN_DESTINO = {
   destinatario: null,
   telefono: null,
@@ -60,11 +63,13 @@ const SIN_DESTINO = {
   intentos: null,
 }
 const SIN_LUGAR = { lat: null, lng: null, maps_url: null, precision_m: null, referencia: null }
-/** What it takes to collect a parcel. */
+/** Nulls in place of the data needed to collect a parcel. */
 const SIN_RECOGIDA = { nombre_comercio: null, recogida: null, contenido: null }
 
 /**
- * A guide as that courier sees it: whole while he carries it, what collecting it takes if nobody does, or else hardly at all.
+ * Returns a guide as a courier may see it. The courier who has the parcel sees everything until the guide's final
+ * state; all others see no destination. If another courier has the parcel, the merchant, the pickup and the contents
+ * are hidden, too.
  */
 export function presentarGuia(
   ajustes: Pick<Ajustes, 'zonaHoraria'> & Alcance,

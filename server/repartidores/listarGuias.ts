@@ -2,7 +2,10 @@ import { normalizarCodigoDeGuia } from '../codigos/codigos.ts'
 import type { Handler } from '../contrato/tipos.ts'
 import { leerGuias, leerSuyas, miradaAjena, presentarGuia } from './guia.ts'
 
-/** Lists what a courier carries, or the guides that he asks for, each once, however often and in however many spellings. */
+/**
+ * Lists the guides that a courier carries, or the requested guides. A guide that is requested several times, or in
+ * several spellings, is listed once.
+ */
 export const listarGuiasDeReparto: Handler<'listarGuiasDeReparto'> = async (
   { query: { guia: pedidas } = {}, identidad, idSolicitud, red },
   { db, ajustes, limites, turnosDeBusqueda, bitacora },

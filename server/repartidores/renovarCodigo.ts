@@ -2,7 +2,7 @@ import type { Handler } from '../contrato/tipos.ts'
 import { enTransaccion } from '../db.ts'
 import { nuevoCodigo, ponerCodigo, presentarRepartidor } from './repartidor.ts'
 
-/** Gives a courier a new code. */
+/** Gives a courier a new code in place of the old one. */
 export const renovarCodigo: Handler<'renovarCodigo'> = async (
   { path: { repartidor }, ...quien },
   { db, secretos, bitacora },

@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts'
 import { Problema } from '../errores.ts'
 import type { Secretos, Subclave } from '../secretos.ts'
 
-/** A courier as the contract has him; never his code. */
+/** Returns a courier in the contract's form, without the code. */
 export const presentarRepartidor = (fila: repartidor): Repartidor => ({
   repartidor: fila.repartidor,
   nombre: fila.nombre,
@@ -16,19 +16,19 @@ export const presentarRepartidor = (fila: repartidor): Repartidor => ({
   creado_en: fila.creado_en.toISOString(),
 })
 
-/** The part of a courier that is public. */
+/** Returns the public part of a courier. */
 export const presentarQuien = ({ repartidor, nombre }: QuienReparte): QuienReparte => ({ repartidor, nombre })
 
 /**
- * The length of a code, 50 bits: short enough for a thumb and unlike a guide's; it will do because sign-ins are limited
- * and its digest has a key.
+ * Length of a code in base32 characters (50 bits). A code is short to type and unlike a guide's code. 50 bits suffice
+ * because sign-ins are rate-limited and the digest is keyed.
  */
 const LARGO = 10
 
 const huella = ({ clave }: Subclave, codigo: string) =>
   new Uint8Array(createHmac('sha256', clave).update(codigo).digest())
 
-/** Makes a courier's new code, and the digest that is kept of it. */
+/** Generates a courier's code and the digest to store. */
 export function nuevoCodigo(secretos: Secretos) {
   const codigo = base32AlAzar(LARGO, randomBytes)
   return {
@@ -37,7 +37,7 @@ export function nuevoCodigo(secretos: Secretos) {
   }
 }
 
-/** The digests as which a typed code may be kept, one by each master key, the present one's first. */
+/** Returns the digests under which a typed code may be stored: one per master key, the current key's first. */
 export const huellasDe = (secretos: Secretos, tecleado: string) =>
   secretos.todas('repartidores').map((subclave) => huella(subclave, normalizarBase32(tecleado)))
 
@@ -46,13 +46,13 @@ const EN_USO = sentencia<{ huellas: readonly Uint8Array[] }, { en_uso: boolean }
   'select exists (select from repartidor where codigo_hash = any(:huellas::bytea[])) as en_uso',
 )
 
-/** Whether some courier signs in with that code. */
+/** Reports whether a courier with that code exists. */
 export async function estaEnUso({ db, secretos }: Pick<Deps, 'db' | 'secretos'>, codigo: string): Promise<boolean> {
   const [fila] = await db.consultar(EN_USO, { huellas: huellasDe(secretos, codigo) })
   return fila!.en_uso
 }
 
-/** The courier with that public identifier; null if there is none. */
+/** Returns the courier with that public identifier; null if unknown. */
 export const buscarRepartidor = (db: Db, codigo: string): Promise<repartidor | null> =>
   db.prisma.repartidor.findUnique({ where: { repartidor: codigo } })
 
@@ -61,7 +61,7 @@ const QUIENES = sentencia<{ repartidores: readonly string[] }, QuienReparte>(
   'select repartidor, nombre from repartidor where repartidor = any(:repartidores::text[])',
 )
 
-/** The couriers with these public identifiers, by them, as they are called now. */
+/** Returns the couriers with these public identifiers, by identifier, with their current names. */
 export async function leerQuienes(db: Db, codigos: readonly string[]): Promise<Map<string, QuienReparte>> {
   if (codigos.length === 0) return new Map()
   const filas = await db.consultar(QUIENES, { repartidores: [...new Set(codigos)] })
@@ -82,11 +82,11 @@ const MARCAR = sentencia<{ huellas: readonly Uint8Array[] }>(
   'update repartidor set demostracion = true where codigo_hash = any(:huellas::bytea[]) and not demostracion',
 )
 
-/** Marks the courier who signs in with that code as made for a first try, as long as the code isn't renewed. */
+/** Marks the courier with that code as a demonstration courier. A new code removes the mark. */
 export const marcarCodigoDeDemostracion = ({ db, secretos }: Pick<Deps, 'db' | 'secretos'>, codigo: string) =>
   db.consultar(MARCAR, { huellas: huellasDe(secretos, codigo) })
 
-/** Creates a courier; the answer is the only place where his code ever stands. */
+/** Creates a courier. The result is the only place that ever contains the code itself. */
 export async function guardarRepartidor(
   { db, nuevoId, secretos }: Pick<Deps, 'nuevoId' | 'secretos'> & { db: Pick<Db, 'consultar'> },
   { nombre, telefono = null }: { nombre: string; telefono?: string | null },
@@ -104,8 +104,9 @@ const PONER_CODIGO = sentencia<Pick<repartidor, 'repartidor' | 'codigo_hash'>, r
 )
 
 /**
- * Puts another code, or none, in the place of a courier's; with the version that it raises, the sessions of the old one end
- * at once. @throws Problema 404
+ * Replaces a courier's code with another code or with none. The version increases, which ends the sessions of the old
+ * code at once.
+ * @throws Problema 404
  */
 export async function ponerCodigo(
   consultar: Consultar,
@@ -119,38 +120,44 @@ function desconocido(): never {
   throw new Problema('repartidor_desconocido', 'No hay ningún repartidor con ese identificador.')
 }
 
-/** A session that a token stands for, and whose it is. */
+/** Session of a token, with its courier. */
 export type FilaSesion = Pick<sesion_repartidor, 'hash' | 'repartidor_id' | 'vence_en'> &
   Pick<repartidor, 'repartidor' | 'nombre' | 'demostracion'>
 
-/** How long a session lasts, in milliseconds: a working day. */
+/** Duration of a session in milliseconds: 12 hours, a working day. */
 export const DURACION_DE_SESION = 12 * 3_600_000
 
-/** Makes a new session's token of 256 bits, which only the courier's browser knows. */
+/** Generates a session token of 256 random bits; only the courier's browser keeps the token. */
 export const nuevoToken = () => randomBytes(32).toString('base64url')
 
-/** Whether a text can be a session's token. */
+/** Reports whether a text has the form of a session token. */
 export const esToken = (texto: string) => /^[\w-]{43}$/.test(texto)
 
-/** The digest under which a session's token is kept. */
+/** Returns the SHA-256 digest under which a session token is stored. */
 export const hashDeToken = (token: string) => hash('sha256', token, 'buffer')
 
-/** SQL of sessions, but those whose code has been renewed or taken away: these stay in the table, and are nobody's. */
+/**
+ * SQL that selects sessions, except those whose code was renewed or removed. The rows of the excluded sessions stay in
+ * the table.
+ */
 const DE_SESION = `select s.hash, s.repartidor_id, s.vence_en, r.repartidor, r.nombre, r.demostracion from sesion_repartidor s
    join repartidor r on r.id = s.repartidor_id and r.version = s.version`
 
 const BUSCAR = sentencia<{ hash: Buffer }, FilaSesion>('sesiones.buscar', `${DE_SESION} where s.hash = :hash`)
 
-/** A statement apart, as that of several keys. */
+/**
+ * Separate statement for several digests, as for API keys (`llaves/llave.ts`): a list of values is planned anew for
+ * each list.
+ */
 const BUSCAR_VARIAS = sentencia<{ hashes: readonly Buffer[] }, FilaSesion>(
   'sesiones.buscarVarias',
   `${DE_SESION} where s.hash = any(:hashes::bytea[])`,
 )
 
-/** The digest of a session's token, as a text. */
+/** Returns the digest of a session token in base64. */
 export const huellaDeToken = (token: string) => hashDeToken(token).toString('base64')
 
-/** The sessions whose tokens have those digests, by digest, whether or not they have ended. */
+/** Returns the sessions whose tokens have these digests, by digest, including expired sessions. */
 export async function buscarSesiones(db: Db, huellas: readonly string[]): Promise<ReadonlyMap<string, FilaSesion>> {
   const hashes = huellas.map((huella) => Buffer.from(huella, 'base64'))
   const [hash] = hashes
@@ -159,7 +166,7 @@ export async function buscarSesiones(db: Db, huellas: readonly string[]): Promis
   return new Map(filas.map((fila) => [Buffer.from(fila.hash).toString('base64'), fila]))
 }
 
-/** A session as the contract has it. */
+/** Returns a session in the contract's form. */
 export const presentarSesion = ({
   repartidor,
   nombre,
@@ -172,7 +179,7 @@ export const presentarSesion = ({
 
 const LIMPIAR = sentencia<{ ahora: Date }>('sesiones.limpiar', 'delete from sesion_repartidor where vence_en <= :ahora')
 
-/** Deletes the sessions that have ended. */
+/** Deletes expired sessions. */
 export async function limpiarSesiones({ db, reloj }: Pick<Deps, 'db' | 'reloj'>): Promise<void> {
   await db.consultar(LIMPIAR, { ahora: reloj() })
 }

@@ -2,31 +2,32 @@ import { lookup, Resolver as Resolucion } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-// Where our own requests may go. A merchant chooses the address, so it must never lead into our own network: everything is
-// judged in the form in which it will be connected to, and what isn't known to be public is refused.
+// Policy for outgoing requests to addresses that merchants choose. An address must never lead into the service's own
+// network. Each address is checked in the form that is used for the connection, and refused unless it is known to be
+// public.
 
-/** An IP address to connect to. */
+/** IP address for a connection. */
 export interface Direccion {
   address: string
   family: 4 | 6
 }
 
-/** Gives every address of a name. */
+/** Resolves a host name to all its addresses. */
 export type Resolver = (nombre: string) => Promise<readonly Direccion[]>
 
-/** Which addresses may be connected to, and how their names are looked up. */
+/** Policy of outgoing connections: how to resolve names, and whether loopback is allowed. */
 export interface Politica {
   resolver: Resolver
-  /** Admits http on loopback, any port (WEBHOOKS_LOOPBACK, for test mode alone). */
+  /** Allows http to loopback, on any port (`WEBHOOKS_LOOPBACK`, only for test mode). */
   loopback: boolean
 }
 
-/** Why an address may not be connected to. */
+/** Error for an address to which the service must not connect. */
 export class DestinoNoPermitido extends Error {
   override readonly name = 'DestinoNoPermitido'
   readonly motivo: 'url_no_permitida' | 'url_no_resuelve'
 
-  /** The message is for the merchant: it says what is wrong and the remedy. */
+  /** The message is for the merchant. It states the problem and the remedy. */
   constructor(motivo: DestinoNoPermitido['motivo'], mensaje: string, opciones?: ErrorOptions) {
     super(mensaje, opciones)
     this.motivo = motivo
@@ -34,13 +35,14 @@ export class DestinoNoPermitido extends Error {
 }
 
 const LARGO_MAXIMO = 2048
-/** How long one of two tries at the DNS may take, in milliseconds. */
+/** Time limit of each of the two DNS attempts, in milliseconds. */
 const PLAZO_DNS = 2_500
 const consultas = new Resolucion({ timeout: PLAZO_DNS, tries: 2 })
 
 /**
- * Asks the DNS itself. The system's `getaddrinfo` would wait in one of the process's few threads: four names that don't
- * answer would hold up everybody else's, and files, too. It alone knows `localhost`.
+ * Resolves a name by DNS queries, without the system's `getaddrinfo`. That function blocks one of the few threads of
+ * the process, so four unanswered names would delay all other lookups and file operations. Only `localhost` uses it,
+ * because DNS servers do not know that name.
  */
 export const resolverDelSistema: Resolver = async (nombre) => {
   if (nombre === 'localhost') return (await lookup(nombre, { all: true })) as Direccion[]
@@ -53,13 +55,13 @@ export const resolverDelSistema: Resolver = async (nombre) => {
   return direcciones
 }
 
-// The text is judged before the URL parser sees it: that one quietly drops tabs and line breaks, turns `\` into `/`,
-// and takes `https:host` and an empty user for granted.
+// The text is checked before the URL parser reads it, because the parser silently drops tabs and line breaks and turns
+// `\` into `/`. It also accepts `https:host` and an empty user.
 const SIN_HTTPS = 'La dirección debe empezar con https:// seguido del dominio: escríbala completa.'
 const MAL_ESCRITA: readonly [RegExp, string][] = [
   [/^$/, 'La dirección está vacía: escriba una que empiece con https://.'],
   [/[\p{Cc}\p{Cf}\p{Cs}]/u, 'La dirección lleva caracteres de control o invisibles: quítelos.'],
-  // Words instead of an address; next, words around one.
+  // This pattern finds text without an address; the next one finds text around an address.
   [/^(?!.*https?:\/\/).*\p{Z}/iu, SIN_HTTPS],
   [/\p{Z}/u, 'La dirección lleva espacios: escriba solo la dirección, sin espacios ni más texto.'],
   [/\\/, 'La dirección lleva una barra invertida (\\): use «/» o %5C.'],
@@ -68,23 +70,27 @@ const MAL_ESCRITA: readonly [RegExp, string][] = [
   [/#/, 'La dirección lleva un fragmento (#), que nunca se envía: quítelo.'],
 ]
 
-/** Reads an address and judges everything that can be told without DNS. @throws DestinoNoPermitido */
+/**
+ * Parses an address and makes all checks that need no DNS.
+ * @throws DestinoNoPermitido if the address is malformed or not allowed
+ */
 export function leerDestino(texto: string, politica: Pick<Politica, 'loopback'>): URL {
   if (texto.length > LARGO_MAXIMO) rechazarPorLarga()
   for (const [patron, mensaje] of MAL_ESCRITA) if (patron.test(texto)) rechazar(mensaje)
   const url = URL.parse(texto)
   if (!url) rechazar('La dirección no es válida: revise el dominio y el puerto.')
-  // Percent-encoding lengthens it.
+  // Percent-encoding makes the URL longer.
   if (url.href.length > LARGO_MAXIMO) rechazarPorLarga()
   juzgar(url, politica.loopback)
-  // One host is one name, and one address one endpoint: in the parser's lower case, and without the final dot.
+  // The parser writes the host in lower case. Without the final dot, the same endpoint always has the same address.
   url.hostname = url.hostname.replace(/\.$/, '')
   return url
 }
 
 /**
- * The addresses to connect to, all of them checked. Connect to these and not to the name: a second answer may differ.
- * @throws DestinoNoPermitido
+ * Returns the addresses of a URL's host, all of them checked. The caller must connect to these addresses and not to the
+ * name, because a second lookup may return others.
+ * @throws DestinoNoPermitido if the name does not resolve or an address is not allowed
  */
 export async function resolverDestino(url: URL, politica: Politica): Promise<readonly Direccion[]> {
   juzgar(url, politica.loopback)
@@ -92,8 +98,8 @@ export async function resolverDestino(url: URL, politica: Politica): Promise<rea
   if (isIP(nombre)) return [normalizar(nombre)]
   const direcciones = await consultar(nombre, politica.resolver)
   if (direcciones.length === 0) noResuelve(nombre)
-  // juzgar lets http pass for loopback alone. A single bad address condemns the name, for we couldn't tell which one
-  // would be used.
+  // `juzgar` allows http only for loopback. A single forbidden address rejects the name, because the connection could
+  // use any of the addresses.
   const exigido = url.protocol === 'http:' ? 'loopback' : 'publica'
   if (direcciones.some(({ address }) => alcance(address) !== exigido)) {
     rechazar(
@@ -137,10 +143,13 @@ function juzgarNombre(nombre: string): void {
   }
 }
 
-/** The host of an address as it is looked up, without brackets and the final dot of an absolute name. */
+/**
+ * Returns the host of a URL as DNS lookups need it: without brackets, and without the final dot of an absolute name.
+ */
 export const anfitrion = (url: URL): string => url.hostname.replace(/^\[|\]$|\.$/g, '')
 
-// Azure's platform services answer here, from inside any of its machines, in the midst of a public range.
+// Azure's platform services answer at this address from inside any Azure machine, although the address is in a public
+// range.
 const INTERNA_DE_AZURE = '168.63.129.16'
 
 function alcance(direccion: string): 'publica' | 'loopback' | 'otra' {
@@ -148,7 +157,8 @@ function alcance(direccion: string): 'publica' | 'loopback' | 'otra' {
   const rango = ip?.range()
   if (rango === 'loopback') return 'loopback'
   if (rango !== 'unicast' || ip?.toString() === INTERNA_DE_AZURE) return 'otra'
-  // Only 2000::/3 is given out; the rest that counts as unicast embeds or translates other addresses, or will some day.
+  // Only addresses in 2000::/3 are assigned. The other ranges that count as unicast embed or translate other addresses,
+  // or may do so in the future.
   return ip instanceof ipaddr.IPv6 && (ip.parts[0]! & 0xe000) !== 0x2000 ? 'otra' : 'publica'
 }
 
@@ -157,11 +167,14 @@ const normalizar = (direccion: string): Direccion => {
   return { address: String(ip), family: ip instanceof ipaddr.IPv6 ? 6 : 4 }
 }
 
-/** A mapped address as the IPv4 one it stands for; null for what has a zone or is none. */
+/**
+ * Parses an IP address. An IPv4-mapped IPv6 address becomes its IPv4 address. Returns null for an address with a zone,
+ * and for text that is not an address.
+ */
 function leerIp(direccion: string) {
   const familia = isIP(direccion)
   if (familia === 4) return ipaddr.process(direccion)
-  // ipaddr.js takes `::8.8.8.8`, which is not mapped, for `::ffff:8.8.8.8`: in hexadecimal there is no doubt.
+  // ipaddr.js reads `::8.8.8.8`, which is not mapped, as `::ffff:8.8.8.8`. The hexadecimal form is unambiguous.
   const host = familia === 6 ? URL.parse(`https://[${direccion}]`)?.hostname : null
   return host ? ipaddr.process(host.slice(1, -1)) : null
 }

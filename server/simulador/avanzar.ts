@@ -16,7 +16,7 @@ export const simularAvance: Handler<'simularAvance'> = async ({ path, body, iden
   return { status: 200, body: presentar(guia) }
 }
 
-/** Takes a step with the proof that a courier would bring for it. */
+/** Applies a step with sample proof in place of the proof that a courier would bring. */
 async function dar(deps: Deps, guia: FilaGuia, paso: Paso) {
   if (paso.estado === 'entregado') {
     const evidencia = await evidenciaDeMuestra(deps, guia, paso.ocurrido_en)

@@ -40,7 +40,7 @@ async function confirmar({ db, avisarTrabajo, reloj }: Deps, guia: FilaGuia, pro
   return paso?.guia
 }
 
-/** Refuses a place of a recipient who is to have given none. */
+/** Rejects location fields if the simulated recipient is to give no location. */
 function exigirCoherencia({ resultado, ...lugar }: UbicacionSimulada) {
   if (resultado === 'confirmada') return
   const fallas = Object.keys(lugar).map(
@@ -53,7 +53,7 @@ function exigirCoherencia({ resultado, ...lugar }: UbicacionSimulada) {
   if (fallas.length > 0) throw problemaDeFallas('validacion', fallas)
 }
 
-/** The place that the recipient is to have named; without one, the middle of the declared municipality. */
+/** Returns the location that the simulated recipient gives; by default the centre of the declared municipality. */
 function proponer(guia: FilaGuia, { lat, lng, referencia }: UbicacionSimulada): Propuesta {
   const punto = lat === undefined || lng === undefined ? centroDe(guia.departamento, guia.municipio) : { lat, lng }
   if (!punto) {
@@ -63,7 +63,7 @@ function proponer(guia: FilaGuia, { lat, lng, referencia }: UbicacionSimulada): 
   return { enlace: null, ...punto, precision_m: null, referencia: referencia ?? null, origen: 'destinatario' }
 }
 
-/** Refuses a guide whose place is known or no longer needed: its recipient is asked no more. */
+/** Rejects a guide whose location is confirmed or no longer needed, because its recipient is not asked any more. */
 function exigirPreguntada(guia: FilaGuia) {
   if (guia.ubicacion_estado === 'confirmada') {
     const desde = guia.ubicacion_extra?.confirmado_en ?? guia.creado_en.toISOString()

@@ -8,13 +8,16 @@ import type { Evidencia } from '../pruebasEntrega/prueba.ts'
 
 type DepsDeMuestra = Pick<Deps, 'db' | 'almacen' | 'reloj'>
 
-/** The sample pictures in `muestras/`, each of which says that it is one. */
+/** Sample pictures in `muestras/`; each picture says that it is a sample. */
 const MUESTRAS = {
   foto: { nombre: 'foto.jpg', mime: 'image/jpeg', ancho: 1_280, alto: 960 },
   firma: { nombre: 'firma.png', mime: 'image/png', ancho: 800, alto: 300 },
 } as const
 
-/** Keeps a sample picture as the guide's, as an upload would; if no step takes it, it is swept like any upload. */
+/**
+ * Stores a sample picture for a guide, as an upload does. If no step uses the file, the sweeper deletes it like any
+ * upload.
+ */
 async function guardarMuestra(
   deps: DepsDeMuestra,
   guia: FilaGuia,
@@ -27,14 +30,14 @@ async function guardarMuestra(
   return (await guardarArchivo(deps, guia, datos)).archivo
 }
 
-/** Keeps a sample photo as the guide's, and gives its name. */
+/** Stores a sample photo for a guide and returns the file's code. */
 export const fotoDeMuestra = (deps: DepsDeMuestra, guia: FilaGuia, cuando: Date): Promise<string> =>
   guardarMuestra(deps, guia, 'foto', cuando)
 
-/** How far from its place a sample delivery is, in degrees of latitude: some eleven metres. */
+/** Distance of a sample delivery from the guide's location, in degrees of latitude (about 11 metres). */
 const CERCA = 0.0001
 
-/** The evidence that a courier would bring of a test guide's delivery: always the same, near the confirmed place. */
+/** Returns sample evidence for the delivery of a test guide: always the same, near the confirmed location. */
 export async function evidenciaDeMuestra(deps: DepsDeMuestra, guia: FilaGuia, cuando: Date): Promise<Evidencia> {
   return {
     recibido_por: { nombre: 'Persona de prueba', relacion: 'destinatario' },
@@ -45,12 +48,12 @@ export async function evidenciaDeMuestra(deps: DepsDeMuestra, guia: FilaGuia, cu
 }
 
 /**
- * Where a sample delivery is: near the guide's place, or else the middle of its municipality, or nowhere if the catalogue
- * doesn't know that.
+ * Returns the position of a sample delivery: near the guide's location, else near the centre of its municipality. Empty
+ * if the catalogue does not know the municipality.
  */
 function posicionDe(guia: FilaGuia): Pick<Evidencia, 'lat' | 'lng' | 'precision_m'> {
   const { ubicacion_lat: lat, ubicacion_lng: lng, departamento, municipio } = guia
   const lugar = lat === null || lng === null ? centroDe(departamento, municipio) : { lat, lng }
-  // Towards the equator: there is no latitude beyond a pole.
+  // Moves towards the equator, because a latitude cannot go beyond a pole.
   return lugar ? { lat: lugar.lat - Math.sign(lugar.lat) * CERCA, lng: lugar.lng, precision_m: 8 } : {}
 }

@@ -1,7 +1,10 @@
 import { Problema } from '../errores.ts'
 import type { Identidades } from '../http/identidad.ts'
 
-/** Refuses a live key, whether or not its guide exists. @throws Problema 403 `solo_en_test` */
+/**
+ * Rejects a live key, whether or not its guide exists.
+ * @throws Problema 403 `solo_en_test`
+ */
 export function exigirModoTest({ modo }: Identidades['llaveDeComercio']) {
   if (modo === 'test') return
   throw new Problema(

@@ -9,21 +9,23 @@ import {
   vencerSolicitudes,
 } from '../mensajeria/mensaje.ts'
 
-// What becomes of the message to a test guide's recipient, now instead of later. Each step is the one that a job would
-// take; the jobs find it done.
+// Simulates at once what later becomes of the message to a test guide's recipient. Each function does what a job would
+// do, so that the job later has nothing left to do.
 
-/** Delivers the guide's waiting messages to the mailbox, so that no job does it after what the simulator does next. */
+/**
+ * Delivers the guide's pending messages to the mailbox, so that no job delivers them after the simulator's next action.
+ */
 export async function sacarMensajes(deps: DepsDeMensajes, guia: FilaGuia): Promise<void> {
   const pendientes = await deps.db.prisma.mensaje.findMany({
     where: { ...deGuia(guia), canal: 'buzon', estado: 'pendiente' },
     orderBy: { numero: 'asc' },
     select: { id: true, comercio_id: true },
   })
-  // One by one: a statement takes one message of each guide.
+  // Messages go one by one, because the statement takes one message of each guide.
   for (const uno of pendientes) await enviarAlBuzon(deps, [uno])
 }
 
-/** Ends the time of a guide's open requests, and of their links, which the recipient may have open. */
+/** Sets the expiry of a guide's open requests, and of the links that the recipient may have open, to `:ahora`. */
 const ACORTAR = sentencia<ReturnType<typeof deGuia> & { ahora: Date }, Pick<FilaMensaje, 'id' | 'comercio_id'>>(
   'simulador.acortar',
   `with m as (
@@ -39,13 +41,13 @@ const ACORTAR = sentencia<ReturnType<typeof deGuia> & { ahora: Date }, Pick<Fila
    select id, comercio_id from m`,
 )
 
-/** Has the guide's request end as if its recipient hadn't answered in time. */
+/** Expires the guide's request as if the recipient had not answered in time. */
 export async function vencer(deps: DepsDeMensajes, guia: FilaGuia): Promise<void> {
   const abiertas = await deps.db.consultar(ACORTAR, { ...deGuia(guia), ahora: deps.reloj() })
   await vencerSolicitudes(deps, abiertas)
 }
 
-/** Has the guide's last request fail as if it hadn't got to its recipient. */
+/** Fails the guide's newest request as if its message had not reached the recipient. */
 export async function fallarMensaje(deps: DepsDeMensajes, guia: FilaGuia): Promise<void> {
   const ultima = await deps.db.prisma.mensaje.findFirst({
     where: { ...deGuia(guia), tipo: 'solicitud_ubicacion' },

@@ -1,9 +1,10 @@
-// How a telephone is read as people write it. Pure, and the SDK's too: `npm run generar` copies it there.
+// Reads telephone numbers as people write them. Pure. The SDK has a copy, which `npm run generar` creates.
 import { type PaisConPlan, PLANES } from '../contrato/generado/planes.ts'
 
 /**
- * What a text reads as: a number of a country whose plan is known (`dudoso`: of a possible length, but in no plan), one of
- * another country of which only `+` and the digits are known, or why it is none.
+ * Result of reading a telephone number: a number of a country with a known plan, a number of another country, or a
+ * Spanish error text. `dudoso`: the length is possible, but no plan contains the number. `ajeno`: only `+` and the
+ * digits are known.
  */
 export type Lectura = { e164: string; pais: PaisConPlan; dudoso: boolean } | { ajeno: string } | { error: string }
 
@@ -28,13 +29,16 @@ const COMPILADOS = PLANES.map(({ codigo, general, fijo, movil, otros, prefijo, .
 })
 type Compilado = (typeof COMPILADOS)[number]
 
-/** A text that is a valid number in E.164 already is what nearly all are, and is known by one pattern. */
+/**
+ * Finds the plan of a text that already is a valid E.164 number. Nearly all numbers are, and a single pattern
+ * recognizes them.
+ */
 const hallarValido = (texto: string) => COMPILADOS.find(({ e164 }) => e164.test(texto))
 
-/** Whether a number in E.164 is one of a landline, where its plan tells these from mobiles. */
+/** Reports whether an E.164 number is a landline; false if its plan does not distinguish landlines from mobiles. */
 export const esFijo = (e164: string) => COMPILADOS.some(({ fijo, movil }) => fijo.test(e164) && !movil.test(e164))
 
-/** The national number's two spellings: as it is, and without what is dialled before it. */
+/** Returns the national number as it is, and, if it has a dialling prefix, also without the prefix. */
 const escrituras = ({ prefijo }: Compilado, numero: string) =>
   prefijo?.test(numero) ? [numero, numero.replace(prefijo, '')] : [numero]
 
@@ -48,7 +52,10 @@ const siVale = (plan: Compilado, numero: string) =>
     false,
   )
 
-/** Whether a national number that is in no plan would lose its first digits, and be another one, when it is read again. */
+/**
+ * Reports whether a second reading would remove the first digits of a national number and so produce a different
+ * number. Needed for numbers that are in no plan.
+ */
 const perderia = (plan: Compilado, numero: string) =>
   escrituras(plan, numero)
     .slice(1)
@@ -70,7 +77,7 @@ function explicarLargo(plan: Compilado, numero: string, remedio: string): Lectur
   return { error: `${que} dígitos: un número de ${nombreDe(plan.pais)} tiene ${plan.digitos.join(' u ')}; ${remedio}` }
 }
 
-/** Digits that begin with the code of a country. */
+/** Reads digits that begin with a country code. */
 function leerInternacional(digitos: string): Lectura {
   const plan = COMPILADOS.find(({ codigo }) => digitos.startsWith(codigo))
   if (!plan) return { ajeno: `+${digitos}` }
@@ -83,8 +90,8 @@ function leerInternacional(digitos: string): Lectura {
 }
 
 /**
- * Digits without +: a valid number of that country is meant before anything else that they may be, and what is in no plan
- * has at least as many digits as a mobile there.
+ * Reads digits without `+` as a number of one country. A valid number of that country takes precedence over all other
+ * readings. A number that is in no plan must have as many digits as a mobile number there.
  */
 function leerNacional(plan: Compilado, digitos: string): Lectura {
   const vale = siVale(plan, digitos)
@@ -99,14 +106,14 @@ function leerNacional(plan: Compilado, digitos: string): Lectura {
   )
 }
 
-/** What programs put around a number that is copied from them: marks of direction that nobody sees. */
+/** Invisible characters, mostly direction marks, that programs add around a copied number. */
 const INVISIBLES = /[\u200b\u200e\u202a\u202c\u2066\u2068\u2069\ufeff]/g
 const FORMA = /^(?:\s*(?:\(\s*)?\+)?[\d\s().\u2010-\u2015-]*$/
 
 /**
- * Reads a telephone as people write it: with `+` or `00` and the code of any country; or as a number of `pais`, with its
- * code or without.
- * @param pais an ISO 3166-1 code; undefined if a number without + may be of any country
+ * Reads a telephone number as people write it: with `+` or `00` and the code of any country, or as a number of `pais`,
+ * with or without its code.
+ * @param pais ISO 3166-1 code; undefined if a number without `+` may be of any country
  */
 export function interpretar(texto: string, pais?: string | undefined): Lectura {
   const valido = hallarValido(texto)

@@ -1,10 +1,13 @@
 import { parsePhoneNumberFromString, validatePhoneNumberLength } from 'libphonenumber-js/max'
 import { esFijo as esFijoDeAqui, interpretar } from './interpretar.ts'
 
-/** A telephone that could be read, or why it couldn't. */
+/** Telephone number that was read, or the reason, in Spanish, why it could not be read. */
 export type Telefono = { e164: string; dudoso: boolean } | { error: string }
 
-/** The numbers of other countries that were read lately: a validator and a handler read each, and the library takes 20 µs. */
+/**
+ * Cache of recently read numbers of other countries. A validator and a handler both read each number, and the library
+ * takes 20 µs.
+ */
 const recientes = new Map<string, Telefono>()
 const RECIENTES = 2_000
 
@@ -16,9 +19,10 @@ const LONGITUDES: Record<string, string> = {
 }
 
 /**
- * Reads a telephone as people write it, into E.164 (ITU-T): of the served countries by their plans, of others, which need +,
- * by libphonenumber's. One that is possible but not known to be valid is `dudoso`, for plans move faster than metadata.
- * @param pais the country of what is written without +; undefined or null if there is none
+ * Reads a telephone number as people write it and converts it to E.164 (ITU-T).
+ * Numbers of the served countries follow their plans. Numbers of other countries need `+` and follow libphonenumber's
+ * plans. A possible number that is not known to be valid is `dudoso`, because plans change faster than metadata.
+ * @param pais country of a number without `+`; undefined or null if there is none
  */
 export function leerTelefono(texto: string, pais?: string | null): Telefono {
   const lectura = interpretar(texto, pais ?? undefined)
@@ -41,15 +45,18 @@ function leerAjeno(compacto: string): Telefono {
 }
 
 /**
- * The library's metadata know possible numbers of more digits than any may have; and behind a prefix that it takes away
- * another one may stand, so that what it gives would be read as another number.
+ * Reports whether a number from the library is valid E.164. The library accepts some numbers that have too many digits.
+ * It may also remove a prefix that another prefix follows; the result would then be read as a different number.
  */
 const esE164 = (numero: string) =>
   /^\+[1-9]\d{6,14}$/.test(numero) && parsePhoneNumberFromString(numero)?.number === numero
 
-/** Whether a number in E.164 is a landline's, which gets no message; where its plan doesn't tell, it isn't. */
+/**
+ * Reports whether an E.164 number is a landline, which receives no messages; false if its plan does not distinguish
+ * landlines.
+ */
 export const esFijo = (e164: string): boolean =>
   'ajeno' in interpretar(e164) ? parsePhoneNumberFromString(e164)?.getType() === 'FIXED_LINE' : esFijoDeAqui(e164)
 
-/** A number in E.164 as people read it, such as `+502 2345 6789`. */
+/** Formats an E.164 number for people, for example `+502 2345 6789`. */
 export const mostrarTelefono = (e164: string): string => parsePhoneNumberFromString(e164)?.formatInternational() ?? e164

@@ -13,7 +13,7 @@ const MESES = [
   'diciembre',
 ]
 
-/** What people call their time, where it isn't by the city of the zone's name. */
+/** Spanish names of time zones whose common name is not the city in the zone's identifier. */
 const NOMBRES: Record<string, string> = {
   'America/El_Salvador': 'hora de El Salvador',
   'America/Tegucigalpa': 'hora de Honduras',
@@ -28,7 +28,10 @@ type Campo = 'year' | 'month' | 'day' | 'hour' | 'minute' | 'second'
 
 const formatos = new Map<string, Intl.DateTimeFormat>()
 
-/** Intl's format of a zone, asked for numbers alone: its words and spaces change from one version to the next. */
+/**
+ * Returns the `Intl` format of a time zone. It formats only numbers, because the words and spaces of `Intl` change
+ * between versions.
+ */
 function formato(zona: string): Intl.DateTimeFormat {
   let hecho = formatos.get(zona)
   if (!hecho) {
@@ -47,21 +50,24 @@ const existe = (zona: string): boolean => {
   }
 }
 
-/** Writes instants, given as RFC 3339, as they are told in one zone. */
+/** Formats RFC 3339 instants in one time zone, in Spanish. */
 export interface Reloj {
-  /** An instant in full: «14 de noviembre de 2026, 15:04». */
+  /** Formats an instant in long form: «14 de noviembre de 2026, 15:04». */
   larga(texto: string): string
-  /** An instant in short: «14 nov 2026, 15:04». */
+  /** Formats an instant in short form: «14 nov 2026, 15:04». */
   corta(texto: string): string
-  /** The hour of an instant: «15:04». */
+  /** Formats the time of day of an instant: «15:04». */
   hora(texto: string): string
-  /** What people call the zone's time: «hora de Guatemala». */
+  /** Common name of the zone's time: «hora de Guatemala». */
   nombre: string
-  /** The zone's time with its difference at that instant: «hora de Guatemala (UTC−6)». */
+  /** Name of the zone's time with its UTC offset at that instant: «hora de Guatemala (UTC−6)». */
   zona(texto: string): string
 }
 
-/** The clock of an IANA zone, or of UTC if there is no such zone; what is no instant it writes as «—». */
+/**
+ * Creates the formatter for an IANA time zone, or for UTC if the zone does not exist. It formats an invalid instant as
+ * «—».
+ */
 export function crearReloj(pedida: string): Reloj {
   const zona = existe(pedida) ? pedida : 'UTC'
   const nombre = NOMBRES[zona] ?? `hora de ${zona.split('/').pop()!.replaceAll('_', ' ')}`
@@ -82,7 +88,7 @@ export function crearReloj(pedida: string): Reloj {
 
 interface Leido {
   p: Record<Campo, number>
-  /** How many minutes the zone is ahead of UTC at that instant. */
+  /** UTC offset of the zone at that instant, in minutes; positive if the zone is ahead of UTC. */
   minutos: number
 }
 

@@ -1,7 +1,7 @@
 import { buscarDestino } from '../catalogo/catalogo.ts'
 import type { Pais } from '../contrato/generado/tipos/index.ts'
 
-/** Each country's zone, which is its capital's. */
+/** Time zone of each country, which is the zone of its capital. */
 const ZONAS: Readonly<Record<Pais, string>> = {
   GT: 'America/Guatemala',
   SV: 'America/El_Salvador',
@@ -14,8 +14,8 @@ const ZONAS: Readonly<Record<Pais, string>> = {
 }
 
 /**
- * The IANA zone in which documents and pages tell what happened to a guide: its destination's country's, or Guatemala's for a
- * destination outside the catalogue; `fija` (`TIME_ZONE`) stands over both.
+ * Returns the IANA time zone in which documents and pages show the times of a guide: the zone of the destination's
+ * country, or Guatemala's if the destination is not in the catalogue. `fija` (`TIME_ZONE`) overrides both.
  */
 export function zonaDe(
   { departamento, municipio }: { departamento: string; municipio: string },

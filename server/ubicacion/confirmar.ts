@@ -10,7 +10,7 @@ export const confirmarUbicacion: Handler<'confirmarUbicacion'> = async (
   { path, body, identidad },
   { db, reloj, nuevoId, avisarTrabajo },
 ) => {
-  // Coordinates win over a link.
+  // Coordinates take precedence over a link.
   const enlace = body.maps_url === undefined || body.lat !== undefined ? undefined : leerEnlace(body.maps_url)
   const leidas = enlace?.tipo === 'coordenadas' ? enlace.coordenadas : undefined
   const propuesta = {

@@ -5,7 +5,7 @@ import { inEach } from '../data/spread.ts'
 import { sentencia } from '../db.ts'
 import type { Deps } from '../deps.ts'
 
-/** Rows per statement. */
+/** Maximum guides per statement. */
 const LOTE = 1_000
 const DIA = 86_400_000
 
@@ -13,8 +13,9 @@ const soloCuando = (extra: string) =>
   `case when ${extra} ? 'confirmado_en' then jsonb_set('{"confirmado_en": null}', '{confirmado_en}', ${extra} -> 'confirmado_en') end`
 
 /**
- * Where somebody lives is nobody's business for ever: of guides that ended so long ago, coordinates, links, references and
- * what the messages knew are deleted; that it was confirmed, by whom and when stays. Events keep their order and words.
+ * Erases the locations of guides that reached a final state before `antes_de`, because home addresses must not be kept
+ * for ever. Erases coordinates, links, references, and the telephones and provider data of messages. Keeps the
+ * confirmation, its author and its instant. Events keep their order and their texts.
  */
 const OLVIDAR = sentencia<{ finales: readonly Estado[]; antes_de: Date }>(
   'ubicacion.olvidar',
@@ -58,8 +59,8 @@ const OLVIDAR_ENLACES = sentencia<{ antes_de: Date }, { clave: string }>(
 )
 
 /**
- * Deletes where the people of some guides live, and what providers sent, once their time is over.
- * @returns whether there may be more such guides
+ * Erases the locations of old guides, and deletes inbound provider messages and recipient links after their retention.
+ * @returns true if more guides may remain
  */
 export async function olvidarUbicaciones({
   db,
@@ -69,7 +70,7 @@ export async function olvidarUbicaciones({
   const hace = (dias: number) => new Date(reloj().getTime() - dias * DIA)
   const viejas = { finales: MAQUINA_DE_ESTADOS.finales, antes_de: hace(ajustes.retencionDeUbicaciones) }
   const filas = await inEach(db, async ({ consultar }) => (await consultar(OLVIDAR, viejas)).length)
-  // What providers sent has phones and places in it; they have repeated by then what they repeat.
+  // Inbound provider messages contain telephones and locations. After 7 days providers do not repeat them any more.
   await db.consultar(OLVIDAR_ENTRANTES, { antes_de: hace(7) })
   const enlaces = await inEach(db, ({ consultar }) => consultar(OLVIDAR_ENLACES, { antes_de: hace(30) }))
   await forgetOwners(

@@ -8,12 +8,15 @@ import { Problema } from '../errores.ts'
 import { deGuia } from '../eventos/evento.ts'
 import { type FilaGuia, venceAlCrear } from '../guias/guia.ts'
 
-/** Beside the first one; and over all merchants, for it is one person's phone. */
+/**
+ * Maximum resends per guide, besides the first request, and maximum requests per telephone in 24 hours. The limit per
+ * telephone counts all merchants, because a telephone belongs to one person.
+ */
 const REENVIOS_POR_GUIA = 3
 const POR_TELEFONO_AL_DIA = 5
 const DIA = 86_400_000
 
-/** Of everybody's requests, which a merchant doesn't see. */
+/** Counts the requests of all merchants to a telephone; a merchant cannot see the requests of others. */
 const DE_TELEFONO = sentencia<DelTelefono, { cuantas: number }>(
   'mensajes.deTelefono',
   `select count(*)::int as cuantas from mensaje where telefono = :telefono and modo = :modo and creado_en > :desde
@@ -31,13 +34,13 @@ const CUENTA = sentencia<ReturnType<typeof deGuia>, Omit<Cuenta, 'de_telefono'>>
 )
 
 /**
- * Guarded by the guide's sequence, like every step; the older requests are nobody's business any more, but their links
- * work.
+ * Adds a location request, guarded by the guide's sequence like every step. The guide then shows only the new request;
+ * the links of older requests still work.
  */
 const PEDIR = sentencia<
   ReturnType<typeof deGuia> &
     Pick<FilaGuia, 'secuencia'> & {
-      /** How many requests the guide has, this one included. */
+      /** Number of requests of the guide, including this one. */
       solicitudes: number
       canal: CanalDeMensaje
       ahora: Date
@@ -60,9 +63,9 @@ const PEDIR = sentencia<
 )
 
 /**
- * Asks a guide's recipient for the place once more, at his own telephone and within what one guide and one telephone get,
- * whoever wants it.
- * @returns the guide, or undefined when somebody else moved it meanwhile
+ * Queues another location request to the guide's own telephone. The limits per guide and per telephone apply to
+ * merchants and recipients alike.
+ * @returns the guide, or undefined if another request changed it meanwhile
  * @throws Problema 409 `limite_de_solicitudes`
  */
 export async function pedirOtraVez(
@@ -71,7 +74,8 @@ export async function pedirOtraVez(
 ): Promise<FilaGuia | undefined> {
   const ahora = reloj()
   const { modo, telefono, secuencia, comercio_id } = leida
-  // Of several requests for one phone each counts those before it, whichever guide or merchant they are for.
+  // Requests for one telephone run one after another, so that each request counts the earlier requests of every guide
+  // and merchant.
   return inTurn(db, `${modo} ${telefono}`, async () => {
     const desde = new Date(ahora.getTime() - DIA)
     const deTodos = await askAll(db.como('guias_operacion'), ({ consultar }) =>
@@ -97,7 +101,7 @@ export async function pedirOtraVez(
 
 interface Cuenta {
   de_guia: number
-  /** The number of the guide's newest message, of whatever type. */
+  /** Number of the guide's newest message, of any type; null without messages. */
   ultimo: number | null
   de_telefono: number
 }

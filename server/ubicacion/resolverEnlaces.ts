@@ -12,7 +12,7 @@ import { pasoDeLugar } from './ubicacion.ts'
 
 type DepsDeEnlaces = Pick<DepsDeTrabajo, 'db' | 'log' | 'reloj' | 'avisarTrabajo' | 'enlacesCortos'>
 
-/** How often a link is followed, and how long it waits between, in milliseconds: two days in all. */
+/** Waits between attempts to follow a link, in milliseconds: one retry per wait, about 41 hours in all. */
 const ESPERAS = [60_000, 600_000, 3_600_000, 14_400_000, 43_200_000, 86_400_000]
 
 const PENDIENTES = sentencia<{ ahora: Date; cuantas: number }, Pick<enlace_corto, 'id' | 'comercio_id'>>(
@@ -21,14 +21,14 @@ const PENDIENTES = sentencia<{ ahora: Date; cuantas: number }, Pick<enlace_corto
   { alcance: 'parte' },
 )
 
-/** The short links that are due to be followed, as jobs. */
+/** Returns the short links that are due to be followed, as jobs. */
 export const enlacesPendientes = async (
   { db, reloj }: Pick<DepsDeEnlaces, 'db' | 'reloj'>,
   cuantas: number,
 ): Promise<JobInsert[]> =>
   (await askThoseThere(db, ({ consultar }) => consultar(PENDIENTES, { ahora: reloj(), cuantas }))).map(aTrabajo)
 
-/** No link waits for longer than its last failure asks for. */
+/** Limits the wait of each link to the delay after its last failure. */
 const ADELANTAR = sentencia<{ ahora: Date; esperas: number[] }>(
   'enlaces.adelantar',
   `update enlace_corto set proximo_en = least(proximo_en, :ahora::timestamptz + interval '1 ms'
@@ -36,7 +36,7 @@ const ADELANTAR = sentencia<{ ahora: Date; esperas: number[] }>(
   { alcance: 'parte' },
 )
 
-/** Brings forward what a clock that has stepped back since put off. */
+/** Brings forward links that were scheduled before the clock was set back. */
 export const adelantarEnlaces = ({ db, reloj }: Pick<DepsDeEnlaces, 'db' | 'reloj'>) =>
   inEach(db, ({ consultar }) => consultar(ADELANTAR, { ahora: reloj(), esperas: ESPERAS }))
 
@@ -55,8 +55,7 @@ const APLAZAR = sentencia<Pick<enlace_corto, 'id' | 'comercio_id' | 'proximo_en'
 type PorSeguir = FilaGuia & { enlace_id: string; por_seguir: string; veces: number }
 
 /**
- * Follows short links; where one leads to a point, its guide's place gets the coordinates, by an event like any
- * other.
+ * Follows short links. If a link leads to a point, the guide's location gets its coordinates through an ordinary event.
  */
 export async function resolverEnlaces(
   deps: DepsDeEnlaces,
@@ -78,20 +77,23 @@ async function seguir(deps: DepsDeEnlaces, fila: PorSeguir): Promise<void> {
   const espera = ESPERAS[veces]
   if (resuelto.tipo === 'falla' && resuelto.pasajera && espera !== undefined)
     return aplazar(new Date(reloj().getTime() + espera))
-  if (resuelto.tipo === 'falla') log.info({ guia: fila.guia, motivo: resuelto.motivo }, 'short link')
+  if (resuelto.tipo === 'falla') log.info({ guia: fila.guia, motivo: resuelto.motivo }, 'short link not resolved')
   if (resuelto.tipo === 'coordenadas' && esperaLugar(fila)) {
     const ahora = reloj()
     const { lat, lng } = resuelto.coordenadas
     const { referencia = null, precision_m = null, enlace = null } = fila.ubicacion_extra ?? {}
     const propuesta = { enlace, lat, lng, precision_m, referencia, origen: fila.ubicacion_origen! }
     const paso = await darPaso(deps, fila, pasoDeLugar(fila, propuesta, ahora))
-    // Somebody else moved the guide meanwhile: it is looked at again, as it is then.
+    // Another request changed the guide, so the link is tried again with the guide's new state.
     if (!paso) return aplazar(ahora)
   }
   await db.de(comercio_id).prisma.enlace_corto.deleteMany({ where: { ...deGuia(fila), id } })
 }
 
-/** Nobody has said anything better meanwhile, nor is it over. */
+/**
+ * Reports whether the guide still needs the link's coordinates: it is not in a final state, and no better location was
+ * given.
+ */
 const esperaLugar = ({ estado, ubicacion_estado, ubicacion_lat, ubicacion_extra, maps_url, por_seguir }: PorSeguir) =>
   !esFinal(estado) &&
   ubicacion_estado === 'confirmada' &&

@@ -10,28 +10,28 @@ import { ErrorEnlace, leerEnlace } from '../mapas/enlaces.ts'
 import { pedirOtraVez } from './reenvio.ts'
 import { admiteUbicacion, enlacePorSeguir, huellaDe, mismoLugar, type Propuesta, pasoDeLugar } from './ubicacion.ts'
 
-/** What whoever has a recipient's link may know of the request. */
+/** Data of a location request that is shown to any client with the recipient's link. */
 export interface DatosDeSolicitud {
-  /** `cerrada`: the parcel no longer needs it (delivered, cancelled, on its way). */
+  /** `cerrada`: the parcel no longer needs the location (delivered, cancelled, on its way). */
   estado: 'abierta' | 'confirmada' | 'vencida' | 'cerrada'
   guia: string
-  /** Who sends the parcel. */
+  /** Name of the merchant who sends the parcel. */
   comercio: string
-  /** What is in the parcel, in the merchant's words. */
+  /** Contents of the parcel, in the merchant's words. */
   contenido: string | null
-  /** Only its first word is shown. */
+  /** Recipient's name; the page shows only the first word. */
   destinatario: string | null
   departamento: string
   municipio: string
   direccion: string | null
-  /** Of the declared municipality. */
+  /** Centre of the declared municipality; null if the catalogue does not know it. */
   centro: { lat: number; lng: number } | null
   confirmado: LugarConfirmado | null
-  /** Whether the confirmed place may still be said anew: the courier isn't on the way there. */
+  /** True if the recipient may still change the confirmed location: the courier is not on the way to it. */
   corregible: boolean
 }
 
-/** The place that is confirmed; without coordinates if a link or words name it. */
+/** Confirmed location; without coordinates if a link or a description names it. */
 export interface LugarConfirmado {
   lat: number | null
   lng: number | null
@@ -40,21 +40,24 @@ export interface LugarConfirmado {
   referencia: string | null
 }
 
-/** The place that a recipient proposes for the delivery. */
+/** Location that a recipient proposes for the delivery. */
 export interface LugarPropuesto {
   lat?: number
   lng?: number
   precision_m?: number
   enlace?: string
   referencia?: string
-  /** The person was asked whether a place that far away is meant, and said yes. */
+  /** True if the person confirmed that a location so far away is meant. */
   seguro: boolean
-  /** The place is said anew; else what was confirmed stays, since a first answer may arrive twice. */
+  /**
+   * True if the recipient changes the location. Otherwise the confirmed location stays, because a first answer may
+   * arrive twice.
+   */
   cambiar: boolean
   metodo: 'gps' | 'mapa' | 'enlace' | 'descripcion'
 }
 
-/** What became of a place that a recipient proposed. */
+/** Result of a location that a recipient proposed. */
 export type ResultadoDeConfirmacion =
   | { ok: true }
   | { ok: false; motivo: 'lejos'; distancia_km: number }
@@ -63,25 +66,25 @@ export type ResultadoDeConfirmacion =
       motivo: 'sin_lugar' | 'enlace_invalido' | 'coordenadas_invalidas' | 'referencia_larga'
       mensaje: string
     }
-  /** `agotada`: it was said anew too often. */
+  /** `agotada`: the recipient changed the location too often. */
   | { ok: false; motivo: 'vencida' | 'cerrada' | 'desconocida' | 'agotada' }
 
-/** What became of asking for another link; `repetida`: one that is still good was sent before. */
+/** Result of a request for another link. `repetida`: a link that was sent before is still valid. */
 export type ResultadoDeOtroEnlace =
-  | { ok: true; repetida: boolean /** Of the telephone, its last two digits. */; termina_en: string }
+  | { ok: true; repetida: boolean /** Last two digits of the telephone. */; termina_en: string }
   | { ok: false; motivo: 'agotada' | 'sin_efecto' }
 
-/** What the recipient's page shows and does; the link's token alone says of which guide. */
+/** Operations of the recipient's page. The link's token alone identifies the guide. */
 export interface Solicitudes {
-  /** Without effect: previews of the message open the page, too. */
+  /** Reads the request, without side effects: previews of the message open the page, too. */
   leer(token: string): Promise<DatosDeSolicitud | undefined>
-  /** The same place again is `ok` again: over a bad network the first answer may never have arrived. */
+  /** Confirms a location. A repeated location is `ok` again, because the first answer may be lost on a bad network. */
   confirmar(token: string, lugar: LugarPropuesto): Promise<ResultadoDeConfirmacion>
-  /** Sends another link in the place of one whose time is over, to the guide's own telephone. */
+  /** Sends another link in place of an expired link, to the guide's own telephone. */
   pedirOtro(token: string): Promise<ResultadoDeOtroEnlace>
 }
 
-/** By the digest: whoever reads the table can't open a page. */
+/** Finds a request by the digest of its token, so that the table's contents do not open any page. */
 const POR_TOKEN = sentencia<{ huella: Buffer }, Hallada>(
   'ubicacion.porToken',
   `select g.*, c.nombre as comercio, l.vence_en as vence from enlace_ubicacion l
@@ -94,7 +97,7 @@ type Hallada = FilaGuia & { comercio: string; vence: Date }
 
 const REFERENCIA_MAXIMA = 200
 
-/** How often recipients say one guide's place, in all; a short link counts again when it has been followed. */
+/** Maximum confirmations of a guide's location by recipients. A short link counts again after it was followed. */
 const VECES = 10
 
 const CONFIRMADAS = sentencia<ReturnType<typeof deGuia>, { veces: number }>(
@@ -105,7 +108,7 @@ const CONFIRMADAS = sentencia<ReturnType<typeof deGuia>, { veces: number }>(
 
 type DepsDeSolicitudes = Pick<Deps, 'db' | 'reloj' | 'nuevoId' | 'avisarTrabajo' | 'canalDe'>
 
-/** Creates what the recipient's page shows and does. */
+/** Creates the operations of the recipient's page. */
 export function crearSolicitudes(deps: DepsDeSolicitudes): Solicitudes {
   const { db, reloj } = deps
   const buscar = async (token: string) => {
@@ -172,7 +175,10 @@ function presentarSolicitud(fila: Hallada, ahora: Date): DatosDeSolicitud {
   }
 }
 
-/** What there is to answer without a step: it is said already, too late or too often, or has to be asked about. */
+/**
+ * Returns the answer that changes nothing: the location is already confirmed, too late, changed too often, or far away
+ * and not yet confirmed by the person. Returns undefined if the location is to be recorded.
+ */
 async function juzgar(
   { db, reloj }: DepsDeSolicitudes,
   fila: Hallada,
@@ -181,7 +187,7 @@ async function juzgar(
 ): Promise<ResultadoDeConfirmacion | undefined> {
   const estado = estadoDe(fila, reloj())
   if (estado === 'confirmada') {
-    // Sent twice over a bad line: it is confirmed already, and that is what they wanted.
+    // The answer was sent twice over a bad network. The location is already confirmed, as the recipient wanted.
     if (!lugar.cambiar || mismoLugar(fila, propuesta)) return { ok: true }
     if (!admiteUbicacion(fila)) return { ok: false, motivo: 'cerrada' }
     const [cuenta] = await db.consultar(CONFIRMADAS, deGuia(fila))
@@ -193,7 +199,10 @@ async function juzgar(
   return undefined
 }
 
-/** Asks once more, unless a newer link is on its way or still good; undefined when somebody else moved the guide. */
+/**
+ * Queues another location request, unless a newer link is on its way or still valid. Returns undefined if another
+ * request changed the guide.
+ */
 async function pedirOtro(deps: DepsDeSolicitudes, fila: Hallada): Promise<ResultadoDeOtroEnlace | undefined> {
   const { telefono, ubicacion_extra } = fila
   if (telefono === null) return SIN_EFECTO
@@ -209,7 +218,7 @@ async function pedirOtro(deps: DepsDeSolicitudes, fila: Hallada): Promise<Result
   }
 }
 
-/** What was sent → a place, or what is wrong with it. */
+/** Converts the recipient's answer into a proposed location, or returns what is wrong with the answer. */
 function proponer(lugar: LugarPropuesto): Propuesta | Extract<ResultadoDeConfirmacion, { mensaje: string }> {
   const falla = (
     motivo: 'sin_lugar' | 'enlace_invalido' | 'coordenadas_invalidas' | 'referencia_larga',

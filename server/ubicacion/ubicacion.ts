@@ -8,13 +8,19 @@ import type { FilaGuia } from '../guias/guia.ts'
 import { leerEnlace } from '../mapas/enlaces.ts'
 import type { Secretos } from '../secretos.ts'
 
-/** Whether a guide's place may still be said, or said anew: a confirmed one until the courier is on the way there. */
+/**
+ * Reports whether a guide's location may still be set or changed. A confirmed location may change until the courier is
+ * on the way to it.
+ */
 export const admiteUbicacion = ({ estado, ubicacion_estado }: Pick<FilaGuia, 'estado' | 'ubicacion_estado'>) =>
   !esFinal(estado) && estado !== 'en_devolucion' && !(estado === 'en_ruta' && ubicacion_estado === 'confirmada')
 
-/** A place that somebody says a guide goes to. */
+/** Proposed location of a guide. */
 export interface Propuesta {
-  /** The link that names the place; with a short one, the coordinates come later. Without either, `referencia` describes it. */
+  /**
+   * Link that names the location; the coordinates of a short link come later. Without link and coordinates,
+   * `referencia` describes the location.
+   */
   enlace: string | null
   lat: number | null
   lng: number | null
@@ -23,7 +29,10 @@ export interface Propuesta {
   origen: NonNullable<OrigenDeUbicacion>
 }
 
-/** The warnings that are judged anew with every place, and the one of a message that isn't needed any more. */
+/**
+ * Codes of warnings that are checked again for every location. `telefono_fijo` is included because a confirmed location
+ * needs no message.
+ */
 const DEL_LUGAR: readonly CodigoDeAdvertencia[] = [
   ...(['telefono_fijo', 'enlace_sin_coordenadas', 'lugar_descrito', 'destino_desconocido'] as const),
   ...([
@@ -38,7 +47,7 @@ const DEL_LUGAR: readonly CodigoDeAdvertencia[] = [
 const SIN_COORDENADAS: AdvertenciaGuardada = { codigo: 'enlace_sin_coordenadas', campo: '/ubicacion/maps_url' }
 const SOLO_DESCRITO: AdvertenciaGuardada = { codigo: 'lugar_descrito', campo: '/ubicacion/referencia' }
 
-/** What a guide says of its place once that is confirmed; how it was asked for stays visible. */
+/** Returns the location columns of a guide after confirmation. The data of the location request stays visible. */
 function lugarConfirmado(guia: FilaGuia, propuesta: Propuesta, ahora: Date): Lugar {
   const { enlace, lat, lng, precision_m, referencia, origen } = propuesta
   const { distancia_km, advertencias } = juzgarDestino(guia, { ubicacion_lat: lat, ubicacion_lng: lng })
@@ -64,7 +73,7 @@ function lugarConfirmado(guia: FilaGuia, propuesta: Propuesta, ahora: Date): Lug
   }
 }
 
-/** The step that confirms a place; its event tells the same coordinates. */
+/** Returns the step that confirms a location; its event has the same coordinates. */
 export const pasoDeLugar = (guia: FilaGuia, propuesta: Propuesta, ahora: Date) =>
   ({
     tipo: 'ubicacion.confirmada',
@@ -76,7 +85,8 @@ export const pasoDeLugar = (guia: FilaGuia, propuesta: Propuesta, ahora: Date) =
   }) satisfies Paso
 
 /**
- * Whether the guide's place is confirmed just so already: saying the same again changes nothing and writes no event.
+ * Reports whether the guide's location is already confirmed with the same values. Confirming the same values again
+ * changes nothing and writes no event.
  */
 export const mismoLugar = (guia: FilaGuia, { enlace, lat, lng, referencia, origen }: Propuesta) =>
   guia.ubicacion_estado === 'confirmada' &&
@@ -86,7 +96,10 @@ export const mismoLugar = (guia: FilaGuia, { enlace, lat, lng, referencia, orige
     : guia.ubicacion_lat === lat && guia.ubicacion_lng === lng) &&
   (guia.ubicacion_extra?.referencia ?? null) === referencia
 
-/** Refuses a guide whose place may not be said any more. @throws Problema 409 `ubicacion_cerrada` */
+/**
+ * Rejects a guide whose location may not be set any more.
+ * @throws Problema 409 `ubicacion_cerrada`
+ */
 export function exigirAbierta(guia: FilaGuia): void {
   if (admiteUbicacion(guia)) return
   const por =
@@ -95,19 +108,20 @@ export function exigirAbierta(guia: FilaGuia): void {
 }
 
 /**
- * The work that a link to a map makes: a short one names its place only to whoever follows it, any other makes none.
+ * Returns the task to follow a short link, whose location is known only after following it; undefined for any other
+ * link.
  */
 export const enlacePorSeguir = (enlace: string | null, nuevoId: () => { id: string }) =>
   enlace !== null && leerEnlace(enlace).tipo === 'corto' ? { id: nuevoId().id, maps_url: enlace } : undefined
 
-/** The bytes of a recipient's token: 128 bits. */
+/** Length of a recipient's token in bytes (128 bits). */
 const BYTES_DE_TOKEN = 16
 
 /**
- * The secret of a recipient's link, derived from the message that carries it: so the link can be made again for a
- * retry, and only its digest is kept.
- * @param kid which master key made it, of a link that is out already; else the present one
- * @returns undefined when that master key is gone
+ * Derives the secret token of a recipient's link from the id of the message that contains the link. A retry can
+ * therefore create the same link, and only the token's digest is stored.
+ * @param kid id of the master key that made a link already sent; the current key if omitted
+ * @returns undefined if that master key no longer exists
  */
 export function tokenDe(secretos: Secretos, mensajeId: string, kid?: string | null) {
   const subclave = kid ? secretos.de('ubicacion', kid) : secretos.presente('ubicacion')
@@ -120,5 +134,5 @@ export function tokenDe(secretos: Secretos, mensajeId: string, kid?: string | nu
   return { kid: subclave.kid, token }
 }
 
-/** The digest by which a recipient's token is looked up. */
+/** Returns the SHA-256 digest by which a recipient's token is looked up. */
 export const huellaDe = (token: string): Buffer => hash('sha256', token, 'buffer')

@@ -3,8 +3,9 @@ import { sentencia } from '../db.ts'
 import type { DepsDeTrabajo } from '../deps.ts'
 
 /**
- * A delivery that was put off by an attempt (or, before its first, by an event) of the future waits from now as long as it
- * was told to then. What was put off before the clock went ahead stays.
+ * Corrects due times after the clock has stepped back. A delivery is corrected if its latest attempt (or, before the
+ * first attempt, its creation) is dated in the future. The delivery then waits from now for as long as it had to wait
+ * from that date. Deliveries that were postponed before the clock went ahead keep their due time.
  */
 const ADELANTAR = sentencia<{ ahora: Date }>(
   'webhookEntregas.adelantar',
@@ -21,6 +22,6 @@ const ADELANTAR = sentencia<{ ahora: Date }>(
   { alcance: 'parte' },
 )
 
-/** Brings forward what a clock that has stepped back since put off. */
+/** Brings forward the deliveries that were postponed while the clock was ahead. */
 export const adelantarEntregas = ({ db, reloj }: Pick<DepsDeTrabajo, 'db' | 'reloj'>) =>
   inEach(db, ({ consultar }) => consultar(ADELANTAR, { ahora: reloj() }))

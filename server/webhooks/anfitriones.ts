@@ -5,49 +5,59 @@ import type { Receptor } from './receptor.ts'
 import { seComprueba } from './webhook.ts'
 
 /**
- * Exchanges of one host under way at a time, of all merchants: a quarter of a process's (`EN_VUELO_MAXIMO`). Whoever answers
- * quickly never comes near it, however many merchants he serves; where a platform hangs, the others have the rest.
+ * Maximum concurrent exchanges with one host, over all merchants: a quarter of a process's maximum (`EN_VUELO_MAXIMO`).
+ * A host that responds quickly never comes near this limit, for any number of merchants. If the host of a platform
+ * hangs, the other hosts have the remaining three quarters.
  */
 export const POR_ANFITRION = 128
-/** The same of a host that hasn't taken anything yet: enough to see whether it does. */
+/**
+ * Maximum concurrent exchanges with a host that has not accepted a delivery yet. The number is enough to find out if
+ * the host accepts deliveries.
+ */
 export const POR_DESCONOCIDO = 8
 /**
- * Requests a minute, all at once if need be, to a host that hasn't taken anything yet, and tests to any: registering costs
- * nothing, and whoever registers a thousand endpoints at somebody else's server has it sent no more than this. One merchant
- * has no more of them than one host, in one mode: a wildcard gives a server as many names as he likes.
+ * Maximum requests a minute, possibly all at once, to a host that has not accepted a delivery yet. The limit also holds
+ * for tests to any host. Registration costs nothing: a merchant may register a thousand endpoints at another company's
+ * server. That server receives no more than this number of requests. The same limit holds for each merchant in each
+ * mode, because a wildcard in the DNS gives a server any number of names.
  */
 export const POR_MINUTO = 60
 const RITMO = { porSegundo: POR_MINUTO / 60, rafaga: POR_MINUTO }
-/** Hosts that are remembered at most. */
+/** Maximum number of hosts kept in memory. */
 const MAXIMO = 10_000
 
-/** What is about to be sent, as far as its host is concerned. */
+/** Properties of a request on which the limits of its host depend. */
 export interface Envio {
   anfitrion: string
-  /** Whose endpoint it is, and of which mode. */
+  /** Merchant and mode of the endpoint. */
   comercio: string
-  /** Whether an endpoint of it has shown that it takes what is sent. */
+  /** True if an endpoint of the host has shown by a test that it accepts deliveries; always false in test mode. */
   comprobado: boolean
   esPrueba: boolean
 }
 
 /**
- * How much one host is sent by this process, whoever asked for it. Hosts are told apart by their names: names of others that
- * lead to the same machine end in its certificate, before anything is sent.
+ * Limits the requests of this process to each host, over all merchants. Hosts are identified by name. If a foreign name
+ * leads to the same machine, the request fails at the certificate check, before anything is sent.
  */
 export class Anfitriones<Linea> {
   readonly #enVuelo = new Conteo()
   readonly #cubos: Cubos
-  /** Hosts that have answered with success since this process began, the one used last at the end. */
+  /**
+   * Hosts that have returned a success since this process started, in order of use; the last one used is at the end.
+   */
   readonly #toman = new Set<string>()
   readonly #esperan = new Map<string, Set<Linea>>()
 
-  /** @param reloj in milliseconds, of which only differences count */
+  /** @param reloj clock in milliseconds, of which only differences matter */
   constructor(reloj?: () => number) {
     this.#cubos = new Cubos({ maximo: MAXIMO, ...(reloj ? { reloj } : {}) })
   }
 
-  /** Whether it may be sent now; if not, its line is given back when something of that host ends. */
+  /**
+   * Returns true if the request may be sent now. If not, {@link terminar} returns the line when an exchange with the
+   * same host ends.
+   */
   puede(envio: Envio, linea: Linea): boolean {
     const { anfitrion } = envio
     const tope = this.#toma(envio) ? POR_ANFITRION : POR_DESCONOCIDO
@@ -58,14 +68,16 @@ export class Anfitriones<Linea> {
     return false
   }
 
+  /** Records the start of an exchange. */
   empezar(envio: Envio): void {
     for (const cuenta of this.#cuentas(envio)) this.#cubos.tomar(cuenta, RITMO)
     this.#enVuelo.sumar(envio.anfitrion)
   }
 
   /**
-   * @param bueno whether it was taken
-   * @returns the lines that waited for it
+   * Records the end of an exchange.
+   * @param bueno true if the receiver accepted the delivery
+   * @returns the lines that waited for the host
    */
   terminar({ anfitrion }: Envio, bueno: boolean): Iterable<Linea> {
     this.#enVuelo.restar(anfitrion)
@@ -79,7 +91,7 @@ export class Anfitriones<Linea> {
     return esperan
   }
 
-  /** A line that is gone waits for nothing. */
+  /** Removes a closed line, so that it no longer waits for any host. */
   olvidar(linea: Linea): void {
     for (const [anfitrion, esperan] of this.#esperan)
       if (esperan.delete(linea) && esperan.size === 0) this.#esperan.delete(anfitrion)
@@ -89,17 +101,23 @@ export class Anfitriones<Linea> {
     return comprobado || this.#toman.has(anfitrion)
   }
 
-  /** The accounts that it is taken from. */
+  /**
+   * Returns the token buckets that the request draws from. A request to a host that accepts deliveries draws from none,
+   * unless the request is a test.
+   */
   #cuentas(envio: Envio): string[] {
     const gasta = envio.esPrueba || !this.#toma(envio)
     return gasta ? [`anfitrion ${envio.anfitrion}`, `comercio ${envio.comercio}`] : []
   }
 }
 
-/** The host of an address; of this machine's own (http is for loopback alone), each port is one. */
+/** Returns the host of an address. With http, which is allowed only on this machine, each port is a host of its own. */
 const anfitrionDe = ({ protocol, hostname, host }: URL) => (protocol === 'http:' ? host : hostname)
 
-/** Undefined: it isn't sent at all, for its address isn't one. */
+/**
+ * Returns the properties of a request for {@link Anfitriones}. Returns undefined if the endpoint's address is not
+ * allowed; then no request is sent.
+ */
 export function envioDe(receptor: Receptor, entrega: Pick<FilaEntregaDeWebhook, 'causa'>): Envio | undefined {
   const { comercio_id, direccion, modo, comprobado_en } = receptor
   if (!direccion) return undefined

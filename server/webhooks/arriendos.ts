@@ -5,41 +5,48 @@ import type { Db } from '../db.ts'
 import { anotarTomas, COLA_DE_ARRIENDOS, hallarHuerfanas, latir, type Toma } from './bombas.ts'
 import type { ClaveDeWebhook } from './webhook.ts'
 
-/** Milliseconds between two signs of life. */
+/** Interval between two heartbeats of the process, in milliseconds. */
 const LATIDO = 4_000
 /**
- * Age of the last sign of life, in milliseconds, up to which an exchange may begin. An exchange takes 15 s at most, so it ends
- * before the lease does: an old holder and a new one never overlap.
+ * Maximum age of the last heartbeat, in milliseconds, at which an exchange may begin. An exchange takes 15 s at most,
+ * so it ends before the lease does. An old holder and a new holder therefore never overlap.
  */
 const CONFIANZA = 10_000
-/** Milliseconds for which it is taken for granted that another process holds an endpoint. */
+/** Time for which this process assumes that another process holds an endpoint, in milliseconds. */
 const RECUERDO = 2_000
-/** Leases of a process at most. */
+/** Maximum number of leases of a process. */
 const MAXIMO = 40_000
 /**
- * Leases that a process takes as fast as it can. Beyond them it takes {@link TOMA} in {@link ENTRE_TOMAS} milliseconds, so that
- * processes that hold fewer are quicker.
+ * Number of leases that a process claims without pauses. Above this number, the process claims {@link TOMA} leases and
+ * then waits for {@link ENTRE_TOMAS}. Processes with fewer leases are therefore quicker to claim.
  */
 const SIN_PAUSA = 4_000
+/** Pause between two claims, in milliseconds. */
 const ENTRE_TOMAS = 100
-/** Leases that are taken at once. */
+/** Maximum number of leases in one claim. */
 const TOMA = 200
-/** Leases of one statement that notes them, renews pg-boss's heartbeat or gives them back. */
+/**
+ * Maximum number of leases in one statement that records leases, renews the heartbeats of pg-boss or releases leases.
+ */
 const POR_SENTENCIA = 2_000
-/** Part of pg-boss's heartbeat after which it is renewed. */
+/** Fraction of the heartbeat period of pg-boss after which the heartbeat is renewed. */
 const PARTE_DEL_PLAZO = 1 / 3
 
-/** An endpoint that this process holds. */
+/** Lease of an endpoint that this process holds. */
 export class Arriendo {
   readonly clave: ClaveDeWebhook
-  /** The claim on its job: a later claim is another process's. */
+  /** Claim on the job of the lease. A later claim belongs to another process. */
   readonly trabajo: Toma
-  /** When the last confirmed sign of life was sent, in milliseconds of the process's clock. */
+  /** Time when the last confirmed heartbeat was sent, in milliseconds of the process's clock. */
   latido: number
-  /** True once it lives by the signs of life of its process; before that it lives by the claim alone. */
+  /**
+   * True once the lease is recorded and lives by the heartbeat of the process. Before that, the lease lives by its
+   * claim alone.
+   */
   anotado = false
-  /** Milliseconds after which pg-boss gives its job up, since it was last renewed there. */
+  /** Milliseconds after the last renewal at which pg-boss gives up the job. */
   readonly plazo: number
+  /** Time of the last renewal in pg-boss, in milliseconds of the process's clock. */
   renovado: number
 
   constructor(clave: ClaveDeWebhook, trabajo: Toma, latido: number, plazo = Number.POSITIVE_INFINITY) {
@@ -50,61 +57,63 @@ export class Arriendo {
     this.renovado = latido
   }
 
-  /** Whether an exchange that begins now ends within the lease. */
+  /** Returns true if an exchange that begins now ends within the lease. */
   vale(ahora: number): boolean {
     return ahora - this.latido < CONFIANZA
   }
 }
 
 interface Oyente {
-  /** Endpoints that this process holds from now on. */
+  /** Called with endpoints that this process holds from now on. */
   alTomar: (arriendos: readonly Arriendo[]) => void
-  /** One that another process may hold by now. */
+  /** Called with a lease that another process may hold by now. */
   alPerder: (arriendo: Arriendo) => void
-  /** Endpoints that were asked for here and another process holds. */
+  /** Called with endpoints that this process asked for and that another process holds. */
   alNoTomar: (claves: readonly ClaveDeWebhook[]) => void
 }
 
 /**
- * The endpoints that this process holds. Each is a job of an exclusive queue (one an endpoint, waiting or held); the process
- * that holds it sends all that goes there, so that two processes never send the same. A lease is noted as this process's within
- * seconds and then lives as long as the process gives its own sign of life: one row, however many leases there are. pg-boss's
- * heartbeat is long and renewed rarely; it is for a version that knows of nothing else.
+ * Leases of the endpoints that this process holds. Each lease is a job of an exclusive queue, with one job for each
+ * endpoint, waiting or held. The process that holds the job sends all deliveries of the endpoint, so two processes
+ * never send the same delivery. Within seconds, a lease is recorded as a lease of this process. It then lives as long
+ * as the process sends its own heartbeat, which is one row for any number of leases. The heartbeat of pg-boss is long
+ * and rarely renewed. It is for versions of the service that do not know `webhook_bomba`.
  */
 export class Arriendos {
   readonly #boss: PgBoss
   readonly #db: Pick<Db, 'consultar'>
   readonly #oyente: Oyente
-  /** This process among those that send, from the first lease that it notes until it holds none of those any more. */
+  /** Id of this process in `webhook_bomba`. A heartbeat creates a new id if the process holds no recorded lease. */
   #bomba = ''
   readonly #suyos = new Map<string, Arriendo>()
   readonly #pedidos = new Map<string, { clave: ClaveDeWebhook; deOtro: boolean }>()
-  /** Endpoints that another process held when they were last asked for, and until when that is taken for granted. */
+  /** Endpoints that another process held at the latest request, with the time until which this process assumes so. */
   readonly #ajenos = new Map<string, number>()
   #tomando: Promise<void> | undefined
   #otra = false
   #soltando: Promise<void> = Promise.resolve()
-  /** Claims that were given up and whose jobs may still be there. */
+  /** Claims that were given up and whose jobs may still exist. */
   readonly #porBorrar = new Set<Toma>()
   #cerrado = false
   #ultimoLatido = Number.NEGATIVE_INFINITY
   #latiendo = false
 
-  /** @param db sessions whose commits needn't wait for the disk */
+  /** @param db database sessions whose commits do not wait for the disk */
   constructor(boss: PgBoss, db: Pick<Db, 'consultar'>, oyente: Oyente) {
     this.#boss = boss
     this.#db = db
     this.#oyente = oyente
   }
 
-  /** The endpoints held, in the order in which they were taken. */
+  /** Returns the leases in the order in which they were claimed. */
   todos(): Arriendo[] {
     return [...this.#suyos.values()]
   }
 
   /**
-   * Asks for an endpoint at the next {@link tomar}.
-   * @param deOtro whether another process says that there is work for it: then whoever holds it was told, too
+   * Requests an endpoint for the next {@link tomar}.
+   * @param deOtro true if another process announced the work; the process that holds the endpoint got the same
+   * announcement
    */
   pedir(clave: ClaveDeWebhook, deOtro: boolean): void {
     const { webhook } = clave
@@ -113,7 +122,10 @@ export class Arriendos {
     this.#pedidos.set(webhook, { clave, deOtro: deOtro && (this.#pedidos.get(webhook)?.deOtro ?? true) })
   }
 
-  /** Takes what was asked for, and whatever else nobody holds; asked for again meanwhile, it does so again. */
+  /**
+   * Claims the requested endpoints, and all others that no process holds. A call during a claim starts another claim
+   * after it.
+   */
   tomar(): Promise<void> {
     if (this.#tomando) this.#otra = true
     this.#tomando ??= this.#tomarTodo().finally(() => {
@@ -127,7 +139,7 @@ export class Arriendos {
       this.#otra = false
       const pedidos = [...this.#pedidos.values()].filter(({ clave }) => !this.#suyos.has(clave.webhook))
       this.#pedidos.clear()
-      // Of an endpoint that is being given up there still is a job, which would keep another from being made.
+      // The job of an endpoint that is being given up still exists and would prevent a new job.
       await this.#soltando
       await this.#encolar(pedidos.map(({ clave }) => clave))
       while (!this.#cerrado && this.#suyos.size < MAXIMO && (await this.#reclamar()) === TOMA)
@@ -144,7 +156,7 @@ export class Arriendos {
     if (propios.length > 0) this.#oyente.alNoTomar(propios)
   }
 
-  /** Makes the jobs; where an endpoint has one, held or waiting, there is no other. */
+  /** Creates the jobs of endpoints. The queue allows no second job for an endpoint, waiting or held. */
   async #encolar(claves: readonly ClaveDeWebhook[]): Promise<void> {
     if (claves.length === 0 || this.#cerrado) return
     const trabajos = claves.map(({ comercio_id, modo, webhook }) => ({
@@ -166,7 +178,7 @@ export class Arriendos {
     return trabajos.length
   }
 
-  /** Gives the sign of life, when it is time: what it doesn't confirm is lost. */
+  /** Sends the heartbeat of the process if it is due. A lease that the heartbeat does not confirm is lost. */
   async latir(ahora: number): Promise<void> {
     if (this.#latiendo || this.#suyos.size === 0 || ahora - this.#ultimoLatido < LATIDO) return
     this.#latiendo = true
@@ -183,7 +195,8 @@ export class Arriendos {
     const nueva = anotados.length === 0
     if (nueva) this.#bomba = randomUUID()
     const perdidos = await latir(this.#db, this.#bomba, nueva)
-    // Given up by another process: what is still alive by itself is noted at the next sign of life.
+    // Another process has declared this process dead. Leases that live by their claim are recorded at the next
+    // heartbeat.
     if (!perdidos) return this.#perder(anotados)
     const idos = new Set(perdidos)
     for (const arriendo of anotados) if (!idos.has(arriendo.trabajo.id)) arriendo.latido = ahora
@@ -193,14 +206,14 @@ export class Arriendos {
     if (this.#porBorrar.size > 0) await this.#borrar([])
   }
 
-  /** Notes the leases that live by themselves so far. */
+  /** Records the leases that live by their claim alone. */
   async #anotar(ahora: number): Promise<void> {
     const nuevos = this.todos().filter(({ anotado }) => !anotado)
     for (let desde = 0; desde < nuevos.length; desde += POR_SENTENCIA) {
       const unos = nuevos.slice(desde, desde + POR_SENTENCIA)
       const tomas = unos.map(({ trabajo }) => trabajo)
       const hechas = new Set(await anotarTomas(this.#db, this.#bomba, tomas))
-      // One whose time was nearly over may have been given up while it was noted.
+      // While a lease close to its end was recorded, another process may have taken it.
       const aTiempo = unos.filter((uno) => hechas.has(uno.trabajo.id) && uno.vale(performance.now()))
       for (const arriendo of aTiempo) {
         arriendo.anotado = true
@@ -212,19 +225,19 @@ export class Arriendos {
     }
   }
 
-  /** Renews pg-boss's heartbeats, of those first whose time is over first. */
+  /** Renews the heartbeats of pg-boss; the heartbeats that expire first are renewed first. */
   async #renovar(ahora: number): Promise<void> {
     const unos = this.todos()
       .filter(({ renovado, plazo }) => ahora - renovado > PARTE_DEL_PLAZO * plazo)
       .sort((a, b) => a.renovado + a.plazo - (b.renovado + b.plazo))
       .slice(0, POR_SENTENCIA)
     if (unos.length === 0) return
-    // pg-boss says which, though its types don't.
+    // pg-boss returns the renewed jobs, although its types do not say so.
     const { settled } = (await this.#boss.touch(
       COLA_DE_ARRIENDOS,
       unos.map(({ trabajo }) => trabajo),
     )) as { settled?: string[] }
-    if (!settled) throw new Error('the queue does not say which leases live')
+    if (!settled) throw new Error('pg-boss touch() returned no list of renewed jobs')
     const vivos = new Set(settled)
     for (const arriendo of unos) if (vivos.has(arriendo.trabajo.id)) arriendo.renovado = ahora
     this.#perder(unos.filter(({ trabajo }) => !vivos.has(trabajo.id)))
@@ -238,7 +251,10 @@ export class Arriendos {
     }
   }
 
-  /** Gives back to the queue what dead processes held, as far as no other process looks after that. @returns how many */
+  /**
+   * Returns the leases of dead processes to the queue, unless a process did so within the last seconds.
+   * @returns the number of leases
+   */
   async rescatar(): Promise<number> {
     const huerfanas = await hallarHuerfanas(this.#db)
     for (let desde = 0; desde < huerfanas.length; desde += POR_SENTENCIA)
@@ -248,14 +264,17 @@ export class Arriendos {
     return huerfanas.length
   }
 
-  /** Gives endpoints up. */
+  /** Gives up leases. */
   async soltar(arriendos: readonly Arriendo[]): Promise<void> {
     if (arriendos.length === 0) return
     for (const { clave } of arriendos) this.#suyos.delete(clave.webhook)
     await this.#borrar(arriendos)
   }
 
-  /** Deletes jobs, and those that couldn't be deleted before: noted as this process's, they would be nobody else's. */
+  /**
+   * Deletes jobs, including the jobs that could not be deleted before. A job that stays recorded for this process would
+   * never be free for another process.
+   */
   async #borrar(arriendos: readonly Arriendo[]): Promise<void> {
     for (const { trabajo } of arriendos) this.#porBorrar.add(trabajo)
     const soltando = this.#soltando.then(async () => {
@@ -272,7 +291,7 @@ export class Arriendos {
     await soltando
   }
 
-  /** Takes nothing any more. */
+  /** Stops claiming endpoints, and waits until a claim in progress ends. */
   async cerrar(): Promise<void> {
     this.#cerrado = true
     await this.#tomando?.catch(() => {})

@@ -18,10 +18,11 @@ interface Arreglos {
 }
 
 /**
- * First attempts that went well, of endpoints that are well: each is written into its delivery's row, in its turn. It gives
- * the numbers of those that weren't in their turn any more, save what it settled itself before (its commit's answer was
- * lost). The state is asked for in a way that keeps the planner from the index of what is pending: where it believed that
- * little is, it would read all that waits for others.
+ * Settles successful first attempts at healthy endpoints: writes each attempt into the row of its delivery, if the
+ * delivery is still in the attempt's turn (`turno`). Returns the numbers of the attempts whose delivery is in another
+ * turn. Attempts that this statement settled before (the commit's response was lost) are not returned. The expression
+ * `e.estado || ''` keeps the planner from the index of pending deliveries. If the planner believed that few deliveries
+ * are pending, it would use that index and read all waiting deliveries of other endpoints.
  */
 const ASENTAR = sentencia<Arreglos, { n: string }>(
   'webhookEntregas.asentarExitos',
@@ -46,7 +47,7 @@ const ASENTAR = sentencia<Arreglos, { n: string }>(
   { alcance: 'parte' },
 )
 
-/** Settles first attempts that went well; returns those that must be settled as any other. */
+/** Settles successful first attempts. Returns the attempts that must be settled like any other attempt. */
 export const asentarExitos = (db: Db, resultados: readonly Resultado[], ahora: Date): Promise<Resultado[]> =>
   askByPart(
     db,

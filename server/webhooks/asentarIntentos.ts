@@ -17,22 +17,23 @@ import { eventoPropio } from './eventoPropio.ts'
 import type { Respuesta } from './respuesta.ts'
 import { type ClaveDeWebhook, COLUMNAS_DE_WEBHOOK, type FilaWebhook, presentarWebhook } from './webhook.ts'
 
-/** One attempt that is over. */
+/** Result of an attempt that has ended. */
 export interface Resultado {
-  /** The attempt's id: ids sort as attempts began. */
+  /** Id of the attempt; ids sort by start time. */
   id: string
   entrega: FilaEntregaDeWebhook
   url: string
-  /** Versions of the secret that signed. */
+  /** Versions of the secrets that signed the request. */
   secretos: number[]
   iniciado_en: Date
   respuesta: Respuesta
 }
 
 /**
- * The fence: only who finds the delivery pending in the turn that his attempt was for moves it on, and what comes too late is
- * kept apart (`tardio`) and changes nothing. A success that comes late is one all the same: the receiver has it. Settling
- * again what was settled already (its commit's answer was lost) does nothing: it gives the ids of the attempts that are new.
+ * Settles attempts, with a fence. An attempt changes its delivery only if the delivery is pending in the attempt's turn
+ * (`turno`). Any other attempt is stored as late (`tardio`) and changes nothing. A success that comes late still
+ * counts, unless a manual resend waits, because the receiver has the delivery. Settling an attempt again (the commit's
+ * response was lost) does nothing. Returns the ids of the attempts that are new.
  */
 const ASENTAR = sentencia<{ intentos: string; ahora: Date }, Pick<Resultado, 'id'>>(
   'webhookEntregas.asentar',
@@ -69,9 +70,10 @@ const ASENTAR = sentencia<{ intentos: string; ahora: Date }, Pick<Resultado, 'id
 type Cambiado = FilaWebhook & { estado_antes: FilaWebhook['estado']; aviso_antes: FilaWebhook['aviso'] }
 
 /**
- * How endpoints are doing, at the address that they still have. A success forgets every failure; from the third failure in a
- * row on there is a pause before the next probe, half as long as they have been failing; after the window of failures an
- * endpoint is disabled. Rows are locked in one order, or groups would deadlock, and those of whoever is well not at all.
+ * Updates the health of endpoints that still have the address of the attempts. A success clears all failures. From the
+ * third failure in a row on, the endpoint pauses before the next probe, for half the time that it has been failing. The
+ * endpoint is disabled after a 410 response, or when its failures last for {@link VENTANA_DE_FALLAS}. Rows are locked
+ * in one order, because groups would otherwise deadlock. Rows of healthy endpoints are not locked.
  */
 const SALUD = sentencia<{ salud: string; ahora: Date }, Cambiado>(
   'webhooks.salud',
@@ -108,7 +110,7 @@ const SALUD = sentencia<{ salud: string; ahora: Date }, Cambiado>(
   { alcance: 'parte' },
 )
 
-/** Told to the merchant's other endpoints. */
+/** Creates deliveries that tell the merchant's other endpoints of a disabled endpoint. */
 const AVISAR = sentencia<ClaveDeWebhook & { evento: string; ahora: Date; datos: { webhook: Webhook } }>(
   'webhooks.avisarDeshabilitado',
   `insert into webhook_entrega (comercio_id, modo, webhook, guia_id, secuencia, evento, tipo, estado, causa, proximo_en, datos, creado_en)
@@ -119,17 +121,21 @@ const AVISAR = sentencia<ClaveDeWebhook & { evento: string; ahora: Date; datos: 
 )
 
 export interface DepsDeAsiento {
-  /** If PostgreSQL crashes, what was settled in its last moments is pending again, and is sent again: at least once, as promised. */
+  /**
+   * Database sessions whose commits do not wait for the disk. If PostgreSQL crashes, deliveries settled in its last
+   * moments are pending again and are sent again. Delivery is at least once, as promised.
+   */
   dbSinEspera: DepsDeTrabajo['dbSinEspera']
   log: Log
   reloj: () => Date
-  /** From 0 to 1. */
+  /** Returns a random number from 0 to 1. */
   azar: () => number
   alAvisar: (que: 'deshabilitado' | 'aviso', motivo: string) => void
 }
 
 /**
- * Settles a group in one transaction: the attempts, what they make of their deliveries, and how their endpoints are doing.
+ * Settles a group of attempts, in one transaction for each part of the database. The transaction stores the attempts,
+ * their effects on their deliveries, and the health of their endpoints.
  */
 export async function asentarIntentos(deps: DepsDeAsiento, resultados: readonly Resultado[]): Promise<void> {
   await askByPart(
@@ -149,7 +155,7 @@ async function asentar(deps: DepsDeAsiento, db: Db, resultados: readonly Resulta
     const salud = saludDe(resultados.filter(({ id }) => nuevos.has(id)))
     const tocados = salud.length > 0 ? await consultar(SALUD, { salud: JSON.stringify(salud), ahora }) : []
     for (const fila of tocados.filter(quedoDeshabilitado)) {
-      // Addresses may hold secrets of their receiver: the others are told where, not how.
+      // An address may contain a secret of its receiver, so the other endpoints get only its origin.
       const webhook = presentarWebhook(fila)
       const datos = { webhook: { ...webhook, url: `${new URL(webhook.url).origin}/` } }
       await consultar(AVISAR, { ...fila, evento: eventoPropio(), datos, ahora })
@@ -163,7 +169,7 @@ async function asentar(deps: DepsDeAsiento, db: Db, resultados: readonly Resulta
 const quedoDeshabilitado = ({ estado, estado_antes }: Cambiado) =>
   estado === 'deshabilitado' && estado_antes !== 'deshabilitado'
 
-/** The operator hears of it, too. */
+/** Tells the operator of a change in an endpoint's health, in the log and in the metrics. */
 function contar({ log, alAvisar }: DepsDeAsiento, fila: Cambiado) {
   const { webhook, fallas, primera_falla_en, aviso, motivo } = fila
   if (quedoDeshabilitado(fila)) {
@@ -199,8 +205,9 @@ function aFila(
 }
 
 /**
- * How each endpoint did in this group. One that took something is well, and has proved its address if it was a test; a test
- * that fails says nothing.
+ * Returns the health of each endpoint in a group of attempts. An endpoint that accepted a delivery is healthy, unless
+ * it also returned 410. If that delivery was a test, the endpoint's address is verified. A test that fails says nothing
+ * about health.
  */
 function saludDe(resultados: readonly Resultado[]) {
   const grupos = Map.groupBy(resultados, ({ entrega, url }) => `${entrega.webhook} ${url}`)

@@ -3,24 +3,27 @@ import { traducirError } from '../errores.ts'
 import { asentarExitos } from './asentarExitos.ts'
 import { asentarIntentos, type DepsDeAsiento, type Resultado } from './asentarIntentos.ts'
 
-/** Results that are settled at once, and how long the first of them waits for the others, in milliseconds. */
+/** Maximum number of results that are settled together. */
 export const GRUPO = 100
+/** Time for which the first result of a group waits for others, in milliseconds. */
 export const REUNION = 15
-/** Groups that are being settled at a time: one is on its way to the disk while the other is made. */
+/**
+ * Maximum number of groups in settlement at a time. While one group is written to the disk, the next group is built.
+ */
 export const A_LA_VEZ = 2
-/** Results that aren't settled yet, beyond which nothing new should begin. */
+/** Number of unsettled results from which no new exchange begins. */
 export const MUCHAS = 600
 
-/** One kind of result: those that are settled by the same statement. */
+/** Results that are settled by the same statement. */
 interface Clase {
   por: Resultado[]
   asentar: (grupo: readonly Resultado[]) => Promise<void>
 }
 
 /**
- * Settles what was sent, in groups. What went well at the first try at an endpoint that is well is one statement over
- * arrays; everything else is a transaction that also says how the endpoint is doing. What fails is tried until it is
- * settled: what is given up is sent again by somebody.
+ * Settles results in groups. One statement over arrays settles first attempts that succeed at a healthy endpoint. A
+ * transaction settles all other attempts and updates the health of their endpoints. A settlement that fails is repeated
+ * until it succeeds. Otherwise a process would send the delivery again.
  */
 export class Asiento {
   readonly #deps: DepsDeAsiento
@@ -30,26 +33,30 @@ export class Asiento {
   #reunion: NodeJS.Timeout | undefined
   #grupos = 0
   #asentando = 0
-  /** Of those that are being settled, how many wait for a machine that is away, beside others that are there. */
+  /** Number of results in settlement that wait for an unreachable machine, while other machines are reachable. */
   #apartados = 0
   #abandonado = false
 
-  /** @param alAsentar is told of every settled group, and whether the state of its endpoints may have changed */
+  /** @param alAsentar receives each settled group, and true if the state of its endpoints may have changed */
   constructor(deps: DepsDeAsiento, alAsentar: (grupo: readonly Resultado[], conSalud: boolean) => void) {
     this.#deps = deps
     this.#alAsentar = alAsentar
   }
 
-  /** Results that aren't settled yet. */
+  /** Number of results that are not settled yet. */
   get pendientes(): number {
     return this.#exitos.por.length + this.#demas.por.length + this.#asentando
   }
 
+  /** True if new exchanges may begin. Results that wait for an unreachable machine do not count. */
   get haySitio(): boolean {
     return this.pendientes - this.#apartados < MUCHAS
   }
 
-  /** @param sano whether the endpoint is known to be well: then a first attempt that went well changes nothing of it */
+  /**
+   * Adds a result to the next group.
+   * @param sano true if the endpoint is known to be healthy; then a successful first attempt changes nothing about it
+   */
   anotar(resultado: Resultado, sano: boolean): void {
     const { entrega, respuesta } = resultado
     const clase = sano && respuesta.error === null && entrega.intentos === 0 ? this.#exitos : this.#demas
@@ -57,7 +64,7 @@ export class Asiento {
     else this.#reunion ??= setTimeout(() => this.cerrarGrupos(), REUNION)
   }
 
-  /** Settles what waits for company, as far as groups may be under way. */
+  /** Settles the results that wait for a group, as far as {@link A_LA_VEZ} allows. */
   cerrarGrupos(): void {
     clearTimeout(this.#reunion)
     this.#reunion = undefined
@@ -70,13 +77,16 @@ export class Asiento {
       }
   }
 
-  /** Gives up what isn't settled yet. */
+  /** Stops the repeats of settlements that fail. */
   abandonar(): void {
     this.#abandonado = true
     clearTimeout(this.#reunion)
   }
 
-  /** Whoever can't be settled now keeps no turn from others, and is tried again by himself. */
+  /**
+   * Settles a group, each part of the database by itself. A part that fails is repeated later and does not delay other
+   * groups.
+   */
   async #asentar(clase: Clase, grupo: readonly Resultado[]): Promise<void> {
     const partes = await byPart(this.#deps.dbSinEspera, grupo, ({ entrega }) => entrega.comercio_id)
     await Promise.all(
@@ -108,7 +118,7 @@ export class Asiento {
       return true
     } catch (err) {
       const nivel = traducirError(err).codigo === 'no_disponible' ? 'warn' : 'error'
-      this.#deps.log[nivel]({ err, entregas: parte.length }, 'settle')
+      this.#deps.log[nivel]({ err, entregas: parte.length }, 'webhook settlement failed')
       return false
     }
   }

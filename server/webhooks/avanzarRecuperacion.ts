@@ -15,10 +15,10 @@ import {
 } from './recuperacion.ts'
 import type { FilaWebhook } from './webhook.ts'
 
-/** Events that one job of a recovery looks at. */
+/** Maximum number of events that one job of a recovery reads. */
 const LOTE = 1_000
 
-/** A recovery's next step, which is its job's id, and whose it is. */
+/** Next step of a recovery, with the merchant. The id of the step is the id of its job. */
 interface Paso {
   id: string
   comercio_id: string
@@ -31,8 +31,8 @@ const PENDIENTES = sentencia<{ cuantas: number }, Paso>(
 )
 
 /**
- * The jobs of recoveries' next steps; each step is a job of its own, so that one that is already done never stands in
- * the way of the next.
+ * Returns the jobs of the next steps of recoveries. Each step has its own job, so that a finished step never blocks the
+ * next.
  */
 export async function recuperacionesPendientes({ db }: { db: Db }, cuantas: number): Promise<JobInsert[]> {
   return (await askThoseThere(db, ({ consultar }) => consultar(PENDIENTES, { cuantas }))).map(aTrabajo)
@@ -48,8 +48,9 @@ const TOMAR = sentencia<Pick<FilaRecuperacion, 'paso' | 'comercio_id'>, Tomada>(
 )
 
 /**
- * A batch in one statement: deliveries that never were, or failed, begin anew, the oldest event first (what waits is due
- * since its event). It says how far it looked.
+ * Processes a batch in one statement. Creates deliveries that never existed and restarts deliveries that failed. With
+ * `todas`, also restarts deliveries that succeeded. The delivery of the oldest event is due first, because the due time
+ * of each delivery is the time of its event. Returns the counts and the last position of the batch.
  */
 const AVANZAR = sentencia<PorRecuperar & Pick<Posicion, 'fin'> & { ahora: Date }, Avance>(
   'recuperacion.avanzar',
@@ -73,7 +74,7 @@ const AVANZAR = sentencia<PorRecuperar & Pick<Posicion, 'fin'> & { ahora: Date }
    from v`,
 )
 
-/** Adds what a batch did to its recovery, and says where the next one begins. */
+/** Adds the results of a batch to its recovery, and stores the position at which the next batch begins. */
 const ANOTAR = sentencia<
   Pick<FilaRecuperacion, 'paso' | 'comercio_id' | 'posicion' | 'eventos' | 'entregas' | 'estado'> & {
     siguiente: string
@@ -96,12 +97,12 @@ interface Avance {
 
 type DepsDeRecuperacion = Pick<Deps, 'db' | 'log' | 'reloj' | 'avisarTrabajo'>
 
-/** One batch of each of those recoveries; what was done and how far it got commit together. */
+/** Processes one batch of each recovery. The results of a batch and its position commit together. */
 export async function avanzarRecuperaciones(deps: DepsDeRecuperacion, pasos: readonly Paso[]): Promise<void> {
   const fallas: unknown[] = []
   for (const paso of pasos) await avanzar(deps, paso).catch((err: unknown) => fallas.push(err))
-  // What one of them met must not keep the others.
-  if (fallas.length > 0) throw new AggregateError(fallas, 'recoveries failed')
+  // A recovery that fails must not stop the others.
+  if (fallas.length > 0) throw new AggregateError(fallas, 'webhook recoveries failed')
 }
 
 async function avanzar(
@@ -121,9 +122,9 @@ async function avanzar(
     const siguiente = randomUUID()
     const avanzada = { posicion: { ...posicion, ...ultimo }, eventos, entregas, estado } as const
     await consultar(ANOTAR, { paso, comercio_id, siguiente, ...avanzada, ahora })
-    if (estado !== 'en_curso') log.info({ recuperacion: fila.recuperacion, estado }, 'recovery')
+    if (estado !== 'en_curso') log.info({ recuperacion: fila.recuperacion, estado }, 'webhook recovery ended')
     return entregas > 0 || avance?.mirados === LOTE
   })
-  // One that only waits for somebody's transaction to end waits for the next round.
+  // A recovery that only waits for another transaction to end continues in the next round.
   if (hizo) avisarTrabajo()
 }

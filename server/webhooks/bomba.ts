@@ -16,11 +16,11 @@ import { Lector } from './lector.ts'
 import { Reintentos } from './reintentos.ts'
 import type { ClaveDeWebhook } from './webhook.ts'
 
-/** How often it looks after its endpoints, in milliseconds. */
+/** Interval between two rounds over the endpoints, in milliseconds. */
 const RONDA = 500
-/** How long a delivery waits in memory at most, in milliseconds: others may need its place. */
+/** Maximum time that a delivery waits in memory, in milliseconds. Other deliveries may need its place. */
 const ESPERA_MAXIMA = 5_000
-/** How long a stop waits for exchanges under way, in milliseconds: longer than one may take. */
+/** Time that a stop waits for exchanges in progress, in milliseconds; longer than an exchange may take. */
 const PLAZO = 17_000
 
 type DepsDeBomba = Pick<
@@ -30,8 +30,8 @@ type DepsDeBomba = Pick<
 >
 
 /**
- * Sends what is due to merchants' servers: it holds endpoints, reads what is due of them, sends it as far as everybody's
- * share allows and settles what came of it. Each of that is a part of its own; here they meet.
+ * Sends due deliveries to merchants' servers. Holds endpoints, reads their due deliveries, sends the deliveries within
+ * each merchant's share, and settles the results. A separate class does each of these tasks; this class connects them.
  */
 export class Bomba {
   readonly #deps: DepsDeBomba
@@ -55,29 +55,30 @@ export class Bomba {
         this.#lector.olvidar(endpoint)
         this.#anfitriones.olvidar(endpoint)
       },
-      alFallar: this.#fallo('endpoints'),
+      alFallar: this.#fallo('webhook endpoint upkeep failed'),
     })
     this.#lector = new Lector(deps, this.#cupos, {
       conocer: (endpoints) => this.#endpoints.conocerTodos(endpoints),
       alLeer: () => this.#enviar(),
-      alFallar: this.#fallo('read'),
+      alFallar: this.#fallo('reading due webhook deliveries failed'),
     })
     const deAsiento = { ...deps, alAvisar: deps.metricas.aviso }
     this.#asiento = new Asiento(deAsiento, (grupo, conSalud) => this.#alAsentar(grupo, conSalud))
     this.#reintentos = new Reintentos(boss, deps)
-    this.#busqueda = new Busqueda(deps, (claves) => this.#alHallar(claves), this.#fallo('search'))
+    this.#busqueda = new Busqueda(deps, (claves) => this.#alHallar(claves), this.#fallo('webhook search failed'))
     this.#ronda = setInterval(() => this.#girar(), RONDA)
     this.#busqueda.pedir()
   }
 
-  /** There may be due deliveries of any endpoint. */
+  /** Starts a search for due deliveries of any endpoint. */
   despertar(): void {
     this.#busqueda.pedir()
   }
 
   /**
-   * There may be due deliveries of these endpoints.
-   * @param deOtro whether another process says so: then whoever holds them was told, too
+   * Reads the due deliveries of these endpoints. Requests the leases of endpoints that this process does not hold.
+   * @param deOtro true if another process announced the work; the process that holds the endpoint got the same
+   * announcement
    */
   mirar(claves: readonly ClaveDeWebhook[], deOtro = false): void {
     const ajenas: ClaveDeWebhook[] = []
@@ -92,7 +93,10 @@ export class Bomba {
     this.#endpoints.pedir(ajenas, deOtro)
   }
 
-  /** Events that this process has just committed: what goes to endpoints that it holds isn't read again. */
+  /**
+   * Receives events that this process has just committed. Their deliveries to endpoints that this process holds are not
+   * read again.
+   */
   recibir(recientes: readonly EventoRecien[]): void {
     const ahora = performance.now()
     const porMirar: ClaveDeWebhook[] = []
@@ -110,20 +114,23 @@ export class Bomba {
     this.mirar(porMirar)
   }
 
-  /** Only a guide's first event, where nothing that is older waits to be read: so each goes in its order. */
+  /**
+   * Returns true if a new delivery may go directly into memory. The delivery must belong to the first event of its
+   * guide, and no older delivery may wait to be read. This keeps each guide's deliveries in order.
+   */
   #cabe(endpoint: Endpoint, secuencia: number): boolean {
     const { porLeer, leyendo, tope } = endpoint
     if (secuencia !== 1 || porLeer || leyendo || tope === 1 || this.#detenida) return false
     return endpoint.estaActivo(this.#deps.reloj()) && this.#cupos.cabida(endpoint) > 0
   }
 
-  /** Gives back the endpoints of dead processes. */
+  /** Returns the endpoints of dead processes to the queue. */
   async rescatar(): Promise<void> {
     const endpoints = await this.#endpoints.rescatar()
     if (endpoints > 0) this.#deps.log.warn({ endpoints }, 'endpoints of a lost worker')
   }
 
-  /** Takes the endpoints that nobody holds any more. */
+  /** Claims the endpoints that no process holds. */
   tomar(): void {
     this.#endpoints.tomar()
   }
@@ -142,7 +149,7 @@ export class Bomba {
     }
     this.#abandonada = true
     this.#asiento.abandonar()
-    await this.#endpoints.soltar().catch(this.#fallo('release'))
+    await this.#endpoints.soltar().catch(this.#fallo('releasing webhook leases failed'))
     await this.#deps.enviador.cerrar()
   }
 
@@ -159,7 +166,10 @@ export class Bomba {
     }
   }
 
-  /** What is known too little of is read first, and then has its turn. */
+  /**
+   * Returns true if the endpoint may be sent to now. If its data is too old, starts a read; the endpoint has its turn
+   * after the read.
+   */
   #puede(endpoint: Endpoint, ahora: number): boolean {
     if (!endpoint.esFresco(ahora)) this.#endpoints.conocer(endpoint)
     else
@@ -180,7 +190,7 @@ export class Bomba {
     const envio = envioDe(endpoint.receptor!, entrega.contenido.entrega)
     if (envio) this.#anfitriones.empezar(envio)
     const resultado = await intercambiar(this.#deps, endpoint.receptor!, entrega.contenido).catch((err: unknown) => {
-      this.#deps.log.error({ err, webhook: endpoint.arriendo.clave.webhook }, 'delivery')
+      this.#deps.log.error({ err, webhook: endpoint.arriendo.clave.webhook }, 'webhook exchange failed')
       return undefined
     })
     const ahora = performance.now()
@@ -188,7 +198,7 @@ export class Bomba {
     if (envio)
       for (const otro of this.#anfitriones.terminar(envio, resultado?.respuesta.error === null)) this.#cupos.citar(otro)
     endpoint.actividad = ahora
-    // It may have been cut by the stop itself: then it never happened, and another process sends it again.
+    // A stop may have cut the exchange, so its result does not count. Another process sends the delivery again.
     if (resultado && !this.#abandonada) this.#anotar(endpoint, resultado)
     else this.#olvidar(endpoint, entrega.evento)
     this.#enviar()
@@ -200,11 +210,11 @@ export class Bomba {
     this.#deps.metricas.intento(error, total_ms / 1_000)
     const falla = endpoint.anotar(error === null)
     this.#asiento.anotar(resultado, endpoint.estaSano)
-    // One at a time from now on: what waits is read again in its turn.
+    // The endpoint now gets one delivery at a time. Its waiting deliveries are read again in their turn.
     if (falla) this.#soltarListas(endpoint)
   }
 
-  // --- what is over, and what is found
+  // --- results, and deliveries that are found
 
   #alAsentar(grupo: readonly Resultado[], conSalud: boolean): void {
     const tocados = new Set<Endpoint>()
@@ -219,13 +229,17 @@ export class Bomba {
     this.#enviar()
   }
 
-  /** Its pause, its state and its count of failures are others now, and what failed is due some other time. */
+  /**
+   * Reads the endpoints again and schedules their retries. The pause, state and failure count of the endpoints have
+   * changed, and so have the due times of failed deliveries.
+   */
   #alCambiarSalud(endpoints: readonly Endpoint[]): void {
     for (const endpoint of endpoints) this.#endpoints.conocer(endpoint)
     const claves = endpoints.map(({ arriendo }) => arriendo.clave)
     byPart(this.#deps.db, claves, ({ comercio_id }) => comercio_id).then((partes) => {
-      for (const [, suyas] of partes) this.#reintentos.citar(suyas).then((ya) => this.mirar(ya), this.#fallo('retries'))
-    }, this.#fallo('retries'))
+      for (const [, suyas] of partes)
+        this.#reintentos.citar(suyas).then((ya) => this.mirar(ya), this.#fallo('scheduling webhook retries failed'))
+    }, this.#fallo('scheduling webhook retries failed'))
   }
 
   #alConocer(endpoint: Endpoint): void {
@@ -235,11 +249,14 @@ export class Bomba {
     this.#enviar()
   }
 
-  /** @returns whether any of it was news: endpoints that aren't held, or of which nothing is in memory */
+  /**
+   * Reads the due deliveries of endpoints that a search found.
+   * @returns true if one of them is new to this process: not held, or held with no delivery in memory
+   */
   #alHallar(claves: readonly ClaveDeWebhook[]): boolean {
     const nuevas = claves.filter(({ webhook }) => {
       const endpoint = this.#endpoints.de(webhook)
-      // Of one that has something to do it is looked at again when some of that is done.
+      // An endpoint with deliveries in memory is read again when one of these deliveries ends.
       if (endpoint) endpoint.porLeer = true
       return !endpoint || (endpoint.enMemoria.size === 0 && !endpoint.leyendo)
     })
@@ -253,7 +270,9 @@ export class Bomba {
     endpoint.porLeer = true
   }
 
-  /** Out of memory, unsent: it is read again when there is room for it, or its endpoint takes it. */
+  /**
+   * Removes unsent deliveries from memory. They are read again when there is room or when their endpoint accepts them.
+   */
   #soltarListas(endpoint: Endpoint, cuales?: (lista: Lista) => boolean): void {
     for (const { evento } of this.#cupos.sacar(endpoint, cuales)) this.#olvidar(endpoint, evento)
   }

@@ -1,27 +1,33 @@
 import { type Db, sentencia } from '../db.ts'
 
-// Processes that send webhooks, as rows: which of them live, and which leases each holds. A lease is a job of pg-boss; its own
-// heartbeat would be a write for each lease every few seconds.
+// Rows for the processes that send webhooks: the processes that are alive, and the leases of each process. A lease is a
+// job of pg-boss; its own heartbeat would need a write for each lease every few seconds.
 
-/** The queue of leases: a job of it is an endpoint that some process holds, or that waits for one. */
+/** Queue of leases. Each job is an endpoint that a process holds, or that waits for a process. */
 export const COLA_DE_ARRIENDOS = 'arriendos'
-/** Seconds that a process, or a lease that isn't noted yet, lasts without a sign of life. What it held is then anybody's. */
+/**
+ * Seconds for which a process, or a lease that is not recorded yet, stays alive without a heartbeat. After that, any
+ * process may take its endpoints.
+ */
 export const VIGENCIA_S = 25
 
-/** Stands for a lease in statements: a job, and which claim of it. */
+/** Claim of a lease in statements: the job, and the number of the claim. */
 export interface Toma {
   id: string
   retryCount: number
 }
 
 /**
- * SQL of the condition that the claim that `a` notes is still held. It looks each job up by its key: planned as a join while the
- * tables were small, it would compare all with all.
+ * SQL condition that the claim in `a` is still held. Each job is looked up by its key. A join would compare all rows
+ * with all rows if PostgreSQL planned it while the tables were small.
  */
 const SE_TIENE = `(select j.state = 'active' and j.retry_count = a.intento from pgboss.job j
      where j.name = '${COLA_DE_ARRIENDOS}' and j.id = a.trabajo) is true`
 
-/** One statement for a process, however many leases it holds: it also forgets those whose job is gone or another's. */
+/**
+ * Records the heartbeat of a process in one statement, for any number of leases. Also deletes the records of leases
+ * whose job no longer exists or has another holder.
+ */
 const LATIR = sentencia<{ bomba: string; nueva: boolean }, { viva: boolean; perdidos: string[] | null }>(
   'bombas.latir',
   `with alta as (
@@ -35,16 +41,17 @@ const LATIR = sentencia<{ bomba: string; nueva: boolean }, { viva: boolean; perd
 )
 
 /**
- * Gives a process's sign of life.
- * @param nueva true if it has no row yet
- * @returns the jobs of leases that it holds no longer; undefined: the process was given up, and holds none
+ * Sends the heartbeat of a process.
+ * @param nueva true if the process has no row yet
+ * @returns the jobs of the leases that the process no longer holds; undefined if the process was declared dead and
+ * holds none
  */
 export async function latir(db: Pick<Db, 'consultar'>, bomba: string, nueva: boolean): Promise<string[] | undefined> {
   const [fila] = await db.consultar(LATIR, { bomba, nueva })
   return fila!.viva ? (fila!.perdidos ?? []) : undefined
 }
 
-/** The row of the process is locked, so that nobody takes it for dead meanwhile. */
+/** Records leases. Locks the row of the process, so that no other process declares it dead at the same time. */
 const ANOTAR = sentencia<
   { bomba: string; trabajos: readonly string[]; intentos: readonly number[] },
   { trabajo: string }
@@ -57,7 +64,7 @@ const ANOTAR = sentencia<
    on conflict (trabajo, intento) do update set bomba = excluded.bomba returning trabajo`,
 )
 
-/** Notes leases of a living process, again if need be. @returns the jobs of those that it still holds */
+/** Records leases of a living process; may be repeated. @returns the jobs of the leases that the process still holds */
 export async function anotarTomas(db: Pick<Db, 'consultar'>, bomba: string, tomas: readonly Toma[]): Promise<string[]> {
   const filas = await db.consultar(ANOTAR, {
     bomba,
@@ -67,12 +74,12 @@ export async function anotarTomas(db: Pick<Db, 'consultar'>, bomba: string, toma
   return filas.map(({ trabajo }) => trabajo)
 }
 
-/** The row that says when somebody last looked. */
+/** Id of the row with the time of the latest check by any process. */
 const TURNO = '00000000-0000-0000-0000-000000000000'
-/** Seconds between two looks of all processes together. */
+/** Minimum seconds between two checks, over all processes. */
 const ENTRE_MIRADAS_S = 4
 
-/** Takes the turn, if it is time, and forgets processes that died. */
+/** Takes the turn to check, if enough time has passed, and deletes dead processes. */
 const ENTERRAR = sentencia<object, { toca: boolean }>(
   'bombas.enterrar',
   `with t as (
@@ -86,12 +93,13 @@ const ENTERRAR = sentencia<object, { toca: boolean }>(
    select exists (select from t) as toca`,
 )
 
-/** SQL of the processes that live. */
+/** SQL array of the living processes. */
 const VIVAS = 'array(select id from webhook_bomba)'
 
 /**
- * Leases that nobody holds: noted for no living process, and without a heartbeat of their own. A claim that isn't noted yet has
- * the heartbeat of its beginning, and those of a version without `webhook_bomba` renew theirs.
+ * Finds leases without a holder. They are not recorded for a living process, and their own heartbeat has expired. A
+ * claim that is not recorded yet has the heartbeat of its beginning. Versions without `webhook_bomba` renew the
+ * heartbeats of their claims.
  */
 const HUERFANAS = sentencia<object, Toma>(
   'bombas.huerfanas',
@@ -104,8 +112,8 @@ const HUERFANAS = sentencia<object, Toma>(
 )
 
 /**
- * Finds leases that nobody holds, if no process has looked for some seconds. Processes that died are forgotten by a statement of
- * their own: the next one sees who was quicker with a sign of life.
+ * Finds leases without a holder, if no process has checked for some seconds. A statement of its own deletes dead
+ * processes first. The statement after it therefore sees the processes whose heartbeat came in time.
  */
 export async function hallarHuerfanas(db: Pick<Db, 'consultar'>): Promise<Toma[]> {
   const [turno] = await db.consultar(ENTERRAR)

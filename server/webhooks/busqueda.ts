@@ -2,15 +2,19 @@ import type { Db } from '../db.ts'
 import { hallarVencidas } from './vencidas.ts'
 import type { ClaveDeWebhook } from './webhook.ts'
 
-/** How long the search pauses after a pass, in milliseconds: at first, and at most, while nothing is found. */
+/** Pause after a pass that found work, in milliseconds. */
 const PAUSA = 500
+/** Maximum pause between two passes while the search finds nothing, in milliseconds. */
 const PAUSA_MAXIMA = 5_000
-/** The pause is at least so many times as long as the pass: a tenth of the time at most is spent searching. */
+/**
+ * Minimum ratio of the pause to the duration of the pass, so that at most a tenth of the time is spent searching. Even
+ * after a long pass, this rule asks for no more than {@link PAUSA_MAXIMA}.
+ */
 const VECES = 9
 
 /**
- * Looks for endpoints with deliveries due, from one to the next: it repairs what nobody told, after a crash or a lost
- * signal. The less it finds the rarer it looks, until somebody asks.
+ * Searches for endpoints with due deliveries, one endpoint after another. Finds deliveries whose notification was lost,
+ * after a crash or a lost signal. Searches less often while it finds nothing, until a caller requests a search.
  */
 export class Busqueda {
   readonly #deps: { db: Db; reloj: () => Date }
@@ -19,12 +23,12 @@ export class Busqueda {
   #temporizador: NodeJS.Timeout | undefined
   #buscando: Promise<void> | undefined
   #pausa = PAUSA
-  /** Before that instant there is no pass, whoever asks. */
+  /** Time before which no pass begins, even on request, in milliseconds of the process's clock. */
   #libre = 0
   #pedida = false
   #cerrada = false
 
-  /** @param alHallar is told of what is due; returns whether any of it was news */
+  /** @param alHallar receives the endpoints with due deliveries; returns true if one of them was new to this process */
   constructor(
     deps: { db: Db; reloj: () => Date },
     alHallar: (claves: readonly ClaveDeWebhook[]) => boolean,
@@ -35,7 +39,7 @@ export class Busqueda {
     this.#alFallar = alFallar
   }
 
-  /** Looks as soon as it may. */
+  /** Starts a pass as soon as one is allowed. */
   readonly pedir = (): void => {
     this.#pedida = true
     if (!this.#buscando) this.#citar(0)
@@ -68,7 +72,7 @@ export class Busqueda {
     this.#libre = fin + Math.min(PAUSA_MAXIMA, VECES * (fin - inicio))
   }
 
-  /** Parts are searched side by side; one that is away keeps no other from it. */
+  /** Searches all parts in parallel. A part that is unreachable does not stop the search of the others. */
   async #recorrer(): Promise<boolean> {
     const partes = await Promise.allSettled(this.#deps.db.partes().map((parte) => this.#recorrerParte(parte)))
     for (const { status, reason } of partes as PromiseRejectedResult[])

@@ -1,7 +1,7 @@
-/** Who sends, as receivers see it in their logs. */
+/** Name of the sender, as receivers see it in their logs. */
 const AGENTE = 'Guias-Webhooks/1'
 
-/** The headers of an attempt, in the order in which they are sent. */
+/** Headers of an attempt, in the order in which they are sent. */
 export const cabecerasDe = (firma: Readonly<Record<string, string>>) => ({
   'content-type': 'application/json',
   'user-agent': AGENTE,

@@ -14,12 +14,12 @@ import {
   seComprueba,
 } from './webhook.ts'
 
-/** What a merchant may change of an endpoint; null leaves a column as it is. */
+/** Columns of an endpoint that a merchant may change; null leaves a column unchanged. */
 type Cambio = { [Columna in 'url' | 'tipos' | 'descripcion' | 'estado']: FilaWebhook[Columna] | null }
 
 /**
- * Changes an endpoint; a change of state or of address forgets what failed before, for it is another endpoint now, or a
- * mended one.
+ * Changes an endpoint. If the endpoint is activated or gets another address, its earlier failures are cleared, because
+ * they no longer describe it.
  */
 const CAMBIAR = sentencia<ClaveDeWebhook & Cambio & { ahora: Date; se_comprueba: boolean }>(
   'webhooks.cambiar',
@@ -42,7 +42,7 @@ export const cambiarWebhook: Handler<'cambiarWebhook'> = async (
 ) => {
   const { comercioId, modo } = identidad
   const ahora = reloj()
-  // Unknown is unknown, whatever the body asks for.
+  // An unknown endpoint returns 404, even if the body has faults.
   const antes = await exigirWebhook(db, identidad, path.webhook, ahora)
   const politica = politicaAlPedir(destinos, modo, reenviada())
   const url = body.url === undefined ? null : await exigirDestino(body.url, politica)
@@ -62,7 +62,7 @@ export const cambiarWebhook: Handler<'cambiarWebhook'> = async (
       enTransaccion(db, async (consultar) => {
         await consultar(CAMBIAR, cambio)
         const despues = await exigirWebhook({ consultar }, identidad, path.webhook, ahora)
-        // Another address proves itself anew.
+        // A new address must answer a test again.
         if (antes.comprobado_en && !despues.comprobado_en) await enviarPrueba(consultar, despues, ahora)
         const linea = { accion: 'cambiarWebhook', sobre: ['webhook', path.webhook] as const }
         const quien = { identidad, idSolicitud, red }

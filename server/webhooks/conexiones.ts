@@ -3,30 +3,31 @@ import tls from 'node:tls'
 import { Client } from 'undici'
 import { anfitrion, type Politica, resolverDestino } from '../salida/destino.ts'
 
-// One connection per exchange and endpoint, never shared: kept for a while, checked when it is opened.
+// Connections to receivers. A connection serves one exchange at a time and one endpoint only. It is checked when it is
+// opened, and kept for a while.
 
-/** The cause that an exchange ends with when whoever sends is closed. */
+/** Error that ends the exchanges in progress when the sender is closed. */
 export const INTERRUMPIDO = new Error('the sender was closed')
 
-/** The endpoint for which a connection is wanted. */
+/** Endpoint for which a connection is requested. */
 export interface Titular {
-  /** The endpoint's key: connections are never shared between endpoints. */
+  /** Key of the endpoint. Endpoints never share a connection. */
   canal: string
-  /** Whether http on loopback is admitted. */
+  /** True if http on loopback is allowed. */
   loopback: boolean
 }
 
 export interface Conexion {
-  /** What a connection serves: an endpoint at an origin. */
+  /** Key of the endpoint and the origin that the connection serves. */
   clave: string
   cliente: Client
   socket: net.Socket | null
-  /** Ends the exchange under way; null while idle. */
+  /** Ends the exchange in progress; null while the connection is idle. */
   interrumpir: Terminar | null
-  /** Whether the connection has served an exchange before the present one. */
+  /** True if the connection has served an exchange before the present one. */
   reutilizada: boolean
   desechada: boolean
-  /** How far the connection has come in being made. */
+  /** Phase of the connection while it is opened; `lista` when it is ready. */
   fase: 'dns' | 'tcp' | 'tls' | 'lista'
   ip: string | null
   dns: number | null
@@ -34,22 +35,29 @@ export interface Conexion {
   tls: number | null
 }
 
-/** Ends an exchange with what went wrong, or with null when the answer is whole. */
+/** Ends an exchange with an error, or with null when the response is complete. */
 export type Terminar = (causa: unknown) => void
 type AbrirSocket = (conexion: Conexion, url: URL, loopback: boolean) => Promise<net.Socket>
 
 export interface Reserva {
-  /** Takes an idle connection of the endpoint's, or else makes a new one. */
+  /** Takes an idle connection of the endpoint, or else opens a new one. */
   tomar(titular: Titular, url: URL, interrumpir: Terminar): Conexion
+  /** Opens a new connection. */
   abrir(titular: Titular, url: URL, interrumpir: Terminar): Conexion
+  /** Makes a connection idle after a complete exchange, so that another exchange can use it. */
   soltar(conexion: Conexion): void
+  /** Closes a connection and removes it. */
   desechar(conexion: Conexion): void
+  /** Closes all connections. Exchanges in progress end with {@link INTERRUMPIDO}. */
   cerrar(): Promise<void>
 }
 
 const SIN_ABRIR = { socket: null, reutilizada: false, fase: 'dns', ip: null, dns: null, tcp: null, tls: null } as const
-// The deadline is ours, over everything. Idle connections close by the client's own timer, or sooner where the receiver
-// announces it; and one that is never idle is renewed now and then, for its name may have moved.
+/**
+ * Options of the HTTP client. The sender's own deadline covers the whole exchange, so the timeouts are off. An idle
+ * connection closes after 8 s, or sooner if the receiver announces so. A connection that is never idle is replaced
+ * after 1,000 requests, because its name may have moved to another address.
+ */
 const OPCIONES = {
   allowH2: false,
   pipelining: 1,
@@ -63,14 +71,14 @@ const OPCIONES = {
 }
 
 /**
- * Makes a reserve that holds only connections in use and idle ones that are still open, so that endpoints long silent
- * cost nothing.
- * @param maximas the most idle connections of all endpoints together: each is a file descriptor
+ * Creates a pool of connections in use and of idle connections that are still open. Endpoints that were silent for long
+ * use no resources.
+ * @param maximas maximum idle connections over all endpoints; each one is a file descriptor
  */
 export function crearReserva(abrirSocket: AbrirSocket, maximas: number): Reserva {
   const abiertas = new Set<Conexion>()
   const libres = new Map<string, Conexion[]>()
-  // The one idle for longest first.
+  // Idle connections are in order of idle time, the longest first.
   const ociosas = new Set<Conexion>()
   let cerrada = false
 
@@ -78,7 +86,8 @@ export function crearReserva(abrirSocket: AbrirSocket, maximas: number): Reserva
 
   const abrir: Reserva['abrir'] = (titular, url, interrumpir) => {
     if (cerrada) throw INTERRUMPIDO
-    // Not all of `titular`: what else is in it, a body, would live as long as the connection.
+    // The closure must not hold all of `titular`. Its other members, such as a body, would live as long as the
+    // connection.
     const { loopback } = titular
     const cliente = new Client(url.origin, {
       ...OPCIONES,
@@ -93,8 +102,8 @@ export function crearReserva(abrirSocket: AbrirSocket, maximas: number): Reserva
     const conexion: Conexion = { ...SIN_ABRIR, clave, cliente, interrumpir, desechada: false }
     cliente.on('disconnect', (_origen, _clientes, error) => {
       if (!conexion.interrumpir) desechar(conexion)
-      // A receiver that talks or closes before it was asked: the client would reconnect for as long as it does so. Only
-      // an idle socket that turns out to be closed is worth that, once.
+      // If a receiver sends or closes before a request, the client would reconnect for as long as the receiver does so.
+      // The client may reconnect once, if an idle socket turns out to be closed.
       else if (!conexion.reutilizada) conexion.interrumpir(error)
     })
     abiertas.add(conexion)
@@ -103,7 +112,8 @@ export function crearReserva(abrirSocket: AbrirSocket, maximas: number): Reserva
 
   const tomar: Reserva['tomar'] = (titular, url, interrumpir) => {
     const disponibles = libres.get(claveDe(titular, url))
-    // The last one first, so that those in excess fall idle. A destroyed socket leaves with its 'disconnect'.
+    // The last connection is taken first, so that connections in excess stay idle. A destroyed socket is removed by its
+    // 'disconnect' event.
     for (let conexion = disponibles?.pop(); conexion; conexion = disponibles?.pop()) {
       ociosas.delete(conexion)
       if (conexion.socket?.destroyed) continue
@@ -132,7 +142,7 @@ export function crearReserva(abrirSocket: AbrirSocket, maximas: number): Reserva
     if (i >= 0) iguales.splice(i, 1)
     if (iguales.length === 0) libres.delete(conexion.clave)
     conexion.cliente.destroy(() => {})
-    // While it connects, the client doesn't know it yet.
+    // While the socket connects, the client does not know it yet and cannot destroy it.
     conexion.socket?.destroy()
   }
 
@@ -150,6 +160,11 @@ export function crearReserva(abrirSocket: AbrirSocket, maximas: number): Reserva
   return { abrir, tomar, soltar, desechar, cerrar }
 }
 
+/**
+ * Opens the socket of a connection. Records the phase, the IP address and the times of DNS, TCP and TLS in
+ * milliseconds. Connects only to addresses that `politica` allows.
+ * @throws DestinoNoPermitido; {@link INTERRUMPIDO} if the connection is discarded or closed before it is open
+ */
 export async function abrirSocket(
   conexion: Conexion,
   url: URL,
@@ -169,7 +184,8 @@ export async function abrirSocket(
   conexion.fase = 'tcp'
   const segura = url.protocol === 'https:'
   const nombre = anfitrion(url)
-  // The addresses that were checked and no others. It isn't asked about a literal, which was checked as it stands.
+  // The socket connects only to the checked addresses. Node does not call `lookup` for a literal IP address, which was
+  // checked as it stands.
   const lookup: net.LookupFunction = (_nombre, _opciones, responder) => responder(null, [...direcciones])
   const opciones = {
     host: nombre,
@@ -185,7 +201,7 @@ export async function abrirSocket(
     : net.connect(opciones)
   conexion.socket = socket
   const { promise, resolve, reject } = Promise.withResolvers<net.Socket>()
-  // The listener for errors stays: between here and the client's own, none may go unheard.
+  // The error listener stays, because an error before the client adds its own listener would be uncaught.
   socket.on('error', reject).once('close', () => reject(INTERRUMPIDO))
   socket.once('connect', () => {
     conexion.tcp = medir()

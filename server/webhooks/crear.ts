@@ -18,7 +18,7 @@ import {
   seComprueba,
 } from './webhook.ts'
 
-/** Takes the merchant's turn to create endpoints, so that what another request wrote is counted. */
+/** Takes the merchant's lock for the creation of endpoints. The count then includes the endpoints of other requests. */
 const TURNO = sentencia<{ comercio_id: string }>(
   'webhooks.turno',
   `select pg_advisory_xact_lock(hashtextextended('webhooks ' || :comercio_id::uuid::text, 0))`,
@@ -44,7 +44,7 @@ const CREAR = sentencia<
    select webhook from s`,
 )
 
-/** The code of the merchant's endpoint that has this address, for a message. */
+/** Returns the code of the merchant's endpoint that has this address, for a message. */
 export async function nombrarPorUrl(db: Db, { comercioId, modo }: Ambito, url: string): Promise<string> {
   const fila = await db.prisma.webhook.findUnique({
     where: { comercio_id_modo_url: { comercio_id: comercioId, modo, url } },

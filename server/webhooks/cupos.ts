@@ -1,40 +1,46 @@
-/** Exchanges under way at a time, of those that took no longer than {@link LENTO} so far. */
+/** Maximum concurrent exchanges that have not taken longer than {@link LENTO} so far. */
 export const EN_VUELO = 64
-/** Beyond so many milliseconds an exchange costs nothing but its socket, and isn't counted in {@link EN_VUELO}. */
+/**
+ * Duration in milliseconds after which an exchange is slow. A slow exchange costs only its socket and does not count in
+ * {@link EN_VUELO}.
+ */
 export const LENTO = 1_000
-/** Exchanges under way at a time, slow ones included. */
+/** Maximum concurrent exchanges, including slow ones. */
 export const EN_VUELO_MAXIMO = 512
-/** Exchanges of one endpoint under way at a time; one of an endpoint that fails: its probe. */
+/** Maximum concurrent exchanges of one endpoint. An endpoint that fails has one at a time, its probe. */
 export const POR_WEBHOOK = 4
-/** Exchanges of one merchant under way at a time: half of the quick ones, and fewer the fuller the process is. */
+/** Maximum concurrent exchanges of one merchant: half of {@link EN_VUELO}, and fewer the fuller the process is. */
 export const POR_COMERCIO = 32
-/** Deliveries of one endpoint that wait in memory at most. */
+/** Maximum deliveries of one endpoint that wait in memory. */
 export const VENTANA = 50
-/** Deliveries of one merchant that wait in memory at most, and fewer the fuller it is. */
+/** Maximum deliveries of one merchant that wait in memory, and fewer the fuller the memory is. */
 export const EN_ESPERA_POR_COMERCIO = 150
-/** Deliveries that wait in memory, of all merchants: near it each gets fewer. */
+/** Maximum deliveries that wait in memory, over all merchants. Near this maximum each merchant gets fewer places. */
 export const EN_ESPERA = 1_500
 
-/** A delivery that waits in memory for its turn. */
+/** Delivery that waits in memory for its turn. */
 export interface EnEspera {
-  /** evt_…: what identifies the delivery within its endpoint. */
+  /** Id of the event (evt_…), which identifies the delivery within its endpoint. */
   readonly evento: string
-  /** Two events of one guide are never under way at once, and go in the order of their sequence. */
+  /**
+   * Guide of the event. Two events of one guide are never sent at the same time, and are sent in the order of their
+   * sequence.
+   */
   readonly guia_id: string
   readonly secuencia: number
-  /** Since when it waits, in milliseconds of the process's clock. */
+  /** Time since which the delivery waits, in milliseconds of the process's clock. */
   readonly desde: number
 }
 
-/** One merchant's share. */
+/** Share of one merchant in the capacity of this process. */
 export class Parte {
   readonly comercio: string
   enVuelo = 0
   enEspera = 0
-  /** Places kept for deliveries that are being read. */
+  /** Places reserved for deliveries that are being read. */
   reservados = 0
   lineas = 0
-  /** Lines that could go but for this share; the first of them goes when an exchange of the merchant ends. */
+  /** Lines that only this share holds back. The first of them continues when an exchange of the merchant ends. */
   readonly detenidas = new Set<Linea>()
 
   constructor(comercio: string) {
@@ -42,15 +48,15 @@ export class Parte {
   }
 }
 
-/** One endpoint's line: what waits for it, and what is under way. */
+/** Line of one endpoint: its waiting deliveries and its exchanges in progress. */
 export class Linea<T extends EnEspera = EnEspera> {
   readonly parte: Parte
   readonly espera: T[] = []
   readonly guiasEnVuelo = new Set<string>()
   enVuelo = 0
-  /** Exchanges that may be under way at once. */
+  /** Maximum concurrent exchanges of the line. */
   tope = POR_WEBHOOK
-  /** When an exchange of it last began from idle, or ended, in milliseconds. */
+  /** Time when an exchange last began in an idle line, or last ended, in milliseconds. */
   movida = 0
   enTurno = false
 
@@ -58,33 +64,33 @@ export class Linea<T extends EnEspera = EnEspera> {
     this.parte = parte
   }
 
-  /** Where the first delivery stands of which no other of the same guide is under way; -1: nowhere. */
+  /** Returns the index of the first delivery whose guide has no exchange in progress; -1 if none exists. */
   primeraLibre(): number {
     return this.espera.findIndex(({ guia_id }) => !this.guiasEnVuelo.has(guia_id))
   }
 
-  /** Whether all its exchanges have been waiting for longer than that. */
+  /** Returns true if the line is full and no exchange has ended for more than `ms` milliseconds. */
   estaColgada(ahora: number, ms: number): boolean {
     return this.enVuelo >= this.tope && ahora - this.movida > ms
   }
 }
 
-/** An exchange that may begin now: whose, and which. */
+/** Exchange that may begin now: its line and its delivery. */
 export interface Turno<T extends EnEspera, L extends Linea<T>> {
   readonly linea: L
   readonly entrega: T
-  /** When it began, in milliseconds. */
+  /** Time when the exchange began, in milliseconds. */
   readonly inicio: number
 }
 
 /**
- * Says who may send now, so that nobody's slow receiver costs others: lines take turns, and an endpoint, a merchant and all
- * together have only so many exchanges under way and so many deliveries in memory. It knows neither clock nor network: every
- * instant is told to it, in milliseconds.
+ * Decides which line may send now, so that a slow receiver of one merchant does not cost the others. Lines take turns.
+ * Exchanges in progress and deliveries in memory are limited for each endpoint, for each merchant and in total. This
+ * class uses neither a clock nor the network: callers pass each time, in milliseconds.
  */
 export class Cupos<T extends EnEspera, L extends Linea<T>> {
   readonly #partes = new Map<string, Parte>()
-  /** In the order in which they began. */
+  /** Exchanges in progress, in the order in which they began. */
   readonly #enVuelo = new Set<Turno<T, L>>()
   readonly #turnos: L[] = []
   #enEspera = 0
@@ -98,7 +104,7 @@ export class Cupos<T extends EnEspera, L extends Linea<T>> {
     return this.#enEspera
   }
 
-  /** The share of a merchant for one more of his lines. */
+  /** Returns the share of a merchant, with one more line of the merchant. */
   abrir(comercio: string): Parte {
     const parte = this.#partes.get(comercio) ?? new Parte(comercio)
     this.#partes.set(comercio, parte)
@@ -106,7 +112,7 @@ export class Cupos<T extends EnEspera, L extends Linea<T>> {
     return parte
   }
 
-  /** Forgets a line, with what waits in it. */
+  /** Removes a line and the deliveries that wait in it. */
   cerrar(linea: L): void {
     const { parte } = linea
     this.sacar(linea)
@@ -115,8 +121,9 @@ export class Cupos<T extends EnEspera, L extends Linea<T>> {
   }
 
   /**
-   * How many more deliveries of a line may be brought into memory. However full it is, a merchant of whom nothing waits gets
-   * what one endpoint can send at once: others' slow receivers keep nobody out.
+   * Returns the number of deliveries of a line that may still be brought into memory. A merchant with no waiting
+   * delivery gets as many places as one endpoint can send at once, even if the memory is full. Slow receivers of other
+   * merchants therefore exclude no merchant.
    */
   cabida({ espera, enVuelo, tope, parte }: L): number {
     if (tope === 1) return espera.length + enVuelo === 0 ? 1 : 0
@@ -126,7 +133,10 @@ export class Cupos<T extends EnEspera, L extends Linea<T>> {
     return Math.max(0, Math.min(VENTANA - espera.length, Math.max(POR_WEBHOOK, tocan) - suyas))
   }
 
-  /** Keeps places for deliveries of a line while they are being read, as many as are left; gives how many. */
+  /**
+   * Reserves places for deliveries of a line while they are being read.
+   * @returns the number of places, `cuantosQuiere` at most
+   */
   reservar(linea: L, cuantosQuiere: number): number {
     const cuantos = Math.min(cuantosQuiere, this.cabida(linea))
     linea.parte.reservados += cuantos
@@ -134,13 +144,13 @@ export class Cupos<T extends EnEspera, L extends Linea<T>> {
     return cuantos
   }
 
-  /** Gives back what {@link reservar} kept. */
+  /** Releases the places that {@link reservar} reserved. */
   liberar({ parte }: L, cuantos: number): void {
     parte.reservados -= cuantos
     this.#reservados -= cuantos
   }
 
-  /** Puts a delivery into its line: last, but before later events of its guide. */
+  /** Adds a delivery at the end of its line, but before later events of the same guide. */
   poner(linea: L, entrega: T): void {
     const { guia_id, secuencia } = entrega
     const posterior = linea.espera.findIndex((otra) => otra.guia_id === guia_id && otra.secuencia > secuencia)
@@ -150,7 +160,7 @@ export class Cupos<T extends EnEspera, L extends Linea<T>> {
     this.citar(linea)
   }
 
-  /** Takes out of a line what waits in it, or some of that, and gives it. */
+  /** Removes waiting deliveries from a line, all of them or those that `cuales` selects, and returns them. */
   sacar(linea: L, cuales: (entrega: T) => boolean = () => true): T[] {
     const fuera = linea.espera.filter(cuales)
     if (fuera.length === 0) return fuera
@@ -161,7 +171,7 @@ export class Cupos<T extends EnEspera, L extends Linea<T>> {
     return fuera
   }
 
-  /** Gives a line a place among those that take turns, if anything of it could go. */
+  /** Gives a line a place among the lines that take turns, if one of its deliveries could be sent. */
   citar(linea: L): void {
     if (linea.enTurno || linea.enVuelo >= linea.tope || linea.primeraLibre() === -1) return
     linea.enTurno = true
@@ -169,8 +179,8 @@ export class Cupos<T extends EnEspera, L extends Linea<T>> {
   }
 
   /**
-   * The next exchange that may begin now; undefined when there is none, or no room for one.
-   * @param puede whether a line may be sent to just now; one that may not loses its place until it is summoned again
+   * Returns the next exchange that may begin now; undefined if no exchange may begin.
+   * @param puede returns true if the line may be sent to now; other lines lose their place until the next {@link citar}
    */
   tomar(ahora: number, puede: (linea: L) => boolean): Turno<T, L> | undefined {
     if (this.#turnos.length === 0 || !this.#hayCupo(ahora)) return undefined
@@ -198,7 +208,7 @@ export class Cupos<T extends EnEspera, L extends Linea<T>> {
     return turno
   }
 
-  /** An exchange is over: its place is free, and so is its guide's. */
+  /** Ends an exchange. Its place is free again, and so is its guide. */
   terminar(turno: Turno<T, L>, ahora: number): void {
     const { linea, entrega } = turno
     if (!this.#enVuelo.delete(turno)) return

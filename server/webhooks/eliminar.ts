@@ -3,7 +3,7 @@ import { enTransaccion, sentencia } from '../db.ts'
 import { type ClaveDeWebhook, desconocido } from './webhook.ts'
 
 /**
- * Marks an endpoint as deleted: its row stays, without its address, until a job has deleted its deliveries, which may
+ * Marks an endpoint as deleted. Its row stays, without the address, until a job has deleted its deliveries, which may
  * be millions.
  */
 const ELIMINAR = sentencia<ClaveDeWebhook & { ahora: Date }>(
@@ -13,8 +13,8 @@ const ELIMINAR = sentencia<ClaveDeWebhook & { ahora: Date }>(
 )
 
 /**
- * Deletes an endpoint's secrets once its row is ours: a rotation that was under way has ended, and what it wrote is
- * seen.
+ * Deletes the secrets of an endpoint, after its row is locked. A rotation in progress has then ended, and the secret
+ * that it wrote is visible.
  */
 const ELIMINAR_SECRETOS = sentencia<ClaveDeWebhook>(
   'webhooks.eliminarSecretos',

@@ -4,49 +4,61 @@ import { type EnEspera, Linea, type Parte, POR_WEBHOOK } from './cupos.ts'
 import { type Contenido, YA } from './entrega.ts'
 import type { Receptor } from './receptor.ts'
 
-/** A delivery in memory, with what its body is made of. */
+/** Delivery in memory, with the data of its body. */
 export interface Lista extends EnEspera {
   contenido: Contenido
 }
 
+/**
+ * Converts a delivery to its form in memory.
+ * @param desde time since which the delivery waits, in milliseconds of the process's clock
+ */
 export const aLista = (contenido: Contenido, desde: number): Lista => {
   const { evento, guia_id, secuencia } = contenido.entrega
   return { evento, guia_id, secuencia, desde, contenido }
 }
 
-/** Whether a pause isn't over; one that a clock gone wrong put far ahead doesn't count. */
+/**
+ * Returns true if a pause has not ended yet. A pause that ends more than twice {@link FRENO_MAXIMO} from now comes from
+ * a wrong clock and does not count.
+ */
 const frena = (hasta: Date, cuando: Date) => hasta > cuando && hasta.getTime() <= cuando.getTime() + 2 * FRENO_MAXIMO
 
-/** How old what is known of an endpoint may be when something is sent to it, in milliseconds. */
+/** Maximum age of an endpoint's data when a delivery is sent to it, in milliseconds. */
 const FRESCO = 1_500
 
-/** An endpoint that this process holds: what is known of it, and what of it is in memory. */
+/** Endpoint that this process holds, with its data and its deliveries in memory. */
 export class Endpoint extends Linea<Lista> {
   readonly arriendo: Arriendo
   receptor: Receptor | undefined
-  /** When the receiver was last read, in milliseconds of the process's clock. */
+  /** Time when the receiver was last read, in milliseconds of the process's clock. */
   #leidoEn = Number.NEGATIVE_INFINITY
-  /** Deliveries that wait, are under way or aren't settled yet, by their event. */
+  /** Deliveries that wait, are being sent or are not settled yet, by the id of their event. */
   readonly enMemoria: Set<string>
-  /** Whether there may be deliveries of it that aren't in memory. */
+  /** True if the endpoint may have deliveries that are not in memory. */
   porLeer = true
   leyendo = false
-  /** Settled while a read was under way that may still bring them: forgotten after it. */
+  /** Deliveries settled during a read that may still return them. They are removed from memory after the read. */
   #asentadas: string[] = []
-  /** Failures in a row that this process saw since it last knew the endpoint to be well. */
+  /** Failures in a row that this process saw since it last knew that the endpoint was healthy. */
   #fallas = 0
-  /** Failures that aren't settled yet, and whether one was that what is known doesn't tell. */
+  /** Failures that are not settled yet. */
   #fallasSinAsentar = 0
+  /** True if the endpoint's data may lack a failure that this process saw. */
   #turbio = false
-  /** When the reads before the last one were over, and the last one: until when it was taken, there was none. */
+  /**
+   * Time when the read before the last one ended, in milliseconds. Until the first read, the time when the endpoint was
+   * taken.
+   */
   #antes: number
+  /** Time when the last read ended, in milliseconds. Until the first read, the time when the endpoint was taken. */
   #leida: number
-  /** What the last read brought, by event. */
+  /** Ids of the events that the last read returned. */
   #traidas = new Set<string>()
-  /** When something of it last began or ended, in milliseconds. */
+  /** Time of the endpoint's latest activity, in milliseconds of the process's clock. */
   actividad: number
 
-  /** @param enMemoria deliveries that are still under way since this process held the endpoint before */
+  /** @param enMemoria deliveries still being sent since this process held the endpoint before */
   constructor(arriendo: Arriendo, parte: Parte, ahora: number, enMemoria: Set<string>) {
     super(parte)
     this.arriendo = arriendo
@@ -56,7 +68,7 @@ export class Endpoint extends Linea<Lista> {
     this.#leida = ahora
   }
 
-  /** What its row says now; undefined: it is gone. */
+  /** Stores the present row of the endpoint. @param receptor undefined if the endpoint no longer exists */
   conocer(receptor: Receptor | undefined, ahora: number): void {
     this.receptor = receptor
     this.#leidoEn = ahora
@@ -69,25 +81,25 @@ export class Endpoint extends Linea<Lista> {
     return ahora - this.#leidoEn < FRESCO
   }
 
-  /** Whether it takes what is due, and not only what somebody asked to be sent. */
+  /** Returns true if the endpoint accepts all due deliveries, and not only deliveries sent on request. */
   estaActivo(cuando: Date): boolean {
     const { estado, comprobado_en = null, freno_vence_en = null } = this.receptor ?? {}
     return estado === 'activo' && comprobado_en !== null && (freno_vence_en === null || !frena(freno_vence_en, cuando))
   }
 
-  /** Whether a delivery may go to it as it is now. */
+  /** Returns true if a delivery may be sent to the endpoint in its present state. */
   admite({ contenido: { entrega } }: Lista, cuando: Date): boolean {
     return entrega.proximo_en.getTime() === YA.getTime() || this.estaActivo(cuando)
   }
 
-  /** Whether it is known to be well, so that what goes well changes nothing of it. */
+  /** True if the endpoint is known to be healthy. A success then changes nothing about it. */
   get estaSano(): boolean {
     const { receptor } = this
     if (this.#turbio || !receptor || receptor.comprobado_en === null) return false
     return receptor.fallas === 0 && receptor.freno_vence_en === null
   }
 
-  /** An attempt is over. @returns whether it fails so often that it gets one delivery at a time, as a probe */
+  /** Records the end of an attempt. @returns true if the endpoint now gets one delivery at a time, as a probe */
   anotar(bueno: boolean): boolean {
     if (!bueno) {
       this.#turbio = true
@@ -98,19 +110,19 @@ export class Endpoint extends Linea<Lista> {
     return this.#fallas >= FALLAS_PARA_FRENAR
   }
 
-  /** An attempt is settled. */
+  /** Records that an attempt is settled. */
   asentar(evento: string, bueno: boolean): void {
     if (!bueno && this.#fallasSinAsentar > 0) this.#fallasSinAsentar--
     this.olvidar(evento)
   }
 
-  /** A delivery is out of memory: it may be read again, if there is more to do about it. */
+  /** Removes a delivery from memory. The delivery may be read again if it is still pending. */
   olvidar(evento: string): void {
     if (this.leyendo) this.#asentadas.push(evento)
     else this.enMemoria.delete(evento)
   }
 
-  /** @param traidas the events that it brought */
+  /** Records the end of a read. @param traidas ids of the events that the read returned */
   terminarLectura(traidas: readonly string[], ahora: number): void {
     this.leyendo = false
     this.#antes = this.#leida
@@ -120,8 +132,9 @@ export class Endpoint extends Linea<Lista> {
   }
 
   /**
-   * Whether an event is known not to have been read, though others may see a commit before its own process hears of it.
-   * @param desde when the writing of it began, in milliseconds
+   * Returns true if no read has returned the event. A read may see a commit before the process that commits knows of
+   * it.
+   * @param desde time when the write of the event began, in milliseconds
    */
   esNuevo(evento: string, desde: number): boolean {
     return desde > this.#antes && !this.#traidas.has(evento)

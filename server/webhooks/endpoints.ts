@@ -7,31 +7,36 @@ import { Endpoint, type Lista } from './endpoint.ts'
 import { type DepsDeReceptor, leerReceptores } from './receptor.ts'
 import type { ClaveDeWebhook } from './webhook.ts'
 
-/** How long an endpoint without anything to send is held, in milliseconds: steady traffic takes nothing anew. */
+/**
+ * Time for which an endpoint with nothing to send is held, in milliseconds, so that steady traffic needs no new claims.
+ */
 const OCIO = 5_000
-/** How often, while it holds any, it takes those that nobody holds, in milliseconds. */
+/** Interval between two claims of free endpoints while this process holds endpoints, in milliseconds. */
 const TOMA = 2_000
 
 type DepsDeEndpoints = DepsDeReceptor & Pick<DepsDeTrabajo, 'dbSinEspera' | 'senalar' | 'hayTrabajo'>
 
 interface Oyente {
-  /** An endpoint is held from now on. */
+  /** Called when this process begins to hold an endpoint. */
   alTomar: (endpoint: Endpoint) => void
-  /** An endpoint's row was read. */
+  /** Called when the row of an endpoint was read. */
   alConocer: (endpoint: Endpoint) => void
-  /** An endpoint is held no longer. */
+  /** Called when this process no longer holds an endpoint. */
   alDejar: (endpoint: Endpoint) => void
   alFallar: (error: unknown) => void
 }
 
-/** The endpoints that this process holds: their leases, and what is known of them. */
+/** Endpoints that this process holds, with their leases and their data. */
 export class Endpoints {
   readonly #deps: DepsDeEndpoints
   readonly #cupos: Cupos<Lista, Endpoint>
   readonly #oyente: Oyente
   readonly #arriendos: Arriendos
   readonly #suyos = new Map<string, Endpoint>()
-  /** Deliveries under way of endpoints that were lost: who takes one again must not send them twice. */
+  /**
+   * Deliveries being sent, of endpoints that this process lost. If this process takes an endpoint again, it must not
+   * send these deliveries twice.
+   */
   readonly #enElAire = new Map<string, Set<string>>()
   readonly #porConocer = new Set<Endpoint>()
   #conociendo = false
@@ -47,11 +52,12 @@ export class Endpoints {
         for (const arriendo of arriendos) this.#atender(arriendo)
       },
       alPerder: ({ clave }) => this.#dejar(this.#suyos.get(clave.webhook)),
-      // Its holder may not have heard of what was committed here.
+      // The process that holds the endpoint may not know of deliveries committed by this process.
       alNoTomar: (claves) => deps.senalar(claves),
     })
   }
 
+  /** Returns an endpoint by its code; undefined if this process does not hold it. */
   de(webhook: string): Endpoint | undefined {
     return this.#suyos.get(webhook)
   }
@@ -61,25 +67,26 @@ export class Endpoints {
   }
 
   /**
-   * Asks for endpoints that aren't held here.
-   * @param deOtro whether another process says that there is work: then whoever holds them was told, too
+   * Requests endpoints that this process does not hold.
+   * @param deOtro true if another process announced the work; the process that holds the endpoint got the same
+   * announcement
    */
   pedir(claves: readonly ClaveDeWebhook[], deOtro: boolean): void {
     for (const clave of claves) this.#arriendos.pedir(clave, deOtro)
     if (claves.length > 0) this.tomar()
   }
 
-  /** Takes what was asked for, and whatever else nobody holds. */
+  /** Claims the requested endpoints, and all others that no process holds. */
   tomar(): void {
     this.#arriendos.tomar().catch(this.#oyente.alFallar)
   }
 
-  /** Gives back what dead processes held. @returns how many endpoints */
+  /** Returns the leases of dead processes to the queue. @returns the number of endpoints */
   rescatar(): Promise<number> {
     return this.#arriendos.rescatar()
   }
 
-  /** Gives the sign of life, when it is time, gives up what has been idle, and takes what nobody holds. */
+  /** Sends the heartbeat if it is due, gives up idle endpoints, and claims endpoints that no process holds. */
   cuidar(ahora: number): void {
     if (this.#suyos.size === 0) return
     this.#arriendos.latir(ahora).catch(this.#oyente.alFallar)
@@ -94,7 +101,7 @@ export class Endpoints {
     this.tomar()
   }
 
-  /** Gives endpoints up; all of them, if it isn't said which. */
+  /** Gives up endpoints, by default all of them. */
   async soltar(endpoints: readonly Endpoint[] = [...this.#suyos.values()]): Promise<void> {
     for (const endpoint of endpoints) this.#dejar(endpoint)
     await this.#arriendos.soltar(endpoints.map(({ arriendo }) => arriendo))
@@ -125,14 +132,14 @@ export class Endpoints {
     this.#oyente.alDejar(endpoint)
   }
 
-  /** An attempt at an endpoint that isn't held any more is settled. */
+  /** Records that an attempt at an endpoint is settled, for an endpoint that this process no longer holds. */
   olvidar(webhook: string, evento: string): void {
     const enElAire = this.#enElAire.get(webhook)
     enElAire?.delete(evento)
     if (enElAire?.size === 0) this.#enElAire.delete(webhook)
   }
 
-  /** Reads an endpoint's row, together with those of others that are asked for meanwhile. */
+  /** Reads the row of an endpoint, together with the rows of other endpoints requested at the same time. */
   conocer(endpoint: Endpoint): void {
     if (this.#cerrado) return
     this.#porConocer.add(endpoint)
@@ -154,10 +161,10 @@ export class Endpoints {
     })
   }
 
-  /** Reads endpoints' rows. */
+  /** Reads the rows of endpoints. */
   async conocerTodos(todos: readonly Endpoint[]): Promise<void> {
     for (const endpoint of todos) this.#porConocer.delete(endpoint)
-    // What is read is at least as new as this.
+    // This time is taken before the read, so the data is at least as new.
     const ahora = performance.now()
     const claves = todos.map(({ arriendo }) => arriendo.clave)
     const receptores = await leerReceptores(this.#deps, claves, (webhook) => this.#suyos.get(webhook)?.receptor)

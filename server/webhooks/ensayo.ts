@@ -4,12 +4,13 @@ import { noDisponible } from '../errores.ts'
 import { crearTurnos, crearTurnosPorDueno } from '../http/turnos.ts'
 import { buscarTramo, eventosPorRecuperar, type PorRecuperar, type Posicion, porEnviar } from './recuperacion.ts'
 
-/** Events that one statement of a dry run looks at: some ten milliseconds of the database. */
+/** Maximum number of events that one statement of a dry run reads: some ten milliseconds of the database. */
 const PASO = 1_000
-/** The most events that a dry run looks at, and for how long, in milliseconds: it is a request, and somebody waits for it. */
+/** Maximum number of events that a dry run reads. */
 const MAXIMO = 50_000
+/** Maximum duration of a dry run, in milliseconds, because a client waits for the response. */
 const PLAZO = 2_000
-/** Statements of dry runs under way at once, of all merchants: a quarter of the process's connections. */
+/** Maximum concurrent statements of dry runs, over all merchants: a quarter of the process's connections. */
 const A_LA_VEZ = 2
 
 interface Paso {
@@ -30,16 +31,16 @@ const ENSAYAR = sentencia<PorRecuperar, Paso>(
      and e.webhook = :webhook and e.guia_id = v.guia_id and e.secuencia = v.secuencia`,
 )
 
-/** What a dry run is asked about. */
+/** Parameters of a dry run. */
 export type PorEnsayar = Omit<PorRecuperar, keyof Posicion>
 
-/** Counts what a recovery would send, until that is known or it took too long. */
+/** Counts the deliveries that a recovery would send. Stops early if the count takes too long. */
 export type Ensayar = (pedida: PorEnsayar, senal: AbortSignal) => Promise<EnsayoDeRecuperacion>
 
 /**
- * Makes dry runs one at a time for each merchant, in steps that take turns with those of other merchants: however many are
- * asked for, everybody else has most of the connections.
- * @param ms only differences count
+ * Creates the function for dry runs. Each merchant has one dry run at a time, in steps that take turns with the steps
+ * of other merchants. Most connections therefore remain for other requests, for any number of dry runs.
+ * @param ms clock in milliseconds, of which only differences matter
  */
 export function crearEnsayos(db: Db, ms = () => performance.now()): Ensayar {
   const porComercio = crearTurnosPorDueno(1)

@@ -25,7 +25,7 @@ import { iso } from '../tiempo/instante.ts'
 import type { Respuesta } from './respuesta.ts'
 import type { Ambito, ClaveDeWebhook } from './webhook.ts'
 
-/** A row of `webhook_entrega`. */
+/** Row of `webhook_entrega`. */
 export type FilaEntregaDeWebhook = Fila<
   webhook_entrega,
   {
@@ -39,29 +39,32 @@ export type FilaEntregaDeWebhook = Fila<
   }
 >
 
-/** The attempt of a delivery that went well at the first try, as the delivery's own row keeps it. */
+/** Successful first attempt of a delivery, as stored in the row of the delivery. */
 export interface Exito extends Omit<Respuesta, 'error' | 'detalle' | 'retry_after'> {
-  /** The attempt's id: ids sort as attempts began. */
+  /** Id of the attempt; ids sort by start time. */
   id: string
   causa: CausaDeEntregaDeWebhook
-  /** When it began, as ISO 8601. */
+  /** Start time of the attempt, as ISO 8601. */
   iniciado_en: string
   url: string
-  /** Versions of the secret that signed. */
+  /** Versions of the secrets that signed the request. */
   secretos: number[]
 }
 
-/** What identifies a delivery: an endpoint, and the event that goes to it. */
+/** Key of a delivery: an endpoint, and the event that goes to it. */
 export type Clave = ClaveDeWebhook & Pick<FilaEntregaDeWebhook, 'guia_id' | 'secuencia'>
 
-/** The due time of what somebody asked to be sent now: before anything else, whatever the endpoint's state. */
+/**
+ * Due time of a delivery that is sent on request. It comes before all other due times, and the delivery is sent in any
+ * state of the endpoint.
+ */
 export const YA = new Date(0)
 
 const PREFIJO = 'evt_'
 
 /**
- * ent_<endpoint>_<guide>_<sequence>: the endpoint and the event are the delivery's identity, so they make its public
- * id.
+ * Returns the public id of a delivery: ent_<endpoint>_<guide>_<sequence>. The endpoint and the event identify the
+ * delivery, so they form its public id.
  */
 const codigoDe = ({ webhook, evento }: Pick<FilaEntregaDeWebhook, 'webhook' | 'evento'>) =>
   `ent_${webhook.slice('wh_'.length)}_${evento.slice(PREFIJO.length)}`
@@ -83,13 +86,13 @@ const MOSTRADAS = [
 
 type EntregaMostrada = Pick<FilaEntregaDeWebhook, (typeof MOSTRADAS)[number]>
 
-/** What the contract shows of a delivery in a list, its instants as texts. */
+/** Columns of a delivery that the contract shows in a list, with timestamps as strings. */
 export type EntregaLeida = EnJson<EntregaMostrada>
 
-/** SQL of the columns of {@link EntregaLeida} of `e`: without the bodies that endpoints answered with. */
+/** SQL select list for {@link EntregaLeida}, of `e`. Excludes the bodies of the endpoints' responses. */
 export const COLUMNAS_DE_ENTREGA = conTextos(MOSTRADAS, 'e.')
 
-/** A row of `webhook_entrega` as the contract has it. */
+/** Returns a row of `webhook_entrega` in the contract's form. */
 export const presentarEntregaDeWebhook = (fila: EntregaMostrada | EntregaLeida): EntregaDeWebhook => ({
   entrega: codigoDe(fila),
   webhook: fila.webhook,
@@ -102,7 +105,7 @@ export const presentarEntregaDeWebhook = (fila: EntregaMostrada | EntregaLeida):
   proximo_intento_en:
     fila.estado !== 'pendiente'
       ? null
-      : // What goes now went on its way when it was asked for.
+      : // `YA` is not a real time, so a delivery sent on request shows the time of its creation.
         iso(new Date(fila.proximo_en) > YA ? fila.proximo_en : fila.creado_en),
   ultimo_status: fila.ultimo_status,
   ultimo_error: fila.ultimo_error,
@@ -112,7 +115,10 @@ export const presentarEntregaDeWebhook = (fila: EntregaMostrada | EntregaLeida):
 
 const FORMA = /^ent_([0-9A-Z]{12})_([0-9A-Z]{12})_(0|[1-9]\d{0,8})$/
 
-/** Which row a public id names; an event of the endpoint's own has its key made of its id. */
+/**
+ * Finds the row of a public id. For an event of the endpoint itself (sequence 0), `guia_id` is the MD5 of the event's
+ * id.
+ */
 const BUSCAR = sentencia<ClaveDeWebhook & { guia: string; secuencia: number }, FilaEntregaDeWebhook>(
   'webhookEntregas.buscar',
   `select e.* from webhook_entrega e join webhook w on w.comercio_id = e.comercio_id and w.modo = e.modo and w.webhook = e.webhook
@@ -121,7 +127,7 @@ const BUSCAR = sentencia<ClaveDeWebhook & { guia: string; secuencia: number }, F
        else (select id from guia_indice where guia = :guia and comercio_id = :comercio_id and modo = :modo) end`,
 )
 
-/** The delivery that a public id names. @throws Problema 404 */
+/** Returns the delivery with this public id. @throws Problema 404 */
 export async function exigirEntregaDeWebhook(db: Db, { comercioId, modo }: Ambito, webhook: string, id: string) {
   const [, codigo, guia, secuencia] = FORMA.exec(id) ?? []
   const [fila] =
@@ -133,16 +139,16 @@ export async function exigirEntregaDeWebhook(db: Db, { comercioId, modo }: Ambit
   return fila
 }
 
-/** The guide's code that a filter names; undefined if no guide can have it. */
+/** Returns the guide code of a filter; null without a filter, and an empty string if no guide can have the code. */
 export const codigoDeFiltro = (texto: string | undefined) =>
   texto === undefined ? null : (normalizarCodigoDeGuia(texto) ?? '')
 
-/** What a body is made of: an event of a guide, or what an event of the endpoint's own brings along. */
+/** Data of a body: the event of a guide, or the data stored with an event of the endpoint itself. */
 export type Contenido =
   | { entrega: FilaEntregaDeWebhook; guia: FilaGuia; evento: FilaEvento }
   | { entrega: FilaEntregaDeWebhook & { datos: { webhook: Webhook } } }
 
-/** The deliveries of an event that was just committed, with what their bodies are made of. */
+/** Returns the deliveries of an event that was just committed, with the data of their bodies. */
 export const entregasDe = ({ guia, evento, webhooks }: EventoRecien): Contenido[] =>
   webhooks.map((webhook) => ({
     entrega: {
@@ -156,7 +162,10 @@ export const entregasDe = ({ guia, evento, webhooks }: EventoRecien): Contenido[
     evento,
   }))
 
-/** The body, byte by byte as it is signed: the same at every attempt, because nothing in it changes after the event. */
+/**
+ * Returns the body exactly as it is signed. The body is the same at every attempt, because its data does not change
+ * after the event.
+ */
 export function cuerpoDe(contenido: Contenido): string {
   const { entrega } = contenido
   const datos: { guia: Guia; evento: ReturnType<typeof presentarEvento> } | { webhook: Webhook } =
@@ -180,15 +189,18 @@ const DE_GUIA = [
 ] as const
 const DE_EVENTO = [...MOSTRADAS_DE_EVENTO, 'foto'] as const
 
-/** What {@link DE_CONTENIDO} reads: nothing of either, once they are gone or where an event is the endpoint's own. */
+/**
+ * Row of {@link DE_CONTENIDO}. All columns are null if the guide and the event no longer exist, or if the event belongs
+ * to the endpoint itself.
+ */
 export type FilaDeContenido = {
   [C in (typeof DE_GUIA)[number]]: FilaGuia[C] | null
 } & { [C in (typeof DE_EVENTO)[number] as `e_${C}`]: FilaEvento[C] | null }
 
-/** SQL of what a body is made of, of a guide `g` and its event `v`. */
+/** SQL select list for the data of a body, of a guide `g` and its event `v`. */
 export const DE_CONTENIDO = [...DE_GUIA.map((c) => `g.${c}`), ...DE_EVENTO.map((c) => `v.${c} as e_${c}`)].join(', ')
 
-/** What a delivery's body is made of; undefined when its guide or its event is gone. */
+/** Returns the data of a delivery's body; undefined if its guide or its event no longer exists. */
 export function contenidoDe(entrega: FilaEntregaDeWebhook, fila: FilaDeContenido): Contenido | undefined {
   if (entrega.datos !== null) return { entrega: { ...entrega, datos: entrega.datos } }
   if (fila.e_registrado_en === null) return undefined
@@ -204,7 +216,7 @@ const CARGAR = sentencia<Omit<Clave, 'webhook'>, FilaDeContenido>(
    where v.comercio_id = :comercio_id and v.modo = :modo and v.guia_id = :guia_id and v.secuencia = :secuencia`,
 )
 
-/** What the body of a delivery is made of; undefined when its guide or its event is gone. */
+/** Reads the data of a delivery's body; undefined if its guide or its event no longer exists. */
 export async function cargarContenido(db: Db, entrega: FilaEntregaDeWebhook): Promise<Contenido | undefined> {
   if (entrega.datos !== null) return { entrega: { ...entrega, datos: entrega.datos } }
   const { comercio_id, modo, guia_id, secuencia } = entrega

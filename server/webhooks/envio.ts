@@ -4,40 +4,43 @@ import { leerDestino, type Resolver } from '../salida/destino.ts'
 import { abrirSocket, type Conexion, crearReserva, type Reserva, type Terminar, type Titular } from './conexiones.ts'
 import { AGOTADO, DEMASIADAS_INFORMATIVAS, esCierre, type Llegado, type Respuesta, redactar } from './respuesta.ts'
 
-// One POST to a receiver that may be slow, broken or hostile: bounded in time and in bytes, whatever it does, and never
-// an exception. The receiver belongs to a merchant, so all that goes wrong is told in the merchant's words.
+// Sends a POST request to a receiver that may be slow, broken or hostile. The exchange is always bounded in time and in
+// bytes, and never throws. The receiver belongs to a merchant, so each error has a text for the merchant.
 
+/** Request to an endpoint. */
 export interface Solicitud extends Titular {
   url: string
-  /** `url`, if it was read and judged already (`leerDestino`). */
+  /** Parsed `url`, if `leerDestino` has already checked it. */
   direccion?: URL | undefined
-  /** The headers to send, under lower-case names. */
+  /** Headers to send, with names in lower case. */
   cabeceras: Readonly<Record<string, string>>
   cuerpo: string
 }
 
+/** Sender of requests to endpoints. */
 export interface Enviador {
-  /** Sends one request and tells what came of it; it never rejects. */
+  /** Sends one request and returns its result. The promise never rejects. */
   enviar(solicitud: Solicitud): Promise<Respuesta>
-  /** Closes the sender: what is under way ends at once, as an error of the connection. */
+  /** Closes the sender. Exchanges in progress end at once with a connection error. */
   cerrar(): Promise<void>
 }
 
 interface OpcionesDeEnvio {
   resolver: Resolver
-  /** The deadline for everything from DNS to the last byte, in milliseconds. */
+  /** Deadline for the whole exchange, from DNS to the last byte, in milliseconds. */
   plazo?: number
-  /** The most that is read of an answer's body, in bytes. */
+  /** Maximum number of bytes that are read of a response body. */
   maximo?: number
-  /** The most idle connections that are kept open, of all endpoints together. */
+  /** Maximum number of idle connections that stay open, over all endpoints. */
   ociosas?: number
-  /** The authorities that are trusted instead of the well-known ones, in PEM. */
+  /** Certificate authorities to trust instead of the well-known ones, in PEM. */
   ca?: string
 }
 
-/** What an exchange may take, in milliseconds. */
+/** Maximum duration of an exchange, in milliseconds. */
 export const PLAZO_DE_INTERCAMBIO = 15_000
 
+/** Creates a sender with connections of its own. */
 export function crearEnviador({
   resolver,
   plazo = PLAZO_DE_INTERCAMBIO,
@@ -57,7 +60,7 @@ export function crearEnviador({
 }
 
 const INFORMATIVAS_MAXIMAS = 16
-const CUERPO_LARGO = new Error('the body is longer than what is kept')
+const CUERPO_LARGO = new Error('the response body exceeds the size limit')
 
 interface Limites {
   plazo: number
@@ -71,7 +74,7 @@ function intercambiar(solicitud: Solicitud, reserva: Reserva, { plazo, maximo }:
   let conexion: Conexion | null = null
   let terminado = false
 
-  // The first to call it decides: the end of the answer, an error, the deadline or the closing of the sender.
+  // The first call decides the result: the end of the response, an error, the deadline or the close of the sender.
   const terminar: Terminar = (causa) => {
     if (terminado) return
     terminado = true
@@ -86,7 +89,8 @@ function intercambiar(solicitud: Solicitud, reserva: Reserva, { plazo, maximo }:
   const despachar = (url: URL, nueva: Conexion): void => {
     conexion = nueva
     const fallar = (error: Error) => {
-      // The receiver may have closed an idle connection just as we took it: it hasn't seen this request.
+      // The receiver may have closed an idle connection just before this request used it. The receiver has not seen the
+      // request, so a new connection may repeat it.
       const caduca = nueva.reutilizada && llegado.primerByte === null && esCierre(error)
       if (terminado || !caduca) return terminar(error)
       reserva.desechar(nueva)
@@ -107,7 +111,7 @@ function intercambiar(solicitud: Solicitud, reserva: Reserva, { plazo, maximo }:
 const peticion = ({ cabeceras, cuerpo }: Solicitud, url: URL): Dispatcher.DispatchOptions => ({
   method: 'POST',
   path: url.pathname + url.search,
-  // Nothing is inflated here, whatever the answer claims: a small bomb stays small.
+  // The response is never decompressed, so a decompression bomb stays small.
   headers: { ...cabeceras, 'accept-encoding': 'identity' },
   body: cuerpo,
 })

@@ -1,4 +1,7 @@
 import { nuevoCodigoDeGuia } from '../codigos/codigos.ts'
 
-/** The id of a new event of an endpoint's own: like a guide's, of a guide that there isn't, with sequence 0. */
+/**
+ * Returns the id of a new event of an endpoint itself, such as a test. The id looks like the id of a guide's event,
+ * with the code of a guide that does not exist and sequence 0.
+ */
 export const eventoPropio = () => `evt_${nuevoCodigoDeGuia()}_0`

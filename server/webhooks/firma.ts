@@ -2,17 +2,17 @@ import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:c
 
 const PREFIJO = 'whsec_'
 
-/** A new secret, as its merchant gets it: `whsec_` and 32 random bytes in base64. */
+/** Returns a new secret in the merchant's form: `whsec_` and 32 random bytes in base64. */
 export const nuevoSecreto = () => PREFIJO + randomBytes(32).toString('base64')
 
-/** The bytes that a secret stands for. */
+/** Returns the bytes of a secret. */
 export const bytesDe = (secreto: string) => Buffer.from(secreto.slice(PREFIJO.length), 'base64')
 
 /**
- * The headers of one attempt: Standard Webhooks, to the letter. Signed is `id.timestamp.body`, with HMAC-SHA256, by each of
- * the secrets that are valid; several signatures are separated by a space.
- * @param segundos since 1970, of this attempt
- * @param claves of the secrets, the present one first: a key object signs four times faster than its bytes
+ * Returns the headers of one attempt, exactly as Standard Webhooks specifies. Each valid secret signs
+ * `id.timestamp.body` with HMAC-SHA256. Spaces separate the signatures.
+ * @param segundos time of the attempt, in seconds since 1970
+ * @param claves keys of the secrets, the current one first; a key object signs four times faster than its bytes
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 export function firmar(id: string, segundos: number, cuerpo: string, claves: readonly KeyObject[]) {
@@ -26,5 +26,5 @@ export function firmar(id: string, segundos: number, cuerpo: string, claves: rea
   }
 }
 
-/** The key that a secret's bytes are. */
+/** Returns the key of a secret's bytes. */
 export const claveDe = (bytes: Buffer): KeyObject => createSecretKey(bytes)

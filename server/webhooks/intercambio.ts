@@ -7,7 +7,7 @@ import { type Receptor, vigentes } from './receptor.ts'
 import type { Respuesta } from './respuesta.ts'
 import { politicaDe } from './webhook.ts'
 
-/** Makes one attempt at a delivery: signs its body, sends it and tells what came of it. */
+/** Makes one attempt at a delivery: signs its body, sends the request and returns the result. */
 export async function intercambiar(
   { reloj, nuevoId, enviador, destinos }: Pick<DepsDeTrabajo, 'reloj' | 'nuevoId' | 'enviador' | 'destinos'>,
   receptor: Receptor,
@@ -30,8 +30,8 @@ export async function intercambiar(
 }
 
 /**
- * Leaves out headers and body of a receiver on this machine, the only kind that http is admitted for: a merchant must not
- * read local servers through us.
+ * Removes the headers and the body of a response from this machine. Only receivers on this machine may use http, and a
+ * merchant must not read local servers through this service.
  */
 function visible(url: string, respuesta: Respuesta): Respuesta {
   if (!url.startsWith('http:') || respuesta.status === null) return respuesta

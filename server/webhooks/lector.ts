@@ -5,11 +5,13 @@ import { aLista, type Endpoint, type Lista } from './endpoint.ts'
 import type { Contenido } from './entrega.ts'
 import { leerVencidas } from './vencidas.ts'
 
-/** Endpoints of one read, those that are looked at for it at most, and reads under way at a time. */
+/** Maximum number of endpoints of one read. */
 export const POR_LECTURA = 200
+/** Maximum number of endpoints that are considered for one read. */
 const MIRADOS = 500
+/** Maximum number of concurrent reads. */
 export const A_LA_VEZ = 2
-/** How few deliveries may wait in a line for more of it to be read. */
+/** Maximum number of deliveries that may wait in a line when more are read for it. */
 export const UMBRAL = 16
 
 interface Pedida {
@@ -20,12 +22,12 @@ interface Pedida {
 interface ParaLeer {
   /** Reads the rows of endpoints. */
   conocer: (endpoints: readonly Endpoint[]) => Promise<void>
-  /** Something may be sent. */
+  /** Called when a delivery may be ready to send. */
   alLeer: () => void
   alFallar: (error: unknown) => void
 }
 
-/** Brings what is due into memory: many endpoints at once, each no further than its share. */
+/** Reads due deliveries into memory: many endpoints in one read, each within its share. */
 export class Lector {
   readonly #db: Db
   readonly #reloj: () => Date
@@ -50,18 +52,20 @@ export class Lector {
     this.#alFallar = alFallar
   }
 
-  /** There may be deliveries of an endpoint that aren't in memory: they are read as soon as there is room. */
+  /** Announces that an endpoint may have deliveries that are not in memory. They are read as soon as there is room. */
   pedir(endpoint: Endpoint): void {
     endpoint.porLeer = true
     this.considerar(endpoint)
   }
 
-  /** Something of an endpoint is over: there may be room for more of it, or of another. */
+  /**
+   * Starts a read if there is room, for this endpoint or for another. Called when a delivery of the endpoint has ended.
+   */
   considerar(endpoint: Endpoint): void {
     if (this.#porLeer.size > 0) this.#empezar()
     const { porLeer, leyendo, espera } = endpoint
     if (!porLeer || leyendo || espera.length > UMBRAL || this.#cerrado) return
-    // Of one that hangs nothing could be sent: it would only keep others' places.
+    // An endpoint that hangs can send no delivery, so its deliveries would only occupy the places of others.
     if (endpoint.estaColgada(performance.now(), LENTO)) return
     this.#porLeer.add(endpoint)
     this.#empezar()
@@ -76,7 +80,7 @@ export class Lector {
     this.#porLeer.clear()
   }
 
-  /** What is asked for in one turn of the loop is read together. */
+  /** Starts a read in a microtask, so that one read serves all requests of one turn of the event loop. */
   #empezar(): void {
     if (this.#leyendo >= A_LA_VEZ) return
     this.#leyendo++
@@ -87,7 +91,10 @@ export class Lector {
     })
   }
 
-  /** @returns whether there was anything to read, and room for it, and all of it was read */
+  /**
+   * Reads the due deliveries of the chosen endpoints.
+   * @returns true if there was something to read and room for it, and no read failed
+   */
   async #leer(): Promise<boolean> {
     const pedidas = this.#tomar()
     if (pedidas.length === 0) return false
@@ -115,7 +122,7 @@ export class Lector {
         cuantas,
         salvo: [...enMemoria],
       }))
-      // Who sends what was due a while ago must know where to: an address or a state may have changed since.
+      // An address or a state may have changed since a delivery became due, so the rows of the endpoints are read, too.
       ;[leidas] = await Promise.all([
         leerVencidas(this.#db, pedidos, this.#reloj()),
         this.#conocer(pedidas.map(({ endpoint }) => endpoint)),
@@ -124,7 +131,7 @@ export class Lector {
       for (const [i, { endpoint, cuantas }] of pedidas.entries()) {
         const suyas = leidas[i]!
         for (const contenido of suyas) this.#poner(endpoint, aLista(contenido, ahora))
-        // A full answer: there may be more behind it.
+        // If the read returned as many deliveries as requested, more may be due.
         if (suyas.length >= cuantas) endpoint.porLeer = true
       }
     } catch (error) {
@@ -141,7 +148,10 @@ export class Lector {
     for (const { endpoint } of pedidas) if (endpoint.tope > 1) this.considerar(endpoint)
   }
 
-  /** Of those that are to be read, in turn, the ones for which there is room; the more there are the less each gets. */
+  /**
+   * Chooses the endpoints of the next read, in turn, as far as there is room. The more endpoints wait, the fewer
+   * deliveries each one gets.
+   */
   #tomar(): Pedida[] {
     const pedidas: Pedida[] = []
     const porEndpoint = Math.max(POR_WEBHOOK, Math.ceil(EN_ESPERA / this.#porLeer.size))

@@ -5,11 +5,14 @@ import { cifrar, descifrar, type FilaSecreto, kidDe } from './secreto.ts'
 
 type DepsDeLimpieza = Pick<Deps, 'db' | 'log' | 'reloj' | 'secretos' | 'ajustes'>
 
-/** Rows per statement, so that transactions are short whatever there is to do. */
+/** Maximum number of rows per statement, which keeps all transactions short. */
 const LOTE = 2_000
 const DIA = 86_400_000
 
-/** Ends what waited for an endpoint that was disabled (its merchant recovers it); tests and resends still go. */
+/**
+ * Ends the waiting deliveries of disabled endpoints; the merchant can recover them later. Tests and resends are still
+ * sent.
+ */
 const CERRAR = sentencia<{ ahora: Date }>(
   'limpieza.cerrar',
   `update webhook_entrega e set estado = 'fallida', ultimo_error = 'webhook_deshabilitado', turno = e.turno + 1,
@@ -25,15 +28,15 @@ const CERRAR = sentencia<{ ahora: Date }>(
   { alcance: 'parte' },
 )
 
-/** Deliveries of some endpoints: a condition, and the order of an index that has them together. */
+/** Condition for deliveries of some endpoints, with the order of an index that keeps these deliveries together. */
 interface Cuales {
   condicion: string
   orden: string
 }
 
 /**
- * SQL of a CTE `v` of some such deliveries. Without the order PostgreSQL would read the table from its beginning, and again
- * each time what it left behind there: ten times the cost for each row.
+ * SQL of a CTE `v` with a batch of these deliveries. Without the order, PostgreSQL would read the table from its
+ * beginning, with the dead rows of earlier batches each time. That costs ten times as much for each row.
  */
 const algunas = ({ condicion, orden }: Cuales) => `v as (
        select p.* from webhook w cross join lateral (
@@ -46,13 +49,13 @@ const DE_V = (a: string) =>
   `${a}.comercio_id = v.comercio_id and ${a}.modo = v.modo and ${a}.webhook = v.webhook and ${a}.guia_id = v.guia_id
      and ${a}.secuencia = v.secuencia`
 
-/** SQL that deletes some attempts of such deliveries, however many a delivery has. */
+/** SQL that deletes a batch of attempts of these deliveries, for any number of attempts of a delivery. */
 const borrarIntentos = (cuales: Cuales) => `with ${algunas(cuales)}, i as (
      select i.* from v join webhook_intento i on ${DE_V('i')} limit ${LOTE}
    ) delete from webhook_intento n using i where n.comercio_id = i.comercio_id and n.modo = i.modo and n.webhook = i.webhook
      and n.guia_id = i.guia_id and n.secuencia = i.secuencia and n.id = i.id returning 1`
 
-/** SQL that deletes the deliveries among them that have no attempts left. */
+/** SQL that deletes the deliveries of the batch that have no attempts left. */
 const borrarEntregas = (
   cuales: Cuales,
 ) => `with ${algunas(cuales)} delete from webhook_entrega e using v where ${DE_V('e')}
@@ -76,8 +79,8 @@ const BORRAR_INTENTOS_DE_VIEJAS = sentencia<{ antes_de: Date }>('limpieza.viejas
 const BORRAR_VIEJAS = sentencia<{ antes_de: Date }>('limpieza.viejas', borrarEntregas(VIEJAS), { alcance: 'parte' })
 
 /**
- * Deletes the rows of endpoints deleted some time ago, so that whatever was being written meanwhile is seen and goes,
- * too.
+ * Deletes the rows of endpoints some time after the endpoints were deleted. By then, deliveries that were written at
+ * the same time are visible and are deleted, too.
  */
 const BORRAR_WEBHOOKS = sentencia<{ antes_de: Date }>(
   'limpieza.webhooks',
@@ -109,8 +112,8 @@ const CIFRADOS = sentencia<
 )
 
 /**
- * Deletes what is kept no longer of webhooks, a batch of each kind; two processes at it do no harm.
- * @returns whether there is more to delete
+ * Deletes data of webhooks that is no longer kept, one batch of each kind. Two processes may run it at the same time.
+ * @returns true if there is more to delete
  */
 export async function limpiarWebhooks({ db, ...deps }: DepsDeLimpieza): Promise<boolean> {
   return (await inEach(db, (suya) => limpiarParte({ db: suya, ...deps }))).includes(true)
@@ -131,8 +134,8 @@ async function limpiarParte({ db, log, reloj, secretos, ajustes }: DepsDeLimpiez
     () => db.consultar(BORRAR_SECRETOS, { antes_de: hace(DIA) }),
   ]
   let hayMas = false
-  const alFallar = (err: unknown) => log.warn({ err }, 'housekeeping')
-  // What fails must not keep the others from being done.
+  const alFallar = (err: unknown) => log.warn({ err }, 'webhook housekeeping step failed')
+  // A step that fails must not stop the others.
   for (const paso of pasos) {
     const hechas = await paso().catch(alFallar)
     if (hechas && hechas.length >= LOTE) hayMas = true
@@ -141,7 +144,7 @@ async function limpiarParte({ db, log, reloj, secretos, ajustes }: DepsDeLimpiez
   return hayMas
 }
 
-/** Encrypts with the present master key the secrets that an older one protects, which makes the old one dispensable. */
+/** Encrypts secrets of an older master key with the current master key, so that the older key is no longer needed. */
 async function recifrar({ db, log, secretos }: Pick<DepsDeLimpieza, 'db' | 'log' | 'secretos'>) {
   const presente = Buffer.from(secretos.presente('webhooks').kid, 'hex')
   const viejos = await db.consultar(CIFRADOS, { kid: presente })

@@ -24,7 +24,7 @@ export const listarEntregasDeWebhook: Handler<'listarEntregasDeWebhook'> = async
   const pagina = await paginar(cursores, ambito, query ?? {}, {
     async leer(despues, cuantas) {
       const filas = await leer(db, { comercio_id: comercioId, modo, webhook }, filtros, despues, cuantas)
-      // A webhook that isn't there has no deliveries, and one that is may have none.
+      // An empty page may mean that the webhook does not exist, which must return 404.
       if (filas.length === 0) await exigirWebhook(db, identidad, webhook, reloj())
       return filas
     },
@@ -38,7 +38,10 @@ type FilaDeLista = EntregaLeida & Pick<FilaEntregaDeWebhook, 'guia_id'>
 
 type Filtros = Omit<NonNullable<ListarEntregasDeWebhookData['query']>, 'limite' | 'cursor'>
 
-/** With more filters than this a list is planned anew each time: together they make 128 statements. */
+/**
+ * Maximum number of filters for which a list is a prepared statement. With more filters PostgreSQL plans the list for
+ * each request, because all combinations would need 128 prepared statements.
+ */
 const FILTROS_COMUNES = 1
 
 function leer(
@@ -49,7 +52,7 @@ function leer(
   limite: number,
 ): Promise<FilaDeLista[]> {
   const posibles: [dado: unknown, condicion: string][] = [
-    // Each state's own words, so that the planner knows the partial indexes that serve them.
+    // The state is a literal, so that the planner can use the partial indexes for it.
     [estado, `e.estado = '${ESTADOS[estado ?? ''] ?? ''}'`],
     [tipo, 'e.tipo = :tipo'],
     [

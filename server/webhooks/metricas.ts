@@ -1,6 +1,6 @@
 import type { Respuesta } from './respuesta.ts'
 
-/** The counters and histograms of sending webhooks. */
+/** Counters and histograms of the webhooks that are sent. */
 export interface MetricasDeWebhooks {
   intento: (error: Respuesta['error'], segundos: number) => void
   aviso: (que: 'deshabilitado' | 'aviso', motivo: string) => void

@@ -13,7 +13,7 @@ import {
   presentarEntregaDeWebhook,
 } from './entrega.ts'
 
-/** Attempts that are shown of a delivery. */
+/** Maximum number of attempts that are shown of a delivery. */
 const INTENTOS = 100
 
 type FilaIntento = Omit<webhook_intento, keyof Clave>
@@ -53,10 +53,13 @@ const presentarIntento = (evento: string, fila: FilaIntento): IntentoDeWebhook =
         },
 })
 
-/** A duration to a tenth of a millisecond: a float4 comes back with digits that it never had. */
+/** Rounds a duration to a tenth of a millisecond, because a `float4` column returns digits that were never measured. */
 const redondear = (ms: number | null) => (ms === null ? null : Math.round(ms * 10) / 10)
 
-/** The attempts of a delivery, the newest first: a first one that went well stands in the delivery's own row. */
+/**
+ * Returns the attempts of a delivery, newest first. A first attempt that succeeded is stored in the row of the
+ * delivery.
+ */
 async function leerIntentos(db: Db, entrega: FilaEntregaDeWebhook): Promise<FilaIntento[]> {
   const { comercio_id, modo, webhook, guia_id, secuencia, exito } = entrega
   const filas = await db.prisma.webhook_intento.findMany({

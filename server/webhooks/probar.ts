@@ -6,8 +6,8 @@ import { eventoPropio } from './eventoPropio.ts'
 import { type ClaveDeWebhook, exigirWebhook, type FilaWebhook, presentarWebhook } from './webhook.ts'
 
 /**
- * Writes an event of an endpoint's own: it belongs to no guide, so its key is made of its id and it brings along what
- * it says.
+ * Inserts an event of the endpoint itself. The event belongs to no guide, so `guia_id` is the MD5 of the event's id,
+ * and the row stores the data of the body.
  */
 const ENVIAR = sentencia<
   ClaveDeWebhook &
@@ -22,14 +22,14 @@ const ENVIAR = sentencia<
      :datos::jsonb, :creado_en) returning *`,
 )
 
-/** The test of an endpoint that hasn't left yet: who asks again before it has is told of that one. */
+/** Finds a test of the endpoint that was not sent yet. A repeated request gets this test. */
 const PENDIENTE = sentencia<ClaveDeWebhook & Pick<FilaEntregaDeWebhook, 'proximo_en'>, FilaEntregaDeWebhook>(
   'webhookEntregas.pruebaPendiente',
   `select * from webhook_entrega where comercio_id = :comercio_id and modo = :modo and webhook = :webhook
      and estado = 'pendiente' and proximo_en = :proximo_en and causa = 'prueba' limit 1`,
 )
 
-/** Asks an endpoint for an answer, now and once; who asks again before that has left is told of that one. */
+/** Creates a test delivery, which is sent now and only once. Returns the previous test if that was not sent yet. */
 export async function enviarPrueba(
   consultar: Consultar,
   fila: FilaWebhook,

@@ -7,7 +7,7 @@ import { claveDe } from './firma.ts'
 import { descifrar, type FilaSecreto } from './secreto.ts'
 import { type ClaveDeWebhook, type FilaWebhook, politicaDe } from './webhook.ts'
 
-/** An endpoint's row with the secrets in force, the newest first. */
+/** Row of an endpoint with its valid secrets, newest first. */
 type FilaReceptor = ClaveDeWebhook &
   Pick<FilaWebhook, 'url' | 'estado' | 'comprobado_en' | 'fallas' | 'freno_vence_en'> & {
     versiones: FilaSecreto['version'][]
@@ -15,12 +15,12 @@ type FilaReceptor = ClaveDeWebhook &
     vencen_en: FilaSecreto['vence_en'][]
   }
 
-/** An endpoint as whoever sends needs it. */
+/** Endpoint in the form that the sender needs. */
 export interface Receptor extends Omit<FilaReceptor, 'url'> {
   url: string
-  /** The address, read and judged; undefined where it may not be sent to (any more). */
+  /** Parsed and checked address; undefined if requests to the address are not allowed, or no longer allowed. */
   direccion: URL | undefined
-  /** The keys of its secrets; undefined where they can't be had, and then nothing can be sent. */
+  /** Keys of the secrets; undefined if the keys are not available, and then no request can be sent. */
   claves: KeyObject[] | undefined
 }
 
@@ -37,12 +37,12 @@ const RECEPTORES = sentencia<{ claves: string; ahora: Date }, FilaReceptor>(
   { alcance: 'parte' },
 )
 
-/** What reading endpoints takes. */
+/** Dependencies of {@link leerReceptores}. */
 export type DepsDeReceptor = Pick<DepsDeTrabajo, 'db' | 'log' | 'reloj' | 'secretos' | 'destinos'>
 
 /**
- * Reads endpoints that aren't deleted, by their code.
- * @param conocido what was known of one before: keys and addresses that are the same aren't made anew
+ * Reads endpoints by their code, except deleted ones.
+ * @param conocido returns the previous data of an endpoint, whose keys and address are reused if they are unchanged
  */
 export async function leerReceptores(
   deps: DepsDeReceptor,
@@ -78,12 +78,12 @@ function leerClaves({ secretos, log }: DepsDeReceptor, { webhook, versiones, cif
   try {
     return versiones.map((version, i) => claveDe(descifrar(secretos, { webhook, version }, cifrados[i]!)))
   } catch (err) {
-    log.error({ err, webhook }, 'signing secret')
+    log.error({ err, webhook }, 'decrypting a webhook signing secret failed')
     return undefined
   }
 }
 
-/** The secrets of an endpoint that are in force at an instant, the newest first. */
+/** Returns the secrets of an endpoint that are valid at a time, newest first. */
 export function vigentes({ versiones, vencen_en, claves = [] }: Receptor, cuando: Date) {
   const cuales = [...versiones.keys()].filter((i) => vencen_en[i] === null || vencen_en[i]! > cuando)
   return { secretos: cuales.map((i) => versiones[i]!), claves: cuales.map((i) => claves[i]!) }

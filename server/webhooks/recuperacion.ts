@@ -4,12 +4,12 @@ import { type Db, type Fila, sentencia } from '../db.ts'
 import { type FilaEvento, quiere } from '../eventos/evento.ts'
 import type { Ambito, ClaveDeWebhook, FilaWebhook } from './webhook.ts'
 
-/** A row of `recuperacion`. */
+/** Row of `recuperacion`. */
 export type FilaRecuperacion = Fila<recuperacion, { modo: Modo; posicion: Posicion; estado: EstadoDeRecuperacion }>
 
 /**
- * Where a recovery is in the feed's order, after which transaction it ends, and before which everything must be visible
- * then.
+ * Position of a recovery in the order of the feed. The recovery ends after the transaction `tope`. At its end, all
+ * transactions before `fin` must be visible.
  */
 export interface Posicion {
   xid: string
@@ -19,6 +19,7 @@ export interface Posicion {
   fin: string
 }
 
+/** Returns a row of `recuperacion` in the contract's form. */
 export const presentarRecuperacion = (fila: FilaRecuperacion): Recuperacion => ({
   recuperacion: fila.recuperacion,
   webhook: fila.webhook,
@@ -33,8 +34,8 @@ export const presentarRecuperacion = (fila: FilaRecuperacion): Recuperacion => (
 })
 
 /**
- * How far the clocks of two processes may differ, in milliseconds, for events aren't written strictly in the order of
- * their times.
+ * Maximum difference between the clocks of two processes, in milliseconds. Because of it, events are not written
+ * strictly in the order of their times.
  */
 export const DESAJUSTE = 10 * 60_000
 
@@ -57,14 +58,14 @@ const DESDE_XID = sentencia<DelComercio & { xid: string }, { lugar: string } & P
 )
 
 /**
- * The part of the feed that may hold events from `desde` to `hasta`, found by halving, for the feed is nearly in the
- * order of time.
+ * Finds the part of the feed that may contain events from `desde` to `hasta`. A binary search is possible because the
+ * feed is nearly in the order of time.
  */
 export async function buscarTramo(db: Db, ambito: Ambito, desde: Date, hasta: Date): Promise<Posicion> {
   const suyo = { comercio_id: ambito.comercioId, modo: ambito.modo }
   const [limites] = await db.consultar(LIMITES, suyo)
   const primero = BigInt(limites!.primero)
-  /** The first transaction whose events aren't before `corte`; beyond the last one if there is none. */
+  /** First transaction whose events are not before `corte`; the number after the last transaction if none exists. */
   const buscar = async (corte: Date) => {
     let bajo = primero
     let alto = BigInt(limites!.ultimo) + 1n
@@ -78,7 +79,7 @@ export async function buscarTramo(db: Db, ambito: Ambito, desde: Date, hasta: Da
   }
   const comienzo = await buscar(new Date(desde.getTime() - DESAJUSTE))
   const final = await buscar(new Date(hasta.getTime() + DESAJUSTE))
-  // Up to now means also what commits while we look.
+  // A recovery up to the present includes events that commit during this search.
   const abierto = final > BigInt(limites!.ultimo)
   return {
     xid: String(comienzo),
@@ -89,16 +90,16 @@ export async function buscarTramo(db: Db, ambito: Ambito, desde: Date, hasta: Da
   }
 }
 
-/** The parameters of {@link eventosPorRecuperar} and {@link porEnviar}. */
+/** Parameters of {@link eventosPorRecuperar} and {@link porEnviar}. */
 export type PorRecuperar = ClaveDeWebhook &
   Pick<FilaWebhook, 'tipos'> &
   Pick<FilaRecuperacion, 'desde' | 'hasta' | 'todas'> &
   Omit<Posicion, 'fin'>
 
 /**
- * SQL of the events in a recovery's time that its endpoint wants, in the feed's order after a position, with what
- * became of their delivery.
- * @param condicion SQL about the event `v` that must hold, too
+ * SQL of the next events after the position of a recovery, in the order of the feed. `suyo` is true if an event is in
+ * the time span of the recovery and the endpoint subscribes to the event's type.
+ * @param condicion additional SQL condition on the event `v`
  */
 export const eventosPorRecuperar = (limite: number, condicion = 'true') => `
   select v.comercio_id, v.modo, v.guia_id, v.secuencia, v.guia, v.tipo, v.registrado_en, v.xid,
@@ -110,6 +111,6 @@ export const eventosPorRecuperar = (limite: number, condicion = 'true') => `
     and v.xid <= :tope::text::xid8
   order by v.xid, v.guia_id, v.secuencia limit ${limite}`
 
-/** The condition, as SQL, that an event's delivery `e` is to be made, or made again. */
+/** SQL condition that the delivery `e` of an event must be created, or sent again. */
 export const porEnviar = (e: string) =>
   `(${e}.evento is null or ${e}.estado = 'fallida' or (:todas::boolean and ${e}.estado = 'entregada'))`

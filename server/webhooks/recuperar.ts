@@ -74,7 +74,7 @@ function exigirTiempo(cuerpo: RecuperacionParaCrear, ahora: Date, dias: number) 
   const falla = (campo: string, mensaje: string) =>
     problemaDeFallas('validacion', [{ campo, codigo: 'fuera_de_rango', mensaje }])
   if (desde >= ahora) throw falla('/desde', 'debe estar en el pasado')
-  // Of what is older nobody knows any more whether it arrived.
+  // Older deliveries are no longer kept, so the service cannot know if they arrived.
   if (desde.getTime() < ahora.getTime() - dias * 86_400_000)
     throw falla('/desde', `debe estar en los últimos ${dias} días; lo anterior está en el flujo de eventos`)
   if (hasta <= desde) throw falla('/hasta', 'debe ser posterior a desde; omítalo para llegar hasta ahora')

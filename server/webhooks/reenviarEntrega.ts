@@ -9,8 +9,8 @@ import {
 } from './entrega.ts'
 
 /**
- * Gives a delivery a turn of its own, also while it is under way: whatever becomes of that, it is sent once more. What is
- * over begins anew; what waits goes now.
+ * Gives a delivery a new turn, even while it is being sent. The delivery is sent once more, even if the present attempt
+ * succeeds. A delivery that has ended begins anew, and a delivery that waits is sent now.
  */
 const REENVIAR = sentencia<Clave & Pick<FilaEntregaDeWebhook, 'proximo_en'>, FilaEntregaDeWebhook>(
   'webhookEntregas.reenviar',
@@ -35,6 +35,6 @@ export const reenviarEntregaDeWebhook: Handler<'reenviarEntregaDeWebhook'> = asy
     return reenviada
   })
   avisarTrabajo()
-  // Asked for again before it has left, it is the same resend.
+  // A repeated request before the resend has left returns the same resend.
   return { status: 202, body: presentarEntregaDeWebhook(fila ?? leida) }
 }

@@ -4,14 +4,14 @@ import type { DepsDeTrabajo } from '../deps.ts'
 import { proximasDe } from './vencidas.ts'
 import type { ClaveDeWebhook } from './webhook.ts'
 
-/** The queue of retries: a job of it asks for an endpoint when its next delivery is due. */
+/** Queue of retries. A job asks for an endpoint when the endpoint's next delivery is due. */
 export const COLA_DE_REINTENTOS = 'reintentos'
 
-/** Brings endpoints back when they may next be sent something. */
+/** Schedules endpoints for the time when their next delivery may be sent. */
 export class Reintentos {
   readonly #boss: PgBoss
   readonly #deps: Pick<DepsDeTrabajo, 'db' | 'reloj' | 'despertar'>
-  /** By the second of the process's clock, what wakes the queue's worker then, which by itself looks rarely. */
+  /** Timers by second of the process's clock. Each timer wakes the queue's worker, which by itself polls rarely. */
   readonly #citas = new Map<number, NodeJS.Timeout>()
 
   constructor(boss: PgBoss, deps: Pick<DepsDeTrabajo, 'db' | 'reloj' | 'despertar'>) {
@@ -20,8 +20,9 @@ export class Reintentos {
   }
 
   /**
-   * Makes the jobs. A job's id is its endpoint's and its second's, so that however many deliveries fail, there is one.
-   * @returns endpoints that may be sent something now
+   * Creates the jobs. The id of a job is derived from its endpoint and its second, so that any number of failures makes
+   * one job.
+   * @returns the endpoints that may be sent to now
    */
   async citar(claves: readonly ClaveDeWebhook[]): Promise<ClaveDeWebhook[]> {
     const ahora = this.#deps.reloj()
@@ -30,7 +31,7 @@ export class Reintentos {
     const trabajos = luego.map(({ comercio_id, modo, webhook, en }) => ({
       id: idDe(`${webhook} ${Math.ceil(en.getTime() / 1_000)}`),
       data: { comercio_id, modo, webhook },
-      // From now by the queue's clock, which may not be ours.
+      // The job gets a delay and not a time, because the queue's clock may differ from this process's clock.
       startAfter: Math.ceil((en.getTime() - ahora.getTime()) / 1_000),
     }))
     if (trabajos.length > 0) await this.#boss.insert(COLA_DE_REINTENTOS, trabajos, { returnId: false })
@@ -42,7 +43,7 @@ export class Reintentos {
     for (const cita of this.#citas.values()) clearTimeout(cita)
   }
 
-  /** @param s seconds after a job was made */
+  /** Sets a timer for a job, unless the second of the job already has a timer. @param s delay of the job, in seconds */
   #apuntar(s: number): void {
     const segundo = Math.ceil(performance.now() / 1_000) + s
     if (this.#citas.has(segundo)) return
@@ -54,5 +55,5 @@ export class Reintentos {
   }
 }
 
-/** A UUID made of a text. */
+/** Returns a UUID derived from a text. */
 const idDe = (texto: string) => hash('md5', texto).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')

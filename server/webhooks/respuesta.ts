@@ -2,8 +2,9 @@ import { StringDecoder } from 'node:string_decoder'
 import { DestinoNoPermitido } from '../salida/destino.ts'
 import { type Conexion, INTERRUMPIDO } from './conexiones.ts'
 
-// What is told of an exchange: kept for the merchant, in his words.
+// Result of an exchange, stored for the merchant and in words for the merchant.
 
+/** Kind of error of an exchange. */
 export type ErrorDeEnvio =
   | 'http'
   | 'redireccion'
@@ -14,31 +15,35 @@ export type ErrorDeEnvio =
   | 'destino_no_permitido'
   | 'respuesta_invalida'
 
+/** Result of an exchange. */
 export interface Respuesta {
   status: number | null
-  /** What went wrong; null exactly when the status is 2xx. */
+  /** Kind of error; null exactly if the status is 2xx. */
   error: ErrorDeEnvio | null
-  /** What went wrong in words for the merchant; null on success. */
+  /** Description of the error in words for the merchant; null on success. */
   detalle: string | null
-  /** The answer's headers under lower-case names, at most 40 and 4 KB in all; what may be a secret is '***'. */
+  /**
+   * Headers of the response with names in lower case, at most 40 headers and 4 KB in all. A value that may be a secret
+   * is '***'.
+   */
   cabeceras: Record<string, string> | null
-  /** The answer's first bytes as UTF-8, U+FFFD for what isn't, without NUL; null when no answer came. */
+  /** First bytes of the response as UTF-8, without NUL; U+FFFD stands for invalid bytes. Null if no response came. */
   cuerpo: string | null
-  /** Whether the body went on after `cuerpo`: it was longer, or was cut by the deadline or by the receiver. */
+  /** True if the body continues after `cuerpo`: it was longer, or the deadline or the receiver cut it. */
   cuerpo_truncado: boolean
   retry_after: string | null
-  /** The IP address that was connected to. */
+  /** IP address of the connection. */
   ip: string | null
-  /** How long resolving the name took, in milliseconds; null, as tcp and tls are, on a reused connection. */
+  /** Duration of the DNS look-up, in milliseconds. Null on a reused connection, as are the durations of TCP and TLS. */
   dns_ms: number | null
   conexion_ms: number | null
   tls_ms: number | null
-  /** Milliseconds from the start of the attempt to the first byte of the answer. */
+  /** Milliseconds from the start of the attempt to the first byte of the response. */
   primer_byte_ms: number | null
   total_ms: number
 }
 
-/** The part of an answer that has arrived so far. */
+/** Part of a response that has arrived so far. */
 export interface Llegado {
   status: number | null
   cabeceras: Cabeceras
@@ -53,6 +58,11 @@ export const DEMASIADAS_INFORMATIVAS = new Error('too many 1xx answers')
 
 type Cabeceras = Record<string, string | string[] | undefined>
 
+/**
+ * Returns the result of an exchange.
+ * @param causa error that ended the exchange; null if the response is complete
+ * @param inicio start of the exchange, in milliseconds of the process's clock
+ */
 export function redactar(llegado: Llegado, causa: unknown, conexion: Conexion | null, inicio: number): Respuesta {
   const { status, cabeceras, trozos, completo, primerByte } = llegado
   const [error, detalle] = status === null ? porCausa(causa, conexion) : porStatus(status)
@@ -65,7 +75,7 @@ export function redactar(llegado: Llegado, causa: unknown, conexion: Conexion | 
     cabeceras: status === null ? null : recortar(cabeceras),
     cuerpo: status === null ? null : leerCuerpo(trozos, completo),
     cuerpo_truncado: status !== null && !completo,
-    // No date and no number is longer, and it isn't for us to keep 16 KB of it.
+    // No valid value is longer, and 16 KB of an invalid value need not be stored.
     retry_after: espera?.slice(0, 200) ?? null,
     ip: conexion?.ip ?? null,
     dns_ms: redondear(fases?.dns),
@@ -86,7 +96,7 @@ const CABECERAS_MAXIMAS = 40
 const BYTES_DE_CABECERAS = 4096
 const SECRETA = /^(?:authorization|www-authenticate|proxy-.*)$|token|secret|key|cookie/
 
-/** The headers that fit: one that doesn't is left out, and those after it may still fit. */
+/** Returns the headers that fit. A header that does not fit is left out, and headers after it may still fit. */
 function recortar(cabeceras: Cabeceras): Record<string, string> {
   const elegidas: [string, string][] = []
   let quedan = BYTES_DE_CABECERAS
@@ -97,13 +107,13 @@ function recortar(cabeceras: Cabeceras): Record<string, string> {
     quedan -= bytes
     if (elegidas.push([nombre, texto]) === CABECERAS_MAXIMAS) break
   }
-  // Not by assignment: a header may be called __proto__.
+  // An assignment to a header named `__proto__` would change the prototype.
   return Object.fromEntries(elegidas)
 }
 
 function leerCuerpo(trozos: Buffer[], completo: boolean): string {
   const bytes = Buffer.concat(trozos)
-  // Where we cut it, half a character at the end is no fault of the receiver's: the decoder holds it back.
+  // If this process cut the body, half a character at its end is no fault of the receiver. The decoder leaves it out.
   const texto = completo ? bytes.toString('utf8') : new StringDecoder('utf8').write(bytes)
   return texto.replaceAll('\0', '')
 }
@@ -188,7 +198,7 @@ function invalida(causa: unknown, code: string): string {
   return 'El receptor no respondió con HTTP/1.1 válido: revise qué servicio escucha en ese puerto.'
 }
 
-/** Whether an error is a closed connection, as opposed to an answer that can't be understood. */
+/** Returns true if an error is a closed connection, and false if it is a response that cannot be parsed. */
 export function esCierre(error: unknown): boolean {
   const { code, syscall, message } = error as NodeJS.ErrnoException
   return syscall !== undefined || code === 'ECONNRESET' || (code === 'UND_ERR_SOCKET' && /closed/.test(message))

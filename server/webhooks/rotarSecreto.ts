@@ -8,7 +8,8 @@ const HORA = 3_600_000
 const SOLAPAMIENTO_POR_OMISION = 24
 
 /**
- * Takes the endpoint's turn to rotate: rotations go one after another, and each ends the one before it, and no other.
+ * Locks the endpoint for a rotation. Rotations run one after another, and each ends the secret of the rotation before
+ * it, and no other.
  */
 const TURNO = sentencia<ClaveDeWebhook>(
   'webhooks.turnoDeRotar',
@@ -23,8 +24,8 @@ const ULTIMA = sentencia<ClaveDeWebhook, { version: number | null }>(
 )
 
 /**
- * Writes the new secret and ends the old ones with the overlap; of those in force only the one before goes on, or
- * signatures would pile up.
+ * Inserts the new secret and ends the old ones. During the overlap only the previous secret stays valid. Otherwise
+ * signatures would accumulate.
  */
 const ROTAR = sentencia<ClaveDeWebhook & Pick<FilaSecreto, 'version' | 'cifrado'> & { ahora: Date; fin: Date }>(
   'webhooks.rotar',

@@ -4,20 +4,22 @@ import type { Modo } from '../contrato/generado/tipos/index.ts'
 import type { Fila } from '../db.ts'
 import type { Secretos } from '../secretos.ts'
 
-// Signing secrets at rest: AES-256-GCM, bound to their endpoint and version, so that a row copied onto another endpoint
-// doesn't decrypt. Layout: kid (4) · nonce (12) · tag (16) · the secret's 32 bytes.
+// Signing secrets in the database are encrypted with AES-256-GCM. The encryption is bound to the endpoint and the
+// version, so that a row copied to another endpoint does not decrypt. Layout: key id (4 bytes), nonce (12), tag (16),
+// the secret's 32 bytes.
 const KID = 4
 const NONCE = 12
 const SELLO = 16
 
-/** A row of `webhook_secreto`. */
+/** Row of `webhook_secreto`. */
 export type FilaSecreto = Fila<webhook_secreto, { modo: Modo }>
 
-/** The identity of a secret: its endpoint, and its version there. */
+/** Identity of a secret: its endpoint, and its version at that endpoint. */
 export type Identidad = Pick<FilaSecreto, 'webhook' | 'version'>
 
 const adicional = ({ webhook, version }: Identidad) => Buffer.from(`${webhook}:${version}`)
 
+/** Encrypts the bytes of a secret with the current master key. */
 export function cifrar(secretos: Secretos, identidad: Identidad, claro: Buffer): Buffer<ArrayBuffer> {
   const { kid, clave } = secretos.presente('webhooks')
   const nonce = randomBytes(NONCE)
@@ -27,8 +29,8 @@ export function cifrar(secretos: Secretos, identidad: Identidad, claro: Buffer):
 }
 
 /**
- * The bytes of an encrypted secret.
- * @throws Error when no master key of the configuration made it, or it was altered
+ * Returns the bytes of an encrypted secret.
+ * @throws Error if no configured master key encrypted the secret, or if the encrypted bytes were altered
  */
 export function descifrar(secretos: Secretos, identidad: Identidad, cifrado: Uint8Array): Buffer {
   const bytes = Buffer.from(cifrado)
@@ -41,5 +43,5 @@ export function descifrar(secretos: Secretos, identidad: Identidad, cifrado: Uin
   return Buffer.concat([descifrador.update(bytes.subarray(KID + NONCE + SELLO)), descifrador.final()])
 }
 
-/** The id of the master key that encrypted a secret. */
+/** Returns the id of the master key that encrypted a secret. */
 export const kidDe = (cifrado: Uint8Array) => Buffer.from(cifrado.subarray(0, KID)).toString('hex')

@@ -12,15 +12,16 @@ import {
 import type { ClaveDeWebhook } from './webhook.ts'
 
 /**
- * SQL of the instant until which deliveries of the endpoint `w` are due: now for one that may be sent to, else only what
- * somebody asked to be sent (`YA`). A pause that a clock gone wrong put far ahead doesn't count.
+ * SQL of the time up to which deliveries of the endpoint `w` are due. The time is now if the endpoint may be sent to.
+ * Otherwise only deliveries sent on request (`YA`) are due. A pause that ends more than twice {@link FRENO_MAXIMO} from
+ * now comes from a wrong clock and does not count.
  */
 const HASTA = `case
   when w.estado = 'activo' and w.comprobado_en is not null and (w.freno_vence_en is null or w.freno_vence_en <= :ahora
     or w.freno_vence_en > :ahora::timestamptz + interval '${2 * FRENO_MAXIMO} ms') then :ahora::timestamptz
   else timestamptz '1970-01-01Z' end`
 
-/** SQL of the condition that `e` is a delivery of `a`'s endpoint. */
+/** SQL condition that the delivery `e` belongs to the endpoint of `a`. */
 const DE = (a: string) => `e.comercio_id = ${a}.comercio_id and e.modo = ${a}.modo and e.webhook = ${a}.webhook`
 
 const DE_ENTREGA = [
@@ -36,14 +37,14 @@ const DE_ENTREGA = [
   'datos',
 ] as const
 
-/** A delivery that is due, of the `n`th endpoint asked for, with what its body is made of. */
+/** Due delivery of the `n`th requested endpoint, with the data of its body. */
 type Leida = FilaDeContenido & { n: number; x_creado_en: Date } & {
   [C in (typeof DE_ENTREGA)[number] as `x_${C}`]: FilaEntregaDeWebhook[C]
 }
 
 /**
- * What is due of some endpoints, the oldest first, as far as it isn't in memory already; one of an endpoint that fails, as
- * its probe.
+ * Due deliveries of some endpoints, oldest first, except those that are already in memory. An endpoint that fails gets
+ * one delivery, as its probe.
  */
 const LEER = sentencia<{ pedidos: string; ahora: Date }, Leida>(
   'webhookEntregas.leer',
@@ -64,14 +65,15 @@ const LEER = sentencia<{ pedidos: string; ahora: Date }, Leida>(
   { alcance: 'parte' },
 )
 
-/** How many deliveries of an endpoint are wanted, and which are in memory already. */
+/** Request for the due deliveries of one endpoint. */
 export interface Pedido extends ClaveDeWebhook {
+  /** Maximum number of deliveries. */
   cuantas: number
-  /** evt_… */
+  /** Ids of the events that are already in memory: evt_… */
   salvo: readonly string[]
 }
 
-/** What is due of each endpoint, in the order in which they were asked for. */
+/** Reads the due deliveries of each endpoint, in the order of `pedidos`. */
 export async function leerVencidas(db: Db, pedidos: readonly Pedido[], ahora: Date): Promise<Contenido[][]> {
   const leidas: Contenido[][] = pedidos.map(() => [])
   const numerados = pedidos.map((uno, n) => ({ n, ...uno }))
@@ -108,14 +110,14 @@ function aContenido({ comercio_id, modo, webhook }: ClaveDeWebhook, fila: Leida)
   return contenidoDe(entrega, fila)
 }
 
-/** Endpoints that one step of a search looks at. */
+/** Maximum number of endpoints that one step of a search visits. */
 const POR_PASO = 500
 
 /**
- * SQL of the endpoints that have pending deliveries, from one to the next along the partial index: the cost is that of the
- * endpoints, not of what waits behind them.
- * @param desde a condition: after which endpoint to begin
- * @param cuantos a condition: whether there may be another one
+ * SQL of the endpoints with pending deliveries, from one endpoint to the next along the partial index. The cost depends
+ * on the number of endpoints, not on the number of their deliveries.
+ * @param desde SQL condition: the endpoint after which to begin
+ * @param cuantos SQL condition: true if another endpoint may follow
  */
 const conPendientes = (desde: string, cuantos: string) => `with recursive p as (
     (select comercio_id, modo, webhook, 1 as n from webhook_entrega where estado = 'pendiente' ${desde}
@@ -148,8 +150,8 @@ const COMIENZO: Record<keyof ClaveDeWebhook, string> = {
 }
 
 /**
- * The next endpoints of one part that have deliveries due, after one or from the beginning.
- * @returns `ultimo`: where the next step goes on; undefined at the end
+ * Returns the next endpoints of one part that have due deliveries, after `despues` or from the beginning.
+ * @returns `ultimo`: the endpoint after which the next step begins; undefined at the end
  */
 export async function hallarVencidas(
   db: Pick<Db, 'consultar'>,
@@ -164,7 +166,7 @@ export async function hallarVencidas(
   }
 }
 
-/** Deliveries that are counted at most. */
+/** Maximum number of deliveries that are counted. */
 const MUCHAS = 20_000
 
 const VENCIDAS = sentencia<{ ahora: Date }, { webhook: string; cuantas: number }>(
@@ -179,7 +181,10 @@ const VENCIDAS = sentencia<{ ahora: Date }, { webhook: string; cuantas: number }
   { alcance: 'parte' },
 )
 
-/** Reads the queue's own table, as `cola/rescate.ts` does. No statement of ours writes it. */
+/**
+ * Finds endpoints whose lease is held or waits. Reads pg-boss's own table, as `cola/rescate.ts` does. No statement of
+ * this service writes that table.
+ */
 const CON_ARRIENDO = sentencia<{ webhooks: readonly string[] }, { webhook: string | null }>(
   'webhookEntregas.conArriendo',
   `select singleton_key as webhook from pgboss.job where name = '${COLA_DE_ARRIENDOS}' and singleton_key = any(:webhooks::text[])
@@ -187,9 +192,9 @@ const CON_ARRIENDO = sentencia<{ webhooks: readonly string[] }, { webhook: strin
 )
 
 /**
- * Deliveries that are neither over, nor waiting for their time or their endpoint, nor of an endpoint that somebody holds or
- * is about to: 0 at any quiet moment. For an instant after a commit they are what the next hint or search takes. Some
- * 20,000 are counted at most.
+ * Counts due deliveries of endpoints without a lease, held or waiting; some 20,000 at most. Deliveries that wait for
+ * their time or for their endpoint do not count. The count is 0 at any quiet moment. For an instant after a commit, it
+ * includes deliveries that the next announcement or search takes.
  */
 export async function entregasDeWebhookSinArriendo({ db, reloj }: { db: Db; reloj: () => Date }): Promise<number> {
   const vencidas = await askAll(db, ({ consultar }) => consultar(VENCIDAS, { ahora: reloj() }))
@@ -213,6 +218,6 @@ const PROXIMAS = sentencia<{ claves: string; ahora: Date }, ClaveDeWebhook & { e
   { alcance: 'parte' },
 )
 
-/** When each of these endpoints may next be sent something; those for which nothing waits are left out. */
+/** Returns the time when each endpoint may next be sent a delivery. Endpoints with no waiting delivery are left out. */
 export const proximasDe = (db: Db, claves: readonly ClaveDeWebhook[], ahora: Date) =>
   askByMerchant(db, claves, ({ consultar }, suyas) => consultar(PROXIMAS, { claves: JSON.stringify(suyas), ahora }))

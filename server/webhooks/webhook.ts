@@ -13,10 +13,10 @@ import { Problema, restriccionDe } from '../errores.ts'
 import { DestinoNoPermitido, leerDestino, type Politica, resolverDestino } from '../salida/destino.ts'
 import { VENTANA_DE_FALLAS } from './calendario.ts'
 
-/** The most endpoints of a merchant in one mode. */
+/** Maximum number of endpoints of a merchant in one mode. */
 export const MAXIMO_DE_WEBHOOKS = 20
 
-/** A row of `webhook` that isn't deleted (so it has its `url`), and which secrets it signs with. */
+/** Row of `webhook` that is not deleted (so it has a `url`), with the secrets that sign its requests. */
 export type FilaWebhook = Fila<
   webhook,
   {
@@ -26,24 +26,25 @@ export type FilaWebhook = Fila<
     motivo: MotivoDeDeshabilitado | null
   }
 > & {
-  /** The secrets in force as JSON brings them, with instants as texts; the newest first. */
+  /** Valid secrets as JSON returns them, with timestamps as strings; newest first. */
   secretos: { version: number; creado_en: string; vence_en: string | null }[]
 }
 
-/** What identifies an endpoint. */
+/** Key of an endpoint. */
 export type ClaveDeWebhook = Pick<FilaWebhook, 'comercio_id' | 'modo' | 'webhook'>
 
 /**
- * Says that rows of pending work were committed, so that nobody need wait until they are found.
- * @param webhooks the endpoints that have deliveries now; left out: any kind of work
+ * Announces that rows of pending work were committed, so that the work need not wait until a search finds it.
+ * @param webhooks endpoints that now have deliveries; undefined for any kind of work
  */
 export type AvisarTrabajo = (webhooks?: readonly ClaveDeWebhook[]) => void
 
+/** Returns a new code of an endpoint: `wh_` and 12 random base-32 characters. */
 export const nuevoCodigoDeWebhook = () => `wh_${base32AlAzar(12)}`
 
 const iso = (instante: string | null) => (instante === null ? null : new Date(instante).toISOString())
 
-/** A row of `webhook` as the contract has it; never its secrets. */
+/** Returns a row of `webhook` in the contract's form, without the values of its secrets. */
 export const presentarWebhook = (fila: FilaWebhook): Webhook => ({
   webhook: fila.webhook,
   url: fila.url!,
@@ -72,7 +73,10 @@ export const presentarWebhook = (fila: FilaWebhook): Webhook => ({
   actualizado_en: fila.actualizado_en.toISOString(),
 })
 
-/** What a merchant decides of an endpoint; of its address, whose path may hold a secret, the host is told. */
+/**
+ * Returns the columns of an endpoint that the merchant decides. The audit record shows the host and not the address,
+ * whose path may contain a secret.
+ */
 const decidido = (fila: FilaWebhook | undefined) =>
   fila
     ? {
@@ -84,11 +88,11 @@ const decidido = (fila: FilaWebhook | undefined) =>
       }
     : {}
 
-/** What the audit record says of a change of an endpoint. */
+/** Returns the part of an audit record that describes the change of an endpoint. */
 export const cambiosDeWebhook = (antes: FilaWebhook | undefined, despues: FilaWebhook) =>
   cambios(decidido(antes), decidido(despues), ['host', 'tipos', 'estado'])
 
-/** SQL of the columns of {@link FilaWebhook} of `w`, with the secrets valid at `:ahora`. */
+/** SQL select list for {@link FilaWebhook}, of `w`, with the secrets valid at `:ahora`. */
 export const COLUMNAS_DE_WEBHOOK = `w.*, (
   select coalesce(json_agg(json_build_object('version', s.version, 'creado_en', s.creado_en, 'vence_en', s.vence_en)
     order by s.version desc), '[]') from webhook_secreto s
@@ -101,14 +105,15 @@ const BUSCAR = sentencia<ClaveDeWebhook & { ahora: Date }, FilaWebhook>(
    where w.comercio_id = :comercio_id and w.modo = :modo and w.webhook = :webhook and w.estado <> 'eliminado'`,
 )
 
-/** Whose endpoints are meant. */
+/** Scope of endpoints: a merchant and a mode. */
 export interface Ambito {
   comercioId: string
   modo: Modo
 }
 
 /**
- * The merchant's endpoint of that code; unknown, deleted, malformed and another merchant's are the same answer.
+ * Returns the merchant's endpoint with this code. A code that is unknown, deleted, malformed or of another merchant has
+ * the same response.
  * @throws Problema 404
  */
 export async function exigirWebhook(
@@ -120,30 +125,43 @@ export async function exigirWebhook(
   return (await leerWebhook(consultar, ambito, webhook, ahora)) ?? desconocido()
 }
 
+/** Returns the merchant's endpoint with this code; undefined if it does not exist or is deleted. */
 export async function leerWebhook(consultar: Consultar, { comercioId, modo }: Ambito, webhook: string, ahora: Date) {
   const [fila] = await consultar(BUSCAR, { comercio_id: comercioId, modo, webhook, ahora })
   return fila
 }
 
-/** Says that there is no such endpoint. @throws Problema 404 */
+/** Reports that the endpoint does not exist. @throws Problema 404 */
 export function desconocido(): never {
   throw new Problema('webhook_desconocido', 'No hay ningún webhook con ese identificador en el modo de esta llave.')
 }
 
-/** Whether an endpoint of that mode gets events only after its address answered a test: nobody floods a stranger with it. */
+/**
+ * Returns true if an endpoint of the mode gets events only after its address has answered a test. Without the test, a
+ * merchant could flood another company's server with events.
+ */
 export const seComprueba = (modo: Modo) => modo === 'live'
 
-/** The rules of where an endpoint of a mode may be, and is sent to: loopback is for test data alone. */
+/**
+ * Returns the rules for the addresses of endpoints of a mode, for their registration and for sending. Loopback is only
+ * for test mode.
+ */
 export const politicaDe = (politica: Politica, modo: Modo): Politica => ({
   ...politica,
   loopback: politica.loopback && modo === 'test',
 })
 
-/** The rules for an address that a request names: whoever asks through a proxy isn't on this machine. */
+/**
+ * Returns the rules for an address that a request names. A client behind a proxy is not on this machine, so loopback is
+ * not allowed.
+ */
 export const politicaAlPedir = (politica: Politica, modo: Modo, reenviada: boolean): Politica =>
   politicaDe({ ...politica, loopback: politica.loopback && !reenviada }, modo)
 
-/** An endpoint's address in the form in which it is kept. @throws Problema 422 `url_no_permitida`, `url_no_resuelve` */
+/**
+ * Returns an endpoint's address in the form in which it is stored.
+ * @throws Problema 422 `url_no_permitida`, `url_no_resuelve`
+ */
 export async function exigirDestino(texto: string, politica: Politica): Promise<string> {
   try {
     const url = leerDestino(texto, politica)
@@ -159,7 +177,7 @@ export async function exigirDestino(texto: string, politica: Politica): Promise<
 }
 
 /**
- * Words the refusal of the unique index when two requests race for one address.
+ * Runs `hacer`. If two requests race for one address, converts the error of the unique index.
  * @throws Problema 409 `webhook_repetido`
  */
 export async function explicarRepetido<T>(hacer: () => Promise<T>, nombrar: () => Promise<string>): Promise<T> {

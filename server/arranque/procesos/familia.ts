@@ -5,23 +5,23 @@ import type { Log } from '../../log.ts'
 import type { Preguntas, Valores } from './mensajes.ts'
 import { ProcesoDeApi } from './proceso.ts'
 
-/** How long it is waited before another takes the place of one that ended by itself, in milliseconds. */
+/** Pause before a new process replaces one that exited by itself, in milliseconds. */
 const PAUSA = 1_000
 
-/** Processes of the API on one port: as many as there shall be, and while they are renewed one more. */
+/** API processes on one port: as many as configured, and one more during a rolling restart. */
 export class Familia {
   readonly #cuantos: number
   readonly #log: Log
   readonly #consola: (linea: string) => void
   readonly #sirven = new Set<ProcesoDeApi>()
   readonly #nacen = new Set<ProcesoDeApi>()
-  /** What those that ended had counted: a counter doesn't go back. */
+  /** Sums of the counters of processes that have ended, because a counter must not decrease. */
   #contado: Valores = []
   #terminando = false
   #renovando: Promise<void> | undefined
   #otraVez = false
 
-  /** @param consola takes the lines of the first */
+  /** @param consola receives the console lines of the first process */
   constructor(cuantos: number, log: Log, consola: (linea: string) => void) {
     this.#cuantos = cuantos
     this.#log = log
@@ -29,8 +29,9 @@ export class Familia {
   }
 
   /**
-   * The first alone, for it may have to migrate, or to say what is wrong; then the others at once.
-   * @throws ErrorDeArranque if one ends before it serves
+   * Starts the first process alone, because it may have to migrate or to report a fault. Then starts the other
+   * processes at once.
+   * @throws ErrorDeArranque if a process ends before it serves
    */
   async nacer(): Promise<void> {
     await this.#uno(this.#consola)
@@ -38,8 +39,8 @@ export class Familia {
   }
 
   /**
-   * Puts a new process in the place of each, one after the other: one lets go once another serves. If a new one doesn't
-   * start, those that are left stay. Asked for meanwhile, it is done once more afterwards.
+   * Replaces each process by a new one, one after another: an old process stops once a new one serves. If a new process
+   * does not start, the remaining old processes stay. A call during a restart causes one more restart afterwards.
    */
   async renovar(): Promise<void> {
     if (this.#renovando) {
@@ -60,9 +61,9 @@ export class Familia {
         await this.#uno()
         await viejo.despedir()
       }
-      this.#log.info({ procesos: this.#sirven.size }, 'renewed')
+      this.#log.info({ procesos: this.#sirven.size }, 'rolling restart finished')
     } catch (err) {
-      if (!this.#terminando) this.#log.error({ err, procesos: this.#sirven.size }, 'not renewed')
+      if (!this.#terminando) this.#log.error({ err, procesos: this.#sirven.size }, 'rolling restart failed')
     }
   }
 
@@ -71,7 +72,7 @@ export class Familia {
     await Promise.all([...this.#nacen, ...this.#sirven].map((proceso) => proceso.despedir()))
   }
 
-  /** What all of them counted, those that ended before among them, in the exposition format. */
+  /** Metrics of all processes together, including processes that have ended, in the exposition format. */
   async exponer(): Promise<string> {
     const valores = await this.#preguntar('metricas')
     return AggregatorRegistry.aggregate([this.#contado, ...valores]).metrics()
@@ -95,9 +96,9 @@ export class Familia {
     return respuestas.filter((respuesta) => respuesta !== undefined)
   }
 
-  /** One more. */
+  /** Starts one more process, and waits until it serves. */
   async #uno(consola: (linea: string) => void = () => {}): Promise<void> {
-    if (this.#terminando) throw new Error('stopping')
+    if (this.#terminando) throw new Error('API processes are stopping')
     const proceso = new ProcesoDeApi(consola)
     this.#nacen.add(proceso)
     try {
@@ -113,7 +114,7 @@ export class Familia {
     this.#sirven.delete(proceso)
     this.#contado = await sumadas([this.#contado, proceso.contado.filter(crece)])
     if (proceso.despedido) return
-    this.#log.error({ pid: proceso.pid }, 'process ended by itself')
+    this.#log.error({ pid: proceso.pid }, 'API process exited unexpectedly')
     while (!this.#terminando && this.#sirven.size + this.#nacen.size < this.#cuantos) {
       await esperar(PAUSA)
       await this.#uno().catch((err: unknown) => this.#terminando || this.#log.error({ err }, 'process not replaced'))
@@ -123,5 +124,5 @@ export class Familia {
 
 const sumadas = (valores: Valores[]): Promise<Valores> => AggregatorRegistry.aggregate(valores).getMetricsAsJSON()
 
-/** Gauges are of those that live. */
+/** Selects counters and histograms. A gauge counts only while its process lives. */
 const crece = ({ type }: Valores[number]) => String(type) === 'counter' || String(type) === 'histogram'

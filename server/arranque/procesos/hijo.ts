@@ -2,7 +2,7 @@ import type { Salud } from '../../deps.ts'
 import type { Metricas } from '../metricas.ts'
 import type { AlHijo, DelHijo } from './mensajes.ts'
 
-// One of several API processes, as it speaks with the one that looks after them.
+// Messages between an API process and the primary process that supervises it, seen from the API process.
 
 const decir = (mensaje: DelHijo): Promise<void> =>
   new Promise((dicho) => {
@@ -10,24 +10,27 @@ const decir = (mensaje: DelHijo): Promise<void> =>
     else dicho()
   })
 
-/** Says a line for the console. */
+/** Sends a line for the console. */
 export const escribir = (linea: string): void => void decir({ que: 'linea', linea })
 
-/** Says that it serves. */
+/** Reports that the process serves. */
 export const listo = (): Promise<void> => decir({ que: 'listo' })
 
-/** Says what it counted, at its end. */
+/** Sends the process's metrics, at its end. */
 export const alFin = async (metricas: Metricas): Promise<void> =>
   decir({ que: 'fin', metricas: await metricas.valores() })
 
-/** It stops when it is told so, and when nobody is left who could; what a terminal tells everyone is for the other. */
+/**
+ * Stops the process when the primary process says so, and when the channel to the primary process closes. Ignores
+ * SIGINT and SIGHUP: a terminal sends them to all processes, and the primary process handles them.
+ */
 export function alParar(parar: () => unknown): void {
   process.on('message', ({ que }: AlHijo) => void (que === 'parar' && parar()))
   process.on('disconnect', parar)
   for (const senal of ['SIGINT', 'SIGHUP'] as const) process.on(senal, () => {})
 }
 
-/** It tells how it is and what it counted, whenever it is asked. */
+/** Answers the primary process's questions about health and metrics. */
 export function responder({ metricas, salud }: { metricas: Metricas; salud: () => Promise<Salud> }): void {
   metricas.observarProceso()
   process.on('message', async (mensaje: AlHijo) => {

@@ -8,13 +8,13 @@ import { servirMetricas } from '../servirMetricas.ts'
 import { Familia } from './familia.ts'
 
 /**
- * Starts `API_PROCESSES` processes of the API on one port and looks after them: whichever dies is replaced, and SIGHUP
- * renews them all without a request being refused.
+ * Starts `API_PROCESSES` processes of the API on one port and supervises them. A process that dies is replaced. SIGHUP
+ * replaces all processes without refusing a request.
  */
 export const iniciarProcesos = (config: Config, log: Log, consola: (linea: string) => void): Promise<EnMarcha> =>
   levantar(config, log, async (deshacer) => {
     const inicio = performance.now()
-    // The embedded PostgreSQL is this process's, and they are its guests.
+    // The embedded PostgreSQL belongs to this process; the API processes only use it.
     if (config.baseDeDatos.tipo === 'embebida') await levantarBase(config, deshacer, true)
     const cuantos = config.procesosDeApi!
     const familia = new Familia(cuantos, log, consola)

@@ -1,26 +1,26 @@
 import type { MetricObjectWithValues, MetricValue } from 'prom-client'
 import type { Salud } from '../../deps.ts'
 
-/** The values of a process's registry, as they go to another one. */
+/** Metric values of a process's registry, in the form in which they go to another process. */
 export type Valores = MetricObjectWithValues<MetricValue<string>>[]
 
-/** What a process can be asked about itself, and what it answers. */
+/** Questions that a process answers about itself, with the types of the answers. */
 export interface Preguntas {
   metricas: Valores
   salud: Salud
 }
 
-/** What one of several API processes is told by the one that looks after them. */
+/** Messages from the primary process to an API process. */
 export type AlHijo =
-  /** It finishes what is under way, begins nothing new and ends. */
+  /** Tells the process to finish the requests under way, begin nothing new, and end. */
   { que: 'parar' } | { que: 'pregunta'; numero: number; sobre: keyof Preguntas }
 
-/** What it says. */
+/** Messages from an API process to the primary process. */
 export type DelHijo =
   /** A line for the console. */
   | { que: 'linea'; linea: string }
-  /** It serves. */
+  /** The process serves. */
   | { que: 'listo' }
   | { que: 'respuesta'; numero: number; valor: Preguntas[keyof Preguntas] }
-  /** What it had counted when it ended. */
+  /** The process ends; these are its metrics. */
   | { que: 'fin'; metricas: Valores }

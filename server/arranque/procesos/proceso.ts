@@ -2,26 +2,31 @@ import cluster, { type Worker } from 'node:cluster'
 import { ErrorDeArranque } from '../proceso.ts'
 import type { AlHijo, DelHijo, Preguntas, Valores } from './mensajes.ts'
 
-/** How long it may take to answer what it is asked about itself, in milliseconds. */
+/** Time in which a process must answer a question about itself, in milliseconds. */
 const PLAZO_DE_RESPUESTA = 4_000
-/** How long it may take to end before it is killed, in milliseconds: longer than any request or exchange. */
+/**
+ * Time in which a process must end before it is killed, in milliseconds: longer than any request or webhook exchange.
+ */
 const PLAZO_DE_FIN = 40_000
 
-/** One of several API processes, as the one that looks after them sees it. */
+/** One of several API processes, as the primary process sees it. */
 export class ProcesoDeApi {
-  /** Until it serves. Rejects with ErrorDeArranque if it ends before; why, it tells itself on stderr. */
+  /**
+   * Resolves when the process serves. Rejects with ErrorDeArranque if the process ends before; the process itself
+   * writes the reason to stderr.
+   */
   readonly sirve: Promise<void>
-  /** Until it has ended. */
+  /** Resolves when the process has ended. */
   readonly fin: Promise<void>
-  /** What it had counted when it ended. */
+  /** Metrics of the process at its end. */
   contado: Valores = []
-  /** Whether it was told to end. */
+  /** True if the process was told to end. */
   despedido = false
   readonly #hijo: Worker
   readonly #porResponder = new Map<number, (valor: Preguntas[keyof Preguntas]) => void>()
   #numero = 0
 
-  /** @param consola takes its lines */
+  /** @param consola receives the process's console lines */
   constructor(consola: (linea: string) => void) {
     this.#hijo = cluster.fork()
     const sirve = Promise.withResolvers<void>()
@@ -38,7 +43,7 @@ export class ProcesoDeApi {
       sirve.reject(new ErrorDeArranque(`Un proceso de la API terminó antes de servir (${senal ?? codigo}).`))
       fin.resolve()
     })
-    // Whoever waits for it gets it all the same.
+    // Prevents an unhandled rejection; code that awaits `sirve` still gets the error.
     this.sirve.catch(() => {})
   }
 
@@ -61,7 +66,7 @@ export class ProcesoDeApi {
     })
   }
 
-  /** Tells it to end, and waits until it has. */
+  /** Tells the process to end, and waits until it has ended. Kills it after 40 seconds. */
   async despedir(): Promise<void> {
     this.despedido = true
     this.#decir({ que: 'parar' })
@@ -70,7 +75,7 @@ export class ProcesoDeApi {
     clearTimeout(matar)
   }
 
-  /** It may have ended just now. */
+  /** Sends a message. Ignores a process that has just ended. */
   #decir(mensaje: AlHijo): void {
     if (this.#hijo.isConnected()) this.#hijo.send(mensaje, () => {})
   }

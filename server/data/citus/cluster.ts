@@ -3,12 +3,12 @@ import { ALFABETO } from '../../codigos/codigoDeGuia.ts'
 import type { Part, Place, Placements } from '../parts.ts'
 import { laid, type Placement } from './laying.ts'
 
-// Where merchants' rows lie on Citus, and the way there that leaves the coordinator out. Each part (what Citus calls the
-// colocated shards of one range) has on its machine a schema `p<number>_<era>` with a view of each of its shards under the
-// table's own name. A session there that has it in `search_path` is a session of one PostgreSQL: Citus doesn't plan what names
-// no distributed table, so the statement is PostgreSQL's own, with its plan kept.
+// Parts of merchants' rows on Citus, and connections to them that leave the coordinator out. A part is what Citus calls
+// the colocated shards of one range. On its machine, a part has a schema `p<number>_<era>` with a view of each shard
+// under the table's own name. A session with this schema in `search_path` is a session of one PostgreSQL. Citus does
+// not plan statements that name no distributed table: PostgreSQL plans them itself and keeps the plan.
 
-/** A row of `parte`. */
+/** Row of the table `parte`. */
 interface Numbered {
   numero: number
   desde: number
@@ -28,51 +28,70 @@ const PLACEMENTS = `select c.relname as tabla, s.shardid::text, n.groupid as nod
 
 const NUMBERED = 'select numero, desde, hasta, era, nodo, nadie from parte order by numero'
 
-/** What the views are made after: the last migration. */
+/** Last applied migration. The views of the parts are made for it. */
 const VERSION = `select coalesce(max(migration_name), '') as version from _prisma_migrations where finished_at is not null`
 
-/** A merchant of nobody's whose rows would lie in the range. */
+/**
+ * Query for a UUID whose hash lies in the range. The UUID belongs to no merchant; it places rows without a merchant in
+ * the part.
+ */
 const NOBODY = `select id from (select gen_random_uuid() as id from generate_series(1, 1000)) x
   where worker_hash(id) between $1 and $2 limit 1`
 
-/** Codes given out before their first character named a part: their place in it is taken, so that no new guide gets one. */
+/**
+ * Reserves codes that were given out before first characters named parts, so that no new guide of the part gets one of
+ * them.
+ */
 const TAKE_CODES = `insert into guia_indice (guia, comercio_id, modo, id)
   select clave, $3::uuid, 'live', '00000000-0000-0000-0000-000000000000' from dueno
   where length(clave) = 12 and left(clave, 1) = $4 and worker_hash(comercio_id) not between $1 and $2
   on conflict do nothing`
 
-/** The lock that whoever migrates holds: the schemas that he takes away aren't laid meanwhile. */
+/**
+ * Advisory lock that a migrating process holds. Other processes do not create schemas meanwhile, because the migration
+ * drops them.
+ */
 const MIGRATIONS = 72_707_369
 
-/** What a session hears where the part isn't, or isn't laid yet: moved, no view, no schema, no function. */
+/**
+ * SQLSTATEs that mean the part has moved (55006), or its view (42P01), schema (3F000) or function (42883) does not
+ * exist yet.
+ */
 const MOVED = new Set(['55006', '42P01', '3F000', '42883'])
-/** How long a statement follows a part that moves, and rests between, in milliseconds. */
+/** Time for which a statement follows a moving part, and pause between two attempts, in milliseconds. */
 const PATIENCE = 6_000
 const REST = 50
-/** How often it is looked for machines that can't be reached, in milliseconds. */
+/** Shortest interval between two checks of machines that could not be reached, in milliseconds. */
 const PAUSE = 1_000
-/** Merchants whose hash is remembered. */
+/** Merchants whose hash stays in memory. */
 const REMEMBERED = 200_000
 
-/** Why the parts can't be used, in words for whoever starts the service. */
+/** Reports why the parts cannot be used. The message, in Spanish, addresses the operator. */
 export class ClusterError extends Error {
   override readonly name = 'ClusterError'
 }
 
-/** The parts of a cluster's tables as one process knows them, and who lies in which. */
+/** Parts of a cluster's tables as one process knows them, and the part of each merchant. */
 export class Cluster implements Placements {
   readonly settings = {
-    /** Whose rows may be seen is said to the workers, too, when a transaction is told it. */
+    /**
+     * Citus passes a transaction's `set local` on to the workers, because they also need to know the visible merchants.
+     */
     'citus.propagate_set_commands': 'local',
-    /** What asks all machines asks each by one connection: by sixteen, a few processes take all that the workers have. */
+    /**
+     * A query over all machines uses one connection to each. With sixteen, a few processes take all connections of the
+     * workers.
+     */
     'citus.max_adaptive_executor_pool_size': '1',
   }
-  /** A shard that moves takes along what its machine has written out, and no commit that didn't wait for that. */
+  /**
+   * A commit waits for the disk: a shard that moves takes along what its machine has written out, and no other commit.
+   */
   readonly machineSettings = { synchronous_commit: 'on' }
   readonly #url: string
   #parts: readonly Part[] = []
   #numbered: readonly Numbered[] = []
-  /** Parts whose machine couldn't be reached when it was looked at. */
+  /** Parts whose machine could not be reached at the last look, with the error. */
   #missing = new Map<number, unknown>()
   readonly #hashes = new Map<string, number>()
   #looking: Promise<void> | undefined
@@ -82,7 +101,10 @@ export class Cluster implements Placements {
     this.#url = url
   }
 
-  /** Looks where everything lies; whoever holds the lock of the migrations says so. */
+  /**
+   * Opens a cluster and reads where its parts lie.
+   * @param migrating true if the caller holds the lock of the migrations
+   */
   static async open(url: string, migrating = false): Promise<Cluster> {
     const cluster = new Cluster(url)
     await cluster.#look(migrating)
@@ -93,14 +115,17 @@ export class Cluster implements Placements {
     return this.#parts
   }
 
-  /** Numbers of the parts where the guide of such a code may lie; none: it names no part. */
+  /** Numbers of the parts that may have the guide with this code; empty if the code names no part. */
   named(code: string): readonly number[] {
     const one = this.#numbered.find(({ numero }) => numero === ALFABETO.indexOf(code[0]!) + 1)
     if (!one || code.length !== 12) return []
     return this.#parts.filter(({ from, to }) => from <= one.hasta && to >= one.desde).map(({ number }) => number)
   }
 
-  /** Where a place is now. @throws if its machine couldn't be reached */
+  /**
+   * Finds the part of a place.
+   * @throws if the part does not exist, or if its machine could not be reached
+   */
   async find(place: Place): Promise<Part> {
     const part =
       'part' in place
@@ -123,13 +148,16 @@ export class Cluster implements Placements {
     return hash === undefined ? undefined : this.#holderOf(hash)?.number
   }
 
-  /** Does something in a part; again, where it lies then, if it moves meanwhile. */
+  /**
+   * Runs `act` in a part. If the part moves meanwhile, runs `act` again on the new machine.
+   * @throws an error with SQLSTATE 57P03 if the part moves for more than 6 seconds or no longer exists
+   */
   async follow<T>(place: Place, act: (part: Part) => Promise<T>): Promise<T> {
     for (const end = performance.now() + PATIENCE; ; ) {
       try {
         return await act(await this.find(place))
       } catch (error) {
-        // Whoever can't be reached may have been replaced: who asks later finds the other one.
+        // A machine that cannot be reached may have been replaced; a later request then finds the new one.
         if (!(error instanceof pg.DatabaseError)) this.#lookSometime()
         if (!hasMoved(error)) throw error
         if (performance.now() > end || this.#isGone(place)) throw notNow(error)
@@ -141,7 +169,7 @@ export class Cluster implements Placements {
     }
   }
 
-  /** Reports whether there is no such part any more: others have its rows, by other numbers. */
+  /** Reports whether a part no longer exists, because parts with other numbers have its rows. */
   #isGone(place: Place): boolean {
     return 'part' in place && !this.#parts.some(({ number }) => number === place.part)
   }
@@ -165,7 +193,7 @@ export class Cluster implements Placements {
     return hash
   }
 
-  /** Asks whichever node answers: the coordinator, or else a machine. */
+  /** Queries the coordinator. If it cannot be reached, queries the machines until one answers. */
   async #anywhere<R>(text: string, values: unknown[]): Promise<[R, ...R[]]> {
     const urls = [this.#url, ...new Set(this.#parts.map(({ url }) => url))]
     for (const [i, url] of urls.entries()) {
@@ -175,7 +203,7 @@ export class Cluster implements Placements {
         if (i === urls.length - 1 || error instanceof pg.DatabaseError) throw error
       }
     }
-    throw new Error('no node')
+    throw new Error('no node can be reached')
   }
 
   #look(migrating = false): Promise<void> {
@@ -187,7 +215,7 @@ export class Cluster implements Placements {
 
   async #lookNow(migrating: boolean): Promise<void> {
     await connected(this.#url, async (client) => {
-      // It ends with the session. Who migrates lays everything himself when he is done.
+      // The end of the session releases the lock. A migrating process prepares all schemas itself when it is done.
       const { rows } = await client.query<{ free: boolean }>('select pg_try_advisory_lock_shared($1) as free', [
         MIGRATIONS,
       ])
@@ -236,12 +264,15 @@ export class Cluster implements Placements {
   }
 }
 
-/** Of a part that was split Citus says that there is no such shard, as an internal error. */
+/**
+ * Reports whether an error means that the part has moved. For a part that was split, Citus reports an internal error:
+ * the shard does not exist.
+ */
 const hasMoved = (error: unknown) =>
   MOVED.has(String((error as { code?: unknown }).code)) ||
   (error instanceof pg.DatabaseError && /could not find valid entry for shard/.test(error.message))
 
-/** What whoever asked is told of a part that moves for too long: to come again (SQLSTATE 57P03). */
+/** Error for a caller whose part moves for too long. SQLSTATE 57P03 means that the caller may try again later. */
 const notNow = (cause: unknown) =>
   Object.assign(new Error('a part of the data is moving', { cause }), { code: '57P03' })
 
@@ -288,7 +319,10 @@ function partOf(
   }
 }
 
-/** The character of a range: its number's, or, where there are no more characters, the narrowest's that holds it. */
+/**
+ * First character for a range: the character of its number. When no characters are left, the character of the narrowest
+ * range that contains it.
+ */
 function letterOf(from: number, to: number, all: readonly Numbered[]): string {
   const holders = all.filter(({ numero, desde, hasta }) => numero <= ALFABETO.length && desde <= from && hasta >= to)
   const [narrowest] = holders.toSorted((a, b) => a.hasta - a.desde - (b.hasta - b.desde) || b.numero - a.numero)
@@ -296,8 +330,8 @@ function letterOf(from: number, to: number, all: readonly Numbered[]): string {
 }
 
 /**
- * Gives each range its number, and a part that has come to another machine its next era: numbers of transactions are a
- * machine's own, and with the era ahead of them what is written there comes after all that was written elsewhere.
+ * Gives each new range a number, and a part on a new machine its next era. Each machine has its own transaction
+ * numbers. With the era before them, events on the new machine come after all events written elsewhere.
  */
 async function number(client: pg.Client, ranges: readonly Placement[]): Promise<Numbered[]> {
   const stored = (await client.query<Numbered>(NUMBERED)).rows
@@ -325,7 +359,7 @@ async function numberAnew(
 ): Promise<Numbered> {
   const { desde, hasta, nodo } = range
   const numero = Math.max(0, ...rows.map((one) => one.numero)) + 1
-  // Of parts that were split or merged to make it, the latest.
+  // The new part starts after the latest era of the parts that were split or merged into it.
   const before = rows.filter((one) => one.desde <= hasta && one.hasta >= desde)
   const era = Math.max(0, ...before.map((one) => one.era)) + 1
   let nadie: string | undefined

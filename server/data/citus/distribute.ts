@@ -1,14 +1,15 @@
 import type pg from 'pg'
 import { TAKE_AWAY } from './laying.ts'
 
-// How the tables lie on Citus: those of a merchant (who has a column `comercio_id`) by it, together, so that whatever he asks is
-// done by one machine; `comercio` on every machine, for whatever joins it; `dueno` by itself, for those who know no merchant.
-// `llave`, `bitacora`, what is nobody's, and the queue are the coordinator's.
+// Tables on Citus. Tables with a column `comercio_id` are distributed by it and colocated, so that one machine serves
+// all requests of a merchant. `comercio` is on every machine, for joins. `dueno` is distributed by its own key, for
+// requests that name no merchant. `llave`, `bitacora`, tables without a merchant, and the queue stay on the
+// coordinator.
 
-/** What keeps the data: PostgreSQL, or a Citus cluster by its coordinator. */
+/** Database engine: PostgreSQL, or a Citus cluster that is reached by its coordinator. */
 export type Engine = 'postgres' | 'citus'
 
-/** Why the database isn't what it was said to be, in words for whoever starts the service. */
+/** Reports that the database is not what the configuration says. The message, in Spanish, addresses the operator. */
 export class EngineError extends Error {
   override readonly name = 'EngineError'
 }
@@ -18,7 +19,11 @@ const COMO_ESTA = `select coalesce((select groupid = 0 from pg_dist_local_group)
   (select count(*)::int from pg_dist_node where isactive and shouldhaveshards) as maquinas,
   exists (select from pg_dist_partition where logicalrelid = to_regclass('guia') and partmethod = 'h') as repartida`
 
-/** Which engine this is, as it was said or as it is found. */
+/**
+ * Finds the database's engine, and checks it against the configuration.
+ * @throws EngineError if the database is another engine than configured, a Citus worker, or a cluster without machines
+ * for data
+ */
 export async function findEngine(cliente: pg.Client, dicho: Engine | undefined): Promise<Engine> {
   const [{ citus } = { citus: false }] = (await cliente.query<{ citus: boolean }>(HAY_CITUS)).rows
   if (dicho === 'citus' && !citus)
@@ -38,9 +43,10 @@ export async function findEngine(cliente: pg.Client, dicho: Engine | undefined):
 }
 
 /**
- * All of it, or nothing: roles sign in on the workers as themselves; what is there is taken along, and each table goes to its
- * place. Citus takes no policy with a subquery, which on PostgreSQL spares each row a call. A look-up's key is unique by
- * itself in `dueno`; where it lies it is the merchant's.
+ * Distributes the tables, all or none. Roles get the right to log in, because they sign in on the workers themselves.
+ * Existing rows move along with their table. Citus refuses policies with a subquery, which on PostgreSQL saves a
+ * function call per row, so the policies lose it. The key of a look-up table is unique by itself only in `dueno`. In
+ * its own table the primary key also has the merchant.
  */
 const DISTRIBUIR = `do $$
 declare
@@ -98,20 +104,24 @@ begin
 end $$`
 
 /**
- * Of every session on every machine: what the service tells its own, the coordinator doesn't tell the workers. What reads a
- * table whole looks so dear without sequential scans that they would compile it (`jit`): half a second for an empty table. A
- * shard that moves takes along what its machine has written out, and no commit that didn't wait for that.
+ * Changes the database's defaults on every machine, because the coordinator does not pass the service's session
+ * settings on to the workers. Without sequential scans, a query that reads a whole table looks so expensive that
+ * PostgreSQL compiles it (`jit`). That takes half a second for an empty table. A shard that moves takes along what its
+ * machine has written out, so every commit waits for the disk.
  */
 const AJUSTAR = `select run_command_on_all_nodes(format('alter database %I set %s', current_database(), ajuste))
   from unnest(array['timezone to ''UTC''', 'enable_seqscan to off', 'jit to off', 'synchronous_commit to on']) ajuste`
 
-/** Distributes what isn't yet. Whoever calls it holds the lock of the migrations. */
+/** Distributes the tables that are not distributed yet. The caller holds the lock of the migrations. */
 export async function distribute(cliente: pg.Client): Promise<void> {
   await cliente.query(AJUSTAR)
   await cliente.query(DISTRIBUIR)
 }
 
-/** Takes away the views of parts, which stand in the way of a migration that takes columns away or changes their types. */
+/**
+ * Drops the views of the parts, because PostgreSQL refuses to drop or change columns that a view uses. Does nothing
+ * without Citus.
+ */
 export async function takeViewsAway(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ hay: boolean }>(
     `select exists (select from pg_extension where extname = 'citus') and to_regclass('parte') is not null as hay`,
@@ -119,6 +129,6 @@ export async function takeViewsAway(client: pg.Client): Promise<void> {
   if (rows[0]!.hay) await client.query(TAKE_AWAY)
 }
 
-/** A replica of the coordinator says nothing of how far those of the workers are. */
+/** Note for the console. A replica of the coordinator does not tell how far the replicas of the workers are behind. */
 export const NOT_READ =
   'DATABASE_URL_READ no se usa con Citus: nadie sabe cuánto atraso llevan las réplicas de sus máquinas.'

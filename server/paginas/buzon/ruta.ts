@@ -14,7 +14,9 @@ import { type Pagina, servirPagina } from '../pagina.ts'
 import { porHuella } from '../respuesta.ts'
 import { FALLO, type Mensaje, paginaDelBuzon } from './vista.ts'
 
-/** The newest messages to recipients of test guides, of all merchants: a live one is none of the mailbox's. */
+/**
+ * Newest 100 messages to recipients of test guides, of all merchants. The mailbox never shows messages of live guides.
+ */
 const ULTIMOS = sentencia<object, FilaMensaje & Omit<Mensaje, 'token'>>(
   'buzon.ultimos',
   `select m.*, c.nombre as comercio, g.municipio, g.ubicacion_estado from mensaje m
@@ -23,12 +25,15 @@ const ULTIMOS = sentencia<object, FilaMensaje & Omit<Mensaje, 'token'>>(
    where m.modo = 'test' and m.canal = 'buzon' and m.estado <> 'descartado' order by m.creado_en desc limit 100`,
 )
 
-/** How often a minute a network may open the mailbox. */
+/** Requests per minute that one network may make to the mailbox. */
 const CONSULTAS = 120
 
 const DE_ESTA_MAQUINA = ['localhost', '127.0.0.1', '[::1]']
 
-/** Serves `/buzon`: the messages that recipients would get on their phones, with links to be opened as they would. */
+/**
+ * Serves `/buzon`, the local mailbox. It shows the messages that recipients of test guides would get on their phones,
+ * with links that open the same pages.
+ */
 export function servirBuzon(
   app: Express,
   fachada: Fachada,
@@ -53,14 +58,22 @@ export function servirBuzon(
   servirPagina(app, '/buzon', pagina, (resto) => resto !== '')
 }
 
-/** Whoever reads the mailbox through a proxy is on another machine, whatever name the proxy asks by. */
+/**
+ * Refuses requests that came through a proxy: their client is on another machine, even if the proxy asks for
+ * `localhost`.
+ * @throws Problema `ruta_desconocida`
+ */
 const exigirSinProxy: RequestHandler = (req, _res, next) => {
   if (esReenviada(req))
     throw new Problema('ruta_desconocida', 'El buzón solo se abre en la propia máquina, sin servidores intermedios.')
   next()
 }
 
-/** Another site's page can have its own name lead here, and would then read what only this machine may (DNS rebinding). */
+/**
+ * Returns middleware that refuses every host name but `nombres`. Without it, the page of another site could point its
+ * own host name at this machine and read the mailbox (DNS rebinding).
+ * @throws Problema `ruta_desconocida`
+ */
 const exigirNombre =
   (nombres: readonly string[]): RequestHandler =>
   (req, _res, next) => {

@@ -9,13 +9,13 @@ export interface Mensaje extends Pick<FilaMensaje, 'telefono' | 'guia' | 'estado
   comercio: string
   municipio: string
   ubicacion_estado: EstadoDeUbicacion
-  /** The token of the message's link; undefined when the master key that made it is gone. */
+  /** Token of the message's link; undefined if the master key that made the token is gone. */
   token?: string | undefined
 }
 
 /**
- * The page of the mailbox.
- * @param raiz the way from the page up to where the service begins, such as `../`
+ * Returns the content of the mailbox page.
+ * @param raiz relative path from the page to the service root, such as `../`
  */
 export const paginaDelBuzon = (marca: string, mensajes: readonly Mensaje[], raiz: string): Contenido => ({
   titulo: 'Buzón de mensajes',

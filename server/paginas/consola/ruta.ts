@@ -11,12 +11,12 @@ const BASE = 'docs/consola/'
 export function servirConsola(app: Express, fachada: Fachada) {
   const propios = leerRecursos('paginas/consola/', BASE, ['navegador.js', 'estilo.css'])
   const datos = leerRecursos('documentacion/', BASE, ['operaciones.json'])
-  // Relative to the page, which lies beside its files' folder.
+  // Paths are relative to the page `docs/consola`, whose files are in the folder `docs/consola/`.
   const desdeAqui = (ruta: string) => ruta.replace('docs/', '')
   const contenido = paginaDeConsola(desdeAqui(datos.ruta('operaciones.json')))
   const cabeza = cabezaDeConsola((archivo) => desdeAqui(propios.ruta(archivo)))
   const html = marco(contenido, { fachada, cabeza, raiz: '../' })
-  // The page loads its own files and speaks to this service alone: a key that is typed there can go nowhere else.
+  // The policy allows only files and requests of this service, so a key typed into the page cannot be sent elsewhere.
   const permite = { 'script-src': "'self'", 'style-src': "'self'", 'connect-src': "'self'" }
   const cabeceras = { ...PRIVADA, ...fachada.permisos(permite) }
   servirArchivos(

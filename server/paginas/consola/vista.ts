@@ -1,7 +1,10 @@
 import { type Html, html } from '../html.ts'
 import type { Contenido } from '../marco.ts'
 
-/** The console before its program runs: the same for everybody. */
+/**
+ * Returns the console's page before its program runs. The page is the same for every client.
+ * @param operaciones path of `operaciones.json`, relative to the page
+ */
 export const paginaDeConsola = (operaciones: string): Contenido => ({
   titulo: 'Consola',
   cuerpo: html`<p><a class="enlace" href="../docs">Documentación</a></p>
@@ -46,7 +49,10 @@ export const paginaDeConsola = (operaciones: string): Contenido => ({
 </div>`,
 })
 
-/** @param ruta of one of the page's files, relative to itself */
+/**
+ * Returns the head of the console's page.
+ * @param ruta returns the path of a file, relative to the page
+ */
 export const cabezaDeConsola = (ruta: (archivo: 'estilo.css' | 'navegador.js') => string): Html =>
   html`<link rel="stylesheet" href="${ruta('estilo.css')}">
 <script type="module" src="${ruta('navegador.js')}"></script>`

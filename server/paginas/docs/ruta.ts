@@ -8,8 +8,9 @@ const RECURSOS = 'docs/recursos/'
 const TEXTOS = 'documentacion/textos/'
 
 /**
- * Serves the documentation: the reading view, which Redoc makes; the same as Markdown, with its list `/llms.txt`; the
- * merchants' contract, and its operations as a collection. The page is generated and packed beforehand, so the brand lies beside it.
+ * Serves the documentation: the reading view made by Redoc, the same text as Markdown with its list `/llms.txt`, the
+ * merchants' contract, and its operations as a collection. The page is generated and compressed beforehand, so the
+ * brand is in separate files.
  */
 export function servirDocumentacion(app: Express, fachada: Fachada, urlPublica: string) {
   const publico = (archivo: string, tipo: string) => ({ tipo, cuerpo: cuerpoGenerado(archivo), cabeceras: PUBLICA })
@@ -40,12 +41,15 @@ export function servirDocumentacion(app: Express, fachada: Fachada, urlPublica: 
   )
 }
 
-/** The text of the `<style>` element that Redoc makes empty and fills through the CSSOM, which no policy asks about. */
+/**
+ * Text of the `<style>` element that Redoc creates empty. Redoc fills it through the CSSOM, which
+ * Content-Security-Policy does not check.
+ */
 const ESTILO_VACIO = ''
 
 /**
- * Admits by their digests the scripts, style elements and style attributes that the generated page has: Redoc writes the
- * styles, and its one script chooses light or dark before the first paint.
+ * Returns the headers of the reading view. The policy admits by digest the scripts, style elements and style attributes
+ * of the generated page. Redoc writes the styles; its one script chooses light or dark before the first paint.
  */
 function cabecerasDeLectura() {
   const html = leerGenerado('paginas/docs/documentacion.html').toString()
@@ -57,7 +61,7 @@ function cabecerasDeLectura() {
     ...PUBLICA,
     ...permisos({
       'script-src': `'self' ${huellas(textos(/<script>([\s\S]*?)<\/script>/g))}`,
-      // 'unsafe-hashes' lets digests stand for attributes, too; it admits none by itself.
+      // `'unsafe-hashes'` makes digests valid for style attributes too; alone it admits nothing.
       'style-src': `'self' 'unsafe-hashes' ${huellas([...elementos, ...atributos])}`,
       'img-src': "'self' data:",
       'connect-src': "'self'",

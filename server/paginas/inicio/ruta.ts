@@ -8,7 +8,7 @@ import { VISTA_PREVIA } from '../rastreo/ruta.ts'
 import { porHuella } from '../respuesta.ts'
 import { FALLO, PAGINA_DE_INICIO } from './vista.ts'
 
-/** Whoever asks for JSON speaks to the API, where the root is no operation. */
+/** Tells whether the client prefers JSON. Clients of the API do, and in the API the root is not an operation. */
 const pideJson = (req: Request) => req.accepts(['html', 'json']) === 'json'
 
 /** Serves `/`, the service's first page. */

@@ -2,7 +2,9 @@ import { html } from '../html.ts'
 import type { Contenido } from '../marco.ts'
 import { formulario } from '../rastreo/vista.ts'
 
-/** The service's first page: for whoever waits for a parcel, and the ways for everybody else. */
+/**
+ * First page of the service: the tracking form for people who wait for a parcel, and links for couriers and merchants.
+ */
 export const PAGINA_DE_INICIO: Contenido = {
   titulo: 'Seguir un envío',
   cuerpo: html`<h1>Siga su envío</h1>

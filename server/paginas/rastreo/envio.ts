@@ -5,32 +5,35 @@ import type { Deps } from '../../deps.ts'
 import type { Lectura } from '../../replica.ts'
 import { zonaDe } from '../../tiempo/zona.ts'
 
-/** All that the tracking page may say of a guide: what isn't read can't get out. */
+/** All data of a guide that the tracking page may show. Other columns are not read, so the page cannot reveal them. */
 export interface Envio {
   guia: string
   modo: Modo
   estado: Estado
-  /** The merchant's name, who sends the parcel. */
+  /** Name of the merchant, who sends the parcel. */
   comercio: string
   municipio: string
-  /** The IANA zone in which the parcel's times are told. */
+  /** IANA time zone in which the page shows the parcel's times. */
   zona: string
-  /** The first letter of the recipient's name. */
+  /** First letter of the recipient's name; null if the name does not start with a letter. */
   inicial: string | null
   ubicacion: EstadoDeUbicacion
   intentos: number
-  /** The events that anybody may know of, the newest first. */
+  /** Public events of the guide, newest first. */
   eventos: { tipo: TipoDeEvento; ocurrido_en: Date; motivo: Motivo | null }[]
-  /** Whether there are older events than these. */
+  /** True if the guide has older events than these. */
   hayMas: boolean
 }
 
-/** Reads the parcel that a guide's code names, if there is one. */
+/** Reads the parcel of a guide's code; undefined if no guide has the code. */
 export type LeerEnvio = (codigo: string) => Promise<Envio | undefined>
 
 const EVENTOS = 60
 
-/** The parcel of a code, without notes and late scans, which are between courier and merchant, and but a name's initial. */
+/**
+ * Reads the parcel of a code. Of the recipient's name only the initial is read. Notes and late scans are left out,
+ * because they concern only the courier and the merchant.
+ */
 const LEER = sentencia<Pick<Envio, 'guia'>, FilaDeEnvio>(
   'rastreo.leer',
   `select g.guia, g.modo, g.estado, c.nombre as comercio, g.departamento, g.municipio, left(btrim(g.destinatario), 1) as inicial,
@@ -46,19 +49,19 @@ const LEER = sentencia<Pick<Envio, 'guia'>, FilaDeEnvio>(
   { alcance: 'parte' },
 )
 
-/** A parcel as its statement gives it, with instants as texts in JSON. */
+/** Row that the statement returns, with the events' times as JSON text. */
 type FilaDeEnvio = Omit<Envio, 'zona' | 'eventos' | 'hayMas'> & {
   departamento: string
   eventos: { tipo: TipoDeEvento; ocurrido_en: string; motivo: Motivo | null }[]
 }
 
-/** Creates what reads parcels for the tracking page. */
+/** Creates the function that reads parcels for the tracking page. */
 export const crearLecturaDeEnvios =
   ({ db, dbDeLectura, ajustes }: Pick<Deps, 'db' | 'dbDeLectura' | 'ajustes'>): LeerEnvio =>
   async (codigo) => {
     const suya = await whereIs(db, codigo)
     const buscar = async (lectura: Lectura | undefined) => (await lectura?.consultar(LEER, { guia: codigo }))?.[0]
-    // What a replica doesn't know yet may be there all the same.
+    // A replica may lag behind, so a guide that it does not have is read from the primary database.
     const fila = (dbDeLectura === db ? undefined : await buscar(dbDeLectura)) ?? (await buscar(suya))
     if (!fila) return undefined
     const { departamento, ...resto } = fila

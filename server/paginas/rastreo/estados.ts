@@ -3,18 +3,18 @@ import { DESCRIPCIONES_DE_MOTIVO } from '../../contrato/generado/vocabulario.ts'
 import { type Html, html } from '../html.ts'
 import type { Envio } from './envio.ts'
 
-/** What a state means for whoever waits for the parcel, which its colour says, too. */
+/** Meaning of a state for the person who waits for the parcel. The state's colour shows the same. */
 type Tono = 'espera' | 'viaje' | 'bien' | 'fallo' | 'mal' | 'vuelta' | 'fin'
 
 interface Aspecto {
-  /** The state in the words of somebody who waits for a parcel. */
+  /** State, in the words of a person who waits for a parcel. */
   palabra: string
   tono: Tono
-  /** The path of its icon, in a square of 24. */
+  /** SVG path of the state's icon, in a square of 24 by 24. */
   trazo: string
 }
 
-/** The type asks for a new state's, too. */
+/** Word, tone and icon of each state. The type requires an entry for every state of the contract. */
 export const ASPECTOS: Readonly<Record<Estado, Aspecto>> = {
   aceptado: {
     palabra: 'Envío registrado',
@@ -74,7 +74,7 @@ export const ASPECTOS: Readonly<Record<Estado, Aspecto>> = {
   },
 }
 
-/** The way of a parcel, in steps that anybody understands; a state that isn't on a way has no line. */
+/** Steps of a parcel's way, in plain words. A state that is in no step has no progress line. */
 const IDA: readonly (readonly [paso: string, estados: readonly Estado[]])[] = [
   ['Registrado', ['aceptado']],
   ['Recogido', ['recolectado']],
@@ -89,7 +89,7 @@ const VUELTA: typeof IDA = [
   ['Devuelto', ['devuelto']],
 ]
 
-/** How far a parcel has come, as a line of steps. */
+/** Returns the progress of a parcel as a line of steps; false if its state is in no step. */
 export function avance(estado: Estado): Html | false {
   for (const camino of [IDA, VUELTA]) {
     const actual = camino.findIndex(([, estados]) => estados.includes(estado))
@@ -103,14 +103,16 @@ ${camino.map(([paso], i) => {
   return false
 }
 
-/** Events whose reason a stranger may know: what was said of a lost parcel is between courier company and merchant. */
+/** Events whose reason is public. The reason for a lost parcel concerns only the courier company and the merchant. */
 const CON_MOTIVO: readonly TipoDeEvento[] = ['guia.intento_fallido', 'guia.en_devolucion']
 
-/** Why it came to that, in plain words, if it was said and anybody may know. */
+/**
+ * Returns the reason of an event in plain words; undefined if there is no reason, it is `otro`, or it is not public.
+ */
 export const porQue = ({ tipo, motivo }: Envio['eventos'][number]): string | undefined =>
   motivo !== null && motivo !== 'otro' && CON_MOTIVO.includes(tipo) ? DESCRIPCIONES_DE_MOTIVO[motivo] : undefined
 
-/** The state at the head of its page: its icon and its word. */
+/** Returns the heading of a parcel's page: the icon and the word of its state. */
 export const cabecera = (estado: Estado): Html => {
   const { palabra, trazo } = ASPECTOS[estado]
   return html`<div class="estado"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="${trazo}"/></svg>

@@ -14,20 +14,26 @@ import { FALLO, paginaDelEnvio, paginaDesconocida } from './vista.ts'
 export interface OpcionesDeRastreo {
   fachada: Fachada
   leer: LeerEnvio
-  /** The limit's clock, in milliseconds, of which only differences count. */
+  /** Clock of the rate limit, in milliseconds; only differences count. */
   reloj?: () => number
 }
 
 /**
- * Requests of one network. A code has 55 random bits: at this rate, among ten million guides, one is guessed in some fifty
- * years. A whole mobile network behind one address still gets through.
+ * Requests per minute of one network. A code has 55 random bits: with ten million guides, a network at this rate
+ * guesses one code in about fifty years. A whole mobile network behind one address still gets through.
  */
 const CONSULTAS = porMinuto(120)
 
-/** The same for every parcel: what becomes of one is told to whoever opens the page, and to no app that keeps it. */
+/**
+ * Preview of every tracking link. It says nothing about the parcel: apps keep previews, so only the page itself shows
+ * the state.
+ */
 export const VISTA_PREVIA = { titulo: 'Siga su envío', descripcion: 'Vea por dónde va su paquete y qué sigue.' }
 
-/** Serves `/r/{guia}`, which says where a parcel is to whoever has its code, and `/r`, which leads there from a code that was typed. */
+/**
+ * Serves `/r/{guia}`, which shows the progress of a parcel to anyone who has its code. Also serves `/r`, which
+ * redirects there from a typed code.
+ */
 export function servirRastreo(app: Express, { fachada, leer, reloj }: OpcionesDeRastreo) {
   const estilo = leerGenerado('paginas/rastreo/estilo.css').toString()
   const cabeza = cabezaPropia(new Html(estilo))
@@ -49,7 +55,7 @@ export function servirRastreo(app: Express, { fachada, leer, reloj }: OpcionesDe
   })
 }
 
-/** Leads from what was typed to the parcel's page. */
+/** Redirects from a typed code to the parcel's page. */
 function buscar({ req, raiz }: Pedido): Hoja {
   const tecleado = req.query.guia
   if (tecleado === undefined || tecleado === '') return { status: 303, a: raiz || './' }

@@ -8,7 +8,7 @@ import type { Contenido } from '../marco.ts'
 import type { Envio } from './envio.ts'
 import { ASPECTOS, avance, cabecera, porQue } from './estados.ts'
 
-/** What a reader may expect after each of the contract's states; the type asks for a new state's sentence, too. */
+/** Sentences on what may follow each state. The type requires a sentence for every state of the contract. */
 export const SIGUE: Readonly<Record<Estado, (comercio: string) => string>> = {
   aceptado: (comercio) => `El repartidor pasará por el paquete. Hasta entonces, ${comercio} puede cancelar el envío.`,
   recolectado: () => 'El paquete pasa por una bodega o sale directo a ruta de entrega.',
@@ -40,8 +40,8 @@ const DESCRIPCIONES: Readonly<Record<string, string>> = {
 }
 
 /**
- * The page of a parcel.
- * @param raiz the way from the page up to where the service begins, such as `../`
+ * Returns the content of a parcel's page.
+ * @param raiz relative path from the page to the service root, such as `../`
  */
 export function paginaDelEnvio(envio: Envio, raiz: string): Contenido {
   const { guia, modo, estado, comercio, municipio, inicial, intentos, eventos, hayMas } = envio
@@ -79,7 +79,10 @@ ${hayMas && html`<p class="suave">Hay pasos más antiguos que no se muestran.</p
   return { titulo: `Envío ${enGrupos(guia)}`, cuerpo }
 }
 
-/** Says that the place is missing while somebody's answer is awaited: a courier who was sent out anyway knows it. */
+/**
+ * Returns the notice that the delivery location is missing; false if the location is confirmed or no longer needed. In
+ * the state `en_ruta` the notice is left out: the courier already knows that the location is missing.
+ */
 function faltaLugar({ estado, ubicacion, modo }: Envio): Html | false {
   if (ubicacion === 'confirmada' || estado === 'en_ruta') return false
   if (!admiteUbicacion({ estado, ubicacion_estado: ubicacion })) return false
@@ -92,8 +95,8 @@ function faltaLugar({ estado, ubicacion, modo }: Envio): Html | false {
 }
 
 /**
- * The form that leads to a parcel's page.
- * @param tecleado what was typed there and can't be a code
+ * Returns the form that leads to a parcel's page.
+ * @param tecleado typed text that cannot be a code
  */
 export const formulario = (raiz: string, tecleado?: string) => html`<form method="get" action="${raiz}r">
 <label for="guia">Código de la guía</label>
@@ -111,8 +114,9 @@ ${
 </form>`
 
 /**
- * The page for what can't be a code and for what is nobody's, the same for both: it teaches nothing to whoever guesses.
- * @param tecleado what was typed into the form and can't be a code
+ * Returns the page for texts that cannot be codes and for unknown codes. It does not tell them apart, so guessing
+ * reveals nothing.
+ * @param tecleado text typed into the form that cannot be a code
  */
 export const paginaDesconocida = (raiz: string, tecleado?: string): Contenido => ({
   titulo: 'No encontramos ese envío',

@@ -8,7 +8,10 @@ import { privacidadDeLaPrueba } from '../privacidad.ts'
 import { cuerpoDe, HTML, PRIVADA, permisos } from '../respuesta.ts'
 import { cabezaDe, manifiesto, paginaDeRepartidor } from './vista.ts'
 
-/** The page loads its own files alone: WebAssembly reads codes where the browser can't, `blob:` is a photo just taken. */
+/**
+ * Sources that the page may load: its own files. WebAssembly reads codes where the browser cannot; `blob:` is a photo
+ * just taken.
+ */
 const PERMITE = {
   'script-src': "'self' 'wasm-unsafe-eval'",
   'style-src': "'self'",
@@ -17,7 +20,10 @@ const PERMITE = {
   'manifest-src': "'self'",
   'worker-src': "'self'",
 }
-/** A service worker's policy comes with its script, and so does its reach, which holds below any prefix. */
+/**
+ * Headers of the service worker's script. They carry the worker's policy and its scope. The scope is relative, so it
+ * also holds below a path prefix.
+ */
 const DEL_SERVICIO = {
   ...PRIVADA,
   ...permisos({ 'script-src': "'self'", 'connect-src': "'self'" }),
@@ -32,12 +38,16 @@ const ARCHIVOS = [
   'lector.wasm',
 ] as const
 
-/** Serves `/repartidor`, the same files for everybody: who somebody is, only `/repartidor/v1` knows. */
+/**
+ * Serves `/repartidor`, whose files are the same for every client. Only the API at `/repartidor/v1` knows who the
+ * courier is.
+ * @param retencionDePruebas days that proofs are kept after the delivery
+ */
 export function servirRepartidor(app: Express, fachada: Fachada, retencionDePruebas: number) {
   const { marca } = fachada
   const recursos = leerRecursos('paginas/repartidor/', 'repartidor/recursos/', ARCHIVOS, marca.iconos ?? undefined)
   const cabeceras = { ...PRIVADA, ...fachada.permisos(PERMITE, ['camera', 'geolocation']) }
-  // Manifest and service worker lie one step further down than the page.
+  // Manifest and service worker are one path segment below the page.
   const desdeDentro = (archivo: (typeof ARCHIVOS)[number]) => recursos.ruta(archivo).replace('repartidor/', '')
   const contenido = paginaDeRepartidor({
     lector: recursos.ruta('lector.js'),
@@ -48,7 +58,7 @@ export function servirRepartidor(app: Express, fachada: Fachada, retencionDePrue
   const html = marco(contenido, { fachada, cabeza: cabezaDe(recursos.ruta), raiz: '', inicio: 'repartidor' })
   const codigo = leerGenerado('paginas/repartidor/servicio.js').toString()
   const casco = {
-    // Whatever changes in the page changes this file, which is how a browser learns of a new version.
+    // Every change of the page changes the version in this script. Browsers detect a new version by a changed script.
     version: createHash('sha256').update(html).update(codigo).digest('hex').slice(0, 12),
     ahora: [
       ...(['navegador.js', 'estilo.css'] as const).map(desdeDentro),

@@ -2,10 +2,13 @@ import type { Marca } from '../../marca/marca.ts'
 import { type Html, html } from '../html.ts'
 import type { Contenido } from '../marco.ts'
 
-/** What the page's program finds in the page. */
+/** Values that the page's program reads from the page. */
 type Datos = Readonly<Record<'lector' | 'wasm' | 'privacidad', string>> & { central: Marca['telefono'] }
 
-/** The courier's page before its program runs: the same for everybody, so that the service worker may keep it. */
+/**
+ * Returns the courier's page before its program runs. The page is the same for every client, so the service worker may
+ * keep it.
+ */
 export const paginaDeRepartidor = (datos: Datos): Contenido => ({
   titulo: 'Reparto',
   cuerpo: html`<div id="app" data-lector="${datos.lector}" data-wasm="${datos.wasm}" data-privacidad="${datos.privacidad}" data-central="${datos.central?.visible ?? ''}" data-llamar="${datos.central?.e164 ?? ''}">
@@ -18,8 +21,9 @@ export const paginaDeRepartidor = (datos: Datos): Contenido => ({
 type Enlazado = 'estilo.css' | 'navegador.js' | 'icono-apple.png'
 
 /**
- * The head of the courier's page.
- * @param direccion of one of the page's files, relative to itself, so that it works below any prefix
+ * Returns the head of the courier's page.
+ * @param direccion returns the path of one of the page's files, relative to the page, so that it works below any path
+ *   prefix
  */
 export const cabezaDe = (direccion: (archivo: Enlazado) => string): Html =>
   html`<meta name="apple-mobile-web-app-capable" content="yes">
@@ -29,7 +33,7 @@ export const cabezaDe = (direccion: (archivo: Enlazado) => string): Html =>
 <link rel="apple-touch-icon" href="${direccion('icono-apple.png')}">
 <script type="module" src="${direccion('navegador.js')}"></script>`
 
-/** The manifest with which a phone installs the page; its addresses are relative to its own. */
+/** Returns the manifest with which a phone installs the page. The addresses in it are relative to the manifest. */
 export const manifiesto = ({ nombre, color }: Marca, iconos: Record<'192' | '512' | 'entero', string>) =>
   JSON.stringify({
     id: '../repartidor',

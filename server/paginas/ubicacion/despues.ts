@@ -5,7 +5,10 @@ import type { Valores } from './formulario.ts'
 import { conPunto, ocultos, paquete, soloNombre, zona } from './partes.ts'
 import { enMetros, IMPRECISA_M } from './precision.ts'
 
-/** The page that asks whether a place is meant that is far from the declared municipality. */
+/**
+ * Returns the page that asks for confirmation of a location far from the declared municipality.
+ * @param distanciaKm distance from that municipality, in kilometres
+ */
 export function paginaDeSeguro(datos: DatosDeSolicitud, valores: Valores, distanciaKm: number): Contenido {
   const titulo = '¿Seguro que es ahí?'
   const km = Math.round(distanciaKm).toLocaleString('es-GT')
@@ -25,9 +28,10 @@ ${ocultos(valores, campos)}
 }
 
 /**
- * The page that says what was confirmed, where the parcel can be followed, and how the place can still be said anew.
- * @param raiz the way up to where the service begins
- * @param tarde it was to be said anew, and the courier is on his way
+ * Returns the page that shows the confirmed location. It has a link to the tracking page and, while allowed, a link to
+ * change the location.
+ * @param raiz relative path from the page to the service root, such as `../`
+ * @param tarde true if the recipient wanted to change the location, but the courier is already on the way
  */
 export function paginaDeGracias(datos: DatosDeSolicitud, raiz: string, tarde: boolean): Contenido {
   const nombre = soloNombre(datos.destinatario)
@@ -51,7 +55,7 @@ ${datos.corregible && html`<p><a class="boton" href="?cambiar">Cambiar el lugar<
 
 const PALOMITA = html`<svg viewBox="0 0 24 24" width="56" height="56" aria-hidden="true" focusable="false"><circle cx="12" cy="12" r="11" fill="currentColor"/><path class="hueco" fill="none" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round" d="m7 12.5 3.5 3.5L17 9"/></svg>`
 
-/** How a confirmed place was said. */
+/** Describes how the recipient gave the confirmed location. */
 function dichoEl({ lat, lng, precision_m, enlace }: LugarConfirmado): Html {
   const cerca = precision_m !== null && precision_m > IMPRECISA_M
   const dicho = cerca
@@ -64,7 +68,7 @@ function dichoEl({ lat, lng, precision_m, enlace }: LugarConfirmado): Html {
   return enlace === null ? html`El que nos describió.` : html`El enlace de mapa que nos dio.`
 }
 
-// What follows tells nothing of any parcel: whoever guesses, or finds an old link, learns nothing.
+// The pages below reveal nothing about any parcel: the reader may have guessed the link, or found an old link.
 
 export const DESCONOCIDA = soloDice(
   'No encontramos este enlace',
@@ -82,7 +86,7 @@ export const VENCIDA: Contenido = {
 <p>Si ya no tiene ese teléfono, escríbale a la tienda donde compró.</p>`,
 }
 
-/** The page that says where another link went, of the telephone no more than its end. */
+/** Returns the page that says where the new link was sent. Of the telephone it shows only the last digits. */
 export function paginaDeOtroEnlace({ repetida, termina_en }: Extract<ResultadoDeOtroEnlace, { ok: true }>): Contenido {
   const telefono = html`al teléfono que termina en <strong>${termina_en}</strong>`
   return soloDice(

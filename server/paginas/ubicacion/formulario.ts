@@ -3,10 +3,10 @@ import type { LugarPropuesto } from '../../ubicacion/solicitud.ts'
 import { DESCRIPCION_CORTA, IMPRECISA_M, MINIMO_DE_DESCRIPCION, pedirPin } from './precision.ts'
 
 const MAXIMO_DE_BYTES = 8_192
-/** How long the body may take to arrive, in milliseconds. A phone with bad coverage needs a while for its 300 bytes. */
+/** Time limit for receiving the body, in milliseconds. A phone with bad coverage needs a while for its 300 bytes. */
 const PLAZO = 30_000
 const MAXIMO_DE_REFERENCIA = 200
-/** No worse than that is a position in the contract, in metres. */
+/** Largest `precision_m` in the contract, in metres. A less precise position counts as this value. */
 const PEOR_PRECISION = 100_000
 
 const CAMPOS = [
@@ -14,22 +14,22 @@ const CAMPOS = [
   ...(['seguro', 'accion'] as const),
 ] as const
 type Campo = (typeof CAMPOS)[number]
-/** The fields of the posted form, cleaned; empty where nothing was filled in. */
+/** Fields of the posted form, cleaned; empty if not filled in. */
 export type Formulario = Record<Campo, string>
 
-/** The part of the form that the person filled in, which goes back into it as it came. */
+/** Fields that the recipient filled in. The form shows them again as they came. */
 export type Valores = Omit<Formulario, 'seguro' | 'accion'>
 
-/** A fault and the part of the form where it is put right. */
+/** Fault of the form, and the part of the form where the recipient can correct it. */
 export interface Falla {
   campo: 'lugar' | 'enlace' | 'referencia'
   mensaje: string
 }
 
-/** What is said where no place was chosen. */
+/** Message shown if the recipient chose no location. */
 const FALTA_LUGAR = 'Falta el lugar. Elíjalo aquí abajo.'
 
-/** Thrown for a body that our form doesn't send, with the status to answer with. */
+/** Error for a body that the page's form does not send, with the status of the response. */
 export class ErrorDeFormulario extends Error {
   readonly status: 400 | 408 | 413 | 415
   constructor(status: ErrorDeFormulario['status'], mensaje: string) {
@@ -39,11 +39,15 @@ export class ErrorDeFormulario extends Error {
   }
 }
 
-/** Reads the posted form: only its own fields, each at most once, well-formed UTF-8, within its limit while it is read. */
+/**
+ * Reads the posted form. Accepts only the form's own fields, each at most once, in well-formed UTF-8. The size limit
+ * applies while the body arrives.
+ * @throws ErrorDeFormulario
+ */
 export async function leerFormulario(req: Request): Promise<Formulario> {
   const [tipo = ''] = (req.headers['content-type'] ?? '').toLowerCase().split(';')
-  if (tipo.trim() !== 'application/x-www-form-urlencoded') throw new ErrorDeFormulario(415, 'not a form')
-  if ((req.headers['content-encoding'] ?? 'identity') !== 'identity') throw new ErrorDeFormulario(415, 'compressed')
+  if (tipo.trim() !== 'application/x-www-form-urlencoded') throw new ErrorDeFormulario(415, 'wrong content type')
+  if ((req.headers['content-encoding'] ?? 'identity') !== 'identity') throw new ErrorDeFormulario(415, 'encoded body')
   return descifrar(await recibir(req))
 }
 
@@ -58,17 +62,17 @@ function recibir(req: Request): Promise<Buffer> {
       req.pause()
       reject(error)
     }
-    const plazo = setTimeout(() => terminar(new ErrorDeFormulario(408, 'too slow')), PLAZO)
+    const plazo = setTimeout(() => terminar(new ErrorDeFormulario(408, 'body too slow')), PLAZO)
     if (Number(req.headers['content-length'] ?? 0) > MAXIMO_DE_BYTES) {
-      return terminar(new ErrorDeFormulario(413, 'too long'))
+      return terminar(new ErrorDeFormulario(413, 'body too long'))
     }
     req.on('data', (trozo: Buffer) => {
       recibidos += trozo.length
-      if (recibidos > MAXIMO_DE_BYTES) terminar(new ErrorDeFormulario(413, 'too long'))
+      if (recibidos > MAXIMO_DE_BYTES) terminar(new ErrorDeFormulario(413, 'body too long'))
       else trozos.push(trozo)
     })
     req.once('end', () => terminar())
-    req.once('error', () => terminar(new ErrorDeFormulario(400, 'cut off')))
+    req.once('error', () => terminar(new ErrorDeFormulario(400, 'body cut off')))
   })
 }
 
@@ -79,7 +83,7 @@ function descifrar(bytes: Buffer): Formulario {
     if (par === '') continue
     const igual = par.indexOf('=')
     const campo = decodificar(igual < 0 ? par : par.slice(0, igual))
-    if (!esCampo(campo) || vistos.has(campo)) throw new ErrorDeFormulario(400, 'a field that the form does not have')
+    if (!esCampo(campo) || vistos.has(campo)) throw new ErrorDeFormulario(400, 'unknown or repeated field')
     vistos.add(campo)
     formulario[campo] = limpiar(igual < 0 ? '' : decodificar(par.slice(igual + 1)))
   }
@@ -88,17 +92,24 @@ function descifrar(bytes: Buffer): Formulario {
 
 const esCampo = (campo: string): campo is Campo => (CAMPOS as readonly string[]).includes(campo)
 
-/** Decodes a part of the form and, unlike URLSearchParams, forgives nothing: browsers write it right. */
+/**
+ * Decodes a part of the form. Unlike `URLSearchParams`, it rejects malformed text, because browsers always encode
+ * correctly.
+ * @throws ErrorDeFormulario
+ */
 function decodificar(texto: string): string {
   try {
-    if (/[^\x21-\x7e]/.test(texto)) throw new URIError('not encoded')
+    if (/[^\x21-\x7e]/.test(texto)) throw new URIError('missing percent-encoding')
     return decodeURIComponent(texto.replaceAll('+', ' '))
   } catch {
-    throw new ErrorDeFormulario(400, 'malformed encoding')
+    throw new ErrorDeFormulario(400, 'malformed percent-encoding')
   }
 }
 
-/** Makes a text one line in one Unicode form, with nothing invisible that could hide or turn it around. */
+/**
+ * Puts a text on one line in Unicode normalization form C. Removes invisible characters that could hide or reverse
+ * text.
+ */
 const limpiar = (texto: string) =>
   texto
     .normalize('NFC')
@@ -106,21 +117,28 @@ const limpiar = (texto: string) =>
     .replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g, '')
     .trim()
 
-/** The link in what an app shares, which may have the place's name before it. */
+/**
+ * Returns the link within the text that an app shares, which may put the name of the place before the link. A text
+ * without a link is returned unchanged.
+ */
 const soloEnlace = (texto: string) => /(?:https:\/\/|geo:)\S+/i.exec(texto)?.[0] ?? texto
 
+/** Returns the fields that the recipient filled in. */
 export const valoresDe = ({ seguro: _seguro, accion: _accion, ...valores }: Formulario): Valores => valores
 
 const referenciaLarga = (referencia: string) => [...referencia].length > MAXIMO_DE_REFERENCIA
 
-/** Reads a decimal number in plain notation, between `minimo` and `maximo`. */
+/** Reads a decimal number in plain notation; undefined unless it is between `minimo` and `maximo`. */
 function numero(texto: string, minimo: number, maximo: number): number | undefined {
   if (!/^-?\d{1,9}(?:\.\d{1,20})?$/.test(texto)) return undefined
   const valor = Number(texto)
   return valor >= minimo && valor <= maximo ? valor : undefined
 }
 
-/** The place that the form names, or why it names none; of a point and a link, `metodo` says which was chosen last. */
+/**
+ * Returns the location that the form gives, or the form's faults. If the form has both a point and a link, `metodo`
+ * says which of them the recipient chose last.
+ */
 export function interpretar(formulario: Formulario): { lugar?: LugarPropuesto; fallas: Falla[] } {
   const { metodo, enlace, referencia } = formulario
   const fallas: Falla[] = []
@@ -146,7 +164,10 @@ export function interpretar(formulario: Formulario): { lugar?: LugarPropuesto; f
   return dado({ ...comun, metodo: 'enlace', enlace: soloEnlace(enlace) })
 }
 
-/** The point of the form; one of the phone's own that is too inexact counts only if the person says that it is right. */
+/**
+ * Returns the point in the form, or the message about its fault. A phone's position less precise than `IMPRECISA_M`
+ * counts only if the recipient says that it is right.
+ */
 function leerPunto(
   formulario: Formulario,
   metodo: 'gps' | 'mapa',

@@ -19,7 +19,7 @@ const VACIO: Valores = {
   ...{ aproximado: '', cambiar: '' },
 }
 
-/** Where in the form each refusal is put right. */
+/** Part of the form where the recipient corrects each refusal. */
 const CAMPO_DE = {
   sin_lugar: 'lugar',
   coordenadas_invalidas: 'lugar',
@@ -27,22 +27,25 @@ const CAMPO_DE = {
   referencia_larga: 'referencia',
 } as const
 
-/** A recipient's link, as it was opened. */
+/** Link of a recipient, as the browser opened it. */
 interface Abierto {
   token: string
-  /** The way up to where the service begins. */
+  /** Relative path from the page to the service root. */
   raiz: string
   red: string
 }
 
 interface OpcionesDeHojas {
-  /** The map, given the way up to where the service begins; null when none is offered. */
+  /** Returns the map, given the relative path from the page to the service root; null if the service offers no map. */
   mapaDe: (raiz: string) => Mapa | null
-  /** How many other links a network may ask for. */
+  /** Rate limit per network for requests of a new link. */
   porOtro: Limite
 }
 
-/** The pages that a recipient's link shows (`ver`), and that answer the form which is sent from there (`recibir`). */
+/**
+ * Creates the two handlers of a recipient's link: `ver` shows its page, and `recibir` answers the form sent from that
+ * page.
+ */
 export function crearHojas(solicitudes: Solicitudes, { mapaDe, porOtro }: OpcionesDeHojas) {
   const ver = async (
     { token, raiz }: Abierto,
@@ -84,7 +87,7 @@ export function crearHojas(solicitudes: Solicitudes, { mapaDe, porOtro }: Opcion
         ? { status: 422, ...paginaDeSeguro(datos, valores, resultado.distancia_km) }
         : { status: 404, ...DESCONOCIDA }
     }
-    // It is over or nobody's: the link itself says so.
+    // The link is closed, expired or unknown: its own page says which.
     if (!('mensaje' in resultado)) return ver(abierto, { cambiar: valores.cambiar })
     return ver(abierto, valores, [{ campo: CAMPO_DE[resultado.motivo], mensaje: resultado.mensaje }])
   }

@@ -15,30 +15,42 @@ import { cabezaDe, type Mosaicos } from './vista.ts'
 export interface OpcionesDeUbicacion {
   fachada: Fachada
   solicitudes: Solicitudes
-  /** Where the map's tiles come from; null when no map is offered. */
+  /** Source of the map tiles; null if the service offers no map. */
   mosaicos: Mosaicos | null
-  /** For how many days places are kept after a guide's end. */
+  /** Days that locations are kept after the guide ends. */
   retencion: number
-  /** The limits' clock, in milliseconds, of which only differences count. */
+  /** Clock of the rate limits, in milliseconds; only differences count. */
   reloj?: () => number
 }
 
-/** A link's token: 22 characters of base64url, which are 132 bits, too many to guess. */
+/** Token of a link: 22 characters of base64url, which hold 16 bytes (128 bits). It is too long to guess. */
 const TOKEN = /^[A-Za-z0-9_-]{22}$/
-/** Requests a minute: previews alone may open a link 50 times, and a network may be a whole mobile one behind one NAT. */
+/**
+ * Requests per minute. Link previews alone may open a link 50 times. One network may be a whole mobile network behind
+ * one NAT.
+ */
 const LIMITES = { red: 600, get: 60, post: 10 }
-/** Other links that a network, perhaps a whole mobile one, may ask for of all guides; a guide and a telephone get few. */
+/**
+ * Rate of new links that one network may request, for all guides together; a network may be a whole mobile network.
+ * Each guide and each telephone has a lower limit of its own.
+ */
 const OTROS = { porSegundo: 1 / 60, rafaga: 30 }
 
 const ARCHIVOS = ['navegador.js', 'estilo.css', 'mapa.js', 'mapa.css'] as const
 
-/** The same for every link: whose parcel it is, is told to whoever opens the page, and to no app that keeps it. */
+/**
+ * Preview of every link to the page. It says nothing about the parcel: apps keep previews, so only the page itself
+ * names it.
+ */
 const VISTA_PREVIA = {
   titulo: PREGUNTA,
   descripcion: 'Díganos el lugar exacto para que el repartidor lo encuentre.',
 }
 
-/** Serves `/u/{token}`, where the recipient says where to deliver: the token is the only authority, and is never logged. */
+/**
+ * Serves `/u/{token}`, where the recipient says where to deliver. The token is the only authorization, and is never
+ * logged.
+ */
 export function servirUbicacion(
   app: Express,
   { fachada, solicitudes, mosaicos, retencion, reloj }: OpcionesDeUbicacion,
@@ -85,10 +97,14 @@ export function servirUbicacion(
   })
 }
 
-/** The page loads its own files and the map's tiles; its form goes nowhere else; nobody may frame it. */
+/**
+ * Returns the policy headers of the page. The page loads its own files and the map tiles, its form posts only to this
+ * service, and no site may frame it.
+ * @throws Error if the source of the map tiles is not an HTTP or HTTPS address that the policy can contain
+ */
 function politica(fachada: Fachada, mosaicos: Mosaicos | null) {
   const [, origen] = /^(https?:\/\/[^/]+)\//.exec(mosaicos?.url.replace('{s}', '*') ?? '') ?? []
-  if (mosaicos && (!origen || /[\s;,{}]/.test(origen))) throw new Error('the address of the map tiles is no URL')
+  if (mosaicos && (!origen || /[\s;,{}]/.test(origen))) throw new Error('the map tile URL is invalid')
   return fachada.permisos(
     {
       'script-src': "'self'",

@@ -4,23 +4,23 @@ import type { Contenido } from '../marco.ts'
 import type { Falla, Valores } from './formulario.ts'
 import { ocultos, PREGUNTA, paquete, soloNombre, zona } from './partes.ts'
 
-/** Where a map's tiles come from. */
+/** Source of the map tiles. */
 export interface Mosaicos {
-  /** The address of a tile: `https://…/{z}/{x}/{y}.png`, perhaps with `{s}` and `{r}`. */
+  /** URL template of the tiles: `https://…/{z}/{x}/{y}.png`, possibly with `{s}` and `{r}`. */
   url: string
-  /** The credit that the map's makers ask for, as plain text. */
+  /** Credit that the provider of the map requires, as plain text. */
   atribucion: string
 }
 
-/** A map's tiles, and the files that show them. */
+/** Map tiles, and the paths of the files that show them. */
 export interface Mapa extends Mosaicos {
   modulo: string
   estilo: string
 }
 
 /**
- * The head of the recipient's page.
- * @param direccion of one of the page's files
+ * Returns the head of the recipient's page.
+ * @param direccion returns the path of one of the page's files
  */
 export const cabezaDe = (direccion: (archivo: 'estilo.css' | 'navegador.js') => string): Html =>
   html`<link rel="stylesheet" href="${direccion('estilo.css')}">
@@ -32,16 +32,17 @@ const pin = html`<svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="tr
 
 interface Formada {
   valores: Valores
-  /** What is wrong, said on top and beside its field. */
+  /** Faults, shown at the top of the page and beside their fields. */
   fallas: readonly Falla[]
   mapa: Mapa | null
-  /** Nothing was filled in yet. */
+  /** True if the recipient has filled in nothing yet. */
   nuevo: boolean
 }
 
 /**
- * The page with the form. The program makes two steps of it: choosing how the place is said (the parts for `elegir`), and
- * saying it (the parts for that way); without the program all that works without it stands one below the other.
+ * Returns the page with the form. The page's program makes two steps of it: choosing how to give the location (parts
+ * for `elegir`), and giving it (parts for the chosen way). Without the program, the parts that work without it are
+ * shown below one another.
  */
 export function paginaDelFormulario(datos: DatosDeSolicitud, { valores, fallas, mapa, nuevo }: Formada): Contenido {
   const { centro, municipio } = datos
@@ -78,7 +79,7 @@ const resumen = (fallas: readonly Falla[]) =>
 <ul>${fallas.map(({ campo, mensaje }) => html`<li><a href="#${campo}">${mensaje}</a></li>`)}</ul>
 </div>`
 
-/** What is asked, and the ways to answer. */
+/** Returns the question about the location, and the ways to answer it. */
 function elegir(datos: DatosDeSolicitud, cambiando: boolean, conMapa: boolean): Html {
   const nombre = soloNombre(datos.destinatario)
   const direccion = [datos.direccion?.trim(), zona(datos)].filter(Boolean).join(', ')
@@ -97,7 +98,10 @@ ${conMapa && html`<button type="button" data-forma="mapa">Señalarlo en el mapa<
 const FLECHAS = html`<details id="flechas" hidden><summary>Mover el pin con botones</summary>
 <div class="flechas"><button type="button" data-paso="arriba">↑ Norte</button><button type="button" data-paso="izquierda">← Oeste</button><button type="button" data-paso="derecha">Este →</button><button type="button" data-paso="abajo">↓ Sur</button></div></details>`
 
-/** The map's place, empty until it is opened: its module and its tiles weigh more than the page. */
+/**
+ * Returns the part of the page for the map. It is empty until the map opens, because the map's module and tiles are
+ * larger than the page.
+ */
 const elMapa = ({ modulo, estilo, url, atribucion }: Mapa): Html =>
   html`<section id="con-mapa" data-con-js hidden aria-labelledby="titulo">
 <p id="ayuda-mapa">Toque su casa en el mapa, o arrastre el pin hasta su puerta.</p>

@@ -5,15 +5,20 @@ import type { Deps } from '../../deps.ts'
 import type { FilaGuia } from '../../guias/guia.ts'
 import { zonaDe } from '../../tiempo/zona.ts'
 
-/** All that the verification page may say of a guide: what isn't read can't get out. */
+/**
+ * All data of a guide that the verification page may show. Other columns are not read, so the page cannot reveal them.
+ */
 export interface Entrega {
   guia: string
   modo: Modo
   estado: Estado
-  /** The IANA zone in which the delivery's time is told. */
+  /** IANA time zone in which the page shows the delivery's time. */
   zona: string
   entregado_en: Date | null
-  /** Whether there is a PDF: none, deleted when its time was over or because its person asked for it, being made, there. */
+  /**
+   * State of the PDF: never made (`sin_prueba`), deleted after its retention period (`retencion`), deleted at the
+   * person's request (`peticion`), in preparation (`pendiente`), or available (`lista`).
+   */
   prueba: 'sin_prueba' | 'retencion' | 'peticion' | 'pendiente' | 'lista'
 }
 
@@ -31,7 +36,7 @@ const LEER = sentencia<Pick<Entrega, 'guia'>, Omit<Entrega, 'zona'> & Pick<FilaG
   { alcance: 'parte' },
 )
 
-/** Reads what the verification page says of the guide that a code names, if there is one. */
+/** Reads the data that the verification page shows for a guide's code; undefined if no guide has the code. */
 export async function leerEntrega(
   { db, ajustes }: Pick<Deps, 'db' | 'ajustes'>,
   codigo: string,

@@ -13,8 +13,8 @@ import { DESCONOCIDA, FALLO, paginaDeVerificacion } from './vista.ts'
 type DepsDeVerificacion = Pick<Deps, 'db' | 'limiteDeVerificacion' | 'ajustes'>
 
 /**
- * Serves `/verificar/{guia}`, which says whether a PDF is a guide's proof of delivery to whoever holds it. What the page asks,
- * one step further down, stands in the contract.
+ * Serves `/verificar/{guia}`, which tells the holder of a PDF whether it is the guide's proof of delivery. The page
+ * sends the digest of the PDF to an operation one path segment below, which the contract describes.
  */
 export function servirVerificacion(app: Express, fachada: Fachada, deps: DepsDeVerificacion) {
   const leer = (archivo: string) => leerGenerado(`paginas/verificar/${archivo}`).toString()

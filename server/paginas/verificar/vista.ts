@@ -6,9 +6,9 @@ import { type Contenido, soloDice } from '../marco.ts'
 import type { Entrega } from './entrega.ts'
 
 /**
- * The page where a guide's proof is verified.
- * @param raiz the way from the page up to where the service begins, such as `../`
- * @param guion what checks a PDF, where there is one to check
+ * Returns the content of the page that verifies a guide's proof of delivery.
+ * @param raiz relative path from the page to the service root, such as `../`
+ * @param guion program that checks a PDF; left out if the guide has no PDF to check
  */
 export function paginaDeVerificacion(entrega: Entrega, raiz: string, guion: Html): Contenido {
   const { guia, modo, prueba } = entrega
@@ -40,7 +40,7 @@ const FALTA: Readonly<Record<Exclude<Entrega['prueba'], 'lista'>, Html>> = {
 <p>Esta guía no tiene una prueba de entrega en PDF. Si alguien le dio una, no la emitió este servicio.</p></section>`,
 }
 
-/** The part of the page that the program shows; without JavaScript it says what to do instead. */
+/** Returns the part of the page that the program shows. Without JavaScript, a notice says what to do instead. */
 const verificador = ({ guia, zona }: Entrega, raiz: string) =>
   html`<section id="verificador" data-guia="${guia}" data-zona="${zona}" data-raiz="${raiz}" hidden>
 <p>Elija el PDF que le dieron y le diremos si es el original. El archivo <strong>no sale de su dispositivo</strong>: aquí se calcula su huella, y solo ella se compara.</p>
@@ -53,7 +53,9 @@ const verificador = ({ guia, zona }: Entrega, raiz: string) =>
 <p>O calcúlela usted (<code>sha256sum prueba.pdf</code>) y envíela:</p>
 <p><code>curl -H 'Content-Type: application/json' -d '{"sha256":"…"}' …/verificar/${guia}/comprobar</code></p></section></noscript>`
 
-/** The page for what can't be a code and for what is nobody's, the same for both: it teaches nothing to whoever guesses. */
+/**
+ * Page for texts that cannot be codes and for unknown codes. It does not tell them apart, so guessing reveals nothing.
+ */
 export const DESCONOCIDA = soloDice(
   'No encontramos esa guía',
   html`Revise el código: son 12 letras y números, y está en el encabezado del PDF. Si llegó aquí con el código QR de un documento, ese documento no lo emitió este servicio.`,

@@ -1,8 +1,9 @@
 import { identificadoresDe, type OperacionDeConsola, type Parametro } from './operacion.ts'
 
-/** What answers of this page named last: `guia`, `webhook`… */
+/** Identifiers that responses on this page contained last, by name: `guia`, `webhook`… */
 const recordados = new Map<string, string>()
 
+/** Remembers the identifiers in a response body, to fill in the fields of the next operation. */
 export function recordarIdentificadores(respuesta: unknown) {
   for (const [nombre, valor] of identificadoresDe(respuesta)) recordados.set(nombre, valor)
 }
@@ -12,13 +13,13 @@ function campo({ nombre, en, ejemplo, obligatorio, descripcion }: Parametro, alC
   const entrada = Object.assign(document.createElement('input'), {
     id,
     name: nombre,
-    // A filter that nobody asked for would hide what is there.
+    // Optional filters start empty: a filter that the merchant did not choose would hide results.
     value: en === 'ruta' || obligatorio ? (recordados.get(nombre) ?? ejemplo) : '',
     placeholder: ejemplo,
     autocomplete: 'off',
     spellcheck: false,
     required: obligatorio,
-    // Of spaces alone nothing would be left.
+    // A value of spaces alone is refused, because trimming would leave it empty.
     pattern: '.*\\S.*',
   })
   entrada.setAttribute('autocapitalize', 'none')
@@ -38,7 +39,10 @@ function campo({ nombre, en, ejemplo, obligatorio, descripcion }: Parametro, alC
   return junto
 }
 
-/** Writes an operation's fields, with what was made last in them, or the contract's example. */
+/**
+ * Writes the fields of an operation. Path fields and required fields start with the last remembered identifier of that
+ * name, or else with the contract's example.
+ */
 export function escribirCampos({ parametros }: OperacionDeConsola, alCambiar: () => void) {
   const [deRuta, deConsulta] = (['ruta', 'consulta'] as const).map((en) =>
     parametros.filter((uno) => uno.en === en).map((uno) => campo(uno, alCambiar)),
@@ -52,6 +56,6 @@ export function escribirCampos({ parametros }: OperacionDeConsola, alCambiar: ()
   consulta.open = parametros.some(({ en, obligatorio }) => en === 'consulta' && obligatorio)
 }
 
-/** The values of the fields, by their names. */
+/** Returns the trimmed values of the fields, by field name. */
 export const leerCampos = (formulario: HTMLFormElement): Map<string, string> =>
   new Map([...new FormData(formulario)].map(([nombre, valor]) => [nombre, String(valor).trim()]))

@@ -1,6 +1,9 @@
 const NOMBRE = 'guias.llave'
 
-/** Keeps the key in this tab while the box is ticked, and nowhere otherwise. */
+/**
+ * Keeps the key in this tab's `sessionStorage` while the box is ticked, and nowhere otherwise. Only keys that start
+ * with `guia_test_` are kept.
+ */
 export function recordarLlave(llave: HTMLInputElement, casilla: HTMLInputElement) {
   const guardada = sessionStorage.getItem(NOMBRE)
   casilla.checked = guardada !== null

@@ -1,5 +1,5 @@
-// What the console does. The key stays in its field, unless it is to be remembered in this tab; requests go to this service,
-// which the page's policy makes sure of.
+// Program of the console. The key stays in its field, unless the merchant ticks the box to remember the key in this
+// tab. The page's Content-Security-Policy allows requests to this service only.
 import { copiarTexto } from '../../docs/navegador/portapapeles.ts'
 import { escribirCampos, leerCampos, recordarIdentificadores } from './campos.ts'
 import { recordarLlave } from './llave.ts'
@@ -13,7 +13,7 @@ const llave = ver<HTMLInputElement>('#llave')
 const operacion = ver<HTMLSelectElement>('#operacion')
 const ejemplo = ver<HTMLSelectElement>('#ejemplo')
 const cuerpo = ver<HTMLTextAreaElement>('#cuerpo')
-/** The service's address, without a final slash: the page lies two steps below it. */
+/** Base URL of the service, without a final slash. The page is two path segments below it. */
 const servicio = new URL('../', location.href).href.replace(/\/$/, '')
 let operaciones: readonly OperacionDeConsola[] = []
 
@@ -37,7 +37,11 @@ function mostrarOperacion() {
   mostrarDireccion()
 }
 
-/** Says what is wrong with a field; nothing if it is well again. */
+/**
+ * Shows the fault of a field, or clears it if `reparo` is undefined.
+ * @param donde selector of the element that shows the fault
+ * @returns true if the field has no fault
+ */
 function reparar(campo: HTMLElement, donde: string, reparo: string | undefined): boolean {
   ver(donde).textContent = reparo ?? ''
   if (reparo === undefined) campo.removeAttribute('aria-invalid')

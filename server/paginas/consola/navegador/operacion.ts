@@ -1,4 +1,4 @@
-/** An operation as the console knows it, and the request that its form makes: pure. */
+/** Operations as the console knows them, and the requests that the form makes. Pure functions. */
 
 export interface Parametro {
   nombre: string
@@ -15,17 +15,20 @@ export interface OperacionDeConsola {
   id: string
   grupo: string
   metodo: string
-  /** As the contract writes it: `/api/v1/guias/{guia}`. */
+  /** Path as the contract writes it: `/api/v1/guias/{guia}`. */
   ruta: string
   resumen: string
-  /** Where the documentation tells it, behind `#`. */
+  /** Place of the operation in the documentation: the part of its address after `#`. */
   lugar: string
   conLlave: boolean
   parametros: Parametro[]
   ejemplos: Ejemplo[]
 }
 
-/** What a key is refused for; nothing if it may be used. Without one the service says itself what is missing. */
+/**
+ * Returns the reason why the console refuses a key; undefined if the key may be used. An empty key is allowed, because
+ * the service's response says that the key is missing.
+ */
 export function reparoDeLlave(llave: string): string | undefined {
   if (llave === '' || llave.startsWith('guia_test_')) return undefined
   if (llave.startsWith('guia_live_')) {
@@ -35,7 +38,7 @@ export function reparoDeLlave(llave: string): string | undefined {
   return 'Eso no es una llave de prueba: empiezan con guia_test_.'
 }
 
-/** The address that the form's values make; what is empty is left out of the query. */
+/** Returns the path and query that the form's values make. Empty values are left out of the query. */
 export function armarRuta({ ruta, parametros }: OperacionDeConsola, valores: ReadonlyMap<string, string>): string {
   const camino = ruta.replace(/\{(\w+)\}/g, (_, nombre: string) => encodeURIComponent(valores.get(nombre) ?? ''))
   const consulta = parametros
@@ -46,7 +49,7 @@ export function armarRuta({ ruta, parametros }: OperacionDeConsola, valores: Rea
 
 const entreComillas = (texto: string) => `'${texto.replaceAll("'", `'\\''`)}'`
 
-/** The same request for a terminal; the key stays out of it. */
+/** Returns the request as a `curl` command. The command reads the key from `$GUIAS_LLAVE` and never contains it. */
 export function comoCurl(operacion: OperacionDeConsola, url: string, cuerpo: string | undefined): string {
   return [
     `curl ${operacion.metodo === 'GET' ? '' : `-X ${operacion.metodo} `}${entreComillas(url)}`,
@@ -55,7 +58,10 @@ export function comoCurl(operacion: OperacionDeConsola, url: string, cuerpo: str
   ].join(' \\\n  ')
 }
 
-/** Identifiers that answers bring, such as `guia`: the next operation is asked for what was made last. */
+/**
+ * Returns the identifiers in a response, such as `guia`, to fill in the fields of the next operation. The first of each
+ * name counts. Objects more than 3 levels below the root are not searched.
+ */
 export function identificadoresDe(respuesta: unknown): Map<string, string> {
   const hallados = new Map<string, string>()
   const mirar = (valor: unknown, hondo: number) => {

@@ -1,4 +1,4 @@
-/** The headers that tell something; the others are a server's housekeeping. */
+/** Response headers that the console shows. The other headers say nothing about the API. */
 const DE_INTERES = [
   'X-Request-Id',
   'Location',
@@ -10,7 +10,7 @@ const DE_INTERES = [
   'WWW-Authenticate',
   'Content-Type',
 ]
-/** What a status means, for who doesn't know them by heart. */
+/** Meanings of the status codes, for readers who do not know them by heart. */
 const QUE_ES: Readonly<Record<number, string>> = {
   200: 'Bien',
   201: 'Creado',
@@ -42,12 +42,14 @@ function decir(texto: string, clase: string) {
   if (top < 0 || bottom > innerHeight) titulo.scrollIntoView()
 }
 
+/** Shows that the request is on its way. */
 export function mostrarEspera() {
   ver('#contestado').hidden = true
   ver('#estado').className = ''
   ver('#estado').textContent = 'Enviando…'
 }
 
+/** Shows that the request got no response. */
 export const mostrarFallo = () =>
   decir(
     'No hubo respuesta: revise su conexión y la dirección. No se sabe si el servicio recibió la solicitud.',
@@ -63,7 +65,11 @@ function comoSeLee(texto: string): [leido: unknown, texto: string] {
   }
 }
 
-/** Shows an answer as it came. @returns its body, if it is JSON */
+/**
+ * Shows a response: status, duration, headers and body. A JSON body is indented.
+ * @param ms duration of the request, in milliseconds
+ * @returns the parsed body; undefined if the body is not JSON
+ */
 export async function mostrarRespuesta(respuesta: Response, ms: number): Promise<unknown> {
   const { status, ok, headers } = respuesta
   const [leido, texto] = comoSeLee(await respuesta.text())

@@ -1,4 +1,4 @@
-// The search's window, loaded when somebody first searches.
+// Search window of the documentation, loaded at the first search.
 import { crearBusqueda, fragmento, type Parte } from './buscar.ts'
 
 function elemento<Nombre extends 'b' | 'button' | 'dialog' | 'div' | 'input' | 'li' | 'p' | 'span' | 'ul'>(
@@ -54,7 +54,7 @@ function elegir(cual: number) {
 
 function abrir(lugar: string) {
   ventana.close()
-  // The same place again: whoever scrolled away wants to get back.
+  // Assigning the same hash does not scroll, but a reader who scrolled away wants to return to the place.
   if (location.hash === `#${lugar}`) document.getElementById(lugar.replace(/^\//, ''))?.scrollIntoView()
   else location.hash = lugar
 }
@@ -104,7 +104,10 @@ ventana.addEventListener('click', (evento) => {
 })
 document.body.append(ventana)
 
-/** Opens the window. @param indice the address of what is searched */
+/**
+ * Opens the search window. Loads the index when the window is first opened.
+ * @param indice URL of the search index
+ */
 export async function abrirBuscador(indice: string) {
   if (ventana.open) return campo.select()
   ventana.showModal()

@@ -1,19 +1,25 @@
-/** The documentation's search: pure, over parts that each stand for themselves. */
+/** Search of the documentation: pure functions over independent parts. */
 
-/** What can be found. */
+/** Part of the documentation that a search can find. */
 export interface Parte {
   clase: 'Capítulo' | 'Apartado' | 'Operación' | 'Objeto' | 'Error'
   titulo: string
-  /** What follows `#` in the address of its place. */
+  /** Part of its address after `#`. */
   lugar: string
-  /** Whose it is, or how it is called by programs. */
+  /**
+   * Origin or technical name: the chapter of a section, the method and path of an operation, the schema of an object,
+   * or the status and title of an error.
+   */
   de?: string
-  /** What else it is asked for by, without being shown: words, or phrases between commas. */
+  /** Further search terms, which are not shown: words, or phrases separated by commas. */
   claves: string
   texto: string
 }
 
-/** A chapter explains what an operation does, and both say more than the name of a shape. */
+/**
+ * Factors of the score by class. A chapter explains what an operation does, and both say more than the name of an
+ * object.
+ */
 const PESO_DE_CLASE: Readonly<Record<Parte['clase'], number>> = {
   Capítulo: 1.35,
   Apartado: 1.15,
@@ -27,7 +33,10 @@ const CAMPOS = [
   ['claves', 5],
   ['texto', 1],
 ] as const
-/** How much a word counts that isn't the one asked for, but begins with it, is of its family, or is it with a fault. */
+/**
+ * Scores of a word that only resembles the requested word: `comienzo` begins with it, `familia` shares most of its
+ * letters from the start, `falta` differs by typing errors.
+ */
 const CASI = { comienzo: 0.7, familia: 0.5, falta: 0.45 }
 const VACIAS = new Set(
   'a al como con cual cuando de del donde el en es hay la las lo los me mi no o para por que se si sin su sus un una y'.split(
@@ -36,11 +45,15 @@ const VACIAS = new Set(
 )
 
 const sinAcentos = (texto: string) => texto.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+/** Splits a text into lower-case words of letters and digits, without accents. */
 export const palabrasDe = (texto: string) => sinAcentos(texto).match(/[a-z0-9]+/g) ?? []
-/** «errores» and «error», «lotes» and «lote» are one word. */
+/** Removes a plural ending or a final `e`: «errores» equals «error», and «lote» equals «lotes». */
 const raiz = (palabra: string) => (palabra.length > 3 ? palabra.replace(/(?:e?s|e)$/, '') : palabra)
 
-/** Whether two words are at most so many letters (added, left out, changed, swapped) apart. */
+/**
+ * Tells whether the edit distance of two words is at most `faltas`. An edit adds, leaves out or changes a letter, or
+ * swaps two neighbouring letters.
+ */
 function seParecen(una: string, otra: string, faltas: number): boolean {
   if (Math.abs(una.length - otra.length) > faltas) return false
   let [antepenultima, anterior] = [[] as number[], Array.from({ length: otra.length + 1 }, (_, i) => i)]
@@ -65,7 +78,7 @@ function comunes(una: string, otra: string): number {
   return i
 }
 
-/** From 0, another word, to 1, the same. */
+/** Returns the similarity of two words, from 0 (different words) to 1 (the same word). */
 function parecido(pedida: string, palabra: string): number {
   if (pedida === palabra) return 1
   if (palabra.startsWith(pedida) && pedida.length > 1) return CASI.comienzo
@@ -76,7 +89,10 @@ function parecido(pedida: string, palabra: string): number {
   return faltas > 0 && seParecen(pedida, palabra, faltas) ? CASI.falta : 0
 }
 
-/** How much a part is about a question and nothing else: its title, or a chapter's other name, may be just what was asked. */
+/**
+ * Returns a function that rates how well a part matches the question as a whole, from 0.55 to 3. The best ratings are
+ * for a title, or another name of a chapter, that equals the question.
+ */
 function crearJusteza(pregunta: string) {
   const entera = palabrasDe(pregunta).map(raiz)
   const igual = (texto: string) => palabrasDe(texto).map(raiz).join() === entera.join()
@@ -88,7 +104,10 @@ function crearJusteza(pregunta: string) {
   }
 }
 
-/** Gets the parts ready to be searched. */
+/**
+ * Prepares the parts for searching.
+ * @returns the search function
+ */
 export function crearBusqueda(partes: readonly Parte[]) {
   const preparadas = partes.map((parte) => ({
     parte,
@@ -102,7 +121,7 @@ export function crearBusqueda(partes: readonly Parte[]) {
   }
   const rareza = (palabra: string) => Math.log(1 + partes.length / enCuantas.get(palabra)!)
 
-  /** What each word that the parts have is worth for one that was asked for. */
+  /** Returns the value of each indexed word for a requested word: its similarity times its rarity. */
   function valores(pedida: string): Map<string, number> {
     const hallados = new Map<string, number>()
     for (const palabra of enCuantas.keys()) {
@@ -112,7 +131,10 @@ export function crearBusqueda(partes: readonly Parte[]) {
     return hallados
   }
 
-  /** The parts that have all words asked for, best first; those that have some, where none has all. */
+  /**
+   * Returns the parts with the most requested words, best first. If any part has all the words, only parts with all of
+   * them are returned.
+   */
   return (pregunta: string, maximo = 12): Parte[] => {
     const todas = [...new Set(palabrasDe(pregunta))]
     const pedidas = todas.filter((una) => !VACIAS.has(una))
@@ -143,7 +165,10 @@ export function crearBusqueda(partes: readonly Parte[]) {
   }
 }
 
-/** The piece of a text around the first word asked for. */
+/**
+ * Returns the piece of a text around the first requested word.
+ * @param largo length of the piece in characters, without the ellipses
+ */
 export function fragmento(texto: string, pregunta: string, largo = 150): string {
   const llano = sinAcentos(texto)
   const donde = palabrasDe(pregunta)

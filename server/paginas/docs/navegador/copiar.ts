@@ -1,14 +1,14 @@
-/** The buttons with which one copies what Redoc shows without one: the guide's programs, addresses and commands. */
+/** Copy buttons where Redoc has none: the guide's code blocks, addresses and commands. */
 
 import { copiarTexto } from './portapapeles.ts'
 
-/** What is copied out of a sentence: addresses, paths, variables of the environment, commands. */
+/** Texts within a sentence that get a copy button: addresses, paths, environment variables, commands. */
 const SE_COPIA =
   /^(?:(?:GET|POST|PUT|PATCH|DELETE) )?(?:https?:\/\/|\/(?:api|\.well-known|docs|verificar|r)\/|\/\w+\.(?:json|yaml|txt)$)\S*$|^[A-Z]+(?:_[A-Z]+)+$|^(?:npm|npx|curl) \S/
 
 const sinVerbo = (texto: string) => texto.replace(/^[A-Z]+ (?=\/)/, '')
 
-/** Says to whoever doesn't see it that something was copied. */
+/** Announces the result of copying to screen readers. */
 function avisar(texto: string) {
   let donde = document.querySelector('#copiado')
   if (!donde) {
@@ -50,7 +50,7 @@ function poner(donde: HTMLElement) {
   }
 }
 
-/** Puts buttons where there are none, now and wherever Redoc shows more. */
+/** Adds the missing copy buttons, now and whenever Redoc renders more content. */
 export function ponerBotonesDeCopiar(donde: HTMLElement) {
   let pedido = false
   const pedir = () => {

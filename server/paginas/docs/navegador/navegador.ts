@@ -1,18 +1,18 @@
-// The reading view's program. The page was written beforehand and can be read: Redoc's own program, nine tenths of the bytes,
-// is asked for once it stands there, and the search when somebody searches.
+// Program of the reading view. The page is generated, and can be read before any script runs. Redoc's own program, nine
+// tenths of the bytes, loads after the first paint. The search loads at the first search.
 import { conDireccion } from '../direccion.ts'
 import { ponerBotonesDeCopiar } from './copiar.ts'
 
-/** The addresses of what is loaded later, relative to the page. */
+/** Paths of the files that load later, relative to the page. */
 const recursos = document.querySelector<HTMLElement>('#programa')!.dataset as Record<
   'redoc' | 'contrato' | 'buscador' | 'indice',
   string
 >
 const completa = (ruta: string) => new URL(ruta, document.baseURI).href
-/** The address that serves the page, without a final slash. */
+/** Base URL from which the page is served, without a final slash. */
 const direccion = completa('.').replace(/\/$/, '')
 
-/** Puts the service's own address into what was written before anybody knew it. */
+/** Replaces the example addresses in the generated page with the service's own address. */
 function ponerDireccion(donde: Node) {
   const textos = document.createTreeWalker(donde, NodeFilter.SHOW_TEXT)
   while (textos.nextNode()) {
@@ -22,18 +22,24 @@ function ponerDireccion(donde: Node) {
   }
 }
 
-/** Says whose documentation it is: the name comes with the brand's style, because the page is the same for all. */
+/**
+ * Writes the brand's name into the header. The name comes with the brand's stylesheet, because the page is the same for
+ * every brand.
+ */
 function ponerNombre() {
   const nombre = getComputedStyle(document.documentElement).getPropertyValue('--nombre')
   if (nombre) document.querySelector('.barra .marca')!.textContent = JSON.parse(nombre)
 }
 
-/** Errors link to #error-<codigo>, for good; Redoc shows only addresses of its own making. */
+/**
+ * Redirects `#error-<codigo>`, the permanent address of an error, to an address of Redoc. Redoc only shows addresses
+ * that Redoc itself generates.
+ */
 function llevarAlError() {
   if (/^#error-\w+$/.test(location.hash)) location.replace(`#section/errores${location.hash}`)
 }
 
-/** Until the page was painted; in a tab that nobody sees nothing is. */
+/** Resolves once the page has been painted; at once in a hidden tab, which is never painted. */
 const pintada = () =>
   new Promise<void>((resolve) => {
     if (document.hidden) resolve()
@@ -61,13 +67,16 @@ async function buscar() {
   await abrirBuscador(completa(recursos.indice))
 }
 
-/** Whether a key is written somewhere; a window just closed may still be told of the next one. */
+/**
+ * Tells whether a key press goes into a text field. A field in a closed dialog does not count: the browser may still
+ * send it the next key press.
+ */
 const escribiendo = (donde: EventTarget | null) =>
   donde instanceof HTMLElement &&
   (donde.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(donde.tagName)) &&
   !donde.closest('dialog:not([open])')
 
-// Before Redoc, whose own search knows no chapters, hears of the key.
+// Captures the event before Redoc does: Redoc's own search does not find chapters.
 window.addEventListener(
   'keydown',
   (evento) => {

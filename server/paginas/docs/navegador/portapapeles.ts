@@ -1,4 +1,7 @@
-/** Copies a text; false where the browser doesn't let it. */
+/**
+ * Copies a text to the clipboard.
+ * @returns false if the browser refuses
+ */
 export const copiarTexto = (texto: string): Promise<boolean> =>
   navigator.clipboard.writeText(texto).then(
     () => true,

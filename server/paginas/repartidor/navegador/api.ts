@@ -1,33 +1,39 @@
-// The service, as seen from a phone: answers, no answer, and what its clock says.
+// Client of the courier's API: responses, missing responses, and the difference between the server's clock and the
+// phone's clock.
 import type { Problema } from '../../../contrato/generado/tipos/index.ts'
 import { leerAjuste, ponerAjuste } from './almacen/base.ts'
 import type { GuiaDeReparto, Sesion } from './dominio.ts'
 
-/** The courier's API, below the page's own address; a service worker's script lies one step deeper. */
+/**
+ * Base URL of the courier's API, below the page's own address. The service worker's script is one path segment deeper.
+ */
 const V1 = new URL('document' in globalThis ? 'repartidor/v1/' : 'v1/', location.href)
 const PLAZO_MS = 30_000
-/** How long a photo may take over a bad connection. */
+/** Time limit for uploading a photo over a bad connection, in milliseconds. */
 const PLAZO_DE_SUBIDA_MS = 180_000
-/** A difference between clocks that is noise, since `Date` has whole seconds. */
+/** Clock difference that counts as noise, in milliseconds, because the `Date` header has whole seconds. */
 const RUIDO_MS = 2_000
 const VIAJE_MAXIMO_MS = 10_000
 
+/** Error for a request without a response from the service. */
 export class SinRed extends Error {}
 
+/** Response of the courier's API. */
 export interface Respuesta<T> {
   status: number
-  /** The body of a 2xx. */
+  /** Body of a 2xx response. */
   cuerpo: T
-  /** The problem that any other answer tells. */
+  /** Problem that any other response reports. */
   problema: Partial<Problema>
-  /** For how many milliseconds to wait; null unless the server said so. */
+  /** Milliseconds to wait before the next request; null unless the server asked for a wait. */
   esperar: number | null
-  /** The server's clock at the answer, rounded up. */
+  /** Server's clock at the response, rounded up, in milliseconds since the epoch; 0 if unknown. */
   servidor: number
 }
 
 /**
- * Whether the last request was answered: a phone that is connected to a network without a way out believes to be online.
+ * True if the last request got a response. A phone in a network without internet access also believes that it is
+ * online.
  */
 let alcanzable = true
 const oyentes = new Set<(alcanzable: boolean) => void>()
@@ -37,15 +43,20 @@ function anotar(si: boolean) {
   for (const oyente of oyentes) oyente(si)
 }
 addEventListener('online', () => anotar(true))
+/** Tells whether the last request got a response. */
 export const hayServicio = () => alcanzable
+/**
+ * Calls `oyente` when the service becomes reachable or unreachable.
+ * @returns a function that removes the listener
+ */
 export function alAlcanzar(oyente: (alcanzable: boolean) => void) {
   oyentes.add(oyente)
   return () => void oyentes.delete(oyente)
 }
 
 /**
- * Asks the service something, and remembers whether it answered.
- * @throws SinRed
+ * Sends a request to the service, and records whether the service responded.
+ * @throws SinRed if no response arrives; the server may have performed the request all the same
  */
 export async function pedir<T>(...que: Parameters<typeof ir<T>>): Promise<Respuesta<T>> {
   try {
@@ -58,7 +69,10 @@ export async function pedir<T>(...que: Parameters<typeof ir<T>>): Promise<Respue
   }
 }
 
-/** @throws SinRed when there was no answer: the server may have done it all the same */
+/**
+ * Sends a request to the service.
+ * @throws SinRed if no response arrives; the server may have performed the request all the same
+ */
 async function ir<T>(metodo: 'GET' | 'POST' | 'DELETE', ruta: string, cuerpo?: object | Blob): Promise<Respuesta<T>> {
   const salida = Date.now()
   const subida = cuerpo instanceof Blob
@@ -77,8 +91,8 @@ async function ir<T>(metodo: 'GET' | 'POST' | 'DELETE', ruta: string, cuerpo?: o
     throw new SinRed()
   }
   const leido = interpretar(texto)
-  // A portal of some Wi-Fi answers everything with a page of its own: that is no answer of ours. Except that something is
-  // too large for a proxy on the way, which no portal says.
+  // A captive portal of a Wi-Fi network answers every request with its own page, which is not a response of the
+  // service. Only a proxy on the way sends a 413, so that status counts.
   if (leido === undefined && respuesta.status < 500 && ![204, 413].includes(respuesta.status)) throw new SinRed()
   const servidor = Date.parse(respuesta.headers.get('Date') ?? '')
   if (servidor) await medirReloj(servidor, salida, Date.now())
@@ -106,7 +120,7 @@ function interpretar(texto: string): unknown {
   }
 }
 
-/** The longest that a service may ask to be left alone, in milliseconds. */
+/** Longest pause that the service may ask for, in milliseconds. */
 export const PAUSA_MAXIMA_MS = 3_600_000
 
 function leerEspera(cabecera: string | null): number | null {
@@ -126,14 +140,19 @@ async function medirReloj(servidor: number, salida: number, llegada: number) {
   }
 }
 
+/** Signs a courier in with the courier's code. */
 export const abrirSesion = (codigo: string) => pedir<Sesion>('POST', 'sesion', { codigo })
+/** Reads the current session. */
 export const verSesion = () => pedir<Sesion>('GET', 'sesion')
-/** Whether nobody is signed in any more, as far as the service is concerned. */
+/** Tells whether a response means that no courier is signed in on the server. */
 export const nadieDentro = ({ status }: Respuesta<unknown>) => status === 204 || status === 401
+/** Signs the courier out. */
 export const cerrarSesion = () => pedir<undefined>('DELETE', 'sesion')
+/** Reads a guide. */
 export const leerGuia = (guia: string) => pedir<GuiaDeReparto>('GET', `guias/${guia}`)
-/** The guides that the courier carries. */
+/** Reads the guides that the courier carries. */
 export const leerSuyas = () => pedir<{ datos: GuiaDeReparto[] }>('GET', 'guias')
+/** Reads guides by their codes; codes without a guide are returned in `desconocidas`. */
 export const leerGuias = (guias: readonly string[]) =>
   pedir<{ datos: GuiaDeReparto[]; desconocidas: string[] }>(
     'GET',

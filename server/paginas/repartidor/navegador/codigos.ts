@@ -1,8 +1,11 @@
-// From what the camera sees to a guide's code.
+// Reads the codes of guides from camera pictures and typed text.
 import { normalizarCodigoDeGuia } from '../../../codigos/codigoDeGuia.ts'
 import type { crearLector } from './lector.ts'
 
-/** The longest side of a picture that is read: more than a label needs, less than would make a phone stutter. */
+/**
+ * Longest side of a picture for the reader, in pixels: more than a label needs, and small enough to keep the phone
+ * responsive.
+ */
 const LADO = 1_280
 const FORMATOS = ['code_128', 'qr_code']
 
@@ -13,9 +16,12 @@ interface Detectores {
   new (opciones: { formats: string[] }): DetectorNativo
   getSupportedFormats(): Promise<string[]>
 }
+/** Reads the texts of all codes in a picture. */
 export type Lectura = (fuente: HTMLVideoElement | ImageBitmap) => Promise<string[]>
 
-/** The browser's own reader, if it reads both of a label's codes: Linux, iOS and some phones have none. */
+/**
+ * Returns the browser's own reader, if it reads both codes of a label. Linux, iOS and some phones have no such reader.
+ */
 async function detectorNativo(): Promise<DetectorNativo | undefined> {
   const { BarcodeDetector } = globalThis as { BarcodeDetector?: Detectores }
   const formatos = await BarcodeDetector?.getSupportedFormats().catch((): string[] => [])
@@ -24,6 +30,7 @@ async function detectorNativo(): Promise<DetectorNativo | undefined> {
     : undefined
 }
 
+/** Opens the browser's own reader, or else the library, which is then loaded. */
 export async function abrirLector(): Promise<Lectura> {
   const nativo = await detectorNativo()
   if (nativo) return async (fuente) => (await nativo.detect(fuente)).map(({ rawValue }) => rawValue)
@@ -44,14 +51,20 @@ export async function abrirLector(): Promise<Lectura> {
   }
 }
 
-/** Fetches the library that reads codes, so that it is there when there is no coverage. */
+/**
+ * Asks the service worker to keep the library that reads codes, so that it works without coverage. Does nothing if the
+ * browser has its own reader.
+ */
 export async function prevenirLector() {
   if (await detectorNativo()) return
   const { active } = await navigator.serviceWorker.ready
   active?.postMessage('guardar-lector')
 }
 
-/** The guide's code in what was read or typed: bars hold it alone, a QR an address that ends in it. */
+/**
+ * Returns the guide's code in a text that was scanned or typed; undefined if there is none. A barcode contains only the
+ * code; a QR code contains an address that ends in the code.
+ */
 export function codigoDe(texto: string): string | undefined {
   const [, alFinal] = /^https?:\/\/[^?#]*\/([^/?#]+)/i.exec(texto.trim()) ?? []
   return normalizarCodigoDeGuia(alFinal ?? texto)

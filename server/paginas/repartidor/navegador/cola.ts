@@ -1,4 +1,5 @@
-// The one way out: actions leave in order, each guide's on its own, until the server has acknowledged every one of them.
+// Queue through which every action leaves the phone. Actions leave in order, until the server has acknowledged all of
+// them. A guide whose action fails does not stop the other guides.
 import { acciones, accion as leerAccion } from './almacen/acciones.ts'
 import { alCambiar, leerAjuste, ponerAjuste } from './almacen/base.ts'
 import { cerrarSesion, nadieDentro, PAUSA_MAXIMA_MS, type Respuesta, SinRed, verSesion } from './api.ts'
@@ -6,15 +7,19 @@ import { aplazar, ESPERA_MAXIMA_MS, ESPERA_MS, ESPERA_TOPE_MS, enviarAccion } fr
 import { refrescar } from './refrescar.ts'
 
 /**
- * How sending the queue ended: all went that could go, there is no network, somebody has to sign in first, or something is to
- * be tried again later.
+ * Result of sending the queue. `hecho`: every action that could leave was sent. `sin_red`: no network. `sin_sesion`: a
+ * courier has to sign in first. `luego`: try again later.
  */
 export type Ronda = 'hecho' | 'sin_red' | 'sin_sesion' | 'luego'
 
-/** Runs what must not overlap, so that nothing goes out under another's session: signing in, signing out and sending. */
+/**
+ * Runs `hacer` while no other call runs. Signing in, signing out and sending use it, so that no action leaves under the
+ * session of another courier.
+ */
 export function aSolas<T>(hacer: () => Promise<T>): Promise<T> {
   if (navigator.locks) return navigator.locks.request('repartidor-envio', hacer)
-  // Of this tab alone. Of two, `idempotencia` still keeps both from doing a thing twice.
+  // Without Web Locks, this holds only within this tab. `idempotencia` still prevents two tabs from performing an
+  // action twice.
   const hecho = ultima.then(hacer)
   ultima = hecho.catch(() => {})
   return hecho
@@ -23,7 +28,9 @@ let ultima: Promise<unknown> = Promise.resolve()
 
 let enEspera: Promise<Ronda> | undefined
 
-/** Sends the queue, after whoever is sending already; callers meanwhile share one turn. */
+/**
+ * Sends the queue, after any sending already in progress. Calls that arrive before the sending starts share its result.
+ */
 export function enviarCola(): Promise<Ronda> {
   enEspera ??= Promise.resolve()
     .then(() =>
@@ -60,13 +67,19 @@ async function ronda(): Promise<Ronda> {
   }
 }
 
-/** Whether it is too early. More than anybody ever waits was set by a clock that has been set back since. */
+/**
+ * Tells whether a time is still in the future. A wait above `maximo` milliseconds does not count: the phone's clock was
+ * set back after the time was stored.
+ */
 function falta(hasta: number, maximo: number) {
   const ms = hasta - Date.now()
   return ms > 0 && ms <= maximo
 }
 
-/** In the order in which they were done; what waits or was refused holds back its own guide's later ones. */
+/**
+ * Sends a courier's actions in the order in which they happened. An action that waits or was refused holds back the
+ * later actions of its guide.
+ */
 async function enviarLasDe(repartidor: string): Promise<Ronda> {
   const detenidas = new Set<string>()
   let resultado: Ronda = 'hecho'
@@ -99,7 +112,7 @@ async function perderSesion(): Promise<Ronda> {
   return 'sin_sesion'
 }
 
-// --- What is being sent, for whoever shows it ---
+// --- Action that is being sent, for the screens ---
 
 const canal = new BroadcastChannel('repartidor-enviando')
 const oyentes = new Set<(orden: number | null) => void>()
@@ -110,13 +123,17 @@ function anunciar(orden: number | null) {
   for (const oyente of oyentes) oyente(orden)
   canal.postMessage(orden)
 }
-/** Calls `oyente` with the action that is being sent, or null, in whichever tab or worker. */
+/**
+ * Calls `oyente` with the number of the action that is being sent, or null. Reports from other tabs and the service
+ * worker count too.
+ * @returns a function that removes the listener
+ */
 export function alEnviar(oyente: (orden: number | null) => void) {
   oyentes.add(oyente)
   return () => void oyentes.delete(oyente)
 }
 
-// --- When to try ---
+// --- Times at which to send ---
 
 let reloj: ReturnType<typeof setTimeout> | undefined
 let fallos = 0
@@ -126,25 +143,25 @@ async function turno() {
   const fin = await enviarCola().catch(() => 'luego' as const)
   fallos = fin === 'hecho' ? 0 : fallos + 1
   clearTimeout(reloj)
-  // What was sent may have changed what the courier carries.
+  // Sent actions may have changed which guides the courier carries.
   if (fin === 'hecho') refrescar()
   if (fin === 'sin_red' || fin === 'luego') {
     reloj = setTimeout(turno, Math.min(ESPERA_MAXIMA_MS, (ESPERA_MS / 2) * 2 ** Math.min(fallos, 8)))
   }
 }
 
-/** Sends the queue now, however often it failed before. */
+/** Sends the queue now, and resets the count of failures. */
 export function enviarAhora() {
   fallos = 0
   turno()
 }
 
-/** Sends the queue whenever there may be something in it and a way to send it; called once per page. */
+/** Sends the queue whenever it may have actions and a way to send them. Called once per page. */
 export function vigilarCola() {
   addEventListener('online', enviarAhora)
   document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && enviarAhora())
-  // A new action in this tab or another; what else is written while sending is the sender's own.
-  // Which they are, not how many: one may have gone by the time another is seen.
+  // Only new actions, of any tab, start a sending, not the sender's own writes. Numbers are compared instead of counts,
+  // because an action may leave while another arrives.
   let pendientes = new Set<number>()
   alCambiar(async () => {
     const ahora = (await acciones()).filter(({ situacion }) => situacion === 'pendiente').map(({ orden }) => orden)
@@ -157,7 +174,7 @@ export function vigilarCola() {
   enviarAhora()
 }
 
-/** The browser wakes the service worker when there is coverage, even if the page is closed by then. */
+/** Asks the browser to wake the service worker when coverage returns, even if the page is closed by then. */
 async function pedirSincronizacion() {
   const registro = await navigator.serviceWorker?.ready.catch(() => undefined)
   const { sync } = (registro ?? {}) as { sync?: { register(etiqueta: string): Promise<void> } }

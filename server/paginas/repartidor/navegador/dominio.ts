@@ -1,4 +1,4 @@
-// What the page speaks of: the contract's own types and tables, and the words a courier reads.
+// Domain of the courier's page: types and tables of the contract, and the words that a courier reads.
 import type {
   EntregaParaRegistrar,
   Estado,
@@ -13,20 +13,22 @@ import { MAQUINA_DE_ESTADOS, NOMBRES_DE_MOTIVOS } from '../../../contrato/genera
 
 export type { Estado, EstadoSiguiente, EventoParaRegistrar, GuiaDeReparto, Motivo, Sesion }
 export type Relacion = RelacionConDestinatario
-/** The part of a delivery that the page fills in; photos and signature are uploaded before it is sent. */
+/** Part of a delivery that the page fills in. Photos and signature are uploaded before the delivery is sent. */
 export type DatosDeEntrega = Omit<EntregaParaRegistrar, 'fotos' | 'firma' | 'ocurrido_en' | 'idempotencia'>
 
 const transiciones: Readonly<Record<Estado, readonly Estado[]>> = MAQUINA_DE_ESTADOS.transiciones
 const finales: readonly Estado[] = MAQUINA_DE_ESTADOS.finales
 const motivos: Partial<Record<Estado, readonly Motivo[]>> = NOMBRES_DE_MOTIVOS
 
-/** The machine of the contract, without what only merchants do. */
+/** Next states in the contract's state machine, without the cancellation, which only merchants use. */
 const siguientesDe = (estado: Estado): Estado[] => transiciones[estado].filter((otro) => otro !== 'cancelado')
+/** Tells whether a state is final. */
 export const esFinal = (estado: Estado) => finales.includes(estado)
 const motivosDe = (estado: Estado) => [...(motivos[estado] ?? [])]
 
-/** The next steps that the phone foresees from a state, as the server will give them when it hears of it. */
+/** Next steps that the phone predicts from a state. The server gives the same steps once it learns of the state. */
 export const pasosDesde = (estado: Estado): EstadoSiguiente[] => siguientesDe(estado).map(pasoA)
+/** Returns the step to a state: its reasons, and whether it needs a proof of delivery or a confirmed location. */
 export const pasoA = (estado: Estado): EstadoSiguiente => ({
   estado,
   motivos: motivosDe(estado),
@@ -34,10 +36,10 @@ export const pasoA = (estado: Estado): EstadoSiguiente => ({
   con_ubicacion: estado === 'en_ruta',
 })
 
-/** Whether that step puts the parcel into the hands of the courier who takes it. */
+/** Tells whether a step puts the parcel into the hands of the courier who takes the step. */
 export const esToma = (estado: Estado | null) => estado === 'recolectado' || estado === 'en_ruta'
 
-/** All that a courier can do to a guide of which nothing is known but its code. */
+/** Steps that a courier can take with a guide of which the phone knows only the code. */
 export const TODOS_LOS_PASOS: readonly Estado[] = [
   'entregado',
   'intento_fallido',
@@ -47,6 +49,7 @@ export const TODOS_LOS_PASOS: readonly Estado[] = [
   'en_devolucion',
 ]
 
+/** Name of each state, as a courier reads it. */
 export const NOMBRES: Readonly<Record<Estado, string>> = {
   aceptado: 'Por recoger',
   recolectado: 'Recolectado',
@@ -61,7 +64,7 @@ export const NOMBRES: Readonly<Record<Estado, string>> = {
   cancelado: 'Cancelado',
 }
 
-/** What the button says that leads to a state. */
+/** Text of the button for the step to each state. */
 export const PASOS: Readonly<Record<Estado, string>> = {
   aceptado: 'Aceptar',
   recolectado: 'Recoger el paquete',
@@ -76,7 +79,7 @@ export const PASOS: Readonly<Record<Estado, string>> = {
   cancelado: 'Cancelar',
 }
 
-/** What is said once a step is registered. */
+/** Confirmation after the step to each state. */
 export const HECHOS: Readonly<Record<Estado, string>> = {
   ...NOMBRES,
   recolectado: 'Recogida',
@@ -89,14 +92,17 @@ export const HECHOS: Readonly<Record<Estado, string>> = {
   extraviado: 'Extravío reportado',
 }
 
-/** The steps that end a parcel's way to its recipient: apart from the others, and asked about. */
+/** Steps that end a parcel's way to its recipient. Screens show them apart and ask for confirmation. */
 export const PELIGROSOS: readonly Estado[] = ['en_devolucion', 'extraviado']
 
-/** What a courier does most, first. */
+/** Most frequent steps of couriers, in order of frequency. */
 const HABITUALES: readonly Estado[] = ['entregado', 'recolectado', 'en_ruta', 'devuelto', 'intento_fallido']
 const lugarDe = ({ estado }: EstadoSiguiente) => HABITUALES.indexOf(estado) + 1 || HABITUALES.length + 1
 
-/** The steps that a thumb finds without looking, and the rest; both in the order of what is done most. */
+/**
+ * Splits steps into three lists: `aMano`, which a thumb finds without looking, `otros` and `peligrosos`. The first two
+ * lists are in order of frequency.
+ */
 export function repartirPasos(pasos: readonly EstadoSiguiente[]) {
   const [peligrosos, comunes] = [
     pasos.filter(({ estado }) => PELIGROSOS.includes(estado)),
@@ -106,6 +112,7 @@ export function repartirPasos(pasos: readonly EstadoSiguiente[]) {
   return { aMano, otros: comunes.filter((paso) => !aMano.includes(paso)), peligrosos }
 }
 
+/** Name of each reason, as a courier reads it. */
 export const MOTIVOS_DICHOS: Readonly<Record<Motivo, string>> = {
   destinatario_ausente: 'No había nadie',
   direccion_inexistente: 'La dirección no existe',
@@ -126,6 +133,7 @@ export const MOTIVOS_DICHOS: Readonly<Record<Motivo, string>> = {
   otro: 'Otro motivo',
 }
 
+/** Name of each relation of a receiver to the recipient. */
 export const RELACIONES: Readonly<Record<Relacion, string>> = {
   destinatario: 'Es el destinatario',
   familiar: 'Familiar',

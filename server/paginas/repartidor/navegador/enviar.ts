@@ -1,27 +1,37 @@
-// One action on its way out, with its pictures, until the server has acknowledged it.
+// Sends one action with its images, until the server has acknowledged it.
 import type { ArchivoSubido, EventoRegistrado, Problema } from '../../../contrato/generado/tipos/index.ts'
 import { cambiarAccion, accion as leerAccion, imagen as leerImagen, terminarAccion } from './almacen/acciones.ts'
 import { type Accion, type Adjunto, ponerAjuste } from './almacen/base.ts'
 import { pedir, type Respuesta, SinRed, verSesion } from './api.ts'
 import { esFinal, esToma } from './dominio.ts'
 
+/** Base of the wait after a failure, in milliseconds; each further failure doubles the wait. */
 export const ESPERA_MS = 5_000
+/** Longest wait, in milliseconds, before the random part is added. */
 export const ESPERA_MAXIMA_MS = 5 * 60_000
-/** A wait gets longer by up to a fifth, so that phones that failed together don't come back together. */
+/**
+ * Factor by which a random part lengthens a wait at most, so that phones that failed together do not return together.
+ */
 const AZAR = 1.2
-/** The longest that an action ever waits, in milliseconds. */
+/** Longest wait of an action, in milliseconds, with the random part. */
 export const ESPERA_TOPE_MS = ESPERA_MAXIMA_MS * AZAR
 
-/** What became of sending an action; `pausa`: the service asks to be left alone. */
+/**
+ * Result of sending an action. `atencion`: the courier has to decide. `luego`: try again later. `pausa`: the service
+ * asked for a pause.
+ */
 export type Fin = 'enviada' | 'atencion' | 'luego' | 'pausa' | 'sin_sesion'
 
-/** Sends one action with its pictures. */
+/**
+ * Sends one action with its images.
+ * @throws SinRed if the service does not respond
+ */
 export const enviarAccion = (accion: Accion): Promise<Fin> => enviarUna(accion).catch((error) => apartar(accion, error))
 
 /**
- * Small packets may pass where photos don't, and a phone may lose a photo's bytes: if the service answers, it is this action
- * that doesn't get through, and the others need not wait for it.
- * @throws SinRed
+ * Delays an action that got no response. Small requests may pass where photos do not, and a phone may lose the bytes of
+ * a photo. If the service responds, the other actions need not wait for this action.
+ * @throws SinRed if the service does not respond; rethrows any other error
  */
 async function apartar({ orden, intentos }: Accion, error: unknown): Promise<Fin> {
   if (!(error instanceof SinRed)) throw error
@@ -31,7 +41,7 @@ async function apartar({ orden, intentos }: Accion, error: unknown): Promise<Fin
 }
 
 async function enviarUna(pendiente: Accion): Promise<Fin> {
-  // Counted before it leaves: from now on the server may have it.
+  // The attempt is counted before it starts, because from then on the server may have the action.
   await cambiarAccion(pendiente.orden, ({ intentos }) => ({ intentos: intentos + 1 }))
   const mal = await subirAdjuntos(pendiente)
   if (mal) return mal
@@ -59,7 +69,7 @@ async function enviarUna(pendiente: Accion): Promise<Fin> {
     return 'enviada'
   }
   if (respuesta.status === 422 && !lista.resubida && culpaDeAdjuntos(respuesta.problema)) {
-    // The server keeps what nothing uses for a week: the phone still has the pictures.
+    // The server keeps unused files for a week only, but the phone still has the images.
     await cambiarAccion(lista.orden, ({ fotos, firma }) => ({
       resubida: true,
       fotos: fotos.map(({ imagen }) => ({ imagen })),
@@ -74,7 +84,10 @@ async function enviarUna(pendiente: Accion): Promise<Fin> {
 const culpaDeAdjuntos = ({ errores }: Partial<Problema>) =>
   errores?.some(({ campo }) => /^\/(fotos|firma)\b/.test(campo)) ?? false
 
-/** Uploads an action's pictures, each once: the server's name for it is kept as soon as it is known. */
+/**
+ * Uploads the images of an action, each once. The image's name on the server is stored as soon as it is known.
+ * @returns the result of an action that cannot be sent now; undefined if it can
+ */
 async function subirAdjuntos({ orden, guia, fotos, firma }: Accion): Promise<Fin | undefined> {
   const adjuntos: [Adjunto, 'foto' | 'firma'][] = fotos.map((foto) => [foto, 'foto'])
   if (firma) adjuntos.push([firma, 'firma'])
@@ -98,7 +111,7 @@ async function subirAdjuntos({ orden, guia, fotos, firma }: Accion): Promise<Fin
 const SIN_FOTO =
   'El teléfono ya no tiene una de las fotos. Tómela otra vez: corrija la entrega, o descarte el intento y regístrelo de nuevo.'
 
-/** Decides what a refusal means: later, never like this, or that nobody is signed in. */
+/** Turns a refusal into a result: try again later, pause, ask the courier, or sign in first. */
 async function resolver({ orden, intentos }: Accion, respuesta: Respuesta<unknown>, imagen?: string): Promise<Fin> {
   const { status, problema } = respuesta
   if (status === 401) return 'sin_sesion'
@@ -110,7 +123,11 @@ async function resolver({ orden, intentos }: Accion, respuesta: Respuesta<unknow
   return esperar(orden, intentos, problema.codigo === 'carrera_perdida')
 }
 
-/** @param pasa what may be over by now: another change came first, or a connection broke */
+/**
+ * Sets the time of an action's next attempt.
+ * @param pasa true if the cause may be over by now, such as a concurrent change or a broken connection; the first
+ *   attempts then have no wait of their own
+ */
 async function esperar(orden: number, intentos: number, pasa = true): Promise<Fin> {
   const ms = Math.min(ESPERA_MAXIMA_MS, ESPERA_MS * 2 ** Math.min(intentos, 10)) * (1 + Math.random() * (AZAR - 1))
   await cambiarAccion(orden, () => ({ noAntesDe: pasa && intentos < 3 ? 0 : Date.now() + ms }))
@@ -132,7 +149,7 @@ async function atender(orden: number, problema: Partial<Problema>, imagen?: stri
   return 'atencion'
 }
 
-/** Leaves the service alone for as long as it asked. */
+/** Stores the pause that the service asked for; without a time in the response, twice `ESPERA_MS`. */
 export async function aplazar({ esperar }: Respuesta<unknown>): Promise<void> {
   await ponerAjuste('pausa', Date.now() + (esperar ?? ESPERA_MS * 2))
 }

@@ -1,28 +1,30 @@
-// What a form misses, told at its field.
+// Faults of a form, shown at their fields.
 import { useEffect, useState } from 'preact/hooks'
 
 type Fallas<C extends string> = Partial<Record<C, string>>
 
-/** The faults of a form by field; telling them takes the focus to the first. */
+/**
+ * Hook that holds the faults of a form by field. Setting the faults moves the focus to the first field with a fault.
+ */
 export function useFallas<C extends string>(): [Fallas<C>, (nuevas: Fallas<C>) => void] {
   const [fallas, poner] = useState<Fallas<C>>({})
   useEffect(() => {
     const primera = document.querySelector<HTMLElement>('form [aria-invalid="true"]')
-    // Of a group it is the first of its fields.
+    // A group cannot take the focus, so its first field does.
     const campo = primera?.matches('[role]') ? primera.querySelector<HTMLElement>('input') : primera
     campo?.focus()
   }, [fallas])
   return [fallas, poner]
 }
 
-/** Where a field's fault stands. */
+/** Paragraph that shows the fault of a field. */
 export const Falla = ({ de, children = '' }: { de: string; children?: string | undefined }) => (
   <p id={`falla-${de}`} class="falla" role="alert">
     {children}
   </p>
 )
 
-/** What a field says of its fault. */
+/** ARIA attributes of a field that may have a fault. */
 export const conFalla = (de: string, falla: string | undefined) => ({
   'aria-invalid': falla ? true : undefined,
   'aria-describedby': `falla-${de}`,

@@ -1,11 +1,11 @@
-// The signature. Kept as strokes, not as pixels, so that turning the phone neither loses nor blurs it.
+// Signature. It is kept as strokes, not as pixels, so that turning the phone neither loses nor blurs it.
 
 import { useEffect, useRef } from 'preact/hooks'
 import SignaturePad, { type PointGroup } from 'signature_pad'
 import type { Trazos } from './almacen/base.ts'
 import { comoBlob } from './fotos.ts'
 
-/** Height by width: the same at every size, so that strokes only have to be scaled. */
+/** Ratio of height to width. It is the same at every size, so strokes only have to be scaled. */
 const PROPORCION = 0.5
 const ANCHO_FINAL = 1_000
 const TINTA = { penColor: '#10182b', minWidth: 1, maxWidth: 3 }
@@ -21,6 +21,10 @@ function aEscala({ ancho, grupos }: Trazos, nuevo: number): PointGroup[] {
   }))
 }
 
+/**
+ * Field in which the receiver signs, with buttons to undo a stroke and to clear.
+ * @param alFirmar called after every change; null if no stroke is left
+ */
 export function Firma({ trazos, alFirmar }: { trazos: Trazos | null; alFirmar: (trazos: Trazos | null) => void }) {
   const lienzo = useRef<HTMLCanvasElement>(null)
   const bloc = useRef<SignaturePad>(null)
@@ -76,6 +80,7 @@ export function Firma({ trazos, alFirmar }: { trazos: Trazos | null; alFirmar: (
   )
 }
 
+/** Draws a signature as PNG, 1,000 by 500 pixels; undefined if the browser cannot encode it. */
 export async function firmaComoPng(trazos: Trazos): Promise<Blob | undefined> {
   const canvas = document.createElement('canvas')
   canvas.width = ANCHO_FINAL

@@ -1,16 +1,16 @@
-// Photos are made small before they are kept: a phone's own are too heavy to wait for coverage in dozens.
+// Photos are made smaller before they are stored: dozens of original photos would be too heavy to wait for coverage.
 const LADO = 2_560
 const CALIDAD = 0.85
-/** The most that the service takes of a photo, in bytes. */
+/** Maximum size of a photo that the service accepts, in bytes. */
 const MAXIMO = 10 * 1024 * 1024
 const ADMITIDOS = ['image/jpeg', 'image/png', 'image/webp']
 
-/** A photo that can't be read; the message is for whoever took it. */
+/** Error for a photo that cannot be used. The message is for the courier who took the photo. */
 export class FotoIlegible extends Error {}
 
 /**
- * A photo, small enough to wait for coverage.
- * @throws FotoIlegible
+ * Returns a photo that is small enough to wait for coverage.
+ * @throws FotoIlegible if the photo cannot be made smaller and the service would not accept the original
  */
 export async function achicarFoto(original: Blob): Promise<Blob> {
   const chica = await recodificar(original).catch(() => undefined)
@@ -23,7 +23,10 @@ export async function achicarFoto(original: Blob): Promise<Blob> {
   return original
 }
 
-/** Upright, no longer than `LADO`, and without what the camera wrote into it. */
+/**
+ * Re-encodes a photo as JPEG: upright, at most `LADO` pixels long, and without the camera's metadata.
+ * @returns undefined if the result is empty or larger than `MAXIMO`
+ */
 async function recodificar(original: Blob): Promise<Blob | undefined> {
   const mapa = await createImageBitmap(original, { imageOrientation: 'from-image' })
   const escala = Math.min(1, LADO / Math.max(mapa.width, mapa.height))
@@ -34,9 +37,10 @@ async function recodificar(original: Blob): Promise<Blob | undefined> {
   trazo?.drawImage(mapa, 0, 0, lienzo.width, lienzo.height)
   mapa.close()
   const chica = trazo ? await comoBlob(lienzo, 'image/jpeg', CALIDAD) : undefined
-  // Old phones run out of memory for the canvas, and answer with an empty picture.
+  // Old phones run out of memory for the canvas and return an empty image.
   return chica && chica.size > 0 && chica.size <= MAXIMO ? chica : undefined
 }
 
+/** Encodes a canvas as an image; undefined if the browser cannot encode it. */
 export const comoBlob = (lienzo: HTMLCanvasElement, tipo: string, calidad?: number) =>
   new Promise<Blob | undefined>((resolve) => lienzo.toBlob((blob) => resolve(blob ?? undefined), tipo, calidad))

@@ -1,9 +1,12 @@
-// Hooks: what the screens read, and where they are.
+// Hooks of the screens: stored data, the screen's address, the connection and the position.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { alCambiar } from './almacen/base.ts'
 import { alAlcanzar, hayServicio } from './api.ts'
 
-/** What `leer` reads on the phone, read again whenever something changed there; undefined until then. */
+/**
+ * Reads data on the phone, and reads it again after every change on the phone; undefined until the first reading.
+ * @param clave key of the data; while a new key is being read, the result is undefined
+ */
 export function useDatos<T>(leer: () => Promise<T>, clave: string): T | undefined {
   const [leido, poner] = useState<{ clave: string; valor: T }>()
   const actual = useRef(leer)
@@ -12,7 +15,7 @@ export function useDatos<T>(leer: () => Promise<T>, clave: string): T | undefine
     let vivo = true
     let leyendo = false
     let otraVez = false
-    // While one reading lasts, further changes become one more: hundreds come when a day's guides are sent.
+    // Changes during a reading cause only one further reading. Sending a day's guides causes hundreds of changes.
     const releer = async () => {
       otraVez = true
       if (leyendo) return
@@ -39,13 +42,13 @@ export function useDatos<T>(leer: () => Promise<T>, clave: string): T | undefine
 
 const partesDe = (hash: string) => hash.replace(/^#\/?/, '').split('/').filter(Boolean).map(decodeURIComponent)
 
-/** The parts of the screen's address; being one, the phone's own button goes back. */
+/** Returns the parts of the screen's address. Each screen has an address, so the phone's back button works. */
 export function useRuta(): string[] {
   const [hash, poner] = useState(() => location.hash)
   useEffect(() => {
     const mirar = () => poner(location.hash)
     addEventListener('hashchange', mirar)
-    // Whoever was quicker than this page has gone on meanwhile.
+    // The address may have changed before this effect ran.
     mirar()
     return () => removeEventListener('hashchange', mirar)
   }, [])
@@ -54,14 +57,17 @@ export function useRuta(): string[] {
 
 /**
  * Goes to a screen.
- * @param sustituir the present screen is done with, and going back must not return to it
+ * @param sustituir true to replace the current screen, so that going back does not return to it
  */
 export function ir(ruta: string, sustituir = false) {
   if (sustituir) location.replace(`#/${ruta}`)
   else location.hash = `/${ruta}`
 }
 
-/** Where the phone is now, asked for by a tap. @throws GeolocationPositionError */
+/**
+ * Returns the phone's position, at most 60 seconds old. Called only after a tap.
+ * @throws GeolocationPositionError
+ */
 export const situar = () =>
   new Promise<{ lat: number; lng: number }>((resolve, reject) => {
     navigator.geolocation.getCurrentPosition(
@@ -71,7 +77,7 @@ export const situar = () =>
     )
   })
 
-/** Whether the service can be reached, as far as the phone knows. */
+/** Tells whether the service can be reached, as far as the phone knows. */
 export function useEnLinea(): boolean {
   const [enLinea, poner] = useState(navigator.onLine && hayServicio())
   useEffect(() => {
@@ -89,14 +95,15 @@ export function useEnLinea(): boolean {
   return enLinea
 }
 
+/** Position of the phone, or the reason why it is missing. */
 export interface Posicion {
   estado: 'buscando' | 'lista' | 'denegada' | 'sin'
   punto?: { lat: number; lng: number; precision_m: number }
 }
 
 /**
- * Where the phone is, as exactly as it got to know.
- * @param preguntar also when the person has to be asked first
+ * Returns the most precise position of the phone so far.
+ * @param preguntar true to ask the courier for permission; false to use a permission that was given before
  */
 export function usePosicion(preguntar: boolean): Posicion {
   const [posicion, poner] = useState<Posicion>({ estado: 'buscando' })

@@ -1,22 +1,26 @@
-// When a photo was taken: what the camera wrote into it, which making it small loses, or else its file's own time.
+// Time at which a photo was taken: from the camera's EXIF data, which making the photo smaller removes, or else from
+// its file.
 const EXIF = 0x45786966
 const DE_EXIF = 0x8769
 const TOMADA = 0x9003
 const HUSO = 0x9011
-/** What is dated before this comes from a camera whose clock was never set. */
+/** Earliest valid time. Photos dated earlier come from a camera whose clock was never set. */
 const PRIMERA = Date.UTC(2020, 0, 1)
 
-/** The instant at which a photo was taken, by this phone's clock; null where nothing says it. */
+/** Returns the time at which a photo was taken, in ISO 8601 by the phone's clock; null if unknown. */
 export async function horaDeFoto(foto: Blob): Promise<string | null> {
   const dicha = await leerExif(foto).catch(() => Number.NaN)
   const instante = [dicha, (foto as File).lastModified].find((ms) => ms >= PRIMERA && ms <= Date.now() + 1_000)
   return instante === undefined ? null : new Date(instante).toISOString()
 }
 
-/** What a JPEG's `DateTimeOriginal` says, in its own zone or else in the phone's, whose camera took it; NaN without it. */
+/**
+ * Returns the `DateTimeOriginal` of a JPEG in milliseconds since the epoch; NaN if it has none. Without a zone in the
+ * photo, the phone's zone applies, because the phone's camera took the photo.
+ */
 async function leerExif(foto: Blob): Promise<number> {
   const vista = new DataView(await foto.slice(0, 131_072).arrayBuffer())
-  // Segment after segment, until the one that holds EXIF.
+  // Reads segment after segment, because the EXIF segment need not be the first.
   let lugar = 2
   while (vista.getUint16(lugar) !== 0xffe1 || vista.getUint32(lugar + 4) !== EXIF) {
     if (vista.getUint8(lugar) !== 0xff) return Number.NaN
@@ -24,7 +28,7 @@ async function leerExif(foto: Blob): Promise<number> {
   }
   const tiff = lugar + 10
   const chico = vista.getUint16(tiff) === 0x4949
-  /** Where the value of a tag stands, in the table at that place. */
+  /** Returns the position of a tag's value in the table at `tabla`; undefined if the table does not have the tag. */
   const valor = (tabla: number, etiqueta: number) => {
     for (let i = 0, n = vista.getUint16(tabla, chico); i < n; i++) {
       const entrada = tabla + 2 + i * 12

@@ -1,9 +1,9 @@
-// Whether the page can be put among the phone's apps, and how.
+// Installation of the page as an app on the phone.
 import { useEffect, useState } from 'preact/hooks'
 import { leerAjuste } from './almacen/base.ts'
 import { useDatos } from './hooks.ts'
 
-/** What Chromium offers once, to be used on a tap. */
+/** Event with which Chromium offers the installation. It can be used once, after a tap. */
 interface Oferta extends Event {
   prompt(): Promise<{ outcome: 'accepted' | 'dismissed' }>
 }
@@ -20,11 +20,14 @@ addEventListener('beforeinstallprompt', (evento) => {
 })
 addEventListener('appinstalled', () => poner(null))
 
-/** An iPhone's browser says whether it shows an installed page, and offers nothing. */
+/** Safari on an iPhone says whether the page is installed, but offers no installation. */
 const { standalone } = navigator as Navigator & { standalone?: boolean }
 const instalada = () => standalone === true || matchMedia('(display-mode: standalone)').matches
 
-/** How the page can be installed: by a tap, or by the iPhone's menu; null where it is, it can't be, or nobody wants it. */
+/**
+ * Returns the way to install the page: by a tap, or by the iPhone's menu. Null if the page is installed, cannot be
+ * installed, or the courier refused.
+ */
 export function useInstalable(): 'toque' | 'menu' | null {
   const [hay, decir] = useState(oferta !== null)
   useEffect(() => {
@@ -38,7 +41,7 @@ export function useInstalable(): 'toque' | 'menu' | null {
   return hay ? 'toque' : standalone === false ? 'menu' : null
 }
 
-/** Shows the browser's own question, which an offer allows once. */
+/** Shows the browser's question about the installation. Each offer allows the question once. */
 export function instalar() {
   oferta?.prompt()
   poner(null)

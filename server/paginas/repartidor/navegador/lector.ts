@@ -1,6 +1,11 @@
-// Reads codes where the browser can't. Loaded only there: with its WebAssembly it weighs more than all the rest.
+// Reader of codes for browsers without their own reader. It loads only there: with its WebAssembly it is larger than
+// all other files of the page together.
 import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader'
 
+/**
+ * Creates a function that returns the texts of the codes in a picture, at most 4.
+ * @param wasm URL of the WebAssembly module
+ */
 export function crearLector(wasm: string) {
   prepareZXingModule({ overrides: { locateFile: () => wasm } })
   return async (imagen: ImageData): Promise<string[]> => {

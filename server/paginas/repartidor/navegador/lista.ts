@@ -1,4 +1,4 @@
-// The list of guides: what is shown of it, and in which order, which nothing but the courier changes.
+// List of guides: its rows and their order. Only the courier changes the order.
 import { normalizarBase32 } from '../../../codigos/codigoDeGuia.ts'
 import { distanciaEntre } from '../../../mapas/punto.ts'
 import type { Accion, GuiaGuardada } from './almacen/base.ts'
@@ -7,31 +7,36 @@ import { type Prevision, previsto } from './previsto.ts'
 import { type Rumbo, rumboDe } from './rumbo.ts'
 import { llano } from './textos.ts'
 
+/** Row of the list: a guide on the phone, its prediction and its texts. */
 export interface Fila extends GuiaGuardada, Prevision {
   rumbo: Rumbo | null
   titulo: string
-  /** The words by which the guide is found, without accents. */
+  /** Words by which the courier finds the guide, in lower case and without accents. */
   texto: string
-  /** The metres from where the courier was when he asked; null until he does, and of a place that nobody knows. */
+  /** Metres from the courier's position at the last request; null before the first request and for an unknown place. */
   distancia: number | null
 }
+/** Position of the courier. */
 export interface Aqui {
   lat: number
   lng: number
 }
 
-/** What the courier looks for; it outlives the screen, so that coming back finds the list as it was left. */
+/** Search and filters of the list. They outlive the screen, so that a courier who returns finds the list unchanged. */
 export const vista = {
   busca: '',
   estado: null as Estado | null,
   aqui: null as Aqui | null,
-  /** The guide that was opened last, where the list goes on from. */
+  /** Guide that was opened last. The list continues at this guide. */
   ultima: null as string | null,
 }
 
 const orden = new Intl.Collator('es', { numeric: true, sensitivity: 'base' })
 
-/** The guides at hand as the list shows them: nearest first once the courier asked for it, or else by where they go. */
+/**
+ * Returns the rows of the list. Finished guides are last; the others are in order of distance if the courier's position
+ * is known, then by municipality and address.
+ */
 export function filasDe(
   guias: readonly GuiaGuardada[],
   acciones: readonly Accion[],
@@ -67,12 +72,13 @@ function tituloDe({ datos, desconocida }: GuiaGuardada, { estado, final }: Previ
   return rumbo?.nombre ?? rumbo?.direccion ?? datos.nombre_comercio ?? NOMBRES[datos.estado]
 }
 
-/** Whether the courier carries a guide, as far as the phone can say. */
+/** Tells whether the courier carries a guide, as far as the phone knows. */
 export const esSuya = ({ datos, suya, final }: Fila) => datos !== null && suya && !final
 
 /**
- * Those whose words begin as each word that was typed, or whose code has it with whatever blanks and hyphens: seven
- * characters of a code are letters alone once in fourteen times.
+ * Returns the rows that match a search. Each typed word must begin a word of the row. Otherwise the row's code must
+ * contain the typed text, without its blanks and hyphens, from 4 characters on. Both are tried, because seven
+ * characters of a code contain no digit in one of fourteen cases.
  */
 export function buscar(filas: readonly Fila[], busca: string): readonly Fila[] {
   const palabras = llano(busca).split(/\s+/).filter(Boolean)
@@ -83,7 +89,7 @@ export function buscar(filas: readonly Fila[], busca: string): readonly Fila[] {
   )
 }
 
-/** The states of these guides and how many there are of each, in the machine's order. */
+/** Counts guides by state, in the order of the state machine. */
 export function contarEstados(filas: readonly Fila[]): [Estado, number][] {
   const cuantas = new Map<Estado, number>()
   for (const { estado } of filas) if (estado) cuantas.set(estado, (cuantas.get(estado) ?? 0) + 1)
@@ -93,7 +99,7 @@ export function contarEstados(filas: readonly Fila[]): [Estado, number][] {
   })
 }
 
-/** How many guides that courier is done with, delivered or given back, as far as his phone remembers: a day. */
+/** Counts the guides that a courier delivered or returned, as far as the phone remembers: a day. */
 export const terminadas = (acciones: readonly Accion[], repartidor: string) =>
   new Set(
     acciones.flatMap(({ estado, situacion, guia, repartidor: suyo }) =>
@@ -103,5 +109,6 @@ export const terminadas = (acciones: readonly Accion[], repartidor: string) =>
     ),
   ).size
 
+/** Returns a distance as text: «350 m», «1,2 km». */
 export const metros = (m: number) =>
   m < 1_000 ? `${Math.round(m / 10) * 10} m` : `${(m / 1_000).toFixed(m < 10_000 ? 1 : 0).replace('.', ',')} km`

@@ -1,4 +1,4 @@
-// One action for many parcels: each its own event, with its own key, kept together or not at all.
+// One step for many guides. Each guide has its own event with its own idempotency key. All are stored, or none.
 import { encolar, acciones as leerAcciones } from './almacen/acciones.ts'
 import type { Sesion } from './almacen/base.ts'
 import { guiasDe } from './almacen/guias.ts'
@@ -6,11 +6,11 @@ import type { Estado } from './dominio.ts'
 import { filasDe } from './lista.ts'
 import type { Prevision } from './previsto.ts'
 
-/** The steps that ask for nothing but that they happened. */
+/** Steps that need no further data. */
 export const DE_LOTE = ['recolectado', 'en_ruta', 'en_bodega'] as const satisfies Estado[]
 export type PasoDeLote = (typeof DE_LOTE)[number]
 
-/** Whether that step can be taken without opening the guide. */
+/** Tells whether a guide can take a step without its own screen. */
 export const puede = (
   { pasos, datos }: Pick<Prevision, 'pasos'> & { datos: { ubicacion: { estado: string } } | null },
   estado: Estado,
@@ -19,10 +19,10 @@ export const puede = (
     (paso) => paso.estado === estado && (!paso.con_ubicacion || !datos || datos.ubicacion.estado === 'confirmada'),
   )
 
-/** What became of the last one, for the screen after it. */
+/** Result of the last batch, for the screen after it. */
 export let ultimoLote: { estado: PasoDeLote; hechas: number; quedan: string[] } | null = null
 
-/** Takes that step with each of these guides that can take it as the phone knows it now. */
+/** Takes a step with each guide that can take the step, as far as the phone knows. */
 export async function hacerLote({ repartidor, nombre }: Sesion, guias: readonly string[], estado: PasoDeLote) {
   const [guardadas, acciones] = await Promise.all([guiasDe(repartidor), leerAcciones()])
   const filas = filasDe(

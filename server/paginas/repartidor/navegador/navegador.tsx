@@ -1,4 +1,4 @@
-// The courier's page. It works from what lies on the phone; the network only carries it to and fro.
+// Courier's page. It works on the data on the phone; the network only transfers data between the phone and the server.
 import { render } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { acciones } from './almacen/acciones.ts'
@@ -19,7 +19,7 @@ import { LoteHecho } from './pantallas/lote.tsx'
 import { Paso } from './pantallas/paso.tsx'
 import { vigilarGuias } from './refrescar.ts'
 
-/** Told, because the times that the phone shows are then not the ones that are sent. */
+/** Clock difference, in milliseconds, above which the page warns: the times shown then differ from the times sent. */
 const RELOJ_MALO_MS = 2 * 60_000
 const REVISAR_VERSION_MS = 3_600_000
 
@@ -37,7 +37,7 @@ function Aplicacion({ registro }: { registro: Promise<ServiceWorkerRegistration>
   const ruta = useRuta()
   if (sesion === undefined || sinEnviar === undefined) return <Abriendo />
   if (sesion === null) return <Entrar otraVez={null} pendientes={sinEnviar} />
-  // The clock counts too: without coverage nobody says that the session is over.
+  // Without coverage the server cannot say that the session is over, so the phone checks the expiry too.
   const vigente = sesion.vigente && Date.parse(sesion.vence_en) > Date.now() + desfase
   const contexto = { sesion: { ...sesion, vigente }, enLinea, enviando }
   return (
@@ -54,7 +54,7 @@ function Aplicacion({ registro }: { registro: Promise<ServiceWorkerRegistration>
   )
 }
 
-/** As the page came: nothing moves until there is something to show. */
+/** Same content as the page before its program runs, so that nothing moves until there is data to show. */
 const Abriendo = () => (
   <>
     <h1>Reparto</h1>
@@ -115,7 +115,10 @@ function Avisos(props: {
   )
 }
 
-/** What loads the version that waits; it never comes by itself into a page in use. */
+/**
+ * Returns the function that loads the waiting version; null if no version waits. A version never loads by itself into a
+ * page in use.
+ */
 function useVersionNueva(registro: Promise<ServiceWorkerRegistration> | undefined) {
   const [cargar, poner] = useState<(() => void) | null>(null)
   useEffect(() => {
@@ -126,7 +129,7 @@ function useVersionNueva(registro: Promise<ServiceWorkerRegistration> | undefine
       })
     registro?.then(
       (el) => {
-        // Without a controller it is the first one, not a newer one.
+        // Without a controller, the waiting worker is the first version, not a newer version.
         if (el.waiting && navigator.serviceWorker.controller) ofrecer(el.waiting)
         el.addEventListener('updatefound', () => {
           const instalando = el.installing

@@ -1,17 +1,24 @@
 import type { Accion, GuiaGuardada } from './almacen/base.ts'
 import { type Estado, type EstadoSiguiente, esFinal, esToma, pasoA, pasosDesde, TODOS_LOS_PASOS } from './dominio.ts'
 
+/** Prediction of a guide after all its pending actions. */
 export interface Prevision {
-  /** The state that the guide will be in; null when nothing is known of it but its code. */
+  /** State that the guide will have; null if the phone knows only the guide's code. */
   estado: Estado | null
   porEnviar: boolean
   final: boolean
-  /** Whether the courier carries the guide then; of one of which nothing is known he alone can say. */
+  /**
+   * True if the courier will carry the guide. Also true if the phone knows only the code, because then only the courier
+   * can tell.
+   */
   suya: boolean
   pasos: EstadoSiguiente[]
 }
 
-/** Foresees what a guide will be once everything that was done to it has arrived, and what can be done to it then. */
+/**
+ * Predicts the state of a guide after all its pending actions have reached the server, and the steps that are possible
+ * then.
+ */
 export function previsto(guia: Pick<GuiaGuardada, 'guia' | 'datos'>, acciones: readonly Accion[]): Prevision {
   const pendientes = acciones.filter(
     (una) => una.guia === guia.guia && una.situacion === 'pendiente' && una.estado !== null,

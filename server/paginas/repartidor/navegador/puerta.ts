@@ -1,4 +1,4 @@
-// Rules for handing several parcels over at one door, and for who receives each of them.
+// Rules for handing over several parcels at one door, and for the receiver of each parcel.
 import { distanciaKm, type Punto } from '../../../mapas/punto.ts'
 import type { EstadoSiguiente, GuiaDeReparto } from './dominio.ts'
 import type { Rumbo } from './rumbo.ts'
@@ -7,11 +7,11 @@ import { llano } from './textos.ts'
 /** Largest distance, in metres, between the confirmed points of one door. */
 export const UNA_PUERTA_M = 50
 
-/** The door of a parcel, as far as the phone knows it. */
+/** Door of a parcel, as far as the phone knows it. */
 export interface Puerta {
-  /** The confirmed point; null while none is confirmed. */
+  /** Confirmed point; null if no point is confirmed. */
   punto: Punto | null
-  /** The address with its municipality, without accents, case and punctuation; empty where no address is written. */
+  /** Address with its municipality, without accents, case and punctuation; empty if no address is written. */
   direccion: string
   telefono: string | null
 }
@@ -20,12 +20,12 @@ interface ConLugar {
   ubicacion: Pick<GuiaDeReparto['ubicacion'], 'estado' | 'lat' | 'lng'>
 }
 
-/** Returns the confirmed point of the recipient's place; null where no place is confirmed or it has no coordinates. */
+/** Returns the confirmed point of the recipient's place; null if no place is confirmed or it has no coordinates. */
 export function puntoConfirmado({ ubicacion: { estado, lat, lng } }: ConLugar): Punto | null {
   return estado === 'confirmada' && lat !== null && lng !== null ? { lat, lng } : null
 }
 
-/** A parcel as the list of guides has it. */
+/** Parcel as the list of guides holds it. */
 interface Llevado {
   datos: (ConLugar & Pick<GuiaDeReparto, 'direccion'>) | null
   rumbo: Pick<Rumbo, 'hacia' | 'direccion' | 'telefono'> | null
@@ -44,12 +44,12 @@ const enUnaGrafia = (texto: string) =>
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 
-/** Result of comparing two doors; `dudosa`: a confirmed point is missing, so only the courier can tell. */
+/** Result of comparing two doors; `dudosa` if a confirmed point is missing, so that only the courier can tell. */
 export type Comparacion = 'misma' | 'dudosa' | 'otra'
 
 /**
- * Compares the doors of two parcels. They are the same if both points are confirmed, at most `UNA_PUERTA_M` apart, and the
- * address or the telephone is equal: in villages one address text names hundreds of houses.
+ * Compares the doors of two parcels. Two doors are the same if both points are confirmed, at most `UNA_PUERTA_M` apart,
+ * and the address or the telephone is equal. In villages one address text names hundreds of houses.
  */
 export function compararPuertas(una: Puerta, otra: Puerta): Comparacion {
   const mismaDireccion = una.direccion !== '' && una.direccion === otra.direccion
@@ -64,35 +64,41 @@ const mismoNombre = (uno: string | null, otro: string | null) =>
 
 type Persona = Pick<GuiaDeReparto, 'destinatario' | 'telefono'>
 
-/** Tells whether two parcels have the same recipient: namesakes at one door have different telephones. */
+/**
+ * Tells whether two parcels have the same recipient: the same name and telephone. Two people at one door may have the
+ * same name, but they have different telephones.
+ */
 export const mismoDestinatario = (una: Persona, otra: Persona) =>
   mismoNombre(una.destinatario, otra.destinatario) && una.telefono !== null && una.telefono === otra.telefono
 
-/** Another parcel handed over with the parcel of the form, with a receiver of its own. */
+/** Another parcel that is handed over with the parcel of the form. It has a receiver of its own. */
 export interface Otra {
   guia: string
-  /** The receiver's name; null for the person who receives the form's own parcel. */
+  /** Receiver's name; null for the person who receives the parcel of the form. */
   nombre: string | null
   relacion: string
-  /** The courier confirmed that the door is the same, where a confirmed place is missing. */
+  /** True if the courier confirmed that the door is the same, although a confirmed place is missing. */
   preguntada: boolean
 }
 
-/** The receiver of a parcel as the form holds it; an empty `relacion` is one that nobody chose. */
+/** Receiver of a parcel as the form holds it; `relacion` is empty until the courier chooses a relation. */
 export interface Recibe {
   nombre: string
   relacion: string
 }
 
-/** Renames a receiver. `destinatario` goes with the recipient's name; a relation to somebody else stays. */
+/**
+ * Renames a receiver. The relation `destinatario` is dropped when the recipient's name is replaced; any other relation
+ * stays.
+ */
 export function renombrar({ nombre, relacion }: Recibe, nuevo: string, destinatario: string | null): Recibe {
   const dejaDeSerlo = mismoNombre(nombre, destinatario) && !mismoNombre(nuevo, destinatario)
   return { nombre: nuevo, relacion: relacion === 'destinatario' && dejaDeSerlo ? '' : relacion }
 }
 
 /**
- * Renames the receiver of another parcel. Its relation was chosen for the earlier name, so the courier chooses it again; the
- * name of the form's own receiver makes the two one person.
+ * Renames the receiver of another parcel. The relation was chosen for the earlier name, so the courier chooses it
+ * again. If the new name is that of the form's receiver, the parcel has the same receiver.
  */
 export const renombrarEnOtra = (otra: Otra, nuevo: string, primero: string): Otra => ({
   ...otra,
@@ -100,17 +106,17 @@ export const renombrarEnOtra = (otra: Otra, nuevo: string, primero: string): Otr
   relacion: '',
 })
 
-/** Drops the relations that were chosen for the form's own receiver, who has another name now. */
+/** Drops the relations that were chosen for the form's receiver under the earlier name. */
 export const trasRenombrar = (otras: readonly Otra[]): Otra[] =>
   otras.map((otra) => (otra.nombre === null ? { ...otra, relacion: '' } : otra))
 
-/** Tells whether the form's own receiver receives another parcel, too. */
+/** Tells whether the form's receiver also receives another parcel. */
 export const recibeElMismo = ({ nombre }: Otra, primero: Recibe) =>
   nombre === null || nombre.trim() === primero.nombre.trim()
 
 /**
- * Returns the receiver of another parcel. A relation that was not chosen is the form's own only if the same person receives
- * both parcels for the same recipient.
+ * Returns the receiver of another parcel. A relation that the courier did not choose is taken from the form only if the
+ * same person receives both parcels for the same recipient.
  */
 export function recibeDe(otra: Otra, primero: Recibe, paraElMismo: boolean): Recibe {
   const hereda = otra.relacion === '' && paraElMismo && recibeElMismo(otra, primero)

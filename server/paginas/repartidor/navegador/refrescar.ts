@@ -1,18 +1,25 @@
-// Keeps what is at hand fresh while there is coverage: what is on the phone is what there will be without.
+// Keeps the guides on the phone fresh while there is coverage, because they are all that the courier has without
+// coverage.
 import { leerAjuste } from './almacen/base.ts'
 import { guardarGuias, guardarSinDatos, guiasDe } from './almacen/guias.ts'
 import { leerGuias, leerSuyas } from './api.ts'
 import { esFinal } from './dominio.ts'
 
 const FRESCA_MS = 2 * 60_000
-/** How many guides the service gives at once. */
+/** Maximum number of guides in one request to the service. */
 const DE_UNA_VEZ = 100
 
 let enCurso = false
-/** When what the courier carries was listed last, and in which session: another one begins with nothing at hand. */
+/**
+ * Time and session of the last listing of the guides that the courier carries. A new session starts without guides, so
+ * it lists them at once.
+ */
 let listadas = { sesion: '', en: 0 }
 
-/** Fetches what the courier carries, unless that is fresh, and what of the rest is old. */
+/**
+ * Fetches the guides that the courier carries, unless their listing is fresh. Also fetches the other guides whose data
+ * is old.
+ */
 export async function refrescar() {
   const sesion = await leerAjuste('sesion')
   if (!sesion?.vigente || enCurso || !navigator.onLine) return
@@ -36,12 +43,16 @@ export async function refrescar() {
       for (const guia of cuerpo.desconocidas) await guardarSinDatos(repartidor, guia, true)
     }
   } catch {
-    // Without coverage: what is here stays.
+    // Without coverage, the guides on the phone stay as they are.
   } finally {
     enCurso = false
   }
 }
 
+/**
+ * Refreshes the guides every 2 minutes, when the phone goes online, and when the page becomes visible. Called once per
+ * page.
+ */
 export function vigilarGuias() {
   addEventListener('online', refrescar)
   document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && refrescar())

@@ -1,22 +1,23 @@
-// Where a courier goes next with a guide, and whom he asks there: that follows from its state.
+// Next destination of a guide, and the person to ask for there. Both follow from the guide's state.
 import type { Estado, GuiaDeReparto } from './dominio.ts'
 
 export type Punto = Pick<GuiaDeReparto['ubicacion'], 'lat' | 'lng' | 'maps_url'>
 
+/** Next destination of a guide. */
 export interface Rumbo {
-  /** To collect it, to hand it over, or to give it back. */
+  /** Destination: where the parcel is collected, handed over, or returned. */
   hacia: 'recogida' | 'destinatario' | 'comercio'
-  /** Who is there; null where nobody said. */
+  /** Name of the person or merchant at the destination; null if unknown. */
   nombre: string | null
   telefono: string | null
-  /** The address as it is written. */
+  /** Address in words. */
   direccion: string
   lugar: Punto
-  /** How exact the place is, in metres, as far as the recipient's phone said. */
+  /** Precision of the place, in metres, as the recipient's phone reported it; null if unknown. */
   precision_m: number | null
 }
 
-/** Where the guide is to be taken in that state; null where that isn't this courier's to know, or nowhere. */
+/** Returns the next destination of a guide in a state; null if it has none, or if this courier may not know it. */
 export function rumboDe(datos: GuiaDeReparto | null, estado: Estado | null): Rumbo | null {
   if (!datos || !estado) return null
   if (estado === 'aceptado' || estado === 'en_devolucion') return haciaElComercio(datos, estado)

@@ -1,13 +1,14 @@
-// The service worker: the page without coverage, and the queue when coverage comes back and the page is closed.
+// Service worker. It serves the page without coverage, and sends the queue when coverage returns while the page is
+// closed.
 import { enviarCola } from './cola.ts'
 
-/** The files of the page, which `ruta.ts` writes in front of this script. */
+/** Files of the page. `ruta.ts` writes this constant before the script. */
 declare const CASCO: { version: string; ahora: string[]; luego: string[] }
 
 const yo = self as unknown as ServiceWorkerGlobalScope
 const CACHE = `repartidor-${CASCO.version}`
 const RAIZ = new URL('.', yo.location.href)
-/** The page stands at `…/repartidor`, its files below it. */
+/** Address of the page, `…/repartidor`; its files are below it. */
 const PAGINA = RAIZ.href.slice(0, -1)
 const direcciones = (rutas: string[]) => rutas.map((ruta) => new Request(new URL(ruta, RAIZ), { cache: 'reload' }))
 
@@ -30,12 +31,15 @@ yo.addEventListener('activate', (evento) => {
 })
 
 yo.addEventListener('message', (evento) => {
-  // A new version waits until somebody asks for it, or until no tab shows the old one.
+  // A new version waits until the courier asks for it, or until no tab shows the old version.
   if (evento.data === 'activar') yo.skipWaiting()
   if (evento.data === 'guardar-lector') evento.waitUntil(guardarLector())
 })
 
-/** The library that reads codes is heavy: it is kept where the browser has no reader of its own. */
+/**
+ * Stores the library that reads codes. It is large, so the page asks for it only if the browser has no reader of its
+ * own.
+ */
 async function guardarLector() {
   const cache = await caches.open(CACHE)
   for (const peticion of direcciones(CASCO.luego)) if (!(await cache.match(peticion))) await cache.add(peticion)
@@ -45,7 +49,7 @@ yo.addEventListener('fetch', (evento) => {
   const { request } = evento
   const url = request.url.split(/[?#]/)[0]!
   const propia = request.mode === 'navigate' ? url === PAGINA : url.startsWith(`${RAIZ.href}recursos/`)
-  // Everything else goes to the network untouched: answers about people are never kept here.
+  // All other requests go to the network unchanged: responses with personal data are never kept here.
   if (request.method !== 'GET' || !propia) return
   evento.respondWith(caches.match(url, { ignoreVary: true }).then((guardada) => guardada ?? fetch(request)))
 })
@@ -55,7 +59,10 @@ yo.addEventListener('sync', (evento) => {
   if (pedido.tag === 'cola') pedido.waitUntil(sincronizar())
 })
 
-/** Sends the queue for the browser, which tries a failed one again, later and later. */
+/**
+ * Sends the queue on behalf of the browser. After a failure the browser tries again, with growing delays.
+ * @throws Error if the queue has to be sent again
+ */
 async function sincronizar() {
   const fin = await enviarCola()
   if (fin === 'sin_red' || fin === 'luego') throw new Error(fin)

@@ -1,19 +1,22 @@
-// The map, when its step comes.
+// Opens the map when the recipient reaches its step.
 import { decir } from './formulario.ts'
 import type { Lugar } from './lugar.ts'
 import type { abrirMapa as AbrirMapa, Mapa } from './mapa.ts'
 import type { Zona } from './palabras.ts'
 
-/** The map's place on the page, whether the map is open or not. */
+/** Part of the page that holds the map, open or not. */
 export interface Visor {
-  /** Shows the map with the place that is chosen, and opens it first if need be. */
+  /** Shows the map with the chosen location. Opens the map first if it is not open. */
   mostrar(): void
   ocultar(): void
-  /** Whether what is seen of the map is missing. */
+  /** Tells whether the map failed to become visible. */
   falta(): boolean
 }
 
-/** @param alCambiar called when it is known whether the map can be seen */
+/**
+ * Prepares the part of the page that holds the map; undefined if the page has no such part.
+ * @param alCambiar called when it is known whether the map is visible
+ */
 export function prepararMapa(lugar: Lugar, alCambiar: () => void, zona: Zona): Visor | undefined {
   const seccion = document.getElementById('con-mapa')
   const contenedor = document.getElementById('mapa')
@@ -39,7 +42,7 @@ export function prepararMapa(lugar: Lugar, alCambiar: () => void, zona: Zona): V
     contenedor.hidden = false
     sinMapa.hidden = true
     try {
-      // A module that failed to load may stay failed under its name.
+      // A module that failed to load may stay failed under its URL, so each retry uses a new URL.
       const modulo = contenedor.dataset.modulo! + (intentos++ > 0 ? `?${intentos}` : '')
       const [{ abrirMapa }] = await Promise.all([
         import(new URL(modulo, location.href).href) as Promise<{ abrirMapa: typeof AbrirMapa }>,
@@ -70,7 +73,7 @@ export function prepararMapa(lugar: Lugar, alCambiar: () => void, zona: Zona): V
     mostrar() {
       const estaba = !seccion.hidden
       seccion.hidden = false
-      // Below a link that was just pasted, it would open out of sight.
+      // After a link is pasted, the map would otherwise open outside the visible part of the page.
       if (!estaba) contenedor.scrollIntoView({ block: 'nearest' })
       flechas.hidden = !visto
       if (mapa) mapa.mostrar(lugar.punto(), lugar.precision())
@@ -92,7 +95,7 @@ function cargarEstilo(direccion: string) {
     estilo.onload = () => resolve()
     estilo.onerror = () => {
       estilo.remove()
-      reject(new Error('no style'))
+      reject(new Error('map stylesheet failed to load'))
     }
     document.head.append(estilo)
   })

@@ -1,4 +1,5 @@
-// A link to a map: it is read here as the server will read it, so that its pin can be seen, and a wrong one is told at once.
+// Field for a map link. The browser reads the link as the server will, to show the pin and to report a wrong link at
+// once.
 import { ErrorEnlace, leerEnlace } from '../../../mapas/enlaces.ts'
 import type { Punto } from '../../../mapas/punto.ts'
 import { culpar } from './formulario.ts'
@@ -6,14 +7,15 @@ import type { Lugar } from './lugar.ts'
 
 const FALTA = 'Falta el enlace: péguelo aquí.'
 
-/** The field for a link. */
+/** Field for a map link. */
 export interface CampoDeEnlace {
-  /** Chooses the place that the field's link names, or none. */
+  /** Chooses the location that the link names, or no location. */
   leer(): void
-  /** What is wrong with the link, which is then said at its field; nothing if it will do. */
+  /** Shows the fault of the link at its field, and returns the fault; empty if the link is valid. */
   queFalta(): string
 }
 
+/** Prepares the field for a map link. */
 export function prepararEnlace(lugar: Lugar): CampoDeEnlace {
   const enlace = document.querySelector<HTMLInputElement>('#enlace')!
   const texto = () => soloEnlace(enlace.value.trim())
@@ -34,23 +36,29 @@ export function prepararEnlace(lugar: Lugar): CampoDeEnlace {
     culpar('enlace', '')
     campo.leer()
   })
-  // Whoever has left the field, or pasted into it, has finished it.
+  // A recipient who leaves the field, or pastes into it, has finished the link.
   enlace.addEventListener('change', () => enlace.value.trim() && campo.queFalta())
   enlace.addEventListener('paste', () => setTimeout(campo.queFalta))
   return campo
 }
 
-/** The link in what an app shares, which may have the place's name before it. */
+/**
+ * Returns the link within the text that an app shares, which may put the name of the place before the link. A text
+ * without a link is returned unchanged.
+ */
 const soloEnlace = (texto: string) => /(?:https:\/\/|geo:)\S+/i.exec(texto)?.[0] ?? texto
 
-/** The link's place, if it names one without being followed, or what is wrong with it. */
+/**
+ * Returns the point that a link names, or the fault of the link. The point is undefined if the link must be followed to
+ * find it.
+ */
 function interpretar(texto: string): { punto: Punto | undefined } | { error: string } {
   if (texto === '') return { error: FALTA }
   try {
     const leido = leerEnlace(texto)
     return { punto: leido.tipo === 'coordenadas' ? leido.coordenadas : undefined }
   } catch (error) {
-    // What an old browser can't read, the server can.
+    // The server can read links that an old browser cannot.
     return error instanceof ErrorEnlace ? { error: error.message } : { punto: undefined }
   }
 }

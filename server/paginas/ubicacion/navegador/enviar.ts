@@ -1,14 +1,13 @@
-// Sending, so that it survives bad coverage.
+// Sends the form in a way that survives bad coverage.
 import { decir } from './formulario.ts'
 
 const PLAZO_DE_ENVIO_MS = 25_000
 const ESPERA_MAXIMA_S = 30
 
 /**
- * Sends the form without leaving the page, and shows the page that is answered.
- * @param sustituir puts the page that is answered in the place of this one
- * @param queFalta says what is missing where it is missing, and whether anything is: at once, without asking the server over
- *   a bad network
+ * Sends the form without leaving the page, and shows the page that the server returns.
+ * @param sustituir replaces the current page with the returned page
+ * @param queFalta shows what is missing, and returns true if anything is; saves a request over a bad network
  */
 export function prepararEnvio(
   formulario: HTMLFormElement,
@@ -32,7 +31,7 @@ export function prepararEnvio(
       const cuerpo = new URLSearchParams()
       for (const [nombre, valor] of new FormData(formulario)) cuerpo.append(nombre, String(valor))
       if (pulsado?.name) cuerpo.append(pulsado.name, pulsado.value)
-      // The answer to a confirmation is a redirection to this same page: one way there, and the page comes back.
+      // The response to a confirmation redirects to this same page. `fetch` follows the redirect and returns the page.
       const respuesta = await fetch(location.pathname, { method: 'POST', body: cuerpo, signal: corte.signal })
       if (respuesta.status === 429 || respuesta.status >= 500) {
         esperar('Estamos ocupados.', Number(respuesta.headers.get('Retry-After')) || 10)

@@ -1,19 +1,22 @@
-// The form is the state: what is chosen stands in its hidden fields. What was filled in outlives the page, because Android
-// drops it while the person is looking for a link in another app.
+// The form holds the state: its hidden fields contain the chosen location. The fields are also saved in
+// `sessionStorage`, because Android may drop the page while the recipient looks for a link in another app.
 const MEMORIA = `ubicacion:${location.pathname}`
 const CAMPOS = ['lat', 'lng', 'precision_m', 'metodo', 'enlace', 'referencia'] as const
 
-/** A field of the form. */
+/** Returns a field of the form; null if the form has no field of that name. */
 export const campo = (formulario: HTMLFormElement, nombre: string) =>
   formulario.elements.namedItem(nombre) as HTMLInputElement | null
-/** Says in one of the page's lines how something stands; `clase` says whether it is good news. */
+/**
+ * Writes a status line of the page.
+ * @param clase CSS class that says whether the news is good, such as `problema`
+ */
 export const decir = (id: string, texto: string, clase = '') => {
   const donde = document.getElementById(id)
   if (!donde) return
   donde.className = `estado ${clase}`
   donde.textContent = texto
 }
-/** Says at a field what is wrong with it, or that nothing is. */
+/** Shows the fault of a field; an empty message clears the fault. */
 export function culpar(id: 'enlace' | 'referencia', mensaje: string) {
   const error = document.getElementById(`error-${id}`)!
   const donde = document.getElementById(id)!
@@ -23,12 +26,14 @@ export function culpar(id: 'enlace' | 'referencia', mensaje: string) {
   else donde.removeAttribute('aria-invalid')
 }
 
+/** Saves the fields of the form for this tab. */
 export function guardar(formulario: HTMLFormElement) {
   try {
     sessionStorage.setItem(MEMORIA, JSON.stringify(CAMPOS.map((nombre) => campo(formulario, nombre)?.value ?? '')))
   } catch {} // private windows may have no storage
 }
 
+/** Restores the saved fields of the form. */
 export function recordar(formulario: HTMLFormElement) {
   try {
     const valores = JSON.parse(sessionStorage.getItem(MEMORIA) ?? '[]') as unknown[]
@@ -39,6 +44,7 @@ export function recordar(formulario: HTMLFormElement) {
   } catch {}
 }
 
+/** Deletes the saved fields of the form. */
 export function olvidar() {
   try {
     sessionStorage.removeItem(MEMORIA)

@@ -1,4 +1,4 @@
-// Filling in the form: its parts told of one another.
+// Filling in of the form: connects the location, the map, the link, the steps and the search for the position.
 import { DESCRIPCION_CORTA, enMetros, MINIMO_DE_DESCRIPCION, pedirPin } from '../precision.ts'
 import { prepararMapa, type Visor } from './abrirMapa.ts'
 import { type CampoDeEnlace, prepararEnlace } from './enlace.ts'
@@ -8,7 +8,7 @@ import { leerZona, situar, type Zona } from './palabras.ts'
 import { type Forma, type Pasos, prepararPasos } from './pasos.ts'
 import { type Busqueda, prepararPosicion } from './posicion.ts'
 
-/** The place as it is being said on the page. */
+/** Location, while the recipient gives it on the page. */
 export class Llenado {
   readonly #zona: Zona
   readonly #lugar: Lugar
@@ -29,12 +29,16 @@ export class Llenado {
     this.#pasos = prepararPasos(formulario, (forma) => this.#alLlegar(forma))
     this.#busqueda = prepararPosicion(this.#lugar, this.#pasos, () => this.#contar())
     this.#referencia.addEventListener('input', () => culpar('referencia', ''))
-    // What was filled in before, here or where the answer comes from, is gone on with.
+    // The page continues with what the recipient filled in before, whether restored from this tab or returned by the
+    // server.
     this.#pasos.empezar(this.#lugar.metodo() || (campo(formulario, 'enlace')!.value ? 'enlace' : ''))
     this.#actualizar()
   }
 
-  /** Says what is missing, where it is missing; false if nothing is. */
+  /**
+   * Shows what is missing, at the place where it is missing.
+   * @returns false if nothing is missing
+   */
   queFalta(): boolean {
     const forma = this.#pasos.forma()
     if (forma === 'descripcion') return this.#faltaDescripcion()
@@ -78,7 +82,7 @@ export class Llenado {
     this.#actualizar()
   }
 
-  /** Whether there is a map to be seen. */
+  /** Tells whether the page has a map that can be seen. */
   #conMapa = () => this.#visor !== undefined && !this.#visor.falta()
 
   #actualizar() {
@@ -91,7 +95,7 @@ export class Llenado {
     this.#contar()
   }
 
-  /** Said when the pin rests, not at every step. */
+  /** Describes the location once the pin has rested for 500 ms, not after every step of the pin. */
   #contar() {
     clearTimeout(this.#reloj)
     this.#reloj = window.setTimeout(() => decir('estado-lugar', this.#describir()), 500)

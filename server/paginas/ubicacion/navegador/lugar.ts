@@ -1,4 +1,4 @@
-// The place that is chosen, by whichever way: it stands in the form's hidden fields.
+// Chosen location, whichever way the recipient gives it. The form's hidden fields hold it.
 import type { Punto } from '../../../mapas/punto.ts'
 import { IMPRECISA_M } from '../precision.ts'
 import { campo, guardar } from './formulario.ts'
@@ -8,15 +8,15 @@ export type Metodo = '' | 'gps' | 'mapa' | 'enlace' | 'descripcion'
 export interface Lugar {
   metodo(): Metodo
   punto(): Punto | undefined
-  /** How exact the phone's own position is, in metres; undefined of any other place. */
+  /** Precision of the phone's own position, in metres; undefined for any other location. */
   precision(): number | undefined
-  /** Whether the phone's own position is too inexact to be a door. */
+  /** Tells whether the phone's own position is too imprecise to identify a door. */
   esImprecisa(): boolean
   elegir(metodo: Metodo, punto?: Punto, precision?: number): void
 }
 
 /**
- * Gives the place that the form's fields say.
+ * Returns the location that the form's fields hold.
  * @param alElegir called after every choice
  */
 export function prepararLugar(formulario: HTMLFormElement, alElegir: () => void): Lugar {

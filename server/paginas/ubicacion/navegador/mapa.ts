@@ -1,25 +1,25 @@
-// The map with its pin. Loaded only when somebody wants it: Leaflet weighs more than the rest of the page.
+// Map with its pin. It loads only when the recipient opens it: Leaflet is larger than the rest of the page.
 import { Circle, DivIcon, LatLng, Map as MapaDeLeaflet, Marker, TileLayer } from 'leaflet'
 import type { Punto } from '../../../mapas/punto.ts'
 import type { Zona } from './palabras.ts'
 
 type Direccion = 'arriba' | 'abajo' | 'izquierda' | 'derecha'
 export interface Mapa {
-  /** Shows the place that is chosen, if any, and how exact the phone says that it is. */
+  /** Shows the chosen location, if any, and its precision in metres as the phone reports it. */
   mostrar(punto: Punto | undefined, precision: number | undefined): void
   paso(direccion: Direccion): void
-  /** Asks for the tiles again. */
+  /** Requests the map's tiles again. */
   cargar(): void
 }
 interface Avisos {
   alMover(punto: Punto): void
-  /** The pin was to be put where there is nothing to be seen. */
+  /** Called when the pin would be put where no tile is visible. */
   alNoVer(): void
-  /** It is known whether there is a map to be seen. */
+  /** Called when it is known whether the map is visible. */
   alJuzgar(visto: boolean): void
 }
 
-/** The middle of Guatemala, when nobody knows where the municipality lies. */
+/** Centre of Guatemala, for a municipality whose centre is unknown. */
 const SIN_CENTRO = { punto: new LatLng(15.6, -90.3), zoom: 7 }
 const ZOOM_DE_MUNICIPIO = 14
 const ZOOM_DE_PUERTA = 17
@@ -37,12 +37,13 @@ const TECLAS: Record<string, Direccion> = {
   ArrowRight: 'derecha',
 }
 
+/** Opens the map in its container. */
 export function abrirMapa(contenedor: HTMLElement, zona: Zona, avisos: Avisos): Mapa {
   const { url = '', atribucion = '' } = contenedor.dataset
   const centro = zona.centro ? new LatLng(zona.centro.lat, zona.centro.lng) : SIN_CENTRO.punto
   const mapa = crearMapa(contenedor, centro, zona.centro ? ZOOM_DE_MUNICIPIO : SIN_CENTRO.zoom)
   const pin = new Marker(centro, { icon: icono(), draggable: true, autoPan: true, keyboard: true }).addTo(mapa)
-  // As wide as the position is inexact; none around a pin that somebody put.
+  // The circle's radius is the precision of the position. A pin that the recipient moved has no circle.
   const circulo = new Circle(centro, { radius: 1, interactive: false, className: 'precision' })
   let donde = centro
   const poner = (punto: LatLng) => {
@@ -79,7 +80,7 @@ export function abrirMapa(contenedor: HTMLElement, zona: Zona, avisos: Avisos): 
   })
   return {
     mostrar(punto, precision) {
-      // It may have been hidden, when it had no size.
+      // The map has no size while it is hidden, so its size may be outdated.
       mapa.invalidateSize({ pan: false })
       if (!punto || donde.equals([punto.lat, punto.lng], 1e-6)) return
       donde = new LatLng(punto.lat, punto.lng)
@@ -102,7 +103,7 @@ function crearMapa(contenedor: HTMLElement, center: LatLng, zoom: number) {
   return new MapaDeLeaflet(contenedor, {
     center,
     zoom,
-    // The pin takes the keys; a map that takes the wheel traps whoever scrolls by.
+    // The pin handles the keys, not the map. A map that handles the wheel would trap readers who scroll past it.
     keyboard: false,
     scrollWheelZoom: false,
     zoomControl: false,
@@ -113,7 +114,7 @@ function crearMapa(contenedor: HTMLElement, center: LatLng, zoom: number) {
   })
 }
 
-/** Whether the map's picture has come where a point lies: nobody puts a pin where he sees nothing. */
+/** Tells whether a tile is visible at a point. A recipient must not put the pin on a blank map. */
 function seVe(mapa: MapaDeLeaflet, punto: LatLng): boolean {
   const { x, y } = mapa.latLngToContainerPoint(punto)
   const { left, top } = mapa.getContainer().getBoundingClientRect()
@@ -123,11 +124,14 @@ function seVe(mapa: MapaDeLeaflet, punto: LatLng): boolean {
   })
 }
 
-/** @param alJuzgar called when the first tile has come, and when none has */
+/**
+ * Adds the tiles to the map.
+ * @param alJuzgar called when the first tile has loaded, and when all have failed
+ */
 function ponerMosaicos(mapa: MapaDeLeaflet, url: string, atribucion: string, alJuzgar: (visto: boolean) => void) {
   const texto = document.createElement('span')
   texto.textContent = atribucion
-  // OpenStreetMap asks for the link; what others ask for is theirs to put into words.
+  // OpenStreetMap requires this link. The operator writes the credit of any other provider.
   const suyo = /openstreetmap/i.test(atribucion)
   const enlace = `<a href="https://www.openstreetmap.org/copyright" rel="noreferrer noopener">${texto.innerHTML}</a>`
   mapa.attributionControl.setPrefix(false)
@@ -139,8 +143,8 @@ function ponerMosaicos(mapa: MapaDeLeaflet, url: string, atribucion: string, alJ
   return new TileLayer(url, {
     maxZoom: 19,
     attribution: suyo ? enlace : texto.innerHTML,
-    // The page sends no referrer at all; OpenStreetMap refuses tiles to whoever doesn't say from which site. The site,
-    // and never the address with its token.
+    // The page sends no referrer, and OpenStreetMap refuses tiles to sites that send none. The origin is enough, and
+    // does not contain the token of the page's address.
     referrerPolicy: 'origin',
   })
     .on('tileload', () => decir(true))
@@ -148,7 +152,7 @@ function ponerMosaicos(mapa: MapaDeLeaflet, url: string, atribucion: string, alJ
     .addTo(mapa)
 }
 
-/** Buttons of our own: Leaflet's are small links, in English. */
+/** Adds zoom buttons, because Leaflet's own buttons are small links in English. */
 function ponerZoom(mapa: MapaDeLeaflet, contenedor: HTMLElement) {
   const barra = document.createElement('div')
   barra.className = 'zoom'
@@ -163,7 +167,7 @@ function ponerZoom(mapa: MapaDeLeaflet, contenedor: HTMLElement) {
     boton.addEventListener('click', () => mapa.setZoom(mapa.getZoom() + cambio))
     barra.append(boton)
   }
-  // Otherwise a tap on a button would be a tap on the map, too.
+  // Without this, a tap on a button would also be a tap on the map.
   for (const tipo of ['click', 'dblclick', 'mousedown', 'pointerdown', 'touchstart']) {
     barra.addEventListener(tipo, (evento) => evento.stopPropagation())
   }
@@ -194,7 +198,9 @@ function icono() {
   })
 }
 
-/** Screen readers pass the arrows on only to what says that it handles them itself. */
+/**
+ * Gives the pin a role and a name. Screen readers pass arrow keys only to elements that declare that they handle keys.
+ */
 function nombrar(pin: Marker) {
   const elemento = pin.getElement()!
   elemento.id = 'pin'

@@ -1,14 +1,14 @@
-// What the page does beyond its HTML: two steps, the phone's position, the map when it is wanted, and sending that survives
-// bad coverage. Everything works without it, with a link or a description.
+// Program of the recipient's page. It adds to the HTML: two steps, the phone's position, the map on demand, and sending
+// that survives bad coverage. Without the program, a link or a description still works.
 import { prepararEnvio } from './enviar.ts'
 import { guardar, olvidar, recordar } from './formulario.ts'
 import { Llenado } from './llenado.ts'
 
-/** Sets up what stands in <main>: the page as it came, or one that was put in its place. */
+/** Prepares the content of `<main>`: the page as it was loaded, or the page that replaced it. */
 function iniciar() {
   const formulario = document.querySelector<HTMLFormElement>('form[data-formulario]')
   if (!formulario) return olvidar()
-  // The question whether a far place is meant has nothing to fill in.
+  // The question whether a far location is right has no fields to fill in.
   if (!document.getElementById('lugar')) return prepararEnvio(formulario, sustituir, () => false)
   if (formulario.dataset.nuevo !== undefined) recordar(formulario)
   for (const parte of document.querySelectorAll<HTMLElement>('[data-con-js]')) parte.hidden = false
@@ -19,7 +19,7 @@ function iniciar() {
   fijarBarra(formulario)
 }
 
-/** Leads from a fault to its field, without a step in the browser's history, where the form's own steps are. */
+/** Moves from a fault to its field without an entry in the browser's history, which holds the form's own steps. */
 function llevarAlCampo(evento: MouseEvent) {
   const enlace = (evento.target as HTMLElement).closest('a')
   if (!enlace) return
@@ -29,21 +29,21 @@ function llevarAlCampo(evento: MouseEvent) {
   campo?.focus({ preventScroll: true })
 }
 
-/** Keeps the bar of actions at the window's bottom, and as much room below the form as the bar covers. */
+/** Keeps the action bar at the bottom of the window. Reserves as much space below the form as the bar covers. */
 function fijarBarra(formulario: HTMLFormElement) {
   const barra = formulario.querySelector<HTMLElement>('.barra')!
   barra.classList.add('fija')
   const medir = () => {
     const alto = getComputedStyle(barra).position === 'fixed' ? barra.offsetHeight : 0
     document.body.style.paddingBottom = `${alto}px`
-    // What gets the focus isn't covered either.
+    // The bar must not cover the focused element either.
     document.documentElement.style.scrollPaddingBottom = `${alto + 16}px`
   }
   medir()
   if ('ResizeObserver' in window) new ResizeObserver(medir).observe(barra)
 }
 
-/** Puts the page that was answered in the place of this one, as following the form would have done. */
+/** Replaces the page with the returned page, as a normal submission of the form would have done. */
 function sustituir(pagina: string) {
   const nueva = new DOMParser().parseFromString(pagina, 'text/html')
   const contenido = nueva.querySelector('main')

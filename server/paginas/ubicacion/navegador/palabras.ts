@@ -1,21 +1,22 @@
-// A point in words, for whoever doesn't see the map.
+// Description of a point in words, for recipients who do not see the map.
 import { distanciaKm, type Punto } from '../../../mapas/punto.ts'
 import { enMetros } from '../precision.ts'
 
 const RUMBOS = ['norte', 'noreste', 'este', 'sureste', 'sur', 'suroeste', 'oeste', 'noroeste']
 
-/** The middle of the declared municipality, if it is known, and its name. */
+/** Declared municipality: its name and, if known, its centre. */
 export interface Zona {
   centro: Punto | undefined
   nombre: string
 }
 
+/** Reads the declared municipality from the form's `data-` attributes. */
 export function leerZona({ dataset }: HTMLFormElement): Zona {
   const { lat, lng, lugar = '' } = dataset
   return { centro: lat && lng ? { lat: Number(lat), lng: Number(lng) } : undefined, nombre: lugar }
 }
 
-/** Where a point lies, seen from the municipality's middle; nothing if that isn't known. */
+/** Describes a point by its distance and direction from the municipality's centre; empty if the centre is unknown. */
 export function situar(punto: Punto, { centro, nombre }: Zona): string {
   if (!centro) return ''
   const metros = distanciaKm(centro, punto) * 1_000

@@ -1,7 +1,7 @@
-// The two steps: choosing how the place is said, and saying it.
+// The two steps of the form: choosing how to give the location, and giving it.
 import type { Metodo } from './lugar.ts'
 
-/** How the place is said; empty while that is being chosen. */
+/** Way in which the recipient gives the location; empty while the recipient chooses a way. */
 export type Forma = Metodo
 
 const TITULOS: Record<Exclude<Forma, ''>, string> = {
@@ -19,8 +19,8 @@ export interface Pasos {
 }
 
 /**
- * Shows the parts of one step at a time; going back in the browser's history is going back to the choice.
- * @param alLlegar called when somebody has gone to a step
+ * Shows the parts of one step at a time. Going back in the browser's history returns to the choice.
+ * @param alLlegar called after the recipient has gone to a step
  */
 export function prepararPasos(formulario: HTMLFormElement, alLlegar: (forma: Forma) => void): Pasos {
   const titulo = document.getElementById('titulo')!

@@ -1,6 +1,6 @@
-// What to tap when the phone refused its position, in the browser that the page is open in.
+// Instructions for the recipient whose phone refused its position, for the browser in which the page is open.
 
-/** A browser as its user agent tells it, and how the position is allowed there; the first that fits. */
+/** Browsers by user agent, and the steps that allow the position in each. The first match applies. */
 const NAVEGADORES: readonly [RegExp, readonly string[]][] = [
   [
     /WhatsApp|FBA[NV]|Instagram|; wv\)/,
@@ -42,7 +42,7 @@ const OTRO = [
   'Toque «Usar mi ubicación» otra vez.',
 ]
 
-/** Puts into an element why there is no position and what to tap, step by step. */
+/** Writes into an element why the position is missing and what to tap, step by step. */
 export function explicarPermiso(donde: HTMLElement) {
   const [, pasos] = NAVEGADORES.find(([cual]) => cual.test(navigator.userAgent)) ?? [undefined, OTRO]
   const lista = document.createElement('ol')

@@ -1,22 +1,25 @@
-// Where the phone is.
+// Search for the phone's position.
 import { decir } from './formulario.ts'
 import type { Lugar } from './lugar.ts'
 import type { Pasos } from './pasos.ts'
 import { explicarPermiso } from './permiso.ts'
 
-/** Below this a position is as good as it gets: no reason to wait for a better one. */
+/** Precision, in metres, that is good enough: the search ends there. */
 const PRECISA_M = 25
-/** How long a better position is waited for after the first. */
+/** Time to wait for a better position after the first position, in milliseconds. */
 const AFINANDO_MS = 8_000
 
-/** The search for the phone's position. */
+/** Search for the phone's position. */
 export interface Busqueda {
-  /** Whether a better position is still waited for. */
+  /** Tells whether the search still waits for a better position. */
   sigue(): boolean
   parar(): void
 }
 
-/** @param alParar called when no better position is waited for any more */
+/**
+ * Prepares the button that searches for the phone's position.
+ * @param alParar called when the search ends
+ */
 export function prepararPosicion(lugar: Lugar, pasos: Pasos, alParar: () => void): Busqueda {
   const boton = document.querySelector<HTMLButtonElement>('#gps')!
   let vigilando: number | undefined
@@ -44,7 +47,7 @@ export function prepararPosicion(lugar: Lugar, pasos: Pasos, alParar: () => void
     if (accuracy <= PRECISA_M) busqueda.parar()
   }
   const fallar = ({ code, PERMISSION_DENIED }: GeolocationPositionError) => {
-    // Between two positions a fault passes by itself; without any it is what there is to tell.
+    // Between two positions, an error passes by itself. Before the first position, the page has to report the error.
     if (mejor < Number.POSITIVE_INFINITY) return
     busqueda.parar()
     if (code === PERMISSION_DENIED) explicarPermiso(document.getElementById('estado-gps')!)
@@ -56,7 +59,7 @@ export function prepararPosicion(lugar: Lugar, pasos: Pasos, alParar: () => void
     mejor = Number.POSITIVE_INFINITY
     boton.setAttribute('aria-disabled', 'true')
     decir('estado-gps', 'Buscando dónde está… Si el teléfono le pide permiso, toque «Permitir».')
-    // The first position is often the antenna's; the satellites' comes seconds later.
+    // The first position often comes from the mobile antenna. The position from the satellites comes seconds later.
     const como = { enableHighAccuracy: true, timeout: 20_000, maximumAge: 0 }
     vigilando = navigator.geolocation.watchPosition(hallar, fallar, como)
   })
@@ -64,7 +67,7 @@ export function prepararPosicion(lugar: Lugar, pasos: Pasos, alParar: () => void
 }
 
 const OTRA_FORMA = 'O diga el lugar de otra forma, aquí abajo.'
-/** By the code of GeolocationPositionError. */
+/** Messages by the code of `GeolocationPositionError`. */
 const POR_QUE: Record<number, string> = {
   2: `El teléfono no encontró su ubicación. Encienda la «Ubicación» (GPS) en los ajustes y toque el botón otra vez. ${OTRA_FORMA}`,
   3: `El teléfono tardó demasiado. Salga a un lugar abierto y toque el botón otra vez. ${OTRA_FORMA}`,

@@ -1,9 +1,10 @@
-// What the page does: the digest of a PDF is made here and compared with the one that was signed; the PDF goes nowhere. Then
-// the signature is checked here as well, so that nobody has to take the service's word for it.
+// Program of the verification page. It computes the digest of a PDF, and the server compares it with the signed digest.
+// The PDF itself is not sent. The program also verifies the signature, so that the reader need not trust the service's
+// answer.
 import { enGrupos } from '../../../codigos/codigoDeGuia.ts'
 import { crearReloj } from '../../../tiempo/reloj.ts'
 
-/** The size in bytes that no document of ours has. */
+/** Maximum size of a file, in bytes. No proof of delivery is larger. */
 const MAXIMO = 40 * 1024 * 1024
 
 interface Manifiesto {
@@ -11,7 +12,7 @@ interface Manifiesto {
   entregado_en: string
   archivos: { tipo: string; sha256: string }[]
 }
-/** What became of checking the signature here; `sin_ella` where the browser doesn't know how. */
+/** Result of verifying the signature in the browser; `sin_ella` if the browser does not support Ed25519. */
 type Firma = { estado: 'buena'; manifiesto: Manifiesto; kid: string } | { estado: 'mala' } | { estado: 'sin_ella' }
 
 interface Resultado {
@@ -24,22 +25,22 @@ interface Resultado {
 
 const seccion = document.querySelector<HTMLElement>('#verificador')!
 const { guia = '', zona = 'UTC', raiz = '' } = seccion.dataset
-/** The guide's code as the document writes it. */
+/** Code of the guide in groups of four, as the document prints it. */
 const codigo = enGrupos(guia)
 const entrada = document.querySelector<HTMLInputElement>('#archivo')!
 const donde = document.querySelector<HTMLElement>('#resultado')!
 const caja = document.querySelector<HTMLElement>('.zona')!
-/** The number of the file that was chosen last: of several, only that one's result is shown. */
+/** Number of the file that was chosen last. If several files were chosen, only the result of the last file is shown. */
 let vez = 0
 
 seccion.hidden = false
 entrada.addEventListener('change', () => {
   const archivo = entrada.files?.[0]
   if (archivo) void atender(archivo)
-  // The same file, chosen again after it was changed, is another one.
+  // Without this, choosing the same file again after a change to the file would have no effect.
   entrada.value = ''
 })
-// Anywhere on the page: a browser that gets a file beside the box would show it and leave.
+// Listens to the whole page: a browser would open a file that is dropped beside the box, and leave the page.
 for (const tipo of ['dragenter', 'dragover', 'dragleave', 'drop'] as const) {
   document.addEventListener(tipo, (evento) => {
     evento.preventDefault()
@@ -145,7 +146,9 @@ function segunFirma(firma: Firma): Resultado {
   }
 }
 
-/** Checks a signature by the service's public keys, and that it is one for this file of this guide. */
+/**
+ * Verifies a signature with the service's public keys. Also checks that the signature is for this file of this guide.
+ */
 async function comprobarFirma(jws: string, sha256: string): Promise<Firma> {
   const [cabeza = '', cuerpo = '', firma = ''] = jws.split('.')
   const { alg, typ, kid } = leerJson(cabeza) as { alg?: string; typ?: string; kid?: string }
@@ -175,7 +178,7 @@ const leerJson = (parte: string): unknown => JSON.parse(new TextDecoder().decode
 const enHexadecimal = (bytes: ArrayBuffer) =>
   Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
-/** Reads a file; undefined for one that is still in somebody's cloud, or gone since it was chosen. */
+/** Reads a file; undefined if the file is only in a cloud storage, or was deleted after it was chosen. */
 async function leer(archivo: File): Promise<Uint8Array<ArrayBuffer> | undefined> {
   try {
     return new Uint8Array(await archivo.arrayBuffer())

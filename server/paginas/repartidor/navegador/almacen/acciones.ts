@@ -1,20 +1,27 @@
-// What a courier did, until the server has it.
+// Actions of couriers on the phone, until the server has them.
 import { type Estado, esToma, pasosDesde } from '../dominio.ts'
 import { type Accion, abrir, borrarImagenes, escribir, type Imagen, type Transaccion } from './base.ts'
 
+/** Returns all actions, in the order in which they are sent. */
 export const acciones = async () => (await abrir()).getAll('acciones')
+/** Returns an action by its number; undefined if it is gone. */
 export const accion = async (orden: number) => (await abrir()).get('acciones', orden)
+/** Returns an image by its id; undefined if it is gone. */
 export const imagen = async (id: string) => (await abrir()).get('imagenes', id)
 
+/** Fields of a new action; {@link encolar} fills in the other fields. */
 export type AccionNueva = Pick<
   Accion,
   'repartidor' | 'nombre' | 'guia' | 'estado' | 'evento' | 'entrega' | 'fotos' | 'firma' | 'trazos'
 >
 
 /**
- * Keeps actions, all or none, each with its time: corrected by what is known of the server's clock, and after whatever was
- * done to or seen of its guide before, or else the server would take it for a late scan.
- * @param cuando when they happened, if that was said before
+ * Stores actions in one transaction, each with its time. The phone's clock is corrected by the known difference from
+ * the server's clock. The time is never before the guide's earlier actions and its last reading, because the server
+ * would take the action for a late scan.
+ * @param ahora time by the phone's clock, in milliseconds since the epoch
+ * @param cuando time of the actions in ISO 8601, if it is already fixed
+ * @param imagenes images to store with the actions
  */
 export const encolar = (
   nuevas: readonly AccionNueva[],
@@ -52,6 +59,7 @@ async function agregar(tx: Transaccion, nueva: AccionNueva, ahora: number, cuand
   await tx.objectStore('acciones').add(entera as Accion)
 }
 
+/** Changes fields of an action; does nothing if the action is gone. */
 export const cambiarAccion = (orden: number, cambio: (accion: Accion) => Partial<Accion>) =>
   escribir(async (tx) => {
     const almacen = tx.objectStore('acciones')
@@ -59,7 +67,11 @@ export const cambiarAccion = (orden: number, cambio: (accion: Accion) => Partial
     if (actual) await almacen.put({ ...actual, ...cambio(actual) })
   })
 
-/** Marks an action as received by the server: what it held of people goes, and a guide that is done goes with it. */
+/**
+ * Marks an action as received by the server, and deletes its personal data. Also deletes the guide if its state is
+ * final.
+ * @param guia state of the guide after the action, as the server reports it
+ */
 export const terminarAccion = (
   orden: number,
   aplicado: boolean,
@@ -88,7 +100,7 @@ export const terminarAccion = (
     if (guia.final) return guias.delete(actual.guia)
     const guardada = await guias.get(actual.guia)
     if (guardada?.datos && guardada.datos.secuencia <= guia.secuencia) {
-      // Whoever took it may see it whole now: it is asked for anew.
+      // A courier who took the parcel may now see all data of the guide, so the guide is fetched again.
       if (esToma(actual.estado) && guardada.datos.custodia !== 'propia') return guias.put({ ...guardada, datos: null })
       const { estado, secuencia } = guia
       const siguientes = estado === guardada.datos.estado ? guardada.datos.siguientes : pasosDesde(estado)
@@ -97,8 +109,9 @@ export const terminarAccion = (
   })
 
 /**
- * Puts before a refused action that its courier took the parcel, which had gone unsaid. What is still to be sent of the guide
- * follows it, in its order and with its times.
+ * Inserts before a refused action the missing action with which its courier took the parcel. The refused action and the
+ * guide's later unsent actions follow, in their order and with their times.
+ * @param estado state of the guide after the inserted action
  */
 export const tomarAntes = (orden: number, estado: Estado) =>
   escribir(async (tx) => {
@@ -128,7 +141,7 @@ export const tomarAntes = (orden: number, estado: Estado) =>
     }
   })
 
-/** Throws an action away with its pictures, if it never left the phone or the server refused it. */
+/** Deletes an action and its images, if the action never left the phone or the server refused it. */
 export const descartar = (orden: number) =>
   escribir(async (tx) => {
     const almacen = tx.objectStore('acciones')
@@ -140,11 +153,14 @@ export const descartar = (orden: number) =>
     )
     await almacen.delete(orden)
   })
-/** Whether an action may be thrown away: it never left the phone, or the server refused it. */
+/** Tells whether an action may be deleted: it never left the phone, or the server refused it. */
 export const descartable = ({ situacion, intentos }: Accion) =>
   situacion === 'atencion' || (situacion === 'pendiente' && intentos === 0)
 
-/** Takes a refused delivery back to its form, as it was filled in and with its time; photos of another try join it. */
+/**
+ * Turns a refused delivery back into a draft with the same data and time. Photos of another draft of the same courier
+ * are added to it.
+ */
 export const reabrir = (orden: number) =>
   escribir(async (tx) => {
     const almacen = tx.objectStore('acciones')

@@ -1,4 +1,4 @@
-// What lies on the phone. Every write is durable before anything is said to be kept, and every tab hears of it.
+// Storage on the phone (IndexedDB). Every write is durable before the page reports it, and every tab learns of it.
 import { type DBSchema, type IDBPDatabase, openDB } from 'idb'
 import type {
   DatosDeEntrega,
@@ -9,112 +9,123 @@ import type {
 } from '../dominio.ts'
 import type { Otra } from '../puerta.ts'
 
-/** How long a guide, which is somebody's address, stays on the phone: no longer than a day's work. */
+/** Time that a guide stays on the phone, in milliseconds: a day's work, because a guide contains a person's address. */
 export const CADUCAN_MS = 24 * 3_600_000
 
+/** Photo or signature on the phone. */
 export interface Imagen {
   id: string
   guia: string
   blob: Blob
-  /** When it was taken; null where nothing says it. */
+  /** Time at which the photo was taken, in ISO 8601; null if unknown. */
   capturado_en: string | null
 }
-/** An action's picture; `archivo` is its name once the server has it. */
+/** Image of an action; `archivo` is its name on the server, once uploaded. */
 export interface Adjunto {
   imagen: string
   archivo?: string
 }
-/** Why the server did not accept an action. */
+/** Reason for which the server did not accept an action. */
 export interface Falla {
   titulo: string
   detalle: string
-  /** The sentences about what the server found wrong, field by field. */
+  /** Server's sentences about the invalid fields, at most 5. */
   errores: string[]
-  /** The picture that the refusal is about. */
+  /** Image that the refusal is about. */
   imagen?: string
-  /** The state in which the courier could have taken the parcel before. */
+  /**
+   * State with which the courier could have taken the parcel before the action; undefined if the server offers none.
+   */
   toma?: Estado
 }
-/** Something that a courier did, until the server has it and a while after. */
+/** Action of a courier. It is kept until the server has received it, and usually a day longer. */
 export interface Accion {
-  /** The action's number in the order in which actions go out, given by the store. */
+  /** Number of the action, assigned by the store. Actions are sent in the order of their numbers. */
   orden: number
-  /** The key under which the server does the action once, however often it is sent. */
+  /** Idempotency key: the server performs the action once, however often the page sends it. */
   id: string
   repartidor: string
   nombre: string
   guia: string
-  /** The state that the guide will be in; null for a note. */
+  /** State of the guide after the action; null for a note. */
   estado: Estado | null
   ocurrido_en: string
-  /** The zone in which the action's time is told; null when nothing was known of the guide but its code. */
+  /** Time zone in which the page shows the action's time; null if the phone knew only the guide's code. */
   zona: string | null
   evento?: Pick<EventoParaRegistrar, 'motivo' | 'descripcion' | 'lat' | 'lng'>
   entrega?: DatosDeEntrega
   fotos: Adjunto[]
   firma: Adjunto | null
-  /** The signature as it was drawn, kept because who signed is gone by the time a delivery has to be corrected. */
+  /** Signature as drawn. It is kept because the signer is gone when a delivery has to be corrected. */
   trazos: Trazos | null
   situacion: 'pendiente' | 'enviada' | 'atencion'
   intentos: number
-  /** When the action may be tried again, by this phone's clock. */
+  /** Earliest time of the next attempt, by the phone's clock, in milliseconds since the epoch. */
   noAntesDe: number
-  /** Whether the pictures were sent once more, because the server no longer had them. */
+  /** True if the images were uploaded again, because the server no longer had them. */
   resubida: boolean
   falla: Falla | null
-  /** Whether the action moved the guide; null until the server said so. */
+  /** True if the action changed the guide; null until the server reports the result. */
   aplicado: boolean | null
   terminada: number | null
 }
 export type Lugar = Pick<DatosDeEntrega, 'lat' | 'lng' | 'precision_m' | 'distancia_avisada_m'>
+/** Strokes of a signature, drawn on a canvas of the width `ancho`, in CSS pixels. */
 export interface Trazos {
   ancho: number
   grupos: unknown[]
 }
-/** A delivery that is being filled in: the camera's own app may push the page out of memory at any moment. */
+/**
+ * Delivery that a courier is filling in. It is stored, because the camera app may push the page out of memory at any
+ * moment.
+ */
 export interface Borrador {
   guia: string
   repartidor: string
   fotos: string[]
-  /** The other parcels that are handed over at the same door. */
+  /** Other parcels handed over at the same door. */
   otras: Otra[]
   trazos: Trazos | null
   nombre: string
   documento: string
   relacion: string
   descripcion: string
-  /** When the delivery happened, if it came back to be corrected. */
+  /** Time of a delivery that came back to be corrected; null for any other draft. */
   ocurrido_en: string | null
-  /** The zone in which the delivery's time is told. */
+  /** Time zone in which the page shows the delivery's time. */
   zona: string | null
-  /** Where the delivery happened, if it came back to be corrected. */
+  /** Place of a delivery that came back to be corrected; null for any other draft. */
   lugar: Lugar | null
 }
+/** Guide on the phone. */
 export interface GuiaGuardada {
   guia: string
   repartidor: string
-  /** What the server said of the guide; null for a code that was scanned without coverage. */
+  /** Guide as the server sent it; null if the phone has only the code, for example after a scan without coverage. */
   datos: GuiaDeReparto | null
-  /** When the guide was read, by this phone's clock. */
+  /** Time of the reading by the phone's clock, in milliseconds since the epoch. */
   leida: number
-  /** When the guide was read, by the server's clock rounded up: whatever is done to it happened after. */
+  /**
+   * Time of the reading by the server's clock, rounded up, in milliseconds since the epoch. Later actions on the guide
+   * are not dated before it.
+   */
   vista: number
-  /** Whether the server said that the code is nobody's. */
+  /** True if the server said that no guide has this code. */
   desconocida: boolean
 }
-/** A session on this phone; it is `vigente` as far as the server ever said. */
+/** Session on this phone; `vigente` until the server says that the session is over. */
 export interface Sesion extends SesionDelServidor {
   vigente: boolean
 }
 interface Ajustes {
   sesion: Sesion
-  /** The server's clock minus this phone's, in milliseconds. */
+  /** Server's clock minus the phone's clock, in milliseconds. */
   desfase: number
-  /** Until when the server asked to be left alone, by this phone's clock. */
+  /** End of the pause that the server asked for, by the phone's clock, in milliseconds since the epoch. */
   pausa: number
-  /** Set when somebody signed out without coverage and the server is still to be told. */
+  /** Set if the courier signed out without coverage and the server does not know yet. */
   salir: true
-  /** Set when the courier doesn't want the page among the phone's apps. */
+  /** Set if the courier does not want to install the page. */
   sinInstalar: true
 }
 interface Esquema extends DBSchema {
@@ -126,6 +137,7 @@ interface Esquema extends DBSchema {
 }
 
 let abierta: Promise<IDBPDatabase<Esquema>> | undefined
+/** Returns the connection to the database, which is opened at the first call. */
 export function abrir() {
   abierta ??= openDB<Esquema>('repartidor', 1, {
     upgrade(db) {
@@ -136,7 +148,7 @@ export function abrir() {
       db.createObjectStore('guias', { keyPath: 'guia' })
       db.createObjectStore('ajustes')
     },
-    // A newer version in another tab must not wait for this one.
+    // A newer version in another tab must not wait for this tab to close its connection.
     blocking(_de, _a, evento) {
       ;(evento.target as IDBDatabase).close()
       abierta = undefined
@@ -157,7 +169,10 @@ const canal = new BroadcastChannel('repartidor')
 canal.addEventListener('message', ({ data }) => {
   if (data === 'cambio') for (const oyente of oyentes) oyente()
 })
-/** Calls `oyente` whenever something on the phone changed, in this tab or another. */
+/**
+ * Calls `oyente` after every change on the phone, in this tab or another.
+ * @returns a function that removes the listener
+ */
 export function alCambiar(oyente: Oyente) {
   oyentes.add(oyente)
   return () => void oyentes.delete(oyente)
@@ -168,6 +183,7 @@ function avisar() {
 }
 
 type Almacenes = 'acciones' | 'imagenes' | 'borradores' | 'guias' | 'ajustes'
+/** Read-write transaction over all stores. */
 export type Transaccion = Awaited<ReturnType<typeof transaccion>>
 const transaccion = async () =>
   (await abrir()).transaction(
@@ -178,7 +194,11 @@ const transaccion = async () =>
     },
   )
 
-/** Writes in one transaction over all that lies on the phone: it is kept whole, or not at all. */
+/**
+ * Runs `hacer` in one transaction over all stores: all its writes are kept, or none.
+ * @returns the result of `hacer`
+ * @throws the error of `hacer` or of the transaction
+ */
 export async function escribir<T>(hacer: (tx: Transaccion) => Promise<T>): Promise<T> {
   const tx = await transaccion()
   try {
@@ -190,19 +210,21 @@ export async function escribir<T>(hacer: (tx: Transaccion) => Promise<T>): Promi
     try {
       tx.abort()
     } catch {
-      // It had ended already.
+      // The transaction had ended already.
     }
     await tx.done.catch(() => {})
     throw error
   }
 }
 
-/** Whether something failed because the phone has no room. */
+/** Tells whether an error means that the phone has no free storage. */
 export const sinEspacio = (error: unknown) => error instanceof DOMException && error.name === 'QuotaExceededError'
 
+/** Returns a setting; undefined if it is not set. */
 export const leerAjuste = async <C extends keyof Ajustes>(clave: C) =>
   (await (await abrir()).get('ajustes', clave)) as Ajustes[C] | undefined
 
+/** Stores a setting, or deletes it if the value is undefined. */
 export const ponerAjuste = <C extends keyof Ajustes>(clave: C, valor: Ajustes[C] | undefined) =>
   escribir(async (tx) => {
     const ajustes = tx.objectStore('ajustes')
@@ -210,5 +232,6 @@ export const ponerAjuste = <C extends keyof Ajustes>(clave: C, valor: Ajustes[C]
     else await ajustes.put(valor, clave)
   })
 
+/** Deletes images within a transaction. */
 export const borrarImagenes = (tx: Transaccion, ids: readonly string[]) =>
   Promise.all(ids.map((id) => tx.objectStore('imagenes').delete(id)))

@@ -1,11 +1,17 @@
-// Deliveries that are being filled in.
+// Deliveries that couriers are filling in.
 import { abrir, type Borrador, borrarImagenes, escribir, type Imagen } from './base.ts'
 
+/** Returns the drafts of a courier. */
 export const borradores = async (repartidor: string) =>
   (await (await abrir()).getAll('borradores')).filter((borrador) => borrador.repartidor === repartidor)
 
+/** Returns the draft of a guide, of any courier; undefined if there is none. */
 export const borradorDe = async (guia: string) => (await abrir()).get('borradores', guia)
 
+/**
+ * Stores a draft. In the same transaction, it may store a new photo or delete a photo.
+ * @param quitada id of the photo to delete
+ */
 export const guardarBorrador = (borrador: Borrador, nueva?: Imagen, quitada?: string) =>
   escribir(async (tx) => {
     if (nueva) await tx.objectStore('imagenes').put(nueva)
@@ -13,6 +19,7 @@ export const guardarBorrador = (borrador: Borrador, nueva?: Imagen, quitada?: st
     await tx.objectStore('borradores').put(borrador)
   })
 
+/** Deletes the draft of a guide, with its photos. */
 export const tirarBorrador = (guia: string) =>
   escribir(async (tx) => {
     const borrador = await tx.objectStore('borradores').get(guia)

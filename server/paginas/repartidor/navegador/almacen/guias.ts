@@ -1,22 +1,27 @@
-// The guides that a courier has at hand.
+// Guides that a courier has on the phone.
 import type { GuiaDeReparto } from '../dominio.ts'
 import { abrir, CADUCAN_MS, escribir, type GuiaGuardada, type Sesion, type Transaccion } from './base.ts'
 
+/** Returns a courier's guides that the phone read within the last 24 hours. */
 export async function guiasDe(repartidor: string): Promise<GuiaGuardada[]> {
   const desde = Date.now() - CADUCAN_MS
   const guias = await (await abrir()).getAll('guias')
   return guias.filter((guia) => guia.repartidor === repartidor && guia.leida > desde)
 }
 
+/** Returns a courier's guide, if the phone read it within the last 24 hours. */
 export async function guiaDe(repartidor: string, guia: string) {
   return (await guiasDe(repartidor)).find((una) => una.guia === guia)
 }
 
-/** Whether that courier is the one on this phone: an answer may come when he has left. */
+/** Tells whether the courier is signed in on this phone. A response may arrive after the courier left. */
 const estaDentro = async (tx: Transaccion, repartidor: string) =>
   ((await tx.objectStore('ajustes').get('sesion')) as Sesion | undefined)?.repartidor === repartidor
 
-/** Keeps guides as the server gave them; of two copies the one with the higher `secuencia` is the newer. */
+/**
+ * Stores guides as the server sent them. Of two copies, the copy with the higher `secuencia` is newer and stays.
+ * @param servidor server's clock at the response, in milliseconds since the epoch
+ */
 export const guardarGuias = (repartidor: string, leidas: readonly GuiaDeReparto[], servidor: number) =>
   escribir(async (tx) => {
     if (!(await estaDentro(tx, repartidor))) return
@@ -35,7 +40,11 @@ export const guardarGuias = (repartidor: string, leidas: readonly GuiaDeReparto[
     }
   })
 
-/** Keeps a code that was read where there is no coverage, or that the server doesn't know. */
+/**
+ * Stores a code that was scanned without coverage, or that the server does not know. A guide with data keeps the data,
+ * unless the server does not know the code.
+ * @param desconocida true if the server does not know the code
+ */
 export const guardarSinDatos = (repartidor: string, guia: string, desconocida: boolean) =>
   escribir(async (tx) => {
     if (!(await estaDentro(tx, repartidor))) return
@@ -45,4 +54,5 @@ export const guardarSinDatos = (repartidor: string, guia: string, desconocida: b
     await guias.put({ guia, repartidor, datos: null, leida: Date.now(), vista: 0, desconocida })
   })
 
+/** Removes a guide from the phone. */
 export const soltarGuia = (guia: string) => escribir((tx) => tx.objectStore('guias').delete(guia))

@@ -1,8 +1,11 @@
-// What stays on the phone, and for how long.
+// Rules for what stays on the phone, and for how long.
 import type { Sesion as SesionDelServidor } from '../dominio.ts'
 import { borrarImagenes, CADUCAN_MS, escribir } from './base.ts'
 
-/** Deletes what is old or nobody's; unsent actions and drafts stay, whatever their age. */
+/**
+ * Deletes guides and sent actions older than a day, and images that nothing uses. Unsent actions and drafts stay at any
+ * age.
+ */
 export const limpiar = () =>
   escribir(async (tx) => {
     const desde = Date.now() - CADUCAN_MS
@@ -19,7 +22,7 @@ export const limpiar = () =>
     }
   })
 
-/** Lets a courier in: what somebody else had at hand goes, what somebody else did and isn't sent yet stays. */
+/** Starts the session of a courier. The guides of other couriers are deleted; their unsent actions stay. */
 export const entrar = (sesion: SesionDelServidor) =>
   escribir(async (tx) => {
     for (const guia of await tx.objectStore('guias').getAll()) {
@@ -30,8 +33,8 @@ export const entrar = (sesion: SesionDelServidor) =>
   })
 
 /**
- * Forgets everything of people but what still has to be sent.
- * @param sinAvisar the server could not be told that the courier left
+ * Deletes all personal data except the actions that still have to be sent.
+ * @param sinAvisar true if the server could not be told that the courier left
  */
 export const olvidar = (sinAvisar: boolean) =>
   escribir(async (tx) => {

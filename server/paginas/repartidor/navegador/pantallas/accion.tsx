@@ -15,7 +15,7 @@ import { type Estado, MOTIVOS_DICHOS, PASOS } from '../dominio.ts'
 import { ir, useDatos } from '../hooks.ts'
 import { AvisarALaCentral, horaDe, nombreDe, Pregunta, situacionDe, Titulo, Volver } from './piezas.tsx'
 
-/** The screen of one action: how it stands, what the server said, and what can be done about it. */
+/** Screen of one action: its status, the server's response, and what the courier can do. */
 export function DetalleDeAccion(props: { sesion: Sesion; enLinea: boolean; enviando: number | null; orden: number }) {
   const { sesion, enLinea, enviando, orden } = props
   const accion = useDatos(async () => (await leerAccion(orden)) ?? null, String(orden))
@@ -85,7 +85,7 @@ export function DetalleDeAccion(props: { sesion: Sesion; enLinea: boolean; envia
           cerrar={() => preguntar(false)}
           alAceptar={() =>
             aSolas(() => descartar(orden)).then(() => {
-              // It may have held back others.
+              // The deleted action may have held back other actions.
               enviarAhora()
               ir('', true)
             })
@@ -98,7 +98,10 @@ export function DetalleDeAccion(props: { sesion: Sesion; enLinea: boolean; envia
   )
 }
 
-/** What sends a refused action after all, where its courier had the parcel and never said so. */
+/**
+ * Button for a courier who had the parcel but never recorded taking it. It records that step, and sends the refused
+ * action again.
+ */
 function TomarAntes({ accion: { orden, guia }, toma }: { accion: Accion; toma: Estado }) {
   return (
     <button

@@ -6,8 +6,10 @@ import { ir } from '../hooks.ts'
 import { Titulo } from './piezas.tsx'
 
 /**
- * The screen where a courier signs in.
- * @param otraVez the name of the courier whose session ended by itself; what he did is still here
+ * Screen where a courier signs in.
+ * @param otraVez name of the courier whose session expired, and whose actions are still on the phone; null for any
+ *   other sign-in
+ * @param pendientes number of unsent actions on the phone
  */
 export function Entrar({ otraVez, pendientes }: { otraVez: string | null; pendientes: number }) {
   const [falla, fallar] = useState('')
@@ -57,7 +59,7 @@ async function abrir(codigo: string): Promise<string | undefined> {
   try {
     const { status, problema, esperar } = await aSolas(async () => {
       const respuesta = await abrirSesion(codigo)
-      // Written before anybody may send again: a session and its courier change together.
+      // The session is stored before any sending may start: a session and its courier change together.
       if (respuesta.status === 201) await entrar(respuesta.cuerpo)
       return respuesta
     })

@@ -16,12 +16,13 @@ import { type EnLaPuerta, lasQueVan, leerPuerta, lejosDe, Otras, QuienRecibe } f
 
 const IMPRECISA_M = 100
 
+/** Screen of a delivery. */
 export function Entregar({ sesion, guia }: { sesion: Sesion; guia: string }) {
   const [borrador, poner] = useState<Borrador>()
   useEffect(() => {
     let vivo = true
     borradorDe(guia).then((previo) => {
-      // A draft that an earlier version of the page kept may lack what came since.
+      // A draft from an earlier version of the page may lack newer fields.
       if (vivo) poner({ ...nuevoBorrador(sesion, guia), ...(previo?.repartidor === sesion.repartidor ? previo : {}) })
     })
     return () => {
@@ -47,10 +48,10 @@ const nuevoBorrador = ({ repartidor }: Sesion, guia: string): Borrador => ({
   lugar: null,
 })
 
-/** A parcel of the delivery that is far from its confirmed place. */
+/** Parcel of the delivery that is far from its confirmed place. */
 interface Lejana {
   guia: string
-  /** The confirmed place, in the words of the question. */
+  /** Words for the confirmed place in the question to the courier. */
   lugar: string
   distancia: number
 }
@@ -72,7 +73,7 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
     fallar({ todo: sinEspacio(error) ? SIN_ESPACIO : 'El teléfono no pudo guardarlo. Pruebe otra vez.' })
   const escribiendo = useRef<Promise<void>>(null)
   const sucio = useRef(false)
-  /** Shown at once, and on the phone as fast as it writes: while one write lasts, later ones become one. */
+  /** Shows a change at once, and stores it. Changes during a write cause only one further write. */
   const cambiar = (cambio: Partial<Borrador>) => {
     actual.current = { ...actual.current, ...cambio }
     poner(actual.current)
@@ -85,7 +86,7 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
       escribiendo.current = null
     })()
   }
-  /** A photo is on the phone before it is on the screen. */
+  /** Stores a photo before the screen shows it. */
   const agregar = async (nueva: Imagen) => {
     const fotos = [...actual.current.fotos, nueva.id]
     await guardarBorrador({ ...actual.current, fotos }, nueva)
@@ -109,12 +110,12 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
       else decirFalla(causa)
     },
   })
-  /** Changes the receiver; a new name drops the relations that were chosen for the earlier one. */
+  /** Changes the receiver. A new name drops the relations that were chosen for the earlier name. */
   const recibir = (nuevo: Recibe) => {
     const { nombre, otras } = actual.current
     cambiar({ ...nuevo, otras: nuevo.nombre === nombre ? otras : trasRenombrar(otras) })
   }
-  // A corrected delivery goes alone: it happened when and where it happened.
+  // A corrected delivery goes without other parcels, because its time and place are fixed.
   const van = (lista: Borrador) => (lista.ocurrido_en ? [] : lasQueVan(lista, puerta))
   const lejosAhora = (lista: Borrador): Lejana[] => {
     if (lista.ocurrido_en) return []
@@ -145,7 +146,10 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
     if (lejos.length > 0) preguntarPorLejanas(lejos)
     else entregar([])
   }
-  /** @param avisadas the parcels of whose distance the courier was warned */
+  /**
+   * Stores the deliveries, and goes to the next screen.
+   * @param avisadas parcels whose distance the courier was warned of
+   */
   const entregar = async (avisadas: readonly Lejana[]) => {
     const ahora = Date.now()
     const lista = actual.current
@@ -156,7 +160,7 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
     }))
     guardando.current = true
     try {
-      // A draft written later would bring back what is delivered.
+      // A draft that is written later would restore what is already delivered.
       await escribiendo.current
       const entregas = [{ guia, recibe: lista, elMismo: true }, ...otras].map((una) => ({
         ...una,
@@ -264,7 +268,7 @@ function Formulario({ sesion, inicial, puerta }: { sesion: Sesion; inicial: Borr
   )
 }
 
-/** The question before parcels are handed over far from their confirmed places, each with its distance. */
+/** Question before parcels are handed over far from their confirmed places, with each distance. */
 function PreguntaPorLejos(props: { lejanas: readonly Lejana[]; cerrar: () => void; alAceptar: () => void }) {
   const { lejanas, cerrar, alAceptar } = props
   const dichas = lejanas.map(({ guia, lugar, distancia }) => ({ guia, dicho: `a ${metros(distancia)} del ${lugar}` }))
@@ -285,17 +289,20 @@ function PreguntaPorLejos(props: { lejanas: readonly Lejana[]; cerrar: () => voi
   )
 }
 
-/** The delivery of one parcel, as it goes into the queue. */
+/** Delivery of one parcel, as it enters the queue. */
 interface Entrega {
   guia: string
   recibe: Recibe
-  /** Whether the form's own receiver receives it: document and signature are that person's. */
+  /** True if the form's receiver also receives this parcel. The document and the signature belong to that person. */
   elMismo: boolean
-  /** Metres of which the courier was warned. */
+  /** Distance that the courier was warned of, in metres; null without a warning. */
   avisada: number | null
 }
 
-/** Keeps a delivery for each parcel, with its own copies of the pictures: a refused one holds back no other. */
+/**
+ * Stores a delivery for each parcel. Each has its own copies of the images, so that a refused delivery does not hold
+ * back others.
+ */
 async function guardar(
   sesion: Sesion,
   borrador: Borrador,
@@ -325,7 +332,7 @@ async function guardar(
         ...(elMismo ? opcional('documento', documento) : {}),
         ...(relacion ? { relacion: relacion as Relacion } : {}),
       },
-      // Where it happened, which is no longer here when it is corrected later.
+      // A corrected delivery keeps its place: the courier may be elsewhere by now.
       ...((ocurrido_en ? lugar : punto) ?? {}),
       ...(avisada === null ? {} : { distancia_avisada_m: avisada }),
       ...opcional('descripcion', descripcion),

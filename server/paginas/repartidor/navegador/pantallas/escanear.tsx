@@ -15,7 +15,7 @@ import { Titulo, Volver } from './piezas.tsx'
 const CADA_MS = 150
 const AJENO = 'Ese código no es de una guía. Busque el de la etiqueta de envío.'
 
-/** The screen of the camera: one parcel is opened, or (`varias`) a day's are collected for one action. */
+/** Screen of the camera. It opens one guide, or (`varias`) collects the guides of a day for one step. */
 export function Escanear({ sesion }: { sesion: Sesion }) {
   const video = useRef<HTMLVideoElement>(null)
   const [aviso, avisar] = useState('Abriendo la cámara…')
@@ -141,14 +141,17 @@ export function Escanear({ sesion }: { sesion: Sesion }) {
 const SIN_LECTOR =
   'El lector de códigos no se pudo cargar: hace falta cobertura la primera vez. Escriba la guía en el inicio.'
 
-/** Loads one of many parcels: what was read is on the phone before anything is asked. Returns what to say. */
+/**
+ * Adds a parcel to the list. The code is on the phone before the server is asked for the guide.
+ * @returns the message for the courier
+ */
 async function cargar(repartidor: string, guia: string): Promise<string> {
   await guardarSinDatos(repartidor, guia, false)
   traer(repartidor, guia)
   return `${enGrupos(guia)} en la lista.`
 }
 
-/** What was read so far, the last first, and what can be done with all of it. */
+/** Guides that were scanned so far, the last first, and the steps for all of them. */
 function Leidas({ sesion, guias }: { sesion: Sesion; guias: readonly string[] }) {
   const filas = useDatos(async () => {
     const [guardadas, acciones] = await Promise.all([guiasDe(sesion.repartidor), leerAcciones()])
@@ -172,7 +175,7 @@ function Leidas({ sesion, guias }: { sesion: Sesion; guias: readonly string[] })
   )
 }
 
-/** Without coverage a guide is fetched as soon as there is some: see refrescar.ts. */
+/** Fetches a guide from the server. Without coverage, `refrescar.ts` fetches it as soon as coverage returns. */
 async function traer(repartidor: string, guia: string) {
   const respuesta = await leerGuia(guia).catch(() => undefined)
   if (respuesta?.status === 200) await guardarGuias(repartidor, [respuesta.cuerpo], respuesta.servidor)

@@ -6,7 +6,7 @@ import { horaDeFoto } from '../hora.ts'
 
 const MAXIMO = 10
 
-/** A photo on the screen, and where its picture comes from. */
+/** Photo on the screen; `leer` returns its image. */
 export interface FotoTomada {
   id: string
   leer: () => Promise<Blob | undefined>
@@ -14,15 +14,17 @@ export interface FotoTomada {
 
 interface Tomar {
   guia: string
-  /** Says how many photos there are by now. */
+  /** Returns the current number of photos. */
   cuantas: () => number
-  /** Keeps a photo. */
+  /** Stores a photo. */
   agregar: (foto: Imagen) => Promise<void> | void
-  /** Says why there is no photo; undefined takes back what was said. */
+  /** Shows the reason why there is no photo; undefined clears the message. */
   fallar: (causa: unknown) => void
 }
 
-/** Takes photos and makes them small, one after another; `preparando` counts those that aren't there yet. */
+/**
+ * Takes photos and makes them smaller, one after another. `preparando` is the number of photos that are not ready yet.
+ */
 export function useFotos({ guia, cuantas, agregar, fallar }: Tomar) {
   const [preparando, preparar] = useState(0)
   const tomar = async (entrada: HTMLInputElement) => {
@@ -43,8 +45,10 @@ export function useFotos({ guia, cuantas, agregar, fallar }: Tomar) {
   return { preparando, tomar }
 }
 
+/** Returns the message for the courier about a photo that cannot be used; undefined for any other error. */
 export const explicarFoto = (causa: unknown) => (causa instanceof FotoIlegible ? causa.message : undefined)
 
+/** Field for up to 10 photos. */
 export function Fotos(props: {
   de: string
   fotos: readonly FotoTomada[]

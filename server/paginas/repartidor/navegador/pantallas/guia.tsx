@@ -10,6 +10,7 @@ import { type Prevision, previsto } from '../previsto.ts'
 import { AvisarALaCentral, hace, Titulo, Volver } from './piezas.tsx'
 import { Vista } from './vista.tsx'
 
+/** Screen of a guide. */
 export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
   const yo = sesion.repartidor
   const [sinRespuesta, decir] = useState(false)
@@ -18,7 +19,7 @@ export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
     const deEsta = acciones.filter((una) => una.guia === guia)
     return { guardada, prevision: previsto({ guia, datos: guardada?.datos ?? null }, deEsta), deEsta }
   }, guia)
-  // What was sent may have changed what may be seen.
+  // Sent actions may have changed which data the courier may see, so the guide is fetched again.
   const enviadas = leido?.deEsta.filter(({ situacion }) => situacion === 'enviada').length ?? 0
   useEffect(() => {
     let vivo = true
@@ -76,13 +77,16 @@ export function Guia({ sesion, guia }: { sesion: Sesion; guia: string }) {
   )
 }
 
-/** How a guide ended that left the phone when it was done; null if it didn't. */
+/** Returns the final state of a guide that left the phone when it was finished; null for any other guide. */
 export function finDe(acciones: readonly Accion[]): Estado | null {
   const hecha = acciones.findLast(({ situacion, aplicado }) => situacion === 'enviada' && aplicado)?.estado
   return hecha && esFinal(hecha) && acciones.every(({ situacion }) => situacion === 'enviada') ? hecha : null
 }
 
-/** False: the server could not be asked. */
+/**
+ * Fetches a guide from the server.
+ * @returns false if the server gave no usable response
+ */
 async function actualizar(repartidor: string, guia: string): Promise<boolean> {
   try {
     const { status, cuerpo, servidor } = await leerGuia(guia)
@@ -94,7 +98,10 @@ async function actualizar(repartidor: string, guia: string): Promise<boolean> {
   }
 }
 
-/** What is done most lies at the thumb, whatever the length of the page; what ends a parcel's way lies apart. */
+/**
+ * Steps of the guide. The frequent steps are in the bar near the thumb, however long the page is. Steps that end the
+ * parcel's way to its recipient are apart.
+ */
 function Pasos({ guia, prevision, confirmada }: { guia: string; prevision: Prevision; confirmada: boolean }) {
   const { pasos, final, suya } = prevision
   if (final) return <p class="suave">Esta guía ya terminó: no hay nada más que hacer.</p>

@@ -9,10 +9,13 @@ import { ir, situar } from '../hooks.ts'
 import { buscar, contarEstados, esSuya, type Fila, metros, vista } from '../lista.ts'
 import { Lote } from './lote.tsx'
 
-/** From how many guides on a list is looked through by other ways than reading it. */
+/** Number of guides from which the list offers filters, order by distance and selection. */
 const MUCHAS = 3
 
-/** The list of what is at hand: found by its words, told apart by state, ordered by distance, ticked for one action. */
+/**
+ * List of the guides on the phone: searched by words, filtered by state, ordered by distance, and selected for one
+ * step.
+ */
 export function Guias({ sesion, filas, alCambiar }: { sesion: Sesion; filas: readonly Fila[]; alCambiar: () => void }) {
   const [marcadas, marcar] = useState<ReadonlySet<string> | null>(null)
   const [falla, fallar] = useState('')
@@ -157,7 +160,7 @@ function Filtros({ filas, alElegir }: { filas: readonly Fila[]; alElegir: (estad
   )
 }
 
-/** Asks where the phone is, on a tap and never else; another tap asks again. */
+/** Button that asks the phone for its position. Each tap asks once; the page never asks without a tap. */
 function Cercanas({ alSituar }: { alSituar: (aqui: { lat: number; lng: number }) => void }) {
   const [dicho, decir] = useState('')
   const pedir = () => {
@@ -177,7 +180,7 @@ function Cercanas({ alSituar }: { alSituar: (aqui: { lat: number; lng: number })
   )
 }
 
-/** Goes back to the guide that was opened from the list, where it still is. */
+/** Moves the focus to the guide that was opened from the list, if the list still shows it. */
 function useVolverA(enlaces: boolean) {
   useEffect(() => {
     const ultima = enlaces && vista.ultima && document.getElementById(`g-${vista.ultima}`)

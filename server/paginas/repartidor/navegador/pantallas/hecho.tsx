@@ -8,7 +8,7 @@ import { useDatos } from '../hooks.ts'
 import { esSuya, filasDe } from '../lista.ts'
 import { Titulo } from './piezas.tsx'
 
-/** The screen after a step: that it is kept, how it stands, and where to go on. */
+/** Screen after a step: it confirms that the step is stored, shows its status, and leads to the next guide. */
 export function Hecho(props: { sesion: Sesion; guia: string; estado: Estado; cuantas: number }) {
   const { sesion, guia, estado, cuantas } = props
   const yo = sesion.repartidor
@@ -68,11 +68,14 @@ export function Hecho(props: { sesion: Sesion; guia: string; estado: Estado; cua
   )
 }
 
-/** What is done to the next one: the same, or handing it over where this one wasn't. */
+/**
+ * Returns the step that the next guide should allow: the same step after `recolectado`, `en_ruta` and `devuelto`,
+ * otherwise `entregado`.
+ */
 const tras = (estado: Estado): Estado =>
   estado === 'recolectado' || estado === 'en_ruta' || estado === 'devuelto' ? estado : 'entregado'
 
-/** The recipient's name as the phone knew it: what is sent and done takes it away. */
+/** Returns the recipient's name as the phone first knew it: a finished guide is deleted once its step is sent. */
 function useNombre(repartidor: string, guia: string) {
   const [nombre, poner] = useState<string | null>(null)
   useEffect(() => {

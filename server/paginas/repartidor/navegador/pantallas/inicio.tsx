@@ -15,12 +15,14 @@ import { horaDe, nombreDe, Pregunta, situacionDe, Titulo } from './piezas.tsx'
 
 const POR_ENVIAR = 8
 
+/** State of the page that several screens need. */
 export interface Contexto {
   sesion: Sesion
   enLinea: boolean
   enviando: number | null
 }
 
+/** Home screen. */
 export function Inicio({ sesion, enLinea, enviando }: Contexto) {
   const yo = sesion.repartidor
   const datos = useDatos(async () => {
@@ -31,7 +33,8 @@ export function Inicio({ sesion, enLinea, enviando }: Contexto) {
   const filas = useMemo(() => (datos ? filasDe(datos.guias, datos.acciones) : []), [datos, cambios])
   if (!datos) return null
   const sinEnviar = datos.acciones.filter(({ situacion }) => situacion !== 'enviada')
-  // What needs him first; of a whole day's guides he needs no list.
+  // Actions that need the courier's attention come first. A courier does not need the list of a whole day's unsent
+  // actions.
   const primeras = [...sinEnviar]
     .sort((una, otra) => Number(otra.situacion === 'atencion') - Number(una.situacion === 'atencion'))
     .slice(0, Math.max(POR_ENVIAR, sinEnviar.filter(({ situacion }) => situacion === 'atencion').length))
@@ -95,7 +98,7 @@ export function Inicio({ sesion, enLinea, enviando }: Contexto) {
   )
 }
 
-/** How far the day has come: «12 de 40». */
+/** Progress of the day: «12 de 40». */
 function Avance({ hechas, faltan }: { hechas: number; faltan: number }) {
   const todas = hechas + faltan
   if (todas === 0) return null

@@ -1,7 +1,7 @@
 import { ponerAjuste } from '../almacen/base.ts'
 import { instalar, useInstalable } from '../instalar.ts'
 
-/** Offers to put the page among the phone's apps, until it is there or the courier doesn't want it. */
+/** Offers to install the page as an app, until the page is installed or the courier refuses. */
 export function Instalar() {
   const como = useInstalable()
   if (!como) return null

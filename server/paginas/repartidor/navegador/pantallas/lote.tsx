@@ -15,7 +15,10 @@ const DICHOS: Record<PasoDeLote, (n: number) => string> = {
   en_bodega: (n) => `Dejar ${n} en bodega`,
 }
 
-/** The bar with what can be done to all the guides that were ticked or scanned, or to most of them. */
+/**
+ * Bar with the steps for the guides that were selected or scanned. It offers the two steps that most of the guides can
+ * take.
+ */
 export function Lote({ sesion, filas, dice }: { sesion: Sesion; filas: readonly Fila[]; dice: string }) {
   const [ocupado, ocupar] = useState(false)
   const [falla, fallar] = useState('')
@@ -56,7 +59,7 @@ export function Lote({ sesion, filas, dice }: { sesion: Sesion; filas: readonly 
   )
 }
 
-/** The screen after one action for many; null when the page was loaded anew since. */
+/** Screen after a step for many guides. After a reload of the page it returns to the home screen. */
 export function LoteHecho() {
   if (!ultimoLote) {
     ir('', true)

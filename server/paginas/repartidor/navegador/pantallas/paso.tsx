@@ -8,12 +8,13 @@ import { ir, usePosicion } from '../hooks.ts'
 import { explicarFoto, Fotos, useFotos } from './fotos.tsx'
 import { Pregunta, Titulo, Volver } from './piezas.tsx'
 
+/** Message for a phone without free storage. */
 export const SIN_ESPACIO =
   'El teléfono no tiene espacio para guardarlo. Borre fotos o aplicaciones que no use y pruebe otra vez: esta página espera.'
 
 /**
- * The screen of one change of state, with its reason where it has one and, where nobody received, photos of the door.
- * @param estado null for a note alone
+ * Screen of one change of state, with its reason if it has reasons. A failed attempt may also have photos of the door.
+ * @param estado null for a note without a change of state
  */
 export function Paso({ sesion, guia, estado }: { sesion: Sesion; guia: string; estado: Estado | null }) {
   const motivos = estado ? pasoA(estado).motivos : []

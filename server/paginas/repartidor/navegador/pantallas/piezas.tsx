@@ -5,7 +5,7 @@ import type { Accion } from '../almacen/base.ts'
 import { CENTRAL } from '../central.ts'
 import { NOMBRES } from '../dominio.ts'
 
-/** A screen's heading, which gets the focus, so that a screen reader says where one is. */
+/** Heading of a screen. It takes the focus, so that a screen reader announces the screen. */
 export function Titulo({ children }: { children: ComponentChildren }) {
   const titulo = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
@@ -19,13 +19,17 @@ export function Titulo({ children }: { children: ComponentChildren }) {
   )
 }
 
+/**
+ * Link back to another screen.
+ * @param a address of that screen
+ */
 export const Volver = ({ a, children = 'Volver' }: { a: string; children?: ComponentChildren }) => (
   <a class="volver" href={`#/${a}`}>
     <span aria-hidden="true">‹</span> {children}
   </a>
 )
 
-/** The way to the central, with its number where there is one. */
+/** Advice to call the central office, with its telephone if one is configured. */
 export const AvisarALaCentral = () =>
   CENTRAL ? (
     <a class="central" href={`tel:${CENTRAL.e164}`}>
@@ -35,7 +39,7 @@ export const AvisarALaCentral = () =>
     <>Avise a la central.</>
   )
 
-/** A question before what can't be undone. Either answer closes it, and so does Escape, which is a no. */
+/** Question before a step that cannot be undone. Both answers close it; Escape means no. */
 export function Pregunta(props: {
   titulo: string
   children?: ComponentChildren
@@ -69,7 +73,11 @@ export function Pregunta(props: {
 
 const delTelefono = crearReloj(new Intl.DateTimeFormat().resolvedOptions().timeZone)
 
-/** When something happened to a guide, by its destination's clock, which is named where the phone's shows another hour. */
+/**
+ * Returns the time of day of an event by the clock of its destination. The destination's zone is named if the phone's
+ * clock shows another time.
+ * @param zona IANA time zone of the destination; null to use the phone's
+ */
 export function horaDe(instante: string, zona: string | null) {
   const suya = delTelefono.hora(instante)
   if (zona === null) return suya
@@ -77,15 +85,20 @@ export function horaDe(instante: string, zona: string | null) {
   return hora(instante) === suya ? suya : `${hora(instante)} (${nombre})`
 }
 
+/**
+ * Returns the time since an instant: «hace 5 min».
+ * @param instante milliseconds since the epoch
+ */
 export const hace = (instante: number) => {
   const minutos = Math.round((Date.now() - instante) / 60_000)
   if (minutos < 1) return 'hace un momento'
   return minutos < 60 ? `hace ${minutos} min` : `hace ${Math.round(minutos / 60)} h`
 }
 
+/** Returns the name of an action. */
 export const nombreDe = ({ estado }: Pick<Accion, 'estado'>) => (estado === null ? 'Nota' : NOMBRES[estado])
 
-/** How an action stands, in a word. */
+/** Returns the status of an action in words. */
 export function situacionDe(accion: Accion, enviando: number | null, yo: string, enLinea: boolean, vigente: boolean) {
   if (accion.situacion === 'enviada') return accion.aplicado ? 'Enviado' : 'Enviado: anotado, sin cambiar el estado'
   if (accion.situacion === 'atencion') return 'Necesita su atención'

@@ -20,22 +20,24 @@ import {
 } from '../puerta.ts'
 import { Pregunta } from './piezas.tsx'
 
-/** Distance, in metres from the confirmed place, beyond which the courier is asked before a parcel is handed over. */
+/**
+ * Distance from the confirmed place, in metres, above which the page asks the courier before a parcel is handed over.
+ */
 const LEJOS_M = 300
 
-/** A parcel that may be handed over with the one of the form. */
+/** Parcel that may be handed over with the parcel of the form. */
 interface Candidata {
   guia: string
   titulo: string
   direccion: string
   datos: GuiaDeReparto
   comparacion: Exclude<Comparacion, 'otra'>
-  /** Whether its recipient is the recipient of the form's own parcel. */
+  /** True if the parcel of the form has the same recipient. */
   paraElMismo: boolean
   punto: Punto | null
 }
 
-/** The form's own parcel, and the parcels that may go with it. */
+/** Parcel of the form, and the parcels that may be handed over with it. */
 export interface EnLaPuerta {
   destinatario: string | null
   punto: Punto | null
@@ -62,7 +64,10 @@ export async function leerPuerta(repartidor: string, guia: string): Promise<EnLa
   return { destinatario: datos?.destinatario ?? null, punto: datos ? puntoConfirmado(datos) : null, candidatas }
 }
 
-/** The candidates that go with the form's parcel: ticked, and confirmed by the courier where a place is missing. */
+/**
+ * Returns the candidates that are handed over with the form's parcel. They are selected and, if a confirmed place is
+ * missing, confirmed by the courier.
+ */
 export const lasQueVan = ({ otras }: Borrador, { candidatas }: EnLaPuerta) =>
   candidatas.flatMap((candidata) => {
     const otra = otras.find(({ guia }) => guia === candidata.guia)
@@ -75,9 +80,9 @@ export function lejosDe(aqui: Punto | undefined, lugar: Punto | null): number | 
   return distancia !== null && distancia > LEJOS_M ? distancia : null
 }
 
-/** The fields of a receiver: name and relation to the recipient. */
+/** Fields of a receiver: name and relation to the recipient. */
 export function QuienRecibe(props: {
-  /** End of the fields' ids, which are unique on the page. */
+  /** End of the fields' ids, which makes them unique on the page. */
   sufijo: string
   valor: Recibe
   destinatario: string | null
@@ -131,7 +136,10 @@ export function QuienRecibe(props: {
 
 type FallasDeOtras = Readonly<Partial<Record<string, string>>>
 
-/** The other parcels of the door: offered where the rule says so, asked about where a confirmed place is missing. */
+/**
+ * Other parcels of the door. The page offers the parcels with the same door, and asks the courier if a confirmed place
+ * is missing.
+ */
 export function Otras(props: {
   borrador: Borrador
   puerta: EnLaPuerta

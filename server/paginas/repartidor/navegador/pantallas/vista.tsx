@@ -5,10 +5,10 @@ import type { Prevision } from '../previsto.ts'
 import { type Rumbo, rumboDe } from '../rumbo.ts'
 import { AvisarALaCentral } from './piezas.tsx'
 
-/** From here on, in metres, a place that the recipient's phone told may be another house. */
+/** Precision of a place from the recipient's phone, in metres, above which the place may be another house. */
 const IMPRECISO_M = 200
 
-/** What a courier may see of a guide: where it goes next, or else what he can do to carry it. */
+/** Data of a guide that the courier may see: the next destination, or else how to take the parcel. */
 export function Vista(props: { datos: GuiaDeReparto; prevision: Prevision; quien: string }) {
   const { datos, prevision, quien } = props
   const rumbo = rumboDe(datos, prevision.estado)
@@ -20,7 +20,7 @@ export function Vista(props: { datos: GuiaDeReparto; prevision: Prevision; quien
   )
 }
 
-/** What keeps the destination from him, if anything does. */
+/** Reason why the courier cannot see the destination, if there is a reason. */
 function Custodia({ datos, suya, conRumbo }: { datos: GuiaDeReparto; suya: boolean; conRumbo: boolean }) {
   const { custodia, nombre_comercio, contenido, siguientes } = datos
   if (custodia === 'propia') return null
@@ -70,7 +70,10 @@ function Hacia({ datos, rumbo, quien }: { datos: GuiaDeReparto; rumbo: Rumbo; qu
 const saludoDe = ({ destinatario, nombre_comercio, guia }: GuiaDeReparto, quien: string) =>
   `Hola${destinatario ? `, ${destinatario}` : ''}. Soy ${quien}, traigo su paquete${nombre_comercio ? ` de ${nombre_comercio}` : ''} (guía ${enGrupos(guia)}). `
 
-/** Universal links: they open the app where there is one, and a map in the browser where there isn't. */
+/**
+ * Buttons to call, to write and to navigate. Universal links open the app if it is installed, and otherwise a map in
+ * the browser.
+ */
 function Ayudas({ rumbo: { lugar, direccion, telefono }, saludo }: { rumbo: Rumbo; saludo: string }) {
   const { lat, lng, maps_url } = lugar
   const punto = lat !== null && lng !== null ? `${lat},${lng}` : null
