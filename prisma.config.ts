@@ -1,6 +1,6 @@
 import { defineConfig } from 'prisma-cli/config'
 
-/** Prisma's own CLI (`prisma generate`, `prisma migrate`); the service never reads this file. */
+/** Configuration of Prisma's CLI (`prisma generate`, `prisma migrate`). The service never reads this file. */
 export default defineConfig({
   schema: 'prisma/schema.prisma',
   migrations: { path: 'prisma/migrations' },

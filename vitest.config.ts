@@ -8,16 +8,16 @@ export default defineConfig({
     globalSetup: ['test/preparacion.ts'],
     reporters: ['default', './test/reportero.ts'],
     tags: [
-      { name: 'completo', description: 'what needs minutes: `npm run test:completo`' },
-      { name: 'nodos', description: 'what takes nodes of a cluster away: last in `npm run test:citus`' },
-      { name: 'postgres', description: 'how PostgreSQL itself does it: not in `npm run test:citus`' },
+      { name: 'completo', description: 'tests that take minutes: `npm run test:completo`' },
+      { name: 'nodos', description: 'tests that remove nodes of a cluster: last in `npm run test:citus`' },
+      { name: 'postgres', description: 'tests for a single PostgreSQL: not in `npm run test:citus`' },
     ],
     pool: 'forks',
-    // Files of a worker share its modules and, where they ask for it, one service (compartirEntorno).
+    // Test files in one worker share its modules and, with `compartirEntorno`, one service.
     isolate: false,
     maxWorkers: 3,
     execArgv: ['--expose-gc'],
-    // A slow machine waits, it doesn't fail.
+    // Long timeouts, so that tests also pass on a slow machine.
     testTimeout: 300_000,
     hookTimeout: 300_000,
     teardownTimeout: 60_000,

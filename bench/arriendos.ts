@@ -1,6 +1,8 @@
 /**
- * A process that holds endpoints and sends nothing: the service's own leases, looked after as a worker does it. DATABASE_URL, PORT
- * and how many; /readyz answers as soon as it holds them all, and any other path says how many it holds.
+ * Program that holds endpoint leases and sends nothing. It maintains the service's own leases
+ * (`server/webhooks/arriendos.ts`) as a worker does. Reads DATABASE_URL and PORT; its argument is the number of
+ * endpoints. `/readyz` answers after the process has taken all the leases; every response body is the number of leases
+ * that the process holds.
  */
 import { PgBoss } from 'pg-boss'
 import { CUIDADO_S } from '../server/cola/trabajo.ts'

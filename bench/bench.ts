@@ -1,4 +1,4 @@
-/** `npm run bench`: the service against its references, side by side. See --help. */
+/** Entry point of `npm run bench`: measures the service against its references, in interleaved rounds. See `--help`. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { abrirBanco, type Banco } from './arnes/entorno.ts'
 import {
@@ -89,7 +89,10 @@ async function correr(opciones: Opciones) {
   if (caidos.length > 0) throw new ErrorDeCifras(`Por debajo de media marca:\n${caidos.join('\n')}`)
 }
 
-/** The dated report with its charts and, of a whole run, the latest. */
+/**
+ * Writes the dated report with its charts and, when the run has all measurements, `bench/RESULTADOS.md`.
+ * @returns the report, with paths of charts relative to the repository
+ */
 async function escribir(
   banco: Banco,
   registro: Registro,
@@ -130,7 +133,7 @@ ${bajaron.length > 0 ? bajaron.map((linea) => `- Bajó ${linea}`).join('\n') : '
   return informe('bench/resultados/')
 }
 
-/** What a short run says when a figure is far below its mark. */
+/** Error of a short run (`--corto`) in which a figure stays below half of its mark. */
 class ErrorDeCifras extends Error {}
 
 let interrumpido = false
@@ -151,7 +154,7 @@ try {
   else process.stdout.write(ayuda(MEDIDAS))
   await terminarTodo()
 } catch (error) {
-  // What fails because it was interrupted is no news; whoever interrupted it also ends the process.
+  // An interruption causes errors of its own; the signal handler ends the process.
   if (!interrumpido) {
     decir(
       error instanceof ErrorDeOpciones || error instanceof ErrorDeCifras

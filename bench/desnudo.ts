@@ -1,4 +1,7 @@
-/** A bare server that answers every request with the smallest answer. PORT; its argument: the answers' status. */
+/**
+ * Bare HTTP server that answers every request with the body `{}`. Reads PORT; its argument is the status of the answers
+ * (201 by default).
+ */
 import { servir } from './arnes/hijo.ts'
 
 const status = Number(process.argv[2] ?? 201)

@@ -1,8 +1,8 @@
 /**
- * The peer: the creation of one guide as a developer who knows Fastify and pg would write it. It has its own validation and runs
- * the service's own named statement (JSON input, deliveries, ON CONFLICT) for each request, behind row-level security. The
- * rules of the domain (phones, digests, keys, codes) are the service's, too: the comparison is of the machinery alone.
- * DATABASE_URL, MASTER_KEYS, PORT.
+ * Reference program: creation of one guide as a developer who knows Fastify and pg would write it. It has its own
+ * validation, and for each request runs the service's own named statement (JSON input, deliveries, ON CONFLICT) behind
+ * row-level security. It shares the domain rules with the service (phones, digests, keys, codes), so that only the
+ * machinery differs. Reads DATABASE_URL, MASTER_KEYS and PORT.
  */
 import Fastify, { type FastifyInstance } from 'fastify'
 import { crearGeneradorDeIds, nuevoCodigoDeGuia } from '../server/codigos/codigos.ts'
@@ -64,7 +64,7 @@ const COLUMNAS = [
 ] as const satisfies readonly (keyof FilaGuia)[] // biome-ignore format: a list
 const enJson = (fila: FilaGuia) =>
   JSON.stringify([Object.fromEntries(COLUMNAS.map((columna) => [columna, fila[columna] ?? undefined]))])
-// Registered by server/guias/escritura.ts.
+// The import of `server/guias/escritura.ts` registers this statement.
 const INSERTAR = SENTENCIAS.get('guias.insertar') as Sentencia<
   { comercio_id: string; guias: string },
   { id: string; webhooks: string[] | null }
@@ -123,6 +123,6 @@ app.get('/readyz', async () => ({ ok: (await db.pool.query('select 1')).rowCount
 await app.listen({ host: '127.0.0.1', port: Number(PORT) })
 const parar = () => void app.close().then(() => process.exit(0))
 process.once('SIGTERM', parar)
-// A bench that is killed takes us along.
+// A killed bench cannot stop this process, so the process stops when its parent changes.
 const padre = process.ppid
 setInterval(() => process.ppid !== padre && parar(), 250).unref()

@@ -1,6 +1,7 @@
 /**
- * The peer: deliveries on graphile-worker, set for throughput as its documentation says (worker.graphile.org/docs/performance).
- * Each job carries all that the POST needs; its task signs, sends and keeps one row of the attempt. DATABASE_URL, PORT.
+ * Reference program: deliveries on graphile-worker, configured for throughput as its documentation says
+ * (worker.graphile.org/docs/performance). Each job carries all the data of its POST. The task signs and sends the POST,
+ * and inserts one row for the attempt. Reads DATABASE_URL and PORT.
  */
 import { Logger, run } from 'graphile-worker'
 import pg from 'pg'

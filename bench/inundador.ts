@@ -1,12 +1,12 @@
 /**
- * Floods an address with requests for one page and reads none of what the answers say.
- * Arguments: url, local address, requests a second, pipelined requests per write, seconds.
- * Prints `listo` when all connections were tried once, and at the end how many requests it sent.
+ * Program that floods an address with requests for one tracking page and ignores the answers. Arguments: URL, local
+ * address, requests per second, pipelined requests per write, seconds. Prints `listo` after a first request on every
+ * connection, and at the end the number of requests sent.
  */
 import { connect, type Socket } from 'node:net'
 
 const CONEXIONES = 400
-/** Milliseconds between two writes of the pacer. */
+/** Milliseconds between two turns of the timer that paces the writes. */
 const PASO = 5
 
 const [url = '', localAddress = '127.0.0.1', porSegundo = '0', seguidas = '1', segundos = '1'] = process.argv.slice(2)
@@ -17,7 +17,7 @@ const escrito = pedido.repeat(Number(seguidas))
 const sockets: (Socket | undefined)[] = Array.from({ length: CONEXIONES }, () => undefined)
 let enviadas = 0
 
-/** Writes on a connection; one that was closed is opened anew, as an attacker would. */
+/** Writes requests on connection `i`. Reopens a closed connection, as an attacker would. */
 function escribir(i: number): void {
   let socket = sockets[i]
   if (!socket || socket.destroyed) {
@@ -26,7 +26,7 @@ function escribir(i: number): void {
     socket.on('data', () => {})
     sockets[i] = socket
   }
-  // A connection whose peer reads nothing takes no more.
+  // The server does not read this connection, so more writes would only fill memory.
   if (socket.writableLength > 100_000) return
   socket.write(escrito)
   enviadas += Number(seguidas)

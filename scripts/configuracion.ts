@@ -1,4 +1,7 @@
-/** Writes the table of docs/operacion.md from the service's own; with `--comprobar` it only fails if that is stale. */
+/**
+ * Writes the table of configuration variables in `docs/operacion.md` from `server/config/variables.ts`. With
+ * `--comprobar`, writes nothing and fails if the table is stale.
+ */
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Tabla, Variable } from '../server/config/tabla.ts'
 import { VARIABLES } from '../server/config/variables.ts'

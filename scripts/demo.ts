@@ -1,8 +1,9 @@
 /**
- * The main job, on real input, against a fresh database: a hundred guides created twice, a faulty batch, ten lives, and
- * every event at a merchant's server (one that is well, one that is down for a while, one that came late), and a delivery
- * without coverage whose proof is verified offline.
- * `npm run demo` prints what happened in one screen and exits with 1 unless all of it did; CI runs it as a test.
+ * Entry point of `npm run demo`: exercises the service with real input and a new database. It creates a hundred guides
+ * twice and a batch with errors, takes ten guides through their states, and sends every event to a merchant's server.
+ * One server is healthy, one fails for a while, and one registers late. At the end, a courier delivers without
+ * coverage, and the proof is verified offline. Prints the results on one screen, and exits with 1 unless all checks
+ * pass; CI runs the demo as a test.
  */
 import { readFileSync } from 'node:fs'
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -20,7 +21,7 @@ import { entregarComoRepartidor } from './demo/repartidor.ts'
 
 const titulo = (texto: string) => console.log(`\n${styleText('bold', texto)}`)
 let fallas = 0
-/** What must be true for the demo to have shown anything. */
+/** Prints a check of the demo, and counts it as a failure if it is false. */
 function comprobar(que: string, cierto: boolean) {
   if (!cierto) fallas++
   console.log(`  ${cierto ? styleText('green', '✔') : styleText('red', '✘')} ${que}`)
@@ -121,7 +122,7 @@ async function crearConFallas(api: Guias) {
   )
 }
 
-/** What happens to a guide, as the courier company's own system reports it. */
+/** Function that records a state change of a guide, as the courier company's own system does. */
 type Operar = ReturnType<typeof crearOperar>
 const crearOperar = (url: string, llave: string) => async (guia: string, estado: Estado) => {
   const motivo = {
@@ -144,7 +145,7 @@ async function vivir(api: Guias, operar: Operar, guias: readonly string[]) {
     const guia = guias[i]!
     for (const estado of vida) await (estado === 'cancelado' ? api.guias.cancelar(guia) : operar(guia, estado))
     const historia: string[] = []
-    // Two at a time, to page through the history as a merchant would.
+    // Pages of two events, to page through the history as a merchant would.
     for await (const evento of api.guias.eventos(guia, { limite: 2 }))
       if (evento.tipo.startsWith('guia.')) historia.push(evento.estado)
     const fin = historia.at(-1)!
@@ -193,14 +194,14 @@ async function confirmar(api: Guias, url: string) {
   )
 }
 
-/** A merchant's server: it verifies what comes and answers as it is told. */
+/** Starts a merchant's server, which verifies each webhook and answers with `status`. */
 async function abrirReceptor() {
   const receptor = { url: '', secreto: '', status: 204, avisos: new Map<string, string>(), intentos: 0, rechazados: 0 }
   const servidor = createServer(async (req, res) => {
     const trozos: Buffer[] = []
     for await (const trozo of req) trozos.push(trozo as Buffer)
     receptor.intentos++
-    // Whoever waits for this attempt may change the status from here on.
+    // The demo may change `status` once `intentos` counts this attempt, so the handler keeps the current value.
     const { status } = receptor
     try {
       const aviso = await verificarWebhook(Buffer.concat(trozos), req.headers, receptor.secreto)
@@ -247,7 +248,7 @@ async function avisar(api: Guias, sano: Receptor, desde: Date) {
   caido.status = 204
   console.log('  un servidor contestó 503 a 2 avisos; vuelve a estar en línea, y se espera el reintento…')
   const espera = await hasta(() => caido.avisos.size === 2, 20)
-  // What was received is settled a moment later.
+  // The service settles a delivery shortly after the merchant's server has received it.
   let entregas = await Array.fromAsync(api.webhooks.entregas(webhook))
   for (const fin = Date.now() + 5_000; Date.now() < fin && entregas.some((e) => e.estado === 'pendiente'); )
     entregas = await Array.fromAsync(api.webhooks.entregas(webhook))
@@ -295,7 +296,7 @@ async function probar(api: Guias, url: string, codigo: string, operar: Operar) {
     `${como}: recibió ${recibido_por.nombre}, a ${distancia_m} m`,
     mientras === 'en_ruta' && distancia_m === 11 && fotos.length === 1 && firma !== null,
   )
-  // From here on nothing is asked of the service: the keys and the files are the merchant's own.
+  // From here on the merchant uses only its own copies of the keys and files, and no service.
   const claves = await api.guias.clavesPublicas()
   const bajar = async (direccion: string) => new Uint8Array(await (await fetch(direccion)).arrayBuffer())
   const archivos = await Promise.all([pdf!, firma!, ...fotos].map((archivo) => bajar(archivo.url)))
@@ -312,7 +313,7 @@ async function probar(api: Guias, url: string, codigo: string, operar: Operar) {
 }
 
 const dataDir = await mkdtemp(join(tmpdir(), 'guias-demo-'))
-// Where root starts it, PostgreSQL's own user must be able to get in.
+// As root, PostgreSQL runs as another user, who must be able to enter this folder.
 await chmod(dataDir, 0o755)
 const config = leerConfig({ DATA_DIR: dataDir, PORT: '0' }, process.cwd())
 let servicio: Servicio | undefined
@@ -327,7 +328,7 @@ try {
   sano.secreto = (await api.webhooks.crear({ url: sano.url })).secreto
   const guias = await crearCien(api)
   await crearConFallas(api)
-  // Guides whose place is known: the others go through their recipient first.
+  // Only guides with known coordinates. The other guides need the confirmation of their recipient first.
   const confirmadas = guias.filter((_, i) => lote.guias[i]!.lat !== undefined)
   await vivir(api, operar, confirmadas)
   await seguir(api)

@@ -1,7 +1,7 @@
 /**
- * What was written for the schema of before, over the one that stands here: the tests of operations of the commit before the
- * last migration, on databases made by the present migrations, as processes of both versions meet while one replaces the
- * other. `npm run test:esquema`; it says so where there is nothing to try it from.
+ * Entry point of `npm run test:esquema`: tests the previous version on the current schema. During a rolling update,
+ * processes of both versions use one database. Runs the operations' tests of the commit before the last migration, on
+ * databases that the current migrations create. Prints the reason if no such commit is available.
  */
 import { chmod, cp, mkdtemp, realpath, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,13 +11,16 @@ import { correr } from './anterior/construir.ts'
 import { anteriorALaMigracion, construirAnterior, MIGRACIONES } from './anterior/migracion.ts'
 
 const raiz = fileURLToPath(new URL('../', import.meta.url))
-/** Slices whose tests start no processes of their own: those would prepare themselves anew. */
+/**
+ * Slices (folders of `server/`) whose tests start no processes of the service. Such processes would prepare the copied
+ * tree again.
+ */
 const DE_OPERACIONES = [
   ...['comercios', 'etiquetas', 'eventos', 'guias', 'listas', 'llaves', 'mensajeria', 'operaciones'],
   ...['operadores', 'pruebasEntrega', 'repartidores', 'simulador', 'ubicacion', 'webhooks'],
 ]
 
-/** A copy of that tree whose migrations are the present ones. */
+/** Copies the tree of the previous version, and replaces its migrations with the current ones. */
 async function conEsquemaPresente(anterior: string, carpeta: string): Promise<void> {
   await cp(anterior, carpeta, { recursive: true, filter: (ruta) => basename(ruta) !== 'node_modules' })
   await symlink(join(anterior, 'node_modules'), join(carpeta, 'node_modules'))
@@ -28,7 +31,7 @@ async function conEsquemaPresente(anterior: string, carpeta: string): Promise<vo
 async function probar(anterior: string): Promise<void> {
   const carpeta = await mkdtemp(join(await realpath(tmpdir()), 'guias-esquema-'))
   try {
-    await chmod(carpeta, 0o755) // or root's PostgreSQL would keep its data elsewhere
+    await chmod(carpeta, 0o755) // otherwise PostgreSQL, which as root runs as another user, stores its data elsewhere
     await conEsquemaPresente(anterior, carpeta)
     const donde = DE_OPERACIONES.map((slice) => `test/${slice}/`)
     const vitest = join(carpeta, 'node_modules/vitest/vitest.mjs')
@@ -39,8 +42,8 @@ async function probar(anterior: string): Promise<void> {
 }
 
 const anterior = await anteriorALaMigracion()
-if ('falta' in anterior) console.log(`Not tried: ${anterior.falta}.`)
+if ('falta' in anterior) console.log(`Skipped: ${anterior.falta}.`)
 else {
-  console.log(`The tests of ${anterior.commit.slice(0, 7)}, with ${anterior.migracion}:`)
+  console.log(`Running the tests of ${anterior.commit.slice(0, 7)} with ${anterior.migracion}:`)
   await probar(await construirAnterior(anterior))
 }

@@ -1,6 +1,6 @@
 /**
- * The one pipeline: contract → bundle → server types → vocabulary → Prisma client → SDK → documentation → validators.
- * Everything it writes stands in folders named `generado` (or `dist`), which git ignores.
+ * Pipeline of all generators: contract → bundle → server types → vocabulary → Prisma client → SDK → documentation →
+ * validators. All output goes into folders named `generado` or `dist`, which git ignores.
  */
 import { mkdir, rm } from 'node:fs/promises'
 import { comprimir } from './generar/comprimir.ts'
@@ -13,7 +13,8 @@ import { generarSdk } from './generar/sdk.ts'
 import { generarServidor } from './generar/servidor.ts'
 import { generarValidadores } from './generar/validadores.ts'
 
-// `servidor` bundles the server and its pages alone, when nothing else changed; `paginas` only these.
+// The argument `servidor` bundles only the server and its pages, for when nothing else has changed. `paginas` bundles
+// only the pages.
 if (!['servidor', 'paginas'].includes(process.argv[2] ?? '')) {
   await rm(CARPETA, { recursive: true, force: true })
   await mkdir(CARPETA, { recursive: true })

@@ -1,8 +1,9 @@
 /**
- * The README's pictures, from what a newcomer does: `npm start` on fresh data, the README's own `curl`, and a delivery made
- * in the courier's page. `npm run ilustrar` writes them to `docs/`; it needs Chromium and poppler's `pdftoppm`.
- * `npm run ilustrar -- hojas CARPETA` draws every page in each important state instead (`scripts/ilustrar/hojas.ts`);
- * `-- tareas` counts what jobs take, `-- pesos` what pages weigh: the tables of docs/paginas.md.
+ * Entry point of `npm run ilustrar`: makes the README's images and writes them to `docs/`. They show what a new user
+ * does: `npm start` with fresh data, the README's own `curl`, and a delivery in the courier's page. Needs Chromium and
+ * poppler's `pdftoppm`. `-- hojas CARPETA` instead draws every page in each important state
+ * (`scripts/ilustrar/hojas.ts`), and `-- marca CARPETA` the pages of a brand with a wide logo. `-- tareas` counts the
+ * steps of tasks and `-- pesos` the size of pages, for the tables of `docs/paginas.md`.
  */
 import { execFile } from 'node:child_process'
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
@@ -24,10 +25,10 @@ const ejecutar = promisify(execFile)
 const raiz = new URL('../', import.meta.url)
 const FOTO = fileURLToPath(new URL('server/simulador/muestras/foto.jpg', raiz))
 const MAXIMO_KB = 150
-/** What a reader has in front of him is the default port. */
+/** Default port of the service, which the images show instead of the actual one. */
 const PUERTO = 3000
 
-/** The first guide, as the README says. */
+/** Creates the first guide with the README's own command. */
 async function primeraGuia(dataDir: string) {
   const leeme = await readFile(new URL('README.md', raiz), 'utf8')
   const [, orden = ''] = /^```bash\n(GUIAS_URL=[\s\S]*?)\n```$/m.exec(leeme) ?? []
@@ -75,7 +76,7 @@ async function conPaginas(url: string, { llave_operaciones, codigo_repartidor, l
 
 const ALTO = 600
 const MARGEN = 20
-/** Side by side, each on a card of its own, so that they stand out on white and on black. */
+/** Places images side by side on a grey background, so that they are visible on white and on black pages. */
 async function tira(imagenes: Buffer[]): Promise<Buffer> {
   const capas: OverlayOptions[] = []
   let left = MARGEN
@@ -114,7 +115,8 @@ async function ilustrarElLeeme({ url, puerto, dataDir, carpeta, salida, demo }: 
   const paginas = await conPaginas(url, demo, guia)
   const docs = new URL('docs/', raiz)
   await mkdir(docs, { recursive: true })
-  // As on a reader's screen, and no whole key: nobody should wonder whose it is.
+  // The image shows the default port and folder, as on a reader's screen. It shortens the key, so that it does not look
+  // like a leaked secret.
   const vista = salida
     .replaceAll(`:${puerto}`, `:${PUERTO}`)
     .replaceAll(dataDir, '.datos')

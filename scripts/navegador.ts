@@ -5,7 +5,10 @@ import { chromium } from 'playwright-core'
 const NOMBRES = ['google-chrome', 'google-chrome-stable', 'chromium', 'chromium-browser']
 const DE_MACOS = ['Google Chrome', 'Chromium'].map((app) => `/Applications/${app}.app/Contents/MacOS/${app}`)
 
-/** Where a browser of Chromium's kind is: what `CHROMIUM` names, Playwright's own, or one that is installed. */
+/**
+ * Returns the path of a Chromium-based browser: `CHROMIUM`, Playwright's own, or an installed one. Undefined if none is
+ * found.
+ */
 export function buscarNavegador(): string | undefined {
   if (process.env.CHROMIUM) return process.env.CHROMIUM
   const carpetas = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin']
@@ -13,7 +16,7 @@ export function buscarNavegador(): string | undefined {
   return [chromium.executablePath(), ...instalados, ...DE_MACOS].find((ruta) => existsSync(ruta))
 }
 
-/** How it is started: it asks nobody for anything of its own accord, and works in a container, too. */
+/** Command line options of the browser: no network requests of its own, and usable in a container. */
 export const ARGUMENTOS = [
   '--no-sandbox',
   '--disable-gpu',

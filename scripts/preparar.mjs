@@ -1,9 +1,10 @@
 /**
- * Makes a fresh clone runnable before any other script: installs what is to come needs, generates what is not committed, and
- * says so. Needs nothing but Node 20's built-ins, and does nothing (in some 30 ms) when there is nothing to do.
+ * Prepares a fresh clone before any other script runs: installs packages and generates the files that are not
+ * committed, and prints each step. Uses only Node 20's built-in modules. Takes some 30 ms if nothing is missing.
  *
- * `preparar.mjs` is for what runs the service; `preparar.mjs todo` installs the tools of tests, checks and benches, too (the
- * workspaces `test` and `bench`); `preparar.mjs generar` does both and generates everything anew, whatever seems to stand.
+ * `preparar.mjs` prepares the service. `preparar.mjs todo` also installs the tools for tests, checks and benches (the
+ * workspaces `test` and `bench`). `preparar.mjs generar` does both, and runs all generators again even if their output
+ * is current.
  */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -25,13 +26,13 @@ const raiz = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname,
 const en = (...partes) => join(raiz, ...partes)
 const NODE_24 = en('node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
 const MARCA = en('node_modules', '.cache', 'guias', 'preparado.json')
-/** npm writes it last: what it installed is whole. */
+/** File that npm writes last. If it exists, the installation is complete. */
 const DE_NPM = en('node_modules', '.package-lock.json')
-/** Of the workspace `test` and of nothing else: where it is, that workspace is installed. */
+/** File of a package that only the workspace `test` needs. If it exists, that workspace is installed. */
 const DE_PRUEBAS = en('node_modules', 'vitest', 'package.json')
 const GENERAR_TODO = process.argv[2] === 'generar'
 const CON_PRUEBAS = GENERAR_TODO || process.argv[2] === 'todo'
-/** If one of these is gone, somebody cleaned up. */
+/** Generated files. If one is missing, everything is generated again. */
 const SALIDAS = [
   'server/contrato/generado/contrato.json',
   'server/contrato/generado/prisma/client.ts',
@@ -48,10 +49,16 @@ const SALIDAS = [
 
 const decir = (texto) => process.stderr.write(`${texto}\n`)
 
-/** What the generator writes among its sources, because npm packs nothing from elsewhere (`scripts/generar/sdk.ts`). */
+/**
+ * Files that a generator writes beside sources (`scripts/generar/sdk.ts`), because npm packs no files from outside the
+ * package.
+ */
 const COPIAS = ['LICENSE', 'CHANGELOG.md'].map((copia) => en('sdk', copia))
 
-/** Changes when a file below those paths does: names, sizes and times are enough, and ten times faster than contents. */
+/**
+ * Returns a digest that changes when a file below the given paths changes. It covers names, sizes and times, which is
+ * ten times faster than reading contents.
+ */
 function huella(rutas) {
   const hash = createHash('sha256')
   const mirar = (ruta) => {
@@ -82,7 +89,10 @@ const leerMarca = () => {
   }
 }
 
-/** What stands and what should. The lock counts by content: npm rewrites nothing else when it installs. */
+/**
+ * Returns the digests of the lock file and of the sources. The lock file counts by content, because npm rewrites it,
+ * and no other source, when it installs.
+ */
 const deseado = () => ({
   instalado: createHash('sha256')
     .update(readFileSync(en('package-lock.json')))
@@ -101,10 +111,13 @@ const deseado = () => ({
   servidor: huella(['server']),
 })
 
-/** The program that runs for us: a signal for us is for it, too. */
+/** Child process that is running. Signals to this process are passed on to it. */
 let hijo
 
-/** Runs a program to its end, silently. @throws with all that it said, when it fails */
+/**
+ * Runs a program without showing its output.
+ * @throws with the program's whole output, if it fails
+ */
 function correr(programa, args, env = {}) {
   return new Promise((resolve, reject) => {
     const dicho = []
@@ -124,7 +137,10 @@ function correr(programa, args, env = {}) {
 
 const segundos = (desde) => `${((Date.now() - desde) / 1000).toFixed(0)} s`
 
-/** Does one of the steps and says how long it has been at it: in a terminal every second, elsewhere every ten. */
+/**
+ * Runs a step and prints its elapsed time: every second on a terminal, else every ten seconds. Exits with 1 if the step
+ * fails.
+ */
 async function paso(titulo, hacer) {
   const inicio = Date.now()
   const [vuelta, salto, cada] = process.stderr.isTTY ? ['\r', '', 1_000] : ['', '\n', 10_000]
@@ -142,8 +158,9 @@ async function paso(titulo, hacer) {
 }
 
 /**
- * Installs what the lock names, also for a user whose NODE_ENV is production: the generators are development dependencies.
- * Over an install that is whole npm only puts what is missing or another version, and leaves the rest alone.
+ * Installs the packages of the lock file. Includes development dependencies even with NODE_ENV=production, because the
+ * generators are among them. Over a complete installation, npm installs only missing packages and other versions.
+ * @param sobreOtra true if a complete installation exists
  */
 function instalar(sobreOtra, conPruebas) {
   const partes = conPruebas ? [] : ['--workspace=sdk', '--include-workspace-root']
@@ -154,7 +171,10 @@ function instalar(sobreOtra, conPruebas) {
   return correr(process.platform === 'win32' ? 'npm.cmd' : 'npm', args)
 }
 
-/** Two first starts at once would install over each other: the second waits for the first. */
+/**
+ * Runs `hacer` under a lock file, because two concurrent first starts would overwrite each other's installation. Waits
+ * while another process holds the lock.
+ */
 async function conCerrojo(hacer) {
   const cerrojo = join(tmpdir(), `guias-preparar-${createHash('sha256').update(raiz).digest('hex').slice(0, 12)}`)
   let avisado = false
@@ -201,12 +221,12 @@ const faltanSalidas = () => SALIDAS.some((salida) => !existsSync(en(salida)))
 async function ponerLoQueFalta(marca) {
   const conPruebas = CON_PRUEBAS || existsSync(DE_PRUEBAS)
   const sobreOtra = existsSync(DE_NPM) && !marca.instalando
-  // What is interrupted half-way is installed anew from nothing.
+  // If this step is interrupted, the mark makes the next run reinstall from scratch.
   if (sobreOtra) escribirMarca({ instalando: true })
   const titulo = `Instalando lo que hace falta para ${conPruebas ? 'arrancar y probar' : 'arrancar'}`
   await paso(titulo, () => instalar(sobreOtra, conPruebas))
   const { instalado } = deseado()
-  // Another lock may bring other generators.
+  // Another lock file may contain other versions of the generators, so their output counts as stale.
   const queda = marca.instalado === instalado ? marca : { instalado }
   escribirMarca(queda)
   return queda

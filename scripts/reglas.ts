@@ -1,6 +1,7 @@
 /**
- * The rules of the house that no linter knows: what the server never does, that no request's words get into SQL, and that
- * regular expressions take no more time than their text is long (as recheck proves or, where it can't, tries).
+ * Checks the house rules that no linter knows: calls that the server must not make, and SQL that must not contain
+ * request data. Also checks that regular expressions run in linear time, which recheck proves or, where it cannot,
+ * tests.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -9,28 +10,28 @@ import { pathToFileURL } from 'node:url'
 import { checkSync } from 'recheck'
 import ts from 'typescript'
 
-/** Where what strangers send doesn't come: these may take the square of their text's length. */
+/** Files whose regular expressions never see input from strangers. Their running time may be polynomial. */
 const DE_CASA: readonly string[] = [
-  // Its own configuration, and its own page, once at start.
+  // The server's own configuration and page, read once at the start.
   'server/config/lectores.ts',
   'server/mensajeria/whatsapp.ts',
   'server/paginas/docs/ruta.ts',
-  // What a merchant tells his own client.
+  // Values that a merchant passes to the SDK.
   'sdk/src/guias.ts',
   'sdk/src/reintentos.ts',
-  // Base64 that it has just written itself.
+  // Base64 that the SDK itself has just encoded.
   'sdk/src/verificarPrueba.ts',
 ]
 
-/** Modules whose name may not be imported but there. */
+/** Modules that only files with a matching path may import. */
 const MODULOS: Record<string, RegExp> = {
   'node:child_process': /^(?:server\/postgresEmbebido|sdk\/cli)\//,
   'node:vm': /^$/,
 }
-/** The doors to the database, where a statement is what somebody else made. */
+/** Files that run the statements of other modules, and so may call `query` with variable text. */
 const PUERTAS =
   /^server\/(?:conexiones|db|arranque\/levantarWorkers|arranque\/migraciones|data\/citus\/(?:cluster|laying)|postgresEmbebido\/papel)\.ts$/
-/** Where a statement's text depends on which filters are asked for, and on nothing that they say. */
+/** Files whose statements' text depends on the presence of filters, but never on their values. */
 const LISTAS = /^server\/(?:guias\/guia|webhooks\/listarEntregas)\.ts$/
 
 const fallas: string[] = []
@@ -49,7 +50,7 @@ function anotar(source: string, flags: string, lugar: string): void {
 const enFuncion = ({ parent }: ts.Node): boolean =>
   parent !== undefined && (ts.isFunctionLike(parent) || enFuncion(parent))
 const esConstante = (nodo: ts.Expression) => ts.isIdentifier(nodo) && /^[A-Z_]+$/.test(nodo.text)
-/** Whether a statement says the same whoever asks. */
+/** Tells if the text of a statement is constant. */
 const esFijo = (nodo: ts.Expression): boolean =>
   ts.isStringLiteralLike(nodo) ||
   esConstante(nodo) ||
@@ -59,28 +60,28 @@ const esFijo = (nodo: ts.Expression): boolean =>
       (una) => ts.isPropertyAssignment(una) && una.name.getText() === 'text' && esFijo(una.initializer),
     ))
 
-/** Why a node breaks a rule of the house; undefined: it breaks none. */
+/** Returns the house rule that a node breaks; undefined if it breaks none. */
 function falta(ruta: string, nodo: ts.Node): string | undefined {
   if (ts.isImportDeclaration(nodo)) {
     const { text } = nodo.moduleSpecifier as ts.StringLiteral
-    if (MODULOS[text] && !MODULOS[text].test(ruta)) return `${text} isn't for this place`
+    if (MODULOS[text] && !MODULOS[text].test(ruta)) return `${text} may not be imported here`
   }
   if (ts.isIdentifier(nodo) && /^(?:eval|Function|\$(?:query|execute)RawUnsafe|insertAdjacentHTML)$/.test(nodo.text))
-    return `${nodo.text} makes code, SQL or HTML of text`
+    return `${nodo.text} turns text into code, SQL or HTML`
   if (
     ts.isBinaryExpression(nodo) &&
     /=$/.test(nodo.operatorToken.getText()) &&
     /\.(?:inner|outer)HTML$/.test(nodo.left.getText())
   )
-    if (/^[+|&?]*=$/.test(nodo.operatorToken.getText())) return 'text becomes HTML'
+    if (/^[+|&?]*=$/.test(nodo.operatorToken.getText())) return 'assignment of text as HTML'
   if (!ts.isCallExpression(nodo)) return undefined
   const { expression: funcion, arguments: dados } = nodo
   const nombre = ts.isPropertyAccessExpression(funcion) ? funcion.name.text : funcion.getText()
-  if (nombre === 'sentencia' && enFuncion(nodo)) return 'a statement is made while the process starts'
-  if (nombre === 'sentenciaDe' && !LISTAS.test(ruta)) return 'the text of a statement depends on what is asked'
+  if (nombre === 'sentencia' && enFuncion(nodo)) return 'a statement is defined inside a function'
+  if (nombre === 'sentenciaDe' && !LISTAS.test(ruta)) return 'the text of a statement depends on the request'
   const esDePagina = ruta.startsWith('server/paginas/')
   if (nombre === 'query' && !esDePagina && !PUERTAS.test(ruta) && dados[0] && !esFijo(dados[0]))
-    return 'SQL of changing text'
+    return 'SQL text that is not constant'
   return undefined
 }
 
@@ -92,7 +93,7 @@ function mirar(ruta: string, nodo: ts.Node, archivo: ts.SourceFile): void {
     const [, source = '', flags = ''] = /^\/(.*)\/(\w*)$/s.exec(nodo.text) ?? []
     anotar(source, flags, donde())
   }
-  // What is put into one while it runs counts as a letter.
+  // In a template, `x` stands for each value that is interpolated at run time.
   if (ts.isNewExpression(nodo) && nodo.expression.getText() === 'RegExp' && enFuncion(nodo)) {
     const texto = nodo.arguments?.[0]
     if (texto && ts.isTemplateExpression(texto))
@@ -105,7 +106,7 @@ function mirar(ruta: string, nodo: ts.Node, archivo: ts.SourceFile): void {
   ts.forEachChild(nodo, (hijo) => mirar(ruta, hijo, archivo))
 }
 
-/** Those that a module composes while it is loaded. */
+/** Imports a module and records the regular expressions that it builds with `new RegExp` while loading. */
 async function cargar(ruta: string): Promise<void> {
   const Original = RegExp
   globalThis.RegExp = new Proxy(Original, {
@@ -125,7 +126,7 @@ function mirarContrato(valor: unknown): void {
     else mirarContrato(suyo)
 }
 
-/** What has been found good once isn't looked at again: it takes a quarter of a minute. */
+/** Cache of the expressions known to be safe, because checking all takes about 15 seconds. */
 const MEMORIA = 'node_modules/.cache/guias/patrones.json'
 function leerBuenos(): Set<string> {
   try {
@@ -135,15 +136,18 @@ function leerBuenos(): Set<string> {
   }
 }
 
-/** Those that take no more time than their text is long. */
+/**
+ * Checks the recorded expressions, and reports those that are not linear.
+ * @returns the keys of the safe expressions, for the cache
+ */
 function juzgar(buenos: ReadonlySet<string>): string[] {
   return [...patrones].flatMap(([clave, { source, flags, donde }]) => {
     if (buenos.has(clave)) return clave
-    // Far more than any takes: a slow machine waits, it doesn't fail.
+    // Milliseconds, far more than any expression needs, so that the check also passes on a slow machine.
     const hallado = checkSync(source, flags, { timeout: 240_000 })
     if (hallado.status === 'safe') return clave
     const { type, summary } =
-      hallado.status === 'vulnerable' ? hallado.complexity : { type: undefined, summary: 'nothing could be proven' }
+      hallado.status === 'vulnerable' ? hallado.complexity : { type: undefined, summary: 'recheck could not decide' }
     const malos = donde.filter((lugar) => type !== 'polynomial' || !DE_CASA.some((ruta) => lugar.startsWith(ruta)))
     fallas.push(...malos.map((lugar) => `${lugar} ${clave}: ${summary}`))
     return []
@@ -164,5 +168,5 @@ const buenos = juzgar(leerBuenos())
 mkdirSync(dirname(MEMORIA), { recursive: true })
 writeFileSync(MEMORIA, JSON.stringify(buenos))
 console.log([...fallas, `${patrones.size} regular expressions, ${fallas.length} faults`].join('\n'))
-// The modules that were loaded may keep something open.
+// The imported modules may keep handles open, which would prevent an exit.
 process.exit(fallas.length > 0 ? 1 : 0)

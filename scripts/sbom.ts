@@ -1,6 +1,7 @@
 /**
- * Prints the bill of materials (CycloneDX) of the packages that production installs, with npm's own `npm sbom`.
- * `npm sbom` leaves out shared packages when it skips workspaces, so it reads a copy that has production's dependencies alone.
+ * Prints the software bill of materials (CycloneDX) of the packages in production, with npm's own `npm sbom`.
+ * `npm sbom` leaves out shared packages when it skips workspaces, so it reads a copy with only the dependencies of
+ * production.
  */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,7 +11,7 @@ import { join } from 'node:path'
 const raiz = join(import.meta.dirname, '..')
 const { name, version, license, dependencies } = JSON.parse(readFileSync(join(raiz, 'package.json'), 'utf8'))
 const temporal = mkdtempSync(join(tmpdir(), 'guias-sbom-'))
-// npm takes the main component's name from the folder.
+// npm uses the folder's name as the name of the main component.
 const carpeta = join(temporal, name)
 const npm = (...args: string[]) =>
   execFileSync('npm', args, { cwd: carpeta, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
@@ -21,7 +22,7 @@ try {
   copyFileSync(join(raiz, 'package-lock.json'), join(carpeta, 'package-lock.json'))
   npm('install', '--package-lock-only', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error')
   const sbom = JSON.parse(npm('sbom', '--package-lock-only', '--sbom-format=cyclonedx', '--loglevel=error'))
-  // Both differ in every run; without them the same lock gives the same document.
+  // Both differ in every run. Without them the same lock file gives the same document.
   delete sbom.serialNumber
   delete sbom.metadata.timestamp
   console.log(JSON.stringify(sbom, null, 2))

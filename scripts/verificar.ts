@@ -1,4 +1,4 @@
-/** Everything that can be said of the code without running it: style and layers, types, dead code, the contract's rules. */
+/** Entry point of the static checks: style and layers, types, dead code, house rules, migrations and the contract. */
 import { spawn } from 'node:child_process'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,23 +6,23 @@ import { fileURLToPath } from 'node:url'
 const raiz = fileURLToPath(new URL('../', import.meta.url))
 const binarios = join(raiz, 'node_modules/.bin')
 
-/** Only what changed since the last time is looked at again. */
+/** Returns the command that checks the types of a project, incrementally. */
 function tipos(proyecto: string): string[] {
   const memoria = `node_modules/.cache/guias/${proyecto.replace(/\W/g, '-')}.tsbuildinfo`
   return ['tsc', '--noEmit', '--incremental', '--tsBuildInfoFile', memoria, '-p', proyecto]
 }
 
-/** It also says when there is nothing to compare with. */
-const VERSIONES = 'versions, and what changed since the last release'
+/** Name of the step that always prints its output, because it also reports a missing earlier release. */
+const VERSIONES = 'versions, and changes since the last release'
 const PASOS: Record<string, string[]> = {
   'style and layers': ['biome', 'ci', '--error-on-warnings'],
   'types of the server, scripts and tests': tipos('.'),
-  'types of what browsers run': tipos('server/paginas'),
+  'types of the browser code': tipos('server/paginas'),
   'types of the SDK': tipos('sdk'),
   'types of its command line': tipos('sdk/cli'),
   'dead code': ['knip'],
-  'house rules, and the time of patterns': ['node', 'scripts/reglas.ts'],
-  'migrations, beside the version before': [
+  'house rules, and running time of regular expressions': ['node', 'scripts/reglas.ts'],
+  'migrations, compatible with the previous version': [
     'squawk',
     '--config',
     'prisma/squawk.toml',
@@ -30,10 +30,10 @@ const PASOS: Record<string, string[]> = {
   ],
   'the contract': [
     ...['redocly', 'lint', '--max-problems=50', 'comercios', 'operaciones', 'publico'],
-    // As it is served, with its samples; and the way that leads through it.
+    // The contract as the server publishes it, with its samples, and the workflow that uses it.
     ...['server/contrato/generado/comercios.json', 'openapi/comercios/recorrido.arazzo.yaml'],
   ],
-  "the configuration's table": ['node', 'scripts/configuracion.ts', '--comprobar'],
+  'table of configuration variables': ['node', 'scripts/configuracion.ts', '--comprobar'],
   [VERSIONES]: ['node', 'scripts/compatibilidad.ts'],
   'the contract (Spectral, OWASP)': [
     'spectral',
@@ -58,7 +58,7 @@ function correr([programa = '', ...args]: string[]): Promise<{ bien: boolean; sa
   })
 }
 
-// Two at a time: the smallest machine that this runs on has two cores.
+// Two steps run concurrently, because the smallest supported machine has two cores.
 const pendientes = Object.entries(PASOS)
 const turno = async () => {
   for (let paso = pendientes.shift(); paso; paso = pendientes.shift()) {

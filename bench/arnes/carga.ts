@@ -1,9 +1,10 @@
 import { connect } from 'node:net'
 import { setTimeout as dormir } from 'node:timers/promises'
 
-// The generator shares the cores with what it measures, so it does little: one keep-alive socket per connection, one
-// request at a time on each, and no more HTTP than both sides speak (answers with Content-Length).
+// The generator shares the cores with the measured server, so it does little: one keep-alive socket per connection, one
+// request at a time, and only the HTTP that both sides need (answers with Content-Length).
 
+/** One HTTP request of the load. */
 export interface Peticion {
   metodo: 'GET' | 'POST'
   ruta: string
@@ -12,26 +13,28 @@ export interface Peticion {
   cabeceras?: Readonly<Record<string, string>>
 }
 
+/** Parameters of one load on a server. */
 export interface Carga {
   url: string
   conexiones: number
   segundos: number
   siguiente: (conexion: number) => Peticion
-  /** The status that every answer must have; any, where answers aren't the point. */
+  /** Status that every answer must have. Undefined accepts any status. */
   espera?: number
   /**
-   * Requests a second on each connection; without it, one after another as fast as they are answered. A request counts from
-   * when it should have begun, so that those which wait for a slow one aren't left out.
+   * Requests per second on each connection. Undefined sends each request as soon as the previous one is answered.
+   * Latency counts from the scheduled start of a request, so that it includes the wait behind a slow request.
    */
   ritmo?: number
-  /** Whether an answer's body is what it should be. */
+  /** Returns false if the body of an answer is not the expected one. */
   revisar?: (cuerpo: string) => boolean
 }
 
+/** Requests of one load, with their rate and latencies. */
 export interface Resultado {
   total: number
   porSegundo: number
-  /** Milliseconds. */
+  /** Latency in milliseconds, like `p95` and `p99`. */
   p50: number
   p95: number
   p99: number
@@ -39,7 +42,10 @@ export interface Resultado {
 
 const PLAZO = 30_000
 
-/** Loads the server for some seconds. A single answer other than the expected one fails the run. */
+/**
+ * Loads the server for `segundos` seconds.
+ * @throws if a single answer has another status or body than expected
+ */
 export async function cargar({
   url,
   conexiones,
@@ -55,7 +61,7 @@ export async function cargar({
   const conducir = async (conexion: number) => {
     const enchufe = abrirEnchufe(url)
     try {
-      // Each connection begins at a moment of its own.
+      // `n` starts at a fraction of 1, which staggers the starts of the connections.
       for (let n = conexion / conexiones; performance.now() < fin; n++) {
         const salida = ritmo ? inicio + (n / ritmo) * 1_000 : performance.now()
         if (salida > performance.now()) await dormir(salida - performance.now())
@@ -79,17 +85,19 @@ export async function cargar({
   return { total, porSegundo: total / duracion, p50: percentil(0.5), p95: percentil(0.95), p99: percentil(0.99) }
 }
 
+/** Answer to a request. `cuerpo` decodes the body on demand. */
 export interface Respuesta {
   status: number
   cuerpo: () => string
 }
 
+/** One keep-alive connection to a server. */
 export interface Enchufe {
   pedir(peticion: Peticion): Promise<Respuesta>
   cerrar(): void
 }
 
-/** One connection. Requests on it go one after another. */
+/** Opens one connection. Its requests go one after another: the caller awaits each before the next. */
 export function abrirEnchufe(url: string): Enchufe {
   const { hostname, port, host } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port), noDelay: true })
@@ -133,7 +141,10 @@ export function abrirEnchufe(url: string): Enchufe {
   }
 }
 
-/** undefined: not all of it is there yet. */
+/**
+ * Reads one HTTP response; undefined while bytes of it are missing.
+ * @throws if the response has no Content-Length
+ */
 function leerRespuesta(bytes: Buffer): Respuesta | undefined {
   const corte = bytes.indexOf('\r\n\r\n')
   if (corte < 0) return undefined

@@ -5,11 +5,15 @@ import type { Destino, Encargo } from './encargo.ts'
 import type { Base, Comercio } from './entorno.ts'
 import type { Corrida } from './pgbench.ts'
 
-// The same guide as a request, as a row that pgbench writes and as a row of the seed: equal columns of equal size.
+// The same guide in three forms: a request, a row that pgbench inserts, and a row of the seed. The columns and their
+// sizes are equal.
 
 let creadas = 0
 
-/** A valid guide with a place, whose reference nobody has used. Most phones differ, as in life. */
+/**
+ * Returns the JSON of a valid guide with coordinates and an unused `external_ref`. Most phones differ, as in
+ * production.
+ */
 export function nuevaGuia(): string {
   const n = ++creadas
   const telefono = 50_000_000 + ((n * 7_919) % 9_000_000)
@@ -21,12 +25,13 @@ export function nuevaGuia(): string {
   )
 }
 
-/** One that is refused for its telephone. */
+/** Returns the JSON of a guide that the service refuses because of its phone. */
 export const guiaFaltosa = (): string => nuevaGuia().replace(/"telefono":"[^"]*"/, '"telefono":"123"')
 
+/** Returns the JSON of a batch of `guias` valid guides. */
 export const nuevoLote = (guias: number): string => `{"guias":[${Array.from({ length: guias }, nuevaGuia).join(',')}]}`
 
-/** SQL expressions for what differs between rows. */
+/** SQL expressions for the columns that differ between rows. */
 interface Expresiones {
   comercio: string
   modo: string
@@ -42,9 +47,12 @@ const COLUMNAS = `comercio_id, modo, id, guia, external_ref, huellas, estado, es
   municipio, direccion, indicaciones, contenido, lat, lng, maps_url, recogida, ubicacion_estado, ubicacion_origen,
   ubicacion_lat, ubicacion_lng, advertencias, secuencia, creado_en, actualizado_en`
 
-/** A space after each colon: pgbench would take `:14` for a variable. */
+/** Returns JSON with a space after each colon, because pgbench reads `:14` as a variable. */
 const enJson = (valor: unknown) => JSON.stringify(valor).replaceAll(':', ': ')
-/** As the service writes them: the key's name, and a digest for each field but the link, which these guides don't have. */
+/**
+ * Digests in the service's format: the key's name, and one digest per field. The digest of `maps_url` is empty, because
+ * these guides have none.
+ */
 const HUELLAS = ['7f3a91c2', ...Array.from({ length: 11 }, (_, i) => (i === 9 ? '' : `Zk3vQ9xW${i % 10}LmT2pBc`))].join(
   ' ',
 )
@@ -55,7 +63,10 @@ const fila = ({ comercio, modo, id, guia, ref, telefono, estado, momento }: Expr
   'San Juan Sacatepéquez', '2a calle 3-45, zona 1', 'Portón verde, frente a la tienda', '2 pares de zapatos', 14.71889, -90.64417, null,
   '${RECOGIDA}'::jsonb, 'confirmada', 'coordenadas', 14.71889, -90.64417, '[]', 1, ${momento}, ${momento}`
 
-/** A row from a number below 2^40: its id grows with it as UUIDv7 grow with time, its code lands anywhere in its index. */
+/**
+ * Expressions for a row made from a number below 2^40. Its id grows with the number, as a UUIDv7 grows with time. Its
+ * code falls at a random position of its index.
+ */
 const deNumero = (k: string, comercio: string, modo: Modo = 'live'): Expresiones => ({
   comercio,
   modo: `'${modo}'`,
@@ -68,7 +79,7 @@ const deNumero = (k: string, comercio: string, modo: Modo = 'live'): Expresiones
 })
 
 const EVENTO = 'evento (comercio_id, modo, guia_id, secuencia, guia, tipo, estado, foto, ocurrido_en, registrado_en)'
-/** What server/guias/escritura.ts writes there for such a guide. */
+/** Value that `server/guias/escritura.ts` writes to `foto` for such a guide. */
 const FOTO = `'${enJson({
   intentos: 0,
   advertencias: [],
@@ -78,13 +89,13 @@ const FOTO = `'${enJson({
   ubicacion_lng: -90.64417,
 })}'::jsonb`
 
-/** Each client in turn writes for one of the merchants. */
+/** SQL expression for the merchant of a pgbench client: client n writes for merchant n. */
 const deCliente = (comercios: readonly Comercio[]) =>
   comercios.length === 1
     ? `'${comercios[0]!.id}'::uuid`
     : `('{${comercios.map(({ id }) => id).join(',')}}'::uuid[])[:client_id::int + 1]`
 
-/** pgbench: one guide in a transaction of three inserts. */
+/** pgbench script that inserts one guide in a transaction of three inserts. */
 export function guionDeCrear(comercios: readonly Comercio[]): string {
   const e = deNumero(':k::bigint', deCliente(comercios))
   return `\\set n :n + 1
@@ -97,13 +108,19 @@ commit;
 `
 }
 
-/** Columns of the service's own statement for a group (server/guias/escritura.ts), with a number that makes each row's keys new. */
+/**
+ * Columns of the service's own statement for a group (`server/guias/escritura.ts`), and a number `i` that makes the
+ * keys of each row unique.
+ */
 const COLUMNAS_EN_JSON = `i int, comercio_id uuid, modo text, id uuid, guia text, external_ref text, huellas text, telefono text,
   destinatario text, departamento text, municipio text, direccion text, indicaciones text, contenido text, lat float8,
   lng float8, maps_url text, recogida jsonb, ubicacion_estado text, ubicacion_origen text, ubicacion_lat float8,
   ubicacion_lng float8, ubicacion_extra jsonb, advertencias jsonb, creado_en timestamptz, mensaje_id uuid, enlace_corto_id uuid`
 
-/** JSON of a batch, like the service's. PostgreSQL reads its ids, codes and references and replaces them: one text serves all batches. */
+/**
+ * JSON of a batch, in the service's format. The script replaces its ids, codes and references, so that one text serves
+ * all batches.
+ */
 const loteEnJson = ({ id }: Comercio, guias: number) =>
   JSON.stringify(
     Array.from({ length: guias }, (_, i) => ({
@@ -119,8 +136,8 @@ const loteEnJson = ({ id }: Comercio, guias: number) =>
   )
 
 /**
- * pgbench: a hundred guides in one statement, read from one JSON parameter and inserted with ON CONFLICT, as the service does.
- * Row-level security, deliveries and the event's picture are left out.
+ * pgbench script that inserts `guias` guides in one statement, from one JSON parameter and with ON CONFLICT, as the
+ * service does. It leaves out row-level security and deliveries. The event's `foto` is a constant.
  */
 export function guionDeLote(comercio: Comercio, guias: number): Pick<Corrida, 'guion' | 'textos'> {
   const { id, guia, ref } = deNumero('k', 'comercio_id')
@@ -140,54 +157,60 @@ insert into ${EVENTO} select comercio_id, modo, id, 1, guia, 'guia.aceptado', 'a
   return { guion, textos: { guias: loteEnJson(comercio, guias) } }
 }
 
-/** pgbench: what the detail reads, of a guide at random. */
+/** pgbench script that runs the two reads of the guide detail for a random guide. */
 export const guionDeDetalle = (comercio: Comercio, guias: number): string => `\\set k random(1, ${guias})
 select g.*, c.comercio from guia_indice i join guia g on g.comercio_id = i.comercio_id and g.modo = i.modo and g.id = i.id join comercio c on c.id = g.comercio_id where i.guia = ${codigoSembrado(':k::bigint')} and i.comercio_id = '${comercio.id}' and i.modo = 'live' \\gset
 select * from evento where comercio_id = :comercio_id and modo = :modo and guia_id = :id and secuencia > 0 order by secuencia limit 26;
 `
 
-/** A valid public code for a number below 16^6: its last six digits in hexadecimal and the check character. */
+/**
+ * SQL expression for a valid public code of a number below 16^6: its last six hexadecimal digits and the check
+ * character.
+ */
 export const codigoSembrado = (n: string) =>
   `upper(lpad(to_hex(${n}), 11, '0')) || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', 1 + (${[21, 19, 17, 15, 13, 11]
     .map((peso, i) => `${n} / ${16 ** i} % 16 * ${peso}`)
     .join(' + ')})::int % 32, 1)`
 
-/** Codes of guides, of any merchant, in no order. */
+/** Returns up to `cuantas` codes of guides of any merchant, in random order. */
 export async function guiasAlAzar({ pool }: Base['db'], cuantas: number): Promise<string[]> {
   const sql = 'select guia from guia_indice order by random() limit $1'
   const { rows } = await pool.query<{ guia: string }>(sql, [cuantas])
   return rows.map(({ guia }) => guia)
 }
 
-/** In the seed one guide of so many is in each rare state; all others are `aceptado`. */
+/** Rare states of the seed: about one guide in `raras(guias)` is in each; all others are `aceptado`. */
 export const ESTADOS_RAROS = ['devuelto', 'extraviado'] as const
 const raras = (guias: number) => Math.max(1, Math.floor(guias / 200))
 
 const INICIO = Date.UTC(2026, 0, 1)
-/** A UUID right before the id of a seeded guide. */
+/** Returns a UUID, in hexadecimal without hyphens, just below the id of seeded guide `n`. */
 export const antesDe = (n: number) => (INICIO + n * 100).toString(16).padStart(12, '0') + '0'.repeat(20)
 
+/** Rows that {@link sembrar} inserts. */
 export interface Siembra {
   comercio: Comercio
-  /** Rows from here on… */
+  /** First row, from 1. */
   desde?: number
-  /** …to here, from 1. */
+  /** Last row. */
   hasta: number
-  /** Also their look-up and so many events each; none: only `guia`, which is all that lists read. */
+  /** Events per guide; also inserts the rows of `guia_indice`. 0 inserts only `guia`, which is all that lists read. */
   eventos?: number
 }
 
-/** Guides that are seeded at once: not so many that their one transaction is unlike any of the service's. */
+/** Guides per seeding transaction: few, so that it resembles the service's own transactions. */
 const POR_TRANSACCION = 500
 
-/** A link that ends at the last event. */
+/** Inserts a link of the audit chain that ends at the last event. */
 const HASTA_AQUI_ENCADENADO = `insert into eslabon (registro, numero, xid, lineas, claves, huellas, hash, creado_en)
   select 'evento', 1 + (select count(*)::int from eslabon where registro = 'evento'), xid, 1,
     uuid_send(guia_id) || int4send(secuencia), '\\x00', '\\x00', now()
   from evento order by xid desc, guia_id desc, secuencia desc limit 1
   on conflict (registro, numero) do nothing`
 
-/** Fills the table with a merchant's guides as the service would have left them, and ANALYZEs it. */
+/**
+ * Inserts a merchant's guides in the state in which the service leaves them. Then runs VACUUM (ANALYZE) and CHECKPOINT.
+ */
 export async function sembrar(url: string, { comercio, desde = 1, hasta, eventos = 0 }: Siembra): Promise<void> {
   const cliente = new pg.Client(url)
   await cliente.connect()
@@ -200,7 +223,7 @@ export async function sembrar(url: string, { comercio, desde = 1, hasta, eventos
     momento: `to_timestamp((${INICIO} + n * 100) / 1000.0)`,
   }
   try {
-    // No foreign keys to check: their rows are there.
+    // Skips the checks of foreign keys, because the referenced rows exist.
     await cliente.query('set session_replication_role = replica')
     for (let primera = desde; primera <= hasta; primera += POR_TRANSACCION) {
       const n = `generate_series(${primera}::bigint, ${Math.min(hasta, primera + POR_TRANSACCION - 1)}) n`
@@ -214,7 +237,8 @@ export async function sembrar(url: string, { comercio, desde = 1, hasta, eventos
          case s when 1 then 'aceptado' else 'recolectado' end, ${FOTO}, ${e.momento}, ${e.momento} from ${n}, generate_series(1, ${eventos}) s order by n, s`,
       )
     }
-    // The audit record's chain took them up as they came; a service that runs may be making its next link.
+    // In production the audit chain already covers these events. The loop retries while a running service inserts the
+    // same link.
     while (eventos > 0 && (await cliente.query(HASTA_AQUI_ENCADENADO)).rowCount === 0);
     await cliente.query('vacuum (analyze) guia, guia_indice, evento')
     await cliente.query('checkpoint')
@@ -223,7 +247,10 @@ export async function sembrar(url: string, { comercio, desde = 1, hasta, eventos
   }
 }
 
-/** Fresh deliveries of so many seeded guides that went well at once, to a new endpoint, whose code is given back. */
+/**
+ * Inserts recent deliveries of `cuantas` seeded guides that succeeded at the first attempt, to a new endpoint.
+ * @returns the code of the endpoint
+ */
 export async function sembrarEntregasHechas(url: string, comercio: Comercio, cuantas: number): Promise<string> {
   const webhook = nuevoCodigoDeWebhook()
   const cliente = new pg.Client(url)
@@ -251,7 +278,7 @@ export async function sembrarEntregasHechas(url: string, comercio: Comercio, cua
   return webhook
 }
 
-/** The attempt as server/webhooks/asentarExitos.ts keeps it of an endpoint that answers without a body. */
+/** Attempt as `server/webhooks/asentarExitos.ts` stores it for an endpoint that answers without a body. */
 const EXITO = JSON.stringify({
   id: '01990000-0000-7000-8000-000000000000',
   causa: 'automatica',
@@ -270,7 +297,7 @@ const EXITO = JSON.stringify({
   cuerpo_truncado: false,
 })
 
-/** Numbers of {@link deNumero} that nothing else of the bench uses, neither pgbench nor the load's references. */
+/** Next unused number for {@link deNumero}. Starts at 2^30, far above the references (`PEDIDO-n`) of the load. */
 let tomadas = 2 ** 30
 const tomar = (cuantas: number) => {
   const primera = tomadas
@@ -279,8 +306,8 @@ const tomar = (cuantas: number) => {
 }
 
 /**
- * Deliveries that wait, of as many guides, over some endpoints in turn; their ids as the receiver will see them are all
- * different. They appear with one commit, already ANALYZEd, so whoever looks for work finds all of it at once.
+ * Inserts `cuantas` pending deliveries, one for each new guide, over the endpoints in turn. The receiver sees a
+ * different id for each. They appear with one commit, already analyzed, so that a worker finds all of them at once.
  */
 export async function sembrarEntregasDeWebhook(
   url: string,
@@ -296,7 +323,7 @@ export async function sembrarEntregasDeWebhook(
   const valores = [destinos.map(({ comercio }) => comercio.id), destinos.map(({ webhook }) => webhook)]
   try {
     await cliente.query('begin')
-    // No foreign keys to check: their rows are there.
+    // Skips the checks of foreign keys, because the referenced rows exist.
     await cliente.query('set local session_replication_role = replica')
     for (const insercion of [
       `guia (${COLUMNAS}) select ${fila(e)}`,
@@ -314,7 +341,10 @@ export async function sembrarEntregasDeWebhook(
   }
 }
 
-/** What a reference sends instead: as many bodies of the same size, over the same endpoints, under ids of their own. */
+/**
+ * Returns the requests that a reference sends instead: `cuantos` bodies of the same size, to the same endpoints, with
+ * unique ids.
+ */
 export function nuevosEncargos(destinos: readonly Destino[], cuantos: number): Encargo[] {
   const { primera } = tomar(cuantos)
   return Array.from({ length: cuantos }, (_, i) => {
@@ -336,7 +366,10 @@ export function nuevosEncargos(destinos: readonly Destino[], cuantos: number): E
   })
 }
 
-/** The rows of one guide, as the service writes them in a statement: $1 its number, $2 its merchant. */
+/**
+ * Inserts the rows of one guide in one statement, as the service does. `$1` is the number of the guide, `$2` its
+ * merchant.
+ */
 export const INSERTAR_GUIA = (() => {
   const e = deNumero('$1::bigint', '$2::uuid', 'test')
   return `with g as (

@@ -3,20 +3,21 @@ import { cabecerasDe } from '../../server/webhooks/cabeceras.ts'
 import { claveDe, firmar } from '../../server/webhooks/firma.ts'
 import type { Comercio } from './entorno.ts'
 
-// What the references send: the same POST as the service's, without what makes the service's careful (addresses that are
-// checked, a limit to what is read, a connection of each endpoint's own).
+// The references send the same POST as the service, without the service's safeguards. It has no checks of addresses, no
+// limit of the response size, and no connections per endpoint.
 
-/** An endpoint that is registered at the receiver. */
+/** Endpoint registered for a merchant, with an address at the receiver. */
 export interface Destino {
   comercio: Comercio
   webhook: string
   url: string
-  /** Of its secret. */
+  /** Bytes of the endpoint's secret. */
   clave: Buffer
-  /** A body of a guide of its own, with GUIA_EJEMPLO for the guide. */
+  /** Example of a request body; `GUIA_EJEMPLO` stands for the code of the guide. */
   ejemplo: string
 }
 
+/** One delivery that a reference sends. */
 export interface Encargo {
   numero: number
   comercio_id: string
@@ -26,15 +27,18 @@ export interface Encargo {
   secuencia: number
   evento: string
   url: string
-  /** In base64. */
+  /** Bytes of the endpoint's secret, in base64. */
   clave: string
   cuerpo: string
 }
 
-/** Milliseconds of a clock that all processes of a machine share. */
+/** Milliseconds of the monotonic clock that all processes of a machine share. */
 export const ahora = () => Number(process.hrtime.bigint()) / 1e6
 
-/** Signs and sends; rejects when the answer isn't 2xx. */
+/**
+ * Signs a delivery and sends it.
+ * @throws if the status of the answer is not 2xx
+ */
 export async function enviar(agente: Agent, { evento, url, clave, cuerpo }: Encargo) {
   const inicio = performance.now()
   const iniciado_en = new Date()

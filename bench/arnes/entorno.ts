@@ -20,6 +20,7 @@ import type { Opciones } from './opciones.ts'
 import { esperarReposo } from './proceso.ts'
 
 const enRaiz = (ruta: string) => fileURLToPath(new URL(`../../${ruta}`, import.meta.url))
+/** Root folder of the repository, with a final slash. */
 export const RAIZ = enRaiz('')
 
 const { scripts } = JSON.parse(readFileSync(enRaiz('package.json'), 'utf8')) as {
@@ -27,48 +28,60 @@ const { scripts } = JSON.parse(readFileSync(enRaiz('package.json'), 'utf8')) as 
 }
 const flagsDe = (guion: 'start' | 'worker'): readonly string[] => scripts[guion].split(' ').slice(1, -1)
 
-/** The flags of `npm start`, for every Node process that is measured. */
+/** Node flags of `npm start`, for every measured Node process. */
 export const FLAGS = flagsDe('start')
 
-/** What all measurements of a run share. */
+/** Resources that all measurements of a run share. */
 export interface Banco {
   opciones: Opciones
-  /** Whether pgbench can be run. */
+  /** True if pgbench is installed. */
   pgbench: boolean
-  /** Of the server process of PostgreSQL. */
+  /** Process id of PostgreSQL's postmaster. */
   pidDePostgres: number
   masterKeys: readonly Buffer[]
-  /** A migrated database of its own, gone when the measurement ends. */
+  /** Runs `medir` with a new migrated database, and drops the database afterwards. */
   conBase<T>(medir: (base: Base) => Promise<T>): Promise<T>
-  /** An empty database of somebody's, on one PostgreSQL or a cluster, migrated and left as the measurement leaves it. */
+  /**
+   * Migrates the empty database at `url` (one PostgreSQL or a cluster) and runs `medir` with it. Does not drop the
+   * database.
+   */
   conBaseDe<T>(url: string, medir: (base: Base) => Promise<T>): Promise<T>
-  /** Where logs go during the run. */
+  /** Folder for logs during the run. */
   carpeta: string
 }
 
+/** Merchant with an API key. */
 export interface Comercio {
   id: string
   modo: Modo
   llave: string
 }
 
+/** Migrated database, with functions that start programs on it. */
 export interface Base {
   url: string
   db: Db
-  /** @param ritmos without them they may ask as fast as they like, as if an operator had raised theirs */
+  /**
+   * Creates merchants.
+   * @param ritmos rate limits; by default 100,000 requests and guides, as if an operator had raised the limits
+   */
   crearComercios(cuantos: number, modo?: Modo, ritmos?: RitmosDeComercio): Promise<Comercio[]>
-  /** The service, as `npm start` runs it, with more variables; ready and at rest when this resolves, like all programs here. */
+  /**
+   * Starts the service as `npm start` does, with additional environment variables. Resolves when the program is ready
+   * and idle, like `worker` and `programa`.
+   */
   servicio(variables?: Readonly<Record<string, string>>): Promise<Programa>
-  /** Workers alone, as `npm run worker` runs them. */
+  /** Starts a worker process as `npm run worker` does. */
   worker(variables?: Readonly<Record<string, string>>): Promise<Programa>
-  /** A program of the bench, with the service's flags, that answers /readyz when it is ready. */
+  /** Starts a program of `bench/` with the service's Node flags. The program answers `/readyz` when it is ready. */
   programa(archivo: string, args?: readonly string[]): Promise<Programa>
 }
 
+/** Running program. */
 export interface Programa {
   url: string
   pid: number
-  /** From its spawn to its first 200 of /readyz. */
+  /** Seconds from the start of the process to its first 200 at `/readyz`. */
   segundosHastaListo: number
   terminar(): Promise<void>
 }
@@ -79,9 +92,10 @@ interface Arranque {
   aparte?: Parameters<typeof iniciarPrograma>[4]
 }
 
+/** Starts the PostgreSQL server of the run and returns the resources that measurements share. */
 export async function abrirBanco(opciones: Opciones): Promise<Banco> {
   const carpeta = mkdtempSync(join(tmpdir(), 'guias-bench-'))
-  chmodSync(carpeta, 0o711) // as root, PostgreSQL's user must be able to pass
+  chmodSync(carpeta, 0o711) // as root, the user of PostgreSQL must be able to traverse this folder
   const urlDePostgres = await iniciarPostgres(carpeta)
   const admin = new pg.Client(urlDePostgres)
   admin.on('error', () => {})
@@ -129,7 +143,7 @@ async function usarBase<T>(
     DATABASE_URL: url,
     MASTER_KEYS: masterKeys.map((clave) => clave.toString('base64')).join(','),
     MESSAGING: 'buzon',
-    // The bench's receivers are http on this machine; without endpoints registered it changes nothing.
+    // The receivers of the bench use http on loopback. The variable has no effect without registered endpoints.
     WEBHOOKS_LOOPBACK: '1',
     REQUESTS_PER_NETWORK: '10000',
     REQUESTS_PER_OPERATOR_KEY: '10000',
@@ -147,7 +161,7 @@ async function usarBase<T>(
       db,
       crearComercios: (...args) => crearComercios(db, ...args),
       servicio: (variables = {}) => arrancar([enRaiz('server/generado/main.mjs')], { variables }),
-      // It serves nothing but its health, on that port.
+      // A worker listens only on METRICS_PORT, where it answers `/readyz`.
       worker: (variables = {}) =>
         arrancar([enRaiz('server/generado/worker.mjs')], {
           flags: flagsDe('worker'),
@@ -175,7 +189,11 @@ async function iniciarPostgres(carpeta: string): Promise<string> {
   throw new Error('PostgreSQL no arrancó')
 }
 
-/** Starts a process that listens on PORT (or what `variable` says) and waits until it says that it is ready. */
+/**
+ * Starts a process that listens on the port in the variable `variable`, and waits until `/readyz` answers 200. With
+ * `grupo`, the process gets its own process group, so that its children stop with it.
+ * @throws if the process exits or is not ready within 60 s; the message has the last 20 lines of its log
+ */
 export async function iniciarPrograma(
   programa: string,
   args: readonly string[],
@@ -190,7 +208,7 @@ export async function iniciarPrograma(
   const inicio = performance.now()
   const proceso = lanzar(programa, args, {
     cwd: RAIZ,
-    // With npm's variable the service watches its parent, and so doesn't outlive a bench that is killed.
+    // With npm's variable set, the service stops when its parent dies. It therefore does not outlive a killed bench.
     env: {
       ...process.env,
       npm_lifecycle_event: 'bench',
@@ -221,6 +239,7 @@ async function esperarListo(url: string, { hijo }: Proceso) {
   throw new Error(`${hijo.spawnargs.join(' ')} no estuvo listo en 60 s`)
 }
 
+/** Returns true if `/readyz` answers 200. */
 export function contesta(url: string): Promise<boolean> {
   return new Promise((resolve) => {
     get(`${url}/readyz`, { agent: false }, (respuesta) => {
@@ -230,6 +249,7 @@ export function contesta(url: string): Promise<boolean> {
   })
 }
 
+/** Returns a TCP port that is free on 127.0.0.1 at the moment. */
 export function puertoLibre(): Promise<number> {
   return new Promise((resolve, reject) => {
     const sonda = createServer().once('error', reject)

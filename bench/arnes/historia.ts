@@ -7,33 +7,34 @@ import { numero } from './numero.ts'
 import type { Serie } from './rondas.ts'
 import type { Grafica } from './svg.ts'
 
-/** One figure of a run that a mark judges: a ratio, or the figure itself where there is no reference. */
+/** Figure of a run that has a mark: a ratio, or an absolute figure if the measurement has no reference. */
 export interface Cifra extends Serie {
   sentido: Marca['sentido']
   marca: number
 }
 
-/** One run, as `bench/historia.jsonl` keeps it: a line of JSON. */
+/** One run, as stored in `bench/historia.jsonl`, one line of JSON per run. */
 export interface Registro {
   fecha: string
   commit: string
   maquina: string
-  /** The load average of the last minute, before and after the run. */
+  /** Load average of the last minute, before and after the run. */
   carga: { antes: number; despues: number }
   rondas: number
-  /** By measurement and reference. */
+  /** Figures by name: the measurement, with its reference for a ratio. */
   cifras: Record<string, Cifra>
 }
 
-/** The load average beyond which a machine isn't quiet, before a run. */
+/** Load average before a run above which the report marks the run as noisy. */
 const TRANQUILA = 0.5
 
+/** File of the history, one JSON object per line. */
 export const ARCHIVO = new URL('bench/historia.jsonl', `file://${RAIZ}`)
 
-/** The load average of the last minute. */
+/** Returns the load average of the last minute, rounded to hundredths. */
 export const carga = (): number => Math.round((loadavg()[0] ?? 0) * 100) / 100
 
-/** In Spanish, how quiet the machine was; a noisy run is marked as such. */
+/** Describes the load of the machine in Spanish, and marks a noisy run. */
 export function presentarCarga({ antes, despues }: Registro['carga']): string {
   const ruido = antes > TRANQUILA ? ` **Ruidosa**: antes de empezar debe ser menor que ${TRANQUILA}.` : ''
   return `Carga de la máquina: ${antes} antes, ${despues} después.${ruido}`
@@ -41,7 +42,7 @@ export function presentarCarga({ antes, despues }: Registro['carga']): string {
 
 const git = (...args: readonly string[]) => spawnSync('git', ['-C', RAIZ, ...args], { encoding: 'utf8' }).stdout?.trim()
 
-/** What a run leaves in the history. */
+/** Returns the record of a run for the history. */
 export function registrar(inicio: Date, antes: number, rondas: number, filas: readonly Fila[]): Registro {
   return {
     fecha: inicio.toISOString(),
@@ -53,7 +54,7 @@ export function registrar(inicio: Date, antes: number, rondas: number, filas: re
   }
 }
 
-/** The figures of measurements that a mark judges. */
+/** Returns the figures that have a mark, by name. */
 export const cifrasDe = (filas: readonly Fila[]): Registro['cifras'] => Object.fromEntries(filas.flatMap(cifraDe))
 
 function cifraDe({ medida, referencia, programa, razon, marca }: Fila): [string, Cifra][] {
@@ -63,6 +64,7 @@ function cifraDe({ medida, referencia, programa, razon, marca }: Fila): [string,
   return [[nombre, { ...juzgada, sentido: marca.sentido, marca: marca.valor }]]
 }
 
+/** Reads all runs of the history, oldest first. */
 export const leer = (): Registro[] =>
   existsSync(ARCHIVO)
     ? readFileSync(ARCHIVO, 'utf8')
@@ -71,14 +73,15 @@ export const leer = (): Registro[] =>
         .map((linea) => JSON.parse(linea) as Registro)
     : []
 
+/** Appends a run to the history. */
 export const anotar = (registro: Registro): void => appendFileSync(ARCHIVO, `${JSON.stringify(registro)}\n`)
 
-/** How good a figure is, the more the better, whichever way its mark looks. */
+/** Returns a number that is larger for a better figure, in either direction of its mark. */
 const bondad = ({ sentido, mediana }: Cifra) => (sentido === '≥' ? mediana : -mediana)
 
 /**
- * In Spanish, the figures that fell against the last run that has them, on the same machine, by more than the noise of both
- * runs' own rounds: their ranges don't even touch.
+ * Lists, in Spanish, the figures that got worse than in the last run on the same machine that has them. A figure counts
+ * as worse only if the ranges of both runs' rounds do not overlap.
  */
 export function caidas(ahora: Registro, historia: readonly Registro[]): string[] {
   return Object.entries(ahora.cifras).flatMap(([nombre, cifra]) => {
@@ -91,7 +94,10 @@ export function caidas(ahora: Registro, historia: readonly Registro[]): string[]
   })
 }
 
-/** Figures that miss their floor, half of their mark or twice where less is better, in each of their rounds: noise strikes some. */
+/**
+ * Lists, in Spanish, the figures that miss their floor in every round, because noise affects only some rounds. The
+ * floor is half of the mark, or twice the mark if lower is better.
+ */
 export const desplomes = (cifras: Registro['cifras']): string[] =>
   Object.entries(cifras).flatMap(([nombre, { sentido, mediana, min, max, marca }]) => {
     const suelo = sentido === '≥' ? marca / 2 : marca * 2
@@ -99,7 +105,7 @@ export const desplomes = (cifras: Registro['cifras']): string[] =>
     return cayo ? [`${nombre}: ${numero(mediana)}, cuando el suelo es ${sentido} ${numero(suelo)}`] : []
   })
 
-/** How each figure stood to its mark, run after run; above 1 it meets it. */
+/** Returns charts of each figure relative to its mark, by run. A value of 1 or more meets the mark. */
 export function dibujarHistoria(historia: readonly Registro[]): Grafica[] {
   const nombres = [...new Set(historia.flatMap(({ cifras }) => Object.keys(cifras)))]
   const relativa = ({ sentido, marca, mediana, min, max }: Cifra): Serie =>
@@ -121,5 +127,5 @@ export function dibujarHistoria(historia: readonly Registro[]): Grafica[] {
   }))
 }
 
-/** Lines that one chart can show apart. */
+/** Lines per chart, few enough to tell apart. */
 const POR_GRAFICA = 5

@@ -7,15 +7,16 @@ import { numero } from './numero.ts'
 import type { Serie } from './rondas.ts'
 import type { Grafica } from './svg.ts'
 
-/** What a measurement must reach: of its ratio, or of the figure itself where there is no reference. */
+/** Bound that a measurement must meet: on its ratio to the reference or, if `absoluta`, on the figure itself. */
 export interface Marca {
   sentido: '≥' | '≤'
   valor: number
   absoluta?: boolean
-  /** So much more than the reference, in the row's unit, is good, too. */
+  /** Excess over the reference, in the row's unit, that also meets the mark. */
   holgura?: number
 }
 
+/** Row of the report: one figure of the service, with its reference, ratio and mark if it has them. */
 export interface Fila {
   medida: string
   unidad: string
@@ -25,15 +26,17 @@ export interface Fila {
   marca?: Marca
 }
 
+/** Rows, notes and charts of one measurement. */
 export interface Resultado {
   filas: Fila[]
-  /** What helps to understand the figures. */
+  /** Notes in Spanish that explain the figures. */
   notas?: string[]
   graficas?: { nombre: string; grafica: Grafica }[]
 }
 
 const serie = ({ mediana, min, max }: Serie) => `**${numero(mediana)}** (${numero(min)}–${numero(max)})`
 
+/** Tells if a row meets its mark; undefined if it has no mark or no ratio. */
 export function cumple({ programa, referencia, razon, marca }: Fila): boolean | undefined {
   const juzgada = marca?.absoluta ? programa : razon
   if (!marca || !juzgada) return undefined
@@ -51,6 +54,7 @@ const marcaEnTexto = ({ unidad, marca }: Fila) =>
     ? `${marca.sentido} ${numero(marca.valor)} ${marca.absoluta ? unidad : '×'}${marca.holgura ? ` o + ${marca.holgura} ${unidad}` : ''}`
     : ''
 
+/** Returns the rows as a Markdown table in Spanish. */
 export function tabla(filas: readonly Fila[]): string {
   const lineas = filas.map((fila) =>
     [
@@ -80,7 +84,7 @@ const AJUSTES = [
   'jit',
 ]
 
-/** Where it was measured. */
+/** Lists, in Spanish, the conditions of the run: machine, versions, settings of PostgreSQL and commit. */
 export async function condiciones(db: Db): Promise<string[]> {
   const { rows } = await db.pool.query<{ name: string; valor: string }>(
     'select name, current_setting(name) as valor from pg_settings where name = any($1) order by array_position($1, name)',

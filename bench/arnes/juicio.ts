@@ -5,23 +5,29 @@ import type { Banco } from './entorno.ts'
 import { cifrasDe, desplomes } from './historia.ts'
 import type { Resultado } from './informe.ts'
 
-/** Below this share of the cores others are at work, and no figure is this code's alone. */
+/**
+ * Minimum share of the cores for a decisive attempt. Below it other programs use the machine, and figures are not
+ * reliable.
+ */
 const TRANQUILA = 0.9
 
-/** Times that what misses its floor is measured again, and in how many of them, quiet before and after, it must miss it. */
+/**
+ * Maximum attempts at a measurement that misses its floor (INTENTOS). A measurement fails after DECISIVOS attempts
+ * below its floor on a machine that is quiet before and after the attempt.
+ */
 const INTENTOS = 5
 const DECISIVOS = 2
 
-/** What one measurement of a short run found below its floor, and whether the machine was this run's alone. */
+/** Result of one attempt: the figures below their floor, and if only this run used the machine. */
 export interface Intento {
   caidos: readonly string[]
   tranquilo: boolean
 }
 
 /**
- * What a short run fails by: what a measurement found below its floor each time that it had the machine for itself. Noise is
- * no reason, and one good attempt is enough: what is slow by its own fault is slow every time.
- * @returns undefined while that isn't known yet
+ * Decides which figures fail a short run: those below their floor in every attempt. Noise must not fail a run, so one
+ * good attempt clears a measurement, because slow code is slow in every attempt.
+ * @returns the failing figures; undefined while more attempts are needed
  */
 export function juzgar(intentos: readonly Intento[]): readonly string[] | undefined {
   if (intentos.some(({ caidos }) => caidos.length === 0)) return []
@@ -29,7 +35,10 @@ export function juzgar(intentos: readonly Intento[]): readonly string[] | undefi
   return decisivos.length >= DECISIVOS ? decisivos.at(-1)!.caidos : undefined
 }
 
-/** Measures until it is known whether it is below its floor; a machine that is never quiet decides nothing. */
+/**
+ * Repeats a measurement until {@link juzgar} decides, at most {@link INTENTOS} times.
+ * @returns `sinJuzgar`: figures below their floor, without a verdict because the machine was too seldom quiet
+ */
 export async function medirConJuicio(
   medida: Medida,
   banco: Banco,
@@ -56,7 +65,7 @@ const GIRAR = `
   const { user, system } = process.threadCpuUsage(antes)
   parentPort.postMessage((user + system) / 1000 / (performance.now() - inicio))`
 
-/** The share of all cores that this process gets at the moment, 0 to 1: the least that one thread per core gets of its own. */
+/** Returns the smallest share of a core, 0 to 1, that a busy thread gets while one such thread runs per core. */
 async function parteLibre(): Promise<number> {
   const hilos = Array.from({ length: availableParallelism() }, () => new Worker(GIRAR, { eval: true }))
   const partes = await Promise.all(

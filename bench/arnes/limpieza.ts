@@ -1,10 +1,13 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 
-// What a run starts it undoes, in reverse, whether it ends, fails or is told to stop.
+// Cleanups of what the run started. They run in reverse order when the run ends, fails or is interrupted.
 const pendientes: (() => Promise<unknown>)[] = []
 let terminando = false
 
-/** Registers how to undo something; returns a function that undoes it now, once. */
+/**
+ * Registers a cleanup.
+ * @returns a function that runs the cleanup now; it runs only once
+ */
 export function alTerminar(deshacer: () => Promise<unknown>): () => Promise<void> {
   let hecho: Promise<unknown> | undefined
   const unaVez = async () => {
@@ -17,6 +20,7 @@ export function alTerminar(deshacer: () => Promise<unknown>): () => Promise<void
   return unaVez
 }
 
+/** Runs all pending cleanups, the last registered first. Prints their errors and continues. */
 export async function terminarTodo(): Promise<void> {
   terminando = true
   for (let ultimo = pendientes.at(-1); ultimo; ultimo = pendientes.at(-1)) {
@@ -24,13 +28,18 @@ export async function terminarTodo(): Promise<void> {
   }
 }
 
+/** Child process of the run. */
 export interface Proceso {
   hijo: ChildProcess
   pid: number
   terminar(): Promise<void>
 }
 
-/** A child that doesn't outlive the run. `detached`: it is stopped with all its group (npm and what npm started). */
+/**
+ * Starts a child process that {@link terminarTodo} stops: SIGTERM, and SIGKILL after 25 s. With `detached` the signals
+ * go to its whole process group (npm and the processes that npm starts).
+ * @throws if the run is being stopped
+ */
 export function lanzar(programa: string, args: readonly string[], opciones: SpawnOptions): Proceso {
   if (terminando) throw new Error('the run is being stopped')
   const hijo = spawn(programa, args, opciones)
@@ -39,7 +48,7 @@ export function lanzar(programa: string, args: readonly string[], opciones: Spaw
   const matar = (senal: NodeJS.Signals) => {
     try {
       process.kill(opciones.detached ? -pid : pid, senal)
-    } catch {} // gone already
+    } catch {} // the process has already exited
   }
   const terminar = alTerminar(async () => {
     if (pid === 0 || hijo.exitCode !== null || hijo.signalCode !== null) return

@@ -1,7 +1,7 @@
-/** A count for people. */
+/** Formats a count with thousands separators. */
 export const miles = (n: number): string => n.toLocaleString('en-US')
 
-/** A measured number for people: three significant digits, and no decimals of what is large. */
+/** Formats a measured number with three significant digits, and without decimals from 1,000 on. */
 export const numero = (valor: number): string =>
   Number.isNaN(valor)
     ? '—'

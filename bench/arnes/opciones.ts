@@ -1,22 +1,26 @@
 import { parseArgs } from 'node:util'
 
+/** Options of the command line. */
 export interface Opciones {
-  /** Which measurements; empty: all but those that must be asked for. */
+  /** Keys of the measurements to run. Empty runs all except those that must be requested. */
   solo: readonly string[]
   rondas: number
-  /** Per cell. */
+  /** Seconds per cell. */
   segundos: number
-  /** Rows of the big table. */
+  /** Rows of the large table. */
   guias: number
-  /** Minutes at full load; 0: not measured. */
+  /** Minutes at full load for the measurements of memory; 0 skips them. */
   memoria: number
-  /** Where the server's CPU profiles go. */
+  /** Folder for the server's CPU profiles. */
   perfil: string | undefined
-  /** The main measurements alone, and quickly; it fails where one stays below half of its mark on a quiet machine. */
+  /**
+   * Runs only the main measurements, for a short time. The run fails if a figure stays below half of its mark on a
+   * quiet machine.
+   */
   corto: boolean
 }
 
-/** What is wrong with the command, in words for the console. */
+/** Error in the command line. Its message is in Spanish, for the console. */
 export class ErrorDeOpciones extends Error {}
 
 function interpretar(args: readonly string[]) {
@@ -39,13 +43,16 @@ function interpretar(args: readonly string[]) {
   }
 }
 
-/** What `--corto` stands for: options after it win. */
+/** Options that `--corto` sets. Options given on the command line override them. */
 const CORTO = [
   ...['--solo', 'crear32,comercios32,fastify32,lote,detalle,webhooks,latencia,arranque'],
   ...['--rondas', '3', '--segundos', '1', '--guias', '50000'],
 ]
 
-/** undefined: help was asked for. */
+/**
+ * Reads the command line. Returns undefined for `--help`.
+ * @throws {ErrorDeOpciones} if an option or a measurement is unknown or a number is invalid
+ */
 export function leerOpciones(args: readonly string[], claves: readonly string[]): Opciones | undefined {
   const { values } = interpretar(args.includes('--corto') ? [...CORTO, ...args] : args)
   if (values.help) return undefined
@@ -69,6 +76,7 @@ export function leerOpciones(args: readonly string[], claves: readonly string[])
   }
 }
 
+/** Returns the help text, in Spanish. */
 export const ayuda = (medidas: readonly { clave: string; descripcion: string }[]) => `npm run bench -- [opciones]
 
 Mide el servicio y sus referencias intercalados, en la misma corrida y sobre la misma base, y compara sus razones con las

@@ -2,25 +2,30 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lanzar } from './limpieza.ts'
 
+/** Message in Spanish for a machine without pgbench. */
 export const FALTA_PGBENCH = `Falta pgbench en el PATH; se omiten las referencias que lo usan. Para tenerlo:
   Debian o Ubuntu   sudo apt-get install postgresql-contrib
   Fedora            sudo dnf install postgresql-contrib
   macOS             brew install libpq && export PATH="$(brew --prefix libpq)/bin:$PATH"`
 
-/** Each run writes rows of its own: scripts start their keys at `:base`. */
+/** Number of pgbench runs so far. Each run starts its keys at another `:base`, so that rows never collide. */
 let corridas = 0
 
+/** Parameters of one pgbench run. */
 export interface Corrida {
   url: string
   carpeta: string
   guion: string
   clientes: number
   segundos: number
-  /** Texts that the script names `:name`, each sent as a parameter with every execution. */
+  /** Texts that the script names `:name`. pgbench sends each as a parameter with every execution. */
   textos?: Readonly<Record<string, string>>
 }
 
-/** Transactions per second of a script, prepared. A failed transaction fails the bench. */
+/**
+ * Runs a script in prepared mode and returns its transactions per second.
+ * @throws if pgbench or one of its transactions fails
+ */
 export async function correrPgbench({
   url,
   carpeta,
@@ -70,7 +75,7 @@ export async function correrPgbench({
   const codigo = await new Promise((resolve) => hijo.once('close', resolve))
   await terminar()
   rmSync(archivo)
-  // Of a second in which the machine let none through it tells no rate.
+  // pgbench prints no rate if it processed no transaction.
   const tps = /^number of transactions actually processed: 0$/m.test(salida)
     ? '0'
     : /^tps = ([\d.]+)/m.exec(salida)?.[1]

@@ -1,34 +1,40 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as dormir } from 'node:timers/promises'
 
-// What a process costs, from Linux's /proc; elsewhere these are undefined and their rows are left out.
+// Costs of a process, from Linux's `/proc`. On other systems the functions return undefined, and the report has no such
+// rows.
 
 const TICS_POR_SEGUNDO = 100
 
 function estadistica(cual: number | string): string[] | undefined {
   try {
-    // Fields from the third on: the second, the program's name, may hold spaces and parentheses.
+    // Skips the first two fields, because the second (the program's name) may contain spaces and parentheses.
     return readFileSync(`/proc/${cual}/stat`, 'utf8').split(') ').at(-1)?.split(' ')
   } catch {
     return undefined
   }
 }
 
-/** User and system time in seconds, with that of children that ended. */
+/** Returns the user and system CPU time of a process in seconds, including its children that have exited. */
 export function cpuDe(pid: number): number | undefined {
   const campos = estadistica(pid)
   return campos && [11, 12, 13, 14].reduce((suma, i) => suma + Number(campos[i]), 0) / TICS_POR_SEGUNDO
 }
 
-/** Milliseconds between two looks at a process that is coming to rest, and how many quiet looks in a row are rest. */
+/**
+ * Milliseconds between two samples of a process that becomes idle (VISTAZO), and consecutive quiet samples that mean
+ * idle (VISTAZOS_QUIETOS).
+ */
 const VISTAZO = 200
 const VISTAZOS_QUIETOS = 3
-/** Longest wait for rest, in milliseconds. A process that found work at its start is measured while it works. */
+/**
+ * Maximum wait for an idle process, in milliseconds. A process that found work at its start is measured while it works.
+ */
 const PLAZO_DE_REPOSO = 15_000
 
 /**
- * Waits until a process uses almost no CPU: at most one clock tick (10 ms) in each of {@link VISTAZOS_QUIETOS} looks. The
- * service checks its contract for a second or two after it is ready, at the cost of whatever is measured meanwhile.
+ * Waits until a process is idle: at most one clock tick (10 ms) of CPU in each of {@link VISTAZOS_QUIETOS} samples. The
+ * service checks its contract for a second or two after it is ready, which would distort a measurement.
  */
 export async function esperarReposo(pid: number): Promise<void> {
   const fin = performance.now() + PLAZO_DE_REPOSO
@@ -42,13 +48,13 @@ export async function esperarReposo(pid: number): Promise<void> {
   }
 }
 
-/** User and system time in seconds of a process's main thread, which is all of Node's JavaScript. */
+/** Returns the user and system CPU time, in seconds, of a process's main thread, which runs all JavaScript of Node. */
 export function cpuDelHilo(pid: number): number | undefined {
   const campos = estadistica(`${pid}/task/${pid}`)
   return campos && (Number(campos[11]) + Number(campos[12])) / TICS_POR_SEGUNDO
 }
 
-/** What {@link cpuDe} tells, of a process and those that it started: PostgreSQL and its backends. */
+/** Returns {@link cpuDe} summed over a process and its children, for example PostgreSQL and its backends. */
 export function cpuConHijos(pid: number): number | undefined {
   const propia = cpuDe(pid)
   if (propia === undefined) return undefined
@@ -58,7 +64,7 @@ export function cpuConHijos(pid: number): number | undefined {
   return hijos.reduce((suma, hijo) => suma + (cpuDe(Number(hijo)) ?? 0), propia)
 }
 
-/** Resident memory in MB. */
+/** Returns the resident memory of a process in MB. */
 export function memoriaDe(pid: number): number | undefined {
   try {
     const kb = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]

@@ -1,10 +1,11 @@
-/** Median, lowest and highest of the rounds. */
+/** Median, minimum and maximum of the rounds. */
 export interface Serie {
   mediana: number
   min: number
   max: number
 }
 
+/** Returns the median, minimum and maximum of values; NaN without values. */
 export function resumir(valores: readonly number[]): Serie {
   const ordenados = valores.toSorted((a, b) => a - b)
   const en = (i: number) => ordenados[i] ?? Number.NaN
@@ -12,11 +13,14 @@ export function resumir(valores: readonly number[]): Serie {
   return { mediana: (en(Math.floor(mitad)) + en(Math.ceil(mitad))) / 2, min: en(0), max: en(ordenados.length - 1) }
 }
 
-/** Round by round, because only what was measured side by side compares. */
+/** Summarizes the ratios of each round, because only values of the same round are comparable. */
 export const razones = (programa: readonly number[], referencia: readonly number[]): Serie =>
   resumir(programa.map((valor, i) => valor / (referencia[i] ?? Number.NaN)))
 
-/** Runs each cell once per round, in alternating order, so that neither side always comes first. One that can't be run stays empty. */
+/**
+ * Runs each cell once per round. The order alternates, so that no side always comes first. An undefined cell gives no
+ * values.
+ */
 export async function intercalar<Lado extends string>(
   rondas: number,
   celdas: Readonly<Record<Lado, (() => Promise<number>) | undefined>>,

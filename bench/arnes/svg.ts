@@ -1,18 +1,20 @@
 import { numero } from './numero.ts'
 import type { Serie } from './rondas.ts'
 
+/** Line of a chart. */
 export interface Linea {
   nombre: string
-  /** By x; the band between lowest and highest is drawn too. */
+  /** Points in order of x. The chart also shows the band between minimum and maximum. */
   puntos: readonly { x: number; y: Serie }[]
 }
 
+/** Line chart. */
 export interface Grafica {
   titulo: string
   ejeX: string
   ejeY: string
   lineas: readonly Linea[]
-  /** Logarithmic x; zero stands one step before the first. */
+  /** Makes the x axis logarithmic. Zero is drawn at a tenth of the first positive x. */
   logaritmica?: boolean
 }
 
@@ -21,7 +23,7 @@ const ALTO = 420
 const MARGEN = { arriba: 48, derecha: 32, abajo: 56, izquierda: 72 }
 const COLORES = ['#1565c0', '#c62828', '#2e7d32', '#6a1b9a', '#ef6c00']
 
-/** A line chart, y from zero, so that what is flat looks flat. */
+/** Returns the SVG of a line chart. The y axis starts at zero, so that a flat line looks flat. */
 export function dibujar({ titulo, ejeX, ejeY, lineas, logaritmica = false }: Grafica): string {
   const puntos = lineas.flatMap((linea) => linea.puntos)
   const xs = [...new Set(puntos.map(({ x }) => x))].sort((a, b) => a - b)
@@ -69,13 +71,13 @@ ${trazos.join('\n')}
 `
 }
 
-/** The next round number above. */
+/** Returns the next larger round number: 1, 2, 2.5, 5 or 10 times a power of ten. */
 function paso(valor: number): number {
   const unidad = 10 ** Math.floor(Math.log10(valor))
   return ([1, 2, 2.5, 5, 10].find((n) => n * unidad >= valor) ?? 10) * unidad
 }
 
-/** 500K, 1M: long figures would run into each other. */
+/** Formats a number in compact form (500K, 1M), because longer labels would overlap. */
 const corto = (valor: number) => valor.toLocaleString('en-US', { notation: 'compact', maximumSignificantDigits: 3 })
 const redondo = (valor: number) => Math.round(valor * 10) / 10
 const escapar = (texto: string) => texto.replace(/&/g, '&amp;').replace(/</g, '&lt;')

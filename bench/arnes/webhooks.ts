@@ -15,24 +15,28 @@ import type { Banco, Base, Comercio } from './entorno.ts'
 interface Resumen {
   distintas: number
   repetidas: number
-  /** Requests that it will never answer. */
+  /** Requests that the receiver never answers. */
   colgadas: number
-  /** Milliseconds that an answer took on average, as the receiver has it. */
+  /** Average milliseconds of an answer, as measured by the receiver. */
   demora: number
-  /** Milliseconds of the clock of `ahora`. */
+  /** First arrival, in milliseconds of the clock of `ahora`. */
   primera?: number
   ultima?: number
 }
 
+/** Running receiver (`bench/receptor.ts`). */
 export interface Receptor {
   url: string
   pid: number
-  /** Forgets what came. */
+  /** Forgets all arrivals. */
   reiniciar(): Promise<void>
   resumen(): Promise<Resumen>
-  /** What came, once so many distinct ids did. @throws when they don't within `ms` */
+  /**
+   * Resolves with the arrivals when at least `cuantas` distinct ids have arrived.
+   * @throws if they do not arrive within `ms` milliseconds
+   */
   esperar(cuantas: number, ms: number): Promise<Resumen>
-  /** When each id came first. */
+  /** First arrival of each id, in milliseconds of the clock of `ahora`. */
   llegadas(): Promise<Map<string, number>>
 }
 
@@ -45,6 +49,7 @@ function pedir<T>(url: string): Promise<T> {
   })
 }
 
+/** Starts a receiver. */
 export async function abrirReceptor(base: Base): Promise<Receptor> {
   const { url, pid } = await base.programa('receptor.ts')
   return {
@@ -62,7 +67,10 @@ export async function abrirReceptor(base: Base): Promise<Receptor> {
   }
 }
 
-/** POST without a body; resolves when it is answered with 200. */
+/**
+ * Sends a POST without a body; resolves when the answer is 200.
+ * @throws if the status is another
+ */
 export function mandar(url: string): Promise<void> {
   return new Promise((resolve, reject) => {
     request(url, { method: 'POST', agent: false }, async (respuesta) => {
@@ -75,7 +83,7 @@ export function mandar(url: string): Promise<void> {
   })
 }
 
-/** An endpoint for everything, registered by each merchant. */
+/** Registers one active endpoint for each merchant, subscribed to all event types. */
 export async function registrar(
   { masterKeys }: Banco,
   { db }: Base,
@@ -104,7 +112,7 @@ export async function registrar(
   return destinos
 }
 
-/** What the service would send of a new guide. */
+/** Returns the body that the service sends for a new guide with the code `GUIA_EJEMPLO`. */
 function cuerpoDeEjemplo({ id: comercio_id, modo }: Comercio): string {
   const momento = new Date()
   const guia: FilaGuia = {
@@ -123,7 +131,10 @@ function cuerpoDeEjemplo({ id: comercio_id, modo }: Comercio): string {
   return cuerpoDe(contenido!)
 }
 
-/** Begins one after another at a steady pace, however long each takes; ends when all have. */
+/**
+ * Starts `hacer` at a steady pace, without waiting for earlier calls. Resolves when all calls have ended.
+ * @throws the first error of a call, after which no call starts
+ */
 export async function alRitmo(porSegundo: number, segundos: number, hacer: (i: number) => Promise<void>) {
   const inicio = performance.now()
   const hechas: Promise<void>[] = []
@@ -141,7 +152,11 @@ export async function alRitmo(porSegundo: number, segundos: number, hacer: (i: n
   if (falla !== undefined) throw falla
 }
 
-/** Until a count in the database is zero. */
+/**
+ * Waits until a table is empty.
+ * @param tabla table, optionally with a WHERE clause
+ * @throws if rows remain after 60 s
+ */
 export async function vaciar({ db }: Base, tabla: string): Promise<void> {
   for (const limite = performance.now() + 60_000; performance.now() < limite; await dormir(20)) {
     const { rows } = await db.pool.query<{ quedan: boolean }>(`select exists (select 1 from ${tabla}) as quedan`)

@@ -8,11 +8,14 @@ import { calentar, fila, medidor } from './crear.ts'
 import type { Medida } from './medida.ts'
 
 const COMERCIOS = 1_000
-/** Requests per second of all merchants together: three of each. */
+/** Requests per second of all merchants together: three per merchant. */
 const RITMO = 3_000
 const CONEXIONES = 100
 
-/** What a request costs where many merchants ask now and then, against the same requests of one merchant. */
+/**
+ * Measures the CPU of a request when many merchants send requests now and then, against the same requests of one
+ * merchant.
+ */
 const muchasLlaves = (banco: Banco) =>
   banco.conBase(async (base) => {
     const comercios = await base.crearComercios(COMERCIOS)
@@ -62,10 +65,10 @@ const muchasLlaves = (banco: Banco) =>
   })
 
 const ENDPOINTS = 40_000
-/** Seconds of a cell: several signs of life. */
+/** Seconds per cell, long enough for several heartbeats of the process. */
 const ESPERA = 20
 
-/** What it costs to hold endpoints to which nothing is sent. */
+/** Measures the CPU of a process that holds leases of endpoints without deliveries. */
 const arriendos = (banco: Banco) =>
   banco.conBase(async (base) => {
     const programa = await base.programa('arriendos.ts', [`${ENDPOINTS}`])

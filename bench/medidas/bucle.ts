@@ -9,18 +9,18 @@ import type { Medida } from './medida.ts'
 
 const GUIAS = 100
 
-/** What a measurement of the event loop stands on: a service that shows its metrics, and what is asked of it. */
+/** Setup of an event loop measurement: a service with metrics, and the data for the requests. */
 interface Escena {
   url: string
   metricas: string
   comercio: Comercio
-  /** The path of a link that opens a hundred labels. */
+  /** Path of a signed link to a hundred labels. */
   etiquetas: string
-  /** A guide takes only some pictures. */
+  /** Guides for the uploads. A hundred, because each guide accepts only a few pictures. */
   guias: readonly string[]
-  /** An operator's key. */
+  /** API key of an operator. */
   llave: string
-  /** Twelve megapixels of noise, as a phone's JPEG. */
+  /** JPEG of twelve megapixels of noise, like a photo from a phone. */
   foto: Uint8Array<ArrayBuffer>
 }
 
@@ -83,7 +83,10 @@ const dePaginas = ({ url, comercio }: Escena, segundos: number): Carga => ({
   siguiente: () => ({ metodo: 'GET', ruta: '/api/v1/guias?limite=100', llave: comercio.llave }),
 })
 
-/** Two uploads at a time: one is decoded while the other arrives. */
+/**
+ * Uploads photos on two connections, so that the service decodes one while the other arrives.
+ * @returns photos per second
+ */
 async function subirFotos({ url, guias, llave, foto }: Escena, segundos: number): Promise<number> {
   const fin = performance.now() + segundos * 1_000
   let cuantas = 0
@@ -103,7 +106,10 @@ async function subirFotos({ url, guias, llave, foto }: Escena, segundos: number)
   return cuantas / segundos
 }
 
-/** What the service itself measured since the last time, with `perf_hooks.monitorEventLoopDelay`, in milliseconds. */
+/**
+ * Reads the event loop delay that the service measured since the previous scrape (`perf_hooks.monitorEventLoopDelay`),
+ * in milliseconds.
+ */
 async function leerRetrasos(metricas: string): Promise<{ p99: number; max: number }> {
   const texto = await (await fetch(metricas)).text()
   const leer = (nombre: string) =>
@@ -140,7 +146,7 @@ const bucle = (banco: Banco) =>
   banco.conBase(async (base) => {
     const { rondas, segundos } = banco.opciones
     const escena = await montar(base)
-    // What is loaded or compiled at its first use is paid for once.
+    // A first, unmeasured round loads modules and compiles code.
     for (const cargarCon of Object.values(CARGAS)) await cargarCon(escena, segundos)
     const notas = ['De cada retraso, 10 ms son lo que espera el propio reloj que lo mide.']
     const medir = (nombre: string, cargarCon: Cargar) => async () => {

@@ -16,13 +16,13 @@ const WEBHOOKS = 3_000
 
 interface Caso {
   nombre: string
-  /** How many of what is counted one request is. */
+  /** Counted items per request, for example guides per batch. */
   cuantas: number
   peticion: () => ReturnType<Carga['siguiente']>
   espera: number
 }
 
-/** Bytes of WAL so far, and bytes of all tables with their indexes. */
+/** Reads the current WAL position and the size of the database, both in bytes. */
 async function leerDisco({ db }: Base) {
   const { rows } = await db.pool.query<{ wal: number; disco: number }>(
     `select (pg_current_wal_insert_lsn() - '0/0')::float8 as wal, pg_database_size(current_database())::float8 as disco`,
@@ -36,13 +36,14 @@ const enFila = (medida: string, unidad: string, valores: readonly number[]): Fil
   programa: resumir(valores),
 })
 
-/** CPU of the service and of PostgreSQL, WAL and disk of one of each, by round. */
+/** Measures the CPU of the service and of PostgreSQL, the WAL and the disk space of one item, in each round. */
 async function medirCaso(banco: Banco, base: Base, programa: Programa, caso: Caso): Promise<Fila[]> {
   const { rondas, segundos } = banco.opciones
   const { nombre, cuantas, espera } = caso
   const carga: Carga = { url: programa.url, conexiones: CONEXIONES, segundos, espera, siguiente: caso.peticion }
   await medidor(banco, programa, carga).medir()
-  // So that a page's whole image goes into the log once before it is counted.
+  // After a checkpoint, the first change of a page writes a full page image. The next load writes these images before
+  // the measured rounds.
   await base.db.pool.query('checkpoint')
   const uno = medidor(banco, programa, carga)
   await uno.medir()
@@ -71,7 +72,10 @@ async function medirCaso(banco: Banco, base: Base, programa: Programa, caso: Cas
 
 const ESTADOS = ['recolectado', 'en_ruta', 'entregado'] as const
 
-/** State changes of the merchant's guides in their order: each guide is picked up, sent out and handed over. */
+/**
+ * Returns a case with the state changes of the merchant's guides: all guides are picked up, then sent out, then
+ * delivered.
+ */
 async function eventosDe(base: Base, { id }: Comercio): Promise<Caso> {
   const nuevoId = crearGeneradorDeIds(() => new Date())
   const { llave } = await guardarOperadorConLlave({ db: base.db, nuevoId }, 'Banco')
@@ -120,7 +124,7 @@ function casosDe({ llave }: Comercio, guias: () => string): Caso[] {
     leer('un detalle', () => `/api/v1/guias/${guias()}`),
     leer('una página de 50 guías', () => '/api/v1/guias?limite=50'),
     leer('una página de 50 eventos', () => '/api/v1/eventos?limite=50'),
-    // Each from a network of its own, as recipients are.
+    // Each request comes from another network, like those of recipients.
     leer(
       'una página de rastreo',
       () => `/r/${guias()}`,
@@ -129,7 +133,7 @@ function casosDe({ llave }: Comercio, guias: () => string): Caso[] {
   ]
 }
 
-/** A delivery's, of the process that sends, with what the receiver costs left out. */
+/** Measures the cost of a webhook delivery for the sending process and PostgreSQL, without the cost of the receiver. */
 async function deEntregas(banco: Banco, base: Base): Promise<Fila[]> {
   const lado = await levantarLado(banco, base, WEBHOOKS)
   const medidas: { suyo: number; postgres: number; porSegundo: number; wal: number; disco: number }[] = []

@@ -9,7 +9,7 @@ import { cpuConHijos, cpuDe } from '../arnes/proceso.ts'
 import { intercalar, razones, resumir } from '../arnes/rondas.ts'
 import type { Medida } from './medida.ts'
 
-/** Connections take turns with the merchants. */
+/** Returns a load that creates guides. Connection n uses the key of merchant n, modulo the number of merchants. */
 export const cargaDeCrear = (
   url: string,
   comercios: readonly Comercio[],
@@ -28,7 +28,10 @@ export const cargaDeCrear = (
   }),
 })
 
-/** The load's rate, and what each part spent on a request. */
+/**
+ * Returns a function that runs a load and returns its rate. Records the CPU of each process per request, in
+ * microseconds.
+ */
 export function medidor({ pidDePostgres }: Banco, programa: Programa, carga: Carga) {
   const cargas: (Cargada & { cpu: Record<'servidor' | 'postgres' | 'generador', number> })[] = []
   const leer = () => ({
@@ -60,15 +63,16 @@ export function medidor({ pidDePostgres }: Banco, programa: Programa, carga: Car
 }
 
 /**
- * So that both sides run compiled code and prepared statements. Then ANALYZE, as autovacuum does within a minute: until
- * then PostgreSQL may check foreign keys through an index that walks over all the guides of the merchant.
+ * Warms a program up, so that both sides run compiled code and prepared statements. Then runs ANALYZE, as autovacuum
+ * does within a minute. Without statistics, PostgreSQL may check foreign keys through an index that scans all guides of
+ * the merchant.
  */
 export async function calentar(banco: Banco, { url }: Base, carga: Carga): Promise<void> {
   await cargar({ ...carga, segundos: 2 * banco.opciones.segundos })
   await analizar(url)
 }
 
-/** ANALYZE by a connection of its own: the service's have a deadline for each statement. */
+/** Runs ANALYZE on a separate connection, because the service's connections have a statement timeout. */
 export async function analizar(url: string): Promise<void> {
   const cliente = new pg.Client(url)
   await cliente.connect()
@@ -124,7 +128,7 @@ async function comparar(
   }
 }
 
-/** Both sides of a comparison, or the service alone where the reference could not be run. */
+/** Returns the report row of a comparison, or of the service alone if the reference has no values. */
 export function fila(
   medida: string,
   unidad: string,

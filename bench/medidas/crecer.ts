@@ -7,17 +7,17 @@ import { intercalar, razones, resumir } from '../arnes/rondas.ts'
 import { calentar, cargaDeCrear, fila } from './crear.ts'
 import type { Medida } from './medida.ts'
 
-/** What everything is compared with. */
+/** Guides in the reference table. */
 const PEQUENA = 100_000
-/** Events of each guide, from accepted to delivered. */
+/** Events per guide, from accepted to delivered. */
 export const EVENTOS = 6
 const CONEXIONES = 32
-/** Reads per second of the option `--segundos`, of each kind, side and round. */
+/** Reads per second of the option `--segundos`, for each kind of read, side and round. */
 const LECTURAS_POR_SEGUNDO = 50
-/** Different guides and pages of each kind, so that none stays in every cache. */
+/** Distinct guides and pages of each kind of read, so that no page of the table stays in every cache. */
 const VARIANTES = 500
 
-/** A service over a merchant's guides with their history, and what is read there. */
+/** Running service over a merchant's guides and their events, with the paths of each kind of read. */
 export interface Lado {
   programa: Programa
   base: Base
@@ -25,7 +25,7 @@ export interface Lado {
   rutas: Record<string, readonly string[]>
 }
 
-/** Addresses of each kind of read, over the whole table. */
+/** Returns the paths of each kind of read, at random positions of the whole table. */
 export async function rutasDe({ db }: Base, guias: number): Promise<Lado['rutas']> {
   const azar = Array.from({ length: VARIANTES }, () => 1 + Math.floor(Math.random() * guias))
   const { rows } = await db.pool.query<{ guia: string; en: Date }>(
@@ -51,7 +51,10 @@ async function abrir(base: Base): Promise<Omit<Lado, 'rutas'>> {
   return { base, comercio, programa }
 }
 
-/** Milliseconds of one read. */
+/**
+ * Runs one read and returns its milliseconds.
+ * @throws if the status is not 200
+ */
 async function leer(enchufe: Enchufe, { comercio }: Lado, ruta: string): Promise<number> {
   const inicio = performance.now()
   const { status, cuerpo } = await enchufe.pedir({ metodo: 'GET', ruta, llave: comercio.llave })
@@ -59,7 +62,10 @@ async function leer(enchufe: Enchufe, { comercio }: Lado, ruta: string): Promise
   return performance.now() - inicio
 }
 
-/** Each kind's median in a round, read in turns on both sides. */
+/**
+ * Runs one round of reads, alternating between both sides.
+ * @returns the median of each kind of read and side, in milliseconds
+ */
 async function ronda(lados: readonly [Lado, Lado], vueltas: number): Promise<Map<string, [number, number]>> {
   const medianas = new Map<string, [number, number]>()
   const enchufes = lados.map(({ programa }) => abrirEnchufe(programa.url))
@@ -78,8 +84,8 @@ async function ronda(lados: readonly [Lado, Lado], vueltas: number): Promise<Map
 }
 
 /**
- * Reads and creations of one side against those of another.
- * @param lados the reference, and what is compared with it
+ * Compares the reads and creations of one side with those of another.
+ * @param lados the reference, and the side to compare with it
  */
 export async function comparar(
   banco: Banco,

@@ -4,10 +4,10 @@ import type { Banco } from '../arnes/entorno.ts'
 import type { Medida } from './medida.ts'
 import { CONEXIONES, medirVecinos, RITMO, VECINOS } from './vecinos.ts'
 
-/** What the flood asks for is so many times what all its neighbours do. */
+/** Guides of the flood, as a multiple of the guides of all neighbours together. */
 const VECES = 10
 
-/** What one merchant floods the service with: a request, and how many guides it stands for. */
+/** Flood by one merchant: its request, and the number of guides that a request contains. */
 interface Inundacion {
   nombre: string
   guias: number
@@ -22,7 +22,7 @@ const CREACIONES: Inundacion = {
   peticion: () => ({ ruta: '/api/v1/guias', cuerpo: nuevaGuia() }),
 }
 
-/** A batch in which every tenth entry is refused. */
+/** Batches in which the service refuses every tenth guide. */
 const LOTES: Inundacion = {
   nombre: 'lotes con fallas',
   guias: 100,

@@ -11,7 +11,7 @@ import type { Medida } from './medida.ts'
 
 const PAGINA = 50
 const PROFUNDIDADES = [0, 1e3, 1e4, 1e5, 5e5, 1e6]
-/** Different pages of each depth, so that no single one stays in every cache. */
+/** Distinct pages of each depth, so that no page stays in every cache. */
 const VARIANTES = 20
 /** Page reads per second of the option `--segundos`, at each depth and round. */
 const LECTURAS_POR_SEGUNDO = 50
@@ -21,13 +21,15 @@ const [RARO] = ESTADOS_RAROS
 interface Lugar {
   nombre: string
   comercio: Comercio
-  /** How far from the newest, in guides of those listed. */
+  /** Position of the page: listed guides that are newer than its first guide. */
   profundidad: number
-  /** In the order of the alphabet, as the cursor wants them. */
+  /** States of the filter, in alphabetical order as the cursor requires. */
   estados?: readonly string[]
 }
 
-/** The pages' addresses. Cursors are made as the service makes them, instead of paging there. */
+/**
+ * Returns the paths of the pages. Encrypts cursors as the service does, because paging to a deep page takes too long.
+ */
 async function rutasDe(banco: Banco, { db }: Base, { comercio, profundidad, estados }: Lugar): Promise<string[]> {
   const inicio = `/api/v1/guias?limite=${PAGINA}${(estados ?? []).map((estado) => `&estado=${estado}`).join('')}`
   if (profundidad === 0) return [inicio]
@@ -64,7 +66,7 @@ const paginas = (banco: Banco) =>
     const [comercio, pequeno] = (await base.crearComercios(2)) as [Comercio, Comercio]
     await sembrar(base.url, { comercio: pequeno, hasta: 2 * PAGINA })
     await sembrar(base.url, { comercio, hasta: guias })
-    // The last full pages stand where the deepest cursor still has 50 guides before it.
+    // A cursor at this depth still has one full page of guides after it.
     const tope = guias - PAGINA
     const profundidades = [...PROFUNDIDADES.filter((n) => n < tope), tope]
     const raras = Math.floor(guias / Math.max(1, Math.floor(guias / 200)))
@@ -78,13 +80,13 @@ const paginas = (banco: Banco) =>
       { nombre: 'de un estado raro, la última', comercio, profundidad: raras - PAGINA, estados: [RARO] },
       { nombre: 'de dos estados raros, la última', comercio, profundidad: 2 * raras - PAGINA, estados: ESTADOS_RAROS },
       { nombre: 'de un estado común, la última', comercio, profundidad: tope - 2 * raras, estados: ['aceptado'] },
-      // Its guides are older than nearly all of the other's.
+      // The guides of this merchant are older than nearly all guides of the other merchant.
       { nombre: `de un comercio de ${2 * PAGINA} guías, la primera`, comercio: pequeno, profundidad: 0 },
     ]
     const rutas = await Promise.all(lugares.map((lugar) => rutasDe(banco, base, lugar)))
     const { url } = await base.servicio()
     const enchufe = abrirEnchufe(url)
-    // Page by page in turns: what slows the machine down for a moment slows all depths down.
+    // Depths alternate page by page, so that a slow moment of the machine affects all depths.
     const ronda = async (vueltas: number) => {
       const tiempos = lugares.map(() => [] as number[])
       for (let vuelta = 0; vuelta < vueltas; vuelta++) {
@@ -121,14 +123,18 @@ const paginas = (banco: Banco) =>
     }
   })
 
-/** A read under load: its addresses, with the pgbench script that reads the same rows where that is the reference. */
+/** Paths of a read under load. `guion` is the pgbench script that reads the same rows, if pgbench is the reference. */
 interface Lectura {
   medida: string
   rutas: readonly string[]
   guion?: string
 }
 
-/** A read under load, against pgbench with the same rows, or against the bare server of `minimo.ts` where there is no script. */
+/**
+ * Measures a read under load, against pgbench with the same rows. Without a script, the reference is the bare server of
+ * `bench/minimo.ts`.
+ * @param valor minimum ratio to the reference
+ */
 const contraReferencia =
   (valor: number, preparar: (base: Base, comercio: Comercio, guias: number) => Promise<Lectura>) => (banco: Banco) =>
     banco.conBase(async (base) => {

@@ -9,24 +9,24 @@ import { registrar } from '../arnes/webhooks.ts'
 import type { Medida } from './medida.ts'
 import { CONEXIONES, medirVecinos, VECINOS } from './vecinos.ts'
 
-/** Guides that the flooding merchant has already, for what counts or lists them. */
+/** Existing guides of the flooding merchant, for requests that count or list guides. */
 const GUIAS = 2_000
-/** Readers that take nothing. */
+/** Connections that never read their answers. */
 const LECTORES = 400
 
 interface Escena {
   base: Base
   banco: Banco
   servicio: Programa
-  /** Who floods: one merchant with the limits that everybody has. */
+  /** Merchant that floods, with the default rate limits. */
   inundador: Comercio
   guias: readonly string[]
 }
 
-/** A flood: ten times what its limit lets through. */
+/** Flood of requests at ten times the rate limit. */
 interface Inundacion {
   nombre: string
-  /** Requests per second. */
+  /** Rate of the flood, in requests per second. */
   porSegundo: number
   preparar: (escena: Escena) => Promise<() => Omit<Peticion, 'llave'> & { llave?: string }>
 }
@@ -88,12 +88,12 @@ const INUNDACIONES: readonly Inundacion[] = [
 
 type Inundar = (destino: Programa, segundos: number) => Promise<number>
 
-/** What one's flood costs the others where everybody has the limits that everybody has. */
+/** Measures the delay that the flood of one merchant or address causes to other merchants, with the default limits. */
 const medir = (inundar: (escena: Escena) => Promise<Inundar>, nombre: string) => (banco: Banco) =>
   banco.conBase(async (base) => {
     const vecinos = await base.crearComercios(VECINOS)
     const [inundador] = await base.crearComercios(1, 'live', { solicitudes: 50, guias: 100 })
-    // As in production: with its log, and the limits that everybody has.
+    // As in production, the service writes its log and has the default limits.
     const servicio = await base.servicio({
       REQUESTS_PER_NETWORK: '50',
       CONNECTIONS_PER_NETWORK: '500',
@@ -143,7 +143,7 @@ const porPeticiones =
     }
   }
 
-/** Who asks for pages on many connections and reads none of them. */
+/** Flood by connections that request pages and never read the answers. */
 const porLectores =
   () =>
   async ({ inundador }: Escena) =>
@@ -160,14 +160,17 @@ const porLectores =
     return LECTORES / segundos
   }
 
-/** A flood by an address without a key, from a process of its own: 400 connections ask for one tracking page. */
+/**
+ * Flood from an address without a key, sent by a separate process (`bench/inundador.ts`): 400 connections request one
+ * tracking page.
+ */
 interface DeDesconocido {
   clave: string
   nombre: string
   porSegundo: number
-  /** Requests written at once on a connection. */
+  /** Pipelined requests per write. Default: 1. */
   seguidas?: number
-  /** Loopback address of the flood; the neighbours are at 127.0.0.1. */
+  /** Loopback address of the flood, 127.0.0.2 by default. The neighbours use 127.0.0.1. */
   desde?: string
 }
 

@@ -7,8 +7,10 @@ import { intercalar } from '../arnes/rondas.ts'
 import { calentar, cargaDeCrear, fila } from './crear.ts'
 import type { Medida } from './medida.ts'
 
+/** Guides per batch. */
 export const GUIAS = 100
 
+/** Returns a load that creates batches of {@link GUIAS} guides and requires that all are created. */
 export const cargaDeLotes = (url: string, comercio: Comercio, conexiones: number, segundos: number): Carga => ({
   url,
   conexiones,
@@ -41,7 +43,7 @@ const contraPgbench = (banco: Banco) =>
     return [fila('lotes de 100, 8 conexiones', 'guías/s', 'pgbench', valores, { sentido: '≥', valor: 0.7 })]
   })
 
-/** The mark is one merchant's: one connection sends a batch, or its guides one after another. */
+/** Compares batches with the same guides one by one. Only the comparison with one connection has a mark. */
 const contraIndividuales = (banco: Banco) =>
   conServicio(banco, async (_base, comercio, url) => {
     const { rondas, segundos } = banco.opciones

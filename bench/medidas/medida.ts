@@ -1,11 +1,11 @@
 import type { Banco } from '../arnes/entorno.ts'
 import type { Resultado } from '../arnes/informe.ts'
 
-/** One measurement: what is asked for with `--solo`. */
+/** Measurement that `--solo` selects by its `clave`. */
 export interface Medida {
   clave: string
   descripcion: string
-  /** True: only when asked for. */
+  /** Returns true if the measurement runs only when `--solo` names it. */
   aparte?: (banco: Banco['opciones']) => boolean
   medir: (banco: Banco) => Promise<Resultado>
 }

@@ -14,19 +14,19 @@ import { SIN_ENVIAR } from './webhooks.ts'
 
 const COMERCIOS = 8
 const LOTE = 100
-/** Seconds for which each kind of request is warmed up: plans are kept from the sixth execution of a session on. */
+/** Seconds of warm-up for each kind of request: a session may keep a generic plan from the sixth execution on. */
 const CALENTAMIENTO = 4
 
 type Parte = 'servicio' | 'coordinador' | 'workers'
 
-/** A service over a database, and the processes of PostgreSQL behind it: that of one PostgreSQL counts as a worker. */
+/** Running service over a database, with the postmasters behind it. A single PostgreSQL counts as a worker. */
 interface Lado {
   base: Base
   programa: Programa
   comercios: readonly Comercio[]
   coordinador: readonly number[]
   workers: readonly number[]
-  /** CPU of one of what is measured, in microseconds, by cell. */
+  /** CPU per measured item, in microseconds, one entry per cell. */
   costos: Record<Parte, number>[]
 }
 
@@ -34,17 +34,17 @@ interface Caso {
   nombre: string
   conexiones: number
   espera: number
-  /** How many of what is counted one request is. */
+  /** Counted items per request, for example guides per batch. */
   cuantas?: number
   marca?: Marca
   siguiente: (lado: Lado, conexion: number) => ReturnType<Carga['siguiente']>
-  /** What a cell waits for until all that it caused is done. */
+  /** Waits until the service has finished all work that the requests of a cell caused. */
   acabar?: (lado: Lado) => Promise<void>
 }
 
 const POSTMASTER = "select (regexp_split_to_array(pg_read_file('postmaster.pid'), '\n'))[1]::int as pid"
 
-/** The processes of a cluster on this machine, or of one PostgreSQL. */
+/** Returns the postmasters of a cluster on this machine, or of a single PostgreSQL. */
 async function procesosDe({ db }: Base): Promise<Pick<Lado, 'coordinador' | 'workers'>> {
   const { rows } = await db.pool.query<{ pid: number; coordina: boolean }>(
     esRepartida(db)
@@ -65,7 +65,10 @@ async function abrirLado(base: Base): Promise<Lado> {
 const sumar = (pids: readonly number[], de: (pid: number) => number | undefined) =>
   pids.reduce((suma, pid) => suma + (de(pid) ?? Number.NaN), 0)
 
-/** One cell: CPU of all machines of the database, in microseconds, of one of what is measured. */
+/**
+ * Measures one cell.
+ * @returns CPU of all PostgreSQL nodes per measured item, in microseconds
+ */
 async function medir(lado: Lado, { conexiones, espera, cuantas = 1, siguiente, acabar }: Caso, segundos: number) {
   const leer = (): Record<Parte, number> => ({
     servicio: cpuDe(lado.programa.pid) ?? Number.NaN,
@@ -85,7 +88,7 @@ async function medir(lado: Lado, { conexiones, espera, cuantas = 1, siguiente, a
 
 const delCaso = (lado: Lado, parte: Parte): Serie => resumir(lado.costos.map((costo) => costo[parte]))
 
-/** Both sides in turns, and what each process spent. */
+/** Measures a case on both sides in turns, and the CPU of each process. */
 async function comparar({ opciones }: Banco, cluster: Lado, uno: Lado, caso: Caso): Promise<Fila[]> {
   for (const lado of [cluster, uno]) {
     await medir(lado, caso, CALENTAMIENTO)
@@ -151,7 +154,7 @@ const lotes: Caso = {
   }),
 }
 
-/** Details of guides that were created before, each by its merchant. */
+/** Returns a case that reads the detail of existing guides, each with the key of its merchant. */
 async function detalles(lados: readonly Lado[]): Promise<Caso> {
   const suyas = new Map<Lado, readonly { guia: string; llave: string }[]>()
   for (const lado of lados) {
@@ -177,7 +180,10 @@ async function detalles(lados: readonly Lado[]): Promise<Caso> {
   }
 }
 
-/** Creations of merchants who have two endpoints each, until all is sent and settled; those of test guides may be http. */
+/**
+ * Returns a case that creates guides of merchants with two endpoints each, and waits until all webhooks are sent and
+ * settled. The merchants are in test mode, because its endpoints may use http.
+ */
 async function conWebhooks(banco: Banco, lados: readonly Lado[]): Promise<Caso> {
   const suyos = new Map<Lado, readonly Comercio[]>()
   for (const lado of lados) {
@@ -195,7 +201,10 @@ async function conWebhooks(banco: Banco, lados: readonly Lado[]): Promise<Caso> 
   }
 }
 
-/** Has all shards lie on the first so many workers, by a connection of its own: the service's have deadlines. */
+/**
+ * Moves all shards to the first `cuantos` workers. Uses a separate connection, because the service's connections have a
+ * statement timeout.
+ */
 async function juntar({ url }: Base, cuantos: number): Promise<void> {
   const cliente = new pg.Client(url)
   await cliente.connect()
@@ -213,7 +222,7 @@ async function juntar({ url }: Base, cuantos: number): Promise<void> {
   }
 }
 
-/** What a creation costs by how many machines there are. */
+/** Measures the CPU of a creation for each number of workers. */
 async function porWorkers({ opciones }: Banco, cluster: Lado): Promise<Resultado> {
   const caso = creaciones(16)
   const puntos: { x: number; total: Serie; coordinador: Serie }[] = []

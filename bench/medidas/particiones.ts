@@ -12,8 +12,8 @@ const PARTES = 12
 const WEBHOOKS = 3_000
 
 /**
- * Makes of an empty table one of as many parts by the guide's id, which is a UUIDv7 of its creation, with all of its
- * indexes; the wall is left out on both sides.
+ * Replaces an empty table with a partitioned one that has the same indexes. The partition key is the guide's id, a
+ * UUIDv7 of its creation time. The new table has no row-level security policies.
  */
 const partir = ({ db }: Base, tabla: string, cortes: readonly string[]) =>
   db.pool.query(`do $$
@@ -37,14 +37,14 @@ const partir = ({ db }: Base, tabla: string, cortes: readonly string[]) =>
 
 const TABLAS = ['evento', 'webhook_entrega', 'webhook_intento']
 
-/** A service over as many guides, in whole tables or in parts. */
+/** Starts a service over {@link GUIAS} guides, in whole or in partitioned tables. */
 async function abrir(base: Base, enPartes: boolean): Promise<Lado> {
   const [comercio] = (await base.crearComercios(1)) as [Comercio]
   const cortes = Array.from({ length: PARTES }, (_, i) => antesDe(1 + Math.floor((i * GUIAS) / PARTES)))
   if (enPartes) for (const tabla of TABLAS) await partir(base, tabla, cortes)
   await sembrar(base.url, { comercio, hasta: GUIAS, eventos: EVENTOS })
   const webhook = await sembrarEntregasHechas(base.url, comercio, GUIAS)
-  // Nobody listens there: what is created meanwhile isn't for it.
+  // No server listens at this endpoint, so new events must not create deliveries for it.
   await base.db.pool.query(`update webhook set estado = 'deshabilitado' where webhook = $1`, [webhook])
   const rutas = {
     ...(await rutasDe(base, GUIAS)),

@@ -12,12 +12,12 @@ import { cargaDeLotes, GUIAS } from './lote.ts'
 import type { Medida } from './medida.ts'
 import { levantarLado } from './webhooks.ts'
 
-/** As many as a process takes of the database without it. */
+/** Connections of PgBouncer to each database, equal to those of one process without a pooler. */
 const SESIONES = 20
 const WEBHOOKS = 3_000
 const SEMBRADAS = 50_000
 
-/** The service on one way to the database, over a database of its own. */
+/** Service that reaches a database of its own either directly or through PgBouncer. */
 interface Lado {
   medir(): Promise<number>
   nota(nombre: string): string
@@ -25,7 +25,11 @@ interface Lado {
 
 type Preparar = (banco: Banco, base: Base, env: Readonly<Record<string, string>>) => Promise<Lado>
 
-/** @param cargaDe what is asked of it, once the base holds what that needs */
+/**
+ * Prepares a side that measures a load of requests.
+ * @param cargaDe returns the load after seeding the database
+ * @param por items per request
+ */
 const conCarga =
   (cargaDe: (url: string, comercio: Comercio, base: Base, segundos: number) => Promise<Carga>, por = 1): Preparar =>
   async (banco, base, env) => {
@@ -77,7 +81,7 @@ const CASOS: readonly { medida: string; unidad: string; preparar: Preparar }[] =
   },
 ]
 
-/** Straight, and through a pooler whose statements have no names. */
+/** Measures a case directly and through PgBouncer without named prepared statements. */
 async function comparar(banco: Banco, { medida, unidad, preparar }: (typeof CASOS)[number]) {
   return banco.conBase(async (directa) => {
     const pooler = await levantarPooler(directa.url, SESIONES)

@@ -21,7 +21,7 @@ const arranque = (banco: Banco) =>
   banco.conBase(async ({ url, crearComercios }) => {
     await crearComercios(1)
     const externa = { DATABASE_URL: url, MASTER_KEYS: banco.masterKeys[0]!.toString('base64'), MESSAGING: 'buzon' }
-    /** CPU of each start of the server alone, self-check included. */
+    /** CPU seconds of each start of the server without npm, including its self-check. */
     const cpu: number[] = []
     const medir = async (programa: string, args: readonly string[], env: NodeJS.ProcessEnv, anotarCpu = false) => {
       const arrancado = await iniciarPrograma(programa, args, env, banco.carpeta, { grupo: true })
@@ -30,11 +30,11 @@ const arranque = (banco: Banco) =>
         cpu.push(cpuDe(arrancado.pid) ?? Number.NaN)
       }
       await arrancado.terminar()
-      while (await contesta(arrancado.url)) await dormir(20) // npm's shell goes before the service does
+      while (await contesta(arrancado.url)) await dormir(20) // npm's shell exits before the service
       return arrancado.segundosHastaListo
     }
     const celdas = {
-      // What any program pays on this machine.
+      // Start time of any Node program on this machine.
       nada: async () => {
         const inicio = performance.now()
         spawnSync(process.execPath, ['-e', '0'])
@@ -56,7 +56,7 @@ const arranque = (banco: Banco) =>
         return segundos
       },
     }
-    await intercalar(1, celdas) // fills the compile cache, and `npm start` generates what is out of date
+    await intercalar(1, celdas) // fills the compile cache; `npm start` regenerates outdated files
     cpu.length = 0
     const valores = await intercalar(banco.opciones.rondas, celdas)
     const filaDe = (medida: string, programa: number[], valor: number) => ({
@@ -98,7 +98,7 @@ const memoria = (banco: Banco) =>
     } finally {
       clearInterval(muestreo)
     }
-    // Around each instant, because garbage comes and goes.
+    // Uses the samples of a whole half minute, because memory varies with garbage collection.
     const hacia = (minuto: number) => muestras.filter(({ x }) => x > minuto - 0.5 && x <= minuto).map(({ mb }) => mb)
     const [al1, alFinal] = [resumir(hacia(1)), resumir(hacia(minutos))]
     const razon = alFinal.mediana / al1.mediana
@@ -134,7 +134,7 @@ const memoria = (banco: Banco) =>
     }
   })
 
-/** Creations against the size of the table they go to. */
+/** Measures creations per second while the table grows. */
 const crecimiento = (banco: Banco) =>
   banco.conBase(async (base) => {
     const { rondas, segundos, guias } = banco.opciones

@@ -13,14 +13,14 @@ const WEBHOOKS = 8_000
 
 type Celda = () => Promise<number>
 
-/** So many processes of the API on one port, and as many workers. */
+/** Starts `cuantos` processes of the API on one port, and as many workers. */
 async function levantar(base: Base, cuantos: number) {
   const api = await base.servicio({ WORKERS: '0', ...(cuantos > 1 ? { API_PROCESSES: `${cuantos}` } : {}) })
   const workers = await Promise.all(Array.from({ length: cuantos }, () => base.worker()))
   return { api, workers: workers as [Programa, ...Programa[]] }
 }
 
-/** The same with two of each and with one of each, each over a database of its own, in turns. */
+/** Compares two processes of each kind with one of each, in turns, each side over a database of its own. */
 const comparar = (banco: Banco, preparar: (base: Base, cuantos: number) => Promise<Celda>) =>
   banco.conBase((una) =>
     banco.conBase(async (otra) =>
@@ -45,7 +45,10 @@ const enviar = (banco: Banco) => async (base: Base, cuantos: number) => {
   return () => lado.medir(WEBHOOKS)
 }
 
-/** @param alMedir takes the p99 of a cell, whose value is the p50 */
+/**
+ * Prepares a cell that measures the delay from commit to reception of a webhook, and returns its p50 in milliseconds.
+ * @param alMedir receives the p99 of each cell
+ */
 const avisar =
   (banco: Banco, alMedir: (cuantos: number, p99: number) => void) => async (base: Base, cuantos: number) => {
     const { segundos } = banco.opciones

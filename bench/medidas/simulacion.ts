@@ -11,15 +11,15 @@ import type { Medida } from './medida.ts'
 import { levantarLado } from './webhooks.ts'
 
 const ENDPOINTS = 20
-/** The bench's machine: generator, service, receiver and PostgreSQL share it. */
+/** Cores of the bench's machine. Generator, service, receiver and PostgreSQL share them. */
 const NUCLEOS = 2
 
 interface Escena {
   nombre: string
   comercios: number
-  /** After how many milliseconds the receiver answers. */
+  /** Milliseconds until the receiver answers. */
   tras: number
-  /** How many wait: a second's at least, because a process's CPU is told in hundredths. */
+  /** Pending webhooks: enough for a second, because Linux reports CPU time in hundredths of a second. */
   webhooks: number
 }
 
@@ -30,7 +30,7 @@ const ESCENAS: readonly Escena[] = [
   { nombre: 'receptores que tardan 100 ms', comercios: 20, tras: 100, webhooks: 3_000 },
 ]
 
-/** What the service does, and what the simulation makes of the costs of that same run. */
+/** Compares the measured rate of the service with the simulated rate. The simulation uses the costs of the same run. */
 const comprobar = (banco: Banco, { nombre, comercios, tras: ms, webhooks }: Escena) =>
   banco.conBase(async (base) => {
     const lado = await levantarLado(banco, base, webhooks, { comercios, cuantos: ENDPOINTS, ruta: `/tras/${ms}` })
@@ -61,26 +61,32 @@ const contraLoMedido = async (banco: Banco) => {
 }
 
 const GUIAS_AL_DIA = [100_000, 1_000_000, 10_000_000, 100_000_000]
-/** Deliveries of an event, and the busiest hour against the day's mean. */
+/** Deliveries per event (ENTREGAS), and rate of the busiest hour relative to the day's mean (PICO). */
 const ENTREGAS = 1.1
 const PICO = 3
-/** Seconds of the busiest hour that are played. */
+/** Simulated seconds of the busiest hour. */
 const DURANTE = 20
-/** As `npm run bench -- --solo costos` told them on this machine, in milliseconds. */
+/** Costs in milliseconds that `npm run bench -- --solo costos` reported on this machine. */
 const COSTOS: Costos = { envio: 0.09, ayudantes: 0.03, postgres: 0.045, receptor: 0, disco: 2 }
-/** How long receivers take on average, in milliseconds. */
+/** Average answer time of receivers, in milliseconds. */
 const MEDIA = 80
-/** Exchanges of a process under way at a time are used to this share in the busiest hour. */
+/** Target share, 0 to 1, of a process's exchanges in flight and of PostgreSQL's cores, in the busiest hour. */
 const HOLGURA = 0.6
 
-/** Of a hundred endpoints two hang and one takes two seconds; the others answer in 20 to some 400 ms. */
+/**
+ * Returns the receiver of an endpoint. Of a hundred endpoints two hang, one takes two seconds, and the others answer in
+ * 20 to about 400 ms.
+ */
 const receptores = (endpoint: number): Respuesta => {
   if (endpoint % 100 < 2) return cuelga
   if (endpoint % 100 === 2) return tras(2_000)
   return (azar) => ({ ms: 20 - Math.log(1 - azar()) * (MEDIA - 20), buena: azar() < 0.999 })
 }
 
-/** Processes that send, which the busiest hour takes: as many as its exchanges under way fill to a share. */
+/**
+ * Returns the number of sending processes for the busiest hour, so that exchanges in flight fill at most
+ * {@link HOLGURA} of {@link EN_VUELO}.
+ */
 const procesosPara = (porSegundo: number) => Math.max(2, Math.ceil((porSegundo * MEDIA) / 1_000 / (EN_VUELO * HOLGURA)))
 
 async function escala() {

@@ -4,12 +4,12 @@ import { intercalar, resumir } from '../arnes/rondas.ts'
 import { calentar, cargaDeCrear, medidor } from './crear.ts'
 import type { Medida } from './medida.ts'
 
-/** Short cells in turns: what the machine does to one it does to its neighbours too. */
+/** Seconds per cell. Cells are short and alternate, so that a slow moment of the machine affects both sides. */
 const CELDA = 0.5
 
 /**
- * The same app with and without express-openapi-validator's middlewares, in CPU time per creation. (A stopwatch around
- * them shows a third of it: what their promises and garbage cost falls elsewhere.)
+ * Compares the CPU time per creation of the same app with and without the middlewares of express-openapi-validator. A
+ * timer around them shows only a third of the cost, because their promises and garbage cost CPU elsewhere.
  */
 const medir = (banco: Banco) =>
   banco.conBase(async (base) => {

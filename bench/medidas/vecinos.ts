@@ -6,27 +6,31 @@ import { numero } from '../arnes/numero.ts'
 import { intercalar, resumir } from '../arnes/rondas.ts'
 import { calentar, cargaDeCrear, fila } from './crear.ts'
 
-/** Merchants that do what they always do, and what each asks for in a second. */
+/** Merchants that create guides at their usual rate (VECINOS), and requests per second of each (RITMO). */
 export const VECINOS = 8
 export const RITMO = 20
-/** Connections of a flood. */
+/** Connections of the flood. */
 export const CONEXIONES = 32
 
 interface Partes {
   servicio: Programa
   vecinos: readonly Comercio[]
-  /** What meets the same flood in the service's place: a bare server that answers with this, and its name. */
+  /** Status with which a bare server answers the same flood, as reference. `referencia` is its name in the report. */
   status: number
   referencia: string
-  /** What floods, in words. */
+  /** Name of the flood in the report, in Spanish. */
   de: string
-  /** Makes what floods a program for so many seconds, and says how much it sent in each. */
+  /**
+   * Prepares the flood. Returns a function that floods a program for `segundos` seconds and resolves with the requests
+   * sent per second.
+   */
   preparar: () => Promise<(programa: Programa, segundos: number) => Promise<number>>
 }
 
 /**
- * The neighbours' p95, while somebody floods the service, and while the same flood meets a bare server.
- * @returns besides, how much the service was sent in a second, for a note
+ * Measures the p95 latency of the neighbours while a flood hits the service, and while the same flood hits a bare
+ * server.
+ * @returns the report row, and the median rate of the flood on the service for a note
  */
 export async function medirVecinos(
   banco: Banco,
@@ -41,7 +45,7 @@ export async function medirVecinos(
   const enviadas: number[] = []
   const con = (programa: Programa) => async () => {
     const inundando = inundar(programa, segundos + 1)
-    // The flood stands already when its neighbours come.
+    // The flood reaches full rate before the neighbours start.
     await dormir(500)
     const [{ p95 }, porSegundo] = await Promise.all([cargar(deVecinos), inundando])
     if (programa === servicio) enviadas.push(porSegundo)

@@ -15,16 +15,21 @@ import type { Medida } from './medida.ts'
 
 const ENDPOINTS = 20
 const MUCHOS = 2_000
+/** Events per second of the delay measurements. */
 export const RITMO = 200
+/** Maximum wait for webhooks, in milliseconds. */
 export const PLAZO = 300_000
 
-/** What is still to do in each queue. */
+/** Remaining work in the queue of the service (SIN_ENVIAR) and of graphile-worker (SIN_TRABAJAR), for FROM clauses. */
 export const SIN_ENVIAR = "webhook_entrega where estado = 'pendiente'"
 const SIN_TRABAJAR = 'graphile_worker._private_jobs'
 
-// --- Deliveries per second: all of it waits when they begin
+// --- Deliveries per second: all deliveries are pending when the measurement starts
 
-/** A way to send what waits: it makes so many wait, and knows when nothing is left to do after the last reception. */
+/**
+ * Program under measurement: `poner` inserts `cuantas` pending deliveries, and `acabar` waits until no work is left
+ * after the last reception.
+ */
 interface Lado {
   nombre: string
   pid: number
@@ -32,7 +37,10 @@ interface Lado {
   acabar(): Promise<void>
 }
 
-/** First to last reception; and what each part spent on a delivery. */
+/**
+ * Returns a function that measures deliveries per second, from the first to the last reception. Records the CPU of each
+ * process per delivery, in microseconds.
+ */
 export function cronometro({ pidDePostgres }: Banco, receptor: Receptor, lado: Lado) {
   const costos: { suyo: number; hilo: number; postgres: number; receptor: number; demora: number }[] = []
   let repetidas = 0
@@ -77,12 +85,13 @@ export function cronometro({ pidDePostgres }: Banco, receptor: Receptor, lado: L
 
 interface Destinos {
   cuantos?: number
-  /** Whose they are; a merchant may have 20 of them. */
+  /** Merchants that own the endpoints; a merchant may have 20. */
   comercios?: number
-  /** Below which path of the receiver they stand (bench/receptor.ts). */
+  /** Path prefix of the endpoints at the receiver (`bench/receptor.ts`). Default: `/r`. */
   ruta?: string
 }
 
+/** Creates merchants in test mode and registers endpoints for them at a receiver. */
 export async function destinosEnMarcha(
   banco: Banco,
   base: Base,
@@ -94,6 +103,7 @@ export async function destinosEnMarcha(
   return registrar(banco, base, duenos, (i) => `${receptor.url}${ruta}/${i}`)
 }
 
+/** Returns a side that sends deliveries with a worker of the service. */
 export const deWorker = (base: Base, destinos: readonly Destino[], { pid }: Programa): Lado => ({
   nombre: 'servicio',
   pid,
@@ -101,7 +111,7 @@ export const deWorker = (base: Base, destinos: readonly Destino[], { pid }: Prog
   acabar: () => vaciar(base, SIN_ENVIAR),
 })
 
-/** A worker with endpoints and a receiver of its own over that base, warmed with so many. */
+/** Starts a worker with endpoints and a receiver on a database, and warms it up with `cuantas` deliveries. */
 export async function levantarLado(
   banco: Banco,
   base: Base,
@@ -148,7 +158,7 @@ const deUndici = (carpeta: string, destinos: readonly Destino[], { url, pid }: P
     async poner(cuantas) {
       writeFileSync(archivo, JSON.stringify(nuevosEncargos(destinos, cuantas)))
       enviando = mandar(`${url}${archivo}`)
-      enviando.catch(() => {}) // awaited below
+      enviando.catch(() => {}) // `acabar` awaits this promise
     },
     async acabar() {
       await enviando
@@ -166,7 +176,7 @@ const rendimiento = (banco: Banco) =>
       graphile: cronometro(banco, receptor, deGraphile(base, destinos, await base.programa('graphile.ts'))),
       undici: cronometro(banco, receptor, deUndici(banco.carpeta, destinos, await base.programa('undici.ts'))),
     }
-    // Compiled code, prepared statements and open connections for all.
+    // The warm-up compiles code, prepares statements and opens connections on all sides.
     for (const lado of Object.values(lados)) {
       await lado.medir(3_000)
       lado.olvidar()
@@ -186,7 +196,7 @@ const rendimiento = (banco: Banco) =>
     return { filas, notas: Object.values(lados).map((lado) => lado.nota()) }
   })
 
-/** Two deliveries for each of many endpoints: what an endpoint costs. */
+/** Measures two deliveries to each of many endpoints, for the cost of an endpoint. */
 const muchos = (banco: Banco) =>
   banco.conBase(async (base): Promise<Resultado> => {
     const receptor = await abrirReceptor(base)
@@ -211,7 +221,7 @@ const muchos = (banco: Banco) =>
     }
   })
 
-/** The same against how much waits. */
+/** Measures deliveries per second by the number of pending deliveries. */
 const atraso = (banco: Banco) =>
   banco.conBase(async (base): Promise<Resultado> => {
     const lado = await levantarLado(banco, base, 3_000)
@@ -244,7 +254,7 @@ const atraso = (banco: Banco) =>
     }
   })
 
-/** What a worker's memory grows to when a great many deliveries wait for a great many endpoints. */
+/** Measures the memory of a worker with 200,000 pending deliveries to 4,000 endpoints. */
 const memoria = (banco: Banco) =>
   banco.conBase(async (base): Promise<Resultado> => {
     const [endpoints, cuantas] = [4_000, 200_000]
@@ -270,14 +280,17 @@ const memoria = (banco: Banco) =>
     }
   })
 
-// --- How long one takes: events at a steady pace
+// --- Delay of a delivery: events at a steady pace
 
 interface Tiempos {
   p50: number
   p99: number
 }
 
-/** From when each was committed, as its author knows it, to when it came. Without those that never did. */
+/**
+ * Returns percentiles of the milliseconds from commit, as the client observes it, to arrival. Skips events that never
+ * arrived.
+ */
 export function tiempos(confirmadas: ReadonlyMap<string, number>, llegadas: ReadonlyMap<string, number>): Tiempos {
   const ms = [...confirmadas]
     .flatMap(([id, cuando]) => {
@@ -289,7 +302,10 @@ export function tiempos(confirmadas: ReadonlyMap<string, number>, llegadas: Read
   return { p50: percentil(0.5), p99: percentil(0.99) }
 }
 
-/** Guides at a steady pace, by one merchant after the other: event → when the answer to its creation arrived. */
+/**
+ * Creates guides at a steady pace, for the merchants in turn.
+ * @returns by event, the instant at which the answer to its creation arrived
+ */
 export async function crearAlRitmo(url: string, comercios: readonly Comercio[], segundos: number) {
   const confirmadas = new Map<string, number>()
   const libres: Enchufe[] = []
@@ -321,7 +337,10 @@ export async function crearAlRitmo(url: string, comercios: readonly Comercio[], 
   return confirmadas
 }
 
-/** The same rows and their job in one transaction: event → when its commit returned. */
+/**
+ * Inserts the rows of a guide and the job of its delivery in one transaction, at a steady pace.
+ * @returns by event, the instant at which the COMMIT returned
+ */
 async function trabajosAlRitmo({ db }: Base, destinos: readonly Destino[], segundos: number) {
   const confirmadas = new Map<string, number>()
   const encargos = nuevosEncargos(destinos, RITMO * segundos)
@@ -349,13 +368,16 @@ async function trabajosAlRitmo({ db }: Base, destinos: readonly Destino[], segun
   return confirmadas
 }
 
-/** @param aparte whether a worker sends what another process, the API, commits */
+/**
+ * Measures the delay from commit to reception, against graphile-worker.
+ * @param aparte if true, a worker sends the webhooks of events that the API commits in another process
+ */
 const latencia = (aparte: boolean) => (banco: Banco) =>
   banco.conBase(async (base): Promise<Resultado> => {
     const { rondas, segundos } = banco.opciones
     const receptor = await abrirReceptor(base)
     const [suyo, ajeno] = await base.crearComercios(2, 'test')
-    // Of the reference's merchant the service knows no endpoint, so it has nothing to send for him.
+    // The merchant of the reference has no endpoint in the service, so the service sends nothing for this merchant.
     const [destino] = await registrar(banco, base, [suyo!], () => `${receptor.url}/r`)
     const deReferencia: Destino = { ...destino!, comercio: ajeno! }
     const { url } = await base.servicio(aparte ? { WORKERS: '0' } : {})
@@ -403,10 +425,10 @@ const latencia = (aparte: boolean) => (banco: Banco) =>
     }
   })
 
-/** One endpoint's receiver hangs and much waits for it: what that does to the others. */
+/** Measures the effect of an endpoint that never answers, with 100,000 pending deliveries, on the other endpoints. */
 async function vecino(banco: Banco): Promise<Resultado> {
   const { rondas } = banco.opciones
-  // Longer than an attempt may take: there is time for those that hang, for their failure and for the probes after it.
+  // Longer than the timeout of an attempt, so that the first attempts fail and the probes after them are measured too.
   const segundos = Math.max(20, banco.opciones.segundos)
   const cuantas = 100_000
   const hechas: number[] = []
@@ -430,7 +452,7 @@ async function vecino(banco: Banco): Promise<Resultado> {
           if (performance.now() > limite) throw new Error('nada llegó al receptor que no responde')
       }
       const confirmadas = await crearAlRitmo(url, suyos, segundos)
-      await receptor.esperar(confirmadas.size, 15_000).catch(() => {}) // counted below
+      await receptor.esperar(confirmadas.size, 15_000).catch(() => {}) // missing arrivals are counted below
       const llegadas = await receptor.llegadas()
       const medidos = tiempos(confirmadas, llegadas)
       p50[lado].push(medidos.p50)

@@ -6,37 +6,40 @@ import { PLAZO_DE_INTERCAMBIO } from '../../server/webhooks/envio.ts'
 import { A_LA_VEZ as LECTURAS, POR_LECTURA, UMBRAL } from '../../server/webhooks/lector.ts'
 import type { Hilo, Maquina, Tiempo } from './tiempo.ts'
 
-/** A delivery, in the database until its end. */
+/** Simulated delivery; the simulation's database keeps it until it ends. */
 export interface Entrega extends EnEspera {
   readonly creada: number
   intentos: number
-  /** When its receiver first took it. */
+  /** First arrival at the receiver that the receiver accepted, in milliseconds of virtual time. */
   recibida?: number
-  /** How often its receiver took it. */
+  /** Times that the receiver accepted the delivery. */
   veces: number
   terminada?: 'entregada' | 'fallida'
 }
 
-/** How a receiver answers: after so many milliseconds, well or badly. Longer than {@link PLAZO_DE_INTERCAMBIO} is never. */
+/**
+ * Behaviour of a receiver: milliseconds until it answers, and if the answer is a success. More milliseconds than
+ * {@link PLAZO_DE_INTERCAMBIO} mean that it never answers.
+ */
 export type Respuesta = (azar: () => number, ahora: number) => { ms: number; buena: boolean }
 
-/** An endpoint as the database has it: what is due of it, and how it is doing. */
+/** Simulated endpoint as the database has it: its due deliveries and its failures. */
 export interface Punto {
   readonly comercio: string
   readonly anfitrion: string
   readonly responder: Respuesta
-  /** Due, the oldest first, and in nobody's memory. */
+  /** Due deliveries that no process has read, oldest first. */
   readonly vencidas: Entrega[]
   fallas: number
   frenadoHasta: number
-  /** Whether anything ever went badly there. */
+  /** True after the first failed attempt. */
   haFallado: boolean
   duena?: Bomba
 }
 
 /**
- * Milliseconds of CPU for one delivery: of the thread that sends, of those that help it (what V8 collects and compiles beside
- * it), of PostgreSQL and of the receiver; and a commit's wait.
+ * Costs of one delivery in milliseconds of CPU: of the sending thread, of its helper threads (garbage collection and
+ * compilation in V8), of PostgreSQL and of the receiver. `disco` is the wait of a commit.
  */
 export interface Costos {
   envio: number
@@ -46,11 +49,12 @@ export interface Costos {
   disco: number
 }
 
+/** Environment of a simulated process: virtual clock, random numbers, costs, PostgreSQL and the receiver. */
 export interface Mundo {
   tiempo: Tiempo
   azar: () => number
   costos: Costos
-  /** PostgreSQL's connections, and the receiver. */
+  /** Returns the connection of PostgreSQL with the shortest queue. */
   postgres: () => Hilo
   receptor: Hilo
   alRecibir: (entrega: Entrega, punto: Punto) => void
@@ -68,8 +72,8 @@ class Fila extends Linea<Entrega> {
 }
 
 /**
- * A process that sends, in virtual time. Who may send is the service's own code (`Cupos`, `Anfitriones`, the schedule of
- * attempts); reading, settling and the network are models with the same bounds.
+ * Simulated process that sends webhooks, in virtual time. The service's own code decides the order of sending (`Cupos`,
+ * `Anfitriones`, the schedule of attempts). Reading, settling and the network are models with the service's bounds.
  */
 export class Bomba {
   readonly #mundo: Mundo
@@ -79,7 +83,7 @@ export class Bomba {
   readonly #anfitriones: Anfitriones<Fila>
   readonly #filas = new Map<Punto, Fila>()
   readonly #porLeer = new Set<Fila>()
-  /** What it has read and not settled yet. */
+  /** Deliveries that the process has read and not settled. */
   readonly #tenidas = new Map<Entrega, Punto>()
   readonly #resultados: { fila: Fila; entrega: Entrega; buena: boolean }[] = []
   #lecturas = 0
@@ -95,6 +99,7 @@ export class Bomba {
     this.#anfitriones = new Anfitriones(() => mundo.tiempo.ahora)
   }
 
+  /** Takes the lease of an endpoint. */
   tomar(punto: Punto): void {
     punto.duena = this
     const fila = new Fila(punto, this.#cupos.abrir(punto.comercio))
@@ -103,7 +108,7 @@ export class Bomba {
     this.#pedir(fila)
   }
 
-  /** There is something due of an endpoint. */
+  /** Tells the process that an endpoint has due deliveries. */
   mirar(punto: Punto): void {
     const fila = this.#filas.get(punto)
     if (!fila) return
@@ -112,7 +117,10 @@ export class Bomba {
     this.#pedir(fila)
   }
 
-  /** It is killed: what it had read and not settled is due again. @returns the endpoints that it held */
+  /**
+   * Kills the process. Its unsettled deliveries become due again.
+   * @returns the endpoints that the process held
+   */
   morir(): readonly Punto[] {
     this.viva = false
     for (const [entrega, punto] of this.#tenidas) punto.vencidas.push(entrega)
@@ -199,7 +207,7 @@ export class Bomba {
     const { tiempo, azar, costos, receptor, alRecibir } = this.#mundo
     const { ms, buena } = turno.linea.punto.responder(azar, tiempo.ahora)
     const tarda = Math.min(ms, PLAZO_DE_INTERCAMBIO)
-    // The way there takes any part of that: what was sent later may arrive before.
+    // A random part of the time passes before the arrival, so that deliveries may overtake each other.
     const camino = azar() * tarda
     const recibir = () => {
       if (buena && ms < PLAZO_DE_INTERCAMBIO) {

@@ -3,56 +3,59 @@ import { PLAZO_DE_INTERCAMBIO } from '../../server/webhooks/envio.ts'
 import { Bomba, type Costos, type Entrega, type Punto, type Respuesta } from './bomba.ts'
 import { azarDe, Maquina, Tiempo } from './tiempo.ts'
 
-/** PostgreSQL's connections of one process that sends. */
+/** Connections to PostgreSQL of one sending process. */
 const CONEXIONES = 4
 
-/** What is simulated; instants and times in milliseconds. */
+/** Parameters of a simulation. Instants and durations are in milliseconds. */
 export interface Caso {
   semilla: number
-  /** Cores of the one machine that holds everything; with `aparte`, of each process's own, and of PostgreSQL's. */
+  /** Cores of the one machine that holds everything; with `aparte`, cores of the machine of each process. */
   nucleos: number
-  /** Whether processes and PostgreSQL have machines of their own. */
+  /**
+   * Gives each process and PostgreSQL a machine of its own; `postgres` is the number of cores of PostgreSQL's machine.
+   */
   aparte?: { postgres: number }
   procesos: number
   endpoints: number
   comercios: number
   costos: Costos
   responder: (endpoint: number) => Respuesta
-  /** Whose waits are told; all endpoints', if it isn't said. */
+  /** Selects the endpoints whose waits count for the percentiles. Default: all. */
   cuenta?: (endpoint: number) => boolean
-  /** Deliveries of each guide, one after the other. */
+  /** Deliveries of each guide, in sequence. Default: 6. */
   eventos?: number
-  /** Deliveries that wait at the beginning. */
+  /** Deliveries that are due at the start. Default: 0. */
   enCola?: number
-  /** Deliveries that become due meanwhile, by chance, and for how long. */
+  /** Average of deliveries per second that become due at random times during the simulation, until `durante`. */
   porSegundo?: number
   durante?: number
-  /** When it is over; if it isn't said, when nothing is left to do. */
+  /** Instant at which the simulation ends. Default: when no work is left. */
   hasta?: number
-  /** Which process is killed when. */
+  /** Processes to kill, and the instants. */
   muertes?: readonly { proceso: number; en: number }[]
 }
 
+/** Result of a simulation. `p50` and `p99` are waits from creation to first arrival, in milliseconds. */
 export interface Informe {
-  /** Distinct deliveries taken in a second, from the first to the last. */
+  /** Distinct deliveries received per second, from the first arrival to the last. */
   porSegundo: number
   p50: number
   p99: number
   entregadas: number
   fallidas: number
-  /** Neither taken nor given up. */
+  /** Deliveries that have neither succeeded nor failed for good at the end. */
   perdidas: number
-  /** Taken more than once. */
+  /** Deliveries received more than once. */
   repetidas: number
-  /** Taken after a later event of the same guide, by a receiver that never failed. */
+  /** Deliveries received after a later event of the same guide, by a receiver that never failed. */
   desordenadas: number
-  /** The share of PostgreSQL's cores, or of the machine's, that was used. */
+  /** Used share, 0 to 1, of the cores of PostgreSQL's machine, or of the one machine. */
   ocupacion: number
-  /** By endpoint: the longest that one of it waited. */
+  /** Longest wait of a delivery of each endpoint, by endpoint. */
   esperas: readonly number[]
 }
 
-/** Plays a case to its end: the same seed gives the same report. */
+/** Runs a simulation to its end. The same seed gives the same report. */
 export function simular(caso: Caso): Informe {
   const tiempo = new Tiempo()
   const azar = azarDe(caso.semilla)
@@ -102,7 +105,8 @@ export function simular(caso: Caso): Informe {
     const postgres = () => conexiones.reduce((mejor, otra) => (otra.espera < mejor.espera ? otra : mejor))
     return { tiempo, azar, costos: caso.costos, postgres, receptor: receptores.hilo(), alRecibir }
   }
-  // Receivers are elsewhere, unless everything is on one machine: then one process answers for all, as the bench's does.
+  // With separate machines the receivers use no core of PostgreSQL's machine. On one machine they share its cores, as
+  // in the bench.
   const receptores = caso.aparte ? new Maquina(tiempo, caso.procesos) : comun
   const bombas = Array.from({ length: caso.procesos }, () => new Bomba(mundoDe(), propia()))
   for (const [i, punto] of puntos.entries()) bombas[i % bombas.length]!.tomar(punto)
@@ -169,15 +173,18 @@ function informar({ endpoints, cuenta = () => true }: Caso, { todas, delPunto, d
   }
 }
 
-/** Answers after so many milliseconds, always well. */
+/** Receiver that answers after `ms` milliseconds, always with success. */
 export const tras =
   (ms: number): Respuesta =>
   () => ({ ms, buena: true })
 
-/** Answers after so many milliseconds on average, as Node's timers do: at whole ones, so that some answer together. */
+/**
+ * Receiver that answers after `ms` milliseconds on average, at whole milliseconds as Node's timers do, so that some
+ * answers coincide.
+ */
 export const enPunto =
   (ms: number): Respuesta =>
   (_azar, ahora) => ({ ms: Math.ceil(ahora + ms - 0.5) - ahora, buena: true })
 
-/** Takes everything and never answers. */
+/** Receiver that reads requests and never answers. */
 export const cuelga: Respuesta = () => ({ ms: PLAZO_DE_INTERCAMBIO, buena: false })

@@ -4,13 +4,16 @@ interface Cita {
   hacer: () => void
 }
 
-/** Virtual time in milliseconds: things happen when they are due, and in the order in which they were asked for. */
+/**
+ * Virtual clock in milliseconds. It runs tasks when they are due, and tasks of the same instant in the order of
+ * scheduling.
+ */
 export class Tiempo {
   ahora = 0
   #orden = 0
   readonly #monton: Cita[] = []
 
-  /** Does something so many milliseconds from now. */
+  /** Schedules a task `ms` milliseconds from now. */
   tras(ms: number, hacer: () => void): void {
     const cita = { en: this.ahora + ms, orden: this.#orden++, hacer }
     let i = this.#monton.push(cita) - 1
@@ -20,7 +23,7 @@ export class Tiempo {
     }
   }
 
-  /** Lets time pass until an instant, or until nothing is left to happen. */
+  /** Runs the tasks that are due up to an instant, or until no task is left. */
   correr(hasta: number): void {
     for (let [primera] = this.#monton; primera && primera.en <= hasta; [primera] = this.#monton) {
       this.#sacar()
@@ -47,7 +50,7 @@ export class Tiempo {
 
 const antes = (a: Cita, b: Cita) => a.en < b.en || (a.en === b.en && a.orden < b.orden)
 
-/** Numbers from 0 to 1 that a seed determines (mulberry32). */
+/** Returns a generator of pseudorandom numbers from 0 to 1, determined by the seed (mulberry32). */
 export function azarDe(semilla: number): () => number {
   let estado = semilla >>> 0
   return () => {
@@ -58,12 +61,12 @@ export function azarDe(semilla: number): () => number {
   }
 }
 
-/** A machine: threads that share its cores. */
+/** Simulated machine whose threads share its cores. */
 export class Maquina {
   readonly #tiempo: Tiempo
   readonly #listos: Hilo[] = []
   #libres: number
-  /** Milliseconds of its cores that were used. */
+  /** Core time used so far, in milliseconds. */
   usado = 0
 
   constructor(tiempo: Tiempo, nucleos: number) {
@@ -95,7 +98,7 @@ export class Maquina {
   }
 }
 
-/** Does one thing after the other, whenever a core is free. */
+/** Simulated thread: runs its tasks one after another, each when a core is free. */
 export class Hilo {
   readonly #cola: { ms: number; hecho: () => void }[] = []
   readonly #pedirNucleo: (hilo: Hilo) => void

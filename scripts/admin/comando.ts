@@ -2,6 +2,7 @@ import { CONSOLA as NOMBRE } from '../../server/bitacora/bitacora.ts'
 import { ALCANCES_DE_OPERACION } from '../../server/contrato/generado/vocabulario.ts'
 import type { DepsDeOperacion } from '../../server/deps.ts'
 
+/** Names of the options with a value, as typed after `--`. */
 export const OPCIONES = [
   'nombre',
   'pais',
@@ -24,29 +25,33 @@ export const OPCIONES = [
   'hasta',
   'carpeta',
 ] as const
-/** `si` has no value. */
+/** Option of the console. All take a value except `si`. */
 export type Opcion = (typeof OPCIONES)[number] | 'si'
 export type Opciones = Partial<Record<Opcion, string>>
 
+/** Command of the console: its options and its function. */
 export interface Comando {
   exige: readonly Opcion[]
   admite?: readonly Opcion[]
-  /** `llaves revocar llave_…` reads as well as `--llave llave_…`. */
+  /** Option that a positional argument may give: `llaves revocar llave_…` equals `llaves revocar --llave llave_…`. */
   objeto?: Opcion
   ejecutar: (deps: DepsDeOperacion, opciones: Opciones) => Promise<unknown>
-  /** What a person is asked first, unless `--si` answers it. */
+  /** Question that the operator must confirm before the command runs, unless `--si` is given. In Spanish. */
   pregunta?: (opciones: Opciones) => string
-  /** Whether it needs the storage of files, wherever that is. */
+  /** Opens the file storage (local folder or S3) for the command. */
   conArchivos?: true
-  /** Whether its answer is a document, which is JSON for people, too. */
+  /** Prints the result as indented JSON even without `--json`. */
   documento?: true
-  /** Whether what it found means that something is wrong: then it ends with 1. */
+  /** Returns true if the result reports a failure; the exit code is then 1. */
   falla?: (resultado: never) => boolean
-  /** What a table for people shows of a row; left out, all of it. */
+  /** Returns the columns of a row for the table on the terminal. Undefined shows all members. */
   resumir?: (fila: never) => object
 }
 
-/** The console is an operator: the operations' own handlers do its work, so that the two can't drift apart. */
+/**
+ * Request context of the console, which acts as an operator with all scopes. Commands call the handlers of the
+ * operations with this context, so that console and API cannot differ.
+ */
 export const CONSOLA = {
   path: undefined,
   query: undefined,

@@ -37,7 +37,7 @@ import { leerInstante } from '../../server/tiempo/instante.ts'
 import { CONSOLA, type Comando, type Opciones } from './comando.ts'
 import { COMANDOS_DE_PERSONA } from './personas.ts'
 
-/** Every page of a list. */
+/** Reads all pages of a list. */
 async function todas<Dato>(
   listar: (query: { limite: number; cursor?: string }) => Promise<{ body: unknown }>,
 ): Promise<Dato[]> {
@@ -51,23 +51,29 @@ async function todas<Dato>(
   return datos
 }
 
-/** A merchant's settings as the operation takes them; what they can't be goes as it is, and the operation says so. */
+/**
+ * Returns a merchant's settings as the operation expects them. Passes invalid values on, because the operation reports
+ * them.
+ */
 const leerAjustes = ({ pais, estricto, ritmos }: Pick<Opciones, 'pais' | 'estricto' | 'ritmos'>) => ({
   ...(pais === undefined ? {} : { pais: pais === 'ninguno' ? null : (pais as Pais) }),
   ...(estricto === undefined ? {} : { estricto: ({ sí: true, si: true, no: false }[estricto] ?? estricto) as boolean }),
   ...(ritmos === undefined ? {} : { ritmos: leerRitmos(ritmos) }),
 })
 
-/** `100,200`: requests and guides per second. */
+/** Parses rate limits such as `100,200`: requests and guides per second. */
 function leerRitmos(texto: string) {
   const [solicitudes, guias] = texto.split(',').map(Number)
   return { solicitudes, guias } as RitmosDeComercio
 }
 
-/** The members that the console's interface fixes for a new key. */
+/** Returns a new key without the timestamps that the console does not show. */
 const nueva = ({ creado_en: _1, revocado_en: _2, usado_en: _3, ...llave }: LlaveCualquieraCreada) => llave
 
-/** What both kinds of key are made with; empty is not left out, and the operation says so. */
+/**
+ * Returns the members common to requests for merchant and operator keys. Passes empty values on, because the operation
+ * rejects them.
+ */
 const leerOpcionesDeLlave = <A>({ alcances, vence, redes }: Pick<Opciones, 'alcances' | 'vence' | 'redes'>) => ({
   ...(alcances === undefined ? {} : { alcances: alcances.split(',').map((a) => a.trim()) as A[] }),
   ...(vence === undefined ? {} : { vence_en: vence }),
@@ -98,7 +104,7 @@ const resumirLinea = ({ creado_en, accion, quien, sobre, comercio, campos, red }
   red,
 })
 
-/** By group and verb; where there is another form for operators, that stands behind `--operador`. */
+/** Commands by group and verb. A command with a variant for operators has a second key that ends in `--operador`. */
 export const COMANDOS: Record<string, Comando> = {
   'comercios crear': {
     exige: ['nombre'],
@@ -191,7 +197,7 @@ export const COMANDOS: Record<string, Comando> = {
     async ejecutar(deps, { nombre = '', ...opciones }) {
       const body = { nombre: nombre.normalize('NFC') }
       await deps.validacion.exigirCuerpo('crearOperador', body)
-      // What is wrong with the key is told before anybody is made.
+      // The key is validated before the operator is created, so that an invalid option creates nothing.
       await deps.validacion.exigirCuerpo('crearLlaveDeOperador', leerOpcionesDeLlave(opciones))
       leerVencimiento(opciones.vence, deps.reloj())
       leerRedes(leerOpcionesDeLlave(opciones).redes)

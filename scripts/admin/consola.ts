@@ -20,7 +20,10 @@ import { AYUDA, ErrorDeUso, leerLinea } from './linea.ts'
 
 type Entorno = Readonly<Record<string, string | undefined>>
 
-/** Runs one line of the console and writes to the given streams; returns the exit code. */
+/**
+ * Runs one command line of the console and writes to the given streams.
+ * @returns the exit code: 0, 1 if the command fails, 2 if the command line is wrong
+ */
 export async function correrLinea(args: string[], env: Entorno, consola: Console): Promise<number> {
   try {
     const linea = leerLinea(args)
@@ -41,7 +44,10 @@ export async function correrLinea(args: string[], env: Entorno, consola: Console
   }
 }
 
-/** Asks a person at a terminal; a program has to say `--si`. */
+/**
+ * Asks for confirmation at a terminal.
+ * @throws {ErrorDeUso} if standard input is not a terminal; `--si` is then required
+ */
 async function confirmar(pregunta: string): Promise<boolean> {
   if (!process.stdin.isTTY) throw new ErrorDeUso('Falta --si: aquí no hay a quién preguntar.')
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
@@ -59,7 +65,7 @@ function mostrar(resultado: unknown, json: boolean, consola: Console) {
     consola.log('%s', `${clave.padEnd(12)} ${Array.isArray(valor) ? valor.join(', ') : (valor ?? '—')}`)
 }
 
-/** Which option a field of the operation came from. */
+/** Option of the console by field of the operation, if their names differ. */
 const DE_CAMPO: Record<string, Opcion> = { vence_en: 'vence', solapamiento_horas: 'solapamiento' }
 const DE_CODIGO: Record<string, Opcion> = {
   comercio_desconocido: 'comercio',
@@ -70,13 +76,16 @@ const DE_CODIGO: Record<string, Opcion> = {
   repartidor_desconocido: 'repartidor',
 }
 
-/** Opens the service's database for one piece of work, and leaves it as it was found, however that ends. */
+/**
+ * Opens the service's database and runs `hacer` with it. Starts the embedded PostgreSQL if it is not running, and
+ * applies missing migrations. Closes everything afterwards, also after an error.
+ */
 async function conDeps<T>(
   env: Entorno,
   conArchivos: boolean,
   hacer: (deps: DepsDeOperacion) => Promise<T>,
 ): Promise<T> {
-  // The console sends no messages, so it doesn't ask how the service does.
+  // The console sends no messages, so it needs no configuration of the messaging provider.
   const config = leerConfig({ ...env, MESSAGING: 'buzon' }, process.cwd())
   const log = crearLog('silent')
   const deshacer = new Deshacer(log)

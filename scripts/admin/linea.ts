@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { OPCIONES, type Opcion, type Opciones } from './comando.ts'
 import { COMANDOS } from './comandos.ts'
 
+/** Help text of the console, in Spanish. */
 export const AYUDA = `Uso: npm run --silent admin -- <comando> [opciones] [--json]
 
   comercios crear  --nombre "Tienda La Ceiba" [--pais GT] [--estricto sí|no] [--ritmos 50,100]
@@ -33,10 +34,13 @@ Usa la misma base que el servicio (DATABASE_URL, o la embebida de DATA_DIR), est
 --ritmos: solicitudes y guías por segundo de cada llave suya.
 --alcances omitido: todos. --vence omitido: no vence. --redes omitido: desde cualquiera. --json: la respuesta como JSON en una línea. --si: sin preguntar.`
 
-/** What was typed is wrong: said with the help, exit code 2. */
+/** Error in the command line. The console prints it with the help text and exits with 2. */
 export class ErrorDeUso extends Error {}
 
-/** All that can be said of a line before anything is opened. */
+/**
+ * Parses and checks a command line, without access to the database. Returns undefined for `--help` or an empty line.
+ * @throws {ErrorDeUso} if the command or an option is unknown or missing
+ */
 export function leerLinea(args: string[]) {
   const { values, positionals } = separar(args)
   const [grupo = '', verbo = '', ...objetos] = positionals

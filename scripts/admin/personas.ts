@@ -9,14 +9,14 @@ import { type Olvidada, olvidarTelefono } from '../../server/personas/olvidarTel
 import { leerDeQuien } from '../../server/personas/persona.ts'
 import { CONSOLA, type Comando } from './comando.ts'
 
-/** Copies the files of a person's guides into a folder, under their names. */
+/** Copies the files of a person's guides into a folder, each under its code. */
 async function copiarArchivos({ almacen }: DepsDeOperacion, archivos: readonly string[], carpeta: string) {
   await mkdir(carpeta, { recursive: true, mode: 0o700 })
   for (const archivo of archivos)
     await pipeline(await almacen.leer(archivo), createWriteStream(join(carpeta, archivo), { mode: 0o600 }))
 }
 
-/** What is done for a person who asks what is kept of him, or to be forgotten. */
+/** Commands for data subjects: export the data of a telephone number, or erase it. */
 export const COMANDOS_DE_PERSONA: Record<string, Comando> = {
   'persona exportar': {
     exige: ['telefono'],
@@ -38,7 +38,7 @@ export const COMANDOS_DE_PERSONA: Record<string, Comando> = {
       `Se borra para siempre lo que hay de ${telefono} en las guías terminadas, también pruebas de entrega y fotos.`,
     async ejecutar(deps, { telefono = '', comercio }) {
       const olvidada = await olvidarTelefono(deps, CONSOLA, await leerDeQuien(deps.db, telefono, comercio))
-      // Those that an earlier run left, too.
+      // This also deletes files that an earlier run left behind.
       await barrerArchivos(deps)
       return olvidada
     },

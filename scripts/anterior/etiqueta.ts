@@ -2,10 +2,13 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { promisify } from 'node:util'
 
-/** What git says, here. */
+/** Runs git in the current folder and returns its standard output. */
 export const git = async (...args: string[]) => (await promisify(execFile)('git', args, { maxBuffer: 1 << 26 })).stdout
 
-/** The last release before this commit; undefined before the first one, and where there is no history (a shallow clone). */
+/**
+ * Returns the tag of the last release before this commit. Undefined before the first release, or without history (a
+ * shallow clone).
+ */
 export async function etiquetaAnterior(): Promise<string | undefined> {
   const salida = await git(
     'tag',
@@ -20,7 +23,11 @@ export async function etiquetaAnterior(): Promise<string | undefined> {
   return salida.split('\n')[0] || undefined
 }
 
-/** Those files of it, as they were, into a folder. */
+/**
+ * Extracts files of a commit or tag into a folder.
+ * @param rutas paths to extract; all files if empty
+ * @throws if git or tar fails
+ */
 export async function extraer(etiqueta: string, carpeta: string, rutas: readonly string[] = []): Promise<void> {
   const archivar = spawn('git', ['archive', etiqueta, ...rutas], { stdio: ['ignore', 'pipe', 'inherit'] })
   const desempacar = spawn('tar', ['-x', '-C', carpeta], { stdio: [archivar.stdout, 'ignore', 'inherit'] })

@@ -8,17 +8,20 @@ import { construir } from './construir.ts'
 import { git } from './etiqueta.ts'
 
 const raiz = fileURLToPath(new URL('../../', import.meta.url))
-/** Where they stand in the tree. */
+/** Folder of the migrations, relative to the root of the tree. */
 export const MIGRACIONES = 'prisma/migrations'
 
-/** The commit before the newest migration, from which an installation is brought to what stands here. */
+/** Commit before the newest migration: the version from which installations upgrade to the current one. */
 export interface Anterior {
   commit: string
-  /** The newest migration. */
+  /** Name of the newest migration. */
   migracion: string
 }
 
-/** @returns in words, why there is nothing to upgrade from */
+/**
+ * Finds the commit before the newest migration.
+ * @returns `falta`: reason in English why no version to upgrade from is available
+ */
 export async function anteriorALaMigracion(): Promise<Anterior | { falta: string }> {
   const migracion = (await readdir(join(raiz, MIGRACIONES)))
     .filter((nombre) => /^\d/.test(nombre))
@@ -31,26 +34,29 @@ export async function anteriorALaMigracion(): Promise<Anterior | { falta: string
     )
   const archivo = `${MIGRACIONES}/${migracion}/migration.sql`
   const agregada = await decir('log', '-1', '--diff-filter=A', '--format=%H', '--', archivo)
-  if (agregada === undefined) return { falta: 'there is no history here' }
-  // One that isn't committed comes after what is.
+  if (agregada === undefined) return { falta: 'this clone has no git history' }
+  // An uncommitted migration comes after HEAD.
   const commit = await decir('rev-parse', '--verify', '--quiet', agregada === '' ? 'HEAD' : `${agregada}^`)
-  if (!commit) return { falta: `the history here doesn't reach the commit before ${migracion}` }
+  if (!commit) return { falta: `the git history does not contain the commit before ${migracion}` }
   const editadas = await decir('diff', '--name-only', '--diff-filter=MD', commit, '--', `${MIGRACIONES}/*.sql`)
   if (editadas) {
     const cuales = editadas.split('\n').map((ruta) => ruta.split('/').at(-2))
-    return { falta: `${cuales.join(', ')} was edited after ${commit.slice(0, 7)}: nothing from then can be upgraded` }
+    return { falta: `${cuales.join(', ')} was edited after ${commit.slice(0, 7)}, so that version cannot be upgraded` }
   }
   return { commit, migracion }
 }
 
-/** Made once for each commit and lock, whoever asks; what is half made is nobody's. */
+/**
+ * Returns a folder of this name in the system's temporary folder, and builds it first if it does not exist. Renames the
+ * folder only when it is complete, so that concurrent or interrupted runs never see a partial one.
+ */
 async function hacerUnaVez(nombre: string, hacer: (carpeta: string) => Promise<void>): Promise<string> {
   const base = await realpath(tmpdir())
   const hecha = join(base, nombre)
   if (existsSync(hecha)) return hecha
   const carpeta = await mkdtemp(`${hecha}-`)
   try {
-    await chmod(carpeta, 0o755) // or root's PostgreSQL would keep its data elsewhere
+    await chmod(carpeta, 0o755) // otherwise PostgreSQL, which as root runs as another user, stores its data elsewhere
     await hacer(carpeta)
     await rename(carpeta, hecha).catch((error) => {
       if (!existsSync(hecha)) throw error
@@ -62,8 +68,8 @@ async function hacerUnaVez(nombre: string, hacer: (carpeta: string) => Promise<v
 }
 
 /**
- * The tree of that commit, built; kept in the system's temporary folder for the next time. Each clone keeps its own, because
- * the tree's packages are links into the clone that built it.
+ * Builds the tree of a commit and returns its folder. Later runs reuse the folder, in the system's temporary folder.
+ * Each clone has a folder of its own, because the packages in it are links into the clone that built it.
  */
 export async function construirAnterior({ commit }: Anterior): Promise<string> {
   const origen = hash('sha1', raiz + (await readFile(join(raiz, 'package-lock.json'), 'utf8')))

@@ -1,25 +1,30 @@
 /**
- * What GeoNames does not say, written by hand: which department an admin1 code is, and which municipalities there are.
+ * Table of a country with the facts that GeoNames lacks, written by hand: the department of each admin1 code, and the
+ * municipalities.
  *
- * A department: `admin1 | ISO 3166-2 | name | a city that must lie in it, the capital (its centre) | other names`.
- * With `*` before the city the centre is the mean of its towns, weighted by population (its capital lies elsewhere).
+ * A department: `admin1 | ISO 3166-2 | name | a city in the department, its capital (and centre) | other names`. With
+ * `*` before the city, the centre is the mean of the department's towns, weighted by population, because its capital
+ * lies elsewhere.
  *
  * A municipality: `name`, then in any order
- * - `=seat`: how GeoNames calls its seat, when that isn't its name (also a name that people may write);
- *   `=13:seat` looks in another admin1, where GeoNames has it by mistake;
- * - `~other`: another name that people write;
- * - `@lat,lng`: an approximate centre from our own knowledge, where GeoNames has no place.
+ *  - `=seat`: GeoNames' name of its seat, if it differs from `name` (also a name that people may write);
+ *    `=13:seat` looks in another admin1, where GeoNames has the seat by mistake;
+ *  - `~other`: another name that people write;
+ *  - `@lat,lng`: an approximate centre, entered by hand because GeoNames has no place.
  */
 export interface TablaDePais {
   pais: string
-  /** What nothing of the country lies outside of: south, north, west, east. */
+  /** Bounding box of the country: south, north, west, east, in degrees. */
   caja: readonly [number, number, number, number]
   departamentos: string
-  /** By ISO code. Without it, the municipalities are those of GeoNames. */
+  /** Municipalities by ISO code of the department. Departments that are not listed have those of GeoNames. */
   municipios?: Readonly<Record<string, string>>
-  /** `ISO: GeoNames' name = name ~other`, for the names that people don't write; nothing after `=`: no municipality. */
+  /**
+   * Replaces names of GeoNames that people do not write: `ISO: GeoNames' name = name ~other`. Nothing after `=` removes
+   * the place.
+   */
   correcciones?: string
-  /** Towns that GeoNames doesn't mark as seats count as municipalities from this population on. */
+  /** Population from which a town counts as a municipality although GeoNames does not mark it as a seat. */
   desde?: number
 }
 
@@ -49,7 +54,7 @@ const GT: TablaDePais = {
     04 | GT-CQ | Chiquimula | Chiquimula | GT-20
     10 | GT-JA | Jalapa | Jalapa | GT-21
     11 | GT-JU | Jutiapa | Jutiapa | GT-22`,
-  // In the order of INE's codes: the first of Guatemala is 0101, the second 0102, and so on.
+  // The order is that of INE's codes: Guatemala's first municipality is 0101, its second 0102, and so on.
   municipios: {
     'GT-GU': `Guatemala =Guatemala City ~Ciudad de Guatemala ~Nueva Guatemala de la Asunción; Santa Catarina Pinula;
       San José Pinula; San José del Golfo; Palencia; Chinautla; San Pedro Ayampuc; Mixco; San Pedro Sacatepéquez;
@@ -122,7 +127,8 @@ const GT: TablaDePais = {
   },
 }
 
-// The 262 municipalities until the reform of 2024: addresses still name them (since then they are districts).
+// El Salvador's 262 municipalities before the reform of 2024. Addresses still use them, although they are districts
+// now.
 const SV: TablaDePais = {
   pais: 'SV',
   caja: [13.1, 14.5, -90.2, -87.6],
@@ -315,7 +321,7 @@ const NI: TablaDePais = {
   },
 }
 
-// The 84 cantons: what an address means there by a municipality.
+// Costa Rica's 84 cantons, which addresses use as municipalities.
 const CR: TablaDePais = {
   pais: 'CR',
   caja: [5.4, 11.3, -87.2, -82.4],
@@ -382,7 +388,7 @@ const PA: TablaDePais = {
       Santiago =Santiago de Veraguas; Soná`,
     'PA-10': 'Arraiján; Capira; Chame; La Chorrera; San Carlos',
     'PA-EM': 'Cémaco =Unión Chocó; Sambú =Puerto Indio',
-    // Guna Yala has no districts: these are its four corregimientos.
+    // Guna Yala has no districts, so the table lists its four corregimientos.
     'PA-KY': 'Ailigandí; Narganá; Puerto Obaldía; Tubualá',
     'PA-NB': `Besikó =Soloy; Jirondai; Kankintú =Bisira; Kusapín; Mironó =Hato Pilón; Müna =Chichica;
       Nole Duima =Cerro Iglesias; Ñürüm =Buenos Aires; Santa Catalina ~Calovébora`,
@@ -501,7 +507,7 @@ const MX: TablaDePais = {
     32 | MX-ZAC | Zacatecas | Zacatecas |`,
   desde: 5_000,
   municipios: {
-    // The sixteen boroughs, and the city as people write it who give no borough.
+    // The sixteen boroughs, and the city itself for addresses without a borough.
     'MX-CMX': `Ciudad de México =Mexico City ~CDMX ~México DF ~México; Álvaro Obregón; Azcapotzalco; Benito Juárez;
       Coyoacán; Cuajimalpa de Morelos =Delegación Cuajimalpa de Morelos ~Cuajimalpa; Cuauhtémoc; Gustavo A. Madero =Gustavo Adolfo Madero; Iztacalco; Iztapalapa;
       La Magdalena Contreras =Magdalena Contreras; Miguel Hidalgo; Milpa Alta ~Villa Milpa Alta; Tláhuac; Tlalpan;
@@ -542,5 +548,5 @@ const MX: TablaDePais = {
     MX-CAM: Ciudad del Carmen = Ciudad del Carmen ~Carmen`,
 }
 
-/** In the order in which the catalogue lists them, and in which a name of two countries is looked for. */
+/** Countries in the order of the catalogue. The lookup of a name that exists in two countries uses the same order. */
 export const PAISES: readonly TablaDePais[] = [GT, SV, HN, NI, CR, PA, CO, MX]

@@ -2,7 +2,10 @@ import { conUnTelefono, SIN_NAVEGADOR } from './navegador.ts'
 
 const LUGAR = { latitude: 14.70811, longitude: -90.50042, accuracy: 12 }
 
-/** Confirms the place as the recipient would, through the link of his message; returns how it was done. */
+/**
+ * Confirms the location as the recipient does, with the link in the recipient's message.
+ * @returns description of the way used, in Spanish
+ */
 export async function confirmarComoDestinatario(direccion: string): Promise<string> {
   if (SIN_NAVEGADOR) {
     const campos = {

@@ -3,10 +3,16 @@ import { ARGUMENTOS, buscarNavegador } from '../navegador.ts'
 
 const RUTA = buscarNavegador()
 
-/** Without it, the same requests are sent without a browser. */
+/**
+ * Message in Spanish if no browser is installed, else undefined. Without a browser the demo sends the same requests
+ * itself.
+ */
 export const SIN_NAVEGADOR = RUTA ? undefined : 'sin navegador (no se encontró ninguno; CHROMIUM dice dónde está)'
 
-/** Does something as somebody with a phone would, at that place. */
+/**
+ * Runs `hacer` with a page of an emulated phone at a location. Closes the browser afterwards.
+ * @param donde latitude and longitude in degrees, accuracy in metres
+ */
 export async function conUnTelefono<T>(
   donde: { latitude: number; longitude: number; accuracy: number },
   hacer: (pagina: Page, contexto: BrowserContext) => Promise<T>,

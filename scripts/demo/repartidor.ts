@@ -5,19 +5,22 @@ import { conUnTelefono, SIN_NAVEGADOR } from './navegador.ts'
 const FOTO = new URL('../../server/simulador/muestras/foto.jpg', import.meta.url)
 const FIRMA = new URL('../../server/simulador/muestras/firma.png', import.meta.url)
 
-/** What the courier takes out and delivers, and where: a guide that is `recolectado`. */
+/** Delivery that the courier makes. The guide must be in the state `recolectado`. */
 export interface Reparto {
   url: string
-  /** What the courier signs in with. */
+  /** Code with which the courier signs in. */
   codigo: string
   guia: string
   lat: number
   lng: number
-  /** Asked in between: what the service knows of the guide while the phone has no coverage. */
+  /** Returns the state of the guide in the service. Called while the phone has no coverage. */
   estado: () => Promise<string>
 }
 
-/** Delivers where there is no coverage, and comes back to where there is; returns how it was done. */
+/**
+ * Delivers a guide without coverage, and sends the delivery when the phone is online again.
+ * @returns description of the way used, in Spanish, and the state that `estado` returned meanwhile
+ */
 export function entregarComoRepartidor(reparto: Reparto): Promise<{ como: string; mientras: string }> {
   return SIN_NAVEGADOR ? entregarSinPagina(reparto) : entregarEnLaPagina(reparto)
 }
@@ -31,7 +34,7 @@ function entregarEnLaPagina({ url, codigo, guia, lat, lng, estado }: Reparto) {
     await salirARuta(pagina, guia)
     const entregar = pagina.getByRole('link', { name: 'Entregar', exact: true })
     await entregar.waitFor()
-    // What the page's own policy would not let a page's script do.
+    // The page's Content Security Policy forbids Playwright's `evaluate()`, so the script uses the DevTools protocol.
     const consola = await contexto.newCDPSession(pagina)
     await consola.send('Runtime.evaluate', { expression: 'navigator.serviceWorker.ready', awaitPromise: true })
 
@@ -64,7 +67,7 @@ function entregarEnLaPagina({ url, codigo, guia, lat, lng, estado }: Reparto) {
 
 type Pagina = Parameters<Parameters<typeof conUnTelefono>[1]>[0]
 
-/** Types a guide's code on the first screen, and takes the guide out; it is then seen whole. */
+/** Enters a guide's code on the first screen and sets the guide to `en_ruta`. Ends on the guide's full view. */
 export async function salirARuta(pagina: Pagina, guia: string) {
   await pagina.getByLabel('Busque, o escriba la guía').fill(guia)
   await pagina.getByRole('button', { name: 'Abrir' }).tap()
@@ -75,6 +78,7 @@ export async function salirARuta(pagina: Pagina, guia: string) {
   await pagina.getByRole('link', { name: 'Llamar' }).waitFor()
 }
 
+/** Draws a signature on the canvas of the delivery form. */
 export async function firmar(pagina: Pagina) {
   const lienzo = pagina.locator('canvas.firma')
   await lienzo.scrollIntoViewIfNeeded()
@@ -88,7 +92,7 @@ export async function firmar(pagina: Pagina) {
   await pagina.mouse.up()
 }
 
-/** The requests that the page would send. */
+/** Delivers with the requests that the page would send. */
 async function entregarSinPagina({ url, codigo, guia, lat, lng, estado }: Reparto) {
   const pedir = async (ruta: string, tipo: string, body: string | Buffer, cookie = '') => {
     const headers = { Origin: url, 'Content-Type': tipo, Cookie: cookie }

@@ -1,6 +1,10 @@
-/** The members of a schema as a list that one reads: what is in what is in a name, `recogida.lat`, `guias[].telefono`. */
+/**
+ * Flattens the members of a schema into a list. The name of a nested member contains its path: `recogida.lat`,
+ * `guias[].telefono`.
+ */
 import { type Json, type Objeto, seguir } from './contrato.ts'
 
+/** Member of a schema, with its path, type and description for readers. */
 export interface Campo {
   nombre: string
   tipo: string
@@ -8,10 +12,10 @@ export interface Campo {
   descripcion: string
 }
 
-/** How deep members are told: further down stands what has a page of its own. */
+/** Maximum depth of nested members. Deeper members are documented on their own pages. */
 const HONDO = 4
 
-/** JSON's types, as people call them. */
+/** Spanish names of JSON's types. */
 const TIPOS: Readonly<Record<string, string>> = {
   string: 'texto',
   integer: 'entero',
@@ -22,7 +26,7 @@ const TIPOS: Readonly<Record<string, string>> = {
   null: 'nulo',
 }
 
-/** A schema with what its `allOf` adds to it. */
+/** Returns a schema merged with the schemas of its `allOf`. */
 function entero(contrato: Objeto, valor: Json | undefined): Objeto {
   const { allOf = [], ...propio } = seguir(contrato, valor)
   const partes = [...(allOf as Json[]).map((parte) => entero(contrato, parte)), propio]
@@ -35,6 +39,7 @@ function entero(contrato: Objeto, valor: Json | undefined): Objeto {
 
 const variantes = (esquema: Objeto) => (esquema.oneOf ?? esquema.anyOf) as Json[] | undefined
 
+/** Returns the type of a schema in Spanish, such as `lista de texto` or `texto o nulo`. */
 export function tipoDe(contrato: Objeto, valor: Json | undefined): string {
   const esquema = entero(contrato, valor)
   const suyas = variantes(esquema)
@@ -59,6 +64,7 @@ const valoresDe = (esquema: Objeto) => {
   return valores.length > 0 ? ` Valores: ${valores.map((uno) => `\`${String(uno)}\``).join(', ')}.` : ''
 }
 
+/** Lists the members of a schema and of its nested schemas. The first of several members with the same path is kept. */
 export function camposDe(contrato: Objeto, valor: Json | undefined, prefijo = '', nivel = 0): Campo[] {
   const esquema = entero(contrato, valor)
   const dentro = [

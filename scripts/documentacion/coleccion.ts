@@ -1,10 +1,16 @@
-/** The operations as a collection that Postman, Bruno and their like open: each example of a body is a request. */
+/**
+ * Exports the operations as a collection for Postman, Bruno and compatible tools. Each example of a body becomes a
+ * request.
+ */
 import { ejemplosDe, type Objeto, type Operacion, operacionesDe, parametrosDe } from './contrato.ts'
 import { consultaDe } from './muestras.ts'
 
 const ESQUEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json'
 
-/** What a request made is what the next ones speak of. */
+/**
+ * Test script that runs after each request of the collection. It stores the ids that the response created, so that
+ * later requests use them.
+ */
 const RECORDAR = `const hecho = pm.response.code < 300 && pm.response.text() ? pm.response.json() : {}
 const clases = { wh_: 'webhook', ent_: 'entrega', rec_: 'recuperacion' }
 const clase = clases[String(hecho.id).replace(/_.*/, '_')]
@@ -56,6 +62,7 @@ function solicitudes(contrato: Objeto, operacion: Operacion): Objeto[] {
   }))
 }
 
+/** Returns the collection of a contract, in the format v2.1.0 of Postman. */
 export function coleccionDe(contrato: Objeto): Objeto {
   const operaciones = operacionesDe(contrato)
   const info = contrato.info as Objeto

@@ -1,9 +1,12 @@
-/** What the console offers: each operation with its parameters and the contract's own examples. */
+/** Operations for the documentation's API console: each with its parameters and the contract's own examples. */
 import type { Ejemplo, OperacionDeConsola, Parametro } from '../../server/paginas/consola/navegador/operacion.ts'
 import { ejemplosDe, type Json, type Objeto, operacionesDe, parametrosDe, pideLlave, seguir } from './contrato.ts'
 import { enDireccion, sinMarcas } from './guia.ts'
 
-/** Where a value goes that is asked for; what goes into headers a browser says by itself. */
+/**
+ * Position of a parameter's value, by OpenAPI's `in`. The console asks for no header, because the browser sends them
+ * itself.
+ */
 const DONDE: Readonly<Record<string, Parametro['en']>> = { path: 'ruta', query: 'consulta' }
 
 function parametros(contrato: Objeto, suyos: readonly Objeto[]): Parametro[] {
@@ -20,6 +23,7 @@ function parametros(contrato: Objeto, suyos: readonly Objeto[]): Parametro[] {
   })
 }
 
+/** Lists the operations in the order of the contract's tags. */
 export const operacionesDeConsola = (contrato: Objeto): OperacionDeConsola[] =>
   ((contrato.tags ?? []) as Objeto[]).flatMap(({ name }) =>
     operacionesDe(contrato)

@@ -1,17 +1,19 @@
-/** How the generators, and the tests of what they write, read a bundled contract. */
+/** Functions with which the generators, and the tests of their output, read a bundled contract. */
 export type Json = null | boolean | number | string | Json[] | { [clave: string]: Json }
 export type Objeto = { [clave: string]: Json }
 
+/** Operation of a contract. */
 export interface Operacion {
   id: string
   metodo: string
-  /** As the contract writes it: `/api/v1/guias/{guia}`. */
+  /** Path as the contract writes it, such as `/api/v1/guias/{guia}`. */
   ruta: string
   definicion: Objeto
 }
 
 const METODOS = new Set(['get', 'post', 'put', 'patch', 'delete'])
 
+/** Lists the operations of a contract, in its order. */
 export const operacionesDe = (contrato: Objeto): Operacion[] =>
   Object.entries(contrato.paths as Record<string, Objeto>).flatMap(([ruta, porMetodo]) =>
     Object.entries(porMetodo)
@@ -22,13 +24,16 @@ export const operacionesDe = (contrato: Objeto): Operacion[] =>
       }),
   )
 
-/** What has no security of its own has the document's; an empty list asks for no key. */
+/**
+ * Tells if an operation requires a key. An operation without `security` has the document's; an empty list requires no
+ * key.
+ */
 export const pideLlave = (contrato: Objeto, definicion: Objeto) =>
   ((definicion.security ?? contrato.security) as Objeto[]).length > 0
 
 export const esquemasDe = (contrato: Objeto) => (contrato.components as Objeto).schemas as Record<string, Objeto>
 
-/** What a value says, or what it points at. */
+/** Returns an object, or the target of its `$ref`. */
 export function seguir(contrato: Objeto, valor: Json | undefined): Objeto {
   const objeto = (valor ?? {}) as Objeto
   if (typeof objeto.$ref !== 'string') return objeto
@@ -39,11 +44,12 @@ export function seguir(contrato: Objeto, valor: Json | undefined): Objeto {
   )
 }
 
-/** The named examples of a body, by their names; none when it isn't JSON. */
+/** Returns the named examples of a body; none if the body is not JSON. */
 export function ejemplosDe(contrato: Objeto, cuerpo: Json | undefined): [nombre: string, ejemplo: Objeto][] {
   const json = ((seguir(contrato, cuerpo).content ?? {}) as Objeto)['application/json'] as Objeto | undefined
   return Object.entries((json?.examples ?? {}) as Objeto).map(([nombre, uno]) => [nombre, seguir(contrato, uno)])
 }
 
+/** Returns the parameters of an operation, with references resolved. */
 export const parametrosDe = (contrato: Objeto, { definicion }: Operacion): Objeto[] =>
   ((definicion.parameters ?? []) as Json[]).map((uno) => seguir(contrato, uno))

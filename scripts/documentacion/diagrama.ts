@@ -1,7 +1,10 @@
-/** State diagrams: Graphviz lays out what the contract says in Mermaid's words. */
+/** Renders the contract's state diagrams, written in Mermaid, with Graphviz. */
 import { instance } from '@viz-js/viz'
 
-/** Boxes are made for letters of this size and get smaller ones: a reader's font may be wider than Graphviz thinks. */
+/**
+ * Font size for the layout of the boxes. The text is drawn 2 points smaller, because a reader's font may be wider than
+ * Graphviz assumes.
+ */
 const LETRA = 17
 const BLOQUE = /```mermaid\nstateDiagram-v2\n([\s\S]*?)```/g
 
@@ -34,7 +37,10 @@ const enPalabras = (bloque: string) => {
   return [...deCada].map(([de, suyas]) => `de ${de} a ${suyas.map(({ a }) => a).join(', ')}`).join('; ')
 }
 
-/** The text with each diagram as a picture in it: of an SVG element, Redoc would lose the case of `viewBox`. */
+/**
+ * Replaces each Mermaid diagram of a text with an image. The SVG is in a data URL, because Redoc would change the case
+ * of `viewBox` in an SVG element.
+ */
 export async function conDiagramas(texto: string): Promise<string> {
   const viz = await instance()
   return texto.replace(BLOQUE, (_, bloque: string) => {

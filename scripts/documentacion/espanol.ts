@@ -1,6 +1,6 @@
 /**
- * Redoc's own words in Spanish. It asks a function for each of them, by a key and with the English text, and what the free
- * edition has in that function's place returns the text: here it looks the text up first.
+ * Spanish texts of Redoc's user interface, by the English text. Redoc calls a function with a key and the English text.
+ * In the free edition the function returns the English text; {@link enEspanol} makes it search this table first.
  */
 const PALABRAS: Record<string, string> = {
   'Search ': 'Buscar ',
@@ -55,7 +55,7 @@ const PALABRAS: Record<string, string> = {
   required: 'obligatorio',
   deprecated: 'obsoleto',
   Deprecated: 'obsoleto',
-  // Before «campos», of which their number tells enough.
+  // Redoc writes this word before «campos», where the number of fields is enough.
   array: '',
   'Array of': 'Lista de',
   'Array of ': 'Lista de ',
@@ -102,7 +102,7 @@ const PALABRAS: Record<string, string> = {
   'Switch color mode': 'Cambiar entre claro y oscuro',
 }
 
-/** The few that it doesn't ask for. */
+/** Texts that Redoc does not pass to its translation function. */
 const LITERALES: Record<string, string> = {
   'One of:': 'Uno de:',
   'Value:': 'Valor:',
@@ -127,15 +127,18 @@ const LITERALES: Record<string, string> = {
   'API docs by': 'Hecho con Redoc',
 }
 
+/** Translation function in the program of Redoc's free edition. */
 export const TRADUCE = /translate:\(e,t\)=>\(typeof t==["`]string["`]\?t:t\?\.defaultValue\)\|\|e\|\|(?:""|``)/
 
-/** What it says of a value's type, such as «string or null, (uri)», before its limits are added. */
+/**
+ * Code in Redoc that collects the words for a value's type, such as «string or null, (uri)», before it adds the limits.
+ */
 const TIPO = /(\w+)&&(\w+)\.push\(`\(\$\{\1\}\)`\),(\w+)&&\2\.push\(\3\)(?=,\2\.push\(\.\.\.\w+\))/
-/** The list of what it says of a value's limits, such as «[ 1 .. 40 ] characters». */
+/** Code in Redoc that returns the words for a value's limits, such as «[ 1 .. 40 ] characters». */
 const LIMITES = /(\w+\.uniqueItems&&(\w+)\.push\((["`])unique\3\),)\2\}/
-/** What it calls one of several shapes, such as «string (date-time)». */
+/** Code in Redoc that names one of several variants, such as «string (date-time)». */
 const FORMA = /(\w+)&&\((\w+)\+=` \(\$\{\1\}\)`\),(?=\{label:)/
-/** Its switch of light and dark, which is called by what is on. */
+/** Label of Redoc's switch between light and dark mode, which Redoc names after the current mode. */
 const CLARO = /("data-testid":(["`])color-mode-switcher\2[\s\S]{0,300}?"aria-label":)\w+,/
 
 const DE_TIPOS: readonly (readonly [RegExp, string])[] = [
@@ -171,12 +174,15 @@ const DE_TIPOS: readonly (readonly [RegExp, string])[] = [
 
 const deTipos = `(t=>[${DE_TIPOS.map(([que, por]) => `[${new RegExp(que, 'g')},${JSON.stringify(por)}]`)}].reduce((x,[q,p])=>x.replace(q,p),t))`
 
-/** What it writes without asking, as a child or for who can't see: looked up, too. */
+/** Texts that Redoc writes without its translation function, as children or for screen readers. */
 const ESCRITAS = /(children|"aria-label"|title|tip):(["`])([A-Z][^"`$]*)\2/g
 
 const PIEZAS = { TRADUCE, TIPO, LIMITES, FORMA, CLARO }
 
-/** Redoc's program in Spanish. @throws when one of the places that are changed is no longer there */
+/**
+ * Translates Redoc's program into Spanish.
+ * @throws if one of the places to change no longer exists in the program
+ */
 export function enEspanol(codigo: string): string {
   for (const [nombre, pieza] of Object.entries(PIEZAS)) {
     if (!pieza.test(codigo)) throw new Error(`Redoc no longer has ${nombre}: see scripts/documentacion/espanol.ts`)

@@ -1,6 +1,6 @@
 /**
- * What descriptions don't say twice: a `{{name}}` in one of them, or in a chapter of the guide, is written here from the
- * contract itself. A name that nobody wrote is an error, and so is a fragment that nobody uses.
+ * Fragments of text generated from the contract. They replace `{{name}}` in descriptions and in the guide's chapters,
+ * so that no text repeats the contract's values. An unknown name is an error, and so is an unused fragment.
  */
 import { ejemplosDe, esquemasDe, type Json, type Objeto, operacionesDe } from './contrato.ts'
 
@@ -14,9 +14,10 @@ type Textos = Record<string, string>
 
 const codigo = (texto: string) => `\`${texto}\``
 const codigos = (textos: readonly string[]) => textos.map(codigo).join(', ')
+/** Returns a Markdown table. */
 export const tabla = (cabecera: readonly string[], filas: readonly (readonly string[])[]) =>
   [cabecera, cabecera.map(() => '---'), ...filas].map((fila) => `| ${fila.join(' | ')} |`).join('\n')
-/** 64800 → «18 h». */
+/** Formats a duration in seconds, minutes or hours: 64800 gives «18 h». */
 export function duracion(segundos: number): string {
   const [unidad, tamano] = segundos < 60 ? ['s', 1] : segundos < 3600 ? ['min', 60] : ['h', 3600]
   return `${(segundos / (tamano as number)).toLocaleString('es', { maximumFractionDigits: 1 })} ${unidad}`
@@ -36,7 +37,10 @@ function tablaDeEstados(contrato: Objeto): string {
   )
 }
 
-/** For whoever reads the contract itself; the documentation's page shows it drawn (diagrama.ts). */
+/**
+ * Returns the state diagram of a schema in Mermaid, for readers of the contract itself. The documentation shows it as
+ * an image (`diagrama.ts`).
+ */
 function diagrama(contrato: Objeto, esquema: string): string {
   const maquina = esquemasDe(contrato)[esquema]?.['x-transiciones'] as unknown as Maquina
   const { iniciales, finales, desvios = [], transiciones } = maquina
@@ -93,7 +97,7 @@ function tablaDeReintentos(contrato: Objeto): string {
   return tabla(['intento', 'espera tras el anterior', 'desde el evento'], filas)
 }
 
-/** One table of errors for each status; each code has the anchor that an error's `documentacion` links to. */
+/** Returns one table of errors per status. Each code has the anchor that an error's `documentacion` links to. */
 function tablasDeErrores(contrato: Objeto): string {
   const problemas = Object.entries(esquemasDe(contrato).CodigoDeProblema?.['x-problemas'] as Record<string, Objeto>)
   const propios = problemas.filter(([, { ajeno }]) => ajeno !== true)
@@ -116,7 +120,7 @@ function tablasDeErrores(contrato: Objeto): string {
     .join('\n\n')
 }
 
-/** A whole one: the first that the contract shows of the commonest. */
+/** Returns a complete error: the contract's first example of the most common response. */
 function ejemploDeError(contrato: Objeto): string {
   const respuestas = (contrato.components as Objeto).responses as Objeto
   const [[, ejemplo] = []] = ejemplosDe(contrato, respuestas.DatosNoValidos)
@@ -162,12 +166,15 @@ const FRAGMENTOS: Record<string, (contrato: Objeto) => string> = {
 
 const usados = new Set<string>()
 
-/** The contract with every fragment in its place. */
+/**
+ * Returns the contract with all fragments replaced in its descriptions.
+ * @throws if a fragment is unknown
+ */
 export function conFragmentos(contrato: Objeto): Objeto {
   const escribir = (texto: string) =>
     texto.replace(/\{\{([\w.]+)\}\}/g, (_, nombre: string) => {
       const fragmento = FRAGMENTOS[nombre]
-      if (!fragmento) throw new Error(`there is no fragment {{${nombre}}}: see scripts/documentacion/fragmentos.ts`)
+      if (!fragmento) throw new Error(`unknown fragment {{${nombre}}}: see scripts/documentacion/fragmentos.ts`)
       usados.add(nombre)
       return fragmento(contrato)
     })
@@ -180,8 +187,11 @@ export function conFragmentos(contrato: Objeto): Objeto {
   return recorrer(contrato) as Objeto
 }
 
-/** @throws when a fragment was written for nobody, once all documents have theirs. */
+/**
+ * Checks that each fragment is used. Call this after {@link conFragmentos} has processed all documents.
+ * @throws if a fragment is unused
+ */
 export function exigirFragmentosUsados() {
   const sobran = Object.keys(FRAGMENTOS).filter((nombre) => !usados.has(nombre))
-  if (sobran.length > 0) throw new Error(`nobody uses the fragments ${sobran.join(', ')}`)
+  if (sobran.length > 0) throw new Error(`unused fragments: ${sobran.join(', ')}`)
 }

@@ -1,4 +1,7 @@
-/** The guide: its chapters stand in `openapi/comercios/guia/`, in the order of their names, behind the introduction. */
+/**
+ * Reads the guide: its introduction is the contract's description, and its chapters are files in
+ * `openapi/comercios/guia/`, in alphabetical order.
+ */
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Objeto } from './contrato.ts'
 
@@ -6,19 +9,23 @@ const CARPETA = new URL('../../openapi/comercios/guia/', import.meta.url)
 
 const EJEMPLOS = new URL('../../sdk/ejemplos/', import.meta.url)
 
-/** `{{ejemplos/receptor.py}}` is the file of that name: what the guide shows is what the SDK brings and the tests run. */
+/**
+ * Replaces `{{ejemplos/receptor.py}}` with the contents of that file. The guide thus shows the examples that the SDK
+ * contains and the tests run.
+ */
 const conEjemplos = (texto: string) =>
   texto.replace(/\{\{ejemplos\/([\w.]+)\}\}/g, (_, archivo: string) =>
     readFileSync(new URL(archivo, EJEMPLOS), 'utf8').trimEnd(),
   )
 
+/** Reads the source files of the chapters, with the examples inserted. */
 export const leerCapitulos = () =>
   readdirSync(CARPETA)
     .filter((archivo) => archivo.endsWith('.md'))
     .sort()
     .map((archivo) => ({ archivo, texto: conEjemplos(readFileSync(new URL(archivo, CARPETA), 'utf8').trim()) }))
 
-/** The contract with the guide as the description of the whole, and a title of its own over the operations. */
+/** Returns the contract with the whole guide as its description, and a group for the operations in the menu. */
 export function conGuia(contrato: Objeto): Objeto {
   const info = contrato.info as Objeto
   const introduccion = String(info.description).trim()
@@ -27,21 +34,21 @@ export function conGuia(contrato: Objeto): Objeto {
   return { ...contrato, info: { ...info, description }, 'x-tagGroups': [{ name: 'Operaciones', tags }] }
 }
 
-/** A chapter of the guide, or one of its parts, as the bundled contract tells it. */
+/** Chapter of the guide, or one of its parts, as read from the bundled contract. */
 export interface Apartado {
   titulo: string
-  /** Where it stands in the page, such as `section/lotes/que-hacer-con-las-que-fallan`: Redoc's own name for it. */
+  /** Address of the part in the page, such as `section/lotes/que-hacer-con-las-que-fallan`, as Redoc forms it. */
   lugar: string
-  /** Its own text, without its heading and without what its parts say. */
+  /** Text of the chapter or part, without its heading and without its parts. */
   texto: string
 }
 export interface Capitulo extends Apartado {
-  /** Its name in addresses, such as `recibir-webhooks`. */
+  /** Name of the chapter in addresses, such as `recibir-webhooks`. */
   nombre: string
   partes: Apartado[]
 }
 
-/** A title as Redoc writes it in addresses. */
+/** Returns a title in the form that Redoc uses in addresses. */
 export const enDireccion = (titulo: string) =>
   titulo
     .normalize('NFD')
@@ -50,7 +57,10 @@ export const enDireccion = (titulo: string) =>
     .toLowerCase()
     .replace(/\s+/g, '-')
 
-/** What a heading opens, of the text before the first one, too. A `#` within code is none. */
+/**
+ * Splits a text at the headings of one level. The first part, with an empty title, is the text before the first
+ * heading. A `#` within a code block is no heading.
+ */
 function partir(texto: string, marca: string): { titulo: string; texto: string }[] {
   const partes = [{ titulo: '', texto: '' }]
   let enCodigo = false
@@ -62,7 +72,7 @@ function partir(texto: string, marca: string): { titulo: string; texto: string }
   return partes.map(({ titulo, texto }) => ({ titulo, texto: texto.trim() }))
 }
 
-/** The guide as the bundled contract tells it, with every fragment in its place. */
+/** Reads the guide from a bundled contract, with all fragments replaced. */
 export function leerGuia(contrato: Objeto): { introduccion: string; capitulos: Capitulo[] } {
   const [primera, ...siguientes] = partir(String((contrato.info as Objeto).description), '#')
   const capitulos = siguientes.map(({ titulo, texto }) => {
@@ -80,7 +90,7 @@ export function leerGuia(contrato: Objeto): { introduccion: string; capitulos: C
   return { introduccion: primera!.texto, capitulos }
 }
 
-/** A text as it is read aloud: without marks, tables' lines and programs. */
+/** Returns a text without Markdown marks, table lines and code blocks. */
 export const sinMarcas = (texto: string) =>
   texto
     .replace(/^```[\s\S]*?^```$/gm, ' ')

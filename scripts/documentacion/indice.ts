@@ -1,11 +1,11 @@
-/** What the documentation's search looks through: each chapter, part, operation, schema and error by itself. */
+/** Search index of the documentation: one entry per chapter, part, operation, schema and error. */
 import type { Parte } from '../../server/paginas/docs/navegador/buscar.ts'
 import { camposDe } from './campos.ts'
 import { esquemasDe, type Objeto, operacionesDe, parametrosDe } from './contrato.ts'
 import { enDireccion, leerGuia, sinMarcas } from './guia.ts'
 import { OBJETOS } from './lectura.ts'
 
-/** What people call a chapter who come from another service. */
+/** Other words for a chapter that users of other services search for. */
 const TAMBIEN: Readonly<Record<string, string>> = {
   autenticacion: 'llave, clave, api key, token, bearer, credenciales',
   idempotencia: 'external_ref, repetir, duplicados, idempotency',
@@ -28,7 +28,7 @@ const deLaGuia = (contrato: Objeto): Parte[] =>
         lugar: `/${parte.lugar}`,
         de: titulo,
         claves: '',
-        // The tables of errors have a row each below.
+        // Each error of these tables has an entry of its own (`deErrores`).
         texto: nombre === 'errores' ? '' : sinMarcas(parte.texto),
       }),
     ),
@@ -72,5 +72,6 @@ const deErrores = (contrato: Objeto): Parte[] =>
       texto: sinMarcas(`${causa} ${remedio}`),
     }))
 
+/** Returns the search index of a contract. */
 export const indiceDe = (contrato: Objeto): Parte[] =>
   [deLaGuia, deOperaciones, deObjetos, deErrores].flatMap((partes) => partes(contrato))

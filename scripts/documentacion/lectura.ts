@@ -1,12 +1,15 @@
-/** The contract as the reading view shows it: what is only for programs is left out, what one works with is put in. */
+/**
+ * Prepares the contract for the reading view: adds the method and path of each operation, links to the console and to
+ * Markdown, and the menu's groups.
+ */
 import { DIRECCION } from '../../server/paginas/docs/direccion.ts'
 import { type Json, type Objeto, operacionesDe } from './contrato.ts'
 import { leerGuia } from './guia.ts'
 
-/** What the schemas are called in the menu, and in their addresses. */
+/** Name of the schemas' group in the menu and in addresses. */
 export const OBJETOS = 'Objetos'
 
-/** The link that each operation, and each chapter, has to its Markdown. */
+/** Returns the link of an operation or a chapter to its Markdown. */
 const enMarkdown = (ruta: string) => `[Ver como Markdown](docs/${ruta}.md)`
 
 function conHerramientas(contrato: Objeto) {
@@ -14,14 +17,14 @@ function conHerramientas(contrato: Objeto) {
     const acceso = `\`${metodo.toUpperCase()} ${ruta}\``
     const enlaces = [`[Probarla](docs/consola#${id})`, enMarkdown(`operaciones/${id}`)].join(' · ')
     definicion.description = [acceso, enlaces, definicion.description].join('\n\n')
-    // Whoever copies it from here needs no variable.
+    // In the page, the sample contains the service's address, so that readers can copy it without setting a variable.
     for (const muestra of definicion['x-codeSamples'] as Record<string, string>[]) {
       if (muestra.lang === 'bash') muestra.source = muestra.source!.replace('"$GUIAS_URL', `"${DIRECCION}`)
     }
   }
 }
 
-/** The guide with each chapter's link to its Markdown. */
+/** Returns the guide with a link to the Markdown of each chapter. */
 function guiaConEnlaces(contrato: Objeto): string {
   const { introduccion, capitulos } = leerGuia(contrato)
   return [
@@ -35,7 +38,7 @@ function guiaConEnlaces(contrato: Objeto): string {
   ].join('\n\n')
 }
 
-/** A copy of the merchants' contract for Redoc. */
+/** Returns a copy of the merchants' contract for Redoc. */
 export function paraLeer(contrato: Objeto): Objeto {
   const copia = structuredClone(contrato)
   conHerramientas(copia)

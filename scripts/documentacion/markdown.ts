@@ -1,26 +1,33 @@
-/** The documentation as Markdown, for programs and for whoever asks them: each chapter, each operation, and `/llms.txt`. */
+/**
+ * Writes the documentation as Markdown, for programs and language models: each chapter, each operation, and
+ * `/llms.txt`.
+ */
 import { DIRECCION } from '../../server/paginas/docs/direccion.ts'
 import { camposDe, tipoDe } from './campos.ts'
 import { ejemplosDe, type Json, type Objeto, type Operacion, operacionesDe, parametrosDe, seguir } from './contrato.ts'
 import { tabla } from './fragmentos.ts'
 import { type Capitulo, leerGuia, sinMarcas } from './guia.ts'
 
-/** Files by their paths below the service, such as `docs/guia/lotes.md`. */
+/** Contents of files by their paths in the service, such as `docs/guia/lotes.md`. */
 export type Textos = Map<string, string>
 
 const enDocs = (ruta: string) => `${DIRECCION}/docs/${ruta}.md`
 
-/** What a place of the reading view is in Markdown; a group of operations is a list of `/llms.txt`. */
+/**
+ * Returns the Markdown address for an address of the reading view. A group of operations has no page of its own, only a
+ * list in `/llms.txt`.
+ * @throws if the operation does not exist
+ */
 function enlaceDe(contrato: Objeto, lugar: string): string {
   const [grupo = '', nombre] = lugar.split('/')
   if (grupo === 'section') return enDocs(`guia/${nombre}`)
   if (!nombre) return `${DIRECCION}/llms.txt`
   const operacion = operacionesDe(contrato).find(({ id }) => id.toLowerCase() === nombre)
-  if (!operacion) throw new Error(`the documentation links to #/${lugar}, which is not there`)
+  if (!operacion) throw new Error(`the documentation links to #/${lugar}, which does not exist`)
   return enDocs(`operaciones/${operacion.id}`)
 }
 
-/** Links lead to Markdown, and from wherever the text was taken to. */
+/** Makes links absolute and changes links to the reading view into links to Markdown. Removes anchors. */
 const conEnlaces = (contrato: Objeto, texto: string) =>
   texto
     .replace(/\]\(#\/([^)]*)\)/g, (_, lugar: string) => `](${enlaceDe(contrato, lugar)})`)
@@ -35,7 +42,7 @@ const enCelda = (texto: string) =>
     .trim()
     .replace(/\s*\n\s*/g, ' ')
     .replaceAll('|', '\\|')
-/** The first sentence of a text, if it isn't too long for a list. */
+/** Returns the first sentence of a text, cut at 180 characters. */
 function enFrase(texto: string): string {
   const llano = sinMarcas(texto)
   const frase = /^.*?\.(?=\s|$)/.exec(llano)?.[0] ?? llano
@@ -114,7 +121,7 @@ function deOperacion(contrato: Objeto, operacion: Operacion): string {
   )
 }
 
-/** As llmstxt.org says: a title, a sentence, what there is to know first, and lists of links. */
+/** Returns `/llms.txt` as llmstxt.org defines it: a title, a summary, the introduction, and lists of links. */
 function indice(contrato: Objeto, capitulos: readonly Capitulo[], introduccion: string): string {
   const { title, summary } = contrato.info as Objeto
   const enlace = (titulo: string, ruta: string, que: string) => `- [${titulo}](${ruta}): ${que}`
@@ -152,6 +159,7 @@ function indice(contrato: Objeto, capitulos: readonly Capitulo[], introduccion: 
   )
 }
 
+/** Returns all Markdown files of the documentation. */
 export function enMarkdown(contrato: Objeto): Textos {
   const { introduccion, capitulos } = leerGuia(contrato)
   const textos = [

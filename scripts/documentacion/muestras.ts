@@ -1,4 +1,7 @@
-/** The code samples of each operation: curl, Python and PHP, written from its own examples, and its file in `muestras/`. */
+/**
+ * Code samples of each operation. Those in curl, Python and PHP are generated from the contract's examples; that in
+ * TypeScript is a file in `openapi/comercios/muestras/`.
+ */
 import { existsSync, readFileSync } from 'node:fs'
 import {
   ejemplosDe,
@@ -13,7 +16,10 @@ import {
 
 const CARPETA = new URL('../../openapi/comercios/muestras/', import.meta.url)
 
-/** The required query parameters, and otherwise the first that isn't a place in a list: a sample is not a reference. */
+/**
+ * Returns the query parameters of a sample: the required ones and the first optional one. Never returns `cursor`. A
+ * sample is not a reference.
+ */
 export function consultaDe(parametros: readonly Objeto[]): Objeto[] {
   const deConsulta = parametros.filter((uno) => uno.in === 'query' && uno.name !== 'cursor')
   const obligatorios = deConsulta.filter(({ required }) => required === true)
@@ -22,7 +28,10 @@ export function consultaDe(parametros: readonly Objeto[]): Objeto[] {
 
 const entreComillas = (texto: string) => `'${texto.replaceAll("'", `'\\''`)}'`
 
-/** What the operation answers when all is well, if it isn't JSON: curl would print it on the terminal. */
+/**
+ * Returns the file extension of a successful response that is not JSON, so that curl does not print the file on the
+ * terminal.
+ */
 function archivoDe(contrato: Objeto, { definicion }: Operacion): string | undefined {
   for (const [status, respuesta] of Object.entries(definicion.responses as Objeto)) {
     const [tipo] = Object.keys((seguir(contrato, respuesta).content ?? {}) as Objeto)
@@ -31,7 +40,10 @@ function archivoDe(contrato: Objeto, { definicion }: Operacion): string | undefi
   return undefined
 }
 
-/** What a call of an operation says, from its own examples: each language writes it in its way. */
+/**
+ * Returns the parts of a sample request, from the operation's own examples, for the generators of each language.
+ * @throws if the operation has a body without an example
+ */
 function llamadaDe(contrato: Objeto, operacion: Operacion) {
   const { id, metodo, ruta, definicion } = operacion
   const parametros = parametrosDe(contrato, operacion)
@@ -42,7 +54,7 @@ function llamadaDe(contrato: Objeto, operacion: Operacion) {
     [example].flat().map((valor): [string, string] => [String(name), String(valor)]),
   )
   const [ejemplo] = ejemplosDe(contrato, definicion.requestBody)
-  if (definicion.requestBody && !ejemplo) throw new Error(`${id}: give its request an example`)
+  if (definicion.requestBody && !ejemplo) throw new Error(`${id}: its request body has no example`)
   const extension = archivoDe(contrato, operacion)
   return {
     metodo: metodo.toUpperCase(),
@@ -54,6 +66,7 @@ function llamadaDe(contrato: Objeto, operacion: Operacion) {
   }
 }
 
+/** Returns the curl sample of an operation. */
 export function muestraDeCurl(contrato: Objeto, operacion: Operacion): string {
   const { metodo, conLlave, camino, consulta, cuerpo, archivo } = llamadaDe(contrato, operacion)
   const verbo = metodo === 'GET' ? (consulta.length > 0 ? '-G ' : '') : `-X ${metodo} `
@@ -125,13 +138,15 @@ const PARA_PYTHON: Lengua = {
   palabras: { true: 'True', false: 'False', null: 'None' },
 }
 const PARA_PHP: Lengua = {
-  // An empty array of PHP's is a list in JSON.
+  // PHP encodes an empty array as a JSON list, so an empty object needs a cast.
   objeto: (partes, sangria) => (partes.length > 0 ? entre('[', partes, ']', sangria) : '(object) []'),
   flecha: ' => ',
   palabras: {},
 }
 
-/** A value of JSON in a language whose strings between apostrophes know a backslash before one of theirs. */
+/**
+ * Writes a JSON value as a literal of Python or PHP, whose single-quoted strings escape `'` and `\` with a backslash.
+ */
 function comoLiteral(valor: Json, lengua: Lengua, nivel: number): string {
   if (typeof valor === 'string') return `'${valor.replace(/[\\']/g, '\\$&')}'`
   if (valor === null || typeof valor !== 'object') return lengua.palabras[String(valor)] ?? String(valor)
@@ -142,7 +157,10 @@ function comoLiteral(valor: Json, lengua: Lengua, nivel: number): string {
   return lengua.objeto(partes, sangria)
 }
 
-/** The contract with `x-codeSamples` in every operation. */
+/**
+ * Adds `x-codeSamples` to every operation of a contract, and returns the contract.
+ * @throws if an operation has no sample file
+ */
 export function conMuestras(contrato: Objeto): Objeto {
   for (const operacion of operacionesDe(contrato)) {
     const archivo = new URL(`${operacion.id}.ts`, CARPETA)
@@ -151,7 +169,7 @@ export function conMuestras(contrato: Objeto): Objeto {
     }
     operacion.definicion['x-codeSamples'] = [
       { lang: 'bash', label: 'curl', source: muestraDeCurl(contrato, operacion) },
-      // Of what it doesn't know the name, Redoc shows nothing.
+      // Redoc hides samples in a language whose name it does not know.
       { lang: 'Python', label: 'Python', source: muestraDePython(contrato, operacion) },
       { lang: 'PHP', label: 'PHP', source: muestraDePhp(contrato, operacion) },
       { lang: 'TypeScript', label: 'Node.js', source: readFileSync(archivo, 'utf8').trimEnd() },

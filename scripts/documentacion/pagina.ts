@@ -1,6 +1,6 @@
 /**
- * The reading view, made by Redoc and taken apart: the HTML that it writes beforehand, which is all that has to arrive before
- * there is something to read, its program, and the contract that the program shows.
+ * Builds the reading view with Redoc and splits its page into three files. The HTML is rendered in advance, so that
+ * readers need only this file to start reading. The others are Redoc's program and the contract that it shows.
  */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
@@ -13,33 +13,47 @@ import { paraLeer } from './lectura.ts'
 
 type Correr = (programa: string, args: string[], env?: NodeJS.ProcessEnv) => Promise<void>
 
-/** Pictures that Redoc's footer would fetch from elsewhere. */
+/** Images that Redoc's footer would load from another host. */
 const AJENAS = /https:\/\/cdn\.redoc\.ly\/redoc\/logo-mini(?:-full)?\.svg/g
-/** How Redoc's page ends: its program, which exports `hydrate`, the contract, its options, and the call. */
+/** End of Redoc's page: its program, which exports `hydrate`, the contract, the options, and the call of `hydrate`. */
 const FINAL =
   /<script type="module">\s*([\s\S]*export\{[^}]*\bhydrate\b[^}]*\};)\s*const __redoc_definition = ([\s\S]*);\s*const __redoc_options = ([^\n]*);\s*hydrate\([^\n]*\);\s*<\/script>/
 
-/** A chapter's parts have smaller headings than chapters; Redoc writes both as `h2`. */
+/**
+ * Returns a style sheet that gives a chapter's parts smaller headings than chapters, because Redoc writes both as `h2`.
+ */
 const tamanos = (contrato: Objeto) => {
   const partes = leerGuia(contrato).capitulos.map(({ lugar }) => `h2[id^="${lugar}/"]`)
   return `<style>:is(${partes}){font-size:1.3em!important}</style>\n`
 }
 
-/** Where Redoc colours a word of a sample with a style attribute, which the page's policy refuses. */
+/**
+ * Code in Redoc that colours a word of a sample with a `style` attribute, which the page's Content Security Policy
+ * forbids.
+ */
 const SU_COLOR = / style="color: var\((\$\{\w+\})\)"/
-/** The colours that Redoc has for the words of samples. */
+/** Names of the colours that Redoc uses for the words of samples. */
 const COLORES = /`(--code-block-tokens-[a-z-]+-color)`/g
 
-/** Rules that colour the words of samples by the attribute that stands in the place of Redoc's. */
+/**
+ * Returns a style sheet that colours the words of samples by the attribute `data-color`, which replaces Redoc's
+ * `style`.
+ */
 const colores = (programa: string) => {
   const nombres = new Set([...programa.matchAll(COLORES)].map(([, nombre]) => nombre))
   return `<style>${[...nombres].map((nombre) => `[data-color="${nombre}"]{color:var(${nombre})}`).join('')}</style>\n`
 }
 
-/** Where it sets about an index for its own search, which ours stands before, as soon as the browser has nothing to do. */
+/**
+ * Code in Redoc that builds the index of its own search when the browser is idle. The page has another search, so this
+ * code is removed.
+ */
 const SU_INDICE = /(\w+\.current=(\w+);let \w+=)\w+\(\2\)(;return\(\)=>\{\w+=!0,\w+\.current=null,\w+\(\)\})/
 
-/** Writes `base.html`, `redoc.js` and `contrato.json` of the reading view into a folder. */
+/**
+ * Writes `base.html`, `redoc.js` and `contrato.json` of the reading view into a folder.
+ * @throws if Redoc's page no longer has the expected form
+ */
 export async function construirPagina(contrato: Objeto, carpeta: URL, correr: Correr) {
   await mkdir(carpeta, { recursive: true })
   const entrada = new URL('entrada.json', carpeta)
@@ -49,7 +63,7 @@ export async function construirPagina(contrato: Objeto, carpeta: URL, correr: Co
   await writeFile(entrada, JSON.stringify(paraLeer({ ...contrato, info: { ...info, description } })))
   const [desde, hacia] = [entrada, pagina].map((url) => fileURLToPath(url)) as [string, string]
   const plantilla = ['--template', 'server/paginas/docs/plantilla.hbs']
-  // The half of the page that is written here, and the half that the browser writes, say the same words.
+  // The HTML rendered here and the program in the browser must have the same Spanish texts.
   await correr('redocly', ['build-docs', desde, '--output', hacia, '--inlineBundle', ...plantilla], {
     NODE_OPTIONS: `--import ${new URL('traducirRedoc.mjs', import.meta.url).href}`,
   })
@@ -57,7 +71,7 @@ export async function construirPagina(contrato: Objeto, carpeta: URL, correr: Co
   const [guion, programa, definicion, opciones] = FINAL.exec(html) ?? []
   const esSuyo = programa && SU_INDICE.test(programa) && SU_COLOR.test(programa)
   if (!guion || !esSuyo || !definicion || !opciones) {
-    throw new Error('Redoc no longer is what it was: see scripts/documentacion/pagina.ts')
+    throw new Error("Redoc's page has changed: update scripts/documentacion/pagina.ts")
   }
   const estilos = tamanos(contrato) + colores(programa)
   const base = html.replace(guion, () => '').replace('</head>', () => `${estilos}</head>`)

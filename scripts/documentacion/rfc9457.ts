@@ -1,8 +1,12 @@
-/** Each answer that is an error has, as application/problem+json, the examples of its application/json under RFC 9457's names. */
+/**
+ * Adds examples for application/problem+json to each error response. They are the examples of application/json, with
+ * the member names of RFC 9457.
+ */
 import type { Problema } from '../../server/contrato/generado/tipos/index.ts'
 import { comoRfc9457 } from '../../server/http/rfc9457.ts'
 import { ejemplosDe, type Json, type Objeto } from './contrato.ts'
 
+/** Returns the contract with examples for application/problem+json. */
 export function conRfc9457(contrato: Objeto): Objeto {
   const recorrer = (valor: Json): Json => {
     if (Array.isArray(valor)) return valor.map(recorrer)

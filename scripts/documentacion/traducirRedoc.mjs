@@ -1,4 +1,6 @@
-/** Loaded into redocly's own process (`--import`): the words of the page that it writes beforehand. */
+/**
+ * Module hook for redocly's process (`--import`). It translates the texts of the page that redocly renders in advance.
+ */
 import { registerHooks } from 'node:module'
 import { enEspanol, TRADUCE } from './espanol.ts'
 

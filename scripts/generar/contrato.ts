@@ -12,7 +12,10 @@ import { paraElServidor, paraPublicar, sinProblemasAjenos } from './publicar.ts'
 import { DOCUMENTOS, unirContratos } from './unirContratos.ts'
 import { vocabulario } from './vocabulario.ts'
 
-/** The bundles of the three APIs, and what the server has of them: one contract, its types, its vocabulary. */
+/**
+ * Writes the bundles of the three APIs. Merges them into the server's contract, and writes its types and its
+ * vocabulary.
+ */
 export async function generarContrato() {
   await correr('redocly', ['bundle'])
   const completos: Objeto[] = []

@@ -7,10 +7,13 @@ import { RAIZ } from './lugares.ts'
 const ejecutar = promisify(execFile)
 
 const binarios = fileURLToPath(new URL('node_modules/.bin', RAIZ))
-/** Runs one of the installed programs at the root. @throws with all that it printed, when it fails */
+/**
+ * Runs an installed program in the repository's root.
+ * @throws with the program's whole output, if it fails
+ */
 export const correr = async (programa: string, args: string[], env: NodeJS.ProcessEnv = {}) => {
   try {
-    // Their first line asks for `node`: it must find ours, not the system's.
+    // The programs start with `#!/usr/bin/env node`, which must find this repository's Node and not the system's.
     const PATH = binarios + delimiter + (process.env.PATH ?? '')
     await ejecutar(join(binarios, programa), args, {
       cwd: RAIZ,

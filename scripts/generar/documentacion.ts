@@ -7,7 +7,7 @@ import { comprimir } from './comprimir.ts'
 import { correr } from './correr.ts'
 import { CARPETA, leerBundle } from './lugares.ts'
 
-/** What the merchants' documentation is made of, but for the programs of its pages (`paginas.ts`). */
+/** Writes the merchants' documentation, except the programs of its pages (`paginas.ts`). */
 export async function generarDocumentacion() {
   const contrato = await leerBundle('comercios')
   const carpeta = new URL('documentacion/', CARPETA)

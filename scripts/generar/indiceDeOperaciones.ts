@@ -1,11 +1,13 @@
 import { type Objeto, operacionesDe } from '../documentacion/contrato.ts'
 
+/** Returns a text with its first letter in upper case. */
 export const mayuscula = (texto: string) => texto[0]?.toUpperCase() + texto.slice(1)
 
 /**
- * operationId → its types, security scheme and the headers of each answer: what `Handler<'operationId'>` is made of. Bearer
- * keys and cookies say who calls; a signature is the operation's own business. Entity tags of JSON, and the 304 for whoever
- * has it already, are the machinery's (`server/http/condicional.ts`).
+ * Returns the source of the interface `Operaciones`, from which `Handler<'operationId'>` derives its types. For each
+ * operationId it has the types, the security scheme and the headers of each response. The scheme is that of bearer keys
+ * or cookies, which identify the caller; an operation verifies a signature itself. ETag headers of JSON, and the 304
+ * for a client with the current version, are left out, because `server/http/condicional.ts` adds them.
  */
 export function indiceDeOperaciones(contrato: Objeto): string {
   const esquemas = (contrato.components as Objeto).securitySchemes as Record<string, Objeto>

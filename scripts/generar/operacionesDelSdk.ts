@@ -1,7 +1,10 @@
 import { type Objeto, operacionesDe, pideLlave, seguir } from '../documentacion/contrato.ts'
 import { mayuscula } from './indiceDeOperaciones.ts'
 
-/** Is there such a member in the body, as `x-repetible` says it: `guias/external_ref` is the one of each entry of `guias`? */
+/**
+ * Tells if a body has the member that `x-repetible` names. `guias/external_ref` is the `external_ref` of each entry of
+ * `guias`.
+ */
 function hayMiembro(contrato: Objeto, esquema: Objeto, [miembro, ...resto]: string[]): boolean {
   if (miembro === undefined) return true
   const partes = [esquema, ...((esquema.allOf ?? []) as Objeto[])].map((parte) => seguir(contrato, parte))
@@ -20,7 +23,10 @@ function repetible(contrato: Objeto, id: string, definicion: Objeto): boolean | 
   throw new Error(`${id}: x-repetible must be true, false, or a member of its body, and is ${JSON.stringify(dicho)}`)
 }
 
-/** What the SDK knows of the operations: their types by name, and the table of method, path and `x-repetible`. */
+/**
+ * Returns the source of the SDK's operations: their types by name, and a table of method, path and `x-repetible`.
+ * @throws if a path is not below `/api/v1`, or `x-repetible` is invalid
+ */
 export function operacionesDelSdk(contrato: Objeto): string {
   const operaciones = operacionesDe(contrato).filter(({ definicion }) => pideLlave(contrato, definicion))
   const tipos = operaciones.flatMap(({ id }) => [`${mayuscula(id)}Data`, `${mayuscula(id)}Response`])

@@ -1,4 +1,4 @@
-// The pages' own files: programs for browsers, style sheets, icons.
+// Generates the files of the web pages: programs for browsers, style sheets, icons.
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { build } from 'tsdown'
@@ -10,10 +10,10 @@ import { comprimir } from './comprimir.ts'
 const raiz = new URL('../../', import.meta.url)
 const origen = new URL('server/paginas/', raiz)
 
-/** The picture that Leaflet puts into an image that it no longer wants, which the pages' policy would not admit. */
+/** Empty image that Leaflet assigns to unused `img` elements. The Content Security Policy of the pages forbids it. */
 const IMAGEN_VACIA = 'data:image/gif;base64,R0lGODlhAQABAAD/ACwAAAAAAQABAAACADs='
 
-/** Bundles modules for browsers, each on its own. */
+/** Bundles each module for browsers into a file of its own. */
 const empaquetar = (entry: Record<string, string>, salida: URL, format: 'esm' | 'iife', partes: object = {}) =>
   build({
     config: false,
@@ -22,7 +22,7 @@ const empaquetar = (entry: Record<string, string>, salida: URL, format: 'esm' | 
     ),
     outDir: fileURLToPath(salida),
     format,
-    // Annotations for bundlers are 5 % of the courier's program, and no browser reads them.
+    // Annotations for bundlers make up 5 % of the courier's program, and browsers ignore them.
     outputOptions: { entryFileNames: '[name].js', comments: { annotation: false } },
     platform: 'browser',
     target: 'es2020',
@@ -43,15 +43,15 @@ const abreviar = (css: string) =>
     .replaceAll(';}', '}')
     .trim()
 
-/** Writes a page's style sheet: what all pages have in common, and then its own. */
+/** Writes a page's style sheet: the rules for all pages, followed by the page's own. */
 async function escribirEstilo(pagina: string, salida: URL) {
   const hojas = ['base.css', `${pagina}/estilo.css`].map((hoja) => readFile(new URL(hoja, origen), 'utf8'))
   await writeFile(new URL('estilo.css', salida), abreviar((await Promise.all(hojas)).join('\n')))
 }
 
 /**
- * Writes the recipient's page's files. Leaflet is taken as an ES module, of which the parts that nobody imports are left out,
- * and its style loses what shows pictures that we don't serve.
+ * Writes the files of the recipient's page. Bundles Leaflet from its ES module, so that unused parts are left out.
+ * Removes the rules for images from its style sheet, because the service does not serve these images.
  */
 async function generarUbicacion(salida: URL) {
   const leaflet = new URL('node_modules/leaflet/dist/', raiz)
@@ -67,7 +67,7 @@ async function generarUbicacion(salida: URL) {
           transform(codigo: string, id: string) {
             if (!id.includes('leaflet-src')) return undefined
             if (!codigo.includes(IMAGEN_VACIA))
-              throw new Error('Leaflet no longer has the image that is to be replaced')
+              throw new Error('Leaflet no longer contains the empty image that this plugin removes')
             return { code: codigo.replace(IMAGEN_VACIA, ''), map: null }
           },
         },
@@ -80,7 +80,10 @@ async function generarUbicacion(salida: URL) {
   await comprimir(salida, ['navegador.js', 'mapa.js', 'estilo.css', 'mapa.css'])
 }
 
-/** Writes the courier's page's files; its service worker is one script, since not every browser takes a module for it. */
+/**
+ * Writes the files of the courier's page. The service worker is a classic script, because some browsers support no
+ * module there.
+ */
 async function generarRepartidor(salida: URL) {
   const jsx = { inputOptions: { transform: { jsx: { runtime: 'automatic', importSource: 'preact' } } } }
   await empaquetar({ navegador: 'repartidor/navegador/navegador.tsx' }, salida, 'esm', jsx)
@@ -93,8 +96,8 @@ async function generarRepartidor(salida: URL) {
 }
 
 /**
- * Writes the reading view: what Redoc wrote beforehand, with our style and the addresses of the programs that follow it. They
- * change with what stands in them, so the page names them.
+ * Writes the reading view: the HTML that Redoc rendered, with our style sheet and the addresses of the programs to
+ * load. The HTML contains these addresses because they change with the files' contents.
  */
 async function generarLectura(destino: URL) {
   const salida = new URL('docs/', destino)
@@ -121,7 +124,7 @@ async function generarLectura(destino: URL) {
   await comprimir(salida, ['documentacion.html', 'navegador.js', 'buscador.js'])
 }
 
-/** The pages in the one frame, each with what writes its files beside the style sheet. */
+/** Pages with the common layout, each with the function that writes its files besides the style sheet. */
 const PAGINAS: Readonly<Record<string, (salida: URL) => Promise<unknown>>> = {
   inicio: async () => {},
   rastreo: async () => {},
@@ -135,7 +138,7 @@ const PAGINAS: Readonly<Record<string, (salida: URL) => Promise<unknown>>> = {
   repartidor: generarRepartidor,
 }
 
-/** Writes each page's files into a folder of its own below `destino`. */
+/** Writes the files of each page into a folder of its own below `destino`. */
 export async function generarPaginas(destino: URL) {
   await rm(destino, { recursive: true, force: true })
   for (const [pagina, generar] of Object.entries(PAGINAS)) {

@@ -1,6 +1,9 @@
 import { correr } from './correr.ts'
 
-/** `prisma generate` would download its schema engine unless some file is named in its place; it never runs it. */
+/**
+ * Generates the Prisma client. `PRISMA_SCHEMA_ENGINE_BINARY` names an arbitrary file that Prisma never runs; without it
+ * Prisma would download its schema engine.
+ */
 export const generarPrisma = () =>
   correr('prisma', ['generate'], {
     PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,

@@ -1,6 +1,9 @@
 import type { Json, Objeto } from '../documentacion/contrato.ts'
 
-/** Marks that only our own machinery reads; every other `x-` of the contract tells its readers something. */
+/**
+ * Extensions (`x-…`) that only the server and the generators read. Every other extension is information for readers of
+ * the contract.
+ */
 export const INTERNAS: ReadonlySet<string> = new Set([
   'x-cuerpo-crudo',
   'x-cuerpo-en-flujo',
@@ -19,7 +22,7 @@ function copiar(valor: Json, cambiar: (objeto: Objeto) => Objeto): Json {
   return Object.fromEntries(Object.entries(cambiar(valor)).map(([clave, dentro]) => [clave, copiar(dentro, cambiar)]))
 }
 
-/** The contract of merchants: in their list of problems stands none that only couriers and operators can get. */
+/** Removes from the merchants' contract the problems that only couriers and operators can receive (`ajeno`). */
 export const sinProblemasAjenos = (contrato: Objeto) =>
   copiar(contrato, ({ 'x-problemas': problemas, ...objeto }) => {
     if (problemas === undefined) return objeto
@@ -27,15 +30,15 @@ export const sinProblemasAjenos = (contrato: Objeto) =>
     return { ...objeto, enum: suyos.map(([codigo]) => codigo), 'x-problemas': Object.fromEntries(suyos) }
   }) as Objeto
 
-/** The contract as others read it: without the marks that are only ours. */
+/** Returns the published contract, without the extensions in {@link INTERNAS}. */
 export const paraPublicar = (contrato: Objeto) =>
   copiar(contrato, (objeto) =>
     Object.fromEntries(Object.entries(objeto).filter(([clave]) => !INTERNAS.has(clave))),
   ) as Objeto
 
 /**
- * The contract as the server judges by it: `x-patron` stands in the place of `pattern`, which says only as much as every
- * tool's regular expressions can.
+ * Returns the contract for the server's validation, with `x-patron` in place of `pattern`. The published `pattern`
+ * contains only what the regular expressions of all tools support.
  */
 export const paraElServidor = (contrato: Objeto) =>
   copiar(contrato, ({ 'x-patron': patron, ...objeto }) =>

@@ -6,7 +6,7 @@ import { operacionesDelSdk } from './operacionesDelSdk.ts'
 import { generarTelefonos } from './telefonos.ts'
 import { tiposDelSdk } from './tiposDelSdk.ts'
 
-/** The SDK's part of the contract, and the package built with it. */
+/** Generates the SDK's sources from the merchants' contract, and builds the package. */
 export async function generarSdk() {
   const salida = new URL('sdk/src/generado/', RAIZ)
   const bundle = await leerBundle('comercios')
@@ -30,7 +30,9 @@ export async function generarSdk() {
   await exigir('sdk/dist/cli.js')
 }
 
-/** The licence, and what changed for merchants: npm packs nothing from outside of the package's folder. */
+/**
+ * Copies the licence and the merchants' changelog into the package's folder, because npm packs no files from outside.
+ */
 async function copiarTextos() {
   await copyFile(new URL('LICENSE', RAIZ), new URL('sdk/LICENSE', RAIZ))
   await copyFile(new URL('openapi/comercios/guia/15-cambios.md', RAIZ), new URL('sdk/CHANGELOG.md', RAIZ))

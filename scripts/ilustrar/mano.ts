@@ -1,17 +1,17 @@
 import type { Locator, Page } from 'playwright-core'
 
-/** What a job took. */
+/** Effort of a task: taps, scans of labels, seconds and pixels. */
 export interface Cuenta {
   toques: number
   lecturas: number
   segundos: number
-  /** How many pixels the page was scrolled to reach what was touched; what it scrolls by itself is not counted. */
+  /** Pixels that the user scrolled to reach the touched elements; automatic scrolling does not count. */
   pixeles: number
 }
 
 type Caja = NonNullable<Awaited<ReturnType<Locator['boundingBox']>>>
 
-/** One hand before a page: it scrolls and touches as on a phone, and what it does is counted. */
+/** Simulated user of a page on a phone, who scrolls and taps. Counts these actions. */
 export class Mano {
   readonly #pagina: Page
   readonly #desde = performance.now()
@@ -22,27 +22,27 @@ export class Mano {
     this.#pagina = pagina
   }
 
-  /** Touches that, in its middle unless told where, once it is in sight. */
+  /** Scrolls an element into view and taps it, in its middle unless `donde` gives a point. */
   async tocar(que: Locator, donde?: { x: number; y: number }): Promise<void> {
     const { x, y, width, height } = await this.#acercar(que)
     this.#toques++
     await this.#pagina.touchscreen.tap(x + (donde?.x ?? width / 2), y + (donde?.y ?? height / 2))
   }
 
-  /** Touches what opens the camera, and takes that picture. */
+  /** Taps the input that opens the camera, and takes a photo. */
   async fotografiar(entrada: Locator, foto: string): Promise<void> {
     await this.#acercar(entrada.locator('xpath=..'))
     this.#toques++
     await entrada.setInputFiles(foto)
   }
 
-  /** Lets the camera read a label; the phone is held, not touched. */
+  /** Scans a label with the camera, which needs no tap. */
   async leer(entrada: Locator, buffer: Buffer): Promise<void> {
     this.#lecturas++
     await entrada.setInputFiles({ name: 'etiqueta.png', mimeType: 'image/png', buffer })
   }
 
-  /** Draws with a finger, which is one touch. */
+  /** Draws on a canvas with a finger, which counts as one tap. */
   async trazar(lienzo: Locator, dibujar: () => Promise<void>): Promise<void> {
     await this.#acercar(lienzo)
     this.#toques++
@@ -54,7 +54,7 @@ export class Mano {
     return { toques: this.#toques, lecturas: this.#lecturas, segundos, pixeles: Math.round(this.#pixeles) }
   }
 
-  /** Where that is in the window, which it is scrolled into if it isn't whole in sight. */
+  /** Returns the position of an element in the window, after scrolling if the element is not fully visible. */
   async #acercar(que: Locator): Promise<Caja> {
     await que.waitFor()
     const caja = await this.#quieta(que)
@@ -70,7 +70,7 @@ export class Mano {
     return despues
   }
 
-  /** Where that is once it has come to rest. */
+  /** Waits until an element stops moving, and returns its position. */
   async #quieta(que: Locator): Promise<Caja> {
     for (let antes = await que.boundingBox(); ; ) {
       await new Promise((listo) => setTimeout(listo, 30))
@@ -80,7 +80,10 @@ export class Mano {
     }
   }
 
-  /** Not Playwright's `evaluate()`, which the page's policy would report as an eval. */
+  /**
+   * Returns the scroll position. Avoids Playwright's `evaluate()`, which the page's Content Security Policy would
+   * report as an eval.
+   */
   async #altura(): Promise<number> {
     const sesion = await this.#pagina.context().newCDPSession(this.#pagina)
     const { result } = await sesion.send('Runtime.evaluate', { expression: 'scrollY' })

@@ -1,14 +1,17 @@
-/** What the first load of each page weighs, and after how long it can be used on a slow phone with a slow network. */
+/**
+ * Measures the size of each page's first load, and the time until the page is usable on a slow phone with a slow
+ * network.
+ */
 import { Guias } from '@guias/sdk'
 import type { Page } from 'playwright-core'
 import { conUnTelefono } from '../demo/navegador.ts'
 import { enlacesDelBuzon, esperarMensaje, type Fresco } from './servicio.ts'
 
-/** As Lighthouse simulates slow 3G: kilobits per second, milliseconds to and fro, and a processor four times slower. */
+/** Slow 3G as Lighthouse simulates it: kilobits per second, round trip in milliseconds, and a CPU four times slower. */
 const LENTO = { bajada: 400, subida: 400, vuelta: 400, freno: 4 }
 const VECES = 3
 
-/** Until when a page can't be used yet. */
+/** Address of a page, and a function that resolves when the page is usable. */
 type Pagina = { direccion: string; util: (pagina: Page) => Promise<unknown> }
 
 async function medir({ direccion, util }: Pagina): Promise<{ bytes: number; segundos: number }> {
@@ -36,7 +39,10 @@ async function medir({ direccion, util }: Pagina): Promise<{ bytes: number; segu
   })
 }
 
-/** Prints a row for each page: the bytes of its first load, headers too, and the middle of three times until it can be used. */
+/**
+ * Prints a table row for each page: the bytes of its first load, headers included, and the median of three times until
+ * the page is usable.
+ */
 export async function pesarPaginas({ url, demo }: Fresco): Promise<void> {
   const api = new Guias({ llave: demo.llave, baseUrl: url })
   const destino = { telefono: '+50231481676', departamento: 'Guatemala', municipio: 'Mixco' }

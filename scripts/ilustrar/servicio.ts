@@ -10,21 +10,21 @@ import sharp from 'sharp'
 
 const raiz = new URL('../../', import.meta.url)
 
-/** Whom the service's first start makes. */
+/** Keys of the demo merchant and operator, and the courier's code, which the first start of the service creates. */
 export interface Demo {
   llave: string
   llave_operaciones: string
   codigo_repartidor: string
 }
 
-/** A service on fresh data, as `npm start` starts it. */
+/** Service with fresh data, started with `npm start`. */
 export interface Fresco {
   url: string
   puerto: number
   dataDir: string
-  /** A folder that is gone afterwards. */
+  /** Temporary folder, deleted at the end. */
   carpeta: string
-  /** What its console said. */
+  /** Output of the service on the console. */
   salida: string
   demo: Demo
 }
@@ -60,15 +60,15 @@ async function npmStart(puerto: number, dataDir: string, ajustes: NodeJS.Process
 }
 
 /**
- * Does something with a service that is gone afterwards.
- * @param ajustes its environment variables
+ * Runs `hacer` with a new service. Stops the service and deletes its data afterwards.
+ * @param ajustes environment variables of the service
  */
 export async function conServicioFresco<T>(
   hacer: (fresco: Fresco) => Promise<T>,
   ajustes: NodeJS.ProcessEnv = {},
 ): Promise<T> {
   const carpeta = await mkdtemp(join(await realpath(tmpdir()), 'guias-ilustrar-'))
-  await chmod(carpeta, 0o755) // or root's PostgreSQL would keep its data elsewhere
+  await chmod(carpeta, 0o755) // otherwise PostgreSQL, which as root runs as another user, stores its data elsewhere
   const dataDir = join(carpeta, 'datos')
   const puerto = await puertoLibre()
   const { salida, detener } = await npmStart(puerto, dataDir, ajustes)
@@ -81,7 +81,10 @@ export async function conServicioFresco<T>(
   }
 }
 
-/** Operators move guides as they please, and say whose they are. */
+/**
+ * Calls an operation with the operator's key: POST with a body, GET without.
+ * @throws if the status is not 2xx
+ */
 export async function comoOperador<T>({ url, demo }: Fresco, ruta: string, cuerpo?: object): Promise<T> {
   const respuesta = await fetch(`${url}/operaciones/v1${ruta}`, {
     method: cuerpo ? 'POST' : 'GET',
@@ -92,20 +95,24 @@ export async function comoOperador<T>({ url, demo }: Fresco, ruta: string, cuerp
   return (await respuesta.json()) as T
 }
 
-/** What a provider of maps would send. */
+/** Answers the page's requests for map tiles with a plain image. */
 export const conMosaicos = async (pagina: Page) => {
   const create = { width: 256, height: 256, channels: 3 as const, background: '#dfe8d8' }
   const body = await sharp({ create }).png().toBuffer()
   await pagina.route(/tile\.openstreetmap\.org/, (ruta) => ruta.fulfill({ contentType: 'image/png', body }))
 }
 
-/** The recipients' links that lie in the mailbox. */
+/** Returns the recipients' links from the messages in the mailbox. */
 export async function enlacesDelBuzon(url: string): Promise<string[]> {
   const buzon = await (await fetch(`${url}/buzon`)).text()
   return [...buzon.matchAll(/href="([^"]*\bu\/[^"]+)"/g)].map(([, enlace]) => new URL(enlace!, `${url}/buzon`).href)
 }
 
-/** The link of the message that comes after those. */
+/**
+ * Waits for a new message and returns its link.
+ * @param vistos links of earlier messages
+ * @throws if no message arrives in about 20 s
+ */
 export async function esperarMensaje(url: string, vistos: readonly string[]): Promise<string> {
   for (let i = 0; i < 400; i++) {
     const nuevo = (await enlacesDelBuzon(url)).find((uno) => !vistos.includes(uno))

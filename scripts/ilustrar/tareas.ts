@@ -1,4 +1,4 @@
-/** Plays what recipients and couriers do all day, on a phone of 360 × 740, and counts what it takes. */
+/** Simulates the daily tasks of recipients and couriers on a phone of 360 × 740 pixels, and counts their steps. */
 import { fileURLToPath } from 'node:url'
 import { Guias } from '@guias/sdk'
 import bwipjs from 'bwip-js/node'
@@ -20,10 +20,10 @@ const UNA = {
   direccion: '2a calle 3-45, zona 1',
   recogida: { nombre: 'Bodega Zona 12', lat: 14.583611, lng: -90.548611 },
 }
-/** How many parcels a courier takes out in a morning. */
+/** Parcels that a courier takes out in a morning. */
 const MUCHAS = 200
 
-/** What a job is played with: the service, its merchant, and a courier who has nothing yet. */
+/** Environment of a task: the service, a client for its merchant, and a courier without guides. */
 type Escena = Fresco & { api: Guias; repartidor: string; codigo: string }
 
 type Tarea = (escena: Escena, pagina: Page) => Promise<Cuenta>
@@ -31,7 +31,7 @@ type Tarea = (escena: Escena, pagina: Page) => Promise<Cuenta>
 const boton = (pagina: Page, name: string | RegExp) => pagina.getByRole('button', { name })
 const enlace = (pagina: Page, name: string | RegExp) => pagina.getByRole('link', { name }).first()
 
-/** A new recipient's page, opened by the link of his message. */
+/** Creates a guide for a new recipient, and opens the page with the link of the recipient's message. */
 async function abrirEnlace({ url, api }: Escena, pagina: Page): Promise<void> {
   const vistos = await enlacesDelBuzon(url)
   await api.guias.crear({ ...UNA, telefono: `+5023148${1_000 + vistos.length}` })
@@ -65,7 +65,7 @@ async function entrar({ url, codigo }: Escena, pagina: Page): Promise<void> {
   await pagina.getByRole('heading', { name: /^Hola/ }).waitFor()
 }
 
-/** Guides that the courier has, as far as those states. */
+/** Creates guides and takes each through `estados`, assigned to the courier. */
 async function llevar(escena: Escena, cuantas: number, estados: string[], datos: object = {}): Promise<string[]> {
   const guias: string[] = []
   for (let i = 0; i < cuantas; i += 100) {
@@ -88,7 +88,7 @@ const escanearYSalir: Tarea = async (escena, pagina) => {
   await pagina.getByText(`Las que lleva (${MUCHAS})`).waitFor()
   const mano = new Mano(pagina)
   await mano.tocar(enlace(pagina, 'Escanear'))
-  // There is no camera here: labels are read from pictures, one by one.
+  // The machine has no camera, so the page reads the labels from pictures, one by one.
   await pagina.locator('video').waitFor({ state: 'detached' })
   await mano.tocar(pagina.getByText('Cargar varias a la lista'))
   for (const [i, guia] of guias.entries()) {
@@ -156,7 +156,7 @@ const TAREAS: Readonly<Record<string, Tarea>> = {
   [`send out ${MUCHAS}: ticked on the list`]: marcarYSalir,
 }
 
-/** Plays each job on a phone that has seen nothing yet, and prints what it took. */
+/** Runs each task on a new emulated phone with a new courier, and prints a table of the steps. */
 export async function medirTareas(fresco: Fresco): Promise<void> {
   const api = new Guias({ llave: fresco.demo.llave, baseUrl: fresco.url })
   console.log('| job | taps | scans | pixels | seconds |\n|---|---:|---:|---:|---:|')

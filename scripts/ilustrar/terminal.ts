@@ -8,13 +8,13 @@ const BORDE = 20
 const escapar = (texto: string) => texto.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 const recortar = (texto: string) => (texto.length > ANCHO ? `${texto.slice(0, ANCHO - 1)}…` : texto)
 
-/** What was typed and what was answered, as a picture of text: dark on any page, sharp at any size, a few KB. */
+/** Returns an SVG of a terminal session: dark on any page, sharp at any size, a few KB. */
 export function terminal(turnos: { orden: string; salida: string }[]): string {
   const renglones = turnos.flatMap(({ orden, salida }) => {
     const tecleado = orden
       .split('\n')
       .map((linea, i) => ({ clase: 'orden', texto: `${i === 0 ? '$ ' : '  '}${linea}` }))
-    // Folded as a terminal does.
+    // Terminals also wrap lines at their width.
     const lineas = salida
       .trimEnd()
       .split('\n')

@@ -78,7 +78,7 @@ describe.each([
   it('takes no key that isn’t ours', async () => {
     const almacen = abrir()
     for (const clave of ['../../etc/passwd', '..', 'a/b', 'arch_\0', '', '.parcial', 'arch_%2e%2e', 'arch ñ']) {
-      const mal = async (hacer: () => unknown) => expect(async () => hacer()).rejects.toThrow('no key of the storage')
+      const mal = async (hacer: () => unknown) => expect(async () => hacer()).rejects.toThrow('invalid storage key')
       await mal(() => almacen.guardar(clave, Buffer.from('x'), JPEG))
       await mal(() => almacen.leer(clave))
       await mal(() => almacen.borrar(clave))

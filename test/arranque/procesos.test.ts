@@ -102,7 +102,7 @@ describe('two processes on one port', COMPLETO, () => {
     await completos()
     const [uno, otro] = deApi() as [number, number]
     process.kill(uno, 'SIGKILL')
-    await hasta(async () => principal.salida.includes('process ended by itself'))
+    await hasta(async () => principal.salida.includes('API process exited unexpectedly'))
     expect((await pedir(`${url}/readyz`)).status).toBe(200)
     await completos()
     expect(deApi()).toContain(otro)

@@ -108,7 +108,7 @@ describe('the record', () => {
       // Looks wait, and are written when they can be.
       const { guia } = await comercio.api.guias.crear(unaGuia())
       await entorno.operar('GET', `/guias/${guia}`)
-      await hasta(async () => entorno.log.some((linea) => linea.includes('audit lines wait')))
+      await hasta(async () => entorno.log.some((linea) => linea.includes('audit lines not written; retrying')))
       await entorno.db.pool.query('drop trigger negar on bitacora')
       await hasta(async () => (await acciones(`?sobre=${guia}`)).length === 1)
       expect((await comercio.api.cuenta.obtener()).estricto).toBe(false)

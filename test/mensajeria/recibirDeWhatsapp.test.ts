@@ -194,6 +194,6 @@ describe('garbage', () => {
     }
     await canal.procesado()
     await esperar(mala, 'enviado', 2)
-    expect(canal.apartarErrores(/"inbound"/).length).toBeGreaterThan(0)
+    expect(canal.apartarErrores(/inbound webhook failed/).length).toBeGreaterThan(0)
   })
 })

@@ -134,7 +134,7 @@ describe('since the last release', COMPLETO, () => {
     })
     it.each(cambios)('%s is refused, whatever the version', (_, _archivo, _antes, _despues, motivo) => {
       expect(dicho.bien).toBe(false)
-      expect(dicho.salida).toContain('These break who uses /api/v1')
+      expect(dicho.salida).toContain('These changes break clients of /api/v1')
       expect(dicho.salida).toContain(motivo)
     })
   })
